@@ -269,9 +269,9 @@ isArray(headers[i2+1])?headers[i2+1].map(x=>x.toString("latin1")):headers[i2+1].
 return obj}function parseRawHeaders(headers){const headersLength=headers.length;const ret=new Array(headersLength);let key;
 let val;for(let n2=0;n2<headersLength;n2+=2){key=headers[n2];val=headers[n2+1];typeof key!=="string"&&(key=key.toString());
 typeof val!=="string"&&(val=val.toString("latin1"));ret[n2]=key;ret[n2+1]=val}return ret}function toRawHeaders(headers){
-const rawHeaders=[];for(const[name2,value3]of Object.entries(headers)){if(Array.isArray(value3)){for(const entry2 of value3){
-rawHeaders.push(Buffer.from(name2,"latin1"),Buffer.from(`${entry2}`,"latin1"))}}else{rawHeaders.push(Buffer.from(name2,"\
-latin1"),Buffer.from(`${value3}`,"latin1"))}}return rawHeaders}function encodeRawHeaders(headers){if(!Array.isArray(headers)){
+const rawHeaders=[];for(const[name2,value3]of Object.entries(headers)){if(Array.isArray(value3)){for(const entry of value3){
+rawHeaders.push(Buffer.from(name2,"latin1"),Buffer.from(`${entry}`,"latin1"))}}else{rawHeaders.push(Buffer.from(name2,"l\
+atin1"),Buffer.from(`${value3}`,"latin1"))}}return rawHeaders}function encodeRawHeaders(headers){if(!Array.isArray(headers)){
 throw new TypeError("expected headers to be an array")}return headers.map(x=>Buffer.from(x))}function isBuffer(buffer){return buffer instanceof
 Uint8Array||Buffer.isBuffer(buffer)}function assertRequestHandler(handler2,method,upgrade){if(!handler2||typeof handler2!==
 "object"){throw new InvalidArgumentError2("handler must be an object")}if(typeof handler2.onRequestStart==="function"){return}
@@ -443,8 +443,8 @@ val)){throw new InvalidArgumentError2("invalid content-length header")}request5.
 contentType===null&&headerName==="content-type"){request5.contentType=val;request5.headers.push(key,val)}else if(headerName===
 "transfer-encoding"||headerName==="keep-alive"||headerName==="upgrade"){throw new InvalidArgumentError2(`invalid ${headerName}\
  header`)}else if(headerName==="connection"){const value3=typeof val==="string"?val:null;if(value3===null){throw new InvalidArgumentError2(
-"invalid connection header")}for(const token of value3.toLowerCase().split(",")){const trimmed2=token.trim();if(!isValidHTTPToken(
-trimmed2)){throw new InvalidArgumentError2("invalid connection header")}if(trimmed2==="close"){request5.reset=true}}}else if(headerName===
+"invalid connection header")}for(const token of value3.toLowerCase().split(",")){const trimmed=token.trim();if(!isValidHTTPToken(
+trimmed)){throw new InvalidArgumentError2("invalid connection header")}if(trimmed==="close"){request5.reset=true}}}else if(headerName===
 "expect"){throw new NotSupportedError("expect header not supported")}else{request5.headers.push(key,val)}}module.exports=
 Request}});var require_wrap_handler=__commonJS({"node_modules/undici/lib/handler/wrap-handler.js"(exports,module){"use strict";var{
 InvalidArgumentError:InvalidArgumentError2}=require_errors();module.exports=class WrapHandler{#handler;constructor(handler2){
@@ -492,14 +492,14 @@ var kWebSocketOptions=Symbol("webSocketOptions");var kEventSourceOptions=Symbol(
 super();this[kWebSocketOptions]=opts?.webSocket??{};this[kEventSourceOptions]=opts?.eventSource??{}}get webSocketOptions(){
 return{maxFragments:this[kWebSocketOptions].maxFragments??131072,maxPayloadSize:this[kWebSocketOptions].maxPayloadSize??
 128*1024*1024}}get eventSourceOptions(){return{maxEventSize:this[kEventSourceOptions].maxEventSize??buffer.kStringMaxLength}}get destroyed(){
-return this[kDestroyed]}get closed(){return this[kClosed]}close(callback2){if(callback2===void 0){return new Promise((resolve20,reject)=>{
-this.close((err,data3)=>{return err?reject(err):resolve20(data3)})})}if(typeof callback2!=="function"){throw new InvalidArgumentError2(
+return this[kDestroyed]}get closed(){return this[kClosed]}close(callback2){if(callback2===void 0){return new Promise((resolve19,reject)=>{
+this.close((err,data3)=>{return err?reject(err):resolve19(data3)})})}if(typeof callback2!=="function"){throw new InvalidArgumentError2(
 "invalid callback")}if(this[kDestroyed]){const err=new ClientDestroyedError;queueMicrotask(()=>callback2(err,null));return}
 if(this[kClosed]){if(this[kOnClosed]){this[kOnClosed].push(callback2)}else{queueMicrotask(()=>callback2(null,null))}return}
 this[kClosed]=true;this[kOnClosed]??=[];this[kOnClosed].push(callback2);const onClosed=()=>{const callbacks=this[kOnClosed];
 this[kOnClosed]=null;for(let i2=0;i2<callbacks.length;i2++){callbacks[i2](null,null)}};this[kClose]().then(()=>this.destroy()).
 then(()=>queueMicrotask(onClosed))}destroy(err,callback2){if(typeof err==="function"){callback2=err;err=null}if(callback2===
-void 0){return new Promise((resolve20,reject)=>{this.destroy(err,(err2,data3)=>{return err2?reject(err2):resolve20(data3)})})}
+void 0){return new Promise((resolve19,reject)=>{this.destroy(err,(err2,data3)=>{return err2?reject(err2):resolve19(data3)})})}
 if(typeof callback2!=="function"){throw new InvalidArgumentError2("invalid callback")}if(this[kDestroyed]){if(this[kOnDestroyed]){
 this[kOnDestroyed].push(callback2)}else{queueMicrotask(()=>callback2(null,null))}return}if(!err){err=new ClientDestroyedError}
 this[kDestroyed]=true;this[kOnDestroyed]??=[];this[kOnDestroyed].push(callback2);const onDestroyed=()=>{const callbacks=this[kOnDestroyed];
@@ -1868,9 +1868,9 @@ function utf8DecodeBytes(buffer){if(buffer.length===0){return""}if(buffer[0]===2
 buffer.subarray(3)}const output=textDecoder.decode(buffer);return output}module.exports={utf8DecodeBytes}}});var require_infra=__commonJS({"node_modules/undici/lib/web/infra/index.js"(exports,module){"use strict";var assert2=__require("node:assert");
 var{utf8DecodeBytes}=require_encoding();function collectASequenceOfCodePoints(condition,input,position){let result="";while(position.
 position<input.length&&condition(input[position.position])){result+=input[position.position];position.position++}return result}
-function collectASequenceOfCodePointsFast(char,input,position){const idx=input.indexOf(char,position.position);const start3=position.
-position;if(idx===-1){position.position=input.length;return input.slice(start3)}position.position=idx;return input.slice(
-start3,position.position)}var ASCII_WHITESPACE_REPLACE_REGEX=/[\u0009\u000A\u000C\u000D\u0020]/g;var nonASCIIRegex=/[^\x00-\x7F]/;
+function collectASequenceOfCodePointsFast(char,input,position){const idx=input.indexOf(char,position.position);const start2=position.
+position;if(idx===-1){position.position=input.length;return input.slice(start2)}position.position=idx;return input.slice(
+start2,position.position)}var ASCII_WHITESPACE_REPLACE_REGEX=/[\u0009\u000A\u000C\u000D\u0020]/g;var nonASCIIRegex=/[^\x00-\x7F]/;
 function asciiLowercase(str){return nonASCIIRegex.test(str)?str.replace(/[A-Z]+/g,upper=>upper.toLowerCase()):str.toLowerCase()}
 function forgivingBase64(data3){data3=data3.replace(ASCII_WHITESPACE_REPLACE_REGEX,"");let dataLength=data3.length;if(dataLength%
 4===0){if(data3.charCodeAt(dataLength-1)===61){--dataLength;if(data3.charCodeAt(dataLength-1)===61){--dataLength}}}if(dataLength%
@@ -2221,21 +2221,21 @@ webidl.util.markAsUncloneable(this);if(form!==void 0){throw webidl.errors.conver
 argument:"Argument 1",types:["undefined"]})}}append(name2,value3,filename=void 0){webidl.brandCheck(this,_FormData);const prefix="\
 FormData.append";webidl.argumentLengthCheck(arguments,2,prefix);name2=webidl.converters.USVString(name2);if(arguments.length===
 3||webidl.is.Blob(value3)){value3=webidl.converters.Blob(value3,prefix,"value");if(filename!==void 0){filename=webidl.converters.
-USVString(filename)}}else{value3=webidl.converters.USVString(value3)}const entry2=makeEntry(name2,value3,filename);this.#state.
-push(entry2)}delete(name2){webidl.brandCheck(this,_FormData);const prefix="FormData.delete";webidl.argumentLengthCheck(arguments,
-1,prefix);name2=webidl.converters.USVString(name2);this.#state=this.#state.filter(entry2=>entry2.name!==name2)}get(name2){
+USVString(filename)}}else{value3=webidl.converters.USVString(value3)}const entry=makeEntry(name2,value3,filename);this.#state.
+push(entry)}delete(name2){webidl.brandCheck(this,_FormData);const prefix="FormData.delete";webidl.argumentLengthCheck(arguments,
+1,prefix);name2=webidl.converters.USVString(name2);this.#state=this.#state.filter(entry=>entry.name!==name2)}get(name2){
 webidl.brandCheck(this,_FormData);const prefix="FormData.get";webidl.argumentLengthCheck(arguments,1,prefix);name2=webidl.
-converters.USVString(name2);const idx=this.#state.findIndex(entry2=>entry2.name===name2);if(idx===-1){return null}return this.#state[idx].
+converters.USVString(name2);const idx=this.#state.findIndex(entry=>entry.name===name2);if(idx===-1){return null}return this.#state[idx].
 value}getAll(name2){webidl.brandCheck(this,_FormData);const prefix="FormData.getAll";webidl.argumentLengthCheck(arguments,
-1,prefix);name2=webidl.converters.USVString(name2);return this.#state.filter(entry2=>entry2.name===name2).map(entry2=>entry2.
+1,prefix);name2=webidl.converters.USVString(name2);return this.#state.filter(entry=>entry.name===name2).map(entry=>entry.
 value)}has(name2){webidl.brandCheck(this,_FormData);const prefix="FormData.has";webidl.argumentLengthCheck(arguments,1,prefix);
-name2=webidl.converters.USVString(name2);return this.#state.findIndex(entry2=>entry2.name===name2)!==-1}set(name2,value3,filename=void 0){
+name2=webidl.converters.USVString(name2);return this.#state.findIndex(entry=>entry.name===name2)!==-1}set(name2,value3,filename=void 0){
 webidl.brandCheck(this,_FormData);const prefix="FormData.set";webidl.argumentLengthCheck(arguments,2,prefix);name2=webidl.
 converters.USVString(name2);if(arguments.length===3||webidl.is.Blob(value3)){value3=webidl.converters.Blob(value3,prefix,
 "value");if(filename!==void 0){filename=webidl.converters.USVString(filename)}}else{value3=webidl.converters.USVString(value3)}
-const entry2=makeEntry(name2,value3,filename);const idx=this.#state.findIndex(entry3=>entry3.name===name2);if(idx!==-1){
-this.#state=[...this.#state.slice(0,idx),entry2,...this.#state.slice(idx+1).filter(entry3=>entry3.name!==name2)]}else{this.#state.
-push(entry2)}}[nodeUtil.inspect.custom](depth,options){const state=this.#state.reduce((a2,b)=>{if(a2[b.name]){if(Array.isArray(
+const entry=makeEntry(name2,value3,filename);const idx=this.#state.findIndex(entry2=>entry2.name===name2);if(idx!==-1){this.#state=
+[...this.#state.slice(0,idx),entry,...this.#state.slice(idx+1).filter(entry2=>entry2.name!==name2)]}else{this.#state.push(
+entry)}}[nodeUtil.inspect.custom](depth,options){const state=this.#state.reduce((a2,b)=>{if(a2[b.name]){if(Array.isArray(
 a2[b.name])){a2[b.name].push(b.value)}else{a2[b.name]=[a2[b.name],b.value]}}else{a2[b.name]=b.value}return a2},{__proto__:null});
 options.depth??=depth;options.colors??=true;const output=nodeUtil.formatWithOptions(options,state);return`FormData ${output.
 slice(output.indexOf("]")+2)}`}static getFormDataState(formData){return formData.#state}static setFormDataState(formData,newState){
@@ -2298,17 +2298,17 @@ false,true,char=>char===9||char===32);contentType=isomorphicDecode(headerValue);
 char=>char!==10&&char!==13,input,position);headerValue=removeChars(headerValue,false,true,char=>char===9||char===32);encoding=
 isomorphicDecode(headerValue);break}default:{collectASequenceOfBytes(char=>char!==10&&char!==13,input,position)}}if(input[position.
 position]!==13||input[position.position+1]!==10){throw parsingError("expected CRLF")}else{position.position+=2}}}function collectASequenceOfBytes(condition,input,position){
-let start3=position.position;while(start3<input.length&&condition(input[start3])){++start3}return input.subarray(position.
-position,position.position=start3)}function removeChars(buf,leading,trailing,predicate){let lead=0;let trail=buf.length-
+let start2=position.position;while(start2<input.length&&condition(input[start2])){++start2}return input.subarray(position.
+position,position.position=start2)}function removeChars(buf,leading,trailing,predicate){let lead=0;let trail=buf.length-
 1;if(leading){while(lead<buf.length&&predicate(buf[lead]))lead++}if(trailing){while(trail>0&&predicate(buf[trail]))trail--}
-return lead===0&&trail===buf.length-1?buf:buf.subarray(lead,trail+1)}function bufferStartsWith(buffer,start3,position){if(buffer.
-length<start3.length){return false}for(let i2=0;i2<start3.length;i2++){if(start3[i2]!==buffer[position.position+i2]){return false}}
+return lead===0&&trail===buf.length-1?buf:buf.subarray(lead,trail+1)}function bufferStartsWith(buffer,start2,position){if(buffer.
+length<start2.length){return false}for(let i2=0;i2<start2.length;i2++){if(start2[i2]!==buffer[position.position+i2]){return false}}
 return true}function parsingError(cause){return new TypeError("Failed to parse body as FormData.",{cause:new TypeError(cause)})}
 function isCTL(char){return char<=31||char===127}function isTSpecial(char){return char===40||char===41||char===60||char===
 62||char===64||char===44||char===59||char===58||char===92||char===34||char===47||char===91||char===93||char===63||char===
 61}function isToken(char){return char<=127&&char!==32&&char!==9&&!isCTL(char)&&!isTSpecial(char)}module.exports={multipartFormDataParser,
 validateBoundary}}});var require_promise=__commonJS({"node_modules/undici/lib/util/promise.js"(exports,module){"use strict";function createDeferredPromise(){
-let res;let rej;const promise2=new Promise((resolve20,reject)=>{res=resolve20;rej=reject});return{promise:promise2,resolve:res,
+let res;let rej;const promise2=new Promise((resolve19,reject)=>{res=resolve19;rej=reject});return{promise:promise2,resolve:res,
 reject:rej}}module.exports={createDeferredPromise}}});var require_body=__commonJS({"node_modules/undici/lib/web/fetch/body.js"(exports,module){"use strict";var util=require_util();
 var{ReadableStreamFrom,readableStreamClose,fullyReadBody,extractMimeType}=require_util2();var{FormData,setFormDataState}=require_formdata();
 var{webidl}=require_webidl();var assert2=__require("node:assert");var{isErrored,isDisturbed}=__require("node:stream");var{
@@ -2385,15 +2385,15 @@ if(process.arch==="ppc64"){const[major,minor]=process.versions.node.split(".").m
 24&&minor<12){useWasmSIMD=false}}if(process.env.UNDICI_NO_WASM_SIMD==="1"){useWasmSIMD=false}else if(process.env.UNDICI_NO_WASM_SIMD===
 "0"){useWasmSIMD=true}if(useWasmSIMD){try{mod=new WebAssembly.Module(require_llhttp_simd_wasm())}catch{}}if(!mod){mod=new WebAssembly.
 Module(llhttpWasmData||require_llhttp_wasm())}return new WebAssembly.Instance(mod,{env:{wasm_on_url:(p,at3,len)=>{return 0},
-wasm_on_status:(p,at3,len)=>{assert2(currentParser.ptr===p);const start3=at3-currentBufferPtr+currentBufferRef.byteOffset;
-return currentParser.onStatus(new FastBuffer(currentBufferRef.buffer,start3,len))},wasm_on_message_begin:p=>{assert2(currentParser.
-ptr===p);return currentParser.onMessageBegin()},wasm_on_header_field:(p,at3,len)=>{assert2(currentParser.ptr===p);const start3=at3-
-currentBufferPtr+currentBufferRef.byteOffset;return currentParser.onHeaderField(new FastBuffer(currentBufferRef.buffer,start3,
-len))},wasm_on_header_value:(p,at3,len)=>{assert2(currentParser.ptr===p);const start3=at3-currentBufferPtr+currentBufferRef.
-byteOffset;return currentParser.onHeaderValue(new FastBuffer(currentBufferRef.buffer,start3,len))},wasm_on_headers_complete:(p,statusCode,upgrade,shouldKeepAlive)=>{
+wasm_on_status:(p,at3,len)=>{assert2(currentParser.ptr===p);const start2=at3-currentBufferPtr+currentBufferRef.byteOffset;
+return currentParser.onStatus(new FastBuffer(currentBufferRef.buffer,start2,len))},wasm_on_message_begin:p=>{assert2(currentParser.
+ptr===p);return currentParser.onMessageBegin()},wasm_on_header_field:(p,at3,len)=>{assert2(currentParser.ptr===p);const start2=at3-
+currentBufferPtr+currentBufferRef.byteOffset;return currentParser.onHeaderField(new FastBuffer(currentBufferRef.buffer,start2,
+len))},wasm_on_header_value:(p,at3,len)=>{assert2(currentParser.ptr===p);const start2=at3-currentBufferPtr+currentBufferRef.
+byteOffset;return currentParser.onHeaderValue(new FastBuffer(currentBufferRef.buffer,start2,len))},wasm_on_headers_complete:(p,statusCode,upgrade,shouldKeepAlive)=>{
 assert2(currentParser.ptr===p);return currentParser.onHeadersComplete(statusCode,upgrade===1,shouldKeepAlive===1)},wasm_on_body:(p,at3,len)=>{
-assert2(currentParser.ptr===p);const start3=at3-currentBufferPtr+currentBufferRef.byteOffset;return currentParser.onBody(
-new FastBuffer(currentBufferRef.buffer,start3,len))},wasm_on_message_complete:p=>{assert2(currentParser.ptr===p);return currentParser.
+assert2(currentParser.ptr===p);const start2=at3-currentBufferPtr+currentBufferRef.byteOffset;return currentParser.onBody(
+new FastBuffer(currentBufferRef.buffer,start2,len))},wasm_on_message_complete:p=>{assert2(currentParser.ptr===p);return currentParser.
 onMessageComplete()}}})}var llhttpInstance=null;var currentParser=null;var currentBufferRef=null;var currentBufferSize=0;
 var currentBufferPtr=null;var USE_NATIVE_TIMER=0;var USE_FAST_TIMER=1;var TIMEOUT_HEADERS=2|USE_FAST_TIMER;var TIMEOUT_BODY=4|
 USE_FAST_TIMER;var TIMEOUT_KEEP_ALIVE=8|USE_NATIVE_TIMER;var Parser3=class{constructor(client3,socket,{exports:exports2}){
@@ -2575,8 +2575,8 @@ write(`${header}content-length: ${contentLength}\r
 `,"latin1");socket.write(buffer);socket.uncork();request5.onBodySent(buffer);request5.onRequestSent();if(!expectsPayload&&
 request5.reset!==false){socket[kReset]=true}client3[kResume]()}catch(err){abort(err)}}async function writeIterable(abort,body2,client3,request5,socket,contentLength,header,expectsPayload){
 assert2(contentLength!==0||client3[kRunning]===0,"iterator body cannot be pipelined");let callback2=null;function onDrain(){
-if(callback2){const cb=callback2;callback2=null;cb()}}const waitForDrain=()=>new Promise((resolve20,reject)=>{assert2(callback2===
-null);if(socket[kError]){reject(socket[kError])}else{callback2=resolve20}});socket.on("close",onDrain).on("drain",onDrain);
+if(callback2){const cb=callback2;callback2=null;cb()}}const waitForDrain=()=>new Promise((resolve19,reject)=>{assert2(callback2===
+null);if(socket[kError]){reject(socket[kError])}else{callback2=resolve19}});socket.on("close",onDrain).on("drain",onDrain);
 const writer=new AsyncWriter({abort,socket,request:request5,contentLength,client:client3,expectsPayload,header});try{for await(const chunk of body2){
 if(socket[kError]){throw socket[kError]}if(!writer.write(chunk)){await waitForDrain()}}writer.end()}catch(err){writer.destroy(
 err)}finally{socket.off("close",onDrain).off("drain",onDrain)}}var AsyncWriter=class{constructor({abort,socket,request:request5,
@@ -2739,8 +2739,8 @@ throw new RequestContentLengthMismatchError}const buffer=Buffer.from(await body2
 write(buffer);h2stream.uncork();h2stream.end();request5.onBodySent(buffer);request5.onRequestSent();if(!expectsPayload){
 socket[kReset]=true}client3[kResume]()}catch(err){abort(err)}}async function writeIterable(abort,h2stream,body2,client3,request5,socket,contentLength,expectsPayload){
 assert2(contentLength!==0||client3[kRunning]===0,"iterator body cannot be pipelined");let callback2=null;function onDrain(){
-if(callback2){const cb=callback2;callback2=null;cb()}}const waitForDrain=()=>new Promise((resolve20,reject)=>{assert2(callback2===
-null);if(socket[kError]){reject(socket[kError])}else{callback2=resolve20}});h2stream.on("close",onDrain).on("drain",onDrain);
+if(callback2){const cb=callback2;callback2=null;cb()}}const waitForDrain=()=>new Promise((resolve19,reject)=>{assert2(callback2===
+null);if(socket[kError]){reject(socket[kError])}else{callback2=resolve19}});h2stream.on("close",onDrain).on("drain",onDrain);
 try{for await(const chunk of body2){if(socket[kError]){throw socket[kError]}const res=h2stream.write(chunk);request5.onBodySent(
 chunk);if(!res){await waitForDrain()}}h2stream.end();request5.onRequestSent();if(!expectsPayload){socket[kReset]=true}client3[kResume]()}catch(err){
 abort(err)}finally{h2stream.off("close",onDrain).off("drain",onDrain)}}module.exports=connectH2}});var require_client=__commonJS({"node_modules/undici/lib/dispatcher/client.js"(exports,module){"use strict";var assert2=__require("node:assert");
@@ -2811,10 +2811,10 @@ return Boolean(this[kHTTPContext]?.busy(null)||this[kSize]>=(getPipelining(this)
 this);this.once("connect",cb)}[kDispatch](opts,handler2){const request5=new Request(this[kUrl].origin,opts,handler2);this[kQueue].
 push(request5);if(this[kResuming]){}else if(util.bodyLength(request5.body)==null&&util.isIterable(request5.body)){this[kResuming]=
 1;queueMicrotask(()=>resume(this))}else{this[kResume](true)}if(this[kResuming]&&this[kNeedDrain]!==2&&this[kBusy]){this[kNeedDrain]=
-2}return this[kNeedDrain]<2}[kClose](){return new Promise(resolve20=>{if(this[kSize]){this[kClosedResolve]=resolve20}else{
-resolve20(null)}})}[kDestroy](err){return new Promise(resolve20=>{const requests=this[kQueue].splice(this[kPendingIdx]);
+2}return this[kNeedDrain]<2}[kClose](){return new Promise(resolve19=>{if(this[kSize]){this[kClosedResolve]=resolve19}else{
+resolve19(null)}})}[kDestroy](err){return new Promise(resolve19=>{const requests=this[kQueue].splice(this[kPendingIdx]);
 for(let i2=0;i2<requests.length;i2++){const request5=requests[i2];if(request5!=null){util.errorRequest(this,request5,err)}}
-const callback2=()=>{if(this[kClosedResolve]){this[kClosedResolve]();this[kClosedResolve]=null}resolve20(null)};if(this[kHTTPContext]){
+const callback2=()=>{if(this[kClosedResolve]){this[kClosedResolve]();this[kClosedResolve]=null}resolve19(null)};if(this[kHTTPContext]){
 this[kHTTPContext].destroy(err,callback2);this[kHTTPContext]=null}else{queueMicrotask(callback2)}this[kResume]()})}};function onError(client3,err){
 if(client3[kRunning]===0&&err.code!=="UND_ERR_INFO"&&err.code!=="UND_ERR_SOCKET"){assert2(client3[kPendingIdx]===client3[kRunningIdx]);
 const requests=client3[kQueue].splice(client3[kRunningIdx]);for(let i2=0;i2<requests.length;i2++){const request5=requests[i2];
@@ -2862,21 +2862,21 @@ var DispatcherBase=require_dispatcher_base();var FixedQueue=require_fixed_queue(
 kQueued,kBusy,kFree,kUrl,kClose,kDestroy,kDispatch}=require_symbols();var kClients=Symbol("clients");var kNeedDrain=Symbol(
 "needDrain");var kQueue=Symbol("queue");var kClosedResolve=Symbol("closed resolve");var kOnDrain=Symbol("onDrain");var kOnConnect=Symbol(
 "onConnect");var kOnDisconnect=Symbol("onDisconnect");var kOnConnectionError=Symbol("onConnectionError");var kGetDispatcher=Symbol(
-"get dispatcher");var kAddClient=Symbol("add client");var kRemoveClient=Symbol("remove client");var PoolBase=class extends DispatcherBase{[kQueue]=new FixedQueue;[kQueued]=0;[kClients]=[];[kNeedDrain]=false;[kOnDrain](client3,origin2,targets2){
+"get dispatcher");var kAddClient=Symbol("add client");var kRemoveClient=Symbol("remove client");var PoolBase=class extends DispatcherBase{[kQueue]=new FixedQueue;[kQueued]=0;[kClients]=[];[kNeedDrain]=false;[kOnDrain](client3,origin2,targets){
 const queue=this[kQueue];let needDrain=false;while(!needDrain){const item=queue.shift();if(!item){break}this[kQueued]--;
 needDrain=!client3.dispatch(item.opts,item.handler)}client3[kNeedDrain]=needDrain;if(!needDrain&&this[kNeedDrain]){this[kNeedDrain]=
-false;this.emit("drain",origin2,[this,...targets2])}if(this[kClosedResolve]&&queue.isEmpty()){const closeAll=[];for(let i2=0;i2<
+false;this.emit("drain",origin2,[this,...targets])}if(this[kClosedResolve]&&queue.isEmpty()){const closeAll=[];for(let i2=0;i2<
 this[kClients].length;i2++){const client4=this[kClients][i2];if(!client4.destroyed){closeAll.push(client4.close())}}return Promise.
-all(closeAll).then(this[kClosedResolve])}}[kOnConnect]=(origin2,targets2)=>{this.emit("connect",origin2,[this,...targets2])};[kOnDisconnect]=(origin2,targets2,err)=>{
-this.emit("disconnect",origin2,[this,...targets2],err)};[kOnConnectionError]=(origin2,targets2,err)=>{this.emit("connect\
-ionError",origin2,[this,...targets2],err)};get[kBusy](){return this[kNeedDrain]}get[kConnected](){let ret=0;for(const{[kConnected]:connected}of this[kClients]){
+all(closeAll).then(this[kClosedResolve])}}[kOnConnect]=(origin2,targets)=>{this.emit("connect",origin2,[this,...targets])};[kOnDisconnect]=(origin2,targets,err)=>{
+this.emit("disconnect",origin2,[this,...targets],err)};[kOnConnectionError]=(origin2,targets,err)=>{this.emit("connectio\
+nError",origin2,[this,...targets],err)};get[kBusy](){return this[kNeedDrain]}get[kConnected](){let ret=0;for(const{[kConnected]:connected}of this[kClients]){
 ret+=connected}return ret}get[kFree](){let ret=0;for(const{[kConnected]:connected,[kNeedDrain]:needDrain}of this[kClients]){
 ret+=connected&&!needDrain}return ret}get[kPending](){let ret=this[kQueued];for(const{[kPending]:pending}of this[kClients]){
 ret+=pending}return ret}get[kRunning](){let ret=0;for(const{[kRunning]:running}of this[kClients]){ret+=running}return ret}get[kSize](){
 let ret=this[kQueued];for(const{[kSize]:size2}of this[kClients]){ret+=size2}return ret}get stats(){return new PoolStats(
 this)}[kClose](){if(this[kQueue].isEmpty()){const closeAll=[];for(let i2=0;i2<this[kClients].length;i2++){const client3=this[kClients][i2];
-if(!client3.destroyed){closeAll.push(client3.close())}}return Promise.all(closeAll)}else{return new Promise(resolve20=>{
-this[kClosedResolve]=resolve20})}}[kDestroy](err){while(true){const item=this[kQueue].shift();if(!item){break}item.handler.
+if(!client3.destroyed){closeAll.push(client3.close())}}return Promise.all(closeAll)}else{return new Promise(resolve19=>{
+this[kClosedResolve]=resolve19})}}[kDestroy](err){while(true){const item=this[kQueue].shift();if(!item){break}item.handler.
 onError(err)}const destroyAll=new Array(this[kClients].length);for(let i2=0;i2<this[kClients].length;i2++){destroyAll[i2]=
 this[kClients][i2].destroy(err)}return Promise.all(destroyAll)}[kDispatch](opts,handler2){const dispatcher=this[kGetDispatcher]();
 if(!dispatcher){this[kNeedDrain]=true;this[kQueue].push({opts,handler:handler2});this[kQueued]++}else if(!dispatcher.dispatch(
@@ -2899,9 +2899,9 @@ ns")}if(typeof factory!=="function"){throw new InvalidArgumentError2("factory mu
 "boolean"?{autoSelectFamily,autoSelectFamilyAttemptTimeout}:void 0,...connect2})}super(options);this[kConnections]=connections||
 null;this[kUrl]=util.parseOrigin(origin2);this[kOptions]={...util.deepClone(options),connect:connect2,allowH2,clientTtl,
 socketPath};this[kOptions].interceptors=options.interceptors?{...options.interceptors}:void 0;this[kFactory]=factory;this.
-on("connect",(origin3,targets2)=>{if(clientTtl!=null&&clientTtl>0){for(const target of targets2){Object.assign(target,{ttl:Date.
-now()})}}});this.on("connectionError",(origin3,targets2,error3)=>{for(const target of targets2){const idx=this[kClients].
-indexOf(target);if(idx!==-1){this[kClients].splice(idx,1)}}})}[kGetDispatcher](){const clientTtlOption=this[kOptions].clientTtl;
+on("connect",(origin3,targets)=>{if(clientTtl!=null&&clientTtl>0){for(const target of targets){Object.assign(target,{ttl:Date.
+now()})}}});this.on("connectionError",(origin3,targets,error3)=>{for(const target of targets){const idx=this[kClients].indexOf(
+target);if(idx!==-1){this[kClients].splice(idx,1)}}})}[kGetDispatcher](){const clientTtlOption=this[kOptions].clientTtl;
 for(const client3 of this[kClients]){if(clientTtlOption!=null&&clientTtlOption>0&&client3.ttl&&Date.now()-client3.ttl>clientTtlOption){
 this[kRemoveClient](client3)}else if(!client3[kNeedDrain]){return client3}}if(!this[kConnections]||this[kClients].length<
 this[kConnections]){const dispatcher=this[kFactory](this[kUrl],this[kOptions]);this[kAddClient](dispatcher);return dispatcher}}};
@@ -2952,8 +2952,8 @@ ion or an object")}if(typeof connect2!=="function"){connect2=buildConnector({...
 timeout:connectTimeout,...typeof autoSelectFamily==="boolean"?{autoSelectFamily,autoSelectFamilyAttemptTimeout}:void 0,...connect2})}
 super();this[kConnections]=connections||null;this[kUrl]=util.parseOrigin(origin2);this[kOptions]={...util.deepClone(options),
 connect:connect2,allowH2,clientTtl,socketPath};this[kOptions].interceptors=options.interceptors?{...options.interceptors}:
-void 0;this[kFactory]=factory;this[kIndex]=-1;this.on("connect",(origin3,targets2)=>{if(clientTtl!=null&&clientTtl>0){for(const target of targets2){
-Object.assign(target,{ttl:Date.now()})}}});this.on("connectionError",(origin3,targets2,error3)=>{for(const target of targets2){
+void 0;this[kFactory]=factory;this[kIndex]=-1;this.on("connect",(origin3,targets)=>{if(clientTtl!=null&&clientTtl>0){for(const target of targets){
+Object.assign(target,{ttl:Date.now()})}}});this.on("connectionError",(origin3,targets,error3)=>{for(const target of targets){
 const idx=this[kClients].indexOf(target);if(idx!==-1){this[kClients].splice(idx,1)}}})}[kGetDispatcher](){const clientTtlOption=this[kOptions].
 clientTtl;const clientsLength=this[kClients].length;if(clientsLength===0){const dispatcher=this[kFactory](this[kUrl],this[kOptions]);
 this[kAddClient](dispatcher);return dispatcher}let checked2=0;while(checked2<clientsLength){this[kIndex]=(this[kIndex]+1)%
@@ -2971,20 +2971,20 @@ factory=defaultFactory,maxOrigins=Infinity,connect:connect2,tls,...options}={}){
 "connect must be a function or an object")}if(typeof maxOrigins!=="number"||Number.isNaN(maxOrigins)||maxOrigins<=0){throw new InvalidArgumentError2(
 "maxOrigins must be a number greater than 0")}super(options);if(connect2&&typeof connect2!=="function"){connect2={...connect2}}
 if(tls&&typeof tls!=="function"){tls={...tls}}this[kOptions]={...util.deepClone(options),maxOrigins,connect:connect2,tls};
-this[kFactory]=factory;this[kClients]=new Map;this[kOrigins]=new Set;this[kOnDrain]=(origin2,targets2)=>{this.emit("drai\
-n",origin2,[this,...targets2])};this[kOnConnect]=(origin2,targets2)=>{this.emit("connect",origin2,[this,...targets2])};this[kOnDisconnect]=
-(origin2,targets2,err)=>{this.emit("disconnect",origin2,[this,...targets2],err)};this[kOnConnectionError]=(origin2,targets2,err)=>{
-this.emit("connectionError",origin2,[this,...targets2],err)}}get[kRunning](){let ret=0;for(const{dispatcher}of this[kClients].
+this[kFactory]=factory;this[kClients]=new Map;this[kOrigins]=new Set;this[kOnDrain]=(origin2,targets)=>{this.emit("drain",
+origin2,[this,...targets])};this[kOnConnect]=(origin2,targets)=>{this.emit("connect",origin2,[this,...targets])};this[kOnDisconnect]=
+(origin2,targets,err)=>{this.emit("disconnect",origin2,[this,...targets],err)};this[kOnConnectionError]=(origin2,targets,err)=>{
+this.emit("connectionError",origin2,[this,...targets],err)}}get[kRunning](){let ret=0;for(const{dispatcher}of this[kClients].
 values()){ret+=dispatcher[kRunning]}return ret}[kDispatch](opts,handler2){let key;if(opts.origin&&(typeof opts.origin===
 "string"||opts.origin instanceof URL)){key=String(opts.origin)}else{throw new InvalidArgumentError2("opts.origin must be\
  a non-empty string or URL.")}if(this[kOrigins].size>=this[kOptions].maxOrigins&&!this[kOrigins].has(key)){throw new MaxOriginsReachedError}
 const result=this[kClients].get(key);let dispatcher=result&&result.dispatcher;if(!dispatcher){const closeClientIfUnused=connected=>{
 const result2=this[kClients].get(key);if(result2){if(connected)result2.count-=1;if(result2.count<=0){this[kClients].delete(
 key);if(!result2.dispatcher.destroyed){result2.dispatcher.close()}}this[kOrigins].delete(key)}};dispatcher=this[kFactory](
-opts.origin,this[kOptions]).on("drain",this[kOnDrain]).on("connect",(origin2,targets2)=>{const result2=this[kClients].get(
-key);if(result2){result2.count+=1}this[kOnConnect](origin2,targets2)}).on("disconnect",(origin2,targets2,err)=>{closeClientIfUnused(
-true);this[kOnDisconnect](origin2,targets2,err)}).on("connectionError",(origin2,targets2,err)=>{closeClientIfUnused(false);
-this[kOnConnectionError](origin2,targets2,err)});this[kClients].set(key,{count:0,dispatcher});this[kOrigins].add(key)}return dispatcher.
+opts.origin,this[kOptions]).on("drain",this[kOnDrain]).on("connect",(origin2,targets)=>{const result2=this[kClients].get(
+key);if(result2){result2.count+=1}this[kOnConnect](origin2,targets)}).on("disconnect",(origin2,targets,err)=>{closeClientIfUnused(
+true);this[kOnDisconnect](origin2,targets,err)}).on("connectionError",(origin2,targets,err)=>{closeClientIfUnused(false);
+this[kOnConnectionError](origin2,targets,err)});this[kClients].set(key,{count:0,dispatcher});this[kOrigins].add(key)}return dispatcher.
 dispatch(opts,handler2)}[kClose](){const closePromises=[];for(const{dispatcher}of this[kClients].values()){closePromises.
 push(dispatcher.close())}this[kClients].clear();return Promise.all(closePromises)}[kDestroy](err){const destroyPromises=[];
 for(const{dispatcher}of this[kClients].values()){destroyPromises.push(dispatcher.destroy(err))}this[kClients].clear();return Promise.
@@ -3097,16 +3097,16 @@ options.headers||{};this[kProxyProtocol]=options.proxyTls?"https:":"http:";this[
 decodeURIComponent(url.password):null)};this[kConnector]=options.connect||buildConnector({...options.proxyTls,servername:options.
 proxyTls?.servername||url.hostname});this[kPools]=new Map}async createSocks5Connection(targetHost,targetPort){const proxyHost=this[kProxyUrl].
 hostname;const proxyPort=parseInt(this[kProxyUrl].port)||1080;debug("creating SOCKS5 connection to",proxyHost,proxyPort);
-const socket=await new Promise((resolve20,reject)=>{this[kConnector]({hostname:proxyHost,host:proxyHost,port:proxyPort,protocol:this[kProxyProtocol]},
-(err,socket2)=>{if(err){reject(err)}else{resolve20(socket2)}})});const socks5Client=new Socks5Client(socket,this[kProxyAuth]);
+const socket=await new Promise((resolve19,reject)=>{this[kConnector]({hostname:proxyHost,host:proxyHost,port:proxyPort,protocol:this[kProxyProtocol]},
+(err,socket2)=>{if(err){reject(err)}else{resolve19(socket2)}})});const socks5Client=new Socks5Client(socket,this[kProxyAuth]);
 socks5Client.on("error",err=>{debug("SOCKS5 error:",err);socket.destroy()});await socks5Client.handshake();await new Promise(
-(resolve20,reject)=>{const timeout=setTimeout(()=>{reject(new Error("SOCKS5 authentication timeout"))},5e3);const onAuthenticated=()=>{
-clearTimeout(timeout);socks5Client.removeListener("error",onError);resolve20()};const onError=err=>{clearTimeout(timeout);
+(resolve19,reject)=>{const timeout=setTimeout(()=>{reject(new Error("SOCKS5 authentication timeout"))},5e3);const onAuthenticated=()=>{
+clearTimeout(timeout);socks5Client.removeListener("error",onError);resolve19()};const onError=err=>{clearTimeout(timeout);
 socks5Client.removeListener("authenticated",onAuthenticated);reject(err)};if(socks5Client.state===STATES.AUTHENTICATED){
-clearTimeout(timeout);resolve20()}else{socks5Client.once("authenticated",onAuthenticated);socks5Client.once("error",onError)}});
-await socks5Client.connect(targetHost,targetPort);await new Promise((resolve20,reject)=>{const timeout=setTimeout(()=>{reject(
+clearTimeout(timeout);resolve19()}else{socks5Client.once("authenticated",onAuthenticated);socks5Client.once("error",onError)}});
+await socks5Client.connect(targetHost,targetPort);await new Promise((resolve19,reject)=>{const timeout=setTimeout(()=>{reject(
 new Error("SOCKS5 connection timeout"))},5e3);const onConnected=info=>{debug("SOCKS5 tunnel established to",targetHost,targetPort,
-"via",info);clearTimeout(timeout);socks5Client.removeListener("error",onError);resolve20()};const onError=err=>{clearTimeout(
+"via",info);clearTimeout(timeout);socks5Client.removeListener("error",onError);resolve19()};const onError=err=>{clearTimeout(
 timeout);socks5Client.removeListener("connected",onConnected);reject(err)};socks5Client.once("connected",onConnected);socks5Client.
 once("error",onError)});return socket}[kDispatch](opts,handler2){const{origin:origin2}=opts;debug("dispatching request t\
 o",origin2,"via SOCKS5");try{const originKey=String(origin2);let pool=this[kPools].get(originKey);if(!pool||pool.destroyed||
@@ -3115,7 +3115,7 @@ try{const url=new URL2(origin2);const targetHost=url.hostname;const targetPort=p
 s:"?443:80);debug("establishing SOCKS5 connection to",targetHost,targetPort);const socket=await this.createSocks5Connection(
 targetHost,targetPort);let finalSocket=socket;if(url.protocol==="https:"){if(!tls){tls=__require("node:tls")}debug("upgr\
 ading to TLS");finalSocket=tls.connect({...this[kRequestTls],socket,servername:this[kRequestTls]?.servername||targetHost});
-await new Promise((resolve20,reject)=>{finalSocket.once("secureConnect",resolve20);finalSocket.once("error",reject)})}callback2(
+await new Promise((resolve19,reject)=>{finalSocket.once("secureConnect",resolve19);finalSocket.once("error",reject)})}callback2(
 null,finalSocket)}catch(err){debug("SOCKS5 connection error:",err);callback2(err)}}});this[kPools].set(originKey,pool)}return pool[kDispatch](
 opts,handler2)}catch(err){debug("dispatch error:",err);if(typeof handler2.onResponseError==="function"){handler2.onResponseError(
 null,err);return false}else if(typeof handler2.onError==="function"){handler2.onError(err);return false}else{throw err}}}async[kClose](){
@@ -3188,11 +3188,11 @@ this[kHttpsProxyAgent].destroy(err)])}#getProxyAgentForUrl(url){let{protocol,hos
 replace(/:\d*$/,"").toLowerCase();port=Number.parseInt(port,10)||DEFAULT_PORTS[protocol]||0;if(!this.#shouldProxy(hostname3,
 port)){return this[kNoProxyAgent]}if(protocol==="https:"){return this[kHttpsProxyAgent]}return this[kHttpProxyAgent]}#shouldProxy(hostname3,port){
 if(this.#noProxyChanged){this.#parseNoProxy()}if(this.#noProxyEntries.length===0){return true}if(this.#noProxyValue==="*"){
-return false}for(let i2=0;i2<this.#noProxyEntries.length;i2++){const entry2=this.#noProxyEntries[i2];if(entry2.port&&entry2.
-port!==port){continue}if(hostname3===entry2.hostname){return false}if(hostname3.slice(-(entry2.hostname.length+1))===`.${entry2.
+return false}for(let i2=0;i2<this.#noProxyEntries.length;i2++){const entry=this.#noProxyEntries[i2];if(entry.port&&entry.
+port!==port){continue}if(hostname3===entry.hostname){return false}if(hostname3.slice(-(entry.hostname.length+1))===`.${entry.
 hostname}`){return false}}return true}#parseNoProxy(){const noProxyValue=this.#opts.noProxy??this.#noProxyEnv;const noProxySplit=noProxyValue.
-split(/[,\s]/);const noProxyEntries=[];for(let i2=0;i2<noProxySplit.length;i2++){const entry2=noProxySplit[i2];if(!entry2){
-continue}const parsed4=entry2.match(/^(.+):(\d+)$/);noProxyEntries.push({hostname:(parsed4?parsed4[1]:entry2).replace(/^\*?\./,
+split(/[,\s]/);const noProxyEntries=[];for(let i2=0;i2<noProxySplit.length;i2++){const entry=noProxySplit[i2];if(!entry){
+continue}const parsed4=entry.match(/^(.+):(\d+)$/);noProxyEntries.push({hostname:(parsed4?parsed4[1]:entry).replace(/^\*?\./,
 "").toLowerCase(),port:parsed4?Number.parseInt(parsed4[2],10):0})}this.#noProxyValue=noProxyValue;this.#noProxyEntries=noProxyEntries}get#noProxyChanged(){
 if(this.#opts.noProxy!==void 0){return false}return this.#noProxyValue!==this.#noProxyEnv}get#noProxyEnv(){return process.
 env.no_proxy??process.env.NO_PROXY??""}};module.exports=EnvHttpProxyAgent}});var require_retry_handler=__commonJS({"node_modules/undici/lib/handler/retry-handler.js"(exports,module){"use strict";var assert2=__require("node:assert");
@@ -3243,13 +3243,13 @@ headersSent){if(statusCode!==206&&(this.start>0||statusCode!==200)){throw new Re
 headers["content-range"]);if(!contentRange){throw new RequestRetryError("Content-Range mismatch",statusCode,{headers,data:{
 count:this.retryCount}})}if(this.etag!=null&&this.etag!==headers.etag){throw new RequestRetryError("ETag mismatch",statusCode,
 {headers,data:{count:this.retryCount}})}validatePartialResponseContentLength(headers,contentRange,statusCode,this.retryCount);
-const{start:start3,size:size2,end:end2=size2?size2-1:null}=contentRange;if(this.start!==start3||this.end!=null&&this.end!==
+const{start:start2,size:size2,end:end2=size2?size2-1:null}=contentRange;if(this.start!==start2||this.end!=null&&this.end!==
 end2){throw new RequestRetryError("Content-Range mismatch",statusCode,{headers,data:{count:this.retryCount}})}return}if(this.
 end==null){if(statusCode===206){const range2=parseRangeHeader(headers["content-range"]);if(range2==null){this.headersSent=
 true;this.handler.onResponseStart?.(this.controllerProxy,statusCode,headers,statusMessage);return}validatePartialResponseContentLength(
-headers,range2,statusCode,this.retryCount);const{start:start3,size:size2,end:end2=size2?size2-1:null}=range2;assert2(start3!=
-null&&Number.isFinite(start3),"content-range mismatch");assert2(end2!=null&&Number.isFinite(end2),"invalid content-lengt\
-h");this.start=start3;this.end=end2}if(this.end==null){const contentLength=headers["content-length"];this.end=contentLength!=
+headers,range2,statusCode,this.retryCount);const{start:start2,size:size2,end:end2=size2?size2-1:null}=range2;assert2(start2!=
+null&&Number.isFinite(start2),"content-range mismatch");assert2(end2!=null&&Number.isFinite(end2),"invalid content-lengt\
+h");this.start=start2;this.end=end2}if(this.end==null){const contentLength=headers["content-length"];this.end=contentLength!=
 null?Number(contentLength)-1:null}assert2(Number.isFinite(this.start));assert2(this.end==null||Number.isFinite(this.end),
 "invalid content-length");this.resume=true;this.etag=headers.etag!=null?headers.etag:null;if(this.etag!=null&&this.etag[0]===
 "W"&&this.etag[1]==="/"){this.etag=null}this.headersSent=true;this.handler.onResponseStart?.(this.controllerProxy,statusCode,
@@ -3297,33 +3297,33 @@ if(!this[kBody]){this[kBody]=ReadableStreamFrom(this);if(this[kConsume]){this[kB
 return this[kBody]}dump(opts){const signal=opts?.signal;if(signal!=null&&(typeof signal!=="object"||!("aborted"in signal))){
 return Promise.reject(new InvalidArgumentError2("signal must be an AbortSignal"))}const limit2=opts?.limit&&Number.isFinite(
 opts.limit)?opts.limit:128*1024;if(signal?.aborted){return Promise.reject(signal.reason??new AbortError)}if(this._readableState.
-closeEmitted){return Promise.resolve(null)}return new Promise((resolve20,reject)=>{if(this[kContentLength]&&this[kContentLength]>
+closeEmitted){return Promise.resolve(null)}return new Promise((resolve19,reject)=>{if(this[kContentLength]&&this[kContentLength]>
 limit2||this[kBytesRead]>limit2){this.destroy(new AbortError)}if(signal){const onAbort=()=>{this.destroy(signal.reason??
 new AbortError)};signal.addEventListener("abort",onAbort);this.on("close",function(){signal.removeEventListener("abort",
-onAbort);if(signal.aborted){reject(signal.reason??new AbortError)}else{resolve20(null)}})}else{this.on("close",resolve20)}
+onAbort);if(signal.aborted){reject(signal.reason??new AbortError)}else{resolve19(null)}})}else{this.on("close",resolve19)}
 this.on("error",noop5).on("data",()=>{if(this[kBytesRead]>limit2){this.destroy()}}).resume()})}setEncoding(encoding){if(Buffer.
 isEncoding(encoding)){this._readableState.encoding=encoding}return this}};function isLocked(bodyReadable){return bodyReadable[kBody]?.
 locked===true||bodyReadable[kConsume]!==null}function isUnusable(bodyReadable){return util.isDisturbed(bodyReadable)||isLocked(
-bodyReadable)}function consume(stream,type){assert2(!stream[kConsume]);return new Promise((resolve20,reject)=>{if(isUnusable(
+bodyReadable)}function consume(stream,type){assert2(!stream[kConsume]);return new Promise((resolve19,reject)=>{if(isUnusable(
 stream)){const rState=stream._readableState;if(rState.destroyed&&rState.closeEmitted===false){stream.on("error",reject).
 on("close",()=>{reject(new TypeError("unusable"))})}else{reject(rState.errored??new TypeError("unusable"))}}else{queueMicrotask(
-()=>{stream[kConsume]={type,stream,resolve:resolve20,reject,length:0,body:[]};stream.on("error",function(err){consumeFinish(
+()=>{stream[kConsume]={type,stream,resolve:resolve19,reject,length:0,body:[]};stream.on("error",function(err){consumeFinish(
 this[kConsume],err)}).on("close",function(){if(this[kConsume].body!==null){consumeFinish(this[kConsume],new RequestAbortedError)}});
 consumeStart(stream[kConsume])})}})}function consumeStart(consume2){if(consume2.body===null){return}const{_readableState:state}=consume2.
-stream;if(state.bufferIndex){const start3=state.bufferIndex;const end2=state.buffer.length;for(let n2=start3;n2<end2;n2++){
+stream;if(state.bufferIndex){const start2=state.bufferIndex;const end2=state.buffer.length;for(let n2=start2;n2<end2;n2++){
 consumePush(consume2,state.buffer[n2])}}else{for(const chunk of state.buffer){consumePush(consume2,chunk)}}if(state.endEmitted){
 consumeEnd(this[kConsume],this._readableState.encoding)}else{consume2.stream.on("end",function(){consumeEnd(this[kConsume],
 this._readableState.encoding)})}consume2.stream.resume();while(consume2.stream.read()!=null){}}function chunksDecode(chunks,length2,encoding){
 if(chunks.length===0||length2===0){return""}const buffer=chunks.length===1?chunks[0]:Buffer.concat(chunks,length2);const bufferLength=buffer.
-length;const start3=bufferLength>2&&buffer[0]===239&&buffer[1]===187&&buffer[2]===191?3:0;if(!encoding||encoding==="utf8"||
-encoding==="utf-8"){return buffer.utf8Slice(start3,bufferLength)}else{return buffer.subarray(start3,bufferLength).toString(
+length;const start2=bufferLength>2&&buffer[0]===239&&buffer[1]===187&&buffer[2]===191?3:0;if(!encoding||encoding==="utf8"||
+encoding==="utf-8"){return buffer.utf8Slice(start2,bufferLength)}else{return buffer.subarray(start2,bufferLength).toString(
 encoding)}}function chunksConcat(chunks,length2){if(chunks.length===0||length2===0){return new Uint8Array(0)}if(chunks.length===
 1){return new Uint8Array(chunks[0])}const buffer=new Uint8Array(Buffer.allocUnsafeSlow(length2).buffer);let offset=0;for(let i2=0;i2<
 chunks.length;++i2){const chunk=chunks[i2];buffer.set(chunk,offset);offset+=chunk.length}return buffer}function consumeEnd(consume2,encoding){
-const{type,body:body2,resolve:resolve20,stream,length:length2}=consume2;try{if(type==="text"){resolve20(chunksDecode(body2,
-length2,encoding))}else if(type==="json"){resolve20(JSON.parse(chunksDecode(body2,length2,encoding)))}else if(type==="ar\
-rayBuffer"){resolve20(chunksConcat(body2,length2).buffer)}else if(type==="blob"){resolve20(new Blob(body2,{type:stream[kContentType]}))}else if(type===
-"bytes"){resolve20(chunksConcat(body2,length2))}consumeFinish(consume2)}catch(err){stream.destroy(err)}}function consumePush(consume2,chunk){
+const{type,body:body2,resolve:resolve19,stream,length:length2}=consume2;try{if(type==="text"){resolve19(chunksDecode(body2,
+length2,encoding))}else if(type==="json"){resolve19(JSON.parse(chunksDecode(body2,length2,encoding)))}else if(type==="ar\
+rayBuffer"){resolve19(chunksConcat(body2,length2).buffer)}else if(type==="blob"){resolve19(new Blob(body2,{type:stream[kContentType]}))}else if(type===
+"bytes"){resolve19(chunksConcat(body2,length2))}consumeFinish(consume2)}catch(err){stream.destroy(err)}}function consumePush(consume2,chunk){
 consume2.length+=chunk.length;consume2.body.push(chunk)}function consumeFinish(consume2,err){if(consume2.body===null){return}
 if(err){consume2.reject(err)}else{consume2.resolve()}consume2.type=null;consume2.stream=null;consume2.resolve=null;consume2.
 reject=null;consume2.length=0;consume2.body=null}module.exports={Readable:BodyReadable,chunksDecode}}});var require_api_request=__commonJS({"node_modules/undici/lib/api/api-request.js"(exports,module){"use strict";var assert2=__require("node:assert");
@@ -3354,8 +3354,8 @@ chunk)}onComplete(trailers){util.parseHeaders(trailers,this.trailers);this.res.p
 body:body2,opaque}=this;if(callback2){this.callback=null;queueMicrotask(()=>{this.runInAsyncScope(callback2,null,err,{opaque})})}
 if(res){this.res=null;queueMicrotask(()=>{util.destroy(res.on("error",noop5),err)})}if(body2){this.body=null;if(util.isStream(
 body2)){body2.on("error",noop5);util.destroy(body2,err)}}if(this.removeAbortListener){this.removeAbortListener();this.removeAbortListener=
-null}}};function request5(opts,callback2){if(callback2===void 0){return new Promise((resolve20,reject)=>{request5.call(this,
-opts,(err,data3)=>{return err?reject(err):resolve20(data3)})})}try{const handler2=new RequestHandler(opts,callback2);this.
+null}}};function request5(opts,callback2){if(callback2===void 0){return new Promise((resolve19,reject)=>{request5.call(this,
+opts,(err,data3)=>{return err?reject(err):resolve19(data3)})})}try{const handler2=new RequestHandler(opts,callback2);this.
 dispatch(opts,handler2)}catch(err){if(typeof callback2!=="function"){throw err}const opaque=opts?.opaque;queueMicrotask(
 ()=>callback2(err,{opaque}))}}module.exports=request5;module.exports.RequestHandler=RequestHandler}});var require_abort_signal=__commonJS({"node_modules/undici/lib/api/abort-signal.js"(exports,module){"use strict";var{addAbortListener}=require_util();
 var{RequestAbortedError}=require_errors();var kListener=Symbol("kListener");var kSignal=Symbol("kSignal");function abort(self2){
@@ -3390,7 +3390,7 @@ const{res}=this;removeSignal(this);if(!res){return}this.trailers=util.parseHeade
 res,callback:callback2,opaque,body:body2}=this;removeSignal(this);this.factory=null;if(res){this.res=null;util.destroy(res,
 err)}else if(callback2){this.callback=null;queueMicrotask(()=>{this.runInAsyncScope(callback2,null,err,{opaque})})}if(body2){
 this.body=null;util.destroy(body2,err)}}};function stream(opts,factory,callback2){if(callback2===void 0){return new Promise(
-(resolve20,reject)=>{stream.call(this,opts,factory,(err,data3)=>{return err?reject(err):resolve20(data3)})})}try{const handler2=new StreamHandler(
+(resolve19,reject)=>{stream.call(this,opts,factory,(err,data3)=>{return err?reject(err):resolve19(data3)})})}try{const handler2=new StreamHandler(
 opts,factory,callback2);this.dispatch(opts,handler2)}catch(err){if(typeof callback2!=="function"){throw err}const opaque=opts?.
 opaque;queueMicrotask(()=>callback2(err,{opaque}))}}module.exports=stream}});var require_api_pipeline=__commonJS({"node_modules/undici/lib/api/api-pipeline.js"(exports,module){"use strict";var{Readable,
 Duplex,PassThrough}=__require("node:stream");var assert2=__require("node:assert");var{AsyncResource}=__require("node:async_hooks");
@@ -3437,8 +3437,8 @@ socket[kHTTP2Stream]===true?statusCode===200:statusCode===101);const{callback:ca
 this);this.callback=null;const headers=this.responseHeaders==="raw"?util.parseRawHeaders(rawHeaders):util.parseHeaders(rawHeaders);
 this.runInAsyncScope(callback2,null,null,{headers,socket,opaque,context:context3})}onError(err){const{callback:callback2,
 opaque}=this;removeSignal(this);if(callback2){this.callback=null;queueMicrotask(()=>{this.runInAsyncScope(callback2,null,
-err,{opaque})})}}};function upgrade(opts,callback2){if(callback2===void 0){return new Promise((resolve20,reject)=>{upgrade.
-call(this,opts,(err,data3)=>{return err?reject(err):resolve20(data3)})})}try{const upgradeHandler=new UpgradeHandler(opts,
+err,{opaque})})}}};function upgrade(opts,callback2){if(callback2===void 0){return new Promise((resolve19,reject)=>{upgrade.
+call(this,opts,(err,data3)=>{return err?reject(err):resolve19(data3)})})}try{const upgradeHandler=new UpgradeHandler(opts,
 callback2);const upgradeOpts={...opts,method:opts.method||"GET",upgrade:opts.protocol||"Websocket"};this.dispatch(upgradeOpts,
 upgradeHandler)}catch(err){if(typeof callback2!=="function"){throw err}const opaque=opts?.opaque;queueMicrotask(()=>callback2(
 err,{opaque}))}}module.exports=upgrade}});var require_api_connect=__commonJS({"node_modules/undici/lib/api/api-connect.js"(exports,module){"use strict";var assert2=__require("node:assert");
@@ -3453,8 +3453,8 @@ if(this.reason){abort(this.reason);return}assert2(this.callback);this.abort=abor
 this);this.callback=null;let headers=rawHeaders;if(headers!=null){headers=this.responseHeaders==="raw"?util.parseRawHeaders(
 rawHeaders):util.parseHeaders(rawHeaders)}this.runInAsyncScope(callback2,null,null,{statusCode,headers,socket,opaque,context:context3})}onError(err){
 const{callback:callback2,opaque}=this;removeSignal(this);if(callback2){this.callback=null;queueMicrotask(()=>{this.runInAsyncScope(
-callback2,null,err,{opaque})})}}};function connect2(opts,callback2){if(callback2===void 0){return new Promise((resolve20,reject)=>{
-connect2.call(this,opts,(err,data3)=>{return err?reject(err):resolve20(data3)})})}try{const connectHandler=new ConnectHandler(
+callback2,null,err,{opaque})})}}};function connect2(opts,callback2){if(callback2===void 0){return new Promise((resolve19,reject)=>{
+connect2.call(this,opts,(err,data3)=>{return err?reject(err):resolve19(data3)})})}try{const connectHandler=new ConnectHandler(
 opts,callback2);const connectOptions={...opts,method:"CONNECT"};this.dispatch(connectOptions,connectHandler)}catch(err){
 if(typeof callback2!=="function"){throw err}const opaque=opts?.opaque;queueMicrotask(()=>callback2(err,{opaque}))}}module.
 exports=connect2}});var require_api=__commonJS({"node_modules/undici/lib/api/index.js"(exports,module){"use strict";module.exports.request=require_api_request();
@@ -3724,7 +3724,7 @@ isArray(value3)?value3.join(", "):String(value3)}}}return normalizedHeaders}var 
 "update"];function validateSnapshotMode(mode){if(!validSnapshotModes.includes(mode)){throw new InvalidArgumentError2(`In\
 valid snapshot mode: ${mode}. Must be one of: ${validSnapshotModes.join(", ")}`)}}module.exports={createHeaderFilters,hashId,
 isUndiciHeaders,normalizeHeaders,isUrlExcludedFactory,validateSnapshotMode}}});var require_snapshot_recorder=__commonJS({"node_modules/undici/lib/mock/snapshot-recorder.js"(exports,module){"use stric\
-t";var{writeFile:writeFile2,readFile:readFile3,mkdir:mkdir2}=__require("node:fs/promises");var{dirname:dirname19,resolve:resolve20}=__require("node:path");
+t";var{writeFile:writeFile2,readFile:readFile3,mkdir:mkdir2}=__require("node:fs/promises");var{dirname:dirname19,resolve:resolve19}=__require("node:path");
 var{setTimeout:setTimeout2,clearTimeout:clearTimeout2}=__require("node:timers");var{InvalidArgumentError:InvalidArgumentError2,
 UndiciError}=require_errors();var{hashId,isUrlExcludedFactory,normalizeHeaders,createHeaderFilters}=require_snapshot_utils();
 function formatRequestKey(opts,headerFilters,matchOptions={}){const url=new URL(opts.path,opts.origin);const normalized2=opts.
@@ -3763,10 +3763,10 @@ requestOpts,this.#headerFilters,this.matchOptions);const hash4=createRequestHash
 get(hash4);if(!snapshot)return void 0;const currentCallCount=snapshot.callCount||0;const responseIndex=Math.min(currentCallCount,
 snapshot.responses.length-1);snapshot.callCount=currentCallCount+1;return{...snapshot,response:snapshot.responses[responseIndex]}}async loadSnapshots(filePath){
 const path=filePath||this.#snapshotPath;if(!path){throw new InvalidArgumentError2("Snapshot path is required")}try{const data3=await readFile3(
-resolve20(path),"utf8");const parsed4=JSON.parse(data3);if(Array.isArray(parsed4)){this.#snapshots.clear();for(const{hash:hash4,
+resolve19(path),"utf8");const parsed4=JSON.parse(data3);if(Array.isArray(parsed4)){this.#snapshots.clear();for(const{hash:hash4,
 snapshot}of parsed4){this.#snapshots.set(hash4,snapshot)}}else{this.#snapshots=new Map(Object.entries(parsed4))}}catch(error3){
 if(error3.code==="ENOENT"){this.#snapshots.clear()}else{throw new UndiciError(`Failed to load snapshots from ${path}`,{cause:error3})}}}async saveSnapshots(filePath){
-const path=filePath||this.#snapshotPath;if(!path){throw new InvalidArgumentError2("Snapshot path is required")}const resolvedPath=resolve20(
+const path=filePath||this.#snapshotPath;if(!path){throw new InvalidArgumentError2("Snapshot path is required")}const resolvedPath=resolve19(
 path);await mkdir2(dirname19(resolvedPath),{recursive:true});const data3=Array.from(this.#snapshots.entries()).map(([hash4,
 snapshot])=>({hash:hash4,snapshot}));await writeFile2(resolvedPath,JSON.stringify(data3,null,2),{flush:true})}clear(){this.#snapshots.
 clear()}getSnapshots(){return Array.from(this.#snapshots.values())}size(){return this.#snapshots.size}resetCallCounts(){
@@ -4001,14 +4001,14 @@ hasSafeIterator,isValidHTTPToken}=require_util();var{serializePathWithQuery}=req
 var RESTRICTIVE_DIRECTIVE_NAMES=["no-store","private","no-cache"];var kInvalidCacheControlDirectives=Symbol("invalid cac\
 he-control directives");function trimOWS(value3){return value3.replace(/^[\t ]+|[\t ]+$/g,"")}function arrayIncludes(array2,value3){
 for(let i2=0;i2<array2.length;i2++){if(array2[i2]===value3){return true}}return false}function trimOWSStart(value3){return value3.
-replace(/^[\t ]+/,"")}function trimOWSEnd(value3){return value3.replace(/[\t ]+$/,"")}function findUnescapedQuote(value3,start3){
-let escaped3=false;for(let i2=start3;i2<value3.length;i2++){if(escaped3){escaped3=false}else if(value3[i2]==="\\"){escaped3=
-true}else if(value3[i2]==='"'){return i2}}return-1}function splitCacheControlHeaderValue(value3){const directives=[];let start3=0;
+replace(/^[\t ]+/,"")}function trimOWSEnd(value3){return value3.replace(/[\t ]+$/,"")}function findUnescapedQuote(value3,start2){
+let escaped3=false;for(let i2=start2;i2<value3.length;i2++){if(escaped3){escaped3=false}else if(value3[i2]==="\\"){escaped3=
+true}else if(value3[i2]==='"'){return i2}}return-1}function splitCacheControlHeaderValue(value3){const directives=[];let start2=0;
 let quoteStart=-1;let inQuote=false;let escaped3=false;for(let i2=0;i2<value3.length;i2++){if(inQuote){if(escaped3){escaped3=
 false}else if(value3[i2]==="\\"){escaped3=true}else if(value3[i2]==='"'){inQuote=false;quoteStart=-1}}else if(value3[i2]===
-'"'){inQuote=true;quoteStart=i2}else if(value3[i2]===","){directives.push({value:value3.substring(start3,i2),fromMalformedQuote:false});
-start3=i2+1}}if(!inQuote){directives.push({value:value3.substring(start3),fromMalformedQuote:false});return directives}const tail=value3.
-substring(start3);const quoteOffset=quoteStart-start3;let tailStart=0;for(let i2=0;i2<tail.length;i2++){if(tail[i2]===","){
+'"'){inQuote=true;quoteStart=i2}else if(value3[i2]===","){directives.push({value:value3.substring(start2,i2),fromMalformedQuote:false});
+start2=i2+1}}if(!inQuote){directives.push({value:value3.substring(start2),fromMalformedQuote:false});return directives}const tail=value3.
+substring(start2);const quoteOffset=quoteStart-start2;let tailStart=0;for(let i2=0;i2<tail.length;i2++){if(tail[i2]===","){
 directives.push({value:tail.substring(tailStart,i2),fromMalformedQuote:tailStart>quoteOffset});tailStart=i2+1}}directives.
 push({value:tail.substring(tailStart),fromMalformedQuote:tailStart>quoteOffset});return directives}function markInvalidCacheControlDirective(directives,key){
 let invalidDirectives=directives[kInvalidCacheControlDirectives];if(invalidDirectives===void 0){invalidDirectives=new Set;
@@ -4344,25 +4344,25 @@ ze must be a non-negative integer")}this.#maxSize=opts.maxSize}if(opts.maxEntryS
 "number"||!Number.isInteger(opts.maxEntrySize)||opts.maxEntrySize<0){throw new TypeError("MemoryCacheStore options.maxEn\
 trySize must be a non-negative integer")}this.#maxEntrySize=opts.maxEntrySize}}}get size(){return this.#size}isFull(){return this.#size>=
 this.#maxSize||this.#count>=this.#maxCount}get(key){assertCacheKey(key);const topLevelKey=`${key.origin}:${key.path}`;const now=Date.
-now();const entries=this.#entries.get(topLevelKey);const entry2=entries?findEntry(key,entries,now):null;return entry2==null?
-void 0:{statusMessage:entry2.statusMessage,statusCode:entry2.statusCode,headers:entry2.headers,body:entry2.body,vary:entry2.
-vary?entry2.vary:void 0,etag:entry2.etag,cacheControlDirectives:entry2.cacheControlDirectives,cachedAt:entry2.cachedAt,staleAt:entry2.
-staleAt,deleteAt:entry2.deleteAt}}createWriteStream(key,val){assertCacheKey(key);assertCacheValue(val);const topLevelKey=`${key.
-origin}:${key.path}`;const store=this;const entry2={...key,...val,body:[],size:0};return new Writable({write(chunk,encoding,callback2){
-if(typeof chunk==="string"){chunk=Buffer.from(chunk,encoding)}entry2.size+=chunk.byteLength;if(entry2.size>=store.#maxEntrySize){
-this.destroy()}else{entry2.body.push(chunk)}callback2(null)},final(callback2){let entries=store.#entries.get(topLevelKey);
+now();const entries=this.#entries.get(topLevelKey);const entry=entries?findEntry(key,entries,now):null;return entry==null?
+void 0:{statusMessage:entry.statusMessage,statusCode:entry.statusCode,headers:entry.headers,body:entry.body,vary:entry.vary?
+entry.vary:void 0,etag:entry.etag,cacheControlDirectives:entry.cacheControlDirectives,cachedAt:entry.cachedAt,staleAt:entry.
+staleAt,deleteAt:entry.deleteAt}}createWriteStream(key,val){assertCacheKey(key);assertCacheValue(val);const topLevelKey=`${key.
+origin}:${key.path}`;const store=this;const entry={...key,...val,body:[],size:0};return new Writable({write(chunk,encoding,callback2){
+if(typeof chunk==="string"){chunk=Buffer.from(chunk,encoding)}entry.size+=chunk.byteLength;if(entry.size>=store.#maxEntrySize){
+this.destroy()}else{entry.body.push(chunk)}callback2(null)},final(callback2){let entries=store.#entries.get(topLevelKey);
 if(!entries){entries=[];store.#entries.set(topLevelKey,entries)}const previousEntry=findEntry(key,entries,Date.now());if(previousEntry){
-const index=entries.indexOf(previousEntry);entries.splice(index,1,entry2);store.#size-=previousEntry.size}else{entries.push(
-entry2);store.#count+=1}store.#size+=entry2.size;if(store.#size>store.#maxSize||store.#count>store.#maxCount){if(!store.#hasEmittedMaxSizeEvent){
+const index=entries.indexOf(previousEntry);entries.splice(index,1,entry);store.#size-=previousEntry.size}else{entries.push(
+entry);store.#count+=1}store.#size+=entry.size;if(store.#size>store.#maxSize||store.#count>store.#maxCount){if(!store.#hasEmittedMaxSizeEvent){
 store.emit("maxSizeExceeded",{size:store.#size,maxSize:store.#maxSize,count:store.#count,maxCount:store.#maxCount});store.#hasEmittedMaxSizeEvent=
-true}for(const[key2,entries2]of store.#entries){for(const entry3 of entries2.splice(0,entries2.length/2)){store.#size-=entry3.
+true}for(const[key2,entries2]of store.#entries){for(const entry2 of entries2.splice(0,entries2.length/2)){store.#size-=entry2.
 size;store.#count-=1}if(entries2.length===0){store.#entries.delete(key2)}}if(store.#size<store.#maxSize&&store.#count<store.#maxCount){
 store.#hasEmittedMaxSizeEvent=false}}callback2(null)}})}delete(key){if(typeof key!=="object"){throw new TypeError(`expec\
-ted key to be object, got ${typeof key}`)}const topLevelKey=`${key.origin}:${key.path}`;for(const entry2 of this.#entries.
-get(topLevelKey)??[]){this.#size-=entry2.size;this.#count-=1}this.#entries.delete(topLevelKey)}};function findEntry(key,entries,now){
-for(let i2=0;i2<entries.length;i2++){const entry2=entries[i2];if(entry2.deleteAt>now&&entry2.method===key.method&&varyMatches(
-key,entry2)){return entry2}}}function varyMatches(key,entry2){if(entry2.vary==null){return true}for(const headerName in entry2.
-vary){if(Object.hasOwn(entry2.vary,headerName)&&!headerValueEquals(key.headers?.[headerName],entry2.vary[headerName])){return false}}
+ted key to be object, got ${typeof key}`)}const topLevelKey=`${key.origin}:${key.path}`;for(const entry of this.#entries.
+get(topLevelKey)??[]){this.#size-=entry.size;this.#count-=1}this.#entries.delete(topLevelKey)}};function findEntry(key,entries,now){
+for(let i2=0;i2<entries.length;i2++){const entry=entries[i2];if(entry.deleteAt>now&&entry.method===key.method&&varyMatches(
+key,entry)){return entry}}}function varyMatches(key,entry){if(entry.vary==null){return true}for(const headerName in entry.
+vary){if(Object.hasOwn(entry.vary,headerName)&&!headerValueEquals(key.headers?.[headerName],entry.vary[headerName])){return false}}
 return true}function headerValueEquals(lhs,rhs){if(lhs==null&&rhs==null){return true}if(lhs==null&&rhs!=null||lhs!=null&&
 rhs==null){return false}if(Array.isArray(lhs)&&Array.isArray(rhs)){if(lhs.length!==rhs.length){return false}for(let i2=0;i2<
 lhs.length;i2++){if(lhs[i2]!==rhs[i2]){return false}}return true}return lhs===rhs}module.exports=MemoryCacheStore}});var require_cache_revalidation_handler=__commonJS({"node_modules/undici/lib/handler/cache-revalidation-handler.js"(exports,module){
@@ -5254,7 +5254,7 @@ fetchParams.controller.controller.error(fetchParams.controller.serializedAbortRe
 controller.controller.error(new TypeError("terminated",{cause:isErrorLike(reason)?reason:void 0}))}}fetchParams.controller.
 connection.destroy()}return response;function dispatch({body:body2}){const url=requestCurrentURL(request5);const agent=fetchParams.
 controller.dispatcher;const path=url.pathname+url.search;const hasTrailingQuestionMark=url.search.length===0&&url.href[url.
-href.length-url.hash.length-1]==="?";return new Promise((resolve20,reject)=>agent.dispatch({path:hasTrailingQuestionMark?
+href.length-url.hash.length-1]==="?";return new Promise((resolve19,reject)=>agent.dispatch({path:hasTrailingQuestionMark?
 `${path}?`:path,origin:url.origin,method:request5.method,body:agent.isMockActive?request5.body&&(request5.body.source||request5.
 body.stream):body2,headers:request5.headersList.entries,maxRedirections:0,upgrade:request5.mode==="websocket"?"websocket":
 void 0},{body:null,abort:null,onConnect(abort){const{connection}=fetchParams.controller;timingInfo.finalConnectionTimingInfo=
@@ -5276,7 +5276,7 @@ constants.Z_SYNC_FLUSH}))}else if(coding==="deflate"){decoders.push(createInflat
 constants.Z_SYNC_FLUSH}))}else if(coding==="br"){decoders.push(zlib.createBrotliDecompress({flush:zlib.constants.BROTLI_OPERATION_FLUSH,
 finishFlush:zlib.constants.BROTLI_OPERATION_FLUSH}))}else if(coding==="zstd"&&hasZstd){decoders.push(zlib.createZstdDecompress(
 {flush:zlib.constants.ZSTD_e_continue,finishFlush:zlib.constants.ZSTD_e_end}))}else{decoders.length=0;break}}}this.body=
-new Readable({read:resume});const onError=this.onError.bind(this);resolve20({status,statusText,headersList,body:decoders.
+new Readable({read:resume});const onError=this.onError.bind(this);resolve19({status,statusText,headersList,body:decoders.
 length?pipeline(this.body,...decoders,err=>{if(err){this.onError(err)}}).on("error",onError):this.body.on("error",onError)});
 return true},onData(chunk){if(fetchParams.controller.dump){return}const bytes=chunk;timingInfo.encodedBodySize+=bytes.byteLength;
 return this.body.push(bytes)},onComplete(){if(this.abort){fetchParams.controller.off("terminated",this.abort)}fetchParams.
@@ -5284,12 +5284,12 @@ controller.ended=true;this.body.push(null)},onError(error3){if(this.abort){fetch
 abort)}this.body?.destroy(error3);fetchParams.controller.terminate(error3);reject(error3)},onRequestUpgrade(_controller,status,headers,socket){
 if(socket.session!=null&&status!==200||socket.session==null&&status!==101){return false}const headersList=new HeadersList;
 for(const[name2,value3]of Object.entries(headers)){if(value3==null){continue}const headerName=name2.toLowerCase();if(Array.
-isArray(value3)){for(const entry2 of value3){headersList.append(headerName,String(entry2),true)}}else{headersList.append(
-headerName,String(value3),true)}}resolve20({status,statusText:STATUS_CODES2[status],headersList,socket});return true},onUpgrade(status,rawHeaders,socket){
+isArray(value3)){for(const entry of value3){headersList.append(headerName,String(entry),true)}}else{headersList.append(headerName,
+String(value3),true)}}resolve19({status,statusText:STATUS_CODES2[status],headersList,socket});return true},onUpgrade(status,rawHeaders,socket){
 if(socket.session!=null&&status!==200||socket.session==null&&status!==101){return false}const headersList=new HeadersList;
 for(let i2=0;i2<rawHeaders.length;i2+=2){const nameStr=bufferToLowerCasedHeaderName(rawHeaders[i2]);const value3=rawHeaders[i2+
 1];if(Array.isArray(value3)&&!Buffer.isBuffer(rawHeaders[i2+1])){for(const val of value3){headersList.append(nameStr,val.
-toString("latin1"),true)}}else{headersList.append(nameStr,value3.toString("latin1"),true)}}resolve20({status,statusText:STATUS_CODES2[status],
+toString("latin1"),true)}}else{headersList.append(nameStr,value3.toString("latin1"),true)}}resolve19({status,statusText:STATUS_CODES2[status],
 headersList,socket});return true}}))}}module.exports={fetch:fetch3,Fetch,fetching,finalizeAndReportTiming}}});var require_util3=__commonJS({"node_modules/undici/lib/web/cache/util.js"(exports,module){"use strict";var assert2=__require("node:assert");
 var{URLSerializer}=require_data_url();var{isValidHeaderName}=require_util2();function urlEquals(A,B,excludeFragment=false){
 const serializedA=URLSerializer(A,excludeFragment);const serializedB=URLSerializer(B,excludeFragment);return serializedA===
@@ -5899,9 +5899,9 @@ isASCIINumber}}});var require_eventsource_stream=__commonJS({"node_modules/undic
 "use strict";var buffer=__require("node:buffer");var{Transform}=__require("node:stream");var{isASCIINumber,isValidLastEventId}=require_util6();
 var BOM=[239,187,191];var LF=10;var CR=13;var COLON=58;var SPACE=32;var defaultMaxEventSize=buffer.kStringMaxLength;var DATA=Buffer.
 from("data");var EVENT=Buffer.from("event");var ID=Buffer.from("id");var RETRY=Buffer.from("retry");var minParserItems=1024;
-var maxParserItems=131072;var bytesPerParserItem=128;function isASCIINumberBytes(buffer2,start3){if(start3>=buffer2.length){
-return false}for(let i2=start3;i2<buffer2.length;i2++){if(buffer2[i2]<48||buffer2[i2]>57){return false}}return true}function isValidLastEventIdBytes(buffer2,start3){
-for(let i2=start3;i2<buffer2.length;i2++){if(buffer2[i2]===0){return false}}return true}function isFieldName(line,length2,field2){
+var maxParserItems=131072;var bytesPerParserItem=128;function isASCIINumberBytes(buffer2,start2){if(start2>=buffer2.length){
+return false}for(let i2=start2;i2<buffer2.length;i2++){if(buffer2[i2]<48||buffer2[i2]>57){return false}}return true}function isValidLastEventIdBytes(buffer2,start2){
+for(let i2=start2;i2<buffer2.length;i2++){if(buffer2[i2]===0){return false}}return true}function isFieldName(line,length2,field2){
 if(length2!==field2.length){return false}for(let i2=0;i2<length2;i2++){if(line[i2]!==field2[i2]){return false}}return true}
 function createMaxEventSizeExceededError(){const error3=new Error("EventSource message size exceeded");error3.aborted=false;
 return error3}var EventSourceStream=class extends Transform{state;checkBOM=true;crlfCheck=false;eventEndCheck=false;chunks=[];chunkIndex=0;pos=0;lineChunkIndex=0;linePos=0;lineLength=0;eventSize=0;eventFieldSizes={
@@ -5944,8 +5944,8 @@ chunkIndex;this.linePos=this.pos;this.lineLength=0;this.dropConsumedChunks()}dro
 0){const consumed=this.lineChunkIndex;this.chunks.splice(0,consumed);this.lineChunkIndex=0;this.chunkIndex-=consumed}if(this.
 chunkIndex===this.chunks.length){this.chunks.length=0;this.chunkIndex=0;this.pos=0;this.lineChunkIndex=0;this.linePos=0}}readLine(){
 if(this.lineChunkIndex===this.chunkIndex){return this.chunks[this.chunkIndex].subarray(this.linePos,this.pos)}const chunks=[];
-let length2=0;for(let i2=this.lineChunkIndex;i2<=this.chunkIndex;i2++){const chunk=this.chunks[i2];const start3=i2===this.
-lineChunkIndex?this.linePos:0;const end2=i2===this.chunkIndex?this.pos:chunk.length;const slice=chunk.subarray(start3,end2);
+let length2=0;for(let i2=this.lineChunkIndex;i2<=this.chunkIndex;i2++){const chunk=this.chunks[i2];const start2=i2===this.
+lineChunkIndex?this.linePos:0;const end2=i2===this.chunkIndex?this.pos:chunk.length;const slice=chunk.subarray(start2,end2);
 length2+=slice.length;chunks.push(slice)}return Buffer.concat(chunks,length2)}peekBufferedByte(offset){let chunkIndex=this.
 lineChunkIndex;let pos=this.linePos;while(chunkIndex<this.chunks.length){const chunk=this.chunks[chunkIndex];const remaining=chunk.
 length-pos;if(offset<remaining){return chunk[pos+offset]}offset-=remaining;chunkIndex++;pos=0}}discardLeadingBytes(count3){
@@ -6066,16 +6066,16 @@ parseFloat(value3);if(!Number.isFinite(num)){return UnsafeNumberReason.overflow}
 return UnsafeNumberReason.truncate_float}function splitNumber(value3){const match=value3.match(/^(-?)(\d+(?:\.\d*)?)([eE]([+-]?\d+))?$/);
 if(!match){throw new SyntaxError(`Invalid number: ${value3}`)}const sign=match[1];const digitsStr=match[2];let exponent=match[4]!==
 void 0?Number.parseInt(match[4],10):0;const dot=digitsStr.indexOf(".");exponent+=dot!==-1?dot-1:digitsStr.length-1;const coefficient=digitsStr.
-replace(".","");const{start:start3,end:end2}=getSignificantDigitRange(coefficient);exponent-=start3;const digits=coefficient.
-slice(start3,end2);return digits.length>0?{sign,digits,exponent}:{sign:"",digits:"0",exponent:0}}function compareNumber(a2,b){
+replace(".","");const{start:start2,end:end2}=getSignificantDigitRange(coefficient);exponent-=start2;const digits=coefficient.
+slice(start2,end2);return digits.length>0?{sign,digits,exponent}:{sign:"",digits:"0",exponent:0}}function compareNumber(a2,b){
 if(a2===b){return 0}const aa=splitNumber(a2);const bb=splitNumber(b);const sign=aa.sign==="-"?-1:1;if(aa.sign!==bb.sign){
 return sign}if(aa.digits==="0"){return bb.digits==="0"?0:-1}if(bb.digits==="0"){return 1}if(aa.exponent!==bb.exponent){return aa.
 exponent>bb.exponent?sign:aa.exponent<bb.exponent?-sign:0}return aa.digits>bb.digits?sign:aa.digits<bb.digits?-sign:0}function extractSignificantDigits(value3){
-const{start:start3,end:end2}=getSignificantDigitRange(value3);const digits=value3.substring(start3,end2);const dot=digits.
+const{start:start2,end:end2}=getSignificantDigitRange(value3);const digits=value3.substring(start2,end2);const dot=digits.
 indexOf(".");if(dot===-1){return digits}return digits.substring(0,dot)+digits.substring(dot+1)}function getSignificantDigitRange(value3){
-let start3=0;if(value3[0]==="-"){start3++}while(value3[start3]==="0"||value3[start3]==="."){start3++}let end2=value3.lastIndexOf(
+let start2=0;if(value3[0]==="-"){start2++}while(value3[start2]==="0"||value3[start2]==="."){start2++}let end2=value3.lastIndexOf(
 "e");if(end2===-1){end2=value3.lastIndexOf("E")}if(end2===-1){end2=value3.length}while((value3[end2-1]==="0"||value3[end2-
-1]===".")&&end2>start3){end2--}return{start:start3,end:end2}}var INTEGER_REGEX,NUMBER_REGEX,UnsafeNumberReason;var init_utils=__esm(
+1]===".")&&end2>start2){end2--}return{start:start2,end:end2}}var INTEGER_REGEX,NUMBER_REGEX,UnsafeNumberReason;var init_utils=__esm(
 {"node_modules/lossless-json/lib/esm/utils.js"(){INTEGER_REGEX=/^-?[0-9]+$/;NUMBER_REGEX=/^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 UnsafeNumberReason=(function(UnsafeNumberReason2){UnsafeNumberReason2["underflow"]="underflow";UnsafeNumberReason2["over\
 flow"]="overflow";UnsafeNumberReason2["truncate_integer"]="truncate_integer";UnsafeNumberReason2["truncate_float"]="trun\
@@ -6097,10 +6097,10 @@ array2[i2]=value3}}return array2}var init_revive=__esm({"node_modules/lossless-j
 parseNumber??parseLosslessNumber;const onDuplicateKey=optionsObj?.onDuplicateKey??throwDuplicateKey;let i2=0;const value3=parseValue();
 expectValue(value3);expectEndOfInput();return reviver?revive(value3,reviver):value3;function parseObject(){if(text6.charCodeAt(
 i2)===codeOpeningBrace){i2++;skipWhitespace();const object3={};let initial=true;while(i2<text6.length&&text6.charCodeAt(
-i2)!==codeClosingBrace){if(!initial){eatComma();skipWhitespace()}else{initial=false}const start3=i2;const key=parseString();
+i2)!==codeClosingBrace){if(!initial){eatComma();skipWhitespace()}else{initial=false}const start2=i2;const key=parseString();
 if(key===void 0){throwObjectKeyExpected();return}skipWhitespace();eatColon();const value4=parseValue();if(value4===void 0){
 throwObjectValueExpected();return}if(Object.prototype.hasOwnProperty.call(object3,key)&&!isDeepEqual(value4,object3[key])){
-const returnedValue=onDuplicateKey({key,position:start3+1,oldValue:object3[key],newValue:value4});if(returnedValue!==void 0){
+const returnedValue=onDuplicateKey({key,position:start2+1,oldValue:object3[key],newValue:value4});if(returnedValue!==void 0){
 setObjectKey(object3,key,returnedValue)}}else{setObjectKey(object3,key,value4)}}if(text6.charCodeAt(i2)!==codeClosingBrace){
 throwObjectKeyOrEndExpected()}i2++;return object3}}function parseArray(){if(text6.charCodeAt(i2)===codeOpeningBracket){i2++;
 skipWhitespace();const array2=[];let initial=true;while(i2<text6.length&&text6.charCodeAt(i2)!==codeClosingBracket){if(!initial){
@@ -6115,26 +6115,26 @@ void 0){result+=escapeChar;i2++}else if(char==="u"){if(isHex(text6.charCodeAt(i2
 text6.charCodeAt(i2+4))&&isHex(text6.charCodeAt(i2+5))){result+=String.fromCharCode(Number.parseInt(text6.slice(i2+2,i2+
 6),16));i2+=5}else{throwInvalidUnicodeCharacter(i2)}}else{throwInvalidEscapeCharacter(i2)}}else{if(isValidStringCharacter(
 text6.charCodeAt(i2))){result+=text6[i2]}else{throwInvalidCharacter(text6[i2])}}i2++}expectEndOfString();i2++;return result}}
-function parseNumeric(){const start3=i2;if(text6.charCodeAt(i2)===codeMinus){i2++;expectDigit(start3)}if(text6.charCodeAt(
+function parseNumeric(){const start2=i2;if(text6.charCodeAt(i2)===codeMinus){i2++;expectDigit(start2)}if(text6.charCodeAt(
 i2)===codeZero){i2++}else if(isNonZeroDigit(text6.charCodeAt(i2))){i2++;while(isDigit(text6.charCodeAt(i2))){i2++}}else{
-return void 0}if(text6.charCodeAt(i2)===codeDot){i2++;expectDigit(start3);while(isDigit(text6.charCodeAt(i2))){i2++}}if(text6.
+return void 0}if(text6.charCodeAt(i2)===codeDot){i2++;expectDigit(start2);while(isDigit(text6.charCodeAt(i2))){i2++}}if(text6.
 charCodeAt(i2)===codeLowercaseE||text6.charCodeAt(i2)===codeUppercaseE){i2++;if(text6.charCodeAt(i2)===codeMinus||text6.
-charCodeAt(i2)===codePlus){i2++}expectDigit(start3);while(isDigit(text6.charCodeAt(i2))){i2++}}if(i2>start3){return parseNumber(
-text6.slice(start3,i2))}}function eatComma(){if(text6.charCodeAt(i2)!==codeComma){throw new SyntaxError(`Comma ',' expec\
+charCodeAt(i2)===codePlus){i2++}expectDigit(start2);while(isDigit(text6.charCodeAt(i2))){i2++}}if(i2>start2){return parseNumber(
+text6.slice(start2,i2))}}function eatComma(){if(text6.charCodeAt(i2)!==codeComma){throw new SyntaxError(`Comma ',' expec\
 ted after value ${gotAt()}`)}i2++}function eatColon(){if(text6.charCodeAt(i2)!==codeColon){throw new SyntaxError(`Colon \
 ':' expected after property name ${gotAt()}`)}i2++}function expectValue(value4){if(value4===void 0){throw new SyntaxError(
 `JSON value expected ${gotAt()}`)}}function expectArrayItem(value4){if(value4===void 0){throw new SyntaxError(`Array ite\
 m expected ${gotAt()}`)}}function expectEndOfInput(){if(i2<text6.length){throw new SyntaxError(`Expected end of input ${gotAt()}`)}}
-function expectDigit(start3){if(!isDigit(text6.charCodeAt(i2))){const numSoFar=text6.slice(start3,i2);throw new SyntaxError(
+function expectDigit(start2){if(!isDigit(text6.charCodeAt(i2))){const numSoFar=text6.slice(start2,i2);throw new SyntaxError(
 `Invalid number '${numSoFar}', expecting a digit ${gotAt()}`)}}function expectEndOfString(){if(text6.charCodeAt(i2)!==codeDoubleQuote){
 throw new SyntaxError(`End of string '"' expected ${gotAt()}`)}}function throwObjectKeyExpected(){throw new SyntaxError(
 `Quoted object key expected ${gotAt()}`)}function throwDuplicateKey({key,position}){throw new SyntaxError(`Duplicate key\
  '${key}' encountered at position ${position}`)}function throwObjectKeyOrEndExpected(){throw new SyntaxError(`Quoted obj\
 ect key or end of object '}' expected ${gotAt()}`)}function throwArrayItemOrEndExpected(){throw new SyntaxError(`Array i\
 tem or end of array ']' expected ${gotAt()}`)}function throwInvalidCharacter(char){throw new SyntaxError(`Invalid charac\
-ter '${char}' ${pos()}`)}function throwInvalidEscapeCharacter(start3){const chars=text6.slice(start3,start3+2);throw new SyntaxError(
+ter '${char}' ${pos()}`)}function throwInvalidEscapeCharacter(start2){const chars=text6.slice(start2,start2+2);throw new SyntaxError(
 `Invalid escape character '${chars}' ${pos()}`)}function throwObjectValueExpected(){throw new SyntaxError(`Object value \
-expected after ':' ${pos()}`)}function throwInvalidUnicodeCharacter(start3){const chars=text6.slice(start3,start3+6);throw new SyntaxError(
+expected after ':' ${pos()}`)}function throwInvalidUnicodeCharacter(start2){const chars=text6.slice(start2,start2+6);throw new SyntaxError(
 `Invalid unicode character '${chars}' ${pos()}`)}function pos(){return`at position ${i2}`}function got(){return i2<text6.
 length?`but got '${text6[i2]}'`:"but reached end of input"}function gotAt(){return`${got()} ${pos()}`}}function setObjectKey(object3,key,value3){
 if(key==="__proto__"){Object.defineProperty(object3,key,{value:value3,writable:true,enumerable:true,configurable:true})}else{
@@ -6199,21 +6199,19 @@ value3[key]??null)}`);return`{${members3.join(",")}}`}return JSON.stringify(valu
 for(const key of Object.keys(map2))put(changed2,key,change2(map2[key],key));return changed2}function put(object3,key,value3){
 if(key!=="__proto__")object3[key]=value3;else Object.defineProperty(object3,key,{value:value3,enumerable:true,configurable:true,
 writable:true})}function compareText(a2,b){return a2<b?-1:a2>b?1:0}function isUuid(text6){return uuid.test(text6)}function identifierKey(id){
-return isUuid(id)?id.toLowerCase():id}function objectKey(key){const[kind="",id="",...rest]=key.split("/");return[kind,identifierKey(
-id),...rest].join("/")}function identityKey(identity2){return mapValues(identity2,(id,part2)=>part2==="name"?id:identifierKey(
-id))}function isPathParameter(text6){return text6!==""&&text6.length<=maxIdentifier&&!/^\.{1,2}$/.test(text6)&&!new RegExp(
-"\\p{Cc}","u").test(text6)&&text6.isWellFormed()}function sameIdentifier(a2,b){return identifierKey(a2)===identifierKey(
-b)}var jsonNumber,ExactNumber,rawJson,Sensitive,HashedSecret,UNKNOWN_TEXT,uuid,maxIdentifier;var init_values=__esm({"src\
-/base/values.ts"(){"use strict";jsonNumber=/^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/;ExactNumber=class{text;constructor(text6){
+return isUuid(id)?id.toLowerCase():id}function isPathParameter(text6){return text6!==""&&text6.length<=maxIdentifier&&!/^\.{1,2}$/.
+test(text6)&&!new RegExp("\\p{Cc}","u").test(text6)&&text6.isWellFormed()}function sameIdentifier(a2,b){return identifierKey(
+a2)===identifierKey(b)}var jsonNumber,ExactNumber,rawJson,Sensitive,HashedSecret,UNKNOWN_TEXT,uuid,maxIdentifier;var init_values=__esm(
+{"src/base/values.ts"(){"use strict";jsonNumber=/^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/;ExactNumber=class{text;constructor(text6){
 if(!jsonNumber.test(text6))throw new TypeError("not a number of JSON");this.text=text6}toJSON(){return rawJson?.(this.text)??
 Number(this.text)}toString(){return this.text}[inspect.custom](){return this.text}};({rawJSON:rawJson}=JSON);Sensitive=class{#value;constructor(value3){
 this.#value=value3}reveal(){return this.#value}toJSON(){return{sensitive:true}}[inspect.custom](){return"(sensitive)"}toString(){
 return"(sensitive)"}};HashedSecret=class extends Sensitive{hash;#matches;constructor(hash4,matches){super(null);this.hash=
 hash4;this.#matches=matches}matches(value3){return this.#matches(value3)}reveal(){throw new Error("a hashed secret has n\
 o readable value")}};UNKNOWN_TEXT="(unknown)";uuid=/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;maxIdentifier=512}});function parseJson(text6){const plain3=JSON.parse(text6);if(!holdsNumber(plain3)||!suspicious.test(text6))return plain3;
-return parse(text6,null,{parseNumber:exactly,onDuplicateKey:({newValue})=>newValue})}function holdsNumber(document2){const open9=[
-document2];while(open9.length>0){const next=open9.pop();if(typeof next==="number")return true;if(typeof next!=="object"||
-next===null)continue;if(Array.isArray(next))for(const item of next)open9.push(item);else for(const name2 in next)open9.push(
+return parse(text6,null,{parseNumber:exactly,onDuplicateKey:({newValue})=>newValue})}function holdsNumber(document2){const open8=[
+document2];while(open8.length>0){const next=open8.pop();if(typeof next==="number")return true;if(typeof next!=="object"||
+next===null)continue;if(Array.isArray(next))for(const item of next)open8.push(item);else for(const name2 in next)open8.push(
 next[name2])}return false}function stringifyJson(value3,space){const text6=holdsExact(value3)?stringify(value3,void 0,space,
 [numberWriter]):JSON.stringify(value3,null,space);if(text6===void 0)throw new TypeError("not a value of JSON");return text6}
 function holdsExact(value3){if(typeof value3!=="object"||value3===null)return false;return value3 instanceof ExactNumber||
@@ -6221,8 +6219,8 @@ Object.values(value3).some(holdsExact)}function plainNumber(text6){const number4
 return void 0;if(!Number.isSafeInteger(number4))return number4;const whole2=new LosslessNumber(String(number4));return compareLosslessNumber(
 new LosslessNumber(text6),whole2)===0?Number(whole2.value):void 0}var suspicious,numberWriter;var init_json=__esm({"src/\
 base/json.ts"(){"use strict";init_esm();init_values();suspicious=/(?:^|[\s,[]|["\s]:)(?:-0|-?\d{16}|-?\d+[.eE])/;numberWriter=
-{test:value3=>value3 instanceof ExactNumber,stringify:String}}});function escapeCharacter(character){const code2=character.codePointAt(0)??0;const hex2=code2.toString(16);return short[character]??
-(code2>65535?`\\u{${hex2}}`:`\\u${hex2.padStart(4,"0")}`)}function escapeText(text6){return text6.replace(hostile,escapeCharacter).
+{test:value3=>value3 instanceof ExactNumber,stringify:String}}});function escapeCharacter(character){const code2=character.codePointAt(0)??0;const hex=code2.toString(16);return short[character]??
+(code2>65535?`\\u{${hex}}`:`\\u${hex.padStart(4,"0")}`)}function escapeText(text6){return text6.replace(hostile,escapeCharacter).
 replace(logCommand,"\\u0023")}function escapeLines(text6){return text6.split("\n").map(escapeText).map(disarm).join("\n")}
 function disarm(line){return line.replace(/^(\s*):(?=:)/,"$1\\u003a")}function quote(text6){return escapeText(JSON.stringify(
 text6))}function bare(text6){return/^[\p{L}\p{N}_.:@/+*-][\p{L}\p{M}\p{N}_.:@/+*-]*$/u.test(text6)&&escapeText(text6)===
@@ -6395,13 +6393,13 @@ HEADER_LENGTH,CHOICE_BITS_PER_CHAR,BUCKET_HASH_1,BUCKET_HASH_2,PAIR_TABLE_SIZE,C
 for(let code2=48;code2<=57;code2++)remap[code2]=code2-47;for(let code2=65;code2<=90;code2++)remap[code2]=code2-54;for(let code2=97;code2<=
 122;code2++)remap[code2]=code2-60;return remap})()}});function isNumber2(code2){return code2-CHAR_ZERO>>>0<=9}function isAlphaNumeric(code2){return isNumber2(code2)||(code2|TO_LOWER_BIT)-
 CHAR_LOWER_A>>>0<=25}function isEntityInAttributeInvalidEnd(code2){return code2===CHAR_EQUALS||isAlphaNumeric(code2)}function emitHtmlValue(packed2){
-const off=packed2>>2;return(packed2&1)===0?htmlValues.charAt(off):htmlValues.slice(off,off+(packed2&1)+1)}function findSlotHtml(text6,start3,length2){
-const c0=text6.charCodeAt(start3);const c12=text6.charCodeAt(start3+1);const c2=text6.charCodeAt(start3+length2-2);const c3=text6.
-charCodeAt(start3+length2-1);if((c0|c12|c2|c3)>127)return-1;const key=c0<<25|c12<<18|c2<<11|CHAR_REMAP[c3]<<5|length2;let slot=2*
+const off=packed2>>2;return(packed2&1)===0?htmlValues.charAt(off):htmlValues.slice(off,off+(packed2&1)+1)}function findSlotHtml(text6,start2,length2){
+const c0=text6.charCodeAt(start2);const c12=text6.charCodeAt(start2+1);const c2=text6.charCodeAt(start2+length2-2);const c3=text6.
+charCodeAt(start2+length2-1);if((c0|c12|c2|c3)>127)return-1;const key=c0<<25|c12<<18|c2<<11|CHAR_REMAP[c3]<<5|length2;let slot=2*
 ((Math.imul(key,BUCKET_HASH_1)>>>16)*htmlBuckets>>>16);for(let attempt=0;;attempt++){if(htmlKeys[slot]===key&&(length2<=
-4||isMidMatchHtml(slot,text6,start3,length2))){return slot}if(htmlKeys[slot+1]===key&&(length2<=4||isMidMatchHtml(slot+1,
-text6,start3,length2))){return slot+1}if(attempt===1)return-1;slot=2*((Math.imul(key,BUCKET_HASH_2)>>>16)*htmlBuckets>>>
-16)}}function isMidMatchHtml(slot,text6,start3,length2){let wordIndex=htmlSlotMidOff[slot];let index=start3+2;const end2=start3+
+4||isMidMatchHtml(slot,text6,start2,length2))){return slot}if(htmlKeys[slot+1]===key&&(length2<=4||isMidMatchHtml(slot+1,
+text6,start2,length2))){return slot+1}if(attempt===1)return-1;slot=2*((Math.imul(key,BUCKET_HASH_2)>>>16)*htmlBuckets>>>
+16)}}function isMidMatchHtml(slot,text6,start2,length2){let wordIndex=htmlSlotMidOff[slot];let index=start2+2;const end2=start2+
 length2-2;while(index+1<end2){if((text6.charCodeAt(index)|text6.charCodeAt(index+1)<<16)!==htmlMiddles[wordIndex++])return false;
 index+=2}return index===end2||text6.charCodeAt(index)===(htmlMiddles[wordIndex]&65535)}function unpackConsumed(packed2){
 const consumed=packed2>>>NUMERIC_CONSUMED_SHIFT;return consumed===NUMERIC_CONSUMED_OVERFLOW?longNumericConsumed:consumed}
@@ -6412,30 +6410,30 @@ break}}}else{digitsStart=index;while(index<inputLength){const char=input.charCod
 if(digit<=9){codePoint=codePoint*10+digit;index++}else{break}}}if(index===digitsStart)return 0;if(codePoint>1114111)codePoint=
 1114112;let consumed=index-offset+2;if(index<inputLength&&input.charCodeAt(index)===CHAR_SEMI){consumed+=1}else if(isStrict){
 return 0}if(consumed>=NUMERIC_CONSUMED_OVERFLOW){longNumericConsumed=consumed;consumed=NUMERIC_CONSUMED_OVERFLOW}return consumed<<
-NUMERIC_CONSUMED_SHIFT|codePoint}function findLegacySlot(input,start3,maxLength2){let legacy=htmlLengthBits[pairIndex(input.
-charCodeAt(start3),input.charCodeAt(start3+1))]>>>16&31;while(legacy!==0){const top=31-Math.clz32(legacy);legacy^=1<<top;
-if(top+2>maxLength2)continue;const slot=findSlotHtml(input,start3,top+2);if(slot>=0&&(htmlSlotValue[slot]&2)!==0){return slot<<
-3|top+2}}return-1}function findLongClassMatch(input,start3,mode){const length2=input.slice(start3,start3+32).indexOf(";");
-if(length2-2>>>0<=29){const slot=findSlotHtml(input,start3,length2);if(slot>=0)return slot<<6|length2+1}if(mode!==DecodingMode.
-Strict){const packed2=findLegacySlot(input,start3,Math.min(31,input.length-start3));if(packed2>=0){const length3=packed2&
-7;if(mode!==DecodingMode.Attribute||start3+length3>=input.length||!isEntityInAttributeInvalidEnd(input.charCodeAt(start3+
+NUMERIC_CONSUMED_SHIFT|codePoint}function findLegacySlot(input,start2,maxLength2){let legacy=htmlLengthBits[pairIndex(input.
+charCodeAt(start2),input.charCodeAt(start2+1))]>>>16&31;while(legacy!==0){const top=31-Math.clz32(legacy);legacy^=1<<top;
+if(top+2>maxLength2)continue;const slot=findSlotHtml(input,start2,top+2);if(slot>=0&&(htmlSlotValue[slot]&2)!==0){return slot<<
+3|top+2}}return-1}function findLongClassMatch(input,start2,mode){const length2=input.slice(start2,start2+32).indexOf(";");
+if(length2-2>>>0<=29){const slot=findSlotHtml(input,start2,length2);if(slot>=0)return slot<<6|length2+1}if(mode!==DecodingMode.
+Strict){const packed2=findLegacySlot(input,start2,Math.min(31,input.length-start2));if(packed2>=0){const length3=packed2&
+7;if(mode!==DecodingMode.Attribute||start2+length3>=input.length||!isEntityInAttributeInvalidEnd(input.charCodeAt(start2+
 length3)))return packed2>>3<<6|length3}}return-1}function nextOffset(input,last){if(last>=input.length)return-1;return input.
 charCodeAt(last)===CHAR_AMP?last:input.indexOf("&",last)}function decodeHtmlText(input,mode){const isLegacyAllowed=mode!==
 DecodingMode.Strict;let offset=input.indexOf("&");if(offset<0)return input;const inputLength=input.length;let result="";
-let last=0;do{const start3=offset+1;if(start3+1>=inputLength)break;const c0=input.charCodeAt(start3);if(c0===CHAR_AMP){offset=
-start3;continue}if(c0===CHAR_NUM){const packed2=parseNumericEntity(input,start3+1,!isLegacyAllowed);const consumed=unpackConsumed(
-packed2);if(consumed===0){offset=input.indexOf("&",start3)}else{if(last!==offset){result+=input.slice(last,offset)}result+=
+let last=0;do{const start2=offset+1;if(start2+1>=inputLength)break;const c0=input.charCodeAt(start2);if(c0===CHAR_AMP){offset=
+start2;continue}if(c0===CHAR_NUM){const packed2=parseNumericEntity(input,start2+1,!isLegacyAllowed);const consumed=unpackConsumed(
+packed2);if(consumed===0){offset=input.indexOf("&",start2)}else{if(last!==offset){result+=input.slice(last,offset)}result+=
 codePointToString(packed2&NUMERIC_CODE_POINT_MASK);last=offset+consumed;offset=nextOffset(input,last)}continue}const bits=htmlLengthBits[pairIndex(
-c0,input.charCodeAt(start3+1))];if((bits&32768)!==0){const packed2=findLongClassMatch(input,start3,mode);if(packed2>=0){
-if(last!==offset)result+=input.slice(last,offset);result+=emitHtmlValue(htmlSlotValue[packed2>>6]);last=start3+(packed2&
-63);offset=nextOffset(input,last)}else{offset=input.indexOf("&",start3)}continue}let probed=bits&32767;let matched=-1;while(probed!==
-0){const low=probed&-probed;probed^=low;const length2=33-Math.clz32(low);const end2=start3+length2;if(end2>inputLength)break;
+c0,input.charCodeAt(start2+1))];if((bits&32768)!==0){const packed2=findLongClassMatch(input,start2,mode);if(packed2>=0){
+if(last!==offset)result+=input.slice(last,offset);result+=emitHtmlValue(htmlSlotValue[packed2>>6]);last=start2+(packed2&
+63);offset=nextOffset(input,last)}else{offset=input.indexOf("&",start2)}continue}let probed=bits&32767;let matched=-1;while(probed!==
+0){const low=probed&-probed;probed^=low;const length2=33-Math.clz32(low);const end2=start2+length2;if(end2>inputLength)break;
 const isTerminated=end2<inputLength&&input.charCodeAt(end2)===CHAR_SEMI;if(!(isTerminated||isLegacyAllowed&&(bits>>>length2+
-14&1)!==0))continue;const slot=findSlotHtml(input,start3,length2);if(slot<0)continue;if(isTerminated){matched=slot<<6|32|
+14&1)!==0))continue;const slot=findSlotHtml(input,start2,length2);if(slot<0)continue;if(isTerminated){matched=slot<<6|32|
 length2+1;break}if((htmlSlotValue[slot]&2)!==0){matched=slot<<6|length2}}if(matched>=0){const length2=matched&31;if((matched&
-32)!==0||mode!==DecodingMode.Attribute||start3+length2>=inputLength||!isEntityInAttributeInvalidEnd(input.charCodeAt(start3+
-length2))){if(last!==offset)result+=input.slice(last,offset);result+=emitHtmlValue(htmlSlotValue[matched>>6]);last=start3+
-length2;offset=nextOffset(input,last);continue}}offset=input.indexOf("&",start3+1)}while(offset>=0);return result+input.
+32)!==0||mode!==DecodingMode.Attribute||start2+length2>=inputLength||!isEntityInAttributeInvalidEnd(input.charCodeAt(start2+
+length2))){if(last!==offset)result+=input.slice(last,offset);result+=emitHtmlValue(htmlSlotValue[matched>>6]);last=start2+
+length2;offset=nextOffset(input,last);continue}}offset=input.indexOf("&",start2+1)}while(offset>=0);return result+input.
 slice(last)}function decodeHTML(htmlString,mode=DecodingMode.Legacy){return decodeHtmlText(htmlString,mode)}function findBufferedHtmlSlot(buffer,length2){
 const key=buffer[0]<<25|buffer[1]<<18|buffer[length2-2]<<11|CHAR_REMAP[buffer[length2-1]]<<5|length2;let slot=2*((Math.imul(
 key,BUCKET_HASH_1)>>>16)*htmlBuckets>>>16);for(let attempt=0;;attempt++){if(htmlKeys[slot]===key&&(length2<=4||isBufferedMiddle(
@@ -6562,13 +6560,13 @@ run:false};this.#byBeginning.set(text6,made2);this.#flags??=new Uint8Array(2**17
 address2.slice(slash))}function createRedactor(){const tokens=new Secrets;const variables=new Secrets;const answered=new Secrets;
 const declared=new Secrets;const credentials2=[tokens,variables,answered];const short4=new Set;const knownTokens=new Set;
 const isToken=text6=>knownTokens.has(text6.toLowerCase());const values=new Innocent;const keys=new Innocent;const names3=new Innocent;
-return{add(secret3,kind="token"){for(const innocent of[values,keys,names3])innocent.forget();const trimmed2=secret3.trim();
-const credential=kind==="answer"?trimmed2.length>=leastFolded:kind!=="declared";const list2={token:tokens,variable:variables,
-answer:answered,declared}[kind];(credential?list2:declared).add(secret3,kind==="token");if(credential&&trimmed2!==""&&trimmed2.
-length<leastFolded)short4.add(trimmed2);if(kind==="token")knownTokens.add(trimmed2.toLowerCase())},redact:text6=>values.
-unless(text6,()=>replaced(text6,found(credentials2,text6,true))),redactKey:text6=>keys.unless(text6,()=>replaced(text6,found(
-credentials2,text6,false))),redactName:text6=>names3.unless(text6,()=>replaced(text6,found([tokens,variables],text6,false),
-one=>isUuid(one)&&!isToken(one))),redactFile:text6=>replaced(text6,found([tokens],text6,false)),redactSentence(text6){const own5=found(
+return{add(secret3,kind="token"){for(const innocent of[values,keys,names3])innocent.forget();const trimmed=secret3.trim();
+const credential=kind==="answer"?trimmed.length>=leastFolded:kind!=="declared";const list2={token:tokens,variable:variables,
+answer:answered,declared}[kind];(credential?list2:declared).add(secret3,kind==="token");if(credential&&trimmed!==""&&trimmed.
+length<leastFolded)short4.add(trimmed);if(kind==="token")knownTokens.add(trimmed.toLowerCase())},redact:text6=>values.unless(
+text6,()=>replaced(text6,found(credentials2,text6,true))),redactKey:text6=>keys.unless(text6,()=>replaced(text6,found(credentials2,
+text6,false))),redactName:text6=>names3.unless(text6,()=>replaced(text6,found([tokens,variables],text6,false),one=>isUuid(
+one)&&!isToken(one))),redactFile:text6=>replaced(text6,found([tokens],text6,false)),redactSentence(text6){const own5=found(
 [tokens,variables],text6,true);const quoted3=within(found([answered],text6,true),quotations(text6));return replaced(text6,
 [...own5,...quoted3],one=>isWord(one)&&!isToken(one))},redactEcho:text6=>replaced(text6,found([...credentials2,declared],
 text6,true)),holds:text6=>short4.has(text6.trim())||found(credentials2,text6,false).length>0}}function quotations(text6){
@@ -6595,12 +6593,12 @@ function inPair(text6,at3){return at3>0&&at3<text6.length&&(text6.charCodeAt(at3
 if(this.#texts.has(text6))return text6;const result=work();if(result===text6&&text6.length<=longestInnocent){if(this.#texts.
 size===mostInnocent)this.#texts.clear();this.#texts.add(text6)}return result}forget(){this.#texts.clear()}};Secrets=class{#exact=new Needles(
 leastSecret);#lowered=new Needles(leastFolded);#squeezed=new Needles(leastSqueezed);#known=new Set;#short=false;#long=false;add(secret3,runs){
-const key=`${runs} ${secret3}`;if(this.#known.has(key))return;this.#known.add(key);const trimmed2=secret3.trim();if(trimmed2.
-length<leastSecret)return;const frame=/^-----(BEGIN|END) [A-Z0-9 ]+-----$/;const lines=trimmed2.split(/\r?\n/).map(line=>line.
-trim());const own5=lines.filter(line=>!frame.test(line));for(const text6 of new Set([trimmed2,...own5.filter(({length:length2})=>length2>=
-leastFolded)])){this.#addForms(text6)}if(secret3!==trimmed2)this.#addExact(secret3);if(!runs||trimmed2.length<leastLong)
-return;for(const line of own5.length<lines.length?own5.slice(1):own5)this.#addRuns(line)}has(short4){return this.#long||
-short4&&this.#short}beginIn(text6,short4){if(short4&&this.#short&&this.#exact.beginIn(text6,"exact"))return true;return this.#long&&
+const key=`${runs} ${secret3}`;if(this.#known.has(key))return;this.#known.add(key);const trimmed=secret3.trim();if(trimmed.
+length<leastSecret)return;const frame=/^-----(BEGIN|END) [A-Z0-9 ]+-----$/;const lines=trimmed.split(/\r?\n/).map(line=>line.
+trim());const own5=lines.filter(line=>!frame.test(line));for(const text6 of new Set([trimmed,...own5.filter(({length:length2})=>length2>=
+leastFolded)])){this.#addForms(text6)}if(secret3!==trimmed)this.#addExact(secret3);if(!runs||trimmed.length<leastLong)return;
+for(const line of own5.length<lines.length?own5.slice(1):own5)this.#addRuns(line)}has(short4){return this.#long||short4&&
+this.#short}beginIn(text6,short4){if(short4&&this.#short&&this.#exact.beginIn(text6,"exact"))return true;return this.#long&&
 (this.#lowered.beginIn(text6,"lowered")||this.#squeezed.beginIn(text6,"squeezed"))}find({text:text6,small,narrow},short4,onFound){
 if(short4&&this.#short)this.#exact.find(text6,onFound);if(!this.#long)return;if(this.#lowered.beginIn(text6,"lowered"))this.#lowered.
 find(small(),onFound);if(!this.#squeezed.beginIn(text6,"squeezed"))return;const{text:squeezedText,at:at3}=narrow();this.#squeezed.
@@ -6640,8 +6638,8 @@ values(entries).filter(v=>typeof v==="number");const values=Object.entries(entri
 +k)===-1).map(([_,v])=>v);return values}function joinValues(array2,separator="|"){return array2.map(val=>stringifyPrimitive(
 val)).join(separator)}function jsonStringifyReplacer(_,value3){if(typeof value3==="bigint")return value3.toString();return value3}
 function cached(getter){return new Cached(getter)}function nullish(input){return input===null||input===void 0}function cleanRegex(source){
-const start3=source.startsWith("^")?1:0;const end2=source.endsWith("$")?source.length-1:source.length;return source.slice(
-start3,end2)}function floatSafeRemainder(val,step){const ratio=val/step;const roundedRatio=Math.round(ratio);const tolerance=4*
+const start2=source.startsWith("^")?1:0;const end2=source.endsWith("$")?source.length-1:source.length;return source.slice(
+start2,end2)}function floatSafeRemainder(val,step){const ratio=val/step;const roundedRatio=Math.round(ratio);const tolerance=4*
 Number.EPSILON*Math.max(Math.abs(ratio),1);if(Math.abs(ratio-roundedRatio)<tolerance)return 0;return ratio-roundedRatio}
 function defineLazy(object3,key,getter){let value3=void 0;Object.defineProperty(object3,key,{get(){if(value3===EVALUATING){
 return void 0}if(value3===void 0){value3=EVALUATING;value3=getter()}return value3},set(v){Object.defineProperty(object3,
@@ -6717,7 +6715,7 @@ length;i2++){if(x.issues[i2]?.continue===false){return true}}return false}functi
 map(iss=>{var _a3;(_a3=iss).path??(_a3.path=[]);iss.path.unshift(path);return iss})}function unwrapMessage(message){return typeof message===
 "string"?message:message?.message}function sizeCaps(defChecks){const caps=[];for(const ch of defChecks??[]){const d2=ch.
 _zod.def;if(!/_(length|size)$|_equals$/.test(d2.check))break;const max=d2.maximum??d2.length??d2.size;if(max>=0)caps.push(
-[max,ch])}return caps}function attachSchema(issues,start3,inst){var _a3;for(let i2=start3;i2<issues.length;i2++){(_a3=issues[i2]).
+[max,ch])}return caps}function attachSchema(issues,start2,inst){var _a3;for(let i2=start2;i2<issues.length;i2++){(_a3=issues[i2]).
 schema??(_a3.schema=inst)}}function finalizeIssue(iss,ctx,config3){var _a3;const traits5=iss.inst?._zod?.traits;if(traits5?.
 has("$ZodType")){if(traits5.has("$ZodCheck"))(_a3=iss).schema??(_a3.schema=iss.inst);else iss.schema=iss.inst}const schemaError=iss.
 schema!==iss.inst?iss.schema?._zod.def?.error:void 0;const message=iss.message?iss.message:unwrapMessage(iss.inst?._zod.
@@ -6739,7 +6737,7 @@ bytes[i2]=binaryString.charCodeAt(i2)}return bytes}function uint8ArrayToBase64(b
 bytes.length;i2++){binaryString+=String.fromCharCode(bytes[i2])}return btoa(binaryString)}function base64urlToUint8Array(base64url2){
 const base643=base64url2.replace(/-/g,"+").replace(/_/g,"/");const padding="=".repeat((4-base643.length%4)%4);return base64ToUint8Array(
 base643+padding)}function uint8ArrayToBase64url(bytes){return uint8ArrayToBase64(bytes).replace(/\+/g,"-").replace(/\//g,
-"_").replace(/=/g,"")}function hexToUint8Array(hex2){const cleanHex=hex2.replace(/^0x/,"");if(cleanHex.length%2!==0){throw new Error(
+"_").replace(/=/g,"")}function hexToUint8Array(hex){const cleanHex=hex.replace(/^0x/,"");if(cleanHex.length%2!==0){throw new Error(
 "Invalid hex string length")}const bytes=new Uint8Array(cleanHex.length/2);for(let i2=0;i2<cleanHex.length;i2+=2){bytes[i2/
 2]=Number.parseInt(cleanHex.slice(i2,i2+2),16)}return bytes}function uint8ArrayToHex(bytes){return Array.from(bytes).map(
 b=>b.toString(16).padStart(2,"0")).join("")}function members(proto,table2){for(const key in table2){const desc=Object.getOwnPropertyDescriptor(
@@ -6948,11 +6946,11 @@ ${content.join("\n")}
 issues:[]},ctx),ctx)}function standardProps(inst){return{validate:value3=>{const ctx={async:false};try{const r2=inst._zod.
 run({value:value3,issues:[]},ctx);if(!(r2 instanceof Promise))return toStandardResult(r2,ctx)}catch(_){}return validateAsync2(
 inst,value3)},vendor:"zod",version:1}}function canParseURL(input){try{if(typeof URL!=="undefined"&&typeof URL.canParse===
-"function")return URL.canParse(input);new URL(input);return true}catch{return false}}function validateURL(trimmed2,def){
-if(!("normalize"in def)&&!("hostname"in def)&&!("protocol"in def)){return canParseURL(trimmed2)||URL_UNPARSEABLE}return parseURLObject(
-trimmed2,def)}function parseURLObject(trimmed2,def){if(!def.normalize&&def.protocol?.source===httpProtocol.source&&!/^https?:\/\//i.
-test(trimmed2)){return URL_BAD_FORMAT}try{if(typeof URL!=="undefined"){const URLStatic=URL;if(typeof URLStatic.parse==="\
-function")return URLStatic.parse(trimmed2)??URL_UNPARSEABLE}return new URL(trimmed2)}catch{return URL_UNPARSEABLE}}function stripTabAndNewline(value3){
+"function")return URL.canParse(input);new URL(input);return true}catch{return false}}function validateURL(trimmed,def){if(!("\
+normalize"in def)&&!("hostname"in def)&&!("protocol"in def)){return canParseURL(trimmed)||URL_UNPARSEABLE}return parseURLObject(
+trimmed,def)}function parseURLObject(trimmed,def){if(!def.normalize&&def.protocol?.source===httpProtocol.source&&!/^https?:\/\//i.
+test(trimmed)){return URL_BAD_FORMAT}try{if(typeof URL!=="undefined"){const URLStatic=URL;if(typeof URLStatic.parse==="f\
+unction")return URLStatic.parse(trimmed)??URL_UNPARSEABLE}return new URL(trimmed)}catch{return URL_UNPARSEABLE}}function stripTabAndNewline(value3){
 return value3.replace(asciiTabOrNewline,"")}function urlHostnameOk(url,hostname3){hostname3.lastIndex=0;return hostname3.
 test(url.hostname)}function urlProtocolOk(url,protocol){protocol.lastIndex=0;return protocol.test(url.protocol.endsWith(
 ":")?url.protocol.slice(0,-1):url.protocol)}function isValidIPv6(value3){if(!ipv6Alphabet.test(value3))return false;return canParseURL(
@@ -6967,8 +6965,8 @@ parse(atob(header));if("typ"in parsedHeader&&parsedHeader?.typ!=="JWT")return fa
 (!("alg"in parsedHeader)||parsedHeader.alg!==algorithm))return false;return true}catch{return false}}function capSize(inst,size2){
 const caps=sizeCaps(inst._zod.def.checks);if(!caps.length)return;const cap=Math.min(...caps.map(c2=>c2[0]));const parse11=inst.
 _zod.parse;inst._zod.parse=(payload,ctx)=>{const n2=size2(payload.value);if(n2>cap&&!ctx?.skipChecks&&ctx?.direction!=="\
-backward"){for(const[max,ch]of sizeCaps(inst._zod.def.checks)){if(n2>max&&ch._zod.def.when(payload)){const start3=payload.
-issues.length;ch._zod.check(payload);payload.issues[start3].continue=false;attachSchema(payload.issues,start3,inst);return payload}}}
+backward"){for(const[max,ch]of sizeCaps(inst._zod.def.checks)){if(n2>max&&ch._zod.def.when(payload)){const start2=payload.
+issues.length;ch._zod.check(payload);payload.issues[start2].continue=false;attachSchema(payload.issues,start2,inst);return payload}}}
 return parse11(payload,ctx)}}function handleArrayResult(result,final,index){if(result.issues.length){final.issues.push(...prefixIssues(
 index,result.issues))}final.value[index]=result.value}function handlePropertyResult(result,final,key,input,optin,optout){
 const isPresent=key in input;const isOptionalOut=optout==="optional";if(!isPresent&&isOptionalOut&&optin==="optional"){return}
@@ -7067,14 +7065,14 @@ v1:1,v2:2,v3:3,v4:4,v5:5,v6:6,v7:7,v8:8};const v=versionMap[def.version];if(v===
 sion: "${def.version}"`);def.pattern??(def.pattern=uuid2(v))}else def.pattern??(def.pattern=uuid2());$ZodStringFormat.init(
 inst,def)});$ZodEmail=$constructor("$ZodEmail",(inst,def)=>{def.pattern??(def.pattern=email);$ZodStringFormat.init(inst,
 def)});URL_BAD_FORMAT=1;URL_UNPARSEABLE=2;asciiTabOrNewline=/[\t\n\r]/g;$ZodURL=$constructor("$ZodURL",(inst,def)=>{$ZodStringFormat.
-init(inst,def);inst._zod.check=payload=>{try{const trimmed2=payload.value.trim();const url=validateURL(trimmed2,def);if(url===
+init(inst,def);inst._zod.check=payload=>{try{const trimmed=payload.value.trim();const url=validateURL(trimmed,def);if(url===
 URL_BAD_FORMAT){payload.issues.push({code:"invalid_format",format:"url",note:"Invalid URL format",input:payload.value,inst,
 continue:!def.abort});return}if(url===URL_UNPARSEABLE){payload.issues.push({code:"invalid_format",format:"url",input:payload.
-value,inst,continue:!def.abort});return}if(url===true){payload.value=stripTabAndNewline(trimmed2);return}if(def.hostname&&
+value,inst,continue:!def.abort});return}if(url===true){payload.value=stripTabAndNewline(trimmed);return}if(def.hostname&&
 !urlHostnameOk(url,def.hostname)){payload.issues.push({code:"invalid_format",format:"url",note:"Invalid hostname",pattern:def.
 hostname.source,input:payload.value,inst,continue:!def.abort})}if(def.protocol&&!urlProtocolOk(url,def.protocol)){payload.
 issues.push({code:"invalid_format",format:"url",note:"Invalid protocol",pattern:def.protocol.source,input:payload.value,
-inst,continue:!def.abort})}payload.value=def.normalize?url.href:stripTabAndNewline(trimmed2);return}catch(_){payload.issues.
+inst,continue:!def.abort})}payload.value=def.normalize?url.href:stripTabAndNewline(trimmed);return}catch(_){payload.issues.
 push({code:"invalid_format",format:"url",input:payload.value,inst,continue:!def.abort})}}});$ZodEmoji=$constructor("$Zod\
 Emoji",(inst,def)=>{def.pattern??(def.pattern=emoji());$ZodStringFormat.init(inst,def)});$ZodNanoID=$constructor("$ZodNa\
 noID",(inst,def)=>{if(def.length!==void 0&&(!Number.isInteger(def.length)||def.length<1))throw new Error(`Invalid nanoid\
@@ -7333,11 +7331,11 @@ return handleReadonlyResult(result)}});$ZodCustom=$constructor("$ZodCustom",(ins
 init(inst,def);inst._zod.parse=(payload,_)=>{return payload};inst._zod.check=payload=>{const input=payload.value;const r2=def.
 fn(input);if(r2 instanceof Promise){return r2.then(r3=>handleRefineResult(r3,payload,input,inst))}handleRefineResult(r2,
 payload,input,inst);return}})}});function isRef(value3){return value3!==null&&typeof value3==="object"}function cloneIssues(issues){return issues.map(iss=>iss.
-path?{...iss,path:iss.path.slice()}:{...iss})}function isRecursive(inst,stack,resolve20){const cached2=recursive.get(inst);
+path?{...iss,path:iss.path.slice()}:{...iss})}function isRecursive(inst,stack,resolve19){const cached2=recursive.get(inst);
 if(cached2!==void 0)return cached2?PROVEN:NONE;if(stack.has(inst))return PROVEN;stack.add(inst);let result=NONE;const check4=child=>{
-if(result!==PROVEN&&child?._zod){const answer=isRecursive(child,stack,resolve20);if(answer>result)result=answer}};const shape=(sh,spread)=>{
+if(result!==PROVEN&&child?._zod){const answer=isRecursive(child,stack,resolve19);if(answer>result)result=answer}};const shape=(sh,spread)=>{
 let answer=NONE;for(const key of Reflect.ownKeys(sh)){const desc=Object.getOwnPropertyDescriptor(sh,key);if(spread&&!desc.
-enumerable)continue;const child=desc.get?ASSUMED:desc.value?._zod?isRecursive(desc.value,stack,resolve20):NONE;if(child>
+enumerable)continue;const child=desc.get?ASSUMED:desc.value?._zod?isRecursive(desc.value,stack,resolve19):NONE;if(child>
 answer)answer=child}return answer};const merge4=answer=>{if(answer>result)result=answer};const def=inst._zod.def;const kind=def.
 type;switch(kind){case"object":{const raw=rawShape(def);merge4(raw?shape(raw,true):ASSUMED);check4(def.catchall);break}case"\
 array":check4(def.element);break;case"tuple":for(const el of def.items)check4(el);check4(def.rest);break;case"record":case"\
@@ -7345,7 +7343,7 @@ map":check4(def.keyType);check4(def.valueType);break;case"set":check4(def.valueT
 options)check4(el);break;case"intersection":check4(def.left);check4(def.right);break;case"optional":case"nullable":case"\
 default":case"prefault":case"catch":case"readonly":case"nonoptional":case"promise":case"success":check4(def.innerType);break;case"\
 pipe":check4(def.in);check4(def.out);break;case"function":check4(def.input);check4(def.output);break;case"lazy":{const inner=def.
-_cachedInner??(resolve20?inst._zod.innerType:void 0);merge4(inner?isRecursive(inner,stack,false):ASSUMED);break}case"tem\
+_cachedInner??(resolve19?inst._zod.innerType:void 0);merge4(inner?isRecursive(inner,stack,false):ASSUMED);break}case"tem\
 plate_literal":case"string":case"number":case"int":case"boolean":case"bigint":case"symbol":case"undefined":case"null":case"\
 void":case"never":case"any":case"unknown":case"date":case"nan":case"enum":case"literal":case"file":case"transform":case"\
 custom":break;default:{kind;for(const key in def){const desc=Object.getOwnPropertyDescriptor(def,key);if(!desc||desc.get)
@@ -7357,8 +7355,8 @@ const backEdges=ctx[STATE]?.backEdges;return backEdges!==void 0&&isRef(value3)&&
 STATE,NO_ISSUES,recursive,NONE,ASSUMED,PROVEN,handoff,open,memo;var init_memoizer=__esm({"node_modules/zod/v4/core/memoi\
 zer.js"(){init_util();$ZodCyclicError=class extends Error{constructor(){super(`Cannot parse a reference cycle that close\
 s through a transform`);this.name="ZodCyclicError"}};STATE="~memo";NO_ISSUES=[];recursive=new WeakMap;NONE=0;ASSUMED=1;PROVEN=
-2;open=[];memo={alloc(_inst,payload,empty2){const bucket=handoff;if(!bucket)return empty2;handoff=void 0;const entry2={value:empty2,
-issues:null};bucket.set(payload.value,entry2);open.push(entry2);return empty2},guard(inst){var _a3;(_a3=inst._zod).deferred??
+2;open=[];memo={alloc(_inst,payload,empty2){const bucket=handoff;if(!bucket)return empty2;handoff=void 0;const entry={value:empty2,
+issues:null};bucket.set(payload.value,entry);open.push(entry);return empty2},guard(inst){var _a3;(_a3=inst._zod).deferred??
 (_a3.deferred=[]);inst._zod.deferred.push(()=>{const base2=inst._zod.parse;const wrapped=(payload,ctx)=>{if(ctx.direction!==
 "backward"&&isBackEdge(ctx,payload.value))throw new $ZodCyclicError;return base2(payload,ctx)};inst._zod.parse=wrapped;if(inst.
 _zod.run===base2)inst._zod.run=wrapped})},attach(inst){var _a3;let isRecursiveInst;let rechecked=false;let lastCtx;let lastBucket;
@@ -7370,9 +7368,9 @@ rechecked=true}const input=payload.value;if(!isRef(input))return base2(payload,c
 state,inst);lastCtx=ctx;lastBucket=bucket}const hit=bucket.get(input);if(hit){payload.value=hit.value;if(hit.issues){if(hit.
 issues.length)payload.issues.push(...cloneIssues(hit.issues))}else{payload.memo=true;state.backEdges??(state.backEdges=new WeakSet);
 state.backEdges.add(hit.value)}return payload}handoff=bucket;const depth=open.length;const result=base2(payload,ctx);handoff=
-void 0;const entry2=open.length>depth?open.pop():void 0;if(result instanceof Promise){return result.then(r2=>{if(entry2)
-entry2.issues=r2.issues.length?cloneIssues(r2.issues):NO_ISSUES;return r2})}if(entry2)entry2.issues=result.issues.length?
-cloneIssues(result.issues):NO_ISSUES;return result};inst._zod.parse=wrapped;if(inst._zod.run===base2)inst._zod.run=wrapped})}}}});function en_default(){return{localeError:error2()}}var error2;var init_en=__esm({"node_modules/zod/v4/locales/en.js"(){init_util();
+void 0;const entry=open.length>depth?open.pop():void 0;if(result instanceof Promise){return result.then(r2=>{if(entry)entry.
+issues=r2.issues.length?cloneIssues(r2.issues):NO_ISSUES;return r2})}if(entry)entry.issues=result.issues.length?cloneIssues(
+result.issues):NO_ISSUES;return result};inst._zod.parse=wrapped;if(inst._zod.run===base2)inst._zod.run=wrapped})}}}});function en_default(){return{localeError:error2()}}var error2;var init_en=__esm({"node_modules/zod/v4/locales/en.js"(){init_util();
 error2=()=>{const Sizable={string:{unit:"characters",verb:"to have"},file:{unit:"bytes",verb:"to have"},array:{unit:"ite\
 ms",verb:"to have"},set:{unit:"items",verb:"to have"},map:{unit:"entries",verb:"to have"}};function getSizing(origin2){return Sizable[origin2]??
 null}const FormatDictionary={regex:"input",email:"email address",url:"URL",emoji:"emoji",uuid:"UUID",uuidv4:"UUIDv4",uuidv6:"\
@@ -7489,90 +7487,90 @@ schema5)){delete result.schema.examples;delete result.schema.default}if(ctx.io==
 result.schema).default??(_a3.default=result.schema._prefault);delete result.schema._prefault;const _result=ctx.seen.get(
 schema5);return _result.schema}function encodeJSONPointerSegment(segment3){return segment3.replace(/~/g,"~0").replace(/\//g,
 "~1")}function extractDefs(ctx,schema5){const root=ctx.seen.get(schema5);if(!root)throw new Error("Unprocessed schema. T\
-his is a bug in Zod.");if(ctx.external&&ctx.sharedDefsExtractedFor===ctx.external)return;const idToSchema=new Map;for(const entry2 of ctx.
-seen.entries()){const id=ctx.metadataRegistry.get(entry2[0])?.id;if(id){const existing2=idToSchema.get(id);if(existing2&&
-existing2!==entry2[0]){throw new Error(`Duplicate schema id "${id}" detected during JSON Schema conversion. Two differen\
-t schemas cannot share the same id when converted together.`)}idToSchema.set(id,entry2[0])}}const makeURI=entry2=>{const defsSegment=ctx.
-target==="draft-2020-12"?"$defs":"definitions";if(ctx.external){const externalId=ctx.external.registry.get(entry2[0])?.id;
-const uriGenerator=ctx.external.uri??(id2=>id2);if(externalId){return{ref:uriGenerator(externalId)}}const id=entry2[1].defId??
-entry2[1].schema.id??`schema${ctx.counter++}`;entry2[1].defId=id;return{defId:id,ref:`${uriGenerator("__shared")}#/${defsSegment}\
-/${encodeJSONPointerSegment(id)}`}}const uriPrefix=`#`;const defUriPrefix=`${uriPrefix}/${defsSegment}/`;if(entry2[1]===
-root&&!entry2[1].schema.id){return{ref:uriPrefix}}const defId=entry2[1].schema.id??`__schema${ctx.counter++}`;return{defId,
-ref:defUriPrefix+encodeJSONPointerSegment(defId)}};const extractToDef=entry2=>{if(entry2[1].schema.$ref){return}const seen2=entry2[1];
-const{ref,defId}=makeURI(entry2);seen2.def={...seen2.schema};if(defId)seen2.defId=defId;const schema6=seen2.schema;for(const key in schema6){
-delete schema6[key]}schema6.$ref=ref};if(ctx.cycles==="throw"){for(const entry2 of ctx.seen.entries()){const seen2=entry2[1];
+his is a bug in Zod.");if(ctx.external&&ctx.sharedDefsExtractedFor===ctx.external)return;const idToSchema=new Map;for(const entry of ctx.
+seen.entries()){const id=ctx.metadataRegistry.get(entry[0])?.id;if(id){const existing2=idToSchema.get(id);if(existing2&&
+existing2!==entry[0]){throw new Error(`Duplicate schema id "${id}" detected during JSON Schema conversion. Two different\
+ schemas cannot share the same id when converted together.`)}idToSchema.set(id,entry[0])}}const makeURI=entry=>{const defsSegment=ctx.
+target==="draft-2020-12"?"$defs":"definitions";if(ctx.external){const externalId=ctx.external.registry.get(entry[0])?.id;
+const uriGenerator=ctx.external.uri??(id2=>id2);if(externalId){return{ref:uriGenerator(externalId)}}const id=entry[1].defId??
+entry[1].schema.id??`schema${ctx.counter++}`;entry[1].defId=id;return{defId:id,ref:`${uriGenerator("__shared")}#/${defsSegment}\
+/${encodeJSONPointerSegment(id)}`}}const uriPrefix=`#`;const defUriPrefix=`${uriPrefix}/${defsSegment}/`;if(entry[1]===root&&
+!entry[1].schema.id){return{ref:uriPrefix}}const defId=entry[1].schema.id??`__schema${ctx.counter++}`;return{defId,ref:defUriPrefix+
+encodeJSONPointerSegment(defId)}};const extractToDef=entry=>{if(entry[1].schema.$ref){return}const seen2=entry[1];const{
+ref,defId}=makeURI(entry);seen2.def={...seen2.schema};if(defId)seen2.defId=defId;const schema6=seen2.schema;for(const key in schema6){
+delete schema6[key]}schema6.$ref=ref};if(ctx.cycles==="throw"){for(const entry of ctx.seen.entries()){const seen2=entry[1];
 if(seen2.cycle){throw new Error(`Cycle detected: #/${seen2.cycle?.join("/")}/<root>
 
-Set the \`cycles\` parameter to \`"ref"\` to resolve cyclical schemas with defs.`)}}}for(const entry2 of ctx.seen.entries()){
-const seen2=entry2[1];if(schema5===entry2[0]){extractToDef(entry2);continue}if(ctx.external){const ext=ctx.external.registry.
-get(entry2[0])?.id;if(schema5!==entry2[0]&&ext){extractToDef(entry2);continue}}const id=ctx.metadataRegistry.get(entry2[0])?.
-id;if(id){extractToDef(entry2);continue}if(seen2.cycle){extractToDef(entry2);continue}if(seen2.count>1){if(ctx.reused===
-"ref"){extractToDef(entry2)}}}if(ctx.external)ctx.sharedDefsExtractedFor=ctx.external}function compactTypeUnion(schema5){
-const options=schema5.anyOf;if(!Array.isArray(options)||options.length===0||schema5.type!==void 0)return;const types3=[];
-for(const option of options){if(!option||typeof option!=="object")return;compactTypeUnion(option);const keys=Object.keys(
-option);if(keys.length!==1||keys[0]!=="type")return;const type=option.type;for(const member2 of Array.isArray(type)?type:
-[type]){if(typeof member2!=="string")return;if(!types3.includes(member2))types3.push(member2)}}delete schema5.anyOf;schema5.
-type=types3.length===1?types3[0]:types3}function undeclaredConstraint(member2){const extra=member2.additionalProperties;
-if(extra===void 0||extra===false||typeof extra!=="object"||extra===null)return null;return Object.keys(extra).length?extra:
-null}function foldObjects(members3){const objects2=[];for(const member2 of members3){if(typeof member2!=="object"||member2.
-type!=="object")return null;for(const key in member2){if(!FOLDABLE_KEYS.has(key))return null}objects2.push(member2)}const properties2={};
-const required2=new Set;for(const object3 of objects2){for(const key in object3.properties){if(Object.prototype.hasOwnProperty.
-call(properties2,key))continue;const parts=[];for(const other of objects2){const part2=other.properties?.[key]??undeclaredConstraint(
-other);if(part2===null||part2===void 0)continue;if(!parts.some(seen2=>JSON.stringify(seen2)===JSON.stringify(part2)))parts.
-push(part2)}const merged=parts.length===1?parts[0]:foldObjects(parts)??{allOf:parts};assignProp(properties2,key,merged)}
-for(const key of object3.required??[])required2.add(key)}const folded={type:"object",properties:properties2};if(required2.
-size)folded.required=[...required2];if(objects2.every(object3=>object3.additionalProperties===false)){folded.additionalProperties=
-false}else{const constraints=[];for(const object3 of objects2){const constraint=undeclaredConstraint(object3);if(constraint&&
-!constraints.some(seen2=>JSON.stringify(seen2)===JSON.stringify(constraint)))constraints.push(constraint)}if(constraints.
-length===1)folded.additionalProperties=constraints[0];else if(constraints.length>1)folded.additionalProperties={allOf:constraints}}
-return folded}function foldIntersection(json){const allOf=json.allOf;if(!Array.isArray(allOf)||allOf.length<2)return;for(const key of FOLDABLE_KEYS)
-if(key in json)return;const unions=allOf.filter(m=>UNION_KEYS.some(k=>Array.isArray(m[k])));let folded=null;if(!unions.length){
-folded=foldObjects(allOf)}else{const union2=unions[0];const keyword=UNION_KEYS.find(k=>Array.isArray(union2[k]));if(Object.
-keys(union2).length!==1)return;const rest=allOf.filter(m=>m!==union2);const branches=union2[keyword].map(branch=>foldObjects(
-[...rest,branch]));if(branches.some(b=>!b))return;folded={[keyword]:branches}}if(!folded)return;delete json.allOf;assignProps(
-json,folded)}function finalize(ctx,schema5){const root=ctx.seen.get(schema5);if(!root)throw new Error("Unprocessed schem\
-a. This is a bug in Zod.");const flattenRef=zodSchema=>{const seen2=ctx.seen.get(zodSchema);if(seen2.ref===null)return;const schema6=seen2.
-def??seen2.schema;const _cached={...schema6};const ref=seen2.ref;seen2.ref=null;if(ref){flattenRef(ref);const refSeen=ctx.
-seen.get(ref);const refSchema=refSeen.schema;if(refSchema.$ref&&(ctx.target==="draft-07"||ctx.target==="draft-04"||ctx.target===
-"openapi-3.0")){schema6.allOf=schema6.allOf??[];schema6.allOf.push(refSchema)}else{assignProps(schema6,refSchema)}assignProps(
-schema6,_cached);const isParentRef=zodSchema._zod.parent===ref;if(isParentRef){for(const key in schema6){if(key==="$ref"||
-key==="allOf")continue;if(!(key in _cached)){delete schema6[key]}}}if(refSchema.$ref&&refSeen.def){for(const key in schema6){
-if(key==="$ref"||key==="allOf")continue;if(key in refSeen.def&&JSON.stringify(schema6[key])===JSON.stringify(refSeen.def[key])){
-delete schema6[key]}}}}const parent=zodSchema._zod.parent;if(parent&&parent!==ref){flattenRef(parent);const parentSeen=ctx.
-seen.get(parent);if(parentSeen?.schema.$ref){schema6.$ref=parentSeen.schema.$ref;if(parentSeen.def){for(const key in schema6){
-if(key==="$ref"||key==="allOf")continue;if(key in parentSeen.def&&JSON.stringify(schema6[key])===JSON.stringify(parentSeen.
-def[key])){delete schema6[key]}}}}}ctx.override({zodSchema,jsonSchema:schema6,path:seen2.path??[]})};if(!ctx.external||ctx.
-sharedEmitDoneFor!==ctx.external){for(const entry2 of[...ctx.seen.entries()].reverse()){flattenRef(entry2[0])}if(ctx.target!==
-"openapi-3.0"){for(const entry2 of ctx.seen.entries()){compactTypeUnion(entry2[1].def??entry2[1].schema)}}for(const rewrite2 of ctx.
-deferred)rewrite2();if(ctx.intersections.length){const carriers=new Map;for(const seen2 of ctx.seen.values()){for(const json of[
-seen2.schema,seen2.def]){const allOf=json?.allOf;if(!Array.isArray(allOf))continue;const existing2=carriers.get(allOf);if(existing2)
-existing2.push(json);else carriers.set(allOf,[json])}}for(const allOf of ctx.intersections){for(const json of carriers.get(
-allOf)??[])foldIntersection(json)}}}const result={};if(ctx.target==="draft-2020-12"){result.$schema="https://json-schema\
-.org/draft/2020-12/schema"}else if(ctx.target==="draft-07"){result.$schema="http://json-schema.org/draft-07/schema#"}else if(ctx.
-target==="draft-04"){result.$schema="http://json-schema.org/draft-04/schema#"}else if(ctx.target==="openapi-3.0"){}else{}
-if(ctx.external?.uri){const id=ctx.external.registry.get(schema5)?.id;if(!id)throw new Error("Schema is missing an `id` \
-property");result.$id=ctx.external.uri(id)}assignProps(result,root.defId?root.schema:root.def??root.schema);const rootMetaId=ctx.
-metadataRegistry.get(schema5)?.id;if(rootMetaId!==void 0&&result.id===rootMetaId)delete result.id;const defs=ctx.external?.
-defs??{};if(!ctx.external||ctx.sharedEmitDoneFor!==ctx.external){for(const entry2 of ctx.seen.entries()){const seen2=entry2[1];
-if(seen2.def&&seen2.defId){if(seen2.def.id===seen2.defId)delete seen2.def.id;assignProp(defs,seen2.defId,seen2.def)}}}if(ctx.
-external)ctx.sharedEmitDoneFor=ctx.external;if(ctx.external){}else{if(Object.keys(defs).length>0){if(ctx.target==="draft\
--2020-12"){result.$defs=defs}else{result.definitions=defs}}}try{const finalized=JSON.parse(JSON.stringify(result));Object.
-defineProperty(finalized,"~standard",{value:{...schema5["~standard"],jsonSchema:{input:createStandardJSONSchemaMethod(schema5,
-"input",ctx.processors),output:createStandardJSONSchemaMethod(schema5,"output",ctx.processors)}},enumerable:false,writable:false});
-return finalized}catch(_err){throw new Error("Error converting schema to JSON.")}}function isTransforming(_schema,_ctx){
-const ctx=_ctx??{seen:new Set};if(ctx.seen.has(_schema))return false;ctx.seen.add(_schema);const def=_schema._zod.def;if(def.
-type==="transform")return true;if(def.type==="array")return isTransforming(def.element,ctx);if(def.type==="set")return isTransforming(
-def.valueType,ctx);if(def.type==="lazy")return isTransforming(def.getter(),ctx);if(def.type==="promise"||def.type==="opt\
-ional"||def.type==="nonoptional"||def.type==="nullable"||def.type==="readonly"||def.type==="default"||def.type==="prefau\
-lt"||def.type==="catch"){return isTransforming(def.innerType,ctx)}if(def.type==="intersection"){return isTransforming(def.
-left,ctx)||isTransforming(def.right,ctx)}if(def.type==="record"||def.type==="map"){return isTransforming(def.keyType,ctx)||
-isTransforming(def.valueType,ctx)}if(def.type==="pipe"){if(_schema._zod.traits.has("$ZodCodec"))return true;return isTransforming(
-def.in,ctx)||isTransforming(def.out,ctx)}if(def.type==="object"){for(const key in def.shape){if(isTransforming(def.shape[key],
-ctx))return true}return false}if(def.type==="union"){for(const option of def.options){if(isTransforming(option,ctx))return true}
-return false}if(def.type==="tuple"){for(const item of def.items){if(isTransforming(item,ctx))return true}if(def.rest&&isTransforming(
-def.rest,ctx))return true;return false}return false}var FOLDABLE_KEYS,UNION_KEYS,createToJSONSchemaMethod,createStandardJSONSchemaMethod;
-var init_to_json_schema=__esm({"node_modules/zod/v4/core/to-json-schema.js"(){init_registries();init_util();FOLDABLE_KEYS=
-new Set(["type","properties","required","additionalProperties"]);UNION_KEYS=["oneOf","anyOf"];createToJSONSchemaMethod=(schema5,processors={})=>params=>{
+Set the \`cycles\` parameter to \`"ref"\` to resolve cyclical schemas with defs.`)}}}for(const entry of ctx.seen.entries()){
+const seen2=entry[1];if(schema5===entry[0]){extractToDef(entry);continue}if(ctx.external){const ext=ctx.external.registry.
+get(entry[0])?.id;if(schema5!==entry[0]&&ext){extractToDef(entry);continue}}const id=ctx.metadataRegistry.get(entry[0])?.
+id;if(id){extractToDef(entry);continue}if(seen2.cycle){extractToDef(entry);continue}if(seen2.count>1){if(ctx.reused==="r\
+ef"){extractToDef(entry)}}}if(ctx.external)ctx.sharedDefsExtractedFor=ctx.external}function compactTypeUnion(schema5){const options=schema5.
+anyOf;if(!Array.isArray(options)||options.length===0||schema5.type!==void 0)return;const types3=[];for(const option of options){
+if(!option||typeof option!=="object")return;compactTypeUnion(option);const keys=Object.keys(option);if(keys.length!==1||
+keys[0]!=="type")return;const type=option.type;for(const member2 of Array.isArray(type)?type:[type]){if(typeof member2!==
+"string")return;if(!types3.includes(member2))types3.push(member2)}}delete schema5.anyOf;schema5.type=types3.length===1?types3[0]:
+types3}function undeclaredConstraint(member2){const extra=member2.additionalProperties;if(extra===void 0||extra===false||
+typeof extra!=="object"||extra===null)return null;return Object.keys(extra).length?extra:null}function foldObjects(members3){
+const objects2=[];for(const member2 of members3){if(typeof member2!=="object"||member2.type!=="object")return null;for(const key in member2){
+if(!FOLDABLE_KEYS.has(key))return null}objects2.push(member2)}const properties2={};const required2=new Set;for(const object3 of objects2){
+for(const key in object3.properties){if(Object.prototype.hasOwnProperty.call(properties2,key))continue;const parts=[];for(const other of objects2){
+const part2=other.properties?.[key]??undeclaredConstraint(other);if(part2===null||part2===void 0)continue;if(!parts.some(
+seen2=>JSON.stringify(seen2)===JSON.stringify(part2)))parts.push(part2)}const merged=parts.length===1?parts[0]:foldObjects(
+parts)??{allOf:parts};assignProp(properties2,key,merged)}for(const key of object3.required??[])required2.add(key)}const folded={
+type:"object",properties:properties2};if(required2.size)folded.required=[...required2];if(objects2.every(object3=>object3.
+additionalProperties===false)){folded.additionalProperties=false}else{const constraints=[];for(const object3 of objects2){
+const constraint=undeclaredConstraint(object3);if(constraint&&!constraints.some(seen2=>JSON.stringify(seen2)===JSON.stringify(
+constraint)))constraints.push(constraint)}if(constraints.length===1)folded.additionalProperties=constraints[0];else if(constraints.
+length>1)folded.additionalProperties={allOf:constraints}}return folded}function foldIntersection(json){const allOf=json.
+allOf;if(!Array.isArray(allOf)||allOf.length<2)return;for(const key of FOLDABLE_KEYS)if(key in json)return;const unions=allOf.
+filter(m=>UNION_KEYS.some(k=>Array.isArray(m[k])));let folded=null;if(!unions.length){folded=foldObjects(allOf)}else{const union2=unions[0];
+const keyword=UNION_KEYS.find(k=>Array.isArray(union2[k]));if(Object.keys(union2).length!==1)return;const rest=allOf.filter(
+m=>m!==union2);const branches=union2[keyword].map(branch=>foldObjects([...rest,branch]));if(branches.some(b=>!b))return;
+folded={[keyword]:branches}}if(!folded)return;delete json.allOf;assignProps(json,folded)}function finalize(ctx,schema5){
+const root=ctx.seen.get(schema5);if(!root)throw new Error("Unprocessed schema. This is a bug in Zod.");const flattenRef=zodSchema=>{
+const seen2=ctx.seen.get(zodSchema);if(seen2.ref===null)return;const schema6=seen2.def??seen2.schema;const _cached={...schema6};
+const ref=seen2.ref;seen2.ref=null;if(ref){flattenRef(ref);const refSeen=ctx.seen.get(ref);const refSchema=refSeen.schema;
+if(refSchema.$ref&&(ctx.target==="draft-07"||ctx.target==="draft-04"||ctx.target==="openapi-3.0")){schema6.allOf=schema6.
+allOf??[];schema6.allOf.push(refSchema)}else{assignProps(schema6,refSchema)}assignProps(schema6,_cached);const isParentRef=zodSchema.
+_zod.parent===ref;if(isParentRef){for(const key in schema6){if(key==="$ref"||key==="allOf")continue;if(!(key in _cached)){
+delete schema6[key]}}}if(refSchema.$ref&&refSeen.def){for(const key in schema6){if(key==="$ref"||key==="allOf")continue;
+if(key in refSeen.def&&JSON.stringify(schema6[key])===JSON.stringify(refSeen.def[key])){delete schema6[key]}}}}const parent=zodSchema.
+_zod.parent;if(parent&&parent!==ref){flattenRef(parent);const parentSeen=ctx.seen.get(parent);if(parentSeen?.schema.$ref){
+schema6.$ref=parentSeen.schema.$ref;if(parentSeen.def){for(const key in schema6){if(key==="$ref"||key==="allOf")continue;
+if(key in parentSeen.def&&JSON.stringify(schema6[key])===JSON.stringify(parentSeen.def[key])){delete schema6[key]}}}}}ctx.
+override({zodSchema,jsonSchema:schema6,path:seen2.path??[]})};if(!ctx.external||ctx.sharedEmitDoneFor!==ctx.external){for(const entry of[
+...ctx.seen.entries()].reverse()){flattenRef(entry[0])}if(ctx.target!=="openapi-3.0"){for(const entry of ctx.seen.entries()){
+compactTypeUnion(entry[1].def??entry[1].schema)}}for(const rewrite2 of ctx.deferred)rewrite2();if(ctx.intersections.length){
+const carriers=new Map;for(const seen2 of ctx.seen.values()){for(const json of[seen2.schema,seen2.def]){const allOf=json?.
+allOf;if(!Array.isArray(allOf))continue;const existing2=carriers.get(allOf);if(existing2)existing2.push(json);else carriers.
+set(allOf,[json])}}for(const allOf of ctx.intersections){for(const json of carriers.get(allOf)??[])foldIntersection(json)}}}
+const result={};if(ctx.target==="draft-2020-12"){result.$schema="https://json-schema.org/draft/2020-12/schema"}else if(ctx.
+target==="draft-07"){result.$schema="http://json-schema.org/draft-07/schema#"}else if(ctx.target==="draft-04"){result.$schema=
+"http://json-schema.org/draft-04/schema#"}else if(ctx.target==="openapi-3.0"){}else{}if(ctx.external?.uri){const id=ctx.
+external.registry.get(schema5)?.id;if(!id)throw new Error("Schema is missing an `id` property");result.$id=ctx.external.
+uri(id)}assignProps(result,root.defId?root.schema:root.def??root.schema);const rootMetaId=ctx.metadataRegistry.get(schema5)?.
+id;if(rootMetaId!==void 0&&result.id===rootMetaId)delete result.id;const defs=ctx.external?.defs??{};if(!ctx.external||ctx.
+sharedEmitDoneFor!==ctx.external){for(const entry of ctx.seen.entries()){const seen2=entry[1];if(seen2.def&&seen2.defId){
+if(seen2.def.id===seen2.defId)delete seen2.def.id;assignProp(defs,seen2.defId,seen2.def)}}}if(ctx.external)ctx.sharedEmitDoneFor=
+ctx.external;if(ctx.external){}else{if(Object.keys(defs).length>0){if(ctx.target==="draft-2020-12"){result.$defs=defs}else{
+result.definitions=defs}}}try{const finalized=JSON.parse(JSON.stringify(result));Object.defineProperty(finalized,"~stand\
+ard",{value:{...schema5["~standard"],jsonSchema:{input:createStandardJSONSchemaMethod(schema5,"input",ctx.processors),output:createStandardJSONSchemaMethod(
+schema5,"output",ctx.processors)}},enumerable:false,writable:false});return finalized}catch(_err){throw new Error("Error\
+ converting schema to JSON.")}}function isTransforming(_schema,_ctx){const ctx=_ctx??{seen:new Set};if(ctx.seen.has(_schema))
+return false;ctx.seen.add(_schema);const def=_schema._zod.def;if(def.type==="transform")return true;if(def.type==="array")
+return isTransforming(def.element,ctx);if(def.type==="set")return isTransforming(def.valueType,ctx);if(def.type==="lazy")
+return isTransforming(def.getter(),ctx);if(def.type==="promise"||def.type==="optional"||def.type==="nonoptional"||def.type===
+"nullable"||def.type==="readonly"||def.type==="default"||def.type==="prefault"||def.type==="catch"){return isTransforming(
+def.innerType,ctx)}if(def.type==="intersection"){return isTransforming(def.left,ctx)||isTransforming(def.right,ctx)}if(def.
+type==="record"||def.type==="map"){return isTransforming(def.keyType,ctx)||isTransforming(def.valueType,ctx)}if(def.type===
+"pipe"){if(_schema._zod.traits.has("$ZodCodec"))return true;return isTransforming(def.in,ctx)||isTransforming(def.out,ctx)}
+if(def.type==="object"){for(const key in def.shape){if(isTransforming(def.shape[key],ctx))return true}return false}if(def.
+type==="union"){for(const option of def.options){if(isTransforming(option,ctx))return true}return false}if(def.type==="t\
+uple"){for(const item of def.items){if(isTransforming(item,ctx))return true}if(def.rest&&isTransforming(def.rest,ctx))return true;
+return false}return false}var FOLDABLE_KEYS,UNION_KEYS,createToJSONSchemaMethod,createStandardJSONSchemaMethod;var init_to_json_schema=__esm(
+{"node_modules/zod/v4/core/to-json-schema.js"(){init_registries();init_util();FOLDABLE_KEYS=new Set(["type","properties",
+"required","additionalProperties"]);UNION_KEYS=["oneOf","anyOf"];createToJSONSchemaMethod=(schema5,processors={})=>params=>{
 const ctx=initializeContext({...params,processors});processSchema(schema5,ctx);extractDefs(ctx,schema5);return finalize(
 ctx,schema5)};createStandardJSONSchemaMethod=(schema5,io,processors={})=>params=>{const{libraryOptions,target}=params??{};
 const ctx=initializeContext({...libraryOptions??{},target,io,processors});processSchema(schema5,ctx);extractDefs(ctx,schema5);
@@ -7594,11 +7592,11 @@ enum??(json.const!==void 0?[json.const]:void 0);if(!numericType&&!values?.some(v
 minimum,maximum,exclusiveMinimum,exclusiveMaximum,multipleOf,format,id,...rest}=json;if(rest.enum)rest.enum=rest.enum.map(
 v=>typeof v==="number"?String(v):v);else if(typeof rest.const==="number")rest.const=String(rest.const);if(!numericType)return rest;
 rest.type="string";if(!values)rest.pattern=(types3.includes("number")?number:integer).source;return rest}function rewriteKeyNames(ctx){
-const bySchema=new Map;for(const entry2 of ctx.seen.values()){if(entry2.def&&!bySchema.has(entry2.schema))bySchema.set(entry2.
-schema,entry2)}const rewrites=new Map;for(const record2 of pendingRecords.get(ctx)??[]){const seen2=ctx.seen.get(record2);
+const bySchema=new Map;for(const entry of ctx.seen.values()){if(entry.def&&!bySchema.has(entry.schema))bySchema.set(entry.
+schema,entry)}const rewrites=new Map;for(const record2 of pendingRecords.get(ctx)??[]){const seen2=ctx.seen.get(record2);
 const names3=(seen2?.def??seen2?.schema)?.propertyNames;if(!names3||names3===true||rewrites.has(names3))continue;const rewritten=stringifyKeyNames(
-bySchema,names3,new Set);if(rewritten!==names3)rewrites.set(names3,rewritten)}if(!rewrites.size)return;for(const entry2 of ctx.
-seen.values()){for(const carrier of[entry2.schema,entry2.def]){const rewritten=carrier&&rewrites.get(carrier.propertyNames);
+bySchema,names3,new Set);if(rewritten!==names3)rewrites.set(names3,rewritten)}if(!rewrites.size)return;for(const entry of ctx.
+seen.values()){for(const carrier of[entry.schema,entry.def]){const rewritten=carrier&&rewrites.get(carrier.propertyNames);
 if(rewritten)carrier.propertyNames=rewritten}}}function serializeDefaultValue(value3,schema5,ctx,json,params){let unrepresentable=false;
 const serialized=JSON.stringify(value3,(_,val)=>{if(typeof val!=="bigint")return val;unrepresentable=true;return null});
 if(!unrepresentable)return JSON.parse(serialized);handleUnrepresentable(schema5,ctx,json,params,"BigInt defaults cannot \
@@ -8018,8 +8016,8 @@ if(key.includes("\0")||hasNul(value3[key]??null))return true;return false}return
 return!Array.isArray(value3)&&!isMap(value3)&&textOf(value3).includes("\0")}function lengthProblems({fields:fields3},{characters:limited={}},refused4){
 return Object.entries(limited).flatMap(([field2,most3])=>{const length2=characters(textOf(fields3[field2]));return length2<=
 most3?[]:[refused4(`"${field2}" has ${length2} characters, and may have ${most3}`,[field2])]})}function emptyProblems(object3,profile,emptyIsNull,{
-filled:filled4={},notEmpty:notEmpty2=[]},refused4){const{fields:fields3}=object3;const empty2=value3=>value3!==void 0&&reveal(
-value3)===""?"empty":"white space alone";const unfilled=Object.entries(filled4).flatMap(([field2,instead])=>{const value3=fields3[field2];
+filled:filled2={},notEmpty:notEmpty2=[]},refused4){const{fields:fields3}=object3;const empty2=value3=>value3!==void 0&&reveal(
+value3)===""?"empty":"white space alone";const unfilled=Object.entries(filled2).flatMap(([field2,instead])=>{const value3=fields3[field2];
 if(value3!==null&&!isBlank(value3))return[];return[refused4(`"${field2}" can't be ${value3===null?"null":empty2(value3)}`,
 [field2],instead??void 0)]});const nulled=emptyIsNull.flatMap(field2=>{if(!isBlank(fields3[field2]))return[];const message=empty2(
 fields3[field2])==="empty"?`an empty "${field2}" becomes null`:`a "${field2}" of white space alone becomes null`;const hint=`\
@@ -8091,8 +8089,8 @@ void 0)return{found:[],notes:[]};const ids=idsOf("Client","client",context3);con
 const client3=await readOne(context3,one,{client_id:id},answers.client.one);return client3===null?[]:asFinding({...client3,
 id})}));const unnamed="the server offers no list of clients, so those alone are found that a manifest, the state or --cl\
 ient ID names";return{found:shown3.flat(),notes:wanted.length>0?[]:[unnamed]}}function asFinding(client3){const{id,name:name2}=client3;
-if(typeof id!=="string")return[];const called2=typeof name2==="string"?name2:null;return[{identity:{id},called:called2,live:{
-exists:true,identity:{id},fields:shownClient(client3)}}]}function decide({declared,present:present3,accepted}){const{generation:generation2}=declared;
+if(typeof id!=="string")return[];const called=typeof name2==="string"?name2:null;return[{identity:{id},called,live:{exists:true,
+identity:{id},fields:shownClient(client3)}}]}function decide({declared,present:present3,accepted}){const{generation:generation2}=declared;
 if(generation2===void 0)return void 0;const recorded2=present3.generation;const nothing3={fields:[],requests:[],destructions:[]};
 if(present3.pendingRun!==void 0){return{...nothing3,action:"blocked",reason:`run ${present3.pendingRun} sent a regenerat\
 ion whose outcome is not known: look at the client's DID on the server${presentDid(present3.fields,present3.shown)} and \
@@ -8145,11 +8143,11 @@ var mhc=[];var phc=[];var hsize=Math.ceil(n2/32);var vsize=Math.ceil(m/32);for(v
 vlen_1;k++){peq[b.charCodeAt(k)]|=1<<k}for(var i2=0;i2<n2;i2++){var eq=peq[a2.charCodeAt(i2)];var pb=phc[i2/32|0]>>>i2&1;
 var mb=mhc[i2/32|0]>>>i2&1;var xv=eq|mv_1;var xh=((eq|mb)&pv_1)+pv_1^pv_1|eq|mb;var ph=mv_1|~(xh|pv_1);var mh=pv_1&xh;if(ph>>>
 31^pb){phc[i2/32|0]^=1<<i2}if(mh>>>31^mb){mhc[i2/32|0]^=1<<i2}ph=ph<<1|pb;mh=mh<<1|mb;pv_1=mh|~(xv|ph);mv_1=ph&xv}for(var k=start_1;k<
-vlen_1;k++){peq[b.charCodeAt(k)]=0}}var mv=0;var pv=-1;var start3=j*32;var vlen=Math.min(32,m-start3)+start3;for(var k=start3;k<
+vlen_1;k++){peq[b.charCodeAt(k)]=0}}var mv=0;var pv=-1;var start2=j*32;var vlen=Math.min(32,m-start2)+start2;for(var k=start2;k<
 vlen;k++){peq[b.charCodeAt(k)]|=1<<k}var score=m;for(var i2=0;i2<n2;i2++){var eq=peq[a2.charCodeAt(i2)];var pb=phc[i2/32|
 0]>>>i2&1;var mb=mhc[i2/32|0]>>>i2&1;var xv=eq|mv;var xh=((eq|mb)&pv)+pv^pv|eq|mb;var ph=mv|~(xh|pv);var mh=pv&xh;score+=
 ph>>>m-1&1;score-=mh>>>m-1&1;if(ph>>>31^pb){phc[i2/32|0]^=1<<i2}if(mh>>>31^mb){mhc[i2/32|0]^=1<<i2}ph=ph<<1|pb;mh=mh<<1|
-mb;pv=mh|~(xv|ph);mv=ph&xv}for(var k=start3;k<vlen;k++){peq[b.charCodeAt(k)]=0}return score};var distance4=function(a2,b){
+mb;pv=mh|~(xv|ph);mv=ph&xv}for(var k=start2;k<vlen;k++){peq[b.charCodeAt(k)]=0}return score};var distance4=function(a2,b){
 if(a2.length<b.length){var tmp=b;b=a2;a2=tmp}if(b.length===0){return a2.length}if(a2.length<=32){return myers_32(a2,b)}return myers_x(
 a2,b)};exports.distance=distance4;var closest=function(str,arr){var min_distance=Infinity;var min_index=0;for(var i2=0;i2<
 arr.length;i2++){var dist=distance4(str,arr[i2]);if(dist<min_distance){min_distance=dist;min_index=i2}}return arr[min_index]};
@@ -8163,7 +8161,7 @@ null;match=word2.exec(head)){if(/^["']?[\s:=]+\S/.test(head.slice(word2.lastInde
 if([...words,...foreign].some(word2=>name2.includes(word2)))return true;if(secretKeys.some(pattern=>pattern.test(name2)))
 return true;if(name2.length>100)return false;if(secretFields.some(field2=>(0,import_fastest_levenshtein.distance)(name2,
 field2)<=3))return true;return name2.split(/[^a-z0-9]+/).some(part2=>abbreviations.has(part2)||words.some(word2=>(0,import_fastest_levenshtein.distance)(
-part2,word2)<=(word2==="token"?1:2)))}function looksLikeCredential2(text6){return credentials.some(pattern=>pattern.test(
+part2,word2)<=(word2==="token"?1:2)))}function looksLikeCredential(text6){return credentials.some(pattern=>pattern.test(
 text6))}var import_fastest_levenshtein,secretFields,secretFieldNames,secretMembers,words,abbreviations,foreign,secretKeys,
 keyCharacter,memo2,strokes,loose,credentials;var init_secret_names=__esm({"src/base/secret-names.ts"(){"use strict";import_fastest_levenshtein=
 __toESM(require_mod(),1);secretFields=["ldap_master_password","smtp_password"];secretFieldNames=new Set(secretFields);secretMembers=
@@ -8271,16 +8269,16 @@ name:name2}){return["txt_content","html_content"].filter(field2=>typeof fields3[
 body",before:fields3[path],after:null,sensitive:false,becomes:traits2[name2].allBuiltIn?"built-in":"gone"}))}async function showTemplate(identity2,{
 reader,limit:limit2}){const{backend_id="",type=""}=identity2;const template2=await limit2(()=>reader.showTemplate(backend_id,
 type));return template2===null?{exists:false,identity:identity2,fields:{}}:{exists:true,identity:identity2,fields:{...template2}}}
-async function find2(context3){const{asked,known:known3}=context3;const{backend:wanted=[],type:types3=[]}=asked;const named6=known3.
+async function find2(context3){const{asked,known:known3}=context3;const{backend:wanted=[],type:types3=[]}=asked;const named5=known3.
 filter(({kind})=>kind==="EmailTemplate").map(({identity:identity2})=>identity2);const backends=wanted.length>0?wanted:await backendsOf(
-context3,named6);const identities=[...new Set(backends)].sort().flatMap(backend_id=>{const own5=named6.flatMap(one=>one.
+context3,named5);const identities=[...new Set(backends)].sort().flatMap(backend_id=>{const own5=named5.flatMap(one=>one.
 backend_id===backend_id?[one.type??""]:[]);return[...new Set(types3.length>0?types3:[...knownTypes,...own5])].sort(compareText).
 map(type=>({backend_id,type}))});const found2=await settle2(identities.map(async identity2=>{const live=await showTemplate(
 identity2,context3);if(!live.exists)return[];const remark2=live.fields.id===null?{remark:"the built-in text"}:{};return[
 {identity:identity2,called:null,...remark2,live}]}));const unnamed="no backend is known, so no email template can be fou\
 nd: name the backends with --backend ID";if(backends.length>0)return{found:found2.flat(),notes:[]};return{found:[],notes:[
-unnamed],unasked:"no backend is known, so that no template was asked for"}}async function backendsOf({rows,profile},named6){
-const known3=named6.flatMap(({backend_id})=>backend_id??[]);const{backends}=traits2[profile.name];if(backends===void 0)return known3;
+unnamed],unasked:"no backend is known, so that no template was asked for"}}async function backendsOf({rows,profile},named5){
+const known3=named5.flatMap(({backend_id})=>backend_id??[]);const{backends}=traits2[profile.name];if(backends===void 0)return known3;
 const own5=await rows("backends",backends.own,pages.backend);const shown3=own5??await rows("users",backends.ofUsers,pages.
 user)??[];const ids=shown3.map(row=>{if(own5!==null)return row.id;return isMap(row.backend)?row.backend.id:void 0});return[
 ...known3,...ids.flatMap(id=>typeof id==="string"?[id]:[])]}var knownTypes,ofUser,placeholders,BUILT_IN,traits2,deletedAlone,
@@ -8364,8 +8362,8 @@ id}`],check(declared,profile){const problems=profileProblems(declared,profile,tr
 fields:fields3})=>fields3.is_default===true);if(defaults3.length<2)return problems;return[...problems,error("two-default\
 s",`${defaults3.length} key pairs have "is_default: true", and a server has one default`,defaults3.map(pair=>pair.placeOf(
 "is_default")),"keep it on the one that is to be the default")]},addressPart:({id})=>id??"",readable:({name:name2})=>traits3[name2].
-reads?.all!==void 0,listed:"own",succession:{field:"is_default",holders:defaultsAmong,moves:former2=>{if(former2===void 0)
-return MOVES;return former2.length===0?`${MOVES}: none is the default now`:`${MOVES} from ${former2.join(" and ")}`},withoutSuccessor:'\
+reads?.all!==void 0,listed:"own",succession:{field:"is_default",holders:defaultsAmong,moves:former=>{if(former===void 0)
+return MOVES;return former.length===0?`${MOVES}: none is the default now`:`${MOVES} from ${former.join(" and ")}`},withoutSuccessor:'\
 no other key pair of this plan becomes the default, and a server must not be left without one: declare "is_default: true\
 " on the new default',failed:"the new default key pair could not be set"},observe:observeKeyPairs,update(input){if(traits3[input.
 profile.name].movesDefault)return move(input);const{present:present3,desired:desired2,changed:changed2}=input;const body2=Object.
@@ -8381,7 +8379,7 @@ void 0?[]:[{name:name2}];const byId=id===void 0?[]:[{id}];const address2=(unique
 {};return{address:address2,key:byId[0]??address2,all:[...byName2,...byId]}}function lookUp(identity2,index){if(identity2.
 id===void 0){const found2=index.findNamed(identity2.name??"");if(typeof found2==="string")return{exists:false,identity:identity2,
 fields:{},trouble:found2};return{exists:true,identity:extended2(identity2,{id:String(found2.id)}),fields:found2}}const row=index.
-byId(identity2.id);if(row!==void 0)return{exists:true,identity:identity2,fields:row};if(index.anonymous>0)return{exists:true,
+byId(identity2.id);if(row!==void 0)return{exists:true,identity:identity2,fields:row};if(index.unsure)return{exists:true,
 identity:identity2,fields:{}};const trouble=index.lacksId(identity2.id);return{exists:false,identity:identity2,fields:{},
 trouble}}var traits4,schema4,organization2;var init_organization=__esm({"src/kinds/organization.ts"(){"use strict";init_zod();
 init_extended();init_once();init_problems();init_discovery();init_fields();init_rules();init_schema();init_texts();traits4=
@@ -8436,8 +8434,8 @@ let total;let idle=0;for(let number4=1;number4<=MOST_PAGES;number4+=1){const pag
 1)ahead.last=surePages(page,page.rows.length);const before=byId.size;for(const row of page.rows){if(typeof row.id==="str\
 ing")byId.set(row.id,row);else anonymous.push(row)}idle=byId.size===before?idle+1:0;total=page.totalEntries??total;const found2=byId.
 size+anonymous.length;const pages2=page.totalPages??pagesFrom(total,page.pageSize);const done2=pages2===void 0?idle>0:number4>=
-pages2||idle>=IDLE_PAGES;if(idle>0)ahead.last=number4;const complete2=total!==void 0&&found2>=total;if(done2||complete2)
-return{rows:[...byId.values(),...anonymous],found:found2,total};if(found2>MOST_ROWS)throw endless(noun,`${MOST_ROWS} ${noun}`)}
+pages2||idle>=IDLE_PAGES;if(idle>0)ahead.last=number4;const complete=total!==void 0&&found2>=total;if(done2||complete)return{
+rows:[...byId.values(),...anonymous],found:found2,total};if(found2>MOST_ROWS)throw endless(noun,`${MOST_ROWS} ${noun}`)}
 throw endless(noun,`${MOST_PAGES} pages`)}function endless(noun,most3){return new ProblemsError([error("unstable-list",`\
 the list of ${noun} goes on after ${most3}`,[],"check that base_url is the address of an identity server of this API")])}
 function surePages(first,rows){return Math.min(pagesOf(first)??1,pagesFrom(first.totalEntries,rows)??1,MOST_PAGES)}function pagesOf({
@@ -8452,43 +8450,40 @@ Math.min(this.#wanted,number4)});return page}async end(){this.#wanted=0;await Pr
 null?null:new Catalog(rows)}async function readRows(name2,read2,parse11,reader){let offered=true;const rows=await readListing(
 name2,async(number4,wanted)=>{const page=await reader.listExtra(read2,number4,parse11,wanted);if(page===null)offered=false;
 return{...page?.totalEntries===void 0?{totalPages:1}:{},...page,rows:page?.rows??[]}});return offered?rows:null}var Catalog;
-var init_catalog=__esm({"src/kinds/catalog.ts"(){"use strict";init_listing();Catalog=class{#byId=new Map;#byName=new Map;unsure;constructor(rows){
-let unsure3=false;for(const row of rows){if(typeof row.id!=="string"){unsure3=true;continue}this.#byId.set(row.id,row);if(typeof row.
-name!=="string")continue;const others=this.#byName.get(row.name);if(others===void 0)this.#byName.set(row.name,[row]);else
-others.push(row)}this.unsure=unsure3}byId(id){return this.#byId.get(id)}byName(name2){return this.#byName.get(name2)??[]}}}});function nearest(name2,known3,most3=Number.POSITIVE_INFINITY){const wanted=name2.toLowerCase();if(wanted.length>100)return void 0;
+var init_catalog=__esm({"src/kinds/catalog.ts"(){"use strict";init_values();init_listing();Catalog=class{ids=new Map;names=new Map;anonymous;constructor(rows){
+let anonymous=0;for(const row of rows){if(typeof row.id!=="string"){anonymous+=1;continue}this.ids.set(identifierKey(row.
+id),row);if(typeof row.name!=="string")continue;const others=this.names.get(row.name);if(others===void 0)this.names.set(
+row.name,[row]);else others.push(row)}this.anonymous=anonymous}get unsure(){return this.anonymous>0}byId(id){return this.
+ids.get(identifierKey(id))}byName(name2){return this.names.get(name2)??[]}}}});function nearest(name2,known3,most3=Number.POSITIVE_INFINITY){const wanted=name2.toLowerCase();if(wanted.length>100)return void 0;
 let best;let least=Math.min(most3,wanted.length<4?1:Math.max(2,Math.floor(wanted.length/3)))+1;for(const candidate of known3){
 const far=(0,import_fastest_levenshtein2.distance)(wanted,candidate.toLowerCase());if(far<least){least=far;best=candidate}}
 return best}var import_fastest_levenshtein2;var init_nearest=__esm({"src/base/nearest.ts"(){"use strict";import_fastest_levenshtein2=
 __toESM(require_mod(),1)}});async function readOrganizations(reader){const readPage=async(number4,wanted)=>{const{organizations,...counts2}=await reader.
 listOrganizations(number4,wanted);return{rows:organizations,...counts2}};return new OrganizationIndex(await readListing(
 "organizations",readPage))}function changedBy(organizations,declared){const changes=declared.flatMap(({kind,identity:identity2,
-fields:fields3})=>{if(kind!=="Organization")return[];const{id:given2,name:called2=""}=identity2;const found2=given2===void 0?
-organizations.findNamed(called2):organizations.byId(given2);if(found2===void 0||typeof found2==="string")return[];const{
-name:name2,label:label2}=fields3;const change2={...given2!==void 0&&typeof name2==="string"?{name:name2}:{},...typeof label2===
-"string"||label2===null?{label:label2}:{}};return Object.keys(change2).length===0?[]:[[String(found2.id),change2]]});return organizations.
+fields:fields3})=>{if(kind!=="Organization")return[];const{id:given2,name:called=""}=identity2;const found2=given2===void 0?
+organizations.findNamed(called):organizations.byId(given2);if(found2===void 0||typeof found2==="string")return[];const{name:name2,
+label:label2}=fields3;const change2={...given2!==void 0&&typeof name2==="string"?{name:name2}:{},...typeof label2==="str\
+ing"||label2===null?{label:label2}:{}};return Object.keys(change2).length===0?[]:[[String(found2.id),change2]]});return organizations.
 changed(new Map(changes))}var OrganizationIndex;var init_organizations=__esm({"src/kinds/organizations.ts"(){"use strict";
-init_nearest();init_values();init_listing();OrganizationIndex=class _OrganizationIndex{#byId=new Map;#byName=new Map;#formerNames;#meant=new Map;anonymous;constructor(rows,formerNames=new Map){
-let anonymous=0;for(const row of rows){if(typeof row.id!=="string"){anonymous+=1;continue}this.#byId.set(identifierKey(row.
-id),row);if(typeof row.name!=="string")continue;const others=this.#byName.get(row.name);if(others===void 0)this.#byName.
-set(row.name,[row]);else others.push(row)}this.anonymous=anonymous;this.#formerNames=formerNames}rows(){return[...this.#byId].
-sort(([a2],[b])=>compareText(a2,b)).map(([,row])=>row)}byId(id){return this.#byId.get(identifierKey(id))}byName(name2){return this.#byName.
-get(name2)??[]}changed(changes){const former2=new Map;const given2=new Map([...changes].map(([id,change2])=>[identifierKey(
-id),change2]));const rows=[...this.#byId].map(([id,row])=>{const change2=given2.get(id);if(change2===void 0)return row;const next={
-...row,...change2};if(typeof row.name==="string"&&typeof next.name==="string"&&next.name!==row.name)former2.set(row.name,
-next.name);return next});return new _OrganizationIndex(rows,former2)}find(reference){const byId=this.byId(reference);return this.#only(
-reference,byId===void 0?[]:[byId])}findNamed(name2){return this.#only(name2,[])}#only(reference,candidates2){const found2=new Set(
-[...candidates2,...this.byName(reference)]);const[only2]=found2;if(only2!==void 0&&found2.size===1)return only2;if(found2.
-size>1){const ids=[...found2].map(({id})=>id).join(", ");return`${found2.size} organizations are called "${reference}" (${ids}\
-): refer to one by its id`}const renamed=this.#formerNames.get(reference);if(renamed!==void 0){return`the organization "${reference}\
-" is renamed to "${renamed}": refer to it by its new name`}const unsure3=this.anonymous>0?" (its list has rows without a\
-n id)":"";return this.#lacks(`"${reference}"${unsure3}`,reference,isUuid(reference)?"id":"name")}lacksId(id){return this.#lacks(
-`with the id ${id}`,id,"id")}#lacks(which,reference,what){const[,field2,named6]=/^(id|name):(\S.*)$/s.exec(reference)??[];
-const similar=field2===void 0?this.#similar(reference,what):void 0;const meant2=field2!==void 0?`; a space may be missin\
-g behind the colon: "${field2}: ${named6}"`:similar===void 0?"":`; did you mean "${similar}"?`;return`the server has no \
-organization ${which}, and no operation creates one: create it there, or correct the ${what}${meant2}`}#similar(reference,what){
-if(this.#meant.has(reference))return this.#meant.get(reference);const labelled3=[...this.#byId.values()].find(({label:label2})=>label2===
-reference)?.name;const meant2=typeof labelled3==="string"?labelled3:nearest(reference,(what==="id"?this.#byId:this.#byName).
-keys());this.#meant.set(reference,meant2);return meant2}}}});function listScope(name2,profile){return types[name2].scope(profile)}function holdList(held,name2,{reader,profile},onRead){
+init_nearest();init_values();init_catalog();init_listing();OrganizationIndex=class _OrganizationIndex extends Catalog{#formerNames;#meant=new Map;constructor(rows,formerNames=new Map){
+super(rows);this.#formerNames=formerNames}rows(){return[...this.ids].sort(([a2],[b])=>compareText(a2,b)).map(([,row])=>row)}changed(changes){
+const former=new Map;const given2=new Map([...changes].map(([id,change2])=>[identifierKey(id),change2]));const rows=[...this.
+ids].map(([id,row])=>{const change2=given2.get(id);if(change2===void 0)return row;const next={...row,...change2};if(typeof row.
+name==="string"&&typeof next.name==="string"&&next.name!==row.name)former.set(row.name,next.name);return next});return new _OrganizationIndex(
+rows,former)}find(reference){const byId=this.byId(reference);return this.#only(reference,byId===void 0?[]:[byId])}findNamed(name2){
+return this.#only(name2,[])}#only(reference,candidates2){const found2=new Set([...candidates2,...this.byName(reference)]);
+const[only2]=found2;if(only2!==void 0&&found2.size===1)return only2;if(found2.size>1){const ids=[...found2].map(({id})=>id).
+join(", ");return`${found2.size} organizations are called "${reference}" (${ids}): refer to one by its id`}const renamed=this.#formerNames.
+get(reference);if(renamed!==void 0){return`the organization "${reference}" is renamed to "${renamed}": refer to it by it\
+s new name`}const unsure2=this.unsure?" (its list has rows without an id)":"";return this.#lacks(`"${reference}"${unsure2}`,
+reference,isUuid(reference)?"id":"name")}lacksId(id){return this.#lacks(`with the id ${id}`,id,"id")}#lacks(which,reference,what){
+const[,field2,named5]=/^(id|name):(\S.*)$/s.exec(reference)??[];const similar=field2===void 0?this.#similar(reference,what):
+void 0;const meant2=field2!==void 0?`; a space may be missing behind the colon: "${field2}: ${named5}"`:similar===void 0?
+"":`; did you mean "${similar}"?`;return`the server has no organization ${which}, and no operation creates one: create i\
+t there, or correct the ${what}${meant2}`}#similar(reference,what){if(this.#meant.has(reference))return this.#meant.get(
+reference);const labelled3=[...this.ids.values()].find(({label:label2})=>label2===reference)?.name;const meant2=typeof labelled3===
+"string"?labelled3:nearest(reference,(what==="id"?this.ids:this.names).keys());this.#meant.set(reference,meant2);return meant2}}}});function listScope(name2,profile){return types[name2].scope(profile)}function holdList(held,name2,{reader,profile},onRead){
 const type=types[name2];const before=held[name2];if(before!==void 0)return before;const list2=type.read(reader,profile);
 held[name2]=list2;list2.then(onRead,()=>{});return list2}async function heldLists(held){const references={};const take2=async name2=>{
 const list2=held[name2];if(list2!==void 0)references[name2]=await list2};for(const name2 of listNames)await take2(name2);
@@ -8508,10 +8503,10 @@ show a user",path:"/api/users/:user_id",scope:"users:manage:all"},all:{title:"li
 gistered_at","federated_metadata","blocked","backend"],emptyIsNull:["group"],nullBecomes:{metadata:{},authorized_scopes:[],
 organizations:[],roles:[]},piecemeal:true,protects:true,limits:{ids:{authorized_scopes:255,roles:null,organizations:null},
 characters:{group:255},uniqueWords:["group"],elements:{metadata:{needs:["value","status"],types:{status:"text",display:"\
-texts"}}}},signs:{has:["roles"],lacks:["blocked"],losesSilently:true},unsafe:true}}}});function listsOfUser({fields:fields3},profile){const filled4=list2=>Array.isArray(list2)&&list2.length>0;const roles3=[fields3.
+texts"}}}},signs:{has:["roles"],lacks:["blocked"],losesSilently:true},unsafe:true}}}});function listsOfUser({fields:fields3},profile){const filled2=list2=>Array.isArray(list2)&&list2.length>0;const roles3=[fields3.
 roles,...asElements(fields3.organizations??null).map(({roles:roles4})=>roles4)];return[...(userTraits[profile.name].whole?.
-includes("organizations")??false)||filled4(fields3.organizations)?["organizations"]:[],...listScope("scopes",profile)!==
-void 0&&filled4(fields3.authorized_scopes)?["scopes"]:[],...listScope("roles",profile)!==void 0&&roles3.some(filled4)?["\
+includes("organizations")??false)||filled2(fields3.organizations)?["organizations"]:[],...listScope("scopes",profile)!==
+void 0&&filled2(fields3.authorized_scopes)?["scopes"]:[],...listScope("roles",profile)!==void 0&&roles3.some(filled2)?["\
 roles"]:[]]}function resolveUser(fields3,context3){const{references,present:present3,profile,wished}=context3;const resolved2={
 ...fields3};const troubles=[];const confirmed=[];const take2=(field2,{elements:elements2,troubles:found2,sure})=>{resolved2[field2]=
 elements2;troubles.push(...found2);if(sure)confirmed.push(field2)};const lookUp2=(list2,catalog,noun,own5,field2)=>findAll(
@@ -8528,7 +8523,7 @@ references.roles,"role",ownRoles,"organizations");return{...found2,elements:[{..
 ({troubles:troubles2})=>troubles2)],sure:listScope("roles",profile)!==void 0&&members3.sure&&told6&&inner.every(({sure})=>sure)})}
 return{fields:resolved2,troubles:[...new Set(troubles)],confirmed}}function existing(lists,{organizations,scopes,roles:roles3}){
 const isIn=(catalog,{id})=>catalog==null||catalog.unsure||typeof id==="string"&&catalog.byId(id)!==void 0;const isMember=({
-id})=>organizations==null||organizations.anonymous>0||typeof id==="string"&&organizations.byId(id)!==void 0;const kept3=Object.
+id})=>organizations==null||organizations.unsure||typeof id==="string"&&organizations.byId(id)!==void 0;const kept3=Object.
 entries(lists).map(([field2,list2])=>{if(!Array.isArray(list2))return[field2,list2];const elements2=asElements(list2);if(field2===
 "authorized_scopes")return[field2,elements2.filter(scope2=>isIn(scopes,scope2))];if(field2==="roles")return[field2,elements2.
 filter(role2=>isIn(roles3,role2))];const members3=elements2.filter(isMember).map(member2=>member2.roles===void 0?member2:
@@ -8546,9 +8541,9 @@ the server has no ${noun} with the id ${id} any more, so it can't be put back`;r
  id ${id}: correct the id, or create the ${noun} there`}function byName2(name2){const listed2=catalog?.byName(name2)??[];
 const found2=listed2.length>0?listed2:own5.filter(one=>one.name===name2);const ids=[...new Set(found2.flatMap(({id})=>typeof id===
 "string"?[id]:[]))];const[row]=found2;if(row!==void 0&&ids.length===1)return row;if(ids.length>1){return`${ids.length} ${noun}\
-s are called "${name2}" (${ids.join(", ")}): refer to one by its id`}const unsure3=catalog?.unsure===true?" (its list ha\
-s rows without an id)":"";if(!strict)return`the server has no ${noun} "${name2}"${unsure3} any more, so it can't be put \
-back`;return`the server has no ${noun} "${name2}"${unsure3}: correct the name, or create the ${noun} there`}}function otherName(noun,{
+s are called "${name2}" (${ids.join(", ")}): refer to one by its id`}const unsure2=catalog?.unsure===true?" (its list ha\
+s rows without an id)":"";if(!strict)return`the server has no ${noun} "${name2}"${unsure2} any more, so it can't be put \
+back`;return`the server has no ${noun} "${name2}"${unsure2}: correct the name, or create the ${noun} there`}}function otherName(noun,{
 id,name:name2},row){if(typeof name2!=="string"||typeof row.name!=="string"||name2===row.name)return void 0;return`the ${noun}\
  with the id ${String(id)} is called "${row.name}" on the server, not "${name2}": correct the id or the name`}function shownAs(element,row,own5){
 const{scopes:_,...said3}=element;const isNew=!own5.some(({id})=>id===row.id);return{...said3,...said3.public!==void 0&&row.
@@ -8561,8 +8556,8 @@ push(`the organization ${id} is twice in organizations: remove one of the two`);
 if(misnamed!==void 0)troubles.push(misnamed);return[{...row,...element,id,...typeof row.name==="string"?{name:row.name}:
 {}}]});return{elements:elements2,troubles,sure}}function findMember(reference,organizations){if(!isMap(reference))return organizations.
 find(String(reference));if(typeof reference.id!=="string")return organizations.findNamed(String(reference.name));const row=organizations.
-byId(reference.id);if(row!==void 0)return row;if(organizations.anonymous>0)return{id:reference.id};return organizations.
-lacksId(reference.id)}var init_user_references=__esm({"src/kinds/user-references.ts"(){"use strict";init_values();init_fields();
+byId(reference.id);if(row!==void 0)return row;if(organizations.unsure)return{id:reference.id};return organizations.lacksId(
+reference.id)}var init_user_references=__esm({"src/kinds/user-references.ts"(){"use strict";init_values();init_fields();
 init_references();init_user_traits()}});var scope,membership,backend2,userSchema;var init_user_schema=__esm({"src/kinds/user-schema.ts"(){"use strict";init_zod();
 init_once();init_schema();scope=once(()=>strictObject({id:text2().optional().meta({description:"The id of the scope. Ser\
 vers go by it alone; the boruta profile looks it up by the name where it is left out.",examples:[UUID]}),name:text2().meta(
@@ -8651,9 +8646,9 @@ flatMap(({id})=>typeof id==="string"?[id]:[]);return ids.filter((id,index)=>ids.
 if(scope2.label!==void 0||scope2.name===void 0)return scope2;const listed2=typeof scope2.id==="string"?catalog?.byId(scope2.
 id)?.label:void 0;return{...scope2,label:typeof listed2==="string"&&listed2!==""?listed2:scope2.name}}function unlisted(body2,{
 scopes,roles:roles3}){const strange=(elements2,catalog,noun)=>elements2.flatMap(({id,name:name2})=>{if(catalog==null||catalog.
-unsure||typeof id!=="string"||catalog.byId(id)!==void 0)return[];const called2=typeof name2==="string"?`"${name2}" (id ${id}\
-)`:id;return[{code:"not-in-list",message:`the user has the ${noun} ${called2}, which the server's list of ${noun}s doesn\
-'t show: it is sent along as it is; where the server runs on several nodes that aren't clustered, each may know other ${noun}\
+unsure||typeof id!=="string"||catalog.byId(id)!==void 0)return[];const called=typeof name2==="string"?`"${name2}" (id ${id}\
+)`:id;return[{code:"not-in-list",message:`the user has the ${noun} ${called}, which the server's list of ${noun}s doesn'\
+t show: it is sent along as it is; where the server runs on several nodes that aren't clustered, each may know other ${noun}\
 s`}]});const found2=[...strange(asElements(body2.authorized_scopes??null),scopes,"scope"),...strange(rolesOf(body2),roles3,
 "role")];return[...new Map(found2.map(warning4=>[warning4.message,warning4])).values()]}function strangers({organizations=null},index){
 const memberships2=asElements(organizations);if(memberships2.length===0)return[];if(index==null)return["the list of orga\
@@ -8672,8 +8667,8 @@ const{whole:whole2=[],reads:{one,all}={}}=userTraits[profile.name];const wanted=
 s no list of users: name those that are meant with --user ID";return{found:[],notes:[note]}}const listed2=users??[...new Set(
 wanted)].map(id=>({id}));const found2=await settle2(listed2.map(async row=>{const{id}=row;if(typeof id!=="string")return[];
 const isWhole=whole2.every(field2=>row[field2]!==void 0);const shown3=isWhole||one===void 0?row:await readOne(context3,one,
-{user_id:id},answers.user.one);if(shown3===null)return[];const called2=[shown3.username,shown3.uid].find(name2=>typeof name2===
-"string");const identity2={id};return[{identity:identity2,called:typeof called2==="string"?called2:null,live:{exists:true,
+{user_id:id},answers.user.one);if(shown3===null)return[];const called=[shown3.username,shown3.uid].find(name2=>typeof name2===
+"string");const identity2={id};return[{identity:identity2,called:typeof called==="string"?called:null,live:{exists:true,
 identity:identity2,fields:shownUser(shown3)}}]}));return{found:found2.flat().sort((a2,b)=>compareText(a2.identity.id??"",
 b.identity.id??"")),notes:withoutIds(listed2.filter(({id})=>typeof id!=="string").length,"users")}}function rolesLost(wanted,got){
 if(wanted.roles===void 0||got.roles===void 0)return[];return matchSets(asElements(wanted.roles),asElements(got.roles)).removed}
@@ -8712,9 +8707,9 @@ return{requests:[{operation:"updateUser",params:{user_id:present3.identity.id??"
 restorable:existing,discovery:{options:{user:"id"},find:find5},destructions:fields3=>fields3.flatMap(({path,before,after:after2,
 confirmed=false})=>{if(path==="blocked")return after2===true?["blocks the user"]:[];const loses=elementNouns[path];if(loses===
 void 0||before===void 0)return[];const{removed:left,pairs}=matchSets(asElements(after2),asElements(before));const kept3=new Set(
-pairs.map(({got})=>keyOf(got)));const removed=left.filter(element=>!kept3.has(keyOf(element)));const called2=element=>nameOf(
-element,confirmed);return[...removed.map(element=>`removes the ${loses}${called2(element)}`),...pairs.flatMap(({wanted,got})=>rolesLost(
-wanted,got).map(role2=>`removes the role${called2(role2)} within the ${loses}${called2(got)}`))]})}}});function kindOf(name2){return byName[name2]}function only(found2){const[one,...others]=found2;if(one===void 0||others.length>
+pairs.map(({got})=>keyOf(got)));const removed=left.filter(element=>!kept3.has(keyOf(element)));const called=element=>nameOf(
+element,confirmed);return[...removed.map(element=>`removes the ${loses}${called(element)}`),...pairs.flatMap(({wanted,got})=>rolesLost(
+wanted,got).map(role2=>`removes the role${called(role2)} within the ${loses}${called(got)}`))]})}}});function kindOf(name2){return byName[name2]}function only(found2){const[one,...others]=found2;if(one===void 0||others.length>
 0)throw new Error("one kind has a regeneration, and no other");return one}function isKindName(name2){return Object.hasOwn(
 byName,name2)}var byName,kinds,regenerated;var init_kinds=__esm({"src/kinds/index.ts"(){"use strict";init_kind_names();init_client();
 init_email_template();init_key_pair();init_organization();init_user();byName={Organization:organization2,User:user2,KeyPair:keyPair2,
@@ -8877,7 +8872,7 @@ context==="undefined"){optionsObj.context=4}const context3=optionsObj.context;if
 return diffLinesResultToPatch(diffLines(oldStr,newStr,optionsObj))}else{const{callback:callback2}=optionsObj;diffLines(oldStr,
 newStr,Object.assign(Object.assign({},optionsObj),{callback:diff=>{const patch=diffLinesResultToPatch(diff);callback2(patch)}}))}
 function diffLinesResultToPatch(diff){if(!diff){return}diff.push({value:"",lines:[]});function contextLines(lines){return lines.
-map(function(entry2){return" "+entry2})}const hunks=[];let oldRangeStart=0,newRangeStart=0,curRange=[],oldLine=1,newLine=1;
+map(function(entry){return" "+entry})}const hunks=[];let oldRangeStart=0,newRangeStart=0,curRange=[],oldLine=1,newLine=1;
 for(let i2=0;i2<diff.length;i2++){const current=diff[i2],lines=current.lines||splitLines(current.value);current.lines=lines;
 if(current.added||current.removed){if(!oldRangeStart){const prev=diff[i2-1];oldRangeStart=oldLine;newRangeStart=newLine;
 if(prev){curRange=context3>0?contextLines(prev.lines.slice(-context3)):[];oldRangeStart-=curRange.length;newRangeStart-=
@@ -8956,8 +8951,8 @@ add(inline(id??null)))}return(element,other=element)=>{const name2=element.name?
 if(typeof name2!=="string")return typeof id==="string"?bare(id):inline(element);const unclear=!confirmed||(ids.get(name2)?.
 size??0)>1;return unclear&&typeof id==="string"&&id!==name2?`${bare(name2)} (id ${bare(id)})`:bare(name2)}}function described(element,name2,confirmed,whole2){
 const inside2=Object.entries(element).filter(([key,member2])=>!["id","name","label"].includes(key)&&member2!==null).map(
-([key,member2])=>`${bare(key)}: ${memberText(member2,confirmed,whole2)}`);const named6=name2(element);return inside2.length===
-0||named6===inline(element)?named6:`${named6} (${inside2.join("; ")})`}function memberText(member2,confirmed,whole2){if(!Array.
+([key,member2])=>`${bare(key)}: ${memberText(member2,confirmed,whole2)}`);const named5=name2(element);return inside2.length===
+0||named5===inline(element)?named5:`${named5} (${inside2.join("; ")})`}function memberText(member2,confirmed,whole2){if(!Array.
 isArray(member2)||!isSet(member2))return inlinePair(null,member2,whole2).after;const elements2=asElements(member2);return elements2.
 length===0?"none":elements2.map(it=>namer(elements2,confirmed)(it)).join(", ")}function innerChanges(wanted,got,confirmed,whole2){
 const changes=Object.entries(wanted).flatMap(([key,member2])=>{const there=Object.hasOwn(got,key)?got[key]:void 0;if(there!==
@@ -8970,9 +8965,9 @@ return joinSpans(changes,"; ")}function elementSpans({mark,text:text6,spans}){if
  ${text6}`,change:mark}];return[plain2(`${mark} `),...spans??[plain2(text6)]]}var init_sets=__esm({"src/report/sets.ts"(){
 "use strict";init_escape();init_values();init_fields();init_spans();init_values2()}});var require_picocolors=__commonJS({"node_modules/picocolors/picocolors.js"(exports,module){var p=process||{};var argv=p.
 argv||[];var env=p.env||{};var isColorSupported=!(!!env.NO_COLOR||argv.includes("--no-color"))&&(!!env.FORCE_COLOR||argv.
-includes("--color")||p.platform==="win32"||(p.stdout||{}).isTTY&&env.TERM!=="dumb"||!!env.CI);var formatter=(open9,close,replace2=open9)=>input=>{
-let string3=""+input,index=string3.indexOf(close,open9.length);return~index?open9+replaceClose(string3,close,replace2,index)+
-close:open9+string3+close};var replaceClose=(string3,close,replace2,index)=>{let result="",cursor=0;do{result+=string3.substring(
+includes("--color")||p.platform==="win32"||(p.stdout||{}).isTTY&&env.TERM!=="dumb"||!!env.CI);var formatter=(open8,close,replace2=open8)=>input=>{
+let string3=""+input,index=string3.indexOf(close,open8.length);return~index?open8+replaceClose(string3,close,replace2,index)+
+close:open8+string3+close};var replaceClose=(string3,close,replace2,index)=>{let result="",cursor=0;do{result+=string3.substring(
 cursor,index)+replace2;cursor=index+close.length;index=string3.indexOf(close,cursor)}while(~index);return result+string3.
 substring(cursor)};var createColors=(enabled=isColorSupported)=>{let f=enabled?formatter:()=>String;return{isColorSupported:enabled,
 reset:f("\x1B[0m","\x1B[0m"),bold:f("\x1B[1m","\x1B[22m","\x1B[22m\x1B[1m"),dim:f("\x1B[2m","\x1B[22m","\x1B[22m\x1B[2m"),
@@ -9030,9 +9025,9 @@ losesLeftOut},only2){if(only2===void 0||leftOut4.size===0)return null;const coun
  ${actionWords[action2]}`);const all=[...leftOut4.values()].reduce((sum,count3)=>sum+count3,0);const lost3=losesLeftOut===
 0?"":all===1?", which is destructive":`; ${losesLeftOut} of them destructive`;return`Left out by --only ${only2}: ${counts2.
 join(", ")}${lost3}.`}var shownSet;var init_drift2=__esm({"src/report/drift.ts"(){"use strict";init_escape();init_values();
-init_drift();init_bodies();init_sets();init_values2();init_words();shownSet=60}});function changedWords(before,after2){if(before===after2)return void 0;const start3=commonStart(before,after2);const end2=commonEnd(
-before.slice(start3),after2.slice(start3));const middle={before:before.slice(start3,before.length-end2),after:after2.slice(
-start3,after2.length-end2)};const inside2=wordByWord(middle.before,middle.after);const[first,last]=[before.slice(0,start3),
+init_drift();init_bodies();init_sets();init_values2();init_words();shownSet=60}});function changedWords(before,after2){if(before===after2)return void 0;const start2=commonStart(before,after2);const end2=commonEnd(
+before.slice(start2),after2.slice(start2));const middle={before:before.slice(start2,before.length-end2),after:after2.slice(
+start2,after2.length-end2)};const inside2=wordByWord(middle.before,middle.after);const[first,last]=[before.slice(0,start2),
 before.slice(before.length-end2)];return{before:tidy([{text:first,change:null},...inside2.before,{text:last,change:null}]),
 after:tidy([{text:first,change:null},...inside2.after,{text:last,change:null}])}}function wordByWord(before,after2){const all={
 before:[goes(before)],after:[comes(after2)]};if(Math.max(before.length,after2.length)>LONGEST_MIDDLE)return all;const parts=diffWordsWithSpace(
@@ -9075,15 +9070,15 @@ before:changedWords(other,text6)?.after}function cutSpans(spans,{shown:shown3,le
 ([from,to])=>{let at3=0;const inside2=spans.map(({text:text6,change:change2})=>{const part2=text6.slice(Math.max(0,from-
 at3),Math.max(0,to-at3));at3+=text6.length;return{text:part2,change:change2}});return[...from>0?[plain2("\u2026")]:[],...inside2.
 filter(({text:text6})=>text6!=="")]});return[...found2,plain2(` (${length2} characters)`)]}function hunkHead(hunk){return`\
-@@ -${range(hunk.oldStart,hunk.oldLines)} +${range(hunk.newStart,hunk.newLines)} @@`}function range(start3,lines){return`${lines===
-0?start3-1:start3},${lines}`}function escapeChanged(line){const escaped3=escapeText(line);const kept3=escaped3.trimEnd();
+@@ -${range(hunk.oldStart,hunk.oldLines)} +${range(hunk.newStart,hunk.newLines)} @@`}function range(start2,lines){return`${lines===
+0?start2-1:start2},${lines}`}function escapeChanged(line){const escaped3=escapeText(line);const kept3=escaped3.trimEnd();
 return kept3+escaped3.slice(kept3.length).replaceAll(" ","\\u0020")}function pairLines(lines,wanted){const paired=lines.
 map(()=>void 0);if(!wanted)return paired;const pair=(from,to,alike3)=>{paired[from]={text:lines[to]?.text??"",alike:alike3};
-paired[to]={text:lines[from]?.text??"",alike:alike3}};let start3=0;while(start3<lines.length){let middle=start3;while(lines[middle]?.
-mark==="-")middle+=1;let end2=middle;while(lines[end2]?.mark==="+")end2+=1;for(let offset=0;offset<Math.min(middle-start3,
-end2-middle);offset+=1)pair(start3+offset,middle+offset,false);const texts2=(from,to)=>lines.slice(from,to).map(({text:text6})=>text6);
-for(const[removed,added2]of pairsOf(texts2(start3,middle),texts2(middle,end2)))pair(start3+removed,middle+added2,true);start3=
-Math.max(end2,start3+1)}return paired}var diffLineLimits;var init_hunks=__esm({"src/report/hunks.ts"(){"use strict";init_escape();
+paired[to]={text:lines[from]?.text??"",alike:alike3}};let start2=0;while(start2<lines.length){let middle=start2;while(lines[middle]?.
+mark==="-")middle+=1;let end2=middle;while(lines[end2]?.mark==="+")end2+=1;for(let offset=0;offset<Math.min(middle-start2,
+end2-middle);offset+=1)pair(start2+offset,middle+offset,false);const texts2=(from,to)=>lines.slice(from,to).map(({text:text6})=>text6);
+for(const[removed,added2]of pairsOf(texts2(start2,middle),texts2(middle,end2)))pair(start2+removed,middle+added2,true);start2=
+Math.max(end2,start2+1)}return paired}var diffLineLimits;var init_hunks=__esm({"src/report/hunks.ts"(){"use strict";init_escape();
 init_changed_words();init_spans();init_values2();diffLineLimits={terminal:200,comment:200,page:2e3}}});function viewField(field2,options){const path=escapeText(field2.path);const unknown5=field2.before===void 0;const drift=driftText(
 field2,options.whole);if(field2.sensitive)return{view:"secret",path,unknown:unknown5,drift};const view=(field2.type==="s\
 et"?viewSet(path,field2,options):void 0)??viewBody(path,field2,options)??{view:"value",path,unknown:unknown5,...valuePair(
@@ -9140,7 +9135,7 @@ diffRow(text6===void 0?line:{...line,text:text6}))}function diffRow({mark,text:t
 trimEnd():`${indent}  \u2502 ${mark}${text6}`}var indent;var init_field_text=__esm({"src/report/field-text.ts"(){"use st\
 rict";init_escape();init_fold();init_spans();init_view();init_words();indent="    "}});function labelBeside({label:label2}){return label2===void 0?"":` (${bare(shortLabel(label2))})`}function shortLabel(label2){
 const characters2=[...label2];return characters2.length<=longest?label2:`${characters2.slice(0,longest-1).join("")}\u2026`}
-function nameOf2(named6){return`${bare(named6.address)}${labelBeside(named6)}`}var longest;var init_names=__esm({"src/re\
+function nameOf2(named5){return`${bare(named5.address)}${labelBeside(named5)}`}var longest;var init_names=__esm({"src/re\
 port/names.ts"(){"use strict";init_escape();longest=60}});function placesOf({place:place2,places}){return places??(place2===void 0?[]:[place2])}function placeList(places,more=0,show=(_,text6)=>text6){
 const shown3=places.slice(0,namedAtMost).map((place2,index)=>{const{file,line,column}=place2;const spot=`${line}${column===
 void 0?"":`:${column}`}`;return show(place2,places[index-1]?.file===file?spot:`${bare(file)}:${spot}`)});const left=places.
@@ -9191,19 +9186,19 @@ return names3.toSorted((a2,b)=>b.length-a2.length).reduce((shorter,name2)=>short
 function alone(name2){const letters2="[\\p{L}\\p{M}\\p{N}_-]";return new RegExp(`(?<!${letters2})${name2.replace(/[\\^$.*+?()[\]{}|/]/g,
 "\\$&")}(?!${letters2})`,"gu")}function gistOf({address:address2,gist},said3){return withoutNames(gist??said3,namesIn(address2))}
 function leftText(count3,reason){return`${count3} ${reason.replace(/^interrupted before it was sent$/,"not sent: interru\
-pted")}`}function alike(results){const groups3=new Map;const keys=results.map((result,index)=>{const{status,error:error3,
+pted")}`}function alike(results){const groups2=new Map;const keys=results.map((result,index)=>{const{status,error:error3,
 action:action2,httpStatus}=result;if(status==="applied"||error3===null)return String(index);return JSON.stringify([status,
-action2,httpStatus,gistOf(result,error3)])});for(const[index,result]of results.entries()){const key=keys[index]??"";groups3.
-set(key,[...groups3.get(key)??[],result])}return[...groups3.values()].flatMap(group=>group.length>FEW?[group]:group.map(
+action2,httpStatus,gistOf(result,error3)])});for(const[index,result]of results.entries()){const key=keys[index]??"";groups2.
+set(key,[...groups2.get(key)??[],result])}return[...groups2.values()].flatMap(group=>group.length>FEW?[group]:group.map(
 result=>[result]))}function someOf(results){return firstFew(results,({address:address2})=>address2)}function firstFew(all,show){
-const named6=all.slice(0,FEW).map(show);const more=all.length-named6.length;return more>0?`${named6.join(", ")} and ${more}\
- more`:named6.join(", ")}var FEW;var init_alike=__esm({"src/report/alike.ts"(){"use strict";FEW=3}});function groupWarnings(plan,warnings=allWarnings(plan)){const byAddress=new Map(plan.changes.map(change2=>[change2.address,
+const named5=all.slice(0,FEW).map(show);const more=all.length-named5.length;return more>0?`${named5.join(", ")} and ${more}\
+ more`:named5.join(", ")}var FEW;var init_alike=__esm({"src/report/alike.ts"(){"use strict";FEW=3}});function groupWarnings(plan,warnings=allWarnings(plan)){const byAddress=new Map(plan.changes.map(change2=>[change2.address,
 change2]));const given2=new Map(warnings.map(warning4=>[attributed(warning4,byAddress),warning4]));const all=[...given2.
 keys()];const said3=({code:code2,change:change2},text6)=>JSON.stringify([code2,change2!==null,text6]);const about2=new Map;
-for(const warning4 of all)added(about2,said3(warning4,warning4.message),()=>new Set).add(warning4.change);const groups3=new Map;
+for(const warning4 of all)added(about2,said3(warning4,warning4.message),()=>new Set).add(warning4.change);const groups2=new Map;
 for(const warning4 of all){const{message,change:change2}=warning4;const whole2=said3(warning4,message);const isOwn=change2!==
-null&&about2.get(whole2)?.size===1;added(groups3,isOwn?said3(warning4,nameless(message,change2)):whole2,()=>[]).push(warning4)}
-return[...groups3.values()].flatMap(group=>{const[first]=group;const warnings2=group.flatMap(warning4=>given2.get(warning4)??
+null&&about2.get(whole2)?.size===1;added(groups2,isOwn?said3(warning4,nameless(message,change2)):whole2,()=>[]).push(warning4)}
+return[...groups2.values()].flatMap(group=>{const[first]=group;const warnings2=group.flatMap(warning4=>given2.get(warning4)??
 []);return first===void 0?[]:[{...groupOf(first,group),warnings:warnings2}]})}function added(map2,key,make){const value3=map2.
 get(key)??make();map2.set(key,value3);return value3}function groupOf({code:code2,message,change:change2},group){const same3=group.
 every(other=>other.message===message);const places=group.flatMap(placesOf);const morePlaces2=group.reduce((sum,{morePlaces:more=0})=>sum+
@@ -9220,7 +9215,7 @@ warnings.map(warning4=>[{...warning4,change:null},warning4]),...changes.flatMap(
 length>FEW2);const told6=new Set(together4.flatMap(({warnings})=>warnings.map(warning4=>about2.get(warning4))));return{together:together4,
 alone:warnings=>warnings.filter(warning4=>!told6.has(warning4))}}function warningLines(indent2,warnings,{paint,columns}){
 return warnings.flatMap(warning4=>wrap(`${indent2}warning[${escapeText(warning4.code)}]: `,located(warning4),columns).map(
-paint.yellow))}function togetherLines(groups3,{paint,columns}){return groups3.flatMap(group=>{const said3=`${plural(group.
+paint.yellow))}function togetherLines(groups2,{paint,columns}){return groups2.flatMap(group=>{const said3=`${plural(group.
 objects.length,"object")}: ${group.message}`;const places=placeList(group.places,group.morePlaces);return[...wrap(`warni\
 ng[${escapeText(group.code)}]: `,said3,columns).map(paint.yellow),...wrap("    ",firstFew(group.objects,nameOf2),columns).
 map(paint.yellow),...places===""?[]:wrap("    at ",places,columns).map(paint.yellow)]})}var FEW2;var init_warning_text=__esm(
@@ -9239,9 +9234,9 @@ alone(change2.warnings)},pen),""]),...leftOut4===null?[]:[...wrap("",leftOut4,co
 plan)}],2,columns),""]:[],...warnings.length===0?[]:[...warnings,""]];if(!idle){lines.push(...wrap("Required scopes: ",plan.
 requiredScopes.join(", ")||"none",columns),`Digest: ${escapeText(plan.digest)}`)}const drift=driftSentence(plan);if(drift!==
 null)lines.push(...wrap("",drift,columns).map(line=>paint.cyan(line)));const byRecord=byRecordSentence(plan);if(byRecord!==
-null)lines.push(...wrap("",byRecord,columns).map(line=>paint.dim(line)));const destructive2=destructiveSentence(plan);const closing3=[
+null)lines.push(...wrap("",byRecord,columns).map(line=>paint.dim(line)));const destructive2=destructiveSentence(plan);const closing2=[
 {text:summaryLine(plan),tint:paint.bold},...destructive2===null?[]:[{text:" "},{text:destructive2,tint:text6=>paint.bold(
-paint.red(text6))}]];return`${[...lines,fold2(closing3,2,columns)].join("\n")}
+paint.red(text6))}]];return`${[...lines,fold2(closing2,2,columns)].join("\n")}
 `}function summaryLine(plan){const count3=summarize(plan);const recorded2=countByRecord(plan);const parts=[`${count3.update}\
  to update`,`${count3.delete} to delete`,`${count3.regenerate} to regenerate`,...count3.adopt>0?[`${count3.adopt} to ado\
 pt`]:[],...count3.blocked>0?[`${count3.blocked} blocked`]:[],`${count3.unchanged} unchanged`,...recorded2>0?[`${recorded2}\
@@ -9252,9 +9247,9 @@ plan);if(recorded2===0)return null;const are=recorded2===1?"object is":"objects 
 elsewhere")return`Nothing of what is declared and selected falls to ${shardOf(plan)}.`;if(why!=="undone")return nothingToDo[why];
 const run4=`run ${escapeText(plan.undoes??"")}`;return plan.leaves===true?`Nothing to put back: what is not as it was be\
 fore ${run4} is left, as is said of each.`:`Nothing to put back: all that it changed is as it was before ${run4}.`}function destructiveSentence(plan){
-const destructive2=plan.changes.filter(isDestructive);if(destructive2.length===0)return null;const named6=destructive2.slice(
+const destructive2=plan.changes.filter(isDestructive);if(destructive2.length===0)return null;const named5=destructive2.slice(
 0,NAMED2).map(nameOf2).join(", ");const more=destructive2.length-NAMED2;const{count:count3,inAll}=destructiveCount(plan);
-return`${count3} ${count3===1?"is":"are"} destructive${inAll}: ${named6}${more>0?` and ${more} more`:""}.`}function changeLines(change2,pen){
+return`${count3} ${count3===1?"is":"are"} destructive${inAll}: ${named5}${more>0?` and ${more} more`:""}.`}function changeLines(change2,pen){
 const{paint,debug,columns}=pen;return[...headLines(change2,pen),...observedLines(change2).map(line=>fold2([{text:line,tint:paint.
 dim}],6,columns)),...change2.reason===null?[]:wrap("    reason: ",change2.reason,columns).map(paint.red),...change2.destructions.
 flatMap(loss=>wrap("    destructive: ",loss,columns).map(paint.red)),...change2.fields.flatMap(field2=>fieldLines(field2,
@@ -9318,8 +9313,8 @@ class{text;constructor(text6){this.text=text6}toString(){return this.text}};enti
 const marks2="`".repeat(longest2+1);return[`${marks2}diff`,...lines.map(disarm),marks2].join("\n")}function code(text6){
 const shown3=disarm(escapeText(text6));if(shown3.trim()==="")return"` `";const longest2=Math.max(0,...(shown3.match(/`+/g)??
 []).map(({length:length2})=>length2));const marks2="`".repeat(longest2+1);const pad=/^[` ]|[` ]$/.test(shown3)?" ":"";return`${marks2}${pad}${shown3}${pad}${marks2}`}
-function htmlCode(text6){return`<code>${escapeMarkup(text6).replaceAll("&quot;",'"').replaceAll("&#39;","'")}</code>`}function codeName(named6){
-return`${code(named6.address)}${labelIn(markdown,named6)}`}function labelIn({code:show},{label:label2}){return label2===
+function htmlCode(text6){return`<code>${escapeMarkup(text6).replaceAll("&quot;",'"').replaceAll("&#39;","'")}</code>`}function codeName(named5){
+return`${code(named5.address)}${labelIn(markdown,named5)}`}function labelIn({code:show},{label:label2}){return label2===
 void 0?"":` (${show(shortLabel(label2))})`}function prose(text6){return wordsAs(text6,code)}function htmlProse(text6){return wordsAs(
 text6,htmlCode)}function piecesOf(text6){return(text6.match(quotedPieces)??[]).flatMap(piece=>{const words7=piece.match(
 pieces)??[];return words7.every(word2=>word2.trim()===""||isPlain(word2))?words7:[piece]})}function isPlain(piece){if(piece===
@@ -9359,41 +9354,41 @@ return void 0;const steps=[];for(const step of`${folder}/${file}`.split("/")){if
 if(!["",".",".."].includes(step))steps.push(step)}return steps}function segment2(name2){return encodeURIComponent(name2.
 toWellFormed()).replace(/[!'()*~]/g,character=>`%${character.charCodeAt(0).toString(16).toUpperCase()}`)}var init_forge=__esm(
 {"src/report/forge.ts"(){"use strict";init_redact()}});function tells(form,wanted){return forms.indexOf(form)>=forms.indexOf(wanted)}function changeLine(change2,form,language,forge){
-const{action:action2,address:address2,declaredAt}=change2;const{bold:bold2,code:code2}=language;return[`${bold2(action2)}\
- ${code2(address2)}`,tells(form,"labelled")?labelIn(language,change2):"",...tells(form,"told")?toldParts(change2,language):
-[],!tells(form,"told")&&isDestructive(change2)?` \u2014 ${bold2("destructive")}`:"",tells(form,"placed")&&declaredAt!==null?
-` \u2014 ${language.link(placeText(declaredAt),tells(form,"linked")&&forge!==void 0?fileUrl(forge,declaredAt):void 0)}`:
-""].join("")}function toldParts(change2,language){const{action:action2,fields:fields3,destructions,reason,warnings}=change2;
-const{bold:bold2,prose:prose2}=language;const drift=driftNote(change2);return[inlineValue(change2,language)??fieldNames(
-action2,fields3,language),...drift===null?[]:[` \u2014 ${prose2(drift)}`],...destructions.length>0?[` \u2014 ${bold2("de\
-structive:")} ${destructions.map(prose2).join("; ")}`]:[],...reason===null?[]:[` \u2014 ${prose2(reason)}`],...warnings.
-length>0?[` \u2014 \u26A0\uFE0F ${plural(warnings.length,"warning")}`]:[]]}function fieldNames(action2,fields3,{code:code2}){
-if(action2==="delete"||fields3.length===0)return"";const paths=fields3.slice(0,3).map(({path})=>code2(path));const more=fields3.
-length-paths.length;return`: ${paths.join(", ")}${more>0?` and ${more} more`:""}`}function inlineValue(change2,{code:code2}){
-const value3=shortValue(change2);return value3===void 0?void 0:`: ${code2(value3.path)} ${code2(value3.before)} \u2192 ${code2(
-value3.after)}`}function warningLine(group,form,forge){const{code:show,bold:bold2,prose:prose2,link:link2}=markdown;const{
-code:code2,message,objects:objects2,places,morePlaces:morePlaces2}=group;const[only2,...others]=objects2;const subject=only2===
-void 0?"":others.length>0?`${bold2(plural(objects2.length,"object"))}: `:`${tells(form,"labelled")?codeName(only2):show(
-only2.address)}: `;const shown3=places.filter(place2=>!message.includes(`${place2.file}:${place2.line}`));const url=place2=>tells(
-form,"linked")&&forge!==void 0?fileUrl(forge,place2):void 0;const notes=[...others.length>0&&tells(form,"told")?[firstFew(
-objects2,codeName)]:[],...shown3.length>0&&tells(form,"placed")?[`at ${placeList(shown3,morePlaces2,(place2,text6)=>link2(
-text6,url(place2)))}`]:[]];return`${subject}${prose2(message)} (${show(code2)})${notes.map(note=>` \u2014 ${note}`).join(
-"")}`}var forms;var init_lines=__esm({"src/report/lines.ts"(){"use strict";init_alike();init_drift2();init_forge();init_marked();
-init_places();init_review();init_words();forms=["named","labelled","told","placed","linked"]}});function allot(sections2,room){const named6=new Allotment(sections2,room);named6.raise(["named"],0,1,2);if(named6.has(0,
-1,2))return withMore(named6).shown;const short4=new Allotment(sections2,room);short4.raise(["named"],0);short4.within(1/
+const{action:action2,address:address2,declaredAt}=change2;const{bold,code:code2}=language;return[`${bold(action2)} ${code2(
+address2)}`,tells(form,"labelled")?labelIn(language,change2):"",...tells(form,"told")?toldParts(change2,language):[],!tells(
+form,"told")&&isDestructive(change2)?` \u2014 ${bold("destructive")}`:"",tells(form,"placed")&&declaredAt!==null?` \u2014 ${language.
+link(placeText(declaredAt),tells(form,"linked")&&forge!==void 0?fileUrl(forge,declaredAt):void 0)}`:""].join("")}function toldParts(change2,language){
+const{action:action2,fields:fields3,destructions,reason,warnings}=change2;const{bold,prose:prose2}=language;const drift=driftNote(
+change2);return[inlineValue(change2,language)??fieldNames(action2,fields3,language),...drift===null?[]:[` \u2014 ${prose2(
+drift)}`],...destructions.length>0?[` \u2014 ${bold("destructive:")} ${destructions.map(prose2).join("; ")}`]:[],...reason===
+null?[]:[` \u2014 ${prose2(reason)}`],...warnings.length>0?[` \u2014 \u26A0\uFE0F ${plural(warnings.length,"warning")}`]:
+[]]}function fieldNames(action2,fields3,{code:code2}){if(action2==="delete"||fields3.length===0)return"";const paths=fields3.
+slice(0,3).map(({path})=>code2(path));const more=fields3.length-paths.length;return`: ${paths.join(", ")}${more>0?` and ${more}\
+ more`:""}`}function inlineValue(change2,{code:code2}){const value3=shortValue(change2);return value3===void 0?void 0:`:\
+ ${code2(value3.path)} ${code2(value3.before)} \u2192 ${code2(value3.after)}`}function warningLine(group,form,forge){const{
+code:show,bold,prose:prose2,link:link2}=markdown;const{code:code2,message,objects:objects2,places,morePlaces:morePlaces2}=group;
+const[only2,...others]=objects2;const subject=only2===void 0?"":others.length>0?`${bold(plural(objects2.length,"object"))}\
+: `:`${tells(form,"labelled")?codeName(only2):show(only2.address)}: `;const shown3=places.filter(place2=>!message.includes(
+`${place2.file}:${place2.line}`));const url=place2=>tells(form,"linked")&&forge!==void 0?fileUrl(forge,place2):void 0;const notes=[
+...others.length>0&&tells(form,"told")?[firstFew(objects2,codeName)]:[],...shown3.length>0&&tells(form,"placed")?[`at ${placeList(
+shown3,morePlaces2,(place2,text6)=>link2(text6,url(place2)))}`]:[]];return`${subject}${prose2(message)} (${show(code2)})${notes.
+map(note=>` \u2014 ${note}`).join("")}`}var forms;var init_lines=__esm({"src/report/lines.ts"(){"use strict";init_alike();
+init_drift2();init_forge();init_marked();init_places();init_review();init_words();forms=["named","labelled","told","plac\
+ed","linked"]}});function allot(sections2,room){const named5=new Allotment(sections2,room);named5.raise(["named"],0,1,2);if(named5.has(0,
+1,2))return withMore(named5).shown;const short4=new Allotment(sections2,room);short4.raise(["named"],0);short4.within(1/
 3,()=>short4.raise(["told"],0));short4.raise(["named"],1,2);return withMore(short4).shown}function withMore(allotment){const{
 raise}=allotment;raise(["told"],0);allotment.within(1/3,()=>raise(["placed","linked"],0));allotment.within(1/3,()=>raise(
 ["named","told"],"warnings"));raise(["labelled","told"],1,2);raise(["named","told"],"warnings");raise(["placed","linked"],
 0,1,2,"warnings");for(const rank2 of[0,1,2])allotment.unfold(rank2);raise(["named","told","linked"],3);allotment.unfold(
 3);return allotment}function sectionTexts(sections2,shown3){return sections2.flatMap(section2=>{const texts2=section2.entries.
-flatMap(entry2=>{const how=shown3.get(entry2);return how===void 0?[]:[entryText(entry2,how)]});if(texts2.length===0)return[];
+flatMap(entry=>{const how=shown3.get(entry);return how===void 0?[]:[entryText(entry,how)]});if(texts2.length===0)return[];
 const missing2=section2.entries.length-texts2.length;return[`${headingOf(section2)}${texts2.join("")}${missing2>0?`
 \u2026 and ${missing2} more
 `:""}`]})}function headingOf({title,entries}){return`### ${title} (${entries.length})
 
-`}function entryText(entry2,{form,detail}){if(detail===null)return`- ${entry2.line(form)}
+`}function entryText(entry,{form,detail}){if(detail===null)return`- ${entry.line(form)}
 `;return`
-<details><summary>${entry2.summary(form)}</summary>
+<details><summary>${entry.summary(form)}</summary>
 
 ${detail}
 </details>
@@ -9401,17 +9396,17 @@ ${detail}
 `}var moreRoom,leastDetail,Allotment;var init_room=__esm({"src/report/room.ts"(){"use strict";init_lines();moreRoom=60;leastDetail=
 20;Allotment=class{shown=new Map;#sections;#begun=new Set;#left;constructor(sections2,room){this.#sections=sections2;this.#left=
 room}raise=(forms2,...ranks2)=>{for(const form of forms2)for(const rank2 of ranks2)this.#raise(form,rank2)};#raise(form,rank2){
-for(const[section2,entry2]of this.#of(rank2)){const now=this.shown.get(entry2);if(form!=="named"&&now===void 0)continue;
-if(now!==void 0&&tells(now.form,form))continue;const next={form,detail:null,whole:tells(form,"told")&&!entry2.folds};this.#show(
-section2,entry2,next,now)}}has(...ranks2){return ranks2.every(rank2=>[...this.#of(rank2)].every(([,entry2])=>this.shown.
-has(entry2)))}unfold(rank2){for(const[section2,entry2]of this.#of(rank2)){const now=this.shown.get(entry2);if(now===void 0||
-!entry2.folds||!this.#holds(entry2,now))continue;entry2.details().some((detail,index)=>this.#show(section2,entry2,{...now,
-detail,whole:index===0&&tells(now.form,"told")},now))}}within(share2,work){const kept3=Math.ceil(this.#left*(1-share2));
-this.#left-=kept3;work();this.#left+=kept3}#holds(entry2,now){const folded=entryText(entry2,{...now,detail:""}).length-entryText(
-entry2,now).length;return folded+leastDetail<=this.#left}*#of(rank2){for(const section2 of this.#sections){for(const entry2 of section2.
-entries)if(entry2.rank===rank2)yield[section2,entry2]}}#show(section2,entry2,next,now){const begins2=this.#begun.has(section2)?
-0:headingOf(section2).length+moreRoom;const cost=begins2+entryText(entry2,next).length-(now===void 0?0:entryText(entry2,
-now).length);if(cost>this.#left)return false;this.#left-=cost;this.#begun.add(section2);this.shown.set(entry2,next);return true}}}});var markdown_exports={};__export(markdown_exports,{planMarkdown:()=>planMarkdown});function planMarkdown(plan,options){const{
+for(const[section2,entry]of this.#of(rank2)){const now=this.shown.get(entry);if(form!=="named"&&now===void 0)continue;if(now!==
+void 0&&tells(now.form,form))continue;const next={form,detail:null,whole:tells(form,"told")&&!entry.folds};this.#show(section2,
+entry,next,now)}}has(...ranks2){return ranks2.every(rank2=>[...this.#of(rank2)].every(([,entry])=>this.shown.has(entry)))}unfold(rank2){
+for(const[section2,entry]of this.#of(rank2)){const now=this.shown.get(entry);if(now===void 0||!entry.folds||!this.#holds(
+entry,now))continue;entry.details().some((detail,index)=>this.#show(section2,entry,{...now,detail,whole:index===0&&tells(
+now.form,"told")},now))}}within(share,work){const kept3=Math.ceil(this.#left*(1-share));this.#left-=kept3;work();this.#left+=
+kept3}#holds(entry,now){const folded=entryText(entry,{...now,detail:""}).length-entryText(entry,now).length;return folded+
+leastDetail<=this.#left}*#of(rank2){for(const section2 of this.#sections){for(const entry of section2.entries)if(entry.rank===
+rank2)yield[section2,entry]}}#show(section2,entry,next,now){const begins2=this.#begun.has(section2)?0:headingOf(section2).
+length+moreRoom;const cost=begins2+entryText(entry,next).length-(now===void 0?0:entryText(entry,now).length);if(cost>this.#left)
+return false;this.#left-=cost;this.#begun.add(section2);this.shown.set(entry,next);return true}}}});var markdown_exports={};__export(markdown_exports,{planMarkdown:()=>planMarkdown});function planMarkdown(plan,options){const{
 budget=defaultBudget,only:only2}=options;const warnings=groupWarnings(plan,allWarnings(shownPart(plan,only2)));const sections2=sectionsOf(
 plan,warnings,options);const{intro=""}=options;const title=`## ${options.title??`idops plan: ${headline(plan)}`}
 ${intro===""?"":`
@@ -9432,18 +9427,18 @@ plan)} of the objects`}.`];const{count:count3,inAll}=destructiveCount(shownPart(
 `}function footText(plan){const scopes=plan.requiredScopes.length===0?"none":plan.requiredScopes.map(code).join(", ");return[
 "---","",`Digest ${code(plan.digest)}  `,`Required scopes: ${scopes}  `,`idops ${code(plan.toolVersion)}, ${code(plan.createdAt)}`,
 ""].join("\n")}function sectionsOf(plan,warnings,{debug,only:only2,forge}){const shown3=reviewGroups(plan,{debug,...only2===
-void 0?{}:{only:only2}});const groups3=shown3.map(({title,rank:rank2,changes})=>({title,entries:changes.map(change2=>changeEntry(
-change2,rank2,debug,forge))}));if(warnings.length===0)return groups3;const ordered2=warnings.toSorted((a2,b)=>weight(b)-
+void 0?{}:{only:only2}});const groups2=shown3.map(({title,rank:rank2,changes})=>({title,entries:changes.map(change2=>changeEntry(
+change2,rank2,debug,forge))}));if(warnings.length===0)return groups2;const ordered2=warnings.toSorted((a2,b)=>weight(b)-
 weight(a2));const entries=ordered2.map(group=>{const line=once2(form=>warningLine(group,form,forge));return{noun:"warnin\
-g",rank:"warnings",folds:false,line,summary:line,details:()=>[]}});return[...groups3,{title:"Warnings",entries}]}function weight({
+g",rank:"warnings",folds:false,line,summary:line,details:()=>[]}});return[...groups2,{title:"Warnings",entries}]}function weight({
 objects:objects2}){return objects2.length===0?Number.MAX_SAFE_INTEGER:objects2.length}function changeEntry(change2,rank2,debug,forge){
 let details;return{noun:kindOf(change2.kind).noun,rank:rank2,folds:hasDetails(change2,debug),line:once2(form=>changeLine(
 change2,form,markdown,forge)),summary:once2(form=>changeLine(change2,form,html,forge)),details:()=>{details??=detailsOf(
 change2,debug);return details}}}function once2(make){const made2=new Map;return form=>{const line=made2.get(form)??make(
-form);made2.set(form,line);return line}}function leftOut(sections2,shown3){const{changes,warnings}=divided(sections2);const isMissing=entry2=>!shown3.
-has(entry2);const kept3=changes.filter(entry2=>!isMissing(entry2));return leftOutParts({changes:changes.filter(isMissing),
-details:kept3.filter(entry2=>shown3.get(entry2)?.whole!==true),places:kept3.filter(entry2=>!tells(shown3.get(entry2)?.form??
-"named","placed")),warnings:warnings.filter(isMissing)})}function mostLeftOut(sections2){const{changes,warnings}=divided(
+form);made2.set(form,line);return line}}function leftOut(sections2,shown3){const{changes,warnings}=divided(sections2);const isMissing2=entry=>!shown3.
+has(entry);const kept3=changes.filter(entry=>!isMissing2(entry));return leftOutParts({changes:changes.filter(isMissing2),
+details:kept3.filter(entry=>shown3.get(entry)?.whole!==true),places:kept3.filter(entry=>!tells(shown3.get(entry)?.form??
+"named","placed")),warnings:warnings.filter(isMissing2)})}function mostLeftOut(sections2){const{changes,warnings}=divided(
 sections2);return leftOutParts({changes,details:changes,places:changes,warnings})}function divided(sections2){const entries=sections2.
 flatMap(section2=>section2.entries);return{changes:entries.filter(({rank:rank2})=>rank2!=="warnings"),warnings:entries.filter(
 ({rank:rank2})=>rank2==="warnings")}}function leftOutParts(entries){return[...counted("the changes of ",entries.changes),
@@ -9766,8 +9761,8 @@ END_TAG,tagName:"",tagID:TAG_ID.UNKNOWN,selfClosing:false,ackSelfClosing:false,a
 2)}}_createCommentToken(offset){this._flushRun("");this.currentToken={type:TokenType.COMMENT,data:"",location:this.getCurrentLocation(
 offset)}}_createDoctypeToken(initialName){this._flushRun("");this.currentToken={type:TokenType.DOCTYPE,name:initialName,
 forceQuirks:false,publicId:null,systemId:null,location:this.currentLocation}}_createCharacterToken(type){if(this.currentLocation){
-const start3=this.currentLocation.startOffset-this.preprocessor.droppedBufferSize;if(this.preprocessor.html[start3]==="\n"&&
-this.preprocessor.html[start3-1]==="\r"){this.currentLocation.startOffset++}}this.currentCharacterToken={type,chars:"",location:this.
+const start2=this.currentLocation.startOffset-this.preprocessor.droppedBufferSize;if(this.preprocessor.html[start2]==="\n"&&
+this.preprocessor.html[start2-1]==="\r"){this.currentLocation.startOffset++}}this.currentCharacterToken={type,chars:"",location:this.
 currentLocation}}_createAttr(attrNameFirstCh){this._flushRun("");this.currentAttr={name:attrNameFirstCh,value:""};this.currentAttrLocation=
 this.getCurrentLocation(0)}_leaveAttrName(){var _a3;var _b;const token=this.currentToken;const{name:name2}=this.currentAttr;
 const names3=this.currentAttrNames;let duplicate;if(names3===null){duplicate=getTokenAttr(token,name2)!==null;if(!duplicate&&
@@ -9781,11 +9776,11 @@ text6.length===0){return}const slice=this.preprocessor.html.slice(this.runStart,
 slice:` ${slice}`.slice(1))+text6;const token=this.currentToken;this.runStart=this.runEnd;if(token===null){this.currentCharacterToken.
 chars+=run4}else if(token.type===TokenType.COMMENT){token.data+=run4}else{this.currentAttr.value+=run4}}_extendRun(cp){const{
 preprocessor}=this;if(cp===CODE_POINTS.LINE_FEED&&preprocessor.html.charCodeAt(preprocessor.pos)!==CODE_POINTS.LINE_FEED){
-this._flushRun("\n");this.runStart=preprocessor.pos+1}else{const start3=preprocessor.pos-Number(cp>65535);if(start3!==this.
-runEnd){this._flushRun("");this.runStart=start3}}this.runEnd=preprocessor.pos+1}_extendRunWith(text6,cpOffset){const{preprocessor}=this;
-const start3=preprocessor.codePointStart+1+cpOffset-text6.length;if(start3>=0&&preprocessor.html.startsWith(text6,start3)){
-if(start3!==this.runEnd){this._flushRun("");this.runStart=start3}}else{this._flushRun(text6);this.runStart=start3+text6.
-length}this.runEnd=start3+text6.length}prepareToken(ct){this._emitCurrentCharacterToken(ct.location);this.currentToken=null;
+this._flushRun("\n");this.runStart=preprocessor.pos+1}else{const start2=preprocessor.pos-Number(cp>65535);if(start2!==this.
+runEnd){this._flushRun("");this.runStart=start2}}this.runEnd=preprocessor.pos+1}_extendRunWith(text6,cpOffset){const{preprocessor}=this;
+const start2=preprocessor.codePointStart+1+cpOffset-text6.length;if(start2>=0&&preprocessor.html.startsWith(text6,start2)){
+if(start2!==this.runEnd){this._flushRun("");this.runStart=start2}}else{this._flushRun(text6);this.runStart=start2+text6.
+length}this.runEnd=start2+text6.length}prepareToken(ct){this._emitCurrentCharacterToken(ct.location);this.currentToken=null;
 if(ct.location){ct.location.endLine=this.preprocessor.line;ct.location.endCol=this.preprocessor.col+1;ct.location.endOffset=
 this.preprocessor.offset+1}this.currentLocation=this.getCurrentLocation(-1)}emitCurrentTagToken(){const ct=this.currentToken;
 this.currentAttrNames=null;this.prepareToken(ct);ct.tagID=getTagID(ct.tagName);if(ct.type===TokenType.START_TAG){this.lastStartTagName=
@@ -10253,35 +10248,35 @@ this.current)===NS.HTML){this.pop()}}}}});var NOAH_ARK_CAPACITY,EntryType,Format
 parser/formatting-element-list.js"(){NOAH_ARK_CAPACITY=3;(function(EntryType2){EntryType2[EntryType2["Marker"]=0]="Marke\
 r";EntryType2[EntryType2["Element"]=1]="Element"})(EntryType||(EntryType={}));FormattingElementList=class{constructor(){
 this.newest=null;this.bookmark=null;this.index=null;this.elementEntries=new Map}_insertElementEntry(element,token,older){
-const newer=older===null?null:older.newer;const entry2={type:EntryType.Element,element,token,older,newer,ark:null,olderSameTag:null,
-newerSameTag:null};if(newer===null){this.newest=entry2}else{newer.older=entry2}if(older!==null){older.newer=entry2}return this.
-index===null?null:this._addToIndex(this.index,entry2)}_addToIndex(index,entry2){const{tagName,attrs}=entry2.token;const key=tagName+
+const newer=older===null?null:older.newer;const entry={type:EntryType.Element,element,token,older,newer,ark:null,olderSameTag:null,
+newerSameTag:null};if(newer===null){this.newest=entry}else{newer.older=entry}if(older!==null){older.newer=entry}return this.
+index===null?null:this._addToIndex(this.index,entry)}_addToIndex(index,entry){const{tagName,attrs}=entry.token;const key=tagName+
 attrs.map(({name:name2,value:value3})=>`\0${name2}\0${value3}`).sort().join("");let ark=index.arks.get(key);if(ark===void 0){
-ark={entries:[],key};index.arks.set(key,ark)}ark.entries.push(entry2);entry2.ark=ark;this.elementEntries.set(entry2.element,
-entry2);let head=index.tagNames.get(tagName);if(head===void 0){head={olderSameTag:null};index.tagNames.set(tagName,head)}
-entry2.olderSameTag=head.olderSameTag;entry2.newerSameTag=head;if(head.olderSameTag!==null){head.olderSameTag.newerSameTag=
-entry2}head.olderSameTag=entry2;return ark}insertMarker(){if(this.index===null){for(let entry2=this.newest;entry2!==null&&
-entry2.type===EntryType.Element;entry2=entry2.older){this.elementEntries.set(entry2.element,entry2)}}const marker={type:EntryType.
-Marker,older:this.newest,newer:null,outerIndex:this.index};if(this.newest!==null){this.newest.newer=marker}this.newest=marker;
-this.index=null}pushElement(element,token){if(this.index===null){let oldest=null;let count3=0;for(let entry2=this.newest;entry2!==
-null&&entry2.type===EntryType.Element;entry2=entry2.older){oldest=entry2;count3++}if(count3>=NOAH_ARK_CAPACITY){this.index=
-{arks:new Map,tagNames:new Map};for(let entry2=oldest;entry2!==null&&entry2.type===EntryType.Element;entry2=entry2.newer){
-this._addToIndex(this.index,entry2)}}}const ark=this._insertElementEntry(element,token,this.newest);if(ark!==null&&ark.entries.
+ark={entries:[],key};index.arks.set(key,ark)}ark.entries.push(entry);entry.ark=ark;this.elementEntries.set(entry.element,
+entry);let head=index.tagNames.get(tagName);if(head===void 0){head={olderSameTag:null};index.tagNames.set(tagName,head)}
+entry.olderSameTag=head.olderSameTag;entry.newerSameTag=head;if(head.olderSameTag!==null){head.olderSameTag.newerSameTag=
+entry}head.olderSameTag=entry;return ark}insertMarker(){if(this.index===null){for(let entry=this.newest;entry!==null&&entry.
+type===EntryType.Element;entry=entry.older){this.elementEntries.set(entry.element,entry)}}const marker={type:EntryType.Marker,
+older:this.newest,newer:null,outerIndex:this.index};if(this.newest!==null){this.newest.newer=marker}this.newest=marker;this.
+index=null}pushElement(element,token){if(this.index===null){let oldest=null;let count3=0;for(let entry=this.newest;entry!==
+null&&entry.type===EntryType.Element;entry=entry.older){oldest=entry;count3++}if(count3>=NOAH_ARK_CAPACITY){this.index={
+arks:new Map,tagNames:new Map};for(let entry=oldest;entry!==null&&entry.type===EntryType.Element;entry=entry.newer){this.
+_addToIndex(this.index,entry)}}}const ark=this._insertElementEntry(element,token,this.newest);if(ark!==null&&ark.entries.
 length>NOAH_ARK_CAPACITY){this.removeEntry(ark.entries[0])}}insertElementAfterBookmark(element,token){const{bookmark}=this;
-this.bookmark=null;this._insertElementEntry(element,token,bookmark)}removeEntry(entry2){var _a3;if(entry2.newer===null?this.
-newest!==entry2:entry2.newer.older!==entry2){return}this.elementEntries.delete(entry2.element);if(entry2.newer===null){this.
-newest=entry2.older}else{entry2.newer.older=entry2.older}if(entry2.older!==null){entry2.older.newer=entry2.newer}if(entry2.
-ark!==null){const{entries,key}=entry2.ark;entries.splice(entries.indexOf(entry2),1);if(entries.length===0)(_a3=this.index)===
-null||_a3===void 0?void 0:_a3.arks.delete(key)}if(entry2.newerSameTag!==null){entry2.newerSameTag.olderSameTag=entry2.olderSameTag;
-if(entry2.olderSameTag!==null){entry2.olderSameTag.newerSameTag=entry2.newerSameTag}}}replaceElement(entry2,element){if(this.
-elementEntries.delete(entry2.element)){this.elementEntries.set(element,entry2)}entry2.element=element}clearToLastMarker(){
-let marker=this.newest;for(;marker!==null&&marker.type===EntryType.Element;marker=marker.older){this.elementEntries.delete(
-marker.element)}this.newest=marker===null?null:marker.older;this.index=marker===null?null:marker.outerIndex;if(this.newest!==
-null){this.newest.newer=null}}getElementEntryInScopeWithTagName(tagName){var _a3,_b;if(this.index!==null){return(_b=(_a3=
-this.index.tagNames.get(tagName))===null||_a3===void 0?void 0:_a3.olderSameTag)!==null&&_b!==void 0?_b:null}for(let entry2=this.
-newest;entry2!==null&&entry2.type===EntryType.Element;entry2=entry2.older){if(entry2.token.tagName===tagName){return entry2}}
-return null}getElementEntry(element){if(this.index===null){for(let entry2=this.newest;entry2!==null&&entry2.type===EntryType.
-Element;entry2=entry2.older){if(entry2.element===element){return entry2}}}return this.elementEntries.get(element)}}}});var attrListIndexes,defaultTreeAdapter;var init_default=__esm({"node_modules/parse5/dist/tree-adapters/default.js"(){init_html();
+this.bookmark=null;this._insertElementEntry(element,token,bookmark)}removeEntry(entry){var _a3;if(entry.newer===null?this.
+newest!==entry:entry.newer.older!==entry){return}this.elementEntries.delete(entry.element);if(entry.newer===null){this.newest=
+entry.older}else{entry.newer.older=entry.older}if(entry.older!==null){entry.older.newer=entry.newer}if(entry.ark!==null){
+const{entries,key}=entry.ark;entries.splice(entries.indexOf(entry),1);if(entries.length===0)(_a3=this.index)===null||_a3===
+void 0?void 0:_a3.arks.delete(key)}if(entry.newerSameTag!==null){entry.newerSameTag.olderSameTag=entry.olderSameTag;if(entry.
+olderSameTag!==null){entry.olderSameTag.newerSameTag=entry.newerSameTag}}}replaceElement(entry,element){if(this.elementEntries.
+delete(entry.element)){this.elementEntries.set(element,entry)}entry.element=element}clearToLastMarker(){let marker=this.
+newest;for(;marker!==null&&marker.type===EntryType.Element;marker=marker.older){this.elementEntries.delete(marker.element)}
+this.newest=marker===null?null:marker.older;this.index=marker===null?null:marker.outerIndex;if(this.newest!==null){this.
+newest.newer=null}}getElementEntryInScopeWithTagName(tagName){var _a3,_b;if(this.index!==null){return(_b=(_a3=this.index.
+tagNames.get(tagName))===null||_a3===void 0?void 0:_a3.olderSameTag)!==null&&_b!==void 0?_b:null}for(let entry=this.newest;entry!==
+null&&entry.type===EntryType.Element;entry=entry.older){if(entry.token.tagName===tagName){return entry}}return null}getElementEntry(element){
+if(this.index===null){for(let entry=this.newest;entry!==null&&entry.type===EntryType.Element;entry=entry.older){if(entry.
+element===element){return entry}}}return this.elementEntries.get(element)}}}});var attrListIndexes,defaultTreeAdapter;var init_default=__esm({"node_modules/parse5/dist/tree-adapters/default.js"(){init_html();
 attrListIndexes=new WeakMap;defaultTreeAdapter={createDocument(){return{nodeName:"#document",mode:DOCUMENT_MODE.NO_QUIRKS,
 childNodes:[]}},createDocumentFragment(){return{nodeName:"#document-fragment",childNodes:[]}},createElement(tagName,namespaceURI,attrs){
 return{nodeName:tagName,tagName,attrs,namespaceURI,childNodes:[],parentNode:null}},createCommentNode(data3){return{nodeName:"\
@@ -10838,55 +10833,55 @@ TAG_ID.ANNOTATION_XML&&ns===NS.MATHML&&foreignNS!==NS.MATHML){const verdicts=(_a
 null&&_a3!==void 0?_a3:this.annotationXmlIntegrationPoints=new Map;let isIntegrationPoint2=verdicts.get(element);if(isIntegrationPoint2===
 void 0){isIntegrationPoint2=isIntegrationPoint(tid,ns,this.treeAdapter.getAttrList(element));verdicts.set(element,isIntegrationPoint2)}
 return isIntegrationPoint2}return isIntegrationPoint(tid,ns,EMPTY_ATTRS,foreignNS)}_reconstructActiveFormattingElements(){
-let oldest=null;for(let entry2=this.activeFormattingElements.newest;entry2!==null&&entry2.type===EntryType.Element&&!this.
-openElements.contains(entry2.element);entry2=entry2.older){oldest=entry2}for(let entry2=oldest;entry2!==null&&entry2.type===
-EntryType.Element;entry2=entry2.newer){this._insertElement(entry2.token,this.treeAdapter.getNamespaceURI(entry2.element));
-this.activeFormattingElements.replaceElement(entry2,this.openElements.current)}}_closeTableCell(){this.openElements.generateImpliedEndTags();
-this.openElements.popUntilTableCellPopped();this.activeFormattingElements.clearToLastMarker();this.insertionMode=InsertionMode.
-IN_ROW}_closePElement(){this.openElements.generateImpliedEndTagsWithExclusion(TAG_ID.P);this.openElements.popUntilTagNamePopped(
-TAG_ID.P)}_resetInsertionMode(){const i2=this.openElements.indexOfTopmostOf(INSERTION_MODE_TAGS);const tn=i2===0&&this.fragmentContext?
-this.fragmentContextID:this.openElements.tagIDs[i2];const node2=i2===0&&this.fragmentContext?this.fragmentContext:this.openElements.
-items[i2];if(node2!==void 0&&this.treeAdapter.getNamespaceURI(node2)===NS.HTML){switch(tn){case TAG_ID.TR:{this.insertionMode=
-InsertionMode.IN_ROW;return}case TAG_ID.TBODY:case TAG_ID.THEAD:case TAG_ID.TFOOT:{this.insertionMode=InsertionMode.IN_TABLE_BODY;
-return}case TAG_ID.CAPTION:{this.insertionMode=InsertionMode.IN_CAPTION;return}case TAG_ID.COLGROUP:{this.insertionMode=
-InsertionMode.IN_COLUMN_GROUP;return}case TAG_ID.TABLE:{this.insertionMode=InsertionMode.IN_TABLE;return}case TAG_ID.BODY:{
-this.insertionMode=InsertionMode.IN_BODY;return}case TAG_ID.FRAMESET:{this.insertionMode=InsertionMode.IN_FRAMESET;return}case TAG_ID.
-SELECT:{this._resetInsertionModeForSelect(i2);return}case TAG_ID.TEMPLATE:{this.insertionMode=this.tmplInsertionModeStack[this.
-tmplInsertionModeStack.length-1];return}case TAG_ID.HTML:{this.insertionMode=this.headElement?InsertionMode.AFTER_HEAD:InsertionMode.
-BEFORE_HEAD;return}case TAG_ID.TD:case TAG_ID.TH:{if(i2>0){this.insertionMode=InsertionMode.IN_CELL;return}break}case TAG_ID.
-HEAD:{if(i2>0){this.insertionMode=InsertionMode.IN_HEAD;return}break}}}this.insertionMode=InsertionMode.IN_BODY}_resetInsertionModeForSelect(selectIdx){
-if(selectIdx>0){const tableIdx=this.openElements.indexOfTopmost(TAG_ID.TABLE);if(tableIdx>0&&tableIdx>this.openElements.
-indexOfTopmost(TAG_ID.TEMPLATE)){this.insertionMode=InsertionMode.IN_SELECT_IN_TABLE;return}}this.insertionMode=InsertionMode.
-IN_SELECT}_isElementCausesFosterParenting(tn){return TABLE_STRUCTURE_TAGS.has(tn)}_shouldFosterParentOnInsertion(){return this.
-fosterParentingEnabled&&this.openElements.currentTagId!==void 0&&this._isElementCausesFosterParenting(this.openElements.
-currentTagId)}_findFosterParentingLocation(){const{openElements}=this;const tableIdx=openElements.indexOfTopmost(TAG_ID.
-TABLE);const templateIdx=openElements.indexOfTopmost(TAG_ID.TEMPLATE);if(templateIdx>tableIdx){return{parent:this.treeAdapter.
-getTemplateContent(openElements.items[templateIdx]),beforeElement:null}}if(tableIdx!==-1){const table2=openElements.items[tableIdx];
-const parent=this.treeAdapter.getParentNode(table2);if(parent){return{parent,beforeElement:table2}}return{parent:openElements.
-items[openElements.slotBelow(tableIdx)],beforeElement:null}}return{parent:openElements.items[0],beforeElement:null}}_fosterParentElement(element){
-const location=this._findFosterParentingLocation();if(location.beforeElement){this.treeAdapter.insertBefore(location.parent,
-element,location.beforeElement)}else{this.treeAdapter.appendChild(location.parent,element)}}_isSpecialElement(element,id){
-const ns=this.treeAdapter.getNamespaceURI(element);return SPECIAL_ELEMENTS[ns].has(id)}onCharacter(token){this.skipNextNewLine=
-false;if(this.tokenizer.inForeignNode){characterInForeignContent(this,token);return}switch(this.insertionMode){case InsertionMode.
-INITIAL:{tokenInInitialMode(this,token);break}case InsertionMode.BEFORE_HTML:{tokenBeforeHtml(this,token);break}case InsertionMode.
-BEFORE_HEAD:{tokenBeforeHead(this,token);break}case InsertionMode.IN_HEAD:{tokenInHead(this,token);break}case InsertionMode.
-IN_HEAD_NO_SCRIPT:{tokenInHeadNoScript(this,token);break}case InsertionMode.AFTER_HEAD:{tokenAfterHead(this,token);break}case InsertionMode.
-IN_BODY:case InsertionMode.IN_CAPTION:case InsertionMode.IN_CELL:case InsertionMode.IN_TEMPLATE:{characterInBody(this,token);
-break}case InsertionMode.TEXT:case InsertionMode.IN_SELECT:case InsertionMode.IN_SELECT_IN_TABLE:{this._insertCharacters(
-token);break}case InsertionMode.IN_TABLE:case InsertionMode.IN_TABLE_BODY:case InsertionMode.IN_ROW:{characterInTable(this,
-token);break}case InsertionMode.IN_TABLE_TEXT:{characterInTableText(this,token);break}case InsertionMode.IN_COLUMN_GROUP:{
-tokenInColumnGroup(this,token);break}case InsertionMode.AFTER_BODY:{tokenAfterBody(this,token);break}case InsertionMode.
-AFTER_AFTER_BODY:{tokenAfterAfterBody(this,token);break}default:}}onNullCharacter(token){this.skipNextNewLine=false;if(this.
-tokenizer.inForeignNode){nullCharacterInForeignContent(this,token);return}switch(this.insertionMode){case InsertionMode.
-INITIAL:{tokenInInitialMode(this,token);break}case InsertionMode.BEFORE_HTML:{tokenBeforeHtml(this,token);break}case InsertionMode.
-BEFORE_HEAD:{tokenBeforeHead(this,token);break}case InsertionMode.IN_HEAD:{tokenInHead(this,token);break}case InsertionMode.
-IN_HEAD_NO_SCRIPT:{tokenInHeadNoScript(this,token);break}case InsertionMode.AFTER_HEAD:{tokenAfterHead(this,token);break}case InsertionMode.
-TEXT:{this._insertCharacters(token);break}case InsertionMode.IN_TABLE:case InsertionMode.IN_TABLE_BODY:case InsertionMode.
-IN_ROW:{characterInTable(this,token);break}case InsertionMode.IN_COLUMN_GROUP:{tokenInColumnGroup(this,token);break}case InsertionMode.
-AFTER_BODY:{tokenAfterBody(this,token);break}case InsertionMode.AFTER_AFTER_BODY:{tokenAfterAfterBody(this,token);break}default:}}onComment(token){
-this.skipNextNewLine=false;if(this.currentNotInHTML){appendComment(this,token);return}switch(this.insertionMode){case InsertionMode.
-INITIAL:case InsertionMode.BEFORE_HTML:case InsertionMode.BEFORE_HEAD:case InsertionMode.IN_HEAD:case InsertionMode.IN_HEAD_NO_SCRIPT:case InsertionMode.
-AFTER_HEAD:case InsertionMode.IN_BODY:case InsertionMode.IN_TABLE:case InsertionMode.IN_CAPTION:case InsertionMode.IN_COLUMN_GROUP:case InsertionMode.
+let oldest=null;for(let entry=this.activeFormattingElements.newest;entry!==null&&entry.type===EntryType.Element&&!this.openElements.
+contains(entry.element);entry=entry.older){oldest=entry}for(let entry=oldest;entry!==null&&entry.type===EntryType.Element;entry=
+entry.newer){this._insertElement(entry.token,this.treeAdapter.getNamespaceURI(entry.element));this.activeFormattingElements.
+replaceElement(entry,this.openElements.current)}}_closeTableCell(){this.openElements.generateImpliedEndTags();this.openElements.
+popUntilTableCellPopped();this.activeFormattingElements.clearToLastMarker();this.insertionMode=InsertionMode.IN_ROW}_closePElement(){
+this.openElements.generateImpliedEndTagsWithExclusion(TAG_ID.P);this.openElements.popUntilTagNamePopped(TAG_ID.P)}_resetInsertionMode(){
+const i2=this.openElements.indexOfTopmostOf(INSERTION_MODE_TAGS);const tn=i2===0&&this.fragmentContext?this.fragmentContextID:
+this.openElements.tagIDs[i2];const node2=i2===0&&this.fragmentContext?this.fragmentContext:this.openElements.items[i2];if(node2!==
+void 0&&this.treeAdapter.getNamespaceURI(node2)===NS.HTML){switch(tn){case TAG_ID.TR:{this.insertionMode=InsertionMode.IN_ROW;
+return}case TAG_ID.TBODY:case TAG_ID.THEAD:case TAG_ID.TFOOT:{this.insertionMode=InsertionMode.IN_TABLE_BODY;return}case TAG_ID.
+CAPTION:{this.insertionMode=InsertionMode.IN_CAPTION;return}case TAG_ID.COLGROUP:{this.insertionMode=InsertionMode.IN_COLUMN_GROUP;
+return}case TAG_ID.TABLE:{this.insertionMode=InsertionMode.IN_TABLE;return}case TAG_ID.BODY:{this.insertionMode=InsertionMode.
+IN_BODY;return}case TAG_ID.FRAMESET:{this.insertionMode=InsertionMode.IN_FRAMESET;return}case TAG_ID.SELECT:{this._resetInsertionModeForSelect(
+i2);return}case TAG_ID.TEMPLATE:{this.insertionMode=this.tmplInsertionModeStack[this.tmplInsertionModeStack.length-1];return}case TAG_ID.
+HTML:{this.insertionMode=this.headElement?InsertionMode.AFTER_HEAD:InsertionMode.BEFORE_HEAD;return}case TAG_ID.TD:case TAG_ID.
+TH:{if(i2>0){this.insertionMode=InsertionMode.IN_CELL;return}break}case TAG_ID.HEAD:{if(i2>0){this.insertionMode=InsertionMode.
+IN_HEAD;return}break}}}this.insertionMode=InsertionMode.IN_BODY}_resetInsertionModeForSelect(selectIdx){if(selectIdx>0){
+const tableIdx=this.openElements.indexOfTopmost(TAG_ID.TABLE);if(tableIdx>0&&tableIdx>this.openElements.indexOfTopmost(TAG_ID.
+TEMPLATE)){this.insertionMode=InsertionMode.IN_SELECT_IN_TABLE;return}}this.insertionMode=InsertionMode.IN_SELECT}_isElementCausesFosterParenting(tn){
+return TABLE_STRUCTURE_TAGS.has(tn)}_shouldFosterParentOnInsertion(){return this.fosterParentingEnabled&&this.openElements.
+currentTagId!==void 0&&this._isElementCausesFosterParenting(this.openElements.currentTagId)}_findFosterParentingLocation(){
+const{openElements}=this;const tableIdx=openElements.indexOfTopmost(TAG_ID.TABLE);const templateIdx=openElements.indexOfTopmost(
+TAG_ID.TEMPLATE);if(templateIdx>tableIdx){return{parent:this.treeAdapter.getTemplateContent(openElements.items[templateIdx]),
+beforeElement:null}}if(tableIdx!==-1){const table2=openElements.items[tableIdx];const parent=this.treeAdapter.getParentNode(
+table2);if(parent){return{parent,beforeElement:table2}}return{parent:openElements.items[openElements.slotBelow(tableIdx)],
+beforeElement:null}}return{parent:openElements.items[0],beforeElement:null}}_fosterParentElement(element){const location=this.
+_findFosterParentingLocation();if(location.beforeElement){this.treeAdapter.insertBefore(location.parent,element,location.
+beforeElement)}else{this.treeAdapter.appendChild(location.parent,element)}}_isSpecialElement(element,id){const ns=this.treeAdapter.
+getNamespaceURI(element);return SPECIAL_ELEMENTS[ns].has(id)}onCharacter(token){this.skipNextNewLine=false;if(this.tokenizer.
+inForeignNode){characterInForeignContent(this,token);return}switch(this.insertionMode){case InsertionMode.INITIAL:{tokenInInitialMode(
+this,token);break}case InsertionMode.BEFORE_HTML:{tokenBeforeHtml(this,token);break}case InsertionMode.BEFORE_HEAD:{tokenBeforeHead(
+this,token);break}case InsertionMode.IN_HEAD:{tokenInHead(this,token);break}case InsertionMode.IN_HEAD_NO_SCRIPT:{tokenInHeadNoScript(
+this,token);break}case InsertionMode.AFTER_HEAD:{tokenAfterHead(this,token);break}case InsertionMode.IN_BODY:case InsertionMode.
+IN_CAPTION:case InsertionMode.IN_CELL:case InsertionMode.IN_TEMPLATE:{characterInBody(this,token);break}case InsertionMode.
+TEXT:case InsertionMode.IN_SELECT:case InsertionMode.IN_SELECT_IN_TABLE:{this._insertCharacters(token);break}case InsertionMode.
+IN_TABLE:case InsertionMode.IN_TABLE_BODY:case InsertionMode.IN_ROW:{characterInTable(this,token);break}case InsertionMode.
+IN_TABLE_TEXT:{characterInTableText(this,token);break}case InsertionMode.IN_COLUMN_GROUP:{tokenInColumnGroup(this,token);
+break}case InsertionMode.AFTER_BODY:{tokenAfterBody(this,token);break}case InsertionMode.AFTER_AFTER_BODY:{tokenAfterAfterBody(
+this,token);break}default:}}onNullCharacter(token){this.skipNextNewLine=false;if(this.tokenizer.inForeignNode){nullCharacterInForeignContent(
+this,token);return}switch(this.insertionMode){case InsertionMode.INITIAL:{tokenInInitialMode(this,token);break}case InsertionMode.
+BEFORE_HTML:{tokenBeforeHtml(this,token);break}case InsertionMode.BEFORE_HEAD:{tokenBeforeHead(this,token);break}case InsertionMode.
+IN_HEAD:{tokenInHead(this,token);break}case InsertionMode.IN_HEAD_NO_SCRIPT:{tokenInHeadNoScript(this,token);break}case InsertionMode.
+AFTER_HEAD:{tokenAfterHead(this,token);break}case InsertionMode.TEXT:{this._insertCharacters(token);break}case InsertionMode.
+IN_TABLE:case InsertionMode.IN_TABLE_BODY:case InsertionMode.IN_ROW:{characterInTable(this,token);break}case InsertionMode.
+IN_COLUMN_GROUP:{tokenInColumnGroup(this,token);break}case InsertionMode.AFTER_BODY:{tokenAfterBody(this,token);break}case InsertionMode.
+AFTER_AFTER_BODY:{tokenAfterAfterBody(this,token);break}default:}}onComment(token){this.skipNextNewLine=false;if(this.currentNotInHTML){
+appendComment(this,token);return}switch(this.insertionMode){case InsertionMode.INITIAL:case InsertionMode.BEFORE_HTML:case InsertionMode.
+BEFORE_HEAD:case InsertionMode.IN_HEAD:case InsertionMode.IN_HEAD_NO_SCRIPT:case InsertionMode.AFTER_HEAD:case InsertionMode.
+IN_BODY:case InsertionMode.IN_TABLE:case InsertionMode.IN_CAPTION:case InsertionMode.IN_COLUMN_GROUP:case InsertionMode.
 IN_TABLE_BODY:case InsertionMode.IN_ROW:case InsertionMode.IN_CELL:case InsertionMode.IN_SELECT:case InsertionMode.IN_SELECT_IN_TABLE:case InsertionMode.
 IN_TEMPLATE:case InsertionMode.IN_FRAMESET:case InsertionMode.AFTER_FRAMESET:{appendComment(this,token);break}case InsertionMode.
 IN_TABLE_TEXT:{tokenInTableText(this,token);break}case InsertionMode.AFTER_BODY:{appendCommentToRootHtmlElement(this,token);
@@ -11113,40 +11108,39 @@ oken",e2.EOF="EOF-token",e2.Function="function-token",e2.Hash="hash-token",e2.Id
 n",e2.Percentage="percentage-token",e2.Semicolon="semicolon-token",e2.String="string-token",e2.URL="url-token",e2.Whitespace=
 "whitespace-token",e2.OpenParen="(-token",e2.CloseParen=")-token",e2.OpenSquare="[-token",e2.CloseSquare="]-token",e2.OpenCurly=
 "{-token",e2.CloseCurly="}-token",e2.UnicodeRange="unicode-range-token"})(u||(u={})),(function(e2){e2.Integer="integer",
-e2.Number="number"})(a||(a={})),(function(e2){e2.Unrestricted="unrestricted",e2.ID="id"})(d||(d={}));l=Object.values(u)}});function cleanSheet(source,pictures){const tokens=tokensOf(source);return nestedTooDeeply(tokens)?"":new Sheet(tokens,pictures).
-rules(false)}function cleanDeclarations(source,pictures){const tokens=tokensOf(source);return nestedTooDeeply(tokens)?"":
-declarations(tokens,pictures)}function cleanMedia(source){return prelude(tokensOf(source).filter(([type])=>type!==u.EOF))}
-function tokensOf(css){const{stackTraceLimit}=Error;Error.stackTraceLimit=0;try{return tokenize2({css})}finally{Error.stackTraceLimit=
-stackTraceLimit}}function nestedTooDeeply(tokens){let depth=0;for(const[type]of tokens){if(closing[type]!==void 0)depth+=
-1;else if(closers.has(type))depth=Math.max(0,depth-1);if(depth>limits.styleDepth)return true}return false}function declarations(tokens,pictures){
-const written3=[];let start3=0;let open9=0;for(let at3=0;at3<=tokens.length;at3+=1){const type=tokens[at3]?.[0]??u.EOF;if(type===
-u.EOF||type===u.Semicolon&&open9===0){const one=declaration(tokens.slice(start3,at3),pictures);if(one!==void 0)written3.
-push(one);start3=at3+1;if(type===u.EOF)break}else if(closing[type]!==void 0)open9+=1;else if(closers.has(type))open9=Math.
-max(0,open9-1)}return written3.join("; ")}function declaration(tokens,pictures){const all=tokens.filter(([type])=>type!==
-u.Comment);const filled4=all.flatMap(([type],index)=>type===u.Whitespace?[]:[index]).slice(0,2);const[first,colon]=filled4.
-map(index=>all[index]);if(first?.[0]!==u.Ident||colon?.[0]!==u.Colon)return void 0;const rest=all.slice((filled4[1]??0)+
+e2.Number="number"})(a||(a={})),(function(e2){e2.Unrestricted="unrestricted",e2.ID="id"})(d||(d={}));l=Object.values(u)}});function cleanSheet(source,pictures){const tokens=tokenize2({css:source});return nestedTooDeeply(tokens)?"":new Sheet(tokens,
+pictures).rules(false)}function cleanDeclarations(source,pictures){const tokens=tokenize2({css:source});return nestedTooDeeply(
+tokens)?"":declarations(tokens,pictures)}function cleanMedia(source){return prelude(tokenize2({css:source}).filter(([type])=>type!==
+u.EOF))}function nestedTooDeeply(tokens){let depth=0;for(const[type]of tokens){if(closing[type]!==void 0)depth+=1;else if(closers.
+has(type))depth=Math.max(0,depth-1);if(depth>limits.styleDepth)return true}return false}function declarations(tokens,pictures){
+const written3=[];let start2=0;let open8=0;for(let at3=0;at3<=tokens.length;at3+=1){const type=tokens[at3]?.[0]??u.EOF;if(type===
+u.EOF||type===u.Semicolon&&open8===0){const one=declaration(tokens.slice(start2,at3),pictures);if(one!==void 0)written3.
+push(one);start2=at3+1;if(type===u.EOF)break}else if(closing[type]!==void 0)open8+=1;else if(closers.has(type))open8=Math.
+max(0,open8-1)}return written3.join("; ")}function declaration(tokens,pictures){const all=tokens.filter(([type])=>type!==
+u.Comment);const filled2=all.flatMap(([type],index)=>type===u.Whitespace?[]:[index]).slice(0,2);const[first,colon]=filled2.
+map(index=>all[index]);if(first?.[0]!==u.Ident||colon?.[0]!==u.Colon)return void 0;const rest=all.slice((filled2[1]??0)+
 1);const name2=first[4].value.toLowerCase();const plain3=name2.replace(/^-(?:webkit|moz|ms|o)-/,"");if(!properties.has(plain3))
 return void 0;const written3=value2(rest,imageProperties.has(plain3)?pictures:noPictures(pictures))?.trim();return written3===
 void 0||written3===""?void 0:`${name2}: ${written3}`}function noPictures(pictures){return address2=>{pictures(address2);
-return void 0}}function value2(tokens,pictures){let written3="";let open9=0;for(let at3=0;at3<tokens.length;at3+=1){const token=tokens[at3];
+return void 0}}function value2(tokens,pictures){let written3="";let open8=0;for(let at3=0;at3<tokens.length;at3+=1){const token=tokens[at3];
 if(token===void 0)break;switch(token[0]){case u.Function:{const name2=token[4].value.toLowerCase();if(name2==="url"){let address2="";
 for(at3+=1;at3<tokens.length&&tokens[at3]?.[0]!==u.CloseParen;at3+=1){const inside2=tokens[at3];if(address2===""&&inside2?.[0]===
 u.String)address2=inside2[4].value}written3+=picture(address2,pictures);break}if(imageFunctions.test(name2))pictures(`${name2}\
-()`);if(!valueFunctions.has(name2))return void 0;written3+=`${name2}(`;open9+=1;break}case u.URL:written3+=picture(token[4].
-value,pictures);break;case u.OpenParen:written3+="(";open9+=1;break;case u.CloseParen:if(open9===0)return void 0;written3+=
-")";open9-=1;break;case u.Delim:if(!["+","-","*","/","!"].includes(token[4].value))return void 0;written3+=` ${token[4].
+()`);if(!valueFunctions.has(name2))return void 0;written3+=`${name2}(`;open8+=1;break}case u.URL:written3+=picture(token[4].
+value,pictures);break;case u.OpenParen:written3+="(";open8+=1;break;case u.CloseParen:if(open8===0)return void 0;written3+=
+")";open8-=1;break;case u.Delim:if(!["+","-","*","/","!"].includes(token[4].value))return void 0;written3+=` ${token[4].
 value} `;break;default:{const text6=token[0]===u.Dimension?length(token):simple(token,anyUnit);if(text6===void 0)return void 0;
-written3+=text6}}}return open9===0?withImportant(written3.trimEnd()):void 0}function length(token){const{value:value3,unit}=token[4];
+written3+=text6}}}return open8===0?withImportant(written3.trimEnd()):void 0}function length(token){const{value:value3,unit}=token[4];
 if(/^[sld]?(?:vh|vb|vmin)$/i.test(unit))return`${number3(value3*limits.windowHeight/100)}px`;if(/^[sld]?vmax$/i.test(unit))
 return`${number3(value3)}vw`;return simple(token,anyUnit)}function withImportant(written3){const[mark]=/! +important$/i.
 exec(written3)??[];return mark===void 0?written3:`${written3.slice(0,-mark.length).trimEnd()} !important`}function picture(address2,pictures){
 const kept3=pictures(address2);return kept3===void 0?"none":`url(${quoted(kept3)})`}function prelude(tokens){let written3="";
-const open9=[];for(const token of tokens){const[type]=token;const end2=closing[type];if(end2!==void 0)open9.push(end2);else if(closers.
-has(type)&&open9.pop()!==type)return void 0;switch(type){case u.Comment:break;case u.Function:if(!mediaAndStates.has(token[4].
+const open8=[];for(const token of tokens){const[type]=token;const end2=closing[type];if(end2!==void 0)open8.push(end2);else if(closers.
+has(type)&&open8.pop()!==type)return void 0;switch(type){case u.Comment:break;case u.Function:if(!mediaAndStates.has(token[4].
 value.toLowerCase()))return void 0;written3+=`${token[4].value.toLowerCase()}(`;break;case u.OpenParen:written3+="(";break;case u.
 CloseParen:written3+=")";break;case u.OpenSquare:written3+="[";break;case u.CloseSquare:written3+="]";break;case u.Colon:
 written3+=":";break;case u.Delim:if(!".>+~*|^$=-/".includes(token[4].value))return void 0;written3+=token[4].value;break;default:{
-const text6=simple(token,/^[a-z][a-z0-9-]{0,15}$/i);if(text6===void 0)return void 0;written3+=text6}}}return open9.length===
+const text6=simple(token,/^[a-z][a-z0-9-]{0,15}$/i);if(text6===void 0)return void 0;written3+=text6}}}return open8.length===
 0?written3.trim():void 0}function simple(token,unit){switch(token[0]){case u.Whitespace:return" ";case u.Comma:return",";case u.
 Ident:return identifier3(token[4].value);case u.Hash:return`#${name(token[4].value)}`;case u.String:return quoted(token[4].
 value);case u.Number:return`${token[4].signCharacter==="+"?"+":""}${number3(token[4].value)}`;case u.Percentage:return`${number3(
@@ -11169,20 +11163,20 @@ ${inner}}
 `}#rule(inBlock){const head=this.#until([u.OpenCurly],inBlock);if(this.#tokens[this.#at]?.[0]!==u.OpenCurly)return"";this.#at+=
 1;const inside2=this.#until([u.CloseCurly],false);this.#at+=1;const selector=prelude(head);const inner=declarations(inside2,
 this.#pictures);return selector===void 0||selector===""||inner===""?"":`${selector} { ${inner} }
-`}#until(ends2,inBlock){const start3=this.#at;const open9=[];for(;this.#at<this.#tokens.length;this.#at+=1){const type=this.#tokens[this.#at]?.[0]??
-u.EOF;if(open9.length===0&&(ends2.includes(type)||inBlock&&type===u.CloseCurly))break;if(type===u.EOF)break;const end2=closing[type];
-if(end2!==void 0)open9.push(end2);else if(open9.at(-1)===type)open9.pop()}return this.#tokens.slice(start3,this.#at)}};between=
+`}#until(ends2,inBlock){const start2=this.#at;const open8=[];for(;this.#at<this.#tokens.length;this.#at+=1){const type=this.#tokens[this.#at]?.[0]??
+u.EOF;if(open8.length===0&&(ends2.includes(type)||inBlock&&type===u.CloseCurly))break;if(type===u.EOF)break;const end2=closing[type];
+if(end2!==void 0)open8.push(end2);else if(open8.at(-1)===type)open8.pop()}return this.#tokens.slice(start2,this.#at)}};between=
 new Set([u.Whitespace,u.Comment,u.CDO,u.CDC,u.Semicolon,u.CloseCurly]);anyUnit=/^[a-z]{1,8}$/i}});function parseBody(body2,{located:located3=false}={}){if(body2.length>limits.bodyCharacters){return{refused:`longer than\
- ${shown2(limits.bodyCharacters)} characters`}}const elements2=[];let depth=0;try{const document2=parse4(body2,{scriptingEnabled:false,
-sourceCodeLocationInfo:located3,treeAdapter:{...defaultTreeAdapter,createElement:(...parts)=>{if(elements2.length===limits.
-elements){throw new TooMuch(`made of more than ${shown2(limits.elements)} elements`)}const element=defaultTreeAdapter.createElement(
-...parts);elements2.push(element);return element},onItemPush:()=>{depth+=1;if(depth>limits.elementDepth){throw new TooMuch(
-`nested more than ${shown2(limits.elementDepth)} elements deep`)}},onItemPop:()=>{depth-=1}}});return{document:document2,
-elements:elements2}}catch(failure2){if(failure2 instanceof TooMuch)return{refused:failure2.message};throw failure2}}function attribute({
-attrs},name2){return attrs.find(one=>one.name===name2)?.value}function spotOf({sourceCodeLocation:whole2},name2){if(whole2===
-void 0||whole2===null)return void 0;const{startOffset,endOffset}=(name2===void 0?void 0:whole2.attrs?.[name2])??whole2.startTag??
-whole2;return{start:startOffset,end:endOffset}}var TooMuch;var init_tree=__esm({"src/mail/tree.ts"(){"use strict";init_dist();
-init_limits2();TooMuch=class extends Error{}}});function cleanHtml(body2){const tree=parseBody(body2);if("refused"in tree)return tree;const cleaner=new Cleaner;const root=tree.
+ ${shown2(limits.bodyCharacters)} characters`}}const elements2=[];let depth=0;try{parse4(body2,{scriptingEnabled:false,sourceCodeLocationInfo:located3,
+treeAdapter:{...defaultTreeAdapter,createElement:(...parts)=>{if(elements2.length===limits.elements){throw new TooMuch(`\
+made of more than ${shown2(limits.elements)} elements`)}const element=defaultTreeAdapter.createElement(...parts);elements2.
+push(element);return element},onItemPush:()=>{depth+=1;if(depth>limits.elementDepth){throw new TooMuch(`nested more than\
+ ${shown2(limits.elementDepth)} elements deep`)}},onItemPop:()=>{depth-=1}}});return{elements:elements2}}catch(failure2){
+if(failure2 instanceof TooMuch)return{refused:failure2.message};throw failure2}}function attribute({attrs},name2){return attrs.
+find(one=>one.name===name2)?.value}function spotOf({sourceCodeLocation:whole2},name2){if(whole2===void 0||whole2===null)
+return void 0;const{startOffset,endOffset}=(name2===void 0?void 0:whole2.attrs?.[name2])??whole2.startTag??whole2;return{
+start:startOffset,end:endOffset}}var TooMuch;var init_tree=__esm({"src/mail/tree.ts"(){"use strict";init_dist();init_limits2();
+TooMuch=class extends Error{}}});function cleanHtml(body2){const tree=parseBody(body2);if("refused"in tree)return tree;const cleaner=new Cleaner;const root=tree.
 elements.find(({tagName})=>tagName==="html");const page=root?.childNodes.find(node2=>node2.nodeName==="body");const head=root?.
 childNodes.find(node2=>node2.nodeName==="head");const styles2=head===void 0?"":cleaner.styles(head);const inner=page===void 0?
 cleaner.frames(root):cleaner.children(page,0);return{html:`<html${root===void 0?"":cleaner.attributes(root)}><head>${styles2}\
@@ -11191,33 +11185,32 @@ return"tagName"in node2}function shortened(text6){return text6.length>200?`${tex
 return` ${name2}="${escapeNode(value3).replaceAll('"',"&quot;")}"`}function escapeNode(text6){return text6.replace(/[&<>\u00a0\0]/g,
 character=>entities2[character]??"")}var childless,Cleaner,noteStyle,entities2;var init_clean=__esm({"src/mail/clean.ts"(){
 "use strict";init_dist();init_allowed();init_limits2();init_styles();init_tree();childless=new Set(["br","col","hr","wbr"]);
-Cleaner=class{#left=new Set;#styles=new Map;get left(){return[...this.#left]}styles(head){return head.childNodes.map(node2=>isElement(
-node2)&&node2.tagName==="style"?this.#sheet(node2):"").join("")}frames(root){const frames=root?.childNodes.find(node2=>node2.
-nodeName==="frameset");return frames===void 0?"":this.#note(frames,"<frameset>")}children(parent,depth){if(depth>limits.
-elementDepth)return"";return parent.childNodes.map(node2=>this.#node(node2,depth+1)).join("")}#node(node2,depth){if(node2.
-nodeName==="#text")return escapeNode(node2.value);if(!isElement(node2))return"";const tag=node2.tagName;if(node2.namespaceURI!==
-html_exports.NS.HTML)return this.#note(node2,`<${tag}>`);if(tag==="style")return this.#sheet(node2);if(tag==="img")return this.#image(
+Cleaner=class{#left=new Set;get left(){return[...this.#left]}styles(head){return head.childNodes.map(node2=>isElement(node2)&&
+node2.tagName==="style"?this.#sheet(node2):"").join("")}frames(root){const frames=root?.childNodes.find(node2=>node2.nodeName===
+"frameset");return frames===void 0?"":this.#note(frames,"<frameset>")}children(parent,depth){if(depth>limits.elementDepth)
+return"";return parent.childNodes.map(node2=>this.#node(node2,depth+1)).join("")}#node(node2,depth){if(node2.nodeName===
+"#text")return escapeNode(node2.value);if(!isElement(node2))return"";const tag=node2.tagName;if(node2.namespaceURI!==html_exports.
+NS.HTML)return this.#note(node2,`<${tag}>`);if(tag==="style")return this.#sheet(node2);if(tag==="img")return this.#image(
 node2);if(withContent.has(tag))return missed.has(tag)?this.#note(node2,`<${tag}>`):"";const inner=this.children(node2,depth);
-if(!elements.has(tag))return inner;const start3=`<${tag}${this.attributes(node2)}>`;if(childless.has(tag))return start3;
-return`${start3}${tag==="pre"?"\n":""}${inner}</${tag}>`}attributes(element){const target=element.tagName==="a"?attribute(
-element,"href"):void 0;const kept3=element.attrs.flatMap(({name:name2,value:value3})=>{if(name2==="style"){const written3=this.#declarations(
-value3);return written3===""?[]:[attributeText("style",written3)]}if(name2==="background"){const own5=this.#picture(value3);
-return own5===void 0?[]:[attributeText(name2,own5)]}if(name2==="title"&&target!==void 0)return[];return attributes.has(name2)?
-[attributeText(name2,value3)]:[]});const link2=target===void 0?[]:[attributeText("href","#"),attributeText("title",target.
-trim())];return[...kept3,...link2].join("")}#declarations(text6){const known3=this.#styles.get(text6);if(known3!==void 0)
-return known3;const written3=cleanDeclarations(text6,this.#picture);this.#styles.set(text6,written3);return written3}#sheet(element){
-const source=element.childNodes.map(node2=>node2.nodeName==="#text"?node2.value:"").join("");const sheet=cleanSheet(source,
-this.#picture);const media=attribute(element,"media");const written3=media===void 0?"":cleanMedia(media);if(sheet===""||
-written3===void 0)return"";return`<style${written3===""?"":attributeText("media",written3)}>
+if(!elements.has(tag))return inner;const start2=`<${tag}${this.attributes(node2)}>`;if(childless.has(tag))return start2;
+return`${start2}${tag==="pre"?"\n":""}${inner}</${tag}>`}attributes(element){const target=element.tagName==="a"?attribute(
+element,"href"):void 0;const kept3=element.attrs.flatMap(({name:name2,value:value3})=>{if(name2==="style"){const written3=cleanDeclarations(
+value3,this.#picture);return written3===""?[]:[attributeText("style",written3)]}if(name2==="background"){const own5=this.#picture(
+value3);return own5===void 0?[]:[attributeText(name2,own5)]}if(name2==="title"&&target!==void 0)return[];return attributes.
+has(name2)?[attributeText(name2,value3)]:[]});const link2=target===void 0?[]:[attributeText("href","#"),attributeText("t\
+itle",target.trim())];return[...kept3,...link2].join("")}#sheet(element){const source=element.childNodes.map(node2=>node2.
+nodeName==="#text"?node2.value:"").join("");const sheet=cleanSheet(source,this.#picture);const media=attribute(element,"\
+media");const written3=media===void 0?"":cleanMedia(media);if(sheet===""||written3===void 0)return"";return`<style${written3===
+""?"":attributeText("media",written3)}>
 ${sheet}</style>`}#image(element){const source=(attribute(element,"src")??"").trim();const alt=(attribute(element,"alt")??
 "").trim();if(ownPicture.test(source))return`<img${attributeText("src",source)}${this.attributes(element)}>`;const words7=[
 shortened(alt),shortened(source)].filter(text7=>text7!=="").join(", ");this.#leave(`picture ${words7===""?"without addre\
 ss":words7}`);const size2=["width","height"].flatMap(name2=>{const[,digits,percent]=/^(\d{1,4})\s*(?:px)?(%?)$/.exec((attribute(
-element,name2)??"").trim())??[];return digits===void 0?[]:[`${name2}:${digits}${percent==="%"?"%":"px"}`]});const own5=this.#declarations(
-attribute(element,"style")??"");const styles2=[noteStyle,...size2,...own5===""?[]:[own5]].join(";");const names3=["class",
-"id"].flatMap(name2=>{const value3=attribute(element,name2);return value3===void 0?[]:[attributeText(name2,value3)]});const text6=alt===
-""?words7===""?"picture":words7:alt;return`<span${names3.join("")}${attributeText("style",styles2)}${attributeText("titl\
-e",source)}>${escapeNode(text6)}</span>`}#note(element,what){const address2=["src","data","href","code"].map(name2=>attribute(
+element,name2)??"").trim())??[];return digits===void 0?[]:[`${name2}:${digits}${percent==="%"?"%":"px"}`]});const own5=cleanDeclarations(
+attribute(element,"style")??"",this.#picture);const styles2=[noteStyle,...size2,...own5===""?[]:[own5]].join(";");const names3=[
+"class","id"].flatMap(name2=>{const value3=attribute(element,name2);return value3===void 0?[]:[attributeText(name2,value3)]});
+const text6=alt===""?words7===""?"picture":words7:alt;return`<span${names3.join("")}${attributeText("style",styles2)}${attributeText(
+"title",source)}>${escapeNode(text6)}</span>`}#note(element,what){const address2=["src","data","href","code"].map(name2=>attribute(
 element,name2)?.trim()??"").find(text6=>text6!=="");const words7=address2===void 0?what:`${what} ${shortened(address2)}`;
 this.#leave(words7);return`<span${attributeText("style",noteStyle)}>${escapeNode(words7)}</span>`}#picture=address2=>{const source=address2.
 trim();if(ownPicture.test(source))return source;if(source!=="")this.#leave(`background ${shortened(source)}`);return void 0};#leave(words7){
@@ -11246,18 +11239,18 @@ spaces=[]}hasTag=false;nonSpace=false}var openingTagRe,closingTagRe,closingCurly
 "string")tagsToCompile=tagsToCompile.split(spaceRe,2);if(!isArray(tagsToCompile)||tagsToCompile.length!==2)throw new Error(
 "Invalid tags: "+tagsToCompile);openingTagRe=new RegExp(escapeRegExp(tagsToCompile[0])+"\\s*");closingTagRe=new RegExp("\
 \\s*"+escapeRegExp(tagsToCompile[1]));closingCurlyRe=new RegExp("\\s*"+escapeRegExp("}"+tagsToCompile[1]))}compileTags(tags||
-mustache.tags);var scanner=new Scanner(template2);var start3,type,value3,chr,token,openSection;while(!scanner.eos()){start3=
+mustache.tags);var scanner=new Scanner(template2);var start2,type,value3,chr,token,openSection;while(!scanner.eos()){start2=
 scanner.pos;value3=scanner.scanUntil(openingTagRe);if(value3){for(var i2=0,valueLength=value3.length;i2<valueLength;++i2){
 chr=value3.charAt(i2);if(isWhitespace4(chr)){spaces.push(tokens.length);indentation+=chr}else{nonSpace=true;lineHasNonSpace=
-true;indentation+=" "}tokens.push(["text",chr,start3,start3+1]);start3+=1;if(chr==="\n"){stripSpace();indentation="";tagIndex=
+true;indentation+=" "}tokens.push(["text",chr,start2,start2+1]);start2+=1;if(chr==="\n"){stripSpace();indentation="";tagIndex=
 0;lineHasNonSpace=false}}}if(!scanner.scan(openingTagRe))break;hasTag=true;type=scanner.scan(tagRe)||"name";scanner.scan(
 whiteRe);if(type==="="){value3=scanner.scanUntil(equalsRe);scanner.scan(equalsRe);scanner.scanUntil(closingTagRe)}else if(type===
 "{"){value3=scanner.scanUntil(closingCurlyRe);scanner.scan(curlyRe);scanner.scanUntil(closingTagRe);type="&"}else{value3=
 scanner.scanUntil(closingTagRe)}if(!scanner.scan(closingTagRe))throw new Error("Unclosed tag at "+scanner.pos);if(type==
-">"){token=[type,value3,start3,scanner.pos,indentation,tagIndex,lineHasNonSpace]}else{token=[type,value3,start3,scanner.
+">"){token=[type,value3,start2,scanner.pos,indentation,tagIndex,lineHasNonSpace]}else{token=[type,value3,start2,scanner.
 pos]}tagIndex++;tokens.push(token);if(type==="#"||type==="^"){sections2.push(token)}else if(type==="/"){openSection=sections2.
-pop();if(!openSection)throw new Error('Unopened section "'+value3+'" at '+start3);if(openSection[1]!==value3)throw new Error(
-'Unclosed section "'+openSection[1]+'" at '+start3)}else if(type==="name"||type==="{"||type==="&"){nonSpace=true}else if(type===
+pop();if(!openSection)throw new Error('Unopened section "'+value3+'" at '+start2);if(openSection[1]!==value3)throw new Error(
+'Unclosed section "'+openSection[1]+'" at '+start2)}else if(type==="name"||type==="{"||type==="&"){nonSpace=true}else if(type===
 "="){compileTags(value3)}}stripSpace();openSection=sections2.pop();if(openSection)throw new Error('Unclosed section "'+openSection[1]+
 '" at '+scanner.pos);return nestTokens(squashTokens(tokens))}function squashTokens(tokens){var squashedTokens=[];var token,
 lastToken;for(var i2=0,numTokens=tokens.length;i2<numTokens;++i2){token=tokens[i2];if(token){if(token[0]==="text"&&lastToken&&
@@ -11327,56 +11320,40 @@ return defaultWriter.parse(template2,tags)};mustache.render=function render2(tem
 "string"){throw new TypeError('Invalid template! Template should be a "string" but "'+typeStr(template2)+'" was given as\
  the first argument for mustache#render(template, view, partials)')}return defaultWriter.render(template2,view,partials,
 config3)};mustache.escape=escapeHtml;mustache.Scanner=Scanner;mustache.Context=Context;mustache.Writer=Writer;mustache_default=
-mustache}});function condense(body2){const pieces2=[];const origins=new Map;let length2=0;let at3=0;const add2=(piece,taken2)=>{if(taken2===
-0)return;origins.set(length2,at3);pieces2.push(piece);length2+=piece.length;at3+=taken2};const addLine=line=>add2(/\S/.test(
-line)?"x":" ",line.length);let delimiters=["{{","}}"];const open9=[];let isCrossed=false;let lastTag=0;while(at3<body2.length){
-const tag=body2.indexOf(delimiters[0],at3);const text6=body2.slice(at3,tag<0?void 0:tag);const first=text6.indexOf("\n");
-if(first<0){addLine(text6)}else{const last=text6.lastIndexOf("\n");addLine(text6.slice(0,first));add2("\n",1);add2("\n",
-last-first);addLine(text6.slice(last+1))}if(tag<0)break;const{end:end2,next,sign,name:name2}=tagAt(body2,tag,delimiters);
-add2(body2.slice(tag,end2),end2-tag);lastTag=tag;if(sign==="#"||sign==="^"){if(!isCrossed)open9.push({name:name2,start:tag,
-end:end2})}else if(sign==="/"){isCrossed||=open9.at(-1)?.name!==name2;if(!isCrossed)open9.pop()}delimiters=next}origins.
-set(length2,body2.length);return{text:pieces2.join(""),original:offset=>origins.get(offset)??body2.length,open:open9,lastTag}}
-function tagAt(body2,start3,delimiters){const[open9,close]=delimiters;const first=afterSpace(body2,start3+open9.length);
-const type=body2.charAt(first);const after2=(text6,from)=>{const found2=body2.indexOf(text6,from);return found2<0?body2.
-length:found2+text6.length};const inside2=type!==""&&"#^/>{&=!".includes(type)?first+1:first;if(type==="{")return{end:after2(
-`}${close}`,inside2),next:delimiters,sign:type,name:""};if(type!=="="){const end2=after2(close,inside2);const name2="#^/".
-includes(type)?body2.slice(inside2,end2-close.length).trim():"";return{end:end2,next:delimiters,sign:type,name:name2}}const equals=after2(
-"=",inside2);const[nextOpen="",nextClose=""]=body2.slice(inside2,equals-1).trim().split(/\s+/,2);return{end:after2(close,
-equals),sign:type,name:"",next:nextOpen===""||nextClose===""?delimiters:[nextOpen,nextClose]}}function afterSpace(body2,from){
-let at3=from;while(at3<body2.length&&/\s/.test(body2.charAt(at3)))at3+=1;return at3}var init_condense=__esm({"src/mail/c\
-ondense.ts"(){"use strict"}});function parseMustache(body2){if(body2.length>limits.bodyCharacters){return{syntax:`it has more than ${shown2(limits.bodyCharacters)}\
- characters`,limit:true}}const{text:text6,whole:whole2}=withoutLongSpace(body2);const condensed=condense(text6);const writer=createWriter();
-try{const parsed4=writer.parse(condensed.text);if(depthOf(parsed4)>limits.sectionDepth){return{syntax:`sections are nest\
-ed more than ${limits.sectionDepth} deep`,limit:true}}const tokens=filled(parsed4,text6,condensed);const parts=partsOf2(
-tokens,offset=>whole2(condensed.original(offset)));const strange=strangeName(parts);if(strange!==void 0)return strange;if(tagsIn(
-parts)>limits.tags)return{syntax:tooManyTags,limit:true};return{parts,render:(data3,{html:html2,absent=new Set})=>createWriter().
+mustache}});function parseMustache(body2){if(body2.length>limits.bodyCharacters){return{syntax:`it has more than ${shown2(limits.bodyCharacters)}\
+ characters`,limit:true}}const{text:text6,whole:whole2}=withoutLongSpace(body2);try{const tokens=new mustache_default.Writer().
+parse(text6);if(depthOf(tokens)>limits.sectionDepth){return{syntax:`sections are nested more than ${limits.sectionDepth}\
+ deep`,limit:true}}const parts=partsOf2(tokens,whole2);const strange=strangeName(parts);if(strange!==void 0)return strange;
+if(tagsIn(parts)>limits.tags)return{syntax:tooManyTags,limit:true};return{parts,render:(data3,{html:html2,absent=new Set})=>new LimitedWriter().
 renderTokens(tokens,new JsonContext(data3,void 0,absent),void 0,text6,{escape:value3=>html2?mustache_default.escape(printed(
 value3)):printed(value3)})}}catch(failure2){if(!(failure2 instanceof Error))throw failure2;const{words:words7,offset}=located2(
-failure2.message);if(offset===void 0)return{syntax:words7};const{at:at3,end:end2,until}=blamed(words7,condensed.original(
-offset),condensed,text6.length);const lineAt2=offset2=>text6.slice(0,offset2).split("\n").length;const where=`at line ${lineAt2(
-at3)}${until===void 0?"":`, before line ${lineAt2(until)} closes another one`}`;return{syntax:`${words7} ${where}`,at:{start:whole2(
-at3),end:whole2(end2)}}}}function blamed(words7,noticed,{open:open9,lastTag},length2){const section2=words7.startsWith("\
-unclosed section")?open9.at(-1):void 0;if(section2!==void 0){return{at:section2.start,end:section2.end,...noticed<length2?
-{until:noticed}:{}}}const at3=words7.startsWith("unclosed tag")?lastTag:noticed;return{at:at3,end:at3+1}}function withoutLongSpace(body2){
-const cuts=[];let gone=0;const text6=body2.replace(longSpace,(run4,at3)=>{if(run4.length>1e3){gone+=run4.length-1e3;cuts.
-push({from:at3+run4.length-gone,gone})}return run4.slice(0,1e3)});return{text:text6,whole:offset=>offset+(cuts.findLast(
-({from})=>from<=offset)?.gone??0)}}function tagsIn(parts){let tags=0;for(const part2 of parts){if(part2.kind!=="text")tags+=
-1;if(part2.kind==="section")tags+=tagsIn(part2.parts)}return tags}function createWriter(){const writer=new LimitedWriter;
-writer.templateCache=void 0;return writer}function isSection([type]){return type==="#"||type==="^"}function inside([,,,,
-tokens]){return tokens??[]}function filled(tokens,text6,condensed){return tokens.map(token=>{const[type,name2,start3,end2]=token;
-if(type==="text"){return[type,text6.slice(condensed.original(start3),condensed.original(end2)),start3,end2]}return isSection(
-token)?[type,name2,start3,end2,filled(inside(token),text6,condensed)]:token})}function depthOf(tokens){let depth=0;let level3=tokens.
+failure2.message);if(offset===void 0)return{syntax:words7};const{at:at3,end:end2,until}=blamed(words7,offset,text6);const lineAt2=offset2=>text6.
+slice(0,offset2).split("\n").length;const where=`at line ${lineAt2(at3)}${until===void 0?"":`, before line ${lineAt2(until)}\
+ closes another one`}`;return{syntax:`${words7} ${where}`,at:{start:whole2(at3),end:whole2(end2)}}}}function blamed(words7,noticed,text6){
+const{sections:sections2,last}=tagsBefore(noticed,text6);const section2=words7.startsWith("unclosed section")?sections2.
+at(-1):void 0;if(section2!==void 0)return{...section2,...noticed<text6.length?{until:noticed}:{}};const at3=words7.startsWith(
+"unclosed tag")?last:noticed;return{at:at3,end:at3+1}}function tagsBefore(place2,text6){const sections2=[];let[open8="",
+close=""]=["{{","}}"];let last=0;for(let at3=text6.indexOf(open8);at3>=0&&at3<place2;){last=at3;const start2=at3+open8.length;
+const first=start2+text6.slice(start2).search(/\S/);const sign=text6.charAt(first);const from="#^/{&>=!".includes(sign)?
+first+1:first;const ending=sign==="{"?`}${close}`:sign==="="?`=${close}`:close;const until=text6.indexOf(ending,from);if(until<
+0)break;const end2=until+ending.length;if(sign==="#"||sign==="^")sections2.push({at:at3,end:end2});else if(sign==="/")sections2.
+pop();else if(sign==="=")[open8="",close=""]=text6.slice(from,until).trim().split(/\s+/);at3=text6.indexOf(open8,end2)}return{
+sections:sections2,last}}function withoutLongSpace(body2){const cuts=[];let gone=0;const text6=body2.replace(longSpace,(run4,at3)=>{
+if(run4.length>1e3){gone+=run4.length-1e3;cuts.push({from:at3+run4.length-gone,gone})}return run4.slice(0,1e3)});return{
+text:text6,whole:offset=>offset+(cuts.findLast(({from})=>from<=offset)?.gone??0)}}function tagsIn(parts){let tags=0;for(const part2 of parts){
+if(part2.kind!=="text")tags+=1;if(part2.kind==="section")tags+=tagsIn(part2.parts)}return tags}function isSection([type]){
+return type==="#"||type==="^"}function inside([,,,,tokens]){return tokens??[]}function depthOf(tokens){let depth=0;let level3=tokens.
 filter(isSection);while(level3.length>0&&depth<=limits.sectionDepth){depth+=1;level3=level3.flatMap(token=>inside(token).
-filter(isSection))}return depth}function partsOf2(tokens,original){return tokens.flatMap(token=>{const[type,name2,start3,
-end2]=token;const at3=()=>({start:original(start3),end:original(end2)});switch(type){case"text":return[{kind:"text",text:name2}];case"\
+filter(isSection))}return depth}function partsOf2(tokens,original){return tokens.flatMap(token=>{const[type,name2,start2,
+end2]=token;const at3=()=>({start:original(start2),end:original(end2)});switch(type){case"text":return[{kind:"text",text:name2}];case"\
 name":case"&":return[{kind:"variable",name:name2,at:at3()}];case">":return[{kind:"partial",name:name2,at:at3()}];case"#":case"\
 ^":return[{kind:"section",name:name2,at:at3(),inverted:type==="^",parts:partsOf2(inside(token),original)}];default:return[]}})}
 function strangeName(parts){for(const part2 of parts){if(part2.kind==="text")continue;const{at:at3}=part2;if(part2.name===
-"")return{syntax:"a tag has no name: {{}}",at:at3};const start3=`"${part2.name.slice(0,40)}\u2026"`;if(part2.name.length>
-limits.nameCharacters){const syntax2=`the name ${start3} has more than ${shown2(limits.nameCharacters)} characters`;return{
-syntax:syntax2,limit:true,at:at3}}if(part2.name.split(".").length>limits.nameSteps){return{syntax:`the name ${start3} ha\
-s more than ${limits.nameSteps} steps`,limit:true,at:at3}}if(/[{}<>\n]/.test(part2.name)){const[start4=""]=part2.name.split(
-/[{}<>\n]/);return{syntax:`the tag "{{ ${start4.trim().slice(0,40)}" is not closed with "}}"`,at:at3}}const inner=part2.
+"")return{syntax:"a tag has no name: {{}}",at:at3};const start2=`"${part2.name.slice(0,40)}\u2026"`;if(part2.name.length>
+limits.nameCharacters){const syntax2=`the name ${start2} has more than ${shown2(limits.nameCharacters)} characters`;return{
+syntax:syntax2,limit:true,at:at3}}if(part2.name.split(".").length>limits.nameSteps){return{syntax:`the name ${start2} ha\
+s more than ${limits.nameSteps} steps`,limit:true,at:at3}}if(/[{}<>\n]/.test(part2.name)){const[start3=""]=part2.name.split(
+/[{}<>\n]/);return{syntax:`the tag "{{ ${start3.trim().slice(0,40)}" is not closed with "}}"`,at:at3}}const inner=part2.
 kind==="section"?strangeName(part2.parts):void 0;if(inner!==void 0)return inner}return void 0}function located2(message){
 const at3=message.lastIndexOf(" at ");const offset=/^ at (\d+)$/.exec(message.slice(at3))?.[1];const words7=offset===void 0?
 message:message.slice(0,at3);const short4=words7.length>100?`${words7.slice(0,80)}\u2026${words7.endsWith('"')?'"':""}`:
@@ -11384,9 +11361,9 @@ words7;return{words:`${short4.charAt(0).toLowerCase()}${short4.slice(1)}`,offset
 function printed(value3){return typeof value3==="object"&&value3!==null?JSON.stringify(value3):String(value3)}function valueAt(view,path){
 let at3=view;for(const step of path){if(!isMap(at3)||!Object.hasOwn(at3,step))return void 0;at3=at3[step]}return at3}var longSpace,
 TooLong,tooManyTags,LimitedWriter,JsonContext;var init_template=__esm({"src/mail/template.ts"(){"use strict";init_mustache();
-init_values();init_condense();init_limits2();longSpace=/(?<!\s)\s{1000,}/g;TooLong=class extends Error{};tooManyTags=`it\
- has more than ${shown2(limits.tags)} tags`;LimitedWriter=class extends mustache_default.Writer{#characters=0;#visits=0;rawValue(token){
-return this.#counted(super.rawValue(token))}escapedValue(...parts){return this.#counted(super.escapedValue(...parts))}unescapedValue(...parts){
+init_values();init_limits2();longSpace=/(?<!\s)\s{1000,}/g;TooLong=class extends Error{};tooManyTags=`it has more than ${shown2(
+limits.tags)} tags`;LimitedWriter=class extends mustache_default.Writer{#characters=0;#visits=0;rawValue(token){return this.#counted(
+super.rawValue(token))}escapedValue(...parts){return this.#counted(super.escapedValue(...parts))}unescapedValue(...parts){
 return this.#counted(super.unescapedValue(...parts))}renderTokens(...parts){this.#visits+=1;if(this.#visits>limits.sectionVisits){
 throw new TooLong(`it goes into sections more than ${shown2(limits.sectionVisits)} times`)}return super.renderTokens(...parts)}#counted(text6){
 this.#characters+=String(text6??"").length;if(this.#characters>limits.renderedCharacters){throw new TooLong(`it has more\
@@ -11418,35 +11395,30 @@ const gone=sections2.filter(section2=>absent.has(section2));if(sections2.length>
 with every section";if(there.length===0)return"without any section";return gone.length<there.length?`without ${gone.join(
 ", ")}`:`only with ${there.join(", ")}`}return[...there.length>0?[`with ${there.join(", ")}`]:[],...gone.length>0?[`with\
 out ${gone.join(", ")}`]:[]].join(", ")}function sampleData(parts,given2){const variables=new Set(placeholdersOf(parts).
-filter(({section:section2})=>!section2).map(({name:name2})=>name2));return mergeData(madeUp(parts,given2,variables),given2,
-new Set(sectionsOf2(parts)))}function madeUp(parts,given2,variables){const tree={};for(const part2 of parts){if(part2.kind===
-"text"||part2.kind==="partial"||part2.name===".")continue;const path=part2.name.split(".");if(part2.kind==="variable"){if(valueAt2(
-given2,path)===void 0)put2(tree,path,exampleOf(part2.name));continue}const inner=madeUp(part2.parts,given2,variables);if(part2.
-inverted){complete(tree,inner);put2(tree,path,variables.has(part2.name)?exampleOf(part2.name):true)}else if(variables.has(
-part2.name)){complete(tree,inner);put2(tree,path,exampleOf(part2.name))}else if(part2.parts.some(it=>it.kind==="variable"&&
-it.name===".")){put2(tree,path,["first","second"])}else{put2(tree,path,Object.keys(inner).length===0?true:inner)}}return tree}
-function complete(tree,more){for(const[name2,value3]of Object.entries(more)){const before=Object.hasOwn(tree,name2)?tree[name2]:
-void 0;if(before===void 0)define2(tree,name2,value3);else if(isMap(before)&&isMap(value3))complete(before,value3)}}function lay(tree,over){
-for(const[name2,value3]of Object.entries(over)){const before=Object.hasOwn(tree,name2)?tree[name2]:void 0;if(isMap(before)&&
-isMap(value3))lay(before,value3);else define2(tree,name2,value3)}}function put2(tree,path,value3){const[step="",...rest]=path;
-const before=Object.hasOwn(tree,step)?tree[step]:void 0;if(rest.length>0){const inner=isMap(before)?before:{};put2(inner,
-rest,value3);define2(tree,step,inner)}else if(isMap(before)&&isMap(value3)){lay(before,value3)}else if(before===void 0||
-before===true){define2(tree,step,value3)}}function define2(tree,name2,value3){Object.defineProperty(tree,name2,{value:value3,
-enumerable:true,configurable:true,writable:true})}function valueAt2(data3,path){let at3=data3;for(const step of path){if(!isMap(
-at3)||!Object.hasOwn(at3,step))return void 0;at3=at3[step]}return at3}function mergeData(base2,over,sections2,under=""){
-const merged={};for(const[name2,value3]of Object.entries(base2))define2(merged,name2,value3);for(const[name2,value3]of Object.
-entries(over)){const path=`${under}${name2}`;const before=Object.hasOwn(base2,name2)?base2[name2]:void 0;if(before!==void 0&&
-sections2.has(path)&&isEmpty(value3))continue;define2(merged,name2,isMap(before)&&isMap(value3)?mergeData(before,value3,
-sections2,`${path}.`):value3)}return merged}function isEmpty(value3){return!value3||Array.isArray(value3)&&value3.length===
-0}function exampleOf(name2){const last=name2.split(".").at(-1)??name2;const key=last.replace(/([a-z])([A-Z])/g,"$1_$2").
-toLowerCase();const known3=examples.find(([pattern])=>pattern.test(key))?.[1];if(known3===void 0)return`[${last.replaceAll(
-"_"," ")}]`;if(known3!=="")return known3;const path=key.replace(/_?(url|uri|link|href)$/,"").replace(/[^a-z0-9]+/g,"-");
-return`https://example.com/${path}`}var combinedSections,examples;var init_samples=__esm({"src/mail/samples.ts"(){"use s\
-trict";init_values();init_limits2();init_placeholders();init_template();combinedSections=3;examples=[[/e-?mail/,"jane.do\
-e@example.com"],[/(^|_)(url|uri|link|href)$/,""],[/(first|given)_?name$/,"Jane"],[/(last|family|sur)_?name$/,"Doe"],[/(^|_)(name|username|user|display_?name|full_?name)$/,
-"Jane Doe"],[/(code|otp|pin)$/,"493172"],[/(date|day)$/,"31 January 2026"],[/(time|_at|expiry|expiration|expires)$/,"31 \
-January 2026, 12:00"],[/(count|number|minutes|hours|days)$/,"3"],[/(company|organi[sz]ation|product|brand|app)(_?name)?$/,
-"ACME"]]}});import{createHash}from"node:crypto";function integrityOf(script){return`sha256-${createHash("sha256").update(script).digest(
+filter(({section:section2})=>!section2).map(({name:name2})=>name2));const sections2=new Set(sectionsOf2(parts));const data3=madeUp(
+parts,given2,variables);lay(data3,given2,(before,value3,path)=>before===void 0||!sections2.has(path)||!isEmpty(value3));
+return data3}function madeUp(parts,given2,variables){const tree={};for(const part2 of parts){if(part2.kind==="text"||part2.
+kind==="partial"||part2.name===".")continue;const path=part2.name.split(".");if(part2.kind==="variable"){if(valueAt(given2,
+path)===void 0)put2(tree,path,exampleOf(part2.name));continue}const inner=madeUp(part2.parts,given2,variables);if(part2.
+inverted){lay(tree,inner,isMissing);put2(tree,path,variables.has(part2.name)?exampleOf(part2.name):true)}else if(variables.
+has(part2.name)){lay(tree,inner,isMissing);put2(tree,path,exampleOf(part2.name))}else if(part2.parts.some(it=>it.kind===
+"variable"&&it.name===".")){put2(tree,path,["first","second"])}else{put2(tree,path,Object.keys(inner).length===0?true:inner)}}
+return tree}function lay(tree,over,replaces,under=""){for(const[name2,value3]of Object.entries(over)){const before=Object.
+hasOwn(tree,name2)?tree[name2]:void 0;const path=`${under}${name2}`;if(isMap(before)&&isMap(value3))lay(before,value3,replaces,
+`${path}.`);else if(replaces(before,value3,path))define2(tree,name2,value3)}}function put2(tree,path,value3){const[step="",
+...rest]=path;const before=Object.hasOwn(tree,step)?tree[step]:void 0;if(rest.length>0){const inner=isMap(before)?before:
+{};put2(inner,rest,value3);define2(tree,step,inner)}else if(isMap(before)&&isMap(value3)){lay(before,value3,()=>true)}else if(before===
+void 0||before===true){define2(tree,step,value3)}}function define2(tree,name2,value3){Object.defineProperty(tree,name2,{
+value:value3,enumerable:true,configurable:true,writable:true})}function isEmpty(value3){return!value3||Array.isArray(value3)&&
+value3.length===0}function exampleOf(name2){const last=name2.split(".").at(-1)??name2;const key=last.replace(/([a-z])([A-Z])/g,
+"$1_$2").toLowerCase();const known3=examples.find(([pattern])=>pattern.test(key))?.[1];if(known3===void 0)return`[${last.
+replaceAll("_"," ")}]`;if(known3!=="")return known3;const path=key.replace(/_?(url|uri|link|href)$/,"").replace(/[^a-z0-9]+/g,
+"-");return`https://example.com/${path}`}var combinedSections,isMissing,examples;var init_samples=__esm({"src/mail/sampl\
+es.ts"(){"use strict";init_values();init_limits2();init_placeholders();init_template();combinedSections=3;isMissing=before=>before===
+void 0;examples=[[/e-?mail/,"jane.doe@example.com"],[/(^|_)(url|uri|link|href)$/,""],[/(first|given)_?name$/,"Jane"],[/(last|family|sur)_?name$/,
+"Doe"],[/(^|_)(name|username|user|display_?name|full_?name)$/,"Jane Doe"],[/(code|otp|pin)$/,"493172"],[/(date|day)$/,"3\
+1 January 2026"],[/(time|_at|expiry|expiration|expires)$/,"31 January 2026, 12:00"],[/(count|number|minutes|hours|days)$/,
+"3"],[/(company|organi[sz]ation|product|brand|app)(_?name)?$/,"ACME"]]}});import{createHash}from"node:crypto";function integrityOf(script){return`sha256-${createHash("sha256").update(script).digest(
 "base64")}`}var init_integrity=__esm({"src/base/integrity.ts"(){"use strict"}});var light,dark,actions,statuses,filters,styles;var init_styles2=__esm({"src/report/styles.ts"(){"use strict";init_kind_names();
 light=`
   --page: #f6f8fa; --card: #ffffff; --text: #1f2328; --quiet: #59636e; --line: #d1d9e0; --link: #0550ae;
@@ -11927,7 +11899,7 @@ null?[]:[label2]];return{label:parts.length===0?null:parts.join(": "),mails}})}}
 map((label2,index)=>markup`<option value="${index}">${label2}</option>`)}</select></label></p>`}function moreVariants(left){
 if(left===0)return null;return markup`<p class="note">Not shown: up to ${shown2(left)} more mails, in which other sections are there and not there.</p>`}
 function variantBox(label2,index,content){if(label2===null)return content;const attributes2=markup`class="variant" data-variant="${index}"`;
-const start3=index===0?markup`<details ${attributes2} open>`:markup`<details ${attributes2}>`;return markup`${start3}<summary>${label2}</summary>${content}</details>\n`}
+const start2=index===0?markup`<details ${attributes2} open>`:markup`<details ${attributes2}>`;return markup`${start2}<summary>${label2}</summary>${content}</details>\n`}
 function htmlFigure(body2,label2,none2,emails,further){return figure(label2,htmlContent(body2,label2,none2,emails,further))}
 function htmlContent(body2,label2,none2,emails,further){if(body2===null)return markup`<p class="note">${none2}</p>`;if("\
 syntax"in body2)return unparsed(body2.syntax);if("tooLong"in body2)return tooLong(body2.tooLong);const kept3=emails.keep(
@@ -11967,9 +11939,9 @@ change2)?["destructive"]:[],...isDrifted(change2)?["drifted"]:[],...change2.warn
 const{address:address2,destructions}=change2;return markup`<code class="address">${address2}</code>${labelBeside(change2)}${destructions.
 length>0?markup` <span class="badge loses">destructive</span>`:null}`}function changePlace(change2){const{declaredAt}=change2;
 return markup`<span class="quiet place">${fieldNames2(change2)}${declaredAt===null?null:markup`<code>${placeText(declaredAt)}</code>`}</span>`}
-function foldBox(box){const{number:number4,open:open9,classes,data:data3,summary:summary2,inside:inside2}=box;const attributes2=markup`class="${[
-"change",...classes].join(" ")}" id="change-${number4}" ${data3}`;const start3=open9?markup`<details ${attributes2} open>`:
-markup`<details ${attributes2}>`;return markup`${start3}
+function foldBox(box){const{number:number4,open:open8,classes,data:data3,summary:summary2,inside:inside2}=box;const attributes2=markup`class="${[
+"change",...classes].join(" ")}" id="change-${number4}" ${data3}`;const start2=open8?markup`<details ${attributes2} open>`:
+markup`<details ${attributes2}>`;return markup`${start2}
 <summary>${summary2}</summary>
 <div class="inside">
 ${inside2}
@@ -12023,9 +11995,9 @@ longElement,Unfolding,setClasses,setMarks2,lineClasses,unscripted;var init_chang
 init_view();init_words();unfoldedChanges=12;longElement=2e3;Unfolding=class{#all;#left=unfoldedChanges;constructor(changes){
 this.#all=changes<=unfoldedChanges}next(matters){if(this.#all)return true;if(!matters||this.#left===0)return false;this.#left-=
 1;return true}};setClasses={"+":"added","-":"removed","~":"changed","=":"changed"};setMarks2={"+":"+","-":"\u2212","~":"\
-~","=":"="};lineClasses={"+":"added","-":"removed"," ":"same"};unscripted=markup`<p class="note unscripted">Emails are shown by a script of this page, which doesn't run here; their text and the changes of the source are there all the same.</p>\n`}});function contents(groups3){return markup`<details class="contents">
+~","=":"="};lineClasses={"+":"added","-":"removed"," ":"same"};unscripted=markup`<p class="note unscripted">Emails are shown by a script of this page, which doesn't run here; their text and the changes of the source are there all the same.</p>\n`}});function contents(groups2){return markup`<details class="contents">
 <summary>Contents</summary>
-<nav aria-label="Contents">${groups3.map(({title,entries},at3)=>markup`${at3===0?markup`<details open>`:markup`<details>`}
+<nav aria-label="Contents">${groups2.map(({title,entries},at3)=>markup`${at3===0?markup`<details open>`:markup`<details>`}
 <summary>${title} (${entries.length})</summary>
 <ul>${entries.map(({number:number4,address:address2,badge})=>markup`<li><span class="badge ${badge.className}">${badge.word}</span> <a href="#change-${number4}">${address2}</a></li>\n`)}</ul>
 </details>
@@ -12043,8 +12015,8 @@ value3,(counts2.get(value3)??0)+1);return markup`<fieldset><legend>${legend}</le
 value3} (${count3})</label>`)}</fieldset>`}function countsList(counts2){return markup`<ul class="counts">${counts2.map(({
 count:count3,words:words7})=>markup`<li><strong>${count3}</strong> ${words7}</li>`)}</ul>`}function factsList(facts2){return markup`<ul class="facts quiet">
 ${facts2.map(fact=>markup`<li>${fact}</li>\n`)}</ul>`}var aboutEmails;var init_contents=__esm({"src/report/contents.ts"(){
-"use strict";init_markup();aboutEmails=markup`<p class="note">Emails are rendered with sample data, and pictures and other things from the network are blocked.</p>\n`}});var html_exports2={};__export(html_exports2,{planHtml:()=>planHtml});function planHtml(plan,options){const groups3=numbered(
-plan,options);const entries=groups3.flatMap(group=>group.entries);const shown3=entries.map(({change:change2})=>change2);
+"use strict";init_markup();aboutEmails=markup`<p class="note">Emails are rendered with sample data, and pictures and other things from the network are blocked.</p>\n`}});var html_exports2={};__export(html_exports2,{planHtml:()=>planHtml});function planHtml(plan,options){const groups2=numbered(
+plan,options);const entries=groups2.flatMap(group=>group.entries);const shown3=entries.map(({change:change2})=>change2);
 const emails=new Emails;const context3={...options,emails,room:new ValueRoom,unfolding:new Unfolding(shown3.length)};const summary2=summarize(
 plan);const told6=Object.keys(actionWords).filter(action2=>summary2[action2]>0||action2==="update"||action2==="unchanged");
 return pageText({title:`Plan: ${headline(plan)}`,emails,content:markup`<header>
@@ -12060,8 +12032,8 @@ ${shown3.some(showsEmail)?aboutEmails:null}
 ${shown3.length>1?[controls([{name:"kind",legend:"Kind",values:shown3.map(({kind})=>kind)},{name:"action",legend:"Action",
 values:shown3.map(({action:action2})=>action2)}],[{name:"destructive",label:"destructive",some:shown3.some(isDestructive)},
 {name:"drift",label:"changed on the server",some:shown3.some(isDrifted)},{name:"warnings",label:"with warnings",some:shown3.
-some(({warnings})=>warnings.length>0)}]),contents(groups3)]:null}
-${groups3.map(group=>section(group,context3))}
+some(({warnings})=>warnings.length>0)}]),contents(groups2)]:null}
+${groups2.map(group=>section(group,context3))}
 ${shown3.length===0&&options.only===void 0?markup`<p class="note">There is nothing to review: ${headline(plan)}.</p>`:null}
 </main>
 <footer>
@@ -12077,16 +12049,16 @@ return[...count3>0?[markup`<p class="loss"><strong>${plural(count3,"destructive 
 length>plan.warnings.length?[markup`<p class="warning">${plural(warnings.length-plan.warnings.length,"warning")} about single changes, shown with them.</p>\n`]:
 []]}function section({title,filter,entries},context3){return markup`<section class="group"${filter}>
 <h2>${title} (${entries.length})</h2>
-${entries.map(entry2=>changeBox(entry2,context3))}</section>
+${entries.map(entry=>changeBox(entry,context3))}</section>
 `}var init_html2=__esm({"src/report/html.ts"(){"use strict";init_shard();init_drift();init_plan();init_changes();init_contents();
 init_emails();init_long();init_markup();init_names();init_page();init_review();init_words()}});var result_text_exports={};__export(result_text_exports,{partText:()=>partText,resultSummaryLine:()=>resultSummaryLine,resultText:()=>resultText});
-function resultText(result,options){const pen=penOf(options);const{paint,debug,columns}=pen;const groups3=debug?result.results.
-map(one=>[one]):alike(result.results);const lines=groups3.flatMap(([first,...others])=>{if(first===void 0)return[];if(first.
+function resultText(result,options){const pen=penOf(options);const{paint,debug,columns}=pen;const groups2=debug?result.results.
+map(one=>[one]):alike(result.results);const lines=groups2.flatMap(([first,...others])=>{if(first===void 0)return[];if(first.
 status==="applied")return appliedLines(first,pen);return others.length===0?troubleLines(first,pen):alikeLines(first,others,
 pen)});if(result.results.length===0)lines.push("Nothing was applied.");if(result.interrupted){const text6="Interrupted: \
 requests in flight were finished and recorded, no more were sent.";lines.push(fold2([{text:text6,tint:paint.yellow}],2,columns))}
-if(result.run!==null)lines.push("",`Run: ${escapeText(result.run)}${partText(result)}`);const closing3=fold2([{text:resultSummaryLine(
-result),tint:paint.bold}],2,columns);return`${[...lines,closing3].join("\n")}
+if(result.run!==null)lines.push("",`Run: ${escapeText(result.run)}${partText(result)}`);const closing2=fold2([{text:resultSummaryLine(
+result),tint:paint.bold}],2,columns);return`${[...lines,closing2].join("\n")}
 `}function partText({shard:shard2}){return shard2===void 0?"":`, shard ${shardText(shard2)}`}function resultSummaryLine(result){
 const count3=summarizeResult(result);const rest=["failed","not_converged","unknown","skipped"].filter(status=>count3[status]>
 0).map(status=>`, ${count3[status]} ${statusWords[status]}`);return`Applied: ${count3.applied} applied${rest.join("")}.`}
@@ -12116,8 +12088,8 @@ const{changes}=shareOf(plan.changes,options.only);return[...changes.filter(({act
 blocked2),...changes.filter(({destructions})=>destructions.length>0).map(destructive),...plan.warnings.map(warning4=>warned(
 warning4,"",null)),...changes.flatMap(change2=>change2.warnings.map(warning4=>warned(warning4,`${titled(change2)}: `,change2.
 declaredAt))),...shareNotes(plan,options.only).map(noted),...changes.filter(({action:action2,destructions})=>action2!=="\
-unchanged"&&action2!=="blocked"&&!destructions.length).map(changed)]}function titled(named6){return`${named6.address}${labelBeside(
-named6)}`}function blocked2(change2){const{reason,declaredAt}=change2;const address2=titled(change2);return{rank:ranks.blocked,
+unchanged"&&action2!=="blocked"&&!destructions.length).map(changed)]}function titled(named5){return`${named5.address}${labelBeside(
+named5)}`}function blocked2(change2){const{reason,declaredAt}=change2;const address2=titled(change2);return{rank:ranks.blocked,
 level:"error",title:"idops blocked",message:reason===null?address2:`${address2}: ${reason}`,place:declaredAt}}function destructive(change2){
 const{action:action2,destructions,declaredAt}=change2;const address2=titled(change2);return{rank:ranks.destructive,level:"\
 warning",title:`idops destructive ${action2}`,message:`${address2}: ${destructions.join("; ")}${drifted(change2)}`,place:declaredAt}}
@@ -12170,8 +12142,8 @@ if(process.platform==="win32")return`"${word2}"`;if(!/[\u0000-\u001f\u007f]/.tes
 '`}function octal(character){return`\\${character.charCodeAt(0).toString(8).padStart(3,"0")}`}var init_shell=__esm({"src\
 /base/shell.ts"(){"use strict"}});function nextSteps({run:name2,journal,results,undoing,otherwise},{undoes,again=["apply"]}){if(name2===null)return[];const run4=partCalled(
 journal??name2);const isLeft2=results.some(({status,action:action2})=>status!=="applied"&&action2!=="regenerate");const isUndoable=mayBeUndone(
-{results})&&undoing?.possible!==false;const open9=results.filter(({status,action:action2})=>status==="unknown"&&action2===
-"regenerate");const settle3=open9.flatMap(one=>{const said3=`runs settle ${run4} ${shellWord2(one.address)}`;return[{before:`\
+{results})&&undoing?.possible!==false;const open8=results.filter(({status,action:action2})=>status==="unknown"&&action2===
+"regenerate");const settle3=open8.flatMap(one=>{const said3=`runs settle ${run4} ${shellWord2(one.address)}`;return[{before:`\
 Look at ${nameOf2(one)} on the server. If it was regenerated: `,command:`${said3} --done`},{before:"If it was not: ",command:`${said3}\
  --not-done`}]});const command2=again.map(word2=>/^--[a-z-]+$/.test(word2)?word2:shellWord2(word2)).join(" ");if(undoes!==
 void 0){const said3=otherwise===true?"The manifests still say otherwise: the next apply does it again, unless they are c\
@@ -12179,10 +12151,10 @@ hanged too.":"Where the manifests still say otherwise, the next apply does it ag
 [{before:"To go on, which puts back what is left: ",command:command2}]:[],...isUndoable&&otherwise!==false?[{before:said3,
 command:null}]:[]]}return[...settle3,...isLeft2?[{before:"To go on, which plans anew and sends what is left: ",command:command2}]:
 [],...isUndoable?[{before:`To put back what this run changed${butFor(undoing?.left??[])}: `,command:`undo ${run4}`}]:[]]}
-function butFor(left){if(left.length===0)return"";const named6=firstFew(left,({address:address2,path})=>path===null?address2:
-`${address2} ${path}`);return` (all but ${left.length}: ${named6})`}var init_next=__esm({"src/report/next.ts"(){"use str\
+function butFor(left){if(left.length===0)return"";const named5=firstFew(left,({address:address2,path})=>path===null?address2:
+`${address2} ${path}`);return` (all but ${left.length}: ${named5})`}var init_next=__esm({"src/report/next.ts"(){"use str\
 ict";init_result();init_shard();init_shell();init_alike();init_names()}});var result_page_exports={};__export(result_page_exports,{resultHtml:()=>resultHtml});function resultHtml(result,{plan,samples,
-debug}){const groups3=grouped(result,plan);const entries=groups3.flatMap(group=>group.entries);const emails=new Emails;const context3={
+debug}){const groups2=grouped(result,plan);const entries=groups2.flatMap(group=>group.entries);const emails=new Emails;const context3={
 samples,debug,emails,room:new ValueRoom,unfolding:new Unfolding(entries.length)};const summary2=summarizeResult(result);
 const counted2=order.toReversed().filter(status=>summary2[status]>0||status==="applied");const what=plan?.undoes===void 0?
 "idops apply":"idops undo";return pageText({title:`${what}: ${counted2.map(status=>`${summary2[status]} ${statuses2[status].
@@ -12197,12 +12169,12 @@ ${entries.some(({change:change2})=>change2!==void 0&&showsEmail(change2))?aboutE
 ${entries.length>1?[controls([{name:"status",legend:"Status",values:entries.map(({result:{status}})=>status),words:Object.
 fromEntries(order.map(status=>[status,statuses2[status].word]))},{name:"kind",legend:"Kind",values:entries.flatMap(({change:change2})=>change2?.
 kind??[])},{name:"action",legend:"Action",values:entries.map(({result:{action:action2}})=>action2)}],[{name:"destructive",
-label:"destructive",some:entries.some(({change:change2})=>change2!==void 0&&isDestructive(change2))}]),contents(groups3)]:
+label:"destructive",some:entries.some(({change:change2})=>change2!==void 0&&isDestructive(change2))}]),contents(groups2)]:
 null}
-${groups3.map(({title,status,meaning,entries:inGroup})=>markup`<section class="group" data-status="${status}">
+${groups2.map(({title,status,meaning,entries:inGroup})=>markup`<section class="group" data-status="${status}">
 <h2>${title} (${inGroup.length})</h2>
 ${meaning===""?null:markup`<p class="quiet">${meaning}</p>\n`}
-${inGroup.map(entry2=>resultBox(entry2,context3))}</section>
+${inGroup.map(entry=>resultBox(entry,context3))}</section>
 `)}
 </main>${plan===null?null:markup`
 <footer>
@@ -12267,10 +12239,10 @@ const{source,before,under}=snippet(place2,place2.text,(columns??lineWidth)-digit
 place2.line))} ${source}`.trimEnd(),`${gutter("")} ${" ".repeat(before)}${tint("^".repeat(under))}`]}function beginsAt(text6,offset){
 const at3=Math.min(Math.max(0,offset),text6.length);return at3>0&&/[\udc00-\udfff]/.test(text6.charAt(at3))?at3-1:at3}function snippet({
 column,length:length2},text6,room){const[whole2=""]=text6.split(/\r?\n|\r$/);const caret=Math.min(column-1,whole2.length);
-const cut2=beginsAt(whole2,caret-REACH);const line=whole2.slice(cut2,beginsAt(whole2,caret+REACH));const start3=caret-cut2;
-const end2=Math.max(start3+1,start3+length2);const cells2=[];let at3=0;for(const character of line){const shown4=character===
-"	"?"  ":escapeText(character);const marked=at3<end2&&at3+character.length>start3;cells2.push({shown:shown4,width:displayWidth(
-shown4),marked});at3+=character.length}if(start3>=line.length)cells2.push({shown:" ",width:1,marked:true});const first=Math.
+const cut2=beginsAt(whole2,caret-REACH);const line=whole2.slice(cut2,beginsAt(whole2,caret+REACH));const start2=caret-cut2;
+const end2=Math.max(start2+1,start2+length2);const cells2=[];let at3=0;for(const character of line){const shown4=character===
+"	"?"  ":escapeText(character);const marked=at3<end2&&at3+character.length>start2;cells2.push({shown:shown4,width:displayWidth(
+shown4),marked});at3+=character.length}if(start2>=line.length)cells2.push({shown:" ",width:1,marked:true});const first=Math.
 max(0,cells2.findIndex(({marked})=>marked));const{from,to}=visibleRange(cells2,first,room);const shown3=cells2.slice(from,
 to);const lead=from>0||cut2>0?"\u2026":"";const tail=to<cells2.length||cut2+line.length<whole2.length?"\u2026":"";const before=lead.
 length+widthOf2(cells2.slice(from,first));const under=widthOf2(shown3.filter(({marked})=>marked));return{source:`${lead}${shown3.
@@ -12287,24 +12259,21 @@ a file stands where a folder has to be",ENOTDIR:"a file stands where a folder ha
 a symbolic link leads to itself",EMFILE:"too many files are open",ENAMETOOLONG:"the name is too long",ENOENT:"it is not \
 there",ENOSPC:"the disk is full",EROFS:"the disk is read-only"}}});import{readFileSync,readlinkSync}from"node:fs";import{hostname}from"node:os";function ownMark(){return{host:hostname(),pid:process.
 pid,started:processStart(process.pid),boot:bootId(),namespace:namespaceId()}}function fateOf(mark){const{host,pid,started:started2,
-boot,namespace}=mark;if(host!==hostname())return"unknown";if(boot!==void 0&&boot!==bootId())return"unknown";if(namespace!==
-void 0&&namespace!==namespaceId())return"unknown";const now=processStart(pid);if(unnamedParts(mark).length>0){return started2!=
-null&&started2===now&&!isZombie(pid)?"alive":"unknown"}if(pid===process.pid)return started2===void 0||started2===now?"al\
-ive":"gone";try{process.kill(pid,0)}catch(failure2){if(failure2.code==="ESRCH")return"gone"}if(isZombie(pid))return"gone";
-return started2!=null&&now!==null&&started2!==now?"gone":"alive"}function unnamedParts({boot,namespace}){return[...boot===
-void 0&&bootId()!==null?["boot"]:[],...namespace===void 0&&namespaceId()!==null?["process namespace"]:[]]}function surelyAlive(mark){
-return mark.pid!==process.pid&&mark.started!=null&&fateOf(mark)==="alive"}function isZombie(pid){const[state]=processStat(
-pid)??[];return state==="Z"||state==="X"}function processStart(pid){const start3=processStat(pid)?.[19];const boot=bootId();
-return start3===void 0||boot===null?null:`${boot} ${start3}`}function processStat(pid){try{const stat9=readFileSync(`/pr\
-oc/${pid}/stat`,"utf8");return stat9.slice(stat9.lastIndexOf(")")+2).split(" ")}catch{return void 0}}function bootId(){try{
-return readFileSync("/proc/sys/kernel/random/boot_id","utf8").trim()}catch{return null}}function namespaceId(){try{return readlinkSync(
+boot,namespace}=mark;if(host!==hostname())return"unknown";if(boot!==bootId()||namespace!==namespaceId())return"unknown";
+const now=processStart(pid);if(pid===process.pid)return started2===now?"alive":"gone";try{process.kill(pid,0)}catch(failure2){
+if(failure2.code==="ESRCH")return"gone"}if(isZombie(pid))return"gone";return started2!==null&&now!==null&&started2!==now?
+"gone":"alive"}function surelyAlive(mark){return mark.pid!==process.pid&&mark.started!==null&&fateOf(mark)==="alive"}function isZombie(pid){
+const[state]=processStat(pid)??[];return state==="Z"||state==="X"}function processStart(pid){const start2=processStat(pid)?.[19];
+const boot=bootId();return start2===void 0||boot===null?null:`${boot} ${start2}`}function processStat(pid){try{const stat9=readFileSync(
+`/proc/${pid}/stat`,"utf8");return stat9.slice(stat9.lastIndexOf(")")+2).split(" ")}catch{return void 0}}function bootId(){
+try{return readFileSync("/proc/sys/kernel/random/boot_id","utf8").trim()}catch{return null}}function namespaceId(){try{return readlinkSync(
 "/proc/self/ns/pid")}catch{return null}}var init_process=__esm({"src/base/process.ts"(){"use strict"}});import{userInfo}from"node:os";function userName(){try{return userInfo().username}catch{return"unknown"}}var init_user_name=__esm(
 {"src/base/user-name.ts"(){"use strict"}});var processMark,markSchema;var init_process_mark=__esm({"src/base/process-mark.ts"(){"use strict";init_zod();processMark=
 {host:string2().meta({description:"the machine that runs it",examples:["ci-7"]}),pid:int().positive().meta({description:"\
-the number of the process",examples:[4711]}),started:string2().nullable().optional().meta({description:"the boot and the\
- tick at which it started",examples:["71c9\u2026 4711"]}),boot:string2().nullable().optional().meta({description:"the bo\
-ot of the machine",examples:["71c9\u2026"]}),namespace:string2().nullable().optional().meta({description:"what its numbe\
-r counts in, such as a container",examples:["pid:[4026531836]"]})};markSchema=object(processMark)}});function jsonFields(){const fields3=unknown().refine(isMap,"expected a map").meta({type:"object"});return fields3}var init_json_fields=__esm(
+the number of the process",examples:[4711]}),started:string2().nullable().meta({description:"the boot and the tick at wh\
+ich it started",examples:["71c9\u2026 4711"]}),boot:string2().nullable().meta({description:"the boot of the machine",examples:[
+"71c9\u2026"]}),namespace:string2().nullable().meta({description:"what its number counts in, such as a container",examples:[
+"pid:[4026531836]"]})};markSchema=object(processMark)}});function jsonFields(){const fields3=unknown().refine(isMap,"expected a map").meta({type:"object"});return fields3}var init_json_fields=__esm(
 {"src/state/json-fields.ts"(){"use strict";init_zod();init_values()}});import{randomBytes,randomUUID as randomUUID2}from"node:crypto";function emptyState(server){return{format_version:STATE_FORMAT,
 serial:0,lineage:randomUUID2(),server,salt:randomBytes(16).toString("base64url"),resources:{}}}var STATE_FORMAT,stored,owedSchema,
 identitySchema,recordSchema,partSchema,shardsSchema,headSchema,stateSchema,unreadSchema;var init_state=__esm({"src/state\
@@ -12377,11 +12346,11 @@ iterator](){let current=this.#head;while(current){yield current.value;current=cu
 dequeue()}}}}});function pLimit(concurrency){let rejectOnClear=false;if(typeof concurrency==="object"){({concurrency,rejectOnClear=false}=
 concurrency)}validateConcurrency(concurrency);if(typeof rejectOnClear!=="boolean"){throw new TypeError("Expected `reject\
 OnClear` to be a boolean")}const queue=new Queue;let activeCount=0;const resumeNext=()=>{if(activeCount<concurrency&&queue.
-size>0){activeCount++;queue.dequeue().run()}};const next=()=>{activeCount--;resumeNext()};const run4=async(function_,resolve20,arguments_)=>{
-const result=(async()=>function_(...arguments_))();resolve20(result);try{await result}catch{}next()};const enqueue=(function_,resolve20,reject,arguments_)=>{
+size>0){activeCount++;queue.dequeue().run()}};const next=()=>{activeCount--;resumeNext()};const run4=async(function_,resolve19,arguments_)=>{
+const result=(async()=>function_(...arguments_))();resolve19(result);try{await result}catch{}next()};const enqueue=(function_,resolve19,reject,arguments_)=>{
 const queueItem={reject};new Promise(internalResolve=>{queueItem.run=internalResolve;queue.enqueue(queueItem)}).then(run4.
-bind(void 0,function_,resolve20,arguments_));if(activeCount<concurrency){resumeNext()}};const generator=(function_,...arguments_)=>new Promise(
-(resolve20,reject)=>{enqueue(function_,resolve20,reject,arguments_)});Object.defineProperties(generator,{activeCount:{get:()=>activeCount},
+bind(void 0,function_,resolve19,arguments_));if(activeCount<concurrency){resumeNext()}};const generator=(function_,...arguments_)=>new Promise(
+(resolve19,reject)=>{enqueue(function_,resolve19,reject,arguments_)});Object.defineProperties(generator,{activeCount:{get:()=>activeCount},
 pendingCount:{get:()=>queue.size},clearQueue:{value(){if(!rejectOnClear){queue.clear();return}const abortError=AbortSignal.
 abort().reason;while(queue.size>0){queue.dequeue().reject(abortError)}}},concurrency:{get:()=>concurrency,set(newConcurrency){
 validateConcurrency(newConcurrency);concurrency=newConcurrency;queueMicrotask(()=>{while(activeCount<concurrency&&queue.
@@ -12405,8 +12374,8 @@ return shards?.parts[String(index)]??{}}function withPart(head,{index},part2){co
 function withSettled(head,run4,cut2){const ender=enderOf(head,run4);if(ender!==void 0){const{to_end=[],...known3}=partOf(
 head,ender);const left=to_end.filter(one=>one!==run4);return withPart(head,ender,{...known3,...left.length===0?{}:{to_end:left}})}
 const part2=partOfRun(run4);if(part2!==void 0&&isSplit(head,part2.shard)){const{open_run,...known3}=partOf(head,part2.shard);
-const isNewest=known3.last_run===void 0||run4>=known3.last_run;const open9=open_run===void 0||open_run===run4?{}:{open_run};
-const held=isNewest?{last_run:run4,...cut2?{cut:true}:{}}:known3;return withPart(head,part2.shard,{...held,...open9})}const{
+const isNewest=known3.last_run===void 0||run4>=known3.last_run;const open8=open_run===void 0||open_run===run4?{}:{open_run};
+const held=isNewest?{last_run:run4,...cut2?{cut:true}:{}}:known3;return withPart(head,part2.shard,{...held,...open8})}const{
 open_run:_,...rest}=head;const{last_run}=head;return{...rest,last_run:last_run!==void 0&&last_run>run4?last_run:run4}}function sameState(now,{
 lineage,shards}){if(now.lineage===lineage&&now.shards?.count===shards?.count)return now;throw new ProblemsError([error("\
 locked","the state was replaced by another one while this run of a shard was under way",[],"find out who writes it, and \
@@ -12419,751 +12388,81 @@ has(meanings))}var KnownPlaceholders;var init_known=__esm({"src/mail/known.ts"()
 KnownPlaceholders=class _KnownPlaceholders{#names;#open;type;constructor(type,names3){this.type=type;this.#names=new Set(
 [...names3].flatMap(name2=>name2.endsWith(".*")?[name2.slice(0,-2),name2]:[name2]));this.#open=[...this.#names].flatMap(
 name2=>name2.endsWith(".*")?[name2.slice(0,-1)]:[])}has(meanings){return meanings.some(meaning=>this.#names.has(meaning)||
-this.#open.some(start3=>meaning.startsWith(start3)))}nearest(name2){const known3=[...this.#names].filter(one=>!one.endsWith(
+this.#open.some(start2=>meaning.startsWith(start2)))}nearest(name2){const known3=[...this.#names].filter(one=>!one.endsWith(
 ".*"));return known3.find(one=>/[._]/.test(one.at(-name2.length-1)??"")&&one.endsWith(name2))??nearest(name2,known3)}with(more){
-return new _KnownPlaceholders(this.type,[...this.#names,...more])}}}});var support_data_exports={};__export(support_data_exports,{supportLines:()=>supportLines,supportPrograms:()=>supportPrograms});
-var supportPrograms,supportLines;var init_support_data=__esm({"src/mail/support-data.ts"(){"use strict";supportPrograms=
-`
-aol.android
-aol.desktop-webmail
-aol.ios
-apple-mail.ios
-apple-mail.macos
-fastmail.desktop-webmail
-gmail.android
-gmail.desktop-webmail
-gmail.ios
-gmail.mobile-webmail
-gmx.android
-gmx.desktop-webmail
-gmx.ios
-hey.desktop-webmail
-ionos-1and1.android
-ionos-1and1.desktop-webmail
-laposte.desktop-webmail
-mail-ru.desktop-webmail
-orange.android
-orange.desktop-webmail
-orange.ios
-outlook.android
-outlook.ios
-outlook.macos
-outlook.outlook-com
-outlook.windows
-outlook.windows-mail
-protonmail.android
-protonmail.desktop-webmail
-protonmail.ios
-samsung-email.android
-sfr.android
-sfr.desktop-webmail
-sfr.ios
-thunderbird.macos
-web-de.android
-web-de.desktop-webmail
-web-de.ios
-yahoo.android
-yahoo.desktop-webmail
-yahoo.ios
-`;supportLines=`
-align-items|palign-items||7:2020-12 8:2020-12 6:2020-12 9:2020-12 j:2021-03 k:2024-04 i:2024-04 p:2007-2019 q:2020-12 13\
-:2020-12 14:2021-03 12:6.16.2.1519779 1:2020-12 2:2021-03 0:2021-03 b:2022-06 10:2022-06
-aspect-ratio|paspect-ratio||7:2021-10 8:2021-10 6:2021-10 9:2021-10 j:2021-10 k:2021-10 i:2021-10 p:2007-2019 q:2021-10 \
-n:16.80 o:2023-12 m:2021-10 l:2021-10 13:2021-10 14:2021-10 12:6.37 1:2021-10 2:2021-10 0:2021-10 u:2021-10 y:78.10.2 5:\
-2021-11 b:2022-06 10:2022-06
-@font-face|@font-face||7:2019-07 8:2019-07 6:2019-07 9:2020-02 j:2024-03 k:2024-03 i:2024-04 q:2020-01 n:16.80 o:2023-12\
- m:3.29.0 l:2019-07 w:2025-07 x:2019-07 v:2019-07 1:2020-01 2:2020-01 0:2020-01 13:2019-07 14:2019-07 12:2019-07 s:2020-\
-03 t:2020-03 h:2020-10 5:2021-07 g:2025-07 b:2022-06 a:2022-06 10:2022-06 z:2022-06 e:2022-06
-@import|@import||7:2019-02 8:2019-02 6:2019-02 9:2020-02 j:2021-03 k:2023-12 i:2023-12 n:16.80 o:2023-12 m:2019-02 l:201\
-9-02 y:78.5 13:2019-02 14:2019-02 12:2019-02 1:2019-02 2:2019-02 0:2020-01 u:5.0.10.2 w:2025-07 x:2019-08 v:2019-08 s:20\
-20-03 t:2020-03 h:2020-10 5:2021-07 g:2025-07 b:2022-06 a:2022-06 10:2022-06 z:2022-06 e:2022-06
-@keyframes|@keyframes||7:2021-05 8:2021-05 6:2021-05 9:2021-05 j:2021-05 k:2021-05 i:2021-05 p:2003-2019 q:2021-05 n:16.\
-80 o:2021-05 m:2021-05 l:2021-05 w:2025-07 x:2021-05 v:2021-05 2:2021-05 0:2021-05 14:2021-05 12:2021-05 s:2021-05 t:202\
-1-05 r:2021-05 h:2021-05 g:2025-07 b:2022-06 10:2022-06
-@media (-webkit-device-pixel-ratio)|m-webkit-device-pixel-ratio|m-webkit-min-device-pixel-ratio|m-webkit-max-device-pixe\
-l-ratio||7:2019-08 8:2019-08 6:2019-08 9:2020-02 p:2003-2019 q:2020-01 w:2025-07 x:2019-08 v:2019-08 y:60.3-78.5 13:2019\
--08 14:2019-08 12:2019-08 1:2019-02 2:2019-02 0:2019-02 s:2020-03 t:2020-03 h:2020-10 g:2025-07 b:2022-06 10:2022-06
-@media (orientation)|morientation||8:2025-04 9:2020-02 p:2003-2019 q:2020-01 w:2025-07 x:2019-08 v:2019-08 y:78.5 13:201\
-9-08 14:2019-08 12:2019-08 1:2019-02 2:2019-02 0:2019-02 s:2020-03 t:2020-03 r:2020-03 g:2025-07
-@media|@media||9:2020-02 p:2007-2019 q:2020-01 w:2025-07 x:2019-08 v:2019-08 y:78.5-102.11 g:2025-07
-@supports|@supports||7:2020-05 8:2020-05 6:2020-05 9:2020-05 p:2003-2019 q:2020-05 n:16.80 o:2020-05 m:2020-05 l:2020-05\
- w:2025-07 x:2020-05 v:2020-05 y:78.5 s:2020-05 t:2020-05 h:2020-10 5:2021-07 g:2025-07 b:2022-06 10:2022-06
-backdrop-filter|pbackdrop-filter||7:2024-01 8:2024-01 6:2024-01 9:2024-01 k:2024-01 p:2013-2021 q:2024-01 o:2024-01 m:20\
-24-01 l:2024-01 13:2024-01 14:2024-01 12:2024-01 1:2024-01 2:2024-01 0:2024-01 b:2024-01 10:2024-01
-background-blend-mode|pbackground-blend-mode||9:2020-02 j:2024-04 k:2024-04 i:2024-04 p:2007-2019 q:2019-02 13:2019-02 1\
-4:2019-02 12:2019-02 1:2019-02 2:2019-02 0:2019-02 b:2022-06 10:2022-06
-background-clip|pbackground-clip||9:2020-02 j:2024-04 k:2024-04 i:2024-04 p:2007-2019 q:2019-02 13:2019-02 14:2019-02 12\
-:2019-02 1:2019-02 2:2019-02 0:2019-02 b:2022-06 10:2022-06
-background-image|pbackground-image||p:2007-2019 q:2019-02
-background-origin|pbackground-origin||9:2020-02 j:2024-04 k:2024-04 i:2024-04 p:2007-2019 q:2019-02 13:2019-02 14:2019-0\
-2 12:2019-02 1:2019-02 2:2019-02 0:2019-02 b:2022-06 10:2022-06
-background-position|pbackground-position||p:2007-2019 q:2019-02
-background-repeat|pbackground-repeat||p:2007-2019 q:2019-02
-background-size|pbackground-size||9:2020-02 j:2021-03 k:2024-04 i:2024-04 p:2007-2019 q:2019-02 b:2022-06 10:2022-06
-block-size & inline-size|pblock-size||7:2022-07 8:2022-07 6:2022-07 9:2022-07 j:2022-07 k:2022-07 p:2013-2022 q:2022-07 \
-n:16.80 o:2024-01 m:2022-07 l:2022-07 1:2022-07 2:2022-07 0:2022-07 13:2022-07 14:2022-07 12:2022-07 b:2022-09 10:2022-0\
-9
-border-image|pborder-image||7:2019-02 8:2019-02 6:2019-02 9:2020-02 j:2024-04 k:2024-04 i:2024-04 p:2007-2019 q:2019-02 \
-n:16.80 o:2019-02 m:2019-02 l:2019-02 13:2019-02 14:2019-02 12:2019-02 1:2019-02 2:2019-02 0:2019-02 b:2022-06 10:2022-0\
-6
-border-inline & border-block longhand properties|pborder-inline-width|pborder-block-width|pborder-inline-style|pborder-b\
-lock-style|pborder-inline-color|pborder-block-color||7:2022-07 8:2022-07 6:2022-07 9:2022-07 p:2013-2021 q:2022-07 n:16.\
-80 o:2022-07 m:2022-07 l:2022-07 1:2022-07 2:2022-07 0:2022-07 13:2022-07 14:2022-07 12:2022-07 b:2022-09 10:2022-09
-border-inline & border-block|pborder-inline|pborder-block|pborder-inline-start|pborder-inline-end|pborder-block-start|pb\
-order-block-end||4:10.15 7:2022-07 8:2022-07 6:2022-07 9:2022-07 p:2013-2021 q:2022-07 n:2011-16.80 o:2022-07 m:2022-07 \
-l:2022-07 u:10-11 1:2022-07 2:2022-07 0:2022-07 13:2022-07 14:2022-07 12:2022-07 b:2022-09 10:2022-09
-border-radius logical properties|pborder-start-start-radius|pborder-start-end-radius|pborder-end-start-radius|pborder-en\
-d-end-radius||4:10.15 7:2022-08 8:2022-08 6:2022-08 9:2022-08 p:2013-2021 q:2022-08 n:2011-16.80 o:2022-08 m:2022-08 l:2\
-022-08 u:10-11 1:2022-08 2:2022-08 0:2022-08 13:2022-08 14:2022-08 12:2022-08
-border-radius|pborder-radius||j:2024-04 k:2024-04 i:2024-04 p:2003-2019 q:2020-01 b:2022-06 10:2022-06
-border-spacing|pborder-spacing||p:2013-2021 q:2023-12 n:2023-12
-box-shadow|pbox-shadow||7:2023-01 9:2020-02 j:2021-03 k:2023-12 i:2023-12 p:2007-2019 q:2019-02 13:2023-01 14:2023-01 12\
-:2023-01 1:2019-02 2:2023-01 0:2023-01 b:2022-06 10:2022-06
-box-sizing|pbox-sizing||9:2020-02 j:2024-04 k:2024-04 i:2024-04 p:2007-2019 q:2019-02 13:2019-02 14:2019-02 12:2019-02 1\
-:2019-02 2:2019-02 0:2019-02
-caption-side|pcaption-side||p:2007-2019 q:2021-05
-clear|pclear||p:2007-2019 q:2024-09
-clip-path|pclip-path||7:2021-02 8:2021-02 6:2021-02 9:2021-02 j:2024-04 k:2024-04 i:2024-04 p:2007-2019 q:2021-02 n:16.8\
-0 o:2021-02 m:2021-02 l:4.2101.1 13:2021-02 14:2021-03 12:6.16.2.1525679 1:2021-02 2:2021-03 0:2021-03 b:2021-12 10:2021\
--12
-column-count|pcolumn-count||9:2020-02 p:2007-2019 q:2019-02 13:2019-02 14:2019-02 12:2019-02 1:2019-02 2:2019-02 0:2019-\
-02 b:2022-06 10:2022-06
-css column properties|pcolumns|pcolumn-width|pcolumn-rule|pcolumn-span|pcolumn-fill||p:2013-2021 q:2022-08 1:2022-08 2:2\
-022-08 0:2022-08 13:2023-01 14:2023-01 12:2022-08
-conic-gradient()|fconic-gradient|frepeating-conic-gradient||7:2022-12 8:2022-12 6:2022-12 9:2022-12 j:2023-01 k:2023-01 \
-i:2023-01 p:2007-2019 q:2022-12 n:16.80 o:2024-01 m:2022-12 l:2022-12 1:2022-12 2:2022-12 0:2022-12 13:2022-12 14:2022-1\
-2 12:2022-12
-display:flex|vdisplay:flex|vdisplay:inline-flex||j:2024-04 k:2024-04 i:2024-04 p:2007-2019 q:2019-02 b:2022-06 10:2022-0\
-6
-display:grid|vdisplay:grid|vdisplay:inline-grid||j:2024-04 k:2024-04 i:2024-04 p:2007-2019 q:2019-02 b:2022-06 10:2022-0\
-6
-display:none|vdisplay:none||9:2020-02
-empty-cells|pempty-cells||p:2013-2021 q:2024-08 14:2024-08 12:2024-08 2:2024-08 0:2024-08 h:2024-08
-filter|pfilter||7:2019-02 8:2019-02 6:2019-02 9:2020-02 j:2024-04 k:2024-04 i:2024-04 p:2007-2019 q:2019-02 n:16.80 o:20\
-19-02 m:2019-02 l:2019-02 13:2019-02 14:2019-02 12:2019-02 1:2019-02 2:2019-02 0:2019-02 5:2021-07 b:2022-06 10:2022-06
-flex-direction:column|vflex-direction:column||7:2023-01 8:2023-01 6:2023-01 9:2020-02 j:2024-04 k:2024-04 i:2024-04 p:20\
-07-2019 q:2019-02 l:2023-01 13:2019-02 14:2019-02 12:2019-02 1:2019-02 2:2019-02 0:2019-02 b:2022-06 10:2022-06
-flex-wrap: wrap|vflex-wrap:wrap||7:2023-01 8:2023-01 6:2023-01 9:2023-01 j:2024-04 k:2024-04 i:2024-04 p:2007-2019 q:201\
-9-02 13:2023-01 14:2023-01 12:2019-02 1:2019-02 2:2019-02 0:2019-02 b:2022-06 10:2022-06
-float|pfloat||p:2007-2019 q:2019-02
-font-kerning|pfont-kerning||p:2007-2019 13:2024-03 14:2024-03 12:2024-03 1:2022-08 h:2022-08 b:2022-08
-font-size-adjust|pfont-size-adjust||p:2013-2024 q:2026-04
-font-stretch|pfont-stretch||6:2024-03 p:2007-2019 l:2024-03 13:2023-09 14:2023-09 12:2024-03 1:2023-09 2:2023-09 u:6.1.9\
-0.16 v:2024-03
-clamp()|fclamp||j:2021-05 k:2021-05 i:2021-05 p:2003-2019 q:2021-05 n:2011-16.80 o:2023-12 m:2021-05 l:2021-05 1:2021-05\
- 2:2021-05 0:2021-05 13:2021-05 14:2021-05 12:2021-05 5:2021-07 b:2022-06 10:2022-06
-light-dark()|flight-dark||7:2024-08 8:2024-08 6:2024-08 9:2024-08 j:2024-08 k:2024-08 p:2007-2019 q:2024-08 n:16.88 o:20\
-24-08 m:2024-08 1:2024-08 2:2024-08 13:2024-08 14:2024-08 b:2024-08
-max()|fmax||j:2021-05 k:2021-05 i:2021-05 p:2003-2019 q:2021-05 n:16.80 o:2023-12 m:2021-05 l:2021-05 1:2021-05 2:2021-0\
-5 0:2021-05 13:2021-05 14:2021-05 12:2021-05 5:2021-07 b:2022-06 10:2022-06
-min()|fmin||j:2021-05 k:2021-05 i:2021-05 p:2003-2019 q:2021-05 n:16.80 o:2023-12 m:2021-05 l:2021-05 1:2021-05 2:2021-0\
-5 0:2021-05 13:2021-05 14:2021-05 12:2021-05 5:2021-07 b:2022-06 10:2022-06
-gap, column-gap, row-gap|pgap|pcolumn-gap|prow-gap||9:2022-12 j:2022-12 k:2022-12 i:2022-12 p:2007-2019 q:2022-12 13:202\
-2-12 14:2022-12 12:2022-12 1:2022-12 2:2022-12 0:2022-12 b:2022-12
-grid-template-* properties|pgrid-template|pgrid-template-areas|pgrid-template-columns|pgrid-template-rows||7:2023-01 8:2\
-023-01 6:2023-01 9:2023-01 j:2023-01 k:2023-01 i:2023-01 p:2007-2019 q:2023-01 n:16.80 o:2023-12 m:2023-01 l:2023-01 13:\
-2023-01 14:2023-01 12:2023-01 1:2023-01 2:2023-01 0:2023-01 5:2023-01 b:2023-01
-height property|pheight||1:2019-09 2:2019-09 0:2019-09 13:2019-09 14:2019-09 12:2019-09
-hyphenate-character|phyphenate-character||7:2024-06 8:2024-06 6:2024-06 9:2024-06 p:2013-2021 q:2024-06 n:2024-06 o:2024\
--06 m:2024-06 l:2024-06 13:2024-06 14:2024-06 12:2024-06 1:2024-06 2:2024-06 0:2024-06 b:2024-06 10:2024-06
-hyphenate-limit-chars|phyphenate-limit-chars||4:2024-08 3:2024-08 7:2024-08 8:2024-08 6:2024-08 9:2024-08 p:2013-2021 q:\
-2024-08 n:2024-08 o:2024-08 m:2024-08 l:2024-08 13:2024-08 14:2024-08 12:2024-08 1:2024-08 2:2024-08 0:2024-08 u:2024-08\
- y:2024-08 b:2024-08 10:2024-08
-hyphens|phyphens||7:2022-08 8:2022-08 6:2022-08 p:2007-2021 q:2022-08 n:16.80 o:2023-12 m:2022-08 l:2022-08 13:2022-08 1\
-4:2022-08 12:2022-08 1:2022-08
-!important keyword|!important||j:2021-11 k:2021-11 i:2021-11 b:2022-06 10:2022-06
-inert|ainert||7:2026-04 8:2026-04 6:2026-04 9:2026-04 p:2013-2024 q:2026-04 n:2026-04 o:2026-04 m:2026-04 l:2026-04 13:2\
-026-04 14:2026-04 12:2026-04 1:2026-04 2:2026-04 0:2026-04
-inline-size|pinline-size||4:12.4 3:12.1 7:2019-02 8:2019-02 6:2019-02 9:2020-02 j:2021-03 p:2007-2019 q:2019-02 n:16.80 \
-o:2023-12 m:2019-02 l:2019-02 13:2019-02 14:2019-02 12:2019-02 1:2019-02 2:2019-02 0:2019-02 5:2021-07 b:2022-06 10:2022\
--06
-inset|pinset||7:2024-05 8:2024-05 6:2024-05 9:2020-02 p:2024-05 q:2024-05 n:2024-05 o:2024-05 m:2024-05 l:2024-05 13:202\
-4-05 14:2024-05 12:2024-05 1:2024-05 2:2024-05 0:2024-05 u:2024-05 h:2024-05 b:2024-05 10:2024-05
-fit-content, min-content, max-content|kfit-content|kmin-content|kmax-content||j:2023-01 k:2023-01 i:2022-12 p:2007-2019 \
-q:2022-12 13:2022-12 14:2022-12 12:2022-12 1:2022-12 2:2022-12 0:2022-12 u:6.1
-justify-content|pjustify-content||7:2020-12 8:2020-12 6:2020-12 9:2020-12 j:2024-04 k:2024-04 i:2024-04 p:2007-2019 q:20\
-20-12 13:2020-12 14:2021-03 12:6.16.2.1519779 1:2020-12 2:2021-03 0:2021-03 b:2022-06 10:2022-06
-left, right, top, bottom|pleft|pright|ptop|pbottom||7:2021-05 8:2021-05 6:2021-05 9:2021-05 p:2007-2019 q:2021-05 1:2021\
--05 2:2021-05 0:2021-05 13:2021-05 14:2021-05 12:2021-05
-linear-gradient()|flinear-gradient|frepeating-linear-gradient||j:2021-12 k:2021-12 i:2021-12 p:2007-2019 q:2021-12 n:16.\
-80 o:2023-12 m:4.2148.2 l:4.2147.4 1:2021-12 2:2021-12 0:2021-12 13:2021-12 14:2021-12 12:2021-12 b:2022-06 10:2022-06
-list-style-image|plist-style-image||7:2020-04 8:2020-04 6:2020-04 9:2020-04 j:2021-03 p:2007-2019 q:2020-04 n:16.80 o:20\
-23-12 m:2020-04 l:2020-04 1:2020-04 2:2020-04 0:2020-04 13:2020-04 14:2020-04 12:2020-04 s:2020-04 r:2020-04
-list-style-position|plist-style-position||p:2007-2019 q:2020-04
-list-style|plist-style||r:2020-04
-margin-block-start & margin-block-end|pmargin-block-start|pmargin-block-end||3:11.4 7:2022-07 8:2022-07 6:2022-07 9:2022\
--07 p:2013-2021 q:2022-07 n:16.80 o:2022-07 m:2022-07 l:2022-07 1:2022-07 2:2022-07 0:2022-07 13:2022-07 14:2022-07 12:2\
-022-07 b:2022-09 10:2022-09
-margin-inline & margin-block|pmargin-inline|pmargin-block||3:11.4 7:2022-07 8:2022-07 6:2022-07 9:2022-07 p:2013-2021 q:\
-2022-07 n:2011-16.80 o:2022-07 m:2022-07 l:2022-07 u:10-11 1:2022-07 2:2022-07 0:2022-07 13:2022-07 14:2022-07 12:2022-0\
-7 b:2022-09 10:2022-09
-margin-inline-start & margin-inline-end|pmargin-inline-start|pmargin-inline-end||3:11.4 7:2022-07 8:2022-07 6:2022-07 9:\
-2022-07 p:2013-2021 q:2022-07 n:16.80 o:2022-07 m:2022-07 l:2022-07 1:2022-07 2:2022-07 0:2022-07 13:2022-07 14:2022-07 \
-12:2022-07 b:2022-09 10:2022-09
-mask-image|pmask-image||7:2024-11 8:2024-11 6:2024-11 9:2024-11 p:2013-2024 q:2024-11 o:2024-11 m:2024-11 l:2024-11 13:2\
-024-11 14:2024-11 12:2024-11 1:2024-11 2:2024-11 0:2024-11 b:2024-11 10:2024-11
-max-block-size|pmax-block-size||7:2022-07 8:2022-07 6:2022-08 p:2007-2021 q:2022-07 n:16.80 o:2024-01 l:2022-07 13:2022-\
-07 14:2022-07 12:2022-07 1:2022-07
-max-height property|pmax-height||p:2007-2019 q:2021-11
-max-inline-size|pmax-inline-size||7:2024-05 8:2024-05 6:2024-05 9:2024-05 p:2013-2021 q:2024-05 n:2024-05 o:2024-05 m:20\
-24-05 l:2024-05 13:2024-05 14:2024-05 12:2024-05 1:2024-05 2:2024-05 0:2024-05 b:2024-05 10:2024-05
-min-block-size|pmin-block-size||7:2024-05 8:2024-05 6:2024-05 9:2024-05 p:2013-2021 q:2024-05 n:2024-05 o:2024-05 m:2024\
--05 l:2024-05 13:2024-05 14:2024-05 12:2024-05 1:2024-05 2:2024-05 0:2024-05 b:2024-05 10:2024-05
-min-height property|pmin-height||p:2007-2019 q:2021-11 x:2021-11 t:2021-11
-min-inline-size|pmin-inline-size||7:2022-07 8:2022-07 6:2022-08 9:2022-07 p:2007-2021 q:2022-07 n:16.80 o:2024-01 l:2022\
--07 13:2022-07 14:2022-07 12:2022-07 1:2022-07
-min-width property|pmin-width||p:2007-2019 q:2021-11
-mix-blend-mode|pmix-blend-mode||9:2020-12 j:2024-04 k:2024-04 i:2024-04 p:2007-2019 q:2020-12 13:2020-12 14:2020-12 12:2\
-020-12 1:2020-12 2:2020-12 0:2020-12 5:2021-07 b:2022-06 10:2022-06
-lch(), oklch(), lab(), oklab()|flch|foklch|flab|foklab||7:2023-01 8:2023-01 6:2023-01 9:2023-01 p:2007-2019 n:16.80 o:20\
-24-01 m:2023-01 l:2023-01 13:2023-01 14:2023-01 12:2023-01 1:2023-01 2:2023-01 0:2023-01 u:6.1.74.5 y:102.6 r:2023-01
-object-fit|pobject-fit||9:2021-07 j:2021-07 k:2021-07 i:2021-07 p:2003-2019 q:2021-07 1:2021-07 2:2021-07 0:2021-07 13:2\
-021-07 14:2021-07 12:2021-07 b:2022-06 10:2022-06
-object-position|pobject-position||9:2021-07 j:2021-07 k:2021-07 i:2021-07 p:2003-2019 q:2021-07 1:2021-07 2:2021-07 0:20\
-21-07 13:2021-07 14:2021-07 12:2021-07 b:2022-06 10:2022-06
-opacity|popacity||9:2020-02 j:2024-04 k:2024-04 i:2024-04 p:2007-2019 q:2019-02 1:2019-02 2:2019-02 0:2019-02 h:2020-10 \
-b:2022-06 10:2022-06
-orphans|porphans||7:2024-05 8:2024-05 6:2024-05 9:2024-05 p:2013-2021 q:2024-05 13:2024-05 14:2024-05 12:2024-05 1:2024-\
-05 2:2024-05 0:2024-05 b:2024-05 10:2024-05
-outline-offset|poutline-offset||7:2022-12 8:2022-12 6:2022-12 9:2022-12 j:2022-12 k:2022-12 i:2022-12 p:2007-2019 q:2022\
--12 n:16.80 o:2024-01 m:2022-12 l:2022-12 1:2022-12 2:2022-12 0:2022-12 13:2022-12 14:2022-12 12:2022-12 b:2022-12
-outline|poutline||j:2022-03 k:2022-03 i:2022-03 p:2007-2019 q:2022-03
-overflow-wrap|poverflow-wrap||7:2022-08 8:2022-08 6:2022-08 p:2007-2021 q:2022-08 n:16.80 o:2024-01 m:2022-08 l:2022-08 \
-13:2022-08 14:2022-08 12:2022-08 1:2022-08
-overflow|poverflow||p:2013-2024 q:2019-02
-padding-block-start & padding-block-end|ppadding-block-start|ppadding-block-end||3:11.4 7:2022-07 8:2022-07 6:2022-07 9:\
-2022-07 p:2013-2021 q:2022-07 n:16.80 o:2024-01 m:2022-07 l:2022-07 1:2022-07 2:2022-07 0:2022-07 13:2022-07 14:2022-07 \
-12:2022-07 b:2022-09 10:2022-09
-padding-inline & padding-block|ppadding-inline|ppadding-block||3:11.4 7:2022-07 8:2022-07 6:2022-07 9:2022-07 p:2013-202\
-1 q:2022-07 n:2011-16.80 o:2024-01 m:2022-07 l:2022-07 u:10-11 1:2022-07 2:2022-07 0:2022-07 13:2022-07 14:2022-07 12:20\
-22-07 b:2022-09 10:2022-09
-padding-inline-start & padding-inline-end|ppadding-inline-start|ppadding-inline-end||3:11.4 7:2022-07 8:2022-07 6:2022-0\
-7 9:2022-07 p:2013-2021 q:2022-07 n:16.80 o:2024-01 m:2022-07 l:2022-07 1:2022-07 2:2022-07 0:2022-07 13:2022-07 14:2022\
--07 12:2022-07 b:2022-09 10:2022-09
-position|pposition||7:2021-05 8:2021-05 6:2021-05 9:2021-05 p:2007-2019 q:2021-05 m:2021-05 h:2021-05
-:checked|:checked||7:2020-03 8:2020-03 6:2020-03 9:2020-03 j:2021-03 k:2020-03 i:2020-03 p:2007-2019 q:2020-03 w:2025-07\
- x:2020-03 v:2020-03 s:2020-03 t:2020-03 r:2020-03 d:2020-06 h:2020-10 g:2025-07 b:2022-07 a:2022-07 10:2022-07 z:2022-0\
-7 f:2022-07 e:2022-07
-:default|:default||7:2026-02 8:2026-02 6:2026-02 9:2026-02 p:2007-2024 q:2026-02 s:2026-02 t:2026-02 r:2026-02 b:2026-02\
- a:2026-02 10:2026-02
-:first-child|:first-child||7:2019-10 8:2019-10 6:2019-10 9:2020-02 p:2007-2019 q:2019-10 w:2025-07 x:2019-10 v:2019-10 s\
-:2020-03 t:2020-03 h:2020-10 g:2025-07
-:first-of-type|:first-of-type||7:2019-10 8:2019-10 6:2019-10 9:2020-02 p:2007-2019 q:2019-10 w:2025-07 x:2019-10 v:2019-\
-10 s:2020-03 t:2020-03 h:2020-10 g:2025-07 b:2022-07 10:2022-07
-:has()|:has||7:2023-09 8:2023-09 6:2023-09 9:2021-12 k:2021-12 i:2021-12 p:2007-2019 q:2021-12 n:16.80 o:2024-01 m:2023-\
-09 l:2021-12 w:2025-07 x:2021-12 v:2021-12 y:78.14-115.2 1:2021-12 2:2021-12 0:2021-12 13:2023-09 14:2023-09 12:2023-09 \
-r:2023-09 h:2023-09 g:2025-07 b:2023-09 10:2022-07
-lang()|:lang||7:2022-07 8:2022-07 6:2022-07 9:2022-07 p:2013-2021 q:2022-07 n:16.80 o:2024-01 w:2025-07 1:2022-07 2:2022\
--07 0:2022-07 13:2022-07 14:2022-07 12:2022-07 h:2022-07 g:2025-07
-:last-child|:last-child||7:2019-10 8:2019-10 6:2019-10 9:2020-02 p:2003-2019 q:2019-10 w:2025-07 x:2019-10 v:2019-10 s:2\
-020-03 t:2020-03 h:2020-10 g:2025-07
-:last-of-type|:last-of-type||7:2019-10 8:2019-10 6:2019-10 9:2020-02 p:2003-2019 q:2019-10 w:2025-07 x:2019-10 v:2019-10\
- s:2020-03 t:2020-03 h:2020-10 g:2025-07 b:2022-07 10:2022-07
-:not|:not||7:2019-10 8:2019-10 6:2019-10 9:2020-02 p:2003-2019 q:2019-10 n:16.80 o:2024-01 m:4.7.1 l:2019-10 w:2025-07 x\
-:2019-10 v:2019-10 1:2019-10 2:2019-10 0:2019-10 13:2019-10 14:2019-10 12:2019-10 s:2020-03 t:2020-03 h:2020-10 g:2025-0\
-7 b:2022-07 10:2022-07
-:nth-child|:nth-child||7:2019-10 8:2019-10 6:2019-10 9:2020-02 p:2003-2019 q:2019-10 n:16.80 o:2024-01 m:4.7.1 l:2019-10\
- w:2025-07 x:2019-10 v:2019-10 1:2019-10 2:2019-10 0:2019-10 13:2019-10 14:2019-10 12:2019-10 s:2020-03 t:2020-03 h:2020\
--10 g:2025-07 b:2022-07 10:2022-07
-:nth-last-child|:nth-last-child||7:2019-10 8:2019-10 6:2019-10 9:2020-02 p:2003-2019 q:2019-10 n:16.80 o:2024-01 m:4.7.1\
- l:2019-10 w:2025-07 x:2019-10 v:2019-10 1:2019-10 2:2019-10 0:2019-10 13:2019-10 14:2019-10 12:2019-10 s:2020-03 t:2020\
--03 h:2020-10 g:2025-07 b:2022-07 10:2022-07
-:nth-last-of-type|:nth-last-of-type||7:2019-10 8:2019-10 6:2019-10 9:2020-02 p:2003-2019 q:2019-10 n:16.80 o:2024-01 m:4\
-.7.1 l:2019-10 w:2025-07 x:2019-10 v:2019-10 1:2019-10 2:2019-10 0:2019-10 13:2019-10 14:2019-10 12:2019-10 s:2020-03 t:\
-2020-03 r:2020-03 h:2020-10 g:2025-07 b:2022-07 10:2022-07
-:nth-of-type|:nth-of-type||7:2019-10 8:2019-10 6:2019-10 9:2020-02 p:2003-2019 q:2019-10 n:16.80 o:2024-01 m:4.7.1 l:201\
-9-10 w:2025-07 x:2019-10 v:2019-10 1:2019-10 2:2019-10 0:2019-10 13:2019-10 14:2019-10 12:2019-10 s:2020-03 t:2020-03 r:\
-2020-03 h:2020-10 g:2025-07 b:2022-07 10:2022-07
-:only-child|:only-child||7:2019-10 8:2019-10 6:2019-10 9:2020-02 p:2003-2019 q:2019-10 w:2025-07 x:2019-10 v:2019-10 s:2\
-020-03 t:2020-03 h:2020-10 g:2025-07
-:only-of-type|:only-of-type||7:2019-10 8:2019-10 6:2019-10 9:2020-02 p:2003-2019 q:2019-10 w:2025-07 x:2019-10 v:2019-10\
- s:2020-03 t:2020-03 h:2020-10 g:2025-07
-::after|::after||7:2020-05 8:2020-05 6:2020-05 9:2020-05 j:2024-04 k:2024-04 i:2024-04 p:2003-2019 q:2020-05 l:2020-05 w\
-:2025-07 x:2020-05 v:2020-05 1:2020-05 2:2020-05 0:2020-05 13:2020-05 14:2020-05 12:2020-05 s:2020-05 t:2020-05 h:2020-1\
-0 g:2025-07 b:2022-07 10:2022-07
-::before|::before||7:2020-05 8:2020-05 6:2020-05 9:2020-05 j:2024-04 k:2024-04 i:2024-04 p:2003-2019 q:2020-05 l:2020-05\
- w:2025-07 x:2020-05 v:2020-05 1:2020-05 2:2020-05 0:2020-05 13:2020-05 14:2020-05 12:2020-05 s:2020-05 t:2020-05 h:2020\
--10 g:2025-07 b:2022-07 10:2022-07
-::first-letter|::first-letter||7:2020-05 8:2020-05 6:2020-05 9:2020-05 i:2020-05 p:2007-2019 q:2020-05 l:2020-05 w:2025-\
-07 x:2020-05 v:2020-05 s:2020-05 t:2020-05 h:2020-10 g:2025-07
-::first-line|::first-line||7:2020-05 8:2020-05 6:2020-05 9:2020-05 i:2020-05 p:2007-2019 q:2020-05 l:2020-05 w:2025-07 x\
-:2020-05 v:2020-05 s:2020-05 t:2020-05 h:2020-10 g:2025-07
-::marker|::marker||7:2022-12 8:2022-12 6:2022-12 9:2022-12 i:2022-12 p:2003-2019 q:2022-12 n:16.80 o:2024-01 m:2024-01 l\
-:2022-12 w:2025-07 x:2022-12 v:2022-12 r:2022-12 h:2022-12 g:2025-07
-::placeholder|::placeholder||7:2020-05 8:2020-05 6:2020-05 9:2020-05 j:2021-03 k:2020-05 i:2020-05 p:2003-2019 q:2020-05\
- l:2020-05 w:2025-07 x:2020-05 v:2020-05 s:2020-05 t:2020-05 r:2020-05 d:2020-06 h:2020-10 g:2025-07 b:2022-07 a:2022-07\
- 10:2022-07 z:2022-07 f:2022-07 e:2022-07
-radial-gradient()|fradial-gradient|frepeating-radial-gradient||p:2007-2019 q:2021-12 n:16.80 o:2024-01 m:4.2148.2 l:4.21\
-47.4 1:2021-12 2:2021-12 0:2021-12 13:2021-12 14:2021-12 12:2021-12 b:2022-07 10:2022-07
-resize|presize||3:2024-01 7:2024-01 8:2024-01 6:2024-01 k:2024-01 p:2013-2021 q:2024-01 n:2024-01 o:2024-01 m:2024-01 l:\
-2024-01 13:2024-01 14:2024-01 12:2024-01 1:2024-01 2:2024-01 0:2024-01 x:2024-01 t:2024-01 b:2024-01 c:2024-01 10:2024-0\
-1 11:2024-01
-rgba()|frgba||j:2021-05 k:2021-01 i:2021-01 p:2007-2019 q:2021-01 b:2022-07 10:2022-07
-adjacent sibling combinator|s+||9:2020-03 p:2007-2019 q:2020-03 x:2020-03 v:2020-03 s:2020-03 t:2020-03
-attribute selector|s[||9:2020-02 p:2007-2019 q:2020-12 x:2020-12 v:2020-12 s:2020-03 t:2020-03 r:2020-03 b:2022-06 10:20\
-22-06 f:2022-06
-chaining selectors|s..||9:2020-02 p:2007-2019 q:2019-10 o:2024-01 x:2019-10 v:2019-10 s:2020-03 t:2020-03
-child combinator|s>||9:2020-02 j:2021-03 p:2007-2019 q:2023-06 x:2019-10 v:2019-10 s:2020-03 t:2020-03 b:2022-06 10:2022\
--06
-class selector|s.||9:2020-02 x:2019-10 v:2019-10 s:2020-03 t:2020-03
-descendant combinator|s ||9:2020-02 x:2019-10 v:2019-10 s:2020-03 t:2020-03
-general sibling combinator|s~||9:2020-03 p:2007-2019 q:2020-03 x:2020-03 v:2020-03 s:2020-03 t:2020-03 b:2022-06 10:2022\
--06
-grouping selectors|s,||9:2020-02 x:2019-10 v:2019-10 s:2020-03 t:2020-03
-ID selector|s#||9:2020-02 x:2019-10 v:2019-10 s:2020-03 t:2020-03 f:2022-06
-type selector|stype||9:2020-02 x:2019-10 v:2019-10 s:2020-03 t:2020-03 b:2022-06 10:2022-06
-universal selector *|s*||9:2020-02 p:2007-2019 q:2019-10 x:2019-10 v:2019-10 s:2020-03 t:2020-03 h:2020-10
-shape-margin|pshape-margin||7:2024-03 8:2024-03 6:2024-03 9:2024-03 p:2013-2021 q:2024-03 o:2024-03 m:2024-03 l:2024-03 \
-1:2024-03 2:2024-03 0:2024-03 13:2024-03 14:2024-03 12:2024-03
-shape-outside|pshape-outside||7:2024-02 8:2024-02 6:2024-02 9:2024-02 p:2013-2021 q:2024-02 o:2024-02 m:2024-02 l:2024-0\
-2 1:2024-02 2:2024-02 0:2024-02 13:2024-02 14:2024-02 12:2024-02
-system-ui, ui-serif, ui-sans-serif, ui-rounded, ui-monospace|ksystem-ui|kui-serif|kui-sans-serif|kui-rounded|kui-monospa\
-ce||p:2007-2019 q:2022-12
-tab-size|ptab-size||7:2022-07 8:2022-07 6:2022-07 p:2007-2021 q:2022-07 l:2022-07 13:2022-07 14:2022-07 12:2022-07 1:202\
-2-07 h:2022-07 b:2022-09 a:2022-09 10:2022-09 z:2022-09 e:2022-09
-table-layout|ptable-layout||p:2007-2021 q:2022-07 n:16.80
-text-align-last|ptext-align-last||p:2007-2019 n:16.80 o:2024-01 m:2022-08 l:2022-08 13:2024-03 14:2024-03 12:2024-03 1:2\
-022-08
-text-decoration-color|ptext-decoration-color||9:2020-04 j:2021-03 p:2003-2019 q:2020-04 b:2022-07 10:2022-07
-text-decoration-line|ptext-decoration-line||p:2013-2021 q:2023-12 0:2023-12 b:2023-12 10:2023-12
-text-decoration-skip-ink|ptext-decoration-skip-ink||7:2023-12 8:2023-12 6:2023-12 9:2023-12 j:2023-12 k:2023-12 p:2013-2\
-021 q:2023-12 n:16.80 o:2024-01 m:2023-12 l:2023-12 13:2023-12 14:2023-12 12:2023-12 1:2023-12 2:2023-12 0:2023-12 b:202\
-3-12 10:2023-12
-text-decoration-style|ptext-decoration-style||p:2013-2021 q:2023-12 0:2023-12 b:2023-12 10:2023-12
-text-decoration-thickness|ptext-decoration-thickness||7:2023-01 8:2023-01 6:2023-01 9:2020-04 j:2021-03 i:2020-04 p:2003\
--2019 q:2020-04 n:16.80 o:2024-01 m:2023-01 l:2023-01 u:7.0 v:2020-04 1:2020-04 2:2020-04 0:2020-04 13:2020-04 14:2023-0\
-1 12:2023-01 b:2022-07 10:2022-07
-text-decoration|ptext-decoration||k:2020-01 x:2020-01 t:2020-03
-text-emphasis-position|ptext-emphasis-position||7:2022-07 8:2022-07 6:2022-07 9:2022-07 p:2013-2021 q:2022-07 o:2024-01 \
-m:2022-07 l:2022-07 u:10-11 1:2022-07 2:2022-07 0:2022-07 13:2022-07 14:2022-07 12:2022-07 b:2022-09 10:2022-09
-text-emphasis|ptext-emphasis||6:2022-07 9:2022-07 p:2013-2021 q:2022-07 l:2022-07 u:10-11 1:2022-07 2:2022-07 0:2022-07 \
-13:2022-07 14:2022-07 12:2022-07 b:2022-09 10:2022-09
-text-justify|ptext-justify||4:2024-04 3:2024-04 8:2024-04 6:2024-04 q:2024-04 n:2024-04 m:2024-04 l:2024-04 14:2024-04 1\
-2:2024-04 1:2024-04 2:2024-04 0:2024-04 u:2024-04 t:2024-04 10:2024-04
-text-orientation|ptext-orientation||p:2013-2021 q:2023-12 13:2023-12 14:2023-12 12:2023-12 1:2023-12 2:2023-12 0:2023-12\
- b:2023-12 10:2023-12
-text-overflow|ptext-overflow||j:2021-03 p:2007-2019 q:2019-02 13:2019-02 14:2019-02 12:2019-02 1:2019-02 2:2019-02 0:201\
-9-02 u:5.0.10.2 b:2022-08 10:2022-08
-text-shadow|ptext-shadow||7:2019-02 8:2019-02 6:2019-02 9:2020-02 p:2007-2019 q:2019-02 n:16.80 o:2024-01 m:2019-02 l:20\
-19-02
-text-underline-offset|ptext-underline-offset||7:2023-01 8:2023-01 6:2023-01 9:2021-01 j:2021-03 i:2021-01 p:2003-2019 q:\
-2021-01 n:16.80 o:2024-01 m:2023-01 l:2023-01 v:2021-01 1:2021-01 2:2021-01 0:2021-01 13:2021-01 14:2023-01 12:2023-01 b\
-:2022-08 10:2022-08
-text-underline-position|ptext-underline-position||p:2013-2021 q:2023-12 n:16.80 13:2023-12 14:2023-12 12:2023-12 1:2023-\
-12 2:2023-12 0:2023-12 b:2023-12 10:2023-12
-text-wrap|ptext-wrap||7:2024-04 8:2024-04 6:2024-04 9:2024-04 p:2013-2021 q:2024-04 n:2024-04 o:2024-01 m:2024-04 l:2024\
--04 13:2024-04 14:2024-04 12:2024-04 1:2024-04 2:2024-04 0:2024-04 b:2024-04 10:2024-04
-transform|ptransform||7:2019-02 8:2019-02 6:2019-02 9:2020-02 j:2024-04 k:2024-04 i:2024-04 p:2007-2019 q:2019-02 n:16.8\
-0 o:2024-01 m:2019-02 l:2019-02 13:2019-02 14:2019-02 12:2019-02 1:2019-02 2:2019-02 0:2019-02 h:2020-10 b:2022-08 10:20\
-22-08
-CSS calc() function|fcalc||p:2003-2019 q:2020-02 n:16.80 o:2024-01 m:2020-02 l:2020-02 1:2020-02 2:2020-02 0:2020-02 13:\
-2020-02 14:2020-02 12:2020-02 j:2024-04 k:2024-04 i:2024-04 b:2022-08 10:2022-08
-ch unit|uch||p:2003-2019 q:2020-02 1:2020-02 2:2020-02 0:2020-02 13:2020-02 14:2020-02 12:2020-02 j:2024-04 k:2024-04 i:\
-2024-04 b:2022-08 10:2022-08
-initial unit|kinitial||p:2003-2019 q:2020-02 1:2020-02 2:2020-02 0:2020-02 13:2020-02 14:2020-02 12:2020-02 j:2024-04 k:\
-2024-04 i:2024-04 b:2022-08 10:2022-08
-rem unit|urem||p:2003-2019 q:2020-02 1:2020-02 2:2020-02 0:2020-02 13:2020-02 14:2020-02 12:2020-02 j:2024-04 k:2024-04 \
-i:2024-04 b:2022-08 10:2022-08
-vh unit|uvh||p:2003-2019 q:2020-02 j:2024-04 k:2024-04 i:2024-04 v:2020-02 5:2021-07 b:2022-08 10:2022-08
-vmax unit|uvmax||p:2003-2019 q:2020-02 1:2020-02 2:2020-02 0:2020-02 13:2020-02 14:2020-02 12:2020-02 j:2024-04 k:2024-0\
-4 i:2024-04 b:2022-08 10:2022-08
-vmin unit|uvmin||p:2003-2019 q:2020-02 1:2020-02 2:2020-02 0:2020-02 13:2020-02 14:2020-02 12:2020-02 j:2024-04 k:2024-0\
-4 i:2024-04 v:2020-02 b:2022-08 10:2022-08
-vw unit|uvw||p:2003-2019 q:2020-02 j:2024-04 k:2024-04 i:2024-04 5:2021-07 b:2022-08 10:2022-08
-CSS Variables (Custom Properties)|fvar||7:2019-08 8:2019-08 6:2019-08 9:2020-02 j:2024-04 k:2024-04 i:2024-04 p:2003-201\
-9 q:2020-01 n:16.80 o:2024-01 m:2020-02 l:2020-02 1:2020-01 2:2020-01 0:2020-01 13:2020-02 14:2020-02 12:2020-02 h:2020-\
-10 5:2021-07 b:2022-09 10:2022-09
-visibility|pvisibility||7:2019-02 8:2019-02 6:2019-02 9:2020-02 j:2024-04 k:2024-04 i:2024-04 p:2007-2019 q:2019-02 1:20\
-19-02
-white-space-collapse|pwhite-space-collapse||7:2024-09 8:2024-09 6:2024-09 9:2024-09 p:2013-2021 q:2024-09 n:2024-09 o:20\
-24-09 m:2024-09 l:2024-09 13:2024-09 14:2024-09 12:2024-09 1:2024-09 2:2024-09 0:2024-09
-white-space|pwhite-space||p:2007-2019 q:2019-02 u:5.0.10.2
-widows|pwidows||7:2024-05 8:2024-05 6:2024-05 9:2024-05 p:2013-2021 q:2024-05 13:2024-05 14:2024-05 12:2024-05 1:2024-05\
- 2:2024-05 0:2024-05 b:2024-05 10:2024-05
-word-break|pword-break||k:2022-02 i:2022-02 q:2022-02 1:2022-02 2:2022-02 0:2022-02 13:2022-02 14:2022-02 12:2022-02 b:2\
-022-09 a:2022-09 10:2022-09 z:2022-09 e:2022-09
-word-spacing|pword-spacing||p:2013-2021 q:2024-03 0:2024-03
-word-wrap|pword-wrap||p:2016-2021 q:2025-05 l:2025-05
-writing-mode|pwriting-mode||j:2022-05 k:2022-05 i:2022-05 p:2007-2019 q:2022-05 1:2022-05 2:2022-05 0:2022-05 13:2022-05\
- 14:2022-05 12:2022-05 5:2022-05 b:2022-09 10:2022-09
-z-index|pz-index||7:2021-05 8:2021-05 6:2021-05 9:2021-05 p:2007-2019 q:2021-05 h:2021-05
-<abbr> element|eabbr||j:2023-10 k:2023-10 p:2013-2021 q:2023-09 1:2023-09 2:2023-09 0:2023-09 13:2023-09 14:2023-09 12:2\
-023-09 d:2023-10 h:2023-09
-<acronym> element|eacronym||p:2013-2021 q:2024-01 1:2024-01 2:2024-01 0:2024-01 13:2024-01 14:2024-01 12:2024-01 h:2024-\
-01
-address|eaddress||j:2024-04 k:2024-04 i:2024-04 a:2022-11 z:2022-11 f:2022-11 e:2022-11
-local anchors|l#||8:2019-08 j:2024-04 k:2024-04 u:6.0 w:2019-08 x:2019-08 v:2019-08 0:2020-01 14:2019-08 12:2019-08 t:20\
-20-03 r:2020-03 d:2020-06 g:2021-08 a:2022-11 z:2022-11
-<audio> element|eaudio||7:2020-04 8:2020-04 6:2020-04 9:2020-04 j:2024-04 k:2024-04 i:2024-04 p:2007-2019 q:2020-04 n:20\
-19-16.80 o:2024-01 m:2021-05 l:2021-05 1:2020-04 2:2020-04 0:2020-04 13:2020-04 14:2020-04 12:2020-04 s:2020-04 t:2020-0\
-4 r:2020-04 d:2020-06 h:2020-10 5:2021-07 g:2021-08 b:2022-11 c:2022-11 a:2022-11 10:2022-11 11:2022-11 z:2022-11 f:2022\
--11
-background attribute|abackground||q:2019-02 d:2020-06
-<base>|ebase||j:2024-04 k:2024-04 i:2024-04 q:2021-12 l:2021-12 w:2021-12 x:2021-12 v:2021-12 t:2021-12 r:2021-12 h:2021\
--12 g:2021-12 b:2022-11 a:2022-11 10:2022-11 z:2022-11 e:2022-11
-<bdi> element|ebdi||7:2019-02 8:2019-02 6:2019-02 9:2020-02 j:2024-04 k:2024-04 i:2024-04 p:2007-2019 q:2019-02 n:16.80 \
-o:2024-01 m:2019-02 l:2019-02 13:2019-02 14:2019-02 12:2019-02 1:2019-02 2:2019-02 0:2019-02 d:2020-06 h:2020-10 b:2022-\
-11 a:2022-11 10:2022-11 z:2022-11 f:2022-11 e:2022-11
-<button type="reset"> element|ebutton[reset]||p:2003-2019 q:2020-01 m:2019-06 13:2019-09 14:2019-09 12:2019-09 1:2019-09\
- 2:2019-09 0:2019-09 r:2020-03 d:2020-06 b:2022-11 a:2022-11 10:2022-11 z:2022-11 e:2022-11
-<button type="submit"> element|ebutton[submit]||p:2003-2019 q:2020-01 n:2011-16.80 o:2024-01 m:2019-06 14:2019-09 r:2020\
--03 d:2020-06 b:2022-11 a:2022-11 10:2022-11 z:2022-11 e:2022-11
-<code> element|ecode||j:2023-05 k:2023-05 i:2023-05
-<dfn> element|edfn||h:2023-09
-<dialog> element|edialog||7:2019-02 8:2019-02 9:2020-02 j:2024-04 k:2024-04 i:2024-04 p:2007-2019 q:2019-02 n:16.80 o:20\
-24-01 m:2019-02 l:2019-02 13:2019-02 14:2019-02 12:2019-02 1:2019-02 2:2019-02 0:2019-02 s:2020-03 t:2020-03 d:2020-06 h\
-:2020-10 5:2021-07 b:2022-11 a:2022-11 10:2022-11 z:2022-11 f:2022-11 e:2022-11
-dir attribute|adir||b:2022-06 10:2022-06
-<form> element|eform||j:2024-04 k:2024-04 i:2024-04 p:2003-2019 q:2020-01 w:2020-01 14:2019-09 s:2020-03 t:2020-03 r:202\
-0-03 d:2020-06 h:2020-10 5:2021-07 g:2021-08 b:2022-11 a:2022-11 10:2022-11 z:2022-11 f:2022-11 e:2022-11
-height attribute|aheight||d:2020-06
-hidden attribute|ahidden||7:2024-01 8:2024-01 6:2024-01 9:2024-01 p:2003-2019 q:2024-01 n:2024-01 o:2024-01 m:2024-01 l:\
-2024-01 1:2024-01 13:2024-01 14:2024-01 12:2024-01 b:2024-01 10:2024-01
-image maps|emap||q:2021-09 2:2021-10 0:2021-10 12:2021-10 r:2021-09 d:2021-09
-<input type="checkbox"> element|einput[checkbox]||j:2024-04 k:2024-04 i:2024-04 p:2003-2019 q:2020-01 w:2020-01 x:2021-0\
-6 v:2021-06 s:2020-03 t:2020-03 r:2020-03 d:2020-06 g:2021-08 b:2022-11 a:2022-11 10:2022-11 z:2022-11 f:2022-11 e:2022-\
-11
-<input type="hidden"> element|einput[hidden]||j:2024-04 k:2024-04 i:2024-04 p:2003-2019 q:2020-01 w:2020-01 x:2021-06 v:\
-2021-06 s:2020-03 t:2020-03 r:2020-03 d:2020-06 g:2021-08 b:2022-11 a:2022-11 10:2022-11 z:2022-11 f:2022-11 e:2022-11
-<input type="radio"> element|einput[radio]||j:2024-04 k:2024-04 i:2024-04 p:2003-2019 q:2020-01 w:2020-01 x:2021-06 v:20\
-21-06 s:2020-03 t:2020-03 r:2020-03 d:2020-06 g:2021-08 b:2022-11 a:2022-11 10:2022-11 z:2022-11 f:2022-11 e:2022-11
-<input type="reset"> element|einput[reset]||j:2024-04 k:2024-04 i:2024-04 p:2003-2019 q:2020-01 w:2020-01 x:2021-06 v:20\
-21-06 s:2020-03 t:2020-03 r:2020-03 d:2020-06 g:2021-08 b:2022-11 a:2022-11 10:2022-11 z:2022-11 f:2022-11 e:2022-11
-<input type="submit"> element|einput[submit]||j:2024-04 k:2024-04 i:2024-04 p:2003-2019 q:2020-01 n:2011-16.80 o:2024-01\
- w:2020-01 x:2021-06 v:2021-06 14:2019-09 s:2020-03 t:2020-03 r:2020-03 d:2020-06 g:2021-08 b:2022-11 a:2022-11 10:2022-\
-11 z:2022-11 f:2022-11 e:2022-11
-<input type="text"> element|einput[text]||j:2024-04 k:2024-04 i:2024-04 p:2003-2019 q:2020-01 l:2019-06 u:6.0-9.0 w:2020\
--01 x:2021-06 v:2021-06 12:2019-09 s:2020-03 t:2020-03 r:2020-03 d:2020-06 g:2021-08 b:2022-11 a:2022-11 10:2022-11 z:20\
-22-11 f:2022-11 e:2022-11
-<link> element|elink||7:2019-02 8:2019-02 6:2019-02 9:2020-02 j:2023-12 k:2023-12 i:2023-12 n:16.80 o:2023-12 m:2023-12 \
-l:2023-12 y:78.5 13:2019-02 14:2019-02 12:2019-02 1:2019-02 2:2019-02 0:2020-01 u:5.0.10.2 w:2020-01 x:2020-01 v:2020-01\
- s:2020-03 t:2020-03 r:2020-03 d:2020-06 h:2020-09 5:2021-07 g:2021-08 b:2022-11 a:2022-11 10:2022-11 z:2022-11 f:2022-1\
-1 e:2022-11
-mailto: links|lmailto||k:2021-05
-<marquee> element|emarquee||7:2020-04 8:2020-04 6:2020-04 9:2020-04 j:2021-03 p:2007-2019 q:2020-03 d:2020-06 h:2020-10 \
-5:2021-07 b:2022-11 a:2022-11 10:2022-11 z:2022-11 f:2022-11 e:2022-11
-<meter> element|emeter||7:2019-02 8:2019-02 9:2020-02 j:2024-04 k:2024-04 i:2024-04 p:2007-2019 q:2019-02 13:2019-02 14:\
-2019-02 12:2019-02 1:2019-02 2:2019-02 0:2019-02 d:2020-06 h:2020-10 b:2022-11 a:2022-11 10:2022-11 z:2022-11 f:2022-11 \
-e:2022-11
-<object> element|eobject||7:2020-10 8:2020-10 6:2020-10 9:2020-10 j:2021-03 k:2020-10 i:2020-10 p:2007-2019 q:2020-10 n:\
-16.80 o:2024-01 m:2020-10 l:2020-10 w:2020-10 x:2020-10 v:2020-10 1:2021-02 2:2020-10 0:2020-10 13:2020-10 14:2020-10 12\
-:2020-10 s:2020-10 t:2020-10 r:2020-10 d:2020-10 h:2020-10 5:2021-07 g:2021-08 b:2022-11 a:2022-11 10:2022-11 z:2022-11 \
-f:2022-11 e:2022-11
-<picture> element|epicture||7:2019-05 8:2019-05 6:2019-05 9:2020-02 j:2024-04 k:2024-04 i:2024-04 p:2003-2019 q:2020-01 \
-n:16.62-16.80 o:2024-01 m:2019-05 l:2019-05 1:2020-01 2:2020-01 0:2020-01 13:2019-05 14:2019-05 12:2019-05 s:2020-03 t:2\
-020-03 r:2020-03 d:2020-06 h:2020-10 5:2021-07 b:2022-11 a:2022-11 10:2022-11 z:2022-11 f:2022-11 e:2022-11
-popover attribute|apopover||7:2023-09 8:2023-09 6:2024-03 9:2024-03 p:2007-2019 q:2023-09 n:16.80 o:2024-01 m:2023-09 l:\
-2024-03 13:2023-09 14:2023-09 12:2024-03 1:2023-09 2:2023-09 x:2024-03 y:115.2 s:2023-09 t:2023-09 d:2023-09 5:2023-09
-<progress> element|eprogress||7:2019-02 8:2019-02 9:2020-02 j:2024-04 k:2024-04 i:2024-04 p:2007-2019 q:2019-02 n:16.80 \
-o:2024-01 m:2019-02 l:2019-02 13:2019-02 14:2019-02 12:2019-02 1:2019-02 2:2019-02 0:2019-02 d:2020-06 h:2020-10 b:2022-\
-11 a:2022-11 10:2022-11 z:2022-11 f:2022-11 e:2022-11
-required attribute|arequired||7:2019-09 8:2019-09 9:2020-02 j:2024-04 k:2024-04 i:2024-04 p:2003-2019 q:2020-01 n:16.80 \
-o:2024-01 x:2020-01 13:2019-09 14:2019-09 12:2019-09 1:2019-09 2:2019-09 0:2019-09 t:2020-03 r:2020-03 d:2020-06 h:2020-\
-10 b:2022-11 a:2022-11 10:2022-11 z:2022-11 f:2022-11 e:2022-11
-<rp> element|erp||7:2019-02 8:2019-02 9:2020-02 j:2024-04 k:2024-04 i:2024-04 p:2007-2019 q:2019-02 d:2020-06 h:2020-10 \
-b:2022-11 a:2022-11 10:2022-11 z:2022-11 f:2022-11 e:2022-11
-<rt> element|ert||7:2019-02 8:2019-02 9:2020-02 j:2024-04 k:2024-04 i:2024-04 p:2007-2019 q:2019-02 d:2020-06 h:2020-10 \
-b:2022-11 a:2022-11 10:2022-11 z:2022-11 f:2022-11 e:2022-11
-<ruby> element|eruby||7:2019-02 8:2019-02 9:2020-02 j:2024-04 k:2024-04 i:2024-04 p:2007-2019 q:2019-02 d:2020-06 h:2020\
--10 b:2022-11 a:2022-11 10:2022-11 z:2022-11 f:2022-11 e:2022-11
-<select> element|eselect||p:2003-2019 q:2020-01 w:2020-01 x:2021-06 v:2021-06 14:2019-09 d:2020-06 g:2021-08 b:2022-11 a\
-:2022-11 10:2022-11 z:2022-11 e:2022-11
-HTML5 semantics|earticle|easide|edetails|efigcaption|efigure|efooter|eheader|emain|emark|enav|esection|esummary|etime||p\
-:2003-2019 q:2020-01 1:2020-01 2:2020-01 0:2020-01 13:2019-07 14:2019-07 12:2019-07 h:2020-10 b:2022-11 a:2022-11 10:202\
-2-11 z:2022-11 e:2022-11
-<small> element|esmall||j:2021-11 k:2021-11 i:2021-11 f:2022-11
-srcset and sizes attributes|asrcset|asizes||7:2019-05 8:2019-05 6:2019-05 9:2020-02 j:2024-04 k:2024-04 i:2024-04 p:2003\
--2019 q:2020-01 n:16.80 o:2024-01 m:2019-05 l:2019-05 1:2020-01 2:2020-01 0:2020-01 13:2019-05 14:2019-05 12:2019-05 s:2\
-020-03 t:2020-03 r:2020-03 d:2020-06 h:2020-10 5:2021-07 b:2022-11 a:2022-11 10:2022-11 z:2022-11 f:2022-11 e:2022-11
-<strike> element|estrike||d:2020-06
-<style> element|estyle||9:2023-01 w:2025-07 x:2025-07 v:2023-02 g:2025-07 b:2023-07 10:2025-04
-embedded <svg> image|esvg||7:2020-02 8:2020-02 6:2020-02 9:2020-02 p:2007-2019 q:2020-02 n:16.80 o:2024-01 m:2020-02 l:2\
-020-02 1:2020-02 2:2020-02 0:2020-02 13:2020-02 14:2020-02 12:2020-02 d:2020-06 h:2020-10 5:2021-07 b:2022-11 a:2022-11 \
-10:2022-11 z:2022-11 f:2022-11 e:2022-11
-<textarea> element|etextarea||p:2003-2019 q:2020-01 l:2019-06 u:6.0-9.0 w:2020-01 x:2021-06 v:2021-06 12:2019-09 d:2020-\
-06 g:2021-08 b:2022-11 a:2022-11 10:2022-11 z:2022-11 e:2022-11
-<video> element|evideo||7:2019-09 8:2019-09 6:2019-09 9:2020-02 j:2024-04 k:2024-04 i:2024-04 p:2007-2019 q:2019-09 o:20\
-24-01 m:2021-05 l:2021-05 1:2019-09 2:2019-09 0:2019-09 13:2019-09 14:2019-09 12:2019-09 s:2020-03 t:2020-03 r:2020-03 d\
-:2020-06 h:2020-10 5:2021-07 g:2021-08 b:2022-11 a:2022-11 10:2022-11 z:2022-11 f:2022-11 e:2022-11
-<wbr> element|ewbr||8:2019-02 j:2024-04 i:2024-04 p:2007-2019 q:2019-02 d:2020-06 h:2020-10 b:2022-11 c:2022-11 a:2022-1\
-1 10:2022-11 11:2022-11 z:2022-11 e:2022-11
-width attribute|awidth||d:2020-06
-AVIF image format|iavif||k:2021-01 p:2007-2019 q:2021-01 x:2021-01 h:2023-01 5:2023-04 b:2022-09 c:2022-09 a:2022-09 10:\
-2022-09 11:2022-09 z:2022-09 f:2022-09 e:2022-09
-base 64 image format|ibase64||7:2024-05 8:2020-02 6:2020-02 9:2020-02 q:2020-02 w:2020-02 d:2020-06 g:2021-08
-BMP image format|ibmp||c:2022-09 11:2022-09
-HEIF image format|iheif|iheic||p:2007-2019 q:2024-02 o:2024-02 l:2024-02 u:9.0 y:68.4-115.7 0:2024-02 12:2024-02 j:2021-\
-03 k:2020-02 i:2020-02 w:2020-02 x:2020-02 v:2020-02 r:2024-02 d:2020-06 h:2020-10 5:2021-07 g:2021-08 b:2022-09 c:2022-\
-09 a:2022-09 10:2022-09 11:2022-09 z:2022-09 f:2022-09 e:2022-09
-ICO image format|iico||p:2007-2019 v:2020-02
-video as Image Assets|imp4||7:2021-05 8:2021-05 6:2021-05 9:2021-05 i:2021-05 p:2003-2019 q:2021-05 n:16.80 l:2021-05 u:\
-6.0 v:2021-05 y:78.19 0:2021-05 12:2021-05 r:2021-05 d:2021-05 h:2021-05 5:2021-07 b:2022-09 a:2022-09 10:2022-09 z:2022\
--09 f:2022-09 e:2022-09
-SVG image format|isvg|isvg+xml||7:2024-07 9:2023-01 h:2023-01
-TIFF image format|itiff|itif||p:2007-2019 o:2024-01 l:2020-02 u:9.0 y:68.4 1:2020-02 0:2020-02 13:2020-02 12:2020-02 j:2\
-021-03 i:2020-02 v:2020-02 r:2020-03 h:2020-10 5:2021-07 b:2022-09 a:2022-09 10:2022-09 z:2022-09 f:2022-09 e:2022-09
-webP image format|iwebp||p:2007-2019
-`}});function colorOf(value3){const tokens=value3.filter(([type])=>type!==u.Whitespace&&type!==u.Comment);const[first]=tokens;
-if(first===void 0)return void 0;if(tokens.length===1&&first[0]===u.Hash)return hex(first[4].value);if(tokens.length===1&&
-first[0]===u.Ident)return plainColor(first[4].value);return first[0]===u.Function?called(first[4].value.toLowerCase(),tokens.
-slice(1)):void 0}function plainColor(text6){const name2=text6.trim().toLowerCase();if(/^#[0-9a-f]{6}$/.test(name2))return hex(
-name2.slice(1));return Object.hasOwn(named3,name2)?hex(named3[name2]??""):void 0}function hex(digits){if(!/^(?:[0-9a-f]{3}|[0-9a-f]{4}|[0-9a-f]{6}|[0-9a-f]{8})$/i.
-test(digits))return void 0;const size2=digits.length<6?1:2;const part2=index=>{const one=digits.slice(index*size2,(index+
-1)*size2);return Number.parseInt(size2===1?one+one:one,16)};const solid=digits.length%3===0||part2(3)===255;return solid?
-{red:part2(0),green:part2(1),blue:part2(2)}:void 0}function called(name2,tokens){const of=Object.hasOwn(functions,name2)?
-functions[name2]:void 0;if(of===void 0||tokens.at(-1)?.[0]!==u.CloseParen)return void 0;const parts=[];for(const token of tokens.
-slice(0,-1)){if(token[0]===u.Number)parts.push({value:token[4].value,unit:""});else if(token[0]===u.Percentage)parts.push(
-{value:token[4].value,unit:"%"});else if(token[0]===u.Dimension)parts.push({value:token[4].value,unit:token[4].unit.toLowerCase()});else if(token[0]!==
-u.Comma&&!(token[0]===u.Delim&&token[4].value==="/"))return void 0}const[alpha={value:1,unit:""},...more]=parts.slice(3);
-const isSolid=alpha.value===(alpha.unit==="%"?100:1);return parts.length<3||more.length>0||!isSolid?void 0:of(parts)}function ofRgb(parts){
-const shares2=parts.slice(0,3).map(({value:value3,unit:unit2})=>share(value3,unit2==="%"?100:255));const[unit,...others]=parts.
-slice(0,3).map(part2=>part2.unit);return others.some(other=>other!==unit)||unit!==""&&unit!=="%"?void 0:colorOfShares(shares2)}
-function ofHsl([hue,saturation,lightness]){const turn=turnOf(hue);const[s2,l2]=[percentage(saturation),percentage(lightness)];
-if(turn===void 0||s2===void 0||l2===void 0)return void 0;return colorOfShares([0,8,4].map(n2=>{const k=(n2+turn*12)%12;return l2-
-s2*Math.min(l2,1-l2)*Math.max(-1,Math.min(k-3,9-k,1))}))}function ofHwb([hue,whiteness,blackness]){const[w,b]=[percentage(
-whiteness),percentage(blackness)];const pure=ofHsl([hue,{value:100,unit:"%"},{value:50,unit:"%"}].filter(part2=>part2!==
-void 0));if(pure===void 0||w===void 0||b===void 0)return void 0;if(w+b>=1)return colorOfShares([w,w,w].map(one=>one/(w+b)));
-return colorOfShares([pure.red,pure.green,pure.blue].map(one=>one/255*(1-w-b)+w))}function turnOf(angle){const whole2=angle===
-void 0?void 0:turns[angle.unit];if(angle===void 0||whole2===void 0||!Number.isFinite(angle.value))return void 0;const turn=angle.
-value/whole2;return turn-Math.floor(turn)}function percentage(part2){return part2===void 0||part2.unit!==""&&part2.unit!==
-"%"?void 0:share(part2.value,100)}function share(value3,whole2){return Math.min(1,Math.max(0,value3/whole2))}function colorOfShares(shares2){
-const[red=0,green=0,blue=0]=shares2.map(one=>Math.round(one*255));return{red,green,blue}}function contrast2(one,other){const[
-low=0,high=0]=[luminance(one),luminance(other)].sort((a2,b)=>a2-b);return(high+.05)/(low+.05)}function luminance({red,green,
-blue}){const[r2=0,g=0,b=0]=[red,green,blue].map(part2=>{const share2=part2/255;return share2<=.04045?share2/12.92:((share2+
-.055)/1.055)**2.4});return .2126*r2+.7152*g+.0722*b}function shownColor({red,green,blue}){return`#${[red,green,blue].map(
-part2=>Math.round(part2).toString(16).padStart(2,"0")).join("")}`}var named3,functions,turns;var init_colors=__esm({"src\
-/mail/colors.ts"(){"use strict";init_dist2();named3={aqua:"00ffff",black:"000000",blue:"0000ff",fuchsia:"ff00ff",gray:"8\
-08080",green:"008000",grey:"808080",lime:"00ff00",maroon:"800000",navy:"000080",olive:"808000",orange:"ffa500",purple:"8\
-00080",red:"ff0000",silver:"c0c0c0",teal:"008080",white:"ffffff",yellow:"ffff00"};functions={rgb:ofRgb,rgba:ofRgb,hsl:ofHsl,
-hsla:ofHsl,hwb:ofHwb};turns={"":360,deg:360,grad:400,rad:2*Math.PI,turn:1}}});function put3(look2,property2,from){const value3=from[property2];if(value3!==void 0)look2[property2]=value3}function ofAttributes(element){
-const{tagName}=element;const look2={};const background=attribute(element,"bgcolor");if(background!==void 0)look2.background=
-plainColor(background)??unsure;if(attribute(element,"background")!==void 0)look2.background=unsure;const color=attribute(
-element,tagName==="font"?"color":"text");if(color!==void 0&&(tagName==="font"||tagName==="body"))look2.color=plainColor(
-color)??unsure;if(attribute(element,"hidden")!==void 0)look2.hidden=true;return look2}function lookOf(declarations2){const look2={};
-const important=new Set;for(const{name:name2,value:value3}of declarations2){const said3=saidBy(name2,value3);Object.assign(
-look2,said3);if(says(value3,"important"))for(const one of Object.keys(said3))important.add(one)}return{look:look2,important}}
-function saidBy(name2,marked){const value3=withoutMark(marked);const word2=wordOf(value3);switch(name2){case"color":return{
-color:word2==="inherit"?"inherit":colorOf(value3)??unsure};case"background":case"background-color":return{background:word2===
-"none"||word2==="transparent"?"none":colorOf(value3)??unsure};case"background-image":case"filter":case"mix-blend-mode":return word2===
-"none"||word2==="normal"?{}:{background:unsure};case"position":return word2==="absolute"||word2==="fixed"?{background:unsure}:
-{};case"opacity":return numberOf(value3)===1?{}:numberOf(value3)===0?{hidden:true}:{color:unsure};case"font-size":return{
-size:sizeOf2(value3)};case"font":return{size:unsure,bold:unsure};case"font-weight":{const weight2=numberOf(value3);if(weight2!==
-void 0)return{bold:weight2>=700};return{bold:word2==="bold"?true:word2==="normal"?false:unsure}}case"display":return{hidden:word2===
-"none"};case"visibility":return{hidden:word2==="hidden"};case"max-height":return numberOf(value3)===0?{hidden:true}:{};case"\
-mso-hide":return{hidden:true};case"all":return{...vague};default:return{}}}function withoutMark(value3){const mark=value3.
-findIndex(token=>token[0]===u.Delim&&token[4].value==="!");return mark<0?value3:value3.slice(0,mark)}function says(tokens,word2){
-return tokens.some(token=>token[0]===u.Ident&&token[4].value.toLowerCase()===word2)}function filled2(value3){return value3.
-filter(([type])=>type!==u.Whitespace&&type!==u.Comment)}function wordOf(value3){const[only2,...more]=filled2(value3);return only2?.[0]===
-u.Ident&&more.length===0?only2[4].value.toLowerCase():void 0}function numberOf(value3){const[only2,...more]=filled2(value3);
-if(more.length>0)return void 0;if(only2?.[0]===u.Number)return only2[4].value;return only2?.[0]===u.Dimension&&only2[4].
-value===0?0:void 0}function sizeOf2(value3){const[only2,...more]=filled2(value3);if(more.length>0)return unsure;if(only2?.[0]===
-u.Number&&only2[4].value===0)return 0;const scale=only2?.[0]===u.Dimension?pixels[only2[4].unit.toLowerCase()]:void 0;return only2?.[0]===
-u.Dimension&&scale!==void 0?only2[4].value*scale:unsure}function targets(selector){const found2=[];let part2=new Part;let exact=true;
-let next=false;const end2=()=>{if(!part2.fleeting)found2.push({name:part2.name(),exact:exact&&part2.exact});part2=new Part;
-exact=true;next=false};let open9=0;for(const token of selector){const[type]=token;if(type===u.Comment)continue;if(open9>
-0){if(brackets.close.includes(type))open9-=1;else if(brackets.open.includes(type))open9+=1}else if(type===u.Comma)end2();else if(type===
-u.Whitespace||type===u.Delim&&">+~|".includes(token[4].value)){next=!part2.empty}else{if(next){part2=new Part;exact=false;
-next=false}if(brackets.open.includes(type))open9+=1;part2.add(token)}}end2();return found2}var unsure,Cascade,vague,pixels,
-brackets,Part;var init_cascade=__esm({"src/mail/cascade.ts"(){"use strict";init_dist2();init_colors();init_tree();unsure=
-"unsure";Cascade=class{#ruled=new Map;#inline;constructor({rules,inline:inline2}){this.#inline=inline2;rules.forEach((rule,index)=>void this.#add(
-rule,index))}#add({selector,inside:inside2,declarations:declarations2},index){const around=inside2.at(-1);if(selector===
-null||around?.name.endsWith("keyframes"))return;if(around?.name==="media"&&says(around.prelude,"dark"))return;const{look:look2,
-important}=lookOf(declarations2);const said3=Object.keys(look2);if(said3.length===0)return;for(const{name:name2,exact}of targets(
-selector)){const ruled=this.#ruled.get(name2)??{look:{},order:{},important:new Set};this.#ruled.set(name2,ruled);for(const property2 of said3){
-const sure=exact&&inside2.length===0&&!important.has(property2);put3(ruled.look,property2,sure&&ruled.look[property2]!==
-unsure?look2:vague);ruled.order[property2]=index;if(important.has(property2))ruled.important.add(property2)}}}of(element){
-const classes=attribute(element,"class")??"";const style=attribute(element,"style")??"";if(`${classes} ${style}`.includes(
-"{{"))return{...vague};const id=attribute(element,"id");const named6=[...new Set(classes.split(/\s+/))].flatMap(one=>this.#ruled.
-get(`.${one}`)??[]);const others=["*",element.tagName,...id===void 0?[]:[`#${id}`]];const[every,tag,single]=others.map(name2=>this.#ruled.
-get(name2));const own5=lookOf(this.#inline.get(element)??[]).look;const look2=ofAttributes(element);for(const property2 of Object.
-keys(vague)){const last=named6.filter(one=>one.look[property2]!==void 0).reduce((found2,one)=>(found2?.order[property2]??
--1)>(one.order[property2]??-1)?found2:one,void 0);const ruled=[every,tag,last,single,...named6].filter(one=>one!==void 0);
-for(const one of[every,tag,last,single])if(one!==void 0)put3(look2,property2,one.look);if(ruled.some(one=>one.look[property2]===
-unsure))put3(look2,property2,vague);put3(look2,property2,own5);if(ruled.some(({important})=>important.has(property2)))put3(
-look2,property2,vague)}return look2}};vague={color:unsure,background:unsure,size:unsure,bold:unsure,hidden:unsure};pixels=
-{px:1,pt:4/3};brackets={open:[u.Function,u.OpenParen,u.OpenSquare],close:[u.CloseParen,u.CloseSquare]};Part=class{#names=[];#before;#others=false;fleeting=false;add(token){
-const before=this.#before;this.#before=token;if(token[0]===u.Hash)this.#names.push(`#${token[4].value}`);else if(token[0]===
-u.Delim){if(token[4].value==="*")this.#names.push("*");else if(token[4].value!==".")this.#others=true}else if(token[0]!==
-u.Ident)this.#others=true;else if(before?.[0]===u.Colon){if(/^(?:hover|active|focus|focus-\w+|target)$/i.test(token[4].value))
-this.fleeting=true}else if(before?.[0]===u.Delim)this.#names.push(`.${token[4].value}`);else this.#names.push(token[4].value.
-toLowerCase())}get empty(){return this.#before===void 0}get exact(){return this.#names.length===1&&!this.#others}name(){
-const by=sign=>this.#names.find(one=>one.startsWith(sign));return by("#")??by(".")??this.#names[0]??"*"}}}});function faintTextIn({document:document2},styles2){const cascade=new Cascade(styles2);const found2=new Map;const walk=(element,around)=>{
-if(unseen.has(element.tagName))return;const look2=cascade.of(element);if(look2.hidden===true||look2.hidden===unsure)return;
-const state=stateOf(element,look2,around);if(typeof state.size==="number"&&state.size<4)return;for(const child of element.
-childNodes){if("tagName"in child)walk(child,state);else if("value"in child&&hasText(child.value))judge2(element,state,found2)}};
-for(const child of document2.childNodes)if("tagName"in child)walk(child,start);return[...found2.values()]}function stateOf(element,look2,around){
-const{tagName:tag}=element;const own5=ownColors.has(tag);const isLink=tag==="a"&&attribute(element,"href")!==void 0;const{
-color=own5||isLink?unsure:"inherit",background=own5?unsure:"none"}=look2;return{color:color==="inherit"?around.color:color,
-background:background==="none"?around.background:background,size:look2.size??(large.has(tag)?24:tag==="h3"?18.72:around.
-size),bold:look2.bold??(bold.has(tag)||around.bold)}}function judge2(element,{color,background,size:size2,bold:bold2},found2){
-if(color===void 0||background===void 0||color===unsure||background===unsure)return;const isLarge=size2===unsure||size2>=
-24||size2>=18.66&&bold2!==false;const needed2=isLarge?3:4.5;const ratio=contrast2(color,background);if(ratio>=needed2)return;
-const names3={color:shownColor(color),background:shownColor(background)};const key=`${names3.color} ${names3.background}\
- ${needed2}`;const one=found2.get(key)??{...names3,ratio:Math.floor(ratio*10)/10,needed:needed2,times:0,at:[]};found2.set(
-key,one);one.times+=1;const spot=spotOf(element);if(spot!==void 0)one.at.push(spot)}function hasText(text6){return/\S/.test(
-text6.replace(/\{\{[#^/!][^{}]*\}\}/g,""))}var start,unseen,ownColors,large,bold;var init_contrast=__esm({"src/mail/cont\
-rast.ts"(){"use strict";init_cascade();init_colors();init_tree();start={color:void 0,background:void 0,size:16,bold:false};
-unseen=new Set(["head","script","style","title","template","noscript","svg","math","select"]);ownColors=new Set(["mark",
-"button","input","textarea"]);large=new Set(["h1","h2"]);bold=new Set(["b","strong","th","h1","h2","h3","h4","h5","h6"])}});function stylesOf({elements:elements2},body2){const rules=[];const atRules=[];const inline2=new Map;for(const element of elements2){
-const style=attribute(element,"style");if(style!==void 0){const at3=spotOf(element,"style");inline2.set(element,new Reader(
-style,()=>at3).declarations())}if(element.tagName!=="style")continue;for(const{sourceCodeLocation:where}of element.childNodes){
-if(where===void 0||where===null)continue;const{startOffset,endOffset}=where;const reader=new Reader(body2.slice(startOffset,
-endOffset),(start3,end2)=>({start:startOffset+start3,end:startOffset+end2}));reader.sheet(rules,atRules)}}return{rules,atRules,
-inline:inline2}}function trimmed(tokens){let from=0;let to=tokens.length;while(from<to&&blank.has(tokens[from]?.[0]??u.EOF))
-from+=1;while(to>from&&blank.has(tokens[to-1]?.[0]??u.EOF))to-=1;return tokens.slice(from,to)}var nesting,closing2,blank,
-groups,Reader;var init_css=__esm({"src/mail/css.ts"(){"use strict";init_dist2();init_styles();init_tree();nesting=new Set(
-[u.Function,u.OpenParen,u.OpenSquare]);closing2=new Set([u.CloseParen,u.CloseSquare]);blank=new Set([u.Whitespace,u.Comment]);
-groups=/^(?:media|supports|layer|container|scope|document|(?:-\w+-)?keyframes)$/;Reader=class{#tokens;#place;#at=0;constructor(css,place2){
-this.#tokens=tokensOf(css);this.#place=place2}declarations(){const found2=[];while(this.#type()!==u.EOF){const one=this.#declaration(
-this.#until(u.Semicolon));if(one!==void 0)found2.push(one);this.#at+=1}return found2}sheet(rules,atRules){const blocks=[
-{rule:null,inside:[]}];for(;;){const block2=blocks.at(-1);const token=this.#tokens[this.#at];if(block2===void 0||token===
-void 0||token[0]===u.EOF)return;if(token[0]===u.CloseCurly){if(blocks.length>1)blocks.pop();this.#at+=1}else if(blank.has(
-token[0])||[u.CDO,u.CDC,u.Semicolon].includes(token[0])){this.#at+=1}else if(token[0]===u.AtKeyword){this.#at+=1;const prelude2=trimmed(
-this.#until(u.Semicolon,u.OpenCurly,u.CloseCurly));const end2=prelude2.at(-1)?.[3]??token[3];const rule={name:token[4].value.
-toLowerCase(),prelude:prelude2,at:this.#place(token[2],end2+1)};atRules.push(rule);if(this.#type()!==u.OpenCurly)continue;
-const inside2=block2.inside.length<8?[...block2.inside,rule]:block2.inside;blocks.push(groups.test(rule.name)?{rule:null,
-inside:inside2}:this.#rule(null,inside2,rules));this.#at+=1}else if(block2.rule===null){const selector=trimmed(this.#until(
-u.OpenCurly,u.CloseCurly));if(this.#type()!==u.OpenCurly)continue;blocks.push(this.#rule(selector,block2.inside,rules));
-this.#at+=1}else{const tokens=this.#until(u.Semicolon,u.OpenCurly,u.CloseCurly);if(this.#type()===u.OpenCurly){blocks.push(
-this.#rule(null,block2.inside,rules));this.#at+=1;continue}const one=this.#declaration(tokens);if(one!==void 0)block2.rule.
-declarations.push(one)}}}#rule(selector,inside2,rules){const[first,last]=[selector?.[0],selector?.at(-1)];const at3=first===
-void 0||last===void 0?void 0:this.#place(first[2],last[3]+1);const rule={selector,inside:inside2,declarations:[],at:at3};
-rules.push(rule);return{rule,inside:inside2}}#declaration(tokens){const all=trimmed(tokens);const[name2]=all;const colon=all.
-findIndex(([type])=>type===u.Colon);if(name2?.[0]!==u.Ident||colon<1||trimmed(all.slice(1,colon)).length>0)return void 0;
-const value3=trimmed(all.slice(colon+1));const end2=value3.at(-1)?.[3]??name2[3];return{name:name2[4].value.toLowerCase(),
-value:value3,at:this.#place(name2[2],end2+1)}}#type(){return this.#tokens[this.#at]?.[0]??u.EOF}#until(...ends2){const start3=this.#at;
-let open9=0;for(;this.#type()!==u.EOF;this.#at+=1){const type=this.#type();if(open9===0&&ends2.includes(type))break;if(nesting.
-has(type))open9+=1;else if(closing2.has(type))open9=Math.max(0,open9-1)}return this.#tokens.slice(start3,this.#at)}}}});function conditionalParts({document:document2}){const parts=[];let start3;const walk=parent=>{for(const node2 of parent.
-childNodes){if("childNodes"in node2)walk(node2);if(node2.nodeName!=="#comment"||!("data"in node2))continue;const where=node2.
-sourceCodeLocation;if(where===void 0||where===null)continue;if(/^\[if\s[^\]]{0,100}\]><!/i.test(node2.data))start3=where.
-endOffset;else if(/^<!\[endif\]/i.test(node2.data)&&start3!==void 0){if(parts.length<partsAtMost)parts.push({start:start3,
-end:where.startOffset});start3=void 0}}};walk(document2);return parts}function isFont(address2){return address2.length<2e3&&
-/font|typekit/i.test(address2)}function addressIn(prelude2){for(const token of prelude2){if(token[0]===u.URL||token[0]===
-u.String)return token[4].value}return""}function eachFallsBack({rules,inline:inline2}){return[...rules.map(({declarations:declarations2})=>declarations2),
-...inline2.values()].every(declarations2=>declarations2.every(fallsBack))}function fallsBack({name:name2,value:value3}){
-if(name2!=="font-family"&&name2!=="font")return true;return value3.some(token=>token[0]===u.Comma||token[0]===u.Ident&&everywhere.
-has(token[4].value.toLowerCase()))}var OptionalFonts,partsAtMost,everywhere;var init_fonts=__esm({"src/mail/fonts.ts"(){
-"use strict";init_dist2();init_tree();OptionalFonts=class{#parts;constructor(tree,styles2){const parts=conditionalParts(
-tree);this.#parts=parts.length>0&&eachFallsBack(styles2)?parts:[]}loads(element){return element.tagName==="link"&&isFont(
-attribute(element,"href")??"")&&this.#holds(spotOf(element))}imports({name:name2,prelude:prelude2,at:at3}){return(name2===
-"font-face"||name2==="import"&&isFont(addressIn(prelude2)))&&this.#holds(at3)}#holds(at3){return at3!==void 0&&this.#parts.
-some(({start:start3,end:end2})=>start3<=at3.start&&at3.end<=end2)}};partsAtMost=20;everywhere=new Set(["serif","sans-ser\
-if","monospace","cursive","fantasy","system-ui","inherit","initial"])}});function unsupportedIn(tree,styles2,support){const found2=new Map;const use=(sign,at3)=>{const unsupported2=support.get(
-sign);if(unsupported2===void 0)return;const used=found2.get(unsupported2)??{times:0,at:[]};found2.set(unsupported2,used);
-used.times+=1;if(at3!==void 0)used.at.push(at3)};const fonts=new OptionalFonts(tree,styles2);for(const element of tree.elements){
-if(spotOf(element)!==void 0&&!fonts.loads(element))inElement(element,use)}for(const rule of styles2.atRules){if(fonts.imports(
-rule))continue;const{name:name2,prelude:prelude2,at:at3}=rule;use(`@${name2}`,at3);for(const token of prelude2)if(token[0]===
-u.Ident)use(`m${token[4].value.toLowerCase()}`,at3)}for(const{selector,declarations:declarations2,at:at3}of styles2.rules){
-inSelector(selector??[],at3,use);for(const one of declarations2)inDeclaration(one,use)}for(const declarations2 of styles2.
-inline.values())for(const one of declarations2)inDeclaration(one,use);return[...found2].map(([unsupported2,used])=>({...unsupported2,
-...used})).sort((a2,b)=>(a2.at[0]?.start??0)-(b.at[0]?.start??0))}function inElement(element,use){const{tagName:tag,attrs}=element;
-use(`e${tag}`,spotOf(element));const type=attribute(element,"type")?.toLowerCase();if(type!==void 0)use(`e${tag}[${type}\
-]`,spotOf(element));for(const{name:name2,value:value3}of attrs){use(`a${name2}`,spotOf(element,name2));if(name2==="href"&&
-/^#./.test(value3))use("l#",spotOf(element,name2));if(name2==="href"&&/^mailto:/i.test(value3))use("lmailto",spotOf(element,
-name2));if(name2==="src"&&tag==="img")for(const kind of kindsOf(value3))use(`i${kind}`,spotOf(element,name2))}}function kindsOf(address2){
-const data3=/^data:image\/([\w+.-]{1,20})/i.exec(address2.slice(0,100))?.[1];if(data3!==void 0)return[data3.toLowerCase(),
-"base64"];const path=address2.length>2e3?"":address2.split(/[?#]/,1)[0]??"";const ending=/\.(\w{2,5})$/.exec(path)?.[1];
-return ending===void 0?[]:[ending.toLowerCase()]}function inDeclaration({name:name2,value:value3,at:at3},use){use(`p${name2}`,
-at3);for(const token of value3){switch(token[0]){case u.Function:use(`f${token[4].value.toLowerCase()}`,at3);break;case u.
-Dimension:use(`u${token[4].unit.toLowerCase()}`,at3);break;case u.Percentage:use("u%",at3);break;case u.Ident:{const word2=token[4].
-value.toLowerCase();use(`k${word2}`,at3);use(`v${name2}:${word2}`,at3);if(word2==="important")use("!important",at3);break}default:}}}
-function inSelector(tokens,at3,use){let before;let chained=false;let inAttribute=false;tokens.forEach((token,index)=>{if(token[0]===
-u.CloseSquare)inAttribute=false;if(inAttribute)return;const sign=token[0]===u.Delim?token[4].value:"";switch(token[0]){case u.
-Comma:use("s,",at3);break;case u.Hash:use("s#",at3);break;case u.OpenSquare:use("s[",at3);inAttribute=true;break;case u.
-Ident:case u.Function:{const name2=token[4].value.toLowerCase();const wasDot=before?.[0]===u.Delim&&before[4].value===".";
-if(before?.[0]===u.Colon){const element=tokens[index-2]?.[0]===u.Colon||olderElements.has(name2);use(`${element?"::":":"}${name2}`,
-at3)}else if(wasDot){use("s.",at3);if(chained)use("s..",at3);chained=true}else if(token[0]===u.Ident)use("stype",at3);break}case u.
-Whitespace:if(isCompound(before)&&isCompound(tokens[index+1]))use("s ",at3);break;case u.Delim:if(sign==="*")use("s*",at3);else
-use(combinators[sign]??"",at3);break;default:}if(token[0]===u.Whitespace||token[0]===u.Comma||sign in combinators)chained=
-false;before=token})}function isCompound(token){if(token===void 0)return false;if(token[0]===u.Delim)return".*".includes(
-token[4].value);return token[0]!==u.Comma&&token[0]!==u.Comment}var combinators,olderElements;var init_features=__esm({"\
-src/mail/features.ts"(){"use strict";init_dist2();init_fonts();init_tree();combinators={">":"s>","+":"s+","~":"s~"};olderElements=
-new Set(["after","before","first-letter","first-line"])}});function inspectHtml({elements:elements2}){return{active:elements2.flatMap(activeParts),charsets:elements2.flatMap(element=>{
-const text6=charsetOf(element);return text6===void 0?[]:[{text:text6,at:spotOf(element)}]}),imagesWithoutAlt:elements2.filter(
+return new _KnownPlaceholders(this.type,[...this.#names,...more])}}}});function some(items){const more=items.length-namedAtMost2;return`${items.slice(0,namedAtMost2).join(", ")}${more>0?` and\
+ ${more} more`:""}`}function short2(text6){return text6.length>80?`${text6.slice(0,79)}\u2026`:text6}var namedAtMost2;var init_words2=__esm(
+{"src/mail/words.ts"(){"use strict";namedAtMost2=5}});function htmlFindings(body2){const tree=parseBody(body2,{located:true});const size2=clipped(body2);if(!("refused"in tree)){
+const{elements:elements2}=tree;return[...told("html-script",elements2.flatMap(activeParts),what=>`the html body has ${what}\
+, which mail clients remove or distrust`),...size2,...charset(elements2),...withoutAlt(elements2),...told("insecure-link",
+elements2.flatMap(insecureParts),what=>`the html body leads to ${what} without https`)]}if(body2.length>limits.bodyCharacters)
+return size2;const message=`the html body is ${tree.refused}, so nothing else is said about it`;return[{code:"html-nesti\
+ng",message,at:[]},...size2]}function clipped(body2){const bytes=Buffer.byteLength(body2);if(bytes<=clippedBytes)return[];
+const size2=(bytes/1024).toFixed(1);const message=`the html body has ${size2} KB, and mail clients clip what is longer t\
+han 102 KB`;const start2=Buffer.from(body2).subarray(0,clippedBytes).toString().replace(/\uFFFD$/,"").length;return[{code:"\
+html-too-large",message,at:[{start:start2,end:start2+1}]}]}function told(code2,found2,message){if(found2.length===0)return[];
+const texts2=new Set(found2.map(({text:text6})=>text6));return[{code:code2,message:message(some([...texts2].map(short2))),
+at:spotsOf(found2)}]}function spotsOf(found2){return found2.flatMap(({at:at3})=>at3??[])}function charset(elements2){const charsets=elements2.
+flatMap(element=>{const text6=charsetOf(element);return text6===void 0?[]:[{text:text6,at:spotOf(element)}]});if(charsets.
+length===0){const message='the html body declares no character set: <meta charset="utf-8"> is missing';const heads=elements2.
+flatMap(element=>element.tagName==="head"?spotOf(element)??[]:[]);return[{code:"html-charset",message,at:heads.slice(0,1)}]}
+const foreign2=charsets.filter(({text:text6})=>!["utf-8","utf8"].includes(text6));return told("html-charset",foreign2,what=>`\
+the html body says that it is ${what}, and it is sent as UTF-8`)}function withoutAlt(elements2){const images=elements2.filter(
 element=>isImage(element)&&attribute(element,"alt")===void 0).map(element=>({text:attribute(element,"src")??"",at:spotOf(
-element)})),insecure:elements2.flatMap(insecureParts),head:elements2.flatMap(element=>element.tagName==="head"?spotOf(element)??
-[]:[])[0]}}function isImage(element){const{tagName:tag}=element;return tag==="img"||tag==="input"&&attribute(element,"ty\
-pe")?.trim().toLowerCase()==="image"}function activeParts(element){const found2=[];const add2=(text6,name2)=>found2.push(
-{text:text6,at:spotOf(element,name2)});const tag=element.tagName;if(tag==="script"&&!dataBlock2.test(attribute(element,"\
-type")?.trim()??""))add2("<script>");if(embedding.has(tag))add2(`<${tag}>`);for(const{name:name2,value:value3}of element.
+element)}));if(images.length===0)return[];const many=images.length===1?"1 image without alt text":`${images.length} imag\
+es without alt text`;const sources2=[...new Set(images.map(({text:text6})=>text6))].filter(source=>source!=="").map(short2);
+const message=`the html body has ${many}${sources2.length>0?`: ${some(sources2)}`:""}`;return[{code:"image-without-alt",
+message,at:spotsOf(images)}]}function isImage(element){const{tagName:tag}=element;return tag==="img"||tag==="input"&&attribute(
+element,"type")?.trim().toLowerCase()==="image"}function activeParts(element){const found2=[];const add2=(text6,name2)=>found2.
+push({text:text6,at:spotOf(element,name2)});const tag=element.tagName;if(tag==="script"&&!dataBlock2.test(attribute(element,
+"type")?.trim()??""))add2("<script>");if(embedding.has(tag))add2(`<${tag}>`);for(const{name:name2,value:value3}of element.
 attrs){if(/^on[a-z]+$/.test(name2))add2(`${name2}=`,name2);if(addressAttributes.has(name2)&&/^(javascript|vbscript|data:text\/html)/i.
 test(address(value3))){add2(`${name2}="${address(value3).split(":",1)[0]}:\u2026"`,name2)}}return found2}function insecureParts(element){
 return element.attrs.flatMap(({name:name2,value:value3})=>addressAttributes.has(name2)&&/^http:/i.test(address(value3))?
 [{text:value3.trim(),at:spotOf(element,name2)}]:[])}function address(value3){return value3.replace(/[\u0000-\u0020]/g,"")}
 function charsetOf(element){if(element.tagName!=="meta")return void 0;const direct=attribute(element,"charset");if(direct!==
 void 0)return direct.trim().toLowerCase();if(attribute(element,"http-equiv")?.trim().toLowerCase()!=="content-type")return void 0;
-return/charset\s*=\s*(?:["']\s*)?([^\s;"']+)/i.exec(attribute(element,"content")??"")?.[1]?.toLowerCase()}var embedding,
-dataBlock2,addressAttributes;var init_html3=__esm({"src/mail/html.ts"(){"use strict";init_tree();embedding=new Set(["ifr\
-ame","object","embed","applet","frame","portal"]);dataBlock2=/^application\/(ld\+)?json$/i;addressAttributes=new Set(["h\
-ref","src","action","formaction","data","background","poster"])}});function some(items){const more=items.length-namedAtMost2;return`${items.slice(0,namedAtMost2).join(", ")}${more>0?` and\
- ${more} more`:""}`}function short2(text6){return text6.length>80?`${text6.slice(0,79)}\u2026`:text6}var namedAtMost2;var init_words2=__esm(
-{"src/mail/words.ts"(){"use strict";namedAtMost2=5}});function htmlFindings(body2,support){const tree=parseBody(body2,{located:true});const size2=clipped(body2);if(!("refused"in
-tree)){const[active,...others]=treeFindings(tree,body2,support);return[...active??[],...size2,...others.flat()]}if(body2.
-length>limits.bodyCharacters)return size2;const message=`the html body is ${tree.refused}, so nothing else is said about\
- it`;return[{code:"html-nesting",message,at:[]},...size2]}function clipped(body2){const bytes=Buffer.byteLength(body2);if(bytes<=
-clippedBytes)return[];const size2=(bytes/1024).toFixed(1);const message=`the html body has ${size2} KB, and mail clients\
- clip what is longer than 102 KB`;const start3=Buffer.from(body2).subarray(0,clippedBytes).toString().replace(/\uFFFD$/,
-"").length;return[{code:"html-too-large",message,at:[{start:start3,end:start3+1}]}]}function treeFindings(tree,body2,support){
-const{active,charsets,imagesWithoutAlt,insecure,head}=inspectHtml(tree);const styles2=stylesOf(tree,body2);return[told("\
-html-script",active,what=>`the html body has ${what}, which mail clients remove or distrust`),charset(charsets,head),withoutAlt(
-imagesWithoutAlt),faint(faintTextIn(tree,styles2)),support===void 0?[]:unsupported(unsupportedIn(tree,styles2,support)),
-told("insecure-link",insecure,what=>`the html body leads to ${what} without https`)]}function told(code2,found2,message){
-if(found2.length===0)return[];const texts2=new Set(found2.map(({text:text6})=>text6));return[{code:code2,message:message(
-some([...texts2].map(short2))),at:spotsOf(found2)}]}function spotsOf(found2){return found2.flatMap(({at:at3})=>at3??[])}
-function charset(charsets,head){if(charsets.length===0){const message='the html body declares no character set: <meta ch\
-arset="utf-8"> is missing';return[{code:"html-charset",message,at:head===void 0?[]:[head]}]}const foreign2=charsets.filter(
-({text:text6})=>!["utf-8","utf8"].includes(text6));return told("html-charset",foreign2,what=>`the html body says that it\
- is ${what}, and it is sent as UTF-8`)}function withoutAlt(images){if(images.length===0)return[];const many=images.length===
-1?"1 image without alt text":`${images.length} images without alt text`;const sources2=[...new Set(images.map(({text:text6})=>text6))].
-filter(source=>source!=="").map(short2);const message=`the html body has ${many}${sources2.length>0?`: ${some(sources2)}`:
-""}`;return[{code:"image-without-alt",message,at:spotsOf(images)}]}function faint(found2){return found2.slice(0,eachAtMost).
-map(({color,background,ratio,needed:needed2,times,at:at3},index)=>{const rest=index===eachAtMost-1?found2.slice(eachAtMost):
-[];const pairs=some(rest.map(one=>`${one.color} on ${one.background}`));const others=rest.length===0?"":` (and ${rest.length}\
- more such pairs of colours: ${pairs})`;const message=`the html body has text in ${color} on ${background}${often(times)}\
-, a contrast of ${ratio}:1 where ${needed2}:1 is the least that is easy to read${others}`;return{code:"low-contrast",message,
-at:[at3,...rest.map(one=>one.at)].flat()}})}function unsupported(found2){const groups3=new Map;for(const one of found2)groups3.
-set(one.programs,[...groups3.get(one.programs)??[],one]);return[...groups3].flatMap(([programs,features])=>{const lists=features.
-length>eachAtMost?[features]:features.map(one=>[one]);return lists.map(list2=>{const names3=some(list2.map(({feature,times})=>`${feature}${often(
-times)}`));const message=`the html body uses ${names3}, not understood by ${programs}`;return{code:"mail-programs",message,
-at:list2.flatMap(({at:at3})=>at3)}})})}function often(times){return times===1?"":` (${times} times)`}var clippedBytes,eachAtMost;
-var init_html_checks=__esm({"src/mail/html-checks.ts"(){"use strict";init_contrast();init_css();init_features();init_html3();
-init_limits2();init_tree();init_words2();clippedBytes=102*1024;eachAtMost=5}});var checks_exports3={};__export(checks_exports3,{checkTemplate:()=>checkTemplate});function checkTemplate({before,after:after2,
-known:known3,support}){const txt=parsed(after2.txt);const html2=parsed(after2.html);return[...lost("txt",before?.txt,txt),
-...lost("html",before?.html,html2),...unreadLive("txt",before?.txt,txt),...unreadLive("html",before?.html,html2),...syntax(
-"txt",txt),...syntax("html",html2),...mismatch(txt,html2),...known3===void 0?[]:unknown2({txt,html:html2},before,known3),
-...present(after2.txt)&&after2.txt.length<=limits.bodyCharacters?insecureText(after2.txt):[],...present(after2.html)?htmlFindings(
-after2.html,support).map(({at:at3,...finding})=>({...finding,body:"html",...within3("html",at3)})):[]]}function within3(body2,at3){
-return at3.length===0?{}:{at:{[body2]:at3}}}function present(body2){return typeof body2==="string"&&body2.trim()!==""}function parsed(body2){
-return present(body2)?parseMustache(body2):void 0}function names(template2){return template2===void 0||"syntax"in template2?
-void 0:placeholdersOf(template2.parts)}function lost(body2,before,after2){const now=names(after2);const had=now===void 0?
-void 0:names(parsed(before));if(now===void 0||had===void 0)return[];const gone=missingFrom(now,had);if(gone.length===0)return[];
-const message=`the new ${body2} body lost ${list(gone)}, which the present one has`;return[{code:"lost-placeholder",message,
-body:body2}]}function syntax(body2,template2){if(template2===void 0||!("syntax"in template2))return[];const at3=template2.
-at===void 0?[]:[template2.at];if(template2.limit){const message2=`the ${body2} body can't be checked or rendered: ${template2.
-syntax}; shorten it, or look at what is sent yourself`;return[{code:"body-too-large",message:message2,body:body2,...within3(
-body2,at3)}]}const message=`the ${body2} body is not a Mustache template: ${template2.syntax}`;return[{code:"template-sy\
-ntax",message,body:body2,...within3(body2,at3)}]}function unreadLive(body2,before,after2){const had=names(after2)===void 0?
-void 0:parsed(before);if(had===void 0||!("syntax"in had)||!had.limit)return[];const message=`the present ${body2} body c\
-an't be checked or rendered: ${had.syntax}; look yourself whether the new one lost a placeholder`;return[{code:"body-too\
--large",message,body:body2,live:true}]}function mismatch(txt,html2){const inTxt=names(txt);const inHtml=names(html2);if(inTxt===
-void 0||inHtml===void 0)return[];const onlyTxt=missingFrom(inHtml,inTxt);const onlyHtml=missingFrom(inTxt,inHtml);const parts=[
-...onlyTxt.length>0?[`only the txt body has ${list(onlyTxt)}`]:[],...onlyHtml.length>0?[`only the html body has ${list(onlyHtml)}`]:
-[]];if(parts.length===0)return[];const at3={...within3("txt",spotsOf2(onlyTxt)).at,...within3("html",spotsOf2(onlyHtml)).
-at};return[{code:"placeholder-mismatch",message:parts.join(", "),body:null,at:at3}]}function unknown2(after2,before,known3){
-const live=[before?.txt,before?.html].flatMap(body2=>names(parsed(body2))??[]);const all=known3.with(live.flatMap(({meanings})=>meanings));
-const found2=new Map;for(const body2 of["txt","html"]){const template2=after2[body2];if(template2===void 0||"syntax"in template2)
-continue;for(const one of unknownPlaceholders(template2.parts,all)){const{at:at3}=found2.get(one.name)??{at:{}};found2.set(
-one.name,{one,at:{...at3,[body2]:one.at}})}}const[told6,untold]=[[...found2.values()].slice(0,unknownAtMost),[...found2.
-values()].slice(unknownAtMost)];return told6.map(({one,at:at3},index)=>{const similar=known3.nearest(one.name);const rest=index===
-unknownAtMost-1?untold:[];const more=rest.length;const body2=at3.txt===void 0?"html":at3.html===void 0?"txt":null;const where=body2===
-null?"the bodies have":`the ${body2} body has`;const hint=similar===void 0?"":`, did you mean ${short2(written({...one,name:similar}))}\
-?`;const others=more>0?` (and ${more} more such names)`:"";const message=`${where} ${short2(written(one))}, which nothin\
-g is known to fill in for ${known3.type}${hint}${others}`;return{code:"unknown-placeholder",message,body:body2,at:together(
-[at3,...rest.map(other=>other.at)])}})}function insecureText(body2){const found2=[...body2.matchAll(/\bhttp:\/\/[^\s<>"]+/gi)];
-if(found2.length===0)return[];const addresses3=new Set(found2.map(([address2])=>address2));const message=`the txt body l\
-eads to ${some([...addresses3].map(short2))} without https`;const at3=found2.map(({0:address2,index})=>({start:index,end:index+
-address2.length}));return[{code:"insecure-link",message,body:"txt",at:{txt:at3}}]}function spotsOf2(placeholders2){return placeholders2.
-flatMap(({at:at3})=>at3)}function together(all){const txt=all.flatMap(({txt:txt2=[]})=>txt2);const html2=all.flatMap(({html:html3=[]})=>html3);
+return/charset\s*=\s*(?:["']\s*)?([^\s;"']+)/i.exec(attribute(element,"content")??"")?.[1]?.toLowerCase()}var clippedBytes,
+embedding,dataBlock2,addressAttributes;var init_html_checks=__esm({"src/mail/html-checks.ts"(){"use strict";init_limits2();
+init_tree();init_words2();clippedBytes=102*1024;embedding=new Set(["iframe","object","embed","applet","frame","portal"]);
+dataBlock2=/^application\/(ld\+)?json$/i;addressAttributes=new Set(["href","src","action","formaction","data","backgroun\
+d","poster"])}});var checks_exports3={};__export(checks_exports3,{checkTemplate:()=>checkTemplate});function checkTemplate({before,after:after2,
+known:known3}){const txt=parsed(after2.txt);const html2=parsed(after2.html);const had={txt:parsed(before?.txt),html:parsed(
+before?.html)};return[...lost("txt",had.txt,txt),...lost("html",had.html,html2),...unreadLive("txt",had.txt,txt),...unreadLive(
+"html",had.html,html2),...syntax("txt",txt),...syntax("html",html2),...mismatch(txt,html2),...known3===void 0?[]:unknown2(
+{txt,html:html2},had,known3),...present(after2.txt)&&after2.txt.length<=limits.bodyCharacters?insecureText(after2.txt):[],
+...present(after2.html)?htmlFindings(after2.html).map(({at:at3,...finding})=>({...finding,body:"html",...within3("html",
+at3)})):[]]}function within3(body2,at3){return at3.length===0?{}:{at:{[body2]:at3}}}function present(body2){return typeof body2===
+"string"&&body2.trim()!==""}function parsed(body2){return present(body2)?parseMustache(body2):void 0}function names(template2){
+return template2===void 0||"syntax"in template2?void 0:placeholdersOf(template2.parts)}function lost(body2,before,after2){
+const now=names(after2);const had=names(before);if(now===void 0||had===void 0)return[];const gone=missingFrom(now,had);if(gone.
+length===0)return[];const message=`the new ${body2} body lost ${list(gone)}, which the present one has`;return[{code:"lo\
+st-placeholder",message,body:body2}]}function syntax(body2,template2){if(template2===void 0||!("syntax"in template2))return[];
+const at3=template2.at===void 0?[]:[template2.at];if(template2.limit){const message2=`the ${body2} body can't be checked\
+ or rendered: ${template2.syntax}; shorten it, or look at what is sent yourself`;return[{code:"body-too-large",message:message2,
+body:body2,...within3(body2,at3)}]}const message=`the ${body2} body is not a Mustache template: ${template2.syntax}`;return[
+{code:"template-syntax",message,body:body2,...within3(body2,at3)}]}function unreadLive(body2,had,after2){if(names(after2)===
+void 0||had===void 0||!("syntax"in had)||!had.limit)return[];const message=`the present ${body2} body can't be checked o\
+r rendered: ${had.syntax}; look yourself whether the new one lost a placeholder`;return[{code:"body-too-large",message,body:body2,
+live:true}]}function mismatch(txt,html2){const inTxt=names(txt);const inHtml=names(html2);if(inTxt===void 0||inHtml===void 0)
+return[];const onlyTxt=missingFrom(inHtml,inTxt);const onlyHtml=missingFrom(inTxt,inHtml);const parts=[...onlyTxt.length>
+0?[`only the txt body has ${list(onlyTxt)}`]:[],...onlyHtml.length>0?[`only the html body has ${list(onlyHtml)}`]:[]];if(parts.
+length===0)return[];const at3={...within3("txt",spotsOf2(onlyTxt)).at,...within3("html",spotsOf2(onlyHtml)).at};return[{
+code:"placeholder-mismatch",message:parts.join(", "),body:null,at:at3}]}function unknown2(after2,had,known3){const live=[
+had.txt,had.html].flatMap(body2=>names(body2)??[]);const all=known3.with(live.flatMap(({meanings})=>meanings));const found2=new Map;
+for(const body2 of["txt","html"]){const template2=after2[body2];if(template2===void 0||"syntax"in template2)continue;for(const one of unknownPlaceholders(
+template2.parts,all)){const{at:at3}=found2.get(one.name)??{at:{}};found2.set(one.name,{one,at:{...at3,[body2]:one.at}})}}
+const[told6,untold]=[[...found2.values()].slice(0,unknownAtMost),[...found2.values()].slice(unknownAtMost)];return told6.
+map(({one,at:at3},index)=>{const similar=known3.nearest(one.name);const rest=index===unknownAtMost-1?untold:[];const more=rest.
+length;const body2=at3.txt===void 0?"html":at3.html===void 0?"txt":null;const where=body2===null?"the bodies have":`the ${body2}\
+ body has`;const hint=similar===void 0?"":`, did you mean ${short2(written({...one,name:similar}))}?`;const others=more>
+0?` (and ${more} more such names)`:"";const message=`${where} ${short2(written(one))}, which nothing is known to fill in\
+ for ${known3.type}${hint}${others}`;return{code:"unknown-placeholder",message,body:body2,at:together([at3,...rest.map(other=>other.
+at)])}})}function insecureText(body2){const found2=[...body2.matchAll(/\bhttp:\/\/[^\s<>"]+/gi)];if(found2.length===0)return[];
+const addresses3=new Set(found2.map(([address2])=>address2));const message=`the txt body leads to ${some([...addresses3].
+map(short2))} without https`;const at3=found2.map(({0:address2,index})=>({start:index,end:index+address2.length}));return[
+{code:"insecure-link",message,body:"txt",at:{txt:at3}}]}function spotsOf2(placeholders2){return placeholders2.flatMap(({
+at:at3})=>at3)}function together(all){const txt=all.flatMap(({txt:txt2=[]})=>txt2);const html2=all.flatMap(({html:html3=[]})=>html3);
 return{...within3("txt",txt).at,...within3("html",html2).at}}function list(placeholders2){return some(placeholders2.map(
 placeholder=>short2(written(placeholder))))}var unknownAtMost;var init_checks3=__esm({"src/mail/checks.ts"(){"use strict";
 init_html_checks();init_known();init_limits2();init_placeholders();init_template();init_words2();unknownAtMost=10}});function addressOf(kind,identity2){return`${kind}/${kindOf(kind).addressPart(identity2)}`}var init_address=__esm({"src/k\
@@ -13194,12 +12493,10 @@ if that process is surely gone, use idops runs unlock":`that process ${elsewhere
 it still runs: make sure that it doesn't, then use idops runs unlock`)])}var init_locks=__esm({"src/state/locks.ts"(){"u\
 se strict";init_problems()}});import{hostname as hostname2}from"node:os";function describeHolder({user:user3,host,pid,command:command2,at:at3}){return`${command2}\
  by ${user3} on ${host}, process ${pid}, since ${at3}`}function whereElse(holder){if(fateOf(holder)!=="unknown")return null;
-if(holder.host!==hostname2())return"is on another host";const{boot,namespace}=ownMark();if(holder.boot!==void 0&&holder.
-boot!==boot)return"is of another machine of the same name, or from before the last restart of this one";return holder.namespace!==
-void 0&&holder.namespace!==namespace?"is in another process namespace, such as a container":`is named without its ${unnamedParts(
-holder).join(" and ")}, as by a former version`}var holderFields,holderSchema;var init_holder=__esm({"src/state/holder.t\
-s"(){"use strict";init_zod();init_process();init_process_mark();holderFields={user:string2(),...processMark,command:string2(),
-at:string2()};holderSchema=object(holderFields)}});function journalOf(text6,run4,place2){const whole2=text6.slice(0,text6.lastIndexOf("\n")+1);const[first,...lines]=whole2.
+if(holder.host!==hostname2())return"is on another host";return holder.boot===ownMark().boot?"is in another process names\
+pace, such as a container":"is of another machine of the same name, or from before the last restart of this one"}var holderFields,
+holderSchema;var init_holder=__esm({"src/state/holder.ts"(){"use strict";init_zod();init_process();init_process_mark();holderFields=
+{user:string2(),...processMark,command:string2(),at:string2()};holderSchema=object(holderFields)}});function journalOf(text6,run4,place2){const whole2=text6.slice(0,text6.lastIndexOf("\n")+1);const[first,...lines]=whole2.
 split("\n").slice(0,-1).map((line,index)=>parseLine(line,place2,index+1));if(first===void 0)return null;if(first.type!==
 "run"||first.run!==run4)throw unusableJournal(place2,"line 1 does not name this run");return{run:first,lines,bytes:Buffer.
 byteLength(whole2),ended:lines.at(-1)?.type==="end"}}function parseLine(line,place2,number4){let data3;try{data3=parseJson(
@@ -13212,7 +12509,7 @@ te/journal-text.ts"(){"use strict";init_json();init_problems();init_journal()}})
 e state ${place2} is not JSON`,[],`put a good copy back, or move it away: ${LOSS}`)])}}function ofServer(state,place2,server){
 if(state.server!==server){throw new ProblemsError([error("state-other-server",`the state ${place2} belongs to ${state.server}\
 , and this is ${server}`,[],'give each server a state of its own, with state.path in its environment for instance (state\
-.git.path, state.postgres.name); after a move of the server, change "server" in the state')])}return state}function stateOf2(data3,place2){
+.git.path, state.postgres.name); after a move of the server, change "server" in the state')])}return state}function stateOf(data3,place2){
 const version3=typeof data3==="object"&&data3!==null&&"format_version"in data3?data3.format_version:void 0;if(typeof version3===
 "number"&&version3>STATE_FORMAT){throw new ProblemsError([error("state-newer",`the state ${place2} has format ${version3}\
 , this idops knows formats up to ${STATE_FORMAT}`,[],"use the version of idops that wrote it, or a later one")])}const parsed4=unreadSchema.
@@ -13222,17 +12519,13 @@ throw noState(place2,["resources",key,...placeOf(checked2.error)])}const{moved_t
 void 0){throw new ProblemsError([arriving===true?error("state-moved",`the state ${place2} has not arrived: idops state m\
 igrate was ended in the middle, and it is still at ${elsewhere}`,[],"run idops state migrate again, as before: it goes o\
 n with what is here"):error("state-moved",`the state ${place2} was moved to ${elsewhere}`,[],"use the configuration that\
- says so; an older checkout or branch still names the former place")])}return{...parsed4.data,resources:oneSpelling(resources)}}
-function placeOf({issues:[first]}){return first===void 0?[]:[...first.path,...first.code==="unrecognized_keys"?first.keys.
-slice(0,1):[]]}function noState(place2,path){const where=path.length===0?"":` at ${path.join(".")}`;return new ProblemsError(
-[error("state-unreadable",`the state ${place2} is not a state of idops${where}`,[],`put a good copy back, or move it awa\
-y: ${LOSS}`)])}function oneSpelling(resources){const records=Object.entries(resources);if(records.every(([key])=>objectKey(
-key)===key))return resources;const one={};for(const[key,record2]of records){const{[objectKey(key)]:other}=one;if(other!==
-void 0&&other.recorded_at>record2.recorded_at)continue;one[objectKey(key)]={...record2,identity:identityKey(record2.identity)}}
-return one}function stateGone(place2){return new ProblemsError([error("state-unreadable",`the state ${place2} is gone`,[],
-"put it back, or begin anew with idops plan; journals of runs that go on are settled by it")])}var LOSS;var init_state_text=__esm(
-{"src/state/state-text.ts"(){"use strict";init_json();init_problems();init_values();init_state();LOSS="without it reques\
-ts may be sent again, and nothing is deleted or regenerated"}});import{execFile}from"node:child_process";import{access as access2,constants as constants5}from"node:fs/promises";import{
+ says so; an older checkout or branch still names the former place")])}return{...parsed4.data,resources}}function placeOf({
+issues:[first]}){return first===void 0?[]:[...first.path,...first.code==="unrecognized_keys"?first.keys.slice(0,1):[]]}function noState(place2,path){
+const where=path.length===0?"":` at ${path.join(".")}`;return new ProblemsError([error("state-unreadable",`the state ${place2}\
+ is not a state of idops${where}`,[],`put a good copy back, or move it away: ${LOSS}`)])}function stateGone(place2){return new ProblemsError(
+[error("state-unreadable",`the state ${place2} is gone`,[],"put it back, or begin anew with idops plan; journals of runs\
+ that go on are settled by it")])}var LOSS;var init_state_text=__esm({"src/state/state-text.ts"(){"use strict";init_json();
+init_problems();init_state();LOSS="without it requests may be sent again, and nothing is deleted or regenerated"}});import{execFile}from"node:child_process";import{access as access2,constants as constants5}from"node:fs/promises";import{
 delimiter,dirname as dirname6,isAbsolute,join as join9,resolve as resolve2}from"node:path";async function inGitIndex(root,paths){
 if(paths.length===0||await findGit()===void 0)return[];try{const listed2=await git(root,["ls-files","-z","--",...paths]);
 return[...new Set(listed2.toString("utf8").split("\0"))].filter(path=>path!=="")}catch(failure2){if(!await hasRepository(
@@ -13445,19 +12738,19 @@ holder.nonce){if(isOwn)this.#held={ref,holder:now,at:at3};return}const failure2=
 failure2;throw failure2}async#holder(commit2){return holderOf2(await this.#branch.message(commit2))}}}});var git_exports={};__export(git_exports,{gitBackend:()=>gitBackend});import{posix}from"node:path";function gitBackend(settings){
 const{remote,branch,path}=settings;const place2=`${path} on the branch ${branch} of ${withoutCredentials(remote)}`;const store=new Store(
 settings,path,place2);const folder=posix.dirname(path);const within5=name2=>posix.join(folder,name2);const saved=async()=>{
-const text6=await store.read((head,of)=>of.text(head,path));return text6===void 0?void 0:stateOf2(stateData(text6,place2),
-place2)};const named6=async file=>{const text6=await store.read((head,of)=>of.text(head,file));try{return text6===void 0?
+const text6=await store.read((head,of)=>of.text(head,path));return text6===void 0?void 0:stateOf(stateData(text6,place2),
+place2)};const named5=async file=>{const text6=await store.read((head,of)=>of.text(head,file));try{return text6===void 0?
 void 0:nameSchema2.safeParse(JSON.parse(text6)).data}catch{return void 0}};const written3=state=>({files:new Map([[path,
 `${stringifyJson(state,2)}
 `]]),message:`idops: ${path}, serial ${state.serial}`});return{place:place2,name:posix.basename(path),runs:gitRuns(store,
 within5("runs"),place2),async load(server){const state=await saved();return state===void 0?emptyState(server):ofServer(state,
 place2,server)},saved,async save(state){await store.change(()=>written3(state))},async merge(change2){const merged=async(commit2,of)=>{
-const text6=commit2===null?void 0:await of.text(commit2,path);const there=text6===void 0?change2.absent:stateOf2(stateData(
+const text6=commit2===null?void 0:await of.text(commit2,path);const there=text6===void 0?change2.absent:stateOf(stateData(
 text6,place2),place2);if(there===void 0)throw stateGone(place2);const{resources,...now}=there;const head2=change2.head(now);
 return{...written3({...head2,resources:withRecords({resources},change2.records)}),head:head2}};const{head}=await store.change(
-merged,true);return head},told:()=>named6(path),async beside(){const files=await store.read((head,of)=>of.list(head,folder===
+merged,true);return head},told:()=>named5(path),async beside(){const files=await store.read((head,of)=>of.list(head,folder===
 "."?"":folder,"blob"));const others=(files??[]).map(within5).filter(file=>file.endsWith(".json")&&file!==path);const names3=await Promise.
-all(others.map(named6));return names3.filter(name2=>name2!==void 0)},...excluding(store,()=>place2),tryWriting:()=>store.
+all(others.map(named5));return names3.filter(name2=>name2!==void 0)},...excluding(store,()=>place2),tryWriting:()=>store.
 tryWriting(),async check(){}}}function withoutCredentials(remote){return remote.replace(/^(\w+:\/\/)[^/@]*(?::[^/]*)?@/,
 "$1")}var nameSchema2;var init_git2=__esm({"src/state/git/index.ts"(){"use strict";init_zod();init_json();init_locks();init_shards();
 init_state();init_state_text();init_runs();init_store();nameSchema2=object({lineage:string2(),salt:string2(),resources:unknown()})}});var require_postgres_array=__commonJS({"node_modules/postgres-array/index.js"(exports){"use strict";exports.parse=function(source,transform2){
@@ -13465,16 +12758,16 @@ return new ArrayParser(source,transform2).parse()};var ArrayParser=class _ArrayP
 source=source;this.transform=transform2||identity2;this.position=0;this.entries=[];this.recorded=[];this.dimension=0}isEof(){
 return this.position>=this.source.length}nextCharacter(){var character=this.source[this.position++];if(character==="\\"){
 return{value:this.source[this.position++],escaped:true}}return{value:character,escaped:false}}record(character){this.recorded.
-push(character)}newEntry(includeEmpty){var entry2;if(this.recorded.length>0||includeEmpty){entry2=this.recorded.join("");
-if(entry2==="NULL"&&!includeEmpty){entry2=null}if(entry2!==null)entry2=this.transform(entry2);this.entries.push(entry2);
-this.recorded=[]}}consumeDimensions(){if(this.source[0]==="["){while(!this.isEof()){var char=this.nextCharacter();if(char.
-value==="=")break}}}parse(nested){var character,parser,quote2;this.consumeDimensions();while(!this.isEof()){character=this.
-nextCharacter();if(character.value==="{"&&!quote2){this.dimension++;if(this.dimension>1){parser=new _ArrayParser(this.source.
-substr(this.position-1),this.transform);this.entries.push(parser.parse(true));this.position+=parser.position-2}}else if(character.
-value==="}"&&!quote2){this.dimension--;if(!this.dimension){this.newEntry();if(nested)return this.entries}}else if(character.
-value==='"'&&!character.escaped){if(quote2)this.newEntry(true);quote2=!quote2}else if(character.value===","&&!quote2){this.
-newEntry()}else{this.record(character.value)}}if(this.dimension!==0){throw new Error("array dimension not balanced")}return this.
-entries}};function identity2(value3){return value3}}});var require_arrayParser=__commonJS({"node_modules/pg-types/lib/arrayParser.js"(exports,module){var array2=require_postgres_array();
+push(character)}newEntry(includeEmpty){var entry;if(this.recorded.length>0||includeEmpty){entry=this.recorded.join("");if(entry===
+"NULL"&&!includeEmpty){entry=null}if(entry!==null)entry=this.transform(entry);this.entries.push(entry);this.recorded=[]}}consumeDimensions(){
+if(this.source[0]==="["){while(!this.isEof()){var char=this.nextCharacter();if(char.value==="=")break}}}parse(nested){var character,
+parser,quote2;this.consumeDimensions();while(!this.isEof()){character=this.nextCharacter();if(character.value==="{"&&!quote2){
+this.dimension++;if(this.dimension>1){parser=new _ArrayParser(this.source.substr(this.position-1),this.transform);this.entries.
+push(parser.parse(true));this.position+=parser.position-2}}else if(character.value==="}"&&!quote2){this.dimension--;if(!this.
+dimension){this.newEntry();if(nested)return this.entries}}else if(character.value==='"'&&!character.escaped){if(quote2)this.
+newEntry(true);quote2=!quote2}else if(character.value===","&&!quote2){this.newEntry()}else{this.record(character.value)}}
+if(this.dimension!==0){throw new Error("array dimension not balanced")}return this.entries}};function identity2(value3){
+return value3}}});var require_arrayParser=__commonJS({"node_modules/pg-types/lib/arrayParser.js"(exports,module){var array2=require_postgres_array();
 module.exports={create:function(source,transform2){return{parse:function(){return array2.parse(source,transform2)}}}}}});var require_postgres_date=__commonJS({"node_modules/postgres-date/index.js"(exports,module){"use strict";var DATE_TIME=/(\d{1,})-(\d{2})-(\d{2}) (\d{2}):(\d{2}):(\d{2})(\.\d{1,})?.*?( BC)?$/;
 var DATE=/^(\d{1,})-(\d{2})-(\d{2})( BC)?$/;var TIME_ZONE=/([Z+-])(\d{2})?:?(\d{2})?:?(\d{2})?/;var INFINITY=/^-?infinity$/;
 module.exports=function parseDate(isoDate){if(INFINITY.test(isoDate)){return Number(isoDate.replace("i","I"))}var matches=DATE_TIME.
@@ -13522,14 +12815,14 @@ return fn(value3)}}function parseBool(value3){if(value3===null)return value3;ret
 "true"||value3==="y"||value3==="yes"||value3==="on"||value3==="1"}function parseBoolArray(value3){if(!value3)return null;
 return array2.parse(value3,parseBool)}function parseBaseTenInt(string3){return parseInt(string3,10)}function parseIntegerArray(value3){
 if(!value3)return null;return array2.parse(value3,allowNull(parseBaseTenInt))}function parseBigIntegerArray(value3){if(!value3)
-return null;return array2.parse(value3,allowNull(function(entry2){return parseBigInteger(entry2).trim()}))}var parsePointArray=function(value3){
-if(!value3){return null}var p=arrayParser.create(value3,function(entry2){if(entry2!==null){entry2=parsePoint(entry2)}return entry2});
-return p.parse()};var parseFloatArray=function(value3){if(!value3){return null}var p=arrayParser.create(value3,function(entry2){
-if(entry2!==null){entry2=parseFloat(entry2)}return entry2});return p.parse()};var parseStringArray=function(value3){if(!value3){
+return null;return array2.parse(value3,allowNull(function(entry){return parseBigInteger(entry).trim()}))}var parsePointArray=function(value3){
+if(!value3){return null}var p=arrayParser.create(value3,function(entry){if(entry!==null){entry=parsePoint(entry)}return entry});
+return p.parse()};var parseFloatArray=function(value3){if(!value3){return null}var p=arrayParser.create(value3,function(entry){
+if(entry!==null){entry=parseFloat(entry)}return entry});return p.parse()};var parseStringArray=function(value3){if(!value3){
 return null}var p=arrayParser.create(value3);return p.parse()};var parseDateArray=function(value3){if(!value3){return null}
-var p=arrayParser.create(value3,function(entry2){if(entry2!==null){entry2=parseDate(entry2)}return entry2});return p.parse()};
-var parseIntervalArray=function(value3){if(!value3){return null}var p=arrayParser.create(value3,function(entry2){if(entry2!==
-null){entry2=parseInterval(entry2)}return entry2});return p.parse()};var parseByteAArray=function(value3){if(!value3){return null}
+var p=arrayParser.create(value3,function(entry){if(entry!==null){entry=parseDate(entry)}return entry});return p.parse()};
+var parseIntervalArray=function(value3){if(!value3){return null}var p=arrayParser.create(value3,function(entry){if(entry!==
+null){entry=parseInterval(entry)}return entry});return p.parse()};var parseByteAArray=function(value3){if(!value3){return null}
 return array2.parse(value3,allowNull(parseByteA))};var parseInteger=function(value3){return parseInt(value3,10)};var parseBigInteger=function(value3){
 var valStr=String(value3);if(/^\d+$/.test(valStr)){return valStr}return value3};var parseJsonArray=function(value3){if(!value3){
 return null}return array2.parse(value3,allowNull(JSON.parse))};var parsePoint=function(value3){if(value3[0]!=="("){return null}
@@ -13612,7 +12905,7 @@ keepalives:1,keepalives_idle:0};var pgTypes=require_pg_types();var parseBigInteg
 getTypeParser(1016,"text");module.exports.__defineSetter__("parseInt8",function(val){pgTypes.setTypeParser(20,"text",val?
 pgTypes.getTypeParser(23,"text"):parseBigInteger);pgTypes.setTypeParser(1016,"text",val?pgTypes.getTypeParser(1007,"text"):
 parseBigIntegerArray)})}});var require_utils2=__commonJS({"node_modules/pg/lib/utils.js"(exports,module){"use strict";var defaults3=require_defaults();
-var nodeUtils=__require("util");var{isDate:isDate2}=__require("util/types");var invalidDateDeprecationNotice=nodeUtils.deprecate(
+var nodeUtils=__require("util");var{isDate}=__require("util/types");var invalidDateDeprecationNotice=nodeUtils.deprecate(
 ()=>{},"Sending an invalid date to Postgres is deprecated and will throw an error in the next major version of pg. Ensur\
 e any Date object passed as a query parameter is valid.","PG_INVALID_DATE");function escapeElement(elementRepresentation){
 const escaped3=elementRepresentation.replace(/\\/g,"\\\\").replace(/"/g,'\\"');return'"'+escaped3+'"'}function arrayString(val){
@@ -13621,7 +12914,7 @@ isArray(item)){result+=arrayString(item)}else if(ArrayBuffer.isView(item)){if(!(
 item.buffer,item.byteOffset,item.byteLength)}result+="\\\\x"+item.toString("hex")}else{result+=escapeElement(prepareValue(
 item))}}result+="}";return result}var prepareValue=function(val,seen2){if(val==null){return null}if(typeof val==="object"){
 if(val instanceof Buffer){return val}if(ArrayBuffer.isView(val)){return Buffer.from(val.buffer,val.byteOffset,val.byteLength)}
-if(isDate2(val)){if(isNaN(val.getTime())){invalidDateDeprecationNotice()}if(defaults3.parseInputDatesAsUTC){return dateToStringUTC(
+if(isDate(val)){if(isNaN(val.getTime())){invalidDateDeprecationNotice()}if(defaults3.parseInputDatesAsUTC){return dateToStringUTC(
 val)}else{return dateToString(val)}}if(Array.isArray(val)){return arrayString(val)}return prepareObject(val,seen2)}return val.
 toString()};function prepareObject(val,seen2){if(val&&typeof val.toPostgres==="function"){seen2=seen2||[];if(seen2.indexOf(
 val)!==-1){throw new Error('circular reference detected while preparing "'+val+'" for query')}seen2.push(val);return prepareValue(
@@ -13738,37 +13031,37 @@ format)[oid]||this._types.getTypeParser(oid,format)};module.exports=TypeOverride
 if(str.charAt(0)==="/"){const config4=str.split(" ");return{host:config4[0],database:config4[1]}}const config3=Object.create(
 null);let result;let dummyHost=false;if(/ |%[^a-f0-9]|%[a-f0-9][^a-f0-9]/i.test(str)){str=encodeURI(str).replace(/%25(\d\d)/g,
 "%$1")}try{try{result=new URL(str,"postgres://base")}catch(e2){result=new URL(str.replace("@/","@___DUMMY___/"),"postgre\
-s://base");dummyHost=true}}catch(err){err.input&&(err.input="*****REDACTED*****");throw err}for(const entry2 of result.searchParams.
-entries()){config3[entry2[0]]=entry2[1]}config3.user=config3.user||decodeURIComponent(result.username);config3.password=
-config3.password||decodeURIComponent(result.password);if(result.protocol=="socket:"){config3.host=decodeURI(result.pathname);
-config3.database=result.searchParams.get("db");config3.client_encoding=result.searchParams.get("encoding");return config3}
-const hostname3=(dummyHost?"":result.hostname).replace(/^\[(.+)\]$/,"$1");if(!config3.host){config3.host=decodeURIComponent(
-hostname3)}else if(hostname3&&/^%2f/i.test(hostname3)){result.pathname=hostname3+result.pathname}if(!config3.port){config3.
-port=result.port}const pathname=result.pathname.slice(1)||null;config3.database=pathname?decodeURI(pathname):null;if(config3.
-ssl==="true"||config3.ssl==="1"){config3.ssl=true}if(config3.ssl==="0"){config3.ssl=false}if(config3.sslcert||config3.sslkey||
-config3.sslrootcert||config3.sslmode){config3.ssl={}}if(config3.sslnegotiation==="direct"&&config3.ssl===void 0){config3.
-ssl=true}const fs3=config3.sslcert||config3.sslkey||config3.sslrootcert?__require("fs"):null;if(config3.sslcert){config3.
-ssl.cert=fs3.readFileSync(config3.sslcert).toString()}if(config3.sslkey){config3.ssl.key=fs3.readFileSync(config3.sslkey).
-toString()}if(config3.sslrootcert){config3.ssl.ca=fs3.readFileSync(config3.sslrootcert).toString()}if(options.useLibpqCompat&&
-config3.uselibpqcompat){throw new Error("Both useLibpqCompat and uselibpqcompat are set. Please use only one of them.")}
-if(config3.uselibpqcompat==="true"||options.useLibpqCompat){switch(config3.sslmode){case"disable":{config3.ssl=false;break}case"\
-prefer":{config3.ssl.rejectUnauthorized=false;break}case"require":{if(config3.sslrootcert){config3.ssl.checkServerIdentity=
-function(){}}else{config3.ssl.rejectUnauthorized=false}break}case"verify-ca":{if(!config3.ssl.ca){throw new Error("SECUR\
-ITY WARNING: Using sslmode=verify-ca requires specifying a CA with sslrootcert. If a public CA is used, verify-ca allows\
- connections to a server that somebody else may have registered with the CA, making you vulnerable to Man-in-the-Middle \
-attacks. Either specify a custom CA certificate with sslrootcert parameter or use sslmode=verify-full for proper securit\
-y.")}config3.ssl.checkServerIdentity=function(){};break}case"verify-full":{break}}}else{switch(config3.sslmode){case"dis\
-able":{config3.ssl=false;break}case"prefer":case"require":case"verify-ca":case"verify-full":{if(config3.sslmode!=="verif\
-y-full"){deprecatedSslModeWarning(config3.sslmode)}break}case"no-verify":{config3.ssl.rejectUnauthorized=false;break}}}return config3}
-function toConnectionOptions(sslConfig){const connectionOptions2=Object.entries(sslConfig).reduce((c2,[key,value3])=>{if(value3!==
-void 0&&value3!==null){c2[key]=value3}return c2},Object.create(null));return connectionOptions2}function toClientConfig(config3){
-const poolConfig=Object.entries(config3).reduce((c2,[key,value3])=>{if(key==="ssl"){const sslConfig=value3;if(typeof sslConfig===
-"boolean"){c2[key]=sslConfig}if(typeof sslConfig==="object"){c2[key]=toConnectionOptions(sslConfig)}}else if(value3!==void 0&&
-value3!==null){if(key==="port"){if(value3!==""){const v=parseInt(value3,10);if(isNaN(v)){throw new Error(`Invalid ${key}\
-: ${value3}`)}c2[key]=v}}else{c2[key]=value3}}return c2},Object.create(null));return poolConfig}function parseIntoClientConfig(str){
-return toClientConfig(parse11(str))}function deprecatedSslModeWarning(sslmode){if(!deprecatedSslModeWarning.warned&&typeof process!==
-"undefined"&&process.emitWarning){deprecatedSslModeWarning.warned=true;process.emitWarning(`SECURITY WARNING: The SSL mo\
-des 'prefer', 'require', and 'verify-ca' are treated as aliases for 'verify-full'.
+s://base");dummyHost=true}}catch(err){err.input&&(err.input="*****REDACTED*****");throw err}for(const entry of result.searchParams.
+entries()){config3[entry[0]]=entry[1]}config3.user=config3.user||decodeURIComponent(result.username);config3.password=config3.
+password||decodeURIComponent(result.password);if(result.protocol=="socket:"){config3.host=decodeURI(result.pathname);config3.
+database=result.searchParams.get("db");config3.client_encoding=result.searchParams.get("encoding");return config3}const hostname3=(dummyHost?
+"":result.hostname).replace(/^\[(.+)\]$/,"$1");if(!config3.host){config3.host=decodeURIComponent(hostname3)}else if(hostname3&&
+/^%2f/i.test(hostname3)){result.pathname=hostname3+result.pathname}if(!config3.port){config3.port=result.port}const pathname=result.
+pathname.slice(1)||null;config3.database=pathname?decodeURI(pathname):null;if(config3.ssl==="true"||config3.ssl==="1"){config3.
+ssl=true}if(config3.ssl==="0"){config3.ssl=false}if(config3.sslcert||config3.sslkey||config3.sslrootcert||config3.sslmode){
+config3.ssl={}}if(config3.sslnegotiation==="direct"&&config3.ssl===void 0){config3.ssl=true}const fs3=config3.sslcert||config3.
+sslkey||config3.sslrootcert?__require("fs"):null;if(config3.sslcert){config3.ssl.cert=fs3.readFileSync(config3.sslcert).
+toString()}if(config3.sslkey){config3.ssl.key=fs3.readFileSync(config3.sslkey).toString()}if(config3.sslrootcert){config3.
+ssl.ca=fs3.readFileSync(config3.sslrootcert).toString()}if(options.useLibpqCompat&&config3.uselibpqcompat){throw new Error(
+"Both useLibpqCompat and uselibpqcompat are set. Please use only one of them.")}if(config3.uselibpqcompat==="true"||options.
+useLibpqCompat){switch(config3.sslmode){case"disable":{config3.ssl=false;break}case"prefer":{config3.ssl.rejectUnauthorized=
+false;break}case"require":{if(config3.sslrootcert){config3.ssl.checkServerIdentity=function(){}}else{config3.ssl.rejectUnauthorized=
+false}break}case"verify-ca":{if(!config3.ssl.ca){throw new Error("SECURITY WARNING: Using sslmode=verify-ca requires spe\
+cifying a CA with sslrootcert. If a public CA is used, verify-ca allows connections to a server that somebody else may h\
+ave registered with the CA, making you vulnerable to Man-in-the-Middle attacks. Either specify a custom CA certificate w\
+ith sslrootcert parameter or use sslmode=verify-full for proper security.")}config3.ssl.checkServerIdentity=function(){};
+break}case"verify-full":{break}}}else{switch(config3.sslmode){case"disable":{config3.ssl=false;break}case"prefer":case"r\
+equire":case"verify-ca":case"verify-full":{if(config3.sslmode!=="verify-full"){deprecatedSslModeWarning(config3.sslmode)}
+break}case"no-verify":{config3.ssl.rejectUnauthorized=false;break}}}return config3}function toConnectionOptions(sslConfig){
+const connectionOptions2=Object.entries(sslConfig).reduce((c2,[key,value3])=>{if(value3!==void 0&&value3!==null){c2[key]=
+value3}return c2},Object.create(null));return connectionOptions2}function toClientConfig(config3){const poolConfig=Object.
+entries(config3).reduce((c2,[key,value3])=>{if(key==="ssl"){const sslConfig=value3;if(typeof sslConfig==="boolean"){c2[key]=
+sslConfig}if(typeof sslConfig==="object"){c2[key]=toConnectionOptions(sslConfig)}}else if(value3!==void 0&&value3!==null){
+if(key==="port"){if(value3!==""){const v=parseInt(value3,10);if(isNaN(v)){throw new Error(`Invalid ${key}: ${value3}`)}c2[key]=
+v}}else{c2[key]=value3}}return c2},Object.create(null));return poolConfig}function parseIntoClientConfig(str){return toClientConfig(
+parse11(str))}function deprecatedSslModeWarning(sslmode){if(!deprecatedSslModeWarning.warned&&typeof process!=="undefine\
+d"&&process.emitWarning){deprecatedSslModeWarning.warned=true;process.emitWarning(`SECURITY WARNING: The SSL modes 'pref\
+er', 'require', and 'verify-ca' are treated as aliases for 'verify-full'.
 In the next major version (pg-connection-string v3.0.0 and pg v9.0.0), these modes will adopt standard libpq semantics, \
 which have weaker security guarantees.
 
@@ -13944,8 +13237,8 @@ offset;this.buffer=Buffer.allocUnsafe(0);this.encoding="utf-8"}setBuffer(offset,
 const result=this.buffer.readInt16BE(this.offset);this.offset+=2;return result}byte(){const result=this.buffer[this.offset];
 this.offset++;return result}int32(){const result=this.buffer.readInt32BE(this.offset);this.offset+=4;return result}uint32(){
 const result=this.buffer.readUInt32BE(this.offset);this.offset+=4;return result}string(length2){const result=this.buffer.
-toString(this.encoding,this.offset,this.offset+length2);this.offset+=length2;return result}cstring(){const start3=this.offset;
-let end2=start3;while(this.buffer[end2++]){}this.offset=end2;return this.buffer.toString(this.encoding,start3,end2-1)}bytes(length2){
+toString(this.encoding,this.offset,this.offset+length2);this.offset+=length2;return result}cstring(){const start2=this.offset;
+let end2=start2;while(this.buffer[end2++]){}this.offset=end2;return this.buffer.toString(this.encoding,start2,end2-1)}bytes(length2){
 const result=this.buffer.slice(this.offset,this.offset+length2);this.offset+=length2;return result}};exports.BufferReader=
 BufferReader}});var require_parser=__commonJS({"node_modules/pg-protocol/dist/parser.js"(exports){"use strict";Object.defineProperty(exports,
 "__esModule",{value:true});exports.Parser=void 0;var messages_1=require_messages();var buffer_reader_1=require_buffer_reader();
@@ -14013,7 +13306,7 @@ fields3.n;message.file=fields3.F;message.line=fields3.L;message.routine=fields3.
 Object.defineProperty(exports,"DatabaseError",{enumerable:true,get:function(){return messages_1.DatabaseError}});var serializer_1=require_serializer();
 Object.defineProperty(exports,"serialize",{enumerable:true,get:function(){return serializer_1.serialize}});var parser_1=require_parser();
 function parse11(stream,callback2){const parser=new parser_1.Parser;stream.on("data",buffer=>parser.parse(buffer,callback2));
-return new Promise(resolve20=>stream.on("end",()=>resolve20()))}}});var require_empty=__commonJS({"node_modules/pg-cloudflare/dist/empty.js"(exports){"use strict";Object.defineProperty(exports,
+return new Promise(resolve19=>stream.on("end",()=>resolve19()))}}});var require_empty=__commonJS({"node_modules/pg-cloudflare/dist/empty.js"(exports){"use strict";Object.defineProperty(exports,
 "__esModule",{value:true});exports.default={}}});var require_stream=__commonJS({"node_modules/pg/lib/stream.js"(exports,module){var{getStream,getSecureStream}=getStreamFuncs();
 module.exports={getStream,getSecureStream};function getNodejsStreamFuncs(){function getStream2(ssl){const net=__require("net");
 return new net.Socket}function getSecureStream2(options){const tls=__require("tls");return tls.connect(options)}return{getStream:getStream2,
@@ -14082,10 +13375,10 @@ process.env;var file=env.PGPASSFILE||(isWin2?path.join(env.APPDATA||"./","postgr
 env,"PGPASSWORD")){return false}if(isWin2){return true}fname=fname||"<unkn>";if(!isRegFile(stats.mode)){warn('WARNING: p\
 assword file "%s" is not a plain file',fname);return false}if(stats.mode&(S_IRWXG|S_IRWXO)){warn('WARNING: password file\
  "%s" has group or world access; permissions should be u=rw (0600) or less',fname);return false}return true};var matcher=module.
-exports.match=function(connInfo,entry2){return fieldNames3.slice(0,-1).reduce(function(prev,field2,idx){if(idx==1){if(Number(
-connInfo[field2]||defaultPort2)===Number(entry2[field2])){return prev&&true}}return prev&&(entry2[field2]==="*"||entry2[field2]===
+exports.match=function(connInfo,entry){return fieldNames3.slice(0,-1).reduce(function(prev,field2,idx){if(idx==1){if(Number(
+connInfo[field2]||defaultPort2)===Number(entry[field2])){return prev&&true}}return prev&&(entry[field2]==="*"||entry[field2]===
 connInfo[field2])},true)};module.exports.getPassword=function(connInfo,stream,cb){var pass;var lineStream=stream.pipe(split3());
-function onLine(line){var entry2=parseLine2(line);if(entry2&&isValidEntry(entry2)&&matcher(connInfo,entry2)){pass=entry2[passKey];
+function onLine(line){var entry=parseLine2(line);if(entry&&isValidEntry(entry)&&matcher(connInfo,entry)){pass=entry[passKey];
 lineStream.end()}}var onEnd=function(){stream.destroy();cb(pass)};var onErr=function(err){stream.destroy();warn("WARNING\
 : error on reading file: %s",err);cb(void 0)};stream.on("error",onErr);lineStream.on("data",onLine).on("end",onEnd).on("\
 error",onErr)};var parseLine2=module.exports.parseLine=function(line){if(line.length<11||line.match(/^\s+#/)){return null}
@@ -14094,10 +13387,10 @@ var field2=line.substring(i0,i1);if(!Object.hasOwnProperty.call(process.env,"PGP
 /\\([:\\])/g,"$1")}obj[fieldNames3[idx]]=field2};for(var i2=0;i2<line.length-1;i2+=1){curChar=line.charAt(i2+1);prevChar=
 line.charAt(i2);isLastField=fieldIdx==nrOfFields-1;if(isLastField){addToObj(fieldIdx,startIdx);break}if(i2>=0&&curChar==
 ":"&&prevChar!=="\\"){addToObj(fieldIdx,startIdx,i2+1);startIdx=i2+2;fieldIdx+=1}}obj=Object.keys(obj).length===nrOfFields?
-obj:null;return obj};var isValidEntry=module.exports.isValidEntry=function(entry2){var rules={0:function(x){return x.length>
+obj:null;return obj};var isValidEntry=module.exports.isValidEntry=function(entry){var rules={0:function(x){return x.length>
 0},1:function(x){if(x==="*"){return true}x=Number(x);return isFinite(x)&&x>0&&x<9007199254740992&&Math.floor(x)===x},2:function(x){
 return x.length>0},3:function(x){return x.length>0},4:function(x){return x.length>0}};for(var idx=0;idx<fieldNames3.length;idx+=
-1){var rule=rules[idx];var value3=entry2[fieldNames3[idx]]||"";var res=rule(value3);if(!res){return false}}return true}}});var require_lib=__commonJS({"node_modules/pgpass/lib/index.js"(exports,module){"use strict";var path=__require("path");var fs3=__require("fs");
+1){var rule=rules[idx];var value3=entry[fieldNames3[idx]]||"";var res=rule(value3);if(!res){return false}}return true}}});var require_lib=__commonJS({"node_modules/pgpass/lib/index.js"(exports,module){"use strict";var path=__require("path");var fs3=__require("fs");
 var helper=require_helper();module.exports=function(connInfo,cb){var file=helper.getFileName();fs3.stat(file,function(err,stat9){
 if(err||!helper.usePgPass(stat9,file)){return cb(void 0)}var st=fs3.createReadStream(file);helper.getPassword(connInfo,st,
 cb)})};module.exports.warnTo=helper.warnTo}});var require_client2=__commonJS({"node_modules/pg/lib/client.js"(exports,module){var EventEmitter=__require("events").EventEmitter;
@@ -14142,8 +13435,8 @@ con.once("end",()=>{const error3=this._ending?new Error("Connection terminated")
 ctedly");clearTimeout(this.connectionTimeoutHandle);this._errorAllQueries(error3);this._ended=true;if(!this._ending){if(this.
 _connecting&&!this._connectionError){if(this._connectionCallback){this._connectionCallback(error3)}else{this._handleErrorEvent(
 error3)}}else if(!this._connectionError){this._handleErrorEvent(error3)}}process.nextTick(()=>{this.emit("end")})})}connect(callback2){
-if(callback2){this._connect(callback2);return}return new this._Promise((resolve20,reject)=>{this._connect(error3=>{if(error3){
-reject(error3)}else{resolve20(this)}})})}_attachListeners(con){con.on("authenticationCleartextPassword",this._handleAuthCleartextPassword.
+if(callback2){this._connect(callback2);return}return new this._Promise((resolve19,reject)=>{this._connect(error3=>{if(error3){
+reject(error3)}else{resolve19(this)}})})}_attachListeners(con){con.on("authenticationCleartextPassword",this._handleAuthCleartextPassword.
 bind(this));con.on("authenticationMD5Password",this._handleAuthMD5Password.bind(this));con.on("authenticationSASL",this.
 _handleAuthSASL.bind(this));con.on("authenticationSASLContinue",this._handleAuthSASLContinue.bind(this));con.on("authent\
 icationSASLFinal",this._handleAuthSASLFinal.bind(this));con.on("backendKeyData",this._handleBackendKeyData.bind(this));con.
@@ -14217,8 +13510,8 @@ this._sentQueryQueue.shift();this.readyForQuery=false}if(!this._activeQuery&&thi
 length===0&&this.hasExecuted){this.emit("drain")}}query(config3,values,callback2){let query2;let result;if(config3==null){
 throw new TypeError("Client was passed a null or undefined query")}if(typeof config3.submit==="function"){result=query2=
 config3;if(!query2.callback){if(typeof values==="function"){query2.callback=values}else if(callback2){query2.callback=callback2}}}else{
-query2=new Query2(config3,values,callback2);if(!query2.callback){result=new this._Promise((resolve20,reject)=>{query2.callback=
-(err,res)=>err?reject(err):resolve20(res)}).catch(err=>{Error.captureStackTrace(err);throw err})}else if(typeof query2.callback!==
+query2=new Query2(config3,values,callback2);if(!query2.callback){result=new this._Promise((resolve19,reject)=>{query2.callback=
+(err,res)=>err?reject(err):resolve19(res)}).catch(err=>{Error.captureStackTrace(err);throw err})}else if(typeof query2.callback!==
 "function"){throw new TypeError("callback is not a function")}}const readTimeout=config3.query_timeout||this.connectionParameters.
 query_timeout;if(readTimeout){const queryCallback=query2.callback||(()=>{});const readTimeoutTimer=setTimeout(()=>{const error3=new Error(
 "Query read timeout");process.nextTick(()=>{query2.handleError(error3,this.connection)});queryCallback(error3);query2.callback=
@@ -14236,14 +13529,14 @@ ref()}unref(){this.connection.unref()}getTransactionStatus(){return this._txStat
 _connecting||this._ended){if(cb){cb();return}else{return this._Promise.resolve()}}if(!this._queryable){this.connection.stream.
 destroy()}else if(this.pipeline&&(this._getActiveQuery()||this._sentQueryQueue.length>0||this._queryQueue.length>0)){this.
 once("drain",()=>this.connection.end())}else if(this._getActiveQuery()){this.connection.stream.destroy()}else{this.connection.
-end()}if(cb){this.connection.once("end",cb)}else{return new this._Promise(resolve20=>{this.connection.once("end",resolve20)})}}get queryQueue(){
+end()}if(cb){this.connection.once("end",cb)}else{return new this._Promise(resolve19=>{this.connection.once("end",resolve19)})}}get queryQueue(){
 queryQueueDeprecationNotice();return this._queryQueue}};Client2.Query=Query2;module.exports=Client2}});var require_pg_pool=__commonJS({"node_modules/pg-pool/index.js"(exports,module){"use strict";var EventEmitter=__require("events").
 EventEmitter;var NOOP=function(){};var removeWhere=(list2,predicate)=>{const i2=list2.findIndex(predicate);return i2===-1?
 void 0:list2.splice(i2,1)[0]};var IdleItem=class{constructor(client3,idleListener,timeoutId){this.client=client3;this.idleListener=
 idleListener;this.timeoutId=timeoutId}};var PendingItem=class{constructor(callback2){this.callback=callback2}};function throwOnDoubleRelease(){
 throw new Error("Release called on client which has already been released to the pool.")}function promisify(Promise2,callback2){
 if(callback2){return{callback:callback2,result:void 0}}let rej;let res;const cb=function(err,client3){err?rej(err):res(client3)};
-const result=new Promise2(function(resolve20,reject){res=resolve20;rej=reject}).catch(err=>{Error.captureStackTrace(err);
+const result=new Promise2(function(resolve19,reject){res=resolve19;rej=reject}).catch(err=>{Error.captureStackTrace(err);
 throw err});return{callback:cb,result}}function makeIdleListener(pool,client3){return function idleListener(err){err.client=
 client3;client3.removeListener("error",idleListener);client3.on("error",()=>{pool.log("additional client error after dis\
 connection due to error",err)});pool._remove(client3);pool.emit("error",err,client3)}}var Pool3=class extends EventEmitter{constructor(options,Client2){
@@ -14255,7 +13548,7 @@ this.options.allowExitOnIdle||false;this.options.maxLifetimeSeconds=this.options
 log||function(){};this.Client=this.options.Client||Client2||require_lib2().Client;this.Promise=this.options.Promise||global.
 Promise;if(typeof this.options.idleTimeoutMillis==="undefined"){this.options.idleTimeoutMillis=1e4}this._clients=[];this.
 _idle=[];this._expired=new WeakSet;this._pendingQueue=[];this._endCallback=void 0;this.ending=false;this.ended=false}_promiseTry(f){
-const Promise2=this.Promise;if(typeof Promise2.try==="function"){return Promise2.try(f)}return new Promise2(resolve20=>resolve20(
+const Promise2=this.Promise;if(typeof Promise2.try==="function"){return Promise2.try(f)}return new Promise2(resolve19=>resolve19(
 f()))}_isFull(){return this._clients.length>=this.options.max}_isAboveMin(){return this._clients.length>this.options.min}_pulseQueue(){
 this.log("pulse queue");if(this.ended){this.log("pulse queue ended");return}if(this.ending){this.log("pulse queue on end\
 ing");if(this._idle.length){this._idle.slice().map(item=>{this._remove(item.client)})}if(!this._clients.length){this.ended=
@@ -14326,7 +13619,7 @@ if(fields3){for(const key in fields3){const normalizedFieldName=errorFieldMap[ke
 if(this.callback){this.callback(err)}else{this.emit("error",err)}this.state="error"};NativeQuery.prototype.then=function(onSuccess,onFailure){
 return this._getPromise().then(onSuccess,onFailure)};NativeQuery.prototype.catch=function(callback2){return this._getPromise().
 catch(callback2)};NativeQuery.prototype._getPromise=function(){if(this._promise)return this._promise;this._promise=new Promise(
-function(resolve20,reject){this._once("end",resolve20);this._once("error",reject)}.bind(this));return this._promise};NativeQuery.
+function(resolve19,reject){this._once("end",resolve19);this._once("error",reject)}.bind(this));return this._promise};NativeQuery.
 prototype.submit=function(client3){this.state="running";const self2=this;this.native=client3.native;client3.native.arrayMode=
 this._arrayMode;let after2=function(err,rows,results){client3.native.arrayMode=false;setImmediate(function(){self2.emit(
 "_done")});if(err){return self2.handleError(err)}if(self2._emitRowEvents){if(results.length>1){rows.forEach((rowOfRows,i2)=>{
@@ -14362,13 +13655,13 @@ if(err)return cb(err);self2.native.connect(conString,function(err2){if(err2){sel
 true;self2.native.on("error",function(err3){self2._queryable=false;self2._errorAllQueries(err3);self2.emit("error",err3)});
 self2.native.on("notification",function(msg){self2.emit("notification",{channel:msg.relname,payload:msg.extra})});self2.
 emit("connect");self2._pulseQueryQueue(true);cb(null,this)})})};Client2.prototype.connect=function(callback2){if(callback2){
-this._connect(callback2);return}return new this._Promise((resolve20,reject)=>{this._connect(error3=>{if(error3){reject(error3)}else{
-resolve20(this)}})})};Client2.prototype.query=function(config3,values,callback2){let query2;let result;let readTimeout;let readTimeoutTimer;
+this._connect(callback2);return}return new this._Promise((resolve19,reject)=>{this._connect(error3=>{if(error3){reject(error3)}else{
+resolve19(this)}})})};Client2.prototype.query=function(config3,values,callback2){let query2;let result;let readTimeout;let readTimeoutTimer;
 let queryCallback;if(config3===null||config3===void 0){throw new TypeError("Client was passed a null or undefined query")}else if(typeof config3.
 submit==="function"){readTimeout=config3.query_timeout||this.connectionParameters.query_timeout;result=query2=config3;if(typeof values===
 "function"){config3.callback=values}}else{readTimeout=config3.query_timeout||this.connectionParameters.query_timeout;query2=
-new NativeQuery(config3,values,callback2);if(!query2.callback){let resolveOut,rejectOut;result=new this._Promise((resolve20,reject)=>{
-resolveOut=resolve20;rejectOut=reject}).catch(err=>{Error.captureStackTrace(err);throw err});query2.callback=(err,res)=>err?
+new NativeQuery(config3,values,callback2);if(!query2.callback){let resolveOut,rejectOut;result=new this._Promise((resolve19,reject)=>{
+resolveOut=resolve19;rejectOut=reject}).catch(err=>{Error.captureStackTrace(err);throw err});query2.callback=(err,res)=>err?
 rejectOut(err):resolveOut(res)}}if(readTimeout){queryCallback=query2.callback||(()=>{});readTimeoutTimer=setTimeout(()=>{
 const error3=new Error("Query read timeout");process.nextTick(()=>{query2.handleError(error3,this.connection)});queryCallback(
 error3);query2.callback=()=>{};const index=this._queryQueue.indexOf(query2);if(index>-1){this._queryQueue.splice(index,1)}
@@ -14378,8 +13671,8 @@ d a connection error and is not queryable"))});return result}if(this._ending){qu
 ()=>{query2.handleError(new Error("Client was closed and is not queryable"))});return result}if(this._queryQueue.length>
 0&&!this.pipeline){queryQueueLengthDeprecationNotice()}this._queryQueue.push(query2);this._pulseQueryQueue();return result};
 Client2.prototype.end=function(cb){const self2=this;this._ending=true;if(this._connecting&&!this._connected){this.once("\
-connect",()=>{this.end(()=>{})})}let result;if(!cb){result=new this._Promise(function(resolve20,reject){cb=err=>err?reject(
-err):resolve20()})}const doEnd=function(){self2.native.end(function(){self2._connected=false;self2._errorAllQueries(new Error(
+connect",()=>{this.end(()=>{})})}let result;if(!cb){result=new this._Promise(function(resolve19,reject){cb=err=>err?reject(
+err):resolve19()})}const doEnd=function(){self2.native.end(function(){self2._connected=false;self2._errorAllQueries(new Error(
 "Connection terminated"));process.nextTick(()=>{self2.emit("end");if(cb)cb()})})};if(this.pipeline&&(this._pipelineInFlight||
 this._queryQueue.length>0)){this.once("drain",doEnd)}else{doEnd()}return result};Client2.prototype._hasActiveQuery=function(){
 return this._activeQuery&&this._activeQuery.state!=="error"&&this._activeQuery.state!=="end"};Client2.prototype._pulseQueryQueue=
@@ -14716,7 +14009,7 @@ statements,async()=>{await lock.fence(statements);await statements.run("DELETE F
 init_problems();init_journal();init_journal_text();init_connection();init_journal2()}});import{createPrivateKey,X509Certificate}from"node:crypto";function checkCertificates(pem2){const found2=pem2.match(certificate)??
 [];if(found2.length===0)throw new Error("no certificate");for(const one of found2)new X509Certificate(one)}function belong(cert,key){
 const[own5]=cert.match(certificate)??[];return own5!==void 0&&new X509Certificate(own5).checkPrivateKey(createPrivateKey(
-key))}var certificate;var init_pem=__esm({"src/base/pem.ts"(){"use strict";certificate=/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g}});import{createPrivateKey as createPrivateKey2}from"node:crypto";import{readFileSync as readFileSync5}from"node:fs";function tlsOf(host,given2,tls){
+key))}var certificate;var init_pem=__esm({"src/base/pem.ts"(){"use strict";certificate=/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g}});import{createPrivateKey as createPrivateKey2}from"node:crypto";import{readFileSync as readFileSync6}from"node:fs";function tlsOf(host,given2,tls){
 const mode=modeOf(given2);const own5=Object.values({...tls}).some(text6=>text6!==void 0);if(mode==="disable"){if(!own5)return false;
 throw wrong("the URL of the database turns TLS off, and certificates for it are given","leave one of them out")}if(host.
 startsWith("/"))return false;const isNamed=["sslrootcert","sslcert","sslkey","sslnegotiation"].some(name2=>given2.get(name2));
@@ -14736,7 +14029,7 @@ takes","use true or false, or sslmode");if(mode!==null&&mode==="disable"===isOn)
 of the database contradict each other","leave one of them out");return mode??(isOn?"require":"disable")}function isThisMachine(host){
 return host==="localhost"||host==="::1"||/^127(?:\.\d+){3}$/.test(host)}function pemOf(text6,member2,parameter,path){if(text6!==
 void 0)return{text:text6,from:`${member2} of state.postgres`};const from=`${parameter} in the URL of the database`;return path===
-null?void 0:{text:textOf5(path,from),from}}function textOf5(path,from){try{return readFileSync5(path,"utf8")}catch(failure2){
+null?void 0:{text:textOf5(path,from),from}}function textOf5(path,from){try{return readFileSync6(path,"utf8")}catch(failure2){
 throw bad(`the file that ${from} names can't be read: ${whyRefused(failure2)}`,"check the path")}}function check({text:text6,
 from},what,parse11){try{parse11(text6)}catch{throw bad(`the file that ${from} names does not hold ${what} in PEM form`,"\
 check which file is named there")}}function wrong(message,hint){return new ProblemsError([error("wrong-value",message,[],
@@ -14778,20 +14071,20 @@ target;let known3;const saved=async()=>{const found2=await database.read(void 0,
 statements,name2),"ISOLATION LEVEL REPEATABLE READ READ ONLY"));if(found2===void 0){known3=void 0;return void 0}known3=knownOf3(
 found2);const head=stateData(found2.head,place2);const resources=new Map;for(const{address:address2,record:record2}of found2.
 records){const key=String(stateData(`"${address2}"`,place2));if(resources.has(key))throw recordTwice(key,place2);resources.
-set(key,stateData(record2,place2))}return stateOf2({...head,resources:Object.fromEntries(resources)},place2)};const names3=async where=>{
+set(key,stateData(record2,place2))}return stateOf({...head,resources:Object.fromEntries(resources)},place2)};const names3=async where=>{
 const rows=await database.read([],async statements=>{const answer=await statements.run(`SELECT head::text FROM idops.sta\
 tes WHERE ${where} ORDER BY name`,[name2]);return answer.rows});return rows.flatMap(({head})=>nameSchema3.safeParse(JSON.
 parse(head)).data??[])};return{async load(server){const state=await saved();return state===void 0?emptyState(server):ofServer(
 state,place2,server)},saved,async save({resources,...head}){const records=Object.entries(resources).map(rowOf);const wanted={
 head:stringifyJson(head),revision:randomUUID9(),records};await database.write(statements=>transaction(statements,async()=>{
 await lock.fence(statements);await replace(statements,name2,wanted,known3)}));known3=knownOf3(wanted)},async merge({records,
-absent,head:headOf2}){const entries=[...records];const put5=entries.flatMap(([key,record2])=>record2===null?[]:[rowOf([key,
+absent,head:headOf2}){const entries=[...records];const put4=entries.flatMap(([key,record2])=>record2===null?[]:[rowOf([key,
 record2])]);const gone=entries.flatMap(([key,record2])=>record2===null?[addressOf2(key)]:[]);const revision=randomUUID9();
 const merged=await database.write(statements=>transaction(statements,async()=>{await lock.fence(statements);if(absent!==
 void 0)await begin(statements,name2,absent);const{rows}=await statements.run("SELECT head::text FROM idops.states WHERE \
 name = $1 FOR UPDATE",[name2]);const[there]=rows;if(there===void 0)throw stateGone(place2);const whole2={...stateData(there.
-head,place2),resources:{}};const{resources:_,...now}=stateOf2(whole2,place2);const head=headOf2(now);await remove2(statements,
-name2,gone);await upsert(statements,name2,put5);await describe4(statements,name2,{head:stringifyJson(head),revision});return head}));
+head,place2),resources:{}};const{resources:_,...now}=stateOf(whole2,place2);const head=headOf2(now);await remove2(statements,
+name2,gone);await upsert(statements,name2,put4);await describe4(statements,name2,{head:stringifyJson(head),revision});return head}));
 known3=void 0;return merged},told:async()=>(await names3("name = $1"))[0],beside:()=>names3("name <> $1")}}async function readAll(statements,name2){
 const{rows}=await statements.run("SELECT head::text, revision FROM idops.states WHERE name = $1",[name2]);const[state]=rows;
 return state===void 0?void 0:{...state,records:await readRecords(statements,name2)}}async function begin(statements,name2,{
@@ -15013,25 +14306,25 @@ split3=void 0}else{overflow=true}}}prev=ch}if(overflow&&onOverflow)onOverflow();
 onFold();let res=text6.slice(0,folds[0]);for(let i3=0;i3<folds.length;++i3){const fold3=folds[i3];const end3=folds[i3+1]||
 text6.length;if(fold3===0)res=`
 ${indent2}${text6.slice(0,end3)}`;else{if(mode===FOLD_QUOTED&&escapedFolds[fold3])res+=`${text6[fold3]}\\`;res+=`
-${indent2}${text6.slice(fold3+1,end3)}`}}return res}function consumeMoreIndentedLines(text6,i2,indent2){let end2=i2;let start3=i2+
-1;let ch=text6[start3];while(ch===" "||ch==="	"){if(i2<start3+indent2){ch=text6[++i2]}else{do{ch=text6[++i2]}while(ch&&ch!==
-"\n");end2=i2;start3=i2+1;ch=text6[start3]}}return end2}exports.FOLD_BLOCK=FOLD_BLOCK;exports.FOLD_FLOW=FOLD_FLOW;exports.
+${indent2}${text6.slice(fold3+1,end3)}`}}return res}function consumeMoreIndentedLines(text6,i2,indent2){let end2=i2;let start2=i2+
+1;let ch=text6[start2];while(ch===" "||ch==="	"){if(i2<start2+indent2){ch=text6[++i2]}else{do{ch=text6[++i2]}while(ch&&ch!==
+"\n");end2=i2;start2=i2+1;ch=text6[start2]}}return end2}exports.FOLD_BLOCK=FOLD_BLOCK;exports.FOLD_FLOW=FOLD_FLOW;exports.
 FOLD_QUOTED=FOLD_QUOTED;exports.foldFlowLines=foldFlowLines}});var require_stringifyString=__commonJS({"node_modules/yaml/dist/stringify/stringifyString.js"(exports){"use strict";var Scalar=require_Scalar();
 var foldFlowLines=require_foldFlowLines();var getFoldOptions=(ctx,isBlock)=>({indentAtStart:isBlock?ctx.indent.length:ctx.
 indentAtStart,lineWidth:ctx.options.lineWidth,minContentWidth:ctx.options.minContentWidth});var containsDocumentMarker=str=>/^(%|---|\.\.\.)/m.
 test(str);function lineLengthOverLimit(str,lineWidth2,indentLength){if(!lineWidth2||lineWidth2<0)return false;const limit2=lineWidth2-
-indentLength;const strLen=str.length;if(strLen<=limit2)return false;for(let i2=0,start3=0;i2<strLen;++i2){if(str[i2]==="\
-\n"){if(i2-start3>limit2)return true;start3=i2+1;if(strLen-start3<=limit2)return false}}return true}function doubleQuotedString(value3,ctx){
+indentLength;const strLen=str.length;if(strLen<=limit2)return false;for(let i2=0,start2=0;i2<strLen;++i2){if(str[i2]==="\
+\n"){if(i2-start2>limit2)return true;start2=i2+1;if(strLen-start2<=limit2)return false}}return true}function doubleQuotedString(value3,ctx){
 const json=JSON.stringify(value3);if(ctx.options.doubleQuotedAsJSON)return json;const{implicitKey}=ctx;const minMultiLineLength=ctx.
-options.doubleQuotedMinMultiLineLength;const indent2=ctx.indent||(containsDocumentMarker(value3)?"  ":"");let str="";let start3=0;
-for(let i2=0,ch=json[i2];ch;ch=json[++i2]){if(ch===" "&&json[i2+1]==="\\"&&json[i2+2]==="n"){str+=json.slice(start3,i2)+
-"\\ ";i2+=1;start3=i2;ch="\\"}if(ch==="\\")switch(json[i2+1]){case"u":{str+=json.slice(start3,i2);const code2=json.substr(
+options.doubleQuotedMinMultiLineLength;const indent2=ctx.indent||(containsDocumentMarker(value3)?"  ":"");let str="";let start2=0;
+for(let i2=0,ch=json[i2];ch;ch=json[++i2]){if(ch===" "&&json[i2+1]==="\\"&&json[i2+2]==="n"){str+=json.slice(start2,i2)+
+"\\ ";i2+=1;start2=i2;ch="\\"}if(ch==="\\")switch(json[i2+1]){case"u":{str+=json.slice(start2,i2);const code2=json.substr(
 i2+2,4);switch(code2){case"0000":str+="\\0";break;case"0007":str+="\\a";break;case"000b":str+="\\v";break;case"001b":str+=
 "\\e";break;case"0085":str+="\\N";break;case"00a0":str+="\\_";break;case"2028":str+="\\L";break;case"2029":str+="\\P";break;default:
-if(code2.substr(0,2)==="00")str+="\\x"+code2.substr(2);else str+=json.substr(i2,6)}i2+=5;start3=i2+1}break;case"n":if(implicitKey||
-json[i2+2]==='"'||json.length<minMultiLineLength){i2+=1}else{str+=json.slice(start3,i2)+"\n\n";while(json[i2+2]==="\\"&&
-json[i2+3]==="n"&&json[i2+4]!=='"'){str+="\n";i2+=2}str+=indent2;if(json[i2+2]===" ")str+="\\";i2+=1;start3=i2+1}break;default:
-i2+=1}}str=start3?str+json.slice(start3):json;return implicitKey?str:foldFlowLines.foldFlowLines(str,indent2,foldFlowLines.
+if(code2.substr(0,2)==="00")str+="\\x"+code2.substr(2);else str+=json.substr(i2,6)}i2+=5;start2=i2+1}break;case"n":if(implicitKey||
+json[i2+2]==='"'||json.length<minMultiLineLength){i2+=1}else{str+=json.slice(start2,i2)+"\n\n";while(json[i2+2]==="\\"&&
+json[i2+3]==="n"&&json[i2+4]!=='"'){str+="\n";i2+=2}str+=indent2;if(json[i2+2]===" ")str+="\\";i2+=1;start2=i2+1}break;default:
+i2+=1}}str=start2?str+json.slice(start2):json;return implicitKey?str:foldFlowLines.foldFlowLines(str,indent2,foldFlowLines.
 FOLD_QUOTED,getFoldOptions(ctx,false))}function singleQuotedString(value3,ctx){if(ctx.options.singleQuote===false||ctx.implicitKey&&
 value3.includes("\n")||/[ \t]\n|\n[ \t]/.test(value3))return doubleQuotedString(value3,ctx);const indent2=ctx.indent||(containsDocumentMarker(
 value3)?"  ":"");const res="'"+value3.replace(/'/g,"''").replace(/\n+/g,`$&
@@ -15049,16 +14342,16 @@ type===Scalar.Scalar.BLOCK_LITERAL?true:!lineLengthOverLimit(value3,lineWidth2,i
 "-"}else if(value3===end2||endNlPos!==end2.length-1){chomp="+";if(onChompKeep)onChompKeep()}else{chomp=""}if(end2){value3=
 value3.slice(0,-end2.length);if(end2[end2.length-1]==="\n")end2=end2.slice(0,-1);end2=end2.replace(blockEndNewlines,`$&${indent2}`)}
 let startWithSpace=false;let startEnd;let startNlPos=-1;for(startEnd=0;startEnd<value3.length;++startEnd){const ch=value3[startEnd];
-if(ch===" ")startWithSpace=true;else if(ch==="\n")startNlPos=startEnd;else break}let start3=value3.substring(0,startNlPos<
-startEnd?startNlPos+1:startEnd);if(start3){value3=value3.substring(start3.length);start3=start3.replace(/\n+/g,`$&${indent2}`)}
+if(ch===" ")startWithSpace=true;else if(ch==="\n")startNlPos=startEnd;else break}let start2=value3.substring(0,startNlPos<
+startEnd?startNlPos+1:startEnd);if(start2){value3=value3.substring(start2.length);start2=start2.replace(/\n+/g,`$&${indent2}`)}
 const indentSize=indent2?"2":"1";let header=(startWithSpace?indentSize:"")+chomp;if(comment){header+=" "+commentString(comment.
 replace(/ ?[\r\n]+/g," "));if(onComment)onComment()}if(!literal2){const foldedValue=value3.replace(/\n+/g,"\n$&").replace(
 /(?:^|\n)([\t ].*)(?:([\n\t ]*)\n(?![\n\t ]))?/g,"$1$2").replace(/\n+/g,`$&${indent2}`);let literalFallback=false;const foldOptions=getFoldOptions(
 ctx,true);if(blockQuote!=="folded"&&type!==Scalar.Scalar.BLOCK_FOLDED){foldOptions.onOverflow=()=>{literalFallback=true}}
-const body2=foldFlowLines.foldFlowLines(`${start3}${foldedValue}${end2}`,indent2,foldFlowLines.FOLD_BLOCK,foldOptions);if(!literalFallback)
+const body2=foldFlowLines.foldFlowLines(`${start2}${foldedValue}${end2}`,indent2,foldFlowLines.FOLD_BLOCK,foldOptions);if(!literalFallback)
 return`>${header}
 ${indent2}${body2}`}value3=value3.replace(/\n+/g,`$&${indent2}`);return`|${header}
-${indent2}${start3}${value3}${end2}`}function plainString(item,ctx,onComment,onChompKeep){const{type,value:value3}=item;
+${indent2}${start2}${value3}${end2}`}function plainString(item,ctx,onComment,onChompKeep){const{type,value:value3}=item;
 const{actualString,implicitKey,indent:indent2,indentStep,inFlow}=ctx;if(implicitKey&&value3.includes("\n")||inFlow&&/[[\]{},]/.
 test(value3)){return quotedString(value3,ctx)}if(/^[\n\t ,[\]{}#&*!|>'"%@`]|^[?-]$|^[?-][ \t]|[\n:][ \t]|[ \t]\n|[\n\t ]#|[\n\t :]$/.
 test(value3)){return implicitKey||inFlow||!value3.includes("\n")?quotedString(value3,ctx):blockString(item,ctx,onComment,
@@ -15195,11 +14488,11 @@ if(comment)reqNewline=true;let str=stringify2.stringify(item,itemCtx,()=>comment
 linesAtValue||str.includes("\n"));if(i2<items.length-1){str+=","}else if(ctx.options.trailingComma){if(ctx.options.lineWidth>
 0){reqNewline||(reqNewline=lines.reduce((sum,line)=>sum+line.length+2,2)+(str.length+2)>ctx.options.lineWidth)}if(reqNewline){
 str+=","}}if(comment)str+=stringifyComment.lineComment(str,itemIndent,commentString(comment));lines.push(str);linesAtValue=
-lines.length}const{start:start3,end:end2}=flowChars;if(lines.length===0){return start3+end2}else{if(!reqNewline){const len=lines.
-reduce((sum,line)=>sum+line.length+2,2);reqNewline=ctx.options.lineWidth>0&&len>ctx.options.lineWidth}if(reqNewline){let str=start3;
+lines.length}const{start:start2,end:end2}=flowChars;if(lines.length===0){return start2+end2}else{if(!reqNewline){const len=lines.
+reduce((sum,line)=>sum+line.length+2,2);reqNewline=ctx.options.lineWidth>0&&len>ctx.options.lineWidth}if(reqNewline){let str=start2;
 for(const line of lines)str+=line?`
 ${indentStep}${indent2}${line}`:"\n";return`${str}
-${indent2}${end2}`}else{return`${start3}${fcPadding}${lines.join(" ")}${fcPadding}${end2}`}}}function addCommentBefore({
+${indent2}${end2}`}else{return`${start2}${fcPadding}${lines.join(" ")}${fcPadding}${end2}`}}}function addCommentBefore({
 indent:indent2,options:{commentString}},lines,comment,chompKeep){if(comment&&chompKeep)comment=comment.replace(/^\n+/,"");
 if(comment){const ic=stringifyComment.indentComment(commentString(comment),indent2);lines.push(ic.trimStart())}}exports.
 stringifyCollection=stringifyCollection}});var require_YAMLMap=__commonJS({"node_modules/yaml/dist/nodes/YAMLMap.js"(exports){"use strict";var stringifyCollection=require_stringifyCollection();
@@ -15517,7 +14810,7 @@ ${pointer}
 prettifyError}});var require_resolve_props=__commonJS({"node_modules/yaml/dist/compose/resolve-props.js"(exports){"use strict";function resolveProps(tokens,{
 flow,indicator,next,offset,onError,parentIndent,startOnNewline}){let spaceBefore=false;let atNewline=startOnNewline;let hasSpace=startOnNewline;
 let comment="";let commentSep="";let hasNewline=false;let reqSpace=false;let tab=null;let anchor2=null;let tag=null;let newlineAfterProp=null;
-let comma=null;let found2=null;let start3=null;for(const token of tokens){if(reqSpace){if(token.type!=="space"&&token.type!==
+let comma=null;let found2=null;let start2=null;for(const token of tokens){if(reqSpace){if(token.type!=="space"&&token.type!==
 "newline"&&token.type!=="comma")onError(token.offset,"MISSING_CHAR","Tags and anchors must be separated from the next to\
 ken by white space");reqSpace=false}if(tab){if(atNewline&&token.type!=="comment"&&token.type!=="newline"){onError(tab,"T\
 AB_AS_INDENT","Tabs are not allowed as indentation")}tab=null}switch(token.type){case"space":if(!flow&&(indicator!=="doc\
@@ -15527,9 +14820,9 @@ substring(1)||" ";if(!comment)comment=cb;else comment+=commentSep+cb;commentSep=
 if(comment)comment+=token.source;else if(!found2||indicator!=="seq-item-ind")spaceBefore=true}else commentSep+=token.source;
 atNewline=true;hasNewline=true;if(anchor2||tag)newlineAfterProp=token;hasSpace=true;break;case"anchor":if(anchor2)onError(
 token,"MULTIPLE_ANCHORS","A node can have at most one anchor");if(token.source.endsWith(":"))onError(token.offset+token.
-source.length-1,"BAD_ALIAS","Anchor ending in : is ambiguous",true);anchor2=token;start3??(start3=token.offset);atNewline=
+source.length-1,"BAD_ALIAS","Anchor ending in : is ambiguous",true);anchor2=token;start2??(start2=token.offset);atNewline=
 false;hasSpace=false;reqSpace=true;break;case"tag":{if(tag)onError(token,"MULTIPLE_TAGS","A node can have at most one ta\
-g");tag=token;start3??(start3=token.offset);atNewline=false;hasSpace=false;reqSpace=true;break}case indicator:if(anchor2||
+g");tag=token;start2??(start2=token.offset);atNewline=false;hasSpace=false;reqSpace=true;break}case indicator:if(anchor2||
 tag)onError(token,"BAD_PROP_ORDER",`Anchors and tags must be after the ${token.source} indicator`);if(found2)onError(token,
 "UNEXPECTED_TOKEN",`Unexpected ${token.source} in ${flow??"collection"}`);found2=token;atNewline=indicator==="seq-item-i\
 nd"||indicator==="explicit-key-ind";hasSpace=false;break;case"comma":if(flow){if(comma)onError(token,"UNEXPECTED_TOKEN",
@@ -15539,7 +14832,7 @@ last.source.length:offset;if(reqSpace&&next&&next.type!=="space"&&next.type!=="n
 "scalar"||next.source!=="")){onError(next.offset,"MISSING_CHAR","Tags and anchors must be separated from the next token \
 by white space")}if(tab&&(atNewline&&tab.indent<=parentIndent||next?.type==="block-map"||next?.type==="block-seq"))onError(
 tab,"TAB_AS_INDENT","Tabs are not allowed as indentation");return{comma,found:found2,spaceBefore,comment,hasNewline,anchor:anchor2,
-tag,newlineAfterProp,end:end2,start:start3??end2}}exports.resolveProps=resolveProps}});var require_util_contains_newline=__commonJS({"node_modules/yaml/dist/compose/util-contains-newline.js"(exports){"use st\
+tag,newlineAfterProp,end:end2,start:start2??end2}}exports.resolveProps=resolveProps}});var require_util_contains_newline=__commonJS({"node_modules/yaml/dist/compose/util-contains-newline.js"(exports){"use st\
 rict";function containsNewline(key){if(!key)return null;switch(key.type){case"alias":case"scalar":case"double-quoted-sca\
 lar":case"single-quoted-scalar":if(key.source.includes("\n"))return true;if(key.end){for(const st of key.end)if(st.type===
 "newline")return true}return false;case"flow-collection":for(const it of key.items){for(const st of it.start)if(st.type===
@@ -15556,15 +14849,15 @@ var YAMLMap=require_YAMLMap();var resolveProps=require_resolve_props();var utilC
 var utilFlowIndentCheck=require_util_flow_indent_check();var utilMapIncludes=require_util_map_includes();var startColMsg="\
 All mapping items must start at the same column";function resolveBlockMap({composeNode,composeEmptyNode},ctx,bm,onError,tag){
 const NodeClass=tag?.nodeClass??YAMLMap.YAMLMap;const map2=new NodeClass(ctx.schema);if(ctx.atRoot)ctx.atRoot=false;let offset=bm.
-offset;let commentEnd=null;for(const collItem of bm.items){const{start:start3,key,sep:sep12,value:value3}=collItem;const keyProps=resolveProps.
-resolveProps(start3,{indicator:"explicit-key-ind",next:key??sep12?.[0],offset,onError,parentIndent:bm.indent,startOnNewline:true});
+offset;let commentEnd=null;for(const collItem of bm.items){const{start:start2,key,sep:sep12,value:value3}=collItem;const keyProps=resolveProps.
+resolveProps(start2,{indicator:"explicit-key-ind",next:key??sep12?.[0],offset,onError,parentIndent:bm.indent,startOnNewline:true});
 const implicitKey=!keyProps.found;if(implicitKey){if(key){if(key.type==="block-seq")onError(offset,"BLOCK_AS_IMPLICIT_KE\
 Y","A block sequence may not be used as an implicit map key");else if("indent"in key&&key.indent!==bm.indent)onError(offset,
 "BAD_INDENT",startColMsg)}if(!keyProps.anchor&&!keyProps.tag&&!sep12){commentEnd=keyProps.end;if(keyProps.comment){if(map2.
 comment)map2.comment+="\n"+keyProps.comment;else map2.comment=keyProps.comment}continue}if(keyProps.newlineAfterProp||utilContainsNewline.
-containsNewline(key)){onError(key??start3[start3.length-1],"MULTILINE_IMPLICIT_KEY","Implicit keys need to be on a singl\
+containsNewline(key)){onError(key??start2[start2.length-1],"MULTILINE_IMPLICIT_KEY","Implicit keys need to be on a singl\
 e line")}}else if(keyProps.found?.indent!==bm.indent){onError(offset,"BAD_INDENT",startColMsg)}ctx.atKey=true;const keyStart=keyProps.
-end;const keyNode=key?composeNode(ctx,key,keyProps,onError):composeEmptyNode(ctx,keyStart,start3,null,keyProps,onError);
+end;const keyNode=key?composeNode(ctx,key,keyProps,onError):composeEmptyNode(ctx,keyStart,start2,null,keyProps,onError);
 if(ctx.schema.compat)utilFlowIndentCheck.flowIndentCheck(bm.indent,key,onError);ctx.atKey=false;if(utilMapIncludes.mapIncludes(
 ctx,map2.items,keyNode))onError(keyStart,"DUPLICATE_KEY","Map keys must be unique");const valueProps=resolveProps.resolveProps(
 sep12??[],{indicator:"map-value-ind",next:value3,offset:keyNode.range[2],onError,parentIndent:bm.indent,startOnNewline:!key||
@@ -15582,11 +14875,11 @@ nt");map2.range=[bm.offset,offset,commentEnd??offset];return map2}exports.resolv
 var resolveProps=require_resolve_props();var utilFlowIndentCheck=require_util_flow_indent_check();function resolveBlockSeq({
 composeNode,composeEmptyNode},ctx,bs,onError,tag){const NodeClass=tag?.nodeClass??YAMLSeq.YAMLSeq;const seq=new NodeClass(
 ctx.schema);if(ctx.atRoot)ctx.atRoot=false;if(ctx.atKey)ctx.atKey=false;let offset=bs.offset;let commentEnd=null;for(const{
-start:start3,value:value3}of bs.items){const props=resolveProps.resolveProps(start3,{indicator:"seq-item-ind",next:value3,
+start:start2,value:value3}of bs.items){const props=resolveProps.resolveProps(start2,{indicator:"seq-item-ind",next:value3,
 offset,onError,parentIndent:bs.indent,startOnNewline:true});if(!props.found){if(props.anchor||props.tag||value3){if(value3?.
 type==="block-seq")onError(props.end,"BAD_INDENT","All sequence items must start at the same column");else onError(offset,
 "MISSING_CHAR","Sequence item without - indicator")}else{commentEnd=props.end;if(props.comment)seq.comment=props.comment;
-continue}}const node2=value3?composeNode(ctx,value3,props,onError):composeEmptyNode(ctx,props.end,start3,null,props,onError);
+continue}}const node2=value3?composeNode(ctx,value3,props,onError):composeEmptyNode(ctx,props.end,start2,null,props,onError);
 if(ctx.schema.compat)utilFlowIndentCheck.flowIndentCheck(bs.indent,value3,onError);offset=node2.range[2];seq.items.push(
 node2)}seq.range=[bs.offset,offset,commentEnd??offset];return seq}exports.resolveBlockSeq=resolveBlockSeq}});var require_resolve_end=__commonJS({"node_modules/yaml/dist/compose/resolve-end.js"(exports){"use strict";function resolveEnd(end2,offset,reqSpace,onError){
 let comment="";if(end2){let hasSpace=false;let sep12="";for(const token of end2){const{source,type}=token;switch(type){case"\
@@ -15601,22 +14894,22 @@ var isBlock=token=>token&&(token.type==="block-map"||token.type==="block-seq");f
 composeEmptyNode},ctx,fc,onError,tag){const isMap3=fc.start.source==="{";const fcName=isMap3?"flow map":"flow sequence";
 const NodeClass=tag?.nodeClass??(isMap3?YAMLMap.YAMLMap:YAMLSeq.YAMLSeq);const coll=new NodeClass(ctx.schema);coll.flow=
 true;const atRoot=ctx.atRoot;if(atRoot)ctx.atRoot=false;if(ctx.atKey)ctx.atKey=false;let offset=fc.offset+fc.start.source.
-length;for(let i2=0;i2<fc.items.length;++i2){const collItem=fc.items[i2];const{start:start3,key,sep:sep12,value:value3}=collItem;
-const props=resolveProps.resolveProps(start3,{flow:fcName,indicator:"explicit-key-ind",next:key??sep12?.[0],offset,onError,
+length;for(let i2=0;i2<fc.items.length;++i2){const collItem=fc.items[i2];const{start:start2,key,sep:sep12,value:value3}=collItem;
+const props=resolveProps.resolveProps(start2,{flow:fcName,indicator:"explicit-key-ind",next:key??sep12?.[0],offset,onError,
 parentIndent:fc.indent,startOnNewline:false});if(!props.found){if(!props.anchor&&!props.tag&&!sep12&&!value3){if(i2===0&&
 props.comma)onError(props.comma,"UNEXPECTED_TOKEN",`Unexpected , in ${fcName}`);else if(i2<fc.items.length-1)onError(props.
 start,"UNEXPECTED_TOKEN",`Unexpected empty item in ${fcName}`);if(props.comment){if(coll.comment)coll.comment+="\n"+props.
 comment;else coll.comment=props.comment}offset=props.end;continue}if(!isMap3&&ctx.options.strict&&utilContainsNewline.containsNewline(
 key))onError(key,"MULTILINE_IMPLICIT_KEY","Implicit keys of flow sequence pairs need to be on a single line")}if(i2===0){
 if(props.comma)onError(props.comma,"UNEXPECTED_TOKEN",`Unexpected , in ${fcName}`)}else{if(!props.comma)onError(props.start,
-"MISSING_CHAR",`Missing , between ${fcName} items`);if(props.comment){let prevItemComment="";loop:for(const st of start3){
+"MISSING_CHAR",`Missing , between ${fcName} items`);if(props.comment){let prevItemComment="";loop:for(const st of start2){
 switch(st.type){case"comma":case"space":break;case"comment":prevItemComment=st.source.substring(1);break loop;default:break loop}}
 if(prevItemComment){let prev=coll.items[coll.items.length-1];if(identity2.isPair(prev))prev=prev.value??prev.key;if(prev.
 comment)prev.comment+="\n"+prevItemComment;else prev.comment=prevItemComment;props.comment=props.comment.substring(prevItemComment.
 length+1)}}}if(!isMap3&&!sep12&&!props.found){const valueNode=value3?composeNode(ctx,value3,props,onError):composeEmptyNode(
 ctx,props.end,sep12,null,props,onError);coll.items.push(valueNode);offset=valueNode.range[2];if(isBlock(value3))onError(
 valueNode.range,"BLOCK_IN_FLOW",blockMsg)}else{ctx.atKey=true;const keyStart=props.end;const keyNode=key?composeNode(ctx,
-key,props,onError):composeEmptyNode(ctx,keyStart,start3,null,props,onError);if(isBlock(key))onError(keyNode.range,"BLOCK\
+key,props,onError):composeEmptyNode(ctx,keyStart,start2,null,props,onError);if(isBlock(key))onError(keyNode.range,"BLOCK\
 _IN_FLOW",blockMsg);ctx.atKey=false;const valueProps=resolveProps.resolveProps(sep12??[],{flow:fcName,indicator:"map-val\
 ue-ind",next:value3,offset:keyNode.range[2],onError,parentIndent:fc.indent,startOnNewline:false});if(valueProps.found){if(!isMap3&&
 !props.found&&ctx.options.strict){if(sep12)for(const st of sep12){if(st===valueProps.found)break;if(st.type==="newline"){
@@ -15658,13 +14951,13 @@ ctx,token,onError,tagName)}}const coll=resolveCollection(CN,ctx,token,onError,ta
 msg=>onError(tagToken,"TAG_RESOLVE_FAILED",msg),ctx.options)??coll;const node2=identity2.isNode(res)?res:new Scalar.Scalar(
 res);node2.range=coll.range;node2.tag=tagName;if(tag?.format)node2.format=tag.format;return node2}exports.composeCollection=
 composeCollection}});var require_resolve_block_scalar=__commonJS({"node_modules/yaml/dist/compose/resolve-block-scalar.js"(exports){"use stri\
-ct";var Scalar=require_Scalar();function resolveBlockScalar(ctx,scalar,onError){const start3=scalar.offset;const header=parseBlockScalarHeader(
-scalar,ctx.options.strict,onError);if(!header)return{value:"",type:null,comment:"",range:[start3,start3,start3]};const type=header.
+ct";var Scalar=require_Scalar();function resolveBlockScalar(ctx,scalar,onError){const start2=scalar.offset;const header=parseBlockScalarHeader(
+scalar,ctx.options.strict,onError);if(!header)return{value:"",type:null,comment:"",range:[start2,start2,start2]};const type=header.
 mode===">"?Scalar.Scalar.BLOCK_FOLDED:Scalar.Scalar.BLOCK_LITERAL;const lines=scalar.source?splitLines2(scalar.source):[];
 let chompStart=lines.length;for(let i2=lines.length-1;i2>=0;--i2){const content=lines[i2][1];if(content===""||content===
 "\r")chompStart=i2;else break}if(chompStart===0){const value4=header.chomp==="+"&&lines.length>0?"\n".repeat(Math.max(1,
-lines.length-1)):"";let end3=start3+header.length;if(scalar.source)end3+=scalar.source.length;return{value:value4,type,comment:header.
-comment,range:[start3,end3,end3]}}let trimIndent=scalar.indent+header.indent;let offset=scalar.offset+header.length;let contentStart=0;
+lines.length-1)):"";let end3=start2+header.length;if(scalar.source)end3+=scalar.source.length;return{value:value4,type,comment:header.
+comment,range:[start2,end3,end3]}}let trimIndent=scalar.indent+header.indent;let offset=scalar.offset+header.length;let contentStart=0;
 for(let i2=0;i2<chompStart;++i2){const[indent2,content]=lines[i2];if(content===""||content==="\r"){if(header.indent===0&&
 indent2.length>trimIndent)trimIndent=indent2.length}else{if(indent2.length<trimIndent){const message="Block scalars with\
  more-indented leading empty lines must use an explicit indentation indicator";onError(offset+indent2.length,"MISSING_CH\
@@ -15680,8 +14973,8 @@ slice(trimIndent)+content;sep12="\n"}else if(indent2.length>trimIndent||content[
 sep12==="\n")sep12="\n\n";value3+=sep12+indent2.slice(trimIndent)+content;sep12="\n";prevMoreIndented=true}else if(content===
 ""){if(sep12==="\n")value3+="\n";else sep12="\n"}else{value3+=sep12+content;sep12=" ";prevMoreIndented=false}}switch(header.
 chomp){case"-":break;case"+":for(let i2=chompStart;i2<lines.length;++i2)value3+="\n"+lines[i2][0].slice(trimIndent);if(value3[value3.
-length-1]!=="\n")value3+="\n";break;default:value3+="\n"}const end2=start3+header.length+scalar.source.length;return{value:value3,
-type,comment:header.comment,range:[start3,end2,end2]}}function parseBlockScalarHeader({offset,props},strict,onError){if(props[0].
+length-1]!=="\n")value3+="\n";break;default:value3+="\n"}const end2=start2+header.length+scalar.source.length;return{value:value3,
+type,comment:header.comment,range:[start2,end2,end2]}}function parseBlockScalarHeader({offset,props},strict,onError){if(props[0].
 type!=="block-scalar-header"){onError(props[0],"IMPOSSIBLE","Block scalar header not found");return null}const{source}=props[0];
 const mode=source[0];let indent2=0;let chomp="";let error3=-1;for(let i2=1;i2<source.length;++i2){const ch=source[i2];if(!chomp&&
 (ch==="-"||ch==="+"))chomp=ch;else{const n2=Number(ch);if(!indent2&&n2)indent2=n2;else if(error3===-1)error3=offset+i2}}
@@ -15778,13 +15071,13 @@ endsWith(":"))onError(offset+source.length-1,"BAD_ALIAS","Alias ending in : is a
 length;const re=resolveEnd.resolveEnd(end2,valueEnd,options.strict,onError);alias.range=[offset,valueEnd,re.offset];if(re.
 comment)alias.comment=re.comment;return alias}exports.composeEmptyNode=composeEmptyNode;exports.composeNode=composeNode}});var require_compose_doc=__commonJS({"node_modules/yaml/dist/compose/compose-doc.js"(exports){"use strict";var Document=require_Document();
 var composeNode=require_compose_node();var resolveEnd=require_resolve_end();var resolveProps=require_resolve_props();function composeDoc(options,directives,{
-offset,start:start3,value:value3,end:end2},onError){const opts=Object.assign({_directives:directives},options);const doc=new Document.
+offset,start:start2,value:value3,end:end2},onError){const opts=Object.assign({_directives:directives},options);const doc=new Document.
 Document(void 0,opts);const ctx={atKey:false,atRoot:true,directives:doc.directives,options:doc.options,schema:doc.schema};
-const props=resolveProps.resolveProps(start3,{indicator:"doc-start",next:value3??end2?.[0],offset,onError,parentIndent:0,
+const props=resolveProps.resolveProps(start2,{indicator:"doc-start",next:value3??end2?.[0],offset,onError,parentIndent:0,
 startOnNewline:true});if(props.found){doc.directives.docStart=true;if(value3&&(value3.type==="block-map"||value3.type===
 "block-seq")&&!props.hasNewline)onError(props.end,"MISSING_CHAR","Block collection cannot start on same line with direct\
 ives-end marker")}doc.contents=value3?composeNode.composeNode(ctx,value3,props,onError):composeNode.composeEmptyNode(ctx,
-props.end,start3,null,props,onError);const contentEnd=doc.contents.range[2];const re=resolveEnd.resolveEnd(end2,contentEnd,
+props.end,start2,null,props,onError);const contentEnd=doc.contents.range[2];const re=resolveEnd.resolveEnd(end2,contentEnd,
 false,onError);if(re.comment)doc.comment=re.comment;doc.range=[offset,contentEnd,re.offset];return doc}exports.composeDoc=
 composeDoc}});var require_composer=__commonJS({"node_modules/yaml/dist/compose/composer.js"(exports){"use strict";var node_process=__require("process");
 var directives=require_directives();var Document=require_Document();var errors2=require_errors2();var identity2=require_identity();
@@ -15870,8 +15163,8 @@ let res="";for(const tok of token.props)res+=stringifyToken(tok);return res+toke
 let res="";for(const item of token.items)res+=stringifyItem(item);return res}case"flow-collection":{let res=token.start.
 source;for(const item of token.items)res+=stringifyItem(item);for(const st of token.end)res+=st.source;return res}case"d\
 ocument":{let res=stringifyItem(token);if(token.end)for(const st of token.end)res+=st.source;return res}default:{let res=token.
-source;if("end"in token&&token.end)for(const st of token.end)res+=st.source;return res}}}function stringifyItem({start:start3,
-key,sep:sep12,value:value3}){let res="";for(const st of start3)res+=st.source;if(key)res+=stringifyToken(key);if(sep12)for(const st of sep12)
+source;if("end"in token&&token.end)for(const st of token.end)res+=st.source;return res}}}function stringifyItem({start:start2,
+key,sep:sep12,value:value3}){let res="";for(const st of start2)res+=st.source;if(key)res+=stringifyToken(key);if(sep12)for(const st of sep12)
 res+=st.source;if(value3)res+=stringifyToken(value3);return res}exports.stringify=stringify2}});var require_cst_visit=__commonJS({"node_modules/yaml/dist/parse/cst-visit.js"(exports){"use strict";var BREAK=Symbol("br\
 eak visit");var SKIP=Symbol("skip children");var REMOVE=Symbol("remove item");function visit(cst,visitor){if("type"in cst&&
 cst.type==="document")cst={start:cst.start,value:cst.value};_visit(Object.freeze([]),cst,visitor)}visit.BREAK=BREAK;visit.
@@ -15989,8 +15282,8 @@ pos,n2);this.pos=i2}return n2}*pushUntil(test){let i2=this.pos;let ch=this.buffe
 return yield*this.pushToIndex(i2,false)}};exports.Lexer=Lexer2}});var require_line_counter=__commonJS({"node_modules/yaml/dist/parse/line-counter.js"(exports){"use strict";var LineCounter=class{constructor(){
 this.lineStarts=[];this.addNewLine=offset=>this.lineStarts.push(offset);this.linePos=offset=>{let low=0;let high=this.lineStarts.
 length;while(low<high){const mid=low+high>>1;if(this.lineStarts[mid]<offset)low=mid+1;else high=mid}if(this.lineStarts[low]===
-offset)return{line:low+1,col:1};if(low===0)return{line:0,col:offset};const start3=this.lineStarts[low-1];return{line:low,
-col:offset-start3+1}}}};exports.LineCounter=LineCounter}});var require_parser2=__commonJS({"node_modules/yaml/dist/parse/parser.js"(exports){"use strict";var node_process=__require("process");
+offset)return{line:low+1,col:1};if(low===0)return{line:0,col:offset};const start2=this.lineStarts[low-1];return{line:low,
+col:offset-start2+1}}}};exports.LineCounter=LineCounter}});var require_parser2=__commonJS({"node_modules/yaml/dist/parse/parser.js"(exports){"use strict";var node_process=__require("process");
 var cst=require_cst();var lexer=require_lexer();function includesToken(list2,type){for(let i2=0;i2<list2.length;++i2)if(list2[i2].
 type===type)return true;return false}function findNonEmptyIndex(list2){for(let i2=0;i2<list2.length;++i2){switch(list2[i2].
 type){case"space":case"comment":case"newline":break;default:return i2}}return-1}function isFlowToken(token){switch(token?.
@@ -16043,9 +15336,9 @@ if(doc.value)return yield*this.lineEnd(doc);switch(this.type){case"doc-start":{i
 pop();yield*this.step()}else doc.start.push(this.sourceToken);return}case"anchor":case"tag":case"space":case"comment":case"\
 newline":doc.start.push(this.sourceToken);return}const bv=this.startBlockValue(doc);if(bv)this.stack.push(bv);else{yield{
 type:"error",offset:this.offset,message:`Unexpected ${this.type} token in YAML document`,source:this.source}}}*scalar(scalar){
-if(this.type==="map-value-ind"){const prev=getPrevProps(this.peek(2));const start3=getFirstKeyStartProps(prev);let sep12;
+if(this.type==="map-value-ind"){const prev=getPrevProps(this.peek(2));const start2=getFirstKeyStartProps(prev);let sep12;
 if(scalar.end){sep12=scalar.end;sep12.push(this.sourceToken);delete scalar.end}else sep12=[this.sourceToken];const map2={
-type:"block-map",offset:scalar.offset,indent:scalar.indent,items:[{start:start3,key:scalar,sep:sep12}]};this.onKeyLine=true;
+type:"block-map",offset:scalar.offset,indent:scalar.indent,items:[{start:start2,key:scalar,sep:sep12}]};this.onKeyLine=true;
 this.stack[this.stack.length-1]=map2}else yield*this.lineEnd(scalar)}*blockScalar(scalar){switch(this.type){case"space":case"\
 comment":case"newline":scalar.props.push(this.sourceToken);return;case"scalar":scalar.source=this.source;this.atNewLine=
 true;this.indent=0;if(this.onNewLine){let nl=this.source.indexOf("\n")+1;while(nl!==0){this.onNewLine(this.offset+nl);nl=
@@ -16057,31 +15350,31 @@ push(this.sourceToken)}return;case"space":case"comment":if(it.value){map2.items.
 sep){it.sep.push(this.sourceToken)}else{if(this.atIndentedComment(it.start,map2.indent)){const prev=map2.items[map2.items.
 length-2];const end2=prev?.value?.end;if(Array.isArray(end2)){arrayPushArray(end2,it.start);end2.push(this.sourceToken);
 map2.items.pop();return}}it.start.push(this.sourceToken)}return}if(this.indent>=map2.indent){const atMapIndent=!this.onKeyLine&&
-this.indent===map2.indent;const atNextItem=atMapIndent&&(it.sep||it.explicitKey)&&this.type!=="seq-item-ind";let start3=[];
+this.indent===map2.indent;const atNextItem=atMapIndent&&(it.sep||it.explicitKey)&&this.type!=="seq-item-ind";let start2=[];
 if(atNextItem&&it.sep&&!it.value){const nl=[];for(let i2=0;i2<it.sep.length;++i2){const st=it.sep[i2];switch(st.type){case"\
 newline":nl.push(i2);break;case"space":break;case"comment":if(st.indent>map2.indent)nl.length=0;break;default:nl.length=
-0}}if(nl.length>=2)start3=it.sep.splice(nl[1])}switch(this.type){case"anchor":case"tag":if(atNextItem||it.value){start3.
-push(this.sourceToken);map2.items.push({start:start3});this.onKeyLine=true}else if(it.sep){it.sep.push(this.sourceToken)}else{
+0}}if(nl.length>=2)start2=it.sep.splice(nl[1])}switch(this.type){case"anchor":case"tag":if(atNextItem||it.value){start2.
+push(this.sourceToken);map2.items.push({start:start2});this.onKeyLine=true}else if(it.sep){it.sep.push(this.sourceToken)}else{
 it.start.push(this.sourceToken)}return;case"explicit-key-ind":if(!it.sep&&!it.explicitKey){it.start.push(this.sourceToken);
-it.explicitKey=true}else if(atNextItem||it.value){start3.push(this.sourceToken);map2.items.push({start:start3,explicitKey:true})}else{
+it.explicitKey=true}else if(atNextItem||it.value){start2.push(this.sourceToken);map2.items.push({start:start2,explicitKey:true})}else{
 this.stack.push({type:"block-map",offset:this.offset,indent:this.indent,items:[{start:[this.sourceToken],explicitKey:true}]})}
 this.onKeyLine=true;return;case"map-value-ind":if(it.explicitKey){if(!it.sep){if(includesToken(it.start,"newline")){Object.
-assign(it,{key:null,sep:[this.sourceToken]})}else{const start4=getFirstKeyStartProps(it.start);this.stack.push({type:"bl\
-ock-map",offset:this.offset,indent:this.indent,items:[{start:start4,key:null,sep:[this.sourceToken]}]})}}else if(it.value){
+assign(it,{key:null,sep:[this.sourceToken]})}else{const start3=getFirstKeyStartProps(it.start);this.stack.push({type:"bl\
+ock-map",offset:this.offset,indent:this.indent,items:[{start:start3,key:null,sep:[this.sourceToken]}]})}}else if(it.value){
 map2.items.push({start:[],key:null,sep:[this.sourceToken]})}else if(includesToken(it.sep,"map-value-ind")){this.stack.push(
-{type:"block-map",offset:this.offset,indent:this.indent,items:[{start:start3,key:null,sep:[this.sourceToken]}]})}else if(isFlowToken(
-it.key)&&!includesToken(it.sep,"newline")){const start4=getFirstKeyStartProps(it.start);const key=it.key;const sep12=it.
+{type:"block-map",offset:this.offset,indent:this.indent,items:[{start:start2,key:null,sep:[this.sourceToken]}]})}else if(isFlowToken(
+it.key)&&!includesToken(it.sep,"newline")){const start3=getFirstKeyStartProps(it.start);const key=it.key;const sep12=it.
 sep;sep12.push(this.sourceToken);delete it.key;delete it.sep;this.stack.push({type:"block-map",offset:this.offset,indent:this.
-indent,items:[{start:start4,key,sep:sep12}]})}else if(start3.length>0){it.sep=it.sep.concat(start3,this.sourceToken)}else{
+indent,items:[{start:start3,key,sep:sep12}]})}else if(start2.length>0){it.sep=it.sep.concat(start2,this.sourceToken)}else{
 it.sep.push(this.sourceToken)}}else{if(!it.sep){Object.assign(it,{key:null,sep:[this.sourceToken]})}else if(it.value||atNextItem){
-map2.items.push({start:start3,key:null,sep:[this.sourceToken]})}else if(includesToken(it.sep,"map-value-ind")){this.stack.
+map2.items.push({start:start2,key:null,sep:[this.sourceToken]})}else if(includesToken(it.sep,"map-value-ind")){this.stack.
 push({type:"block-map",offset:this.offset,indent:this.indent,items:[{start:[],key:null,sep:[this.sourceToken]}]})}else{it.
 sep.push(this.sourceToken)}}this.onKeyLine=true;return;case"alias":case"scalar":case"single-quoted-scalar":case"double-q\
-uoted-scalar":{const fs3=this.flowScalar(this.type);if(atNextItem||it.value){map2.items.push({start:start3,key:fs3,sep:[]});
+uoted-scalar":{const fs3=this.flowScalar(this.type);if(atNextItem||it.value){map2.items.push({start:start2,key:fs3,sep:[]});
 this.onKeyLine=true}else if(it.sep){this.stack.push(fs3)}else{Object.assign(it,{key:fs3,sep:[]});this.onKeyLine=true}return}default:{
 const bv=this.startBlockValue(map2);if(bv){if(bv.type==="block-seq"){if(!it.explicitKey&&it.sep&&!includesToken(it.sep,"\
 newline")){yield*this.pop({type:"error",offset:this.offset,message:"Unexpected block-seq-ind on same line with key",source:this.
-source});return}}else if(atMapIndent){map2.items.push({start:start3})}this.stack.push(bv);return}}}}yield*this.pop();yield*this.
+source});return}}else if(atMapIndent){map2.items.push({start:start2})}this.stack.push(bv);return}}}}yield*this.pop();yield*this.
 step()}*blockSequence(seq){const it=seq.items[seq.items.length-1];switch(this.type){case"newline":if(it.value){const end2="\
 end"in it.value?it.value.end:void 0;const last=Array.isArray(end2)?end2[end2.length-1]:void 0;if(last?.type==="comment")
 end2?.push(this.sourceToken);else seq.items.push({start:[this.sourceToken]})}else it.start.push(this.sourceToken);return;case"\
@@ -16103,20 +15396,20 @@ sep)this.stack.push(fs3);else Object.assign(it,{key:fs3,sep:[]});return}case"flo
 this.sourceToken);return}const bv=this.startBlockValue(fc);if(bv)this.stack.push(bv);else{yield*this.pop();yield*this.step()}}else{
 const parent=this.peek(2);if(parent.type==="block-map"&&(this.type==="map-value-ind"&&parent.indent===fc.indent||this.type===
 "newline"&&!parent.items[parent.items.length-1].sep)){yield*this.pop();yield*this.step()}else if(this.type==="map-value-\
-ind"&&parent.type!=="flow-collection"){const prev=getPrevProps(parent);const start3=getFirstKeyStartProps(prev);fixFlowSeqItems(
+ind"&&parent.type!=="flow-collection"){const prev=getPrevProps(parent);const start2=getFirstKeyStartProps(prev);fixFlowSeqItems(
 fc);const sep12=fc.end.splice(1,fc.end.length);sep12.push(this.sourceToken);const map2={type:"block-map",offset:fc.offset,
-indent:fc.indent,items:[{start:start3,key:fc,sep:sep12}]};this.onKeyLine=true;this.stack[this.stack.length-1]=map2}else{
+indent:fc.indent,items:[{start:start2,key:fc,sep:sep12}]};this.onKeyLine=true;this.stack[this.stack.length-1]=map2}else{
 yield*this.lineEnd(fc)}}}flowScalar(type){if(this.onNewLine){let nl=this.source.indexOf("\n")+1;while(nl!==0){this.onNewLine(
 this.offset+nl);nl=this.source.indexOf("\n",nl)+1}}return{type,offset:this.offset,indent:this.indent,source:this.source}}startBlockValue(parent){
 switch(this.type){case"alias":case"scalar":case"single-quoted-scalar":case"double-quoted-scalar":return this.flowScalar(
 this.type);case"block-scalar-header":return{type:"block-scalar",offset:this.offset,indent:this.indent,props:[this.sourceToken],
 source:""};case"flow-map-start":case"flow-seq-start":return{type:"flow-collection",offset:this.offset,indent:this.indent,
 start:this.sourceToken,items:[],end:[]};case"seq-item-ind":return{type:"block-seq",offset:this.offset,indent:this.indent,
-items:[{start:[this.sourceToken]}]};case"explicit-key-ind":{this.onKeyLine=true;const prev=getPrevProps(parent);const start3=getFirstKeyStartProps(
-prev);start3.push(this.sourceToken);return{type:"block-map",offset:this.offset,indent:this.indent,items:[{start:start3,explicitKey:true}]}}case"\
-map-value-ind":{this.onKeyLine=true;const prev=getPrevProps(parent);const start3=getFirstKeyStartProps(prev);return{type:"\
-block-map",offset:this.offset,indent:this.indent,items:[{start:start3,key:null,sep:[this.sourceToken]}]}}}return null}atIndentedComment(start3,indent2){
-if(this.type!=="comment")return false;if(this.indent<=indent2)return false;return start3.every(st=>st.type==="newline"||
+items:[{start:[this.sourceToken]}]};case"explicit-key-ind":{this.onKeyLine=true;const prev=getPrevProps(parent);const start2=getFirstKeyStartProps(
+prev);start2.push(this.sourceToken);return{type:"block-map",offset:this.offset,indent:this.indent,items:[{start:start2,explicitKey:true}]}}case"\
+map-value-ind":{this.onKeyLine=true;const prev=getPrevProps(parent);const start2=getFirstKeyStartProps(prev);return{type:"\
+block-map",offset:this.offset,indent:this.indent,items:[{start:start2,key:null,sep:[this.sourceToken]}]}}}return null}atIndentedComment(start2,indent2){
+if(this.type!=="comment")return false;if(this.indent<=indent2)return false;return start2.every(st=>st.type==="newline"||
 st.type==="space")}*documentEnd(docEnd){if(this.type!=="doc-mode"){if(docEnd.end)docEnd.end.push(this.sourceToken);else docEnd.
 end=[this.sourceToken];if(this.type==="newline")yield*this.pop()}}*lineEnd(token){switch(this.type){case"comma":case"doc\
 -start":case"doc-end":case"flow-seq-end":case"flow-map-end":case"map-value-ind":yield*this.pop();yield*this.step();break;case"\
@@ -16200,7 +15493,7 @@ CHAR_LEFT_PARENTHESES,CHAR_LEFT_SQUARE_BRACKET,CHAR_PLUS,CHAR_QUESTION_MARK,CHAR
 CHAR_RIGHT_SQUARE_BRACKET}=require_constants6();var isPathSeparator=code2=>{return code2===CHAR_FORWARD_SLASH||code2===CHAR_BACKWARD_SLASH};
 var depth=token=>{if(token.isPrefix!==true){token.depth=token.isGlobstar?Infinity:1}};var scan2=(input,options)=>{const opts=options||
 {};const length2=input.length-1;const scanToEnd=opts.parts===true||opts.tokens===true||opts.scanToEnd===true;const slashes=[];
-const tokens=[];const parts=[];let str=input;let index=-1;let start3=0;let lastIndex=0;let isBrace=false;let isBracket=false;
+const tokens=[];const parts=[];let str=input;let index=-1;let start2=0;let lastIndex=0;let isBrace=false;let isBracket=false;
 let isGlob=false;let isExtglob=false;let isGlobstar=false;let braceEscaped=false;let backslashes=false;let negated=false;
 let negatedExtglob=false;let finished=false;let braces=0;let prev;let code2;let token={value:"",depth:0,isGlob:false};const eos2=()=>index>=
 length2;const peek=()=>str.charCodeAt(index+1);const advance=()=>{prev=code2;return str.charCodeAt(++index)};while(index<
@@ -16212,10 +15505,10 @@ token.isBrace=true;isGlob=token.isGlob=true;finished=true;if(scanToEnd===true){c
 CHAR_COMMA){isBrace=token.isBrace=true;isGlob=token.isGlob=true;finished=true;if(scanToEnd===true){continue}break}if(code2===
 CHAR_RIGHT_CURLY_BRACE){braces--;if(braces===0){braceEscaped=false;isBrace=token.isBrace=true;finished=true;break}}}if(scanToEnd===
 true){continue}break}if(code2===CHAR_FORWARD_SLASH){slashes.push(index);tokens.push(token);token={value:"",depth:0,isGlob:false};
-if(finished===true)continue;if(prev===CHAR_DOT&&index===start3+1){start3+=2;continue}lastIndex=index+1;continue}if(opts.
+if(finished===true)continue;if(prev===CHAR_DOT&&index===start2+1){start2+=2;continue}lastIndex=index+1;continue}if(opts.
 noext!==true){const isExtglobChar=code2===CHAR_PLUS||code2===CHAR_AT||code2===CHAR_ASTERISK||code2===CHAR_QUESTION_MARK||
 code2===CHAR_EXCLAMATION_MARK;if(isExtglobChar===true&&peek()===CHAR_LEFT_PARENTHESES){isGlob=token.isGlob=true;isExtglob=
-token.isExtglob=true;finished=true;if(code2===CHAR_EXCLAMATION_MARK&&index===start3){negatedExtglob=true}if(scanToEnd===
+token.isExtglob=true;finished=true;if(code2===CHAR_EXCLAMATION_MARK&&index===start2){negatedExtglob=true}if(scanToEnd===
 true){let parens=0;while(eos2()!==true&&(code2=advance())){if(code2===CHAR_BACKWARD_SLASH){backslashes=token.backslashes=
 true;advance();continue}if(code2===CHAR_LEFT_PARENTHESES){parens++;continue}if(code2===CHAR_RIGHT_PARENTHESES&&--parens===
 0){finished=true;break}}continue}break}}if(code2===CHAR_ASTERISK){if(prev===CHAR_ASTERISK)isGlobstar=token.isGlobstar=true;
@@ -16223,21 +15516,21 @@ isGlob=token.isGlob=true;finished=true;if(scanToEnd===true){continue}break}if(co
 true;finished=true;if(scanToEnd===true){continue}break}if(code2===CHAR_LEFT_SQUARE_BRACKET){while(eos2()!==true&&(next=advance())){
 if(next===CHAR_BACKWARD_SLASH){backslashes=token.backslashes=true;advance();continue}if(next===CHAR_RIGHT_SQUARE_BRACKET){
 isBracket=token.isBracket=true;isGlob=token.isGlob=true;finished=true;break}}if(scanToEnd===true){continue}break}if(opts.
-nonegate!==true&&code2===CHAR_EXCLAMATION_MARK&&index===start3){negated=token.negated=true;start3++;continue}if(opts.noparen!==
+nonegate!==true&&code2===CHAR_EXCLAMATION_MARK&&index===start2){negated=token.negated=true;start2++;continue}if(opts.noparen!==
 true&&code2===CHAR_LEFT_PARENTHESES){isGlob=token.isGlob=true;if(scanToEnd===true){let parens=1;while(eos2()!==true&&(code2=
 advance())){if(code2===CHAR_BACKWARD_SLASH){backslashes=token.backslashes=true;advance();continue}if(code2===CHAR_LEFT_PARENTHESES){
 parens++;continue}if(code2===CHAR_RIGHT_PARENTHESES&&--parens===0){finished=true;break}}continue}break}if(isGlob===true){
 finished=true;if(scanToEnd===true){continue}break}}if(opts.noext===true){isExtglob=false;isGlob=false}let base2=str;let prefix="";
-let glob2="";if(start3>0){prefix=str.slice(0,start3);str=str.slice(start3);lastIndex-=start3}if(base2&&isGlob===true&&lastIndex>
+let glob2="";if(start2>0){prefix=str.slice(0,start2);str=str.slice(start2);lastIndex-=start2}if(base2&&isGlob===true&&lastIndex>
 0){base2=str.slice(0,lastIndex);glob2=str.slice(lastIndex)}else if(isGlob===true){base2="";glob2=str}else{base2=str}if(base2&&
 base2!==""&&base2!=="/"&&base2!==str){if(isPathSeparator(base2.charCodeAt(base2.length-1))){base2=base2.slice(0,-1)}}if(opts.
 unescape===true){if(glob2)glob2=utils.removeBackslashes(glob2);if(base2&&backslashes===true){base2=utils.removeBackslashes(
-base2)}}const state={prefix,input,start:start3,base:base2,glob:glob2,isBrace,isBracket,isGlob,isExtglob,isGlobstar,negated,
+base2)}}const state={prefix,input,start:start2,base:base2,glob:glob2,isBrace,isBracket,isGlob,isExtglob,isGlobstar,negated,
 negatedExtglob};if(opts.tokens===true){state.maxDepth=0;if(!isPathSeparator(code2)){tokens.push(token)}state.tokens=tokens}
 if(opts.parts===true||opts.tokens===true){let prevIndex;for(let idx=0;idx<slashes.length;idx++){const n3=prevIndex!==void 0?
-prevIndex+1:start3;const i2=slashes[idx];const value4=input.slice(n3,i2);if(opts.tokens){if(idx===0&&start3!==0){tokens[idx].
+prevIndex+1:start2;const i2=slashes[idx];const value4=input.slice(n3,i2);if(opts.tokens){if(idx===0&&start2!==0){tokens[idx].
 isPrefix=true;tokens[idx].value=prefix}else{tokens[idx].value=value4}depth(tokens[idx]);state.maxDepth+=tokens[idx].depth}
-if(i2>=start3){parts.push(value4);prevIndex=i2}}const n2=prevIndex!==void 0?prevIndex+1:start3;const value3=input.slice(
+if(i2>=start2){parts.push(value4);prevIndex=i2}}const n2=prevIndex!==void 0?prevIndex+1:start2;const value3=input.slice(
 n2);parts.push(value3);if(opts.tokens&&prevIndex&&prevIndex+1<input.length){tokens[tokens.length-1].value=value3;depth(tokens[tokens.
 length-1]);state.maxDepth+=tokens[tokens.length-1].depth}state.slashes=slashes;state.parts=parts}return state};module.exports=
 scan2}});var require_parse2=__commonJS({"node_modules/picomatch/lib/parse.js"(exports,module){"use strict";var constants7=require_constants6();
@@ -16304,9 +15597,9 @@ const output=(opts.capture?"(":"")+token.open;increment("parens");push2({type,va
 push2({type:"paren",extglob:true,value:advance(),output});extglobs.push(token)};const extglobClose=token=>{const literal2=input.
 slice(token.startIndex,state.index+1);const body2=input.slice(token.startIndex+2,state.index);const analysis=analyzeRepeatedExtglob(
 body2,opts);if((token.type==="plus"||token.type==="star")&&analysis.risky){const safeOutput=analysis.safeOutput?(token.output?
-"":ONE_CHAR)+(opts.capture?`(${analysis.safeOutput})`:analysis.safeOutput):void 0;const open9=tokens[token.tokensIndex];
-open9.type="text";open9.value=literal2;open9.output=safeOutput||utils.escapeRegex(literal2);for(let i2=token.tokensIndex+
-1;i2<tokens.length;i2++){tokens[i2].value="";tokens[i2].output="";delete tokens[i2].suffix}state.output=token.output+open9.
+"":ONE_CHAR)+(opts.capture?`(${analysis.safeOutput})`:analysis.safeOutput):void 0;const open8=tokens[token.tokensIndex];
+open8.type="text";open8.value=literal2;open8.output=safeOutput||utils.escapeRegex(literal2);for(let i2=token.tokensIndex+
+1;i2<tokens.length;i2++){tokens[i2].value="";tokens[i2].output="";delete tokens[i2].suffix}state.output=token.output+open8.
 output;state.backtrack=true;push2({type:"paren",extglob:true,value:value3,output:""});decrement("parens");return}let output=token.
 close+(opts.capture?")":"");let rest;if(token.type==="negate"){let extglobStar=star;if(token.inner&&token.inner.length>1&&
 token.inner.includes("/")){extglobStar=globstar(opts)}if(extglobStar!==star||eos2()||/^\)+$/.test(remaining())){output=token.
@@ -16344,8 +15637,8 @@ value.slice(1);if(prev.posix!==true&&prevValue[0]==="^"&&!prevValue.includes("/"
 append({value:value3});if(opts.literalBrackets===false||utils.hasRegexChars(prevValue)){continue}const escaped3=utils.escapeRegex(
 prev.value);state.output=state.output.slice(0,-prev.value.length);if(opts.literalBrackets===true){state.output+=escaped3;
 prev.value=escaped3;continue}prev.value=`(${capture}${escaped3}|${prev.value})`;state.output+=prev.value;continue}if(value3===
-"{"&&opts.nobrace!==true){increment("braces");const open9={type:"brace",value:value3,output:"(",outputIndex:state.output.
-length,tokensIndex:state.tokens.length};braces.push(open9);push2(open9);continue}if(value3==="}"){const brace=braces[braces.
+"{"&&opts.nobrace!==true){increment("braces");const open8={type:"brace",value:value3,output:"(",outputIndex:state.output.
+length,tokensIndex:state.tokens.length};braces.push(open8);push2(open8);continue}if(value3==="}"){const brace=braces[braces.
 length-1];if(opts.nobrace===true||!brace){push2({type:"text",value:value3,output:value3});continue}let output=")";if(brace.
 dots===true){const arr=tokens.slice();const range2=[];for(let i2=arr.length-1;i2>=0;i2--){tokens.pop();if(arr[i2].type===
 "brace"){break}if(arr[i2].type!=="dots"){range2.unshift(arr[i2].value)}}output=expandRange(range2,opts);state.backtrack=
@@ -16420,39 +15713,39 @@ opts)}${SLASH_LITERAL})?${slashDot}${star}${DOT_LITERAL}${ONE_CHAR}${star}`;case
 match[1]);if(!source2)return;return source2+DOT_LITERAL+match[2]}}};const output=utils.removePrefix(input,state);let source=create2(
 output);if(source&&opts.strictSlashes!==true){source+=`${SLASH_LITERAL}?`}return source};module.exports=parse11}});var require_picomatch=__commonJS({"node_modules/picomatch/lib/picomatch.js"(exports,module){"use strict";var scan2=require_scan();
 var parse11=require_parse2();var utils=require_utils4();var constants7=require_constants6();var isObject4=val=>val&&typeof val===
-"object"&&!Array.isArray(val);var picomatch2=(glob2,options,returnState=false)=>{if(Array.isArray(glob2)){const fns=glob2.
-map(input=>picomatch2(input,options,returnState));const arrayMatcher=str=>{for(const isMatch of fns){const state2=isMatch(
+"object"&&!Array.isArray(val);var picomatch3=(glob2,options,returnState=false)=>{if(Array.isArray(glob2)){const fns=glob2.
+map(input=>picomatch3(input,options,returnState));const arrayMatcher=str=>{for(const isMatch of fns){const state2=isMatch(
 str);if(state2)return state2}return false};return arrayMatcher}const isState2=isObject4(glob2)&&glob2.tokens&&glob2.input;
 if(glob2===""||typeof glob2!=="string"&&!isState2){throw new TypeError("Expected pattern to be a non-empty string")}const opts=options||
-{};const posix5=opts.windows;const regex2=isState2?picomatch2.compileRe(glob2,options):picomatch2.makeRe(glob2,options,false,
+{};const posix5=opts.windows;const regex2=isState2?picomatch3.compileRe(glob2,options):picomatch3.makeRe(glob2,options,false,
 true);const state=regex2.state;delete regex2.state;let isIgnored=()=>false;if(opts.ignore){const ignoreOpts={...options,
-ignore:null,onMatch:null,onResult:null};isIgnored=picomatch2(opts.ignore,ignoreOpts,returnState)}const matcher=(input,returnObject=false)=>{
-const{isMatch,match,output}=picomatch2.test(input,regex2,options,{glob:glob2,posix:posix5});const result={glob:glob2,state,
+ignore:null,onMatch:null,onResult:null};isIgnored=picomatch3(opts.ignore,ignoreOpts,returnState)}const matcher=(input,returnObject=false)=>{
+const{isMatch,match,output}=picomatch3.test(input,regex2,options,{glob:glob2,posix:posix5});const result={glob:glob2,state,
 regex:regex2,posix:posix5,input,output,match,isMatch};if(typeof opts.onResult==="function"){opts.onResult(result)}if(isMatch===
 false){result.isMatch=false;return returnObject?result:false}if(isIgnored(input)){if(typeof opts.onIgnore==="function"){
 opts.onIgnore(result)}result.isMatch=false;return returnObject?result:false}if(typeof opts.onMatch==="function"){opts.onMatch(
-result)}return returnObject?result:true};if(returnState){matcher.state=state}return matcher};picomatch2.test=(input,regex2,options,{
+result)}return returnObject?result:true};if(returnState){matcher.state=state}return matcher};picomatch3.test=(input,regex2,options,{
 glob:glob2,posix:posix5}={})=>{if(typeof input!=="string"){throw new TypeError("Expected input to be a string")}if(input===
 ""){return{isMatch:false,output:""}}const opts=options||{};const format=opts.format||(posix5?utils.toPosixSlashes:null);
 let match=input===glob2;let output=match&&format?format(input):input;if(match===false){output=format?format(input):input;
-match=output===glob2}if(match===false||opts.capture===true){if(opts.matchBase===true||opts.basename===true){match=picomatch2.
-matchBase(input,regex2,options,posix5)}else{match=regex2.exec(output)}}return{isMatch:Boolean(match),match,output}};picomatch2.
-matchBase=(input,glob2,options,posix5=options&&options.windows)=>{const regex2=glob2 instanceof RegExp?glob2:picomatch2.
-makeRe(glob2,options);return regex2.test(utils.basename(input,{windows:posix5}))};picomatch2.isMatch=(str,patterns,options)=>picomatch2(
-patterns,options)(str);picomatch2.parse=(pattern,options)=>{if(Array.isArray(pattern))return pattern.map(p=>picomatch2.parse(
-p,options));return parse11(pattern,{...options,fastpaths:false})};picomatch2.scan=(input,options)=>scan2(input,options);
-picomatch2.compileRe=(state,options,returnOutput=false,returnState=false)=>{if(returnOutput===true){return state.output}
+match=output===glob2}if(match===false||opts.capture===true){if(opts.matchBase===true||opts.basename===true){match=picomatch3.
+matchBase(input,regex2,options,posix5)}else{match=regex2.exec(output)}}return{isMatch:Boolean(match),match,output}};picomatch3.
+matchBase=(input,glob2,options,posix5=options&&options.windows)=>{const regex2=glob2 instanceof RegExp?glob2:picomatch3.
+makeRe(glob2,options);return regex2.test(utils.basename(input,{windows:posix5}))};picomatch3.isMatch=(str,patterns,options)=>picomatch3(
+patterns,options)(str);picomatch3.parse=(pattern,options)=>{if(Array.isArray(pattern))return pattern.map(p=>picomatch3.parse(
+p,options));return parse11(pattern,{...options,fastpaths:false})};picomatch3.scan=(input,options)=>scan2(input,options);
+picomatch3.compileRe=(state,options,returnOutput=false,returnState=false)=>{if(returnOutput===true){return state.output}
 const opts=options||{};const prepend=opts.contains?"":"^";const append=opts.contains?"":"$";let source=`${prepend}(?:${state.
-output})${append}`;if(state&&state.negated===true){source=`^(?!${source}).*$`}const regex2=picomatch2.toRegex(source,options);
-if(returnState===true){regex2.state=state}return regex2};picomatch2.makeRe=(input,options={},returnOutput=false,returnState=false)=>{
+output})${append}`;if(state&&state.negated===true){source=`^(?!${source}).*$`}const regex2=picomatch3.toRegex(source,options);
+if(returnState===true){regex2.state=state}return regex2};picomatch3.makeRe=(input,options={},returnOutput=false,returnState=false)=>{
 if(!input||typeof input!=="string"){throw new TypeError("Expected a non-empty string")}let parsed4={negated:false,fastpaths:true};
 if(options.fastpaths!==false&&(input[0]==="."||input[0]==="*")){parsed4.output=parse11.fastpaths(input,options)}if(!parsed4.
-output){parsed4=parse11(input,options)}return picomatch2.compileRe(parsed4,options,returnOutput,returnState)};picomatch2.
+output){parsed4=parse11(input,options)}return picomatch3.compileRe(parsed4,options,returnOutput,returnState)};picomatch3.
 toRegex=(source,options)=>{try{const opts=options||{};return new RegExp(source,opts.flags||(opts.nocase?"i":""))}catch(err){
-if(options&&options.debug===true)throw err;return/$^/}};picomatch2.constants=constants7;module.exports=picomatch2}});var require_picomatch2=__commonJS({"node_modules/picomatch/index.js"(exports,module){"use strict";var pico=require_picomatch();
-var utils=require_utils4();function picomatch2(glob2,options,returnState=false){if(options&&(options.windows===null||options.
-windows===void 0)){options={...options,windows:utils.isWindows()}}return pico(glob2,options,returnState)}Object.assign(picomatch2,
-pico);module.exports=picomatch2}});var require_error=__commonJS({"node_modules/commander/lib/error.js"(exports){var CommanderError2=class extends Error{constructor(exitCode,code2,message){
+if(options&&options.debug===true)throw err;return/$^/}};picomatch3.constants=constants7;module.exports=picomatch3}});var require_picomatch2=__commonJS({"node_modules/picomatch/index.js"(exports,module){"use strict";var pico=require_picomatch();
+var utils=require_utils4();function picomatch3(glob2,options,returnState=false){if(options&&(options.windows===null||options.
+windows===void 0)){options={...options,windows:utils.isWindows()}}return pico(glob2,options,returnState)}Object.assign(picomatch3,
+pico);module.exports=picomatch3}});var require_error=__commonJS({"node_modules/commander/lib/error.js"(exports){var CommanderError2=class extends Error{constructor(exitCode,code2,message){
 super(message);Error.captureStackTrace(this,this.constructor);this.name=this.constructor.name;this.code=code2;this.exitCode=
 exitCode;this.nestedError=void 0}};var InvalidArgumentError2=class extends CommanderError2{constructor(message){super(1,
 "commander.invalidArgument",message);Error.captureStackTrace(this,this.constructor);this.name=this.constructor.name}};exports.
@@ -16911,9 +16204,9 @@ var{Command:Command3}=require_command();var{CommanderError:CommanderError2,Inval
 var{Help:Help2}=require_help();var{Option:Option2}=require_option();exports.program=new Command3;exports.createCommand=name2=>new Command3(
 name2);exports.createOption=(flags,description)=>new Option2(flags,description);exports.createArgument=(name2,description)=>new Argument2(
 name2,description);exports.Command=Command3;exports.Option=Option2;exports.Argument=Argument2;exports.Help=Help2;exports.
-CommanderError=CommanderError2;exports.InvalidArgumentError=InvalidArgumentError2;exports.InvalidOptionArgumentError=InvalidArgumentError2}});import{readFileSync as readFileSync7,existsSync as existsSync4}from"fs";import{EOL as EOL5}from"os";var Context2;var init_context=__esm(
+CommanderError=CommanderError2;exports.InvalidArgumentError=InvalidArgumentError2;exports.InvalidOptionArgumentError=InvalidArgumentError2}});import{readFileSync as readFileSync8,existsSync as existsSync4}from"fs";import{EOL as EOL5}from"os";var Context2;var init_context=__esm(
 {"node_modules/@actions/github/lib/context.js"(){Context2=class{constructor(){var _a3,_b,_c;this.payload={};if(process.env.
-GITHUB_EVENT_PATH){if(existsSync4(process.env.GITHUB_EVENT_PATH)){this.payload=JSON.parse(readFileSync7(process.env.GITHUB_EVENT_PATH,
+GITHUB_EVENT_PATH){if(existsSync4(process.env.GITHUB_EVENT_PATH)){this.payload=JSON.parse(readFileSync8(process.env.GITHUB_EVENT_PATH,
 {encoding:"utf8"}))}else{const path=process.env.GITHUB_EVENT_PATH;process.stdout.write(`GITHUB_EVENT_PATH ${path} does n\
 ot exist${EOL5}`)}}this.eventName=process.env.GITHUB_EVENT_NAME;this.sha=process.env.GITHUB_SHA;this.ref=process.env.GITHUB_REF;
 this.workflow=process.env.GITHUB_WORKFLOW;this.action=process.env.GITHUB_ACTION;this.actor=process.env.GITHUB_ACTOR;this.
@@ -16949,9 +16242,9 @@ var ownKeys=function(o2){ownKeys=Object.getOwnPropertyNames||function(o3){var ar
 hasOwnProperty.call(o3,k))ar[ar.length]=k;return ar};return ownKeys(o2)};return function(mod){if(mod&&mod.__esModule)return mod;
 var result={};if(mod!=null){for(var k=ownKeys(mod),i2=0;i2<k.length;i2++)if(k[i2]!=="default")__createBinding(result,mod,
 k[i2])}__setModuleDefault(result,mod);return result}})();var __awaiter3=exports&&exports.__awaiter||function(thisArg,_arguments,P,generator){
-function adopt(value3){return value3 instanceof P?value3:new P(function(resolve20){resolve20(value3)})}return new(P||(P=
-Promise))(function(resolve20,reject){function fulfilled(value3){try{step(generator.next(value3))}catch(e2){reject(e2)}}function rejected(value3){
-try{step(generator["throw"](value3))}catch(e2){reject(e2)}}function step(result){result.done?resolve20(result.value):adopt(
+function adopt(value3){return value3 instanceof P?value3:new P(function(resolve19){resolve19(value3)})}return new(P||(P=
+Promise))(function(resolve19,reject){function fulfilled(value3){try{step(generator.next(value3))}catch(e2){reject(e2)}}function rejected(value3){
+try{step(generator["throw"](value3))}catch(e2){reject(e2)}}function step(result){result.done?resolve19(result.value):adopt(
 result.value).then(fulfilled,rejected)}step((generator=generator.apply(thisArg,_arguments||[])).next())})};Object.defineProperty(
 exports,"__esModule",{value:true});exports.HttpClient=exports.HttpClientResponse=exports.HttpClientError=exports.MediaTypes=
 exports.Headers=exports.HttpCodes=void 0;exports.getProxyUrl=getProxyUrl;exports.isHttps=isHttps;var http=__importStar(__require("http"));
@@ -16979,10 +16272,10 @@ HttpCodes.GatewayTimeout];var RetryableHttpVerbs=["OPTIONS","GET","DELETE","HEAD
 var HttpClientError=class _HttpClientError extends Error{constructor(message,statusCode){super(message);this.name="HttpC\
 lientError";this.statusCode=statusCode;Object.setPrototypeOf(this,_HttpClientError.prototype)}};exports.HttpClientError=
 HttpClientError;var HttpClientResponse=class{constructor(message){this.message=message}readBody(){return __awaiter3(this,
-void 0,void 0,function*(){return new Promise(resolve20=>__awaiter3(this,void 0,void 0,function*(){let output=Buffer.alloc(
-0);this.message.on("data",chunk=>{output=Buffer.concat([output,chunk])});this.message.on("end",()=>{resolve20(output.toString())})}))})}readBodyBuffer(){
-return __awaiter3(this,void 0,void 0,function*(){return new Promise(resolve20=>__awaiter3(this,void 0,void 0,function*(){
-const chunks=[];this.message.on("data",chunk=>{chunks.push(chunk)});this.message.on("end",()=>{resolve20(Buffer.concat(chunks))})}))})}};
+void 0,void 0,function*(){return new Promise(resolve19=>__awaiter3(this,void 0,void 0,function*(){let output=Buffer.alloc(
+0);this.message.on("data",chunk=>{output=Buffer.concat([output,chunk])});this.message.on("end",()=>{resolve19(output.toString())})}))})}readBodyBuffer(){
+return __awaiter3(this,void 0,void 0,function*(){return new Promise(resolve19=>__awaiter3(this,void 0,void 0,function*(){
+const chunks=[];this.message.on("data",chunk=>{chunks.push(chunk)});this.message.on("end",()=>{resolve19(Buffer.concat(chunks))})}))})}};
 exports.HttpClientResponse=HttpClientResponse;function isHttps(requestUrl){const parsedUrl=new URL(requestUrl);return parsedUrl.
 protocol==="https:"}var HttpClient2=class{constructor(userAgent2,handlers,requestOptions){this._ignoreSslError=false;this.
 _allowRedirects=true;this._allowRedirectDowngrade=false;this._maxRedirects=50;this._allowRetries=false;this._maxRetries=
@@ -17032,8 +16325,8 @@ verb,parsedRedirectUrl,headers);response=yield this.requestRaw(info,data3);redir
 !HttpResponseRetryCodes.includes(response.message.statusCode)){return response}numTries+=1;if(numTries<maxTries){yield response.
 readBody();yield this._performExponentialBackoff(numTries)}}while(numTries<maxTries);return response})}dispose(){if(this.
 _agent){this._agent.destroy()}this._disposed=true}requestRaw(info,data3){return __awaiter3(this,void 0,void 0,function*(){
-return new Promise((resolve20,reject)=>{function callbackForResult(err,res){if(err){reject(err)}else if(!res){reject(new Error(
-"Unknown error"))}else{resolve20(res)}}this.requestRawWithCallback(info,data3,callbackForResult)})})}requestRawWithCallback(info,data3,onResult){
+return new Promise((resolve19,reject)=>{function callbackForResult(err,res){if(err){reject(err)}else if(!res){reject(new Error(
+"Unknown error"))}else{resolve19(res)}}this.requestRawWithCallback(info,data3,callbackForResult)})})}requestRawWithCallback(info,data3,onResult){
 if(typeof data3==="string"){if(!info.options.headers){info.options.headers={}}info.options.headers["Content-Length"]=Buffer.
 byteLength(data3,"utf8")}let callbackCalled=false;function handleResult(err,res){if(!callbackCalled){callbackCalled=true;
 onResult(err,res)}}const req=info.httpModule.request(info.options,msg=>{const res=new HttpClientResponse(msg);handleResult(
@@ -17078,15 +16371,15 @@ return proxyAgent}_getUserAgentWithOrchestrationId(userAgent2){const baseUserAge
 env["ACTIONS_ORCHESTRATION_ID"];if(orchId){const sanitizedId=orchId.replace(/[^a-z0-9_.-]/gi,"_");return`${baseUserAgent}\
  actions_orchestration_id/${sanitizedId}`}return baseUserAgent}_performExponentialBackoff(retryNumber){return __awaiter3(
 this,void 0,void 0,function*(){retryNumber=Math.min(ExponentialBackoffCeiling,retryNumber);const ms=ExponentialBackoffTimeSlice*
-Math.pow(2,retryNumber);return new Promise(resolve20=>setTimeout(()=>resolve20(),ms))})}_processResponse(res,options){return __awaiter3(
-this,void 0,void 0,function*(){return new Promise((resolve20,reject)=>__awaiter3(this,void 0,void 0,function*(){const statusCode=res.
-message.statusCode||0;const response={statusCode,result:null,headers:{}};if(statusCode===HttpCodes.NotFound){resolve20(response)}
+Math.pow(2,retryNumber);return new Promise(resolve19=>setTimeout(()=>resolve19(),ms))})}_processResponse(res,options){return __awaiter3(
+this,void 0,void 0,function*(){return new Promise((resolve19,reject)=>__awaiter3(this,void 0,void 0,function*(){const statusCode=res.
+message.statusCode||0;const response={statusCode,result:null,headers:{}};if(statusCode===HttpCodes.NotFound){resolve19(response)}
 function dateTimeDeserializer(key,value3){if(typeof value3==="string"){const a2=new Date(value3);if(!isNaN(a2.valueOf())){
 return a2}}return value3}let obj;let contents2;try{contents2=yield res.readBody();if(contents2&&contents2.length>0){if(options&&
 options.deserializeDates){obj=JSON.parse(contents2,dateTimeDeserializer)}else{obj=JSON.parse(contents2)}response.result=
 obj}response.headers=res.message.headers}catch(err){}if(statusCode>299){let msg;if(obj&&obj.message){msg=obj.message}else if(contents2&&
 contents2.length>0){msg=contents2}else{msg=`Failed request: (${statusCode})`}const err=new HttpClientError(msg,statusCode);
-err.result=response.result;reject(err)}else{resolve20(response)}}))})}};exports.HttpClient=HttpClient2;var lowercaseKeys2=obj=>Object.
+err.result=response.result;reject(err)}else{resolve19(response)}}))})}};exports.HttpClient=HttpClient2;var lowercaseKeys2=obj=>Object.
 keys(obj).reduce((c2,k)=>(c2[k.toLowerCase()]=obj[k],c2),{})}});function getAuthString(token,options){if(!token&&!options.auth){throw new Error("Parameter token or opts.auth is require\
 d")}else if(token&&options.auth){throw new Error("Parameters token and opts.auth may not both be specified")}return typeof options.
 auth==="string"?options.auth:`token ${token}`}function getProxyAgent(destinationUrl){const hc=new httpClient.HttpClient;
@@ -17100,9 +16393,9 @@ process.env["ACTIONS_ORCHESTRATION_ID"])===null||_a3===void 0?void 0:_a3.trim();
 void 0:baseUserAgent.includes(tag))return baseUserAgent;const ua=baseUserAgent?`${baseUserAgent} `:"";return`${ua}${tag}`}
 return baseUserAgent}var httpClient,import_undici3,__awaiter2;var init_utils2=__esm({"node_modules/@actions/github/lib/i\
 nternal/utils.js"(){httpClient=__toESM(require_lib3(),1);import_undici3=__toESM(require_undici(),1);__awaiter2=function(thisArg,_arguments,P,generator){
-function adopt(value3){return value3 instanceof P?value3:new P(function(resolve20){resolve20(value3)})}return new(P||(P=
-Promise))(function(resolve20,reject){function fulfilled(value3){try{step(generator.next(value3))}catch(e2){reject(e2)}}function rejected(value3){
-try{step(generator["throw"](value3))}catch(e2){reject(e2)}}function step(result){result.done?resolve20(result.value):adopt(
+function adopt(value3){return value3 instanceof P?value3:new P(function(resolve19){resolve19(value3)})}return new(P||(P=
+Promise))(function(resolve19,reject){function fulfilled(value3){try{step(generator.next(value3))}catch(e2){reject(e2)}}function rejected(value3){
+try{step(generator["throw"](value3))}catch(e2){reject(e2)}}function step(result){result.done?resolve19(result.value):adopt(
 result.value).then(fulfilled,rejected)}step((generator=generator.apply(thisArg,_arguments||[])).next())})}}});function getUserAgent(){if(typeof navigator==="object"&&"userAgent"in navigator){return navigator.userAgent}if(typeof process===
 "object"&&process.version!==void 0){return`Node.js/${process.version.substr(1)} (${process.platform}; ${process.arch})`}
 return"<environment undetectable>"}var init_universal_user_agent=__esm({"node_modules/universal-user-agent/index.js"(){}});function register(state,name2,method,options){if(typeof method!=="function"){throw new Error("method for before hook mus\
@@ -17209,8 +16502,8 @@ continue}value3+=String.fromCharCode(code3)}continue parameter}const valueStart=
 if(parameters2[key]===void 0){const valueEnd=trailingOWS(header,valueStart,index);parameters2[key]=header.slice(valueStart,
 valueEnd)}continue parameter}index++}}return{type,index,parameters:parameters2}}function skipValue(str,index,len,stopChar){
 while(index<len){const code2=str.charCodeAt(index);if(code2===SEMI||code2===stopChar)break;index++}return index}function skipOWS(header,index,len){
-while(index<len){const char=header.charCodeAt(index);if(char!==SP&&char!==HTAB)break;index++}return index}function trailingOWS(header,start3,end2){
-while(end2>start3){const char=header.charCodeAt(end2-1);if(char!==SP&&char!==HTAB)break;end2--}return end2}function qstring(str){
+while(index<len){const char=header.charCodeAt(index);if(char!==SP&&char!==HTAB)break;index++}return index}function trailingOWS(header,start2,end2){
+while(end2>start2){const char=header.charCodeAt(end2-1);if(char!==SP&&char!==HTAB)break;end2--}return end2}function qstring(str){
 if(TOKEN_REGEXP.test(str))return str;if(TEXT_REGEXP.test(str))return`"${str.replace(QUOTE_REGEXP,"\\$&")}"`;throw new TypeError(
 `Invalid parameter value: ${str}`)}}});var intRegex,noiseValue,originalStringify,originalParse,customFormat,bigIntsStringify,noiseStringify,isUnstringifiable,isRawJSON,
 stringifyIteratively,JSONStringify,featureCache,isContextSourceSupported,convertMarkedBigIntsReviver,JSONParseV2,MAX_INT,
@@ -18189,8 +17482,8 @@ reservoirIncreaseMaximum:maximum,reservoir}=this.storeOptions);this._lastReservo
 amount,maximum-reservoir):amount;if(incr>0){this.storeOptions.reservoir+=incr;return this.instance._drainAll(this.computeCapacity())}}},
 this.heartbeatInterval)).unref==="function"?base2.unref():void 0}else{return clearInterval(this.heartbeat)}}async __publish__(message){
 await this.yieldLoop();return this.instance.Events.trigger("message",message.toString())}async __disconnect__(flush){await this.
-yieldLoop();clearInterval(this.heartbeat);return this.Promise.resolve()}yieldLoop(t2=0){return new this.Promise(function(resolve20,reject){
-return setTimeout(resolve20,t2)})}computePenalty(){var ref;return(ref=this.storeOptions.penalty)!=null?ref:15*this.storeOptions.
+yieldLoop();clearInterval(this.heartbeat);return this.Promise.resolve()}yieldLoop(t2=0){return new this.Promise(function(resolve19,reject){
+return setTimeout(resolve19,t2)})}computePenalty(){var ref;return(ref=this.storeOptions.penalty)!=null?ref:15*this.storeOptions.
 minTime||5e3}async __updateSettings__(options){await this.yieldLoop();parser$2.overwrite(options,options,this.storeOptions);
 this._startHeartbeat();this.instance._drainAll(this.computeCapacity());return true}async __running__(){await this.yieldLoop();
 return this._running}async __queued__(){await this.yieldLoop();return this.instance.queued()}async __done__(){await this.
@@ -18225,12 +17518,12 @@ pos,ref,results,v;if(status!=null){pos=this.status.indexOf(status);if(pos<0){thr
 return Object.keys(this._jobs)}}statusCounts(){return this.counts.reduce(((acc,v,i2)=>{acc[this.status[i2]]=v;return acc}),
 {})}};var States_1=States;var DLList$2,Sync;DLList$2=DLList_1;Sync=class Sync{constructor(name2,Promise2){this.schedule=
 this.schedule.bind(this);this.name=name2;this.Promise=Promise2;this._running=0;this._queue=new DLList$2}isEmpty(){return this.
-_queue.length===0}async _tryToRun(){var args,cb,error3,reject,resolve20,returned,task;if(this._running<1&&this._queue.length>
-0){this._running++;({task,args,resolve:resolve20,reject}=this._queue.shift());cb=await(async function(){try{returned=await task(
-...args);return function(){return resolve20(returned)}}catch(error1){error3=error1;return function(){return reject(error3)}}})();
-this._running--;this._tryToRun();return cb()}}schedule(task,...args){var promise2,reject,resolve20;resolve20=reject=null;
-promise2=new this.Promise(function(_resolve,_reject){resolve20=_resolve;return reject=_reject});this._queue.push({task,args,
-resolve:resolve20,reject});this._tryToRun();return promise2}};var Sync_1=Sync;var version3="2.19.5";var version$1={version:version3};
+_queue.length===0}async _tryToRun(){var args,cb,error3,reject,resolve19,returned,task;if(this._running<1&&this._queue.length>
+0){this._running++;({task,args,resolve:resolve19,reject}=this._queue.shift());cb=await(async function(){try{returned=await task(
+...args);return function(){return resolve19(returned)}}catch(error1){error3=error1;return function(){return reject(error3)}}})();
+this._running--;this._tryToRun();return cb()}}schedule(task,...args){var promise2,reject,resolve19;resolve19=reject=null;
+promise2=new this.Promise(function(_resolve,_reject){resolve19=_resolve;return reject=_reject});this._queue.push({task,args,
+resolve:resolve19,reject});this._tryToRun();return promise2}};var Sync_1=Sync;var version3="2.19.5";var version$1={version:version3};
 var version$2=Object.freeze({version:version3,default:version$1});var require$$2=()=>console.log("You must import the fu\
 ll version of Bottleneck in order to use this feature.");var require$$3=()=>console.log("You must import the full versio\
 n of Bottleneck in order to use this feature.");var require$$4=()=>console.log("You must import the full version of Bott\
@@ -18247,10 +17540,10 @@ this.Events.trigger("created",limiter,key);return limiter})()}async deleteKey(ke
 instances[key];if(this.connection){deleted=await this.connection.__runCommand__(["del",...Scripts$1.allKeys(`${this.id}-${key}`)])}
 if(instance!=null){delete this.instances[key];await instance.disconnect()}return instance!=null||deleted>0}limiters(){var k,
 ref,results,v;ref=this.instances;results=[];for(k in ref){v=ref[k];results.push({key:k,limiter:v})}return results}keys(){
-return Object.keys(this.instances)}async clusterKeys(){var cursor,end2,found2,i2,k,keys,len,next,start3;if(this.connection==
-null){return this.Promise.resolve(this.keys())}keys=[];cursor=null;start3=`b_${this.id}-`.length;end2="_settings".length;
+return Object.keys(this.instances)}async clusterKeys(){var cursor,end2,found2,i2,k,keys,len,next,start2;if(this.connection==
+null){return this.Promise.resolve(this.keys())}keys=[];cursor=null;start2=`b_${this.id}-`.length;end2="_settings".length;
 while(cursor!==0){[next,found2]=await this.connection.__runCommand__(["scan",cursor!=null?cursor:0,"match",`b_${this.id}\
--*_settings`,"count",1e4]);cursor=~~next;for(i2=0,len=found2.length;i2<len;i2++){k=found2[i2];keys.push(k.slice(start3,-end2))}}
+-*_settings`,"count",1e4]);cursor=~~next;for(i2=0,len=found2.length;i2<len;i2++){k=found2[i2];keys.push(k.slice(start2,-end2))}}
 return keys}_startAutoCleanup(){var base2;clearInterval(this.interval);return typeof(base2=this.interval=setInterval(async()=>{
 var e2,k,ref,results,time3,v;time3=Date.now();ref=this.instances;results=[];for(k in ref){v=ref[k];try{if(await v._store.
 __groupCheck__(time3)){results.push(this.deleteKey(k))}else{results.push(void 0)}}catch(error3){e2=error3;results.push(v.
@@ -18310,8 +17603,8 @@ _drainAll(newCapacity,total+drained)}else{return this.Promise.resolve(total)}}).
 rror",e2)})}_dropAllQueued(message){return this._queues.shiftAll(function(job){return job.doDrop({message})})}stop(options={}){
 var done2,waitForExecuting;options=parser$5.load(options,this.stopDefaults);waitForExecuting=at3=>{var finished;finished=
 ()=>{var counts2;counts2=this._states.counts;return counts2[0]+counts2[1]+counts2[2]+counts2[3]===at3};return new this.Promise(
-(resolve20,reject)=>{if(finished()){return resolve20()}else{return this.on("done",()=>{if(finished()){this.removeAllListeners(
-"done");return resolve20()}})}})};done2=options.dropWaitingJobs?(this._run=function(index,next){return next.doDrop({message:options.
+(resolve19,reject)=>{if(finished()){return resolve19()}else{return this.on("done",()=>{if(finished()){this.removeAllListeners(
+"done");return resolve19()}})}})};done2=options.dropWaitingJobs?(this._run=function(index,next){return next.doDrop({message:options.
 dropErrorMessage})},this._drainOne=()=>{return this.Promise.resolve(null)},this._registerLock.schedule(()=>{return this.
 _submitLock.schedule(()=>{var k,ref,v;ref=this._scheduled;for(k in ref){v=ref[k];if(this.jobStatus(v.job.options.id)==="\
 RUNNING"){clearTimeout(v.timeout);clearTimeout(v.expiration);v.job.doDrop({message:options.dropErrorMessage})}}this._dropAllQueued(
@@ -18330,8 +17623,8 @@ jobStatus(job.options.id)!=null){job._reject(new Bottleneck3.prototype.Bottlenec
 xists (id=${job.options.id})`));return false}else{job.doReceive();return this._submitLock.schedule(this._addToQueue,job)}}submit(...args){
 var cb,fn,job,options,ref,ref1,task;if(typeof args[0]==="function"){ref=args,[fn,...args]=ref,[cb]=splice.call(args,-1);
 options=parser$5.load({},this.jobDefaults)}else{ref1=args,[options,fn,...args]=ref1,[cb]=splice.call(args,-1);options=parser$5.
-load(options,this.jobDefaults)}task=(...args2)=>{return new this.Promise(function(resolve20,reject){return fn(...args2,function(...args3){
-return(args3[0]!=null?reject:resolve20)(args3)})})};job=new Job$1(task,args,options,this.jobDefaults,this.rejectOnDrop,this.
+load(options,this.jobDefaults)}task=(...args2)=>{return new this.Promise(function(resolve19,reject){return fn(...args2,function(...args3){
+return(args3[0]!=null?reject:resolve19)(args3)})})};job=new Job$1(task,args,options,this.jobDefaults,this.rejectOnDrop,this.
 Events,this._states,this.Promise);job.promise.then(function(args2){return typeof cb==="function"?cb(...args2):void 0}).catch(
 function(args2){if(Array.isArray(args2)){return typeof cb==="function"?cb(...args2):void 0}else{return typeof cb==="func\
 tion"?cb(args2):void 0}});return this._receive(job)}schedule(...args){var job,options,task;if(typeof args[0]==="function"){
@@ -18398,13 +17691,13 @@ retryAfterBaseValue:1e3,id},octokitOptions.throttle);if(typeof state.onSecondary
             onRateLimit: (retryAfter, options) => {/* ... */}
           }
         })
-    `)}let initialized=false;const initializeBottleneck=()=>{if(initialized){return}initialized=true;if(groups2.global==
-null){createGroups(Bottleneck2,common)}state.global=state.global??groups2.global;state.auth=state.auth??groups2.auth;state.
-search=state.search??groups2.search;state.write=state.write??groups2.write;state.notifications=state.notifications??groups2.
-notifications;state.retryLimiter=state.retryLimiter??new Bottleneck2;const events={};const emitter=new Bottleneck2.Events(
-events);events.on("secondary-limit",state.onSecondaryRateLimit);events.on("rate-limit",state.onRateLimit);events.on("err\
-or",e2=>octokit.log.warn("Error in throttling-plugin limit handler",e2));state.retryLimiter.on("failed",async function(error3,info){
-const[state2,request5,options]=info.args;const{pathname}=new URL(options.url,"http://github.test");const shouldRetryGraphQL=pathname.
+    `)}let initialized=false;const initializeBottleneck=()=>{if(initialized){return}initialized=true;if(groups.global==null){
+createGroups(Bottleneck2,common)}state.global=state.global??groups.global;state.auth=state.auth??groups.auth;state.search=
+state.search??groups.search;state.write=state.write??groups.write;state.notifications=state.notifications??groups.notifications;
+state.retryLimiter=state.retryLimiter??new Bottleneck2;const events={};const emitter=new Bottleneck2.Events(events);events.
+on("secondary-limit",state.onSecondaryRateLimit);events.on("rate-limit",state.onRateLimit);events.on("error",e2=>octokit.
+log.warn("Error in throttling-plugin limit handler",e2));state.retryLimiter.on("failed",async function(error3,info){const[
+state2,request5,options]=info.args;const{pathname}=new URL(options.url,"http://github.test");const shouldRetryGraphQL=pathname.
 startsWith("/graphql")&&error3.status!==401;if(!(shouldRetryGraphQL||error3.status===403||error3.status===429)){return}const retryCount=~~request5.
 retryCount;request5.retryCount=retryCount;options.request.retryCount=retryCount;const{wantRetry,retryAfter=0}=await(async function(){
 if(/\bsecondary rate\b/i.test(error3.message)){const retryAfter2=Number(error3.response.headers["retry-after"])||state2.
@@ -18415,7 +17708,7 @@ it-remaining"]==="0"||(error3.response.data?.errors??[]).some(error22=>error22.t
 now())/1e3)+1,0);const wantRetry2=await emitter.trigger("rate-limit",retryAfter2,options,octokit,retryCount);return{wantRetry:wantRetry2,
 retryAfter:retryAfter2}}return{}})();if(wantRetry){request5.retryCount++;return retryAfter*state2.retryAfterBaseValue}})};
 octokit.hook.wrap("request",(request5,options)=>{initializeBottleneck();return wrapRequest2(state,request5,options)});return{}}
-var import_light2,VERSION8,noop4,triggers_notification_paths_default,regex,triggersNotification,groups2,createGroups;var init_dist_bundle7=__esm(
+var import_light2,VERSION8,noop4,triggers_notification_paths_default,regex,triggersNotification,groups,createGroups;var init_dist_bundle7=__esm(
 {"node_modules/@octokit/plugin-throttling/dist-bundle/index.js"(){import_light2=__toESM(require_light(),1);VERSION8="0.0\
 .0-development";noop4=()=>Promise.resolve();triggers_notification_paths_default=["/orgs/{org}/invitations","/orgs/{org}/\
 invitations/{invitation_id}","/orgs/{org}/teams/{team_slug}/discussions","/orgs/{org}/teams/{team_slug}/discussions/{dis\
@@ -18426,11 +17719,11 @@ pulls","/repos/{owner}/{repo}/pulls/{pull_number}/comments","/repos/{owner}/{rep
 _id}/replies","/repos/{owner}/{repo}/pulls/{pull_number}/merge","/repos/{owner}/{repo}/pulls/{pull_number}/requested_rev\
 iewers","/repos/{owner}/{repo}/pulls/{pull_number}/reviews","/repos/{owner}/{repo}/releases","/teams/{team_id}/discussio\
 ns","/teams/{team_id}/discussions/{discussion_number}/comments"];regex=routeMatcher(triggers_notification_paths_default);
-triggersNotification=regex.test.bind(regex);groups2={};createGroups=function(Bottleneck2,common){groups2.global=new Bottleneck2.
-Group({id:"octokit-global",maxConcurrent:10,...common});groups2.auth=new Bottleneck2.Group({id:"octokit-auth",maxConcurrent:1,
-...common});groups2.search=new Bottleneck2.Group({id:"octokit-search",maxConcurrent:1,minTime:2e3,...common});groups2.write=
-new Bottleneck2.Group({id:"octokit-write",maxConcurrent:1,minTime:1e3,...common});groups2.notifications=new Bottleneck2.
-Group({id:"octokit-notifications",maxConcurrent:1,minTime:3e3,...common})};throttling.VERSION=VERSION8;throttling.triggersNotification=
+triggersNotification=regex.test.bind(regex);groups={};createGroups=function(Bottleneck2,common){groups.global=new Bottleneck2.
+Group({id:"octokit-global",maxConcurrent:10,...common});groups.auth=new Bottleneck2.Group({id:"octokit-auth",maxConcurrent:1,
+...common});groups.search=new Bottleneck2.Group({id:"octokit-search",maxConcurrent:1,minTime:2e3,...common});groups.write=
+new Bottleneck2.Group({id:"octokit-write",maxConcurrent:1,minTime:1e3,...common});groups.notifications=new Bottleneck2.Group(
+{id:"octokit-notifications",maxConcurrent:1,minTime:3e3,...common})};throttling.VERSION=VERSION8;throttling.triggersNotification=
 triggersNotification}});import*as os from"os";function toCommandValue(input){if(input===null||input===void 0){return""}else if(typeof input==="string"||input instanceof
 String){return input}return JSON.stringify(input)}function toCommandProperties(annotationProperties){if(!Object.keys(annotationProperties).
 length){return{}}return{title:annotationProperties.title,file:annotationProperties.file,line:annotationProperties.startLine,
@@ -18447,9 +17740,9 @@ g file at path: ${filePath}`)}fs.appendFileSync(filePath,`${toCommandValue(messa
 const delimiter2=`ghadelimiter_${crypto.randomUUID()}`;const convertedValue=toCommandValue(value3);if(key.includes(delimiter2)){
 throw new Error(`Unexpected input: name should not contain the delimiter "${delimiter2}"`)}if(convertedValue.includes(delimiter2)){
 throw new Error(`Unexpected input: value should not contain the delimiter "${delimiter2}"`)}return`${key}<<${delimiter2}${os2.EOL}${convertedValue}${os2.EOL}${delimiter2}`}import*as os3 from"os";import{EOL as EOL3}from"os";import{constants,promises}from"fs";var __awaiter=function(thisArg,_arguments,P,generator){function adopt(value3){
-return value3 instanceof P?value3:new P(function(resolve20){resolve20(value3)})}return new(P||(P=Promise))(function(resolve20,reject){
+return value3 instanceof P?value3:new P(function(resolve19){resolve19(value3)})}return new(P||(P=Promise))(function(resolve19,reject){
 function fulfilled(value3){try{step(generator.next(value3))}catch(e2){reject(e2)}}function rejected(value3){try{step(generator["\
-throw"](value3))}catch(e2){reject(e2)}}function step(result){result.done?resolve20(result.value):adopt(result.value).then(
+throw"](value3))}catch(e2){reject(e2)}}function step(result){result.done?resolve19(result.value):adopt(result.value).then(
 fulfilled,rejected)}step((generator=generator.apply(thisArg,_arguments||[])).next())})};var{access,appendFile,writeFile}=promises;
 var SUMMARY_ENV_VAR="GITHUB_STEP_SUMMARY";var Summary=class{constructor(){this._buffer=""}filePath(){return __awaiter(this,void 0,void 0,function*(){if(this._filePath){
 return this._filePath}const pathFromEnv=process.env[SUMMARY_ENV_VAR];if(!pathFromEnv){throw new Error(`Unable to find en\
@@ -18485,14 +17778,14 @@ UTPUT",prepareKeyValueMessage(name2,value3))}process.stdout.write(os3.EOL);issue
 value3))}function warning(message,properties2={}){issueCommand("warning",toCommandProperties(properties2),message instanceof Error?
 message.toString():message)}init_escape();init_problems();init_values();var stead=word2=>`(a value of ${word2.length} characters)`;var leastWord=4;function withoutPasted(words7,known3=text6=>text6){
 const hidden2=new Map;for(const word2 of words7.flatMap(partsOf)){const clean=known3(word2);if(clean!==word2)hidden2.set(
-word2,clean);else if(looksLikeCredential(word2))hidden2.set(word2,stead(word2))}const found2=[...hidden2].sort(([one],[other])=>other.
+word2,clean);else if(looksRandom(word2))hidden2.set(word2,stead(word2))}const found2=[...hidden2].sort(([one],[other])=>other.
 length-one.length);return text6=>found2.reduce((rest,[word2,shown3])=>rest.split(word2).join(shown3),text6)}function withoutPastedIn(problems,words7,{
 holds,redact}){const unsaid=withoutPasted(words7,word2=>holds(word2)?redact(word2):word2);return problems.map(({message,
 hint,places,...problem})=>({...problem,message:unsaid(message),...hint===void 0?{}:{hint:unsaid(hint)},places:places.map(
 place2=>({...place2,file:unsaid(place2.file)}))}))}function partsOf(word2){const parts=word2.split(/\s+/).flatMap(one=>{
 const bare3=one.replace(/^-+/,"");const split3=bare3.indexOf("=");return split3<0?[bare3]:[bare3,bare3.slice(split3+1)]});
 return parts.filter(({length:length2})=>length2>=leastWord)}var run=/^\d{8}T\d{6}Z-[0-9a-f]{1,6}(?:(?<=-[0-9a-f]{6})\.[\d.of-]{0,16})?$/;
-var fileName=/\.[a-z]{2,8}$/;function looksLikeCredential(word2){if(/^eyJ[\w-]{9,}/.test(word2))return true;if(!/^[\w+=.~-]{20,}$/.
+var fileName=/\.[a-z]{2,8}$/;function looksRandom(word2){if(/^eyJ[\w-]{9,}/.test(word2))return true;if(!/^[\w+=.~-]{20,}$/.
 test(word2)&&!/^[\w+=][\w+=/]{39,}$/.test(word2))return false;if(isUuid(word2)||run.test(word2)||fileName.test(word2))return false;
 const digits=word2.match(/\d(?=[a-z])|[a-z](?=\d)/gi)?.length??0;const cases=word2.match(/[a-z](?=[A-Z])|[A-Z](?=[a-z])/g)?.
 length??0;return new Set(word2).size>=10&&(digits>=4||cases>=word2.length/3)}init_plan();init_redact();init_values();init_kinds();function redactPlan(plan,redactor){return{...plan,changes:plan.changes.map(change2=>redactChange(
@@ -18526,7 +17819,7 @@ const members3=[];const taken2=new Set;for(const[key,member2]of Object.entries(v
 key);let unique=shown3;for(let number4=2;taken2.has(unique);number4+=1)unique=`${shown3} ${number4}`;taken2.add(unique);
 const redacted=redactValue(member2,redactor);isSame4&&=unique===key&&redacted===member2;members3.push([unique,redacted])}
 return isSame4?value3:Object.fromEntries(members3)}function redactSamples(samples,redactor){return new Map([...samples].
-map(([address2,named6])=>[redactAddress(address2,redactor),named6.map(sample=>redactSample(sample,redactor))]))}function redactSample({
+map(([address2,named5])=>[redactAddress(address2,redactor),named5.map(sample=>redactSample(sample,redactor))]))}function redactSample({
 name:name2,file,data:data3},redactor){return{name:redactor.redactFile(name2),file:redactor.redactFile(file),data:mapValues(
 {...data3},value3=>redactValue(value3,redactor))}}function redactResult(result,redactor){const{undoing}=result;return{...result,
 ...undoing===void 0?{}:{undoing:{...undoing,left:undoing.left.map(one=>redactLeft(one,redactor))}},results:result.results.
@@ -18633,17 +17926,19 @@ one)).join("\n")}init_result();init_problems();import{resolve as resolve14}from"
 if(key!==ownKey)throw new TypeError("only approve() makes a plan that may be applied");this.plan=plan;this.asked=asked;Object.
 freeze(this)}static is(thing){return typeof thing==="object"&&thing!==null&&#approved in thing&&thing.#approved}static of(plan,asked,key){
 return new _ApprovedPlan(plan,asked,key)}};var stale=new WeakMap;function markStale(plan,problems){stale.set(plan,problems)}
-function refusalsOf(plan,maxDestructive){return[...stale.get(plan)??[],...refusals(plan,maxDestructive)]}function approve(plan,{
-maxDestructive,asked=0}){refuse(refusalsOf(plan,maxDestructive));return ApprovedPlan.of(plan,asked,ownKey)}init_plan();async function render3(report2,format,shown3,look2){const renderer=await report2.formats[format]?.();if(renderer===void 0)
+function refusalsOf(plan,maxDestructive){if(!(maxDestructive>=0))throw new TypeError("maxDestructive must be a number of\
+ 0 or more");return[...stale.get(plan)??[],...refusals(plan,maxDestructive)]}function approve(plan,{maxDestructive,asked=0}){
+if(!Number.isFinite(asked))throw new TypeError("asked must be a time of performance.now()");refuse(refusalsOf(plan,maxDestructive));
+return ApprovedPlan.of(plan,asked,ownKey)}init_plan();async function render3(report2,format,shown3,look2){const renderer=await report2.formats[format]?.();if(renderer===void 0)
 throw new TypeError(`there is no ${format} of it`);return renderer(shown3,look2)}async function renderText(report2,format,shown3,look2){
 const rendering=await render3(report2,format,shown3,look2);if("json"in rendering)throw new TypeError(`${format} is no te\
 xt`);return rendering.text}var asText=write2=>(shown3,look2)=>({text:write2(shown3,look2)});var asJson=make=>(shown3,look2)=>({
-json:make(shown3,look2)});var planReport={redact:({plan,samples},redactor)=>({plan:redactPlan(plan,redactor),samples:redactSamples(
-samples,redactor)}),formats:{async text(){const{planText:planText3}=await Promise.resolve().then(()=>(init_text(),text_exports));
+json:make(shown3,look2)});var planReport={redact:({plan,samples},redactor)=>({plan:redactPlan(plan,redactor),...samples===
+void 0?{}:{samples:redactSamples(samples,redactor)}}),formats:{async text(){const{planText:planText3}=await Promise.resolve().then(()=>(init_text(),text_exports));
 return asText(({plan},look2)=>planText3(plan,look2))},async json(){const{planJson:planJson2}=await Promise.resolve().then(()=>(init_json2(),json_exports));
 return asJson(({plan},look2)=>planJson2(plan,look2))},async markdown(){const{planMarkdown:planMarkdown2}=await Promise.resolve().then(()=>(init_markdown(),markdown_exports));
 return asText(({plan},look2)=>planMarkdown2(plan,look2))},async html(){const{planHtml:planHtml2}=await Promise.resolve().then(()=>(init_html2(),html_exports2));
-return asText(({plan,samples},look2)=>planHtml2(plan,{...look2,samples}))},async github(){const{planGithub:planGithub2}=await Promise.resolve().then(()=>(init_github(),github_exports));
+return asText(({plan,samples=new Map},look2)=>planHtml2(plan,{...look2,samples}))},async github(){const{planGithub:planGithub2}=await Promise.resolve().then(()=>(init_github(),github_exports));
 return asText(({plan},look2)=>planGithub2(plan,look2))},async gitlab(){const{planGitlab:planGitlab2}=await Promise.resolve().then(()=>(init_gitlab(),gitlab_exports));
 return asJson(({plan})=>planGitlab2(plan))}},async annotations(){const{planAnnotations:planAnnotations2}=await Promise.resolve().then(()=>(init_github(),github_exports));
 return({plan},look2)=>planAnnotations2(plan,look2)}};var resultReport={redact:({result,plan,samples},redactor)=>({result:redactResult(
@@ -18684,8 +17979,8 @@ const own5=spare??new Map;spare=void 0;lacking=own5;let result;let thrown;try{re
 lacking=around}if(own5.size>0)return{result,thrown,lacks:own5};spare=own5;return{result,thrown,lacks:nothing}}async function prepared(one,signal){
 const key=keyOf2(one.salt,one.text);const before=known2.get(key);if(before!==void 0){keep(key,before);return}let work=underWay2.
 get(key);if(work===void 0){work=limit(async()=>{if(signal?.aborted!==true)keep(key,await hashed(one))}).finally(()=>underWay2.
-delete(key));underWay2.set(key,work)}await work}function hashed({salt,text:text6}){return new Promise((resolve20,reject)=>{
-scrypt(text6,salt,LENGTH,COST,(failure2,hash4)=>{if(failure2===null)resolve20(hash4);else reject(failure2)})})}function keep(key,hash4){
+delete(key));underWay2.set(key,work)}await work}function hashed({salt,text:text6}){return new Promise((resolve19,reject)=>{
+scrypt(text6,salt,LENGTH,COST,(failure2,hash4)=>{if(failure2===null)resolve19(hash4);else reject(failure2)})})}function keep(key,hash4){
 known2.delete(key);known2.set(key,hash4);if(known2.size>KEPT){const[oldest]=known2.keys();if(oldest!==void 0)known2.delete(
 oldest)}return hash4}function keyOf2(salt,text6){return createHmac("sha256",ownKey2).update(JSON.stringify([salt,text6])).
 digest("base64")}var Hasher=class{#slowSalt;#salt;#holds;constructor({server,salt},holds=()=>false){this.#slowSalt=`idops secrets of ${server}`;
@@ -18728,9 +18023,9 @@ signs?.resets===true):void 0}function mayHarm({traits:traits5}){return Object.va
 true)}init_extended();init_kinds();function namesOf(observed,state){const all=new Map;const tell=(told6={})=>{for(const[id,name2]of Object.
 entries(told6))all.set(id,name2)};for(const{kind,fields:fields3,left}of Object.values(state.resources)){const{names:names3}=kindOf(
 kind);if(names3===void 0)continue;tell(names3(fields3));if(left!==void 0)tell(names3(left.fields))}for(const{names:names3}of observed)
-tell(names3);return all}function withLabel(change2,live,names3){const{kind,apply}=change2;const called2=live?.called??kindOf(
-kind).called?.(apply.before);const{label:label2}=labelled2(change2,called2,names3);return label2===void 0?change2:extended2(
-change2,{label:label2})}function labelled2({kind:name2,address:address2,apply:{identity:identity2}},called2,names3){const label2=called2??
+tell(names3);return all}function withLabel(change2,live,names3){const{kind,apply}=change2;const called=live?.called??kindOf(
+kind).called?.(apply.before);const{label:label2}=labelled2(change2,called,names3);return label2===void 0?change2:extended2(
+change2,{label:label2})}function labelled2({kind:name2,address:address2,apply:{identity:identity2}},called,names3){const label2=called??
 names3.get(identity2[kindOf(name2).within??""]??"");return label2===void 0||address2===`${name2}/${label2}`?{}:{label:label2}}init_values();init_fields();init_kinds();function movedSince(planned,now){if(now.action==="blocked")return[now.reason??"\
 it is blocked now"];const paths=new Set([...planned.fields,...now.fields].map(({path})=>path));const moved2=[...paths].filter(
 path=>!isAsShown(fieldAt(planned,path),fieldAt(now,path)));const decisive=(kindOf(planned.kind).decisive??[]).filter(field2=>!same(
@@ -18756,26 +18051,26 @@ return-1;return givesUp(change2)?1:0}function takesOver({kind,apply:{expected}})
 void 0&&expected[succession.field]===true}function givesUp({kind,action:action2,apply:{expected}}){const{succession}=kindOf(
 kind);if(succession===void 0||action2!=="update")return false;const asked=expected[succession.field];return asked===false||
 asked===null}init_operations();init_extended();init_fields();init_loss();init_rules();init_errno();init_loss();var NOTHING_KNOWN={message:"",httpStatus:null,attempts:0,answered:true,refused:false,unsteady:false};
-var BY_ANOTHER={...NOTHING_KNOWN,message:"nothing was sent, since the server does it with another change"};function closed(open9,ambiguous){
-return{status:ambiguous?"unknown":"failed",httpStatus:open9.httpStatus,attempts:open9.attempts,ambiguous,after:void 0,unverified:[],
-error:ambiguous?`${open9.message}; what the server did is not known`:open9.message}}function advised(outcome3,advice){const{
+var BY_ANOTHER={...NOTHING_KNOWN,message:"nothing was sent, since the server does it with another change"};function closed(open8,ambiguous){
+return{status:ambiguous?"unknown":"failed",httpStatus:open8.httpStatus,attempts:open8.attempts,ambiguous,after:void 0,unverified:[],
+error:ambiguous?`${open8.message}; what the server did is not known`:open8.message}}function advised(outcome3,advice){const{
 error:error3,gist,notes=[]}=outcome3;if(error3===null)return{...outcome3,notes:[...notes,advice]};return{...outcome3,error:`${error3}\
 ; ${advice}`,...gist===void 0?{}:{gist:`${gist}; ${advice}`}}}function brokenOff(failure2){return closed({...NOTHING_KNOWN,
-message:whyRefused(failure2)},true)}function openOutcome({regeneration:regeneration2},change2,open9,{verdict,different,differing:differing2,
-unverified,lost:lost3},live){const base2={httpStatus:open9.httpStatus,attempts:open9.attempts,unverified:[],after:live?.
-fields};if(live===void 0){const error3=`${open9.message}; it could not be read back, so what the server did is not known`;
+message:whyRefused(failure2)},true)}function openOutcome({regeneration:regeneration2},change2,open8,{verdict,different,differing:differing2,
+unverified,lost:lost3},live){const base2={httpStatus:open8.httpStatus,attempts:open8.attempts,unverified:[],after:live?.
+fields};if(live===void 0){const error3=`${open8.message}; it could not be read back, so what the server did is not known`;
 return{...base2,status:"unknown",ambiguous:true,after:void 0,error:error3}}if(verdict==="unseen"){if(change2.action==="r\
-egenerate")return closed(open9,true);const error3=`${open9.message}; read back: ${unverified.join(", ")} could not be se\
+egenerate")return closed(open8,true);const error3=`${open8.message}; read back: ${unverified.join(", ")} could not be se\
 en, so what the server did is not known`;return{...base2,status:"unknown",ambiguous:true,error:error3}}if(verdict==="don\
-e"){const notes=change2.action==="regenerate"&&regeneration2!==void 0?[`${open9.message}; read back: the ${regeneration2.
+e"){const notes=change2.action==="regenerate"&&regeneration2!==void 0?[`${open8.message}; read back: the ${regeneration2.
 noun} is another one now`]:[];return{...base2,status:"applied",ambiguous:false,error:null,notes}}const names3=namesOfLost(
 lost3);const told6=kept3=>{const found2=change2.action==="delete"?["it is still there"]:[...kept3];if(names3!=="")found2.
 push(`lost: ${names3}, which the next apply that takes it in puts back`);if(found2.length===0)found2.push("it was not do\
-ne");return`${open9.message}; read back: ${found2.join("; ")}`};return{...base2,status:open9.answered?"not_converged":"f\
-ailed",ambiguous:false,error:told6(different),gist:told6(differing2)}}function repaired(aim,open9,names3,after2){const base2={
-httpStatus:open9.httpStatus,attempts:open9.attempts,ambiguous:false,after:after2,unverified:[]};if(aim==="asked"){const note=`${open9.
+ne");return`${open8.message}; read back: ${found2.join("; ")}`};return{...base2,status:open8.answered?"not_converged":"f\
+ailed",ambiguous:false,error:told6(different),gist:told6(differing2)}}function repaired(aim,open8,names3,after2){const base2={
+httpStatus:open8.httpStatus,attempts:open8.attempts,ambiguous:false,after:after2,unverified:[]};if(aim==="asked"){const note=`${open8.
 message}; read back: it had lost ${names3}; what is asked for was sent after that, and all is as asked`;return{...base2,
-status:"applied",error:null,notes:[note]}}return{...base2,status:open9.answered?"not_converged":"failed",error:`${open9.
+status:"applied",error:null,notes:[note]}}return{...base2,status:open8.answered?"not_converged":"failed",error:`${open8.
 message}; read back: it had lost ${names3}; that is put back as it was before`}}function skipped(error3){return{status:"\
 skipped",httpStatus:null,attempts:0,ambiguous:false,after:void 0,unverified:[],error:error3}}function asResult({address:address2,
 label:label2,action:action2},outcome3){const{status,httpStatus,attempts,unverified,error:error3,gist,notes=[]}=outcome3;
@@ -18796,31 +18091,31 @@ shown3)||other!==void 0&&holdsSensitive(other))return"(sensitive)";const text6=s
 length<=BRIEF?text6:`${text6.slice(0,BRIEF)}\u2026 (${text6.length} characters)`}function aimOf({action:action2,apply:{before,expected}}){return{action:action2,before,expected}}var SHOWN="as reading it\
  back shows";var NOBODY_KNOWS="was sent, and nobody can tell whether it was done";function judge(kind,aim,live){const nothing3={
 different:[],differing:[],unverified:[],lost:{},begun:false};const done2={...nothing3,verdict:"done",sentence:`was done,\
- ${SHOWN}`};const notDone={...nothing3,verdict:"not-done",sentence:`was not done, ${SHOWN}`};const unseen2={...nothing3,
-verdict:"unseen",sentence:NOBODY_KNOWS};if(live===void 0)return unseen2;switch(aim.action){case"adopt":return done2;case"\
-regenerate":{const{field:field2=""}=kind.regeneration??{};const{[field2]:before}=aim.before;const{[field2]:now}=live.fields;
-return typeof before==="string"&&typeof now==="string"&&before!==now?done2:unseen2}case"delete":return kind.deletion?.exists(
-live)===true?notDone:done2;default:return judgeUpdate(kind,aim,live)}}function judgeUpdate(kind,{before,expected},live){
-if(!live.exists){const sentence2=`left nothing that could be read: the ${kind.noun} is not there`;const different=["it i\
-s not there"];return{verdict:"part",different,differing:different,unverified:[],lost:{},begun:false,sentence:sentence2}}
-const now=live.fields;const parts=Object.entries(expected).flatMap(([field2,asked])=>partsOf3(kind,field2,asked,before,now));
-const lost3=kind.lost?.({before,asked:expected,now})??{};const off=parts.filter(({part:part2})=>part2.verdict==="differe\
-nt");const wished=parts.filter(({changes})=>changes);const begun=wished.some(({part:part2})=>part2.verdict==="same");const kept3=off.
-filter(({changes})=>changes);const found2={different:kept3.map(({part:part2})=>sentenceOf(part2)),differing:kept3.map(({
-part:part2})=>part2.path),unverified:parts.filter(({part:part2})=>part2.verdict==="unknown").map(({part:part2})=>part2.path),
-lost:lost3,begun};const isWhole=Object.keys(lost3).length===0;if(off.length===0&&isWhole){return found2.unverified.length===
-0?{...found2,verdict:"done",sentence:`was done, ${SHOWN}`}:{...found2,verdict:"unseen",sentence:NOBODY_KNOWS}}if(found2.
-different.length===0&&isWhole&&wished.length>0){return{...found2,verdict:"done",sentence:`was done, ${SHOWN}`}}const neither=wished.
-filter(({part:part2,kept:kept4})=>part2.verdict==="different"&&!kept4);if(!begun&&isWhole&&neither.length===0){return{...found2,
-verdict:"not-done",sentence:`was not done, ${SHOWN}`}}const paths=which=>which.map(({part:part2})=>part2.path).join(", ");
-const shown3=[...begun?[`as asked: ${paths(wished.filter(({part:part2})=>part2.verdict==="same"))}`]:[],...neither.length>
-0?[`neither as asked nor as before: ${paths(neither)}`]:[],...isWhole?[]:[`lost: ${namesOfLost(lost3)}`]];return{...found2,
-verdict:"part",sentence:`was not done as a whole, ${SHOWN} (${shown3.join("; ")})`}}function partsOf3(kind,field2,asked,before,now){
-const type=kind.fields[field2]??value;const was=new Map(contrast(type,field2,asked,before[field2]).map(part2=>[part2.path,
-part2]));const since=new Map(before[field2]===void 0?[]:contrast(type,field2,before[field2],now[field2]).map(part2=>[part2.
-path,part2]));return contrast(type,field2,asked,now[field2]).map(part2=>{const first=was.get(part2.path);const changes=first===
-void 0?part2.type.type!=="map":first.verdict!=="same";const shown3=since.get(part2.path)?.verdict;const absent=shown3===
-void 0&&part2.type.type==="map"&&before[field2]!==void 0;return{part:part2,changes,kept:shown3==="same"||absent}})}import{setTimeout as sleep}from"node:timers/promises";var noProgress={phase(){},step(){},end(){}};function withoutHarm(progress){let failed=false;const fail=()=>{failed=true};
+ ${SHOWN}`};const notDone={...nothing3,verdict:"not-done",sentence:`was not done, ${SHOWN}`};const unseen={...nothing3,verdict:"\
+unseen",sentence:NOBODY_KNOWS};if(live===void 0)return unseen;switch(aim.action){case"adopt":return done2;case"regenerat\
+e":{const{field:field2=""}=kind.regeneration??{};const{[field2]:before}=aim.before;const{[field2]:now}=live.fields;return typeof before===
+"string"&&typeof now==="string"&&before!==now?done2:unseen}case"delete":return kind.deletion?.exists(live)===true?notDone:
+done2;default:return judgeUpdate(kind,aim,live)}}function judgeUpdate(kind,{before,expected},live){if(!live.exists){const sentence2=`\
+left nothing that could be read: the ${kind.noun} is not there`;const different=["it is not there"];return{verdict:"part",
+different,differing:different,unverified:[],lost:{},begun:false,sentence:sentence2}}const now=live.fields;const parts=Object.
+entries(expected).flatMap(([field2,asked])=>partsOf3(kind,field2,asked,before,now));const lost3=kind.lost?.({before,asked:expected,
+now})??{};const off=parts.filter(({part:part2})=>part2.verdict==="different");const wished=parts.filter(({changes})=>changes);
+const begun=wished.some(({part:part2})=>part2.verdict==="same");const kept3=off.filter(({changes})=>changes);const found2={
+different:kept3.map(({part:part2})=>sentenceOf(part2)),differing:kept3.map(({part:part2})=>part2.path),unverified:parts.
+filter(({part:part2})=>part2.verdict==="unknown").map(({part:part2})=>part2.path),lost:lost3,begun};const isWhole=Object.
+keys(lost3).length===0;if(off.length===0&&isWhole){return found2.unverified.length===0?{...found2,verdict:"done",sentence:`\
+was done, ${SHOWN}`}:{...found2,verdict:"unseen",sentence:NOBODY_KNOWS}}if(found2.different.length===0&&isWhole&&wished.
+length>0){return{...found2,verdict:"done",sentence:`was done, ${SHOWN}`}}const neither=wished.filter(({part:part2,kept:kept4})=>part2.
+verdict==="different"&&!kept4);if(!begun&&isWhole&&neither.length===0){return{...found2,verdict:"not-done",sentence:`was\
+ not done, ${SHOWN}`}}const paths=which=>which.map(({part:part2})=>part2.path).join(", ");const shown3=[...begun?[`as as\
+ked: ${paths(wished.filter(({part:part2})=>part2.verdict==="same"))}`]:[],...neither.length>0?[`neither as asked nor as \
+before: ${paths(neither)}`]:[],...isWhole?[]:[`lost: ${namesOfLost(lost3)}`]];return{...found2,verdict:"part",sentence:`\
+was not done as a whole, ${SHOWN} (${shown3.join("; ")})`}}function partsOf3(kind,field2,asked,before,now){const type=kind.
+fields[field2]??value;const was=new Map(contrast(type,field2,asked,before[field2]).map(part2=>[part2.path,part2]));const since=new Map(
+before[field2]===void 0?[]:contrast(type,field2,before[field2],now[field2]).map(part2=>[part2.path,part2]));return contrast(
+type,field2,asked,now[field2]).map(part2=>{const first=was.get(part2.path);const changes=first===void 0?part2.type.type!==
+"map":first.verdict!=="same";const shown3=since.get(part2.path)?.verdict;const absent=shown3===void 0&&part2.type.type===
+"map"&&before[field2]!==void 0;return{part:part2,changes,kept:shown3==="same"||absent}})}import{setTimeout as sleep}from"node:timers/promises";var noProgress={phase(){},step(){},end(){}};function withoutHarm(progress){let failed=false;const fail=()=>{failed=true};
 const tell=telling=>{if(failed)return;try{Promise.resolve(telling()).catch(fail)}catch{fail()}};return{phase:(name2,total)=>tell(
 ()=>progress.phase(name2,total)),begin:address2=>tell(()=>progress.begin?.(address2)),retry:again=>tell(()=>progress.retry?.(
 again)),step:done2=>tell(()=>progress.step(done2)),end:how=>tell(()=>progress.end(how))}}init_values();init_p_limit();init_settle();init_fields();init_kinds();init_references();init_rules();init_once();var always=()=>true;function stoppable(reader,signal){const stop=once(()=>interrupted("nothing more was asked"));const goOn=()=>{
@@ -18846,15 +18141,15 @@ if(kind.listed===void 0)steps+=own5.length;else if(kind.listed==="own")steps+=1;
 [...shared2].filter(name2=>held[name2]===void 0).length}function listsFor(declared,profile){return declared.flatMap(document2=>kindOf(
 document2.kind).refersTo?.(document2,profile)??[])}var MOMENT=500;var MOST=8;async function readBack(objects2,isUnsteady,{pause=sleep,...options}){let newest={at:performance.
 now(),lists:{}};const read2=async which=>{newest={at:performance.now(),lists:{}};return(await observe(which,[],{...options,
-lists:newest.lists,progress:noProgress})).live};const found2=new Map(await read2(objects2));let open9=[...found2].flatMap(
-([object3,live])=>isUnsteady(object3,live)?[object3]:[]);for(let round=0;open9.length>0&&round<MOST;round+=1){await pause(
-MOMENT);const again=await read2(open9);open9=open9.filter(object3=>{const before=found2.get(object3);const now=again.get(
+lists:newest.lists,progress:noProgress})).live};const found2=new Map(await read2(objects2));let open8=[...found2].flatMap(
+([object3,live])=>isUnsteady(object3,live)?[object3]:[]);for(let round=0;open8.length>0&&round<MOST;round+=1){await pause(
+MOMENT);const again=await read2(open8);open8=open8.filter(object3=>{const before=found2.get(object3);const now=again.get(
 object3);if(now!==void 0)found2.set(object3,now);return before!==void 0&&now!==void 0&&!same(before.fields,now.fields)})}
-return{live:found2,read:newest}}async function readBackAll(kind,open9,{reader,profile,pause},concurrency){const objects2=open9.
+return{live:found2,read:newest}}async function readBackAll(kind,open8,{reader,profile,pause},concurrency){const objects2=open8.
 map(one=>({kind:kind.name,identity:one.change.apply.identity,one}));const isUnsteady=({one:{change:change2,failure:failure2}},live)=>failure2.
 unsteady&&judge(kind,aimOf(change2),live).verdict!=="done";const options={reader,profile,concurrency,pause};try{const{live}=await readBack(
-objects2,isUnsteady,options);return new Map([...live].map(([{one},found2])=>[one,found2]))}catch{return new Map}}async function readBackOne(kind,open9,options){
-return(await readBackAll(kind,[open9],options,1)).get(open9)}var EXPIRED="expired";var Attempt=class{#kind;#options;#better;#suspected;constructor(kind,options){this.#kind=kind;this.#options=
+objects2,isUnsteady,options);return new Map([...live].map(([{one},found2])=>[one,found2]))}catch{return new Map}}async function readBackOne(kind,open8,options){
+return(await readBackAll(kind,[open8],options,1)).get(open8)}var EXPIRED="expired";var Attempt=class{#kind;#options;#better;#suspected;constructor(kind,options){this.#kind=kind;this.#options=
 options}async send(change2,freshUntil){const sent=change2.requests.length===0?{open:BY_ANOTHER}:await this.#send(change2,
 freshUntil);if("expired"in sent)return EXPIRED;if("closed"in sent)return this.#ended(sent.closed,change2);if("open"in sent)
 return{change:change2,failure:sent.open};const other=otherObject(change2.apply.identity,sent.data);if(other===void 0)return this.#ended(
@@ -18876,10 +18171,10 @@ return this.#failed(failure2,attempts+failure2.attempts,index>0)}}return extende
 const{profile,onFailure}=this.#options;onFailure(failure2);const isOwn=failure2.kind==="forbidden"&&this.#kind.traits[profile.
 name].protects===true;this.#suspected??=betterProfileByError(profile,failure2);const remarks=isOwn?[`or this ${this.#kind.
 noun} is protected, as the token's own is`]:[];const ambiguous=failure2.open;const refused4=failure2.kind==="refused"||failure2.
-kind==="not-found"||failure2.kind==="forbidden";const open9={message:[failure2.message,...remarks].join("; "),httpStatus:failure2.
+kind==="not-found"||failure2.kind==="forbidden";const open8={message:[failure2.message,...remarks].join("; "),httpStatus:failure2.
 status,attempts,answered:failure2.kind==="answer",refused:refused4,unsteady:failure2.kind==="lost"||failure2.doubt===true};
 const harmful=failure2.kind==="refused"&&this.#kind.traits[profile.name].piecemeal===true;if((ambiguous||harmful||begun)&&
-this.#readable)return{open:open9};return{closed:closed(open9,ambiguous)}}#answered(change2,{status,data:data3,attempts}){
+this.#readable)return{open:open8};return{closed:closed(open8,ambiguous)}}#answered(change2,{status,data:data3,attempts}){
 const{different,differing:differing2,unverified}=compareAnswer(this.#kind,change2,data3);const others=this.#otherServer(
 change2,data3);const told6=kept3=>[...kept3.length>0?[`the server answered ${status} and kept another value: ${kept3.join(
 "; ")}`]:[],...others].join("; ");const isOff=different.length+others.length>0;return{status:isOff?"not_converged":"appl\
@@ -18892,16 +18187,16 @@ fields));const{different}=verify(kind,unsent,answer);const{signs,whole:whole2=[]
 losesSilently===true;const seen2=verify(kind,expected,answer).different.length>0;if(!losesSilently&&!seen2)return[];const empty2=emptied(
 whole2,change2.apply,answer);return[...different.map(what=>`${what}, although it was not sent`),...empty2.length===0?[]:
 [`the answer shows ${empty2.join(", ")}, which were not sent: what was in them, if anything, is lost and not known`],adviceFor(
-better)]}async#putBack(change2,open9,judgement,live){const{repair:repair2}=this.#options;const names3=namesOfLost(judgement.
-lost);let known3={judgement,live};let{attempts}=open9;let sent=change2;for(const aim of open9.refused?["before"]:["asked",
+better)]}async#putBack(change2,open8,judgement,live){const{repair:repair2}=this.#options;const names3=namesOfLost(judgement.
+lost);let known3={judgement,live};let{attempts}=open8;let sent=change2;for(const aim of open8.refused?["before"]:["asked",
 "before"]){const owed2=seenLoss("",known3.judgement.lost,known3.live.fields);const again=repair2(change2,owed2,known3.live,
 aim);if(again===void 0)continue;sent=again;const tried2=await this.#send(again);const answered="data"in tried2&&otherObject(
 change2.apply.identity,tried2.data)===void 0;attempts+=attemptsOf(tried2);const now=answered?{exists:true,identity:known3.
-live.identity,fields:tried2.data}:await readBackOne(this.#kind,{change:again,failure:"open"in tried2?tried2.open:open9},
-this.#options);const became=judge(this.#kind,{...aimOf(change2),expected:again.apply.expected},now);const end3={...open9,
+live.identity,fields:tried2.data}:await readBackOne(this.#kind,{change:again,failure:"open"in tried2?tried2.open:open8},
+this.#options);const became=judge(this.#kind,{...aimOf(change2),expected:again.apply.expected},now);const end3={...open8,
 attempts};if(now===void 0)return this.#ended(openOutcome(this.#kind,change2,end3,became,now),again);if(became.verdict===
 "done")return this.#ended(repaired(aim,end3,names3,now.fields),again);known3={judgement:{...judge(this.#kind,aimOf(change2),
-now),lost:became.lost},live:now};if(Object.keys(known3.judgement.lost).length===0)break}const end2={...open9,attempts};return this.#ended(
+now),lost:became.lost},live:now};if(Object.keys(known3.judgement.lost).length===0)break}const end2={...open8,attempts};return this.#ended(
 openOutcome(this.#kind,change2,end2,known3.judgement,known3.live),sent)}};function attemptsOf(sent){if("data"in sent)return sent.
 attempts;if("open"in sent)return sent.open.attempts;return"closed"in sent?sent.closed.attempts:0}function compareAnswer(kind,change2,answer){
 if(change2.action==="update")return verify(kind,change2.apply.expected,answer);const{regeneration:regeneration2}=kind;const missing2=change2.
@@ -18915,10 +18210,10 @@ const level3=todo.filter(change2=>change2.kind===kind.name);if(level3.length===0
 kind.sequential?1:concurrency)}catch(failure2){fatal??=failure2;this.#stop??=NOT_SENT}}progress.end(fatal===void 0?void 0:
 "failed");return{results:todo.map(change2=>asResult({...change2,...labelled2(change2,change2.label??this.#called.get(change2),
 this.#names)},this.#outcomes.get(change2)??skipped(NOT_SENT))),fatal}}async#level(kind,changes,concurrency){const limit2=pLimit(
-concurrency);const open9=[];const send=async change2=>{const left=await this.#change(kind,change2);if(left!==void 0)open9.
+concurrency);const open8=[];const send=async change2=>{const left=await this.#change(kind,change2);if(left!==void 0)open8.
 push(left)};const rest=[...changes];let known3=this.#options.profile.signs!==null||!mayHarm(kind);try{while(!known3){const change2=rest.
 shift();if(change2===void 0)break;await send(change2);known3=tells2(change2,this.#outcomes.get(change2))}await settle2(rest.
-map(change2=>limit2(()=>send(change2))))}finally{await this.#conclude(kind,open9)}}async#change(kind,planned){const reason=this.#reasonToSkip(
+map(change2=>limit2(()=>send(change2))))}finally{await this.#conclude(kind,open8)}}async#change(kind,planned){const reason=this.#reasonToSkip(
 planned);if(reason!==void 0)return this.#skip(planned,reason);this.#options.progress.begin?.(planned.address);if(planned.
 action==="adopt"){await this.#guard(()=>this.#options.recorder.sending(planned,null,true));await this.#settle(planned,planned,
 {...skipped(null),status:"applied"});return void 0}let since=Math.max(this.#options.notBefore??0,performance.now()-FRESH);
@@ -18934,9 +18229,9 @@ send(change2,this.#freshUntil(kind,planned,change2));if(sent===EXPIRED)return se
 kind,planned,sent);if(kind.lost===void 0&&sent.failure.expired===void 0){return{planned,attempt,open:sent}}const ended=await attempt.
 conclude(sent,await readBackOne(kind,sent,this.#options));return ended===EXPIRED?ended:await this.#end(kind,planned,ended)})}async#end(kind,planned,ended){
 return await this.#settle(planned,ended.sent,await this.#beware(kind,planned,ended))}async#conclude(kind,left){if(left.length===
-0)return;const open9=left.map(one=>one.open);const live=await readBackAll(kind,open9,this.#options,this.#options.concurrency);
-await settle2(left.map(async({planned,attempt,open:open10})=>{const ended=await attempt.conclude(open10,live.get(open10));
-if(ended!==EXPIRED)await this.#end(kind,planned,ended)}))}async#beware(kind,{address:address2},{better,suspected,outcome:outcome3}){
+0)return;const open8=left.map(one=>one.open);const live=await readBackAll(kind,open8,this.#options,this.#options.concurrency);
+await settle2(left.map(async({planned,attempt,open:open9})=>{const ended=await attempt.conclude(open9,live.get(open9));if(ended!==
+EXPIRED)await this.#end(kind,planned,ended)}))}async#beware(kind,{address:address2},{better,suspected,outcome:outcome3}){
 const told6=better??suspected;if(told6===void 0)return outcome3;const stopped=this.#harmful.has(kind.name);const asked=better===
 void 0&&!stopped?(await this.#probe(kind)).kind:void 0;if(asked==="plain")return outcome3;const sure=better!==void 0||asked===
 "recognised";const harms=kind.traits[told6.name].unsafe===true;if(harms&&!stopped&&(sure||(outcome3.httpStatus??0)>=500)){
@@ -18952,7 +18247,7 @@ length===0||replan.observedAt>=since)return planned;let change2;try{change2=awai
 const failures=failuresIn(failure2);if(!failures.every(isExpected))throw failure2;for(const one of failures)if(one instanceof
 ServerFailure)this.#remember(one,void 0);const why=failures.map(({message})=>message).join("; ");return`not sent: what i\
 s there now could not be read: ${why}`}if(change2===void 0)return planned;const moved2=movedSince(planned,change2);const other=change2.
-requests.filter(request5=>!planned.requests.some(named6=>isSame(named6,request5)));if(moved2.length===0&&other.length>0){
+requests.filter(request5=>!planned.requests.some(named5=>isSame(named5,request5)));if(moved2.length===0&&other.length>0){
 const names3=other.map(({operation})=>operations[operation].title).join(", ");return`not sent, stale: what is there now \
 takes a request that the plan did not name (${names3}); plan again, and review it`}if(moved2.length===0)return{...change2,
 apply:{...change2.apply,managed:planned.apply.managed}};return`not sent, stale: it was changed on the server since the p\
@@ -18968,8 +18263,8 @@ void 0&&written3.traits[this.#options.profile.name].protects===true)return;this.
 status!=="applied")this.#unsucceeded.add(planned.kind);this.#outcomes.set(planned,outcome3);this.#hear(planned,outcome3.
 after??{});await this.#guard(()=>this.#options.recorder.settled(sent,outcome3));const{status,error:error3,gist}=outcome3;
 const{address:address2}=planned;this.#options.progress.step({address:address2,status,error:error3,...gist===void 0?{}:{gist}})}#hear(planned,after2){
-const kind=kindOf(planned.kind);const called2=kind.naming===void 0?kind.called?.(after2):void 0;if(called2!==void 0)this.#called.
-set(planned,called2);for(const[id,name2]of Object.entries(kind.names?.(after2)??{}))this.#names.set(id,name2)}async#guard(write2){
+const kind=kindOf(planned.kind);const called=kind.naming===void 0?kind.called?.(after2):void 0;if(called!==void 0)this.#called.
+set(planned,called);for(const[id,name2]of Object.entries(kind.names?.(after2)??{}))this.#names.set(id,name2)}async#guard(write2){
 try{await write2()}catch(failure2){this.#stop??=failure2 instanceof ProblemsError&&failure2.problems.some(({code:code2})=>code2===
 "locked")?"not sent: the lock of the state was lost":"not sent: the journal could not be written";throw failure2}}};function isSame(one,other){
 const path=({operation,params})=>operationPath(operation,params);return one.operation===other.operation&&path(one)===path(
@@ -19080,64 +18375,30 @@ if(live?.exists===false){warnings.push({code:"not-there",message:`the server has
 ke it all the same`})}for(const{path,type,verdict}of parts){if(type.type!=="set"||verdict!=="unknown")continue;warnings.
 push({code:"unknown-set",message:`the present ${path} aren't known: what is there and not in the manifest will be lost`})}
 return warnings}init_problems();init_kinds();function emailsIn(declared){return declared.flatMap(template2=>{const{email:email3}=kindOf(template2.kind);
-return email3===void 0||template2.absent?[]:[{template:template2,email:email3}]})}init_kinds();init_zod();var families={"apple-mail":"Apple Mail",gmail:"Gmail",outlook:"Outlook",yahoo:"Yahoo! Mail",aol:"AOL","samsung-email":"S\
-amsung Email",thunderbird:"Thunderbird",fastmail:"Fastmail",gmx:"GMX",hey:"HEY","ionos-1and1":"1&1",laposte:"LaPoste.net",
-"mail-ru":"Mail.ru",orange:"Orange",protonmail:"Proton Mail",sfr:"SFR","web-de":"WEB.DE"};var platforms={android:"Androi\
-d","desktop-webmail":"web",ios:"iOS",macos:"macOS","mobile-webmail":"mobile web","outlook-com":"Outlook.com",windows:"Wi\
-ndows","windows-mail":"Windows Mail"};var tested=[...["apple-mail.ios","apple-mail.macos"],...["gmail.desktop-webmail","\
-gmail.ios","gmail.android","gmail.mobile-webmail"],...["outlook.outlook-com","outlook.macos","outlook.ios","outlook.andr\
-oid","outlook.windows"],...["outlook.windows-mail","yahoo.desktop-webmail","yahoo.ios","yahoo.android"],...["aol.desktop\
--webmail","aol.ios","aol.android","samsung-email.android","thunderbird.macos"],...["fastmail.desktop-webmail","gmx.deskt\
-op-webmail","gmx.ios","gmx.android","hey.desktop-webmail"],...["ionos-1and1.desktop-webmail","ionos-1and1.android","lapo\
-ste.desktop-webmail"],...["mail-ru.desktop-webmail","orange.desktop-webmail","orange.ios","orange.android"],...["protonm\
-ail.desktop-webmail","protonmail.ios","protonmail.android","sfr.desktop-webmail"],...["sfr.ios","sfr.android","web-de.de\
-sktop-webmail","web-de.ios","web-de.android"]];var former=["gmail.mobile-webmail","outlook.windows-mail"];var programNames=[
-...Object.keys(families),...tested];var usualPrograms=["apple-mail","gmail","outlook.outlook-com","outlook.macos","outlo\
-ok.ios","outlook.android"];function platformsOf(names3){return new Set(names3.flatMap(name2=>name2.includes(".")?[name2]:
-tested.filter(one=>one.startsWith(`${name2}.`)&&!former.includes(one))))}function programsInWords(versions){const words7=Object.
-entries(families).flatMap(([family,name2])=>{const own5=tested.filter(one=>one.startsWith(`${family}.`)&&versions.has(one));
-if(own5.length===0)return[];const dates=own5.map(one=>versions.get(one)??"").filter(isDate);const where=own5.map(one=>{const version3=versions.
-get(one)??"";const platform=platforms[one.slice(family.length+1)]??"";return isDate(version3)?platform:`${platform} ${version3}`});
-const newest=dates.toSorted().at(-1);return[`${name2} (${[...where,...newest===void 0?[]:[`tested ${newest}`]].join(", ")}\
-)`]});const last=words7.pop()??"";return words7.length===0?last:`${words7.join(", ")} and ${last}`}function isDate(version3){
-return/^\d{4}-\d\d$/.test(version3)}var checkDescriptions={"lost-placeholder":"A placeholder that the live body has and the new one lost.","template-syntax":"\
-A body that does not parse as a Mustache template, such as one with an open section.","body-too-large":"A body beyond th\
-e limits of what idops checks and renders, or a live one that the new one could not be compared with.","placeholder-mism\
-atch":"Text and HTML with different placeholders.","unknown-placeholder":"A placeholder that no server is known to fill \
-in for this type of email.","html-script":"HTML that runs scripts or embeds other documents, which mail clients remove o\
-r distrust.","html-too-large":"HTML of more than 102 KB, where mail clients clip.","html-charset":"HTML without a declar\
-ed character set, or with another one than UTF-8.","html-nesting":"HTML that is nested deeper than browsers and mail cli\
-ents go, or that makes them repeat elements without end.","image-without-alt":"Images without a text for readers who do \
-not see them.","low-contrast":"Text that is hard to read, since its colour is too near to that behind it.","mail-program\
-s":"HTML and CSS that the mail programs that matter do not understand.","insecure-link":"Addresses that begin with http:\
-, which anybody on the way can read and change."};var checkCodes=Object.keys(checkDescriptions);var level2=code2=>_enum(
-["error","warning","off"]).optional().meta({description:checkDescriptions[code2],examples:["error"],default:"warning"});
-var checksSchema=strictObject({"lost-placeholder":level2("lost-placeholder"),"template-syntax":level2("template-syntax"),
-"body-too-large":level2("body-too-large"),"placeholder-mismatch":level2("placeholder-mismatch"),"unknown-placeholder":level2(
-"unknown-placeholder"),"html-script":level2("html-script"),"html-too-large":level2("html-too-large"),"html-charset":level2(
-"html-charset"),"html-nesting":level2("html-nesting"),"image-without-alt":level2("image-without-alt"),"low-contrast":level2(
-"low-contrast"),"mail-programs":level2("mail-programs"),"insecure-link":level2("insecure-link")}).meta({description:"Wha\
-t is made of findings in email bodies: each can be an error, a warning or off.",examples:[{"html-script":"error","image-\
-without-alt":"off"}]});var emailSchema=strictObject({programs:array(_enum(programNames)).optional().meta({description:"T\
-he mail programs that matter, each on all platforms (gmail) or on one (gmail.ios). None, and HTML is not checked for the\
-m.",examples:[["gmail","outlook","apple-mail"]],default:[...usualPrograms]}),placeholders:array(string2().regex(/^[^\s{}<>]+$/,
-"must be the name of a placeholder, without braces")).optional().meta({description:'Placeholders that the server fills i\
-n beside those that idops knows; "company.*" is all below company.',examples:[["support_url","company.*"]]})}).meta({description:"\
-What is known of those who fill in and show the emails, for the checks.",examples:[{programs:["gmail","outlook","apple-m\
-ail"]}]});function levelOf(code2,settings){return settings[code2]??"warning"}init_known();async function loadMailSupport(programs){const wanted=platformsOf(programs);const{supportLines:supportLines2,supportPrograms:supportPrograms2}=await Promise.resolve().then(()=>(init_support_data(),support_data_exports));
-const columns=supportPrograms2.trim().split("\n");const support=new Map;for(const line of supportLines2.trim().split("\n")){
-const[words7="",results=""]=line.split("||");const[feature="",...signs]=words7.split("|");const versions=new Map;for(const result of results.
-split(" ")){const[column="",version3=""]=result.split(":");const program2=columns[Number.parseInt(column,36)]??"";if(wanted.
-has(program2))versions.set(program2,version3)}if(versions.size===0)continue;const unsupported2={feature,programs:programsInWords(
-versions)};for(const sign of signs)support.set(sign,unsupported2)}return support}async function bodyChecks(project,declared){const levels3=project.checks();const{programs=usualPrograms,placeholders:placeholders2}=project.
-email();const emails=emailsIn(declared);if(emails.length===0)return{levels:levels3,placeholders:placeholders2};const{checkTemplate:checkTemplate2}=await Promise.resolve().then(()=>(init_checks3(),checks_exports3));
-const hasHtml=emails.some(({template:template2,email:email3})=>typeof template2.fields[email3.html]==="string");const asked=hasHtml&&
-programs.length>0&&levelOf("mail-programs",levels3)!=="off";return{levels:levels3,placeholders:placeholders2,checkTemplate:checkTemplate2,
-support:asked?await loadMailSupport(programs):void 0}}function findingsOf(template2,email3,bodies2,checks){if(checks.checkTemplate===
-void 0)throw new Error("the checks were made for no template");return checks.checkTemplate({...bodies2,...knownOf2(template2,
-email3,checks)})}function knownOf2({identity:identity2},{type,placeholders:placeholders2},checks){const name2=identity2[type]??
-"";const known3=Object.hasOwn(placeholders2,name2)?new KnownPlaceholders(name2,[...placeholders2[name2]??[],...checks.placeholders??
-[]]):void 0;return{known:known3,support:checks.support}}function templateWarnings(change2,declared,checks){const{email:email3}=kindOf(change2.kind);if(email3===void 0||change2.
+return email3===void 0||template2.absent?[]:[{template:template2,email:email3}]})}init_kinds();init_zod();var checkDescriptions={"lost-placeholder":"A placeholder that the live body has and the new one lost.","templ\
+ate-syntax":"A body that does not parse as a Mustache template, such as one with an open section.","body-too-large":"A b\
+ody beyond the limits of what idops checks and renders, or a live one that the new one could not be compared with.","pla\
+ceholder-mismatch":"Text and HTML with different placeholders.","unknown-placeholder":"A placeholder that no server is k\
+nown to fill in for this type of email.","html-script":"HTML that runs scripts or embeds other documents, which mail cli\
+ents remove or distrust.","html-too-large":"HTML of more than 102 KB, where mail clients clip.","html-charset":"HTML wit\
+hout a declared character set, or with another one than UTF-8.","html-nesting":"HTML that is nested deeper than browsers\
+ and mail clients go, or that makes them repeat elements without end.","image-without-alt":"Images without a text for re\
+aders who do not see them.","insecure-link":"Addresses that begin with http:, which anybody on the way can read and chan\
+ge."};var checkCodes=Object.keys(checkDescriptions);var level2=code2=>_enum(["error","warning","off"]).optional().meta({
+description:checkDescriptions[code2],examples:["error"],default:"warning"});var checksSchema=strictObject(Object.fromEntries(
+checkCodes.map(code2=>[code2,level2(code2)]))).meta({description:"What is made of findings in email bodies: each can be \
+an error, a warning or off.",examples:[{"html-script":"error","image-without-alt":"off"}]});var emailSchema=strictObject(
+{placeholders:array(string2().regex(/^[^\s{}<>]+$/,"must be the name of a placeholder, without braces")).optional().meta(
+{description:'Placeholders that the server fills in beside those that idops knows; "company.*" is all below company.',examples:[
+["support_url","company.*"]]})}).meta({description:"What is known of the server that fills in the emails, for the checks\
+.",examples:[{placeholders:["support_url","company.*"]}]});function levelOf(code2,settings){return settings[code2]??"war\
+ning"}init_known();async function bodyChecks(project,declared){const levels3=project.checks();const{placeholders:placeholders2}=project.
+email();if(emailsIn(declared).length===0)return{levels:levels3,placeholders:placeholders2};const{checkTemplate:checkTemplate2}=await Promise.resolve().then(()=>(init_checks3(),checks_exports3));
+return{levels:levels3,placeholders:placeholders2,checkTemplate:checkTemplate2}}function findingsOf(template2,email3,bodies2,checks){
+if(checks.checkTemplate===void 0)throw new Error("the checks were made for no template");return checks.checkTemplate({...bodies2,
+known:knownOf2(template2,email3,checks)})}function knownOf2({identity:identity2},{type,placeholders:placeholders2},checks){
+const name2=identity2[type]??"";return Object.hasOwn(placeholders2,name2)?new KnownPlaceholders(name2,[...placeholders2[name2]??
+[],...checks.placeholders??[]]):void 0}function templateWarnings(change2,declared,checks){const{email:email3}=kindOf(change2.kind);if(email3===void 0||change2.
 action!=="update")return{warnings:[],errors:[]};const{before,expected}=change2.apply;const both={before:bodies(email3,before),
 after:bodies(email3,{...before,...expected})};const findings=findingsOf(declared,email3,both,checks);const told6=level3=>findings.
 filter(({code:code2,live})=>{const set2=levelOf(code2,checks.levels);return(live&&set2==="error"?"warning":set2)===level3}).
@@ -19167,16 +18428,16 @@ part2.length>end2)return false;position=found2+part2.length}return true}function
 target,address2))return true;const id=address2.split("/")[1]??"";return isUuid(id)&&matchesPattern(withSmallId(target),withSmallId(
 address2))}function withSmallId(address2){return address2.replace(/\/[^/]*/,id=>id.toLowerCase())}function isInShard({shard:shard2},kind,identity2){
 if(shard2===void 0)return true;const alone3=kindOf(kind).succession!==void 0;return shard2.index===(alone3?1:indexOf(addressOf(
-kind,identity2),shard2.count))}function isSelected({targets:targets2,kinds:kinds2},kind,addresses3){if(kinds2.length>0&&
-!kinds2.includes(kind))return false;if(targets2.length===0)return true;return targets2.some(target=>addresses3.some(address2=>matchesTarget(
-target,address2)))}function mayMatchKind({targets:targets2,kinds:kinds2},kind){if(kinds2.length>0&&!kinds2.includes(kind))
-return false;if(targets2.length===0)return true;return targets2.some(target=>{const prefix=target.split("*")[0]??"";const start3=`${kind}\
-/`;return prefix.startsWith(start3)||target.includes("*")&&start3.startsWith(prefix)})}function undocumented(kind,identity2){const nowhere2={file:"",line:1,column:1,length:1};const place2=()=>nowhere2;return{
+kind,identity2),shard2.count))}function isSelected({targets,kinds:kinds2},kind,addresses3){if(kinds2.length>0&&!kinds2.includes(
+kind))return false;if(targets.length===0)return true;return targets.some(target=>addresses3.some(address2=>matchesTarget(
+target,address2)))}function mayMatchKind({targets,kinds:kinds2},kind){if(kinds2.length>0&&!kinds2.includes(kind))return false;
+if(targets.length===0)return true;return targets.some(target=>{const prefix=target.split("*")[0]??"";const start2=`${kind}\
+/`;return prefix.startsWith(start2)||target.includes("*")&&start2.startsWith(prefix)})}function undocumented(kind,identity2){const nowhere2={file:"",line:1,column:1,length:1};const place2=()=>nowhere2;return{
 kind,identity:identity2,fields:{},absent:false,whole:[],place:nowhere2,declaredAt:{file:"",line:1},placeOf:place2,placeWithin:place2}}
 function candidates(options){const{declared,selection,prune,state}=options;const documents=ownAndAlike(declared.filter(({
-kind,identity:identity2})=>mayMean(selection,kind,identity2)),selection);const named6=new Set(declared.map(document2=>addressOf(
-document2.kind,document2.identity)));const others=Object.entries(state.resources).filter(([address2,{kind,identity:identity2}])=>!named6.
-has(address2)&&!named6.has(addressOf(kind,identity2))&&isSelected(selection,kind,[address2])&&isInShard(selection,kind,identity2));
+kind,identity:identity2})=>mayMean(selection,kind,identity2)),selection);const named5=new Set(declared.map(document2=>addressOf(
+document2.kind,document2.identity)));const others=Object.entries(state.resources).filter(([address2,{kind,identity:identity2}])=>!named5.
+has(address2)&&!named5.has(addressOf(kind,identity2))&&isSelected(selection,kind,[address2])&&isInShard(selection,kind,identity2));
 const orphans=others.flatMap(([,record2])=>{const{kind,identity:identity2,deleted,managed}=record2;if(prune&&kindOf(kind).
 deletion!==void 0&&deleted===void 0&&managed.length>0){return[{kind,identity:identity2,declared:void 0}]}return isOwed(record2,
 options)?[{kind,identity:identity2,declared:undocumented(kind,identity2),owed:true}]:[]});return[...documents,...orphans]}
@@ -19192,17 +18453,17 @@ kind).naming!==void 0)return mayMatchKind(selection,kind);return isSelected(sele
 function addresses({kind,identity:identity2},live,references){const naming2=kindOf(kind).naming?.(live===void 0?identity2:
 extended2(identity2,live.identity),references);if(naming2===void 0){const address3=addressOf(kind,identity2);return{address:address3,
 key:address3,all:[address3]}}const{address:address2,key,all}=naming2;return{address:addressOf(kind,address2),key:addressOf(
-kind,key),all:all.map(one=>addressOf(kind,one))}}function checkTargets({targets:targets2,kinds:kinds2,shard:shard2},all,{
-declared,state}){const elsewhere=shard2===void 0?[]:[...declared,...Object.values(state.resources)];const lost3=targets2.
-filter(target=>!all.some(address2=>matchesTarget(target,address2))&&!elsewhere.some(({kind,identity:identity2})=>mayMean(
-{targets:[target],kinds:kinds2},kind,identity2)));if(lost3.length===0)return;const names3=[...new Set([...all,...declared.
-map(({kind,identity:identity2})=>addressOf(kind,identity2))])];throw new ProblemsError(lost3.map(target=>{const others=kindsMeant(
-target,declared).filter(kind=>!kinds2.includes(kind));if(kinds2.length>0&&others.length>0){const named6=kinds2.map(kind=>`\
---kind ${kind}`).join(" ");return error("no-such-target",`--target ${target} matches objects of the kind ${others.join("\
- and ")} alone, which ${named6} leaves out`,[],`leave --kind out, or add ${others.map(kind=>`--kind ${kind}`).join(" ")}`)}
-return error("no-such-target",`--target ${target} matches nothing that the manifests declare${meantBy(target,names3)}`,[],
-"an address is KIND/ID, such as User/9b1d\u2026; * stands for any characters")}))}function kindsMeant(target,declared){const matching=declared.
-filter(({kind,identity:identity2})=>matchesTarget(target,addressOf(kind,identity2)));return[...new Set(matching.map(({kind})=>kind))]}
+kind,key),all:all.map(one=>addressOf(kind,one))}}function checkTargets({targets,kinds:kinds2,shard:shard2},all,{declared,
+state}){const elsewhere=shard2===void 0?[]:[...declared,...Object.values(state.resources)];const lost3=targets.filter(target=>!all.
+some(address2=>matchesTarget(target,address2))&&!elsewhere.some(({kind,identity:identity2})=>mayMean({targets:[target],kinds:kinds2},
+kind,identity2)));if(lost3.length===0)return;const names3=[...new Set([...all,...declared.map(({kind,identity:identity2})=>addressOf(
+kind,identity2))])];throw new ProblemsError(lost3.map(target=>{const others=kindsMeant(target,declared).filter(kind=>!kinds2.
+includes(kind));if(kinds2.length>0&&others.length>0){const named5=kinds2.map(kind=>`--kind ${kind}`).join(" ");return error(
+"no-such-target",`--target ${target} matches objects of the kind ${others.join(" and ")} alone, which ${named5} leaves o\
+ut`,[],`leave --kind out, or add ${others.map(kind=>`--kind ${kind}`).join(" ")}`)}return error("no-such-target",`--targ\
+et ${target} matches nothing that the manifests declare${meantBy(target,names3)}`,[],"an address is KIND/ID, such as Use\
+r/9b1d\u2026; * stands for any characters")}))}function kindsMeant(target,declared){const matching=declared.filter(({kind,
+identity:identity2})=>matchesTarget(target,addressOf(kind,identity2)));return[...new Set(matching.map(({kind})=>kind))]}
 function meantBy(target,all){if(target.includes("*"))return"";const ends2=all.filter(address2=>address2.toLowerCase().endsWith(
 `/${target.toLowerCase()}`));const meant2=target.includes("/")?nearest(target,all):ends2.length===1?ends2[0]:void 0;return meant2===
 void 0?"":`, did you mean ${meant2}?`}function sameObjects(subjects){const byKey=new Map;for(const{subject,key}of subjects){
@@ -19247,8 +18508,8 @@ void 0;const{otherProfile:profile}=became;const next=nextRecord(before,asked,bec
 next:{...next??before??{...emptyRecord(asked,context3),managed:[]},other_profile:{profile,run:context3.run}};if(after2===
 void 0)return false;forgetFormer(resources,asked);resources[asked.key]=after2;return true}function forgetFormer(resources,{
 kind,expected}){const{succession}=kindOf(kind);if(succession===void 0||expected[succession.field]!==true)return;const{field:field2}=succession;
-for(const[key,record2]of Object.entries(resources)){if(record2.kind!==kind)continue;const former2=record2.fields[field2]===
-true;const uncertain=former2?{uncertain:[...new Set([...record2.uncertain??[],field2])]}:{};if(former2||record2.left?.fields[field2]===
+for(const[key,record2]of Object.entries(resources)){if(record2.kind!==kind)continue;const former=record2.fields[field2]===
+true;const uncertain=former?{uncertain:[...new Set([...record2.uncertain??[],field2])]}:{};if(former||record2.left?.fields[field2]===
 true){resources[key]={...record2,...uncertain,...withoutLeft(record2,field2)}}}}function withoutLeft({left},field2){if(left===
 void 0)return{};const{[field2]:_,...fields3}=left.fields;return{left:{...left,fields:fields3}}}function emptyRecord({kind,
 identity:identity2,managed},{at:at3,run:run4}){return{kind,identity:{...identity2},recorded_at:at3,run:run4,managed:[...managed],
@@ -19278,9 +18539,9 @@ fields4,context3.hasher),uncertain:Object.keys(asked.expected)}}if(became.status
 rged"){const changed2=before!==void 0&&became.after!==void 0&&isOther(asked,became.after);return changed2?{...before,...leftBehind(
 asked,became.after,context3)}:void 0}const shown3=context3.readable?askedSecrets(asked):answeredFields(asked,became.after??
 {},known3);const fields3={...shown3,...unverifiedFields(asked,became.unverified,shown3)};const secret3=Object.entries(asked.
-expected).flatMap(([name2,field2])=>holdsSensitive(field2)?[name2]:[]);const unseen2=became.otherProfile===void 0?[]:unverifiedNames(
-asked,became.unverified);const open9=became.status==="not_converged"?[...new Set([...secret3,...unseen2])]:[];const uncertain=open9.
-length>0?{uncertain:open9}:{};const stored3=storeFields(fields3,context3.hasher);return extended2(base2,{...uncertain,fields:stored3.
+expected).flatMap(([name2,field2])=>holdsSensitive(field2)?[name2]:[]);const unseen=became.otherProfile===void 0?[]:unverifiedNames(
+asked,became.unverified);const open8=became.status==="not_converged"?[...new Set([...secret3,...unseen])]:[];const uncertain=open8.
+length>0?{uncertain:open8}:{};const stored3=storeFields(fields3,context3.hasher);return extended2(base2,{...uncertain,fields:stored3.
 fields,hashes:stored3.hashes,...leftBehind(asked,became.after,context3)})}function isOther({kind,before={}},after2){return Object.
 entries(kindOf(kind).fields).some(([name2,type])=>{const[was,now]=[before[name2],after2[name2]];return was!==void 0&&now!==
 void 0&&!same(normalForm(type,was),normalForm(type,now))})}function leftBehind(asked,after2,{run:run4,readable:readable2,
@@ -19307,7 +18568,7 @@ options);const{resources:recorded2}=withoutDebts(options.state,plan.settled??[])
 "unchanged")){const result2={run:null,results:[],interrupted:false};if(plan.settled===void 0||plan.settled.length===0){return{
 result:result2,state:options.state,problems:stillOwed(plan)}}await options.confirm();const{state:state2,problems:problems2}=await kept(
 keeping2,recorded2,options);return{result:result2,state:state2,problems:[...problems2,...stillOwed(plan)]}}await options.
-confirm();const resources={...recorded2};const{begun,journal}=await start2(plan,keeping2,recorded2,options);const{run:run4,
+confirm();const resources={...recorded2};const{begun,journal}=await start(plan,keeping2,recorded2,options);const{run:run4,
 journal:name2}=begun;let state={...begun.state,resources};const held=new Held(options.confirm);const recorder=journalRecorder(
 journal,held,options,async(change2,outcome3,at3)=>{const readable2=kindOf(change2.kind).readable(options.profile);const became={
 ...outcome3,after:outcome3.after};const asked2={...change2,...change2.apply};const context3={run:name2,at:at3,hasher:options.
@@ -19326,7 +18587,7 @@ for(const key of keys){const record2=resources[key];if(record2===void 0)continue
 rest}return{...state,resources}}async function kept(keeping2,resources,{backend:backend3,state}){try{return{state:await keeping2.
 keep(resources),problems:[]}}catch(failure2){const why=`the state ${backend3.place} could not be saved: ${messageOf(failure2)}`;
 const problem=error("state-not-saved",why,[],`${cureOf(failure2)}; nothing was to be sent`);return{state:{...state,resources},
-problems:[problem]}}}async function start2(plan,keeping2,resources,options){try{const begun=await keeping2.begin(resources);
+problems:[problem]}}}async function start(plan,keeping2,resources,options){try{const begun=await keeping2.begin(resources);
 const{state}=begun;const journal=await options.backend.runs.create({type:"run",format_version:JOURNAL_FORMAT,run:begun.journal,
 tool_version:plan.toolVersion,at:options.now().toISOString(),command:options.command,user:userName(),...ownMark(),state:{
 lineage:state.lineage,file:options.backend.name},server:plan.server,profile:plan.profile,environment:plan.environment,digest:plan.
@@ -19360,25 +18621,24 @@ sent is in the journal, and the next apply reads it":keptHint(run4,kept3))}funct
 f the journal of run ${run4} could not be brought to its place and is kept in ${kept3}: run idops again from here, which\
  takes it along`}function messageOf(failure2){if(failure2 instanceof ProblemsError)return distinct2(failure2.problems.map(
 ({message})=>message));if(failure2 instanceof AggregateError)return distinct2(failure2.errors.map(messageOf));return whyRefused(
-failure2)}function distinct2(sentences){return[...new Set(sentences)].join("; ")}init_problems();init_shard();init_values();init_fields();init_kinds();init_values();function entriesOf({lines}){const byKey=new Map;const bySequence=new Map;for(const line of lines){if(line.type==="sendin\
-g"){const entry2={sending:line,answers:[]};byKey.set(line.key,entry2);bySequence.set(line.seq,entry2)}else if(line.type===
-"answered"){bySequence.get(line.seq)?.answers.push(line)}}return[...byKey.values()].map(({sending,answers:answers2})=>{const answer=answers2.
-at(-1);const settles=answer!==void 0&&(sending.last||answer.status!=="applied");return{sending:inOneSpelling(sending),answered:settles?
-answer:void 0,open:answer===void 0}})}function inOneSpelling(sending){return{...sending,key:objectKey(sending.key),identity:identityKey(
-sending.identity)}}function fieldsOf(stored3,hasher){return restoreFields(stored3,hasher)}init_shard();function together2(contents2,name2){const[first]=contents2;if(first===void 0)throw new TypeError("a run has a journal");
+failure2)}function distinct2(sentences){return[...new Set(sentences)].join("; ")}init_problems();init_shard();init_values();init_fields();init_kinds();function entriesOf({lines}){const byKey=new Map;const bySequence=new Map;for(const line of lines){if(line.type==="sendin\
+g"){const entry={sending:line,answers:[]};byKey.set(line.key,entry);bySequence.set(line.seq,entry)}else if(line.type==="\
+answered"){bySequence.get(line.seq)?.answers.push(line)}}return[...byKey.values()].map(({sending,answers:answers2})=>{const answer=answers2.
+at(-1);const settles=answer!==void 0&&(sending.last||answer.status!=="applied");return{sending,answered:settles?answer:void 0,
+open:answer===void 0}})}function fieldsOf(stored3,hasher){return restoreFields(stored3,hasher)}init_shard();function together2(contents2,name2){const[first]=contents2;if(first===void 0)throw new TypeError("a run has a journal");
 const oldest=contents2.reduce((one,other)=>other.run.at<one.run.at?other:one,first);const entries=new Map;for(const content of contents2){
-for(const entry2 of entriesOf(content)){const{key}=entry2.sending;const former2=entries.get(key);const one=former2===void 0?
-entry2:after(former2,entry2);entries.delete(key);entries.set(key,one)}}const lines=[...entries.values()].flatMap(({sending,
-answered},index)=>{const seq=index+1;return[{...sending,seq},...answered===void 0?[]:[{...answered,seq}]]});const open9=contents2.
+for(const entry of entriesOf(content)){const{key}=entry.sending;const former=entries.get(key);const one=former===void 0?
+entry:after(former,entry);entries.delete(key);entries.set(key,one)}}const lines=[...entries.values()].flatMap(({sending,
+answered},index)=>{const seq=index+1;return[{...sending,seq},...answered===void 0?[]:[{...answered,seq}]]});const open8=contents2.
 filter(({ended})=>!ended);const ends2=contents2.flatMap(({lines:lines2})=>lines2.filter(line=>line.type==="end"));const end2=ends2.
-toSorted((a2,b)=>a2.at<b.at?-1:1).at(-1);const isEnded=open9.length===0&&end2!==void 0;const isCut=contents2.some(content=>isInterrupted(
+toSorted((a2,b)=>a2.at<b.at?-1:1).at(-1);const isEnded=open8.length===0&&end2!==void 0;const isCut=contents2.some(content=>isInterrupted(
 content)&&!wasBegunAgain(content,contents2));return{run:{...oldest.run,run:name2},lines:isEnded?[...lines,{...end2,interrupted:isCut}]:
-lines,bytes:contents2.reduce((sum,{bytes})=>sum+bytes,0),ended:isEnded}}function after(former2,entry2){if(!mayBeDone(former2))
-return entry2;if(!mayBeDone(entry2))return former2;const{before,existed,expected}=former2.sending;const{fields:fields3,hashes}=entry2.
+lines,bytes:contents2.reduce((sum,{bytes})=>sum+bytes,0),ended:isEnded}}function after(former,entry){if(!mayBeDone(former))
+return entry;if(!mayBeDone(entry))return former;const{before,existed,expected}=former.sending;const{fields:fields3,hashes}=entry.
 sending.expected;const stays=Object.entries(expected.hashes).filter(([pointer])=>!Object.hasOwn(fields3,pointer.split("/")[1]??
-""));const asked={fields:{...expected.fields,...fields3},hashes:{...Object.fromEntries(stays),...hashes}};return{...entry2,
-sending:{...entry2.sending,before,existed,expected:asked}}}function mayBeDone({sending,answered}){if(sending.action==="a\
-dopt")return false;if(answered===void 0)return true;if(answered.status==="failed")return answered.ambiguous||answered.after!==
+""));const asked={fields:{...expected.fields,...fields3},hashes:{...Object.fromEntries(stays),...hashes}};return{...entry,
+sending:{...entry.sending,before,existed,expected:asked}}}function mayBeDone({sending,answered}){if(sending.action==="ad\
+opt")return false;if(answered===void 0)return true;if(answered.status==="failed")return answered.ambiguous||answered.after!==
 null;return answered.status!=="skipped"}function isInterrupted({lines}){const last=lines.at(-1);return last?.type==="end"&&
 last.interrupted}function wasBegunAgain({run:run4},contents2){const part2=partOfRun(run4.run);return contents2.some(other=>{
 const again=partOfRun(other.run.run);return again?.shard.index===part2?.shard.index&&(again?.attempt??0)>(part2?.attempt??
@@ -19388,10 +18648,10 @@ some(one=>belongs(run4,one)))}function isOfLost({state},home){return state.file=
 state:lost3}){return state.serial>0?state:{...state,lineage:lost3.lineage}}function ownerOf({run:run4,state},home){const here2=home.
 backend.name;return state.file===here2?`run ${run4} is of another state than ${here2}`:`run ${run4} is of the state ${state.
 file}, and this is ${here2}`}function refuseOther(run4,home){return new ProblemsError([error("run-other-state",ownerOf(run4,
-home),[],"choose the environment, and with it the state, that it was run with")])}async function unfinishedRuns(state,home,shard2){const{runs}=home.backend;const open9=openRuns(state);const names3=[];const kept3=new Set(
+home),[],"choose the environment, and with it the state, that it was run with")])}async function unfinishedRuns(state,home,shard2){const{runs}=home.backend;const open8=openRuns(state);const names3=[];const kept3=new Set(
 await runs.kept());const isNewestHeld=name2=>name2===heldBefore(state,name2);const read2=async name2=>isNewestHeld(name2)&&
-!open9.has(name2)?await runs.read(name2).catch(()=>null):await runs.read(name2);for(const name2 of await runs.list()){if(shard2!==
-void 0&&!isFor(name2,shard2,state,kept3))continue;const held=heldBefore(state,name2);const later=kept3.has(name2)||open9.
+!open8.has(name2)?await runs.read(name2).catch(()=>null):await runs.read(name2);for(const name2 of await runs.list()){if(shard2!==
+void 0&&!isFor(name2,shard2,state,kept3))continue;const held=heldBefore(state,name2);const later=kept3.has(name2)||open8.
 has(name2)||held===void 0||name2>held;if(later||name2===held&&!await runs.hasEnd(name2).catch(()=>true))names3.push(name2)}
 const contents2=(await Promise.all(names3.map(name2=>read2(name2)))).filter(content=>content!==null&&content.run.server===
 state.server);const isDone=name2=>isNewestHeld(name2)&&!isToEnd(state,name2);const own5=contents2.filter(({run:run4,ended})=>belongs(
@@ -19408,9 +18668,9 @@ const{run:run4}=content;const journalHasher=new Hasher(run4,options.holds);const
 0?{...before,salt:run4.salt}:before;const hasher=new Hasher(state,options.holds);const keep3=fields3=>state.salt===run4.
 salt?fields3:withoutHashes(fields3,journalHasher);const entries=entriesOf(content).filter(({sending})=>isNews(content,state.
 resources[sending.key]));const{live,read:read2}=await readOpen(entries.filter(({answered})=>answered===void 0),journalHasher,
-options);const takeIn=()=>{const resources2={...state.resources};const findings2=[];const additions2=[];for(const entry2 of entries){
-const{sending,answered}=entry2;const{generation:generation2,...asked}=sending;const readable2=kindOf(sending.kind).readable(
-options.profile);const became=answered===void 0?becameOf(entry2,live.get(entry2),journalHasher):{...answered,otherProfile:answered.
+options);const takeIn=()=>{const resources2={...state.resources};const findings2=[];const additions2=[];for(const entry of entries){
+const{sending,answered}=entry;const{generation:generation2,...asked}=sending;const readable2=kindOf(sending.kind).readable(
+options.profile);const became=answered===void 0?becameOf(entry,live.get(entry),journalHasher):{...answered,otherProfile:answered.
 other_profile,sentence:"",after:answered.after===null?void 0:fieldsOf(answered.after,journalHasher)};const at3=answered?.
 at??options.now().toISOString();const expected=keep3(fieldsOf(sending.expected,journalHasher));recordInto(resources2,{...asked,
 before:keep3(fieldsOf(sending.before,journalHasher)),expected,...generation2===void 0?{}:{generation:generation2}},{...became,
@@ -19427,18 +18687,17 @@ write(line);await journal.write({type:"end",at:options.now().toISOString(),inter
 await journal.close()}}}}function isNews({run:{run:run4},late:late2=false},record2){if(record2===void 0)return true;if(!late2)
 return record2.run<run4;if(record2.pending_regeneration===run4)return true;return record2.run===run4?record2.uncertain!==
 void 0:record2.run<run4}var SETTLED=1e4;async function readOpen(entries,hasher,options){const objects2=entries.filter(({
-sending})=>sending.action!=="adopt").map(entry2=>({kind:entry2.sending.kind,identity:entry2.sending.identity,entry:entry2}));
-const isUnsteady=({entry:entry2},live2)=>options.now().getTime()-Date.parse(entry2.sending.at)<SETTLED&&becameOf(entry2,
-live2,hasher).status==="failed";const{live,read:read2}=await readBack(objects2,isUnsteady,options);return{live:new Map([
-...live].map(([object3,found2])=>[object3.entry,found2])),read:read2}}function becameOf({sending},live,hasher){const{action:action2}=sending;
-const aim={action:action2,before:fieldsOf(sending.before,hasher),expected:fieldsOf(sending.expected,hasher)};const{verdict,
-unverified,sentence:sentence2}=judge(kindOf(sending.kind),aim,live);if(verdict==="unseen"){return{status:"unknown",ambiguous:true,
-after:void 0,unverified,sentence:sentence2}}const shown3=action2==="adopt"?void 0:live?.fields;return{status:verdict==="\
-done"?"applied":"failed",ambiguous:false,after:shown3,unverified:[],sentence:sentence2}}function withoutHashes(fields3,hasher){
-const{hashes}=storeFields(fields3,hasher);const hashed2=new Set(Object.keys(hashes).map(pointer=>pointer.split("/")[1]));
-return Object.fromEntries(Object.entries(fields3).filter(([field2])=>!hashed2.has(field2)))}function isFor(name2,shard2,state,kept3){
-if(!isSplit(state,shard2)||partOf(state,shard2).to_end?.includes(name2))return true;const part2=partOfRun(name2);return part2===
-void 0?kept3.has(name2):isShard(part2.shard,shard2)}async function findRun(store,name2){return asOne(await findParts(store,name2))}async function findParts(store,given2){const names3=await store.
+sending})=>sending.action!=="adopt").map(entry=>({kind:entry.sending.kind,identity:entry.sending.identity,entry}));const isUnsteady=({
+entry},live2)=>options.now().getTime()-Date.parse(entry.sending.at)<SETTLED&&becameOf(entry,live2,hasher).status==="fail\
+ed";const{live,read:read2}=await readBack(objects2,isUnsteady,options);return{live:new Map([...live].map(([object3,found2])=>[
+object3.entry,found2])),read:read2}}function becameOf({sending},live,hasher){const{action:action2}=sending;const aim={action:action2,
+before:fieldsOf(sending.before,hasher),expected:fieldsOf(sending.expected,hasher)};const{verdict,unverified,sentence:sentence2}=judge(
+kindOf(sending.kind),aim,live);if(verdict==="unseen"){return{status:"unknown",ambiguous:true,after:void 0,unverified,sentence:sentence2}}
+const shown3=action2==="adopt"?void 0:live?.fields;return{status:verdict==="done"?"applied":"failed",ambiguous:false,after:shown3,
+unverified:[],sentence:sentence2}}function withoutHashes(fields3,hasher){const{hashes}=storeFields(fields3,hasher);const hashed2=new Set(
+Object.keys(hashes).map(pointer=>pointer.split("/")[1]));return Object.fromEntries(Object.entries(fields3).filter(([field2])=>!hashed2.
+has(field2)))}function isFor(name2,shard2,state,kept3){if(!isSplit(state,shard2)||partOf(state,shard2).to_end?.includes(
+name2))return true;const part2=partOfRun(name2);return part2===void 0?kept3.has(name2):isShard(part2.shard,shard2)}async function findRun(store,name2){return asOne(await findParts(store,name2))}async function findParts(store,given2){const names3=await store.
 list();const name2=meant(names3,given2);const found2=names3.filter(one=>isOfRun(one,name2));const contents2=[];for(const one of found2){
 const content=await store.read(one);if(content!==null)contents2.push(content)}const[first,...others]=contents2;if(first===
 void 0)throw new ProblemsError(found2.map(withoutFirstLine));return{name:name2,contents:[first,...others]}}function meant(names3,name2){
@@ -19451,25 +18710,25 @@ length} ${what} begin with "${name2}": ${first.slice(0,NAMED3).join(", ")}${firs
 var NAMED3=5;function asOne({name:name2,contents:contents2}){const[first,...others]=contents2;return others.length===0&&
 first.run.run===name2?first:together2(contents2,name2)}function namesTold(entries){return new Map(entries.flatMap(({sending:{kind,before},answered})=>[before.fields,answered?.
 after?.fields??{}].flatMap(fields3=>Object.entries(kindOf(kind).names?.(fields3)??{}))))}function labelIn2({sending,answered},names3){
-const{kind,address:address2,identity:identity2,before}=sending;const{called:called2,naming:naming2}=kindOf(kind);const after2=naming2===
-void 0?answered?.after?.fields??{}:{};const told6=called2?.(before.fields)??called2?.(after2)??sending.label;return labelled2(
+const{kind,address:address2,identity:identity2,before}=sending;const{called,naming:naming2}=kindOf(kind);const after2=naming2===
+void 0?answered?.after?.fields??{}:{};const told6=called?.(before.fields)??called?.(after2)??sending.label;return labelled2(
 {kind,address:address2,apply:{identity:identity2}},told6,names3)}init_result();init_problems();init_redact();init_shard();import{existsSync as existsSync2,readFileSync as readFileSync2}from"node:fs";var version2=ownPackage().version;function ownPackage(){
 const files=["../package.json","../../package.json"].map(path=>new URL(path,import.meta.url));const file=files.find(one=>existsSync2(
 one));return file===void 0?{version:"unknown"}:JSON.parse(readFileSync2(file,"utf8"))}init_errno();init_problems();init_regular();init_work_tree();import{createHash as createHash4}from"node:crypto";import{existsSync as existsSync3}from"node:fs";
-import{join as join13,posix as posix2,relative as relative8,sep as sep3}from"node:path";init_problems();init_redact();import{closeSync,constants as constants3,fstatSync,openSync,readSync}from"node:fs";import{
-open as open3}from"node:fs/promises";import{relative,sep}from"node:path";init_secret_names();function secretRanges(text6){const found2=[];let lineStart=0;let nextLine=lineEnd(text6,0)+1;for(let colon=text6.
+import{join as join13,posix as posix2,relative as relative8,sep as sep3}from"node:path";init_problems();init_redact();import{closeSync,constants as constants3,fstatSync,openSync,readFileSync as readFileSync4}from"node:fs";
+import{relative,sep}from"node:path";init_secret_names();function secretRanges(text6){const found2=[];let lineStart=0;let nextLine=lineEnd(text6,0)+1;for(let colon=text6.
 indexOf(":");colon!==-1;colon=text6.indexOf(":",colon+1)){const keyStart=keyBefore(text6,colon);if(keyStart===void 0)continue;
-const after2=text6.slice(colon+1,colon+500);const start3=colon+1+(/^[ \t]*/.exec(after2)?.[0].length??0);const at3=colon+
+const after2=text6.slice(colon+1,colon+500);const start2=colon+1+(/^[ \t]*/.exec(after2)?.[0].length??0);const at3=colon+
 1+(/^(?:[ \t]*[!&][^\s,{}[\]]*(?=[ \t]))*[ \t]*/.exec(after2)?.[0].length??0);while(nextLine<=keyStart){lineStart=nextLine;
-nextLine=lineEnd(text6,nextLine)+1}const end2=secretEnd(text6,lineStart,keyStart,at3);if(end2>start3){if(!isReference(text6.
-slice(start3,end2)))found2.push({start:start3,end:end2});colon=end2-1}}found2.push(...addressSecrets(text6));return found2}
+nextLine=lineEnd(text6,nextLine)+1}const end2=secretEnd(text6,lineStart,keyStart,at3);if(end2>start2){if(!isReference(text6.
+slice(start2,end2)))found2.push({start:start2,end:end2});colon=end2-1}}found2.push(...addressSecrets(text6));return found2}
 function addressSecrets(text6){const found2=[];for(let at3=text6.indexOf("://");at3!==-1;at3=text6.indexOf("://",at3+3)){
-const[,before=""]=/^:\/\/([^\s/@"']{1,256})@/.exec(text6.slice(at3,at3+300))??[];const named6=before===""||/^(?:\$\{[A-Za-z_]\w*\}:?)+$/.
-test(before);if(!named6)found2.push({start:at3+3,end:at3+3+before.length})}return found2}function isReference(value3){return value3.
+const[,before=""]=/^:\/\/([^\s/@"']{1,256})@/.exec(text6.slice(at3,at3+300))??[];const named5=before===""||/^(?:\$\{[A-Za-z_]\w*\}:?)+$/.
+test(before);if(!named5)found2.push({start:at3+3,end:at3+3+before.length})}return found2}function isReference(value3){return value3.
 length<200&&/^(["']?)\s*(?:(?:Bearer|Basic|Token)\s+)?(?:\$\{[A-Za-z_]\w*\}\s*)+\1\s*$/.test(value3)}function keyBefore(text6,colon){
 const last=text6[colon-1]??"";if(!/["'\s]/.test(last)&&!keyCharacter.test(last))return void 0;const end2=keyCharacter.test(
-last)?colon:colon-gapBefore(text6,colon);let start3=end2;while(start3>0&&end2-start3<120&&keyCharacter.test(text6[start3-
-1]??""))start3-=1;return start3<end2&&looksSecret(text6.slice(start3,end2))?start3:void 0}function gapBefore(text6,colon){
+last)?colon:colon-gapBefore(text6,colon);let start2=end2;while(start2>0&&end2-start2<120&&keyCharacter.test(text6[start2-
+1]??""))start2-=1;return start2<end2&&looksSecret(text6.slice(start2,end2))?start2:void 0}function gapBefore(text6,colon){
 const before=text6.slice(Math.max(0,colon-100),colon);return/["']?[ \t]*(?:\r?\n[ \t]*)?$/.exec(before)?.[0].length??0}function secretEnd(text6,lineStart,key,at3){
 const quoted3=/["']/.test(text6[key-1]??"")?1:0;const indent2=key-quoted3-lineStart;const block2=indent2<500&&/^\s*(?:[-?:][ \t]+)*$/.
 test(text6.slice(lineStart,key-quoted3));const first=text6[at3]??"";let end2=at3;if(first==='"'||first==="'")end2=quotedEnd(
@@ -19483,12 +18742,12 @@ length}function flowEnd(text6,at3){let depth=0;for(let index=at3;index<text6.len
 '"'||char==="'")index=quotedEnd(text6,index,char)-1;else if(char==="{"||char==="[")depth+=1;else if(char==="}"||char==="\
 ]"){depth-=1;if(depth===0)return index+1}}return text6.length}function lineEnd(text6,at3){const end2=text6.indexOf("\n",
 at3);return end2===-1?text6.length:end2}init_secret_names();var keyLine=/^([ \t]*)(?:[-?][ \t]+)*["']?([^\s"':{}[\],#]{1,120})["']?[ \t]*:(?:\s|$)/;var MAX_WORDS=6;
-function strayRanges(text6){const found2=[];let isBelow2=false;let indent2=0;let start3=0;while(start3<=text6.length){const newline=text6.
-indexOf("\n",start3);const end2=newline<0?text6.length:newline;const line=text6.slice(start3,Math.min(end2,start3+2e3));
+function strayRanges(text6){const found2=[];let isBelow2=false;let indent2=0;let start2=0;while(start2<=text6.length){const newline=text6.
+indexOf("\n",start2);const end2=newline<0?text6.length:newline;const line=text6.slice(start2,Math.min(end2,start2+2e3));
 const content=line.search(/\S/);if(content>=0){const key=keyLine.exec(line);if(isBelow2&&(/^(?:---|\.\.\.)(?:\s|$)/.test(
 line)||/^\s*[}\]]/.test(line)))isBelow2=false;if(isBelow2&&key!==null&&content<=indent2)isBelow2=false;if(isBelow2)found2.
-push({start:start3+content,end:end2});else{const stray=strayAt(line,key!==null);if(stray!==void 0)found2.push({start:start3+
-stray,end:end2});if(stray!==void 0||key!==null&&looksSecret(key[2]??"")){isBelow2=true;indent2=content}}}start3=end2+1}return found2}
+push({start:start2+content,end:end2});else{const stray=strayAt(line,key!==null);if(stray!==void 0)found2.push({start:start2+
+stray,end:end2});if(stray!==void 0||key!==null&&looksSecret(key[2]??"")){isBelow2=true;indent2=content}}}start2=end2+1}return found2}
 function strayAt(line,hasKey){const word2=new RegExp(`(?:${keyCharacter.source})+`,"gu");for(let count3=0,match=word2.exec(
 line);match!==null;match=word2.exec(line)){const begins2=/(?:^|[{,])\s*(?:-\s+)*["']?$/.test(line.slice(Math.max(0,match.
 index-20),match.index));count3+=1;if(hasKey?!begins2:count3>MAX_WORDS&&!begins2)continue;const[name2]=match;if(!looksSecret(
@@ -19500,18 +18759,18 @@ file,inProject},text6){this.path=file;this.#inProject=inProject;this.text=text6}
 isReference(this.text.slice(range2.start,range2.end)))return;this.#hidden.push(range2);this.#secrets=void 0}distrust(){if(this.#isDistrusted)
 return;this.#isDistrusted=true;for(const range2 of strayRanges(this.text))this.hide(range2)}hides(range2){const masked=this.#masked();
 const next=masked[firstEndingAfter(masked,range2.start)];return next!==void 0&&Math.max(range2.end,range2.start+1)>next.
-start}place(range2){const lines=this.#lineStarts();const start3=Math.min(range2.start,this.text.length);const low=this.#lineOf(
-start3);const lineStart=lines[low]??0;let lineEnd2=(lines[low+1]??this.text.length+1)-1;if(this.text[lineEnd2-1]==="\r"&&
-lineEnd2>lineStart)lineEnd2-=1;const length2=Math.max(1,Math.min(range2.end,lineEnd2)-start3);return{...this.lineAt(start3),
-column:start3-lineStart+1,...this.#shown(lineStart,lineEnd2,start3,length2)}}lineAt(point){return{file:this.path,...this.#inProject===
+start}place(range2){const lines=this.#lineStarts();const start2=Math.min(range2.start,this.text.length);const low=this.#lineOf(
+start2);const lineStart=lines[low]??0;let lineEnd2=(lines[low+1]??this.text.length+1)-1;if(this.text[lineEnd2-1]==="\r"&&
+lineEnd2>lineStart)lineEnd2-=1;const length2=Math.max(1,Math.min(range2.end,lineEnd2)-start2);return{...this.lineAt(start2),
+column:start2-lineStart+1,...this.#shown(lineStart,lineEnd2,start2,length2)}}lineAt(point){return{file:this.path,...this.#inProject===
 void 0?{}:{inProject:this.#inProject},line:this.#lineOf(point)+1}}#lineOf(point){const lines=this.#lineStarts();let low=0;
 let high=lines.length-1;while(low<high){const middle=low+high+1>>1;if((lines[middle]??0)<=point)low=middle;else high=middle-
-1}return low}#shown(lineStart,lineEnd2,start3,length2){if(lineEnd2-lineStart>MAX_LINE)return{length:length2};let text6="";
+1}return low}#shown(lineStart,lineEnd2,start2,length2){if(lineEnd2-lineStart>MAX_LINE)return{length:length2};let text6="";
 let at3=lineStart;let shownLength=length2;const masked=this.#masked();for(let index=firstEndingAfter(masked,lineStart);index<
 masked.length;index+=1){const secret3=masked[index];if(secret3===void 0||secret3.start>=lineEnd2)break;const from=Math.max(
-secret3.start,at3);text6+=this.text.slice(at3,from)+mask;at3=Math.max(at3,Math.min(secret3.end,lineEnd2));if(start3>=at3&&
-at3>secret3.start)return{length:length2};const within5=start3-from;if(within5>=mask.length)return{length:1};if(within5>=
-0)shownLength=mask.length-within5;else shownLength=Math.min(shownLength,Math.max(1,from-start3+mask.length))}return{length:shownLength,
+secret3.start,at3);text6+=this.text.slice(at3,from)+mask;at3=Math.max(at3,Math.min(secret3.end,lineEnd2));if(start2>=at3&&
+at3>secret3.start)return{length:length2};const within5=start2-from;if(within5>=mask.length)return{length:1};if(within5>=
+0)shownLength=mask.length-within5;else shownLength=Math.min(shownLength,Math.max(1,from-start2+mask.length))}return{length:shownLength,
 text:text6+this.text.slice(at3,lineEnd2)}}#masked(){if(this.#secrets!==void 0)return this.#secrets;this.#written??=secretRanges(
 this.text);const sorted=[...this.#written,...this.#hidden].sort((a2,b)=>a2.start-b.start);const joined3=[];for(const range2 of sorted){
 const last=joined3.at(-1);if(last!==void 0&&range2.start<=last.end){joined3[joined3.length-1]={start:last.start,end:Math.
@@ -19519,23 +18778,17 @@ max(last.end,range2.end)}}else joined3.push(range2)}this.#secrets=joined3;return
 void 0)return this.#lines;const lines=[0];for(let at3=this.text.indexOf("\n");at3!==-1;at3=this.text.indexOf("\n",at3+1))
 lines.push(at3+1);this.#lines=lines;return lines}};function firstEndingAfter(ranges,point){let low=0;let high=ranges.length;
 while(low<high){const middle=low+high>>1;if((ranges[middle]?.end??0)>point)high=middle;else low=middle+1}return low}var READING=constants3.
-O_RDONLY|(constants3.O_NONBLOCK??0);async function readBytes(path){try{const handle=await open3(path,READING);try{const stat9=await handle.
-stat();const content=contentOf(stat9);for(let step=content.next();;){if(step.done)return step.value;const{bytes,from}=step.
-value;step=content.next((await handle.read(bytes,from,bytes.length-from,null)).bytesRead)}}finally{await handle.close()}}catch(failure2){
-return unreadable(failure2)}}function readBytesSync(path){try{const handle=openSync(path,READING);try{const content=contentOf(
-fstatSync(handle));for(let step=content.next();;){if(step.done)return step.value;const{bytes,from}=step.value;step=content.
-next(readSync(handle,bytes,from,bytes.length-from,null))}}finally{closeSync(handle)}}catch(failure2){return unreadable(failure2)}}
-function*contentOf(stat9){if(stat9.isDirectory())return{reason:"unreadable",detail:"is a directory"};if(!stat9.isFile())
-return{reason:"unreadable",detail:"is not a regular file"};const tooLarge2={reason:"too-large",detail:"is larger than 16\
- MiB"};if(stat9.size>MAX_BYTES)return tooLarge2;let length2=0;for(let bytes=Buffer.allocUnsafe(stat9.size+1);length2<=MAX_BYTES;){
-const read2=yield{bytes,from:length2};length2+=read2;if(read2===0||length2===stat9.size)return bytes.subarray(0,length2);
-if(length2===bytes.length)bytes=Buffer.concat([bytes],2*length2)}return tooLarge2}function decode2(bytes){try{return new TextDecoder(
-"utf-8",{fatal:true,ignoreBOM:true}).decode(bytes)}catch{return{reason:"not-utf8",detail:"is not valid UTF-8"}}}function unreadable(failure2){
+O_RDONLY|(constants3.O_NONBLOCK??0);function readBytes(path){try{const handle=openSync(path,READING);try{const stat9=fstatSync(
+handle);if(stat9.isDirectory())return{reason:"unreadable",detail:"is a directory"};if(!stat9.isFile())return{reason:"unr\
+eadable",detail:"is not a regular file"};const tooLarge2={reason:"too-large",detail:"is larger than 16 MiB"};if(stat9.size>
+MAX_BYTES)return tooLarge2;const bytes=readFileSync4(handle);return bytes.length>MAX_BYTES?tooLarge2:bytes}finally{closeSync(
+handle)}}catch(failure2){return unreadable(failure2)}}function decode2(bytes){try{return new TextDecoder("utf-8",{fatal:true,
+ignoreBOM:true}).decode(bytes)}catch{return{reason:"not-utf8",detail:"is not valid UTF-8"}}}function unreadable(failure2){
 const code2=failure2 instanceof Error&&"code"in failure2?String(failure2.code):"";if(code2==="ENOENT"||code2==="ENOTDIR")
 return{reason:"missing",detail:"does not exist"};const details={EACCES:"may not be read by this user (EACCES)",EPERM:"ma\
 y not be read by this user (EPERM)",ELOOP:"is a symbolic link that leads to itself (ELOOP)"};return{reason:"unreadable",
 detail:details[code2]??`can't be read (${code2||"unknown error"})`}}function sourceOf(name2,text6){return new SourceFile(
-name2,text6.startsWith("\uFEFF")?text6.slice(1):text6)}async function readSource(path,name2){const{file:shown3}=name2;const bytes=await readBytes(
+name2,text6.startsWith("\uFEFF")?text6.slice(1):text6)}function readSource(path,name2){const{file:shown3}=name2;const bytes=readBytes(
 path);const text6=bytes instanceof Uint8Array?decode2(bytes):bytes;if(typeof text6==="string")return sourceOf(name2,text6);
 const place2=wholeFile(name2);if(text6.reason==="too-large"){return error("too-large",`${shown3} ${text6.detail}`,[place2],
 "split it into several files")}if(text6.reason==="not-utf8"){return error("not-utf8",`${shown3} ${text6.detail}`,[place2],
@@ -19546,31 +18799,31 @@ resolve(await realpath(dirname2(path)),next),links-1)}async function realPlaceOf
 const folder=dirname2(target);return folder===target?target:join3(await realPlaceOf(folder),basename(target))}catch{return path}}
 function unlessMissing(failure2){if(failure2.code!=="ENOENT"&&failure2.code!=="ENOTDIR")throw failure2;return void 0}init_locks();init_zod();init_regular();import{readdir}from"node:fs/promises";import{basename as basename2,dirname as dirname3,join as join4}from"node:path";
 var nameSchema=object({lineage:string2(),salt:string2(),resources:unknown()});async function statesBeside(statePath){const folder=dirname3(
-statePath);const entries=await readdir(folder,{withFileTypes:true}).catch(()=>[]);const names3=entries.filter(entry2=>!entry2.
-isDirectory()&&entry2.name!==basename2(statePath));const states2=await Promise.all(names3.map(({name:name2})=>stateName(
-join4(folder,name2))));return states2.filter(state=>state!==void 0)}async function stateName(path){try{return nameSchema.
-safeParse(JSON.parse(await readRegular(path))).data}catch{return void 0}}init_zod();init_errno();init_problems();init_process();init_regular();init_shard();import{createHash as createHash3,randomUUID as randomUUID3}from"node:crypto";
-import{link,lstat as lstat2,open as open5,readdir as readdir3,rename as rename2,rm as rm3}from"node:fs/promises";import{
+statePath);const entries=await readdir(folder,{withFileTypes:true}).catch(()=>[]);const names3=entries.filter(entry=>!entry.
+isDirectory()&&entry.name!==basename2(statePath));const states2=await Promise.all(names3.map(({name:name2})=>stateName(join4(
+folder,name2))));return states2.filter(state=>state!==void 0)}async function stateName(path){try{return nameSchema.safeParse(
+JSON.parse(await readRegular(path))).data}catch{return void 0}}init_zod();init_errno();init_problems();init_process();init_regular();init_shard();import{createHash as createHash3,randomUUID as randomUUID3}from"node:crypto";
+import{link,lstat as lstat2,open as open4,readdir as readdir3,rename as rename2,rm as rm3}from"node:fs/promises";import{
 basename as basename3,dirname as dirname5,join as join7,relative as relative2}from"node:path";import{setTimeout as wait}from"node:timers/promises";init_process();import{createHash as createHash2,randomBytes as randomBytes4}from"node:crypto";import{readdir as readdir2,
-rm,stat}from"node:fs/promises";import{join as join5}from"node:path";var named4=/^\.idops-(\d+)-([0-9a-f]{8})-([0-9a-f]{6})[0-9a-f]{6}\.tmp$/;
+rm,stat}from"node:fs/promises";import{join as join5}from"node:path";var named3=/^\.idops-(\d+)-([0-9a-f]{8})-([0-9a-f]{6})[0-9a-f]{6}\.tmp$/;
 var own2=randomBytes4(3).toString("hex");var OLD=60*60*1e3;function temporaryName(){return`.idops-${process.pid}-${here()}\
 -${own2}${randomBytes4(3).toString("hex")}.tmp`}async function sweepTemporaries(folder){const names3=await readdir2(folder).
 catch(()=>[]);await Promise.all(names3.map(async name2=>{const path=join5(folder,name2);if(await isLeft(path,name2))await rm(
-path,{force:true}).catch(()=>{})}))}async function isLeft(path,name2){const ours=named4.exec(name2);if(ours===null)return false;
+path,{force:true}).catch(()=>{})}))}async function isLeft(path,name2){const ours=named3.exec(name2);if(ours===null)return false;
 if(ours[2]===here()&&isGone(Number(ours[1]),ours[3]))return true;const made2=await stat(path).catch(()=>void 0);return made2?.
 isFile()===true&&Date.now()-made2.mtimeMs>OLD}function isGone(pid,sign){if(pid===process.pid)return sign!==own2;return fateOf(
 {...ownMark(),pid,started:null})==="gone"}function here(){const{host,boot,namespace}=ownMark();return createHash2("sha25\
-6").update(JSON.stringify([host,boot,namespace])).digest("hex").slice(0,8)}init_user_name();import{mkdir,open as open4,rename,rm as rm2,stat as stat2}from"node:fs/promises";import{dirname as dirname4,join as join6}from"node:path";async function makeFolder(folder,mode=384){try{return await makeOne(folder,mode)?folder:void 0}catch(failure2){const parent=dirname4(
+6").update(JSON.stringify([host,boot,namespace])).digest("hex").slice(0,8)}init_user_name();import{mkdir,open as open3,rename,rm as rm2,stat as stat2}from"node:fs/promises";import{dirname as dirname4,join as join6}from"node:path";async function makeFolder(folder,mode=384){try{return await makeOne(folder,mode)?folder:void 0}catch(failure2){const parent=dirname4(
 folder);if(failure2.code!=="ENOENT"||parent===folder)throw failure2;const first=await makeFolder(parent,mode);const made2=await makeOne(
 folder,mode);return first??(made2?folder:void 0)}}async function makeOne(folder,mode){try{await mkdir(folder,{mode:isPrivate(
 mode)?448:511});return true}catch(failure2){const isThere2=failure2.code==="EEXIST";if(isThere2&&(await stat2(folder)).isDirectory())
 return false;throw failure2}}async function writeWhole(path,text6,mode=384,exactly2){const staged=await stageWhole(path,
 text6,mode,exactly2);try{await staged.commit()}catch(failure2){await staged.drop();throw failure2}}async function stageWhole(path,text6,mode=384,exactly2){
 const folder=dirname4(path);await makeFolder(folder,mode);const temporary=join6(folder,temporaryName());const drop=()=>rm2(
-temporary,{force:true});try{const file=await open4(temporary,"wx",mode);try{if(exactly2!==void 0)await file.chmod(exactly2&
+temporary,{force:true});try{const file=await open3(temporary,"wx",mode);try{if(exactly2!==void 0)await file.chmod(exactly2&
 511);await file.writeFile(text6);await file.sync()}finally{await file.close()}}catch(failure2){await drop();throw failure2}
 return{async commit(){await rename(temporary,path);await syncFolder(folder)},drop}}function isPrivate(mode){return(mode&
-63)===0}async function syncFolder(folder){try{const handle=await open4(folder,"r");try{await handle.sync()}finally{await handle.
+63)===0}async function syncFolder(folder){try{const handle=await open3(folder,"r");try{await handle.sync()}finally{await handle.
 close()}}catch(failure2){const{code:code2}=failure2;if(code2!=="EISDIR"&&code2!=="EPERM"&&code2!=="EINVAL")throw failure2}}init_holder();var holderSchema2=object({...holderFields,nonce:string2()});var UNREADABLE="an unreadable lock file";var A_MOMENT=20;var TRIES2=250;
 function lockPath(statePath){return`${statePath}.lock`}async function acquireLock(statePath,command2,now){const path=lockPath(
 statePath);const holder=holderOf(command2,now);const takenOver2=await take(path,holder);await sweepTemporaries(dirname5(
@@ -19592,8 +18845,8 @@ async function alone2(statePath,work){const until=performance.now()+PATIENCE;for
 mergedPath(statePath),"merge",new Date)}catch(failure2){const isHeld=failure2 instanceof ProblemsError&&failure2.problems.
 some(({code:code2})=>code2==="locked");if(!isHeld||performance.now()>until)throw failure2;await wait(Math.random()*A_MOMENT);
 continue}try{return await work()}finally{await lock.release()}}}async function lockHolder(statePath){const holding=await lockHolding(
-statePath);if(holding===null||holding.fate==="gone")return null;const unsure3=holding.readable&&holding.fate==="unknown";
-return unsure3?`${holding.holder}, if that process still runs`:holding.holder}async function lockHolding(statePath){const holder=await readHolder(
+statePath);if(holding===null||holding.fate==="gone")return null;const unsure2=holding.readable&&holding.fate==="unknown";
+return unsure2?`${holding.holder}, if that process still runs`:holding.holder}async function lockHolding(statePath){const holder=await readHolder(
 lockPath(statePath));if(holder===void 0)return null;if(holder===null)return{holder:UNREADABLE,command:null,readable:false,
 fate:"unknown",elsewhere:null};return{holder:describeHolder(holder),command:holder.command,readable:true,fate:fateOf(holder),
 elsewhere:whereElse(holder)}}async function removableLock(statePath){const path=lockPath(statePath);const holder=await readHolder(
@@ -19608,15 +18861,15 @@ async function inTurn(path,dead,holder,work){const turn=`${path}.${createHash3("
 slice(0,16)}`;const mine={...holder,nonce:randomUUID3()};try{await take(turn,mine)}catch(failure2){if(failure2 instanceof
 ProblemsError&&failure2.problems.some(({code:code2})=>code2==="locked"))return false;throw failure2}try{if((await readHolder(
 path))?.nonce!==dead.nonce)return false;return await work()}finally{await release(turn,mine)}}async function sweepTurns(path){
-const names3=await readdir3(dirname5(path)).catch(()=>[]);const turns2=names3.filter(name2=>name2.startsWith(`${basename3(
-path)}.`)&&/\.[0-9a-f]{16}$/.test(name2));for(const turn of turns2.map(name2=>join7(dirname5(path),name2))){const holder=await readHolder(
+const names3=await readdir3(dirname5(path)).catch(()=>[]);const turns=names3.filter(name2=>name2.startsWith(`${basename3(
+path)}.`)&&/\.[0-9a-f]{16}$/.test(name2));for(const turn of turns.map(name2=>join7(dirname5(path),name2))){const holder=await readHolder(
 turn).catch(()=>void 0);if(holder!=null&&fateOf(holder)==="gone")await rm3(turn,{force:true}).catch(()=>{})}}async function confirm(path,{
 nonce}){const now=await readHolder(path);if(now?.nonce===nonce)return;const who2=now===void 0?"it was removed":`somebody\
  else has it: ${now===null?UNREADABLE:describeHolder(now)}`;throw new ProblemsError([error("locked",`the lock of the sta\
 te was lost: ${who2} (${relative2(process.cwd(),path)})`,[],"find out who removes locks, and run it again once no other \
 run is under way")])}async function release(path,{nonce}){if((await readHolder(path))?.nonce===nonce)await rm3(path,{force:true})}
 function unlessThere(failure2){if(failure2.code!=="EEXIST")throw failure2;return false}async function create(path,holder,place2){
-const temporary=join7(dirname5(path),temporaryName());try{await makeFolder(dirname5(path));const file=await open5(temporary,
+const temporary=join7(dirname5(path),temporaryName());try{await makeFolder(dirname5(path));const file=await open4(temporary,
 "wx",384);try{await file.writeFile(`${JSON.stringify(holder,null,2)}
 `);await file.sync()}finally{await file.close()}return await place2(temporary,path).then(()=>true,unlessThere)}catch(failure2){
 throw notWritable(path,failure2)}finally{await rm3(temporary,{force:true}).catch(()=>{})}}async function readHolder(path){
@@ -19630,15 +18883,15 @@ can tell from here whether it still runs: make sure that it doesn't, then use id
 return new ProblemsError([error("locked",`the lock ${relative2(process.cwd(),path)} can't be read: ${failure2.message}`,
 [],"remove it; no idops made it")])}function notWritable(path,failure2){return new ProblemsError([error("not-writable",`\
 the lock ${relative2(process.cwd(),path)} can't be written: ${whyRefused(failure2)}`,[],`nothing was sent; ${cureOf(failure2)}`)],
-{cause:failure2})}init_errno();init_json();init_problems();init_regular();import{constants as constants4}from"node:fs";import{open as open6,
+{cause:failure2})}init_errno();init_json();init_problems();init_regular();import{constants as constants4}from"node:fs";import{open as open5,
 readdir as readdir4,rm as rm4}from"node:fs/promises";import{join as join8,relative as relative3}from"node:path";init_journal();init_journal_text();function fileRuns(folder){return{list:()=>runsIn(folder),read:run4=>readJournal(folder,
 run4),hasEnd:run4=>hasEnd(folder,run4),kept:async()=>[],assign:async()=>{},create:first=>createJournal(folder,first),reopen:content=>reopenJournal(
 folder,content),remove:runs=>removeJournals(folder,runs)}}async function createJournal(folder,first){await makeFolder(folder);
-const path=join8(folder,`${first.run}.jsonl`);const file=await open6(path,"ax",384);const journal=new FileJournal(file,0);
+const path=join8(folder,`${first.run}.jsonl`);const file=await open5(path,"ax",384);const journal=new FileJournal(file,0);
 try{await journal.write(first);await syncFolder(folder)}catch(failure2){await journal.close();await rm4(path,{force:true}).
 catch(()=>{});throw failure2}return journal}async function reopenJournal(folder,content){if(isUnderWay(content))throw underWay(
-content.run);const file=await open6(join8(folder,`${content.run.run}.jsonl`),"r+");await file.truncate(content.bytes);await file.
-close();return new FileJournal(await open6(join8(folder,`${content.run.run}.jsonl`),"a"),content.bytes)}async function runsIn(folder){
+content.run);const file=await open5(join8(folder,`${content.run.run}.jsonl`),"r+");await file.truncate(content.bytes);await file.
+close();return new FileJournal(await open5(join8(folder,`${content.run.run}.jsonl`),"a"),content.bytes)}async function runsIn(folder){
 let names3;try{names3=await readdir4(folder)}catch(failure2){const{code:code2}=failure2;if(code2==="ENOENT")return[];const cure=code2===
 "ENOTDIR"?"it has to be a folder: move what is in its place away, or name another place with state.path":"mend its permi\
 ssions, or name another place with state.path";const shown3=relative3(process.cwd(),folder)||folder;throw new ProblemsError(
@@ -19646,7 +18899,7 @@ ssions, or name another place with state.path";const shown3=relative3(process.cw
 filter(name2=>name2.endsWith(".jsonl")).map(name2=>name2.slice(0,-".jsonl".length)).sort()}async function readJournal(folder,run4){
 const path=join8(folder,`${run4}.jsonl`);let text6;try{text6=await readRegular(path)}catch(failure2){throw unusableJournal(
 shownPath2(path),whyRefused(failure2))}return journalOf(text6,run4,shownPath2(path))}var TAIL=4096;async function hasEnd(folder,run4){
-const file=await open6(join8(folder,`${run4}.jsonl`),constants4.O_RDONLY|(constants4.O_NONBLOCK??0));try{const{size:size2}=await file.
+const file=await open5(join8(folder,`${run4}.jsonl`),constants4.O_RDONLY|(constants4.O_NONBLOCK??0));try{const{size:size2}=await file.
 stat();const{buffer,bytesRead}=await file.read(Buffer.alloc(TAIL),0,TAIL,Math.max(0,size2-TAIL));const lines=buffer.subarray(
 0,bytesRead).toString("utf8").split("\n");return lines.pop()===""&&(lines.pop()??"").startsWith('{"type":"end"')}finally{
 await file.close()}}function shownPath2(path){return relative3(process.cwd(),path)||path}async function removeJournals(folder,runs){
@@ -19658,7 +18911,7 @@ line)}
 text).join("");await this.#file.appendFile(text6);await this.#file.datasync();this.#end+=Buffer.byteLength(text6);for(const{
 done:done2}of batch2)done2()}catch(failure2){await this.#takeBack(failure2);for(const{failed}of batch2)failed(failure2)}}
 this.#flushing=void 0}async#takeBack(failure2){try{await this.#file.truncate(this.#end)}catch{this.#broken=failure2}}async close(){
-await this.#flushing;await this.#file.close()}};init_errno();init_json();import{isUtf8}from"node:buffer";import{readFileSync as readFileSync4}from"node:fs";import{relative as relative4}from"node:path";init_problems();init_regular();init_shards();init_state();init_state_text();function stateFile(path){const place2=relative4(process.cwd(),path)||path;return{place:place2,async load(server){const state=await readState(
+await this.#flushing;await this.#file.close()}};init_errno();init_json();import{isUtf8}from"node:buffer";import{readFileSync as readFileSync5}from"node:fs";import{relative as relative4}from"node:path";init_problems();init_regular();init_shards();init_state();init_state_text();function stateFile(path){const place2=relative4(process.cwd(),path)||path;return{place:place2,async load(server){const state=await readState(
 path,place2);return state===void 0?emptyState(server):ofServer(state,place2,server)},saved:()=>readState(path,place2),save:state=>write(
 path,state),merge:({records,absent,head:change2})=>alone2(path,async()=>{const there=await readState(path,place2)??absent;
 if(there===void 0)throw stateGone(place2);const{resources:_,...head}=there;const next=change2(head);await write(path,{...next,
@@ -19666,8 +18919,8 @@ resources:withRecords(there,records)});return next})}}function textOf3(bytes,pla
 "utf8");const message=`the state ${place2} is not valid UTF-8`;throw new ProblemsError([error("state-unreadable",message,
 [],`put a good copy back, or move it away: ${LOSS}`)])}async function write(path,state){await writeWhole(await leadsTo(path),
 `${stringifyJson(state,2)}
-`)}async function readState(path,place2){const data3=await readData(path,place2);return data3===void 0?void 0:stateOf2(data3,
-place2)}async function readData(path,place2){try{return await withRegular(path,file=>stateData(textOf3(readFileSync4(file),
+`)}async function readState(path,place2){const data3=await readData(path,place2);return data3===void 0?void 0:stateOf(data3,
+place2)}async function readData(path,place2){try{return await withRegular(path,file=>stateData(textOf3(readFileSync5(file),
 place2),place2))}catch(failure2){if(failure2 instanceof ProblemsError)throw failure2;const{code:code2}=failure2;if(code2===
 "ENOENT")return void 0;const isElse=failure2 instanceof NoRegularFile||code2==="ENOTDIR";const hint=isElse?"move what is\
  in the way elsewhere, or name another file with state.path":"check its permissions";throw new ProblemsError([error("sta\
@@ -19679,9 +18932,9 @@ ho seems to hold it")}function refuseAll(paths,decided){const[first,...others]=p
 length===0?"":` and ${others.length} more of the state`;const out=paths.slice(0,3).map(path=>shellWord2(`:/${path}`));const rest=paths.
 length>3?" and so on":"";throw new ProblemsError([error("state-tracked",`git tracks ${first}${more}, so a commit decides\
  ${decided}`,[],`take it out of git with "git rm --cached ${out.join(" ")}"${rest}, and name it in .gitignore; or set st\
-ate.allow_tracked: true, if that is meant`)])}async function trackedOf(files,journals){const named6=journals===void 0?files:
-[...files,journals];const real=await Promise.all(named6.map(realName));const root=await workTreeOf(dirname7(real[0]??""));
-if(root===void 0)return[];const targets2=[...new Set([...real,...await Promise.all(named6.map(path=>leadsTo(path)))])];const inside2=targets2.
+ate.allow_tracked: true, if that is meant`)])}async function trackedOf(files,journals){const named5=journals===void 0?files:
+[...files,journals];const real=await Promise.all(named5.map(realName));const root=await workTreeOf(dirname7(real[0]??""));
+if(root===void 0)return[];const targets=[...new Set([...real,...await Promise.all(named5.map(path=>leadsTo(path)))])];const inside2=targets.
 map(path=>relative5(root,path)).filter(isBelow);const listed2=await listOf(root,inside2);const folder=journals===void 0?
 []:[journals,await realName(journals)];const folders=new Set(folder.map(path=>relative5(root,path)));return listed2.filter(
 path=>{const isInFolder=folders.has(dirname7(path).split("/").join(sep2));return!isInFolder||path.endsWith(".jsonl")})}async function realName(path){
@@ -19690,10 +18943,10 @@ path));return folder===path?path:join10(await realName(folder),basename4(path))}
 ".."&&!way.startsWith(`..${sep2}`)&&!isAbsolute2(way)}async function listOf(root,paths){try{return await inGitIndex(root,
 paths)}catch(failure2){throw new ProblemsError([error("state-tracked",`git can't tell whether it tracks the state: ${failure2.
 message}`,[],'mend the repository, so that "git status" works; or set state.allow_tracked: true, if a state that git tra\
-cks is meant')],{cause:failure2})}}async function fileBackend({path:named6,allowTracked}){const path=await realPlaceOf(named6);const folder=join11(dirname8(
+cks is meant')],{cause:failure2})}}async function fileBackend({path:named5,allowTracked}){const path=await realPlaceOf(named5);const folder=join11(dirname8(
 path),"runs");return{...stateFile(path),name:basename5(path),runs:fileRuns(folder),told:()=>stateName(path),beside:()=>statesBeside(
 path),...excluding(fileLocks(path),shard2=>relative6(process.cwd(),lockPath(lockedPath(path,shard2)))),async check(use){
-if(allowTracked)return;if(use==="unlock")await refuseTrackedLock(path);else await refuseTracked([...new Set([named6,path])],
+if(allowTracked)return;if(use==="unlock")await refuseTrackedLock(path);else await refuseTracked([...new Set([named5,path])],
 folder,use==="write")}}}init_json();import{readdir as readdir5}from"node:fs/promises";import{basename as basename6,join as join12,relative as relative7}from"node:path";function keeping(backend3,folder){return{...backend3,runs:keptRuns(backend3.runs,folder)}}async function takeAlong(backend3,folder,all){
 const others=(await readdir5(all).catch(()=>[])).filter(name2=>name2!==basename6(folder));if(others.length===0)return;const lineage=(await backend3.
 told())?.lineage;if(lineage===void 0)return;const local=fileRuns(folder);const there=new Set(await backend3.runs.list());
@@ -19741,20 +18994,21 @@ chable",`the state is kept in git, and ${file} lies in no git work tree`,[],"run
 keep the state elsewhere")])}for(const secret3 of credentialsIn(remote))onSecret(secret3);const below2=relative8(root,folder).
 split(sep3).join("/");const{gitBackend:gitBackend2}=await Promise.resolve().then(()=>(init_git2(),git_exports));return gitBackend2(
 {root,remote,branch,path:path??posix2.join(below2,`${environment??"state"}.json`)})}async function inDatabase({cwd,environment},{
-url,name:name2,files},onSecret){const{postgresBackend:postgresBackend2,secretsOf:secretsOf2}=await Promise.resolve().then(()=>(init_postgres(),postgres_exports));
-for(const secret3 of secretsOf2(url))onSecret(secret3);const read2=async([what,file])=>{const text6=await readRegular(file).
-catch(failure2=>{throw new ProblemsError([error("bad-certificate",`the file ${shownPath(file,cwd)} of state.postgres can\
-'t be read: ${whyRefused(failure2)}`,[],"the path is relative to the configuration")])});if(what==="key")onSecret(text6);
-return[what,text6]};const tls=Object.fromEntries(await Promise.all(Object.entries(files).map(read2)));const given2=Object.
-keys(tls).length===0?{}:{tls};return postgresBackend2({url,name:name2??environment??"state",...given2})}function credentialsIn(remote){
-if(!URL.canParse(remote))return[];const{username,password}=new URL(remote);const given2=[password,...remote.startsWith("\
-http")?[username]:[]].filter(one=>one!=="");return given2.flatMap(one=>[one,decodeURIComponent(one)])}init_kinds();init_references();function scopesOfKinds(kinds2,profile){const scopes=[...kinds2].flatMap(name2=>{const kind=kindOf(name2);return kind.readable(
+url:address2,name:name2,files},onSecret){const{postgresBackend:postgresBackend2,secretsOf:secretsOf2}=await Promise.resolve().then(()=>(init_postgres(),postgres_exports));
+const url=String(address2.reveal());for(const secret3 of secretsOf2(url))onSecret(secret3);const read2=async([what,file])=>{
+const text6=await readRegular(file).catch(failure2=>{throw new ProblemsError([error("bad-certificate",`the file ${shownPath(
+file,cwd)} of state.postgres can't be read: ${whyRefused(failure2)}`,[],"the path is relative to the configuration")])});
+if(what==="key")onSecret(text6);return[what,text6]};const tls=Object.fromEntries(await Promise.all(Object.entries(files).
+map(read2)));const given2=Object.keys(tls).length===0?{}:{tls};return postgresBackend2({url,name:name2??environment??"st\
+ate",...given2})}function credentialsIn(remote){if(!URL.canParse(remote))return[];const{username,password}=new URL(remote);
+const given2=[password,...remote.startsWith("http")?[username]:[]].filter(one=>one!=="");return given2.flatMap(one=>[one,
+decodeURIComponent(one)])}init_kinds();init_references();function scopesOfKinds(kinds2,profile){const scopes=[...kinds2].flatMap(name2=>{const kind=kindOf(name2);return kind.readable(
 profile)?[kind.scopes.read,kind.scopes.write]:[kind.scopes.write]});return[...new Set(scopes)].sort()}function scopesOf(declared,profile){
 const kinds2=new Set(declared.map(({kind})=>kind));const listing=listsFor(declared,profile).flatMap(list2=>listScope(list2,
 profile)??[]);return[...new Set([...scopesOfKinds(kinds2,profile),...listing])].sort()}init_extended();init_values();init_answers();init_operations();init_json();init_redact();import{setMaxListeners}from"node:events";var import_undici2=__toESM(require_undici(),1);var import_undici=__toESM(require_undici(),1);init_extended();function answerHeaders(headers){return new Map(Object.entries(headers).map(([name2,value3=[]])=>[name2,typeof value3==="\
-string"?[value3]:value3]))}function firstHeader(headers,name2){return headers.get(name2)?.[0]}var maxTimer=2**31-1;function exchange(dispatcher,request5,limits2){return new Promise((resolve20,reject)=>{new Exchange(
-resolve20,reject,limits2).start(dispatcher,request5)})}var Exchange=class{#resolve;#reject;#limits;#timer;#controller;#settled=false;#head;#chunks=[];#bytes=0;constructor(resolve20,reject,limits2){
-this.#resolve=resolve20;this.#reject=reject;this.#limits=limits2;this.#timer=setTimeout(()=>this.#giveUp("timeout"),Math.
+string"?[value3]:value3]))}function firstHeader(headers,name2){return headers.get(name2)?.[0]}var maxTimer=2**31-1;function exchange(dispatcher,request5,limits2){return new Promise((resolve19,reject)=>{new Exchange(
+resolve19,reject,limits2).start(dispatcher,request5)})}var Exchange=class{#resolve;#reject;#limits;#timer;#controller;#settled=false;#head;#chunks=[];#bytes=0;constructor(resolve19,reject,limits2){
+this.#resolve=resolve19;this.#reject=reject;this.#limits=limits2;this.#timer=setTimeout(()=>this.#giveUp("timeout"),Math.
 min(limits2.timeout*1e3,maxTimer))}start(dispatcher,request5){dispatcher.dispatch(extended2(request5,{headersTimeout:0,bodyTimeout:0}),
 this)}onRequestStart(controller2){if(this.#settled||this.#controller!==void 0){controller2.abort(new Error("the request \
 is over"));return}this.#controller=controller2}onResponseStart(_,status,headers){if(status>=200)this.#head={status,headers:answerHeaders(
@@ -19770,9 +19024,9 @@ Error))return"unknown error";return"code"in failure2&&typeof failure2.code==="st
 return{status:outcome3.status,reason:outcome3.status===null?outcome3.reason:outcome3.broken}}function openRoute({origin:origin2,tls,proxy},options){const timeout=Math.ceil(options.seconds*1e3);const once4=options.
 connections==="once";const common={connections:once4?1:Number(options.connections),pipelining:once4?0:1};const secure={...tlsOptions(
 tls),timeout};if(proxy===null)return new import_undici2.Pool(origin2,{...common,connect:secure});return new import_undici2.ProxyAgent(
-{...common,uri:proxy.origin,...proxy.authorization===null?{}:{token:proxy.authorization},requestTls:secure,proxyTls:{minVersion,
-rejectUnauthorized,timeout},clientFactory:(url,given2)=>new Tunnels(url,{...given2,headersTimeout:timeout})})}var minVersion="\
-TLSv1.2";var rejectUnauthorized=true;function tlsOptions({ca,clientCert,clientKey}){return{minVersion,rejectUnauthorized,
+{...common,uri:proxy.origin,...proxy.authorization===null?{}:{token:String(proxy.authorization.reveal())},requestTls:secure,
+proxyTls:{minVersion,rejectUnauthorized,timeout},clientFactory:(url,given2)=>new Tunnels(url,{...given2,headersTimeout:timeout})})}
+var minVersion="TLSv1.2";var rejectUnauthorized=true;function tlsOptions({ca,clientCert,clientKey}){return{minVersion,rejectUnauthorized,
 ...ca===void 0?{}:{ca},...clientCert===void 0?{}:{cert:clientCert},...clientKey===void 0?{}:{key:String(clientKey.reveal())}}}
 var Tunnels=class extends import_undici2.Pool{connect(options,callback2){if(callback2===void 0)return this.#tunnel(options);
 super.connect(options,callback2);return void 0}async#tunnel(options){const made2=await super.connect(options).catch(failure2=>{
@@ -19780,22 +19034,23 @@ throw new ProxyFailure(codeOf2(failure2))});if(made2.statusCode===200)return mad
 throw new ProxyFailure(String(made2.statusCode))}};var ProxyFailure=class extends Error{code;constructor(code2){super(`t\
 he proxy failed: ${code2}`);this.name="ProxyFailure";this.code=`${proxyMark}${code2}`}};init_json();init_secret_names();init_values();function readJson(body2){let text6;try{text6=new TextDecoder("utf-8",{fatal:true}).
 decode(body2)}catch{return{wrong:"not-utf-8"}}try{return{value:parseJson(text6)}}catch{return{wrong:"not-json"}}}function secretTextsIn(document2){
-const secrets=[];const open9=[document2];while(open9.length>0){const next=open9.pop();if(Array.isArray(next))for(const item of next)
-open9.push(item);else if(isMap(next)){for(const[name2,member2]of Object.entries(next)){if(typeof member2==="string"){if(isSecretMember(
-name2))secrets.push(member2)}else open9.push(member2)}}}return secrets}import{setTimeout as sleep4}from"node:timers/promises";var defaultRetries=3;var longestPause=60;var firstPause=1;var longestOwnPause=30;var defaultPatience=300;var relief=1;var retriedStatuses=new Set(
-[408,425,429,502,503,504]);function seconds(){return performance.now()/1e3}function mayPass2(outcome3){if(outcome3.status===
-null)return outcome3.sent||!isCertificateCode(outcome3.reason);return retriedStatuses.has(outcome3.status)}function pauseBefore(nextTry,retryAfter,random){
-return retryAfter===null?random()*Math.min(firstPause*2**(nextTry-2),longestOwnPause):Math.min(retryAfter,longestPause)}
-function retryAfterSeconds(headers){const waits=(headers.get("retry-after")??[]).flatMap(value3=>{const wait3=waitOf(value3.
-trim(),headers);return wait3===null?[]:[wait3]});return waits.length===0?null:Math.max(...waits)}function waitOf(value3,headers){
-if(/^\d{1,9}$/.test(value3))return Number(value3);const until=httpDate(value3);if(until===null)return null;const date3=firstHeader(
-headers,"date");const now=(date3===void 0?null:httpDate(date3))??Date.now();return until<=now?null:Math.ceil((until-now)/
-1e3)}function httpDate(text6){const time3=/^[A-Z][a-z]{2,8},? .*\d{2}:\d{2}:\d{2}/.test(text6)?Date.parse(text6):Number.
-NaN;return Number.isNaN(time3)?null:time3}var Patience=class{#most;#now;#left;#paidUntil=Number.NEGATIVE_INFINITY;constructor(most3,now){
-this.#most=most3;this.#left=most3;this.#now=now}take(seconds2){const now=this.#now();const end2=now+seconds2;const cost=Math.
-max(0,end2-Math.max(now,this.#paidUntil));if(cost>this.#left)return false;this.#left-=cost;this.#paidUntil=Math.max(end2,
-this.#paidUntil);return true}answered(){this.#left=Math.min(this.#most,this.#left+relief)}};async function sleepSeconds(seconds2,signal){
-try{await sleep4(seconds2*1e3,void 0,{signal})}catch(interruption){if(!signal.aborted)throw interruption}}var crowdedStatuses=new Set([429,500,502,503,504]);function isCrowded(verdict){if("value"in verdict)return false;const{kind,
+const secrets=[];const open8=[document2];while(open8.length>0){const next=open8.pop();if(Array.isArray(next))for(const item of next)
+open8.push(item);else if(isMap(next)){for(const[name2,member2]of Object.entries(next)){if(typeof member2==="string"){if(isSecretMember(
+name2))secrets.push(member2)}else open8.push(member2)}}}return secrets}import{setTimeout as sleep4}from"node:timers/promises";var defaultRetries=3;var longestPause=60;var firstPause=1;var longestOwnPause=30;var defaultPatience=300;var relief=1;var retriedStatuses=new Set(
+[408,425,429,502,503,504]);function seconds(){return performance.now()/1e3}function mayPass2(outcome3){const needsPerson=reason=>isCertificateCode(
+reason)||reason===`${proxyMark}407`;if(outcome3.status===null)return outcome3.sent||!needsPerson(outcome3.reason);return retriedStatuses.
+has(outcome3.status)}function pauseBefore(nextTry,retryAfter,random){return retryAfter===null?random()*Math.min(firstPause*
+2**(nextTry-2),longestOwnPause):Math.min(retryAfter,longestPause)}function retryAfterSeconds(headers){const waits=(headers.
+get("retry-after")??[]).flatMap(value3=>{const wait3=waitOf(value3.trim(),headers);return wait3===null?[]:[wait3]});return waits.
+length===0?null:Math.max(...waits)}function waitOf(value3,headers){if(/^\d{1,9}$/.test(value3))return Number(value3);const until=httpDate(
+value3);if(until===null)return null;const date3=firstHeader(headers,"date");const now=(date3===void 0?null:httpDate(date3))??
+Date.now();return until<=now?null:Math.ceil((until-now)/1e3)}function httpDate(text6){const time3=/^[A-Z][a-z]{2,8},? .*\d{2}:\d{2}:\d{2}/.
+test(text6)?Date.parse(text6):Number.NaN;return Number.isNaN(time3)?null:time3}var Patience=class{#most;#now;#left;#paidUntil=Number.
+NEGATIVE_INFINITY;constructor(most3,now){this.#most=most3;this.#left=most3;this.#now=now}take(seconds2){const now=this.#now();
+const end2=now+seconds2;const cost=Math.max(0,end2-Math.max(now,this.#paidUntil));if(cost>this.#left)return false;this.#left-=
+cost;this.#paidUntil=Math.max(end2,this.#paidUntil);return true}answered(){this.#left=Math.min(this.#most,this.#left+relief)}};
+async function sleepSeconds(seconds2,signal){try{await sleep4(seconds2*1e3,void 0,{signal})}catch(interruption){if(!signal.
+aborted)throw interruption}}var crowdedStatuses=new Set([429,500,502,503,504]);function isCrowded(verdict){if("value"in verdict)return false;const{kind,
 status}=verdict.problem;const cut2=kind==="lost"||kind==="answer"&&verdict.passing;return cut2||status!==null&&crowdedStatuses.
 has(status)}var Judge=class{#options;constructor(options){this.#options=options}judge(call,outcome3){const passing2=mayPass2(
 outcome3);if(outcome3.status===null){const{sent,reason}=outcome3;return{problem:{kind:sent?"lost":"unreachable",status:null,
@@ -19814,14 +19069,14 @@ if(onSecret!==void 0&&"value"in document2){for(const secret3 of secretTextsIn(do
 return document2}#target(location){const base2=this.#options.baseUrl.href;if(location===void 0||!URL.canParse(location,base2))
 return null;const{origin:origin2,pathname}=new URL(location,base2);return origin2==="null"?null:`${origin2}${pathname}`}};var Pace=class{#options;#waiting=[];#window;#running=0;#era=0;#held=Promise.resolve();#nextStart=Number.NEGATIVE_INFINITY;constructor(options){
 this.#options=options;this.#window=options.most}get width(){return Math.floor(this.#window)}async begin(){if(this.#running<
-this.width&&this.#waiting.length===0)this.#running+=1;else await new Promise(resolve20=>this.#waiting.push(resolve20));for(let held;held!==
+this.width&&this.#waiting.length===0)this.#running+=1;else await new Promise(resolve19=>this.#waiting.push(resolve19));for(let held;held!==
 this.#held;){held=this.#held;await this.#held}await this.#inRate();return{era:this.#era}}end(turn,outcome3){this.#running-=
 1;if(outcome3==="fine")this.#window=Math.min(this.#options.most,this.#window+1/this.width);if(outcome3==="crowded"&&turn.
 era===this.#era){this.#window=Math.max(1,this.#window/2);this.#era+=1}while(this.#running<this.width){const next=this.#waiting.
 shift();if(next===void 0)return;this.#running+=1;next()}}async hold(seconds2){const pause=this.#options.delay(seconds2);
 this.#held=Promise.all([this.#held,pause]);await pause}async#inRate(){const{rate,now,delay}=this.#options;if(rate===void 0)
-return;const time3=now();const start3=Math.max(time3,this.#nextStart);this.#nextStart=start3+1/rate;if(start3>time3)await delay(
-start3-time3)}};var defaultMaxAnswerBytes=64*2**20;var Transport=class{#options;#route;#pool;#pace;#judge;#patience;#delay;#random;#closing=new AbortController;constructor(options){
+return;const time3=now();const start2=Math.max(time3,this.#nextStart);this.#nextStart=start2+1/rate;if(start2>time3)await delay(
+start2-time3)}};var defaultMaxAnswerBytes=64*2**20;var Transport=class{#options;#route;#pool;#pace;#judge;#patience;#delay;#random;#closing=new AbortController;constructor(options){
 const{baseUrl:baseUrl2,concurrency,rate,timeout,tls={},proxy=null,signal}=options;const{delay=sleepSeconds,random=Math.random,
 patience}=options;this.#options=options;this.#judge=new Judge(options);const ending=AbortSignal.any([signal,this.#closing.
 signal]);setMaxListeners(0,ending);this.#delay=time3=>delay(time3,ending);this.#random=random;this.#patience=patience??new Patience(
@@ -19900,12 +19155,12 @@ command ${basename7(program2)} ${why}${said3===""?"":`: ${said3}`}`,[],"it is se
 he token, and end with 0")])}var needed=/^(?:PATH|HOME|USER|LOGNAME|LANG|LANGUAGE|LC_[A-Z]+|TZ|TMPDIR)$/;var neededOnWindows=/^(?:PATH|PATHEXT|COMSPEC|SYSTEMROOT|SYSTEMDRIVE|WINDIR|TEMP|TMP|USERNAME|USERPROFILE|HOMEDRIVE|HOMEPATH|APPDATA|LOCALAPPDATA|PROGRAMDATA|PROGRAMFILES(?:\(X86\))?)$/i;
 function neededVariables(variables,platform=process.platform){return Object.fromEntries(Object.entries(variables).filter(
 ([name2])=>needed.test(name2)||platform==="win32"&&neededOnWindows.test(name2)))}function run2(program2,args,where,timeout){
-return new Promise(resolve20=>{const chunks={stdout:[],stderr:[]};const bytes={stdout:0,stderr:0};let why=null;const child=started(
-program2,args,where);if(typeof child==="string"){resolve20({stdout:"",stderr:"",why:child});return}const giveUp=reason=>{
+return new Promise(resolve19=>{const chunks={stdout:[],stderr:[]};const bytes={stdout:0,stderr:0};let why=null;const child=started(
+program2,args,where);if(typeof child==="string"){resolve19({stdout:"",stderr:"",why:child});return}const giveUp=reason=>{
 why??=reason;child.kill("SIGKILL");child.stdout.destroy();child.stderr.destroy()};const timer=setTimeout(()=>giveUp(`did\
  not end within ${timeout} s`),timeout*1e3);for(const stream of["stdout","stderr"]){child[stream].on("data",chunk=>{bytes[stream]+=
 chunk.length;if(bytes[stream]<=maxBytes)chunks[stream].push(chunk);else if(stream==="stdout")giveUp("printed more than a\
- token")})}const text6=stream=>Buffer.concat(chunks[stream]).toString("utf8");const end2=reason=>{clearTimeout(timer);resolve20(
+ token")})}const text6=stream=>Buffer.concat(chunks[stream]).toString("utf8");const end2=reason=>{clearTimeout(timer);resolve19(
 {stdout:text6("stdout"),stderr:text6("stderr"),why:why??reason})};child.on("error",failure2=>end2(whyNotStarted(failure2.
 code)));child.on("close",(code2,signal)=>{end2(code2===0?null:code2===null?`was ended by ${signal}`:`ended with ${code2}`)})})}
 function started(program2,args,where){try{return spawn(program2,args,{...where,shell:false,stdio:["ignore","pipe","pipe"]})}catch(failure2){
@@ -19983,10 +19238,10 @@ clientId:auth2.clientId,clientSecret:String(auth2.clientSecret.reveal()),scopes:
 rl")}`}function bare2(value3){if(value3 instanceof Sensitive||value3 instanceof HashedSecret)return{secret:true};if(Array.
 isArray(value3))return value3.map(bare2);return isMap(value3)?mapValues(value3,bare2):value3}init_kinds();init_loss();async function withDebts(state,home){if(state.serial>0)return state;const runs=await ownRuns(state,home);const newest=runs.
 at(-1);if(newest===void 0)return state;const heir={...state,salt:newest.run.salt};const hasher=new Hasher(heir);const resources={
-...state.resources};for(const content of runs.filter(({run:run4})=>run4.salt===heir.salt)){for(const entry2 of entriesOf(
-content)){const owed2=debtOf(entry2,content.run.run,hasher);if(owed2==="as before")continue;delete resources[entry2.sending.
-key];if(owed2!==void 0)resources[entry2.sending.key]=debtor(entry2,owed2,hasher)}}return Object.keys(resources).length===
-0?state:{...heir,resources}}async function ownRuns(state,home){const{runs}=home.backend;const names3=await runs.list();if(names3.
+...state.resources};for(const content of runs.filter(({run:run4})=>run4.salt===heir.salt)){for(const entry of entriesOf(
+content)){const owed2=debtOf(entry,content.run.run,hasher);if(owed2==="as before")continue;delete resources[entry.sending.
+key];if(owed2!==void 0)resources[entry.sending.key]=debtor(entry,owed2,hasher)}}return Object.keys(resources).length===0?
+state:{...heir,resources}}async function ownRuns(state,home){const{runs}=home.backend;const names3=await runs.list();if(names3.
 length===0)return[];const isOther3=await othersOf(state,home);const contents2=await Promise.all(names3.map(name2=>runs.read(
 name2).catch(()=>null)));return contents2.filter(content=>{return content?.ended===true&&content.run.server===state.server&&
 !isOther3(content.run)})}function debtOf({sending,answered},run4,hasher){const kind=kindOf(sending.kind);if(sending.action!==
@@ -20029,8 +19284,8 @@ state.resources),head:now=>{if(!isOwn&&!isSame2(now,before))throw moved;return w
 serial+1},run4,!ended)}});return{...head,resources:state.resources}}function isOnly(failure2,reason){return failure2 instanceof
 ProblemsError&&failure2.problems.every(({code:code2})=>code2===reason)}function into({ended}){return ended?"it":"the sta\
 te"}function told2({ended},{run:run4,settled,findings},where){const why=ended?"is newer than the state":"had not ended";
-return[`run ${run4} ${why}: ${settled} of its answers were taken into ${where}`,...findings]}import{resolve as resolve5}from"node:path";init_zod();init_zod();init_problems();var DEFAULT_STATE=".idops/state.json";var DEFAULT_REMOTE="origin";var DEFAULT_BRANCH="idops-s\
-tate";var text3=()=>string2().min(1,"must not be empty");var gitSchema=strictObject({remote:text3().regex(/^(?!-)(?!\w+::)[^\s\p{Cc}]+$/u,
+return[`run ${run4} ${why}: ${settled} of its answers were taken into ${where}`,...findings]}import{resolve as resolve5}from"node:path";init_zod();init_zod();init_problems();init_values();var DEFAULT_STATE=".idops/state.json";var DEFAULT_REMOTE="origin";var DEFAULT_BRANCH="\
+idops-state";var text3=()=>string2().min(1,"must not be empty");var gitSchema=strictObject({remote:text3().regex(/^(?!-)(?!\w+::)[^\s\p{Cc}]+$/u,
 "must be the name of a remote, or its address").optional().meta({description:"A remote of the repository that the config\
 uration lies in, by its name or its address.",examples:["origin"],default:DEFAULT_REMOTE}),branch:string2().regex(/^(?![-./])(?!.*(?:\/[./]|\.\.|\.lock(?:\/|$)))[\w./-]*[\w-]$/,
 'must be the name of a branch: letters (a to z), digits, "_", "-", "." and "/"').optional().meta({description:"A branch \
@@ -20064,8 +19319,8 @@ void 0?needs("client_key_file","client_cert_file"):[]]}function stateSettings(gi
 allow_tracked:allowTracked=false,git:git2,postgres}=given2;if(git2!==void 0){const{remote=DEFAULT_REMOTE,branch=DEFAULT_BRANCH}=git2;
 return{in:"git",remote,branch,path:git2.path??null}}if(postgres===void 0)return{in:"file",path:absolute(path),allowTracked};
 const problems=lacking2(postgres);if(problems.length>0)throw new ProblemsError(problems);const{url="",name:name2=null,ca_file:ca,
-client_cert_file:cert,client_key_file:key}=postgres;const named6=Object.entries({ca,cert,key}).flatMap(([what,file])=>file===
-void 0?[]:[[what,absolute(file)]]);return{in:"postgres",url,name:name2,files:Object.fromEntries(named6)}}var DEFAULT_MANIFESTS=["manifests/**/*.yaml","manifests/**/*.yml"];var DEFAULT_MAX_DESTRUCTIVE=5;var variableName=string2().
+client_cert_file:cert,client_key_file:key}=postgres;const named5=Object.entries({ca,cert,key}).flatMap(([what,file])=>file===
+void 0?[]:[[what,absolute(file)]]);return{in:"postgres",url:new Sensitive(url),name:name2,files:Object.fromEntries(named5)}}var DEFAULT_MANIFESTS=["manifests/**/*.yaml","manifests/**/*.yml"];var DEFAULT_MAX_DESTRUCTIVE=5;var variableName=string2().
 regex(/^[A-Za-z_][A-Za-z0-9_]*$/,'must be a name of letters (a to z), digits and "_", and begin with no digit');var text4=()=>string2().
 min(1,"must not be empty");var clientCredentialsSchema=strictObject({token_url:text4().meta({description:"The address th\
 at gives tokens, by the same rules as base_url.",examples:["https://id.example.com/oauth/token"]}),client_id:text4().meta(
@@ -20125,7 +19380,7 @@ value.includes("$"))return node2.value;if(variables===null){if(node2.value.inclu
 ...path],node:node2,tainted:false,unknown:true})}return node2.value}const{text:text6,tainted,unknown:unknown5}=variables.
 resolve(node2.value,node2,file,[...under,...path]);notes.set(pathKey(path),{path:[...path],node:node2,tainted,unknown:unknown5});
 return unknown5?UNKNOWN_TEXT:text6}if(node2.type==="list"){return node2.items.map((item,index)=>{path.push(index);const value3=walk(
-item);path.pop();return value3})}const map2={};for(const[key,entry2]of node2.entries){path.push(key);map2[key]=walk(entry2.
+item);path.pop();return value3})}const map2={};for(const[key,entry]of node2.entries){path.push(key);map2[key]=walk(entry.
 value);path.pop()}return map2};return{value:walk(root),notes}}init_zod();init_json();init_nearest();init_secret_names();init_values();function decimalText(text6){const parts=/^([-+]?)(?=\.?\d)(\d*)(?:\.(\d*))?([eE][-+]?\d+)?$/.exec(text6);if(parts===null)
 return void 0;const[,sign,whole2="",fraction="",exponent=""]=parts;const digits=whole2.replace(/^0+(?=\d)/,"")||"0";return`${sign===
 "-"?"-":""}${digits}${fraction===""?"":`.${fraction}`}${exponent}`}init_zod();function schemasAt(schema5,path){if(schema5 instanceof ZodUnion)return schema5.options.flatMap(option=>schemasAt(
@@ -20143,7 +19398,7 @@ const type=typeOf(node2);const written3=writtenOf(node2,file);if(written3===void
 null)return type;if(typeof node2.value==="string")return`the string ${JSON.stringify(written3)}`;return`${type.replace(/^a /,
 "the ")}${type==="a number"||type==="a boolean"?` ${written3}`:""}`}function writtenOf(node2,file){if(node2.type!=="scal\
 ar"||file.hides(node2.range))return void 0;const text6=typeof node2.value==="string"?node2.value:node2.source;const unfit=text6.
-length>MOST3||text6.includes("$")||new RegExp("\\p{C}","u").test(text6)||looksLikeCredential2(text6);return unfit?void 0:
+length>MOST3||text6.includes("$")||new RegExp("\\p{C}","u").test(text6)||looksLikeCredential(text6);return unfit?void 0:
 text6}function gluedHint(node2,file,known3){if(node2.type!=="scalar"||typeof node2.value!=="string"||!node2.plain)return void 0;
 const glued=/^([A-Za-z_][\w-]{0,60}):(?=[^\s/])/;const[first="",...more]=file.text.slice(node2.range.start,node2.range.end).
 split("\n");const key=glued.exec(first)?.[1];if(key===void 0)return void 0;const where=more.some(line=>glued.test(line.trim()))?
@@ -20164,8 +19419,8 @@ path);for(const key of node2.entries.keys()){const similar=known3.includes(key)?
 void 0)return`did you mean "${similar}" for "${key}"?`}return void 0}if(node2.type==="list")return node2.items.length===
 1?'write it without the [] or the "- "':void 0;if(typeof node2.value==="string")return void 0;const written3=writtenOf(node2,
 file);return`put it in quotes${written3===void 0?"":`: "${written3}"`}`}function isDashed(node2,file){if(node2.type!=="s\
-calar"||typeof node2.value!=="string"||!node2.plain)return false;const{start:start3}=node2.range;const before=file.text.
-slice(file.text.lastIndexOf("\n",start3-1)+1,start3);return before.trim()===""&&/^-[^\s-]/.test(file.text.slice(start3,start3+
+calar"||typeof node2.value!=="string"||!node2.plain)return false;const{start:start2}=node2.range;const before=file.text.
+slice(file.text.lastIndexOf("\n",start2-1)+1,start2);return before.trim()===""&&/^-[^\s-]/.test(file.text.slice(start2,start2+
 2))}function listHint({node:node2,file,path,schema:schema5}){if(isDashed(node2,file))return'a space is missing behind th\
 e dash: begin each element with "- "';const element=[...path,0];const written3=writtenOf(node2,file);const takesText=schemasAt(
 schema5,element).some(one=>one instanceof ZodString);if(node2.type==="scalar"&&written3!==void 0&&takesText){const parts=written3.
@@ -20183,20 +19438,20 @@ text6)}function fromText(expected,text6){if(expected==="boolean"){return/^(true|
 test(text6)?false:void 0}const number4=expected==="number"||expected==="int";const written3=number4?decimalText(text6):void 0;
 return written3===void 0?void 0:plainNumber(written3)}function repair(value3,issues,notes,tried2){let changed2=false;for(const issue3 of issues){const key=pathKey(issue3.path);
 const note=notes.get(key);if(note===void 0){changed2=takePlain(value3,issue3.path)||changed2;continue}if(!tried2.has(key)){
-tried2.add(key);const converted=convert(issue3.expected,valueAt3(value3,issue3.path),note);if(converted!==void 0){changed2=
-put4(value3,issue3.path,converted)||changed2;continue}}if(note.unknown&&!tried2.has(`${key}\0gone`)){tried2.add(`${key}\0\
-gone`);changed2=put4(value3,issue3.path,void 0)||changed2}}return changed2}function takePlain(value3,path){const there=valueAt3(
-value3,path);const plain3=there instanceof ExactNumber?plainNumber(there.text):void 0;return plain3!==void 0&&put4(value3,
+tried2.add(key);const converted=convert(issue3.expected,valueAt2(value3,issue3.path),note);if(converted!==void 0){changed2=
+put3(value3,issue3.path,converted)||changed2;continue}}if(note.unknown&&!tried2.has(`${key}\0gone`)){tried2.add(`${key}\0\
+gone`);changed2=put3(value3,issue3.path,void 0)||changed2}}return changed2}function takePlain(value3,path){const there=valueAt2(
+value3,path);const plain3=there instanceof ExactNumber?plainNumber(there.text):void 0;return plain3!==void 0&&put3(value3,
 path,plain3)}function convert(expected,value3,note){const number4=expected==="number"||expected==="int";if(note.unknown)
-return expected==="boolean"?false:number4?0:void 0;return typeof value3==="string"?fromText(expected,value3):void 0}function valueAt3(value3,path){
+return expected==="boolean"?false:number4?0:void 0;return typeof value3==="string"?fromText(expected,value3):void 0}function valueAt2(value3,path){
 let at3=value3;for(const step of path){if(typeof at3!=="object"||at3===null||at3 instanceof ExactNumber)return void 0;at3=
-Array.isArray(at3)?at3[Number(step)]:Object.hasOwn(at3,step)?at3[String(step)]:void 0}return at3}function put4(value3,path,member2){
-const parent=valueAt3(value3,path.slice(0,-1));const step=path.at(-1);if(typeof parent!=="object"||parent===null||parent instanceof
+Array.isArray(at3)?at3[Number(step)]:Object.hasOwn(at3,step)?at3[String(step)]:void 0}return at3}function put3(value3,path,member2){
+const parent=valueAt2(value3,path.slice(0,-1));const step=path.at(-1);if(typeof parent!=="object"||parent===null||parent instanceof
 ExactNumber||step===void 0)return false;if(Array.isArray(parent)){if(member2===void 0)return false;parent[Number(step)]=
 member2}else if(member2===void 0)delete parent[String(step)];else parent[String(step)]=member2;return true}function find6(root,path){let found2={node:root,key:void 0,complete:true};for(const step of path){const{node:node2}=found2;
-if(node2.type==="map"){const entry2=node2.entries.get(String(step));if(entry2===void 0)return{...found2,complete:false};
-found2={node:entry2.value,key:entry2.key,complete:true}}else if(node2.type==="list"){const item=node2.items[Number(step)];
-if(item===void 0)return{...found2,complete:false};found2={node:item,key:void 0,complete:true}}else{return{...found2,complete:false}}}
+if(node2.type==="map"){const entry=node2.entries.get(String(step));if(entry===void 0)return{...found2,complete:false};found2=
+{node:entry.value,key:entry.key,complete:true}}else if(node2.type==="list"){const item=node2.items[Number(step)];if(item===
+void 0)return{...found2,complete:false};found2={node:item,key:void 0,complete:true}}else{return{...found2,complete:false}}}
 return found2}function mapNode(range2,entries){return{type:"map",range:range2,entries,...measure2([...entries.values()].
 map(({value:value3})=>value3))}}function listNode(range2,items){return{type:"list",range:range2,items,...measure2(items)}}
 function measure2(children){let size2=1;let height=0;for(const child of children){size2+=child.size;height=Math.max(height,
@@ -20216,8 +19471,8 @@ expected}:{},...issue3.code==="unrecognized_keys"?{keys:issue3.keys}:{},...issue
 values}:{}}]})}function meantBranch(errors2){const fitting3=errors2.filter(branch2=>!branch2.some(({code:code2,path})=>path.
 length===0&&(code2==="invalid_type"||code2==="invalid_union")));const[branch]=fitting3;if(fitting3.length!==1||branch===
 void 0)return void 0;const strange=branch.some(({code:code2})=>code2==="unrecognized_keys");return strange&&branch.some(
-({code:code2,path})=>code2==="invalid_type"&&path.length===1)?void 0:branch}var namedAtMost3=20;function issueProblems(issue3,subject){
-const{root,file,name:name2,under=[]}=subject;const found2=find6(root,issue3.path);if(issue3.code==="unrecognized_keys")return unknownFields(
+({code:code2,path})=>code2==="invalid_type"&&path.length===1)?void 0:branch}function issueProblems(issue3,subject){const{
+root,file,name:name2,under=[]}=subject;const found2=find6(root,issue3.path);if(issue3.code==="unrecognized_keys")return unknownFields(
 issue3,subject);if(!found2.complete){const field2=String(issue3.path.at(-1));const parent=issue3.path.slice(0,-1);return[
 error("missing-field",`missing field "${field2}" in ${within4(name2,[...under,...parent])}`,[placeIn(file,root,parent)],
 onlyValue(subject.schema,issue3.path))]}hideField(found2.node,file);const place2=valuePlace(file,root,issue3.path);const whole2=[
@@ -20228,63 +19483,59 @@ const{expected,path}=issue3;return[error("wrong-type",`${what}: ${issue3.message
  ${gotOf(node2,file)}`,[place2],typeHint({expected,node:node2,path,schema:subject.schema,file}))]}if(issue3.code==="inva\
 lid_value"&&issue3.values!==void 0){const names3=issue3.values.map(value3=>JSON.stringify(value3));const{node:node2}=found2;
 const similar=node2.type==="scalar"&&typeof node2.value==="string"&&!node2.value.includes("$")?nearest(node2.value,issue3.
-values.map(String)):void 0;const[family="",...rest]=node2.type==="scalar"&&typeof node2.value==="string"?node2.value.split(
-"."):[];const members3=rest.length===0?[]:names3.filter((_,at3)=>String(issue3.values?.[at3]).startsWith(`${family}.`));
-const isQuoted=node2.type==="scalar"&&typeof node2.value==="string"&&issue3.values.some(value3=>typeof value3!=="string"&&
-String(value3)===node2.value);const more=names3.length>namedAtMost3?` and ${names3.length-namedAtMost3} more`:"";const list2=`${names3.
-slice(0,namedAtMost3).join(", ")}${more}`;const must=names3.length===1?`must be ${names3[0]}`:`must be one of ${list2}`;
-return[error("wrong-value",`${what} ${must}`,[place2],isQuoted?"write it without quotes":members3.length>1?`of ${family}\
- there are ${members3.join(", ")}`:similar===void 0?void 0:`did you mean "${similar}"?`)]}if(issue3.code==="too_small"&&
-found2.node.type==="scalar"&&found2.node.value===""){return[error("wrong-value",`${what} must not be empty`,[place2])]}if(issue3.
-message===""){return[error("wrong-value",`${what} is too ${issue3.code==="too_big"?"large":"small"}`,[place2])]}return[error(
-"wrong-value",`${what}${/^(must|is|needs) /.test(issue3.message)?" ":": "}${issue3.message}`,[place2])]}function hideField(node2,file){
-if(node2.type==="scalar"&&typeof node2.value==="string"&&shownKey(node2.value)!==node2.value)file.hide(node2.range)}function hasNothing({
-value:value3}){return value3.type==="scalar"&&value3.value===null&&value3.source===""}function toldKey(key,entry2,bare3,file){
-const told6=shownKey(key);if(entry2===void 0||told6!==key)return told6;const isAlone=hasNothing(entry2);if(isAlone&&bare3.
-some(name2=>name2!==key)){file.hide(entry2.key);return void 0}if(!file.hides(entry2.key)){if(!isAlone||!looksSecret(key)||
-!/\d/.test(key))return key;file.hide(entry2.key);return void 0}if(/^[A-Za-z_][\w-]{0,40}$/.test(key))return isAlone?void 0:
-key;return/^([A-Za-z_][\w-]{0,20})[\s:=]/.exec(key)?.[1]}function unknownFields(issue3,subject){const{root,file,name:name2,
-schema:schema5,under=[],fieldHint:fieldHint2}=subject;const{node:node2}=find6(root,issue3.path);const known3=knownFields(
-schema5,issue3.path);const entries=node2.type==="map"?node2.entries:new Map;const bare3=[...entries].flatMap(([key,entry2])=>isSecretField(
-key)&&hasNothing(entry2)?[key]:[]);const keys=(issue3.keys??[]).map(key=>{const entry2=entries.get(key);return{key,entry:entry2,
-told:toldKey(key,entry2,bare3,file)}});const free=known3.filter(field2=>!entries.has(field2));const sections2=new Map;for(const field2 of known3){
-for(const inner of knownFields(schema5,[...issue3.path,field2])){if(!sections2.has(inner))sections2.set(inner,field2)}}const where=within4(
-name2,[...under,...issue3.path]);return keys.map(({key,entry:entry2,told:told6})=>{const place2=entry2===void 0?placeIn(
-file,root,issue3.path):file.place(entry2.key);if(told6!==key)return gluedField(key,told6,where,place2);const near=nearest(
-key,free)===void 0?void 0:nearest(key,[...free,...known3]);const similar=near??withWords(key,free)??nearest(key,known3)??
-withWords(key,known3);const message=`unknown field "${key}" in ${where}`;const section2=sections2.get(key);const below2=section2===
-void 0?void 0:`"${key}" stands below "${section2}"`;const elsewhere=fieldHint2?.(key,issue3.path)??(similar===void 0?below2:
-void 0);if(similar!==void 0&&elsewhere===void 0){return error("unknown-field",`${message}, did you mean "${similar}"?`,[
-place2])}const hint=elsewhere??(known3.length>0?`fields here: ${known3.join(", ")}`:void 0);return error("unknown-field",
-message,[place2],hint)})}function gluedField(key,told6,where,place2){if(told6===void 0)return error("unknown-field",`unk\
-nown field in ${where}, whose name is not shown, since it may be a secret`,[place2],'write it as "key: value"');const hasColon=/^["']?\s*:/.
-test(key.slice(told6.length));const missing2=hasColon?"a space is missing behind the colon of":"a colon and a space are \
-missing behind";return error("unknown-field",`${missing2} "${told6}" in ${where}`,[place2],`write it as "${told6}: \u2026"`)}
-function onlyValue(schema5,path){const[only2,...others]=schemasAt(schema5,path);return only2 instanceof ZodLiteral&&others.
-length===0&&only2.values.size===1?`write "${path.at(-1)}: ${only2.value}"`:void 0}function withWords(key,known3){const words7=name2=>name2.
-toLowerCase().split(/[_-]+/).map(word2=>word2.replace(/s$/,""));const wanted=words7(key);const holding=known3.filter(field2=>wanted.
-every(word2=>word2.length>1&&words7(field2).includes(word2)));return holding.length===1?holding[0]:void 0}function pathText(path){
-return path.reduce((text6,step)=>typeof step==="number"?`${text6}[${step}]`:/^[\w-]+$/.test(step)?`${text6}${text6===""?
-"":"."}${step}`:`${text6}[${JSON.stringify(shownKey(step))}]`,"")}function within4(name2,path){return path.length===0?name2:
-`${pathText(path)} of ${name2}`}function valuePlace(file,root,path){const{node:node2,key}=find6(root,path);return file.place(
-node2.range.end>node2.range.start||key===void 0?node2.range:key)}function placeIn(file,root,path){const{node:node2,key}=find6(
-root,path);return file.place(key??startOf2(node2))}init_nearest();init_problems();init_secret_names();init_values();var BadVariable=class extends Error{written;constructor(message,written3){super(message);this.written=written3}};var MAX_NESTING=50;
+values.map(String)):void 0;const isQuoted=node2.type==="scalar"&&typeof node2.value==="string"&&issue3.values.some(value3=>typeof value3!==
+"string"&&String(value3)===node2.value);const must=names3.length===1?`must be ${names3[0]}`:`must be one of ${names3.join(
+", ")}`;return[error("wrong-value",`${what} ${must}`,[place2],isQuoted?"write it without quotes":similar===void 0?void 0:
+`did you mean "${similar}"?`)]}if(issue3.code==="too_small"&&found2.node.type==="scalar"&&found2.node.value===""){return[
+error("wrong-value",`${what} must not be empty`,[place2])]}if(issue3.message===""){return[error("wrong-value",`${what} i\
+s too ${issue3.code==="too_big"?"large":"small"}`,[place2])]}return[error("wrong-value",`${what}${/^(must|is|needs) /.test(
+issue3.message)?" ":": "}${issue3.message}`,[place2])]}function hideField(node2,file){if(node2.type==="scalar"&&typeof node2.
+value==="string"&&shownKey(node2.value)!==node2.value)file.hide(node2.range)}function hasNothing({value:value3}){return value3.
+type==="scalar"&&value3.value===null&&value3.source===""}function toldKey(key,entry,bare3,file){const told6=shownKey(key);
+if(entry===void 0||told6!==key)return told6;const isAlone=hasNothing(entry);if(isAlone&&bare3.some(name2=>name2!==key)){
+file.hide(entry.key);return void 0}if(!file.hides(entry.key)){if(!isAlone||!looksSecret(key)||!/\d/.test(key))return key;
+file.hide(entry.key);return void 0}if(/^[A-Za-z_][\w-]{0,40}$/.test(key))return isAlone?void 0:key;return/^([A-Za-z_][\w-]{0,20})[\s:=]/.
+exec(key)?.[1]}function unknownFields(issue3,subject){const{root,file,name:name2,schema:schema5,under=[],fieldHint:fieldHint2}=subject;
+const{node:node2}=find6(root,issue3.path);const known3=knownFields(schema5,issue3.path);const entries=node2.type==="map"?
+node2.entries:new Map;const bare3=[...entries].flatMap(([key,entry])=>isSecretField(key)&&hasNothing(entry)?[key]:[]);const keys=(issue3.
+keys??[]).map(key=>{const entry=entries.get(key);return{key,entry,told:toldKey(key,entry,bare3,file)}});const free=known3.
+filter(field2=>!entries.has(field2));const sections2=new Map;for(const field2 of known3){for(const inner of knownFields(
+schema5,[...issue3.path,field2])){if(!sections2.has(inner))sections2.set(inner,field2)}}const where=within4(name2,[...under,
+...issue3.path]);return keys.map(({key,entry,told:told6})=>{const place2=entry===void 0?placeIn(file,root,issue3.path):file.
+place(entry.key);if(told6!==key)return gluedField(key,told6,where,place2);const near=nearest(key,free)===void 0?void 0:nearest(
+key,[...free,...known3]);const similar=near??withWords(key,free)??nearest(key,known3)??withWords(key,known3);const message=`\
+unknown field "${key}" in ${where}`;const section2=sections2.get(key);const below2=section2===void 0?void 0:`"${key}" st\
+ands below "${section2}"`;const elsewhere=fieldHint2?.(key,issue3.path)??(similar===void 0?below2:void 0);if(similar!==void 0&&
+elsewhere===void 0){return error("unknown-field",`${message}, did you mean "${similar}"?`,[place2])}const hint=elsewhere??
+(known3.length>0?`fields here: ${known3.join(", ")}`:void 0);return error("unknown-field",message,[place2],hint)})}function gluedField(key,told6,where,place2){
+if(told6===void 0)return error("unknown-field",`unknown field in ${where}, whose name is not shown, since it may be a se\
+cret`,[place2],'write it as "key: value"');const hasColon=/^["']?\s*:/.test(key.slice(told6.length));const missing2=hasColon?
+"a space is missing behind the colon of":"a colon and a space are missing behind";return error("unknown-field",`${missing2}\
+ "${told6}" in ${where}`,[place2],`write it as "${told6}: \u2026"`)}function onlyValue(schema5,path){const[only2,...others]=schemasAt(
+schema5,path);return only2 instanceof ZodLiteral&&others.length===0&&only2.values.size===1?`write "${path.at(-1)}: ${only2.
+value}"`:void 0}function withWords(key,known3){const words7=name2=>name2.toLowerCase().split(/[_-]+/).map(word2=>word2.replace(
+/s$/,""));const wanted=words7(key);const holding=known3.filter(field2=>wanted.every(word2=>word2.length>1&&words7(field2).
+includes(word2)));return holding.length===1?holding[0]:void 0}function pathText(path){return path.reduce((text6,step)=>typeof step===
+"number"?`${text6}[${step}]`:/^[\w-]+$/.test(step)?`${text6}${text6===""?"":"."}${step}`:`${text6}[${JSON.stringify(shownKey(
+step))}]`,"")}function within4(name2,path){return path.length===0?name2:`${pathText(path)} of ${name2}`}function valuePlace(file,root,path){
+const{node:node2,key}=find6(root,path);return file.place(node2.range.end>node2.range.start||key===void 0?node2.range:key)}
+function placeIn(file,root,path){const{node:node2,key}=find6(root,path);return file.place(key??startOf2(node2))}init_nearest();init_problems();init_secret_names();init_values();var BadVariable=class extends Error{written;constructor(message,written3){super(message);this.written=written3}};var MAX_NESTING=50;
 function parseVariables(text6){return new Scanner2(text6).template(false,0)}var Scanner2=class{#text;#at=0;constructor(text6){
 this.#text=text6}template(inside2,depth){const parts=[];const stop=inside2?/[$}]/g:/\$/g;let literal2="";while(this.#at<
 this.#text.length){stop.lastIndex=this.#at;const next=stop.exec(this.#text)?.index??this.#text.length;literal2+=this.#text.
 slice(this.#at,next);this.#at=next;if(next===this.#text.length)break;if(this.#text[next]==="}")break;const after2=this.#text[next+
 1];if(after2==="{"){if(literal2!=="")parts.push(literal2);literal2="";parts.push(this.#reference(depth))}else{literal2+=
-"$";this.#at+=after2==="$"?2:1}}if(literal2!=="")parts.push(literal2);return parts}#reference(depth){const start3=this.#at;
-if(depth>MAX_NESTING)throw this.#bad("defaults are nested too deeply",start3);const name2=/[A-Za-z_][A-Za-z0-9_]*/y;name2.
-lastIndex=start3+2;const found2=name2.exec(this.#text)?.[0];if(found2===void 0)throw this.#bad('"${" is not followed by \
-a name',start3);const told6=/^[A-Z_][A-Z0-9_]*$/.test(found2)?found2:"\u2026";this.#at=start3+2+found2.length;if(this.#text[this.#at]===
-"}"){this.#at+=1;return{name:found2,written:this.#text.slice(start3,this.#at)}}const operator=this.#text.slice(this.#at,
+"$";this.#at+=after2==="$"?2:1}}if(literal2!=="")parts.push(literal2);return parts}#reference(depth){const start2=this.#at;
+if(depth>MAX_NESTING)throw this.#bad("defaults are nested too deeply",start2);const name2=/[A-Za-z_][A-Za-z0-9_]*/y;name2.
+lastIndex=start2+2;const found2=name2.exec(this.#text)?.[0];if(found2===void 0)throw this.#bad('"${" is not followed by \
+a name',start2);const told6=/^[A-Z_][A-Z0-9_]*$/.test(found2)?found2:"\u2026";this.#at=start2+2+found2.length;if(this.#text[this.#at]===
+"}"){this.#at+=1;return{name:found2,written:this.#text.slice(start2,this.#at)}}const operator=this.#text.slice(this.#at,
 this.#at+2);if(operator!==":-"&&operator!==":?"){const end2=this.#at>=this.#text.length;throw this.#bad(end2?`"\${${told6}\
-" is not closed by "}"`:`"\${${told6}" is followed by something unknown`,start3)}this.#at+=2;const rest=this.#at;const inner=this.
-template(true,depth+1);if(this.#text[this.#at]!=="}")throw this.#bad(`"\${${told6}" is not closed by "}"`,start3);const message=this.#text.
-slice(rest,this.#at);this.#at+=1;const written3=this.#text.slice(start3,this.#at);return operator===":-"?{name:found2,written:written3,
-fallback:inner}:{name:found2,written:written3,message}}#bad(message,start3){return new BadVariable(message,this.#text.slice(
-start3,this.#at+1).split("\n")[0]??"")}};var MAX_TEXT=16*1024*1024;var MAX_CHAIN=100;var nothing2={text:"",tainted:false,unknown:true};var Variables=class{#sources;#lenient;#resolved=new Map;#resolving=[];#used=new Map;#problems=[];#reported=new Set;constructor(sources2,options){
+" is not closed by "}"`:`"\${${told6}" is followed by something unknown`,start2)}this.#at+=2;const rest=this.#at;const inner=this.
+template(true,depth+1);if(this.#text[this.#at]!=="}")throw this.#bad(`"\${${told6}" is not closed by "}"`,start2);const message=this.#text.
+slice(rest,this.#at);this.#at+=1;const written3=this.#text.slice(start2,this.#at);return operator===":-"?{name:found2,written:written3,
+fallback:inner}:{name:found2,written:written3,message}}#bad(message,start2){return new BadVariable(message,this.#text.slice(
+start2,this.#at+1).split("\n")[0]??"")}};var MAX_TEXT=16*1024*1024;var MAX_CHAIN=100;var nothing2={text:"",tainted:false,unknown:true};var Variables=class{#sources;#lenient;#resolved=new Map;#resolving=[];#used=new Map;#problems=[];#reported=new Set;constructor(sources2,options){
 this.#sources=sources2;this.#lenient=options.lenient}get used(){return this.#used}takeProblems(){const problems=this.#problems;
 this.#problems=[];return problems}resolve(text6,node2,file,path=[]){const context3={node:node2,file,path};let template2;
 try{template2=parseVariables(text6)}catch(failure2){if(!(failure2 instanceof BadVariable))throw failure2;this.#report(error(
@@ -20345,15 +19596,15 @@ return error("insecure-http",`${what} is plain http to another machine, which wo
 test(url.hostname)&&written3!==url.hostname;if(isFilledUp||/^https?:\/\/https?:?\/\//i.test(text6)){return bad2("names n\
 o host that there can be",example)}if(url.port==="0"||!isHost(url.hostname)){return bad2(url.port==="0"?"has the port 0":
 "names no host that there can be",example)}const prefix=url.pathname.replace(/\/+$/,"");return{href:`${url.origin}${prefix}`,
-origin:url.origin,prefix}}function slipIn(text6){const example="write it as https://id.example.com";const trimmed2=text6.
-trim();if(trimmed2==="")return["is empty",example];if(/^\$[A-Za-z_{(]/.test(trimmed2)){return["is the name of a variable\
- that nothing filled in","in idops.yaml write ${NAME}, with braces"]}if(/\s/.test(trimmed2))return["has white space in i\
-t",example];const bare3=/^(https?)\/\//i.exec(trimmed2)?.[1]?.toLowerCase();if(bare3!==void 0)return[`lacks the colon af\
-ter ${bare3}`,`write ${bare3}:// in the place of ${bare3}//`];const scheme=/^https?:/i.exec(trimmed2)?.[0];if(scheme===void 0){
-if(!/^(?:\/\/)?(?:[\w-]+\.)*[\w-]+(?::\d+)?(?:\/|$)/.test(trimmed2))return void 0;const local=/^(?:\/\/)?(?:localhost|127\.[\d.]+)(?:[:/]|$)/.
-test(trimmed2);return["does not say whether it is https or http",`write ${local?"http":"https"}:// before the host`]}const rest=trimmed2.
-slice(scheme.length);if(!/^\/\/[^/\\]/.test(rest)){return/^[/\\]*$/.test(rest)?["names no host",example]:[`lacks the two\
- slashes after ${scheme.toLowerCase()}`,example]}if(/^\/\/[^/?#]*@/.test(rest))return void 0;const port=/^\/\/(?:[^/?#@]*@)?(?:\[[^\]/]*\]|[^/?#:[\]]*):([^/?#]*)/.
+origin:url.origin,prefix}}function slipIn(text6){const example="write it as https://id.example.com";const trimmed=text6.
+trim();if(trimmed==="")return["is empty",example];if(/^\$[A-Za-z_{(]/.test(trimmed)){return["is the name of a variable t\
+hat nothing filled in","in idops.yaml write ${NAME}, with braces"]}if(/\s/.test(trimmed))return["has white space in it",
+example];const bare3=/^(https?)\/\//i.exec(trimmed)?.[1]?.toLowerCase();if(bare3!==void 0)return[`lacks the colon after ${bare3}`,
+`write ${bare3}:// in the place of ${bare3}//`];const scheme=/^https?:/i.exec(trimmed)?.[0];if(scheme===void 0){if(!/^(?:\/\/)?(?:[\w-]+\.)*[\w-]+(?::\d+)?(?:\/|$)/.
+test(trimmed))return void 0;const local=/^(?:\/\/)?(?:localhost|127\.[\d.]+)(?:[:/]|$)/.test(trimmed);return["does not s\
+ay whether it is https or http",`write ${local?"http":"https"}:// before the host`]}const rest=trimmed.slice(scheme.length);
+if(!/^\/\/[^/\\]/.test(rest)){return/^[/\\]*$/.test(rest)?["names no host",example]:[`lacks the two slashes after ${scheme.
+toLowerCase()}`,example]}if(/^\/\/[^/?#]*@/.test(rest))return void 0;const port=/^\/\/(?:[^/?#@]*@)?(?:\[[^\]/]*\]|[^/?#:[\]]*):([^/?#]*)/.
 exec(rest)?.[1];if(port!==void 0&&port!==""&&!(/^\d{1,5}$/.test(port)&&Number(port)<=65535)){return["has a port that is \
 no number from 1 to 65535",example]}return void 0}function isHost(host){if(host.startsWith("["))return true;return host.
 replace(/\.$/,"").split(".").every(part2=>/^[a-z\d_](?:[\w-]*[a-z\d_])?$/i.test(part2))}function isLoopback(host){const name2=host.
@@ -20361,15 +19612,15 @@ replace(/\.$/,"");return name2==="localhost"||name2.endsWith(".localhost")||name
 address"}];var given=["id.example.com","https://id.example.com","https","s","//id.example.com","","/","x","1","0.0","0.0\
 .1","::1","localhost"];var MOST_VARIABLES=3;function addressProblems(layers,place2){const found2=new Map;for(const{config:config3,
 parts}of layers){const allows=find6(config3,["server","allow_insecure_http"]);const allowInsecureHttp=allows.complete&&allows.
-node.type==="scalar"&&allows.node.value!==false;for(const{path,what}of addresses2){const{node:node2,complete:complete2}=find6(
-config3,["server",...path]);const written3=complete2&&node2.type==="scalar"?parts(node2):void 0;if(written3===void 0||node2.
-type!=="scalar")continue;const wrong3=wrongIn(written3,{allowInsecureHttp,what,places:[place2(node2)]});if(wrong3!==void 0)
-found2.set(`${wrong3.code} ${node2.range.start}`,wrong3)}}return[...found2.values()]}function wrongIn(parts,use){const gaps=parts.
-filter(part2=>part2===null).length;if(gaps>MOST_VARIABLES)return void 0;let wrong3;for(const text6 of filled3(parts)){const checked2=checkBaseUrl(
-text6,use);if(isBaseUrl(checked2))return void 0;wrong3??=checked2}return wrong3}function*filled3(parts,before=""){const[
-part2,...rest]=parts;if(part2===void 0)yield before;else for(const text6 of part2===null?[...given,...rests(before)]:[part2])
-yield*filled3(rest,before+text6)}function rests(before){return/^h[a-z]*$/.test(before)?["https://id.example.com","http:/\
-/localhost"].flatMap(whole2=>whole2.startsWith(before)?[whole2.slice(before.length)]:[]):[]}init_problems();init_work_tree();import{lstat as lstat3,realpath as realpath3}from"node:fs/promises";import{dirname as dirname9,
+node.type==="scalar"&&allows.node.value!==false;for(const{path,what}of addresses2){const{node:node2,complete}=find6(config3,
+["server",...path]);const written3=complete&&node2.type==="scalar"?parts(node2):void 0;if(written3===void 0||node2.type!==
+"scalar")continue;const wrong3=wrongIn(written3,{allowInsecureHttp,what,places:[place2(node2)]});if(wrong3!==void 0)found2.
+set(`${wrong3.code} ${node2.range.start}`,wrong3)}}return[...found2.values()]}function wrongIn(parts,use){const gaps=parts.
+filter(part2=>part2===null).length;if(gaps>MOST_VARIABLES)return void 0;let wrong3;for(const text6 of filled(parts)){const checked2=checkBaseUrl(
+text6,use);if(isBaseUrl(checked2))return void 0;wrong3??=checked2}return wrong3}function*filled(parts,before=""){const[part2,
+...rest]=parts;if(part2===void 0)yield before;else for(const text6 of part2===null?[...given,...rests(before)]:[part2])yield*filled(
+rest,before+text6)}function rests(before){return/^h[a-z]*$/.test(before)?["https://id.example.com","http://localhost"].flatMap(
+whole2=>whole2.startsWith(before)?[whole2.slice(before.length)]:[]):[]}init_problems();init_work_tree();import{lstat as lstat3,realpath as realpath3}from"node:fs/promises";import{dirname as dirname9,
 join as join14}from"node:path";async function findAbove(name2,cwd){if(await isThere(join14(cwd,name2)))return join14(cwd,name2);const top=await topOf(cwd);
 if(top===void 0)return void 0;for(let folder=await realpath3(cwd);folder!==top;){folder=dirname9(folder);const path=join14(
 folder,name2);if(!await isThere(path))continue;for(const one of[path,join14(top,".git")])await refuseOthers(one,path,cwd);
@@ -20380,19 +19631,19 @@ cwd).catch(()=>void 0);const top=folder===void 0?void 0:await workTreeOf(folder)
 const own5=process.getuid?.();const{uid}=await lstat3(one);if(own5===void 0||uid===own5||uid===0)return;const[shown3,owned]=[
 shownPath(config3,cwd),shownPath(one,cwd)];throw new ProblemsError([error("no-config",`there is no idops.yaml in this fo\
 lder, and ${shown3} is not taken by itself, since ${owned} belongs to another user`,[],`write --config ${shown3} if that\
- is the one`)])}import{resolve as resolvePath}from"node:path";function guardedOf(layers,root,defaultState){const variables=new Set;const files=new Set;const states2=new Set;const named6=new Set(
+ is the one`)])}import{resolve as resolvePath}from"node:path";function guardedOf(layers,root,defaultState){const variables=new Set;const files=new Set;const states2=new Set;const named5=new Set(
 ["IDOPS_TOKEN"]);for(const{config:config3,text:text6}of layers){const texts2=node2=>scalarsOf(node2).flatMap(scalar=>{const known3=text6(
 scalar);return known3===void 0||known3===""?[]:[known3]});for(const section2 of[["server","auth"],["server","tls"],["sta\
-te","postgres"]]){const{node:node2,complete:complete2}=find6(config3,section2);if(!complete2)continue;for(const scalar of scalarsOf(
-node2))for(const name2 of namesIn3(scalar))named6.add(name2);for(const name2 of passedNodes(node2).flatMap(texts2))named6.
+te","postgres"]]){const{node:node2,complete}=find6(config3,section2);if(!complete)continue;for(const scalar of scalarsOf(
+node2))for(const name2 of namesIn3(scalar))named5.add(name2);for(const name2 of passedNodes(node2).flatMap(texts2))named5.
 add(name2);const given2=commandNodes(node2).flatMap(texts2).flatMap(filesIn);for(const file of[...fileNodes(node2).flatMap(
 texts2),...given2])files.add(resolvePath(root,file))}const remote=find6(config3,["state","git","remote"]);if(remote.complete&&
-remote.node.type==="scalar")for(const name2 of namesIn3(remote.node))named6.add(name2);const state=find6(config3,["state",
+remote.node.type==="scalar")for(const name2 of namesIn3(remote.node))named5.add(name2);const state=find6(config3,["state",
 "path"]);const[path=defaultState]=state.complete?texts2(state.node):[];states2.add(resolvePath(root,path))}const pending=[
-...named6];for(let name2=pending.pop();name2!==void 0;name2=pending.pop()){variables.add(name2);for(const{config:config3}of layers){
-const{node:node2,complete:complete2}=find6(config3,["vars",name2]);if(complete2&&node2.type==="scalar")pending.push(...namesIn3(
-node2).filter(one=>!variables.has(one)))}}return{variables,files:[...files],states:[...states2]}}function fileNodes(node2){
-if(node2.type!=="map")return[];return[...node2.entries].flatMap(([key,{value:value3}])=>key.endsWith("_file")?[value3]:fileNodes(
+...named5];for(let name2=pending.pop();name2!==void 0;name2=pending.pop()){variables.add(name2);for(const{config:config3}of layers){
+const{node:node2,complete}=find6(config3,["vars",name2]);if(complete&&node2.type==="scalar")pending.push(...namesIn3(node2).
+filter(one=>!variables.has(one)))}}return{variables,files:[...files],states:[...states2]}}function fileNodes(node2){if(node2.
+type!=="map")return[];return[...node2.entries].flatMap(([key,{value:value3}])=>key.endsWith("_file")?[value3]:fileNodes(
 value3))}function commandNodes(node2){const command2=node2.type==="map"?node2.entries.get("token_command")?.value:void 0;
 return command2===void 0?[]:[command2]}function filesIn(argument){const behind=[...argument.matchAll(/[=@:]/g)].map(({index})=>argument.
 slice(index+1));return[argument,...behind,...argument.split(/[\s"'`=@:,;|&<>()]+/)].filter(part2=>part2!=="")}function passedNodes(node2){
@@ -20415,12 +19666,12 @@ length>8)return false;return lower.startsWith("a")&&lower.length<=5&&(0,import_f
 h")<=2||lower.startsWith("h")&&(0,import_fastest_levenshtein3.distance)(lower,"header")<=2}function sectionAt(text6,lineStart,key,keyEnd){
 const isFar=key-lineStart>500;const before=text6.slice(isFar?key-50:lineStart,key);const after2=text6[keyEnd]??"";if(keyCharacter.
 test(after2))return void 0;const isBlock=!isFar&&/^\s*(?:[-?][ \t]+)*["']?$/.test(before);if(!isBlock&&!/[{,]\s*["']?$/.
-test(before))return void 0;const[gap=""]=/^["']?[ \t]*:?[ \t]*/.exec(text6.slice(keyEnd,keyEnd+200))??[];const start3=keyEnd+
-gap.length;if(key-lineStart>longLine)return{start:start3,end:lineEnd(text6,keyEnd)};let end2=secretEnd(text6,lineStart,key,
-start3);if(isBlock&&text6.slice(start3,end2).trim()==="")end2=besideEnd(text6,key-lineStart,end2);return{start:start3,end:end2}}
+test(before))return void 0;const[gap=""]=/^["']?[ \t]*:?[ \t]*/.exec(text6.slice(keyEnd,keyEnd+200))??[];const start2=keyEnd+
+gap.length;if(key-lineStart>longLine)return{start:start2,end:lineEnd(text6,keyEnd)};let end2=secretEnd(text6,lineStart,key,
+start2);if(isBlock&&text6.slice(start2,end2).trim()==="")end2=besideEnd(text6,key-lineStart,end2);return{start:start2,end:end2}}
 function besideEnd(text6,indent2,from){if(indent2===0)return from;let end2=from;while(end2<text6.length){const next=lineEnd(
 text6,end2+1);const line=text6.slice(end2+1,next);if(line.trim()!==""&&line.search(/\S/)<indent2)break;end2=next}return end2}
-function hideWithin(text6,{start:start3,end:end2},found2){let owner;let at3=start3;while(at3<end2){const char=text6[at3]??
+function hideWithin(text6,{start:start2,end:end2},found2){let owner;let at3=start2;while(at3<end2){const char=text6[at3]??
 "";if(/[\s{}[\],]/.test(char)||/[-?]/.test(char)&&/\s/.test(text6[at3+1]??" ")){at3+=1;continue}const isQuoted=char==='"'||
 char==="'";const tokenEnd=Math.min(end2,isQuoted?quotedEnd(text6,at3,char):plainEnd(text6,at3));const written3=text6.slice(
 at3,tokenEnd);const said3=isQuoted?written3.slice(1,-1):written3;const[colon]=/^[ \t]*:(?=[\s,{}[\]"']|$)/.exec(text6.slice(
@@ -20429,7 +19680,7 @@ colon.length):isOpen(owner,said3);if(!isPlain2&&!isReference(written3)){const[kn
 exec(written3)??[];const from=known3.length<written3.length?at3+known3.length:at3;if(!isReference(text6.slice(from,tokenEnd)))
 found2.push({start:from,end:tokenEnd})}if(isKey)owner=said3;else if(owner!=="pass_env")owner=void 0;at3=tokenEnd+(colon?.
 length??0);if(at3<end2&&at3===tokenEnd&&text6[at3]===":")at3+=1}}function isOpen(owner,said3){const pattern=owner!==void 0&&
-Object.hasOwn(plainMembers,owner)?plainMembers[owner]:void 0;return pattern?.test(said3)===true&&said3.length<=100&&!looksLikeCredential2(
+Object.hasOwn(plainMembers,owner)?plainMembers[owner]:void 0;return pattern?.test(said3)===true&&said3.length<=100&&!looksLikeCredential(
 said3)}function endsThere(text6,at3){const[rest=""]=text6.slice(at3,at3+500).split("\n",1);if(!/^\s*(?:$|[,}#])/.test(rest))
 return false;const[,below2=""]=/^[^\n]*\n([^\n]*)/.exec(text6.slice(at3,at3+500))??[];const line=text6.slice(text6.lastIndexOf(
 "\n",at3-1)+1,at3);return/^\s*[,}]/.test(rest)||below2.trim()===""||below2.search(/\S/)<=line.search(/\S/)}function plainEnd(text6,at3){
@@ -20447,8 +19698,8 @@ syntaxProblem(file,found2,range2));told6=Math.max(told6,file.lineAt(range2.end).
 source}){return/^%YAML[ \t]+1\.1[ \t]*$/.test(source)}function oldYaml(file,{source,offset}){const place2=file.place({start:offset,
 end:offset+source.trimEnd().length});return error("yaml-syntax","YAML 1.1 is not supported",[place2],"remove the directi\
 ve")}function rangeOf({text:text6},{code:code2,pos},quotes){const quote2=code2==="MISSING_CHAR"?quotes.get(pos[0]):void 0;
-const start3=quote2??Math.min(pos[0],text6.length);return{start:start3,end:quote2===void 0?Math.max(Math.min(pos[1],text6.
-length),start3+1):start3+1}}function limitProblem(file,{code:code2},range2){const places=()=>[file.place(range2)];if(code2===
+const start2=quote2??Math.min(pos[0],text6.length);return{start:start2,end:quote2===void 0?Math.max(Math.min(pos[1],text6.
+length),start2+1):start2+1}}function limitProblem(file,{code:code2},range2){const places=()=>[file.place(range2)];if(code2===
 "TAG_RESOLVE_FAILED"){return error("unknown-tag","this tag is not known",places(),'remove it; put quotes around a value \
 that begins with "!"')}if(code2!=="RESOURCE_EXHAUSTION")return void 0;return error("too-deep",`more than ${MAX_DEPTH} le\
 vels of nesting`,places(),"flatten the document")}var told3={TAB_AS_INDENT:["a line is indented with a tab, which YAML d\
@@ -20461,9 +19712,9 @@ ok for the colon after a key, the comma between members, the space before "#", a
 "a comma is missing, or quotes around a value with a colon",'write {id: x, name: "a: b"}'],BAD_DQ_ESCAPE:["unknown escap\
 e in double quotes","write the backslash twice, or use single quotes"],BAD_ALIAS:[`a text without quotes can't begin wit\
 h "&" or "*"`,"put quotes around the value"],BAD_DIRECTIVE:[`a line can't begin with "%"`,'put quotes around the key, or\
- begin a comment with "#"']};function syntaxProblem(file,{code:code2,pos},range2){const{text:text6}=file;const{start:start3}=range2;
-const isTab=code2==="BAD_INDENT"&&text6[start3]==="	";const[message,hint]=(start3<pos[0]?unclosedQuote(text6[start3]):void 0)??
-specialStart(text6,code2,start3)??missingSpace(text6,code2,start3)??told3[isTab?"TAB_AS_INDENT":code2]??["this is not va\
+ begin a comment with "#"']};function syntaxProblem(file,{code:code2,pos},range2){const{text:text6}=file;const{start:start2}=range2;
+const isTab=code2==="BAD_INDENT"&&text6[start2]==="	";const[message,hint]=(start2<pos[0]?unclosedQuote(text6[start2]):void 0)??
+specialStart(text6,code2,start2)??missingSpace(text6,code2,start2)??told3[isTab?"TAB_AS_INDENT":code2]??["this is not va\
 lid YAML"];return error("yaml-syntax",message,[file.place(range2)],hint)}function unclosedQuote(quote2='"'){return["the \
 quote that opens here is never closed",`write ${quote2} where the value ends`]}function specialStart(text6,code2,at3){const line=text6.
 slice(text6.lastIndexOf("\n",at3-1)+1,lineEnd(text6,at3)).slice(0,500);const mark=code2==="BAD_SCALAR_START"?text6[at3]:
@@ -20514,7 +19765,7 @@ exceeded;this.#allowance.exceeded=true;this.#exhausted=true;if(already)return em
 losion",`aliases repeat more than ${MAX_ALIASED} values`,places,"use fewer aliases"));return empty2}return{...target,range:range2}}#scalar(node2){
 const range2=rangeOf2(node2);const plain3=node2.type==="PLAIN"||node2.type===void 0||node2.type===null;const source=typeof node2.
 source==="string"?node2.source:"";const{value:value3}=node2;let kept3=typeof value3==="string"||typeof value3==="boolean"?
-value3:null;if(plain3)hideLoose(this.#file,source,range2);if(typeof value3==="number"){const number4=numberOf2(source);if(number4===
+value3:null;if(plain3)hideLoose(this.#file,source,range2);if(typeof value3==="number"){const number4=numberOf(source);if(number4===
 void 0){this.problems.push(error("wrong-value","JSON has no such number",[this.#file.place(range2)],"write it in quotes \
 to have it as a text"))}kept3=number4??0}return{type:"scalar",value:kept3,plain:plain3,source,range:range2,size:1,height:0}}#pair(entries,key,value3,depth){
 const range2=rangeOf2(key);const places=()=>[this.#file.place(range2)];const name2=(0,import_yaml.isScalar)(key)?key.value:
@@ -20530,14 +19781,14 @@ plicate-key",`the key "${shownKey(name2)}" is twice in one map`,[this.#file.plac
 "remove one of the two"));return}entries.set(name2,{key:range2,value:converted})}};function unknownAt(range2){return{type:"\
 scalar",value:null,plain:true,source:"",range:range2,size:1,height:0,unknown:true}}function isBraces(node2){const[pair]=node2.
 items;return node2.flow===true&&node2.items.length===1&&(0,import_yaml.isMap)(pair?.key)&&pair.key.flow===true&&pair.value===
-null}function numberOf2(source){if(/^0[xo]/.test(source))return exactly(BigInt(source).toString());const text6=decimalText(
+null}function numberOf(source){if(/^0[xo]/.test(source))return exactly(BigInt(source).toString());const text6=decimalText(
 source);return text6===void 0?void 0:exactly(text6)}function rangeOf2(node2){if(typeof node2==="object"&&node2!==null&&"\
-range"in node2&&Array.isArray(node2.range)){const[start3,end2]=node2.range;if(typeof start3==="number"&&typeof end2==="n\
-umber")return{start:start3,end:end2}}return{start:0,end:0}}function merge2(base2,over,exclusive2){const entries=new Map(base2.entries);for(const[name2,entry2]of over.entries){const below2=entries.
-get(name2);const both=below2!==void 0&&below2.value.type==="map"&&entry2.value.type==="map"&&!exclusive2.has(name2);entries.
-set(name2,both?{key:entry2.key,value:mergeMaps(below2.value,entry2.value,exclusive2)}:entry2)}return mapNode(base2.range,
-entries)}function mergeMaps(below2,above,exclusive2){return below2.type==="map"&&above.type==="map"?merge2(below2,above,
-exclusive2):above}function without(node2,drop){return mapNode(node2.range,new Map([...node2.entries].filter(([name2,{value:value3}])=>!drop(
+range"in node2&&Array.isArray(node2.range)){const[start2,end2]=node2.range;if(typeof start2==="number"&&typeof end2==="n\
+umber")return{start:start2,end:end2}}return{start:0,end:0}}function merge2(base2,over,exclusive2){const entries=new Map(base2.entries);for(const[name2,entry]of over.entries){const below2=entries.
+get(name2);const both=below2!==void 0&&below2.value.type==="map"&&entry.value.type==="map"&&!exclusive2.has(name2);entries.
+set(name2,both?{key:entry.key,value:mergeMaps(below2.value,entry.value,exclusive2)}:entry)}return mapNode(base2.range,entries)}
+function mergeMaps(below2,above,exclusive2){return below2.type==="map"&&above.type==="map"?merge2(below2,above,exclusive2):
+above}function without(node2,drop){return mapNode(node2.range,new Map([...node2.entries].filter(([name2,{value:value3}])=>!drop(
 name2,value3))))}var exclusive=new Set(["auth"]);function readConfig(file,environment){for(const range2 of credentialRanges(file.text))file.
 hide(range2);const{documents,problems:found2}=parseYaml(file);const problems=[...found2];const[first,second]=documents;if(second!==
 void 0){problems.push(error("wrong-value","a configuration is one document",[file.place(second.root.range)],"remove the \
@@ -20554,35 +19805,35 @@ join(", ")}`))}refuse(inOrder(problems));const base2=without(root,name2=>name2==
 type==="map"?merge2(withoutPlace(base2,node2),node2,exclusive):base2;return{chosen:chosen===void 0?base2:over(chosen),own:chosen?.
 node.type==="map"?chosen.node:void 0,environments:known3,all:()=>[base2,...known3.map(name2=>over(find6(root,["environme\
 nts",name2])))]}}function withoutPlace(base2,over){const[below2,above]=[base2,over].map(({entries:entries2})=>entries2.get(
-"state"));if(below2?.value.type!=="map"||above?.value.type!=="map")return base2;const{entries}=above.value;const named6=statePlaces.
-find(place2=>entries.has(place2));if(named6===void 0)return base2;const others=new Set([...statePlaces.filter(place2=>place2!==
-named6),...named6==="path"?[]:["allow_tracked"]]);const value3=without(below2.value,name2=>others.has(name2));return mapNode(
+"state"));if(below2?.value.type!=="map"||above?.value.type!=="map")return base2;const{entries}=above.value;const named5=statePlaces.
+find(place2=>entries.has(place2));if(named5===void 0)return base2;const others=new Set([...statePlaces.filter(place2=>place2!==
+named5),...named5==="path"?[]:["allow_tracked"]]);const value3=without(below2.value,name2=>others.has(name2));return mapNode(
 base2.range,new Map([...base2.entries,["state",{...below2,value:value3}]]))}var hidden=[["server","auth","header","value"],
 ["server","auth","token_command"],["state","git","remote"],["state","postgres","url"]];function hideCredentials(root,file){
 const environments=root.entries.get("environments")?.value;const chosen=environments?.type==="map"?[...environments.entries.
 values()]:[];for(const node2 of[root,...chosen.map(({value:value3})=>value3)]){for(const path of hidden){const found2=find6(
 node2,path);if(found2.complete)file.hide(found2.node.range)}}}function withoutEmpty(root){const clean=without(root,(name2,value4)=>name2!==
 "version"&&isEmpty3(value4));const environments=clean.entries.get("environments");if(environments?.value.type!=="map")return clean;
-const cleaned=new Map([...environments.value.entries].map(([name2,entry2])=>{const{value:value4}=entry2;if(isEmpty3(value4))
-return[name2,{...entry2,value:mapNode(value4.range,new Map)}];return[name2,value4.type==="map"?{...entry2,value:without(
-value4,(_,inner)=>isEmpty3(inner))}:entry2]}));const value3=mapNode(environments.value.range,cleaned);return mapNode(clean.
-range,new Map([...clean.entries,["environments",{...environments,value:value3}]]))}function isEmpty3(node2){return node2.
-type==="scalar"&&node2.value===null}init_pem();init_problems();init_values();import{createPrivateKey as createPrivateKey3}from"node:crypto";import{resolve as resolvePath2}from"node:path";init_problems();function proxyFor(origin2,variables){const{protocol,hostname:hostname3,port}=new URL(origin2);if(isLoopback(hostname3))return null;
+const cleaned=new Map([...environments.value.entries].map(([name2,entry])=>{const{value:value4}=entry;if(isEmpty3(value4))
+return[name2,{...entry,value:mapNode(value4.range,new Map)}];return[name2,value4.type==="map"?{...entry,value:without(value4,
+(_,inner)=>isEmpty3(inner))}:entry]}));const value3=mapNode(environments.value.range,cleaned);return mapNode(clean.range,
+new Map([...clean.entries,["environments",{...environments,value:value3}]]))}function isEmpty3(node2){return node2.type===
+"scalar"&&node2.value===null}init_pem();init_problems();init_values();import{createPrivateKey as createPrivateKey3}from"node:crypto";import{resolve as resolvePath2}from"node:path";init_problems();init_values();function proxyFor(origin2,variables){const{protocol,hostname:hostname3,port}=new URL(origin2);if(isLoopback(hostname3))return null;
 const name2=protocol==="https:"?"https_proxy":"http_proxy";const found2=setting(variables,name2);if(found2===void 0||isExempt(
 hostname3,port||defaultPort(protocol),variables))return null;return readProxy(found2.value,found2.name)}function isProblem(found2){
 return found2!==null&&"severity"in found2}function setting(variables,name2){for(const writing of[name2,name2.toUpperCase()]){
 const value3=Object.hasOwn(variables,writing)?variables[writing]?.trim():void 0;if(value3)return{name:writing,value:value3}}
 return void 0}function defaultPort(protocol){return protocol==="https:"?"443":"80"}function isExempt(host,port,variables){
 const entries=(setting(variables,"no_proxy")?.value??"").toLowerCase().split(/[\s,]+/);const name2=host.replace(/^\[|\]$|\.$/g,
-"");return entries.filter(Boolean).some(entry2=>{if(entry2==="*")return true;const{address:address2,only:only2}=/^(?<address>\[.+\]|[^:]+):(?<only>\d+)$/.
-exec(entry2)?.groups??{};if(only2!==void 0&&only2!==port)return false;const domain=(address2??entry2).replace(/^\[|\]$/g,
-"").replace(/^\*?\./,"");return name2===domain||name2.endsWith(`.${domain}`)})}function readProxy(text6,variable){const bad2=why=>error(
+"");return entries.filter(Boolean).some(entry=>{if(entry==="*")return true;const{address:address2,only:only2}=/^(?<address>\[.+\]|[^:]+):(?<only>\d+)$/.
+exec(entry)?.groups??{};if(only2!==void 0&&only2!==port)return false;const domain=(address2??entry).replace(/^\[|\]$/g,"").
+replace(/^\*?\./,"");return name2===domain||name2.endsWith(`.${domain}`)})}function readProxy(text6,variable){const bad2=why=>error(
 "bad-proxy",`the proxy in ${variable} ${why}`,[],"write it as http://proxy.example.com:3128");const address2=/^[a-z][a-z0-9+.-]*:\/\//i.
 test(text6)?text6:`http://${text6}`;const url=URL.canParse(address2)?new URL(address2):void 0;if(url===void 0||url.hostname===
 "")return bad2("is not an address");if(url.protocol!=="http:"&&url.protocol!=="https:")return bad2("is neither http nor \
 https");let authorization=null;try{const pair=`${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
-if(pair!==":")authorization=`Basic ${Buffer.from(pair).toString("base64")}`}catch{return bad2("has a user name or a pass\
-word that is not percent-encoded rightly")}return{origin:url.origin,variable,authorization}}async function serverSettings(sources2){return await new Settings(sources2).build()}var Settings=class{#sources;#problems;#secrets=[];constructor(sources2){
+if(pair!==":")authorization=new Sensitive(`Basic ${Buffer.from(pair).toString("base64")}`)}catch{return bad2("has a user\
+ name or a password that is not percent-encoded rightly")}return{origin:url.origin,variable,authorization}}async function serverSettings(sources2){return await new Settings(sources2).build()}var Settings=class{#sources;#problems;#secrets=[];constructor(sources2){
 this.#sources=sources2;this.#problems=[...sources2.section.problems]}async build(){const server=this.#sources.section.data??
 {};const allowInsecureHttp=server.allow_insecure_http??false;const address2=this.#baseUrl(server,allowInsecureHttp);const auth2=await this.#auth(
 server.auth,allowInsecureHttp);if(this.#sources.given.pinned&&address2!==void 0&&auth2!==void 0)this.#staysAt(address2,auth2);
@@ -20590,25 +19841,25 @@ const tls=await this.#tls(server.tls??{});const proxy=address2===void 0?null:thi
 refuse(this.#problems);const profile=profiles[server.profile??"documented"];if(profile===void 0||address2===void 0||auth2===
 void 0){throw new Error("settings without a problem and without a value")}return{baseUrl:address2.href,address:address2,
 profile,profileWritten:server.profile!==void 0,auth:auth2,tls,proxy,allowInsecureHttp,secrets:this.#secrets.filter(secret3=>secret3!==
-"")}}#baseUrl(server,allowInsecureHttp){const{given:given2,place:place2}=this.#sources;const text6=given2.baseUrl??server.
-base_url;if(text6===void 0){this.#missing("the address of the server","add server.base_url to the configuration, or give\
- --base-url or IDOPS_BASE_URL");return void 0}const places=given2.baseUrl===void 0?place2("base_url"):[];const address2=this.#address(
-text6,"the base URL",places,allowInsecureHttp);if(address2!==void 0&&given2.aside!==void 0)this.#sameAddress(address2,given2.
-aside,places);return address2}#sameAddress(address2,aside,places){const other=checkBaseUrl(aside,{what:"IDOPS_BASE_URL",
-places:[],allowInsecureHttp:true});if(isBaseUrl(other)&&other.href===address2.href)return;this.#problems.push(error("oth\
-er-address",`IDOPS_BASE_URL names ${isBaseUrl(other)?other.href:"something else"}, and environment ${this.#sources.environment}\
- is at ${address2.href}`,places,"unset IDOPS_BASE_URL, or give --base-url, which replaces the address of an environment"))}#address(text6,what,places,allowInsecureHttp){
-const checked2=checkBaseUrl(text6,{what,places,allowInsecureHttp});if(isBaseUrl(checked2))return checked2;this.#problems.
-push(checked2);return void 0}#proxy({origin:origin2}){const proxy=proxyFor(origin2,this.#sources.variables);if(isProblem(
-proxy)){this.#problems.push(proxy);return null}if(proxy?.authorization!=null){const encoded=proxy.authorization.replace(
-/^Basic /,"");const pair=Buffer.from(encoded,"base64").toString();this.#secrets.push(encoded,pair.slice(pair.indexOf(":")+
-1))}return proxy}#missing(what,hint){if(this.#sources.section.problems.length>0)return;this.#problems.push(error("missin\
-g-field",`${what} is not known`,this.#sources.key,hint))}async#auth(auth2,allowInsecureHttp){const{given:given2,cwd,root,
-place:place2}=this.#sources;if(given2.tokenFile!==void 0)return await this.#tokenFile(resolvePath2(cwd,given2.tokenFile),
-[]);if(given2.token!==void 0)return this.#token(given2.token,"IDOPS_TOKEN",[]);if(auth2?.token!==void 0)return this.#token(
-auth2.token,"server.auth.token",place2("auth","token"));if(auth2?.token_file!==void 0){return await this.#tokenFile(resolvePath2(
-root,auth2.token_file),place2("auth","token_file"))}if(auth2?.token_command!==void 0){return{way:"token_command",argv:auth2.
-token_command,cwd:root,passed:this.#passed(auth2)}}if(auth2?.client_credentials!==void 0){return this.#clientCredentials(
+"").map(secret3=>new Sensitive(secret3))}}#baseUrl(server,allowInsecureHttp){const{given:given2,place:place2}=this.#sources;
+const text6=given2.baseUrl??server.base_url;if(text6===void 0){this.#missing("the address of the server","add server.bas\
+e_url to the configuration, or give --base-url or IDOPS_BASE_URL");return void 0}const places=given2.baseUrl===void 0?place2(
+"base_url"):[];const address2=this.#address(text6,"the base URL",places,allowInsecureHttp);if(address2!==void 0&&given2.
+aside!==void 0)this.#sameAddress(address2,given2.aside,places);return address2}#sameAddress(address2,aside,places){const other=checkBaseUrl(
+aside,{what:"IDOPS_BASE_URL",places:[],allowInsecureHttp:true});if(isBaseUrl(other)&&other.href===address2.href)return;this.#problems.
+push(error("other-address",`IDOPS_BASE_URL names ${isBaseUrl(other)?other.href:"something else"}, and environment ${this.#sources.
+environment} is at ${address2.href}`,places,"unset IDOPS_BASE_URL, or give --base-url, which replaces the address of an \
+environment"))}#address(text6,what,places,allowInsecureHttp){const checked2=checkBaseUrl(text6,{what,places,allowInsecureHttp});
+if(isBaseUrl(checked2))return checked2;this.#problems.push(checked2);return void 0}#proxy({origin:origin2}){const proxy=proxyFor(
+origin2,this.#sources.variables);if(isProblem(proxy)){this.#problems.push(proxy);return null}if(proxy?.authorization!=null){
+const encoded=String(proxy.authorization.reveal()).replace(/^Basic /,"");const pair=Buffer.from(encoded,"base64").toString();
+this.#secrets.push(encoded,pair.slice(pair.indexOf(":")+1))}return proxy}#missing(what,hint){if(this.#sources.section.problems.
+length>0)return;this.#problems.push(error("missing-field",`${what} is not known`,this.#sources.key,hint))}async#auth(auth2,allowInsecureHttp){
+const{given:given2,cwd,root,place:place2}=this.#sources;if(given2.tokenFile!==void 0)return await this.#tokenFile(resolvePath2(
+cwd,given2.tokenFile),[]);if(given2.token!==void 0)return this.#token(given2.token,"IDOPS_TOKEN",[]);if(auth2?.token!==void 0)
+return this.#token(auth2.token,"server.auth.token",place2("auth","token"));if(auth2?.token_file!==void 0){return await this.#tokenFile(
+resolvePath2(root,auth2.token_file),place2("auth","token_file"))}if(auth2?.token_command!==void 0){return{way:"token_com\
+mand",argv:auth2.token_command,cwd:root,passed:this.#passed(auth2)}}if(auth2?.client_credentials!==void 0){return this.#clientCredentials(
 auth2.client_credentials,allowInsecureHttp)}if(auth2?.header!==void 0)return this.#header(auth2.header);this.#missing("h\
 ow to authenticate","add server.auth to the configuration, or give --token-file or IDOPS_TOKEN");return void 0}#staysAt({
 origin:origin2},auth2){const elsewhere=auth2.way==="token_command"?"would run a program for a token":auth2.way==="client\
@@ -20641,29 +19892,29 @@ place("tls",member2);const shown3=shownPath(path,this.#sources.cwd);const pem2=a
  of tls.${member2}`,"bad-certificate",places,"the path is relative to the configuration");if(pem2===void 0)return void 0;
 try{parse11(pem2);return pem2}catch{const what=member2==="client_key_file"?"a private key without a passphrase":"certifi\
 cates";this.#problems.push(error("bad-certificate",`${shown3} does not hold ${what} in PEM form`,places));return void 0}}async#read(path,what,code2,places,hint){
-const bytes=await readBytes(path);const text6=bytes instanceof Uint8Array?decode2(bytes):bytes;if(typeof text6==="string")
-return text6.replace(/^\uFEFF/,"");this.#problems.push(error(code2,`${what} ${text6.detail}`,places,hint));return void 0}#rememberVariables(){
+const bytes=readBytes(path);const text6=bytes instanceof Uint8Array?decode2(bytes):bytes;if(typeof text6==="string")return text6.
+replace(/^\uFEFF/,"");this.#problems.push(error(code2,`${what} ${text6.detail}`,places,hint));return void 0}#rememberVariables(){
 const{data:data3,notes}=this.#sources.section;for(const{path,tainted}of notes.values()){if(!tainted||path[0]!=="auth"||path.
 includes("token_url")||path.includes("client_id"))continue;const value3=path.reduce(memberOf2,data3);if(typeof value3===
 "string")this.#secrets.push(value3)}}};function memberOf2(value3,step){if(Array.isArray(value3))return value3[Number(step)];
 if(typeof value3!=="object"||value3===null||!Object.hasOwn(value3,step))return void 0;return value3[step]}var CONFIG="idops.yaml";async function loadProject(options){const{cwd,variables}=options;const path=await configPath(options);
-const file=await readSource(path,nameOf3(path,{cwd,root:dirname10(path)}));if(!("text"in file))throw new ProblemsError([
-await unreadableConfig(path,options,file)]);const root=await realpath4(dirname10(path)).catch(failure2=>{throw new ProblemsError(
-[error("file-unreadable",`${shownPath(dirname10(path),cwd)} ${unreadable(failure2).detail}`)])});const environment=options.
-env??setting2(variables,"IDOPS_ENV")??null;return new LoadedProject(options,root,file,environment,readConfig(file,environment))}
-async function configPath(options){const{cwd,above=true}=options;const given2=givenConfig(options);if(given2!==void 0)return resolvePath3(
-cwd,given2);return(above?await findAbove(CONFIG,cwd):void 0)??resolvePath3(cwd,CONFIG)}function givenConfig({config:config3,
-variables}){return config3??setting2(variables,"IDOPS_CONFIG")}async function unreadableConfig(path,options,problem){const{
-cwd,above=true}=options;const bytes=await readBytes(path);if(bytes instanceof Uint8Array||bytes.reason!=="missing")return problem;
-if(await isThere(path)){return error("file-unreadable",`${shownPath(path,cwd)} is a link that leads nowhere`,[],"put the\
- file where the link leads, or put the configuration in the place of the link")}if(givenConfig(options)!==void 0){return error(
-"no-config",`there is no file ${shownPath(path,cwd)}`,[],"check --config and IDOPS_CONFIG")}const passed=above?await passedAbove(
-CONFIG,cwd):void 0;if(passed!==void 0){const shown3=shownPath(passed,cwd);return error("no-config",`there is no ${CONFIG}\
- in this folder, and ${shown3} is not taken by itself, since this is no git work tree`,[],`start idops in that folder, o\
-r write --config ${shown3}`)}const top=above?await topOf(cwd):void 0;const searched=top===void 0?"":`, nor above it up t\
-o ${shownPath(top,cwd)}, where its git work tree ends`;return error("no-config",`there is no ${CONFIG} in this folder${searched}`,
-[],'start idops in the folder of your idops.yaml, name it with --config, or write one with "idops init"')}function setting2(variables,name2){
-const value3=Object.hasOwn(variables,name2)?variables[name2]:void 0;return value3===""?void 0:value3}var LoadedProject=class{root;file;cwd;environment;environments;profile;#source;#config;#all;#hasAddress;#process;#sources;#tokenFile;#guarded;constructor(options,root,source,environment,{
+const file=readSource(path,nameOf3(path,{cwd,root:dirname10(path)}));if(!("text"in file))throw new ProblemsError([await unreadableConfig(
+path,options,file)]);const root=await realpath4(dirname10(path)).catch(failure2=>{throw new ProblemsError([error("file-u\
+nreadable",`${shownPath(dirname10(path),cwd)} ${unreadable(failure2).detail}`)])});const environment=options.env??setting2(
+variables,"IDOPS_ENV")??null;return new LoadedProject(options,root,file,environment,readConfig(file,environment))}async function configPath(options){
+const{cwd,above=true}=options;const given2=givenConfig(options);if(given2!==void 0)return resolvePath3(cwd,given2);return(above?
+await findAbove(CONFIG,cwd):void 0)??resolvePath3(cwd,CONFIG)}function givenConfig({config:config3,variables}){return config3??
+setting2(variables,"IDOPS_CONFIG")}async function unreadableConfig(path,options,problem){const{cwd,above=true}=options;const bytes=readBytes(
+path);if(bytes instanceof Uint8Array||bytes.reason!=="missing")return problem;if(await isThere(path)){return error("file\
+-unreadable",`${shownPath(path,cwd)} is a link that leads nowhere`,[],"put the file where the link leads, or put the con\
+figuration in the place of the link")}if(givenConfig(options)!==void 0){return error("no-config",`there is no file ${shownPath(
+path,cwd)}`,[],"check --config and IDOPS_CONFIG")}const passed=above?await passedAbove(CONFIG,cwd):void 0;if(passed!==void 0){
+const shown3=shownPath(passed,cwd);return error("no-config",`there is no ${CONFIG} in this folder, and ${shown3} is not \
+taken by itself, since this is no git work tree`,[],`start idops in that folder, or write --config ${shown3}`)}const top=above?
+await topOf(cwd):void 0;const searched=top===void 0?"":`, nor above it up to ${shownPath(top,cwd)}, where its git work t\
+ree ends`;return error("no-config",`there is no ${CONFIG} in this folder${searched}`,[],'start idops in the folder of yo\
+ur idops.yaml, name it with --config, or write one with "idops init"')}function setting2(variables,name2){const value3=Object.
+hasOwn(variables,name2)?variables[name2]:void 0;return value3===""?void 0:value3}var LoadedProject=class{root;file;cwd;environment;environments;profile;#source;#config;#all;#hasAddress;#process;#sources;#tokenFile;#guarded;constructor(options,root,source,environment,{
 chosen,own:own5,environments,all}){this.root=root;this.#tokenFile=options.tokenFile;this.file=source.path;this.cwd=options.
 cwd;this.environment=environment;this.environments=environments;this.#source=source;this.#config=chosen;this.#all=all;this.#hasAddress=
 own5!==void 0&&find6(own5,["server","base_url"]).complete;this.#process=options.variables;this.#sources=variableSources(
@@ -20681,35 +19932,34 @@ this.root,path))}settingsProblems(){const sections2={state:stateSettingsSchema,s
 return Object.entries(sections2).flatMap(([name2,schema5])=>this.#resolved(name2,schema5,true).problems)}addressProblems(){
 const[base2,...environments]=this.#all();const used=this.environment===null&&base2!==void 0?[base2,...environments]:environments;
 return[...this.#badReferences(used),...addressProblems(this.#layers(used),({range:range2})=>this.#source.place(range2))]}#badReferences(configs){
-const found2=new Map;for(const config3 of configs){const{node:node2,complete:complete2}=find6(config3,["server"]);if(!complete2)
-continue;const variables=new Variables(variableSources(config3,this.#source,this.#process),{lenient:true});resolve4(node2,
-this.#source,variables,["server"]);for(const problem of variables.takeProblems()){const[place2]=problem.places;if(problem.
-code==="bad-variable")found2.set(`${place2?.line}:${place2?.column}`,problem)}}return[...found2.values()]}maxDestructive(){
-return this.#section("safety",safetySchema)?.max_destructive??DEFAULT_MAX_DESTRUCTIVE}checks(){return this.#section("che\
-cks",checksSchema)??{}}email(){return this.#section("email",emailSchema)??{}}patterns(){const entry2=this.#config.entries.
-get("manifests");if(entry2===void 0)return DEFAULT_MANIFESTS.map(pattern=>({pattern,place:null}));return(this.#section("\
-manifests",manifestsSchema)??[]).map((pattern,index)=>({pattern,place:this.#source.place(find6(entry2.value,[index]).node.
-range)}))}async server(overrides={}){const variable=setting2(this.#process,"IDOPS_BASE_URL");const isAside=this.#hasAddress&&
-overrides.baseUrl===void 0;const given2={baseUrl:overrides.baseUrl??(isAside?void 0:variable),aside:isAside?variable:void 0,
-tokenFile:overrides.tokenFile,token:setting2(this.#process,"IDOPS_TOKEN"),pinned:overrides.pinned??false};const replaced3=new Set;
-if(given2.baseUrl!==void 0)replaced3.add("base_url");if(given2.tokenFile!==void 0||given2.token!==void 0)replaced3.add("\
-auth");const entry2=this.#config.entries.get("server");return await serverSettings({section:this.#needed("server",serverSchema,
-replaced3),given:given2,environment:this.environment,variables:this.#process,cwd:this.cwd,root:this.root,key:entry2===void 0?
-[]:[this.#source.place(entry2.key)],place:(...path)=>entry2===void 0?[]:[this.#source.place(find6(entry2.value,path).node.
-range)]})}#section(name2,schema5){const{data:data3,problems}=this.#needed(name2,schema5);refuse(problems);return data3}#needed(name2,schema5,replaced3){
-return this.#resolved(name2,schema5,false,replaced3)}#resolved(name2,schema5,lenient,replaced3){const entry2=this.#config.
-entries.get(name2);if(entry2===void 0)return{data:void 0,problems:[],notes:new Map};const root=replaced3!==void 0&&entry2.
-value.type==="map"?without(entry2.value,member2=>replaced3.has(member2)):entry2.value;const variables=new Variables(this.#sources,
-{lenient});return check2({schema:schema5,root,file:this.#source,variables,name:"configuration",under:[name2]})}#literalProfile(){
-const{node:node2,complete:complete2}=find6(this.#config,["server","profile"]);const fallback=profiles.documented;if(fallback===
-void 0)throw new Error("no documented profile");if(!complete2||node2.type!=="scalar"||typeof node2.value!=="string")return fallback;
-let name2=node2.value;if(name2.includes("$")){const variables=new Variables(this.#sources,{lenient:true});const{text:text6,
-tainted,unknown:unknown5}=variables.resolve(name2,node2,this.#source);if(tainted||unknown5)return fallback;name2=text6}return(Object.
-hasOwn(profiles,name2)?profiles[name2]:void 0)??fallback}};function variableSources(config3,file,process2){const vars=config3.
-entries.get("vars")?.value;const allowed=config3.entries.get("allow_env")?.value;const scalars=new Map;if(vars?.type==="\
-map"){for(const[name2,{value:value3}]of vars.entries)if(value3.type==="scalar")scalars.set(name2,value3)}const names3=allowed?.
-type==="list"?allowed.items:[];return{vars:scalars,file,allowed:new Set(names3.flatMap(item=>item.type==="scalar"?[String(
-item.value)]:[])),process:process2}}async function leftBehind2(project,state){const isNew=state.serial===0&&Object.keys(state.resources).length===0;if(!isNew||
+const found2=new Map;for(const config3 of configs){const{node:node2,complete}=find6(config3,["server"]);if(!complete)continue;
+const variables=new Variables(variableSources(config3,this.#source,this.#process),{lenient:true});resolve4(node2,this.#source,
+variables,["server"]);for(const problem of variables.takeProblems()){const[place2]=problem.places;if(problem.code==="bad\
+-variable")found2.set(`${place2?.line}:${place2?.column}`,problem)}}return[...found2.values()]}maxDestructive(){return this.#section(
+"safety",safetySchema)?.max_destructive??DEFAULT_MAX_DESTRUCTIVE}checks(){return this.#section("checks",checksSchema)??{}}email(){
+return this.#section("email",emailSchema)??{}}patterns(){const entry=this.#config.entries.get("manifests");if(entry===void 0)
+return DEFAULT_MANIFESTS.map(pattern=>({pattern,place:null}));return(this.#section("manifests",manifestsSchema)??[]).map(
+(pattern,index)=>({pattern,place:this.#source.place(find6(entry.value,[index]).node.range)}))}async server(overrides={}){
+const variable=setting2(this.#process,"IDOPS_BASE_URL");const isAside=this.#hasAddress&&overrides.baseUrl===void 0;const given2={
+baseUrl:overrides.baseUrl??(isAside?void 0:variable),aside:isAside?variable:void 0,tokenFile:overrides.tokenFile,token:setting2(
+this.#process,"IDOPS_TOKEN"),pinned:overrides.pinned??false};const replaced3=new Set;if(given2.baseUrl!==void 0)replaced3.
+add("base_url");if(given2.tokenFile!==void 0||given2.token!==void 0)replaced3.add("auth");const entry=this.#config.entries.
+get("server");return await serverSettings({section:this.#needed("server",serverSchema,replaced3),given:given2,environment:this.
+environment,variables:this.#process,cwd:this.cwd,root:this.root,key:entry===void 0?[]:[this.#source.place(entry.key)],place:(...path)=>entry===
+void 0?[]:[this.#source.place(find6(entry.value,path).node.range)]})}#section(name2,schema5){const{data:data3,problems}=this.#needed(
+name2,schema5);refuse(problems);return data3}#needed(name2,schema5,replaced3){return this.#resolved(name2,schema5,false,
+replaced3)}#resolved(name2,schema5,lenient,replaced3){const entry=this.#config.entries.get(name2);if(entry===void 0)return{
+data:void 0,problems:[],notes:new Map};const root=replaced3!==void 0&&entry.value.type==="map"?without(entry.value,member2=>replaced3.
+has(member2)):entry.value;const variables=new Variables(this.#sources,{lenient});return check2({schema:schema5,root,file:this.#source,
+variables,name:"configuration",under:[name2]})}#literalProfile(){const{node:node2,complete}=find6(this.#config,["server",
+"profile"]);const fallback=profiles.documented;if(fallback===void 0)throw new Error("no documented profile");if(!complete||
+node2.type!=="scalar"||typeof node2.value!=="string")return fallback;let name2=node2.value;if(name2.includes("$")){const variables=new Variables(
+this.#sources,{lenient:true});const{text:text6,tainted,unknown:unknown5}=variables.resolve(name2,node2,this.#source);if(tainted||
+unknown5)return fallback;name2=text6}return(Object.hasOwn(profiles,name2)?profiles[name2]:void 0)??fallback}};function variableSources(config3,file,process2){
+const vars=config3.entries.get("vars")?.value;const allowed=config3.entries.get("allow_env")?.value;const scalars=new Map;
+if(vars?.type==="map"){for(const[name2,{value:value3}]of vars.entries)if(value3.type==="scalar")scalars.set(name2,value3)}
+const names3=allowed?.type==="list"?allowed.items:[];return{vars:scalars,file,allowed:new Set(names3.flatMap(item=>item.
+type==="scalar"?[String(item.value)]:[])),process:process2}}async function leftBehind2(project,state){const isNew=state.serial===0&&Object.keys(state.resources).length===0;if(!isNew||
 project.state().in==="file")return null;const{root,environment}=project;const usual=[DEFAULT_STATE,...environment===null?
 []:[`.idops/${environment}.json`]];for(const path of usual){const backend3=await fileBackend({path:resolve5(root,path),allowTracked:true});
 const there=await backend3.saved().catch(()=>void 0);const records=Object.keys(there?.resources??{}).length;if(there?.server!==
@@ -20748,7 +19998,7 @@ counts2.files++};var pushFile=(filename,paths)=>{paths.push(filename)};var empty
 excludeFiles,filters:filters2,onlyCounts}=options;if(excludeFiles)return empty$1;if(filters2&&filters2.length)return onlyCounts?
 pushFileFilterAndCount:pushFileFilter;else if(onlyCounts)return pushFileCount;else return pushFile}var getArray=paths=>{
 return paths};var getArrayGroup=()=>{return[""].slice(0,0)};function build$4(options){return options.group?getArrayGroup:
-getArray}var groupFiles=(groups3,directory,files)=>{groups3.push({directory,files,dir:directory})};var empty=()=>{};function build$3(options){
+getArray}var groupFiles=(groups2,directory,files)=>{groups2.push({directory,files,dir:directory})};var empty=()=>{};function build$3(options){
 return options.group?groupFiles:empty}var resolveSymlinksAsync=function(path,state,callback$1){const{queue,fs:fs3,options:{
 suppressErrors}}=state;queue.enqueue();fs3.realpath(path,(error3,resolvedPath)=>{if(error3)return queue.dequeue(suppressErrors?
 null:error3,state);fs3.stat(resolvedPath,(error$1,stat9)=>{if(error$1)return queue.dequeue(suppressErrors?null:error$1,state);
@@ -20792,24 +20042,24 @@ state.paths,this.state.options.filters);this.walkDirectory(this.state,this.root,
 walk);return this.isSynchronous?this.callbackInvoker(this.state,null):null}walk=(entries,directoryPath,depth)=>{const{paths,
 options:{filters:filters2,resolveSymlinks:resolveSymlinks$1,excludeSymlinks,exclude,maxFiles,signal,useRealPaths,pathSeparator},
 controller:controller2}=this.state;if(controller2.aborted||signal&&signal.aborted||maxFiles&&paths.length>maxFiles)return;
-const files=this.getArray(this.state.paths);for(let i2=0;i2<entries.length;++i2){const entry2=entries[i2];if(entry2.isFile()||
-entry2.isSymbolicLink()&&!resolveSymlinks$1&&!excludeSymlinks){const filename=this.joinPath(entry2.name,directoryPath);this.
-pushFile(filename,files,this.state.counts,filters2)}else if(entry2.isDirectory()){let path=joinDirectoryPath(entry2.name,
-directoryPath,this.state.options.pathSeparator);if(exclude&&exclude(entry2.name,path))continue;this.pushDirectory(path,paths,
-filters2);this.walkDirectory(this.state,path,path,depth-1,this.walk)}else if(this.resolveSymlink&&entry2.isSymbolicLink()){
-let path=joinPathWithBasePath(entry2.name,directoryPath);this.resolveSymlink(path,this.state,(stat9,resolvedPath)=>{if(stat9.
-isDirectory()){resolvedPath=normalizePath(resolvedPath,this.state.options);if(exclude&&exclude(entry2.name,useRealPaths?
-resolvedPath:path+pathSeparator))return;this.walkDirectory(this.state,resolvedPath,useRealPaths?resolvedPath:path+pathSeparator,
-depth-1,this.walk)}else{resolvedPath=useRealPaths?resolvedPath:path;const filename=basename9(resolvedPath);const directoryPath$1=normalizePath(
-dirname11(resolvedPath),this.state.options);resolvedPath=this.joinPath(filename,directoryPath$1);this.pushFile(resolvedPath,
-files,this.state.counts,filters2)}})}}this.groupFiles(this.state.groups,directoryPath,files)}};function promise(root,options){
-return new Promise((resolve$1,reject)=>{callback(root,options,(err,output)=>{if(err)return reject(err);resolve$1(output)})})}
-function callback(root,options,callback$1){let walker=new Walker(root,options,callback$1);walker.start()}function sync(root,options){
-const walker=new Walker(root,options);return walker.start()}var APIBuilder=class{constructor(root,options){this.root=root;
-this.options=options}withPromise(){return promise(this.root,this.options)}withCallback(cb){callback(this.root,this.options,
-cb)}sync(){return sync(this.root,this.options)}};var pm=null;try{__require2.resolve("picomatch");pm=__require2("picomatc\
-h")}catch{}var Builder=class{globCache={};options={maxDepth:Infinity,suppressErrors:true,pathSeparator:sep4,filters:[]};globFunction;constructor(options){
-this.options={...this.options,...options};this.globFunction=this.options.globFunction}group(){this.options.group=true;return this}withPathSeparator(separator){
+const files=this.getArray(this.state.paths);for(let i2=0;i2<entries.length;++i2){const entry=entries[i2];if(entry.isFile()||
+entry.isSymbolicLink()&&!resolveSymlinks$1&&!excludeSymlinks){const filename=this.joinPath(entry.name,directoryPath);this.
+pushFile(filename,files,this.state.counts,filters2)}else if(entry.isDirectory()){let path=joinDirectoryPath(entry.name,directoryPath,
+this.state.options.pathSeparator);if(exclude&&exclude(entry.name,path))continue;this.pushDirectory(path,paths,filters2);
+this.walkDirectory(this.state,path,path,depth-1,this.walk)}else if(this.resolveSymlink&&entry.isSymbolicLink()){let path=joinPathWithBasePath(
+entry.name,directoryPath);this.resolveSymlink(path,this.state,(stat9,resolvedPath)=>{if(stat9.isDirectory()){resolvedPath=
+normalizePath(resolvedPath,this.state.options);if(exclude&&exclude(entry.name,useRealPaths?resolvedPath:path+pathSeparator))
+return;this.walkDirectory(this.state,resolvedPath,useRealPaths?resolvedPath:path+pathSeparator,depth-1,this.walk)}else{resolvedPath=
+useRealPaths?resolvedPath:path;const filename=basename9(resolvedPath);const directoryPath$1=normalizePath(dirname11(resolvedPath),
+this.state.options);resolvedPath=this.joinPath(filename,directoryPath$1);this.pushFile(resolvedPath,files,this.state.counts,
+filters2)}})}}this.groupFiles(this.state.groups,directoryPath,files)}};function promise(root,options){return new Promise(
+(resolve$1,reject)=>{callback(root,options,(err,output)=>{if(err)return reject(err);resolve$1(output)})})}function callback(root,options,callback$1){
+let walker=new Walker(root,options,callback$1);walker.start()}function sync(root,options){const walker=new Walker(root,options);
+return walker.start()}var APIBuilder=class{constructor(root,options){this.root=root;this.options=options}withPromise(){return promise(
+this.root,this.options)}withCallback(cb){callback(this.root,this.options,cb)}sync(){return sync(this.root,this.options)}};
+var pm=null;try{__require2.resolve("picomatch");pm=__require2("picomatch")}catch{}var Builder=class{globCache={};options={
+maxDepth:Infinity,suppressErrors:true,pathSeparator:sep4,filters:[]};globFunction;constructor(options){this.options={...this.
+options,...options};this.globFunction=this.options.globFunction}group(){this.options.group=true;return this}withPathSeparator(separator){
 this.options.pathSeparator=separator;return this}withBasePath(){this.options.includeBasePath=true;return this}withRelativePaths(){
 this.options.relativePaths=true;return this}withDirs(){this.options.includeDirs=true;return this}withMaxDepth(depth){this.
 options.maxDepth=depth;return this}withMaxFiles(limit2){this.options.maxFiles=limit2;return this}withFullPaths(){this.options.
@@ -20834,7 +20084,7 @@ const inputPatternCount=inputParts.length;const minParts=Math.min(inputPatternCo
 const part2=patternParts[j];if(part2.includes("/"))return true;if(!matcher[j](inputParts[j]))break;if(!options.noglobstar&&
 part2==="**")return true;j++}if(j===inputPatternCount)return true}return false}}var WIN32_ROOT_DIR=/^[A-Z]:\/$/i;var isRoot=isWin?
 p=>WIN32_ROOT_DIR.test(p):p=>p==="/";function buildFormat(cwd,root,absolute){if(cwd===root||root.startsWith(`${cwd}/`)){
-if(absolute){const start3=cwd.length+ +!isRoot(cwd);return(p,isDir)=>p.slice(start3,isDir?-1:void 0)||"."}const prefix=root.
+if(absolute){const start2=cwd.length+ +!isRoot(cwd);return(p,isDir)=>p.slice(start2,isDir?-1:void 0)||"."}const prefix=root.
 slice(cwd.length+1);if(prefix)return(p,isDir)=>{if(p===".")return prefix;const result=`${prefix}/${p}`;return isDir?result.
 slice(0,-1):result};return(p,isDir)=>isDir&&p!=="."?p.slice(0,-1):p}if(absolute)return p=>posix3.relative(cwd,p)||".";return p=>posix3.
 relative(cwd,`${root}/${p}`)||"."}function buildRelative(cwd,root){if(root.startsWith(`${cwd}/`)){const prefix=root.slice(
@@ -20894,18 +20144,14 @@ var _ref;if(globInput&&(inputOptions===null||inputOptions===void 0?void 0:inputO
 const patterns=ensureStringArray((_ref=isModern?globInput:globInput.patterns)!==null&&_ref!==void 0?_ref:"**/*");const options=getOptions(
 isModern?inputOptions:globInput);return patterns.length>0?buildCrawler(options,patterns):[]}async function glob(globInput,options){
 const[crawler,relative17]=getCrawler(globInput,options);return crawler?formatPaths(await crawler.withPromise(),relative17):
-[]}init_problems();import{realpath as realpath7}from"node:fs/promises";import{basename as basename10,dirname as dirname13,join as join16,relative as relative11,
-sep as sep6}from"node:path";import{lstatSync,realpathSync as realpathSync2}from"node:fs";import{lstat as lstat4,realpath as realpath6}from"node:fs/promises";var ENOUGH=20;var SLOW=.3;var Disk=class{#now;#calls=0;#spent=0;constructor(now=()=>performance.now()){this.#now=now}lstat(path){
-return this.#isSlow()?lstat4(path):this.#onTheSpot(()=>lstatSync(path))}realpath(path){return this.#isSlow()?realpath6(path):
-this.#onTheSpot(()=>realpathSync2.native(path))}readBytes(path){return this.#isSlow()?readBytes(path):this.#onTheSpot(()=>readBytesSync(
-path))}#isSlow(){return this.#calls>=ENOUGH&&this.#spent>SLOW*this.#calls}#onTheSpot(work){const begun=this.#now();try{return work()}finally{
-this.#calls+=1;this.#spent+=this.#now()-begun}}};import{lstat as lstat5,readlink as readlink2}from"node:fs/promises";import{dirname as dirname12,isAbsolute as isAbsolute4,
+[]}init_problems();import{lstatSync as lstatSync2,realpathSync as realpathSync2}from"node:fs";import{realpath as realpath6}from"node:fs/promises";
+import{basename as basename10,dirname as dirname13,join as join16,relative as relative11,sep as sep6}from"node:path";import{lstatSync}from"node:fs";import{readlink as readlink2}from"node:fs/promises";import{dirname as dirname12,isAbsolute as isAbsolute4,
 join as join15,parse as parse8,relative as relative10,sep as sep5}from"node:path";var MAX_LINKS=40;var mountedData="..da\
 ta";var mountedFolder=/^\.\.\d{4}_\d{2}_\d{2}_\d{2}_\d{2}_\d{2}\.\d+$/;function isInside(path,folder){const way=relative10(
-folder,path);return way!==""&&way!==".."&&!way.startsWith(`..${sep5}`)&&!isAbsolute4(way)}async function follow(path,root,way,look2=place2=>lstat5(
+folder,path);return way!==""&&way!==".."&&!way.startsWith(`..${sep5}`)&&!isAbsolute4(way)}async function follow(path,root,way,look2=place2=>lstatSync(
 place2)){const steps=stepsOf2(relative10(root,path));let place2=root;let links=0;let swapped;for(let step=steps.shift();step!==
 void 0;step=steps.shift()){const next=step===".."?dirname12(place2):join15(place2,step);if(!isInside(next,root)){if(relative10(
-next,root)!==""&&!isInside(root,next))return null;place2=next;continue}const found2=await look2(next,steps.length===0);const target=found2.
+next,root)!==""&&!isInside(root,next))return null;place2=next;continue}const found2=look2(next,steps.length===0);const target=found2.
 isSymbolicLink()?await readlink2(next):void 0;if(way!==void 0){const isData=step===mountedData&&target!==void 0&&mountedFolder.
 test(target);if(step.startsWith(".")&&step!==".."&&!isData&&next!==swapped)way.isHidden=true;if(target===void 0||!isData)
 swapped=void 0;else swapped=join15(place2,target);way.places.push(next)}if(target!==void 0){links+=1;if(links>MAX_LINKS)
@@ -20913,35 +20159,33 @@ throw refused2("ELOOP",next);const{root:top}=parse8(target);if(top!=="")place2=t
 top.length)))}else if(steps.length>0&&!found2.isDirectory())throw refused2("ENOTDIR",next);else place2=next}return relative10(
 place2,root)===""||isInside(place2,root)?place2:null}async function leadsOut(path,root){return await follow(path,root).catch(
 ()=>path)===null}function stepsOf2(path){return path.split(sep5==="/"?"/":/[\\/]/).filter(step=>step!==""&&step!==".")}function refused2(code2,path){
-return Object.assign(new Error(`${code2}: ${path}`),{code:code2})}var readsAtOnce=16;var Access=class{#root;#states;#files;#folders=new Map;#disk=new Disk;#pauses;constructor(project,more=[],pauses=new Pauses(
+return Object.assign(new Error(`${code2}: ${path}`),{code:code2})}var readsAtOnce=16;var Access=class{#root;#states;#files;#folders=new Map;#pauses;constructor(project,more=[],pauses=new Pauses(
 void 0)){this.#pauses=pauses;const{files,states:states2}=project.guarded();this.#root=project.root;this.#states=Promise.
 all(states2.map(ways2)).then(all=>all.flat());this.#files=realpaths([...files,...more])}async find(path){if(this.#pauses.
-due)await this.#pauses.pause();if(!isInside(path,this.#root))return outside;const named6=await this.#private(path);if(named6!==
-void 0)return named6;let target;const way={places:[],isHidden:false};try{const followed=await follow(path,this.#root,way,
-(place2,isLast)=>this.#look(place2,isLast));if(followed===null)return outside;target=await this.#disk.realpath(followed)}catch(failure2){
+due)await this.#pauses.pause();if(!isInside(path,this.#root))return outside;const named5=await this.#private(path);if(named5!==
+void 0)return named5;let target;const way={places:[],isHidden:false};try{const followed=await follow(path,this.#root,way,
+(place2,isLast)=>this.#look(place2,isLast));if(followed===null)return outside;target=realpathSync2.native(followed)}catch(failure2){
 return unreadable(failure2)}if(!isInside(target,this.#root))return outside;if(target===path)return{target};if(way.isHidden&&
 isHidden(target,this.#root))return own3("a hidden file");return await this.#owned(target,...way.places)??{target}}async read(path){
-const found2=await this.find(path);if(!("target"in found2))return found2;const bytes=await this.#disk.readBytes(found2.target);
-const text6=bytes instanceof Uint8Array?decode2(bytes):bytes;if(typeof text6!=="string")return text6;return isWritten(text6)?
-own3("a state, a journal or a stored plan"):{text:text6,target:found2.target}}async#look(place2,isLast){const known3=isLast?
-void 0:this.#folders.get(place2);if(known3!==void 0)return await known3;const found2=this.#disk.lstat(place2);if(isLast)
-return await found2;this.#folders.set(place2,found2);try{return await found2}catch(failure2){this.#folders.delete(place2);
-throw failure2}}async#private(path){return isHidden(path,this.#root)?own3("a hidden file"):await this.#owned(path)}async#owned(...paths){
-const[files,states2]=await Promise.all([this.#files,this.#states]);if(paths.some(path=>files.has(path)))return own3("the\
- configuration or a credential file");return paths.some(path=>states2.some(state=>isOfState(path,state)))?own3("a state,\
- a lock or a journal"):void 0}};var outside={reason:"outside",detail:"lies outside the project"};function own3(what){return{
-reason:"private",detail:`is ${what}`}}async function realpaths(paths){const real=await Promise.all(paths.map(path=>realpath7(
-path).catch(()=>path)));return new Set([...paths,...real])}async function ways2(path){const[folder,target]=await Promise.
-all([dirname13(path),path].map(one=>realpath7(one).catch(()=>void 0)));return[path,...folder===void 0?[]:[join16(folder,
-basename10(path))],...target===void 0?[]:[target]]}function isHidden(path,root){return relative11(root,path).split(sep6).
-some(step=>step.startsWith("."))}function isOfState(path,state){if(path===state||path.startsWith(`${state}.`))return true;
-return path.endsWith(".jsonl")&&dirname13(path)===join16(dirname13(state),"runs")}function isWritten(text6){if(!text6.startsWith(
-"{")||!/"format_version"\s*:/.test(text6.slice(0,4096)))return false;if(/^\{"type":"run",/.test(text6))return true;try{const data3=JSON.
-parse(text6);if(typeof data3!=="object"||data3===null)return false;return"lineage"in data3&&"resources"in data3||"digest"in
-data3&&"changes"in data3}catch{return false}}async function isMountedFolder(path){const target=await realpath7(path).catch(
-()=>void 0);if(target===void 0)return false;const swapped=dirname13(target);if(basename10(target)!==basename10(path)||!mountedFolder.
-test(basename10(swapped)))return false;const data3=await realpath7(join16(dirname13(path),"..data")).catch(()=>void 0);return data3===
-swapped&&dirname13(swapped)===await realpath7(dirname13(path))}init_p_limit();import{stat as stat5}from"node:fs/promises";import{relative as relative13,resolve as resolve9,sep as sep7}from"node:path";init_kinds();init_problems();import*as fs2 from"node:fs";import{stat as stat4}from"node:fs/promises";import{basename as basename11,extname,
+const found2=await this.find(path);if(!("target"in found2))return found2;const bytes=readBytes(found2.target);const text6=bytes instanceof
+Uint8Array?decode2(bytes):bytes;if(typeof text6!=="string")return text6;return isWritten(text6)?own3("a state, a journal\
+ or a stored plan"):{text:text6,target:found2.target}}#look(place2,isLast){const found2=this.#folders.get(place2)??lstatSync2(
+place2);if(!isLast)this.#folders.set(place2,found2);return found2}async#private(path){return isHidden(path,this.#root)?own3(
+"a hidden file"):await this.#owned(path)}async#owned(...paths){const[files,states2]=await Promise.all([this.#files,this.#states]);
+if(paths.some(path=>files.has(path)))return own3("the configuration or a credential file");return paths.some(path=>states2.
+some(state=>isOfState(path,state)))?own3("a state, a lock or a journal"):void 0}};var outside={reason:"outside",detail:"\
+lies outside the project"};function own3(what){return{reason:"private",detail:`is ${what}`}}async function realpaths(paths){
+const real=await Promise.all(paths.map(path=>realpath6(path).catch(()=>path)));return new Set([...paths,...real])}async function ways2(path){
+const[folder,target]=await Promise.all([dirname13(path),path].map(one=>realpath6(one).catch(()=>void 0)));return[path,...folder===
+void 0?[]:[join16(folder,basename10(path))],...target===void 0?[]:[target]]}function isHidden(path,root){return relative11(
+root,path).split(sep6).some(step=>step.startsWith("."))}function isOfState(path,state){if(path===state||path.startsWith(
+`${state}.`))return true;return path.endsWith(".jsonl")&&dirname13(path)===join16(dirname13(state),"runs")}function isWritten(text6){
+if(!text6.startsWith("{")||!/"format_version"\s*:/.test(text6.slice(0,4096)))return false;if(/^\{"type":"run",/.test(text6))
+return true;try{const data3=JSON.parse(text6);if(typeof data3!=="object"||data3===null)return false;return"lineage"in data3&&
+"resources"in data3||"digest"in data3&&"changes"in data3}catch{return false}}async function isMountedFolder(path){const target=await realpath6(
+path).catch(()=>void 0);if(target===void 0)return false;const swapped=dirname13(target);if(basename10(target)!==basename10(
+path)||!mountedFolder.test(basename10(swapped)))return false;const data3=await realpath6(join16(dirname13(path),"..data")).
+catch(()=>void 0);return data3===swapped&&dirname13(swapped)===await realpath6(dirname13(path))}init_p_limit();import{stat as stat5}from"node:fs/promises";import{relative as relative13,resolve as resolve9,sep as sep7}from"node:path";init_kinds();init_problems();import*as fs2 from"node:fs";import{stat as stat4}from"node:fs/promises";import{basename as basename11,extname,
 join as join17,relative as relative12,resolve as resolve8}from"node:path";var NOWHERE=resolve8("/project");var SHOWN2=3;var Walk=class{#project;#refused=new Map;linked=new Set;dangling=new Set;#unfollowed=new Set;#outside=new Set;#passed=new Set;#seeking;constructor(project,{
 seeking=false}={}){this.#project=project;this.#seeking=seeking}options(){return{cwd:NOWHERE,expandDirectories:false,followSymbolicLinks:false,
 fs:{readdir:this.#reader()}}}problems(){const problems=[...this.#refused.values()];const unread=[...this.linked,...this.#passed];
@@ -20956,17 +20200,17 @@ entries=>callback2(null,entries),failure2=>{if(this.#unfollowed.has(folder))this
 root}=this.#project;if(isFirst&&folder!==root){if(await follow(folder,root)===null){this.#refuseOutside(folder);return[]}}
 if(this.#outside.has(folder)){if(this.#seeking&&!relative12(root,folder).startsWith("."))this.#refuseOutside(folder);if(!this.#seeking&&
 extname(folder)===""&&!basename11(folder).startsWith("."))this.#passed.add(folder);return[]}const entries=await fs2.promises.
-readdir(folder,{withFileTypes:true});const seen2=await Promise.all(entries.map(async entry2=>{if(entry2.isFile()||entry2.
-isDirectory())return[entry2];if(!entry2.isSymbolicLink())return[asFile(entry2.name)];const path=join17(folder,entry2.name);
-if(await leadsOut(path,root)){this.#outside.add(path);return[asFile(entry2.name),asFolder(entry2.name)]}const target=await stat4(
-path).catch(()=>void 0);if(this.#seeking&&target===void 0){this.#unfollowed.add(path);return[asFile(entry2.name),asFolder(
-entry2.name)]}if(target?.isDirectory()!==true)return[asFile(entry2.name)];if(await isMountedFolder(path))return[asFolder(
-entry2.name)];if(!entry2.name.startsWith("."))this.linked.add(path);return[]}));return seen2.flat()}#refuseOutside(folder){
-const name2=nameOf3(folder,this.#project);this.#refused.set(folder,error("manifest-outside",`${name2.file} is a link tha\
-t leads out of the project`,[wholeFile(name2)],"copy the files into the project"))}#report(path,failure2){const name2=nameOf3(
-path,this.#project);this.#refused.set(path,error("file-unreadable",`${name2.file} ${unreadable(failure2).detail}`,[wholeFile(
-name2)]))}};function asFile(name2){return{name:name2,isFile:()=>true,isDirectory:()=>false,isSymbolicLink:()=>false}}function asFolder(name2){
-return{name:name2,isFile:()=>false,isDirectory:()=>true,isSymbolicLink:()=>false}}async function unreadOf(seen2){const{project,walk,globs,found:found2,read:read2}=seen2;const ignore=[...seen2.ignore];const shown3=path=>shownPath(
+readdir(folder,{withFileTypes:true});const seen2=await Promise.all(entries.map(async entry=>{if(entry.isFile()||entry.isDirectory())
+return[entry];if(!entry.isSymbolicLink())return[asFile(entry.name)];const path=join17(folder,entry.name);if(await leadsOut(
+path,root)){this.#outside.add(path);return[asFile(entry.name),asFolder(entry.name)]}const target=await stat4(path).catch(
+()=>void 0);if(this.#seeking&&target===void 0){this.#unfollowed.add(path);return[asFile(entry.name),asFolder(entry.name)]}
+if(target?.isDirectory()!==true)return[asFile(entry.name)];if(await isMountedFolder(path))return[asFolder(entry.name)];if(!entry.
+name.startsWith("."))this.linked.add(path);return[]}));return seen2.flat()}#refuseOutside(folder){const name2=nameOf3(folder,
+this.#project);this.#refused.set(folder,error("manifest-outside",`${name2.file} is a link that leads out of the project`,
+[wholeFile(name2)],"copy the files into the project"))}#report(path,failure2){const name2=nameOf3(path,this.#project);this.#refused.
+set(path,error("file-unreadable",`${name2.file} ${unreadable(failure2).detail}`,[wholeFile(name2)]))}};function asFile(name2){
+return{name:name2,isFile:()=>true,isDirectory:()=>false,isSymbolicLink:()=>false}}function asFolder(name2){return{name:name2,
+isFile:()=>false,isDirectory:()=>true,isSymbolicLink:()=>false}}async function unreadOf(seen2){const{project,walk,globs,found:found2,read:read2}=seen2;const ignore=[...seen2.ignore];const shown3=path=>shownPath(
 path,project.cwd);const isOthers=path=>isOfTools(path,project.root);const patterns=globs.map(({pattern})=>eitherEnd(pattern));
 const wide2={ignore,dot:true,caseSensitiveMatch:false};const all=new Walk(project,{seeking:true});const names3=await glob(
 patterns,{...all.options(),...wide2});const missed2=names3.map(name2=>resolve9(project.root,name2)).filter(path=>!found2.
@@ -20974,7 +20218,7 @@ has(path)&&!read2.has(path)&&!isOthers(path)&&!all.dangling.has(path));const fol
 options(),...wide2,onlyDirectories:true});const hollow=folders.map(name2=>resolve9(project.root,name2)).filter(path=>/\.ya?ml$/i.
 test(path)&&!isOthers(path)).filter(path=>![...found2].some(one=>one.startsWith(path+sep7)));const dangling=[...all.dangling].
 filter(path=>!isOthers(path)&&!found2.has(path));const known3=new Set([...missed2,...all.dangling]);const deeper=await deeperOnes(
-seen2,known3);const named6=globs.filter(({isNamed})=>isNamed);const absent=await Promise.all(named6.map(one=>absence(one,
+seen2,known3);const named5=globs.filter(({isNamed})=>isNamed);const absent=await Promise.all(named5.map(one=>absence(one,
 project)));const refused4=all.problems().flatMap(({severity,message})=>severity==="error"?[message]:[]);return[...new Set(
 [...[...walk.linked].map(path=>`${shown3(path)} is a link to a folder, which is not walked`),...dangling.map(path=>`${shown3(
 path)} is a link that leads nowhere, perhaps to a folder`).sort(),...absent.flat(),...refused4,...missed2.map(path=>`${shown3(
@@ -20983,8 +20227,8 @@ path)} has the name of a manifest, and is not read as one`).sort(),...hollow.map
 globs,ignore,found:found2,read:read2},known3){const bases=[...new Set(globs.map(({pattern})=>fixedSteps(pattern).join("/")))];
 const within5=async(walk,some2)=>{if(some2.length===0)return[];const below2=some2.map(base2=>`${base2}${base2===""?"":"/"}\
 **/*.{yaml,yml}`);const options={...walk.options(),ignore:[...ignore,"**/node_modules/**"]};return await glob(below2,{...options,
-caseSensitiveMatch:false})};const named6=new Walk(project);const names3=[...await within5(named6,bases.filter(base2=>base2!==
-"")),...await within5(new Walk(project),bases.filter(base2=>base2===""))];const refused4=named6.problems().flatMap(({severity,
+caseSensitiveMatch:false})};const named5=new Walk(project);const names3=[...await within5(named5,bases.filter(base2=>base2!==
+"")),...await within5(new Walk(project),bases.filter(base2=>base2===""))];const refused4=named5.problems().flatMap(({severity,
 message})=>severity==="error"?[message]:[]);const paths=names3.map(name2=>resolve9(project.root,name2)).filter(path=>!found2.
 has(path)&&!read2.has(path)&&!known3.has(path));if(paths.length===0)return refused4;const others=await readElsewhere(project);
 const limit2=pLimit(readsAtOnce);const looked=await Promise.all(paths.filter(path=>!others.has(path)).map(path=>limit2(async()=>{
@@ -20992,8 +20236,8 @@ const content=await access3.read(path);const shown3=shownPath(path,project.cwd);
 text)?[`${shown3} looks like a manifest, and no glob names it`]:[]}if(content.reason==="private")return[];return[`${shown3}\
  has the name of a manifest, and can't be read`]})));return[...refused4,...looked.flat()]}async function readElsewhere(project){
 const found2=await Promise.all(project.everyGlobs().map(async globs=>{const ignore=globs.flatMap(one=>one.startsWith("!")?
-[one.slice(1)]:[]);const named6=globs.filter(one=>!one.startsWith("!")&&!one.split("/").includes(".."));return named6.length===
-0?[]:await glob(named6,{...new Walk(project).options(),ignore})}));return new Set(found2.flat().map(name2=>resolve9(project.
+[one.slice(1)]:[]);const named5=globs.filter(one=>!one.startsWith("!")&&!one.split("/").includes(".."));return named5.length===
+0?[]:await glob(named5,{...new Walk(project).options(),ignore})}));return new Set(found2.flat().map(name2=>resolve9(project.
 root,name2)))}var kindLine=new RegExp(`\\bkind["']?\\s*:\\s*["']?(?:${kinds.map(({name:name2})=>name2).join("|")})\\b`);
 function isManifest(text6){return kindLine.test(text6)}function eitherEnd(pattern){return pattern.replace(/\.ya?ml$/i,".\
 {yaml,yml}")}function fixedSteps(pattern){const steps=pattern.split("/").slice(0,-1);const wild=steps.findIndex(step=>isDynamicPattern(
@@ -21040,12 +20284,12 @@ th is relative to the manifest");case"too-large":return error("too-large",`${sho
 utf8":return error("body-not-utf8",`${shown3} ${found2.detail}`,places,"save it as UTF-8");default:return error("body-un\
 readable",`${shown3} ${found2.detail}`,places)}}};function bodyOf(text6,name2){let source;return{text:text6,place(part2){
 if(part2===void 0)return wholeFile(name2);source??=sourceOf(name2,text6);const mark=text6.length-source.text.length;return source.
-place({start:Math.max(0,part2.start-mark),end:Math.max(0,part2.end-mark)})}}}init_nearest();init_problems();init_kinds();init_values();init_fields();init_schema();function partOfText(source,written3,text6,part2){const at3=contentOf2(source,written3);const raw=source.slice(at3.start,
-at3.end);if(squeezed2(raw)!==squeezed2(text6))return void 0;const before=squeezed2(text6.slice(0,part2.start)).length;const length2=squeezed2(
-text6.slice(part2.start,part2.end)).length;const start3=nth(raw,before);const end2=nth(raw,before+Math.max(1,length2)-1);
-return start3===void 0||end2===void 0?void 0:{start:at3.start+start3,end:at3.start+end2+1}}function contentOf2(source,{start:start3,
-end:end2}){const first=source.charAt(start3);if(first==='"'||first==="'")return{start:start3+1,end:end2-1};if(first!=="|"&&
-first!==">")return{start:start3,end:end2};const line=source.indexOf("\n",start3);return line<0||line>=end2?{start:start3,
+place({start:Math.max(0,part2.start-mark),end:Math.max(0,part2.end-mark)})}}}init_nearest();init_problems();init_kinds();init_values();init_fields();init_schema();function partOfText(source,written3,text6,part2){const at3=contentOf(source,written3);const raw=source.slice(at3.start,at3.
+end);if(squeezed2(raw)!==squeezed2(text6))return void 0;const before=squeezed2(text6.slice(0,part2.start)).length;const length2=squeezed2(
+text6.slice(part2.start,part2.end)).length;const start2=nth(raw,before);const end2=nth(raw,before+Math.max(1,length2)-1);
+return start2===void 0||end2===void 0?void 0:{start:at3.start+start2,end:at3.start+end2+1}}function contentOf(source,{start:start2,
+end:end2}){const first=source.charAt(start2);if(first==='"'||first==="'")return{start:start2+1,end:end2-1};if(first!=="|"&&
+first!==">")return{start:start2,end:end2};const line=source.indexOf("\n",start2);return line<0||line>=end2?{start:start2,
 end:end2}:{start:line+1,end:end2}}function squeezed2(text6){return text6.replace(/[ \t\r\n]+/g,"")}function nth(text6,count3){
 let left=count3;for(let at3=0;at3<text6.length;at3+=1){if(" 	\r\n".includes(text6.charAt(at3)))continue;if(left===0)return at3;
 left-=1}return void 0}var DeclaredDocument=class{kind;identity;fields;absent;whole;#written;constructor(object3,written3){this.kind=object3.kind;
@@ -21119,17 +20363,17 @@ kind,root,file,notes);const found2=[...mistyped,...problems.filter(problem=>!sen
 kind,root,notes,reading).then(bodies2=>({declared:void 0,...meant2(),problems:[...found2,...bodies2]}))}return new Builder2(
 kind,root,notes,reading).build(data3,found2).then(read2=>read2.declared===void 0?{...read2,...meant2()}:read2)}function covers(one,other){
 const[a2]=one.places;const[b]=other.places;const about2=other.code==="wrong-value"||other.code==="wrong-type";return about2&&
-a2?.file===b?.file&&a2?.line===b?.line&&a2?.column===b?.column}function readKind(root,{file,variables}){const entry2=root.
-entries.get("kind");const names3=kinds.map(({name:name3})=>name3);if(entry2===void 0){const hint=`write one of ${names3.
-join(", ")}`;return[error("missing-field",'missing field "kind" in a manifest document',[file.place(startOf2(root))],hint)]}
-const{value:node2}=entry2;const places=()=>[file.place(node2.range.end>node2.range.start?node2.range:entry2.key)];if(node2.
-type!=="scalar"||typeof node2.value!=="string"){return[error("wrong-type",`"kind" must be one of ${names3.join(", ")}, g\
-ot ${typeOf(node2)}`,places())]}let name2=node2.value;if(name2.includes("$")){const resolved2=variables.resolve(name2,node2,
-file);if(resolved2.tainted)return[sensitiveIdentity("kind",places()),...variables.takeProblems()];if(resolved2.unknown)return variables.
-takeProblems();name2=resolved2.text}if(isKindName(name2))return kindOf(name2);const similar=nearest(name2,names3);return[
-error("unknown-kind",`unknown kind "${name2}"${similar===void 0?"":`, did you mean "${similar}"?`}`,places(),`kinds: ${names3.
-join(", ")}`)]}function sensitiveIdentities(kind,root,file,notes){return[...notes.values()].filter(({path,tainted})=>tainted&&
-identifies(kind,root,path)).map(({path})=>sensitiveIdentity(pathText(path),[valuePlace(file,root,path)]))}function sensitiveIdentity(what,places){
+a2?.file===b?.file&&a2?.line===b?.line&&a2?.column===b?.column}function readKind(root,{file,variables}){const entry=root.
+entries.get("kind");const names3=kinds.map(({name:name3})=>name3);if(entry===void 0){const hint=`write one of ${names3.join(
+", ")}`;return[error("missing-field",'missing field "kind" in a manifest document',[file.place(startOf2(root))],hint)]}const{
+value:node2}=entry;const places=()=>[file.place(node2.range.end>node2.range.start?node2.range:entry.key)];if(node2.type!==
+"scalar"||typeof node2.value!=="string"){return[error("wrong-type",`"kind" must be one of ${names3.join(", ")}, got ${typeOf(
+node2)}`,places())]}let name2=node2.value;if(name2.includes("$")){const resolved2=variables.resolve(name2,node2,file);if(resolved2.
+tainted)return[sensitiveIdentity("kind",places()),...variables.takeProblems()];if(resolved2.unknown)return variables.takeProblems();
+name2=resolved2.text}if(isKindName(name2))return kindOf(name2);const similar=nearest(name2,names3);return[error("unknown\
+-kind",`unknown kind "${name2}"${similar===void 0?"":`, did you mean "${similar}"?`}`,places(),`kinds: ${names3.join(", ")}`)]}
+function sensitiveIdentities(kind,root,file,notes){return[...notes.values()].filter(({path,tainted})=>tainted&&identifies(
+kind,root,path)).map(({path})=>sensitiveIdentity(pathText(path),[valuePlace(file,root,path)]))}function sensitiveIdentity(what,places){
 return error("sensitive-identity",`"${what}" can't come from a process variable, since it says which object is meant`,places,
 "put the value into vars of the configuration")}function identifies(kind,root,path){const[field2="",...rest]=path;const decisive=kind.
 deciding?.(part2=>root.entries.has(part2))??kind.identity;if(decisive.includes(String(field2)))return true;const type=kind.
@@ -21159,11 +20403,11 @@ entries()){const{value:value3}=resolve4(document2.root,source,null);if(!isMap(va
 or each placeholder')}samples.push({name:documents.length===1?shown3:`document ${index+1}`,data:mapValues(value3,printable),
 file:shown3})}return samples}function printable(value3){if(value3 instanceof ExactNumber)return plainNumber(value3.text)===
 0?0:value3.text;if(Array.isArray(value3))return value3.map(printable);return isMap(value3)?mapValues(value3,printable):value3}
-function refusal3(name2,{reason,detail}){const{file:shown3}=name2;const start3=wholeFile(name2);switch(reason){case"miss\
+function refusal3(name2,{reason,detail}){const{file:shown3}=name2;const start2=wholeFile(name2);switch(reason){case"miss\
 ing":return void 0;case"outside":return error("body-outside",`the sample data ${shown3} is a link that leads out of the \
-project`,[start3]);case"private":return error("body-private",`the sample data ${shown3} ${detail}, which no sample may b\
-e`,[start3]);case"too-large":return error("too-large",`${shown3} ${detail}`,[start3]);case"not-utf8":return error("not-u\
-tf8",`${shown3} ${detail}`,[start3],"save it as UTF-8");default:return error("file-unreadable",`${shown3} ${detail}`,[start3])}}var MAX_SECRETS=2e3;async function loadManifests(project,options){const{profile=project.profile}=options;const problems=[];
+project`,[start2]);case"private":return error("body-private",`the sample data ${shown3} ${detail}, which no sample may b\
+e`,[start2]);case"too-large":return error("too-large",`${shown3} ${detail}`,[start2]);case"not-utf8":return error("not-u\
+tf8",`${shown3} ${detail}`,[start2],"save it as UTF-8");default:return error("file-unreadable",`${shown3} ${detail}`,[start2])}}var MAX_SECRETS=2e3;async function loadManifests(project,options){const{profile=project.profile}=options;const problems=[];
 const variables=project.variables(options);const declaredSecrets=new Map;const pauses=new Pauses(options.signal);const access3=new Access(
 project,options.tokenFile===void 0?[]:[options.tokenFile],pauses);const{files,unread}=await listed(project,access3,problems);
 const bodies2=new Bodies(project,access3);const limit2=pLimit(readsAtOnce);let hides=hasErrors(problems);const sources2=await Promise.
@@ -21211,20 +20455,21 @@ resolve12(project.cwd,tokenFile2)};const[server,manifests]=await Promise.allSett
 reading):secretsAlone(project,reading)]);const problems=project.settingsProblems().filter(({severity})=>severity==="erro\
 r");for(const part2 of[server,manifests]){if(part2.status==="fulfilled")continue;if(!(part2.reason instanceof ProblemsError))
 throw part2.reason;addProblems(problems,part2.reason.problems)}if(server.status==="fulfilled")for(const secret3 of server.
-value.secrets)onSecret(secret3);if(manifests.status==="fulfilled"){tellSecrets(manifests.value,onSecret);if(wanted)addProblems(
-problems,manifests.value.problems)}refuse(problems);if(server.status==="rejected"||manifests.status==="rejected")throw new ProblemsError(
-problems);return{server:server.value,declared:manifests.value.declared,warnings:problems,manifests:manifests.value}}init_values();init_address();init_declared();init_fields();init_kinds();var UNKNOWN_BEFORE="the value before the run was not known";var SECRET_BEFORE="the old value was a secret, which no jour\
+value.secrets)onSecret(String(secret3.reveal()));if(manifests.status==="fulfilled"){tellSecrets(manifests.value,onSecret);
+if(wanted)addProblems(problems,manifests.value.problems)}refuse(problems);if(server.status==="rejected"||manifests.status===
+"rejected")throw new ProblemsError(problems);return{server:server.value,declared:manifests.value.declared,warnings:problems,
+manifests:manifests.value}}init_values();init_address();init_declared();init_fields();init_kinds();var UNKNOWN_BEFORE="the value before the run was not known";var SECRET_BEFORE="the old value was a secret, which no jour\
 nal holds";var CHANGED_SINCE="it was changed since the run (--force puts it back all the same)";function undoRun(content,force){
-const hasher=new Hasher(content.run);const left=[];const kept3=new Map;for(const entry2 of entriesOf(content)){const reason=whyNot(
-entry2);if(reason!==void 0){left.push({address:entry2.sending.address,path:null,reason});continue}if(!wasDone(entry2))continue;
-const undone=undoEntry(entry2,hasher,`run ${content.run.run}`);if(!isRefused(entry2)){left.push(...undone.left.map(why=>({
-address:entry2.sending.address,...why})))}if(undone.document!==void 0)kept3.set(undone.document,undone.after)}for(const{
-former:former2,field:field2}of formerHolders2(content,hasher,[...kept3.keys()])){kept3.set(former2,{[field2]:false})}return{
-declared:[...kept3.keys()],left,adjust:(document2,now)=>force?{document:document2,left:[]}:movedOn(document2,now,[...kept3.
-keys()])??withoutConflicts(document2,kept3.get(document2)??{},present2(document2,now))}}function formerHolders2(content,hasher,documents){
-return entriesOf(content).flatMap(entry2=>{const{sending}=entry2;const{succession}=kindOf(sending.kind);if(succession===
-void 0||!wasDone(entry2))return[];const{field:field2,holders}=succession;const before=fieldsOf(sending.before,hasher);const[
-id,...others]=holders(before)??[];const moved2=fieldsOf(sending.expected,hasher)[field2]===true&&before[field2]!==true;const known3=documents.
+const hasher=new Hasher(content.run);const left=[];const kept3=new Map;for(const entry of entriesOf(content)){const reason=whyNot(
+entry);if(reason!==void 0){left.push({address:entry.sending.address,path:null,reason});continue}if(!wasDone(entry))continue;
+const undone=undoEntry(entry,hasher,`run ${content.run.run}`);if(!isRefused(entry)){left.push(...undone.left.map(why=>({
+address:entry.sending.address,...why})))}if(undone.document!==void 0)kept3.set(undone.document,undone.after)}for(const{former,
+field:field2}of formerHolders2(content,hasher,[...kept3.keys()])){kept3.set(former,{[field2]:false})}return{declared:[...kept3.
+keys()],left,adjust:(document2,now)=>force?{document:document2,left:[]}:movedOn(document2,now,[...kept3.keys()])??withoutConflicts(
+document2,kept3.get(document2)??{},present2(document2,now))}}function formerHolders2(content,hasher,documents){return entriesOf(
+content).flatMap(entry=>{const{sending}=entry;const{succession}=kindOf(sending.kind);if(succession===void 0||!wasDone(entry))
+return[];const{field:field2,holders}=succession;const before=fieldsOf(sending.before,hasher);const[id,...others]=holders(
+before)??[];const moved2=fieldsOf(sending.expected,hasher)[field2]===true&&before[field2]!==true;const known3=documents.
 some(({kind,identity:identity2})=>kind===sending.kind&&identity2.id===id);if(!moved2||id===void 0||others.length>0||known3)
 return[];const source=`run ${content.run.run}`;return[{former:documentOf({...sending,identity:{id}},{[field2]:true},source,
 false),field:field2}]})}function movedOn(document2,now,documents){const{kind,identity:identity2,fields:fields3}=document2;
@@ -21285,7 +20530,7 @@ void 0?[]:[{code:"other-profile",message:adviceFor(seen2)}];const scope2=changes
 null||scope2===void 0)return{changes,warnings:advice};const probed=seen2===void 0?await recognise(scope2):{kind:"recogni\
 sed",profile:seen2};switch(probed.kind){case"recognised":if(probed.profile.name===profile.name)return{changes,warnings:[]};
 return{changes:changes.map(change2=>isUnsafe(change2)?blocked3(change2,probed.profile):change2),warnings:[]};case"plain":
-return{changes,warnings:[]};case"unclear":return{changes,warnings:[unsure2(profile,probed.status)]}}}function heldBack2(changes,{
+return{changes,warnings:[]};case"unclear":return{changes,warnings:[unsure(profile,probed.status)]}}}function heldBack2(changes,{
 resources},used){const marks2=new Map;for(const[key,{kind,other_profile:mark}]of Object.entries(resources)){if(mark!==void 0&&
 mark.profile!==used.name&&!marks2.has(kind))marks2.set(kind,[key,mark])}return changes.map(change2=>{const first=marks2.
 get(change2.kind);if(first===void 0)return change2;const{key}=change2.apply;const own5=Object.hasOwn(resources,key)?resources[key]?.
@@ -21299,7 +20544,7 @@ const better=exists?betterProfile(profile,kindOf(kind),fields3):void 0;if(better
 kind,requests}){return requests.length>0&&mayHarm(kindOf(kind))}function firstScope({requests}){return requests.map(({operation})=>operations[operation].
 scope)[0]}function blocked3(change2,{name:name2}){return{...change2,action:"blocked",requests:[],fields:[],destructions:[],
 warnings:[],reason:`no profile is configured, and this server answers as those of the profile ${name2} do, whose updates\
- lose what they don't mention: set "profile: ${name2}" under server and plan again`}}function unsure2({name:name2},status){
+ lose what they don't mention: set "profile: ${name2}" under server and plan again`}}function unsure({name:name2},status){
 return{code:"profile-unsure",message:`no profile is configured, and how the server answers to a path that it doesn't hav\
 e (${status}) does not tell which one fits; ${name2} is taken: run idops doctor, and set the profile under server`}}init_address();init_declared();init_kinds();init_references();var noReplan={observedAt:Number.POSITIVE_INFINITY,again:async()=>void 0,repair:()=>void 0};function replanOf(options,byKey,planned,observedAt){
 let decider=planned;let held;let seen2;return{observedAt,async again({apply:{key}},notBefore){const one=byKey.get(key);if(one===
@@ -21366,8 +20611,8 @@ identity2,options.profile);const{live}=await observe(unfit===void 0?[subject]:[]
 const before=shown3?.fields??{};const trouble=unfit??shown3?.trouble;const change2={...regeneration2.verdict(identity2,before,
 before),...trouble===void 0?{}:{action:"blocked",requests:[],destructions:[]},address:address2,kind:kind.name,observed:shown3===
 void 0?"unknown":"live",warnings:[],reason:trouble??null,declaredAt:null,apply:{key:address2,identity:identity2,expected:{},
-before,existed:shown3?.exists??null,managed:[]}};const called2=shown3?.called??kind.called?.(options.state.resources[address2]?.
-fields??{});return{change:{...change2,...labelled2(change2,called2,new Map)},reads:shown3===void 0?[]:[kind.scopes.read]}}
+before,existed:shown3?.exists??null,managed:[]}};const called=shown3?.called??kind.called?.(options.state.resources[address2]?.
+fields??{});return{change:{...change2,...labelled2(change2,called,new Map)},reads:shown3===void 0?[]:[kind.scopes.read]}}
 async function assemble(changes,reads2,header){const writes2=changes.flatMap(({requests})=>requests.map(({operation})=>operations[operation].
 scope));return{toolVersion:header.toolVersion,createdAt:header.now.toISOString(),server:header.server,profile:header.profile.
 name,environment:header.environment,changes,requiredScopes:[...new Set([...reads2,...writes2])].sort(),warnings:[],digest:await withSlowHashes(
@@ -21490,21 +20735,15 @@ became of it, in the words of the summary"),http_status:int().nullable().describ
 here there was none"),attempts:count2("How many times a request was sent"),unverified:array(string2()).describe("Sent fi\
 elds that the answer did not carry"),error:string2().nullable().describe("What went wrong"),notes:array(string2()).optional().
 describe("What a person should know although it went well; left out where there is nothing")})).describe("What became of\
- each change, in the order of the plan")}).describe("What one run of apply did");var problemSchema=strictObject({code:text5(
-"A stable code with an entry in the documentation"),severity:_enum(["error","warning"]).describe("A warning stops nothin\
-g"),message:text5("What is wrong"),hint:string2().nullable().describe("What to do"),places:array(strictObject({file:text5(
-"The file, relative to the project"),line:int().min(1).describe("The line, from 1"),column:int().min(1).describe("The co\
-lumn, from 1")})).describe("Where it is"),more_places:morePlaces});var problemsSchema=strictObject({format_version:literal(
-1).describe("The version of this format"),problems:array(problemSchema).describe("All that was found")}).describe("Every\
-thing that was found wrong");init_values();init_kinds();init_operations();init_json2();function storedJson(plan){const shown3=planJson(plan,{debug:false});
+ each change, in the order of the plan")}).describe("What one run of apply did");init_values();init_kinds();init_operations();init_json2();function storedJson(plan){const shown3=planJson(plan,{debug:false});
 const changed2=plan.changes.filter(({action:action2})=>action2!=="unchanged");return{...shown3,changes:shown3.changes.map(
 (change2,at3)=>({...change2,fields:change2.fields.map((field2,index)=>changed2[at3]?.fields[index]?.confirmed===true?{...field2,
 confirmed:true}:field2)}))}}async function storedPlanText(plan,options,redactor){const shown3=storedJson(redactPlan(plan,redactor));const stored3={...shown3,
 apply:await seal(plan,options,redactor.redactName)};const read2=parseJson(jsonText(stored3));return jsonText({...stored3,
 apply:{...stored3.apply,whole:planHash(read2)}})}async function readPlanFile(path,shown3=path){return readStoredPlan(await readText(
-path,shown3),shown3)}async function readText(path,shown3){try{return await readFile2(path,"utf8")}catch(failure2){const isMissing=failure2 instanceof
-Error&&"code"in failure2&&failure2.code==="ENOENT";const why=isMissing?"is not there":`can't be read: ${whyRefused(failure2)}`;
-const hint=isMissing?`idops plan --out ${shown3} stores one`:"name the file that idops plan --out wrote";throw new ProblemsError(
+path,shown3),shown3)}async function readText(path,shown3){try{return await readFile2(path,"utf8")}catch(failure2){const isMissing2=failure2 instanceof
+Error&&"code"in failure2&&failure2.code==="ENOENT";const why=isMissing2?"is not there":`can't be read: ${whyRefused(failure2)}`;
+const hint=isMissing2?`idops plan --out ${shown3} stores one`:"name the file that idops plan --out wrote";throw new ProblemsError(
 [error("plan-unreadable",`${shown3} ${why}`,[],hint)])}}function readStoredPlan(text6,shown3){const stored3=parsed2(text6,
 shown3,"applied");refuse(alteration(stored3,shown3));return stored3}function parsed2(text6,shown3,use){const stored3=parseStoredPlan(
 text6,shown3,use);if(!isStoredPlan(stored3))throw new ProblemsError([stored3]);return stored3}init_zod();init_problems();init_redact();init_values();init_fields();init_kinds();var shownSchema=looseObject({tool_version:string2(),profile:string2(),summary:looseObject({}),required_scopes:array(string2()),
@@ -21546,30 +20785,30 @@ endsWith(last)}init_values();init_fields();init_kinds();function undoPlan(plan,g
 ...given2,...blocked4.map(({address:address2,reason})=>({address:address2,path:null,reason:reason??"it is blocked"}))];return{
 plan:{...plan,...left.length>0?{leaves:true}:{},changes:plan.changes.filter(({action:action2})=>action2!=="blocked").map(
 change2=>({...change2,declaredAt:null,apply:{...change2.apply,managed:[]}}))},left:asPlanned(left,plan,content)}}function asPlanned(left,{
-changes},content){const entries=entriesOf(content);const names3=namesTold(entries);const past=new Map(entries.map(entry2=>[
-entry2.sending.address,entry2]));const planned=new Map(changes.map(change2=>[change2.apply.key,change2]));return left.map(
-one=>{const entry2=past.get(one.address);const change2=planned.get(entry2?.sending.key??one.address);const{label:label2}=change2??
-(entry2===void 0?{}:labelIn2(entry2,names3));return{...one,...change2&&{address:change2.address},...label2===void 0?{}:{
-label:label2}}})}async function undoingOf(content){if(content===null)return void 0;const{declared,left}=await withSlowHashes(
-()=>undoRun(content,false));return{possible:declared.length>0,left}}function saysOtherwise(declared,sure,{changes},{results}){
-if(!sure)return void 0;const done2=new Set(results.flatMap(({status,address:address2})=>status==="applied"?[address2]:[]));
-return changes.filter(({address:address2})=>done2.has(address2)).some(change2=>declared.some(document2=>isOf(document2,change2)&&
-isOther2(document2,change2)))}function isOf({kind,identity:identity2},{kind:of,apply}){const{name:name2,...ids}=identity2;
-if(kind!==of)return false;const parts=Object.entries(ids);if(parts.length===0)return name2===(apply.expected.name??apply.
-before.name);return parts.every(([part2,id])=>sameIdentifier(id,apply.identity[part2]??""))}function isOther2({kind:name2,
-fields:fields3,absent,whole:whole2},{action:action2,apply}){if(absent||action2==="delete")return absent!==(action2==="de\
-lete");const kind=kindOf(name2);return Object.entries(fields3).some(([field2,said3])=>{const now=apply.expected[field2];
-if(now===void 0)return false;const type=kind.fields[field2]??value;const wanted=desired(type,named5(said3),now,whole2.includes(
-field2));return wanted!==void 0&&contrast(type,field2,wanted,now).some(({verdict})=>verdict==="different")})}function named5(said3){
-if(!Array.isArray(said3))return said3;return said3.map(one=>typeof one!=="string"?one:isUuid(one)?{id:one}:{name:one})}var JUST_BEFORE=5e3;var Planner=class{#options;state;#read;#current=new WeakMap;#madeWith=new WeakMap;#probed;constructor(options,state,read2){
+changes},content){const entries=entriesOf(content);const names3=namesTold(entries);const past=new Map(entries.map(entry=>[
+entry.sending.address,entry]));const planned=new Map(changes.map(change2=>[change2.apply.key,change2]));return left.map(
+one=>{const entry=past.get(one.address);const change2=planned.get(entry?.sending.key??one.address);const{label:label2}=change2??
+(entry===void 0?{}:labelIn2(entry,names3));return{...one,...change2&&{address:change2.address},...label2===void 0?{}:{label:label2}}})}
+async function undoingOf(content){if(content===null)return void 0;const{declared,left}=await withSlowHashes(()=>undoRun(
+content,false));return{possible:declared.length>0,left}}function saysOtherwise(declared,sure,{changes},{results}){if(!sure)
+return void 0;const done2=new Set(results.flatMap(({status,address:address2})=>status==="applied"?[address2]:[]));return changes.
+filter(({address:address2})=>done2.has(address2)).some(change2=>declared.some(document2=>isOf(document2,change2)&&isOther2(
+document2,change2)))}function isOf({kind,identity:identity2},{kind:of,apply}){const{name:name2,...ids}=identity2;if(kind!==
+of)return false;const parts=Object.entries(ids);if(parts.length===0)return name2===(apply.expected.name??apply.before.name);
+return parts.every(([part2,id])=>sameIdentifier(id,apply.identity[part2]??""))}function isOther2({kind:name2,fields:fields3,
+absent,whole:whole2},{action:action2,apply}){if(absent||action2==="delete")return absent!==(action2==="delete");const kind=kindOf(
+name2);return Object.entries(fields3).some(([field2,said3])=>{const now=apply.expected[field2];if(now===void 0)return false;
+const type=kind.fields[field2]??value;const wanted=desired(type,named4(said3),now,whole2.includes(field2));return wanted!==
+void 0&&contrast(type,field2,wanted,now).some(({verdict})=>verdict==="different")})}function named4(said3){if(!Array.isArray(
+said3))return said3;return said3.map(one=>typeof one!=="string"?one:isUuid(one)?{id:one}:{name:one})}var JUST_BEFORE=5e3;var Planner=class{#options;state;#read;#current=new WeakMap;#madeWith=new WeakMap;#probed;constructor(options,state,read2){
 this.#options=options;this.state=state;this.#read=read2}recognise=scope2=>{this.#probed??=probe(this.#options.reader,scope2).
 catch(failure2=>{this.#probed=void 0;throw failure2});return this.#probed};find(plan){return this.#current.get(plan)}forget(){
 this.#current=new WeakMap}async plan(asked={}){const plans=this.#current;const{shard:shard2,manifests:{declared}}=this.#options;
-const{targets:targets2,kinds:kinds2,prune,assert:assert2}=withDefaults(asked);const{acceptDids=[]}=asked;refuse(acceptDids.
-flatMap(id=>undeclaredClient(id,declared)));if(prune)refuse(await pruneRefusals(this.#options.manifests));const built=await this.#build(
-{declared,selection:{targets:targets2,kinds:kinds2,shard:shard2},prune,assert:assert2,acceptDids,restores:"all"});const given2={
-targets:targets2,kinds:kinds2,prune,assert:assert2,...shard2===void 0?{}:{shard:shard2}};const made2={...built.plan,again:againOf(
-given2,acceptDids)};plans.set(made2,{replan:built.replan,command:"apply"});this.#madeWith.set(made2,{options:given2,storable:acceptDids.
+const{targets,kinds:kinds2,prune,assert:assert2}=withDefaults(asked);const{acceptDids=[]}=asked;refuse(acceptDids.flatMap(
+id=>undeclaredClient(id,declared)));if(prune)refuse(await pruneRefusals(this.#options.manifests));const built=await this.#build(
+{declared,selection:{targets,kinds:kinds2,shard:shard2},prune,assert:assert2,acceptDids,restores:"all"});const given2={targets,
+kinds:kinds2,prune,assert:assert2,...shard2===void 0?{}:{shard:shard2}};const made2={...built.plan,again:againOf(given2,
+acceptDids)};plans.set(made2,{replan:built.replan,command:"apply"});this.#madeWith.set(made2,{options:given2,storable:acceptDids.
 length===0});return made2}async store(plan){const given2=this.#madeWith.get(plan);if(given2===void 0)throw new TypeError(
 "only a plan that this session made of the manifests can be stored");if(!given2.storable){throw new TypeError("a plan wi\
 th acceptDids is not stored, since applying it reads the manifests again and takes no DID: apply it here")}return await storedPlanText(
@@ -21593,11 +20832,11 @@ prune:false,assert:false,restores:"none",checks:await bodyChecks(project,what.de
 ...made2,plan:warnOfMasks(made2.plan,redactor.redact)}}#header(){const{server,project}=this.#options;return{server:server.
 baseUrl,profile:server.profile,environment:project.environment,toolVersion:version2,now:new Date,recognise:server.profileWritten?
 null:this.recognise}}#ofAll(){if(this.#options.shard!==void 0)throw new TypeError("a session of a shard plans what manif\
-ests declare, and nothing else")}};function withDefaults({targets:targets2=[],kinds:kinds2=[],prune=false,assert:assert2=false}={}){
-return{targets:[...targets2],kinds:[...kinds2],prune,assert:assert2}}function againOf({targets:targets2,kinds:kinds2,prune,
-assert:assert2,shard:shard2},acceptDids){const repeated2=(option,values)=>values.flatMap(value3=>[option,value3]);return[
-"apply",...repeated2("--target",targets2),...repeated2("--kind",kinds2),...prune?["--prune"]:[],...assert2?["--assert"]:
-[],...shard2===void 0?[]:["--shard",shardText(shard2)],...repeated2("--accept-did",acceptDids)]}init_problems();init_shard();var sources=[{index:"IDOPS_SHARD_INDEX",counts:["IDOPS_SHARD_COUNT"],first:1},{index:"JOB_C\
+ests declare, and nothing else")}};function withDefaults({targets=[],kinds:kinds2=[],prune=false,assert:assert2=false}={}){
+return{targets:[...targets],kinds:[...kinds2],prune,assert:assert2}}function againOf({targets,kinds:kinds2,prune,assert:assert2,
+shard:shard2},acceptDids){const repeated2=(option,values)=>values.flatMap(value3=>[option,value3]);return["apply",...repeated2(
+"--target",targets),...repeated2("--kind",kinds2),...prune?["--prune"]:[],...assert2?["--assert"]:[],...shard2===void 0?
+[]:["--shard",shardText(shard2)],...repeated2("--accept-did",acceptDids)]}init_problems();init_shard();var sources=[{index:"IDOPS_SHARD_INDEX",counts:["IDOPS_SHARD_COUNT"],first:1},{index:"JOB_C\
 OMPLETION_INDEX",counts:["IDOPS_SHARD_COUNT","JOB_COMPLETIONS"],first:0},{index:"CI_NODE_INDEX",counts:["CI_NODE_TOTAL"],
 first:1}];function shardOfJob(variables){const found2=sources.find(({index:index2})=>(variables[index2]??"")!=="");if(found2===
 void 0){throw new ProblemsError([error("wrong-option","--shard auto: no variable says which part this is",[],`set IDOPS_\
@@ -21615,9 +20854,9 @@ if(shard2===void 0)return{};const run4=sharedRun(variables);return{...shard2==="
 te is in the file ${file}, which runners of other machines don't share: each of them has a state of its own`,[],"keep it\
  in git or PostgreSQL, unless the file is on a disk that all of them have")}function sharedRun(variables){const{IDOPS_SHARD_RUN,
 GITHUB_RUN_ID,GITHUB_RUN_ATTEMPT,CI_PIPELINE_ID}=variables;if((IDOPS_SHARD_RUN??"")!=="")return IDOPS_SHARD_RUN;if((GITHUB_RUN_ID??
-"")!=="")return`github ${GITHUB_RUN_ID}/${GITHUB_RUN_ATTEMPT??"1"}`;return(CI_PIPELINE_ID??"")===""?void 0:`gitlab ${CI_PIPELINE_ID}`}var DEFAULT_CONCURRENCY=10;async function openSession(project,options={}){const{session}=await open7(project,void 0,options);
-return session}async function openForWriting(project,command2,options={}){const{session,apply}=await open7(project,command2,
-options);return{...session,apply}}async function open7(project,command2,options){const{concurrency=DEFAULT_CONCURRENCY,network:network2={}}=options;
+"")!=="")return`github ${GITHUB_RUN_ID}/${GITHUB_RUN_ATTEMPT??"1"}`;return(CI_PIPELINE_ID??"")===""?void 0:`gitlab ${CI_PIPELINE_ID}`}var DEFAULT_CONCURRENCY=10;async function openSession(project,options={}){const{session}=await open6(project,void 0,options);
+return session}async function openForWriting(project,command2,options={}){const{session,apply}=await open6(project,command2,
+options);return{...session,apply}}async function open6(project,command2,options){const{concurrency=DEFAULT_CONCURRENCY,network:network2={}}=options;
 const progress=withoutHarm(options.progress??noProgress);const life=new Life(async()=>{await connection.close();await held.
 lock?.release()});const signal=options.signal===void 0?life.signal:AbortSignal.any([options.signal,life.signal]);const redactor=options.
 redactor??createRedactor();const{server,declared,warnings,manifests}=await loadAll(project,options,redactor.add);const backend3=await workingBackendOf(
@@ -21651,10 +20890,10 @@ return{session,apply}}var import_index3=__toESM(require_commander(),1);var{progr
 InvalidOptionArgumentError,Command:Command2,Argument,Option,Help}=import_index3.default;init_kind_names();init_problems();init_shard();function selectionOptions(){return[new Option("--target <ADDRESS>","only what matches, such as User/9b1d\u2026; * stands for \
 any characters (repeatable)").argParser(collect2).default([],"everything"),kindOption(),new Option("--prune","delete tem\
 plates that idops applied and no manifest names any more"),new Option("--assert","send even where the recorded value alr\
-eady matches"),shardOption(),onlyOption()]}function shardOption(){return new Option("--shard <I/N>","only the I-th of N \
-parts of the objects, split by their addresses; auto takes both from a parallel CI job or an Indexed Job").argParser(value3=>{
-if(value3==="auto")return value3;const shard2=parseShard(value3);if(shard2!==void 0)return shard2;throw new InvalidArgumentError(
-`It must be I/N with I from 1 to N, such as 2/4 (N at most ${MAX_SHARDS}), or auto.`)})}function onlyOption(){return new Option(
+eady matches"),shardOption()]}function shardOption(){return new Option("--shard <I/N>","only the I-th of N parts of the \
+objects, split by their addresses; auto takes both from a parallel CI job or an Indexed Job").argParser(value3=>{if(value3===
+"auto")return value3;const shard2=parseShard(value3);if(shard2!==void 0)return shard2;throw new InvalidArgumentError(`It\
+ must be I/N with I from 1 to N, such as 2/4 (N at most ${MAX_SHARDS}), or auto.`)})}function onlyOption(){return new Option(
 "--only <SHARE>","show only what was changed on the server since idops applied it (drift), or only the rest (changes); a\
 ll is planned").choices(shares)}function kindOption(){return new Option("--kind <KIND>","only this kind (repeatable)").choices(
 kindNames).argParser(collectKinds).default([],"all")}function acceptDidOption(){return new Option("--accept-did <ID>","take the DID of this client as it is and record the de\
@@ -21669,10 +20908,10 @@ acceptDid=[]}){return{targets:target,kinds:kind,prune,assert:assert2,acceptDids:
 tokenFile:tokenFile2,concurrency,rate,timeout,retries:retries2}){return{...baseUrl2===void 0?{}:{baseUrl:baseUrl2},...tokenFile2===
 void 0?{}:{tokenFile:tokenFile2},...concurrency===void 0?{}:{concurrency},...timeout===void 0?{}:{timeout},network:{...rate===
 void 0?{}:{rate},...retries2===void 0?{}:{retries:retries2}}}}function besidePlanFile({target,kind,prune=false,assert:assert2=false,
-acceptDid,shard:shard2}){const given2=target.length+kind.length+acceptDid.length>0||shard2!==void 0;if(!given2&&!prune&&
-!assert2)return[];return[error("wrong-option","--target, --kind, --prune, --assert, --shard and --accept-did don't go wi\
-th a plan file",[],"a stored plan says itself what it is about")]}function commanderWords({message}){return message.replace(
-/^error: /,"")}function collect2(value3,before){return[...before,notEmpty(value3)]}function collectKinds(value3,before){
+acceptDid=[],shard:shard2,out}){const given2=target.length+kind.length+acceptDid.length>0||shard2!==void 0||out!==void 0;
+if(!given2&&!prune&&!assert2)return[];return[error("wrong-option","--target, --kind, --prune, --assert, --shard, --accep\
+t-did and --out don't go with a plan file",[],"a stored plan says itself what it is about")]}function commanderWords({message}){
+return message.replace(/^error: /,"")}function collect2(value3,before){return[...before,notEmpty(value3)]}function collectKinds(value3,before){
 const known3=kindNames;if(!known3.includes(value3))throw new InvalidArgumentError(`Allowed choices are ${known3.join(", ")}\
 .`);return[...before,value3]}function notEmpty(value3){if(value3==="")throw new InvalidArgumentError("It must not be emp\
 ty.");return value3}function wholeNumber(min,max=Number.MAX_SAFE_INTEGER){return value3=>{const number4=/^\d+$/.test(value3)?
@@ -21681,8 +20920,8 @@ Number(value3):Number.NaN;if(number4>=min&&number4<=max)return number4;throw new
 const number4=Number(value3);if(/^[\d.]+$/.test(value3)&&Number.isFinite(number4)&&number4>0)return number4;throw new InvalidArgumentError(
 "It must be a number of more than 0.")}function secondsOption(value3){const number4=Number(value3);if(value3.trim()!==""&&
 Number.isFinite(number4)&&number4>0&&number4<=86400)return number4;throw new InvalidArgumentError("It must be a number o\
-f seconds, more than 0 and 86400 (a day) at most.")}init_problems();init_shard();init_plan();init_escape();init_zod();import{readFileSync as readFileSync6}from"node:fs";function eventPayload(env){const path=env.GITHUB_EVENT_PATH;if(path===
-void 0||path==="")return void 0;try{return JSON.parse(readFileSync6(path,"utf8"))}catch{return void 0}}function headCommit(env,payload){
+f seconds, more than 0 and 86400 (a day) at most.")}init_problems();init_shard();init_plan();init_escape();init_zod();import{readFileSync as readFileSync7}from"node:fs";function eventPayload(env){const path=env.GITHUB_EVENT_PATH;if(path===
+void 0||path==="")return void 0;try{return JSON.parse(readFileSync7(path,"utf8"))}catch{return void 0}}function headCommit(env,payload){
 const sha=member(member(member(payload,"pull_request"),"head"),"sha");return typeof sha==="string"?sha:env.GITHUB_SHA??""}
 function member(value3,name2){return typeof value3==="object"&&value3!==null?value3[name2]:void 0}function readEvent(env){const payload=eventPayload(env);const[owner="",repository=""]=(env.GITHUB_REPOSITORY??"").split(
 "/");const name2=env.GITHUB_EVENT_NAME??"";const pull=member(payload,"pull_request");const number4=member(pull,"number");
@@ -21696,8 +20935,8 @@ name2,payload),runId:env.GITHUB_RUN_ID||null,runUrl:`${env.GITHUB_SERVER_URL??"h
 pull,"merged")!==true)return null;const text6=value3=>typeof value3==="string"?value3:null;return{base:text6(at2(pull,"b\
 ase","ref")),mergedAt:text6(member(pull,"merged_at")),mergeCommit:text6(member(pull,"merge_commit_sha"))}}function mergeGroupOf(group){
 const base2=branchOf(member(group,"base_ref"));const head=branchOf(member(group,"head_ref"));if(base2===null||head===null)
-return null;const start3=`gh-readonly-queue/${base2}/pr-`;const[,number4]=head.startsWith(start3)?/^(\d+)-[0-9a-f]+$/.exec(
-head.slice(start3.length))??[]:[];return number4===void 0?null:{number:Number(number4),base:base2}}var withoutSecrets=new Set(
+return null;const start2=`gh-readonly-queue/${base2}/pr-`;const[,number4]=head.startsWith(start2)?/^(\d+)-[0-9a-f]+$/.exec(
+head.slice(start2.length))??[]:[];return number4===void 0?null:{number:Number(number4),base:base2}}var withoutSecrets=new Set(
 ["pull_request","pull_request_review","pull_request_review_comment"]);function secretsMissing(name2,payload,pull){if(!withoutSecrets.
 has(name2))return null;if(isOfFork(pull))return"it comes from a fork, and runs for forks get no secrets";const sender=member(
 member(payload,"sender"),"login");return sender==="dependabot[bot]"?"it comes from Dependabot, whose runs get no secrets":
@@ -21865,15 +21104,15 @@ requests})=>({id:idOf(address2),address:address2,action:action2,hash:sha256(JSON
 2*hashLength)}))}}function markedId(change2,redactor){return idOf(sealedName(change2,redactor.redactName))}function markerLine({
 kind,key,digest,observed,run:run4,changes},room=markerRoom){const parts=[`idops-${kind}`,`key=${key}`];if(digest!==null)
 parts.push(`digest=${digest}`,`observed=${observed}`);if(run4!==null&&isRun.test(run4))parts.push(`run=${run4}`);const line=more=>`\
-<!-- ${[...parts,...more].join(" ")} -->`;const bare3=line([]);if(changes===null)return bare3;const named6=named64(changes);
-if(named6!==null&&named6.length<=namesRoom){const full=line([`changes=${named6}.`]);if(full.length<=room)return full}const compact=line(
+<!-- ${[...parts,...more].join(" ")} -->`;const bare3=line([]);if(changes===null)return bare3;const named5=named64(changes);
+if(named5!==null&&named5.length<=namesRoom){const full=line([`changes=${named5}.`]);if(full.length<=room)return full}const compact=line(
 [`compact=${compact64(changes)}.`]);return compact.length<=room?compact:bare3}var isRun=/^\d{1,20}$/;function readMarkers(body2){
 const found2=[];for(const line of body2.split(/\r?\n/)){const marker=readLine(line);if(marker===null)break;found2.push(marker)}
 return found2}function readMarker(body2){return readMarkers(body2)[0]??null}var linePattern=new RegExp(["^<!-- idops-(?<\
 kind>plan|past|drift) key=(?<key>[0-9a-f]{16})","(?: digest=(?<digest>sha256:[0-9a-f]{64}) observed=(?<observed>sha256:[\
 0-9a-f]{64}))?","(?: run=(?<run>\\d{1,20}))?","(?: (?<form>changes|compact)=(?<changes>[\\w+/]*)\\.)? -->$"].join(""));function readLine(line){
-const groups3=linePattern.exec(line)?.groups;if(groups3===void 0)return null;const{kind,key="",digest,observed,run:run4,
-form,changes}=groups3;return{kind:kind==="drift"||kind==="past"?kind:"plan",key,digest:digest??null,observed:observed??null,
+const groups2=linePattern.exec(line)?.groups;if(groups2===void 0)return null;const{kind,key="",digest,observed,run:run4,
+form,changes}=groups2;return{kind:kind==="drift"||kind==="past"?kind:"plan",key,digest:digest??null,observed:observed??null,
 run:run4??null,changes:changes===void 0?null:form==="compact"?ofCompact64(changes):ofNamed64(changes)}}function base642(data3){
 return data3.toString("base64").replace(/=+$/,"")}function named64(changes){const rows=changes.map(({address:address2,action:action2,
 hash:hash4})=>[address2,action2,hash4]);if(rows.some(([address2])=>address2===null))return null;return base642(deflateRawSync(
@@ -21883,8 +21122,8 @@ id:idOf(address2),address:address2,action:action2,hash:hash4}))}catch{return nul
 map(({id,action:action2,hash:hash4})=>Buffer.concat([Buffer.from(id,"hex"),Buffer.of(actions2.indexOf(action2)),Buffer.from(
 hash4,"hex").subarray(0,shortHashLength)]));return base642(Buffer.concat(rows))}function ofCompact64(text6){const data3=Buffer.
 from(text6,"base64");if(data3.length%compactLength!==0)return null;const changes=[];for(let at3=0;at3<data3.length;at3+=
-compactLength){const action2=actions2[data3[at3+idLength]??-1];if(action2===void 0)return null;const hex2=(from,length2)=>data3.
-toString("hex",at3+from,at3+from+length2);changes.push({id:hex2(0,idLength),address:null,action:action2,hash:hex2(idLength+
+compactLength){const action2=actions2[data3[at3+idLength]??-1];if(action2===void 0)return null;const hex=(from,length2)=>data3.
+toString("hex",at3+from,at3+from+length2);changes.push({id:hex(0,idLength),address:null,action:action2,hash:hex(idLength+
 1,shortHashLength)})}return changes}function idOf(address2){return sha256(address2).slice(0,2*idLength)}function sha256(text6){
 return createHash8("sha256").update(text6).digest("hex")}init_problems();var namedMost=100;function staleness2(plan,marked,approval,redactor){const{digest,observed,source,changes}=approval;const isSent=digest===
 plan.digest;if(isSent&&(observed===null||observed===marked.observed))return null;const told6=changes===null?[]:differences2(
@@ -21912,14 +21151,14 @@ GithubFailure))throw failure2;throw refusal4(`what was approved can't be read: $
 lacksPermission?"the job needs the permissions contents: read and pull-requests: read":`nothing was sent; run it again w\
 hen ${failure2.answered?"that is put right or over":"GitHub answers"}`)}}function planMarker(body2,key){return readMarkers(
 body2).find(marker=>marker.kind!=="drift"&&marker.key===key)??null}async function pullRequestOf(api,event,request5){const told6=event.
-pullRequest?.number??event.mergeGroup?.number;const{named:named6=told6}=request5;if(told6!==void 0&&named6!==told6){throw refusal4(
-`this run is about pull request #${told6}, and the input pr-number is ${named6}`,"leave pr-number out, or start the work\
-flow by hand")}const merge4=event.pullRequest?.merge??null;if(merge4!==null&&named6!==void 0){const{base:base2}=merge4;return mergedHere(
-{number:named6,...merge4},event,event.branch??base2)}if(named6===void 0)return await broughtBy(api,event);const pull=await api.
-pullRequest(named6);if(pull.mergedAt!==null&&event.mergeGroup===null)return mergedHere(pull,event,event.branch);if(!request5.
-open){throw refusal4(`pull request #${named6} is not merged`,"merge it, or take the branch and commit that brought it")}
+pullRequest?.number??event.mergeGroup?.number;const{named:named5=told6}=request5;if(told6!==void 0&&named5!==told6){throw refusal4(
+`this run is about pull request #${told6}, and the input pr-number is ${named5}`,"leave pr-number out, or start the work\
+flow by hand")}const merge4=event.pullRequest?.merge??null;if(merge4!==null&&named5!==void 0){const{base:base2}=merge4;return mergedHere(
+{number:named5,...merge4},event,event.branch??base2)}if(named5===void 0)return await broughtBy(api,event);const pull=await api.
+pullRequest(named5);if(pull.mergedAt!==null&&event.mergeGroup===null)return mergedHere(pull,event,event.branch);if(!request5.
+open){throw refusal4(`pull request #${named5} is not merged`,"merge it, or take the branch and commit that brought it")}
 const{mergeGroup}=event;if(mergeGroup!==null&&(pull.mergedAt!==null||pull.base!==mergeGroup.base)){throw refusal4(`pull \
-request #${named6} is ${pull.mergedAt===null?`for ${pull.base}`:"merged already"}, and this merge group is for ${mergeGroup.
+request #${named5} is ${pull.mergedAt===null?`for ${pull.base}`:"merged already"}, and this merge group is for ${mergeGroup.
 base}`,"put it into the queue again")}return pull}async function broughtBy(api,event){const{branch,commit:commit2}=event;
 if(branch===null){throw refusal4("this run is for no branch, so no pull request was merged into it","run it for the bran\
 ch that pull requests are merged into, or name one as pr-number")}const all=await api.pullRequestsOf(commit2);const found2=all.
@@ -21939,8 +21178,8 @@ if(!changesServer(plan))return;if(approval===null){throw refusal4(`the pull requ
  there is something to change now`,`run idops plan on the pull request with comments; where it is merged, ${wayOut}`)}const stale2=staleness2(
 plan,await markPlan(plan,redactor),approval,redactor);if(stale2!==null)throw new ProblemsError([stale2])}init_problems();init_problems();var most=20;var namePattern=/^\w[\w.-]{0,99}$/;var linePattern2=/^(\w[\w.-]*)\s*:\s+(\S.*)$/;var environmentMark="\
 {environment}";function environmentNames(text6){return text6.split(/[,\n]/).map(name2=>name2.trim()).filter(name2=>name2!==
-"")}function tokensIn(text6){const lines=text6.split("\n").map(line=>line.trim());const named6=lines.flatMap(line=>linePattern2.
-exec(line)?.[2]??[]);return[text6.trim(),...named6,...lines.length>1?lines:[]].filter(token=>token!=="")}function readEnvironments(text6,given2,command2,problems){
+"")}function tokensIn(text6){const lines=text6.split("\n").map(line=>line.trim());const named5=lines.flatMap(line=>linePattern2.
+exec(line)?.[2]??[]);return[text6.trim(),...named5,...lines.length>1?lines:[]].filter(token=>token!=="")}function readEnvironments(text6,given2,command2,problems){
 if(text6===void 0)return[];const names3=environmentNames(text6);const wrong3=(message,hint)=>{problems.push(error("wrong\
 -option",message,[],hint))};if(command2==="apply"||command2==="check")wrong3("the input environments goes with the comma\
 nds plan and validate alone","give one environment, and a step for each of them");if(given2("environment")!==void 0)wrong3(
@@ -21956,11 +21195,11 @@ if(command2==="plan"&&names3.length>1&&(alone3??"")!==""&&!isOneServer)wrong3("o
 ts, whose servers would all get it","give a line NAME: TOKEN for each of them, or one base-url that is the server of all");
 return names3.map(name2=>{const[baseUrl2,token]=[addresses3,tokens].map(one=>one?.named.get(name2)??one?.single);return{
 name:name2,...baseUrl2===void 0?{}:{baseUrl:baseUrl2},...token===void 0?{}:{token}}})}function perName(input,text6,names3,wrong3){
-const named6=new Map;if(text6===void 0)return{named:named6};const lines=text6.split("\n").map(line=>line.trim());const parts=lines.
-map(line=>linePattern2.exec(line));if(lines.length===1&&parts[0]===null)return{single:text6,named:named6};for(const[index,
+const named5=new Map;if(text6===void 0)return{named:named5};const lines=text6.split("\n").map(line=>line.trim());const parts=lines.
+map(line=>linePattern2.exec(line));if(lines.length===1&&parts[0]===null)return{single:text6,named:named5};for(const[index,
 part2]of parts.entries()){if(lines[index]==="")continue;const[,name2="",value3=""]=part2??[];if(part2===null||!names3.includes(
-name2)||named6.has(name2))wrong3(`line ${index+1} of the input ${input} is not NAME: VALUE of one of the environments, o\
-r is the second of one`,`the environments are ${names3.join(", ")}`);else named6.set(name2,value3)}return{named:named6}}init_problems();init_shard();var commands=["plan","apply","check"];function readShard(text6,inArgs,command2,problems){const wrong3=(message,hint)=>{problems.
+name2)||named5.has(name2))wrong3(`line ${index+1} of the input ${input} is not NAME: VALUE of one of the environments, o\
+r is the second of one`,`the environments are ${names3.join(", ")}`);else named5.set(name2,value3)}return{named:named5}}init_problems();init_shard();var commands=["plan","apply","check"];function readShard(text6,inArgs,command2,problems){const wrong3=(message,hint)=>{problems.
 push(error("wrong-option",message,[],hint))};const name2=text6===void 0?"args: --shard":"the input shard";if(text6!==void 0&&
 inArgs!==void 0)return wrong3("the input shard and --shard in args say both what is meant","leave one of them out");const given2=text6===
 void 0?inArgs:ofText(text6);if(given2===void 0)return text6===void 0?void 0:wrong3(`the input shard is "${text6}"`,"it i\
@@ -21990,21 +21229,22 @@ problems),...optional2("baseUrl",text6("base-url")),...optional2("token",text6("
 ...optional2("planFile",text6("plan-file")),...optional2("expectDigest",expectDigest),failOnChanges:flag2("fail-on-chang\
 es"),driftIssue,...optional2("allowDestructive",number4("allow-destructive",0)),...optional2("prNumber",number4("pr-numb\
 er",1)),...optional2("shard",readShard(shard2,args.shard,command2,problems)),args};if(args.acceptDid.length>0&&command2!==
-"apply"){problems.push(wrong2("args: --accept-did goes with the command apply alone","leave it out"))}if(command2==="che\
-ck"&&inputs.planFile!==void 0){problems.push(wrong2("the input plan-file goes with the commands plan and apply alone","l\
-eave it out"))}if(command2==="apply"&&inputs.planFile!==void 0){problems.push(...besidePlanFile({...args,...optional2("s\
-hard",inputs.shard??args.shard)}))}refuse(problems);return inputs}function wrong2(message,hint){return error("wrong-opti\
-on",message,[],hint)}function optional2(name2,value3){return value3===void 0?{}:{[name2]:value3}}function whole(text6,least){
+"apply"){problems.push(wrong2("args: --accept-did goes with the command apply alone","leave it out"))}if(args.only!==void 0&&
+command2!=="plan"){problems.push(wrong2("args: --only goes with the command plan alone","leave it out"))}if(command2==="\
+check"&&inputs.planFile!==void 0){problems.push(wrong2("the input plan-file goes with the commands plan and apply alone",
+"leave it out"))}if(command2==="apply"&&inputs.planFile!==void 0){problems.push(...besidePlanFile({...args,...optional2(
+"shard",inputs.shard??args.shard)}))}refuse(problems);return inputs}function wrong2(message,hint){return error("wrong-op\
+tion",message,[],hint)}function optional2(name2,value3){return value3===void 0?{}:{[name2]:value3}}function whole(text6,least){
 try{return wholeNumber(least)(text6)}catch(failure2){if(failure2 instanceof CommanderError)return void 0;throw failure2}}
-function argsOptions(){return[...selectionOptions(),acceptDidOption(),...connectionOptions(),debugOption()]}function readArgs(given2,problems){
-const options=argsOptions();const refuseWith=(message,hint=`it takes ${options.map(({long})=>long).join(", ")}`)=>problems.
-push(wrong2(`args: ${message}`,hint));const parser=new Command2("args").helpOption(false).allowExcessArguments().configureOutput(
-{outputError(){}}).exitOverride();for(const option of options)parser.addOption(option);try{parser.parse(given2,{from:"us\
-er"});for(const argument of parser.args)refuseWith(`unexpected argument '${argument}'`);return parser.opts()}catch(failure2){
-if(!(failure2 instanceof CommanderError))throw failure2;if(failure2.code==="commander.optionMissingArgument")readArgs(given2.
-slice(0,-1),problems);refuseWith(commanderWords(failure2));return{target:[],kind:[],acceptDid:[]}}}function words6(text6){
-const found2=text6.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+|["']/g)??[];return found2.map(word2=>word2.replace(/"([^"]*)"|'([^']*)'/g,
-"$1$2"))}import{relative as relative14,resolve as resolve13,sep as sep9}from"node:path";function workspace(){return process.env.GITHUB_WORKSPACE||process.cwd()}function variablesOf(token){const own5=Object.entries(
+function argsOptions(){return[...selectionOptions(),onlyOption(),acceptDidOption(),...connectionOptions(),debugOption()]}
+function readArgs(given2,problems){const options=argsOptions();const refuseWith=(message,hint=`it takes ${options.map(({
+long})=>long).join(", ")}`)=>problems.push(wrong2(`args: ${message}`,hint));const parser=new Command2("args").helpOption(
+false).allowExcessArguments().configureOutput({outputError(){}}).exitOverride();for(const option of options)parser.addOption(
+option);try{parser.parse(given2,{from:"user"});for(const argument of parser.args)refuseWith(`unexpected argument '${argument}\
+'`);return parser.opts()}catch(failure2){if(!(failure2 instanceof CommanderError))throw failure2;if(failure2.code==="com\
+mander.optionMissingArgument")readArgs(given2.slice(0,-1),problems);refuseWith(commanderWords(failure2));return{target:[],
+kind:[],acceptDid:[]}}}function words6(text6){const found2=text6.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+|["']/g)??[];return found2.
+map(word2=>word2.replace(/"([^"]*)"|'([^']*)'/g,"$1$2"))}import{relative as relative14,resolve as resolve13,sep as sep9}from"node:path";function workspace(){return process.env.GITHUB_WORKSPACE||process.cwd()}function variablesOf(token){const own5=Object.entries(
 process.env).filter(([name2])=>!name2.startsWith("INPUT_"));return{...Object.fromEntries(own5),...token===void 0?{}:{IDOPS_TOKEN:token}}}
 function folderOf({workingDirectory}){return resolve13(workspace(),workingDirectory)}function folderInRepository(inputs){
 const folder=relative14(workspace(),folderOf(inputs)).split(sep9).join("/");return folder.startsWith("..")?"":folder}function configOf(inputs){
@@ -22014,11 +21254,11 @@ return relative14(workspace(),configOf(inputs)).split(sep9).join("/")}function e
 environmentOf(inputs),inputs.shard)}function sharedKey(inputs,environments){const names3=environments.map(({name:name2})=>name2).
 toSorted();return markerKey(configInRepository(inputs),`
 ${names3.join("\n")}`,inputs.shard)}function runAddress({runUrl}){const attempt=process.env.GITHUB_RUN_ATTEMPT??"";return encodeURI(
-/^\d+$/.test(attempt)?`${runUrl}/attempts/${attempt}`:runUrl)}async function approvalFor(job,inputs,expected,plan,{open:open9=false}={}){if(expected!==fromPullRequest)return{digest:expected,
+/^\d+$/.test(attempt)?`${runUrl}/attempts/${attempt}`:runUrl)}async function approvalFor(job,inputs,expected,plan,{open:open8=false}={}){if(expected!==fromPullRequest)return{digest:expected,
 observed:null,changes:null,source:"expect-digest",runUrl:null};if(inputs.githubToken===void 0){throw refusal4("expect-di\
 gest: from-pull-request needs the input github-token","give it, or a digest")}const api=await openGithub(inputs.githubToken,
 job.event,{signal:job.signal});const key=commentKey(inputs,plan.environment);const approval=await approvalOf(api,job.event,
-{key,named:inputs.prNumber,open:open9});if(approval!==null)job.log.say(`${approval.source} approved ${approval.digest}`);
+{key,named:inputs.prNumber,open:open8});if(approval!==null)job.log.say(`${approval.source} approved ${approval.digest}`);
 return approval}init_escape();init_words();var shownOfEach=10;var levels=["error","warning","notice"];var Log=class{#inputs;#annotations=[];#kept=new Set;learn(inputs){
 this.#inputs=inputs}get look(){const inputs=this.#inputs;const only2=inputs?.args.only;return{...only2===void 0?{}:{only:only2},
 color:false,debug:inputs?.args.debug===true,folder:inputs===void 0?"":folderInRepository(inputs)}}say(text6){if(text6!==
@@ -22053,23 +21293,23 @@ ${ends("section",key)}
 "section",key,lead);const[from,to]=section2??[lead,text6.length];const shown3=text6.slice(from,to);const part2=name2=>{const found2=between2(
 shown3,name2,key);return found2===null?null:shown3.slice(...found2).trim()};return{before:section2===null?text6.slice(0,
 lead):text6.slice(0,from),planned:part2("planned")??shown3.trim(),result:part2("result"),former:(part2("former")??"").split(
-"\n").filter(line=>line.startsWith("- ")),unsent:part2("unsent"),after:section2===null?"":text6.slice(to)}}function between2(text6,part2,key,start3=0){
-const first=lineAt(text6,begins(part2,key),start3);if(first<0)return null;const from=first+begins(part2,key).length+1;const to=lineAt(
-text6,ends(part2,key),from);return to<0?null:[from,to]}function lineAt(text6,line,start3){for(let at3=text6.indexOf(line,
-start3);at3>=0;at3=text6.indexOf(line,at3+1)){const end2=text6[at3+line.length];if((at3===0||text6[at3-1]==="\n")&&(end2===
+"\n").filter(line=>line.startsWith("- ")),unsent:part2("unsent"),after:section2===null?"":text6.slice(to)}}function between2(text6,part2,key,start2=0){
+const first=lineAt(text6,begins(part2,key),start2);if(first<0)return null;const from=first+begins(part2,key).length+1;const to=lineAt(
+text6,ends(part2,key),from);return to<0?null:[from,to]}function lineAt(text6,line,start2){for(let at3=text6.indexOf(line,
+start2);at3>=0;at3=text6.indexOf(line,at3+1)){const end2=text6[at3+line.length];if((at3===0||text6[at3-1]==="\n")&&(end2===
 void 0||end2==="\n"))return at3}return-1}function undoText(key,lines){return lines.length===0?"":[begins("undo",key),...lines,
 ends("undo",key)].join("\n")}var formerRoom=6e3;function withResult(parts,key,{text:text6,sent,link:link2,listed:listed2}){
 const{after:after2}=parts;const told6=listed2!==void 0&&(sent||parts.result===null);const before=told6?withListed(parts.
 before,listed2.name,listed2.words):parts.before;const block2=(part2,shown3)=>shown3===null||shown3===""?[]:[begins(part2,
-key),shown3,ends(part2,key),""];const old=sent&&parts.result!==null?[formerLine(parts.result,key)]:[];const former2=kept2(
+key),shown3,ends(part2,key),""];const old=sent&&parts.result!==null?[formerLine(parts.result,key)]:[];const former=kept2(
 [...old,...parts.former],formerRoom);let result=sent?text6.trimEnd():parts.result;let unsent=sent?null:text6.trimEnd();const around=plan=>[
-...block2("unsent",unsent),...block2("result",result),...block2("former",former2.length===0?null:["Before that:","",...former2].
+...block2("unsent",unsent),...block2("result",result),...block2("former",former.length===0?null:["Before that:","",...former].
 join("\n")),"<details><summary>What was planned</summary>","",begins("planned",key),plan,ends("planned",key),"","</detai\
 ls>",""].join("\n");const whole2=plan=>after2===""?`${before}${sectionText(key,around(plan))}`:`${before}${around(plan)}${after2}`;
 const room=()=>commentLimit-whole2("").length;if(room()<0&&unsent!==null)unsent=shortened2(unsent,unsent.length+room(),link2);
 if(room()<0&&result!==null)result=shortened2(result,result.length+room(),link2);return whole2(shortened2(parts.planned,room(),
 link2))}function withListed(text6,name2,words7){const end2=text6.search(/^<!-- idops-section /m);const head=end2<0?text6:
-text6.slice(0,end2);const start3=`- ${code(name2)}: `;const lines=head.split("\n").map(line=>line.startsWith(start3)?start3+
+text6.slice(0,end2);const start2=`- ${code(name2)}: `;const lines=head.split("\n").map(line=>line.startsWith(start2)?start2+
 words7:line);return lines.join("\n")+text6.slice(head.length)}function superseded(body2,{key,name:name2}){const text6=body2.
 replaceAll("\r\n","\n");const markers=readMarkers(text6);const lines=text6.split("\n");const lead=lines.slice(0,markers.
 length).map((line,index)=>{const isMeant=markers[index]?.kind==="plan"&&markers[index].key===key;return isMeant?markerLine(
@@ -22087,12 +21327,12 @@ This is shortened: [the run's summary](${link2}) has all of it.`;const blocks=bl
 length+note.length;for(let at3=blocks.length-1;at3>=0&&length2>room;at3-=1){const block2=blocks[at3]??"";const[,summary2]=/^<details><summary>(.*)<\/summary>$/m.
 exec(block2)??[];if(!block2.startsWith("<details>")||summary2===void 0)continue;const line=`- ${summary2}
 `;blocks[at3]=line;length2-=block2.length-line.length}while(length2>room&&blocks.length>0)length2-=blocks.pop()?.length??
-0;return length2>room?"":blocks.join("")+note}function blocksOf(text6){const blocks=[];let open9;let depth=0;let fenced;
+0;return length2>room?"":blocks.join("")+note}function blocksOf(text6){const blocks=[];let open8;let depth=0;let fenced;
 for(const line of`${text6}
 `.split(/(?<=\n)/)){const[fence2]=/^`{3,}/.exec(line)??[];const ends2=fenced!==void 0&&line===`${fenced}
 `;if(fenced===void 0){fenced=fence2;if(line.startsWith("<details>"))depth+=1}if(depth===0&&fenced===void 0)blocks.push(line);else
-open9=(open9??"")+line;if(ends2)fenced=void 0;if(fenced===void 0&&depth>0&&line==="</details>\n")depth-=1;if(fenced===void 0&&
-depth===0&&open9!==void 0){blocks.push(open9);open9=void 0}}return open9===void 0?blocks:[...blocks,open9]}init_escape();init_shard();init_shell();init_marked();var nameRoom=100;var selectedRoom=600;function subjectOf(inputs,args,hide2,plan){const config3=configInRepository(inputs);
+open8=(open8??"")+line;if(ends2)fenced=void 0;if(fenced===void 0&&depth>0&&line==="</details>\n")depth-=1;if(fenced===void 0&&
+depth===0&&open8!==void 0){blocks.push(open8);open8=void 0}}return open8===void 0?blocks:[...blocks,open8]}init_escape();init_shard();init_shell();init_marked();var nameRoom=100;var selectedRoom=600;function subjectOf(inputs,args,hide2,plan){const config3=configInRepository(inputs);
 const several=inputs.environments.map(({name:name2})=>name2).join(", ");const environment=plan===void 0?several||environmentOf(
 inputs):plan.environment;return{environment:environment===null?null:hide2(environment),config:config3==="idops.yaml"?null:
 hide2(config3),server:plan===void 0?null:hide2(plan.server.replace(/^https?:\/\//,"")),shard:inputs.shard===void 0?null:
@@ -22195,16 +21435,16 @@ ng to approve";const head=`## ${aboutText("idops check",shared2.subject)}: ${out
 plan}}async function refusals2(work){try{await work();return[]}catch(failure2){if(failure2 instanceof ProblemsError)return failure2.
 problems;throw failure2}}function eachEnvironment(inputs){if(inputs.environments.length===0)return[inputs];const{token:_token,baseUrl:_baseUrl,planFile,
 ...rest}=inputs;return inputs.environments.map(({name:name2,...own5})=>({...rest,...own5,environment:name2,environments:[],
-...planFile===void 0?{}:{planFile:planFile.replaceAll(environmentMark,name2)}}))}init_escape();init_problems();init_redact();import{mkdtemp}from"node:fs/promises";import{tmpdir}from"node:os";import{join as join20}from"node:path";init_errno();import{constants as constants6}from"node:fs";import{open as open8,stat as stat7}from"node:fs/promises";import{
+...planFile===void 0?{}:{planFile:planFile.replaceAll(environmentMark,name2)}}))}init_escape();init_problems();init_redact();import{mkdtemp}from"node:fs/promises";import{tmpdir}from"node:os";import{join as join20}from"node:path";init_errno();import{constants as constants6}from"node:fs";import{open as open7,stat as stat7}from"node:fs/promises";import{
 dirname as dirname17,resolve as resolve15}from"node:path";init_problems();async function writeThrough(path,text6,mode){const there=await stat7(path).catch(unlessMissing);if(there!==void 0&&(!there.
-isFile()||/^\/(?:dev|proc)\//.test(resolve15(path)))){const handle=await open8(path,constants6.O_WRONLY|constants6.O_APPEND);
+isFile()||/^\/(?:dev|proc)\//.test(resolve15(path)))){const handle=await open7(path,constants6.O_WRONLY|constants6.O_APPEND);
 try{await handle.writeFile(text6)}finally{await handle.close()}return}const target=await leadsTo(path);await writeWhole(
 target,text6,mode,isPrivate(mode)?void 0:there?.mode);await sweepTemporaries(dirname17(target))}async function writeResult(file,text6,mode=438){
 try{await writeThrough(file,text6,mode)}catch(failure2){throw new ProblemsError([error("not-writable",`${file} can't be \
-written: ${whyRefused(failure2)}`,[],"name another file, or mend the folder and its permissions")])}}init_regular();init_work_tree();import{realpath as realpath8}from"node:fs/promises";import{isAbsolute as isAbsolute6,join as join19,
+written: ${whyRefused(failure2)}`,[],"name another file, or mend the folder and its permissions")])}}init_regular();init_work_tree();import{realpath as realpath7}from"node:fs/promises";import{isAbsolute as isAbsolute6,join as join19,
 relative as relative15,sep as sep10}from"node:path";var plainAddress=/^https?:\/\/[\w.-]+(?::\d+)?(?:\/[\w.~-]+)+$/;var commit=/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;async function forgeOf(env,folder){
 const checkout=env.GITHUB_ACTIONS==="true"?onGithub(env):onGitlab(env);if(checkout===void 0||!plainAddress.test(checkout.
-files))return void 0;const here2=await realpath8(folder).catch(()=>folder);const root=await rootOf(here2,checkout);const inRoot=root===
+files))return void 0;const here2=await realpath7(folder).catch(()=>folder);const root=await rootOf(here2,checkout);const inRoot=root===
 void 0?"..":relative15(root,here2);return inRoot.split(sep10)[0]===".."||isAbsolute6(inRoot)?void 0:{files:checkout.files,
 folder:inRoot.split(sep10).join("/")}}function onGithub(env){const{GITHUB_SERVER_URL:server="",GITHUB_REPOSITORY:repository=""}=env;
 const sha=headCommit(env,eventPayload(env));if(server===""||repository===""||!commit.test(sha))return void 0;const view=env.
@@ -22213,7 +21453,7 @@ files:`${server.replace(/\/$/,"")}/${repository}/${view}/${sha}`}}function onGit
 CI_MERGE_REQUEST_SOURCE_BRANCH_SHA:head=""}=env;const sha=head===""?env.CI_COMMIT_SHA??"":head;if(GITLAB_CI!=="true"||project===
 ""||!commit.test(sha))return void 0;return{repository:env.CI_PROJECT_PATH,workspace:env.CI_PROJECT_DIR,files:`${project}\
 /-/blob/${sha}`}}async function rootOf(folder,{workspace:workspace2,repository}){const checkedOut=workspace2===void 0||workspace2===
-""?void 0:await realpath8(workspace2).catch(()=>void 0);const top=await workTreeOf(folder);if(top===void 0||top===checkedOut)
+""?void 0:await realpath7(workspace2).catch(()=>void 0);const top=await workTreeOf(folder);if(top===void 0||top===checkedOut)
 return checkedOut;return repository!==void 0&&await comesFrom(top,repository)?top:void 0}async function comesFrom(top,repository){
 const config3=await readRegular(join19(top,".git","config")).catch(()=>"");return[...config3.matchAll(/^\s*url\s*=\s*(\S+)/gm)].
 some(([,url=""])=>{const path=url.replace(/\/$|\.git\/?$/,"").toLowerCase();return path.endsWith(`/${repository.toLowerCase()}`)||
@@ -22247,8 +21487,8 @@ if(editor===null)return lastEditedAt===null?null:"an account that GitHub does no
 editor.login}function showsPlan(body2,key){return readMarkers(body2).some(marker=>marker.kind==="plan"&&marker.key===key)}
 function showedChanges(before,key){return before.some(body2=>{const own5=readMarkers(body2).filter(one=>one.key===key&&one.
 digest!==null);if(own5.some(({changes})=>changes?.length!==0))return true;return own5.length>0&&saysOutdated(partsOf4(body2,
-key).planned)})}async function broughtBy2(api,{pullRequest:pullRequest2,commit:commit2,branch},named6){const known3=pullRequest2?.
-number??named6;if(known3!==void 0){const{mergedAt,mergeCommit}=pullRequest2?.merge??await api.pullRequest(known3);return mergedAt!==
+key).planned)})}async function broughtBy2(api,{pullRequest:pullRequest2,commit:commit2,branch},named5){const known3=pullRequest2?.
+number??named5;if(known3!==void 0){const{mergedAt,mergeCommit}=pullRequest2?.merge??await api.pullRequest(known3);return mergedAt!==
 null&&mergeCommit===commit2?known3:null}const found2=(await api.pullRequestsOf(commit2)).find(({base:base2,mergedAt,mergeCommit})=>mergedAt!==
 null&&mergeCommit===commit2&&base2===branch);return found2?.number??null}async function syncResult(api,number4,key,tell){
 const remarks=(await api.comments(number4)).filter(({body:body2})=>showsPlan(body2,key));const own5=await latestOf(api,number4,
@@ -22328,38 +21568,31 @@ lan",key,run:job.event.runId,...noPlan});const heading=`${aboutText("idops plan"
 await job.posts.comment(inputs,{key,covers:covers2},async before=>({body:`${first}
 ${sectionText(key,plainText(heading,[...replaced2(before),text6].join("\n\n"),job.event))}`,opens:inputs.comment==="true"&&
 !quiet}),{quiet})}function replaced2(before){if(before.flatMap(readMarkers).every(({digest})=>digest===null))return[];return[
-"The plan that an earlier run showed here approves nothing any more."]}import{join as join22,resolve as resolve18}from"node:path";init_plan();init_text();import{stat as stat8}from"node:fs/promises";import{basename as basename13,dirname as dirname18,join as join21,relative as relative16,
-resolve as resolve17,sep as sep11}from"node:path";init_problems();import{posix as posix4,resolve as resolve16}from"node:path";var NOWHERE2=resolve16("/project");async function namedByGlobs(project,paths){const folders=foldersOf(paths);const readdir7=(path,_,callback2)=>{
-const below2=path.slice(NOWHERE2.length).replaceAll("\\","/").replace(/^\/+|\/+$/g,"");const folder=below2===""?".":below2;
-const entries=folders.get(folder);if(entries===void 0)callback2(Object.assign(new Error("not there"),{code:"ENOENT"}));else
-callback2(null,[...entries].map(([name2,isFolder])=>entry(name2,isFolder)))};const patterns=project.patterns().map(({pattern})=>pattern);
-const ignore=patterns.flatMap(one=>one.startsWith("!")?[one.slice(1)]:[]);const named6=patterns.filter(one=>!one.startsWith(
-"!")&&!one.split("/").includes(".."));const found2=await Promise.all(named6.map(pattern=>glob(pattern,{cwd:NOWHERE2,ignore,
-expandDirectories:false,followSymbolicLinks:false,fs:{readdir:readdir7}})));return new Set(found2.flat())}function foldersOf(paths){const folders=new Map([[".",new Map]]);for(const path of paths){const steps=posix4.normalize(path).
-split("/");for(const[index,step]of steps.entries()){const folder=steps.slice(0,index).join("/")||".";const entries=folders.
-get(folder)??new Map;entries.set(step,index<steps.length-1);folders.set(folder,entries)}}return folders}function entry(name2,isFolder){
-return{name:name2,isFile:()=>!isFolder,isDirectory:()=>isFolder,isSymbolicLink:()=>false}}async function refuseInputs(outputs,config3,known3,{manifests=false}={}){const{files,states:states2,project}=await inputsOf2(
+"The plan that an earlier run showed here approves nothing any more."]}import{join as join22,resolve as resolve17}from"node:path";init_plan();init_text();import{stat as stat8}from"node:fs/promises";import{basename as basename13,dirname as dirname18,join as join21,relative as relative16,
+resolve as resolve16,sep as sep11}from"node:path";init_problems();var import_picomatch2=__toESM(require_picomatch2(),1);import{posix as posix4}from"node:path";function namedByGlobs(project,paths){const patterns=project.patterns().map(({pattern})=>pattern);const ignore=patterns.flatMap(
+one=>one.startsWith("!")?[one.slice(1)]:[]);const named5=patterns.filter(one=>!one.startsWith("!")&&!one.split("/").includes(
+".."));const isNamed=(0,import_picomatch2.default)(named5,{ignore});return new Set(paths.map(path=>posix4.normalize(path)).
+filter(path=>isNamed(path)))}async function refuseInputs(outputs,config3,known3,{manifests=false}={}){const{files,states:states2,project}=await inputsOf2(
 known3);const taken2=manifests||project===void 0?new Set:await takenForManifests(outputs,project);const inputs=new Set((await Promise.
-all([resolve17(config3),...files].map(identity))).flat());const kept3=(await Promise.all(states2.map(ways3))).flat();const problems=[];
-for(const output of outputs){const path=resolve17(output);const names3=await identity(path);if(names3.some(name2=>inputs.
+all([resolve16(config3),...files].map(identity))).flat());const kept3=(await Promise.all(states2.map(ways3))).flat();const problems=[];
+for(const output of outputs){const path=resolve16(output);const names3=await identity(path);if(names3.some(name2=>inputs.
 has(name2)))problems.push(refusal5(output,"idops reads it"));else if((await ways3(path)).some(way=>kept3.some(state=>isOfState(
 way,state)))){problems.push(refusal5(output,"it is a state, or belongs to one"))}else if((await ways3(path)).some(way=>kept3.
 some(state=>isFolderOfState(way,state)))){problems.push(refusal5(output,"the folder of a state or of its journals is to \
 be there"))}else if(taken2.has(output)){problems.push(refusal5(output,"the globs of the configuration would take it for \
 a manifest"))}}if(problems.length>0)throw new ProblemsError(problems)}function isFolderOfState(path,state){return state.
 startsWith(path+sep11)||path===join21(dirname18(state),"runs")}async function takenForManifests(outputs,project){const inside2=[];
-for(const output of outputs){for(const place2 of await ways3(resolve17(output))){if(!isInside(place2,project.root))continue;
-inside2.push({output,path:relative16(project.root,place2).split(sep11).join("/")})}}const named6=await namedByGlobs(project,
-[...new Set(inside2.map(({path})=>path))]);return new Set(inside2.flatMap(({output,path})=>named6.has(path)?[output]:[]))}
-async function inputsOf2(known3){try{const project=typeof known3==="function"?await known3():known3.project;const read2=typeof known3===
-"function"?await loadManifests(project,{lenient:true}):known3;const{files,states:states2}=project.guarded();return{files:[
-...files,...read2.files],states:states2,project}}catch(failure2){if(!(failure2 instanceof ProblemsError))throw failure2;
-return{files:[],states:[]}}}function refusal5(output,why){return error("output-is-input",`${output} is not written: ${why}`,
-[],"name another file")}async function identity(path){const there=await stat8(path).catch(()=>void 0);return there?.isFile()===
-true?[path,`${there.dev}:${there.ino}`]:[path]}async function ways3(path){return[path,join21(await realPlaceOf(dirname18(
-path)),basename13(path)),await realPlaceOf(path)]}async function makePlan(job,inputs,called2="plan"){const name2=fileOf(called2,inputs.shard);const opened2=await openSession(
+for(const output of outputs){for(const place2 of await ways3(resolve16(output))){if(!isInside(place2,project.root))continue;
+inside2.push({output,path:relative16(project.root,place2).split(sep11).join("/")})}}const named5=namedByGlobs(project,[...new Set(
+inside2.map(({path})=>path))]);return new Set(inside2.flatMap(({output,path})=>named5.has(path)?[output]:[]))}async function inputsOf2(known3){
+try{const project=typeof known3==="function"?await known3():known3.project;const read2=typeof known3==="function"?await loadManifests(
+project,{lenient:true}):known3;const{files,states:states2}=project.guarded();return{files:[...files,...read2.files],states:states2,
+project}}catch(failure2){if(!(failure2 instanceof ProblemsError))throw failure2;return{files:[],states:[]}}}function refusal5(output,why){
+return error("output-is-input",`${output} is not written: ${why}`,[],"name another file")}async function identity(path){
+const there=await stat8(path).catch(()=>void 0);return there?.isFile()===true?[path,`${there.dev}:${there.ino}`]:[path]}
+async function ways3(path){return[path,join21(await realPlaceOf(dirname18(path)),basename13(path)),await realPlaceOf(path)]}async function makePlan(job,inputs,called="plan"){const name2=fileOf(called,inputs.shard);const opened2=await openSession(
 await job.project(inputs),job.sessionOptions(inputs));const made2=await job.within(opened2,async session=>{if(inputs.planFile!==
-void 0){const asked=resolve18(folderOf(inputs),inputs.planFile);await refuseInputs([asked],configOf(inputs),session)}const plan2=await session.
+void 0){const asked=resolve17(folderOf(inputs),inputs.planFile);await refuseInputs([asked],configOf(inputs),session)}const plan2=await session.
 plan(planOptionsOf(inputs.args));return{plan:plan2,planFile:await writePlan(job,inputs,session,plan2,name2),project:session.
 project}});const{plan,project,planFile}=made2;const shown3=redactPlan(plan,job.redactor);const samples=await job.samples(
 plan,project);const htmlReport=await job.writeHtml(`${name2}.html`,planReport,{plan,samples});await job.tellPlan(plan,shown3);
@@ -22378,8 +21611,8 @@ No issue is opened, changed or closed: drift is what schedule, push and workflow
 d this run is for something else.";async function tellDrift(job,inputs,{shared:shared2,marker,tells:tells3}){if(inputs.driftIssue&&
 job.event.onDefaultBranch)await job.posts.drift(inputs,shared2,{...marker,found:tells3});else if(inputs.driftIssue)job.log.
 annotate("notice",noIssue)}async function writePlan(job,inputs,session,plan,name2){const planFile=inputs.planFile===void 0?
-join22(await job.temporaryFolder(),`${name2}.json`):resolve18(folderOf(inputs),inputs.planFile);await writeResult(planFile,
-await session.storePlan(plan),384);return planFile}init_escape();init_marked();import{join as join23,resolve as resolve19}from"node:path";init_review();init_text();init_words();var markersRoom=26e3;var aroundProblems=1500;async function planEach(job,inputs){const each2=[];const hasLines=inputs.environments.
+join22(await job.temporaryFolder(),`${name2}.json`):resolve17(folderOf(inputs),inputs.planFile);await writeResult(planFile,
+await session.storePlan(plan),384);return planFile}init_escape();init_marked();import{join as join23,resolve as resolve18}from"node:path";init_review();init_text();init_words();var markersRoom=26e3;var aroundProblems=1500;async function planEach(job,inputs){const each2=[];const hasLines=inputs.environments.
 some(({token})=>token!==void 0);for(const own5 of eachEnvironment(inputs))each2.push(await planOne(job,own5,hasLines));const list2=each2.
 map(one=>`- ${code(one.name)}: ${wordsOf4(one)}`).join("\n");const about2=aboutText("idops plan",subjectOf({...inputs,environments:[]},
 inputs.args,job.redactor.redact));const head=`## ${about2}: ${plural(each2.length,"environment")}
@@ -22401,15 +21634,15 @@ the input token has no line for ${name2}, and IDOPS_TOKEN is not used where it h
 EN to it`}}function wordsOf4({planned}){return planned===null?"**failed**, there is no plan":headline(planned.plan)}async function sharedComment(job,key,head,each2,before){
 const room=Math.floor(markersRoom/each2.length);const run4=job.event.runId;const lines=[markerLine({kind:"plan",key,run:run4,
 ...noPlan}),...each2.map(one=>markerLine({kind:"plan",run:run4,...one.planned?.marker??{key:one.key,...noPlan}},room))];
-const start3=`${lines.join("\n")}
+const start2=`${lines.join("\n")}
 ${head}
 `;const texts2=await shared(each2.map(one=>most3=>{if(one.planned===null)return failedText(job,one,most3);const{shared:shared2,
 tells:tells3}=one.planned;const outdates=!tells3&&showedChanges(before,one.key);return planText2(shared2,job.event,{outdates,
-taken:commentLimit-most3})}),commentLimit-start3.length-each2.length*(sectionRoom+1));return`${start3}${each2.map((one,index)=>sectionText(
+taken:commentLimit-most3})}),commentLimit-start2.length-each2.length*(sectionRoom+1));return`${start2}${each2.map((one,index)=>sectionText(
 one.key,texts2[index]??"")).join("\n")}`}async function shared(texts2,room){const whole2=await Promise.all(texts2.map(text6=>text6(
 room)));const shown3=[...whole2];const order2=whole2.map((_,index)=>index).sort((a2,b)=>(whole2[a2]??"").length-(whole2[b]??
-"").length);let left=room;for(const[done2,index]of order2.entries()){const share2=Math.floor(left/(order2.length-done2));
-if((whole2[index]??"").length>share2)shown3[index]=await texts2[index]?.(share2)??"";left-=(shown3[index]??"").length}return shown3}
+"").length);let left=room;for(const[done2,index]of order2.entries()){const share=Math.floor(left/(order2.length-done2));
+if((whole2[index]??"").length>share)shown3[index]=await texts2[index]?.(share)??"";left-=(shown3[index]??"").length}return shown3}
 async function failedText(job,{inputs,problems},most3){const about2=aboutText("idops plan",subjectOf(inputs,inputs.args,
 job.redactor.redact));const room=Math.min(3e4,Math.max(0,most3-aroundProblems-origin(job.event).length));const block2=await problemsBlock(
 problems,room);return plainText(`${about2}: failed`,`There is no plan for this commit:
@@ -22421,7 +21654,7 @@ made2.some(([,planned])=>planned.blocked);if(changed2&&inputs.failOnChanges)job.
 "failed":`${first.code}: ${first.message}`;return`${name3}: ${planned===null?failed:summaryLine(planned.plan)}`});const temporary=await job.
 temporaryFolder();const{planFile}=inputs;const name2=fileOf(`plan-${environmentMark}`,inputs.shard);return{code:job.signal.
 aborted?130:bad2?1:changed2?2:0,summary:titleLine(told6.join("; ")),changed:changed2,plans:new Map(made2.map(([name3,{plan}])=>[
-name3,plan])),planFile:planFile===void 0?join23(temporary,`${name2}.json`):resolve19(folderOf(inputs),planFile),htmlReport:join23(
+name3,plan])),planFile:planFile===void 0?join23(temporary,`${name2}.json`):resolve18(folderOf(inputs),planFile),htmlReport:join23(
 temporary,`${name2}.html`)}}init_problems2();init_words();async function validateProject(load,{onSecret,signal}){const pauses=new Pauses(signal);try{const project=await load();const loaded=await loadManifests(
 project,{lenient:true,signal});tellSecrets(loaded,onSecret);const settings=project.settingsProblems();const known3=settings.
 every(({severity})=>severity==="warning");const bodies2=known3?await pauses.during(checkDeclaredTemplates(loaded.declared,
@@ -22482,26 +21715,6 @@ made===void 0?null:redactPlan(job.made,job.redactor);await tellNotApplied(job,ap
 sending",hide:hide2})}return{code:code2,summary:titleLine(first===void 0?"failed":`${first.code}: ${first.message}`),changed:job.
 made!==void 0&&changesServer(job.made),...job.made===void 0?{}:{plan:job.made}}}var controller=new AbortController;for(const name2 of["SIGINT","SIGTERM"])process.on(name2,()=>controller.abort());process.
 exitCode=await run3(controller.signal);if(controller.signal.aborted)process.stdout.write("",()=>process.exit());
-/*!
- * Data of Can I email, https://www.caniemail.com, as of 2026-05-13
- *
- * The MIT License
- *
- * Copyright (c) 2019 HTeuMeuLeu (Can I email)
- * Copyright (c) Avi Goldman, Copyright (c) Andrew Powell <andrew@shellscape.org> (the package caniemail)
- *
- * Permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated documentation files (the
- * "Software"), to deal in the Software without restriction, including without limitation the rights to use, copy, modify, merge, publish,
- * distribute, sublicense, and/or sell copies of the Software, and to permit persons to whom the Software is furnished to do so, subject to the
- * following conditions:
- *
- * The above copyright notice and this permission notice shall be included in all copies or substantial portions of the Software.
- *
- * THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF
- * MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY
- * CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE
- * OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.
- */
 /*! Bundled license information:
 
 undici/lib/web/fetch/body.js:
