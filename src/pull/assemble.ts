@@ -1,17 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { join, posix, relative, sep } from 'node:path';
+import { same } from '../base/values.js';
 import type { LoadedManifests } from '../manifests/index.js';
 import type { ManifestSource } from '../manifests/load.js';
 import { namedByGlobs } from '../manifests/named.js';
 import type { Project } from '../project/index.js';
 import type { BodyFiles } from './bodies.js';
+import { writtenDocuments } from './edit.js';
 import type { FreshDocument } from './fresh.js';
 import type { PullWishes } from './fresh-files.js';
 import { firstFree, homesFor, noHome } from './homes.js';
 import { ENOUGH_BYTES, fitsManifest, placed } from './layout.js';
 import { isThere, type PulledFile } from './pulled-file.js';
 import { manifestHead } from './schema-line.js';
-import { appendDocuments } from './splice.js';
 
 const BOM = '\ufeff';
 
@@ -96,4 +97,19 @@ function chunks(texts: readonly string[]): string[][] {
     length += size;
   }
   return parts.filter((part) => part.length > 0);
+}
+
+/** A text with documents behind those that it has; undefined where its own would say something else then. */
+export function appendDocuments(text: string, documents: readonly string[]): string | undefined {
+  if (documents.length === 0) return text;
+  const before = writtenDocuments(text);
+  if (before === undefined) return undefined;
+  const eol = /\r\n[^\n]*$/.test(text) ? '\r\n' : '\n';
+  const ended = text === '' || text.endsWith('\n') ? text : `${text}${eol}`;
+  const isOpen = before.length === 0 && !/^(?:---|\.\.\.)/m.test(text);
+  const added = `${isOpen ? '' : '---\n'}${documents.join('---\n')}`;
+  const made = ended + added.replaceAll('\n', eol);
+  const after = writtenDocuments(made);
+  const wanted = documents.map((one) => writtenDocuments(one)?.[0] ?? null);
+  return after !== undefined && same(after, [...before, ...wanted]) ? made : undefined;
 }

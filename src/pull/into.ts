@@ -11,12 +11,12 @@ import type { Project } from '../project/index.js';
 import { withNew } from './assemble.js';
 import { BodyFiles } from './bodies.js';
 import type { LookOptions } from './discover.js';
+import { type Edited, editFields, type FieldEdit } from './edit.js';
 import { freshDocuments } from './fresh.js';
 import { type PullWishes, withoutBuiltIn } from './fresh-files.js';
 import { fitsManifest, tooLarge } from './layout.js';
 import { VariableNames } from './names.js';
 import type { PullResult } from './result.js';
-import { type Edited, editFields, type FieldEdit } from './splice.js';
 import { type Survey, survey } from './survey.js';
 import { type Update, updateOf } from './update.js';
 
@@ -93,7 +93,7 @@ export async function pullInto(
   left.push(...bodies.conflicts());
   const fresh = withoutBuiltIn(seen, builtIn).filter((one) => !found.has(one.finding));
   const { documents, left: leftOut } = freshDocuments(fresh, manifests.declared, options);
-  const { texts: edited, refused, notes } = editedSources(updates, left);
+  const { texts: edited, refused } = editedSources(updates, left);
   const changed = await withNew(documents, edited, project, manifests, wishes, bodies);
   const toSet = [
     ...updates.flatMap(({ one, update }) =>
@@ -120,7 +120,7 @@ export async function pullInto(
     toSet,
     left,
     leftOut,
-    notes,
+    notes: seen.notes,
     survey: seen,
   };
 }
@@ -223,7 +223,6 @@ function withinSize(text: string, edits: readonly FieldEdit[]): Edited {
   return {
     text,
     refused: edits.map((edit) => ({ edit, reason: `with it the manifest ${tooLarge}` })),
-    whole: [],
   };
 }
 
@@ -263,10 +262,8 @@ function editedSources(
 ): {
   readonly texts: ReadonlyMap<ManifestSource, string>;
   readonly refused: ReadonlySet<string>;
-  readonly notes: readonly string[];
 } {
   const kept = new Set<string>();
-  const notes: string[] = [];
   const bySource = new Map<
     ManifestSource,
     { edit: FieldEdit; place: Place; key: string; address: string }[]
@@ -283,10 +280,9 @@ function editedSources(
   const texts = new Map(
     [...bySource].map(([source, edits]) => {
       const isLink = source.path !== source.target;
-      const { text, refused, whole } = isLink
+      const { text, refused } = isLink
         ? {
             text: source.text,
-            whole: [],
             refused: edits.map(({ edit }) => ({
               edit,
               reason: 'its file is a link, which is not written through',
@@ -308,16 +304,10 @@ function editedSources(
           ),
         );
       }
-      for (const edit of whole) {
-        const address = edits.find((one) => one.edit === edit)?.address;
-        notes.push(
-          `${address}: ${edit.field} is written in a way that can't be edited member by member, so it is written anew: see whether the comments in it stand where they belong`,
-        );
-      }
       return [source, text] as const;
     }),
   );
-  return { texts, refused: kept, notes };
+  return { texts, refused: kept };
 }
 
 /** Names a field of a document. */

@@ -134,7 +134,7 @@ export async function pull(
         apart: null,
         left,
         missing: seen.missing,
-        notes: [...notes, ...seen.notes, ...rest.notes],
+        notes: [...notes, ...rest.notes],
         check: () => checkFiles(rest.files, project.root, project.cwd, others),
         async write() {
           const { signal } = options;
