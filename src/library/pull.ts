@@ -34,8 +34,6 @@ export interface ListOptions extends Omit<SessionOptions, 'manifests'> {
 
 /** What is pulled, and where to. */
 export interface PullOptions extends ListOptions {
-  /** Where documents about new objects go: `file-per-kind` where it isn't given. */
-  readonly layout?: 'file-per-kind' | 'file-per-object';
   /** A folder for a fresh set of files, relative to `ProjectOptions.cwd`; the project's own manifests where it isn't given. */
   readonly out?: string;
   /** Built-in email templates too, which nobody customised. */
@@ -84,8 +82,8 @@ export async function pull(project: Project, given: PullOptions = {}): Promise<P
   const inside = insideOf(project);
   const { redactor } = inside;
   const options = checkedOptions<PullOptions>(given, pullRules(), redactor);
-  const { out, layout = 'file-per-kind', allTemplates = false } = options;
-  const request = { ...requestOf(options), layout, builtIn: allTemplates };
+  const { out, allTemplates = false } = options;
+  const request = { ...requestOf(options), builtIn: allTemplates };
   const made = await telling(redactor, () =>
     pullFrom(inside.project, sessionOf(options, inside), {
       ...request,
@@ -171,10 +169,6 @@ function listRules(): { readonly [name in keyof ListOptions]-?: Rule } {
 function pullRules(): { readonly [name in keyof PullOptions]-?: Rule } {
   return {
     ...listRules(),
-    layout: {
-      takes: 'file-per-kind or file-per-object',
-      fits: (value) => value === 'file-per-kind' || value === 'file-per-object',
-    },
     out: someText,
     allTemplates: yesOrNo,
   };

@@ -16,7 +16,7 @@ import type { LookOptions } from '../pull/discover.js';
 import type { LeftOut } from '../pull/fresh.js';
 import { type FreshPull, pullFresh } from '../pull/fresh-files.js';
 import { pullInto } from '../pull/into.js';
-import type { Layout, NewFile } from '../pull/layout.js';
+import type { NewFile } from '../pull/layout.js';
 import type { ToSet } from '../pull/literal.js';
 import type { PullResult } from '../pull/result.js';
 import { manifestHead } from '../pull/schema-line.js';
@@ -35,7 +35,6 @@ export interface PullRequest {
   readonly kinds?: readonly KindName[];
   /** The ids that are asked for, by option: `backend`, `type`, `user`, `client`. */
   readonly asked?: Asked;
-  readonly layout?: Layout;
   /** Built-in templates, which nobody customised, too. */
   readonly builtIn?: boolean;
 }
@@ -257,14 +256,9 @@ async function knownIn(
 }
 
 /** What is looked for, with what is usual where nothing is said. */
-export function wishesOf({
-  kinds: wanted,
-  asked = {},
-  layout = 'file-per-kind',
-  builtIn = false,
-}: PullRequest) {
+export function wishesOf({ kinds: wanted, asked = {}, builtIn = false }: PullRequest) {
   const chosen: readonly Kind[] = wanted === undefined || wanted.length === 0 ? kinds : wanted.map(kindOf);
-  return { kinds: kinds.filter((kind) => chosen.includes(kind)), asked, layout, builtIn };
+  return { kinds: kinds.filter((kind) => chosen.includes(kind)), asked, builtIn };
 }
 
 /** A fresh set of files with what new manifests begin with, where it is to lie in the project. */

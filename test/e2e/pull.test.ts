@@ -27,15 +27,16 @@ describe('idops pull into an empty project', () => {
     expect(Object.keys(await at.files()).some((path) => path.startsWith('.idops'))).toBe(false);
   });
 
-  it('has one file for each object where that is asked for, and clients by their ids', async () => {
+  it('has one file for each kind, and clients by their ids', async () => {
     const at = await project({ 'idops.yaml': boruta }, { profile: 'boruta' });
-    const asked = `pull --layout file-per-object --kind Client --kind Organization --client ${ids.portal}`;
+    const asked = `pull --kind Client --kind Organization --client ${ids.portal}`;
     expect(await at.idops(asked)).toMatchObject({ code: 0 });
     expect(Object.keys(await at.files())).toEqual([
       'idops.yaml',
-      `manifests/clients/${ids.portal}.yaml`,
-      ...['acme', 'globex', 'initech', 'umbrella'].map((name) => `manifests/organizations/${name}.yaml`),
+      'manifests/clients.yaml',
+      'manifests/organizations.yaml',
     ]);
+    expect(await at.read('manifests/clients.yaml')).toContain(`id: ${ids.portal}\n`);
     expect(await at.idops('plan --detailed-exitcode')).toMatchObject({ code: 0 });
   });
 
@@ -397,9 +398,7 @@ describe('the token that idops uses', () => {
     first.name = token;
     user.metadata = { [token]: { value: 'x', status: 'valid' }, plain: { value: 'x', status: 'valid' } };
     user.organizations = [];
-    const pulled = await at.idops(
-      'pull --layout file-per-object --kind Organization --kind User --format json',
-    );
+    const pulled = await at.idops('pull --kind Organization --kind User --format json');
     expect(pulled).toMatchObject({ code: 0 });
     expect(pulled.stderr).toContain('metadata has a key with a credential in it');
     const variables = (JSON.parse(pulled.stdout).to_set as { name: string }[]).map(({ name }) => name);

@@ -35,7 +35,7 @@ describe('pull', () => {
   test('refuses what the command would refuse', async () => {
     const { loaded } = await place();
     await expect(pull(loaded, { kinds: ['Nobody' as never] })).rejects.toThrow(TypeError);
-    await expect(pull(loaded, { layout: 'none' as never })).rejects.toThrow(TypeError);
+    await expect(pull(loaded, { out: 1 as never })).rejects.toThrow(TypeError);
     await expect(pull(loaded, { backends: ['..'] })).rejects.toThrow(ProblemsError);
   });
 });

@@ -12,7 +12,7 @@ it('as many files as it takes have the documents of a kind, none larger than a m
     const address = `Organization/${id}`;
     return { kind: organization, identity: { id }, address, called: null, members, bodies: {}, toSet: [] };
   });
-  const files = filesOf(documents, 'file-per-kind', () => false);
+  const files = filesOf(documents, () => false);
   expect(files.map(({ path }) => path)).toEqual([
     'organizations.yaml',
     'organizations-2.yaml',
