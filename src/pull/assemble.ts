@@ -6,11 +6,11 @@ import type { ManifestSource } from '../manifests/load.js';
 import { namedByGlobs } from '../manifests/named.js';
 import type { Project } from '../project/index.js';
 import type { BodyFiles } from './bodies.js';
-import { writtenDocuments } from './edit.js';
+import { fitsManifest, writtenDocuments } from './edit.js';
 import type { FreshDocument } from './fresh.js';
 import type { PullWishes } from './fresh-files.js';
 import { homesFor, noHome } from './homes.js';
-import { fitsManifest, newManifests, placed } from './layout.js';
+import { newManifests, placed } from './layout.js';
 import { isThere, type PulledFile } from './pulled-file.js';
 import { manifestHead } from './schema-line.js';
 

@@ -16,7 +16,7 @@ import {
   type YAMLSeq,
 } from 'yaml';
 import { canonical, isMap, type Json, same } from '../base/values.js';
-import { SourceFile } from '../source/file.js';
+import { MAX_BYTES, SourceFile } from '../source/file.js';
 import { resolve } from '../source/resolve.js';
 import { parseYaml } from '../source/yaml.js';
 import { faithful, likeIn, nodeOf, pairOf, quotesOf } from './yaml.js';
@@ -30,9 +30,9 @@ export interface FieldEdit {
 }
 
 /** A text after its edits, and those that could not be made. */
-export interface Edited {
+export interface Edited<E> {
   readonly text: string;
-  readonly refused: readonly { readonly edit: FieldEdit; readonly reason: string }[];
+  readonly refused: readonly { readonly edit: E; readonly reason: string }[];
 }
 
 const unfit = "it is written in a way that can't be changed in place";
@@ -46,17 +46,21 @@ export function writtenDocuments(text: string): Json[] | undefined {
   return documents.map(({ root }) => resolve(root, file, null).value);
 }
 
+export function fitsManifest(text: string): boolean {
+  return Buffer.byteLength(text) <= MAX_BYTES;
+}
+
 /**
  * Changes fields of documents. A document that changes keeps its comments, order and quotes, all others keep every byte. The
  * result is read again: an edit that would make it say anything else than what was meant is refused.
  */
-export function editFields(text: string, edits: readonly FieldEdit[]): Edited {
+export function editFields<E extends FieldEdit>(text: string, edits: readonly E[]): Edited<E> {
   const before = writtenDocuments(text) ?? [];
   const filled = documentsIn(text).filter(({ contents }) => isMapNode(contents));
-  const refuseAll: Edited = { text, refused: edits.map((edit) => ({ edit, reason: unfit })) };
+  const refuseAll: Edited<E> = { text, refused: edits.map((edit) => ({ edit, reason: unfit })) };
   if (filled.length !== before.length) return refuseAll;
-  const refused: { edit: FieldEdit; reason: string }[] = [];
-  const byDocument = new Map<number, FieldEdit[]>();
+  const refused: { edit: E; reason: string }[] = [];
+  const byDocument = new Map<number, E[]>();
   for (const edit of edits) {
     byDocument.set(edit.document, [...(byDocument.get(edit.document) ?? []), edit]);
   }
@@ -76,8 +80,8 @@ export function editFields(text: string, edits: readonly FieldEdit[]): Edited {
     at = end;
   }
   made += text.slice(at);
-  const after = writtenDocuments(made);
-  return after !== undefined && same(after, expected) ? { text: made, refused } : refuseAll;
+  const isMeant = same(writtenDocuments(made) ?? null, expected) && fitsManifest(made);
+  return isMeant ? { text: made, refused } : refuseAll;
 }
 
 function documentsIn(text: string): Document.Parsed[] {

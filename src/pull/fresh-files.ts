@@ -25,7 +25,8 @@ export interface FreshPull {
   /** The variables that stand in the place of secrets. */
   readonly toSet: readonly ToSet[];
   readonly left: readonly LeftOut[];
-  readonly survey: Survey;
+  readonly notes: Survey['notes'];
+  readonly missing: Survey['missing'];
 }
 
 /** Reads a server and makes the manifests and bodies that say what it has. Sends GETs alone, writes nothing. */
@@ -42,7 +43,8 @@ export async function pullFresh(wishes: PullWishes, look: LookOptions): Promise<
     documents,
     toSet: documents.flatMap(({ toSet }) => toSet),
     left,
-    survey: seen,
+    notes: seen.notes,
+    missing: seen.missing,
   };
 }
 

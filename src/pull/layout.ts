@@ -4,8 +4,8 @@ import type { Json } from '../base/values.js';
 import type { Kind } from '../kinds/kind.js';
 import { isWritten } from '../manifests/access.js';
 import { MAX_BYTES } from '../source/file.js';
-import { type FreshDocument, membersWith } from './fresh.js';
-import { escapeVariables, isKnownOrSaid } from './literal.js';
+import { type FreshDocument, membersOf } from './fresh.js';
+import { isKnownOrSaid } from './literal.js';
 import { safeName } from './names.js';
 import { documentText } from './yaml.js';
 
@@ -18,12 +18,6 @@ export interface NewFile {
 
 /** How much goes into a new manifest together: below what one may have, so that there is room to edit it. */
 const ENOUGH_BYTES = 8_000_000;
-
-export const tooLarge = 'would be larger than 16 MiB, which no manifest may be';
-
-export function fitsManifest(text: string): boolean {
-  return Buffer.byteLength(text) <= MAX_BYTES;
-}
 
 const COMMENT = 100;
 
@@ -96,11 +90,11 @@ export function placed(
   const { kind, identity, called } = document;
   const files: NewFile[] = [];
   const { files: own } = kind.discovery ?? {};
-  const members = membersWith(document, (field, text): Json => {
-    if (own === undefined || !fitsFile(text)) return escapeVariables(text);
+  const members = membersOf(document, ({ raw, value, isBody }, field): Json => {
+    if (!isBody || own === undefined || typeof value !== 'string' || !fitsFile(value)) return raw;
     const name = Object.values(identity).map(safeName).join('/');
-    const path = bodyAt(`${own.folder}/${name}.${own.endings[field]}`, text);
-    files.push({ path, text });
+    const path = bodyAt(`${own.folder}/${name}.${own.endings[field]}`, value);
+    files.push({ path, text: value });
     return { file: posix.relative(posix.dirname(manifest), path) };
   });
   const shown =

@@ -217,7 +217,8 @@ function holdsUnwritableKey(value: Value): boolean {
   return Object.entries(value).some(([key, member]) => key === '__proto__' || holdsUnwritableKey(member));
 }
 
-function fromMembers(members: readonly (readonly [string, Written])[]): Written {
+/** A map of its members. */
+export function fromMembers(members: readonly (readonly [string, Written])[]): Written {
   return {
     raw: Object.fromEntries(members.map(([key, { raw }]) => [key, raw])),
     value: Object.fromEntries(members.map(([key, { value }]) => [key, value])),

@@ -80,8 +80,8 @@ export async function freshFiles(
   );
   const counts: { [kind in KindName]?: number } = {};
   for (const { kind } of pulled.documents) counts[kind.name] = (counts[kind.name] ?? 0) + 1;
-  const { files, toSet, left, survey: seen } = pulled;
-  return { files, counts, toSet, left, notes: seen.notes, missing: seen.missing };
+  const { files, toSet, left, notes, missing } = pulled;
+  return { files, counts, toSet, left, notes, missing };
 }
 
 /** Where a fresh set of files lies: under a glob of the configuration, elsewhere in the project, or outside of it. */
@@ -95,8 +95,6 @@ export interface Pulling extends PullResult {
   readonly profile: ProfileName;
   /** Where a fresh set of files goes; null where the project's own are brought up to date. */
   readonly apart: Apart | null;
-  /** What was asked for by its id and isn't there. */
-  readonly missing: readonly Problem[];
   /** Makes sure that they can be written, as far as that shows before. Throws what `write` throws then. */
   check(): Promise<void>;
   /** Writes the files. Throws a ProblemsError where one was changed meanwhile, or can't be written. */
@@ -119,20 +117,11 @@ export async function pull(
     const wishes = { ...wishesOf(request), known, holds };
     const shared = { server: server.baseUrl, profile: server.profile.name };
     if (out === undefined) {
-      const {
-        survey: seen,
-        left,
-        ...rest
-      } = await pullInto(project, manifests, wishes, {
-        ...look,
-        tokenFile: options.tokenFile,
-      });
+      const rest = await pullInto(project, manifests, wishes, { ...look, tokenFile: options.tokenFile });
       return {
         ...shared,
         ...rest,
         apart: null,
-        left,
-        missing: seen.missing,
         notes: [...notes, ...rest.notes],
         check: () => checkFiles(rest.files, project.root, project.cwd, others),
         async write() {
@@ -165,8 +154,8 @@ export async function pull(
       toSet: fresh.toSet,
       leftOut: fresh.left,
       left: [],
-      missing: fresh.survey.missing,
-      notes: [...notes, ...fresh.survey.notes],
+      missing: fresh.missing,
+      notes: [...notes, ...fresh.notes],
       check: () => checkFiles(files, folder, project.cwd),
       async write() {
         if (options.signal?.aborted) throw interruptedBefore();
