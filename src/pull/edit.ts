@@ -102,17 +102,14 @@ function changedDocument(
     : undefined;
   if (document === undefined || pair === undefined || !isMap(old)) return { reason: unfit };
   claimComments(document);
-  const hadAnchors = holdsAnchors(pair.value);
   const revision = new Revision();
   revision.pair(pair, (old[field] ?? null) as Json, next);
-  if (revision.touchesAnchors || document.errors.length > 0) {
-    return { reason: revision.touchesAnchors ? anchored : unfit };
+  if (!revision.touchesAnchors && document.errors.length === 0) {
+    const written = documentText(document, lines);
+    const made = lines === text ? written : written.replaceAll('\n', '\r\n');
+    if (same(writtenDocuments(made) ?? null, [said])) return { text: made };
   }
-  const written = documentText(document, lines);
-  const made = lines === text ? written : written.replaceAll('\n', '\r\n');
-  return same(writtenDocuments(made) ?? null, [said])
-    ? { text: made }
-    : { reason: hadAnchors ? anchored : unfit };
+  return { reason: revision.touchesAnchors || holdsAnchors(pair.value) ? anchored : unfit };
 }
 
 /** Changes nodes to say something else, and keeps as many of them as still hold. */
@@ -161,27 +158,27 @@ class Revision {
   }
 
   #list(node: YAMLSeq, old: readonly Json[], next: readonly Json[]): void {
-    const left = node.items.map((item, index) => ({ item, was: old[index] ?? null }));
-    const take = (isIt: (was: Json) => boolean) => {
-      const index = left.findIndex(({ was }) => isIt(was));
+    const left = node.items.map((item, index) => {
+      const was = old[index] ?? null;
+      return { item, was, key: elementKey(was) };
+    });
+    const take = (isIt: (one: (typeof left)[number]) => boolean) => {
+      const index = left.findIndex(isIt);
       return index < 0 ? undefined : left.splice(index, 1)[0];
     };
-    const byKey = next.map((one) => take((was) => elementKey(was) === elementKey(one)));
+    const named = next.map((one) => {
+      const wanted = elementKey(one);
+      return take(({ key }) => key === wanted);
+    });
     // A map or a list that has no name is taken for another such one.
-    const found = next.map(
-      (one, index) =>
-        byKey[index] ??
-        (isUnnamed(one)
-          ? take((was) => isUnnamed(was) && Array.isArray(was) === Array.isArray(one))
-          : undefined),
-    );
-    const like = found.map((one, index) =>
-      one === undefined ? likeIn(node, next[index] ?? null) : undefined,
-    );
+    const found = next.map((one, index) => {
+      const isLike = ({ was }: { was: Json }) => isUnnamed(was) && Array.isArray(was) === Array.isArray(one);
+      return named[index] ?? (isUnnamed(one) ? take(isLike) : undefined);
+    });
     const items = next.map((one, index) => {
       const there = found[index];
       return there === undefined
-        ? nodeOf(one, like[index])
+        ? nodeOf(one, likeIn(node, one))
         : this.#node(there.item, there.was, one, undefined);
     });
     this.#drop(node, new Set(found.map((one) => one?.item)));
