@@ -138,11 +138,6 @@ export function declare(action: Act): Command {
     .description('write manifests and body files from the live server; a plan right after it is empty')
     .addOption(kindOption())
     .option('--out <DIR>', "a fresh set of files in this folder, in the place of the project's own", notEmpty)
-    .addOption(
-      new Option('--layout <NAME>', 'where documents about new objects go')
-        .choices(['file-per-kind', 'file-per-object'])
-        .default('file-per-kind'),
-    )
     .option('--check', 'write nothing; exit 1 where the server has moved away from the files')
     .option('--all-templates', 'built-in email templates too, which nobody customised')
     .addOption(format('pull'))

@@ -8,8 +8,7 @@ import type { LoadedManifests } from '../manifests/index.js';
 import type { ManifestSource } from '../manifests/load.js';
 import type { Project } from '../project/index.js';
 import { shownPath } from '../source/file.js';
-import { firstFree } from './homes.js';
-import { fitsFile } from './layout.js';
+import { firstFree, fitsFile } from './layout.js';
 import { isThere, type PulledFile } from './pulled-file.js';
 import type { BodyEdit } from './update.js';
 

@@ -1,17 +1,16 @@
 import type { Asked, Kind, Known } from '../kinds/kind.js';
 import type { LookOptions } from './discover.js';
 import { type FreshDocument, freshDocuments, type LeftOut } from './fresh.js';
-import { filesOf, type Layout, type NewFile } from './layout.js';
+import { filesOf, type NewFile } from './layout.js';
 import type { ToSet } from './literal.js';
 import { VariableNames } from './names.js';
 import { type Survey, survey } from './survey.js';
 
-/** What is to be pulled, and how it is laid out. */
+/** What is to be pulled. */
 export interface PullWishes {
   readonly kinds: readonly Kind[];
   readonly asked: Asked;
   readonly known: readonly Known[];
-  readonly layout: Layout;
   /** Write down what the server has built in, too. */
   readonly builtIn: boolean;
   /** Whether a text is a credential that is known, or has one in it: it never gets into a file. */
@@ -26,7 +25,8 @@ export interface FreshPull {
   /** The variables that stand in the place of secrets. */
   readonly toSet: readonly ToSet[];
   readonly left: readonly LeftOut[];
-  readonly survey: Survey;
+  readonly notes: Survey['notes'];
+  readonly missing: Survey['missing'];
 }
 
 /** Reads a server and makes the manifests and bodies that say what it has. Sends GETs alone, writes nothing. */
@@ -39,11 +39,12 @@ export async function pullFresh(wishes: PullWishes, look: LookOptions): Promise<
     references: seen.references,
   });
   return {
-    files: filesOf(documents, wishes.layout, wishes.holds),
+    files: filesOf(documents, wishes.holds),
     documents,
     toSet: documents.flatMap(({ toSet }) => toSet),
     left,
-    survey: seen,
+    notes: seen.notes,
+    missing: seen.missing,
   };
 }
 

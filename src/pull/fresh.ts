@@ -1,5 +1,5 @@
 import type { Place } from '../base/problems.js';
-import { type Fields, type Json, mapValues, reveal, same } from '../base/values.js';
+import { type Json, mapValues, reveal, same } from '../base/values.js';
 import { addressOf } from '../kinds/address.js';
 import { altered } from '../kinds/declared.js';
 import type { Declared, Finding, Identity, Kind, Live } from '../kinds/kind.js';
@@ -7,12 +7,23 @@ import { idTrouble } from '../kinds/limits.js';
 import type { References } from '../kinds/references.js';
 import { compare } from '../plan/compare.js';
 import type { Profile } from '../server/profiles.js';
-import { MAX_BYTES, SourceFile } from '../source/file.js';
-import { resolve } from '../source/resolve.js';
-import { parseYaml } from '../source/yaml.js';
-import { escapeVariables, isKnownOrSaid, type ToSet, type Writing, writeField } from './literal.js';
+import { fitsManifest, writtenDocuments } from './edit.js';
+import {
+  escapeVariables,
+  isKnownOrSaid,
+  type ToSet,
+  type Writing,
+  type Written,
+  writeField,
+} from './literal.js';
 import type { VariableNames } from './names.js';
 import { documentText } from './yaml.js';
+
+/** What a document says of a field. */
+interface SaidField extends Written {
+  /** Whether it is a text that is to lie in a file of its own. */
+  readonly isBody: boolean;
+}
 
 /** A document about an object that no manifest declares. */
 export interface FreshDocument {
@@ -21,10 +32,7 @@ export interface FreshDocument {
   readonly address: string;
   /** What tells a person which object it is. */
   readonly called: string | null;
-  /** The document, without its bodies. */
-  readonly members: { readonly [key: string]: Json };
-  /** The texts that are to lie in files of their own, by field. */
-  readonly bodies: { readonly [field: string]: string };
+  readonly said: ReadonlyMap<string, SaidField>;
   readonly toSet: readonly ToSet[];
 }
 
@@ -47,15 +55,10 @@ export interface FreshOptions {
   readonly references: References;
 }
 
-/** A document that is being made: what it says, field by field. */
-interface Draft {
-  readonly kind: Kind;
-  readonly finding: Finding;
-  readonly address: string;
-  readonly raw: Map<string, Json>;
-  readonly fields: Map<string, Fields[string]>;
-  readonly bodies: Map<string, string>;
-  readonly toSet: ToSet[];
+/** A document that is being made. */
+interface Draft extends FreshDocument {
+  readonly live: Live;
+  readonly said: Map<string, SaidField>;
   readonly left: string[];
 }
 
@@ -74,112 +77,84 @@ export function freshDocuments(
   for (const draft of valid) withoutDiffering(draft, options);
   return {
     documents: valid.map((draft) => ({
-      kind: draft.kind,
-      identity: draft.finding.identity,
-      address: draft.address,
-      called: draft.finding.called,
-      members: { ...namedRaw(draft), ...Object.fromEntries(draft.raw) },
-      bodies: Object.fromEntries(draft.bodies),
-      toSet: draft.toSet.filter(({ path }) => draft.raw.has(/^\w*/.exec(path)?.[0] ?? '')),
+      ...draft,
+      toSet: draft.toSet.filter(({ path }) => draft.said.has(/^\w*/.exec(path)?.[0] ?? '')),
     })),
     left: drafts.flatMap(({ address, left }) => left.map((reason) => ({ address, reason }))),
   };
 }
 
-function draftOf(kind: Kind, finding: Finding, { profile, names, holds, references }: FreshOptions): Draft {
-  const { identity, live } = finding;
-  const { ignored = [], limits } = kind.traits[profile.name];
+function draftOf(kind: Kind, { identity, live, called }: Finding, options: FreshOptions): Draft {
+  const { ignored = [] } = kind.traits[options.profile.name];
   const { writes, files } = kind.discovery ?? {};
-  const named = addressOf(kind.name, kind.naming?.(identity, references).address ?? identity);
-  // Files and variables are called after it.
-  const address = isKnownOrSaid(named, { holds }) ? addressOf(kind.name, identity) : named;
-  const draft: Draft = {
-    kind,
-    finding,
-    address,
-    raw: new Map(),
-    fields: new Map(),
-    bodies: new Map(),
-    toSet: [],
-    left: [],
-  };
-  const writing: Writing = {
-    address,
-    names,
-    holds,
-    open: mapValues(limits?.elements ?? {}, ({ types }) => Object.keys(types)),
-    toSet: draft.toSet,
-    left: draft.left,
-  };
+  // Variables are called after it.
+  const address = calledIn(kind, identity, options);
+  const writing = writingOf(kind, address, options);
+  const { toSet, left } = writing;
+  const said = new Map<string, SaidField>();
   for (const [field, type] of Object.entries(kind.fields)) {
     const value = live.fields[field];
     const isWritten = writes === undefined ? !Object.hasOwn(identity, field) : writes.includes(field);
     if (value === undefined || !isWritten || ignored.includes(field)) continue;
     if (files?.endings[field] !== undefined && typeof value === 'string') {
-      const trouble = isKnownOrSaid(value, { holds })
-        ? 'has a credential in it, which no file may hold'
-        : value.length > MAX_BYTES / 4 && Buffer.byteLength(value) > MAX_BYTES
-          ? 'is larger than 16 MiB, which no file may be'
-          : undefined;
-      if (trouble !== undefined) {
-        draft.left.push(`${field} ${trouble}`);
-        continue;
-      }
-      draft.fields.set(field, value);
-      draft.bodies.set(field, value);
+      if (isKnownOrSaid(value, options)) {
+        left.push(`${field} has a credential in it, which no file may hold`);
+      } else said.set(field, { raw: escapeVariables(value), value, isBody: true });
       continue;
     }
     const written = writeField(type, field, value, writing);
-    if (written === undefined) continue;
-    draft.raw.set(field, written.raw);
-    draft.fields.set(field, written.value);
+    if (written !== undefined) said.set(field, { ...written, isBody: false });
   }
-  return draft;
+  return { kind, identity, live, called, address, said, toSet, left };
 }
 
-/** What a document may have beside its fields: a comment, and the paths of its bodies. */
-const ROOM = 16 * 1024;
+/** What an object is called in messages: by its name, unless that has a credential in it. */
+export function calledIn(kind: Kind, identity: Identity, { references, holds }: FreshOptions): string {
+  const named = addressOf(kind.name, kind.naming?.(identity, references).address ?? identity);
+  return isKnownOrSaid(named, { holds }) ? addressOf(kind.name, identity) : named;
+}
+
+/** What writing the values of an object takes. */
+export function writingOf(kind: Kind, address: string, { profile, names, holds }: FreshOptions): Writing {
+  const { elements = {} } = kind.traits[profile.name].limits ?? {};
+  const open = mapValues(elements, ({ types }) => Object.keys(types));
+  return { address, names, holds, open, toSet: [], left: [] };
+}
 
 /** Whether a document can say which object is meant. What else it can't say is taken out of it. */
-function isSound(draft: Draft, { holds, profile }: FreshOptions): boolean {
-  const { kind, finding } = draft;
-  if (idTrouble(finding.identity, profile) !== undefined) {
-    draft.left.push(
+function isSound({ kind, identity, said, left }: Draft, { holds, profile }: FreshOptions): boolean {
+  if (idTrouble(identity, profile) !== undefined) {
+    left.push(
       `its id is none that a manifest can have with the profile ${profile.name}, so that nothing is written down of it`,
     );
     return false;
   }
-  const named = { kind: kind.name, ...finding.identity };
-  const isUsable = kind.schema.safeParse(named).success && isReadBack(namedRaw(draft));
-  if (!isUsable || Object.values(finding.identity).some((id) => isKnownOrSaid(id, { holds }))) {
-    draft.left.push("its id can't stand in a manifest, so that nothing is written down of it");
+  const isUsable = (fields: readonly (readonly [string, SaidField])[]): boolean => {
+    const values = fields.map(([field, { value }]) => [field, reveal(value)]);
+    const whole = { kind: kind.name, ...identity, ...Object.fromEntries(values) };
+    return (
+      kind.schema.safeParse(whole).success &&
+      isReadBack(membersOf({ kind, identity, said: new Map(fields) }, ({ raw }) => raw))
+    );
+  };
+  if (!isUsable([]) || Object.values(identity).some((id) => isKnownOrSaid(id, { holds }))) {
+    left.push("its id can't stand in a manifest, so that nothing is written down of it");
     return false;
   }
-  // One by one where something is wrong with it as a whole.
-  const whole = { ...named, ...mapValues(Object.fromEntries(draft.fields), reveal) };
-  const written = { ...namedRaw(draft), ...Object.fromEntries(draft.raw) };
-  if (Buffer.byteLength(documentText(written, null)) > MAX_BYTES - ROOM) {
-    draft.left.push('is larger than 16 MiB, which no manifest may be, so that nothing is written down of it');
-    return false;
-  }
-  if (kind.schema.safeParse(whole).success && isReadBack(written)) return true;
-  for (const [field, value] of draft.fields) {
-    const one = { ...named, [field]: reveal(value) };
-    const raw = draft.raw.get(field);
-    if (kind.schema.safeParse(one).success && (raw === undefined || isReadBack({ [field]: raw }))) continue;
-    draft.left.push(`${field} can't stand in a manifest as the server has it`);
-    drop(draft, field);
+  // One by one if something is wrong with it as a whole.
+  if (isUsable([...said])) return true;
+  for (const entry of [...said]) {
+    if (isUsable([entry])) continue;
+    left.push(`${entry[0]} can't stand in a manifest as the server has it`);
+    said.delete(entry[0]);
   }
   return true;
 }
 
-/** Whether what is written comes back as it was. */
+/** Whether what is written comes back as it was, from a file of the size that one may have. */
 export function isReadBack(members: { readonly [key: string]: Json }): boolean {
-  const file = new SourceFile({ file: '' }, documentText(members, null));
-  const { documents, problems } = parseYaml(file);
-  const [document] = documents;
-  if (problems.length > 0 || document === undefined || documents.length > 1) return false;
-  return same(resolve(document.root, file, null).value, { ...members });
+  const text = documentText(members, null);
+  return fitsManifest(text) && same(writtenDocuments(text) ?? null, [{ ...members }]);
 }
 
 /** Takes out what `validate` has something to say about, be it about one document or about several together. */
@@ -201,10 +176,8 @@ function withoutRefused(
           const draft = file === FRESH ? own[line] : undefined;
           if (draft === undefined) continue;
           const field = text ?? '';
-          if (draft.fields.has(field)) {
-            draft.left.push(`${field}: ${message}`);
-            drop(draft, field);
-          } else if (severity === 'error' && !kind.fields[field] && !refused.has(draft)) {
+          if (draft.said.delete(field)) draft.left.push(`${field}: ${message}`);
+          else if (severity === 'error' && !kind.fields[field] && !refused.has(draft)) {
             draft.left.push(`${message}, so that nothing is written down of it`);
             refused.add(draft);
           } else continue;
@@ -218,17 +191,13 @@ function withoutRefused(
 
 /** Takes out what a plan would change, or could not tell. */
 function withoutDiffering(draft: Draft, options: FreshOptions): void {
-  const { finding } = draft;
-  const trouble = (declared: Declared): string | undefined => troubleOf(declared, finding.live, options);
-  if (trouble(declaredOf(draft, 0)) === undefined) return;
-  for (const field of [...draft.fields.keys()]) {
-    const declared = declaredOf(draft, 0);
-    const value = declared.fields[field];
-    const found =
-      value === undefined ? undefined : trouble(altered(declared, { fields: { [field]: value } }));
+  const declared = declaredOf(draft, 0);
+  if (troubleOf(declared, draft.live, options) === undefined) return;
+  for (const [field, { value }] of [...draft.said]) {
+    const found = troubleOf(altered(declared, { fields: { [field]: value } }), draft.live, options);
     if (found === undefined) continue;
     draft.left.push(`${field}: ${found}`);
-    drop(draft, field);
+    draft.said.delete(field);
   }
 }
 
@@ -255,7 +224,7 @@ export function troubleOf(
 /** In the place of the file that a document doesn't have yet. */
 const FRESH = '\0fresh';
 
-function declaredOf({ kind, finding, fields }: Draft, number: number): Declared {
+function declaredOf({ kind, identity, said }: Draft, number: number): Declared {
   const at = (field?: string): Place => ({
     file: FRESH,
     line: number,
@@ -263,12 +232,14 @@ function declaredOf({ kind, finding, fields }: Draft, number: number): Declared 
     length: 1,
     ...(field === undefined ? {} : { text: field }),
   });
-  const said = Object.fromEntries(fields);
-  const names = kind.identity.flatMap((part) => (typeof said[part] === 'string' ? [[part, said[part]]] : []));
+  const fields = Object.fromEntries([...said].map(([field, { value }]) => [field, value]));
+  const names = kind.identity.flatMap((part) =>
+    typeof fields[part] === 'string' ? [[part, fields[part]]] : [],
+  );
   return {
     kind: kind.name,
-    identity: { ...Object.fromEntries(names), ...finding.identity },
-    fields: said,
+    identity: { ...Object.fromEntries(names), ...identity },
+    fields,
     absent: false,
     whole: [],
     place: at(),
@@ -278,27 +249,12 @@ function declaredOf({ kind, finding, fields }: Draft, number: number): Declared 
   };
 }
 
-function drop(draft: Draft, field: string): void {
-  draft.fields.delete(field);
-  draft.raw.delete(field);
-  draft.bodies.delete(field);
-}
-
-function namedRaw({ kind, finding }: Draft): { [key: string]: Json } {
-  return { kind: kind.name, ...mapValues({ ...finding.identity }, escapeVariables) };
-}
-
-/** A document with its bodies as they are given, each at the place of its field. */
-export function membersWith(
-  { kind, members, bodies }: Pick<FreshDocument, 'kind' | 'members' | 'bodies'>,
-  bodyOf: (field: string, text: string) => Json,
+/** The members of a document, with each field as `written` has it. */
+export function membersOf(
+  { kind, identity, said }: Pick<FreshDocument, 'kind' | 'identity' | 'said'>,
+  written: (said: SaidField, field: string) => Json,
 ): { [key: string]: Json } {
-  const named = Object.entries(members).filter(([key]) => kind.fields[key] === undefined);
-  const fields = Object.keys(kind.fields).flatMap((field): [string, Json][] => {
-    const text = Object.hasOwn(bodies, field) ? bodies[field] : undefined;
-    if (text !== undefined) return [[field, bodyOf(field, text)]];
-    const member = Object.hasOwn(members, field) ? members[field] : undefined;
-    return member === undefined ? [] : [[field, member]];
-  });
-  return Object.fromEntries([...named, ...fields]);
+  const named = mapValues({ ...identity }, escapeVariables);
+  const fields = [...said].map(([field, one]) => [field, written(one, field)]);
+  return { kind: kind.name, ...named, ...Object.fromEntries(fields) };
 }

@@ -1,41 +1,46 @@
 import { posix } from 'node:path';
 import { error, type Problem, ProblemsError } from '../base/problems.js';
-import { type ManifestHome, manifestHomes, namedByGlobs } from '../manifests/named.js';
+import type { Kind } from '../kinds/kind.js';
+import { manifestHomes, namedByGlobs } from '../manifests/named.js';
 import type { Project } from '../project/index.js';
-import type { FreshDocument } from './fresh.js';
-import { kindFile, type Layout, perObject } from './layout.js';
+import { kindFile } from './layout.js';
 
-/** Where the documents about new objects go, from the project's root, with `/`. */
+/** Where new documents go, from the project's root, with `/`. */
 export interface Homes {
   /** The folder that the bodies' own folder is in. */
   readonly folder: string;
-  readonly manifests: ReadonlyMap<FreshDocument, string>;
+  readonly manifests: ReadonlyMap<Kind, string>;
 }
 
-/** What of a project's manifests decides where a new document goes. */
+/** A manifest that is there, and the kind of each of its documents. */
 export interface Inhabited {
-  /** The manifests that are there, with how many documents of each kind they have. */
-  readonly files: readonly { readonly path: string; readonly kinds: readonly string[] }[];
-  /** Whether something lies at a path that is no manifest of the project. */
-  readonly isTaken: (path: string) => boolean;
+  readonly path: string;
+  readonly kinds: readonly string[];
 }
 
 /**
- * Finds a place for each new document: the file that has the others of its kind, or a new one that a glob of the configuration
- * names. Throws a ProblemsError (`no-home`) where no glob names any.
+ * Finds a file for new documents of some kinds: the one that has the most of them, or a new one that a glob of the configuration
+ * names. Throws a ProblemsError (`no-home`) if no glob names any.
  */
 export async function homesFor(
-  documents: readonly FreshDocument[],
-  layout: Layout,
+  kinds: readonly Kind[],
   project: Project,
-  inhabited: Inhabited,
+  inhabited: readonly Inhabited[],
 ): Promise<Homes> {
-  const candidates = [...manifestHomes(project)];
-  for (const home of candidates) {
-    const homes = placesIn(home, documents, layout, inhabited);
-    const made = [...new Set(homes.manifests.values())];
-    const named = namedByGlobs(project, made);
-    if (made.every((path) => named.has(path))) return homes;
+  for (const home of manifestHomes(project)) {
+    const folder = 'file' in home ? posix.dirname(home.file) : home.folder;
+    const pathOf = (kind: Kind): string => {
+      if ('file' in home) return home.file;
+      const usual = posix.join(folder, kindFile(kind).replace(/\.yaml$/, home.ending));
+      const there = inhabited
+        .map(({ path, kinds: own }) => ({ path, count: own.filter((name) => name === kind.name).length }))
+        .filter(({ count }) => count > 0)
+        .sort((a, b) => b.count - a.count || Number(b.path === usual) - Number(a.path === usual));
+      return there[0]?.path ?? usual;
+    };
+    const manifests = new Map(kinds.map((kind) => [kind, pathOf(kind)]));
+    const named = namedByGlobs(project, [...new Set(manifests.values())]);
+    if ([...manifests.values()].every((path) => named.has(path))) return { folder, manifests };
   }
   throw noHome(project);
 }
@@ -49,48 +54,4 @@ export function noHome(project: Project): ProblemsError {
     'add one such as manifests/**/*.yaml, or write a fresh set of files with --out DIR',
   );
   return new ProblemsError([problem]);
-}
-
-function placesIn(
-  home: ManifestHome,
-  documents: readonly FreshDocument[],
-  layout: Layout,
-  inhabited: Inhabited,
-): Homes {
-  const folder = 'file' in home ? posix.dirname(home.file) : home.folder;
-  const taken = new Set(inhabited.files.map(({ path }) => path));
-  // As a fresh layout calls them.
-  const own = new Set([...taken].map((path) => posix.relative(folder, path).replace(/\.yml$/, '.yaml')));
-  const homesOf = new Map<FreshDocument['kind'], string>();
-  const manifests = documents.map((document): readonly [FreshDocument, string] => {
-    if ('file' in home) return [document, home.file];
-    const at = (path: string): string => posix.join(folder, path.replace(/\.yaml$/, home.ending));
-    if (layout === 'file-per-object') {
-      const path = at(perObject(document, own));
-      const free = firstFree(path, (one) => taken.has(one) || inhabited.isTaken(one));
-      taken.add(free);
-      return [document, free];
-    }
-    const usual = at(`${kindFile(document.kind)}.yaml`);
-    const known = homesOf.get(document.kind);
-    if (known !== undefined) return [document, known];
-    const there = inhabited.files
-      .map(({ path, kinds }) => ({ path, count: kinds.filter((kind) => kind === document.kind.name).length }))
-      .filter(({ path, count }) => count > 0 || path === usual)
-      .sort((a, b) => b.count - a.count || Number(b.path === usual) - Number(a.path === usual));
-    const path = there[0]?.path ?? firstFree(usual, inhabited.isTaken);
-    homesOf.set(document.kind, path);
-    return [document, path];
-  });
-  return { folder, manifests: new Map(manifests) };
-}
-
-/** A path, or the next one of its kind where something is there that must stay. */
-export function firstFree(path: string, isTaken: (path: string) => boolean): string {
-  const ending = posix.extname(path);
-  const start = path.slice(0, path.length - ending.length);
-  for (let number = 1; ; number += 1) {
-    const one = number === 1 ? path : `${start}-${number}${ending}`;
-    if (!isTaken(one)) return one;
-  }
 }

@@ -2,28 +2,23 @@ import { error, type Place, type Problem, refuse } from '../base/problems.js';
 import { type Json, objectKey } from '../base/values.js';
 import { isAsked } from '../kinds/discovery.js';
 import { kindOf } from '../kinds/index.js';
-import type { Declared, Finding, Kind, Live } from '../kinds/kind.js';
+import type { Declared, Finding, Live } from '../kinds/kind.js';
 import type { LoadedManifests } from '../manifests/index.js';
 import type { ManifestSource } from '../manifests/load.js';
 import { observe } from '../plan/observe.js';
 import { addresses, sameObjects } from '../plan/subjects.js';
 import type { Project } from '../project/index.js';
+import type { Profile } from '../server/profiles.js';
 import { withNew } from './assemble.js';
 import { BodyFiles } from './bodies.js';
 import type { LookOptions } from './discover.js';
+import { editFields, type FieldEdit } from './edit.js';
 import { freshDocuments } from './fresh.js';
 import { type PullWishes, withoutBuiltIn } from './fresh-files.js';
-import { fitsManifest, tooLarge } from './layout.js';
 import { VariableNames } from './names.js';
 import type { PullResult } from './result.js';
-import { type Edited, editFields, type FieldEdit } from './splice.js';
 import { type Survey, survey } from './survey.js';
 import { type Update, updateOf } from './update.js';
-
-/** What a pull into a project's files comes to. */
-export interface ProjectPull extends PullResult {
-  readonly survey: Survey;
-}
 
 /** A document of a manifest, and where it stands. */
 interface Standing {
@@ -42,7 +37,7 @@ export async function pullInto(
   manifests: LoadedManifests,
   wishes: PullWishes,
   look: LookOptions & { readonly tokenFile?: string | undefined },
-): Promise<ProjectPull> {
+): Promise<PullResult> {
   const { kinds, asked, builtIn, holds } = wishes;
   const { profile } = look;
   const standing = manifests.sources.flatMap((source) =>
@@ -65,22 +60,15 @@ export async function pullInto(
     look,
   );
   const { references } = seen;
-  const byKey = new Map(seen.found.map((one) => [keyOf(one, references), one]));
-  const { live, found } = await lookUp(concerned, byKey, seen, look);
+  const { live, found } = await lookUp(concerned, seen, look);
   const names = new VariableNames();
   const options = { profile, names, holds, references, builtIn };
   const twice = declaredTwice(concerned, live, references);
-  const wanted = concerned.map((one) => {
-    if (twice.has(one.declared)) return { one, update: undefined };
-    const now = live.get(one);
-    const update: Update | undefined =
-      now === undefined
-        ? undefined
-        : updateOf({ declared: one.declared, written: one.written() }, now, {
-            ...options,
-            bodyTrouble: (path, text) => bodies.trouble(one.source, path, text),
-          });
-    return { one, update };
+  const wanted = concerned.map((one): Wanted => {
+    const now = twice.has(one.declared) ? undefined : live.get(one);
+    if (now === undefined) return { one, update: undefined };
+    const bodyTrouble = (path: string, text: string) => bodies.trouble(one.source, path, text);
+    return { one, update: updateOf(one.declared, one.written(), now, { ...options, bodyTrouble }) };
   });
   const updates = withoutRefused(wanted, manifests.declared, look.profile);
   const left: Problem[] = [
@@ -93,7 +81,7 @@ export async function pullInto(
   left.push(...bodies.conflicts());
   const fresh = withoutBuiltIn(seen, builtIn).filter((one) => !found.has(one.finding));
   const { documents, left: leftOut } = freshDocuments(fresh, manifests.declared, options);
-  const { texts: edited, refused, notes } = editedSources(updates, left);
+  const { texts: edited, refused } = editedSources(updates, left);
   const changed = await withNew(documents, edited, project, manifests, wishes, bodies);
   const toSet = [
     ...updates.flatMap(({ one, update }) =>
@@ -103,6 +91,7 @@ export async function pullInto(
   ];
   const files = [...changed, ...bodies.files()].sort((a, b) => (a.path < b.path ? -1 : 1));
   refuse(await bodies.guarded(files));
+  const own = new Set(concerned.map(({ source }) => source.path));
   const outcomes = updates.map(({ one, update }) => {
     if (update === undefined) return 'left';
     const isMade =
@@ -113,96 +102,77 @@ export async function pullInto(
     return isSaid ? 'unchanged' : 'left';
   });
   return {
-    files: files.filter(({ path, action }) => action !== 'unchanged' || isConcerned(path, concerned)),
+    files: files.filter(({ path, action }) => action !== 'unchanged' || own.has(path)),
     added: documents.length,
     updated: outcomes.filter((outcome) => outcome === 'updated').length,
     unchanged: outcomes.filter((outcome) => outcome === 'unchanged').length,
     toSet,
     left,
     leftOut,
-    notes,
-    survey: seen,
+    notes: seen.notes,
+    missing: seen.missing,
   };
 }
 
 type Wanted = { readonly one: Standing; readonly update: Update | undefined };
 
-/** Takes out what `validate` would have something to say about that it doesn't say now, be it about one document or several. */
+/** Takes out what would give `validate` something to say that it doesn't say now, be it about one document or several. */
 function withoutRefused(
   updates: readonly Wanted[],
   declared: readonly Declared[],
-  profile: LookOptions['profile'],
+  profile: Profile,
 ): readonly Wanted[] {
-  const changed = new Map(
-    updates.flatMap(({ one, update }) =>
-      update === undefined ? [] : [[one.declared, update.declared] as const],
-    ),
-  );
+  const changed = new Map(updates.map(({ one, update }) => [one.declared, update?.declared]));
   const refused = new Map<string, string>();
-  const at = ({ file, line, column }: Place): string => `${file}\0${line}\0${column}`;
+  const at = ({ file, line, column }: Place): string => JSON.stringify([file, line, column]);
   for (const kind of new Set(updates.map(({ one }) => kindOf(one.declared.kind)))) {
     const own = declared.filter((document) => document.kind === kind.name);
     const before = new Set(kind.check(own, profile).map(({ message }) => message));
-    const after = kind.check(
-      own.map((document) => changed.get(document) ?? document),
-      profile,
-    );
-    for (const { message, places } of after.filter((problem) => !before.has(problem.message))) {
-      for (const place of places) refused.set(at(place), message);
+    const next = own.map((document) => changed.get(document) ?? document);
+    for (const { message, places } of kind.check(next, profile)) {
+      if (!before.has(message)) for (const place of places) refused.set(at(place), message);
     }
   }
-  if (refused.size === 0) return updates;
   return updates.map(({ one, update }) => {
-    const now: { readonly [field: string]: unknown } = update?.declared.fields ?? {};
-    const fields = Object.keys(now).filter((field) => now[field] !== one.declared.fields[field]);
-    const wrong = fields.flatMap((field) => {
-      const place = one.declared.placeOf(field);
-      const message = refused.get(at(place));
-      return message === undefined ? [] : [{ field, place, message }];
-    });
-    if (update === undefined || wrong.length === 0) return { one, update };
-    const kept = Object.entries(update.fields).filter(
-      ([field]) => !wrong.some((other) => other.field === field),
-    );
-    const left = wrong.map(({ field, message, place }) =>
-      error('not-pulled', `${field} stays as it is: with what the server has, ${message}`, [place]),
-    );
-    const bodies = update.bodies.filter(({ field }) => !wrong.some((other) => other.field === field));
-    return {
-      one,
-      update: { ...update, fields: Object.fromEntries(kept), bodies, left: [...update.left, ...left] },
-    };
+    if (update === undefined) return { one, update };
+    const now: { readonly [field: string]: unknown } = update.declared.fields;
+    const isWrong = (field: string): boolean =>
+      now[field] !== one.declared.fields[field] && refused.has(at(one.declared.placeOf(field)));
+    const left = Object.keys(now)
+      .filter(isWrong)
+      .map((field) => {
+        const place = one.declared.placeOf(field);
+        const message = `${field} stays as it is: with what the server has, ${refused.get(at(place))}`;
+        return error('not-pulled', message, [place]);
+      });
+    const fields = Object.fromEntries(Object.entries(update.fields).filter(([field]) => !isWrong(field)));
+    const bodies = update.bodies.filter(({ field }) => !isWrong(field));
+    return { one, update: { ...update, fields, bodies, left: [...update.left, ...left] } };
   });
-}
-
-function isConcerned(path: string, concerned: readonly Standing[]): boolean {
-  return concerned.some(({ source }) => source.path === path);
-}
-
-function keyOf(
-  { kind, finding }: { kind: Kind; finding: Finding },
-  references: Survey['references'],
-): string {
-  const { identity, live } = finding;
-  return objectKey(addresses({ kind: kind.name, identity, declared: undefined }, live, references).key);
 }
 
 /** What the server has of each document's object: as it was found, or read now where it wasn't. */
 async function lookUp(
   concerned: readonly Standing[],
-  byKey: ReadonlyMap<string, { readonly kind: Kind; readonly finding: Finding }>,
-  { references, lists }: Survey,
+  { found: all, references, lists }: Survey,
   look: LookOptions,
 ): Promise<{ live: ReadonlyMap<Standing, Live>; found: ReadonlySet<Finding> }> {
+  const keyOf = (subject: Parameters<typeof addresses>[0], now: Live | undefined): string =>
+    objectKey(addresses(subject, now, references).key);
+  const byKey = new Map(
+    all.map(({ kind, finding }) => [
+      keyOf({ kind: kind.name, identity: finding.identity, declared: undefined }, finding.live),
+      finding,
+    ]),
+  );
   const live = new Map<Standing, Live>();
   const found = new Set<Finding>();
   const take = (one: Standing, now: Live | undefined): boolean => {
     const { kind, identity } = one.declared;
-    const key = addresses({ kind, identity, declared: one.declared }, now, references).key;
-    const known = byKey.get(objectKey(key));
-    if (known === undefined) return false;
-    found.add(known.finding);
-    live.set(one, known.finding.live);
+    const finding = byKey.get(keyOf({ kind, identity, declared: one.declared }, now));
+    if (finding === undefined) return false;
+    found.add(finding);
+    live.set(one, finding.live);
     return true;
   };
   const others = concerned.filter((one) => !take(one, undefined));
@@ -214,17 +184,6 @@ async function lookUp(
     if (now !== undefined && !take(one, now)) live.set(one, now);
   }
   return { live, found };
-}
-
-/** The edits of a manifest, or none where it would be larger than one may be. */
-function withinSize(text: string, edits: readonly FieldEdit[]): Edited {
-  const edited = editFields(text, edits);
-  if (fitsManifest(edited.text)) return edited;
-  return {
-    text,
-    refused: edits.map((edit) => ({ edit, reason: `with it the manifest ${tooLarge}` })),
-    whole: [],
-  };
 }
 
 /** Documents of which several are about one object, each with what is said of all of them: a plan takes none. */
@@ -256,68 +215,38 @@ function declaredTwice(
   return told;
 }
 
-/** The manifests with their documents brought up to what the server has. */
+/** The manifests with their documents brought up to what the server has, and the fields that could not be changed. */
 function editedSources(
   updates: readonly Wanted[],
   left: Problem[],
-): {
-  readonly texts: ReadonlyMap<ManifestSource, string>;
-  readonly refused: ReadonlySet<string>;
-  readonly notes: readonly string[];
-} {
-  const kept = new Set<string>();
-  const notes: string[] = [];
-  const bySource = new Map<
-    ManifestSource,
-    { edit: FieldEdit; place: Place; key: string; address: string }[]
-  >();
+): { readonly texts: ReadonlyMap<ManifestSource, string>; readonly refused: ReadonlySet<string> } {
+  const bySource = new Map<ManifestSource, (FieldEdit & { one: Standing; address: string })[]>();
   for (const { one, update } of updates) {
-    for (const [field, next] of Object.entries(update?.fields ?? {})) {
+    const { fields = {}, address = '' } = update ?? {};
+    for (const [field, next] of Object.entries(fields)) {
       const edits = bySource.get(one.source) ?? [];
-      const place = one.declared.placeOf(field);
-      const address = update?.address ?? '';
-      edits.push({ edit: { document: one.number, field, next }, place, key: placeKey(one, field), address });
+      edits.push({ document: one.number, field, next, one, address });
       bySource.set(one.source, edits);
     }
   }
-  const texts = new Map(
-    [...bySource].map(([source, edits]) => {
-      const isLink = source.path !== source.target;
-      const { text, refused, whole } = isLink
-        ? {
-            text: source.text,
-            whole: [],
-            refused: edits.map(({ edit }) => ({
-              edit,
-              reason: 'its file is a link, which is not written through',
-            })),
-          }
-        : withinSize(
-            source.text,
-            edits.map(({ edit }) => edit),
-          );
-      for (const { edit, reason } of refused) {
-        const { place, key = '', address } = edits.find((one) => one.edit === edit) ?? {};
-        kept.add(key);
-        left.push(
-          error(
-            'not-pulled',
-            `${address === undefined ? '' : `${address}: `}${edit.field} differs from what the server has, and ${reason}`,
-            place === undefined ? [] : [place],
-            'change it by hand; idops plan shows both values',
-          ),
-        );
-      }
-      for (const edit of whole) {
-        const address = edits.find((one) => one.edit === edit)?.address;
-        notes.push(
-          `${address}: ${edit.field} is written in a way that can't be edited member by member, so it is written anew: see whether the comments in it stand where they belong`,
-        );
-      }
-      return [source, text] as const;
-    }),
-  );
-  return { texts, refused: kept, notes };
+  const texts = new Map<ManifestSource, string>();
+  const refusedFields = new Set<string>();
+  for (const [source, edits] of bySource) {
+    const reason = 'its file is a link, which is not written through';
+    const { text, refused } =
+      source.path === source.target
+        ? editFields(source.text, edits)
+        : { text: source.text, refused: edits.map((edit) => ({ edit, reason })) };
+    texts.set(source, text);
+    for (const { edit, reason: why } of refused) {
+      const { one, field, address } = edit;
+      refusedFields.add(placeKey(one, field));
+      const message = `${address}: ${field} differs from what the server has, and ${why}`;
+      const hint = 'change it by hand; idops plan shows both values';
+      left.push(error('not-pulled', message, [one.declared.placeOf(field)], hint));
+    }
+  }
+  return { texts, refused: refusedFields };
 }
 
 /** Names a field of a document. */

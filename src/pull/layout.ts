@@ -4,15 +4,10 @@ import type { Json } from '../base/values.js';
 import type { Kind } from '../kinds/kind.js';
 import { isWritten } from '../manifests/access.js';
 import { MAX_BYTES } from '../source/file.js';
-import { type FreshDocument, membersWith } from './fresh.js';
-import { escapeVariables, isKnownOrSaid } from './literal.js';
+import { type FreshDocument, membersOf } from './fresh.js';
+import { isKnownOrSaid } from './literal.js';
 import { safeName } from './names.js';
 import { documentText } from './yaml.js';
-
-/** How documents are spread over files. */
-export const layouts = ['file-per-kind', 'file-per-object'] as const;
-
-export type Layout = (typeof layouts)[number];
 
 /** A file to be written. */
 export interface NewFile {
@@ -22,67 +17,67 @@ export interface NewFile {
 }
 
 /** How much goes into a new manifest together: below what one may have, so that there is room to edit it. */
-export const ENOUGH_BYTES = 8_000_000;
-
-export const tooLarge = 'would be larger than 16 MiB, which no manifest may be';
-
-export function fitsManifest(text: string): boolean {
-  return Buffer.byteLength(text) <= MAX_BYTES;
-}
+const ENOUGH_BYTES = 8_000_000;
 
 const COMMENT = 100;
 
-/** The files of documents that none of them has yet: manifests, and the bodies that they name. */
-export function filesOf(
-  documents: readonly FreshDocument[],
-  layout: Layout,
-  holds: (text: string) => boolean,
-): NewFile[] {
-  const taken = new Set<string>();
+/** The files of documents that none of them has yet: manifests, one for each kind, and the bodies that they name. */
+export function filesOf(documents: readonly FreshDocument[], holds: (text: string) => boolean): NewFile[] {
   const bodies: NewFile[] = [];
-  const manifests = new Map<string, Growing>();
+  const byFile = new Map<string, string[]>();
   for (const document of documents) {
-    const place = layout === 'file-per-kind' ? perKind(document, manifests) : perObject(document, taken);
-    const { text, files } = placed(document, place, holds);
+    const path = kindFile(document.kind);
+    const { text, files } = placed(document, path, holds);
     bodies.push(...files);
-    const file = manifests.get(place) ?? { texts: [], length: 0 };
-    file.texts.push(text);
-    file.length += Buffer.byteLength(text);
-    manifests.set(place, file);
+    byFile.set(path, [...(byFile.get(path) ?? []), text]);
   }
-  return [...[...manifests].map(([path, { texts }]) => ({ path, text: texts.join('---\n') })), ...bodies];
+  return [...newManifests(byFile, () => false), ...bodies];
 }
 
-/** What the files of a kind are called. */
+/** What the file of a kind is called. */
 export function kindFile({ noun }: Kind): string {
-  return `${noun.replaceAll(' ', '-')}s`;
+  return `${noun.replaceAll(' ', '-')}s.yaml`;
 }
 
-interface Growing {
-  readonly texts: string[];
-  length: number;
+/** New manifests with the documents of each, in as many files as it takes. */
+export function newManifests(
+  byFile: ReadonlyMap<string, readonly string[]>,
+  isTaken: (path: string) => boolean,
+): NewFile[] {
+  const names = new Set<string>();
+  return [...byFile].flatMap(([path, texts]) =>
+    chunks(texts).map((chunk) => {
+      const free = firstFree(path, (one) => names.has(one) || isTaken(one));
+      names.add(free);
+      return { path: free, text: chunk.join('---\n') };
+    }),
+  );
 }
 
-/** The one file of a kind, or the next one where the document doesn't fit into that. */
-function perKind(document: FreshDocument, manifests: ReadonlyMap<string, Growing>): string {
-  const { kind } = document;
-  const size = Buffer.byteLength(placed(document, '', () => true).text);
+/** A path, or the next one of its kind if that is taken. */
+export function firstFree(path: string, isTaken: (path: string) => boolean): string {
+  const ending = posix.extname(path);
+  const start = path.slice(0, path.length - ending.length);
   for (let number = 1; ; number += 1) {
-    const path = `${kindFile(kind)}${number === 1 ? '' : `-${number}`}.yaml`;
-    const length = manifests.get(path)?.length ?? 0;
-    if (length === 0 || length + size <= ENOUGH_BYTES) return path;
+    const one = number === 1 ? path : `${start}-${number}${ending}`;
+    if (!isTaken(one)) return one;
   }
 }
 
-/** A file of its own, by what people call the object, or by its id where another one is called so. */
-export function perObject({ kind, identity, address }: FreshDocument, taken: Set<string>): string {
-  const called = address.slice(kind.name.length + 1);
-  const parts = Object.values(identity);
-  const names = parts.length > 1 ? [parts] : [[called], parts];
-  const paths = names.map((steps) => `${kindFile(kind)}/${steps.map(safeName).join('/')}.yaml`);
-  const path = paths.find((one) => !taken.has(one)) ?? paths.at(-1) ?? '';
-  taken.add(path);
-  return path;
+/** Documents in as many parts as files have to have. */
+function chunks(texts: readonly string[]): string[][] {
+  const parts: string[][] = [[]];
+  let length = 0;
+  for (const text of texts) {
+    const size = Buffer.byteLength(text);
+    if (length + size > ENOUGH_BYTES) {
+      parts.push([]);
+      length = 0;
+    }
+    parts.at(-1)?.push(text);
+    length += size;
+  }
+  return parts.filter((part) => part.length > 0);
 }
 
 /** A document as it stands in its manifest, and the bodies that it names. */
@@ -95,11 +90,11 @@ export function placed(
   const { kind, identity, called } = document;
   const files: NewFile[] = [];
   const { files: own } = kind.discovery ?? {};
-  const members = membersWith(document, (field, text): Json => {
-    if (own === undefined || !fitsFile(text)) return escapeVariables(text);
+  const members = membersOf(document, ({ raw, value, isBody }, field): Json => {
+    if (!isBody || own === undefined || typeof value !== 'string' || !fitsFile(value)) return raw;
     const name = Object.values(identity).map(safeName).join('/');
-    const path = bodyAt(`${own.folder}/${name}.${own.endings[field]}`, text);
-    files.push({ path, text });
+    const path = bodyAt(`${own.folder}/${name}.${own.endings[field]}`, value);
+    files.push({ path, text: value });
     return { file: posix.relative(posix.dirname(manifest), path) };
   });
   const shown =

@@ -65,43 +65,38 @@ function writeTyped(type: FieldType, value: Value, path: Path, writing: Writing)
     }
     return { raw: written.map(({ raw }) => raw), value: written.map((one) => one.value) };
   }
-  if (type.type === 'map') {
-    if (!isMap(value)) return undefined;
-    return fromMembers(
-      Object.entries(value).flatMap(([key, member]) => {
-        const at = [...path, key];
-        if (isKnownOrSaid(key, writing)) {
-          writing.left.push(`${fieldPath(path)} has a key with a credential in it, which no file may hold`);
-          return [];
-        }
-        if (key === '__proto__' || holdsUnwritableKey(member)) {
-          writing.left.push(`${fieldPath(at)} has the key "__proto__", which no manifest can have`);
-          return [];
-        }
-        if (member === null) {
-          writing.left.push(`${fieldPath(at)} is null, which in a manifest says that there is no such key`);
-          return [];
-        }
-        const within = someCredential(member, writing) ? { ...writing, secret: true as const } : writing;
-        const written = writePlain(member, at, within);
-        return written === undefined ? [] : [[key, written] as const];
-      }),
-    );
-  }
-  if (type.type === 'members') {
-    if (!isMap(value)) return undefined;
-    return fromMembers(
-      Object.entries(value).flatMap(([name, member]) => {
-        const written = writeTyped(type.members[name] ?? plain, member, [...path, name], writing);
-        return written === undefined ? [] : [[name, written] as const];
-      }),
-    );
-  }
-  if (holdsUnwritableKey(value)) {
-    writing.left.push(`${fieldPath(path)} has the key "__proto__", which no manifest can have`);
-    return undefined;
-  }
-  return writePlain(value, path, writing);
+  if (type.type !== 'map' && type.type !== 'members') return writePlain(value, path, writing);
+  if (!isMap(value)) return undefined;
+  return fromMembers(
+    writeMembers(value, path, writing, (key, member) => {
+      const at = [...path, key];
+      if (type.type === 'members') return writeTyped(type.members[key] ?? plain, member, at, writing);
+      if (member === null) {
+        writing.left.push(`${fieldPath(at)} is null, which in a manifest says that there is no such key`);
+        return undefined;
+      }
+      return writePlain(member, at, someCredential(member, writing) ? { ...writing, secret: true } : writing);
+    }),
+  );
+}
+
+/** The members that a manifest can have, with a sentence for each of the others. */
+function writeMembers(
+  value: Fields,
+  path: Path,
+  writing: Writing,
+  write: (key: string, member: Value) => Written | undefined,
+): (readonly [string, Written])[] {
+  return Object.entries(value).flatMap(([key, member]) => {
+    const trouble = isKnownOrSaid(key, writing)
+      ? 'a key with a credential in it, which no file may hold'
+      : key === '__proto__'
+        ? 'the key "__proto__", which no manifest can have'
+        : undefined;
+    if (trouble !== undefined) writing.left.push(`${fieldPath(path)} has ${trouble}`);
+    const written = trouble === undefined ? write(key, member) : undefined;
+    return written === undefined ? [] : [[key, written] as const];
+  });
 }
 
 /** An element by its id and its name, and the sets in it: what else it has is the server's to say. */
@@ -142,17 +137,10 @@ function writePlain(value: Value, path: Path, writing: Writing): Written | undef
     return { raw: written.map(({ raw }) => raw), value: written.map((item) => item.value) };
   }
   if (isMap(value)) {
-    if (Object.keys(value).some((key) => isKnownOrSaid(key, writing))) {
-      writing.left.push(`${fieldPath(path)} has a key with a credential in it, which no file may hold`);
-      return undefined;
-    }
-    const members = Object.entries(value).map(
-      ([key, member]) => [key, writePlain(member, [...path, key], writing)] as const,
+    const members = writeMembers(value, path, writing, (key, member) =>
+      writePlain(member, [...path, key], writing),
     );
-    const written = members.flatMap(([key, member]) =>
-      member === undefined ? [] : [[key, member] as const],
-    );
-    return written.length < members.length ? undefined : fromMembers(written);
+    return members.length < Object.keys(value).length ? undefined : fromMembers(members);
   }
   if (value !== null && typeof value !== 'boolean' && isUnderSecret(path, value, writing)) {
     return writeSecret(value, path, writing);
@@ -211,13 +199,8 @@ function someCredential(value: Value, writing: Pick<Writing, 'holds'>): boolean 
   return isMap(value) && Object.values(value).some((item) => someCredential(item, writing));
 }
 
-function holdsUnwritableKey(value: Value): boolean {
-  if (Array.isArray(value)) return value.some(holdsUnwritableKey);
-  if (!isMap(value)) return false;
-  return Object.entries(value).some(([key, member]) => key === '__proto__' || holdsUnwritableKey(member));
-}
-
-function fromMembers(members: readonly (readonly [string, Written])[]): Written {
+/** A map of its members. */
+export function fromMembers(members: readonly (readonly [string, Written])[]): Written {
   return {
     raw: Object.fromEntries(members.map(([key, { raw }]) => [key, raw])),
     value: Object.fromEntries(members.map(([key, { value }]) => [key, value])),

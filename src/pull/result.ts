@@ -19,6 +19,8 @@ export interface PullResult {
   readonly leftOut: readonly LeftOut[];
   /** What stays as it is although the server has something else, each with its place. */
   readonly left: readonly Problem[];
-  /** What could not be looked for, and what to look at in the files, a sentence each. */
+  /** What was asked for by its id and isn't there. */
+  readonly missing: readonly Problem[];
+  /** What could not be looked for, a sentence each. */
   readonly notes: readonly string[];
 }

@@ -1,20 +1,13 @@
 import { error, type Place, type Problem } from '../base/problems.js';
-import { isMap, type Json, mapValues, same, type Value } from '../base/values.js';
-import { addressOf } from '../kinds/address.js';
+import { isMap, type Json, same, type Value } from '../base/values.js';
 import { altered } from '../kinds/declared.js';
 import { value as plain } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
 import type { Declared, Kind, Live } from '../kinds/kind.js';
 import { ignoredFields } from '../kinds/rules.js';
-import { type FreshOptions, troubleOf } from './fresh.js';
-import { isKnownOrSaid, type ToSet } from './literal.js';
+import { calledIn, type FreshOptions, troubleOf, writingOf } from './fresh.js';
+import type { ToSet } from './literal.js';
 import { mergeField } from './merge.js';
-
-/** A document of a manifest, as it is written and as it is understood. */
-export interface Present {
-  readonly declared: Declared;
-  readonly written: Json;
-}
 
 /** A new text for a body that lies in a file of its own. */
 export interface BodyEdit {
@@ -48,146 +41,86 @@ export interface UpdateOptions extends FreshOptions {
 }
 
 /** What of a document has to be changed so that a plan finds nothing to do. Pure. */
-export function updateOf(present: Present, live: Live, options: UpdateOptions): Update {
-  const { declared, written } = present;
+export function updateOf(declared: Declared, written: Json, live: Live, options: UpdateOptions): Update {
   const kind = kindOf(declared.kind);
-  const known = { ...declared.identity, ...live.identity };
-  const named = addressOf(kind.name, kind.naming?.(known, options.references).address ?? declared.identity);
-  const address = isKnownOrSaid(named, options) ? addressOf(kind.name, known) : named;
+  const address = calledIn(kind, { ...declared.identity, ...live.identity }, options);
   const nothing: Update = { address, fields: {}, bodies: [], declared, toSet: [], left: [] };
-  const left = (message: string, place: Place, hint?: string): Problem =>
+  const left = (message: string, place: Place = declared.place, hint?: string): Problem =>
     error('not-pulled', `${address}: ${message}`, [place], hint);
   if (declared.absent) {
     if (kind.deletion?.exists(live) !== true) return nothing;
     const message = `the document says "state: absent", and the server has the ${kind.noun}`;
     const hint = 'remove the document and pull again to keep what the server has, or apply to delete it';
-    return { ...nothing, left: [left(message, declared.place, hint)] };
+    return { ...nothing, left: [left(message, undefined, hint)] };
   }
   if (!live.exists) {
-    const message = live.trouble ?? `the server has no such ${kind.noun}`;
-    return { ...nothing, left: [left(message, declared.place)] };
+    return { ...nothing, left: [left(live.trouble ?? `the server has no such ${kind.noun}`)] };
   }
-  if (troubleOf(declared, live, options) === undefined) return nothing;
+  const whole = troubleOf(declared, live, options);
+  if (whole === undefined) return nothing;
   if (!options.builtIn && kind.deletion?.isBuiltIn(live.fields) === true) {
     const message = `the server has its built-in text of this ${kind.noun}, which nobody customised`;
     const hint =
       'apply to customise it; declare "state: absent", or pull with --all-templates, to have what the server has';
-    return { ...nothing, left: [left(message, declared.place, hint)] };
+    return { ...nothing, left: [left(message, undefined, hint)] };
   }
-  if (!isMap(written)) return nothing;
-  return new Updating(kind, address, declared, written as { [field: string]: Json }, live, options).update(
-    left,
-  );
+  const fields: { [field: string]: Json } = {};
+  const values: { [field: string]: Value } = { ...declared.fields };
+  const bodies: BodyEdit[] = [];
+  const toSet: ToSet[] = [];
+  const problems: Problem[] = [];
+  const troubleWith = (field: string, value: Value): string | undefined =>
+    troubleOf(altered(declared, { fields: { [field]: value } }), live, options);
+  const ignored = ignoredFields(declared.fields, kind.traits[options.profile.name]);
+  for (const [field, value] of Object.entries(declared.fields)) {
+    if (ignored.includes(field) || troubleWith(field, value) === undefined) continue;
+    const place = declared.placeOf(field);
+    const now = live.fields[field];
+    if (now === undefined) {
+      problems.push(left(`the server doesn't show ${field}`, place));
+      continue;
+    }
+    const raw = ((isMap(written) ? written[field] : undefined) ?? null) as Json;
+    const writing = writingOf(kind, address, options);
+    const own: BodyEdit[] = [];
+    const merged = mergeField(kind.fields[field] ?? plain, { raw, value }, now, {
+      field,
+      whole: declared.whole.includes(field),
+      writing,
+      idOf: (element) => idOf(kind, field, element, live, options),
+      body: (path, text, before) => {
+        const trouble = options.bodyTrouble(path, text);
+        if (trouble === undefined) own.push({ path, text, before, field, place });
+        return trouble;
+      },
+    });
+    const trouble = writing.left.length > 0 ? undefined : troubleWith(field, merged.value);
+    problems.push(...(trouble === undefined ? writing.left : [trouble]).map((reason) => left(reason, place)));
+    if (trouble !== undefined) continue;
+    if (!same(merged.raw, raw)) fields[field] = merged.raw;
+    values[field] = merged.value;
+    bodies.push(...own);
+    toSet.push(...writing.toSet);
+  }
+  if (Object.keys(fields).length + bodies.length + problems.length === 0) problems.push(left(whole));
+  return { address, fields, bodies, declared: altered(declared, { fields: values }), toSet, left: problems };
 }
 
-class Updating {
-  readonly #kind: Kind;
-  readonly #address: string;
-  readonly #declared: Declared;
-  readonly #written: { readonly [field: string]: Json };
-  readonly #live: Live;
-  readonly #options: UpdateOptions;
-
-  constructor(
-    kind: Kind,
-    address: string,
-    declared: Declared,
-    written: { readonly [field: string]: Json },
-    live: Live,
-    options: UpdateOptions,
-  ) {
-    this.#kind = kind;
-    this.#address = address;
-    this.#declared = declared;
-    this.#written = written;
-    this.#live = live;
-    this.#options = options;
-  }
-
-  update(left: (message: string, place: Place, hint?: string) => Problem): Update {
-    const fields: { [field: string]: Json } = {};
-    const bodies: BodyEdit[] = [];
-    const toSet: ToSet[] = [];
-    const problems: Problem[] = [];
-    const values: { [field: string]: Value } = { ...this.#declared.fields };
-    const { profile } = this.#options;
-    const ignored = ignoredFields(this.#declared.fields, this.#kind.traits[profile.name]);
-    for (const [field, said] of Object.entries(this.#declared.fields)) {
-      if (ignored.includes(field) || this.#trouble(field, said) === undefined) continue;
-      const place = this.#declared.placeOf(field);
-      const now = this.#live.fields[field];
-      if (now === undefined) {
-        problems.push(left(`the server doesn't show ${field}`, place));
-        continue;
-      }
-      const one = this.#merged(field, said, now);
-      const raw = this.#written[field] ?? null;
-      const trouble = one.kept.length > 0 ? undefined : this.#trouble(field, one.value);
-      for (const reason of trouble === undefined ? one.kept : [trouble]) problems.push(left(reason, place));
-      if (trouble !== undefined) continue;
-      if (!same(one.raw, raw)) fields[field] = one.raw;
-      values[field] = one.value;
-      bodies.push(...one.bodies.map((body) => ({ ...body, field, place })));
-      toSet.push(...one.toSet);
-    }
-    if (Object.keys(fields).length + bodies.length + problems.length === 0) {
-      const trouble = troubleOf(this.#declared, this.#live, this.#options);
-      if (trouble !== undefined) problems.push(left(trouble, this.#declared.place));
-    }
-    const declared = altered(this.#declared, { fields: values });
-    return { address: this.#address, fields, bodies, declared, toSet, left: problems };
-  }
-
-  #merged(field: string, said: Value, now: Value) {
-    const { profile, names, holds, bodyTrouble } = this.#options;
-    const bodies: { path: string; text: string; before: string }[] = [];
-    const toSet: ToSet[] = [];
-    const kept: string[] = [];
-    const merged = mergeField(
-      this.#kind.fields[field] ?? plain,
-      { raw: this.#written[field] ?? null, value: said },
-      now,
-      {
-        field,
-        whole: this.#declared.whole.includes(field),
-        writing: {
-          address: this.#address,
-          names,
-          holds,
-          open: mapValues(this.#kind.traits[profile.name].limits?.elements ?? {}, ({ types }) =>
-            Object.keys(types),
-          ),
-          toSet,
-          left: kept,
-        },
-        idOf: (element) => this.#idOf(field, element),
-        body: (path, text, before) => {
-          const trouble = bodyTrouble(path, text);
-          if (trouble === undefined) bodies.push({ path, text, before });
-          return trouble;
-        },
-        kept,
-      },
-    );
-    return { ...merged, bodies, toSet, kept };
-  }
-
-  /** The id that an element has, or that the server's lists know its name by. */
-  #idOf(field: string, element: Value): string | undefined {
-    if (isMap(element) && typeof element.id === 'string') return element.id;
-    const { references, profile } = this.#options;
-    const resolved = this.#kind.resolve?.(
-      { [field]: [element] },
-      { references, profile, present: this.#live.fields, wished: () => true },
-    );
-    if (resolved === undefined || resolved.troubles.length > 0) return undefined;
-    const list = resolved.fields[field];
-    const found = Array.isArray(list) ? list[0] : undefined;
-    return isMap(found) && typeof found.id === 'string' ? found.id : undefined;
-  }
-
-  /** What a plan would say if the document declared this field alone. */
-  #trouble(field: string, value: Value): string | undefined {
-    return troubleOf(altered(this.#declared, { fields: { [field]: value } }), this.#live, this.#options);
-  }
+/** The id that an element has, or that the server's lists know its name by. */
+function idOf(
+  kind: Kind,
+  field: string,
+  element: Value,
+  { fields }: Live,
+  { references, profile }: UpdateOptions,
+): string | undefined {
+  if (isMap(element) && typeof element.id === 'string') return element.id;
+  const resolved = kind.resolve?.(
+    { [field]: [element] },
+    { references, profile, present: fields, wished: () => true },
+  );
+  if (resolved === undefined || resolved.troubles.length > 0) return undefined;
+  const list = resolved.fields[field];
+  const found = Array.isArray(list) ? list[0] : undefined;
+  return isMap(found) && typeof found.id === 'string' ? found.id : undefined;
 }

@@ -1,4 +1,4 @@
-import { Document, Pair, Scalar, YAMLMap, YAMLSeq } from 'yaml';
+import { Document, isMap as isMapNode, isScalar, isSeq, Pair, Scalar, YAMLMap, YAMLSeq } from 'yaml';
 import { escapeText, jsonText } from '../base/escape.js';
 import { type ExactNumber, isMap, isUuid, type Json } from '../base/values.js';
 
@@ -26,11 +26,6 @@ function quoted(text: string, quotes: Quotes): string {
   }
   const isPlain = text.length <= 200 && plainText.test(text) && !notText.test(text);
   return quotes !== 'double' && (isPlain || isUuid(text)) ? text : jsonText(text).trimEnd();
-}
-
-/** The node of a text in quotes. */
-export function textNode(text: string, quotes: Quotes): Scalar {
-  return new Scalar(new Literal(text, quotes));
 }
 
 const options = {
@@ -70,57 +65,55 @@ function fitsBlock(text: string): boolean {
   });
 }
 
-/** The node of a value. */
-export function nodeOf(value: Json): Scalar | YAMLMap | YAMLSeq {
-  if (typeof value === 'string' && fitsBlock(value)) {
+/** The node of a value, in the quotes and the brackets of a node that says something of the same sort, if there is one. */
+export function nodeOf(value: Json, like?: unknown, quotes: Quotes = 'plain'): Scalar | YAMLMap | YAMLSeq {
+  const own = isScalar(like) ? quotesOf(like) : quotes;
+  if (typeof value === 'string' && own === 'plain' && fitsBlock(value)) {
     const block = new Scalar(value);
     block.type = 'BLOCK_LITERAL';
     return block;
   }
   if (Array.isArray(value)) {
     const list = new YAMLSeq();
-    list.items = value.map(nodeOf);
-    list.flow = value.length === 0;
+    list.items = value.map((item) => nodeOf(item, likeIn(like, item), quotes));
+    list.flow = value.length === 0 || (isSeq(like) && like.flow === true);
     return list;
   }
   if (isMap(value)) {
     const map = new YAMLMap();
     const members = Object.entries(value);
-    map.items = members.map(([key, member]) => pairOf(key, member ?? null));
-    map.flow = members.length === 0 || (members.length === 1 && members[0]?.[0] === 'file');
+    map.items = members.map(([key, member]) => pairOf(key, member ?? null, like));
+    map.flow = isMapNode(like)
+      ? like.flow === true
+      : members.length === 0 || (members.length === 1 && members[0]?.[0] === 'file');
     return map;
   }
-  return new Scalar(new Literal(value as Exclude<Json, Json[] | { [key: string]: Json }>));
+  const scalar = value as Exclude<Json, Json[] | { [key: string]: Json }>;
+  return new Scalar(new Literal(scalar, own));
 }
 
-/** A key and its value. */
-export function pairOf(key: string, value: Json): Pair {
-  return new Pair(new Scalar(new Literal(key)), nodeOf(value));
+/** A key and its value, as the members of a map are written. */
+export function pairOf(key: string, value: Json, beside?: unknown): Pair {
+  const pairs = isMapNode(beside) ? (beside.items as readonly Pair[]) : [];
+  const quotes = quotesOf(pairs.at(-1)?.key);
+  const like = pairs.find((pair) => isScalar(pair.key) && pair.key.value === key)?.value;
+  return new Pair(new Scalar(new Literal(key, quotes)), nodeOf(value, like ?? likeIn(beside, value), quotes));
 }
 
-/** How lists and maps are laid out. */
-export interface Style {
-  readonly indent?: number;
-  readonly indentSeq?: boolean;
-  /** Whether there is space within brackets. */
-  readonly padding?: boolean;
+/** The last member of a collection that says something of the same sort as a value. */
+export function likeIn(collection: unknown, value: Json): unknown {
+  const members = isMapNode(collection)
+    ? (collection.items as readonly Pair[]).map((pair) => pair.value)
+    : isSeq(collection)
+      ? collection.items
+      : [];
+  return members.findLast(Array.isArray(value) ? isSeq : isMap(value) ? isMapNode : isScalar);
 }
 
-/** The YAML of a node, without a line being folded. */
-export function textOf(
-  node: Scalar | YAMLMap | YAMLSeq,
-  { indent = 2, indentSeq = true, padding = false }: Style = {},
-): string {
-  const document = new Document(null, options as never);
-  document.contents = node as never;
-  return document.toString({
-    lineWidth: 0,
-    blockQuote: 'literal',
-    doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER,
-    flowCollectionPadding: padding,
-    indent,
-    indentSeq,
-  });
+/** The quotes that a node is written in. */
+export function quotesOf(node: unknown): Quotes {
+  const type = isScalar(node) ? node.type : undefined;
+  return type === 'QUOTE_DOUBLE' ? 'double' : type === 'QUOTE_SINGLE' ? 'single' : 'plain';
 }
 
 /** The YAML of a whole document; the comment, one line, says to people what it is about. */
@@ -128,5 +121,12 @@ export function documentText(members: { readonly [key: string]: Json }, comment:
   const map = nodeOf({ ...members }) as YAMLMap;
   const [first] = map.items;
   if (comment !== null && first !== undefined) (first.key as Scalar).commentBefore = ` ${comment}`;
-  return textOf(map);
+  const document = new Document(null, options as never);
+  document.contents = map as never;
+  return document.toString({
+    lineWidth: 0,
+    blockQuote: 'literal',
+    doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER,
+    flowCollectionPadding: false,
+  });
 }

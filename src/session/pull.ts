@@ -16,7 +16,7 @@ import type { LookOptions } from '../pull/discover.js';
 import type { LeftOut } from '../pull/fresh.js';
 import { type FreshPull, pullFresh } from '../pull/fresh-files.js';
 import { pullInto } from '../pull/into.js';
-import type { Layout, NewFile } from '../pull/layout.js';
+import type { NewFile } from '../pull/layout.js';
 import type { ToSet } from '../pull/literal.js';
 import type { PullResult } from '../pull/result.js';
 import { manifestHead } from '../pull/schema-line.js';
@@ -35,7 +35,6 @@ export interface PullRequest {
   readonly kinds?: readonly KindName[];
   /** The ids that are asked for, by option: `backend`, `type`, `user`, `client`. */
   readonly asked?: Asked;
-  readonly layout?: Layout;
   /** Built-in templates, which nobody customised, too. */
   readonly builtIn?: boolean;
 }
@@ -81,8 +80,8 @@ export async function freshFiles(
   );
   const counts: { [kind in KindName]?: number } = {};
   for (const { kind } of pulled.documents) counts[kind.name] = (counts[kind.name] ?? 0) + 1;
-  const { files, toSet, left, survey: seen } = pulled;
-  return { files, counts, toSet, left, notes: seen.notes, missing: seen.missing };
+  const { files, toSet, left, notes, missing } = pulled;
+  return { files, counts, toSet, left, notes, missing };
 }
 
 /** Where a fresh set of files lies: under a glob of the configuration, elsewhere in the project, or outside of it. */
@@ -96,8 +95,6 @@ export interface Pulling extends PullResult {
   readonly profile: ProfileName;
   /** Where a fresh set of files goes; null where the project's own are brought up to date. */
   readonly apart: Apart | null;
-  /** What was asked for by its id and isn't there. */
-  readonly missing: readonly Problem[];
   /** Makes sure that they can be written, as far as that shows before. Throws what `write` throws then. */
   check(): Promise<void>;
   /** Writes the files. Throws a ProblemsError where one was changed meanwhile, or can't be written. */
@@ -120,21 +117,12 @@ export async function pull(
     const wishes = { ...wishesOf(request), known, holds };
     const shared = { server: server.baseUrl, profile: server.profile.name };
     if (out === undefined) {
-      const {
-        survey: seen,
-        left,
-        ...rest
-      } = await pullInto(project, manifests, wishes, {
-        ...look,
-        tokenFile: options.tokenFile,
-      });
+      const rest = await pullInto(project, manifests, wishes, { ...look, tokenFile: options.tokenFile });
       return {
         ...shared,
         ...rest,
         apart: null,
-        left,
-        missing: seen.missing,
-        notes: [...notes, ...seen.notes, ...rest.notes],
+        notes: [...notes, ...rest.notes],
         check: () => checkFiles(rest.files, project.root, project.cwd, others),
         async write() {
           const { signal } = options;
@@ -166,8 +154,8 @@ export async function pull(
       toSet: fresh.toSet,
       leftOut: fresh.left,
       left: [],
-      missing: fresh.survey.missing,
-      notes: [...notes, ...fresh.survey.notes],
+      missing: fresh.missing,
+      notes: [...notes, ...fresh.notes],
       check: () => checkFiles(files, folder, project.cwd),
       async write() {
         if (options.signal?.aborted) throw interruptedBefore();
@@ -257,14 +245,9 @@ async function knownIn(
 }
 
 /** What is looked for, with what is usual where nothing is said. */
-export function wishesOf({
-  kinds: wanted,
-  asked = {},
-  layout = 'file-per-kind',
-  builtIn = false,
-}: PullRequest) {
+export function wishesOf({ kinds: wanted, asked = {}, builtIn = false }: PullRequest) {
   const chosen: readonly Kind[] = wanted === undefined || wanted.length === 0 ? kinds : wanted.map(kindOf);
-  return { kinds: kinds.filter((kind) => chosen.includes(kind)), asked, layout, builtIn };
+  return { kinds: kinds.filter((kind) => chosen.includes(kind)), asked, builtIn };
 }
 
 /** A fresh set of files with what new manifests begin with, where it is to lie in the project. */

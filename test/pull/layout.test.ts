@@ -8,11 +8,12 @@ import { MAX_BYTES } from '../../src/source/file.js';
 
 it('as many files as it takes have the documents of a kind, none larger than a manifest may be', () => {
   const documents = ['a', 'b', 'c'].map((id): FreshDocument => {
-    const members = { kind: 'Organization', id, label: 'é'.repeat(3_000_000) };
+    const raw = 'é'.repeat(3_000_000);
+    const said = new Map([['label', { raw, value: raw, isBody: false }]]);
     const address = `Organization/${id}`;
-    return { kind: organization, identity: { id }, address, called: null, members, bodies: {}, toSet: [] };
+    return { kind: organization, identity: { id }, address, called: null, said, toSet: [] };
   });
-  const files = filesOf(documents, 'file-per-kind', () => false);
+  const files = filesOf(documents, () => false);
   expect(files.map(({ path }) => path)).toEqual([
     'organizations.yaml',
     'organizations-2.yaml',
@@ -24,7 +25,7 @@ it('as many files as it takes have the documents of a kind, none larger than a m
 const { documented } = profiles;
 if (documented === undefined) throw new Error('there is no such profile');
 
-it('an object that no manifest is large enough for is left out, in words', () => {
+it('a field that no manifest is large enough for is left out, in words', () => {
   const identity = { id: 'a' };
   const live = { exists: true, identity, fields: { id: 'a', name: 'a', label: 'é'.repeat(9_000_000) } };
   const { documents, left } = freshDocuments(
@@ -32,8 +33,6 @@ it('an object that no manifest is large enough for is left out, in words', () =>
     [],
     { profile: documented, names: new VariableNames(), holds: () => false, references: {} as never },
   );
-  expect(documents).toEqual([]);
-  expect(left.map(({ reason }) => reason)).toEqual([
-    'is larger than 16 MiB, which no manifest may be, so that nothing is written down of it',
-  ]);
+  expect(documents.map(({ said }) => [...said.keys()])).toEqual([['name']]);
+  expect(left.map(({ reason }) => reason)).toEqual(["label can't stand in a manifest as the server has it"]);
 });

@@ -76,7 +76,7 @@ it('of a map the keys are left out that no manifest can have, each with a word',
   expect(writeField(map, 'metadata', metadata, made)?.raw).toEqual({ a: { value: 1 } });
   expect(made.left).toEqual([
     'metadata.gone is null, which in a manifest says that there is no such key',
-    'metadata.__proto__ has the key "__proto__", which no manifest can have',
+    'metadata has the key "__proto__", which no manifest can have',
     'metadata.in has the key "__proto__", which no manifest can have',
   ]);
 });

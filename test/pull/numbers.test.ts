@@ -17,7 +17,7 @@ test('numbers come into a manifest as the server has them, to the digit, and so 
   const ask = ['pull', '--kind', 'User', '--user', userId];
   const pulled = await site.idops(...ask);
   expect(pulled).toMatchObject({ code: 0 });
-  expect(pulled.stderr).toContain('metadata.__proto__ has the key "__proto__", which no manifest can have');
+  expect(pulled.stderr).toContain('metadata has the key "__proto__", which no manifest can have');
   const read = () => readFile(join(site.folder, 'manifests/users.yaml'), 'utf8');
   for (const number of odd.split(',')) expect(await read()).toContain(`      - ${number}\n`);
   expect(await differences(site)).toEqual([]);

@@ -12,7 +12,6 @@ import { filesOf, parseFormats, show } from '../formats.js';
 
 interface Options extends PullingOptions {
   readonly out?: string;
-  readonly layout: 'file-per-kind' | 'file-per-object';
   readonly check?: boolean;
   readonly allTemplates?: boolean;
 }
@@ -21,14 +20,13 @@ interface Options extends PullingOptions {
 export async function pull(context: Context, options: Options & GlobalOptions): Promise<ExitCode> {
   const formats = parseFormats(options.format, pullReport);
   const { output, signal } = context;
-  const { out, layout, check = false, allTemplates = false } = options;
+  const { out, check = false, allTemplates = false } = options;
   const outputs = filesOf(formats);
   // Before anything is written: what is refused has changed nothing.
   await context.refuseOutputs(outputs);
   const project = await context.project();
   const pulling = await pullFrom(project, context.sessionOptions(), {
     ...askedOf(options),
-    layout,
     builtIn: allTemplates,
     ...(out === undefined ? {} : { out }),
   }).catch((failure: unknown) => {

@@ -1,0 +1,325 @@
+import {
+  type CST,
+  type Document,
+  isAlias,
+  isCollection,
+  isMap as isMapNode,
+  isNode,
+  isPair,
+  isScalar,
+  isSeq,
+  type Node,
+  type Pair,
+  parseAllDocuments,
+  visit,
+  type YAMLMap,
+  type YAMLSeq,
+} from 'yaml';
+import { canonical, isMap, type Json, same } from '../base/values.js';
+import { MAX_BYTES, SourceFile } from '../source/file.js';
+import { resolve } from '../source/resolve.js';
+import { parseYaml } from '../source/yaml.js';
+import { faithful, likeIn, nodeOf, pairOf, quotesOf } from './yaml.js';
+
+/** One field of one document of a file, and its new value. */
+export interface FieldEdit {
+  /** Which of the file's documents, counted without empty ones. */
+  readonly document: number;
+  readonly field: string;
+  readonly next: Json;
+}
+
+/** A text after its edits, and those that could not be made. */
+export interface Edited<E> {
+  readonly text: string;
+  readonly refused: readonly { readonly edit: E; readonly reason: string }[];
+}
+
+const unfit = "it is written in a way that can't be changed in place";
+const anchored = 'it is, or has in it, an anchor or an alias';
+
+/** The documents of a text as they are written, with their variables unresolved; undefined if the text has errors. */
+export function writtenDocuments(text: string): Json[] | undefined {
+  const file = new SourceFile({ file: '' }, text);
+  const { documents, problems } = parseYaml(file);
+  if (problems.some(({ severity }) => severity === 'error')) return undefined;
+  return documents.map(({ root }) => resolve(root, file, null).value);
+}
+
+export function fitsManifest(text: string): boolean {
+  return Buffer.byteLength(text) <= MAX_BYTES;
+}
+
+/**
+ * Changes fields of documents. A document that changes keeps its comments, order and quotes, all others keep every byte. The
+ * result is read again: an edit that would make it say anything else than what was meant is refused.
+ */
+export function editFields<E extends FieldEdit>(text: string, edits: readonly E[]): Edited<E> {
+  const before = writtenDocuments(text) ?? [];
+  const filled = documentsIn(text).filter(({ contents }) => isMapNode(contents));
+  const refuseAll: Edited<E> = { text, refused: edits.map((edit) => ({ edit, reason: unfit })) };
+  if (filled.length !== before.length) return refuseAll;
+  const refused: { edit: E; reason: string }[] = [];
+  const byDocument = new Map<number, E[]>();
+  for (const edit of edits) {
+    byDocument.set(edit.document, [...(byDocument.get(edit.document) ?? []), edit]);
+  }
+  const expected = [...before];
+  let made = '';
+  let at = 0;
+  for (const [number, { range }] of filled.entries()) {
+    const [start, , end] = range;
+    let part = text.slice(start, end);
+    for (const edit of byDocument.get(number) ?? []) {
+      const said = { ...(expected[number] as { [key: string]: Json }), [edit.field]: edit.next };
+      const changed = changedDocument(part, edit, expected[number] ?? null, said);
+      if ('reason' in changed) refused.push({ edit, reason: changed.reason });
+      else [part, expected[number]] = [changed.text, said];
+    }
+    made += text.slice(at, start) + part;
+    at = end;
+  }
+  made += text.slice(at);
+  const isMeant = same(writtenDocuments(made) ?? null, expected) && fitsManifest(made);
+  return isMeant ? { text: made, refused } : refuseAll;
+}
+
+function documentsIn(text: string): Document.Parsed[] {
+  return parseAllDocuments(text, faithful as never) as Document.Parsed[];
+}
+
+function changedDocument(
+  text: string,
+  { field, next }: FieldEdit,
+  old: Json,
+  said: Json,
+): { readonly text: string } | { readonly reason: string } {
+  const lines = text.replaceAll('\r\n', '\n');
+  const [document] = documentsIn(lines);
+  const { contents } = document ?? {};
+  const pair = isMapNode(contents)
+    ? (contents.items as Pair[]).find(({ key }) => isScalar(key) && key.value === field)
+    : undefined;
+  if (document === undefined || pair === undefined || !isMap(old)) return { reason: unfit };
+  claimComments(document);
+  const revision = new Revision();
+  revision.pair(pair, (old[field] ?? null) as Json, next);
+  if (!revision.touchesAnchors && document.errors.length === 0) {
+    const written = documentText(document, lines);
+    const made = lines === text ? written : written.replaceAll('\n', '\r\n');
+    if (same(writtenDocuments(made) ?? null, [said])) return { text: made };
+  }
+  return { reason: revision.touchesAnchors || holdsAnchors(pair.value) ? anchored : unfit };
+}
+
+/** Changes nodes to say something else, and keeps as many of them as still hold. */
+class Revision {
+  touchesAnchors = false;
+
+  pair(pair: Pair, old: Json, next: Json): void {
+    pair.value = this.#node(pair.value, old, next, pair.key);
+  }
+
+  #node(node: unknown, old: Json, next: Json, key: unknown): unknown {
+    if (same(old, next)) return node;
+    const isSame =
+      (isMapNode(node) && isMap(old) && isMap(next)) ||
+      (isSeq(node) && Array.isArray(old) && Array.isArray(next));
+    if (isSame && node.anchor === undefined) {
+      // An empty one has no style of its own.
+      if (node.items.length === 0) node.flow = false;
+      if (isSeq(node)) this.#list(node, old as readonly Json[], next as readonly Json[]);
+      else this.#map(node, old as { [key: string]: Json }, next as { [key: string]: Json });
+      if (node.items.length === 0) node.flow = true;
+      return node;
+    }
+    this.touchesAnchors ||= holdsAnchors(node);
+    const made = nodeOf(next, undefined, quotesOf(key));
+    if (!isNode(node)) return made;
+    const comments = [node.commentBefore, node.comment].filter((comment) => comment);
+    if (isScalar(made)) Object.assign(made, { commentBefore: node.commentBefore, comment: node.comment });
+    else made.commentBefore = comments.join('\n') || null;
+    return made;
+  }
+
+  #map(node: YAMLMap, old: { [key: string]: Json }, next: { [key: string]: Json }): void {
+    const pairs = node.items as Pair[];
+    const kept = new Set<unknown>();
+    for (const pair of pairs) {
+      const key = isScalar(pair.key) ? String(pair.key.value) : '';
+      if (!Object.hasOwn(next, key)) continue;
+      this.pair(pair, old[key] ?? null, next[key] ?? null);
+      kept.add(pair);
+    }
+    const added = Object.keys(next).filter((key) => !Object.hasOwn(old, key));
+    const fresh = added.map((key) => pairOf(key, next[key] ?? null, node));
+    this.#drop(node, kept);
+    node.items = [...pairs.filter((pair) => kept.has(pair)), ...fresh];
+  }
+
+  #list(node: YAMLSeq, old: readonly Json[], next: readonly Json[]): void {
+    const left = node.items.map((item, index) => {
+      const was = old[index] ?? null;
+      return { item, was, key: elementKey(was) };
+    });
+    const take = (isIt: (one: (typeof left)[number]) => boolean) => {
+      const index = left.findIndex(isIt);
+      return index < 0 ? undefined : left.splice(index, 1)[0];
+    };
+    const named = next.map((one) => {
+      const wanted = elementKey(one);
+      return take(({ key }) => key === wanted);
+    });
+    // A map or a list that has no name is taken for another such one.
+    const found = next.map((one, index) => {
+      const isLike = ({ was }: { was: Json }) => isUnnamed(was) && Array.isArray(was) === Array.isArray(one);
+      return named[index] ?? (isUnnamed(one) ? take(isLike) : undefined);
+    });
+    const items = next.map((one, index) => {
+      const there = found[index];
+      return there === undefined
+        ? nodeOf(one, likeIn(node, one))
+        : this.#node(there.item, there.was, one, undefined);
+    });
+    this.#drop(node, new Set(found.map((one) => one?.item)));
+    node.items = items;
+  }
+
+  /** Takes members out; a comment above one of them that a blank line sets apart stays. */
+  #drop(node: YAMLMap | YAMLSeq, kept: ReadonlySet<unknown>): void {
+    let free: string[] = [];
+    for (const item of node.items as readonly unknown[]) {
+      const head = headOf(item);
+      const lines = linesOf(head?.commentBefore);
+      if (!kept.has(item)) {
+        this.touchesAnchors ||= holdsAnchors(item, 'no aliases');
+        free.push(...lines.slice(0, freeLines(lines)));
+      } else if (head !== undefined && free.length > 0) {
+        head.commentBefore = [...free, ...lines].join('\n');
+        free = [];
+      }
+    }
+    if (free.length > 0) node.comment = [...free, ...linesOf(node.comment)].join('\n');
+  }
+}
+
+function linesOf(comment: string | null | undefined): string[] {
+  return comment ? comment.split('\n') : [];
+}
+
+/** How many lines of a comment end with the last blank one: they are about nothing in particular. */
+function freeLines(lines: readonly string[]): number {
+  return lines.lastIndexOf('') + 1;
+}
+
+/** Moves comments to the key or the member that they stand beside or directly above, so that they stay and go with it. */
+function claimComments(document: Document): void {
+  const inBrackets: (YAMLMap | YAMLSeq)[] = [];
+  visit(document, {
+    Pair(index, { key, value, srcToken }, path) {
+      const outer = path.at(-1) as YAMLMap;
+      const below = headOf(outer.items[Number(index) + 1]);
+      // Below a list whose dashes are no further in than the keys around it.
+      if (below && isSeq(value) && value.comment && isFlat(value, outer)) {
+        below.commentBefore = [...linesOf(value.comment), ...linesOf(below.commentBefore)].join('\n');
+        value.comment = null;
+      }
+      if (!isNode(key) || !isNode(value) || !value.commentBefore) return;
+      const lines = linesOf(value.commentBefore);
+      if (isBeside(srcToken?.sep)) key.comment = lines.shift() ?? null;
+      const head = isCollection(value) && value.flow !== true ? headOf(value.items[0]) : undefined;
+      const own = head === undefined || head.commentBefore ? [] : lines.splice(freeLines(lines));
+      value.commentBefore = lines.join('\n');
+      if (head !== undefined && own.length > 0) head.commentBefore = own.join('\n');
+    },
+    Collection(_, node) {
+      if (node.flow === true) inBrackets.unshift(node);
+    },
+  });
+  // The inner ones first.
+  for (const node of inBrackets) {
+    const last = tailOf(node.items.at(-1));
+    const { srcToken } = node;
+    const end = srcToken?.type === 'flow-collection' ? srcToken.items.at(-1) : undefined;
+    if (!last || last.comment || end?.value || end?.key || !isBeside(end?.start)) continue;
+    const [own, ...rest] = linesOf(node.comment);
+    last.comment = own ?? null;
+    node.comment = rest.join('\n');
+  }
+}
+
+function isFlat({ srcToken: inner }: YAMLSeq, { srcToken: outer }: YAMLMap): boolean {
+  return inner?.type === 'block-seq' && outer?.type === 'block-map' && inner.indent === outer.indent;
+}
+
+/** Whether a comment stands on the line on which some tokens begin. */
+function isBeside(tokens: readonly CST.SourceToken[] | undefined): boolean {
+  return tokens?.find(({ type }) => type === 'comment' || type === 'newline')?.type === 'comment';
+}
+
+function headOf(item: unknown): Node | undefined {
+  const head = isPair(item) ? item.key : item;
+  return isNode(head) ? head : undefined;
+}
+
+function tailOf(item: unknown): Node | undefined {
+  const tail = isPair(item) ? (item.value ?? item.key) : item;
+  return isNode(tail) ? tail : undefined;
+}
+
+/** What tells an element of a list from the others: its id, without one its name, else all of it. */
+function elementKey(element: Json): string {
+  if (isMap(element) && element.id !== undefined) return `id ${canonical(element.id as Json)}`;
+  if (isMap(element) && element.name !== undefined) return `name ${canonical(element.name as Json)}`;
+  return `is ${canonical(element)}`;
+}
+
+function isUnnamed(one: Json): boolean {
+  return Array.isArray(one) || (isMap(one) && one.id === undefined && one.name === undefined);
+}
+
+/** Whether there are anchors in a node, or aliases where those count too. */
+function holdsAnchors(node: unknown, aliases: 'no aliases' | 'aliases' = 'aliases'): boolean {
+  let found = false;
+  visit(node as never, {
+    Node: (_, inner) => {
+      found ||= isAlias(inner) ? aliases === 'aliases' : inner.anchor !== undefined;
+    },
+  });
+  return found;
+}
+
+/** In the place of a comment, to keep a collection in brackets on several lines. */
+const BROKEN = '\ue000broken';
+
+/** The text of a document, indented as the one that it was read from. */
+function documentText(document: Document, source: string): string {
+  let [indent, indentSeq, padding]: [number?, boolean?, boolean?] = [];
+  visit(document, {
+    Pair(_, { srcToken }, path) {
+      const outer = (path.at(-1) as YAMLMap).srcToken;
+      const inner = srcToken?.value;
+      if (outer?.type !== 'block-map' || (inner?.type !== 'block-map' && inner?.type !== 'block-seq')) return;
+      const step = inner.indent - outer.indent;
+      if (inner.type === 'block-seq') indentSeq ??= step > 0;
+      if (step > 0) indent ??= step;
+    },
+    Collection(_, { flow, range, items }) {
+      if (flow !== true || !range) return;
+      const text = source.slice(range[0], range[1]);
+      padding ??= /^. +\S/.test(text);
+      const tail = tailOf(items[0]);
+      if (tail && !tail.comment && text.includes('\n')) tail.comment = BROKEN;
+    },
+  });
+  return document
+    .toString({
+      lineWidth: 0,
+      doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER,
+      verifyAliasOrder: false,
+      indent: indent ?? 2,
+      indentSeq: indentSeq ?? true,
+      flowCollectionPadding: padding ?? false,
+    })
+    .replaceAll(` #${BROKEN}`, '');
+}
