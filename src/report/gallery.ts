@@ -5,7 +5,7 @@ import type { PlanWarning } from '../plan/plan.js';
 import { warningLine } from './changes.js';
 import { Emails, emailGallery, samplesText } from './emails.js';
 import { type Insertable, type Markup, markup, markupLines } from './markup.js';
-import { pageText, scrollable } from './page.js';
+import { type PageScript, pageText, scrollable } from './page.js';
 import { placeList } from './places.js';
 import { placeText } from './review.js';
 import { plural } from './words.js';
@@ -26,8 +26,8 @@ export interface Gallery {
   readonly templates: readonly GalleryTemplate[];
   /** What keeps manifests from being shown. */
   readonly problems: readonly Problem[];
-  /** The path of a script that loads the page again when something changed. */
-  readonly script?: string;
+  /** A script that loads the page again when something changed. */
+  readonly script?: PageScript;
 }
 
 /** All email templates on one page, as users get them: each way that their sections can go, wide and narrow. */
@@ -35,12 +35,10 @@ export function galleryHtml({ templates, problems, script }: Gallery): string {
   const emails = new Emails();
   return pageText({
     title: `Emails: ${plural(templates.length, 'template')}`,
-    emails,
     ...(script === undefined ? {} : { script }),
     content: markup`<header>
 <h1>Email templates</h1>
 <p class="quiet">${plural(templates.length, 'template')}, rendered with sample data. Pictures and other things from the network are left out.</p>
-<p class="note unscripted">Emails are shown by a script of this page, which doesn't run here; their text is there all the same.</p>
 ${templates.length > 1 ? contents(templates) : null}
 </header>
 <main id="main">

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { watch } from 'chokidar';
@@ -105,8 +106,9 @@ function galleryTemplate(
   };
 }
 
-const reloadScript = '/reload.js';
 const changesPath = '/changes';
+const code = `new EventSource('${changesPath}').addEventListener('change', () => location.reload());`;
+const script = { code, hash: createHash('sha256').update(code).digest('base64') };
 /** Editors write a file in several steps. */
 const settleMilliseconds = 100;
 
@@ -127,10 +129,6 @@ async function serveGallery(context: Context, port: number): Promise<ExitCode> {
     if (request.method !== 'GET') response.writeHead(405).end();
     else if (request.url === '/') {
       response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' }).end(page);
-    } else if (request.url === reloadScript) {
-      response
-        .writeHead(200, { 'Content-Type': 'text/javascript; charset=utf-8' })
-        .end(`new EventSource('${changesPath}').addEventListener('change', () => location.reload());\n`);
     } else if (request.url === changesPath) {
       response.writeHead(200, { 'Content-Type': 'text/event-stream' }).write(': open\n\n');
       waiting.add(response);
@@ -183,7 +181,7 @@ async function renderServed(context: Context): Promise<string> {
     const problems: readonly Problem[] = problemsOf(failure);
     gallery = { templates: [], problems };
   }
-  return galleryHtml(redactGallery({ ...gallery, script: reloadScript }, context.redactor));
+  return galleryHtml(redactGallery({ ...gallery, script }, context.redactor));
 }
 
 /** Whether a request names this machine, so that no other web site can reach the server through a name of its own. */
