@@ -192,6 +192,24 @@ describe('preview', () => {
     expect(page.match(/sample data from <code>/g)).toHaveLength(1);
   });
 
+  it('calls templates by their backend and type, where a name is known, and shows the address beside it', async () => {
+    const { idops, read } = await project(
+      {
+        'idops.yaml': config.replace('server:\n', 'server:\n  profile: boruta\n'),
+        'manifests/all.yaml': `kind: User\nid: ${ids.ada}\ngroup: office\n---\n${template.replace('html_content: {file: tx_code.html}\n', '')}`,
+      },
+      { profile: 'boruta' },
+    );
+    await idops('preview');
+    expect(await read('preview.html')).toContain('<h2>tx_code</h2>');
+    // The answer about a user tells the backend's name.
+    expect((await idops('apply --yes')).code).toBe(0);
+    await idops('preview');
+    const page = await read('preview.html');
+    expect(page).toContain('<h2>Company directory: tx_code</h2>');
+    expect(page).toContain(`<code>EmailTemplate/${ids.backend}/tx_code</code>`);
+  });
+
   it('takes a manifest among the samples for a manifest', async () => {
     const { idops } = await project({
       'manifests/samples/tx_code.yaml': template.replace('{file: tx_code.html}', 'null'),

@@ -12,6 +12,7 @@ function gallery(bodies: readonly string[]): string {
   const templates = bodies.map(
     (html, at): GalleryTemplate => ({
       address: `EmailTemplate/b/t${at}`,
+      type: `t${at}`,
       declaredAt: { file: 'manifests/all.yaml', line: 1 },
       bodies: { txt: null, html },
       held: false,

@@ -146,6 +146,7 @@ describe('the page of a plan', () => {
 describe('the gallery', () => {
   const template = {
     address: 'EmailTemplate/8d0a/tx_code',
+    type: 'tx_code',
     declaredAt: { file: 'manifests/emails.yaml', line: 3 },
     bodies: { txt: 'Code {{ code }}', html: '<p>{{#a}}A{{/a}}{{^a}}B{{/a}}</p>' },
     held: false,

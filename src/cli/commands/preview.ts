@@ -2,23 +2,28 @@ import { createHash } from 'node:crypto';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { watch } from 'chokidar';
+import { entriesOf } from '../../apply/entries.js';
+import { namesTold } from '../../apply/history.js';
 import { error, type Problem, ProblemsError, refuse } from '../../base/problems.js';
 import type { Redactor } from '../../base/redact.js';
 import { writeResult } from '../../base/through.js';
 import { Sensitive } from '../../base/values.js';
 import { addressOf } from '../../kinds/address.js';
 import { emailsIn } from '../../kinds/emails.js';
+import { kindOf } from '../../kinds/index.js';
 import type { Declared, Email } from '../../kinds/kind.js';
 import { levelOf } from '../../mail/settings.js';
 import { loadManifests, tellSecrets } from '../../manifests/index.js';
 import { loadSamples } from '../../manifests/samples.js';
 import { type BodyChecks, bodyChecks, findingsOf } from '../../plan/body-checks.js';
 import { planWarning } from '../../plan/findings.js';
+import type { Names } from '../../plan/label.js';
 import { isMasked, maskedBody } from '../../plan/masked.js';
 import type { Project } from '../../project/index.js';
 import { type Gallery, type GalleryTemplate, galleryHtml } from '../../report/gallery.js';
 import { redactGallery } from '../../report/redacted.js';
 import { plural } from '../../report/words.js';
+import { backendOf } from '../../session/backend.js';
 import { problemsOf } from '../../session/failures.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
@@ -68,15 +73,34 @@ async function loadGallery(context: Context, project: Project): Promise<Gallery>
     })),
   );
   const checks = await bodyChecks(project, loaded.declared);
+  const names = await namesAtHand(project, context.redactor);
   return {
     templates: declared.map(({ template, email }) => {
+      const label = names.get(template.identity[kindOf(template.kind).within ?? ''] ?? '');
       return {
         ...galleryTemplate(template, email, checks, context.redactor),
+        ...(label === undefined ? {} : { label }),
         samples: samples.found.get(addressOf(template.kind, template.identity)) ?? [],
       };
     }),
     problems: [...loaded.problems, ...samples.problems],
   };
+}
+
+/** So many runs are asked what backends are called. */
+const askedRuns = 10;
+
+/** What backends are called, as the last runs told it. A state elsewhere isn't asked: a preview needs no network, and no name. */
+async function namesAtHand(project: Project, { add }: Redactor): Promise<Names> {
+  try {
+    if (project.state().in !== 'file') return new Map();
+    const { runs } = await backendOf(project, add);
+    const last = (await runs.list()).slice(-askedRuns);
+    const contents = await Promise.all(last.map((run) => runs.read(run)));
+    return namesTold(contents.flatMap((content) => (content === null ? [] : entriesOf(content))));
+  } catch {
+    return new Map();
+  }
 }
 
 function galleryTemplate(
@@ -92,6 +116,7 @@ function galleryTemplate(
   };
   return {
     address: addressOf(template.kind, template.identity),
+    type: template.identity[email.type] ?? '',
     declaredAt: template.place,
     bodies,
     held: txt instanceof Sensitive || html instanceof Sensitive,
