@@ -177,11 +177,16 @@ function pastChange(entry: Entry, hasher: Hasher, profile: Profile | undefined, 
 /** The names of other things that the answers of a run told, by their ids. */
 export function namesTold(entries: readonly Entry[]): Names {
   return new Map(
-    entries.flatMap(({ sending: { kind, before }, answered }) =>
-      [before.fields, answered?.after?.fields ?? {}].flatMap((fields) =>
-        Object.entries(kindOf(kind).names?.(fields) ?? {}),
-      ),
-    ),
+    entries.flatMap(({ sending: { kind, identity, label, before }, answered }) => {
+      const { names, within = '' } = kindOf(kind);
+      const { [within]: whole } = identity;
+      return [
+        ...(whole === undefined || label === undefined ? [] : [[whole, label] as const]),
+        ...[before.fields, answered?.after?.fields ?? {}].flatMap((fields) =>
+          Object.entries(names?.(fields) ?? {}),
+        ),
+      ];
+    }),
   );
 }
 

@@ -29,6 +29,8 @@ export const limits = {
   sectionVisits: 100_000,
   /** Characters of emails on one page, before it is too heavy to be opened. */
   pageCharacters: 30_000_000,
+  /** Emails in frames on one page: a browser loads all of them when it opens the page. */
+  pageFrames: 200,
   /** Things that a note names as left out of an email. */
   leftOut: 20,
   /** Pixels that a window is high where an email speaks of its height, as `100vh` does. */

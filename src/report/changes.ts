@@ -96,7 +96,7 @@ export function changePlace(change: Change): Markup {
   return markup`<span class="quiet place">${fieldNames(change)}${declaredAt === null ? null : markup`<code>${placeText(declaredAt)}</code>`}</span>`;
 }
 
-/** A part of the page that can be folded, and that the contents, the search and the keys lead to. */
+/** A part of the page that can be folded. A link leads to what is inside of it, since a browser unfolds that. */
 export function foldBox(box: {
   readonly number: number;
   readonly open: boolean;
@@ -106,11 +106,11 @@ export function foldBox(box: {
   readonly inside: Insertable;
 }): Markup {
   const { number, open, classes, data, summary, inside } = box;
-  const attributes = markup`class="${['change', ...classes].join(' ')}" id="change-${number}" ${data}`;
+  const attributes = markup`class="${['change', ...classes].join(' ')}" ${data}`;
   const start = open ? markup`<details ${attributes} open>` : markup`<details ${attributes}>`;
   return markup`${start}
 <summary>${summary}</summary>
-<div class="inside">
+<div class="inside" id="change-${number}">
 ${inside}
 </div>
 </details>
@@ -229,20 +229,17 @@ function email(
     ),
   ];
   const given = samples.get(change.address) ?? [];
-  const { pick, rendered, text } = emailViews(sides, given, emails);
+  const { rendered, text } = emailViews(sides, given, emails);
   return tabs(
     `view ${change.address}`,
     'email',
     'Show',
     [
-      { name: 'rendered', label: 'as email', content: [unscripted, rendered] },
+      { name: 'rendered', label: 'as email', content: rendered },
       { name: 'text', label: 'as text', content: text },
       { name: 'source', label: 'changes of the source', content: diffs },
     ],
-    [
-      pick,
-      markup`<p class="quiet said">Rendered with sample data, ${samplesText(given)}; pictures are blocked.</p>\n`,
-    ],
+    markup`<p class="quiet">Rendered with sample data, ${samplesText(given)}; pictures are blocked.</p>\n`,
   );
 }
 
@@ -251,8 +248,6 @@ function absenceOf(email: Email, fields: Fields): string {
   const known = [email.txt, email.html].every((body) => Object.hasOwn(fields, body));
   return known ? 'there is none' : 'there is none, or it is not known here';
 }
-
-const unscripted = markup`<p class="note unscripted">Emails are shown by a script of this page, which doesn't run here; their text and the changes of the source are there all the same.</p>\n`;
 
 function side(label: string, email: Email, fields: Fields, none: string): EmailSide {
   const { [email.txt]: txt, [email.html]: html } = fields;

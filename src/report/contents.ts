@@ -50,11 +50,10 @@ export interface Only {
   readonly some: boolean;
 }
 
-/** Search, boxes to filter by, and which keys there are. */
+/** Boxes to filter by. */
 export function controls(filters: readonly Filter[], only: readonly Only[]): Markup {
   const told = only.filter(({ some }) => some);
   return markup`<div class="filters">
-<div class="search"><label for="search">Search</label> <input type="search" id="search" autocomplete="off" spellcheck="false" placeholder="address, field, text"> <span class="found" role="status"></span></div>
 ${filters.map(boxes)}
 ${
   told.length === 0
@@ -64,8 +63,6 @@ ${
           markup`<label><input type="checkbox" name="only" value="${name}">${label}</label>`,
       )}</fieldset>`
 }
-<p class="keys"><span><kbd>/</kbd> search, <kbd>Esc</kbd> clear, <kbd>j</kbd> <kbd>k</kbd> next and previous change, <kbd>Enter</kbd> open or close</span>
-<label><input type="checkbox" id="keys" checked>use these keys</label></p>
 </div>
 `;
 }

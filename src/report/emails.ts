@@ -2,20 +2,28 @@ import type { TemplateBodies } from '../mail/checks.js';
 import { cleanHtml } from '../mail/clean.js';
 import { limits, shown } from '../mail/limits.js';
 import { type Mail, type NamedSample, type RenderedBody, renderMails } from '../mail/samples.js';
-import { dataBlock, type Insertable, type Markup, markup, markupLines } from './markup.js';
+import { frameSource, type Insertable, type Markup, markup, markupLines } from './markup.js';
 import { scrollable } from './page.js';
 
-/** An email that a page holds, by its number, and what was left out of it; or why it can't be shown. */
-type Kept = { readonly number: number; readonly left: readonly string[] } | { readonly refused: string };
-
 /**
- * The rendered emails of a page: each of them once, however many frames show it, and no more of them than a page may hold
- * before it is too heavy to be opened.
+ * What precedes every email in its frame: a policy of its own, beside the page's, which holds there as well; and styles that let all of
+ * an email be scrolled to that fixes its page in the window or hides what overflows.
  */
+const framePrefix =
+  '<!DOCTYPE html>' +
+  '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; style-src \'unsafe-inline\'; img-src data:">' +
+  '<meta http-equiv="x-dns-prefetch-control" content="off">' +
+  '<style>:root, :root > body { position: static !important; height: auto !important; max-height: none !important; overflow: visible !important; }' +
+  ' :root { min-height: 100% !important; transform: translate(0) !important; }</style>';
+
+/** An email for a frame, and what was left out of it; or why it can't be shown. */
+type Shown = { readonly source: Markup; readonly left: readonly string[] } | { readonly refused: string };
+
+/** The rendered emails of a page: no more of them than a page may hold before it is too heavy to be opened. */
 export class Emails {
   #left: number = limits.pageCharacters;
-  readonly #kept = new Map<string, Kept>();
-  readonly #documents: string[] = [];
+  #frames: number = limits.pageFrames;
+  readonly #known = new Map<string, Shown>();
 
   /** Whether there is room for so much more; if so, it is taken. */
   take(characters: number): boolean {
@@ -25,35 +33,38 @@ export class Emails {
   }
 
   /**
-   * An email written anew for its frames; undefined where there is no room. What is left out of it counts as well, since that
+   * An email rewritten for a frame; undefined if there is no room. What is left out of it counts as well, since that
    * takes its time all the same. Further mails of a template have half the room, so that each template has one.
    */
-  keep(body: string, further = false): Kept | undefined {
-    const known = this.#kept.get(body);
-    if (known !== undefined) return known;
-    if (body.length > this.#left - (further ? limits.pageCharacters / 2 : 0)) return undefined;
-    const cleaned = cleanHtml(body);
-    if ('refused' in cleaned) {
-      this.#kept.set(body, cleaned);
-      return this.take(body.length) ? cleaned : undefined;
-    }
-    const { html, left } = cleaned;
-    if (!this.take(Math.max(body.length, html.length))) return undefined;
-    const kept = { number: this.#documents.push(html) - 1, left };
-    this.#kept.set(body, kept);
-    return kept;
+  framed(body: string, further = false): Shown | undefined {
+    if (this.#frames <= (further ? limits.pageFrames / 2 : 0)) return undefined;
+    const shown = this.#known.get(body) ?? this.#clean(body, further);
+    if (shown === undefined || 'refused' in shown) return shown;
+    if (!this.#fits(shown.source.text.length, further)) return undefined;
+    this.#frames -= 1;
+    this.take(shown.source.text.length);
+    return shown;
   }
 
-  /** The emails as data, which nothing reads but the page's script when they are looked at. */
-  blocks(): Insertable {
-    return this.#documents.map((html, number) => dataBlock(`email-${number}`, html));
+  #clean(body: string, further: boolean): Shown | undefined {
+    if (!this.#fits(body.length, further)) return undefined;
+    const cleaned = cleanHtml(body);
+    this.take(body.length);
+    const shown =
+      'refused' in cleaned
+        ? cleaned
+        : { source: frameSource(`${framePrefix}${cleaned.html}`), left: cleaned.left };
+    this.#known.set(body, shown);
+    return shown;
+  }
+
+  #fits(characters: number, further: boolean): boolean {
+    return characters <= this.#left - (further ? limits.pageCharacters / 2 : 0);
   }
 }
 
 /** An email as it is now and as it will be, rendered. */
 export interface EmailViews {
-  /** Which of the mails are shown; null where there is one. */
-  readonly pick: Markup | null;
   readonly rendered: Insertable;
   readonly text: Insertable;
 }
@@ -80,7 +91,7 @@ export function emailViews(
     ...variants.map(({ label, mails }, index) =>
       variantBox(
         label,
-        index,
+        index === 0,
         markup`<div class="pair">${mails.map((mail, at) => {
           const side = sides[at];
           return side === undefined ? null : show(mail, side, index > 0);
@@ -90,7 +101,6 @@ export function emailViews(
     moreVariants(left),
   ];
   return {
-    pick: variants.length > 1 ? picker(variants.map(({ label }) => label ?? '')) : null,
     rendered: view(({ html }, side, further) => htmlFigure(html, side.label, side.none, emails, further)),
     text: view(({ txt }, side) => textFigure(txt, side.label, side.none, emails)),
   };
@@ -116,7 +126,7 @@ export function emailGallery(
     if (mail === undefined) return null;
     return variantBox(
       label,
-      index,
+      index === 0,
       markup`<div class="trio">
 <div class="wide">${htmlFigure(mail.html, 'HTML, wide', none, emails, index > 0)}</div>
 <div class="narrow">${htmlFigure(mail.html, 'HTML, narrow as on a phone', none, emails, index > 0)}</div>
@@ -143,23 +153,15 @@ function mailsOf(sides: readonly TemplateBodies[], samples: readonly NamedSample
   };
 }
 
-/** For a page whose script runs; without it all of them are there to be unfolded. */
-function picker(labels: readonly string[]): Markup {
-  return markup`<p class="pick"><label>Sample data <select>${labels.map(
-    (label, index) => markup`<option value="${index}">${label}</option>`,
-  )}</select></label></p>`;
-}
-
 /** Says that sections can go in more ways than are shown. */
 function moreVariants(left: number): Insertable {
   if (left === 0) return null;
   return markup`<p class="note">Not shown: up to ${shown(left)} more mails, in which other sections are there and not there.</p>`;
 }
 
-function variantBox(label: string | null, index: number, content: Markup): Markup {
+function variantBox(label: string | null, open: boolean, content: Markup): Markup {
   if (label === null) return content;
-  const attributes = markup`class="variant" data-variant="${index}"`;
-  const start = index === 0 ? markup`<details ${attributes} open>` : markup`<details ${attributes}>`;
+  const start = open ? markup`<details class="variant" open>` : markup`<details class="variant">`;
   return markup`${start}<summary>${label}</summary>${content}</details>\n`;
 }
 
@@ -183,10 +185,10 @@ function htmlContent(
   if (body === null) return markup`<p class="note">${none}</p>`;
   if ('syntax' in body) return unparsed(body.syntax);
   if ('tooLong' in body) return tooLong(body.tooLong);
-  const kept = emails.keep(body.text, further);
-  if (kept === undefined) return further ? noFurther : noRoom;
-  if ('refused' in kept) return markup`<p class="note">not shown: it is ${kept.refused}</p>`;
-  return markup`<div class="mail" data-email="${kept.number}" data-title="${label}"></div>${leftOut(kept.left)}`;
+  const email = emails.framed(body.text, further);
+  if (email === undefined) return further ? noFurther : noRoom;
+  if ('refused' in email) return markup`<p class="note">not shown: it is ${email.refused}</p>`;
+  return markup`<div class="mail"><iframe sandbox="" loading="lazy" referrerpolicy="no-referrer" title="${label}" srcdoc="${email.source}"></iframe></div>${leftOut(email.left)}`;
 }
 
 /** What a reviewer should know of, and a frame that loads nothing can't show. */
@@ -194,7 +196,7 @@ function leftOut(left: readonly string[]): Insertable {
   return left.length === 0 ? null : markup`<p class="note">Left out here: ${left.join('; ')}</p>`;
 }
 
-const noRoom = markup`<p class="note">not shown: this page has ${shown(limits.pageCharacters)} characters of emails already; look at fewer at once</p>`;
+const noRoom = markup`<p class="note">not shown: a page shows ${shown(limits.pageFrames)} emails at most, with ${shown(limits.pageCharacters)} characters in all; look at fewer at once</p>`;
 
 const noFurther = markup`<p class="note">not shown: of so many emails this page shows the first mail of each template; look at fewer at once</p>`;
 

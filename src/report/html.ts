@@ -30,10 +30,7 @@ export interface HtmlOptions {
   readonly only?: Share;
 }
 
-/**
- * A plan as one page in one file, which loads nothing and runs no script but its own. Emails are rendered in frames that may do
- * neither.
- */
+/** A plan as one page in one file, which loads nothing and runs no script. Emails are rendered in frames that may do neither. */
 export function planHtml(plan: Plan, options: HtmlOptions): string {
   const groups = numbered(plan, options);
   const entries = groups.flatMap((group) => group.entries);
@@ -46,7 +43,6 @@ export function planHtml(plan: Plan, options: HtmlOptions): string {
   );
   return pageText({
     title: `Plan: ${headline(plan)}`,
-    emails,
     content: markup`<header>
 <h1>idops plan for ${plan.server}</h1>
 ${factsList([

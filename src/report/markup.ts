@@ -51,14 +51,13 @@ export function markupLines(text: string): Markup {
   return new Markup(text.split(/\r?\n/).map(escapeMarkup).join('\n'));
 }
 
-/**
- * A text as a block of data that a browser neither shows nor runs, and that a script can read as JSON: printable ASCII alone, on one
- * line, and nothing that could end the block or mean something in a log.
- */
-export function dataBlock(id: string, text: string): Markup {
-  const json = JSON.stringify(text.toWellFormed()).replace(
-    /[<\u007f-\uffff]|:(?=:)|#(?=#)/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+/** A document for the `srcdoc` of a frame: printable ASCII on one line, with nothing that ends the attribute or is a command in a CI log. */
+export function frameSource(html: string): Markup {
+  return new Markup(
+    html.toWellFormed().replace(/[^ -~]|[&"<>]|:(?=:)|#(?=#)/gu, (character) => {
+      const code = character.codePointAt(0) ?? 0;
+      // A reference to one of these controls means another character.
+      return `&#${code === 0 || (code >= 0x80 && code < 0xa0) ? 0xfffd : code};`;
+    }),
   );
-  return markup`<script type="application/json" id="${id}">${new Markup(json)}</script>\n`;
 }

@@ -1,29 +1,32 @@
-import { integrityOf } from '../base/integrity.js';
 import { type Insertable, Markup, markup } from './markup.js';
 import { styles } from './styles.js';
-import { viewerScript } from './viewer.js';
+
+/** A script that a page runs, and that may ask the page's server. */
+export interface PageScript {
+  readonly code: string;
+  /** What the page's policy allows it by: the SHA-256 of its code, in base64. */
+  readonly hash: string;
+}
 
 export interface HtmlPage {
   readonly title: string;
   readonly content: Insertable;
-  /** What is shown in frames, as data for the script. */
-  readonly emails: { blocks(): Insertable };
-  /** The path of a script that the page may load from its own server; none where it is a file. */
-  readonly script?: string;
+  /** None if the page is a file. */
+  readonly script?: PageScript;
 }
 
 /**
- * A page in one file, which loads nothing, and runs nothing but the one script that it brings along: its own policy forbids the rest.
- * Filters and tabs are form controls that style sheets look at, so that they work without the script too.
+ * A page in one file, which loads nothing and runs no script: its own policy forbids it. Filters and tabs are form controls that style
+ * sheets look at.
  */
-export function pageText({ title, content, emails, script }: HtmlPage): string {
+export function pageText({ title, content, script }: HtmlPage): string {
   const policy = [
     "default-src 'none'",
     "style-src 'unsafe-inline'",
     'img-src data:',
     "base-uri 'none'",
     "form-action 'none'",
-    `script-src '${integrityOf(viewerScript)}'${script === undefined ? '' : " 'self'; connect-src 'self'"}`,
+    script === undefined ? "script-src 'none'" : `script-src 'sha256-${script.hash}'; connect-src 'self'`,
   ].join('; ');
   return markup`<!DOCTYPE html>
 <html lang="en">
@@ -35,13 +38,11 @@ export function pageText({ title, content, emails, script }: HtmlPage): string {
 <meta name="referrer" content="no-referrer">
 <title>${title}</title>
 <style>${new Markup(styles)}</style>
-<script>${new Markup(viewerScript)}</script>
-${script === undefined ? null : markup`<script src="${script}" defer></script>`}
-</head>
+${script === undefined ? null : markup`<script>${new Markup(script.code)}</script>\n`}</head>
 <body>
 <a class="skip" href="#main">Skip to the content</a>
 ${content}
-${emails.blocks()}</body>
+</body>
 </html>
 `.text;
 }

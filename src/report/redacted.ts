@@ -330,6 +330,8 @@ export function redactGallery({ templates, problems, ...gallery }: Gallery, reda
     templates: templates.map((template) => ({
       ...template,
       address: redactAddress(template.address, redactor),
+      type: redactor.redactName(template.type),
+      ...(template.label === undefined ? {} : { label: redactor.redactName(template.label) }),
       declaredAt: { ...template.declaredAt, file: redactor.redactFile(template.declaredAt.file) },
       bodies: { txt: body(template.bodies.txt), html: body(template.bodies.html) },
       samples: template.samples.map((sample) => redactSample(sample, redactor)),

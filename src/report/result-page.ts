@@ -73,7 +73,7 @@ interface Entry {
 }
 
 /**
- * What a run did as one page in one file, which loads nothing and runs no script but its own: what went wrong first, each with the
+ * What a run did as one page in one file, which loads nothing and runs no script: what went wrong first, each with the
  * differences that the plan showed.
  */
 export function resultHtml(result: Result, { plan, samples, debug }: ResultHtmlOptions): string {
@@ -92,7 +92,6 @@ export function resultHtml(result: Result, { plan, samples, debug }: ResultHtmlO
   const what = plan?.undoes === undefined ? 'idops apply' : 'idops undo';
   return pageText({
     title: `${what}: ${counted.map((status) => `${summary[status]} ${statuses[status].word}`).join(', ')}`,
-    emails,
     content: markup`<header>
 <h1>${what}${plan === null ? null : ` on ${plan.server}`}</h1>
 ${factsList(facts(result, plan))}

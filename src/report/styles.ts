@@ -40,7 +40,7 @@ h2 { font-size: 1.2rem; margin: 2rem 0 .75rem; }
 h3 { font-size: 1rem; margin: 1.25rem 0 .5rem; overflow-wrap: anywhere; }
 p { margin: .5rem 0; }
 a { color: var(--link); }
-code, pre, kbd { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; font-size: .875em; }
+code, pre { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; font-size: .875em; }
 code { background: var(--code); border-radius: .25rem; padding: .1em .3em; overflow-wrap: anywhere; }
 :focus-visible { outline: 3px solid var(--focus); outline-offset: 2px; }
 .skip { position: absolute; left: -99rem; }
@@ -66,7 +66,7 @@ input { width: 1.1rem; height: 1.1rem; margin: 0; accent-color: var(--focus); }
 .change { background: var(--card); border: 1px solid var(--line); border-radius: .5rem; margin: .5rem 0; }
 .change > summary { padding: .6rem .75rem; cursor: pointer; overflow-wrap: anywhere; }
 .change > summary::marker { color: var(--quiet); }
-.change > .inside { padding: 0 .75rem .75rem; border-top: 1px solid var(--line); }
+.change > .inside { scroll-margin-top: 6rem; padding: 0 .75rem .75rem; border-top: 1px solid var(--line); }
 .change .address { font-weight: 600; background: none; padding: 0 .25rem; }
 .change .place { display: block; font-size: .875rem; }
 .badge { display: inline-block; border-radius: 1rem; padding: 0 .6rem; font-size: .8125rem; font-weight: 600;
@@ -125,27 +125,9 @@ pre.diff .at { color: var(--mark); background: var(--mark-back); }
 nav { overflow-wrap: anywhere; }
 figure { margin: 0; min-width: 0; }
 figcaption { color: var(--quiet); font-size: .8125rem; margin: .25rem 0; }
-.mail { height: 16rem; border: 1px solid var(--line); border-radius: .35rem; background: #ffffff; overflow: hidden; }
+.mail { height: 34rem; min-height: 4rem; resize: vertical; border: 1px solid var(--line); border-radius: .35rem; background: #ffffff; overflow: hidden; }
 iframe { display: block; width: 100%; height: 100%; border: 0; color-scheme: light; }
 .narrow .mail { width: 375px; max-width: 100%; }
-html:not(.scripted) .mail, .scripted .unscripted, .search, .keys, .pick { display: none; }
-.scripted .search, .scripted .keys { display: flex; flex-wrap: wrap; gap: .25rem .5rem; align-items: center; flex-basis: 100%; }
-.search input { flex: 0 1 22rem; min-width: 0; height: 2.25rem; padding: 0 .6rem; font: inherit; color: var(--text);
-  background: var(--page); border: 1px solid var(--quiet); border-radius: .35rem; }
-.search { min-width: 0; }
-.search label { font-weight: 600; }
-.search input::placeholder { color: var(--quiet); opacity: 1; }
-.found { color: var(--quiet); }
-.keys { margin: 0; font-size: .875rem; color: var(--quiet); }
-kbd { border: 1px solid var(--line); border-radius: .25rem; padding: 0 .35em; background: var(--code); color: var(--text); }
-@media (hover: none) and (pointer: coarse) { .scripted .keys { display: none; } }
-.missed { display: none; }
-.scripted .pick { display: block; }
-.pick label { max-width: 100%; white-space: nowrap; }
-.pick select { min-width: 0; }
-select { font: inherit; color: var(--text); background: var(--page); border: 1px solid var(--quiet); border-radius: .35rem;
-  min-height: 2.25rem; max-width: 100%; padding: 0 .35rem; }
-.picked .variant > summary, .picked .variant:not(.chosen) { display: none; }
 .contents { margin: .75rem 0; background: var(--card); border: 1px solid var(--line); border-radius: .5rem; padding: 0 .75rem; }
 .contents > summary { padding: .5rem 0; font-weight: 600; cursor: pointer; }
 .contents nav { max-height: 60vh; overflow: auto; padding: 0 .25rem .5rem; }
@@ -162,7 +144,11 @@ footer { max-width: 96rem; margin: 0 auto; padding: 1rem; color: var(--quiet); o
   td { border: 0; }
   td[colspan] { grid-column: 1 / -1; }
 }
-@media print { .filters, .contents, .skip { display: none; } pre { max-height: none; } }
+@media print {
+  .filters, .contents, .skip, .tabs > fieldset { display: none; }
+  .tabs > .panel { display: block; }
+  pre { max-height: none; }
+}
 ${filters}
 .filters:has(input[value="destructive"]:checked) ~ .group .change:not(.destructive) { display: none; }
 .filters:has(input[value="drift"]:checked) ~ .group .change:not(.drifted) { display: none; }

@@ -94,9 +94,8 @@ export async function startCanary(): Promise<Canary> {
 /** Scrolls through the page, so that frames which load when they come into sight do so. */
 export async function seeAll(page: Page): Promise<void> {
   const step = (page.viewportSize()?.height ?? 900) - 300;
-  // The page grows by the frames that are as high as what is in them.
-  const height = () => page.evaluate<number>('document.documentElement.scrollHeight');
-  for (let top = 0; top < (await height()); top += step) {
+  const height = await page.evaluate<number>('document.documentElement.scrollHeight');
+  for (let top = 0; top < height; top += step) {
     await page.evaluate(`window.scrollTo(0, ${top})`);
     await painted(page);
     await framesLoaded(page);
@@ -117,13 +116,16 @@ async function painted(page: Page): Promise<void> {
 
 /** Waits until the frames in sight are there, whole. */
 async function framesLoaded(page: Page): Promise<void> {
-  const loaded = `[...document.querySelectorAll('.mail')].every((mail) => {
-    const { top, bottom } = mail.getBoundingClientRect();
-    if (!mail.checkVisibility({ contentVisibilityAuto: true }) || bottom < 0 || top > innerHeight) return true;
-    const inner = mail.firstElementChild?.contentDocument;
-    return inner?.readyState === 'complete' && inner.URL === 'about:srcdoc';
-  })`;
-  while (!(await page.evaluate<boolean>(loaded))) await page.waitForTimeout(20);
+  const inSight = await page.evaluate<
+    number[]
+  >(`[...document.querySelectorAll('iframe')].flatMap((frame, at) => {
+    const { top, bottom } = frame.getBoundingClientRect();
+    return frame.checkVisibility({ contentVisibilityAuto: true }) && bottom >= 0 && top <= innerHeight ? [at] : [];
+  })`);
+  for (const at of inSight) {
+    const frame = await (await page.locator('iframe').nth(at).elementHandle())?.contentFrame();
+    await frame?.waitForURL('about:srcdoc', { timeout: 0 });
+  }
 }
 
 /** Keeps a picture in the folder that IDOPS_SCREENSHOTS names, for a person to look at. */

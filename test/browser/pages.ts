@@ -133,6 +133,8 @@ export function resultPage(): string {
 export function galleryPage(html = layout(20), redactor = createRedactor()): string {
   const gallery: Gallery = {
     templates: ['tx_code', 'reset_password_instructions'].map((type) => ({
+      type,
+      label: 'Company directory',
       address: `EmailTemplate/8d0a6f3e-1c2b-4a0e-8b1a-0d6f3e1c2b77/${type}`,
       declaredAt: { file: 'manifests/emails.yaml', line: 3 },
       bodies: { txt: layoutText, html },
@@ -174,6 +176,7 @@ export function bodiesGalleryPage(bodies: readonly string[]): string {
   return galleryHtml({
     templates: bodies.map((html, index) => ({
       address: `EmailTemplate/8d0a/type-${index}`,
+      type: `type-${index}`,
       declaredAt: { file: 'manifests/emails.yaml', line: index + 1 },
       bodies: { txt: null, html },
       held: false,

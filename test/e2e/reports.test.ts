@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { get } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { ids } from '../sandbox/asking.js';
@@ -83,7 +84,7 @@ describe('the page of a run', () => {
     expect(applied).toContain('<strong>1</strong> applied');
     expect(applied).toContain(`<code>idops undo ${run}</code>`);
     expect(applied).toContain('Hello Grace, 493172</pre>');
-    expect(applied).toContain('>document 2</option>');
+    expect(applied).toContain('<summary>document 2</summary>');
 
     expect((await idops(`undo ${run} --yes --format html=undo.html`)).code).toBe(0);
     const undone = await read('undo.html');
@@ -184,6 +185,24 @@ describe('preview', () => {
     expect(page.match(/sample data from <code>/g)).toHaveLength(1);
   });
 
+  it('calls templates by their backend and type, where a name is known, and shows the address beside it', async () => {
+    const { idops, read } = await project(
+      {
+        'idops.yaml': config.replace('server:\n', 'server:\n  profile: boruta\n'),
+        'manifests/all.yaml': `kind: User\nid: ${ids.ada}\ngroup: office\n---\n${template.replace('html_content: {file: tx_code.html}\n', '')}`,
+      },
+      { profile: 'boruta' },
+    );
+    await idops('preview');
+    expect(await read('preview.html')).toContain('<h2>tx_code</h2>');
+    // The answer about a user tells the backend's name.
+    expect((await idops('apply --yes')).code).toBe(0);
+    await idops('preview');
+    const page = await read('preview.html');
+    expect(page).toContain('<h2>Company directory: tx_code</h2>');
+    expect(page).toContain(`<code>EmailTemplate/${ids.backend}/tx_code</code>`);
+  });
+
   it('takes a manifest among the samples for a manifest', async () => {
     const { idops } = await project({
       'manifests/samples/tx_code.yaml': template.replace('{file: tx_code.html}', 'null'),
@@ -200,7 +219,10 @@ describe('preview', () => {
     });
     await said('until you press Ctrl-C');
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/$/);
-    expect((await ask(url)).body).toContain('Ada Lovelace');
+    const { body } = await ask(url);
+    expect(body).toContain('Ada Lovelace');
+    const script = /<script>([^<]*)<\/script>/.exec(body)?.[1] ?? '';
+    expect(body).toContain(`sha256-${createHash('sha256').update(script).digest('base64')}&#39;`);
     expect((await ask(url, 'evil.example')).status).toBe(403);
     let heard = () => {};
     const changed = new Promise<void>((resolve) => {

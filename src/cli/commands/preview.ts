@@ -1,23 +1,29 @@
+import { createHash } from 'node:crypto';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { watch } from 'chokidar';
+import { entriesOf } from '../../apply/entries.js';
+import { namesTold } from '../../apply/history.js';
 import { error, type Problem, ProblemsError, refuse } from '../../base/problems.js';
 import type { Redactor } from '../../base/redact.js';
 import { writeResult } from '../../base/through.js';
 import { Sensitive } from '../../base/values.js';
 import { addressOf } from '../../kinds/address.js';
 import { emailsIn } from '../../kinds/emails.js';
+import { kindOf } from '../../kinds/index.js';
 import type { Declared, Email } from '../../kinds/kind.js';
 import { levelOf } from '../../mail/settings.js';
 import { loadManifests, tellSecrets } from '../../manifests/index.js';
 import { loadSamples } from '../../manifests/samples.js';
 import { type BodyChecks, bodyChecks, findingsOf } from '../../plan/body-checks.js';
 import { planWarning } from '../../plan/findings.js';
+import type { Names } from '../../plan/label.js';
 import { isMasked, maskedBody } from '../../plan/masked.js';
 import type { Project } from '../../project/index.js';
 import { type Gallery, type GalleryTemplate, galleryHtml } from '../../report/gallery.js';
 import { redactGallery } from '../../report/redacted.js';
 import { plural } from '../../report/words.js';
+import { backendOf } from '../../session/backend.js';
 import { problemsOf } from '../../session/failures.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
@@ -67,15 +73,34 @@ async function loadGallery(context: Context, project: Project): Promise<Gallery>
     })),
   );
   const checks = await bodyChecks(project, loaded.declared);
+  const names = await namesAtHand(project, context.redactor);
   return {
     templates: declared.map(({ template, email }) => {
+      const label = names.get(template.identity[kindOf(template.kind).within ?? ''] ?? '');
       return {
         ...galleryTemplate(template, email, checks, context.redactor),
+        ...(label === undefined ? {} : { label }),
         samples: samples.found.get(addressOf(template.kind, template.identity)) ?? [],
       };
     }),
     problems: [...loaded.problems, ...samples.problems],
   };
+}
+
+/** So many runs are asked what backends are called. */
+const askedRuns = 10;
+
+/** What backends are called, as the last runs told it. A state elsewhere isn't asked: a preview needs no network, and no name. */
+async function namesAtHand(project: Project, { add }: Redactor): Promise<Names> {
+  try {
+    if (project.state().in !== 'file') return new Map();
+    const { runs } = await backendOf(project, add);
+    const last = (await runs.list()).slice(-askedRuns);
+    const contents = await Promise.all(last.map((run) => runs.read(run)));
+    return namesTold(contents.flatMap((content) => (content === null ? [] : entriesOf(content))));
+  } catch {
+    return new Map();
+  }
 }
 
 function galleryTemplate(
@@ -91,6 +116,7 @@ function galleryTemplate(
   };
   return {
     address: addressOf(template.kind, template.identity),
+    type: template.identity[email.type] ?? '',
     declaredAt: template.place,
     bodies,
     held: txt instanceof Sensitive || html instanceof Sensitive,
@@ -105,8 +131,9 @@ function galleryTemplate(
   };
 }
 
-const reloadScript = '/reload.js';
 const changesPath = '/changes';
+const code = `new EventSource('${changesPath}').addEventListener('change', () => location.reload());`;
+const script = { code, hash: createHash('sha256').update(code).digest('base64') };
 /** Editors write a file in several steps. */
 const settleMilliseconds = 100;
 
@@ -127,10 +154,6 @@ async function serveGallery(context: Context, port: number): Promise<ExitCode> {
     if (request.method !== 'GET') response.writeHead(405).end();
     else if (request.url === '/') {
       response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' }).end(page);
-    } else if (request.url === reloadScript) {
-      response
-        .writeHead(200, { 'Content-Type': 'text/javascript; charset=utf-8' })
-        .end(`new EventSource('${changesPath}').addEventListener('change', () => location.reload());\n`);
     } else if (request.url === changesPath) {
       response.writeHead(200, { 'Content-Type': 'text/event-stream' }).write(': open\n\n');
       waiting.add(response);
@@ -183,7 +206,7 @@ async function renderServed(context: Context): Promise<string> {
     const problems: readonly Problem[] = problemsOf(failure);
     gallery = { templates: [], problems };
   }
-  return galleryHtml(redactGallery({ ...gallery, script: reloadScript }, context.redactor));
+  return galleryHtml(redactGallery({ ...gallery, script }, context.redactor));
 }
 
 /** Whether a request names this machine, so that no other web site can reach the server through a name of its own. */
