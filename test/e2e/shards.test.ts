@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ids } from '../sandbox/asking.js';
+import { elsewhere } from '../state/backend-place.js';
 import { project, sure } from './running.js';
 import { inFile, manifests, sharded } from './shards.js';
 
@@ -300,20 +301,13 @@ describe('a shard', () => {
   it('has a lock that is told of by its own name', async () => {
     const { idops, write } = await project({ 'idops.yaml': sure, ...manifests });
     expect((await idops('apply --yes --shard 1/3')).code).toBe(0);
-    const holder = {
-      user: 'grace',
-      host: 'elsewhere',
-      pid: 1,
-      command: 'apply --shard 2/3',
-      at: 'then',
-      nonce: 'n',
-    };
+    const holder = { ...elsewhere, command: 'apply --shard 2/3', at: 'then', nonce: 'n' };
     for (const index of [2, 3]) {
       await write({ [`.idops/state.json.${index}-of-3.lock`]: JSON.stringify(holder) });
     }
     const refused = await idops('apply --yes');
     expect(refused.stderr).toMatch(
-      /by grace on elsewhere, process 1, since then \(.*state\.json\.[23]-of-3\.lock\)/,
+      /by grace on another-machine, process 4711, since then \(.*state\.json\.[23]-of-3\.lock\)/,
     );
     const { stdout } = await idops('doctor');
     for (const index of [2, 3]) expect(stdout).toContain(`that of the shard ${index}/3 is held by apply`);
@@ -324,10 +318,10 @@ describe('a shard', () => {
   it('is told of a merge that another machine left, which unlocking removes', async () => {
     const { idops, write } = await project({ 'idops.yaml': sure, ...manifests });
     expect((await idops('apply --yes --shard 1/3')).code).toBe(0);
-    const holder = { user: 'grace', host: 'elsewhere', pid: 1, command: 'merge', at: 'then', nonce: 'n' };
+    const holder = { ...elsewhere, command: 'merge', at: 'then', nonce: 'n' };
     await write({ '.idops/state.json.merge.lock': JSON.stringify(holder) });
     const refused = await idops('apply --yes --shard 2/3');
-    expect(refused.stderr).toContain('error[locked]: the state is locked: merge by grace on elsewhere');
+    expect(refused.stderr).toContain('error[locked]: the state is locked: merge by grace on another-machine');
     expect((await idops('doctor')).stdout).toContain('it is held by merge by grace');
     expect((await idops('runs unlock --yes')).stderr).toContain('Removed the lock of merge by grace');
     expect((await idops('apply --yes --shard 2/3')).code).toBe(0);
