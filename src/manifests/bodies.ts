@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import pLimit from 'p-limit';
 import { error, type Place, type Problem } from '../base/problems.js';
+import type { Span } from '../base/span.js';
 import { limits, shown as written } from '../mail/limits.js';
 import type { Project } from '../project/project.js';
 import {
@@ -13,7 +14,6 @@ import {
   type Unreadable,
   wholeFile,
 } from '../source/file.js';
-import type { Range } from '../source/tree.js';
 import { type Access, type Refused, readsAtOnce } from './access.js';
 
 /** A `{file: PATH}` of a manifest. */
@@ -29,7 +29,7 @@ export interface BodyRequest {
 export interface Body {
   readonly text: string;
   /** The file as a whole without a part. */
-  place(part: Range | undefined): Place;
+  place(part: Span | undefined): Place;
 }
 
 type Content = Body | Refused | Unreadable | { readonly reason: 'too-many' };

@@ -1,11 +1,11 @@
-import type { Range } from '../source/tree.js';
+import type { Span } from '../base/span.js';
 
 /**
  * Where a part of a text stands in the YAML that it is written in; undefined where that can't be told exactly. Quotes,
  * indentation and folding change white space alone, so that the n-th other character of the one is that of the other;
  * escapes and variables change more, and are told by that.
  */
-export function partOfText(source: string, written: Range, text: string, part: Range): Range | undefined {
+export function partOfText(source: string, written: Span, text: string, part: Span): Span | undefined {
   const at = contentOf(source, written);
   const raw = source.slice(at.start, at.end);
   if (squeezed(raw) !== squeezed(text)) return undefined;
@@ -19,7 +19,7 @@ export function partOfText(source: string, written: Range, text: string, part: R
 }
 
 /** A scalar without its quotes, or without the line that begins a block. */
-function contentOf(source: string, { start, end }: Range): Range {
+function contentOf(source: string, { start, end }: Span): Span {
   const first = source.charAt(start);
   if (first === '"' || first === "'") return { start: start + 1, end: end - 1 };
   if (first !== '|' && first !== '>') return { start, end };

@@ -2,9 +2,9 @@ import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs
 import { relative, sep } from 'node:path';
 import { error, type Place, type Problem } from '../base/problems.js';
 import { mask } from '../base/redact.js';
+import type { Span } from '../base/span.js';
 import { isReference, secretRanges } from './mask.js';
 import { strayRanges } from './stray.js';
-import type { Range } from './tree.js';
 
 /** How large a file may be: far above any manifest, far below what exhausts the memory. */
 export const MAX_BYTES = 16 * 1024 * 1024;
@@ -41,9 +41,9 @@ export class SourceFile {
   readonly text: string;
   readonly #inProject: string | undefined;
   #lines: number[] | undefined;
-  #written: Range[] | undefined;
-  #secrets: Range[] | undefined;
-  readonly #hidden: Range[] = [];
+  #written: Span[] | undefined;
+  #secrets: Span[] | undefined;
+  readonly #hidden: Span[] = [];
   #isDistrusted = false;
 
   constructor({ file, inProject }: FileName, text: string) {
@@ -53,7 +53,7 @@ export class SourceFile {
   }
 
   /** Masks a part of the text wherever its lines are shown. */
-  hide(range: Range): void {
+  hide(range: Span): void {
     // The name of a variable tells no secret.
     if (range.end <= range.start || isReference(this.text.slice(range.start, range.end))) return;
     this.#hidden.push(range);
@@ -68,14 +68,14 @@ export class SourceFile {
   }
 
   /** Whether a part of the text is masked. */
-  hides(range: Range): boolean {
+  hides(range: Span): boolean {
     const masked = this.#masked();
     const next = masked[firstEndingAfter(masked, range.start)];
     return next !== undefined && Math.max(range.end, range.start + 1) > next.start;
   }
 
   /** The place of a part of the text; only its first line is underlined. */
-  place(range: Range): Place {
+  place(range: Span): Place {
     const lines = this.#lineStarts();
     const start = Math.min(range.start, this.text.length);
     const low = this.#lineOf(start);
@@ -139,11 +139,11 @@ export class SourceFile {
     return { length: shownLength, text: text + this.text.slice(at, lineEnd) };
   }
 
-  #masked(): readonly Range[] {
+  #masked(): readonly Span[] {
     if (this.#secrets !== undefined) return this.#secrets;
     this.#written ??= secretRanges(this.text);
     const sorted = [...this.#written, ...this.#hidden].sort((a, b) => a.start - b.start);
-    const joined: Range[] = [];
+    const joined: Span[] = [];
     for (const range of sorted) {
       const last = joined.at(-1);
       if (last !== undefined && range.start <= last.end) {
@@ -165,7 +165,7 @@ export class SourceFile {
 }
 
 /** The first of some ranges, which are in order, that ends behind a point. */
-function firstEndingAfter(ranges: readonly Range[], point: number): number {
+function firstEndingAfter(ranges: readonly Span[], point: number): number {
   let low = 0;
   let high = ranges.length;
   while (low < high) {

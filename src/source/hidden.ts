@@ -1,9 +1,10 @@
 import { looksSecret, shownKey } from '../base/secret-names.js';
+import type { Span } from '../base/span.js';
 import type { SourceFile } from './file.js';
-import type { Node, Range } from './tree.js';
+import type { Node } from './tree.js';
 
 /** Masks a plain scalar that is a field on a line of its own whose colon is missing. */
-export function hideLoose(file: SourceFile, source: string, range: Range): void {
+export function hideLoose(file: SourceFile, source: string, range: Span): void {
   if (shownKey(source) !== source && beginsLine(file.text, range.start)) file.hide(range);
 }
 
@@ -12,7 +13,7 @@ function beginsLine(text: string, at: number): boolean {
 }
 
 /** Masks what of a member may be a secret: a value within its key, and the value that it has; says whether it masked that. */
-export function hideMember(file: SourceFile, name: string, key: Range, value: Node): boolean {
+export function hideMember(file: SourceFile, name: string, key: Span, value: Node): boolean {
   const told = shownKey(name);
   if (told !== name) {
     const at = file.text.indexOf(told, key.start);

@@ -1,12 +1,12 @@
 import { keyCharacter, looksSecret } from '../base/secret-names.js';
-import type { Range } from './tree.js';
+import type { Span } from '../base/span.js';
 
 /**
  * Where a text has values of keys that look secret. Works on the text alone, since lines are shown of
  * files that don't parse too; rather masks too much than too little. Takes time in proportion to the text.
  */
-export function secretRanges(text: string): Range[] {
-  const found: Range[] = [];
+export function secretRanges(text: string): Span[] {
+  const found: Span[] = [];
   let lineStart = 0;
   let nextLine = lineEnd(text, 0) + 1;
   for (let colon = text.indexOf(':'); colon !== -1; colon = text.indexOf(':', colon + 1)) {
@@ -31,8 +31,8 @@ export function secretRanges(text: string): Range[] {
 }
 
 /** What stands before the `@` of addresses. */
-function addressSecrets(text: string): Range[] {
-  const found: Range[] = [];
+function addressSecrets(text: string): Span[] {
+  const found: Span[] = [];
   for (let at = text.indexOf('://'); at !== -1; at = text.indexOf('://', at + 3)) {
     const [, before = ''] = /^:\/\/([^\s/@"']{1,256})@/.exec(text.slice(at, at + 300)) ?? [];
     const named = before === '' || /^(?:\$\{[A-Za-z_]\w*\}:?)+$/.test(before);

@@ -1,7 +1,7 @@
 import { distance } from 'fastest-levenshtein';
 import { keyCharacter, looksLikeCredential } from '../base/secret-names.js';
+import type { Span } from '../base/span.js';
 import { isReference, lineEnd, quotedEnd, secretEnd } from './mask.js';
-import type { Range } from './tree.js';
 
 /** What the members of such a section say in plain words; whatever else stands there may be a secret. */
 const plainMembers: { readonly [member: string]: RegExp } = {
@@ -24,8 +24,8 @@ const plainKey = /^[A-Za-z_][\w-]{0,40}$/;
  * Where a configuration has a credential, or may have one: all that stands in the sections that authenticate, save what
  * their known members say. Works on the text alone, since lines are shown of files that don't parse too.
  */
-export function credentialRanges(text: string): Range[] {
-  const found: Range[] = [];
+export function credentialRanges(text: string): Span[] {
+  const found: Span[] = [];
   const word = /[A-Za-z_]+/g;
   let lineStart = 0;
   let lineStop = lineEnd(text, 0);
@@ -57,7 +57,7 @@ function isSection(name: string): boolean {
 }
 
 /** What belongs to a key, which may lack its colon; undefined where the word is none. */
-function sectionAt(text: string, lineStart: number, key: number, keyEnd: number): Range | undefined {
+function sectionAt(text: string, lineStart: number, key: number, keyEnd: number): Span | undefined {
   // A key that begins its line is not that far in; a line may be the whole file.
   const isFar = key - lineStart > 500;
   const before = text.slice(isFar ? key - 50 : lineStart, key);
@@ -87,7 +87,7 @@ function besideEnd(text: string, indent: number, from: number): number {
   return end;
 }
 
-function hideWithin(text: string, { start, end }: Range, found: Range[]): void {
+function hideWithin(text: string, { start, end }: Span, found: Span[]): void {
   let owner: string | undefined;
   let at = start;
   while (at < end) {

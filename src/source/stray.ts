@@ -1,5 +1,5 @@
 import { keyCharacter, looksSecret } from '../base/secret-names.js';
-import type { Range } from './tree.js';
+import type { Span } from '../base/span.js';
 
 /** A line that surely is a key with its colon; `- ` may stand before it. */
 const keyLine = /^([ \t]*)(?:[-?][ \t]+)*["']?([^\s"':{}[\],#]{1,120})["']?[ \t]*:(?:\s|$)/;
@@ -10,8 +10,8 @@ const MAX_WORDS = 6;
  * Where a text that is no YAML may have a secret that no key stands before: behind a name that looks secret and lacks its
  * colon, and on the lines that follow such a name without being further in. Takes time in proportion to the text.
  */
-export function strayRanges(text: string): Range[] {
-  const found: Range[] = [];
+export function strayRanges(text: string): Span[] {
+  const found: Span[] = [];
   let isBelow = false;
   let indent = 0;
   let start = 0;

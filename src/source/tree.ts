@@ -1,13 +1,8 @@
+import type { Span } from '../base/span.js';
 import type { ExactNumber } from '../base/values.js';
 
-/** A part of a file's text, from `start` up to and without `end`. */
-export interface Range {
-  readonly start: number;
-  readonly end: number;
-}
-
 interface Base {
-  readonly range: Range;
+  readonly range: Span;
   /** How many nodes it is, aliases expanded. */
   readonly size: number;
   /** How many levels are below it. */
@@ -36,7 +31,7 @@ export interface MapNode extends Base {
 }
 
 export interface Member {
-  readonly key: Range;
+  readonly key: Span;
   readonly value: Node;
 }
 
@@ -49,7 +44,7 @@ export type Path = readonly (string | number)[];
 export interface Found {
   readonly node: Node;
   /** The key that the node stands under; undefined for a list's element and for the root. */
-  readonly key: Range | undefined;
+  readonly key: Span | undefined;
   /** Whether the whole path led somewhere. */
   readonly complete: boolean;
 }
@@ -75,12 +70,12 @@ export function find(root: Node, path: Path): Found {
 }
 
 /** Builds a map node, counting what is in it. */
-export function mapNode(range: Range, entries: ReadonlyMap<string, Member>): MapNode {
+export function mapNode(range: Span, entries: ReadonlyMap<string, Member>): MapNode {
   return { type: 'map', range, entries, ...measure([...entries.values()].map(({ value }) => value)) };
 }
 
 /** Builds a list node, counting what is in it. */
-export function listNode(range: Range, items: readonly Node[]): ListNode {
+export function listNode(range: Span, items: readonly Node[]): ListNode {
   return { type: 'list', range, items, ...measure(items) };
 }
 
@@ -95,7 +90,7 @@ function measure(children: readonly Node[]): { size: number; height: number } {
 }
 
 /** The first key of a map, or the whole of anything else. */
-export function startOf(node: Node): Range {
+export function startOf(node: Node): Span {
   if (node.type !== 'map') return node.range;
   const [first] = node.entries.values();
   return first?.key ?? node.range;

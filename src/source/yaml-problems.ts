@@ -1,8 +1,8 @@
 import type { CST, Document, YAMLError } from 'yaml';
 import { error, type Problem } from '../base/problems.js';
+import type { Span } from '../base/span.js';
 import type { SourceFile } from './file.js';
 import { lineEnd } from './mask.js';
-import type { Range } from './tree.js';
 
 /** How deep YAML may be nested. */
 export const MAX_DEPTH = 100;
@@ -47,14 +47,14 @@ export function oldYaml(file: SourceFile, { source, offset }: CST.Directive): Pr
 }
 
 /** An unclosed quote is where it opens, not where the parser noticed. */
-function rangeOf({ text }: SourceFile, { code, pos }: YAMLError, quotes: OpenQuotes): Range {
+function rangeOf({ text }: SourceFile, { code, pos }: YAMLError, quotes: OpenQuotes): Span {
   const quote = code === 'MISSING_CHAR' ? quotes.get(pos[0]) : undefined;
   const start = quote ?? Math.min(pos[0], text.length);
   return { start, end: quote === undefined ? Math.max(Math.min(pos[1], text.length), start + 1) : start + 1 };
 }
 
 /** An error that is not about the syntax. */
-function limitProblem(file: SourceFile, { code }: YAMLError, range: Range): Problem | undefined {
+function limitProblem(file: SourceFile, { code }: YAMLError, range: Span): Problem | undefined {
   const places = () => [file.place(range)];
   if (code === 'TAG_RESOLVE_FAILED') {
     return error(
@@ -99,7 +99,7 @@ const told: { readonly [code in YAMLError['code']]?: Told } = {
   BAD_DIRECTIVE: ['a line can\'t begin with "%"', 'put quotes around the key, or begin a comment with "#"'],
 };
 
-function syntaxProblem(file: SourceFile, { code, pos }: YAMLError, range: Range): Problem {
+function syntaxProblem(file: SourceFile, { code, pos }: YAMLError, range: Span): Problem {
   const { text } = file;
   const { start } = range;
   const isTab = code === 'BAD_INDENT' && text[start] === '\t';

@@ -13,11 +13,12 @@ import {
 import { atOnce, type Steps } from '../base/pauses.js';
 import { error, type Problem } from '../base/problems.js';
 import { shownKey } from '../base/secret-names.js';
+import type { Span } from '../base/span.js';
 import { type ExactNumber, exactly } from '../base/values.js';
 import type { SourceFile } from './file.js';
 import { hideLoose, hideMember } from './hidden.js';
 import { decimalText } from './number.js';
-import { listNode, type Member, mapNode, type Node, type Range, type ScalarNode } from './tree.js';
+import { listNode, type Member, mapNode, type Node, type ScalarNode } from './tree.js';
 import { documentErrors, isOldYaml, MAX_DEPTH, MAX_LEXEMES, oldYaml } from './yaml-problems.js';
 
 /** How many nodes aliases may add to a file. */
@@ -214,7 +215,7 @@ class Converter {
   }
 
   /** `{{name}}`, of which YAML makes a map whose key is a map. */
-  #braces(range: Range): Node {
+  #braces(range: Span): Node {
     this.problems.push(
       error(
         'yaml-syntax',
@@ -234,7 +235,7 @@ class Converter {
     return node;
   }
 
-  #alias(name: string, range: Range, depth: number): Node {
+  #alias(name: string, range: Span, depth: number): Node {
     const target = this.#anchors.get(name);
     const empty = unknownAt(range);
     const places = [this.#file.place(range)];
@@ -352,7 +353,7 @@ class Converter {
 }
 
 /** What stands where something was to be that can't be known. */
-function unknownAt(range: Range): ScalarNode {
+function unknownAt(range: Span): ScalarNode {
   return { type: 'scalar', value: null, plain: true, source: '', range, size: 1, height: 0, unknown: true };
 }
 
@@ -374,7 +375,7 @@ function numberOf(source: string): number | ExactNumber | undefined {
   return text === undefined ? undefined : exactly(text);
 }
 
-function rangeOf(node: unknown): Range {
+function rangeOf(node: unknown): Span {
   if (typeof node === 'object' && node !== null && 'range' in node && Array.isArray(node.range)) {
     const [start, end] = node.range as readonly unknown[];
     if (typeof start === 'number' && typeof end === 'number') return { start, end };
