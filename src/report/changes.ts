@@ -7,12 +7,12 @@ import type { NamedSample } from '../mail/samples.js';
 import { isDrifted } from '../plan/drift.js';
 import type { Change, PlanWarning } from '../plan/plan.js';
 import { type EmailSide, type Emails, emailViews, samplesText } from './emails.js';
-import { cutNote, type ValueRoom, wholeValue } from './long.js';
 import { type Insertable, type Markup, markup } from './markup.js';
 import { labelBeside } from './names.js';
 import { scrollable, tabs } from './page.js';
 import { bodyNotes, isDestructive, located, observedNote, placeText, shortValue } from './review.js';
 import type { Span } from './spans.js';
+import { shorten } from './values.js';
 import { type BodyView, type FieldView, fateText, requestTexts, viewField } from './view.js';
 import { plural } from './words.js';
 
@@ -20,11 +20,9 @@ import { plural } from './words.js';
 export interface ChangeContext {
   /** What emails are rendered with, by the template's address; made up where there is nothing. */
   readonly samples: ReadonlyMap<string, readonly NamedSample[]>;
-  /** Requests too, and long values whole, however many they are. */
+  /** Requests too. */
   readonly debug: boolean;
   readonly emails: Emails;
-  /** Says how much of long values there is room for. */
-  readonly room: ValueRoom;
   /** Says how many changes are unfolded already. */
   readonly unfolding: Unfolding;
 }
@@ -32,8 +30,10 @@ export interface ChangeContext {
 /** So many changes are shown unfolded: a page of few, and of many those that matter most. */
 const unfoldedChanges = 12;
 
-/** An element of a set that is longer is folded. */
+/** A longer value is folded, with its ends and what differs in it in sight; an element of a set, of which parts are marked, later. */
+const longValue = 500;
 const longElement = 2000;
+const shownCharacters = 120;
 
 /** Which changes of a page are shown unfolded. */
 export class Unfolding {
@@ -135,13 +135,10 @@ function fieldNames(change: Change): Insertable {
 export function changeDetails(change: Change, context: ChangeContext, became?: Status): Insertable {
   const { reason, destructions, warnings, fields } = change;
   const note = observedNote(change, became);
-  const views = fields.map((field) => {
-    const whole = context.room.take(field) || context.debug;
-    return { ...viewField(field, { whole, allLines: context.debug, room: 'page' }), isCut: !whole };
-  });
+  const views = fields.map((field) => viewField(field, { whole: true, room: 'page' }));
   const rows = views.filter(({ view }) => view !== 'body');
   const { email: bodies } = kindOf(change.kind);
-  const diffs = views.flatMap((view) => (view.view === 'body' ? [bodyDiff(view, view.isCut, became)] : []));
+  const diffs = views.flatMap((view) => (view.view === 'body' ? [bodyDiff(view, became)] : []));
   return [
     ...(reason === null ? [] : [markup`<p class="loss"><strong>Blocked:</strong> ${reason}</p>\n`]),
     ...destructions.map((loss) => markup`<p class="loss"><strong>Destructive:</strong> ${loss}</p>\n`),
@@ -155,11 +152,11 @@ export function changeDetails(change: Change, context: ChangeContext, became?: S
   ];
 }
 
-function table(rows: readonly (FieldView & { readonly isCut: boolean })[]): Markup {
+function table(rows: readonly FieldView[]): Markup {
   return markup`<table>
 <thead><tr><th scope="col">Field</th><th scope="col">Before</th><th scope="col">After</th></tr></thead>
 <tbody>
-${rows.map((view) => markup`<tr><th scope="row"><code>${view.path}</code>${driftLine(view)}${view.isCut ? cutNote : null}</th>${cells(view)}</tr>\n`)}</tbody>
+${rows.map((view) => markup`<tr><th scope="row"><code>${view.path}</code>${driftLine(view)}</th>${cells(view)}</tr>\n`)}</tbody>
 </table>
 `;
 }
@@ -183,11 +180,17 @@ function cells(view: FieldView): Insertable {
   }
 }
 
+/** A value whole: as it is, or folded if it is long. `other` is what it is compared with. */
+function wholeValue(text: string, other = ''): Insertable {
+  if (text.length <= longValue) return text;
+  return markup`<details class="long"><summary>${shorten(text, other, shownCharacters)}</summary>${text}</details>`;
+}
+
 function driftLine({ drift }: FieldView): Insertable {
   return drift === null ? null : markup`<p class="drift">${wholeValue(drift)}</p>`;
 }
 
-function bodyDiff(view: BodyView, isCut: boolean, became: Status | undefined): Markup {
+function bodyDiff(view: BodyView, became: Status | undefined): Markup {
   const { path, hunks } = view;
   const lines = hunks.flatMap((hunk) => [
     markup`<span class="at">${hunk.head}</span>`,
@@ -198,7 +201,7 @@ function bodyDiff(view: BodyView, isCut: boolean, became: Status | undefined): M
   ]);
   return markup`<h3><code>${path}</code></h3>
 ${driftLine(view)}<p class="quiet">${bodyNotes(view, became).join('; ')}</p>
-${isCut ? cutNote : null}${hunks.length === 0 ? null : scrollable('diff', `Difference of ${path}`, lines)}
+${hunks.length === 0 ? null : scrollable('diff', `Difference of ${path}`, lines)}
 `;
 }
 

@@ -6,7 +6,6 @@ import type { Share } from '../plan/share.js';
 import { type ChangeContext, changeBox, type Entry, showsEmail, Unfolding, warningLine } from './changes.js';
 import { aboutEmails, contents, controls, countsList, factsList } from './contents.js';
 import { Emails } from './emails.js';
-import { ValueRoom } from './long.js';
 import { type Insertable, type Markup, markup } from './markup.js';
 import { labelBeside } from './names.js';
 import { pageText } from './page.js';
@@ -24,7 +23,7 @@ import { actionWords, plural } from './words.js';
 export interface HtmlOptions {
   /** What emails are rendered with, by the template's address; made up where there is nothing. */
   readonly samples: ReadonlyMap<string, readonly NamedSample[]>;
-  /** Unchanged objects and requests too, and long values whole. */
+  /** Unchanged objects and requests too. */
   readonly debug: boolean;
   /** Which changes are shown; all where it is left out. */
   readonly only?: Share;
@@ -36,7 +35,7 @@ export function planHtml(plan: Plan, options: HtmlOptions): string {
   const entries = groups.flatMap((group) => group.entries);
   const shown = entries.map(({ change }) => change);
   const emails = new Emails();
-  const context = { ...options, emails, room: new ValueRoom(), unfolding: new Unfolding(shown.length) };
+  const context = { ...options, emails, unfolding: new Unfolding(shown.length) };
   const summary = summarize(plan);
   const told = (Object.keys(actionWords) as Action[]).filter(
     (action) => summary[action] > 0 || action === 'update' || action === 'unchanged',

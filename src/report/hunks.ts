@@ -4,8 +4,8 @@ import { changedWords, pairsOf } from './changed-words.js';
 import { plain, type Span } from './spans.js';
 import { type Cut, cutText, shorten } from './values.js';
 
-/** How many characters of a line of a diff are shown where not all of it is wanted: a page has more room. */
-export const diffLineLimits = { terminal: 200, comment: 200, page: 2000 } as const;
+/** How many characters of a line of a diff are shown where not all of it is wanted. */
+export const diffLineLimit = 200;
 
 /** A line of a diff; its text is harmless and on one line. */
 export interface DiffLine {

@@ -16,7 +16,6 @@ import {
 } from './changes.js';
 import { aboutEmails, contents, controls, countsList, factsList } from './contents.js';
 import { Emails } from './emails.js';
-import { ValueRoom } from './long.js';
 import { type Insertable, type Markup, markup } from './markup.js';
 import { labelBeside } from './names.js';
 import { nextSteps } from './next.js';
@@ -30,7 +29,7 @@ export interface ResultHtmlOptions {
   readonly plan: Plan | null;
   /** What emails are rendered with, by the template's address; made up where there is nothing. */
   readonly samples: ReadonlyMap<string, readonly NamedSample[]>;
-  /** Requests too, and long values whole. */
+  /** Requests too. */
   readonly debug: boolean;
 }
 
@@ -84,7 +83,6 @@ export function resultHtml(result: Result, { plan, samples, debug }: ResultHtmlO
     samples,
     debug,
     emails,
-    room: new ValueRoom(),
     unfolding: new Unfolding(entries.length),
   };
   const summary = summarizeResult(result);

@@ -4,7 +4,7 @@ import type { Change, FieldChange } from '../plan/plan.js';
 import { operationPath, operations } from '../server/operations.js';
 import { type BodyDifference, compareBodies, countLines, maxChangedLines } from './bodies.js';
 import { driftText } from './drift.js';
-import { type DiffLine, diffLineLimits, hunkHead, hunkLines } from './hunks.js';
+import { type DiffLine, diffLineLimit, hunkHead, hunkLines } from './hunks.js';
 import { compareSets, type ElementChange, type Move } from './sets.js';
 import { inlinePair } from './values.js';
 import { lineWidth } from './words.js';
@@ -80,11 +80,9 @@ export type FieldView = SecretView | SetView | BodyView | ValueView;
 
 /** How much there is room for. */
 export interface ViewOptions {
-  /** Long values whole. */
+  /** Long values and new texts whole; a page shows all of them so. */
   readonly whole: boolean;
-  /** New texts too, however many lines they have; as `whole` where nothing is said. */
-  readonly allLines?: boolean;
-  /** A page compares short bodies line by line too, and shows more of a long line. */
+  /** A page compares short bodies line by line too. */
   readonly room: 'terminal' | 'comment' | 'page';
 }
 
@@ -148,7 +146,7 @@ function viewBody(
   if (!isText(before) || !isText(after) || fitsLine(field, before, after, options)) return undefined;
   const { notes, hunks } =
     before === undefined ? newLines(after ?? '', options) : changedLines(field, before ?? '', after ?? '');
-  const limit = options.whole ? Number.POSITIVE_INFINITY : diffLineLimits[options.room];
+  const limit = options.whole ? Number.POSITIVE_INFINITY : diffLineLimit;
   // A comment has no way to show them.
   const room = { limit, words: options.room !== 'comment' };
   return {
@@ -198,10 +196,10 @@ function changedLines(field: FieldChange, before: string, after: string): Lines 
 }
 
 /** All of a text as it will be, with its line endings: nobody knows which lines of it are new. */
-function newLines(text: string, { whole, allLines = whole }: ViewOptions): Lines {
+function newLines(text: string, { whole }: ViewOptions): Lines {
   if (text === '') return { notes: [], hunks: [] };
   const lines = text.replace(/\n$/, '').split('\n');
-  if (lines.length > maxChangedLines && !allLines) return { notes: ['that is too much to show'], hunks: [] };
+  if (lines.length > maxChangedLines && !whole) return { notes: ['that is too much to show'], hunks: [] };
   const hunk = { oldStart: 1, oldLines: 0, newStart: 1, newLines: lines.length };
   return { notes: [], hunks: [{ ...hunk, lines: lines.map((line) => `+${line}`) }] };
 }

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { FieldChange } from '../../src/plan/plan.js';
 import { planHtml } from '../../src/report/html.js';
-import { ValueRoom } from '../../src/report/long.js';
 import { resultHtml } from '../../src/report/result-page.js';
 import { changeOf, fieldOf, planOf } from './plans.js';
 
@@ -55,19 +54,6 @@ describe('a long value in a page', () => {
       expect(page).not.toContain('<script>x');
       expect(page).not.toContain('</summary></details><script');
       expect(page).toContain('x'.repeat(600));
-    }
-  });
-
-  it('is cut, and that is said, where the page is too heavy already', () => {
-    const room = new ValueRoom(5000);
-    const of = (length: number) => fieldOf({ after: 'x'.repeat(length) });
-    expect(room.take(of(3000))).toBe(true);
-    expect(room.take(of(3000))).toBe(false);
-    expect(room.take(of(1500))).toBe(true);
-    expect(room.take(fieldOf({ type: 'body', after: 'short lines\n'.repeat(10_000) }))).toBe(true);
-    for (const page of pagesOf(fieldOf({ after: 'x'.repeat(10_000_001) }))) {
-      expect(page.length).toBeLessThan(200_000);
-      expect(page).toContain('this page has 10,000,000 characters of long values already');
     }
   });
 });

@@ -156,14 +156,13 @@ describe('a present value that is not known', () => {
     );
   });
 
-  it('takes no more lines than a reviewer reads, but for debug', () => {
+  it('takes no more lines than a reviewer reads, but in a page and for debug', () => {
     const field = { type: 'body', before: undefined, after: 'row\n'.repeat(2500) } as const;
     const { text, markdown, html } = drawn(field);
     expect(text).toContain('label: (unknown) → 2500 lines\n');
-    for (const report of [markdown, html]) {
-      expect(report).toContain('it will be 2500 lines; that is too much to show');
-      expect(report).not.toContain('+row');
-    }
+    expect(markdown).toContain('it will be 2500 lines; that is too much to show');
+    expect(markdown).not.toContain('+row');
+    expect(html.match(/>\+row</g)).toHaveLength(2500);
     expect(drawn(field, true).text.match(/│ \+row/g)).toHaveLength(2500);
   });
 });
