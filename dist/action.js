@@ -9078,8 +9078,8 @@ paired[to]={text:lines[from]?.text??"",alike:alike3}};let start2=0;while(start2<
 mark==="-")middle+=1;let end2=middle;while(lines[end2]?.mark==="+")end2+=1;for(let offset=0;offset<Math.min(middle-start2,
 end2-middle);offset+=1)pair(start2+offset,middle+offset,false);const texts2=(from,to)=>lines.slice(from,to).map(({text:text6})=>text6);
 for(const[removed,added2]of pairsOf(texts2(start2,middle),texts2(middle,end2)))pair(start2+removed,middle+added2,true);start2=
-Math.max(end2,start2+1)}return paired}var diffLineLimits;var init_hunks=__esm({"src/report/hunks.ts"(){"use strict";init_escape();
-init_changed_words();init_spans();init_values2();diffLineLimits={terminal:200,comment:200,page:2e3}}});function viewField(field2,options){const path=escapeText(field2.path);const unknown5=field2.before===void 0;const drift=driftText(
+Math.max(end2,start2+1)}return paired}var diffLineLimit;var init_hunks=__esm({"src/report/hunks.ts"(){"use strict";init_escape();
+init_changed_words();init_spans();init_values2();diffLineLimit=200}});function viewField(field2,options){const path=escapeText(field2.path);const unknown5=field2.before===void 0;const drift=driftText(
 field2,options.whole);if(field2.sensitive)return{view:"secret",path,unknown:unknown5,drift};const view=(field2.type==="s\
 et"?viewSet(path,field2,options):void 0)??viewBody(path,field2,options)??{view:"value",path,unknown:unknown5,...valuePair(
 field2,options)};return{...view,drift}}function fateText({becomes}){switch(becomes){case"built-in":return"the server's b\
@@ -9092,25 +9092,24 @@ const unknown5=`(unknown) \u2192 ${elements2.length===0?"none":"exactly these"}`
 null?null:`${move2.from} \u2192 ${move2.to}`;return{view:"set",path,head,move:move2,elements:elements2,kept:kept3}}function viewBody(path,field2,options){
 const{before,after:after2}=field2;if(!isText2(before)||!isText2(after2)||fitsLine(field2,before,after2,options))return void 0;
 const{notes,hunks}=before===void 0?newLines(after2??"",options):changedLines(field2,before??"",after2??"");const limit2=options.
-whole?Number.POSITIVE_INFINITY:diffLineLimits[options.room];const room={limit:limit2,words:options.room!=="comment"};return{
-view:"body",path,before:before===void 0?"unknown":before===null&&field2.was===void 0?"null":"text",fate:after2===null?fateText(
-field2)??"cleared (null)":null,lines:countLines(after2??""),notes,hunks:hunks.map(hunk=>({head:hunkHead(hunk),lines:hunkLines(
-hunk,room)}))}}function isText2(value3){return value3===void 0||value3===null||typeof value3==="string"}function fitsLine({
-type},before,after2,{room}){const texts2=[before,after2];if(texts2.some(text6=>text6?.includes("\n")))return false;if(type!==
-"body")return true;if(room==="terminal"&&before===void 0)return true;return room!=="page"&&texts2.every(text6=>text6==null||
-displayWidth(text6)<=lineWidth/2)}function changedLines(field2,before,after2){const known3=compared.get(field2);if(known3!==
-void 0)return known3;const{notes,hunks,tooDifferent}=compareBodies(before,after2);const lines={notes:tooDifferent===null?
-notes:[...notes,tooDifferent],hunks};compared.set(field2,lines);return lines}function newLines(text6,{whole:whole2,allLines=whole2}){
-if(text6==="")return{notes:[],hunks:[]};const lines=text6.replace(/\n$/,"").split("\n");if(lines.length>maxChangedLines&&
-!allLines)return{notes:["that is too much to show"],hunks:[]};const hunk={oldStart:1,oldLines:0,newStart:1,newLines:lines.
-length};return{notes:[],hunks:[{...hunk,lines:lines.map(line=>`+${line}`)}]}}function requestTexts({requests}){return requests.
-map(({operation,params})=>`${operations[operation].method} ${escapeText(operationPath(operation,params))}`)}function originOf({
-action:action2,observed,recordedAt:recordedAt2,fields:fields3,apply}){const{generation:generation2,existed}=apply;if(action2===
-"adopt")return{origin:"adoption",generation:generation2,told:fields3.length>0};if(observed==="recorded"){return{origin:"\
-record",what:generation2===void 0?"":"did_generation",at:recordedAt2??null,why:existed===true?"since the server doesn't \
-show it":"not read from the server"}}return observed==="unknown"&&action2==="update"?{origin:"unknown"}:null}var compared;
-var init_view=__esm({"src/report/view.ts"(){"use strict";init_escape();init_operations();init_bodies();init_drift2();init_hunks();
-init_sets();init_values2();init_words();compared=new WeakMap}});function fieldLines(field2,pen){const view=viewField(field2,{whole:pen.debug,room:"terminal"});const drift=view.drift===
+whole?Number.POSITIVE_INFINITY:diffLineLimit;const room={limit:limit2,words:options.room!=="comment"};return{view:"body",
+path,before:before===void 0?"unknown":before===null&&field2.was===void 0?"null":"text",fate:after2===null?fateText(field2)??
+"cleared (null)":null,lines:countLines(after2??""),notes,hunks:hunks.map(hunk=>({head:hunkHead(hunk),lines:hunkLines(hunk,
+room)}))}}function isText2(value3){return value3===void 0||value3===null||typeof value3==="string"}function fitsLine({type},before,after2,{
+room}){const texts2=[before,after2];if(texts2.some(text6=>text6?.includes("\n")))return false;if(type!=="body")return true;
+if(room==="terminal"&&before===void 0)return true;return room!=="page"&&texts2.every(text6=>text6==null||displayWidth(text6)<=
+lineWidth/2)}function changedLines(field2,before,after2){const known3=compared.get(field2);if(known3!==void 0)return known3;
+const{notes,hunks,tooDifferent}=compareBodies(before,after2);const lines={notes:tooDifferent===null?notes:[...notes,tooDifferent],
+hunks};compared.set(field2,lines);return lines}function newLines(text6,{whole:whole2}){if(text6==="")return{notes:[],hunks:[]};
+const lines=text6.replace(/\n$/,"").split("\n");if(lines.length>maxChangedLines&&!whole2)return{notes:["that is too much\
+ to show"],hunks:[]};const hunk={oldStart:1,oldLines:0,newStart:1,newLines:lines.length};return{notes:[],hunks:[{...hunk,
+lines:lines.map(line=>`+${line}`)}]}}function requestTexts({requests}){return requests.map(({operation,params})=>`${operations[operation].
+method} ${escapeText(operationPath(operation,params))}`)}function originOf({action:action2,observed,recordedAt:recordedAt2,
+fields:fields3,apply}){const{generation:generation2,existed}=apply;if(action2==="adopt")return{origin:"adoption",generation:generation2,
+told:fields3.length>0};if(observed==="recorded"){return{origin:"record",what:generation2===void 0?"":"did_generation",at:recordedAt2??
+null,why:existed===true?"since the server doesn't show it":"not read from the server"}}return observed==="unknown"&&action2===
+"update"?{origin:"unknown"}:null}var compared;var init_view=__esm({"src/report/view.ts"(){"use strict";init_escape();init_operations();
+init_bodies();init_drift2();init_hunks();init_sets();init_values2();init_words();compared=new WeakMap}});function fieldLines(field2,pen){const view=viewField(field2,{whole:pen.debug,room:"terminal"});const drift=view.drift===
 null?[]:wrap(`${indent}  `,view.drift,pen.columns).map(pen.paint.cyan);return[...viewLines(view,pen),...drift]}function viewLines(view,pen){
 const path=disarm(`${view.path}:`).slice(0,-1);switch(view.view){case"secret":return[`${indent}${path}: ${view.unknown?"\
 (unknown) \u2192 ":""}(sensitive)`];case"set":return setLines(path,view,pen);case"body":return bodyLines(path,view,pen);default:
@@ -11619,15 +11618,7 @@ if(shown3===void 0||"refused"in shown3)return shown3;if(!this.#fits(shown3.sourc
 const cleaned=cleanHtml(body2);this.take(body2.length);const shown3="refused"in cleaned?cleaned:{source:frameSource(`${framePrefix}${cleaned.
 html}`),left:cleaned.left};this.#known.set(body2,shown3);return shown3}#fits(characters2,further){return characters2<=this.#left-
 (further?limits.pageCharacters/2:0)}};noRoom=markup`<p class="note">not shown: a page shows ${shown2(limits.pageFrames)} emails at most, with ${shown2(
-limits.pageCharacters)} characters in all; look at fewer at once</p>`;noFurther=markup`<p class="note">not shown: of so many emails this page shows the first mail of each template; look at fewer at once</p>`}});function sizeOf(value3){if(typeof value3==="string"){return value3.split("\n").reduce((sum,{length:length2})=>sum+(length2>
-diffLineLimits.page?length2:0),0)}if(Array.isArray(value3))return value3.reduce((sum,one)=>sum+sizeOf(one),0);return isMap(
-value3)?Object.values(value3).reduce((sum,one)=>sum+sizeOf(one),0):0}function wholeValue(text6,other=""){if(text6.length<=
-unfoldedCharacters)return text6;return markup`<details class="long"><summary>${shorten(text6,other,shownCharacters2)}</summary>${text6}</details>`}
-var pageValueCharacters,unfoldedCharacters,shownCharacters2,ValueRoom,cutNote;var init_long=__esm({"src/report/long.ts"(){
-"use strict";init_values();init_limits2();init_hunks();init_markup();init_values2();pageValueCharacters=1e7;unfoldedCharacters=
-500;shownCharacters2=120;ValueRoom=class{#left;constructor(characters2=pageValueCharacters){this.#left=characters2}take(field2){
-const size2=sizeOf(field2.before??null)+sizeOf(field2.after)+sizeOf(field2.drift?.recorded??null);if(size2>this.#left)return false;
-this.#left-=size2;return true}};cutNote=markup`<p class="quiet">Cut in the middle: this page has ${shown2(pageValueCharacters)} characters of long values already. Look at fewer changes at once, or at the JSON.</p>`}});function changeBox({number:number4,change:change2},context3){const{kind,action:action2,warnings}=change2;return foldBox(
+limits.pageCharacters)} characters in all; look at fewer at once</p>`;noFurther=markup`<p class="note">not shown: of so many emails this page shows the first mail of each template; look at fewer at once</p>`}});function changeBox({number:number4,change:change2},context3){const{kind,action:action2,warnings}=change2;return foldBox(
 {number:number4,open:context3.unfolding.next(isDestructive(change2)||action2==="blocked"),classes:changeClasses(change2),
 data:markup`data-kind="${kind}" data-action="${action2}"`,summary:markup`<span class="badge ${action2}">${action2}</span> ${changeTitle(
 change2)}
@@ -11650,18 +11641,16 @@ ${inside2}
 const value3=shortValue(change2,true);if(value3!==void 0)return markup`${value3.path} <code>${value3.before}</code> → <code>${value3.
 after}</code> · `;const paths=fields3.slice(0,4).map(({path})=>path);const more=fields3.length-paths.length;return`${paths.
 join(", ")}${more>0?` and ${more} more`:""} \xB7 `}function changeDetails(change2,context3,became){const{reason,destructions,
-warnings,fields:fields3}=change2;const note=observedNote(change2,became);const views=fields3.map(field2=>{const whole2=context3.
-room.take(field2)||context3.debug;return{...viewField(field2,{whole:whole2,allLines:context3.debug,room:"page"}),isCut:!whole2}});
-const rows=views.filter(({view})=>view!=="body");const{email:bodies2}=kindOf(change2.kind);const diffs=views.flatMap(view=>view.
-view==="body"?[bodyDiff(view,view.isCut,became)]:[]);return[...reason===null?[]:[markup`<p class="loss"><strong>Blocked:</strong> ${reason}</p>\n`],
+warnings,fields:fields3}=change2;const note=observedNote(change2,became);const views=fields3.map(field2=>viewField(field2,
+{whole:true,room:"page"}));const rows=views.filter(({view})=>view!=="body");const{email:bodies2}=kindOf(change2.kind);const diffs=views.
+flatMap(view=>view.view==="body"?[bodyDiff(view,became)]:[]);return[...reason===null?[]:[markup`<p class="loss"><strong>Blocked:</strong> ${reason}</p>\n`],
 ...destructions.map(loss=>markup`<p class="loss"><strong>Destructive:</strong> ${loss}</p>\n`),...warnings.map(warningLine2),
 ...note===null?[]:[markup`<p class="note">${note}</p>\n`],...rows.length===0?[]:[table(rows)],...bodies2!==void 0&&diffs.
 length>0?[email2(change2,bodies2,diffs,context3)]:diffs,...context3.debug?requestTexts(change2).map(request5=>markup`<p class="quiet">Sends <code>${request5}</code></p>\n`):
 []]}function table(rows){return markup`<table>
 <thead><tr><th scope="col">Field</th><th scope="col">Before</th><th scope="col">After</th></tr></thead>
 <tbody>
-${rows.map(view=>markup`<tr><th scope="row"><code>${view.path}</code>${driftLine(view)}${view.isCut?cutNote:null}</th>${cells(
-view)}</tr>\n`)}</tbody>
+${rows.map(view=>markup`<tr><th scope="row"><code>${view.path}</code>${driftLine(view)}</th>${cells(view)}</tr>\n`)}</tbody>
 </table>
 `}function cells(view){switch(view.view){case"secret":return markup`<td class="unknown">${view.unknown?"(unknown)":"(sen\
 sitive)"}</td><td class="unknown">(sensitive)</td>`;case"value":return markup`<td class="${view.unknown||view.lacks==="b\
@@ -11669,12 +11658,13 @@ efore"?"unknown":"before"}"><code>${wholeValue(view.before,view.after)}</code></
 fore":"after"}"><code>${wholeValue(view.after,view.before)}</code></td>`;case"set":return markup`<td colspan="2">${view.
 head===null?null:markup`<p>${view.head}</p>`}<ul class="set">${view.elements.map(({mark,text:text6,spans})=>markup`<li class="${setClasses[mark]}">${setMarks2[mark]} ${text6.
 length>longElement?wholeValue(text6):spans?.map(word)??text6}</li>`)}${view.kept>0?markup`<li class="quiet">(${view.kept} unchanged)</li>`:
-null}</ul></td>`;default:return null}}function driftLine({drift}){return drift===null?null:markup`<p class="drift">${wholeValue(
-drift)}</p>`}function bodyDiff(view,isCut,became){const{path,hunks}=view;const lines=hunks.flatMap(hunk=>[markup`<span class="at">${hunk.
+null}</ul></td>`;default:return null}}function wholeValue(text6,other=""){if(text6.length<=longValue)return text6;return markup`<details class="long"><summary>${shorten(
+text6,other,shownCharacters2)}</summary>${text6}</details>`}function driftLine({drift}){return drift===null?null:markup`<p class="drift">${wholeValue(
+drift)}</p>`}function bodyDiff(view,became){const{path,hunks}=view;const lines=hunks.flatMap(hunk=>[markup`<span class="at">${hunk.
 head}</span>`,...hunk.lines.map(({mark,text:text6,spans})=>markup`<span class="${lineClasses[mark]}">${mark}${spans?.map(
 word)??text6}</span>`)]);return markup`<h3><code>${path}</code></h3>
 ${driftLine(view)}<p class="quiet">${bodyNotes(view,became).join("; ")}</p>
-${isCut?cutNote:null}${hunks.length===0?null:scrollable("diff",`Difference of ${path}`,lines)}
+${hunks.length===0?null:scrollable("diff",`Difference of ${path}`,lines)}
 `}function word({text:text6,change:change2}){if(change2===null)return text6;return change2==="+"?markup`<ins>${text6}</ins>`:
 markup`<del>${text6}</del>`}function email2(change2,bodies2,diffs,{samples,emails}){const{before,expected}=change2.apply;
 const deleted=change2.action==="delete";const sides=[side("Before",bodies2,before,"there is none, or it is not known"),side(
@@ -11688,12 +11678,13 @@ const{[email3.txt]:txt,[email3.html]:html2}=fields3;const held=txt instanceof Se
 txt:typeof txt==="string"?txt:null,html:typeof html2==="string"?html2:null};return{label:label2,bodies:bodies2,none:held?
 "held back, since it holds a secret":none2}}function showsEmail({kind,fields:fields3}){return kindOf(kind).email!==void 0&&
 fields3.some(({type})=>type==="body")}function warningLine2(warning4){return markup`<p class="warning"><strong>Warning:</strong> ${located(
-warning4)} <span>(${warning4.code})</span></p>\n`}var unfoldedChanges,longElement,Unfolding,setClasses,setMarks2,lineClasses;
-var init_changes=__esm({"src/report/changes.ts"(){"use strict";init_values();init_kinds();init_drift();init_emails();init_long();
-init_markup();init_names();init_page();init_review();init_view();init_words();unfoldedChanges=12;longElement=2e3;Unfolding=
-class{#all;#left=unfoldedChanges;constructor(changes){this.#all=changes<=unfoldedChanges}next(matters){if(this.#all)return true;
-if(!matters||this.#left===0)return false;this.#left-=1;return true}};setClasses={"+":"added","-":"removed","~":"changed",
-"=":"changed"};setMarks2={"+":"+","-":"\u2212","~":"~","=":"="};lineClasses={"+":"added","-":"removed"," ":"same"}}});function contents(groups2){return markup`<details class="contents">
+warning4)} <span>(${warning4.code})</span></p>\n`}var unfoldedChanges,longValue,longElement,shownCharacters2,Unfolding,setClasses,
+setMarks2,lineClasses;var init_changes=__esm({"src/report/changes.ts"(){"use strict";init_values();init_kinds();init_drift();
+init_emails();init_markup();init_names();init_page();init_review();init_values2();init_view();init_words();unfoldedChanges=
+12;longValue=500;longElement=2e3;shownCharacters2=120;Unfolding=class{#all;#left=unfoldedChanges;constructor(changes){this.#all=
+changes<=unfoldedChanges}next(matters){if(this.#all)return true;if(!matters||this.#left===0)return false;this.#left-=1;return true}};
+setClasses={"+":"added","-":"removed","~":"changed","=":"changed"};setMarks2={"+":"+","-":"\u2212","~":"~","=":"="};lineClasses=
+{"+":"added","-":"removed"," ":"same"}}});function contents(groups2){return markup`<details class="contents">
 <summary>Contents</summary>
 <nav aria-label="Contents">${groups2.map(({title,entries},at3)=>markup`${at3===0?markup`<details open>`:markup`<details>`}
 <summary>${title} (${entries.length})</summary>
@@ -11712,7 +11703,7 @@ count:count3,words:words7})=>markup`<li><strong>${count3}</strong> ${words7}</li
 ${facts2.map(fact=>markup`<li>${fact}</li>\n`)}</ul>`}var aboutEmails;var init_contents=__esm({"src/report/contents.ts"(){
 "use strict";init_markup();aboutEmails=markup`<p class="note">Emails are rendered with sample data, and pictures and other things from the network are blocked.</p>\n`}});var html_exports2={};__export(html_exports2,{planHtml:()=>planHtml});function planHtml(plan,options){const groups2=numbered(
 plan,options);const entries=groups2.flatMap(group=>group.entries);const shown3=entries.map(({change:change2})=>change2);
-const emails=new Emails;const context3={...options,emails,room:new ValueRoom,unfolding:new Unfolding(shown3.length)};const summary2=summarize(
+const emails=new Emails;const context3={...options,emails,unfolding:new Unfolding(shown3.length)};const summary2=summarize(
 plan);const told6=Object.keys(actionWords).filter(action2=>summary2[action2]>0||action2==="update"||action2==="unchanged");
 return pageText({title:`Plan: ${headline(plan)}`,content:markup`<header>
 <h1>idops plan for ${plan.server}</h1>
@@ -11746,7 +11737,7 @@ length>plan.warnings.length?[markup`<p class="warning">${plural(warnings.length-
 <h2>${title} (${entries.length})</h2>
 ${entries.map(entry=>changeBox(entry,context3))}</section>
 `}var init_html2=__esm({"src/report/html.ts"(){"use strict";init_shard();init_drift();init_plan();init_changes();init_contents();
-init_emails();init_long();init_markup();init_names();init_page();init_review();init_words()}});var result_text_exports={};__export(result_text_exports,{partText:()=>partText,resultSummaryLine:()=>resultSummaryLine,resultText:()=>resultText});
+init_emails();init_markup();init_names();init_page();init_review();init_words()}});var result_text_exports={};__export(result_text_exports,{partText:()=>partText,resultSummaryLine:()=>resultSummaryLine,resultText:()=>resultText});
 function resultText(result,options){const pen=penOf(options);const{paint,debug,columns}=pen;const groups2=debug?result.results.
 map(one=>[one]):alike(result.results);const lines=groups2.flatMap(([first,...others])=>{if(first===void 0)return[];if(first.
 status==="applied")return appliedLines(first,pen);return others.length===0?troubleLines(first,pen):alikeLines(first,others,
@@ -11850,10 +11841,10 @@ function butFor(left){if(left.length===0)return"";const named5=firstFew(left,({a
 `${address2} ${path}`);return` (all but ${left.length}: ${named5})`}var init_next=__esm({"src/report/next.ts"(){"use str\
 ict";init_result();init_shard();init_shell();init_alike();init_names()}});var result_page_exports={};__export(result_page_exports,{resultHtml:()=>resultHtml});function resultHtml(result,{plan,samples,
 debug}){const groups2=grouped(result,plan);const entries=groups2.flatMap(group=>group.entries);const emails=new Emails;const context3={
-samples,debug,emails,room:new ValueRoom,unfolding:new Unfolding(entries.length)};const summary2=summarizeResult(result);
-const counted2=order.toReversed().filter(status=>summary2[status]>0||status==="applied");const what=plan?.undoes===void 0?
-"idops apply":"idops undo";return pageText({title:`${what}: ${counted2.map(status=>`${summary2[status]} ${statuses2[status].
-word}`).join(", ")}`,content:markup`<header>
+samples,debug,emails,unfolding:new Unfolding(entries.length)};const summary2=summarizeResult(result);const counted2=order.
+toReversed().filter(status=>summary2[status]>0||status==="applied");const what=plan?.undoes===void 0?"idops apply":"idop\
+s undo";return pageText({title:`${what}: ${counted2.map(status=>`${summary2[status]} ${statuses2[status].word}`).join(",\
+ ")}`,content:markup`<header>
 <h1>${what}${plan===null?null:` on ${plan.server}`}</h1>
 ${factsList(facts(result,plan))}
 ${countsList(counted2.map(status=>({count:summary2[status],words:statuses2[status].word})))}
@@ -11908,11 +11899,11 @@ TP ${httpStatus}`],...attempts>1?[plural(attempts,"request")]:[]];return[error3=
 length>0?markup`<p class="quiet">${asked.join(", ")}</p>\n`:null,unverified.length===0?null:markup`<p class="warning"><strong>Unverified:</strong> not in the answer: ${unverified.
 join(", ")}</p>\n`,notes.map(note=>markup`<p class="note">${note}</p>\n`)]}var statuses2,order;var init_result_page=__esm(
 {"src/report/result-page.ts"(){"use strict";init_result();init_shard();init_shell();init_changes();init_contents();init_emails();
-init_long();init_markup();init_names();init_next();init_page();init_review();init_words();statuses2={failed:{word:"faile\
-d",className:"failed",meaning:"The server refused it, or could not be reached."},not_converged:{word:"not converged",className:"\
-failed",meaning:"The server answered well, and keeps another value."},unknown:{word:"unknown",className:"doubtful",meaning:"\
-It was sent, and nobody can tell whether it was done."},skipped:{word:"not sent",className:"doubtful",meaning:"It was no\
-t sent."},applied:{word:"applied",className:"applied",meaning:""}};order=Object.keys(statuses2)}});var problems_exports={};__export(problems_exports,{problemsText:()=>problemsText,validText:()=>validText});function problemsText(problems,{
+init_markup();init_names();init_next();init_page();init_review();init_words();statuses2={failed:{word:"failed",className:"\
+failed",meaning:"The server refused it, or could not be reached."},not_converged:{word:"not converged",className:"failed",
+meaning:"The server answered well, and keeps another value."},unknown:{word:"unknown",className:"doubtful",meaning:"It w\
+as sent, and nobody can tell whether it was done."},skipped:{word:"not sent",className:"doubtful",meaning:"It was not se\
+nt."},applied:{word:"applied",className:"applied",meaning:""}};order=Object.keys(statuses2)}});var problems_exports={};__export(problems_exports,{problemsText:()=>problemsText,validText:()=>validText});function problemsText(problems,{
 color,columns}){if(problems.length===0)return"";const paint=colors(color);const blocks=problems.map(problem=>problemLines(
 problem,paint,columns).join("\n"));return`${[...blocks,paint.bold(countsLine(problems))].join("\n\n")}
 `}function countsLine(problems){const counts2=["error","warning"].map(severity=>({severity,count:problems.filter(problem=>problem.
