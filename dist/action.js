@@ -443,8 +443,8 @@ val)){throw new InvalidArgumentError2("invalid content-length header")}request5.
 contentType===null&&headerName==="content-type"){request5.contentType=val;request5.headers.push(key,val)}else if(headerName===
 "transfer-encoding"||headerName==="keep-alive"||headerName==="upgrade"){throw new InvalidArgumentError2(`invalid ${headerName}\
  header`)}else if(headerName==="connection"){const value3=typeof val==="string"?val:null;if(value3===null){throw new InvalidArgumentError2(
-"invalid connection header")}for(const token of value3.toLowerCase().split(",")){const trimmed2=token.trim();if(!isValidHTTPToken(
-trimmed2)){throw new InvalidArgumentError2("invalid connection header")}if(trimmed2==="close"){request5.reset=true}}}else if(headerName===
+"invalid connection header")}for(const token of value3.toLowerCase().split(",")){const trimmed=token.trim();if(!isValidHTTPToken(
+trimmed)){throw new InvalidArgumentError2("invalid connection header")}if(trimmed==="close"){request5.reset=true}}}else if(headerName===
 "expect"){throw new NotSupportedError("expect header not supported")}else{request5.headers.push(key,val)}}module.exports=
 Request}});var require_wrap_handler=__commonJS({"node_modules/undici/lib/handler/wrap-handler.js"(exports,module){"use strict";var{
 InvalidArgumentError:InvalidArgumentError2}=require_errors();module.exports=class WrapHandler{#handler;constructor(handler2){
@@ -1868,9 +1868,9 @@ function utf8DecodeBytes(buffer){if(buffer.length===0){return""}if(buffer[0]===2
 buffer.subarray(3)}const output=textDecoder.decode(buffer);return output}module.exports={utf8DecodeBytes}}});var require_infra=__commonJS({"node_modules/undici/lib/web/infra/index.js"(exports,module){"use strict";var assert2=__require("node:assert");
 var{utf8DecodeBytes}=require_encoding();function collectASequenceOfCodePoints(condition,input,position){let result="";while(position.
 position<input.length&&condition(input[position.position])){result+=input[position.position];position.position++}return result}
-function collectASequenceOfCodePointsFast(char,input,position){const idx=input.indexOf(char,position.position);const start3=position.
-position;if(idx===-1){position.position=input.length;return input.slice(start3)}position.position=idx;return input.slice(
-start3,position.position)}var ASCII_WHITESPACE_REPLACE_REGEX=/[\u0009\u000A\u000C\u000D\u0020]/g;var nonASCIIRegex=/[^\x00-\x7F]/;
+function collectASequenceOfCodePointsFast(char,input,position){const idx=input.indexOf(char,position.position);const start2=position.
+position;if(idx===-1){position.position=input.length;return input.slice(start2)}position.position=idx;return input.slice(
+start2,position.position)}var ASCII_WHITESPACE_REPLACE_REGEX=/[\u0009\u000A\u000C\u000D\u0020]/g;var nonASCIIRegex=/[^\x00-\x7F]/;
 function asciiLowercase(str){return nonASCIIRegex.test(str)?str.replace(/[A-Z]+/g,upper=>upper.toLowerCase()):str.toLowerCase()}
 function forgivingBase64(data3){data3=data3.replace(ASCII_WHITESPACE_REPLACE_REGEX,"");let dataLength=data3.length;if(dataLength%
 4===0){if(data3.charCodeAt(dataLength-1)===61){--dataLength;if(data3.charCodeAt(dataLength-1)===61){--dataLength}}}if(dataLength%
@@ -2298,11 +2298,11 @@ false,true,char=>char===9||char===32);contentType=isomorphicDecode(headerValue);
 char=>char!==10&&char!==13,input,position);headerValue=removeChars(headerValue,false,true,char=>char===9||char===32);encoding=
 isomorphicDecode(headerValue);break}default:{collectASequenceOfBytes(char=>char!==10&&char!==13,input,position)}}if(input[position.
 position]!==13||input[position.position+1]!==10){throw parsingError("expected CRLF")}else{position.position+=2}}}function collectASequenceOfBytes(condition,input,position){
-let start3=position.position;while(start3<input.length&&condition(input[start3])){++start3}return input.subarray(position.
-position,position.position=start3)}function removeChars(buf,leading,trailing,predicate){let lead=0;let trail=buf.length-
+let start2=position.position;while(start2<input.length&&condition(input[start2])){++start2}return input.subarray(position.
+position,position.position=start2)}function removeChars(buf,leading,trailing,predicate){let lead=0;let trail=buf.length-
 1;if(leading){while(lead<buf.length&&predicate(buf[lead]))lead++}if(trailing){while(trail>0&&predicate(buf[trail]))trail--}
-return lead===0&&trail===buf.length-1?buf:buf.subarray(lead,trail+1)}function bufferStartsWith(buffer,start3,position){if(buffer.
-length<start3.length){return false}for(let i2=0;i2<start3.length;i2++){if(start3[i2]!==buffer[position.position+i2]){return false}}
+return lead===0&&trail===buf.length-1?buf:buf.subarray(lead,trail+1)}function bufferStartsWith(buffer,start2,position){if(buffer.
+length<start2.length){return false}for(let i2=0;i2<start2.length;i2++){if(start2[i2]!==buffer[position.position+i2]){return false}}
 return true}function parsingError(cause){return new TypeError("Failed to parse body as FormData.",{cause:new TypeError(cause)})}
 function isCTL(char){return char<=31||char===127}function isTSpecial(char){return char===40||char===41||char===60||char===
 62||char===64||char===44||char===59||char===58||char===92||char===34||char===47||char===91||char===93||char===63||char===
@@ -2385,15 +2385,15 @@ if(process.arch==="ppc64"){const[major,minor]=process.versions.node.split(".").m
 24&&minor<12){useWasmSIMD=false}}if(process.env.UNDICI_NO_WASM_SIMD==="1"){useWasmSIMD=false}else if(process.env.UNDICI_NO_WASM_SIMD===
 "0"){useWasmSIMD=true}if(useWasmSIMD){try{mod=new WebAssembly.Module(require_llhttp_simd_wasm())}catch{}}if(!mod){mod=new WebAssembly.
 Module(llhttpWasmData||require_llhttp_wasm())}return new WebAssembly.Instance(mod,{env:{wasm_on_url:(p,at3,len)=>{return 0},
-wasm_on_status:(p,at3,len)=>{assert2(currentParser.ptr===p);const start3=at3-currentBufferPtr+currentBufferRef.byteOffset;
-return currentParser.onStatus(new FastBuffer(currentBufferRef.buffer,start3,len))},wasm_on_message_begin:p=>{assert2(currentParser.
-ptr===p);return currentParser.onMessageBegin()},wasm_on_header_field:(p,at3,len)=>{assert2(currentParser.ptr===p);const start3=at3-
-currentBufferPtr+currentBufferRef.byteOffset;return currentParser.onHeaderField(new FastBuffer(currentBufferRef.buffer,start3,
-len))},wasm_on_header_value:(p,at3,len)=>{assert2(currentParser.ptr===p);const start3=at3-currentBufferPtr+currentBufferRef.
-byteOffset;return currentParser.onHeaderValue(new FastBuffer(currentBufferRef.buffer,start3,len))},wasm_on_headers_complete:(p,statusCode,upgrade,shouldKeepAlive)=>{
+wasm_on_status:(p,at3,len)=>{assert2(currentParser.ptr===p);const start2=at3-currentBufferPtr+currentBufferRef.byteOffset;
+return currentParser.onStatus(new FastBuffer(currentBufferRef.buffer,start2,len))},wasm_on_message_begin:p=>{assert2(currentParser.
+ptr===p);return currentParser.onMessageBegin()},wasm_on_header_field:(p,at3,len)=>{assert2(currentParser.ptr===p);const start2=at3-
+currentBufferPtr+currentBufferRef.byteOffset;return currentParser.onHeaderField(new FastBuffer(currentBufferRef.buffer,start2,
+len))},wasm_on_header_value:(p,at3,len)=>{assert2(currentParser.ptr===p);const start2=at3-currentBufferPtr+currentBufferRef.
+byteOffset;return currentParser.onHeaderValue(new FastBuffer(currentBufferRef.buffer,start2,len))},wasm_on_headers_complete:(p,statusCode,upgrade,shouldKeepAlive)=>{
 assert2(currentParser.ptr===p);return currentParser.onHeadersComplete(statusCode,upgrade===1,shouldKeepAlive===1)},wasm_on_body:(p,at3,len)=>{
-assert2(currentParser.ptr===p);const start3=at3-currentBufferPtr+currentBufferRef.byteOffset;return currentParser.onBody(
-new FastBuffer(currentBufferRef.buffer,start3,len))},wasm_on_message_complete:p=>{assert2(currentParser.ptr===p);return currentParser.
+assert2(currentParser.ptr===p);const start2=at3-currentBufferPtr+currentBufferRef.byteOffset;return currentParser.onBody(
+new FastBuffer(currentBufferRef.buffer,start2,len))},wasm_on_message_complete:p=>{assert2(currentParser.ptr===p);return currentParser.
 onMessageComplete()}}})}var llhttpInstance=null;var currentParser=null;var currentBufferRef=null;var currentBufferSize=0;
 var currentBufferPtr=null;var USE_NATIVE_TIMER=0;var USE_FAST_TIMER=1;var TIMEOUT_HEADERS=2|USE_FAST_TIMER;var TIMEOUT_BODY=4|
 USE_FAST_TIMER;var TIMEOUT_KEEP_ALIVE=8|USE_NATIVE_TIMER;var Parser3=class{constructor(client3,socket,{exports:exports2}){
@@ -2862,14 +2862,14 @@ var DispatcherBase=require_dispatcher_base();var FixedQueue=require_fixed_queue(
 kQueued,kBusy,kFree,kUrl,kClose,kDestroy,kDispatch}=require_symbols();var kClients=Symbol("clients");var kNeedDrain=Symbol(
 "needDrain");var kQueue=Symbol("queue");var kClosedResolve=Symbol("closed resolve");var kOnDrain=Symbol("onDrain");var kOnConnect=Symbol(
 "onConnect");var kOnDisconnect=Symbol("onDisconnect");var kOnConnectionError=Symbol("onConnectionError");var kGetDispatcher=Symbol(
-"get dispatcher");var kAddClient=Symbol("add client");var kRemoveClient=Symbol("remove client");var PoolBase=class extends DispatcherBase{[kQueue]=new FixedQueue;[kQueued]=0;[kClients]=[];[kNeedDrain]=false;[kOnDrain](client3,origin2,targets2){
+"get dispatcher");var kAddClient=Symbol("add client");var kRemoveClient=Symbol("remove client");var PoolBase=class extends DispatcherBase{[kQueue]=new FixedQueue;[kQueued]=0;[kClients]=[];[kNeedDrain]=false;[kOnDrain](client3,origin2,targets){
 const queue=this[kQueue];let needDrain=false;while(!needDrain){const item=queue.shift();if(!item){break}this[kQueued]--;
 needDrain=!client3.dispatch(item.opts,item.handler)}client3[kNeedDrain]=needDrain;if(!needDrain&&this[kNeedDrain]){this[kNeedDrain]=
-false;this.emit("drain",origin2,[this,...targets2])}if(this[kClosedResolve]&&queue.isEmpty()){const closeAll=[];for(let i2=0;i2<
+false;this.emit("drain",origin2,[this,...targets])}if(this[kClosedResolve]&&queue.isEmpty()){const closeAll=[];for(let i2=0;i2<
 this[kClients].length;i2++){const client4=this[kClients][i2];if(!client4.destroyed){closeAll.push(client4.close())}}return Promise.
-all(closeAll).then(this[kClosedResolve])}}[kOnConnect]=(origin2,targets2)=>{this.emit("connect",origin2,[this,...targets2])};[kOnDisconnect]=(origin2,targets2,err)=>{
-this.emit("disconnect",origin2,[this,...targets2],err)};[kOnConnectionError]=(origin2,targets2,err)=>{this.emit("connect\
-ionError",origin2,[this,...targets2],err)};get[kBusy](){return this[kNeedDrain]}get[kConnected](){let ret=0;for(const{[kConnected]:connected}of this[kClients]){
+all(closeAll).then(this[kClosedResolve])}}[kOnConnect]=(origin2,targets)=>{this.emit("connect",origin2,[this,...targets])};[kOnDisconnect]=(origin2,targets,err)=>{
+this.emit("disconnect",origin2,[this,...targets],err)};[kOnConnectionError]=(origin2,targets,err)=>{this.emit("connectio\
+nError",origin2,[this,...targets],err)};get[kBusy](){return this[kNeedDrain]}get[kConnected](){let ret=0;for(const{[kConnected]:connected}of this[kClients]){
 ret+=connected}return ret}get[kFree](){let ret=0;for(const{[kConnected]:connected,[kNeedDrain]:needDrain}of this[kClients]){
 ret+=connected&&!needDrain}return ret}get[kPending](){let ret=this[kQueued];for(const{[kPending]:pending}of this[kClients]){
 ret+=pending}return ret}get[kRunning](){let ret=0;for(const{[kRunning]:running}of this[kClients]){ret+=running}return ret}get[kSize](){
@@ -2899,9 +2899,9 @@ ns")}if(typeof factory!=="function"){throw new InvalidArgumentError2("factory mu
 "boolean"?{autoSelectFamily,autoSelectFamilyAttemptTimeout}:void 0,...connect2})}super(options);this[kConnections]=connections||
 null;this[kUrl]=util.parseOrigin(origin2);this[kOptions]={...util.deepClone(options),connect:connect2,allowH2,clientTtl,
 socketPath};this[kOptions].interceptors=options.interceptors?{...options.interceptors}:void 0;this[kFactory]=factory;this.
-on("connect",(origin3,targets2)=>{if(clientTtl!=null&&clientTtl>0){for(const target of targets2){Object.assign(target,{ttl:Date.
-now()})}}});this.on("connectionError",(origin3,targets2,error3)=>{for(const target of targets2){const idx=this[kClients].
-indexOf(target);if(idx!==-1){this[kClients].splice(idx,1)}}})}[kGetDispatcher](){const clientTtlOption=this[kOptions].clientTtl;
+on("connect",(origin3,targets)=>{if(clientTtl!=null&&clientTtl>0){for(const target of targets){Object.assign(target,{ttl:Date.
+now()})}}});this.on("connectionError",(origin3,targets,error3)=>{for(const target of targets){const idx=this[kClients].indexOf(
+target);if(idx!==-1){this[kClients].splice(idx,1)}}})}[kGetDispatcher](){const clientTtlOption=this[kOptions].clientTtl;
 for(const client3 of this[kClients]){if(clientTtlOption!=null&&clientTtlOption>0&&client3.ttl&&Date.now()-client3.ttl>clientTtlOption){
 this[kRemoveClient](client3)}else if(!client3[kNeedDrain]){return client3}}if(!this[kConnections]||this[kClients].length<
 this[kConnections]){const dispatcher=this[kFactory](this[kUrl],this[kOptions]);this[kAddClient](dispatcher);return dispatcher}}};
@@ -2952,8 +2952,8 @@ ion or an object")}if(typeof connect2!=="function"){connect2=buildConnector({...
 timeout:connectTimeout,...typeof autoSelectFamily==="boolean"?{autoSelectFamily,autoSelectFamilyAttemptTimeout}:void 0,...connect2})}
 super();this[kConnections]=connections||null;this[kUrl]=util.parseOrigin(origin2);this[kOptions]={...util.deepClone(options),
 connect:connect2,allowH2,clientTtl,socketPath};this[kOptions].interceptors=options.interceptors?{...options.interceptors}:
-void 0;this[kFactory]=factory;this[kIndex]=-1;this.on("connect",(origin3,targets2)=>{if(clientTtl!=null&&clientTtl>0){for(const target of targets2){
-Object.assign(target,{ttl:Date.now()})}}});this.on("connectionError",(origin3,targets2,error3)=>{for(const target of targets2){
+void 0;this[kFactory]=factory;this[kIndex]=-1;this.on("connect",(origin3,targets)=>{if(clientTtl!=null&&clientTtl>0){for(const target of targets){
+Object.assign(target,{ttl:Date.now()})}}});this.on("connectionError",(origin3,targets,error3)=>{for(const target of targets){
 const idx=this[kClients].indexOf(target);if(idx!==-1){this[kClients].splice(idx,1)}}})}[kGetDispatcher](){const clientTtlOption=this[kOptions].
 clientTtl;const clientsLength=this[kClients].length;if(clientsLength===0){const dispatcher=this[kFactory](this[kUrl],this[kOptions]);
 this[kAddClient](dispatcher);return dispatcher}let checked2=0;while(checked2<clientsLength){this[kIndex]=(this[kIndex]+1)%
@@ -2971,20 +2971,20 @@ factory=defaultFactory,maxOrigins=Infinity,connect:connect2,tls,...options}={}){
 "connect must be a function or an object")}if(typeof maxOrigins!=="number"||Number.isNaN(maxOrigins)||maxOrigins<=0){throw new InvalidArgumentError2(
 "maxOrigins must be a number greater than 0")}super(options);if(connect2&&typeof connect2!=="function"){connect2={...connect2}}
 if(tls&&typeof tls!=="function"){tls={...tls}}this[kOptions]={...util.deepClone(options),maxOrigins,connect:connect2,tls};
-this[kFactory]=factory;this[kClients]=new Map;this[kOrigins]=new Set;this[kOnDrain]=(origin2,targets2)=>{this.emit("drai\
-n",origin2,[this,...targets2])};this[kOnConnect]=(origin2,targets2)=>{this.emit("connect",origin2,[this,...targets2])};this[kOnDisconnect]=
-(origin2,targets2,err)=>{this.emit("disconnect",origin2,[this,...targets2],err)};this[kOnConnectionError]=(origin2,targets2,err)=>{
-this.emit("connectionError",origin2,[this,...targets2],err)}}get[kRunning](){let ret=0;for(const{dispatcher}of this[kClients].
+this[kFactory]=factory;this[kClients]=new Map;this[kOrigins]=new Set;this[kOnDrain]=(origin2,targets)=>{this.emit("drain",
+origin2,[this,...targets])};this[kOnConnect]=(origin2,targets)=>{this.emit("connect",origin2,[this,...targets])};this[kOnDisconnect]=
+(origin2,targets,err)=>{this.emit("disconnect",origin2,[this,...targets],err)};this[kOnConnectionError]=(origin2,targets,err)=>{
+this.emit("connectionError",origin2,[this,...targets],err)}}get[kRunning](){let ret=0;for(const{dispatcher}of this[kClients].
 values()){ret+=dispatcher[kRunning]}return ret}[kDispatch](opts,handler2){let key;if(opts.origin&&(typeof opts.origin===
 "string"||opts.origin instanceof URL)){key=String(opts.origin)}else{throw new InvalidArgumentError2("opts.origin must be\
  a non-empty string or URL.")}if(this[kOrigins].size>=this[kOptions].maxOrigins&&!this[kOrigins].has(key)){throw new MaxOriginsReachedError}
 const result=this[kClients].get(key);let dispatcher=result&&result.dispatcher;if(!dispatcher){const closeClientIfUnused=connected=>{
 const result2=this[kClients].get(key);if(result2){if(connected)result2.count-=1;if(result2.count<=0){this[kClients].delete(
 key);if(!result2.dispatcher.destroyed){result2.dispatcher.close()}}this[kOrigins].delete(key)}};dispatcher=this[kFactory](
-opts.origin,this[kOptions]).on("drain",this[kOnDrain]).on("connect",(origin2,targets2)=>{const result2=this[kClients].get(
-key);if(result2){result2.count+=1}this[kOnConnect](origin2,targets2)}).on("disconnect",(origin2,targets2,err)=>{closeClientIfUnused(
-true);this[kOnDisconnect](origin2,targets2,err)}).on("connectionError",(origin2,targets2,err)=>{closeClientIfUnused(false);
-this[kOnConnectionError](origin2,targets2,err)});this[kClients].set(key,{count:0,dispatcher});this[kOrigins].add(key)}return dispatcher.
+opts.origin,this[kOptions]).on("drain",this[kOnDrain]).on("connect",(origin2,targets)=>{const result2=this[kClients].get(
+key);if(result2){result2.count+=1}this[kOnConnect](origin2,targets)}).on("disconnect",(origin2,targets,err)=>{closeClientIfUnused(
+true);this[kOnDisconnect](origin2,targets,err)}).on("connectionError",(origin2,targets,err)=>{closeClientIfUnused(false);
+this[kOnConnectionError](origin2,targets,err)});this[kClients].set(key,{count:0,dispatcher});this[kOrigins].add(key)}return dispatcher.
 dispatch(opts,handler2)}[kClose](){const closePromises=[];for(const{dispatcher}of this[kClients].values()){closePromises.
 push(dispatcher.close())}this[kClients].clear();return Promise.all(closePromises)}[kDestroy](err){const destroyPromises=[];
 for(const{dispatcher}of this[kClients].values()){destroyPromises.push(dispatcher.destroy(err))}this[kClients].clear();return Promise.
@@ -3243,13 +3243,13 @@ headersSent){if(statusCode!==206&&(this.start>0||statusCode!==200)){throw new Re
 headers["content-range"]);if(!contentRange){throw new RequestRetryError("Content-Range mismatch",statusCode,{headers,data:{
 count:this.retryCount}})}if(this.etag!=null&&this.etag!==headers.etag){throw new RequestRetryError("ETag mismatch",statusCode,
 {headers,data:{count:this.retryCount}})}validatePartialResponseContentLength(headers,contentRange,statusCode,this.retryCount);
-const{start:start3,size:size2,end:end2=size2?size2-1:null}=contentRange;if(this.start!==start3||this.end!=null&&this.end!==
+const{start:start2,size:size2,end:end2=size2?size2-1:null}=contentRange;if(this.start!==start2||this.end!=null&&this.end!==
 end2){throw new RequestRetryError("Content-Range mismatch",statusCode,{headers,data:{count:this.retryCount}})}return}if(this.
 end==null){if(statusCode===206){const range2=parseRangeHeader(headers["content-range"]);if(range2==null){this.headersSent=
 true;this.handler.onResponseStart?.(this.controllerProxy,statusCode,headers,statusMessage);return}validatePartialResponseContentLength(
-headers,range2,statusCode,this.retryCount);const{start:start3,size:size2,end:end2=size2?size2-1:null}=range2;assert2(start3!=
-null&&Number.isFinite(start3),"content-range mismatch");assert2(end2!=null&&Number.isFinite(end2),"invalid content-lengt\
-h");this.start=start3;this.end=end2}if(this.end==null){const contentLength=headers["content-length"];this.end=contentLength!=
+headers,range2,statusCode,this.retryCount);const{start:start2,size:size2,end:end2=size2?size2-1:null}=range2;assert2(start2!=
+null&&Number.isFinite(start2),"content-range mismatch");assert2(end2!=null&&Number.isFinite(end2),"invalid content-lengt\
+h");this.start=start2;this.end=end2}if(this.end==null){const contentLength=headers["content-length"];this.end=contentLength!=
 null?Number(contentLength)-1:null}assert2(Number.isFinite(this.start));assert2(this.end==null||Number.isFinite(this.end),
 "invalid content-length");this.resume=true;this.etag=headers.etag!=null?headers.etag:null;if(this.etag!=null&&this.etag[0]===
 "W"&&this.etag[1]==="/"){this.etag=null}this.headersSent=true;this.handler.onResponseStart?.(this.controllerProxy,statusCode,
@@ -3310,13 +3310,13 @@ on("close",()=>{reject(new TypeError("unusable"))})}else{reject(rState.errored??
 ()=>{stream[kConsume]={type,stream,resolve:resolve20,reject,length:0,body:[]};stream.on("error",function(err){consumeFinish(
 this[kConsume],err)}).on("close",function(){if(this[kConsume].body!==null){consumeFinish(this[kConsume],new RequestAbortedError)}});
 consumeStart(stream[kConsume])})}})}function consumeStart(consume2){if(consume2.body===null){return}const{_readableState:state}=consume2.
-stream;if(state.bufferIndex){const start3=state.bufferIndex;const end2=state.buffer.length;for(let n2=start3;n2<end2;n2++){
+stream;if(state.bufferIndex){const start2=state.bufferIndex;const end2=state.buffer.length;for(let n2=start2;n2<end2;n2++){
 consumePush(consume2,state.buffer[n2])}}else{for(const chunk of state.buffer){consumePush(consume2,chunk)}}if(state.endEmitted){
 consumeEnd(this[kConsume],this._readableState.encoding)}else{consume2.stream.on("end",function(){consumeEnd(this[kConsume],
 this._readableState.encoding)})}consume2.stream.resume();while(consume2.stream.read()!=null){}}function chunksDecode(chunks,length2,encoding){
 if(chunks.length===0||length2===0){return""}const buffer=chunks.length===1?chunks[0]:Buffer.concat(chunks,length2);const bufferLength=buffer.
-length;const start3=bufferLength>2&&buffer[0]===239&&buffer[1]===187&&buffer[2]===191?3:0;if(!encoding||encoding==="utf8"||
-encoding==="utf-8"){return buffer.utf8Slice(start3,bufferLength)}else{return buffer.subarray(start3,bufferLength).toString(
+length;const start2=bufferLength>2&&buffer[0]===239&&buffer[1]===187&&buffer[2]===191?3:0;if(!encoding||encoding==="utf8"||
+encoding==="utf-8"){return buffer.utf8Slice(start2,bufferLength)}else{return buffer.subarray(start2,bufferLength).toString(
 encoding)}}function chunksConcat(chunks,length2){if(chunks.length===0||length2===0){return new Uint8Array(0)}if(chunks.length===
 1){return new Uint8Array(chunks[0])}const buffer=new Uint8Array(Buffer.allocUnsafeSlow(length2).buffer);let offset=0;for(let i2=0;i2<
 chunks.length;++i2){const chunk=chunks[i2];buffer.set(chunk,offset);offset+=chunk.length}return buffer}function consumeEnd(consume2,encoding){
@@ -4001,14 +4001,14 @@ hasSafeIterator,isValidHTTPToken}=require_util();var{serializePathWithQuery}=req
 var RESTRICTIVE_DIRECTIVE_NAMES=["no-store","private","no-cache"];var kInvalidCacheControlDirectives=Symbol("invalid cac\
 he-control directives");function trimOWS(value3){return value3.replace(/^[\t ]+|[\t ]+$/g,"")}function arrayIncludes(array2,value3){
 for(let i2=0;i2<array2.length;i2++){if(array2[i2]===value3){return true}}return false}function trimOWSStart(value3){return value3.
-replace(/^[\t ]+/,"")}function trimOWSEnd(value3){return value3.replace(/[\t ]+$/,"")}function findUnescapedQuote(value3,start3){
-let escaped3=false;for(let i2=start3;i2<value3.length;i2++){if(escaped3){escaped3=false}else if(value3[i2]==="\\"){escaped3=
-true}else if(value3[i2]==='"'){return i2}}return-1}function splitCacheControlHeaderValue(value3){const directives=[];let start3=0;
+replace(/^[\t ]+/,"")}function trimOWSEnd(value3){return value3.replace(/[\t ]+$/,"")}function findUnescapedQuote(value3,start2){
+let escaped3=false;for(let i2=start2;i2<value3.length;i2++){if(escaped3){escaped3=false}else if(value3[i2]==="\\"){escaped3=
+true}else if(value3[i2]==='"'){return i2}}return-1}function splitCacheControlHeaderValue(value3){const directives=[];let start2=0;
 let quoteStart=-1;let inQuote=false;let escaped3=false;for(let i2=0;i2<value3.length;i2++){if(inQuote){if(escaped3){escaped3=
 false}else if(value3[i2]==="\\"){escaped3=true}else if(value3[i2]==='"'){inQuote=false;quoteStart=-1}}else if(value3[i2]===
-'"'){inQuote=true;quoteStart=i2}else if(value3[i2]===","){directives.push({value:value3.substring(start3,i2),fromMalformedQuote:false});
-start3=i2+1}}if(!inQuote){directives.push({value:value3.substring(start3),fromMalformedQuote:false});return directives}const tail=value3.
-substring(start3);const quoteOffset=quoteStart-start3;let tailStart=0;for(let i2=0;i2<tail.length;i2++){if(tail[i2]===","){
+'"'){inQuote=true;quoteStart=i2}else if(value3[i2]===","){directives.push({value:value3.substring(start2,i2),fromMalformedQuote:false});
+start2=i2+1}}if(!inQuote){directives.push({value:value3.substring(start2),fromMalformedQuote:false});return directives}const tail=value3.
+substring(start2);const quoteOffset=quoteStart-start2;let tailStart=0;for(let i2=0;i2<tail.length;i2++){if(tail[i2]===","){
 directives.push({value:tail.substring(tailStart,i2),fromMalformedQuote:tailStart>quoteOffset});tailStart=i2+1}}directives.
 push({value:tail.substring(tailStart),fromMalformedQuote:tailStart>quoteOffset});return directives}function markInvalidCacheControlDirective(directives,key){
 let invalidDirectives=directives[kInvalidCacheControlDirectives];if(invalidDirectives===void 0){invalidDirectives=new Set;
@@ -5899,9 +5899,9 @@ isASCIINumber}}});var require_eventsource_stream=__commonJS({"node_modules/undic
 "use strict";var buffer=__require("node:buffer");var{Transform}=__require("node:stream");var{isASCIINumber,isValidLastEventId}=require_util6();
 var BOM=[239,187,191];var LF=10;var CR=13;var COLON=58;var SPACE=32;var defaultMaxEventSize=buffer.kStringMaxLength;var DATA=Buffer.
 from("data");var EVENT=Buffer.from("event");var ID=Buffer.from("id");var RETRY=Buffer.from("retry");var minParserItems=1024;
-var maxParserItems=131072;var bytesPerParserItem=128;function isASCIINumberBytes(buffer2,start3){if(start3>=buffer2.length){
-return false}for(let i2=start3;i2<buffer2.length;i2++){if(buffer2[i2]<48||buffer2[i2]>57){return false}}return true}function isValidLastEventIdBytes(buffer2,start3){
-for(let i2=start3;i2<buffer2.length;i2++){if(buffer2[i2]===0){return false}}return true}function isFieldName(line,length2,field2){
+var maxParserItems=131072;var bytesPerParserItem=128;function isASCIINumberBytes(buffer2,start2){if(start2>=buffer2.length){
+return false}for(let i2=start2;i2<buffer2.length;i2++){if(buffer2[i2]<48||buffer2[i2]>57){return false}}return true}function isValidLastEventIdBytes(buffer2,start2){
+for(let i2=start2;i2<buffer2.length;i2++){if(buffer2[i2]===0){return false}}return true}function isFieldName(line,length2,field2){
 if(length2!==field2.length){return false}for(let i2=0;i2<length2;i2++){if(line[i2]!==field2[i2]){return false}}return true}
 function createMaxEventSizeExceededError(){const error3=new Error("EventSource message size exceeded");error3.aborted=false;
 return error3}var EventSourceStream=class extends Transform{state;checkBOM=true;crlfCheck=false;eventEndCheck=false;chunks=[];chunkIndex=0;pos=0;lineChunkIndex=0;linePos=0;lineLength=0;eventSize=0;eventFieldSizes={
@@ -5944,8 +5944,8 @@ chunkIndex;this.linePos=this.pos;this.lineLength=0;this.dropConsumedChunks()}dro
 0){const consumed=this.lineChunkIndex;this.chunks.splice(0,consumed);this.lineChunkIndex=0;this.chunkIndex-=consumed}if(this.
 chunkIndex===this.chunks.length){this.chunks.length=0;this.chunkIndex=0;this.pos=0;this.lineChunkIndex=0;this.linePos=0}}readLine(){
 if(this.lineChunkIndex===this.chunkIndex){return this.chunks[this.chunkIndex].subarray(this.linePos,this.pos)}const chunks=[];
-let length2=0;for(let i2=this.lineChunkIndex;i2<=this.chunkIndex;i2++){const chunk=this.chunks[i2];const start3=i2===this.
-lineChunkIndex?this.linePos:0;const end2=i2===this.chunkIndex?this.pos:chunk.length;const slice=chunk.subarray(start3,end2);
+let length2=0;for(let i2=this.lineChunkIndex;i2<=this.chunkIndex;i2++){const chunk=this.chunks[i2];const start2=i2===this.
+lineChunkIndex?this.linePos:0;const end2=i2===this.chunkIndex?this.pos:chunk.length;const slice=chunk.subarray(start2,end2);
 length2+=slice.length;chunks.push(slice)}return Buffer.concat(chunks,length2)}peekBufferedByte(offset){let chunkIndex=this.
 lineChunkIndex;let pos=this.linePos;while(chunkIndex<this.chunks.length){const chunk=this.chunks[chunkIndex];const remaining=chunk.
 length-pos;if(offset<remaining){return chunk[pos+offset]}offset-=remaining;chunkIndex++;pos=0}}discardLeadingBytes(count3){
@@ -6066,16 +6066,16 @@ parseFloat(value3);if(!Number.isFinite(num)){return UnsafeNumberReason.overflow}
 return UnsafeNumberReason.truncate_float}function splitNumber(value3){const match=value3.match(/^(-?)(\d+(?:\.\d*)?)([eE]([+-]?\d+))?$/);
 if(!match){throw new SyntaxError(`Invalid number: ${value3}`)}const sign=match[1];const digitsStr=match[2];let exponent=match[4]!==
 void 0?Number.parseInt(match[4],10):0;const dot=digitsStr.indexOf(".");exponent+=dot!==-1?dot-1:digitsStr.length-1;const coefficient=digitsStr.
-replace(".","");const{start:start3,end:end2}=getSignificantDigitRange(coefficient);exponent-=start3;const digits=coefficient.
-slice(start3,end2);return digits.length>0?{sign,digits,exponent}:{sign:"",digits:"0",exponent:0}}function compareNumber(a2,b){
+replace(".","");const{start:start2,end:end2}=getSignificantDigitRange(coefficient);exponent-=start2;const digits=coefficient.
+slice(start2,end2);return digits.length>0?{sign,digits,exponent}:{sign:"",digits:"0",exponent:0}}function compareNumber(a2,b){
 if(a2===b){return 0}const aa=splitNumber(a2);const bb=splitNumber(b);const sign=aa.sign==="-"?-1:1;if(aa.sign!==bb.sign){
 return sign}if(aa.digits==="0"){return bb.digits==="0"?0:-1}if(bb.digits==="0"){return 1}if(aa.exponent!==bb.exponent){return aa.
 exponent>bb.exponent?sign:aa.exponent<bb.exponent?-sign:0}return aa.digits>bb.digits?sign:aa.digits<bb.digits?-sign:0}function extractSignificantDigits(value3){
-const{start:start3,end:end2}=getSignificantDigitRange(value3);const digits=value3.substring(start3,end2);const dot=digits.
+const{start:start2,end:end2}=getSignificantDigitRange(value3);const digits=value3.substring(start2,end2);const dot=digits.
 indexOf(".");if(dot===-1){return digits}return digits.substring(0,dot)+digits.substring(dot+1)}function getSignificantDigitRange(value3){
-let start3=0;if(value3[0]==="-"){start3++}while(value3[start3]==="0"||value3[start3]==="."){start3++}let end2=value3.lastIndexOf(
+let start2=0;if(value3[0]==="-"){start2++}while(value3[start2]==="0"||value3[start2]==="."){start2++}let end2=value3.lastIndexOf(
 "e");if(end2===-1){end2=value3.lastIndexOf("E")}if(end2===-1){end2=value3.length}while((value3[end2-1]==="0"||value3[end2-
-1]===".")&&end2>start3){end2--}return{start:start3,end:end2}}var INTEGER_REGEX,NUMBER_REGEX,UnsafeNumberReason;var init_utils=__esm(
+1]===".")&&end2>start2){end2--}return{start:start2,end:end2}}var INTEGER_REGEX,NUMBER_REGEX,UnsafeNumberReason;var init_utils=__esm(
 {"node_modules/lossless-json/lib/esm/utils.js"(){INTEGER_REGEX=/^-?[0-9]+$/;NUMBER_REGEX=/^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 UnsafeNumberReason=(function(UnsafeNumberReason2){UnsafeNumberReason2["underflow"]="underflow";UnsafeNumberReason2["over\
 flow"]="overflow";UnsafeNumberReason2["truncate_integer"]="truncate_integer";UnsafeNumberReason2["truncate_float"]="trun\
@@ -6097,10 +6097,10 @@ array2[i2]=value3}}return array2}var init_revive=__esm({"node_modules/lossless-j
 parseNumber??parseLosslessNumber;const onDuplicateKey=optionsObj?.onDuplicateKey??throwDuplicateKey;let i2=0;const value3=parseValue();
 expectValue(value3);expectEndOfInput();return reviver?revive(value3,reviver):value3;function parseObject(){if(text6.charCodeAt(
 i2)===codeOpeningBrace){i2++;skipWhitespace();const object3={};let initial=true;while(i2<text6.length&&text6.charCodeAt(
-i2)!==codeClosingBrace){if(!initial){eatComma();skipWhitespace()}else{initial=false}const start3=i2;const key=parseString();
+i2)!==codeClosingBrace){if(!initial){eatComma();skipWhitespace()}else{initial=false}const start2=i2;const key=parseString();
 if(key===void 0){throwObjectKeyExpected();return}skipWhitespace();eatColon();const value4=parseValue();if(value4===void 0){
 throwObjectValueExpected();return}if(Object.prototype.hasOwnProperty.call(object3,key)&&!isDeepEqual(value4,object3[key])){
-const returnedValue=onDuplicateKey({key,position:start3+1,oldValue:object3[key],newValue:value4});if(returnedValue!==void 0){
+const returnedValue=onDuplicateKey({key,position:start2+1,oldValue:object3[key],newValue:value4});if(returnedValue!==void 0){
 setObjectKey(object3,key,returnedValue)}}else{setObjectKey(object3,key,value4)}}if(text6.charCodeAt(i2)!==codeClosingBrace){
 throwObjectKeyOrEndExpected()}i2++;return object3}}function parseArray(){if(text6.charCodeAt(i2)===codeOpeningBracket){i2++;
 skipWhitespace();const array2=[];let initial=true;while(i2<text6.length&&text6.charCodeAt(i2)!==codeClosingBracket){if(!initial){
@@ -6115,26 +6115,26 @@ void 0){result+=escapeChar;i2++}else if(char==="u"){if(isHex(text6.charCodeAt(i2
 text6.charCodeAt(i2+4))&&isHex(text6.charCodeAt(i2+5))){result+=String.fromCharCode(Number.parseInt(text6.slice(i2+2,i2+
 6),16));i2+=5}else{throwInvalidUnicodeCharacter(i2)}}else{throwInvalidEscapeCharacter(i2)}}else{if(isValidStringCharacter(
 text6.charCodeAt(i2))){result+=text6[i2]}else{throwInvalidCharacter(text6[i2])}}i2++}expectEndOfString();i2++;return result}}
-function parseNumeric(){const start3=i2;if(text6.charCodeAt(i2)===codeMinus){i2++;expectDigit(start3)}if(text6.charCodeAt(
+function parseNumeric(){const start2=i2;if(text6.charCodeAt(i2)===codeMinus){i2++;expectDigit(start2)}if(text6.charCodeAt(
 i2)===codeZero){i2++}else if(isNonZeroDigit(text6.charCodeAt(i2))){i2++;while(isDigit(text6.charCodeAt(i2))){i2++}}else{
-return void 0}if(text6.charCodeAt(i2)===codeDot){i2++;expectDigit(start3);while(isDigit(text6.charCodeAt(i2))){i2++}}if(text6.
+return void 0}if(text6.charCodeAt(i2)===codeDot){i2++;expectDigit(start2);while(isDigit(text6.charCodeAt(i2))){i2++}}if(text6.
 charCodeAt(i2)===codeLowercaseE||text6.charCodeAt(i2)===codeUppercaseE){i2++;if(text6.charCodeAt(i2)===codeMinus||text6.
-charCodeAt(i2)===codePlus){i2++}expectDigit(start3);while(isDigit(text6.charCodeAt(i2))){i2++}}if(i2>start3){return parseNumber(
-text6.slice(start3,i2))}}function eatComma(){if(text6.charCodeAt(i2)!==codeComma){throw new SyntaxError(`Comma ',' expec\
+charCodeAt(i2)===codePlus){i2++}expectDigit(start2);while(isDigit(text6.charCodeAt(i2))){i2++}}if(i2>start2){return parseNumber(
+text6.slice(start2,i2))}}function eatComma(){if(text6.charCodeAt(i2)!==codeComma){throw new SyntaxError(`Comma ',' expec\
 ted after value ${gotAt()}`)}i2++}function eatColon(){if(text6.charCodeAt(i2)!==codeColon){throw new SyntaxError(`Colon \
 ':' expected after property name ${gotAt()}`)}i2++}function expectValue(value4){if(value4===void 0){throw new SyntaxError(
 `JSON value expected ${gotAt()}`)}}function expectArrayItem(value4){if(value4===void 0){throw new SyntaxError(`Array ite\
 m expected ${gotAt()}`)}}function expectEndOfInput(){if(i2<text6.length){throw new SyntaxError(`Expected end of input ${gotAt()}`)}}
-function expectDigit(start3){if(!isDigit(text6.charCodeAt(i2))){const numSoFar=text6.slice(start3,i2);throw new SyntaxError(
+function expectDigit(start2){if(!isDigit(text6.charCodeAt(i2))){const numSoFar=text6.slice(start2,i2);throw new SyntaxError(
 `Invalid number '${numSoFar}', expecting a digit ${gotAt()}`)}}function expectEndOfString(){if(text6.charCodeAt(i2)!==codeDoubleQuote){
 throw new SyntaxError(`End of string '"' expected ${gotAt()}`)}}function throwObjectKeyExpected(){throw new SyntaxError(
 `Quoted object key expected ${gotAt()}`)}function throwDuplicateKey({key,position}){throw new SyntaxError(`Duplicate key\
  '${key}' encountered at position ${position}`)}function throwObjectKeyOrEndExpected(){throw new SyntaxError(`Quoted obj\
 ect key or end of object '}' expected ${gotAt()}`)}function throwArrayItemOrEndExpected(){throw new SyntaxError(`Array i\
 tem or end of array ']' expected ${gotAt()}`)}function throwInvalidCharacter(char){throw new SyntaxError(`Invalid charac\
-ter '${char}' ${pos()}`)}function throwInvalidEscapeCharacter(start3){const chars=text6.slice(start3,start3+2);throw new SyntaxError(
+ter '${char}' ${pos()}`)}function throwInvalidEscapeCharacter(start2){const chars=text6.slice(start2,start2+2);throw new SyntaxError(
 `Invalid escape character '${chars}' ${pos()}`)}function throwObjectValueExpected(){throw new SyntaxError(`Object value \
-expected after ':' ${pos()}`)}function throwInvalidUnicodeCharacter(start3){const chars=text6.slice(start3,start3+6);throw new SyntaxError(
+expected after ':' ${pos()}`)}function throwInvalidUnicodeCharacter(start2){const chars=text6.slice(start2,start2+6);throw new SyntaxError(
 `Invalid unicode character '${chars}' ${pos()}`)}function pos(){return`at position ${i2}`}function got(){return i2<text6.
 length?`but got '${text6[i2]}'`:"but reached end of input"}function gotAt(){return`${got()} ${pos()}`}}function setObjectKey(object3,key,value3){
 if(key==="__proto__"){Object.defineProperty(object3,key,{value:value3,writable:true,enumerable:true,configurable:true})}else{
@@ -6221,8 +6221,8 @@ Object.values(value3).some(holdsExact)}function plainNumber(text6){const number4
 return void 0;if(!Number.isSafeInteger(number4))return number4;const whole3=new LosslessNumber(String(number4));return compareLosslessNumber(
 new LosslessNumber(text6),whole3)===0?Number(whole3.value):void 0}var suspicious,numberWriter;var init_json=__esm({"src/\
 base/json.ts"(){"use strict";init_esm();init_values();suspicious=/(?:^|[\s,[]|["\s]:)(?:-0|-?\d{16}|-?\d+[.eE])/;numberWriter=
-{test:value3=>value3 instanceof ExactNumber,stringify:String}}});function escapeCharacter(character){const code2=character.codePointAt(0)??0;const hex2=code2.toString(16);return short[character]??
-(code2>65535?`\\u{${hex2}}`:`\\u${hex2.padStart(4,"0")}`)}function escapeText(text6){return text6.replace(hostile,escapeCharacter).
+{test:value3=>value3 instanceof ExactNumber,stringify:String}}});function escapeCharacter(character){const code2=character.codePointAt(0)??0;const hex=code2.toString(16);return short[character]??
+(code2>65535?`\\u{${hex}}`:`\\u${hex.padStart(4,"0")}`)}function escapeText(text6){return text6.replace(hostile,escapeCharacter).
 replace(logCommand,"\\u0023")}function escapeLines(text6){return text6.split("\n").map(escapeText).map(disarm).join("\n")}
 function disarm(line){return line.replace(/^(\s*):(?=:)/,"$1\\u003a")}function quote(text6){return escapeText(JSON.stringify(
 text6))}function bare(text6){return/^[\p{L}\p{N}_.:@/+*-][\p{L}\p{M}\p{N}_.:@/+*-]*$/u.test(text6)&&escapeText(text6)===
@@ -6395,13 +6395,13 @@ HEADER_LENGTH,CHOICE_BITS_PER_CHAR,BUCKET_HASH_1,BUCKET_HASH_2,PAIR_TABLE_SIZE,C
 for(let code2=48;code2<=57;code2++)remap[code2]=code2-47;for(let code2=65;code2<=90;code2++)remap[code2]=code2-54;for(let code2=97;code2<=
 122;code2++)remap[code2]=code2-60;return remap})()}});function isNumber2(code2){return code2-CHAR_ZERO>>>0<=9}function isAlphaNumeric(code2){return isNumber2(code2)||(code2|TO_LOWER_BIT)-
 CHAR_LOWER_A>>>0<=25}function isEntityInAttributeInvalidEnd(code2){return code2===CHAR_EQUALS||isAlphaNumeric(code2)}function emitHtmlValue(packed2){
-const off=packed2>>2;return(packed2&1)===0?htmlValues.charAt(off):htmlValues.slice(off,off+(packed2&1)+1)}function findSlotHtml(text6,start3,length2){
-const c0=text6.charCodeAt(start3);const c12=text6.charCodeAt(start3+1);const c2=text6.charCodeAt(start3+length2-2);const c3=text6.
-charCodeAt(start3+length2-1);if((c0|c12|c2|c3)>127)return-1;const key=c0<<25|c12<<18|c2<<11|CHAR_REMAP[c3]<<5|length2;let slot=2*
+const off=packed2>>2;return(packed2&1)===0?htmlValues.charAt(off):htmlValues.slice(off,off+(packed2&1)+1)}function findSlotHtml(text6,start2,length2){
+const c0=text6.charCodeAt(start2);const c12=text6.charCodeAt(start2+1);const c2=text6.charCodeAt(start2+length2-2);const c3=text6.
+charCodeAt(start2+length2-1);if((c0|c12|c2|c3)>127)return-1;const key=c0<<25|c12<<18|c2<<11|CHAR_REMAP[c3]<<5|length2;let slot=2*
 ((Math.imul(key,BUCKET_HASH_1)>>>16)*htmlBuckets>>>16);for(let attempt=0;;attempt++){if(htmlKeys[slot]===key&&(length2<=
-4||isMidMatchHtml(slot,text6,start3,length2))){return slot}if(htmlKeys[slot+1]===key&&(length2<=4||isMidMatchHtml(slot+1,
-text6,start3,length2))){return slot+1}if(attempt===1)return-1;slot=2*((Math.imul(key,BUCKET_HASH_2)>>>16)*htmlBuckets>>>
-16)}}function isMidMatchHtml(slot,text6,start3,length2){let wordIndex=htmlSlotMidOff[slot];let index=start3+2;const end2=start3+
+4||isMidMatchHtml(slot,text6,start2,length2))){return slot}if(htmlKeys[slot+1]===key&&(length2<=4||isMidMatchHtml(slot+1,
+text6,start2,length2))){return slot+1}if(attempt===1)return-1;slot=2*((Math.imul(key,BUCKET_HASH_2)>>>16)*htmlBuckets>>>
+16)}}function isMidMatchHtml(slot,text6,start2,length2){let wordIndex=htmlSlotMidOff[slot];let index=start2+2;const end2=start2+
 length2-2;while(index+1<end2){if((text6.charCodeAt(index)|text6.charCodeAt(index+1)<<16)!==htmlMiddles[wordIndex++])return false;
 index+=2}return index===end2||text6.charCodeAt(index)===(htmlMiddles[wordIndex]&65535)}function unpackConsumed(packed2){
 const consumed=packed2>>>NUMERIC_CONSUMED_SHIFT;return consumed===NUMERIC_CONSUMED_OVERFLOW?longNumericConsumed:consumed}
@@ -6412,30 +6412,30 @@ break}}}else{digitsStart=index;while(index<inputLength){const char=input.charCod
 if(digit<=9){codePoint=codePoint*10+digit;index++}else{break}}}if(index===digitsStart)return 0;if(codePoint>1114111)codePoint=
 1114112;let consumed=index-offset+2;if(index<inputLength&&input.charCodeAt(index)===CHAR_SEMI){consumed+=1}else if(isStrict){
 return 0}if(consumed>=NUMERIC_CONSUMED_OVERFLOW){longNumericConsumed=consumed;consumed=NUMERIC_CONSUMED_OVERFLOW}return consumed<<
-NUMERIC_CONSUMED_SHIFT|codePoint}function findLegacySlot(input,start3,maxLength2){let legacy=htmlLengthBits[pairIndex(input.
-charCodeAt(start3),input.charCodeAt(start3+1))]>>>16&31;while(legacy!==0){const top=31-Math.clz32(legacy);legacy^=1<<top;
-if(top+2>maxLength2)continue;const slot=findSlotHtml(input,start3,top+2);if(slot>=0&&(htmlSlotValue[slot]&2)!==0){return slot<<
-3|top+2}}return-1}function findLongClassMatch(input,start3,mode){const length2=input.slice(start3,start3+32).indexOf(";");
-if(length2-2>>>0<=29){const slot=findSlotHtml(input,start3,length2);if(slot>=0)return slot<<6|length2+1}if(mode!==DecodingMode.
-Strict){const packed2=findLegacySlot(input,start3,Math.min(31,input.length-start3));if(packed2>=0){const length3=packed2&
-7;if(mode!==DecodingMode.Attribute||start3+length3>=input.length||!isEntityInAttributeInvalidEnd(input.charCodeAt(start3+
+NUMERIC_CONSUMED_SHIFT|codePoint}function findLegacySlot(input,start2,maxLength2){let legacy=htmlLengthBits[pairIndex(input.
+charCodeAt(start2),input.charCodeAt(start2+1))]>>>16&31;while(legacy!==0){const top=31-Math.clz32(legacy);legacy^=1<<top;
+if(top+2>maxLength2)continue;const slot=findSlotHtml(input,start2,top+2);if(slot>=0&&(htmlSlotValue[slot]&2)!==0){return slot<<
+3|top+2}}return-1}function findLongClassMatch(input,start2,mode){const length2=input.slice(start2,start2+32).indexOf(";");
+if(length2-2>>>0<=29){const slot=findSlotHtml(input,start2,length2);if(slot>=0)return slot<<6|length2+1}if(mode!==DecodingMode.
+Strict){const packed2=findLegacySlot(input,start2,Math.min(31,input.length-start2));if(packed2>=0){const length3=packed2&
+7;if(mode!==DecodingMode.Attribute||start2+length3>=input.length||!isEntityInAttributeInvalidEnd(input.charCodeAt(start2+
 length3)))return packed2>>3<<6|length3}}return-1}function nextOffset(input,last){if(last>=input.length)return-1;return input.
 charCodeAt(last)===CHAR_AMP?last:input.indexOf("&",last)}function decodeHtmlText(input,mode){const isLegacyAllowed=mode!==
 DecodingMode.Strict;let offset=input.indexOf("&");if(offset<0)return input;const inputLength=input.length;let result="";
-let last=0;do{const start3=offset+1;if(start3+1>=inputLength)break;const c0=input.charCodeAt(start3);if(c0===CHAR_AMP){offset=
-start3;continue}if(c0===CHAR_NUM){const packed2=parseNumericEntity(input,start3+1,!isLegacyAllowed);const consumed=unpackConsumed(
-packed2);if(consumed===0){offset=input.indexOf("&",start3)}else{if(last!==offset){result+=input.slice(last,offset)}result+=
+let last=0;do{const start2=offset+1;if(start2+1>=inputLength)break;const c0=input.charCodeAt(start2);if(c0===CHAR_AMP){offset=
+start2;continue}if(c0===CHAR_NUM){const packed2=parseNumericEntity(input,start2+1,!isLegacyAllowed);const consumed=unpackConsumed(
+packed2);if(consumed===0){offset=input.indexOf("&",start2)}else{if(last!==offset){result+=input.slice(last,offset)}result+=
 codePointToString(packed2&NUMERIC_CODE_POINT_MASK);last=offset+consumed;offset=nextOffset(input,last)}continue}const bits=htmlLengthBits[pairIndex(
-c0,input.charCodeAt(start3+1))];if((bits&32768)!==0){const packed2=findLongClassMatch(input,start3,mode);if(packed2>=0){
-if(last!==offset)result+=input.slice(last,offset);result+=emitHtmlValue(htmlSlotValue[packed2>>6]);last=start3+(packed2&
-63);offset=nextOffset(input,last)}else{offset=input.indexOf("&",start3)}continue}let probed=bits&32767;let matched=-1;while(probed!==
-0){const low=probed&-probed;probed^=low;const length2=33-Math.clz32(low);const end2=start3+length2;if(end2>inputLength)break;
+c0,input.charCodeAt(start2+1))];if((bits&32768)!==0){const packed2=findLongClassMatch(input,start2,mode);if(packed2>=0){
+if(last!==offset)result+=input.slice(last,offset);result+=emitHtmlValue(htmlSlotValue[packed2>>6]);last=start2+(packed2&
+63);offset=nextOffset(input,last)}else{offset=input.indexOf("&",start2)}continue}let probed=bits&32767;let matched=-1;while(probed!==
+0){const low=probed&-probed;probed^=low;const length2=33-Math.clz32(low);const end2=start2+length2;if(end2>inputLength)break;
 const isTerminated=end2<inputLength&&input.charCodeAt(end2)===CHAR_SEMI;if(!(isTerminated||isLegacyAllowed&&(bits>>>length2+
-14&1)!==0))continue;const slot=findSlotHtml(input,start3,length2);if(slot<0)continue;if(isTerminated){matched=slot<<6|32|
+14&1)!==0))continue;const slot=findSlotHtml(input,start2,length2);if(slot<0)continue;if(isTerminated){matched=slot<<6|32|
 length2+1;break}if((htmlSlotValue[slot]&2)!==0){matched=slot<<6|length2}}if(matched>=0){const length2=matched&31;if((matched&
-32)!==0||mode!==DecodingMode.Attribute||start3+length2>=inputLength||!isEntityInAttributeInvalidEnd(input.charCodeAt(start3+
-length2))){if(last!==offset)result+=input.slice(last,offset);result+=emitHtmlValue(htmlSlotValue[matched>>6]);last=start3+
-length2;offset=nextOffset(input,last);continue}}offset=input.indexOf("&",start3+1)}while(offset>=0);return result+input.
+32)!==0||mode!==DecodingMode.Attribute||start2+length2>=inputLength||!isEntityInAttributeInvalidEnd(input.charCodeAt(start2+
+length2))){if(last!==offset)result+=input.slice(last,offset);result+=emitHtmlValue(htmlSlotValue[matched>>6]);last=start2+
+length2;offset=nextOffset(input,last);continue}}offset=input.indexOf("&",start2+1)}while(offset>=0);return result+input.
 slice(last)}function decodeHTML(htmlString,mode=DecodingMode.Legacy){return decodeHtmlText(htmlString,mode)}function findBufferedHtmlSlot(buffer,length2){
 const key=buffer[0]<<25|buffer[1]<<18|buffer[length2-2]<<11|CHAR_REMAP[buffer[length2-1]]<<5|length2;let slot=2*((Math.imul(
 key,BUCKET_HASH_1)>>>16)*htmlBuckets>>>16);for(let attempt=0;;attempt++){if(htmlKeys[slot]===key&&(length2<=4||isBufferedMiddle(
@@ -6562,13 +6562,13 @@ run:false};this.#byBeginning.set(text6,made2);this.#flags??=new Uint8Array(2**17
 address2.slice(slash))}function createRedactor(){const tokens=new Secrets;const variables=new Secrets;const answered=new Secrets;
 const declared=new Secrets;const credentials2=[tokens,variables,answered];const short4=new Set;const knownTokens=new Set;
 const isToken=text6=>knownTokens.has(text6.toLowerCase());const values=new Innocent;const keys=new Innocent;const names3=new Innocent;
-return{add(secret3,kind="token"){for(const innocent of[values,keys,names3])innocent.forget();const trimmed2=secret3.trim();
-const credential=kind==="answer"?trimmed2.length>=leastFolded:kind!=="declared";const list2={token:tokens,variable:variables,
-answer:answered,declared}[kind];(credential?list2:declared).add(secret3,kind==="token");if(credential&&trimmed2!==""&&trimmed2.
-length<leastFolded)short4.add(trimmed2);if(kind==="token")knownTokens.add(trimmed2.toLowerCase())},redact:text6=>values.
-unless(text6,()=>replaced(text6,found(credentials2,text6,true))),redactKey:text6=>keys.unless(text6,()=>replaced(text6,found(
-credentials2,text6,false))),redactName:text6=>names3.unless(text6,()=>replaced(text6,found([tokens,variables],text6,false),
-one=>isUuid(one)&&!isToken(one))),redactFile:text6=>replaced(text6,found([tokens],text6,false)),redactSentence(text6){const own5=found(
+return{add(secret3,kind="token"){for(const innocent of[values,keys,names3])innocent.forget();const trimmed=secret3.trim();
+const credential=kind==="answer"?trimmed.length>=leastFolded:kind!=="declared";const list2={token:tokens,variable:variables,
+answer:answered,declared}[kind];(credential?list2:declared).add(secret3,kind==="token");if(credential&&trimmed!==""&&trimmed.
+length<leastFolded)short4.add(trimmed);if(kind==="token")knownTokens.add(trimmed.toLowerCase())},redact:text6=>values.unless(
+text6,()=>replaced(text6,found(credentials2,text6,true))),redactKey:text6=>keys.unless(text6,()=>replaced(text6,found(credentials2,
+text6,false))),redactName:text6=>names3.unless(text6,()=>replaced(text6,found([tokens,variables],text6,false),one=>isUuid(
+one)&&!isToken(one))),redactFile:text6=>replaced(text6,found([tokens],text6,false)),redactSentence(text6){const own5=found(
 [tokens,variables],text6,true);const quoted3=within(found([answered],text6,true),quotations(text6));return replaced(text6,
 [...own5,...quoted3],one=>isWord(one)&&!isToken(one))},redactEcho:text6=>replaced(text6,found([...credentials2,declared],
 text6,true)),holds:text6=>short4.has(text6.trim())||found(credentials2,text6,false).length>0}}function quotations(text6){
@@ -6595,12 +6595,12 @@ function inPair(text6,at3){return at3>0&&at3<text6.length&&(text6.charCodeAt(at3
 if(this.#texts.has(text6))return text6;const result=work();if(result===text6&&text6.length<=longestInnocent){if(this.#texts.
 size===mostInnocent)this.#texts.clear();this.#texts.add(text6)}return result}forget(){this.#texts.clear()}};Secrets=class{#exact=new Needles(
 leastSecret);#lowered=new Needles(leastFolded);#squeezed=new Needles(leastSqueezed);#known=new Set;#short=false;#long=false;add(secret3,runs){
-const key=`${runs} ${secret3}`;if(this.#known.has(key))return;this.#known.add(key);const trimmed2=secret3.trim();if(trimmed2.
-length<leastSecret)return;const frame=/^-----(BEGIN|END) [A-Z0-9 ]+-----$/;const lines=trimmed2.split(/\r?\n/).map(line=>line.
-trim());const own5=lines.filter(line=>!frame.test(line));for(const text6 of new Set([trimmed2,...own5.filter(({length:length2})=>length2>=
-leastFolded)])){this.#addForms(text6)}if(secret3!==trimmed2)this.#addExact(secret3);if(!runs||trimmed2.length<leastLong)
-return;for(const line of own5.length<lines.length?own5.slice(1):own5)this.#addRuns(line)}has(short4){return this.#long||
-short4&&this.#short}beginIn(text6,short4){if(short4&&this.#short&&this.#exact.beginIn(text6,"exact"))return true;return this.#long&&
+const key=`${runs} ${secret3}`;if(this.#known.has(key))return;this.#known.add(key);const trimmed=secret3.trim();if(trimmed.
+length<leastSecret)return;const frame=/^-----(BEGIN|END) [A-Z0-9 ]+-----$/;const lines=trimmed.split(/\r?\n/).map(line=>line.
+trim());const own5=lines.filter(line=>!frame.test(line));for(const text6 of new Set([trimmed,...own5.filter(({length:length2})=>length2>=
+leastFolded)])){this.#addForms(text6)}if(secret3!==trimmed)this.#addExact(secret3);if(!runs||trimmed.length<leastLong)return;
+for(const line of own5.length<lines.length?own5.slice(1):own5)this.#addRuns(line)}has(short4){return this.#long||short4&&
+this.#short}beginIn(text6,short4){if(short4&&this.#short&&this.#exact.beginIn(text6,"exact"))return true;return this.#long&&
 (this.#lowered.beginIn(text6,"lowered")||this.#squeezed.beginIn(text6,"squeezed"))}find({text:text6,small,narrow},short4,onFound){
 if(short4&&this.#short)this.#exact.find(text6,onFound);if(!this.#long)return;if(this.#lowered.beginIn(text6,"lowered"))this.#lowered.
 find(small(),onFound);if(!this.#squeezed.beginIn(text6,"squeezed"))return;const{text:squeezedText,at:at3}=narrow();this.#squeezed.
@@ -6640,8 +6640,8 @@ values(entries).filter(v=>typeof v==="number");const values=Object.entries(entri
 +k)===-1).map(([_,v])=>v);return values}function joinValues(array2,separator="|"){return array2.map(val=>stringifyPrimitive(
 val)).join(separator)}function jsonStringifyReplacer(_,value3){if(typeof value3==="bigint")return value3.toString();return value3}
 function cached(getter){return new Cached(getter)}function nullish(input){return input===null||input===void 0}function cleanRegex(source){
-const start3=source.startsWith("^")?1:0;const end2=source.endsWith("$")?source.length-1:source.length;return source.slice(
-start3,end2)}function floatSafeRemainder(val,step){const ratio=val/step;const roundedRatio=Math.round(ratio);const tolerance=4*
+const start2=source.startsWith("^")?1:0;const end2=source.endsWith("$")?source.length-1:source.length;return source.slice(
+start2,end2)}function floatSafeRemainder(val,step){const ratio=val/step;const roundedRatio=Math.round(ratio);const tolerance=4*
 Number.EPSILON*Math.max(Math.abs(ratio),1);if(Math.abs(ratio-roundedRatio)<tolerance)return 0;return ratio-roundedRatio}
 function defineLazy(object3,key,getter){let value3=void 0;Object.defineProperty(object3,key,{get(){if(value3===EVALUATING){
 return void 0}if(value3===void 0){value3=EVALUATING;value3=getter()}return value3},set(v){Object.defineProperty(object3,
@@ -6717,7 +6717,7 @@ length;i2++){if(x.issues[i2]?.continue===false){return true}}return false}functi
 map(iss=>{var _a3;(_a3=iss).path??(_a3.path=[]);iss.path.unshift(path);return iss})}function unwrapMessage(message){return typeof message===
 "string"?message:message?.message}function sizeCaps(defChecks){const caps=[];for(const ch of defChecks??[]){const d2=ch.
 _zod.def;if(!/_(length|size)$|_equals$/.test(d2.check))break;const max=d2.maximum??d2.length??d2.size;if(max>=0)caps.push(
-[max,ch])}return caps}function attachSchema(issues,start3,inst){var _a3;for(let i2=start3;i2<issues.length;i2++){(_a3=issues[i2]).
+[max,ch])}return caps}function attachSchema(issues,start2,inst){var _a3;for(let i2=start2;i2<issues.length;i2++){(_a3=issues[i2]).
 schema??(_a3.schema=inst)}}function finalizeIssue(iss,ctx,config3){var _a3;const traits5=iss.inst?._zod?.traits;if(traits5?.
 has("$ZodType")){if(traits5.has("$ZodCheck"))(_a3=iss).schema??(_a3.schema=iss.inst);else iss.schema=iss.inst}const schemaError=iss.
 schema!==iss.inst?iss.schema?._zod.def?.error:void 0;const message=iss.message?iss.message:unwrapMessage(iss.inst?._zod.
@@ -6739,7 +6739,7 @@ bytes[i2]=binaryString.charCodeAt(i2)}return bytes}function uint8ArrayToBase64(b
 bytes.length;i2++){binaryString+=String.fromCharCode(bytes[i2])}return btoa(binaryString)}function base64urlToUint8Array(base64url2){
 const base643=base64url2.replace(/-/g,"+").replace(/_/g,"/");const padding="=".repeat((4-base643.length%4)%4);return base64ToUint8Array(
 base643+padding)}function uint8ArrayToBase64url(bytes){return uint8ArrayToBase64(bytes).replace(/\+/g,"-").replace(/\//g,
-"_").replace(/=/g,"")}function hexToUint8Array(hex2){const cleanHex=hex2.replace(/^0x/,"");if(cleanHex.length%2!==0){throw new Error(
+"_").replace(/=/g,"")}function hexToUint8Array(hex){const cleanHex=hex.replace(/^0x/,"");if(cleanHex.length%2!==0){throw new Error(
 "Invalid hex string length")}const bytes=new Uint8Array(cleanHex.length/2);for(let i2=0;i2<cleanHex.length;i2+=2){bytes[i2/
 2]=Number.parseInt(cleanHex.slice(i2,i2+2),16)}return bytes}function uint8ArrayToHex(bytes){return Array.from(bytes).map(
 b=>b.toString(16).padStart(2,"0")).join("")}function members(proto,table2){for(const key in table2){const desc=Object.getOwnPropertyDescriptor(
@@ -6948,11 +6948,11 @@ ${content.join("\n")}
 issues:[]},ctx),ctx)}function standardProps(inst){return{validate:value3=>{const ctx={async:false};try{const r2=inst._zod.
 run({value:value3,issues:[]},ctx);if(!(r2 instanceof Promise))return toStandardResult(r2,ctx)}catch(_){}return validateAsync2(
 inst,value3)},vendor:"zod",version:1}}function canParseURL(input){try{if(typeof URL!=="undefined"&&typeof URL.canParse===
-"function")return URL.canParse(input);new URL(input);return true}catch{return false}}function validateURL(trimmed2,def){
-if(!("normalize"in def)&&!("hostname"in def)&&!("protocol"in def)){return canParseURL(trimmed2)||URL_UNPARSEABLE}return parseURLObject(
-trimmed2,def)}function parseURLObject(trimmed2,def){if(!def.normalize&&def.protocol?.source===httpProtocol.source&&!/^https?:\/\//i.
-test(trimmed2)){return URL_BAD_FORMAT}try{if(typeof URL!=="undefined"){const URLStatic=URL;if(typeof URLStatic.parse==="\
-function")return URLStatic.parse(trimmed2)??URL_UNPARSEABLE}return new URL(trimmed2)}catch{return URL_UNPARSEABLE}}function stripTabAndNewline(value3){
+"function")return URL.canParse(input);new URL(input);return true}catch{return false}}function validateURL(trimmed,def){if(!("\
+normalize"in def)&&!("hostname"in def)&&!("protocol"in def)){return canParseURL(trimmed)||URL_UNPARSEABLE}return parseURLObject(
+trimmed,def)}function parseURLObject(trimmed,def){if(!def.normalize&&def.protocol?.source===httpProtocol.source&&!/^https?:\/\//i.
+test(trimmed)){return URL_BAD_FORMAT}try{if(typeof URL!=="undefined"){const URLStatic=URL;if(typeof URLStatic.parse==="f\
+unction")return URLStatic.parse(trimmed)??URL_UNPARSEABLE}return new URL(trimmed)}catch{return URL_UNPARSEABLE}}function stripTabAndNewline(value3){
 return value3.replace(asciiTabOrNewline,"")}function urlHostnameOk(url,hostname3){hostname3.lastIndex=0;return hostname3.
 test(url.hostname)}function urlProtocolOk(url,protocol){protocol.lastIndex=0;return protocol.test(url.protocol.endsWith(
 ":")?url.protocol.slice(0,-1):url.protocol)}function isValidIPv6(value3){if(!ipv6Alphabet.test(value3))return false;return canParseURL(
@@ -6967,8 +6967,8 @@ parse(atob(header));if("typ"in parsedHeader&&parsedHeader?.typ!=="JWT")return fa
 (!("alg"in parsedHeader)||parsedHeader.alg!==algorithm))return false;return true}catch{return false}}function capSize(inst,size2){
 const caps=sizeCaps(inst._zod.def.checks);if(!caps.length)return;const cap=Math.min(...caps.map(c2=>c2[0]));const parse11=inst.
 _zod.parse;inst._zod.parse=(payload,ctx)=>{const n2=size2(payload.value);if(n2>cap&&!ctx?.skipChecks&&ctx?.direction!=="\
-backward"){for(const[max,ch]of sizeCaps(inst._zod.def.checks)){if(n2>max&&ch._zod.def.when(payload)){const start3=payload.
-issues.length;ch._zod.check(payload);payload.issues[start3].continue=false;attachSchema(payload.issues,start3,inst);return payload}}}
+backward"){for(const[max,ch]of sizeCaps(inst._zod.def.checks)){if(n2>max&&ch._zod.def.when(payload)){const start2=payload.
+issues.length;ch._zod.check(payload);payload.issues[start2].continue=false;attachSchema(payload.issues,start2,inst);return payload}}}
 return parse11(payload,ctx)}}function handleArrayResult(result,final,index){if(result.issues.length){final.issues.push(...prefixIssues(
 index,result.issues))}final.value[index]=result.value}function handlePropertyResult(result,final,key,input,optin,optout){
 const isPresent=key in input;const isOptionalOut=optout==="optional";if(!isPresent&&isOptionalOut&&optin==="optional"){return}
@@ -7067,14 +7067,14 @@ v1:1,v2:2,v3:3,v4:4,v5:5,v6:6,v7:7,v8:8};const v=versionMap[def.version];if(v===
 sion: "${def.version}"`);def.pattern??(def.pattern=uuid2(v))}else def.pattern??(def.pattern=uuid2());$ZodStringFormat.init(
 inst,def)});$ZodEmail=$constructor("$ZodEmail",(inst,def)=>{def.pattern??(def.pattern=email);$ZodStringFormat.init(inst,
 def)});URL_BAD_FORMAT=1;URL_UNPARSEABLE=2;asciiTabOrNewline=/[\t\n\r]/g;$ZodURL=$constructor("$ZodURL",(inst,def)=>{$ZodStringFormat.
-init(inst,def);inst._zod.check=payload=>{try{const trimmed2=payload.value.trim();const url=validateURL(trimmed2,def);if(url===
+init(inst,def);inst._zod.check=payload=>{try{const trimmed=payload.value.trim();const url=validateURL(trimmed,def);if(url===
 URL_BAD_FORMAT){payload.issues.push({code:"invalid_format",format:"url",note:"Invalid URL format",input:payload.value,inst,
 continue:!def.abort});return}if(url===URL_UNPARSEABLE){payload.issues.push({code:"invalid_format",format:"url",input:payload.
-value,inst,continue:!def.abort});return}if(url===true){payload.value=stripTabAndNewline(trimmed2);return}if(def.hostname&&
+value,inst,continue:!def.abort});return}if(url===true){payload.value=stripTabAndNewline(trimmed);return}if(def.hostname&&
 !urlHostnameOk(url,def.hostname)){payload.issues.push({code:"invalid_format",format:"url",note:"Invalid hostname",pattern:def.
 hostname.source,input:payload.value,inst,continue:!def.abort})}if(def.protocol&&!urlProtocolOk(url,def.protocol)){payload.
 issues.push({code:"invalid_format",format:"url",note:"Invalid protocol",pattern:def.protocol.source,input:payload.value,
-inst,continue:!def.abort})}payload.value=def.normalize?url.href:stripTabAndNewline(trimmed2);return}catch(_){payload.issues.
+inst,continue:!def.abort})}payload.value=def.normalize?url.href:stripTabAndNewline(trimmed);return}catch(_){payload.issues.
 push({code:"invalid_format",format:"url",input:payload.value,inst,continue:!def.abort})}}});$ZodEmoji=$constructor("$Zod\
 Emoji",(inst,def)=>{def.pattern??(def.pattern=emoji());$ZodStringFormat.init(inst,def)});$ZodNanoID=$constructor("$ZodNa\
 noID",(inst,def)=>{if(def.length!==void 0&&(!Number.isInteger(def.length)||def.length<1))throw new Error(`Invalid nanoid\
@@ -8018,8 +8018,8 @@ if(key.includes("\0")||hasNul(value3[key]??null))return true;return false}return
 return!Array.isArray(value3)&&!isMap(value3)&&textOf(value3).includes("\0")}function lengthProblems({fields:fields3},{characters:limited={}},refused4){
 return Object.entries(limited).flatMap(([field2,most3])=>{const length2=characters(textOf(fields3[field2]));return length2<=
 most3?[]:[refused4(`"${field2}" has ${length2} characters, and may have ${most3}`,[field2])]})}function emptyProblems(object3,profile,emptyIsNull,{
-filled:filled4={},notEmpty:notEmpty2=[]},refused4){const{fields:fields3}=object3;const empty2=value3=>value3!==void 0&&reveal(
-value3)===""?"empty":"white space alone";const unfilled=Object.entries(filled4).flatMap(([field2,instead])=>{const value3=fields3[field2];
+filled:filled2={},notEmpty:notEmpty2=[]},refused4){const{fields:fields3}=object3;const empty2=value3=>value3!==void 0&&reveal(
+value3)===""?"empty":"white space alone";const unfilled=Object.entries(filled2).flatMap(([field2,instead])=>{const value3=fields3[field2];
 if(value3!==null&&!isBlank(value3))return[];return[refused4(`"${field2}" can't be ${value3===null?"null":empty2(value3)}`,
 [field2],instead??void 0)]});const nulled=emptyIsNull.flatMap(field2=>{if(!isBlank(fields3[field2]))return[];const message=empty2(
 fields3[field2])==="empty"?`an empty "${field2}" becomes null`:`a "${field2}" of white space alone becomes null`;const hint=`\
@@ -8091,8 +8091,8 @@ void 0)return{found:[],notes:[]};const ids=idsOf("Client","client",context3);con
 const client3=await readOne(context3,one,{client_id:id},answers.client.one);return client3===null?[]:asFinding({...client3,
 id})}));const unnamed="the server offers no list of clients, so those alone are found that a manifest, the state or --cl\
 ient ID names";return{found:shown3.flat(),notes:wanted.length>0?[]:[unnamed]}}function asFinding(client3){const{id,name:name2}=client3;
-if(typeof id!=="string")return[];const called2=typeof name2==="string"?name2:null;return[{identity:{id},called:called2,live:{
-exists:true,identity:{id},fields:shownClient(client3)}}]}function decide({declared,present:present3,accepted}){const{generation:generation2}=declared;
+if(typeof id!=="string")return[];const called=typeof name2==="string"?name2:null;return[{identity:{id},called,live:{exists:true,
+identity:{id},fields:shownClient(client3)}}]}function decide({declared,present:present3,accepted}){const{generation:generation2}=declared;
 if(generation2===void 0)return void 0;const recorded2=present3.generation;const nothing3={fields:[],requests:[],destructions:[]};
 if(present3.pendingRun!==void 0){return{...nothing3,action:"blocked",reason:`run ${present3.pendingRun} sent a regenerat\
 ion whose outcome is not known: look at the client's DID on the server${presentDid(present3.fields,present3.shown)} and \
@@ -8145,11 +8145,11 @@ var mhc=[];var phc=[];var hsize=Math.ceil(n2/32);var vsize=Math.ceil(m/32);for(v
 vlen_1;k++){peq[b.charCodeAt(k)]|=1<<k}for(var i2=0;i2<n2;i2++){var eq=peq[a2.charCodeAt(i2)];var pb=phc[i2/32|0]>>>i2&1;
 var mb=mhc[i2/32|0]>>>i2&1;var xv=eq|mv_1;var xh=((eq|mb)&pv_1)+pv_1^pv_1|eq|mb;var ph=mv_1|~(xh|pv_1);var mh=pv_1&xh;if(ph>>>
 31^pb){phc[i2/32|0]^=1<<i2}if(mh>>>31^mb){mhc[i2/32|0]^=1<<i2}ph=ph<<1|pb;mh=mh<<1|mb;pv_1=mh|~(xv|ph);mv_1=ph&xv}for(var k=start_1;k<
-vlen_1;k++){peq[b.charCodeAt(k)]=0}}var mv=0;var pv=-1;var start3=j*32;var vlen=Math.min(32,m-start3)+start3;for(var k=start3;k<
+vlen_1;k++){peq[b.charCodeAt(k)]=0}}var mv=0;var pv=-1;var start2=j*32;var vlen=Math.min(32,m-start2)+start2;for(var k=start2;k<
 vlen;k++){peq[b.charCodeAt(k)]|=1<<k}var score=m;for(var i2=0;i2<n2;i2++){var eq=peq[a2.charCodeAt(i2)];var pb=phc[i2/32|
 0]>>>i2&1;var mb=mhc[i2/32|0]>>>i2&1;var xv=eq|mv;var xh=((eq|mb)&pv)+pv^pv|eq|mb;var ph=mv|~(xh|pv);var mh=pv&xh;score+=
 ph>>>m-1&1;score-=mh>>>m-1&1;if(ph>>>31^pb){phc[i2/32|0]^=1<<i2}if(mh>>>31^mb){mhc[i2/32|0]^=1<<i2}ph=ph<<1|pb;mh=mh<<1|
-mb;pv=mh|~(xv|ph);mv=ph&xv}for(var k=start3;k<vlen;k++){peq[b.charCodeAt(k)]=0}return score};var distance4=function(a2,b){
+mb;pv=mh|~(xv|ph);mv=ph&xv}for(var k=start2;k<vlen;k++){peq[b.charCodeAt(k)]=0}return score};var distance4=function(a2,b){
 if(a2.length<b.length){var tmp=b;b=a2;a2=tmp}if(b.length===0){return a2.length}if(a2.length<=32){return myers_32(a2,b)}return myers_x(
 a2,b)};exports.distance=distance4;var closest=function(str,arr){var min_distance=Infinity;var min_index=0;for(var i2=0;i2<
 arr.length;i2++){var dist=distance4(str,arr[i2]);if(dist<min_distance){min_distance=dist;min_index=i2}}return arr[min_index]};
@@ -8272,16 +8272,16 @@ name:name2}){return["txt_content","html_content"].filter(field2=>typeof fields3[
 body",before:fields3[path],after:null,sensitive:false,becomes:traits2[name2].allBuiltIn?"built-in":"gone"}))}async function showTemplate(identity2,{
 reader,limit:limit2}){const{backend_id="",type=""}=identity2;const template2=await limit2(()=>reader.showTemplate(backend_id,
 type));return template2===null?{exists:false,identity:identity2,fields:{}}:{exists:true,identity:identity2,fields:{...template2}}}
-async function find2(context3){const{asked,known:known3}=context3;const{backend:wanted=[],type:types3=[]}=asked;const named6=known3.
+async function find2(context3){const{asked,known:known3}=context3;const{backend:wanted=[],type:types3=[]}=asked;const named5=known3.
 filter(({kind})=>kind==="EmailTemplate").map(({identity:identity2})=>identity2);const backends=wanted.length>0?wanted:await backendsOf(
-context3,named6);const identities=[...new Set(backends)].sort().flatMap(backend_id=>{const own5=named6.flatMap(one=>one.
+context3,named5);const identities=[...new Set(backends)].sort().flatMap(backend_id=>{const own5=named5.flatMap(one=>one.
 backend_id===backend_id?[one.type??""]:[]);return[...new Set(types3.length>0?types3:[...knownTypes,...own5])].sort(compareText).
 map(type=>({backend_id,type}))});const found2=await settle2(identities.map(async identity2=>{const live=await showTemplate(
 identity2,context3);if(!live.exists)return[];const remark2=live.fields.id===null?{remark:"the built-in text"}:{};return[
 {identity:identity2,called:null,...remark2,live}]}));const unnamed="no backend is known, so no email template can be fou\
 nd: name the backends with --backend ID";if(backends.length>0)return{found:found2.flat(),notes:[]};return{found:[],notes:[
-unnamed],unasked:"no backend is known, so that no template was asked for"}}async function backendsOf({rows,profile},named6){
-const known3=named6.flatMap(({backend_id})=>backend_id??[]);const{backends}=traits2[profile.name];if(backends===void 0)return known3;
+unnamed],unasked:"no backend is known, so that no template was asked for"}}async function backendsOf({rows,profile},named5){
+const known3=named5.flatMap(({backend_id})=>backend_id??[]);const{backends}=traits2[profile.name];if(backends===void 0)return known3;
 const own5=await rows("backends",backends.own,pages.backend);const shown3=own5??await rows("users",backends.ofUsers,pages.
 user)??[];const ids=shown3.map(row=>{if(own5!==null)return row.id;return isMap(row.backend)?row.backend.id:void 0});return[
 ...known3,...ids.flatMap(id=>typeof id==="string"?[id]:[])]}var knownTypes,ofUser,placeholders,BUILT_IN,traits2,deletedAlone,
@@ -8365,8 +8365,8 @@ id}`],check(declared,profile){const problems=profileProblems(declared,profile,tr
 fields:fields3})=>fields3.is_default===true);if(defaults3.length<2)return problems;return[...problems,error("two-default\
 s",`${defaults3.length} key pairs have "is_default: true", and a server has one default`,defaults3.map(pair=>pair.placeOf(
 "is_default")),"keep it on the one that is to be the default")]},addressPart:({id})=>id??"",readable:({name:name2})=>traits3[name2].
-reads?.all!==void 0,listed:"own",succession:{field:"is_default",holders:defaultsAmong,moves:former2=>{if(former2===void 0)
-return MOVES;return former2.length===0?`${MOVES}: none is the default now`:`${MOVES} from ${former2.join(" and ")}`},withoutSuccessor:'\
+reads?.all!==void 0,listed:"own",succession:{field:"is_default",holders:defaultsAmong,moves:former=>{if(former===void 0)
+return MOVES;return former.length===0?`${MOVES}: none is the default now`:`${MOVES} from ${former.join(" and ")}`},withoutSuccessor:'\
 no other key pair of this plan becomes the default, and a server must not be left without one: declare "is_default: true\
 " on the new default',failed:"the new default key pair could not be set"},observe:observeKeyPairs,update(input){if(traits3[input.
 profile.name].movesDefault)return move(input);const{present:present3,desired:desired2,changed:changed2}=input;const body2=Object.
@@ -8437,8 +8437,8 @@ let total;let idle=0;for(let number4=1;number4<=MOST_PAGES;number4+=1){const pag
 1)ahead.last=surePages(page,page.rows.length);const before=byId.size;for(const row of page.rows){if(typeof row.id==="str\
 ing")byId.set(row.id,row);else anonymous.push(row)}idle=byId.size===before?idle+1:0;total=page.totalEntries??total;const found2=byId.
 size+anonymous.length;const pages2=page.totalPages??pagesFrom(total,page.pageSize);const done2=pages2===void 0?idle>0:number4>=
-pages2||idle>=IDLE_PAGES;if(idle>0)ahead.last=number4;const complete2=total!==void 0&&found2>=total;if(done2||complete2)
-return{rows:[...byId.values(),...anonymous],found:found2,total};if(found2>MOST_ROWS)throw endless(noun,`${MOST_ROWS} ${noun}`)}
+pages2||idle>=IDLE_PAGES;if(idle>0)ahead.last=number4;const complete=total!==void 0&&found2>=total;if(done2||complete)return{
+rows:[...byId.values(),...anonymous],found:found2,total};if(found2>MOST_ROWS)throw endless(noun,`${MOST_ROWS} ${noun}`)}
 throw endless(noun,`${MOST_PAGES} pages`)}function endless(noun,most3){return new ProblemsError([error("unstable-list",`\
 the list of ${noun} goes on after ${most3}`,[],"check that base_url is the address of an identity server of this API")])}
 function surePages(first,rows){return Math.min(pagesOf(first)??1,pagesFrom(first.totalEntries,rows)??1,MOST_PAGES)}function pagesOf({
@@ -8454,9 +8454,9 @@ null?null:new Catalog(rows)}async function readRows(name2,read2,parse11,reader){
 name2,async(number4,wanted)=>{const page=await reader.listExtra(read2,number4,parse11,wanted);if(page===null)offered=false;
 return{...page?.totalEntries===void 0?{totalPages:1}:{},...page,rows:page?.rows??[]}});return offered?rows:null}var Catalog;
 var init_catalog=__esm({"src/kinds/catalog.ts"(){"use strict";init_listing();Catalog=class{#byId=new Map;#byName=new Map;unsure;constructor(rows){
-let unsure3=false;for(const row of rows){if(typeof row.id!=="string"){unsure3=true;continue}this.#byId.set(row.id,row);if(typeof row.
+let unsure2=false;for(const row of rows){if(typeof row.id!=="string"){unsure2=true;continue}this.#byId.set(row.id,row);if(typeof row.
 name!=="string")continue;const others=this.#byName.get(row.name);if(others===void 0)this.#byName.set(row.name,[row]);else
-others.push(row)}this.unsure=unsure3}byId(id){return this.#byId.get(id)}byName(name2){return this.#byName.get(name2)??[]}}}});function nearest(name2,known3,most3=Number.POSITIVE_INFINITY){const wanted=name2.toLowerCase();if(wanted.length>100)return void 0;
+others.push(row)}this.unsure=unsure2}byId(id){return this.#byId.get(id)}byName(name2){return this.#byName.get(name2)??[]}}}});function nearest(name2,known3,most3=Number.POSITIVE_INFINITY){const wanted=name2.toLowerCase();if(wanted.length>100)return void 0;
 let best;let least=Math.min(most3,wanted.length<4?1:Math.max(2,Math.floor(wanted.length/3)))+1;for(const candidate of known3){
 const far=(0,import_fastest_levenshtein2.distance)(wanted,candidate.toLowerCase());if(far<least){least=far;best=candidate}}
 return best}function areNear(one,other){const sorted=text6=>[...text6].sort().join("");return(0,import_fastest_levenshtein2.distance)(
@@ -8464,29 +8464,29 @@ one,other)*2<Math.max(one.length,other.length)||sorted(one)===sorted(other)}var 
 {"src/base/nearest.ts"(){"use strict";import_fastest_levenshtein2=__toESM(require_mod(),1)}});async function readOrganizations(reader){const readPage=async(number4,wanted)=>{const{organizations,...counts2}=await reader.
 listOrganizations(number4,wanted);return{rows:organizations,...counts2}};return new OrganizationIndex(await readListing(
 "organizations",readPage))}function changedBy(organizations,declared){const changes=declared.flatMap(({kind,identity:identity2,
-fields:fields3})=>{if(kind!=="Organization")return[];const{id:given2,name:called2=""}=identity2;const found2=given2===void 0?
-organizations.findNamed(called2):organizations.byId(given2);if(found2===void 0||typeof found2==="string")return[];const{
-name:name2,label:label2}=fields3;const change2={...given2!==void 0&&typeof name2==="string"?{name:name2}:{},...typeof label2===
-"string"||label2===null?{label:label2}:{}};return Object.keys(change2).length===0?[]:[[String(found2.id),change2]]});return organizations.
+fields:fields3})=>{if(kind!=="Organization")return[];const{id:given2,name:called=""}=identity2;const found2=given2===void 0?
+organizations.findNamed(called):organizations.byId(given2);if(found2===void 0||typeof found2==="string")return[];const{name:name2,
+label:label2}=fields3;const change2={...given2!==void 0&&typeof name2==="string"?{name:name2}:{},...typeof label2==="str\
+ing"||label2===null?{label:label2}:{}};return Object.keys(change2).length===0?[]:[[String(found2.id),change2]]});return organizations.
 changed(new Map(changes))}var OrganizationIndex;var init_organizations=__esm({"src/kinds/organizations.ts"(){"use strict";
 init_nearest();init_values();init_listing();OrganizationIndex=class _OrganizationIndex{#byId=new Map;#byName=new Map;#formerNames;#meant=new Map;anonymous;constructor(rows,formerNames=new Map){
 let anonymous=0;for(const row of rows){if(typeof row.id!=="string"){anonymous+=1;continue}this.#byId.set(identifierKey(row.
 id),row);if(typeof row.name!=="string")continue;const others=this.#byName.get(row.name);if(others===void 0)this.#byName.
 set(row.name,[row]);else others.push(row)}this.anonymous=anonymous;this.#formerNames=formerNames}rows(){return[...this.#byId].
 sort(([a2],[b])=>compareText(a2,b)).map(([,row])=>row)}byId(id){return this.#byId.get(identifierKey(id))}byName(name2){return this.#byName.
-get(name2)??[]}changed(changes){const former2=new Map;const given2=new Map([...changes].map(([id,change2])=>[identifierKey(
+get(name2)??[]}changed(changes){const former=new Map;const given2=new Map([...changes].map(([id,change2])=>[identifierKey(
 id),change2]));const rows=[...this.#byId].map(([id,row])=>{const change2=given2.get(id);if(change2===void 0)return row;const next={
-...row,...change2};if(typeof row.name==="string"&&typeof next.name==="string"&&next.name!==row.name)former2.set(row.name,
-next.name);return next});return new _OrganizationIndex(rows,former2)}find(reference){const byId=this.byId(reference);return this.#only(
+...row,...change2};if(typeof row.name==="string"&&typeof next.name==="string"&&next.name!==row.name)former.set(row.name,
+next.name);return next});return new _OrganizationIndex(rows,former)}find(reference){const byId=this.byId(reference);return this.#only(
 reference,byId===void 0?[]:[byId])}findNamed(name2){return this.#only(name2,[])}#only(reference,candidates2){const found2=new Set(
 [...candidates2,...this.byName(reference)]);const[only2]=found2;if(only2!==void 0&&found2.size===1)return only2;if(found2.
 size>1){const ids=[...found2].map(({id})=>id).join(", ");return`${found2.size} organizations are called "${reference}" (${ids}\
 ): refer to one by its id`}const renamed=this.#formerNames.get(reference);if(renamed!==void 0){return`the organization "${reference}\
-" is renamed to "${renamed}": refer to it by its new name`}const unsure3=this.anonymous>0?" (its list has rows without a\
-n id)":"";return this.#lacks(`"${reference}"${unsure3}`,reference,isUuid(reference)?"id":"name")}lacksId(id){return this.#lacks(
-`with the id ${id}`,id,"id")}#lacks(which,reference,what){const[,field2,named6]=/^(id|name):(\S.*)$/s.exec(reference)??[];
+" is renamed to "${renamed}": refer to it by its new name`}const unsure2=this.anonymous>0?" (its list has rows without a\
+n id)":"";return this.#lacks(`"${reference}"${unsure2}`,reference,isUuid(reference)?"id":"name")}lacksId(id){return this.#lacks(
+`with the id ${id}`,id,"id")}#lacks(which,reference,what){const[,field2,named5]=/^(id|name):(\S.*)$/s.exec(reference)??[];
 const similar=field2===void 0?this.#similar(reference,what):void 0;const meant3=field2!==void 0?`; a space may be missin\
-g behind the colon: "${field2}: ${named6}"`:similar===void 0?"":`; did you mean "${similar}"?`;return`the server has no \
+g behind the colon: "${field2}: ${named5}"`:similar===void 0?"":`; did you mean "${similar}"?`;return`the server has no \
 organization ${which}, and no operation creates one: create it there, or correct the ${what}${meant3}`}#similar(reference,what){
 if(this.#meant.has(reference))return this.#meant.get(reference);const labelled3=[...this.#byId.values()].find(({label:label2})=>label2===
 reference)?.name;const meant3=typeof labelled3==="string"?labelled3:nearest(reference,(what==="id"?this.#byId:this.#byName).
@@ -8510,10 +8510,10 @@ show a user",path:"/api/users/:user_id",scope:"users:manage:all"},all:{title:"li
 gistered_at","federated_metadata","blocked","backend"],emptyIsNull:["group"],nullBecomes:{metadata:{},authorized_scopes:[],
 organizations:[],roles:[]},piecemeal:true,protects:true,limits:{ids:{authorized_scopes:255,roles:null,organizations:null},
 characters:{group:255},uniqueWords:["group"],elements:{metadata:{needs:["value","status"],types:{status:"text",display:"\
-texts"}}}},signs:{has:["roles"],lacks:["blocked"],losesSilently:true},unsafe:true}}}});function listsOfUser({fields:fields3},profile){const filled4=list2=>Array.isArray(list2)&&list2.length>0;const roles3=[fields3.
+texts"}}}},signs:{has:["roles"],lacks:["blocked"],losesSilently:true},unsafe:true}}}});function listsOfUser({fields:fields3},profile){const filled2=list2=>Array.isArray(list2)&&list2.length>0;const roles3=[fields3.
 roles,...asElements(fields3.organizations??null).map(({roles:roles4})=>roles4)];return[...(userTraits[profile.name].whole?.
-includes("organizations")??false)||filled4(fields3.organizations)?["organizations"]:[],...listScope("scopes",profile)!==
-void 0&&filled4(fields3.authorized_scopes)?["scopes"]:[],...listScope("roles",profile)!==void 0&&roles3.some(filled4)?["\
+includes("organizations")??false)||filled2(fields3.organizations)?["organizations"]:[],...listScope("scopes",profile)!==
+void 0&&filled2(fields3.authorized_scopes)?["scopes"]:[],...listScope("roles",profile)!==void 0&&roles3.some(filled2)?["\
 roles"]:[]]}function resolveUser(fields3,context3){const{references,present:present3,profile,wished}=context3;const resolved2={
 ...fields3};const troubles=[];const confirmed=[];const take2=(field2,{elements:elements2,troubles:found2,sure})=>{resolved2[field2]=
 elements2;troubles.push(...found2);if(sure)confirmed.push(field2)};const lookUp2=(list2,catalog,noun,own5,field2)=>findAll(
@@ -8548,9 +8548,9 @@ the server has no ${noun} with the id ${id} any more, so it can't be put back`;r
  id ${id}: correct the id, or create the ${noun} there`}function byName2(name2){const listed2=catalog?.byName(name2)??[];
 const found2=listed2.length>0?listed2:own5.filter(one=>one.name===name2);const ids=[...new Set(found2.flatMap(({id})=>typeof id===
 "string"?[id]:[]))];const[row]=found2;if(row!==void 0&&ids.length===1)return row;if(ids.length>1){return`${ids.length} ${noun}\
-s are called "${name2}" (${ids.join(", ")}): refer to one by its id`}const unsure3=catalog?.unsure===true?" (its list ha\
-s rows without an id)":"";if(!strict)return`the server has no ${noun} "${name2}"${unsure3} any more, so it can't be put \
-back`;return`the server has no ${noun} "${name2}"${unsure3}: correct the name, or create the ${noun} there`}}function otherName(noun,{
+s are called "${name2}" (${ids.join(", ")}): refer to one by its id`}const unsure2=catalog?.unsure===true?" (its list ha\
+s rows without an id)":"";if(!strict)return`the server has no ${noun} "${name2}"${unsure2} any more, so it can't be put \
+back`;return`the server has no ${noun} "${name2}"${unsure2}: correct the name, or create the ${noun} there`}}function otherName(noun,{
 id,name:name2},row){if(typeof name2!=="string"||typeof row.name!=="string"||name2===row.name)return void 0;return`the ${noun}\
  with the id ${String(id)} is called "${row.name}" on the server, not "${name2}": correct the id or the name`}function shownAs(element,row,own5){
 const{scopes:_,...said3}=element;const isNew=!own5.some(({id})=>id===row.id);return{...said3,...said3.public!==void 0&&row.
@@ -8653,9 +8653,9 @@ flatMap(({id})=>typeof id==="string"?[id]:[]);return ids.filter((id,index)=>ids.
 if(scope2.label!==void 0||scope2.name===void 0)return scope2;const listed2=typeof scope2.id==="string"?catalog?.byId(scope2.
 id)?.label:void 0;return{...scope2,label:typeof listed2==="string"&&listed2!==""?listed2:scope2.name}}function unlisted(body2,{
 scopes,roles:roles3}){const strange=(elements2,catalog,noun)=>elements2.flatMap(({id,name:name2})=>{if(catalog==null||catalog.
-unsure||typeof id!=="string"||catalog.byId(id)!==void 0)return[];const called2=typeof name2==="string"?`"${name2}" (id ${id}\
-)`:id;return[{code:"not-in-list",message:`the user has the ${noun} ${called2}, which the server's list of ${noun}s doesn\
-'t show: it is sent along as it is; where the server runs on several nodes that aren't clustered, each may know other ${noun}\
+unsure||typeof id!=="string"||catalog.byId(id)!==void 0)return[];const called=typeof name2==="string"?`"${name2}" (id ${id}\
+)`:id;return[{code:"not-in-list",message:`the user has the ${noun} ${called}, which the server's list of ${noun}s doesn'\
+t show: it is sent along as it is; where the server runs on several nodes that aren't clustered, each may know other ${noun}\
 s`}]});const found2=[...strange(asElements(body2.authorized_scopes??null),scopes,"scope"),...strange(rolesOf(body2),roles3,
 "role")];return[...new Map(found2.map(warning4=>[warning4.message,warning4])).values()]}function strangers({organizations=null},index){
 const memberships2=asElements(organizations);if(memberships2.length===0)return[];if(index==null)return["the list of orga\
@@ -8674,8 +8674,8 @@ const{whole:whole3=[],reads:{one,all}={}}=userTraits[profile.name];const wanted=
 s no list of users: name those that are meant with --user ID";return{found:[],notes:[note]}}const listed2=users??[...new Set(
 wanted)].map(id=>({id}));const found2=await settle2(listed2.map(async row=>{const{id}=row;if(typeof id!=="string")return[];
 const isWhole=whole3.every(field2=>row[field2]!==void 0);const shown3=isWhole||one===void 0?row:await readOne(context3,one,
-{user_id:id},answers.user.one);if(shown3===null)return[];const called2=[shown3.username,shown3.uid].find(name2=>typeof name2===
-"string");const identity2={id};return[{identity:identity2,called:typeof called2==="string"?called2:null,live:{exists:true,
+{user_id:id},answers.user.one);if(shown3===null)return[];const called=[shown3.username,shown3.uid].find(name2=>typeof name2===
+"string");const identity2={id};return[{identity:identity2,called:typeof called==="string"?called:null,live:{exists:true,
 identity:identity2,fields:shownUser(shown3)}}]}));return{found:found2.flat().sort((a2,b)=>compareText(a2.identity.id??"",
 b.identity.id??"")),notes:withoutIds(listed2.filter(({id})=>typeof id!=="string").length,"users")}}function rolesLost(wanted,got){
 if(wanted.roles===void 0||got.roles===void 0)return[];return matchSets(asElements(wanted.roles),asElements(got.roles)).removed}
@@ -8714,9 +8714,9 @@ return{requests:[{operation:"updateUser",params:{user_id:present3.identity.id??"
 restorable:existing,discovery:{options:{user:"id"},find:find5},destructions:fields3=>fields3.flatMap(({path,before,after:after2,
 confirmed=false})=>{if(path==="blocked")return after2===true?["blocks the user"]:[];const loses=elementNouns[path];if(loses===
 void 0||before===void 0)return[];const{removed:left,pairs}=matchSets(asElements(after2),asElements(before));const kept3=new Set(
-pairs.map(({got})=>keyOf(got)));const removed=left.filter(element=>!kept3.has(keyOf(element)));const called2=element=>nameOf(
-element,confirmed);return[...removed.map(element=>`removes the ${loses}${called2(element)}`),...pairs.flatMap(({wanted,got})=>rolesLost(
-wanted,got).map(role2=>`removes the role${called2(role2)} within the ${loses}${called2(got)}`))]})}}});function kindOf(name2){return byName[name2]}function only(found2){const[one,...others]=found2;if(one===void 0||others.length>
+pairs.map(({got})=>keyOf(got)));const removed=left.filter(element=>!kept3.has(keyOf(element)));const called=element=>nameOf(
+element,confirmed);return[...removed.map(element=>`removes the ${loses}${called(element)}`),...pairs.flatMap(({wanted,got})=>rolesLost(
+wanted,got).map(role2=>`removes the role${called(role2)} within the ${loses}${called(got)}`))]})}}});function kindOf(name2){return byName[name2]}function only(found2){const[one,...others]=found2;if(one===void 0||others.length>
 0)throw new Error("one kind has a regeneration, and no other");return one}function isKindName(name2){return Object.hasOwn(
 byName,name2)}var byName,kinds,regenerated;var init_kinds=__esm({"src/kinds/index.ts"(){"use strict";init_kind_names();init_client();
 init_email_template();init_key_pair();init_organization();init_user();byName={Organization:organization2,User:user2,KeyPair:keyPair2,
@@ -8958,8 +8958,8 @@ add(inline(id??null)))}return(element,other=element)=>{const name2=element.name?
 if(typeof name2!=="string")return typeof id==="string"?bare(id):inline(element);const unclear=!confirmed||(ids.get(name2)?.
 size??0)>1;return unclear&&typeof id==="string"&&id!==name2?`${bare(name2)} (id ${bare(id)})`:bare(name2)}}function described(element,name2,confirmed,whole3){
 const inside2=Object.entries(element).filter(([key,member2])=>!["id","name","label"].includes(key)&&member2!==null).map(
-([key,member2])=>`${bare(key)}: ${memberText(member2,confirmed,whole3)}`);const named6=name2(element);return inside2.length===
-0||named6===inline(element)?named6:`${named6} (${inside2.join("; ")})`}function memberText(member2,confirmed,whole3){if(!Array.
+([key,member2])=>`${bare(key)}: ${memberText(member2,confirmed,whole3)}`);const named5=name2(element);return inside2.length===
+0||named5===inline(element)?named5:`${named5} (${inside2.join("; ")})`}function memberText(member2,confirmed,whole3){if(!Array.
 isArray(member2)||!isSet(member2))return inlinePair(null,member2,whole3).after;const elements2=asElements(member2);return elements2.
 length===0?"none":elements2.map(it=>namer(elements2,confirmed)(it)).join(", ")}function innerChanges(wanted,got,confirmed,whole3){
 const changes=Object.entries(wanted).flatMap(([key,member2])=>{const there=Object.hasOwn(got,key)?got[key]:void 0;if(there!==
@@ -9032,9 +9032,9 @@ losesLeftOut},only2){if(only2===void 0||leftOut4.size===0)return null;const coun
  ${actionWords[action2]}`);const all=[...leftOut4.values()].reduce((sum,count3)=>sum+count3,0);const lost3=losesLeftOut===
 0?"":all===1?", which is destructive":`; ${losesLeftOut} of them destructive`;return`Left out by --only ${only2}: ${counts2.
 join(", ")}${lost3}.`}var shownSet;var init_drift2=__esm({"src/report/drift.ts"(){"use strict";init_escape();init_values();
-init_drift();init_bodies();init_sets();init_values2();init_words();shownSet=60}});function changedWords(before,after2){if(before===after2)return void 0;const start3=commonStart(before,after2);const end2=commonEnd(
-before.slice(start3),after2.slice(start3));const middle={before:before.slice(start3,before.length-end2),after:after2.slice(
-start3,after2.length-end2)};const inside2=wordByWord(middle.before,middle.after);const[first,last]=[before.slice(0,start3),
+init_drift();init_bodies();init_sets();init_values2();init_words();shownSet=60}});function changedWords(before,after2){if(before===after2)return void 0;const start2=commonStart(before,after2);const end2=commonEnd(
+before.slice(start2),after2.slice(start2));const middle={before:before.slice(start2,before.length-end2),after:after2.slice(
+start2,after2.length-end2)};const inside2=wordByWord(middle.before,middle.after);const[first,last]=[before.slice(0,start2),
 before.slice(before.length-end2)];return{before:tidy([{text:first,change:null},...inside2.before,{text:last,change:null}]),
 after:tidy([{text:first,change:null},...inside2.after,{text:last,change:null}])}}function wordByWord(before,after2){const all={
 before:[goes(before)],after:[comes(after2)]};if(Math.max(before.length,after2.length)>LONGEST_MIDDLE)return all;const parts=diffWordsWithSpace(
@@ -9077,15 +9077,15 @@ before:changedWords(other,text6)?.after}function cutSpans(spans,{shown:shown3,le
 ([from,to])=>{let at3=0;const inside2=spans.map(({text:text6,change:change2})=>{const part2=text6.slice(Math.max(0,from-
 at3),Math.max(0,to-at3));at3+=text6.length;return{text:part2,change:change2}});return[...from>0?[plain2("\u2026")]:[],...inside2.
 filter(({text:text6})=>text6!=="")]});return[...found2,plain2(` (${length2} characters)`)]}function hunkHead(hunk){return`\
-@@ -${range(hunk.oldStart,hunk.oldLines)} +${range(hunk.newStart,hunk.newLines)} @@`}function range(start3,lines){return`${lines===
-0?start3-1:start3},${lines}`}function escapeChanged(line){const escaped3=escapeText(line);const kept3=escaped3.trimEnd();
+@@ -${range(hunk.oldStart,hunk.oldLines)} +${range(hunk.newStart,hunk.newLines)} @@`}function range(start2,lines){return`${lines===
+0?start2-1:start2},${lines}`}function escapeChanged(line){const escaped3=escapeText(line);const kept3=escaped3.trimEnd();
 return kept3+escaped3.slice(kept3.length).replaceAll(" ","\\u0020")}function pairLines(lines,wanted){const paired=lines.
 map(()=>void 0);if(!wanted)return paired;const pair=(from,to,alike3)=>{paired[from]={text:lines[to]?.text??"",alike:alike3};
-paired[to]={text:lines[from]?.text??"",alike:alike3}};let start3=0;while(start3<lines.length){let middle=start3;while(lines[middle]?.
-mark==="-")middle+=1;let end2=middle;while(lines[end2]?.mark==="+")end2+=1;for(let offset=0;offset<Math.min(middle-start3,
-end2-middle);offset+=1)pair(start3+offset,middle+offset,false);const texts2=(from,to)=>lines.slice(from,to).map(({text:text6})=>text6);
-for(const[removed,added2]of pairsOf(texts2(start3,middle),texts2(middle,end2)))pair(start3+removed,middle+added2,true);start3=
-Math.max(end2,start3+1)}return paired}var diffLineLimits;var init_hunks=__esm({"src/report/hunks.ts"(){"use strict";init_escape();
+paired[to]={text:lines[from]?.text??"",alike:alike3}};let start2=0;while(start2<lines.length){let middle=start2;while(lines[middle]?.
+mark==="-")middle+=1;let end2=middle;while(lines[end2]?.mark==="+")end2+=1;for(let offset=0;offset<Math.min(middle-start2,
+end2-middle);offset+=1)pair(start2+offset,middle+offset,false);const texts2=(from,to)=>lines.slice(from,to).map(({text:text6})=>text6);
+for(const[removed,added2]of pairsOf(texts2(start2,middle),texts2(middle,end2)))pair(start2+removed,middle+added2,true);start2=
+Math.max(end2,start2+1)}return paired}var diffLineLimits;var init_hunks=__esm({"src/report/hunks.ts"(){"use strict";init_escape();
 init_changed_words();init_spans();init_values2();diffLineLimits={terminal:200,comment:200,page:2e3}}});function viewField(field2,options){const path=escapeText(field2.path);const unknown5=field2.before===void 0;const drift=driftText(
 field2,options.whole);if(field2.sensitive)return{view:"secret",path,unknown:unknown5,drift};const view=(field2.type==="s\
 et"?viewSet(path,field2,options):void 0)??viewBody(path,field2,options)??{view:"value",path,unknown:unknown5,...valuePair(
@@ -9142,7 +9142,7 @@ diffRow(text6===void 0?line:{...line,text:text6}))}function diffRow({mark,text:t
 trimEnd():`${indent}  \u2502 ${mark}${text6}`}var indent;var init_field_text=__esm({"src/report/field-text.ts"(){"use st\
 rict";init_escape();init_fold();init_spans();init_view();init_words();indent="    "}});function labelBeside({label:label2}){return label2===void 0?"":` (${bare(shortLabel(label2))})`}function shortLabel(label2){
 const characters2=[...label2];return characters2.length<=longest?label2:`${characters2.slice(0,longest-1).join("")}\u2026`}
-function nameOf2(named6){return`${bare(named6.address)}${labelBeside(named6)}`}var longest;var init_names=__esm({"src/re\
+function nameOf2(named5){return`${bare(named5.address)}${labelBeside(named5)}`}var longest;var init_names=__esm({"src/re\
 port/names.ts"(){"use strict";init_escape();longest=60}});function placesOf({place:place2,places}){return places??(place2===void 0?[]:[place2])}function placeList(places,more=0,show=(_,text6)=>text6){
 const shown3=places.slice(0,namedAtMost).map((place2,index)=>{const{file,line,column}=place2;const spot=`${line}${column===
 void 0?"":`:${column}`}`;return show(place2,places[index-1]?.file===file?spot:`${bare(file)}:${spot}`)});const left=places.
@@ -9193,19 +9193,19 @@ return names3.toSorted((a2,b)=>b.length-a2.length).reduce((shorter,name2)=>short
 function alone(name2){const letters2="[\\p{L}\\p{M}\\p{N}_-]";return new RegExp(`(?<!${letters2})${name2.replace(/[\\^$.*+?()[\]{}|/]/g,
 "\\$&")}(?!${letters2})`,"gu")}function gistOf({address:address2,gist},said3){return withoutNames(gist??said3,namesIn(address2))}
 function leftText(count3,reason){return`${count3} ${reason.replace(/^interrupted before it was sent$/,"not sent: interru\
-pted")}`}function alike(results){const groups3=new Map;const keys=results.map((result,index)=>{const{status,error:error3,
+pted")}`}function alike(results){const groups2=new Map;const keys=results.map((result,index)=>{const{status,error:error3,
 action:action2,httpStatus}=result;if(status==="applied"||error3===null)return String(index);return JSON.stringify([status,
-action2,httpStatus,gistOf(result,error3)])});for(const[index,result]of results.entries()){const key=keys[index]??"";groups3.
-set(key,[...groups3.get(key)??[],result])}return[...groups3.values()].flatMap(group=>group.length>FEW?[group]:group.map(
+action2,httpStatus,gistOf(result,error3)])});for(const[index,result]of results.entries()){const key=keys[index]??"";groups2.
+set(key,[...groups2.get(key)??[],result])}return[...groups2.values()].flatMap(group=>group.length>FEW?[group]:group.map(
 result=>[result]))}function someOf(results){return firstFew(results,({address:address2})=>address2)}function firstFew(all,show){
-const named6=all.slice(0,FEW).map(show);const more=all.length-named6.length;return more>0?`${named6.join(", ")} and ${more}\
- more`:named6.join(", ")}var FEW;var init_alike=__esm({"src/report/alike.ts"(){"use strict";FEW=3}});function groupWarnings(plan,warnings=allWarnings(plan)){const byAddress=new Map(plan.changes.map(change2=>[change2.address,
+const named5=all.slice(0,FEW).map(show);const more=all.length-named5.length;return more>0?`${named5.join(", ")} and ${more}\
+ more`:named5.join(", ")}var FEW;var init_alike=__esm({"src/report/alike.ts"(){"use strict";FEW=3}});function groupWarnings(plan,warnings=allWarnings(plan)){const byAddress=new Map(plan.changes.map(change2=>[change2.address,
 change2]));const given2=new Map(warnings.map(warning4=>[attributed(warning4,byAddress),warning4]));const all=[...given2.
 keys()];const said3=({code:code2,change:change2},text6)=>JSON.stringify([code2,change2!==null,text6]);const about2=new Map;
-for(const warning4 of all)added(about2,said3(warning4,warning4.message),()=>new Set).add(warning4.change);const groups3=new Map;
+for(const warning4 of all)added(about2,said3(warning4,warning4.message),()=>new Set).add(warning4.change);const groups2=new Map;
 for(const warning4 of all){const{message,change:change2}=warning4;const whole3=said3(warning4,message);const isOwn=change2!==
-null&&about2.get(whole3)?.size===1;added(groups3,isOwn?said3(warning4,nameless(message,change2)):whole3,()=>[]).push(warning4)}
-return[...groups3.values()].flatMap(group=>{const[first]=group;const warnings2=group.flatMap(warning4=>given2.get(warning4)??
+null&&about2.get(whole3)?.size===1;added(groups2,isOwn?said3(warning4,nameless(message,change2)):whole3,()=>[]).push(warning4)}
+return[...groups2.values()].flatMap(group=>{const[first]=group;const warnings2=group.flatMap(warning4=>given2.get(warning4)??
 []);return first===void 0?[]:[{...groupOf(first,group),warnings:warnings2}]})}function added(map2,key,make){const value3=map2.
 get(key)??make();map2.set(key,value3);return value3}function groupOf({code:code2,message,change:change2},group){const same3=group.
 every(other=>other.message===message);const places=group.flatMap(placesOf);const morePlaces2=group.reduce((sum,{morePlaces:more=0})=>sum+
@@ -9222,7 +9222,7 @@ warnings.map(warning4=>[{...warning4,change:null},warning4]),...changes.flatMap(
 length>FEW2);const told5=new Set(together4.flatMap(({warnings})=>warnings.map(warning4=>about2.get(warning4))));return{together:together4,
 alone:warnings=>warnings.filter(warning4=>!told5.has(warning4))}}function warningLines(indent2,warnings,{paint,columns}){
 return warnings.flatMap(warning4=>wrap(`${indent2}warning[${escapeText(warning4.code)}]: `,located(warning4),columns).map(
-paint.yellow))}function togetherLines(groups3,{paint,columns}){return groups3.flatMap(group=>{const said3=`${plural(group.
+paint.yellow))}function togetherLines(groups2,{paint,columns}){return groups2.flatMap(group=>{const said3=`${plural(group.
 objects.length,"object")}: ${group.message}`;const places=placeList(group.places,group.morePlaces);return[...wrap(`warni\
 ng[${escapeText(group.code)}]: `,said3,columns).map(paint.yellow),...wrap("    ",firstFew(group.objects,nameOf2),columns).
 map(paint.yellow),...places===""?[]:wrap("    at ",places,columns).map(paint.yellow)]})}var FEW2;var init_warning_text=__esm(
@@ -9241,9 +9241,9 @@ alone(change2.warnings)},pen),""]),...leftOut4===null?[]:[...wrap("",leftOut4,co
 plan)}],2,columns),""]:[],...warnings.length===0?[]:[...warnings,""]];if(!idle){lines.push(...wrap("Required scopes: ",plan.
 requiredScopes.join(", ")||"none",columns),`Digest: ${escapeText(plan.digest)}`)}const drift=driftSentence(plan);if(drift!==
 null)lines.push(...wrap("",drift,columns).map(line=>paint.cyan(line)));const byRecord=byRecordSentence(plan);if(byRecord!==
-null)lines.push(...wrap("",byRecord,columns).map(line=>paint.dim(line)));const destructive2=destructiveSentence(plan);const closing3=[
+null)lines.push(...wrap("",byRecord,columns).map(line=>paint.dim(line)));const destructive2=destructiveSentence(plan);const closing2=[
 {text:summaryLine(plan),tint:paint.bold},...destructive2===null?[]:[{text:" "},{text:destructive2,tint:text6=>paint.bold(
-paint.red(text6))}]];return`${[...lines,fold2(closing3,2,columns)].join("\n")}
+paint.red(text6))}]];return`${[...lines,fold2(closing2,2,columns)].join("\n")}
 `}function summaryLine(plan){const count3=summarize(plan);const recorded2=countByRecord(plan);const parts=[`${count3.update}\
  to update`,`${count3.delete} to delete`,`${count3.regenerate} to regenerate`,...count3.adopt>0?[`${count3.adopt} to ado\
 pt`]:[],...count3.blocked>0?[`${count3.blocked} blocked`]:[],`${count3.unchanged} unchanged`,...recorded2>0?[`${recorded2}\
@@ -9254,9 +9254,9 @@ plan);if(recorded2===0)return null;const are=recorded2===1?"object is":"objects 
 elsewhere")return`Nothing of what is declared and selected falls to ${shardOf(plan)}.`;if(why!=="undone")return nothingToDo[why];
 const run4=`run ${escapeText(plan.undoes??"")}`;return plan.leaves===true?`Nothing to put back: what is not as it was be\
 fore ${run4} is left, as is said of each.`:`Nothing to put back: all that it changed is as it was before ${run4}.`}function destructiveSentence(plan){
-const destructive2=plan.changes.filter(isDestructive);if(destructive2.length===0)return null;const named6=destructive2.slice(
+const destructive2=plan.changes.filter(isDestructive);if(destructive2.length===0)return null;const named5=destructive2.slice(
 0,NAMED2).map(nameOf2).join(", ");const more=destructive2.length-NAMED2;const{count:count3,inAll}=destructiveCount(plan);
-return`${count3} ${count3===1?"is":"are"} destructive${inAll}: ${named6}${more>0?` and ${more} more`:""}.`}function changeLines(change2,pen){
+return`${count3} ${count3===1?"is":"are"} destructive${inAll}: ${named5}${more>0?` and ${more} more`:""}.`}function changeLines(change2,pen){
 const{paint,debug,columns}=pen;return[...headLines(change2,pen),...observedLines(change2).map(line=>fold2([{text:line,tint:paint.
 dim}],6,columns)),...change2.reason===null?[]:wrap("    reason: ",change2.reason,columns).map(paint.red),...change2.destructions.
 flatMap(loss=>wrap("    destructive: ",loss,columns).map(paint.red)),...change2.fields.flatMap(field2=>fieldLines(field2,
@@ -9320,8 +9320,8 @@ class{text;constructor(text6){this.text=text6}toString(){return this.text}};enti
 const marks2="`".repeat(longest2+1);return[`${marks2}diff`,...lines.map(disarm),marks2].join("\n")}function code(text6){
 const shown3=disarm(escapeText(text6));if(shown3.trim()==="")return"` `";const longest2=Math.max(0,...(shown3.match(/`+/g)??
 []).map(({length:length2})=>length2));const marks2="`".repeat(longest2+1);const pad=/^[` ]|[` ]$/.test(shown3)?" ":"";return`${marks2}${pad}${shown3}${pad}${marks2}`}
-function htmlCode(text6){return`<code>${escapeMarkup(text6).replaceAll("&quot;",'"').replaceAll("&#39;","'")}</code>`}function codeName(named6){
-return`${code(named6.address)}${labelIn(markdown,named6)}`}function labelIn({code:show},{label:label2}){return label2===
+function htmlCode(text6){return`<code>${escapeMarkup(text6).replaceAll("&quot;",'"').replaceAll("&#39;","'")}</code>`}function codeName(named5){
+return`${code(named5.address)}${labelIn(markdown,named5)}`}function labelIn({code:show},{label:label2}){return label2===
 void 0?"":` (${show(shortLabel(label2))})`}function prose(text6){return wordsAs(text6,code)}function htmlProse(text6){return wordsAs(
 text6,htmlCode)}function piecesOf(text6){return(text6.match(quotedPieces)??[]).flatMap(piece=>{const words7=piece.match(
 pieces)??[];return words7.every(word2=>word2.trim()===""||isPlain(word2))?words7:[piece]})}function isPlain(piece){if(piece===
@@ -9361,28 +9361,28 @@ return void 0;const steps=[];for(const step of`${folder}/${file}`.split("/")){if
 if(!["",".",".."].includes(step))steps.push(step)}return steps}function segment2(name2){return encodeURIComponent(name2.
 toWellFormed()).replace(/[!'()*~]/g,character=>`%${character.charCodeAt(0).toString(16).toUpperCase()}`)}var init_forge=__esm(
 {"src/report/forge.ts"(){"use strict";init_redact()}});function tells(form,wanted){return forms.indexOf(form)>=forms.indexOf(wanted)}function changeLine(change2,form,language,forge){
-const{action:action2,address:address2,declaredAt}=change2;const{bold:bold2,code:code2}=language;return[`${bold2(action2)}\
- ${code2(address2)}`,tells(form,"labelled")?labelIn(language,change2):"",...tells(form,"told")?toldParts(change2,language):
-[],!tells(form,"told")&&isDestructive(change2)?` \u2014 ${bold2("destructive")}`:"",tells(form,"placed")&&declaredAt!==null?
-` \u2014 ${language.link(placeText(declaredAt),tells(form,"linked")&&forge!==void 0?fileUrl(forge,declaredAt):void 0)}`:
-""].join("")}function toldParts(change2,language){const{action:action2,fields:fields3,destructions,reason,warnings}=change2;
-const{bold:bold2,prose:prose2}=language;const drift=driftNote(change2);return[inlineValue(change2,language)??fieldNames(
-action2,fields3,language),...drift===null?[]:[` \u2014 ${prose2(drift)}`],...destructions.length>0?[` \u2014 ${bold2("de\
-structive:")} ${destructions.map(prose2).join("; ")}`]:[],...reason===null?[]:[` \u2014 ${prose2(reason)}`],...warnings.
-length>0?[` \u2014 \u26A0\uFE0F ${plural(warnings.length,"warning")}`]:[]]}function fieldNames(action2,fields3,{code:code2}){
-if(action2==="delete"||fields3.length===0)return"";const paths=fields3.slice(0,3).map(({path})=>code2(path));const more=fields3.
-length-paths.length;return`: ${paths.join(", ")}${more>0?` and ${more} more`:""}`}function inlineValue(change2,{code:code2}){
-const value3=shortValue(change2);return value3===void 0?void 0:`: ${code2(value3.path)} ${code2(value3.before)} \u2192 ${code2(
-value3.after)}`}function warningLine(group,form,forge){const{code:show,bold:bold2,prose:prose2,link:link2}=markdown;const{
-code:code2,message,objects:objects2,places,morePlaces:morePlaces2}=group;const[only2,...others]=objects2;const subject=only2===
-void 0?"":others.length>0?`${bold2(plural(objects2.length,"object"))}: `:`${tells(form,"labelled")?codeName(only2):show(
-only2.address)}: `;const shown3=places.filter(place2=>!message.includes(`${place2.file}:${place2.line}`));const url=place2=>tells(
-form,"linked")&&forge!==void 0?fileUrl(forge,place2):void 0;const notes=[...others.length>0&&tells(form,"told")?[firstFew(
-objects2,codeName)]:[],...shown3.length>0&&tells(form,"placed")?[`at ${placeList(shown3,morePlaces2,(place2,text6)=>link2(
-text6,url(place2)))}`]:[]];return`${subject}${prose2(message)} (${show(code2)})${notes.map(note=>` \u2014 ${note}`).join(
-"")}`}var forms;var init_lines=__esm({"src/report/lines.ts"(){"use strict";init_alike();init_drift2();init_forge();init_marked();
-init_places();init_review();init_words();forms=["named","labelled","told","placed","linked"]}});function allot(sections2,room){const named6=new Allotment(sections2,room);named6.raise(["named"],0,1,2);if(named6.has(0,
-1,2))return withMore(named6).shown;const short4=new Allotment(sections2,room);short4.raise(["named"],0);short4.within(1/
+const{action:action2,address:address2,declaredAt}=change2;const{bold,code:code2}=language;return[`${bold(action2)} ${code2(
+address2)}`,tells(form,"labelled")?labelIn(language,change2):"",...tells(form,"told")?toldParts(change2,language):[],!tells(
+form,"told")&&isDestructive(change2)?` \u2014 ${bold("destructive")}`:"",tells(form,"placed")&&declaredAt!==null?` \u2014 ${language.
+link(placeText(declaredAt),tells(form,"linked")&&forge!==void 0?fileUrl(forge,declaredAt):void 0)}`:""].join("")}function toldParts(change2,language){
+const{action:action2,fields:fields3,destructions,reason,warnings}=change2;const{bold,prose:prose2}=language;const drift=driftNote(
+change2);return[inlineValue(change2,language)??fieldNames(action2,fields3,language),...drift===null?[]:[` \u2014 ${prose2(
+drift)}`],...destructions.length>0?[` \u2014 ${bold("destructive:")} ${destructions.map(prose2).join("; ")}`]:[],...reason===
+null?[]:[` \u2014 ${prose2(reason)}`],...warnings.length>0?[` \u2014 \u26A0\uFE0F ${plural(warnings.length,"warning")}`]:
+[]]}function fieldNames(action2,fields3,{code:code2}){if(action2==="delete"||fields3.length===0)return"";const paths=fields3.
+slice(0,3).map(({path})=>code2(path));const more=fields3.length-paths.length;return`: ${paths.join(", ")}${more>0?` and ${more}\
+ more`:""}`}function inlineValue(change2,{code:code2}){const value3=shortValue(change2);return value3===void 0?void 0:`:\
+ ${code2(value3.path)} ${code2(value3.before)} \u2192 ${code2(value3.after)}`}function warningLine(group,form,forge){const{
+code:show,bold,prose:prose2,link:link2}=markdown;const{code:code2,message,objects:objects2,places,morePlaces:morePlaces2}=group;
+const[only2,...others]=objects2;const subject=only2===void 0?"":others.length>0?`${bold(plural(objects2.length,"object"))}\
+: `:`${tells(form,"labelled")?codeName(only2):show(only2.address)}: `;const shown3=places.filter(place2=>!message.includes(
+`${place2.file}:${place2.line}`));const url=place2=>tells(form,"linked")&&forge!==void 0?fileUrl(forge,place2):void 0;const notes=[
+...others.length>0&&tells(form,"told")?[firstFew(objects2,codeName)]:[],...shown3.length>0&&tells(form,"placed")?[`at ${placeList(
+shown3,morePlaces2,(place2,text6)=>link2(text6,url(place2)))}`]:[]];return`${subject}${prose2(message)} (${show(code2)})${notes.
+map(note=>` \u2014 ${note}`).join("")}`}var forms;var init_lines=__esm({"src/report/lines.ts"(){"use strict";init_alike();
+init_drift2();init_forge();init_marked();init_places();init_review();init_words();forms=["named","labelled","told","plac\
+ed","linked"]}});function allot(sections2,room){const named5=new Allotment(sections2,room);named5.raise(["named"],0,1,2);if(named5.has(0,
+1,2))return withMore(named5).shown;const short4=new Allotment(sections2,room);short4.raise(["named"],0);short4.within(1/
 3,()=>short4.raise(["told"],0));short4.raise(["named"],1,2);return withMore(short4).shown}function withMore(allotment){const{
 raise}=allotment;raise(["told"],0);allotment.within(1/3,()=>raise(["placed","linked"],0));allotment.within(1/3,()=>raise(
 ["named","told"],"warnings"));raise(["labelled","told"],1,2);raise(["named","told"],"warnings");raise(["placed","linked"],
@@ -9408,9 +9408,9 @@ if(now!==void 0&&tells(now.form,form))continue;const next={form,detail:null,whol
 section2,entry2,next,now)}}has(...ranks2){return ranks2.every(rank2=>[...this.#of(rank2)].every(([,entry2])=>this.shown.
 has(entry2)))}unfold(rank2){for(const[section2,entry2]of this.#of(rank2)){const now=this.shown.get(entry2);if(now===void 0||
 !entry2.folds||!this.#holds(entry2,now))continue;entry2.details().some((detail,index)=>this.#show(section2,entry2,{...now,
-detail,whole:index===0&&tells(now.form,"told")},now))}}within(share2,work){const kept3=Math.ceil(this.#left*(1-share2));
-this.#left-=kept3;work();this.#left+=kept3}#holds(entry2,now){const folded=entryText(entry2,{...now,detail:""}).length-entryText(
-entry2,now).length;return folded+leastDetail<=this.#left}*#of(rank2){for(const section2 of this.#sections){for(const entry2 of section2.
+detail,whole:index===0&&tells(now.form,"told")},now))}}within(share,work){const kept3=Math.ceil(this.#left*(1-share));this.#left-=
+kept3;work();this.#left+=kept3}#holds(entry2,now){const folded=entryText(entry2,{...now,detail:""}).length-entryText(entry2,
+now).length;return folded+leastDetail<=this.#left}*#of(rank2){for(const section2 of this.#sections){for(const entry2 of section2.
 entries)if(entry2.rank===rank2)yield[section2,entry2]}}#show(section2,entry2,next,now){const begins2=this.#begun.has(section2)?
 0:headingOf(section2).length+moreRoom;const cost=begins2+entryText(entry2,next).length-(now===void 0?0:entryText(entry2,
 now).length);if(cost>this.#left)return false;this.#left-=cost;this.#begun.add(section2);this.shown.set(entry2,next);return true}}}});var markdown_exports={};__export(markdown_exports,{planMarkdown:()=>planMarkdown});function planMarkdown(plan,options){const{
@@ -9434,18 +9434,18 @@ plan)} of the objects`}.`];const{count:count3,inAll}=destructiveCount(shownPart(
 `}function footText(plan){const scopes=plan.requiredScopes.length===0?"none":plan.requiredScopes.map(code).join(", ");return[
 "---","",`Digest ${code(plan.digest)}  `,`Required scopes: ${scopes}  `,`idops ${code(plan.toolVersion)}, ${code(plan.createdAt)}`,
 ""].join("\n")}function sectionsOf(plan,warnings,{debug,only:only2,forge}){const shown3=reviewGroups(plan,{debug,...only2===
-void 0?{}:{only:only2}});const groups3=shown3.map(({title,rank:rank2,changes})=>({title,entries:changes.map(change2=>changeEntry(
-change2,rank2,debug,forge))}));if(warnings.length===0)return groups3;const ordered2=warnings.toSorted((a2,b)=>weight(b)-
+void 0?{}:{only:only2}});const groups2=shown3.map(({title,rank:rank2,changes})=>({title,entries:changes.map(change2=>changeEntry(
+change2,rank2,debug,forge))}));if(warnings.length===0)return groups2;const ordered2=warnings.toSorted((a2,b)=>weight(b)-
 weight(a2));const entries=ordered2.map(group=>{const line=once2(form=>warningLine(group,form,forge));return{noun:"warnin\
-g",rank:"warnings",folds:false,line,summary:line,details:()=>[]}});return[...groups3,{title:"Warnings",entries}]}function weight({
+g",rank:"warnings",folds:false,line,summary:line,details:()=>[]}});return[...groups2,{title:"Warnings",entries}]}function weight({
 objects:objects2}){return objects2.length===0?Number.MAX_SAFE_INTEGER:objects2.length}function changeEntry(change2,rank2,debug,forge){
 let details;return{noun:kindOf(change2.kind).noun,rank:rank2,folds:hasDetails(change2,debug),line:once2(form=>changeLine(
 change2,form,markdown,forge)),summary:once2(form=>changeLine(change2,form,html,forge)),details:()=>{details??=detailsOf(
 change2,debug);return details}}}function once2(make){const made2=new Map;return form=>{const line=made2.get(form)??make(
-form);made2.set(form,line);return line}}function leftOut(sections2,shown3){const{changes,warnings}=divided(sections2);const isMissing=entry2=>!shown3.
-has(entry2);const kept3=changes.filter(entry2=>!isMissing(entry2));return leftOutParts({changes:changes.filter(isMissing),
+form);made2.set(form,line);return line}}function leftOut(sections2,shown3){const{changes,warnings}=divided(sections2);const isMissing2=entry2=>!shown3.
+has(entry2);const kept3=changes.filter(entry2=>!isMissing2(entry2));return leftOutParts({changes:changes.filter(isMissing2),
 details:kept3.filter(entry2=>shown3.get(entry2)?.whole!==true),places:kept3.filter(entry2=>!tells(shown3.get(entry2)?.form??
-"named","placed")),warnings:warnings.filter(isMissing)})}function mostLeftOut(sections2){const{changes,warnings}=divided(
+"named","placed")),warnings:warnings.filter(isMissing2)})}function mostLeftOut(sections2){const{changes,warnings}=divided(
 sections2);return leftOutParts({changes,details:changes,places:changes,warnings})}function divided(sections2){const entries=sections2.
 flatMap(section2=>section2.entries);return{changes:entries.filter(({rank:rank2})=>rank2!=="warnings"),warnings:entries.filter(
 ({rank:rank2})=>rank2==="warnings")}}function leftOutParts(entries){return[...counted("the changes of ",entries.changes),
@@ -9768,8 +9768,8 @@ END_TAG,tagName:"",tagID:TAG_ID.UNKNOWN,selfClosing:false,ackSelfClosing:false,a
 2)}}_createCommentToken(offset){this._flushRun("");this.currentToken={type:TokenType.COMMENT,data:"",location:this.getCurrentLocation(
 offset)}}_createDoctypeToken(initialName){this._flushRun("");this.currentToken={type:TokenType.DOCTYPE,name:initialName,
 forceQuirks:false,publicId:null,systemId:null,location:this.currentLocation}}_createCharacterToken(type){if(this.currentLocation){
-const start3=this.currentLocation.startOffset-this.preprocessor.droppedBufferSize;if(this.preprocessor.html[start3]==="\n"&&
-this.preprocessor.html[start3-1]==="\r"){this.currentLocation.startOffset++}}this.currentCharacterToken={type,chars:"",location:this.
+const start2=this.currentLocation.startOffset-this.preprocessor.droppedBufferSize;if(this.preprocessor.html[start2]==="\n"&&
+this.preprocessor.html[start2-1]==="\r"){this.currentLocation.startOffset++}}this.currentCharacterToken={type,chars:"",location:this.
 currentLocation}}_createAttr(attrNameFirstCh){this._flushRun("");this.currentAttr={name:attrNameFirstCh,value:""};this.currentAttrLocation=
 this.getCurrentLocation(0)}_leaveAttrName(){var _a3;var _b;const token=this.currentToken;const{name:name2}=this.currentAttr;
 const names3=this.currentAttrNames;let duplicate;if(names3===null){duplicate=getTokenAttr(token,name2)!==null;if(!duplicate&&
@@ -9783,11 +9783,11 @@ text6.length===0){return}const slice=this.preprocessor.html.slice(this.runStart,
 slice:` ${slice}`.slice(1))+text6;const token=this.currentToken;this.runStart=this.runEnd;if(token===null){this.currentCharacterToken.
 chars+=run4}else if(token.type===TokenType.COMMENT){token.data+=run4}else{this.currentAttr.value+=run4}}_extendRun(cp){const{
 preprocessor}=this;if(cp===CODE_POINTS.LINE_FEED&&preprocessor.html.charCodeAt(preprocessor.pos)!==CODE_POINTS.LINE_FEED){
-this._flushRun("\n");this.runStart=preprocessor.pos+1}else{const start3=preprocessor.pos-Number(cp>65535);if(start3!==this.
-runEnd){this._flushRun("");this.runStart=start3}}this.runEnd=preprocessor.pos+1}_extendRunWith(text6,cpOffset){const{preprocessor}=this;
-const start3=preprocessor.codePointStart+1+cpOffset-text6.length;if(start3>=0&&preprocessor.html.startsWith(text6,start3)){
-if(start3!==this.runEnd){this._flushRun("");this.runStart=start3}}else{this._flushRun(text6);this.runStart=start3+text6.
-length}this.runEnd=start3+text6.length}prepareToken(ct){this._emitCurrentCharacterToken(ct.location);this.currentToken=null;
+this._flushRun("\n");this.runStart=preprocessor.pos+1}else{const start2=preprocessor.pos-Number(cp>65535);if(start2!==this.
+runEnd){this._flushRun("");this.runStart=start2}}this.runEnd=preprocessor.pos+1}_extendRunWith(text6,cpOffset){const{preprocessor}=this;
+const start2=preprocessor.codePointStart+1+cpOffset-text6.length;if(start2>=0&&preprocessor.html.startsWith(text6,start2)){
+if(start2!==this.runEnd){this._flushRun("");this.runStart=start2}}else{this._flushRun(text6);this.runStart=start2+text6.
+length}this.runEnd=start2+text6.length}prepareToken(ct){this._emitCurrentCharacterToken(ct.location);this.currentToken=null;
 if(ct.location){ct.location.endLine=this.preprocessor.line;ct.location.endCol=this.preprocessor.col+1;ct.location.endOffset=
 this.preprocessor.offset+1}this.currentLocation=this.getCurrentLocation(-1)}emitCurrentTagToken(){const ct=this.currentToken;
 this.currentAttrNames=null;this.prepareToken(ct);ct.tagID=getTagID(ct.tagName);if(ct.type===TokenType.START_TAG){this.lastStartTagName=
@@ -11115,18 +11115,17 @@ oken",e2.EOF="EOF-token",e2.Function="function-token",e2.Hash="hash-token",e2.Id
 n",e2.Percentage="percentage-token",e2.Semicolon="semicolon-token",e2.String="string-token",e2.URL="url-token",e2.Whitespace=
 "whitespace-token",e2.OpenParen="(-token",e2.CloseParen=")-token",e2.OpenSquare="[-token",e2.CloseSquare="]-token",e2.OpenCurly=
 "{-token",e2.CloseCurly="}-token",e2.UnicodeRange="unicode-range-token"})(u||(u={})),(function(e2){e2.Integer="integer",
-e2.Number="number"})(a||(a={})),(function(e2){e2.Unrestricted="unrestricted",e2.ID="id"})(d||(d={}));l=Object.values(u)}});function cleanSheet(source,pictures){const tokens=tokensOf(source);return nestedTooDeeply(tokens)?"":new Sheet(tokens,pictures).
-rules(false)}function cleanDeclarations(source,pictures){const tokens=tokensOf(source);return nestedTooDeeply(tokens)?"":
-declarations(tokens,pictures)}function cleanMedia(source){return prelude(tokensOf(source).filter(([type])=>type!==u.EOF))}
-function tokensOf(css){const{stackTraceLimit}=Error;Error.stackTraceLimit=0;try{return tokenize2({css})}finally{Error.stackTraceLimit=
-stackTraceLimit}}function nestedTooDeeply(tokens){let depth=0;for(const[type]of tokens){if(closing[type]!==void 0)depth+=
-1;else if(closers.has(type))depth=Math.max(0,depth-1);if(depth>limits.styleDepth)return true}return false}function declarations(tokens,pictures){
-const written3=[];let start3=0;let open9=0;for(let at3=0;at3<=tokens.length;at3+=1){const type=tokens[at3]?.[0]??u.EOF;if(type===
-u.EOF||type===u.Semicolon&&open9===0){const one=declaration(tokens.slice(start3,at3),pictures);if(one!==void 0)written3.
-push(one);start3=at3+1;if(type===u.EOF)break}else if(closing[type]!==void 0)open9+=1;else if(closers.has(type))open9=Math.
+e2.Number="number"})(a||(a={})),(function(e2){e2.Unrestricted="unrestricted",e2.ID="id"})(d||(d={}));l=Object.values(u)}});function cleanSheet(source,pictures){const tokens=tokenize2({css:source});return nestedTooDeeply(tokens)?"":new Sheet(tokens,
+pictures).rules(false)}function cleanDeclarations(source,pictures){const tokens=tokenize2({css:source});return nestedTooDeeply(
+tokens)?"":declarations(tokens,pictures)}function cleanMedia(source){return prelude(tokenize2({css:source}).filter(([type])=>type!==
+u.EOF))}function nestedTooDeeply(tokens){let depth=0;for(const[type]of tokens){if(closing[type]!==void 0)depth+=1;else if(closers.
+has(type))depth=Math.max(0,depth-1);if(depth>limits.styleDepth)return true}return false}function declarations(tokens,pictures){
+const written3=[];let start2=0;let open9=0;for(let at3=0;at3<=tokens.length;at3+=1){const type=tokens[at3]?.[0]??u.EOF;if(type===
+u.EOF||type===u.Semicolon&&open9===0){const one=declaration(tokens.slice(start2,at3),pictures);if(one!==void 0)written3.
+push(one);start2=at3+1;if(type===u.EOF)break}else if(closing[type]!==void 0)open9+=1;else if(closers.has(type))open9=Math.
 max(0,open9-1)}return written3.join("; ")}function declaration(tokens,pictures){const all=tokens.filter(([type])=>type!==
-u.Comment);const filled4=all.flatMap(([type],index)=>type===u.Whitespace?[]:[index]).slice(0,2);const[first,colon]=filled4.
-map(index=>all[index]);if(first?.[0]!==u.Ident||colon?.[0]!==u.Colon)return void 0;const rest=all.slice((filled4[1]??0)+
+u.Comment);const filled2=all.flatMap(([type],index)=>type===u.Whitespace?[]:[index]).slice(0,2);const[first,colon]=filled2.
+map(index=>all[index]);if(first?.[0]!==u.Ident||colon?.[0]!==u.Colon)return void 0;const rest=all.slice((filled2[1]??0)+
 1);const name2=first[4].value.toLowerCase();const plain3=name2.replace(/^-(?:webkit|moz|ms|o)-/,"");if(!properties.has(plain3))
 return void 0;const written3=value2(rest,imageProperties.has(plain3)?pictures:noPictures(pictures))?.trim();return written3===
 void 0||written3===""?void 0:`${name2}: ${written3}`}function noPictures(pictures){return address2=>{pictures(address2);
@@ -11171,20 +11170,20 @@ ${inner}}
 `}#rule(inBlock){const head=this.#until([u.OpenCurly],inBlock);if(this.#tokens[this.#at]?.[0]!==u.OpenCurly)return"";this.#at+=
 1;const inside2=this.#until([u.CloseCurly],false);this.#at+=1;const selector=prelude(head);const inner=declarations(inside2,
 this.#pictures);return selector===void 0||selector===""||inner===""?"":`${selector} { ${inner} }
-`}#until(ends2,inBlock){const start3=this.#at;const open9=[];for(;this.#at<this.#tokens.length;this.#at+=1){const type=this.#tokens[this.#at]?.[0]??
+`}#until(ends2,inBlock){const start2=this.#at;const open9=[];for(;this.#at<this.#tokens.length;this.#at+=1){const type=this.#tokens[this.#at]?.[0]??
 u.EOF;if(open9.length===0&&(ends2.includes(type)||inBlock&&type===u.CloseCurly))break;if(type===u.EOF)break;const end2=closing[type];
-if(end2!==void 0)open9.push(end2);else if(open9.at(-1)===type)open9.pop()}return this.#tokens.slice(start3,this.#at)}};between=
+if(end2!==void 0)open9.push(end2);else if(open9.at(-1)===type)open9.pop()}return this.#tokens.slice(start2,this.#at)}};between=
 new Set([u.Whitespace,u.Comment,u.CDO,u.CDC,u.Semicolon,u.CloseCurly]);anyUnit=/^[a-z]{1,8}$/i}});function parseBody(body2,{located:located3=false}={}){if(body2.length>limits.bodyCharacters){return{refused:`longer than\
- ${shown2(limits.bodyCharacters)} characters`}}const elements2=[];let depth=0;try{const document2=parse4(body2,{scriptingEnabled:false,
-sourceCodeLocationInfo:located3,treeAdapter:{...defaultTreeAdapter,createElement:(...parts)=>{if(elements2.length===limits.
-elements){throw new TooMuch(`made of more than ${shown2(limits.elements)} elements`)}const element=defaultTreeAdapter.createElement(
-...parts);elements2.push(element);return element},onItemPush:()=>{depth+=1;if(depth>limits.elementDepth){throw new TooMuch(
-`nested more than ${shown2(limits.elementDepth)} elements deep`)}},onItemPop:()=>{depth-=1}}});return{document:document2,
-elements:elements2}}catch(failure2){if(failure2 instanceof TooMuch)return{refused:failure2.message};throw failure2}}function attribute({
-attrs},name2){return attrs.find(one=>one.name===name2)?.value}function spotOf({sourceCodeLocation:whole3},name2){if(whole3===
-void 0||whole3===null)return void 0;const{startOffset,endOffset}=(name2===void 0?void 0:whole3.attrs?.[name2])??whole3.startTag??
-whole3;return{start:startOffset,end:endOffset}}var TooMuch;var init_tree=__esm({"src/mail/tree.ts"(){"use strict";init_dist();
-init_limits2();TooMuch=class extends Error{}}});function cleanHtml(body2){const tree=parseBody(body2);if("refused"in tree)return tree;const cleaner=new Cleaner;const root=tree.
+ ${shown2(limits.bodyCharacters)} characters`}}const elements2=[];let depth=0;try{parse4(body2,{scriptingEnabled:false,sourceCodeLocationInfo:located3,
+treeAdapter:{...defaultTreeAdapter,createElement:(...parts)=>{if(elements2.length===limits.elements){throw new TooMuch(`\
+made of more than ${shown2(limits.elements)} elements`)}const element=defaultTreeAdapter.createElement(...parts);elements2.
+push(element);return element},onItemPush:()=>{depth+=1;if(depth>limits.elementDepth){throw new TooMuch(`nested more than\
+ ${shown2(limits.elementDepth)} elements deep`)}},onItemPop:()=>{depth-=1}}});return{elements:elements2}}catch(failure2){
+if(failure2 instanceof TooMuch)return{refused:failure2.message};throw failure2}}function attribute({attrs},name2){return attrs.
+find(one=>one.name===name2)?.value}function spotOf({sourceCodeLocation:whole3},name2){if(whole3===void 0||whole3===null)
+return void 0;const{startOffset,endOffset}=(name2===void 0?void 0:whole3.attrs?.[name2])??whole3.startTag??whole3;return{
+start:startOffset,end:endOffset}}var TooMuch;var init_tree=__esm({"src/mail/tree.ts"(){"use strict";init_dist();init_limits2();
+TooMuch=class extends Error{}}});function cleanHtml(body2){const tree=parseBody(body2);if("refused"in tree)return tree;const cleaner=new Cleaner;const root=tree.
 elements.find(({tagName})=>tagName==="html");const page=root?.childNodes.find(node2=>node2.nodeName==="body");const head=root?.
 childNodes.find(node2=>node2.nodeName==="head");const styles2=head===void 0?"":cleaner.styles(head);const inner=page===void 0?
 cleaner.frames(root):cleaner.children(page,0);return{html:`<html${root===void 0?"":cleaner.attributes(root)}><head>${styles2}\
@@ -11193,33 +11192,32 @@ return"tagName"in node2}function shortened(text6){return text6.length>200?`${tex
 return` ${name2}="${escapeNode(value3).replaceAll('"',"&quot;")}"`}function escapeNode(text6){return text6.replace(/[&<>\u00a0\0]/g,
 character=>entities2[character]??"")}var childless,Cleaner,noteStyle,entities2;var init_clean=__esm({"src/mail/clean.ts"(){
 "use strict";init_dist();init_allowed();init_limits2();init_styles();init_tree();childless=new Set(["br","col","hr","wbr"]);
-Cleaner=class{#left=new Set;#styles=new Map;get left(){return[...this.#left]}styles(head){return head.childNodes.map(node2=>isElement(
-node2)&&node2.tagName==="style"?this.#sheet(node2):"").join("")}frames(root){const frames=root?.childNodes.find(node2=>node2.
-nodeName==="frameset");return frames===void 0?"":this.#note(frames,"<frameset>")}children(parent,depth){if(depth>limits.
-elementDepth)return"";return parent.childNodes.map(node2=>this.#node(node2,depth+1)).join("")}#node(node2,depth){if(node2.
-nodeName==="#text")return escapeNode(node2.value);if(!isElement(node2))return"";const tag=node2.tagName;if(node2.namespaceURI!==
-html_exports.NS.HTML)return this.#note(node2,`<${tag}>`);if(tag==="style")return this.#sheet(node2);if(tag==="img")return this.#image(
+Cleaner=class{#left=new Set;get left(){return[...this.#left]}styles(head){return head.childNodes.map(node2=>isElement(node2)&&
+node2.tagName==="style"?this.#sheet(node2):"").join("")}frames(root){const frames=root?.childNodes.find(node2=>node2.nodeName===
+"frameset");return frames===void 0?"":this.#note(frames,"<frameset>")}children(parent,depth){if(depth>limits.elementDepth)
+return"";return parent.childNodes.map(node2=>this.#node(node2,depth+1)).join("")}#node(node2,depth){if(node2.nodeName===
+"#text")return escapeNode(node2.value);if(!isElement(node2))return"";const tag=node2.tagName;if(node2.namespaceURI!==html_exports.
+NS.HTML)return this.#note(node2,`<${tag}>`);if(tag==="style")return this.#sheet(node2);if(tag==="img")return this.#image(
 node2);if(withContent.has(tag))return missed.has(tag)?this.#note(node2,`<${tag}>`):"";const inner=this.children(node2,depth);
-if(!elements.has(tag))return inner;const start3=`<${tag}${this.attributes(node2)}>`;if(childless.has(tag))return start3;
-return`${start3}${tag==="pre"?"\n":""}${inner}</${tag}>`}attributes(element){const target=element.tagName==="a"?attribute(
-element,"href"):void 0;const kept3=element.attrs.flatMap(({name:name2,value:value3})=>{if(name2==="style"){const written3=this.#declarations(
-value3);return written3===""?[]:[attributeText("style",written3)]}if(name2==="background"){const own5=this.#picture(value3);
-return own5===void 0?[]:[attributeText(name2,own5)]}if(name2==="title"&&target!==void 0)return[];return attributes.has(name2)?
-[attributeText(name2,value3)]:[]});const link2=target===void 0?[]:[attributeText("href","#"),attributeText("title",target.
-trim())];return[...kept3,...link2].join("")}#declarations(text6){const known3=this.#styles.get(text6);if(known3!==void 0)
-return known3;const written3=cleanDeclarations(text6,this.#picture);this.#styles.set(text6,written3);return written3}#sheet(element){
-const source=element.childNodes.map(node2=>node2.nodeName==="#text"?node2.value:"").join("");const sheet=cleanSheet(source,
-this.#picture);const media=attribute(element,"media");const written3=media===void 0?"":cleanMedia(media);if(sheet===""||
-written3===void 0)return"";return`<style${written3===""?"":attributeText("media",written3)}>
+if(!elements.has(tag))return inner;const start2=`<${tag}${this.attributes(node2)}>`;if(childless.has(tag))return start2;
+return`${start2}${tag==="pre"?"\n":""}${inner}</${tag}>`}attributes(element){const target=element.tagName==="a"?attribute(
+element,"href"):void 0;const kept3=element.attrs.flatMap(({name:name2,value:value3})=>{if(name2==="style"){const written3=cleanDeclarations(
+value3,this.#picture);return written3===""?[]:[attributeText("style",written3)]}if(name2==="background"){const own5=this.#picture(
+value3);return own5===void 0?[]:[attributeText(name2,own5)]}if(name2==="title"&&target!==void 0)return[];return attributes.
+has(name2)?[attributeText(name2,value3)]:[]});const link2=target===void 0?[]:[attributeText("href","#"),attributeText("t\
+itle",target.trim())];return[...kept3,...link2].join("")}#sheet(element){const source=element.childNodes.map(node2=>node2.
+nodeName==="#text"?node2.value:"").join("");const sheet=cleanSheet(source,this.#picture);const media=attribute(element,"\
+media");const written3=media===void 0?"":cleanMedia(media);if(sheet===""||written3===void 0)return"";return`<style${written3===
+""?"":attributeText("media",written3)}>
 ${sheet}</style>`}#image(element){const source=(attribute(element,"src")??"").trim();const alt=(attribute(element,"alt")??
 "").trim();if(ownPicture.test(source))return`<img${attributeText("src",source)}${this.attributes(element)}>`;const words7=[
 shortened(alt),shortened(source)].filter(text7=>text7!=="").join(", ");this.#leave(`picture ${words7===""?"without addre\
 ss":words7}`);const size2=["width","height"].flatMap(name2=>{const[,digits,percent]=/^(\d{1,4})\s*(?:px)?(%?)$/.exec((attribute(
-element,name2)??"").trim())??[];return digits===void 0?[]:[`${name2}:${digits}${percent==="%"?"%":"px"}`]});const own5=this.#declarations(
-attribute(element,"style")??"");const styles2=[noteStyle,...size2,...own5===""?[]:[own5]].join(";");const names3=["class",
-"id"].flatMap(name2=>{const value3=attribute(element,name2);return value3===void 0?[]:[attributeText(name2,value3)]});const text6=alt===
-""?words7===""?"picture":words7:alt;return`<span${names3.join("")}${attributeText("style",styles2)}${attributeText("titl\
-e",source)}>${escapeNode(text6)}</span>`}#note(element,what){const address2=["src","data","href","code"].map(name2=>attribute(
+element,name2)??"").trim())??[];return digits===void 0?[]:[`${name2}:${digits}${percent==="%"?"%":"px"}`]});const own5=cleanDeclarations(
+attribute(element,"style")??"",this.#picture);const styles2=[noteStyle,...size2,...own5===""?[]:[own5]].join(";");const names3=[
+"class","id"].flatMap(name2=>{const value3=attribute(element,name2);return value3===void 0?[]:[attributeText(name2,value3)]});
+const text6=alt===""?words7===""?"picture":words7:alt;return`<span${names3.join("")}${attributeText("style",styles2)}${attributeText(
+"title",source)}>${escapeNode(text6)}</span>`}#note(element,what){const address2=["src","data","href","code"].map(name2=>attribute(
 element,name2)?.trim()??"").find(text6=>text6!=="");const words7=address2===void 0?what:`${what} ${shortened(address2)}`;
 this.#leave(words7);return`<span${attributeText("style",noteStyle)}>${escapeNode(words7)}</span>`}#picture=address2=>{const source=address2.
 trim();if(ownPicture.test(source))return source;if(source!=="")this.#leave(`background ${shortened(source)}`);return void 0};#leave(words7){
@@ -11248,18 +11246,18 @@ spaces=[]}hasTag=false;nonSpace=false}var openingTagRe,closingTagRe,closingCurly
 "string")tagsToCompile=tagsToCompile.split(spaceRe,2);if(!isArray(tagsToCompile)||tagsToCompile.length!==2)throw new Error(
 "Invalid tags: "+tagsToCompile);openingTagRe=new RegExp(escapeRegExp(tagsToCompile[0])+"\\s*");closingTagRe=new RegExp("\
 \\s*"+escapeRegExp(tagsToCompile[1]));closingCurlyRe=new RegExp("\\s*"+escapeRegExp("}"+tagsToCompile[1]))}compileTags(tags||
-mustache.tags);var scanner=new Scanner(template2);var start3,type,value3,chr,token,openSection;while(!scanner.eos()){start3=
+mustache.tags);var scanner=new Scanner(template2);var start2,type,value3,chr,token,openSection;while(!scanner.eos()){start2=
 scanner.pos;value3=scanner.scanUntil(openingTagRe);if(value3){for(var i2=0,valueLength=value3.length;i2<valueLength;++i2){
 chr=value3.charAt(i2);if(isWhitespace4(chr)){spaces.push(tokens.length);indentation+=chr}else{nonSpace=true;lineHasNonSpace=
-true;indentation+=" "}tokens.push(["text",chr,start3,start3+1]);start3+=1;if(chr==="\n"){stripSpace();indentation="";tagIndex=
+true;indentation+=" "}tokens.push(["text",chr,start2,start2+1]);start2+=1;if(chr==="\n"){stripSpace();indentation="";tagIndex=
 0;lineHasNonSpace=false}}}if(!scanner.scan(openingTagRe))break;hasTag=true;type=scanner.scan(tagRe)||"name";scanner.scan(
 whiteRe);if(type==="="){value3=scanner.scanUntil(equalsRe);scanner.scan(equalsRe);scanner.scanUntil(closingTagRe)}else if(type===
 "{"){value3=scanner.scanUntil(closingCurlyRe);scanner.scan(curlyRe);scanner.scanUntil(closingTagRe);type="&"}else{value3=
 scanner.scanUntil(closingTagRe)}if(!scanner.scan(closingTagRe))throw new Error("Unclosed tag at "+scanner.pos);if(type==
-">"){token=[type,value3,start3,scanner.pos,indentation,tagIndex,lineHasNonSpace]}else{token=[type,value3,start3,scanner.
+">"){token=[type,value3,start2,scanner.pos,indentation,tagIndex,lineHasNonSpace]}else{token=[type,value3,start2,scanner.
 pos]}tagIndex++;tokens.push(token);if(type==="#"||type==="^"){sections2.push(token)}else if(type==="/"){openSection=sections2.
-pop();if(!openSection)throw new Error('Unopened section "'+value3+'" at '+start3);if(openSection[1]!==value3)throw new Error(
-'Unclosed section "'+openSection[1]+'" at '+start3)}else if(type==="name"||type==="{"||type==="&"){nonSpace=true}else if(type===
+pop();if(!openSection)throw new Error('Unopened section "'+value3+'" at '+start2);if(openSection[1]!==value3)throw new Error(
+'Unclosed section "'+openSection[1]+'" at '+start2)}else if(type==="name"||type==="{"||type==="&"){nonSpace=true}else if(type===
 "="){compileTags(value3)}}stripSpace();openSection=sections2.pop();if(openSection)throw new Error('Unclosed section "'+openSection[1]+
 '" at '+scanner.pos);return nestTokens(squashTokens(tokens))}function squashTokens(tokens){var squashedTokens=[];var token,
 lastToken;for(var i2=0,numTokens=tokens.length;i2<numTokens;++i2){token=tokens[i2];if(token){if(token[0]==="text"&&lastToken&&
@@ -11329,56 +11327,40 @@ return defaultWriter.parse(template2,tags)};mustache.render=function render2(tem
 "string"){throw new TypeError('Invalid template! Template should be a "string" but "'+typeStr(template2)+'" was given as\
  the first argument for mustache#render(template, view, partials)')}return defaultWriter.render(template2,view,partials,
 config3)};mustache.escape=escapeHtml;mustache.Scanner=Scanner;mustache.Context=Context;mustache.Writer=Writer;mustache_default=
-mustache}});function condense(body2){const pieces2=[];const origins=new Map;let length2=0;let at3=0;const add2=(piece,taken2)=>{if(taken2===
-0)return;origins.set(length2,at3);pieces2.push(piece);length2+=piece.length;at3+=taken2};const addLine=line=>add2(/\S/.test(
-line)?"x":" ",line.length);let delimiters=["{{","}}"];const open9=[];let isCrossed=false;let lastTag=0;while(at3<body2.length){
-const tag=body2.indexOf(delimiters[0],at3);const text6=body2.slice(at3,tag<0?void 0:tag);const first=text6.indexOf("\n");
-if(first<0){addLine(text6)}else{const last=text6.lastIndexOf("\n");addLine(text6.slice(0,first));add2("\n",1);add2("\n",
-last-first);addLine(text6.slice(last+1))}if(tag<0)break;const{end:end2,next,sign,name:name2}=tagAt(body2,tag,delimiters);
-add2(body2.slice(tag,end2),end2-tag);lastTag=tag;if(sign==="#"||sign==="^"){if(!isCrossed)open9.push({name:name2,start:tag,
-end:end2})}else if(sign==="/"){isCrossed||=open9.at(-1)?.name!==name2;if(!isCrossed)open9.pop()}delimiters=next}origins.
-set(length2,body2.length);return{text:pieces2.join(""),original:offset=>origins.get(offset)??body2.length,open:open9,lastTag}}
-function tagAt(body2,start3,delimiters){const[open9,close]=delimiters;const first=afterSpace(body2,start3+open9.length);
-const type=body2.charAt(first);const after2=(text6,from)=>{const found2=body2.indexOf(text6,from);return found2<0?body2.
-length:found2+text6.length};const inside2=type!==""&&"#^/>{&=!".includes(type)?first+1:first;if(type==="{")return{end:after2(
-`}${close}`,inside2),next:delimiters,sign:type,name:""};if(type!=="="){const end2=after2(close,inside2);const name2="#^/".
-includes(type)?body2.slice(inside2,end2-close.length).trim():"";return{end:end2,next:delimiters,sign:type,name:name2}}const equals=after2(
-"=",inside2);const[nextOpen="",nextClose=""]=body2.slice(inside2,equals-1).trim().split(/\s+/,2);return{end:after2(close,
-equals),sign:type,name:"",next:nextOpen===""||nextClose===""?delimiters:[nextOpen,nextClose]}}function afterSpace(body2,from){
-let at3=from;while(at3<body2.length&&/\s/.test(body2.charAt(at3)))at3+=1;return at3}var init_condense=__esm({"src/mail/c\
-ondense.ts"(){"use strict"}});function parseMustache(body2){if(body2.length>limits.bodyCharacters){return{syntax:`it has more than ${shown2(limits.bodyCharacters)}\
- characters`,limit:true}}const{text:text6,whole:whole3}=withoutLongSpace(body2);const condensed=condense(text6);const writer=createWriter();
-try{const parsed4=writer.parse(condensed.text);if(depthOf(parsed4)>limits.sectionDepth){return{syntax:`sections are nest\
-ed more than ${limits.sectionDepth} deep`,limit:true}}const tokens=filled(parsed4,text6,condensed);const parts=partsOf2(
-tokens,offset=>whole3(condensed.original(offset)));const strange=strangeName(parts);if(strange!==void 0)return strange;if(tagsIn(
-parts)>limits.tags)return{syntax:tooManyTags,limit:true};return{parts,render:(data3,{html:html2,absent=new Set})=>createWriter().
+mustache}});function parseMustache(body2){if(body2.length>limits.bodyCharacters){return{syntax:`it has more than ${shown2(limits.bodyCharacters)}\
+ characters`,limit:true}}const{text:text6,whole:whole3}=withoutLongSpace(body2);try{const tokens=new mustache_default.Writer().
+parse(text6);if(depthOf(tokens)>limits.sectionDepth){return{syntax:`sections are nested more than ${limits.sectionDepth}\
+ deep`,limit:true}}const parts=partsOf2(tokens,whole3);const strange=strangeName(parts);if(strange!==void 0)return strange;
+if(tagsIn(parts)>limits.tags)return{syntax:tooManyTags,limit:true};return{parts,render:(data3,{html:html2,absent=new Set})=>new LimitedWriter().
 renderTokens(tokens,new JsonContext(data3,void 0,absent),void 0,text6,{escape:value3=>html2?mustache_default.escape(printed(
 value3)):printed(value3)})}}catch(failure2){if(!(failure2 instanceof Error))throw failure2;const{words:words7,offset}=located2(
-failure2.message);if(offset===void 0)return{syntax:words7};const{at:at3,end:end2,until}=blamed(words7,condensed.original(
-offset),condensed,text6.length);const lineAt3=offset2=>text6.slice(0,offset2).split("\n").length;const where=`at line ${lineAt3(
-at3)}${until===void 0?"":`, before line ${lineAt3(until)} closes another one`}`;return{syntax:`${words7} ${where}`,at:{start:whole3(
-at3),end:whole3(end2)}}}}function blamed(words7,noticed,{open:open9,lastTag},length2){const section2=words7.startsWith("\
-unclosed section")?open9.at(-1):void 0;if(section2!==void 0){return{at:section2.start,end:section2.end,...noticed<length2?
-{until:noticed}:{}}}const at3=words7.startsWith("unclosed tag")?lastTag:noticed;return{at:at3,end:at3+1}}function withoutLongSpace(body2){
-const cuts=[];let gone=0;const text6=body2.replace(longSpace,(run4,at3)=>{if(run4.length>1e3){gone+=run4.length-1e3;cuts.
-push({from:at3+run4.length-gone,gone})}return run4.slice(0,1e3)});return{text:text6,whole:offset=>offset+(cuts.findLast(
-({from})=>from<=offset)?.gone??0)}}function tagsIn(parts){let tags=0;for(const part2 of parts){if(part2.kind!=="text")tags+=
-1;if(part2.kind==="section")tags+=tagsIn(part2.parts)}return tags}function createWriter(){const writer=new LimitedWriter;
-writer.templateCache=void 0;return writer}function isSection([type]){return type==="#"||type==="^"}function inside([,,,,
-tokens]){return tokens??[]}function filled(tokens,text6,condensed){return tokens.map(token=>{const[type,name2,start3,end2]=token;
-if(type==="text"){return[type,text6.slice(condensed.original(start3),condensed.original(end2)),start3,end2]}return isSection(
-token)?[type,name2,start3,end2,filled(inside(token),text6,condensed)]:token})}function depthOf(tokens){let depth=0;let level3=tokens.
+failure2.message);if(offset===void 0)return{syntax:words7};const{at:at3,end:end2,until}=blamed(words7,offset,text6);const lineAt3=offset2=>text6.
+slice(0,offset2).split("\n").length;const where=`at line ${lineAt3(at3)}${until===void 0?"":`, before line ${lineAt3(until)}\
+ closes another one`}`;return{syntax:`${words7} ${where}`,at:{start:whole3(at3),end:whole3(end2)}}}}function blamed(words7,noticed,text6){
+const{sections:sections2,last}=tagsBefore(noticed,text6);const section2=words7.startsWith("unclosed section")?sections2.
+at(-1):void 0;if(section2!==void 0)return{...section2,...noticed<text6.length?{until:noticed}:{}};const at3=words7.startsWith(
+"unclosed tag")?last:noticed;return{at:at3,end:at3+1}}function tagsBefore(place2,text6){const sections2=[];let[open9="",
+close=""]=["{{","}}"];let last=0;for(let at3=text6.indexOf(open9);at3>=0&&at3<place2;){last=at3;const start2=at3+open9.length;
+const first=start2+text6.slice(start2).search(/\S/);const sign=text6.charAt(first);const from="#^/{&>=!".includes(sign)?
+first+1:first;const ending=sign==="{"?`}${close}`:sign==="="?`=${close}`:close;const until=text6.indexOf(ending,from);if(until<
+0)break;const end2=until+ending.length;if(sign==="#"||sign==="^")sections2.push({at:at3,end:end2});else if(sign==="/")sections2.
+pop();else if(sign==="=")[open9="",close=""]=text6.slice(from,until).trim().split(/\s+/);at3=text6.indexOf(open9,end2)}return{
+sections:sections2,last}}function withoutLongSpace(body2){const cuts=[];let gone=0;const text6=body2.replace(longSpace,(run4,at3)=>{
+if(run4.length>1e3){gone+=run4.length-1e3;cuts.push({from:at3+run4.length-gone,gone})}return run4.slice(0,1e3)});return{
+text:text6,whole:offset=>offset+(cuts.findLast(({from})=>from<=offset)?.gone??0)}}function tagsIn(parts){let tags=0;for(const part2 of parts){
+if(part2.kind!=="text")tags+=1;if(part2.kind==="section")tags+=tagsIn(part2.parts)}return tags}function isSection([type]){
+return type==="#"||type==="^"}function inside([,,,,tokens]){return tokens??[]}function depthOf(tokens){let depth=0;let level3=tokens.
 filter(isSection);while(level3.length>0&&depth<=limits.sectionDepth){depth+=1;level3=level3.flatMap(token=>inside(token).
-filter(isSection))}return depth}function partsOf2(tokens,original){return tokens.flatMap(token=>{const[type,name2,start3,
-end2]=token;const at3=()=>({start:original(start3),end:original(end2)});switch(type){case"text":return[{kind:"text",text:name2}];case"\
+filter(isSection))}return depth}function partsOf2(tokens,original){return tokens.flatMap(token=>{const[type,name2,start2,
+end2]=token;const at3=()=>({start:original(start2),end:original(end2)});switch(type){case"text":return[{kind:"text",text:name2}];case"\
 name":case"&":return[{kind:"variable",name:name2,at:at3()}];case">":return[{kind:"partial",name:name2,at:at3()}];case"#":case"\
 ^":return[{kind:"section",name:name2,at:at3(),inverted:type==="^",parts:partsOf2(inside(token),original)}];default:return[]}})}
 function strangeName(parts){for(const part2 of parts){if(part2.kind==="text")continue;const{at:at3}=part2;if(part2.name===
-"")return{syntax:"a tag has no name: {{}}",at:at3};const start3=`"${part2.name.slice(0,40)}\u2026"`;if(part2.name.length>
-limits.nameCharacters){const syntax2=`the name ${start3} has more than ${shown2(limits.nameCharacters)} characters`;return{
-syntax:syntax2,limit:true,at:at3}}if(part2.name.split(".").length>limits.nameSteps){return{syntax:`the name ${start3} ha\
-s more than ${limits.nameSteps} steps`,limit:true,at:at3}}if(/[{}<>\n]/.test(part2.name)){const[start4=""]=part2.name.split(
-/[{}<>\n]/);return{syntax:`the tag "{{ ${start4.trim().slice(0,40)}" is not closed with "}}"`,at:at3}}const inner=part2.
+"")return{syntax:"a tag has no name: {{}}",at:at3};const start2=`"${part2.name.slice(0,40)}\u2026"`;if(part2.name.length>
+limits.nameCharacters){const syntax2=`the name ${start2} has more than ${shown2(limits.nameCharacters)} characters`;return{
+syntax:syntax2,limit:true,at:at3}}if(part2.name.split(".").length>limits.nameSteps){return{syntax:`the name ${start2} ha\
+s more than ${limits.nameSteps} steps`,limit:true,at:at3}}if(/[{}<>\n]/.test(part2.name)){const[start3=""]=part2.name.split(
+/[{}<>\n]/);return{syntax:`the tag "{{ ${start3.trim().slice(0,40)}" is not closed with "}}"`,at:at3}}const inner=part2.
 kind==="section"?strangeName(part2.parts):void 0;if(inner!==void 0)return inner}return void 0}function located2(message){
 const at3=message.lastIndexOf(" at ");const offset=/^ at (\d+)$/.exec(message.slice(at3))?.[1];const words7=offset===void 0?
 message:message.slice(0,at3);const short4=words7.length>100?`${words7.slice(0,80)}\u2026${words7.endsWith('"')?'"':""}`:
@@ -11386,9 +11368,9 @@ words7;return{words:`${short4.charAt(0).toLowerCase()}${short4.slice(1)}`,offset
 function printed(value3){return typeof value3==="object"&&value3!==null?JSON.stringify(value3):String(value3)}function valueAt(view,path){
 let at3=view;for(const step of path){if(!isMap(at3)||!Object.hasOwn(at3,step))return void 0;at3=at3[step]}return at3}var longSpace,
 TooLong,tooManyTags,LimitedWriter,JsonContext;var init_template=__esm({"src/mail/template.ts"(){"use strict";init_mustache();
-init_values();init_condense();init_limits2();longSpace=/(?<!\s)\s{1000,}/g;TooLong=class extends Error{};tooManyTags=`it\
- has more than ${shown2(limits.tags)} tags`;LimitedWriter=class extends mustache_default.Writer{#characters=0;#visits=0;rawValue(token){
-return this.#counted(super.rawValue(token))}escapedValue(...parts){return this.#counted(super.escapedValue(...parts))}unescapedValue(...parts){
+init_values();init_limits2();longSpace=/(?<!\s)\s{1000,}/g;TooLong=class extends Error{};tooManyTags=`it has more than ${shown2(
+limits.tags)} tags`;LimitedWriter=class extends mustache_default.Writer{#characters=0;#visits=0;rawValue(token){return this.#counted(
+super.rawValue(token))}escapedValue(...parts){return this.#counted(super.escapedValue(...parts))}unescapedValue(...parts){
 return this.#counted(super.unescapedValue(...parts))}renderTokens(...parts){this.#visits+=1;if(this.#visits>limits.sectionVisits){
 throw new TooLong(`it goes into sections more than ${shown2(limits.sectionVisits)} times`)}return super.renderTokens(...parts)}#counted(text6){
 this.#characters+=String(text6??"").length;if(this.#characters>limits.renderedCharacters){throw new TooLong(`it has more\
@@ -11420,35 +11402,30 @@ const gone=sections2.filter(section2=>absent.has(section2));if(sections2.length>
 with every section";if(there.length===0)return"without any section";return gone.length<there.length?`without ${gone.join(
 ", ")}`:`only with ${there.join(", ")}`}return[...there.length>0?[`with ${there.join(", ")}`]:[],...gone.length>0?[`with\
 out ${gone.join(", ")}`]:[]].join(", ")}function sampleData(parts,given2){const variables=new Set(placeholdersOf(parts).
-filter(({section:section2})=>!section2).map(({name:name2})=>name2));return mergeData(madeUp(parts,given2,variables),given2,
-new Set(sectionsOf2(parts)))}function madeUp(parts,given2,variables){const tree={};for(const part2 of parts){if(part2.kind===
-"text"||part2.kind==="partial"||part2.name===".")continue;const path=part2.name.split(".");if(part2.kind==="variable"){if(valueAt2(
-given2,path)===void 0)put2(tree,path,exampleOf(part2.name));continue}const inner=madeUp(part2.parts,given2,variables);if(part2.
-inverted){complete(tree,inner);put2(tree,path,variables.has(part2.name)?exampleOf(part2.name):true)}else if(variables.has(
-part2.name)){complete(tree,inner);put2(tree,path,exampleOf(part2.name))}else if(part2.parts.some(it=>it.kind==="variable"&&
-it.name===".")){put2(tree,path,["first","second"])}else{put2(tree,path,Object.keys(inner).length===0?true:inner)}}return tree}
-function complete(tree,more){for(const[name2,value3]of Object.entries(more)){const before=Object.hasOwn(tree,name2)?tree[name2]:
-void 0;if(before===void 0)define2(tree,name2,value3);else if(isMap(before)&&isMap(value3))complete(before,value3)}}function lay(tree,over){
-for(const[name2,value3]of Object.entries(over)){const before=Object.hasOwn(tree,name2)?tree[name2]:void 0;if(isMap(before)&&
-isMap(value3))lay(before,value3);else define2(tree,name2,value3)}}function put2(tree,path,value3){const[step="",...rest]=path;
-const before=Object.hasOwn(tree,step)?tree[step]:void 0;if(rest.length>0){const inner=isMap(before)?before:{};put2(inner,
-rest,value3);define2(tree,step,inner)}else if(isMap(before)&&isMap(value3)){lay(before,value3)}else if(before===void 0||
-before===true){define2(tree,step,value3)}}function define2(tree,name2,value3){Object.defineProperty(tree,name2,{value:value3,
-enumerable:true,configurable:true,writable:true})}function valueAt2(data3,path){let at3=data3;for(const step of path){if(!isMap(
-at3)||!Object.hasOwn(at3,step))return void 0;at3=at3[step]}return at3}function mergeData(base2,over,sections2,under=""){
-const merged={};for(const[name2,value3]of Object.entries(base2))define2(merged,name2,value3);for(const[name2,value3]of Object.
-entries(over)){const path=`${under}${name2}`;const before=Object.hasOwn(base2,name2)?base2[name2]:void 0;if(before!==void 0&&
-sections2.has(path)&&isEmpty(value3))continue;define2(merged,name2,isMap(before)&&isMap(value3)?mergeData(before,value3,
-sections2,`${path}.`):value3)}return merged}function isEmpty(value3){return!value3||Array.isArray(value3)&&value3.length===
-0}function exampleOf(name2){const last=name2.split(".").at(-1)??name2;const key=last.replace(/([a-z])([A-Z])/g,"$1_$2").
-toLowerCase();const known3=examples.find(([pattern])=>pattern.test(key))?.[1];if(known3===void 0)return`[${last.replaceAll(
-"_"," ")}]`;if(known3!=="")return known3;const path=key.replace(/_?(url|uri|link|href)$/,"").replace(/[^a-z0-9]+/g,"-");
-return`https://example.com/${path}`}var combinedSections,examples;var init_samples=__esm({"src/mail/samples.ts"(){"use s\
-trict";init_values();init_limits2();init_placeholders();init_template();combinedSections=3;examples=[[/e-?mail/,"jane.do\
-e@example.com"],[/(^|_)(url|uri|link|href)$/,""],[/(first|given)_?name$/,"Jane"],[/(last|family|sur)_?name$/,"Doe"],[/(^|_)(name|username|user|display_?name|full_?name)$/,
-"Jane Doe"],[/(code|otp|pin)$/,"493172"],[/(date|day)$/,"31 January 2026"],[/(time|_at|expiry|expiration|expires)$/,"31 \
-January 2026, 12:00"],[/(count|number|minutes|hours|days)$/,"3"],[/(company|organi[sz]ation|product|brand|app)(_?name)?$/,
-"ACME"]]}});import{createHash}from"node:crypto";function integrityOf(script){return`sha256-${createHash("sha256").update(script).digest(
+filter(({section:section2})=>!section2).map(({name:name2})=>name2));const sections2=new Set(sectionsOf2(parts));const data3=madeUp(
+parts,given2,variables);lay(data3,given2,(before,value3,path)=>before===void 0||!sections2.has(path)||!isEmpty(value3));
+return data3}function madeUp(parts,given2,variables){const tree={};for(const part2 of parts){if(part2.kind==="text"||part2.
+kind==="partial"||part2.name===".")continue;const path=part2.name.split(".");if(part2.kind==="variable"){if(valueAt(given2,
+path)===void 0)put2(tree,path,exampleOf(part2.name));continue}const inner=madeUp(part2.parts,given2,variables);if(part2.
+inverted){lay(tree,inner,isMissing);put2(tree,path,variables.has(part2.name)?exampleOf(part2.name):true)}else if(variables.
+has(part2.name)){lay(tree,inner,isMissing);put2(tree,path,exampleOf(part2.name))}else if(part2.parts.some(it=>it.kind===
+"variable"&&it.name===".")){put2(tree,path,["first","second"])}else{put2(tree,path,Object.keys(inner).length===0?true:inner)}}
+return tree}function lay(tree,over,replaces,under=""){for(const[name2,value3]of Object.entries(over)){const before=Object.
+hasOwn(tree,name2)?tree[name2]:void 0;const path=`${under}${name2}`;if(isMap(before)&&isMap(value3))lay(before,value3,replaces,
+`${path}.`);else if(replaces(before,value3,path))define2(tree,name2,value3)}}function put2(tree,path,value3){const[step="",
+...rest]=path;const before=Object.hasOwn(tree,step)?tree[step]:void 0;if(rest.length>0){const inner=isMap(before)?before:
+{};put2(inner,rest,value3);define2(tree,step,inner)}else if(isMap(before)&&isMap(value3)){lay(before,value3,()=>true)}else if(before===
+void 0||before===true){define2(tree,step,value3)}}function define2(tree,name2,value3){Object.defineProperty(tree,name2,{
+value:value3,enumerable:true,configurable:true,writable:true})}function isEmpty(value3){return!value3||Array.isArray(value3)&&
+value3.length===0}function exampleOf(name2){const last=name2.split(".").at(-1)??name2;const key=last.replace(/([a-z])([A-Z])/g,
+"$1_$2").toLowerCase();const known3=examples.find(([pattern])=>pattern.test(key))?.[1];if(known3===void 0)return`[${last.
+replaceAll("_"," ")}]`;if(known3!=="")return known3;const path=key.replace(/_?(url|uri|link|href)$/,"").replace(/[^a-z0-9]+/g,
+"-");return`https://example.com/${path}`}var combinedSections,isMissing,examples;var init_samples=__esm({"src/mail/sampl\
+es.ts"(){"use strict";init_values();init_limits2();init_placeholders();init_template();combinedSections=3;isMissing=before=>before===
+void 0;examples=[[/e-?mail/,"jane.doe@example.com"],[/(^|_)(url|uri|link|href)$/,""],[/(first|given)_?name$/,"Jane"],[/(last|family|sur)_?name$/,
+"Doe"],[/(^|_)(name|username|user|display_?name|full_?name)$/,"Jane Doe"],[/(code|otp|pin)$/,"493172"],[/(date|day)$/,"3\
+1 January 2026"],[/(time|_at|expiry|expiration|expires)$/,"31 January 2026, 12:00"],[/(count|number|minutes|hours|days)$/,
+"3"],[/(company|organi[sz]ation|product|brand|app)(_?name)?$/,"ACME"]]}});import{createHash}from"node:crypto";function integrityOf(script){return`sha256-${createHash("sha256").update(script).digest(
 "base64")}`}var init_integrity=__esm({"src/base/integrity.ts"(){"use strict"}});var light,dark,actions,statuses,filters,styles;var init_styles2=__esm({"src/report/styles.ts"(){"use strict";init_kind_names();
 light=`
   --page: #f6f8fa; --card: #ffffff; --text: #1f2328; --quiet: #59636e; --line: #d1d9e0; --link: #0550ae;
@@ -11929,7 +11906,7 @@ null?[]:[label2]];return{label:parts.length===0?null:parts.join(": "),mails}})}}
 map((label2,index)=>markup`<option value="${index}">${label2}</option>`)}</select></label></p>`}function moreVariants(left){
 if(left===0)return null;return markup`<p class="note">Not shown: up to ${shown2(left)} more mails, in which other sections are there and not there.</p>`}
 function variantBox(label2,index,content){if(label2===null)return content;const attributes2=markup`class="variant" data-variant="${index}"`;
-const start3=index===0?markup`<details ${attributes2} open>`:markup`<details ${attributes2}>`;return markup`${start3}<summary>${label2}</summary>${content}</details>\n`}
+const start2=index===0?markup`<details ${attributes2} open>`:markup`<details ${attributes2}>`;return markup`${start2}<summary>${label2}</summary>${content}</details>\n`}
 function htmlFigure(body2,label2,none2,emails,further){return figure(label2,htmlContent(body2,label2,none2,emails,further))}
 function htmlContent(body2,label2,none2,emails,further){if(body2===null)return markup`<p class="note">${none2}</p>`;if("\
 syntax"in body2)return unparsed(body2.syntax);if("tooLong"in body2)return tooLong(body2.tooLong);const kept3=emails.keep(
@@ -11970,8 +11947,8 @@ const{address:address2,destructions}=change2;return markup`<code class="address"
 length>0?markup` <span class="badge loses">destructive</span>`:null}`}function changePlace(change2){const{declaredAt}=change2;
 return markup`<span class="quiet place">${fieldNames2(change2)}${declaredAt===null?null:markup`<code>${placeText(declaredAt)}</code>`}</span>`}
 function foldBox(box){const{number:number4,open:open9,classes,data:data3,summary:summary2,inside:inside2}=box;const attributes2=markup`class="${[
-"change",...classes].join(" ")}" id="change-${number4}" ${data3}`;const start3=open9?markup`<details ${attributes2} open>`:
-markup`<details ${attributes2}>`;return markup`${start3}
+"change",...classes].join(" ")}" id="change-${number4}" ${data3}`;const start2=open9?markup`<details ${attributes2} open>`:
+markup`<details ${attributes2}>`;return markup`${start2}
 <summary>${summary2}</summary>
 <div class="inside">
 ${inside2}
@@ -12025,9 +12002,9 @@ longElement,Unfolding,setClasses,setMarks2,lineClasses,unscripted;var init_chang
 init_view();init_words();unfoldedChanges=12;longElement=2e3;Unfolding=class{#all;#left=unfoldedChanges;constructor(changes){
 this.#all=changes<=unfoldedChanges}next(matters){if(this.#all)return true;if(!matters||this.#left===0)return false;this.#left-=
 1;return true}};setClasses={"+":"added","-":"removed","~":"changed","=":"changed"};setMarks2={"+":"+","-":"\u2212","~":"\
-~","=":"="};lineClasses={"+":"added","-":"removed"," ":"same"};unscripted=markup`<p class="note unscripted">Emails are shown by a script of this page, which doesn't run here; their text and the changes of the source are there all the same.</p>\n`}});function contents(groups3){return markup`<details class="contents">
+~","=":"="};lineClasses={"+":"added","-":"removed"," ":"same"};unscripted=markup`<p class="note unscripted">Emails are shown by a script of this page, which doesn't run here; their text and the changes of the source are there all the same.</p>\n`}});function contents(groups2){return markup`<details class="contents">
 <summary>Contents</summary>
-<nav aria-label="Contents">${groups3.map(({title,entries},at3)=>markup`${at3===0?markup`<details open>`:markup`<details>`}
+<nav aria-label="Contents">${groups2.map(({title,entries},at3)=>markup`${at3===0?markup`<details open>`:markup`<details>`}
 <summary>${title} (${entries.length})</summary>
 <ul>${entries.map(({number:number4,address:address2,badge})=>markup`<li><span class="badge ${badge.className}">${badge.word}</span> <a href="#change-${number4}">${address2}</a></li>\n`)}</ul>
 </details>
@@ -12045,8 +12022,8 @@ value3,(counts2.get(value3)??0)+1);return markup`<fieldset><legend>${legend}</le
 value3} (${count3})</label>`)}</fieldset>`}function countsList(counts2){return markup`<ul class="counts">${counts2.map(({
 count:count3,words:words7})=>markup`<li><strong>${count3}</strong> ${words7}</li>`)}</ul>`}function factsList(facts2){return markup`<ul class="facts quiet">
 ${facts2.map(fact=>markup`<li>${fact}</li>\n`)}</ul>`}var aboutEmails;var init_contents=__esm({"src/report/contents.ts"(){
-"use strict";init_markup();aboutEmails=markup`<p class="note">Emails are rendered with sample data, and pictures and other things from the network are blocked.</p>\n`}});var html_exports2={};__export(html_exports2,{planHtml:()=>planHtml});function planHtml(plan,options){const groups3=numbered(
-plan,options);const entries=groups3.flatMap(group=>group.entries);const shown3=entries.map(({change:change2})=>change2);
+"use strict";init_markup();aboutEmails=markup`<p class="note">Emails are rendered with sample data, and pictures and other things from the network are blocked.</p>\n`}});var html_exports2={};__export(html_exports2,{planHtml:()=>planHtml});function planHtml(plan,options){const groups2=numbered(
+plan,options);const entries=groups2.flatMap(group=>group.entries);const shown3=entries.map(({change:change2})=>change2);
 const emails=new Emails;const context3={...options,emails,room:new ValueRoom,unfolding:new Unfolding(shown3.length)};const summary2=summarize(
 plan);const told5=Object.keys(actionWords).filter(action2=>summary2[action2]>0||action2==="update"||action2==="unchanged");
 return pageText({title:`Plan: ${headline(plan)}`,emails,content:markup`<header>
@@ -12062,8 +12039,8 @@ ${shown3.some(showsEmail)?aboutEmails:null}
 ${shown3.length>1?[controls([{name:"kind",legend:"Kind",values:shown3.map(({kind})=>kind)},{name:"action",legend:"Action",
 values:shown3.map(({action:action2})=>action2)}],[{name:"destructive",label:"destructive",some:shown3.some(isDestructive)},
 {name:"drift",label:"changed on the server",some:shown3.some(isDrifted)},{name:"warnings",label:"with warnings",some:shown3.
-some(({warnings})=>warnings.length>0)}]),contents(groups3)]:null}
-${groups3.map(group=>section(group,context3))}
+some(({warnings})=>warnings.length>0)}]),contents(groups2)]:null}
+${groups2.map(group=>section(group,context3))}
 ${shown3.length===0&&options.only===void 0?markup`<p class="note">There is nothing to review: ${headline(plan)}.</p>`:null}
 </main>
 <footer>
@@ -12082,13 +12059,13 @@ length>plan.warnings.length?[markup`<p class="warning">${plural(warnings.length-
 ${entries.map(entry2=>changeBox(entry2,context3))}</section>
 `}var init_html2=__esm({"src/report/html.ts"(){"use strict";init_shard();init_drift();init_plan();init_changes();init_contents();
 init_emails();init_long();init_markup();init_names();init_page();init_review();init_words()}});var result_text_exports={};__export(result_text_exports,{partText:()=>partText,resultSummaryLine:()=>resultSummaryLine,resultText:()=>resultText});
-function resultText(result,options){const pen=penOf(options);const{paint,debug,columns}=pen;const groups3=debug?result.results.
-map(one=>[one]):alike(result.results);const lines=groups3.flatMap(([first,...others])=>{if(first===void 0)return[];if(first.
+function resultText(result,options){const pen=penOf(options);const{paint,debug,columns}=pen;const groups2=debug?result.results.
+map(one=>[one]):alike(result.results);const lines=groups2.flatMap(([first,...others])=>{if(first===void 0)return[];if(first.
 status==="applied")return appliedLines(first,pen);return others.length===0?troubleLines(first,pen):alikeLines(first,others,
 pen)});if(result.results.length===0)lines.push("Nothing was applied.");if(result.interrupted){const text6="Interrupted: \
 requests in flight were finished and recorded, no more were sent.";lines.push(fold2([{text:text6,tint:paint.yellow}],2,columns))}
-if(result.run!==null)lines.push("",`Run: ${escapeText(result.run)}${partText(result)}`);const closing3=fold2([{text:resultSummaryLine(
-result),tint:paint.bold}],2,columns);return`${[...lines,closing3].join("\n")}
+if(result.run!==null)lines.push("",`Run: ${escapeText(result.run)}${partText(result)}`);const closing2=fold2([{text:resultSummaryLine(
+result),tint:paint.bold}],2,columns);return`${[...lines,closing2].join("\n")}
 `}function partText({shard:shard2}){return shard2===void 0?"":`, shard ${shardText(shard2)}`}function resultSummaryLine(result){
 const count3=summarizeResult(result);const rest=["failed","not_converged","unknown","skipped"].filter(status=>count3[status]>
 0).map(status=>`, ${count3[status]} ${statusWords[status]}`);return`Applied: ${count3.applied} applied${rest.join("")}.`}
@@ -12118,8 +12095,8 @@ const{changes}=shareOf(plan.changes,options.only);return[...changes.filter(({act
 blocked2),...changes.filter(({destructions})=>destructions.length>0).map(destructive),...plan.warnings.map(warning4=>warned(
 warning4,"",null)),...changes.flatMap(change2=>change2.warnings.map(warning4=>warned(warning4,`${titled(change2)}: `,change2.
 declaredAt))),...shareNotes(plan,options.only).map(noted),...changes.filter(({action:action2,destructions})=>action2!=="\
-unchanged"&&action2!=="blocked"&&!destructions.length).map(changed)]}function titled(named6){return`${named6.address}${labelBeside(
-named6)}`}function blocked2(change2){const{reason,declaredAt}=change2;const address2=titled(change2);return{rank:ranks.blocked,
+unchanged"&&action2!=="blocked"&&!destructions.length).map(changed)]}function titled(named5){return`${named5.address}${labelBeside(
+named5)}`}function blocked2(change2){const{reason,declaredAt}=change2;const address2=titled(change2);return{rank:ranks.blocked,
 level:"error",title:"idops blocked",message:reason===null?address2:`${address2}: ${reason}`,place:declaredAt}}function destructive(change2){
 const{action:action2,destructions,declaredAt}=change2;const address2=titled(change2);return{rank:ranks.destructive,level:"\
 warning",title:`idops destructive ${action2}`,message:`${address2}: ${destructions.join("; ")}${drifted(change2)}`,place:declaredAt}}
@@ -12181,10 +12158,10 @@ hanged too.":"Where the manifests still say otherwise, the next apply does it ag
 [{before:"To go on, which puts back what is left: ",command:command2}]:[],...isUndoable&&otherwise!==false?[{before:said3,
 command:null}]:[]]}return[...settle3,...isLeft2?[{before:"To go on, which plans anew and sends what is left: ",command:command2}]:
 [],...isUndoable?[{before:`To put back what this run changed${butFor(undoing?.left??[])}: `,command:`undo ${run4}`}]:[]]}
-function butFor(left){if(left.length===0)return"";const named6=firstFew(left,({address:address2,path})=>path===null?address2:
-`${address2} ${path}`);return` (all but ${left.length}: ${named6})`}var init_next=__esm({"src/report/next.ts"(){"use str\
+function butFor(left){if(left.length===0)return"";const named5=firstFew(left,({address:address2,path})=>path===null?address2:
+`${address2} ${path}`);return` (all but ${left.length}: ${named5})`}var init_next=__esm({"src/report/next.ts"(){"use str\
 ict";init_result();init_shard();init_shell();init_alike();init_names()}});var result_page_exports={};__export(result_page_exports,{resultHtml:()=>resultHtml});function resultHtml(result,{plan,samples,
-debug}){const groups3=grouped(result,plan);const entries=groups3.flatMap(group=>group.entries);const emails=new Emails;const context3={
+debug}){const groups2=grouped(result,plan);const entries=groups2.flatMap(group=>group.entries);const emails=new Emails;const context3={
 samples,debug,emails,room:new ValueRoom,unfolding:new Unfolding(entries.length)};const summary2=summarizeResult(result);
 const counted2=order.toReversed().filter(status=>summary2[status]>0||status==="applied");const what=plan?.undoes===void 0?
 "idops apply":"idops undo";return pageText({title:`${what}: ${counted2.map(status=>`${summary2[status]} ${statuses2[status].
@@ -12199,9 +12176,9 @@ ${entries.some(({change:change2})=>change2!==void 0&&showsEmail(change2))?aboutE
 ${entries.length>1?[controls([{name:"status",legend:"Status",values:entries.map(({result:{status}})=>status),words:Object.
 fromEntries(order.map(status=>[status,statuses2[status].word]))},{name:"kind",legend:"Kind",values:entries.flatMap(({change:change2})=>change2?.
 kind??[])},{name:"action",legend:"Action",values:entries.map(({result:{action:action2}})=>action2)}],[{name:"destructive",
-label:"destructive",some:entries.some(({change:change2})=>change2!==void 0&&isDestructive(change2))}]),contents(groups3)]:
+label:"destructive",some:entries.some(({change:change2})=>change2!==void 0&&isDestructive(change2))}]),contents(groups2)]:
 null}
-${groups3.map(({title,status,meaning,entries:inGroup})=>markup`<section class="group" data-status="${status}">
+${groups2.map(({title,status,meaning,entries:inGroup})=>markup`<section class="group" data-status="${status}">
 <h2>${title} (${inGroup.length})</h2>
 ${meaning===""?null:markup`<p class="quiet">${meaning}</p>\n`}
 ${inGroup.map(entry2=>resultBox(entry2,context3))}</section>
@@ -12269,10 +12246,10 @@ const{source,before,under}=snippet(place2,place2.text,(columns??lineWidth)-digit
 place2.line))} ${source}`.trimEnd(),`${gutter("")} ${" ".repeat(before)}${tint("^".repeat(under))}`]}function beginsAt(text6,offset){
 const at3=Math.min(Math.max(0,offset),text6.length);return at3>0&&/[\udc00-\udfff]/.test(text6.charAt(at3))?at3-1:at3}function snippet({
 column,length:length2},text6,room){const[whole3=""]=text6.split(/\r?\n|\r$/);const caret=Math.min(column-1,whole3.length);
-const cut2=beginsAt(whole3,caret-REACH);const line=whole3.slice(cut2,beginsAt(whole3,caret+REACH));const start3=caret-cut2;
-const end2=Math.max(start3+1,start3+length2);const cells2=[];let at3=0;for(const character of line){const shown4=character===
-"	"?"  ":escapeText(character);const marked=at3<end2&&at3+character.length>start3;cells2.push({shown:shown4,width:displayWidth(
-shown4),marked});at3+=character.length}if(start3>=line.length)cells2.push({shown:" ",width:1,marked:true});const first=Math.
+const cut2=beginsAt(whole3,caret-REACH);const line=whole3.slice(cut2,beginsAt(whole3,caret+REACH));const start2=caret-cut2;
+const end2=Math.max(start2+1,start2+length2);const cells2=[];let at3=0;for(const character of line){const shown4=character===
+"	"?"  ":escapeText(character);const marked=at3<end2&&at3+character.length>start2;cells2.push({shown:shown4,width:displayWidth(
+shown4),marked});at3+=character.length}if(start2>=line.length)cells2.push({shown:" ",width:1,marked:true});const first=Math.
 max(0,cells2.findIndex(({marked})=>marked));const{from,to}=visibleRange(cells2,first,room);const shown3=cells2.slice(from,
 to);const lead=from>0||cut2>0?"\u2026":"";const tail=to<cells2.length||cut2+line.length<whole3.length?"\u2026":"";const before=lead.
 length+widthOf2(cells2.slice(from,first));const under=widthOf2(shown3.filter(({marked})=>marked));return{source:`${lead}${shown3.
@@ -12296,8 +12273,8 @@ ive":"gone";try{process.kill(pid,0)}catch(failure2){if(failure2.code==="ESRCH")r
 return started2!=null&&now!==null&&started2!==now?"gone":"alive"}function unnamedParts({boot,namespace}){return[...boot===
 void 0&&bootId()!==null?["boot"]:[],...namespace===void 0&&namespaceId()!==null?["process namespace"]:[]]}function surelyAlive(mark){
 return mark.pid!==process.pid&&mark.started!=null&&fateOf(mark)==="alive"}function isZombie(pid){const[state]=processStat(
-pid)??[];return state==="Z"||state==="X"}function processStart(pid){const start3=processStat(pid)?.[19];const boot=bootId();
-return start3===void 0||boot===null?null:`${boot} ${start3}`}function processStat(pid){try{const stat9=readFileSync(`/pr\
+pid)??[];return state==="Z"||state==="X"}function processStart(pid){const start2=processStat(pid)?.[19];const boot=bootId();
+return start2===void 0||boot===null?null:`${boot} ${start2}`}function processStat(pid){try{const stat9=readFileSync(`/pr\
 oc/${pid}/stat`,"utf8");return stat9.slice(stat9.lastIndexOf(")")+2).split(" ")}catch{return void 0}}function bootId(){try{
 return readFileSync("/proc/sys/kernel/random/boot_id","utf8").trim()}catch{return null}}function namespaceId(){try{return readlinkSync(
 "/proc/self/ns/pid")}catch{return null}}var init_process=__esm({"src/base/process.ts"(){"use strict"}});import{userInfo}from"node:os";function userName(){try{return userInfo().username}catch{return"unknown"}}var init_user_name=__esm(
@@ -12421,751 +12398,81 @@ has(meanings))}var KnownPlaceholders;var init_known=__esm({"src/mail/known.ts"()
 KnownPlaceholders=class _KnownPlaceholders{#names;#open;type;constructor(type,names3){this.type=type;this.#names=new Set(
 [...names3].flatMap(name2=>name2.endsWith(".*")?[name2.slice(0,-2),name2]:[name2]));this.#open=[...this.#names].flatMap(
 name2=>name2.endsWith(".*")?[name2.slice(0,-1)]:[])}has(meanings){return meanings.some(meaning=>this.#names.has(meaning)||
-this.#open.some(start3=>meaning.startsWith(start3)))}nearest(name2){const known3=[...this.#names].filter(one=>!one.endsWith(
+this.#open.some(start2=>meaning.startsWith(start2)))}nearest(name2){const known3=[...this.#names].filter(one=>!one.endsWith(
 ".*"));return known3.find(one=>/[._]/.test(one.at(-name2.length-1)??"")&&one.endsWith(name2))??nearest(name2,known3)}with(more){
-return new _KnownPlaceholders(this.type,[...this.#names,...more])}}}});var support_data_exports={};__export(support_data_exports,{supportLines:()=>supportLines,supportPrograms:()=>supportPrograms});
-var supportPrograms,supportLines;var init_support_data=__esm({"src/mail/support-data.ts"(){"use strict";supportPrograms=
-`
-aol.android
-aol.desktop-webmail
-aol.ios
-apple-mail.ios
-apple-mail.macos
-fastmail.desktop-webmail
-gmail.android
-gmail.desktop-webmail
-gmail.ios
-gmail.mobile-webmail
-gmx.android
-gmx.desktop-webmail
-gmx.ios
-hey.desktop-webmail
-ionos-1and1.android
-ionos-1and1.desktop-webmail
-laposte.desktop-webmail
-mail-ru.desktop-webmail
-orange.android
-orange.desktop-webmail
-orange.ios
-outlook.android
-outlook.ios
-outlook.macos
-outlook.outlook-com
-outlook.windows
-outlook.windows-mail
-protonmail.android
-protonmail.desktop-webmail
-protonmail.ios
-samsung-email.android
-sfr.android
-sfr.desktop-webmail
-sfr.ios
-thunderbird.macos
-web-de.android
-web-de.desktop-webmail
-web-de.ios
-yahoo.android
-yahoo.desktop-webmail
-yahoo.ios
-`;supportLines=`
-align-items|palign-items||7:2020-12 8:2020-12 6:2020-12 9:2020-12 j:2021-03 k:2024-04 i:2024-04 p:2007-2019 q:2020-12 13\
-:2020-12 14:2021-03 12:6.16.2.1519779 1:2020-12 2:2021-03 0:2021-03 b:2022-06 10:2022-06
-aspect-ratio|paspect-ratio||7:2021-10 8:2021-10 6:2021-10 9:2021-10 j:2021-10 k:2021-10 i:2021-10 p:2007-2019 q:2021-10 \
-n:16.80 o:2023-12 m:2021-10 l:2021-10 13:2021-10 14:2021-10 12:6.37 1:2021-10 2:2021-10 0:2021-10 u:2021-10 y:78.10.2 5:\
-2021-11 b:2022-06 10:2022-06
-@font-face|@font-face||7:2019-07 8:2019-07 6:2019-07 9:2020-02 j:2024-03 k:2024-03 i:2024-04 q:2020-01 n:16.80 o:2023-12\
- m:3.29.0 l:2019-07 w:2025-07 x:2019-07 v:2019-07 1:2020-01 2:2020-01 0:2020-01 13:2019-07 14:2019-07 12:2019-07 s:2020-\
-03 t:2020-03 h:2020-10 5:2021-07 g:2025-07 b:2022-06 a:2022-06 10:2022-06 z:2022-06 e:2022-06
-@import|@import||7:2019-02 8:2019-02 6:2019-02 9:2020-02 j:2021-03 k:2023-12 i:2023-12 n:16.80 o:2023-12 m:2019-02 l:201\
-9-02 y:78.5 13:2019-02 14:2019-02 12:2019-02 1:2019-02 2:2019-02 0:2020-01 u:5.0.10.2 w:2025-07 x:2019-08 v:2019-08 s:20\
-20-03 t:2020-03 h:2020-10 5:2021-07 g:2025-07 b:2022-06 a:2022-06 10:2022-06 z:2022-06 e:2022-06
-@keyframes|@keyframes||7:2021-05 8:2021-05 6:2021-05 9:2021-05 j:2021-05 k:2021-05 i:2021-05 p:2003-2019 q:2021-05 n:16.\
-80 o:2021-05 m:2021-05 l:2021-05 w:2025-07 x:2021-05 v:2021-05 2:2021-05 0:2021-05 14:2021-05 12:2021-05 s:2021-05 t:202\
-1-05 r:2021-05 h:2021-05 g:2025-07 b:2022-06 10:2022-06
-@media (-webkit-device-pixel-ratio)|m-webkit-device-pixel-ratio|m-webkit-min-device-pixel-ratio|m-webkit-max-device-pixe\
-l-ratio||7:2019-08 8:2019-08 6:2019-08 9:2020-02 p:2003-2019 q:2020-01 w:2025-07 x:2019-08 v:2019-08 y:60.3-78.5 13:2019\
--08 14:2019-08 12:2019-08 1:2019-02 2:2019-02 0:2019-02 s:2020-03 t:2020-03 h:2020-10 g:2025-07 b:2022-06 10:2022-06
-@media (orientation)|morientation||8:2025-04 9:2020-02 p:2003-2019 q:2020-01 w:2025-07 x:2019-08 v:2019-08 y:78.5 13:201\
-9-08 14:2019-08 12:2019-08 1:2019-02 2:2019-02 0:2019-02 s:2020-03 t:2020-03 r:2020-03 g:2025-07
-@media|@media||9:2020-02 p:2007-2019 q:2020-01 w:2025-07 x:2019-08 v:2019-08 y:78.5-102.11 g:2025-07
-@supports|@supports||7:2020-05 8:2020-05 6:2020-05 9:2020-05 p:2003-2019 q:2020-05 n:16.80 o:2020-05 m:2020-05 l:2020-05\
- w:2025-07 x:2020-05 v:2020-05 y:78.5 s:2020-05 t:2020-05 h:2020-10 5:2021-07 g:2025-07 b:2022-06 10:2022-06
-backdrop-filter|pbackdrop-filter||7:2024-01 8:2024-01 6:2024-01 9:2024-01 k:2024-01 p:2013-2021 q:2024-01 o:2024-01 m:20\
-24-01 l:2024-01 13:2024-01 14:2024-01 12:2024-01 1:2024-01 2:2024-01 0:2024-01 b:2024-01 10:2024-01
-background-blend-mode|pbackground-blend-mode||9:2020-02 j:2024-04 k:2024-04 i:2024-04 p:2007-2019 q:2019-02 13:2019-02 1\
-4:2019-02 12:2019-02 1:2019-02 2:2019-02 0:2019-02 b:2022-06 10:2022-06
-background-clip|pbackground-clip||9:2020-02 j:2024-04 k:2024-04 i:2024-04 p:2007-2019 q:2019-02 13:2019-02 14:2019-02 12\
-:2019-02 1:2019-02 2:2019-02 0:2019-02 b:2022-06 10:2022-06
-background-image|pbackground-image||p:2007-2019 q:2019-02
-background-origin|pbackground-origin||9:2020-02 j:2024-04 k:2024-04 i:2024-04 p:2007-2019 q:2019-02 13:2019-02 14:2019-0\
-2 12:2019-02 1:2019-02 2:2019-02 0:2019-02 b:2022-06 10:2022-06
-background-position|pbackground-position||p:2007-2019 q:2019-02
-background-repeat|pbackground-repeat||p:2007-2019 q:2019-02
-background-size|pbackground-size||9:2020-02 j:2021-03 k:2024-04 i:2024-04 p:2007-2019 q:2019-02 b:2022-06 10:2022-06
-block-size & inline-size|pblock-size||7:2022-07 8:2022-07 6:2022-07 9:2022-07 j:2022-07 k:2022-07 p:2013-2022 q:2022-07 \
-n:16.80 o:2024-01 m:2022-07 l:2022-07 1:2022-07 2:2022-07 0:2022-07 13:2022-07 14:2022-07 12:2022-07 b:2022-09 10:2022-0\
-9
-border-image|pborder-image||7:2019-02 8:2019-02 6:2019-02 9:2020-02 j:2024-04 k:2024-04 i:2024-04 p:2007-2019 q:2019-02 \
-n:16.80 o:2019-02 m:2019-02 l:2019-02 13:2019-02 14:2019-02 12:2019-02 1:2019-02 2:2019-02 0:2019-02 b:2022-06 10:2022-0\
-6
-border-inline & border-block longhand properties|pborder-inline-width|pborder-block-width|pborder-inline-style|pborder-b\
-lock-style|pborder-inline-color|pborder-block-color||7:2022-07 8:2022-07 6:2022-07 9:2022-07 p:2013-2021 q:2022-07 n:16.\
-80 o:2022-07 m:2022-07 l:2022-07 1:2022-07 2:2022-07 0:2022-07 13:2022-07 14:2022-07 12:2022-07 b:2022-09 10:2022-09
-border-inline & border-block|pborder-inline|pborder-block|pborder-inline-start|pborder-inline-end|pborder-block-start|pb\
-order-block-end||4:10.15 7:2022-07 8:2022-07 6:2022-07 9:2022-07 p:2013-2021 q:2022-07 n:2011-16.80 o:2022-07 m:2022-07 \
-l:2022-07 u:10-11 1:2022-07 2:2022-07 0:2022-07 13:2022-07 14:2022-07 12:2022-07 b:2022-09 10:2022-09
-border-radius logical properties|pborder-start-start-radius|pborder-start-end-radius|pborder-end-start-radius|pborder-en\
-d-end-radius||4:10.15 7:2022-08 8:2022-08 6:2022-08 9:2022-08 p:2013-2021 q:2022-08 n:2011-16.80 o:2022-08 m:2022-08 l:2\
-022-08 u:10-11 1:2022-08 2:2022-08 0:2022-08 13:2022-08 14:2022-08 12:2022-08
-border-radius|pborder-radius||j:2024-04 k:2024-04 i:2024-04 p:2003-2019 q:2020-01 b:2022-06 10:2022-06
-border-spacing|pborder-spacing||p:2013-2021 q:2023-12 n:2023-12
-box-shadow|pbox-shadow||7:2023-01 9:2020-02 j:2021-03 k:2023-12 i:2023-12 p:2007-2019 q:2019-02 13:2023-01 14:2023-01 12\
-:2023-01 1:2019-02 2:2023-01 0:2023-01 b:2022-06 10:2022-06
-box-sizing|pbox-sizing||9:2020-02 j:2024-04 k:2024-04 i:2024-04 p:2007-2019 q:2019-02 13:2019-02 14:2019-02 12:2019-02 1\
-:2019-02 2:2019-02 0:2019-02
-caption-side|pcaption-side||p:2007-2019 q:2021-05
-clear|pclear||p:2007-2019 q:2024-09
-clip-path|pclip-path||7:2021-02 8:2021-02 6:2021-02 9:2021-02 j:2024-04 k:2024-04 i:2024-04 p:2007-2019 q:2021-02 n:16.8\
-0 o:2021-02 m:2021-02 l:4.2101.1 13:2021-02 14:2021-03 12:6.16.2.1525679 1:2021-02 2:2021-03 0:2021-03 b:2021-12 10:2021\
--12
-column-count|pcolumn-count||9:2020-02 p:2007-2019 q:2019-02 13:2019-02 14:2019-02 12:2019-02 1:2019-02 2:2019-02 0:2019-\
-02 b:2022-06 10:2022-06
-css column properties|pcolumns|pcolumn-width|pcolumn-rule|pcolumn-span|pcolumn-fill||p:2013-2021 q:2022-08 1:2022-08 2:2\
-022-08 0:2022-08 13:2023-01 14:2023-01 12:2022-08
-conic-gradient()|fconic-gradient|frepeating-conic-gradient||7:2022-12 8:2022-12 6:2022-12 9:2022-12 j:2023-01 k:2023-01 \
-i:2023-01 p:2007-2019 q:2022-12 n:16.80 o:2024-01 m:2022-12 l:2022-12 1:2022-12 2:2022-12 0:2022-12 13:2022-12 14:2022-1\
-2 12:2022-12
-display:flex|vdisplay:flex|vdisplay:inline-flex||j:2024-04 k:2024-04 i:2024-04 p:2007-2019 q:2019-02 b:2022-06 10:2022-0\
-6
-display:grid|vdisplay:grid|vdisplay:inline-grid||j:2024-04 k:2024-04 i:2024-04 p:2007-2019 q:2019-02 b:2022-06 10:2022-0\
-6
-display:none|vdisplay:none||9:2020-02
-empty-cells|pempty-cells||p:2013-2021 q:2024-08 14:2024-08 12:2024-08 2:2024-08 0:2024-08 h:2024-08
-filter|pfilter||7:2019-02 8:2019-02 6:2019-02 9:2020-02 j:2024-04 k:2024-04 i:2024-04 p:2007-2019 q:2019-02 n:16.80 o:20\
-19-02 m:2019-02 l:2019-02 13:2019-02 14:2019-02 12:2019-02 1:2019-02 2:2019-02 0:2019-02 5:2021-07 b:2022-06 10:2022-06
-flex-direction:column|vflex-direction:column||7:2023-01 8:2023-01 6:2023-01 9:2020-02 j:2024-04 k:2024-04 i:2024-04 p:20\
-07-2019 q:2019-02 l:2023-01 13:2019-02 14:2019-02 12:2019-02 1:2019-02 2:2019-02 0:2019-02 b:2022-06 10:2022-06
-flex-wrap: wrap|vflex-wrap:wrap||7:2023-01 8:2023-01 6:2023-01 9:2023-01 j:2024-04 k:2024-04 i:2024-04 p:2007-2019 q:201\
-9-02 13:2023-01 14:2023-01 12:2019-02 1:2019-02 2:2019-02 0:2019-02 b:2022-06 10:2022-06
-float|pfloat||p:2007-2019 q:2019-02
-font-kerning|pfont-kerning||p:2007-2019 13:2024-03 14:2024-03 12:2024-03 1:2022-08 h:2022-08 b:2022-08
-font-size-adjust|pfont-size-adjust||p:2013-2024 q:2026-04
-font-stretch|pfont-stretch||6:2024-03 p:2007-2019 l:2024-03 13:2023-09 14:2023-09 12:2024-03 1:2023-09 2:2023-09 u:6.1.9\
-0.16 v:2024-03
-clamp()|fclamp||j:2021-05 k:2021-05 i:2021-05 p:2003-2019 q:2021-05 n:2011-16.80 o:2023-12 m:2021-05 l:2021-05 1:2021-05\
- 2:2021-05 0:2021-05 13:2021-05 14:2021-05 12:2021-05 5:2021-07 b:2022-06 10:2022-06
-light-dark()|flight-dark||7:2024-08 8:2024-08 6:2024-08 9:2024-08 j:2024-08 k:2024-08 p:2007-2019 q:2024-08 n:16.88 o:20\
-24-08 m:2024-08 1:2024-08 2:2024-08 13:2024-08 14:2024-08 b:2024-08
-max()|fmax||j:2021-05 k:2021-05 i:2021-05 p:2003-2019 q:2021-05 n:16.80 o:2023-12 m:2021-05 l:2021-05 1:2021-05 2:2021-0\
-5 0:2021-05 13:2021-05 14:2021-05 12:2021-05 5:2021-07 b:2022-06 10:2022-06
-min()|fmin||j:2021-05 k:2021-05 i:2021-05 p:2003-2019 q:2021-05 n:16.80 o:2023-12 m:2021-05 l:2021-05 1:2021-05 2:2021-0\
-5 0:2021-05 13:2021-05 14:2021-05 12:2021-05 5:2021-07 b:2022-06 10:2022-06
-gap, column-gap, row-gap|pgap|pcolumn-gap|prow-gap||9:2022-12 j:2022-12 k:2022-12 i:2022-12 p:2007-2019 q:2022-12 13:202\
-2-12 14:2022-12 12:2022-12 1:2022-12 2:2022-12 0:2022-12 b:2022-12
-grid-template-* properties|pgrid-template|pgrid-template-areas|pgrid-template-columns|pgrid-template-rows||7:2023-01 8:2\
-023-01 6:2023-01 9:2023-01 j:2023-01 k:2023-01 i:2023-01 p:2007-2019 q:2023-01 n:16.80 o:2023-12 m:2023-01 l:2023-01 13:\
-2023-01 14:2023-01 12:2023-01 1:2023-01 2:2023-01 0:2023-01 5:2023-01 b:2023-01
-height property|pheight||1:2019-09 2:2019-09 0:2019-09 13:2019-09 14:2019-09 12:2019-09
-hyphenate-character|phyphenate-character||7:2024-06 8:2024-06 6:2024-06 9:2024-06 p:2013-2021 q:2024-06 n:2024-06 o:2024\
--06 m:2024-06 l:2024-06 13:2024-06 14:2024-06 12:2024-06 1:2024-06 2:2024-06 0:2024-06 b:2024-06 10:2024-06
-hyphenate-limit-chars|phyphenate-limit-chars||4:2024-08 3:2024-08 7:2024-08 8:2024-08 6:2024-08 9:2024-08 p:2013-2021 q:\
-2024-08 n:2024-08 o:2024-08 m:2024-08 l:2024-08 13:2024-08 14:2024-08 12:2024-08 1:2024-08 2:2024-08 0:2024-08 u:2024-08\
- y:2024-08 b:2024-08 10:2024-08
-hyphens|phyphens||7:2022-08 8:2022-08 6:2022-08 p:2007-2021 q:2022-08 n:16.80 o:2023-12 m:2022-08 l:2022-08 13:2022-08 1\
-4:2022-08 12:2022-08 1:2022-08
-!important keyword|!important||j:2021-11 k:2021-11 i:2021-11 b:2022-06 10:2022-06
-inert|ainert||7:2026-04 8:2026-04 6:2026-04 9:2026-04 p:2013-2024 q:2026-04 n:2026-04 o:2026-04 m:2026-04 l:2026-04 13:2\
-026-04 14:2026-04 12:2026-04 1:2026-04 2:2026-04 0:2026-04
-inline-size|pinline-size||4:12.4 3:12.1 7:2019-02 8:2019-02 6:2019-02 9:2020-02 j:2021-03 p:2007-2019 q:2019-02 n:16.80 \
-o:2023-12 m:2019-02 l:2019-02 13:2019-02 14:2019-02 12:2019-02 1:2019-02 2:2019-02 0:2019-02 5:2021-07 b:2022-06 10:2022\
--06
-inset|pinset||7:2024-05 8:2024-05 6:2024-05 9:2020-02 p:2024-05 q:2024-05 n:2024-05 o:2024-05 m:2024-05 l:2024-05 13:202\
-4-05 14:2024-05 12:2024-05 1:2024-05 2:2024-05 0:2024-05 u:2024-05 h:2024-05 b:2024-05 10:2024-05
-fit-content, min-content, max-content|kfit-content|kmin-content|kmax-content||j:2023-01 k:2023-01 i:2022-12 p:2007-2019 \
-q:2022-12 13:2022-12 14:2022-12 12:2022-12 1:2022-12 2:2022-12 0:2022-12 u:6.1
-justify-content|pjustify-content||7:2020-12 8:2020-12 6:2020-12 9:2020-12 j:2024-04 k:2024-04 i:2024-04 p:2007-2019 q:20\
-20-12 13:2020-12 14:2021-03 12:6.16.2.1519779 1:2020-12 2:2021-03 0:2021-03 b:2022-06 10:2022-06
-left, right, top, bottom|pleft|pright|ptop|pbottom||7:2021-05 8:2021-05 6:2021-05 9:2021-05 p:2007-2019 q:2021-05 1:2021\
--05 2:2021-05 0:2021-05 13:2021-05 14:2021-05 12:2021-05
-linear-gradient()|flinear-gradient|frepeating-linear-gradient||j:2021-12 k:2021-12 i:2021-12 p:2007-2019 q:2021-12 n:16.\
-80 o:2023-12 m:4.2148.2 l:4.2147.4 1:2021-12 2:2021-12 0:2021-12 13:2021-12 14:2021-12 12:2021-12 b:2022-06 10:2022-06
-list-style-image|plist-style-image||7:2020-04 8:2020-04 6:2020-04 9:2020-04 j:2021-03 p:2007-2019 q:2020-04 n:16.80 o:20\
-23-12 m:2020-04 l:2020-04 1:2020-04 2:2020-04 0:2020-04 13:2020-04 14:2020-04 12:2020-04 s:2020-04 r:2020-04
-list-style-position|plist-style-position||p:2007-2019 q:2020-04
-list-style|plist-style||r:2020-04
-margin-block-start & margin-block-end|pmargin-block-start|pmargin-block-end||3:11.4 7:2022-07 8:2022-07 6:2022-07 9:2022\
--07 p:2013-2021 q:2022-07 n:16.80 o:2022-07 m:2022-07 l:2022-07 1:2022-07 2:2022-07 0:2022-07 13:2022-07 14:2022-07 12:2\
-022-07 b:2022-09 10:2022-09
-margin-inline & margin-block|pmargin-inline|pmargin-block||3:11.4 7:2022-07 8:2022-07 6:2022-07 9:2022-07 p:2013-2021 q:\
-2022-07 n:2011-16.80 o:2022-07 m:2022-07 l:2022-07 u:10-11 1:2022-07 2:2022-07 0:2022-07 13:2022-07 14:2022-07 12:2022-0\
-7 b:2022-09 10:2022-09
-margin-inline-start & margin-inline-end|pmargin-inline-start|pmargin-inline-end||3:11.4 7:2022-07 8:2022-07 6:2022-07 9:\
-2022-07 p:2013-2021 q:2022-07 n:16.80 o:2022-07 m:2022-07 l:2022-07 1:2022-07 2:2022-07 0:2022-07 13:2022-07 14:2022-07 \
-12:2022-07 b:2022-09 10:2022-09
-mask-image|pmask-image||7:2024-11 8:2024-11 6:2024-11 9:2024-11 p:2013-2024 q:2024-11 o:2024-11 m:2024-11 l:2024-11 13:2\
-024-11 14:2024-11 12:2024-11 1:2024-11 2:2024-11 0:2024-11 b:2024-11 10:2024-11
-max-block-size|pmax-block-size||7:2022-07 8:2022-07 6:2022-08 p:2007-2021 q:2022-07 n:16.80 o:2024-01 l:2022-07 13:2022-\
-07 14:2022-07 12:2022-07 1:2022-07
-max-height property|pmax-height||p:2007-2019 q:2021-11
-max-inline-size|pmax-inline-size||7:2024-05 8:2024-05 6:2024-05 9:2024-05 p:2013-2021 q:2024-05 n:2024-05 o:2024-05 m:20\
-24-05 l:2024-05 13:2024-05 14:2024-05 12:2024-05 1:2024-05 2:2024-05 0:2024-05 b:2024-05 10:2024-05
-min-block-size|pmin-block-size||7:2024-05 8:2024-05 6:2024-05 9:2024-05 p:2013-2021 q:2024-05 n:2024-05 o:2024-05 m:2024\
--05 l:2024-05 13:2024-05 14:2024-05 12:2024-05 1:2024-05 2:2024-05 0:2024-05 b:2024-05 10:2024-05
-min-height property|pmin-height||p:2007-2019 q:2021-11 x:2021-11 t:2021-11
-min-inline-size|pmin-inline-size||7:2022-07 8:2022-07 6:2022-08 9:2022-07 p:2007-2021 q:2022-07 n:16.80 o:2024-01 l:2022\
--07 13:2022-07 14:2022-07 12:2022-07 1:2022-07
-min-width property|pmin-width||p:2007-2019 q:2021-11
-mix-blend-mode|pmix-blend-mode||9:2020-12 j:2024-04 k:2024-04 i:2024-04 p:2007-2019 q:2020-12 13:2020-12 14:2020-12 12:2\
-020-12 1:2020-12 2:2020-12 0:2020-12 5:2021-07 b:2022-06 10:2022-06
-lch(), oklch(), lab(), oklab()|flch|foklch|flab|foklab||7:2023-01 8:2023-01 6:2023-01 9:2023-01 p:2007-2019 n:16.80 o:20\
-24-01 m:2023-01 l:2023-01 13:2023-01 14:2023-01 12:2023-01 1:2023-01 2:2023-01 0:2023-01 u:6.1.74.5 y:102.6 r:2023-01
-object-fit|pobject-fit||9:2021-07 j:2021-07 k:2021-07 i:2021-07 p:2003-2019 q:2021-07 1:2021-07 2:2021-07 0:2021-07 13:2\
-021-07 14:2021-07 12:2021-07 b:2022-06 10:2022-06
-object-position|pobject-position||9:2021-07 j:2021-07 k:2021-07 i:2021-07 p:2003-2019 q:2021-07 1:2021-07 2:2021-07 0:20\
-21-07 13:2021-07 14:2021-07 12:2021-07 b:2022-06 10:2022-06
-opacity|popacity||9:2020-02 j:2024-04 k:2024-04 i:2024-04 p:2007-2019 q:2019-02 1:2019-02 2:2019-02 0:2019-02 h:2020-10 \
-b:2022-06 10:2022-06
-orphans|porphans||7:2024-05 8:2024-05 6:2024-05 9:2024-05 p:2013-2021 q:2024-05 13:2024-05 14:2024-05 12:2024-05 1:2024-\
-05 2:2024-05 0:2024-05 b:2024-05 10:2024-05
-outline-offset|poutline-offset||7:2022-12 8:2022-12 6:2022-12 9:2022-12 j:2022-12 k:2022-12 i:2022-12 p:2007-2019 q:2022\
--12 n:16.80 o:2024-01 m:2022-12 l:2022-12 1:2022-12 2:2022-12 0:2022-12 13:2022-12 14:2022-12 12:2022-12 b:2022-12
-outline|poutline||j:2022-03 k:2022-03 i:2022-03 p:2007-2019 q:2022-03
-overflow-wrap|poverflow-wrap||7:2022-08 8:2022-08 6:2022-08 p:2007-2021 q:2022-08 n:16.80 o:2024-01 m:2022-08 l:2022-08 \
-13:2022-08 14:2022-08 12:2022-08 1:2022-08
-overflow|poverflow||p:2013-2024 q:2019-02
-padding-block-start & padding-block-end|ppadding-block-start|ppadding-block-end||3:11.4 7:2022-07 8:2022-07 6:2022-07 9:\
-2022-07 p:2013-2021 q:2022-07 n:16.80 o:2024-01 m:2022-07 l:2022-07 1:2022-07 2:2022-07 0:2022-07 13:2022-07 14:2022-07 \
-12:2022-07 b:2022-09 10:2022-09
-padding-inline & padding-block|ppadding-inline|ppadding-block||3:11.4 7:2022-07 8:2022-07 6:2022-07 9:2022-07 p:2013-202\
-1 q:2022-07 n:2011-16.80 o:2024-01 m:2022-07 l:2022-07 u:10-11 1:2022-07 2:2022-07 0:2022-07 13:2022-07 14:2022-07 12:20\
-22-07 b:2022-09 10:2022-09
-padding-inline-start & padding-inline-end|ppadding-inline-start|ppadding-inline-end||3:11.4 7:2022-07 8:2022-07 6:2022-0\
-7 9:2022-07 p:2013-2021 q:2022-07 n:16.80 o:2024-01 m:2022-07 l:2022-07 1:2022-07 2:2022-07 0:2022-07 13:2022-07 14:2022\
--07 12:2022-07 b:2022-09 10:2022-09
-position|pposition||7:2021-05 8:2021-05 6:2021-05 9:2021-05 p:2007-2019 q:2021-05 m:2021-05 h:2021-05
-:checked|:checked||7:2020-03 8:2020-03 6:2020-03 9:2020-03 j:2021-03 k:2020-03 i:2020-03 p:2007-2019 q:2020-03 w:2025-07\
- x:2020-03 v:2020-03 s:2020-03 t:2020-03 r:2020-03 d:2020-06 h:2020-10 g:2025-07 b:2022-07 a:2022-07 10:2022-07 z:2022-0\
-7 f:2022-07 e:2022-07
-:default|:default||7:2026-02 8:2026-02 6:2026-02 9:2026-02 p:2007-2024 q:2026-02 s:2026-02 t:2026-02 r:2026-02 b:2026-02\
- a:2026-02 10:2026-02
-:first-child|:first-child||7:2019-10 8:2019-10 6:2019-10 9:2020-02 p:2007-2019 q:2019-10 w:2025-07 x:2019-10 v:2019-10 s\
-:2020-03 t:2020-03 h:2020-10 g:2025-07
-:first-of-type|:first-of-type||7:2019-10 8:2019-10 6:2019-10 9:2020-02 p:2007-2019 q:2019-10 w:2025-07 x:2019-10 v:2019-\
-10 s:2020-03 t:2020-03 h:2020-10 g:2025-07 b:2022-07 10:2022-07
-:has()|:has||7:2023-09 8:2023-09 6:2023-09 9:2021-12 k:2021-12 i:2021-12 p:2007-2019 q:2021-12 n:16.80 o:2024-01 m:2023-\
-09 l:2021-12 w:2025-07 x:2021-12 v:2021-12 y:78.14-115.2 1:2021-12 2:2021-12 0:2021-12 13:2023-09 14:2023-09 12:2023-09 \
-r:2023-09 h:2023-09 g:2025-07 b:2023-09 10:2022-07
-lang()|:lang||7:2022-07 8:2022-07 6:2022-07 9:2022-07 p:2013-2021 q:2022-07 n:16.80 o:2024-01 w:2025-07 1:2022-07 2:2022\
--07 0:2022-07 13:2022-07 14:2022-07 12:2022-07 h:2022-07 g:2025-07
-:last-child|:last-child||7:2019-10 8:2019-10 6:2019-10 9:2020-02 p:2003-2019 q:2019-10 w:2025-07 x:2019-10 v:2019-10 s:2\
-020-03 t:2020-03 h:2020-10 g:2025-07
-:last-of-type|:last-of-type||7:2019-10 8:2019-10 6:2019-10 9:2020-02 p:2003-2019 q:2019-10 w:2025-07 x:2019-10 v:2019-10\
- s:2020-03 t:2020-03 h:2020-10 g:2025-07 b:2022-07 10:2022-07
-:not|:not||7:2019-10 8:2019-10 6:2019-10 9:2020-02 p:2003-2019 q:2019-10 n:16.80 o:2024-01 m:4.7.1 l:2019-10 w:2025-07 x\
-:2019-10 v:2019-10 1:2019-10 2:2019-10 0:2019-10 13:2019-10 14:2019-10 12:2019-10 s:2020-03 t:2020-03 h:2020-10 g:2025-0\
-7 b:2022-07 10:2022-07
-:nth-child|:nth-child||7:2019-10 8:2019-10 6:2019-10 9:2020-02 p:2003-2019 q:2019-10 n:16.80 o:2024-01 m:4.7.1 l:2019-10\
- w:2025-07 x:2019-10 v:2019-10 1:2019-10 2:2019-10 0:2019-10 13:2019-10 14:2019-10 12:2019-10 s:2020-03 t:2020-03 h:2020\
--10 g:2025-07 b:2022-07 10:2022-07
-:nth-last-child|:nth-last-child||7:2019-10 8:2019-10 6:2019-10 9:2020-02 p:2003-2019 q:2019-10 n:16.80 o:2024-01 m:4.7.1\
- l:2019-10 w:2025-07 x:2019-10 v:2019-10 1:2019-10 2:2019-10 0:2019-10 13:2019-10 14:2019-10 12:2019-10 s:2020-03 t:2020\
--03 h:2020-10 g:2025-07 b:2022-07 10:2022-07
-:nth-last-of-type|:nth-last-of-type||7:2019-10 8:2019-10 6:2019-10 9:2020-02 p:2003-2019 q:2019-10 n:16.80 o:2024-01 m:4\
-.7.1 l:2019-10 w:2025-07 x:2019-10 v:2019-10 1:2019-10 2:2019-10 0:2019-10 13:2019-10 14:2019-10 12:2019-10 s:2020-03 t:\
-2020-03 r:2020-03 h:2020-10 g:2025-07 b:2022-07 10:2022-07
-:nth-of-type|:nth-of-type||7:2019-10 8:2019-10 6:2019-10 9:2020-02 p:2003-2019 q:2019-10 n:16.80 o:2024-01 m:4.7.1 l:201\
-9-10 w:2025-07 x:2019-10 v:2019-10 1:2019-10 2:2019-10 0:2019-10 13:2019-10 14:2019-10 12:2019-10 s:2020-03 t:2020-03 r:\
-2020-03 h:2020-10 g:2025-07 b:2022-07 10:2022-07
-:only-child|:only-child||7:2019-10 8:2019-10 6:2019-10 9:2020-02 p:2003-2019 q:2019-10 w:2025-07 x:2019-10 v:2019-10 s:2\
-020-03 t:2020-03 h:2020-10 g:2025-07
-:only-of-type|:only-of-type||7:2019-10 8:2019-10 6:2019-10 9:2020-02 p:2003-2019 q:2019-10 w:2025-07 x:2019-10 v:2019-10\
- s:2020-03 t:2020-03 h:2020-10 g:2025-07
-::after|::after||7:2020-05 8:2020-05 6:2020-05 9:2020-05 j:2024-04 k:2024-04 i:2024-04 p:2003-2019 q:2020-05 l:2020-05 w\
-:2025-07 x:2020-05 v:2020-05 1:2020-05 2:2020-05 0:2020-05 13:2020-05 14:2020-05 12:2020-05 s:2020-05 t:2020-05 h:2020-1\
-0 g:2025-07 b:2022-07 10:2022-07
-::before|::before||7:2020-05 8:2020-05 6:2020-05 9:2020-05 j:2024-04 k:2024-04 i:2024-04 p:2003-2019 q:2020-05 l:2020-05\
- w:2025-07 x:2020-05 v:2020-05 1:2020-05 2:2020-05 0:2020-05 13:2020-05 14:2020-05 12:2020-05 s:2020-05 t:2020-05 h:2020\
--10 g:2025-07 b:2022-07 10:2022-07
-::first-letter|::first-letter||7:2020-05 8:2020-05 6:2020-05 9:2020-05 i:2020-05 p:2007-2019 q:2020-05 l:2020-05 w:2025-\
-07 x:2020-05 v:2020-05 s:2020-05 t:2020-05 h:2020-10 g:2025-07
-::first-line|::first-line||7:2020-05 8:2020-05 6:2020-05 9:2020-05 i:2020-05 p:2007-2019 q:2020-05 l:2020-05 w:2025-07 x\
-:2020-05 v:2020-05 s:2020-05 t:2020-05 h:2020-10 g:2025-07
-::marker|::marker||7:2022-12 8:2022-12 6:2022-12 9:2022-12 i:2022-12 p:2003-2019 q:2022-12 n:16.80 o:2024-01 m:2024-01 l\
-:2022-12 w:2025-07 x:2022-12 v:2022-12 r:2022-12 h:2022-12 g:2025-07
-::placeholder|::placeholder||7:2020-05 8:2020-05 6:2020-05 9:2020-05 j:2021-03 k:2020-05 i:2020-05 p:2003-2019 q:2020-05\
- l:2020-05 w:2025-07 x:2020-05 v:2020-05 s:2020-05 t:2020-05 r:2020-05 d:2020-06 h:2020-10 g:2025-07 b:2022-07 a:2022-07\
- 10:2022-07 z:2022-07 f:2022-07 e:2022-07
-radial-gradient()|fradial-gradient|frepeating-radial-gradient||p:2007-2019 q:2021-12 n:16.80 o:2024-01 m:4.2148.2 l:4.21\
-47.4 1:2021-12 2:2021-12 0:2021-12 13:2021-12 14:2021-12 12:2021-12 b:2022-07 10:2022-07
-resize|presize||3:2024-01 7:2024-01 8:2024-01 6:2024-01 k:2024-01 p:2013-2021 q:2024-01 n:2024-01 o:2024-01 m:2024-01 l:\
-2024-01 13:2024-01 14:2024-01 12:2024-01 1:2024-01 2:2024-01 0:2024-01 x:2024-01 t:2024-01 b:2024-01 c:2024-01 10:2024-0\
-1 11:2024-01
-rgba()|frgba||j:2021-05 k:2021-01 i:2021-01 p:2007-2019 q:2021-01 b:2022-07 10:2022-07
-adjacent sibling combinator|s+||9:2020-03 p:2007-2019 q:2020-03 x:2020-03 v:2020-03 s:2020-03 t:2020-03
-attribute selector|s[||9:2020-02 p:2007-2019 q:2020-12 x:2020-12 v:2020-12 s:2020-03 t:2020-03 r:2020-03 b:2022-06 10:20\
-22-06 f:2022-06
-chaining selectors|s..||9:2020-02 p:2007-2019 q:2019-10 o:2024-01 x:2019-10 v:2019-10 s:2020-03 t:2020-03
-child combinator|s>||9:2020-02 j:2021-03 p:2007-2019 q:2023-06 x:2019-10 v:2019-10 s:2020-03 t:2020-03 b:2022-06 10:2022\
--06
-class selector|s.||9:2020-02 x:2019-10 v:2019-10 s:2020-03 t:2020-03
-descendant combinator|s ||9:2020-02 x:2019-10 v:2019-10 s:2020-03 t:2020-03
-general sibling combinator|s~||9:2020-03 p:2007-2019 q:2020-03 x:2020-03 v:2020-03 s:2020-03 t:2020-03 b:2022-06 10:2022\
--06
-grouping selectors|s,||9:2020-02 x:2019-10 v:2019-10 s:2020-03 t:2020-03
-ID selector|s#||9:2020-02 x:2019-10 v:2019-10 s:2020-03 t:2020-03 f:2022-06
-type selector|stype||9:2020-02 x:2019-10 v:2019-10 s:2020-03 t:2020-03 b:2022-06 10:2022-06
-universal selector *|s*||9:2020-02 p:2007-2019 q:2019-10 x:2019-10 v:2019-10 s:2020-03 t:2020-03 h:2020-10
-shape-margin|pshape-margin||7:2024-03 8:2024-03 6:2024-03 9:2024-03 p:2013-2021 q:2024-03 o:2024-03 m:2024-03 l:2024-03 \
-1:2024-03 2:2024-03 0:2024-03 13:2024-03 14:2024-03 12:2024-03
-shape-outside|pshape-outside||7:2024-02 8:2024-02 6:2024-02 9:2024-02 p:2013-2021 q:2024-02 o:2024-02 m:2024-02 l:2024-0\
-2 1:2024-02 2:2024-02 0:2024-02 13:2024-02 14:2024-02 12:2024-02
-system-ui, ui-serif, ui-sans-serif, ui-rounded, ui-monospace|ksystem-ui|kui-serif|kui-sans-serif|kui-rounded|kui-monospa\
-ce||p:2007-2019 q:2022-12
-tab-size|ptab-size||7:2022-07 8:2022-07 6:2022-07 p:2007-2021 q:2022-07 l:2022-07 13:2022-07 14:2022-07 12:2022-07 1:202\
-2-07 h:2022-07 b:2022-09 a:2022-09 10:2022-09 z:2022-09 e:2022-09
-table-layout|ptable-layout||p:2007-2021 q:2022-07 n:16.80
-text-align-last|ptext-align-last||p:2007-2019 n:16.80 o:2024-01 m:2022-08 l:2022-08 13:2024-03 14:2024-03 12:2024-03 1:2\
-022-08
-text-decoration-color|ptext-decoration-color||9:2020-04 j:2021-03 p:2003-2019 q:2020-04 b:2022-07 10:2022-07
-text-decoration-line|ptext-decoration-line||p:2013-2021 q:2023-12 0:2023-12 b:2023-12 10:2023-12
-text-decoration-skip-ink|ptext-decoration-skip-ink||7:2023-12 8:2023-12 6:2023-12 9:2023-12 j:2023-12 k:2023-12 p:2013-2\
-021 q:2023-12 n:16.80 o:2024-01 m:2023-12 l:2023-12 13:2023-12 14:2023-12 12:2023-12 1:2023-12 2:2023-12 0:2023-12 b:202\
-3-12 10:2023-12
-text-decoration-style|ptext-decoration-style||p:2013-2021 q:2023-12 0:2023-12 b:2023-12 10:2023-12
-text-decoration-thickness|ptext-decoration-thickness||7:2023-01 8:2023-01 6:2023-01 9:2020-04 j:2021-03 i:2020-04 p:2003\
--2019 q:2020-04 n:16.80 o:2024-01 m:2023-01 l:2023-01 u:7.0 v:2020-04 1:2020-04 2:2020-04 0:2020-04 13:2020-04 14:2023-0\
-1 12:2023-01 b:2022-07 10:2022-07
-text-decoration|ptext-decoration||k:2020-01 x:2020-01 t:2020-03
-text-emphasis-position|ptext-emphasis-position||7:2022-07 8:2022-07 6:2022-07 9:2022-07 p:2013-2021 q:2022-07 o:2024-01 \
-m:2022-07 l:2022-07 u:10-11 1:2022-07 2:2022-07 0:2022-07 13:2022-07 14:2022-07 12:2022-07 b:2022-09 10:2022-09
-text-emphasis|ptext-emphasis||6:2022-07 9:2022-07 p:2013-2021 q:2022-07 l:2022-07 u:10-11 1:2022-07 2:2022-07 0:2022-07 \
-13:2022-07 14:2022-07 12:2022-07 b:2022-09 10:2022-09
-text-justify|ptext-justify||4:2024-04 3:2024-04 8:2024-04 6:2024-04 q:2024-04 n:2024-04 m:2024-04 l:2024-04 14:2024-04 1\
-2:2024-04 1:2024-04 2:2024-04 0:2024-04 u:2024-04 t:2024-04 10:2024-04
-text-orientation|ptext-orientation||p:2013-2021 q:2023-12 13:2023-12 14:2023-12 12:2023-12 1:2023-12 2:2023-12 0:2023-12\
- b:2023-12 10:2023-12
-text-overflow|ptext-overflow||j:2021-03 p:2007-2019 q:2019-02 13:2019-02 14:2019-02 12:2019-02 1:2019-02 2:2019-02 0:201\
-9-02 u:5.0.10.2 b:2022-08 10:2022-08
-text-shadow|ptext-shadow||7:2019-02 8:2019-02 6:2019-02 9:2020-02 p:2007-2019 q:2019-02 n:16.80 o:2024-01 m:2019-02 l:20\
-19-02
-text-underline-offset|ptext-underline-offset||7:2023-01 8:2023-01 6:2023-01 9:2021-01 j:2021-03 i:2021-01 p:2003-2019 q:\
-2021-01 n:16.80 o:2024-01 m:2023-01 l:2023-01 v:2021-01 1:2021-01 2:2021-01 0:2021-01 13:2021-01 14:2023-01 12:2023-01 b\
-:2022-08 10:2022-08
-text-underline-position|ptext-underline-position||p:2013-2021 q:2023-12 n:16.80 13:2023-12 14:2023-12 12:2023-12 1:2023-\
-12 2:2023-12 0:2023-12 b:2023-12 10:2023-12
-text-wrap|ptext-wrap||7:2024-04 8:2024-04 6:2024-04 9:2024-04 p:2013-2021 q:2024-04 n:2024-04 o:2024-01 m:2024-04 l:2024\
--04 13:2024-04 14:2024-04 12:2024-04 1:2024-04 2:2024-04 0:2024-04 b:2024-04 10:2024-04
-transform|ptransform||7:2019-02 8:2019-02 6:2019-02 9:2020-02 j:2024-04 k:2024-04 i:2024-04 p:2007-2019 q:2019-02 n:16.8\
-0 o:2024-01 m:2019-02 l:2019-02 13:2019-02 14:2019-02 12:2019-02 1:2019-02 2:2019-02 0:2019-02 h:2020-10 b:2022-08 10:20\
-22-08
-CSS calc() function|fcalc||p:2003-2019 q:2020-02 n:16.80 o:2024-01 m:2020-02 l:2020-02 1:2020-02 2:2020-02 0:2020-02 13:\
-2020-02 14:2020-02 12:2020-02 j:2024-04 k:2024-04 i:2024-04 b:2022-08 10:2022-08
-ch unit|uch||p:2003-2019 q:2020-02 1:2020-02 2:2020-02 0:2020-02 13:2020-02 14:2020-02 12:2020-02 j:2024-04 k:2024-04 i:\
-2024-04 b:2022-08 10:2022-08
-initial unit|kinitial||p:2003-2019 q:2020-02 1:2020-02 2:2020-02 0:2020-02 13:2020-02 14:2020-02 12:2020-02 j:2024-04 k:\
-2024-04 i:2024-04 b:2022-08 10:2022-08
-rem unit|urem||p:2003-2019 q:2020-02 1:2020-02 2:2020-02 0:2020-02 13:2020-02 14:2020-02 12:2020-02 j:2024-04 k:2024-04 \
-i:2024-04 b:2022-08 10:2022-08
-vh unit|uvh||p:2003-2019 q:2020-02 j:2024-04 k:2024-04 i:2024-04 v:2020-02 5:2021-07 b:2022-08 10:2022-08
-vmax unit|uvmax||p:2003-2019 q:2020-02 1:2020-02 2:2020-02 0:2020-02 13:2020-02 14:2020-02 12:2020-02 j:2024-04 k:2024-0\
-4 i:2024-04 b:2022-08 10:2022-08
-vmin unit|uvmin||p:2003-2019 q:2020-02 1:2020-02 2:2020-02 0:2020-02 13:2020-02 14:2020-02 12:2020-02 j:2024-04 k:2024-0\
-4 i:2024-04 v:2020-02 b:2022-08 10:2022-08
-vw unit|uvw||p:2003-2019 q:2020-02 j:2024-04 k:2024-04 i:2024-04 5:2021-07 b:2022-08 10:2022-08
-CSS Variables (Custom Properties)|fvar||7:2019-08 8:2019-08 6:2019-08 9:2020-02 j:2024-04 k:2024-04 i:2024-04 p:2003-201\
-9 q:2020-01 n:16.80 o:2024-01 m:2020-02 l:2020-02 1:2020-01 2:2020-01 0:2020-01 13:2020-02 14:2020-02 12:2020-02 h:2020-\
-10 5:2021-07 b:2022-09 10:2022-09
-visibility|pvisibility||7:2019-02 8:2019-02 6:2019-02 9:2020-02 j:2024-04 k:2024-04 i:2024-04 p:2007-2019 q:2019-02 1:20\
-19-02
-white-space-collapse|pwhite-space-collapse||7:2024-09 8:2024-09 6:2024-09 9:2024-09 p:2013-2021 q:2024-09 n:2024-09 o:20\
-24-09 m:2024-09 l:2024-09 13:2024-09 14:2024-09 12:2024-09 1:2024-09 2:2024-09 0:2024-09
-white-space|pwhite-space||p:2007-2019 q:2019-02 u:5.0.10.2
-widows|pwidows||7:2024-05 8:2024-05 6:2024-05 9:2024-05 p:2013-2021 q:2024-05 13:2024-05 14:2024-05 12:2024-05 1:2024-05\
- 2:2024-05 0:2024-05 b:2024-05 10:2024-05
-word-break|pword-break||k:2022-02 i:2022-02 q:2022-02 1:2022-02 2:2022-02 0:2022-02 13:2022-02 14:2022-02 12:2022-02 b:2\
-022-09 a:2022-09 10:2022-09 z:2022-09 e:2022-09
-word-spacing|pword-spacing||p:2013-2021 q:2024-03 0:2024-03
-word-wrap|pword-wrap||p:2016-2021 q:2025-05 l:2025-05
-writing-mode|pwriting-mode||j:2022-05 k:2022-05 i:2022-05 p:2007-2019 q:2022-05 1:2022-05 2:2022-05 0:2022-05 13:2022-05\
- 14:2022-05 12:2022-05 5:2022-05 b:2022-09 10:2022-09
-z-index|pz-index||7:2021-05 8:2021-05 6:2021-05 9:2021-05 p:2007-2019 q:2021-05 h:2021-05
-<abbr> element|eabbr||j:2023-10 k:2023-10 p:2013-2021 q:2023-09 1:2023-09 2:2023-09 0:2023-09 13:2023-09 14:2023-09 12:2\
-023-09 d:2023-10 h:2023-09
-<acronym> element|eacronym||p:2013-2021 q:2024-01 1:2024-01 2:2024-01 0:2024-01 13:2024-01 14:2024-01 12:2024-01 h:2024-\
-01
-address|eaddress||j:2024-04 k:2024-04 i:2024-04 a:2022-11 z:2022-11 f:2022-11 e:2022-11
-local anchors|l#||8:2019-08 j:2024-04 k:2024-04 u:6.0 w:2019-08 x:2019-08 v:2019-08 0:2020-01 14:2019-08 12:2019-08 t:20\
-20-03 r:2020-03 d:2020-06 g:2021-08 a:2022-11 z:2022-11
-<audio> element|eaudio||7:2020-04 8:2020-04 6:2020-04 9:2020-04 j:2024-04 k:2024-04 i:2024-04 p:2007-2019 q:2020-04 n:20\
-19-16.80 o:2024-01 m:2021-05 l:2021-05 1:2020-04 2:2020-04 0:2020-04 13:2020-04 14:2020-04 12:2020-04 s:2020-04 t:2020-0\
-4 r:2020-04 d:2020-06 h:2020-10 5:2021-07 g:2021-08 b:2022-11 c:2022-11 a:2022-11 10:2022-11 11:2022-11 z:2022-11 f:2022\
--11
-background attribute|abackground||q:2019-02 d:2020-06
-<base>|ebase||j:2024-04 k:2024-04 i:2024-04 q:2021-12 l:2021-12 w:2021-12 x:2021-12 v:2021-12 t:2021-12 r:2021-12 h:2021\
--12 g:2021-12 b:2022-11 a:2022-11 10:2022-11 z:2022-11 e:2022-11
-<bdi> element|ebdi||7:2019-02 8:2019-02 6:2019-02 9:2020-02 j:2024-04 k:2024-04 i:2024-04 p:2007-2019 q:2019-02 n:16.80 \
-o:2024-01 m:2019-02 l:2019-02 13:2019-02 14:2019-02 12:2019-02 1:2019-02 2:2019-02 0:2019-02 d:2020-06 h:2020-10 b:2022-\
-11 a:2022-11 10:2022-11 z:2022-11 f:2022-11 e:2022-11
-<button type="reset"> element|ebutton[reset]||p:2003-2019 q:2020-01 m:2019-06 13:2019-09 14:2019-09 12:2019-09 1:2019-09\
- 2:2019-09 0:2019-09 r:2020-03 d:2020-06 b:2022-11 a:2022-11 10:2022-11 z:2022-11 e:2022-11
-<button type="submit"> element|ebutton[submit]||p:2003-2019 q:2020-01 n:2011-16.80 o:2024-01 m:2019-06 14:2019-09 r:2020\
--03 d:2020-06 b:2022-11 a:2022-11 10:2022-11 z:2022-11 e:2022-11
-<code> element|ecode||j:2023-05 k:2023-05 i:2023-05
-<dfn> element|edfn||h:2023-09
-<dialog> element|edialog||7:2019-02 8:2019-02 9:2020-02 j:2024-04 k:2024-04 i:2024-04 p:2007-2019 q:2019-02 n:16.80 o:20\
-24-01 m:2019-02 l:2019-02 13:2019-02 14:2019-02 12:2019-02 1:2019-02 2:2019-02 0:2019-02 s:2020-03 t:2020-03 d:2020-06 h\
-:2020-10 5:2021-07 b:2022-11 a:2022-11 10:2022-11 z:2022-11 f:2022-11 e:2022-11
-dir attribute|adir||b:2022-06 10:2022-06
-<form> element|eform||j:2024-04 k:2024-04 i:2024-04 p:2003-2019 q:2020-01 w:2020-01 14:2019-09 s:2020-03 t:2020-03 r:202\
-0-03 d:2020-06 h:2020-10 5:2021-07 g:2021-08 b:2022-11 a:2022-11 10:2022-11 z:2022-11 f:2022-11 e:2022-11
-height attribute|aheight||d:2020-06
-hidden attribute|ahidden||7:2024-01 8:2024-01 6:2024-01 9:2024-01 p:2003-2019 q:2024-01 n:2024-01 o:2024-01 m:2024-01 l:\
-2024-01 1:2024-01 13:2024-01 14:2024-01 12:2024-01 b:2024-01 10:2024-01
-image maps|emap||q:2021-09 2:2021-10 0:2021-10 12:2021-10 r:2021-09 d:2021-09
-<input type="checkbox"> element|einput[checkbox]||j:2024-04 k:2024-04 i:2024-04 p:2003-2019 q:2020-01 w:2020-01 x:2021-0\
-6 v:2021-06 s:2020-03 t:2020-03 r:2020-03 d:2020-06 g:2021-08 b:2022-11 a:2022-11 10:2022-11 z:2022-11 f:2022-11 e:2022-\
-11
-<input type="hidden"> element|einput[hidden]||j:2024-04 k:2024-04 i:2024-04 p:2003-2019 q:2020-01 w:2020-01 x:2021-06 v:\
-2021-06 s:2020-03 t:2020-03 r:2020-03 d:2020-06 g:2021-08 b:2022-11 a:2022-11 10:2022-11 z:2022-11 f:2022-11 e:2022-11
-<input type="radio"> element|einput[radio]||j:2024-04 k:2024-04 i:2024-04 p:2003-2019 q:2020-01 w:2020-01 x:2021-06 v:20\
-21-06 s:2020-03 t:2020-03 r:2020-03 d:2020-06 g:2021-08 b:2022-11 a:2022-11 10:2022-11 z:2022-11 f:2022-11 e:2022-11
-<input type="reset"> element|einput[reset]||j:2024-04 k:2024-04 i:2024-04 p:2003-2019 q:2020-01 w:2020-01 x:2021-06 v:20\
-21-06 s:2020-03 t:2020-03 r:2020-03 d:2020-06 g:2021-08 b:2022-11 a:2022-11 10:2022-11 z:2022-11 f:2022-11 e:2022-11
-<input type="submit"> element|einput[submit]||j:2024-04 k:2024-04 i:2024-04 p:2003-2019 q:2020-01 n:2011-16.80 o:2024-01\
- w:2020-01 x:2021-06 v:2021-06 14:2019-09 s:2020-03 t:2020-03 r:2020-03 d:2020-06 g:2021-08 b:2022-11 a:2022-11 10:2022-\
-11 z:2022-11 f:2022-11 e:2022-11
-<input type="text"> element|einput[text]||j:2024-04 k:2024-04 i:2024-04 p:2003-2019 q:2020-01 l:2019-06 u:6.0-9.0 w:2020\
--01 x:2021-06 v:2021-06 12:2019-09 s:2020-03 t:2020-03 r:2020-03 d:2020-06 g:2021-08 b:2022-11 a:2022-11 10:2022-11 z:20\
-22-11 f:2022-11 e:2022-11
-<link> element|elink||7:2019-02 8:2019-02 6:2019-02 9:2020-02 j:2023-12 k:2023-12 i:2023-12 n:16.80 o:2023-12 m:2023-12 \
-l:2023-12 y:78.5 13:2019-02 14:2019-02 12:2019-02 1:2019-02 2:2019-02 0:2020-01 u:5.0.10.2 w:2020-01 x:2020-01 v:2020-01\
- s:2020-03 t:2020-03 r:2020-03 d:2020-06 h:2020-09 5:2021-07 g:2021-08 b:2022-11 a:2022-11 10:2022-11 z:2022-11 f:2022-1\
-1 e:2022-11
-mailto: links|lmailto||k:2021-05
-<marquee> element|emarquee||7:2020-04 8:2020-04 6:2020-04 9:2020-04 j:2021-03 p:2007-2019 q:2020-03 d:2020-06 h:2020-10 \
-5:2021-07 b:2022-11 a:2022-11 10:2022-11 z:2022-11 f:2022-11 e:2022-11
-<meter> element|emeter||7:2019-02 8:2019-02 9:2020-02 j:2024-04 k:2024-04 i:2024-04 p:2007-2019 q:2019-02 13:2019-02 14:\
-2019-02 12:2019-02 1:2019-02 2:2019-02 0:2019-02 d:2020-06 h:2020-10 b:2022-11 a:2022-11 10:2022-11 z:2022-11 f:2022-11 \
-e:2022-11
-<object> element|eobject||7:2020-10 8:2020-10 6:2020-10 9:2020-10 j:2021-03 k:2020-10 i:2020-10 p:2007-2019 q:2020-10 n:\
-16.80 o:2024-01 m:2020-10 l:2020-10 w:2020-10 x:2020-10 v:2020-10 1:2021-02 2:2020-10 0:2020-10 13:2020-10 14:2020-10 12\
-:2020-10 s:2020-10 t:2020-10 r:2020-10 d:2020-10 h:2020-10 5:2021-07 g:2021-08 b:2022-11 a:2022-11 10:2022-11 z:2022-11 \
-f:2022-11 e:2022-11
-<picture> element|epicture||7:2019-05 8:2019-05 6:2019-05 9:2020-02 j:2024-04 k:2024-04 i:2024-04 p:2003-2019 q:2020-01 \
-n:16.62-16.80 o:2024-01 m:2019-05 l:2019-05 1:2020-01 2:2020-01 0:2020-01 13:2019-05 14:2019-05 12:2019-05 s:2020-03 t:2\
-020-03 r:2020-03 d:2020-06 h:2020-10 5:2021-07 b:2022-11 a:2022-11 10:2022-11 z:2022-11 f:2022-11 e:2022-11
-popover attribute|apopover||7:2023-09 8:2023-09 6:2024-03 9:2024-03 p:2007-2019 q:2023-09 n:16.80 o:2024-01 m:2023-09 l:\
-2024-03 13:2023-09 14:2023-09 12:2024-03 1:2023-09 2:2023-09 x:2024-03 y:115.2 s:2023-09 t:2023-09 d:2023-09 5:2023-09
-<progress> element|eprogress||7:2019-02 8:2019-02 9:2020-02 j:2024-04 k:2024-04 i:2024-04 p:2007-2019 q:2019-02 n:16.80 \
-o:2024-01 m:2019-02 l:2019-02 13:2019-02 14:2019-02 12:2019-02 1:2019-02 2:2019-02 0:2019-02 d:2020-06 h:2020-10 b:2022-\
-11 a:2022-11 10:2022-11 z:2022-11 f:2022-11 e:2022-11
-required attribute|arequired||7:2019-09 8:2019-09 9:2020-02 j:2024-04 k:2024-04 i:2024-04 p:2003-2019 q:2020-01 n:16.80 \
-o:2024-01 x:2020-01 13:2019-09 14:2019-09 12:2019-09 1:2019-09 2:2019-09 0:2019-09 t:2020-03 r:2020-03 d:2020-06 h:2020-\
-10 b:2022-11 a:2022-11 10:2022-11 z:2022-11 f:2022-11 e:2022-11
-<rp> element|erp||7:2019-02 8:2019-02 9:2020-02 j:2024-04 k:2024-04 i:2024-04 p:2007-2019 q:2019-02 d:2020-06 h:2020-10 \
-b:2022-11 a:2022-11 10:2022-11 z:2022-11 f:2022-11 e:2022-11
-<rt> element|ert||7:2019-02 8:2019-02 9:2020-02 j:2024-04 k:2024-04 i:2024-04 p:2007-2019 q:2019-02 d:2020-06 h:2020-10 \
-b:2022-11 a:2022-11 10:2022-11 z:2022-11 f:2022-11 e:2022-11
-<ruby> element|eruby||7:2019-02 8:2019-02 9:2020-02 j:2024-04 k:2024-04 i:2024-04 p:2007-2019 q:2019-02 d:2020-06 h:2020\
--10 b:2022-11 a:2022-11 10:2022-11 z:2022-11 f:2022-11 e:2022-11
-<select> element|eselect||p:2003-2019 q:2020-01 w:2020-01 x:2021-06 v:2021-06 14:2019-09 d:2020-06 g:2021-08 b:2022-11 a\
-:2022-11 10:2022-11 z:2022-11 e:2022-11
-HTML5 semantics|earticle|easide|edetails|efigcaption|efigure|efooter|eheader|emain|emark|enav|esection|esummary|etime||p\
-:2003-2019 q:2020-01 1:2020-01 2:2020-01 0:2020-01 13:2019-07 14:2019-07 12:2019-07 h:2020-10 b:2022-11 a:2022-11 10:202\
-2-11 z:2022-11 e:2022-11
-<small> element|esmall||j:2021-11 k:2021-11 i:2021-11 f:2022-11
-srcset and sizes attributes|asrcset|asizes||7:2019-05 8:2019-05 6:2019-05 9:2020-02 j:2024-04 k:2024-04 i:2024-04 p:2003\
--2019 q:2020-01 n:16.80 o:2024-01 m:2019-05 l:2019-05 1:2020-01 2:2020-01 0:2020-01 13:2019-05 14:2019-05 12:2019-05 s:2\
-020-03 t:2020-03 r:2020-03 d:2020-06 h:2020-10 5:2021-07 b:2022-11 a:2022-11 10:2022-11 z:2022-11 f:2022-11 e:2022-11
-<strike> element|estrike||d:2020-06
-<style> element|estyle||9:2023-01 w:2025-07 x:2025-07 v:2023-02 g:2025-07 b:2023-07 10:2025-04
-embedded <svg> image|esvg||7:2020-02 8:2020-02 6:2020-02 9:2020-02 p:2007-2019 q:2020-02 n:16.80 o:2024-01 m:2020-02 l:2\
-020-02 1:2020-02 2:2020-02 0:2020-02 13:2020-02 14:2020-02 12:2020-02 d:2020-06 h:2020-10 5:2021-07 b:2022-11 a:2022-11 \
-10:2022-11 z:2022-11 f:2022-11 e:2022-11
-<textarea> element|etextarea||p:2003-2019 q:2020-01 l:2019-06 u:6.0-9.0 w:2020-01 x:2021-06 v:2021-06 12:2019-09 d:2020-\
-06 g:2021-08 b:2022-11 a:2022-11 10:2022-11 z:2022-11 e:2022-11
-<video> element|evideo||7:2019-09 8:2019-09 6:2019-09 9:2020-02 j:2024-04 k:2024-04 i:2024-04 p:2007-2019 q:2019-09 o:20\
-24-01 m:2021-05 l:2021-05 1:2019-09 2:2019-09 0:2019-09 13:2019-09 14:2019-09 12:2019-09 s:2020-03 t:2020-03 r:2020-03 d\
-:2020-06 h:2020-10 5:2021-07 g:2021-08 b:2022-11 a:2022-11 10:2022-11 z:2022-11 f:2022-11 e:2022-11
-<wbr> element|ewbr||8:2019-02 j:2024-04 i:2024-04 p:2007-2019 q:2019-02 d:2020-06 h:2020-10 b:2022-11 c:2022-11 a:2022-1\
-1 10:2022-11 11:2022-11 z:2022-11 e:2022-11
-width attribute|awidth||d:2020-06
-AVIF image format|iavif||k:2021-01 p:2007-2019 q:2021-01 x:2021-01 h:2023-01 5:2023-04 b:2022-09 c:2022-09 a:2022-09 10:\
-2022-09 11:2022-09 z:2022-09 f:2022-09 e:2022-09
-base 64 image format|ibase64||7:2024-05 8:2020-02 6:2020-02 9:2020-02 q:2020-02 w:2020-02 d:2020-06 g:2021-08
-BMP image format|ibmp||c:2022-09 11:2022-09
-HEIF image format|iheif|iheic||p:2007-2019 q:2024-02 o:2024-02 l:2024-02 u:9.0 y:68.4-115.7 0:2024-02 12:2024-02 j:2021-\
-03 k:2020-02 i:2020-02 w:2020-02 x:2020-02 v:2020-02 r:2024-02 d:2020-06 h:2020-10 5:2021-07 g:2021-08 b:2022-09 c:2022-\
-09 a:2022-09 10:2022-09 11:2022-09 z:2022-09 f:2022-09 e:2022-09
-ICO image format|iico||p:2007-2019 v:2020-02
-video as Image Assets|imp4||7:2021-05 8:2021-05 6:2021-05 9:2021-05 i:2021-05 p:2003-2019 q:2021-05 n:16.80 l:2021-05 u:\
-6.0 v:2021-05 y:78.19 0:2021-05 12:2021-05 r:2021-05 d:2021-05 h:2021-05 5:2021-07 b:2022-09 a:2022-09 10:2022-09 z:2022\
--09 f:2022-09 e:2022-09
-SVG image format|isvg|isvg+xml||7:2024-07 9:2023-01 h:2023-01
-TIFF image format|itiff|itif||p:2007-2019 o:2024-01 l:2020-02 u:9.0 y:68.4 1:2020-02 0:2020-02 13:2020-02 12:2020-02 j:2\
-021-03 i:2020-02 v:2020-02 r:2020-03 h:2020-10 5:2021-07 b:2022-09 a:2022-09 10:2022-09 z:2022-09 f:2022-09 e:2022-09
-webP image format|iwebp||p:2007-2019
-`}});function colorOf(value3){const tokens=value3.filter(([type])=>type!==u.Whitespace&&type!==u.Comment);const[first]=tokens;
-if(first===void 0)return void 0;if(tokens.length===1&&first[0]===u.Hash)return hex(first[4].value);if(tokens.length===1&&
-first[0]===u.Ident)return plainColor(first[4].value);return first[0]===u.Function?called(first[4].value.toLowerCase(),tokens.
-slice(1)):void 0}function plainColor(text6){const name2=text6.trim().toLowerCase();if(/^#[0-9a-f]{6}$/.test(name2))return hex(
-name2.slice(1));return Object.hasOwn(named3,name2)?hex(named3[name2]??""):void 0}function hex(digits){if(!/^(?:[0-9a-f]{3}|[0-9a-f]{4}|[0-9a-f]{6}|[0-9a-f]{8})$/i.
-test(digits))return void 0;const size2=digits.length<6?1:2;const part2=index=>{const one=digits.slice(index*size2,(index+
-1)*size2);return Number.parseInt(size2===1?one+one:one,16)};const solid=digits.length%3===0||part2(3)===255;return solid?
-{red:part2(0),green:part2(1),blue:part2(2)}:void 0}function called(name2,tokens){const of=Object.hasOwn(functions,name2)?
-functions[name2]:void 0;if(of===void 0||tokens.at(-1)?.[0]!==u.CloseParen)return void 0;const parts=[];for(const token of tokens.
-slice(0,-1)){if(token[0]===u.Number)parts.push({value:token[4].value,unit:""});else if(token[0]===u.Percentage)parts.push(
-{value:token[4].value,unit:"%"});else if(token[0]===u.Dimension)parts.push({value:token[4].value,unit:token[4].unit.toLowerCase()});else if(token[0]!==
-u.Comma&&!(token[0]===u.Delim&&token[4].value==="/"))return void 0}const[alpha={value:1,unit:""},...more]=parts.slice(3);
-const isSolid=alpha.value===(alpha.unit==="%"?100:1);return parts.length<3||more.length>0||!isSolid?void 0:of(parts)}function ofRgb(parts){
-const shares2=parts.slice(0,3).map(({value:value3,unit:unit2})=>share(value3,unit2==="%"?100:255));const[unit,...others]=parts.
-slice(0,3).map(part2=>part2.unit);return others.some(other=>other!==unit)||unit!==""&&unit!=="%"?void 0:colorOfShares(shares2)}
-function ofHsl([hue,saturation,lightness]){const turn=turnOf(hue);const[s2,l2]=[percentage(saturation),percentage(lightness)];
-if(turn===void 0||s2===void 0||l2===void 0)return void 0;return colorOfShares([0,8,4].map(n2=>{const k=(n2+turn*12)%12;return l2-
-s2*Math.min(l2,1-l2)*Math.max(-1,Math.min(k-3,9-k,1))}))}function ofHwb([hue,whiteness,blackness]){const[w,b]=[percentage(
-whiteness),percentage(blackness)];const pure=ofHsl([hue,{value:100,unit:"%"},{value:50,unit:"%"}].filter(part2=>part2!==
-void 0));if(pure===void 0||w===void 0||b===void 0)return void 0;if(w+b>=1)return colorOfShares([w,w,w].map(one=>one/(w+b)));
-return colorOfShares([pure.red,pure.green,pure.blue].map(one=>one/255*(1-w-b)+w))}function turnOf(angle){const whole3=angle===
-void 0?void 0:turns[angle.unit];if(angle===void 0||whole3===void 0||!Number.isFinite(angle.value))return void 0;const turn=angle.
-value/whole3;return turn-Math.floor(turn)}function percentage(part2){return part2===void 0||part2.unit!==""&&part2.unit!==
-"%"?void 0:share(part2.value,100)}function share(value3,whole3){return Math.min(1,Math.max(0,value3/whole3))}function colorOfShares(shares2){
-const[red=0,green=0,blue=0]=shares2.map(one=>Math.round(one*255));return{red,green,blue}}function contrast2(one,other){const[
-low=0,high=0]=[luminance(one),luminance(other)].sort((a2,b)=>a2-b);return(high+.05)/(low+.05)}function luminance({red,green,
-blue}){const[r2=0,g=0,b=0]=[red,green,blue].map(part2=>{const share2=part2/255;return share2<=.04045?share2/12.92:((share2+
-.055)/1.055)**2.4});return .2126*r2+.7152*g+.0722*b}function shownColor({red,green,blue}){return`#${[red,green,blue].map(
-part2=>Math.round(part2).toString(16).padStart(2,"0")).join("")}`}var named3,functions,turns;var init_colors=__esm({"src\
-/mail/colors.ts"(){"use strict";init_dist2();named3={aqua:"00ffff",black:"000000",blue:"0000ff",fuchsia:"ff00ff",gray:"8\
-08080",green:"008000",grey:"808080",lime:"00ff00",maroon:"800000",navy:"000080",olive:"808000",orange:"ffa500",purple:"8\
-00080",red:"ff0000",silver:"c0c0c0",teal:"008080",white:"ffffff",yellow:"ffff00"};functions={rgb:ofRgb,rgba:ofRgb,hsl:ofHsl,
-hsla:ofHsl,hwb:ofHwb};turns={"":360,deg:360,grad:400,rad:2*Math.PI,turn:1}}});function put3(look2,property2,from){const value3=from[property2];if(value3!==void 0)look2[property2]=value3}function ofAttributes(element){
-const{tagName}=element;const look2={};const background=attribute(element,"bgcolor");if(background!==void 0)look2.background=
-plainColor(background)??unsure;if(attribute(element,"background")!==void 0)look2.background=unsure;const color=attribute(
-element,tagName==="font"?"color":"text");if(color!==void 0&&(tagName==="font"||tagName==="body"))look2.color=plainColor(
-color)??unsure;if(attribute(element,"hidden")!==void 0)look2.hidden=true;return look2}function lookOf(declarations2){const look2={};
-const important=new Set;for(const{name:name2,value:value3}of declarations2){const said3=saidBy(name2,value3);Object.assign(
-look2,said3);if(says(value3,"important"))for(const one of Object.keys(said3))important.add(one)}return{look:look2,important}}
-function saidBy(name2,marked){const value3=withoutMark(marked);const word2=wordOf(value3);switch(name2){case"color":return{
-color:word2==="inherit"?"inherit":colorOf(value3)??unsure};case"background":case"background-color":return{background:word2===
-"none"||word2==="transparent"?"none":colorOf(value3)??unsure};case"background-image":case"filter":case"mix-blend-mode":return word2===
-"none"||word2==="normal"?{}:{background:unsure};case"position":return word2==="absolute"||word2==="fixed"?{background:unsure}:
-{};case"opacity":return numberOf(value3)===1?{}:numberOf(value3)===0?{hidden:true}:{color:unsure};case"font-size":return{
-size:sizeOf2(value3)};case"font":return{size:unsure,bold:unsure};case"font-weight":{const weight2=numberOf(value3);if(weight2!==
-void 0)return{bold:weight2>=700};return{bold:word2==="bold"?true:word2==="normal"?false:unsure}}case"display":return{hidden:word2===
-"none"};case"visibility":return{hidden:word2==="hidden"};case"max-height":return numberOf(value3)===0?{hidden:true}:{};case"\
-mso-hide":return{hidden:true};case"all":return{...vague};default:return{}}}function withoutMark(value3){const mark=value3.
-findIndex(token=>token[0]===u.Delim&&token[4].value==="!");return mark<0?value3:value3.slice(0,mark)}function says(tokens,word2){
-return tokens.some(token=>token[0]===u.Ident&&token[4].value.toLowerCase()===word2)}function filled2(value3){return value3.
-filter(([type])=>type!==u.Whitespace&&type!==u.Comment)}function wordOf(value3){const[only2,...more]=filled2(value3);return only2?.[0]===
-u.Ident&&more.length===0?only2[4].value.toLowerCase():void 0}function numberOf(value3){const[only2,...more]=filled2(value3);
-if(more.length>0)return void 0;if(only2?.[0]===u.Number)return only2[4].value;return only2?.[0]===u.Dimension&&only2[4].
-value===0?0:void 0}function sizeOf2(value3){const[only2,...more]=filled2(value3);if(more.length>0)return unsure;if(only2?.[0]===
-u.Number&&only2[4].value===0)return 0;const scale=only2?.[0]===u.Dimension?pixels[only2[4].unit.toLowerCase()]:void 0;return only2?.[0]===
-u.Dimension&&scale!==void 0?only2[4].value*scale:unsure}function targets(selector){const found2=[];let part2=new Part;let exact=true;
-let next=false;const end2=()=>{if(!part2.fleeting)found2.push({name:part2.name(),exact:exact&&part2.exact});part2=new Part;
-exact=true;next=false};let open9=0;for(const token of selector){const[type]=token;if(type===u.Comment)continue;if(open9>
-0){if(brackets.close.includes(type))open9-=1;else if(brackets.open.includes(type))open9+=1}else if(type===u.Comma)end2();else if(type===
-u.Whitespace||type===u.Delim&&">+~|".includes(token[4].value)){next=!part2.empty}else{if(next){part2=new Part;exact=false;
-next=false}if(brackets.open.includes(type))open9+=1;part2.add(token)}}end2();return found2}var unsure,Cascade,vague,pixels,
-brackets,Part;var init_cascade=__esm({"src/mail/cascade.ts"(){"use strict";init_dist2();init_colors();init_tree();unsure=
-"unsure";Cascade=class{#ruled=new Map;#inline;constructor({rules,inline:inline2}){this.#inline=inline2;rules.forEach((rule,index)=>void this.#add(
-rule,index))}#add({selector,inside:inside2,declarations:declarations2},index){const around=inside2.at(-1);if(selector===
-null||around?.name.endsWith("keyframes"))return;if(around?.name==="media"&&says(around.prelude,"dark"))return;const{look:look2,
-important}=lookOf(declarations2);const said3=Object.keys(look2);if(said3.length===0)return;for(const{name:name2,exact}of targets(
-selector)){const ruled=this.#ruled.get(name2)??{look:{},order:{},important:new Set};this.#ruled.set(name2,ruled);for(const property2 of said3){
-const sure=exact&&inside2.length===0&&!important.has(property2);put3(ruled.look,property2,sure&&ruled.look[property2]!==
-unsure?look2:vague);ruled.order[property2]=index;if(important.has(property2))ruled.important.add(property2)}}}of(element){
-const classes=attribute(element,"class")??"";const style=attribute(element,"style")??"";if(`${classes} ${style}`.includes(
-"{{"))return{...vague};const id=attribute(element,"id");const named6=[...new Set(classes.split(/\s+/))].flatMap(one=>this.#ruled.
-get(`.${one}`)??[]);const others=["*",element.tagName,...id===void 0?[]:[`#${id}`]];const[every,tag,single]=others.map(name2=>this.#ruled.
-get(name2));const own5=lookOf(this.#inline.get(element)??[]).look;const look2=ofAttributes(element);for(const property2 of Object.
-keys(vague)){const last=named6.filter(one=>one.look[property2]!==void 0).reduce((found2,one)=>(found2?.order[property2]??
--1)>(one.order[property2]??-1)?found2:one,void 0);const ruled=[every,tag,last,single,...named6].filter(one=>one!==void 0);
-for(const one of[every,tag,last,single])if(one!==void 0)put3(look2,property2,one.look);if(ruled.some(one=>one.look[property2]===
-unsure))put3(look2,property2,vague);put3(look2,property2,own5);if(ruled.some(({important})=>important.has(property2)))put3(
-look2,property2,vague)}return look2}};vague={color:unsure,background:unsure,size:unsure,bold:unsure,hidden:unsure};pixels=
-{px:1,pt:4/3};brackets={open:[u.Function,u.OpenParen,u.OpenSquare],close:[u.CloseParen,u.CloseSquare]};Part=class{#names=[];#before;#others=false;fleeting=false;add(token){
-const before=this.#before;this.#before=token;if(token[0]===u.Hash)this.#names.push(`#${token[4].value}`);else if(token[0]===
-u.Delim){if(token[4].value==="*")this.#names.push("*");else if(token[4].value!==".")this.#others=true}else if(token[0]!==
-u.Ident)this.#others=true;else if(before?.[0]===u.Colon){if(/^(?:hover|active|focus|focus-\w+|target)$/i.test(token[4].value))
-this.fleeting=true}else if(before?.[0]===u.Delim)this.#names.push(`.${token[4].value}`);else this.#names.push(token[4].value.
-toLowerCase())}get empty(){return this.#before===void 0}get exact(){return this.#names.length===1&&!this.#others}name(){
-const by=sign=>this.#names.find(one=>one.startsWith(sign));return by("#")??by(".")??this.#names[0]??"*"}}}});function faintTextIn({document:document2},styles2){const cascade=new Cascade(styles2);const found2=new Map;const walk=(element,around)=>{
-if(unseen.has(element.tagName))return;const look2=cascade.of(element);if(look2.hidden===true||look2.hidden===unsure)return;
-const state=stateOf(element,look2,around);if(typeof state.size==="number"&&state.size<4)return;for(const child of element.
-childNodes){if("tagName"in child)walk(child,state);else if("value"in child&&hasText(child.value))judge2(element,state,found2)}};
-for(const child of document2.childNodes)if("tagName"in child)walk(child,start);return[...found2.values()]}function stateOf(element,look2,around){
-const{tagName:tag}=element;const own5=ownColors.has(tag);const isLink=tag==="a"&&attribute(element,"href")!==void 0;const{
-color=own5||isLink?unsure:"inherit",background=own5?unsure:"none"}=look2;return{color:color==="inherit"?around.color:color,
-background:background==="none"?around.background:background,size:look2.size??(large.has(tag)?24:tag==="h3"?18.72:around.
-size),bold:look2.bold??(bold.has(tag)||around.bold)}}function judge2(element,{color,background,size:size2,bold:bold2},found2){
-if(color===void 0||background===void 0||color===unsure||background===unsure)return;const isLarge=size2===unsure||size2>=
-24||size2>=18.66&&bold2!==false;const needed2=isLarge?3:4.5;const ratio=contrast2(color,background);if(ratio>=needed2)return;
-const names3={color:shownColor(color),background:shownColor(background)};const key=`${names3.color} ${names3.background}\
- ${needed2}`;const one=found2.get(key)??{...names3,ratio:Math.floor(ratio*10)/10,needed:needed2,times:0,at:[]};found2.set(
-key,one);one.times+=1;const spot=spotOf(element);if(spot!==void 0)one.at.push(spot)}function hasText(text6){return/\S/.test(
-text6.replace(/\{\{[#^/!][^{}]*\}\}/g,""))}var start,unseen,ownColors,large,bold;var init_contrast=__esm({"src/mail/cont\
-rast.ts"(){"use strict";init_cascade();init_colors();init_tree();start={color:void 0,background:void 0,size:16,bold:false};
-unseen=new Set(["head","script","style","title","template","noscript","svg","math","select"]);ownColors=new Set(["mark",
-"button","input","textarea"]);large=new Set(["h1","h2"]);bold=new Set(["b","strong","th","h1","h2","h3","h4","h5","h6"])}});function stylesOf({elements:elements2},body2){const rules=[];const atRules=[];const inline2=new Map;for(const element of elements2){
-const style=attribute(element,"style");if(style!==void 0){const at3=spotOf(element,"style");inline2.set(element,new Reader(
-style,()=>at3).declarations())}if(element.tagName!=="style")continue;for(const{sourceCodeLocation:where}of element.childNodes){
-if(where===void 0||where===null)continue;const{startOffset,endOffset}=where;const reader=new Reader(body2.slice(startOffset,
-endOffset),(start3,end2)=>({start:startOffset+start3,end:startOffset+end2}));reader.sheet(rules,atRules)}}return{rules,atRules,
-inline:inline2}}function trimmed(tokens){let from=0;let to=tokens.length;while(from<to&&blank.has(tokens[from]?.[0]??u.EOF))
-from+=1;while(to>from&&blank.has(tokens[to-1]?.[0]??u.EOF))to-=1;return tokens.slice(from,to)}var nesting,closing2,blank,
-groups,Reader;var init_css=__esm({"src/mail/css.ts"(){"use strict";init_dist2();init_styles();init_tree();nesting=new Set(
-[u.Function,u.OpenParen,u.OpenSquare]);closing2=new Set([u.CloseParen,u.CloseSquare]);blank=new Set([u.Whitespace,u.Comment]);
-groups=/^(?:media|supports|layer|container|scope|document|(?:-\w+-)?keyframes)$/;Reader=class{#tokens;#place;#at=0;constructor(css,place2){
-this.#tokens=tokensOf(css);this.#place=place2}declarations(){const found2=[];while(this.#type()!==u.EOF){const one=this.#declaration(
-this.#until(u.Semicolon));if(one!==void 0)found2.push(one);this.#at+=1}return found2}sheet(rules,atRules){const blocks=[
-{rule:null,inside:[]}];for(;;){const block2=blocks.at(-1);const token=this.#tokens[this.#at];if(block2===void 0||token===
-void 0||token[0]===u.EOF)return;if(token[0]===u.CloseCurly){if(blocks.length>1)blocks.pop();this.#at+=1}else if(blank.has(
-token[0])||[u.CDO,u.CDC,u.Semicolon].includes(token[0])){this.#at+=1}else if(token[0]===u.AtKeyword){this.#at+=1;const prelude2=trimmed(
-this.#until(u.Semicolon,u.OpenCurly,u.CloseCurly));const end2=prelude2.at(-1)?.[3]??token[3];const rule={name:token[4].value.
-toLowerCase(),prelude:prelude2,at:this.#place(token[2],end2+1)};atRules.push(rule);if(this.#type()!==u.OpenCurly)continue;
-const inside2=block2.inside.length<8?[...block2.inside,rule]:block2.inside;blocks.push(groups.test(rule.name)?{rule:null,
-inside:inside2}:this.#rule(null,inside2,rules));this.#at+=1}else if(block2.rule===null){const selector=trimmed(this.#until(
-u.OpenCurly,u.CloseCurly));if(this.#type()!==u.OpenCurly)continue;blocks.push(this.#rule(selector,block2.inside,rules));
-this.#at+=1}else{const tokens=this.#until(u.Semicolon,u.OpenCurly,u.CloseCurly);if(this.#type()===u.OpenCurly){blocks.push(
-this.#rule(null,block2.inside,rules));this.#at+=1;continue}const one=this.#declaration(tokens);if(one!==void 0)block2.rule.
-declarations.push(one)}}}#rule(selector,inside2,rules){const[first,last]=[selector?.[0],selector?.at(-1)];const at3=first===
-void 0||last===void 0?void 0:this.#place(first[2],last[3]+1);const rule={selector,inside:inside2,declarations:[],at:at3};
-rules.push(rule);return{rule,inside:inside2}}#declaration(tokens){const all=trimmed(tokens);const[name2]=all;const colon=all.
-findIndex(([type])=>type===u.Colon);if(name2?.[0]!==u.Ident||colon<1||trimmed(all.slice(1,colon)).length>0)return void 0;
-const value3=trimmed(all.slice(colon+1));const end2=value3.at(-1)?.[3]??name2[3];return{name:name2[4].value.toLowerCase(),
-value:value3,at:this.#place(name2[2],end2+1)}}#type(){return this.#tokens[this.#at]?.[0]??u.EOF}#until(...ends2){const start3=this.#at;
-let open9=0;for(;this.#type()!==u.EOF;this.#at+=1){const type=this.#type();if(open9===0&&ends2.includes(type))break;if(nesting.
-has(type))open9+=1;else if(closing2.has(type))open9=Math.max(0,open9-1)}return this.#tokens.slice(start3,this.#at)}}}});function conditionalParts({document:document2}){const parts=[];let start3;const walk=parent=>{for(const node2 of parent.
-childNodes){if("childNodes"in node2)walk(node2);if(node2.nodeName!=="#comment"||!("data"in node2))continue;const where=node2.
-sourceCodeLocation;if(where===void 0||where===null)continue;if(/^\[if\s[^\]]{0,100}\]><!/i.test(node2.data))start3=where.
-endOffset;else if(/^<!\[endif\]/i.test(node2.data)&&start3!==void 0){if(parts.length<partsAtMost)parts.push({start:start3,
-end:where.startOffset});start3=void 0}}};walk(document2);return parts}function isFont(address2){return address2.length<2e3&&
-/font|typekit/i.test(address2)}function addressIn(prelude2){for(const token of prelude2){if(token[0]===u.URL||token[0]===
-u.String)return token[4].value}return""}function eachFallsBack({rules,inline:inline2}){return[...rules.map(({declarations:declarations2})=>declarations2),
-...inline2.values()].every(declarations2=>declarations2.every(fallsBack))}function fallsBack({name:name2,value:value3}){
-if(name2!=="font-family"&&name2!=="font")return true;return value3.some(token=>token[0]===u.Comma||token[0]===u.Ident&&everywhere.
-has(token[4].value.toLowerCase()))}var OptionalFonts,partsAtMost,everywhere;var init_fonts=__esm({"src/mail/fonts.ts"(){
-"use strict";init_dist2();init_tree();OptionalFonts=class{#parts;constructor(tree,styles2){const parts=conditionalParts(
-tree);this.#parts=parts.length>0&&eachFallsBack(styles2)?parts:[]}loads(element){return element.tagName==="link"&&isFont(
-attribute(element,"href")??"")&&this.#holds(spotOf(element))}imports({name:name2,prelude:prelude2,at:at3}){return(name2===
-"font-face"||name2==="import"&&isFont(addressIn(prelude2)))&&this.#holds(at3)}#holds(at3){return at3!==void 0&&this.#parts.
-some(({start:start3,end:end2})=>start3<=at3.start&&at3.end<=end2)}};partsAtMost=20;everywhere=new Set(["serif","sans-ser\
-if","monospace","cursive","fantasy","system-ui","inherit","initial"])}});function unsupportedIn(tree,styles2,support){const found2=new Map;const use=(sign,at3)=>{const unsupported2=support.get(
-sign);if(unsupported2===void 0)return;const used=found2.get(unsupported2)??{times:0,at:[]};found2.set(unsupported2,used);
-used.times+=1;if(at3!==void 0)used.at.push(at3)};const fonts=new OptionalFonts(tree,styles2);for(const element of tree.elements){
-if(spotOf(element)!==void 0&&!fonts.loads(element))inElement(element,use)}for(const rule of styles2.atRules){if(fonts.imports(
-rule))continue;const{name:name2,prelude:prelude2,at:at3}=rule;use(`@${name2}`,at3);for(const token of prelude2)if(token[0]===
-u.Ident)use(`m${token[4].value.toLowerCase()}`,at3)}for(const{selector,declarations:declarations2,at:at3}of styles2.rules){
-inSelector(selector??[],at3,use);for(const one of declarations2)inDeclaration(one,use)}for(const declarations2 of styles2.
-inline.values())for(const one of declarations2)inDeclaration(one,use);return[...found2].map(([unsupported2,used])=>({...unsupported2,
-...used})).sort((a2,b)=>(a2.at[0]?.start??0)-(b.at[0]?.start??0))}function inElement(element,use){const{tagName:tag,attrs}=element;
-use(`e${tag}`,spotOf(element));const type=attribute(element,"type")?.toLowerCase();if(type!==void 0)use(`e${tag}[${type}\
-]`,spotOf(element));for(const{name:name2,value:value3}of attrs){use(`a${name2}`,spotOf(element,name2));if(name2==="href"&&
-/^#./.test(value3))use("l#",spotOf(element,name2));if(name2==="href"&&/^mailto:/i.test(value3))use("lmailto",spotOf(element,
-name2));if(name2==="src"&&tag==="img")for(const kind of kindsOf(value3))use(`i${kind}`,spotOf(element,name2))}}function kindsOf(address2){
-const data3=/^data:image\/([\w+.-]{1,20})/i.exec(address2.slice(0,100))?.[1];if(data3!==void 0)return[data3.toLowerCase(),
-"base64"];const path=address2.length>2e3?"":address2.split(/[?#]/,1)[0]??"";const ending=/\.(\w{2,5})$/.exec(path)?.[1];
-return ending===void 0?[]:[ending.toLowerCase()]}function inDeclaration({name:name2,value:value3,at:at3},use){use(`p${name2}`,
-at3);for(const token of value3){switch(token[0]){case u.Function:use(`f${token[4].value.toLowerCase()}`,at3);break;case u.
-Dimension:use(`u${token[4].unit.toLowerCase()}`,at3);break;case u.Percentage:use("u%",at3);break;case u.Ident:{const word2=token[4].
-value.toLowerCase();use(`k${word2}`,at3);use(`v${name2}:${word2}`,at3);if(word2==="important")use("!important",at3);break}default:}}}
-function inSelector(tokens,at3,use){let before;let chained=false;let inAttribute=false;tokens.forEach((token,index)=>{if(token[0]===
-u.CloseSquare)inAttribute=false;if(inAttribute)return;const sign=token[0]===u.Delim?token[4].value:"";switch(token[0]){case u.
-Comma:use("s,",at3);break;case u.Hash:use("s#",at3);break;case u.OpenSquare:use("s[",at3);inAttribute=true;break;case u.
-Ident:case u.Function:{const name2=token[4].value.toLowerCase();const wasDot=before?.[0]===u.Delim&&before[4].value===".";
-if(before?.[0]===u.Colon){const element=tokens[index-2]?.[0]===u.Colon||olderElements.has(name2);use(`${element?"::":":"}${name2}`,
-at3)}else if(wasDot){use("s.",at3);if(chained)use("s..",at3);chained=true}else if(token[0]===u.Ident)use("stype",at3);break}case u.
-Whitespace:if(isCompound(before)&&isCompound(tokens[index+1]))use("s ",at3);break;case u.Delim:if(sign==="*")use("s*",at3);else
-use(combinators[sign]??"",at3);break;default:}if(token[0]===u.Whitespace||token[0]===u.Comma||sign in combinators)chained=
-false;before=token})}function isCompound(token){if(token===void 0)return false;if(token[0]===u.Delim)return".*".includes(
-token[4].value);return token[0]!==u.Comma&&token[0]!==u.Comment}var combinators,olderElements;var init_features=__esm({"\
-src/mail/features.ts"(){"use strict";init_dist2();init_fonts();init_tree();combinators={">":"s>","+":"s+","~":"s~"};olderElements=
-new Set(["after","before","first-letter","first-line"])}});function inspectHtml({elements:elements2}){return{active:elements2.flatMap(activeParts),charsets:elements2.flatMap(element=>{
-const text6=charsetOf(element);return text6===void 0?[]:[{text:text6,at:spotOf(element)}]}),imagesWithoutAlt:elements2.filter(
+return new _KnownPlaceholders(this.type,[...this.#names,...more])}}}});function some(items){const more=items.length-namedAtMost2;return`${items.slice(0,namedAtMost2).join(", ")}${more>0?` and\
+ ${more} more`:""}`}function short2(text6){return text6.length>80?`${text6.slice(0,79)}\u2026`:text6}var namedAtMost2;var init_words2=__esm(
+{"src/mail/words.ts"(){"use strict";namedAtMost2=5}});function htmlFindings(body2){const tree=parseBody(body2,{located:true});const size2=clipped(body2);if(!("refused"in tree)){
+const{elements:elements2}=tree;return[...told("html-script",elements2.flatMap(activeParts),what=>`the html body has ${what}\
+, which mail clients remove or distrust`),...size2,...charset(elements2),...withoutAlt(elements2),...told("insecure-link",
+elements2.flatMap(insecureParts),what=>`the html body leads to ${what} without https`)]}if(body2.length>limits.bodyCharacters)
+return size2;const message=`the html body is ${tree.refused}, so nothing else is said about it`;return[{code:"html-nesti\
+ng",message,at:[]},...size2]}function clipped(body2){const bytes=Buffer.byteLength(body2);if(bytes<=clippedBytes)return[];
+const size2=(bytes/1024).toFixed(1);const message=`the html body has ${size2} KB, and mail clients clip what is longer t\
+han 102 KB`;const start2=Buffer.from(body2).subarray(0,clippedBytes).toString().replace(/\uFFFD$/,"").length;return[{code:"\
+html-too-large",message,at:[{start:start2,end:start2+1}]}]}function told(code2,found2,message){if(found2.length===0)return[];
+const texts2=new Set(found2.map(({text:text6})=>text6));return[{code:code2,message:message(some([...texts2].map(short2))),
+at:spotsOf(found2)}]}function spotsOf(found2){return found2.flatMap(({at:at3})=>at3??[])}function charset(elements2){const charsets=elements2.
+flatMap(element=>{const text6=charsetOf(element);return text6===void 0?[]:[{text:text6,at:spotOf(element)}]});if(charsets.
+length===0){const message='the html body declares no character set: <meta charset="utf-8"> is missing';const heads=elements2.
+flatMap(element=>element.tagName==="head"?spotOf(element)??[]:[]);return[{code:"html-charset",message,at:heads.slice(0,1)}]}
+const foreign2=charsets.filter(({text:text6})=>!["utf-8","utf8"].includes(text6));return told("html-charset",foreign2,what=>`\
+the html body says that it is ${what}, and it is sent as UTF-8`)}function withoutAlt(elements2){const images=elements2.filter(
 element=>isImage(element)&&attribute(element,"alt")===void 0).map(element=>({text:attribute(element,"src")??"",at:spotOf(
-element)})),insecure:elements2.flatMap(insecureParts),head:elements2.flatMap(element=>element.tagName==="head"?spotOf(element)??
-[]:[])[0]}}function isImage(element){const{tagName:tag}=element;return tag==="img"||tag==="input"&&attribute(element,"ty\
-pe")?.trim().toLowerCase()==="image"}function activeParts(element){const found2=[];const add2=(text6,name2)=>found2.push(
-{text:text6,at:spotOf(element,name2)});const tag=element.tagName;if(tag==="script"&&!dataBlock2.test(attribute(element,"\
-type")?.trim()??""))add2("<script>");if(embedding.has(tag))add2(`<${tag}>`);for(const{name:name2,value:value3}of element.
+element)}));if(images.length===0)return[];const many=images.length===1?"1 image without alt text":`${images.length} imag\
+es without alt text`;const sources2=[...new Set(images.map(({text:text6})=>text6))].filter(source=>source!=="").map(short2);
+const message=`the html body has ${many}${sources2.length>0?`: ${some(sources2)}`:""}`;return[{code:"image-without-alt",
+message,at:spotsOf(images)}]}function isImage(element){const{tagName:tag}=element;return tag==="img"||tag==="input"&&attribute(
+element,"type")?.trim().toLowerCase()==="image"}function activeParts(element){const found2=[];const add2=(text6,name2)=>found2.
+push({text:text6,at:spotOf(element,name2)});const tag=element.tagName;if(tag==="script"&&!dataBlock2.test(attribute(element,
+"type")?.trim()??""))add2("<script>");if(embedding.has(tag))add2(`<${tag}>`);for(const{name:name2,value:value3}of element.
 attrs){if(/^on[a-z]+$/.test(name2))add2(`${name2}=`,name2);if(addressAttributes.has(name2)&&/^(javascript|vbscript|data:text\/html)/i.
 test(address(value3))){add2(`${name2}="${address(value3).split(":",1)[0]}:\u2026"`,name2)}}return found2}function insecureParts(element){
 return element.attrs.flatMap(({name:name2,value:value3})=>addressAttributes.has(name2)&&/^http:/i.test(address(value3))?
 [{text:value3.trim(),at:spotOf(element,name2)}]:[])}function address(value3){return value3.replace(/[\u0000-\u0020]/g,"")}
 function charsetOf(element){if(element.tagName!=="meta")return void 0;const direct=attribute(element,"charset");if(direct!==
 void 0)return direct.trim().toLowerCase();if(attribute(element,"http-equiv")?.trim().toLowerCase()!=="content-type")return void 0;
-return/charset\s*=\s*(?:["']\s*)?([^\s;"']+)/i.exec(attribute(element,"content")??"")?.[1]?.toLowerCase()}var embedding,
-dataBlock2,addressAttributes;var init_html3=__esm({"src/mail/html.ts"(){"use strict";init_tree();embedding=new Set(["ifr\
-ame","object","embed","applet","frame","portal"]);dataBlock2=/^application\/(ld\+)?json$/i;addressAttributes=new Set(["h\
-ref","src","action","formaction","data","background","poster"])}});function some(items){const more=items.length-namedAtMost2;return`${items.slice(0,namedAtMost2).join(", ")}${more>0?` and\
- ${more} more`:""}`}function short2(text6){return text6.length>80?`${text6.slice(0,79)}\u2026`:text6}var namedAtMost2;var init_words2=__esm(
-{"src/mail/words.ts"(){"use strict";namedAtMost2=5}});function htmlFindings(body2,support){const tree=parseBody(body2,{located:true});const size2=clipped(body2);if(!("refused"in
-tree)){const[active,...others]=treeFindings(tree,body2,support);return[...active??[],...size2,...others.flat()]}if(body2.
-length>limits.bodyCharacters)return size2;const message=`the html body is ${tree.refused}, so nothing else is said about\
- it`;return[{code:"html-nesting",message,at:[]},...size2]}function clipped(body2){const bytes=Buffer.byteLength(body2);if(bytes<=
-clippedBytes)return[];const size2=(bytes/1024).toFixed(1);const message=`the html body has ${size2} KB, and mail clients\
- clip what is longer than 102 KB`;const start3=Buffer.from(body2).subarray(0,clippedBytes).toString().replace(/\uFFFD$/,
-"").length;return[{code:"html-too-large",message,at:[{start:start3,end:start3+1}]}]}function treeFindings(tree,body2,support){
-const{active,charsets,imagesWithoutAlt,insecure,head}=inspectHtml(tree);const styles2=stylesOf(tree,body2);return[told("\
-html-script",active,what=>`the html body has ${what}, which mail clients remove or distrust`),charset(charsets,head),withoutAlt(
-imagesWithoutAlt),faint(faintTextIn(tree,styles2)),support===void 0?[]:unsupported(unsupportedIn(tree,styles2,support)),
-told("insecure-link",insecure,what=>`the html body leads to ${what} without https`)]}function told(code2,found2,message){
-if(found2.length===0)return[];const texts2=new Set(found2.map(({text:text6})=>text6));return[{code:code2,message:message(
-some([...texts2].map(short2))),at:spotsOf(found2)}]}function spotsOf(found2){return found2.flatMap(({at:at3})=>at3??[])}
-function charset(charsets,head){if(charsets.length===0){const message='the html body declares no character set: <meta ch\
-arset="utf-8"> is missing';return[{code:"html-charset",message,at:head===void 0?[]:[head]}]}const foreign2=charsets.filter(
-({text:text6})=>!["utf-8","utf8"].includes(text6));return told("html-charset",foreign2,what=>`the html body says that it\
- is ${what}, and it is sent as UTF-8`)}function withoutAlt(images){if(images.length===0)return[];const many=images.length===
-1?"1 image without alt text":`${images.length} images without alt text`;const sources2=[...new Set(images.map(({text:text6})=>text6))].
-filter(source=>source!=="").map(short2);const message=`the html body has ${many}${sources2.length>0?`: ${some(sources2)}`:
-""}`;return[{code:"image-without-alt",message,at:spotsOf(images)}]}function faint(found2){return found2.slice(0,eachAtMost).
-map(({color,background,ratio,needed:needed2,times,at:at3},index)=>{const rest=index===eachAtMost-1?found2.slice(eachAtMost):
-[];const pairs=some(rest.map(one=>`${one.color} on ${one.background}`));const others=rest.length===0?"":` (and ${rest.length}\
- more such pairs of colours: ${pairs})`;const message=`the html body has text in ${color} on ${background}${often(times)}\
-, a contrast of ${ratio}:1 where ${needed2}:1 is the least that is easy to read${others}`;return{code:"low-contrast",message,
-at:[at3,...rest.map(one=>one.at)].flat()}})}function unsupported(found2){const groups3=new Map;for(const one of found2)groups3.
-set(one.programs,[...groups3.get(one.programs)??[],one]);return[...groups3].flatMap(([programs,features])=>{const lists=features.
-length>eachAtMost?[features]:features.map(one=>[one]);return lists.map(list2=>{const names3=some(list2.map(({feature,times})=>`${feature}${often(
-times)}`));const message=`the html body uses ${names3}, not understood by ${programs}`;return{code:"mail-programs",message,
-at:list2.flatMap(({at:at3})=>at3)}})})}function often(times){return times===1?"":` (${times} times)`}var clippedBytes,eachAtMost;
-var init_html_checks=__esm({"src/mail/html-checks.ts"(){"use strict";init_contrast();init_css();init_features();init_html3();
-init_limits2();init_tree();init_words2();clippedBytes=102*1024;eachAtMost=5}});var checks_exports3={};__export(checks_exports3,{checkTemplate:()=>checkTemplate});function checkTemplate({before,after:after2,
-known:known3,support}){const txt=parsed(after2.txt);const html2=parsed(after2.html);return[...lost("txt",before?.txt,txt),
-...lost("html",before?.html,html2),...unreadLive("txt",before?.txt,txt),...unreadLive("html",before?.html,html2),...syntax(
-"txt",txt),...syntax("html",html2),...mismatch(txt,html2),...known3===void 0?[]:unknown2({txt,html:html2},before,known3),
-...present(after2.txt)&&after2.txt.length<=limits.bodyCharacters?insecureText(after2.txt):[],...present(after2.html)?htmlFindings(
-after2.html,support).map(({at:at3,...finding})=>({...finding,body:"html",...within3("html",at3)})):[]]}function within3(body2,at3){
-return at3.length===0?{}:{at:{[body2]:at3}}}function present(body2){return typeof body2==="string"&&body2.trim()!==""}function parsed(body2){
-return present(body2)?parseMustache(body2):void 0}function names(template2){return template2===void 0||"syntax"in template2?
-void 0:placeholdersOf(template2.parts)}function lost(body2,before,after2){const now=names(after2);const had=now===void 0?
-void 0:names(parsed(before));if(now===void 0||had===void 0)return[];const gone=missingFrom(now,had);if(gone.length===0)return[];
-const message=`the new ${body2} body lost ${list(gone)}, which the present one has`;return[{code:"lost-placeholder",message,
-body:body2}]}function syntax(body2,template2){if(template2===void 0||!("syntax"in template2))return[];const at3=template2.
-at===void 0?[]:[template2.at];if(template2.limit){const message2=`the ${body2} body can't be checked or rendered: ${template2.
-syntax}; shorten it, or look at what is sent yourself`;return[{code:"body-too-large",message:message2,body:body2,...within3(
-body2,at3)}]}const message=`the ${body2} body is not a Mustache template: ${template2.syntax}`;return[{code:"template-sy\
-ntax",message,body:body2,...within3(body2,at3)}]}function unreadLive(body2,before,after2){const had=names(after2)===void 0?
-void 0:parsed(before);if(had===void 0||!("syntax"in had)||!had.limit)return[];const message=`the present ${body2} body c\
-an't be checked or rendered: ${had.syntax}; look yourself whether the new one lost a placeholder`;return[{code:"body-too\
--large",message,body:body2,live:true}]}function mismatch(txt,html2){const inTxt=names(txt);const inHtml=names(html2);if(inTxt===
-void 0||inHtml===void 0)return[];const onlyTxt=missingFrom(inHtml,inTxt);const onlyHtml=missingFrom(inTxt,inHtml);const parts=[
-...onlyTxt.length>0?[`only the txt body has ${list(onlyTxt)}`]:[],...onlyHtml.length>0?[`only the html body has ${list(onlyHtml)}`]:
-[]];if(parts.length===0)return[];const at3={...within3("txt",spotsOf2(onlyTxt)).at,...within3("html",spotsOf2(onlyHtml)).
-at};return[{code:"placeholder-mismatch",message:parts.join(", "),body:null,at:at3}]}function unknown2(after2,before,known3){
-const live=[before?.txt,before?.html].flatMap(body2=>names(parsed(body2))??[]);const all=known3.with(live.flatMap(({meanings})=>meanings));
-const found2=new Map;for(const body2 of["txt","html"]){const template2=after2[body2];if(template2===void 0||"syntax"in template2)
-continue;for(const one of unknownPlaceholders(template2.parts,all)){const{at:at3}=found2.get(one.name)??{at:{}};found2.set(
-one.name,{one,at:{...at3,[body2]:one.at}})}}const[told5,untold]=[[...found2.values()].slice(0,unknownAtMost),[...found2.
-values()].slice(unknownAtMost)];return told5.map(({one,at:at3},index)=>{const similar=known3.nearest(one.name);const rest=index===
-unknownAtMost-1?untold:[];const more=rest.length;const body2=at3.txt===void 0?"html":at3.html===void 0?"txt":null;const where=body2===
-null?"the bodies have":`the ${body2} body has`;const hint=similar===void 0?"":`, did you mean ${short2(written({...one,name:similar}))}\
-?`;const others=more>0?` (and ${more} more such names)`:"";const message=`${where} ${short2(written(one))}, which nothin\
-g is known to fill in for ${known3.type}${hint}${others}`;return{code:"unknown-placeholder",message,body:body2,at:together(
-[at3,...rest.map(other=>other.at)])}})}function insecureText(body2){const found2=[...body2.matchAll(/\bhttp:\/\/[^\s<>"]+/gi)];
-if(found2.length===0)return[];const addresses3=new Set(found2.map(([address2])=>address2));const message=`the txt body l\
-eads to ${some([...addresses3].map(short2))} without https`;const at3=found2.map(({0:address2,index})=>({start:index,end:index+
-address2.length}));return[{code:"insecure-link",message,body:"txt",at:{txt:at3}}]}function spotsOf2(placeholders2){return placeholders2.
-flatMap(({at:at3})=>at3)}function together(all){const txt=all.flatMap(({txt:txt2=[]})=>txt2);const html2=all.flatMap(({html:html3=[]})=>html3);
+return/charset\s*=\s*(?:["']\s*)?([^\s;"']+)/i.exec(attribute(element,"content")??"")?.[1]?.toLowerCase()}var clippedBytes,
+embedding,dataBlock2,addressAttributes;var init_html_checks=__esm({"src/mail/html-checks.ts"(){"use strict";init_limits2();
+init_tree();init_words2();clippedBytes=102*1024;embedding=new Set(["iframe","object","embed","applet","frame","portal"]);
+dataBlock2=/^application\/(ld\+)?json$/i;addressAttributes=new Set(["href","src","action","formaction","data","backgroun\
+d","poster"])}});var checks_exports3={};__export(checks_exports3,{checkTemplate:()=>checkTemplate});function checkTemplate({before,after:after2,
+known:known3}){const txt=parsed(after2.txt);const html2=parsed(after2.html);const had={txt:parsed(before?.txt),html:parsed(
+before?.html)};return[...lost("txt",had.txt,txt),...lost("html",had.html,html2),...unreadLive("txt",had.txt,txt),...unreadLive(
+"html",had.html,html2),...syntax("txt",txt),...syntax("html",html2),...mismatch(txt,html2),...known3===void 0?[]:unknown2(
+{txt,html:html2},had,known3),...present(after2.txt)&&after2.txt.length<=limits.bodyCharacters?insecureText(after2.txt):[],
+...present(after2.html)?htmlFindings(after2.html).map(({at:at3,...finding})=>({...finding,body:"html",...within3("html",
+at3)})):[]]}function within3(body2,at3){return at3.length===0?{}:{at:{[body2]:at3}}}function present(body2){return typeof body2===
+"string"&&body2.trim()!==""}function parsed(body2){return present(body2)?parseMustache(body2):void 0}function names(template2){
+return template2===void 0||"syntax"in template2?void 0:placeholdersOf(template2.parts)}function lost(body2,before,after2){
+const now=names(after2);const had=names(before);if(now===void 0||had===void 0)return[];const gone=missingFrom(now,had);if(gone.
+length===0)return[];const message=`the new ${body2} body lost ${list(gone)}, which the present one has`;return[{code:"lo\
+st-placeholder",message,body:body2}]}function syntax(body2,template2){if(template2===void 0||!("syntax"in template2))return[];
+const at3=template2.at===void 0?[]:[template2.at];if(template2.limit){const message2=`the ${body2} body can't be checked\
+ or rendered: ${template2.syntax}; shorten it, or look at what is sent yourself`;return[{code:"body-too-large",message:message2,
+body:body2,...within3(body2,at3)}]}const message=`the ${body2} body is not a Mustache template: ${template2.syntax}`;return[
+{code:"template-syntax",message,body:body2,...within3(body2,at3)}]}function unreadLive(body2,had,after2){if(names(after2)===
+void 0||had===void 0||!("syntax"in had)||!had.limit)return[];const message=`the present ${body2} body can't be checked o\
+r rendered: ${had.syntax}; look yourself whether the new one lost a placeholder`;return[{code:"body-too-large",message,body:body2,
+live:true}]}function mismatch(txt,html2){const inTxt=names(txt);const inHtml=names(html2);if(inTxt===void 0||inHtml===void 0)
+return[];const onlyTxt=missingFrom(inHtml,inTxt);const onlyHtml=missingFrom(inTxt,inHtml);const parts=[...onlyTxt.length>
+0?[`only the txt body has ${list(onlyTxt)}`]:[],...onlyHtml.length>0?[`only the html body has ${list(onlyHtml)}`]:[]];if(parts.
+length===0)return[];const at3={...within3("txt",spotsOf2(onlyTxt)).at,...within3("html",spotsOf2(onlyHtml)).at};return[{
+code:"placeholder-mismatch",message:parts.join(", "),body:null,at:at3}]}function unknown2(after2,had,known3){const live=[
+had.txt,had.html].flatMap(body2=>names(body2)??[]);const all=known3.with(live.flatMap(({meanings})=>meanings));const found2=new Map;
+for(const body2 of["txt","html"]){const template2=after2[body2];if(template2===void 0||"syntax"in template2)continue;for(const one of unknownPlaceholders(
+template2.parts,all)){const{at:at3}=found2.get(one.name)??{at:{}};found2.set(one.name,{one,at:{...at3,[body2]:one.at}})}}
+const[told5,untold]=[[...found2.values()].slice(0,unknownAtMost),[...found2.values()].slice(unknownAtMost)];return told5.
+map(({one,at:at3},index)=>{const similar=known3.nearest(one.name);const rest=index===unknownAtMost-1?untold:[];const more=rest.
+length;const body2=at3.txt===void 0?"html":at3.html===void 0?"txt":null;const where=body2===null?"the bodies have":`the ${body2}\
+ body has`;const hint=similar===void 0?"":`, did you mean ${short2(written({...one,name:similar}))}?`;const others=more>
+0?` (and ${more} more such names)`:"";const message=`${where} ${short2(written(one))}, which nothing is known to fill in\
+ for ${known3.type}${hint}${others}`;return{code:"unknown-placeholder",message,body:body2,at:together([at3,...rest.map(other=>other.
+at)])}})}function insecureText(body2){const found2=[...body2.matchAll(/\bhttp:\/\/[^\s<>"]+/gi)];if(found2.length===0)return[];
+const addresses3=new Set(found2.map(([address2])=>address2));const message=`the txt body leads to ${some([...addresses3].
+map(short2))} without https`;const at3=found2.map(({0:address2,index})=>({start:index,end:index+address2.length}));return[
+{code:"insecure-link",message,body:"txt",at:{txt:at3}}]}function spotsOf2(placeholders2){return placeholders2.flatMap(({
+at:at3})=>at3)}function together(all){const txt=all.flatMap(({txt:txt2=[]})=>txt2);const html2=all.flatMap(({html:html3=[]})=>html3);
 return{...within3("txt",txt).at,...within3("html",html2).at}}function list(placeholders2){return some(placeholders2.map(
 placeholder=>short2(written(placeholder))))}var unknownAtMost;var init_checks3=__esm({"src/mail/checks.ts"(){"use strict";
 init_html_checks();init_known();init_limits2();init_placeholders();init_template();init_words2();unknownAtMost=10}});function addressOf(kind,identity2){return`${kind}/${kindOf(kind).addressPart(identity2)}`}var init_address=__esm({"src/k\
@@ -13214,7 +12521,7 @@ te/journal-text.ts"(){"use strict";init_json();init_problems();init_journal()}})
 e state ${place2} is not JSON`,[],`put a good copy back, or move it away: ${LOSS}`)])}}function ofServer(state,place2,server){
 if(state.server!==server){throw new ProblemsError([error("state-other-server",`the state ${place2} belongs to ${state.server}\
 , and this is ${server}`,[],'give each server a state of its own, with state.path in its environment for instance (state\
-.git.path, state.postgres.name); after a move of the server, change "server" in the state')])}return state}function stateOf2(data3,place2){
+.git.path, state.postgres.name); after a move of the server, change "server" in the state')])}return state}function stateOf(data3,place2){
 const version3=typeof data3==="object"&&data3!==null&&"format_version"in data3?data3.format_version:void 0;if(typeof version3===
 "number"&&version3>STATE_FORMAT){throw new ProblemsError([error("state-newer",`the state ${place2} has format ${version3}\
 , this idops knows formats up to ${STATE_FORMAT}`,[],"use the version of idops that wrote it, or a later one")])}const parsed4=unreadSchema.
@@ -13450,19 +12757,19 @@ holder.nonce){if(isOwn)this.#held={ref,holder:now,at:at3};return}const failure2=
 failure2;throw failure2}async#holder(commit2){return holderOf2(await this.#branch.message(commit2))}}}});var git_exports={};__export(git_exports,{gitBackend:()=>gitBackend});import{posix}from"node:path";function gitBackend(settings){
 const{remote,branch,path}=settings;const place2=`${path} on the branch ${branch} of ${withoutCredentials(remote)}`;const store=new Store(
 settings,path,place2);const folder=posix.dirname(path);const within5=name2=>posix.join(folder,name2);const saved=async()=>{
-const text6=await store.read((head,of)=>of.text(head,path));return text6===void 0?void 0:stateOf2(stateData(text6,place2),
-place2)};const named6=async file=>{const text6=await store.read((head,of)=>of.text(head,file));try{return text6===void 0?
+const text6=await store.read((head,of)=>of.text(head,path));return text6===void 0?void 0:stateOf(stateData(text6,place2),
+place2)};const named5=async file=>{const text6=await store.read((head,of)=>of.text(head,file));try{return text6===void 0?
 void 0:nameSchema2.safeParse(JSON.parse(text6)).data}catch{return void 0}};const written3=state=>({files:new Map([[path,
 `${stringifyJson(state,2)}
 `]]),message:`idops: ${path}, serial ${state.serial}`});return{place:place2,name:posix.basename(path),runs:gitRuns(store,
 within5("runs"),place2),async load(server){const state=await saved();return state===void 0?emptyState(server):ofServer(state,
 place2,server)},saved,async save(state){await store.change(()=>written3(state))},async merge(change2){const merged=async(commit2,of)=>{
-const text6=commit2===null?void 0:await of.text(commit2,path);const there=text6===void 0?change2.absent:stateOf2(stateData(
+const text6=commit2===null?void 0:await of.text(commit2,path);const there=text6===void 0?change2.absent:stateOf(stateData(
 text6,place2),place2);if(there===void 0)throw stateGone(place2);const{resources,...now}=there;const head2=change2.head(now);
 return{...written3({...head2,resources:withRecords({resources},change2.records)}),head:head2}};const{head}=await store.change(
-merged,true);return head},told:()=>named6(path),async beside(){const files=await store.read((head,of)=>of.list(head,folder===
+merged,true);return head},told:()=>named5(path),async beside(){const files=await store.read((head,of)=>of.list(head,folder===
 "."?"":folder,"blob"));const others=(files??[]).map(within5).filter(file=>file.endsWith(".json")&&file!==path);const names3=await Promise.
-all(others.map(named6));return names3.filter(name2=>name2!==void 0)},...excluding(store,()=>place2),tryWriting:()=>store.
+all(others.map(named5));return names3.filter(name2=>name2!==void 0)},...excluding(store,()=>place2),tryWriting:()=>store.
 tryWriting(),async check(){}}}function withoutCredentials(remote){return remote.replace(/^(\w+:\/\/)[^/@]*(?::[^/]*)?@/,
 "$1")}var nameSchema2;var init_git2=__esm({"src/state/git/index.ts"(){"use strict";init_zod();init_json();init_locks();init_shards();
 init_state();init_state_text();init_runs();init_store();nameSchema2=object({lineage:string2(),salt:string2(),resources:unknown()})}});var require_postgres_array=__commonJS({"node_modules/postgres-array/index.js"(exports){"use strict";exports.parse=function(source,transform2){
@@ -13617,7 +12924,7 @@ keepalives:1,keepalives_idle:0};var pgTypes=require_pg_types();var parseBigInteg
 getTypeParser(1016,"text");module.exports.__defineSetter__("parseInt8",function(val){pgTypes.setTypeParser(20,"text",val?
 pgTypes.getTypeParser(23,"text"):parseBigInteger);pgTypes.setTypeParser(1016,"text",val?pgTypes.getTypeParser(1007,"text"):
 parseBigIntegerArray)})}});var require_utils2=__commonJS({"node_modules/pg/lib/utils.js"(exports,module){"use strict";var defaults3=require_defaults();
-var nodeUtils=__require("util");var{isDate:isDate2}=__require("util/types");var invalidDateDeprecationNotice=nodeUtils.deprecate(
+var nodeUtils=__require("util");var{isDate}=__require("util/types");var invalidDateDeprecationNotice=nodeUtils.deprecate(
 ()=>{},"Sending an invalid date to Postgres is deprecated and will throw an error in the next major version of pg. Ensur\
 e any Date object passed as a query parameter is valid.","PG_INVALID_DATE");function escapeElement(elementRepresentation){
 const escaped3=elementRepresentation.replace(/\\/g,"\\\\").replace(/"/g,'\\"');return'"'+escaped3+'"'}function arrayString(val){
@@ -13626,7 +12933,7 @@ isArray(item)){result+=arrayString(item)}else if(ArrayBuffer.isView(item)){if(!(
 item.buffer,item.byteOffset,item.byteLength)}result+="\\\\x"+item.toString("hex")}else{result+=escapeElement(prepareValue(
 item))}}result+="}";return result}var prepareValue=function(val,seen2){if(val==null){return null}if(typeof val==="object"){
 if(val instanceof Buffer){return val}if(ArrayBuffer.isView(val)){return Buffer.from(val.buffer,val.byteOffset,val.byteLength)}
-if(isDate2(val)){if(isNaN(val.getTime())){invalidDateDeprecationNotice()}if(defaults3.parseInputDatesAsUTC){return dateToStringUTC(
+if(isDate(val)){if(isNaN(val.getTime())){invalidDateDeprecationNotice()}if(defaults3.parseInputDatesAsUTC){return dateToStringUTC(
 val)}else{return dateToString(val)}}if(Array.isArray(val)){return arrayString(val)}return prepareObject(val,seen2)}return val.
 toString()};function prepareObject(val,seen2){if(val&&typeof val.toPostgres==="function"){seen2=seen2||[];if(seen2.indexOf(
 val)!==-1){throw new Error('circular reference detected while preparing "'+val+'" for query')}seen2.push(val);return prepareValue(
@@ -13949,8 +13256,8 @@ offset;this.buffer=Buffer.allocUnsafe(0);this.encoding="utf-8"}setBuffer(offset,
 const result=this.buffer.readInt16BE(this.offset);this.offset+=2;return result}byte(){const result=this.buffer[this.offset];
 this.offset++;return result}int32(){const result=this.buffer.readInt32BE(this.offset);this.offset+=4;return result}uint32(){
 const result=this.buffer.readUInt32BE(this.offset);this.offset+=4;return result}string(length2){const result=this.buffer.
-toString(this.encoding,this.offset,this.offset+length2);this.offset+=length2;return result}cstring(){const start3=this.offset;
-let end2=start3;while(this.buffer[end2++]){}this.offset=end2;return this.buffer.toString(this.encoding,start3,end2-1)}bytes(length2){
+toString(this.encoding,this.offset,this.offset+length2);this.offset+=length2;return result}cstring(){const start2=this.offset;
+let end2=start2;while(this.buffer[end2++]){}this.offset=end2;return this.buffer.toString(this.encoding,start2,end2-1)}bytes(length2){
 const result=this.buffer.slice(this.offset,this.offset+length2);this.offset+=length2;return result}};exports.BufferReader=
 BufferReader}});var require_parser=__commonJS({"node_modules/pg-protocol/dist/parser.js"(exports){"use strict";Object.defineProperty(exports,
 "__esModule",{value:true});exports.Parser=void 0;var messages_1=require_messages();var buffer_reader_1=require_buffer_reader();
@@ -14783,20 +14090,20 @@ target;let known3;const saved=async()=>{const found2=await database.read(void 0,
 statements,name2),"ISOLATION LEVEL REPEATABLE READ READ ONLY"));if(found2===void 0){known3=void 0;return void 0}known3=knownOf3(
 found2);const head=stateData(found2.head,place2);const resources=new Map;for(const{address:address2,record:record2}of found2.
 records){const key=String(stateData(`"${address2}"`,place2));if(resources.has(key))throw recordTwice(key,place2);resources.
-set(key,stateData(record2,place2))}return stateOf2({...head,resources:Object.fromEntries(resources)},place2)};const names3=async where=>{
+set(key,stateData(record2,place2))}return stateOf({...head,resources:Object.fromEntries(resources)},place2)};const names3=async where=>{
 const rows=await database.read([],async statements=>{const answer=await statements.run(`SELECT head::text FROM idops.sta\
 tes WHERE ${where} ORDER BY name`,[name2]);return answer.rows});return rows.flatMap(({head})=>nameSchema3.safeParse(JSON.
 parse(head)).data??[])};return{async load(server){const state=await saved();return state===void 0?emptyState(server):ofServer(
 state,place2,server)},saved,async save({resources,...head}){const records=Object.entries(resources).map(rowOf);const wanted={
 head:stringifyJson(head),revision:randomUUID9(),records};await database.write(statements=>transaction(statements,async()=>{
 await lock.fence(statements);await replace(statements,name2,wanted,known3)}));known3=knownOf3(wanted)},async merge({records,
-absent,head:headOf2}){const entries=[...records];const put5=entries.flatMap(([key,record2])=>record2===null?[]:[rowOf([key,
+absent,head:headOf2}){const entries=[...records];const put4=entries.flatMap(([key,record2])=>record2===null?[]:[rowOf([key,
 record2])]);const gone=entries.flatMap(([key,record2])=>record2===null?[addressOf2(key)]:[]);const revision=randomUUID9();
 const merged=await database.write(statements=>transaction(statements,async()=>{await lock.fence(statements);if(absent!==
 void 0)await begin(statements,name2,absent);const{rows}=await statements.run("SELECT head::text FROM idops.states WHERE \
 name = $1 FOR UPDATE",[name2]);const[there]=rows;if(there===void 0)throw stateGone(place2);const whole3={...stateData(there.
-head,place2),resources:{}};const{resources:_,...now}=stateOf2(whole3,place2);const head=headOf2(now);await remove2(statements,
-name2,gone);await upsert(statements,name2,put5);await describe4(statements,name2,{head:stringifyJson(head),revision});return head}));
+head,place2),resources:{}};const{resources:_,...now}=stateOf(whole3,place2);const head=headOf2(now);await remove2(statements,
+name2,gone);await upsert(statements,name2,put4);await describe4(statements,name2,{head:stringifyJson(head),revision});return head}));
 known3=void 0;return merged},told:async()=>(await names3("name = $1"))[0],beside:()=>names3("name <> $1")}}async function readAll(statements,name2){
 const{rows}=await statements.run("SELECT head::text, revision FROM idops.states WHERE name = $1",[name2]);const[state]=rows;
 return state===void 0?void 0:{...state,records:await readRecords(statements,name2)}}async function begin(statements,name2,{
@@ -15018,25 +14325,25 @@ split3=void 0}else{overflow=true}}}prev=ch}if(overflow&&onOverflow)onOverflow();
 onFold();let res=text6.slice(0,folds[0]);for(let i3=0;i3<folds.length;++i3){const fold3=folds[i3];const end3=folds[i3+1]||
 text6.length;if(fold3===0)res=`
 ${indent2}${text6.slice(0,end3)}`;else{if(mode===FOLD_QUOTED&&escapedFolds[fold3])res+=`${text6[fold3]}\\`;res+=`
-${indent2}${text6.slice(fold3+1,end3)}`}}return res}function consumeMoreIndentedLines(text6,i2,indent2){let end2=i2;let start3=i2+
-1;let ch=text6[start3];while(ch===" "||ch==="	"){if(i2<start3+indent2){ch=text6[++i2]}else{do{ch=text6[++i2]}while(ch&&ch!==
-"\n");end2=i2;start3=i2+1;ch=text6[start3]}}return end2}exports.FOLD_BLOCK=FOLD_BLOCK;exports.FOLD_FLOW=FOLD_FLOW;exports.
+${indent2}${text6.slice(fold3+1,end3)}`}}return res}function consumeMoreIndentedLines(text6,i2,indent2){let end2=i2;let start2=i2+
+1;let ch=text6[start2];while(ch===" "||ch==="	"){if(i2<start2+indent2){ch=text6[++i2]}else{do{ch=text6[++i2]}while(ch&&ch!==
+"\n");end2=i2;start2=i2+1;ch=text6[start2]}}return end2}exports.FOLD_BLOCK=FOLD_BLOCK;exports.FOLD_FLOW=FOLD_FLOW;exports.
 FOLD_QUOTED=FOLD_QUOTED;exports.foldFlowLines=foldFlowLines}});var require_stringifyString=__commonJS({"node_modules/yaml/dist/stringify/stringifyString.js"(exports){"use strict";var Scalar=require_Scalar();
 var foldFlowLines=require_foldFlowLines();var getFoldOptions=(ctx,isBlock)=>({indentAtStart:isBlock?ctx.indent.length:ctx.
 indentAtStart,lineWidth:ctx.options.lineWidth,minContentWidth:ctx.options.minContentWidth});var containsDocumentMarker=str=>/^(%|---|\.\.\.)/m.
 test(str);function lineLengthOverLimit(str,lineWidth2,indentLength){if(!lineWidth2||lineWidth2<0)return false;const limit2=lineWidth2-
-indentLength;const strLen=str.length;if(strLen<=limit2)return false;for(let i2=0,start3=0;i2<strLen;++i2){if(str[i2]==="\
-\n"){if(i2-start3>limit2)return true;start3=i2+1;if(strLen-start3<=limit2)return false}}return true}function doubleQuotedString(value3,ctx){
+indentLength;const strLen=str.length;if(strLen<=limit2)return false;for(let i2=0,start2=0;i2<strLen;++i2){if(str[i2]==="\
+\n"){if(i2-start2>limit2)return true;start2=i2+1;if(strLen-start2<=limit2)return false}}return true}function doubleQuotedString(value3,ctx){
 const json=JSON.stringify(value3);if(ctx.options.doubleQuotedAsJSON)return json;const{implicitKey}=ctx;const minMultiLineLength=ctx.
-options.doubleQuotedMinMultiLineLength;const indent2=ctx.indent||(containsDocumentMarker(value3)?"  ":"");let str="";let start3=0;
-for(let i2=0,ch=json[i2];ch;ch=json[++i2]){if(ch===" "&&json[i2+1]==="\\"&&json[i2+2]==="n"){str+=json.slice(start3,i2)+
-"\\ ";i2+=1;start3=i2;ch="\\"}if(ch==="\\")switch(json[i2+1]){case"u":{str+=json.slice(start3,i2);const code2=json.substr(
+options.doubleQuotedMinMultiLineLength;const indent2=ctx.indent||(containsDocumentMarker(value3)?"  ":"");let str="";let start2=0;
+for(let i2=0,ch=json[i2];ch;ch=json[++i2]){if(ch===" "&&json[i2+1]==="\\"&&json[i2+2]==="n"){str+=json.slice(start2,i2)+
+"\\ ";i2+=1;start2=i2;ch="\\"}if(ch==="\\")switch(json[i2+1]){case"u":{str+=json.slice(start2,i2);const code2=json.substr(
 i2+2,4);switch(code2){case"0000":str+="\\0";break;case"0007":str+="\\a";break;case"000b":str+="\\v";break;case"001b":str+=
 "\\e";break;case"0085":str+="\\N";break;case"00a0":str+="\\_";break;case"2028":str+="\\L";break;case"2029":str+="\\P";break;default:
-if(code2.substr(0,2)==="00")str+="\\x"+code2.substr(2);else str+=json.substr(i2,6)}i2+=5;start3=i2+1}break;case"n":if(implicitKey||
-json[i2+2]==='"'||json.length<minMultiLineLength){i2+=1}else{str+=json.slice(start3,i2)+"\n\n";while(json[i2+2]==="\\"&&
-json[i2+3]==="n"&&json[i2+4]!=='"'){str+="\n";i2+=2}str+=indent2;if(json[i2+2]===" ")str+="\\";i2+=1;start3=i2+1}break;default:
-i2+=1}}str=start3?str+json.slice(start3):json;return implicitKey?str:foldFlowLines.foldFlowLines(str,indent2,foldFlowLines.
+if(code2.substr(0,2)==="00")str+="\\x"+code2.substr(2);else str+=json.substr(i2,6)}i2+=5;start2=i2+1}break;case"n":if(implicitKey||
+json[i2+2]==='"'||json.length<minMultiLineLength){i2+=1}else{str+=json.slice(start2,i2)+"\n\n";while(json[i2+2]==="\\"&&
+json[i2+3]==="n"&&json[i2+4]!=='"'){str+="\n";i2+=2}str+=indent2;if(json[i2+2]===" ")str+="\\";i2+=1;start2=i2+1}break;default:
+i2+=1}}str=start2?str+json.slice(start2):json;return implicitKey?str:foldFlowLines.foldFlowLines(str,indent2,foldFlowLines.
 FOLD_QUOTED,getFoldOptions(ctx,false))}function singleQuotedString(value3,ctx){if(ctx.options.singleQuote===false||ctx.implicitKey&&
 value3.includes("\n")||/[ \t]\n|\n[ \t]/.test(value3))return doubleQuotedString(value3,ctx);const indent2=ctx.indent||(containsDocumentMarker(
 value3)?"  ":"");const res="'"+value3.replace(/'/g,"''").replace(/\n+/g,`$&
@@ -15054,16 +14361,16 @@ type===Scalar.Scalar.BLOCK_LITERAL?true:!lineLengthOverLimit(value3,lineWidth2,i
 "-"}else if(value3===end2||endNlPos!==end2.length-1){chomp="+";if(onChompKeep)onChompKeep()}else{chomp=""}if(end2){value3=
 value3.slice(0,-end2.length);if(end2[end2.length-1]==="\n")end2=end2.slice(0,-1);end2=end2.replace(blockEndNewlines,`$&${indent2}`)}
 let startWithSpace=false;let startEnd;let startNlPos=-1;for(startEnd=0;startEnd<value3.length;++startEnd){const ch=value3[startEnd];
-if(ch===" ")startWithSpace=true;else if(ch==="\n")startNlPos=startEnd;else break}let start3=value3.substring(0,startNlPos<
-startEnd?startNlPos+1:startEnd);if(start3){value3=value3.substring(start3.length);start3=start3.replace(/\n+/g,`$&${indent2}`)}
+if(ch===" ")startWithSpace=true;else if(ch==="\n")startNlPos=startEnd;else break}let start2=value3.substring(0,startNlPos<
+startEnd?startNlPos+1:startEnd);if(start2){value3=value3.substring(start2.length);start2=start2.replace(/\n+/g,`$&${indent2}`)}
 const indentSize=indent2?"2":"1";let header=(startWithSpace?indentSize:"")+chomp;if(comment){header+=" "+commentString(comment.
 replace(/ ?[\r\n]+/g," "));if(onComment)onComment()}if(!literal2){const foldedValue=value3.replace(/\n+/g,"\n$&").replace(
 /(?:^|\n)([\t ].*)(?:([\n\t ]*)\n(?![\n\t ]))?/g,"$1$2").replace(/\n+/g,`$&${indent2}`);let literalFallback=false;const foldOptions=getFoldOptions(
 ctx,true);if(blockQuote!=="folded"&&type!==Scalar.Scalar.BLOCK_FOLDED){foldOptions.onOverflow=()=>{literalFallback=true}}
-const body2=foldFlowLines.foldFlowLines(`${start3}${foldedValue}${end2}`,indent2,foldFlowLines.FOLD_BLOCK,foldOptions);if(!literalFallback)
+const body2=foldFlowLines.foldFlowLines(`${start2}${foldedValue}${end2}`,indent2,foldFlowLines.FOLD_BLOCK,foldOptions);if(!literalFallback)
 return`>${header}
 ${indent2}${body2}`}value3=value3.replace(/\n+/g,`$&${indent2}`);return`|${header}
-${indent2}${start3}${value3}${end2}`}function plainString(item,ctx,onComment,onChompKeep){const{type,value:value3}=item;
+${indent2}${start2}${value3}${end2}`}function plainString(item,ctx,onComment,onChompKeep){const{type,value:value3}=item;
 const{actualString,implicitKey,indent:indent2,indentStep,inFlow}=ctx;if(implicitKey&&value3.includes("\n")||inFlow&&/[[\]{},]/.
 test(value3)){return quotedString(value3,ctx)}if(/^[\n\t ,[\]{}#&*!|>'"%@`]|^[?-]$|^[?-][ \t]|[\n:][ \t]|[ \t]\n|[\n\t ]#|[\n\t :]$/.
 test(value3)){return implicitKey||inFlow||!value3.includes("\n")?quotedString(value3,ctx):blockString(item,ctx,onComment,
@@ -15200,11 +14507,11 @@ if(comment)reqNewline=true;let str=stringify2.stringify(item,itemCtx,()=>comment
 linesAtValue||str.includes("\n"));if(i2<items.length-1){str+=","}else if(ctx.options.trailingComma){if(ctx.options.lineWidth>
 0){reqNewline||(reqNewline=lines.reduce((sum,line)=>sum+line.length+2,2)+(str.length+2)>ctx.options.lineWidth)}if(reqNewline){
 str+=","}}if(comment)str+=stringifyComment.lineComment(str,itemIndent,commentString(comment));lines.push(str);linesAtValue=
-lines.length}const{start:start3,end:end2}=flowChars;if(lines.length===0){return start3+end2}else{if(!reqNewline){const len=lines.
-reduce((sum,line)=>sum+line.length+2,2);reqNewline=ctx.options.lineWidth>0&&len>ctx.options.lineWidth}if(reqNewline){let str=start3;
+lines.length}const{start:start2,end:end2}=flowChars;if(lines.length===0){return start2+end2}else{if(!reqNewline){const len=lines.
+reduce((sum,line)=>sum+line.length+2,2);reqNewline=ctx.options.lineWidth>0&&len>ctx.options.lineWidth}if(reqNewline){let str=start2;
 for(const line of lines)str+=line?`
 ${indentStep}${indent2}${line}`:"\n";return`${str}
-${indent2}${end2}`}else{return`${start3}${fcPadding}${lines.join(" ")}${fcPadding}${end2}`}}}function addCommentBefore({
+${indent2}${end2}`}else{return`${start2}${fcPadding}${lines.join(" ")}${fcPadding}${end2}`}}}function addCommentBefore({
 indent:indent2,options:{commentString}},lines,comment,chompKeep){if(comment&&chompKeep)comment=comment.replace(/^\n+/,"");
 if(comment){const ic=stringifyComment.indentComment(commentString(comment),indent2);lines.push(ic.trimStart())}}exports.
 stringifyCollection=stringifyCollection}});var require_YAMLMap=__commonJS({"node_modules/yaml/dist/nodes/YAMLMap.js"(exports){"use strict";var stringifyCollection=require_stringifyCollection();
@@ -15522,7 +14829,7 @@ ${pointer}
 prettifyError}});var require_resolve_props=__commonJS({"node_modules/yaml/dist/compose/resolve-props.js"(exports){"use strict";function resolveProps(tokens,{
 flow,indicator,next,offset,onError,parentIndent,startOnNewline}){let spaceBefore=false;let atNewline=startOnNewline;let hasSpace=startOnNewline;
 let comment="";let commentSep="";let hasNewline=false;let reqSpace=false;let tab=null;let anchor2=null;let tag=null;let newlineAfterProp=null;
-let comma=null;let found2=null;let start3=null;for(const token of tokens){if(reqSpace){if(token.type!=="space"&&token.type!==
+let comma=null;let found2=null;let start2=null;for(const token of tokens){if(reqSpace){if(token.type!=="space"&&token.type!==
 "newline"&&token.type!=="comma")onError(token.offset,"MISSING_CHAR","Tags and anchors must be separated from the next to\
 ken by white space");reqSpace=false}if(tab){if(atNewline&&token.type!=="comment"&&token.type!=="newline"){onError(tab,"T\
 AB_AS_INDENT","Tabs are not allowed as indentation")}tab=null}switch(token.type){case"space":if(!flow&&(indicator!=="doc\
@@ -15532,9 +14839,9 @@ substring(1)||" ";if(!comment)comment=cb;else comment+=commentSep+cb;commentSep=
 if(comment)comment+=token.source;else if(!found2||indicator!=="seq-item-ind")spaceBefore=true}else commentSep+=token.source;
 atNewline=true;hasNewline=true;if(anchor2||tag)newlineAfterProp=token;hasSpace=true;break;case"anchor":if(anchor2)onError(
 token,"MULTIPLE_ANCHORS","A node can have at most one anchor");if(token.source.endsWith(":"))onError(token.offset+token.
-source.length-1,"BAD_ALIAS","Anchor ending in : is ambiguous",true);anchor2=token;start3??(start3=token.offset);atNewline=
+source.length-1,"BAD_ALIAS","Anchor ending in : is ambiguous",true);anchor2=token;start2??(start2=token.offset);atNewline=
 false;hasSpace=false;reqSpace=true;break;case"tag":{if(tag)onError(token,"MULTIPLE_TAGS","A node can have at most one ta\
-g");tag=token;start3??(start3=token.offset);atNewline=false;hasSpace=false;reqSpace=true;break}case indicator:if(anchor2||
+g");tag=token;start2??(start2=token.offset);atNewline=false;hasSpace=false;reqSpace=true;break}case indicator:if(anchor2||
 tag)onError(token,"BAD_PROP_ORDER",`Anchors and tags must be after the ${token.source} indicator`);if(found2)onError(token,
 "UNEXPECTED_TOKEN",`Unexpected ${token.source} in ${flow??"collection"}`);found2=token;atNewline=indicator==="seq-item-i\
 nd"||indicator==="explicit-key-ind";hasSpace=false;break;case"comma":if(flow){if(comma)onError(token,"UNEXPECTED_TOKEN",
@@ -15544,7 +14851,7 @@ last.source.length:offset;if(reqSpace&&next&&next.type!=="space"&&next.type!=="n
 "scalar"||next.source!=="")){onError(next.offset,"MISSING_CHAR","Tags and anchors must be separated from the next token \
 by white space")}if(tab&&(atNewline&&tab.indent<=parentIndent||next?.type==="block-map"||next?.type==="block-seq"))onError(
 tab,"TAB_AS_INDENT","Tabs are not allowed as indentation");return{comma,found:found2,spaceBefore,comment,hasNewline,anchor:anchor2,
-tag,newlineAfterProp,end:end2,start:start3??end2}}exports.resolveProps=resolveProps}});var require_util_contains_newline=__commonJS({"node_modules/yaml/dist/compose/util-contains-newline.js"(exports){"use st\
+tag,newlineAfterProp,end:end2,start:start2??end2}}exports.resolveProps=resolveProps}});var require_util_contains_newline=__commonJS({"node_modules/yaml/dist/compose/util-contains-newline.js"(exports){"use st\
 rict";function containsNewline(key){if(!key)return null;switch(key.type){case"alias":case"scalar":case"double-quoted-sca\
 lar":case"single-quoted-scalar":if(key.source.includes("\n"))return true;if(key.end){for(const st of key.end)if(st.type===
 "newline")return true}return false;case"flow-collection":for(const it of key.items){for(const st of it.start)if(st.type===
@@ -15561,15 +14868,15 @@ var YAMLMap=require_YAMLMap();var resolveProps=require_resolve_props();var utilC
 var utilFlowIndentCheck=require_util_flow_indent_check();var utilMapIncludes=require_util_map_includes();var startColMsg="\
 All mapping items must start at the same column";function resolveBlockMap({composeNode,composeEmptyNode},ctx,bm,onError,tag){
 const NodeClass=tag?.nodeClass??YAMLMap.YAMLMap;const map2=new NodeClass(ctx.schema);if(ctx.atRoot)ctx.atRoot=false;let offset=bm.
-offset;let commentEnd=null;for(const collItem of bm.items){const{start:start3,key,sep:sep12,value:value3}=collItem;const keyProps=resolveProps.
-resolveProps(start3,{indicator:"explicit-key-ind",next:key??sep12?.[0],offset,onError,parentIndent:bm.indent,startOnNewline:true});
+offset;let commentEnd=null;for(const collItem of bm.items){const{start:start2,key,sep:sep12,value:value3}=collItem;const keyProps=resolveProps.
+resolveProps(start2,{indicator:"explicit-key-ind",next:key??sep12?.[0],offset,onError,parentIndent:bm.indent,startOnNewline:true});
 const implicitKey=!keyProps.found;if(implicitKey){if(key){if(key.type==="block-seq")onError(offset,"BLOCK_AS_IMPLICIT_KE\
 Y","A block sequence may not be used as an implicit map key");else if("indent"in key&&key.indent!==bm.indent)onError(offset,
 "BAD_INDENT",startColMsg)}if(!keyProps.anchor&&!keyProps.tag&&!sep12){commentEnd=keyProps.end;if(keyProps.comment){if(map2.
 comment)map2.comment+="\n"+keyProps.comment;else map2.comment=keyProps.comment}continue}if(keyProps.newlineAfterProp||utilContainsNewline.
-containsNewline(key)){onError(key??start3[start3.length-1],"MULTILINE_IMPLICIT_KEY","Implicit keys need to be on a singl\
+containsNewline(key)){onError(key??start2[start2.length-1],"MULTILINE_IMPLICIT_KEY","Implicit keys need to be on a singl\
 e line")}}else if(keyProps.found?.indent!==bm.indent){onError(offset,"BAD_INDENT",startColMsg)}ctx.atKey=true;const keyStart=keyProps.
-end;const keyNode=key?composeNode(ctx,key,keyProps,onError):composeEmptyNode(ctx,keyStart,start3,null,keyProps,onError);
+end;const keyNode=key?composeNode(ctx,key,keyProps,onError):composeEmptyNode(ctx,keyStart,start2,null,keyProps,onError);
 if(ctx.schema.compat)utilFlowIndentCheck.flowIndentCheck(bm.indent,key,onError);ctx.atKey=false;if(utilMapIncludes.mapIncludes(
 ctx,map2.items,keyNode))onError(keyStart,"DUPLICATE_KEY","Map keys must be unique");const valueProps=resolveProps.resolveProps(
 sep12??[],{indicator:"map-value-ind",next:value3,offset:keyNode.range[2],onError,parentIndent:bm.indent,startOnNewline:!key||
@@ -15587,11 +14894,11 @@ nt");map2.range=[bm.offset,offset,commentEnd??offset];return map2}exports.resolv
 var resolveProps=require_resolve_props();var utilFlowIndentCheck=require_util_flow_indent_check();function resolveBlockSeq({
 composeNode,composeEmptyNode},ctx,bs,onError,tag){const NodeClass=tag?.nodeClass??YAMLSeq.YAMLSeq;const seq=new NodeClass(
 ctx.schema);if(ctx.atRoot)ctx.atRoot=false;if(ctx.atKey)ctx.atKey=false;let offset=bs.offset;let commentEnd=null;for(const{
-start:start3,value:value3}of bs.items){const props=resolveProps.resolveProps(start3,{indicator:"seq-item-ind",next:value3,
+start:start2,value:value3}of bs.items){const props=resolveProps.resolveProps(start2,{indicator:"seq-item-ind",next:value3,
 offset,onError,parentIndent:bs.indent,startOnNewline:true});if(!props.found){if(props.anchor||props.tag||value3){if(value3?.
 type==="block-seq")onError(props.end,"BAD_INDENT","All sequence items must start at the same column");else onError(offset,
 "MISSING_CHAR","Sequence item without - indicator")}else{commentEnd=props.end;if(props.comment)seq.comment=props.comment;
-continue}}const node2=value3?composeNode(ctx,value3,props,onError):composeEmptyNode(ctx,props.end,start3,null,props,onError);
+continue}}const node2=value3?composeNode(ctx,value3,props,onError):composeEmptyNode(ctx,props.end,start2,null,props,onError);
 if(ctx.schema.compat)utilFlowIndentCheck.flowIndentCheck(bs.indent,value3,onError);offset=node2.range[2];seq.items.push(
 node2)}seq.range=[bs.offset,offset,commentEnd??offset];return seq}exports.resolveBlockSeq=resolveBlockSeq}});var require_resolve_end=__commonJS({"node_modules/yaml/dist/compose/resolve-end.js"(exports){"use strict";function resolveEnd(end2,offset,reqSpace,onError){
 let comment="";if(end2){let hasSpace=false;let sep12="";for(const token of end2){const{source,type}=token;switch(type){case"\
@@ -15606,22 +14913,22 @@ var isBlock=token=>token&&(token.type==="block-map"||token.type==="block-seq");f
 composeEmptyNode},ctx,fc,onError,tag){const isMap3=fc.start.source==="{";const fcName=isMap3?"flow map":"flow sequence";
 const NodeClass=tag?.nodeClass??(isMap3?YAMLMap.YAMLMap:YAMLSeq.YAMLSeq);const coll=new NodeClass(ctx.schema);coll.flow=
 true;const atRoot=ctx.atRoot;if(atRoot)ctx.atRoot=false;if(ctx.atKey)ctx.atKey=false;let offset=fc.offset+fc.start.source.
-length;for(let i2=0;i2<fc.items.length;++i2){const collItem=fc.items[i2];const{start:start3,key,sep:sep12,value:value3}=collItem;
-const props=resolveProps.resolveProps(start3,{flow:fcName,indicator:"explicit-key-ind",next:key??sep12?.[0],offset,onError,
+length;for(let i2=0;i2<fc.items.length;++i2){const collItem=fc.items[i2];const{start:start2,key,sep:sep12,value:value3}=collItem;
+const props=resolveProps.resolveProps(start2,{flow:fcName,indicator:"explicit-key-ind",next:key??sep12?.[0],offset,onError,
 parentIndent:fc.indent,startOnNewline:false});if(!props.found){if(!props.anchor&&!props.tag&&!sep12&&!value3){if(i2===0&&
 props.comma)onError(props.comma,"UNEXPECTED_TOKEN",`Unexpected , in ${fcName}`);else if(i2<fc.items.length-1)onError(props.
 start,"UNEXPECTED_TOKEN",`Unexpected empty item in ${fcName}`);if(props.comment){if(coll.comment)coll.comment+="\n"+props.
 comment;else coll.comment=props.comment}offset=props.end;continue}if(!isMap3&&ctx.options.strict&&utilContainsNewline.containsNewline(
 key))onError(key,"MULTILINE_IMPLICIT_KEY","Implicit keys of flow sequence pairs need to be on a single line")}if(i2===0){
 if(props.comma)onError(props.comma,"UNEXPECTED_TOKEN",`Unexpected , in ${fcName}`)}else{if(!props.comma)onError(props.start,
-"MISSING_CHAR",`Missing , between ${fcName} items`);if(props.comment){let prevItemComment="";loop:for(const st of start3){
+"MISSING_CHAR",`Missing , between ${fcName} items`);if(props.comment){let prevItemComment="";loop:for(const st of start2){
 switch(st.type){case"comma":case"space":break;case"comment":prevItemComment=st.source.substring(1);break loop;default:break loop}}
 if(prevItemComment){let prev=coll.items[coll.items.length-1];if(identity2.isPair(prev))prev=prev.value??prev.key;if(prev.
 comment)prev.comment+="\n"+prevItemComment;else prev.comment=prevItemComment;props.comment=props.comment.substring(prevItemComment.
 length+1)}}}if(!isMap3&&!sep12&&!props.found){const valueNode=value3?composeNode(ctx,value3,props,onError):composeEmptyNode(
 ctx,props.end,sep12,null,props,onError);coll.items.push(valueNode);offset=valueNode.range[2];if(isBlock(value3))onError(
 valueNode.range,"BLOCK_IN_FLOW",blockMsg)}else{ctx.atKey=true;const keyStart=props.end;const keyNode=key?composeNode(ctx,
-key,props,onError):composeEmptyNode(ctx,keyStart,start3,null,props,onError);if(isBlock(key))onError(keyNode.range,"BLOCK\
+key,props,onError):composeEmptyNode(ctx,keyStart,start2,null,props,onError);if(isBlock(key))onError(keyNode.range,"BLOCK\
 _IN_FLOW",blockMsg);ctx.atKey=false;const valueProps=resolveProps.resolveProps(sep12??[],{flow:fcName,indicator:"map-val\
 ue-ind",next:value3,offset:keyNode.range[2],onError,parentIndent:fc.indent,startOnNewline:false});if(valueProps.found){if(!isMap3&&
 !props.found&&ctx.options.strict){if(sep12)for(const st of sep12){if(st===valueProps.found)break;if(st.type==="newline"){
@@ -15663,13 +14970,13 @@ ctx,token,onError,tagName)}}const coll=resolveCollection(CN,ctx,token,onError,ta
 msg=>onError(tagToken,"TAG_RESOLVE_FAILED",msg),ctx.options)??coll;const node2=identity2.isNode(res)?res:new Scalar.Scalar(
 res);node2.range=coll.range;node2.tag=tagName;if(tag?.format)node2.format=tag.format;return node2}exports.composeCollection=
 composeCollection}});var require_resolve_block_scalar=__commonJS({"node_modules/yaml/dist/compose/resolve-block-scalar.js"(exports){"use stri\
-ct";var Scalar=require_Scalar();function resolveBlockScalar(ctx,scalar,onError){const start3=scalar.offset;const header=parseBlockScalarHeader(
-scalar,ctx.options.strict,onError);if(!header)return{value:"",type:null,comment:"",range:[start3,start3,start3]};const type=header.
+ct";var Scalar=require_Scalar();function resolveBlockScalar(ctx,scalar,onError){const start2=scalar.offset;const header=parseBlockScalarHeader(
+scalar,ctx.options.strict,onError);if(!header)return{value:"",type:null,comment:"",range:[start2,start2,start2]};const type=header.
 mode===">"?Scalar.Scalar.BLOCK_FOLDED:Scalar.Scalar.BLOCK_LITERAL;const lines=scalar.source?splitLines2(scalar.source):[];
 let chompStart=lines.length;for(let i2=lines.length-1;i2>=0;--i2){const content=lines[i2][1];if(content===""||content===
 "\r")chompStart=i2;else break}if(chompStart===0){const value4=header.chomp==="+"&&lines.length>0?"\n".repeat(Math.max(1,
-lines.length-1)):"";let end3=start3+header.length;if(scalar.source)end3+=scalar.source.length;return{value:value4,type,comment:header.
-comment,range:[start3,end3,end3]}}let trimIndent=scalar.indent+header.indent;let offset=scalar.offset+header.length;let contentStart=0;
+lines.length-1)):"";let end3=start2+header.length;if(scalar.source)end3+=scalar.source.length;return{value:value4,type,comment:header.
+comment,range:[start2,end3,end3]}}let trimIndent=scalar.indent+header.indent;let offset=scalar.offset+header.length;let contentStart=0;
 for(let i2=0;i2<chompStart;++i2){const[indent2,content]=lines[i2];if(content===""||content==="\r"){if(header.indent===0&&
 indent2.length>trimIndent)trimIndent=indent2.length}else{if(indent2.length<trimIndent){const message="Block scalars with\
  more-indented leading empty lines must use an explicit indentation indicator";onError(offset+indent2.length,"MISSING_CH\
@@ -15685,8 +14992,8 @@ slice(trimIndent)+content;sep12="\n"}else if(indent2.length>trimIndent||content[
 sep12==="\n")sep12="\n\n";value3+=sep12+indent2.slice(trimIndent)+content;sep12="\n";prevMoreIndented=true}else if(content===
 ""){if(sep12==="\n")value3+="\n";else sep12="\n"}else{value3+=sep12+content;sep12=" ";prevMoreIndented=false}}switch(header.
 chomp){case"-":break;case"+":for(let i2=chompStart;i2<lines.length;++i2)value3+="\n"+lines[i2][0].slice(trimIndent);if(value3[value3.
-length-1]!=="\n")value3+="\n";break;default:value3+="\n"}const end2=start3+header.length+scalar.source.length;return{value:value3,
-type,comment:header.comment,range:[start3,end2,end2]}}function parseBlockScalarHeader({offset,props},strict,onError){if(props[0].
+length-1]!=="\n")value3+="\n";break;default:value3+="\n"}const end2=start2+header.length+scalar.source.length;return{value:value3,
+type,comment:header.comment,range:[start2,end2,end2]}}function parseBlockScalarHeader({offset,props},strict,onError){if(props[0].
 type!=="block-scalar-header"){onError(props[0],"IMPOSSIBLE","Block scalar header not found");return null}const{source}=props[0];
 const mode=source[0];let indent2=0;let chomp="";let error3=-1;for(let i2=1;i2<source.length;++i2){const ch=source[i2];if(!chomp&&
 (ch==="-"||ch==="+"))chomp=ch;else{const n2=Number(ch);if(!indent2&&n2)indent2=n2;else if(error3===-1)error3=offset+i2}}
@@ -15783,13 +15090,13 @@ endsWith(":"))onError(offset+source.length-1,"BAD_ALIAS","Alias ending in : is a
 length;const re=resolveEnd.resolveEnd(end2,valueEnd,options.strict,onError);alias.range=[offset,valueEnd,re.offset];if(re.
 comment)alias.comment=re.comment;return alias}exports.composeEmptyNode=composeEmptyNode;exports.composeNode=composeNode}});var require_compose_doc=__commonJS({"node_modules/yaml/dist/compose/compose-doc.js"(exports){"use strict";var Document=require_Document();
 var composeNode=require_compose_node();var resolveEnd=require_resolve_end();var resolveProps=require_resolve_props();function composeDoc(options,directives,{
-offset,start:start3,value:value3,end:end2},onError){const opts=Object.assign({_directives:directives},options);const doc=new Document.
+offset,start:start2,value:value3,end:end2},onError){const opts=Object.assign({_directives:directives},options);const doc=new Document.
 Document(void 0,opts);const ctx={atKey:false,atRoot:true,directives:doc.directives,options:doc.options,schema:doc.schema};
-const props=resolveProps.resolveProps(start3,{indicator:"doc-start",next:value3??end2?.[0],offset,onError,parentIndent:0,
+const props=resolveProps.resolveProps(start2,{indicator:"doc-start",next:value3??end2?.[0],offset,onError,parentIndent:0,
 startOnNewline:true});if(props.found){doc.directives.docStart=true;if(value3&&(value3.type==="block-map"||value3.type===
 "block-seq")&&!props.hasNewline)onError(props.end,"MISSING_CHAR","Block collection cannot start on same line with direct\
 ives-end marker")}doc.contents=value3?composeNode.composeNode(ctx,value3,props,onError):composeNode.composeEmptyNode(ctx,
-props.end,start3,null,props,onError);const contentEnd=doc.contents.range[2];const re=resolveEnd.resolveEnd(end2,contentEnd,
+props.end,start2,null,props,onError);const contentEnd=doc.contents.range[2];const re=resolveEnd.resolveEnd(end2,contentEnd,
 false,onError);if(re.comment)doc.comment=re.comment;doc.range=[offset,contentEnd,re.offset];return doc}exports.composeDoc=
 composeDoc}});var require_composer=__commonJS({"node_modules/yaml/dist/compose/composer.js"(exports){"use strict";var node_process=__require("process");
 var directives=require_directives();var Document=require_Document();var errors2=require_errors2();var identity2=require_identity();
@@ -15875,8 +15182,8 @@ let res="";for(const tok of token.props)res+=stringifyToken(tok);return res+toke
 let res="";for(const item of token.items)res+=stringifyItem(item);return res}case"flow-collection":{let res=token.start.
 source;for(const item of token.items)res+=stringifyItem(item);for(const st of token.end)res+=st.source;return res}case"d\
 ocument":{let res=stringifyItem(token);if(token.end)for(const st of token.end)res+=st.source;return res}default:{let res=token.
-source;if("end"in token&&token.end)for(const st of token.end)res+=st.source;return res}}}function stringifyItem({start:start3,
-key,sep:sep12,value:value3}){let res="";for(const st of start3)res+=st.source;if(key)res+=stringifyToken(key);if(sep12)for(const st of sep12)
+source;if("end"in token&&token.end)for(const st of token.end)res+=st.source;return res}}}function stringifyItem({start:start2,
+key,sep:sep12,value:value3}){let res="";for(const st of start2)res+=st.source;if(key)res+=stringifyToken(key);if(sep12)for(const st of sep12)
 res+=st.source;if(value3)res+=stringifyToken(value3);return res}exports.stringify=stringify2}});var require_cst_visit=__commonJS({"node_modules/yaml/dist/parse/cst-visit.js"(exports){"use strict";var BREAK=Symbol("br\
 eak visit");var SKIP=Symbol("skip children");var REMOVE=Symbol("remove item");function visit(cst,visitor){if("type"in cst&&
 cst.type==="document")cst={start:cst.start,value:cst.value};_visit(Object.freeze([]),cst,visitor)}visit.BREAK=BREAK;visit.
@@ -15994,8 +15301,8 @@ pos,n2);this.pos=i2}return n2}*pushUntil(test){let i2=this.pos;let ch=this.buffe
 return yield*this.pushToIndex(i2,false)}};exports.Lexer=Lexer2}});var require_line_counter=__commonJS({"node_modules/yaml/dist/parse/line-counter.js"(exports){"use strict";var LineCounter=class{constructor(){
 this.lineStarts=[];this.addNewLine=offset=>this.lineStarts.push(offset);this.linePos=offset=>{let low=0;let high=this.lineStarts.
 length;while(low<high){const mid=low+high>>1;if(this.lineStarts[mid]<offset)low=mid+1;else high=mid}if(this.lineStarts[low]===
-offset)return{line:low+1,col:1};if(low===0)return{line:0,col:offset};const start3=this.lineStarts[low-1];return{line:low,
-col:offset-start3+1}}}};exports.LineCounter=LineCounter}});var require_parser2=__commonJS({"node_modules/yaml/dist/parse/parser.js"(exports){"use strict";var node_process=__require("process");
+offset)return{line:low+1,col:1};if(low===0)return{line:0,col:offset};const start2=this.lineStarts[low-1];return{line:low,
+col:offset-start2+1}}}};exports.LineCounter=LineCounter}});var require_parser2=__commonJS({"node_modules/yaml/dist/parse/parser.js"(exports){"use strict";var node_process=__require("process");
 var cst=require_cst();var lexer=require_lexer();function includesToken(list2,type){for(let i2=0;i2<list2.length;++i2)if(list2[i2].
 type===type)return true;return false}function findNonEmptyIndex(list2){for(let i2=0;i2<list2.length;++i2){switch(list2[i2].
 type){case"space":case"comment":case"newline":break;default:return i2}}return-1}function isFlowToken(token){switch(token?.
@@ -16048,9 +15355,9 @@ if(doc.value)return yield*this.lineEnd(doc);switch(this.type){case"doc-start":{i
 pop();yield*this.step()}else doc.start.push(this.sourceToken);return}case"anchor":case"tag":case"space":case"comment":case"\
 newline":doc.start.push(this.sourceToken);return}const bv=this.startBlockValue(doc);if(bv)this.stack.push(bv);else{yield{
 type:"error",offset:this.offset,message:`Unexpected ${this.type} token in YAML document`,source:this.source}}}*scalar(scalar){
-if(this.type==="map-value-ind"){const prev=getPrevProps(this.peek(2));const start3=getFirstKeyStartProps(prev);let sep12;
+if(this.type==="map-value-ind"){const prev=getPrevProps(this.peek(2));const start2=getFirstKeyStartProps(prev);let sep12;
 if(scalar.end){sep12=scalar.end;sep12.push(this.sourceToken);delete scalar.end}else sep12=[this.sourceToken];const map2={
-type:"block-map",offset:scalar.offset,indent:scalar.indent,items:[{start:start3,key:scalar,sep:sep12}]};this.onKeyLine=true;
+type:"block-map",offset:scalar.offset,indent:scalar.indent,items:[{start:start2,key:scalar,sep:sep12}]};this.onKeyLine=true;
 this.stack[this.stack.length-1]=map2}else yield*this.lineEnd(scalar)}*blockScalar(scalar){switch(this.type){case"space":case"\
 comment":case"newline":scalar.props.push(this.sourceToken);return;case"scalar":scalar.source=this.source;this.atNewLine=
 true;this.indent=0;if(this.onNewLine){let nl=this.source.indexOf("\n")+1;while(nl!==0){this.onNewLine(this.offset+nl);nl=
@@ -16062,31 +15369,31 @@ push(this.sourceToken)}return;case"space":case"comment":if(it.value){map2.items.
 sep){it.sep.push(this.sourceToken)}else{if(this.atIndentedComment(it.start,map2.indent)){const prev=map2.items[map2.items.
 length-2];const end2=prev?.value?.end;if(Array.isArray(end2)){arrayPushArray(end2,it.start);end2.push(this.sourceToken);
 map2.items.pop();return}}it.start.push(this.sourceToken)}return}if(this.indent>=map2.indent){const atMapIndent=!this.onKeyLine&&
-this.indent===map2.indent;const atNextItem=atMapIndent&&(it.sep||it.explicitKey)&&this.type!=="seq-item-ind";let start3=[];
+this.indent===map2.indent;const atNextItem=atMapIndent&&(it.sep||it.explicitKey)&&this.type!=="seq-item-ind";let start2=[];
 if(atNextItem&&it.sep&&!it.value){const nl=[];for(let i2=0;i2<it.sep.length;++i2){const st=it.sep[i2];switch(st.type){case"\
 newline":nl.push(i2);break;case"space":break;case"comment":if(st.indent>map2.indent)nl.length=0;break;default:nl.length=
-0}}if(nl.length>=2)start3=it.sep.splice(nl[1])}switch(this.type){case"anchor":case"tag":if(atNextItem||it.value){start3.
-push(this.sourceToken);map2.items.push({start:start3});this.onKeyLine=true}else if(it.sep){it.sep.push(this.sourceToken)}else{
+0}}if(nl.length>=2)start2=it.sep.splice(nl[1])}switch(this.type){case"anchor":case"tag":if(atNextItem||it.value){start2.
+push(this.sourceToken);map2.items.push({start:start2});this.onKeyLine=true}else if(it.sep){it.sep.push(this.sourceToken)}else{
 it.start.push(this.sourceToken)}return;case"explicit-key-ind":if(!it.sep&&!it.explicitKey){it.start.push(this.sourceToken);
-it.explicitKey=true}else if(atNextItem||it.value){start3.push(this.sourceToken);map2.items.push({start:start3,explicitKey:true})}else{
+it.explicitKey=true}else if(atNextItem||it.value){start2.push(this.sourceToken);map2.items.push({start:start2,explicitKey:true})}else{
 this.stack.push({type:"block-map",offset:this.offset,indent:this.indent,items:[{start:[this.sourceToken],explicitKey:true}]})}
 this.onKeyLine=true;return;case"map-value-ind":if(it.explicitKey){if(!it.sep){if(includesToken(it.start,"newline")){Object.
-assign(it,{key:null,sep:[this.sourceToken]})}else{const start4=getFirstKeyStartProps(it.start);this.stack.push({type:"bl\
-ock-map",offset:this.offset,indent:this.indent,items:[{start:start4,key:null,sep:[this.sourceToken]}]})}}else if(it.value){
+assign(it,{key:null,sep:[this.sourceToken]})}else{const start3=getFirstKeyStartProps(it.start);this.stack.push({type:"bl\
+ock-map",offset:this.offset,indent:this.indent,items:[{start:start3,key:null,sep:[this.sourceToken]}]})}}else if(it.value){
 map2.items.push({start:[],key:null,sep:[this.sourceToken]})}else if(includesToken(it.sep,"map-value-ind")){this.stack.push(
-{type:"block-map",offset:this.offset,indent:this.indent,items:[{start:start3,key:null,sep:[this.sourceToken]}]})}else if(isFlowToken(
-it.key)&&!includesToken(it.sep,"newline")){const start4=getFirstKeyStartProps(it.start);const key=it.key;const sep12=it.
+{type:"block-map",offset:this.offset,indent:this.indent,items:[{start:start2,key:null,sep:[this.sourceToken]}]})}else if(isFlowToken(
+it.key)&&!includesToken(it.sep,"newline")){const start3=getFirstKeyStartProps(it.start);const key=it.key;const sep12=it.
 sep;sep12.push(this.sourceToken);delete it.key;delete it.sep;this.stack.push({type:"block-map",offset:this.offset,indent:this.
-indent,items:[{start:start4,key,sep:sep12}]})}else if(start3.length>0){it.sep=it.sep.concat(start3,this.sourceToken)}else{
+indent,items:[{start:start3,key,sep:sep12}]})}else if(start2.length>0){it.sep=it.sep.concat(start2,this.sourceToken)}else{
 it.sep.push(this.sourceToken)}}else{if(!it.sep){Object.assign(it,{key:null,sep:[this.sourceToken]})}else if(it.value||atNextItem){
-map2.items.push({start:start3,key:null,sep:[this.sourceToken]})}else if(includesToken(it.sep,"map-value-ind")){this.stack.
+map2.items.push({start:start2,key:null,sep:[this.sourceToken]})}else if(includesToken(it.sep,"map-value-ind")){this.stack.
 push({type:"block-map",offset:this.offset,indent:this.indent,items:[{start:[],key:null,sep:[this.sourceToken]}]})}else{it.
 sep.push(this.sourceToken)}}this.onKeyLine=true;return;case"alias":case"scalar":case"single-quoted-scalar":case"double-q\
-uoted-scalar":{const fs3=this.flowScalar(this.type);if(atNextItem||it.value){map2.items.push({start:start3,key:fs3,sep:[]});
+uoted-scalar":{const fs3=this.flowScalar(this.type);if(atNextItem||it.value){map2.items.push({start:start2,key:fs3,sep:[]});
 this.onKeyLine=true}else if(it.sep){this.stack.push(fs3)}else{Object.assign(it,{key:fs3,sep:[]});this.onKeyLine=true}return}default:{
 const bv=this.startBlockValue(map2);if(bv){if(bv.type==="block-seq"){if(!it.explicitKey&&it.sep&&!includesToken(it.sep,"\
 newline")){yield*this.pop({type:"error",offset:this.offset,message:"Unexpected block-seq-ind on same line with key",source:this.
-source});return}}else if(atMapIndent){map2.items.push({start:start3})}this.stack.push(bv);return}}}}yield*this.pop();yield*this.
+source});return}}else if(atMapIndent){map2.items.push({start:start2})}this.stack.push(bv);return}}}}yield*this.pop();yield*this.
 step()}*blockSequence(seq){const it=seq.items[seq.items.length-1];switch(this.type){case"newline":if(it.value){const end2="\
 end"in it.value?it.value.end:void 0;const last=Array.isArray(end2)?end2[end2.length-1]:void 0;if(last?.type==="comment")
 end2?.push(this.sourceToken);else seq.items.push({start:[this.sourceToken]})}else it.start.push(this.sourceToken);return;case"\
@@ -16108,20 +15415,20 @@ sep)this.stack.push(fs3);else Object.assign(it,{key:fs3,sep:[]});return}case"flo
 this.sourceToken);return}const bv=this.startBlockValue(fc);if(bv)this.stack.push(bv);else{yield*this.pop();yield*this.step()}}else{
 const parent=this.peek(2);if(parent.type==="block-map"&&(this.type==="map-value-ind"&&parent.indent===fc.indent||this.type===
 "newline"&&!parent.items[parent.items.length-1].sep)){yield*this.pop();yield*this.step()}else if(this.type==="map-value-\
-ind"&&parent.type!=="flow-collection"){const prev=getPrevProps(parent);const start3=getFirstKeyStartProps(prev);fixFlowSeqItems(
+ind"&&parent.type!=="flow-collection"){const prev=getPrevProps(parent);const start2=getFirstKeyStartProps(prev);fixFlowSeqItems(
 fc);const sep12=fc.end.splice(1,fc.end.length);sep12.push(this.sourceToken);const map2={type:"block-map",offset:fc.offset,
-indent:fc.indent,items:[{start:start3,key:fc,sep:sep12}]};this.onKeyLine=true;this.stack[this.stack.length-1]=map2}else{
+indent:fc.indent,items:[{start:start2,key:fc,sep:sep12}]};this.onKeyLine=true;this.stack[this.stack.length-1]=map2}else{
 yield*this.lineEnd(fc)}}}flowScalar(type){if(this.onNewLine){let nl=this.source.indexOf("\n")+1;while(nl!==0){this.onNewLine(
 this.offset+nl);nl=this.source.indexOf("\n",nl)+1}}return{type,offset:this.offset,indent:this.indent,source:this.source}}startBlockValue(parent){
 switch(this.type){case"alias":case"scalar":case"single-quoted-scalar":case"double-quoted-scalar":return this.flowScalar(
 this.type);case"block-scalar-header":return{type:"block-scalar",offset:this.offset,indent:this.indent,props:[this.sourceToken],
 source:""};case"flow-map-start":case"flow-seq-start":return{type:"flow-collection",offset:this.offset,indent:this.indent,
 start:this.sourceToken,items:[],end:[]};case"seq-item-ind":return{type:"block-seq",offset:this.offset,indent:this.indent,
-items:[{start:[this.sourceToken]}]};case"explicit-key-ind":{this.onKeyLine=true;const prev=getPrevProps(parent);const start3=getFirstKeyStartProps(
-prev);start3.push(this.sourceToken);return{type:"block-map",offset:this.offset,indent:this.indent,items:[{start:start3,explicitKey:true}]}}case"\
-map-value-ind":{this.onKeyLine=true;const prev=getPrevProps(parent);const start3=getFirstKeyStartProps(prev);return{type:"\
-block-map",offset:this.offset,indent:this.indent,items:[{start:start3,key:null,sep:[this.sourceToken]}]}}}return null}atIndentedComment(start3,indent2){
-if(this.type!=="comment")return false;if(this.indent<=indent2)return false;return start3.every(st=>st.type==="newline"||
+items:[{start:[this.sourceToken]}]};case"explicit-key-ind":{this.onKeyLine=true;const prev=getPrevProps(parent);const start2=getFirstKeyStartProps(
+prev);start2.push(this.sourceToken);return{type:"block-map",offset:this.offset,indent:this.indent,items:[{start:start2,explicitKey:true}]}}case"\
+map-value-ind":{this.onKeyLine=true;const prev=getPrevProps(parent);const start2=getFirstKeyStartProps(prev);return{type:"\
+block-map",offset:this.offset,indent:this.indent,items:[{start:start2,key:null,sep:[this.sourceToken]}]}}}return null}atIndentedComment(start2,indent2){
+if(this.type!=="comment")return false;if(this.indent<=indent2)return false;return start2.every(st=>st.type==="newline"||
 st.type==="space")}*documentEnd(docEnd){if(this.type!=="doc-mode"){if(docEnd.end)docEnd.end.push(this.sourceToken);else docEnd.
 end=[this.sourceToken];if(this.type==="newline")yield*this.pop()}}*lineEnd(token){switch(this.type){case"comma":case"doc\
 -start":case"doc-end":case"flow-seq-end":case"flow-map-end":case"map-value-ind":yield*this.pop();yield*this.step();break;case"\
@@ -16205,7 +15512,7 @@ CHAR_LEFT_PARENTHESES,CHAR_LEFT_SQUARE_BRACKET,CHAR_PLUS,CHAR_QUESTION_MARK,CHAR
 CHAR_RIGHT_SQUARE_BRACKET}=require_constants6();var isPathSeparator=code2=>{return code2===CHAR_FORWARD_SLASH||code2===CHAR_BACKWARD_SLASH};
 var depth=token=>{if(token.isPrefix!==true){token.depth=token.isGlobstar?Infinity:1}};var scan2=(input,options)=>{const opts=options||
 {};const length2=input.length-1;const scanToEnd=opts.parts===true||opts.tokens===true||opts.scanToEnd===true;const slashes=[];
-const tokens=[];const parts=[];let str=input;let index=-1;let start3=0;let lastIndex=0;let isBrace=false;let isBracket=false;
+const tokens=[];const parts=[];let str=input;let index=-1;let start2=0;let lastIndex=0;let isBrace=false;let isBracket=false;
 let isGlob=false;let isExtglob=false;let isGlobstar=false;let braceEscaped=false;let backslashes=false;let negated=false;
 let negatedExtglob=false;let finished=false;let braces=0;let prev;let code2;let token={value:"",depth:0,isGlob:false};const eos2=()=>index>=
 length2;const peek=()=>str.charCodeAt(index+1);const advance=()=>{prev=code2;return str.charCodeAt(++index)};while(index<
@@ -16217,10 +15524,10 @@ token.isBrace=true;isGlob=token.isGlob=true;finished=true;if(scanToEnd===true){c
 CHAR_COMMA){isBrace=token.isBrace=true;isGlob=token.isGlob=true;finished=true;if(scanToEnd===true){continue}break}if(code2===
 CHAR_RIGHT_CURLY_BRACE){braces--;if(braces===0){braceEscaped=false;isBrace=token.isBrace=true;finished=true;break}}}if(scanToEnd===
 true){continue}break}if(code2===CHAR_FORWARD_SLASH){slashes.push(index);tokens.push(token);token={value:"",depth:0,isGlob:false};
-if(finished===true)continue;if(prev===CHAR_DOT&&index===start3+1){start3+=2;continue}lastIndex=index+1;continue}if(opts.
+if(finished===true)continue;if(prev===CHAR_DOT&&index===start2+1){start2+=2;continue}lastIndex=index+1;continue}if(opts.
 noext!==true){const isExtglobChar=code2===CHAR_PLUS||code2===CHAR_AT||code2===CHAR_ASTERISK||code2===CHAR_QUESTION_MARK||
 code2===CHAR_EXCLAMATION_MARK;if(isExtglobChar===true&&peek()===CHAR_LEFT_PARENTHESES){isGlob=token.isGlob=true;isExtglob=
-token.isExtglob=true;finished=true;if(code2===CHAR_EXCLAMATION_MARK&&index===start3){negatedExtglob=true}if(scanToEnd===
+token.isExtglob=true;finished=true;if(code2===CHAR_EXCLAMATION_MARK&&index===start2){negatedExtglob=true}if(scanToEnd===
 true){let parens=0;while(eos2()!==true&&(code2=advance())){if(code2===CHAR_BACKWARD_SLASH){backslashes=token.backslashes=
 true;advance();continue}if(code2===CHAR_LEFT_PARENTHESES){parens++;continue}if(code2===CHAR_RIGHT_PARENTHESES&&--parens===
 0){finished=true;break}}continue}break}}if(code2===CHAR_ASTERISK){if(prev===CHAR_ASTERISK)isGlobstar=token.isGlobstar=true;
@@ -16228,21 +15535,21 @@ isGlob=token.isGlob=true;finished=true;if(scanToEnd===true){continue}break}if(co
 true;finished=true;if(scanToEnd===true){continue}break}if(code2===CHAR_LEFT_SQUARE_BRACKET){while(eos2()!==true&&(next=advance())){
 if(next===CHAR_BACKWARD_SLASH){backslashes=token.backslashes=true;advance();continue}if(next===CHAR_RIGHT_SQUARE_BRACKET){
 isBracket=token.isBracket=true;isGlob=token.isGlob=true;finished=true;break}}if(scanToEnd===true){continue}break}if(opts.
-nonegate!==true&&code2===CHAR_EXCLAMATION_MARK&&index===start3){negated=token.negated=true;start3++;continue}if(opts.noparen!==
+nonegate!==true&&code2===CHAR_EXCLAMATION_MARK&&index===start2){negated=token.negated=true;start2++;continue}if(opts.noparen!==
 true&&code2===CHAR_LEFT_PARENTHESES){isGlob=token.isGlob=true;if(scanToEnd===true){let parens=1;while(eos2()!==true&&(code2=
 advance())){if(code2===CHAR_BACKWARD_SLASH){backslashes=token.backslashes=true;advance();continue}if(code2===CHAR_LEFT_PARENTHESES){
 parens++;continue}if(code2===CHAR_RIGHT_PARENTHESES&&--parens===0){finished=true;break}}continue}break}if(isGlob===true){
 finished=true;if(scanToEnd===true){continue}break}}if(opts.noext===true){isExtglob=false;isGlob=false}let base2=str;let prefix="";
-let glob2="";if(start3>0){prefix=str.slice(0,start3);str=str.slice(start3);lastIndex-=start3}if(base2&&isGlob===true&&lastIndex>
+let glob2="";if(start2>0){prefix=str.slice(0,start2);str=str.slice(start2);lastIndex-=start2}if(base2&&isGlob===true&&lastIndex>
 0){base2=str.slice(0,lastIndex);glob2=str.slice(lastIndex)}else if(isGlob===true){base2="";glob2=str}else{base2=str}if(base2&&
 base2!==""&&base2!=="/"&&base2!==str){if(isPathSeparator(base2.charCodeAt(base2.length-1))){base2=base2.slice(0,-1)}}if(opts.
 unescape===true){if(glob2)glob2=utils.removeBackslashes(glob2);if(base2&&backslashes===true){base2=utils.removeBackslashes(
-base2)}}const state={prefix,input,start:start3,base:base2,glob:glob2,isBrace,isBracket,isGlob,isExtglob,isGlobstar,negated,
+base2)}}const state={prefix,input,start:start2,base:base2,glob:glob2,isBrace,isBracket,isGlob,isExtglob,isGlobstar,negated,
 negatedExtglob};if(opts.tokens===true){state.maxDepth=0;if(!isPathSeparator(code2)){tokens.push(token)}state.tokens=tokens}
 if(opts.parts===true||opts.tokens===true){let prevIndex;for(let idx=0;idx<slashes.length;idx++){const n3=prevIndex!==void 0?
-prevIndex+1:start3;const i2=slashes[idx];const value4=input.slice(n3,i2);if(opts.tokens){if(idx===0&&start3!==0){tokens[idx].
+prevIndex+1:start2;const i2=slashes[idx];const value4=input.slice(n3,i2);if(opts.tokens){if(idx===0&&start2!==0){tokens[idx].
 isPrefix=true;tokens[idx].value=prefix}else{tokens[idx].value=value4}depth(tokens[idx]);state.maxDepth+=tokens[idx].depth}
-if(i2>=start3){parts.push(value4);prevIndex=i2}}const n2=prevIndex!==void 0?prevIndex+1:start3;const value3=input.slice(
+if(i2>=start2){parts.push(value4);prevIndex=i2}}const n2=prevIndex!==void 0?prevIndex+1:start2;const value3=input.slice(
 n2);parts.push(value3);if(opts.tokens&&prevIndex&&prevIndex+1<input.length){tokens[tokens.length-1].value=value3;depth(tokens[tokens.
 length-1]);state.maxDepth+=tokens[tokens.length-1].depth}state.slashes=slashes;state.parts=parts}return state};module.exports=
 scan2}});var require_parse2=__commonJS({"node_modules/picomatch/lib/parse.js"(exports,module){"use strict";var constants7=require_constants6();
@@ -17214,8 +16521,8 @@ continue}value3+=String.fromCharCode(code3)}continue parameter}const valueStart=
 if(parameters2[key]===void 0){const valueEnd=trailingOWS(header,valueStart,index);parameters2[key]=header.slice(valueStart,
 valueEnd)}continue parameter}index++}}return{type,index,parameters:parameters2}}function skipValue(str,index,len,stopChar){
 while(index<len){const code2=str.charCodeAt(index);if(code2===SEMI||code2===stopChar)break;index++}return index}function skipOWS(header,index,len){
-while(index<len){const char=header.charCodeAt(index);if(char!==SP&&char!==HTAB)break;index++}return index}function trailingOWS(header,start3,end2){
-while(end2>start3){const char=header.charCodeAt(end2-1);if(char!==SP&&char!==HTAB)break;end2--}return end2}function qstring(str){
+while(index<len){const char=header.charCodeAt(index);if(char!==SP&&char!==HTAB)break;index++}return index}function trailingOWS(header,start2,end2){
+while(end2>start2){const char=header.charCodeAt(end2-1);if(char!==SP&&char!==HTAB)break;end2--}return end2}function qstring(str){
 if(TOKEN_REGEXP.test(str))return str;if(TEXT_REGEXP.test(str))return`"${str.replace(QUOTE_REGEXP,"\\$&")}"`;throw new TypeError(
 `Invalid parameter value: ${str}`)}}});var intRegex,noiseValue,originalStringify,originalParse,customFormat,bigIntsStringify,noiseStringify,isUnstringifiable,isRawJSON,
 stringifyIteratively,JSONStringify,featureCache,isContextSourceSupported,convertMarkedBigIntsReviver,JSONParseV2,MAX_INT,
@@ -18252,10 +17559,10 @@ this.Events.trigger("created",limiter,key);return limiter})()}async deleteKey(ke
 instances[key];if(this.connection){deleted=await this.connection.__runCommand__(["del",...Scripts$1.allKeys(`${this.id}-${key}`)])}
 if(instance!=null){delete this.instances[key];await instance.disconnect()}return instance!=null||deleted>0}limiters(){var k,
 ref,results,v;ref=this.instances;results=[];for(k in ref){v=ref[k];results.push({key:k,limiter:v})}return results}keys(){
-return Object.keys(this.instances)}async clusterKeys(){var cursor,end2,found2,i2,k,keys,len,next,start3;if(this.connection==
-null){return this.Promise.resolve(this.keys())}keys=[];cursor=null;start3=`b_${this.id}-`.length;end2="_settings".length;
+return Object.keys(this.instances)}async clusterKeys(){var cursor,end2,found2,i2,k,keys,len,next,start2;if(this.connection==
+null){return this.Promise.resolve(this.keys())}keys=[];cursor=null;start2=`b_${this.id}-`.length;end2="_settings".length;
 while(cursor!==0){[next,found2]=await this.connection.__runCommand__(["scan",cursor!=null?cursor:0,"match",`b_${this.id}\
--*_settings`,"count",1e4]);cursor=~~next;for(i2=0,len=found2.length;i2<len;i2++){k=found2[i2];keys.push(k.slice(start3,-end2))}}
+-*_settings`,"count",1e4]);cursor=~~next;for(i2=0,len=found2.length;i2<len;i2++){k=found2[i2];keys.push(k.slice(start2,-end2))}}
 return keys}_startAutoCleanup(){var base2;clearInterval(this.interval);return typeof(base2=this.interval=setInterval(async()=>{
 var e2,k,ref,results,time3,v;time3=Date.now();ref=this.instances;results=[];for(k in ref){v=ref[k];try{if(await v._store.
 __groupCheck__(time3)){results.push(this.deleteKey(k))}else{results.push(void 0)}}catch(error3){e2=error3;results.push(v.
@@ -18403,13 +17710,13 @@ retryAfterBaseValue:1e3,id},octokitOptions.throttle);if(typeof state.onSecondary
             onRateLimit: (retryAfter, options) => {/* ... */}
           }
         })
-    `)}let initialized=false;const initializeBottleneck=()=>{if(initialized){return}initialized=true;if(groups2.global==
-null){createGroups(Bottleneck2,common)}state.global=state.global??groups2.global;state.auth=state.auth??groups2.auth;state.
-search=state.search??groups2.search;state.write=state.write??groups2.write;state.notifications=state.notifications??groups2.
-notifications;state.retryLimiter=state.retryLimiter??new Bottleneck2;const events={};const emitter=new Bottleneck2.Events(
-events);events.on("secondary-limit",state.onSecondaryRateLimit);events.on("rate-limit",state.onRateLimit);events.on("err\
-or",e2=>octokit.log.warn("Error in throttling-plugin limit handler",e2));state.retryLimiter.on("failed",async function(error3,info){
-const[state2,request5,options]=info.args;const{pathname}=new URL(options.url,"http://github.test");const shouldRetryGraphQL=pathname.
+    `)}let initialized=false;const initializeBottleneck=()=>{if(initialized){return}initialized=true;if(groups.global==null){
+createGroups(Bottleneck2,common)}state.global=state.global??groups.global;state.auth=state.auth??groups.auth;state.search=
+state.search??groups.search;state.write=state.write??groups.write;state.notifications=state.notifications??groups.notifications;
+state.retryLimiter=state.retryLimiter??new Bottleneck2;const events={};const emitter=new Bottleneck2.Events(events);events.
+on("secondary-limit",state.onSecondaryRateLimit);events.on("rate-limit",state.onRateLimit);events.on("error",e2=>octokit.
+log.warn("Error in throttling-plugin limit handler",e2));state.retryLimiter.on("failed",async function(error3,info){const[
+state2,request5,options]=info.args;const{pathname}=new URL(options.url,"http://github.test");const shouldRetryGraphQL=pathname.
 startsWith("/graphql")&&error3.status!==401;if(!(shouldRetryGraphQL||error3.status===403||error3.status===429)){return}const retryCount=~~request5.
 retryCount;request5.retryCount=retryCount;options.request.retryCount=retryCount;const{wantRetry,retryAfter=0}=await(async function(){
 if(/\bsecondary rate\b/i.test(error3.message)){const retryAfter2=Number(error3.response.headers["retry-after"])||state2.
@@ -18420,7 +17727,7 @@ it-remaining"]==="0"||(error3.response.data?.errors??[]).some(error22=>error22.t
 now())/1e3)+1,0);const wantRetry2=await emitter.trigger("rate-limit",retryAfter2,options,octokit,retryCount);return{wantRetry:wantRetry2,
 retryAfter:retryAfter2}}return{}})();if(wantRetry){request5.retryCount++;return retryAfter*state2.retryAfterBaseValue}})};
 octokit.hook.wrap("request",(request5,options)=>{initializeBottleneck();return wrapRequest2(state,request5,options)});return{}}
-var import_light2,VERSION8,noop4,triggers_notification_paths_default,regex,triggersNotification,groups2,createGroups;var init_dist_bundle7=__esm(
+var import_light2,VERSION8,noop4,triggers_notification_paths_default,regex,triggersNotification,groups,createGroups;var init_dist_bundle7=__esm(
 {"node_modules/@octokit/plugin-throttling/dist-bundle/index.js"(){import_light2=__toESM(require_light(),1);VERSION8="0.0\
 .0-development";noop4=()=>Promise.resolve();triggers_notification_paths_default=["/orgs/{org}/invitations","/orgs/{org}/\
 invitations/{invitation_id}","/orgs/{org}/teams/{team_slug}/discussions","/orgs/{org}/teams/{team_slug}/discussions/{dis\
@@ -18431,11 +17738,11 @@ pulls","/repos/{owner}/{repo}/pulls/{pull_number}/comments","/repos/{owner}/{rep
 _id}/replies","/repos/{owner}/{repo}/pulls/{pull_number}/merge","/repos/{owner}/{repo}/pulls/{pull_number}/requested_rev\
 iewers","/repos/{owner}/{repo}/pulls/{pull_number}/reviews","/repos/{owner}/{repo}/releases","/teams/{team_id}/discussio\
 ns","/teams/{team_id}/discussions/{discussion_number}/comments"];regex=routeMatcher(triggers_notification_paths_default);
-triggersNotification=regex.test.bind(regex);groups2={};createGroups=function(Bottleneck2,common){groups2.global=new Bottleneck2.
-Group({id:"octokit-global",maxConcurrent:10,...common});groups2.auth=new Bottleneck2.Group({id:"octokit-auth",maxConcurrent:1,
-...common});groups2.search=new Bottleneck2.Group({id:"octokit-search",maxConcurrent:1,minTime:2e3,...common});groups2.write=
-new Bottleneck2.Group({id:"octokit-write",maxConcurrent:1,minTime:1e3,...common});groups2.notifications=new Bottleneck2.
-Group({id:"octokit-notifications",maxConcurrent:1,minTime:3e3,...common})};throttling.VERSION=VERSION8;throttling.triggersNotification=
+triggersNotification=regex.test.bind(regex);groups={};createGroups=function(Bottleneck2,common){groups.global=new Bottleneck2.
+Group({id:"octokit-global",maxConcurrent:10,...common});groups.auth=new Bottleneck2.Group({id:"octokit-auth",maxConcurrent:1,
+...common});groups.search=new Bottleneck2.Group({id:"octokit-search",maxConcurrent:1,minTime:2e3,...common});groups.write=
+new Bottleneck2.Group({id:"octokit-write",maxConcurrent:1,minTime:1e3,...common});groups.notifications=new Bottleneck2.Group(
+{id:"octokit-notifications",maxConcurrent:1,minTime:3e3,...common})};throttling.VERSION=VERSION8;throttling.triggersNotification=
 triggersNotification}});import*as os from"os";function toCommandValue(input){if(input===null||input===void 0){return""}else if(typeof input==="string"||input instanceof
 String){return input}return JSON.stringify(input)}function toCommandProperties(annotationProperties){if(!Object.keys(annotationProperties).
 length){return{}}return{title:annotationProperties.title,file:annotationProperties.file,line:annotationProperties.startLine,
@@ -18531,7 +17838,7 @@ const members3=[];const taken2=new Set;for(const[key,member2]of Object.entries(v
 key);let unique=shown3;for(let number4=2;taken2.has(unique);number4+=1)unique=`${shown3} ${number4}`;taken2.add(unique);
 const redacted=redactValue(member2,redactor);isSame4&&=unique===key&&redacted===member2;members3.push([unique,redacted])}
 return isSame4?value3:Object.fromEntries(members3)}function redactSamples(samples,redactor){return new Map([...samples].
-map(([address2,named6])=>[redactAddress(address2,redactor),named6.map(sample=>redactSample(sample,redactor))]))}function redactSample({
+map(([address2,named5])=>[redactAddress(address2,redactor),named5.map(sample=>redactSample(sample,redactor))]))}function redactSample({
 name:name2,file,data:data3},redactor){return{name:redactor.redactFile(name2),file:redactor.redactFile(file),data:mapValues(
 {...data3},value3=>redactValue(value3,redactor))}}function redactResult(result,redactor){const{undoing}=result;return{...result,
 ...undoing===void 0?{}:{undoing:{...undoing,left:undoing.left.map(one=>redactLeft(one,redactor))}},results:result.results.
@@ -18733,9 +18040,9 @@ signs?.resets===true):void 0}function mayHarm({traits:traits5}){return Object.va
 true)}init_extended();init_kinds();function namesOf(observed,state){const all=new Map;const tell=(told5={})=>{for(const[id,name2]of Object.
 entries(told5))all.set(id,name2)};for(const{kind,fields:fields3,left}of Object.values(state.resources)){const{names:names3}=kindOf(
 kind);if(names3===void 0)continue;tell(names3(fields3));if(left!==void 0)tell(names3(left.fields))}for(const{names:names3}of observed)
-tell(names3);return all}function withLabel(change2,live,names3){const{kind,apply}=change2;const called2=live?.called??kindOf(
-kind).called?.(apply.before);const{label:label2}=labelled2(change2,called2,names3);return label2===void 0?change2:extended2(
-change2,{label:label2})}function labelled2({kind:name2,address:address2,apply:{identity:identity2}},called2,names3){const label2=called2??
+tell(names3);return all}function withLabel(change2,live,names3){const{kind,apply}=change2;const called=live?.called??kindOf(
+kind).called?.(apply.before);const{label:label2}=labelled2(change2,called,names3);return label2===void 0?change2:extended2(
+change2,{label:label2})}function labelled2({kind:name2,address:address2,apply:{identity:identity2}},called,names3){const label2=called??
 names3.get(identity2[kindOf(name2).within??""]??"");return label2===void 0||address2===`${name2}/${label2}`?{}:{label:label2}}init_values();init_fields();init_kinds();function movedSince(planned,now){if(now.action==="blocked")return[now.reason??"\
 it is blocked now"];const paths=new Set([...planned.fields,...now.fields].map(({path})=>path));const moved2=[...paths].filter(
 path=>!isAsShown(fieldAt(planned,path),fieldAt(now,path)));const decisive=(kindOf(planned.kind).decisive??[]).filter(field2=>!same(
@@ -18801,31 +18108,31 @@ shown3)||other!==void 0&&holdsSensitive(other))return"(sensitive)";const text6=s
 length<=BRIEF?text6:`${text6.slice(0,BRIEF)}\u2026 (${text6.length} characters)`}function aimOf({action:action2,apply:{before,expected}}){return{action:action2,before,expected}}var SHOWN="as reading it\
  back shows";var NOBODY_KNOWS="was sent, and nobody can tell whether it was done";function judge(kind,aim,live){const nothing3={
 different:[],differing:[],unverified:[],lost:{},begun:false};const done2={...nothing3,verdict:"done",sentence:`was done,\
- ${SHOWN}`};const notDone={...nothing3,verdict:"not-done",sentence:`was not done, ${SHOWN}`};const unseen2={...nothing3,
-verdict:"unseen",sentence:NOBODY_KNOWS};if(live===void 0)return unseen2;switch(aim.action){case"adopt":return done2;case"\
-regenerate":{const{field:field2=""}=kind.regeneration??{};const{[field2]:before}=aim.before;const{[field2]:now}=live.fields;
-return typeof before==="string"&&typeof now==="string"&&before!==now?done2:unseen2}case"delete":return kind.deletion?.exists(
-live)===true?notDone:done2;default:return judgeUpdate(kind,aim,live)}}function judgeUpdate(kind,{before,expected},live){
-if(!live.exists){const sentence2=`left nothing that could be read: the ${kind.noun} is not there`;const different=["it i\
-s not there"];return{verdict:"part",different,differing:different,unverified:[],lost:{},begun:false,sentence:sentence2}}
-const now=live.fields;const parts=Object.entries(expected).flatMap(([field2,asked])=>partsOf3(kind,field2,asked,before,now));
-const lost3=kind.lost?.({before,asked:expected,now})??{};const off=parts.filter(({part:part2})=>part2.verdict==="differe\
-nt");const wished=parts.filter(({changes})=>changes);const begun=wished.some(({part:part2})=>part2.verdict==="same");const kept3=off.
-filter(({changes})=>changes);const found2={different:kept3.map(({part:part2})=>sentenceOf(part2)),differing:kept3.map(({
-part:part2})=>part2.path),unverified:parts.filter(({part:part2})=>part2.verdict==="unknown").map(({part:part2})=>part2.path),
-lost:lost3,begun};const isWhole=Object.keys(lost3).length===0;if(off.length===0&&isWhole){return found2.unverified.length===
-0?{...found2,verdict:"done",sentence:`was done, ${SHOWN}`}:{...found2,verdict:"unseen",sentence:NOBODY_KNOWS}}if(found2.
-different.length===0&&isWhole&&wished.length>0){return{...found2,verdict:"done",sentence:`was done, ${SHOWN}`}}const neither=wished.
-filter(({part:part2,kept:kept4})=>part2.verdict==="different"&&!kept4);if(!begun&&isWhole&&neither.length===0){return{...found2,
-verdict:"not-done",sentence:`was not done, ${SHOWN}`}}const paths=which=>which.map(({part:part2})=>part2.path).join(", ");
-const shown3=[...begun?[`as asked: ${paths(wished.filter(({part:part2})=>part2.verdict==="same"))}`]:[],...neither.length>
-0?[`neither as asked nor as before: ${paths(neither)}`]:[],...isWhole?[]:[`lost: ${namesOfLost(lost3)}`]];return{...found2,
-verdict:"part",sentence:`was not done as a whole, ${SHOWN} (${shown3.join("; ")})`}}function partsOf3(kind,field2,asked,before,now){
-const type=kind.fields[field2]??value;const was=new Map(contrast(type,field2,asked,before[field2]).map(part2=>[part2.path,
-part2]));const since=new Map(before[field2]===void 0?[]:contrast(type,field2,before[field2],now[field2]).map(part2=>[part2.
-path,part2]));return contrast(type,field2,asked,now[field2]).map(part2=>{const first=was.get(part2.path);const changes=first===
-void 0?part2.type.type!=="map":first.verdict!=="same";const shown3=since.get(part2.path)?.verdict;const absent=shown3===
-void 0&&part2.type.type==="map"&&before[field2]!==void 0;return{part:part2,changes,kept:shown3==="same"||absent}})}import{setTimeout as sleep}from"node:timers/promises";var noProgress={phase(){},step(){},end(){}};function withoutHarm(progress){let failed=false;const fail=()=>{failed=true};
+ ${SHOWN}`};const notDone={...nothing3,verdict:"not-done",sentence:`was not done, ${SHOWN}`};const unseen={...nothing3,verdict:"\
+unseen",sentence:NOBODY_KNOWS};if(live===void 0)return unseen;switch(aim.action){case"adopt":return done2;case"regenerat\
+e":{const{field:field2=""}=kind.regeneration??{};const{[field2]:before}=aim.before;const{[field2]:now}=live.fields;return typeof before===
+"string"&&typeof now==="string"&&before!==now?done2:unseen}case"delete":return kind.deletion?.exists(live)===true?notDone:
+done2;default:return judgeUpdate(kind,aim,live)}}function judgeUpdate(kind,{before,expected},live){if(!live.exists){const sentence2=`\
+left nothing that could be read: the ${kind.noun} is not there`;const different=["it is not there"];return{verdict:"part",
+different,differing:different,unverified:[],lost:{},begun:false,sentence:sentence2}}const now=live.fields;const parts=Object.
+entries(expected).flatMap(([field2,asked])=>partsOf3(kind,field2,asked,before,now));const lost3=kind.lost?.({before,asked:expected,
+now})??{};const off=parts.filter(({part:part2})=>part2.verdict==="different");const wished=parts.filter(({changes})=>changes);
+const begun=wished.some(({part:part2})=>part2.verdict==="same");const kept3=off.filter(({changes})=>changes);const found2={
+different:kept3.map(({part:part2})=>sentenceOf(part2)),differing:kept3.map(({part:part2})=>part2.path),unverified:parts.
+filter(({part:part2})=>part2.verdict==="unknown").map(({part:part2})=>part2.path),lost:lost3,begun};const isWhole=Object.
+keys(lost3).length===0;if(off.length===0&&isWhole){return found2.unverified.length===0?{...found2,verdict:"done",sentence:`\
+was done, ${SHOWN}`}:{...found2,verdict:"unseen",sentence:NOBODY_KNOWS}}if(found2.different.length===0&&isWhole&&wished.
+length>0){return{...found2,verdict:"done",sentence:`was done, ${SHOWN}`}}const neither=wished.filter(({part:part2,kept:kept4})=>part2.
+verdict==="different"&&!kept4);if(!begun&&isWhole&&neither.length===0){return{...found2,verdict:"not-done",sentence:`was\
+ not done, ${SHOWN}`}}const paths=which=>which.map(({part:part2})=>part2.path).join(", ");const shown3=[...begun?[`as as\
+ked: ${paths(wished.filter(({part:part2})=>part2.verdict==="same"))}`]:[],...neither.length>0?[`neither as asked nor as \
+before: ${paths(neither)}`]:[],...isWhole?[]:[`lost: ${namesOfLost(lost3)}`]];return{...found2,verdict:"part",sentence:`\
+was not done as a whole, ${SHOWN} (${shown3.join("; ")})`}}function partsOf3(kind,field2,asked,before,now){const type=kind.
+fields[field2]??value;const was=new Map(contrast(type,field2,asked,before[field2]).map(part2=>[part2.path,part2]));const since=new Map(
+before[field2]===void 0?[]:contrast(type,field2,before[field2],now[field2]).map(part2=>[part2.path,part2]));return contrast(
+type,field2,asked,now[field2]).map(part2=>{const first=was.get(part2.path);const changes=first===void 0?part2.type.type!==
+"map":first.verdict!=="same";const shown3=since.get(part2.path)?.verdict;const absent=shown3===void 0&&part2.type.type===
+"map"&&before[field2]!==void 0;return{part:part2,changes,kept:shown3==="same"||absent}})}import{setTimeout as sleep}from"node:timers/promises";var noProgress={phase(){},step(){},end(){}};function withoutHarm(progress){let failed=false;const fail=()=>{failed=true};
 const tell=telling=>{if(failed)return;try{Promise.resolve(telling()).catch(fail)}catch{fail()}};return{phase:(name2,total)=>tell(
 ()=>progress.phase(name2,total)),begin:address2=>tell(()=>progress.begin?.(address2)),retry:again=>tell(()=>progress.retry?.(
 again)),step:done2=>tell(()=>progress.step(done2)),end:how=>tell(()=>progress.end(how))}}init_values();init_p_limit();init_settle();init_fields();init_kinds();init_references();init_rules();init_once();var always=()=>true;function stoppable(reader,signal){const stop=once(()=>interrupted("nothing more was asked"));const goOn=()=>{
@@ -18957,7 +18264,7 @@ length===0||replan.observedAt>=since)return planned;let change2;try{change2=awai
 const failures=failuresIn(failure2);if(!failures.every(isExpected))throw failure2;for(const one of failures)if(one instanceof
 ServerFailure)this.#remember(one,void 0);const why=failures.map(({message})=>message).join("; ");return`not sent: what i\
 s there now could not be read: ${why}`}if(change2===void 0)return planned;const moved2=movedSince(planned,change2);const other=change2.
-requests.filter(request5=>!planned.requests.some(named6=>isSame(named6,request5)));if(moved2.length===0&&other.length>0){
+requests.filter(request5=>!planned.requests.some(named5=>isSame(named5,request5)));if(moved2.length===0&&other.length>0){
 const names3=other.map(({operation})=>operations[operation].title).join(", ");return`not sent, stale: what is there now \
 takes a request that the plan did not name (${names3}); plan again, and review it`}if(moved2.length===0)return{...change2,
 apply:{...change2.apply,managed:planned.apply.managed}};return`not sent, stale: it was changed on the server since the p\
@@ -18973,8 +18280,8 @@ void 0&&written3.traits[this.#options.profile.name].protects===true)return;this.
 status!=="applied")this.#unsucceeded.add(planned.kind);this.#outcomes.set(planned,outcome3);this.#hear(planned,outcome3.
 after??{});await this.#guard(()=>this.#options.recorder.settled(sent,outcome3));const{status,error:error3,gist}=outcome3;
 const{address:address2}=planned;this.#options.progress.step({address:address2,status,error:error3,...gist===void 0?{}:{gist}})}#hear(planned,after2){
-const kind=kindOf(planned.kind);const called2=kind.naming===void 0?kind.called?.(after2):void 0;if(called2!==void 0)this.#called.
-set(planned,called2);for(const[id,name2]of Object.entries(kind.names?.(after2)??{}))this.#names.set(id,name2)}async#guard(write2){
+const kind=kindOf(planned.kind);const called=kind.naming===void 0?kind.called?.(after2):void 0;if(called!==void 0)this.#called.
+set(planned,called);for(const[id,name2]of Object.entries(kind.names?.(after2)??{}))this.#names.set(id,name2)}async#guard(write2){
 try{await write2()}catch(failure2){this.#stop??=failure2 instanceof ProblemsError&&failure2.problems.some(({code:code2})=>code2===
 "locked")?"not sent: the lock of the state was lost":"not sent: the journal could not be written";throw failure2}}};function isSame(one,other){
 const path=({operation,params})=>operationPath(operation,params);return one.operation===other.operation&&path(one)===path(
@@ -19085,64 +18392,30 @@ if(live?.exists===false){warnings.push({code:"not-there",message:`the server has
 ke it all the same`})}for(const{path,type,verdict}of parts){if(type.type!=="set"||verdict!=="unknown")continue;warnings.
 push({code:"unknown-set",message:`the present ${path} aren't known: what is there and not in the manifest will be lost`})}
 return warnings}init_problems();init_kinds();function emailsIn(declared){return declared.flatMap(template2=>{const{email:email3}=kindOf(template2.kind);
-return email3===void 0||template2.absent?[]:[{template:template2,email:email3}]})}init_kinds();init_zod();var families={"apple-mail":"Apple Mail",gmail:"Gmail",outlook:"Outlook",yahoo:"Yahoo! Mail",aol:"AOL","samsung-email":"S\
-amsung Email",thunderbird:"Thunderbird",fastmail:"Fastmail",gmx:"GMX",hey:"HEY","ionos-1and1":"1&1",laposte:"LaPoste.net",
-"mail-ru":"Mail.ru",orange:"Orange",protonmail:"Proton Mail",sfr:"SFR","web-de":"WEB.DE"};var platforms={android:"Androi\
-d","desktop-webmail":"web",ios:"iOS",macos:"macOS","mobile-webmail":"mobile web","outlook-com":"Outlook.com",windows:"Wi\
-ndows","windows-mail":"Windows Mail"};var tested=[...["apple-mail.ios","apple-mail.macos"],...["gmail.desktop-webmail","\
-gmail.ios","gmail.android","gmail.mobile-webmail"],...["outlook.outlook-com","outlook.macos","outlook.ios","outlook.andr\
-oid","outlook.windows"],...["outlook.windows-mail","yahoo.desktop-webmail","yahoo.ios","yahoo.android"],...["aol.desktop\
--webmail","aol.ios","aol.android","samsung-email.android","thunderbird.macos"],...["fastmail.desktop-webmail","gmx.deskt\
-op-webmail","gmx.ios","gmx.android","hey.desktop-webmail"],...["ionos-1and1.desktop-webmail","ionos-1and1.android","lapo\
-ste.desktop-webmail"],...["mail-ru.desktop-webmail","orange.desktop-webmail","orange.ios","orange.android"],...["protonm\
-ail.desktop-webmail","protonmail.ios","protonmail.android","sfr.desktop-webmail"],...["sfr.ios","sfr.android","web-de.de\
-sktop-webmail","web-de.ios","web-de.android"]];var former=["gmail.mobile-webmail","outlook.windows-mail"];var programNames=[
-...Object.keys(families),...tested];var usualPrograms=["apple-mail","gmail","outlook.outlook-com","outlook.macos","outlo\
-ok.ios","outlook.android"];function platformsOf(names3){return new Set(names3.flatMap(name2=>name2.includes(".")?[name2]:
-tested.filter(one=>one.startsWith(`${name2}.`)&&!former.includes(one))))}function programsInWords(versions){const words7=Object.
-entries(families).flatMap(([family,name2])=>{const own5=tested.filter(one=>one.startsWith(`${family}.`)&&versions.has(one));
-if(own5.length===0)return[];const dates=own5.map(one=>versions.get(one)??"").filter(isDate);const where=own5.map(one=>{const version3=versions.
-get(one)??"";const platform=platforms[one.slice(family.length+1)]??"";return isDate(version3)?platform:`${platform} ${version3}`});
-const newest=dates.toSorted().at(-1);return[`${name2} (${[...where,...newest===void 0?[]:[`tested ${newest}`]].join(", ")}\
-)`]});const last=words7.pop()??"";return words7.length===0?last:`${words7.join(", ")} and ${last}`}function isDate(version3){
-return/^\d{4}-\d\d$/.test(version3)}var checkDescriptions={"lost-placeholder":"A placeholder that the live body has and the new one lost.","template-syntax":"\
-A body that does not parse as a Mustache template, such as one with an open section.","body-too-large":"A body beyond th\
-e limits of what idops checks and renders, or a live one that the new one could not be compared with.","placeholder-mism\
-atch":"Text and HTML with different placeholders.","unknown-placeholder":"A placeholder that no server is known to fill \
-in for this type of email.","html-script":"HTML that runs scripts or embeds other documents, which mail clients remove o\
-r distrust.","html-too-large":"HTML of more than 102 KB, where mail clients clip.","html-charset":"HTML without a declar\
-ed character set, or with another one than UTF-8.","html-nesting":"HTML that is nested deeper than browsers and mail cli\
-ents go, or that makes them repeat elements without end.","image-without-alt":"Images without a text for readers who do \
-not see them.","low-contrast":"Text that is hard to read, since its colour is too near to that behind it.","mail-program\
-s":"HTML and CSS that the mail programs that matter do not understand.","insecure-link":"Addresses that begin with http:\
-, which anybody on the way can read and change."};var checkCodes=Object.keys(checkDescriptions);var level2=code2=>_enum(
-["error","warning","off"]).optional().meta({description:checkDescriptions[code2],examples:["error"],default:"warning"});
-var checksSchema=strictObject({"lost-placeholder":level2("lost-placeholder"),"template-syntax":level2("template-syntax"),
-"body-too-large":level2("body-too-large"),"placeholder-mismatch":level2("placeholder-mismatch"),"unknown-placeholder":level2(
-"unknown-placeholder"),"html-script":level2("html-script"),"html-too-large":level2("html-too-large"),"html-charset":level2(
-"html-charset"),"html-nesting":level2("html-nesting"),"image-without-alt":level2("image-without-alt"),"low-contrast":level2(
-"low-contrast"),"mail-programs":level2("mail-programs"),"insecure-link":level2("insecure-link")}).meta({description:"Wha\
-t is made of findings in email bodies: each can be an error, a warning or off.",examples:[{"html-script":"error","image-\
-without-alt":"off"}]});var emailSchema=strictObject({programs:array(_enum(programNames)).optional().meta({description:"T\
-he mail programs that matter, each on all platforms (gmail) or on one (gmail.ios). None, and HTML is not checked for the\
-m.",examples:[["gmail","outlook","apple-mail"]],default:[...usualPrograms]}),placeholders:array(string2().regex(/^[^\s{}<>]+$/,
-"must be the name of a placeholder, without braces")).optional().meta({description:'Placeholders that the server fills i\
-n beside those that idops knows; "company.*" is all below company.',examples:[["support_url","company.*"]]})}).meta({description:"\
-What is known of those who fill in and show the emails, for the checks.",examples:[{programs:["gmail","outlook","apple-m\
-ail"]}]});function levelOf(code2,settings){return settings[code2]??"warning"}init_known();async function loadMailSupport(programs){const wanted=platformsOf(programs);const{supportLines:supportLines2,supportPrograms:supportPrograms2}=await Promise.resolve().then(()=>(init_support_data(),support_data_exports));
-const columns=supportPrograms2.trim().split("\n");const support=new Map;for(const line of supportLines2.trim().split("\n")){
-const[words7="",results=""]=line.split("||");const[feature="",...signs]=words7.split("|");const versions=new Map;for(const result of results.
-split(" ")){const[column="",version3=""]=result.split(":");const program2=columns[Number.parseInt(column,36)]??"";if(wanted.
-has(program2))versions.set(program2,version3)}if(versions.size===0)continue;const unsupported2={feature,programs:programsInWords(
-versions)};for(const sign of signs)support.set(sign,unsupported2)}return support}async function bodyChecks(project,declared){const levels3=project.checks();const{programs=usualPrograms,placeholders:placeholders2}=project.
-email();const emails=emailsIn(declared);if(emails.length===0)return{levels:levels3,placeholders:placeholders2};const{checkTemplate:checkTemplate2}=await Promise.resolve().then(()=>(init_checks3(),checks_exports3));
-const hasHtml=emails.some(({template:template2,email:email3})=>typeof template2.fields[email3.html]==="string");const asked=hasHtml&&
-programs.length>0&&levelOf("mail-programs",levels3)!=="off";return{levels:levels3,placeholders:placeholders2,checkTemplate:checkTemplate2,
-support:asked?await loadMailSupport(programs):void 0}}function findingsOf(template2,email3,bodies2,checks){if(checks.checkTemplate===
-void 0)throw new Error("the checks were made for no template");return checks.checkTemplate({...bodies2,...knownOf2(template2,
-email3,checks)})}function knownOf2({identity:identity2},{type,placeholders:placeholders2},checks){const name2=identity2[type]??
-"";const known3=Object.hasOwn(placeholders2,name2)?new KnownPlaceholders(name2,[...placeholders2[name2]??[],...checks.placeholders??
-[]]):void 0;return{known:known3,support:checks.support}}function templateWarnings(change2,declared,checks){const{email:email3}=kindOf(change2.kind);if(email3===void 0||change2.
+return email3===void 0||template2.absent?[]:[{template:template2,email:email3}]})}init_kinds();init_zod();var checkDescriptions={"lost-placeholder":"A placeholder that the live body has and the new one lost.","templ\
+ate-syntax":"A body that does not parse as a Mustache template, such as one with an open section.","body-too-large":"A b\
+ody beyond the limits of what idops checks and renders, or a live one that the new one could not be compared with.","pla\
+ceholder-mismatch":"Text and HTML with different placeholders.","unknown-placeholder":"A placeholder that no server is k\
+nown to fill in for this type of email.","html-script":"HTML that runs scripts or embeds other documents, which mail cli\
+ents remove or distrust.","html-too-large":"HTML of more than 102 KB, where mail clients clip.","html-charset":"HTML wit\
+hout a declared character set, or with another one than UTF-8.","html-nesting":"HTML that is nested deeper than browsers\
+ and mail clients go, or that makes them repeat elements without end.","image-without-alt":"Images without a text for re\
+aders who do not see them.","insecure-link":"Addresses that begin with http:, which anybody on the way can read and chan\
+ge."};var checkCodes=Object.keys(checkDescriptions);var level2=code2=>_enum(["error","warning","off"]).optional().meta({
+description:checkDescriptions[code2],examples:["error"],default:"warning"});var checksSchema=strictObject(Object.fromEntries(
+checkCodes.map(code2=>[code2,level2(code2)]))).meta({description:"What is made of findings in email bodies: each can be \
+an error, a warning or off.",examples:[{"html-script":"error","image-without-alt":"off"}]});var emailSchema=strictObject(
+{placeholders:array(string2().regex(/^[^\s{}<>]+$/,"must be the name of a placeholder, without braces")).optional().meta(
+{description:'Placeholders that the server fills in beside those that idops knows; "company.*" is all below company.',examples:[
+["support_url","company.*"]]})}).meta({description:"What is known of the server that fills in the emails, for the checks\
+.",examples:[{placeholders:["support_url","company.*"]}]});function levelOf(code2,settings){return settings[code2]??"war\
+ning"}init_known();async function bodyChecks(project,declared){const levels3=project.checks();const{placeholders:placeholders2}=project.
+email();if(emailsIn(declared).length===0)return{levels:levels3,placeholders:placeholders2};const{checkTemplate:checkTemplate2}=await Promise.resolve().then(()=>(init_checks3(),checks_exports3));
+return{levels:levels3,placeholders:placeholders2,checkTemplate:checkTemplate2}}function findingsOf(template2,email3,bodies2,checks){
+if(checks.checkTemplate===void 0)throw new Error("the checks were made for no template");return checks.checkTemplate({...bodies2,
+known:knownOf2(template2,email3,checks)})}function knownOf2({identity:identity2},{type,placeholders:placeholders2},checks){
+const name2=identity2[type]??"";return Object.hasOwn(placeholders2,name2)?new KnownPlaceholders(name2,[...placeholders2[name2]??
+[],...checks.placeholders??[]]):void 0}function templateWarnings(change2,declared,checks){const{email:email3}=kindOf(change2.kind);if(email3===void 0||change2.
 action!=="update")return{warnings:[],errors:[]};const{before,expected}=change2.apply;const both={before:bodies(email3,before),
 after:bodies(email3,{...before,...expected})};const findings=findingsOf(declared,email3,both,checks);const told5=level3=>findings.
 filter(({code:code2,live})=>{const set2=levelOf(code2,checks.levels);return(live&&set2==="error"?"warning":set2)===level3}).
@@ -19172,16 +18445,16 @@ part2.length>end2)return false;position=found2+part2.length}return true}function
 target,address2))return true;const id=address2.split("/")[1]??"";return isUuid(id)&&matchesPattern(withSmallId(target),withSmallId(
 address2))}function withSmallId(address2){return address2.replace(/\/[^/]*/,id=>id.toLowerCase())}function isInShard({shard:shard2},kind,identity2){
 if(shard2===void 0)return true;const alone3=kindOf(kind).succession!==void 0;return shard2.index===(alone3?1:indexOf(addressOf(
-kind,identity2),shard2.count))}function isSelected({targets:targets2,kinds:kinds2},kind,addresses3){if(kinds2.length>0&&
-!kinds2.includes(kind))return false;if(targets2.length===0)return true;return targets2.some(target=>addresses3.some(address2=>matchesTarget(
-target,address2)))}function mayMatchKind({targets:targets2,kinds:kinds2},kind){if(kinds2.length>0&&!kinds2.includes(kind))
-return false;if(targets2.length===0)return true;return targets2.some(target=>{const prefix=target.split("*")[0]??"";const start3=`${kind}\
-/`;return prefix.startsWith(start3)||target.includes("*")&&start3.startsWith(prefix)})}function undocumented(kind,identity2){const nowhere2={file:"",line:1,column:1,length:1};const place2=()=>nowhere2;return{
+kind,identity2),shard2.count))}function isSelected({targets,kinds:kinds2},kind,addresses3){if(kinds2.length>0&&!kinds2.includes(
+kind))return false;if(targets.length===0)return true;return targets.some(target=>addresses3.some(address2=>matchesTarget(
+target,address2)))}function mayMatchKind({targets,kinds:kinds2},kind){if(kinds2.length>0&&!kinds2.includes(kind))return false;
+if(targets.length===0)return true;return targets.some(target=>{const prefix=target.split("*")[0]??"";const start2=`${kind}\
+/`;return prefix.startsWith(start2)||target.includes("*")&&start2.startsWith(prefix)})}function undocumented(kind,identity2){const nowhere2={file:"",line:1,column:1,length:1};const place2=()=>nowhere2;return{
 kind,identity:identity2,fields:{},absent:false,whole:[],place:nowhere2,declaredAt:{file:"",line:1},placeOf:place2,placeWithin:place2}}
 function candidates(options){const{declared,selection,prune,state}=options;const documents=ownAndAlike(declared.filter(({
-kind,identity:identity2})=>mayMean(selection,kind,identity2)),selection);const named6=new Set(declared.map(document2=>addressOf(
-document2.kind,document2.identity)));const others=Object.entries(state.resources).filter(([address2,{kind,identity:identity2}])=>!named6.
-has(address2)&&!named6.has(addressOf(kind,identity2))&&isSelected(selection,kind,[address2])&&isInShard(selection,kind,identity2));
+kind,identity:identity2})=>mayMean(selection,kind,identity2)),selection);const named5=new Set(declared.map(document2=>addressOf(
+document2.kind,document2.identity)));const others=Object.entries(state.resources).filter(([address2,{kind,identity:identity2}])=>!named5.
+has(address2)&&!named5.has(addressOf(kind,identity2))&&isSelected(selection,kind,[address2])&&isInShard(selection,kind,identity2));
 const orphans=others.flatMap(([,record2])=>{const{kind,identity:identity2,deleted,managed}=record2;if(prune&&kindOf(kind).
 deletion!==void 0&&deleted===void 0&&managed.length>0){return[{kind,identity:identity2,declared:void 0}]}return isOwed(record2,
 options)?[{kind,identity:identity2,declared:undocumented(kind,identity2),owed:true}]:[]});return[...documents,...orphans]}
@@ -19197,17 +18470,17 @@ kind).naming!==void 0)return mayMatchKind(selection,kind);return isSelected(sele
 function addresses({kind,identity:identity2},live,references){const naming2=kindOf(kind).naming?.(live===void 0?identity2:
 extended2(identity2,live.identity),references);if(naming2===void 0){const address3=addressOf(kind,identity2);return{address:address3,
 key:address3,all:[address3]}}const{address:address2,key,all}=naming2;return{address:addressOf(kind,address2),key:addressOf(
-kind,key),all:all.map(one=>addressOf(kind,one))}}function checkTargets({targets:targets2,kinds:kinds2,shard:shard2},all,{
-declared,state}){const elsewhere=shard2===void 0?[]:[...declared,...Object.values(state.resources)];const lost3=targets2.
-filter(target=>!all.some(address2=>matchesTarget(target,address2))&&!elsewhere.some(({kind,identity:identity2})=>mayMean(
-{targets:[target],kinds:kinds2},kind,identity2)));if(lost3.length===0)return;const names3=[...new Set([...all,...declared.
-map(({kind,identity:identity2})=>addressOf(kind,identity2))])];throw new ProblemsError(lost3.map(target=>{const others=kindsMeant(
-target,declared).filter(kind=>!kinds2.includes(kind));if(kinds2.length>0&&others.length>0){const named6=kinds2.map(kind=>`\
---kind ${kind}`).join(" ");return error("no-such-target",`--target ${target} matches objects of the kind ${others.join("\
- and ")} alone, which ${named6} leaves out`,[],`leave --kind out, or add ${others.map(kind=>`--kind ${kind}`).join(" ")}`)}
-return error("no-such-target",`--target ${target} matches nothing that the manifests declare${meantBy(target,names3)}`,[],
-"an address is KIND/ID, such as User/9b1d\u2026; * stands for any characters")}))}function kindsMeant(target,declared){const matching=declared.
-filter(({kind,identity:identity2})=>matchesTarget(target,addressOf(kind,identity2)));return[...new Set(matching.map(({kind})=>kind))]}
+kind,key),all:all.map(one=>addressOf(kind,one))}}function checkTargets({targets,kinds:kinds2,shard:shard2},all,{declared,
+state}){const elsewhere=shard2===void 0?[]:[...declared,...Object.values(state.resources)];const lost3=targets.filter(target=>!all.
+some(address2=>matchesTarget(target,address2))&&!elsewhere.some(({kind,identity:identity2})=>mayMean({targets:[target],kinds:kinds2},
+kind,identity2)));if(lost3.length===0)return;const names3=[...new Set([...all,...declared.map(({kind,identity:identity2})=>addressOf(
+kind,identity2))])];throw new ProblemsError(lost3.map(target=>{const others=kindsMeant(target,declared).filter(kind=>!kinds2.
+includes(kind));if(kinds2.length>0&&others.length>0){const named5=kinds2.map(kind=>`--kind ${kind}`).join(" ");return error(
+"no-such-target",`--target ${target} matches objects of the kind ${others.join(" and ")} alone, which ${named5} leaves o\
+ut`,[],`leave --kind out, or add ${others.map(kind=>`--kind ${kind}`).join(" ")}`)}return error("no-such-target",`--targ\
+et ${target} matches nothing that the manifests declare${meantBy(target,names3)}`,[],"an address is KIND/ID, such as Use\
+r/9b1d\u2026; * stands for any characters")}))}function kindsMeant(target,declared){const matching=declared.filter(({kind,
+identity:identity2})=>matchesTarget(target,addressOf(kind,identity2)));return[...new Set(matching.map(({kind})=>kind))]}
 function meantBy(target,all){if(target.includes("*"))return"";const ends2=all.filter(address2=>address2.toLowerCase().endsWith(
 `/${target.toLowerCase()}`));const meant3=target.includes("/")?nearest(target,all):ends2.length===1?ends2[0]:void 0;return meant3===
 void 0?"":`, did you mean ${meant3}?`}function sameObjects(subjects){const byKey=new Map;for(const{subject,key}of subjects){
@@ -19252,8 +18525,8 @@ void 0;const{otherProfile:profile}=became;const next=nextRecord(before,asked,bec
 next:{...next??before??{...emptyRecord(asked,context3),managed:[]},other_profile:{profile,run:context3.run}};if(after2===
 void 0)return false;forgetFormer(resources,asked);resources[asked.key]=after2;return true}function forgetFormer(resources,{
 kind,expected}){const{succession}=kindOf(kind);if(succession===void 0||expected[succession.field]!==true)return;const{field:field2}=succession;
-for(const[key,record2]of Object.entries(resources)){if(record2.kind!==kind)continue;const former2=record2.fields[field2]===
-true;const uncertain=former2?{uncertain:[...new Set([...record2.uncertain??[],field2])]}:{};if(former2||record2.left?.fields[field2]===
+for(const[key,record2]of Object.entries(resources)){if(record2.kind!==kind)continue;const former=record2.fields[field2]===
+true;const uncertain=former?{uncertain:[...new Set([...record2.uncertain??[],field2])]}:{};if(former||record2.left?.fields[field2]===
 true){resources[key]={...record2,...uncertain,...withoutLeft(record2,field2)}}}}function withoutLeft({left},field2){if(left===
 void 0)return{};const{[field2]:_,...fields3}=left.fields;return{left:{...left,fields:fields3}}}function emptyRecord({kind,
 identity:identity2,managed},{at:at3,run:run4}){return{kind,identity:{...identity2},recorded_at:at3,run:run4,managed:[...managed],
@@ -19283,8 +18556,8 @@ fields4,context3.hasher),uncertain:Object.keys(asked.expected)}}if(became.status
 rged"){const changed2=before!==void 0&&became.after!==void 0&&isOther(asked,became.after);return changed2?{...before,...leftBehind(
 asked,became.after,context3)}:void 0}const shown3=context3.readable?askedSecrets(asked):answeredFields(asked,became.after??
 {},known3);const fields3={...shown3,...unverifiedFields(asked,became.unverified,shown3)};const secret3=Object.entries(asked.
-expected).flatMap(([name2,field2])=>holdsSensitive(field2)?[name2]:[]);const unseen2=became.otherProfile===void 0?[]:unverifiedNames(
-asked,became.unverified);const open9=became.status==="not_converged"?[...new Set([...secret3,...unseen2])]:[];const uncertain=open9.
+expected).flatMap(([name2,field2])=>holdsSensitive(field2)?[name2]:[]);const unseen=became.otherProfile===void 0?[]:unverifiedNames(
+asked,became.unverified);const open9=became.status==="not_converged"?[...new Set([...secret3,...unseen])]:[];const uncertain=open9.
 length>0?{uncertain:open9}:{};const stored3=storeFields(fields3,context3.hasher);return extended2(base2,{...uncertain,fields:stored3.
 fields,hashes:stored3.hashes,...leftBehind(asked,became.after,context3)})}function isOther({kind,before={}},after2){return Object.
 entries(kindOf(kind).fields).some(([name2,type])=>{const[was,now]=[before[name2],after2[name2]];return was!==void 0&&now!==
@@ -19312,7 +18585,7 @@ options);const{resources:recorded2}=withoutDebts(options.state,plan.settled??[])
 "unchanged")){const result2={run:null,results:[],interrupted:false};if(plan.settled===void 0||plan.settled.length===0){return{
 result:result2,state:options.state,problems:stillOwed(plan)}}await options.confirm();const{state:state2,problems:problems2}=await kept(
 keeping2,recorded2,options);return{result:result2,state:state2,problems:[...problems2,...stillOwed(plan)]}}await options.
-confirm();const resources={...recorded2};const{begun,journal}=await start2(plan,keeping2,recorded2,options);const{run:run4,
+confirm();const resources={...recorded2};const{begun,journal}=await start(plan,keeping2,recorded2,options);const{run:run4,
 journal:name2}=begun;let state={...begun.state,resources};const held=new Held(options.confirm);const recorder=journalRecorder(
 journal,held,options,async(change2,outcome3,at3)=>{const readable2=kindOf(change2.kind).readable(options.profile);const became={
 ...outcome3,after:outcome3.after};const asked2={...change2,...change2.apply};const context3={run:name2,at:at3,hasher:options.
@@ -19331,7 +18604,7 @@ for(const key of keys){const record2=resources[key];if(record2===void 0)continue
 rest}return{...state,resources}}async function kept(keeping2,resources,{backend:backend3,state}){try{return{state:await keeping2.
 keep(resources),problems:[]}}catch(failure2){const why=`the state ${backend3.place} could not be saved: ${messageOf(failure2)}`;
 const problem=error("state-not-saved",why,[],`${cureOf(failure2)}; nothing was to be sent`);return{state:{...state,resources},
-problems:[problem]}}}async function start2(plan,keeping2,resources,options){try{const begun=await keeping2.begin(resources);
+problems:[problem]}}}async function start(plan,keeping2,resources,options){try{const begun=await keeping2.begin(resources);
 const{state}=begun;const journal=await options.backend.runs.create({type:"run",format_version:JOURNAL_FORMAT,run:begun.journal,
 tool_version:plan.toolVersion,at:options.now().toISOString(),command:options.command,user:userName(),...ownMark(),state:{
 lineage:state.lineage,file:options.backend.name},server:plan.server,profile:plan.profile,environment:plan.environment,digest:plan.
@@ -19372,14 +18645,14 @@ at(-1);const settles=answer!==void 0&&(sending.last||answer.status!=="applied");
 answer:void 0,open:answer===void 0}})}function inOneSpelling(sending){return{...sending,key:objectKey(sending.key),identity:identityKey(
 sending.identity)}}function fieldsOf(stored3,hasher){return restoreFields(stored3,hasher)}init_shard();function together2(contents2,name2){const[first]=contents2;if(first===void 0)throw new TypeError("a run has a journal");
 const oldest=contents2.reduce((one,other)=>other.run.at<one.run.at?other:one,first);const entries=new Map;for(const content of contents2){
-for(const entry2 of entriesOf(content)){const{key}=entry2.sending;const former2=entries.get(key);const one=former2===void 0?
-entry2:after(former2,entry2);entries.delete(key);entries.set(key,one)}}const lines=[...entries.values()].flatMap(({sending,
+for(const entry2 of entriesOf(content)){const{key}=entry2.sending;const former=entries.get(key);const one=former===void 0?
+entry2:after(former,entry2);entries.delete(key);entries.set(key,one)}}const lines=[...entries.values()].flatMap(({sending,
 answered},index)=>{const seq=index+1;return[{...sending,seq},...answered===void 0?[]:[{...answered,seq}]]});const open9=contents2.
 filter(({ended})=>!ended);const ends2=contents2.flatMap(({lines:lines2})=>lines2.filter(line=>line.type==="end"));const end2=ends2.
 toSorted((a2,b)=>a2.at<b.at?-1:1).at(-1);const isEnded=open9.length===0&&end2!==void 0;const isCut=contents2.some(content=>isInterrupted(
 content)&&!wasBegunAgain(content,contents2));return{run:{...oldest.run,run:name2},lines:isEnded?[...lines,{...end2,interrupted:isCut}]:
-lines,bytes:contents2.reduce((sum,{bytes})=>sum+bytes,0),ended:isEnded}}function after(former2,entry2){if(!mayBeDone(former2))
-return entry2;if(!mayBeDone(entry2))return former2;const{before,existed,expected}=former2.sending;const{fields:fields3,hashes}=entry2.
+lines,bytes:contents2.reduce((sum,{bytes})=>sum+bytes,0),ended:isEnded}}function after(former,entry2){if(!mayBeDone(former))
+return entry2;if(!mayBeDone(entry2))return former;const{before,existed,expected}=former.sending;const{fields:fields3,hashes}=entry2.
 sending.expected;const stays=Object.entries(expected.hashes).filter(([pointer])=>!Object.hasOwn(fields3,pointer.split("/")[1]??
 ""));const asked={fields:{...expected.fields,...fields3},hashes:{...Object.fromEntries(stays),...hashes}};return{...entry2,
 sending:{...entry2.sending,before,existed,expected:asked}}}function mayBeDone({sending,answered}){if(sending.action==="a\
@@ -19456,8 +18729,8 @@ length} ${what} begin with "${name2}": ${first.slice(0,NAMED3).join(", ")}${firs
 var NAMED3=5;function asOne({name:name2,contents:contents2}){const[first,...others]=contents2;return others.length===0&&
 first.run.run===name2?first:together2(contents2,name2)}function namesTold(entries){return new Map(entries.flatMap(({sending:{kind,before},answered})=>[before.fields,answered?.
 after?.fields??{}].flatMap(fields3=>Object.entries(kindOf(kind).names?.(fields3)??{}))))}function labelIn2({sending,answered},names3){
-const{kind,address:address2,identity:identity2,before}=sending;const{called:called2,naming:naming2}=kindOf(kind);const after2=naming2===
-void 0?answered?.after?.fields??{}:{};const told5=called2?.(before.fields)??called2?.(after2)??sending.label;return labelled2(
+const{kind,address:address2,identity:identity2,before}=sending;const{called,naming:naming2}=kindOf(kind);const after2=naming2===
+void 0?answered?.after?.fields??{}:{};const told5=called?.(before.fields)??called?.(after2)??sending.label;return labelled2(
 {kind,address:address2,apply:{identity:identity2}},told5,names3)}init_result();init_problems();init_redact();init_shard();import{existsSync as existsSync2,readFileSync as readFileSync2}from"node:fs";var version2=ownPackage().version;var neededNode=ownPackage().
 engines.node;function ownPackage(){const files=["../package.json","../../package.json"].map(path=>new URL(path,import.meta.
 url));const file=files.find(one=>existsSync2(one));return file===void 0?{version:"unknown",engines:{node:""}}:JSON.parse(
@@ -19465,17 +18738,17 @@ readFileSync2(file,"utf8"))}init_errno();init_problems();init_regular();init_wor
 import{join as join13,posix as posix2,relative as relative8,sep as sep3}from"node:path";init_problems();init_redact();import{closeSync,constants as constants3,fstatSync,openSync,readSync}from"node:fs";import{
 open as open3}from"node:fs/promises";import{relative,sep}from"node:path";init_secret_names();function secretRanges(text6){const found2=[];let lineStart=0;let nextLine=lineEnd(text6,0)+1;for(let colon=text6.
 indexOf(":");colon!==-1;colon=text6.indexOf(":",colon+1)){const keyStart=keyBefore(text6,colon);if(keyStart===void 0)continue;
-const after2=text6.slice(colon+1,colon+500);const start3=colon+1+(/^[ \t]*/.exec(after2)?.[0].length??0);const at3=colon+
+const after2=text6.slice(colon+1,colon+500);const start2=colon+1+(/^[ \t]*/.exec(after2)?.[0].length??0);const at3=colon+
 1+(/^(?:[ \t]*[!&][^\s,{}[\]]*(?=[ \t]))*[ \t]*/.exec(after2)?.[0].length??0);while(nextLine<=keyStart){lineStart=nextLine;
-nextLine=lineEnd(text6,nextLine)+1}const end2=secretEnd(text6,lineStart,keyStart,at3);if(end2>start3){if(!isReference(text6.
-slice(start3,end2)))found2.push({start:start3,end:end2});colon=end2-1}}found2.push(...addressSecrets(text6));return found2}
+nextLine=lineEnd(text6,nextLine)+1}const end2=secretEnd(text6,lineStart,keyStart,at3);if(end2>start2){if(!isReference(text6.
+slice(start2,end2)))found2.push({start:start2,end:end2});colon=end2-1}}found2.push(...addressSecrets(text6));return found2}
 function addressSecrets(text6){const found2=[];for(let at3=text6.indexOf("://");at3!==-1;at3=text6.indexOf("://",at3+3)){
-const[,before=""]=/^:\/\/([^\s/@"']{1,256})@/.exec(text6.slice(at3,at3+300))??[];const named6=before===""||/^(?:\$\{[A-Za-z_]\w*\}:?)+$/.
-test(before);if(!named6)found2.push({start:at3+3,end:at3+3+before.length})}return found2}function isReference(value3){return value3.
+const[,before=""]=/^:\/\/([^\s/@"']{1,256})@/.exec(text6.slice(at3,at3+300))??[];const named5=before===""||/^(?:\$\{[A-Za-z_]\w*\}:?)+$/.
+test(before);if(!named5)found2.push({start:at3+3,end:at3+3+before.length})}return found2}function isReference(value3){return value3.
 length<200&&/^(["']?)\s*(?:(?:Bearer|Basic|Token)\s+)?(?:\$\{[A-Za-z_]\w*\}\s*)+\1\s*$/.test(value3)}function keyBefore(text6,colon){
 const last=text6[colon-1]??"";if(!/["'\s]/.test(last)&&!keyCharacter.test(last))return void 0;const end2=keyCharacter.test(
-last)?colon:colon-gapBefore(text6,colon);let start3=end2;while(start3>0&&end2-start3<120&&keyCharacter.test(text6[start3-
-1]??""))start3-=1;return start3<end2&&looksSecret(text6.slice(start3,end2))?start3:void 0}function gapBefore(text6,colon){
+last)?colon:colon-gapBefore(text6,colon);let start2=end2;while(start2>0&&end2-start2<120&&keyCharacter.test(text6[start2-
+1]??""))start2-=1;return start2<end2&&looksSecret(text6.slice(start2,end2))?start2:void 0}function gapBefore(text6,colon){
 const before=text6.slice(Math.max(0,colon-100),colon);return/["']?[ \t]*(?:\r?\n[ \t]*)?$/.exec(before)?.[0].length??0}function secretEnd(text6,lineStart,key,at3){
 const quoted3=/["']/.test(text6[key-1]??"")?1:0;const indent2=key-quoted3-lineStart;const block2=indent2<500&&/^\s*(?:[-?:][ \t]+)*$/.
 test(text6.slice(lineStart,key-quoted3));const first=text6[at3]??"";let end2=at3;if(first==='"'||first==="'")end2=quotedEnd(
@@ -19489,12 +18762,12 @@ length}function flowEnd(text6,at3){let depth=0;for(let index=at3;index<text6.len
 '"'||char==="'")index=quotedEnd(text6,index,char)-1;else if(char==="{"||char==="[")depth+=1;else if(char==="}"||char==="\
 ]"){depth-=1;if(depth===0)return index+1}}return text6.length}function lineEnd(text6,at3){const end2=text6.indexOf("\n",
 at3);return end2===-1?text6.length:end2}init_secret_names();var keyLine=/^([ \t]*)(?:[-?][ \t]+)*["']?([^\s"':{}[\],#]{1,120})["']?[ \t]*:(?:\s|$)/;var MAX_WORDS=6;
-function strayRanges(text6){const found2=[];let isBelow2=false;let indent2=0;let start3=0;while(start3<=text6.length){const newline=text6.
-indexOf("\n",start3);const end2=newline<0?text6.length:newline;const line=text6.slice(start3,Math.min(end2,start3+2e3));
+function strayRanges(text6){const found2=[];let isBelow2=false;let indent2=0;let start2=0;while(start2<=text6.length){const newline=text6.
+indexOf("\n",start2);const end2=newline<0?text6.length:newline;const line=text6.slice(start2,Math.min(end2,start2+2e3));
 const content=line.search(/\S/);if(content>=0){const key=keyLine.exec(line);if(isBelow2&&(/^(?:---|\.\.\.)(?:\s|$)/.test(
 line)||/^\s*[}\]]/.test(line)))isBelow2=false;if(isBelow2&&key!==null&&content<=indent2)isBelow2=false;if(isBelow2)found2.
-push({start:start3+content,end:end2});else{const stray=strayAt(line,key!==null);if(stray!==void 0)found2.push({start:start3+
-stray,end:end2});if(stray!==void 0||key!==null&&looksSecret(key[2]??"")){isBelow2=true;indent2=content}}}start3=end2+1}return found2}
+push({start:start2+content,end:end2});else{const stray=strayAt(line,key!==null);if(stray!==void 0)found2.push({start:start2+
+stray,end:end2});if(stray!==void 0||key!==null&&looksSecret(key[2]??"")){isBelow2=true;indent2=content}}}start2=end2+1}return found2}
 function strayAt(line,hasKey){const word2=new RegExp(`(?:${keyCharacter.source})+`,"gu");for(let count3=0,match=word2.exec(
 line);match!==null;match=word2.exec(line)){const begins2=/(?:^|[{,])\s*(?:-\s+)*["']?$/.test(line.slice(Math.max(0,match.
 index-20),match.index));count3+=1;if(hasKey?!begins2:count3>MAX_WORDS&&!begins2)continue;const[name2]=match;if(!looksSecret(
@@ -19506,18 +18779,18 @@ file,inProject},text6){this.path=file;this.#inProject=inProject;this.text=text6}
 isReference(this.text.slice(range2.start,range2.end)))return;this.#hidden.push(range2);this.#secrets=void 0}distrust(){if(this.#isDistrusted)
 return;this.#isDistrusted=true;for(const range2 of strayRanges(this.text))this.hide(range2)}hides(range2){const masked=this.#masked();
 const next=masked[firstEndingAfter(masked,range2.start)];return next!==void 0&&Math.max(range2.end,range2.start+1)>next.
-start}place(range2){const lines=this.#lineStarts();const start3=Math.min(range2.start,this.text.length);const low=this.#lineOf(
-start3);const lineStart=lines[low]??0;let lineEnd2=(lines[low+1]??this.text.length+1)-1;if(this.text[lineEnd2-1]==="\r"&&
-lineEnd2>lineStart)lineEnd2-=1;const length2=Math.max(1,Math.min(range2.end,lineEnd2)-start3);return{...this.lineAt(start3),
-column:start3-lineStart+1,...this.#shown(lineStart,lineEnd2,start3,length2)}}lineAt(point){return{file:this.path,...this.#inProject===
+start}place(range2){const lines=this.#lineStarts();const start2=Math.min(range2.start,this.text.length);const low=this.#lineOf(
+start2);const lineStart=lines[low]??0;let lineEnd2=(lines[low+1]??this.text.length+1)-1;if(this.text[lineEnd2-1]==="\r"&&
+lineEnd2>lineStart)lineEnd2-=1;const length2=Math.max(1,Math.min(range2.end,lineEnd2)-start2);return{...this.lineAt(start2),
+column:start2-lineStart+1,...this.#shown(lineStart,lineEnd2,start2,length2)}}lineAt(point){return{file:this.path,...this.#inProject===
 void 0?{}:{inProject:this.#inProject},line:this.#lineOf(point)+1}}#lineOf(point){const lines=this.#lineStarts();let low=0;
 let high=lines.length-1;while(low<high){const middle=low+high+1>>1;if((lines[middle]??0)<=point)low=middle;else high=middle-
-1}return low}#shown(lineStart,lineEnd2,start3,length2){if(lineEnd2-lineStart>MAX_LINE)return{length:length2};let text6="";
+1}return low}#shown(lineStart,lineEnd2,start2,length2){if(lineEnd2-lineStart>MAX_LINE)return{length:length2};let text6="";
 let at3=lineStart;let shownLength=length2;const masked=this.#masked();for(let index=firstEndingAfter(masked,lineStart);index<
 masked.length;index+=1){const secret3=masked[index];if(secret3===void 0||secret3.start>=lineEnd2)break;const from=Math.max(
-secret3.start,at3);text6+=this.text.slice(at3,from)+mask;at3=Math.max(at3,Math.min(secret3.end,lineEnd2));if(start3>=at3&&
-at3>secret3.start)return{length:length2};const within5=start3-from;if(within5>=mask.length)return{length:1};if(within5>=
-0)shownLength=mask.length-within5;else shownLength=Math.min(shownLength,Math.max(1,from-start3+mask.length))}return{length:shownLength,
+secret3.start,at3);text6+=this.text.slice(at3,from)+mask;at3=Math.max(at3,Math.min(secret3.end,lineEnd2));if(start2>=at3&&
+at3>secret3.start)return{length:length2};const within5=start2-from;if(within5>=mask.length)return{length:1};if(within5>=
+0)shownLength=mask.length-within5;else shownLength=Math.min(shownLength,Math.max(1,from-start2+mask.length))}return{length:shownLength,
 text:text6+this.text.slice(at3,lineEnd2)}}#masked(){if(this.#secrets!==void 0)return this.#secrets;this.#written??=secretRanges(
 this.text);const sorted=[...this.#written,...this.#hidden].sort((a2,b)=>a2.start-b.start);const joined3=[];for(const range2 of sorted){
 const last=joined3.at(-1);if(last!==void 0&&range2.start<=last.end){joined3[joined3.length-1]={start:last.start,end:Math.
@@ -19558,11 +18831,11 @@ join4(folder,name2))));return states2.filter(state=>state!==void 0)}async functi
 safeParse(JSON.parse(await readRegular(path))).data}catch{return void 0}}init_zod();init_errno();init_problems();init_process();init_regular();init_shard();import{createHash as createHash3,randomUUID as randomUUID3}from"node:crypto";
 import{link,lstat as lstat2,open as open5,readdir as readdir3,rename as rename2,rm as rm3}from"node:fs/promises";import{
 basename as basename3,dirname as dirname5,join as join7,relative as relative2}from"node:path";import{setTimeout as wait}from"node:timers/promises";init_process();import{createHash as createHash2,randomBytes as randomBytes4}from"node:crypto";import{readdir as readdir2,
-rm,stat}from"node:fs/promises";import{join as join5}from"node:path";var named4=/^\.idops-(\d+)-([0-9a-f]{8})-([0-9a-f]{6})[0-9a-f]{6}\.tmp$/;
+rm,stat}from"node:fs/promises";import{join as join5}from"node:path";var named3=/^\.idops-(\d+)-([0-9a-f]{8})-([0-9a-f]{6})[0-9a-f]{6}\.tmp$/;
 var own2=randomBytes4(3).toString("hex");var OLD=60*60*1e3;function temporaryName(){return`.idops-${process.pid}-${here()}\
 -${own2}${randomBytes4(3).toString("hex")}.tmp`}async function sweepTemporaries(folder){const names3=await readdir2(folder).
 catch(()=>[]);await Promise.all(names3.map(async name2=>{const path=join5(folder,name2);if(await isLeft(path,name2))await rm(
-path,{force:true}).catch(()=>{})}))}async function isLeft(path,name2){const ours=named4.exec(name2);if(ours===null)return false;
+path,{force:true}).catch(()=>{})}))}async function isLeft(path,name2){const ours=named3.exec(name2);if(ours===null)return false;
 if(ours[2]===here()&&isGone(Number(ours[1]),ours[3]))return true;const made2=await stat(path).catch(()=>void 0);return made2?.
 isFile()===true&&Date.now()-made2.mtimeMs>OLD}function isGone(pid,sign){if(pid===process.pid)return sign!==own2;return fateOf(
 {...ownMark(),pid,started:null})==="gone"}function here(){const{host,boot,namespace}=ownMark();return createHash2("sha25\
@@ -19598,8 +18871,8 @@ async function alone2(statePath,work){const until=performance.now()+PATIENCE;for
 mergedPath(statePath),"merge",new Date)}catch(failure2){const isHeld=failure2 instanceof ProblemsError&&failure2.problems.
 some(({code:code2})=>code2==="locked");if(!isHeld||performance.now()>until)throw failure2;await wait(Math.random()*A_MOMENT);
 continue}try{return await work()}finally{await lock.release()}}}async function lockHolder(statePath){const holding=await lockHolding(
-statePath);if(holding===null||holding.fate==="gone")return null;const unsure3=holding.readable&&holding.fate==="unknown";
-return unsure3?`${holding.holder}, if that process still runs`:holding.holder}async function lockHolding(statePath){const holder=await readHolder(
+statePath);if(holding===null||holding.fate==="gone")return null;const unsure2=holding.readable&&holding.fate==="unknown";
+return unsure2?`${holding.holder}, if that process still runs`:holding.holder}async function lockHolding(statePath){const holder=await readHolder(
 lockPath(statePath));if(holder===void 0)return null;if(holder===null)return{holder:UNREADABLE,command:null,readable:false,
 fate:"unknown",elsewhere:null};return{holder:describeHolder(holder),command:holder.command,readable:true,fate:fateOf(holder),
 elsewhere:whereElse(holder)}}async function removableLock(statePath){const path=lockPath(statePath);const holder=await readHolder(
@@ -19614,8 +18887,8 @@ async function inTurn(path,dead,holder,work){const turn=`${path}.${createHash3("
 slice(0,16)}`;const mine={...holder,nonce:randomUUID3()};try{await take(turn,mine)}catch(failure2){if(failure2 instanceof
 ProblemsError&&failure2.problems.some(({code:code2})=>code2==="locked"))return false;throw failure2}try{if((await readHolder(
 path))?.nonce!==dead.nonce)return false;return await work()}finally{await release(turn,mine)}}async function sweepTurns(path){
-const names3=await readdir3(dirname5(path)).catch(()=>[]);const turns2=names3.filter(name2=>name2.startsWith(`${basename3(
-path)}.`)&&/\.[0-9a-f]{16}$/.test(name2));for(const turn of turns2.map(name2=>join7(dirname5(path),name2))){const holder=await readHolder(
+const names3=await readdir3(dirname5(path)).catch(()=>[]);const turns=names3.filter(name2=>name2.startsWith(`${basename3(
+path)}.`)&&/\.[0-9a-f]{16}$/.test(name2));for(const turn of turns.map(name2=>join7(dirname5(path),name2))){const holder=await readHolder(
 turn).catch(()=>void 0);if(holder!=null&&fateOf(holder)==="gone")await rm3(turn,{force:true}).catch(()=>{})}}async function confirm(path,{
 nonce}){const now=await readHolder(path);if(now?.nonce===nonce)return;const who2=now===void 0?"it was removed":`somebody\
  else has it: ${now===null?UNREADABLE:describeHolder(now)}`;throw new ProblemsError([error("locked",`the lock of the sta\
@@ -19672,7 +18945,7 @@ resources:withRecords(there,records)});return next})}}function textOf3(bytes,pla
 "utf8");const message=`the state ${place2} is not valid UTF-8`;throw new ProblemsError([error("state-unreadable",message,
 [],`put a good copy back, or move it away: ${LOSS}`)])}async function write(path,state){await writeWhole(await leadsTo(path),
 `${stringifyJson(state,2)}
-`)}async function readState(path,place2){const data3=await readData(path,place2);return data3===void 0?void 0:stateOf2(data3,
+`)}async function readState(path,place2){const data3=await readData(path,place2);return data3===void 0?void 0:stateOf(data3,
 place2)}async function readData(path,place2){try{return await withRegular(path,file=>stateData(textOf3(readFileSync4(file),
 place2),place2))}catch(failure2){if(failure2 instanceof ProblemsError)throw failure2;const{code:code2}=failure2;if(code2===
 "ENOENT")return void 0;const isElse=failure2 instanceof NoRegularFile||code2==="ENOTDIR";const hint=isElse?"move what is\
@@ -19685,9 +18958,9 @@ ho seems to hold it")}function refuseAll(paths,decided){const[first,...others]=p
 length===0?"":` and ${others.length} more of the state`;const out=paths.slice(0,3).map(path=>shellWord2(`:/${path}`));const rest=paths.
 length>3?" and so on":"";throw new ProblemsError([error("state-tracked",`git tracks ${first}${more}, so a commit decides\
  ${decided}`,[],`take it out of git with "git rm --cached ${out.join(" ")}"${rest}, and name it in .gitignore; or set st\
-ate.allow_tracked: true, if that is meant`)])}async function trackedOf(files,journals){const named6=journals===void 0?files:
-[...files,journals];const real=await Promise.all(named6.map(realName));const root=await workTreeOf(dirname7(real[0]??""));
-if(root===void 0)return[];const targets2=[...new Set([...real,...await Promise.all(named6.map(path=>leadsTo(path)))])];const inside2=targets2.
+ate.allow_tracked: true, if that is meant`)])}async function trackedOf(files,journals){const named5=journals===void 0?files:
+[...files,journals];const real=await Promise.all(named5.map(realName));const root=await workTreeOf(dirname7(real[0]??""));
+if(root===void 0)return[];const targets=[...new Set([...real,...await Promise.all(named5.map(path=>leadsTo(path)))])];const inside2=targets.
 map(path=>relative5(root,path)).filter(isBelow);const listed2=await listOf(root,inside2);const folder=journals===void 0?
 []:[journals,await realName(journals)];const folders=new Set(folder.map(path=>relative5(root,path)));return listed2.filter(
 path=>{const isInFolder=folders.has(dirname7(path).split("/").join(sep2));return!isInFolder||path.endsWith(".jsonl")})}async function realName(path){
@@ -19696,10 +18969,10 @@ path));return folder===path?path:join10(await realName(folder),basename4(path))}
 ".."&&!way.startsWith(`..${sep2}`)&&!isAbsolute2(way)}async function listOf(root,paths){try{const listed2=await inGitIndex(
 root,paths);return listed2==="no git"?[]:listed2}catch(failure2){throw new ProblemsError([error("state-tracked",`git can\
 't tell whether it tracks the state: ${failure2.message}`,[],'mend the repository, so that "git status" works; or set st\
-ate.allow_tracked: true, if a state that git tracks is meant')],{cause:failure2})}}async function fileBackend({path:named6,allowTracked}){const path=await realPlaceOf(named6);const folder=join11(dirname8(
+ate.allow_tracked: true, if a state that git tracks is meant')],{cause:failure2})}}async function fileBackend({path:named5,allowTracked}){const path=await realPlaceOf(named5);const folder=join11(dirname8(
 path),"runs");return{...stateFile(path),name:basename5(path),runs:fileRuns(folder),told:()=>stateName(path),beside:()=>statesBeside(
 path),...excluding(fileLocks(path),shard2=>relative6(process.cwd(),lockPath(lockedPath(path,shard2)))),async check(use){
-if(allowTracked)return;if(use==="unlock")await refuseTrackedLock(path);else await refuseTracked([...new Set([named6,path])],
+if(allowTracked)return;if(use==="unlock")await refuseTrackedLock(path);else await refuseTracked([...new Set([named5,path])],
 folder,use==="write")}}}init_json();import{readdir as readdir5}from"node:fs/promises";import{basename as basename6,join as join12,relative as relative7}from"node:path";function keeping(backend3,folder){return{...backend3,runs:keptRuns(backend3.runs,folder)}}async function takeAlong(backend3,folder,all){
 const others=(await readdir5(all).catch(()=>[])).filter(name2=>name2!==basename6(folder));if(others.length===0)return;const lineage=(await backend3.
 told())?.lineage;if(lineage===void 0)return;const local=fileRuns(folder);const there=new Set(await backend3.runs.list());
@@ -19826,8 +19099,8 @@ this.#held;){held=this.#held;await this.#held}await this.#inRate();return{era:th
 era===this.#era){this.#window=Math.max(1,this.#window/2);this.#era+=1}while(this.#running<this.width){const next=this.#waiting.
 shift();if(next===void 0)return;this.#running+=1;next()}}async hold(seconds2){const pause=this.#options.delay(seconds2);
 this.#held=Promise.all([this.#held,pause]);await pause}async#inRate(){const{rate,now,delay}=this.#options;if(rate===void 0)
-return;const time3=now();const start3=Math.max(time3,this.#nextStart);this.#nextStart=start3+1/rate;if(start3>time3)await delay(
-start3-time3)}};var defaultMaxAnswerBytes=64*2**20;var Transport=class{#options;#route;#pool;#pace;#judge;#patience;#delay;#random;#closing=new AbortController;constructor(options){
+return;const time3=now();const start2=Math.max(time3,this.#nextStart);this.#nextStart=start2+1/rate;if(start2>time3)await delay(
+start2-time3)}};var defaultMaxAnswerBytes=64*2**20;var Transport=class{#options;#route;#pool;#pace;#judge;#patience;#delay;#random;#closing=new AbortController;constructor(options){
 const{baseUrl:baseUrl2,concurrency,rate,timeout,tls={},proxy=null,signal}=options;const{delay=sleepSeconds,random=Math.random,
 patience}=options;this.#options=options;this.#judge=new Judge(options);const ending=AbortSignal.any([signal,this.#closing.
 signal]);setMaxListeners(0,ending);this.#delay=time3=>delay(time3,ending);this.#random=random;this.#patience=patience??new Patience(
@@ -20071,8 +19344,8 @@ void 0?needs("client_key_file","client_cert_file"):[]]}function stateSettings(gi
 allow_tracked:allowTracked=false,git:git2,postgres}=given2;if(git2!==void 0){const{remote=DEFAULT_REMOTE,branch=DEFAULT_BRANCH}=git2;
 return{in:"git",remote,branch,path:git2.path??null}}if(postgres===void 0)return{in:"file",path:absolute(path),allowTracked};
 const problems=lacking2(postgres);if(problems.length>0)throw new ProblemsError(problems);const{url="",name:name2=null,ca_file:ca,
-client_cert_file:cert,client_key_file:key}=postgres;const named6=Object.entries({ca,cert,key}).flatMap(([what,file])=>file===
-void 0?[]:[[what,absolute(file)]]);return{in:"postgres",url,name:name2,files:Object.fromEntries(named6)}}var DEFAULT_MANIFESTS=["manifests/**/*.yaml","manifests/**/*.yml"];var DEFAULT_MAX_DESTRUCTIVE=5;var variableName=string2().
+client_cert_file:cert,client_key_file:key}=postgres;const named5=Object.entries({ca,cert,key}).flatMap(([what,file])=>file===
+void 0?[]:[[what,absolute(file)]]);return{in:"postgres",url,name:name2,files:Object.fromEntries(named5)}}var DEFAULT_MANIFESTS=["manifests/**/*.yaml","manifests/**/*.yml"];var DEFAULT_MAX_DESTRUCTIVE=5;var variableName=string2().
 regex(/^[A-Za-z_][A-Za-z0-9_]*$/,'must be a name of letters (a to z), digits and "_", and begin with no digit');var text4=()=>string2().
 min(1,"must not be empty");var clientCredentialsSchema=strictObject({token_url:text4().meta({description:"The address th\
 at gives tokens, by the same rules as base_url.",examples:["https://id.example.com/oauth/token"]}),client_id:text4().meta(
@@ -20171,8 +19444,8 @@ path);for(const key of node2.entries.keys()){const similar=known3.includes(key)?
 void 0)return`did you mean "${similar}" for "${key}"?`}return void 0}if(node2.type==="list")return node2.items.length===
 1?'write it without the [] or the "- "':void 0;if(typeof node2.value==="string")return void 0;const written3=writtenOf(node2,
 file);return`put it in quotes${written3===void 0?"":`: "${written3}"`}`}function isDashed(node2,file){if(node2.type!=="s\
-calar"||typeof node2.value!=="string"||!node2.plain)return false;const{start:start3}=node2.range;const before=file.text.
-slice(file.text.lastIndexOf("\n",start3-1)+1,start3);return before.trim()===""&&/^-[^\s-]/.test(file.text.slice(start3,start3+
+calar"||typeof node2.value!=="string"||!node2.plain)return false;const{start:start2}=node2.range;const before=file.text.
+slice(file.text.lastIndexOf("\n",start2-1)+1,start2);return before.trim()===""&&/^-[^\s-]/.test(file.text.slice(start2,start2+
 2))}function listHint({node:node2,file,path,schema:schema5}){if(isDashed(node2,file))return'a space is missing behind th\
 e dash: begin each element with "- "';const element=[...path,0];const written3=writtenOf(node2,file);const takesText=schemasAt(
 schema5,element).some(one=>one instanceof ZodString);if(node2.type==="scalar"&&written3!==void 0&&takesText){const parts=written3.
@@ -20190,15 +19463,15 @@ text6)}function fromText(expected,text6){if(expected==="boolean"){return/^(true|
 test(text6)?false:void 0}const number4=expected==="number"||expected==="int";const written3=number4?decimalText(text6):void 0;
 return written3===void 0?void 0:plainNumber(written3)}function repair(value3,issues,notes,tried2){let changed2=false;for(const issue3 of issues){const key=pathKey(issue3.path);
 const note=notes.get(key);if(note===void 0){changed2=takePlain(value3,issue3.path)||changed2;continue}if(!tried2.has(key)){
-tried2.add(key);const converted=convert(issue3.expected,valueAt3(value3,issue3.path),note);if(converted!==void 0){changed2=
-put4(value3,issue3.path,converted)||changed2;continue}}if(note.unknown&&!tried2.has(`${key}\0gone`)){tried2.add(`${key}\0\
-gone`);changed2=put4(value3,issue3.path,void 0)||changed2}}return changed2}function takePlain(value3,path){const there=valueAt3(
-value3,path);const plain3=there instanceof ExactNumber?plainNumber(there.text):void 0;return plain3!==void 0&&put4(value3,
+tried2.add(key);const converted=convert(issue3.expected,valueAt2(value3,issue3.path),note);if(converted!==void 0){changed2=
+put3(value3,issue3.path,converted)||changed2;continue}}if(note.unknown&&!tried2.has(`${key}\0gone`)){tried2.add(`${key}\0\
+gone`);changed2=put3(value3,issue3.path,void 0)||changed2}}return changed2}function takePlain(value3,path){const there=valueAt2(
+value3,path);const plain3=there instanceof ExactNumber?plainNumber(there.text):void 0;return plain3!==void 0&&put3(value3,
 path,plain3)}function convert(expected,value3,note){const number4=expected==="number"||expected==="int";if(note.unknown)
-return expected==="boolean"?false:number4?0:void 0;return typeof value3==="string"?fromText(expected,value3):void 0}function valueAt3(value3,path){
+return expected==="boolean"?false:number4?0:void 0;return typeof value3==="string"?fromText(expected,value3):void 0}function valueAt2(value3,path){
 let at3=value3;for(const step of path){if(typeof at3!=="object"||at3===null||at3 instanceof ExactNumber)return void 0;at3=
-Array.isArray(at3)?at3[Number(step)]:Object.hasOwn(at3,step)?at3[String(step)]:void 0}return at3}function put4(value3,path,member2){
-const parent=valueAt3(value3,path.slice(0,-1));const step=path.at(-1);if(typeof parent!=="object"||parent===null||parent instanceof
+Array.isArray(at3)?at3[Number(step)]:Object.hasOwn(at3,step)?at3[String(step)]:void 0}return at3}function put3(value3,path,member2){
+const parent=valueAt2(value3,path.slice(0,-1));const step=path.at(-1);if(typeof parent!=="object"||parent===null||parent instanceof
 ExactNumber||step===void 0)return false;if(Array.isArray(parent)){if(member2===void 0)return false;parent[Number(step)]=
 member2}else if(member2===void 0)delete parent[String(step)];else parent[String(step)]=member2;return true}function find6(root,path){let found2={node:root,key:void 0,complete:true};for(const step of path){const{node:node2}=found2;
 if(node2.type==="map"){const entry2=node2.entries.get(String(step));if(entry2===void 0)return{...found2,complete:false};
@@ -20222,75 +19495,71 @@ ys"?{keys:issue3.keys}:{},...issue3.code==="invalid_value"?{values:issue3.values
 filter(branch2=>!branch2.some(({code:code2,path})=>path.length===0&&(code2==="invalid_type"||code2==="invalid_union")));
 const[branch]=fitting3;if(fitting3.length!==1||branch===void 0)return void 0;const strange=branch.some(({code:code2})=>code2===
 "unrecognized_keys");return strange&&branch.some(({code:code2,path})=>code2==="invalid_type"&&path.length===1)?void 0:branch}
-var namedAtMost3=20;function issueProblems(issue3,subject){const{root,file,name:name2,under=[]}=subject;const found2=find6(
-root,issue3.path);if(issue3.code==="unrecognized_keys")return unknownFields(issue3,subject);if(!found2.complete){const field2=String(
-issue3.path.at(-1));const parent=issue3.path.slice(0,-1);return[error("missing-field",`missing field "${field2}" in ${within4(
-name2,[...under,...parent])}`,[placeIn(file,root,parent)],onlyValue(subject.schema,issue3.path))]}hideField(found2.node,
-file);const place2=valuePlace(file,root,issue3.path);const whole3=[...under,...issue3.path];const what=whole3.length===0?
-`the ${name2}`:`"${pathText(whole3)}" in ${name2}`;if(issue3.code==="invalid_key"){const key=found2.key===void 0?place2:
-file.place(found2.key);return[error("wrong-value",`${what}: the name is not usable`,[key],issue3.message)]}if(issue3.code===
-"invalid_type"||issue3.code==="invalid_union"){const custom2=issue3.message.startsWith("expected")?issue3.message:void 0;
-const{node:node2}=found2;const{expected,path}=issue3;return[error("wrong-type",`${what}: ${custom2??`expected ${typeName(
-expected)}`}, got ${gotOf(node2,file)}`,[place2],typeHint({expected,node:node2,path,schema:subject.schema,file}))]}if(issue3.
-code==="invalid_value"&&issue3.values!==void 0){const names3=issue3.values.map(value3=>JSON.stringify(value3));const{node:node2}=found2;
-const similar=node2.type==="scalar"&&typeof node2.value==="string"&&!node2.value.includes("$")?nearest(node2.value,issue3.
-values.map(String)):void 0;const[family="",...rest]=node2.type==="scalar"&&typeof node2.value==="string"?node2.value.split(
-"."):[];const members3=rest.length===0?[]:names3.filter((_,at3)=>String(issue3.values?.[at3]).startsWith(`${family}.`));
-const isQuoted=node2.type==="scalar"&&typeof node2.value==="string"&&issue3.values.some(value3=>typeof value3!=="string"&&
-String(value3)===node2.value);const more=names3.length>namedAtMost3?` and ${names3.length-namedAtMost3} more`:"";const list2=`${names3.
-slice(0,namedAtMost3).join(", ")}${more}`;const must=names3.length===1?`must be ${names3[0]}`:`must be one of ${list2}`;
-return[error("wrong-value",`${what} ${must}`,[place2],isQuoted?"write it without quotes":members3.length>1?`of ${family}\
- there are ${members3.join(", ")}`:similar===void 0?void 0:`did you mean "${similar}"?`)]}if(issue3.code==="too_small"&&
-found2.node.type==="scalar"&&found2.node.value===""){return[error("wrong-value",`${what} must not be empty`,[place2])]}if(/^Too (big|small)/.
-test(issue3.message)){return[error("wrong-value",`${what} is too ${issue3.code==="too_big"?"large":"small"}`,[place2])]}
-return[error("wrong-value",`${what}${/^(must|is|needs) /.test(issue3.message)?" ":": "}${issue3.message}`,[place2])]}function hideField(node2,file){
-if(node2.type==="scalar"&&typeof node2.value==="string"&&shownKey(node2.value)!==node2.value)file.hide(node2.range)}function hasNothing({
-value:value3}){return value3.type==="scalar"&&value3.value===null&&value3.source===""}function toldKey(key,entry2,bare3,file){
-const told5=shownKey(key);if(entry2===void 0||told5!==key)return told5;const isAlone=hasNothing(entry2);if(isAlone&&bare3.
-some(name2=>name2!==key)){file.hide(entry2.key);return void 0}if(!file.hides(entry2.key)){if(!isAlone||!looksSecret(key)||
-!/\d/.test(key))return key;file.hide(entry2.key);return void 0}if(/^[A-Za-z_][\w-]{0,40}$/.test(key))return isAlone?void 0:
-key;return/^([A-Za-z_][\w-]{0,20})[\s:=]/.exec(key)?.[1]}function unknownFields(issue3,subject){const{root,file,name:name2,
-schema:schema5,under=[],fieldHint:fieldHint2}=subject;const{node:node2}=find6(root,issue3.path);const known3=knownFields(
-schema5,issue3.path);const entries=node2.type==="map"?node2.entries:new Map;const bare3=[...entries].flatMap(([key,entry2])=>isSecretField(
-key)&&hasNothing(entry2)?[key]:[]);const keys=(issue3.keys??[]).map(key=>{const entry2=entries.get(key);return{key,entry:entry2,
-told:toldKey(key,entry2,bare3,file)}});const free=known3.filter(field2=>!entries.has(field2));const sections2=new Map;for(const field2 of known3){
-for(const inner of knownFields(schema5,[...issue3.path,field2])){if(!sections2.has(inner))sections2.set(inner,field2)}}const where=within4(
-name2,[...under,...issue3.path]);return keys.map(({key,entry:entry2,told:told5})=>{const place2=entry2===void 0?placeIn(
-file,root,issue3.path):file.place(entry2.key);if(told5!==key)return gluedField(key,told5,where,place2);const near=nearest(
-key,free)===void 0?void 0:nearest(key,[...free,...known3]);const similar=near??withWords(key,free)??nearest(key,known3)??
-withWords(key,known3);const message=`unknown field "${key}" in ${where}`;const section2=sections2.get(key);const below2=section2===
-void 0?void 0:`"${key}" stands below "${section2}"`;const elsewhere=fieldHint2?.(key,issue3.path)??(similar===void 0?below2:
-void 0);if(similar!==void 0&&elsewhere===void 0){return error("unknown-field",`${message}, did you mean "${similar}"?`,[
-place2])}const hint=elsewhere??(known3.length>0?`fields here: ${known3.join(", ")}`:void 0);return error("unknown-field",
-message,[place2],hint)})}function gluedField(key,told5,where,place2){if(told5===void 0)return error("unknown-field",`unk\
-nown field in ${where}, whose name is not shown, since it may be a secret`,[place2],'write it as "key: value"');const hasColon=/^["']?\s*:/.
-test(key.slice(told5.length));const missing3=hasColon?"a space is missing behind the colon of":"a colon and a space are \
-missing behind";return error("unknown-field",`${missing3} "${told5}" in ${where}`,[place2],`write it as "${told5}: \u2026"`)}
-function onlyValue(schema5,path){const[only2,...others]=schemasAt(schema5,path);return only2 instanceof ZodLiteral&&others.
-length===0&&only2.values.size===1?`write "${path.at(-1)}: ${only2.value}"`:void 0}function withWords(key,known3){const words7=name2=>name2.
-toLowerCase().split(/[_-]+/).map(word2=>word2.replace(/s$/,""));const wanted=words7(key);const holding=known3.filter(field2=>wanted.
-every(word2=>word2.length>1&&words7(field2).includes(word2)));return holding.length===1?holding[0]:void 0}function pathText(path){
-return path.reduce((text6,step)=>typeof step==="number"?`${text6}[${step}]`:/^[\w-]+$/.test(step)?`${text6}${text6===""?
-"":"."}${step}`:`${text6}[${JSON.stringify(shownKey(step))}]`,"")}function within4(name2,path){return path.length===0?name2:
-`${pathText(path)} of ${name2}`}function valuePlace(file,root,path){const{node:node2,key}=find6(root,path);return file.place(
-node2.range.end>node2.range.start||key===void 0?node2.range:key)}function placeIn(file,root,path){const{node:node2,key}=find6(
-root,path);return file.place(key??startOf2(node2))}init_nearest();init_problems();init_secret_names();init_values();var BadVariable=class extends Error{written;constructor(message,written3){super(message);this.written=written3}};var MAX_NESTING=50;
+function issueProblems(issue3,subject){const{root,file,name:name2,under=[]}=subject;const found2=find6(root,issue3.path);
+if(issue3.code==="unrecognized_keys")return unknownFields(issue3,subject);if(!found2.complete){const field2=String(issue3.
+path.at(-1));const parent=issue3.path.slice(0,-1);return[error("missing-field",`missing field "${field2}" in ${within4(name2,
+[...under,...parent])}`,[placeIn(file,root,parent)],onlyValue(subject.schema,issue3.path))]}hideField(found2.node,file);
+const place2=valuePlace(file,root,issue3.path);const whole3=[...under,...issue3.path];const what=whole3.length===0?`the ${name2}`:
+`"${pathText(whole3)}" in ${name2}`;if(issue3.code==="invalid_key"){const key=found2.key===void 0?place2:file.place(found2.
+key);return[error("wrong-value",`${what}: the name is not usable`,[key],issue3.message)]}if(issue3.code==="invalid_type"||
+issue3.code==="invalid_union"){const custom2=issue3.message.startsWith("expected")?issue3.message:void 0;const{node:node2}=found2;
+const{expected,path}=issue3;return[error("wrong-type",`${what}: ${custom2??`expected ${typeName(expected)}`}, got ${gotOf(
+node2,file)}`,[place2],typeHint({expected,node:node2,path,schema:subject.schema,file}))]}if(issue3.code==="invalid_value"&&
+issue3.values!==void 0){const names3=issue3.values.map(value3=>JSON.stringify(value3));const{node:node2}=found2;const similar=node2.
+type==="scalar"&&typeof node2.value==="string"&&!node2.value.includes("$")?nearest(node2.value,issue3.values.map(String)):
+void 0;const isQuoted=node2.type==="scalar"&&typeof node2.value==="string"&&issue3.values.some(value3=>typeof value3!=="\
+string"&&String(value3)===node2.value);const must=names3.length===1?`must be ${names3[0]}`:`must be one of ${names3.join(
+", ")}`;return[error("wrong-value",`${what} ${must}`,[place2],isQuoted?"write it without quotes":similar===void 0?void 0:
+`did you mean "${similar}"?`)]}if(issue3.code==="too_small"&&found2.node.type==="scalar"&&found2.node.value===""){return[
+error("wrong-value",`${what} must not be empty`,[place2])]}if(/^Too (big|small)/.test(issue3.message)){return[error("wro\
+ng-value",`${what} is too ${issue3.code==="too_big"?"large":"small"}`,[place2])]}return[error("wrong-value",`${what}${/^(must|is|needs) /.
+test(issue3.message)?" ":": "}${issue3.message}`,[place2])]}function hideField(node2,file){if(node2.type==="scalar"&&typeof node2.
+value==="string"&&shownKey(node2.value)!==node2.value)file.hide(node2.range)}function hasNothing({value:value3}){return value3.
+type==="scalar"&&value3.value===null&&value3.source===""}function toldKey(key,entry2,bare3,file){const told5=shownKey(key);
+if(entry2===void 0||told5!==key)return told5;const isAlone=hasNothing(entry2);if(isAlone&&bare3.some(name2=>name2!==key)){
+file.hide(entry2.key);return void 0}if(!file.hides(entry2.key)){if(!isAlone||!looksSecret(key)||!/\d/.test(key))return key;
+file.hide(entry2.key);return void 0}if(/^[A-Za-z_][\w-]{0,40}$/.test(key))return isAlone?void 0:key;return/^([A-Za-z_][\w-]{0,20})[\s:=]/.
+exec(key)?.[1]}function unknownFields(issue3,subject){const{root,file,name:name2,schema:schema5,under=[],fieldHint:fieldHint2}=subject;
+const{node:node2}=find6(root,issue3.path);const known3=knownFields(schema5,issue3.path);const entries=node2.type==="map"?
+node2.entries:new Map;const bare3=[...entries].flatMap(([key,entry2])=>isSecretField(key)&&hasNothing(entry2)?[key]:[]);
+const keys=(issue3.keys??[]).map(key=>{const entry2=entries.get(key);return{key,entry:entry2,told:toldKey(key,entry2,bare3,
+file)}});const free=known3.filter(field2=>!entries.has(field2));const sections2=new Map;for(const field2 of known3){for(const inner of knownFields(
+schema5,[...issue3.path,field2])){if(!sections2.has(inner))sections2.set(inner,field2)}}const where=within4(name2,[...under,
+...issue3.path]);return keys.map(({key,entry:entry2,told:told5})=>{const place2=entry2===void 0?placeIn(file,root,issue3.
+path):file.place(entry2.key);if(told5!==key)return gluedField(key,told5,where,place2);const near=nearest(key,free)===void 0?
+void 0:nearest(key,[...free,...known3]);const similar=near??withWords(key,free)??nearest(key,known3)??withWords(key,known3);
+const message=`unknown field "${key}" in ${where}`;const section2=sections2.get(key);const below2=section2===void 0?void 0:
+`"${key}" stands below "${section2}"`;const elsewhere=fieldHint2?.(key,issue3.path)??(similar===void 0?below2:void 0);if(similar!==
+void 0&&elsewhere===void 0){return error("unknown-field",`${message}, did you mean "${similar}"?`,[place2])}const hint=elsewhere??
+(known3.length>0?`fields here: ${known3.join(", ")}`:void 0);return error("unknown-field",message,[place2],hint)})}function gluedField(key,told5,where,place2){
+if(told5===void 0)return error("unknown-field",`unknown field in ${where}, whose name is not shown, since it may be a se\
+cret`,[place2],'write it as "key: value"');const hasColon=/^["']?\s*:/.test(key.slice(told5.length));const missing3=hasColon?
+"a space is missing behind the colon of":"a colon and a space are missing behind";return error("unknown-field",`${missing3}\
+ "${told5}" in ${where}`,[place2],`write it as "${told5}: \u2026"`)}function onlyValue(schema5,path){const[only2,...others]=schemasAt(
+schema5,path);return only2 instanceof ZodLiteral&&others.length===0&&only2.values.size===1?`write "${path.at(-1)}: ${only2.
+value}"`:void 0}function withWords(key,known3){const words7=name2=>name2.toLowerCase().split(/[_-]+/).map(word2=>word2.replace(
+/s$/,""));const wanted=words7(key);const holding=known3.filter(field2=>wanted.every(word2=>word2.length>1&&words7(field2).
+includes(word2)));return holding.length===1?holding[0]:void 0}function pathText(path){return path.reduce((text6,step)=>typeof step===
+"number"?`${text6}[${step}]`:/^[\w-]+$/.test(step)?`${text6}${text6===""?"":"."}${step}`:`${text6}[${JSON.stringify(shownKey(
+step))}]`,"")}function within4(name2,path){return path.length===0?name2:`${pathText(path)} of ${name2}`}function valuePlace(file,root,path){
+const{node:node2,key}=find6(root,path);return file.place(node2.range.end>node2.range.start||key===void 0?node2.range:key)}
+function placeIn(file,root,path){const{node:node2,key}=find6(root,path);return file.place(key??startOf2(node2))}init_nearest();init_problems();init_secret_names();init_values();var BadVariable=class extends Error{written;constructor(message,written3){super(message);this.written=written3}};var MAX_NESTING=50;
 function parseVariables(text6){return new Scanner2(text6).template(false,0)}var Scanner2=class{#text;#at=0;constructor(text6){
 this.#text=text6}template(inside2,depth){const parts=[];const stop=inside2?/[$}]/g:/\$/g;let literal2="";while(this.#at<
 this.#text.length){stop.lastIndex=this.#at;const next=stop.exec(this.#text)?.index??this.#text.length;literal2+=this.#text.
 slice(this.#at,next);this.#at=next;if(next===this.#text.length)break;if(this.#text[next]==="}")break;const after2=this.#text[next+
 1];if(after2==="{"){if(literal2!=="")parts.push(literal2);literal2="";parts.push(this.#reference(depth))}else{literal2+=
-"$";this.#at+=after2==="$"?2:1}}if(literal2!=="")parts.push(literal2);return parts}#reference(depth){const start3=this.#at;
-if(depth>MAX_NESTING)throw this.#bad("defaults are nested too deeply",start3);const name2=/[A-Za-z_][A-Za-z0-9_]*/y;name2.
-lastIndex=start3+2;const found2=name2.exec(this.#text)?.[0];if(found2===void 0)throw this.#bad('"${" is not followed by \
-a name',start3);const told5=/^[A-Z_][A-Z0-9_]*$/.test(found2)?found2:"\u2026";this.#at=start3+2+found2.length;if(this.#text[this.#at]===
-"}"){this.#at+=1;return{name:found2,written:this.#text.slice(start3,this.#at)}}const operator=this.#text.slice(this.#at,
+"$";this.#at+=after2==="$"?2:1}}if(literal2!=="")parts.push(literal2);return parts}#reference(depth){const start2=this.#at;
+if(depth>MAX_NESTING)throw this.#bad("defaults are nested too deeply",start2);const name2=/[A-Za-z_][A-Za-z0-9_]*/y;name2.
+lastIndex=start2+2;const found2=name2.exec(this.#text)?.[0];if(found2===void 0)throw this.#bad('"${" is not followed by \
+a name',start2);const told5=/^[A-Z_][A-Z0-9_]*$/.test(found2)?found2:"\u2026";this.#at=start2+2+found2.length;if(this.#text[this.#at]===
+"}"){this.#at+=1;return{name:found2,written:this.#text.slice(start2,this.#at)}}const operator=this.#text.slice(this.#at,
 this.#at+2);if(operator!==":-"&&operator!==":?"){const end2=this.#at>=this.#text.length;throw this.#bad(end2?`"\${${told5}\
-" is not closed by "}"`:`"\${${told5}" is followed by something unknown`,start3)}this.#at+=2;const rest=this.#at;const inner=this.
-template(true,depth+1);if(this.#text[this.#at]!=="}")throw this.#bad(`"\${${told5}" is not closed by "}"`,start3);const message=this.#text.
-slice(rest,this.#at);this.#at+=1;const written3=this.#text.slice(start3,this.#at);return operator===":-"?{name:found2,written:written3,
-fallback:inner}:{name:found2,written:written3,message}}#bad(message,start3){return new BadVariable(message,this.#text.slice(
-start3,this.#at+1).split("\n")[0]??"")}};var MAX_TEXT=16*1024*1024;var MAX_CHAIN=100;var nothing2={text:"",tainted:false,unknown:true};var Variables=class{#sources;#lenient;#resolved=new Map;#resolving=[];#used=new Map;#problems=[];#reported=new Set;constructor(sources2,options){
+" is not closed by "}"`:`"\${${told5}" is followed by something unknown`,start2)}this.#at+=2;const rest=this.#at;const inner=this.
+template(true,depth+1);if(this.#text[this.#at]!=="}")throw this.#bad(`"\${${told5}" is not closed by "}"`,start2);const message=this.#text.
+slice(rest,this.#at);this.#at+=1;const written3=this.#text.slice(start2,this.#at);return operator===":-"?{name:found2,written:written3,
+fallback:inner}:{name:found2,written:written3,message}}#bad(message,start2){return new BadVariable(message,this.#text.slice(
+start2,this.#at+1).split("\n")[0]??"")}};var MAX_TEXT=16*1024*1024;var MAX_CHAIN=100;var nothing2={text:"",tainted:false,unknown:true};var Variables=class{#sources;#lenient;#resolved=new Map;#resolving=[];#used=new Map;#problems=[];#reported=new Set;constructor(sources2,options){
 this.#sources=sources2;this.#lenient=options.lenient}get used(){return this.#used}takeProblems(){const problems=this.#problems;
 this.#problems=[];return problems}resolve(text6,node2,file,path=[]){const context3={node:node2,file,path};let template2;
 try{template2=parseVariables(text6)}catch(failure2){if(!(failure2 instanceof BadVariable))throw failure2;this.#report(error(
@@ -20351,15 +19620,15 @@ return error("insecure-http",`${what} is plain http to another machine, which wo
 test(url.hostname)&&written3!==url.hostname;if(isFilledUp||/^https?:\/\/https?:?\/\//i.test(text6)){return bad2("names n\
 o host that there can be",example)}if(url.port==="0"||!isHost(url.hostname)){return bad2(url.port==="0"?"has the port 0":
 "names no host that there can be",example)}const prefix=url.pathname.replace(/\/+$/,"");return{href:`${url.origin}${prefix}`,
-origin:url.origin,prefix}}function slipIn(text6){const example="write it as https://id.example.com";const trimmed2=text6.
-trim();if(trimmed2==="")return["is empty",example];if(/^\$[A-Za-z_{(]/.test(trimmed2)){return["is the name of a variable\
- that nothing filled in","in idops.yaml write ${NAME}, with braces"]}if(/\s/.test(trimmed2))return["has white space in i\
-t",example];const bare3=/^(https?)\/\//i.exec(trimmed2)?.[1]?.toLowerCase();if(bare3!==void 0)return[`lacks the colon af\
-ter ${bare3}`,`write ${bare3}:// in the place of ${bare3}//`];const scheme=/^https?:/i.exec(trimmed2)?.[0];if(scheme===void 0){
-if(!/^(?:\/\/)?(?:[\w-]+\.)*[\w-]+(?::\d+)?(?:\/|$)/.test(trimmed2))return void 0;const local=/^(?:\/\/)?(?:localhost|127\.[\d.]+)(?:[:/]|$)/.
-test(trimmed2);return["does not say whether it is https or http",`write ${local?"http":"https"}:// before the host`]}const rest=trimmed2.
-slice(scheme.length);if(!/^\/\/[^/\\]/.test(rest)){return/^[/\\]*$/.test(rest)?["names no host",example]:[`lacks the two\
- slashes after ${scheme.toLowerCase()}`,example]}if(/^\/\/[^/?#]*@/.test(rest))return void 0;const port=/^\/\/(?:[^/?#@]*@)?(?:\[[^\]/]*\]|[^/?#:[\]]*):([^/?#]*)/.
+origin:url.origin,prefix}}function slipIn(text6){const example="write it as https://id.example.com";const trimmed=text6.
+trim();if(trimmed==="")return["is empty",example];if(/^\$[A-Za-z_{(]/.test(trimmed)){return["is the name of a variable t\
+hat nothing filled in","in idops.yaml write ${NAME}, with braces"]}if(/\s/.test(trimmed))return["has white space in it",
+example];const bare3=/^(https?)\/\//i.exec(trimmed)?.[1]?.toLowerCase();if(bare3!==void 0)return[`lacks the colon after ${bare3}`,
+`write ${bare3}:// in the place of ${bare3}//`];const scheme=/^https?:/i.exec(trimmed)?.[0];if(scheme===void 0){if(!/^(?:\/\/)?(?:[\w-]+\.)*[\w-]+(?::\d+)?(?:\/|$)/.
+test(trimmed))return void 0;const local=/^(?:\/\/)?(?:localhost|127\.[\d.]+)(?:[:/]|$)/.test(trimmed);return["does not s\
+ay whether it is https or http",`write ${local?"http":"https"}:// before the host`]}const rest=trimmed.slice(scheme.length);
+if(!/^\/\/[^/\\]/.test(rest)){return/^[/\\]*$/.test(rest)?["names no host",example]:[`lacks the two slashes after ${scheme.
+toLowerCase()}`,example]}if(/^\/\/[^/?#]*@/.test(rest))return void 0;const port=/^\/\/(?:[^/?#@]*@)?(?:\[[^\]/]*\]|[^/?#:[\]]*):([^/?#]*)/.
 exec(rest)?.[1];if(port!==void 0&&port!==""&&!(/^\d{1,5}$/.test(port)&&Number(port)<=65535)){return["has a port that is \
 no number from 1 to 65535",example]}return void 0}function isHost(host){if(host.startsWith("["))return true;return host.
 replace(/\.$/,"").split(".").every(part2=>/^[a-z\d_](?:[\w-]*[a-z\d_])?$/i.test(part2))}function isLoopback(host){const name2=host.
@@ -20367,15 +19636,15 @@ replace(/\.$/,"");return name2==="localhost"||name2.endsWith(".localhost")||name
 address"}];var given=["id.example.com","https://id.example.com","https","s","//id.example.com","","/","x","1","0.0","0.0\
 .1","::1","localhost"];var MOST_VARIABLES=3;function addressProblems(layers,place2){const found2=new Map;for(const{config:config3,
 parts}of layers){const allows=find6(config3,["server","allow_insecure_http"]);const allowInsecureHttp=allows.complete&&allows.
-node.type==="scalar"&&allows.node.value!==false;for(const{path,what}of addresses2){const{node:node2,complete:complete2}=find6(
-config3,["server",...path]);const written3=complete2&&node2.type==="scalar"?parts(node2):void 0;if(written3===void 0||node2.
-type!=="scalar")continue;const wrong3=wrongIn(written3,{allowInsecureHttp,what,places:[place2(node2)]});if(wrong3!==void 0)
-found2.set(`${wrong3.code} ${node2.range.start}`,wrong3)}}return[...found2.values()]}function wrongIn(parts,use){const gaps=parts.
-filter(part2=>part2===null).length;if(gaps>MOST_VARIABLES)return void 0;let wrong3;for(const text6 of filled3(parts)){const checked2=checkBaseUrl(
-text6,use);if(isBaseUrl(checked2))return void 0;wrong3??=checked2}return wrong3}function*filled3(parts,before=""){const[
-part2,...rest]=parts;if(part2===void 0)yield before;else for(const text6 of part2===null?[...given,...rests(before)]:[part2])
-yield*filled3(rest,before+text6)}function rests(before){return/^h[a-z]*$/.test(before)?["https://id.example.com","http:/\
-/localhost"].flatMap(whole3=>whole3.startsWith(before)?[whole3.slice(before.length)]:[]):[]}init_problems();init_work_tree();import{lstat as lstat3,realpath as realpath3}from"node:fs/promises";import{dirname as dirname9,
+node.type==="scalar"&&allows.node.value!==false;for(const{path,what}of addresses2){const{node:node2,complete}=find6(config3,
+["server",...path]);const written3=complete&&node2.type==="scalar"?parts(node2):void 0;if(written3===void 0||node2.type!==
+"scalar")continue;const wrong3=wrongIn(written3,{allowInsecureHttp,what,places:[place2(node2)]});if(wrong3!==void 0)found2.
+set(`${wrong3.code} ${node2.range.start}`,wrong3)}}return[...found2.values()]}function wrongIn(parts,use){const gaps=parts.
+filter(part2=>part2===null).length;if(gaps>MOST_VARIABLES)return void 0;let wrong3;for(const text6 of filled(parts)){const checked2=checkBaseUrl(
+text6,use);if(isBaseUrl(checked2))return void 0;wrong3??=checked2}return wrong3}function*filled(parts,before=""){const[part2,
+...rest]=parts;if(part2===void 0)yield before;else for(const text6 of part2===null?[...given,...rests(before)]:[part2])yield*filled(
+rest,before+text6)}function rests(before){return/^h[a-z]*$/.test(before)?["https://id.example.com","http://localhost"].flatMap(
+whole3=>whole3.startsWith(before)?[whole3.slice(before.length)]:[]):[]}init_problems();init_work_tree();import{lstat as lstat3,realpath as realpath3}from"node:fs/promises";import{dirname as dirname9,
 join as join14}from"node:path";async function findAbove(name2,cwd){if(await isThere(join14(cwd,name2)))return join14(cwd,name2);const top=await topOf(cwd);
 if(top===void 0)return void 0;for(let folder=await realpath3(cwd);folder!==top;){folder=dirname9(folder);const path=join14(
 folder,name2);if(!await isThere(path))continue;for(const one of[path,join14(top,".git")])await refuseOthers(one,path,cwd);
@@ -20400,12 +19669,12 @@ length>8)return false;return lower.startsWith("a")&&lower.length<=5&&(0,import_f
 h")<=2||lower.startsWith("h")&&(0,import_fastest_levenshtein3.distance)(lower,"header")<=2}function sectionAt(text6,lineStart,key,keyEnd){
 const isFar=key-lineStart>500;const before=text6.slice(isFar?key-50:lineStart,key);const after2=text6[keyEnd]??"";if(keyCharacter.
 test(after2))return void 0;const isBlock=!isFar&&/^\s*(?:[-?][ \t]+)*["']?$/.test(before);if(!isBlock&&!/[{,]\s*["']?$/.
-test(before))return void 0;const[gap=""]=/^["']?[ \t]*:?[ \t]*/.exec(text6.slice(keyEnd,keyEnd+200))??[];const start3=keyEnd+
-gap.length;if(key-lineStart>longLine)return{start:start3,end:lineEnd(text6,keyEnd)};let end2=secretEnd(text6,lineStart,key,
-start3);if(isBlock&&text6.slice(start3,end2).trim()==="")end2=besideEnd(text6,key-lineStart,end2);return{start:start3,end:end2}}
+test(before))return void 0;const[gap=""]=/^["']?[ \t]*:?[ \t]*/.exec(text6.slice(keyEnd,keyEnd+200))??[];const start2=keyEnd+
+gap.length;if(key-lineStart>longLine)return{start:start2,end:lineEnd(text6,keyEnd)};let end2=secretEnd(text6,lineStart,key,
+start2);if(isBlock&&text6.slice(start2,end2).trim()==="")end2=besideEnd(text6,key-lineStart,end2);return{start:start2,end:end2}}
 function besideEnd(text6,indent2,from){if(indent2===0)return from;let end2=from;while(end2<text6.length){const next=lineEnd(
 text6,end2+1);const line=text6.slice(end2+1,next);if(line.trim()!==""&&line.search(/\S/)<indent2)break;end2=next}return end2}
-function hideWithin(text6,{start:start3,end:end2},found2){let owner;let at3=start3;while(at3<end2){const char=text6[at3]??
+function hideWithin(text6,{start:start2,end:end2},found2){let owner;let at3=start2;while(at3<end2){const char=text6[at3]??
 "";if(/[\s{}[\],]/.test(char)||/[-?]/.test(char)&&/\s/.test(text6[at3+1]??" ")){at3+=1;continue}const isQuoted=char==='"'||
 char==="'";const tokenEnd=Math.min(end2,isQuoted?quotedEnd(text6,at3,char):plainEnd(text6,at3));const written3=text6.slice(
 at3,tokenEnd);const said3=isQuoted?written3.slice(1,-1):written3;const[colon]=/^[ \t]*:(?=[\s,{}[\]"']|$)/.exec(text6.slice(
@@ -20429,10 +19698,10 @@ offset});else if(lexeme==="]"||lexeme==="}"){if(this.#open.at(-1)?.closes===lexe
 for(const one of this.#open.splice(0))this.#unclosed.push(one.offset)}else if(lexeme[0]==='"'||lexeme[0]==="'"){const surelyClosed=lexeme.
 length>1&&lexeme.endsWith(lexeme[0])&&!/(?:\\"|'')$/.test(lexeme);if(!surelyClosed||lexeme.includes("\n"))this.#quotes.push(
 {start:offset,end:offset+lexeme.length})}}quoteBefore(offset){return this.#quotes.findLast(({end:end2})=>end2<=offset)}bracketBefore(offset){
-const isBefore=start3=>start3<offset;const closed2=this.#unclosed.findLast(isBefore)??-1;const open9=this.#open.findLast(
-one=>isBefore(one.offset))?.offset??-1;return closed2<0&&open9<0?void 0:Math.max(closed2,open9)}};init_problems();init_secret_names();function lineAt(text6,at3){const start3=text6.lastIndexOf("\n",at3-1)+1;const end2=text6.indexOf("\n",
-at3);return{start:start3,end:withoutReturn(text6,start3,end2<0?text6.length:end2)}}function withoutReturn(text6,start3,end2){
-return end2>start3&&text6[end2-1]==="\r"?end2-1:end2}var MAX_LINES=50;function contentAt(text6,at3){let from=at3;for(let tries=0;tries<
+const isBefore=start2=>start2<offset;const closed2=this.#unclosed.findLast(isBefore)??-1;const open9=this.#open.findLast(
+one=>isBefore(one.offset))?.offset??-1;return closed2<0&&open9<0?void 0:Math.max(closed2,open9)}};init_problems();init_secret_names();function lineAt(text6,at3){const start2=text6.lastIndexOf("\n",at3-1)+1;const end2=text6.indexOf("\n",
+at3);return{start:start2,end:withoutReturn(text6,start2,end2<0?text6.length:end2)}}function withoutReturn(text6,start2,end2){
+return end2>start2&&text6[end2-1]==="\r"?end2-1:end2}var MAX_LINES=50;function contentAt(text6,at3){let from=at3;for(let tries=0;tries<
 MAX_LINES;tries+=1){const line=lineAt(text6,from);const indent2=text6.slice(from,line.end).search(/\S/);if(indent2>=0&&text6[from+
 indent2]!=="#")return{start:from+indent2,end:line.end};const next=text6.indexOf("\n",line.end);if(next<0)break;from=next+
 1}return{start:at3,end:at3+1}}function nextKeyLine(text6,at3){const first=contentAt(text6,at3);let line=first;for(let tries=0;tries<
@@ -20468,8 +19737,8 @@ hint:'write them as {id: x, name: "a: b"}',range:{start:at3,end:end2}}),BAD_SCAL
 a text without quotes can't begin with "${text6[at3]}"`,hint:"put quotes around it",range:{start:at3,end:at3+1}}),BAD_DQ_ESCAPE:({
 at:at3})=>({message:"in double quotes a backslash begins an escape, and there is none of this name",hint:"write the back\
 slash twice, or use single quotes, in which it is a backslash",range:{start:at3,end:at3+2}}),TAB_AS_INDENT:({at:at3},{text:text6})=>{
-const start3=text6.indexOf("	",at3);return{message:"a line is indented with a tab, which YAML does not allow",hint:"inde\
-nt it with spaces",range:start3<0?{start:at3,end:at3+1}:{start:start3,end:start3+1}}}};function nested(found2,refused4){
+const start2=text6.indexOf("	",at3);return{message:"a line is indented with a tab, which YAML does not allow",hint:"inde\
+nt it with spaces",range:start2<0?{start:at3,end:at3+1}:{start:start2,end:start2+1}}}};function nested(found2,refused4){
 const{text:text6}=refused4;const{at:at3}=found2;const line=lineAt(text6,at3);const owner=keyOf5(text6.slice(line.start,at3));
 const value3=text6.slice(at3,line.end);if(/^\?(?:\s|$)/.test(value3)){return{message:`a value without quotes can't begin\
  with "? "`,hint:quoteIt,range:{start:at3,end:at3+1}}}if(/:(?:\s|$)/.test(value3)){const hint=owner===void 0?quoteIt:`${quoteIt}\
@@ -20495,13 +19764,13 @@ at:at3},{text:text6}){const line=contentAt(text6,at3);const written3=text6.slice
 is line is indented otherwise than the keys beside it",hint:/:(?:\s|$)/.test(written3)?"indent it as far as the key that\
  it belongs beside":"indent it as far as the text that it belongs to",range:line}}function unevenList({at:at3},{text:text6}){
 return{message:"the items of a list have to begin in the same column",hint:'indent this line as far as the first "- " of\
- the list',range:contentAt(text6,at3)}}function openBracket({at:at3},{text:text6,marks:marks2}){const start3=marks2.bracketBefore(
-at3)??Math.max(0,at3-1);const[opens,closes]=text6[start3]==="{"?["{","}"]:["[","]"];const goesOn=text6.slice(at3).trim()!==
-""&&lineAt(text6,at3).start>start3;return{message:`the "${opens}" that opens here is not closed`,hint:`write its "${closes}\
-"${goesOn?", or indent the lines before that further than the key":""}`,range:{start:start3,end:start3+1}}}function missing2(found2,refused4){
-const{text:text6,marks:marks2}=refused4;const{at:at3,end:end2,message}=found2;if(/^Missing closing/.test(message)){const start3=marks2.
-quoteBefore(at3)?.start??at3;return{message:"the quote that opens here is never closed",hint:`write ${text6[start3]==="'"?
-"'":'"'} where the value ends`,range:{start:start3,end:start3+1}}}if(/^Implicit map keys/.test(message)){const written3=text6.
+ the list',range:contentAt(text6,at3)}}function openBracket({at:at3},{text:text6,marks:marks2}){const start2=marks2.bracketBefore(
+at3)??Math.max(0,at3-1);const[opens,closes]=text6[start2]==="{"?["{","}"]:["[","]"];const goesOn=text6.slice(at3).trim()!==
+""&&lineAt(text6,at3).start>start2;return{message:`the "${opens}" that opens here is not closed`,hint:`write its "${closes}\
+"${goesOn?", or indent the lines before that further than the key":""}`,range:{start:start2,end:start2+1}}}function missing2(found2,refused4){
+const{text:text6,marks:marks2}=refused4;const{at:at3,end:end2,message}=found2;if(/^Missing closing/.test(message)){const start2=marks2.
+quoteBefore(at3)?.start??at3;return{message:"the quote that opens here is never closed",hint:`write ${text6[start2]==="'"?
+"'":'"'} where the value ends`,range:{start:start2,end:start2+1}}}if(/^Implicit map keys/.test(message)){const written3=text6.
 slice(at3,lineAt(text6,at3).end).trimEnd();const range2={start:at3,end:at3+Math.max(1,written3.length)};return missingSpace(
 written3,range2,refused4)??{message:'this line is no "key: value"',hint:"write a colon and a space behind the key; inden\
 t what belongs to the line above further",range:range2}}if(/^(?:Flow|Missing \})/.test(message))return openBracket(found2,
@@ -20512,22 +19781,22 @@ return{message:"a comma is missing before this",hint:"separate what is in [] and
  colon needs quotes",range:{start:at3,end:end2}}}if(/^Comments/.test(message)){return{message:'a space is missing before\
  the "#" of a comment',hint:'write the space; a "#" that belongs to the value goes inside the quotes',range:{start:at3,end:at3+
 1}}}if(/directives-end/.test(message))return besideMarker(found2,refused4);return void 0}function bareVariable({at:at3},{
-text:text6}){const start3=at3-1;const written3=/^\$\{[^}\s]{0,200}\}?/.exec(text6.slice(Math.max(0,start3),start3+210))?.[0];
+text:text6}){const start2=at3-1;const written3=/^\$\{[^}\s]{0,200}\}?/.exec(text6.slice(Math.max(0,start2),start2+210))?.[0];
 if(written3===void 0)return void 0;return{message:"a variable inside {} or [] has no quotes",hint:'write it as "${NAME}"\
-, in quotes',range:{start:start3,end:start3+written3.length}}}function besideMarker({at:at3,message},{text:text6}){if(/same line/.
+, in quotes',range:{start:start2,end:start2+written3.length}}}function besideMarker({at:at3,message},{text:text6}){if(/same line/.
 test(message)){return{message:`a key can't stand on the line of "---"`,hint:"begin the document on the next line",range:contentAt(
-text6,at3)}}const start3=text6.lastIndexOf("\n%",at3)+1;if(text6[start3]!=="%")return void 0;return{message:`a line can'\
+text6,at3)}}const start2=text6.lastIndexOf("\n%",at3)+1;if(text6[start2]!=="%")return void 0;return{message:`a line can'\
 t begin with "%", but for a directive of YAML`,hint:'put quotes around the key, or make a comment of the line with "#"',
-range:{start:start3,end:lineAt(text6,start3).end}}}function unexpected(found2,refused4){const{text:text6,marks:marks2}=refused4;
+range:{start:start2,end:lineAt(text6,start2).end}}}function unexpected(found2,refused4){const{text:text6,marks:marks2}=refused4;
 const{at:at3,end:end2,message}=found2;const line=lineAt(text6,at3);const before=text6.slice(line.start,at3);const range2={
 start:at3,end:Math.min(end2,line.end)};if(/block-seq-ind on same line/.test(message)){if(before.trim()==="")return strayItem(
 at3);return{message:"a list can't begin on the line of its key",hint:'write each "- " on a line of its own below the key\
 , or the list as [a, b]; put quotes around a text that begins with "- "',range:{start:at3,end:at3+1}}}if(/^(?:Block scalar header|Not a YAML token)/.
-test(message)){const[,mark]=/([|>])[^|>]*$/.exec(text6.slice(line.start,at3+1))??[];if(mark===void 0)return void 0;const start3=text6.
+test(message)){const[,mark]=/([|>])[^|>]*$/.exec(text6.slice(line.start,at3+1))??[];if(mark===void 0)return void 0;const start2=text6.
 lastIndexOf(mark,at3);return{message:`a text that begins with "${mark}" starts on the next line, and something stands be\
 hind the mark`,hint:`move it to the next line, indented further than its key; a value that begins with "${mark}" needs q\
-uotes`,range:{start:start3,end:line.end}}}const[,closing3]=/Unexpected flow-(seq|map)-end token/.exec(message)??[];if(closing3!==
-void 0){return{message:`this "${closing3==="seq"?"]":"}"}" closes nothing`,hint:"remove it, or put quotes around the val\
+uotes`,range:{start:start2,end:line.end}}}const[,closing2]=/Unexpected flow-(seq|map)-end token/.exec(message)??[];if(closing2!==
+void 0){return{message:`this "${closing2==="seq"?"]":"}"}" closes nothing`,hint:"remove it, or put quotes around the val\
 ue that it belongs to",range:range2}}if(/^Unexpected , in/.test(message)){return{message:"nothing stands before this com\
 ma",hint:"remove it",range:range2}}if(/^Unexpected (?:single|double)-quoted-scalar token/.test(message)){return{message:"\
 a comma is missing before this",hint:"separate what is in [] and {} by commas",range:range2}}if(!/at node end$/.test(message))
@@ -20596,7 +19865,7 @@ exceeded;this.#allowance.exceeded=true;this.#exhausted=true;if(already)return em
 losion",`aliases repeat more than ${MAX_ALIASED} values`,places,"use fewer aliases"));return empty2}return{...target,range:range2}}#scalar(node2){
 const range2=rangeOf(node2);const plain3=node2.type==="PLAIN"||node2.type===void 0||node2.type===null;const source=typeof node2.
 source==="string"?node2.source:"";const{value:value3}=node2;let kept3=typeof value3==="string"||typeof value3==="boolean"?
-value3:null;if(plain3)hideLoose(this.#file,source,range2);if(typeof value3==="number"){const number4=numberOf2(source);if(number4===
+value3:null;if(plain3)hideLoose(this.#file,source,range2);if(typeof value3==="number"){const number4=numberOf(source);if(number4===
 void 0){this.problems.push(error("wrong-value","JSON has no such number",[this.#file.place(range2)],"write it in quotes \
 to have it as a text"))}kept3=number4??0}return{type:"scalar",value:kept3,plain:plain3,source,range:range2,size:1,height:0}}#pair(entries,key,value3,depth){
 const range2=rangeOf(key);const places=()=>[this.#file.place(range2)];const name2=(0,import_yaml.isScalar)(key)?key.value:
@@ -20612,10 +19881,10 @@ plicate-key",`the key "${shownKey(name2)}" is twice in one map`,[this.#file.plac
 "remove one of the two"));return}entries.set(name2,{key:range2,value:converted})}};function unknownAt(range2){return{type:"\
 scalar",value:null,plain:true,source:"",range:range2,size:1,height:0,unknown:true}}function isBraces(node2){const[pair]=node2.
 items;return node2.flow===true&&node2.items.length===1&&(0,import_yaml.isMap)(pair?.key)&&pair.key.flow===true&&pair.value===
-null}function numberOf2(source){if(/^0[xo]/.test(source))return exactly(BigInt(source).toString());const text6=decimalText(
+null}function numberOf(source){if(/^0[xo]/.test(source))return exactly(BigInt(source).toString());const text6=decimalText(
 source);return text6===void 0?void 0:exactly(text6)}function rangeOf(node2){if(typeof node2==="object"&&node2!==null&&"r\
-ange"in node2&&Array.isArray(node2.range)){const[start3,end2]=node2.range;if(typeof start3==="number"&&typeof end2==="nu\
-mber")return{start:start3,end:end2}}return{start:0,end:0}}function merge2(base2,over,exclusive2){const entries=new Map(base2.entries);for(const[name2,entry2]of over.entries){const below2=entries.
+ange"in node2&&Array.isArray(node2.range)){const[start2,end2]=node2.range;if(typeof start2==="number"&&typeof end2==="nu\
+mber")return{start:start2,end:end2}}return{start:0,end:0}}function merge2(base2,over,exclusive2){const entries=new Map(base2.entries);for(const[name2,entry2]of over.entries){const below2=entries.
 get(name2);const both=below2!==void 0&&below2.value.type==="map"&&entry2.value.type==="map"&&!exclusive2.has(name2);entries.
 set(name2,both?{key:entry2.key,value:mergeMaps(below2.value,entry2.value,exclusive2)}:entry2)}return mapNode(base2.range,
 entries)}function mergeMaps(below2,above,exclusive2){return below2.type==="map"&&above.type==="map"?merge2(below2,above,
@@ -20636,9 +19905,9 @@ join(", ")}`))}refuse(inOrder(problems));const base2=without(root,name2=>name2==
 type==="map"?merge2(withoutPlace(base2,node2),node2,exclusive):base2;return{chosen:chosen===void 0?base2:over(chosen),own:chosen?.
 node.type==="map"?chosen.node:void 0,environments:known3,all:()=>[base2,...known3.map(name2=>over(find6(root,["environme\
 nts",name2])))]}}function withoutPlace(base2,over){const[below2,above]=[base2,over].map(({entries:entries2})=>entries2.get(
-"state"));if(below2?.value.type!=="map"||above?.value.type!=="map")return base2;const{entries}=above.value;const named6=statePlaces.
-find(place2=>entries.has(place2));if(named6===void 0)return base2;const others=new Set([...statePlaces.filter(place2=>place2!==
-named6),...named6==="path"?[]:["allow_tracked"]]);const value3=without(below2.value,name2=>others.has(name2));return mapNode(
+"state"));if(below2?.value.type!=="map"||above?.value.type!=="map")return base2;const{entries}=above.value;const named5=statePlaces.
+find(place2=>entries.has(place2));if(named5===void 0)return base2;const others=new Set([...statePlaces.filter(place2=>place2!==
+named5),...named5==="path"?[]:["allow_tracked"]]);const value3=without(below2.value,name2=>others.has(name2));return mapNode(
 base2.range,new Map([...base2.entries,["state",{...below2,value:value3}]]))}var hidden=[["server","auth","header","value"],
 ["server","auth","token_command"],["state","git","remote"],["state","postgres","url"]];function hideCredentials(root,file){
 const environments=root.entries.get("environments")?.value;const chosen=environments?.type==="map"?[...environments.entries.
@@ -20652,8 +19921,8 @@ range,new Map([...clean.entries,["environments",{...environments,value:value3}]]
 type==="scalar"&&node2.value===null}var secretPaths=[["server","auth","token"],["server","auth","client_credentials","client_secret"],["server","auth","head\
 er","value"],["state","git","remote"],["state","postgres","url"]];var isOpen2=(path,text6)=>path[0]==="state"&&!/^[^/]*:\/\/[^/@]*:[^/@]+@|[?&]password=./.
 test(text6);function plainCredentials(configs){const found2=configs.flatMap(config3=>secretPaths.flatMap(path=>{const{node:node2,
-complete:complete2}=find6(config3,path);if(!complete2||node2.type==="scalar"&&isOpen2(path,String(node2.value)))return[];
-return plainPlaces(node2,path.join("."),config3,new Map)}));return[...new Set(found2)]}function plainPlaces(node2,name2,config3,known3){if(node2.type!=="scalar"||node2.value===null||node2.value==="")return[];
+complete}=find6(config3,path);if(!complete||node2.type==="scalar"&&isOpen2(path,String(node2.value)))return[];return plainPlaces(
+node2,path.join("."),config3,new Map)}));return[...new Set(found2)]}function plainPlaces(node2,name2,config3,known3){if(node2.type!=="scalar"||node2.value===null||node2.value==="")return[];
 if(typeof node2.value!=="string")return[name2];try{return placesOf2(parseVariables(node2.value),name2,config3,known3)}catch(failure2){
 if(failure2 instanceof BadVariable)return[];throw failure2}}function placesOf2(template2,name2,config3,known3){const references=template2.
 flatMap(part2=>typeof part2==="string"?[]:[part2]);if(references.length===0)return template2.length===0?[]:[name2];const fallen=name2.
@@ -20661,20 +19930,20 @@ startsWith(DEFAULT)?name2:`${DEFAULT}${name2}`;const defaults3=references.flatMa
 config3,known3));const members3=references.map(({name:variable})=>memberPlaces(variable,config3,known3));const isAllPlain=members3.
 every(places=>places.length>0);return[...new Set([...defaults3,...isAllPlain?members3.flat():[]])]}var DEFAULT="the defa\
 ult of ";function memberPlaces(variable,config3,known3){const told5=known3.get(variable);if(told5!==void 0)return told5;
-known3.set(variable,[]);const{node:node2,complete:complete2}=find6(config3,["vars",variable]);const places=complete2?plainPlaces(
-node2,`vars.${variable}`,config3,known3):[];known3.set(variable,places);return places}function guardedOf(layers,root,defaultState){const variables=new Set;const files=new Set;const secretFiles=new Set;const states2=new Set;
-const named6=new Set(["IDOPS_TOKEN"]);for(const{config:config3,text:text6}of layers){const texts2=node2=>scalarsOf(node2).
+known3.set(variable,[]);const{node:node2,complete}=find6(config3,["vars",variable]);const places=complete?plainPlaces(node2,
+`vars.${variable}`,config3,known3):[];known3.set(variable,places);return places}function guardedOf(layers,root,defaultState){const variables=new Set;const files=new Set;const secretFiles=new Set;const states2=new Set;
+const named5=new Set(["IDOPS_TOKEN"]);for(const{config:config3,text:text6}of layers){const texts2=node2=>scalarsOf(node2).
 flatMap(scalar=>{const known3=text6(scalar);return known3===void 0||known3===""?[]:[known3]});for(const section2 of[["se\
-rver","auth"],["server","tls"],["state","postgres"]]){const{node:node2,complete:complete2}=find6(config3,section2);if(!complete2)
-continue;for(const scalar of scalarsOf(node2))for(const name2 of namesIn3(scalar))named6.add(name2);for(const name2 of passedNodes(
-node2).flatMap(texts2))named6.add(name2);const given2=commandNodes(node2).flatMap(texts2).flatMap(filesIn);for(const file of fileNodes(
+rver","auth"],["server","tls"],["state","postgres"]]){const{node:node2,complete}=find6(config3,section2);if(!complete)continue;
+for(const scalar of scalarsOf(node2))for(const name2 of namesIn3(scalar))named5.add(name2);for(const name2 of passedNodes(
+node2).flatMap(texts2))named5.add(name2);const given2=commandNodes(node2).flatMap(texts2).flatMap(filesIn);for(const file of fileNodes(
 node2,isSecretFile).flatMap(texts2))secretFiles.add(resolvePath(root,file));for(const file of[...fileNodes(node2).flatMap(
 texts2),...given2])files.add(resolvePath(root,file))}const remote=find6(config3,["state","git","remote"]);if(remote.complete&&
-remote.node.type==="scalar")for(const name2 of namesIn3(remote.node))named6.add(name2);const state=find6(config3,["state",
+remote.node.type==="scalar")for(const name2 of namesIn3(remote.node))named5.add(name2);const state=find6(config3,["state",
 "path"]);const[path=defaultState]=state.complete?texts2(state.node):[];states2.add(resolvePath(root,path))}const pending=[
-...named6];for(let name2=pending.pop();name2!==void 0;name2=pending.pop()){variables.add(name2);for(const{config:config3}of layers){
-const{node:node2,complete:complete2}=find6(config3,["vars",name2]);if(complete2&&node2.type==="scalar")pending.push(...namesIn3(
-node2).filter(one=>!variables.has(one)))}}return{variables,files:[...files],secretFiles:[...secretFiles],plain:plainCredentials(
+...named5];for(let name2=pending.pop();name2!==void 0;name2=pending.pop()){variables.add(name2);for(const{config:config3}of layers){
+const{node:node2,complete}=find6(config3,["vars",name2]);if(complete&&node2.type==="scalar")pending.push(...namesIn3(node2).
+filter(one=>!variables.has(one)))}}return{variables,files:[...files],secretFiles:[...secretFiles],plain:plainCredentials(
 layers.map(({config:config3})=>config3)),states:[...states2]}}function isSecretFile(key){return key==="token_file"||key===
 "client_key_file"}function fileNodes(node2,isMeant=key=>key.endsWith("_file")){if(node2.type!=="map")return[];return[...node2.
 entries].flatMap(([key,{value:value3}])=>isMeant(key)?[value3]:fileNodes(value3,isMeant))}function commandNodes(node2){const command2=node2.
@@ -20801,7 +20070,7 @@ safety:safetySchema,checks:checksSchema,email:emailSchema};return Object.entries
 name2,schema5,true).problems)}addressProblems(){const[base2,...environments]=this.#all();const used=this.environment===null&&
 base2!==void 0?[base2,...environments]:environments;return[...this.#badReferences(used),...addressProblems(this.#layers(
 used),({range:range2})=>this.#source.place(range2))]}#badReferences(configs){const found2=new Map;for(const config3 of configs){
-const{node:node2,complete:complete2}=find6(config3,["server"]);if(!complete2)continue;const variables=new Variables(variableSources(
+const{node:node2,complete}=find6(config3,["server"]);if(!complete)continue;const variables=new Variables(variableSources(
 config3,this.#source,this.#process),{lenient:true});resolve4(node2,this.#source,variables,["server"]);for(const problem of variables.
 takeProblems()){const[place2]=problem.places;if(problem.code==="bad-variable")found2.set(`${place2?.line}:${place2?.column}`,
 problem)}}return[...found2.values()]}maxDestructive(){return this.#section("safety",safetySchema)?.max_destructive??DEFAULT_MAX_DESTRUCTIVE}checks(){
@@ -20820,8 +20089,8 @@ return this.#resolved(name2,schema5,false,replaced3)}#resolved(name2,schema5,len
 entries.get(name2);if(entry2===void 0)return{data:void 0,problems:[],notes:new Map};const root=replaced3!==void 0&&entry2.
 value.type==="map"?without(entry2.value,member2=>replaced3.has(member2)):entry2.value;const variables=new Variables(this.#sources,
 {lenient});return check2({schema:schema5,root,file:this.#source,variables,name:"configuration",under:[name2]})}#literalProfile(){
-const{node:node2,complete:complete2}=find6(this.#config,["server","profile"]);const fallback=profiles.documented;if(fallback===
-void 0)throw new Error("no documented profile");if(!complete2||node2.type!=="scalar"||typeof node2.value!=="string")return fallback;
+const{node:node2,complete}=find6(this.#config,["server","profile"]);const fallback=profiles.documented;if(fallback===void 0)
+throw new Error("no documented profile");if(!complete||node2.type!=="scalar"||typeof node2.value!=="string")return fallback;
 let name2=node2.value;if(name2.includes("$")){const variables=new Variables(this.#sources,{lenient:true});const{text:text6,
 tainted,unknown:unknown5}=variables.resolve(name2,node2,this.#source);if(tainted||unknown5)return fallback;name2=text6}return(Object.
 hasOwn(profiles,name2)?profiles[name2]:void 0)??fallback}};function variableSources(config3,file,process2){const vars=config3.
@@ -20867,7 +20136,7 @@ counts2.files++};var pushFile=(filename,paths)=>{paths.push(filename)};var empty
 excludeFiles,filters:filters2,onlyCounts}=options;if(excludeFiles)return empty$1;if(filters2&&filters2.length)return onlyCounts?
 pushFileFilterAndCount:pushFileFilter;else if(onlyCounts)return pushFileCount;else return pushFile}var getArray=paths=>{
 return paths};var getArrayGroup=()=>{return[""].slice(0,0)};function build$4(options){return options.group?getArrayGroup:
-getArray}var groupFiles=(groups3,directory,files)=>{groups3.push({directory,files,dir:directory})};var empty=()=>{};function build$3(options){
+getArray}var groupFiles=(groups2,directory,files)=>{groups2.push({directory,files,dir:directory})};var empty=()=>{};function build$3(options){
 return options.group?groupFiles:empty}var resolveSymlinksAsync=function(path,state,callback$1){const{queue,fs:fs3,options:{
 suppressErrors}}=state;queue.enqueue();fs3.realpath(path,(error3,resolvedPath)=>{if(error3)return queue.dequeue(suppressErrors?
 null:error3,state);fs3.stat(resolvedPath,(error$1,stat9)=>{if(error$1)return queue.dequeue(suppressErrors?null:error$1,state);
@@ -20953,7 +20222,7 @@ const inputPatternCount=inputParts.length;const minParts=Math.min(inputPatternCo
 const part2=patternParts[j];if(part2.includes("/"))return true;if(!matcher[j](inputParts[j]))break;if(!options.noglobstar&&
 part2==="**")return true;j++}if(j===inputPatternCount)return true}return false}}var WIN32_ROOT_DIR=/^[A-Z]:\/$/i;var isRoot=isWin?
 p=>WIN32_ROOT_DIR.test(p):p=>p==="/";function buildFormat(cwd,root,absolute){if(cwd===root||root.startsWith(`${cwd}/`)){
-if(absolute){const start3=cwd.length+ +!isRoot(cwd);return(p,isDir)=>p.slice(start3,isDir?-1:void 0)||"."}const prefix=root.
+if(absolute){const start2=cwd.length+ +!isRoot(cwd);return(p,isDir)=>p.slice(start2,isDir?-1:void 0)||"."}const prefix=root.
 slice(cwd.length+1);if(prefix)return(p,isDir)=>{if(p===".")return prefix;const result=`${prefix}/${p}`;return isDir?result.
 slice(0,-1):result};return(p,isDir)=>isDir&&p!=="."?p.slice(0,-1):p}if(absolute)return p=>posix3.relative(cwd,p)||".";return p=>posix3.
 relative(cwd,`${root}/${p}`)||"."}function buildRelative(cwd,root){if(root.startsWith(`${cwd}/`)){const prefix=root.slice(
@@ -21035,8 +20304,8 @@ place2,root)===""||isInside(place2,root)?place2:null}async function leadsOut(pat
 return Object.assign(new Error(`${code2}: ${path}`),{code:code2})}var readsAtOnce=16;var Access=class{#root;#states;#files;#folders=new Map;#disk=new Disk;#pauses;constructor(project,more=[],pauses=new Pauses(
 void 0)){this.#pauses=pauses;const{files,states:states2}=project.guarded();this.#root=project.root;this.#states=Promise.
 all(states2.map(ways2)).then(all=>all.flat());this.#files=realpaths([...files,...more])}async find(path){if(this.#pauses.
-due)await this.#pauses.pause();if(!isInside(path,this.#root))return outside2;const named6=await this.#private(path);if(named6!==
-void 0)return named6;let target;const way={places:[],isHidden:false};try{const followed=await follow(path,this.#root,way,
+due)await this.#pauses.pause();if(!isInside(path,this.#root))return outside2;const named5=await this.#private(path);if(named5!==
+void 0)return named5;let target;const way={places:[],isHidden:false};try{const followed=await follow(path,this.#root,way,
 (place2,isLast)=>this.#look(place2,isLast));if(followed===null)return outside2;target=await this.#disk.realpath(followed)}catch(failure2){
 return unreadable(failure2)}if(!isInside(target,this.#root))return outside2;if(target===path)return{target};if(way.isHidden&&
 isHidden(target,this.#root))return own3("a hidden file");return await this.#owned(target,...way.places)??{target}}async read(path){
@@ -21093,7 +20362,7 @@ has(path)&&!read2.has(path)&&!isOthers(path)&&!all.dangling.has(path));const fol
 options(),...wide2,onlyDirectories:true});const hollow=folders.map(name2=>resolve9(project.root,name2)).filter(path=>/\.ya?ml$/i.
 test(path)&&!isOthers(path)).filter(path=>![...found2].some(one=>one.startsWith(path+sep7)));const dangling=[...all.dangling].
 filter(path=>!isOthers(path)&&!found2.has(path));const known3=new Set([...missed2,...all.dangling]);const deeper=await deeperOnes(
-seen2,known3);const named6=globs.filter(({isNamed})=>isNamed);const absent=await Promise.all(named6.map(one=>absence(one,
+seen2,known3);const named5=globs.filter(({isNamed})=>isNamed);const absent=await Promise.all(named5.map(one=>absence(one,
 project)));const refused4=all.problems().flatMap(({severity,message})=>severity==="error"?[message]:[]);return[...new Set(
 [...[...walk.linked].map(path=>`${shown3(path)} is a link to a folder, which is not walked`),...dangling.map(path=>`${shown3(
 path)} is a link that leads nowhere, perhaps to a folder`).sort(),...absent.flat(),...refused4,...missed2.map(path=>`${shown3(
@@ -21102,8 +20371,8 @@ path)} has the name of a manifest, and is not read as one`).sort(),...hollow.map
 globs,ignore,found:found2,read:read2},known3){const bases=[...new Set(globs.map(({pattern})=>fixedSteps(pattern).join("/")))];
 const within5=async(walk,some2)=>{if(some2.length===0)return[];const below2=some2.map(base2=>`${base2}${base2===""?"":"/"}\
 **/*.{yaml,yml}`);const options={...walk.options(),ignore:[...ignore,"**/node_modules/**"]};return await glob(below2,{...options,
-caseSensitiveMatch:false})};const named6=new Walk(project);const names3=[...await within5(named6,bases.filter(base2=>base2!==
-"")),...await within5(new Walk(project),bases.filter(base2=>base2===""))];const refused4=named6.problems().flatMap(({severity,
+caseSensitiveMatch:false})};const named5=new Walk(project);const names3=[...await within5(named5,bases.filter(base2=>base2!==
+"")),...await within5(new Walk(project),bases.filter(base2=>base2===""))];const refused4=named5.problems().flatMap(({severity,
 message})=>severity==="error"?[message]:[]);const paths=names3.map(name2=>resolve9(project.root,name2)).filter(path=>!found2.
 has(path)&&!read2.has(path)&&!known3.has(path));if(paths.length===0)return refused4;const others=await readElsewhere(project);
 const limit2=pLimit(readsAtOnce);const looked=await Promise.all(paths.filter(path=>!others.has(path)).map(path=>limit2(async()=>{
@@ -21111,8 +20380,8 @@ const content=await access3.read(path);const shown3=shownPath(path,project.cwd);
 text)?[`${shown3} looks like a manifest, and no glob names it`]:[]}if(content.reason==="private")return[];return[`${shown3}\
  has the name of a manifest, and can't be read`]})));return[...refused4,...looked.flat()]}async function readElsewhere(project){
 const found2=await Promise.all(project.everyGlobs().map(async globs=>{const ignore=globs.flatMap(one=>one.startsWith("!")?
-[one.slice(1)]:[]);const named6=globs.filter(one=>!one.startsWith("!")&&!one.split("/").includes(".."));return named6.length===
-0?[]:await glob(named6,{...new Walk(project).options(),ignore})}));return new Set(found2.flat().map(name2=>resolve9(project.
+[one.slice(1)]:[]);const named5=globs.filter(one=>!one.startsWith("!")&&!one.split("/").includes(".."));return named5.length===
+0?[]:await glob(named5,{...new Walk(project).options(),ignore})}));return new Set(found2.flat().map(name2=>resolve9(project.
 root,name2)))}var kindLine=new RegExp(`\\bkind["']?\\s*:\\s*["']?(?:${kinds.map(({name:name2})=>name2).join("|")})\\b`);
 function isManifest(text6){return kindLine.test(text6)}function eitherEnd(pattern){return pattern.replace(/\.ya?ml$/i,".\
 {yaml,yml}")}function fixedSteps(pattern){const steps=pattern.split("/").slice(0,-1);const wild=steps.findIndex(step=>isDynamicPattern(
@@ -21161,10 +20430,10 @@ readable",`${shown3} ${found2.detail}`,places)}}};function bodyOf(text6,name2){l
 if(part2===void 0)return wholeFile(name2);source??=sourceOf(name2,text6);const mark=text6.length-source.text.length;return source.
 place({start:Math.max(0,part2.start-mark),end:Math.max(0,part2.end-mark)})}}}init_nearest();init_problems();init_kinds();init_values();init_fields();init_schema();function partOfText(source,written3,text6,part2){const at3=contentOf2(source,written3);const raw=source.slice(at3.start,
 at3.end);if(squeezed2(raw)!==squeezed2(text6))return void 0;const before=squeezed2(text6.slice(0,part2.start)).length;const length2=squeezed2(
-text6.slice(part2.start,part2.end)).length;const start3=nth(raw,before);const end2=nth(raw,before+Math.max(1,length2)-1);
-return start3===void 0||end2===void 0?void 0:{start:at3.start+start3,end:at3.start+end2+1}}function contentOf2(source,{start:start3,
-end:end2}){const first=source.charAt(start3);if(first==='"'||first==="'")return{start:start3+1,end:end2-1};if(first!=="|"&&
-first!==">")return{start:start3,end:end2};const line=source.indexOf("\n",start3);return line<0||line>=end2?{start:start3,
+text6.slice(part2.start,part2.end)).length;const start2=nth(raw,before);const end2=nth(raw,before+Math.max(1,length2)-1);
+return start2===void 0||end2===void 0?void 0:{start:at3.start+start2,end:at3.start+end2+1}}function contentOf2(source,{start:start2,
+end:end2}){const first=source.charAt(start2);if(first==='"'||first==="'")return{start:start2+1,end:end2-1};if(first!=="|"&&
+first!==">")return{start:start2,end:end2};const line=source.indexOf("\n",start2);return line<0||line>=end2?{start:start2,
 end:end2}:{start:line+1,end:end2}}function squeezed2(text6){return text6.replace(/[ \t\r\n]+/g,"")}function nth(text6,count3){
 let left=count3;for(let at3=0;at3<text6.length;at3+=1){if(" 	\r\n".includes(text6.charAt(at3)))continue;if(left===0)return at3;
 left-=1}return void 0}var DeclaredDocument=class{kind;identity;fields;absent;whole;#written;constructor(object3,written3){this.kind=object3.kind;
@@ -21278,11 +20547,11 @@ entries()){const{value:value3}=resolve4(document2.root,source,null);if(!isMap(va
 or each placeholder')}samples.push({name:documents.length===1?shown3:`document ${index+1}`,data:mapValues(value3,printable),
 file:shown3})}return samples}function printable(value3){if(value3 instanceof ExactNumber)return plainNumber(value3.text)===
 0?0:value3.text;if(Array.isArray(value3))return value3.map(printable);return isMap(value3)?mapValues(value3,printable):value3}
-function refusal3(name2,{reason,detail}){const{file:shown3}=name2;const start3=wholeFile(name2);switch(reason){case"miss\
+function refusal3(name2,{reason,detail}){const{file:shown3}=name2;const start2=wholeFile(name2);switch(reason){case"miss\
 ing":return void 0;case"outside":return error("body-outside",`the sample data ${shown3} is a link that leads out of the \
-project`,[start3]);case"private":return error("body-private",`the sample data ${shown3} ${detail}, which no sample may b\
-e`,[start3]);case"too-large":return error("too-large",`${shown3} ${detail}`,[start3]);case"not-utf8":return error("not-u\
-tf8",`${shown3} ${detail}`,[start3],"save it as UTF-8");default:return error("file-unreadable",`${shown3} ${detail}`,[start3])}}var MAX_SECRETS=2e3;async function loadManifests(project,options){const{profile=project.profile}=options;const problems=[];
+project`,[start2]);case"private":return error("body-private",`the sample data ${shown3} ${detail}, which no sample may b\
+e`,[start2]);case"too-large":return error("too-large",`${shown3} ${detail}`,[start2]);case"not-utf8":return error("not-u\
+tf8",`${shown3} ${detail}`,[start2],"save it as UTF-8");default:return error("file-unreadable",`${shown3} ${detail}`,[start2])}}var MAX_SECRETS=2e3;async function loadManifests(project,options){const{profile=project.profile}=options;const problems=[];
 const variables=project.variables(options);const declaredSecrets=new Map;const pauses=new Pauses(options.signal);const access3=new Access(
 project,options.tokenFile===void 0?[]:[options.tokenFile],pauses);const{files,unread}=await listed(project,access3,problems);
 const bodies2=new Bodies(project,access3);const limit2=pLimit(readsAtOnce);let hides=hasErrors(problems);const sources2=await Promise.
@@ -21338,9 +20607,9 @@ const hasher=new Hasher(content.run);const left=[];const kept3=new Map;for(const
 entry2);if(reason!==void 0){left.push({address:entry2.sending.address,path:null,reason});continue}if(!wasDone(entry2))continue;
 const undone=undoEntry(entry2,hasher,`run ${content.run.run}`);if(!isRefused(entry2)){left.push(...undone.left.map(why=>({
 address:entry2.sending.address,...why})))}if(undone.document!==void 0)kept3.set(undone.document,undone.after)}for(const{
-former:former2,field:field2}of formerHolders2(content,hasher,[...kept3.keys()])){kept3.set(former2,{[field2]:false})}return{
-declared:[...kept3.keys()],left,adjust:(document2,now)=>force?{document:document2,left:[]}:movedOn(document2,now,[...kept3.
-keys()])??withoutConflicts(document2,kept3.get(document2)??{},present2(document2,now))}}function formerHolders2(content,hasher,documents){
+former,field:field2}of formerHolders2(content,hasher,[...kept3.keys()])){kept3.set(former,{[field2]:false})}return{declared:[
+...kept3.keys()],left,adjust:(document2,now)=>force?{document:document2,left:[]}:movedOn(document2,now,[...kept3.keys()])??
+withoutConflicts(document2,kept3.get(document2)??{},present2(document2,now))}}function formerHolders2(content,hasher,documents){
 return entriesOf(content).flatMap(entry2=>{const{sending}=entry2;const{succession}=kindOf(sending.kind);if(succession===
 void 0||!wasDone(entry2))return[];const{field:field2,holders}=succession;const before=fieldsOf(sending.before,hasher);const[
 id,...others]=holders(before)??[];const moved2=fieldsOf(sending.expected,hasher)[field2]===true&&before[field2]!==true;const known3=documents.
@@ -21404,7 +20673,7 @@ void 0?[]:[{code:"other-profile",message:adviceFor(seen2)}];const scope2=changes
 null||scope2===void 0)return{changes,warnings:advice};const probed=seen2===void 0?await recognise(scope2):{kind:"recogni\
 sed",profile:seen2};switch(probed.kind){case"recognised":if(probed.profile.name===profile.name)return{changes,warnings:[]};
 return{changes:changes.map(change2=>isUnsafe(change2)?blocked3(change2,probed.profile):change2),warnings:[]};case"plain":
-return{changes,warnings:[]};case"unclear":return{changes,warnings:[unsure2(profile,probed.status)]}}}function heldBack2(changes,{
+return{changes,warnings:[]};case"unclear":return{changes,warnings:[unsure(profile,probed.status)]}}}function heldBack2(changes,{
 resources},used){const marks2=new Map;for(const[key,{kind,other_profile:mark}]of Object.entries(resources)){if(mark!==void 0&&
 mark.profile!==used.name&&!marks2.has(kind))marks2.set(kind,[key,mark])}return changes.map(change2=>{const first=marks2.
 get(change2.kind);if(first===void 0)return change2;const{key}=change2.apply;const own5=Object.hasOwn(resources,key)?resources[key]?.
@@ -21418,7 +20687,7 @@ const better=exists?betterProfile(profile,kindOf(kind),fields3):void 0;if(better
 kind,requests}){return requests.length>0&&mayHarm(kindOf(kind))}function firstScope({requests}){return requests.map(({operation})=>operations[operation].
 scope)[0]}function blocked3(change2,{name:name2}){return{...change2,action:"blocked",requests:[],fields:[],destructions:[],
 warnings:[],reason:`no profile is configured, and this server answers as those of the profile ${name2} do, whose updates\
- lose what they don't mention: set "profile: ${name2}" under server and plan again`}}function unsure2({name:name2},status){
+ lose what they don't mention: set "profile: ${name2}" under server and plan again`}}function unsure({name:name2},status){
 return{code:"profile-unsure",message:`no profile is configured, and how the server answers to a path that it doesn't hav\
 e (${status}) does not tell which one fits; ${name2} is taken: run idops doctor, and set the profile under server`}}init_address();init_declared();init_kinds();init_references();var noReplan={observedAt:Number.POSITIVE_INFINITY,again:async()=>void 0,repair:()=>void 0};function replanOf(options,byKey,planned,observedAt){
 let decider=planned;let held;let seen2;return{observedAt,async again({apply:{key}},notBefore){const one=byKey.get(key);if(one===
@@ -21485,8 +20754,8 @@ identity2,options.profile);const{live}=await observe(unfit===void 0?[subject]:[]
 const before=shown3?.fields??{};const trouble=unfit??shown3?.trouble;const change2={...regeneration2.verdict(identity2,before,
 before),...trouble===void 0?{}:{action:"blocked",requests:[],destructions:[]},address:address2,kind:kind.name,observed:shown3===
 void 0?"unknown":"live",warnings:[],reason:trouble??null,declaredAt:null,apply:{key:address2,identity:identity2,expected:{},
-before,existed:shown3?.exists??null,managed:[]}};const called2=shown3?.called??kind.called?.(options.state.resources[address2]?.
-fields??{});return{change:{...change2,...labelled2(change2,called2,new Map)},reads:shown3===void 0?[]:[kind.scopes.read]}}
+before,existed:shown3?.exists??null,managed:[]}};const called=shown3?.called??kind.called?.(options.state.resources[address2]?.
+fields??{});return{change:{...change2,...labelled2(change2,called,new Map)},reads:shown3===void 0?[]:[kind.scopes.read]}}
 async function assemble(changes,reads2,header){const writes2=changes.flatMap(({requests})=>requests.map(({operation})=>operations[operation].
 scope));return{toolVersion:header.toolVersion,createdAt:header.now.toISOString(),server:header.server,profile:header.profile.
 name,environment:header.environment,changes,requiredScopes:[...new Set([...reads2,...writes2])].sort(),warnings:[],digest:await withSlowHashes(
@@ -21621,9 +20890,9 @@ const changed2=plan.changes.filter(({action:action2})=>action2!=="unchanged");re
 confirmed:true}:field2)}))}}async function storedPlanText(plan,options,redactor){const shown3=storedJson(redactPlan(plan,redactor));const stored3={...shown3,
 apply:await seal(plan,options,redactor.redactName)};const read2=parseJson(jsonText(stored3));return jsonText({...stored3,
 apply:{...stored3.apply,whole:planHash(read2)}})}async function readPlanFile(path,shown3=path){return readStoredPlan(await readText(
-path,shown3),shown3)}async function readText(path,shown3){try{return await readFile2(path,"utf8")}catch(failure2){const isMissing=failure2 instanceof
-Error&&"code"in failure2&&failure2.code==="ENOENT";const why=isMissing?"is not there":`can't be read: ${whyRefused(failure2)}`;
-const hint=isMissing?`idops plan --out ${shown3} stores one`:"name the file that idops plan --out wrote";throw new ProblemsError(
+path,shown3),shown3)}async function readText(path,shown3){try{return await readFile2(path,"utf8")}catch(failure2){const isMissing2=failure2 instanceof
+Error&&"code"in failure2&&failure2.code==="ENOENT";const why=isMissing2?"is not there":`can't be read: ${whyRefused(failure2)}`;
+const hint=isMissing2?`idops plan --out ${shown3} stores one`:"name the file that idops plan --out wrote";throw new ProblemsError(
 [error("plan-unreadable",`${shown3} ${why}`,[],hint)])}}function readStoredPlan(text6,shown3){const stored3=parsed2(text6,
 shown3,"applied");refuse(alteration(stored3,shown3));return stored3}function parsed2(text6,shown3,use){const stored3=parseStoredPlan(
 text6,shown3,use);if(!isStoredPlan(stored3))throw new ProblemsError([stored3]);return stored3}init_zod();init_problems();init_redact();init_values();init_fields();init_kinds();var shownSchema=looseObject({tool_version:string2(),profile:string2(),summary:looseObject({}),required_scopes:array(string2()),
@@ -21678,17 +20947,17 @@ if(kind!==of)return false;const parts=Object.entries(ids);if(parts.length===0)re
 before.name);return parts.every(([part2,id])=>sameIdentifier(id,apply.identity[part2]??""))}function isOther2({kind:name2,
 fields:fields3,absent,whole:whole3},{action:action2,apply}){if(absent||action2==="delete")return absent!==(action2==="de\
 lete");const kind=kindOf(name2);return Object.entries(fields3).some(([field2,said3])=>{const now=apply.expected[field2];
-if(now===void 0)return false;const type=kind.fields[field2]??value;const wanted=desired(type,named5(said3),now,whole3.includes(
-field2));return wanted!==void 0&&contrast(type,field2,wanted,now).some(({verdict})=>verdict==="different")})}function named5(said3){
+if(now===void 0)return false;const type=kind.fields[field2]??value;const wanted=desired(type,named4(said3),now,whole3.includes(
+field2));return wanted!==void 0&&contrast(type,field2,wanted,now).some(({verdict})=>verdict==="different")})}function named4(said3){
 if(!Array.isArray(said3))return said3;return said3.map(one=>typeof one!=="string"?one:isUuid(one)?{id:one}:{name:one})}var JUST_BEFORE=5e3;var Planner=class{#options;state;#read;#current=new WeakMap;#madeWith=new WeakMap;#probed;constructor(options,state,read2){
 this.#options=options;this.state=state;this.#read=read2}recognise=scope2=>{this.#probed??=probe(this.#options.reader,scope2).
 catch(failure2=>{this.#probed=void 0;throw failure2});return this.#probed};find(plan){return this.#current.get(plan)}forget(){
 this.#current=new WeakMap}async plan(asked={}){const plans=this.#current;const{shard:shard2,manifests:{declared}}=this.#options;
-const{targets:targets2,kinds:kinds2,prune,assert:assert2}=withDefaults(asked);const{acceptDids=[]}=asked;refuse(acceptDids.
-flatMap(id=>undeclaredClient(id,declared)));if(prune)refuse(await pruneRefusals(this.#options.manifests));const built=await this.#build(
-{declared,selection:{targets:targets2,kinds:kinds2,shard:shard2},prune,assert:assert2,acceptDids,restores:"all"});const given2={
-targets:targets2,kinds:kinds2,prune,assert:assert2,...shard2===void 0?{}:{shard:shard2}};const made2={...built.plan,again:againOf(
-given2,acceptDids)};plans.set(made2,{replan:built.replan,command:"apply"});this.#madeWith.set(made2,{options:given2,storable:acceptDids.
+const{targets,kinds:kinds2,prune,assert:assert2}=withDefaults(asked);const{acceptDids=[]}=asked;refuse(acceptDids.flatMap(
+id=>undeclaredClient(id,declared)));if(prune)refuse(await pruneRefusals(this.#options.manifests));const built=await this.#build(
+{declared,selection:{targets,kinds:kinds2,shard:shard2},prune,assert:assert2,acceptDids,restores:"all"});const given2={targets,
+kinds:kinds2,prune,assert:assert2,...shard2===void 0?{}:{shard:shard2}};const made2={...built.plan,again:againOf(given2,
+acceptDids)};plans.set(made2,{replan:built.replan,command:"apply"});this.#madeWith.set(made2,{options:given2,storable:acceptDids.
 length===0});return made2}async store(plan){const given2=this.#madeWith.get(plan);if(given2===void 0)throw new TypeError(
 "only a plan that this session made of the manifests can be stored");if(!given2.storable){throw new TypeError("a plan wi\
 th acceptDids is not stored, since applying it reads the manifests again and takes no DID: apply it here")}return await storedPlanText(
@@ -21712,11 +20981,11 @@ prune:false,assert:false,restores:"none",checks:await bodyChecks(project,what.de
 ...made2,plan:warnOfMasks(made2.plan,redactor.redact)}}#header(){const{server,project}=this.#options;return{server:server.
 baseUrl,profile:server.profile,environment:project.environment,toolVersion:version2,now:new Date,recognise:server.profileWritten?
 null:this.recognise}}#ofAll(){if(this.#options.shard!==void 0)throw new TypeError("a session of a shard plans what manif\
-ests declare, and nothing else")}};function withDefaults({targets:targets2=[],kinds:kinds2=[],prune=false,assert:assert2=false}={}){
-return{targets:[...targets2],kinds:[...kinds2],prune,assert:assert2}}function againOf({targets:targets2,kinds:kinds2,prune,
-assert:assert2,shard:shard2},acceptDids){const repeated2=(option,values)=>values.flatMap(value3=>[option,value3]);return[
-"apply",...repeated2("--target",targets2),...repeated2("--kind",kinds2),...prune?["--prune"]:[],...assert2?["--assert"]:
-[],...shard2===void 0?[]:["--shard",shardText(shard2)],...repeated2("--accept-did",acceptDids)]}init_problems();init_shard();var sources=[{index:"IDOPS_SHARD_INDEX",counts:["IDOPS_SHARD_COUNT"],first:1},{index:"JOB_C\
+ests declare, and nothing else")}};function withDefaults({targets=[],kinds:kinds2=[],prune=false,assert:assert2=false}={}){
+return{targets:[...targets],kinds:[...kinds2],prune,assert:assert2}}function againOf({targets,kinds:kinds2,prune,assert:assert2,
+shard:shard2},acceptDids){const repeated2=(option,values)=>values.flatMap(value3=>[option,value3]);return["apply",...repeated2(
+"--target",targets),...repeated2("--kind",kinds2),...prune?["--prune"]:[],...assert2?["--assert"]:[],...shard2===void 0?
+[]:["--shard",shardText(shard2)],...repeated2("--accept-did",acceptDids)]}init_problems();init_shard();var sources=[{index:"IDOPS_SHARD_INDEX",counts:["IDOPS_SHARD_COUNT"],first:1},{index:"JOB_C\
 OMPLETION_INDEX",counts:["IDOPS_SHARD_COUNT","JOB_COMPLETIONS"],first:0},{index:"CI_NODE_INDEX",counts:["CI_NODE_TOTAL"],
 first:1}];function shardOfJob(variables){const found2=sources.find(({index:index2})=>(variables[index2]??"")!=="");if(found2===
 void 0){throw new ProblemsError([error("wrong-option","--shard auto: no variable says which part this is",[],`set IDOPS_\
@@ -21831,8 +21100,8 @@ name2,payload),runId:env.GITHUB_RUN_ID||null,runUrl:`${env.GITHUB_SERVER_URL??"h
 pull,"merged")!==true)return null;const text6=value3=>typeof value3==="string"?value3:null;return{base:text6(at2(pull,"b\
 ase","ref")),mergedAt:text6(member(pull,"merged_at")),mergeCommit:text6(member(pull,"merge_commit_sha"))}}function mergeGroupOf(group){
 const base2=branchOf(member(group,"base_ref"));const head=branchOf(member(group,"head_ref"));if(base2===null||head===null)
-return null;const start3=`gh-readonly-queue/${base2}/pr-`;const[,number4]=head.startsWith(start3)?/^(\d+)-[0-9a-f]+$/.exec(
-head.slice(start3.length))??[]:[];return number4===void 0?null:{number:Number(number4),base:base2}}var withoutSecrets=new Set(
+return null;const start2=`gh-readonly-queue/${base2}/pr-`;const[,number4]=head.startsWith(start2)?/^(\d+)-[0-9a-f]+$/.exec(
+head.slice(start2.length))??[]:[];return number4===void 0?null:{number:Number(number4),base:base2}}var withoutSecrets=new Set(
 ["pull_request","pull_request_review","pull_request_review_comment"]);function secretsMissing(name2,payload,pull){if(!withoutSecrets.
 has(name2))return null;if(isOfFork(pull))return"it comes from a fork, and runs for forks get no secrets";const sender=member(
 member(payload,"sender"),"login");return sender==="dependabot[bot]"?"it comes from Dependabot, whose runs get no secrets":
@@ -22000,15 +21269,15 @@ requests})=>({id:idOf(address2),address:address2,action:action2,hash:sha256(JSON
 2*hashLength)}))}}function markedId(change2,redactor){return idOf(sealedName(change2,redactor.redactName))}function markerLine({
 kind,key,digest,observed,run:run4,changes},room=markerRoom){const parts=[`idops-${kind}`,`key=${key}`];if(digest!==null)
 parts.push(`digest=${digest}`,`observed=${observed}`);if(run4!==null&&isRun.test(run4))parts.push(`run=${run4}`);const line=more=>`\
-<!-- ${[...parts,...more].join(" ")} -->`;const bare3=line([]);if(changes===null)return bare3;const named6=named64(changes);
-if(named6!==null&&named6.length<=namesRoom){const full=line([`changes=${named6}.`]);if(full.length<=room)return full}const compact=line(
+<!-- ${[...parts,...more].join(" ")} -->`;const bare3=line([]);if(changes===null)return bare3;const named5=named64(changes);
+if(named5!==null&&named5.length<=namesRoom){const full=line([`changes=${named5}.`]);if(full.length<=room)return full}const compact=line(
 [`compact=${compact64(changes)}.`]);return compact.length<=room?compact:bare3}var isRun=/^\d{1,20}$/;function readMarkers(body2){
 const found2=[];for(const line of body2.split(/\r?\n/)){const marker=readLine(line);if(marker===null)break;found2.push(marker)}
 return found2}function readMarker(body2){return readMarkers(body2)[0]??null}var linePattern=new RegExp(["^<!-- idops-(?<\
 kind>plan|past|drift) key=(?<key>[0-9a-f]{16})","(?: digest=(?<digest>sha256:[0-9a-f]{64}) observed=(?<observed>sha256:[\
 0-9a-f]{64}))?","(?: run=(?<run>\\d{1,20}))?","(?: (?<form>changes|compact)=(?<changes>[\\w+/]*)\\.)? -->$"].join(""));function readLine(line){
-const groups3=linePattern.exec(line)?.groups;if(groups3===void 0)return null;const{kind,key="",digest,observed,run:run4,
-form,changes}=groups3;return{kind:kind==="drift"||kind==="past"?kind:"plan",key,digest:digest??null,observed:observed??null,
+const groups2=linePattern.exec(line)?.groups;if(groups2===void 0)return null;const{kind,key="",digest,observed,run:run4,
+form,changes}=groups2;return{kind:kind==="drift"||kind==="past"?kind:"plan",key,digest:digest??null,observed:observed??null,
 run:run4??null,changes:changes===void 0?null:form==="compact"?ofCompact64(changes):ofNamed64(changes)}}function base642(data3){
 return data3.toString("base64").replace(/=+$/,"")}function named64(changes){const rows=changes.map(({address:address2,action:action2,
 hash:hash4})=>[address2,action2,hash4]);if(rows.some(([address2])=>address2===null))return null;return base642(deflateRawSync(
@@ -22018,8 +21287,8 @@ id:idOf(address2),address:address2,action:action2,hash:hash4}))}catch{return nul
 map(({id,action:action2,hash:hash4})=>Buffer.concat([Buffer.from(id,"hex"),Buffer.of(actions2.indexOf(action2)),Buffer.from(
 hash4,"hex").subarray(0,shortHashLength)]));return base642(Buffer.concat(rows))}function ofCompact64(text6){const data3=Buffer.
 from(text6,"base64");if(data3.length%compactLength!==0)return null;const changes=[];for(let at3=0;at3<data3.length;at3+=
-compactLength){const action2=actions2[data3[at3+idLength]??-1];if(action2===void 0)return null;const hex2=(from,length2)=>data3.
-toString("hex",at3+from,at3+from+length2);changes.push({id:hex2(0,idLength),address:null,action:action2,hash:hex2(idLength+
+compactLength){const action2=actions2[data3[at3+idLength]??-1];if(action2===void 0)return null;const hex=(from,length2)=>data3.
+toString("hex",at3+from,at3+from+length2);changes.push({id:hex(0,idLength),address:null,action:action2,hash:hex(idLength+
 1,shortHashLength)})}return changes}function idOf(address2){return sha256(address2).slice(0,2*idLength)}function sha256(text6){
 return createHash8("sha256").update(text6).digest("hex")}init_problems();var namedMost=100;function staleness2(plan,marked,approval,redactor){const{digest,observed,source,changes}=approval;const isSent=digest===
 plan.digest;if(isSent&&(observed===null||observed===marked.observed))return null;const told5=changes===null?[]:differences2(
@@ -22047,14 +21316,14 @@ GithubFailure))throw failure2;throw refusal4(`what was approved can't be read: $
 lacksPermission?"the job needs the permissions contents: read and pull-requests: read":`nothing was sent; run it again w\
 hen ${failure2.answered?"that is put right or over":"GitHub answers"}`)}}function planMarker(body2,key){return readMarkers(
 body2).find(marker=>marker.kind!=="drift"&&marker.key===key)??null}async function pullRequestOf(api,event,request5){const told5=event.
-pullRequest?.number??event.mergeGroup?.number;const{named:named6=told5}=request5;if(told5!==void 0&&named6!==told5){throw refusal4(
-`this run is about pull request #${told5}, and the input pr-number is ${named6}`,"leave pr-number out, or start the work\
-flow by hand")}const merge4=event.pullRequest?.merge??null;if(merge4!==null&&named6!==void 0){const{base:base2}=merge4;return mergedHere(
-{number:named6,...merge4},event,event.branch??base2)}if(named6===void 0)return await broughtBy(api,event);const pull=await api.
-pullRequest(named6);if(pull.mergedAt!==null&&event.mergeGroup===null)return mergedHere(pull,event,event.branch);if(!request5.
-open){throw refusal4(`pull request #${named6} is not merged`,"merge it, or take the branch and commit that brought it")}
+pullRequest?.number??event.mergeGroup?.number;const{named:named5=told5}=request5;if(told5!==void 0&&named5!==told5){throw refusal4(
+`this run is about pull request #${told5}, and the input pr-number is ${named5}`,"leave pr-number out, or start the work\
+flow by hand")}const merge4=event.pullRequest?.merge??null;if(merge4!==null&&named5!==void 0){const{base:base2}=merge4;return mergedHere(
+{number:named5,...merge4},event,event.branch??base2)}if(named5===void 0)return await broughtBy(api,event);const pull=await api.
+pullRequest(named5);if(pull.mergedAt!==null&&event.mergeGroup===null)return mergedHere(pull,event,event.branch);if(!request5.
+open){throw refusal4(`pull request #${named5} is not merged`,"merge it, or take the branch and commit that brought it")}
 const{mergeGroup}=event;if(mergeGroup!==null&&(pull.mergedAt!==null||pull.base!==mergeGroup.base)){throw refusal4(`pull \
-request #${named6} is ${pull.mergedAt===null?`for ${pull.base}`:"merged already"}, and this merge group is for ${mergeGroup.
+request #${named5} is ${pull.mergedAt===null?`for ${pull.base}`:"merged already"}, and this merge group is for ${mergeGroup.
 base}`,"put it into the queue again")}return pull}async function broughtBy(api,event){const{branch,commit:commit2}=event;
 if(branch===null){throw refusal4("this run is for no branch, so no pull request was merged into it","run it for the bran\
 ch that pull requests are merged into, or name one as pr-number")}const all=await api.pullRequestsOf(commit2);const found2=all.
@@ -22074,8 +21343,8 @@ if(!changesServer(plan))return;if(approval===null){throw refusal4(`the pull requ
  there is something to change now`,`run idops plan on the pull request with comments; where it is merged, ${wayOut}`)}const stale2=staleness2(
 plan,await markPlan(plan,redactor),approval,redactor);if(stale2!==null)throw new ProblemsError([stale2])}init_problems();init_problems();var most=20;var namePattern=/^\w[\w.-]{0,99}$/;var linePattern2=/^(\w[\w.-]*)\s*:\s+(\S.*)$/;var environmentMark="\
 {environment}";function environmentNames(text6){return text6.split(/[,\n]/).map(name2=>name2.trim()).filter(name2=>name2!==
-"")}function tokensIn(text6){const lines=text6.split("\n").map(line=>line.trim());const named6=lines.flatMap(line=>linePattern2.
-exec(line)?.[2]??[]);return[text6.trim(),...named6,...lines.length>1?lines:[]].filter(token=>token!=="")}function readEnvironments(text6,given2,command2,problems){
+"")}function tokensIn(text6){const lines=text6.split("\n").map(line=>line.trim());const named5=lines.flatMap(line=>linePattern2.
+exec(line)?.[2]??[]);return[text6.trim(),...named5,...lines.length>1?lines:[]].filter(token=>token!=="")}function readEnvironments(text6,given2,command2,problems){
 if(text6===void 0)return[];const names3=environmentNames(text6);const wrong3=(message,hint)=>{problems.push(error("wrong\
 -option",message,[],hint))};if(command2==="apply"||command2==="check")wrong3("the input environments goes with the comma\
 nds plan and validate alone","give one environment, and a step for each of them");if(given2("environment")!==void 0)wrong3(
@@ -22091,11 +21360,11 @@ if(command2==="plan"&&names3.length>1&&(alone3??"")!==""&&!isOneServer)wrong3("o
 ts, whose servers would all get it","give a line NAME: TOKEN for each of them, or one base-url that is the server of all");
 return names3.map(name2=>{const[baseUrl2,token]=[addresses3,tokens].map(one=>one?.named.get(name2)??one?.single);return{
 name:name2,...baseUrl2===void 0?{}:{baseUrl:baseUrl2},...token===void 0?{}:{token}}})}function perName(input,text6,names3,wrong3){
-const named6=new Map;if(text6===void 0)return{named:named6};const lines=text6.split("\n").map(line=>line.trim());const parts=lines.
-map(line=>linePattern2.exec(line));if(lines.length===1&&parts[0]===null)return{single:text6,named:named6};for(const[index,
+const named5=new Map;if(text6===void 0)return{named:named5};const lines=text6.split("\n").map(line=>line.trim());const parts=lines.
+map(line=>linePattern2.exec(line));if(lines.length===1&&parts[0]===null)return{single:text6,named:named5};for(const[index,
 part2]of parts.entries()){if(lines[index]==="")continue;const[,name2="",value3=""]=part2??[];if(part2===null||!names3.includes(
-name2)||named6.has(name2))wrong3(`line ${index+1} of the input ${input} is not NAME: VALUE of one of the environments, o\
-r is the second of one`,`the environments are ${names3.join(", ")}`);else named6.set(name2,value3)}return{named:named6}}init_problems();init_shard();var commands=["plan","apply","check"];function readShard(text6,inArgs,command2,problems){const wrong3=(message,hint)=>{problems.
+name2)||named5.has(name2))wrong3(`line ${index+1} of the input ${input} is not NAME: VALUE of one of the environments, o\
+r is the second of one`,`the environments are ${names3.join(", ")}`);else named5.set(name2,value3)}return{named:named5}}init_problems();init_shard();var commands=["plan","apply","check"];function readShard(text6,inArgs,command2,problems){const wrong3=(message,hint)=>{problems.
 push(error("wrong-option",message,[],hint))};const name2=text6===void 0?"args: --shard":"the input shard";if(text6!==void 0&&
 inArgs!==void 0)return wrong3("the input shard and --shard in args say both what is meant","leave one of them out");const given2=text6===
 void 0?inArgs:ofText(text6);if(given2===void 0)return text6===void 0?void 0:wrong3(`the input shard is "${text6}"`,"it i\
@@ -22188,23 +21457,23 @@ ${ends("section",key)}
 "section",key,lead);const[from,to]=section2??[lead,text6.length];const shown3=text6.slice(from,to);const part2=name2=>{const found2=between2(
 shown3,name2,key);return found2===null?null:shown3.slice(...found2).trim()};return{before:section2===null?text6.slice(0,
 lead):text6.slice(0,from),planned:part2("planned")??shown3.trim(),result:part2("result"),former:(part2("former")??"").split(
-"\n").filter(line=>line.startsWith("- ")),unsent:part2("unsent"),after:section2===null?"":text6.slice(to)}}function between2(text6,part2,key,start3=0){
-const first=lineAt2(text6,begins(part2,key),start3);if(first<0)return null;const from=first+begins(part2,key).length+1;const to=lineAt2(
-text6,ends(part2,key),from);return to<0?null:[from,to]}function lineAt2(text6,line,start3){for(let at3=text6.indexOf(line,
-start3);at3>=0;at3=text6.indexOf(line,at3+1)){const end2=text6[at3+line.length];if((at3===0||text6[at3-1]==="\n")&&(end2===
+"\n").filter(line=>line.startsWith("- ")),unsent:part2("unsent"),after:section2===null?"":text6.slice(to)}}function between2(text6,part2,key,start2=0){
+const first=lineAt2(text6,begins(part2,key),start2);if(first<0)return null;const from=first+begins(part2,key).length+1;const to=lineAt2(
+text6,ends(part2,key),from);return to<0?null:[from,to]}function lineAt2(text6,line,start2){for(let at3=text6.indexOf(line,
+start2);at3>=0;at3=text6.indexOf(line,at3+1)){const end2=text6[at3+line.length];if((at3===0||text6[at3-1]==="\n")&&(end2===
 void 0||end2==="\n"))return at3}return-1}function undoText(key,lines){return lines.length===0?"":[begins("undo",key),...lines,
 ends("undo",key)].join("\n")}var formerRoom=6e3;function withResult(parts,key,{text:text6,sent,link:link2,listed:listed2}){
 const{after:after2}=parts;const told5=listed2!==void 0&&(sent||parts.result===null);const before=told5?withListed(parts.
 before,listed2.name,listed2.words):parts.before;const block2=(part2,shown3)=>shown3===null||shown3===""?[]:[begins(part2,
-key),shown3,ends(part2,key),""];const old=sent&&parts.result!==null?[formerLine(parts.result,key)]:[];const former2=kept2(
+key),shown3,ends(part2,key),""];const old=sent&&parts.result!==null?[formerLine(parts.result,key)]:[];const former=kept2(
 [...old,...parts.former],formerRoom);let result=sent?text6.trimEnd():parts.result;let unsent=sent?null:text6.trimEnd();const around=plan=>[
-...block2("unsent",unsent),...block2("result",result),...block2("former",former2.length===0?null:["Before that:","",...former2].
+...block2("unsent",unsent),...block2("result",result),...block2("former",former.length===0?null:["Before that:","",...former].
 join("\n")),"<details><summary>What was planned</summary>","",begins("planned",key),plan,ends("planned",key),"","</detai\
 ls>",""].join("\n");const whole3=plan=>after2===""?`${before}${sectionText(key,around(plan))}`:`${before}${around(plan)}${after2}`;
 const room=()=>commentLimit-whole3("").length;if(room()<0&&unsent!==null)unsent=shortened2(unsent,unsent.length+room(),link2);
 if(room()<0&&result!==null)result=shortened2(result,result.length+room(),link2);return whole3(shortened2(parts.planned,room(),
 link2))}function withListed(text6,name2,words7){const end2=text6.search(/^<!-- idops-section /m);const head=end2<0?text6:
-text6.slice(0,end2);const start3=`- ${code(name2)}: `;const lines=head.split("\n").map(line=>line.startsWith(start3)?start3+
+text6.slice(0,end2);const start2=`- ${code(name2)}: `;const lines=head.split("\n").map(line=>line.startsWith(start2)?start2+
 words7:line);return lines.join("\n")+text6.slice(head.length)}function superseded(body2,{key,name:name2}){const text6=body2.
 replaceAll("\r\n","\n");const markers=readMarkers(text6);const lines=text6.split("\n");const lead=lines.slice(0,markers.
 length).map((line,index)=>{const isMeant=markers[index]?.kind==="plan"&&markers[index].key===key;return isMeant?markerLine(
@@ -22382,8 +21651,8 @@ if(editor===null)return lastEditedAt===null?null:"an account that GitHub does no
 editor.login}function showsPlan(body2,key){return readMarkers(body2).some(marker=>marker.kind==="plan"&&marker.key===key)}
 function showedChanges(before,key){return before.some(body2=>{const own5=readMarkers(body2).filter(one=>one.key===key&&one.
 digest!==null);if(own5.some(({changes})=>changes?.length!==0))return true;return own5.length>0&&saysOutdated(partsOf4(body2,
-key).planned)})}async function broughtBy2(api,{pullRequest:pullRequest2,commit:commit2,branch},named6){const known3=pullRequest2?.
-number??named6;if(known3!==void 0){const{mergedAt,mergeCommit}=pullRequest2?.merge??await api.pullRequest(known3);return mergedAt!==
+key).planned)})}async function broughtBy2(api,{pullRequest:pullRequest2,commit:commit2,branch},named5){const known3=pullRequest2?.
+number??named5;if(known3!==void 0){const{mergedAt,mergeCommit}=pullRequest2?.merge??await api.pullRequest(known3);return mergedAt!==
 null&&mergeCommit===commit2?known3:null}const found2=(await api.pullRequestsOf(commit2)).find(({base:base2,mergedAt,mergeCommit})=>mergedAt!==
 null&&mergeCommit===commit2&&base2===branch);return found2?.number??null}async function syncResult(api,number4,key,tell){
 const remarks=(await api.comments(number4)).filter(({body:body2})=>showsPlan(body2,key));const own5=await latestOf(api,number4,
@@ -22468,8 +21737,8 @@ resolve as resolve17,sep as sep11}from"node:path";init_problems();import{posix a
 const below2=path.slice(NOWHERE2.length).replaceAll("\\","/").replace(/^\/+|\/+$/g,"");const folder=below2===""?".":below2;
 const entries=folders.get(folder);if(entries===void 0)callback2(Object.assign(new Error("not there"),{code:"ENOENT"}));else
 callback2(null,[...entries].map(([name2,isFolder])=>entry(name2,isFolder)))};const patterns=project.patterns().map(({pattern})=>pattern);
-const ignore=patterns.flatMap(one=>one.startsWith("!")?[one.slice(1)]:[]);const named6=patterns.filter(one=>!one.startsWith(
-"!")&&!one.split("/").includes(".."));const found2=await Promise.all(named6.map(pattern=>glob(pattern,{cwd:NOWHERE2,ignore,
+const ignore=patterns.flatMap(one=>one.startsWith("!")?[one.slice(1)]:[]);const named5=patterns.filter(one=>!one.startsWith(
+"!")&&!one.split("/").includes(".."));const found2=await Promise.all(named5.map(pattern=>glob(pattern,{cwd:NOWHERE2,ignore,
 expandDirectories:false,followSymbolicLinks:false,fs:{readdir:readdir7}})));return new Set(found2.flat())}function foldersOf(paths){const folders=new Map([[".",new Map]]);for(const path of paths){const steps=posix4.normalize(path).
 split("/");for(const[index,step]of steps.entries()){const folder=steps.slice(0,index).join("/")||".";const entries=folders.
 get(folder)??new Map;entries.set(step,index<steps.length-1);folders.set(folder,entries)}}return folders}function entry(name2,isFolder){
@@ -22484,15 +21753,15 @@ be there"))}else if(taken2.has(output)){problems.push(refusal5(output,"the globs
 a manifest"))}}if(problems.length>0)throw new ProblemsError(problems)}function isFolderOfState(path,state){return state.
 startsWith(path+sep11)||path===join21(dirname18(state),"runs")}async function takenForManifests(outputs,project){const inside2=[];
 for(const output of outputs){for(const place2 of await ways3(resolve17(output))){if(!isInside(place2,project.root))continue;
-inside2.push({output,path:relative16(project.root,place2).split(sep11).join("/")})}}const named6=await namedByGlobs(project,
-[...new Set(inside2.map(({path})=>path))]);return new Set(inside2.flatMap(({output,path})=>named6.has(path)?[output]:[]))}
+inside2.push({output,path:relative16(project.root,place2).split(sep11).join("/")})}}const named5=await namedByGlobs(project,
+[...new Set(inside2.map(({path})=>path))]);return new Set(inside2.flatMap(({output,path})=>named5.has(path)?[output]:[]))}
 async function inputsOf2(known3){try{const project=typeof known3==="function"?await known3():known3.project;const read2=typeof known3===
 "function"?await loadManifests(project,{lenient:true}):known3;const{files,states:states2}=project.guarded();return{files:[
 ...files,...read2.files],states:states2,project}}catch(failure2){if(!(failure2 instanceof ProblemsError))throw failure2;
 return{files:[],states:[]}}}function refusal5(output,why){return error("output-is-input",`${output} is not written: ${why}`,
 [],"name another file")}async function identity(path){const there=await stat8(path).catch(()=>void 0);return there?.isFile()===
 true?[path,`${there.dev}:${there.ino}`]:[path]}async function ways3(path){return[path,join21(await realPlaceOf(dirname18(
-path)),basename13(path)),await realPlaceOf(path)]}async function makePlan(job,inputs,called2="plan"){const name2=fileOf(called2,inputs.shard);const opened2=await openSession(
+path)),basename13(path)),await realPlaceOf(path)]}async function makePlan(job,inputs,called="plan"){const name2=fileOf(called,inputs.shard);const opened2=await openSession(
 await job.project(inputs),job.sessionOptions(inputs));const made2=await job.within(opened2,async session=>{if(inputs.planFile!==
 void 0){const asked=resolve18(folderOf(inputs),inputs.planFile);await refuseInputs([asked],configOf(inputs),session)}const plan2=await session.
 plan(planOptionsOf(inputs.args));return{plan:plan2,planFile:await writePlan(job,inputs,session,plan2,name2),project:session.
@@ -22536,15 +21805,15 @@ the input token has no line for ${name2}, and IDOPS_TOKEN is not used where it h
 EN to it`}}function wordsOf4({planned}){return planned===null?"**failed**, there is no plan":headline(planned.plan)}async function sharedComment(job,key,head,each2,before){
 const room=Math.floor(markersRoom/each2.length);const run4=job.event.runId;const lines=[markerLine({kind:"plan",key,run:run4,
 ...noPlan}),...each2.map(one=>markerLine({kind:"plan",run:run4,...one.planned?.marker??{key:one.key,...noPlan}},room))];
-const start3=`${lines.join("\n")}
+const start2=`${lines.join("\n")}
 ${head}
 `;const texts2=await shared(each2.map(one=>most3=>{if(one.planned===null)return failedText(job,one,most3);const{shared:shared2,
 tells:tells3}=one.planned;const outdates=!tells3&&showedChanges(before,one.key);return planText2(shared2,job.event,{outdates,
-taken:commentLimit-most3})}),commentLimit-start3.length-each2.length*(sectionRoom+1));return`${start3}${each2.map((one,index)=>sectionText(
+taken:commentLimit-most3})}),commentLimit-start2.length-each2.length*(sectionRoom+1));return`${start2}${each2.map((one,index)=>sectionText(
 one.key,texts2[index]??"")).join("\n")}`}async function shared(texts2,room){const whole3=await Promise.all(texts2.map(text6=>text6(
 room)));const shown3=[...whole3];const order2=whole3.map((_,index)=>index).sort((a2,b)=>(whole3[a2]??"").length-(whole3[b]??
-"").length);let left=room;for(const[done2,index]of order2.entries()){const share2=Math.floor(left/(order2.length-done2));
-if((whole3[index]??"").length>share2)shown3[index]=await texts2[index]?.(share2)??"";left-=(shown3[index]??"").length}return shown3}
+"").length);let left=room;for(const[done2,index]of order2.entries()){const share=Math.floor(left/(order2.length-done2));
+if((whole3[index]??"").length>share)shown3[index]=await texts2[index]?.(share)??"";left-=(shown3[index]??"").length}return shown3}
 async function failedText(job,{inputs,problems},most3){const about2=aboutText("idops plan",subjectOf(inputs,inputs.args,
 job.redactor.redact));const room=Math.min(3e4,Math.max(0,most3-aroundProblems-origin(job.event).length));const block2=await problemsBlock(
 problems,room);return plainText(`${about2}: failed`,`There is no plan for this commit:
@@ -22617,26 +21886,6 @@ made===void 0?null:redactPlan(job.made,job.redactor);await tellNotApplied(job,ap
 sending",hide:hide2})}return{code:code2,summary:titleLine(first===void 0?"failed":`${first.code}: ${first.message}`),changed:job.
 made!==void 0&&changesServer(job.made),...job.made===void 0?{}:{plan:job.made}}}var controller=new AbortController;for(const name2 of["SIGINT","SIGTERM"])process.on(name2,()=>controller.abort());process.
 exitCode=await run3(controller.signal);if(controller.signal.aborted)process.stdout.write("",()=>process.exit());
-/*!
- * Data of Can I email, https://www.caniemail.com, as of 2026-05-13
- *
- * The MIT License
- *
- * Copyright (c) 2019 HTeuMeuLeu (Can I email)
- * Copyright (c) Avi Goldman, Copyright (c) Andrew Powell <andrew@shellscape.org> (the package caniemail)
- *
- * Permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated documentation files (the
- * "Software"), to deal in the Software without restriction, including without limitation the rights to use, copy, modify, merge, publish,
- * distribute, sublicense, and/or sell copies of the Software, and to permit persons to whom the Software is furnished to do so, subject to the
- * following conditions:
- *
- * The above copyright notice and this permission notice shall be included in all copies or substantial portions of the Software.
- *
- * THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF
- * MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY
- * CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE
- * OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.
- */
 /*! Bundled license information:
 
 undici/lib/web/fetch/body.js:
