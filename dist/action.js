@@ -9083,8 +9083,8 @@ paired[to]={text:lines[from]?.text??"",alike:alike3}};let start3=0;while(start3<
 mark==="-")middle+=1;let end2=middle;while(lines[end2]?.mark==="+")end2+=1;for(let offset=0;offset<Math.min(middle-start3,
 end2-middle);offset+=1)pair(start3+offset,middle+offset,false);const texts2=(from,to)=>lines.slice(from,to).map(({text:text6})=>text6);
 for(const[removed,added2]of pairsOf(texts2(start3,middle),texts2(middle,end2)))pair(start3+removed,middle+added2,true);start3=
-Math.max(end2,start3+1)}return paired}var diffLineLimits;var init_hunks=__esm({"src/report/hunks.ts"(){"use strict";init_escape();
-init_changed_words();init_spans();init_values2();diffLineLimits={terminal:200,comment:200,page:2e3}}});function viewField(field2,options){const path=escapeText(field2.path);const unknown5=field2.before===void 0;const drift=driftText(
+Math.max(end2,start3+1)}return paired}var diffLineLimit;var init_hunks=__esm({"src/report/hunks.ts"(){"use strict";init_escape();
+init_changed_words();init_spans();init_values2();diffLineLimit=200}});function viewField(field2,options){const path=escapeText(field2.path);const unknown5=field2.before===void 0;const drift=driftText(
 field2,options.whole);if(field2.sensitive)return{view:"secret",path,unknown:unknown5,drift};const view=(field2.type==="s\
 et"?viewSet(path,field2,options):void 0)??viewBody(path,field2,options)??{view:"value",path,unknown:unknown5,...valuePair(
 field2,options)};return{...view,drift}}function fateText({becomes}){switch(becomes){case"built-in":return"the server's b\
@@ -9097,25 +9097,24 @@ const unknown5=`(unknown) \u2192 ${elements2.length===0?"none":"exactly these"}`
 null?null:`${move2.from} \u2192 ${move2.to}`;return{view:"set",path,head,move:move2,elements:elements2,kept:kept3}}function viewBody(path,field2,options){
 const{before,after:after2}=field2;if(!isText2(before)||!isText2(after2)||fitsLine(field2,before,after2,options))return void 0;
 const{notes,hunks}=before===void 0?newLines(after2??"",options):changedLines(field2,before??"",after2??"");const limit2=options.
-whole?Number.POSITIVE_INFINITY:diffLineLimits[options.room];const room={limit:limit2,words:options.room!=="comment"};return{
-view:"body",path,before:before===void 0?"unknown":before===null&&field2.was===void 0?"null":"text",fate:after2===null?fateText(
-field2)??"cleared (null)":null,lines:countLines(after2??""),notes,hunks:hunks.map(hunk=>({head:hunkHead(hunk),lines:hunkLines(
-hunk,room)}))}}function isText2(value3){return value3===void 0||value3===null||typeof value3==="string"}function fitsLine({
-type},before,after2,{room}){const texts2=[before,after2];if(texts2.some(text6=>text6?.includes("\n")))return false;if(type!==
-"body")return true;if(room==="terminal"&&before===void 0)return true;return room!=="page"&&texts2.every(text6=>text6==null||
-displayWidth(text6)<=lineWidth/2)}function changedLines(field2,before,after2){const known3=compared.get(field2);if(known3!==
-void 0)return known3;const{notes,hunks,tooDifferent}=compareBodies(before,after2);const lines={notes:tooDifferent===null?
-notes:[...notes,tooDifferent],hunks};compared.set(field2,lines);return lines}function newLines(text6,{whole:whole3,allLines=whole3}){
-if(text6==="")return{notes:[],hunks:[]};const lines=text6.replace(/\n$/,"").split("\n");if(lines.length>maxChangedLines&&
-!allLines)return{notes:["that is too much to show"],hunks:[]};const hunk={oldStart:1,oldLines:0,newStart:1,newLines:lines.
-length};return{notes:[],hunks:[{...hunk,lines:lines.map(line=>`+${line}`)}]}}function requestTexts({requests}){return requests.
-map(({operation,params})=>`${operations[operation].method} ${escapeText(operationPath(operation,params))}`)}function originOf({
-action:action2,observed,recordedAt:recordedAt2,fields:fields3,apply}){const{generation:generation2,existed}=apply;if(action2===
-"adopt")return{origin:"adoption",generation:generation2,told:fields3.length>0};if(observed==="recorded"){return{origin:"\
-record",what:generation2===void 0?"":"did_generation",at:recordedAt2??null,why:existed===true?"since the server doesn't \
-show it":"not read from the server"}}return observed==="unknown"&&action2==="update"?{origin:"unknown"}:null}var compared;
-var init_view=__esm({"src/report/view.ts"(){"use strict";init_escape();init_operations();init_bodies();init_drift2();init_hunks();
-init_sets();init_values2();init_words();compared=new WeakMap}});function fieldLines(field2,pen){const view=viewField(field2,{whole:pen.debug,room:"terminal"});const drift=view.drift===
+whole?Number.POSITIVE_INFINITY:diffLineLimit;const room={limit:limit2,words:options.room!=="comment"};return{view:"body",
+path,before:before===void 0?"unknown":before===null&&field2.was===void 0?"null":"text",fate:after2===null?fateText(field2)??
+"cleared (null)":null,lines:countLines(after2??""),notes,hunks:hunks.map(hunk=>({head:hunkHead(hunk),lines:hunkLines(hunk,
+room)}))}}function isText2(value3){return value3===void 0||value3===null||typeof value3==="string"}function fitsLine({type},before,after2,{
+room}){const texts2=[before,after2];if(texts2.some(text6=>text6?.includes("\n")))return false;if(type!=="body")return true;
+if(room==="terminal"&&before===void 0)return true;return room!=="page"&&texts2.every(text6=>text6==null||displayWidth(text6)<=
+lineWidth/2)}function changedLines(field2,before,after2){const known3=compared.get(field2);if(known3!==void 0)return known3;
+const{notes,hunks,tooDifferent}=compareBodies(before,after2);const lines={notes:tooDifferent===null?notes:[...notes,tooDifferent],
+hunks};compared.set(field2,lines);return lines}function newLines(text6,{whole:whole3}){if(text6==="")return{notes:[],hunks:[]};
+const lines=text6.replace(/\n$/,"").split("\n");if(lines.length>maxChangedLines&&!whole3)return{notes:["that is too much\
+ to show"],hunks:[]};const hunk={oldStart:1,oldLines:0,newStart:1,newLines:lines.length};return{notes:[],hunks:[{...hunk,
+lines:lines.map(line=>`+${line}`)}]}}function requestTexts({requests}){return requests.map(({operation,params})=>`${operations[operation].
+method} ${escapeText(operationPath(operation,params))}`)}function originOf({action:action2,observed,recordedAt:recordedAt2,
+fields:fields3,apply}){const{generation:generation2,existed}=apply;if(action2==="adopt")return{origin:"adoption",generation:generation2,
+told:fields3.length>0};if(observed==="recorded"){return{origin:"record",what:generation2===void 0?"":"did_generation",at:recordedAt2??
+null,why:existed===true?"since the server doesn't show it":"not read from the server"}}return observed==="unknown"&&action2===
+"update"?{origin:"unknown"}:null}var compared;var init_view=__esm({"src/report/view.ts"(){"use strict";init_escape();init_operations();
+init_bodies();init_drift2();init_hunks();init_sets();init_values2();init_words();compared=new WeakMap}});function fieldLines(field2,pen){const view=viewField(field2,{whole:pen.debug,room:"terminal"});const drift=view.drift===
 null?[]:wrap(`${indent}  `,view.drift,pen.columns).map(pen.paint.cyan);return[...viewLines(view,pen),...drift]}function viewLines(view,pen){
 const path=disarm(`${view.path}:`).slice(0,-1);switch(view.view){case"secret":return[`${indent}${path}: ${view.unknown?"\
 (unknown) \u2192 ":""}(sensitive)`];case"set":return setLines(path,view,pen);case"body":return bodyLines(path,view,pen);default:
@@ -9310,9 +9309,9 @@ init_values();init_drift();init_plan();init_operations();init_escape()}});functi
 null):"")).join(""))}function insert(inserted){if(inserted===null)return"";if(inserted instanceof Markup)return inserted.
 text;if(Array.isArray(inserted))return inserted.map(insert).join("");return escapeMarkup(String(inserted))}function escapeMarkup(text6){
 return escapeText(text6).replace(/[&<>"']|:(?=:)/g,character=>entities[character]??"")}function markupLines(text6){return new Markup(
-text6.split(/\r?\n/).map(escapeMarkup).join("\n"))}function dataBlock(id,text6){const json=JSON.stringify(text6.toWellFormed()).
-replace(/[<\u007f-\uffff]|:(?=:)|#(?=#)/g,character=>`\\u${character.charCodeAt(0).toString(16).padStart(4,"0")}`);return markup`<script type="application/json" id="${id}">${new Markup(
-json)}</script>\n`}var Markup,entities;var init_markup=__esm({"src/report/markup.ts"(){"use strict";init_escape();Markup=
+text6.split(/\r?\n/).map(escapeMarkup).join("\n"))}function frameSource(html2){return new Markup(html2.toWellFormed().replace(
+/[^ -~]|[&"<>]|:(?=:)|#(?=#)/gu,character=>{const code2=character.codePointAt(0)??0;return`&#${code2===0||code2>=128&&code2<
+160?65533:code2};`}))}var Markup,entities;var init_markup=__esm({"src/report/markup.ts"(){"use strict";init_escape();Markup=
 class{text;constructor(text6){this.text=text6}toString(){return this.text}};entities={"&":"&amp;","<":"&lt;",">":"&gt;",
 '"':"&quot;","'":"&#39;",":":"&#58;"}}});function fence(lines){const longest2=Math.max(2,...lines.flatMap(line=>line.match(/`+/g)??[]).map(({length:length2})=>length2));
 const marks2="`".repeat(longest2+1);return[`${marks2}diff`,...lines.map(disarm),marks2].join("\n")}function code(text6){
@@ -11002,7 +11001,7 @@ elements=words4(`
 `);ownPicture=/^data:image\/(?:avif|bmp|gif|jpe?g|png|webp|x-icon)(?:;[a-z0-9=-]+)*,[a-z0-9+/=%\s._~-]*$/i}});function shown2(limit2){return String(limit2).replace(/\B(?=(?:\d{3})+$)/g,",")}var limits;var init_limits2=__esm({"src/\
 mail/limits.ts"(){"use strict";limits={bodyCharacters:1048576,allBodiesCharacters:32e6,tags:2e4,sectionDepth:100,nameSteps:32,
 nameCharacters:1e3,elementDepth:512,elements:5e4,variants:24,renderedCharacters:2e6,templateCharacters:16e6,sectionVisits:1e5,
-pageCharacters:3e7,leftOut:20,windowHeight:200,styleDepth:32}}});function isHexDigitCodePoint(e2){return e2>=48&&e2<=57||e2>=97&&e2<=102||e2>=65&&e2<=70}function isIdentStartCodePoint(e2){
+pageCharacters:3e7,pageFrames:200,leftOut:20,windowHeight:200,styleDepth:32}}});function isHexDigitCodePoint(e2){return e2>=48&&e2<=57||e2>=97&&e2<=102||e2>=65&&e2<=70}function isIdentStartCodePoint(e2){
 return e2>=97&&e2<=122||e2>=65&&e2<=90||95===e2||isNonASCII_IdentCodePoint(e2)}function isNonASCII_IdentCodePoint(e2){return e2<
 183?0===e2:183===e2||8204===e2||8205===e2||8255===e2||8256===e2||8204===e2||(192<=e2&&e2<=214||216<=e2&&e2<=246||248<=e2&&
 e2<=893||895<=e2&&e2<=8191||8304<=e2&&e2<=8591||11264<=e2&&e2<=12271||12289<=e2&&e2<=55295||63744<=e2&&e2<=64975||65008<=
@@ -11446,8 +11445,7 @@ trict";init_values();init_limits2();init_placeholders();init_template();combined
 e@example.com"],[/(^|_)(url|uri|link|href)$/,""],[/(first|given)_?name$/,"Jane"],[/(last|family|sur)_?name$/,"Doe"],[/(^|_)(name|username|user|display_?name|full_?name)$/,
 "Jane Doe"],[/(code|otp|pin)$/,"493172"],[/(date|day)$/,"31 January 2026"],[/(time|_at|expiry|expiration|expires)$/,"31 \
 January 2026, 12:00"],[/(count|number|minutes|hours|days)$/,"3"],[/(company|organi[sz]ation|product|brand|app)(_?name)?$/,
-"ACME"]]}});import{createHash}from"node:crypto";function integrityOf(script){return`sha256-${createHash("sha256").update(script).digest(
-"base64")}`}var init_integrity=__esm({"src/base/integrity.ts"(){"use strict"}});var light,dark,actions,statuses,filters,styles;var init_styles2=__esm({"src/report/styles.ts"(){"use strict";init_kind_names();
+"ACME"]]}});var light,dark,actions,statuses,filters,styles;var init_styles2=__esm({"src/report/styles.ts"(){"use strict";init_kind_names();
 light=`
   --page: #f6f8fa; --card: #ffffff; --text: #1f2328; --quiet: #59636e; --line: #d1d9e0; --link: #0550ae;
   --add: #116329; --add-back: #dafbe1; --cut: #a40e26; --cut-back: #ffebe9; --note: #7a4a00; --note-back: #fff8c5;
@@ -11471,7 +11469,7 @@ h2 { font-size: 1.2rem; margin: 2rem 0 .75rem; }
 h3 { font-size: 1rem; margin: 1.25rem 0 .5rem; overflow-wrap: anywhere; }
 p { margin: .5rem 0; }
 a { color: var(--link); }
-code, pre, kbd { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; font-size: .875em; }
+code, pre { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; font-size: .875em; }
 code { background: var(--code); border-radius: .25rem; padding: .1em .3em; overflow-wrap: anywhere; }
 :focus-visible { outline: 3px solid var(--focus); outline-offset: 2px; }
 .skip { position: absolute; left: -99rem; }
@@ -11497,7 +11495,7 @@ input { width: 1.1rem; height: 1.1rem; margin: 0; accent-color: var(--focus); }
 .change { background: var(--card); border: 1px solid var(--line); border-radius: .5rem; margin: .5rem 0; }
 .change > summary { padding: .6rem .75rem; cursor: pointer; overflow-wrap: anywhere; }
 .change > summary::marker { color: var(--quiet); }
-.change > .inside { padding: 0 .75rem .75rem; border-top: 1px solid var(--line); }
+.change > .inside { scroll-margin-top: 6rem; padding: 0 .75rem .75rem; border-top: 1px solid var(--line); }
 .change .address { font-weight: 600; background: none; padding: 0 .25rem; }
 .change .place { display: block; font-size: .875rem; }
 .badge { display: inline-block; border-radius: 1rem; padding: 0 .6rem; font-size: .8125rem; font-weight: 600;
@@ -11557,30 +11555,10 @@ pre.diff .at { color: var(--mark); background: var(--mark-back); }
 nav { overflow-wrap: anywhere; }
 figure { margin: 0; min-width: 0; }
 figcaption { color: var(--quiet); font-size: .8125rem; margin: .25rem 0; }
-.mail { height: 16rem; border: 1px solid var(--line); border-radius: .35rem; background: #ffffff; overflow: hidden; }
+.mail { height: 34rem; min-height: 4rem; resize: vertical; border: 1px solid var(--line); border-radius: .35rem; backgro\
+und: #ffffff; overflow: hidden; }
 iframe { display: block; width: 100%; height: 100%; border: 0; color-scheme: light; }
 .narrow .mail { width: 375px; max-width: 100%; }
-html:not(.scripted) .mail, .scripted .unscripted, .search, .keys, .pick { display: none; }
-.scripted .search, .scripted .keys { display: flex; flex-wrap: wrap; gap: .25rem .5rem; align-items: center; flex-basis:\
- 100%; }
-.search input { flex: 0 1 22rem; min-width: 0; height: 2.25rem; padding: 0 .6rem; font: inherit; color: var(--text);
-  background: var(--page); border: 1px solid var(--quiet); border-radius: .35rem; }
-.search { min-width: 0; }
-.search label { font-weight: 600; }
-.search input::placeholder { color: var(--quiet); opacity: 1; }
-.found { color: var(--quiet); }
-.keys { margin: 0; font-size: .875rem; color: var(--quiet); }
-kbd { border: 1px solid var(--line); border-radius: .25rem; padding: 0 .35em; background: var(--code); color: var(--text\
-); }
-@media (hover: none) and (pointer: coarse) { .scripted .keys { display: none; } }
-.missed { display: none; }
-.scripted .pick { display: block; }
-.pick label { max-width: 100%; white-space: nowrap; }
-.pick select { min-width: 0; }
-select { font: inherit; color: var(--text); background: var(--page); border: 1px solid var(--quiet); border-radius: .35r\
-em;
-  min-height: 2.25rem; max-width: 100%; padding: 0 .35rem; }
-.picked .variant > summary, .picked .variant:not(.chosen) { display: none; }
 .contents { margin: .75rem 0; background: var(--card); border: 1px solid var(--line); border-radius: .5rem; padding: 0 .\
 75rem; }
 .contents > summary { padding: .5rem 0; font-weight: 600; cursor: pointer; }
@@ -11598,298 +11576,18 @@ footer { max-width: 96rem; margin: 0 auto; padding: 1rem; color: var(--quiet); o
   td { border: 0; }
   td[colspan] { grid-column: 1 / -1; }
 }
-@media print { .filters, .contents, .skip { display: none; } pre { max-height: none; } }
+@media print {
+  .filters, .contents, .skip, .tabs > fieldset { display: none; }
+  .tabs > .panel { display: block; }
+  pre { max-height: none; }
+}
 ${filters}
 .filters:has(input[value="destructive"]:checked) ~ .group .change:not(.destructive) { display: none; }
 .filters:has(input[value="drift"]:checked) ~ .group .change:not(.drifted) { display: none; }
 .filters:has(input[value="warnings"]:checked) ~ .group .change:not(.warns) { display: none; }
-`}});var framePrefix,viewerScript;var init_viewer=__esm({"src/report/viewer.ts"(){"use strict";framePrefix=`<!DOCTYPE html><m\
-eta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:"><meta ht\
-tp-equiv="x-dns-prefetch-control" content="off">`;viewerScript=`(() => {
-'use strict';
-const prefix = ${JSON.stringify(framePrefix)};
-const root = document.documentElement;
-const all = (selector, at) => Array.from((at || document).querySelectorAll(selector));
-const one = (selector, at) => (at || document).querySelector(selector);
-root.classList.add('scripted');
-
-// Frames: the emails that were looked at last have one.
-const most = 40;
-const lowest = 32;
-const highest = 20000;
-const mostElements = 5000;
-const framed = new Set();
-const visible = new Set();
-const early = new Set();
-const widths = new WeakMap();
-const sized = new ResizeObserver((entries) => {
-  for (const { target } of entries) fit(target, false);
-});
-const watched = new IntersectionObserver((entries) => {
-  for (const { target, isIntersecting } of entries) {
-    if (isIntersecting) {
-      visible.add(target);
-      show(target);
-    } else visible.delete(target);
-  }
-}, { rootMargin: '400px 0px' });
-
-function look(at) {
-  for (const mail of all('.mail', at)) watched.observe(mail);
-}
-
-function show(mail) {
-  if (framed.delete(mail)) {
-    framed.add(mail);
-    return;
-  }
-  const data = document.getElementById('email-' + mail.dataset.email);
-  // Emails stand at the end of the page: it may not be there yet.
-  if (!data) {
-    if (document.readyState === 'loading') early.add(mail);
-    return;
-  }
-  const frame = document.createElement('iframe');
-  frame.setAttribute('sandbox', 'allow-same-origin');
-  frame.setAttribute('referrerpolicy', 'no-referrer');
-  frame.title = mail.dataset.title;
-  frame.srcdoc = prefix + JSON.parse(data.textContent);
-  frame.addEventListener('load', () => {
-    widths.set(mail, 0);
-    fit(mail, true);
-    sized.observe(mail);
-  });
-  mail.append(frame);
-  framed.add(mail);
-  for (const old of framed) {
-    if (framed.size <= most) break;
-    if (visible.has(old)) continue;
-    framed.delete(old);
-    sized.unobserve(old);
-    old.replaceChildren();
-  }
-}
-
-function fit(mail, loaded) {
-  const frame = mail.firstElementChild;
-  const inner = frame && frame.contentDocument && frame.contentDocument.documentElement;
-  const width = mail.clientWidth;
-  if (!inner || width === 0 || (!loaded && !widths.has(mail)) || widths.get(mail) === width) return;
-  widths.set(mail, width);
-  spread(inner);
-  // While it is measured, nothing of the width goes to a scroll bar.
-  inner.style.setProperty('overflow', 'hidden', 'important');
-  let height = lowest;
-  let content = lowest;
-  // What is a part of the frame's height may grow with it, without end.
-  for (let pass = 0; pass < 4; pass += 1) {
-    frame.style.height = height + 'px';
-    content = heightOf(inner, height);
-    if (content <= height || height === highest) break;
-    height = Math.min(content, highest);
-  }
-  const bar = inner.scrollWidth > inner.clientWidth ? 18 : 0;
-  frame.style.height = '';
-  inner.style.setProperty('overflow', 'auto', 'important');
-  mail.style.height = height + bar + 2 + 'px';
-  cutNote(mail, content > highest ? content : 0);
-}
-
-// A page that scrolls within itself, is placed on its window or as high as that, is laid out as high as what is in it.
-function spread(inner) {
-  const view = inner.ownerDocument.defaultView;
-  for (const box of inner.ownerDocument.body ? [inner, inner.ownerDocument.body] : [inner]) {
-    const set = (name, value) => box.style.setProperty(name, value, 'important');
-    set('height', 'auto');
-    set('min-height', '0');
-    set('max-height', 'none');
-    if (box !== inner) set('overflow', 'visible');
-    if (/absolute|fixed/.test(view.getComputedStyle(box).position)) {
-      set('position', 'relative');
-      for (const side of ['top', 'right', 'bottom', 'left']) set(side, 'auto');
-    }
-  }
-}
-
-// How high a frame of this height has to be to show all that is in it.
-function heightOf(inner, height) {
-  const view = inner.ownerDocument.defaultView;
-  let most = inner.scrollHeight;
-  let left = mostElements;
-  let asked = 0;
-  for (const element of inner.ownerDocument.body ? inner.ownerDocument.body.getElementsByTagName('*') : []) {
-    left -= 1;
-    if (left < 0) break;
-    const { position, overflowY } = view.getComputedStyle(element);
-    if (position !== 'fixed' && position !== 'absolute') continue;
-    const { top, bottom } = element.getBoundingClientRect();
-    if (position === 'fixed') most = Math.max(most, Math.ceil(bottom));
-    // What scrolls in a part of the frame is as high as that.
-    const inside = element.scrollHeight - element.clientHeight;
-    if (inside <= 0 || !/auto|scroll/.test(overflowY) || asked === 20) continue;
-    asked += 1;
-    if (grows(element, inner, height))
-      most = Math.max(most, Math.ceil(bottom - Math.min(0, top) + inside));
-  }
-  return most;
-}
-
-function grows(element, inner, height) {
-  const frame = inner.ownerDocument.defaultView.frameElement;
-  const before = element.clientHeight;
-  frame.style.height = height + 100 + 'px';
-  const after = element.clientHeight;
-  frame.style.height = height + 'px';
-  return after > before;
-}
-
-// Says that an email is higher than a frame gets.
-function cutNote(mail, content) {
-  const old = mail.nextElementSibling;
-  if (old && old.matches('.cut')) old.remove();
-  if (content === 0) return;
-  const note = document.createElement('p');
-  note.className = 'note cut';
-  note.textContent = 'This email is ' + content.toLocaleString('en') + ' pixels high; its frame has ' + highest.toLocale\
-String('en') + ', the rest is there by scrolling in it.';
-  mail.after(note);
-}
-
-// Sample data.
-function pick(select) {
-  const email = select.closest('.email');
-  email.classList.add('picked');
-  for (const variant of all('.variant', email)) {
-    const chosen = variant.dataset.variant === select.value;
-    variant.classList.toggle('chosen', chosen);
-    if (chosen) variant.open = true;
-  }
-}
-
-function open(change) {
-  const select = one('.pick select', change);
-  if (select && !select.closest('.picked')) pick(select);
-  look(change);
-}
-
-// Search.
-const texts = new WeakMap();
-let pending;
-
-function textOf(change) {
-  let text = texts.get(change);
-  if (text === undefined) {
-    text = change.textContent.toLowerCase();
-    texts.set(change, text);
-  }
-  return text;
-}
-
-function find() {
-  const box = one('#search');
-  const words = box.value.toLowerCase().split(/\\s+/).filter((word) => word !== '');
-  const missed = new Set();
-  for (const change of all('.change')) {
-    const hit = words.every((word) => textOf(change).includes(word));
-    change.classList.toggle('missed', !hit);
-    if (!hit) missed.add(change.id);
-  }
-  for (const link of all('.contents li a')) {
-    link.parentElement.classList.toggle('missed', missed.has(link.hash.slice(1)));
-  }
-  for (const group of all('.group')) group.classList.toggle('missed', !one('.change:not(.missed)', group));
-  count();
-}
-
-function shown(change) {
-  return change.getClientRects().length > 0;
-}
-
-function count() {
-  const changes = all('.change');
-  const left = changes.filter(shown).length;
-  one('.found').textContent = left === changes.length ? '' : left + ' of ' + changes.length + ' shown';
-}
-
-// Keys.
-function move(step) {
-  const rows = all('.change > summary').filter(shown);
-  const from = document.activeElement && document.activeElement.closest('.change');
-  const at = rows.findIndex((row) => row.parentElement === from);
-  const below = rows.findIndex((row) => row.getBoundingClientRect().top >= 0);
-  const next = at >= 0 ? at + step : step > 0 ? (below < 0 ? rows.length - 1 : below) : (below < 0 ? rows.length : below\
-) - 1;
-  const row = rows[Math.max(0, Math.min(rows.length - 1, next))];
-  if (!row) return;
-  row.focus({ preventScroll: true });
-  row.scrollIntoView({ block: 'nearest' });
-}
-
-function clear() {
-  const box = one('#search');
-  if (!box || box.value === '') return false;
-  box.value = '';
-  find();
-  return true;
-}
-
-document.addEventListener('keydown', (event) => {
-  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
-  const box = one('#search');
-  const at = event.target;
-  if (event.key === 'Escape') {
-    if (!clear() && at === box) box.blur();
-    return;
-  }
-  const keys = one('#keys');
-  if (!box || (keys && !keys.checked)) return;
-  if (at instanceof Element && at.closest('input[type="search"], select, textarea')) return;
-  if (event.key === '/') {
-    event.preventDefault();
-    box.focus();
-    box.select();
-  } else if (event.key === 'j') move(1);
-  else if (event.key === 'k') move(-1);
-});
-
-document.addEventListener('input', (event) => {
-  if (event.target.id !== 'search') return;
-  clearTimeout(pending);
-  pending = setTimeout(find, 80);
-});
-
-document.addEventListener('change', (event) => {
-  if (event.target.closest('.pick')) pick(event.target);
-  if (event.target.closest('.filters')) count();
-});
-
-document.addEventListener('toggle', (event) => {
-  const details = event.target;
-  if (!details.open) return;
-  if (details.matches('.change')) open(details);
-  else look(details);
-}, true);
-
-function reach() {
-  const id = location.hash.slice(1);
-  const change = /^change-\\d+$/.test(id) ? document.getElementById(id) : null;
-  if (!change) return;
-  change.open = true;
-  one('summary', change).focus({ preventScroll: true });
-}
-
-addEventListener('hashchange', reach);
-document.addEventListener('DOMContentLoaded', () => {
-  for (const change of all('.change[open]')) open(change);
-  for (const template of all('.template')) look(template);
-  for (const mail of early) show(mail);
-  early.clear();
-  reach();
-});
-})();
-`}});function pageText({title,content,emails,script}){const policy=["default-src 'none'","style-src 'unsafe-inline'","img-src\
- data:","base-uri 'none'","form-action 'none'",`script-src '${integrityOf(viewerScript)}'${script===void 0?"":" 'self'; \
-connect-src 'self'"}`].join("; ");return markup`<!DOCTYPE html>
+`}});function pageText({title,content,script}){const policy=["default-src 'none'","style-src 'unsafe-inline'","img-src data:",
+"base-uri 'none'","form-action 'none'",script===void 0?"script-src 'none'":`script-src 'sha256-${script.hash}'; connect-\
+src 'self'`].join("; ");return markup`<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -11899,13 +11597,11 @@ connect-src 'self'"}`].join("; ");return markup`<!DOCTYPE html>
 <meta name="referrer" content="no-referrer">
 <title>${title}</title>
 <style>${new Markup(styles)}</style>
-<script>${new Markup(viewerScript)}</script>
-${script===void 0?null:markup`<script src="${script}" defer></script>`}
-</head>
+${script===void 0?null:markup`<script>${new Markup(script.code)}</script>\n`}</head>
 <body>
 <a class="skip" href="#main">Skip to the content</a>
 ${content}
-${emails.blocks()}</body>
+</body>
 </html>
 `.text}function scrollable(className,label2,content){return markup`<pre class="${className}" tabindex="0" role="group" aria-label="${label2}">${content}</pre>`}
 function tabs(id,className,legend,all,beside=null){return markup`<div class="tabs ${className}">
@@ -11913,50 +11609,44 @@ function tabs(id,className,legend,all,beside=null){return markup`<div class="tab
 index===0?" checked":"")}>${label2}</label>`)}</fieldset>
 ${beside}
 ${all.map(({name:name2,content})=>markup`<div class="panel ${name2}">${content}</div>\n`)}</div>
-`}var init_page=__esm({"src/report/page.ts"(){"use strict";init_integrity();init_markup();init_styles2();init_viewer()}});function emailViews(sides,samples,emails){const{variants,left}=mailsOf(sides.map(({bodies:bodies2})=>bodies2),samples);const view=show=>[
-...variants.map(({label:label2,mails},index)=>variantBox(label2,index,markup`<div class="pair">${mails.map((mail,at3)=>{
-const side3=sides[at3];return side3===void 0?null:show(mail,side3,index>0)})}</div>`)),moreVariants(left)];return{pick:variants.
-length>1?picker(variants.map(({label:label2})=>label2??"")):null,rendered:view(({html:html2},side3,further)=>htmlFigure(
-html2,side3.label,side3.none,emails,further)),text:view(({txt},side3)=>textFigure(txt,side3.label,side3.none,emails))}}function samplesText(samples){
-const files=[...new Set(samples.map(({file})=>file))];if(files.length===0)return"made up from the names of the placehold\
-ers";return["from ",...files.map((file,at3)=>[at3===0?null:", ",markup`<code>${file}</code>`])]}function mailsOf(sides,samples){
-const{variants,left}=renderMails(sides,...samples.map(({data:data3})=>data3));const isOneFile=new Set(samples.map(({file})=>file)).
-size===1;const nameOf5=({name:name2,file})=>isOneFile||name2===file?name2:`${name2}, ${file}`;return{left,variants:variants.
-map(({sample,label:label2,mails})=>{const parts=[...samples.length>1?samples.slice(sample,sample+1).map(nameOf5):[],...label2===
-null?[]:[label2]];return{label:parts.length===0?null:parts.join(": "),mails}})}}function picker(labels){return markup`<p class="pick"><label>Sample data <select>${labels.
-map((label2,index)=>markup`<option value="${index}">${label2}</option>`)}</select></label></p>`}function moreVariants(left){
-if(left===0)return null;return markup`<p class="note">Not shown: up to ${shown2(left)} more mails, in which other sections are there and not there.</p>`}
-function variantBox(label2,index,content){if(label2===null)return content;const attributes2=markup`class="variant" data-variant="${index}"`;
-const start3=index===0?markup`<details ${attributes2} open>`:markup`<details ${attributes2}>`;return markup`${start3}<summary>${label2}</summary>${content}</details>\n`}
+`}var init_page=__esm({"src/report/page.ts"(){"use strict";init_markup();init_styles2()}});function emailViews(sides,samples,emails){const{variants,left}=mailsOf(sides.map(({bodies:bodies2})=>bodies2),samples);const view=show=>[
+...variants.map(({label:label2,mails},index)=>variantBox(label2,index===0,markup`<div class="pair">${mails.map((mail,at3)=>{
+const side3=sides[at3];return side3===void 0?null:show(mail,side3,index>0)})}</div>`)),moreVariants(left)];return{rendered:view(
+({html:html2},side3,further)=>htmlFigure(html2,side3.label,side3.none,emails,further)),text:view(({txt},side3)=>textFigure(
+txt,side3.label,side3.none,emails))}}function samplesText(samples){const files=[...new Set(samples.map(({file})=>file))];
+if(files.length===0)return"made up from the names of the placeholders";return["from ",...files.map((file,at3)=>[at3===0?
+null:", ",markup`<code>${file}</code>`])]}function mailsOf(sides,samples){const{variants,left}=renderMails(sides,...samples.
+map(({data:data3})=>data3));const isOneFile=new Set(samples.map(({file})=>file)).size===1;const nameOf5=({name:name2,file})=>isOneFile||
+name2===file?name2:`${name2}, ${file}`;return{left,variants:variants.map(({sample,label:label2,mails})=>{const parts=[...samples.
+length>1?samples.slice(sample,sample+1).map(nameOf5):[],...label2===null?[]:[label2]];return{label:parts.length===0?null:
+parts.join(": "),mails}})}}function moreVariants(left){if(left===0)return null;return markup`<p class="note">Not shown: up to ${shown2(
+left)} more mails, in which other sections are there and not there.</p>`}function variantBox(label2,open8,content){if(label2===
+null)return content;const start3=open8?markup`<details class="variant" open>`:markup`<details class="variant">`;return markup`${start3}<summary>${label2}</summary>${content}</details>\n`}
 function htmlFigure(body2,label2,none2,emails,further){return figure(label2,htmlContent(body2,label2,none2,emails,further))}
 function htmlContent(body2,label2,none2,emails,further){if(body2===null)return markup`<p class="note">${none2}</p>`;if("\
-syntax"in body2)return unparsed(body2.syntax);if("tooLong"in body2)return tooLong(body2.tooLong);const kept3=emails.keep(
-body2.text,further);if(kept3===void 0)return further?noFurther:noRoom;if("refused"in kept3)return markup`<p class="note">not shown: it is ${kept3.
-refused}</p>`;return markup`<div class="mail" data-email="${kept3.number}" data-title="${label2}"></div>${leftOut2(kept3.
-left)}`}function leftOut2(left){return left.length===0?null:markup`<p class="note">Left out here: ${left.join("; ")}</p>`}
-function textFigure(body2,label2,none2,emails){if(body2===null)return figure(label2,markup`<p class="note">${none2}</p>`);
+syntax"in body2)return unparsed(body2.syntax);if("tooLong"in body2)return tooLong(body2.tooLong);const email3=emails.framed(
+body2.text,further);if(email3===void 0)return further?noFurther:noRoom;if("refused"in email3)return markup`<p class="note">not shown: it is ${email3.
+refused}</p>`;return markup`<div class="mail"><iframe sandbox="" loading="lazy" referrerpolicy="no-referrer" title="${label2}" srcdoc="${email3.
+source}"></iframe></div>${leftOut2(email3.left)}`}function leftOut2(left){return left.length===0?null:markup`<p class="note">Left out here: ${left.
+join("; ")}</p>`}function textFigure(body2,label2,none2,emails){if(body2===null)return figure(label2,markup`<p class="note">${none2}</p>`);
 if("syntax"in body2)return figure(label2,unparsed(body2.syntax));if("tooLong"in body2)return figure(label2,tooLong(body2.
 tooLong));if(!emails.take(body2.text.length))return figure(label2,noRoom);return figure(label2,scrollable("mail-text",label2,
 markupLines(body2.text)))}function figure(label2,content){return markup`<figure><figcaption>${label2}</figcaption>${content}</figure>`}
 function tooLong(words7){return markup`<p class="warning">not shown: ${words7}; shorten the body or the lists of its sample data</p>`}
-function unparsed(syntax2){return markup`<p class="warning">This body is not a Mustache template: ${syntax2}</p>`}var Emails,
-noRoom,noFurther;var init_emails=__esm({"src/report/emails.ts"(){"use strict";init_clean();init_limits2();init_samples();
-init_markup();init_page();Emails=class{#left=limits.pageCharacters;#kept=new Map;#documents=[];take(characters2){if(characters2>
-this.#left)return false;this.#left-=characters2;return true}keep(body2,further=false){const known3=this.#kept.get(body2);
-if(known3!==void 0)return known3;if(body2.length>this.#left-(further?limits.pageCharacters/2:0))return void 0;const cleaned=cleanHtml(
-body2);if("refused"in cleaned){this.#kept.set(body2,cleaned);return this.take(body2.length)?cleaned:void 0}const{html:html2,
-left}=cleaned;if(!this.take(Math.max(body2.length,html2.length)))return void 0;const kept3={number:this.#documents.push(
-html2)-1,left};this.#kept.set(body2,kept3);return kept3}blocks(){return this.#documents.map((html2,number4)=>dataBlock(`\
-email-${number4}`,html2))}};noRoom=markup`<p class="note">not shown: this page has ${shown2(limits.pageCharacters)} characters of emails already; look at fewer at once</p>`;
-noFurther=markup`<p class="note">not shown: of so many emails this page shows the first mail of each template; look at fewer at once</p>`}});function sizeOf(value3){if(typeof value3==="string"){return value3.split("\n").reduce((sum,{length:length2})=>sum+(length2>
-diffLineLimits.page?length2:0),0)}if(Array.isArray(value3))return value3.reduce((sum,one)=>sum+sizeOf(one),0);return isMap(
-value3)?Object.values(value3).reduce((sum,one)=>sum+sizeOf(one),0):0}function wholeValue(text6,other=""){if(text6.length<=
-unfoldedCharacters)return text6;return markup`<details class="long"><summary>${shorten(text6,other,shownCharacters2)}</summary>${text6}</details>`}
-var pageValueCharacters,unfoldedCharacters,shownCharacters2,ValueRoom,cutNote;var init_long=__esm({"src/report/long.ts"(){
-"use strict";init_values();init_limits2();init_hunks();init_markup();init_values2();pageValueCharacters=1e7;unfoldedCharacters=
-500;shownCharacters2=120;ValueRoom=class{#left;constructor(characters2=pageValueCharacters){this.#left=characters2}take(field2){
-const size2=sizeOf(field2.before??null)+sizeOf(field2.after)+sizeOf(field2.drift?.recorded??null);if(size2>this.#left)return false;
-this.#left-=size2;return true}};cutNote=markup`<p class="quiet">Cut in the middle: this page has ${shown2(pageValueCharacters)} characters of long values already. Look at fewer changes at once, or at the JSON.</p>`}});function changeBox({number:number4,change:change2},context3){const{kind,action:action2,warnings}=change2;return foldBox(
+function unparsed(syntax2){return markup`<p class="warning">This body is not a Mustache template: ${syntax2}</p>`}var framePrefix,
+Emails,noRoom,noFurther;var init_emails=__esm({"src/report/emails.ts"(){"use strict";init_clean();init_limits2();init_samples();
+init_markup();init_page();framePrefix=`<!DOCTYPE html><meta http-equiv="Content-Security-Policy" content="default-src 'n\
+one'; style-src 'unsafe-inline'; img-src data:"><meta http-equiv="x-dns-prefetch-control" content="off"><style>:root, :r\
+oot > body { position: static !important; height: auto !important; max-height: none !important; overflow: visible !impor\
+tant; } :root { min-height: 100% !important; transform: translate(0) !important; }</style>`;Emails=class{#left=limits.pageCharacters;#frames=limits.
+pageFrames;#known=new Map;take(characters2){if(characters2>this.#left)return false;this.#left-=characters2;return true}framed(body2,further=false){
+if(this.#frames<=(further?limits.pageFrames/2:0))return void 0;const shown3=this.#known.get(body2)??this.#clean(body2,further);
+if(shown3===void 0||"refused"in shown3)return shown3;if(!this.#fits(shown3.source.text.length,further))return void 0;this.#frames-=
+1;this.take(shown3.source.text.length);return shown3}#clean(body2,further){if(!this.#fits(body2.length,further))return void 0;
+const cleaned=cleanHtml(body2);this.take(body2.length);const shown3="refused"in cleaned?cleaned:{source:frameSource(`${framePrefix}${cleaned.
+html}`),left:cleaned.left};this.#known.set(body2,shown3);return shown3}#fits(characters2,further){return characters2<=this.#left-
+(further?limits.pageCharacters/2:0)}};noRoom=markup`<p class="note">not shown: a page shows ${shown2(limits.pageFrames)} emails at most, with ${shown2(
+limits.pageCharacters)} characters in all; look at fewer at once</p>`;noFurther=markup`<p class="note">not shown: of so many emails this page shows the first mail of each template; look at fewer at once</p>`}});function changeBox({number:number4,change:change2},context3){const{kind,action:action2,warnings}=change2;return foldBox(
 {number:number4,open:context3.unfolding.next(isDestructive(change2)||action2==="blocked"),classes:changeClasses(change2),
 data:markup`data-kind="${kind}" data-action="${action2}"`,summary:markup`<span class="badge ${action2}">${action2}</span> ${changeTitle(
 change2)}
@@ -11968,10 +11658,10 @@ const{address:address2,destructions}=change2;return markup`<code class="address"
 length>0?markup` <span class="badge loses">destructive</span>`:null}`}function changePlace(change2){const{declaredAt}=change2;
 return markup`<span class="quiet place">${fieldNames2(change2)}${declaredAt===null?null:markup`<code>${placeText(declaredAt)}</code>`}</span>`}
 function foldBox(box){const{number:number4,open:open8,classes,data:data3,summary:summary2,inside:inside2}=box;const attributes2=markup`class="${[
-"change",...classes].join(" ")}" id="change-${number4}" ${data3}`;const start3=open8?markup`<details ${attributes2} open>`:
-markup`<details ${attributes2}>`;return markup`${start3}
+"change",...classes].join(" ")}" ${data3}`;const start3=open8?markup`<details ${attributes2} open>`:markup`<details ${attributes2}>`;
+return markup`${start3}
 <summary>${summary2}</summary>
-<div class="inside">
+<div class="inside" id="change-${number4}">
 ${inside2}
 </div>
 </details>
@@ -11979,18 +11669,16 @@ ${inside2}
 const value3=shortValue(change2,true);if(value3!==void 0)return markup`${value3.path} <code>${value3.before}</code> → <code>${value3.
 after}</code> · `;const paths=fields3.slice(0,4).map(({path})=>path);const more=fields3.length-paths.length;return`${paths.
 join(", ")}${more>0?` and ${more} more`:""} \xB7 `}function changeDetails(change2,context3,became){const{reason,destructions,
-warnings,fields:fields3}=change2;const note=observedNote(change2,became);const views=fields3.map(field2=>{const whole3=context3.
-room.take(field2)||context3.debug;return{...viewField(field2,{whole:whole3,allLines:context3.debug,room:"page"}),isCut:!whole3}});
-const rows=views.filter(({view})=>view!=="body");const{email:bodies2}=kindOf(change2.kind);const diffs=views.flatMap(view=>view.
-view==="body"?[bodyDiff(view,view.isCut,became)]:[]);return[...reason===null?[]:[markup`<p class="loss"><strong>Blocked:</strong> ${reason}</p>\n`],
+warnings,fields:fields3}=change2;const note=observedNote(change2,became);const views=fields3.map(field2=>viewField(field2,
+{whole:true,room:"page"}));const rows=views.filter(({view})=>view!=="body");const{email:bodies2}=kindOf(change2.kind);const diffs=views.
+flatMap(view=>view.view==="body"?[bodyDiff(view,became)]:[]);return[...reason===null?[]:[markup`<p class="loss"><strong>Blocked:</strong> ${reason}</p>\n`],
 ...destructions.map(loss=>markup`<p class="loss"><strong>Destructive:</strong> ${loss}</p>\n`),...warnings.map(warningLine2),
 ...note===null?[]:[markup`<p class="note">${note}</p>\n`],...rows.length===0?[]:[table(rows)],...bodies2!==void 0&&diffs.
 length>0?[email2(change2,bodies2,diffs,context3)]:diffs,...context3.debug?requestTexts(change2).map(request5=>markup`<p class="quiet">Sends <code>${request5}</code></p>\n`):
 []]}function table(rows){return markup`<table>
 <thead><tr><th scope="col">Field</th><th scope="col">Before</th><th scope="col">After</th></tr></thead>
 <tbody>
-${rows.map(view=>markup`<tr><th scope="row"><code>${view.path}</code>${driftLine(view)}${view.isCut?cutNote:null}</th>${cells(
-view)}</tr>\n`)}</tbody>
+${rows.map(view=>markup`<tr><th scope="row"><code>${view.path}</code>${driftLine(view)}</th>${cells(view)}</tr>\n`)}</tbody>
 </table>
 `}function cells(view){switch(view.view){case"secret":return markup`<td class="unknown">${view.unknown?"(unknown)":"(sen\
 sitive)"}</td><td class="unknown">(sensitive)</td>`;case"value":return markup`<td class="${view.unknown||view.lacks==="b\
@@ -11998,32 +11686,33 @@ efore"?"unknown":"before"}"><code>${wholeValue(view.before,view.after)}</code></
 fore":"after"}"><code>${wholeValue(view.after,view.before)}</code></td>`;case"set":return markup`<td colspan="2">${view.
 head===null?null:markup`<p>${view.head}</p>`}<ul class="set">${view.elements.map(({mark,text:text6,spans})=>markup`<li class="${setClasses[mark]}">${setMarks2[mark]} ${text6.
 length>longElement?wholeValue(text6):spans?.map(word)??text6}</li>`)}${view.kept>0?markup`<li class="quiet">(${view.kept} unchanged)</li>`:
-null}</ul></td>`;default:return null}}function driftLine({drift}){return drift===null?null:markup`<p class="drift">${wholeValue(
-drift)}</p>`}function bodyDiff(view,isCut,became){const{path,hunks}=view;const lines=hunks.flatMap(hunk=>[markup`<span class="at">${hunk.
+null}</ul></td>`;default:return null}}function wholeValue(text6,other=""){if(text6.length<=longValue)return text6;return markup`<details class="long"><summary>${shorten(
+text6,other,shownCharacters2)}</summary>${text6}</details>`}function driftLine({drift}){return drift===null?null:markup`<p class="drift">${wholeValue(
+drift)}</p>`}function bodyDiff(view,became){const{path,hunks}=view;const lines=hunks.flatMap(hunk=>[markup`<span class="at">${hunk.
 head}</span>`,...hunk.lines.map(({mark,text:text6,spans})=>markup`<span class="${lineClasses[mark]}">${mark}${spans?.map(
 word)??text6}</span>`)]);return markup`<h3><code>${path}</code></h3>
 ${driftLine(view)}<p class="quiet">${bodyNotes(view,became).join("; ")}</p>
-${isCut?cutNote:null}${hunks.length===0?null:scrollable("diff",`Difference of ${path}`,lines)}
+${hunks.length===0?null:scrollable("diff",`Difference of ${path}`,lines)}
 `}function word({text:text6,change:change2}){if(change2===null)return text6;return change2==="+"?markup`<ins>${text6}</ins>`:
 markup`<del>${text6}</del>`}function email2(change2,bodies2,diffs,{samples,emails}){const{before,expected}=change2.apply;
 const deleted=change2.action==="delete";const sides=[side("Before",bodies2,before,"there is none, or it is not known"),side(
 "After",bodies2,deleted?{}:{...before,...expected},deleted?change2.fields.map(fateText)[0]??"deleted":absenceOf(bodies2,
-{...before,...expected}))];const given2=samples.get(change2.address)??[];const{pick:pick2,rendered,text:text6}=emailViews(
-sides,given2,emails);return tabs(`view ${change2.address}`,"email","Show",[{name:"rendered",label:"as email",content:[unscripted,
-rendered]},{name:"text",label:"as text",content:text6},{name:"source",label:"changes of the source",content:diffs}],[pick2,
-markup`<p class="quiet said">Rendered with sample data, ${samplesText(given2)}; pictures are blocked.</p>\n`])}function absenceOf(email3,fields3){
-const known3=[email3.txt,email3.html].every(body2=>Object.hasOwn(fields3,body2));return known3?"there is none":"there is\
- none, or it is not known here"}function side(label2,email3,fields3,none2){const{[email3.txt]:txt,[email3.html]:html2}=fields3;
-const held=txt instanceof Sensitive||html2 instanceof Sensitive;const bodies2={txt:typeof txt==="string"?txt:null,html:typeof html2===
-"string"?html2:null};return{label:label2,bodies:bodies2,none:held?"held back, since it holds a secret":none2}}function showsEmail({
-kind,fields:fields3}){return kindOf(kind).email!==void 0&&fields3.some(({type})=>type==="body")}function warningLine2(warning4){
-return markup`<p class="warning"><strong>Warning:</strong> ${located(warning4)} <span>(${warning4.code})</span></p>\n`}var unfoldedChanges,
-longElement,Unfolding,setClasses,setMarks2,lineClasses,unscripted;var init_changes=__esm({"src/report/changes.ts"(){"use\
- strict";init_values();init_kinds();init_drift();init_emails();init_long();init_markup();init_names();init_page();init_review();
-init_view();init_words();unfoldedChanges=12;longElement=2e3;Unfolding=class{#all;#left=unfoldedChanges;constructor(changes){
-this.#all=changes<=unfoldedChanges}next(matters){if(this.#all)return true;if(!matters||this.#left===0)return false;this.#left-=
-1;return true}};setClasses={"+":"added","-":"removed","~":"changed","=":"changed"};setMarks2={"+":"+","-":"\u2212","~":"\
-~","=":"="};lineClasses={"+":"added","-":"removed"," ":"same"};unscripted=markup`<p class="note unscripted">Emails are shown by a script of this page, which doesn't run here; their text and the changes of the source are there all the same.</p>\n`}});function contents(groups3){return markup`<details class="contents">
+{...before,...expected}))];const given2=samples.get(change2.address)??[];const{rendered,text:text6}=emailViews(sides,given2,
+emails);return tabs(`view ${change2.address}`,"email","Show",[{name:"rendered",label:"as email",content:rendered},{name:"\
+text",label:"as text",content:text6},{name:"source",label:"changes of the source",content:diffs}],markup`<p class="quiet">Rendered with sample data, ${samplesText(
+given2)}; pictures are blocked.</p>\n`)}function absenceOf(email3,fields3){const known3=[email3.txt,email3.html].every(body2=>Object.
+hasOwn(fields3,body2));return known3?"there is none":"there is none, or it is not known here"}function side(label2,email3,fields3,none2){
+const{[email3.txt]:txt,[email3.html]:html2}=fields3;const held=txt instanceof Sensitive||html2 instanceof Sensitive;const bodies2={
+txt:typeof txt==="string"?txt:null,html:typeof html2==="string"?html2:null};return{label:label2,bodies:bodies2,none:held?
+"held back, since it holds a secret":none2}}function showsEmail({kind,fields:fields3}){return kindOf(kind).email!==void 0&&
+fields3.some(({type})=>type==="body")}function warningLine2(warning4){return markup`<p class="warning"><strong>Warning:</strong> ${located(
+warning4)} <span>(${warning4.code})</span></p>\n`}var unfoldedChanges,longValue,longElement,shownCharacters2,Unfolding,setClasses,
+setMarks2,lineClasses;var init_changes=__esm({"src/report/changes.ts"(){"use strict";init_values();init_kinds();init_drift();
+init_emails();init_markup();init_names();init_page();init_review();init_values2();init_view();init_words();unfoldedChanges=
+12;longValue=500;longElement=2e3;shownCharacters2=120;Unfolding=class{#all;#left=unfoldedChanges;constructor(changes){this.#all=
+changes<=unfoldedChanges}next(matters){if(this.#all)return true;if(!matters||this.#left===0)return false;this.#left-=1;return true}};
+setClasses={"+":"added","-":"removed","~":"changed","=":"changed"};setMarks2={"+":"+","-":"\u2212","~":"~","=":"="};lineClasses=
+{"+":"added","-":"removed"," ":"same"}}});function contents(groups3){return markup`<details class="contents">
 <summary>Contents</summary>
 <nav aria-label="Contents">${groups3.map(({title,entries},at3)=>markup`${at3===0?markup`<details open>`:markup`<details>`}
 <summary>${title} (${entries.length})</summary>
@@ -12032,11 +11721,8 @@ this.#all=changes<=unfoldedChanges}next(matters){if(this.#all)return true;if(!ma
 `)}</nav>
 </details>
 `}function controls(filters2,only2){const told5=only2.filter(({some:some2})=>some2);return markup`<div class="filters">
-<div class="search"><label for="search">Search</label> <input type="search" id="search" autocomplete="off" spellcheck="false" placeholder="address, field, text"> <span class="found" role="status"></span></div>
 ${filters2.map(boxes)}
 ${told5.length===0?null:markup`<fieldset><legend>Only</legend>${told5.map(({name:name2,label:label2})=>markup`<label><input type="checkbox" name="only" value="${name2}">${label2}</label>`)}</fieldset>`}
-<p class="keys"><span><kbd>/</kbd> search, <kbd>Esc</kbd> clear, <kbd>j</kbd> <kbd>k</kbd> next and previous change, <kbd>Enter</kbd> open or close</span>
-<label><input type="checkbox" id="keys" checked>use these keys</label></p>
 </div>
 `}function boxes({name:name2,legend,values,words:words7={}}){const counts2=new Map;for(const value3 of values)counts2.set(
 value3,(counts2.get(value3)??0)+1);return markup`<fieldset><legend>${legend}</legend>${[...counts2].map(([value3,count3])=>markup`<label><input type="checkbox" name="${name2}" value="${value3}" checked>${words7[value3]??
@@ -12045,9 +11731,9 @@ count:count3,words:words7})=>markup`<li><strong>${count3}</strong> ${words7}</li
 ${facts2.map(fact=>markup`<li>${fact}</li>\n`)}</ul>`}var aboutEmails;var init_contents=__esm({"src/report/contents.ts"(){
 "use strict";init_markup();aboutEmails=markup`<p class="note">Emails are rendered with sample data, and pictures and other things from the network are blocked.</p>\n`}});var html_exports2={};__export(html_exports2,{planHtml:()=>planHtml});function planHtml(plan,options){const groups3=numbered(
 plan,options);const entries=groups3.flatMap(group=>group.entries);const shown3=entries.map(({change:change2})=>change2);
-const emails=new Emails;const context3={...options,emails,room:new ValueRoom,unfolding:new Unfolding(shown3.length)};const summary2=summarize(
+const emails=new Emails;const context3={...options,emails,unfolding:new Unfolding(shown3.length)};const summary2=summarize(
 plan);const told5=Object.keys(actionWords).filter(action2=>summary2[action2]>0||action2==="update"||action2==="unchanged");
-return pageText({title:`Plan: ${headline(plan)}`,emails,content:markup`<header>
+return pageText({title:`Plan: ${headline(plan)}`,content:markup`<header>
 <h1>idops plan for ${plan.server}</h1>
 ${factsList([markup`Profile <code>${plan.profile}</code>`,markup`Environment ${plan.environment===null?"none":markup`<code>${plan.
 environment}</code>`}`,...plan.shard===void 0?[]:[`Shard ${shardText(plan.shard)}`],`Made at ${plan.createdAt} by idops ${plan.
@@ -12079,7 +11765,7 @@ length>plan.warnings.length?[markup`<p class="warning">${plural(warnings.length-
 <h2>${title} (${entries.length})</h2>
 ${entries.map(entry2=>changeBox(entry2,context3))}</section>
 `}var init_html2=__esm({"src/report/html.ts"(){"use strict";init_shard();init_drift();init_plan();init_changes();init_contents();
-init_emails();init_long();init_markup();init_names();init_page();init_review();init_words()}});var result_text_exports={};__export(result_text_exports,{partText:()=>partText,resultSummaryLine:()=>resultSummaryLine,resultText:()=>resultText});
+init_emails();init_markup();init_names();init_page();init_review();init_words()}});var result_text_exports={};__export(result_text_exports,{partText:()=>partText,resultSummaryLine:()=>resultSummaryLine,resultText:()=>resultText});
 function resultText(result,options){const pen=penOf(options);const{paint,debug,columns}=pen;const groups3=debug?result.results.
 map(one=>[one]):alike(result.results);const lines=groups3.flatMap(([first,...others])=>{if(first===void 0)return[];if(first.
 status==="applied")return appliedLines(first,pen);return others.length===0?troubleLines(first,pen):alikeLines(first,others,
@@ -12183,10 +11869,10 @@ function butFor(left){if(left.length===0)return"";const named6=firstFew(left,({a
 `${address2} ${path}`);return` (all but ${left.length}: ${named6})`}var init_next=__esm({"src/report/next.ts"(){"use str\
 ict";init_result();init_shard();init_shell();init_alike();init_names()}});var result_page_exports={};__export(result_page_exports,{resultHtml:()=>resultHtml});function resultHtml(result,{plan,samples,
 debug}){const groups3=grouped(result,plan);const entries=groups3.flatMap(group=>group.entries);const emails=new Emails;const context3={
-samples,debug,emails,room:new ValueRoom,unfolding:new Unfolding(entries.length)};const summary2=summarizeResult(result);
-const counted2=order.toReversed().filter(status=>summary2[status]>0||status==="applied");const what=plan?.undoes===void 0?
-"idops apply":"idops undo";return pageText({title:`${what}: ${counted2.map(status=>`${summary2[status]} ${statuses2[status].
-word}`).join(", ")}`,emails,content:markup`<header>
+samples,debug,emails,unfolding:new Unfolding(entries.length)};const summary2=summarizeResult(result);const counted2=order.
+toReversed().filter(status=>summary2[status]>0||status==="applied");const what=plan?.undoes===void 0?"idops apply":"idop\
+s undo";return pageText({title:`${what}: ${counted2.map(status=>`${summary2[status]} ${statuses2[status].word}`).join(",\
+ ")}`,content:markup`<header>
 <h1>${what}${plan===null?null:` on ${plan.server}`}</h1>
 ${factsList(facts(result,plan))}
 ${countsList(counted2.map(status=>({count:summary2[status],words:statuses2[status].word})))}
@@ -12241,11 +11927,11 @@ TP ${httpStatus}`],...attempts>1?[plural(attempts,"request")]:[]];return[error3=
 length>0?markup`<p class="quiet">${asked.join(", ")}</p>\n`:null,unverified.length===0?null:markup`<p class="warning"><strong>Unverified:</strong> not in the answer: ${unverified.
 join(", ")}</p>\n`,notes.map(note=>markup`<p class="note">${note}</p>\n`)]}var statuses2,order;var init_result_page=__esm(
 {"src/report/result-page.ts"(){"use strict";init_result();init_shard();init_shell();init_changes();init_contents();init_emails();
-init_long();init_markup();init_names();init_next();init_page();init_review();init_words();statuses2={failed:{word:"faile\
-d",className:"failed",meaning:"The server refused it, or could not be reached."},not_converged:{word:"not converged",className:"\
-failed",meaning:"The server answered well, and keeps another value."},unknown:{word:"unknown",className:"doubtful",meaning:"\
-It was sent, and nobody can tell whether it was done."},skipped:{word:"not sent",className:"doubtful",meaning:"It was no\
-t sent."},applied:{word:"applied",className:"applied",meaning:""}};order=Object.keys(statuses2)}});var problems_exports={};__export(problems_exports,{problemsText:()=>problemsText,validText:()=>validText});function problemsText(problems,{
+init_markup();init_names();init_next();init_page();init_review();init_words();statuses2={failed:{word:"failed",className:"\
+failed",meaning:"The server refused it, or could not be reached."},not_converged:{word:"not converged",className:"failed",
+meaning:"The server answered well, and keeps another value."},unknown:{word:"unknown",className:"doubtful",meaning:"It w\
+as sent, and nobody can tell whether it was done."},skipped:{word:"not sent",className:"doubtful",meaning:"It was not se\
+nt."},applied:{word:"applied",className:"applied",meaning:""}};order=Object.keys(statuses2)}});var problems_exports={};__export(problems_exports,{problemsText:()=>problemsText,validText:()=>validText});function problemsText(problems,{
 color,columns}){if(problems.length===0)return"";const paint=colors(color);const blocks=problems.map(problem=>problemLines(
 problem,paint,columns).join("\n"));return`${[...blocks,paint.bold(countsLine(problems))].join("\n\n")}
 `}function countsLine(problems){const counts2=["error","warning"].map(severity=>({severity,count:problems.filter(problem=>problem.
@@ -12944,7 +12630,7 @@ color:word2==="inherit"?"inherit":colorOf(value3)??unsure};case"background":case
 "none"||word2==="transparent"?"none":colorOf(value3)??unsure};case"background-image":case"filter":case"mix-blend-mode":return word2===
 "none"||word2==="normal"?{}:{background:unsure};case"position":return word2==="absolute"||word2==="fixed"?{background:unsure}:
 {};case"opacity":return numberOf(value3)===1?{}:numberOf(value3)===0?{hidden:true}:{color:unsure};case"font-size":return{
-size:sizeOf2(value3)};case"font":return{size:unsure,bold:unsure};case"font-weight":{const weight2=numberOf(value3);if(weight2!==
+size:sizeOf(value3)};case"font":return{size:unsure,bold:unsure};case"font-weight":{const weight2=numberOf(value3);if(weight2!==
 void 0)return{bold:weight2>=700};return{bold:word2==="bold"?true:word2==="normal"?false:unsure}}case"display":return{hidden:word2===
 "none"};case"visibility":return{hidden:word2==="hidden"};case"max-height":return numberOf(value3)===0?{hidden:true}:{};case"\
 mso-hide":return{hidden:true};case"all":return{...vague};default:return{}}}function withoutMark(value3){const mark=value3.
@@ -12953,7 +12639,7 @@ return tokens.some(token=>token[0]===u.Ident&&token[4].value.toLowerCase()===wor
 filter(([type])=>type!==u.Whitespace&&type!==u.Comment)}function wordOf(value3){const[only2,...more]=filled2(value3);return only2?.[0]===
 u.Ident&&more.length===0?only2[4].value.toLowerCase():void 0}function numberOf(value3){const[only2,...more]=filled2(value3);
 if(more.length>0)return void 0;if(only2?.[0]===u.Number)return only2[4].value;return only2?.[0]===u.Dimension&&only2[4].
-value===0?0:void 0}function sizeOf2(value3){const[only2,...more]=filled2(value3);if(more.length>0)return unsure;if(only2?.[0]===
+value===0?0:void 0}function sizeOf(value3){const[only2,...more]=filled2(value3);if(more.length>0)return unsure;if(only2?.[0]===
 u.Number&&only2[4].value===0)return 0;const scale=only2?.[0]===u.Dimension?pixels[only2[4].unit.toLowerCase()]:void 0;return only2?.[0]===
 u.Dimension&&scale!==void 0?only2[4].value*scale:unsure}function targets(selector){const found2=[];let part2=new Part;let exact=true;
 let next=false;const end2=()=>{if(!part2.fleeting)found2.push({name:part2.name(),exact:exact&&part2.exact});part2=new Part;
@@ -13081,8 +12767,8 @@ element=>isImage(element)&&attribute(element,"alt")===void 0).map(element=>({tex
 element)})),insecure:elements2.flatMap(insecureParts),head:elements2.flatMap(element=>element.tagName==="head"?spotOf(element)??
 []:[])[0]}}function isImage(element){const{tagName:tag}=element;return tag==="img"||tag==="input"&&attribute(element,"ty\
 pe")?.trim().toLowerCase()==="image"}function activeParts(element){const found2=[];const add2=(text6,name2)=>found2.push(
-{text:text6,at:spotOf(element,name2)});const tag=element.tagName;if(tag==="script"&&!dataBlock2.test(attribute(element,"\
-type")?.trim()??""))add2("<script>");if(embedding.has(tag))add2(`<${tag}>`);for(const{name:name2,value:value3}of element.
+{text:text6,at:spotOf(element,name2)});const tag=element.tagName;if(tag==="script"&&!dataBlock.test(attribute(element,"t\
+ype")?.trim()??""))add2("<script>");if(embedding.has(tag))add2(`<${tag}>`);for(const{name:name2,value:value3}of element.
 attrs){if(/^on[a-z]+$/.test(name2))add2(`${name2}=`,name2);if(addressAttributes.has(name2)&&/^(javascript|vbscript|data:text\/html)/i.
 test(address(value3))){add2(`${name2}="${address(value3).split(":",1)[0]}:\u2026"`,name2)}}return found2}function insecureParts(element){
 return element.attrs.flatMap(({name:name2,value:value3})=>addressAttributes.has(name2)&&/^http:/i.test(address(value3))?
@@ -13090,9 +12776,9 @@ return element.attrs.flatMap(({name:name2,value:value3})=>addressAttributes.has(
 function charsetOf(element){if(element.tagName!=="meta")return void 0;const direct=attribute(element,"charset");if(direct!==
 void 0)return direct.trim().toLowerCase();if(attribute(element,"http-equiv")?.trim().toLowerCase()!=="content-type")return void 0;
 return/charset\s*=\s*(?:["']\s*)?([^\s;"']+)/i.exec(attribute(element,"content")??"")?.[1]?.toLowerCase()}var embedding,
-dataBlock2,addressAttributes;var init_html3=__esm({"src/mail/html.ts"(){"use strict";init_tree();embedding=new Set(["ifr\
-ame","object","embed","applet","frame","portal"]);dataBlock2=/^application\/(ld\+)?json$/i;addressAttributes=new Set(["h\
-ref","src","action","formaction","data","background","poster"])}});function some(items){const more=items.length-namedAtMost2;return`${items.slice(0,namedAtMost2).join(", ")}${more>0?` and\
+dataBlock,addressAttributes;var init_html3=__esm({"src/mail/html.ts"(){"use strict";init_tree();embedding=new Set(["ifra\
+me","object","embed","applet","frame","portal"]);dataBlock=/^application\/(ld\+)?json$/i;addressAttributes=new Set(["hre\
+f","src","action","formaction","data","background","poster"])}});function some(items){const more=items.length-namedAtMost2;return`${items.slice(0,namedAtMost2).join(", ")}${more>0?` and\
  ${more} more`:""}`}function short2(text6){return text6.length>80?`${text6.slice(0,79)}\u2026`:text6}var namedAtMost2;var init_words2=__esm(
 {"src/mail/words.ts"(){"use strict";namedAtMost2=5}});function htmlFindings(body2,support){const tree=parseBody(body2,{located:true});const size2=clipped(body2);if(!("refused"in
 tree)){const[active,...others]=treeFindings(tree,body2,support);return[...active??[],...size2,...others.flat()]}if(body2.
@@ -19442,14 +19128,16 @@ startsWith(name2)));const first=found2.find(level3=>level3.length>0)??[];const[o
 length} ${what} begin with "${name2}": ${first.slice(0,NAMED3).join(", ")}${first.length>NAMED3?` and ${first.length-NAMED3}\
  more`:""}`:`there is no run "${name2}"`;throw new ProblemsError([error("no-such-run",why,[],"idops runs lists them")])}
 var NAMED3=5;function asOne({name:name2,contents:contents2}){const[first,...others]=contents2;return others.length===0&&
-first.run.run===name2?first:together2(contents2,name2)}function namesTold(entries){return new Map(entries.flatMap(({sending:{kind,before},answered})=>[before.fields,answered?.
-after?.fields??{}].flatMap(fields3=>Object.entries(kindOf(kind).names?.(fields3)??{}))))}function labelIn2({sending,answered},names3){
-const{kind,address:address2,identity:identity2,before}=sending;const{called:called2,naming:naming2}=kindOf(kind);const after2=naming2===
-void 0?answered?.after?.fields??{}:{};const told5=called2?.(before.fields)??called2?.(after2)??sending.label;return labelled2(
-{kind,address:address2,apply:{identity:identity2}},told5,names3)}init_result();init_problems();init_redact();init_shard();import{existsSync as existsSync2,readFileSync as readFileSync2}from"node:fs";var version2=ownPackage().version;var neededNode=ownPackage().
+first.run.run===name2?first:together2(contents2,name2)}function namesTold(entries){return new Map(entries.flatMap(({sending:{kind,identity:identity2,label:label2,before},answered})=>{
+const{names:names3,within:within5=""}=kindOf(kind);const{[within5]:whole3}=identity2;return[...whole3===void 0||label2===
+void 0?[]:[[whole3,label2]],...[before.fields,answered?.after?.fields??{}].flatMap(fields3=>Object.entries(names3?.(fields3)??
+{}))]}))}function labelIn2({sending,answered},names3){const{kind,address:address2,identity:identity2,before}=sending;const{
+called:called2,naming:naming2}=kindOf(kind);const after2=naming2===void 0?answered?.after?.fields??{}:{};const told5=called2?.(
+before.fields)??called2?.(after2)??sending.label;return labelled2({kind,address:address2,apply:{identity:identity2}},told5,
+names3)}init_result();init_problems();init_redact();init_shard();import{existsSync as existsSync2,readFileSync as readFileSync2}from"node:fs";var version2=ownPackage().version;var neededNode=ownPackage().
 engines.node;function ownPackage(){const files=["../package.json","../../package.json"].map(path=>new URL(path,import.meta.
 url));const file=files.find(one=>existsSync2(one));return file===void 0?{version:"unknown",engines:{node:""}}:JSON.parse(
-readFileSync2(file,"utf8"))}init_errno();init_problems();init_regular();init_work_tree();import{createHash as createHash4}from"node:crypto";import{existsSync as existsSync3}from"node:fs";
+readFileSync2(file,"utf8"))}init_errno();init_problems();init_regular();init_work_tree();import{createHash as createHash3}from"node:crypto";import{existsSync as existsSync3}from"node:fs";
 import{join as join13,posix as posix2,relative as relative8,sep as sep3}from"node:path";init_problems();init_redact();import{closeSync,constants as constants3,fstatSync,openSync,readFileSync as readFileSync4}from"node:fs";
 import{relative,sep}from"node:path";init_secret_names();function secretRanges(text6){const found2=[];let lineStart=0;let nextLine=lineEnd(text6,0)+1;for(let colon=text6.
 indexOf(":");colon!==-1;colon=text6.indexOf(":",colon+1)){const keyStart=keyBefore(text6,colon);if(keyStart===void 0)continue;
@@ -19537,18 +19225,18 @@ var nameSchema=object({lineage:string2(),salt:string2(),resources:unknown()});as
 statePath);const entries=await readdir(folder,{withFileTypes:true}).catch(()=>[]);const names3=entries.filter(entry2=>!entry2.
 isDirectory()&&entry2.name!==basename2(statePath));const states2=await Promise.all(names3.map(({name:name2})=>stateName(
 join4(folder,name2))));return states2.filter(state=>state!==void 0)}async function stateName(path){try{return nameSchema.
-safeParse(JSON.parse(await readRegular(path))).data}catch{return void 0}}init_zod();init_errno();init_problems();init_process();init_regular();init_shard();import{createHash as createHash3,randomUUID as randomUUID3}from"node:crypto";
+safeParse(JSON.parse(await readRegular(path))).data}catch{return void 0}}init_zod();init_errno();init_problems();init_process();init_regular();init_shard();import{createHash as createHash2,randomUUID as randomUUID3}from"node:crypto";
 import{link,lstat as lstat2,open as open4,readdir as readdir3,rename as rename2,rm as rm3}from"node:fs/promises";import{
-basename as basename3,dirname as dirname5,join as join7,relative as relative2}from"node:path";import{setTimeout as wait}from"node:timers/promises";init_process();import{createHash as createHash2,randomBytes as randomBytes4}from"node:crypto";import{readdir as readdir2,
-rm,stat}from"node:fs/promises";import{join as join5}from"node:path";var named4=/^\.idops-(\d+)-([0-9a-f]{8})-([0-9a-f]{6})[0-9a-f]{6}\.tmp$/;
-var own2=randomBytes4(3).toString("hex");var OLD=60*60*1e3;function temporaryName(){return`.idops-${process.pid}-${here()}\
--${own2}${randomBytes4(3).toString("hex")}.tmp`}async function sweepTemporaries(folder){const names3=await readdir2(folder).
-catch(()=>[]);await Promise.all(names3.map(async name2=>{const path=join5(folder,name2);if(await isLeft(path,name2))await rm(
-path,{force:true}).catch(()=>{})}))}async function isLeft(path,name2){const ours=named4.exec(name2);if(ours===null)return false;
-if(ours[2]===here()&&isGone(Number(ours[1]),ours[3]))return true;const made2=await stat(path).catch(()=>void 0);return made2?.
-isFile()===true&&Date.now()-made2.mtimeMs>OLD}function isGone(pid,sign){if(pid===process.pid)return sign!==own2;return fateOf(
-{...ownMark(),pid,started:null})==="gone"}function here(){const{host,boot,namespace}=ownMark();return createHash2("sha25\
-6").update(JSON.stringify([host,boot,namespace])).digest("hex").slice(0,8)}init_user_name();import{mkdir,open as open3,rename,rm as rm2,stat as stat2}from"node:fs/promises";import{dirname as dirname4,join as join6}from"node:path";async function makeFolder(folder,mode=384){try{return await makeOne(folder,mode)?folder:void 0}catch(failure2){const parent=dirname4(
+basename as basename3,dirname as dirname5,join as join7,relative as relative2}from"node:path";import{setTimeout as wait}from"node:timers/promises";init_process();import{createHash,randomBytes as randomBytes4}from"node:crypto";import{readdir as readdir2,rm,stat}from"node:fs/promises";
+import{join as join5}from"node:path";var named4=/^\.idops-(\d+)-([0-9a-f]{8})-([0-9a-f]{6})[0-9a-f]{6}\.tmp$/;var own2=randomBytes4(
+3).toString("hex");var OLD=60*60*1e3;function temporaryName(){return`.idops-${process.pid}-${here()}-${own2}${randomBytes4(
+3).toString("hex")}.tmp`}async function sweepTemporaries(folder){const names3=await readdir2(folder).catch(()=>[]);await Promise.
+all(names3.map(async name2=>{const path=join5(folder,name2);if(await isLeft(path,name2))await rm(path,{force:true}).catch(
+()=>{})}))}async function isLeft(path,name2){const ours=named4.exec(name2);if(ours===null)return false;if(ours[2]===here()&&
+isGone(Number(ours[1]),ours[3]))return true;const made2=await stat(path).catch(()=>void 0);return made2?.isFile()===true&&
+Date.now()-made2.mtimeMs>OLD}function isGone(pid,sign){if(pid===process.pid)return sign!==own2;return fateOf({...ownMark(),
+pid,started:null})==="gone"}function here(){const{host,boot,namespace}=ownMark();return createHash("sha256").update(JSON.
+stringify([host,boot,namespace])).digest("hex").slice(0,8)}init_user_name();import{mkdir,open as open3,rename,rm as rm2,stat as stat2}from"node:fs/promises";import{dirname as dirname4,join as join6}from"node:path";async function makeFolder(folder,mode=384){try{return await makeOne(folder,mode)?folder:void 0}catch(failure2){const parent=dirname4(
 folder);if(failure2.code!=="ENOENT"||parent===folder)throw failure2;const first=await makeFolder(parent,mode);const made2=await makeOne(
 folder,mode);return first??(made2?folder:void 0)}}async function makeOne(folder,mode){try{await mkdir(folder,{mode:isPrivate(
 mode)?448:511});return true}catch(failure2){const isThere2=failure2.code==="EEXIST";if(isThere2&&(await stat2(folder)).isDirectory())
@@ -19592,7 +19280,7 @@ if(now!=null&&now.nonce!==holder?.nonce)throw locked(path,now);await rm3(path,{f
 for(let tries=1;;tries+=1){if(await create(path,holder,link))return null;const other=await readHolder(path);if(other===void 0)
 continue;if(other===null||fateOf(other)!=="gone"||tries>TRIES2)throw locked(path,other);if(await inTurn(path,other,holder,
 ()=>create(path,holder,rename2)))return`took over the lock of ${describeHolder(other)}, which is gone`;await wait(A_MOMENT)}}
-async function inTurn(path,dead,holder,work){const turn=`${path}.${createHash3("sha256").update(dead.nonce).digest("hex").
+async function inTurn(path,dead,holder,work){const turn=`${path}.${createHash2("sha256").update(dead.nonce).digest("hex").
 slice(0,16)}`;const mine={...holder,nonce:randomUUID3()};try{await take(turn,mine)}catch(failure2){if(failure2 instanceof
 ProblemsError&&failure2.problems.some(({code:code2})=>code2==="locked"))return false;throw failure2}try{if((await readHolder(
 path))?.nonce!==dead.nonce)return false;return await work()}finally{await release(turn,mine)}}async function sweepTurns(path){
@@ -19722,7 +19410,7 @@ project.root,KEPT2);if(kept3===null&&!existsSync3(all))return backend3;const own
 backend3,own5);await takeAlong(whole3,own5,all);return whole3}async function placeOf2(project,onSecret){const settings=project.
 state();if(settings.in==="file")return{backend:await fileBackend(settings),kept:null};const backend3=settings.in==="git"?
 await onBranch(project,settings,onSecret):await inDatabase(project,settings,onSecret);return{backend:backend3,kept:keptIn(
-join13(project.root,KEPT2),backend3)}}function keptIn(all,{place:place2}){return join13(all,createHash4("sha256").update(
+join13(project.root,KEPT2),backend3)}}function keptIn(all,{place:place2}){return join13(all,createHash3("sha256").update(
 place2).digest("hex").slice(0,16))}var KEPT2=".idops/kept";async function onBranch({root:folder,file,environment},{remote,
 branch,path},onSecret){const root=await workTreeOf(folder);if(root===void 0){throw new ProblemsError([error("state-unrea\
 chable",`the state is kept in git, and ${file} lies in no git work tree`,[],"run idops in a clone of the repository, or \
@@ -19967,7 +19655,7 @@ switch(auth2.way){case"token":return bearerToken(String(auth2.token.reveal()));c
 auth2.shown,onSecret);case"token_command":return tokenCommand(auth2,{redact,onSecret});case"header":return chosenHeader(
 auth2.name,String(auth2.value.reveal()));case"client_credentials":return renewing(clientCredentials(clientOf(auth2),scopes,
 {...options,tls,proxy:auth2.proxy,onSecret,delay,random}),onSecret)}}function clientOf(auth2){return{address:auth2.address,
-clientId:auth2.clientId,clientSecret:String(auth2.clientSecret.reveal()),scopes:auth2.scopes}}init_values();init_address();import{createHash as createHash5}from"node:crypto";function declaredHash(declared){const hash4=createHash5(
+clientId:auth2.clientId,clientSecret:String(auth2.clientSecret.reveal()),scopes:auth2.scopes}}init_values();init_address();import{createHash as createHash4}from"node:crypto";function declaredHash(declared){const hash4=createHash4(
 "sha256");for(const{kind,identity:identity2,fields:fields3,absent,generation:generation2}of declared){hash4.update(canonical(
 [addressOf(kind,identity2),mapValues(fields3,bare2),absent,generation2??null]))}return`manifests ${hash4.digest("base64u\
 rl")}`}function bare2(value3){if(value3 instanceof Sensitive||value3 instanceof HashedSecret)return{secret:true};if(Array.
@@ -21368,11 +21056,11 @@ value:value;const now=Object.hasOwn(present3,key)?present3[key]:type.type==="map
 inner,`${path}.${key}`,was,Object.hasOwn(left,key)?left[key]??null:null,now);conflicts.push(...part2.conflicts);return part2.
 value!==void 0});return{value:kept3.length===0?void 0:Object.fromEntries(kept3),conflicts}}const untouched=agrees(type,left,
 present3)||agrees(type,wished,present3);return untouched?{value:wished,conflicts:[]}:{value:void 0,conflicts:[path]}}function agrees(type,wanted,present3){
-return contrast(type,"",wanted,present3).every(({verdict})=>verdict!=="different")}init_escape();init_problems();init_shard();init_schema();init_address();init_kinds();init_limits();init_loss();init_references();init_rules();init_operations();init_values();init_fields();init_kinds();init_operations();import{createHash as createHash6}from"node:crypto";function planDigest(scope2,changes){const{server}=scope2;const hasher=digestHasher(scope2);const requests=changes.flatMap(
+return contrast(type,"",wanted,present3).every(({verdict})=>verdict!=="different")}init_escape();init_problems();init_shard();init_schema();init_address();init_kinds();init_limits();init_loss();init_references();init_rules();init_operations();init_values();init_fields();init_kinds();init_operations();import{createHash as createHash5}from"node:crypto";function planDigest(scope2,changes){const{server}=scope2;const hasher=digestHasher(scope2);const requests=changes.flatMap(
 change2=>{const types3=kindOf(change2.kind).fields;return change2.requests.map(({operation,params,body:body2})=>{const fields3=body2===
 void 0?null:mapValues(body2,(field2,name2)=>normalForm(types3[name2]??value,field2));return canonical([operations[operation].
 method,operationPath(operation,params),withHashes(fields3,hasher)])})});const text6=canonical({format_version:1,server,requests:requests.
-sort()});return`sha256:${createHash6("sha256").update(text6).digest("hex")}`}function digestHasher({server,environment}){
+sort()});return`sha256:${createHash5("sha256").update(text6).digest("hex")}`}function digestHasher({server,environment}){
 return new Hasher({server,salt:JSON.stringify(["idops plan digest",environment])})}function withHashes(field2,hasher){if(field2 instanceof
 HashedSecret)return{secret:field2.hash};if(field2 instanceof Sensitive)return{secret:hasher.hash(field2.reveal())};if(Array.
 isArray(field2))return field2.map(item=>withHashes(item,hasher));return isMap(field2)?mapValues(field2,member2=>withHashes(
@@ -21473,7 +21161,7 @@ return[...isMasked(before,redact)?[maskedBody(`the present ${path}`)]:[],...isMa
  ${path}`)]:[]]});return warnings.length===0?change2:{...change2,warnings:[...change2.warnings,...warnings]}}function isMasked(body2,redact){
 return typeof body2==="string"&&redact(body2)!==body2}function maskedBody(what){return{code:"masked-body",message:`${what}\
  holds what idops knows as a credential, so that is masked here: look at the source before you trust what stands around \
-it`}}init_zod();init_json();init_problems();init_redact();init_shard();init_values();init_fields();init_kinds();import{createHash as createHash7}from"node:crypto";var hash3=string2().describe("A hash that tells whether it is the same now");var sealSchema=strictObject({targets:array(
+it`}}init_zod();init_json();init_problems();init_redact();init_shard();init_values();init_fields();init_kinds();import{createHash as createHash6}from"node:crypto";var hash3=string2().describe("A hash that tells whether it is the same now");var sealSchema=strictObject({targets:array(
 string2()),kinds:array(string2()),prune:boolean2(),assert:boolean2(),shard:strictObject({index:int().min(1),count:int().
 min(1)}).optional().describe("The part of the objects that it is about; left out where it is about all"),objects:array(strictObject(
 {address:string2(),action:string2(),observed:hash3.describe("Over everything that was observed of the object"),requests:hash3.
@@ -21493,7 +21181,7 @@ return field2.map(element=>{if(!isMap(element)||typeof element.id!=="string")ret
 return rest})}function secretFields2({action:action2,fields:fields3,apply}){if(action2==="blocked")return new Set(apply.
 managed);const asked=Object.entries(apply.expected).flatMap(([name2,field2])=>holdsSensitive(field2)?[name2]:[]);const shown3=fields3.
 flatMap(({path,sensitive})=>sensitive?[path.replace(/[.[].*$/s,"")]:[]);return new Set([...asked,...shown3])}function hashOf3(value3){
-return`sha256:${createHash7("sha256").update(canonical(value3)).digest("hex")}`}function planHash({apply,...shown3}){const{
+return`sha256:${createHash6("sha256").update(canonical(value3)).digest("hex")}`}function planHash({apply,...shown3}){const{
 whole:_,...rest}=apply;return hashOf3({...shown3,apply:rest})}function alteration(stored3,file){if(stored3.apply.whole===
 planHash(stored3))return[];return[error("plan-altered",`${file} was changed after it was stored: what it shows is not th\
 e plan that was made`,[],"make it anew with idops plan --out FILE and review it")]}function parseStoredPlan(text6,file,use="\
@@ -21965,7 +21653,7 @@ const text6=await api.versionText(last.node);if(text6===null)throw unknown4(numb
 since}}function unknown4(number4,editedAt){return refusal4(`the comment with the plan of pull request #${number4} was ch\
 anged after the merge${editedAt===null?"":`, at ${editedAt}`}, and GitHub doesn't say that idops wrote what it said befo\
 re`,planAgain)}function timeOf(text6,number4){const time3=Date.parse(text6);if(Number.isNaN(time3)){throw refusal4(`GitH\
-ub doesn't say when the plan of pull request #${number4} was written`,planAgain)}return time3}init_zod();init_shard();import{createHash as createHash8}from"node:crypto";import{deflateRawSync,inflateRawSync}from"node:zlib";var noPlan={digest:null,observed:null,changes:null};var markerRoom=26e3;var namesRoom=12e3;var actions2=["update","delet\
+ub doesn't say when the plan of pull request #${number4} was written`,planAgain)}return time3}init_zod();init_shard();import{createHash as createHash7}from"node:crypto";import{deflateRawSync,inflateRawSync}from"node:zlib";var noPlan={digest:null,observed:null,changes:null};var markerRoom=26e3;var namesRoom=12e3;var actions2=["update","delet\
 e","regenerate","adopt","blocked","unchanged"];var packed=array(tuple([string2(),_enum(actions2),string2().regex(/^[0-9a-f]+$/)]));
 var idLength=5;var hashLength=6;var shortHashLength=3;var compactLength=idLength+1+shortHashLength;function markerKey(config3,environment,shard2){
 const part2=shard2===void 0?[]:[shardText(shard2)];return sha256(JSON.stringify([config3,environment,...part2])).slice(0,
@@ -21998,7 +21686,7 @@ from(text6,"base64");if(data3.length%compactLength!==0)return null;const changes
 compactLength){const action2=actions2[data3[at3+idLength]??-1];if(action2===void 0)return null;const hex2=(from,length2)=>data3.
 toString("hex",at3+from,at3+from+length2);changes.push({id:hex2(0,idLength),address:null,action:action2,hash:hex2(idLength+
 1,shortHashLength)})}return changes}function idOf(address2){return sha256(address2).slice(0,2*idLength)}function sha256(text6){
-return createHash8("sha256").update(text6).digest("hex")}init_problems();var namedMost=100;function staleness2(plan,marked,approval,redactor){const{digest,observed,source,changes}=approval;const isSent=digest===
+return createHash7("sha256").update(text6).digest("hex")}init_problems();var namedMost=100;function staleness2(plan,marked,approval,redactor){const{digest,observed,source,changes}=approval;const isSent=digest===
 plan.digest;if(isSent&&(observed===null||observed===marked.observed))return null;const told5=changes===null?[]:differences2(
 changes,plan,marked,approval,redactor);const whole3=isSent?"the server has something else now than when the plan was mad\
 e":"what would be sent is not what was approved";return error("stale-plan",[isSent?`stale plan: ${source} approved ${digest}\
