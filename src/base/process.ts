@@ -16,7 +16,7 @@ export function ownMark(): ProcessMark {
   };
 }
 
-/** Whether a process still runs, as far as that can be told from here. */
+/** Whether a process still runs: `unknown` if it belongs to another host, boot or process namespace. */
 export function fateOf(mark: ProcessMark): Fate {
   const { host, pid, started, boot, namespace } = mark;
   if (host !== hostname()) return 'unknown';

@@ -19,7 +19,7 @@ export interface Change {
   readonly label?: string;
   /** The kind of the object. */
   readonly kind: KindName;
-  /** What is to be done. */
+  /** What applying the plan does to the object. */
   readonly action: Action;
   /** Where the present values come from. */
   readonly observed: Source;

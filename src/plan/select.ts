@@ -38,7 +38,7 @@ function withSmallId(address: string): string {
 
 /** Which objects a run is about: `--target` and `--kind`, of which empty lists mean all, and `--shard`. */
 export interface Selection {
-  /** Only objects whose address matches one of these, in which `*` stands for any characters; all objects if there is none. */
+  /** Patterns of addresses, in which `*` matches any characters; empty selects all objects. */
   readonly targets: readonly string[];
   /** Only objects of these kinds; all kinds if there is none. */
   readonly kinds: readonly string[];

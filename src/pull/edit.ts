@@ -212,7 +212,7 @@ function freeLines(lines: readonly string[]): number {
   return lines.lastIndexOf('') + 1;
 }
 
-/** Moves comments to the key or the member that they stand beside or directly above, so that they stay and go with it. */
+/** Attaches each comment to the key or element beside or below it, so that both are kept or removed together. */
 function claimComments(document: Document): void {
   const inBrackets: (YAMLMap | YAMLSeq)[] = [];
   visit(document, {
@@ -252,7 +252,7 @@ function isFlat({ srcToken: inner }: YAMLSeq, { srcToken: outer }: YAMLMap): boo
   return inner?.type === 'block-seq' && outer?.type === 'block-map' && inner.indent === outer.indent;
 }
 
-/** Whether a comment stands on the line on which some tokens begin. */
+/** Whether the first line of some tokens has a comment. */
 function isBeside(tokens: readonly CST.SourceToken[] | undefined): boolean {
   return tokens?.find(({ type }) => type === 'comment' || type === 'newline')?.type === 'comment';
 }
@@ -289,7 +289,7 @@ function holdsAnchors(node: unknown, aliases: 'no aliases' | 'aliases' = 'aliase
   return found;
 }
 
-/** In the place of a comment, to keep a collection in brackets on several lines. */
+/** A placeholder comment: `yaml` keeps a flow collection on several lines only if it has a comment. */
 const BROKEN = '\ue000broken';
 
 /** The text of a document, indented as the one that it was read from. */
