@@ -36,7 +36,7 @@ export async function withNew(
     }));
   const kinds = [...new Set(documents.map(({ kind }) => kind))];
   const { folder, manifests } =
-    kinds.length === 0 ? { folder: '.', manifests: undefined } : await homesFor(kinds, project, inhabited);
+    kinds.length === 0 ? { folder: '.', manifests: undefined } : homesFor(kinds, project, inhabited);
   const byFile = new Map<string, string[]>();
   for (const document of documents) {
     const manifest = manifests?.get(document.kind) ?? '';
