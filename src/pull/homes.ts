@@ -22,11 +22,7 @@ export interface Inhabited {
  * Finds a file for new documents of some kinds: the one that has the most of them, or a new one that a glob of the configuration
  * names. Throws a ProblemsError (`no-home`) if no glob names any.
  */
-export function homesFor(
-  kinds: readonly Kind[],
-  project: Project,
-  inhabited: readonly Inhabited[],
-): Homes {
+export function homesFor(kinds: readonly Kind[], project: Project, inhabited: readonly Inhabited[]): Homes {
   for (const home of manifestHomes(project)) {
     const folder = 'file' in home ? posix.dirname(home.file) : home.folder;
     const pathOf = (kind: Kind): string => {
