@@ -11610,14 +11610,15 @@ Emails,noRoom,noFurther;var init_emails=__esm({"src/report/emails.ts"(){"use str
 init_markup();init_page();framePrefix=`<!DOCTYPE html><meta http-equiv="Content-Security-Policy" content="default-src 'n\
 one'; style-src 'unsafe-inline'; img-src data:"><meta http-equiv="x-dns-prefetch-control" content="off"><style>:root, :r\
 oot > body { position: static !important; height: auto !important; max-height: none !important; overflow: visible !impor\
-tant; } :root { min-height: 100% !important; transform: translate(0) !important; }</style>`;Emails=class{#left=limits.pageCharacters;#frames=limits.
-pageFrames;#known=new Map;take(characters2){if(characters2>this.#left)return false;this.#left-=characters2;return true}framed(body2,further=false){
-if(this.#frames<=(further?limits.pageFrames/2:0))return void 0;const shown3=this.#known.get(body2)??this.#clean(body2,further);
-if(shown3===void 0||"refused"in shown3)return shown3;if(!this.#fits(shown3.source.text.length,further))return void 0;this.#frames-=
-1;this.take(shown3.source.text.length);return shown3}#clean(body2,further){if(!this.#fits(body2.length,further))return void 0;
+tant; } :root { min-height: 100% !important; transform: translate(0) !important; }</style>`;Emails=class{#room;#left;#frames=limits.
+pageFrames;#known=new Map;constructor(characters2=limits.pageCharacters){this.#room=characters2;this.#left=characters2}take(characters2){
+if(characters2>this.#left)return false;this.#left-=characters2;return true}framed(body2,further=false){if(this.#frames<=
+(further?limits.pageFrames/2:0))return void 0;const shown3=this.#known.get(body2)??this.#clean(body2,further);if(shown3===
+void 0||"refused"in shown3)return shown3;if(!this.#fits(shown3.source.text.length,further))return void 0;this.#frames-=1;
+this.take(shown3.source.text.length);return shown3}#clean(body2,further){if(!this.#fits(body2.length,further))return void 0;
 const cleaned=cleanHtml(body2);this.take(body2.length);const shown3="refused"in cleaned?cleaned:{source:frameSource(`${framePrefix}${cleaned.
 html}`),left:cleaned.left};this.#known.set(body2,shown3);return shown3}#fits(characters2,further){return characters2<=this.#left-
-(further?limits.pageCharacters/2:0)}};noRoom=markup`<p class="note">not shown: a page shows ${shown2(limits.pageFrames)} emails at most, with ${shown2(
+(further?this.#room/2:0)}};noRoom=markup`<p class="note">not shown: a page shows ${shown2(limits.pageFrames)} emails at most, with ${shown2(
 limits.pageCharacters)} characters in all; look at fewer at once</p>`;noFurther=markup`<p class="note">not shown: of so many emails this page shows the first mail of each template; look at fewer at once</p>`}});function changeBox({number:number4,change:change2},context3){const{kind,action:action2,warnings}=change2;return foldBox(
 {number:number4,open:context3.unfolding.next(isDestructive(change2)||action2==="blocked"),classes:changeClasses(change2),
 data:markup`data-kind="${kind}" data-action="${action2}"`,summary:markup`<span class="badge ${action2}">${action2}</span> ${changeTitle(

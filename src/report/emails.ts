@@ -21,9 +21,15 @@ type Shown = { readonly source: Markup; readonly left: readonly string[] } | { r
 
 /** The rendered emails of a page: no more of them than a page may hold before it is too heavy to be opened. */
 export class Emails {
-  #left: number = limits.pageCharacters;
+  readonly #room: number;
+  #left: number;
   #frames: number = limits.pageFrames;
   readonly #known = new Map<string, Shown>();
+
+  constructor(characters: number = limits.pageCharacters) {
+    this.#room = characters;
+    this.#left = characters;
+  }
 
   /** Whether there is room for so much more; if so, it is taken. */
   take(characters: number): boolean {
@@ -59,7 +65,7 @@ export class Emails {
   }
 
   #fits(characters: number, further: boolean): boolean {
-    return characters <= this.#left - (further ? limits.pageCharacters / 2 : 0);
+    return characters <= this.#left - (further ? this.#room / 2 : 0);
   }
 }
 
