@@ -19409,16 +19409,20 @@ slice(text6.lastIndexOf("\n",at3-1)+1,lineEnd(text6,at3)).slice(0,500);const mar
 /(?:: |- )(\{\{|\*)/.exec(line)?.[1];return mark===void 0?void 0:[`a text without quotes can't begin with "${mark}"`,"pu\
 t quotes around the value"]}function missingSpace(text6,code2,at3){if(code2!=="MULTILINE_IMPLICIT_KEY"&&code2!=="MISSING\
 _CHAR")return void 0;return/^["']?\w[\w-]*["']?:[^\s/]/.test(text6.slice(at3,at3+100))?["a space is missing after the co\
-lon",'write it as "key: value"']:void 0}var MAX_ALIASED=1e5;var MAX_ERRORS=100;function parseYaml(file){return atOnce(parsing(file))}function*parsing(file){const documents=[];
-const problems=[];const allowance={aliased:0,exceeded:false};try{const quotes=new Map;const refused4=[];for(const document2 of compose(
-file,{problems,quotes,refused:refused4})){yield;if(document2===null)continue;const directive=isBehind(document2,refused4[0])?
-refused4.shift():void 0;const found2=documentErrors(file,document2,quotes);if(directive!==void 0)found2.push(oldYaml(file,
-directive));for(const problem of found2)problems.push(problem);if(found2.some(({code:code2})=>code2!=="unknown-tag"))continue;
-const converter=new Converter(file,allowance);const root=document2.contents===null?void 0:converter.convert(document2.contents,
-0);for(const problem of converter.problems)problems.push(problem);if(root===void 0||root.type==="scalar"&&root.value===null)
-continue;documents.push({root,broken:found2.length>0||converter.broken})}}catch(failure2){const reason=failure2 instanceof
-RangeError?"it is nested too deeply":"the parser gave up on it";problems.push(error("yaml-syntax",`${file.path} is not u\
-sable YAML: ${reason}`,[file.place({start:0,end:1})]))}return{documents,problems:capped(problems)}}function capped(problems){
+lon",'write it as "key: value"']:void 0}var MAX_ALIASED=1e5;var MAX_ERRORS=100;function parseYaml(file){return atOnce(parsing(file))}function*parsing(file){const unseen=[
+...file.text.matchAll(/\r(?!\n)|\0/g)].map(({0:character,index})=>badCharacter(file,character,{start:index,end:index+1}));
+if(unseen.length>0)return{documents:[],problems:capped(unseen)};const documents=[];const problems=[];const allowance={aliased:0,
+exceeded:false};try{const quotes=new Map;const refused4=[];for(const document2 of compose(file,{problems,quotes,refused:refused4})){
+yield;if(document2===null)continue;const directive=isBehind(document2,refused4[0])?refused4.shift():void 0;const found2=documentErrors(
+file,document2,quotes);if(directive!==void 0)found2.push(oldYaml(file,directive));for(const problem of found2)problems.push(
+problem);if(found2.some(({code:code2})=>code2!=="unknown-tag"))continue;const converter=new Converter(file,allowance);const root=document2.
+contents===null?void 0:converter.convert(document2.contents,0);for(const problem of converter.problems)problems.push(problem);
+if(root===void 0||root.type==="scalar"&&root.value===null)continue;documents.push({root,broken:found2.length>0||converter.
+broken})}}catch(failure2){const reason=failure2 instanceof RangeError?"it is nested too deeply":"the parser gave up on i\
+t";problems.push(error("yaml-syntax",`${file.path} is not usable YAML: ${reason}`,[file.place({start:0,end:1})]))}return{
+documents,problems:capped(problems)}}function badCharacter(file,character,range2){const[what,hint]=character==="\0"?["a \
+NUL character","remove it"]:["a carriage return without a line feed",'end lines with a line feed, or write "\\r" in doubl\
+e quotes'];return error("bad-character",`${what} is not allowed here`,[file.place(range2)],hint)}function capped(problems){
 if(problems.length<=MAX_ERRORS)return problems;const rest=problems.length-MAX_ERRORS;const last=problems[MAX_ERRORS-1];return[
 ...problems.slice(0,MAX_ERRORS),error("yaml-syntax",`${rest} more errors in this file`,last?.places??[])]}function isBehind({
 contents:contents2,range:range2},directive){return directive!==void 0&&directive.offset<(contents2?.range?.[0]??range2[2])}
@@ -19453,26 +19457,28 @@ exceeded;this.#allowance.exceeded=true;this.#exhausted=true;if(already)return em
 losion",`aliases repeat more than ${MAX_ALIASED} values`,places,"use fewer aliases"));return empty2}return{...target,range:range2}}#scalar(node2){
 const range2=rangeOf2(node2);const plain3=node2.type==="PLAIN"||node2.type===void 0||node2.type===null;const source=typeof node2.
 source==="string"?node2.source:"";const{value:value3}=node2;let kept3=typeof value3==="string"||typeof value3==="boolean"?
-value3:null;if(plain3)hideLoose(this.#file,source,range2);if(typeof value3==="number"){const number4=numberOf(source);if(number4===
-void 0){this.problems.push(error("wrong-value","JSON has no such number",[this.#file.place(range2)],"write it in quotes \
-to have it as a text"))}kept3=number4??0}return{type:"scalar",value:kept3,plain:plain3,source,range:range2,size:1,height:0}}#pair(entries,key,value3,depth){
+value3:null;if(plain3)hideLoose(this.#file,source,range2);if(typeof value3==="string"&&value3.includes("\0")){this.problems.
+push(badCharacter(this.#file,"\0",range2))}if(typeof value3==="number"){const number4=numberOf(source);if(number4===void 0){
+this.problems.push(error("wrong-value","JSON has no such number",[this.#file.place(range2)],"write it in quotes to have \
+it as a text"))}kept3=number4??0}return{type:"scalar",value:kept3,plain:plain3,source,range:range2,size:1,height:0}}#pair(entries,key,value3,depth){
 const range2=rangeOf2(key);const places=()=>[this.#file.place(range2)];const name2=(0,import_yaml.isScalar)(key)?key.value:
 void 0;if(typeof name2!=="string"){const hint=(0,import_yaml.isScalar)(key)?"write it in quotes":void 0;this.problems.push(
-error("bad-key","a key must be a text",places(),hint));return}if(name2==="__proto__"){this.problems.push(error("bad-key",
-`a key can't be "__proto__"`,places()));return}if(name2==="<<"&&(0,import_yaml.isScalar)(key)&&key.type==="PLAIN"){this.
-problems.push(error("bad-key","merge keys are not part of YAML 1.2",places(),"write the members out, or quote the key"));
-return}if((0,import_yaml.isScalar)(key)&&key.anchor!==void 0)this.#anchors.set(key.anchor,this.#scalar(key));const converted=value3===
-null?this.#scalar({value:null,range:[range2.end,range2.end]}):this.convert(value3,depth+1);const isHidden2=hideMember(this.#file,
-name2,range2,converted);const target=isHidden2&&(0,import_yaml.isAlias)(value3)?this.#anchors.get(value3.source):void 0;
-if(target)this.#file.hide(target.range);const before=entries.get(name2);if(before!==void 0){this.problems.push(error("du\
-plicate-key",`the key "${shownKey(name2)}" is twice in one map`,[this.#file.place(range2),this.#file.place(before.key)],
-"remove one of the two"));return}entries.set(name2,{key:range2,value:converted})}};function unknownAt(range2){return{type:"\
-scalar",value:null,plain:true,source:"",range:range2,size:1,height:0,unknown:true}}function isBraces(node2){const[pair]=node2.
-items;return node2.flow===true&&node2.items.length===1&&(0,import_yaml.isMap)(pair?.key)&&pair.key.flow===true&&pair.value===
-null}function numberOf(source){if(/^0[xo]/.test(source))return exactly(BigInt(source).toString());const text6=decimalText(
-source);return text6===void 0?void 0:exactly(text6)}function rangeOf2(node2){if(typeof node2==="object"&&node2!==null&&"\
-range"in node2&&Array.isArray(node2.range)){const[start2,end2]=node2.range;if(typeof start2==="number"&&typeof end2==="n\
-umber")return{start:start2,end:end2}}return{start:0,end:0}}function merge2(base2,over,exclusive2){const entries=new Map(base2.entries);for(const[name2,entry]of over.entries){const below2=entries.
+error("bad-key","a key must be a text",places(),hint));return}if(name2.includes("\0")){this.problems.push(badCharacter(this.#file,
+"\0",range2));return}if(name2==="__proto__"){this.problems.push(error("bad-key",`a key can't be "__proto__"`,places()));
+return}if(name2==="<<"&&(0,import_yaml.isScalar)(key)&&key.type==="PLAIN"){this.problems.push(error("bad-key","merge key\
+s are not part of YAML 1.2",places(),"write the members out, or quote the key"));return}if((0,import_yaml.isScalar)(key)&&
+key.anchor!==void 0)this.#anchors.set(key.anchor,this.#scalar(key));const converted=value3===null?this.#scalar({value:null,
+range:[range2.end,range2.end]}):this.convert(value3,depth+1);const isHidden2=hideMember(this.#file,name2,range2,converted);
+const target=isHidden2&&(0,import_yaml.isAlias)(value3)?this.#anchors.get(value3.source):void 0;if(target)this.#file.hide(
+target.range);const before=entries.get(name2);if(before!==void 0){this.problems.push(error("duplicate-key",`the key "${shownKey(
+name2)}" is twice in one map`,[this.#file.place(range2),this.#file.place(before.key)],"remove one of the two"));return}entries.
+set(name2,{key:range2,value:converted})}};function unknownAt(range2){return{type:"scalar",value:null,plain:true,source:"",
+range:range2,size:1,height:0,unknown:true}}function isBraces(node2){const[pair]=node2.items;return node2.flow===true&&node2.
+items.length===1&&(0,import_yaml.isMap)(pair?.key)&&pair.key.flow===true&&pair.value===null}function numberOf(source){if(/^0[xo]/.
+test(source))return exactly(BigInt(source).toString());const text6=decimalText(source);return text6===void 0?void 0:exactly(
+text6)}function rangeOf2(node2){if(typeof node2==="object"&&node2!==null&&"range"in node2&&Array.isArray(node2.range)){const[
+start2,end2]=node2.range;if(typeof start2==="number"&&typeof end2==="number")return{start:start2,end:end2}}return{start:0,
+end:0}}function merge2(base2,over,exclusive2){const entries=new Map(base2.entries);for(const[name2,entry]of over.entries){const below2=entries.
 get(name2);const both=below2!==void 0&&below2.value.type==="map"&&entry.value.type==="map"&&!exclusive2.has(name2);entries.
 set(name2,both?{key:entry.key,value:mergeMaps(below2.value,entry.value,exclusive2)}:entry)}return mapNode(base2.range,entries)}
 function mergeMaps(below2,above,exclusive2){return below2.type==="map"&&above.type==="map"?merge2(below2,above,exclusive2):

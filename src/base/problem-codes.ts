@@ -8,6 +8,7 @@ export const problemCodes = [
   'auth-elsewhere',
   'bad-address',
   'bad-certificate',
+  'bad-character',
   'bad-header',
   'bad-key',
   'bad-proxy',

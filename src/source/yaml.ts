@@ -44,6 +44,11 @@ export function parseYaml(file: SourceFile): ParsedFile {
 
 /** The same in steps. */
 export function* parsing(file: SourceFile): Steps<ParsedFile> {
+  const unseen = [...file.text.matchAll(/\r(?!\n)|\0/g)].map(({ 0: character, index }) =>
+    badCharacter(file, character, { start: index, end: index + 1 }),
+  );
+  // Where lines end isn't clear then.
+  if (unseen.length > 0) return { documents: [], problems: capped(unseen) };
   const documents: ParsedDocument[] = [];
   const problems: Problem[] = [];
   const allowance = { aliased: 0, exceeded: false };
@@ -72,6 +77,18 @@ export function* parsing(file: SourceFile): Steps<ParsedFile> {
     );
   }
   return { documents, problems: capped(problems) };
+}
+
+/** A character that editors show as another one, or not at all. */
+function badCharacter(file: SourceFile, character: string, range: Span): Problem {
+  const [what, hint] =
+    character === '\0'
+      ? ['a NUL character', 'remove it']
+      : [
+          'a carriage return without a line feed',
+          'end lines with a line feed, or write "\\r" in double quotes',
+        ];
+  return error('bad-character', `${what} is not allowed here`, [file.place(range)], hint);
 }
 
 function capped(problems: readonly Problem[]): readonly Problem[] {
@@ -286,6 +303,9 @@ class Converter {
     const { value } = node;
     let kept: ScalarNode['value'] = typeof value === 'string' || typeof value === 'boolean' ? value : null;
     if (plain) hideLoose(this.#file, source, range);
+    if (typeof value === 'string' && value.includes('\0')) {
+      this.problems.push(badCharacter(this.#file, '\0', range));
+    }
     if (typeof value === 'number') {
       const number = numberOf(source);
       if (number === undefined) {
@@ -310,6 +330,10 @@ class Converter {
     if (typeof name !== 'string') {
       const hint = isScalar(key) ? 'write it in quotes' : undefined;
       this.problems.push(error('bad-key', 'a key must be a text', places(), hint));
+      return;
+    }
+    if (name.includes('\0')) {
+      this.problems.push(badCharacter(this.#file, '\0', range));
       return;
     }
     if (name === '__proto__') {

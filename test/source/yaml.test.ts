@@ -71,6 +71,21 @@ describe('YAML', () => {
     ]);
   });
 
+  test.each([
+    ['a: b\rc: d\n', '1:5'],
+    ['a: |\r\n  b\rc\n', '2:4'],
+    ['a: b\n# c\r', '2:4'],
+    ['a: b\0\n', '1:5'],
+    ['a: "b\\0"\n', '1:4'],
+    ['? "a\\x00"\n: b\n', '1:3'],
+  ])('NUL and a lone carriage return are refused where they stand: %j', (text, place) => {
+    expect(values(text).problems).toEqual([`bad-character ${place}`]);
+  });
+
+  test('a carriage return that is written out stays', () => {
+    expect(values('a: "b\\rc"\r\nd: e')).toEqual({ values: [{ a: 'b\rc', d: 'e' }], problems: [] });
+  });
+
   test('aliases are their values', () => {
     expect(values('a: &x {b: [1]}\nc: *x\nd: [*x, *x]')).toEqual({
       values: [{ a: { b: [1] }, c: { b: [1] }, d: [{ b: [1] }, { b: [1] }] }],
