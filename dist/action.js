@@ -6220,13 +6220,16 @@ return void 0;if(!Number.isSafeInteger(number4))return number4;const whole2=new 
 new LosslessNumber(text6),whole2)===0?Number(whole2.value):void 0}var suspicious,numberWriter;var init_json=__esm({"src/\
 base/json.ts"(){"use strict";init_esm();init_values();suspicious=/(?:^|[\s,[]|["\s]:)(?:-0|-?\d{16}|-?\d+[.eE])/;numberWriter=
 {test:value3=>value3 instanceof ExactNumber,stringify:String}}});function escapeCharacter(character){const code2=character.codePointAt(0)??0;const hex=code2.toString(16);return short[character]??
-(code2>65535?`\\u{${hex}}`:`\\u${hex.padStart(4,"0")}`)}function escapeText(text6){return text6.replace(hostile,escapeCharacter).
-replace(logCommand,"\\u0023")}function escapeLines(text6){return text6.split("\n").map(escapeText).map(disarm).join("\n")}
-function disarm(line){return line.replace(/^(\s*):(?=:)/,"$1\\u003a")}function quote(text6){return escapeText(JSON.stringify(
-text6))}function bare(text6){return/^[\p{L}\p{N}_.:@/+*-][\p{L}\p{M}\p{N}_.:@/+*-]*$/u.test(text6)&&escapeText(text6)===
-text6?text6:quote(text6)}function jsonText(value3){return harmless(stringifyJson(value3,2))}function harmless(json){const text6=json.
-replace(logCommand,"\\u0023").replace(hostile,character=>character==="\n"?character:[...Array(character.length).keys()].
-map(index=>`\\u${character.charCodeAt(index).toString(16).padStart(4,"0")}`).join(""));return`${text6}
+(code2>65535?`\\u{${hex}}`:`\\u${hex.padStart(4,"0")}`)}function escapeText(text6){return disarmLog(text6.replace(hostile,
+escapeCharacter))}function disarmLog(text6){return text6.replace(logCommand,"\\u0023")}function escapeEach(text6){const commands3=new Set(
+[...text6.matchAll(logCommand)].map(({index})=>index));let at3=0;return[...text6].map(character=>{const shown3=commands3.
+has(at3)?"\\u0023":escapeText(character);at3+=character.length;return{character,shown:shown3}})}function escapeLines(text6){
+return text6.split("\n").map(escapeText).map(disarm).join("\n")}function disarm(line){return line.replace(/^(\s*):(?=:)/,
+"$1\\u003a")}function quote(text6){return escapeText(JSON.stringify(text6))}function bare(text6){return/^[\p{L}\p{N}_.:@/+*-][\p{L}\p{M}\p{N}_.:@/+*-]*$/u.
+test(text6)&&escapeText(text6)===text6?text6:quote(text6)}function jsonText(value3){return harmless(stringifyJson(value3,
+2))}function harmless(json){const text6=disarmLog(json).replace(hostile,character=>character==="\n"?character:[...Array(
+character.length).keys()].map(index=>`\\u${character.charCodeAt(index).toString(16).padStart(4,"0")}`).join(""));return`${text6}\
+
 `}function displayWidth(text6){let width=0;for(const character of text6)width+=characterWidth(character);return width}function characterWidth(character){
 if(character<="~")return 1;if(/[\p{Mn}\p{Me}]/u.test(character))return 0;return wide.test(character)&&!/[\uff61-\uffdc]/.
 test(character)?2:1}var hostile,logCommand,short,wide;var init_escape=__esm({"src/base/escape.ts"(){"use strict";init_json();
@@ -11927,19 +11930,20 @@ place2.line))} ${source}`.trimEnd(),`${gutter("")} ${" ".repeat(before)}${tint("
 const at3=Math.min(Math.max(0,offset),text6.length);return at3>0&&/[\udc00-\udfff]/.test(text6.charAt(at3))?at3-1:at3}function snippet({
 column,length:length2},text6,room){const[whole2=""]=text6.split(/\r?\n|\r$/);const caret=Math.min(column-1,whole2.length);
 const cut2=beginsAt(whole2,caret-REACH);const line=whole2.slice(cut2,beginsAt(whole2,caret+REACH));const start2=caret-cut2;
-const end2=Math.max(start2+1,start2+length2);const cells2=[];let at3=0;for(const character of line){const shown4=character===
-"	"?"  ":escapeText(character);const marked=at3<end2&&at3+character.length>start2;cells2.push({shown:shown4,width:displayWidth(
-shown4),marked});at3+=character.length}if(start2>=line.length)cells2.push({shown:" ",width:1,marked:true});const first=Math.
-max(0,cells2.findIndex(({marked})=>marked));const{from,to}=visibleRange(cells2,first,room);const shown3=cells2.slice(from,
-to);const lead=from>0||cut2>0?"\u2026":"";const tail=to<cells2.length||cut2+line.length<whole2.length?"\u2026":"";const before=lead.
-length+widthOf2(cells2.slice(from,first));const under=widthOf2(shown3.filter(({marked})=>marked));return{source:`${lead}${shown3.
-map(cell=>cell.shown).join("")}${tail}`,before,under:Math.max(1,under)}}function widthOf2(cells2){return cells2.reduce((sum,{
-width})=>sum+width,0)}function visibleRange(cells2,caret,room){if(widthOf2(cells2)<=room)return{from:0,to:cells2.length};
-const inside2=room-2;let from=caret;let used=0;while(from>0&&used+(cells2[from-1]?.width??0)<=inside2/3){from-=1;used+=cells2[from]?.
-width??0}let to=caret;while(to<cells2.length&&used+(cells2[to]?.width??0)<=inside2){used+=cells2[to]?.width??0;to+=1}while(to===
-cells2.length&&from>0&&used+(cells2[from-1]?.width??0)<=inside2){from-=1;used+=cells2[from]?.width??0}return{from,to}}function validText(objects2){
-return`${objects2} ${objects2===1?"object is":"objects are"} valid`}var snippetsAtMost,REACH;var init_problems2=__esm({"\
-src/report/problems.ts"(){"use strict";init_escape();init_fold();init_places();init_words();snippetsAtMost=3;REACH=2e3}});function whyRefused(failure2){if(!(failure2 instanceof Error))return String(failure2);const code2="code"in failure2?String(
+const end2=Math.max(start2+1,start2+length2);const cells2=[];let at3=0;for(const{character,shown:escaped3}of escapeEach(
+line)){const shown4=character==="	"?"  ":escaped3;const marked=at3<end2&&at3+character.length>start2;cells2.push({shown:shown4,
+width:displayWidth(shown4),marked});at3+=character.length}if(start2>=line.length)cells2.push({shown:" ",width:1,marked:true});
+const first=Math.max(0,cells2.findIndex(({marked})=>marked));const{from,to}=visibleRange(cells2,first,room);const shown3=cells2.
+slice(from,to);const lead=from>0||cut2>0?"\u2026":"";const tail=to<cells2.length||cut2+line.length<whole2.length?"\u2026":
+"";const before=lead.length+widthOf2(cells2.slice(from,first));const under=widthOf2(shown3.filter(({marked})=>marked));return{
+source:`${lead}${shown3.map(cell=>cell.shown).join("")}${tail}`,before,under:Math.max(1,under)}}function widthOf2(cells2){
+return cells2.reduce((sum,{width})=>sum+width,0)}function visibleRange(cells2,caret,room){if(widthOf2(cells2)<=room)return{
+from:0,to:cells2.length};const inside2=room-2;let from=caret;let used=0;while(from>0&&used+(cells2[from-1]?.width??0)<=inside2/
+3){from-=1;used+=cells2[from]?.width??0}let to=caret;while(to<cells2.length&&used+(cells2[to]?.width??0)<=inside2){used+=
+cells2[to]?.width??0;to+=1}while(to===cells2.length&&from>0&&used+(cells2[from-1]?.width??0)<=inside2){from-=1;used+=cells2[from]?.
+width??0}return{from,to}}function validText(objects2){return`${objects2} ${objects2===1?"object is":"objects are"} valid`}
+var snippetsAtMost,REACH;var init_problems2=__esm({"src/report/problems.ts"(){"use strict";init_escape();init_fold();init_places();
+init_words();snippetsAtMost=3;REACH=2e3}});function whyRefused(failure2){if(!(failure2 instanceof Error))return String(failure2);const code2="code"in failure2?String(
 failure2.code):"";const said3=words5[code2];return said3===void 0?failure2.message:`${said3} (${code2})`}var words5;var init_errno=__esm(
 {"src/base/errno.ts"(){"use strict";words5={EACCES:"this user may not do that",EPERM:"this user may not do that",EEXIST:"\
 a file stands where a folder has to be",ENOTDIR:"a file stands where a folder has to be",EISDIR:"it is a folder",ELOOP:"\

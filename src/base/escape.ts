@@ -21,7 +21,23 @@ function escapeCharacter(character: string): string {
 
 /** Makes a text harmless on a terminal and in a CI log, as one line: hostile characters become visible. */
 export function escapeText(text: string): string {
-  return text.replace(hostile, escapeCharacter).replace(logCommand, '\\u0023');
+  return disarmLog(text.replace(hostile, escapeCharacter));
+}
+
+/** Makes commands to CI systems harmless, also those that only an assembled line has. */
+export function disarmLog(text: string): string {
+  return text.replace(logCommand, '\\u0023');
+}
+
+/** The characters of a text, each as `escapeText` shows it where it stands. */
+export function escapeEach(text: string): { readonly character: string; readonly shown: string }[] {
+  const commands = new Set([...text.matchAll(logCommand)].map(({ index }) => index));
+  let at = 0;
+  return [...text].map((character) => {
+    const shown = commands.has(at) ? '\\u0023' : escapeText(character);
+    at += character.length;
+    return { character, shown };
+  });
 }
 
 /** Like `escapeText`, but keeps line breaks, for texts of several lines. */
@@ -57,15 +73,13 @@ export function jsonLine(value: unknown): string {
 }
 
 function harmless(json: string): string {
-  const text = json
-    .replace(logCommand, '\\u0023')
-    .replace(hostile, (character) =>
-      character === '\n'
-        ? character
-        : [...Array(character.length).keys()]
-            .map((index) => `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`)
-            .join(''),
-    );
+  const text = disarmLog(json).replace(hostile, (character) =>
+    character === '\n'
+      ? character
+      : [...Array(character.length).keys()]
+          .map((index) => `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`)
+          .join(''),
+  );
   return `${text}\n`;
 }
 

@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import { escapeLines, jsonText } from '../base/escape.js';
+import { disarmLog, escapeLines, jsonText } from '../base/escape.js';
 import type { Problem } from '../base/problems.js';
 import type { Redactor } from '../base/redact.js';
 import { foldText } from '../report/fold.js';
@@ -71,7 +71,7 @@ export function createOutput(options: OutputOptions): Output {
   const write = (sink: Sink, text: string): void => {
     if (text === '') return;
     clear();
-    sink.write(text.endsWith('\n') ? text : `${text}\n`);
+    sink.write(disarmLog(text.endsWith('\n') ? text : `${text}\n`));
   };
 
   const columns = () => {

@@ -1,4 +1,4 @@
-import { displayWidth, escapeText } from '../base/escape.js';
+import { displayWidth, escapeEach, escapeText } from '../base/escape.js';
 import type { Place, Problem, Severity } from '../base/problems.js';
 import { fold, inWords, type Tinted } from './fold.js';
 import { placeList } from './places.js';
@@ -145,8 +145,8 @@ function snippet(
   const end = Math.max(start + 1, start + length);
   const cells: Cell[] = [];
   let at = 0;
-  for (const character of line) {
-    const shown = character === '\t' ? '  ' : escapeText(character);
+  for (const { character, shown: escaped } of escapeEach(line)) {
+    const shown = character === '\t' ? '  ' : escaped;
     const marked = at < end && at + character.length > start;
     cells.push({ shown, width: displayWidth(shown), marked });
     at += character.length;
