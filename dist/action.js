@@ -18839,38 +18839,42 @@ title,scope:scope2,path,parse:parse11}=call;const{data:data3}=await transport.ca
 method:"GET",scope:scope2,path,parse:parse11,whenMissing:{}});const holds=Object.entries(body2).every(([field2,asked])=>same(
 asked,data3[field2]??null));if(holds)return{done:data3};const isOther3=Object.entries(from).some(([field2,was])=>data3[field2]!==
 void 0&&!same(was,data3[field2]??null));return isOther3?"changed":"not-done"}function wrapperOf(operation){const described2=operations[operation];
-return"wrapper"in described2?described2.wrapper:void 0}init_zod();init_problems();init_problems();import{readFile}from"node:fs/promises";import{basename as basename8}from"node:path";init_problems();import{spawn}from"node:child_process";import{basename as basename7}from"node:path";var defaultTimeout=60;var maxBytes=64*1024;async function runTokenCommand({argv,cwd,passed},{redact,onSecret,timeout=defaultTimeout}){
-const[program2="",...args]=argv;for(const value3 of Object.values(passed))onSecret(value3,"declared");const env={...neededVariables(
-process.env),...passed};const{stdout,stderr,why}=await run2(program2,args,{cwd,env},timeout);onSecret(stdout.trim());if(why===
-null)return stdout;const said3=oneLine(redact(stderr));throw new ProblemsError([error("token-command-failed",`the token \
-command ${basename7(program2)} ${why}${said3===""?"":`: ${said3}`}`,[],"it is server.auth.token_command: it must print t\
-he token, and end with 0")])}var needed=/^(?:PATH|HOME|USER|LOGNAME|LANG|LANGUAGE|LC_[A-Z]+|TZ|TMPDIR)$/;var neededOnWindows=/^(?:PATH|PATHEXT|COMSPEC|SYSTEMROOT|SYSTEMDRIVE|WINDIR|TEMP|TMP|USERNAME|USERPROFILE|HOMEDRIVE|HOMEPATH|APPDATA|LOCALAPPDATA|PROGRAMDATA|PROGRAMFILES(?:\(X86\))?)$/i;
+return"wrapper"in described2?described2.wrapper:void 0}init_zod();init_problems();init_problems();import{readFile}from"node:fs/promises";import{basename as basename8}from"node:path";init_problems();import{spawn}from"node:child_process";import{basename as basename7}from"node:path";var defaultTimeout=60;var defaultGrace=1;var maxBytes=64*1024;async function runTokenCommand({argv,cwd,passed},options){
+const{redact,onSecret}=options;const[program2="",...args]=argv;for(const value3 of Object.values(passed))onSecret(value3,
+"declared");const env={...neededVariables(process.env),...passed};const{stdout,stderr,why}=await run2(program2,args,{cwd,
+env},options);onSecret(stdout.trim());if(why===null)return stdout;const said3=oneLine(redact(stderr));throw new ProblemsError(
+[error("token-command-failed",`the token command ${basename7(program2)} ${why}${said3===""?"":`: ${said3}`}`,[],"it is s\
+erver.auth.token_command: it must print the token, and end with 0")])}var needed=/^(?:PATH|HOME|USER|LOGNAME|LANG|LANGUAGE|LC_[A-Z]+|TZ|TMPDIR)$/;
+var neededOnWindows=/^(?:PATH|PATHEXT|COMSPEC|SYSTEMROOT|SYSTEMDRIVE|WINDIR|TEMP|TMP|USERNAME|USERPROFILE|HOMEDRIVE|HOMEPATH|APPDATA|LOCALAPPDATA|PROGRAMDATA|PROGRAMFILES(?:\(X86\))?)$/i;
 function neededVariables(variables,platform=process.platform){return Object.fromEntries(Object.entries(variables).filter(
-([name2])=>needed.test(name2)||platform==="win32"&&neededOnWindows.test(name2)))}function run2(program2,args,where,timeout){
-return new Promise(resolve19=>{const chunks={stdout:[],stderr:[]};const bytes={stdout:0,stderr:0};let why=null;const child=started(
-program2,args,where);if(typeof child==="string"){resolve19({stdout:"",stderr:"",why:child});return}const giveUp=reason=>{
-why??=reason;child.kill("SIGKILL");child.stdout.destroy();child.stderr.destroy()};const timer=setTimeout(()=>giveUp(`did\
- not end within ${timeout} s`),timeout*1e3);for(const stream of["stdout","stderr"]){child[stream].on("data",chunk=>{bytes[stream]+=
-chunk.length;if(bytes[stream]<=maxBytes)chunks[stream].push(chunk);else if(stream==="stdout")giveUp("printed more than a\
- token")})}const text6=stream=>Buffer.concat(chunks[stream]).toString("utf8");const end2=reason=>{clearTimeout(timer);resolve19(
-{stdout:text6("stdout"),stderr:text6("stderr"),why:why??reason})};child.on("error",failure2=>end2(whyNotStarted(failure2.
-code)));child.on("close",(code2,signal)=>{end2(code2===0?null:code2===null?`was ended by ${signal}`:`ended with ${code2}`)})})}
-function started(program2,args,where){try{return spawn(program2,args,{...where,shell:false,stdio:["ignore","pipe","pipe"]})}catch(failure2){
-return whyNotStarted(failure2.code)}}function whyNotStarted(code2){if(code2==="ENOENT"||code2==="ENOTDIR")return"was not\
- found";if(code2==="EACCES")return"may not be run by this user";return`can't be started (${code2??"unknown error"})`}function bearerToken(token){return fixed(bearer(token,"the token"))}function chosenHeader(name2,value3){return fixed({name:name2.
+([name2])=>needed.test(name2)||platform==="win32"&&neededOnWindows.test(name2)))}function run2(program2,args,where,{timeout=defaultTimeout,
+grace=defaultGrace,signal}){return new Promise(resolve19=>{const chunks={stdout:[],stderr:[]};const bytes={stdout:0,stderr:0};
+let why=null;const child=started(program2,args,where);if(typeof child==="string"){resolve19({stdout:"",stderr:"",why:child});
+return}const hangUp=()=>{child.stdout.destroy();child.stderr.destroy()};const giveUp=reason=>{why??=reason;child.kill("S\
+IGKILL");hangUp()};const interrupt=()=>{why??="was interrupted";child.kill("SIGTERM");timers.push(setTimeout(()=>giveUp(
+"was interrupted"),grace*1e3))};const timers=[setTimeout(()=>giveUp(`did not end within ${timeout} s`),timeout*1e3)];signal?.
+addEventListener("abort",interrupt);if(signal?.aborted)interrupt();for(const stream of["stdout","stderr"]){child[stream].
+on("data",chunk=>{bytes[stream]+=chunk.length;if(bytes[stream]<=maxBytes)chunks[stream].push(chunk);else if(stream==="st\
+dout")giveUp("printed more than a token")})}const text6=stream=>Buffer.concat(chunks[stream]).toString("utf8");const end2=reason=>{
+for(const timer of timers)clearTimeout(timer);signal?.removeEventListener("abort",interrupt);resolve19({stdout:text6("st\
+dout"),stderr:text6("stderr"),why:why??reason})};child.on("error",failure2=>end2(whyNotStarted(failure2.code)));child.on(
+"exit",()=>timers.push(setTimeout(hangUp,grace*1e3)));child.on("close",(code2,by)=>{end2(code2===0?null:code2===null?`wa\
+s ended by ${by}`:`ended with ${code2}`)})})}function started(program2,args,where){try{return spawn(program2,args,{...where,
+shell:false,stdio:["ignore","pipe","pipe"]})}catch(failure2){return whyNotStarted(failure2.code)}}function whyNotStarted(code2){
+if(code2==="ENOENT"||code2==="ENOTDIR")return"was not found";if(code2==="EACCES")return"may not be run by this user";return`\
+can't be started (${code2??"unknown error"})`}function bearerToken(token){return fixed(bearer(token,"the token"))}function chosenHeader(name2,value3){return fixed({name:name2.
 toLowerCase(),value:value3})}function fixed(credential){return{current:async()=>credential,renew:async()=>false}}function tokenFile(path,shown3,onSecret){
 return renewing(async()=>{const text6=await readFile(path,"utf8").catch(failure2=>{const code2=failure2 instanceof Error&&
 "code"in failure2?String(failure2.code):"unknown error";const why=code2==="ENOENT"?"does not exist":`can't be read (${code2}\
 )`;const hint="check --token-file and server.auth.token_file";throw new ProblemsError([error("token-unreadable",`the tok\
-en file ${shown3} ${why}`,[],hint)])});return endless2(text6,`the token in ${shown3}`)},onSecret)}function tokenCommand(command2,{
-redact,onSecret}){return renewing(async()=>{const text6=await runTokenCommand(command2,{redact,onSecret});return endless2(
-text6,`the output of ${basename8(command2.argv[0]??"")}`)},onSecret)}function endless2(text6,what){return{text:bearerText(
-text6,what),renewAt:null,scopes:null}}function renewing(source,onSecret,now=Date.now){return new Renewing(source,onSecret,
-now)}var Renewing=class{#source;#onSecret;#now;#needed=new Set;#held;#coming;constructor(source,onSecret,now){this.#source=
-source;this.#onSecret=onSecret;this.#now=now}async current(scope2){this.#needed.add(scope2);const held=this.#held;if(held!==
-void 0&&this.#suits(held,scope2))return headerOf(held);try{return headerOf(await this.#obtain(scope2))}catch(failure2){if(held===
-void 0)throw failure2;return headerOf(held)}}async renew(refused4,scope2){if(this.#held!==void 0&&headerOf(this.#held).value!==
-refused4.value)return true;return headerOf(await this.#obtain(scope2)).value!==refused4.value}#suits({renewAt,scopes},scope2){
+en file ${shown3} ${why}`,[],hint)])});return endless2(text6,`the token in ${shown3}`)},onSecret)}function tokenCommand(command2,options){
+return renewing(async()=>{const text6=await runTokenCommand(command2,options);return endless2(text6,`the output of ${basename8(
+command2.argv[0]??"")}`)},options.onSecret)}function endless2(text6,what){return{text:bearerText(text6,what),renewAt:null,
+scopes:null}}function renewing(source,onSecret,now=Date.now){return new Renewing(source,onSecret,now)}var Renewing=class{#source;#onSecret;#now;#needed=new Set;#held;#coming;constructor(source,onSecret,now){
+this.#source=source;this.#onSecret=onSecret;this.#now=now}async current(scope2){this.#needed.add(scope2);const held=this.#held;
+if(held!==void 0&&this.#suits(held,scope2))return headerOf(held);try{return headerOf(await this.#obtain(scope2))}catch(failure2){
+if(held===void 0)throw failure2;return headerOf(held)}}async renew(refused4,scope2){if(this.#held!==void 0&&headerOf(this.#held).
+value!==refused4.value)return true;return headerOf(await this.#obtain(scope2)).value!==refused4.value}#suits({renewAt,scopes},scope2){
 return(scopes?.has(scope2)??true)&&(renewAt===null||this.#now()<renewAt)}async#obtain(scope2){while(this.#coming!==void 0){
 const token=await this.#coming;if(this.#suits(token,scope2))return token}this.#coming=this.#source(new Set(this.#needed));
 try{const token=await this.#coming;this.#onSecret(token.text);this.#held=token;return token}finally{this.#coming=void 0}}};
@@ -18919,9 +18923,9 @@ expires_in}=parsed4.data;onSecret(access_token);if(token_type!=null&&token_type.
 href}`),renewAt:expires_in==null?null:now()+renewAfter(expires_in)*1e3,scopes}}function renewAfter(lifetime){return Math.
 max(lifetime-30,lifetime/2)}var DEFAULT_TIMEOUT=30;function openConnection(server,declared,options){const network2={...options,patience:new Patience(
 defaultPatience,seconds)};return connect({...network2,baseUrl:server.address,tls:server.tls,proxy:server.proxy,credentials:credentialsOf(
-server,scopesOf(declared,server.profile),network2)})}function credentialsOf({auth:auth2,tls},scopes,options){const{redact,onSecret=()=>{},delay=sleepSeconds,random=Math.random}=options;
-switch(auth2.way){case"token":return bearerToken(String(auth2.token.reveal()));case"token_file":return tokenFile(auth2.path,
-auth2.shown,onSecret);case"token_command":return tokenCommand(auth2,{redact,onSecret});case"header":return chosenHeader(
+server,scopesOf(declared,server.profile),network2)})}function credentialsOf({auth:auth2,tls},scopes,options){const{redact,onSecret=()=>{},signal,delay=sleepSeconds,random=Math.
+random}=options;switch(auth2.way){case"token":return bearerToken(String(auth2.token.reveal()));case"token_file":return tokenFile(
+auth2.path,auth2.shown,onSecret);case"token_command":return tokenCommand(auth2,{redact,onSecret,signal});case"header":return chosenHeader(
 auth2.name,String(auth2.value.reveal()));case"client_credentials":return renewing(clientCredentials(clientOf(auth2),scopes,
 {...options,tls,proxy:auth2.proxy,onSecret,delay,random}),onSecret)}}function clientOf(auth2){return{address:auth2.address,
 clientId:auth2.clientId,clientSecret:String(auth2.clientSecret.reveal()),scopes:auth2.scopes}}init_values();init_address();import{createHash as createHash4}from"node:crypto";function declaredHash(declared){const hash4=createHash4(

@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { error, type Place, type Problem, ProblemsError } from '../base/problems.js';
 import type { OnSecret } from '../base/redact.js';
 import type { Scope } from './operations.js';
-import { runTokenCommand, type TokenCommand } from './token-command.js';
+import { runTokenCommand, type TokenCommand, type TokenCommandOptions } from './token-command.js';
 
 /** The header by which a request proves who sends it. */
 export interface Credential {
@@ -72,16 +72,16 @@ export function tokenFile(path: string, shown: string, onSecret: OnSecret): Cred
 
 /**
  * Credentials of the bearer token that a program prints; it runs at first use, and again when the server refuses the
- * token. Problems: `token-command-failed`, `bad-token`. `redact` takes secrets out of what the program says.
+ * token. Problems: `token-command-failed`, `bad-token`.
  */
 export function tokenCommand(
   command: TokenCommand,
-  { redact, onSecret }: { readonly redact: (text: string) => string; readonly onSecret: OnSecret },
+  options: Omit<TokenCommandOptions, 'timeout'>,
 ): Credentials {
   return renewing(async () => {
-    const text = await runTokenCommand(command, { redact, onSecret });
+    const text = await runTokenCommand(command, options);
     return endless(text, `the output of ${basename(command.argv[0] ?? '')}`);
-  }, onSecret);
+  }, options.onSecret);
 }
 
 function endless(text: string, what: string): Token {

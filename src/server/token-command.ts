@@ -19,9 +19,14 @@ export interface TokenCommandOptions {
   readonly onSecret: OnSecret;
   /** Seconds that the program may take. */
   readonly timeout?: number;
+  /** Seconds after the program's end in which its output arrives, and after a SIGTERM in which it ends. */
+  readonly grace?: number;
+  /** Aborted if no token is needed any more. */
+  readonly signal?: AbortSignal;
 }
 
 const defaultTimeout = 60;
+const defaultGrace = 1;
 const maxBytes = 64 * 1024;
 
 /**
@@ -30,13 +35,14 @@ const maxBytes = 64 * 1024;
  */
 export async function runTokenCommand(
   { argv, cwd, passed }: TokenCommand,
-  { redact, onSecret, timeout = defaultTimeout }: TokenCommandOptions,
+  options: TokenCommandOptions,
 ): Promise<string> {
+  const { redact, onSecret } = options;
   const [program = '', ...args] = argv;
   // It may say what it was handed.
   for (const value of Object.values(passed)) onSecret(value, 'declared');
   const env = { ...neededVariables(process.env), ...passed };
-  const { stdout, stderr, why } = await run(program, args, { cwd, env }, timeout);
+  const { stdout, stderr, why } = await run(program, args, { cwd, env }, options);
   // Also of a program that failed: it may say what it printed once more.
   onSecret(stdout.trim());
   if (why === null) return stdout;
@@ -79,7 +85,7 @@ function run(
   program: string,
   args: readonly string[],
   where: { readonly cwd: string; readonly env: NodeJS.ProcessEnv },
-  timeout: number,
+  { timeout = defaultTimeout, grace = defaultGrace, signal }: TokenCommandOptions,
 ): Promise<Ran> {
   return new Promise((resolve) => {
     const chunks: { stdout: Buffer[]; stderr: Buffer[] } = { stdout: [], stderr: [] };
@@ -90,14 +96,24 @@ function run(
       resolve({ stdout: '', stderr: '', why: child });
       return;
     }
-    const giveUp = (reason: string): void => {
-      why ??= reason;
-      child.kill('SIGKILL');
-      // A child of the program may hold the pipes open after it.
+    // A child of the program may hold the pipes open after it.
+    const hangUp = (): void => {
       child.stdout.destroy();
       child.stderr.destroy();
     };
-    const timer = setTimeout(() => giveUp(`did not end within ${timeout} s`), timeout * 1000);
+    const giveUp = (reason: string): void => {
+      why ??= reason;
+      child.kill('SIGKILL');
+      hangUp();
+    };
+    const interrupt = (): void => {
+      why ??= 'was interrupted';
+      child.kill('SIGTERM');
+      timers.push(setTimeout(() => giveUp('was interrupted'), grace * 1000));
+    };
+    const timers = [setTimeout(() => giveUp(`did not end within ${timeout} s`), timeout * 1000)];
+    signal?.addEventListener('abort', interrupt);
+    if (signal?.aborted) interrupt();
     for (const stream of ['stdout', 'stderr'] as const) {
       child[stream].on('data', (chunk: Buffer) => {
         bytes[stream] += chunk.length;
@@ -107,12 +123,14 @@ function run(
     }
     const text = (stream: 'stdout' | 'stderr'): string => Buffer.concat(chunks[stream]).toString('utf8');
     const end = (reason: string | null): void => {
-      clearTimeout(timer);
+      for (const timer of timers) clearTimeout(timer);
+      signal?.removeEventListener('abort', interrupt);
       resolve({ stdout: text('stdout'), stderr: text('stderr'), why: why ?? reason });
     };
     child.on('error', (failure: Error & { code?: string }) => end(whyNotStarted(failure.code)));
-    child.on('close', (code, signal) => {
-      end(code === 0 ? null : code === null ? `was ended by ${signal}` : `ended with ${code}`);
+    child.on('exit', () => timers.push(setTimeout(hangUp, grace * 1000)));
+    child.on('close', (code, by) => {
+      end(code === 0 ? null : code === null ? `was ended by ${by}` : `ended with ${code}`);
     });
   });
 }

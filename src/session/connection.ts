@@ -79,14 +79,14 @@ function credentialsOf(
   scopes: readonly Scope[],
   options: SendingOptions & { readonly patience: Patience },
 ): Credentials {
-  const { redact, onSecret = () => {}, delay = sleepSeconds, random = Math.random } = options;
+  const { redact, onSecret = () => {}, signal, delay = sleepSeconds, random = Math.random } = options;
   switch (auth.way) {
     case 'token':
       return bearerToken(String(auth.token.reveal()));
     case 'token_file':
       return tokenFile(auth.path, auth.shown, onSecret);
     case 'token_command':
-      return tokenCommand(auth, { redact, onSecret });
+      return tokenCommand(auth, { redact, onSecret, signal });
     case 'header':
       return chosenHeader(auth.name, String(auth.value.reveal()));
     case 'client_credentials':

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -263,6 +264,25 @@ describe('a token command', () => {
     const ended = problemOf(() => runTokenCommand(hanging, { ...guard, timeout: time.seconds }));
     while (!time.pass()) await turn();
     expect((await ended).message).toBe(`the token command node did not end within ${time.seconds} s`);
+  });
+
+  test('that ends and leaves a child with its pipes open gives its token', async () => {
+    const time = deadlines();
+    const child = 'require("child_process").spawn("sleep", ["600"], { stdio: "inherit" })';
+    const leaving = node(`const { pid } = ${child}; console.log("token" + pid); process.exit()`);
+    const given = runTokenCommand(leaving, { ...guard, grace: time.seconds });
+    while (!time.pass()) await turn();
+    const token = (await given).trim();
+    process.kill(Number(token.slice('token'.length)));
+  });
+
+  test('that is running is ended when no token is needed any more', async () => {
+    const over = new AbortController();
+    const waiting = node('require("fs").writeFileSync("began", ""); setInterval(() => {}, 1000)');
+    const ended = problemOf(() => runTokenCommand(waiting, { ...guard, signal: over.signal }));
+    while (!existsSync(join(folder, 'began'))) await turn();
+    over.abort();
+    expect((await ended).message).toBe('the token command node was interrupted');
   });
 
   test('that prints without end is ended', async () => {
