@@ -11993,41 +11993,42 @@ ecret is null here"),hashes:record(string2(),string2()).describe("salted hashes 
 strictObject({type:literal("run").describe("which line this is"),format_version:literal(JOURNAL_FORMAT).describe("the ve\
 rsion of this format"),run:string2().meta({description:"the name of the run and of this file",examples:[RUN]}),tool_version:string2().
 meta({description:"the version of idops",examples:["0.1.0"]}),at,command:_enum(["apply","undo","regenerate-did"]).describe(
-"what was run"),user:string2().meta({description:"who ran it, as the system names them",examples:["ada"]}),...processMark,
-state:strictObject({lineage:string2().describe("what tells a state from others"),file:string2().describe("the name of th\
-e state's file")}).describe("the state that the run belongs to; states in one folder have their journals in one"),server:string2().
-meta({description:"the base URL of the server",examples:["https://id.example.com"]}),profile:string2().meta({description:"\
-the profile that it was taken for",examples:["documented"]}),environment:string2().nullable().meta({description:"the cho\
-sen environment",examples:["production"]}),digest:string2().meta({description:"the digest of the plan",examples:[`sha256\
-:${"5f".repeat(32)}`]}),salt:string2().meta({description:"the salt of the hashes in this file",examples:["9f2c\u2026"]})}).
-describe("the first line: who, when, where");sendingLine=strictObject({type:literal("sending").describe("which line this\
- is"),seq:int().meta({description:"the number of the request, which its answer has too",examples:[1]}),at,address:string2().
-meta({description:"what names the object, such as Organization/acme",examples:["Organization/acme"]}),label:string2().optional().
-meta({description:"what the server called it, where that was known and the address does not say it",examples:["ada@acme.\
-example"]}),key:string2().meta({description:"what the state records it under: its address by ids alone",examples:["Organ\
-ization/10000000-0000-4000-8000-000000000004"]}),kind:_enum(kindNames).describe("the kind of the object"),identity:identitySchema.
-describe("what finds the object on the server"),action:_enum(["update","delete","regenerate","adopt"]).describe("what is\
- done to it"),operation:string2().nullable().meta({description:"the operation of the API; null for an adoption, which se\
-nds nothing",examples:["updateOrganization"]}),method:string2().nullable().meta({description:"the method of the request",
-examples:["PATCH"]}),path:string2().nullable().meta({description:"the path under the base URL",examples:["/api/organizat\
-ions/10000000-0000-4000-8000-000000000004"]}),last:boolean2().describe("whether this is the last request of the change"),
-existed:boolean2().nullable().describe("whether the server had it before; null where it could not be asked"),before:storedFields.
-describe("the object as it was known to be"),body:storedFields.nullable().describe("what is sent"),expected:storedFields.
-describe("what the object is to be afterwards"),managed:array(string2()).describe("the fields that manifests declare"),generation:int().
-optional().meta({description:"the generation to be recorded",examples:[2]}),recorded_generation:int().optional().meta({description:"\
-the generation that was recorded before; left out where none was",examples:[1]})}).describe("before a request is sent");
-answeredLine=strictObject({type:literal("answered").describe("which line this is"),seq:int().meta({description:"the numb\
-er of the request",examples:[1]}),at,status:_enum(["applied","failed","not_converged","unknown","skipped"]).describe("wh\
-at became of it"),ambiguous:boolean2().describe("whether it may have been done although nothing says so"),http_status:int().
-nullable().meta({description:"the status of the last answer; null where there was none",examples:[200]}),attempts:int().
-meta({description:"how many times the request was sent",examples:[1]}),after:storedFields.nullable().describe("what the \
-server showed afterwards"),unverified:array(string2()).describe("sent fields that the answer did not carry"),error:string2().
-nullable().meta({description:"what went wrong",examples:["the server refused it"]}),other_profile:string2().optional().meta(
-{description:"the profile whose server this surely is, where that is another one and loses what is not mentioned",examples:[
-"boruta"]}),notes:array(string2()).optional().describe("what a person should know although it went well")}).describe("af\
-ter its answer");endLine=strictObject({type:literal("end").describe("which line this is"),at,interrupted:boolean2().describe(
-"whether the run was interrupted"),by:string2().optional().meta({description:"the later run that settled what this one l\
-eft open",examples:["20260131T130000Z-0b9d7e"]})}).describe("the last line: the state holds everything above");journalLineSchema=
+"what was run"),undoes:string2().optional().meta({description:"the run that an undo puts back",examples:[RUN]}),user:string2().
+meta({description:"who ran it, as the system names them",examples:["ada"]}),...processMark,state:strictObject({lineage:string2().
+describe("what tells a state from others"),file:string2().describe("the name of the state's file")}).describe("the state\
+ that the run belongs to; states in one folder have their journals in one"),server:string2().meta({description:"the base\
+ URL of the server",examples:["https://id.example.com"]}),profile:string2().meta({description:"the profile that it was t\
+aken for",examples:["documented"]}),environment:string2().nullable().meta({description:"the chosen environment",examples:[
+"production"]}),digest:string2().meta({description:"the digest of the plan",examples:[`sha256:${"5f".repeat(32)}`]}),salt:string2().
+meta({description:"the salt of the hashes in this file",examples:["9f2c\u2026"]})}).describe("the first line: who, when,\
+ where");sendingLine=strictObject({type:literal("sending").describe("which line this is"),seq:int().meta({description:"t\
+he number of the request, which its answer has too",examples:[1]}),at,address:string2().meta({description:"what names th\
+e object, such as Organization/acme",examples:["Organization/acme"]}),label:string2().optional().meta({description:"what\
+ the server called it, where that was known and the address does not say it",examples:["ada@acme.example"]}),key:string2().
+meta({description:"what the state records it under: its address by ids alone",examples:["Organization/10000000-0000-4000\
+-8000-000000000004"]}),kind:_enum(kindNames).describe("the kind of the object"),identity:identitySchema.describe("what f\
+inds the object on the server"),action:_enum(["update","delete","regenerate","adopt"]).describe("what is done to it"),operation:string2().
+nullable().meta({description:"the operation of the API; null for an adoption, which sends nothing",examples:["updateOrga\
+nization"]}),method:string2().nullable().meta({description:"the method of the request",examples:["PATCH"]}),path:string2().
+nullable().meta({description:"the path under the base URL",examples:["/api/organizations/10000000-0000-4000-8000-0000000\
+00004"]}),last:boolean2().describe("whether this is the last request of the change"),existed:boolean2().nullable().describe(
+"whether the server had it before; null where it could not be asked"),before:storedFields.describe("the object as it was\
+ known to be"),body:storedFields.nullable().describe("what is sent"),expected:storedFields.describe("what the object is \
+to be afterwards"),managed:array(string2()).describe("the fields that manifests declare"),generation:int().optional().meta(
+{description:"the generation to be recorded",examples:[2]}),recorded_generation:int().optional().meta({description:"the \
+generation that was recorded before; left out where none was",examples:[1]})}).describe("before a request is sent");answeredLine=
+strictObject({type:literal("answered").describe("which line this is"),seq:int().meta({description:"the number of the req\
+uest",examples:[1]}),at,status:_enum(["applied","failed","not_converged","unknown","skipped"]).describe("what became of \
+it"),ambiguous:boolean2().describe("whether it may have been done although nothing says so"),http_status:int().nullable().
+meta({description:"the status of the last answer; null where there was none",examples:[200]}),attempts:int().meta({description:"\
+how many times the request was sent",examples:[1]}),after:storedFields.nullable().describe("what the server showed after\
+wards"),unverified:array(string2()).describe("sent fields that the answer did not carry"),error:string2().nullable().meta(
+{description:"what went wrong",examples:["the server refused it"]}),other_profile:string2().optional().meta({description:"\
+the profile whose server this surely is, where that is another one and loses what is not mentioned",examples:["boruta"]}),
+notes:array(string2()).optional().describe("what a person should know although it went well")}).describe("after its answ\
+er");endLine=strictObject({type:literal("end").describe("which line this is"),at,interrupted:boolean2().describe("whethe\
+r the run was interrupted"),by:string2().optional().meta({description:"the later run that settled what this one left ope\
+n",examples:["20260131T130000Z-0b9d7e"]})}).describe("the last line: the state holds everything above");journalLineSchema=
 discriminatedUnion("type",[runLine,sendingLine,answeredLine,endLine])}});var Node,Queue;var init_yocto_queue=__esm({"node_modules/yocto-queue/index.js"(){Node=class{value;next;constructor(value3){
 this.value=value3}};Queue=class{#head;#tail;#size;constructor(){this.clear()}enqueue(value3){const node2=new Node(value3);
 if(this.#head){this.#tail.next=node2;this.#tail=node2}else{this.#head=node2;this.#tail=node2}this.#size++}dequeue(){const current=this.#head;
@@ -18280,14 +18281,14 @@ keep(resources),problems:[]}}catch(failure2){const why=`the state ${backend3.pla
 const problem=error("state-not-saved",why,[],`${cureOf(failure2)}; nothing was to be sent`);return{state:{...state,resources},
 problems:[problem]}}}async function start(plan,keeping2,resources,options){try{const begun=await keeping2.begin(resources);
 const{state}=begun;const journal=await options.backend.runs.create({type:"run",format_version:JOURNAL_FORMAT,run:begun.journal,
-tool_version:plan.toolVersion,at:options.now().toISOString(),command:options.command,user:userName(),...ownMark(),state:{
-lineage:state.lineage,file:options.backend.name},server:plan.server,profile:plan.profile,environment:plan.environment,digest:plan.
-digest,salt:state.salt});return{begun,journal}}catch(failure2){throw new ProblemsError([error("not-writable",`the state \
-or the journal can't be written: ${messageOf(failure2)}`,[],`nothing was sent; ${cureOf(failure2)}`)],{cause:failure2})}}
-var HELD=100;var Held=class{#confirm;#until=0;#looking;constructor(confirm2){this.#confirm=confirm2}async check(){if(performance.
-now()>=this.#until)await this.look()}async look(){this.#looking??=this.#confirm().then(()=>{this.#until=performance.now()+
-HELD}).finally(()=>{this.#looking=void 0});await this.#looking}};function journalRecorder(journal,lock,{fenced,hasher,now,
-redactor},record2){const sequences=new Map;const begun=new Set;let sequence=0;return{async sending(change2,request5,last){
+tool_version:plan.toolVersion,at:options.now().toISOString(),command:options.command,...plan.undoes===void 0?{}:{undoes:plan.
+undoes},user:userName(),...ownMark(),state:{lineage:state.lineage,file:options.backend.name},server:plan.server,profile:plan.
+profile,environment:plan.environment,digest:plan.digest,salt:state.salt});return{begun,journal}}catch(failure2){throw new ProblemsError(
+[error("not-writable",`the state or the journal can't be written: ${messageOf(failure2)}`,[],`nothing was sent; ${cureOf(
+failure2)}`)],{cause:failure2})}}var HELD=100;var Held=class{#confirm;#until=0;#looking;constructor(confirm2){this.#confirm=
+confirm2}async check(){if(performance.now()>=this.#until)await this.look()}async look(){this.#looking??=this.#confirm().
+then(()=>{this.#until=performance.now()+HELD}).finally(()=>{this.#looking=void 0});await this.#looking}};function journalRecorder(journal,lock,{
+fenced,hasher,now,redactor},record2){const sequences=new Map;const begun=new Set;let sequence=0;return{async sending(change2,request5,last){
 if(!fenced&&!begun.has(change2.apply.key))await lock.check();begun.add(change2.apply.key);const{key,identity:identity2,expected,
 before,existed,managed,generation:generation2,recordedGeneration}=change2.apply;const held=await withSlowHashes(()=>({before:stored2(
 concealAll(before,expected),hasher),body:request5?.body===void 0?null:stored2(request5.body,hasher),expected:stored2(expected,
@@ -20483,7 +20484,7 @@ return warnings.map(({code:code2,message})=>worded?`${code2} ${message}`:code2).
 a2)===canonical(b)}function names2(masked,name2){const[first="",...rest]=masked.split(mask);if(rest.length===0)return masked===
 name2;const last=rest.pop()??"";if(!name2.startsWith(first))return false;let from=first.length;for(const part2 of rest){
 const at3=name2.indexOf(part2,from);if(at3<0)return false;from=at3+part2.length}return name2.length-last.length>=from&&name2.
-endsWith(last)}init_values();init_fields();init_kinds();function undoPlan(plan,given2,content){const blocked4=plan.changes.filter(({action:action2})=>action2==="blocked");const left=[
+endsWith(last)}init_problems();init_shard();init_values();init_fields();init_kinds();function undoPlan(plan,given2,content){const blocked4=plan.changes.filter(({action:action2})=>action2==="blocked");const left=[
 ...given2,...blocked4.map(({address:address2,reason})=>({address:address2,path:null,reason:reason??"it is blocked"}))];return{
 plan:{...plan,...left.length>0?{leaves:true}:{},changes:plan.changes.filter(({action:action2})=>action2!=="blocked").map(
 change2=>({...change2,declaredAt:null,apply:{...change2.apply,managed:[]}}))},left:asPlanned(left,plan,content)}}function asPlanned(left,{
@@ -20491,18 +20492,22 @@ changes},content){const entries=entriesOf(content);const names3=namesTold(entrie
 entry.sending.address,entry]));const planned=new Map(changes.map(change2=>[change2.apply.key,change2]));return left.map(
 one=>{const entry=past.get(one.address);const change2=planned.get(entry?.sending.key??one.address);const{label:label2}=change2??
 (entry===void 0?{}:labelIn2(entry,names3));return{...one,...change2&&{address:change2.address},...label2===void 0?{}:{label:label2}}})}
-async function undoingOf(content){if(content===null)return void 0;const{declared,left}=await withSlowHashes(()=>undoRun(
-content,false));return{possible:declared.length>0,left}}function saysOtherwise(declared,sure,{changes},{results}){if(!sure)
-return void 0;const done2=new Set(results.flatMap(({status,address:address2})=>status==="applied"?[address2]:[]));return changes.
-filter(({address:address2})=>done2.has(address2)).some(change2=>declared.some(document2=>isOf(document2,change2)&&isOther2(
-document2,change2)))}function isOf({kind,identity:identity2},{kind:of,apply}){const{name:name2,...ids}=identity2;if(kind!==
-of)return false;const parts=Object.entries(ids);if(parts.length===0)return name2===(apply.expected.name??apply.before.name);
-return parts.every(([part2,id])=>sameIdentifier(id,apply.identity[part2]??""))}function isOther2({kind:name2,fields:fields3,
-absent,whole:whole2},{action:action2,apply}){if(absent||action2==="delete")return absent!==(action2==="delete");const kind=kindOf(
-name2);return Object.entries(fields3).some(([field2,said3])=>{const now=apply.expected[field2];if(now===void 0)return false;
-const type=kind.fields[field2]??value;const wanted=desired(type,named4(said3),now,whole2.includes(field2));return wanted!==
-void 0&&contrast(type,field2,wanted,now).some(({verdict})=>verdict==="different")})}function named4(said3){if(!Array.isArray(
-said3))return said3;return said3.map(one=>typeof one!=="string"?one:isUuid(one)?{id:one}:{name:one})}var JUST_BEFORE=5e3;var Planner=class{#options;state;#read;#current=new WeakMap;#madeWith=new WeakMap;#probed;constructor(options,state,read2){
+function runToUndo({run:{run:run4,undoes},lines}){if(undoes===void 0)return runOf(run4);const ends2=lines.filter(line=>line.
+type==="end");if(ends2.length===0||ends2.some(({interrupted:interrupted3})=>interrupted3))return undoes;const message=`t\
+he newest run ${runOf(run4)} is an undo already: of run ${undoes}`;const hint=`idops undo ${runOf(run4)} puts back what \
+it changed; idops runs lists the runs`;throw new ProblemsError([error("already-undone",message,[],hint)])}async function undoingOf(content){
+if(content===null)return void 0;const{declared,left}=await withSlowHashes(()=>undoRun(content,false));return{possible:declared.
+length>0,left}}function saysOtherwise(declared,sure,{changes},{results}){if(!sure)return void 0;const done2=new Set(results.
+flatMap(({status,address:address2})=>status==="applied"?[address2]:[]));return changes.filter(({address:address2})=>done2.
+has(address2)).some(change2=>declared.some(document2=>isOf(document2,change2)&&isOther2(document2,change2)))}function isOf({
+kind,identity:identity2},{kind:of,apply}){const{name:name2,...ids}=identity2;if(kind!==of)return false;const parts=Object.
+entries(ids);if(parts.length===0)return name2===(apply.expected.name??apply.before.name);return parts.every(([part2,id])=>sameIdentifier(
+id,apply.identity[part2]??""))}function isOther2({kind:name2,fields:fields3,absent,whole:whole2},{action:action2,apply}){
+if(absent||action2==="delete")return absent!==(action2==="delete");const kind=kindOf(name2);return Object.entries(fields3).
+some(([field2,said3])=>{const now=apply.expected[field2];if(now===void 0)return false;const type=kind.fields[field2]??value;
+const wanted=desired(type,named4(said3),now,whole2.includes(field2));return wanted!==void 0&&contrast(type,field2,wanted,
+now).some(({verdict})=>verdict==="different")})}function named4(said3){if(!Array.isArray(said3))return said3;return said3.
+map(one=>typeof one!=="string"?one:isUuid(one)?{id:one}:{name:one})}var JUST_BEFORE=5e3;var Planner=class{#options;state;#read;#current=new WeakMap;#madeWith=new WeakMap;#probed;constructor(options,state,read2){
 this.#options=options;this.state=state;this.#read=read2}recognise=scope2=>{this.#probed??=probe(this.#options.reader,scope2).
 catch(failure2=>{this.#probed=void 0;throw failure2});return this.#probed};find(plan){return this.#current.get(plan)}forget(){
 this.#current=new WeakMap}async plan(asked={}){const plans=this.#current;const{shard:shard2,manifests:{declared}}=this.#options;
@@ -20573,12 +20578,12 @@ project,held.state);const planner=new Planner({project,server,manifests,home,red
 signal},held.state,held.read);const session={project,warnings:[...alone3,...warnings],notes:behind===null?held.notes:[...held.
 notes,behind],declared,files:manifests.files,plan:asked=>life.does(()=>planner.plan(asked)),storePlan:made2=>life.does(()=>planner.
 store(made2)),planStored:stored3=>life.does(()=>planner.stored(stored3)),lastRun:()=>life.does(async()=>{const run4=await newestRun(
-backend3.runs,planner.state);if(run4!==void 0)return runOf(run4);throw new ProblemsError([error("no-such-run","this stat\
-e has no runs",[],"a run is what idops apply leaves; which state this is, --env and state in the configuration say")])}),
-planUndo:(run4,{force=false}={})=>life.does(()=>planner.undo(run4,force)),planRegeneration:clientId=>life.does(()=>planner.
-regeneration(clientId)),close:()=>life.end()};const told6=async(result,made2)=>{const{undoes}=made2;if(undoes!==void 0){
-const sure=manifests.problems.length===0;const otherwise=saysOtherwise(manifests.besides??declared,sure,made2,result);return{
-...result,undoes,...otherwise===void 0?{}:{otherwise}}}if(result.run===null||!mayBeUndone(result))return result;const content=await findRun(
+backend3.runs,planner.state);if(run4!==void 0)return runToUndo(await findRun(backend3.runs,run4));throw new ProblemsError(
+[error("no-such-run","this state has no runs",[],"a run is what idops apply leaves; which state this is, --env and state\
+ in the configuration say")])}),planUndo:(run4,{force=false}={})=>life.does(()=>planner.undo(run4,force)),planRegeneration:clientId=>life.
+does(()=>planner.regeneration(clientId)),close:()=>life.end()};const told6=async(result,made2)=>{const{undoes}=made2;if(undoes!==
+void 0){const sure=manifests.problems.length===0;const otherwise=saysOtherwise(manifests.besides??declared,sure,made2,result);
+return{...result,undoes,...otherwise===void 0?{}:{otherwise}}}if(result.run===null||!mayBeUndone(result))return result;const content=await findRun(
 backend3.runs,partCalled(result.journal??result.run)).catch(()=>null);const undoing=await undoingOf(content);return undoing===
 void 0?result:{...result,undoing}};const apply=approved=>life.applies(async()=>{if(!ApprovedPlan.is(approved))throw new TypeError(
 "this plan was not approved: approve(plan, limits) does it");const made2=planner.find(approved.plan);if(made2===void 0){

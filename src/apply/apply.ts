@@ -176,6 +176,7 @@ async function start(
       tool_version: plan.toolVersion,
       at: options.now().toISOString(),
       command: options.command,
+      ...(plan.undoes === undefined ? {} : { undoes: plan.undoes }),
       user: userName(),
       ...ownMark(),
       state: { lineage: state.lineage, file: options.backend.name },

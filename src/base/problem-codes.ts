@@ -5,6 +5,7 @@
 export const problemCodes = [
   'absent-with-fields',
   'alias-explosion',
+  'already-undone',
   'auth-elsewhere',
   'bad-address',
   'bad-certificate',

@@ -5,7 +5,7 @@ import { newestRun } from '../apply/resume.js';
 import { error, ProblemsError } from '../base/problems.js';
 import { noProgress, withoutHarm } from '../base/progress.js';
 import { createRedactor } from '../base/redact.js';
-import { partCalled, runOf } from '../base/shard.js';
+import { partCalled } from '../base/shard.js';
 import { version } from '../base/version.js';
 import { ApprovedPlan } from '../plan/approve.js';
 import type { Plan } from '../plan/plan.js';
@@ -21,7 +21,7 @@ import { loadAll } from './load.js';
 import { Planner } from './planner.js';
 import type { Session, SessionOptions, WritingCommand, WritingSession } from './session.js';
 import { unshared } from './shard.js';
-import { saysOtherwise, undoingOf } from './undoing.js';
+import { runToUndo, saysOtherwise, undoingOf } from './undoing.js';
 
 const DEFAULT_CONCURRENCY = 10;
 
@@ -123,7 +123,7 @@ async function open(
     lastRun: () =>
       life.does(async () => {
         const run = await newestRun(backend.runs, planner.state);
-        if (run !== undefined) return runOf(run);
+        if (run !== undefined) return runToUndo(await findRun(backend.runs, run));
         throw new ProblemsError([
           error(
             'no-such-run',

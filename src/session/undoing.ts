@@ -2,6 +2,8 @@ import { entriesOf } from '../apply/entries.js';
 import { labelIn, namesTold } from '../apply/history.js';
 import type { Result } from '../apply/result.js';
 import { type Left, undoRun } from '../apply/undo.js';
+import { error, ProblemsError } from '../base/problems.js';
+import { runOf } from '../base/shard.js';
 import { isUuid, sameIdentifier, type Value } from '../base/values.js';
 import { contrast, desired, value } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
@@ -42,6 +44,19 @@ function asPlanned(left: readonly Left[], { changes }: Plan, content: JournalCon
     const { label } = change ?? (entry === undefined ? {} : labelIn(entry, names));
     return { ...one, ...(change && { address: change.address }), ...(label === undefined ? {} : { label }) };
   });
+}
+
+/**
+ * The run that `undo --last` puts back, given the journal of the newest one: that one, or the run of an undo that didn't end.
+ * Throws a ProblemsError (`already-undone`) for an undo that did.
+ */
+export function runToUndo({ run: { run, undoes }, lines }: JournalContent): string {
+  if (undoes === undefined) return runOf(run);
+  const ends = lines.filter((line) => line.type === 'end');
+  if (ends.length === 0 || ends.some(({ interrupted }) => interrupted)) return undoes;
+  const message = `the newest run ${runOf(run)} is an undo already: of run ${undoes}`;
+  const hint = `idops undo ${runOf(run)} puts back what it changed; idops runs lists the runs`;
+  throw new ProblemsError([error('already-undone', message, [], hint)]);
 }
 
 /** What undoing a run would come to, as far as its journal tells; undefined where there is none to be read. */

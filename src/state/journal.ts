@@ -30,6 +30,10 @@ const runLine = z
     tool_version: z.string().meta({ description: 'the version of idops', examples: ['0.1.0'] }),
     at,
     command: z.enum(['apply', 'undo', 'regenerate-did']).describe('what was run'),
+    undoes: z
+      .string()
+      .optional()
+      .meta({ description: 'the run that an undo puts back', examples: [RUN] }),
     user: z.string().meta({ description: 'who ran it, as the system names them', examples: ['ada'] }),
     ...processMark,
     state: z

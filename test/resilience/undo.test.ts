@@ -5,7 +5,9 @@ import { describe, expect, it, vi } from 'vitest';
 import type { SandboxSeed } from '../../src/sandbox/index.js';
 import { type Doc, ids, type Site, site, todo } from '../boruta/site.js';
 import { afterwards } from '../cleanups.js';
-import { project } from '../e2e/running.js';
+import { gate } from '../e2e/gate.js';
+import { signal } from '../e2e/in-process.js';
+import { journals, project } from '../e2e/running.js';
 import { often } from '../often.js';
 
 const profiles = ['documented', 'boruta'] as const;
@@ -278,7 +280,12 @@ describe('undo on the command line', () => {
     const label = (id: string) => at.sandbox.data.organizations.find((one) => one.id === id)?.label;
     expect((await at.idops('undo --last --yes')).code).toBe(0);
     expect([label(ids.acme), label(ids.globex)]).toEqual(['First', 'Other']);
-    expect((await at.idops('undo --last --yes')).code).toBe(0);
+    const sent = at.writes().length;
+    const again = await at.idops('undo --last --yes');
+    expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('error[already-undone]') });
+    const [, undo = ''] = /idops undo (\S+) puts back/.exec(again.stderr) ?? [];
+    expect(at.writes()).toHaveLength(sent);
+    expect((await at.idops(`undo ${undo} --yes`)).code).toBe(0);
     expect(label(ids.acme)).toBe('Second');
     for (const args of ['undo --yes', 'undo --last 2026 --yes']) {
       expect(await at.idops(args)).toMatchObject({
@@ -286,6 +293,45 @@ describe('undo on the command line', () => {
         stderr: expect.stringContaining('error[wrong-option]: say either which run or --last'),
       });
     }
+  });
+
+  it.each(['interrupted', 'killed'])('that was %s is finished by --last', async (how) => {
+    const { came, open, intercept } = gate();
+    let holds = false;
+    const at = await project(
+      {},
+      { intercept: ({ method }) => (holds && method === 'PATCH' ? intercept() : undefined) },
+    );
+    const labelled = (label: string) => {
+      const names = ['acme', 'globex', 'initech'];
+      return names.map((name) => `kind: Organization\nname: ${name}\nlabel: ${label}\n`).join('---\n');
+    };
+    for (const name of ['globex', 'initech'])
+      if (at.sandbox.data.organizations.every((one) => one.name !== name))
+        at.sandbox.data.organizations.push({ id: name, name, label: null });
+    const labels = () => at.sandbox.data.organizations.map(({ label }) => label);
+    const before = labels();
+    await at.write({ 'manifests/all.yaml': labelled('New') });
+    expect((await at.idops(apply)).code).toBe(0);
+    const after = labels();
+    holds = true;
+    const undoing = at.idops('undo --last --yes --concurrency 1');
+    await came;
+    signal('SIGINT');
+    holds = false;
+    open();
+    expect((await undoing).code).toBe(130);
+    expect(labels()).not.toEqual(after);
+    expect(labels()).not.toEqual(before);
+    if (how === 'killed') {
+      const path = journals(await at.files()).at(-1) ?? '';
+      const text = await at.read(path);
+      await at.write({ [path]: text.replace(/\{"type":"end".*\n$/, '') });
+    }
+    expect((await at.idops('undo --last --yes')).code).toBe(0);
+    expect(labels()).toEqual(before);
+    expect((await at.idops('undo --last --yes')).stderr).toContain('error[already-undone]');
+    expect(labels()).toEqual(before);
   });
 
   const damages: readonly [string, (text: string) => string | null][] = [
