@@ -108,16 +108,12 @@ function meant(names: readonly string[], name: string): string {
   const first = found.find((level) => level.length > 0) ?? [];
   const [only] = first;
   if (only !== undefined && first.length === 1) return only;
-  const what = first.some((one) => partOfRun(one) !== undefined) ? 'parts of runs' : 'runs';
   const why =
     first.length > 1
-      ? `${first.length} ${what} begin with "${name}": ${first.slice(0, NAMED).join(', ')}${first.length > NAMED ? ` and ${first.length - NAMED} more` : ''}`
+      ? `${first.length} runs begin with "${name}": ${first.join(', ')}`
       : `there is no run "${name}"`;
   throw new ProblemsError([error('no-such-run', why, [], 'idops runs lists them')]);
 }
-
-/** How many of several that may be meant are named. */
-const NAMED = 5;
 
 /** Journals as one, under the name of what they are of. */
 function asOne({ name, contents }: Found): JournalContent {
