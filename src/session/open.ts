@@ -7,7 +7,7 @@ import { noProgress, withoutHarm } from '../base/progress.js';
 import { createRedactor } from '../base/redact.js';
 import { partCalled, runOf } from '../base/shard.js';
 import { version } from '../base/version.js';
-import { ApprovedPlan } from '../plan/approve.js';
+import { isApproved } from '../plan/approve.js';
 import type { Plan } from '../plan/plan.js';
 import type { Project } from '../project/index.js';
 import { Hasher } from '../state/secrets.js';
@@ -153,7 +153,7 @@ async function open(
   };
   const apply: WritingSession['apply'] = (approved) =>
     life.applies(async () => {
-      if (!ApprovedPlan.is(approved))
+      if (!isApproved(approved))
         throw new TypeError('this plan was not approved: approve(plan, limits) does it');
       const made = planner.find(approved.plan);
       if (made === undefined) {
