@@ -20,40 +20,6 @@ import { document, identifier, UUID } from './schema.js';
 import { firstText } from './texts.js';
 import type { ProfileTraits } from './traits.js';
 
-/** What the server answers with a client beside its id; no operation takes any of it. */
-const onlyAnswered = [
-  'public_client_id',
-  'check_public_client_id',
-  'name',
-  'secret',
-  'confidential',
-  'redirect_uris',
-  'public_refresh_token',
-  'public_revoke',
-  'authorize_scope',
-  'enforce_dpop',
-  'enforce_tx_code',
-  'access_token_ttl',
-  'authorization_code_ttl',
-  'authorization_request_ttl',
-  'refresh_token_ttl',
-  'id_token_ttl',
-  'pkce',
-  'public_key',
-  'key_pair_type',
-  'signatures_adapter',
-  'did',
-  'identity_provider',
-  'authorized_scopes',
-  'supported_grant_types',
-  'id_token_signature_alg',
-  'userinfo_signed_response_alg',
-  'token_endpoint_jwt_auth_alg',
-  'token_endpoint_auth_methods',
-  'jwt_public_key',
-  'response_mode',
-];
-
 const traits: ProfileTraits = {
   documented: {},
   boruta: {
@@ -112,7 +78,6 @@ export const client: Kind = {
       }),
     );
   },
-  onlyAnswered: new Set(onlyAnswered),
   discovery: { options: { client: 'id' }, find },
   decide,
   regeneration: {
