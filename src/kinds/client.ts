@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { optional } from '../base/members.js';
 import { once } from '../base/once.js';
 import { settle, settleEach } from '../base/settle.js';
 import { compareText, type Fields, type Value } from '../base/values.js';
@@ -34,15 +35,11 @@ const traits: ProfileTraits = {
 const schema = once(() =>
   document('Client', "A client's DID. Nothing else of a client can be changed by the API.", {
     id: identifier().meta({ description: 'The id of the client.', examples: [UUID] }),
-    did_generation: z
-      .int()
-      .min(0, 'must be 0 or more')
-      .optional()
-      .meta({
-        description:
-          'Greater than recorded: the DID is regenerated, once, whatever the distance. Where nothing is recorded, the number is taken as the present one and nothing is sent.',
-        examples: [1],
-      }),
+    did_generation: optional(
+      z.int().min(0, 'must be 0 or more'),
+      'Greater than recorded: the DID is regenerated, once, whatever the distance. Where nothing is recorded, the number is taken as the present one and nothing is sent.',
+      1,
+    ),
   }),
 );
 
