@@ -12,7 +12,7 @@ import { operationPath, operations } from '../server/operations.js';
 import type { StateBackend } from '../state/backend.js';
 import { JOURNAL_FORMAT, type Journal, type RunLine, type SendingLine } from '../state/journal.js';
 import { cureOf } from '../state/refused.js';
-import { conceal, type Hasher, type StoredFields, storeFields } from '../state/secrets.js';
+import { conceal, type Hasher, storeFields } from '../state/secrets.js';
 import { withSlowHashes } from '../state/slow-hash.js';
 import type { State } from '../state/state.js';
 import type { Recorder } from './attempt.js';
@@ -79,15 +79,14 @@ export async function applyPlan({ plan, asked }: ApprovedPlan, options: ApplyOpt
   const held = new Held(options.confirm);
   const recorder = journalRecorder(journal, held, options, async (change, outcome, at) => {
     const readable = kindOf(change.kind).readable(options.profile);
-    const became = { ...outcome, after: outcome.after };
     const asked = { ...change, ...change.apply };
     const context = { run: name, at, hasher: options.hasher, readable };
     // Tried with a copy first, so that recording it finds all hashes made and happens at once.
     const { [asked.key]: known } = resources;
     await withSlowHashes(() =>
-      recordInto(known === undefined ? {} : { [asked.key]: known }, asked, became, context),
+      recordInto(known === undefined ? {} : { [asked.key]: known }, asked, outcome, context),
     );
-    recordInto(resources, asked, became, context);
+    recordInto(resources, asked, outcome, context);
   });
   const executing = execute(plan, { ...options, notBefore: asked, recorder });
   const { results, fatal } = await executing.catch(async (failure: unknown) => {
@@ -249,9 +248,9 @@ function journalRecorder(
       const { key, identity, expected, before, existed, managed, generation, recordedGeneration } =
         change.apply;
       const held = await withSlowHashes(() => ({
-        before: stored(concealAll(before, expected), hasher),
-        body: request?.body === undefined ? null : stored(request.body, hasher),
-        expected: stored(expected, hasher),
+        before: storeFields(concealAll(before, expected), hasher),
+        body: request?.body === undefined ? null : storeFields(request.body, hasher),
+        expected: storeFields(expected, hasher),
       }));
       sequence += 1;
       sequences.set(change, sequence);
@@ -293,7 +292,9 @@ function journalRecorder(
     async settled(change, outcome) {
       const at = now().toISOString();
       const after = await withSlowHashes(() =>
-        outcome.after === undefined ? null : stored(concealAll(outcome.after, change.apply.expected), hasher),
+        outcome.after === undefined
+          ? null
+          : storeFields(concealAll(outcome.after, change.apply.expected), hasher),
       );
       await record(change, outcome, at);
       await journal.write({
@@ -314,13 +315,6 @@ function journalRecorder(
       });
     },
   };
-}
-
-function stored(
-  fields: Fields,
-  hasher: Hasher,
-): { fields: StoredFields['fields']; hashes: StoredFields['hashes'] } {
-  return storeFields(fields, hasher);
 }
 
 function concealAll(fields: Fields, asked: Fields): Fields {

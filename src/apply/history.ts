@@ -9,10 +9,10 @@ import type { Change, FieldChange } from '../plan/plan.js';
 import { type Profile, profiles } from '../server/profiles.js';
 import type { RunStore } from '../state/backend.js';
 import type { JournalContent, RunLine } from '../state/journal.js';
-import { Hasher } from '../state/secrets.js';
+import { Hasher, restoreFields } from '../state/secrets.js';
 import { eachWithSlowHashes } from '../state/slow-hash.js';
 import type { State } from '../state/state.js';
-import { type Entry, entriesOf, fieldsOf } from './entries.js';
+import { type Entry, entriesOf } from './entries.js';
 import { together } from './parts.js';
 import type { ChangeResult } from './result.js';
 import { knowsOf, withoutFirstLine } from './resume.js';
@@ -224,7 +224,7 @@ function fieldChanges(
   profile: Profile | undefined,
 ): readonly FieldChange[] {
   const kind = kindOf(sending.kind);
-  const before = fieldsOf(sending.before, hasher);
+  const before = restoreFields(sending.before, hasher);
   if (sending.action === 'delete') {
     return profile === undefined
       ? []
@@ -232,7 +232,7 @@ function fieldChanges(
   }
   const made =
     sending.action === 'regenerate'
-      ? madeAnew(kind, before, answered?.after == null ? {} : fieldsOf(answered.after, hasher))
+      ? madeAnew(kind, before, answered?.after == null ? {} : restoreFields(answered.after, hasher))
       : [];
   if (sending.generation !== undefined) {
     return [
@@ -247,7 +247,7 @@ function fieldChanges(
     ];
   }
   if (sending.action === 'regenerate') return made;
-  return Object.entries(fieldsOf(sending.expected, hasher))
+  return Object.entries(restoreFields(sending.expected, hasher))
     .flatMap(([name, wanted]) =>
       contrast(
         kind.fields[name] ?? value,
