@@ -28,10 +28,8 @@ export interface ApplyOptions extends Omit<ExecuteOptions, 'recorder' | 'notBefo
   readonly state: State;
   /** The part of the objects that the plan is about; all of them where it isn't given. */
   readonly shard?: Shard | undefined;
-  /** What tells the run that its shards do together from others; left out where nothing does. */
+  /** What tells the run that its shards do together from others; left out where each does one of its own. */
   readonly sharedRun?: string | undefined;
-  /** The same where nothing tells that: what all of them declare. */
-  readonly declaring?: () => string;
   readonly hasher: Hasher;
   /** Throws where the right to write is lost. */
   readonly confirm: () => Promise<void>;
@@ -111,8 +109,7 @@ export async function applyPlan({ plan, asked }: ApprovedPlan, options: ApplyOpt
     };
   }
   try {
-    const whole = fatal === undefined;
-    state = await keeping.end(begun, resources, { whole, cut: signal.aborted });
+    state = await keeping.end(begun, resources, fatal === undefined);
     if (fatal === undefined)
       await journal.write({ type: 'end', at: now().toISOString(), interrupted: signal.aborted });
   } catch (failure) {

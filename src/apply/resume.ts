@@ -200,7 +200,7 @@ export async function resumeRun(
   };
   const { resources, findings, additions } = await withSlowHashes(takeIn);
   return {
-    state: withSettled({ ...state, resources, serial: before.serial + 1 }, run.run, !content.ended),
+    state: withSettled({ ...state, resources, serial: before.serial + 1 }, run.run),
     run: run.run,
     findings,
     settled: entries.length - findings.length,

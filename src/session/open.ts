@@ -13,7 +13,6 @@ import type { Project } from '../project/index.js';
 import { Hasher } from '../state/secrets.js';
 import { workingBackendOf } from './backend.js';
 import { DEFAULT_TIMEOUT, openConnection } from './connection.js';
-import { declaredHash } from './declared-hash.js';
 import { settleState } from './hold.js';
 import { leftBehind } from './left-behind.js';
 import { Life } from './life.js';
@@ -173,7 +172,6 @@ async function open(
         state: planner.state,
         shard,
         sharedRun: options.sharedRun,
-        declaring: () => declaredHash(declared),
         hasher: new Hasher(planner.state, redactor.holds),
         command: made.command,
         now: () => new Date(),
