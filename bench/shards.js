@@ -3,11 +3,12 @@ import { spawn } from 'node:child_process';
 import { resolve } from 'node:path';
 
 const [count] = process.argv.slice(2).map(Number);
+const env = { ...process.env, IDOPS_SHARD_RUN: String(process.pid) };
 const cli = resolve(import.meta.dirname, '../dist/cli/main.js');
 const codes = await Promise.all(
   Array.from({ length: count }, (_, index) => {
     const args = [cli, 'apply', '--yes', '--shard', `${index + 1}/${count}`];
-    const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'] });
+    const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'ignore', 'inherit'] });
     return new Promise((done) => child.once('close', (code) => done(code ?? 1)));
   }),
 );

@@ -93,7 +93,12 @@ async function simulate() {
   const server = await serve(folder, { seed, profile: 'boruta' });
   try {
     await database.empty();
-    const env = { IDOPS_BASE_URL: server.url, IDOPS_TOKEN: server.token, IDOPS_STATE_URL: database.url };
+    const env = {
+      IDOPS_BASE_URL: server.url,
+      IDOPS_TOKEN: server.token,
+      IDOPS_STATE_URL: database.url,
+      IDOPS_SHARD_RUN: 'simulation',
+    };
     const apply = (index) =>
       idops(['apply', '--yes', '--quiet', '--shard', `${index}/${shards}`, '--format', 'json'], env);
     // Half of its part is done when it is killed, and it can't end before, however busy the machine is.

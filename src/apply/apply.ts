@@ -12,7 +12,7 @@ import { operationPath, operations } from '../server/operations.js';
 import type { StateBackend } from '../state/backend.js';
 import { JOURNAL_FORMAT, type Journal, type RunLine, type SendingLine } from '../state/journal.js';
 import { cureOf } from '../state/refused.js';
-import { conceal, type Hasher, type StoredFields, storeFields } from '../state/secrets.js';
+import { conceal, type Hasher, storeFields } from '../state/secrets.js';
 import { withSlowHashes } from '../state/slow-hash.js';
 import type { State } from '../state/state.js';
 import type { Recorder } from './attempt.js';
@@ -28,10 +28,8 @@ export interface ApplyOptions extends Omit<ExecuteOptions, 'recorder' | 'notBefo
   readonly state: State;
   /** The part of the objects that the plan is about; all of them where it isn't given. */
   readonly shard?: Shard | undefined;
-  /** What tells the run that its shards do together from others; left out where nothing does. */
+  /** What tells the run that its shards do together from others; left out where each does one of its own. */
   readonly sharedRun?: string | undefined;
-  /** The same where nothing tells that: what all of them declare. */
-  readonly declaring?: () => string;
   readonly hasher: Hasher;
   /** Throws where the right to write is lost. */
   readonly confirm: () => Promise<void>;
@@ -79,15 +77,14 @@ export async function applyPlan({ plan, asked }: ApprovedPlan, options: ApplyOpt
   const held = new Held(options.confirm);
   const recorder = journalRecorder(journal, held, options, async (change, outcome, at) => {
     const readable = kindOf(change.kind).readable(options.profile);
-    const became = { ...outcome, after: outcome.after };
     const asked = { ...change, ...change.apply };
     const context = { run: name, at, hasher: options.hasher, readable };
     // Tried with a copy first, so that recording it finds all hashes made and happens at once.
     const { [asked.key]: known } = resources;
     await withSlowHashes(() =>
-      recordInto(known === undefined ? {} : { [asked.key]: known }, asked, became, context),
+      recordInto(known === undefined ? {} : { [asked.key]: known }, asked, outcome, context),
     );
-    recordInto(resources, asked, became, context);
+    recordInto(resources, asked, outcome, context);
   });
   const executing = execute(plan, { ...options, notBefore: asked, recorder });
   const { results, fatal } = await executing.catch(async (failure: unknown) => {
@@ -112,8 +109,7 @@ export async function applyPlan({ plan, asked }: ApprovedPlan, options: ApplyOpt
     };
   }
   try {
-    const whole = fatal === undefined;
-    state = await keeping.end(begun, resources, { whole, cut: signal.aborted });
+    state = await keeping.end(begun, resources, fatal === undefined);
     if (fatal === undefined)
       await journal.write({ type: 'end', at: now().toISOString(), interrupted: signal.aborted });
   } catch (failure) {
@@ -250,9 +246,9 @@ function journalRecorder(
       const { key, identity, expected, before, existed, managed, generation, recordedGeneration } =
         change.apply;
       const held = await withSlowHashes(() => ({
-        before: stored(concealAll(before, expected), hasher),
-        body: request?.body === undefined ? null : stored(request.body, hasher),
-        expected: stored(expected, hasher),
+        before: storeFields(concealAll(before, expected), hasher),
+        body: request?.body === undefined ? null : storeFields(request.body, hasher),
+        expected: storeFields(expected, hasher),
       }));
       sequence += 1;
       sequences.set(change, sequence);
@@ -294,7 +290,9 @@ function journalRecorder(
     async settled(change, outcome) {
       const at = now().toISOString();
       const after = await withSlowHashes(() =>
-        outcome.after === undefined ? null : stored(concealAll(outcome.after, change.apply.expected), hasher),
+        outcome.after === undefined
+          ? null
+          : storeFields(concealAll(outcome.after, change.apply.expected), hasher),
       );
       await record(change, outcome, at);
       await journal.write({
@@ -315,13 +313,6 @@ function journalRecorder(
       });
     },
   };
-}
-
-function stored(
-  fields: Fields,
-  hasher: Hasher,
-): { fields: StoredFields['fields']; hashes: StoredFields['hashes'] } {
-  return storeFields(fields, hasher);
 }
 
 function concealAll(fields: Fields, asked: Fields): Fields {

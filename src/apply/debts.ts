@@ -1,9 +1,9 @@
 import { kindOf } from '../kinds/index.js';
 import { type Owed, seenLoss } from '../kinds/loss.js';
 import type { JournalContent } from '../state/journal.js';
-import { Hasher } from '../state/secrets.js';
+import { Hasher, restoreFields } from '../state/secrets.js';
 import type { ResourceRecord, State } from '../state/state.js';
-import { type Entry, entriesOf, fieldsOf } from './entries.js';
+import { type Entry, entriesOf } from './entries.js';
 import { othersOf, type StateHome } from './owner.js';
 import { storeOwed } from './record.js';
 
@@ -45,10 +45,10 @@ async function ownRuns(state: State, home: StateHome): Promise<JournalContent[]>
 function debtOf({ sending, answered }: Entry, run: string, hasher: Hasher): Owed | undefined | 'as before' {
   const kind = kindOf(sending.kind);
   if (sending.action !== 'update' || kind.lost === undefined || answered === undefined) return 'as before';
-  const before = fieldsOf(sending.before, hasher);
-  const asked = fieldsOf(sending.expected, hasher);
+  const before = restoreFields(sending.before, hasher);
+  const asked = restoreFields(sending.expected, hasher);
   if (answered.after === null) return answered.ambiguous ? { run, before, asked } : 'as before';
-  const now = fieldsOf(answered.after, hasher);
+  const now = restoreFields(answered.after, hasher);
   const lost = kind.lost({ before, asked, now });
   return Object.keys(lost).length === 0 ? undefined : seenLoss(run, lost, now);
 }

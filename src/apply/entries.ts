@@ -1,6 +1,4 @@
-import type { Fields } from '../base/values.js';
 import type { AnsweredLine, JournalContent, SendingLine } from '../state/journal.js';
-import { type Hasher, restoreFields } from '../state/secrets.js';
 
 /** One change of a run, as its journal tells it. */
 export interface Entry {
@@ -36,9 +34,4 @@ export function entriesOf({ lines }: JournalContent): Entry[] {
       open: answer === undefined,
     };
   });
-}
-
-/** Fields of a journal, their secrets as things that can be compared. */
-export function fieldsOf(stored: SendingLine['before'], hasher: Hasher): Fields {
-  return restoreFields(stored, hasher);
 }

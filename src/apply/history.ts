@@ -9,10 +9,10 @@ import type { Change, FieldChange } from '../plan/plan.js';
 import { type Profile, profiles } from '../server/profiles.js';
 import type { RunStore } from '../state/backend.js';
 import type { JournalContent, RunLine } from '../state/journal.js';
-import { Hasher } from '../state/secrets.js';
+import { Hasher, restoreFields } from '../state/secrets.js';
 import { eachWithSlowHashes } from '../state/slow-hash.js';
 import type { State } from '../state/state.js';
-import { type Entry, entriesOf, fieldsOf } from './entries.js';
+import { type Entry, entriesOf } from './entries.js';
 import { together } from './parts.js';
 import type { ChangeResult } from './result.js';
 import { knowsOf, withoutFirstLine } from './resume.js';
@@ -108,16 +108,12 @@ function meant(names: readonly string[], name: string): string {
   const first = found.find((level) => level.length > 0) ?? [];
   const [only] = first;
   if (only !== undefined && first.length === 1) return only;
-  const what = first.some((one) => partOfRun(one) !== undefined) ? 'parts of runs' : 'runs';
   const why =
     first.length > 1
-      ? `${first.length} ${what} begin with "${name}": ${first.slice(0, NAMED).join(', ')}${first.length > NAMED ? ` and ${first.length - NAMED} more` : ''}`
+      ? `${first.length} runs begin with "${name}": ${first.join(', ')}`
       : `there is no run "${name}"`;
   throw new ProblemsError([error('no-such-run', why, [], 'idops runs lists them')]);
 }
-
-/** How many of several that may be meant are named. */
-const NAMED = 5;
 
 /** Journals as one, under the name of what they are of. */
 function asOne({ name, contents }: Found): JournalContent {
@@ -228,7 +224,7 @@ function fieldChanges(
   profile: Profile | undefined,
 ): readonly FieldChange[] {
   const kind = kindOf(sending.kind);
-  const before = fieldsOf(sending.before, hasher);
+  const before = restoreFields(sending.before, hasher);
   if (sending.action === 'delete') {
     return profile === undefined
       ? []
@@ -236,7 +232,7 @@ function fieldChanges(
   }
   const made =
     sending.action === 'regenerate'
-      ? madeAnew(kind, before, answered?.after == null ? {} : fieldsOf(answered.after, hasher))
+      ? madeAnew(kind, before, answered?.after == null ? {} : restoreFields(answered.after, hasher))
       : [];
   if (sending.generation !== undefined) {
     return [
@@ -251,7 +247,7 @@ function fieldChanges(
     ];
   }
   if (sending.action === 'regenerate') return made;
-  return Object.entries(fieldsOf(sending.expected, hasher))
+  return Object.entries(restoreFields(sending.expected, hasher))
     .flatMap(([name, wanted]) =>
       contrast(
         kind.fields[name] ?? value,

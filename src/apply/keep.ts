@@ -1,8 +1,8 @@
-import { partName, runOf, type Shard } from '../base/shard.js';
+import { partName, type Shard } from '../base/shard.js';
 import type { StateBackend } from '../state/backend.js';
 import { changedRecords, joined, partOf, sameState, withPart } from '../state/shards.js';
 import type { State, StateHead } from '../state/state.js';
-import { attemptsOf, momentOf, nextRun } from './run-names.js';
+import { attemptsOf, nextRun } from './run-names.js';
 
 /** What a run keeps of what it does, beside its journal. */
 export interface Keeping {
@@ -10,12 +10,8 @@ export interface Keeping {
   begin(resources: State['resources']): Promise<Begun>;
   /** Keeps records without a run: nothing was to be sent. */
   keep(resources: State['resources']): Promise<State>;
-  /** Keeps what a run did; `whole` says that all of its journal is in here, and `cut` that it was ended before it had done everything. */
-  end(
-    begun: Begun,
-    resources: State['resources'],
-    how: { readonly whole: boolean; readonly cut: boolean },
-  ): Promise<State>;
+  /** Keeps what a run did; `whole` says that all of its journal is in here. */
+  end(begun: Begun, resources: State['resources'], whole: boolean): Promise<State>;
 }
 
 /** A run that was begun. */
@@ -34,10 +30,8 @@ export interface KeepOptions {
   readonly now: () => Date;
   /** The part of the objects that the run is about; all of them where it isn't given. */
   readonly shard?: Shard | undefined;
-  /** What tells the run that its shards do together from others; left out where nothing does. */
+  /** What tells the run that its shards do together from others; left out where each does one of its own. */
   readonly sharedRun?: string | undefined;
-  /** The same where nothing tells that: what all of them declare; worked out where it is needed. */
-  readonly declaring?: (() => string) | undefined;
 }
 
 /** How a run keeps a state: all of it, or what its shard changes of it. */
@@ -60,7 +54,7 @@ function ofWhole({ backend, state: before, now }: KeepOptions): Keeping {
       return { run, journal: run, state: await saved(resources, run) };
     },
     keep: (resources) => saved(resources),
-    async end({ run, state }, resources, { whole }) {
+    async end({ run, state }, resources, whole) {
       const { open_run, ...rest } = state;
       const ended = { ...rest, resources, ...(whole ? { last_run: run } : { open_run: run }) };
       await backend.save(ended);
@@ -69,7 +63,7 @@ function ofWhole({ backend, state: before, now }: KeepOptions): Keeping {
   };
 }
 
-function ofShard({ backend, state: before, now, sharedRun, declaring }: KeepOptions, own: Shard): Keeping {
+function ofShard({ backend, state: before, now, sharedRun: key }: KeepOptions, own: Shard): Keeping {
   const merged = async (
     resources: State['resources'],
     change: (head: StateHead) => StateHead,
@@ -84,11 +78,9 @@ function ofShard({ backend, state: before, now, sharedRun, declaring }: KeepOpti
     async begin(resources) {
       // Which journals there are decides which time it is: without that nothing is begun.
       const names = await backend.runs.list();
-      const key = sharedRun ?? declaring?.();
-      const isSure = sharedRun !== undefined;
       let taken = { run: '', journal: '' };
       const state = await merged(resources, (head) => {
-        taken = takePart(head, own, { key, isSure, names, now: now() });
+        taken = takePart(head, own, key, names, now());
         const shards = { ...split(head), run: taken.run, ...(key === undefined ? {} : { key }) };
         if (key === undefined) delete shards.key;
         return withPart({ ...head, shards }, own, { ...partOf(head, own), open_run: taken.journal });
@@ -96,10 +88,8 @@ function ofShard({ backend, state: before, now, sharedRun, declaring }: KeepOpti
       return { ...taken, state };
     },
     keep: (resources) => merged(resources, (head) => head),
-    end: ({ journal }, resources, { whole, cut }) =>
-      merged(resources, (head) =>
-        whole ? withPart(head, own, { last_run: journal, ...(cut ? { cut: true } : {}) }) : head,
-      ),
+    end: ({ journal }, resources, whole) =>
+      merged(resources, (head) => (whole ? withPart(head, own, { last_run: journal }) : head)),
   };
 }
 
@@ -114,39 +104,19 @@ async function namesIn({ runs }: Pick<StateBackend, 'runs'>): Promise<readonly s
   return await runs.list().catch(() => []);
 }
 
-/** Milliseconds for which a run that nothing else tells from others is joined by shards that haven't done their part of it. */
-const JOINED_FOR = 10 * 60_000;
-/** The same where some shard of it has not ended; that may be one that nobody begins again. */
-const UNDER_WAY_FOR = 24 * 60 * 60_000;
-
-/** The run that a shard takes part in: the one that the others do just now, or a new one; a shard that was cut off goes on with its own. */
+/** The run that a shard takes part in: the one that says the same of itself, or a new one. */
 function takePart(
   head: StateHead,
   own: Shard,
-  {
-    key,
-    isSure,
-    names,
-    now,
-  }: {
-    readonly key: string | undefined;
-    /** Whether no other run has it. */
-    readonly isSure: boolean;
-    readonly names: readonly string[];
-    readonly now: Date;
-  },
+  key: string | undefined,
+  names: readonly string[],
+  now: Date,
 ): { readonly run: string; readonly journal: string } {
   const { run: current, key: currentKey, parts } = split(head);
-  if (current !== undefined && currentKey === key) {
+  if (current !== undefined && key !== undefined && currentKey === key) {
     const { last_run = '', open_run = '' } = partOf(head, own);
     const attempts = attemptsOf([...names, last_run, open_run], current, own);
-    const age = now.getTime() - momentOf(current);
-    const isUnderWay = Object.values(parts).some(({ open_run }) => runOf(open_run ?? '') === current);
-    const isOpen =
-      attempts === 0 ? age < (isUnderWay ? UNDER_WAY_FOR : JOINED_FOR) : partOf(head, own).cut === true;
-    if ((isSure || isOpen) && attempts < 99) {
-      return { run: current, journal: partName(current, own, attempts + 1) };
-    }
+    if (attempts < 99) return { run: current, journal: partName(current, own, attempts + 1) };
   }
   const lasts = Object.values(parts).map(({ last_run }) => last_run);
   const run = nextRun([...names, head.last_run, current, ...lasts], now);

@@ -1,7 +1,5 @@
-import { nearest } from '../base/nearest.js';
+import { meantBy } from '../base/meant.js';
 import { error, ProblemsError } from '../base/problems.js';
-import { identifierKey, isUuid, objectKey } from '../base/values.js';
-import { isKindName } from '../kinds/index.js';
 import type { RunLine } from '../state/journal.js';
 import type { PastChange, PastRun } from './history.js';
 
@@ -11,9 +9,6 @@ export interface PastOfObject {
   readonly change: PastChange;
 }
 
-/** More letters than this aren't a slip in an id, which is another one then. */
-const SLIP = 1;
-
 /**
  * What runs did to what goes by an address, whatever it was called then; oldest first. Without a kind an id or a name
  * finds it, behind a kind its name does: of an email template its backend's, for all of them or with the type behind it. Throws a
@@ -21,21 +16,13 @@ const SLIP = 1;
  */
 export function historyOf(runs: readonly PastRun[], address: string): PastOfObject[] {
   const all = runs.flatMap(({ run, changes }) => changes.map((change) => ({ run, change })));
-  // The plainest meaning that fits counts: an address, then an id, then a name.
-  for (const namesIn of [addresses, ids, names]) {
-    const wanted = new Set([address, objectKey(address), identifierKey(address)]);
-    const keys = new Set(
-      all
-        .filter(({ change }) => namesIn(change).some((name) => wanted.has(name)))
-        .map(({ change }) => change.key),
-    );
-    if (keys.size > 0) return all.filter(({ change }) => keys.has(change.key));
-  }
-  const meant = suggestion(all, address);
+  const changes = all.map(({ change }) => change);
+  const keys = new Set(meantBy(changes, address, [addresses, ids, names]).map(({ key }) => key));
+  if (keys.size > 0) return all.filter(({ change }) => keys.has(change.key));
   throw new ProblemsError([
     error(
       'no-such-address',
-      `no run of this state wrote ${address}${meant === undefined ? '' : `, did you mean ${meant}?`}`,
+      `no run of this state wrote ${address}`,
       [],
       'an address is KIND/ID, such as User/9b1d…, as plans and idops runs show write it; an id or a name alone finds it too; idops runs lists the runs',
     ),
@@ -61,19 +48,4 @@ function names({ change: { kind, label, address }, key, called }: PastChange): s
       name === undefined ? [] : rest.length === 0 ? [name] : [name, [name, ...rest].join('/')],
     )
     .flatMap((name) => [name, `${kind}/${name}`]);
-}
-
-/** The address of what was most likely meant; ids and names of another kind than the one that is given aren't. */
-function suggestion(all: readonly PastOfObject[], address: string): string | undefined {
-  const [kind = '', ...rest] = address.split('/');
-  const ofKind = isKindName(kind) ? all.filter(({ change }) => change.change.kind === kind) : all;
-  const named = ofKind.flatMap(({ change }) =>
-    [...names(change), ...ids(change)].map((name) => [name, change.change.address] as const),
-  );
-  // An address means itself, whatever else goes by it.
-  const addressed = ofKind.flatMap(({ change }) => addresses(change).map((name) => [name, name] as const));
-  const meant = new Map([...named, ...addressed]);
-  const isId = isUuid(address) || (isKindName(kind) && isUuid(rest[0] ?? ''));
-  const found = nearest(address, meant.keys(), isId ? SLIP : undefined);
-  return found === undefined ? undefined : meant.get(found);
 }

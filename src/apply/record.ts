@@ -54,15 +54,9 @@ export interface RecordContext {
   readonly readable: boolean;
 }
 
-/** The state after an outcome; what was asked and refused leaves it as it is. */
-export function recordOutcome(state: State, asked: Asked, became: Became, context: RecordContext): State {
-  const resources = { ...state.resources };
-  return recordInto(resources, asked, became, context) ? { ...state, resources } : state;
-}
-
 /**
- * The same for records that the caller holds alone: a copy of all for each of many outcomes would take its time.
- * Says whether anything was recorded.
+ * Records an outcome among records that the caller holds alone; what was asked and refused leaves them as they are. Says whether
+ * anything was recorded.
  */
 export function recordInto(
   resources: State['resources'],

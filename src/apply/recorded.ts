@@ -1,7 +1,7 @@
 import type { KindName } from '../base/kind-names.js';
-import { nearest } from '../base/nearest.js';
+import { meantBy } from '../base/meant.js';
 import { error, type Problem, ProblemsError } from '../base/problems.js';
-import { compareText, type Fields, identifierKey, isUuid, objectKey } from '../base/values.js';
+import { compareText, type Fields } from '../base/values.js';
 import { kindOf } from '../kinds/index.js';
 import { Hasher, restoreFields } from '../state/secrets.js';
 import type { ResourceRecord, State } from '../state/state.js';
@@ -73,26 +73,13 @@ export function findRecorded(state: State, names: readonly string[]): Recorded[]
   const problems: Problem[] = [];
   const found = new Map<string, Recorded>();
   for (const name of names) {
-    const meant = meantBy(all, name);
+    const meant = meantBy(all, name, [addressOf, idOf, calledOf]);
     const [only] = meant;
     if (only !== undefined && meant.length === 1) found.set(only.address, only);
-    else problems.push(notOne(all, name, meant));
+    else problems.push(notOne(name, meant));
   }
   if (problems.length > 0) throw new ProblemsError(problems);
   return [...found.values()];
-}
-
-/** More letters than this aren't a slip in an id, which is another one then. */
-const SLIP = 1;
-
-/** The plainest meaning that fits counts: an address, then an id, then a name. */
-function meantBy(all: readonly Recorded[], name: string): readonly Recorded[] {
-  const wanted = new Set([name, objectKey(name), identifierKey(name)]);
-  for (const namesOf of [addressOf, idOf, calledOf]) {
-    const found = all.filter((one) => namesOf(one).some((text) => wanted.has(text)));
-    if (found.length > 0) return found;
-  }
-  return [];
 }
 
 const addressOf = ({ address }: Recorded): string[] => [address];
@@ -100,27 +87,14 @@ const idOf = ({ address, kind }: Recorded): string[] => [address.slice(kind.leng
 const calledOf = ({ label, kind }: Recorded): string[] =>
   label === undefined ? [] : [label, `${kind}/${label}`];
 
-function notOne(all: readonly Recorded[], name: string, meant: readonly Recorded[]): Problem {
-  if (meant.length > 1) {
-    const addresses = meant.map(({ address }) => address).join(', ');
-    return error(
-      'no-such-address',
-      `${meant.length} records go by ${name}: ${addresses}`,
-      [],
-      'name one of them',
-    );
+function notOne(name: string, meant: readonly Recorded[]): Problem {
+  if (meant.length === 0) {
+    const why = `the state has no record of ${name === '' ? '""' : name}`;
+    return error('no-such-address', why, [], 'idops state show lists what it has');
   }
-  const near = nearest(
-    name,
-    all.flatMap((one) => [...addressOf(one), ...calledOf(one)]),
-    isUuid(name.slice(name.indexOf('/') + 1)) ? SLIP : undefined,
-  );
-  return error(
-    'no-such-address',
-    `the state has no record of ${name === '' ? '""' : name}${near === undefined ? '' : `, did you mean ${near}?`}`,
-    [],
-    'idops state show lists what it has',
-  );
+  const addresses = meant.map(({ address }) => address).join(', ');
+  const why = `${meant.length} records go by ${name}: ${addresses}`;
+  return error('no-such-address', why, [], 'name one of them');
 }
 
 /**

@@ -8,11 +8,11 @@ import type { Profile } from '../server/profiles.js';
 import type { Reader } from '../server/reader.js';
 import type { RunStore } from '../state/backend.js';
 import { type AnsweredLine, COPY_BACK, type JournalContent } from '../state/journal.js';
-import { Hasher, storeFields } from '../state/secrets.js';
+import { Hasher, restoreFields, storeFields } from '../state/secrets.js';
 import { heldBefore, isSplit, isToEnd, openRuns, partOf, withSettled } from '../state/shards.js';
 import { withSlowHashes } from '../state/slow-hash.js';
 import type { ResourceRecord, State } from '../state/state.js';
-import { type Entry, entriesOf, fieldsOf } from './entries.js';
+import { type Entry, entriesOf } from './entries.js';
 import { judge } from './outcome.js';
 import { belongs, othersOf, type StateHome } from './owner.js';
 import { type Pause, type ReadBack, readBack } from './read-back.js';
@@ -163,15 +163,15 @@ export async function resumeRun(
               ...answered,
               otherProfile: answered.other_profile,
               sentence: '',
-              after: answered.after === null ? undefined : fieldsOf(answered.after, journalHasher),
+              after: answered.after === null ? undefined : restoreFields(answered.after, journalHasher),
             };
       const at = answered?.at ?? options.now().toISOString();
-      const expected = keep(fieldsOf(sending.expected, journalHasher));
+      const expected = keep(restoreFields(sending.expected, journalHasher));
       recordInto(
         resources,
         {
           ...asked,
-          before: keep(fieldsOf(sending.before, journalHasher)),
+          before: keep(restoreFields(sending.before, journalHasher)),
           expected,
           ...(generation === undefined ? {} : { generation }),
         },
@@ -200,7 +200,7 @@ export async function resumeRun(
   };
   const { resources, findings, additions } = await withSlowHashes(takeIn);
   return {
-    state: withSettled({ ...state, resources, serial: before.serial + 1 }, run.run, !content.ended),
+    state: withSettled({ ...state, resources, serial: before.serial + 1 }, run.run),
     run: run.run,
     findings,
     settled: entries.length - findings.length,
@@ -260,8 +260,8 @@ function becameOf(
   const { action } = sending;
   const aim = {
     action,
-    before: fieldsOf(sending.before, hasher),
-    expected: fieldsOf(sending.expected, hasher),
+    before: restoreFields(sending.before, hasher),
+    expected: restoreFields(sending.expected, hasher),
   };
   const { verdict, unverified, sentence } = judge(kindOf(sending.kind), aim, live);
   if (verdict === 'unseen') {

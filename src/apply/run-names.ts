@@ -14,7 +14,7 @@ export function nextRun(known: readonly (string | undefined)[], now: Date): stri
 }
 
 /** The time in the name of a run, in milliseconds; 0 where it has none. */
-export function momentOf(run: string): number {
+function momentOf(run: string): number {
   const [, date = '', time = ''] = /^(\d{8}T)(\d{6})Z-/.exec(run) ?? [];
   const iso = `${date.replace(/(....)(..)(..)T/, '$1-$2-$3T')}${time.replace(/(..)(..)(..)/, '$1:$2:$3')}Z`;
   return Date.parse(iso) || 0;

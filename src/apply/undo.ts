@@ -6,8 +6,8 @@ import { asElements, contrast, type FieldType, markSecrets, value } from '../kin
 import { kindOf } from '../kinds/index.js';
 import type { Declared } from '../kinds/kind.js';
 import type { JournalContent } from '../state/journal.js';
-import { Hasher } from '../state/secrets.js';
-import { type Entry, entriesOf, fieldsOf } from './entries.js';
+import { Hasher, restoreFields } from '../state/secrets.js';
+import { type Entry, entriesOf } from './entries.js';
 
 /** Something that undoing leaves as it is, and why. */
 export interface Left {
@@ -81,9 +81,9 @@ function formerHolders(
     const { succession } = kindOf(sending.kind);
     if (succession === undefined || !wasDone(entry)) return [];
     const { field, holders } = succession;
-    const before = fieldsOf(sending.before, hasher);
+    const before = restoreFields(sending.before, hasher);
     const [id, ...others] = holders(before) ?? [];
-    const moved = fieldsOf(sending.expected, hasher)[field] === true && before[field] !== true;
+    const moved = restoreFields(sending.expected, hasher)[field] === true && before[field] !== true;
     const known = documents.some(({ kind, identity }) => kind === sending.kind && identity.id === id);
     if (!moved || id === undefined || others.length > 0 || known) return [];
     const source = `run ${content.run.run}`;
@@ -147,9 +147,9 @@ type LeftField = Omit<Left, 'address'>;
 
 function undoEntry({ sending, answered }: Entry, hasher: Hasher, source: string): Undone {
   const kind = kindOf(sending.kind);
-  const before = fieldsOf(sending.before, hasher);
-  const asked = fieldsOf(sending.expected, hasher);
-  const shown = answered?.after == null ? {} : fieldsOf(answered.after, hasher);
+  const before = restoreFields(sending.before, hasher);
+  const asked = restoreFields(sending.expected, hasher);
+  const shown = answered?.after == null ? {} : restoreFields(answered.after, hasher);
   const { deletion } = kind;
   if (deletion !== undefined && (sending.existed === false || deletion.isBuiltIn(before))) {
     if (sending.action === 'delete') return { document: undefined, after: {}, left: [] };

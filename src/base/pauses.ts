@@ -4,9 +4,6 @@ import { error, ProblemsError } from './problems.js';
 /** Milliseconds of work after which whatever waits has its turn. */
 const AFTER = 50;
 
-/** Work that can be paused between any two of its steps. */
-export type Steps<T> = Generator<void, T, void>;
-
 /** Long work that lets signals and answers through now and then, and goes no further once it is interrupted. */
 export class Pauses {
   readonly #signal: AbortSignal | undefined;
@@ -28,23 +25,6 @@ export class Pauses {
     await setImmediate();
     this.#since = performance.now();
     if (this.#signal?.aborted) throw interrupted('nothing more was read');
-  }
-
-  /** Does work to its end, with pauses where they are due; throws what `pause` does. */
-  async during<T>(steps: Steps<T>): Promise<T> {
-    for (;;) {
-      const step = steps.next();
-      if (step.done) return step.value;
-      if (this.due) await this.pause();
-    }
-  }
-}
-
-/** Does work to its end without a pause. */
-export function atOnce<T>(steps: Steps<T>): T {
-  for (;;) {
-    const step = steps.next();
-    if (step.done) return step.value;
   }
 }
 

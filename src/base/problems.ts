@@ -14,7 +14,7 @@ export interface Place {
   readonly column: number;
   /** How many characters to underline; 1 where only a point is known. */
   readonly length: number;
-  /** The whole source line, with secrets masked, where the file could be read. */
+  /** The whole source line, where the file could be read and nothing on the line may be a secret. */
   readonly text?: string;
 }
 

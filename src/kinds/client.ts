@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { optional } from '../base/members.js';
 import { once } from '../base/once.js';
 import { settle, settleEach } from '../base/settle.js';
 import { compareText, type Fields, type Value } from '../base/values.js';
@@ -20,40 +21,6 @@ import { document, identifier, UUID } from './schema.js';
 import { firstText } from './texts.js';
 import type { ProfileTraits } from './traits.js';
 
-/** What the server answers with a client beside its id; no operation takes any of it. */
-const onlyAnswered = [
-  'public_client_id',
-  'check_public_client_id',
-  'name',
-  'secret',
-  'confidential',
-  'redirect_uris',
-  'public_refresh_token',
-  'public_revoke',
-  'authorize_scope',
-  'enforce_dpop',
-  'enforce_tx_code',
-  'access_token_ttl',
-  'authorization_code_ttl',
-  'authorization_request_ttl',
-  'refresh_token_ttl',
-  'id_token_ttl',
-  'pkce',
-  'public_key',
-  'key_pair_type',
-  'signatures_adapter',
-  'did',
-  'identity_provider',
-  'authorized_scopes',
-  'supported_grant_types',
-  'id_token_signature_alg',
-  'userinfo_signed_response_alg',
-  'token_endpoint_jwt_auth_alg',
-  'token_endpoint_auth_methods',
-  'jwt_public_key',
-  'response_mode',
-];
-
 const traits: ProfileTraits = {
   documented: {},
   boruta: {
@@ -68,15 +35,11 @@ const traits: ProfileTraits = {
 const schema = once(() =>
   document('Client', "A client's DID. Nothing else of a client can be changed by the API.", {
     id: identifier().meta({ description: 'The id of the client.', examples: [UUID] }),
-    did_generation: z
-      .int()
-      .min(0, 'must be 0 or more')
-      .optional()
-      .meta({
-        description:
-          'Greater than recorded: the DID is regenerated, once, whatever the distance. Where nothing is recorded, the number is taken as the present one and nothing is sent.',
-        examples: [1],
-      }),
+    did_generation: optional(
+      z.int().min(0, 'must be 0 or more'),
+      'Greater than recorded: the DID is regenerated, once, whatever the distance. Where nothing is recorded, the number is taken as the present one and nothing is sent.',
+      1,
+    ),
   }),
 );
 
@@ -112,7 +75,6 @@ export const client: Kind = {
       }),
     );
   },
-  onlyAnswered: new Set(onlyAnswered),
   discovery: { options: { client: 'id' }, find },
   decide,
   regeneration: {

@@ -32,8 +32,8 @@ export declare abstract class Declared {
   /** Where a field stands, for warnings; the document's own place where it isn't known. */
   placeOf(...path: (string | number)[]): Place;
   /**
-   * Where a part of a field's text stands: in its own file or in the manifest. Where that can't be told, and without a
-   * part, its file as a whole, or the field's place in the manifest.
+   * Where a part of a field's text stands in its own file, which is its file as a whole without a part; the field's place in the
+   * manifest if it has no file.
    */
   placeWithin(field: string, part: Span | undefined): Place;
 }

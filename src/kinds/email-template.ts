@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { nullish, optional } from '../base/members.js';
 import { once } from '../base/once.js';
 import { error } from '../base/problems.js';
 import { settle, settleEach } from '../base/settle.js';
@@ -111,20 +112,9 @@ const schema = once(() =>
         description: 'What the email is for, as the server names it.',
         examples: knownTypes,
       }),
-      id: text()
-        .optional()
-        .meta({
-          description: 'The id that the server has for the template. Backend and type find it.',
-          examples: [UUID],
-        }),
-      txt_content: text()
-        .nullable()
-        .optional()
-        .meta({ description: 'The body in plain text.', examples: [{ file: 'emails/reset_password.txt' }] }),
-      html_content: text()
-        .nullable()
-        .optional()
-        .meta({ description: 'The body in HTML.', examples: [{ file: 'emails/reset_password.html' }] }),
+      id: optional(text(), 'The id that the server has for the template. Backend and type find it.', UUID),
+      txt_content: nullish(text(), 'The body in plain text.', { file: 'emails/reset_password.txt' }),
+      html_content: nullish(text(), 'The body in HTML.', { file: 'emails/reset_password.html' }),
       state: z
         .enum(['present', 'absent'])
         .optional()

@@ -5,7 +5,6 @@ import {
   HashedSecret,
   isMap,
   mapValues,
-  plainlySame,
   reveal,
   Sensitive,
   same,
@@ -148,15 +147,11 @@ export interface SetMatch {
 
 /** Pairs the elements of two sets by id, or by name where the wanted one has no id. */
 export function matchSets(wanted: readonly Fields[], got: readonly Fields[]): SetMatch {
-  if (standAlike(wanted, got)) {
-    const pairs = wanted.map((element, at) => ({ wanted: element, got: got[at] ?? element }));
-    return { pairs, added: [], removed: [], decidable: true };
-  }
   const left = new Set(got);
-  const found = { id: queuesBy('id', [...left]), name: queuesBy('name', [...left]) };
+  const found = { id: queuesBy('id', got), name: queuesBy('name', got) };
   const keyless = {
-    id: [...left].filter(({ id }) => typeof id !== 'string').length,
-    name: [...left].filter(({ name }) => typeof name !== 'string').length,
+    id: got.filter(({ id }) => typeof id !== 'string').length,
+    name: got.filter(({ name }) => typeof name !== 'string').length,
   };
   const pairs: { wanted: Fields; got: Fields }[] = [];
   const added: Fields[] = [];
@@ -182,16 +177,6 @@ export function matchSets(wanted: readonly Fields[], got: readonly Fields[]): Se
     decidable = false;
   }
   return { pairs, added, removed, decidable };
-}
-
-/** Whether each element has the id of the one in its place, or all that is in it, as most have of what is as declared: then each finds that one. */
-function standAlike(wanted: readonly Fields[], got: readonly Fields[]): boolean {
-  return (
-    wanted.length === got.length &&
-    wanted.every((element, at) =>
-      typeof element.id === 'string' ? element.id === got[at]?.id : plainlySame(element, got[at]),
-    )
-  );
 }
 
 /** Elements by one of their members, the first of those that are alike at the end. */

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { nullish } from '../base/members.js';
 import { once } from '../base/once.js';
 import { error } from '../base/problems.js';
 import { settleEach } from '../base/settle.js';
@@ -56,22 +57,14 @@ const schema = once(() =>
     'A key pair that the server signs with. Key pairs are made by the server, never by idops.',
     {
       id: identifier().meta({ description: 'The id of the key pair.', examples: [UUID] }),
-      public_key: text()
-        .nullable()
-        .optional()
-        .meta({
-          description: 'The public key in PEM form. Servers of the boruta profile ignore it.',
-          examples: [{ file: 'keys/signing.pub.pem' }],
-        }),
-      is_default: z
-        .boolean()
-        .nullable()
-        .optional()
-        .meta({
-          description:
-            'Whether it is the default key pair; one of them is. Moving the default counts as destructive.',
-          examples: [true],
-        }),
+      public_key: nullish(text(), 'The public key in PEM form. Servers of the boruta profile ignore it.', {
+        file: 'keys/signing.pub.pem',
+      }),
+      is_default: nullish(
+        z.boolean(),
+        'Whether it is the default key pair; one of them is. Moving the default counts as destructive.',
+        true,
+      ),
     },
   ),
 );

@@ -239,8 +239,6 @@ export interface Kind {
   readonly fields: FieldTypes;
   /** What a live object has beside its fields that decides about a change. */
   readonly decisive?: readonly string[];
-  /** What answers have that no operation changes, so that a manifest that names it is told so. */
-  readonly onlyAnswered?: ReadonlySet<string>;
   /** Of the identity's parts those that decide, given which of them a document has; all of them where it is left out. */
   deciding?(has: (part: string) => boolean): readonly string[];
   readonly scopes: { readonly read: Scope; readonly write: Scope };

@@ -131,7 +131,6 @@ function identityProblems(
 
 /** Texts and keys with a NUL, which databases can't keep. */
 function nulProblems(fields: Fields, refused: Refuse): Problem[] {
-  if (!hasNul(fields)) return [];
   const walk = (value: Value, path: FieldPath): FieldPath[] => {
     if (value instanceof HashedSecret) return [];
     if (holdsNul(value)) return [path];
@@ -149,17 +148,6 @@ function nulProblems(fields: Fields, refused: Refuse): Problem[] {
       ),
     ),
   );
-}
-
-/** Whether there is a NUL anywhere, which hardly ever is so. */
-function hasNul(value: Value): boolean {
-  if (value instanceof HashedSecret) return false;
-  if (Array.isArray(value)) return value.some(hasNul);
-  if (isMap(value)) {
-    for (const key of Object.keys(value)) if (key.includes('\0') || hasNul(value[key] ?? null)) return true;
-    return false;
-  }
-  return holdsNul(value);
 }
 
 function holdsNul(value: Value): boolean {
@@ -277,23 +265,11 @@ function elementProblems({ fields }: Declared, { elements = {} }: KindLimits, re
 }
 
 function sizeProblems({ fields }: Declared, limits: ServerLimits, refused: Refuse): Problem[] {
-  if (surelyWithin(fields) <= limits.requestBytes) return [];
   const bytes = requestSize(fields);
   if (bytes <= limits.requestBytes) return [];
   const [longest = ''] = Object.keys(fields).sort((a, b) => size(fields[b]) - size(fields[a]));
   const message = `the request would have ${bytes} bytes, and this server takes ${limits.requestBytes}`;
   return [refused(message, [longest])];
-}
-
-/** More bytes than a value can have in a request: none of its characters takes more than six. */
-function surelyWithin(value: Value | undefined): number {
-  if (value === undefined || value instanceof HashedSecret) return 64;
-  if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + surelyWithin(item) + 1, 34);
-  if (typeof value === 'string') return 6 * value.length + 64;
-  if (!isMap(value)) return 6 * size(value) + 64;
-  let sum = 64;
-  for (const key of Object.keys(value)) sum += 6 * key.length + 4 + surelyWithin(value[key]);
-  return sum;
 }
 
 /** About how many bytes a request with these fields has: its wrapper is short. */

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { extended } from '../base/extended.js';
+import { nullish, optional } from '../base/members.js';
 import { once } from '../base/once.js';
 import { error } from '../base/problems.js';
 import { withoutIds } from './discovery.js';
@@ -27,18 +28,12 @@ const schema = once(() =>
     'An organization that users can be in. Organizations are made by the server, never by idops.',
     {
       id: organizationId,
-      name: z
-        .union([identifier(), text()], { error: 'expected a string' })
-        .optional()
-        .meta({
-          description:
-            'The name of the organization. Without an id it finds the organization; beside one it is a value to be set.',
-          examples: ['acme'],
-        }),
-      label: text()
-        .nullable()
-        .optional()
-        .meta({ description: 'What people read in the place of the name.', examples: ['ACME Corporation'] }),
+      name: optional(
+        z.union([identifier(), text()], { error: 'expected a string' }),
+        'The name of the organization. Without an id it finds the organization; beside one it is a value to be set.',
+        'acme',
+      ),
+      label: nullish(text(), 'What people read in the place of the name.', 'ACME Corporation'),
     },
     idOrName,
   ),

@@ -1,4 +1,3 @@
-import { nearest } from '../base/nearest.js';
 import { compareText, type Fields, identifierKey, isUuid } from '../base/values.js';
 import type { Page } from '../server/answers.js';
 import type { Reader } from '../server/reader.js';
@@ -9,7 +8,6 @@ import { readListing } from './listing.js';
 /** The organizations of the server as the list gave them, found by id or by name. */
 export class OrganizationIndex extends Catalog {
   readonly #formerNames: ReadonlyMap<string, string>;
-  readonly #meant = new Map<string, string | undefined>();
 
   constructor(rows: readonly Fields[], formerNames: ReadonlyMap<string, string> = new Map()) {
     super(rows);
@@ -62,37 +60,17 @@ export class OrganizationIndex extends Catalog {
       return `the organization "${reference}" is renamed to "${renamed}": refer to it by its new name`;
     }
     const unsure = this.unsure ? ' (its list has rows without an id)' : '';
-    return this.#lacks(`"${reference}"${unsure}`, reference, isUuid(reference) ? 'id' : 'name');
+    return lacks(`"${reference}"${unsure}`, isUuid(reference) ? 'id' : 'name');
   }
 
-  /** A sentence that says that there is no organization with an id, and which one may be meant. */
+  /** A sentence that says that there is no organization with an id. */
   lacksId(id: string): string {
-    return this.#lacks(`with the id ${id}`, id, 'id');
+    return lacks(`with the id ${id}`, 'id');
   }
+}
 
-  #lacks(which: string, reference: string, what: 'id' | 'name'): string {
-    const [, field, named] = /^(id|name):(\S.*)$/s.exec(reference) ?? [];
-    const similar = field === undefined ? this.#similar(reference, what) : undefined;
-    const meant =
-      field !== undefined
-        ? `; a space may be missing behind the colon: "${field}: ${named}"`
-        : similar === undefined
-          ? ''
-          : `; did you mean "${similar}"?`;
-    return `the server has no organization ${which}, and no operation creates one: create it there, or correct the ${what}${meant}`;
-  }
-
-  /** Many documents may name the same organization that there isn't. */
-  #similar(reference: string, what: 'id' | 'name'): string | undefined {
-    if (this.#meant.has(reference)) return this.#meant.get(reference);
-    const labelled = [...this.ids.values()].find(({ label }) => label === reference)?.name;
-    const meant =
-      typeof labelled === 'string'
-        ? labelled
-        : nearest(reference, (what === 'id' ? this.ids : this.names).keys());
-    this.#meant.set(reference, meant);
-    return meant;
-  }
+function lacks(which: string, what: 'id' | 'name'): string {
+  return `the server has no organization ${which}, and no operation creates one: create it there, or correct the ${what}`;
 }
 
 /**

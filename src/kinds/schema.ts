@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { optional } from '../base/members.js';
 
 /**
  * A text that lies in a file beside the manifest. The loader replaces it by the file's content, after
@@ -75,37 +76,22 @@ export const organizationId = identifier()
   .meta({ description: 'The id of the organization; without it, the name finds it.', examples: [UUID] });
 
 const roleScope = z.strictObject({
-  id: text()
-    .optional()
-    .meta({ description: 'The id of the scope.', examples: [UUID] }),
-  name: text()
-    .optional()
-    .meta({ description: 'The name of the scope.', examples: ['billing:read'] }),
-  public: z
-    .boolean()
-    .optional()
-    .meta({ description: 'Whether any client may ask for the scope.', examples: [false] }),
+  id: optional(text(), 'The id of the scope.', UUID),
+  name: optional(text(), 'The name of the scope.', 'billing:read'),
+  public: optional(z.boolean(), 'Whether any client may ask for the scope.', false),
 });
 
 /** A role, as an organization of a user or a backend carries it. */
 export const role = z.strictObject({
-  id: text()
-    .optional()
-    .meta({
-      description:
-        'The id of the role. Servers go by it alone; the boruta profile looks it up by the name where it is left out.',
-      examples: [UUID],
-    }),
-  name: text()
-    .optional()
-    .meta({ description: 'The name of the role.', examples: ['billing-admin'] }),
-  scopes: z
-    .array(roleScope)
-    .optional()
-    .meta({
-      description: 'The scopes that the role grants.',
-      examples: [[{ id: UUID, name: 'billing:read' }]],
-    }),
+  id: optional(
+    text(),
+    'The id of the role. Servers go by it alone; the boruta profile looks it up by the name where it is left out.',
+    UUID,
+  ),
+  name: optional(text(), 'The name of the role.', 'billing-admin'),
+  scopes: optional(z.array(roleScope), 'The scopes that the role grants.', [
+    { id: UUID, name: 'billing:read' },
+  ]),
 });
 
 export const roles = z.array(

@@ -87,17 +87,13 @@ export function resolveUser(fields: Fields, context: ResolveContext): Resolved {
 export function existing(lists: Fields, { organizations, scopes, roles }: References): Fields {
   const isIn = (catalog: Catalog | null | undefined, { id }: Fields): boolean =>
     catalog == null || catalog.unsure || (typeof id === 'string' && catalog.byId(id) !== undefined);
-  const isMember = ({ id }: Fields): boolean =>
-    organizations == null ||
-    organizations.unsure ||
-    (typeof id === 'string' && organizations.byId(id) !== undefined);
   const kept = Object.entries(lists).map(([field, list]): [string, Value] => {
     if (!Array.isArray(list)) return [field, list];
     const elements = asElements(list);
     if (field === 'authorized_scopes') return [field, elements.filter((scope) => isIn(scopes, scope))];
     if (field === 'roles') return [field, elements.filter((role) => isIn(roles, role))];
     const members = elements
-      .filter(isMember)
+      .filter((member) => isIn(organizations, member))
       .map((member) =>
         member.roles === undefined
           ? member

@@ -1,4 +1,3 @@
-import { stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import pLimit from 'p-limit';
 import { error, type Place, type Problem } from '../base/problems.js';
@@ -61,16 +60,6 @@ export class Bodies {
     return 'text' in loaded ? loaded : this.#problem(request, path, loaded);
   }
 
-  /** Whether a manifest could take a file as a body. */
-  async has(manifest: string, path: string): Promise<boolean> {
-    const found = await this.#access.find(resolve(dirname(manifest), path));
-    if (!('target' in found)) return false;
-    return await stat(found.target).then(
-      (file) => file.isFile(),
-      () => false,
-    );
-  }
-
   async #load(path: string): Promise<Content> {
     const read = await this.#access.read(path);
     if (!('target' in read)) return read;
@@ -128,7 +117,7 @@ function bodyOf(text: string, name: FileName): Body {
     text,
     place(part) {
       if (part === undefined) return wholeFile(name);
-      source ??= sourceOf(name, text);
+      source ??= sourceOf(name, text, false);
       // Nobody counts a byte order mark as a character of the first line.
       const mark = text.length - source.text.length;
       return source.place({ start: Math.max(0, part.start - mark), end: Math.max(0, part.end - mark) });

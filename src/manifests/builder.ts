@@ -65,25 +65,18 @@ export class Builder {
         this.#bodies.set(references[index]?.key ?? '', content);
       }
     });
-    for (const problem of await this.#forgotten(data)) problems.push(problem);
+    problems.push(...this.#forgotten(data));
     const failed = problems.some(({ severity }) => severity === 'error');
     return { declared: failed ? undefined : this.#declared(data), problems };
   }
 
   /** The texts that stand where a body does, and name its file. */
-  async #forgotten(data: { readonly [key: string]: unknown }): Promise<Problem[]> {
-    const { file, bodies, path } = this.#reading;
-    const texts = Object.keys(this.#kind.fields).filter(
-      (field) => this.#kind.fields[field]?.type === 'body' && typeof data[field] === 'string',
-    );
-    if (texts.length === 0) return [];
-    const found = texts.map((field) => {
+  #forgotten(data: { readonly [key: string]: unknown }): Problem[] {
+    return Object.entries(this.#kind.fields).flatMap(([field, { type }]) => {
       const text = data[field];
-      if (typeof text !== 'string' || this.#note([field])?.tainted) return undefined;
-      const place = valuePlace(file, this.#root, [field]);
-      return forgottenFile({ field, text, place, exists: (name) => bodies.has(path, name) });
+      if (type !== 'body' || typeof text !== 'string' || this.#note([field])?.tainted) return [];
+      return forgottenFile(field, text, valuePlace(this.#reading.file, this.#root, [field])) ?? [];
     });
-    return (await Promise.all(found)).flatMap((problem) => problem ?? []);
   }
 
   #collect(value: unknown, path: Path, references: { key: string; wanted: BodyRequest }[]): void {

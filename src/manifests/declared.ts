@@ -7,7 +7,6 @@ import type { SourceFile } from '../source/file.js';
 import { pathKey } from '../source/resolve.js';
 import { find, type Node, type Path, startOf } from '../source/tree.js';
 import type { Body } from './bodies.js';
-import { partOfText } from './written.js';
 
 /** Where a declared object is written. */
 interface Written {
@@ -59,12 +58,7 @@ export class DeclaredDocument implements Declared {
     const value = this.fields[field];
     const body = bodies?.get(pathKey([field]));
     if (body !== undefined && typeof value === 'string') return body.place(part);
-    const { node } = find(root, [field]);
-    const written =
-      part === undefined || node.type !== 'scalar' || typeof value !== 'string'
-        ? undefined
-        : partOfText(file.text, node.range, value, part);
-    return written === undefined ? placeOf(file, root, [field]) : file.place(written);
+    return placeOf(file, root, [field]);
   }
 }
 

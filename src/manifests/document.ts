@@ -7,13 +7,11 @@ import { check, pathText, valuePlace } from '../source/check.js';
 import type { SourceFile } from '../source/file.js';
 import { type Note, pathKey } from '../source/resolve.js';
 import { type MapNode, type Node, type Path, startOf } from '../source/tree.js';
-import { gluedHint, typeOf } from '../source/wrong-type.js';
+import { typeOf } from '../source/wrong-type.js';
 import type { ParsedDocument } from '../source/yaml.js';
 import type { BodyRequest } from './bodies.js';
 import { Builder, isObject, request } from './builder.js';
 import { placeOf } from './declared.js';
-import { fieldHint } from './hints.js';
-import { withKind } from './kind-key.js';
 import { meantBy } from './meant.js';
 import type { ReadDocument, Reading } from './reading.js';
 
@@ -29,25 +27,17 @@ export function readDocument(document: ParsedDocument, reading: Reading): Promis
       'wrong-type',
       `a manifest document must be a map, got ${typeOf(root)}`,
       [file.place(root.range)],
-      gluedHint(root, file, ['kind']) ?? 'begin it with "kind:"',
+      'begin it with "kind: ", and write each field as "key: value"',
     );
     return Promise.resolve({ declared: undefined, problems: [problem] });
   }
-  const { root, problems: mistyped } = withKind(document.root, file);
+  const { root } = document;
   const kind = readKind(root, reading);
-  if (!('schema' in kind)) return Promise.resolve({ declared: undefined, problems: [...mistyped, ...kind] });
+  if (!('schema' in kind)) return Promise.resolve({ declared: undefined, problems: kind });
   const meant = () => meantBy(kind, root, () => placeOf(file, root, []));
-  const { data, problems, notes } = check({
-    schema: kind.schema,
-    root,
-    file,
-    variables,
-    name: kind.name,
-    fieldHint: (field, path) => fieldHint(kind, field, path),
-  });
+  const { data, problems, notes } = check({ schema: kind.schema, root, file, variables, name: kind.name });
   const sensitive = sensitiveIdentities(kind, root, file, notes);
   const found = [
-    ...mistyped,
     ...problems.filter((problem) => !sensitive.some((other) => covers(other, problem))),
     ...sensitive,
   ];

@@ -11,7 +11,7 @@ import type { Profile } from '../server/profiles.js';
 import type { SourceFile } from '../source/file.js';
 import { inOrder } from '../source/order.js';
 import { resolve } from '../source/resolve.js';
-import { type ParsedDocument, parsing } from '../source/yaml.js';
+import { type ParsedDocument, parseYaml } from '../source/yaml.js';
 import { Access, readsAtOnce } from './access.js';
 import { Bodies } from './bodies.js';
 import { readDocument } from './document.js';
@@ -106,7 +106,7 @@ export async function loadManifests(project: Project, options: ManifestOptions):
   }
   for (const { found, source } of manifests) {
     const { path } = found;
-    const parsed = await pauses.during(parsing(source));
+    const parsed = parseYaml(source);
     for (const problem of parsed.problems) problems.push(problem);
     if (hasErrors(parsed.problems)) hides = true;
     parsedFiles.push({ file: found, source, from: documents.length, parsed: parsed.documents });

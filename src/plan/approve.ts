@@ -13,31 +13,20 @@ export interface Limits {
   readonly asked?: number;
 }
 
-const ownKey = Symbol('approve');
+declare const approval: unique symbol;
 
 /** A plan that may be applied. Only `approve` makes one. */
-export class ApprovedPlan {
+export interface ApprovedPlan {
   readonly plan: Plan;
   readonly asked: number;
-  // What has it was made here, whatever looks the same.
-  readonly #approved = true;
+  readonly [approval]: true;
+}
 
-  private constructor(plan: Plan, asked: number, key: symbol) {
-    if (key !== ownKey) throw new TypeError('only approve() makes a plan that may be applied');
-    this.plan = plan;
-    this.asked = asked;
-    Object.freeze(this);
-  }
+const made = new WeakSet<object>();
 
-  /** Whether something was made by `approve`. */
-  static is(thing: unknown): thing is ApprovedPlan {
-    return typeof thing === 'object' && thing !== null && #approved in thing && thing.#approved;
-  }
-
-  /** For `approve` alone. */
-  static of(plan: Plan, asked: number, key: symbol): ApprovedPlan {
-    return new ApprovedPlan(plan, asked, key);
-  }
+/** Whether something was made by `approve`. */
+export function isApproved(thing: unknown): thing is ApprovedPlan {
+  return typeof thing === 'object' && thing !== null && made.has(thing);
 }
 
 /** What is wrong with plans that are no longer what was reviewed. */
@@ -62,5 +51,7 @@ export function refusalsOf(plan: Plan, maxDestructive: number): Problem[] {
 export function approve(plan: Plan, { maxDestructive, asked = 0 }: Limits): ApprovedPlan {
   if (!Number.isFinite(asked)) throw new TypeError('asked must be a time of performance.now()');
   refuse(refusalsOf(plan, maxDestructive));
-  return ApprovedPlan.of(plan, asked, ownKey);
+  const approved = Object.freeze({ plan, asked }) as ApprovedPlan;
+  made.add(approved);
+  return approved;
 }

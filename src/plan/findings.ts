@@ -1,4 +1,3 @@
-import type { Steps } from '../base/pauses.js';
 import { error, type Place, type Problem, warning } from '../base/problems.js';
 import type { Span } from '../base/span.js';
 import type { Value } from '../base/values.js';
@@ -65,8 +64,8 @@ export function planWarning(template: Declared, email: Email, finding: TemplateF
   };
 }
 
-/** What is questionable about declared templates, as far as manifests alone can tell; each is a step. */
-export function* checkDeclaredTemplates(declared: readonly Declared[], checks: BodyChecks): Steps<Problem[]> {
+/** What is questionable about declared templates, as far as manifests alone can tell. */
+export function checkDeclaredTemplates(declared: readonly Declared[], checks: BodyChecks): Problem[] {
   const problems: Problem[] = [];
   for (const { template, email } of emailsIn(declared)) {
     for (const finding of findingsOf(template, email, { after: bodies(email, template.fields) }, checks)) {
@@ -79,7 +78,6 @@ export function* checkDeclaredTemplates(declared: readonly Declared[], checks: B
         ...(more > 0 ? { morePlaces: more } : {}),
       });
     }
-    yield;
   }
   return problems;
 }

@@ -105,5 +105,3 @@ export function referring(subjects: readonly Subject[], { state, hasher }: Build
     return [declared, altered(undocumented(kind, identity), { fields })];
   });
 }
-
-/** Whether a change isn't shown, so that its warnings are the plan's. */

@@ -158,12 +158,9 @@ export function alteration(stored: StoredPlan, file: string): Problem[] {
   ];
 }
 
-/** What a stored plan is read for, in the word that a message has. */
-export type PlanUse = 'applied' | 'shown';
-
 /** Reads a stored plan. Gives a problem where the text is none that this version can use. */
-export function parseStoredPlan(text: string, file: string, use: PlanUse = 'applied'): StoredPlan | Problem {
-  const unusable = (why: string) => unusablePlan(file, why, use);
+export function parseStoredPlan(text: string, file: string): StoredPlan | Problem {
+  const unusable = (why: string) => unusablePlan(file, why);
   let data: unknown;
   try {
     data = parseJson(text);
@@ -179,10 +176,10 @@ export function parseStoredPlan(text: string, file: string, use: PlanUse = 'appl
 }
 
 /** What is wrong with a file that is to be a stored plan. */
-export function unusablePlan(file: string, why: string, use: PlanUse): Problem {
+export function unusablePlan(file: string, why: string): Problem {
   return error(
     'plan-unreadable',
-    `${file} can't be ${use}: ${why}`,
+    `${file} can't be used: ${why}`,
     [],
     'make it anew with idops plan --out FILE',
   );

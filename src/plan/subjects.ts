@@ -1,5 +1,4 @@
 import { extended } from '../base/extended.js';
-import { nearest } from '../base/nearest.js';
 import { error, ProblemsError } from '../base/problems.js';
 import { isOfRun } from '../base/shard.js';
 import { addressOf } from '../kinds/address.js';
@@ -152,41 +151,17 @@ export function checkTargets(
       !elsewhere.some(({ kind, identity }) => mayMean({ targets: [target], kinds }, kind, identity)),
   );
   if (lost.length === 0) return;
-  const names = [...new Set([...all, ...declared.map(({ kind, identity }) => addressOf(kind, identity))])];
+  const among = kinds.length === 0 ? '' : ` among ${kinds.join(' and ')}`;
   throw new ProblemsError(
-    lost.map((target) => {
-      const others = kindsMeant(target, declared).filter((kind) => !kinds.includes(kind));
-      if (kinds.length > 0 && others.length > 0) {
-        const named = kinds.map((kind) => `--kind ${kind}`).join(' ');
-        return error(
-          'no-such-target',
-          `--target ${target} matches objects of the kind ${others.join(' and ')} alone, which ${named} leaves out`,
-          [],
-          `leave --kind out, or add ${others.map((kind) => `--kind ${kind}`).join(' ')}`,
-        );
-      }
-      return error(
+    lost.map((target) =>
+      error(
         'no-such-target',
-        `--target ${target} matches nothing that the manifests declare${meantBy(target, names)}`,
+        `--target ${target} matches nothing that the manifests declare${among}`,
         [],
         'an address is KIND/ID, such as User/9b1d…; * stands for any characters',
-      );
-    }),
+      ),
+    ),
   );
-}
-
-/** The kinds of the documents that a target matches, whatever else a run is limited to. */
-function kindsMeant(target: string, declared: readonly Declared[]): KindName[] {
-  const matching = declared.filter(({ kind, identity }) => matchesTarget(target, addressOf(kind, identity)));
-  return [...new Set(matching.map(({ kind }) => kind))];
-}
-
-/** The address that a target most likely means: the nearest, or the one whose last part it is. */
-function meantBy(target: string, all: readonly string[]): string {
-  if (target.includes('*')) return '';
-  const ends = all.filter((address) => address.toLowerCase().endsWith(`/${target.toLowerCase()}`));
-  const meant = target.includes('/') ? nearest(target, all) : ends.length === 1 ? ends[0] : undefined;
-  return meant === undefined ? '' : `, did you mean ${meant}?`;
 }
 
 /** Documents that turned out to be one object, each with the places of the others. */

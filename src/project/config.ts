@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { optional } from '../base/members.js';
 import { checksSchema, emailSchema } from '../mail/settings.js';
 import { profiles } from '../server/profiles.js';
 import { stateSettingsSchema } from './state.js';
@@ -26,13 +27,11 @@ const clientCredentialsSchema = z
       description: 'The secret of the client. Write a variable here, never the secret itself.',
       examples: ['${IDOPS_CLIENT_SECRET}'],
     }),
-    scopes: z
-      .array(text().regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'must be a scope: visible ASCII without spaces'))
-      .optional()
-      .meta({
-        description: 'The scopes to ask for; those that the manifests need where it is left out.',
-        examples: [['users:manage:all']],
-      }),
+    scopes: optional(
+      z.array(text().regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'must be a scope: visible ASCII without spaces')),
+      'The scopes to ask for; those that the manifests need where it is left out.',
+      ['users:manage:all'],
+    ),
   })
   .meta({
     description: 'Asks an OAuth 2.0 token address for a token, by the client credentials grant.',
@@ -59,28 +58,21 @@ const headerSchema = z
   });
 
 const ways = {
-  token: text()
-    .optional()
-    .meta({
-      description: 'The bearer token. Write a variable here, never the token itself.',
-      examples: ['${IDOPS_TOKEN}'],
-    }),
-  token_file: text()
-    .optional()
-    .meta({
-      description:
-        'A file with the bearer token, relative to the configuration. Read again when the server refuses it.',
-      examples: ['/run/secrets/idops-token'],
-    }),
-  token_command: z
-    .array(text())
-    .min(1, 'must not be empty')
-    .optional()
-    .meta({
-      description:
-        'A program that prints the bearer token, and its arguments; no shell takes part. Run again when the server refuses it. It gets no process variables but those that programs need to run, and those of pass_env.',
-      examples: [['vault', 'read', '-field=token', 'identity/token']],
-    }),
+  token: optional(
+    text(),
+    'The bearer token. Write a variable here, never the token itself.',
+    '${IDOPS_TOKEN}',
+  ),
+  token_file: optional(
+    text(),
+    'A file with the bearer token, relative to the configuration. Read again when the server refuses it.',
+    '/run/secrets/idops-token',
+  ),
+  token_command: optional(
+    z.array(text()).min(1, 'must not be empty'),
+    'A program that prints the bearer token, and its arguments; no shell takes part. Run again when the server refuses it. It gets no process variables but those that programs need to run, and those of pass_env.',
+    ['vault', 'read', '-field=token', 'identity/token'],
+  ),
   client_credentials: clientCredentialsSchema.optional(),
   header: headerSchema.optional(),
 };
@@ -90,13 +82,11 @@ const wayNames = Object.keys(ways);
 const authSchema = z
   .strictObject({
     ...ways,
-    pass_env: z
-      .array(z.string().regex(/^[A-Za-z_]\w*$/, 'must be the name of a process variable'))
-      .optional()
-      .meta({
-        description: 'Names of further process variables that the program of token_command gets.',
-        examples: [['VAULT_ADDR', 'VAULT_TOKEN']],
-      }),
+    pass_env: optional(
+      z.array(z.string().regex(/^[A-Za-z_]\w*$/, 'must be the name of a process variable')),
+      'Names of further process variables that the program of token_command gets.',
+      ['VAULT_ADDR', 'VAULT_TOKEN'],
+    ),
   })
   .refine(({ pass_env, ...given }) => Object.values(given).filter((way) => way !== undefined).length === 1, {
     error: `needs exactly one of ${wayNames.map((name) => `"${name}"`).join(', ')}`,
@@ -113,25 +103,21 @@ const authSchema = z
 
 const tlsSchema = z
   .strictObject({
-    ca_file: text()
-      .optional()
-      .meta({
-        description:
-          'A PEM file with the authorities to trust, in the place of those that Node.js knows; relative to the configuration.',
-        examples: ['certificates/ca.pem'],
-      }),
-    client_cert_file: text()
-      .optional()
-      .meta({
-        description: 'A PEM file with the client certificate and its chain.',
-        examples: ['certificates/client.pem'],
-      }),
-    client_key_file: text()
-      .optional()
-      .meta({
-        description: 'A PEM file with the private key of the client certificate, without a passphrase.',
-        examples: ['/run/secrets/idops-client.key'],
-      }),
+    ca_file: optional(
+      text(),
+      'A PEM file with the authorities to trust, in the place of those that Node.js knows; relative to the configuration.',
+      'certificates/ca.pem',
+    ),
+    client_cert_file: optional(
+      text(),
+      'A PEM file with the client certificate and its chain.',
+      'certificates/client.pem',
+    ),
+    client_key_file: optional(
+      text(),
+      'A PEM file with the private key of the client certificate, without a passphrase.',
+      '/run/secrets/idops-client.key',
+    ),
   })
   .meta({
     description: 'Certificates. TLS 1.2 is the least that is spoken.',
@@ -140,14 +126,12 @@ const tlsSchema = z
 
 export const serverSchema = z
   .strictObject({
-    base_url: z
-      .string()
-      .min(1, 'must not be empty')
-      .optional()
-      .meta({
-        description: 'The address that the paths of the API are relative to. Needed to speak to a server.',
-        examples: ['https://id.example.com', '${IDOPS_BASE_URL}'],
-      }),
+    base_url: optional(
+      z.string().min(1, 'must not be empty'),
+      'The address that the paths of the API are relative to. Needed to speak to a server.',
+      'https://id.example.com',
+      '${IDOPS_BASE_URL}',
+    ),
     profile: z
       .enum(Object.keys(profiles))
       .optional()
@@ -198,23 +182,19 @@ export const safetySchema = z
 const sections = {
   server: serverSchema.optional(),
   manifests: manifestsSchema.optional(),
-  vars: z
-    .record(
+  vars: optional(
+    z.record(
       variableName,
       z.union([z.string(), z.number(), z.boolean()], { error: 'expected a string, a number or a boolean' }),
-    )
-    .optional()
-    .meta({
-      description: 'Values for ${NAME} in manifests and in this file; they stand above process variables.',
-      examples: [{ support_email: 'help@example.com' }],
-    }),
-  allow_env: z
-    .array(variableName)
-    .optional()
-    .meta({
-      description: 'Process variables that may be used as ${NAME}, beside those that start with IDOPS_.',
-      examples: [['SMTP_PASSWORD']],
-    }),
+    ),
+    'Values for ${NAME} in manifests and in this file; they stand above process variables.',
+    { support_email: 'help@example.com' },
+  ),
+  allow_env: optional(
+    z.array(variableName),
+    'Process variables that may be used as ${NAME}, beside those that start with IDOPS_.',
+    ['SMTP_PASSWORD'],
+  ),
   state: stateSettingsSchema.optional(),
   safety: safetySchema.optional(),
   checks: checksSchema.optional(),
@@ -234,12 +214,10 @@ export const configSchema = z
   .strictObject({
     version: z.literal(1).describe('The version of this format.'),
     ...sections,
-    environments: z
-      .record(environmentName, environmentSchema)
-      .optional()
-      .meta({
-        description: 'What is different in an environment, by its name. --env chooses one.',
-        examples: [{ production: { server: { base_url: 'https://id.example.com' } } }],
-      }),
+    environments: optional(
+      z.record(environmentName, environmentSchema),
+      'What is different in an environment, by its name. --env chooses one.',
+      { production: { server: { base_url: 'https://id.example.com' } } },
+    ),
   })
   .describe('The configuration of an idops project.');

@@ -22,19 +22,8 @@ export async function findAbove(name: string, cwd: string): Promise<string | und
   return undefined;
 }
 
-/** The nearest file of this name above a folder that is in no work tree, so that it isn't taken. */
-export async function passedAbove(name: string, cwd: string): Promise<string | undefined> {
-  let folder = await realpath(cwd).catch(() => undefined);
-  if (folder === undefined || (await workTreeOf(folder)) !== undefined) return undefined;
-  for (; dirname(folder) !== folder; folder = dirname(folder)) {
-    const path = join(dirname(folder), name);
-    if (await isThere(path)) return path;
-  }
-  return undefined;
-}
-
 /** The root of the work tree, where that is above the folder: only then is there more to search than the folder. */
-export async function topOf(cwd: string): Promise<string | undefined> {
+async function topOf(cwd: string): Promise<string | undefined> {
   const folder = await realpath(cwd).catch(() => undefined);
   const top = folder === undefined ? undefined : await workTreeOf(folder);
   return top === folder ? undefined : top;

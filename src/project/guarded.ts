@@ -17,8 +17,8 @@ export interface ConfigLayer {
   readonly config: MapNode;
   /** The text of a scalar; undefined where it isn't known. */
   text(node: ScalarNode): string | undefined;
-  /** The same in parts, with null for what a process variable gives or nobody knows; undefined where it is no text. */
-  parts(node: ScalarNode): readonly (string | null)[] | undefined;
+  /** The same, and undefined as well if a process variable has a part in it. */
+  literal(node: ScalarNode): string | undefined;
 }
 
 /** Finds what is to be guarded in all environments, whichever is chosen: one configuration is open to all. */

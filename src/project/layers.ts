@@ -1,9 +1,8 @@
-import { nearest } from '../base/nearest.js';
 import { error, ProblemsError, refuse } from '../base/problems.js';
 import { check } from '../source/check.js';
 import type { SourceFile } from '../source/file.js';
+import { isReference } from '../source/mask.js';
 import { inOrder } from '../source/order.js';
-import { credentialRanges } from '../source/sections.js';
 import { find, type MapNode, mapNode, type Node } from '../source/tree.js';
 import { parseYaml } from '../source/yaml.js';
 import { configSchema } from './config.js';
@@ -24,7 +23,7 @@ export interface Configs {
 
 /** The configuration's one document, with the environment laid over it. */
 export function readConfig(file: SourceFile, environment: string | null): Configs {
-  for (const range of credentialRanges(file.text)) file.hide(range);
+  hideCredentials(file);
   const { documents, problems: found } = parseYaml(file);
   const problems = [...found];
   const [first, second] = documents;
@@ -53,7 +52,6 @@ export function readConfig(file: SourceFile, environment: string | null): Config
     ]);
   }
   const root = withoutEmpty(written);
-  hideCredentials(root, file);
   problems.push(
     ...check({ schema: configSchema, root, file, variables: null, name: 'configuration' }).problems,
   );
@@ -61,11 +59,10 @@ export function readConfig(file: SourceFile, environment: string | null): Config
   const known = environments?.type === 'map' ? [...environments.entries.keys()] : [];
   const chosen = environment === null ? undefined : find(root, ['environments', environment]);
   if (environment !== null && chosen?.complete !== true) {
-    const similar = nearest(environment, known);
     problems.push(
       error(
         'unknown-environment',
-        `there is no environment "${environment}" in ${file.path}${similar === undefined ? '' : `, did you mean "${similar}"?`}`,
+        `there is no environment "${environment}" in ${file.path}`,
         [],
         known.length === 0
           ? 'the configuration has none: leave out --env and IDOPS_ENV, or write it under environments'
@@ -100,22 +97,20 @@ function withoutPlace(base: MapNode, over: MapNode): MapNode {
   return mapNode(base.range, new Map([...base.entries, ['state', { ...below, value }]]));
 }
 
-const hidden = [
-  ['server', 'auth', 'header', 'value'],
-  ['server', 'auth', 'token_command'],
-  ['state', 'git', 'remote'],
-  ['state', 'postgres', 'url'],
-];
+/** The sections in which nothing signs in; no line of any other is shown. */
+const open = /^(?:version|manifests|vars|allow_env|safety|checks|email)[ \t]*:/;
 
-/** Masks what is secret here under a key that doesn't look so: messages show lines of the file. */
-function hideCredentials(root: MapNode, file: SourceFile): void {
-  const environments = root.entries.get('environments')?.value;
-  const chosen = environments?.type === 'map' ? [...environments.entries.values()] : [];
-  for (const node of [root, ...chosen.map(({ value }) => value)]) {
-    for (const path of hidden) {
-      const found = find(node, path);
-      if (found.complete) file.hide(found.node.range);
-    }
+/** Keeps messages from showing lines that may have credentials in them. Works on the text alone, which may be no YAML. */
+function hideCredentials(file: SourceFile): void {
+  let start = 0;
+  let isOpen = false;
+  for (const line of file.text.split('\n')) {
+    if (/^[^\s#-]/.test(line)) isOpen = open.test(line);
+    // One that stands too far in.
+    if (/\b(?:server|state|auth|tls|header)["']?[ \t]*:/.test(line)) isOpen = false;
+    const isTold = isOpen || isReference(line.slice(line.indexOf(':')));
+    if (!isTold) file.hide({ start, end: start + line.length });
+    start += line.length + 1;
   }
 }
 

@@ -6,7 +6,7 @@ import { isThere } from '../base/work-tree.js';
 import { type ChecksSettings, checksSchema, type EmailSettings, emailSchema } from '../mail/settings.js';
 import { type Profile, profiles } from '../server/profiles.js';
 import { check } from '../source/check.js';
-import { nameOf, readBytes, readSource, type SourceFile, shownPath, unreadable } from '../source/file.js';
+import { nameOf, readSource, type SourceFile, shownPath, unreadable } from '../source/file.js';
 import { type Note, resolve } from '../source/resolve.js';
 import { find, type MapNode, type ScalarNode } from '../source/tree.js';
 import { type VariableSources, Variables } from '../source/variables.js';
@@ -18,7 +18,7 @@ import {
   safetySchema,
   serverSchema,
 } from './config.js';
-import { findAbove, passedAbove, topOf } from './find.js';
+import { findAbove } from './find.js';
 import { type ConfigLayer, type Guarded, guardedOf } from './guarded.js';
 import { type Configs, readConfig } from './layers.js';
 import { without } from './merge.js';
@@ -65,17 +65,8 @@ function givenConfig({
 }
 
 async function unreadableConfig(path: string, options: ProjectOptions, problem: Problem): Promise<Problem> {
-  const { cwd, above = true } = options;
-  const bytes = readBytes(path);
-  if (bytes instanceof Uint8Array || bytes.reason !== 'missing') return problem;
-  if (await isThere(path)) {
-    return error(
-      'file-unreadable',
-      `${shownPath(path, cwd)} is a link that leads nowhere`,
-      [],
-      'put the file where the link leads, or put the configuration in the place of the link',
-    );
-  }
+  const { cwd } = options;
+  if (await isThere(path)) return problem;
   if (givenConfig(options) !== undefined) {
     return error(
       'no-config',
@@ -84,24 +75,11 @@ async function unreadableConfig(path: string, options: ProjectOptions, problem: 
       'check --config and IDOPS_CONFIG',
     );
   }
-  const passed = above ? await passedAbove(CONFIG, cwd) : undefined;
-  if (passed !== undefined) {
-    const shown = shownPath(passed, cwd);
-    return error(
-      'no-config',
-      `there is no ${CONFIG} in this folder, and ${shown} is not taken by itself, since this is no git work tree`,
-      [],
-      `start idops in that folder, or write --config ${shown}`,
-    );
-  }
-  const top = above ? await topOf(cwd) : undefined;
-  const searched =
-    top === undefined ? '' : `, nor above it up to ${shownPath(top, cwd)}, where its git work tree ends`;
   return error(
     'no-config',
-    `there is no ${CONFIG} in this folder${searched}`,
+    `there is no ${CONFIG} in this folder`,
     [],
-    'start idops in the folder of your idops.yaml, name it with --config, or write one with "idops init"',
+    'start idops in the folder of your idops.yaml, or below it in its git work tree, name it with --config, or write one with "idops init"',
   );
 }
 
@@ -176,15 +154,18 @@ class LoadedProject implements Project {
       const variables = new Variables(variableSources(config, this.#source, this.#process), {
         lenient: true,
       });
+      const resolved = (node: ScalarNode) =>
+        typeof node.value === 'string' ? variables.resolve(node.value, node, this.#source) : undefined;
       return {
         config,
         text: (node) => {
-          if (typeof node.value !== 'string') return undefined;
-          const { text, unknown } = variables.resolve(node.value, node, this.#source);
-          return unknown ? undefined : text;
+          const found = resolved(node);
+          return found?.unknown ? undefined : found?.text;
         },
-        parts: ({ value, ...node }) =>
-          typeof value === 'string' ? variables.parts(value, { ...node, value }, this.#source) : undefined,
+        literal: (node) => {
+          const found = resolved(node);
+          return found?.unknown || found?.tainted ? undefined : found?.text;
+        },
       };
     });
   }

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { optional } from '../base/members.js';
 import { error, type Problem, ProblemsError } from '../base/problems.js';
 import { Sensitive } from '../base/values.js';
 
@@ -31,18 +32,16 @@ const gitSchema = z
         examples: ['idops-state'],
         default: DEFAULT_BRANCH,
       }),
-    path: z
-      .string()
-      .regex(
-        /^(?:(?!(?:\.{1,2}|runs)\/)[\w.-]+\/)*[\w.-]+\.json$/,
-        'must be a path on the branch that ends in ".json": letters (a to z), digits, "_", "-", "." and "/"',
-      )
-      .optional()
-      .meta({
-        description:
-          'The file of the state on the branch. Where it is left out: the name of the environment, or state, and ".json", in the folder that the configuration has in the repository.',
-        examples: ['production.json'],
-      }),
+    path: optional(
+      z
+        .string()
+        .regex(
+          /^(?:(?!(?:\.{1,2}|runs)\/)[\w.-]+\/)*[\w.-]+\.json$/,
+          'must be a path on the branch that ends in ".json": letters (a to z), digits, "_", "-", "." and "/"',
+        ),
+      'The file of the state on the branch. Where it is left out: the name of the environment, or state, and ".json", in the folder that the configuration has in the repository.',
+      'production.json',
+    ),
   })
   .meta({
     description: 'Keeps the state on a branch of a git remote, for runs on any machine.',
@@ -56,20 +55,16 @@ const pem = (what: string, example: string) =>
 
 const postgresSchema = z
   .strictObject({
-    url: text()
-      .optional()
-      .meta({
-        description:
-          'The address of the database, postgres://USER:PASSWORD@HOST:PORT/DATABASE; needed, here or below an environment. Write a variable here, or in the place of the password, never the password itself.',
-        examples: ['${IDOPS_STATE_URL}'],
-      }),
-    name: text()
-      .optional()
-      .meta({
-        description:
-          'What tells this state from others in the database. Where it is left out: the name of the environment, or state.',
-        examples: ['production'],
-      }),
+    url: optional(
+      text(),
+      'The address of the database, postgres://USER:PASSWORD@HOST:PORT/DATABASE; needed, here or below an environment. Write a variable here, or in the place of the password, never the password itself.',
+      '${IDOPS_STATE_URL}',
+    ),
+    name: optional(
+      text(),
+      'What tells this state from others in the database. Where it is left out: the name of the environment, or state.',
+      'production',
+    ),
     ca_file: pem(
       'the authorities to trust for the database, in the place of those that Node.js knows',
       'certificates/database-ca.pem',

@@ -4,8 +4,8 @@ import type { Scope } from './options.js';
 export interface Credentials {
   tokens: ReadonlyMap<string, readonly Scope[]>;
   expired: ReadonlySet<string>;
-  /** User ids by token. */
-  users: ReadonlyMap<string, string>;
+  /** The user that a token belongs to. */
+  own: { token: string; user: string } | undefined;
 }
 
 /** Who asks: a known token, or why the request has none. */

@@ -97,9 +97,7 @@ export interface SandboxOptions {
   tokens?: Record<string, readonly Scope[]>;
   /** Tokens that were valid once (boruta profile: the answer repeats them). */
   expiredTokens?: readonly string[];
-  /** The user a token belongs to, by token (boruta profile: that user is write protected). */
-  tokenUsers?: Record<string, string>;
-  /** The id of the user that the first of the tokens belongs to, as `tokenUsers` has it for others. */
+  /** The id of the user that the first of the tokens belongs to (boruta profile: that user is write protected). */
   ownUser?: string;
   /** Answers leave out every field that the document calls optional. */
   omitOptionalFields?: boolean;

@@ -94,12 +94,10 @@ function credentialsOf(options: SandboxOptions): Credentials {
   return {
     tokens: new Map(Object.entries(tokens)),
     expired: new Set(options.expiredTokens),
-    users: new Map(
-      Object.entries({
-        ...options.tokenUsers,
-        ...(options.ownUser === undefined ? {} : { [Object.keys(tokens)[0] ?? '']: options.ownUser }),
-      }),
-    ),
+    own:
+      options.ownUser === undefined
+        ? undefined
+        : { token: Object.keys(tokens)[0] ?? '', user: options.ownUser },
   };
 }
 

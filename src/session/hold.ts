@@ -128,7 +128,7 @@ export async function settleState(
           const before = state;
           const resumed = await resume(content, shard === undefined ? heirOf(state, content.run) : state);
           if (isHeld) await resumed.finish();
-          state = await keep(backend, before, resumed, content, shard);
+          state = await keep(backend, before, resumed, shard);
           if (isHeld) continue;
           await resumed.finish();
           notes.push(...told(content, resumed, into(content)));
@@ -183,7 +183,7 @@ async function begin(
   const ended = await backend.merge({
     records: new Map(),
     head: (now) =>
-      resumed.reduce<StateHead>((done, { run }) => withSettled(done, run, false), {
+      resumed.reduce<StateHead>((done, { run }) => withSettled(done, run), {
         ...sameState(now, head),
         serial: now.serial + 1,
       }),
@@ -196,7 +196,6 @@ async function keep(
   backend: StateBackend,
   before: State,
   { state, run }: Resumed,
-  { ended }: JournalContent,
   shard: Shard | undefined,
 ): Promise<State> {
   if (shard === undefined) {
@@ -210,7 +209,7 @@ async function keep(
     records: changedRecords(before.resources, state.resources),
     head: (now) => {
       if (!isOwn && !isSame(now, before)) throw moved;
-      return withSettled({ ...sameState(now, before), serial: now.serial + 1 }, run, !ended);
+      return withSettled({ ...sameState(now, before), serial: now.serial + 1 }, run);
     },
   });
   return { ...head, resources: state.resources };

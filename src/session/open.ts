@@ -7,13 +7,12 @@ import { noProgress, withoutHarm } from '../base/progress.js';
 import { createRedactor } from '../base/redact.js';
 import { partCalled } from '../base/shard.js';
 import { version } from '../base/version.js';
-import { ApprovedPlan } from '../plan/approve.js';
+import { isApproved } from '../plan/approve.js';
 import type { Plan } from '../plan/plan.js';
 import type { Project } from '../project/index.js';
 import { Hasher } from '../state/secrets.js';
 import { workingBackendOf } from './backend.js';
 import { DEFAULT_TIMEOUT, openConnection } from './connection.js';
-import { declaredHash } from './declared-hash.js';
 import { settleState } from './hold.js';
 import { leftBehind } from './left-behind.js';
 import { Life } from './life.js';
@@ -153,7 +152,7 @@ async function open(
   };
   const apply: WritingSession['apply'] = (approved) =>
     life.applies(async () => {
-      if (!ApprovedPlan.is(approved))
+      if (!isApproved(approved))
         throw new TypeError('this plan was not approved: approve(plan, limits) does it');
       const made = planner.find(approved.plan);
       if (made === undefined) {
@@ -173,7 +172,6 @@ async function open(
         state: planner.state,
         shard,
         sharedRun: options.sharedRun,
-        declaring: () => declaredHash(declared),
         hasher: new Hasher(planner.state, redactor.holds),
         command: made.command,
         now: () => new Date(),

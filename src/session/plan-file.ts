@@ -8,7 +8,6 @@ import {
   alteration,
   isStoredPlan,
   notStored,
-  type PlanUse,
   parseStoredPlan,
   planHash,
   type StoredPlan,
@@ -56,26 +55,26 @@ async function readText(path: string, shown: string): Promise<string> {
 
 /** Takes a stored plan apart; `shown` is what a message calls it. Throws a ProblemsError where it can't be applied. */
 export function readStoredPlan(text: string, shown: string): StoredPlan {
-  const stored = parsed(text, shown, 'applied');
+  const stored = parsed(text, shown);
   refuse(alteration(stored, shown));
   return stored;
 }
 
-function parsed(text: string, shown: string, use: PlanUse): StoredPlan {
-  const stored = parseStoredPlan(text, shown, use);
+function parsed(text: string, shown: string): StoredPlan {
+  const stored = parseStoredPlan(text, shown);
   if (!isStoredPlan(stored)) throw new ProblemsError([stored]);
   return stored;
 }
 
 /** Reads a plan that was stored in a file, to be shown alone. Throws a ProblemsError where there is none. */
 export async function readShownPlan(path: string): Promise<Plan> {
-  const stored = parsed(await readText(path, path), path, 'shown');
+  const stored = parsed(await readText(path, path), path);
   const { apply, ...rest } = stored;
   const read = planSchema.safeParse(rest);
   const plan = read.success ? planOfJson(read.data, apply) : undefined;
   if (plan === undefined) {
     const [issue] = read.error?.issues ?? [];
-    throw new ProblemsError([unusablePlan(path, notStored(issue?.path ?? ['changes']), 'shown')]);
+    throw new ProblemsError([unusablePlan(path, notStored(issue?.path ?? ['changes']))]);
   }
   refuse(alteration(stored, path));
   return plan;

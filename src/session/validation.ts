@@ -31,9 +31,7 @@ export async function validateProject(
     const settings = project.settingsProblems();
     const known = settings.every(({ severity }) => severity === 'warning');
     const bodies = known
-      ? await pauses.during(
-          checkDeclaredTemplates(loaded.declared, await bodyChecks(project, loaded.declared)),
-        )
+      ? checkDeclaredTemplates(loaded.declared, await bodyChecks(project, loaded.declared))
       : [];
     const addresses = project.addressProblems();
     await pauses.pause();

@@ -1,11 +1,11 @@
-import * as z from 'zod';
+import type * as z from 'zod';
 import { nearest } from '../base/nearest.js';
 import { error, type Place, type Problem } from '../base/problems.js';
 import { isSecretField, looksSecret, shownKey } from '../base/secret-names.js';
 import type { SourceFile } from './file.js';
 import { repair } from './repair.js';
 import { type Note, pathKey, resolve } from './resolve.js';
-import { knownFields, schemasAt } from './schema-at.js';
+import { knownFields } from './schema-at.js';
 import { find, type Member, type Node, type Path, startOf } from './tree.js';
 import type { Variables } from './variables.js';
 import { gotOf, typeHint, typeName } from './wrong-type.js';
@@ -21,8 +21,6 @@ export interface Unchecked<T> {
   readonly name: string;
   /** Where it stands in the file's document, for the messages' paths. */
   readonly under?: Path;
-  /** A hint for a field that isn't there, of one that is known from elsewhere. */
-  readonly fieldHint?: (field: string, path: Path) => string | undefined;
 }
 
 export interface Checked<T> {
@@ -122,12 +120,9 @@ function issueProblems(issue: Issue, subject: Unchecked<unknown>): Problem[] {
     const field = String(issue.path.at(-1));
     const parent = issue.path.slice(0, -1);
     return [
-      error(
-        'missing-field',
-        `missing field "${field}" in ${within(name, [...under, ...parent])}`,
-        [placeIn(file, root, parent)],
-        onlyValue(subject.schema, issue.path),
-      ),
+      error('missing-field', `missing field "${field}" in ${within(name, [...under, ...parent])}`, [
+        placeIn(file, root, parent),
+      ]),
     ];
   }
   hideField(found.node, file);
@@ -140,40 +135,20 @@ function issueProblems(issue: Issue, subject: Unchecked<unknown>): Problem[] {
   }
   if (issue.code === 'invalid_type' || issue.code === 'invalid_union') {
     const { node } = found;
-    const { expected, path } = issue;
+    const { expected } = issue;
     return [
       error(
         'wrong-type',
         `${what}: ${issue.message || `expected ${typeName(expected)}`}, got ${gotOf(node, file)}`,
         [place],
-        typeHint({ expected, node, path, schema: subject.schema, file }),
+        typeHint(expected, node),
       ),
     ];
   }
   if (issue.code === 'invalid_value' && issue.values !== undefined) {
     const names = issue.values.map((value) => JSON.stringify(value));
-    const { node } = found;
-    const similar =
-      node.type === 'scalar' && typeof node.value === 'string' && !node.value.includes('$')
-        ? nearest(node.value, issue.values.map(String))
-        : undefined;
-    const isQuoted =
-      node.type === 'scalar' &&
-      typeof node.value === 'string' &&
-      issue.values.some((value) => typeof value !== 'string' && String(value) === node.value);
     const must = names.length === 1 ? `must be ${names[0]}` : `must be one of ${names.join(', ')}`;
-    return [
-      error(
-        'wrong-value',
-        `${what} ${must}`,
-        [place],
-        isQuoted
-          ? 'write it without quotes'
-          : similar === undefined
-            ? undefined
-            : `did you mean "${similar}"?`,
-      ),
-    ];
+    return [error('wrong-value', `${what} ${must}`, [place])];
   }
   if (issue.code === 'too_small' && found.node.type === 'scalar' && found.node.value === '') {
     return [error('wrong-value', `${what} must not be empty`, [place])];
@@ -213,21 +188,17 @@ function toldKey(
   if (entry === undefined || told !== key) return told;
   const isAlone = hasNothing(entry);
   // A comma in the place of a colon makes two keys of a secret's name and the secret.
-  if (isAlone && bare.some((name) => name !== key)) {
-    file.hide(entry.key);
-    return undefined;
-  }
-  if (!file.hides(entry.key)) {
-    if (!isAlone || !looksSecret(key) || !/\d/.test(key)) return key;
-    file.hide(entry.key);
-    return undefined;
-  }
-  if (/^[A-Za-z_][\w-]{0,40}$/.test(key)) return isAlone ? undefined : key;
-  return /^([A-Za-z_][\w-]{0,20})[\s:=]/.exec(key)?.[1];
+  const isBare = isAlone && bare.some((name) => name !== key);
+  const maySay = file.hides(entry.key)
+    ? !isAlone && /^[A-Za-z_][\w-]{0,40}$/.test(key)
+    : !isAlone || !looksSecret(key) || !/\d/.test(key);
+  if (maySay && !isBare) return key;
+  file.hide(entry.key);
+  return undefined;
 }
 
 function unknownFields(issue: Issue, subject: Unchecked<unknown>): Problem[] {
-  const { root, file, name, schema, under = [], fieldHint } = subject;
+  const { root, file, name, schema, under = [] } = subject;
   const { node } = find(root, issue.path);
   const known = knownFields(schema, issue.path);
   const entries: ReadonlyMap<string, Member> = node.type === 'map' ? node.entries : new Map();
@@ -238,27 +209,18 @@ function unknownFields(issue: Issue, subject: Unchecked<unknown>): Problem[] {
     return { key, entry, told: toldKey(key, entry, bare, file) };
   });
   const free = known.filter((field) => !entries.has(field));
-  const sections = new Map<string, string>();
-  for (const field of known) {
-    for (const inner of knownFields(schema, [...issue.path, field])) {
-      if (!sections.has(inner)) sections.set(inner, field);
-    }
-  }
   const where = within(name, [...under, ...issue.path]);
   return keys.map(({ key, entry, told }) => {
     const place = entry === undefined ? placeIn(file, root, issue.path) : file.place(entry.key);
     if (told !== key) return gluedField(key, told, where, place);
     // A key that is there already is meant only where it is nearer than all that are free.
     const near = nearest(key, free) === undefined ? undefined : nearest(key, [...free, ...known]);
-    const similar = near ?? withWords(key, free) ?? nearest(key, known) ?? withWords(key, known);
+    const similar = near ?? nearest(key, known);
     const message = `unknown field "${key}" in ${where}`;
-    const section = sections.get(key);
-    const below = section === undefined ? undefined : `"${key}" stands below "${section}"`;
-    const elsewhere = fieldHint?.(key, issue.path) ?? (similar === undefined ? below : undefined);
-    if (similar !== undefined && elsewhere === undefined) {
+    if (similar !== undefined) {
       return error('unknown-field', `${message}, did you mean "${similar}"?`, [place]);
     }
-    const hint = elsewhere ?? (known.length > 0 ? `fields here: ${known.join(', ')}` : undefined);
+    const hint = known.length > 0 ? `fields here: ${known.join(', ')}` : undefined;
     return error('unknown-field', message, [place], hint);
   });
 }
@@ -277,28 +239,6 @@ function gluedField(key: string, told: string | undefined, where: string, place:
     ? 'a space is missing behind the colon of'
     : 'a colon and a space are missing behind';
   return error('unknown-field', `${missing} "${told}" in ${where}`, [place], `write it as "${told}: …"`);
-}
-
-/** What to write where a field can have one value alone. */
-function onlyValue(schema: unknown, path: Path): string | undefined {
-  const [only, ...others] = schemasAt(schema, path);
-  return only instanceof z.ZodLiteral && others.length === 0 && only.values.size === 1
-    ? `write "${path.at(-1)}: ${only.value}"`
-    : undefined;
-}
-
-/** The one field whose name holds the words of another one: `authorized_scopes` for `scopes`. */
-function withWords(key: string, known: readonly string[]): string | undefined {
-  const words = (name: string): string[] =>
-    name
-      .toLowerCase()
-      .split(/[_-]+/)
-      .map((word) => word.replace(/s$/, ''));
-  const wanted = words(key);
-  const holding = known.filter((field) =>
-    wanted.every((word) => word.length > 1 && words(field).includes(word)),
-  );
-  return holding.length === 1 ? holding[0] : undefined;
 }
 
 /** A path as a message shows it: `organizations[0].roles`. */

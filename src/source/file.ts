@@ -1,16 +1,11 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { relative, sep } from 'node:path';
 import { error, type Place, type Problem } from '../base/problems.js';
-import { mask } from '../base/redact.js';
 import type { Span } from '../base/span.js';
-import { isReference, secretRanges } from './mask.js';
-import { strayRanges } from './stray.js';
+import { isReference, MAX_LINE, secretLines } from './mask.js';
 
 /** How large a file may be: far above any manifest, far below what exhausts the memory. */
 export const MAX_BYTES = 16 * 1024 * 1024;
-
-/** A longer line is not shown: nobody reads it, and showing it takes memory for each of its characters. */
-const MAX_LINE = 100_000;
 
 /** A path as a person would type it in the folder `cwd`. */
 export function shownPath(path: string, cwd: string): string {
@@ -41,37 +36,41 @@ export class SourceFile {
   readonly text: string;
   readonly #inProject: string | undefined;
   #lines: number[] | undefined;
-  #written: Span[] | undefined;
-  #secrets: Span[] | undefined;
-  readonly #hidden: Span[] = [];
+  /** The lines that are hidden besides, by what was found out about the text; counted from 0. */
+  readonly #hidden = new Set<number>();
+  #secret: ReadonlySet<number> | undefined;
   #isDistrusted = false;
 
-  constructor({ file, inProject }: FileName, text: string) {
+  /** A text that is no YAML, such as the body of an email, has no keys that look secret. */
+  constructor({ file, inProject }: FileName, text: string, isYaml = true) {
     this.path = file;
     this.#inProject = inProject;
     this.text = text;
+    if (!isYaml) this.#secret = new Set();
   }
 
-  /** Masks a part of the text wherever its lines are shown. */
+  /** Keeps the lines of a part of the text from being shown. */
   hide(range: Span): void {
     // The name of a variable tells no secret.
     if (range.end <= range.start || isReference(this.text.slice(range.start, range.end))) return;
-    this.#hidden.push(range);
-    this.#secrets = undefined;
+    const last = this.#lineOf(range.end - 1);
+    for (let line = this.#lineOf(range.start); line <= last; line += 1) this.#hidden.add(line);
   }
 
-  /** Masks what may be a secret in a text that is not the YAML that it was meant to be. */
+  /** Hides what may be a secret in a text that is not the YAML that it was meant to be. */
   distrust(): void {
-    if (this.#isDistrusted) return;
     this.#isDistrusted = true;
-    for (const range of strayRanges(this.text)) this.hide(range);
+    this.#secret = undefined;
   }
 
-  /** Whether a part of the text is masked. */
+  /** Whether the line that a part of the text begins on is hidden. */
   hides(range: Span): boolean {
-    const masked = this.#masked();
-    const next = masked[firstEndingAfter(masked, range.start)];
-    return next !== undefined && Math.max(range.end, range.start + 1) > next.start;
+    return this.#isHidden(this.#lineOf(range.start));
+  }
+
+  #isHidden(line: number): boolean {
+    this.#secret ??= secretLines(this.text, this.#isDistrusted);
+    return this.#hidden.has(line) || this.#secret.has(line);
   }
 
   /** The place of a part of the text; only its first line is underlined. */
@@ -82,11 +81,13 @@ export class SourceFile {
     const lineStart = lines[low] ?? 0;
     let lineEnd = (lines[low + 1] ?? this.text.length + 1) - 1;
     if (this.text[lineEnd - 1] === '\r' && lineEnd > lineStart) lineEnd -= 1;
-    const length = Math.max(1, Math.min(range.end, lineEnd) - start);
+    const at = { ...this.lineAt(start), column: start - lineStart + 1 };
+    if (this.#isHidden(low)) return { ...at, length: 1 };
+    const isShown = lineEnd - lineStart <= MAX_LINE;
     return {
-      ...this.lineAt(start),
-      column: start - lineStart + 1,
-      ...this.#shown(lineStart, lineEnd, start, length),
+      ...at,
+      length: Math.max(1, Math.min(range.end, lineEnd) - start),
+      ...(isShown ? { text: this.text.slice(lineStart, lineEnd) } : {}),
     };
   }
 
@@ -111,49 +112,6 @@ export class SourceFile {
     return low;
   }
 
-  #shown(
-    lineStart: number,
-    lineEnd: number,
-    start: number,
-    length: number,
-  ): { length: number; text?: string } {
-    if (lineEnd - lineStart > MAX_LINE) return { length };
-    let text = '';
-    let at = lineStart;
-    let shownLength = length;
-    const masked = this.#masked();
-    for (let index = firstEndingAfter(masked, lineStart); index < masked.length; index += 1) {
-      const secret = masked[index];
-      if (secret === undefined || secret.start >= lineEnd) break;
-      const from = Math.max(secret.start, at);
-      text += this.text.slice(at, from) + mask;
-      at = Math.max(at, Math.min(secret.end, lineEnd));
-      // What stands behind a mask has no right column in the masked line any more.
-      if (start >= at && at > secret.start) return { length };
-      // Nor has a place within it that is further from its beginning than the mask is long.
-      const within = start - from;
-      if (within >= mask.length) return { length: 1 };
-      if (within >= 0) shownLength = mask.length - within;
-      else shownLength = Math.min(shownLength, Math.max(1, from - start + mask.length));
-    }
-    return { length: shownLength, text: text + this.text.slice(at, lineEnd) };
-  }
-
-  #masked(): readonly Span[] {
-    if (this.#secrets !== undefined) return this.#secrets;
-    this.#written ??= secretRanges(this.text);
-    const sorted = [...this.#written, ...this.#hidden].sort((a, b) => a.start - b.start);
-    const joined: Span[] = [];
-    for (const range of sorted) {
-      const last = joined.at(-1);
-      if (last !== undefined && range.start <= last.end) {
-        joined[joined.length - 1] = { start: last.start, end: Math.max(last.end, range.end) };
-      } else joined.push(range);
-    }
-    this.#secrets = joined;
-    return joined;
-  }
-
   #lineStarts(): readonly number[] {
     if (this.#lines !== undefined) return this.#lines;
     const lines = [0];
@@ -162,18 +120,6 @@ export class SourceFile {
     this.#lines = lines;
     return lines;
   }
-}
-
-/** The first of some ranges, which are in order, that ends behind a point. */
-function firstEndingAfter(ranges: readonly Span[], point: number): number {
-  let low = 0;
-  let high = ranges.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((ranges[middle]?.end ?? 0) > point) high = middle;
-    else low = middle + 1;
-  }
-  return low;
 }
 
 /** Why a file could not be read, in words that a person can act on. */
@@ -227,9 +173,9 @@ export function unreadable(failure: unknown): Unreadable {
   return { reason: 'unreadable', detail: details[code] ?? `can't be read (${code || 'unknown error'})` };
 }
 
-/** A YAML file that was read; a byte order mark says nothing in it. */
-export function sourceOf(name: FileName, text: string): SourceFile {
-  return new SourceFile(name, text.startsWith('\uFEFF') ? text.slice(1) : text);
+/** A text file that was read; a byte order mark says nothing in it. */
+export function sourceOf(name: FileName, text: string, isYaml = true): SourceFile {
+  return new SourceFile(name, text.startsWith('\uFEFF') ? text.slice(1) : text, isYaml);
 }
 
 /** Reads a YAML file; a problem where that can't be done. */

@@ -1,4 +1,3 @@
-import { nearest } from '../base/nearest.js';
 import { error, type Place, type Problem, warning } from '../base/problems.js';
 import { looksSecret } from '../base/secret-names.js';
 import { ExactNumber } from '../base/values.js';
@@ -83,20 +82,6 @@ export class Variables {
       return nothing;
     }
     return this.#fill(template, context);
-  }
-
-  /** A scalar in parts: what stands there in plain words, and null for what a process variable gives or nobody knows. */
-  parts(text: string, node: ScalarNode, file: SourceFile): readonly (string | null)[] {
-    try {
-      return parseVariables(text).map((part) => {
-        if (typeof part === 'string') return part;
-        const value = this.#lookUp(part, { node, file, path: [] });
-        return value.unknown || value.tainted ? null : value.text;
-      });
-    } catch (failure) {
-      if (!(failure instanceof BadVariable)) throw failure;
-      return [null];
-    }
   }
 
   #fill(template: VariableText, context: ScalarContext): Text {
@@ -212,13 +197,13 @@ export class Variables {
 
   #unresolved(reference: Reference, context: ScalarContext, state: string | undefined): Text {
     const { name, message } = reference;
-    const known = [...this.#sources.vars.keys(), ...this.#sources.allowed];
-    const similar = nearest(name, known);
+    // A default for a secret would be a secret in a file.
+    const inEnvironment = 'set it in the environment, in CI from a secret';
     const advice =
       state === undefined
         ? isSecret(name, context)
           ? `add it to allow_env in the configuration, and ${inEnvironment}`
-          : `add it to vars in the configuration, or to allow_env and set it${similar === undefined ? '' : `; or write ${similar}`}`
+          : 'add it to vars in the configuration, or to allow_env and set it'
         : (ownVariables.get(name) ??
           (isSecret(name, context) ? inEnvironment : `set it, or write \${${name}:-default}`));
     const text =
@@ -241,18 +226,9 @@ export class Variables {
 
 /** What to do about the variables that every new configuration has. */
 const ownVariables: ReadonlyMap<string, string> = new Map([
-  [
-    'IDOPS_BASE_URL',
-    'set it to the address of your server, or give --base-url; idops sandbox runs one to practise on and prints both',
-  ],
-  [
-    'IDOPS_TOKEN',
-    'set it to a bearer token of your server; idops sandbox runs one to practise on and prints both',
-  ],
+  ['IDOPS_BASE_URL', 'set it to the address of your server; idops sandbox runs one to practise on'],
+  ['IDOPS_TOKEN', 'set it to a bearer token of your server; idops sandbox runs one to practise on'],
 ]);
-
-/** Where a secret comes from; a default for one would be a secret in a file. */
-const inEnvironment = 'set it in the environment, in CI from a secret';
 
 /** Whether what a variable gives is a secret, as far as its name and the keys above tell. */
 function isSecret(name: string, { path }: ScalarContext): boolean {

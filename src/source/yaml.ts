@@ -1,22 +1,9 @@
-import {
-  Composer,
-  type CST,
-  type Document,
-  isAlias,
-  isMap,
-  isScalar,
-  isSeq,
-  Lexer,
-  Parser,
-  type YAMLMap,
-} from 'yaml';
-import { atOnce, type Steps } from '../base/pauses.js';
+import { Composer, type Document, isAlias, isMap, isScalar, isSeq, Lexer, Parser } from 'yaml';
 import { error, type Problem } from '../base/problems.js';
-import { shownKey } from '../base/secret-names.js';
+import { looksSecret, shownKey } from '../base/secret-names.js';
 import type { Span } from '../base/span.js';
 import { type ExactNumber, exactly } from '../base/values.js';
 import type { SourceFile } from './file.js';
-import { hideLoose, hideMember } from './hidden.js';
 import { decimalText } from './number.js';
 import { listNode, type Member, mapNode, type Node, type ScalarNode } from './tree.js';
 import { documentErrors, isOldYaml, MAX_DEPTH, MAX_LEXEMES, oldYaml } from './yaml-problems.js';
@@ -39,11 +26,6 @@ export interface ParsedFile {
 
 /** Parses YAML 1.2 (core schema) and reports every error at its place. Never throws. */
 export function parseYaml(file: SourceFile): ParsedFile {
-  return atOnce(parsing(file));
-}
-
-/** The same in steps. */
-export function* parsing(file: SourceFile): Steps<ParsedFile> {
   const unseen = [...file.text.matchAll(/\r(?!\n)|\0/g)].map(({ 0: character, index }) =>
     badCharacter(file, character, { start: index, end: index + 1 }),
   );
@@ -54,13 +36,8 @@ export function* parsing(file: SourceFile): Steps<ParsedFile> {
   const allowance = { aliased: 0, exceeded: false };
   try {
     const quotes = new Map<number, number>();
-    const refused: CST.Directive[] = [];
-    for (const document of compose(file, { problems, quotes, refused })) {
-      yield;
-      if (document === null) continue;
-      const directive = isBehind(document, refused[0]) ? refused.shift() : undefined;
+    for (const document of compose(file, problems, quotes)) {
       const found = documentErrors(file, document, quotes);
-      if (directive !== undefined) found.push(oldYaml(file, directive));
       for (const problem of found) problems.push(problem);
       if (found.some(({ code }) => code !== 'unknown-tag')) continue;
       const converter = new Converter(file, allowance);
@@ -101,26 +78,12 @@ function capped(problems: readonly Problem[]): readonly Problem[] {
   ];
 }
 
-interface Composing {
-  readonly problems: Problem[];
-  readonly quotes: Map<number, number>;
-  /** The directives for which the documents behind them aren't read. */
-  readonly refused: CST.Directive[];
-}
-
-/** Whether a document stands behind a directive. */
-function isBehind({ contents, range }: Document.Parsed, directive: CST.Directive | undefined): boolean {
-  return directive !== undefined && directive.offset < (contents?.range?.[0] ?? range[2]);
-}
-
-/** So many lexemes are a step. */
-const STEP = 1000;
-
-/** Composes document after document, null for a step between two; stops before anything that would exhaust the memory or the stack. */
+/** Composes document after document; stops before anything that would exhaust the memory or the stack. */
 function* compose(
   file: SourceFile,
-  { problems, quotes, refused }: Composing,
-): Generator<Document.Parsed | null> {
+  problems: Problem[],
+  quotes: Map<number, number>,
+): Generator<Document.Parsed> {
   const parser = new Parser();
   const composer = new Composer({
     schema: 'core',
@@ -145,11 +108,10 @@ function* compose(
       // After one token that belongs to nothing, the parser takes all others for the same.
       if (token.type === 'error' && isLost) continue;
       isLost ||= token.type === 'error';
-      if (token.type === 'directive' && isOldYaml(token)) refused.push(token);
+      if (token.type === 'directive' && isOldYaml(token)) problems.push(oldYaml(file, token));
       yield* composer.next(token) as Generator<Document.Parsed>;
     }
     lexemes += 1;
-    if (lexemes % STEP === 0) yield null;
     const deep = parser.stack.length > MAX_DEPTH;
     if (deep || lexemes > MAX_LEXEMES) {
       file.distrust();
@@ -204,7 +166,6 @@ class Converter {
   convert(node: unknown, depth: number): Node {
     if (isAlias(node)) return this.#alias(node.source, rangeOf(node), depth);
     if (isMap(node)) {
-      if (isBraces(node)) return this.#braces(rangeOf(node));
       return this.#anchored(node.anchor, () => {
         const entries = new Map<string, Member>();
         for (const pair of node.items) this.#pair(entries, pair.key, pair.value, depth);
@@ -229,19 +190,6 @@ class Converter {
       size: 1,
       height: 0,
     };
-  }
-
-  /** `{{name}}`, of which YAML makes a map whose key is a map. */
-  #braces(range: Span): Node {
-    this.problems.push(
-      error(
-        'yaml-syntax',
-        'a text without quotes can\'t begin with "{{"',
-        [this.#file.place(range)],
-        'put quotes around the value',
-      ),
-    );
-    return unknownAt(range);
   }
 
   #anchored(anchor: string | undefined, build: () => Node): Node {
@@ -302,9 +250,12 @@ class Converter {
     const source = typeof node.source === 'string' ? node.source : '';
     const { value } = node;
     let kept: ScalarNode['value'] = typeof value === 'string' || typeof value === 'boolean' ? value : null;
-    if (plain) hideLoose(this.#file, source, range);
     if (typeof value === 'string' && value.includes('\0')) {
       this.problems.push(badCharacter(this.#file, '\0', range));
+    }
+    // A field on a line of its own whose colon is missing.
+    if (plain && shownKey(source) !== source && beginsLine(this.#file.text, range.start)) {
+      this.#file.hide(range);
     }
     if (typeof value === 'number') {
       const number = numberOf(source);
@@ -328,7 +279,7 @@ class Converter {
     const places = () => [this.#file.place(range)];
     const name = isScalar(key) ? key.value : undefined;
     if (typeof name !== 'string') {
-      const hint = isScalar(key) ? 'write it in quotes' : undefined;
+      const hint = isScalar(key) ? 'write it in quotes' : 'put quotes around a text that begins with "{{"';
       this.problems.push(error('bad-key', 'a key must be a text', places(), hint));
       return;
     }
@@ -356,10 +307,13 @@ class Converter {
       value === null
         ? this.#scalar({ value: null, range: [range.end, range.end] })
         : this.convert(value, depth + 1);
-    const isHidden = hideMember(this.#file, name, range, converted);
-    // An alias's value is shown where its anchor is.
-    const target = isHidden && isAlias(value) ? this.#anchors.get(value.source) : undefined;
-    if (target) this.#file.hide(target.range);
+    if (shownKey(name) !== name) this.#file.hide(range);
+    if (looksSecret(name)) {
+      this.#file.hide(converted.range);
+      // An alias's value is shown where its anchor is.
+      const target = isAlias(value) ? this.#anchors.get(value.source) : undefined;
+      if (target) this.#file.hide(target.range);
+    }
     const before = entries.get(name);
     if (before !== undefined) {
       this.problems.push(
@@ -381,15 +335,8 @@ function unknownAt(range: Span): ScalarNode {
   return { type: 'scalar', value: null, plain: true, source: '', range, size: 1, height: 0, unknown: true };
 }
 
-function isBraces(node: YAMLMap): boolean {
-  const [pair] = node.items;
-  return (
-    node.flow === true &&
-    node.items.length === 1 &&
-    isMap(pair?.key) &&
-    pair.key.flow === true &&
-    pair.value === null
-  );
+function beginsLine(text: string, at: number): boolean {
+  return /(?:^|\n)[ \t]*(?:-[ \t]+)*$/.test(text.slice(Math.max(0, at - 200), at));
 }
 
 /** A number of YAML; undefined for infinity and for what is no number. */

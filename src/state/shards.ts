@@ -77,8 +77,8 @@ export function withPart<T extends StateHead>(head: T, { index }: Shard, part: P
   return { ...head, shards: { ...shards, parts: { ...shards.parts, [String(index)]: part } } };
 }
 
-/** A state that holds all of a journal; `cut` says that its run had not ended. */
-export function withSettled<T extends StateHead>(head: T, run: string, cut: boolean): T {
+/** A state that holds all of a journal. */
+export function withSettled<T extends StateHead>(head: T, run: string): T {
   const ender = enderOf(head, run);
   if (ender !== undefined) {
     const { to_end = [], ...known } = partOf(head, ender);
@@ -90,7 +90,7 @@ export function withSettled<T extends StateHead>(head: T, run: string, cut: bool
     const { open_run, ...known } = partOf(head, part.shard);
     const isNewest = known.last_run === undefined || run >= known.last_run;
     const open = open_run === undefined || open_run === run ? {} : { open_run };
-    const held = isNewest ? { last_run: run, ...(cut ? { cut: true as const } : {}) } : known;
+    const held = isNewest ? { last_run: run } : known;
     return withPart(head, part.shard, { ...held, ...open });
   }
   const { open_run: _, ...rest } = head;

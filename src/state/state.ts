@@ -59,8 +59,6 @@ const partSchema = z.strictObject({
   open_run: z.string().optional(),
   /** The newest journal that is all in here. */
   last_run: z.string().optional(),
-  /** Whether that run was ended before it had done everything, so that the next one goes on with it. */
-  cut: z.literal(true).optional(),
   /** Journals of other runs that are all in here, and that this shard still has to give their end. */
   to_end: z.array(z.string()).optional(),
 });

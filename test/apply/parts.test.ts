@@ -165,12 +165,11 @@ describe('what is known of a shard', () => {
   const known = withPart(split(emptyState('https://id.example.com'), shard), shard, { last_run: later });
 
   it('is not set back by lines that come late', () => {
-    expect(withSettled(known, first, true).shards?.parts).toEqual({ 1: { last_run: later } });
+    expect(withSettled(known, first).shards?.parts).toEqual({ 1: { last_run: later } });
   });
 
   it('says that a run was cut off only where it had not ended', () => {
     const newest = '20260202T120000Z-4f2a1c.1-of-2';
-    expect(withSettled(known, newest, true).shards?.parts).toEqual({ 1: { last_run: newest, cut: true } });
-    expect(withSettled(known, newest, false).shards?.parts).toEqual({ 1: { last_run: newest } });
+    expect(withSettled(known, newest).shards?.parts).toEqual({ 1: { last_run: newest } });
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Asked, type Became, recordOutcome } from '../../src/apply/record.js';
+import { type Asked, type Became, recordInto } from '../../src/apply/record.js';
 import { verify } from '../../src/apply/verify.js';
 import { noProgress } from '../../src/base/progress.js';
 import { type Fields, Sensitive } from '../../src/base/values.js';
@@ -30,6 +30,13 @@ function asked(expected: Fields, parts: Partial<Asked> = {}): Asked {
 function became(after: Fields | undefined, parts: Partial<Became> = {}): Became {
   return { status: 'applied', ambiguous: false, after, unverified: [], ...parts };
 }
+
+function recordOutcome(state: State, ...rest: Tail<Parameters<typeof recordInto>>): State {
+  const resources = { ...state.resources };
+  return recordInto(resources, ...rest) ? { ...state, resources } : state;
+}
+
+type Tail<T> = T extends [unknown, ...infer Rest] ? Rest : never;
 
 function record(state: State, what: Asked, outcome: Became, run = 'run-1'): State {
   return recordOutcome(state, what, outcome, { run, at, hasher, readable: false });

@@ -111,7 +111,7 @@ describe('a user, and a server that does half', () => {
     const outcomes = [1, 16].map(async (concurrency) => {
       const at = await site({
         tokens: { own: ['users:manage:all'] },
-        tokenUsers: { own: ids.ada },
+        ownUser: ids.ada,
         concurrency,
       });
       const ran = await at.apply(

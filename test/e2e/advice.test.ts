@@ -6,23 +6,6 @@ import { config, project } from './running.js';
 
 const manifests = { 'manifests/a.yaml': 'kind: Organization\nname: acme\nlabel: New\n' };
 
-describe('what is near to what was written is proposed', () => {
-  it.each([
-    ['--target Organization/acm', 'did you mean Organization/acme?'],
-    ['--target organization/acme', 'did you mean Organization/acme?'],
-    ['--target acme', 'did you mean Organization/acme?'],
-  ])('%s', async (args, advice) => {
-    const { idops } = await project(manifests);
-    const { code, stderr } = await idops(`plan ${args}`);
-    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(advice) });
-  });
-
-  it('but nothing where the target is far from all', async () => {
-    const { idops } = await project(manifests);
-    expect((await idops('plan --target User/9b1d5c1e')).stderr).not.toContain('did you mean');
-  });
-});
-
 describe('a variable that is missing', () => {
   const withToken = (token: string) => ({
     ...manifests,
@@ -73,7 +56,7 @@ describe('a variable that is missing', () => {
       'idops.yaml': 'version: 1\nserver:\n  base_url: https://ada:hunter2@id.example.com\n',
     });
     const { stderr } = await idops('validate');
-    expect(stderr).toContain('  base_url: https://(sensitive)@id.example.com');
+    expect(stderr).not.toContain('hunter2');
     expect(stderr).toContain('idops.yaml:3:13');
   });
 });

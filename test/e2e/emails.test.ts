@@ -48,7 +48,7 @@ describe('a finding in the body of an email', () => {
       ),
     });
     const written = await idops('validate --config infra/idops.yaml');
-    expect(written.stderr).toContain('  --> infra/manifests/emails.yaml:6:3\n');
+    expect(written.stderr).toContain('  --> infra/manifests/emails.yaml:4:1\n');
   });
 
   it('is the path of a file, whose "file:" was forgotten', async () => {

@@ -57,15 +57,12 @@ describe('idops runs --address', () => {
     expect(sandbox.requests).toHaveLength(before);
   });
 
-  it('says where nothing is known of an object, and which one may be meant', async () => {
+  it('says where nothing is known of an object', async () => {
     const { idops } = await written();
     const wrong = await idops('runs --address Organization/acmee');
     expect(wrong).toMatchObject({ code: 1, stdout: '' });
     expect(wrong.stderr.replaceAll(/\s+/g, ' ')).toContain(
-      'error[no-such-address]: no run of this state wrote Organization/acmee, did you mean Organization/acme?',
-    );
-    expect((await idops('runs --address KeyPair/zzzzzzzzzzzzzzzzzzzzz')).stderr).not.toContain(
-      'did you mean',
+      'error[no-such-address]: no run of this state wrote Organization/acmee ',
     );
     expect((await idopsWithout()).code).toBe(1);
     async function idopsWithout() {
@@ -141,15 +138,5 @@ describe('idops runs --address', () => {
     const { code, stdout } = await idops(`runs --address ${ids.ada}`);
     expect(code).toBe(0);
     expect(stdout).not.toContain('label');
-  });
-
-  it('suggests what is named nearly so, and no other object for another id', async () => {
-    const { idops } = await written();
-    const said = async (asked: string) =>
-      (await idops(`runs --address ${asked}`)).stderr.replaceAll(/\s+/g, ' ');
-    expect(await said('ada@acme.exmple')).toContain(`did you mean User/${ids.ada}?`);
-    expect(await said('User/ada@acme.exmple')).toContain(`did you mean User/${ids.ada}?`);
-    expect(await said(ids.globex)).not.toContain('did you mean User');
-    expect(await said(`User/${ids.secondKey}`)).not.toContain('did you mean');
   });
 });

@@ -248,7 +248,7 @@ describe('the options for all commands', () => {
     expect(await label('', { IDOPS_ENV: 'staging' })).toEqual(['staging', 'Staging']);
     const { code, stderr } = await idops('plan --env stagign');
     expect(code).toBe(1);
-    expect(stderr).toContain('did you mean "staging"?');
+    expect(stderr).toContain('environments there: staging');
   });
 
   it('name the server and a token file, above the configuration', async () => {

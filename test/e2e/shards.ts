@@ -19,6 +19,9 @@ type How = 'in turn' | 'at once';
 
 const SHARDS = 3;
 
+/** What tells all of them that they are one run. */
+const env = { IDOPS_SHARD_RUN: 'one' };
+
 /** Objects of all kinds; those of one kind fall to several shards. */
 export const manifests: Files = {
   'manifests/all.yaml': [
@@ -48,7 +51,7 @@ function applying(shard: string, ...more: string[]): string[] {
 async function all({ begin, runner }: SharedProject, how: How): Promise<Ran[]> {
   const runs: Promise<Ran>[] = [];
   for (let index = 1; index <= SHARDS; index += 1) {
-    const run = begin(applying(`${index}/${SHARDS}`, '--format', 'json'), { cwd: await runner() });
+    const run = begin(applying(`${index}/${SHARDS}`, '--format', 'json'), { cwd: await runner(), env });
     runs.push(run.ended);
     if (how === 'in turn') await run.ended;
   }
@@ -134,13 +137,14 @@ export function sharded(kind: string, make: MakeShared, how: How): void {
       held = '/users/';
       const cwd = await runner();
       // Its request stays under way however long the others take.
-      const first = begin(applying(`${killed + 1}/3`, '--timeout', '3000'), { cwd });
+      const first = begin(applying(`${killed + 1}/3`, '--timeout', '3000'), { cwd, env });
       await arrived;
       const others = [1, 2, 3].filter((index) => index !== killed + 1);
       held = '/none/';
       for (const index of others) {
         const { code, stdout, stderr } = await idops(`apply --yes --shard ${index}/3`, {
           cwd: await runner(),
+          env,
         });
         expect(code, stdout + stderr).toBe(0);
       }
@@ -157,7 +161,7 @@ export function sharded(kind: string, make: MakeShared, how: How): void {
       open();
       const [before] = await runsOf(made);
       expect(before?.ended).toBe('unfinished');
-      const again = await idops(`apply --yes --shard ${killed + 1}/3`, { cwd });
+      const again = await idops(`apply --yes --shard ${killed + 1}/3`, { cwd, env });
       expect(again.code, again.stdout + again.stderr).toBe(0);
       expect(again.stderr).toMatch(/took over the lock of apply --shard/);
       expect(again.stderr).toMatch(/run \S+ had not ended: /);
@@ -173,8 +177,8 @@ export function sharded(kind: string, make: MakeShared, how: How): void {
 
     it(`are ${kind === 'a file' ? '' : 'not '}warned that runners of other machines have another state`, async () => {
       const { idops } = await make(manifests);
-      const env = { CI_NODE_INDEX: '1', CI_NODE_TOTAL: '2' };
-      const { code, stderr } = await idops('plan --shard auto', { env });
+      const job = { CI_NODE_INDEX: '1', CI_NODE_TOTAL: '2' };
+      const { code, stderr } = await idops('plan --shard auto', { env: job });
       expect(code, stderr).toBe(0);
       expect(stderr.includes('warning[state-not-shared]')).toBe(kind === 'a file');
     });

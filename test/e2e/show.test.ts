@@ -105,7 +105,7 @@ describe('a stored plan', () => {
     for (const [file, , why] of damaged) {
       const { code, stdout, stderr } = await idops(`plan ${file}`);
       expect([code, stdout]).toEqual([1, '']);
-      expect(stderr.replaceAll(/\s+/g, ' ')).toContain(`error[plan-unreadable]: ${file} can't be shown`);
+      expect(stderr.replaceAll(/\s+/g, ' ')).toContain(`error[plan-unreadable]: ${file} can't be used`);
       expect(stderr.replaceAll(/\s+/g, ' ')).toContain(why);
     }
     expect((await idops('plan nothing.json')).stderr).toContain('nothing.json is not there');

@@ -196,21 +196,6 @@ describe('finding an organization', () => {
     expect(index.findNamed('5')).toMatch('the server has no organization "5"');
   });
 
-  it('proposes the nearest name, the nearest id, or the name that a label belongs to', () => {
-    const rows = [
-      { id: '10000000-0000-4000-8000-000000000001', name: 'acme', label: 'ACME Corporation' },
-      { id: '20000000-0000-4000-8000-000000000002', name: 'globex' },
-    ];
-    const listed = new OrganizationIndex(rows);
-    expect(listed.find('acm')).toMatch(/correct the name; did you mean "acme"\?$/);
-    expect(listed.find('name:acme')).toMatch(/; a space may be missing behind the colon: "name: acme"$/);
-    expect(listed.find('ACME Corporation')).toMatch(/did you mean "acme"\?$/);
-    expect(listed.lacksId('10000000-0000-4000-8000-000000000009')).toMatch(
-      /correct the id; did you mean "10000000-0000-4000-8000-000000000001"\?$/,
-    );
-    expect(listed.find('hooli')).not.toContain('did you mean');
-  });
-
   it('says that no operation creates one', () => {
     expect(index.find('hooli')).toMatch('no operation creates one');
   });

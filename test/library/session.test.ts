@@ -120,7 +120,6 @@ describe('a plan of the library', () => {
     const copy = approve({ ...plan }, { maxDestructive: 0 });
     await expect(session.apply(copy)).rejects.toThrow('another session');
     await expect(session.storePlan({ ...plan })).rejects.toThrow(TypeError);
-    // @ts-expect-error: only approve makes one.
     await expect(session.apply({ ...approve(plan, { maxDestructive: 0 }) })).rejects.toThrow(
       'was not approved',
     );

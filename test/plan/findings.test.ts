@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { atOnce } from '../../src/base/pauses.js';
 import { type Fields, Sensitive } from '../../src/base/values.js';
 import type { Declared } from '../../src/kinds/kind.js';
 import { checkTemplate } from '../../src/mail/checks.js';
@@ -33,7 +32,7 @@ const document = declaredTemplate({});
 
 /** What is questionable about declared templates. */
 function checked(...given: Parameters<typeof checkDeclaredTemplates>) {
-  return atOnce(checkDeclaredTemplates(...given));
+  return checkDeclaredTemplates(...given);
 }
 
 const lost = {

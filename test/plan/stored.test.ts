@@ -177,28 +177,28 @@ describe('a file', () => {
   });
 
   it.each([
-    ['not JSON', '{', "plan.json can't be applied: it is not JSON"],
+    ['not JSON', '{', "plan.json can't be used: it is not JSON"],
     [
       'of a newer format',
       '{"format_version": 2}',
-      "plan.json can't be applied: it has format 2, this idops knows format 1",
+      "plan.json can't be used: it has format 2, this idops knows format 1",
     ],
-    ['no object', '[]', "plan.json can't be applied: it is not a plan that was stored with --out"],
-    ['null', 'null', "plan.json can't be applied: it is not a plan that was stored with --out"],
+    ['no object', '[]', "plan.json can't be used: it is not a plan that was stored with --out"],
+    ['null', 'null', "plan.json can't be used: it is not a plan that was stored with --out"],
     [
       'of a format that is none',
       '{"format_version": "2"}',
-      "plan.json can't be applied: it is not a plan that was stored with --out (see format_version)",
+      "plan.json can't be used: it is not a plan that was stored with --out (see format_version)",
     ],
     [
       'the JSON of a plan, which says nothing of applying',
       '{"format_version":1,"server":"s","environment":null,"created_at":"x","digest":"d"}',
-      "plan.json can't be applied: it is not a plan that was stored with --out (see apply)",
+      "plan.json can't be used: it is not a plan that was stored with --out (see apply)",
     ],
     [
       'a plan with another thing inside',
       '{"format_version":1,"server":"s","environment":null,"created_at":"x","digest":"d","apply":{"targets":[],"kinds":[],"prune":0,"assert":false,"objects":[]}}',
-      "plan.json can't be applied: it is not a plan that was stored with --out (see apply.prune)",
+      "plan.json can't be used: it is not a plan that was stored with --out (see apply.prune)",
     ],
   ])('that is %s is refused', (_, text, said) => {
     expect(message(text)).toBe(said);

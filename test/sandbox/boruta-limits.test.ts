@@ -158,9 +158,9 @@ describe('ids', () => {
   });
 
   test("the protection of the token's own user is passed by in upper case", async () => {
-    const own = { tokens: { own: allScopes }, tokenUsers: { own: 'abcdef00-0000-4000-8000-000000000001' } };
+    const own = { tokens: { own: allScopes }, ownUser: 'abcdef00-0000-4000-8000-000000000001' };
     const { ask, sandbox, user } = await start({ ...boruta, ...own });
-    const id = own.tokenUsers.own;
+    const id = own.ownUser;
     sandbox.data.users.push({ ...structuredClone(user(ids.ada)), id });
     const body = { user: { ...whole, group: 'passed' } };
     expect((await ask('PATCH', `/api/users/${id}`, body)).status).toBe(403);

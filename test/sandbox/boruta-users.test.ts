@@ -242,7 +242,7 @@ describe('PATCH', () => {
     const asking = await start({
       ...boruta,
       tokens: { own: allScopes },
-      tokenUsers: { own: ids.ada },
+      ownUser: ids.ada,
     });
     const before = asking.sandbox.snapshot();
     const told = await patch(asking, { ...whole, group: 'new' });

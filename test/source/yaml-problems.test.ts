@@ -24,7 +24,6 @@ describe('a syntax error of YAML', () => {
     ['kind: O\nname: %acme\n', '2:7', 'begin with "%"', 'put quotes around the value'],
     ['%kind: O\nname: x\n', '1:1', 'begin with "%"', 'put quotes around the key'],
     ['kind: O\nname: *bold* text\n', '2:14', 'begin with "*"', 'put quotes around the value'],
-    ['kind: O\nname: {{name}}\n', '2:7', 'begin with "{{"', 'put quotes around the value'],
     ['kind: O\nname: {{ name }} there\n', '2:18', 'begin with "{{"', 'put quotes around the value'],
     ['- kind: O\n  name: x\nkind: U\nid: x\n\n# more\ngroup: y\n', '3:1', 'unexpected text', 'indent keys'],
     ['kind: O\ntext: |\nhello\nthere\n', '3:1', 'expected "key: value"', 'further than its key'],

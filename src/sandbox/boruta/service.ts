@@ -67,7 +67,7 @@ async function handle(call: Call, work: Work, house: House): Promise<Answer> {
     query: target.query,
     resource: read.resource,
     token: caller.token,
-    ownUserId: credentials.users.get(caller.token)?.toLowerCase(),
+    ownUserId: credentials.own?.token === caller.token ? credentials.own.user.toLowerCase() : undefined,
   });
 }
 

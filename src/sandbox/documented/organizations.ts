@@ -1,17 +1,17 @@
-import { Invalid, record, text } from '../fields.js';
+import { byField, members, text } from '../fields.js';
 import type { Answer } from '../http.js';
 import { errors, notFound, ok } from './answers.js';
 import type { Operation } from './operation.js';
 
-const fields = record({}, { id: text, name: text, label: text });
+const fields = members({ id: text, name: text, label: text });
 
 /** Operation 6. */
 export function updateOrganization({ data, params: [id], resource }: Operation): Answer {
   const organization = data.organizations.find((candidate) => candidate.id === id);
   if (organization === undefined) return notFound();
-  const values = fields(resource);
-  if (values instanceof Invalid) return errors(422, values.byField());
-  const { id: _, ...changes } = values;
+  const read = fields.safeParse(resource);
+  if (!read.success) return errors(422, byField(read.error));
+  const { id: _, ...changes } = read.data;
   Object.assign(organization, changes);
   return ok(organization);
 }

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { SandboxTemplate } from '../data.js';
-import { Invalid, record, text } from '../fields.js';
+import { byField, members, text } from '../fields.js';
 import type { Answer } from '../http.js';
 import { errors, notFound, ok } from './answers.js';
 import type { Operation } from './operation.js';
 
-const fields = record({}, { id: text, txt_content: text, html_content: text, type: text, backend_id: text });
+const fields = members({ id: text, txt_content: text, html_content: text, type: text, backend_id: text });
 
 function find({ data, params: [backendId, type] }: Operation): SandboxTemplate | undefined {
   return data.templates.find((template) => template.backend_id === backendId && template.type === type);
@@ -31,9 +31,9 @@ export function updateTemplate(operation: Operation): Answer {
   const { data, params, resource } = operation;
   const [backendId = '', type = ''] = params;
   if (!data.backends.some((backend) => backend.id === backendId)) return notFound();
-  const values = fields(resource);
-  if (values instanceof Invalid) return errors(422, values.byField());
-  const { txt_content, html_content } = values;
+  const read = fields.safeParse(resource);
+  if (!read.success) return errors(422, byField(read.error));
+  const { txt_content, html_content } = read.data;
   let template = find(operation);
   if (template === undefined) {
     template = { id: randomUUID(), backend_id: backendId, type, txt_content: null, html_content: null };

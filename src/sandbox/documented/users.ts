@@ -1,86 +1,69 @@
 import { randomUUID } from 'node:crypto';
+import type * as z from 'zod';
 import type { SandboxBackend, SandboxData, SandboxRole, SandboxScope, SandboxUser } from '../data.js';
-import {
-  dateTime,
-  type Field,
-  flag,
-  Invalid,
-  int32,
-  list,
-  nullable,
-  object,
-  record,
-  requiredText,
-  text,
-} from '../fields.js';
+import { byField, dateTime, flag, int32, list, map, members, object, requiredText, text } from '../fields.js';
 import type { Answer } from '../http.js';
 import type { JsonObject } from '../json.js';
 import { errors, notFound, ok } from './answers.js';
 import type { Operation } from './operation.js';
 
-type Read<F> = F extends Field<infer T> ? T : never;
-
-const role = record(
-  {},
-  { id: text, name: text, scopes: list(record({}, { id: text, name: text, public: flag })) },
-);
-const scope = record({ name: requiredText, label: requiredText }, { id: text, public: flag });
-const membership = record({ id: requiredText }, { name: text, label: text, roles: list(role) });
-const backend = record(
-  {},
-  {
-    id: text,
-    name: text,
-    type: text,
-    is_default: flag,
-    create_default_organization: flag,
-    roles: list(role),
-    metadata_fields: list(object),
-    federated_servers: list(object),
-    verifiable_credentials: list(object),
-    verifiable_presentations: list(object),
-    password_hashing_alg: text,
-    password_hashing_opts: object,
-    ldap_pool_size: int32,
-    ldap_host: text,
-    ldap_user_rdn_attribute: text,
-    ldap_base_dn: text,
-    ldap_ou: text,
-    ldap_master_dn: text,
-    ldap_master_password: text,
-    smtp_from: text,
-    smtp_relay: text,
-    smtp_username: text,
-    smtp_password: text,
-    smtp_ssl: flag,
-    smtp_tls: flag,
-    smtp_port: int32,
-    features: list(requiredText),
-  },
-);
-const fields = record(
-  {},
-  {
-    id: text,
-    uid: text,
-    username: text,
-    totp_registered_at: dateTime,
-    metadata: object,
-    federated_metadata: object,
-    blocked: flag,
-    group: text,
-    authorized_scopes: list(scope),
-    organizations: list(membership),
-    backend: nullable(backend),
-  },
-);
+const role = members({
+  id: text,
+  name: text,
+  scopes: list(members({ id: text, name: text, public: flag })),
+});
+const scope = members({ id: text, public: flag }).extend({ name: requiredText, label: requiredText });
+const membership = members({ name: text, label: text, roles: list(role) }).extend({ id: requiredText });
+const backend = members({
+  id: text,
+  name: text,
+  type: text,
+  is_default: flag,
+  create_default_organization: flag,
+  roles: list(role),
+  metadata_fields: list(object),
+  federated_servers: list(object),
+  verifiable_credentials: list(object),
+  verifiable_presentations: list(object),
+  password_hashing_alg: text,
+  password_hashing_opts: map,
+  ldap_pool_size: int32,
+  ldap_host: text,
+  ldap_user_rdn_attribute: text,
+  ldap_base_dn: text,
+  ldap_ou: text,
+  ldap_master_dn: text,
+  ldap_master_password: text,
+  smtp_from: text,
+  smtp_relay: text,
+  smtp_username: text,
+  smtp_password: text,
+  smtp_ssl: flag,
+  smtp_tls: flag,
+  smtp_port: int32,
+  features: list(requiredText),
+});
+const fields = members({
+  id: text,
+  uid: text,
+  username: text,
+  totp_registered_at: dateTime,
+  metadata: map,
+  federated_metadata: map,
+  blocked: flag,
+  group: text,
+  authorized_scopes: list(scope),
+  organizations: list(membership),
+  backend: backend.nullable(),
+});
 
 /** Operation 2: all of it, or nothing if any part is invalid. */
 export function updateUser({ data, params: [id], resource }: Operation): Answer {
   const user = data.users.find((candidate) => candidate.id === id);
   if (user === undefined) return notFound();
-  const values = fields(resource);
-  if (values instanceof Invalid) return errors(422, values.byField());
+  const read = fields.safeParse(resource);
+  if (!read.success) return errors(422, byField(read.error));
+  const values = read.data;
   const unknown = unknownReferences(data, values);
   if (unknown !== null) return errors(422, unknown);
 
@@ -100,7 +83,10 @@ export function updateUser({ data, params: [id], resource }: Operation): Answer 
   return ok(present(data, user));
 }
 
-function unknownReferences(data: SandboxData, values: Read<typeof fields>): Record<string, string[]> | null {
+function unknownReferences(
+  data: SandboxData,
+  values: z.infer<typeof fields>,
+): Record<string, string[]> | null {
   const known = new Set(data.organizations.map((organization) => organization.id));
   const problems: Record<string, string[]> = {};
   for (const [index, element] of (values.organizations ?? []).entries()) {
@@ -114,7 +100,7 @@ function unknownReferences(data: SandboxData, values: Read<typeof fields>): Reco
   return Object.keys(problems).length === 0 ? null : problems;
 }
 
-function completeScope(data: SandboxData, given: Read<typeof scope>): SandboxScope {
+function completeScope(data: SandboxData, given: z.infer<typeof scope>): SandboxScope {
   const known = data.scopes.find((candidate) => candidate.name === given.name);
   return {
     id: given.id ?? known?.id ?? randomUUID(),
@@ -124,7 +110,7 @@ function completeScope(data: SandboxData, given: Read<typeof scope>): SandboxSco
   };
 }
 
-function completeRole(data: SandboxData, given: Read<typeof role>): SandboxRole {
+function completeRole(data: SandboxData, given: z.infer<typeof role>): SandboxRole {
   const known = data.roles.find((candidate) => candidate.id === given.id);
   const scopes = given.scopes?.map((element) => ({
     id: element.id ?? randomUUID(),
@@ -139,7 +125,7 @@ function completeRole(data: SandboxData, given: Read<typeof role>): SandboxRole 
 }
 
 // A backend is one for all of its users: its settings change for everybody, and naming another moves the user.
-function updateBackend(data: SandboxData, user: SandboxUser, settings: Read<typeof backend>): void {
+function updateBackend(data: SandboxData, user: SandboxUser, settings: z.infer<typeof backend>): void {
   const { id, roles, ...changes } = settings;
   if (id !== undefined && id !== null) user.backend_id = id;
   const target = data.backends.find((candidate) => candidate.id === user.backend_id);
