@@ -82,6 +82,18 @@ export function outrun(place: string, times: number): ProblemsError {
   ]);
 }
 
+/** The refusal of a branch that somebody made for something else. */
+export function notOwn(place: string): ProblemsError {
+  return new ProblemsError([
+    error(
+      'state-unreadable',
+      `the state ${place} can't be used: that branch was not made by idops, whose README.md it lacks`,
+      [],
+      'name a branch with state.git.branch that is not there yet, or was made by idops; put README.md back, if somebody removed it',
+    ),
+  ]);
+}
+
 /** What is wrong where git fails at the repository here. */
 export function notHere(place: string, failure: unknown): ProblemsError {
   if (failure instanceof NoGit) return unreachable(place, '', failure);

@@ -75,7 +75,7 @@ export function gitBackend(settings: GitSettings): StateBackend {
       const names = await Promise.all(others.map(named));
       return names.filter((name) => name !== undefined);
     },
-    ...excluding(store, () => place),
+    ...excluding(store),
     tryWriting: () => store.tryWriting(),
     // What is on the branch is no part of anybody's commit.
     async check() {},

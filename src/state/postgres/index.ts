@@ -26,7 +26,7 @@ export function postgresBackend(settings: PostgresSettings, times: Partial<Times
     name,
     runs: runRows(database, lock, name),
     ...stateRows(database, lock, name),
-    ...excluding(lock, () => database.target.place),
+    ...excluding(lock),
     tryWriting: () => database.rehearse((statements) => lock.rehearse(statements)),
     // No commit brings a database along.
     check: async () => {},
