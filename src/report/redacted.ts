@@ -1,6 +1,5 @@
 import type { PastChange, PastRun } from '../apply/history.js';
 import type { Result } from '../apply/result.js';
-import type { Left } from '../apply/undo.js';
 import type { Place, Problem } from '../base/problems.js';
 import { type Redactor, redactAddress } from '../base/redact.js';
 import {
@@ -192,12 +191,8 @@ function redactSample({ name, file, data }: NamedSample, redactor: Redactor): Na
 
 /** What a run did. */
 export function redactResult(result: Result, redactor: Redactor): Result {
-  const { undoing } = result;
   return {
     ...result,
-    ...(undoing === undefined
-      ? {}
-      : { undoing: { ...undoing, left: undoing.left.map((one) => redactLeft(one, redactor)) } }),
     results: result.results.map((one) => ({
       ...one,
       address: redactAddress(one.address, redactor),
@@ -207,17 +202,6 @@ export function redactResult(result: Result, redactor: Redactor): Result {
       ...(one.gist === undefined ? {} : { gist: redactor.redactSentence(one.gist) }),
       ...(one.notes === undefined ? {} : { notes: one.notes.map(redactor.redactSentence) }),
     })),
-  };
-}
-
-/** What undoing leaves as it is. */
-export function redactLeft(left: Left, redactor: Redactor): Left {
-  return {
-    ...left,
-    address: redactAddress(left.address, redactor),
-    ...redactLabel(left, redactor),
-    path: left.path === null ? null : redactor.redactName(left.path),
-    reason: redactor.redactSentence(left.reason),
   };
 }
 

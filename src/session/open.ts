@@ -1,14 +1,11 @@
 import { applyPlan } from '../apply/apply.js';
-import { findRun } from '../apply/history.js';
-import { mayBeUndone, type Result } from '../apply/result.js';
 import { newestRun } from '../apply/resume.js';
 import { error, ProblemsError } from '../base/problems.js';
 import { noProgress, withoutHarm } from '../base/progress.js';
 import { createRedactor } from '../base/redact.js';
-import { partCalled, runOf } from '../base/shard.js';
+import { runOf } from '../base/shard.js';
 import { version } from '../base/version.js';
 import { ApprovedPlan } from '../plan/approve.js';
-import type { Plan } from '../plan/plan.js';
 import type { Project } from '../project/index.js';
 import { Hasher } from '../state/secrets.js';
 import { workingBackendOf } from './backend.js';
@@ -21,7 +18,6 @@ import { loadAll } from './load.js';
 import { Planner } from './planner.js';
 import type { Session, SessionOptions, WritingCommand, WritingSession } from './session.js';
 import { unshared } from './shard.js';
-import { saysOtherwise, undoingOf } from './undoing.js';
 
 const DEFAULT_CONCURRENCY = 10;
 
@@ -137,20 +133,6 @@ async function open(
     planRegeneration: (clientId) => life.does(() => planner.regeneration(clientId)),
     close: () => life.end(),
   };
-  /** A result with what can be done about it. */
-  const told = async (result: Result, made: Plan): Promise<Result> => {
-    const { undoes } = made;
-    if (undoes !== undefined) {
-      const sure = manifests.problems.length === 0;
-      const otherwise = saysOtherwise(manifests.besides ?? declared, sure, made, result);
-      return { ...result, undoes, ...(otherwise === undefined ? {} : { otherwise }) };
-    }
-    if (result.run === null || !mayBeUndone(result)) return result;
-    // The run is done: a journal that can't be read doesn't change that.
-    const content = await findRun(backend.runs, partCalled(result.journal ?? result.run)).catch(() => null);
-    const undoing = await undoingOf(content);
-    return undoing === undefined ? result : { ...result, undoing };
-  };
   const apply: WritingSession['apply'] = (approved) =>
     life.applies(async () => {
       if (!ApprovedPlan.is(approved))
@@ -183,7 +165,8 @@ async function open(
         planner.forget();
       });
       planner.state = applied.state;
-      return { ...applied, result: await told(applied.result, approved.plan) };
+      const { undoes } = approved.plan;
+      return undoes === undefined ? applied : { ...applied, result: { ...applied.result, undoes } };
     });
   return { session, apply };
 }
