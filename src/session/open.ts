@@ -8,7 +8,7 @@ import { version } from '../base/version.js';
 import { ApprovedPlan } from '../plan/approve.js';
 import type { Project } from '../project/index.js';
 import { Hasher } from '../state/secrets.js';
-import { workingBackendOf } from './backend.js';
+import { backendOf } from './backend.js';
 import { DEFAULT_TIMEOUT, openConnection } from './connection.js';
 import { declaredHash } from './declared-hash.js';
 import { settleState } from './hold.js';
@@ -62,7 +62,7 @@ async function open(
   const signal = options.signal === undefined ? life.signal : AbortSignal.any([options.signal, life.signal]);
   const redactor = options.redactor ?? createRedactor();
   const { server, declared, warnings, manifests } = await loadAll(project, options, redactor.add);
-  const backend = await workingBackendOf(project, redactor.add);
+  const backend = await backendOf(project, redactor.add);
   await backend.check(command === undefined ? 'read' : 'write');
   const connection = openConnection(server, declared, {
     concurrency,
