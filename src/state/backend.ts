@@ -136,11 +136,6 @@ export interface StateBackend {
   holdings(): Promise<readonly Holding[]>;
   /** The locks that may be removed; null where there are none. Throws a ProblemsError (`locked`) where the holders of all surely run. */
   removable(): Promise<Removable | null>;
-  /**
-   * Finds out whether anything could be written there, and writes nothing. Throws the ProblemsError that writing would throw. Left out where
-   * permissions of files say it.
-   */
-  tryWriting?(): Promise<void>;
   /** Throws a ProblemsError (`state-tracked`) where what would be used may come from a commit. */
   check(use: Use): Promise<void>;
 }

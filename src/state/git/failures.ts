@@ -55,21 +55,6 @@ export function notTaken(place: string, { ref, reason }: Refused, failure: unkno
   );
 }
 
-/** What is wrong where a remote that can be read takes no pushes. */
-export function noPush(place: string, failure: unknown): ProblemsError {
-  return new ProblemsError(
-    [
-      error(
-        'not-writable',
-        `the remote takes no push to the state ${place}: ${messageOf(failure)}`,
-        [],
-        RIGHTS,
-      ),
-    ],
-    { cause: failure },
-  );
-}
-
 /** What is wrong where others are always quicker. */
 export function outrun(place: string, times: number): ProblemsError {
   return new ProblemsError([

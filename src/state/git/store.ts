@@ -169,10 +169,6 @@ export class Store implements Locks {
     });
   }
 
-  async tryWriting(): Promise<void> {
-    await this.#inTurn(() => this.#branch.tryPush());
-  }
-
   /** Takes a lock, for as long as it is renewed. Throws a ProblemsError (`locked`) where somebody has it, or this process another one. */
   async take(command: string, now: Date, shard?: Shard): Promise<Lock> {
     return await this.#inTurn(async () => {

@@ -182,13 +182,3 @@ export async function transaction<T>(statements: Statements, work: () => Promise
     throw failure;
   }
 }
-
-/** Does work as in a transaction, and takes all of it back. Throws what the work throws. */
-export async function rehearsal<T>(statements: Statements, work: () => Promise<T>): Promise<T> {
-  await statements.run('BEGIN');
-  try {
-    return await work();
-  } finally {
-    await statements.run('ROLLBACK').catch(() => {});
-  }
-}

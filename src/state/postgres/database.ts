@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { ProblemsError } from '../../base/problems.js';
-import { Connection, rehearsal, type Statements, type Times } from './connection.js';
+import { Connection, type Statements, type Times } from './connection.js';
 import { type Doing, isOfDatabase, isSilence, mayPass, problemOf } from './failures.js';
 import type { Target } from './settings.js';
 import { haveTables } from './tables.js';
@@ -47,14 +47,6 @@ export class Database {
     return await this.#do('write', async (connection, again) => {
       await this.#tables(connection, true);
       return await work(connection, again);
-    });
-  }
-
-  /** Does some writing and takes it back, making the tables where there are none among it. Throws a ProblemsError. */
-  async rehearse(work: Work<unknown>): Promise<void> {
-    await this.#do('write', async (connection, again) => {
-      if (await this.#tables(connection, false)) await rehearsal(connection, () => work(connection, again));
-      else await haveTables(connection, this.target, true, rehearsal);
     });
   }
 

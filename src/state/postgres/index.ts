@@ -27,7 +27,6 @@ export function postgresBackend(settings: PostgresSettings, times: Partial<Times
     runs: runRows(database, lock, name),
     ...stateRows(database, lock, name),
     ...excluding(lock),
-    tryWriting: () => database.rehearse((statements) => lock.rehearse(statements)),
     // No commit brings a database along.
     check: async () => {},
   };

@@ -197,15 +197,6 @@ export class StateLock implements Keeper, Locks {
     }
   }
 
-  /** Writes a lock that nobody has, to be taken back. */
-  async rehearse(statements: Statements): Promise<void> {
-    await statements.run(
-      `INSERT INTO idops.locks (state, shard, nonce, session, advisory, holder, backend)
-       VALUES ($1, 'nobody', $2, $2, 0, '{}', pg_backend_pid())`,
-      [this.state, randomUUID()],
-    );
-  }
-
   async #renew(nonce: string): Promise<void> {
     await this.#database.write(async (statements) => {
       if (this.#held?.nonce === nonce) await this.fence(statements);
