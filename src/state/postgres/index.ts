@@ -7,8 +7,7 @@ import { runRows } from './runs.js';
 import { type PostgresSettings, targetOf } from './settings.js';
 import { stateRows } from './store.js';
 
-export { type PostgresSettings, secretsOf } from './settings.js';
-export type { PostgresTls } from './tls.js';
+export { type PostgresSettings, type PostgresTls, secretsOf } from './settings.js';
 
 /**
  * The backend that keeps states and runs in tables of a PostgreSQL database, in its schema `idops`, for runs on any machine. It connects when

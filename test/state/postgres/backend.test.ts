@@ -57,7 +57,7 @@ describe.skipIf(noPostgres !== null)(
     it('is not read over a connection without the TLS that is asked for', async () => {
       const url = server.url('postgres', { host: 'localhost', query: '?sslmode=verify-full' });
       await expect(postgresBackend({ url, name: 'a' }).load(serverUrl)).rejects.toMatchObject(
-        problem('state-unreachable', 'it offers no TLS'),
+        problem('state-unreachable', 'does not support SSL connections'),
       );
     });
 
