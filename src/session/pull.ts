@@ -136,12 +136,8 @@ export async function pull(
     const files = await filesInFolder(fresh, folder, project.cwd);
     const written = files.filter(({ action }) => action !== 'unchanged').map(({ path }) => path);
     const isThere = written.length === 0;
-    await refuseInputs(
-      written,
-      resolve(project.cwd, project.file),
-      { project, files: manifests.files },
-      { manifests: true },
-    );
+    const config = resolve(project.cwd, project.file);
+    await refuseInputs(written, config, { project, files: manifests.files });
     return {
       ...shared,
       apart,
