@@ -110,6 +110,8 @@ describe.skipIf(noPostgres !== null)('a connection to PostgreSQL', () => {
   const open = ({ tls, times, name = 'a', ...more }: More = {}): StateBackend =>
     postgresBackend({ url: server.url(database, more), name, ...(tls && { tls }) }, times);
   const asAda = (times: Partial<Times> = {}): StateBackend => open({ user: 'ada', password: secret, times });
+  /** So that a connection is still there when it is looked at, however slow this machine is. */
+  const times = { idle: 600_000 };
   const isEncrypted = async (): Promise<boolean[]> => {
     const rows = await server.sql<{ ssl: boolean }>(
       database,
@@ -120,14 +122,14 @@ describe.skipIf(noPostgres !== null)('a connection to PostgreSQL', () => {
 
   it('has TLS where its authority is given, or the URL asks for it', async () => {
     const tls = { ca: authority.cert };
-    await open({ host: 'localhost', tls }).save(state);
+    await open({ host: 'localhost', tls, times }).save(state);
     const query = '?sslmode=verify-full';
-    expect(await open({ host: 'localhost', query, tls }).saved()).toEqual(state);
+    expect(await open({ host: 'localhost', query, tls, times }).saved()).toEqual(state);
     expect(await isEncrypted()).toEqual([true, true]);
   });
 
   it('has none on this machine where nobody asks for it', async () => {
-    await open().save(state);
+    await open({ times }).save(state);
     expect(await isEncrypted()).toEqual([false]);
   });
 
@@ -158,7 +160,7 @@ describe.skipIf(noPostgres !== null)('a connection to PostgreSQL', () => {
   });
 
   it('takes any name where that is asked for with an authority', async () => {
-    await open({ tls: { ca: authority.cert }, query: '?sslmode=verify-ca' }).save(state);
+    await open({ tls: { ca: authority.cert }, query: '?sslmode=verify-ca', times }).save(state);
     expect(await isEncrypted()).toEqual([true]);
   });
 
