@@ -357,17 +357,7 @@ export function redactListing(listing: ShownListing, redactor: Redactor): ShownL
       address: redactAddress(object.address, redactor),
       identity: mapValues({ ...object.identity }, redactor.redactName),
       name: object.name === null ? null : redactor.redact(object.name),
-      ...(object.declaredAt === undefined
-        ? {}
-        : { declaredAt: redactNames(object.declaredAt, redactor.redactFile) }),
     })),
-    lacking: listing.lacking.map((object) => ({
-      ...object,
-      address: redactAddress(object.address, redactor),
-      identity: mapValues({ ...object.identity }, redactor.redactName),
-      declaredAt: redactNames(object.declaredAt, redactor.redactFile),
-    })),
-    problems: redactProblems(listing.problems, redactor),
     others: listing.others.map((other) => ({
       ...other,
       id: redactor.redactName(other.id),
