@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GitFailed, git, NoGit } from '../../base/git.js';
 import { userName } from '../../base/user-name.js';
-import { mayBeBusy, notHere, notTaken, refusedBy, unreachable } from './failures.js';
+import { notHere, notTaken, refusedBy, unreachable } from './failures.js';
 
 /** Where a state is kept in git. */
 export interface BranchSettings {
@@ -244,10 +244,11 @@ export class Branch {
         if (!is('from')) return 'moved';
         const refused = refusedBy(failure);
         const pause = pauses[tries];
-        // Another push may have had its turn at that moment, and not be through with it.
-        if (refused !== undefined && (pause === undefined || !mayBeBusy(refused)))
-          throw notTaken(this.#place, refused, failure);
-        if (pause === undefined) throw unreachable(this.#place, remote, failure);
+        if (pause === undefined)
+          throw refused === undefined
+            ? unreachable(this.#place, remote, failure)
+            : notTaken(this.#place, refused, failure);
+        // Where it refused, another push may have had its turn at that moment, and not be through with it.
         await sleep(pause);
       }
     }
