@@ -72,7 +72,7 @@ export interface Merge {
 export type StateName = Pick<State, 'lineage' | 'salt'>;
 
 /** What a state is looked at for, where it could have come from somebody else. */
-export type Use = 'read' | 'write' | 'unlock';
+export type Use = 'read' | 'write';
 
 /** The journals of runs; several states may have theirs in one place. */
 export interface RunStore {

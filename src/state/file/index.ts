@@ -6,7 +6,7 @@ import { stateName, statesBeside } from './beside.js';
 import { fileLocks } from './lock.js';
 import { fileRuns } from './runs.js';
 import { stateFile } from './state-file.js';
-import { refuseTracked, refuseTrackedLock } from './tracked.js';
+import { refuseTracked } from './tracked.js';
 
 /** Where a state lies on a disk. */
 export interface FileSettings {
@@ -30,9 +30,8 @@ export async function fileBackend({ path: named, allowTracked }: FileSettings): 
     ...excluding(fileLocks(path)),
     async check(use) {
       if (allowTracked) return;
-      if (use === 'unlock') await refuseTrackedLock(path);
       // A link that a commit brings along decides as well which state is believed.
-      else await refuseTracked([...new Set([named, path])], folder, use === 'write');
+      await refuseTracked([...new Set([named, path])], folder, use === 'write');
     },
   };
 }
