@@ -1,5 +1,6 @@
 import type { getOctokit } from '@actions/github';
 import { escapeText } from '../base/escape.js';
+import { unconnected } from '../base/unconnected.js';
 import { UnreadableAnswer, wholeFetch } from './github-answers.js';
 
 /** What GitHub refused, in words for a person. */
@@ -205,13 +206,9 @@ function writes({ method = 'GET', url = '' }: NonNullable<RawFailure['request']>
   return method !== 'GET' && !url.endsWith('/graphql');
 }
 
-/** Where no connection was made, nothing was sent either. */
-const neverSent =
-  /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|ERR_TLS_.*|.*CERT.*)$/;
-
 function wasSent({ cause }: RawFailure): boolean {
   const code = (cause as { cause?: { code?: unknown } } | undefined)?.cause?.code;
-  return typeof code !== 'string' || !neverSent.test(code);
+  return typeof code !== 'string' || unconnected(code)?.unsent !== true;
 }
 
 function inWords(failure: RawFailure): GithubFailure {

@@ -1,6 +1,5 @@
 import type { Shard } from '../base/shard.js';
 import type { Action } from '../plan/plan.js';
-import type { Left } from './undo.js';
 
 /**
  * - `applied`: done, and the server showed it.
@@ -47,10 +46,6 @@ export interface Result {
   readonly results: readonly ChangeResult[];
   /** The run that it put back; left out where it followed manifests. */
   readonly undoes?: string;
-  /** What undoing it would come to: whether it would put back anything, and what it would leave; left out where nobody knows. */
-  readonly undoing?: { readonly possible: boolean; readonly left: readonly Left[] };
-  /** Of an undo: whether manifests say otherwise than what it left; left out where nobody knows. */
-  readonly otherwise?: boolean;
   /** Whether it was interrupted, so that what is left was not started. */
   readonly interrupted: boolean;
 }

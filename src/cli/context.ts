@@ -171,9 +171,8 @@ export function createContext(
     async refuseOutputs(files, session) {
       const open = files.filter((file) => !checked.has(file));
       if (open.length === 0) return;
-      const { refuseFolders, refuseInputs, refuseTwice } = await import('../session/outputs.js');
+      const { refuseInputs, refuseTwice } = await import('../session/outputs.js');
       await refuseTwice(files);
-      await refuseFolders(open);
       const { configPath } = await import('../project/index.js');
       const config = await configPath({ ...place(), variables: env });
       await refuseInputs(open, config, session ?? project);

@@ -1,3 +1,2 @@
-export { manifestPaths } from './files.js';
 export { type LoadedManifests, loadManifests, type ManifestOptions, tellSecrets } from './load.js';
 export { pruneRefusals } from './prune.js';

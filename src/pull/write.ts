@@ -2,18 +2,12 @@ import { lstat, readFile, rmdir, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { whyRefused } from '../base/errno.js';
 import { realPlaceOf } from '../base/links.js';
-import { error, type Problem, ProblemsError } from '../base/problems.js';
+import { error, type Problem, ProblemsError, refuse } from '../base/problems.js';
 import { sweepTemporaries } from '../base/temporary.js';
 import { type Staged, stageWhole } from '../base/whole-file.js';
 import { shownPath } from '../source/file.js';
 import type { FreshPull } from './fresh-files.js';
 import { isThere, type PulledFile } from './pulled-file.js';
-
-export interface WriteOptions {
-  readonly signal?: AbortSignal | undefined;
-  /** What else isn't as it was when the pull was worked out. */
-  readonly others?: (() => Promise<readonly Problem[]>) | undefined;
-}
 
 /**
  * Writes what a pull worked out, all of it or nothing: each file is laid beside its place first, bodies before the manifests
@@ -24,13 +18,13 @@ export async function writeFiles(
   files: readonly PulledFile[],
   root: string,
   cwd: string,
-  { signal, others }: WriteOptions = {},
+  signal?: AbortSignal,
 ): Promise<readonly PulledFile[]> {
   const goOn = (): void => {
     if (signal?.aborted) throw interruptedBefore();
   };
   goOn();
-  await checkFiles(files, root, cwd, others);
+  await checkFiles(files, root, cwd);
   const folders = [...new Set(files.map(({ path }) => dirname(path)))];
   await Promise.all(folders.map(sweepTemporaries));
   const isManifest = ({ path }: PulledFile): number => (/\.ya?ml$/i.test(path) ? 1 : 0);
@@ -48,7 +42,7 @@ export async function writeFiles(
       });
       staged.push({ path, place });
     }
-    await checkFiles(files, root, cwd, others);
+    await checkFiles(files, root, cwd);
     goOn();
   } catch (failure) {
     await Promise.all(staged.map(({ place }) => place.drop()));
@@ -74,15 +68,8 @@ export function interruptedBefore(): ProblemsError {
 }
 
 /** Throws a ProblemsError where a file isn't as it was when it was read, or one that is to be written lies behind a link. */
-export async function checkFiles(
-  files: readonly PulledFile[],
-  root: string,
-  cwd: string,
-  others: WriteOptions['others'] = async () => [],
-): Promise<void> {
-  const own = await Promise.all(files.map((file) => changedSince(file, root, cwd)));
-  const told = new Map([...own.flat(), ...(await others())].map((problem) => [problem.message, problem]));
-  if (told.size > 0) throw new ProblemsError([...told.values()]);
+export async function checkFiles(files: readonly PulledFile[], root: string, cwd: string): Promise<void> {
+  refuse((await Promise.all(files.map((file) => changedSince(file, root, cwd)))).flat());
 }
 
 function foldersToMake(folder: string): string[] {

@@ -1,9 +1,7 @@
 import { mayBeUndone, type Result } from '../apply/result.js';
-import type { Left } from '../apply/undo.js';
 import { partCalled } from '../base/shard.js';
 import { shellWord } from '../base/shell.js';
 import type { Plan } from '../plan/plan.js';
-import { firstFew } from './alike.js';
 import { nameOf } from './names.js';
 
 /** Something that can be done after a run. */
@@ -16,13 +14,7 @@ export interface NextStep {
 
 /** What to do after a run, a line each; empty where there is nothing to say. */
 export function nextSteps(
-  {
-    run: name,
-    journal,
-    results,
-    undoing,
-    otherwise,
-  }: Pick<Result, 'run' | 'journal' | 'results' | 'undoing' | 'otherwise'>,
+  { run: name, journal, results }: Pick<Result, 'run' | 'journal' | 'results'>,
   { undoes, again = ['apply'] }: Pick<Plan, 'undoes' | 'again'>,
 ): NextStep[] {
   if (name === null) return [];
@@ -30,7 +22,7 @@ export function nextSteps(
   const run = partCalled(journal ?? name);
   // Of a regeneration the result itself says what a person has to find out.
   const isLeft = results.some(({ status, action }) => status !== 'applied' && action !== 'regenerate');
-  const isUndoable = mayBeUndone({ results }) && undoing?.possible !== false;
+  const isUndoable = mayBeUndone({ results });
   const open = results.filter(({ status, action }) => status === 'unknown' && action === 'regenerate');
   // Only who has looked at the object can say it.
   const settle = open.flatMap((one) => {
@@ -42,13 +34,10 @@ export function nextSteps(
   });
   const command = again.map((word) => (/^--[a-z-]+$/.test(word) ? word : shellWord(word))).join(' ');
   if (undoes !== undefined) {
-    const said =
-      otherwise === true
-        ? 'The manifests still say otherwise: the next apply does it again, unless they are changed too.'
-        : 'Where the manifests still say otherwise, the next apply does it again: change them too.';
+    const said = 'If the manifests still say otherwise, the next apply does it again: change them too.';
     return [
       ...(isLeft ? [{ before: 'To go on, which puts back what is left: ', command }] : []),
-      ...(isUndoable && otherwise !== false ? [{ before: said, command: null }] : []),
+      ...(isUndoable ? [{ before: said, command: null }] : []),
     ];
   }
   return [
@@ -57,17 +46,10 @@ export function nextSteps(
     ...(isUndoable
       ? [
           {
-            before: `To put back what this run changed${butFor(undoing?.left ?? [])}: `,
+            before: 'To put back what this run changed: ',
             command: `undo ${run}`,
           },
         ]
       : []),
   ];
-}
-
-/** What undoing can't put back: ` (all but 2: User/9b1d… group, KeyPair/c5a7…)`. */
-function butFor(left: readonly Left[]): string {
-  if (left.length === 0) return '';
-  const named = firstFew(left, ({ address, path }) => (path === null ? address : `${address} ${path}`));
-  return ` (all but ${left.length}: ${named})`;
 }

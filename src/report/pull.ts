@@ -3,8 +3,6 @@ import type { KindName } from '../base/kind-names.js';
 import type { Problem } from '../base/problems.js';
 import { addressOf } from '../kinds/address.js';
 import type { OtherName } from '../kinds/other-names.js';
-import { problemsJson } from './json.js';
-import { placeText } from './review.js';
 
 /** A file of a pull, and what became of it, or would. */
 export interface ShownFile {
@@ -93,13 +91,6 @@ export interface ListedObject {
   readonly name: string | null;
   /** What else is worth a word, such as `the default`; null where nothing is. */
   readonly remark: string | null;
-  /** Where a manifest declares it; left out where none does. */
-  readonly declaredAt?: { readonly file: string; readonly inProject?: string; readonly line: number };
-}
-
-/** An object that a manifest declares and the server doesn't have. */
-export interface LackingObject extends Pick<ListedObject, 'kind' | 'address' | 'identity'> {
-  readonly declaredAt: NonNullable<ListedObject['declaredAt']>;
 }
 
 /** Something of a server that objects refer to or belong to, and that no manifest declares. */
@@ -119,32 +110,22 @@ export interface ShownListing {
   readonly profile: string;
   /** In the order of kinds and ids. */
   readonly objects: readonly ListedObject[];
-  /** Declared objects that the server doesn't have, as far as it can be asked for them; in the order of the manifests. */
-  readonly lacking: readonly LackingObject[];
   /** Backends, scopes and roles, as far as the server lists them. */
   readonly others: readonly ListedOther[];
-  /** The errors of manifests: what they declare besides isn't known. */
-  readonly problems: readonly Problem[];
 }
 
-/** A table: kinds, ids and names, and below each object where it is declared. */
-export function listText({ objects, lacking, others }: ShownListing): string {
+/** A table: kinds, ids and names. */
+export function listText({ objects, others }: ShownListing): string {
   const called = (name: string | null, remark: string | null): string =>
     [...(name === null ? [] : [bare(name)]), ...(remark === null ? [] : [`(${escapeText(remark)})`])].join(
       ' ',
     );
-  const places = [...objects, ...lacking].map(({ declaredAt }) => declaredAt);
   const rows = [
     ...objects.map(({ kind, identity, name, remark }) => [
       kind,
       // What a command takes.
       bare(addressOf(kind, identity).slice(kind.length + 1)),
       called(name, remark),
-    ]),
-    ...lacking.map(({ kind, identity }) => [
-      kind,
-      bare(addressOf(kind, identity).slice(kind.length + 1)),
-      called(null, 'not on the server'),
     ]),
     ...others.map(({ kind, id, name, label }) => [kind, bare(id), called(name, label)]),
   ];
@@ -154,52 +135,31 @@ export function listText({ objects, lacking, others }: ShownListing): string {
   for (const [kind = '', id = ''] of rows) {
     idWidths.set(kind, Math.max(idWidths.get(kind) ?? 0, displayWidth(id)));
   }
-  const lines = rows.flatMap((row, at) => {
+  const lines = rows.map((row) => {
     const widths = [kindWidth, idWidths.get(row[0] ?? '') ?? 0];
     const cells = row.map(
       (cell, column) => cell + ' '.repeat(Math.max(0, (widths[column] ?? 0) - displayWidth(cell))),
     );
-    const place = places[at];
-    const told = place === undefined ? [] : [`  declared at ${placeText(place)}`];
-    return [cells.join('  ').trimEnd(), ...told];
+    return cells.join('  ').trimEnd();
   });
   return lines.length === 0 ? '' : `${lines.join('\n')}\n`;
 }
 
 /** The same as `--format json` gives it. */
-export function listJson({ server, profile, objects, lacking, others, problems }: ShownListing) {
+export function listJson({ server, profile, objects, others }: ShownListing) {
   return {
     format_version: 1,
     server,
     profile,
-    objects: objects.map(({ kind, address, identity, name, remark, declaredAt }) => ({
+    objects: objects.map(({ kind, address, identity, name, remark }) => ({
       kind,
       address,
       ...identity,
       name,
       remark,
-      ...(declaredAt === undefined ? {} : { declared_at: placeJson(declaredAt) }),
     })),
-    ...(lacking.length === 0
-      ? {}
-      : {
-          lacking: lacking.map(({ kind, address, identity, declaredAt }) => ({
-            kind,
-            address,
-            ...identity,
-            declared_at: placeJson(declaredAt),
-          })),
-        }),
     ...(others.length === 0
       ? {}
       : { others: others.map(({ kind, id, name, label }) => ({ kind, id, name, label })) }),
-    ...(problems.length === 0 ? {} : { problems: problemsJson(problems).problems }),
   };
-}
-
-function placeJson({ file, inProject = file, line }: LackingObject['declaredAt']): {
-  file: string;
-  line: number;
-} {
-  return { file: inProject, line };
 }

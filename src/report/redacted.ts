@@ -1,6 +1,5 @@
 import type { PastChange, PastRun } from '../apply/history.js';
 import type { Result } from '../apply/result.js';
-import type { Left } from '../apply/undo.js';
 import type { Place, Problem } from '../base/problems.js';
 import { type Redactor, redactAddress } from '../base/redact.js';
 import {
@@ -192,12 +191,8 @@ function redactSample({ name, file, data }: NamedSample, redactor: Redactor): Na
 
 /** What a run did. */
 export function redactResult(result: Result, redactor: Redactor): Result {
-  const { undoing } = result;
   return {
     ...result,
-    ...(undoing === undefined
-      ? {}
-      : { undoing: { ...undoing, left: undoing.left.map((one) => redactLeft(one, redactor)) } }),
     results: result.results.map((one) => ({
       ...one,
       address: redactAddress(one.address, redactor),
@@ -207,17 +202,6 @@ export function redactResult(result: Result, redactor: Redactor): Result {
       ...(one.gist === undefined ? {} : { gist: redactor.redactSentence(one.gist) }),
       ...(one.notes === undefined ? {} : { notes: one.notes.map(redactor.redactSentence) }),
     })),
-  };
-}
-
-/** What undoing leaves as it is. */
-export function redactLeft(left: Left, redactor: Redactor): Left {
-  return {
-    ...left,
-    address: redactAddress(left.address, redactor),
-    ...redactLabel(left, redactor),
-    path: left.path === null ? null : redactor.redactName(left.path),
-    reason: redactor.redactSentence(left.reason),
   };
 }
 
@@ -373,17 +357,7 @@ export function redactListing(listing: ShownListing, redactor: Redactor): ShownL
       address: redactAddress(object.address, redactor),
       identity: mapValues({ ...object.identity }, redactor.redactName),
       name: object.name === null ? null : redactor.redact(object.name),
-      ...(object.declaredAt === undefined
-        ? {}
-        : { declaredAt: redactNames(object.declaredAt, redactor.redactFile) }),
     })),
-    lacking: listing.lacking.map((object) => ({
-      ...object,
-      address: redactAddress(object.address, redactor),
-      identity: mapValues({ ...object.identity }, redactor.redactName),
-      declaredAt: redactNames(object.declaredAt, redactor.redactFile),
-    })),
-    problems: redactProblems(listing.problems, redactor),
     others: listing.others.map((other) => ({
       ...other,
       id: redactor.redactName(other.id),

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { whyRefused } from '../base/errno.js';
 import { error, type Place, type Problem, ProblemsError } from '../base/problems.js';
 import type { OnSecret } from '../base/redact.js';
 import type { Scope } from './operations.js';
@@ -61,10 +62,9 @@ function fixed(credential: Credential): Credentials {
 export function tokenFile(path: string, shown: string, onSecret: OnSecret): Credentials {
   return renewing(async () => {
     const text = await readFile(path, 'utf8').catch((failure: unknown) => {
-      const code = failure instanceof Error && 'code' in failure ? String(failure.code) : 'unknown error';
-      const why = code === 'ENOENT' ? 'does not exist' : `can't be read (${code})`;
+      const message = `the token file ${shown} can't be read: ${whyRefused(failure)}`;
       const hint = 'check --token-file and server.auth.token_file';
-      throw new ProblemsError([error('token-unreadable', `the token file ${shown} ${why}`, [], hint)]);
+      throw new ProblemsError([error('token-unreadable', message, [], hint)]);
     });
     return endless(text, `the token in ${shown}`);
   }, onSecret);

@@ -1,7 +1,7 @@
 import { type Check, fail, ok, warn } from '../base/checks.js';
 import type { ProblemCode } from '../base/problem-codes.js';
 import { isMap } from '../base/values.js';
-import { type ServerFailure as Failure, isCertificateCode, ServerFailure } from './failures.js';
+import { type ServerFailure as Failure, faultOf, ServerFailure } from './failures.js';
 import { operations, type Scope } from './operations.js';
 import { anything, nowhere, profileByUnknownPath } from './probe.js';
 import { type Profile, type ProfileName, profiles } from './profiles.js';
@@ -114,7 +114,8 @@ function codeOf({ kind }: Failure): ProblemCode {
 }
 
 function isAboutTls(reason: string): boolean {
-  return isCertificateCode(reason) || reason === 'EPROTO' || reason.startsWith('ERR_SSL_');
+  const fault = faultOf(reason);
+  return fault === 'certificate' || fault === 'tls';
 }
 
 function scopeCheck(scope: Scope, failure: Failure | null, needed: readonly Scope[]): Check {

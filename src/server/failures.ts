@@ -1,4 +1,5 @@
 import { STATUS_CODES } from 'node:http';
+import { type Unconnected, unconnected } from '../base/unconnected.js';
 import { isRaw, rawInstead } from './messages.js';
 import type { OperationName, Scope } from './operations.js';
 
@@ -168,12 +169,9 @@ export function kindOfStatus(status: number): FailureKind {
   return status >= 400 ? 'refused' : 'redirect';
 }
 
-/** Whether trying again can't help before a person changes something: the certificate is not accepted. */
-export function isCertificateCode(reason: string): boolean {
-  const code = atProxy(reason) ?? reason;
-  return (
-    Object.hasOwn(certificateSentences, code) || code.startsWith('CERT_') || code.startsWith('ERR_TLS_CERT_')
-  );
+/** What fails where there is no connection, on the way to a proxy too; undefined where a reason doesn't say that. */
+export function faultOf(reason: string): Unconnected['fault'] | undefined {
+  return unconnected(atProxy(reason) ?? reason)?.fault;
 }
 
 /** The code of what the proxy on the way did; undefined where it wasn't the proxy. */
@@ -181,29 +179,14 @@ function atProxy(reason: string): string | undefined {
   return reason.startsWith(proxyMark) ? reason.slice(proxyMark.length) : undefined;
 }
 
-const certificateSentences: { readonly [code: string]: string } = {
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed',
-  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate comes from an authority that this machine does not trust',
-  UNABLE_TO_GET_ISSUER_CERT: 'its certificate comes from an authority that this machine does not know',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
-    'its certificate comes from an authority that this machine does not know',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE:
-    'its certificate comes from an authority that this machine does not know, or the server leaves out an intermediate certificate',
-  CERT_HAS_EXPIRED: 'its certificate has expired',
-  CERT_NOT_YET_VALID: 'its certificate is not valid yet',
-  CERT_REVOKED: 'its certificate was revoked',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host name',
-};
-
-const addTrust = 'server.tls.ca_file can name a file with the authority';
-const certificateHints: { readonly [code: string]: string } = {
-  DEPTH_ZERO_SELF_SIGNED_CERT: addTrust,
-  SELF_SIGNED_CERT_IN_CHAIN: addTrust,
-  UNABLE_TO_GET_ISSUER_CERT: addTrust,
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: addTrust,
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: addTrust,
-  CERT_NOT_YET_VALID: "is this machine's clock right?",
-  ERR_TLS_CERT_ALTNAME_INVALID: 'is base_url right?',
+/** What to look at where there is no connection. */
+const looks: { readonly [look in NonNullable<Unconnected['look']>]: string } = {
+  authority: 'server.tls.ca_file can name a file with the authority',
+  'client-certificate': 'server.tls.client_cert_file names one',
+  clock: "is this machine's clock right?",
+  host: 'is the address right?',
+  network: 'is there a network?',
+  port: 'does the server run, and is the port right?',
 };
 
 function describe(facts: FailureFacts): string {
@@ -265,65 +248,29 @@ function then(said: string, more: string): string {
 
 /** Why no connection was made, as a sentence goes on. */
 export function whyNotConnected(
-  facts: Pick<FailureFacts, 'origin' | 'reason' | 'timeout'> & { readonly proxy?: string | null },
+  facts: Pick<FailureFacts, 'reason' | 'timeout'> & { readonly proxy?: string | null },
 ): string {
   const reason = facts.reason ?? '';
   const code = atProxy(reason);
-  if (code === undefined) return whyUnreachable(facts, reason);
+  if (code === undefined) return whyUnreachable(facts.timeout, reason);
   const proxy = facts.proxy ?? 'the proxy';
   if (code === '407') return `the proxy ${proxy} wants a user name and a password (407)`;
   if (/^\d{3}$/.test(code)) return `the proxy ${proxy} refuses to connect to it (${code})`;
-  const why = whyUnreachable({ origin: facts.proxy ?? facts.origin, timeout: facts.timeout }, code);
-  return `there is no connection to the proxy ${proxy}: ${why}`;
+  return `there is no connection to the proxy ${proxy}: ${whyUnreachable(facts.timeout, code)}`;
 }
 
-function whyUnreachable({ origin, timeout }: Pick<FailureFacts, 'origin' | 'timeout'>, code: string): string {
-  const certificate = certificateSentences[code];
-  if (certificate !== undefined) {
-    const hint = certificateHints[code];
-    return `${certificate} (${code})${hint === undefined ? '' : `; ${hint}`}`;
-  }
-  if (isCertificateCode(code)) return `its certificate is not accepted (${code})`;
+function whyUnreachable(timeout: number, code: string): string {
   if (isTimeout(code)) return `it did not answer within ${timeout} s`;
-  const tls = whyNoTls(code);
-  if (tls !== undefined) return tls;
-  switch (code) {
-    case 'ECONNREFUSED':
-      return 'the connection was refused; does the server run, and is the port right?';
-    case 'ENOTFOUND':
-      return `the name ${hostOf(origin)} does not resolve; is the address right?`;
-    case 'EAI_AGAIN':
-      return `the name ${hostOf(origin)} could not be looked up; is there a network?`;
-    case 'EHOSTUNREACH':
-    case 'ENETUNREACH':
-      return `there is no route to it (${code})`;
-    case 'ECONNRESET':
-    case 'EPIPE':
-    case 'UND_ERR_SOCKET':
-      return `it closed the connection before it was established (${code})`;
-    default:
-      return code;
-  }
-}
-
-/** What went wrong while TLS was agreed on; undefined where it wasn't that. */
-function whyNoTls(code: string): string | undefined {
-  if (code !== 'EPROTO' && !code.startsWith('ERR_SSL_')) return undefined;
-  if (/PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|NO_PROTOCOLS/.test(code)) {
-    return `it offers no TLS 1.2 or later (${code})`;
-  }
-  if (/CERTIFICATE_REQUIRED|ALERT_BAD_CERTIFICATE|HANDSHAKE_FAILURE|UNKNOWN_CA/.test(code)) {
-    return `it wants another client certificate, or none could be agreed on (${code}); server.tls.client_cert_file names one`;
-  }
-  return `no TLS connection could be agreed on (${code}); does this port speak https?`;
+  const found = unconnected(code);
+  if (found === undefined) return code;
+  return `${found.why} (${code})${found.look === undefined ? '' : `; ${looks[found.look]}`}`;
 }
 
 function whyLost({ method, reason, timeout }: FailureFacts): string {
   const code = reason ?? '';
   const doubt = method === 'GET' ? '' : '; whether it was done is not known';
   if (isTimeout(code)) return `got no answer within ${timeout} s${doubt}`;
-  const tls = whyNoTls(code);
-  if (tls !== undefined) return `lost its connection: ${tls}${doubt}`;
+  if (faultOf(code) === 'tls') return `lost its connection: ${whyUnreachable(timeout, code)}${doubt}`;
   if (code.startsWith('HPE_')) return `got an answer that is not HTTP (${code}); is base_url right?${doubt}`;
   return `lost its connection before there was an answer (${code})${doubt}`;
 }
@@ -349,8 +296,4 @@ function whyUnusable(reason: string | null, detail: string | null): string {
 
 function isTimeout(code: string): boolean {
   return code === 'timeout' || code === 'ETIMEDOUT';
-}
-
-function hostOf(origin: string): string {
-  return new URL(origin).hostname;
 }

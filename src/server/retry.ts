@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Exchanged } from './exchange.js';
-import { isCertificateCode, proxyMark } from './failures.js';
+import { faultOf, proxyMark } from './failures.js';
 import { type AnswerHeaders, firstHeader } from './headers.js';
 
 /** How many times a request is repeated at most where nothing else is said: four tries in all. */
@@ -27,7 +27,7 @@ export type Delay = (seconds: number, signal: AbortSignal) => Promise<void>;
 
 /** Whether another try may go better, as far as the outcome of this one tells. */
 export function mayPass(outcome: Exchanged): boolean {
-  const needsPerson = (reason: string) => isCertificateCode(reason) || reason === `${proxyMark}407`;
+  const needsPerson = (reason: string) => faultOf(reason) === 'certificate' || reason === `${proxyMark}407`;
   if (outcome.status === null) return outcome.sent || !needsPerson(outcome.reason);
   return retriedStatuses.has(outcome.status);
 }

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join, posix, relative, sep } from 'node:path';
 import { whyRefused } from '../base/errno.js';
@@ -9,53 +8,29 @@ import type { Project, StateSettings } from '../project/index.js';
 import { shownPath } from '../source/file.js';
 import type { StateBackend } from '../state/backend.js';
 import { fileBackend } from '../state/file/index.js';
-import { keeping, takeAlong } from '../state/kept.js';
+import { keeping } from '../state/kept.js';
+
+/** Where lines of journals wait that could not be brought to a state elsewhere. */
+const KEPT = '.idops/kept';
 
 /**
  * Where a project's state is kept. `onSecret` is told the credentials that its settings have. Throws a ProblemsError where the
  * configuration doesn't say that rightly.
  */
 export async function backendOf(project: Project, onSecret: (secret: string) => void): Promise<StateBackend> {
-  const { backend, kept } = await placeOf(project, onSecret);
-  return kept === null ? backend : keeping(backend, kept);
-}
-
-/** The same for who works with it: what is kept here of the state, from when its place was another one, is taken along. */
-export async function workingBackendOf(
-  project: Project,
-  onSecret: (secret: string) => void,
-): Promise<StateBackend> {
-  const { backend, kept } = await placeOf(project, onSecret);
-  const all = join(project.root, KEPT);
-  // A file is always in reach.
-  if (kept === null && !existsSync(all)) return backend;
-  const own = kept ?? keptIn(all, backend);
-  const whole = keeping(backend, own);
-  await takeAlong(whole, own, all);
-  return whole;
-}
-
-/** Where a state is kept, and the folder for what can't be brought there; null where it is always in reach. */
-async function placeOf(
-  project: Project,
-  onSecret: (secret: string) => void,
-): Promise<{ readonly backend: StateBackend; readonly kept: string | null }> {
   const settings = project.state();
-  if (settings.in === 'file') return { backend: await fileBackend(settings), kept: null };
+  const kept = join(project.root, KEPT);
+  if (settings.in === 'file') {
+    const backend = await fileBackend(settings);
+    // A file is always in reach; lines may be kept from when the state was elsewhere.
+    return existsSync(kept) ? keeping(backend, kept) : backend;
+  }
   const backend =
     settings.in === 'git'
       ? await onBranch(project, settings, onSecret)
       : await inDatabase(project, settings, onSecret);
-  return { backend, kept: keptIn(join(project.root, KEPT), backend) };
+  return keeping(backend, kept);
 }
-
-/** Several states may have journals of the same name. */
-function keptIn(all: string, { place }: StateBackend): string {
-  return join(all, createHash('sha256').update(place).digest('hex').slice(0, 16));
-}
-
-/** Where lines of journals wait that could not be brought to a state elsewhere. */
-const KEPT = '.idops/kept';
 
 async function onBranch(
   { root: folder, file, environment }: Project,

@@ -1,6 +1,5 @@
 import { realpath } from 'node:fs/promises';
-import { isAbsolute, join, relative, sep } from 'node:path';
-import { readRegular } from '../base/regular.js';
+import { isAbsolute, relative, sep } from 'node:path';
 import { workTreeOf } from '../base/work-tree.js';
 import type { Forge } from '../report/forge.js';
 import { eventPayload, headCommit } from './github-event.js';
@@ -9,8 +8,6 @@ type Environment = { readonly [name: string]: string | undefined };
 
 /** What the variables of a CI system say of the repository that it works on. */
 interface Checkout {
-  /** `owner/name`. */
-  readonly repository: string | undefined;
   /** Where it was checked out to. */
   readonly workspace: string | undefined;
   /** Where people see the files of the commit. */
@@ -43,7 +40,6 @@ function onGithub(env: Environment): Checkout | undefined {
   // Gitea and Forgejo run the same workflows, and show files elsewhere.
   const view = env.GITEA_ACTIONS === 'true' || env.FORGEJO_ACTIONS === 'true' ? 'src/commit' : 'blob';
   return {
-    repository,
     workspace: env.GITHUB_WORKSPACE,
     files: `${server.replace(/\/$/, '')}/${repository}/${view}/${sha}`,
   };
@@ -55,28 +51,14 @@ function onGitlab(env: Environment): Checkout | undefined {
   const sha = head === '' ? (env.CI_COMMIT_SHA ?? '') : head;
   if (GITLAB_CI !== 'true' || project === '' || !commit.test(sha)) return undefined;
   return {
-    repository: env.CI_PROJECT_PATH,
     workspace: env.CI_PROJECT_DIR,
     files: `${project}/-/blob/${sha}`,
   };
 }
 
-/** The root of the repository that a folder is in, where that is the one that CI works on. */
-async function rootOf(folder: string, { workspace, repository }: Checkout): Promise<string | undefined> {
-  const checkedOut =
-    workspace === undefined || workspace === ''
-      ? undefined
-      : await realpath(workspace).catch(() => undefined);
+/** The folder that CI checked out to, if the folder is in that repository and not in one that lies in it. */
+async function rootOf(folder: string, { workspace = '' }: Checkout): Promise<string | undefined> {
+  const checkedOut = workspace === '' ? undefined : await realpath(workspace).catch(() => undefined);
   const top = await workTreeOf(folder);
-  if (top === undefined || top === checkedOut) return checkedOut;
-  return repository !== undefined && (await comesFrom(top, repository)) ? top : undefined;
-}
-
-/** Whether a work tree says that it was fetched from a repository: a workflow may have checked out several. */
-async function comesFrom(top: string, repository: string): Promise<boolean> {
-  const config = await readRegular(join(top, '.git', 'config')).catch(() => '');
-  return [...config.matchAll(/^\s*url\s*=\s*(\S+)/gm)].some(([, url = '']) => {
-    const path = url.replace(/\/$|\.git\/?$/, '').toLowerCase();
-    return path.endsWith(`/${repository.toLowerCase()}`) || path.endsWith(`:${repository.toLowerCase()}`);
-  });
+  return top === undefined || top === checkedOut ? checkedOut : undefined;
 }

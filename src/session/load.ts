@@ -11,16 +11,9 @@ import {
 import type { Project, ServerSettings } from '../project/index.js';
 import type { SessionOptions } from './session.js';
 
-/** Manifests, or what is known of them where they have no part in what is done. */
-export interface Loaded extends LoadedManifests {
-  /** What is declared all the same; its problems are nobody's. */
-  readonly besides?: readonly Declared[];
-}
-
 /** The secrets of manifests that have no part in what is done: a server may name them in a message all the same. */
-async function secretsAlone(project: Project, options: ManifestOptions): Promise<Loaded> {
-  const { declared, ...loaded } = await loadManifests(project, { ...options, lenient: true });
-  return { ...loaded, declared: [], besides: declared };
+async function secretsAlone(project: Project, options: ManifestOptions): Promise<LoadedManifests> {
+  return { ...(await loadManifests(project, { ...options, lenient: true })), declared: [] };
 }
 
 /** Everything that can be wrong before the first request is found together. */
@@ -32,7 +25,7 @@ export async function loadAll(
   server: ServerSettings;
   declared: readonly Declared[];
   warnings: readonly Problem[];
-  manifests: Loaded;
+  manifests: LoadedManifests;
 }> {
   const { manifests: wanted = true } = options;
   const settings = project.server(options);

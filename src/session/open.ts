@@ -1,17 +1,13 @@
 import { applyPlan } from '../apply/apply.js';
-import { findRun } from '../apply/history.js';
-import { mayBeUndone, type Result } from '../apply/result.js';
 import { newestRun } from '../apply/resume.js';
 import { error, ProblemsError } from '../base/problems.js';
 import { noProgress, withoutHarm } from '../base/progress.js';
 import { createRedactor } from '../base/redact.js';
-import { partCalled } from '../base/shard.js';
 import { version } from '../base/version.js';
 import { isApproved } from '../plan/approve.js';
-import type { Plan } from '../plan/plan.js';
 import type { Project } from '../project/index.js';
 import { Hasher } from '../state/secrets.js';
-import { workingBackendOf } from './backend.js';
+import { backendOf } from './backend.js';
 import { DEFAULT_TIMEOUT, openConnection } from './connection.js';
 import { settleState } from './hold.js';
 import { leftBehind } from './left-behind.js';
@@ -20,7 +16,7 @@ import { loadAll } from './load.js';
 import { Planner } from './planner.js';
 import type { Session, SessionOptions, WritingCommand, WritingSession } from './session.js';
 import { unshared } from './shard.js';
-import { runToUndo, saysOtherwise, undoingOf } from './undoing.js';
+import { runToUndo } from './undoing.js';
 
 const DEFAULT_CONCURRENCY = 10;
 
@@ -65,7 +61,7 @@ async function open(
   const signal = options.signal === undefined ? life.signal : AbortSignal.any([options.signal, life.signal]);
   const redactor = options.redactor ?? createRedactor();
   const { server, declared, warnings, manifests } = await loadAll(project, options, redactor.add);
-  const backend = await workingBackendOf(project, redactor.add);
+  const backend = await backendOf(project, redactor.add);
   await backend.check(command === undefined ? 'read' : 'write');
   const connection = openConnection(server, declared, {
     concurrency,
@@ -136,20 +132,6 @@ async function open(
     planRegeneration: (clientId) => life.does(() => planner.regeneration(clientId)),
     close: () => life.end(),
   };
-  /** A result with what can be done about it. */
-  const told = async (result: Result, made: Plan): Promise<Result> => {
-    const { undoes } = made;
-    if (undoes !== undefined) {
-      const sure = manifests.problems.length === 0;
-      const otherwise = saysOtherwise(manifests.besides ?? declared, sure, made, result);
-      return { ...result, undoes, ...(otherwise === undefined ? {} : { otherwise }) };
-    }
-    if (result.run === null || !mayBeUndone(result)) return result;
-    // The run is done: a journal that can't be read doesn't change that.
-    const content = await findRun(backend.runs, partCalled(result.journal ?? result.run)).catch(() => null);
-    const undoing = await undoingOf(content);
-    return undoing === undefined ? result : { ...result, undoing };
-  };
   const apply: WritingSession['apply'] = (approved) =>
     life.applies(async () => {
       if (!isApproved(approved))
@@ -181,7 +163,8 @@ async function open(
         planner.forget();
       });
       planner.state = applied.state;
-      return { ...applied, result: await told(applied.result, approved.plan) };
+      const { undoes } = approved.plan;
+      return undoes === undefined ? applied : { ...applied, result: { ...applied.result, undoes } };
     });
   return { session, apply };
 }

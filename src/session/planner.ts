@@ -2,14 +2,16 @@ import { findRun } from '../apply/history.js';
 import { othersOf, refuseOther, type StateHome } from '../apply/owner.js';
 import { type Left, undoRun } from '../apply/undo.js';
 import { quote } from '../base/escape.js';
-import { refuse } from '../base/problems.js';
+import { error, ProblemsError, refuse } from '../base/problems.js';
 import type { Redactor } from '../base/redact.js';
 import { type Shard, shardText } from '../base/shard.js';
+import { sameIdentifier } from '../base/values.js';
 import { version } from '../base/version.js';
+import { regenerated } from '../kinds/index.js';
 import type { Declared } from '../kinds/kind.js';
 import type { ReadLists } from '../kinds/references.js';
 import { identifier } from '../kinds/schema.js';
-import { pruneRefusals } from '../manifests/index.js';
+import { type LoadedManifests, pruneRefusals } from '../manifests/index.js';
 import { markStale } from '../plan/approve.js';
 import { bodyChecks } from '../plan/body-checks.js';
 import { buildPlan, type Planned, regenerationPlan } from '../plan/build.js';
@@ -24,8 +26,6 @@ import type { Reader } from '../server/reader.js';
 import { Hasher } from '../state/secrets.js';
 import { withSlowHashes } from '../state/slow-hash.js';
 import type { State } from '../state/state.js';
-import { otherServer, undeclaredClient } from './guard.js';
-import type { Loaded } from './load.js';
 import { type StoredOptions, storedPlanText } from './plan-file.js';
 import type { PlanOptions, Session, UndoPlan, WritingCommand } from './session.js';
 import { shownOtherwise } from './shown.js';
@@ -35,7 +35,7 @@ import { undoPlan } from './undoing.js';
 export interface PlannerOptions extends Pick<BuildOptions, 'concurrency' | 'progress'> {
   readonly project: Project;
   readonly server: ServerSettings;
-  readonly manifests: Loaded;
+  readonly manifests: LoadedManifests;
   readonly home: StateHome;
   readonly redactor: Redactor;
   readonly reader: Reader;
@@ -99,7 +99,15 @@ export class Planner {
     } = this.#options;
     const { targets, kinds, prune, assert } = withDefaults(asked);
     const { acceptDids = [] } = asked;
-    refuse(acceptDids.flatMap((id) => undeclaredClient(id, declared)));
+    const clients = declared.filter(({ kind }) => kind === regenerated.kind.name);
+    const unknown = acceptDids.filter(
+      (id) => !clients.some(({ identity }) => sameIdentifier(identity.id ?? '', id)),
+    );
+    refuse(
+      unknown.map((id) =>
+        error('no-such-target', `--accept-did ${id} is the id of no client that the manifests declare`),
+      ),
+    );
     if (prune) refuse(await pruneRefusals(this.#options.manifests));
     const built = await this.#build({
       declared,
@@ -144,7 +152,12 @@ export class Planner {
     const plans = this.#current;
     const { home, server } = this.#options;
     const content = await findRun(home.backend.runs, run);
-    if (content.run.server !== server.baseUrl) throw otherServer(content.run, server.baseUrl);
+    if (content.run.server !== server.baseUrl) {
+      // What was there on one server has no place on another.
+      const message = `run ${content.run.run} was on ${content.run.server}, and this is ${server.baseUrl}`;
+      const hint = 'choose the environment that it was run with';
+      throw new ProblemsError([error('run-other-server', message, [], hint)]);
+    }
     const isOther = await othersOf(this.state, home);
     if (isOther(content.run)) throw refuseOther(content.run, home);
     const undo = await withSlowHashes(() => undoRun(content, force));

@@ -28,7 +28,6 @@ import { backendOf } from './backend.js';
 import { whileReading } from './connection.js';
 import { refuseInputs } from './outputs.js';
 import type { SessionOptions } from './session.js';
-import { unmoved } from './unmoved.js';
 
 /** What is to be pulled or listed; all that the server shows where nothing is said. */
 export interface PullRequest {
@@ -111,7 +110,7 @@ export async function pull(
   { out, ...request }: PullRequest & { readonly out?: string },
 ): Promise<Pulling> {
   return await looking(project, options, request, async (looked) => {
-    const { server, manifests, look, known, notes, holds, others } = looked;
+    const { server, manifests, look, known, notes, holds } = looked;
     // What is wrong with manifests is in the way of changing them, and of nothing else.
     if (out === undefined) refuse(manifests.problems);
     const wishes = { ...wishesOf(request), known, holds };
@@ -123,10 +122,9 @@ export async function pull(
         ...rest,
         apart: null,
         notes: [...notes, ...rest.notes],
-        check: () => checkFiles(rest.files, project.root, project.cwd, others),
+        check: () => checkFiles(rest.files, project.root, project.cwd),
         async write() {
-          const { signal } = options;
-          await writeFiles(rest.files, project.root, project.cwd, { signal, others });
+          await writeFiles(rest.files, project.root, project.cwd, options.signal);
         },
       };
     }
@@ -138,12 +136,8 @@ export async function pull(
     const files = await filesInFolder(fresh, folder, project.cwd);
     const written = files.filter(({ action }) => action !== 'unchanged').map(({ path }) => path);
     const isThere = written.length === 0;
-    await refuseInputs(
-      written,
-      resolve(project.cwd, project.file),
-      { project, files: manifests.files },
-      { manifests: true },
-    );
+    const config = resolve(project.cwd, project.file);
+    await refuseInputs(written, config, { project, files: manifests.files });
     return {
       ...shared,
       apart,
@@ -168,7 +162,7 @@ export async function pull(
           );
         });
         try {
-          await writeFiles(files, await realpath(folder), project.cwd, { signal: options.signal });
+          await writeFiles(files, await realpath(folder), project.cwd, options.signal);
         } catch (failure) {
           if (made !== undefined) await rmdir(folder).catch(() => {});
           throw failure;
@@ -186,8 +180,6 @@ export interface Looked {
   readonly known: readonly Known[];
   readonly notes: readonly string[];
   readonly holds: (text: string) => boolean;
-  /** What of the project isn't as it was before the server was read. */
-  readonly others: () => Promise<readonly Problem[]>;
 }
 
 /** Reads what the project says of itself, and connects to its server for as long as the work takes. */
@@ -205,7 +197,6 @@ export async function looking<T>(
   for (const secret of server.secrets) redactor.add(String(secret.reveal()));
   const { profile } = server;
   const credentials = tokenFile === undefined ? undefined : resolve(project.cwd, tokenFile);
-  const others = await unmoved(project, credentials);
   const manifests = await loadManifests(project, { lenient: true, profile, tokenFile: credentials, signal });
   tellSecrets(manifests, redactor.add);
   refuse(askedProblems(request.asked ?? {}, wishesOf(request).kinds, profile));
@@ -219,7 +210,7 @@ export async function looking<T>(
   };
   return await whileReading(server, manifests.declared, sending, async (reader) => {
     const look = { reader, profile, concurrency, progress, signal };
-    const done = await work({ server, manifests, look, known, notes, holds: redactor.holds, others });
+    const done = await work({ server, manifests, look, known, notes, holds: redactor.holds });
     if (signal.aborted) throw interruptedBefore();
     return done;
   });

@@ -23,45 +23,30 @@ const sources: readonly {
 function shardOfJob(variables: Variables): Shard {
   const found = sources.find(({ index }) => (variables[index] ?? '') !== '');
   if (found === undefined) {
-    throw new ProblemsError([
-      error(
-        'wrong-option',
-        '--shard auto: no variable says which part this is',
-        [],
-        `set IDOPS_SHARD_INDEX and IDOPS_SHARD_COUNT, or run it where ${sources
-          .slice(1)
-          .map(({ index }) => index)
-          .join(' or ')} is set`,
-      ),
-    ]);
+    const others = sources.slice(1).map(({ index }) => index);
+    const hint = `set IDOPS_SHARD_INDEX and IDOPS_SHARD_COUNT, or run it where ${others.join(' or ')} is set`;
+    throw refused('no variable says which part this is', hint);
   }
   const { index, counts, first } = found;
-  const name = counts.find((one) => (variables[one] ?? '') !== '');
-  const count = name === undefined ? '' : (variables[name] ?? '');
-  const number = /^\d{1,4}$/.test(variables[index] ?? '') ? Number(variables[index]) - first + 1 : Number.NaN;
-  const { IDOPS_SHARD_COUNT: said = '' } = variables;
-  if (said !== '' && said !== count) {
-    throw new ProblemsError([
-      error(
-        'wrong-option',
-        `--shard auto: ${name ?? index} says ${count}, and IDOPS_SHARD_COUNT ${said}`,
-        [],
-        'unset one of them: who takes another number of parts for granted leaves objects out',
-      ),
-    ]);
+  const [name, ...more] = ['IDOPS_SHARD_COUNT', ...counts].filter((one) => (variables[one] ?? '') !== '');
+  const other = more.find((one) => variables[one] !== variables[name ?? '']);
+  if (name !== undefined && other !== undefined) {
+    const hint = 'unset one of them: who takes another number of parts for granted leaves objects out';
+    throw refused(`${other} says ${variables[other]}, and ${name} ${variables[name]}`, hint);
   }
+  const count = name === undefined ? '' : variables[name];
+  const number = /^\d{1,4}$/.test(variables[index] ?? '') ? Number(variables[index]) - first + 1 : Number.NaN;
   const shard = parseShard(`${number}/${count}`);
   if (shard !== undefined) return shard;
-  throw new ProblemsError([
-    error(
-      'wrong-option',
-      name === undefined
-        ? `--shard auto: ${index} is ${variables[index]}, and ${counts.join(' or ')} does not say of how many`
-        : `--shard auto: ${index} ${variables[index]} and ${name} ${count} are no part of a whole`,
-      [],
-      `${index} counts from ${first}, and there are ${MAX_SHARDS} parts at most`,
-    ),
-  ]);
+  const why =
+    name === undefined
+      ? `${index} is ${variables[index]}, and ${counts.join(' or ')} does not say of how many`
+      : `${index} ${variables[index]} and ${name} ${count} are no part of a whole`;
+  throw refused(why, `${index} counts from ${first}, and there are ${MAX_SHARDS} parts at most`);
+}
+
+function refused(why: string, hint: string): ProblemsError {
+  return new ProblemsError([error('wrong-option', `--shard auto: ${why}`, [], hint)]);
 }
 
 /** What a session is to know of the part that it is for: as it was given, or as the variables of a parallel job say. */

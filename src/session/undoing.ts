@@ -1,16 +1,10 @@
 import { entriesOf } from '../apply/entries.js';
 import { labelIn, namesTold } from '../apply/history.js';
-import type { Result } from '../apply/result.js';
-import { type Left, undoRun } from '../apply/undo.js';
+import type { Left } from '../apply/undo.js';
 import { error, ProblemsError } from '../base/problems.js';
 import { runOf } from '../base/shard.js';
-import { isUuid, sameIdentifier, type Value } from '../base/values.js';
-import { contrast, desired, value } from '../kinds/fields.js';
-import { kindOf } from '../kinds/index.js';
-import type { Declared } from '../kinds/kind.js';
-import type { Change, Plan } from '../plan/plan.js';
+import type { Plan } from '../plan/plan.js';
 import type { JournalContent } from '../state/journal.js';
-import { withSlowHashes } from '../state/slow-hash.js';
 import type { UndoPlan } from './session.js';
 
 /** What can't be put back as things are is left, and does not keep the rest from being put back. */
@@ -57,57 +51,4 @@ export function runToUndo({ run: { run, undoes }, lines }: JournalContent): stri
   const message = `the newest run ${runOf(run)} is an undo already: of run ${undoes}`;
   const hint = `idops undo ${runOf(run)} puts back what it changed; idops runs lists the runs`;
   throw new ProblemsError([error('already-undone', message, [], hint)]);
-}
-
-/** What undoing a run would come to, as far as its journal tells; undefined where there is none to be read. */
-export async function undoingOf(content: JournalContent | null): Promise<Result['undoing']> {
-  if (content === null) return undefined;
-  const { declared, left } = await withSlowHashes(() => undoRun(content, false));
-  return { possible: declared.length > 0, left };
-}
-
-/**
- * Whether manifests say otherwise than an undo has left the objects that it put back; undefined where what is declared isn't
- * known for sure.
- */
-export function saysOtherwise(
-  declared: readonly Declared[],
-  sure: boolean,
-  { changes }: Plan,
-  { results }: Result,
-): boolean | undefined {
-  if (!sure) return undefined;
-  const done = new Set(results.flatMap(({ status, address }) => (status === 'applied' ? [address] : [])));
-  return changes
-    .filter(({ address }) => done.has(address))
-    .some((change) => declared.some((document) => isOf(document, change) && isOther(document, change)));
-}
-
-function isOf({ kind, identity }: Declared, { kind: of, apply }: Change): boolean {
-  const { name, ...ids } = identity;
-  if (kind !== of) return false;
-  const parts = Object.entries(ids);
-  if (parts.length === 0) return name === (apply.expected.name ?? apply.before.name);
-  return parts.every(([part, id]) => sameIdentifier(id, apply.identity[part] ?? ''));
-}
-
-function isOther({ kind: name, fields, absent, whole }: Declared, { action, apply }: Change): boolean {
-  if (absent || action === 'delete') return absent !== (action === 'delete');
-  const kind = kindOf(name);
-  return Object.entries(fields).some(([field, said]) => {
-    const now = apply.expected[field];
-    if (now === undefined) return false;
-    const type = kind.fields[field] ?? value;
-    const wanted = desired(type, named(said), now, whole.includes(field));
-    return (
-      wanted !== undefined &&
-      contrast(type, field, wanted, now).some(({ verdict }) => verdict === 'different')
-    );
-  });
-}
-
-/** A list with objects in the place of the texts that stand for them. */
-function named(said: Value): Value {
-  if (!Array.isArray(said)) return said;
-  return said.map((one) => (typeof one !== 'string' ? one : isUuid(one) ? { id: one } : { name: one }));
 }

@@ -1,5 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { relative, sep } from 'node:path';
+import { whyRefused } from '../base/errno.js';
 import { error, type Place, type Problem } from '../base/problems.js';
 import type { Span } from '../base/span.js';
 import { isReference, MAX_LINE, secretLines } from './mask.js';
@@ -165,12 +166,7 @@ export function decode(bytes: Uint8Array): string | Unreadable {
 export function unreadable(failure: unknown): Unreadable {
   const code = failure instanceof Error && 'code' in failure ? String(failure.code) : '';
   if (code === 'ENOENT' || code === 'ENOTDIR') return { reason: 'missing', detail: 'does not exist' };
-  const details: { [code: string]: string } = {
-    EACCES: 'may not be read by this user (EACCES)',
-    EPERM: 'may not be read by this user (EPERM)',
-    ELOOP: 'is a symbolic link that leads to itself (ELOOP)',
-  };
-  return { reason: 'unreadable', detail: details[code] ?? `can't be read (${code || 'unknown error'})` };
+  return { reason: 'unreadable', detail: `can't be read: ${whyRefused(failure)}` };
 }
 
 /** A text file that was read; a byte order mark says nothing in it. */

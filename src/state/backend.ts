@@ -16,6 +16,8 @@ export interface Lock {
 
 /** A lock as it stands. */
 export interface Holding {
+  /** The shard that it is of; left out where it is that of the whole. */
+  readonly shard?: Shard;
   /** Who has it, in words. */
   readonly holder: string;
   /** What it was taken for; null where nobody is named. */
@@ -26,6 +28,18 @@ export interface Holding {
   readonly fate: Fate;
   /** Why that can't be told; null where it can, or where nobody is named. */
   readonly elsewhere: string | null;
+  /** Whether it surely is the lock of another process of this host that still runs. */
+  readonly inUse: boolean;
+}
+
+/** A lock as it was found. */
+export interface FoundLock extends Holding {
+  /** What tells it from others that were there before or come later; null where nobody is named. */
+  readonly nonce: string | null;
+  /** What a message calls where it is. */
+  readonly place: string;
+  /** Removes it; false where it is otherwise by now, renewed for instance. */
+  drop(): Promise<boolean>;
 }
 
 /** A lock that may be removed. */
@@ -38,21 +52,10 @@ export interface Removable {
 
 /** The locks that a state has: one for all of it, and one for each shard. None knows of the others. */
 export interface Locks {
-  /** The shards that there is a lock of. */
-  shards(): Promise<readonly Shard[]>;
   /** Takes a lock, and takes it over from a process that is surely gone. Throws a ProblemsError (`locked`, `not-writable`). */
   take(command: string, now: Date, shard?: Shard): Promise<Lock>;
-  /** Who holds it, in words; null where it is free or its holder is gone. */
-  holder(shard?: Shard): Promise<string | null>;
-  /** It as it stands, a dead holder's too; null where there is none. Throws a ProblemsError (`locked`) where it is no lock. */
-  holding(shard?: Shard): Promise<Holding | null>;
-  /**
-   * Removes one whose holder is gone, and gives it as it was; one that may be in use, or was renewed since, stays and is given as it
-   * stands. Null where there is none. Throws as the others do.
-   */
-  clear(shard?: Shard): Promise<Holding | null>;
-  /** It, to be removed; null where there is none. Throws a ProblemsError (`locked`) where its holder surely runs. */
-  removable(shard?: Shard): Promise<Removable | null>;
+  /** All that there are, dead holders' too. Throws a ProblemsError (`locked`) where one is no lock. */
+  found(): Promise<readonly FoundLock[]>;
 }
 
 /** What a run of one shard changes of a state, whatever others change at the same time. */
@@ -69,7 +72,7 @@ export interface Merge {
 export type StateName = Pick<State, 'lineage' | 'salt'>;
 
 /** What a state is looked at for, where it could have come from somebody else. */
-export type Use = 'read' | 'write' | 'unlock';
+export type Use = 'read' | 'write';
 
 /** The journals of runs; several states may have theirs in one place. */
 export interface RunStore {
@@ -130,14 +133,9 @@ export interface StateBackend {
   /** Who holds a lock of it, in words; null where all are free or their holders are gone. */
   holder(): Promise<string | null>;
   /** The locks as they stand, dead holders' too. Throws a ProblemsError (`locked`) where one is no lock. */
-  holdings(): Promise<readonly (Holding & { readonly shard?: Shard })[]>;
+  holdings(): Promise<readonly Holding[]>;
   /** The locks that may be removed; null where there are none. Throws a ProblemsError (`locked`) where the holders of all surely run. */
   removable(): Promise<Removable | null>;
-  /**
-   * Finds out whether anything could be written there, and writes nothing. Throws the ProblemsError that writing would throw. Left out where
-   * permissions of files say it.
-   */
-  tryWriting?(): Promise<void>;
   /** Throws a ProblemsError (`state-tracked`) where what would be used may come from a commit. */
   check(use: Use): Promise<void>;
 }

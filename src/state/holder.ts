@@ -1,7 +1,9 @@
 import { hostname } from 'node:os';
 import * as z from 'zod';
-import { fateOf, ownMark } from '../base/process.js';
+import { error, ProblemsError } from '../base/problems.js';
+import { type Fate, fateOf, ownMark } from '../base/process.js';
 import { processMark } from '../base/process-mark.js';
+import type { Holding } from './backend.js';
 
 /** What a lock says of who holds it. */
 export const holderFields = {
@@ -15,16 +17,57 @@ const holderSchema = z.object(holderFields);
 
 export type Holder = z.infer<typeof holderSchema>;
 
-/** A holder of a lock in words. */
-export function describeHolder({ user, host, pid, command, at }: Holder): string {
+/** A holder of a lock in words; null is one that names nobody. */
+export function describeHolder(holder: Holder | null): string {
+  if (holder === null) return 'something that left no name';
+  const { user, host, pid, command, at } = holder;
   return `${command} by ${user} on ${host}, process ${pid}, since ${at}`;
 }
 
-/** Why a holder can't be judged from here; null where it can. */
-export function whereElse(holder: Holder): string | null {
-  if (fateOf(holder) !== 'unknown') return null;
+/** A lock by who holds it; `fate` is what becomes of it, where its process alone doesn't say that. */
+export function holdingOf(holder: Holder | null, fate?: Fate): Holding {
+  const ofProcess = holder === null ? 'unknown' : fateOf(holder);
+  const isUnknown = holder !== null && (fate ?? ofProcess) === 'unknown';
+  return {
+    holder: describeHolder(holder),
+    command: holder?.command ?? null,
+    readable: holder !== null,
+    fate: (holder === null ? undefined : fate) ?? ofProcess,
+    elsewhere: isUnknown ? whereElse(holder) : null,
+    inUse: ofProcess === 'alive' && holder?.pid !== process.pid,
+  };
+}
+
+/** Why a holder can't be judged from here. */
+function whereElse(holder: Holder): string {
   if (holder.host !== hostname()) return 'is on another host';
   return holder.boot === ownMark().boot
     ? 'is in another process namespace, such as a container'
     : 'is of another machine of the same name, or from before the last restart of this one';
+}
+
+/** The refusal of a lock that somebody else has. */
+export function locked(
+  { holder, elsewhere }: Pick<Holding, 'holder' | 'elsewhere'>,
+  place: string,
+  what = 'the state is locked',
+): ProblemsError {
+  const hint =
+    elsewhere === null
+      ? 'wait until it has ended; if that process is surely gone, use idops runs unlock'
+      : `that process ${elsewhere}, so nobody can tell from here whether it still runs: make sure that it doesn't, then use idops runs unlock`;
+  return new ProblemsError([error('locked', `${what}: ${holder} (${place})`, [], hint)]);
+}
+
+/** The failure of whoever had a lock that somebody else has by now, or nobody; undefined is nobody. */
+export function lockLost(now: Holder | null | undefined, place: string): ProblemsError {
+  const who = now === undefined ? 'it was removed' : `somebody else has it: ${describeHolder(now)}`;
+  return new ProblemsError([
+    error(
+      'locked',
+      `the lock of the state was lost: ${who} (${place})`,
+      [],
+      'find out who removes locks, and run it again once no other run is under way',
+    ),
+  ]);
 }

@@ -1,5 +1,4 @@
-import { readdir } from 'node:fs/promises';
-import { basename, join, relative } from 'node:path';
+import { relative } from 'node:path';
 import { stringifyJson } from '../base/json.js';
 import type { RunStore, StateBackend } from './backend.js';
 import { fileRuns } from './file/runs.js';
@@ -7,97 +6,54 @@ import type { AnsweredLine, Journal, JournalContent, JournalLine, RunLine, Sendi
 
 /**
  * A backend on another machine, whose journals lose nothing where it can't be reached in the middle of a run: lines that it doesn't
- * take are kept in a folder here, and brought to it by the next run from here. Nothing new is begun meanwhile.
+ * take are kept in a folder here, and brought to it by the next run from here. Nothing new is begun meanwhile. All states of a project
+ * share the folder, since a line belongs to its run, wherever that was brought meanwhile.
  */
 export function keeping(backend: StateBackend, folder: string): StateBackend {
   return { ...backend, runs: keptRuns(backend.runs, folder) };
 }
 
-/**
- * Copies what is kept here of a state whose place was called otherwise then, or from which it was moved since, to where it is found.
- * It stays there too: nobody knows from here whether that is still somebody's place. `folder` is what `keeping` was given, one of those
- * in `all`.
- */
-export async function takeAlong(backend: StateBackend, folder: string, all: string): Promise<void> {
-  const others = (await readdir(all).catch(() => [])).filter((name) => name !== basename(folder));
-  if (others.length === 0) return;
-  const lineage = (await backend.told())?.lineage;
-  if (lineage === undefined) return;
-  const local = fileRuns(folder);
-  const there = new Set(await backend.runs.list());
-  for (const other of others.map((name) => fileRuns(join(all, name)))) {
-    for (const run of await other.list().catch(() => [])) {
-      // What can't be read says nothing of a state.
-      const kept = await other.read(run).catch(() => null);
-      if (kept?.run.state?.lineage !== lineage || !there.has(run)) continue;
-      const known = new Set((await backend.runs.read(run))?.lines.map((line) => stringifyJson(line)));
-      const lines = kept.lines.filter((line) => !known.has(stringifyJson(line)));
-      if (lines.length > 0) await add(local, kept.run, lines);
-    }
-  }
-}
-
-/** Adds lines to what is kept of a run. */
-async function add(local: RunStore, first: RunLine, lines: readonly JournalLine[]): Promise<void> {
-  const journal = await opened(local, first);
-  try {
-    await Promise.all(lines.map((line) => journal.write(line)));
-  } finally {
-    await journal.close();
-  }
-}
-
-/** What is kept of a run, to be gone on with, or begun. */
-async function opened(local: RunStore, first: RunLine): Promise<Journal> {
-  const content = (await local.list()).includes(first.run) ? await local.read(first.run) : null;
-  return content === null ? await local.create(first) : await local.reopen(content);
-}
-
 function keptRuns(base: RunStore, folder: string): RunStore {
   const local = fileRuns(folder);
   const place = relative(process.cwd(), folder) || folder;
-  /** The journal where it belongs, and those of the lines kept here that it hasn't got. */
-  const both = async (
-    run: string,
-  ): Promise<{ there: JournalContent | null; kept: JournalContent | null }> => {
+  /** The lines kept here that a journal hasn't got where it belongs. */
+  const missing = async ({ run: { run, state }, lines }: JournalContent): Promise<readonly JournalLine[]> => {
     const here = (await local.list()).includes(run) ? await local.read(run) : null;
-    if (here === null) return { there: await base.read(run), kept: null };
-    // Somebody may have removed it there.
-    const there = (await base.list()).includes(run) ? await base.read(run) : null;
-    const known = new Set((there?.lines ?? []).map((line) => stringifyJson(line)));
-    const lines = here.lines.filter((line) => !known.has(stringifyJson(line)));
-    return { there, kept: { ...here, lines } };
+    if (here?.run.state.lineage !== state.lineage) return [];
+    const known = new Set(lines.map((line) => stringifyJson(line)));
+    return here.lines.filter((line) => !known.has(stringifyJson(line)));
+  };
+  const read = async (run: string): Promise<JournalContent | null> => {
+    const there = await base.read(run);
+    const lines = there === null ? [] : await missing(there);
+    if (there === null || lines.length === 0) return there;
+    return { ...there, lines: [...there.lines, ...lines], ended: false, late: there.ended };
   };
   return {
     ...base,
-    list: async () => [...new Set([...(await base.list()), ...(await local.list())])].sort(),
-    async read(run) {
-      const { there, kept } = await both(run);
-      if (there === null || kept === null || kept.lines.length === 0) return there ?? kept;
-      const lines = [...there.lines, ...kept.lines];
-      return { ...there, lines, ended: false, late: there.ended };
-    },
+    read,
     hasEnd: async (run) =>
-      ((await local.list()).includes(run) ? (await both(run)).kept?.lines.length === 0 : true) &&
-      (await base.hasEnd(run)),
+      (await local.list()).includes(run) ? (await read(run))?.ended === true : await base.hasEnd(run),
     async kept() {
-      const missing: string[] = [];
-      for (const run of await local.list()) {
-        const { there, kept } = await both(run);
-        if ((kept?.lines.length ?? 0) > 0) missing.push(run);
+      const here = await local.list();
+      const known = new Set(here.length === 0 ? [] : await base.list());
+      const found: string[] = [];
+      for (const run of here.filter((name) => known.has(name))) {
+        const there = await base.read(run);
+        if (there !== null && (await missing(there)).length > 0) found.push(run);
         // All of it had arrived, and nobody was told.
         else if (there?.ended === true) await local.remove([run]);
       }
-      return missing;
+      return found;
     },
     async create(first) {
       return new KeptJournal(await base.create(first), first, local, place);
     },
     async reopen(content) {
       const { run: first } = content;
-      const { there, kept } = await both(first.run);
-      const journal = there === null ? await base.create(first) : await base.reopen(there);
-      await Promise.all((kept?.lines ?? []).map((line) => journal.write(line)));
+      const there = (await base.read(first.run)) ?? content;
+      const journal = await base.reopen(there);
+      await Promise.all((await missing(there)).map((line) => journal.write(line)));
       return new KeptJournal(journal, first, local, place);
     },
     async remove(runs) {
@@ -105,6 +61,12 @@ function keptRuns(base: RunStore, folder: string): RunStore {
       await forget(local, runs);
     },
   };
+}
+
+/** What is kept of a run, to be gone on with, or begun. */
+async function opened(local: RunStore, first: RunLine): Promise<Journal> {
+  const content = (await local.list()).includes(first.run) ? await local.read(first.run) : null;
+  return content === null ? await local.create(first) : await local.reopen(content);
 }
 
 async function forget(local: RunStore, runs: readonly string[]): Promise<void> {

@@ -1,69 +1,72 @@
 import { error, ProblemsError } from '../base/problems.js';
 import type { Shard } from '../base/shard.js';
-import type { Holding, Lock, Locks, Removable, StateBackend } from './backend.js';
+import type { FoundLock, Lock, Locks, StateBackend } from './backend.js';
+import { locked } from './holder.js';
+
+/** How often a lock is looked at again that was otherwise than it was found; whoever changes one has done so in a moment. */
+const TRIES = 250;
 
 /**
  * The locks of a state, of which that of the whole excludes all others, and those of shards exclude each other where they split it
- * otherwise. Each is shown before the others are looked at, so that of two that come at once one sees the other. `place` is what a message
- * calls where a lock is.
+ * otherwise. Each is shown before the others are looked at, so that of two that come at once one sees the other.
  */
-export function excluding(
-  locks: Locks,
-  place: (shard: Shard | undefined) => string,
-): Pick<StateBackend, 'lock' | 'holder' | 'holdings' | 'removable'> {
-  const all = async (): Promise<(Shard | undefined)[]> => [undefined, ...(await locks.shards())];
+export function excluding(locks: Locks): Pick<StateBackend, 'lock' | 'holder' | 'holdings' | 'removable'> {
   const lock = async (command: string, now: Date, shard?: Shard): Promise<Lock> => {
     const taken = await locks.take(command, now, shard);
     try {
-      const gone: string[] = [];
-      for (const other of (await all()).filter((one) => isInTheWay(one, shard))) {
+      const gone: string[] = taken.takenOver === null ? [] : [taken.takenOver];
+      for (let tries = 1; ; tries += 1) {
+        const others = (await locks.found()).filter((one) => isInTheWay(one.shard, shard));
+        const [first] = others;
+        if (first === undefined) break;
+        const living = others.find(({ fate }) => fate !== 'gone');
+        if (living !== undefined || tries > TRIES) throw inTheWay(living ?? first);
         // One that ended by itself would still be good to a holder that comes back.
-        const holding = await locks.clear(other);
-        if (holding === null) continue;
-        if (holding.fate !== 'gone') throw inTheWay(holding, other, place(other));
-        gone.push(`took over the lock of ${holding.holder}, which is gone`);
+        for (const other of others)
+          if (await other.drop()) gone.push(`took over the lock of ${other.holder}, which is gone`);
       }
-      if (gone.length === 0) return taken;
-      const { takenOver } = taken;
-      return { ...taken, takenOver: [...(takenOver === null ? [] : [takenOver]), ...gone].join('; ') };
+      return { ...taken, takenOver: gone.length === 0 ? null : gone.join('; ') };
     } catch (failure) {
       await taken.release();
       throw failure;
     }
   };
+  const remove = async (one: FoundLock): Promise<void> => {
+    let now: FoundLock | undefined = one;
+    for (let tries = 1; now !== undefined; tries += 1) {
+      const isOther = now.nonce !== null && now.nonce !== one.nonce;
+      if (isOther || tries > TRIES) throw locked(now, now.place);
+      // It may be renewed at the same time.
+      if (await now.drop()) return;
+      now = (await locks.found()).find((other) => isOfPlace(other, one));
+    }
+  };
   return {
     lock,
     async holder() {
-      for (const shard of await all()) {
-        const holder = await locks.holder(shard);
-        if (holder !== null) return holder;
-      }
-      return null;
+      const held = (await locks.found()).find(({ fate }) => fate !== 'gone');
+      if (held === undefined) return null;
+      const isUnsure = held.readable && held.fate === 'unknown';
+      return isUnsure ? `${held.holder}, if that process still runs` : held.holder;
     },
-    async holdings() {
-      const found = await Promise.all(
-        (await all()).map(async (shard) => {
-          const holding = await locks.holding(shard);
-          return holding === null ? [] : [{ ...holding, ...(shard === undefined ? {} : { shard }) }];
-        }),
-      );
-      return found.flat();
-    },
+    holdings: () => locks.found(),
     async removable() {
-      const found: Removable[] = [];
-      const failures: unknown[] = [];
-      for (const shard of await all()) {
-        try {
-          const one = await locks.removable(shard);
-          if (one !== null) found.push(one);
-        } catch (failure) {
-          failures.push(failure);
-        }
-      }
-      if (found.length === 0 && failures.length > 0) throw failures[0];
-      return found.length === 0 ? null : together(found);
+      const found = await locks.found();
+      const free = found.filter(({ inUse }) => !inUse);
+      if (free.length === 0 && found[0] !== undefined) throw stillRuns(found[0]);
+      if (free.length === 0) return null;
+      return {
+        holder: free.map(({ holder }) => holder).join('; and of '),
+        async remove() {
+          for (const one of free) await remove(one);
+        },
+      };
     },
   };
+}
+
+function isOfPlace({ place, shard }: FoundLock, other: FoundLock): boolean {
+  return place === other.place && shard?.index === other.shard?.index && shard?.count === other.shard?.count;
 }
 
 function isInTheWay(other: Shard | undefined, shard: Shard | undefined): boolean {
@@ -71,25 +74,18 @@ function isInTheWay(other: Shard | undefined, shard: Shard | undefined): boolean
   return other === undefined || other.count !== shard.count;
 }
 
-function together(locks: readonly Removable[]): Removable {
-  return {
-    holder: locks.map(({ holder }) => holder).join('; and of '),
-    async remove() {
-      for (const one of locks) await one.remove();
-    },
-  };
+function inTheWay(found: FoundLock): ProblemsError {
+  const what = found.shard === undefined ? undefined : 'the state is locked by a run of a shard';
+  return locked(found, found.place, what);
 }
 
-function inTheWay({ holder, elsewhere }: Holding, other: Shard | undefined, place: string): ProblemsError {
-  const what = other === undefined ? 'the state is locked' : 'the state is locked by a run of a shard';
+function stillRuns({ holder }: FoundLock): ProblemsError {
   return new ProblemsError([
     error(
       'locked',
-      `${what}: ${holder} (${place})`,
+      `the lock is in use: ${holder} still runs on this host`,
       [],
-      elsewhere === null
-        ? 'wait until it has ended; if that process is surely gone, use idops runs unlock'
-        : `that process ${elsewhere}, so nobody can tell from here whether it still runs: make sure that it doesn't, then use idops runs unlock`,
+      'wait until it has ended, or end it',
     ),
   ]);
 }

@@ -13,15 +13,12 @@ const LENGTH = 32;
 /** As many at once as there are cores, and one thread of Node's four stays free for names and files. */
 const limit = pLimit(Math.max(1, Math.min(3, availableParallelism())));
 
-/** More than the secrets that manifests may have, and what servers repeat of them. */
-const KEPT = 10_000;
-
 interface WantedHash {
   readonly salt: string;
   readonly text: string;
 }
 
-/** Every slow hash of this process, the oldest use first. Its keys can't be read: this one is known to the process alone. */
+/** Every slow hash of this process. Its keys can't be read: this one is known to the process alone. */
 const known = new Map<string, Buffer>();
 const underWay = new Map<string, Promise<void>>();
 const ownKey = randomBytes(32);
@@ -42,7 +39,7 @@ const TRIES = 8;
 export function slowHash(salt: string, text: string): Buffer {
   const key = keyOf(salt, text);
   const before = known.get(key);
-  if (before !== undefined) return keep(key, before);
+  if (before !== undefined) return before;
   if (lacking === undefined) return keep(key, scryptSync(text, salt, LENGTH, COST));
   lacking.set(key, { salt, text });
   return notYet;
@@ -94,38 +91,23 @@ interface Tried<R> {
   readonly lacks: ReadonlyMap<string, WantedHash>;
 }
 
-/** What most work lacks. */
-const nothing: ReadonlyMap<string, WantedHash> = new Map();
-/** For the next work, where the last one put nothing into it: a large plan tries as many as it has objects. */
-let spare: Map<string, WantedHash> | undefined;
-
 /** Does work once. What it gives counts only where it lacks nothing. */
 function tried<R>(work: () => R): Tried<R> {
   const around = lacking;
-  const own = spare ?? new Map<string, WantedHash>();
-  spare = undefined;
-  lacking = own;
-  let result: R | undefined;
-  let thrown: Tried<R>['thrown'];
+  const lacks = new Map<string, WantedHash>();
+  lacking = lacks;
   try {
-    result = work();
+    return { result: work(), thrown: undefined, lacks };
   } catch (failure) {
-    thrown = { failure };
+    return { result: undefined, thrown: { failure }, lacks };
   } finally {
     lacking = around;
   }
-  if (own.size > 0) return { result, thrown, lacks: own };
-  spare = own;
-  return { result, thrown, lacks: nothing };
 }
 
 async function prepared(one: WantedHash, signal: AbortSignal | undefined): Promise<void> {
   const key = keyOf(one.salt, one.text);
-  const before = known.get(key);
-  if (before !== undefined) {
-    keep(key, before);
-    return;
-  }
+  if (known.has(key)) return;
   let work = underWay.get(key);
   if (work === undefined) {
     work = limit(async () => {
@@ -146,12 +128,7 @@ function hashed({ salt, text }: WantedHash): Promise<Buffer> {
 }
 
 function keep(key: string, hash: Buffer): Buffer {
-  known.delete(key);
   known.set(key, hash);
-  if (known.size > KEPT) {
-    const [oldest] = known.keys();
-    if (oldest !== undefined) known.delete(oldest);
-  }
   return hash;
 }
 

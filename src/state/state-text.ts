@@ -1,7 +1,9 @@
-import type * as z from 'zod';
+import * as z from 'zod';
 import { parseJson } from '../base/json.js';
 import { error, ProblemsError } from '../base/problems.js';
-import { recordSchema, STATE_FORMAT, type State, unreadSchema } from './state.js';
+import type { Merge, StateName } from './backend.js';
+import { withRecords } from './shards.js';
+import { emptyState, recordSchema, STATE_FORMAT, type State, unreadSchema } from './state.js';
 
 /**
  * What is in the text of a state, wherever it was kept; `place` is what a message calls that. Throws a ProblemsError
@@ -22,19 +24,37 @@ export function stateData(text: string, place: string): unknown {
   }
 }
 
-/** The same state, surely of this server. Throws a ProblemsError (`state-other-server`) where it is of another. */
-export function ofServer(state: State, place: string, server: string): State {
-  if (state.server !== server) {
-    throw new ProblemsError([
-      error(
-        'state-other-server',
-        `the state ${place} belongs to ${state.server}, and this is ${server}`,
-        [],
-        'give each server a state of its own, with state.path in its environment for instance (state.git.path, state.postgres.name); after a move of the server, change "server" in the state',
-      ),
-    ]);
+/** The same state, surely of this server, or an empty one. Throws a ProblemsError (`state-other-server`) where it is of another. */
+export function ofServer(state: State | undefined, place: string, server: string): State {
+  if (state === undefined) return emptyState(server);
+  if (state.server === server) return state;
+  throw new ProblemsError([
+    error(
+      'state-other-server',
+      `the state ${place} belongs to ${state.server}, and this is ${server}`,
+      [],
+      'give each server a state of its own, with state.path in its environment for instance (state.git.path, state.postgres.name); after a move of the server, change "server" in the state',
+    ),
+  ]);
+}
+
+const nameSchema = z.object({ lineage: z.string(), salt: z.string() });
+
+/** What the text of a state is told by; undefined where that can't be read. */
+export function nameOf(text: string): StateName | undefined {
+  try {
+    return nameSchema.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
   }
-  return state;
+}
+
+/** A state of which a part was changed. Throws a ProblemsError (`state-unreadable`) where there is none, and none to begin with. */
+export function mergedInto(there: State | undefined, change: Merge, place: string): State {
+  const before = there ?? change.absent;
+  if (before === undefined) throw stateGone(place);
+  const { resources, ...head } = before;
+  return { ...change.head(head), resources: withRecords({ resources }, change.records) };
 }
 
 /** The same as a state. Throws a ProblemsError (`state-unreadable`, `state-newer`, `state-moved`) where it is none, or none any more. */

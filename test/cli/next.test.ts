@@ -65,7 +65,7 @@ describe('what to do after a run', () => {
       'of undo',
       resultOf(updated),
       undone,
-      ['Where the manifests still say otherwise, the next apply does it again: change them too.'],
+      ['If the manifests still say otherwise, the next apply does it again: change them too.'],
     ],
     [
       'of undo that failed',
@@ -96,36 +96,4 @@ test('what goes on with the rest of a plan leaves out what it left out', () => {
   expect(nextAfter(resultOf(failed), { environment: 'eu', again }, global)).toEqual([
     "To go on, which plans anew and sends what is left: idops apply --target Organization/acme --target 'User/*' --kind User --prune --env eu",
   ]);
-});
-
-describe('what undoing a run would come to', () => {
-  const here = { environment: null };
-  const left = ['1', '2', '3', '4'].map((id) => ({
-    address: `User/${id}`,
-    path: 'group',
-    reason: 'unknown',
-  }));
-
-  it('is not offered where nothing would come of it', () => {
-    const result = { ...resultOf(updated), undoing: { possible: false, left } };
-    expect(nextAfter(result, here, global)).toEqual([]);
-  });
-
-  it('is said with what it would leave', () => {
-    const result = { ...resultOf(updated), undoing: { possible: true, left } };
-    expect(nextAfter(result, here, global)).toEqual([
-      'To put back what this run changed (all but 4: User/1 group, User/2 group, User/3 group and 1 more): idops undo r1',
-    ]);
-  });
-});
-
-describe('after an undo', () => {
-  const undone = { environment: null, undoes: 'r0' };
-
-  it('it is said that the manifests say otherwise where they do, and nothing where they do not', () => {
-    expect(nextAfter({ ...resultOf(updated), otherwise: true }, undone, global)).toEqual([
-      'The manifests still say otherwise: the next apply does it again, unless they are changed too.',
-    ]);
-    expect(nextAfter({ ...resultOf(updated), otherwise: false }, undone, global)).toEqual([]);
-  });
 });

@@ -231,36 +231,6 @@ describe.skipIf(noPostgres !== null)(
       expect((await idops('plan')).code).toBe(0);
     });
 
-    it('that may be read and not written is found by the doctor, which writes nothing', async () => {
-      const { idops, env } = await shared();
-      const database = new URL(env.IDOPS_STATE_URL).pathname.slice(1);
-      const role = `reader_${database}`;
-      await server.sql(database, `CREATE ROLE ${role} LOGIN PASSWORD 'a-secret-word'`);
-      const reading = {
-        env: { IDOPS_STATE_URL: server.url(database, { user: role, password: 'a-secret-word' }) },
-      };
-      const warnings = async (run = {}): Promise<string[]> => {
-        const { code, stdout } = await idops('doctor', run);
-        expect(code, stdout).toBe(0);
-        return (
-          stdout.match(/^warn +state .*; plans can be made from here, and nothing can be applied$/gm) ?? []
-        );
-      };
-      const schemas = "SELECT FROM pg_namespace WHERE nspname = 'idops'";
-      expect(await warnings()).toEqual([]);
-      expect(await warnings(reading)).toEqual([expect.stringContaining('this role may not make them')]);
-      expect(await server.sql(database, schemas)).toEqual([]);
-      expect((await idops('apply --yes')).code).toBe(0);
-      await server.sql(
-        database,
-        `GRANT USAGE ON SCHEMA idops TO ${role}; GRANT SELECT ON ALL TABLES IN SCHEMA idops TO ${role}`,
-      );
-      expect(await warnings()).toEqual([]);
-      expect(await warnings(reading)).toHaveLength(1);
-      expect((await idops('plan --detailed-exitcode', reading)).code).toBe(0);
-      expect(await server.sql(database, 'SELECT FROM idops.locks')).toEqual([]);
-    });
-
     it('says what is wrong with where it is', async () => {
       const { idops, write, env } = await shared();
       const wrong: readonly [string | undefined, string][] = [

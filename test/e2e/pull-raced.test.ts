@@ -57,29 +57,6 @@ describe('what somebody else does while the server is read', () => {
     expect(await at.files()).toEqual(after);
   });
 
-  it.each([
-    ['a manifest of a kind that is pulled', 'manifests/z.yaml', 'kind: Organization\nname: globex\n', 'made'],
-    [
-      'the file of new documents',
-      'manifests/organizations.yaml',
-      'kind: Organization\nname: globex\n',
-      'made',
-    ],
-    ['other globs in the configuration', 'idops.yaml', `${sure}manifests: [b/*.yaml]\n`, 'changed'],
-  ])('%s: nothing is written, and it is told', async (_, path, text, what) => {
-    const at = await raced((folder) => writeFile(join(folder, path), text));
-    for (const args of ['pull --type tx_code --check', 'pull --type tx_code']) {
-      await at.write({ ...files, [path]: files[path as keyof typeof files] ?? '' });
-      if (!(path in files)) await rm(join(at.folder, path));
-      const pulled = await at.idops(args);
-      expect(pulled).toMatchObject({ code: 1, stdout: '' });
-      expect(pulled.stderr).toContain(
-        `error[file-moved]: ${path} was ${what} by somebody else while the server was read`,
-      );
-      expect(await at.files()).toEqual({ ...files, [path]: text });
-    }
-  });
-
   it('ends it with 130 and nothing written where it is interrupted, even in the last answer', async () => {
     const at = await raced(async () => signal('SIGINT'));
     const ended = await at.idops('pull --type tx_code');

@@ -312,7 +312,7 @@ describe('no link tells what there is outside of the project', () => {
     expect(problems.map(({ code, message }) => [code, message])).toEqual([
       ['file-unreadable', 'manifests/a.yaml is a link that leads nowhere'],
       ['file-unreadable', 'manifests/b.yaml is a link that leads nowhere'],
-      ['file-unreadable', 'manifests/c.yaml is a symbolic link that leads to itself (ELOOP)'],
+      ['file-unreadable', "manifests/c.yaml can't be read: a symbolic link leads to itself (ELOOP)"],
     ]);
   });
 });

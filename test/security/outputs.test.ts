@@ -108,7 +108,6 @@ posix('a file that is asked for', () => {
     '.idops/state.json',
     '.idops/state.json.lock',
     '.idops/runs/x.jsonl',
-    './.idops/runs',
   ])('is not %s', async (path) => {
     const at = await project(files);
     await symlink('manifests/all.yaml', join(at.folder, 'link.yaml'));
@@ -124,15 +123,6 @@ posix('a file that is asked for', () => {
     expect(at.writes()).toEqual([]);
     const after = await at.files();
     for (const [name, text] of Object.entries(before)) expect(after[name]).toBe(text);
-  });
-
-  it('is not the folder of the state, which is still to be made', async () => {
-    const at = await project(files);
-    for (const args of ['plan --out .idops', 'validate --format json=./.idops']) {
-      const ran = await at.idops(args);
-      expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining('error[output-is-input]') });
-    }
-    expect(existsSync(join(at.folder, '.idops'))).toBe(false);
   });
 
   it.each([
@@ -197,21 +187,6 @@ posix('a file that is asked for', () => {
     }
     expect(await at.files()).toEqual(before);
   });
-
-  it.each(['plan --out', 'preview --out', 'plan --format json', 'pull --format json'])(
-    'is none that would be taken for a manifest from then on: %s',
-    async (command) => {
-      const at = await project(files);
-      await symlink('manifests', join(at.folder, 'way'));
-      const before = await at.files();
-      for (const path of ['manifests/new.yaml', 'manifests/deep/new.yaml', 'way/new.yaml']) {
-        const ran = await at.idops(`${command}${command.endsWith('json') ? '=' : ' '}${path}`);
-        expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining('error[output-is-input]') });
-        expect(ran.stderr).toContain('would take it for a manifest');
-      }
-      expect(await at.files()).toEqual(before);
-    },
-  );
 
   it('is not the configuration where that can not be read', async () => {
     const at = await project({ ...files, 'idops.yaml': 'version: [' });

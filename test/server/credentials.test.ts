@@ -137,14 +137,14 @@ describe('a token file', () => {
     const credentials = tokenFile(join(folder, 'none'), 'secrets/token', () => {});
     expect(await problemOf(() => credentials.current(scope))).toMatchObject({
       code: 'token-unreadable',
-      message: 'the token file secrets/token does not exist',
+      message: "the token file secrets/token can't be read: it is not there (ENOENT)",
     });
   });
 
   test('that is a folder is named with the reason', async () => {
     expect(await problemOf(() => tokenFile(folder, 'x', () => {}).current(scope))).toMatchObject({
       code: 'token-unreadable',
-      message: "the token file x can't be read (EISDIR)",
+      message: "the token file x can't be read: it is a folder (EISDIR)",
     });
   });
 

@@ -433,7 +433,7 @@ describe('no connection', () => {
       sent: false,
     });
     expect(failure.message).toBe(
-      `regenerate the DID of a client: POST /api/clients/c1/regenerate_did got no connection to ${origin}: the connection was refused; does the server run, and is the port right? (after 4 tries)`,
+      `regenerate the DID of a client: POST /api/clients/c1/regenerate_did got no connection to ${origin}: the connection was refused (ECONNREFUSED); does the server run, and is the port right? (after 4 tries)`,
     );
     expect(pauses).toEqual([0.5, 1, 2]);
   });
@@ -441,7 +441,7 @@ describe('no connection', () => {
   test('since the name does not resolve', async () => {
     const failure = await failureOf(use('https://idops.invalid').writer.send(regenerate));
     expect(failure).toMatchObject({ kind: 'unreachable', sent: false });
-    expect(failure.message).toMatch(/the name idops\.invalid (does not resolve|could not be looked up)/);
+    expect(failure.message).toMatch(/idops\.invalid: its name (does not resolve|could not be looked up)/);
   });
 
   test('since the certificate is not trusted: told at once', async () => {
@@ -491,7 +491,7 @@ describe('no connection', () => {
     ['ERR_TLS_CERT_ALTNAME_INVALID', 'its certificate is for another host name'],
     ['CERT_SIGNATURE_FAILURE', 'its certificate is not accepted (CERT_SIGNATURE_FAILURE)'],
     ['EHOSTUNREACH', 'there is no route to it'],
-    ['ECONNRESET', 'it closed the connection before it was established'],
+    ['ECONNRESET', 'it closed the connection (ECONNRESET)'],
     ['EMFILE', 'EMFILE'],
   ])('since %s says why', (reason, sentence) => {
     const failure = new ServerFailure({

@@ -31,7 +31,6 @@ function gitlab(root: string): { [name: string]: string } {
   return {
     GITLAB_CI: 'true',
     CI_PROJECT_URL: 'https://gitlab.example/group/sub/identity',
-    CI_PROJECT_PATH: 'group/sub/identity',
     CI_COMMIT_SHA: merge,
     CI_PROJECT_DIR: root,
   };
@@ -82,18 +81,11 @@ describe('where a forge shows files', () => {
     expect(await forgeOf({ ...gitlab(root), CI_PROJECT_URL: 'https://x.example/a b' }, root)).toBeUndefined();
   });
 
-  it('is that of another repository for none of several that were checked out', async () => {
+  it('is that of no repository that lies in the one that CI checked out', async () => {
     const root = await checkout();
     const inner = join(root, 'infra', 'id');
     await mkdir(join(inner, '.git'));
-    const remote = (url: string) =>
-      writeFile(join(inner, '.git', 'config'), `[remote "origin"]\n\turl = ${url}\n`);
-    await remote('https://github.example/acme/other');
     expect(await forgeOf(github(root), inner)).toBeUndefined();
-    for (const url of ['https://github.example/acme/identity', 'git@github.example:Acme/Identity.git']) {
-      await remote(url);
-      expect(await forgeOf(github(root), inner)).toMatchObject({ folder: '' });
-    }
   });
 
   it('is found through a link', async () => {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createRedactor } from '../../src/base/redact.js';
 import type { Json } from '../../src/base/values.js';
-import type { Plan } from '../../src/plan/plan.js';
 import { planHash } from '../../src/plan/stored.js';
 import { readStoredPlan, storedPlanText } from '../../src/session/plan-file.js';
 import { shownOtherwise } from '../../src/session/shown.js';
@@ -27,12 +26,12 @@ const user = changeOf({
 const plan = planOf([changeOf({ fields: [fieldOf()] }), user]);
 
 /** What is said of a plan whose file was edited, with its own hash taken out. */
-async function said(edit: Edit, now: Plan = plan): Promise<string[]> {
+async function said(edit: Edit): Promise<string[]> {
   const json = JSON.parse(await storedPlanText(plan, options, createRedactor()));
   edit(json);
   json.apply.whole = planHash(json);
   const stored = readStoredPlan(JSON.stringify(json), 'plan.json');
-  return shownOtherwise(stored, now, createRedactor()).map(({ code, message }) => {
+  return shownOtherwise(stored, plan, createRedactor()).map(({ code, message }) => {
     expect(code).toBe('plan-altered');
     return message.replace('the stored plan shows something else than applying it would do: ', '');
   });
@@ -67,37 +66,21 @@ describe('what a stored plan shows', () => {
       ({ changes }) => fieldsOf(changes[0]).push({ path: 'name', before: 'a', after: 'b', sensitive: false }),
       'Organization/acme: name',
     ],
-    [
-      'a name',
-      ({ changes }) => Object.assign(changes[1] ?? {}, { label: 'bob' }),
-      'User/1: what it is called',
-    ],
-    [
-      'an action',
-      ({ changes }) => Object.assign(changes[1] ?? {}, { action: 'adopt' }),
-      'User/1: the action',
-    ],
-    [
-      'no request',
-      ({ changes }) => Object.assign(changes[1] ?? {}, { requests: [] }),
-      'User/1: the requests',
-    ],
+    ['a name', ({ changes }) => Object.assign(changes[1] ?? {}, { label: 'bob' }), 'User/1'],
+    ['an action', ({ changes }) => Object.assign(changes[1] ?? {}, { action: 'adopt' }), 'User/1'],
+    ['no request', ({ changes }) => Object.assign(changes[1] ?? {}, { requests: [] }), 'User/1'],
     [
       'no loss',
       ({ changes }) => Object.assign(changes[1] ?? {}, { destructive: false, destructions: [] }),
-      'User/1: what would be lost',
+      'User/1',
     ],
-    [
-      'no warning',
-      ({ changes }) => Object.assign(changes[1] ?? {}, { warnings: [] }),
-      'User/1: the warnings',
-    ],
+    ['no warning', ({ changes }) => Object.assign(changes[1] ?? {}, { warnings: [] }), 'User/1'],
     [
       'another object',
       ({ changes }) => Object.assign(changes[1] ?? {}, { address: 'User/2' }),
-      "User/2 isn't in it",
+      'User/2; User/2: blocked; User/2: roles; User/2: group; User/1; User/1: blocked; User/1: roles; User/1: group',
     ],
-    ['fewer changes', ({ changes }) => changes.pop(), 'the number of changes'],
+    ['fewer changes', ({ changes }) => changes.shift(), 'Organization/acme; Organization/acme: label'],
     ['a count', (json) => Object.assign(json.summary as Members, { update: 1 }), 'the summary'],
     ['a scope', (json) => Object.assign(json, { required_scopes: [] }), 'the scopes'],
     ['a profile', (json) => Object.assign(json, { profile: 'boruta' }), 'the profile'],
@@ -119,31 +102,9 @@ describe('what a stored plan shows', () => {
     ['nothing', () => {}],
     ['the order in a set', ({ changes }) => (field(changes[1], 1).after as Json[]).reverse()],
     ['the order of changes', ({ changes }) => changes.reverse()],
-    ['no name', ({ changes }) => delete changes[1]?.label],
     ['no drift, as without a state', ({ changes }) => delete field(changes[1], 2).drift],
-    [
-      'another wording, in another version',
-      (json) => {
-        Object.assign(json, { tool_version: '0.0.1' });
-        Object.assign(json.changes[1] ?? {}, {
-          destructions: ['it would be blocked'],
-          warnings: [{ code: 'ignored-field', message: 'two' }],
-        });
-      },
-    ],
-    ['something that a later version adds', ({ changes }) => Object.assign(changes[1] ?? {}, { later: 1 })],
   ])('may have %s', async (_, edit) => {
     expect(await said(edit)).toEqual([]);
-  });
-
-  it('may name an object by what was masked then', async () => {
-    const named = { ...user, address: 'User/hush-1' };
-    expect(
-      await said(
-        ({ changes }) => Object.assign(changes[1] ?? {}, { address: 'User/(sensitive)-1' }),
-        planOf([changeOf({ fields: [fieldOf()] }), named]),
-      ),
-    ).toEqual([]);
   });
 });
 

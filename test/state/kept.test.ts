@@ -7,7 +7,7 @@ import type { RunStore, StateBackend } from '../../src/state/backend.js';
 import { fileBackend } from '../../src/state/file/index.js';
 import { fileRuns } from '../../src/state/file/runs.js';
 import { JOURNAL_FORMAT, type JournalLine, type RunLine } from '../../src/state/journal.js';
-import { keeping, takeAlong } from '../../src/state/kept.js';
+import { keeping } from '../../src/state/kept.js';
 import { emptyState } from '../../src/state/state.js';
 import { afterwards } from '../cleanups.js';
 import { conforms } from './backends.js';
@@ -263,12 +263,11 @@ describe('a journal whose place is out of reach', () => {
 });
 
 describe('what is kept of a state whose place was called otherwise', () => {
-  /** The same state in another place, with the run that was begun; and what is kept of it, below a folder for all. */
+  /** The same state in another place, with the run that was begun; and what is kept of it. */
   async function moved(lineage = state.lineage) {
     const folder = await folderOf();
-    const all = join(folder, 'kept');
-    const former = fileRuns(join(all, 'former'));
-    const kept = await former.create({ ...first, state: { file: 'a.json', lineage } });
+    const local = fileRuns(join(folder, 'kept'));
+    const kept = await local.create({ ...first, state: { file: 'a.json', lineage } });
     await kept.write(answered(1));
     await kept.close();
     const backend = await fileBackend({ path: join(folder, 'b.json'), allowTracked: true });
@@ -276,41 +275,29 @@ describe('what is kept of a state whose place was called otherwise', () => {
     const journal = await backend.runs.create(first);
     for (const line of [sending(1, 'one'), end]) await journal.write(line);
     await journal.close();
-    const own = join(all, 'own');
-    const open = () => keeping(backend, own);
-    return { all, own, open, former, backend };
+    return { runs: keeping(backend, join(folder, 'kept')).runs, local, backend };
   }
 
-  it('is taken along, as often as it is asked for', async () => {
-    const { all, own, open, former } = await moved();
-    for (let time = 0; time < 2; time += 1) await takeAlong(open(), own, all);
-    expect(await open().runs.kept()).toEqual([run]);
-    const content = await open().runs.read(run);
+  it('is brought there, and then forgotten here', async () => {
+    const { runs, local } = await moved();
+    expect(await runs.kept()).toEqual([run]);
+    const content = await runs.read(run);
     expect(content).toMatchObject({ ended: false, late: true });
     expect(content?.lines).toEqual([sending(1, 'one'), end, answered(1)]);
-    expect(await former.list()).toEqual([run]);
-  });
-
-  it('is no more taken along once it has arrived', async () => {
-    const { all, own, open } = await moved();
-    await takeAlong(open(), own, all);
-    const content = await open().runs.read(run);
     if (content === null) throw new TypeError('there is no journal');
-    const journal = await open().runs.reopen(content);
+    const journal = await runs.reopen(content);
     await journal.write(end);
     await journal.close();
-    await takeAlong(open(), own, all);
-    expect(await open().runs.kept()).toEqual([]);
-    expect(await fileRuns(own).list()).toEqual([]);
+    expect(await runs.kept()).toEqual([]);
+    expect(await local.list()).toEqual([]);
   });
 
   it('stays where it is if it is of another state, or of a run that nobody knows', async () => {
-    const { all, own, open } = await moved('another');
-    await takeAlong(open(), own, all);
-    expect(await fileRuns(own).list()).toEqual([]);
+    const other = await moved('another');
+    expect(await other.runs.read(run)).toMatchObject({ lines: [sending(1, 'one'), end], ended: true });
     const unknown = await moved();
     await unknown.backend.runs.remove([run]);
-    await takeAlong(unknown.open(), unknown.own, unknown.all);
-    expect(await fileRuns(unknown.own).list()).toEqual([]);
+    expect(await unknown.runs.kept()).toEqual([]);
+    expect(await unknown.local.list()).toEqual([run]);
   });
 });

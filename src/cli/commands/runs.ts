@@ -128,7 +128,7 @@ export async function unlock(
 ): Promise<ExitCode> {
   const project = await context.project();
   const backend = await backendOf(project, context.redactor.add);
-  await backend.check('unlock');
+  await backend.check('write');
   const lock = await backend.removable();
   if (lock === null) {
     context.output.message('There is no lock.');

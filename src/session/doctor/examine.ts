@@ -8,9 +8,7 @@ import { type Diagnosis, diagnose } from '../../server/diagnose.js';
 import { backendOf } from '../backend.js';
 import { type LookingOptions, whileReading } from '../connection.js';
 import { problemsOf } from '../failures.js';
-import { failedBy } from './cure.js';
-import { lookAtState } from './state.js';
-import { takenCheck, writableCheck } from './writable.js';
+import { failedBy, lookAtState } from './state.js';
 
 export type ExamineOptions = LookingOptions & ServerOverrides;
 
@@ -29,28 +27,16 @@ export async function examine(load: () => Promise<Project>, options: ExamineOpti
     'found' in server
       ? await attempt(() => lookAtServer(project.found, server.found, options), options)
       : { failed: server.failed };
-  const beside = await attempt(() => lookBeside(project.found, settings, options.redactor.add), options);
+  const beside = await attempt(async () => {
+    const backend = await backendOf(project.found, options.redactor.add);
+    return { checks: await lookAtState(backend, settings?.baseUrl ?? null) };
+  }, options);
   return {
     server: settings?.baseUrl ?? null,
     configured: settings?.profile.name ?? null,
     fits: 'found' in looked ? looked.found.fits : null,
     checks: [...checksOf(looked), ...checksOf(beside)],
   };
-}
-
-/** Looks at the state, its lock and its journals. */
-async function lookBeside(
-  project: Project,
-  server: ServerSettings | null,
-  onSecret: (secret: string) => void,
-): Promise<{ readonly checks: readonly Check[] }> {
-  const backend = await backendOf(project, onSecret);
-  const checks = await lookAtState(backend, server?.baseUrl ?? null);
-  if (checks.some(({ name, status }) => name === 'state' && status === 'fail')) return { checks };
-  const settings = project.state();
-  const place =
-    settings.in === 'file' ? await writableCheck(settings.path, project.cwd) : await takenCheck(backend);
-  return { checks: [...checks, ...place] };
 }
 
 async function lookAtServer(

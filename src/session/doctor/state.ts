@@ -4,7 +4,6 @@ import { type Problem, ProblemsError } from '../../base/problems.js';
 import { shardText } from '../../base/shard.js';
 import type { StateBackend } from '../../state/backend.js';
 import type { State } from '../../state/state.js';
-import { failedBy } from './cure.js';
 
 /** Looks at a state, its lock and its journals, and changes nothing of them. `server` is null where no address is known. */
 export async function lookAtState(backend: StateBackend, server: string | null): Promise<readonly Check[]> {
@@ -95,4 +94,13 @@ function failed(name: string, failure: unknown): Check {
   const [first] = failure.problems;
   if (first === undefined) throw failure;
   return failedBy(name, { ...first, message });
+}
+
+/** A problem as a failed check: one that doesn't say what to do is told where that is to be found. */
+export function failedBy(name: string, { code, message, hint, places: [place] }: Problem): Check {
+  const where = place === undefined ? '' : ` (${place.file}:${place.line})`;
+  const explained = `docs/errors.md explains ${code}`;
+  const cure =
+    place === undefined ? explained : `correct it there; idops validate shows the line, ${explained}`;
+  return fail(name, `${message}${where}`, hint ?? cure, code);
 }

@@ -1,10 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import * as z from 'zod';
 import { readRegular } from '../../base/regular.js';
 import type { StateName } from '../backend.js';
-
-const nameSchema = z.object({ lineage: z.string(), salt: z.string(), resources: z.unknown() });
+import { nameOf } from '../state-text.js';
 
 /** The other states in the folder of one: all have their journals in one place. What is no state is passed over. */
 export async function statesBeside(statePath: string): Promise<StateName[]> {
@@ -17,9 +15,6 @@ export async function statesBeside(statePath: string): Promise<StateName[]> {
 
 /** What the state at a path is told by; undefined where there is none that can be read. */
 export async function stateName(path: string): Promise<StateName | undefined> {
-  try {
-    return nameSchema.safeParse(JSON.parse(await readRegular(path))).data;
-  } catch {
-    return undefined;
-  }
+  const text = await readRegular(path).catch(() => undefined);
+  return text === undefined ? undefined : nameOf(text);
 }

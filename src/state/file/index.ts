@@ -1,12 +1,12 @@
-import { basename, dirname, join, relative } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { realPlaceOf } from '../../base/links.js';
 import type { StateBackend } from '../backend.js';
 import { excluding } from '../locks.js';
 import { stateName, statesBeside } from './beside.js';
-import { fileLocks, lockedPath, lockPath } from './lock.js';
+import { fileLocks } from './lock.js';
 import { fileRuns } from './runs.js';
 import { stateFile } from './state-file.js';
-import { refuseTracked, refuseTrackedLock } from './tracked.js';
+import { refuseTracked } from './tracked.js';
 
 /** Where a state lies on a disk. */
 export interface FileSettings {
@@ -27,12 +27,11 @@ export async function fileBackend({ path: named, allowTracked }: FileSettings): 
     runs: fileRuns(folder),
     told: () => stateName(path),
     beside: () => statesBeside(path),
-    ...excluding(fileLocks(path), (shard) => relative(process.cwd(), lockPath(lockedPath(path, shard)))),
+    ...excluding(fileLocks(path)),
     async check(use) {
       if (allowTracked) return;
-      if (use === 'unlock') await refuseTrackedLock(path);
       // A link that a commit brings along decides as well which state is believed.
-      else await refuseTracked([...new Set([named, path])], folder, use === 'write');
+      await refuseTracked([...new Set([named, path])], folder, use === 'write');
     },
   };
 }

@@ -11,16 +11,13 @@ import { type Shard, shardName, shardNamed } from '../../base/shard.js';
 import { sweepTemporaries, temporaryName } from '../../base/temporary.js';
 import { userName } from '../../base/user-name.js';
 import { makeFolder } from '../../base/whole-file.js';
-import type { Holding, Lock, Locks, Removable } from '../backend.js';
-import { describeHolder, holderFields, whereElse } from '../holder.js';
+import type { FoundLock, Lock, Locks } from '../backend.js';
+import { describeHolder, holderFields, holdingOf, locked, lockLost } from '../holder.js';
 import { cureOf } from '../refused.js';
 
 const holderSchema = z.object({ ...holderFields, nonce: z.string() });
 
 type Holder = z.infer<typeof holderSchema>;
-
-/** What a lock is called that names nobody. */
-const UNREADABLE = 'an unreadable lock file';
 
 /** Milliseconds that another process gets to take over a lock. */
 const A_MOMENT = 20;
@@ -68,46 +65,48 @@ export function lockedPath(statePath: string, shard: Shard | undefined): string 
 
 /** The locks of a state file: its own, and beside it those of shards. */
 export function fileLocks(statePath: string): Locks {
-  const of = (shard: Shard | undefined): string => lockedPath(statePath, shard);
   return {
-    async shards() {
+    take: (command, now, shard) => acquireLock(lockedPath(statePath, shard), command, now),
+    async found() {
       const names = await readdir(dirname(statePath)).catch(() => []);
       const [begin, end] = [`${basename(statePath)}.`, lockPath('')];
-      return names.flatMap((name) => {
+      const shards = names.flatMap((name) => {
         if (!name.startsWith(begin) || !name.endsWith(end)) return [];
         return shardNamed(name.slice(begin.length, -end.length)) ?? [];
       });
-    },
-    take: (command, now, shard) => acquireLock(of(shard), command, now),
-    holder: (shard) => lockHolder(of(shard)),
-    async holding(shard) {
-      const holding = await lockHolding(of(shard));
-      if (holding !== null || shard !== undefined) return holding;
       // What a merge of another machine or an earlier boot left keeps every shard from merging.
-      const merging = await lockHolding(mergedPath(statePath));
-      return merging?.fate === 'unknown' ? merging : null;
+      const merging = await foundLock(lockPath(mergedPath(statePath)));
+      const locks = await Promise.all(
+        [undefined, ...shards].map((shard) => foundLock(lockPath(lockedPath(statePath, shard)), shard)),
+      );
+      return [...locks, merging?.fate === 'unknown' ? merging : null].filter((lock) => lock !== null);
     },
-    async clear(shard) {
-      const path = lockPath(of(shard));
-      for (let tries = 1; ; tries += 1) {
-        const holding = await this.holding(shard);
-        if (holding?.fate !== 'gone') return holding;
-        const dead = await readHolder(path);
-        if (dead == null || fateOf(dead) !== 'gone') continue;
-        // Nobody sees a lock that is taken only to be removed.
-        const isRemoved = await inTurn(path, dead, holderOf('unlock', new Date()), async () => {
-          await rm(path, { force: true });
-          return true;
-        });
-        if (isRemoved) return holding;
-        if (tries > TRIES) throw locked(path, dead);
-        await wait(A_MOMENT);
-      }
-    },
-    async removable(shard) {
-      const removable = await removableLock(of(shard));
-      if (removable !== null || shard !== undefined) return removable;
-      return await removableLock(mergedPath(statePath));
+  };
+}
+
+/** A lock as it stands; null where there is none. */
+async function foundLock(path: string, shard?: Shard): Promise<FoundLock | null> {
+  const holder = await readHolder(path);
+  if (holder === undefined) return null;
+  const nonce = holder?.nonce ?? null;
+  const removed = async (): Promise<boolean> => {
+    const now = await readHolder(path);
+    if (now === undefined || (now?.nonce ?? null) !== nonce) return false;
+    await rm(path, { force: true });
+    return true;
+  };
+  const holding = holdingOf(holder);
+  return {
+    ...holding,
+    ...(shard === undefined ? {} : { shard }),
+    nonce,
+    place: shown(path),
+    async drop() {
+      if (holder === null || holding.fate !== 'gone') return await removed();
+      // Nobody sees a lock that is taken only to be removed.
+      const isRemoved = await inTurn(path, holder, holderOf('unlock', new Date()), removed);
+      if (!isRemoved) await wait(A_MOMENT);
+      return isRemoved;
     },
   };
 }
@@ -137,65 +136,14 @@ export async function alone<T>(statePath: string, work: () => Promise<T>): Promi
   }
 }
 
-/** Who holds the lock of a state: a holder that isn't known to be gone, in words; null where it is free or its holder is gone. */
-export async function lockHolder(statePath: string): Promise<string | null> {
-  const holding = await lockHolding(statePath);
-  if (holding === null || holding.fate === 'gone') return null;
-  const unsure = holding.readable && holding.fate === 'unknown';
-  return unsure ? `${holding.holder}, if that process still runs` : holding.holder;
-}
-
-/** The lock of a state as it stands, a dead holder's too; null where there is none. */
-export async function lockHolding(statePath: string): Promise<Holding | null> {
-  const holder = await readHolder(lockPath(statePath));
-  if (holder === undefined) return null;
-  if (holder === null)
-    return { holder: UNREADABLE, command: null, readable: false, fate: 'unknown', elsewhere: null };
-  return {
-    holder: describeHolder(holder),
-    command: holder.command,
-    readable: true,
-    fate: fateOf(holder),
-    elsewhere: whereElse(holder),
-  };
-}
-
-/**
- * The lock of a state, to be removed; null where there is none.
- * Throws a ProblemsError (`locked`) where another process that holds it still runs on this host.
- */
-export async function removableLock(statePath: string): Promise<Removable | null> {
-  const path = lockPath(statePath);
-  const holder = await readHolder(path);
-  if (holder === undefined) return null;
-  if (holder !== null && holder.pid !== process.pid && fateOf(holder) === 'alive') {
-    throw new ProblemsError([
-      error(
-        'locked',
-        `the lock is in use: ${describeHolder(holder)} still runs on this host`,
-        [],
-        'wait until it has ended, or end it',
-      ),
-    ]);
-  }
-  return {
-    holder: holder === null ? UNREADABLE : describeHolder(holder),
-    remove: async () => {
-      // While a question waited for its answer, another process may have taken it.
-      const now = await readHolder(path);
-      if (now != null && now.nonce !== holder?.nonce) throw locked(path, now);
-      await rm(path, { force: true });
-    },
-  };
-}
-
 /** Takes a lock that is free or whose holder is gone; says from whom it was taken over. */
 async function take(path: string, holder: Holder): Promise<string | null> {
   for (let tries = 1; ; tries += 1) {
     if (await create(path, holder, link)) return null;
     const other = await readHolder(path);
     if (other === undefined) continue;
-    if (other === null || fateOf(other) !== 'gone' || tries > TRIES) throw locked(path, other);
+    if (other === null || fateOf(other) !== 'gone' || tries > TRIES)
+      throw locked(holdingOf(other), shown(path));
     if (await inTurn(path, other, holder, () => create(path, holder, rename)))
       return `took over the lock of ${describeHolder(other)}, which is gone`;
     await wait(A_MOMENT);
@@ -245,18 +193,7 @@ async function sweepTurns(path: string): Promise<void> {
 async function confirm(path: string, { nonce }: Holder): Promise<void> {
   const now = await readHolder(path);
   if (now?.nonce === nonce) return;
-  const who =
-    now === undefined
-      ? 'it was removed'
-      : `somebody else has it: ${now === null ? UNREADABLE : describeHolder(now)}`;
-  throw new ProblemsError([
-    error(
-      'locked',
-      `the lock of the state was lost: ${who} (${relative(process.cwd(), path)})`,
-      [],
-      'find out who removes locks, and run it again once no other run is under way',
-    ),
-  ]);
+  throw lockLost(now, shown(path));
 }
 
 async function release(path: string, { nonce }: Holder): Promise<void> {
@@ -313,26 +250,11 @@ async function readHolder(path: string): Promise<Holder | null | undefined> {
   }
 }
 
-function locked(path: string, holder: Holder | null): ProblemsError {
-  const who = holder === null ? 'by something that left no name' : describeHolder(holder);
-  const where = holder === null ? null : whereElse(holder);
-  return new ProblemsError([
-    error(
-      'locked',
-      `the state is locked: ${who} (${relative(process.cwd(), path)})`,
-      [],
-      where === null
-        ? 'wait until it has ended; if that process is surely gone, use idops runs unlock'
-        : `that process ${where}, so nobody can tell from here whether it still runs: make sure that it doesn't, then use idops runs unlock`,
-    ),
-  ]);
-}
-
 function noLock(path: string, failure: NoRegularFile): ProblemsError {
   return new ProblemsError([
     error(
       'locked',
-      `the lock ${relative(process.cwd(), path)} can't be read: ${failure.message}`,
+      `the lock ${shown(path)} can't be read: ${failure.message}`,
       [],
       'remove it; no idops made it',
     ),
@@ -344,11 +266,15 @@ function notWritable(path: string, failure: unknown): ProblemsError {
     [
       error(
         'not-writable',
-        `the lock ${relative(process.cwd(), path)} can't be written: ${whyRefused(failure)}`,
+        `the lock ${shown(path)} can't be written: ${whyRefused(failure)}`,
         [],
         `nothing was sent; ${cureOf(failure)}`,
       ),
     ],
     { cause: failure },
   );
+}
+
+function shown(path: string): string {
+  return relative(process.cwd(), path);
 }

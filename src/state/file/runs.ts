@@ -2,19 +2,12 @@ import { constants } from 'node:fs';
 import { type FileHandle, open, readdir, rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { whyRefused } from '../../base/errno.js';
-import { stringifyJson } from '../../base/json.js';
 import { error, ProblemsError } from '../../base/problems.js';
 import { readRegular } from '../../base/regular.js';
 import { makeFolder, syncFolder } from '../../base/whole-file.js';
 import type { RunStore } from '../backend.js';
-import {
-  isUnderWay,
-  type Journal,
-  type JournalContent,
-  type JournalLine,
-  type RunLine,
-  underWay,
-} from '../journal.js';
+import { batched } from '../batched.js';
+import { isUnderWay, type Journal, type JournalContent, type RunLine, underWay } from '../journal.js';
 import { journalOf, unusableJournal } from '../journal-text.js';
 
 /** The journals in a folder, a file of lines for each run. */
@@ -36,7 +29,7 @@ async function createJournal(folder: string, first: RunLine): Promise<Journal> {
   await makeFolder(folder);
   const path = join(folder, `${first.run}.jsonl`);
   const file = await open(path, 'ax', 0o600);
-  const journal = new FileJournal(file, 0);
+  const journal = fileJournal(file, 0);
   try {
     await journal.write(first);
     await syncFolder(folder);
@@ -57,7 +50,7 @@ async function reopenJournal(folder: string, content: JournalContent): Promise<J
   const file = await open(join(folder, `${content.run.run}.jsonl`), 'r+');
   await file.truncate(content.bytes);
   await file.close();
-  return new FileJournal(await open(join(folder, `${content.run.run}.jsonl`), 'a'), content.bytes);
+  return fileJournal(await open(join(folder, `${content.run.run}.jsonl`), 'a'), content.bytes);
 }
 
 /** The names of the runs that have a journal, oldest first. */
@@ -129,60 +122,24 @@ async function removeJournals(folder: string, runs: readonly string[]): Promise<
   if (runs.length > 0) await syncFolder(folder);
 }
 
-/** Lines that come while the disk is busy are flushed together, so that one flush serves many requests. */
-class FileJournal implements Journal {
-  readonly kept = null;
-  readonly #file: FileHandle;
-  /** Where the last line ends that is surely on the disk. */
-  #end: number;
-  #broken: unknown;
-  #waiting: { text: string; done: () => void; failed: (reason: unknown) => void }[] = [];
-  #flushing: Promise<void> | undefined;
-
-  constructor(file: FileHandle, end: number) {
-    this.#file = file;
-    this.#end = end;
-  }
-
-  write(line: JournalLine): Promise<void> {
-    return new Promise((done, failed) => {
-      this.#waiting.push({ text: `${stringifyJson(line)}\n`, done, failed });
-      this.#flushing ??= this.#flush();
-    });
-  }
-
-  async #flush(): Promise<void> {
-    // The lines of one turn of the event loop go together.
-    await Promise.resolve();
-    while (this.#waiting.length > 0) {
-      const batch = this.#waiting;
-      this.#waiting = [];
-      try {
-        if (this.#broken !== undefined) throw this.#broken;
-        const text = batch.map((line) => line.text).join('');
-        await this.#file.appendFile(text);
-        await this.#file.datasync();
-        this.#end += Buffer.byteLength(text);
-        for (const { done } of batch) done();
-      } catch (failure) {
-        await this.#takeBack(failure);
-        for (const { failed } of batch) failed(failure);
-      }
-    }
-    this.#flushing = undefined;
-  }
-
-  /** A full disk can take a part of a line: nothing may come after that part, or the journal couldn't be read. */
-  async #takeBack(failure: unknown): Promise<void> {
+/** A journal in a file that is open for adding; its last line that is surely on the disk ends at `end`. */
+function fileJournal(file: FileHandle, end: number): Journal {
+  let written = end;
+  let broken: unknown;
+  const put = async (lines: readonly string[]): Promise<void> => {
+    if (broken !== undefined) throw broken;
+    const text = lines.map((line) => `${line}\n`).join('');
     try {
-      await this.#file.truncate(this.#end);
-    } catch {
-      this.#broken = failure;
+      await file.appendFile(text);
+      await file.datasync();
+      written += Buffer.byteLength(text);
+    } catch (failure) {
+      // A full disk can take a part of a line: nothing may come after that part, or the journal couldn't be read.
+      await file.truncate(written).catch(() => {
+        broken = failure;
+      });
+      throw failure;
     }
-  }
-
-  async close(): Promise<void> {
-    await this.#flushing;
-    await this.#file.close();
-  }
+  };
+  return batched(put, () => file.close());
 }

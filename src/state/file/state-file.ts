@@ -8,9 +8,8 @@ import { error, ProblemsError } from '../../base/problems.js';
 import { NoRegularFile, withRegular } from '../../base/regular.js';
 import { writeWhole } from '../../base/whole-file.js';
 import type { StateBackend } from '../backend.js';
-import { withRecords } from '../shards.js';
-import { emptyState, type State } from '../state.js';
-import { LOSS, ofServer, stateData, stateGone, stateOf } from '../state-text.js';
+import type { State } from '../state.js';
+import { LOSS, mergedInto, ofServer, stateData, stateOf } from '../state-text.js';
 import { alone } from './lock.js';
 
 /** A state in one JSON file. */
@@ -18,20 +17,15 @@ export function stateFile(path: string): Pick<StateBackend, 'place' | 'load' | '
   const place = relative(process.cwd(), path) || path;
   return {
     place,
-    async load(server) {
-      const state = await readState(path, place);
-      return state === undefined ? emptyState(server) : ofServer(state, place, server);
-    },
+    load: async (server) => ofServer(await readState(path, place), place, server),
     saved: () => readState(path, place),
     save: (state) => write(path, state),
-    merge: ({ records, absent, head: change }) =>
+    merge: (change) =>
       alone(path, async () => {
-        const there = (await readState(path, place)) ?? absent;
-        if (there === undefined) throw stateGone(place);
-        const { resources: _, ...head } = there;
-        const next = change(head);
-        await write(path, { ...next, resources: withRecords(there, records) });
-        return next;
+        const next = mergedInto(await readState(path, place), change, place);
+        await write(path, next);
+        const { resources: _, ...head } = next;
+        return head;
       }),
   };
 }

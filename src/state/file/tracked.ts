@@ -18,15 +18,10 @@ export async function refuseTracked(
 ): Promise<void> {
   const files = paths.flatMap((path) => [path, lockPath(path)]);
   if (!written && !(await Promise.all([...files, journals].map(isThere))).includes(true)) return;
-  refuseAll(await trackedOf(files, journals), 'what idops believes was recorded');
+  refuseAll(await trackedOf(files, journals));
 }
 
-/** The same for the lock alone: whether its process still runs can't be told by what a commit says of it. */
-export async function refuseTrackedLock(path: string): Promise<void> {
-  refuseAll(await trackedOf([lockPath(path)]), 'who seems to hold it');
-}
-
-function refuseAll(paths: readonly string[], decided: string): void {
+function refuseAll(paths: readonly string[]): void {
   const [first, ...others] = paths;
   if (first === undefined) return;
   const more = others.length === 0 ? '' : ` and ${others.length} more of the state`;
@@ -36,7 +31,7 @@ function refuseAll(paths: readonly string[], decided: string): void {
   throw new ProblemsError([
     error(
       'state-tracked',
-      `git tracks ${first}${more}, so a commit decides ${decided}`,
+      `git tracks ${first}${more}, so a commit decides what idops believes was recorded`,
       [],
       `take it out of git with "git rm --cached ${out.join(' ')}"${rest}, and name it in .gitignore; or set state.allow_tracked: true, if that is meant`,
     ),
@@ -47,16 +42,15 @@ function refuseAll(paths: readonly string[], decided: string): void {
  * Which of these files beside one another, and of the journals in a folder, git tracks, from the root of the work tree.
  * Nothing where there is no repository or no git. Throws a ProblemsError (`state-tracked`) where git fails.
  */
-async function trackedOf(files: readonly string[], journals?: string): Promise<string[]> {
-  const named = journals === undefined ? files : [...files, journals];
+async function trackedOf(files: readonly string[], journals: string): Promise<string[]> {
+  const named = [...files, journals];
   const real = await Promise.all(named.map(realName));
   const root = await workTreeOf(dirname(real[0] ?? ''));
   if (root === undefined) return [];
   const targets = [...new Set([...real, ...(await Promise.all(named.map((path) => leadsTo(path))))])];
   const inside = targets.map((path) => relative(root, path)).filter(isBelow);
   const listed = await listOf(root, inside);
-  const folder = journals === undefined ? [] : [journals, await realName(journals)];
-  const folders = new Set(folder.map((path) => relative(root, path)));
+  const folders = new Set([journals, await realName(journals)].map((path) => relative(root, path)));
   return listed.filter((path) => {
     // A folder of runs may have files in it that are none of idops'.
     const isInFolder = folders.has(dirname(path).split('/').join(sep));

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GitFailed, git, NoGit } from '../../base/git.js';
 import { userName } from '../../base/user-name.js';
-import { mayBeBusy, noPush, notHere, notTaken, refusedBy, unreachable } from './failures.js';
+import { notHere, notTaken, refusedBy, unreachable } from './failures.js';
 
 /** Where a state is kept in git. */
 export interface BranchSettings {
@@ -244,25 +244,13 @@ export class Branch {
         if (!is('from')) return 'moved';
         const refused = refusedBy(failure);
         const pause = pauses[tries];
-        // Another push may have had its turn at that moment, and not be through with it.
-        if (refused !== undefined && (pause === undefined || !mayBeBusy(refused)))
-          throw notTaken(this.#place, refused, failure);
-        if (pause === undefined) throw unreachable(this.#place, remote, failure);
+        if (pause === undefined)
+          throw refused === undefined
+            ? unreachable(this.#place, remote, failure)
+            : notTaken(this.#place, refused, failure);
+        // Where it refused, another push may have had its turn at that moment, and not be through with it.
         await sleep(pause);
       }
-    }
-  }
-
-  /** Asks the remote whether it would take a push, as far as it says that without one. Throws as `push` does. */
-  async tryPush(): Promise<void> {
-    const { root, remote } = this.settings;
-    const [nothing] = await this.make([{ message: 'idops: nothing' }]);
-    const spec = `${nothing}:refs/idops/nothing`;
-    try {
-      await git(root, ['push', '--dry-run', '--quiet', '--porcelain', '--no-verify', remote, spec], FAR);
-    } catch (failure) {
-      const refused = refusedBy(failure);
-      throw refused === undefined ? noPush(this.#place, failure) : notTaken(this.#place, refused, failure);
     }
   }
 

@@ -1,5 +1,5 @@
 import { GitFailed, NoGit } from '../../base/git.js';
-import { error, ProblemsError } from '../../base/problems.js';
+import { error, type ProblemCode, ProblemsError } from '../../base/problems.js';
 
 /** What the remote said to a push, and why it didn't take it. */
 interface Refused {
@@ -20,11 +20,6 @@ export function refusedBy(failure: unknown): Refused | undefined {
   return undefined;
 }
 
-/** Whether a remote may have refused only since it was moving the same reference for somebody else, in whatever words. */
-export function mayBeBusy({ reason }: Refused): boolean {
-  return /lock|failed to update ref|atomic/i.test(reason);
-}
-
 const RIGHTS =
   'the credentials need the right to push to that branch and to refs/idops/ (contents: write in GitHub Actions), and no rule or hook of the remote may be against it';
 
@@ -34,68 +29,48 @@ export function unreachable(place: string, remote: string, failure: unknown): Pr
     failure instanceof NoGit
       ? 'install git, or keep the state elsewhere'
       : `check the remote and its credentials: git ls-remote ${remote} has to work from here without a question`;
-  return new ProblemsError(
-    [error('state-unreachable', `the state ${place} can't be reached: ${messageOf(failure)}`, [], hint)],
-    { cause: failure },
+  return problem(
+    'state-unreachable',
+    `the state ${place} can't be reached: ${messageOf(failure)}`,
+    hint,
+    failure,
   );
 }
 
 /** What is wrong where a remote was asked, and refused. */
 export function notTaken(place: string, { ref, reason }: Refused, failure: unknown): ProblemsError {
-  return new ProblemsError(
-    [
-      error(
-        'not-writable',
-        `the remote does not take the state ${place}: it refused to move ${ref} (${reason}): ${messageOf(failure)}`,
-        [],
-        RIGHTS,
-      ),
-    ],
-    { cause: failure },
-  );
-}
-
-/** What is wrong where a remote that can be read takes no pushes. */
-export function noPush(place: string, failure: unknown): ProblemsError {
-  return new ProblemsError(
-    [
-      error(
-        'not-writable',
-        `the remote takes no push to the state ${place}: ${messageOf(failure)}`,
-        [],
-        RIGHTS,
-      ),
-    ],
-    { cause: failure },
-  );
+  const message = `the remote does not take the state ${place}: it refused to move ${ref} (${reason}): ${messageOf(failure)}`;
+  return problem('not-writable', message, RIGHTS, failure);
 }
 
 /** What is wrong where others are always quicker. */
 export function outrun(place: string, times: number): ProblemsError {
-  return new ProblemsError([
-    error(
-      'not-writable',
-      `the state ${place} can't be written: others changed the branch ${times} times meanwhile`,
-      [],
-      'keep the states of so many runs on branches of their own, with state.git.branch',
-    ),
-  ]);
+  return problem(
+    'not-writable',
+    `the state ${place} can't be written: others changed the branch ${times} times meanwhile`,
+    'keep the states of so many runs on branches of their own, with state.git.branch',
+  );
+}
+
+/** The refusal of a branch that somebody made for something else. */
+export function notOwn(place: string): ProblemsError {
+  return problem(
+    'state-unreadable',
+    `the state ${place} can't be used: that branch was not made by idops, whose README.md it lacks`,
+    'name a branch with state.git.branch that is not there yet, or was made by idops; put README.md back, if somebody removed it',
+  );
 }
 
 /** What is wrong where git fails at the repository here. */
 export function notHere(place: string, failure: unknown): ProblemsError {
   if (failure instanceof NoGit) return unreachable(place, '', failure);
-  return new ProblemsError(
-    [
-      error(
-        'not-writable',
-        `git can't work with the state ${place} here: ${messageOf(failure)}`,
-        [],
-        'make room, or mend the repository, so that "git fsck" finds nothing',
-      ),
-    ],
-    { cause: failure },
-  );
+  const message = `git can't work with the state ${place} here: ${messageOf(failure)}`;
+  const hint = 'make room, or mend the repository, so that "git fsck" finds nothing';
+  return problem('not-writable', message, hint, failure);
+}
+
+function problem(code: ProblemCode, message: string, hint: string, cause?: unknown): ProblemsError {
+  return new ProblemsError([error(code, message, [], hint)], { cause });
 }
 
 function messageOf(failure: unknown): string {

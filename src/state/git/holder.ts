@@ -1,15 +1,12 @@
 import * as z from 'zod';
-import { error, ProblemsError } from '../../base/problems.js';
 import { fateOf } from '../../base/process.js';
-import { describeHolder, holderFields } from '../holder.js';
+import type { Holding } from '../backend.js';
+import { holdingOf as heldBy, holderFields } from '../holder.js';
 
 const holderSchema = z.object({ ...holderFields, expires: z.iso.datetime(), nonce: z.string() });
 
 /** Who holds a lock, and until when; ISO 8601, UTC. */
 export type Holder = z.infer<typeof holderSchema>;
-
-/** What a message says of a lock that names nobody. */
-export const NOBODY = 'something that left no name';
 
 /** Milliseconds for which a lock is held without being renewed. */
 export const LEASE = 10 * 60_000;
@@ -35,53 +32,10 @@ function endOf({ expires }: Holder): number {
   return Date.parse(expires) + SKEW;
 }
 
-/** When that is, in words. */
-export function endInWords(holder: Holder): string {
-  return new Date(endOf(holder)).toISOString();
-}
-
-/** A holder in words. */
-export function describe(holder: Holder | null): string {
-  return holder === null ? NOBODY : describeHolder(holder);
-}
-
-/** The refusal of a lock that somebody else has. */
-export function locked(place: string, holder: Holder | null): ProblemsError {
-  const until =
-    holder === null
-      ? ''
-      : `; the lock of a run that was killed ends by itself at ${endInWords(holder)}, and one that goes on renews it`;
-  return new ProblemsError([
-    error(
-      'locked',
-      `the state is locked: ${describe(holder)} (${place})`,
-      [],
-      `wait until it has ended${until}; where it surely has, idops runs unlock removes the lock`,
-    ),
-  ]);
-}
-
-/** The refusal of a branch that somebody made for something else. */
-export function notOwn(place: string): ProblemsError {
-  return new ProblemsError([
-    error(
-      'state-unreadable',
-      `the state ${place} can't be used: that branch was not made by idops, whose README.md it lacks`,
-      [],
-      'name a branch with state.git.branch that is not there yet, or was made by idops; put README.md back, if somebody removed it',
-    ),
-  ]);
-}
-
-/** The refusal of everything to a run whose lock is somebody else's by now, or nobody's. */
-export function lostTo(place: string, now: Holder | null | undefined): ProblemsError {
-  const who = now === undefined ? 'it was removed' : `somebody else has it: ${describe(now)}`;
-  return new ProblemsError([
-    error(
-      'locked',
-      `the lock of the state was lost: ${who} (${place})`,
-      [],
-      'find out who removes locks, and run it again once no other run is under way',
-    ),
-  ]);
+/** A lock of a branch as it stands, and when it ends by itself. */
+export function holdingOf(holder: Holder | null): Holding {
+  const holding = heldBy(holder, isOver(holder) ? 'gone' : undefined);
+  if (holder === null || holding.elsewhere === null) return holding;
+  const end = `its lock ends by itself at ${new Date(endOf(holder)).toISOString()} where nothing renews it`;
+  return { ...holding, elsewhere: `${holding.elsewhere}, and ${end}` };
 }

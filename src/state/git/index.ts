@@ -1,11 +1,9 @@
 import { posix } from 'node:path';
-import * as z from 'zod';
 import { stringifyJson } from '../../base/json.js';
 import type { StateBackend, StateName } from '../backend.js';
 import { excluding } from '../locks.js';
-import { withRecords } from '../shards.js';
-import { emptyState, type State } from '../state.js';
-import { ofServer, stateData, stateGone, stateOf } from '../state-text.js';
+import type { State } from '../state.js';
+import { mergedInto, nameOf, ofServer, stateData, stateOf } from '../state-text.js';
 import type { Branch, BranchSettings } from './branch.js';
 import { gitRuns } from './runs.js';
 import { type Change, Store } from './store.js';
@@ -15,8 +13,6 @@ export interface GitSettings extends BranchSettings {
   /** The file of the state on the branch, such as `state.json`; the runs are in a folder `runs` beside it. */
   readonly path: string;
 }
-
-const nameSchema = z.object({ lineage: z.string(), salt: z.string(), resources: z.unknown() });
 
 /**
  * The backend that keeps states and runs as commits on a branch of a remote, for runs on any machine. A change goes by a push that
@@ -34,11 +30,7 @@ export function gitBackend(settings: GitSettings): StateBackend {
   };
   const named = async (file: string): Promise<StateName | undefined> => {
     const text = await store.read((head, of) => of.text(head, file));
-    try {
-      return text === undefined ? undefined : nameSchema.safeParse(JSON.parse(text)).data;
-    } catch {
-      return undefined;
-    }
+    return text === undefined ? undefined : nameOf(text);
   };
   const written = (state: State): Change => ({
     files: new Map([[path, `${stringifyJson(state, 2)}\n`]]),
@@ -48,10 +40,7 @@ export function gitBackend(settings: GitSettings): StateBackend {
     place,
     name: posix.basename(path),
     runs: gitRuns(store, within('runs'), place),
-    async load(server) {
-      const state = await saved();
-      return state === undefined ? emptyState(server) : ofServer(state, place, server);
-    },
+    load: async (server) => ofServer(await saved(), place, server),
     saved,
     async save(state) {
       await store.change(() => written(state));
@@ -59,11 +48,10 @@ export function gitBackend(settings: GitSettings): StateBackend {
     async merge(change) {
       const merged = async (commit: string | null, of: Branch) => {
         const text = commit === null ? undefined : await of.text(commit, path);
-        const there = text === undefined ? change.absent : stateOf(stateData(text, place), place);
-        if (there === undefined) throw stateGone(place);
-        const { resources, ...now } = there;
-        const head = change.head(now);
-        return { ...written({ ...head, resources: withRecords({ resources }, change.records) }), head };
+        const there = text === undefined ? undefined : stateOf(stateData(text, place), place);
+        const next = mergedInto(there, change, place);
+        const { resources: _, ...head } = next;
+        return { ...written(next), head };
       };
       const { head } = await store.change(merged, true);
       return head;
@@ -75,8 +63,7 @@ export function gitBackend(settings: GitSettings): StateBackend {
       const names = await Promise.all(others.map(named));
       return names.filter((name) => name !== undefined);
     },
-    ...excluding(store, () => place),
-    tryWriting: () => store.tryWriting(),
+    ...excluding(store),
     // What is on the branch is no part of anybody's commit.
     async check() {},
   };

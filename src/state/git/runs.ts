@@ -1,6 +1,7 @@
 import { stringifyJson } from '../../base/json.js';
 import type { RunStore } from '../backend.js';
-import { isUnderWay, type Journal, type JournalLine, underWay } from '../journal.js';
+import { batched } from '../batched.js';
+import { isUnderWay, type Journal, underWay } from '../journal.js';
 import { journalOf } from '../journal-text.js';
 import type { Branch } from './branch.js';
 import type { Store } from './store.js';
@@ -38,16 +39,16 @@ export function gitRuns(store: Store, runs: string, place: string): RunStore {
         if (head !== null && (await batches(head, branch, run)).length > 0) {
           throw new Error(`there is a journal of ${run} already`);
         }
-        const files = new Map([[`${folder(run)}/${numbered(0)}`, textOf([first])]]);
+        const files = new Map([[`${folder(run)}/${numbered(0)}`, `${stringifyJson(first)}\n`]]);
         return { files, message: `idops: run ${run} begins` };
       });
-      return new GitJournal(store, folder(run), run, 1);
+      return gitJournal(store, folder(run), run, 1);
     },
     async reopen(content) {
       if (isUnderWay(content)) throw underWay(content.run);
       const { run } = content.run;
       const last = await store.read(async (head, branch) => (await batches(head, branch, run)).at(-1));
-      return new GitJournal(store, folder(run), run, Number.parseInt(last ?? '-1', 10) + 1);
+      return gitJournal(store, folder(run), run, Number.parseInt(last ?? '-1', 10) + 1);
     },
     async remove(names) {
       if (names.length === 0) return;
@@ -62,62 +63,14 @@ function numbered(number: number): string {
   return `${String(number).padStart(8, '0')}.jsonl`;
 }
 
-function textOf(lines: readonly JournalLine[]): string {
-  return lines.map((line) => `${stringifyJson(line)}\n`).join('');
-}
-
-interface Waiting {
-  readonly line: JournalLine;
-  readonly done: () => void;
-  readonly failed: (reason: unknown) => void;
-}
-
-/** Lines that come while a push is under way go together with the next. */
-class GitJournal implements Journal {
-  readonly kept = null;
-  readonly #store: Store;
-  readonly #folder: string;
-  readonly #run: string;
-  #number: number;
-  #waiting: Waiting[] = [];
-  #pushing: Promise<void> | undefined;
-
-  constructor(store: Store, folder: string, run: string, number: number) {
-    this.#store = store;
-    this.#folder = folder;
-    this.#run = run;
-    this.#number = number;
-  }
-
-  write(line: JournalLine): Promise<void> {
-    return new Promise((done, failed) => {
-      this.#waiting.push({ line, done, failed });
-      this.#pushing ??= this.#push();
-    });
-  }
-
-  async #push(): Promise<void> {
-    // The lines of one turn of the event loop go together.
-    await Promise.resolve();
-    while (this.#waiting.length > 0) {
-      const batch = this.#waiting;
-      this.#waiting = [];
-      // One that seemed to fail may have arrived: its place is never used again.
-      const path = `${this.#folder}/${numbered(this.#number)}`;
-      this.#number += 1;
-      try {
-        const text = textOf(batch.map(({ line }) => line));
-        const files = new Map([[path, text]]);
-        await this.#store.change(() => ({ files, message: `idops: run ${this.#run}` }));
-        for (const { done } of batch) done();
-      } catch (failure) {
-        for (const { failed } of batch) failed(failure);
-      }
-    }
-    this.#pushing = undefined;
-  }
-
-  async close(): Promise<void> {
-    await this.#pushing;
-  }
+/** A journal whose next lines are in the file of this number. */
+function gitJournal(store: Store, folder: string, run: string, next: number): Journal {
+  let number = next;
+  return batched(async (lines) => {
+    // One that seemed to fail may have arrived: its place is never used again.
+    const path = `${folder}/${numbered(number)}`;
+    number += 1;
+    const files = new Map([[path, lines.map((line) => `${line}\n`).join('')]]);
+    await store.change(() => ({ files, message: `idops: run ${run}` }));
+  });
 }

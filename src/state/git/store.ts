@@ -2,25 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import type { ProblemsError } from '../../base/problems.js';
-import { fateOf, ownMark } from '../../base/process.js';
+import { ownMark } from '../../base/process.js';
 import { type Shard, shardName, shardNamed } from '../../base/shard.js';
 import { userName } from '../../base/user-name.js';
-import type { Holding, Lock, Locks, Removable } from '../backend.js';
-import { whereElse } from '../holder.js';
+import type { FoundLock, Lock, Locks } from '../backend.js';
+import { describeHolder, locked, lockLost } from '../holder.js';
 import { Branch, type BranchSettings, type Commit, type Seen } from './branch.js';
-import { outrun } from './failures.js';
-import {
-  describe,
-  endInWords,
-  type Holder,
-  holderOf,
-  isOver,
-  LEASE,
-  locked,
-  lostTo,
-  NOBODY,
-  notOwn,
-} from './holder.js';
+import { notOwn, outrun } from './failures.js';
+import { type Holder, holderOf, holdingOf, isOver, LEASE } from './holder.js';
 
 /** How often a change is made anew where somebody else was quicker. */
 const TRIES = 300;
@@ -67,9 +56,6 @@ export class Store implements Locks {
   #seenAt = UNSEEN;
   #held: Held | undefined;
   #lost: ProblemsError | undefined;
-  /** What the locks were when they were listed last, each to be looked at once: what is asked after that is asked anew. */
-  #listed = new Map<string, string | null>();
-  #listedAt = UNSEEN;
   /** Whether somebody else changes the branch at the same time, as far as was seen: a push on top of what was there last is in vain. */
   #isShared = false;
   /** Whether the branch was found to be one that idops made. */
@@ -114,23 +100,31 @@ export class Store implements Locks {
     return (await this.#see([ref])).others.get(ref) ?? null;
   }
 
-  /** The same, or as it was listed just now. */
-  async #lockSeen(ref: string): Promise<string | null> {
-    const listed = performance.now() - this.#listedAt < FRESH ? this.#listed.get(ref) : undefined;
-    this.#listed.delete(ref);
-    return listed === undefined ? await this.#lockAt(ref) : listed;
-  }
-
-  async shards(): Promise<readonly Shard[]> {
+  async found(): Promise<readonly FoundLock[]> {
     return await this.#inTurn(async () => {
       // All at once, and the branch with them: where no lock is in the way, nobody has changed it since.
       const { others } = await this.#see([this.#whole, `${this.#whole}.*-of-*`]);
-      this.#listed = new Map([[this.#whole, null], ...others]);
-      this.#listedAt = performance.now();
-      return [...others.keys()].flatMap((ref) =>
-        ref.startsWith(`${this.#whole}.`) ? (shardNamed(ref.slice(this.#whole.length + 1)) ?? []) : [],
-      );
+      const found: FoundLock[] = [];
+      for (const [ref, lock] of others) {
+        const shard = shardNamed(ref.slice(this.#whole.length + 1));
+        if (ref !== this.#whole && (shard === undefined || this.#refOf(shard) !== ref)) continue;
+        const holder = await this.#holder(lock);
+        found.push({
+          ...holdingOf(holder),
+          ...(shard === undefined ? {} : { shard }),
+          nonce: holder?.nonce ?? null,
+          place: this.#place,
+          drop: () => this.#inTurn(() => this.#drop(ref, lock)),
+        });
+      }
+      return found;
     });
+  }
+
+  async #drop(ref: string, lock: string): Promise<boolean> {
+    // Its holder may have written until now.
+    this.#seenAt = UNSEEN;
+    return (await this.#branch.push([{ ref, from: lock, to: null }])) === 'done';
   }
 
   /**
@@ -175,25 +169,21 @@ export class Store implements Locks {
     });
   }
 
-  async tryWriting(): Promise<void> {
-    await this.#inTurn(() => this.#branch.tryPush());
-  }
-
   /** Takes a lock, for as long as it is renewed. Throws a ProblemsError (`locked`) where somebody has it, or this process another one. */
   async take(command: string, now: Date, shard?: Shard): Promise<Lock> {
     return await this.#inTurn(async () => {
       const ref = this.#refOf(shard);
       // A second lock would take the place of the first, which nothing would renew any more.
       if (this.#held !== undefined && this.#held.ref !== ref && this.#lost === undefined)
-        throw locked(this.#place, this.#held.holder);
+        throw locked(holdingOf(this.#held.holder), this.#place);
       const from = await this.#lockAt(ref);
       const other = from === null ? undefined : await this.#holder(from);
-      if (other !== undefined && !isOver(other)) throw locked(this.#place, other);
+      if (other !== undefined && !isOver(other)) throw locked(holdingOf(other), this.#place);
       const mark = { ...ownMark(), command, at: now.toISOString(), expires: '', nonce: randomUUID() };
       const made = await this.#renewed({ ref, holder: { user: userName(), ...mark } });
       if ((await this.#branch.push([{ ref, from, to: made.at }])) === 'moved') {
         const lock = await this.#lockAt(ref);
-        throw locked(this.#place, lock === null ? null : await this.#holder(lock));
+        throw locked(holdingOf(lock === null ? null : await this.#holder(lock)), this.#place);
       }
       this.#held = made;
       this.#lost = undefined;
@@ -203,7 +193,8 @@ export class Store implements Locks {
       const timer = setInterval(() => void this.#renew(made).catch(() => {}), LEASE / 3);
       timer.unref();
       return {
-        takenOver: other === undefined ? null : `took over the lock of ${describe(other)}, which is gone`,
+        takenOver:
+          other === undefined ? null : `took over the lock of ${describeHolder(other)}, which is gone`,
         fenced: true,
         confirm: () => this.#inTurn(() => this.#confirm(made)),
         release: async () => {
@@ -225,71 +216,6 @@ export class Store implements Locks {
   /** A lock as it is by now, if it is still this one. */
   #own({ holder }: Held): Held | undefined {
     return this.#held?.holder.nonce === holder.nonce ? this.#held : undefined;
-  }
-
-  async holder(shard?: Shard): Promise<string | null> {
-    const holding = await this.holding(shard);
-    return holding === null || holding.fate === 'gone' ? null : holding.holder;
-  }
-
-  async holding(shard?: Shard): Promise<Holding | null> {
-    const lock = await this.#inTurn(() => this.#lockSeen(this.#refOf(shard)));
-    return lock === null ? null : await this.#holdingOf(lock);
-  }
-
-  async clear(shard?: Shard): Promise<Holding | null> {
-    const ref = this.#refOf(shard);
-    return await this.#inTurn(async () => {
-      for (let lock = await this.#lockSeen(ref); lock !== null; lock = await this.#lockAt(ref)) {
-        const holding = await this.#holdingOf(lock);
-        if (holding.fate !== 'gone') return holding;
-        if ((await this.#branch.push([{ ref, from: lock, to: null }])) !== 'done') continue;
-        // Its holder may have written until now.
-        this.#seenAt = UNSEEN;
-        return holding;
-      }
-      return null;
-    });
-  }
-
-  async #holdingOf(lock: string): Promise<Holding> {
-    const holder = await this.#holder(lock);
-    if (holder === null)
-      return { holder: NOBODY, command: null, readable: false, fate: 'unknown', elsewhere: null };
-    const fate = isOver(holder) ? 'gone' : fateOf(holder);
-    const elsewhere = whereElse(holder);
-    const end = `, and its lock ends by itself at ${endInWords(holder)} where nothing renews it`;
-    return {
-      holder: describe(holder),
-      command: holder.command,
-      readable: true,
-      fate,
-      elsewhere: fate === 'unknown' && elsewhere !== null ? elsewhere + end : null,
-    };
-  }
-
-  async removable(shard?: Shard): Promise<Removable | null> {
-    const ref = this.#refOf(shard);
-    const lock = await this.#inTurn(() => this.#lockSeen(ref));
-    if (lock === null) return null;
-    const holder = await this.#holder(lock);
-    if (holder !== null && holder.pid !== process.pid && fateOf(holder) === 'alive')
-      throw locked(this.#place, holder);
-    return {
-      holder: describe(holder),
-      remove: async () => {
-        for (let pushed = false; !pushed; ) {
-          const now = await this.#inTurn(() => this.#lockAt(ref));
-          const other = now === null ? undefined : await this.#holder(now);
-          if (now === null || other === undefined) break;
-          if (other !== null && other.nonce !== holder?.nonce) throw locked(this.#place, other);
-          // It may be renewed at the same time.
-          pushed = (await this.#branch.push([{ ref, from: now, to: null }])) === 'done';
-        }
-        // Its holder may have written until now.
-        this.#seenAt = UNSEEN;
-      },
-    };
   }
 
   async #renew(made: Held): Promise<void> {
@@ -319,7 +245,7 @@ export class Store implements Locks {
       if (isOwn) this.#held = { ref, holder: now, at };
       return;
     }
-    const failure = lostTo(this.#place, now);
+    const failure = lockLost(now, this.#place);
     if (isOwn) this.#lost = failure;
     throw failure;
   }

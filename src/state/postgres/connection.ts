@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { Client } from 'pg';
 import { error, ProblemsError } from '../../base/problems.js';
-import { NO_ANSWER } from './failures.js';
+import { NoAnswer } from './failures.js';
 import type { Target } from './settings.js';
 
 /** Milliseconds; tests have others. */
@@ -75,13 +75,14 @@ export class Connection implements Statements {
   static async open({ config, place }: Target, times: Times): Promise<Connection> {
     const client = new Client({
       ...config,
-      connectionTimeoutMillis: times.connect,
       keepAlive: true,
       keepAliveInitialDelayMillis: 10_000,
     });
     const connection = new Connection(client, times);
+    const silence = Object.assign(new Error('no connection in time'), { code: 'ETIMEDOUT' });
+    const late = setTimeout(() => connection.destroy(silence), times.connect);
     try {
-      await client.connect();
+      await client.connect().finally(() => clearTimeout(late));
       await connection.#prepare(place);
       return connection;
     } catch (failure) {
@@ -96,7 +97,7 @@ export class Connection implements Statements {
   }
 
   async run<Row extends object>(text: string, values: readonly unknown[] = []): Promise<Answer<Row>> {
-    const late = setTimeout(() => this.destroy(new Error(NO_ANSWER)), this.#times.answer);
+    const late = setTimeout(() => this.destroy(new NoAnswer()), this.#times.answer);
     try {
       const { rows, rowCount } = await this.#client.query<Row>(text, [...values]);
       return { rows, count: rowCount ?? 0 };
@@ -180,15 +181,5 @@ export async function transaction<T>(statements: Statements, work: () => Promise
     // Where that can't be said any more, the server does it by itself.
     await statements.run('ROLLBACK').catch(() => {});
     throw failure;
-  }
-}
-
-/** Does work as in a transaction, and takes all of it back. Throws what the work throws. */
-export async function rehearsal<T>(statements: Statements, work: () => Promise<T>): Promise<T> {
-  await statements.run('BEGIN');
-  try {
-    return await work();
-  } finally {
-    await statements.run('ROLLBACK').catch(() => {});
   }
 }

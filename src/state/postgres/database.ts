@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { ProblemsError } from '../../base/problems.js';
-import { Connection, rehearsal, type Statements, type Times } from './connection.js';
-import { type Doing, isOfDatabase, isSilence, mayPass, problemOf } from './failures.js';
+import { Connection, type Statements, type Times } from './connection.js';
+import { type Doing, isOfDatabase, mayPass, NoAnswer, problemOf } from './failures.js';
 import type { Target } from './settings.js';
 import { haveTables } from './tables.js';
 
@@ -47,14 +47,6 @@ export class Database {
     return await this.#do('write', async (connection, again) => {
       await this.#tables(connection, true);
       return await work(connection, again);
-    });
-  }
-
-  /** Does some writing and takes it back, making the tables where there are none among it. Throws a ProblemsError. */
-  async rehearse(work: Work<unknown>): Promise<void> {
-    await this.#do('write', async (connection, again) => {
-      if (await this.#tables(connection, false)) await rehearsal(connection, () => work(connection, again));
-      else await haveTables(connection, this.target, true, rehearsal);
     });
   }
 
@@ -105,8 +97,8 @@ export class Database {
         if (!wasCut && !isOfDatabase(failure)) throw failure;
         const isKept = this.#keeper !== undefined;
         // Where nothing answers and nothing was begun, the URL may be wrong: that is said at once.
-        const isThere = isKept || begun || isOfDatabase(failure) || isSilence(failure);
-        const canPass = isThere && mayPass(failure, this.target, isKept);
+        const isThere = isKept || begun || isOfDatabase(failure) || failure instanceof NoAnswer;
+        const canPass = isThere && mayPass(failure, isKept);
         if (canPass || wasCut) this.#forget();
         const now = performance.now();
         until ??= now + (this.#isAway ? 0 : patience);

@@ -7,8 +7,7 @@ import { runRows } from './runs.js';
 import { type PostgresSettings, targetOf } from './settings.js';
 import { stateRows } from './store.js';
 
-export { type PostgresSettings, secretsOf } from './settings.js';
-export type { PostgresTls } from './tls.js';
+export { type PostgresSettings, type PostgresTls, secretsOf } from './settings.js';
 
 /**
  * The backend that keeps states and runs in tables of a PostgreSQL database, in its schema `idops`, for runs on any machine. It connects when
@@ -26,8 +25,7 @@ export function postgresBackend(settings: PostgresSettings, times: Partial<Times
     name,
     runs: runRows(database, lock, name),
     ...stateRows(database, lock, name),
-    ...excluding(lock, () => database.target.place),
-    tryWriting: () => database.rehearse((statements) => lock.rehearse(statements)),
+    ...excluding(lock),
     // No commit brings a database along.
     check: async () => {},
   };

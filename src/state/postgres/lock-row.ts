@@ -1,14 +1,13 @@
 import * as z from 'zod';
-import { type Shard, shardName, shardNamed } from '../../base/shard.js';
+import { type Shard, shardName } from '../../base/shard.js';
 import { type Holder, holderFields } from '../holder.js';
 import type { Statements } from './connection.js';
 import { LOCKS } from './tables.js';
 
-/** What a lock is called that names nobody. */
-export const UNREADABLE = 'something that left no name';
-
 /** The row of a lock. */
 export interface Found {
+  /** The key of its shard. */
+  readonly shard: string;
   readonly nonce: string;
   readonly session: string;
   /** Null where it names nobody. */
@@ -24,6 +23,7 @@ export interface Found {
 const holderSchema = z.object(holderFields);
 
 interface Row {
+  readonly shard: string;
   readonly nonce: string;
   readonly session: string;
   readonly holder: string;
@@ -37,13 +37,22 @@ export function shardKey(shard: Shard | undefined): string {
   return shard === undefined ? '' : shardName(shard);
 }
 
-/** The shards of a state that there is a lock of. */
-export async function findShards(statements: Statements, state: string): Promise<Shard[]> {
-  const { rows } = await statements.run<{ shard: string }>(
-    "SELECT shard FROM idops.locks WHERE state = $1 AND shard <> '' ORDER BY shard",
-    [state],
+/** The locks of a state. */
+export async function findHolders(statements: Statements, state: string): Promise<Found[]> {
+  // Shared, so that two that look at the same time don't take each other for the holder.
+  const { rows } = await statements.run<Row>(
+    `SELECT shard, nonce, session, holder::text, seen_at::text,
+       extract(epoch FROM clock_timestamp() - seen_at)::float8 * 1000 AS age,
+       pg_try_advisory_xact_lock_shared($2, advisory) AS free
+     FROM idops.locks WHERE state = $1 ORDER BY shard`,
+    [state, LOCKS],
   );
-  return rows.flatMap(({ shard }) => shardNamed(shard) ?? []);
+  return rows.map(({ holder, seen_at: seenAt, free, ...row }) => ({
+    ...row,
+    holder: holderOf(holder),
+    isConnected: !free,
+    seenAt,
+  }));
 }
 
 /** Who holds a lock of a state, that of a shard by its key; undefined where nobody does. */
@@ -52,18 +61,7 @@ export async function findHolder(
   state: string,
   shard: string,
 ): Promise<Found | undefined> {
-  // Shared, so that two that look at the same time don't take each other for the holder.
-  const { rows } = await statements.run<Row>(
-    `SELECT nonce, session, holder::text, seen_at::text,
-       extract(epoch FROM clock_timestamp() - seen_at)::float8 * 1000 AS age,
-       pg_try_advisory_xact_lock_shared($3, advisory) AS free
-     FROM idops.locks WHERE state = $1 AND shard = $2`,
-    [state, shard, LOCKS],
-  );
-  const [row] = rows;
-  if (row === undefined) return undefined;
-  const { nonce, session, seen_at: seenAt, age, free } = row;
-  return { nonce, session, holder: holderOf(row.holder), isConnected: !free, seenAt, age };
+  return (await findHolders(statements, state)).find((found) => found.shard === shard);
 }
 
 function holderOf(text: string): Holder | null {

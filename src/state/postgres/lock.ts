@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import type { ProblemsError } from '../../base/problems.js';
+import { error, ProblemsError } from '../../base/problems.js';
 import { type Fate, fateOf, ownMark } from '../../base/process.js';
-import type { Shard } from '../../base/shard.js';
+import { type Shard, shardNamed } from '../../base/shard.js';
 import { userName } from '../../base/user-name.js';
-import type { Holding, Lock, Locks, Removable } from '../backend.js';
-import { type Holder, whereElse } from '../holder.js';
+import type { FoundLock, Lock, Locks } from '../backend.js';
+import { describeHolder, type Holder, holdingOf, locked, lockLost } from '../holder.js';
 import type { Statements } from './connection.js';
 import type { Database, Keeper } from './database.js';
-import { type Found, findHolder, findShards, shardKey, UNREADABLE } from './lock-row.js';
-import { cut, inUse, lost, nameOf, pooled, refusal } from './lock-words.js';
+import { type Found, findHolder, findHolders, shardKey } from './lock-row.js';
 import { LOCKS } from './tables.js';
 
 /** What a holder of the lock is told by: `session` is another one for each connection, so that nothing of a former one comes late. */
@@ -47,8 +46,29 @@ export class StateLock implements Keeper, Locks {
     return this.#held?.shard ?? '';
   }
 
-  async shards(): Promise<readonly Shard[]> {
-    return await this.#database.read([], (statements) => findShards(statements, this.state));
+  async found(): Promise<readonly FoundLock[]> {
+    const rows = await this.#database.read([], (statements) => findHolders(statements, this.state));
+    return rows.map((found) => {
+      const { nonce, session, seenAt } = found;
+      const shard = shardNamed(found.shard);
+      const holding = holdingOf(found.holder, this.#fateOf(found));
+      const connected = this.#isConnected(found) ? ', whose session is connected right now' : '';
+      return {
+        ...holding,
+        ...(shard === undefined ? {} : { shard }),
+        holder: `${holding.holder}${connected}`,
+        nonce: found.holder === null ? null : nonce,
+        place: this.#database.target.place,
+        drop: () =>
+          this.#database.write(async (statements) => {
+            const { count } = await statements.run(
+              'DELETE FROM idops.locks WHERE state = $1 AND shard = $2 AND session = $3 AND seen_at = $4::timestamptz',
+              [this.state, found.shard, session, seenAt],
+            );
+            return count > 0;
+          }),
+      };
+    });
   }
 
   async take(command: string, now: Date, of?: Shard): Promise<Lock> {
@@ -93,7 +113,7 @@ export class StateLock implements Keeper, Locks {
     const own = this.#held;
     if (own !== undefined && own.nonce === asked?.nonce && found?.session === own.session) return;
     if (own?.nonce === asked?.nonce) throw this.#lose(found);
-    throw lost(found, this.#database.target.place);
+    throw lockLost(found?.holder, this.#database.target.place);
   }
 
   async rejoin(statements: Statements): Promise<void> {
@@ -121,68 +141,6 @@ export class StateLock implements Keeper, Locks {
     );
     if (rows.length === 0) await this.confirm(statements);
     if (rows[0]?.own === false) throw pooled(this.#database.target.place);
-  }
-
-  async holder(shard?: Shard): Promise<string | null> {
-    const found = await this.#find(shardKey(shard));
-    if (found === undefined || this.#fateOf(found) === 'gone') return null;
-    if (found.holder === null || this.#isConnected(found)) return nameOf(found);
-    return `${nameOf(found)} (${cut(found)})`;
-  }
-
-  async holding(shard?: Shard): Promise<Holding | null> {
-    const found = await this.#find(shardKey(shard));
-    return found === undefined ? null : this.#holdingOf(found);
-  }
-
-  async clear(of?: Shard): Promise<Holding | null> {
-    const shard = shardKey(of);
-    return await this.#database.write(async (statements) => {
-      for (;;) {
-        const found = await findHolder(statements, this.state, shard);
-        if (found === undefined) return null;
-        const holding = this.#holdingOf(found);
-        if (holding.fate !== 'gone') return holding;
-        const { count } = await statements.run(
-          'DELETE FROM idops.locks WHERE state = $1 AND shard = $2 AND session = $3 AND seen_at = $4::timestamptz',
-          [this.state, shard, found.session, found.seenAt],
-        );
-        if (count > 0) return holding;
-      }
-    });
-  }
-
-  #holdingOf(found: Found): Holding {
-    if (found.holder === null)
-      return { holder: UNREADABLE, command: null, readable: false, fate: 'unknown', elsewhere: null };
-    const fate = this.#fateOf(found);
-    return {
-      holder: nameOf(found),
-      command: found.holder.command,
-      readable: true,
-      fate,
-      elsewhere: fate === 'unknown' ? whereElse(found.holder) : null,
-    };
-  }
-
-  async removable(of?: Shard): Promise<Removable | null> {
-    const shard = shardKey(of);
-    const found = await this.#find(shard);
-    if (found === undefined) return null;
-    const { holder, nonce } = found;
-    const connected = this.#isConnected(found) ? ', whose session is connected right now' : '';
-    if (holder !== null && holder.pid !== process.pid && fateOf(holder) === 'alive') {
-      throw inUse(found);
-    }
-    return {
-      holder: `${nameOf(found)}${connected}`,
-      remove: () =>
-        this.#database.write(async (statements) => {
-          await remove(statements, this.state, { shard, nonce });
-          const other = await findHolder(statements, this.state, shard);
-          if (other !== undefined) throw this.#refusal(other);
-        }),
-    };
   }
 
   async #find(shard: string): Promise<Found | undefined> {
@@ -235,17 +193,8 @@ export class StateLock implements Keeper, Locks {
       if (replaced.count === 0) continue;
       if (isOwn) return null;
       const isGone = other.holder !== null && fateOf(other.holder) === 'gone';
-      return `took over the lock of ${nameOf(other)}${isGone ? ', which is gone' : `: ${cut(other)}`}`;
+      return `took over the lock of ${describeHolder(other.holder)}${isGone ? ', which is gone' : `: ${cut(other)}`}`;
     }
-  }
-
-  /** Writes a lock that nobody has, to be taken back. */
-  async rehearse(statements: Statements): Promise<void> {
-    await statements.run(
-      `INSERT INTO idops.locks (state, shard, nonce, session, advisory, holder, backend)
-       VALUES ($1, 'nobody', $2, $2, 0, '{}', pg_backend_pid())`,
-      [this.state, randomUUID()],
-    );
   }
 
   async #renew(nonce: string): Promise<void> {
@@ -288,16 +237,44 @@ export class StateLock implements Keeper, Locks {
 
   #refusal(found: Found): ProblemsError {
     const { target, times } = this.#database;
-    return refusal(found, this.#isConnected(found) ? null : times.lease - found.age, target.place);
+    if (this.#isConnected(found)) return locked(holdingOf(found.holder, 'alive'), target.place);
+    const seconds = Math.max(1, Math.ceil((times.lease - found.age) / 1000));
+    return new ProblemsError([
+      error(
+        'locked',
+        `the state is locked: ${describeHolder(found.holder)} (${target.place}); ${cut(found)}, and it may come back`,
+        [],
+        `try again in ${seconds} s, when its lock is taken over if it did not come back; if that process is surely gone, use idops runs unlock`,
+      ),
+    ]);
   }
 
   /** From now on nothing is written, nor is it tried to get the lock back. */
   #lose(found: Found | undefined): ProblemsError {
-    this.#lost = lost(found, this.#database.target.place);
+    this.#lost = lockLost(found?.holder, this.#database.target.place);
     this.#database.drop();
     clearInterval(this.#renewing);
     return this.#lost;
   }
+}
+
+/** What is known of a holder whose session is gone. */
+function cut({ age }: Found): string {
+  // The clock of the database may have been set back.
+  const heard = Math.max(0, Math.round(age / 1000));
+  return `its connection was cut, and nothing was heard of it for ${heard} s`;
+}
+
+/** A pooler that hands transactions to sessions as they come leaves no session to hold a lock. */
+function pooled(place: string): ProblemsError {
+  return new ProblemsError([
+    error(
+      'state-unreachable',
+      `the database of the state can't be reached: a pooler on the way changes sessions within a run (${place})`,
+      [],
+      'let the pooler work by sessions (pool_mode = session in PgBouncer), or name the port of PostgreSQL itself',
+    ),
+  ]);
 }
 
 async function remove(

@@ -6,7 +6,7 @@ import { isUnderWay, type JournalContent, type RunLine, underWay } from '../jour
 import { journalOf, unusableJournal } from '../journal-text.js';
 import { transaction } from './connection.js';
 import type { Database } from './database.js';
-import { PostgresJournal } from './journal.js';
+import { postgresJournal } from './journal.js';
 import type { StateLock } from './lock.js';
 
 interface Line {
@@ -75,7 +75,7 @@ export function runRows(database: Database, lock: StateLock, state: string): Run
           if (own.count === 0) throw taken(run, database.target.place);
         }),
       );
-      return new PostgresJournal(database, lock, { run, writer, next: 1 });
+      return postgresJournal(database, lock, { run, writer, next: 1 });
     },
     async reopen(content) {
       if (isUnderWay(content)) throw underWay(content.run);
@@ -97,7 +97,7 @@ export function runRows(database: Database, lock: StateLock, state: string): Run
           if (rows[0]?.last !== content.lines.length) throw underWay(content.run);
         }),
       );
-      return new PostgresJournal(database, lock, { run, writer, next: content.lines.length + 1 });
+      return postgresJournal(database, lock, { run, writer, next: content.lines.length + 1 });
     },
     async assign(runs) {
       if (runs.length === 0) return;

@@ -1,7 +1,18 @@
+import { createPrivateKey } from 'node:crypto';
+import type { ConnectionOptions } from 'node:tls';
 import type { ClientConfig } from 'pg';
+import { belong, checkCertificates } from '../../base/pem.js';
 import { error, ProblemsError } from '../../base/problems.js';
 import { userName } from '../../base/user-name.js';
-import { type PostgresTls, tlsOf } from './tls.js';
+
+/** Certificates and a key, as PEM texts. */
+export interface PostgresTls {
+  /** The authorities that the server's certificate may come from, in the place of those that Node knows. */
+  readonly ca?: string;
+  /** The certificate that the server is shown, and its key. */
+  readonly cert?: string;
+  readonly key?: string;
+}
 
 /** Where a state lies in PostgreSQL. */
 export interface PostgresSettings {
@@ -20,7 +31,6 @@ export interface PostgresSettings {
 /** A database and how it is come to. */
 export interface Target {
   readonly config: ClientConfig;
-  readonly host: string;
   readonly database: string;
   /** The state and its database in a message: nothing of it is secret. */
   readonly place: string;
@@ -33,16 +43,15 @@ const LONGEST_NAME = 200;
 /** What of the URL of a database no output may show: its password, as it is and as it is written there; all of one that is none. */
 export function secretsOf(text: string): string[] {
   try {
-    const url = urlOf(text);
-    const passwords = [url.password, ...url.searchParams.getAll('password')];
-    return [...new Set([...passwords, ...passwords.map(decoded)])].filter((secret) => secret !== '');
+    const { password } = urlOf(text);
+    return [...new Set([password, decoded(password)])].filter((secret) => secret !== '');
   } catch {
     return text === '' ? [] : [text];
   }
 }
 
 /** What is connected to for these settings. Throws a ProblemsError (`wrong-value`, `bad-certificate`) that doesn't show the URL. */
-export function targetOf({ url: text, name, tls }: PostgresSettings): Target {
+export function targetOf({ url: text, name, tls = {} }: PostgresSettings): Target {
   if (name === '' || name.length > LONGEST_NAME || /\p{Cc}/u.test(name) || !name.isWellFormed()) {
     throw refused(
       `a state in PostgreSQL needs a name of at most ${LONGEST_NAME} characters, without control characters`,
@@ -51,20 +60,17 @@ export function targetOf({ url: text, name, tls }: PostgresSettings): Target {
   }
   const url = urlOf(text);
   const given = url.searchParams;
-  refuseTwice(given);
-  const host = given.get('host') ?? (decoded(url.hostname).replace(/^\[(.+)\]$/, '$1') || 'localhost');
-  const port = portOf(given.get('port') ?? url.port);
-  const database = given.get('dbname') ?? decoded(url.pathname.slice(1));
-  const user = given.get('user') ?? decoded(url.username);
-  const password = given.get('password') ?? decoded(url.password);
-  if (database === '') throw badUrl('it names no database');
-  if (host.includes(',')) throw severalHosts();
-  if (/\p{Cc}/u.test([host, database, user, ...given.values()].join('')))
-    throw badUrl('it has a control character');
+  const host = decoded(url.hostname).replace(/^\[(.+)\]$/, '$1');
+  const [database, user, password] = [
+    decoded(url.pathname.slice(1)),
+    decoded(url.username),
+    decoded(url.password),
+  ];
+  const application = given.get('application_name') ?? 'idops';
+  if (database === '' || /\p{Cc}/u.test([host, database, user, application].join(''))) throw badUrl();
+  const port = url.port === '' ? 5432 : Number(url.port);
   const at = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
-  const options = given.get('options');
   return {
-    host,
     database,
     place: `${name} in PostgreSQL ${at}/${database}`,
     secrets: secretsOf(text),
@@ -77,79 +83,118 @@ export function targetOf({ url: text, name, tls }: PostgresSettings): Target {
       // As a function, so that nothing is looked for elsewhere where it is empty.
       password: () => password,
       ssl: tlsOf(host, given, tls),
-      sslnegotiation: given.get('sslnegotiation') === 'direct' ? 'direct' : 'postgres',
+      sslnegotiation: 'postgres',
       enableChannelBinding: given.get('channel_binding') === 'require',
-      application_name: given.get('application_name') ?? 'idops',
-      ...(options === null ? {} : { options }),
+      application_name: application,
     },
   };
 }
 
-function urlOf(text: string): URL {
-  // What follows an unescaped sign of the password would be taken for the database, and shown.
-  const [, path = '', query = ''] = /^postgres(?:ql)?:\/\/[^/?#]*(\/[^?]*)?(\?.*)?$/.exec(text) ?? [];
-  if (!/^postgres(?:ql)?:\/\//.test(text)) throw badUrl('it does not begin with postgres://');
-  if (/[#\s]/.test(text) || /[@/]/.test(path.slice(1)) || query.includes('@')) {
-    throw badUrl('it has a sign in a place where none can be');
-  }
-  const [, at = ''] = /^[^/]*\/\/(?:[^/?#]*@)?([^/?#]*)/.exec(text) ?? [];
-  if (at.includes(',')) throw severalHosts();
-  const [, port] = /:(\d+)$/.exec(at) ?? [];
-  if (port !== undefined) portOf(port);
-  try {
-    // No URL of the platform has a user and no host, which is how a socket is named.
-    return new URL(text.replace(/^([^/]*\/\/(?:[^/?#]*@)?)(?=(?::\d*)?(?:[/?]|$))/, '$1localhost'));
-  } catch {
-    // The failure of the platform holds the URL.
-    throw badUrl('it can not be taken apart');
-  }
-}
-
-function portOf(text: string): number {
-  if (text === '') return 5432;
-  const port = Number(text);
-  const cure = 'a port is a number from 1 to 65535, and 5432 where none is named';
-  if (/^\d+$/.test(text) && port > 65_535) throw badUrl('its port is above 65535', cure);
-  if (!/^\d+$/.test(text) || port < 1) throw badUrl('its port is none', cure);
-  return port;
-}
-
-function severalHosts(): ProblemsError {
-  return badUrl(
-    'it names several hosts',
-    'name one: the primary, or a proxy or an address that leads to whichever is the primary',
-  );
-}
-
 /** What idops takes from the part of the URL behind the question mark. */
-const parameters: readonly string[] = [
-  ...['host', 'port', 'dbname', 'user', 'password', 'options', 'application_name', 'channel_binding'],
-  ...['ssl', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'sslnegotiation'],
-];
+const parameters: readonly string[] = ['sslmode', 'ssl', 'channel_binding', 'application_name'];
 
-/** Of two values nobody knows which one is meant, and other programs take the last. */
-function refuseTwice(given: URLSearchParams): void {
-  const twice = parameters.find((name) => new Set(given.getAll(name)).size > 1);
-  if (twice !== undefined)
-    throw refused(
-      `the URL of the database has ${twice} twice, with different values`,
-      'leave one of them out',
-    );
+function urlOf(text: string): URL {
+  // What follows an unescaped sign of the password would be taken for the database, and shown. Several hosts have a comma.
+  const shape = /^postgres(?:ql)?:\/\/(?:[^/?#@\s]*@)?[^/?#@,\s]+\/[^/?#@\s]*(?:\?[^#@\s]*)?$/;
+  if (!shape.test(text) || !URL.canParse(text)) throw badUrl();
+  const url = new URL(text);
+  for (const name of url.searchParams.keys()) {
+    if (!parameters.includes(name))
+      throw refused(
+        'the URL of the database has a parameter that idops does not take',
+        `${SIGNS}; of parameters it takes ${parameters.join(', ')}, and certificates are named with ca_file, client_cert_file and client_key_file of state.postgres`,
+      );
+    // Of two values nobody knows which one is meant, and other programs take the last.
+    if (new Set(url.searchParams.getAll(name)).size > 1)
+      throw refused(
+        `the URL of the database has ${name} twice, with different values`,
+        'leave one of them out',
+      );
+  }
+  return url;
 }
 
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw badUrl('a % in it is not followed by two digits');
+    throw badUrl();
   }
 }
 
 const SIGNS =
-  'write it as postgres://USER:PASSWORD@HOST:PORT/DATABASE, with signs such as @, /, # and % of the password as %40, %2F, %23 and %25';
+  'write it as postgres://USER:PASSWORD@HOST:PORT/DATABASE with one host, and with signs such as @, /, # and % of the password as %40, %2F, %23 and %25';
 
-function badUrl(why: string, cure = SIGNS): ProblemsError {
-  return refused(`the URL of the database is no URL of PostgreSQL: ${why}`, cure);
+function badUrl(): ProblemsError {
+  return refused('the URL of the database is no URL of PostgreSQL', SIGNS);
+}
+
+const modes: readonly string[] = ['allow', 'prefer', 'require', 'verify-ca', 'verify-full', 'disable'];
+
+/** How the host is spoken to with TLS; false where it isn't. */
+function tlsOf(host: string, given: URLSearchParams, tls: PostgresTls): false | ConnectionOptions {
+  const mode = modeOf(given);
+  const { ca, cert, key } = tls;
+  const own = [ca, cert, key].some((text) => text !== undefined);
+  if (mode === 'disable' && own) {
+    throw refused(
+      'the URL of the database turns TLS off, and certificates for it are given',
+      'leave one of them out',
+    );
+  }
+  // There is no TLS over a socket in the file system.
+  if (mode === 'disable' || host.startsWith('/')) return false;
+  if (mode === undefined && !own && /^(?:localhost|::1|127(?:\.\d+){3})$/.test(host)) return false;
+  check(ca, 'ca_file', 'certificates', checkCertificates);
+  check(cert, 'client_cert_file', 'certificates', checkCertificates);
+  check(key, 'client_key_file', 'a private key without a passphrase', createPrivateKey);
+  if (cert !== undefined && key !== undefined && !belong(cert, key)) {
+    const message = 'client_key_file of state.postgres is not the key of the client certificate';
+    throw bad(message, 'name the certificate and the key that belong together');
+  }
+  return {
+    rejectUnauthorized: true,
+    ...tls,
+    // Anybody gets a certificate of a public authority for some name: that mode needs an authority of one's own.
+    ...(mode === 'verify-ca' && ca !== undefined ? { checkServerIdentity: () => undefined } : {}),
+  };
+}
+
+/** The `sslmode` that is asked for, also as other drivers take it; undefined where none is. */
+function modeOf(given: URLSearchParams): string | undefined {
+  const [mode, ssl] = [given.get('sslmode'), given.get('ssl')];
+  const words: { readonly [ssl: string]: string } = {
+    true: 'require',
+    1: 'require',
+    false: 'disable',
+    0: 'disable',
+  };
+  const said = [mode, ssl === null ? null : (words[ssl] ?? '')].filter((one) => one !== null);
+  const isOff = new Set(said.map((one) => one === 'disable'));
+  if (isOff.size < 2 && said.every((one) => modes.includes(one))) return said[0];
+  throw refused(
+    'the sslmode or ssl in the URL of the database is none that idops takes',
+    `sslmode is one of ${modes.join(', ')}, ssl is true or false, and both say the same; an authority of your own is named with ca_file of state.postgres`,
+  );
+}
+
+function check(
+  text: string | undefined,
+  member: string,
+  what: string,
+  parse: (pem: string) => unknown,
+): void {
+  try {
+    if (text !== undefined) parse(text);
+  } catch {
+    // What the parser says may repeat a part of a key.
+    const message = `the file that ${member} of state.postgres names does not hold ${what} in PEM form`;
+    throw bad(message, 'check which file is named there');
+  }
+}
+
+function bad(message: string, hint: string): ProblemsError {
+  return new ProblemsError([error('bad-certificate', message, [], hint)]);
 }
 
 function refused(message: string, hint: string): ProblemsError {

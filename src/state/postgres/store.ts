@@ -1,26 +1,23 @@
 import { hash, randomUUID } from 'node:crypto';
-import * as z from 'zod';
 import { stringifyJson } from '../../base/json.js';
 import { error, ProblemsError } from '../../base/problems.js';
-import type { StateBackend, StateName } from '../backend.js';
-import { emptyState, type ResourceRecord, type State } from '../state.js';
-import { ofServer, stateData, stateGone, stateOf } from '../state-text.js';
+import type { Merge, StateBackend, StateName } from '../backend.js';
+import { changedRecords } from '../shards.js';
+import type { State, StateHead } from '../state.js';
+import { nameOf, ofServer, stateData, stateGone, stateOf } from '../state-text.js';
 import { type Statements, transaction } from './connection.js';
 import type { Database } from './database.js';
 import type { StateLock } from './lock.js';
 
-/** What the database was seen to have: by the address of each record, a hash of its text. */
+/** What the database was seen to have. */
 interface Known {
   /** Each save gives the state another one. */
   readonly revision: string;
-  readonly hashes: ReadonlyMap<string, string>;
+  readonly resources: State['resources'];
 }
 
-/** How many records, and characters of them, go in one statement. */
-const PAGE = 2_000;
-const CHARACTERS = 4_000_000;
-
-const nameSchema = z.object({ lineage: z.string(), salt: z.string() });
+/** How many records go in one statement. */
+const PAGE = 1_000;
 
 type Kept = Pick<StateBackend, 'load' | 'saved' | 'save' | 'merge' | 'told' | 'beside'>;
 
@@ -30,14 +27,11 @@ export function stateRows(database: Database, lock: StateLock, name: string): Ke
   let known: Known | undefined;
 
   const saved = async (): Promise<State | undefined> => {
+    known = undefined;
     const found = await database.read(undefined, (statements) =>
       transaction(statements, () => readAll(statements, name), 'ISOLATION LEVEL REPEATABLE READ READ ONLY'),
     );
-    if (found === undefined) {
-      known = undefined;
-      return undefined;
-    }
-    known = knownOf(found);
+    if (found === undefined) return undefined;
     const head = stateData(found.head, place);
     const resources = new Map<string, unknown>();
     for (const { address, record } of found.records) {
@@ -46,7 +40,9 @@ export function stateRows(database: Database, lock: StateLock, name: string): Ke
       if (resources.has(key)) throw recordTwice(key, place);
       resources.set(key, stateData(record, place));
     }
-    return stateOf({ ...(head as object), resources: Object.fromEntries(resources) }, place);
+    const state = stateOf({ ...(head as object), resources: Object.fromEntries(resources) }, place);
+    known = { revision: found.revision, resources: state.resources };
+    return state;
   };
 
   const names = async (where: string): Promise<StateName[]> => {
@@ -57,35 +53,42 @@ export function stateRows(database: Database, lock: StateLock, name: string): Ke
       );
       return answer.rows;
     });
-    return rows.flatMap(({ head }) => nameSchema.safeParse(JSON.parse(head)).data ?? []);
+    return rows.flatMap(({ head }) => nameOf(head) ?? []);
   };
 
   return {
-    async load(server) {
-      const state = await saved();
-      return state === undefined ? emptyState(server) : ofServer(state, place, server);
-    },
+    load: async (server) => ofServer(await saved(), place, server),
     saved,
     async save({ resources, ...head }) {
-      const records = Object.entries(resources).map(rowOf);
-      const wanted = { head: stringifyJson(head), revision: randomUUID(), records };
+      const revision = randomUUID();
+      const seen = known;
       await database.write((statements) =>
         transaction(statements, async () => {
           await lock.fence(statements);
-          await replace(statements, name, wanted, known);
+          await begin(statements, name, head, revision);
+          // Whoever else saves waits here.
+          const { rows } = await statements.run<{ revision: string }>(
+            'SELECT revision FROM idops.states WHERE name = $1 FOR UPDATE',
+            [name],
+          );
+          // Somebody else may have saved it since, or a save may have arrived whose answer did not.
+          const isKnown = seen !== undefined && seen.revision === rows[0]?.revision;
+          if (!isKnown) await statements.run('DELETE FROM idops.records WHERE state = $1', [name]);
+          await change(statements, name, changedRecords(isKnown ? seen.resources : {}, resources));
+          await describe(statements, name, head, revision);
         }),
       );
-      known = knownOf(wanted);
+      known = { revision, resources };
     },
     async merge({ records, absent, head: headOf }) {
-      const entries = [...records];
-      const put = entries.flatMap(([key, record]) => (record === null ? [] : [rowOf([key, record])]));
-      const gone = entries.flatMap(([key, record]) => (record === null ? [addressOf(key)] : []));
-      const revision = randomUUID();
       const merged = await database.write((statements) =>
         transaction(statements, async () => {
           await lock.fence(statements);
-          if (absent !== undefined) await begin(statements, name, absent);
+          if (absent !== undefined) {
+            const { resources, ...head } = absent;
+            const isNew = await begin(statements, name, head, randomUUID());
+            if (isNew) await change(statements, name, new Map(Object.entries(resources)));
+          }
           // Whoever else merges or saves waits here.
           const { rows } = await statements.run<{ head: string }>(
             'SELECT head::text FROM idops.states WHERE name = $1 FOR UPDATE',
@@ -97,9 +100,8 @@ export function stateRows(database: Database, lock: StateLock, name: string): Ke
           const whole = { ...(stateData(there.head, place) as object), resources: {} };
           const { resources: _, ...now } = stateOf(whole, place);
           const head = headOf(now);
-          await remove(statements, name, gone);
-          await upsert(statements, name, put);
-          await describe(statements, name, { head: stringifyJson(head), revision });
+          await change(statements, name, records);
+          await describe(statements, name, head, randomUUID());
           return head;
         }),
       );
@@ -112,14 +114,13 @@ export function stateRows(database: Database, lock: StateLock, name: string): Ke
   };
 }
 
-/** A record, its address as in a string of JSON, and the hash of its text. */
+/** A record, and its address as in a string of JSON. */
 interface Row {
   readonly address: string;
   readonly record: string;
-  readonly hash: string;
 }
 
-/** A state as the database has it, or is to have it. */
+/** A state as the database has it. */
 interface Rows {
   readonly head: string;
   readonly revision: string;
@@ -135,13 +136,18 @@ async function readAll(statements: Statements, name: string): Promise<Rows | und
   return state === undefined ? undefined : { ...state, records: await readRecords(statements, name) };
 }
 
-/** Puts a state where there is none. */
-async function begin(statements: Statements, name: string, { resources, ...head }: State): Promise<void> {
+/** Puts a state without records where there is none; says whether there was none. */
+async function begin(
+  statements: Statements,
+  name: string,
+  head: StateHead,
+  revision: string,
+): Promise<boolean> {
   const { count } = await statements.run(
     'INSERT INTO idops.states (name, head, revision) VALUES ($1, $2, $3) ON CONFLICT (name) DO NOTHING',
-    [name, stringifyJson(head), randomUUID()],
+    [name, stringifyJson(head), revision],
   );
-  if (count > 0) await upsert(statements, name, Object.entries(resources).map(rowOf));
+  return count > 0;
 }
 
 /** All records, in pages, each of which comes soon enough; in a transaction. */
@@ -152,68 +158,40 @@ async function readRecords(statements: Statements, name: string): Promise<Row[]>
   );
   const records: Row[] = [];
   for (let isMore = true; isMore; ) {
-    const page = await statements.run<{ address: string; record: string }>(
-      `FETCH FORWARD ${PAGE} FROM records`,
-    );
-    for (const { address, record } of page.rows) records.push({ address, record, hash: hashOf(record) });
+    const page = await statements.run<Row>(`FETCH FORWARD ${PAGE} FROM records`);
+    records.push(...page.rows);
     isMore = page.rows.length === PAGE;
   }
   await statements.run('CLOSE records');
   return records;
 }
 
-/** Brings the rows to what is wanted; writes those that aren't so yet, as far as is known of them. */
-async function replace(
-  statements: Statements,
-  name: string,
-  wanted: Rows,
-  known: Known | undefined,
-): Promise<void> {
-  const { head, revision, records } = wanted;
-  await statements.run(
-    'INSERT INTO idops.states (name, head, revision) VALUES ($1, $2, $3) ON CONFLICT (name) DO NOTHING',
-    [name, head, revision],
-  );
-  // Whoever else saves waits here.
-  const { rows } = await statements.run<{ revision: string }>(
-    'SELECT revision FROM idops.states WHERE name = $1 FOR UPDATE',
-    [name],
-  );
-  // Somebody else may have saved it since, or a save may have arrived whose answer did not.
-  const isKnown = known !== undefined && known.revision === rows[0]?.revision;
-  const there = isKnown
-    ? known.hashes
-    : knownOf({ ...wanted, records: await readRecords(statements, name) }).hashes;
-  const addresses = new Set(records.map(({ address }) => address));
-  const gone = [...there.keys()].filter((address) => !addresses.has(address));
-  await remove(statements, name, gone);
-  const changed = records.filter(({ address, hash }) => there.get(address) !== hash);
-  await upsert(statements, name, changed);
-  await describe(statements, name, wanted);
-}
-
-async function remove(statements: Statements, name: string, addresses: readonly string[]): Promise<void> {
-  for (let at = 0; at < addresses.length; at += PAGE) {
-    await statements.run('DELETE FROM idops.records WHERE state = $1 AND key = ANY ($2::uuid[])', [
-      name,
-      addresses.slice(at, at + PAGE).map(keyOf),
-    ]);
-  }
-}
-
-async function upsert(statements: Statements, name: string, records: readonly Row[]): Promise<void> {
-  for (const page of pagesOf(records)) {
-    await statements.run(
-      `INSERT INTO idops.records (state, key, address, record)
-       SELECT $1, key, address, record::json FROM unnest($2::uuid[], $3::text[], $4::text[]) AS page (key, address, record)
-       ON CONFLICT (state, key) DO UPDATE SET address = excluded.address, record = excluded.record`,
-      [
+/** Writes records, and removes those that are to go. */
+async function change(statements: Statements, name: string, records: Merge['records']): Promise<void> {
+  const entries = [...records].map(([key, record]) => ({ address: addressOf(key), record }));
+  for (let at = 0; at < entries.length; at += PAGE) {
+    const page = entries.slice(at, at + PAGE);
+    const gone = page.filter(({ record }) => record === null);
+    const put = page.filter(({ record }) => record !== null);
+    if (gone.length > 0) {
+      await statements.run('DELETE FROM idops.records WHERE state = $1 AND key = ANY ($2::uuid[])', [
         name,
-        page.map(({ address }) => keyOf(address)),
-        page.map(({ address }) => address),
-        page.map(({ record }) => record),
-      ],
-    );
+        gone.map(({ address }) => keyOf(address)),
+      ]);
+    }
+    if (put.length > 0) {
+      await statements.run(
+        `INSERT INTO idops.records (state, key, address, record)
+         SELECT $1, key, address, record::json FROM unnest($2::uuid[], $3::text[], $4::text[]) AS page (key, address, record)
+         ON CONFLICT (state, key) DO UPDATE SET address = excluded.address, record = excluded.record`,
+        [
+          name,
+          put.map(({ address }) => keyOf(address)),
+          put.map(({ address }) => address),
+          put.map(({ record }) => stringifyJson(record)),
+        ],
+      );
+    }
   }
 }
 
@@ -221,24 +199,13 @@ async function upsert(statements: Statements, name: string, records: readonly Ro
 async function describe(
   statements: Statements,
   name: string,
-  { head, revision }: Pick<Rows, 'head' | 'revision'>,
+  head: StateHead,
+  revision: string,
 ): Promise<void> {
   await statements.run(
     'UPDATE idops.states SET head = $2, revision = $3, saved_at = clock_timestamp() WHERE name = $1',
-    [name, head, revision],
+    [name, stringifyJson(head), revision],
   );
-}
-
-function* pagesOf(records: readonly Row[]): Generator<readonly Row[]> {
-  let [begin, characters] = [0, 0];
-  for (const [index, { record }] of records.entries()) {
-    if (index - begin >= PAGE || characters > CHARACTERS) {
-      yield records.slice(begin, index);
-      [begin, characters] = [index, 0];
-    }
-    characters += record.length;
-  }
-  if (begin < records.length) yield records.slice(begin);
 }
 
 /** The refusal of a state with two rows of one object: nobody knows the right one. */
@@ -253,23 +220,9 @@ function recordTwice(address: string, place: string): ProblemsError {
   ]);
 }
 
-function knownOf({ revision, records }: Rows): Known {
-  return { revision, hashes: new Map(records.map(({ address, hash }) => [address, hash])) };
-}
-
-function rowOf([key, record]: readonly [string, ResourceRecord]): Row {
-  const text = stringifyJson(record);
-  return { address: addressOf(key), record: text, hash: hashOf(text) };
-}
-
 /** An address as it is kept. */
 function addressOf(key: string): string {
   return JSON.stringify(key).slice(1, -1);
-}
-
-/** A record is what it was where its text is. */
-function hashOf(text: string): string {
-  return hash('sha256', text, 'base64');
 }
 
 /** The key of an address, which may be longer than an index takes. */

@@ -1,5 +1,5 @@
 import { error, ProblemsError } from '../../base/problems.js';
-import { type rehearsal, type Statements, transaction } from './connection.js';
+import { type Statements, transaction } from './connection.js';
 import type { Target } from './settings.js';
 
 /** The first number of all advisory locks of idops, beside those of other programs in the database. */
@@ -55,19 +55,14 @@ const tables: readonly string[] = [
 ];
 
 /**
- * Whether the tables are there, made where `make` says so, in a transaction or a rehearsal. Two that make them at once wait for
+ * Whether the tables are there, made where `make` says so. Two that make them at once wait for
  * each other. Throws a ProblemsError (`state-newer`, `state-unreadable`, `not-writable`) or what the driver throws.
  */
-export async function haveTables(
-  statements: Statements,
-  target: Target,
-  make: boolean,
-  within: typeof transaction | typeof rehearsal = transaction,
-): Promise<boolean> {
+export async function haveTables(statements: Statements, target: Target, make: boolean): Promise<boolean> {
   if (await areThere(statements, target)) return true;
   if (!make) return false;
   try {
-    await within(statements, async () => {
+    await transaction(statements, async () => {
       await statements.run('SELECT pg_advisory_xact_lock($1, $2)', [LOCKS, MAKING]);
       if (await areThere(statements, target)) return;
       const schema = await statements.run("SELECT FROM pg_catalog.pg_namespace WHERE nspname = 'idops'");

@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ownMark } from '../../../src/base/process.js';
-import { acquireLock, lockHolder, lockPath, removableLock } from '../../../src/state/file/lock.js';
+import { fileBackend } from '../../../src/state/file/index.js';
+import { acquireLock, lockPath } from '../../../src/state/file/lock.js';
 
 const now = new Date('2026-01-31T12:00:00Z');
 let folder = '';
@@ -54,6 +55,9 @@ async function held(parts: object): Promise<void> {
   };
   await writeFile(lockPath(state), JSON.stringify(holder));
 }
+
+const lockHolder = async (path: string) => (await fileBackend({ path, allowTracked: true })).holder();
+const removableLock = async (path: string) => (await fileBackend({ path, allowTracked: true })).removable();
 
 const nonceOf = async (): Promise<string> => JSON.parse(await readFile(lockPath(state), 'utf8')).nonce;
 
@@ -122,10 +126,10 @@ describe('a lock', () => {
     ['another thing', '{"user": 1}'],
   ])('with %s in it is refused and left', async (_, text) => {
     await writeFile(lockPath(state), text);
-    await expect(acquireLock(state, 'apply', now)).rejects.toThrow('by something that left no name');
+    await expect(acquireLock(state, 'apply', now)).rejects.toThrow('something that left no name');
     expect(await readFile(lockPath(state), 'utf8')).toBe(text);
-    expect(await lockHolder(state)).toBe('an unreadable lock file');
-    expect((await removableLock(state))?.holder).toBe('an unreadable lock file');
+    expect(await lockHolder(state)).toBe('something that left no name');
+    expect((await removableLock(state))?.holder).toBe('something that left no name');
   });
 
   it('that is a link is refused, wherever it leads', async () => {
@@ -150,7 +154,7 @@ describe('a lock', () => {
   it('whose name the file system does not take is refused, and is not taken for a free one', async () => {
     const long = join(folder, 'x'.repeat(254));
     await expect(acquireLock(long, 'apply', now)).rejects.toThrow('not-writable');
-    expect(await lockHolder(long)).toBe('an unreadable lock file');
+    expect(await lockHolder(long)).toBe('something that left no name');
     expect(await readdir(folder)).toEqual([]);
   });
 

@@ -1,0 +1,73 @@
+/** Why there is no connection, by the code that Node gives. */
+export interface Unconnected {
+  /** As a sentence goes on, without the code. */
+  readonly why: string;
+  /** What fails: a certificate or TLS, which a person has to mend, or the network, which may be back soon. */
+  readonly fault: 'certificate' | 'tls' | 'network';
+  /** What a person should look at. */
+  readonly look?: 'authority' | 'client-certificate' | 'clock' | 'host' | 'network' | 'port';
+  /** Whether nothing was sent. */
+  readonly unsent?: true;
+}
+
+const authority = { fault: 'certificate', look: 'authority', unsent: true } as const;
+const unknown = {
+  ...authority,
+  why: 'its certificate comes from an authority that this machine does not know',
+};
+const route = { why: 'there is no route to it', fault: 'network', look: 'network', unsent: true } as const;
+const closed = { why: 'it closed the connection', fault: 'network', look: 'port' } as const;
+const late = { why: 'it did not answer in time', fault: 'network', look: 'host' } as const;
+
+const known: { readonly [code: string]: Unconnected } = {
+  ECONNREFUSED: { why: 'the connection was refused', fault: 'network', look: 'port', unsent: true },
+  ENOTFOUND: { why: 'its name does not resolve', fault: 'network', look: 'host', unsent: true },
+  EAI_AGAIN: { why: 'its name could not be looked up', fault: 'network', look: 'network', unsent: true },
+  EHOSTUNREACH: route,
+  ENETUNREACH: route,
+  ECONNRESET: closed,
+  EPIPE: closed,
+  UND_ERR_SOCKET: closed,
+  ETIMEDOUT: late,
+  UND_ERR_CONNECT_TIMEOUT: { ...late, unsent: true },
+  DEPTH_ZERO_SELF_SIGNED_CERT: { ...authority, why: 'its certificate is self-signed' },
+  SELF_SIGNED_CERT_IN_CHAIN: {
+    ...authority,
+    why: 'its certificate comes from an authority that this machine does not trust',
+  },
+  UNABLE_TO_GET_ISSUER_CERT: unknown,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: unknown,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: {
+    ...unknown,
+    why: `${unknown.why}, or the server leaves out an intermediate certificate`,
+  },
+  CERT_HAS_EXPIRED: { why: 'its certificate has expired', fault: 'certificate', unsent: true },
+  CERT_NOT_YET_VALID: {
+    why: 'its certificate is not valid yet',
+    fault: 'certificate',
+    look: 'clock',
+    unsent: true,
+  },
+  CERT_REVOKED: { why: 'its certificate was revoked', fault: 'certificate', unsent: true },
+  ERR_TLS_CERT_ALTNAME_INVALID: {
+    why: 'its certificate is for another host name',
+    fault: 'certificate',
+    look: 'host',
+    unsent: true,
+  },
+};
+
+/** Why there is no connection; undefined where a code doesn't say that. */
+export function unconnected(code: string): Unconnected | undefined {
+  if (Object.hasOwn(known, code)) return known[code];
+  if (/^(?:CERT_|ERR_TLS_CERT_)/.test(code))
+    return { why: 'its certificate is not accepted', fault: 'certificate', unsent: true };
+  if (!/^(?:EPROTO$|ERR_SSL_|ERR_OSSL_)/.test(code)) return undefined;
+  if (/PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|NO_PROTOCOLS/.test(code))
+    return { why: 'it offers no TLS 1.2 or later', fault: 'tls' };
+  if (/CERTIFICATE_REQUIRED|ALERT_BAD_CERTIFICATE|HANDSHAKE_FAILURE|UNKNOWN_CA/.test(code)) {
+    const why = 'it wants another client certificate, or none could be agreed on';
+    return { why, fault: 'tls', look: 'client-certificate' };
+  }
+  return { why: 'no TLS connection could be agreed on', fault: 'tls', look: 'port' };
+}
