@@ -18,7 +18,6 @@ import { type EnvironmentInputs, readEnvironments } from './environments.js';
 import { readShard } from './shard.js';
 
 const commands = ['validate', 'plan', 'apply', 'check'] as const;
-const checkRunModes = ['true', 'false', 'on-overflow'] as const;
 const commentModes = ['true', 'false', 'on-change'] as const;
 
 /** What `args` may say, as the command line would. */
@@ -41,7 +40,6 @@ export interface Inputs {
   readonly token?: string;
   readonly githubToken?: string;
   readonly comment: (typeof commentModes)[number];
-  readonly checkRun: (typeof checkRunModes)[number];
   readonly planFile?: string;
   readonly expectDigest?: string;
   /** The pull request that is meant where the event doesn't tell it. */
@@ -114,7 +112,6 @@ export function readInputs(given: (name: string) => string): Inputs {
     ...optional('token', text('token')),
     ...optional('githubToken', text('github-token')),
     comment: oneOf('comment', commentModes, 'on-change'),
-    checkRun: oneOf('check-run', checkRunModes, 'on-overflow'),
     ...optional('planFile', text('plan-file')),
     ...optional('expectDigest', expectDigest),
     failOnChanges: flag('fail-on-changes'),

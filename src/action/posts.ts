@@ -1,7 +1,4 @@
 import type { Redactor } from '../base/redact.js';
-import { plural } from '../report/words.js';
-import type { Check } from './check-run.js';
-import { writeCheckRun } from './check-run.js';
 import {
   type About,
   broughtBy,
@@ -66,27 +63,6 @@ export class Posts {
       if (number !== null) await syncResult(api, number, key, tell);
     };
     await this.#asking('The result', 'pull-requests: write', githubToken, write);
-  }
-
-  /** Writes a check run with all annotations, where that is wanted, and says where it can't be. */
-  async check(inputs: Pick<Inputs, 'githubToken' | 'checkRun'>, check: Check): Promise<void> {
-    const { githubToken, checkRun } = inputs;
-    const { sha } = this.#event;
-    const isWanted = checkRun === 'true' || (checkRun === 'on-overflow' && this.#log.overflows);
-    if (!isWanted || githubToken === undefined || sha === '') return;
-    const { annotations } = this.#log;
-    try {
-      const manner = { signal: this.#signal };
-      const count = await writeCheckRun(githubToken, this.#event, manner, check, annotations);
-      const all = count === annotations.length ? 'all' : 'the first';
-      this.#log.say(`The check run "${check.name}" shows ${all} ${plural(count, 'annotation')}.`);
-    } catch (failure) {
-      if (!(failure instanceof GithubFailure)) throw failure;
-      const said = failure.lacksPermission
-        ? `The permission checks: write would show all ${plural(annotations.length, 'annotation')} in a check run.`
-        : this.#unwritten(`The check run with all ${plural(annotations.length, 'annotation')}`, failure);
-      this.#log.annotate('notice', said);
-    }
   }
 
   /** Writes or closes the issue about a server that is not as declared. */

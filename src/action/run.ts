@@ -7,7 +7,6 @@ import { redactPlan, redactProblems } from '../report/redacted.js';
 import { problemsOf, stacksOf } from '../session/failures.js';
 import { planAndApply } from './apply.js';
 import { planAndCheck } from './check.js';
-import type { Check } from './check-run.js';
 import { eachEnvironment } from './each-environment.js';
 import { tokensIn } from './environments.js';
 import { openGithub } from './github.js';
@@ -17,11 +16,9 @@ import { Job } from './job.js';
 import { titleLine } from './log.js';
 import { commentInputs, resultInputs, tellNoPlan } from './no-plan.js';
 import { type Ending, writeOutputs, writeSummary } from './outputs.js';
-import { configInRepository, runAddress } from './places.js';
 import { planAndTell } from './plan.js';
 import { planEach } from './plan-each.js';
 import { refusal } from './refusal.js';
-import { aboutPlain, subjectOf } from './subject.js';
 import { problemsBlock } from './text.js';
 import { tellNotApplied } from './told-result.js';
 import { validate } from './validate.js';
@@ -53,24 +50,8 @@ export async function run(signal: AbortSignal): Promise<number> {
   const failed =
     outcome.code === 1 || outcome.code === 130 || (outcome.code === 2 && inputs?.failOnChanges === true);
   writeOutputs(outcome, failed);
-  if (inputs !== undefined && inputs.command !== 'check')
-    await job.posts.check(inputs, checkOf(job, inputs, outcome, failed));
-  await job.log.end();
   if (!failed) return 0;
   return outcome.code === 130 ? 130 : 1;
-}
-
-/** How the step is told as a check run. */
-function checkOf(job: Job, inputs: Inputs, { code, changed, summary }: Ending, failed: boolean): Check {
-  const subject = subjectOf(job.about(inputs), inputs.args, job.redactor.redact);
-  const planned = inputs.command === 'plan' && changed;
-  return {
-    name: aboutPlain(`idops ${inputs.command}`, subject),
-    conclusion: code === 130 ? 'cancelled' : failed ? 'failure' : planned ? 'neutral' : 'success',
-    title: summary,
-    url: runAddress(job.event),
-    file: configInRepository(inputs),
-  };
 }
 
 async function runCommand(job: Job, inputs: Inputs): Promise<Ending> {
