@@ -12,7 +12,7 @@ export interface DoubleRemark {
   pull_request?: object;
   user: { id: number; login: string };
   created_at?: string;
-  /** Everything that it said, where it was edited. */
+  /** When it was written and edited, where it was edited. */
   versions?: DoubleVersion[];
 }
 
@@ -20,8 +20,6 @@ export interface DoubleRemark {
 export interface DoublePull {
   number: number;
   base: { ref: string; repo: { full_name: string } };
-  /** Null where the repository is gone. */
-  head: { repo: { full_name: string } | null };
   merged_at: string | null;
   merge_commit_sha: string | null;
   /** The commits that belong to it, beside its merge. */
@@ -86,14 +84,13 @@ export async function githubDouble({ pageSize = perPageMost } = {}): Promise<Git
     return new Date(clock).toISOString().replace('.000Z', 'Z');
   };
   const edit: GithubDouble['edit'] = (comment, by, body) => {
-    comment.versions ??= [{ at: comment.created_at ?? now(), by: comment.user, text: comment.body }];
-    comment.versions.push({ at: now(), by, text: body });
+    comment.versions ??= [{ at: comment.created_at ?? now(), by: comment.user }];
+    comment.versions.push({ at: now(), by });
     comment.body = body;
   };
   const merge: GithubDouble['merge'] = (number, sha, branch = 'main') => {
     const base = { ref: branch, repo: { full_name: 'acme/identity' } };
-    const head = { repo: { full_name: 'acme/identity' } };
-    const pull = { number, base, head, merged_at: now(), merge_commit_sha: sha, commits: [] };
+    const pull = { number, base, merged_at: now(), merge_commit_sha: sha, commits: [] };
     pulls.push(pull);
     return pull;
   };
