@@ -44,7 +44,7 @@ export class Log {
 
   /** Writes a sentence about the step itself as an annotation. */
   annotate(level: Annotation['level'], message: string): void {
-    this.say(annotationCommand({ level, title: 'idops', message, place: null, rank: 0 }));
+    this.say(annotationCommand({ level, title: 'idops', message, place: null }));
   }
 }
 
