@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ExecFileException, execFile } from 'node:child_process';
 import { basename } from 'node:path';
 import { error, ProblemsError } from '../base/problems.js';
 import type { OnSecret } from '../base/redact.js';
@@ -22,7 +22,7 @@ export interface TokenCommandOptions {
 }
 
 const defaultTimeout = 60;
-const maxBytes = 64 * 1024;
+const maxBytes = 2 ** 20;
 
 /**
  * Runs a program and gives what it printed. Its arguments are never shown, since they may hold secrets.
@@ -82,55 +82,28 @@ function run(
   timeout: number,
 ): Promise<Ran> {
   return new Promise((resolve) => {
-    const chunks: { stdout: Buffer[]; stderr: Buffer[] } = { stdout: [], stderr: [] };
-    const bytes = { stdout: 0, stderr: 0 };
-    let why: string | null = null;
-    const child = started(program, args, where);
-    if (typeof child === 'string') {
-      resolve({ stdout: '', stderr: '', why: child });
-      return;
+    const limits = { timeout: timeout * 1000, killSignal: 'SIGKILL', maxBuffer: maxBytes } as const;
+    const started = () =>
+      execFile(program, args, { ...where, ...limits }, (failure, stdout, stderr) =>
+        resolve({ stdout, stderr, why: failure === null ? null : whyFailed(failure, timeout) }),
+      );
+    try {
+      started().stdin?.end();
+    } catch (failure) {
+      // Some reasons are thrown, others are told later.
+      resolve({ stdout: '', stderr: '', why: whyNotStarted((failure as NodeJS.ErrnoException).code) });
     }
-    const giveUp = (reason: string): void => {
-      why ??= reason;
-      child.kill('SIGKILL');
-      // A child of the program may hold the pipes open after it.
-      child.stdout.destroy();
-      child.stderr.destroy();
-    };
-    const timer = setTimeout(() => giveUp(`did not end within ${timeout} s`), timeout * 1000);
-    for (const stream of ['stdout', 'stderr'] as const) {
-      child[stream].on('data', (chunk: Buffer) => {
-        bytes[stream] += chunk.length;
-        if (bytes[stream] <= maxBytes) chunks[stream].push(chunk);
-        else if (stream === 'stdout') giveUp('printed more than a token');
-      });
-    }
-    const text = (stream: 'stdout' | 'stderr'): string => Buffer.concat(chunks[stream]).toString('utf8');
-    const end = (reason: string | null): void => {
-      clearTimeout(timer);
-      resolve({ stdout: text('stdout'), stderr: text('stderr'), why: why ?? reason });
-    };
-    child.on('error', (failure: Error & { code?: string }) => end(whyNotStarted(failure.code)));
-    child.on('close', (code, signal) => {
-      end(code === 0 ? null : code === null ? `was ended by ${signal}` : `ended with ${code}`);
-    });
   });
 }
 
-/** The program, or why there is none: some reasons are thrown, others are told later. */
-function started(
-  program: string,
-  args: readonly string[],
-  where: { readonly cwd: string; readonly env: NodeJS.ProcessEnv },
-) {
-  try {
-    return spawn(program, args, { ...where, shell: false, stdio: ['ignore', 'pipe', 'pipe'] });
-  } catch (failure) {
-    return whyNotStarted((failure as NodeJS.ErrnoException).code);
-  }
+function whyFailed({ code, signal, killed }: ExecFileException, timeout: number): string {
+  if (code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') return 'printed more than a token';
+  if (killed === true) return `did not end within ${timeout} s`;
+  if (typeof code === 'number') return `ended with ${code}`;
+  return typeof signal === 'string' ? `was ended by ${signal}` : whyNotStarted(code);
 }
 
-function whyNotStarted(code: string | undefined): string {
+function whyNotStarted(code: string | null | undefined): string {
   if (code === 'ENOENT' || code === 'ENOTDIR') return 'was not found';
   if (code === 'EACCES') return 'may not be run by this user';
   return `can't be started (${code ?? 'unknown error'})`;
