@@ -1,6 +1,6 @@
 import { extended } from '../base/extended.js';
 import { type Fields, reveal, same } from '../base/values.js';
-import { about, answers, type Page, type Parser, parseOrganizationPage, type Template } from './answers.js';
+import { about, answers, type Page, type Parser, pages, type Template } from './answers.js';
 import type { Call, Confirmed, TransportOptions } from './call.js';
 import {
   fillPath,
@@ -54,7 +54,7 @@ function readerOver(transport: Transport): Reader {
       read({
         ...documented('listOrganizations'),
         path: `${operationPath('listOrganizations')}?page=${page}`,
-        parse: parseOrganizationPage,
+        parse: pages.organization,
         wanted,
       }),
     showTemplate: async (backendId, type, wanted) =>

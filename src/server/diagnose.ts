@@ -24,6 +24,8 @@ export interface Patient {
   readonly needed: readonly Scope[];
 }
 
+const tryLater = "look at the server's own log, and at what stands on the way to it, and try again";
+
 /** A backend that no server has: asking for its template tells whether one may ask. */
 const nobody = '00000000-0000-0000-0000-000000000000';
 
@@ -94,7 +96,7 @@ function reachChecks(baseUrl: string, failure: Failure | null): Check[] {
     case 'not-found':
       return [failedBy('address', failure, 'check base_url: paths such as /api/organizations follow it')];
     case 'server-error':
-      return [ok('address', `${origin} answers`), tls, failedBy('server', failure, TRY_LATER)];
+      return [ok('address', `${origin} answers`), tls, failedBy('server', failure, tryLater)];
     default:
       return [ok('address', `${origin} answers`), tls];
   }
@@ -118,25 +120,11 @@ function scopeCheck(scope: Scope, failure: Failure | null, needed: readonly Scop
   // Whatever else is wrong with the question, the credentials were let through to it.
   if (failure === null || failure.kind === 'refused' || failure.kind === 'not-found')
     return ok(name, 'granted');
-  if (failure.kind !== 'forbidden') return warn(name, failure.message, cureOf(failure));
+  if (failure.kind !== 'forbidden') return warn(name, failure.message, tryLater);
   const cure = 'use credentials with this scope';
   return needed.includes(scope)
     ? fail(name, `${failure.message}; the manifests need it`, cure, codeOf(failure))
     : warn(name, `${failure.message}; the manifests don't`, `where that changes, ${cure}`);
-}
-
-const TRY_LATER = "look at the server's own log for the cause, and try again when it is mended";
-
-function cureOf({ kind }: Failure): string {
-  switch (kind) {
-    case 'server-error':
-      return TRY_LATER;
-    case 'answer':
-    case 'redirect':
-      return 'check base_url: something else than this API may answer there, a proxy for instance';
-    default:
-      return 'check the network on the way to the server, and try again';
-  }
 }
 
 /** What tells which profile fits. */

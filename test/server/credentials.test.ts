@@ -55,8 +55,8 @@ describe('a bearer token', () => {
 
   test.each([
     ['', 'empty'],
-    ['hunter2\n', 'line break'],
-    ['hunter2\r\nX-Other: 1', 'line break'],
+    ['hunter2\n', 'white space'],
+    ['hunter2\r\nX-Other: 1', 'white space'],
     ['Bearer hunter2', 'white space'],
     ['hunter2\u0000', 'not visible'],
     ['hunter2\u200b', 'not visible'],
