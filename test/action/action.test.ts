@@ -193,52 +193,6 @@ describe('what GitHub refuses', () => {
     expect(log.includes('needs the permission')).toBe(status === 403);
   });
 
-  it.each([
-    ['retry-after', 429, { 'retry-after': '0' }],
-    ['the time of a reset', 403, { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '1' }],
-  ])('a limit is waited for by %s', async (_, status, headers) => {
-    const site = await workspace(acme('One'));
-    site.github.faults.push({
-      method: 'POST',
-      path: /comments$/,
-      status,
-      message: 'slow down',
-      headers,
-      times: 2,
-    });
-    const { log } = await site.run({}, pullRequest());
-    expect(log).not.toContain('::warning');
-    expect(plans(site)).toHaveLength(1);
-  });
-
-  it('a limit that lasts too long is not waited for', async () => {
-    const site = await workspace(acme('One'));
-    site.github.faults.push({
-      method: 'GET',
-      path: /comments$/,
-      status: 429,
-      message: 'slow down',
-      headers: { 'retry-after': '3600' },
-    });
-    expect(await site.run({}, pullRequest())).toMatchObject({
-      code: 0,
-      log: expect.stringContaining('answers 429'),
-    });
-  });
-
-  it('a broken answer to a question is asked again, and a comment is never sent twice', async () => {
-    const site = await workspace(acme('One'));
-    site.github.faults.push(
-      { method: 'GET', path: /comments$/, status: 502, message: 'bad gateway', times: 1 },
-      { method: 'POST', path: /comments$/, status: 502, message: 'bad gateway', times: 1 },
-    );
-    const { log } = await site.run({}, pullRequest());
-    expect(log).toContain('::warning');
-    expect(
-      site.github.requests.filter((request) => request.startsWith('POST') && request.endsWith('comments')),
-    ).toHaveLength(1);
-  });
-
   it("writes no second comment and takes nobody else's where GitHub does not tell whose the token is", async () => {
     const site = await workspace(acme('One'));
     await site.run({}, pullRequest());
