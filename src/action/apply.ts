@@ -10,7 +10,6 @@ import { openForWriting } from '../session/open.js';
 import { planOptionsOf } from '../session/options.js';
 import { readPlanFile } from '../session/plan-file.js';
 import { checkApproval } from './approval.js';
-import { approvalFor } from './asked-approval.js';
 import type { Inputs } from './inputs.js';
 import type { Job } from './job.js';
 import { titleLine } from './log.js';
@@ -38,9 +37,7 @@ export async function planAndApply(job: Job, given: Inputs): Promise<Ending> {
     await job.tellPlan(plan, shown);
     await writeSummary(await planSummary(await job.shared(inputs, shown)));
     if (problems.length > 0) throw new ProblemsError(problems);
-    if (expectDigest !== undefined) {
-      await checkApproval(plan, await approvalFor(job, inputs, expectDigest, plan), job.redactor);
-    }
+    if (expectDigest !== undefined) await checkApproval(job, inputs, expectDigest, plan);
     const maxDestructive = inputs.allowDestructive ?? project.maxDestructive();
     const approved = approve(plan, { maxDestructive });
     job.enters('sending');

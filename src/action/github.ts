@@ -1,170 +1,269 @@
-import * as z from 'zod';
-import { isOfFork, type PullRequest, type WorkflowEvent } from './event.js';
-import { expecting, query, read, readAll } from './github-answers.js';
-import { type Manner, once, openClient } from './github-client.js';
-import { type Author, type GithubHistory, openHistory, rawViewer } from './github-history.js';
+import { once } from 'node:events';
+import type { getOctokit } from '@actions/github';
+import { escapeText } from '../base/escape.js';
+import { ProblemsError } from '../base/problems.js';
+import type { WorkflowEvent } from './event.js';
 
-/** A comment, or an issue: what idops wrote, and who did. */
+type Octokit = ReturnType<typeof getOctokit>;
+
+/** What GitHub refused, in words for a person. */
+export class GithubFailure extends Error {
+  /** Whether the token lacks a permission. */
+  readonly lacksPermission: boolean;
+
+  constructor(
+    message: string,
+    { lacksPermission = false, cause }: { lacksPermission?: boolean; cause?: unknown } = {},
+  ) {
+    super(message, { cause });
+    this.name = 'GithubFailure';
+    this.lacksPermission = lacksPermission;
+  }
+}
+
+/** How GitHub is asked. */
+export interface Manner {
+  /** Where its API is; as the runner says where it isn't given. */
+  readonly baseUrl?: string;
+  /** Ends what is under way, and what waits. */
+  readonly signal: AbortSignal;
+  /** How long one request may take, in seconds; 30 where it isn't given. */
+  readonly timeout?: number;
+  /** How long a second of waiting takes, in milliseconds; 1,000 where it isn't given. */
+  readonly second?: number;
+}
+
+/** How often a request is sent again. */
+const retries = 3;
+/** How long a limit may last that is waited for, in seconds: a job that waits longer costs more than a comment is worth. */
+const longestWait = 60;
+/** For requests of which nobody knows, after an answer that is lost, whether they did something: they are sent once. */
+const onlyOnce = { request: { retries: 0 } } as const;
+
+/** Works with the API of the repository that the workflow runs for. Throws a GithubFailure where that fails or ends early. */
+export async function withGithub<T>(
+  token: string,
+  { owner, repository: repo }: Pick<WorkflowEvent, 'owner' | 'repository'>,
+  manner: Manner,
+  work: (api: GithubApi) => Promise<T>,
+): Promise<T> {
+  const { signal } = manner;
+  const interrupted = new GithubFailure('interrupted');
+  try {
+    const octokit = await openClient(token, manner);
+    if (signal.aborted) throw interrupted;
+    // What waits for a limit wouldn't notice.
+    const stopped = once(signal, 'abort').then(() => Promise.reject(interrupted));
+    return await Promise.race([work(apiOf(octokit, { owner, repo })), stopped]);
+  } catch (failure) {
+    if (failure instanceof GithubFailure || failure instanceof ProblemsError) throw failure;
+    throw inWords(failure as RawFailure);
+  }
+}
+
+/** Opens a client that repeats what may be repeated, waits for limits, and gives each request a time. */
+async function openClient(
+  token: string,
+  // The toolkit looks for it once, when it is loaded.
+  { baseUrl = process.env.GITHUB_API_URL || undefined, signal, timeout = 30, second = 1000 }: Manner,
+): Promise<Octokit> {
+  // Validating, and planning without a pull request, need none of it.
+  const [{ getOctokit }, { retry }] = await Promise.all([
+    import('@actions/github'),
+    import('@octokit/plugin-retry'),
+  ]);
+  return getOctokit(
+    token,
+    {
+      // What octokit would log by itself could hold anything that a server answers.
+      log: { debug() {}, info() {}, warn() {}, error() {} },
+      ...(baseUrl === undefined ? {} : { baseUrl }),
+      retry: { retries, retryAfterBaseValue: second, doNotRetry: [400, 401, 403, 404, 410, 422, 429, 451] },
+    },
+    // The first is closest to the request.
+    ({ hook }) => {
+      hook.wrap('request', async (request, options) => {
+        const given = { ...options.request };
+        try {
+          // What is given on is not what reaches the request.
+          options.request = { ...given, fetch: wholeFetch(given.fetch ?? fetch, signal, timeout) };
+          return await request(options);
+        } catch (failure) {
+          const wait = limitOf(failure as RawFailure);
+          const { request: failed } = failure as RawFailure;
+          if (failed !== undefined && wait !== null && wait <= longestWait)
+            failed.request = { ...failed.request, retries, retryAfter: Math.max(1, Math.ceil(wait)) };
+          throw failure;
+        } finally {
+          options.request = given;
+        }
+      });
+      return {};
+    },
+    retry,
+  );
+}
+
+/** A fetch with a time, which fails where an answer breaks off or isn't JSON: octokit takes that for an empty answer. */
+function wholeFetch(fetching: typeof fetch, signal: AbortSignal, timeout: number): typeof fetch {
+  return async (address, init) => {
+    const late = new AbortController();
+    const timer = setTimeout(
+      () => late.abort(new Error(`no answer within ${timeout} seconds`)),
+      timeout * 1000,
+    );
+    try {
+      const response = await fetching(address, { ...init, signal: AbortSignal.any([signal, late.signal]) });
+      const text = await response.clone().text();
+      if (response.ok) JSON.parse(text);
+      return response;
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+}
+
+/** A failed request, as far as its kind is known. */
+interface RawFailure {
+  readonly status?: number;
+  readonly message?: string;
+  readonly response?: { readonly headers: { readonly [name: string]: string | number | undefined } };
+  /** What GraphQL refuses. */
+  readonly errors?: readonly { readonly type?: string }[];
+  /** What the plugin that repeats requests reads of it. */
+  readonly request?: { request?: object };
+}
+
+/** How many seconds a limit asks to wait; null where it isn't a limit that failed the request. */
+function limitOf({ status, response }: RawFailure): number | null {
+  if (response === undefined || (status !== 403 && status !== 429)) return null;
+  const { headers } = response;
+  if (headers['retry-after'] !== undefined) return Number(headers['retry-after']);
+  if (String(headers['x-ratelimit-remaining']) === '0')
+    return Number(headers['x-ratelimit-reset']) - Date.now() / 1000;
+  return status === 429 ? longestWait : null;
+}
+
+function inWords(failure: RawFailure): GithubFailure {
+  const { status, message = '', response, errors = [] } = failure;
+  const line = message.replace(/\s+/g, ' ').trim();
+  const short = escapeText(line.length > 300 ? `${line.slice(0, 300)}…` : line);
+  const said = response === undefined ? "can't be asked" : ['answers', status].join(' ').trim();
+  return new GithubFailure(`GitHub ${said}: ${short}`, {
+    lacksPermission:
+      (status === 403 && limitOf(failure) === null) ||
+      errors.some(({ type }) => type === 'FORBIDDEN' || type === 'INSUFFICIENT_SCOPES'),
+    cause: failure,
+  });
+}
+
+/** A comment, or an issue: what idops wrote. */
 export interface Remark {
   /** The comment's id, or the issue's number. */
   readonly id: number;
   /** What GraphQL calls it. */
   readonly node: string;
   readonly body: string;
-  readonly author: Author | null;
 }
 
-/** What idops asks of GitHub's API. Each function throws a GithubFailure. */
-export interface GithubApi extends GithubHistory {
-  /** Whoever the token belongs to. */
-  viewer(): Promise<Author>;
-  comments(issue: number): Promise<Remark[]>;
-  addComment(issue: number, body: string): Promise<void>;
-  /** Whether it was still there. */
-  updateComment(id: number, body: string): Promise<boolean>;
-  /** The pull requests of this repository that a commit belongs to. */
-  pullRequestsOf(sha: string): Promise<PullRequest[]>;
-  pullRequest(number: number): Promise<PullRequest>;
-  /** Whether a pull request has files that are no part of this repository yet: of another repository, or maybe, and not merged. */
-  bringsForeign(number: number): Promise<boolean>;
-  openIssues(): Promise<Remark[]>;
-  openIssue(title: string, body: string): Promise<number>;
-  updateIssue(number: number, changes: { readonly body: string; readonly close: boolean }): Promise<void>;
+/** A comment with what GitHub says of its edits. Times are ISO 8601. */
+export interface CommentHistory {
+  readonly body: string;
+  readonly createdAt: string;
+  readonly lastEditedAt: string | null;
+  readonly author: Actor | null;
+  /** Who edited it last; null where nobody did, and where that account is gone. */
+  readonly editor: Actor | null;
 }
 
-/** Opens the way to the API of the repository that the workflow runs for. */
-export async function openGithub(
-  token: string,
-  { owner, repository: repo }: Pick<WorkflowEvent, 'owner' | 'repository'>,
-  manner: Manner,
-): Promise<GithubApi> {
-  const { octokit, ask } = await openClient(token, manner);
-  const { rest } = octokit;
-  const at = { owner, repo };
-  return {
-    viewer: () =>
-      ask(async () => {
-        const { viewer } = await query(octokit, '{ viewer { login databaseId } }', {}, rawViewer);
-        return { id: viewer.databaseId, login: viewer.login };
-      }),
-    comments: (issue) =>
-      ask(async () => {
-        const path = '/repos/{owner}/{repo}/issues/{issue}/comments';
-        return (await readAll(octokit, path, { ...at, issue }, rawRemark)).map(remark);
-      }),
-    addComment: (issue, body) =>
-      ask(async () => {
-        await rest.issues.createComment({ ...at, issue_number: issue, body, ...once });
-      }),
-    updateComment: (id, body) =>
-      ask(async () => {
-        try {
-          await rest.issues.updateComment({ ...at, comment_id: id, body });
-          return true;
-        } catch (failure) {
-          if ((failure as { status?: unknown }).status === 404) return false;
-          throw failure;
-        }
-      }),
-    pullRequestsOf: (sha) =>
-      ask(async () => {
-        const path = '/repos/{owner}/{repo}/commits/{sha}/pulls';
-        const found = await readAll(octokit, path, { ...at, sha }, rawPullRequest);
-        // Names of repositories don't depend on their case.
-        const here = `${owner}/${repo}`.toLowerCase();
-        return found.filter(({ base }) => base.repo.full_name.toLowerCase() === here).map(pullRequest);
-      }),
-    pullRequest: (number) =>
-      ask(async () => {
-        const path = '/repos/{owner}/{repo}/pulls/{number}';
-        return pullRequest(await read(octokit, path, { ...at, number }, rawPullRequest));
-      }),
-    bringsForeign: (number) =>
-      ask(async () => {
-        const path = '/repos/{owner}/{repo}/pulls/{number}';
-        const pull = await read(octokit, path, { ...at, number }, rawOrigin);
-        return pull.merged_at === null && isOfFork(pull);
-      }),
-    ...openHistory(octokit, ask),
-    openIssues: () =>
-      ask(async () => {
-        const path = '/repos/{owner}/{repo}/issues';
-        const asked = { ...at, state: 'open', sort: 'created', direction: 'asc' };
-        const found = await readAll(octokit, path, asked, rawIssue);
-        return found
-          .filter(({ pull_request }) => pull_request === undefined)
-          .map((issue) => ({ ...remark(issue), id: issue.number }));
-      }),
-    openIssue: (title, body) =>
-      ask(async () => {
-        const request = { ...expecting(rawNumber).request, ...once.request };
-        return rawNumber.parse((await rest.issues.create({ ...at, title, body, request })).data).number;
-      }),
-    updateIssue: (number, { body, close }) =>
-      ask(async () => {
-        await rest.issues.update({
-          ...at,
-          issue_number: number,
-          body,
-          ...(close ? { state: 'closed', state_reason: 'completed' } : {}),
-        });
-      }),
+/** Somebody on GitHub: a bot may have the name of a person. */
+interface Actor {
+  readonly __typename: string;
+  readonly login: string;
+}
+
+/** A pull request, as far as it takes to see what it brought, and where. */
+export interface PullRequest {
+  readonly number: number;
+  readonly base: { readonly ref: string };
+  /** Null where it isn't merged. */
+  readonly merged_at: string | null;
+  /** The commit that brought it: of a rebase the last one. */
+  readonly merge_commit_sha: string | null;
+}
+
+/** What idops asks of GitHub's API. */
+export type GithubApi = ReturnType<typeof apiOf>;
+
+function apiOf({ rest, paginate, graphql }: Octokit, at: { readonly owner: string; readonly repo: string }) {
+  /** What was written by whoever the token belongs to: nobody else's words are taken for idops'. */
+  const own = async <T extends { readonly user?: { id: number; login: string } | null }>(
+    written: readonly T[],
+  ): Promise<T[]> => {
+    if (written.length === 0) return [];
+    const { viewer } = await graphql<{ viewer: { login: string; databaseId: number | null } }>(
+      '{ viewer { login databaseId } }',
+    );
+    const { login, databaseId } = viewer;
+    return written.filter(({ user }) =>
+      databaseId === null ? [login, `${login}[bot]`].includes(user?.login ?? '') : user?.id === databaseId,
+    );
   };
-}
-
-/**
- * What was written by whoever the token belongs to: nobody else's words are taken for idops'. Throws a GithubFailure
- * where GitHub doesn't say who that is, since something would be written twice otherwise, or over somebody else's words.
- */
-export async function ownRemarks(api: GithubApi, remarks: readonly Remark[]): Promise<Remark[]> {
-  if (remarks.length === 0) return [];
-  const viewer = await api.viewer();
-  return remarks.filter(({ author }) => author !== null && isSame(author, viewer));
-}
-
-/** Whether somebody is whoever the token belongs to. */
-export function isSame(author: Author, viewer: Author): boolean {
-  if (viewer.id !== null) return author.id === viewer.id;
-  return [viewer.login, `${viewer.login}[bot]`].includes(author.login);
-}
-
-const rawNumber = z.object({ number: z.number() });
-
-const rawRemark = z.object({
-  id: z.number(),
-  node_id: z.string(),
-  body: z.string().nullish(),
-  user: z.object({ id: z.number(), login: z.string() }).nullish(),
-});
-
-const rawIssue = rawRemark.extend({ ...rawNumber.shape, pull_request: z.unknown().optional() });
-
-const rawRepository = z.looseObject({ full_name: z.string() });
-
-const rawPullRequest = z.object({
-  number: z.number(),
-  base: z.object({ ref: z.string(), repo: rawRepository }),
-  merged_at: z.string().nullable(),
-  merge_commit_sha: z.string().nullable(),
-});
-
-// It is null where the repository is gone.
-const rawOrigin = rawPullRequest.extend({ head: z.object({ repo: rawRepository.nullable() }) });
-
-function pullRequest({
-  number,
-  base,
-  merged_at,
-  merge_commit_sha,
-}: z.infer<typeof rawPullRequest>): PullRequest {
-  return { number, base: base.ref, mergedAt: merged_at, mergeCommit: merge_commit_sha };
-}
-
-function remark({ id, node_id, body, user }: z.infer<typeof rawRemark>): Remark {
   return {
-    id,
-    node: node_id,
-    body: body ?? '',
-    author: user === undefined || user === null ? null : { id: user.id, login: user.login },
+    /** The comments of whoever the token belongs to on a pull request, of those whose text is wanted. */
+    async comments(number: number, isWanted: (body: string) => boolean): Promise<Remark[]> {
+      const all = await paginate(rest.issues.listComments, { ...at, issue_number: number, per_page: 100 });
+      const found = await own(all.filter(({ body = '' }) => isWanted(body)));
+      return found.map(({ id, node_id, body = '' }) => ({ id, node: node_id, body }));
+    },
+    /** Who wrote and edited comments, which the REST API doesn't tell. */
+    async histories(nodes: readonly string[]): Promise<CommentHistory[]> {
+      const answer = await graphql<{ nodes: CommentHistory[] }>(
+        `query ($ids: [ID!]!) {
+          nodes(ids: $ids) {
+            ... on IssueComment {
+              body createdAt lastEditedAt
+              author { __typename login }
+              editor { __typename login }
+            }
+          }
+        }`,
+        { ids: nodes },
+      );
+      return answer.nodes;
+    },
+    async addComment(number: number, body: string): Promise<void> {
+      await rest.issues.createComment({ ...at, issue_number: number, body, ...onlyOnce });
+    },
+    async updateComment(id: number, body: string): Promise<void> {
+      await rest.issues.updateComment({ ...at, comment_id: id, body });
+    },
+    /** The pull requests of this repository that a commit belongs to. */
+    async pullRequestsOf(sha: string): Promise<PullRequest[]> {
+      const of = { ...at, commit_sha: sha, per_page: 100 };
+      const found = await paginate(rest.repos.listPullRequestsAssociatedWithCommit, of);
+      // Names of repositories don't depend on their case.
+      const here = `${at.owner}/${at.repo}`.toLowerCase();
+      return found.filter(({ base }) => base.repo.full_name.toLowerCase() === here);
+    },
+    async pullRequest(number: number): Promise<PullRequest> {
+      return (await rest.pulls.get({ ...at, pull_number: number })).data;
+    },
+    /** The open issues of whoever the token belongs to, of those whose text is wanted. */
+    async issues(isWanted: (body: string) => boolean): Promise<Remark[]> {
+      const asked = { ...at, state: 'open', sort: 'created', direction: 'asc', per_page: 100 } as const;
+      const all = await paginate(rest.issues.listForRepo, asked);
+      const found = await own(
+        all.filter(({ body, pull_request }) => pull_request === undefined && isWanted(body ?? '')),
+      );
+      return found.map(({ number, node_id, body }) => ({ id: number, node: node_id, body: body ?? '' }));
+    },
+    async openIssue(title: string, body: string): Promise<number> {
+      return (await rest.issues.create({ ...at, title, body, ...onlyOnce })).data.number;
+    },
+    async updateIssue(number: number, body: string, { close }: { readonly close: boolean }): Promise<void> {
+      const closed = close ? ({ state: 'closed', state_reason: 'completed' } as const) : {};
+      await rest.issues.update({ ...at, issue_number: number, body, ...closed });
+    },
   };
 }

@@ -14,11 +14,9 @@ import {
   selectionOptions,
   wholeNumber,
 } from '../session/options.js';
-import { type EnvironmentInputs, readEnvironments } from './environments.js';
 import { readShard } from './shard.js';
 
-const commands = ['validate', 'plan', 'apply', 'check'] as const;
-const checkRunModes = ['true', 'false', 'on-overflow'] as const;
+const commands = ['validate', 'plan', 'apply'] as const;
 const commentModes = ['true', 'false', 'on-change'] as const;
 
 /** What `args` may say, as the command line would. */
@@ -35,13 +33,10 @@ export interface Inputs {
   readonly workingDirectory: string;
   readonly config?: string;
   readonly environment?: string;
-  /** Several environments, in the order in which they are told; empty where one is meant. */
-  readonly environments: readonly EnvironmentInputs[];
   readonly baseUrl?: string;
   readonly token?: string;
   readonly githubToken?: string;
   readonly comment: (typeof commentModes)[number];
-  readonly checkRun: (typeof checkRunModes)[number];
   readonly planFile?: string;
   readonly expectDigest?: string;
   /** The pull request that is meant where the event doesn't tell it. */
@@ -93,10 +88,8 @@ export function readInputs(given: (name: string) => string): Inputs {
       wrong(`the input expect-digest is "${expectDigest}"`, `it is a plan's digest or ${fromPullRequest}`),
     );
   }
-  if (expectDigest !== undefined && command !== 'apply' && command !== 'check') {
-    problems.push(
-      wrong('the input expect-digest goes with the commands apply and check alone', 'leave it out'),
-    );
+  if (expectDigest !== undefined && command !== 'apply') {
+    problems.push(wrong('the input expect-digest goes with the command apply alone', 'leave it out'));
   }
   const driftIssue = flag('drift-issue');
   if (driftIssue && command !== 'plan') {
@@ -109,12 +102,10 @@ export function readInputs(given: (name: string) => string): Inputs {
     workingDirectory: text('working-directory') ?? '.',
     ...optional('config', text('config')),
     ...optional('environment', text('environment')),
-    environments: readEnvironments(text('environments'), text, command, problems),
     ...optional('baseUrl', text('base-url')),
     ...optional('token', text('token')),
     ...optional('githubToken', text('github-token')),
     comment: oneOf('comment', commentModes, 'on-change'),
-    checkRun: oneOf('check-run', checkRunModes, 'on-overflow'),
     ...optional('planFile', text('plan-file')),
     ...optional('expectDigest', expectDigest),
     failOnChanges: flag('fail-on-changes'),
@@ -129,9 +120,6 @@ export function readInputs(given: (name: string) => string): Inputs {
   }
   if (args.only !== undefined && command !== 'plan') {
     problems.push(wrong('args: --only goes with the command plan alone', 'leave it out'));
-  }
-  if (command === 'check' && inputs.planFile !== undefined) {
-    problems.push(wrong('the input plan-file goes with the commands plan and apply alone', 'leave it out'));
   }
   if (command === 'apply' && inputs.planFile !== undefined) {
     problems.push(...besidePlanFile({ ...args, ...optional('shard', inputs.shard ?? args.shard) }));

@@ -134,7 +134,7 @@ export class Job {
 
   /** A plan as comments and summaries show it. */
   async shared(
-    inputs: Pick<Inputs, 'config' | 'environment' | 'environments' | 'workingDirectory' | 'shard' | 'args'>,
+    inputs: Pick<Inputs, 'config' | 'environment' | 'workingDirectory' | 'shard' | 'args'>,
     plan: Plan,
   ): Promise<SharedPlan> {
     const forge = await forgeOf(process.env, folderOf(inputs));

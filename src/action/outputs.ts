@@ -10,15 +10,13 @@ export interface Ending {
   readonly summary: string;
   readonly changed: boolean;
   readonly plan?: Plan;
-  /** The plans of several environments, by their names. */
-  readonly plans?: ReadonlyMap<string, Plan>;
   readonly planFile?: string;
   readonly htmlReport?: string;
 }
 
 /** Sets the outputs. All are short: whatever can be long is in a file that they name. */
 export function writeOutputs(outcome: Ending, failed: boolean): void {
-  const { code, plan, plans } = outcome;
+  const { code, plan } = outcome;
   setOutput('changed', String(outcome.changed));
   setOutput('failed', String(failed));
   setOutput('exit-code', String(code));
@@ -26,12 +24,8 @@ export function writeOutputs(outcome: Ending, failed: boolean): void {
   setOutput('digest', plan?.digest ?? '');
   setOutput('plan-file', outcome.planFile ?? '');
   setOutput('html-report', outcome.htmlReport ?? '');
-  const digests = [...(plans ?? [])].map(([name, { digest }]) => [name, digest]);
-  setOutput('digests', plans === undefined ? '' : JSON.stringify(Object.fromEntries(digests)));
-  const counted = [...(plans?.values() ?? []), ...(plan === undefined ? [] : [plan])];
-  if (counted.length === 0) return;
-  const destructive = counted.reduce((sum, one) => sum + countDestructions(one), 0);
-  const counts = { ...summarize({ changes: counted.flatMap(({ changes }) => changes) }), destructive };
+  if (plan === undefined) return;
+  const counts = { ...summarize(plan), destructive: countDestructions(plan) };
   for (const [name, count] of Object.entries(counts)) setOutput(name, String(count));
 }
 

@@ -47,16 +47,6 @@ export function commentKey(
   return markerKey(configInRepository(inputs), environment ?? environmentOf(inputs), inputs.shard);
 }
 
-/** The key of the comment that several environments have together, in whatever order. */
-export function sharedKey(
-  inputs: Pick<Inputs, 'config' | 'workingDirectory' | 'shard'>,
-  environments: readonly { readonly name: string }[],
-): string {
-  // No environment is called so.
-  const names = environments.map(({ name }) => name).toSorted();
-  return markerKey(configInRepository(inputs), `\n${names.join('\n')}`, inputs.shard);
-}
-
 /** The address of the attempt of a run, whose page shows the summaries of its steps. */
 export function runAddress({ runUrl }: Pick<WorkflowEvent, 'runUrl'>): string {
   const attempt = process.env.GITHUB_RUN_ATTEMPT ?? '';

@@ -1,22 +1,11 @@
+import { ProblemsError } from '../base/problems.js';
 import type { Redactor } from '../base/redact.js';
-import { plural } from '../report/words.js';
-import type { Check } from './check-run.js';
-import { writeCheckRun } from './check-run.js';
-import {
-  type About,
-  broughtBy,
-  type DriftOutcome,
-  syncComment,
-  syncDriftIssue,
-  syncResult,
-  type Tell,
-} from './comment.js';
 import type { WorkflowEvent } from './event.js';
-import { type GithubApi, openGithub } from './github.js';
-import { GithubFailure } from './github-client.js';
+import { type GithubApi, GithubFailure, type PullRequest, withGithub } from './github.js';
 import type { Inputs } from './inputs.js';
 import { type Log, titleLine } from './log.js';
-import { type Marker, markerLine } from './marker.js';
+import { isAbout, type Marker, markerLine } from './marker.js';
+import { mergedPullRequest } from './merged.js';
 import { aboutPlain, aboutText, selectedSentence } from './subject.js';
 import { plainText, planText, type SharedPlan } from './text.js';
 
@@ -35,123 +24,94 @@ export class Posts {
   }
 
   /**
-   * Writes the comment of the pull request, where there is one and it is wanted. With `quiet` nothing is said where the token may
-   * not: of what comes from a fork it never does.
+   * Brings the one comment with the plan of a project and environment up to date, where there is a pull request and it is wanted.
+   * `opens` says whether it is written where there is none yet. With `quiet` nothing is said where the token may not: of what comes
+   * from a fork it never does.
    */
   async comment(
-    inputs: Pick<Inputs, 'comment' | 'githubToken' | 'prNumber'>,
-    about: About,
-    tell: Tell,
-    { quiet = false } = {},
+    { comment, githubToken, prNumber }: Inputs,
+    key: string,
+    body: string,
+    { opens, quiet = false }: { readonly opens: boolean; readonly quiet?: boolean },
   ): Promise<void> {
-    const number = this.#event.pullRequest?.number ?? inputs.prNumber;
-    if (number === undefined || inputs.comment === 'false' || inputs.githubToken === undefined) return;
-    const ask = (api: GithubApi) => syncComment(api, number, about, tell);
-    await this.#asking('The comment', 'pull-requests: write', inputs.githubToken, ask, { quiet });
+    const number = this.#event.pullRequest?.number ?? prNumber;
+    if (number === undefined || comment === 'false' || githubToken === undefined) return;
+    const write = async (api: GithubApi): Promise<void> => {
+      const [own] = await api.comments(number, (text) => isAbout(text, { kind: 'plan', key }));
+      if (own !== undefined) await api.updateComment(own.id, body);
+      else if (opens) await api.addComment(number, body);
+    };
+    await this.#asking('The comment', 'pull-requests: write', githubToken, write, { quiet });
   }
 
-  /**
-   * Brings the comment of the pull request that brought the commit up to date with what became of its plan. `tell` is given the
-   * comment, or null where there is none, and gives what it is to be, or null for no change.
-   */
-  async result(
-    inputs: Pick<Inputs, 'comment' | 'githubToken' | 'prNumber'>,
-    key: string,
-    tell: (body: string | null) => Promise<string | null>,
-  ): Promise<void> {
-    const { githubToken, comment } = inputs;
+  /** Writes what apply came to as a comment of the pull request that brought the commit. */
+  async result({ comment, githubToken, prNumber }: Inputs, body: string): Promise<void> {
     if (comment === 'false' || githubToken === undefined || this.#event.commit === '') return;
     const write = async (api: GithubApi): Promise<void> => {
-      const number = await broughtBy(api, this.#event, inputs.prNumber);
-      if (number !== null) await syncResult(api, number, key, tell);
+      const pull = await mergedPullRequest(api, this.#event, prNumber).catch(nothing);
+      if (pull !== null) await api.addComment(pull.number, body);
     };
     await this.#asking('The result', 'pull-requests: write', githubToken, write);
   }
 
-  /** Writes a check run with all annotations, where that is wanted, and says where it can't be. */
-  async check(inputs: Pick<Inputs, 'githubToken' | 'checkRun'>, check: Check): Promise<void> {
-    const { githubToken, checkRun } = inputs;
-    const { sha } = this.#event;
-    const isWanted = checkRun === 'true' || (checkRun === 'on-overflow' && this.#log.overflows);
-    if (!isWanted || githubToken === undefined || sha === '') return;
-    const { annotations } = this.#log;
-    try {
-      const manner = { signal: this.#signal };
-      const count = await writeCheckRun(githubToken, this.#event, manner, check, annotations);
-      const all = count === annotations.length ? 'all' : 'the first';
-      this.#log.say(`The check run "${check.name}" shows ${all} ${plural(count, 'annotation')}.`);
-    } catch (failure) {
-      if (!(failure instanceof GithubFailure)) throw failure;
-      const said = failure.lacksPermission
-        ? `The permission checks: write would show all ${plural(annotations.length, 'annotation')} in a check run.`
-        : this.#unwritten(`The check run with all ${plural(annotations.length, 'annotation')}`, failure);
-      this.#log.annotate('notice', said);
-    }
-  }
-
-  /** Writes or closes the issue about a server that is not as declared. */
+  /** Keeps one issue open for as long as the server is not as declared. */
   async drift(
-    inputs: Inputs,
+    { githubToken }: Inputs,
     shown: SharedPlan,
     { found, ...marker }: Omit<Marker, 'kind'> & { readonly found: boolean },
   ): Promise<void> {
-    if (inputs.githubToken === undefined) {
+    if (githubToken === undefined) {
       this.#log.annotate('warning', "The issue can't be written: there is no github-token.");
       return;
     }
     const first = markerLine({ kind: 'drift', ...marker });
     const { subject } = shown;
     const gone = `The server is as the manifests say${subject.narrowed ? ', as far as they were looked at' : ''}.`;
-    const outcome: DriftOutcome | undefined = await this.#asking(
-      'The issue',
-      'issues: write',
-      inputs.githubToken,
-      async (api) =>
-        syncDriftIssue(
-          api,
-          marker.key,
-          found
-            ? {
-                title: titleLine(aboutPlain('Identity server is not as declared', subject)).slice(0, 250),
-                body: `${first}\n${await planText(shown, this.#event, {
-                  note: 'The server is not as the manifests say. Apply puts it right; so does a change of the manifests.',
-                  taken: first.length + 1,
-                })}`,
-              }
-            : null,
-          `${first}\n${plainText(
-            `${aboutText('idops plan', subject)}: no drift`,
-            [gone, selectedSentence(subject)].join(' ').trim(),
-            this.#event,
-          )}`,
-        ),
-    );
-    if (outcome !== undefined && outcome !== null)
-      this.#log.say(`Issue #${outcome.issue} was ${outcome.done}.`);
+    const note =
+      'The server is not as the manifests say. Apply puts it right; so does a change of the manifests.';
+    const text = found
+      ? await planText(shown, this.#event, { note, taken: first.length + 1 })
+      : plainText(
+          `${aboutText('idops plan', subject)}: no drift`,
+          [gone, selectedSentence(subject)].join(' ').trim(),
+          this.#event,
+        );
+    const body = `${first}\n${text}`;
+    await this.#asking('The issue', 'issues: write', githubToken, async (api) => {
+      const [own] = await api.issues((one) => isAbout(one, { kind: 'drift', key: marker.key }));
+      if (own !== undefined) {
+        await api.updateIssue(own.id, body, { close: !found });
+        this.#log.say(`Issue #${own.id} was ${found ? 'updated' : 'closed'}.`);
+      } else if (found) {
+        const title = titleLine(aboutPlain('Identity server is not as declared', subject)).slice(0, 250);
+        this.#log.say(`Issue #${await api.openIssue(title, body)} was opened.`);
+      }
+    });
   }
 
   /** Asks GitHub for something that may fail without the step failing: a warning then says what to do. */
-  async #asking<T>(
+  async #asking(
     what: string,
     permission: string,
     token: string,
-    ask: (api: GithubApi) => Promise<T>,
+    ask: (api: GithubApi) => Promise<void>,
     { quiet = false }: { readonly quiet?: boolean } = {},
-  ): Promise<T | undefined> {
+  ): Promise<void> {
     try {
-      return await ask(await openGithub(token, this.#event, { signal: this.#signal }));
+      await withGithub(token, this.#event, { signal: this.#signal }, ask);
     } catch (failure) {
       if (!(failure instanceof GithubFailure)) throw failure;
-      if (quiet && failure.lacksPermission) return undefined;
-      const help = failure.lacksPermission ? ` The job needs the permission ${permission}.` : '';
-      this.#log.annotate('warning', `${this.#unwritten(what, failure)}${help}`);
-      return undefined;
+      const { message, lacksPermission } = failure;
+      if (quiet && lacksPermission) return;
+      const said = this.#redactor.redactSentence(message).replace(/\.+$/, '');
+      const help = lacksPermission ? ` The job needs the permission ${permission}.` : '';
+      this.#log.annotate('warning', `${what} may be missing: ${said}.${help}`);
     }
   }
+}
 
-  /** Says of what wasn't written why that is, or that it isn't known. */
-  #unwritten(what: string, { message, mayBeDone }: GithubFailure): string {
-    const said = this.#redactor.redactSentence(message).replace(/\.+$/, '');
-    return `${what} ${mayBeDone ? 'may or may not have been written' : "can't be written"}: ${said}.`;
-  }
+/** What there is where no pull request is the one. */
+function nothing(failure: unknown): PullRequest | null {
+  if (failure instanceof ProblemsError) return null;
+  throw failure;
 }

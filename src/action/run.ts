@@ -6,31 +6,19 @@ import { changesServer } from '../plan/plan.js';
 import { redactPlan, redactProblems } from '../report/redacted.js';
 import { problemsOf, stacksOf } from '../session/failures.js';
 import { planAndApply } from './apply.js';
-import { planAndCheck } from './check.js';
-import type { Check } from './check-run.js';
-import { eachEnvironment } from './each-environment.js';
-import { tokensIn } from './environments.js';
-import { openGithub } from './github.js';
-import { GithubFailure } from './github-client.js';
 import { type Inputs, readInputs } from './inputs.js';
 import { Job } from './job.js';
 import { titleLine } from './log.js';
-import { commentInputs, resultInputs, tellNoPlan } from './no-plan.js';
+import { tellNoPlan } from './no-plan.js';
 import { type Ending, writeOutputs, writeSummary } from './outputs.js';
-import { configInRepository, runAddress } from './places.js';
 import { planAndTell } from './plan.js';
-import { planEach } from './plan-each.js';
-import { refusal } from './refusal.js';
-import { aboutPlain, subjectOf } from './subject.js';
 import { problemsBlock } from './text.js';
 import { tellNotApplied } from './told-result.js';
 import { validate } from './validate.js';
 
 /** Runs the action for the event that its process was started for, and gives the exit code of the step. */
 export async function run(signal: AbortSignal): Promise<number> {
-  const secrets = [...tokensIn(getInput('token')), getInput('github-token')].filter(
-    (secret) => secret !== '',
-  );
+  const secrets = [getInput('token'), getInput('github-token')].filter((secret) => secret !== '');
   for (const secret of new Set(secrets)) setSecret(secret);
   const typed: string[] = [];
   const job = new Job(signal, secrets);
@@ -44,8 +32,6 @@ export async function run(signal: AbortSignal): Promise<number> {
     });
     // A program that the configuration names, to get a token from, inherits the rest of the environment.
     for (const name of ['INPUT_TOKEN', 'INPUT_GITHUB-TOKEN']) delete process.env[name];
-    // What is given for each environment is for that one alone.
-    if (inputs.environments.some(({ token }) => token !== undefined)) delete process.env.IDOPS_TOKEN;
     outcome = await runCommand(job, inputs);
   } catch (failure) {
     outcome = await tellFailure(job, inputs, failure, typed);
@@ -53,63 +39,32 @@ export async function run(signal: AbortSignal): Promise<number> {
   const failed =
     outcome.code === 1 || outcome.code === 130 || (outcome.code === 2 && inputs?.failOnChanges === true);
   writeOutputs(outcome, failed);
-  if (inputs !== undefined && inputs.command !== 'check')
-    await job.posts.check(inputs, checkOf(job, inputs, outcome, failed));
-  await job.log.end();
   if (!failed) return 0;
   return outcome.code === 130 ? 130 : 1;
-}
-
-/** How the step is told as a check run. */
-function checkOf(job: Job, inputs: Inputs, { code, changed, summary }: Ending, failed: boolean): Check {
-  const subject = subjectOf(job.about(inputs), inputs.args, job.redactor.redact);
-  const planned = inputs.command === 'plan' && changed;
-  return {
-    name: aboutPlain(`idops ${inputs.command}`, subject),
-    conclusion: code === 130 ? 'cancelled' : failed ? 'failure' : planned ? 'neutral' : 'success',
-    title: summary,
-    url: runAddress(job.event),
-    file: configInRepository(inputs),
-  };
 }
 
 async function runCommand(job: Job, inputs: Inputs): Promise<Ending> {
   job.log.learn(inputs);
   if (inputs.command === 'validate') return await validate(job, inputs);
-  const each = eachEnvironment(inputs);
-  const hasToken = each.some(({ token }) => token !== undefined) || (process.env.IDOPS_TOKEN ?? '') !== '';
+  const hasToken = inputs.token !== undefined || (process.env.IDOPS_TOKEN ?? '') !== '';
   const reason = hasToken ? null : (job.event.pullRequest?.withoutSecrets ?? null);
-  if (reason !== null && inputs.command === 'check') {
-    throw refusal(`nothing says whether this is approved: ${reason}`, 'check it in the merge group');
-  }
   if (reason !== null) return await validate(job, inputs, reason);
-  const isPinned = each.every(({ baseUrl, token }) => baseUrl !== undefined && token !== undefined);
-  const foreign = isPinned ? null : await whyForeign(job, inputs);
+  const isPinned = inputs.baseUrl !== undefined && inputs.token !== undefined;
+  const foreign = isPinned ? null : whyForeign(job, inputs);
   if (foreign !== null && inputs.command === 'plan') {
     return await validate(job, inputs, `${foreign}, and base-url and token are not both inputs`);
   }
   if (foreign !== null) throw refuseForeign(foreign);
-  if (inputs.command === 'check') return await planAndCheck(job, inputs);
-  if (inputs.environments.length > 0) return await planEach(job, inputs);
   return inputs.command === 'plan' ? await planAndTell(job, inputs) : await planAndApply(job, inputs);
 }
 
 /**
  * Why the configuration may be by somebody who must not say who gets the token, or run a program for one; null where it isn't.
- * A pull request that is named by hand is checked out by hand, too; of a merge group's the event says nothing but its number.
+ * A pull request that is named by hand is checked out by hand, too.
  */
-async function whyForeign({ event, signal }: Job, { prNumber, githubToken }: Inputs): Promise<string | null> {
-  const { foreign, pullRequest, mergeGroup } = event;
-  const number = mergeGroup?.number ?? prNumber;
-  if (foreign !== null || pullRequest !== null || number === undefined) return foreign;
-  try {
-    if (githubToken === undefined) return `nothing says whose pull request #${number} is`;
-    const api = await openGithub(githubToken, event, { signal });
-    return (await api.bringsForeign(number)) ? `pull request #${number} is of another repository` : null;
-  } catch (failure) {
-    if (!(failure instanceof GithubFailure)) throw failure;
-    return `GitHub doesn't say whose pull request #${number} is`;
-  }
+function whyForeign({ event }: Job, { prNumber }: Inputs): string | null {
+  if (event.foreign !== null || event.pullRequest !== null || prNumber === undefined) return event.foreign;
+  return `pull request #${prNumber} may be of another repository`;
 }
 
 function refuseForeign(foreign: string): ProblemsError {
@@ -138,16 +93,13 @@ async function tellFailure(
   const code = job.signal.aborted ? 130 : 1;
   await writeSummary(`## idops: failed\n\n${await problemsBlock(problems)}`);
   const hide = (told: string): string => unsaid(job.redactor.redact(told));
-  const where = inputs === undefined ? commentInputs(getInput) : inputs.command === 'plan' ? inputs : null;
-  if (where !== null) {
+  if (inputs?.command === 'plan') {
     const text = `There is no plan for this commit:\n\n${await problemsBlock(problems)}`;
-    await tellNoPlan(job, where, { title: 'failed', text, hide });
+    await tellNoPlan(job, inputs, { title: 'failed', text, hide });
   }
-  const applied =
-    inputs === undefined ? resultInputs(getInput) : inputs.command === 'apply' ? job.about(inputs) : null;
-  if (applied !== null && job.phase !== 'told') {
+  if (inputs?.command === 'apply' && job.phase !== 'told') {
     const plan = job.made === undefined ? null : redactPlan(job.made, job.redactor);
-    await tellNotApplied(job, applied, { plan, problems, sent: job.phase === 'sending', hide });
+    await tellNotApplied(job, job.about(inputs), { plan, problems, sent: job.phase === 'sending', hide });
   }
   return {
     code,

@@ -3,7 +3,7 @@ import { parseShard, type Shard, shardName } from '../base/shard.js';
 import { shardOptions } from '../session/shard.js';
 
 /** The commands whose plan may be about one part of the objects. */
-const commands: readonly string[] = ['plan', 'apply', 'check'];
+const commands: readonly string[] = ['plan', 'apply'];
 
 /**
  * The part that the input `shard` means, or `--shard` in `args`; undefined for all of it. What is wrong with it is added to the
@@ -33,16 +33,6 @@ export function readShard(
   } catch (failure) {
     if (!(failure instanceof ProblemsError)) throw failure;
     problems.push(...failure.problems);
-    return undefined;
-  }
-}
-
-/** The part that wrong inputs mean, as far as one can tell: its comment is to say so. */
-export function shardMeant(text: string, args: string): Shard | undefined {
-  const [, inArgs = ''] = /(?:^|\s)--shard[=\s]["']?([\w/]+)/.exec(args) ?? [];
-  try {
-    return resolved(ofText(text.trim() || inArgs));
-  } catch {
     return undefined;
   }
 }

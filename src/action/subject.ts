@@ -26,14 +26,13 @@ const selectedRoom = 600;
 
 /** What the inputs are about, as far as that is known before there is a plan. `hide` takes credentials out of a text. */
 export function subjectOf(
-  inputs: Pick<Inputs, 'config' | 'environment' | 'environments' | 'workingDirectory' | 'shard'>,
+  inputs: Pick<Inputs, 'config' | 'environment' | 'workingDirectory' | 'shard'>,
   args: Args,
   hide: (text: string) => string,
   plan?: { readonly environment: string | null; readonly server: string },
 ): Subject {
   const config = configInRepository(inputs);
-  const several = inputs.environments.map(({ name }) => name).join(', ');
-  const environment = plan === undefined ? several || environmentOf(inputs) : plan.environment;
+  const environment = plan === undefined ? environmentOf(inputs) : plan.environment;
   return {
     environment: environment === null ? null : hide(environment),
     config: config === 'idops.yaml' ? null : hide(config),

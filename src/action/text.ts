@@ -8,9 +8,10 @@ import { fence } from '../report/marked.js';
 import { headline } from '../report/review.js';
 import type { WorkflowEvent } from './event.js';
 import { runAddress } from './places.js';
-import { commentLimit } from './sections.js';
 import { aboutText, type Subject, selectedSentence } from './subject.js';
 
+/** What GitHub takes as a comment or as the body of an issue, in characters. */
+export const commentLimit = 65_536;
 /** What GitHub takes as the summary of a step, in bytes. */
 const summaryLimit = 1_024 * 1_024;
 /** What is kept free of it for a result or problems that may follow, in bytes. */
@@ -31,8 +32,6 @@ export interface SharedPlan {
 
 /** How a plan is told. */
 export interface Telling {
-  /** Whether it takes the place of one that had changes. */
-  readonly outdates?: boolean;
   /** A sentence before it. */
   readonly note?: string;
   /** What is kept free of the comment for others, in characters. */
@@ -43,10 +42,10 @@ export interface Telling {
 export async function planText(
   shown: SharedPlan,
   event: WorkflowEvent,
-  { outdates = false, note = '', taken = 0 }: Telling = {},
+  { note = '', taken = 0 }: Telling = {},
 ): Promise<string> {
   const end = `\n${origin(event)}\n`;
-  const head = headOf(shown, outdates, note);
+  const head = headOf(shown, note);
   return `${await fitting(shown, head, (text) => text.length, commentLimit - taken - end.length)}${end}`;
 }
 
@@ -55,10 +54,10 @@ export function plainText(title: string, text: string, event: WorkflowEvent): st
   return `## ${title}\n\n${text}\n\n${origin(event)}\n`;
 }
 
-/** A plan for the summary of a step: all of it, as far as GitHub takes it; one `of` so many. */
-export async function planSummary(shown: SharedPlan, of = 1): Promise<string> {
-  const limit = Math.floor((summaryLimit - summaryRest) / of);
-  return await fitting(shown, headOf(shown, false, ''), (text) => Buffer.byteLength(text), limit);
+/** A plan for the summary of a step: all of it, as far as GitHub takes it. */
+export async function planSummary(shown: SharedPlan): Promise<string> {
+  const limit = summaryLimit - summaryRest;
+  return await fitting(shown, headOf(shown, ''), (text) => Buffer.byteLength(text), limit);
 }
 
 /** What stands above a plan. */
@@ -68,12 +67,10 @@ interface Head {
 }
 
 /** The heading of a plan, and what has to be known of it before it is read. */
-function headOf({ plan, subject }: SharedPlan, outdates: boolean, note: string): Head {
+function headOf({ plan, subject }: SharedPlan, note: string): Head {
   const { adopt, blocked } = summarize(plan);
   const sentences = [
     note,
-    // Whether it was applied or isn't declared any more can't be known from here.
-    outdates ? "An earlier run planned changes here. This run's plan sends nothing." : '',
     blocked > 0 ? 'What is blocked can not be done as things are, and `apply` refuses the whole plan.' : '',
     adopt > 0 && blocked === 0 && !changesServer(plan)
       ? 'What is to be adopted is only recorded: nothing is sent to the server.'
@@ -81,14 +78,9 @@ function headOf({ plan, subject }: SharedPlan, outdates: boolean, note: string):
     selectedSentence(subject),
   ];
   return {
-    title: `${aboutText('idops plan', subject)}: ${outdates ? 'outdated, ' : ''}${headline(plan)}`,
+    title: `${aboutText('idops plan', subject)}: ${headline(plan)}`,
     intro: sentences.filter((sentence) => sentence !== '').join(' '),
   };
-}
-
-/** Whether the heading of a plan says that there was one before it. */
-export function saysOutdated(text: string): boolean {
-  return /^## .*: outdated, /m.exec(text)?.index === text.indexOf('## ');
 }
 
 /** Problems as a block that shows them as they are. */

@@ -1,57 +1,15 @@
-import type { Problem } from '../base/problems.js';
 import { validText } from '../report/problems.js';
 import { redactProblems } from '../report/redacted.js';
 import { plural } from '../report/words.js';
 import { validateProject } from '../session/validation.js';
-import { eachEnvironment } from './each-environment.js';
 import type { Inputs } from './inputs.js';
 import type { Job } from './job.js';
 import { tellNoPlan } from './no-plan.js';
 import { type Ending, writeSummary } from './outputs.js';
 import { problemsBlock } from './text.js';
 
-/** What checking a project, or one of its environments, came to. */
-interface Checked {
-  readonly environment: string | null;
-  readonly problems: readonly Problem[];
-  readonly failed: boolean;
-  readonly summary: string;
-}
-
 /** Checks the project alone, without a server. `reason` says why there is no plan, where one was asked for. */
 export async function validate(job: Job, inputs: Inputs, reason: string | null = null): Promise<Ending> {
-  const checked: Checked[] = [];
-  for (const own of eachEnvironment(inputs)) checked.push(await check(job, own));
-  const several = inputs.environments.length > 0;
-  const told = checked.map(({ environment, summary }) => (several ? `${environment}: ${summary}` : summary));
-  const summary = told.join('; ');
-  const why =
-    reason === null
-      ? ''
-      : `There is no plan for this ${job.event.pullRequest === null ? 'run' : 'pull request'}: ${reason}. It was validated alone.`;
-  if (why !== '') job.log.annotate('notice', why);
-  job.log.say(`${summary}.`);
-  const blocks = await Promise.all(
-    checked.map(async ({ problems }, index) => [
-      `## idops validate: ${told[index]}\n`,
-      ...(why === '' || index > 0 ? [] : [`${why}\n`]),
-      ...(problems.length === 0 ? [] : [await problemsBlock(problems)]),
-    ]),
-  );
-  await writeSummary(blocks.flat().join('\n'));
-  const failed = checked.some((one) => one.failed);
-  if (reason !== null && inputs.command === 'plan') {
-    const text = `${why} ${failed ? `It is not valid: ${summary}.` : `${summary}.`}`;
-    await tellNoPlan(job, inputs, { title: 'validated only', text, hide: job.redactor.redact, quiet: true });
-  }
-  return {
-    code: failed ? 1 : 0,
-    summary: why === '' ? summary : `${summary}. ${why}`,
-    changed: false,
-  };
-}
-
-async function check(job: Job, inputs: Inputs): Promise<Checked> {
   const { problems: found, objects } = await validateProject(() => job.project(inputs), {
     onSecret: job.redactor.add,
     signal: job.signal,
@@ -61,5 +19,21 @@ async function check(job: Job, inputs: Inputs): Promise<Checked> {
   const errors = problems.filter(({ severity }) => severity === 'error').length;
   const failed = errors > 0;
   const summary = failed ? plural(errors, 'error') : validText(objects);
-  return { environment: inputs.environment ?? null, problems, failed, summary };
+  const why =
+    reason === null
+      ? ''
+      : `There is no plan for this ${job.event.pullRequest === null ? 'run' : 'pull request'}: ${reason}. It was validated alone.`;
+  if (why !== '') job.log.annotate('notice', why);
+  job.log.say(`${summary}.`);
+  const texts = [why, problems.length === 0 ? '' : await problemsBlock(problems)];
+  await writeSummary([`## idops validate: ${summary}`, ...texts].join('\n\n').trimEnd());
+  if (reason !== null && inputs.command === 'plan') {
+    const text = `${why} ${failed ? `It is not valid: ${summary}.` : `${summary}.`}`;
+    await tellNoPlan(job, inputs, { title: 'validated only', text, hide: job.redactor.redact, quiet: true });
+  }
+  return {
+    code: failed ? 1 : 0,
+    summary: why === '' ? summary : `${summary}. ${why}`,
+    changed: false,
+  };
 }

@@ -1,5 +1,4 @@
 import { compareText, type Fields, identifierKey, isUuid } from '../base/values.js';
-import type { Page } from '../server/answers.js';
 import type { Reader } from '../server/reader.js';
 import { Catalog } from './catalog.js';
 import type { Declared } from './declared.js';
@@ -78,11 +77,10 @@ function lacks(which: string, what: 'id' | 'name'): string {
  * Throws where the list doesn't add up, and what the reader throws.
  */
 export async function readOrganizations(reader: Reader): Promise<OrganizationIndex> {
-  const readPage = async (number: number, wanted: () => boolean): Promise<Page<Fields>> => {
-    const { organizations, ...counts } = await reader.listOrganizations(number, wanted);
-    return { rows: organizations, ...counts };
-  };
-  return new OrganizationIndex(await readListing('organizations', readPage));
+  const rows = await readListing('organizations', (number, wanted) =>
+    reader.listOrganizations(number, wanted),
+  );
+  return new OrganizationIndex(rows);
 }
 
 /** The same organizations as documents will have made them: what refers to them is written afterwards. */

@@ -8,7 +8,6 @@ import type { Plan } from '../plan/plan.js';
 import type { Share } from '../plan/share.js';
 import type { Diagnosed } from './diagnosis.js';
 import type { Forge } from './forge.js';
-import type { Annotation } from './github.js';
 import type { History } from './history.js';
 import type { ShownListing, ShownPull } from './pull.js';
 import type { ShownState } from './recorded.js';
@@ -65,8 +64,6 @@ export interface Report<T> {
   redact(shown: T, redactor: Redactor): T;
   /** How it is shown in each format, by its name. */
   readonly formats: { readonly [format: string]: () => Promise<Renderer<T>> };
-  /** What of it belongs to lines of files; left out where nothing does. */
-  readonly annotations?: () => Promise<(shown: T, look: Look) => Annotation[]>;
 }
 
 /** The names of the formats that there are of something. */
@@ -143,10 +140,6 @@ export const planReport: Report<ShownPlan> = {
       return asJson(({ plan }) => planGitlab(plan));
     },
   },
-  async annotations() {
-    const { planAnnotations } = await import('./github.js');
-    return ({ plan }, look) => planAnnotations(plan, look);
-  },
 };
 
 /** What a run did, and the plan that it followed, which says where things are declared. */
@@ -197,10 +190,6 @@ export const resultReport: Report<ShownResult> = {
       return asText(({ result, plan }, { folder }) => resultGithub(result, plan, { folder }));
     },
   },
-  async annotations() {
-    const { resultAnnotations } = await import('./github.js');
-    return ({ result, plan }) => resultAnnotations(result, plan);
-  },
 };
 
 /** What went wrong, beside whatever else is shown. */
@@ -219,10 +208,6 @@ export const problemsReport: Report<readonly Problem[]> = {
       const { problemsGithub } = await import('./github.js');
       return asText((problems, { folder }) => problemsGithub(problems, { folder }));
     },
-  },
-  async annotations() {
-    const { problemAnnotations } = await import('./github.js');
-    return (problems) => problemAnnotations(problems);
   },
 };
 

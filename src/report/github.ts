@@ -28,20 +28,7 @@ export interface Annotation {
   /** Not escaped yet. */
   readonly message: string;
   readonly place: Partial<Place> | null;
-  /** How much it matters that a person sees it; 0 matters most. */
-  readonly rank: number;
 }
-
-/** How much each matters: what went wrong, what would be lost, what can't be done, warnings of losses, others, and the rest. */
-const ranks = { failure: 0, destructive: 1, blocked: 2, loss: 3, warning: 4, rest: 5 } as const;
-
-/** Warnings of what would be lost, or was. */
-const losses: ReadonlySet<string> = new Set([
-  'lost-placeholder',
-  'unknown-set',
-  'restores',
-  'restores-left-out',
-]);
 
 /**
  * A plan as annotations of a GitHub workflow: what is blocked, what would be lost, warnings, then what changes.
@@ -55,8 +42,7 @@ export function planGithub(plan: Plan, options: GithubOptions = {}): string {
   ].join('\n');
 }
 
-/** The same as data. */
-export function planAnnotations(plan: Plan, options: Pick<GithubOptions, 'only'> = {}): Annotation[] {
+function planAnnotations(plan: Plan, options: Pick<GithubOptions, 'only'> = {}): Annotation[] {
   const { changes } = shareOf(plan.changes, options.only);
   return [
     ...changes.filter(({ action }) => action === 'blocked').map(blocked),
@@ -83,7 +69,6 @@ function blocked(change: Change): Annotation {
   const { reason, declaredAt } = change;
   const address = titled(change);
   return {
-    rank: ranks.blocked,
     level: 'error',
     title: 'idops blocked',
     message: reason === null ? address : `${address}: ${reason}`,
@@ -95,7 +80,6 @@ function destructive(change: Change): Annotation {
   const { action, destructions, declaredAt } = change;
   const address = titled(change);
   return {
-    rank: ranks.destructive,
     level: 'warning',
     title: `idops destructive ${action}`,
     message: `${address}: ${destructions.join('; ')}${drifted(change)}`,
@@ -104,7 +88,7 @@ function destructive(change: Change): Annotation {
 }
 
 function noted(message: string): Annotation {
-  return { rank: ranks.rest, level: 'notice', title: 'idops plan', message, place: null };
+  return { level: 'notice', title: 'idops plan', message, place: null };
 }
 
 /** What of a change the server changed, behind what else is said of it. */
@@ -117,7 +101,6 @@ function drifted(change: Change): string {
 function warned(warning: PlanWarning, about: string, declared: Annotation['place']): Annotation {
   const { code, message, place = declared, morePlaces } = warning;
   return {
-    rank: losses.has(code) ? ranks.loss : ranks.warning,
     level: 'warning',
     title: `idops ${code}`,
     message: [`${about}${message}`, ...alsoAt(placesOf(warning), morePlaces)].join('\n'),
@@ -135,7 +118,6 @@ function changed(change: Change): Annotation {
   const address = titled(change);
   const paths = fields.map(({ path }) => path).join(', ');
   return {
-    rank: ranks.rest,
     level: 'notice',
     title: `idops ${action}`,
     message: `${paths === '' || action === 'delete' ? address : `${address}: ${paths}`}${drifted(change)}`,
@@ -145,23 +127,17 @@ function changed(change: Change): Annotation {
 
 /** Problems as annotations, each at its first place; errors first. */
 export function problemsGithub(problems: readonly Problem[], options: GithubOptions = {}): string {
-  return problemAnnotations(problems)
-    .map((annotation) => `${annotationCommand(annotation, options)}\n`)
-    .join('');
-}
-
-/** The same as data. */
-export function problemAnnotations(problems: readonly Problem[]): Annotation[] {
   return problems
     .toSorted((a, b) => (a.severity === b.severity ? 0 : a.severity === 'error' ? -1 : 1))
-    .map(annotationOf);
+    .map(annotationOf)
+    .map((annotation) => `${annotationCommand(annotation, options)}\n`)
+    .join('');
 }
 
 function annotationOf({ code, severity, message, hint, places, morePlaces }: Problem): Annotation {
   const [first = null] = places;
   const help = hint === undefined ? [] : [`help: ${hint}`];
   return {
-    rank: severity === 'error' ? ranks.failure : losses.has(code) ? ranks.loss : ranks.warning,
     level: severity,
     title: `idops ${code}`,
     message: [message, ...alsoAt(places, morePlaces), ...help].join('\n'),
@@ -181,16 +157,11 @@ export function annotationCommand(
     ...(file === undefined || place?.column === undefined ? [] : [`col=${place.column}`]),
     `title=${property(title)}`,
   ];
-  return `::${level} ${properties.join(',')}::${data(annotationText(message))}`;
-}
-
-/** A message with its lines, harmless. */
-export function annotationText(message: string): string {
-  return message.split(/\r?\n/).map(escapeText).join('\n');
+  return `::${level} ${properties.join(',')}::${data(message.split(/\r?\n/).map(escapeText).join('\n'))}`;
 }
 
 /** A file from the root of the repository, whatever folder it is told from. */
-export function inRepository(folder: string, file: string): string {
+function inRepository(folder: string, file: string): string {
   const steps: string[] = [];
   for (const step of `${folder}/${file}`.split('/')) {
     if (step === '..') steps.pop();
@@ -214,14 +185,12 @@ export function resultGithub(result: Result, plan: Plan, options: GithubOptions 
   return [...lines, `idops apply: ${resultSummaryLine(result)}`, ''].join('\n');
 }
 
-/** The same as data. */
-export function resultAnnotations(result: Result, plan: Plan): Annotation[] {
+function resultAnnotations(result: Result, plan: Plan): Annotation[] {
   const places = new Map(plan.changes.map(({ address, declaredAt }) => [address, declaredAt]));
   return result.results
     .filter(({ status }) => status !== 'applied')
     .map(
       ({ address, label, status, error }): Annotation => ({
-        rank: ranks.failure,
         level: 'error',
         title: `idops ${status}`,
         message: `${titled({ address, label })}${error === null ? '' : `: ${error}`}`,

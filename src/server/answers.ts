@@ -140,39 +140,8 @@ const template = z.object({
 
 const keyPair = z.object({ id: identifier, public_key: text, is_default: flag });
 
-/** Without `secret`: it is dropped here and never gets any further. */
-const client = z.object({
-  id: identifier,
-  public_client_id: text,
-  check_public_client_id: flag,
-  name: text,
-  confidential: flag,
-  redirect_uris: texts,
-  public_refresh_token: flag,
-  public_revoke: flag,
-  authorize_scope: flag,
-  enforce_dpop: flag,
-  enforce_tx_code: flag,
-  access_token_ttl: int,
-  authorization_code_ttl: int,
-  authorization_request_ttl: int,
-  refresh_token_ttl: int,
-  id_token_ttl: int,
-  pkce: flag,
-  public_key: text,
-  key_pair_type: object,
-  signatures_adapter: text,
-  did: text,
-  identity_provider: z.object({ id: text, name: text }).nullable().exactOptional(),
-  authorized_scopes: namedScopes,
-  supported_grant_types: texts,
-  id_token_signature_alg: text,
-  userinfo_signed_response_alg: text,
-  token_endpoint_jwt_auth_alg: text,
-  token_endpoint_auth_methods: texts,
-  jwt_public_key: text,
-  response_mode: text,
-});
+/** What else a client has, its secret and its keys among it, is dropped here and never gets any further. */
+const client = z.object({ id: identifier, name: text, did: text });
 
 /** A parser for an answer that must be about the object that was asked for, as far as it says which it is about. */
 export function about<T>(asked: { readonly [member: string]: string }, parse: Parser<T>): Parser<T> {
@@ -204,42 +173,26 @@ export const answers = {
   client: answerType(client),
 } satisfies { [resource: string]: AnswerType<Fields> };
 
-/** What a page says of its list; a member that the server left out, or gave as null, isn't there. */
-interface Counts {
+/** One page of a list; a member that the server left out, or gave as null, isn't there. */
+export interface Page<T> {
+  /** As the server gave them: one may lack an id. */
+  readonly rows: readonly T[];
   readonly pageNumber?: number;
   readonly pageSize?: number;
   readonly totalPages?: number;
   readonly totalEntries?: number;
 }
 
-/** One page of a list. */
-export interface Page<T> extends Counts {
-  /** As the server gave them: one may lack an id. */
-  readonly rows: readonly T[];
-}
-
-/** One page of the list of organizations. */
-export interface OrganizationPage extends Counts {
-  /** As the server gave them: one may lack an id. */
-  readonly organizations: readonly Organization[];
-}
-
-export const parseOrganizationPage: Parser<OrganizationPage> = (document) => {
-  const page = pageOf(organization)(document);
-  if ('wrong' in page) return page;
-  const { rows, ...rest } = page.value;
-  return { value: { organizations: rows, ...rest } };
-};
-
-/** The pages of lists that the document doesn't have; one that comes whole is its only page. */
+/** The pages of lists; one that comes whole is its only page. */
 export const pages = {
+  organization: pageOf(organization),
   scope: pageOf(listedScope),
   role: pageOf(listedRole),
   user: pageOf(user),
   keyPair: pageOf(keyPair),
-  // What else these have, their passwords and secrets among it, never gets any further.
+  // What else these have, their passwords among it, never gets any further.
   backend: pageOf(z.object({ id: text, name: text })),
-  client: pageOf(z.object({ id: identifier, name: text, did: text })),
+  client: pageOf(client),
 } satisfies {
   [resource: string]: Parser<Page<Fields>>;
 };

@@ -39,9 +39,9 @@ export interface Call<T> {
   /** Asked before it is sent again: what came of an earlier try after all. */
   readonly confirm?: () => Promise<Confirmed<T>>;
   /** Asked when its turn comes: where it says false, the request isn't sent, and its call throws. */
-  readonly wanted?: () => boolean;
+  readonly wanted?: (() => boolean) | undefined;
   /** When what it is built on is too old to be sent; a time of `performance.now()`. */
-  readonly freshUntil?: number;
+  readonly freshUntil?: number | undefined;
 }
 
 /** One try of a request, for the log of `--debug`: neither headers nor bodies. */

@@ -145,7 +145,7 @@ function readToken(
   if (outcome.status === null) {
     const why = outcome.sent
       ? `gave no answer (${outcome.reason})`
-      : `could not be reached: ${whyNotConnected({ reason: outcome.reason, timeout, proxy: proxy?.origin ?? null })}`;
+      : `could not be reached: ${whyNotConnected({ reason: outcome.reason, timeout, proxy: proxy?.origin })}`;
     throw problem('token-unavailable', why);
   }
   const { status, body, broken } = outcome;

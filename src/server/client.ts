@@ -1,6 +1,6 @@
 import { extended } from '../base/extended.js';
 import { type Fields, reveal, same } from '../base/values.js';
-import { about, answers, type Page, type Parser, parseOrganizationPage, type Template } from './answers.js';
+import { about, answers, type Page, type Parser, pages, type Template } from './answers.js';
 import type { Call, Confirmed, TransportOptions } from './call.js';
 import {
   fillPath,
@@ -54,8 +54,8 @@ function readerOver(transport: Transport): Reader {
       read({
         ...documented('listOrganizations'),
         path: `${operationPath('listOrganizations')}?page=${page}`,
-        parse: parseOrganizationPage,
-        ...(wanted === undefined ? {} : { wanted }),
+        parse: pages.organization,
+        wanted,
       }),
     showTemplate: async (backendId, type, wanted) =>
       read<Template | null>({
@@ -63,7 +63,7 @@ function readerOver(transport: Transport): Reader {
         path: operationPath('showTemplate', { backend_id: backendId, template_type: type }),
         parse: about({ backend_id: backendId, type }, answers.template.one),
         whenMissing: null,
-        ...(wanted === undefined ? {} : { wanted }),
+        wanted,
       }),
     showExtra: async <T>(
       { title, path, scope }: ExtraRead,
@@ -78,7 +78,7 @@ function readerOver(transport: Transport): Reader {
         path: fillPath(path, params),
         parse: aboutOne(path, params, parse),
         whenMissing: null,
-        ...(wanted === undefined ? {} : { wanted }),
+        wanted,
       }),
     listExtra: async <T>(
       { title, path, scope }: ExtraRead,
@@ -96,7 +96,7 @@ function readerOver(transport: Transport): Reader {
         whenMissing: null,
         // A path that a server doesn't know.
         missing: [404, 406],
-        ...(wanted === undefined ? {} : { wanted }),
+        wanted,
       }),
   };
 }
@@ -119,7 +119,7 @@ function writerOver(transport: Transport): Writer {
         path: operationPath(operation, params),
         parse: about(templateOf(params), written[operation]),
         ...(method === 'DELETE' ? { whenMissing: {} } : {}),
-        ...(freshUntil === undefined ? {} : { freshUntil }),
+        freshUntil,
       };
       const wrapper = wrapperOf(operation);
       if (wrapper === undefined || body === undefined) return await transport.call(call);

@@ -43,7 +43,9 @@ export type TokenSource = (needed: ReadonlySet<Scope>) => Promise<Token>;
  * Throws a `ProblemsError` (`bad-token`) for a token that no header can carry.
  */
 export function bearerToken(token: string): Credentials {
-  return fixed(bearer(token, 'the token'));
+  const wrong = wrongInToken(token, 'the token');
+  if (wrong !== null) throw new ProblemsError([wrong]);
+  return fixed(headerOf({ text: token }));
 }
 
 /** Credentials of a header that the user chose, checked by `wrongInHeader`. */
@@ -147,14 +149,8 @@ class Renewing implements Credentials {
   }
 }
 
-function headerOf({ text }: Token): Credential {
+function headerOf({ text }: Pick<Token, 'text'>): Credential {
   return { name: 'authorization', value: `Bearer ${text}` };
-}
-
-function bearer(token: string, what: string): Credential {
-  const wrong = wrongInToken(token, what);
-  if (wrong !== null) throw new ProblemsError([wrong]);
-  return { name: 'authorization', value: `Bearer ${token}` };
 }
 
 /** A token without the white space around it. Throws a `ProblemsError` (`bad-token`) where it isn't one. */
@@ -181,7 +177,6 @@ const isVariable = /^\$\{?[A-Za-z_]\w*\}?$/;
 function whyNoToken(token: string): string | null {
   if (isVariable.test(token)) return 'is the name of a variable that nothing filled in';
   if (token === '') return 'is empty';
-  if (/[\r\n]/.test(token)) return 'has a line break in it';
   if (/\s/.test(token)) return 'has white space in it';
   if (/[^\x21-\x7e]/.test(token)) return 'has characters in it that are not visible ASCII';
   return null;

@@ -1,10 +1,9 @@
 import { type Check, fail, ok, warn } from '../base/checks.js';
 import type { ProblemCode } from '../base/problem-codes.js';
-import { isMap } from '../base/values.js';
 import { type ServerFailure as Failure, faultOf, ServerFailure } from './failures.js';
 import { operations, type Scope } from './operations.js';
 import { anything, nowhere, profileByUnknownPath } from './probe.js';
-import { type Profile, type ProfileName, profiles } from './profiles.js';
+import type { Profile, ProfileName } from './profiles.js';
 import type { Reader } from './reader.js';
 
 /** What was found out about a server, in the order in which it was. */
@@ -24,6 +23,8 @@ export interface Patient {
   /** The scopes that the manifests need; a lack of others is only worth a warning. */
   readonly needed: readonly Scope[];
 }
+
+const tryLater = "look at the server's own log, and at what stands on the way to it, and try again";
 
 /** A backend that no server has: asking for its template tells whether one may ask. */
 const nobody = '00000000-0000-0000-0000-000000000000';
@@ -63,16 +64,13 @@ interface ReadOutcome {
   readonly failure: Failure | null;
   /** Whether it answered that there is nothing. */
   readonly missing: boolean;
-  /** What it answered. */
-  readonly found: unknown;
 }
 
 async function outcomeOf(read: () => Promise<unknown>): Promise<ReadOutcome> {
   try {
-    const found = await read();
-    return { failure: null, missing: found === null, found };
+    return { failure: null, missing: (await read()) === null };
   } catch (failure) {
-    if (failure instanceof ServerFailure) return { failure, missing: false, found: null };
+    if (failure instanceof ServerFailure) return { failure, missing: false };
     throw failure;
   }
 }
@@ -98,7 +96,7 @@ function reachChecks(baseUrl: string, failure: Failure | null): Check[] {
     case 'not-found':
       return [failedBy('address', failure, 'check base_url: paths such as /api/organizations follow it')];
     case 'server-error':
-      return [ok('address', `${origin} answers`), tls, failedBy('server', failure, TRY_LATER)];
+      return [ok('address', `${origin} answers`), tls, failedBy('server', failure, tryLater)];
     default:
       return [ok('address', `${origin} answers`), tls];
   }
@@ -123,62 +121,32 @@ function scopeCheck(scope: Scope, failure: Failure | null, needed: readonly Scop
   // Whatever else is wrong with the question, the credentials were let through to it.
   if (failure === null || failure.kind === 'refused' || failure.kind === 'not-found')
     return ok(name, 'granted');
-  if (failure.kind !== 'forbidden') return warn(name, failure.message, cureOf(failure));
+  if (failure.kind !== 'forbidden') return warn(name, failure.message, tryLater);
   const cure = 'use credentials with this scope';
   return needed.includes(scope)
     ? fail(name, `${failure.message}; the manifests need it`, cure, codeOf(failure))
     : warn(name, `${failure.message}; the manifests don't`, `where that changes, ${cure}`);
 }
 
-const TRY_LATER = "look at the server's own log for the cause, and try again when it is mended";
-
-function cureOf({ kind }: Failure): string {
-  switch (kind) {
-    case 'server-error':
-      return TRY_LATER;
-    case 'answer':
-    case 'redirect':
-      return 'check base_url: something else than this API may answer there, a proxy for instance';
-    default:
-      return 'check the network on the way to the server, and try again';
-  }
-}
-
 /** What tells which profile fits. */
 interface Found {
-  /** How the read was answered that only one profile's servers have; undefined where that says nothing of the credentials. */
+  /** How the list of key pairs was answered, which only some servers have; undefined where this one hasn't. */
   readonly keyPairs: ReadOutcome | undefined;
   readonly fits: ProfileName | null;
   /** Whether the server answers well to a path that nobody has: whatever else it answers tells nothing then. */
   readonly answersAll: boolean;
 }
 
-/** Which profile's reads the server has; without a clear answer, how it answers to a path that nobody has. */
+/** Which profile fits, by how the server answers to a path that nobody has. */
 async function findProfile(reader: Reader): Promise<Found> {
-  for (const { name, signs } of Object.values(profiles)) {
-    if (signs === null) continue;
-    const { read, elements } = signs;
-    const keyPairs = await outcomeOf(() => reader.showExtra(read, {}, anything));
-    if (hasElements(keyPairs.found, elements)) return { keyPairs, fits: name, answersAll: false };
-    const unknown = await outcomeOf(() => reader.showExtra(nowhere(read.scope), {}, anything));
-    if (profileByUnknownPath(unknown.failure?.status ?? null)?.name === name)
-      return { keyPairs, fits: name, answersAll: false };
-    if (unknown.failure === null && !unknown.missing)
-      return { keyPairs: undefined, fits: null, answersAll: true };
-    // A list of nothing, where other paths are unknown.
-    if (keyPairs.failure === null && !keyPairs.missing) return { keyPairs, fits: name, answersAll: false };
-    // Neither the read nor the sign: what is left is the document.
-    if (keyPairs.missing || unknown.missing)
-      return { keyPairs: undefined, fits: 'documented', answersAll: false };
-  }
-  return { keyPairs: undefined, fits: null, answersAll: false };
-}
-
-/** Whether an answer is a list of what has these members. */
-function hasElements(document: unknown, members: readonly string[]): boolean {
-  const list = isMap(document) && Array.isArray(document.data) ? document.data : [];
-  const [first]: unknown[] = list;
-  return isMap(first) && members.every((member) => Object.hasOwn(first, member));
+  const scope = operations.updateKeyPair.scope;
+  const { failure, missing } = await outcomeOf(() => reader.showExtra(nowhere(scope), {}, anything));
+  const answersAll = failure === null && !missing;
+  const profile = profileByUnknownPath(failure?.status ?? null);
+  if (profile === undefined) return { keyPairs: undefined, fits: missing ? 'documented' : null, answersAll };
+  const read = { title: 'list key pairs', path: '/api/key-pairs', scope };
+  const keyPairs = await outcomeOf(() => reader.showExtra(read, {}, anything));
+  return { keyPairs, fits: profile.name, answersAll };
 }
 
 function profileCheck({ name }: Profile, isWritten: boolean, { fits, answersAll }: Found): Check {

@@ -67,65 +67,31 @@ export interface FailureFacts {
   /** More about it: what is wrong in an answer, its content type, or where a redirect leads. */
   readonly detail: string | null;
   /** The members of an error answer, `errors.resource` for one inside another: what kind of server it is shows there. */
-  readonly members?: readonly string[];
+  readonly members?: readonly string[] | undefined;
   /** Seconds that a try may take. */
   readonly timeout: number;
   /** The proxy on the way, where there is one. */
-  readonly proxy?: string;
+  readonly proxy?: string | undefined;
   /** Whether an earlier try may have been carried out, whatever the last one came to. */
-  readonly doubt?: boolean;
+  readonly doubt?: boolean | undefined;
   /** Whether there was no further try since the run has waited long enough. */
-  readonly outOfPatience?: boolean;
+  readonly outOfPatience?: boolean | undefined;
   /** Whether there was no further try since somebody else has changed the object meanwhile. */
-  readonly changed?: boolean;
+  readonly changed?: boolean | undefined;
 }
 
+/** An error that has all facts as its own fields. */
+const FactsError = Error as unknown as new (message: string) => Error & FailureFacts;
+
 /** A request that failed. All that a caller decides by is in its fields; the message is for people. */
-export class ServerFailure extends Error implements FailureFacts {
-  readonly kind: FailureKind;
-  readonly operation: OperationName | null;
-  readonly title: string;
-  readonly method: FailureFacts['method'];
-  readonly path: string;
-  readonly scope: Scope;
-  readonly origin: string;
-  readonly status: number | null;
-  readonly serverMessage: string | null;
-  readonly attempts: number;
-  readonly retryAfter: number | null;
-  readonly sent: boolean;
-  readonly reason: string | null;
-  readonly detail: string | null;
-  readonly timeout: number;
-  readonly members?: readonly string[];
-  readonly proxy?: string;
-  readonly doubt?: boolean;
-  readonly outOfPatience?: boolean;
+export class ServerFailure extends FactsError {
   /** Whether the request may have been carried out although no answer says so. */
   readonly open: boolean;
 
   constructor(facts: FailureFacts) {
     super(describe(facts));
+    Object.assign(this, facts);
     this.name = 'ServerFailure';
-    this.kind = facts.kind;
-    this.operation = facts.operation;
-    this.title = facts.title;
-    this.method = facts.method;
-    this.path = facts.path;
-    this.scope = facts.scope;
-    this.origin = facts.origin;
-    this.status = facts.status;
-    this.serverMessage = facts.serverMessage;
-    this.attempts = facts.attempts;
-    this.retryAfter = facts.retryAfter;
-    this.sent = facts.sent;
-    this.reason = facts.reason;
-    this.detail = facts.detail;
-    this.timeout = facts.timeout;
-    if (facts.members !== undefined) this.members = facts.members;
-    if (facts.proxy !== undefined) this.proxy = facts.proxy;
-    if (facts.doubt !== undefined) this.doubt = facts.doubt;
-    if (facts.outOfPatience !== undefined) this.outOfPatience = facts.outOfPatience;
     this.open = facts.doubt === true || leavesOpen(facts);
   }
 }
@@ -248,7 +214,7 @@ function then(said: string, more: string): string {
 
 /** Why no connection was made, as a sentence goes on. */
 export function whyNotConnected(
-  facts: Pick<FailureFacts, 'reason' | 'timeout'> & { readonly proxy?: string | null },
+  facts: Pick<FailureFacts, 'reason' | 'timeout' | 'proxy'>,
 ): string {
   const reason = facts.reason ?? '';
   const code = atProxy(reason);

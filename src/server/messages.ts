@@ -15,35 +15,19 @@ export function messageIn(body: unknown): string | null {
   const error = isMap(body.error) ? messageIn(body.error) : null;
   const said = main ?? error ?? '';
   const code = typeof body.code === 'string' ? body.code : '';
-  const more = flatten(body.errors, '', maxDepth).filter(
-    (part) => !repeats(said, part) && !isCode(code, part),
-  );
+  const more = flatten(body.errors, '', maxDepth).filter((part) => !repeats(`${said} ${code}`, part));
   if (more.length === 0) return said || null;
   return [...(said === '' ? [] : [said]), more.join('; ')].join(': ');
 }
 
-/** Whether a part says no more than the message before it does; the field that it names doesn't count. */
-function repeats(message: string, part: string): boolean {
-  const said = words(withoutField(part));
-  return said.trim() !== '' && words(message).includes(said);
+/** Whether a part says nothing that isn't said before it; the field that it names doesn't count, as in `resource: is unauthorized`. */
+function repeats(before: string, part: string): boolean {
+  const said = new Set(['is', ...words(before)]);
+  return words(part.replace(/^[\w.]+: /, '')).every((word) => said.has(word));
 }
 
-/** Whether a part is the code of the answer as a sentence, such as `resource: is unauthorized`. */
-function isCode(code: string, part: string): boolean {
-  return code !== '' && words(withoutField(part).replace(/^is /, '')) === words(code.replaceAll('_', ' '));
-}
-
-function withoutField(part: string): string {
-  return part.replace(/^[\w.]+: /, '');
-}
-
-function words(text: string): string {
-  return ` ${
-    text
-      .toLowerCase()
-      .match(/[\p{L}\p{N}]+/gu)
-      ?.join(' ') ?? ''
-  } `;
+function words(text: string): string[] {
+  return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
 }
 
 /** What code, an exception or a query looks like when a server shows its insides in the place of a message. */

@@ -1,5 +1,3 @@
-import type { ExtraRead } from './reads.js';
-
 /** What kind of server it is: the API document's own, or Boruta. */
 export type ProfileName = 'documented' | 'boruta';
 
@@ -21,10 +19,6 @@ export interface ServerLimits {
 
 /** How answers tell a server from others. */
 interface Signs {
-  /** A GET that the document doesn't have and these servers offer. */
-  readonly read: ExtraRead;
-  /** The members that each element of that list has. */
-  readonly elements: readonly string[];
   /** What error answers have together: these members, `errors.resource` for one inside another, and this status. */
   readonly errors: readonly { readonly members: readonly string[]; readonly status?: number }[];
   /** The status of a GET of a path that doesn't exist. */
@@ -37,8 +31,6 @@ const boruta: Profile = {
   name: 'boruta',
   limits: { uuids: true, requestBytes: 8_000_000 },
   signs: {
-    read: { title: 'list key pairs', path: '/api/key-pairs', scope: 'clients:manage:all' },
-    elements: ['id', 'public_key', 'is_default'],
     errors: [
       { members: ['code', 'message', 'errors'] },
       // The document has no 500.

@@ -1,4 +1,4 @@
-import type { OrganizationPage, Page, Parser, Template } from './answers.js';
+import type { Organization, Page, Parser, Template } from './answers.js';
 import type { PathParameters } from './operations.js';
 import type { ExtraRead } from './reads.js';
 
@@ -8,7 +8,7 @@ import type { ExtraRead } from './reads.js';
  */
 export interface Reader {
   /** One page of the list of organizations, counted from 1. */
-  listOrganizations(page: number, wanted?: () => boolean): Promise<OrganizationPage>;
+  listOrganizations(page: number, wanted?: () => boolean): Promise<Page<Organization>>;
   /** An email template of a backend; null where the server answers 404. */
   showTemplate(backendId: string, type: string, wanted?: () => boolean): Promise<Template | null>;
   /**

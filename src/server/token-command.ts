@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, type ExecFileException, execFile } from 'node:child_process';
 import { basename } from 'node:path';
 import { error, ProblemsError } from '../base/problems.js';
 import type { OnSecret } from '../base/redact.js';
@@ -27,7 +27,7 @@ export interface TokenCommandOptions {
 
 const defaultTimeout = 60;
 const defaultGrace = 1;
-const maxBytes = 64 * 1024;
+const maxBytes = 2 ** 20;
 
 /**
  * Runs a program and gives what it printed. Its arguments are never shown, since they may hold secrets.
@@ -88,67 +88,51 @@ function run(
   { timeout = defaultTimeout, grace = defaultGrace, signal }: TokenCommandOptions,
 ): Promise<Ran> {
   return new Promise((resolve) => {
-    const chunks: { stdout: Buffer[]; stderr: Buffer[] } = { stdout: [], stderr: [] };
-    const bytes = { stdout: 0, stderr: 0 };
-    let why: string | null = null;
-    const child = started(program, args, where);
-    if (typeof child === 'string') {
-      resolve({ stdout: '', stderr: '', why: child });
-      return;
-    }
-    // A child of the program may hold the pipes open after it.
-    const hangUp = (): void => {
-      child.stdout.destroy();
-      child.stderr.destroy();
-    };
-    const giveUp = (reason: string): void => {
-      why ??= reason;
-      child.kill('SIGKILL');
-      hangUp();
-    };
-    const interrupt = (): void => {
-      why ??= 'was interrupted';
-      child.kill('SIGTERM');
-      timers.push(setTimeout(() => giveUp('was interrupted'), grace * 1000));
-    };
-    const timers = [setTimeout(() => giveUp(`did not end within ${timeout} s`), timeout * 1000)];
-    signal?.addEventListener('abort', interrupt);
-    if (signal?.aborted) interrupt();
-    for (const stream of ['stdout', 'stderr'] as const) {
-      child[stream].on('data', (chunk: Buffer) => {
-        bytes[stream] += chunk.length;
-        if (bytes[stream] <= maxBytes) chunks[stream].push(chunk);
-        else if (stream === 'stdout') giveUp('printed more than a token');
-      });
-    }
-    const text = (stream: 'stdout' | 'stderr'): string => Buffer.concat(chunks[stream]).toString('utf8');
-    const end = (reason: string | null): void => {
+    const limits = { timeout: timeout * 1000, killSignal: 'SIGKILL', maxBuffer: maxBytes } as const;
+    const timers: NodeJS.Timeout[] = [];
+    const soon = (act: () => void): void => void timers.push(setTimeout(act, grace * 1000));
+    const end = (ran: Ran): void => {
       for (const timer of timers) clearTimeout(timer);
       signal?.removeEventListener('abort', interrupt);
-      resolve({ stdout: text('stdout'), stderr: text('stderr'), why: why ?? reason });
+      resolve(ran);
     };
-    child.on('error', (failure: Error & { code?: string }) => end(whyNotStarted(failure.code)));
-    child.on('exit', () => timers.push(setTimeout(hangUp, grace * 1000)));
-    child.on('close', (code, by) => {
-      end(code === 0 ? null : code === null ? `was ended by ${by}` : `ended with ${code}`);
-    });
+    const started = () =>
+      execFile(program, args, { ...where, ...limits }, (failure, stdout, stderr) => {
+        const why = signal?.aborted ? 'was interrupted' : failure && whyFailed(failure, timeout);
+        end({ stdout, stderr, why });
+      });
+    let child: ChildProcess | undefined;
+    const interrupt = (): void => {
+      child?.kill('SIGTERM');
+      soon(() => child?.kill('SIGKILL'));
+    };
+    signal?.addEventListener('abort', interrupt);
+    try {
+      child = started();
+      child.stdin?.end();
+      // A child of the program may hold the pipes open after it.
+      child.on('exit', () =>
+        soon(() => {
+          child?.stdout?.destroy();
+          child?.stderr?.destroy();
+        }),
+      );
+      if (signal?.aborted) interrupt();
+    } catch (failure) {
+      // Some reasons are thrown, others are told later.
+      end({ stdout: '', stderr: '', why: whyNotStarted((failure as NodeJS.ErrnoException).code) });
+    }
   });
 }
 
-/** The program, or why there is none: some reasons are thrown, others are told later. */
-function started(
-  program: string,
-  args: readonly string[],
-  where: { readonly cwd: string; readonly env: NodeJS.ProcessEnv },
-) {
-  try {
-    return spawn(program, args, { ...where, shell: false, stdio: ['ignore', 'pipe', 'pipe'] });
-  } catch (failure) {
-    return whyNotStarted((failure as NodeJS.ErrnoException).code);
-  }
+function whyFailed({ code, signal, killed }: ExecFileException, timeout: number): string {
+  if (code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') return 'printed more than a token';
+  if (killed === true) return `did not end within ${timeout} s`;
+  if (typeof code === 'number') return `ended with ${code}`;
+  return typeof signal === 'string' ? `was ended by ${signal}` : whyNotStarted(code);
 }
 
-function whyNotStarted(code: string | undefined): string {
+function whyNotStarted(code: string | null | undefined): string {
   if (code === 'ENOENT' || code === 'ENOTDIR') return 'was not found';
   if (code === 'EACCES') return 'may not be run by this user';
   return `can't be started (${code ?? 'unknown error'})`;

@@ -229,11 +229,11 @@ export class Transport {
       reason: reason ?? null,
       detail: detail == null ? null : clean(detail),
       timeout,
-      ...(proxy == null ? {} : { proxy: proxy.origin }),
-      ...(doubt === undefined ? {} : { doubt }),
-      ...(changed === undefined ? {} : { changed }),
-      ...(outOfPatience === undefined ? {} : { outOfPatience }),
-      ...(members === undefined ? {} : { members: members.map(clean) }),
+      proxy: proxy?.origin,
+      doubt,
+      changed,
+      outOfPatience,
+      members: members?.map(clean),
     });
   }
 

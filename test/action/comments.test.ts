@@ -48,25 +48,13 @@ describe('the heading of a comment', () => {
 });
 
 describe('a plan in which nothing is sent', () => {
-  it('is no outdated one where nothing was planned before', async () => {
+  it('says that there is nothing to change', async () => {
     const site = await workspace({ 'manifests/organizations.yaml': 'kind: Organization\nname: acme\n' });
     for (const run of [1, 2]) {
       await site.run({ comment: 'true' }, pullRequest());
       expect(comment(site).heading, String(run)).toMatch(/: nothing to change, 1 unchanged$/);
-      expect(comment(site).body).not.toContain('earlier');
     }
     expect(comment(site).body).toMatch(/^<!-- idops-plan [^>]*digest=sha256:/);
-  });
-
-  it('says that it takes the place of another one, and not why', async () => {
-    const site = await workspace(acme('Renamed'));
-    await site.run({}, pullRequest());
-    await site.write({ 'manifests/organizations.yaml': 'kind: Organization\nname: acme\n' });
-    await site.run({}, pullRequest());
-    const { heading, body } = comment(site);
-    expect(heading).toMatch(/: outdated, nothing to change, 1 unchanged$/);
-    expect(body).toContain("An earlier run planned changes here. This run's plan sends nothing.");
-    expect(body).not.toMatch(/Renamed|is done|no longer declared/);
   });
 
   it('says that what is to be adopted is only recorded', async () => {
@@ -81,7 +69,6 @@ describe('a plan in which nothing is sent', () => {
     const { heading, body } = comment(site);
     expect(heading).toMatch(/: 1 to adopt, 0 unchanged$/);
     expect(body).toContain('only recorded: nothing is sent');
-    expect(body).not.toContain('outdated');
   });
 });
 
@@ -115,23 +102,6 @@ describe('a comment with a plan of before', () => {
     return site;
   }
 
-  it.each<[string, { readonly [name: string]: string }, string]>([
-    ['args', { args: '--evil' }, '--evil'],
-    ['another input', { 'fail-on-changes': 'maybe' }, 'fail-on-changes'],
-    ['the mode of comments', { comment: 'sometimes' }, 'comment'],
-    ['the command', { command: 'paln' }, 'paln'],
-    ['allow-destructive', { command: 'plan', 'allow-destructive': '-1' }, 'allow-destructive'],
-  ])('approves nothing any more where %s of a later run are wrong', async (_, wrong, told) => {
-    const site = await planned({ environment: 'production' });
-    const { code } = await site.run({ environment: 'production', ...wrong }, pullRequest());
-    expect(code).toBe(1);
-    const { heading, body } = comment(site);
-    expect(heading).toBe('## idops plan for `production`: failed');
-    expect(body).not.toContain('digest=');
-    expect(body).toContain('approves nothing any more');
-    expect(body).toContain(told);
-  });
-
   it.each<[string, { readonly [path: string]: string }]>([
     ['is broken', { 'idops.yaml': 'version: [' }],
     ['is of no known version', { 'idops.yaml': 'version: 77\n' }],
@@ -143,27 +113,10 @@ describe('a comment with a plan of before', () => {
     expect(comment(site).body).not.toContain('digest=');
   });
 
-  it('stays as it is where another command has wrong inputs', async () => {
-    const site = await planned();
-    const { body } = comment(site);
-    for (const command of ['apply', 'validate']) await site.run({ command, args: '--evil' }, pullRequest());
-    await site.run({ args: '--evil', comment: 'false' }, pullRequest());
-    await site.run({ args: '--evil', environment: 'production' }, pullRequest());
-    expect(comment(site).body).toBe(body);
-  });
-
-  it('is none where there was none and a command is wrong', async () => {
-    const site = await workspace(acme('Renamed'));
-    await site.run({ command: 'paln', comment: 'true' }, pullRequest());
-    expect(site.github.comments).toEqual([]);
-    await site.run({ args: '--evil', comment: 'true' }, pullRequest());
-    expect(comment(site).heading).toBe('## idops plan: failed');
-  });
-
-  it('repeats no credential that stands in a wrong input', async () => {
+  it('repeats no credential that stands in the wrong input', async () => {
     const site = await workspace(acme('Renamed'));
     const token = `eyJ${'aB3'.repeat(20)}.eyJ${'cD4'.repeat(20)}`;
-    await site.run({ environment: token, args: '--evil', comment: 'true' }, pullRequest());
+    await site.run({ environment: token, comment: 'true' }, pullRequest());
     expect(comment(site).heading).toMatch(/^## idops plan for `\(a value of \d+ characters\)`: failed$/);
     expect(site.github.received.join()).not.toContain(token.slice(0, 20));
   });

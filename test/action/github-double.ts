@@ -12,7 +12,7 @@ export interface DoubleRemark {
   pull_request?: object;
   user: { id: number; login: string };
   created_at?: string;
-  /** Everything that it said, where it was edited. */
+  /** When it was written and edited, where it was edited. */
   versions?: DoubleVersion[];
 }
 
@@ -20,32 +20,10 @@ export interface DoubleRemark {
 export interface DoublePull {
   number: number;
   base: { ref: string; repo: { full_name: string } };
-  /** Null where the repository is gone. */
-  head: { repo: { full_name: string } | null };
   merged_at: string | null;
   merge_commit_sha: string | null;
   /** The commits that belong to it, beside its merge. */
   commits: string[];
-}
-
-/** A check run, with all annotations that were sent for it. */
-export interface DoubleCheck {
-  readonly id: number;
-  readonly name: string;
-  readonly head_sha: string;
-  status: string;
-  conclusion?: string;
-  output: { title: string; summary: string };
-  readonly annotations: DoubleAnnotation[];
-}
-
-export interface DoubleAnnotation {
-  readonly path: string;
-  readonly start_line: number;
-  readonly end_line: number;
-  readonly annotation_level: string;
-  readonly message: string;
-  readonly title?: string;
 }
 
 /** What the double answers in the place of what it would. */
@@ -73,7 +51,6 @@ export interface GithubDouble {
   readonly url: string;
   readonly comments: DoubleRemark[];
   readonly issues: DoubleRemark[];
-  readonly checks: DoubleCheck[];
   readonly pulls: DoublePull[];
   readonly faults: DoubleFault[];
   /** Every request, as `METHOD path?query`. */
@@ -90,11 +67,10 @@ export interface GithubDouble {
 export const actionsBot = { id: 41898282, login: 'github-actions[bot]' };
 const perPageMost = 100;
 
-/** As much of GitHub's API as the action asks for: comments and issues in pages, pull requests of a commit, check runs. */
+/** As much of GitHub's API as the action asks for: comments and issues in pages, pull requests of a commit. */
 export async function githubDouble({ pageSize = perPageMost } = {}): Promise<GithubDouble> {
   const comments: DoubleRemark[] = [];
   const issues: DoubleRemark[] = [];
-  const checks: DoubleCheck[] = [];
   const pulls: DoublePull[] = [];
   const faults: DoubleFault[] = [];
   const requests: string[] = [];
@@ -108,14 +84,13 @@ export async function githubDouble({ pageSize = perPageMost } = {}): Promise<Git
     return new Date(clock).toISOString().replace('.000Z', 'Z');
   };
   const edit: GithubDouble['edit'] = (comment, by, body) => {
-    comment.versions ??= [{ at: comment.created_at ?? now(), by: comment.user, text: comment.body }];
-    comment.versions.push({ at: now(), by, text: body });
+    comment.versions ??= [{ at: comment.created_at ?? now(), by: comment.user }];
+    comment.versions.push({ at: now(), by });
     comment.body = body;
   };
   const merge: GithubDouble['merge'] = (number, sha, branch = 'main') => {
     const base = { ref: branch, repo: { full_name: 'acme/identity' } };
-    const head = { repo: { full_name: 'acme/identity' } };
-    const pull = { number, base, head, merged_at: now(), merge_commit_sha: sha, commits: [] };
+    const pull = { number, base, merged_at: now(), merge_commit_sha: sha, commits: [] };
     pulls.push(pull);
     return pull;
   };
@@ -212,24 +187,6 @@ export async function githubDouble({ pageSize = perPageMost } = {}): Promise<Git
       comments.push(made);
       return send(201, made);
     }
-    if (path.startsWith('check-runs')) {
-      const [, id] = /^check-runs\/(\d+)$/.exec(path) ?? [];
-      const check = sent as SentCheck;
-      const { annotations = [], ...output } = check.output ?? {};
-      if (annotations.length > 50 || annotations.some((one) => !isAnnotation(one)))
-        return send(422, { message: 'Invalid request.' });
-      if (id === undefined) {
-        ids += 1;
-        checks.push({ ...check, id: ids, output, annotations: [...annotations] } as DoubleCheck);
-        return send(201, { id: ids });
-      }
-      const kept = checks.find((one) => one.id === Number(id));
-      if (method !== 'PATCH' || kept === undefined) return send(404, { message: 'Not Found' });
-      // Those of each request are added to the ones before.
-      kept.annotations.push(...annotations);
-      Object.assign(kept, { ...check, output: { ...kept.output, ...output } });
-      return send(200, { id: kept.id });
-    }
     if (path === 'issues') {
       if (method === 'GET') {
         const open = issues.filter(({ state }) => state === 'open');
@@ -263,7 +220,6 @@ export async function githubDouble({ pageSize = perPageMost } = {}): Promise<Git
     url,
     comments,
     issues,
-    checks,
     pulls,
     faults,
     requests,
@@ -276,29 +232,4 @@ export async function githubDouble({ pageSize = perPageMost } = {}): Promise<Git
         server.closeAllConnections();
       }),
   };
-}
-
-/** What is sent for a check run. */
-type SentCheck = Partial<Omit<DoubleCheck, 'output' | 'annotations'>> & {
-  readonly output?: Partial<DoubleCheck['output']> & { readonly annotations?: readonly DoubleAnnotation[] };
-};
-
-/** Whether an annotation is one as GitHub takes them. */
-function isAnnotation({
-  path,
-  start_line,
-  end_line,
-  annotation_level,
-  message,
-  title = '',
-}: DoubleAnnotation) {
-  return (
-    path !== '' &&
-    start_line >= 1 &&
-    end_line >= start_line &&
-    ['failure', 'warning', 'notice'].includes(annotation_level) &&
-    message !== '' &&
-    Buffer.byteLength(message) <= 64 * 1024 &&
-    title.length <= 255
-  );
 }

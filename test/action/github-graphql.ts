@@ -6,8 +6,6 @@ export interface DoubleVersion {
   readonly at: string;
   /** Null for an account that is gone. */
   readonly by: DoubleRemark['user'] | null;
-  /** Null where somebody took it out of the history. */
-  readonly text: string | null;
 }
 
 /** The id by which GraphQL knows a comment. */
@@ -33,21 +31,6 @@ function actor(user: DoubleRemark['user'] | null): object | null {
   return { __typename: isBot ? 'Bot' : 'User', login: login.replace(/\[bot\]$/, ''), databaseId: id };
 }
 
-function version(comment: DoubleRemark, index: number): object | null {
-  const one = comment.versions?.[index];
-  if (one === undefined) return null;
-  return {
-    __typename: 'UserContentEdit',
-    id: `UCE_${comment.id}_${index}`,
-    createdAt: one.at,
-    editedAt: one.at,
-    updatedAt: one.at,
-    deletedAt: one.text === null ? one.at : null,
-    editor: actor(one.by),
-    diff: one.text,
-  };
-}
-
 function commentNode(comment: DoubleRemark): object {
   const { versions = [], body, created_at: createdAt, user } = comment;
   const last = versions.at(-1);
@@ -61,17 +44,6 @@ function commentNode(comment: DoubleRemark): object {
     lastEditedAt: last?.at ?? null,
     editor: last === undefined ? null : actor(last.by),
     includesCreatedEdit: versions.length > 0,
-    // The last first, in pages.
-    userContentEdits({ first, after }: { first?: number; after?: string | null }) {
-      const all = versions.map((_, index) => version(comment, index)).reverse();
-      const from = Number(after ?? 0);
-      const to = from + (first ?? 0);
-      return {
-        totalCount: all.length,
-        nodes: all.slice(from, to),
-        pageInfo: { hasNextPage: to < all.length, endCursor: String(to) },
-      };
-    },
   };
 }
 
@@ -81,17 +53,10 @@ export async function answerGraphql(
   comments: readonly DoubleRemark[],
   viewer: DoubleRemark['user'],
 ): Promise<object> {
-  const node = ({ id }: { readonly id: string }): object => {
-    const [, of, index] = /^UCE_(\d+)_(\d+)$/.exec(id) ?? [];
-    const comment = comments.find((one) => nodeOf(one) === id || String(one.id) === of);
-    const found =
-      comment === undefined
-        ? null
-        : index === undefined
-          ? commentNode(comment)
-          : version(comment, Number(index));
-    if (found === null) throw new Error(`Could not resolve to a node with the global id of '${id}'`);
-    return found;
+  const node = (id: string): object => {
+    const found = comments.find((one) => nodeOf(one) === id);
+    if (found === undefined) throw new Error(`Could not resolve to a node with the global id of '${id}'`);
+    return commentNode(found);
   };
   return await graphql({
     schema: await schemaOfGithub(),
@@ -99,8 +64,7 @@ export async function answerGraphql(
     variableValues: sent.variables ?? {},
     rootValue: {
       viewer: { __typename: 'User', login: viewer.login, databaseId: viewer.id },
-      node,
-      nodes: ({ ids }: { readonly ids: readonly string[] }) => ids.map((id) => node({ id })),
+      nodes: ({ ids }: { readonly ids: readonly string[] }) => ids.map(node),
     },
   });
 }

@@ -123,7 +123,7 @@ describe('the options in args', () => {
 
   test('show a share of the changes with plan alone: apply would apply the others too', () => {
     expect(inputsOf('--only drift').args.only).toBe('drift');
-    for (const command of ['apply', 'check', 'validate'])
+    for (const command of ['apply', 'validate'])
       expect(() => inputsOf('--only drift', { command })).toThrow('--only goes with the command plan alone');
   });
 
@@ -136,7 +136,7 @@ describe('the options in args', () => {
     for (const shard of ['5/4', '0/4', '2', '2 of 4', 'automatic'])
       expect(() => inputsOf('', { shard }), shard).toThrow(`the input shard is "${shard}"`);
     expect(() => inputsOf('--shard 2/4', { shard: '2/4' })).toThrow('say both what is meant');
-    for (const command of ['plan', 'apply', 'check'])
+    for (const command of ['plan', 'apply'])
       expect(inputsOf('', { command, shard: '3/4' }).shard).toEqual({ index: 3, count: 4 });
     expect(() => inputsOf('', { command: 'validate', shard: '2/4' })).toThrow('the input shard goes with');
     expect(() => inputsOf('--shard 2/4', { command: 'validate' })).toThrow('args: --shard goes with');

@@ -4,7 +4,7 @@ import { aboutPlain, aboutText, selectedSentence, subjectOf } from '../../src/ac
 import { treeOf } from '../report/trees.js';
 
 const nothing = { target: [], kind: [], acceptDid: [] };
-const inputs = { workingDirectory: '.', environments: [] };
+const inputs = { workingDirectory: '.' };
 const hide = (text: string): string => text.replaceAll('s3cret', '***');
 const evil = '`</code><img src=x> @everyone [a](b) s3cret\n# x';
 

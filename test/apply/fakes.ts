@@ -57,7 +57,7 @@ export async function run(changes: readonly Change[], rig: Rig): Promise<Ran> {
     reader: {
       listOrganizations: async (page) => {
         log.push(`GET organizations ${page}`);
-        return { organizations: rig.organizations ?? [], totalPages: 1 };
+        return { rows: rig.organizations ?? [], totalPages: 1 };
       },
       showTemplate: async (_, type) => {
         log.push(`GET ${type}`);

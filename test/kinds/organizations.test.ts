@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ProblemsError } from '../../src/base/problems.js';
 import { OrganizationIndex, readOrganizations } from '../../src/kinds/organizations.js';
-import type { Organization, OrganizationPage } from '../../src/server/answers.js';
+import type { Organization, Page } from '../../src/server/answers.js';
 import type { Reader } from '../../src/server/reader.js';
 
 interface Listing {
@@ -10,7 +10,7 @@ interface Listing {
 }
 
 /** A server of which nothing but the list can be asked; `number` counts the requests from 1. */
-function listing(answer: (page: number, number: number) => OrganizationPage): Listing {
+function listing(answer: (page: number, number: number) => Page<Organization>): Listing {
   const asked: number[] = [];
   const unasked = () => Promise.reject(new Error('nobody asked for this'));
   return {
@@ -37,10 +37,10 @@ function rows(from: number, to: number): Organization[] {
 /** Pages of a list that stays as it is. A page beyond the last is empty, or the last one again. */
 function pages(all: readonly Organization[], size: number, clamped = false) {
   const last = Math.ceil(all.length / size);
-  return (asked: number): OrganizationPage => {
+  return (asked: number): Page<Organization> => {
     const page = clamped ? Math.min(asked, Math.max(last, 1)) : asked;
     return {
-      organizations: all.slice((page - 1) * size, page * size),
+      rows: all.slice((page - 1) * size, page * size),
       pageNumber: page,
       pageSize: size,
       totalPages: last,
@@ -81,7 +81,7 @@ describe('reading the list', () => {
     const steady = pages(all, 3);
     // While others write, row 3 moves behind the page that is read next, and row 1 in front of it.
     const { asked, reader } = listing((page, number) =>
-      number === 2 ? { ...steady(2), organizations: [...rows(1, 1), ...rows(5, 6)] } : steady(page),
+      number === 2 ? { ...steady(2), rows: [...rows(1, 1), ...rows(5, 6)] } : steady(page),
     );
     expect(count(await readOrganizations(reader), 20)).toBe(6);
     expect(asked).toEqual([1, 2, 1, 2]);
@@ -107,7 +107,7 @@ describe('reading the list', () => {
 
   it('gives up, and says so, where a list that counts nothing never ends', async () => {
     const { asked, reader } = listing((_, number) => ({
-      organizations: Array.from({ length: 5000 }, (__, index) => ({ id: `${number}-${index}` })),
+      rows: Array.from({ length: 5000 }, (__, index) => ({ id: `${number}-${index}` })),
     }));
     expect(await codeOf(readOrganizations(reader))).toBe('unstable-list');
     expect(asked.length).toBeLessThan(300);
@@ -132,7 +132,7 @@ describe('reading a list whose answers leave members out', () => {
 
   it('ends at total_entries where no page size is told', async () => {
     const { asked, reader } = listing((page) => ({
-      organizations: pages(rows(1, 5), 2)(page).organizations,
+      rows: pages(rows(1, 5), 2)(page).rows,
       totalEntries: 5,
     }));
     expect(count(await readOrganizations(reader), 20)).toBe(5);
@@ -141,7 +141,7 @@ describe('reading a list whose answers leave members out', () => {
 
   it('ends at the first empty page where nothing is told', async () => {
     const { asked, reader } = listing((page) => ({
-      organizations: pages(rows(1, 5), 2)(page).organizations,
+      rows: pages(rows(1, 5), 2)(page).rows,
     }));
     expect(count(await readOrganizations(reader), 20)).toBe(5);
     expect(asked).toEqual([1, 2, 3, 4]);
@@ -149,7 +149,7 @@ describe('reading a list whose answers leave members out', () => {
 
   it('ends at the first page that comes again where nothing is told', async () => {
     const { asked, reader } = listing((page) => ({
-      organizations: pages(rows(1, 5), 2, true)(page).organizations,
+      rows: pages(rows(1, 5), 2, true)(page).rows,
     }));
     expect(count(await readOrganizations(reader), 20)).toBe(5);
     expect(asked).toEqual([1, 2, 3, 4]);
@@ -157,7 +157,7 @@ describe('reading a list whose answers leave members out', () => {
 
   it('counts rows without an id, since they exist', async () => {
     const { asked, reader } = listing(() => ({
-      organizations: [{ id: '1', name: 'acme' }, { name: 'globex' }, {}],
+      rows: [{ id: '1', name: 'acme' }, { name: 'globex' }, {}],
       totalPages: 1,
       totalEntries: 3,
     }));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { idTrouble } from '../../src/kinds/limits.js';
 import { OrganizationIndex } from '../../src/kinds/organizations.js';
-import { answers, parseOrganizationPage } from '../../src/server/answers.js';
+import { answers, pages } from '../../src/server/answers.js';
 import { profiles } from '../../src/server/profiles.js';
 import { project } from '../e2e/running.js';
 import { ids } from '../sandbox/asking.js';
@@ -14,7 +14,7 @@ describe('an id that no path can carry', () => {
     for (const kind of ['organization', 'user', 'keyPair', 'client'] as const) {
       expect(answers[kind].one({ data: { id } })).toEqual(wrong);
     }
-    expect(parseOrganizationPage({ data: [{ id: ids.acme }, { id }] })).toEqual(wrong);
+    expect(pages.organization({ data: [{ id: ids.acme }, { id }] })).toEqual(wrong);
     expect(answers.keyPair.list({ data: [{ id }] })).toEqual(wrong);
   });
 

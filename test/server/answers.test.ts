@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { parseJson, stringifyJson } from '../../src/base/json.js';
 import { exactly, type Fields, Sensitive } from '../../src/base/values.js';
-import { answers, parseOrganizationPage } from '../../src/server/answers.js';
+import { answers, pages } from '../../src/server/answers.js';
 
 function read<T>(parsed: { value: T } | { wrong: string }): T {
   if ('value' in parsed) return parsed.value;
@@ -62,7 +62,7 @@ describe('an answer', () => {
     expect(answers.organization.one({ data: { id: exactly('1.0') } })).toEqual({
       wrong: 'data.id: expected string, received number',
     });
-    expect(read(parseOrganizationPage(parseJson('{"data":[],"total_pages":2.0}'))).totalPages).toBe(2);
+    expect(read(pages.organization(parseJson('{"data":[],"total_pages":2.0}'))).totalPages).toBe(2);
   });
 
   test.each([[[]], ['text'], [3], [exactly('3.0')]])('with metadata that is %j is wrong', (metadata) => {
@@ -108,13 +108,9 @@ describe('an answer', () => {
     expect(JSON.stringify(value) + inspect(value, { depth: 9 })).not.toContain('hunter2');
   });
 
-  test('about a client never holds its secret', () => {
+  test('about a client never holds its secret, nor its keys', () => {
     const data = { id: 'c1', secret: 'hunter2', did: 'did:key:z6M', key_pair_type: { type: 'ec' } };
-    expect(read(answers.client.one({ data }))).toEqual({
-      id: 'c1',
-      did: 'did:key:z6M',
-      key_pair_type: { type: 'ec' },
-    });
+    expect(read(answers.client.one({ data }))).toEqual({ id: 'c1', did: 'did:key:z6M' });
   });
 
   test('about each resource is a map of fields', () => {
@@ -133,26 +129,26 @@ describe('a page of organizations', () => {
   test('keeps its rows as they are, even without an id', () => {
     const data = [{ id: 'o1', name: 'a' }, { name: 'b' }, {}];
     const page = { data, page_number: 1, page_size: 500, total_pages: 1, total_entries: 3 };
-    expect(parseOrganizationPage(page)).toEqual({
-      value: { organizations: data, pageNumber: 1, pageSize: 500, totalPages: 1, totalEntries: 3 },
+    expect(pages.organization(page)).toEqual({
+      value: { rows: data, pageNumber: 1, pageSize: 500, totalPages: 1, totalEntries: 3 },
     });
   });
 
   test('may lack its pagination members', () => {
-    expect(parseOrganizationPage({ data: [], total_pages: null })).toEqual({ value: { organizations: [] } });
+    expect(pages.organization({ data: [], total_pages: null })).toEqual({ value: { rows: [] } });
   });
 
   test.each([{ total_pages: -1 }, { total_pages: 1.5 }, { page_number: '1' }, { total_entries: 2 ** 31 }])(
     'with %j is wrong',
     (members) => {
-      expect(parseOrganizationPage({ data: [], ...members })).toHaveProperty('wrong');
+      expect(pages.organization({ data: [], ...members })).toHaveProperty('wrong');
     },
   );
 
   test.each([{}, { data: null }, { data: {} }, { data: [null] }, { data: [{ id: 1 }] }])(
     'that is %j is wrong',
     (document) => {
-      expect(parseOrganizationPage(document)).toHaveProperty('wrong');
+      expect(pages.organization(document)).toHaveProperty('wrong');
     },
   );
 });

@@ -12,7 +12,7 @@ describe('the reader', () => {
       json(response, 200, { data: [{ id: 'o1', name: 'acme' }], page_number: 2, total_pages: 3 }),
     );
     expect(await use(origin).reader.listOrganizations(2)).toEqual({
-      organizations: [{ id: 'o1', name: 'acme' }],
+      rows: [{ id: 'o1', name: 'acme' }],
       pageNumber: 2,
       totalPages: 3,
     });

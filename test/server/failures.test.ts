@@ -1,5 +1,4 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { createServer as createTlsServer } from 'node:https';
 import { createServer as createPlainServer } from 'node:net';
 import { inspect } from 'node:util';
 import { Agent, type Dispatcher, errors } from 'undici';
@@ -9,19 +8,7 @@ import { exchange } from '../../src/server/exchange.js';
 import { ServerFailure } from '../../src/server/failures.js';
 import { afterwards } from '../cleanups.js';
 import { deadlines } from '../deadlines.js';
-import { certificate } from './certificate.js';
-import {
-  deletion,
-  failureOf,
-  json,
-  listening,
-  regenerate,
-  rename,
-  type Serving,
-  serve,
-  token,
-  use,
-} from './serving.js';
+import { deletion, failureOf, json, listening, regenerate, rename, serve, token, use } from './serving.js';
 
 /** A port of this machine that nothing listens on. */
 async function closedPort(): Promise<string> {
@@ -71,19 +58,6 @@ describe('a status other than 2xx', () => {
     );
   });
 
-  test.each([
-    [{ errors: { name: ["can't be blank"] } }, "name: can't be blank"],
-    [{ code: 'X', message: 'Invalid' }, 'Invalid'],
-    [{ code: 'X', message: 'Invalid', errors: { name: ['is odd'] } }, 'Invalid: name: is odd'],
-    ['Payload Too Large', 'Payload Too Large'],
-    [{ strange: true }, null],
-  ])('carries the message of %j', async (body, serverMessage) => {
-    const { origin } = await serve((response) => json(response, 422, body));
-    const failure = await failureOf(use(origin).writer.send(rename));
-    expect(failure.serverMessage).toBe(serverMessage);
-    if (serverMessage !== null) expect(failure.message).toContain(serverMessage);
-  });
-
   test('with HTML, or cut off, has no message and the same kind', async () => {
     const { origin } = await serve((response, _, count) => {
       response.writeHead(422, { 'content-type': 'text/html', 'content-length': 1000 });
@@ -114,11 +88,6 @@ describe('a status other than 2xx', () => {
       'bad header (sensitive): (sensitive): got (sensitive), (sensitive), and (redacted)',
     );
     expect(inspect(failure, { depth: 9, showHidden: true })).not.toMatch(/secret-token|hunter/);
-  });
-
-  test('is cut to a readable length', async () => {
-    const { origin } = await serve((response) => json(response, 400, { message: 'x'.repeat(100_000) }));
-    expect((await failureOf(use(origin).writer.send(rename))).serverMessage).toHaveLength(500);
   });
 
   test('of a redirect is not followed, and its query not shown', async () => {
@@ -194,33 +163,7 @@ describe('a 2xx answer that is', () => {
   });
 });
 
-function cutOff(): Promise<Serving> {
-  return serve((response) => {
-    response.writeHead(200, { 'content-length': 100 });
-    response.write('{"data": {}', () => response.socket?.end());
-  });
-}
-
 describe('an answer that breaks off', () => {
-  test('is asked for again, and told as an answer in the end', async () => {
-    const { origin, received } = await cutOff();
-    const { writer, pauses } = use(origin);
-    expect(await failureOf(writer.send(rename))).toMatchObject({ kind: 'answer', status: 200, attempts: 4 });
-    expect(received).toHaveLength(4);
-    expect(pauses).toHaveLength(3);
-  });
-
-  test('to a POST is not asked for again', async () => {
-    const { origin, received } = await cutOff();
-    expect(await failureOf(use(origin).writer.send(regenerate))).toMatchObject({
-      kind: 'answer',
-      status: 200,
-      attempts: 1,
-      sent: true,
-    });
-    expect(received).toHaveLength(1);
-  });
-
   test('by standing still ends with the timeout', async () => {
     const time = deadlines();
     const { origin } = await serve((response) => {
@@ -261,14 +204,6 @@ describe('a connection that breaks', () => {
     expect(await failureOf(writer.send(regenerate))).toMatchObject({ kind: 'lost', attempts: 1, sent: true });
     expect(connections).toBe(1);
     expect(received).toHaveLength(early ? 0 : 1);
-  });
-
-  test('once is forgotten when the next try succeeds', async () => {
-    const { origin } = await serve((response, _, count) => {
-      if (count < 3) response.socket?.resetAndDestroy();
-      else json(response, 200, { data: { id: 'o1' } });
-    });
-    expect(await use(origin).writer.send(rename)).toEqual({ status: 200, attempts: 3, data: { id: 'o1' } });
   });
 
   test('and then refuses is lost, since the first try may have been done', async () => {
@@ -382,15 +317,6 @@ describe('a timeout', () => {
     expect(received).toHaveLength(4);
   });
 
-  test('while a server is silent: a POST is sent once', async () => {
-    const time = deadlines();
-    const { origin, received } = await serve(() => time.pass());
-    const failure = await failureOf(use(origin, { timeout: time.seconds }).writer.send(regenerate));
-    expect(failure).toMatchObject({ kind: 'lost', reason: 'timeout', attempts: 1, sent: true });
-    expect(failure.message).toContain('whether it was done is not known');
-    expect(received).toHaveLength(1);
-  });
-
   test('while TLS is being agreed on: nothing was sent, so even a POST is tried again', async () => {
     const time = deadlines();
     let connections = 0;
@@ -442,23 +368,6 @@ describe('no connection', () => {
     const failure = await failureOf(use('https://idops.invalid').writer.send(regenerate));
     expect(failure).toMatchObject({ kind: 'unreachable', sent: false });
     expect(failure.message).toMatch(/idops\.invalid: its name (does not resolve|could not be looked up)/);
-  });
-
-  test('since the certificate is not trusted: told at once', async () => {
-    let requests = 0;
-    const server = createTlsServer(certificate, (_, response) => {
-      requests += 1;
-      response.end();
-    });
-    const failure = await failureOf(use(await listening(server, 'https')).writer.send(regenerate));
-    expect(failure).toMatchObject({
-      kind: 'unreachable',
-      reason: 'DEPTH_ZERO_SELF_SIGNED_CERT',
-      attempts: 1,
-      sent: false,
-    });
-    expect(failure.message).toContain('its certificate is self-signed (DEPTH_ZERO_SELF_SIGNED_CERT)');
-    expect(requests).toBe(0);
   });
 
   test('since the port does not speak TLS', async () => {

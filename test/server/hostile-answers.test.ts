@@ -115,7 +115,7 @@ describe('a header that is sent twice', () => {
     const { origin } = await serve((response) =>
       twice(response, 200, header, ['application/json', 'b'], '{"data": []}'),
     );
-    expect((await use(origin).reader.listOrganizations(1)).organizations).toEqual([]);
+    expect((await use(origin).reader.listOrganizations(1)).rows).toEqual([]);
   });
 
   test('Content-Length, with two values: no answer that can be trusted', async () => {

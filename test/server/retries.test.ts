@@ -1,37 +1,9 @@
 import { describe, expect, test, vi } from 'vitest';
 import { defaultPatience, Patience, sleepSeconds } from '../../src/server/retry.js';
 import { afterwards } from '../cleanups.js';
-import { deletion, failureOf, json, regenerate, rename, serve, use } from './serving.js';
+import { failureOf, json, regenerate, rename, serve, use } from './serving.js';
 
 describe('a request is repeated', () => {
-  test.each([408, 425, 429, 502, 503, 504])('after %i, four tries in all', async (status) => {
-    const { origin, received } = await serve((response) => {
-      response.writeHead(status, { 'content-type': 'text/html' }).end('<h1>Bad Gateway</h1>');
-    });
-    const { reader, writer, pauses } = use(origin);
-    for (const request of [
-      () => reader.showTemplate('b1', 'tx_code'),
-      () => writer.send(rename),
-      () => writer.send(deletion),
-    ]) {
-      received.length = 0;
-      expect(await failureOf(request())).toMatchObject({ status, attempts: 4, serverMessage: null });
-      expect(received).toHaveLength(4);
-    }
-    expect(pauses).toEqual([0.5, 1, 2, 0.5, 1, 2, 0.5, 1, 2]);
-  });
-
-  test.each([408, 425, 429, 500, 502, 503, 504])('never if it is a POST: %i', async (status) => {
-    const { origin, received } = await serve((response) => {
-      response.writeHead(status, { 'retry-after': '1' }).end();
-    });
-    const { writer, pauses } = use(origin);
-    expect(await failureOf(writer.send(regenerate))).toMatchObject({ status, attempts: 1, retryAfter: 1 });
-    expect(received).toHaveLength(1);
-    // After the answer of a server that has too much to do, the other requests wait as long as it asks.
-    expect(pauses).toEqual([408, 425].includes(status) ? [] : [1]);
-  });
-
   test('until it succeeds, with the same body each time', async () => {
     const { origin, received } = await serve((response, _, count) => {
       if (count < 4) response.writeHead(503).end();
@@ -41,13 +13,6 @@ describe('a request is repeated', () => {
     expect(new Set(received.map(({ body }) => body))).toEqual(
       new Set(['{"organization":{"name":"acme","label":null}}']),
     );
-  });
-
-  test('and a DELETE that then finds nothing is done', async () => {
-    const { origin } = await serve((response, _, count) => {
-      response.writeHead(count === 1 ? 502 : 404).end();
-    });
-    expect(await use(origin).writer.send(deletion)).toEqual({ status: 404, attempts: 2, data: {} });
   });
 
   test('but not when what it is built on is too old by then, nor sent for the first time', async () => {
@@ -67,18 +32,6 @@ describe('a request is repeated', () => {
       failure: { status: 429, attempts: 1, open: false },
     });
     expect(slow.received).toHaveLength(1);
-  });
-
-  test('not after a 500', async () => {
-    const { origin, received } = await serve((response) => json(response, 500, { message: 'boom' }));
-    const { reader, writer, pauses } = use(origin);
-    expect(await failureOf(writer.send(rename))).toMatchObject({
-      kind: 'server-error',
-      serverMessage: 'boom',
-    });
-    expect(await failureOf(reader.listOrganizations(1))).toMatchObject({ kind: 'server-error' });
-    expect(received).toHaveLength(2);
-    expect(pauses).toEqual([]);
   });
 });
 

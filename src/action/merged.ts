@@ -1,0 +1,41 @@
+import { error, ProblemsError } from '../base/problems.js';
+import type { WorkflowEvent } from './event.js';
+import type { GithubApi, PullRequest } from './github.js';
+
+/** What a person can do who knows that the plan is right. */
+export const wayOut =
+  'look at the plan that this run shows, and start the workflow by hand with its digest as expect-digest';
+
+/** Says that something isn't approved, and what to do. */
+export function refusal(message: string, hint = wayOut): ProblemsError {
+  return new ProblemsError([error('not-approved', message, [], hint)]);
+}
+
+/**
+ * The one pull request that was merged into the run's branch and whose merge is the run's commit; `named` is the one that a person
+ * names. Throws a ProblemsError where there isn't one.
+ */
+export async function mergedPullRequest(
+  api: GithubApi,
+  { branch, commit, pullRequest }: WorkflowEvent,
+  named: number | undefined,
+): Promise<PullRequest> {
+  const number = pullRequest?.number ?? named;
+  const all = number === undefined ? await api.pullRequestsOf(commit) : [await api.pullRequest(number)];
+  const found = all.filter(
+    ({ base, merged_at, merge_commit_sha }) =>
+      // The event of one that was closed may be for its own reference.
+      base.ref === (branch ?? (pullRequest === null ? null : base.ref)) &&
+      merged_at !== null &&
+      merge_commit_sha === commit,
+  );
+  const [pull] = found;
+  if (pull !== undefined && found.length === 1) return pull;
+  const which =
+    number === undefined ? 'no merged pull request' : `pull request #${number} is not merged, or not what`;
+  const several = `several merged pull requests (${found.map((one) => `#${one.number}`).join(', ')})`;
+  throw refusal(
+    `${found.length > 1 ? several : which} brought the commit ${commit.slice(0, 12)} to ${branch ?? 'a branch'} as its merge`,
+    `merge through a pull request, one in a push, name it as pr-number, or ${wayOut}`,
+  );
+}
