@@ -3,7 +3,6 @@ import { kindNames } from '../base/kind-names.js';
 import { version } from '../base/version.js';
 import { otherNames } from '../kinds/other-names.js';
 import { namesOfFormats } from '../report/format-names.js';
-import { ciNames } from '../session/init/choices.js';
 import {
   acceptDidOption,
   askingOptions,
@@ -67,7 +66,13 @@ export function declare(action: Act): Command {
       'the process variable that holds the bearer token, as the configuration will say it (IDOPS_TOKEN)',
       notEmpty,
     )
-    .addOption(new Option('--ci <NAME>', 'whose workflow; github where nobody is asked').choices(ciNames))
+    .addOption(
+      new Option('--ci <NAME>', 'whose workflow; github where nobody is asked').choices([
+        'github',
+        'gitlab',
+        'none',
+      ]),
+    )
     .option('--yes', "don't ask for what is left out")
     .action(action(async () => (await import('./commands/init.js')).init));
 

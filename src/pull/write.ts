@@ -106,7 +106,7 @@ async function changedSince(
   const real = action === 'unchanged' ? path : await realPlaceOf(path);
   if (real !== path || !`${path}/`.startsWith(`${root === '/' ? '' : root}/`)) {
     const message = `${shown} is not written: it lies behind a link, or outside the project`;
-    return [error('output-is-input', message, [], 'pull writes through no link')];
+    return [error('output-is-input', message, [], 'idops writes through no link')];
   }
   const now = await readFile(path, 'utf8').catch((failure: NodeJS.ErrnoException) =>
     isMissing(failure) ? undefined : null,
