@@ -142,11 +142,11 @@ id: ${ids.ada}
 organizations: # where she works
   # the parent
   - globex # since 2020
-  - {id: ${ids.acme}, name: 'acme', roles: ${roles}}
+  - {id: ${ids.acme}, name: acme, roles: ${roles}}
 authorized_scopes:
   [
     {id: "70000000-0000-4000-8000-000000000001", name: "billing:read"}, # to read
-    {id: "70000000-0000-4000-8000-000000000002", name: "billing:write"}
+    {id: 70000000-0000-4000-8000-000000000002, name: billing:write}
   ]
 whole: [metadata]
 metadata:
@@ -154,8 +154,8 @@ metadata:
   department: {value: finance, status: valid} # checked
   phone: {value: "+44 20 7946 0018", status: valid}
 roles:
-  - id: "${role}1"
-    name: "member"
+  - id: ${role}1
+    name: member
 `);
     expect(await at.idops('plan --detailed-exitcode')).toMatchObject({ code: 0 });
   });
