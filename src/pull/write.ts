@@ -1,4 +1,4 @@
-import { lstat, readFile, rmdir, stat } from 'node:fs/promises';
+import { lstat, readFile, rmdir } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { whyRefused } from '../base/errno.js';
 import { realPlaceOf } from '../base/links.js';
@@ -130,17 +130,6 @@ export async function filesInFolder(
   folder: string,
   cwd: string,
 ): Promise<PulledFile[]> {
-  const there = await stat(folder).catch(() => undefined);
-  if (there !== undefined && !there.isDirectory()) {
-    throw new ProblemsError([
-      error(
-        'file-exists',
-        `${shownPath(folder, cwd)} is there already, and is no folder`,
-        [],
-        'name another folder',
-      ),
-    ]);
-  }
   const made = await Promise.all(
     files.map(async ({ path: name, text }): Promise<PulledFile> => {
       const path = resolve(folder, name);

@@ -1,18 +1,19 @@
 import type { Problem } from '../../base/problems.js';
 import { noProgress, type Progress } from '../../base/progress.js';
 import { serverSettings } from '../../project/server.js';
+import { type FreshPull, pullFresh } from '../../pull/fresh-files.js';
 import { diagnose } from '../../server/diagnose.js';
 import { type ProfileName, profiles } from '../../server/profiles.js';
 import { type LookingOptions, whileReading } from '../connection.js';
 import { problemsOf } from '../failures.js';
-import { type FreshFiles, freshFiles } from '../pull.js';
+import { wishesOf } from '../pull.js';
 
 /** What a look at a server came to. */
 export interface Looked {
   /** The profile that fits; null where that could not be found out. */
   readonly fits: ProfileName | null;
   /** The manifests of what it has; null where it can't be read, or wasn't. */
-  readonly fresh: FreshFiles | null;
+  readonly fresh: FreshPull | null;
   /** Why it can't be read. */
   readonly problems: readonly Problem[];
 }
@@ -56,8 +57,9 @@ export async function lookAtServer(
     if (!pulls || signal.aborted) return nothing;
     const { [profile ?? fits ?? server.profile.name]: own = server.profile } = profiles;
     try {
-      const source = { reader, profile: own, holds: redactor.holds, concurrency, progress, signal };
-      return { ...nothing, fresh: await freshFiles(source) };
+      const wishes = { ...wishesOf({}), known: [], holds: redactor.holds };
+      const fresh = await pullFresh(wishes, { reader, profile: own, concurrency, progress, signal });
+      return { ...nothing, fresh };
     } catch (failure) {
       const problems = problemsOf(failure);
       if (problems.some(({ code }) => code === 'internal')) throw failure;
