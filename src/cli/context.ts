@@ -89,11 +89,6 @@ export function createContext(
   const progress = createProgress({
     output,
     terminal: drawsBar(stderr, env),
-    // A terminal may be made wider or narrower while somebody watches.
-    get columns() {
-      return stderr.columns;
-    },
-    quiet: options.quiet === true,
     now: () => performance.now(),
   });
   signal.addEventListener('abort', () => progress.interrupted());

@@ -1,9 +1,8 @@
-import { Argument, Command, type Help, Option } from 'commander';
+import { Argument, Command, Option } from 'commander';
 import { kindNames } from '../base/kind-names.js';
 import { version } from '../base/version.js';
 import { otherNames } from '../kinds/other-names.js';
 import { namesOfFormats } from '../report/format-names.js';
-import { ciNames } from '../session/init/choices.js';
 import {
   acceptDidOption,
   askingOptions,
@@ -17,13 +16,10 @@ import {
   wholeNumber,
 } from '../session/options.js';
 import { schemaNames } from '../session/schema-names.js';
-import { suggest } from './completion/suggestions.js';
 import type { Context, GlobalOptions } from './context.js';
 import { addExamples } from './examples.js';
 import { type ExitCode, exit, exitMeanings } from './exit.js';
 import { faultNames, readFaults } from './faults.js';
-import { below, foldedHelp } from './folded.js';
-import { shells } from './shells.js';
 import { age, interval, milliseconds } from './times.js';
 import { listenAddress } from './watch/address.js';
 
@@ -41,7 +37,7 @@ export function declare(action: Act): Command {
   const program = new Command('idops')
     .description('Identity server configuration in git: plan, review and apply')
     .version(version)
-    .configureHelp(foldedHelp)
+    .configureHelp({ showGlobalOptions: true })
     .showSuggestionAfterError()
     .option('--config <FILE>', 'configuration file (IDOPS_CONFIG; idops.yaml)', notEmpty)
     .option('--env <NAME>', 'environment of the configuration (IDOPS_ENV)', notEmpty)
@@ -51,7 +47,7 @@ export function declare(action: Act): Command {
     .option('--quiet', 'results and errors alone')
     .addOption(debugOption())
     .option('--no-color', 'no colours (NO_COLOR)')
-    .addHelpText('after', below(exitCodes));
+    .addHelpText('after', exitCodes());
 
   program
     .command('init')
@@ -70,7 +66,13 @@ export function declare(action: Act): Command {
       'the process variable that holds the bearer token, as the configuration will say it (IDOPS_TOKEN)',
       notEmpty,
     )
-    .addOption(new Option('--ci <NAME>', 'whose workflow; github where nobody is asked').choices(ciNames))
+    .addOption(
+      new Option('--ci <NAME>', 'whose workflow; github where nobody is asked').choices([
+        'github',
+        'gitlab',
+        'none',
+      ]),
+    )
     .option('--yes', "don't ask for what is left out")
     .action(action(async () => (await import('./commands/init.js')).init));
 
@@ -125,12 +127,10 @@ export function declare(action: Act): Command {
   for (const option of selectionOptions()) watching.addOption(option);
   watching
     .addOption(
-      suggest(
-        new Option('--format <NAME>', `${namesOfFormats.turn.join(', ')}: a line a turn`)
-          .argParser(collect)
-          .default([], 'text'),
-        namesOfFormats.turn,
-      ),
+      new Option('--format <NAME>', 'a line a turn')
+        .choices(namesOfFormats.turn)
+        .argParser(collect)
+        .default([], 'text'),
     )
     .action(action(async () => (await import('./commands/watch.js')).watch));
 
@@ -246,15 +246,14 @@ export function declare(action: Act): Command {
 
   program
     .command('schema')
-    .addArgument(
-      suggest(new Argument('[name]', 'manifest, config, plan or run').default('manifest'), schemaNames),
-    )
+    .addArgument(new Argument('[name]', 'of what').choices(schemaNames).default('manifest'))
     .description('print a JSON Schema')
     .action(action(async () => (await import('./commands/schema.js')).schema));
 
   program
     .command('completion')
-    .addArgument(new Argument('<shell>', 'whose').choices(shells))
+    .addArgument(new Argument('<shell>', 'whose').choices(['bash', 'zsh', 'fish']))
+    .argument('[words...]', 'what was typed, to list what can stand in the place of its last word')
     .description('print the completion script for a shell, to be sourced by it')
     .action(action(async () => (await import('./commands/completion.js')).completionOf(program)));
 
@@ -262,12 +261,6 @@ export function declare(action: Act): Command {
     .command('preview')
     .description('render every email template with sample data into a page to look at')
     .option('--out <FILE>', 'the page to write (preview.html); - is standard output', notEmpty)
-    .option('--serve', 'serve the page on this machine, and load it again on change')
-    .option(
-      '--port <N>',
-      'with --serve: the port on 127.0.0.1; a free one where it is left out',
-      wholeNumber(0, 65535),
-    )
     .action(action(async () => (await import('./commands/preview.js')).preview));
 
   program
@@ -285,12 +278,9 @@ export function declare(action: Act): Command {
       milliseconds,
     )
     .addOption(
-      suggest(
-        new Option('--faults <LIST>', `what goes wrong: ${faultNames} (repeatable)`)
-          .argParser(readFaults)
-          .default({}, 'none'),
-        faultNames.split(', '),
-      ),
+      new Option('--faults <LIST>', `what goes wrong: ${faultNames} (repeatable)`)
+        .argParser(readFaults)
+        .default({}, 'none'),
     )
     .action(action(async () => (await import('./commands/sandbox.js')).sandbox));
   addExamples(program);
@@ -298,9 +288,9 @@ export function declare(action: Act): Command {
 }
 
 /** The exit codes, below the help of the whole. */
-function exitCodes(help: Help): string {
-  const lines = Object.entries(exit).map(([name, code]) =>
-    help.formatItem(String(code), 3, exitMeanings[name as keyof typeof exit], help),
+function exitCodes(): string {
+  const lines = Object.entries(exit).map(
+    ([name, code]) => `  ${String(code).padEnd(5)}${exitMeanings[name as keyof typeof exit]}`,
   );
   return ['\nExit codes:', ...lines].join('\n');
 }
@@ -318,11 +308,8 @@ function asking(command: Command): Command {
 }
 
 function format(of: keyof typeof namesOfFormats): Option {
-  const names = namesOfFormats[of];
-  return suggest(
-    new Option('--format <NAME[=FILE]>', `${names.join(', ')} (repeatable)`)
-      .argParser(collect)
-      .default([], 'text'),
-    names,
-  );
+  return new Option('--format <NAME[=FILE]>', 'how it is shown (repeatable)')
+    .choices(namesOfFormats[of])
+    .argParser(collect)
+    .default([], 'text');
 }

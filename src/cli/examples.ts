@@ -1,5 +1,4 @@
-import type { Command, Help } from 'commander';
-import { below, indented } from './folded.js';
+import type { Command } from 'commander';
 
 interface Example {
   /** What stands behind `idops`. */
@@ -72,7 +71,7 @@ export const examples: { readonly [command: string]: Example } = {
     args: 'completion bash > ~/.idops-completion.bash',
     does: 'then, in ~/.bashrc: source ~/.idops-completion.bash',
   },
-  preview: { args: 'preview --serve', does: 'look at the emails while they are being written' },
+  preview: { args: 'preview --out emails.html', does: 'write the page into another file' },
   sandbox: {
     args: 'sandbox --profile boruta --latency 50ms',
     does: 'a server to try things on that behaves as Boruta does',
@@ -82,9 +81,7 @@ export const examples: { readonly [command: string]: Example } = {
 /** Puts its example below the help of a program and of every command in it that has one. */
 export function addExamples(command: Command, path: readonly string[] = []): void {
   const example = examples[path.join(' ')];
-  if (example !== undefined) {
-    const text = (help: Help) => `\nExample:\n  idops ${example.args}\n${indented(help, example.does)}`;
-    command.addHelpText('after', below(text));
-  }
+  if (example !== undefined)
+    command.addHelpText('after', `\nExample:\n  idops ${example.args}\n      ${example.does}`);
   for (const one of command.commands) addExamples(one, [...path, one.name()]);
 }

@@ -2,7 +2,6 @@ import type { Command, CommanderError } from 'commander';
 import { error, type Problem } from '../base/problems.js';
 import { commanderWords } from '../session/options.js';
 import type { Streams } from './context.js';
-import type { OutputStream } from './output.js';
 
 /** Where commander ends by itself: help or the version were shown, or a command line can't be run. */
 export class Ended extends Error {
@@ -26,23 +25,13 @@ export function endQuietly(command: Command, streams: Pick<Streams, 'stdout' | '
   command.configureOutput({
     writeOut: (text) => void stdout.write(text),
     writeErr: (text) => void stderr.write(text),
-    getOutHelpWidth: () => widthOf(stdout),
-    getErrHelpWidth: () => widthOf(stderr),
+    getOutHelpWidth: () => (stdout.isTTY === true && stdout.columns) || 80,
     outputError() {},
   });
   command.exitOverride((failure) => {
     throw new Ended(command, failure);
   });
   for (const one of command.commands) endQuietly(one, streams);
-}
-
-/** Columns below which folding helps nobody. */
-const LEAST_WIDTH = 40;
-
-function widthOf({ isTTY, columns }: OutputStream): number {
-  // A terminal that doesn't know its width says 0.
-  const width = (isTTY === true ? columns : undefined) || 80;
-  return Math.max(LEAST_WIDTH, width);
 }
 
 /** What is wrong with a command line, in the form of all other problems; nothing if help or the version were shown. */

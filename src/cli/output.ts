@@ -5,7 +5,6 @@ import type { Redactor } from '../base/redact.js';
 import { foldText } from '../report/fold.js';
 import { problemsText } from '../report/problems.js';
 import { redactProblems } from '../report/redacted.js';
-import { columnsOf } from './columns.js';
 
 /** Standard output or standard error, or what stands in for them. */
 export type OutputStream = Writable & { readonly isTTY?: boolean; readonly columns?: number };
@@ -29,8 +28,8 @@ export interface OutputOptions {
 export interface Output {
   /** Whether each stream takes colours. */
   readonly color: { readonly stdout: boolean; readonly stderr: boolean };
-  /** How wide each stream's terminal is just now; left out where lines aren't folded. */
-  readonly columns: { readonly stdout?: number; readonly stderr?: number };
+  /** How wide each stream's terminal is just now; undefined for files, pipes and the logs of CI, whose lines aren't folded. */
+  readonly columns: { readonly stdout: number | undefined; readonly stderr: number | undefined };
   /** The result, to standard output. It must be harmless and without secrets already, as reports are. */
   result(text: string): void;
   /** A result in JSON, to standard output; without secrets already. */
@@ -53,6 +52,9 @@ export interface Output {
   flush(): Promise<void>;
 }
 
+/** Columns below which folding helps nobody. */
+const leastColumns = 20;
+
 const eraseRest = '\u001b[K';
 
 /** Opens the way to the terminal. Wait for `flush` before the process ends. */
@@ -74,18 +76,13 @@ export function createOutput(options: OutputOptions): Output {
     sink.write(disarmLog(text.endsWith('\n') ? text : `${text}\n`));
   };
 
-  const columns = () => {
-    const [ofResult, ofMessages] = [stdout, stderr].map((stream) => columnsOf(stream, options.env));
-    return {
-      ...(ofResult === undefined ? {} : { stdout: ofResult }),
-      ...(ofMessages === undefined ? {} : { stderr: ofMessages }),
-    };
-  };
+  const width = (stream: OutputStream): number | undefined =>
+    stream.isTTY === true && !options.env.CI ? Math.max(leastColumns, stream.columns || 80) : undefined;
 
   return {
     color,
     get columns() {
-      return columns();
+      return { stdout: width(stdout), stderr: width(stderr) };
     },
     resultIsSeen: stdout.isTTY === true,
     result: (text) => {
@@ -100,14 +97,14 @@ export function createOutput(options: OutputOptions): Output {
       return gaveResult;
     },
     message: (text) => {
-      if (!quiet) write(err, foldText(escapeLines(redactor.redactSentence(text)), columns().stderr));
+      if (!quiet) write(err, foldText(escapeLines(redactor.redactSentence(text)), width(stderr)));
     },
     beside: (text) => {
       if (!quiet) write(err, text);
     },
     problems: (problems) => {
-      const { stderr: width } = columns();
-      const look = { color: color.stderr, ...(width === undefined ? {} : { columns: width }) };
+      const columns = width(stderr);
+      const look = { color: color.stderr, ...(columns === undefined ? {} : { columns }) };
       write(err, problemsText(redactProblems(problems, redactor), look));
     },
     debug: (text) => {

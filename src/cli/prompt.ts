@@ -12,7 +12,6 @@ export type Reply = 'yes' | 'no' | 'aborted';
 export interface Choice<T extends string> {
   readonly value: T;
   readonly label: string;
-  readonly hint?: string;
 }
 
 export interface Prompt {

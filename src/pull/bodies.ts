@@ -2,7 +2,6 @@ import { lstatSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { error, type Place, type Problem } from '../base/problems.js';
 import { isMap, type Json } from '../base/values.js';
-import type { Declared } from '../kinds/kind.js';
 import { Access } from '../manifests/access.js';
 import type { LoadedManifests } from '../manifests/index.js';
 import type { ManifestSource } from '../manifests/load.js';
@@ -20,8 +19,6 @@ export class BodyFiles {
   /** Where each file that is named lies, links followed, and how many fields of documents name it by whatever path. */
   readonly #targets = new Map<string, string>();
   readonly #users = new Map<string, number>();
-  /** What lies in files whose names have variables in them, which may be any. */
-  readonly #elsewhere = new Set<string>();
   readonly #troubles = new Map<string, string>();
   readonly #wanted = new Map<string, { text: string; before: string; place: Place }[]>();
   readonly #made = new Map<string, string>();
@@ -36,12 +33,8 @@ export class BodyFiles {
   async look(): Promise<void> {
     const named: string[] = [];
     for (const source of this.#manifests.sources) {
-      for (const { written, declared } of source.documents) {
-        for (const path of filesNamed(written())) {
-          if (path.includes('${')) for (const text of textsOf(declared)) this.#elsewhere.add(text);
-          named.push(resolve(dirname(source.path), path));
-        }
-      }
+      for (const { written } of source.documents)
+        for (const path of filesNamed(written())) named.push(resolve(dirname(source.path), path));
     }
     const manifests = new Set(this.#manifests.sources.map(({ target }) => target));
     const counts = new Map<string, number>();
@@ -87,13 +80,12 @@ export class BodyFiles {
     return [...this.#wanted].flatMap(([file, wanted]) => {
       const texts = new Set(wanted.map(({ text }) => text));
       const users = this.#users.get(this.#targets.get(file) ?? file) ?? 0;
-      const isShared = wanted.length < users || this.#elsewhere.has(wanted[0]?.before ?? '');
-      if (texts.size === 1 && !isShared) return [];
+      if (texts.size === 1 && wanted.length >= users) return [];
       this.#wanted.delete(file);
       return [
         error(
           'not-pulled',
-          `the body file ${shownPath(file, this.#project.cwd)} is named in several places, and ${texts.size > 1 ? 'the server has different texts for them' : "not all of them are known to have the server's new text"}`,
+          `the body file ${shownPath(file, this.#project.cwd)} is named in several places, and not all of them are to have the same new text`,
           wanted.map(({ place }) => place),
           'give each place a file of its own',
         ),
@@ -149,11 +141,6 @@ export class BodyFiles {
       readFileSync(file, 'utf8') === text
     );
   }
-}
-
-/** The texts of a document's fields. */
-function textsOf(declared: Declared | undefined): string[] {
-  return Object.values(declared?.fields ?? {}).filter((field) => typeof field === 'string');
 }
 
 /** The files that a document's texts lie in. */

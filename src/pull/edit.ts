@@ -1,5 +1,4 @@
 import {
-  type CST,
   type Document,
   isAlias,
   isCollection,
@@ -19,7 +18,7 @@ import { canonical, isMap, type Json, same } from '../base/values.js';
 import { MAX_BYTES, SourceFile } from '../source/file.js';
 import { resolve } from '../source/resolve.js';
 import { parseYaml } from '../source/yaml.js';
-import { faithful, likeIn, nodeOf, pairOf, quotesOf } from './yaml.js';
+import { faithful, nodeOf, pairOf } from './yaml.js';
 
 /** One field of one document of a file, and its new value. */
 export interface FieldEdit {
@@ -117,10 +116,10 @@ class Revision {
   touchesAnchors = false;
 
   pair(pair: Pair, old: Json, next: Json): void {
-    pair.value = this.#node(pair.value, old, next, pair.key);
+    pair.value = this.#node(pair.value, old, next);
   }
 
-  #node(node: unknown, old: Json, next: Json, key: unknown): unknown {
+  #node(node: unknown, old: Json, next: Json): unknown {
     if (same(old, next)) return node;
     const isSame =
       (isMapNode(node) && isMap(old) && isMap(next)) ||
@@ -134,7 +133,7 @@ class Revision {
       return node;
     }
     this.touchesAnchors ||= holdsAnchors(node);
-    const made = nodeOf(next, undefined, quotesOf(key));
+    const made = nodeOf(next);
     if (!isNode(node)) return made;
     const comments = [node.commentBefore, node.comment].filter((comment) => comment);
     if (isScalar(made)) Object.assign(made, { commentBefore: node.commentBefore, comment: node.comment });
@@ -152,7 +151,8 @@ class Revision {
       kept.add(pair);
     }
     const added = Object.keys(next).filter((key) => !Object.hasOwn(old, key));
-    const fresh = added.map((key) => pairOf(key, next[key] ?? null, node));
+    const values = pairs.map(({ value }) => value);
+    const fresh = added.map((key) => pairOf(key, newNode(next[key] ?? null, values)));
     this.#drop(node, kept);
     node.items = [...pairs.filter((pair) => kept.has(pair)), ...fresh];
   }
@@ -162,24 +162,14 @@ class Revision {
       const was = old[index] ?? null;
       return { item, was, key: elementKey(was) };
     });
-    const take = (isIt: (one: (typeof left)[number]) => boolean) => {
-      const index = left.findIndex(isIt);
-      return index < 0 ? undefined : left.splice(index, 1)[0];
-    };
-    const named = next.map((one) => {
+    const found = next.map((one) => {
       const wanted = elementKey(one);
-      return take(({ key }) => key === wanted);
-    });
-    // A map or a list that has no name is taken for another such one.
-    const found = next.map((one, index) => {
-      const isLike = ({ was }: { was: Json }) => isUnnamed(was) && Array.isArray(was) === Array.isArray(one);
-      return named[index] ?? (isUnnamed(one) ? take(isLike) : undefined);
+      const index = left.findIndex(({ key }) => key === wanted);
+      return index < 0 ? undefined : left.splice(index, 1)[0];
     });
     const items = next.map((one, index) => {
       const there = found[index];
-      return there === undefined
-        ? nodeOf(one, likeIn(node, one))
-        : this.#node(there.item, there.was, one, undefined);
+      return there === undefined ? newNode(one, node.items) : this.#node(there.item, there.was, one);
     });
     this.#drop(node, new Set(found.map((one) => one?.item)));
     node.items = items;
@@ -203,6 +193,13 @@ class Revision {
   }
 }
 
+/** The node of a new member, in brackets if the others are. */
+function newNode(value: Json, others: readonly unknown[]): ReturnType<typeof nodeOf> {
+  const made = nodeOf(value);
+  if (isCollection(made)) made.flow ||= others.some((one) => isCollection(one) && one.flow === true);
+  return made;
+}
+
 function linesOf(comment: string | null | undefined): string[] {
   return comment ? comment.split('\n') : [];
 }
@@ -212,9 +209,8 @@ function freeLines(lines: readonly string[]): number {
   return lines.lastIndexOf('') + 1;
 }
 
-/** Attaches each comment to the key or element beside or below it, so that both are kept or removed together. */
+/** Attaches each comment of a block to the member beside or below it, so that both are kept or removed together. */
 function claimComments(document: Document): void {
-  const inBrackets: (YAMLMap | YAMLSeq)[] = [];
   visit(document, {
     Pair(index, { key, value, srcToken }, path) {
       const outer = path.at(-1) as YAMLMap;
@@ -226,35 +222,18 @@ function claimComments(document: Document): void {
       }
       if (!isNode(key) || !isNode(value) || !value.commentBefore) return;
       const lines = linesOf(value.commentBefore);
-      if (isBeside(srcToken?.sep)) key.comment = lines.shift() ?? null;
+      const beside = srcToken?.sep?.find(({ type }) => type === 'comment' || type === 'newline');
+      if (beside?.type === 'comment') key.comment = lines.shift() ?? null;
       const head = isCollection(value) && value.flow !== true ? headOf(value.items[0]) : undefined;
       const own = head === undefined || head.commentBefore ? [] : lines.splice(freeLines(lines));
       value.commentBefore = lines.join('\n');
       if (head !== undefined && own.length > 0) head.commentBefore = own.join('\n');
     },
-    Collection(_, node) {
-      if (node.flow === true) inBrackets.unshift(node);
-    },
   });
-  // The inner ones first.
-  for (const node of inBrackets) {
-    const last = tailOf(node.items.at(-1));
-    const { srcToken } = node;
-    const end = srcToken?.type === 'flow-collection' ? srcToken.items.at(-1) : undefined;
-    if (!last || last.comment || end?.value || end?.key || !isBeside(end?.start)) continue;
-    const [own, ...rest] = linesOf(node.comment);
-    last.comment = own ?? null;
-    node.comment = rest.join('\n');
-  }
 }
 
 function isFlat({ srcToken: inner }: YAMLSeq, { srcToken: outer }: YAMLMap): boolean {
   return inner?.type === 'block-seq' && outer?.type === 'block-map' && inner.indent === outer.indent;
-}
-
-/** Whether the first line of some tokens has a comment. */
-function isBeside(tokens: readonly CST.SourceToken[] | undefined): boolean {
-  return tokens?.find(({ type }) => type === 'comment' || type === 'newline')?.type === 'comment';
 }
 
 function headOf(item: unknown): Node | undefined {
@@ -262,20 +241,11 @@ function headOf(item: unknown): Node | undefined {
   return isNode(head) ? head : undefined;
 }
 
-function tailOf(item: unknown): Node | undefined {
-  const tail = isPair(item) ? (item.value ?? item.key) : item;
-  return isNode(tail) ? tail : undefined;
-}
-
 /** What tells an element of a list from the others: its id, without one its name, else all of it. */
 function elementKey(element: Json): string {
   if (isMap(element) && element.id !== undefined) return `id ${canonical(element.id as Json)}`;
   if (isMap(element) && element.name !== undefined) return `name ${canonical(element.name as Json)}`;
   return `is ${canonical(element)}`;
-}
-
-function isUnnamed(one: Json): boolean {
-  return Array.isArray(one) || (isMap(one) && one.id === undefined && one.name === undefined);
 }
 
 /** Whether there are anchors in a node, or aliases where those count too. */
@@ -289,37 +259,15 @@ function holdsAnchors(node: unknown, aliases: 'no aliases' | 'aliases' = 'aliase
   return found;
 }
 
-/** A placeholder comment: `yaml` keeps a flow collection on several lines only if it has a comment. */
-const BROKEN = '\ue000broken';
-
-/** The text of a document, indented as the one that it was read from. */
+/** The text of a document, indented about as the one that it was read from. */
 function documentText(document: Document, source: string): string {
-  let [indent, indentSeq, padding]: [number?, boolean?, boolean?] = [];
-  visit(document, {
-    Pair(_, { srcToken }, path) {
-      const outer = (path.at(-1) as YAMLMap).srcToken;
-      const inner = srcToken?.value;
-      if (outer?.type !== 'block-map' || (inner?.type !== 'block-map' && inner?.type !== 'block-seq')) return;
-      const step = inner.indent - outer.indent;
-      if (inner.type === 'block-seq') indentSeq ??= step > 0;
-      if (step > 0) indent ??= step;
-    },
-    Collection(_, { flow, range, items }) {
-      if (flow !== true || !range) return;
-      const text = source.slice(range[0], range[1]);
-      padding ??= /^. +\S/.test(text);
-      const tail = tailOf(items[0]);
-      if (tail && !tail.comment && text.includes('\n')) tail.comment = BROKEN;
-    },
+  const nested = /^( *)[^\s#-].*:[ \t]*(?:#.*)?\n\1( +)\S/m.exec(source);
+  return document.toString({
+    lineWidth: 0,
+    doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER,
+    verifyAliasOrder: false,
+    indent: nested?.[2]?.length ?? 2,
+    indentSeq: !/^( *)[^\s#-].*:[ \t]*(?:#.*)?\n(?:\s*#.*\n)*\1- /m.test(source),
+    flowCollectionPadding: /[[{] +\S/.test(source),
   });
-  return document
-    .toString({
-      lineWidth: 0,
-      doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER,
-      verifyAliasOrder: false,
-      indent: indent ?? 2,
-      indentSeq: indentSeq ?? true,
-      flowCollectionPadding: padding ?? false,
-    })
-    .replaceAll(` #${BROKEN}`, '');
 }

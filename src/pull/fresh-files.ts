@@ -32,7 +32,7 @@ export interface FreshPull {
 /** Reads a server and makes the manifests and bodies that say what it has. Sends GETs alone, writes nothing. */
 export async function pullFresh(wishes: PullWishes, look: LookOptions): Promise<FreshPull> {
   const seen = await survey(wishes, [], look);
-  const { documents, left } = freshDocuments(withoutBuiltIn(seen, wishes.builtIn), [], {
+  const { documents, left } = freshDocuments(withoutBuiltIn(seen, wishes.builtIn), {
     profile: look.profile,
     names: new VariableNames(),
     holds: wishes.holds,

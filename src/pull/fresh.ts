@@ -1,7 +1,6 @@
 import type { Place } from '../base/problems.js';
 import { type Json, mapValues, reveal, same } from '../base/values.js';
 import { addressOf } from '../kinds/address.js';
-import { altered } from '../kinds/declared.js';
 import type { Declared, Finding, Identity, Kind, Live } from '../kinds/kind.js';
 import { idTrouble } from '../kinds/limits.js';
 import type { References } from '../kinds/references.js';
@@ -68,18 +67,16 @@ interface Draft extends FreshDocument {
  */
 export function freshDocuments(
   found: readonly { readonly kind: Kind; readonly finding: Finding }[],
-  existing: readonly Declared[],
   options: FreshOptions,
 ): Fresh {
   const drafts = found.map(({ kind, finding }) => draftOf(kind, finding, options));
-  const sound = drafts.filter((draft) => isSound(draft, options));
-  const valid = withoutRefused(sound, existing, options.profile);
-  for (const draft of valid) withoutDiffering(draft, options);
   return {
-    documents: valid.map((draft) => ({
-      ...draft,
-      toSet: draft.toSet.filter(({ path }) => draft.said.has(/^\w*/.exec(path)?.[0] ?? '')),
-    })),
+    documents: drafts
+      .filter((draft) => keepSayable(draft, options))
+      .map((draft) => ({
+        ...draft,
+        toSet: draft.toSet.filter(({ path }) => draft.said.has(/^\w*/.exec(path)?.[0] ?? '')),
+      })),
     left: drafts.flatMap(({ address, left }) => left.map((reason) => ({ address, reason }))),
   };
 }
@@ -121,84 +118,52 @@ export function writingOf(kind: Kind, address: string, { profile, names, holds }
   return { address, names, holds, open, toSet: [], left: [] };
 }
 
-/** Whether a document can say which object is meant. What else it can't say is taken out of it. */
-function isSound({ kind, identity, said, left }: Draft, { holds, profile }: FreshOptions): boolean {
+/** Takes out of a document what it can't say; false where it can't even say which object is meant. */
+function keepSayable(draft: Draft, options: FreshOptions): boolean {
+  const { identity, live, said, left } = draft;
+  const { holds, profile } = options;
   if (idTrouble(identity, profile) !== undefined) {
     left.push(
       `its id is none that a manifest can have with the profile ${profile.name}, so that nothing is written down of it`,
     );
     return false;
   }
-  const isUsable = (fields: readonly (readonly [string, SaidField])[]): boolean => {
-    const values = fields.map(([field, { value }]) => [field, reveal(value)]);
-    const whole = { kind: kind.name, ...identity, ...Object.fromEntries(values) };
-    return (
-      kind.schema.safeParse(whole).success &&
-      isReadBack(membersOf({ kind, identity, said: new Map(fields) }, ({ raw }) => raw))
-    );
-  };
-  if (!isUsable([]) || Object.values(identity).some((id) => isKnownOrSaid(id, { holds }))) {
+  const hasCredential = Object.values(identity).some((id) => isKnownOrSaid(id, { holds }));
+  if (hasCredential || refusalOf({ ...draft, said: new Map() }, profile) !== undefined) {
     left.push("its id can't stand in a manifest, so that nothing is written down of it");
     return false;
   }
+  const wrongWith = (fields: Draft['said']): string | undefined => {
+    const one = { ...draft, said: fields };
+    const trouble = refusalOf(one, profile) ?? troubleOf(declaredOf(one), live, options);
+    return trouble === undefined || trouble === UNSAYABLE ? trouble : `: ${trouble}`;
+  };
   // One by one if something is wrong with it as a whole.
-  if (isUsable([...said])) return true;
-  for (const entry of [...said]) {
-    if (isUsable([entry])) continue;
-    left.push(`${entry[0]} can't stand in a manifest as the server has it`);
-    said.delete(entry[0]);
+  if (wrongWith(said) === undefined) return true;
+  for (const [field, value] of [...said]) {
+    const wrong = wrongWith(new Map([[field, value]]));
+    if (wrong === undefined) continue;
+    left.push(`${field}${wrong}`);
+    said.delete(field);
   }
   return true;
+}
+
+const UNSAYABLE = " can't stand in a manifest as the server has it";
+
+/** Why a document can't be read back as it is meant, or what `validate` has to say of it. */
+function refusalOf(draft: Draft, profile: Profile): string | undefined {
+  const { kind, identity, said } = draft;
+  const values = [...said].map(([field, { value }]) => [field, reveal(value)]);
+  const whole = { kind: kind.name, ...identity, ...Object.fromEntries(values) };
+  const isSound = kind.schema.safeParse(whole).success && isReadBack(membersOf(draft, ({ raw }) => raw));
+  return isSound ? kind.check([declaredOf(draft)], profile)[0]?.message : UNSAYABLE;
 }
 
 /** Whether what is written comes back as it was, from a file of the size that one may have. */
 export function isReadBack(members: { readonly [key: string]: Json }): boolean {
   const text = documentText(members, null);
   return fitsManifest(text) && same(writtenDocuments(text) ?? null, [{ ...members }]);
-}
-
-/** Takes out what `validate` has something to say about, be it about one document or about several together. */
-function withoutRefused(
-  drafts: readonly Draft[],
-  existing: readonly Declared[],
-  profile: Profile,
-): readonly Draft[] {
-  const refused = new Set<Draft>();
-  for (const kind of new Set(drafts.map((draft) => draft.kind))) {
-    const others = existing.filter((document) => document.kind === kind.name);
-    // A document that stands somewhere is told by its place, a new one by its number.
-    for (let again = true; again; ) {
-      again = false;
-      const own = drafts.filter((draft) => draft.kind === kind && !refused.has(draft));
-      const numbered = own.map((draft, number) => declaredOf(draft, number));
-      for (const { message, places, severity } of kind.check([...others, ...numbered], profile)) {
-        for (const { file, line, text } of places) {
-          const draft = file === FRESH ? own[line] : undefined;
-          if (draft === undefined) continue;
-          const field = text ?? '';
-          if (draft.said.delete(field)) draft.left.push(`${field}: ${message}`);
-          else if (severity === 'error' && !kind.fields[field] && !refused.has(draft)) {
-            draft.left.push(`${message}, so that nothing is written down of it`);
-            refused.add(draft);
-          } else continue;
-          again = true;
-        }
-      }
-    }
-  }
-  return drafts.filter((draft) => !refused.has(draft));
-}
-
-/** Takes out what a plan would change, or could not tell. */
-function withoutDiffering(draft: Draft, options: FreshOptions): void {
-  const declared = declaredOf(draft, 0);
-  if (troubleOf(declared, draft.live, options) === undefined) return;
-  for (const [field, { value }] of [...draft.said]) {
-    const found = troubleOf(altered(declared, { fields: { [field]: value } }), draft.live, options);
-    if (found === undefined) continue;
-    draft.left.push(`${field}: ${found}`);
-    draft.said.delete(field);
-  }
 }
 
 /** What a plan would say of a document about an object as it is; undefined where nothing is to be done. */
@@ -221,17 +186,9 @@ export function troubleOf(
   return reason ?? 'a plan would change it, whatever is written down';
 }
 
-/** In the place of the file that a document doesn't have yet. */
-const FRESH = '\0fresh';
-
-function declaredOf({ kind, identity, said }: Draft, number: number): Declared {
-  const at = (field?: string): Place => ({
-    file: FRESH,
-    line: number,
-    column: 1,
-    length: 1,
-    ...(field === undefined ? {} : { text: field }),
-  });
+function declaredOf({ kind, identity, said }: Draft): Declared {
+  // It has no place yet, and what is wrong with it is told by its field.
+  const place: Place = { file: '', line: 1, column: 1, length: 1 };
   const fields = Object.fromEntries([...said].map(([field, { value }]) => [field, value]));
   const names = kind.identity.flatMap((part) =>
     typeof fields[part] === 'string' ? [[part, fields[part]]] : [],
@@ -242,10 +199,10 @@ function declaredOf({ kind, identity, said }: Draft, number: number): Declared {
     fields,
     absent: false,
     whole: [],
-    place: at(),
-    declaredAt: { file: FRESH, line: number },
-    placeOf: (field) => at(field === undefined ? undefined : String(field)),
-    placeWithin: (field) => at(field),
+    place,
+    declaredAt: place,
+    placeOf: () => place,
+    placeWithin: () => place,
   };
 }
 

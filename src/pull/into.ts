@@ -1,4 +1,4 @@
-import { error, type Place, type Problem, refuse } from '../base/problems.js';
+import { error, type Problem, refuse } from '../base/problems.js';
 import { type Json, objectKey } from '../base/values.js';
 import { isAsked } from '../kinds/discovery.js';
 import { kindOf } from '../kinds/index.js';
@@ -8,7 +8,6 @@ import type { ManifestSource } from '../manifests/load.js';
 import { observe } from '../plan/observe.js';
 import { addresses, sameObjects } from '../plan/subjects.js';
 import type { Project } from '../project/index.js';
-import type { Profile } from '../server/profiles.js';
 import { withNew } from './assemble.js';
 import { BodyFiles } from './bodies.js';
 import type { LookOptions } from './discover.js';
@@ -64,13 +63,12 @@ export async function pullInto(
   const names = new VariableNames();
   const options = { profile, names, holds, references, builtIn };
   const twice = declaredTwice(concerned, live, references);
-  const wanted = concerned.map((one): Wanted => {
+  const updates = concerned.map((one): Wanted => {
     const now = twice.has(one.declared) ? undefined : live.get(one);
     if (now === undefined) return { one, update: undefined };
     const bodyTrouble = (path: string, text: string) => bodies.trouble(one.source, path, text);
     return { one, update: updateOf(one.declared, one.written(), now, { ...options, bodyTrouble }) };
   });
-  const updates = withoutRefused(wanted, manifests.declared, look.profile);
   const left: Problem[] = [
     ...new Set(twice.values()),
     ...updates.flatMap(({ update }) => update?.left ?? []),
@@ -80,7 +78,7 @@ export async function pullInto(
   }
   left.push(...bodies.conflicts());
   const fresh = withoutBuiltIn(seen, builtIn).filter((one) => !found.has(one.finding));
-  const { documents, left: leftOut } = freshDocuments(fresh, manifests.declared, options);
+  const { documents, left: leftOut } = freshDocuments(fresh, options);
   const { texts: edited, refused } = editedSources(updates, left);
   const changed = await withNew(documents, edited, project, manifests, wishes, bodies);
   const toSet = [
@@ -115,41 +113,6 @@ export async function pullInto(
 }
 
 type Wanted = { readonly one: Standing; readonly update: Update | undefined };
-
-/** Takes out what would give `validate` something to say that it doesn't say now, be it about one document or several. */
-function withoutRefused(
-  updates: readonly Wanted[],
-  declared: readonly Declared[],
-  profile: Profile,
-): readonly Wanted[] {
-  const changed = new Map(updates.map(({ one, update }) => [one.declared, update?.declared]));
-  const refused = new Map<string, string>();
-  const at = ({ file, line, column }: Place): string => JSON.stringify([file, line, column]);
-  for (const kind of new Set(updates.map(({ one }) => kindOf(one.declared.kind)))) {
-    const own = declared.filter((document) => document.kind === kind.name);
-    const before = new Set(kind.check(own, profile).map(({ message }) => message));
-    const next = own.map((document) => changed.get(document) ?? document);
-    for (const { message, places } of kind.check(next, profile)) {
-      if (!before.has(message)) for (const place of places) refused.set(at(place), message);
-    }
-  }
-  return updates.map(({ one, update }) => {
-    if (update === undefined) return { one, update };
-    const now: { readonly [field: string]: unknown } = update.declared.fields;
-    const isWrong = (field: string): boolean =>
-      now[field] !== one.declared.fields[field] && refused.has(at(one.declared.placeOf(field)));
-    const left = Object.keys(now)
-      .filter(isWrong)
-      .map((field) => {
-        const place = one.declared.placeOf(field);
-        const message = `${field} stays as it is: with what the server has, ${refused.get(at(place))}`;
-        return error('not-pulled', message, [place]);
-      });
-    const fields = Object.fromEntries(Object.entries(update.fields).filter(([field]) => !isWrong(field)));
-    const bodies = update.bodies.filter(({ field }) => !isWrong(field));
-    return { one, update: { ...update, fields, bodies, left: [...update.left, ...left] } };
-  });
-}
 
 /** What the server has of each document's object: as it was found, or read now where it wasn't. */
 async function lookUp(

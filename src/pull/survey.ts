@@ -83,22 +83,17 @@ function missing(
   own: Discovered | undefined,
   { name }: Profile,
 ): Problem[] {
-  const [why, hint] =
-    own === undefined
-      ? [
-          () => `no ${kind.noun} can be read with the profile ${name}`,
-          'idops doctor finds out which profile fits',
-        ]
-      : own.unasked === undefined
-        ? [
-            (part: string) => `the server shows no ${kind.noun} with this ${part}`,
-            'idops list shows what there is',
-          ]
-        : [() => own.unasked ?? '', 'name a backend with --backend ID'];
+  const hint = 'idops list shows what there is, and idops doctor which profile fits';
   return Object.entries(kind.discovery?.options ?? {}).flatMap(([option, part]) =>
     (asked[option] ?? [])
       .filter((id) => !found.some((one) => one.kind === kind && one.finding.identity[part] === id))
-      .map((id) => error('not-found', `--${option} ${id}: ${why(part)}`, [], hint)),
+      .map((id) => {
+        const why =
+          own === undefined
+            ? `no ${kind.noun} can be read with the profile ${name}`
+            : (own.unasked ?? `the server shows no ${kind.noun} with this ${part}`);
+        return error('not-found', `--${option} ${id}: ${why}`, [], hint);
+      }),
   );
 }
 

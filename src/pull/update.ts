@@ -71,6 +71,15 @@ export function updateOf(declared: Declared, written: Json, live: Live, options:
   const problems: Problem[] = [];
   const troubleWith = (field: string, value: Value): string | undefined =>
     troubleOf(altered(declared, { fields: { [field]: value } }), live, options);
+  /** What `validate` would have to say of a field that it doesn't say now. */
+  const refusalOf = (field: string, value: Value): string | undefined => {
+    const said = (one: Declared): string[] =>
+      kind.check([one], options.profile).map(({ message }) => message);
+    const before = said(declared);
+    const next = altered(declared, { fields: { ...declared.fields, [field]: value } });
+    const message = said(next).find((one) => !before.includes(one));
+    return message && `${field} stays as it is: with what the server has, ${message}`;
+  };
   const ignored = ignoredFields(declared.fields, kind.traits[options.profile.name]);
   for (const [field, value] of Object.entries(declared.fields)) {
     if (ignored.includes(field) || troubleWith(field, value) === undefined) continue;
@@ -94,7 +103,10 @@ export function updateOf(declared: Declared, written: Json, live: Live, options:
         return trouble;
       },
     });
-    const trouble = writing.left.length > 0 ? undefined : troubleWith(field, merged.value);
+    const trouble =
+      writing.left.length > 0
+        ? undefined
+        : (troubleWith(field, merged.value) ?? refusalOf(field, merged.value));
     problems.push(...(trouble === undefined ? writing.left : [trouble]).map((reason) => left(reason, place)));
     if (trouble !== undefined) continue;
     if (!same(merged.raw, raw)) fields[field] = merged.raw;

@@ -1,4 +1,4 @@
-import { lstat, readFile, rmdir, stat } from 'node:fs/promises';
+import { lstat, readFile, rmdir } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { whyRefused } from '../base/errno.js';
 import { realPlaceOf } from '../base/links.js';
@@ -93,7 +93,7 @@ async function changedSince(
   const real = action === 'unchanged' ? path : await realPlaceOf(path);
   if (real !== path || !`${path}/`.startsWith(`${root === '/' ? '' : root}/`)) {
     const message = `${shown} is not written: it lies behind a link, or outside the project`;
-    return [error('output-is-input', message, [], 'pull writes through no link')];
+    return [error('output-is-input', message, [], 'idops writes through no link')];
   }
   const now = await readFile(path, 'utf8').catch((failure: NodeJS.ErrnoException) =>
     isMissing(failure) ? undefined : null,
@@ -117,17 +117,6 @@ export async function filesInFolder(
   folder: string,
   cwd: string,
 ): Promise<PulledFile[]> {
-  const there = await stat(folder).catch(() => undefined);
-  if (there !== undefined && !there.isDirectory()) {
-    throw new ProblemsError([
-      error(
-        'file-exists',
-        `${shownPath(folder, cwd)} is there already, and is no folder`,
-        [],
-        'name another folder',
-      ),
-    ]);
-  }
   const made = await Promise.all(
     files.map(async ({ path: name, text }): Promise<PulledFile> => {
       const path = resolve(folder, name);

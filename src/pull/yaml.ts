@@ -1,16 +1,13 @@
-import { Document, isMap as isMapNode, isScalar, isSeq, Pair, Scalar, YAMLMap, YAMLSeq } from 'yaml';
+import { Document, Pair, Scalar, YAMLMap, YAMLSeq } from 'yaml';
 import { escapeText, jsonText } from '../base/escape.js';
 import { type ExactNumber, isMap, isUuid, type Json } from '../base/values.js';
-
-/** How a text is written: as plainly as can be, or in quotes in any case. */
-export type Quotes = 'plain' | 'single' | 'double';
 
 /** A value as it is to stand in YAML: to the digit, and nothing in it can end the scalar that it is in. */
 class Literal {
   readonly text: string;
 
-  constructor(value: null | boolean | number | ExactNumber | string, quotes: Quotes = 'plain') {
-    this.text = typeof value === 'string' ? quoted(value, quotes) : value === null ? 'null' : String(value);
+  constructor(value: null | boolean | number | ExactNumber | string) {
+    this.text = typeof value === 'string' ? quoted(value) : value === null ? 'null' : String(value);
   }
 }
 
@@ -19,13 +16,10 @@ const plainText = /^[A-Za-z][A-Za-z0-9_-]*(?:[ .@/:][A-Za-z0-9_-]+)*$/;
 /** What some reader of YAML takes for another type. */
 const notText = /^(?:null|true|false|yes|no|on|off|y|n|inf|nan)$/i;
 
-/** In JSON's quotes, which YAML has too; what a reader could be fooled with is escaped. */
-function quoted(text: string, quotes: Quotes): string {
-  if (quotes === 'single' && !/[\n\r\t]/.test(text) && escapeText(text) === text) {
-    return `'${text.replaceAll("'", "''")}'`;
-  }
+/** Plainly, or in JSON's quotes, which YAML has too; what a reader could be fooled with is escaped. */
+function quoted(text: string): string {
   const isPlain = text.length <= 200 && plainText.test(text) && !notText.test(text);
-  return quotes !== 'double' && (isPlain || isUuid(text)) ? text : jsonText(text).trimEnd();
+  return isPlain || isUuid(text) ? text : jsonText(text).trimEnd();
 }
 
 const options = {
@@ -65,55 +59,32 @@ function fitsBlock(text: string): boolean {
   });
 }
 
-/** The node of a value, in the quotes and the brackets of a node that says something of the same sort, if there is one. */
-export function nodeOf(value: Json, like?: unknown, quotes: Quotes = 'plain'): Scalar | YAMLMap | YAMLSeq {
-  const own = isScalar(like) ? quotesOf(like) : quotes;
-  if (typeof value === 'string' && own === 'plain' && fitsBlock(value)) {
+/** The node of a value. */
+export function nodeOf(value: Json): Scalar | YAMLMap | YAMLSeq {
+  if (typeof value === 'string' && fitsBlock(value)) {
     const block = new Scalar(value);
     block.type = 'BLOCK_LITERAL';
     return block;
   }
   if (Array.isArray(value)) {
     const list = new YAMLSeq();
-    list.items = value.map((item) => nodeOf(item, likeIn(like, item), quotes));
-    list.flow = value.length === 0 || (isSeq(like) && like.flow === true);
+    list.items = value.map(nodeOf);
+    list.flow = value.length === 0;
     return list;
   }
   if (isMap(value)) {
     const map = new YAMLMap();
     const members = Object.entries(value);
-    map.items = members.map(([key, member]) => pairOf(key, member ?? null, like));
-    map.flow = isMapNode(like)
-      ? like.flow === true
-      : members.length === 0 || (members.length === 1 && members[0]?.[0] === 'file');
+    map.items = members.map(([key, member]) => pairOf(key, nodeOf(member ?? null)));
+    map.flow = members.length === 0 || (members.length === 1 && members[0]?.[0] === 'file');
     return map;
   }
-  const scalar = value as Exclude<Json, Json[] | { [key: string]: Json }>;
-  return new Scalar(new Literal(scalar, own));
+  return new Scalar(new Literal(value as Exclude<Json, Json[] | { [key: string]: Json }>));
 }
 
 /** A key and its value, as the members of a map are written. */
-export function pairOf(key: string, value: Json, beside?: unknown): Pair {
-  const pairs = isMapNode(beside) ? (beside.items as readonly Pair[]) : [];
-  const quotes = quotesOf(pairs.at(-1)?.key);
-  const like = pairs.find((pair) => isScalar(pair.key) && pair.key.value === key)?.value;
-  return new Pair(new Scalar(new Literal(key, quotes)), nodeOf(value, like ?? likeIn(beside, value), quotes));
-}
-
-/** The last member of a collection that says something of the same sort as a value. */
-export function likeIn(collection: unknown, value: Json): unknown {
-  const members = isMapNode(collection)
-    ? (collection.items as readonly Pair[]).map((pair) => pair.value)
-    : isSeq(collection)
-      ? collection.items
-      : [];
-  return members.findLast(Array.isArray(value) ? isSeq : isMap(value) ? isMapNode : isScalar);
-}
-
-/** The quotes that a node is written in. */
-export function quotesOf(node: unknown): Quotes {
-  const type = isScalar(node) ? node.type : undefined;
-  return type === 'QUOTE_DOUBLE' ? 'double' : type === 'QUOTE_SINGLE' ? 'single' : 'plain';
+export function pairOf(key: string, value: ReturnType<typeof nodeOf>): Pair {
+  return new Pair(new Scalar(new Literal(key)), value);
 }
 
 /** The YAML of a whole document; the comment, one line, says to people what it is about. */

@@ -2,7 +2,7 @@ import { realpath, rmdir } from 'node:fs/promises';
 import { posix, relative, resolve, sep } from 'node:path';
 import { realPlaceOf } from '../base/links.js';
 import { error, type Problem, ProblemsError, refuse } from '../base/problems.js';
-import { noProgress, type Progress, withoutHarm } from '../base/progress.js';
+import { noProgress, withoutHarm } from '../base/progress.js';
 import { createRedactor } from '../base/redact.js';
 import { makeFolder } from '../base/whole-file.js';
 import { kindOf, kinds } from '../kinds/index.js';
@@ -13,17 +13,14 @@ import { type LoadedManifests, loadManifests, tellSecrets } from '../manifests/i
 import { namedByGlobs } from '../manifests/named.js';
 import type { Project, ServerSettings } from '../project/index.js';
 import type { LookOptions } from '../pull/discover.js';
-import type { LeftOut } from '../pull/fresh.js';
 import { type FreshPull, pullFresh } from '../pull/fresh-files.js';
 import { pullInto } from '../pull/into.js';
 import type { NewFile } from '../pull/layout.js';
-import type { ToSet } from '../pull/literal.js';
 import type { PullResult } from '../pull/result.js';
 import { manifestHead } from '../pull/schema-line.js';
 import { askedProblems } from '../pull/survey.js';
 import { checkFiles, filesInFolder, interruptedBefore, notWritable, writeFiles } from '../pull/write.js';
-import type { Profile, ProfileName } from '../server/profiles.js';
-import type { Reader } from '../server/reader.js';
+import type { ProfileName } from '../server/profiles.js';
 import { backendOf } from './backend.js';
 import { whileReading } from './connection.js';
 import { refuseInputs } from './outputs.js';
@@ -38,62 +35,14 @@ export interface PullRequest {
   readonly builtIn?: boolean;
 }
 
-/** A server that can be read, as `openConnection` gives one, and what must not get into a file. */
-export interface PullSource {
-  readonly reader: Reader;
-  readonly profile: Profile;
-  /** `redactor.holds`: whether a text is a credential that is known, or has one in it. */
-  readonly holds: (text: string) => boolean;
-  readonly concurrency?: number;
-  readonly progress?: Progress;
-  readonly signal?: AbortSignal;
-}
-
-/** What a pull into an empty folder would write. */
-export interface FreshFiles {
-  /** Manifests and bodies, by their paths from the folder of the manifests, with `/`; no two have the same. */
-  readonly files: readonly NewFile[];
-  /** How many objects of each kind are in them. */
-  readonly counts: { readonly [kind in KindName]?: number };
-  /** The process variables that stand in the place of secrets, to be set; their names need no `allow_env`. */
-  readonly toSet: readonly ToSet[];
-  /** What of the server could not be written down, and why. */
-  readonly left: readonly LeftOut[];
-  /** What could not be looked for, and what to do, a sentence each; texts of the server in them aren't escaped. */
-  readonly notes: readonly string[];
-  /** What was asked for by its id and isn't there. */
-  readonly missing: readonly Problem[];
-}
-
-/**
- * The manifests and body files that a pull into an empty folder would write: pure of writing, and GETs alone are sent.
- * A plan with them, and with the variables of `toSet`, is empty. Throws an AggregateError of what the reader threw.
- */
-export async function freshFiles(
-  { reader, profile, holds, concurrency = 10, progress = noProgress, signal }: PullSource,
-  request: PullRequest = {},
-): Promise<FreshFiles> {
-  const pulled = await pullFresh(
-    { ...wishesOf(request), known: [], holds },
-    { reader, profile, concurrency, progress, ...(signal === undefined ? {} : { signal }) },
-  );
-  const counts: { [kind in KindName]?: number } = {};
-  for (const { kind } of pulled.documents) counts[kind.name] = (counts[kind.name] ?? 0) + 1;
-  const { files, toSet, left, notes, missing } = pulled;
-  return { files, counts, toSet, left, notes, missing };
-}
-
-/** Where a fresh set of files lies: under a glob of the configuration, elsewhere in the project, or outside of it. */
-export type Apart = 'named' | 'inside' | 'outside';
-
 /** What a pull comes to; nothing is written yet. */
 export interface Pulling extends PullResult {
   /** The base URL of the server. */
   readonly server: string;
   /** The profile that it was read with. */
   readonly profile: ProfileName;
-  /** Where a fresh set of files goes; null where the project's own are brought up to date. */
-  readonly apart: Apart | null;
+  /** Whether it is a fresh set of files that the configuration doesn't name yet. */
+  readonly apart: boolean;
   /** Makes sure that they can be written, as far as that shows before. Throws what `write` throws then. */
   check(): Promise<void>;
   /** Writes the files. Throws a ProblemsError where one was changed meanwhile, or can't be written. */
@@ -120,7 +69,7 @@ export async function pull(
       return {
         ...shared,
         ...rest,
-        apart: null,
+        apart: false,
         notes: [...notes, ...rest.notes],
         check: () => checkFiles(rest.files, project.root, project.cwd),
         async write() {
@@ -131,8 +80,8 @@ export async function pull(
     const folder = await realPlaceOf(resolve(project.cwd, out));
     refuseHidden(folder, project.root);
     const fresh = withHeads(await pullFresh(wishes, look), folder, project.root);
-    const apart = await apartness(folder, fresh.files, project);
-    if (apart === 'named' && manifests.declared.length > 0) throw declaredAlready();
+    const apart = !isNamed(folder, fresh.files, project);
+    if (!apart && manifests.declared.length > 0) throw declaredAlready();
     const files = await filesInFolder(fresh, folder, project.cwd);
     const written = files.filter(({ action }) => action !== 'unchanged').map(({ path }) => path);
     const isThere = written.length === 0;
@@ -257,11 +206,11 @@ function inProject(path: string, folder: string, root: string): string {
   return posix.join(relative(root, folder).split(sep).join('/'), path);
 }
 
-/** Where a fresh set of files would lie. */
-async function apartness(folder: string, files: readonly NewFile[], project: Project): Promise<Apart> {
-  if (folder !== project.root && !isInside(folder, project.root)) return 'outside';
+/** Whether the configuration takes files of a folder for manifests. */
+function isNamed(folder: string, files: readonly NewFile[], project: Project): boolean {
+  if (folder !== project.root && !isInside(folder, project.root)) return false;
   const paths = files.map(({ path }) => inProject(path, folder, project.root));
-  return namedByGlobs(project, paths).size > 0 ? 'named' : 'inside';
+  return namedByGlobs(project, paths).size > 0;
 }
 
 /** A fresh set must not declare a second time what the project's own manifests declare. */

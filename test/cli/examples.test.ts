@@ -1,9 +1,7 @@
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { declare } from '../../src/cli/declare.js';
-import { endQuietly } from '../../src/cli/misuse.js';
 import { helpOf } from '../help.js';
-import { Kept } from './streams.js';
 
 /** Every command, by the names that lead to it. */
 function commandsOf(command: Command, path: readonly string[] = []): string[][] {
@@ -29,36 +27,6 @@ async function commandOf(args: readonly string[]): Promise<string> {
   await program.parseAsync(args, { from: 'user' });
   return ran.trim();
 }
-
-it.each([40, 60, 80])('help is folded for %i columns', (width) => {
-  const all = (command: Command): Command[] => [command, ...command.commands.flatMap(all)];
-  for (const command of all(declare(() => async () => {}))) {
-    let help = '';
-    command.configureOutput({
-      getOutHelpWidth: () => width,
-      writeOut: (text) => {
-        help += text;
-      },
-    });
-    command.outputHelp();
-    expect(help).toContain('\nExample:\n');
-    // The lines of usage and of the example are there to be copied.
-    const lines = help.split('\n').filter((line) => !/^(Usage:| {2}idops )/.test(line));
-    expect(lines.filter((line) => line.length > width)).toEqual([]);
-  }
-});
-
-it.each([
-  [0, 80],
-  [undefined, 80],
-  [20, 40],
-  [100, 100],
-])('a terminal that says %s columns gets help for %i', (columns, width) => {
-  const program = declare(() => async () => {});
-  const stream = Object.assign(new Kept(true), { columns });
-  endQuietly(program, { stdout: stream, stderr: stream });
-  expect(program.configureOutput().getOutHelpWidth?.()).toBe(width);
-});
 
 describe('the help of', () => {
   const commands = [[], ...commandsOf(declare(() => async () => {}))];

@@ -2,15 +2,17 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { noProgress } from '../../src/base/progress.js';
 import { createRedactor } from '../../src/base/redact.js';
 import { kinds } from '../../src/kinds/index.js';
 import { loadManifests } from '../../src/manifests/index.js';
 import { loadProject } from '../../src/project/index.js';
+import { type FreshPull, pullFresh } from '../../src/pull/fresh-files.js';
 import type { SandboxProfile, SandboxSeed } from '../../src/sandbox/index.js';
 import { loadSeed } from '../../src/sandbox/seed.js';
 import { profiles } from '../../src/server/profiles.js';
 import { openConnection } from '../../src/session/connection.js';
-import { type FreshFiles, freshFiles, type PullRequest } from '../../src/session/pull.js';
+import { type PullRequest, wishesOf } from '../../src/session/pull.js';
 import { samples } from '../kinds/conformance/samples.js';
 import { inPlace, type Place } from '../properties/writing.js';
 
@@ -60,7 +62,7 @@ function servers(profile: SandboxProfile): fc.Arbitrary<SandboxSeed> {
     });
 }
 
-async function pulled(place: Place, profile: SandboxProfile, request: PullRequest): Promise<FreshFiles> {
+async function pulled(place: Place, profile: SandboxProfile, request: PullRequest): Promise<FreshPull> {
   const project = await loadProject({
     cwd: place.folder,
     variables: { IDOPS_BASE_URL: place.sandbox.url, IDOPS_TOKEN: place.sandbox.token },
@@ -78,7 +80,10 @@ async function pulled(place: Place, profile: SandboxProfile, request: PullReques
   });
   try {
     const { [profile]: known = server.profile } = profiles;
-    return await freshFiles({ reader: connection.reader, profile: known, holds: redactor.holds }, request);
+    return await pullFresh(
+      { ...wishesOf(request), known: [], holds: redactor.holds },
+      { reader: connection.reader, profile: known, concurrency: 10, progress: noProgress },
+    );
   } finally {
     await connection.close();
   }
@@ -90,13 +95,14 @@ describe.each(['documented', 'boruta'] as const)('%s', (profile) => {
       fc.asyncProperty(servers(profile), fc.boolean(), async (seed, builtIn) => {
         await inPlace({ seed, profile }, async (place) => {
           const backends = seed.backends.map(({ id }) => id);
-          const { files, toSet, counts } = await pulled(place, profile, {
+          const { files, toSet, documents } = await pulled(place, profile, {
             builtIn,
             asked: { backend: backends },
           });
-          expect(counts.Organization).toBe(seed.organizations.length);
-          expect(counts.User).toBe(profile === 'boruta' ? seed.users.length : undefined);
-          expect(counts.EmailTemplate ?? 0).toBeGreaterThanOrEqual(seed.templates.length);
+          const count = (name: string) => documents.filter(({ kind }) => kind.name === name).length;
+          expect(count('Organization')).toBe(seed.organizations.length);
+          expect(count('User')).toBe(profile === 'boruta' ? seed.users.length : 0);
+          expect(count('EmailTemplate')).toBeGreaterThanOrEqual(seed.templates.length);
           expect(new Set(files.map(({ path }) => path.toLowerCase())).size).toBe(files.length);
           for (const { path, text } of files) {
             mkdirSync(dirname(join(place.folder, 'manifests', path)), { recursive: true });

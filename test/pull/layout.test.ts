@@ -30,7 +30,6 @@ it('a field that no manifest is large enough for is left out, in words', () => {
   const live = { exists: true, identity, fields: { id: 'a', name: 'a', label: 'é'.repeat(9_000_000) } };
   const { documents, left } = freshDocuments(
     [{ kind: organization, finding: { identity, called: null, live } }],
-    [],
     { profile: documented, names: new VariableNames(), holds: () => false, references: {} as never },
   );
   expect(documents.map(({ said }) => [...said.keys()])).toEqual([['name']]);

@@ -152,8 +152,9 @@ async function formatsOf(it: TestProject, command: string): Promise<string[]> {
   if (known !== undefined) return known;
   const { stdout } = await it.idopsWith([...command.split(' '), '--help']);
   const words = stdout.replace(/\s+/g, ' ');
-  const [, list = ''] = /--format <NAME\[=FILE\]> ([a-z, ]+?) \(repeatable\)/.exec(words) ?? [];
-  const formats = list.split(/[, ]+/).filter(Boolean);
+  const [, list = ''] =
+    /--format <NAME\[=FILE\]> [^()]+ \(repeatable\) \(choices: ([a-z", ]+), default/.exec(words) ?? [];
+  const formats = list.split(/[", ]+/).filter(Boolean);
   formatsKnown.set(command, formats);
   return formats;
 }

@@ -1,22 +1,91 @@
-import type { Command } from 'commander';
-import { bashCompletion } from '../completion/bash.js';
-import { fishCompletion } from '../completion/fish.js';
-import { type CompletedCommand, completedCommands } from '../completion/tree.js';
-import { zshCompletion } from '../completion/zsh.js';
+import type { Command, Option } from 'commander';
 import type { Context } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
-import type { Shell } from '../shells.js';
 
-const scripts: { readonly [shell in Shell]: (commands: readonly CompletedCommand[]) => string } = {
-  bash: bashCompletion,
-  zsh: zshCompletion,
-  fish: fishCompletion,
+export type Shell = 'bash' | 'zsh' | 'fish';
+
+/** What each shell sources: it asks idops what can follow the words that were typed, and offers files if nothing can. */
+const scripts: { readonly [shell in Shell]: string } = {
+  bash: `# bash completion of idops; load it with: source <(idops completion bash)
+_idops() {
+  local IFS=$'\\n'
+  COMPREPLY=($(idops completion bash -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
+}
+complete -o default -F _idops idops
+`,
+  zsh: `# zsh completion of idops; load it after compinit with: source <(idops completion zsh)
+_idops() {
+  local -a found
+  found=(\${(f)"$(idops completion zsh -- "\${(@)words[2,CURRENT]}" 2>/dev/null)"})
+  _describe idops found || _files
+}
+compdef _idops idops
+`,
+  fish: `# fish completion of idops; load it with: idops completion fish | source
+function __idops
+    set -l found (idops completion fish -- (commandline -opc)[2..-1] (commandline -ct) 2>/dev/null)
+    if test -n "$found"
+        printf '%s\\n' $found
+    else
+        __fish_complete_path (commandline -ct)
+    end
+end
+complete -c idops -f -a '(__idops)'
+`,
 };
 
-/** `idops completion`: a script for a shell, made of what the command line itself is declared with. */
+/** `idops completion`: the script for a shell; with words, what can stand in the place of the last one, as the script asks. */
 export function completionOf(program: Command) {
-  return async ({ output }: Context, _options: object, shell: Shell): Promise<ExitCode> => {
-    output.result(scripts[shell](completedCommands(program)));
+  return async (
+    { output }: Context,
+    _options: object,
+    shell: Shell,
+    words: readonly string[],
+  ): Promise<ExitCode> => {
+    const lines = words.length === 0 ? [] : offered(program, words, shell);
+    output.result(words.length === 0 ? scripts[shell] : lines.map((line) => `${line}\n`).join(''));
     return exit.done;
   };
+}
+
+function offered(program: Command, typed: readonly string[], shell: Shell): string[] {
+  // bash takes "--option=value" apart itself.
+  const isBash = shell === 'bash';
+  const words = typed.flatMap((word, index) => {
+    if (isBash && word === '=') return index === typed.length - 1 ? [''] : [];
+    const [, name, value] = (!isBash && /^(--[\w-]+)=(.*)$/s.exec(word)) || [];
+    return name === undefined || value === undefined ? [word] : [name, value];
+  });
+  const last = typed.at(-1) ?? '';
+  const current = words.at(-1) ?? '';
+  const prefix = current !== last && !isBash ? last.slice(0, last.indexOf('=') + 1) : '';
+  let command = program;
+  let option: Option | undefined;
+  for (const word of words.slice(0, -1)) {
+    const takesValue = option?.required === true;
+    option = takesValue
+      ? undefined
+      : optionsOf(command).find(({ short, long }) => word === short || word === long);
+    if (!takesValue) command = command.commands.find((one) => one.name() === word) ?? command;
+  }
+  const separator = { bash: undefined, zsh: ':', fish: '\t' }[shell];
+  return following(command, option, current)
+    .filter(([word = '']) => word.startsWith(current))
+    .map(([word = '', says = '']) =>
+      separator === undefined || says === '' ? prefix + word : `${prefix}${word}${separator}${says}`,
+    );
+}
+
+/** What can follow the words that lead to a command, or an option that takes a value: each with what it does. */
+function following(command: Command, option: Option | undefined, current: string): (readonly string[])[] {
+  if (option?.required === true) return (option.argChoices ?? []).map((choice) => [choice]);
+  if (current.startsWith('-')) return optionsOf(command).map((one) => [one.long ?? '', one.description]);
+  const below = command.createHelp().visibleCommands(command);
+  if (below.length > 0) return below.map((one) => [one.name(), one.description()]);
+  return (command.registeredArguments[0]?.argChoices ?? []).map((choice) => [choice]);
+}
+
+function optionsOf(command: Command): Option[] {
+  const help = command.createHelp();
+  return [...help.visibleOptions(command), ...help.visibleGlobalOptions(command)];
 }

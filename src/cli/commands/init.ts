@@ -1,151 +1,192 @@
-import { resolve } from 'node:path';
-import { defaultBranch } from '../../base/branch.js';
-import { workTreeOf } from '../../base/work-tree.js';
+import { lstat, readdir, readFile, realpath, rmdir } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { escapeText } from '../../base/escape.js';
+import { shellWord } from '../../base/shell.js';
+import { makeFolder } from '../../base/whole-file.js';
+import { isThere, workTreeOf } from '../../base/work-tree.js';
 import type { NewFile } from '../../pull/layout.js';
-import { checkBaseUrl, isBaseUrl, isLoopback } from '../../server/base-url.js';
-import type { Choices, CiName } from '../../session/init/choices.js';
+import type { PulledFile } from '../../pull/pulled-file.js';
+import { notWritable, writeFiles } from '../../pull/write.js';
 import {
+  type Choices,
   CONFIG,
   configText,
   gitLines,
   MANIFESTS,
+  manifestFiles,
   schemaFiles,
-  withSchemaLine,
+  type TokenSource,
 } from '../../session/init/files.js';
-import { type Fit, fitted, usual } from '../../session/init/fit.js';
-import { commentedManifests, workflowsOf } from '../../session/init/templates.js';
-import { ProjectWriter, type Written } from '../../session/init/write.js';
-import type { FreshFiles } from '../../session/pull.js';
-import type { Context, GlobalOptions } from '../context.js';
+import { type Looked, lookAtServer } from '../../session/init/look.js';
+import { secretsOf, workflowsOf } from '../../session/init/templates.js';
+import { shownPath } from '../../source/file.js';
+import type { Context } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
-import { EXAMPLES, type NewProject, whatIsLeft, whatIsNext } from './init-next.js';
-import { askAddress, askCi, askToken, checkInit, type InitOptions } from './init-questions.js';
-import { lookForInit } from './init-server.js';
+import { askAddress, askCi, askToken, type InitOptions, refuseProject } from './init-questions.js';
 
 /**
  * `idops init`: a configuration, manifests of what the server has, and a CI workflow. What is already there stays as it is. All
- * questions come before the first file.
+ * questions come before the first file, and all files are written or none.
  */
 export async function init(
   context: Context,
-  options: InitOptions & GlobalOptions,
+  options: InitOptions,
   folder: string | undefined = '.',
 ): Promise<ExitCode> {
-  checkInit(options, folder);
-  const { output } = context;
+  refuseProject(options);
+  const { output, prompt, signal } = context;
   const cwd = process.cwd();
   const root = resolve(folder);
-  const writer = new ProjectWriter(root, cwd);
-  await writer.refuseFolder(CONFIG);
-  const isNew = !(await writer.has(CONFIG));
-  const project = isNew
-    ? await newProject(context, options, root, !(await writer.has(MANIFESTS)))
-    : await oldProject(context, options, root);
-  if (project === null || context.signal.aborted) {
+  const stop = (): ExitCode => {
     output.message('Nothing was written.');
     return exit.interrupted;
-  }
-  const lines = gitLines(project.choices, root);
-  const files = [...project.files, ...project.workflows];
-  await writer.prepare([...files, ...lines].map(({ path }) => path));
-  const written: Written[] = [];
-  for (const file of files) written.push(await writer.make(file));
-  for (const needed of lines) written.push(await writer.need(needed));
-  for (const { shown, outcome } of written) {
-    if (outcome !== 'kept') output.result(outcome === 'made' ? `wrote ${shown}` : `added to ${shown}`);
-  }
-  for (const { shown, outcome, left } of written) {
-    if (outcome === 'kept')
-      output.message(`${shown} was there already, and stays as it is${left === null ? '' : `: ${left}`}`);
-  }
-  const made = new Set(written.filter(({ outcome }) => outcome === 'made').map(({ path }) => path));
-  const own = { ...project, workflows: project.workflows.filter(({ path }) => made.has(path)) };
-  output.message(isNew ? whatIsNext(own, root, folder) : whatIsLeft(own));
+  };
+  const asks = prompt.available && options.yes !== true;
+  const isNew = !(await isThere(join(root, CONFIG)));
+  const address = isNew ? await askAddress(context, options, asks) : '';
+  if (address === null) return stop();
+  const token = await askToken(context, options, asks && isNew);
+  if (token === null) return stop();
+  const ci = await askCi(context, options, asks);
+  if (ci === null) return stop();
+  const pulls = isNew && (await readdir(join(root, MANIFESTS)).catch(() => [])).length === 0;
+  const { fits, fresh } = isNew ? await look(context, options, address, token, pulls) : unseen;
+  if (signal.aborted) return stop();
+  // The address that a variable says may be another one tomorrow.
+  const baseUrl = options.baseUrl === undefined && process.env.IDOPS_BASE_URL ? null : address || null;
+  const choices: Choices = { baseUrl, profile: options.profile ?? fits ?? 'documented', token, ci };
+  const toSet = (fresh?.toSet ?? []).map(({ name }) => name);
+  const workflows = await workflowsOf(ci, baseUrl, toSet);
+  const files = [
+    { path: CONFIG, text: configText(choices, root) },
+    ...(pulls ? manifestFiles(fresh?.files ?? []) : []),
+    ...schemaFiles(),
+    ...workflows,
+  ];
+  const { written, kept } = await write(files, gitLines(choices, root), root, cwd);
+  const shown = (path: string): string => escapeText(shownPath(path, cwd));
+  for (const { path, action } of written)
+    output.result(`${action === 'write' ? 'wrote' : 'added to'} ${shown(path)}`);
+  for (const path of kept) output.message(`${shown(join(root, path))} was there already, and stays as it is`);
+  const made = workflows.filter(({ path }) => !kept.includes(path));
+  const top = await workTreeOf(root);
+  const todo = [
+    ...(baseUrl === null && isNew
+      ? [`write the server's address into ${CONFIG}, or set IDOPS_BASE_URL`]
+      : []),
+    ...('variable' in token && !process.env[token.variable]
+      ? [`set ${token.variable} to a token of the server`]
+      : []),
+    ...(fresh?.toSet ?? []).map(
+      ({ name, address: object, path }) => `set ${name}, here and in CI, to the secret ${path} of ${object}`,
+    ),
+    ...(made.length === 0 ? [] : workflowsText(made, baseUrl)),
+    ...(made.length > 0 && top !== undefined && top !== root
+      ? [
+          'move the workflows to the root of the repository, where CI looks for them, and name this folder in them',
+        ]
+      : []),
+  ];
+  const go = folder === '.' ? '' : `cd ${shellWord(folder)} && `;
+  const next =
+    fresh !== null && fresh.files.length > 0 && !toSet.some((name) => !process.env[name]) ? 'plan' : 'doctor';
+  output.message(
+    [
+      ...(todo.length === 0 ? [] : ['To do:', ...todo.map((one) => `  - ${one}`)]),
+      `Next: ${go}idops ${next}`,
+    ].join('\n'),
+  );
   return exit.done;
 }
 
-async function newProject(
+function workflowsText(made: readonly NewFile[], baseUrl: string | null): string[] {
+  return [
+    `create ${secretsOf(made).join(', ')} in CI, as secrets`,
+    ...(baseUrl === null ? ["create the variable IDOPS_BASE_URL in CI: the server's address"] : []),
+    `read the comments in ${made.map(({ path }) => path).join(', ')}: see that the branch main, the environment production and the paths are yours, and pin idops to a version`,
+  ];
+}
+
+const unseen: Looked = { fits: null, fresh: null, problems: [] };
+
+/** Looks at the server, where its address and a token are there, and says what was found. */
+async function look(
   context: Context,
-  options: InitOptions & GlobalOptions,
-  root: string,
-  isEmpty: boolean,
-): Promise<NewProject | null> {
-  const { prompt } = context;
-  const asks = prompt.available && options.yes !== true;
-  const address = await askAddress(context, options, asks);
-  if (address === null) return null;
-  const token = await askToken(context, options, asks);
-  if (token === null) return null;
-  const ci = await askCi(context, options, asks);
-  if (ci === null) return null;
-  const found = await lookForInit(context, options, { address, token, asks, pulls: isEmpty });
-  if (found === null) return null;
-  const isNamed = options.baseUrl === undefined && (process.env.IDOPS_BASE_URL ?? '') !== '';
-  const choices: Choices = {
-    // The address of a sandbox is another one each time.
-    baseUrl: address === '' || (isNamed && isOfHere(address)) ? null : address,
-    profile: found.profile,
-    because: found.because,
-    token,
-    ci,
-  };
-  if (!isEmpty) context.output.message(`${MANIFESTS} has files in it already: none is added.`);
-  const manifests = isEmpty ? await manifestsOf(found.fresh) : [];
-  return {
-    choices,
-    found,
-    files: [{ path: CONFIG, text: configText(choices, root) }, ...manifests, ...schemaFiles()],
-    ...(await workflowsFor(ci, root, {
-      variables: (found.fresh?.toSet ?? []).map(({ name }) => name),
-      baseUrl: choices.baseUrl,
-    })),
-  };
-}
-
-/** Where there is a configuration, only what belongs beside one is written. */
-async function oldProject(
-  context: Context,
-  options: InitOptions & GlobalOptions,
-  root: string,
-): Promise<NewProject | null> {
-  const ci = await askCi(context, options, context.prompt.available && options.yes !== true);
-  if (ci === null) return null;
-  const { tokenFile, tokenEnv: variable = 'IDOPS_TOKEN' } = options;
-  const unknown = { profile: 'documented', because: 'unknown' } as const;
-  const token = tokenFile === undefined ? { variable } : { file: resolve(tokenFile) };
-  const choices: Choices = { ...unknown, baseUrl: null, token, ci };
-  return {
-    choices,
-    found: { ...unknown, fresh: null, unread: [], isReached: false },
-    files: [{ path: CONFIG, text: configText(choices, root) }, ...schemaFiles()],
-    ...(await workflowsFor(ci, root, {})),
-  };
-}
-
-/** The workflows of a CI, made for what is known of the project; the rest is as usual. */
-async function workflowsFor(
-  ci: CiName,
-  root: string,
-  known: Partial<Fit>,
-): Promise<Pick<NewProject, 'workflows' | 'fit' | 'isBelow'>> {
-  const branch = await defaultBranch(root);
-  const fit = { ...usual, ...known, ...(branch === undefined ? {} : { branch }) };
-  const top = await workTreeOf(root);
-  const isBelow = top !== undefined && top !== root;
-  return { workflows: fitted(await workflowsOf(ci), fit), fit, isBelow };
-}
-
-function isOfHere(address: string): boolean {
-  const checked = checkBaseUrl(address, { allowInsecureHttp: false });
-  return isBaseUrl(checked) && isLoopback(new URL(checked.origin).hostname);
-}
-
-/** What the server has; where that isn't known, or is nothing, examples that declare nothing. */
-async function manifestsOf(fresh: FreshFiles | null): Promise<NewFile[]> {
-  const pulled = (fresh?.files ?? []).map(({ path, text }) =>
-    withSchemaLine({ path: `${MANIFESTS}/${path}`, text }),
+  { profile }: InitOptions,
+  baseUrl: string,
+  token: TokenSource,
+  pulls: boolean,
+): Promise<Looked> {
+  const { output, redactor, signal } = context;
+  const value = 'variable' in token ? process.env[token.variable] || undefined : undefined;
+  if (baseUrl === '' || ('variable' in token && value === undefined)) {
+    const lack =
+      'variable' in token && baseUrl !== '' ? `${token.variable} is not set` : 'no address is given';
+    output.message(`The server was not looked at, since ${lack}: idops pull writes down what it has.`);
+    return unseen;
+  }
+  const tokenFile = 'file' in token ? token.file : undefined;
+  const looked = await lookAtServer({ baseUrl, tokenFile, token: value, profile }, pulls, {
+    ...context.sessionOptions(),
+    redactor,
+    signal,
+  });
+  const { fits, fresh, problems } = looked;
+  output.message(
+    fits === null
+      ? `Which profile fits ${baseUrl} could not be found out: idops doctor tells more.`
+      : `The profile ${fits} fits ${baseUrl}`,
   );
-  if (pulled.length > 0) return pulled;
-  const text = `## One document is one object of the server. These are examples: none of them is there before you say so. Take the "# " in front\n## of those that you mean away, and write your ids and names.\n#\n${await commentedManifests()}`;
-  return [withSchemaLine({ path: EXAMPLES, text })];
+  if (problems.length > 0) {
+    output.problems(problems);
+    output.message('Nothing of the server is in the manifests: idops pull writes it down later.');
+  }
+  for (const note of fresh?.notes ?? []) output.message(note);
+  for (const { address, reason } of fresh?.left ?? []) output.message(`${address} is left out: ${reason}`);
+  return looked;
+}
+
+/** Writes what isn't there yet, and the lines that files of git lack; gives what was written, and the paths of what stays. */
+async function write(
+  files: readonly NewFile[],
+  lines: { readonly [path: string]: readonly string[] },
+  folder: string,
+  cwd: string,
+): Promise<{ written: readonly PulledFile[]; kept: readonly string[] }> {
+  const made = await makeFolder(folder, 0o644).catch((failure: unknown) => {
+    throw notWritable(folder, cwd, failure, 'name a folder that can be made; nothing was written');
+  });
+  const root = await realpath(folder);
+  const wanted: PulledFile[] = [];
+  const kept: string[] = [];
+  for (const { path: name, text } of files) {
+    const path = join(root, name);
+    if (await isThere(path)) kept.push(name);
+    else wanted.push({ path, action: 'write', text, before: undefined });
+  }
+  for (const [name, needed] of Object.entries(lines)) {
+    const path = join(root, name);
+    const there = await lstat(path).catch(() => undefined);
+    // What a link leads to is somebody else's.
+    if (there !== undefined && !there.isFile()) kept.push(name);
+    else wanted.push(...withLines(path, there && (await readFile(path, 'utf8')), needed));
+  }
+  try {
+    return { written: await writeFiles(wanted, root, cwd), kept };
+  } catch (failure) {
+    if (made !== undefined) await rmdir(folder).catch(() => {});
+    throw failure;
+  }
+}
+
+/** A file with the lines that it lacks at its end; none where it has all. */
+function withLines(path: string, before: string | undefined, needed: readonly string[]): PulledFile[] {
+  const plain = (line: string): string => line.trim().replace(/^\/|\/$/g, '');
+  const had = new Set((before ?? '').split('\n').map(plain));
+  const missing = needed.filter((line) => !had.has(plain(line)));
+  if (missing.length === 0) return [];
+  const end = before?.includes('\r\n') ? '\r\n' : '\n';
+  const begin = !before || before.endsWith('\n') ? '' : end;
+  const text = `${before ?? ''}${begin}${missing.map((line) => `${line}${end}`).join('')}`;
+  return [{ path, action: before === undefined ? 'write' : 'update', text, before }];
 }

@@ -5,7 +5,6 @@ import { askedOf, type PullingOptions } from '../../session/options.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { parseFormats, show } from '../formats.js';
-import { adviceAfter } from './pull.js';
 
 /** `idops list`: what the server has, as far as its profile can read it. */
 export async function list(
@@ -20,13 +19,7 @@ export async function list(
     ...askedOf({ ...options, kind: kind === undefined || other !== undefined ? [] : [kind] }),
     ...(other === undefined ? {} : { other }),
   };
-  const listing = await listFrom(await context.project(), context.sessionOptions(), asked).catch(
-    (failure: unknown) => {
-      const advice = adviceAfter(failure);
-      if (advice !== null && !context.signal.aborted) output.message(`nothing is listed: ${advice}`);
-      throw failure;
-    },
-  );
+  const listing = await listFrom(await context.project(), context.sessionOptions(), asked);
   for (const note of listing.notes) output.message(note);
   const { missing } = listing;
   if (missing.length > 0) output.problems(missing);

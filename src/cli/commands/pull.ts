@@ -2,7 +2,6 @@ import { relative, sep } from 'node:path';
 import { error, type Problem, ProblemsError, warning } from '../../base/problems.js';
 import { pullReport } from '../../report/formats.js';
 import type { ShownFile, ShownPull } from '../../report/pull.js';
-import { ServerFailure } from '../../server/failures.js';
 import { askedOf, type PullingOptions } from '../../session/options.js';
 import { type Pulling, pull as pullFrom } from '../../session/pull.js';
 import { shownPath } from '../../source/file.js';
@@ -30,8 +29,7 @@ export async function pull(context: Context, options: Options & GlobalOptions): 
     builtIn: allTemplates,
     ...(out === undefined ? {} : { out }),
   }).catch((failure: unknown) => {
-    const advice = adviceAfter(failure);
-    if (advice !== null && !signal.aborted) output.message(`nothing was written: ${advice}`);
+    if (!signal.aborted) output.message('Nothing was written; --kind chooses what is read.');
     throw failure;
   });
   for (const note of pulling.notes) output.message(note);
@@ -83,7 +81,7 @@ function asShown(
     const shown = shownPath(path, cwd);
     return {
       shown,
-      path: pulling.apart !== null ? shown : relative(root, path).split(sep).join('/'),
+      path: pulling.apart ? shown : relative(root, path).split(sep).join('/'),
       action,
     };
   });
@@ -106,28 +104,10 @@ function asShown(
 /** What to type next; null where nothing follows. */
 function nextOf({ files, left, missing, apart }: Pulling, check: boolean): string | null {
   const changes = files.some(({ action }) => action !== 'unchanged');
-  if (check) return changes && missing.length === 0 ? 'idops pull, without --check, writes this' : null;
-  if (left.length > 0) return 'mend what was left, which is told above, then idops plan';
+  if (check) return changes ? 'idops pull, without --check, writes this' : null;
+  if (left.length + missing.length > 0) return 'mend what is told above, then idops plan';
   if (files.length === 0) return null;
-  if (missing.length > 0)
-    return 'look for the id that the server does not show with idops list, then idops plan';
-  if (apart === 'inside') return 'name the folder under "manifests" of the configuration, then idops plan';
-  if (apart === 'outside')
-    return 'move the folder into a project, whose configuration names it under "manifests"';
-  return 'idops plan, which finds nothing to do for what was pulled';
-}
-
-/** What to do where the server could not be read; null where what is wrong says that by itself. */
-export function adviceAfter(failure: unknown): string | null {
-  const kinds = failuresIn(failure).map(({ kind }) => kind);
-  if (kinds.length === 0) return null;
-  if (kinds.every((kind) => kind === 'forbidden')) {
-    return 'use a token with the scopes that are named here, or choose with --kind what this one may read';
-  }
-  return 'once what is told here is mended, the same command starts over';
-}
-
-function failuresIn(failure: unknown): readonly ServerFailure[] {
-  if (failure instanceof ServerFailure) return [failure];
-  return failure instanceof AggregateError ? failure.errors.flatMap(failuresIn) : [];
+  return apart
+    ? 'name the folder under "manifests" of a configuration, then idops plan'
+    : 'idops plan, which finds nothing to do for what was pulled';
 }

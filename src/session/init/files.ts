@@ -2,8 +2,8 @@ import { isAbsolute, relative, sep } from 'node:path';
 import type { NewFile } from '../../pull/layout.js';
 import { escapeVariables } from '../../pull/literal.js';
 import { MANIFEST_SCHEMA, schemaLine } from '../../pull/schema-line.js';
+import type { ProfileName } from '../../server/profiles.js';
 import { jsonSchema } from '../json-schema.js';
-import type { Choices } from './choices.js';
 
 /** The name of a new project's configuration. */
 export const CONFIG = 'idops.yaml';
@@ -11,17 +11,29 @@ export const CONFIG = 'idops.yaml';
 /** The folder of a new project's manifests. */
 export const MANIFESTS = 'manifests';
 
+/** Whose workflows are written. */
+export type CiName = 'github' | 'gitlab' | 'none';
+
+/** Where a token comes from: a process variable, or a file. The token itself is never asked for. */
+export type TokenSource =
+  | { readonly variable: string }
+  /** Absolute. */
+  | { readonly file: string };
+
+/** What a new configuration says. */
+export interface Choices {
+  /** An http or https address; null where `IDOPS_BASE_URL` is to say it. */
+  readonly baseUrl: string | null;
+  readonly profile: ProfileName;
+  readonly token: TokenSource;
+  readonly ci: CiName;
+}
+
 /** The schemas lie beside what they are of, so that an editor needs no network. */
 const schemas = {
   config: 'schemas/idops-config.schema.json',
   manifest: MANIFEST_SCHEMA,
 } as const;
-
-/** Lines that a file must have, whatever else is in it. */
-export interface NeededLines {
-  readonly path: string;
-  readonly lines: readonly string[];
-}
 
 /** What an editor takes completion and descriptions from. */
 export function schemaFiles(): NewFile[] {
@@ -32,7 +44,7 @@ export function schemaFiles(): NewFile[] {
 }
 
 /** The configuration; `root` is the folder of the project, absolute. */
-export function configText({ baseUrl, profile, because, token, ci }: Choices, root: string): string {
+export function configText({ baseUrl, profile, token, ci }: Choices, root: string): string {
   const variable = 'variable' in token ? token.variable : null;
   const lines = [
     schemaLine(CONFIG, schemas.config).trimEnd(),
@@ -41,7 +53,7 @@ export function configText({ baseUrl, profile, because, token, ci }: Choices, ro
     ...(baseUrl === null
       ? ['  # Set the variable, or write the address here.', '  base_url: ${IDOPS_BASE_URL}']
       : [`  base_url: ${scalar(baseUrl)}`]),
-    `  # ${remarks[because]}`,
+    '  # idops doctor tells whether this is the profile that fits.',
     `  profile: ${profile}`,
     '  auth:',
     'file' in token
@@ -64,25 +76,29 @@ export function configText({ baseUrl, profile, because, token, ci }: Choices, ro
   return `${lines.join('\n')}\n`;
 }
 
-const remarks: { readonly [because in Choices['because']]: string } = {
-  found: 'Found by `idops init`, by how the server answers; `idops doctor` looks again.',
-  said: 'As `idops init` was told; `idops doctor` finds out whether it fits the server.',
-  unknown: 'The documented API alone. `idops doctor` finds out whether the server needs another profile.',
-};
-
-/** A manifest with the line by which an editor finds its schema. */
-export function withSchemaLine({ path, text }: NewFile): NewFile {
-  return path.endsWith('.yaml') ? { path, text: schemaLine(path, schemas.manifest) + text } : { path, text };
+/** Manifests with the line by which an editor finds their schema; an example that declares nothing where there are none. */
+export function manifestFiles(pulled: readonly NewFile[]): NewFile[] {
+  const files = pulled.length > 0 ? pulled : [{ path: 'examples.yaml', text: example }];
+  return files.map(({ path: name, text }) => {
+    const path = `${MANIFESTS}/${name}`;
+    return { path, text: path.endsWith('.yaml') ? schemaLine(path, schemas.manifest) + text : text };
+  });
 }
 
+const example = `# One document is one object of the server. This one is an example: take the "# " away and write your own name.
+# kind: Organization
+# name: acme
+# label: ACME Corporation
+`;
+
 /** What git must leave out, and leave as it is: a state decides what idops believes, and bodies are compared to the byte. */
-export function gitLines({ token }: Pick<Choices, 'token'>, root: string): NeededLines[] {
+export function gitLines({ token }: Choices, root: string): { [path: string]: readonly string[] } {
   const file = 'file' in token ? shownFrom(root, token.file) : '';
   const isPlain = /^[\w-][\w./-]*$/.test(file);
-  return [
-    { path: '.gitignore', lines: ['.idops/', ...(isPlain ? [`/${file}`] : [])] },
-    { path: '.gitattributes', lines: [`${MANIFESTS}/emails/** -text`] },
-  ];
+  return {
+    '.gitignore': ['.idops/', ...(isPlain ? [`/${file}`] : [])],
+    '.gitattributes': [`${MANIFESTS}/emails/** -text`],
+  };
 }
 
 /** A path as the configuration names it: from its folder where it lies there, and as it is elsewhere. */
@@ -95,12 +111,4 @@ function shownFrom(root: string, file: string): string {
 function scalar(text: string): string {
   const escaped = escapeVariables(text);
   return /^[\w/.][\w:/.%~@+-]*$/.test(escaped) && !escaped.endsWith(':') ? escaped : JSON.stringify(escaped);
-}
-
-/** The secrets that workflows name, in the order in which they do. */
-export function secretsOf(workflows: readonly NewFile[]): string[] {
-  const named = workflows.flatMap(({ text }) =>
-    [...text.matchAll(/secrets\.(\w+)|"\$(IDOPS_\w+)"/g)].map(([, github, gitlab]) => github ?? gitlab ?? ''),
-  );
-  return [...new Set(named)].filter((name) => name !== 'GITHUB_TOKEN' && name !== 'IDOPS_BASE_URL');
 }

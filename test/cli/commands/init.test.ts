@@ -6,7 +6,6 @@ import { createRedactor } from '../../../src/base/redact.js';
 import { init } from '../../../src/cli/commands/init.js';
 import type { Context, GlobalOptions } from '../../../src/cli/context.js';
 import type { Prompt } from '../../../src/cli/prompt.js';
-import { startSandbox } from '../../../src/sandbox/index.js';
 import { keptOutput } from '../streams.js';
 
 let folder: string;
@@ -74,8 +73,7 @@ const ADDRESS = 'https://id.example.com';
 it.each<[string, readonly (string | null)[]]>([
   ['the first question', [null]],
   ['the second', [ADDRESS, null]],
-  ['the name of a variable', ['', 'variable', null]],
-  ['the last', ['', 'usual', null]],
+  ['the last', ['', '', null]],
 ])('writes nothing where %s is aborted', async (_, answers) => {
   const ran = await run(answers);
   expect(ran).toMatchObject({ code: 130, unasked: 0, stdout: '', stderr: 'Nothing was written.\n' });
@@ -83,35 +81,14 @@ it.each<[string, readonly (string | null)[]]>([
 });
 
 it('asks for the address, where the token comes from, and whose workflows', async () => {
-  const ran = await run(['https://id.example.com/', 'variable', 'MY_TOKEN', 'gitlab']);
+  const ran = await run(['https://id.example.com/', 'MY_TOKEN', 'gitlab']);
   expect(ran).toMatchObject({ code: 0, unasked: 0 });
-  expect(ran.questions).toHaveLength(4);
-  expect(ran.stderr).toContain('The server was not looked at, since MY_TOKEN is not set.');
+  expect(ran.questions).toHaveLength(3);
+  expect(ran.stderr).toContain('The server was not looked at, since MY_TOKEN is not set');
   const config = await readFile(join(folder, 'new/idops.yaml'), 'utf8');
   expect(config).toContain(`  base_url: ${ADDRESS}\n`);
   expect(config).toContain('    token: ${MY_TOKEN}\n');
   expect(await readdir(join(folder, 'new'))).toContain('.gitlab-ci.yml');
-});
-
-it('asks for the profile where it can not be found out, and never says that it fits', async () => {
-  process.env.IDOPS_TEST_TOKEN = 'wrong-token-0123456789';
-  const sandbox = await startSandbox({ profile: 'boruta' });
-  try {
-    const answers = [sandbox.url, 'variable', 'IDOPS_TEST_TOKEN', 'none'];
-    const aborted = await run([...answers, null]);
-    expect(aborted).toMatchObject({ code: 130, unasked: 0, stdout: '' });
-    expect(await readdir(folder)).toEqual([]);
-    const ran = await run([...answers, 'boruta']);
-    expect(ran).toMatchObject({ code: 0, unasked: 0 });
-    expect(ran.stderr).toContain('could not be found out');
-    expect(ran.stderr).not.toMatch(/profile \w+ fits/);
-    const config = await readFile(join(folder, 'new/idops.yaml'), 'utf8');
-    expect(config).toMatch(/# As .idops init. was told.*\n {2}profile: boruta\n/);
-    expect(ran.stderr + config).not.toContain('wrong-token');
-  } finally {
-    delete process.env.IDOPS_TEST_TOKEN;
-    await sandbox.close();
-  }
 });
 
 it('asks nothing with --yes', async () => {
