@@ -1,5 +1,4 @@
 import { mkdir } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { config, project } from './running.js';
@@ -16,29 +15,12 @@ describe('what is near to what was written is proposed', () => {
     const { code, stderr } = await idops(`plan ${args}`);
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(advice) });
   });
-
-  it('but nothing where the target is far from all', async () => {
-    const { idops } = await project(manifests);
-    expect((await idops('plan --target User/9b1d5c1e')).stderr).not.toContain('did you mean');
-  });
 });
 
 describe('a variable that is missing', () => {
   const withToken = (token: string) => ({
     ...manifests,
     'idops.yaml': config.replace('${IDOPS_TOKEN}', () => token),
-  });
-
-  it.each([
-    ['${IDOPS_TOKEN}', '    token: ${IDOPS_TOKEN}\n   |            ^^^^^^^^^^^^^^\n'],
-    [
-      '"Bearer ${IDOPS_TOKEN}"',
-      '    token: "Bearer ${IDOPS_TOKEN}"\n   |                    ^^^^^^^^^^^^^^\n',
-    ],
-    ['${IDOPS_OTHER}', '    token: ${IDOPS_OTHER}\n   |            ^^^^^^^^^^^^^^\n'],
-  ])('is underlined in its line: %s', async (written, line) => {
-    const { idops } = await project(withToken(written));
-    expect((await idops('plan', { env: { IDOPS_TOKEN: undefined } })).stderr).toContain(line);
   });
 
   it.each([
@@ -94,22 +76,5 @@ describe('what is in the way is told in a sentence, and what to do', () => {
     expect(stderr).toContain(message);
     expect(stderr).toMatch(/= help: /);
     expect(stderr).not.toMatch(/mkdir|scandir|, open|, read/);
-  });
-
-  it('a port that is taken', async () => {
-    const taken = createServer();
-    const port = await new Promise<number>((resolve) => {
-      taken.listen(0, '127.0.0.1', () => resolve((taken.address() as { port: number }).port));
-    });
-    try {
-      const { idops } = await project({});
-      const { code, stderr } = await idops(`sandbox --port ${port}`);
-      expect(code).toBe(1);
-      expect(stderr).toContain(
-        `error[port-unavailable]: port ${port} can't be used: another program listens on it`,
-      );
-    } finally {
-      taken.close();
-    }
   });
 });

@@ -54,21 +54,6 @@ describe('the formats of a plan', () => {
       '— `infra/manifests/a.yaml:1`\n',
     );
   });
-
-  it('annotate what a GitHub workflow shows, from the root of the repository', async () => {
-    const { idops, folder } = await project({
-      'infra/idops.yaml': config,
-      'infra/manifests/emails.yaml': 'kind: Tree\n',
-    });
-    const { code, stdout } = await idops('plan --format github', {
-      cwd: `${folder}/infra`,
-      env: { GITHUB_WORKSPACE: folder },
-    });
-    expect(code).toBe(1);
-    expect(stdout).toContain(
-      '::error file=infra/manifests/emails.yaml,line=1,col=7,title=idops unknown-kind::unknown kind "Tree"',
-    );
-  });
 });
 
 describe('the page of a run', () => {
@@ -116,14 +101,6 @@ describe('validate', () => {
     expect(refused.stderr).toContain('error[template-syntax]: the html body is not a Mustache template');
     expect(refused.stderr).not.toContain('html-charset');
   });
-
-  it('knows the checks and their levels', async () => {
-    const { idops } = await project({
-      ...files,
-      'idops.yaml': `${config}checks: {lost-placeholders: error}\n`,
-    });
-    expect((await idops('validate')).stderr).toContain('did you mean "lost-placeholder"?');
-  });
 });
 
 describe('preview', () => {
@@ -165,24 +142,6 @@ describe('preview', () => {
     const page = await read('preview.html');
     expect(page).toContain('A body is held back');
     expect(page).not.toContain('hunter22');
-  });
-
-  it('calls templates what the plan calls them, so that ids with a slash are told apart', async () => {
-    const { idops, read } = await project({
-      ...files,
-      'manifests/emails.yaml': `${template.replace(ids.backend, 'a/b')}---\n${template
-        .replace(ids.backend, 'a')
-        .replace('tx_code\n', 'b/tx_code\n')}`,
-    });
-    expect((await idops('preview')).stdout).toBe('preview.html: 2 email templates\n');
-    const page = await read('preview.html');
-    const { stdout } = await idops('plan');
-    for (const address of ['EmailTemplate/a%2Fb/tx_code', 'EmailTemplate/a/b/tx_code']) {
-      expect(page).toContain(`>${address}<`);
-      expect(stdout).toContain(address);
-    }
-    // Only the first has sample data: the other's type is no name of a file.
-    expect(page.match(/sample data from <code>/g)).toHaveLength(1);
   });
 
   it('calls templates by their backend and type, where a name is known, and shows the address beside it', async () => {
@@ -242,12 +201,6 @@ describe('preview', () => {
     expect((await ask(url)).body).toContain('Grace Hopper');
     child.kill('SIGINT');
     expect((await ended).code).toBe(0);
-  });
-
-  it('says which of its options do not go together', async () => {
-    const { idops } = await project(files);
-    expect((await idops('preview --serve --out x.html')).stderr).toContain('error[wrong-option]');
-    expect((await idops('preview --port 80')).stderr).toContain('error[wrong-option]');
   });
 });
 

@@ -19,21 +19,6 @@ describe('a value of another type is told as it is written, with what to write',
       'put it in quotes: "123"',
     ],
     [
-      'kind: Organization\nname: 1.50\n',
-      '"name" in Organization: expected a string, got the number 1.50',
-      'put it in quotes: "1.50"',
-    ],
-    [
-      'kind: Organization\nname: true\n',
-      '"name" in Organization: expected a string, got the boolean true',
-      'put it in quotes: "true"',
-    ],
-    [
-      'kind: Organization\nname: ~\n',
-      '"name" in Organization: expected a string, got null',
-      'write a value, or remove the key',
-    ],
-    [
       'kind: Organization\nname:\n',
       '"name" in Organization: expected a string, got nothing',
       'write a value, or remove the key',
@@ -49,16 +34,6 @@ describe('a value of another type is told as it is written, with what to write',
       'in YAML 1.2 yes is a text: write true',
     ],
     [
-      `${user}blocked: Off\n`,
-      '"blocked" in User: expected true or false, got the string "Off"',
-      'in YAML 1.2 off is a text: write false',
-    ],
-    [
-      `${user}blocked: 0\n`,
-      '"blocked" in User: expected true or false, got the number 0',
-      'in YAML 1.2 0 is a number: write false',
-    ],
-    [
       `${user}blocked: "true"\n`,
       '"blocked" in User: expected true or false, got the string "true"',
       'write it without quotes',
@@ -67,11 +42,6 @@ describe('a value of another type is told as it is written, with what to write',
       `${user}blocked: ture\n`,
       '"blocked" in User: expected true or false, got the string "ture"',
       'did you mean true?',
-    ],
-    [
-      `${user}authorized_scopes: "users:read"\n`,
-      '"authorized_scopes" in User: expected a list, got the string "users:read"',
-      'write it as a list: [{name: "users:read", label: …}]',
     ],
     [
       `${user}authorized_scopes: ["users:read"]\n`,
@@ -98,13 +68,7 @@ describe('a value of another type is told as it is written, with what to write',
       '"txt_content" in EmailTemplate: expected a string or {file: PATH}, got a map',
       'did you mean "file" for "fiel"?',
     ],
-    [`${template}html: x\n`, 'unknown field "html" in EmailTemplate, did you mean "html_content"?', null],
     [`${user}scopes: []\n`, 'unknown field "scopes" in User, did you mean "authorized_scopes"?', null],
-    [
-      'kind: Client\nid: c\ndid_generation: two\n',
-      '"did_generation" in Client: expected a number, got the string "two"',
-      null,
-    ],
     [
       'kind: Client\nid: c\ndid_generation: 1.5\n',
       '"did_generation" in Client: expected an integer, got the number 1.5',
@@ -126,7 +90,6 @@ describe('a value of another type is told as it is written, with what to write',
 
   it.each([
     ['version: "1"\n', '"version" in configuration must be 1', 'write it without quotes'],
-    ['server: {}\n', 'missing field "version" in configuration', 'write "version: 1"'],
     [
       'version: 1\nserver: http://localhost\n',
       '"server" in configuration: expected a map, got the string "http://localhost"',
