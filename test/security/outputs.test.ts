@@ -100,15 +100,8 @@ posix('a file that is asked for', () => {
   });
 
   it.each([
-    'idops.yaml',
-    './manifests/../idops.yaml',
-    'manifests/all.yaml',
-    'link.yaml',
-    'bodies/tx.txt',
-    '.idops/state.json',
-    '.idops/state.json.lock',
-    '.idops/runs/x.jsonl',
-    './.idops/runs',
+    ...'idops.yaml ./manifests/../idops.yaml manifests/all.yaml link.yaml bodies/tx.txt'.split(' '),
+    ...'.idops/state.json .idops/state.json.lock .idops/runs/x.jsonl ./.idops/runs'.split(' '),
   ])('is not %s', async (path) => {
     const at = await project(files);
     await symlink('manifests/all.yaml', join(at.folder, 'link.yaml'));
