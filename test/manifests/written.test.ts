@@ -55,21 +55,7 @@ describe('a part of a text that is written in a manifest', () => {
 
   it('is that part, or nothing, however the text is written', () => {
     const styles = ['BLOCK_LITERAL', 'BLOCK_FOLDED', 'QUOTE_SINGLE', 'QUOTE_DOUBLE', 'PLAIN'] as const;
-    const word = fc.constantFrom(
-      'ab',
-      '{{ x }}',
-      ' ',
-      '  ',
-      '\n',
-      '\n\n',
-      "'",
-      '"',
-      '\\',
-      'ä🎉',
-      '#',
-      ': ',
-      '\t',
-    );
+    const word = fc.constantFrom(...'ab|{{ x }}| |  |\n|\n\n|\'|"|\\|ä🎉|#|: |\t'.split('|'));
     fc.assert(
       fc.property(fc.array(word, { maxLength: 12 }), fc.constantFrom(...styles), (words, style) => {
         const source = stringify({ a: 1, body: `{${words.join('')}}` }, { defaultStringType: style });

@@ -82,31 +82,26 @@ describe('a selection', () => {
 describe('a target that matches nothing is told why', () => {
   const documents = [declared('User', { id: 'u1' }), declared('Organization', { name: 'acme' })];
 
+  const alone = (target: string, kinds: string, given: string): string =>
+    `--target ${target} matches objects of the kind ${kinds} alone, which ${given} leaves out`;
+  const nothing = 'matches nothing that the manifests declare';
+  const address = 'an address is KIND/ID, such as User/9b1d…; * stands for any characters';
+
   it.each([
     [
       'User/*',
       ['Organization'],
-      '--target User/* matches objects of the kind User alone, which --kind Organization leaves out',
+      alone('User/*', 'User', '--kind Organization'),
       'leave --kind out, or add --kind User',
     ],
     [
       '*',
       ['Client', 'KeyPair'],
-      '--target * matches objects of the kind User and Organization alone, which --kind Client --kind KeyPair leaves out',
+      alone('*', 'User and Organization', '--kind Client --kind KeyPair'),
       'leave --kind out, or add --kind User --kind Organization',
     ],
-    [
-      'User/nobody',
-      ['Organization'],
-      '--target User/nobody matches nothing that the manifests declare',
-      'an address is KIND/ID, such as User/9b1d…; * stands for any characters',
-    ],
-    [
-      'Client/*',
-      [],
-      '--target Client/* matches nothing that the manifests declare',
-      'an address is KIND/ID, such as User/9b1d…; * stands for any characters',
-    ],
+    ['User/nobody', ['Organization'], `--target User/nobody ${nothing}`, address],
+    ['Client/*', [], `--target Client/* ${nothing}`, address],
   ])('%s with %j', (target, kinds, message, hint) => {
     let thrown: unknown;
     try {
