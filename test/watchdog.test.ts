@@ -25,28 +25,3 @@ it('says which test a process hangs in that says nothing any more', () => {
   vi.advanceTimersByTime(1);
   expect(said).toEqual(['test/some.test.ts hangs in "adds": nothing was heard of it for 70 s']);
 });
-
-it('waits as long as a test may take', () => {
-  watchdog.onTestCaseReady(test('walks', 100_000));
-  vi.advanceTimersByTime(159_999);
-  expect(said).toEqual([]);
-  vi.advanceTimersByTime(1);
-  expect(said).toHaveLength(1);
-});
-
-it('says after which test, where none has begun', () => {
-  watchdog.onTestModuleStart(file);
-  vi.advanceTimersByTime(69_999);
-  watchdog.onTestCaseResult(test('adds'));
-  vi.advanceTimersByTime(70_000);
-  expect(said).toEqual(['test/some.test.ts hangs after "adds": nothing was heard of it for 70 s']);
-});
-
-it('says nothing of a file that has ended, even where the result of a test comes later', () => {
-  watchdog.onTestModuleStart(file);
-  watchdog.onTestCaseReady(test('adds'));
-  watchdog.onTestModuleEnd(file);
-  watchdog.onTestCaseResult(test('adds'));
-  vi.advanceTimersByTime(1_000_000);
-  expect(said).toEqual([]);
-});

@@ -213,9 +213,7 @@ function then(said: string, more: string): string {
 }
 
 /** Why no connection was made, as a sentence goes on. */
-export function whyNotConnected(
-  facts: Pick<FailureFacts, 'reason' | 'timeout' | 'proxy'>,
-): string {
+export function whyNotConnected(facts: Pick<FailureFacts, 'reason' | 'timeout' | 'proxy'>): string {
   const reason = facts.reason ?? '';
   const code = atProxy(reason);
   if (code === undefined) return whyUnreachable(facts.timeout, reason);

@@ -1,4 +1,5 @@
 import { applyPlan } from '../apply/apply.js';
+import { findRun } from '../apply/history.js';
 import { newestRun } from '../apply/resume.js';
 import { error, ProblemsError } from '../base/problems.js';
 import { noProgress, withoutHarm } from '../base/progress.js';

@@ -1,7 +1,7 @@
 import { realpath, rmdir } from 'node:fs/promises';
 import { posix, relative, resolve, sep } from 'node:path';
 import { realPlaceOf } from '../base/links.js';
-import { error, type Problem, ProblemsError, refuse } from '../base/problems.js';
+import { error, ProblemsError, refuse } from '../base/problems.js';
 import { noProgress, withoutHarm } from '../base/progress.js';
 import { createRedactor } from '../base/redact.js';
 import { makeFolder } from '../base/whole-file.js';

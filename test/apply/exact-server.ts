@@ -1,4 +1,3 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -10,7 +9,7 @@ import type { Session, WritingCommand, WritingSession } from '../../src/session/
 import { fileRuns } from '../../src/state/file/runs.js';
 import { applyAll as approveAll } from '../approving.js';
 import { runInProcess } from '../e2e/in-process.js';
-import { cli } from '../e2e/running.js';
+import type { Ran } from '../e2e/running.js';
 import { serve } from '../server/serving.js';
 
 /** The search path, which a command that runs in this process may have been told otherwise. */
@@ -20,12 +19,6 @@ export const userId = '9b1d5c1e-6f3a-4a0e-8b1a-0d6f3e1c2b77';
 
 type Profile = 'documented' | 'boruta';
 
-interface Ran {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
 /** A server with one user, which keeps each number as it is written, and a project for it. */
 export interface ExactSite {
   readonly folder: string;
@@ -33,15 +26,11 @@ export interface ExactSite {
   readonly user: { [member: string]: string };
   /** The bodies of the requests that were no reads, byte for byte. */
   readonly sent: string[];
-  /** While it is set, a PATCH is carried out and not answered; called when it was. */
-  silent: (() => void) | undefined;
   declare(yaml: string): Promise<void>;
   session<T>(work: (session: Session) => Promise<T>): Promise<T>;
   writing<T>(command: WritingCommand, work: (session: WritingSession) => Promise<T>): Promise<T>;
-  /** Runs a command to its end, in this process where that makes no difference. */
+  /** Runs a command to its end, in this process. */
   idops(...args: string[]): Promise<Ran>;
-  /** Starts a process of its own. */
-  begin(...args: string[]): { readonly child: ChildProcess; readonly ended: Promise<Ran> };
   /** The names of the runs, oldest first. */
   runs(): Promise<string[]>;
   /** Everything in the state and the journals. */
@@ -66,7 +55,6 @@ export async function exactSite(profile: Profile, user: { [member: string]: stri
       sent.push(body);
       const { user: asked } = parse(body) as { user: object };
       for (const [name, member] of Object.entries(asked)) user[name] = stringify(member) ?? 'null';
-      if (site.silent !== undefined) return site.silent();
     } else if (profile !== 'boruta') return answer(404, '{"code":"NOT_FOUND","message":"no such thing"}');
     return answer(200, shown());
   });
@@ -92,28 +80,13 @@ export async function exactSite(profile: Profile, user: { [member: string]: stri
     folder,
     user,
     sent,
-    silent: undefined,
     declare: (yaml) => write('manifests/user.yaml', `kind: User\nid: ${userId}\n${yaml}`),
     session: async (work) => await within(await openSession(await load()), work),
     writing: async (command, work) => await within(await openForWriting(await load(), command), work),
-    idops: (...args) => runInProcess(args, surroundings()) ?? site.begin(...args).ended,
-    begin(...args) {
-      const child = spawn(process.execPath, [cli, ...args], {
-        ...surroundings(),
-        stdio: ['ignore', 'pipe', 'pipe'],
-      });
-      onTestFinished(() => void child.kill('SIGKILL'));
-      const texts = { stdout: '', stderr: '' };
-      child.stdout.on('data', (part: Buffer) => {
-        texts.stdout += part.toString();
-      });
-      child.stderr.on('data', (part: Buffer) => {
-        texts.stderr += part.toString();
-      });
-      const ended = new Promise<Ran>((done) => {
-        child.on('close', (code) => done({ code, ...texts }));
-      });
-      return { child, ended };
+    idops: async (...args) => {
+      const ran = await runInProcess(args, surroundings());
+      if (ran === undefined) throw new Error('another command runs in this process');
+      return ran;
     },
     runs: () => fileRuns(join(folder, '.idops', 'runs')).list(),
     async records() {

@@ -134,31 +134,3 @@ test('every format shows the digits', async () => {
   const shown = await site.idops('runs', 'show', run, '--format', 'json');
   expect(shown.stdout).toMatch(/"after": \{\s*"value": 10\.0,/);
 });
-
-test.each(['boruta', 'documented'] as const)('a killed run loses no digit (%s)', async (profile) => {
-  const site = await exactSite(profile, user(profile, { metadata: kept }));
-  await site.declare(
-    profile === 'boruta'
-      ? 'metadata: {b: {value: 10.0, status: valid}}\n'
-      : `whole: [metadata]\nmetadata: {limits: {value: [${odd}], status: valid}, b: {value: 10.0, status: valid}}\n`,
-  );
-  const all = `{${kept.slice(1, -1)},"b":{"value":10.0,"status":"valid"}}`;
-  const carriedOut = new Promise<void>((done) => {
-    site.silent = done;
-  });
-  const { child, ended } = site.begin('apply', '--yes');
-  await carriedOut;
-  child.kill('SIGKILL');
-  await ended;
-  expect(await site.records()).toContain(all);
-  site.silent = undefined;
-  const next = await site.idops('apply', '--yes');
-  expect(next).toMatchObject({ code: 0 });
-  expect(site.user.metadata).toBe(all);
-  expect(await differences(site)).toEqual([]);
-  // Without a read nobody knows what the killed run was given, so there is nothing sure to put back.
-  if (profile === 'documented') return;
-  const [killed = ''] = await site.runs();
-  expect((await site.idops('undo', killed, '--yes')).code).toBe(0);
-  expect(site.user.metadata).toBe(kept);
-});

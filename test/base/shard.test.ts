@@ -26,26 +26,13 @@ describe('a shard', () => {
     );
   });
 
-  test.each([
-    '',
-    '1',
-    '0/1',
-    '2/1',
-    '1/0',
-    '01/2',
-    '1/02',
-    '1/2/3',
-    ' 1/2',
-    '1/2 ',
-    '-1/2',
-    '1.5/2',
-    'a/b',
-    '1/1001',
-    '1/9999',
-  ])('is none: %j', (text) => {
-    expect(parseShard(text)).toBeUndefined();
-    expect(shardNamed(text.replace('/', '-of-'))).toBeUndefined();
-  });
+  test.each(['', ...'1|0/1|2/1|1/0|01/2|1/02|1/2/3| 1/2|1/2 |-1/2|1.5/2|a/b|1/1001|1/9999'.split('|')])(
+    'is none: %j',
+    (text) => {
+      expect(parseShard(text)).toBeUndefined();
+      expect(shardNamed(text.replace('/', '-of-'))).toBeUndefined();
+    },
+  );
 
   test('takes each address once, whatever the address', () => {
     fc.assert(

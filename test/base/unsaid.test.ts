@@ -17,19 +17,12 @@ describe('what looks like a credential', () => {
   });
 
   it.each([
-    'production',
-    'production-eu-west-1-2026-11',
-    '9b1d5c1e-6f3a-4a0e-8b1a-0d6f3e1c2b77',
-    '20261122T005001Z-ab12cd',
-    '20261122T041710Z-87b8c',
-    '20261122T041710Z-87b',
-    'User/9b1d5c1e-6f3a-4a0e-8b1a-0d6f3e1c2b77',
-    '/tmp/idops-a8Xk2Q9d7f/plan.json',
-    'manifests-2026q1-v2b3-x4y5.yaml',
-    'identityProviderConfigurationProduction',
+    ...'production production-eu-west-1-2026-11 9b1d5c1e-6f3a-4a0e-8b1a-0d6f3e1c2b77'.split(' '),
+    ...'20261122T005001Z-ab12cd 20261122T041710Z-87b8c 20261122T041710Z-87b'.split(' '),
+    ...'User/9b1d5c1e-6f3a-4a0e-8b1a-0d6f3e1c2b77 /tmp/idops-a8Xk2Q9d7f/plan.json'.split(' '),
+    ...'manifests-2026q1-v2b3-x4y5.yaml identityProviderConfigurationProduction'.split(' '),
     'https://id.example.com/a1b2c3d4e5f6a7b8c9d0',
-    'EmailTemplate/*/reset_password_instructions',
-    '--allow-destructive',
+    ...'EmailTemplate/*/reset_password_instructions --allow-destructive'.split(' '),
   ])('%s does not', (word) => {
     expect(looksRandom(word)).toBe(false);
   });

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { markdown, type Run, terminal, text, withRatios } from '../../bench/results.js';
+import { markdown, type Run, terminal } from '../../bench/results.js';
 
 /** A run of one scenario, whose rounds took idops and its floor so long; starting takes 40 and 20. */
 function run(times: readonly (readonly [idops: number, floor: number])[], more: object = {}): Run {
@@ -36,11 +36,6 @@ describe('the table', () => {
     expect(terminal(first)).toContain('2.00 (1.17–2.83)  2.00 (1.00–3.00)');
   });
 
-  it('says how many requests there have to be where others were sent', () => {
-    expect(markdown([run([[240, 120]], { sent: [104] })])).toContain('| 104 (of 102) |');
-    expect(markdown([run([[240, 120]], { sent: [102, 103] })])).toContain('| 102, 103 (of 102) |');
-  });
-
   it('tells no ratio beyond the start where the floor took no longer than a start', () => {
     expect(rows(markdown([run([[240, 20]])]))[0]).toContain('| 12.0 (12.0–12.0) | – |');
   });
@@ -61,55 +56,6 @@ describe('the table', () => {
     expect(terminal({ ...first, quick: true })).toMatch(/^A quick run: .*\n\n\(a\) apply some\n/);
     expect(terminal(first)).toMatch(/^\(a\) apply some\n/);
   });
-
-  it('leaves out what a run did not measure', () => {
-    const other = run([[180, 100]], { name: 'plan' });
-    expect(rows(markdown([first, other]))).toEqual([
-      '| apply | requests | 1.15 beyond the start | 2.00 (1.17–2.83) | 2.00 (1.00–3.00) | 1.50 (1.50–1.50) | 240 MB | 102 | – | – | – | – | – |',
-    ]);
-  });
-});
-
-it('a scenario has the columns of the runs that measured it, by their numbers', () => {
-  const [first, last] = [run([[240, 120]]), run([[180, 100]])];
-  const { a } = first.scenarios;
-  const between: Run = { ...first, scenarios: { e: a ?? { title: '', results: [] } } };
-  const tables = markdown([first, between, last]).split('**(e)**');
-  expect(tables[0]).toContain('| in all, run 1 |');
-  expect(tables[0]).toContain('| in all, run 3 |');
-  expect(tables[0]).not.toContain(', run 2 |');
-  expect(tables[0]).not.toContain('| – |');
-  expect(tables[1]).toContain('| aim | in all, run 2 |');
-});
-
-it('a run as JSON has its ratios', () => {
-  const told = withRatios(
-    run([
-      [240, 120],
-      [140, 120],
-      [340, 120],
-    ]),
-  );
-  expect(told.scenarios.a?.results[0]).toMatchObject({
-    name: 'apply',
-    memory: 240,
-    ratios: {
-      requests: {
-        whole: { median: 2, least: 140 / 120, most: 340 / 120 },
-        beyond: { median: 2, least: 1, most: 3 },
-        cpu: { median: 1.5 },
-      },
-    },
-  });
-});
-
-it('runs are kept as JSON, with a line for each round', () => {
-  const kept = run([
-    [240, 120],
-    [140, 120],
-  ]);
-  expect(JSON.parse(text({ runs: [kept] }))).toEqual({ runs: [kept] });
-  expect(text(kept).match(/^ *\{"empty".*$/gm)).toHaveLength(2);
 });
 
 describe('npm run bench', () => {

@@ -3,7 +3,7 @@ import type { Json } from '../../src/base/values.js';
 import { builtIn } from '../../src/sandbox/boruta/built-in.js';
 import type { SandboxSeed, SandboxUser } from '../../src/sandbox/index.js';
 import { startSandbox } from '../../src/sandbox/index.js';
-import { comparable, type Doc, ids, restore, type Site, site, todo } from './site.js';
+import { comparable, type Doc, ids, restore, site, todo } from './site.js';
 
 /** A value to be declared, and what the data is afterwards where it takes. */
 interface Wish<T> {
@@ -28,32 +28,6 @@ function one<T extends { id: string }>(rows: readonly T[], id: string): T {
 
 function subsets<T>(all: readonly T[]): T[][] {
   return all.reduce<T[][]>((sets, item) => sets.flatMap((set) => [set, [...set, item]]), [[]]);
-}
-
-/** Every subset of the fields declared as they are, and then each of them changed in each way. */
-async function everyWay<T>(
-  at: Site,
-  identity: Doc,
-  wishes: Wishes<T>,
-  find: (data: SandboxSeed) => T,
-  fields: readonly string[],
-): Promise<void> {
-  const asIs = Object.fromEntries(fields.map((field) => [field, wishes[field]?.[0] ?? null]));
-  restore(at, seed);
-  expect(todo(await at.plan({ ...identity, ...asIs })), 'declared as it is').toEqual([]);
-  for (const field of fields) {
-    const [, ...changes] = wishes[field] ?? [null];
-    for (const { asked, become } of changes) {
-      const what = `${fields.join(', ')} with ${field}: ${JSON.stringify(asked)}`;
-      restore(at, seed);
-      const wanted = structuredClone(seed);
-      become(find(wanted), wanted);
-      const ran = await at.apply({ ...identity, ...asIs, [field]: asked });
-      expect(Object.values(ran.said), what).toEqual(['applied']);
-      expect(comparable(at.sandbox.snapshot()), what).toEqual(comparable(wanted));
-      expect(todo(await at.plan()), what).toEqual([]);
-    }
-  }
 }
 
 const scope = (id: string, name: string): Json => ({ id, name });
@@ -182,24 +156,6 @@ describe('users', () => {
   });
 });
 
-describe('organizations', () => {
-  type Organization = SandboxSeed['organizations'][number];
-  const wishes: Wishes<Organization> = {
-    name: ['acme', { asked: 'acme-2', become: (it) => void Object.assign(it, { name: 'acme-2' }) }],
-    label: [
-      'ACME Corp',
-      { asked: 'ACME', become: (it) => void Object.assign(it, { label: 'ACME' }) },
-      { asked: null, become: (it) => void Object.assign(it, { label: null }) },
-      { asked: 'é'.repeat(255), become: (it) => void Object.assign(it, { label: 'é'.repeat(255) }) },
-    ],
-  };
-  test.each(subsets(Object.keys(wishes)).map((fields) => ({ fields })))('$fields', async ({ fields }) => {
-    const at = await site();
-    const identity = { kind: 'Organization', id: ids.acme };
-    await everyWay(at, identity, wishes, ({ organizations }) => one(organizations, ids.acme), fields);
-  });
-});
-
 describe('email templates', () => {
   const own = 'Own text for {{ user.username }}\n';
   const halves = ['txt_content', 'html_content'] as const;
@@ -270,18 +226,6 @@ describe('key pairs', () => {
       expect(todo(await at.plan()), what).toEqual([]);
     }
   });
-});
-
-test('clients: a regeneration, and nothing else of the client', async () => {
-  const at = await site();
-  const declare = (generation: number) => ({ kind: 'Client', id: ids.portal, did_generation: generation });
-  expect(todo(await at.plan(declare(1)))).toEqual([`adopt Client/${ids.portal}`]);
-  await at.apply();
-  const ran = await at.apply(declare(2));
-  expect(ran.results[0]?.notes?.[0]).toContain('came out the same');
-  expect(ran.plan.changes[0]?.destructions[0]).toContain(at.sandbox.data.clients[0]?.did);
-  expect(comparable(at.sandbox.snapshot())).toEqual(comparable(seed));
-  expect(todo(await at.plan())).toEqual([]);
 });
 
 describe('concurrency', () => {

@@ -39,20 +39,27 @@ describe('a run that was killed while it wrote a template anew', () => {
     ['before the PATCH was carried out', 'PATCH', 0, false],
     ['after the PATCH, before its answer', 'PATCH', 0, true],
   ];
-  test.each(kills)('%s: the next apply leaves both halves right', async (_, method, lines, done) => {
-    const at = await site();
-    const wanted = at.sandbox.snapshot();
-    const template = wanted.templates.find(({ type }) => type === resetDoc.type);
-    if (template !== undefined) template.txt_content = txt.txt_content;
-    await at.declare(txt);
-    await killedAt(at, method, lines, done);
-    // The second planning has nothing left to settle, and has to know all the same.
-    await at.plan();
-    const ran = await at.apply();
-    expect(ran.results.every(({ status }) => status === 'applied')).toBe(true);
-    expect(comparable(at.sandbox.snapshot())).toEqual(comparable(wanted));
-    expect(todo(await at.plan())).toEqual([]);
-  });
+  test.each(kills)(
+    '%s: the next apply leaves both halves right, and can be undone',
+    async (_, method, lines, done) => {
+      const at = await site();
+      const start = at.sandbox.snapshot();
+      const wanted = at.sandbox.snapshot();
+      const template = wanted.templates.find(({ type }) => type === resetDoc.type);
+      if (template !== undefined) template.txt_content = txt.txt_content;
+      await at.declare(txt);
+      await killedAt(at, method, lines, done);
+      // The second planning has nothing left to settle, and has to know all the same.
+      await at.plan();
+      const ran = await at.apply();
+      expect(ran.results.every(({ status }) => status === 'applied')).toBe(true);
+      expect(comparable(at.sandbox.snapshot())).toEqual(comparable(wanted));
+      expect(todo(await at.plan())).toEqual([]);
+      if (ran.run === null) return;
+      await at.undo(ran.run);
+      expect(comparable(at.sandbox.snapshot())).toEqual(comparable(start));
+    },
+  );
 
   test.each(kills)('%s: undo puts back what was there', async (_, method, lines, done) => {
     const at = await site();

@@ -158,23 +158,8 @@ const elements: readonly string[] = [
 ];
 
 const noise = fc.constantFrom(
+  ...' |\n|>|"|\'|<|</|-->|</p>|</style>|</svg>|</noscript>|&|\0|{{ x }}|text'.split('|'),
   '',
-  ' ',
-  '\n',
-  '>',
-  '"',
-  "'",
-  '<',
-  '</',
-  '-->',
-  '</p>',
-  '</style>',
-  '</svg>',
-  '</noscript>',
-  '&',
-  '\0',
-  '{{ x }}',
-  'text',
 );
 
 /** Bodies that try to run something or to reach the address that they are given. */

@@ -24,32 +24,14 @@ const global = { color: true };
 describe('what to do after a run', () => {
   const here = { environment: null };
   const undone = { environment: null, undoes: 'r0', again: ['undo', 'r0'] };
+  const back = 'To put back what this run changed: idops undo r1';
+  const on = 'To go on, which plans anew and sends what is left: idops apply';
+  const settle = 'idops runs settle r1 Organization/acme';
   it.each([
-    ['that went well', resultOf(updated), here, ['To put back what this run changed: idops undo r1']],
-    [
-      'that failed in part',
-      resultOf(updated, failed),
-      here,
-      [
-        'To go on, which plans anew and sends what is left: idops apply',
-        'To put back what this run changed: idops undo r1',
-      ],
-    ],
-    [
-      'that did nothing',
-      resultOf(failed),
-      here,
-      ['To go on, which plans anew and sends what is left: idops apply'],
-    ],
-    [
-      'of which nobody can tell what it did',
-      resultOf({ status: 'unknown', action: 'update' }),
-      here,
-      [
-        'To go on, which plans anew and sends what is left: idops apply',
-        'To put back what this run changed: idops undo r1',
-      ],
-    ],
+    ['that went well', resultOf(updated), here, [back]],
+    ['that failed in part', resultOf(updated, failed), here, [on, back]],
+    ['that did nothing', resultOf(failed), here, [on]],
+    ['that may have done it', resultOf({ status: 'unknown', action: 'update' }), here, [on, back]],
     ['that recorded alone', resultOf({ status: 'applied', action: 'adopt' }), here, []],
     ['that regenerated', resultOf({ status: 'applied', action: 'regenerate' }), here, []],
     [
@@ -57,8 +39,8 @@ describe('what to do after a run', () => {
       resultOf({ status: 'unknown', action: 'regenerate' }),
       here,
       [
-        'Look at Organization/acme on the server. If it was regenerated: idops runs settle r1 Organization/acme --done',
-        'If it was not: idops runs settle r1 Organization/acme --not-done',
+        `Look at Organization/acme on the server. If it was regenerated: ${settle} --done`,
+        `If it was not: ${settle} --not-done`,
       ],
     ],
     [

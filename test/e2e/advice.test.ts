@@ -1,5 +1,4 @@
 import { mkdir } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { config, project } from './running.js';
@@ -10,18 +9,6 @@ describe('a variable that is missing', () => {
   const withToken = (token: string) => ({
     ...manifests,
     'idops.yaml': config.replace('${IDOPS_TOKEN}', () => token),
-  });
-
-  it.each([
-    ['${IDOPS_TOKEN}', '    token: ${IDOPS_TOKEN}\n   |            ^^^^^^^^^^^^^^\n'],
-    [
-      '"Bearer ${IDOPS_TOKEN}"',
-      '    token: "Bearer ${IDOPS_TOKEN}"\n   |                    ^^^^^^^^^^^^^^\n',
-    ],
-    ['${IDOPS_OTHER}', '    token: ${IDOPS_OTHER}\n   |            ^^^^^^^^^^^^^^\n'],
-  ])('is underlined in its line: %s', async (written, line) => {
-    const { idops } = await project(withToken(written));
-    expect((await idops('plan', { env: { IDOPS_TOKEN: undefined } })).stderr).toContain(line);
   });
 
   it.each([
@@ -77,22 +64,5 @@ describe('what is in the way is told in a sentence, and what to do', () => {
     expect(stderr).toContain(message);
     expect(stderr).toMatch(/= help: /);
     expect(stderr).not.toMatch(/mkdir|scandir|, open|, read/);
-  });
-
-  it('a port that is taken', async () => {
-    const taken = createServer();
-    const port = await new Promise<number>((resolve) => {
-      taken.listen(0, '127.0.0.1', () => resolve((taken.address() as { port: number }).port));
-    });
-    try {
-      const { idops } = await project({});
-      const { code, stderr } = await idops(`sandbox --port ${port}`);
-      expect(code).toBe(1);
-      expect(stderr).toContain(
-        `error[port-unavailable]: port ${port} can't be used: another program listens on it`,
-      );
-    } finally {
-      taken.close();
-    }
   });
 });

@@ -1,7 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { startSandbox } from '../../src/sandbox/index.js';
 import { ids } from '../sandbox/asking.js';
 import { config, journals, project } from './running.js';
 import { expectToFit } from './schemas.js';
@@ -89,36 +88,6 @@ describe('applying', () => {
     });
   });
 
-  it('sends organizations and templates whole, and users only what is declared', async () => {
-    const { idops, sandbox } = await project(fiveKindFiles);
-    await idops('apply --yes');
-    const bodyOf = (part: string) =>
-      sandbox.requests.find(({ method, path }) => method === 'PATCH' && path.includes(part))?.body;
-    expect(bodyOf('/organizations/')).toEqual({
-      organization: { id: ids.acme, name: 'acme', label: 'ACME Corporation' },
-    });
-    expect(bodyOf('/reset_password')).toMatchObject({
-      template: { html_content: expect.stringContaining('<html'), backend_id: ids.backend },
-    });
-    expect(Object.keys(Object(bodyOf('/users/')).user).sort()).toEqual([
-      'authorized_scopes',
-      'backend',
-      'blocked',
-      'group',
-      'metadata',
-      'organizations',
-      'username',
-    ]);
-    expect(bodyOf(`/key-pairs/${ids.firstKey}`)).toEqual({ key_pair: { is_default: false } });
-  });
-
-  it('shows the plan first, and the result after it', async () => {
-    const { idops } = await project({ 'manifests/all.yaml': renamed });
-    const { stdout } = await idops('apply --yes');
-    expect(stdout.indexOf('Plan: 1 to update')).toBeGreaterThan(0);
-    expect(stdout.indexOf('Applied: 1 applied')).toBeGreaterThan(stdout.indexOf('Plan: 1 to update'));
-  });
-
   it('with nothing to do sends nothing and writes nothing', async () => {
     const { idops, writes, files } = await project({ 'manifests/all.yaml': unchanged });
     const before = await files();
@@ -147,36 +116,6 @@ describe('applying', () => {
     expect(writes()).toEqual([]);
     expect(await files()).toEqual(before);
   });
-
-  it('keeps to its target', async () => {
-    const { idops, writes } = await project(fiveKindFiles);
-    expect((await idops('apply --yes --target KeyPair/* --target Organization/acme')).code).toBe(0);
-    expect(writes()).toEqual([
-      `PATCH /api/organizations/${ids.acme}`,
-      `PATCH /api/key-pairs/${ids.secondKey}`,
-      `PATCH /api/key-pairs/${ids.firstKey}`,
-    ]);
-  });
-
-  it('does not take the default from a key pair where the new default is left out', async () => {
-    const { idops, writes } = await project(fiveKindFiles);
-    const { code, stderr } = await idops(`apply --yes --target KeyPair/${ids.firstKey}`);
-    expect(code).toBe(1);
-    expect(stderr).toContain('must not be left without one');
-    expect(writes()).toEqual([]);
-  });
-});
-
-it('a default key pair that moves away and back is the default on the server too', async () => {
-  const isDefault = (id: string) => ({
-    'manifests/all.yaml': `kind: KeyPair\nid: ${id}\nis_default: true\n`,
-  });
-  const { idops, write, sandbox } = await project(isDefault(ids.secondKey));
-  for (const id of [ids.secondKey, ids.thirdKey, ids.secondKey]) {
-    await write(isDefault(id));
-    expect((await idops('apply --yes')).code).toBe(0);
-  }
-  expect(sandbox.data.keyPairs.map(({ is_default }) => is_default)).toEqual([false, true, false]);
 });
 
 describe('a plan with something blocked', () => {
@@ -197,40 +136,6 @@ describe('a plan with something blocked', () => {
     const { idops, writes } = await project({ 'manifests/all.yaml': `${renamed}---\n${blocked}` });
     expect((await idops('apply --yes --target Organization/acme')).code).toBe(0);
     expect(writes()).toEqual([`PATCH /api/organizations/${ids.acme}`]);
-  });
-
-  it.each([
-    [
-      'a name that two organizations have',
-      'kind: Organization\nname: twin\nlabel: x\n',
-      'refer to one by its id',
-    ],
-    [
-      'an id that the server does not have',
-      `kind: Organization\nid: ${ids.nobody}\nlabel: x\n`,
-      'no organization with the id',
-    ],
-    [
-      'two documents of one object',
-      `${renamed}---\nkind: Organization\nid: ${ids.acme}\nlabel: y\n`,
-      'the same object',
-    ],
-    [
-      'metadata that is not known',
-      `kind: User\nid: ${ids.ada}\nmetadata: {a: {value: 1, status: valid}}\n`,
-      'whole: [metadata]',
-    ],
-  ])('tells of %s', async (_, manifest, reason) => {
-    const { idops, sandbox, writes } = await project({ 'manifests/all.yaml': manifest });
-    sandbox.data.organizations.push(
-      { id: 'a', name: 'twin', label: null },
-      { id: 'b', name: 'twin', label: null },
-    );
-    expect(await idops('apply --yes')).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining(reason),
-    });
-    expect(writes()).toEqual([]);
   });
 });
 
@@ -253,15 +158,6 @@ describe('destruction', () => {
     expect(writes()).toEqual([]);
     expect((await idops('apply --yes --allow-destructive 3')).code).toBe(0);
     expect(writes()).toHaveLength(6);
-  });
-
-  it('is not allowed at all by --allow-destructive 0', async () => {
-    const { idops, writes } = await project({
-      'manifests/all.yaml': `kind: KeyPair\nid: ${ids.secondKey}\nis_default: true\n`,
-    });
-    expect((await idops('apply --yes --allow-destructive 0')).code).toBe(1);
-    expect(writes()).toEqual([]);
-    expect((await idops('apply --yes')).code).toBe(0);
   });
 });
 
@@ -359,47 +255,5 @@ describe('what a run leaves behind', () => {
     const again = writes().slice(sent);
     expect(again.every((line) => line.startsWith('PATCH '))).toBe(true);
     expect(sandbox.data.clients[0]?.did).toBe(did);
-  });
-});
-
-describe('what was taken away from objects that a selection leaves out', () => {
-  it('is told by each plan, and no apply ends well before it is put back', async () => {
-    let cuts = true;
-    const start = await startSandbox();
-    const seed = start.snapshot();
-    await start.close();
-    const like = seed.users.find(({ id }) => id === ids.ada);
-    seed.users = Array.from({ length: 5 }, (_, index) => ({
-      ...structuredClone(like ?? (seed.users[0] as never)),
-      id: `40000000-0000-4000-8000-00000000010${index}`,
-    }));
-    const users = seed.users.map(({ id }) => `---\nkind: User\nid: ${id}\ngroup: ops\n`).join('');
-    const { idops } = await project(
-      {
-        'idops.yaml': config.replace('server:\n', 'server:\n  profile: boruta\n'),
-        'manifests/all.yaml': `kind: Organization\nname: acme\n${users}`,
-      },
-      {
-        profile: 'boruta',
-        seed,
-        intercept: ({ method }) => (method === 'PATCH' && cuts ? { kind: 'cut', step: 4 } : undefined),
-      },
-    );
-    expect((await idops('apply --yes --retries 1')).code).toBe(1);
-    cuts = false;
-    const said =
-      /what an update took away from 5 objects that --kind or --target leave out is still owed \(User\/\S+, User\/\S+, User\/\S+ and 2 more\): an apply without --kind and --target puts it back/;
-    const words = (text: string) => text.replace(/\s+/g, ' ');
-    const planned = await idops('plan --kind Organization');
-    expect(words(planned.stdout)).toMatch(said);
-    expect(planned.stdout).not.toContain('everything is as the manifests say');
-    const applied = await idops('apply --yes --kind Organization');
-    expect(words(applied.stderr)).toContain('error[restores-left-out]');
-    expect(words(applied.stderr)).toMatch(said);
-    expect(applied.code).toBe(1);
-    const annotated = await idops('apply --yes --kind Organization --format github');
-    expect(annotated.stdout).toMatch(/^::error [^\n]*restores-left-out/m);
-    expect((await idops('apply --yes')).code).toBe(0);
-    expect((await idops('apply --yes --kind Organization')).code).toBe(0);
   });
 });

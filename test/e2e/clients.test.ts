@@ -1,7 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Intercept } from '../../src/sandbox/index.js';
 import { ids } from '../sandbox/asking.js';
 import { project, sure } from './running.js';
 
@@ -80,16 +79,6 @@ describe('did_generation', () => {
     expect(shown.changes[0].notes).toEqual([expect.stringContaining('the DID came out the same')]);
   });
 
-  it('that gets smaller is an error, and nothing is sent', async () => {
-    const { idops, writes, write } = await project(client(2));
-    await idops('apply --yes');
-    await write(client(1));
-    const { code, stderr } = await idops('apply --yes');
-    expect(code).toBe(1);
-    expect(stderr).toContain('smaller than the recorded 2');
-    expect(writes()).toEqual([]);
-  });
-
   it('after a lost state regenerates nothing', async () => {
     const { idops, writes, write, folder } = await project(client(1));
     await idops('apply --yes');
@@ -98,48 +87,9 @@ describe('did_generation', () => {
     expect((await idops('apply --yes')).code).toBe(0);
     expect(writes()).toEqual([]);
   });
-
-  it('that the server refuses is tried again by the next apply', async () => {
-    let refuse = true;
-    const { idops, writes, write } = await project(client(1), {
-      intercept: () => (refuse ? { kind: 'answer', status: 422, body: { errors: {} } } : undefined),
-    });
-    await idops('apply --yes');
-    await write(client(2));
-    expect((await idops('apply --yes')).code).toBe(1);
-    refuse = false;
-    expect((await idops('apply --yes')).code).toBe(0);
-    expect(writes()).toEqual([post, post]);
-  });
 });
 
 describe('a regeneration whose outcome is not known', () => {
-  it.each<[string, Intercept]>([
-    ['a server error', { kind: 'answer', status: 500 }],
-    ['a busy gateway', { kind: 'answer', status: 503, headers: { 'retry-after': '0' } }],
-    ['a connection lost before the work', { kind: 'reset', when: 'before' }],
-    ['a connection lost after the work', { kind: 'reset', when: 'after' }],
-    ['no answer', { kind: 'stall', when: 'after' }],
-    ['half an answer', { kind: 'truncate' }],
-    ['an answer about another client', { kind: 'replace', body: { data: { id: ids.wallet, did: 'did:x' } } }],
-    ['an answer that is no object', { kind: 'replace', body: 'thanks' }],
-  ])('is sent once, told, and left to a person: %s', async (_, fault) => {
-    let faulty = true;
-    const { idops, writes, write } = await project(client(1), {
-      intercept: () => (faulty ? fault : undefined),
-    });
-    await idops('apply --yes');
-    await write(client(2));
-    const { code, stdout } = await idops('apply --yes --timeout 1');
-    expect(code).toBe(1);
-    expect(stdout).toContain('1 unknown');
-    faulty = false;
-    const next = await idops('apply --yes');
-    expect(next.code).toBe(1);
-    expect(next.stderr).toContain('whose outcome is not known');
-    expect(writes()).toEqual([post]);
-  });
-
   it('is settled by a person who regenerates it', async () => {
     let faulty = true;
     const { idops, writes, write } = await project(client(1), {
@@ -152,16 +102,6 @@ describe('a regeneration whose outcome is not known', () => {
     expect((await idops(`regenerate-did ${ids.portal} --yes`)).code).toBe(0);
     expect((await idops('plan')).code).toBe(0);
     expect(writes()).toEqual([post, post]);
-  });
-
-  it('is no doubt where no connection was made', async () => {
-    const { idops, write, sandbox } = await project(client(1));
-    await idops('apply --yes');
-    await write(client(2));
-    await sandbox.close();
-    const { code, stdout } = await idops('apply --yes');
-    expect(code).toBe(1);
-    expect(stdout).toContain('Applied: 0 applied, 1 failed.');
   });
 });
 
@@ -178,28 +118,5 @@ describe('idops regenerate-did', () => {
     const state = JSON.parse(await read('.idops/state.json'));
     expect(state.resources[`Client/${ids.portal}`].did_generation).toBe(7);
     expect((await idops('plan --detailed-exitcode')).code).toBe(0);
-  });
-
-  it('asks, and so needs --yes without a terminal', async () => {
-    const { idops, writes } = await project({});
-    const { code, stderr } = await idops(`regenerate-did ${ids.portal}`);
-    expect(code).toBe(1);
-    expect(stderr).toContain('error[no-terminal]');
-    expect(writes()).toEqual([]);
-  });
-
-  it('tells of a client that is not there', async () => {
-    const { idops } = await project({});
-    const { code, stdout } = await idops(`regenerate-did ${ids.nobody} --yes`);
-    expect(code).toBe(1);
-    expect(stdout).toMatch(/answered\s+404/);
-  });
-
-  it.each(['.', '..', ''])('refuses an id that can not stand in a path: %j', async (id) => {
-    const { idopsWith, sandbox } = await project({});
-    const { code, stderr } = await idopsWith(['regenerate-did', id, '--yes']);
-    expect(code).toBe(1);
-    expect(stderr).toMatch(/^error\[(?!internal)/);
-    expect(sandbox.requests).toEqual([]);
   });
 });

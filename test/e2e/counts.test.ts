@@ -49,44 +49,6 @@ describe('a hundred organizations of which ten change', () => {
     expect(sandbox.requests).toHaveLength(2 + changed + 2);
     expect(await files()).toEqual(after);
   });
-
-  it('make the same plan on pages of 1, 7 and 50', async () => {
-    const plans = [];
-    for (const pageSize of [1, 7, 50]) {
-      const { idops, reads } = await project({ 'manifests/all.yaml': manifest }, { seed: seed(), pageSize });
-      const {
-        server: _,
-        created_at,
-        digest,
-        ...plan
-      } = JSON.parse((await idops('plan --format json')).stdout);
-      expect(digest).toMatch(/^sha256:/);
-      expect(created_at).toBeDefined();
-      expect(reads()).toHaveLength(Math.ceil(count / pageSize));
-      plans.push(plan);
-    }
-    expect(plans[0].summary).toMatchObject({ update: changed, unchanged: count - changed });
-    expect(plans[1]).toEqual(plans[0]);
-    expect(plans[2]).toEqual(plans[0]);
-  });
-
-  it('are not listed further once a page is refused', async () => {
-    const { idops, reads } = await project(
-      { 'manifests/all.yaml': manifest },
-      {
-        seed: seed(),
-        pageSize: 5,
-        intercept: ({ path }) =>
-          path.endsWith('page=3') ? { kind: 'answer', status: 403, body: { code: 'FORBIDDEN' } } : undefined,
-      },
-    );
-    const { code, stderr } = await idops('plan --concurrency 1');
-    expect(stderr).toContain('error[server-forbidden]: list organizations: GET /api/organizations?page=3');
-    expect(code).toBe(1);
-    // One more may be on its way by then; there are twenty.
-    expect(reads().slice(0, 3)).toEqual([1, 2, 3].map((page) => `GET /api/organizations?page=${page}`));
-    expect(reads().length).toBeLessThanOrEqual(4);
-  });
 });
 
 describe('what is left of an apply that was killed', () => {

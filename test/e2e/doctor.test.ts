@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { ownMark } from '../../src/base/process.js';
+import { ids } from '../sandbox/asking.js';
 import { journals, project, sure, type TestProject } from './running.js';
 
 interface Check {
@@ -121,6 +122,38 @@ describe('idops doctor, of what fails', () => {
       message: expect.stringContaining('idops.yaml:'),
       hint: expect.stringMatching(cure),
     });
+  });
+
+  it('says which profile fits where that of the configuration does not', async () => {
+    const at = await project({ 'idops.yaml': sure }, { profile: 'boruta' });
+    const { code, stdout } = await at.idops('doctor --format json');
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({ profile: 'documented', fitting_profile: 'boruta' });
+    expect(await say(at, 'profile')).toMatchObject([
+      { status: 'fail', hint: expect.stringContaining('boruta') },
+    ]);
+  });
+
+  it.each([
+    ['User', 0],
+    ['KeyPair', 1],
+  ])('misses a scope only where the manifests need it: for a %s', async (kind, code) => {
+    const at = await project(
+      {
+        'idops.yaml': sure.replace('documented', 'boruta'),
+        'manifests/all.yaml': `kind: ${kind}\nid: ${ids.ada}\n`,
+      },
+      { profile: 'boruta', tokens: { secret: ['users:manage:all', 'identity-providers:manage:all'] } },
+    );
+    expect((await at.idops('doctor')).code).toBe(code);
+  });
+
+  it('has the code of the problem for a script', async () => {
+    const at = await project({ 'idops.yaml': sure });
+    const { stdout } = await at.idops('doctor --format json', { env: { IDOPS_TOKEN: 'another' } });
+    expect(JSON.parse(stdout).checks).toContainEqual(
+      expect.objectContaining({ name: 'credentials', status: 'fail', code: 'server-unauthorized' }),
+    );
   });
 
   it('has a cure for a server that fails', async () => {

@@ -91,14 +91,6 @@ describe.each([
     expect(JSON.parse(await read('part.json')).changes).toEqual(whole.changes);
   });
 
-  it('is put right', async () => {
-    const { idops, sandbox } = await drifted(profile);
-    expect((await idops('apply --yes')).code).toBe(0);
-    const labels = new Map(sandbox.snapshot().organizations.map(({ id, label }) => [id, label]));
-    expect([labels.get(ids.acme), labels.get(ids.globex)]).toEqual(['ACME Corporation', 'Globex 2']);
-    expect((await idops('plan')).stdout).not.toContain('Drift');
-  });
-
   it('tells of a body how much of it was changed', async () => {
     const body = (greeting: string): string => `${greeting}\n\n{{ reset_password_url }}\n`;
     const made = await project(
@@ -122,44 +114,6 @@ describe.each([
 });
 
 describe('drift', () => {
-  it('of a user is told of a boruta, member by member and set by set, and no secret is in it', async () => {
-    const manifest = (group: string): string =>
-      `kind: User\nid: ${ids.ada}\ngroup: ${group}\norganizations: [acme]\nmetadata: {key: {value: "\${KEY}", status: valid}, floor: {value: first, status: valid}}\n`;
-    const env = { KEY: 'hush-hush-hush' };
-    const { idops, read, files, write, sandbox } = await project(
-      { 'idops.yaml': `${boruta}allow_env: [KEY]\n`, 'manifests/ada.yaml': manifest('staff') },
-      { profile: 'boruta' },
-    );
-    expect((await idops('apply --yes', { env })).code).toBe(0);
-    const [user] = sandbox.snapshot().users.filter(({ id }) => id === ids.ada);
-    await edit(sandbox, `/api/users/${ids.ada}`, {
-      user: {
-        ...user,
-        organizations: [{ id: ids.globex }],
-        metadata: { key: { value: 'other', status: 'valid' }, floor: { value: 'second', status: 'valid' } },
-      },
-    });
-    await write({ 'manifests/ada.yaml': manifest('office') });
-    const plan = JSON.parse((await idops('plan --format json --out plan.json', { env })).stdout);
-    expectToFit('plan', plan);
-    const drift = Object.fromEntries(
-      plan.changes[0].fields.map((field: { path: string; drift?: { recorded: unknown } }) => [
-        field.path,
-        field.drift?.recorded,
-      ]),
-    );
-    expect(drift).toEqual({
-      group: undefined,
-      organizations: [expect.objectContaining({ id: ids.acme })],
-      'metadata.key': { sensitive: true },
-      'metadata.floor': { value: 'first', status: 'valid' },
-    });
-    expect((await idops('plan', { env })).stdout).toContain('(was acme (roles:');
-    expect(await read('plan.json')).not.toContain('hush');
-    const kept = Object.entries(await files()).filter(([path]) => path.startsWith('.idops'));
-    expect(JSON.stringify(kept)).not.toContain('hush');
-  });
-
   it('is none where idops itself moved the default from one key pair to another', async () => {
     const pairs = (first: boolean): string =>
       `kind: KeyPair\nid: ${ids.firstKey}\nis_default: ${first}\n---\nkind: KeyPair\nid: ${ids.secondKey}\nis_default: ${!first}\n`;
@@ -185,31 +139,5 @@ describe('drift', () => {
     const { stdout } = await idops('plan');
     expect(stdout).toContain('2 to update');
     expect(stdout).not.toContain('since run');
-  });
-
-  it('is not known of a state that an older version wrote', async () => {
-    const { idops, read, write } = await drifted(sure);
-    const state = JSON.parse(await read('.idops/state.json'));
-    for (const record of Object.values<{ left?: object }>(state.resources)) delete record.left;
-    await write({ '.idops/state.json': JSON.stringify(state) });
-    const { stdout, code } = await idops('plan');
-    expect(code).toBe(0);
-    expect(stdout).toContain('2 to update');
-    expect(stdout).not.toContain('since run');
-  });
-
-  it('is nothing where both were changed to the same', async () => {
-    const { idops, write } = await drifted(sure);
-    await write({ 'manifests/all.yaml': organizations('By hand', 'Globex 1') });
-    const { stdout } = await idops('plan');
-    expect(stdout).toContain('Nothing to change');
-    expect(stdout).not.toContain('Drift');
-  });
-
-  it('refuses a share that there is not', async () => {
-    const { idops } = await project({});
-    const { code, stderr } = await idops('plan --only mine');
-    expect(code).toBe(1);
-    expect(stderr).toContain('drift, changes');
   });
 });

@@ -11,7 +11,7 @@ import { ids } from '../sandbox/asking.js';
 import { serveGit } from '../state/git/http-remote.js';
 import { gate } from './gate.js';
 import { withoutPauses } from './hurried.js';
-import { type Files, filesIn, project, sure, type TestProject } from './running.js';
+import { filesIn, project, sure, type TestProject } from './running.js';
 
 const inGit = `${sure}state: {git: {}}\n`;
 const ada = (group: string): string => `kind: User\nid: ${ids.ada}\ngroup: ${group}\n`;
@@ -256,46 +256,6 @@ describe('a state in git', () => {
     expect(posts).toHaveLength(1);
     expect(Object.keys(await filesIn(join(folder, '.idops/kept')))).toEqual([]);
     expect((await idops('plan --detailed-exitcode')).code).toBe(0);
-  });
-
-  it('takes in what was kept although another run has settled without it and moved the state', async () => {
-    let away = async (): Promise<void> => {};
-    const { idops, bare, write, clone, sandbox } = await shared({
-      intercept: async ({ method }) => {
-        if (method === 'POST') await away();
-        return undefined;
-      },
-    });
-    const client = (generation: number): Files => ({
-      'manifests/clients.yaml': `kind: Client\nid: ${ids.portal}\ndid_generation: ${generation}\n`,
-    });
-    await write(client(1));
-    expect((await idops('apply --yes')).code).toBe(0);
-    await write(client(2));
-    away = () => rename(bare, `${bare}.away`);
-    const { code, stderr } = await idops('apply --yes');
-    expect(code).toBe(1);
-    expect(stderr).toContain('kept in .idops/kept');
-    away = async () => {};
-    await rename(`${bare}.away`, bare);
-    // This process didn't end with the run, and couldn't give the lock back.
-    await idops('runs unlock --yes');
-    const cwd = await clone();
-    const { 'manifests/clients.yaml': declared = '' } = client(2);
-    await writeFile(join(cwd, 'manifests/clients.yaml'), declared);
-    expect((await idops('plan', { cwd })).stdout).toContain('sent a regeneration');
-    const config = `${sure}state: {git: {branch: other-state}}\n`;
-    await writeFile(join(cwd, 'former.yaml'), inGit);
-    await writeFile(join(cwd, 'idops.yaml'), config);
-    const moved = await idops('state migrate --from former.yaml --yes', { cwd });
-    expect(moved.code, moved.stderr).toBe(0);
-    await write({ 'idops.yaml': config });
-    const planned = await idops('plan --detailed-exitcode');
-    expect(planned.stderr).toMatch(/run \S+ had not ended: 1 of its answers were taken into the state/);
-    expect(planned.code, planned.stdout + planned.stderr).toBe(0);
-    expect((await idops('plan', { cwd })).stdout).not.toContain('sent a regeneration');
-    expect(sandbox.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
-    expect((await idops('plan --detailed-exitcode')).stderr).not.toContain('had not ended');
   });
 
   it('says what is wrong where there is no repository, no remote, or a branch of somebody else', async () => {

@@ -131,39 +131,6 @@ describe('an interruption', () => {
     expect(writes()).toEqual([]);
     expect(await files()).toEqual(before);
   });
-
-  it('of a plan asks nothing more', async () => {
-    const { came, open, intercept } = gate();
-    const { idops, reads } = await project(
-      {
-        'manifests/all.yaml': Array.from(
-          { length: 5 },
-          (_, index) => `kind: EmailTemplate\nbackend_id: b\ntype: type_${index}\nstate: absent\n`,
-        ).join('---\n'),
-      },
-      { intercept },
-    );
-    const running = idops('plan --concurrency 1');
-    await came;
-    signal('SIGINT');
-    open();
-    expect((await running).code).toBe(130);
-    expect(reads()).toHaveLength(1);
-  });
-
-  it('that comes twice ends at once', async () => {
-    const { came, intercept } = gate();
-    const { begin } = await project(
-      { 'idops.yaml': sure, 'manifests/all.yaml': users.join('---\n') },
-      { intercept },
-    );
-    const running = begin(['apply', '--yes']);
-    await came;
-    running.child.kill('SIGINT');
-    await running.said('Finishing');
-    running.child.kill('SIGINT');
-    expect(await running.ended).toMatchObject({ code: null, signal: 'SIGINT' });
-  });
 });
 
 describe('a reader that goes away, as `head` does', () => {

@@ -106,18 +106,6 @@ describe('what the server calls an object', () => {
     expect(stdout).toContain('Organization/globex  at');
   });
 
-  it('can fool no reader', async () => {
-    const { idops } = await named({ 'manifests/all.yaml': user('office') }, (seed) => {
-      for (const one of seed.users) one.username = 'a) deletes\u001b[2J\u202e@team <b>`x`\n::error::x';
-    });
-    for (const format of ['text', 'markdown', 'html', 'github', 'json']) {
-      const { stdout } = await idops(`plan --format ${format}`);
-      expect(stdout).not.toMatch(/[\u001b\u202e]|^::error::x/m);
-      if (format === 'html') expect(stdout).not.toContain('<b>');
-    }
-    expect((await idops('plan')).stdout).toContain('("a) deletes\\u001b[2J');
-  });
-
   it('is masked where it is a secret', async () => {
     const secret = 'sesame-sesame-sesame';
     const metadata = 'metadata: {pin: {value: "${PIN}", status: valid}}\n';
@@ -133,24 +121,5 @@ describe('what the server calls an object', () => {
       expect(stdout).toContain(`User/${ids.ada}`);
       expect(stdout).not.toContain('sesame');
     }
-  });
-});
-
-describe('roles and scopes of one name', () => {
-  it('are told apart by their ids, in what comes and in what goes', async () => {
-    const other = 'aaaaaaaa-0000-4000-8000-000000000001';
-    const { idops } = await named(
-      { 'manifests/ada.yaml': `kind: User\nid: ${ids.ada}\nroles: [{id: ${other}}]\n` },
-      (seed) => {
-        const [role] = seed.roles;
-        if (role === undefined) throw new Error('the seed has no role');
-        seed.roles.push({ ...role, id: other });
-        for (const one of seed.users) one.roles = [{ ...role }];
-      },
-    );
-    const { stdout } = await idops('plan');
-    const words = stdout.replaceAll(/\s+/g, ' ');
-    expect(words).toContain(`+ member (id ${other})`);
-    expect(words).toContain(`removes the role "member" (id ${ids.member})`);
   });
 });

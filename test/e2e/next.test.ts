@@ -45,26 +45,3 @@ test('a plan of which something is blocked is stored with what that means, and w
   await made.idops('plan --target Organization/acme --out plan.json');
   expect(await made.idops('apply plan.json')).toMatchObject({ code: 0 });
 });
-
-test('what goes on after a failure sends no more than was selected', async () => {
-  let refusals = 2;
-  const made = await project(
-    {
-      'idops.yaml': sure,
-      'manifests/a.yaml': organization,
-      'manifests/b.yaml': 'kind: Organization\nname: globex\nlabel: Globex Inc.\n',
-    },
-    {
-      intercept: ({ method }) =>
-        method === 'PATCH' && refusals-- > 0 ? { kind: 'answer', status: 422, body: {} } : undefined,
-    },
-  );
-  const failed = await made.idops('apply --yes --target Organization/acme');
-  const again = typed(failed.stderr, 'To go on, which plans anew and sends what is left: ');
-  expect(again).toBe('apply --target Organization/acme');
-  await made.idops('plan --target Organization/acme --out plan.json');
-  const stored = await made.idops('apply plan.json');
-  expect(typed(stored.stderr, 'To go on, which plans anew and sends what is left: ')).toBe(again);
-  const applied = await made.idops(`${again} --yes`);
-  expect(applied.stdout).toMatch(/Applied: 1 applied\.\n$/);
-});

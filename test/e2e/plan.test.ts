@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ids } from '../sandbox/asking.js';
-import { config, project, sure } from './running.js';
+import { project, sure } from './running.js';
 import { expectToFit } from './schemas.js';
 
 const renamed = 'kind: Organization\nname: acme\nlabel: ACME Corporation\n';
@@ -44,16 +44,6 @@ describe('a plan', () => {
     expect(sandbox.requests).toEqual([]);
   });
 
-  it('of a selection that nothing declared is in says so, whatever the format', async () => {
-    const { idops } = await project({ 'manifests/all.yaml': renamed });
-    const { code, stdout } = await idops('plan --kind User');
-    expect(code).toBe(0);
-    expect(stdout).toContain('Nothing of what is selected is declared');
-    expect((await idops('plan --kind User --format github')).stdout).toContain(
-      'idops plan: nothing of what is selected is declared',
-    );
-  });
-
   it('reads only the kinds that the manifests name', async () => {
     const { idops, reads } = await project({
       'idops.yaml': sure,
@@ -61,32 +51,6 @@ describe('a plan', () => {
     });
     expect((await idops('plan')).code).toBe(0);
     expect(reads()).toEqual([`GET /api/backends/${ids.backend}/email-templates/tx_code`]);
-  });
-
-  it('reads the organizations once, for themselves and for who refers to them', async () => {
-    const { idops, reads } = await project({
-      'idops.yaml': sure,
-      'manifests/all.yaml': `${renamed}---\n${user}organizations: [acme, globex]\n`,
-    });
-    expect((await idops('plan')).code).toBe(0);
-    expect(reads()).toEqual(['GET /api/organizations?page=1']);
-  });
-
-  it('shows memberships as sets and bodies as diffs', async () => {
-    const { idops, write } = await project({
-      'manifests/all.yaml': `${user}organizations: [acme, initech]\n`,
-    });
-    expect((await idops('apply --yes')).code).toBe(0);
-    await write({
-      'manifests/all.yaml': `${user}organizations: [acme, globex]\n---\nkind: EmailTemplate\nbackend_id: ${ids.backend}\ntype: tx_code\ntxt_content: {file: body.txt}\n`,
-      'manifests/body.txt': 'Hello {{ user.username }},\n\nyour code is {{ tx_code }}\n',
-    });
-    const { stdout } = await idops('plan');
-    expect(stdout).toMatch(/^\s+\+ globex\b/m);
-    expect(stdout).toMatch(/^\s+- initech\b/m);
-    // Without a list of roles the ids stand beside the names.
-    expect(stdout).toMatch(/organizations: initech \(id [-0-9a-f]{36}\) → globex \(id [-0-9a-f]{36}\)/);
-    expect(stdout).toMatch(/^\s+│ \+ ?your code is \{\{ tx_code \}\}$/m);
   });
 });
 
@@ -154,27 +118,6 @@ describe('a plan in JSON', () => {
       declared_at: { file: 'manifests/all.yaml', line: 13 },
     });
   });
-
-  it('lists unchanged objects with --debug', async () => {
-    const { idops } = await project({ 'manifests/all.yaml': unchanged });
-    const plan = JSON.parse((await idops('plan --format json --debug')).stdout);
-    expectToFit('plan', plan);
-    expect(plan.changes).toMatchObject([{ address: 'Organization/globex', action: 'unchanged' }]);
-  });
-
-  it('goes into a file besides the text', async () => {
-    const { idops, read } = await project({ 'manifests/all.yaml': renamed });
-    const { stdout } = await idops('plan --format json=plan.json');
-    expect(stdout).toContain('Plan: 1 to update');
-    expectToFit('plan', JSON.parse(await read('plan.json')));
-  });
-
-  it('that can not be written is an error', async () => {
-    const { idops } = await project({ 'manifests/all.yaml': renamed });
-    const { code, stderr } = await idops('plan --format json=manifests');
-    expect(code).toBe(1);
-    expect(stderr).toContain('error[not-writable]: manifests');
-  });
 });
 
 describe('a target', () => {
@@ -185,34 +128,13 @@ describe('a target', () => {
   it.each([
     ['an address', '--target Organization/acme', ['Organization/acme']],
     ['an address by id', `--target Organization/${ids.acme}`, ['Organization/acme']],
-    [
-      'several',
-      `--target User/${ids.ada} --target Organization/acme`,
-      ['Organization/acme', `User/${ids.ada}`],
-    ],
     ['a wildcard', '--target Organization/*', ['Organization/acme', 'Organization/globex']],
-    [
-      'a wildcard across /',
-      '--target *0001',
-      ['Organization/acme', `User/${ids.ada}`, `Client/${ids.portal}`],
-    ],
     ['a kind', '--kind User', [`User/${ids.ada}`]],
-    ['two kinds', '--kind User --kind Client', [`User/${ids.ada}`, `Client/${ids.portal}`]],
     ['a kind and a target', '--kind Client --target *', [`Client/${ids.portal}`]],
   ])('may be %s', async (_, args, expected) => {
     const { idops } = await project(files);
     expect(addresses((await idops(`plan --format json --debug ${args}`)).stdout)).toEqual(expected);
   });
-
-  it.each(['User/nobody', 'Organization/hooli', 'user/*', 'Client'])(
-    'that matches nothing is an error: %s',
-    async (target) => {
-      const { idops } = await project(files);
-      const { code, stdout, stderr } = await idops(`plan --target ${target}`);
-      expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-      expect(stderr).toContain(`--target ${target} matches nothing`);
-    },
-  );
 
   it('leaves the other kinds unread', async () => {
     const { idops, sandbox } = await project({ 'idops.yaml': sure, ...files });
@@ -222,81 +144,6 @@ describe('a target', () => {
 });
 
 describe('the options for all commands', () => {
-  it('name another configuration, whose folder is the root', async () => {
-    const { idops } = await project({
-      'sub/other.yaml': config,
-      'sub/manifests/all.yaml': renamed,
-      'manifests/broken.yaml': '[',
-    });
-    expect((await idops('plan --config sub/other.yaml')).stdout).toContain('sub/manifests/all.yaml:1');
-    const env = { IDOPS_CONFIG: 'sub/other.yaml' };
-    expect((await idops('plan', { env })).stdout).toContain('Plan: 1 to update');
-  });
-
-  it('choose an environment', async () => {
-    const { idops } = await project({
-      'idops.yaml': `${config}vars: {label: Base}\nenvironments:\n  staging:\n    vars: {label: Staging}\n`,
-      'manifests/all.yaml': `kind: Organization\nname: acme\nlabel: \${label}\n`,
-    });
-    const label = async (args: string, env = {}) => {
-      const { stdout } = await idops(`plan --format json ${args}`, { env });
-      const plan = JSON.parse(stdout);
-      return [plan.environment, plan.changes[0].fields[0].after];
-    };
-    expect(await label('')).toEqual([null, 'Base']);
-    expect(await label('--env staging')).toEqual(['staging', 'Staging']);
-    expect(await label('', { IDOPS_ENV: 'staging' })).toEqual(['staging', 'Staging']);
-    const { code, stderr } = await idops('plan --env stagign');
-    expect(code).toBe(1);
-    expect(stderr).toContain('environments there: staging');
-  });
-
-  it('name the server and a token file, above the configuration', async () => {
-    const { idops, write, sandbox } = await project({
-      'idops.yaml': 'version: 1\nserver: {base_url: "https://id.invalid", auth: {token_file: missing}}\n',
-      'manifests/all.yaml': renamed,
-    });
-    await write({ token: `${sandbox.token}\n` });
-    const env = { IDOPS_BASE_URL: undefined, IDOPS_TOKEN: undefined };
-    const ran = await idops(`plan --base-url ${sandbox.url} --token-file token`, { env });
-    expect(ran).toMatchObject({ code: 0, stdout: expect.stringContaining('1 to update') });
-  });
-
-  it('let the server section be left out', async () => {
-    const { idops } = await project({ 'idops.yaml': 'version: 1\n', 'manifests/all.yaml': renamed });
-    expect(await idops('plan')).toMatchObject({ code: 0, stdout: expect.stringContaining('1 to update') });
-  });
-
-  it('limit how much is asked at once', async () => {
-    let busy = 0;
-    let busiest = 0;
-    let open = (): void => {};
-    const opened = new Promise<void>((resolve) => {
-      open = resolve;
-    });
-    const types = Array.from({ length: 12 }, (_, index) => `type_${index}`);
-    const { idops } = await project(
-      {
-        'idops.yaml': sure,
-        'manifests/all.yaml': types
-          .map((type) => `kind: EmailTemplate\nbackend_id: ${ids.backend}\ntype: ${type}\nstate: absent\n`)
-          .join('---\n'),
-      },
-      {
-        intercept: async () => {
-          busy += 1;
-          busiest = Math.max(busiest, busy);
-          if (busy === 3) open();
-          await opened;
-          busy -= 1;
-          return undefined;
-        },
-      },
-    );
-    expect((await idops('plan --concurrency 3')).code).toBe(0);
-    expect(busiest).toBe(3);
-  });
-
   it('quieten all but the result', async () => {
     const { idops } = await project({ 'manifests/all.yaml': renamed });
     expect((await idops('plan')).stderr).not.toBe('');
@@ -305,22 +152,6 @@ describe('the options for all commands', () => {
       stderr: '',
       stdout: expect.stringContaining('1 to update'),
     });
-  });
-
-  it('take the colours away', async () => {
-    const { idops } = await project({ 'manifests/all.yaml': renamed });
-    const env = { FORCE_COLOR: '1' };
-    expect((await idops('plan', { env })).stdout).toContain('\u001b[');
-    expect((await idops('plan --no-color', { env })).stdout).not.toContain('\u001b[');
-    expect((await idops('plan', { env: { ...env, NO_COLOR: '1' } })).stdout).not.toContain('\u001b[');
-    expect((await idops('plan')).stdout).not.toContain('\u001b[');
-  });
-
-  it('tell more with --debug', async () => {
-    const { idops } = await project({ 'manifests/all.yaml': `${renamed}---\n${unchanged}` });
-    const { stdout } = await idops('plan --debug');
-    expect(stdout).toContain(`sends PATCH /api/organizations/${ids.acme}`);
-    expect(stdout).toContain('unchanged Organization/globex');
   });
 });
 
@@ -332,15 +163,6 @@ describe('a recorded value', () => {
     expect((await idops('plan --detailed-exitcode --assert')).code).toBe(2);
     expect((await idops('apply --yes --assert')).code).toBe(0);
     expect(writes()).toEqual([`PATCH /api/users/${ids.ada}`, `PATCH /api/users/${ids.ada}`]);
-  });
-
-  it('tells when it was recorded', async () => {
-    const { idops, write } = await project({ 'manifests/all.yaml': user });
-    expect((await idops('apply --yes')).code).toBe(0);
-    await write({ 'manifests/all.yaml': user.replace('staff', 'guests') });
-    expect((await idops('plan')).stdout).toMatch(
-      /recorded \d{4}-\d\d-\d\dT[\d:.]+Z, not read from the server/,
-    );
   });
 });
 
@@ -356,11 +178,6 @@ describe('pruning', () => {
     expect((await idops('apply --prune --yes')).code).toBe(0);
     expect(writes().at(-1)).toBe(`DELETE /api/backends/${ids.backend}/email-templates/tx_code`);
     expect(sandbox.data.templates.map(({ type }) => type)).not.toContain('tx_code');
-    expect((await idops('plan --detailed-exitcode --prune')).code).toBe(0);
-  });
-
-  it('leaves a template alone that idops never wrote', async () => {
-    const { idops } = await project({ 'manifests/all.yaml': unchanged });
     expect((await idops('plan --detailed-exitcode --prune')).code).toBe(0);
   });
 });

@@ -122,32 +122,6 @@ describe.skipIf(noPostgres !== null)(
       expect(sandbox.snapshot().users.find(({ id }) => id === ids.ada)?.group).toBe('staff');
     });
 
-    it('lets a run go on where the database starts again in the middle of it', async () => {
-      let restart = async (): Promise<void> => {};
-      const { idops, write, writes } = await shared({
-        intercept: async ({ method, path }) => {
-          if (method !== 'GET' && path.includes('/users/')) await restart();
-          return undefined;
-        },
-      });
-      await write({ 'manifests/client.yaml': client(1) });
-      expect((await idops('apply --yes')).code).toBe(0);
-      await write({ 'manifests/ada.yaml': ada('others'), 'manifests/client.yaml': client(2) });
-      restart = async () => {
-        restart = async () => {};
-        await server.stop('immediate');
-        await server.start();
-      };
-      const sent = writes().length;
-      const { code, stdout, stderr } = await idops('apply --yes');
-      expect(code, stdout + stderr).toBe(0);
-      expect(writes().slice(sent)).toEqual([
-        `PATCH /api/users/${ids.ada}`,
-        `POST /api/clients/${ids.portal}/regenerate_did`,
-      ]);
-      expect((await idops('plan --detailed-exitcode')).code).toBe(0);
-    });
-
     it('loses nothing where the database stays away in the middle of a run', async () => {
       let away = async (): Promise<void> => {};
       const { idops, folder, write, writes, sandbox } = await shared({
@@ -178,29 +152,6 @@ describe.skipIf(noPostgres !== null)(
       expect(sandbox.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
       expect(Object.keys(await filesIn(join(folder, '.idops/kept')))).toEqual([]);
       expect((await idops('plan --detailed-exitcode')).code).toBe(0);
-    });
-
-    it('is moved there with its journals, and back', async () => {
-      const { idops, write, read, env } = await shared();
-      await write({ 'idops.yaml': sure, 'database.yaml': inDatabase });
-      for (const group of ['staff', 'others']) {
-        await write({ 'manifests/ada.yaml': ada(group) });
-        expect((await idops('apply --yes')).code).toBe(0);
-      }
-      const before = JSON.parse(await read('.idops/state.json'));
-      await write({ 'idops.yaml': inDatabase });
-      const moved = await idops('state migrate --yes');
-      expect(moved.stderr).toMatch(/Moved 2 records and 2 journals to state in PostgreSQL/);
-      expect(moved.code).toBe(0);
-      expect((await idops('undo --last --yes')).code).toBe(0);
-      await write({ 'idops.yaml': sure });
-      expect((await idops('plan')).stderr).toContain('error[state-moved]');
-      const back = await idops('state migrate --from database.yaml --yes');
-      expect(back.code, back.stderr).toBe(0);
-      const after = JSON.parse(await read('.idops/state.json'));
-      expect(after).toMatchObject({ lineage: before.lineage, serial: before.serial + 1 });
-      expect((await idops('runs')).stdout.match(/undo|apply/g)).toHaveLength(3);
-      expect((await idops('plan', { env })).code).toBe(0);
     });
 
     it('is moved to another name in the same database with its journals', async () => {

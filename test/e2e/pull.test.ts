@@ -109,60 +109,6 @@ label: null
     expect(await at.idops('plan --detailed-exitcode')).toMatchObject({ code: 0 });
   });
 
-  it('changes of lists and maps the members that came or went, and the others keep their text and comments', async () => {
-    const manifest = `kind: User
-id: ${ids.ada}
-organizations: # where she works
-  # the parent
-  - globex # since 2020
-
-  # left last year
-  - {id: ${ids.initech}, name: 'initech'} # no longer
-authorized_scopes: [
-  {id: "70000000-0000-4000-8000-000000000001", name: "billing:read"}, # to read
-  # to report
-  {id: "70000000-0000-4000-8000-000000000003", name: "reports:read"}  # monthly
-]
-whole: [metadata]
-metadata:
-  # from HR
-  department: {value: finance, status: valid}  # checked
-  # of old
-  fax: {value: none, status: valid}   # gone
-roles:
-  - id: "\${role}" # temporary
-`;
-    const vars = 'vars: {role: 80000000-0000-4000-8000-000000000009}\n';
-    const at = await project(
-      { 'idops.yaml': boruta + vars, 'manifests/all.yaml': manifest },
-      { profile: 'boruta' },
-    );
-    expect(await at.idops(`pull --kind User --user ${ids.ada}`)).toMatchObject({ code: 0 });
-    const role = '80000000-0000-4000-8000-00000000000';
-    const roles = `[{id: ${role}1, name: member}, {id: ${role}2, name: accountant}]`;
-    expect(await at.read('manifests/all.yaml')).toBe(`kind: User
-id: ${ids.ada}
-organizations: # where she works
-  # the parent
-  - globex # since 2020
-  - {id: ${ids.acme}, name: acme, roles: ${roles}}
-authorized_scopes:
-  [
-    {id: "70000000-0000-4000-8000-000000000001", name: "billing:read"}, # to read
-    {id: 70000000-0000-4000-8000-000000000002, name: billing:write}
-  ]
-whole: [metadata]
-metadata:
-  # from HR
-  department: {value: finance, status: valid} # checked
-  phone: {value: "+44 20 7946 0018", status: valid}
-roles:
-  - id: ${role}1
-    name: member
-`);
-    expect(await at.idops('plan --detailed-exitcode')).toMatchObject({ code: 0 });
-  });
-
   it('writes bodies anew where documents name their files, and leaves what is shared, a link or from a variable', async () => {
     const template = (type: string, rest: string): string =>
       `kind: EmailTemplate\nbackend_id: ${ids.backend}\ntype: ${type}\n${rest}`;
@@ -205,26 +151,6 @@ roles:
     const byLink = await at.idops('pull --kind EmailTemplate --type tx_code');
     expect(byLink.stderr).toContain('manifests/a.txt is named in several places, and not all of them');
     expect(await at.read('manifests/a.txt')).toBe('text');
-  });
-
-  it('counts what was left for nothing else, and says just what is so', async () => {
-    const template = `kind: EmailTemplate\nbackend_id: ${ids.backend}\ntype: tx_code\n`;
-    const both = `${template}txt_content: {file: a.txt}\nhtml_content: {file: a.txt}\n`;
-    const at = await project({
-      'idops.yaml': sure,
-      'manifests/a.yaml': `kind: Organization\nid: ${ids.acme}\nlabel: &l old\n---\n${both}`,
-      'manifests/a.txt': 'old',
-    });
-    const pulled = await at.idops(`pull --type tx_code --check`);
-    expect(pulled.stdout).toContain('3 objects added, 0 updated, 0 unchanged.');
-    expect(pulled.stderr).toContain('a.txt is named in several places, and not all of them');
-    const [row] = at.sandbox.data.templates.filter(({ type }) => type === 'tx_code');
-    if (row === undefined) throw new Error('there is no template');
-    row.txt_content = null as never;
-    await at.write({ 'manifests/a.yaml': `${template}txt_content: {file: a.txt}\n` });
-    const none = await at.idops('pull --type tx_code --kind EmailTemplate');
-    expect(none.stderr).toContain('txt_content lies in a file, and the server has no text there');
-    expect(none.stdout).toContain('Next: mend what is told above');
   });
 
   it('says of what it did not ask for that it did not, and what follows a refusal', async () => {
@@ -385,67 +311,7 @@ describe('secrets', () => {
   });
 });
 
-describe('the token that idops uses', () => {
-  it('stands in no name of a file, of a variable or of a key where the server calls something so', async () => {
-    const at = await project({ 'idops.yaml': boruta }, { profile: 'boruta' });
-    const { token, data } = at.sandbox;
-    const [first] = data.organizations;
-    const [user] = data.users;
-    if (first === undefined || user === undefined) throw new Error('nobody is there');
-    first.name = token;
-    user.metadata = { [token]: { value: 'x', status: 'valid' }, plain: { value: 'x', status: 'valid' } };
-    user.organizations = [];
-    const pulled = await at.idops('pull --kind Organization --kind User --format json');
-    expect(pulled).toMatchObject({ code: 0 });
-    expect(pulled.stderr).toContain('metadata has a key with a credential in it');
-    const variables = (JSON.parse(pulled.stdout).to_set as { name: string }[]).map(({ name }) => name);
-    expect(variables).toHaveLength(1);
-    const said = `${JSON.stringify(await at.files())}${pulled.stdout}${pulled.stderr}`.toLowerCase();
-    for (const part of token
-      .toLowerCase()
-      .split(/[^a-z0-9]+/)
-      .filter(({ length }) => length > 11)) {
-      expect(said).not.toContain(part);
-    }
-    const env = Object.fromEntries(variables.map((name) => [name, token]));
-    expect(await at.idops('plan --detailed-exitcode', { env })).toMatchObject({ code: 0 });
-  });
-});
-
 describe('idops list', () => {
-  it('lists ids and names, aligned, and says what can not be listed', async () => {
-    const at = await project({ 'idops.yaml': boruta }, { profile: 'boruta' });
-    const listed = await at.idops('list User');
-    expect(listed).toMatchObject({
-      code: 0,
-      stdout: `User  ${ids.ada}  ada@acme.example\nUser  ${ids.grace}  grace@globex.example\n`,
-    });
-    const all = await at.idops('list --format json');
-    const { format_version, objects } = JSON.parse(all.stdout);
-    expect(format_version).toBe(1);
-    expectToBeTold('A listing', JSON.parse(all.stdout));
-    expect(objects).toContainEqual({
-      kind: 'Organization',
-      address: 'Organization/acme',
-      id: ids.acme,
-      name: 'acme',
-      remark: null,
-    });
-    expect(objects).toContainEqual({
-      kind: 'EmailTemplate',
-      address: `EmailTemplate/${ids.backend}/confirmation_instructions`,
-      backend_id: ids.backend,
-      type: 'confirmation_instructions',
-      name: null,
-      remark: 'the built-in text',
-    });
-    expect(all.stderr).toContain('offers no list of clients');
-    expect(await at.idops(`list --client ${ids.portal} Client`)).toMatchObject({
-      code: 0,
-      stdout: `Client  ${ids.portal}  "Customer portal"\n`,
-    });
-  });
-
   it('escapes what a server calls its objects, and refuses what can not be asked for', async () => {
     const seed = loadSeed('demo');
     const [first] = seed.organizations;

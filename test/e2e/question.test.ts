@@ -20,20 +20,6 @@ describe('the question before changes are sent', () => {
     expect(made.writes()).toHaveLength(1);
   });
 
-  test.each([
-    ['Enter alone', '\r'],
-    ['n', 'n\r'],
-    ['another word', 'sure\r'],
-  ])('answered with %s sends nothing', async (_, keys) => {
-    const made = await project({ 'idops.yaml': sure, 'manifests/a.yaml': organization });
-    const at = sit(made, ['apply']);
-    await at.shown(`to ${made.sandbox.url} (no environment)?`);
-    at.type(keys);
-    expect(await at.ended).toBe(1);
-    expect(at.screen()).toContain('Nothing was sent.');
-    expect(made.writes()).toEqual([]);
-  });
-
   test('takes nothing that was typed before it was shown', async () => {
     const made = await project({ 'idops.yaml': sure, 'manifests/a.yaml': organization });
     const at = sit(made, ['apply']);
@@ -79,24 +65,6 @@ describe('the question before changes are sent', () => {
     expect(at.screen()).toMatch(/~ update Organization\/acme.*label: .*Apply 1 update to/s);
     at.type('\r');
     expect(await at.ended).toBe(1);
-  });
-
-  test('stands in its frame, whatever the width', async () => {
-    const made = await project({ 'idops.yaml': production, 'manifests/a.yaml': deletion });
-    const at = sit(made, ['apply', '--env', 'production'], { columns: 44 });
-    await at.shown('Enter alone for no');
-    const lines = at.screen().split('\n');
-    const question = lines.slice(lines.findIndex((line) => line.startsWith('◆')));
-    expect(question.length).toBeGreaterThanOrEqual(4);
-    for (const line of question) {
-      expect(line).toMatch(/^[◆│└]/u);
-      expect(line.length).toBeLessThanOrEqual(44);
-    }
-    at.type('wrong\r');
-    await at.shown(/Ctrl-C.*leaves/s);
-    at.type('\u0003');
-    expect(await at.ended).toBe(130);
-    expect(made.writes()).toEqual([]);
   });
 
   test('is the same before an undo that destroys and before a DID is regenerated', async () => {

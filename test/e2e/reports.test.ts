@@ -52,21 +52,6 @@ describe('the formats of a plan', () => {
       '— `infra/manifests/a.yaml:1`\n',
     );
   });
-
-  it('annotate what a GitHub workflow shows, from the root of the repository', async () => {
-    const { idops, folder } = await project({
-      'infra/idops.yaml': config,
-      'infra/manifests/emails.yaml': 'kind: Tree\n',
-    });
-    const { code, stdout } = await idops('plan --format github', {
-      cwd: `${folder}/infra`,
-      env: { GITHUB_WORKSPACE: folder },
-    });
-    expect(code).toBe(1);
-    expect(stdout).toContain(
-      '::error file=infra/manifests/emails.yaml,line=1,col=7,title=idops unknown-kind::unknown kind "Tree"',
-    );
-  });
 });
 
 describe('the page of a run', () => {
@@ -113,14 +98,6 @@ describe('validate', () => {
     expect(refused.code).toBe(1);
     expect(refused.stderr).toContain('error[template-syntax]: the html body is not a Mustache template');
     expect(refused.stderr).not.toContain('html-charset');
-  });
-
-  it('knows the checks and their levels', async () => {
-    const { idops } = await project({
-      ...files,
-      'idops.yaml': `${config}checks: {lost-placeholders: error}\n`,
-    });
-    expect((await idops('validate')).stderr).toContain('did you mean "lost-placeholder"?');
   });
 });
 

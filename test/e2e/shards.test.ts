@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ids } from '../sandbox/asking.js';
 import { elsewhere } from '../state/backend-place.js';
+import { gate } from './gate.js';
 import { project, sure } from './running.js';
 import { inFile, manifests, sharded } from './shards.js';
 
@@ -22,14 +23,6 @@ describe('a shard', () => {
       'Nothing of what is declared and selected falls to shard 900/1000.',
     );
     expect((await idops('plan --shard 1/1')).stdout).not.toContain('Shard');
-  });
-
-  it.each(['0/3', '4/3', '3', '1/1001', 'x'])('is not %s', async (shard) => {
-    const { idops } = await project({ 'idops.yaml': sure, ...manifests });
-    const { code, stderr } = await idops(`plan --shard ${shard}`);
-    expect(code).toBe(1);
-    expect(stderr).toContain('error[wrong-option]');
-    expect(stderr).toContain('I/N with I from 1 to N, such as 2/4');
   });
 
   it('is found out from the variables of a parallel job', async () => {
@@ -56,54 +49,6 @@ describe('a shard', () => {
       'CI_NODE_TOTAL says 3, and IDOPS_SHARD_COUNT 4',
     );
     expect(await shardOf({})).toContain('no variable says which part this is');
-  });
-
-  it('that a parallel job names warns of a state in a file, which other machines have none of', async () => {
-    const { idops } = await project({ 'idops.yaml': sure, ...manifests });
-    const env = { CI_NODE_INDEX: '1', CI_NODE_TOTAL: '2' };
-    const warning =
-      "warning[state-not-shared]: the state is in the file .idops/state.json, which runners of other machines don't share";
-    for (const command of ['plan --shard auto', 'apply --yes --shard auto']) {
-      const { code, stderr } = await idops(command, { env });
-      expect(code, stderr).toBe(0);
-      expect(stderr).toContain(warning);
-      expect(stderr).toContain('keep it in git or PostgreSQL');
-    }
-    for (const quiet of ['plan --shard 1/2', 'plan'])
-      expect((await idops(quiet, { env })).stderr).not.toContain('state-not-shared');
-    const whole = { CI_NODE_INDEX: '1', CI_NODE_TOTAL: '1' };
-    expect((await idops('plan --shard auto', { env: whole })).stderr).not.toContain('state-not-shared');
-  });
-
-  it('plans what is its own, and together they plan all of it', async () => {
-    const { idops, reads } = await project({ 'idops.yaml': sure, ...manifests });
-    const addressesOf = async (args: string): Promise<string[]> => {
-      const { stdout } = await idops(`plan ${args} --format json --debug`);
-      return JSON.parse(stdout).changes.map(({ address }: { address: string }) => address);
-    };
-    const whole = await addressesOf('');
-    for (const count of [2, 3, 7]) {
-      const parts = [];
-      for (let index = 1; index <= count; index += 1)
-        parts.push(await addressesOf(`--shard ${index}/${count}`));
-      expect(parts.flat().toSorted()).toEqual(whole.toSorted());
-      expect(parts[0]).toContain(`KeyPair/${ids.secondKey}`);
-    }
-    const sofar = reads().length;
-    // A shard without organizations needs no list of them.
-    const lonely = `kind: EmailTemplate\nbackend_id: ${ids.backend}\ntype: tx_code\nstate: absent\n`;
-    const { idops: other, reads: otherReads } = await project({
-      'idops.yaml': sure,
-      'manifests/all.yaml': `${lonely}---\nkind: Organization\nname: acme\nlabel: New\n`,
-    });
-    const found = [];
-    for (const index of [1, 2, 3, 4, 5]) {
-      const before = otherReads().length;
-      await other(`plan --shard ${index}/5`);
-      found.push(otherReads().slice(before).length);
-    }
-    expect(found.toSorted()).toEqual([0, 0, 0, 1, 1]);
-    expect(reads().length).toBe(sofar);
   });
 
   it('finds two documents of one object although another shard has the other one', async () => {
@@ -199,8 +144,6 @@ describe('a shard', () => {
 
   it.each([
     ['of another server', { server: 'https://other.example.com' }, 'state-other-server'],
-    ['that was moved', { moved_to: 'elsewhere' }, 'state-moved'],
-    ['of a later version', { format_version: 9 }, 'state-newer'],
     ['whose shards are none', { shards: { count: 1, parts: {} } }, 'state-unreadable'],
   ])('is refused at once over a state %s', async (_, change, code) => {
     const { idops, read, write, files } = await project({ 'idops.yaml': sure, ...manifests });
@@ -363,27 +306,16 @@ describe('a shard', () => {
   });
 
   it('begins with what journals say where the state was lost', async () => {
-    let open = (): void => {};
-    const opened = new Promise<void>((done) => {
-      open = done;
-    });
-    let isHeld = (): void => {};
-    const arrived = new Promise<void>((done) => {
-      isHeld = done;
-    });
+    const { came, open, intercept } = gate();
     const { folder, idops, begin, sandbox } = await project(
       { 'idops.yaml': sure, ...manifests },
       {
-        intercept: async ({ method, path }) => {
-          if (method === 'GET' || !path.includes(ids.grace)) return undefined;
-          isHeld();
-          await opened;
-          return undefined;
-        },
+        intercept: async ({ method, path }) =>
+          method === 'GET' || !path.includes(ids.grace) ? undefined : await intercept(),
       },
     );
     const whole = begin(['apply', '--yes']);
-    await arrived;
+    await came;
     whole.child.kill('SIGKILL');
     await whole.ended;
     open();

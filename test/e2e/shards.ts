@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { SandboxOptions } from '../../src/sandbox/index.js';
 import { ids } from '../sandbox/asking.js';
+import { gate } from './gate.js';
 import { type Files, project, type Ran, sure, type TestProject } from './running.js';
 
 /** A project whose state several runners share. */
@@ -108,22 +109,11 @@ export function sharded(kind: string, make: MakeShared, how: How): void {
     });
 
     it('go on without one that is killed, which goes on with the same run when it is begun again', async () => {
-      let open = (): void => {};
-      const opened = new Promise<void>((done) => {
-        open = done;
-      });
-      let isHeld = (): void => {};
-      const arrived = new Promise<void>((done) => {
-        isHeld = done;
-      });
+      const { came, open, intercept } = gate();
       let held = '';
       const made = await make(manifests, {
-        intercept: async ({ method, path }) => {
-          if (method === 'GET' || held === '' || !path.includes(held)) return undefined;
-          isHeld();
-          await opened;
-          return undefined;
-        },
+        intercept: async ({ method, path }) =>
+          method === 'GET' || held === '' || !path.includes(held) ? undefined : await intercept(),
       });
       const { idops, begin, runner, sandbox } = made;
       const plans = await Promise.all(
@@ -138,7 +128,7 @@ export function sharded(kind: string, make: MakeShared, how: How): void {
       const cwd = await runner();
       // Its request stays under way however long the others take.
       const first = begin(applying(`${killed + 1}/3`, '--timeout', '3000'), { cwd, env });
-      await arrived;
+      await came;
       const others = [1, 2, 3].filter((index) => index !== killed + 1);
       held = '/none/';
       for (const index of others) {

@@ -160,19 +160,4 @@ describe('a stored plan', () => {
     expect(said).toContain('Organization/globex: label');
     expect(writes()).toHaveLength(before);
   });
-
-  it('that holds no hash of itself is none', async () => {
-    const { idops, read, write } = await stored();
-    await idops('plan --out plan.json', { env });
-    const plan = JSON.parse(await read('plan.json'));
-    const { whole: _, ...apply } = plan.apply;
-    await write({ 'plan.json': JSON.stringify({ ...plan, apply }) });
-    for (const command of ['plan plan.json', 'apply plan.json']) {
-      const { code, stderr } = await idops(command, { env });
-      expect(code).toBe(1);
-      expect(stderr.replaceAll(/\s+/g, ' ')).toContain(
-        'it is not a plan that was stored with --out (see apply.whole)',
-      );
-    }
-  });
 });

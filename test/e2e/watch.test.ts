@@ -269,86 +269,6 @@ describe('what idops watch serves', () => {
     await expect(fetch(`${address}/healthz`)).rejects.toThrow();
   });
 
-  it('says so from the beginning where no turn has gone well yet', async () => {
-    const at = await project({ 'manifests/all.yaml': 'kind: Organization\n' });
-    const watch = watching(at, listening);
-    const address = await watch.address();
-    await watch.turns(5);
-    expect((await get(address, '/healthz')).text).toContain('no turn went well yet: failed (missing-field)');
-    expect((await metric(address, 'last_success_timestamp_seconds')).get('')).toBe(0);
-    expect((await metric(address, 'problems_total')).get('{code="missing-field"}')).toBe(5);
-  });
-
-  it('says how many changes were not made, of a turn that failed by them alone', async () => {
-    const at = await project(
-      {
-        'idops.yaml': sure,
-        'manifests/all.yaml': [ids.ada, ids.nobody, ids.grace]
-          .map((id) => `kind: User\nid: ${id}\ngroup: staff\n`)
-          .join('---\n'),
-      },
-      {
-        intercept: ({ method, path }) =>
-          method === 'PATCH' && path.endsWith(ids.ada) ? undefined : { kind: 'answer', status: 422 },
-      },
-    );
-    const watch = watching(at, `--apply ${listening}`);
-    const address = await watch.address();
-    await watch.turn();
-    expect(watch.text()).toContain('1 applied, 2 failed');
-    await watch.turns(4);
-    expect(JSON.parse((await get(address, '/healthz')).text).reason).toBe(
-      'no turn went well yet: failed (2 changes: 2 failed)',
-    );
-    expect((await metric(address, 'problems_total')).size).toBe(0);
-    expect((await metric(address, 'changes_total')).get('{kind="User",status="failed"}')).toBe(10);
-  });
-
-  it('says what is declared, and that nothing is any more', async () => {
-    const at = await project({ 'manifests/all.yaml': organization('New') });
-    const watch = watching(at, `--apply ${listening}`);
-    const address = await watch.address();
-    const declared = async (): Promise<Map<string, number>> => await metric(address, 'declared_objects');
-    expect(await watch.turn()).toBe('applied');
-    expect((await declared()).get('{kind="Organization"}')).toBe(1);
-    expect((await declared()).get('{kind="User"}')).toBe(0);
-    await rename(join(at.folder, 'manifests'), join(at.folder, 'elsewhere'));
-    await watch.turn();
-    expect([...(await declared()).values()]).toEqual([0, 0, 0, 0, 0]);
-  });
-
-  it('tells what a plan would change while that is applied', async () => {
-    const { came, open, intercept } = gate();
-    const at = await project(
-      { 'idops.yaml': sure, 'manifests/all.yaml': `kind: User\nid: ${ids.ada}\ngroup: staff\n` },
-      { intercept },
-    );
-    const watch = watching(at, `--apply ${listening}`);
-    const address = await watch.address();
-    await came;
-    expect((await metric(address, 'drift')).get('{kind="User",action="update"}')).toBe(1);
-    expect((await metric(address, 'declared_objects')).get('{kind="User"}')).toBe(1);
-    const durations = async (): Promise<Map<string, number>> =>
-      await metric(address, 'turn_duration_seconds_count');
-    expect(await durations()).toEqual(new Map([['{phase="plan"}', 1]]));
-    open();
-    expect(await watch.turns(2)).toEqual(['applied', 'unchanged']);
-    expect((await metric(address, 'drift')).get('{kind="User",action="update"}')).toBe(0);
-  });
-
-  it('counts retries', async () => {
-    const at = await project(
-      { 'manifests/all.yaml': organization('New') },
-      { intercept: ({ number }) => (number === 1 ? { kind: 'answer', status: 503 } : undefined) },
-    );
-    const watch = watching(at, `${listening} --retries 1`);
-    const address = await watch.address();
-    expect(await watch.turn()).toBe('drift');
-    expect((await metric(address, 'retries_total')).get('')).toBe(1);
-    const requests = await metric(address, 'requests_total');
-    expect(requests.get('{operation="listOrganizations",method="GET",status="5xx"}')).toBe(1);
-  });
-
   it('holds no secret, and neither does the log', async () => {
     const secret = 'S3cret-of-the-manifest-1234';
     const at = await project(
@@ -455,26 +375,6 @@ describe('what ends idops watch', () => {
     expect(at.writes()).toHaveLength(1);
   });
 
-  it('is a kill: what it left is settled by the next, which takes its lock over', async () => {
-    const { came, intercept } = gate();
-    const held = { isOpen: false };
-    const at = await project(
-      { 'idops.yaml': sure, 'manifests/all.yaml': `kind: User\nid: ${ids.ada}\ngroup: staff\n` },
-      { intercept: async () => (held.isOpen ? undefined : await intercept()) },
-    );
-    const killed = at.begin(['watch', '--apply', '--interval', '24h']);
-    await came;
-    killed.child.kill('SIGKILL');
-    await killed.ended;
-    held.isOpen = true;
-    const watch = watching(at, '--apply');
-    expect(await watch.turns(2)).toEqual(['applied', 'unchanged']);
-    const { code, stderr } = await watch.stop();
-    expect(code).toBe(0);
-    expect(stderr).toMatch(/run \S+ had not ended/);
-    expect(at.writes()).toHaveLength(2);
-  });
-
   it('is a second signal, at once', async () => {
     const { came, intercept } = gate();
     const at = await project(
@@ -527,13 +427,5 @@ describe('what ends idops watch', () => {
     expect(stderr).toContain('error[wrong-option]');
     expect(stderr).toContain(message);
     expect(at.reads()).toEqual([]);
-  });
-
-  it.each(['ftp://x', 'notaurl', 'https://'])('is --base-url %s, as of a plan', async (address) => {
-    const at = await project({ 'manifests/all.yaml': organization('New') });
-    const { code, stdout, stderr } = await at.idops(`--base-url ${address} watch`);
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toContain('error[bad-address]');
-    expect(stderr).toBe((await at.idops(`--base-url ${address} plan`)).stderr);
   });
 });

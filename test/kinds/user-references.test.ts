@@ -36,29 +36,23 @@ function change(fields: Fields, present: Fields = {}, known: Known = {}, parts: 
 }
 
 describe('an id whose name on the server is another one', () => {
-  const cases: readonly [string, Fields, string][] = [
+  const role = { id: 'r2', name: 'viewer' };
+  const cases: readonly [Fields, string, string][] = [
     [
-      'a scope',
       { authorized_scopes: [{ id: 's2', name: 'openid' }] },
-      'the scope with the id s2 is called "users:manage:all" on the server, not "openid": correct the id or the name',
+      'the scope with the id s2 is called "users:manage:all"',
+      'openid',
     ],
+    [{ roles: [role] }, 'the role with the id r2 is called "admin"', 'viewer'],
+    [{ organizations: [{ id: 'o1', roles: [role] }] }, 'the role with the id r2 is called "admin"', 'viewer'],
     [
-      'a role',
-      { roles: [{ id: 'r2', name: 'viewer' }] },
-      'the role with the id r2 is called "admin" on the server, not "viewer": correct the id or the name',
-    ],
-    [
-      'a role of a membership',
-      { organizations: [{ id: 'o1', roles: [{ id: 'r2', name: 'viewer' }] }] },
-      'the role with the id r2 is called "admin" on the server, not "viewer": correct the id or the name',
-    ],
-    [
-      'a membership',
       { organizations: [{ id: 'o2', name: 'acme' }] },
-      'the organization with the id o2 is called "globex" on the server, not "acme": correct the id or the name',
+      'the organization with the id o2 is called "globex"',
+      'acme',
     ],
   ];
-  it.each(cases)('blocks: %s', (_, fields, reason) => {
+  it.each(cases)('blocks: %j', (fields, called, not) => {
+    const reason = `${called} on the server, not "${not}": correct the id or the name`;
     expect(change(fields)).toMatchObject({ action: 'blocked', reason, requests: [], fields: [] });
     // Even where the user has it already, since the manifest would say what isn't so.
     const had = { ...fields, organizations: [{ id: 'o2', name: 'globex' }], ...fields };

@@ -44,16 +44,7 @@ describe('the mails that users can get', () => {
     expect(texts(body).map(([, text]) => text)).toEqual([
       'abcde',
       '',
-      'bcde',
-      'acde',
-      'abde',
-      'abce',
-      'abcd',
-      'a',
-      'b',
-      'c',
-      'd',
-      'e',
+      ...'bcde acde abde abce abcd a b c d e'.split(' '),
     ]);
   });
 

@@ -35,6 +35,13 @@ function checked(...given: Parameters<typeof checkDeclaredTemplates>) {
   return checkDeclaredTemplates(...given);
 }
 
+type Levels = Parameters<typeof templateWarnings>[2]['levels'];
+
+/** What is questionable about a template that is to be changed. */
+function questionable(change: Parameters<typeof templateWarnings>[0], levels: Levels = {}, of = document) {
+  return templateWarnings(change, of, { checkTemplate, levels });
+}
+
 const lost = {
   code: 'lost-placeholder',
   message: 'the new txt body lost {{ a }}, which the present one has',
@@ -43,7 +50,7 @@ const lost = {
 describe('warnings of a changed template', () => {
   it('compare with what the server has', () => {
     const change = templateChange({ txt_content: '{{ a }}' }, { txt_content: 'x' });
-    expect(templateWarnings(change, document, { checkTemplate, levels: {} })).toEqual({
+    expect(questionable(change)).toEqual({
       warnings: [lost],
       errors: [],
     });
@@ -51,15 +58,11 @@ describe('warnings of a changed template', () => {
 
   it('can be errors, or silenced', () => {
     const change = templateChange({ txt_content: '{{ a }}' }, { txt_content: 'x' });
-    expect(
-      templateWarnings(change, document, { checkTemplate, levels: { 'lost-placeholder': 'error' } }),
-    ).toEqual({
+    expect(questionable(change, { 'lost-placeholder': 'error' })).toEqual({
       warnings: [],
       errors: [lost],
     });
-    expect(
-      templateWarnings(change, document, { checkTemplate, levels: { 'lost-placeholder': 'off' } }),
-    ).toEqual({
+    expect(questionable(change, { 'lost-placeholder': 'off' })).toEqual({
       warnings: [],
       errors: [],
     });
@@ -68,9 +71,9 @@ describe('warnings of a changed template', () => {
   it('take the body that stays into account', () => {
     const html = '<meta charset="utf-8">{{ a }}';
     const change = templateChange({ txt_content: '{{ a }}', html_content: html }, { txt_content: 'x' });
-    expect(
-      templateWarnings(change, document, { checkTemplate, levels: { 'lost-placeholder': 'off' } }).warnings,
-    ).toEqual([{ code: 'placeholder-mismatch', message: 'only the html body has {{ a }}' }]);
+    expect(questionable(change, { 'lost-placeholder': 'off' }).warnings).toEqual([
+      { code: 'placeholder-mismatch', message: 'only the html body has {{ a }}' },
+    ]);
   });
 
   it('never keep a change from being sent for what the server has', () => {
@@ -78,10 +81,7 @@ describe('warnings of a changed template', () => {
     const live = templateChange({ txt_content: long }, { txt_content: 'x' });
     const own = templateChange({ txt_content: 'x' }, { txt_content: long });
     const codes = (change: typeof live, level: 'error' | 'off') => {
-      const { warnings, errors } = templateWarnings(change, document, {
-        checkTemplate,
-        levels: { 'body-too-large': level },
-      });
+      const { warnings, errors } = questionable(change, { 'body-too-large': level });
       return { warnings: warnings.map(({ code }) => code), errors: errors.map(({ code }) => code) };
     };
     expect(codes(live, 'error')).toEqual({ warnings: ['body-too-large'], errors: [] });
@@ -91,7 +91,7 @@ describe('warnings of a changed template', () => {
 
   it('quote nothing from a secret', () => {
     const change = templateChange({ txt_content: '{{ a }}' }, { txt_content: new Sensitive('{{#secret') });
-    expect(templateWarnings(change, document, { checkTemplate, levels: {} })).toEqual({
+    expect(questionable(change)).toEqual({
       warnings: [],
       errors: [],
     });
@@ -99,12 +99,8 @@ describe('warnings of a changed template', () => {
 
   it('are about templates that will be updated alone', () => {
     const change = templateChange({ txt_content: '{{ a }}' }, { txt_content: 'x' });
-    expect(
-      templateWarnings({ ...change, action: 'blocked' }, document, { checkTemplate, levels: {} }).warnings,
-    ).toEqual([]);
-    expect(
-      templateWarnings({ ...change, kind: 'Client' }, document, { checkTemplate, levels: {} }).warnings,
-    ).toEqual([]);
+    expect(questionable({ ...change, action: 'blocked' }).warnings).toEqual([]);
+    expect(questionable({ ...change, kind: 'Client' }).warnings).toEqual([]);
   });
 });
 
@@ -121,9 +117,7 @@ describe('a warning of a changed template', () => {
       }) satisfies Declared['placeWithin'],
     });
     const place = { file: 'emails/a.html', inProject: 'a.html', line: 7, column: 3 };
-    expect(templateWarnings(change, declared, { checkTemplate, levels: {} }).warnings).toMatchObject([
-      { code: 'image-without-alt', place },
-    ]);
+    expect(questionable(change, {}, declared).warnings).toMatchObject([{ code: 'image-without-alt', place }]);
     expect(parts).toEqual([{ start: 22, end: 39 }]);
   });
 
@@ -139,7 +133,7 @@ describe('a warning of a changed template', () => {
           length: 1,
         })) satisfies Declared['placeWithin'],
       });
-      const [warning] = templateWarnings(change, declared, { checkTemplate, levels: {} }).warnings;
+      const [warning] = questionable(change, {}, declared).warnings;
       const [problem] = checked([declared], { checkTemplate, levels: {} });
       expect(problem?.places.map(({ column }) => column)).toEqual(
         (warning?.places ?? [warning?.place]).map((place) => place?.column),

@@ -1,7 +1,6 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type Problem, ProblemsError } from '../../src/base/problems.js';
@@ -13,7 +12,6 @@ import {
   type ProjectOptions,
   type ServerSettings,
 } from '../../src/project/index.js';
-import { often } from '../often.js';
 
 let cwd: string;
 
@@ -316,32 +314,4 @@ test('the schema can be written as JSON Schema', () => {
     required: ['version'],
     additionalProperties: false,
   });
-});
-
-test('whatever stands in a configuration, loading it gives problems and no other exception', async () => {
-  const part = fc.oneof(
-    fc.string({ unit: 'binary', maxLength: 10 }),
-    fc.constantFrom(
-      'version: 1\n',
-      'server: ',
-      'vars: ',
-      '{a: 1}\n',
-      '[x]\n',
-      'environments: ',
-      '\n',
-      '  ',
-      `\${`,
-    ),
-  );
-  await fc.assert(
-    fc.asyncProperty(fc.array(part, { maxLength: 10 }), async (parts) => {
-      try {
-        const project = await load(parts.join(''));
-        await project.server();
-      } catch (failure) {
-        expect(failure).toBeInstanceOf(ProblemsError);
-      }
-    }),
-    { numRuns: often(200) },
-  );
 });

@@ -7,16 +7,6 @@ const untouched = templatePath('confirmation_instructions');
 /** A second backend. */
 const elsewhere = '20000000-0000-4000-8000-000000000002';
 
-test.each(['confirmation_instructions', 'reset_password_instructions', 'tx_code'])(
-  'there is a template of type %s',
-  async (type) => {
-    const { ask } = await start(boruta);
-    const told = await ask('GET', templatePath(type));
-    expect(told.status).toBe(200);
-    expect(told.body.data).toMatchObject({ type, backend_id: ids.backend });
-  },
-);
-
 test('a template of another type is 404', async () => {
   const { ask } = await start(boruta);
   const path = templatePath('welcome');
@@ -68,23 +58,6 @@ test.each(['txt_content', 'html_content'])(
     expect(told.body.data?.[half]).toBe(builtIn.body.data?.[half]);
   },
 );
-
-test('changing only the txt loses the html, even if the html is sent along', async () => {
-  const { ask } = await start(boruta);
-  const before = await ask('GET', customised);
-  const told = await ask('PATCH', customised, {
-    template: { txt_content: 'new', html_content: before.body.data?.html_content },
-  });
-  expect(told.status).toBe(200);
-  const builtIn = await ask('DELETE', customised);
-  expect(told.body.data).toEqual({
-    id: ids.txCode,
-    backend_id: ids.backend,
-    type: 'tx_code',
-    txt_content: 'new',
-    html_content: builtIn.body.data?.html_content,
-  });
-});
 
 test('a PATCH of what is there already loses both halves', async () => {
   const { ask } = await start(boruta);
@@ -171,16 +144,6 @@ test('a backend_id in the body moves the template there', async () => {
   expect((await ask('GET', customised)).body.data?.id).toBeNull();
 });
 
-test('a backend_id in the body moves a never customised one too', async () => {
-  const { ask, sandbox } = await start(boruta);
-  const [backend] = sandbox.snapshot().backends;
-  if (backend === undefined) throw new Error('no backend');
-  sandbox.data.backends.push({ ...backend, id: elsewhere });
-  const template = { backend_id: elsewhere, txt_content: 'a', html_content: 'b' };
-  expect((await ask('PATCH', untouched, { template })).body.data).toMatchObject(template);
-  expect((await ask('GET', untouched)).body.data?.id).toBeNull();
-});
-
 test('a type or a backend_id in the body that meets an existing template gives 500', async () => {
   const { ask, sandbox } = await start(boruta);
   const [backend] = sandbox.snapshot().backends;
@@ -210,12 +173,6 @@ test.each([
   expect(told.status).toBe(422);
   expect(told.body.errors).toHaveProperty(field);
   expect(sandbox.snapshot()).toEqual(before);
-});
-
-test('the place in the body that is the one in the path changes nothing', async () => {
-  const { ask } = await start(boruta);
-  const template = { type: 'tx_code', backend_id: ids.backend, txt_content: 'a', html_content: 'b' };
-  expect((await ask('PATCH', customised, { template })).body.data).toEqual({ id: ids.txCode, ...template });
 });
 
 test.each([

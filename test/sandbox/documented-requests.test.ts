@@ -1,67 +1,24 @@
 import { describe, expect, test } from 'vitest';
-import { allScopes, type Scope } from '../../src/sandbox/options.js';
+import { allScopes } from '../../src/sandbox/options.js';
 import { ids, start, templatePath } from './asking.js';
 
-interface OperationCase {
-  method: string;
-  path: string;
-  scope: Scope;
-  /** The same with an id that nothing has. */
-  missing?: string;
-}
+const users = 'users:manage:all';
+const clients = 'clients:manage:all';
+const backends = 'identity-providers:manage:all';
 
 const changes = [
-  {
-    method: 'PATCH',
-    path: `/api/users/${ids.ada}`,
-    scope: 'users:manage:all',
-    wrapper: 'user',
-    missing: `/api/users/${ids.nobody}`,
-  },
-  {
-    method: 'PATCH',
-    path: templatePath('tx_code'),
-    scope: 'identity-providers:manage:all',
-    wrapper: 'template',
-    missing: templatePath('tx_code', ids.nobody),
-  },
-  {
-    method: 'PATCH',
-    path: `/api/key-pairs/${ids.secondKey}`,
-    scope: 'clients:manage:all',
-    wrapper: 'key_pair',
-    missing: `/api/key-pairs/${ids.nobody}`,
-  },
-  {
-    method: 'PATCH',
-    path: `/api/organizations/${ids.acme}`,
-    scope: 'users:manage:all',
-    wrapper: 'organization',
-    missing: `/api/organizations/${ids.nobody}`,
-  },
-] satisfies (OperationCase & { wrapper: string })[];
+  { method: 'PATCH', path: `/api/users/${ids.ada}`, scope: users, wrapper: 'user' },
+  { method: 'PATCH', path: templatePath('tx_code'), scope: backends, wrapper: 'template' },
+  { method: 'PATCH', path: `/api/key-pairs/${ids.secondKey}`, scope: clients, wrapper: 'key_pair' },
+  { method: 'PATCH', path: `/api/organizations/${ids.acme}`, scope: users, wrapper: 'organization' },
+] as const;
 
-const others: OperationCase[] = [
-  {
-    method: 'POST',
-    path: `/api/clients/${ids.portal}/regenerate_did`,
-    scope: 'clients:manage:all',
-    missing: `/api/clients/${ids.nobody}/regenerate_did`,
-  },
-  {
-    method: 'DELETE',
-    path: templatePath('tx_code'),
-    scope: 'identity-providers:manage:all',
-    missing: templatePath('tx_code', ids.nobody),
-  },
-  {
-    method: 'GET',
-    path: templatePath('tx_code'),
-    scope: 'identity-providers:manage:all',
-    missing: templatePath('tx_code', ids.nobody),
-  },
-  { method: 'GET', path: '/api/organizations', scope: 'users:manage:all' },
-];
+const others = [
+  { method: 'POST', path: `/api/clients/${ids.portal}/regenerate_did`, scope: clients },
+  { method: 'DELETE', path: templatePath('tx_code'), scope: backends },
+  { method: 'GET', path: templatePath('tx_code'), scope: backends },
+  { method: 'GET', path: '/api/organizations', scope: users },
+] as const;
 
 const operations = [
   ...others.map((operation) => ({ ...operation, body: undefined })),
@@ -103,11 +60,11 @@ describe.each(operations)('$method $path', ({ method, path, scope, body }) => {
   });
 });
 
-test.each(operations.filter(({ missing }) => missing !== undefined))(
-  'an unknown id is 404 with code and message: $method $missing',
-  async ({ method, missing = '', body }) => {
+test.each(operations.filter(({ path }) => path !== '/api/organizations'))(
+  'an unknown id is 404 with code and message: $method $path',
+  async ({ method, path, body }) => {
     const { ask } = await start();
-    const told = await ask(method, missing, body);
+    const told = await ask(method, path.replace(/[\da-f-]{36}/, ids.nobody), body);
     expect(told.status).toBe(404);
     expect(told.body).toEqual({ code: expect.any(String), message: expect.any(String) });
   },
@@ -119,10 +76,7 @@ describe.each(changes)('the body of $method $path', ({ method, path, wrapper }) 
     ['a body that is no object', [], undefined],
     ['a body without the wrapper', { other: {} }, undefined],
     ['a wrapper that is no object', { [wrapper]: 'text' }, undefined],
-    ['a wrapper that is an array', { [wrapper]: [] }, undefined],
-    ['a wrapper that is null', { [wrapper]: null }, undefined],
     ['malformed JSON', undefined, '{"a":'],
-    ['text that is not UTF-8 JSON', undefined, '\ufeff{}'],
   ])('answers 400 with errors to %s', async (_, sent, raw) => {
     const { ask, sandbox } = await start();
     const before = sandbox.snapshot();
@@ -130,12 +84,6 @@ describe.each(changes)('the body of $method $path', ({ method, path, wrapper }) 
     expect(told.status).toBe(400);
     expect(told.body).toEqual({ errors: expect.any(Object) });
     expect(sandbox.snapshot()).toEqual(before);
-  });
-
-  test('answers 400 to JSON under another content type', async () => {
-    const { ask } = await start();
-    const told = await ask(method, path, { [wrapper]: {} }, { headers: { 'content-type': 'text/plain' } });
-    expect(told.status).toBe(400);
   });
 
   test('ignores unknown members', async () => {
@@ -155,20 +103,6 @@ describe.each(changes)('the body of $method $path', ({ method, path, wrapper }) 
     expect(told.body.data?.id).not.toBe(ids.nobody);
     expect(sandbox.snapshot()).toEqual(before);
   });
-});
-
-test.each([
-  ['GET', '/'],
-  ['GET', '/api'],
-  ['GET', '/api/nothing'],
-  ['GET', '/api/organizations/'],
-  ['PATCH', '/api/organizations//'],
-  ['GET', `/api/users/${ids.ada}/more`],
-])('an unknown path is 404: %s %s', async (method, path) => {
-  const { ask } = await start();
-  const told = await ask(method, path);
-  expect(told.status).toBe(404);
-  expect(told.body).toEqual({ code: expect.any(String), message: expect.any(String) });
 });
 
 test.each([
@@ -193,26 +127,4 @@ test('path segments are percent-decoded, so an id may be any string', async () =
     organization: { label: 'Odd' },
   });
   expect(told.body.data).toEqual({ id, name: 'odd', label: 'Odd' });
-});
-
-test('a path that is not percent-encoded properly is 400', async () => {
-  const { ask } = await start();
-  expect((await ask('PATCH', '/api/organizations/%E0%A4%A', { organization: {} })).status).toBe(400);
-});
-
-test('a body of some megabytes is taken', async () => {
-  const { ask } = await start();
-  const html = 'x'.repeat(12 * 1024 * 1024);
-  const told = await ask('PATCH', templatePath('tx_code'), { template: { html_content: html } });
-  expect(told.status).toBe(200);
-  expect(told.body.data?.html_content).toBe(html);
-});
-
-test('a body over 32 megabytes is 413 with errors', async () => {
-  const { ask } = await start();
-  const told = await ask('PATCH', templatePath('tx_code'), {
-    template: { html_content: 'x'.repeat(2 ** 25) },
-  });
-  expect(told.status).toBe(413);
-  expect(told.body).toEqual({ errors: expect.any(Object) });
 });

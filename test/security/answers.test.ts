@@ -1,14 +1,11 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Intercept, SandboxRequest } from '../../src/sandbox/index.js';
+import type { Intercept } from '../../src/sandbox/index.js';
 import { project, sure } from '../e2e/running.js';
 import { ids } from '../sandbox/asking.js';
 
 const acme = 'kind: Organization\nname: acme\nlabel: New\n';
-const lists = ({ method, path }: SandboxRequest): boolean =>
-  method === 'GET' && path.startsWith('/api/organizations');
-
 const closing: (() => void)[] = [];
 afterEach(() => {
   for (const close of closing.splice(0)) close();
@@ -73,60 +70,4 @@ describe('a POST whose answer leaves open what was done', () => {
       expect(at.writes()).toHaveLength(closed ? 2 : 1);
     },
   );
-});
-
-describe('an id that no path can carry', () => {
-  const unusable = ['', '.', '..', '\ud800', 'a\udc00b'];
-
-  it.each(unusable)('is refused with a sentence in an answer: %j', async (id) => {
-    const body = { data: [{ id, name: 'acme', label: 'Old' }], total_pages: 1, total_entries: 1 };
-    const at = await project(
-      { 'idops.yaml': sure, 'manifests/all.yaml': acme },
-      { intercept: (request) => (lists(request) ? { kind: 'answer', status: 200, body } : undefined) },
-    );
-    const ran = await at.idops('apply --yes');
-    expect(ran).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('an id that no path can carry'),
-    });
-    expect(ran.stderr).not.toContain('internal');
-    expect(at.writes()).toEqual([]);
-  });
-
-  it.each(unusable)('is refused with a sentence in the identity of a state: %j', async (id) => {
-    const template = `kind: EmailTemplate\nbackend_id: ${ids.backend}\ntype: tx_code\ntxt_content: "{{ tx_code }}"\n`;
-    const at = await project({ 'idops.yaml': sure, 'manifests/all.yaml': template });
-    expect((await at.idops('apply --yes')).code).toBe(0);
-    const state = JSON.parse(await at.read('.idops/state.json'));
-    const [record] = Object.values<{ identity: { backend_id: string } }>(state.resources);
-    if (record === undefined) throw new Error('nothing was recorded');
-    record.identity.backend_id = id;
-    await at.write({ '.idops/state.json': JSON.stringify(state) });
-    const before = at.writes();
-    for (const args of ['plan', 'plan --prune', 'apply --yes --prune']) {
-      const ran = await at.idops(args);
-      expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining('error[state-unreadable]') });
-      expect(ran.stderr).not.toContain('internal');
-    }
-    expect(at.writes()).toEqual(before);
-  });
-});
-
-describe('a list whose total_pages never ends', () => {
-  it('is read as far as total_entries says', async () => {
-    const intercept = (request: SandboxRequest): Intercept | undefined => {
-      if (!lists(request)) return undefined;
-      const page = Number(/[?&]page=(\d+)/.exec(request.path)?.[1] ?? '1');
-      const body = {
-        data: [{ id: ids.acme, name: 'acme', label: 'Old' }],
-        total_pages: page + 1,
-        total_entries: 1,
-      };
-      return { kind: 'answer', status: 200, body };
-    };
-    const at = await project({ 'idops.yaml': sure, 'manifests/all.yaml': acme }, { intercept });
-    const ran = await at.idops('plan');
-    expect(ran).toMatchObject({ code: 0, stdout: expect.stringContaining('1 to update') });
-    expect(at.reads()).toHaveLength(1);
-  });
 });

@@ -148,20 +148,7 @@ describe('any credential is masked, whatever it is made of,', () => {
   });
 
   it('even if it looks as if it were encoded itself, in every form that is not within another one', () => {
-    const part = fc.constantFrom(
-      '%41',
-      '\\n',
-      '\\u0041',
-      '&amp;',
-      '&#65;',
-      '\\',
-      '%',
-      '&',
-      'aB3',
-      '"',
-      '+',
-      ' ',
-    );
+    const part = fc.constantFrom(...'%41|\\n|\\u0041|&amp;|&#65;|\\|%|&|aB3|"|+| '.split('|'));
     check(
       fc.array(part, { minLength: 8, maxLength: 20 }).map((parts) => parts.join('')),
       general.filter(([form]) => !/twice|three|URL in|JSON in a|base64 in/.test(form)),

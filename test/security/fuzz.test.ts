@@ -97,16 +97,7 @@ function prototypes(): unknown {
   );
 }
 
-const nastyKey = fc.constantFrom(
-  '__proto__',
-  'constructor',
-  'prototype',
-  'toString',
-  'id',
-  'kind',
-  'data',
-  '',
-);
+const nastyKey = fc.constantFrom(...'__proto__ constructor prototype toString id kind data'.split(' '), '');
 const json = fc.letrec<{ value: unknown }>((tie) => ({
   value: fc.oneof(
     { depthSize: 'small' },
@@ -178,43 +169,11 @@ const torn = (text: () => string) =>
 describe('hostile', () => {
   const yamlPart = fc.oneof(
     fc.constantFrom(
-      'kind: User\n',
-      'kind: Client\n',
-      'kind: EmailTemplate\n',
-      'id: x\n',
-      '---\n',
-      '__proto__: {polluted: yes}\n',
-      'constructor: {prototype: {polluted: yes}}\n',
-      'metadata:\n',
-      '  ',
-      '- ',
-      '? ',
-      ': ',
-      '&a ',
-      '*a ',
-      '<<: *a\n',
-      '!!js/function ',
-      '!!python/object:os.system ',
-      '{a: ',
-      '[',
-      ']',
-      '}',
-      '|\n',
-      '>-\n',
-      '"',
-      "'",
-      '\\x41',
-      '%YAML 1.1\n',
-      '#',
-      '\t',
-      `\${`,
-      `\${A:-`,
-      '$$',
-      '{file: ../../etc/passwd}\n',
-      'txt_content: {file: /etc/passwd}\n',
-      'whole: [',
-      'organizations: [',
-      'state: absent\n',
+      ...'kind: User\n¦kind: Client\n¦kind: EmailTemplate\n¦id: x\n¦---\n'.split('¦'),
+      ...'__proto__: {polluted: yes}\n¦constructor: {prototype: {polluted: yes}}\n¦metadata:\n'.split('¦'),
+      ...'  ¦- ¦? ¦: ¦&a ¦*a ¦<<: *a\n¦!!js/function ¦!!python/object:os.system ¦{a: ¦[¦]¦}¦|\n'.split('¦'),
+      ...'>-\n¦"¦\'¦\\x41¦%YAML 1.1\n¦#¦\t¦${¦${A:-¦$$¦{file: ../../etc/passwd}\n'.split('¦'),
+      ...'txt_content: {file: /etc/passwd}\n¦whole: [¦organizations: [¦state: absent\n'.split('¦'),
     ),
     fc.string({ unit: 'binary', maxLength: 6 }),
   );

@@ -74,25 +74,6 @@ describe('an older copy of the state', () => {
     expect((await at.idops(`apply --yes --accept-did ${ids.portal}`)).code).toBe(0);
     expect(at.writes()).toEqual([]);
   });
-
-  it('regenerates for a client that still has no DID', async () => {
-    const at = await adopted(null);
-    await at.write(client(2));
-    expect((await at.idops('apply --yes')).code).toBe(0);
-    expect(at.writes()).toEqual([post]);
-    expect((await at.idops('plan')).stdout).toContain('1 unchanged');
-  });
-
-  it('at the recorded number is told of a DID that was changed by hand, and nothing else', async () => {
-    const at = await adopted();
-    regenerated(at, 'did:example:by-hand');
-    const plan = await at.idops('plan --detailed-exitcode --format json');
-    expect(plan.code).toBe(0);
-    const { summary, warnings } = JSON.parse(plan.stdout);
-    expect(summary).toMatchObject({ unchanged: 1, blocked: 0, regenerate: 0 });
-    expect(warnings).toMatchObject([{ code: 'did-moved', message: expect.stringContaining('by-hand') }]);
-    expect((await at.idops('plan')).stdout).toContain('did-moved');
-  });
 });
 
 describe('--accept-did', () => {
@@ -103,30 +84,6 @@ describe('--accept-did', () => {
       'error[no-such-target]',
     );
     expect(at.writes()).toEqual([]);
-  });
-
-  it('sends nothing for a client that has the recorded DID: the declared number is recorded', async () => {
-    const at = await adopted();
-    await at.write(client(2));
-    const accepted = await at.idops(`apply --yes --accept-did ${ids.portal}`);
-    expect(accepted).toMatchObject({ code: 0, stdout: expect.stringContaining('1 applied') });
-    expect(at.writes()).toEqual([]);
-    expect(JSON.parse(await at.read('.idops/state.json')).resources[key]).toMatchObject({
-      did_generation: 2,
-      fields: { did: 'did:example:first' },
-    });
-    expect((await at.idops('plan')).stdout).toContain('1 unchanged');
-  });
-
-  it('sends nothing where no DID can be read', async () => {
-    const documented = config.replace('profile: boruta, ', '');
-    const at = await project({ 'idops.yaml': documented, ...client(1) });
-    expect((await at.idops('apply --yes')).code).toBe(0);
-    await at.write(client(2));
-    expect((await at.idops(`apply --yes --accept-did ${ids.portal}`)).code).toBe(0);
-    expect(at.writes()).toEqual([]);
-    expect(JSON.parse(await at.read('.idops/state.json')).resources[key].did_generation).toBe(2);
-    expect((await at.idops('plan')).stdout).toContain('1 unchanged');
   });
 
   it('sends nothing after a person regenerated, which leaves the number alone', async () => {

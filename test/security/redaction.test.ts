@@ -104,14 +104,6 @@ txt_content: "{{ tx_code }} ${link}"
     expect(await it.read('preview.html')).toContain('masked-body');
   });
 
-  test('makes no stored plan stale', async () => {
-    const it = await project({ 'manifests/all.yaml': text });
-    await it.idops('plan --out plan.json', { env });
-    const stored = JSON.parse(await it.read('plan.json'));
-    expect(stored.digest).toMatch(/^sha256:[0-9a-f]{64}$/);
-    expect((await it.idops('apply plan.json', { env })).code).toBe(0);
-  });
-
   test('that an organization is named after is in no output and no stored plan, which can be applied', async () => {
     const it = await project({
       'manifests/all.yaml': `kind: Organization\nid: ${ids.acme}\nlabel: another\n`,

@@ -5,8 +5,9 @@ import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ownMark } from '../../src/base/process.js';
-import type { Intercept, SandboxRequest, SandboxSeed } from '../../src/sandbox/index.js';
+import type { SandboxSeed } from '../../src/sandbox/index.js';
 import { acquireLock } from '../../src/state/file/lock.js';
+import { gate } from '../e2e/gate.js';
 import { type Files, journals, project, type TestProject } from '../e2e/running.js';
 import { ids } from '../sandbox/asking.js';
 
@@ -25,39 +26,16 @@ const files = {
   'other/all.yaml': acme,
 };
 
-/** Lets a template's PATCH wait for good. */
-function stuck(): {
-  reached: Promise<void>;
-  intercept: (request: SandboxRequest) => Promise<Intercept | undefined>;
-  open(): void;
-} {
-  let come = (): void => {};
-  let open = (): void => {};
-  const reached = new Promise<void>((done) => {
-    come = done;
-  });
-  const opened = new Promise<void>((done) => {
-    open = done;
-  });
-  return {
-    reached,
-    open: () => open(),
-    intercept: async ({ method, path }) => {
-      if (method !== 'PATCH' || !path.endsWith('/tx_code')) return undefined;
-      come();
-      await opened;
-      return undefined;
-    },
-  };
-}
-
 /** A's apply, which has written one template and waits for the answer of the other. */
 async function underWay(): Promise<{ at: TestProject; run: ReturnType<TestProject['begin']>; open(): void }> {
-  const gate = stuck();
-  const at = await project(files, { intercept: gate.intercept });
+  const { came, open, intercept } = gate();
+  const at = await project(files, {
+    intercept: async ({ method, path }) =>
+      method === 'PATCH' && path.endsWith('/tx_code') ? await intercept() : undefined,
+  });
   const run = at.begin(['apply', '--yes', '--concurrency', '1']);
-  await gate.reached;
-  return { at, run, open: gate.open };
+  await came;
+  return { at, run, open };
 }
 
 let left: { readonly files: Files; readonly seed: SandboxSeed } | undefined;

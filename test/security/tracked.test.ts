@@ -43,18 +43,6 @@ describe('what git tracks of a state is refused', () => {
     }
     expect(at.sandbox.requests).toHaveLength(sent);
     expect((await at.idops('validate')).code).toBe(0);
-    git(at.folder, 'rm', '-q', '--cached', path);
-    if (path !== '.idops/state.json') await rm(join(at.folder, path));
-    expect((await at.idops('apply --yes')).code).toBe(0);
-  });
-
-  it.each([
-    ['state', '.idops/state.json'],
-    ['lock', '.idops/state.json.lock'],
-    ['journal', '.idops/runs/20260101T000000Z-abcdef.jsonl'],
-  ])('a %s, by what writes beside a server, too', async (_, path) => {
-    const at = await repository();
-    await track(at, path);
     const before = await at.files();
     for (const args of ['runs settle 2026 Client/x --done', 'runs prune --keep-last 0 --yes']) {
       const ran = await at.idops(args);
@@ -62,8 +50,14 @@ describe('what git tracks of a state is refused', () => {
       expect(ran.stderr).toContain(path);
     }
     expect(await at.files()).toEqual(before);
-    await at.write({ 'idops.yaml': `${config}state: {allow_tracked: true}\n` });
-    if (path.endsWith('.lock')) await rm(join(at.folder, path));
+    git(at.folder, 'rm', '-q', '--cached', path);
+    if (path !== '.idops/state.json') await rm(join(at.folder, path));
+    expect((await at.idops('apply --yes')).code).toBe(0);
+  });
+
+  it('not by what writes beside a server, where the configuration allows it', async () => {
+    const at = await repository({ 'idops.yaml': `${config}state: {allow_tracked: true}\n` });
+    await track(at, '.idops/state.json');
     const settled = await at.idops('runs settle nothing Client/x --done');
     expect(settled.stderr).toContain('error[no-such-run]');
     expect((await at.idops('runs prune --keep-last 0 --yes')).stderr).not.toContain('state-tracked');

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { ProblemsError } from '../../src/base/problems.js';
 import { createRedactor } from '../../src/base/redact.js';
@@ -17,6 +18,7 @@ import {
 } from '../../src/server/credentials.js';
 import type { Scope } from '../../src/server/operations.js';
 import { neededVariables, runTokenCommand } from '../../src/server/token-command.js';
+import { deadlines } from '../deadlines.js';
 
 const scope = 'users:manage:all';
 
