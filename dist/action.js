@@ -11560,8 +11560,9 @@ ${filters}
 .filters:has(input[value="destructive"]:checked) ~ .group .change:not(.destructive) { display: none; }
 .filters:has(input[value="drift"]:checked) ~ .group .change:not(.drifted) { display: none; }
 .filters:has(input[value="warnings"]:checked) ~ .group .change:not(.warns) { display: none; }
-`}});function pageText({title,content}){const policy=["default-src 'none'","style-src 'unsafe-inline'","img-src data:","base-\
-uri 'none'","form-action 'none'","script-src 'none'"].join("; ");return markup`<!DOCTYPE html>
+`}});function pageText({title,content,script}){const policy=["default-src 'none'","style-src 'unsafe-inline'","img-src data:",
+"base-uri 'none'","form-action 'none'",script===void 0?"script-src 'none'":`script-src 'sha256-${script.hash}'; connect-\
+src 'self'`].join("; ");return markup`<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -11571,7 +11572,7 @@ uri 'none'","form-action 'none'","script-src 'none'"].join("; ");return markup`<
 <meta name="referrer" content="no-referrer">
 <title>${title}</title>
 <style>${new Markup(styles)}</style>
-</head>
+${script===void 0?null:markup`<script>${new Markup(script.code)}</script>\n`}</head>
 <body>
 <a class="skip" href="#main">Skip to the content</a>
 ${content}

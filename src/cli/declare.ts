@@ -261,6 +261,12 @@ export function declare(action: Act): Command {
     .command('preview')
     .description('render every email template with sample data into a page to look at')
     .option('--out <FILE>', 'the page to write (preview.html); - is standard output', notEmpty)
+    .option('--serve', 'serve the page on this machine, and load it again on change')
+    .option(
+      '--port <N>',
+      'with --serve: the port on 127.0.0.1; a free one where it is left out',
+      wholeNumber(0, 65535),
+    )
     .action(action(async () => (await import('./commands/preview.js')).preview));
 
   program

@@ -71,7 +71,7 @@ export const examples: { readonly [command: string]: Example } = {
     args: 'completion bash > ~/.idops-completion.bash',
     does: 'then, in ~/.bashrc: source ~/.idops-completion.bash',
   },
-  preview: { args: 'preview --out emails.html', does: 'write the page into another file' },
+  preview: { args: 'preview --serve', does: 'look at the emails while they are being written' },
   sandbox: {
     args: 'sandbox --profile boruta --latency 50ms',
     does: 'a server to try things on that behaves as Boruta does',

@@ -5,14 +5,14 @@ import type { PlanWarning } from '../plan/plan.js';
 import { warningLine } from './changes.js';
 import { Emails, emailGallery, samplesText } from './emails.js';
 import { type Insertable, type Markup, markup, markupLines } from './markup.js';
-import { pageText, scrollable } from './page.js';
+import { type Named, shortLabel } from './names.js';
+import { type PageScript, pageText, scrollable } from './page.js';
 import { placeList } from './places.js';
 import { placeText } from './review.js';
 import { plural } from './words.js';
 
 /** A declared email template, to be looked at. */
-export interface GalleryTemplate {
-  readonly address: string;
+export interface GalleryTemplate extends Named {
   /** What the email is for. */
   readonly type: string;
   readonly declaredAt: { readonly file: string; readonly line: number };
@@ -28,13 +28,16 @@ export interface Gallery {
   readonly templates: readonly GalleryTemplate[];
   /** What keeps manifests from being shown. */
   readonly problems: readonly Problem[];
+  /** A script that loads the page again when something changed. */
+  readonly script?: PageScript;
 }
 
 /** All email templates on one page, as users get them: each way that their sections can go, wide and narrow. */
-export function galleryHtml({ templates, problems }: Gallery): string {
+export function galleryHtml({ templates, problems, script }: Gallery): string {
   const emails = new Emails();
   return pageText({
     title: `Emails: ${plural(templates.length, 'template')}`,
+    ...(script === undefined ? {} : { script }),
     content: markup`<header>
 <h1>Email templates</h1>
 <p class="quiet">${plural(templates.length, 'template')}, rendered with sample data. Pictures and other things from the network are left out.</p>
@@ -51,8 +54,13 @@ ${templates.length === 0 ? markup`<p class="note">No email template is declared.
 function contents(templates: readonly GalleryTemplate[]): Markup {
   return markup`<nav aria-label="Templates"><ul>${templates.map(
     (template, index) =>
-      markup`<li><a href="#template-${index + 1}">${template.type}</a> <small class="quiet">${template.address}</small>${template.warnings.length > 0 ? ` (${plural(template.warnings.length, 'warning')})` : null}</li>\n`,
+      markup`<li><a href="#template-${index + 1}">${titleOf(template)}</a> <small class="quiet">${template.address}</small>${template.warnings.length > 0 ? ` (${plural(template.warnings.length, 'warning')})` : null}</li>\n`,
   )}</ul></nav>`;
+}
+
+/** What a person knows a template by; its address has ids. */
+function titleOf({ label, type }: GalleryTemplate): string {
+  return label === undefined ? type : `${shortLabel(label)}: ${type}`;
 }
 
 function problemBox({ code, severity, message, hint, places, morePlaces }: Problem): Markup {
@@ -64,7 +72,7 @@ function problemBox({ code, severity, message, hint, places, morePlaces }: Probl
 function templateSection(template: GalleryTemplate, index: number, emails: Emails): Markup {
   const { address, declaredAt, bodies, held, samples, warnings } = template;
   return markup`<section class="template" id="template-${index + 1}">
-<h2>${template.type}</h2>
+<h2>${titleOf(template)}</h2>
 <p class="quiet"><code>${address}</code>, declared at <code>${placeText(declaredAt)}</code>, sample data ${samplesText(samples)}.</p>
 ${warnings.map(warningLine)}
 ${held ? markup`<p class="note">A body is held back, since it holds a secret.</p>` : null}

@@ -1,23 +1,32 @@
 import { type Insertable, Markup, markup } from './markup.js';
 import { styles } from './styles.js';
 
+/** A script that a page runs, and that may ask the page's server. */
+export interface PageScript {
+  readonly code: string;
+  /** What the page's policy allows it by: the SHA-256 of its code, in base64. */
+  readonly hash: string;
+}
+
 export interface HtmlPage {
   readonly title: string;
   readonly content: Insertable;
+  /** None if the page is a file. */
+  readonly script?: PageScript;
 }
 
 /**
  * A page in one file, which loads nothing and runs no script: its own policy forbids it. Filters and tabs are form controls that style
  * sheets look at.
  */
-export function pageText({ title, content }: HtmlPage): string {
+export function pageText({ title, content, script }: HtmlPage): string {
   const policy = [
     "default-src 'none'",
     "style-src 'unsafe-inline'",
     'img-src data:',
     "base-uri 'none'",
     "form-action 'none'",
-    "script-src 'none'",
+    script === undefined ? "script-src 'none'" : `script-src 'sha256-${script.hash}'; connect-src 'self'`,
   ].join('; ');
   return markup`<!DOCTYPE html>
 <html lang="en">
@@ -29,7 +38,7 @@ export function pageText({ title, content }: HtmlPage): string {
 <meta name="referrer" content="no-referrer">
 <title>${title}</title>
 <style>${new Markup(styles)}</style>
-</head>
+${script === undefined ? null : markup`<script>${new Markup(script.code)}</script>\n`}</head>
 <body>
 <a class="skip" href="#main">Skip to the content</a>
 ${content}

@@ -307,13 +307,15 @@ export function redactProblems(
 }
 
 /** Declared emails. */
-export function redactGallery({ templates, problems }: Gallery, redactor: Redactor): Gallery {
+export function redactGallery({ templates, problems, ...gallery }: Gallery, redactor: Redactor): Gallery {
   const body = (text: string | null | undefined) => (typeof text === 'string' ? redactor.redact(text) : null);
   return {
+    ...gallery,
     templates: templates.map((template) => ({
       ...template,
       address: redactAddress(template.address, redactor),
       type: redactor.redactName(template.type),
+      ...(template.label === undefined ? {} : { label: redactor.redactName(template.label) }),
       declaredAt: { ...template.declaredAt, file: redactor.redactFile(template.declaredAt.file) },
       bodies: { txt: body(template.bodies.txt), html: body(template.bodies.html) },
       samples: template.samples.map((sample) => redactSample(sample, redactor)),

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { get } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { ids } from '../sandbox/asking.js';
 import { config, project, sure } from './running.js';
@@ -160,10 +162,80 @@ describe('preview', () => {
     expect(page.match(/sample data from <code>/g)).toHaveLength(1);
   });
 
+  it('calls templates by their backend and type, where a name is known, and shows the address beside it', async () => {
+    const { idops, read } = await project(
+      {
+        'idops.yaml': config.replace('server:\n', 'server:\n  profile: boruta\n'),
+        'manifests/all.yaml': `kind: User\nid: ${ids.ada}\ngroup: office\n---\n${template.replace('html_content: {file: tx_code.html}\n', '')}`,
+      },
+      { profile: 'boruta' },
+    );
+    await idops('preview');
+    expect(await read('preview.html')).toContain('<h2>tx_code</h2>');
+    // The answer about a user tells the backend's name.
+    expect((await idops('apply --yes')).code).toBe(0);
+    await idops('preview');
+    const page = await read('preview.html');
+    expect(page).toContain('<h2>Company directory: tx_code</h2>');
+    expect(page).toContain(`<code>EmailTemplate/${ids.backend}/tx_code</code>`);
+  });
+
   it('takes a manifest among the samples for a manifest', async () => {
     const { idops } = await project({
       'manifests/samples/tx_code.yaml': template.replace('{file: tx_code.html}', 'null'),
     });
     expect((await idops('preview')).stdout).toBe('preview.html: 1 email template\n');
   });
+
+  it('is served to this machine alone, and says when something changes', async () => {
+    const { begin, write } = await project(files);
+    const { child, ended, said } = begin(['preview', '--serve']);
+    let url = '';
+    child.stdout.on('data', (data) => {
+      url += String(data).trim();
+    });
+    await said('until you press Ctrl-C');
+    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/$/);
+    const { body } = await ask(url);
+    expect(body).toContain('Ada Lovelace');
+    const script = /<script>([^<]*)<\/script>/.exec(body)?.[1] ?? '';
+    expect(body).toContain(`sha256-${createHash('sha256').update(script).digest('base64')}&#39;`);
+    expect((await ask(url, 'evil.example')).status).toBe(403);
+    let heard = () => {};
+    const changed = new Promise<void>((resolve) => {
+      heard = resolve;
+    });
+    await new Promise<void>((open) => {
+      get(`${url}changes`, (response) => {
+        response.on('data', (data) => {
+          open();
+          if (String(data).includes('event: change')) heard();
+        });
+        response.on('error', () => {});
+      });
+    });
+    await write({ 'manifests/samples/tx_code.yaml': 'user: {username: Grace Hopper}\n' });
+    await changed;
+    expect((await ask(url)).body).toContain('Grace Hopper');
+    child.kill('SIGINT');
+    expect((await ended).code).toBe(0);
+  });
+
+  it('says which of its options do not go together', async () => {
+    const { idops } = await project(files);
+    expect((await idops('preview --serve --out x.html')).stderr).toContain('error[wrong-option]');
+    expect((await idops('preview --port 80')).stderr).toContain('error[wrong-option]');
+  });
 });
+
+function ask(url: string, host?: string): Promise<{ status: number | undefined; body: string }> {
+  return new Promise((resolve, reject) => {
+    get(url, { headers: host === undefined ? {} : { host } }, (response) => {
+      let body = '';
+      response.on('data', (data) => {
+        body += String(data);
+      });
+      response.on('end', () => resolve({ status: response.statusCode, body }));
+    }).on('error', reject);
+  });
+}

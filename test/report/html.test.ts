@@ -162,6 +162,12 @@ describe('the gallery', () => {
     expect(html).not.toContain('<script');
   });
 
+  it('runs the one script that it is served with', () => {
+    const html = galleryHtml({ templates: [], problems: [], script: { code: 'reload()', hash: 'x' } });
+    expect(html).toContain('<script>reload()</script>');
+    expect(html).toContain('script-src &#39;sha256-x&#39;; connect-src &#39;self&#39;"');
+  });
+
   it('holds nothing but its own elements, whatever the templates are', () => {
     fc.assert(
       fc.property(fc.array(hostileText, { minLength: 6, maxLength: 6 }), (texts) => {

@@ -1,28 +1,46 @@
-import { refuse } from '../../base/problems.js';
+import { createHash } from 'node:crypto';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { watch } from 'chokidar';
+import { entriesOf } from '../../apply/entries.js';
+import { namesTold } from '../../apply/history.js';
+import { error, type Problem, ProblemsError, refuse } from '../../base/problems.js';
 import type { Redactor } from '../../base/redact.js';
 import { writeResult } from '../../base/through.js';
 import { Sensitive } from '../../base/values.js';
 import { addressOf } from '../../kinds/address.js';
 import { emailsIn } from '../../kinds/emails.js';
+import { kindOf } from '../../kinds/index.js';
 import type { Declared, Email } from '../../kinds/kind.js';
 import { levelOf } from '../../mail/settings.js';
 import { loadManifests, tellSecrets } from '../../manifests/index.js';
 import { loadSamples } from '../../manifests/samples.js';
 import { type BodyChecks, bodyChecks, findingsOf } from '../../plan/body-checks.js';
 import { planWarning } from '../../plan/findings.js';
+import type { Names } from '../../plan/label.js';
 import { isMasked, maskedBody } from '../../plan/masked.js';
 import type { Project } from '../../project/index.js';
 import { type Gallery, type GalleryTemplate, galleryHtml } from '../../report/gallery.js';
 import { redactGallery } from '../../report/redacted.js';
 import { plural } from '../../report/words.js';
+import { backendOf } from '../../session/backend.js';
+import { problemsOf } from '../../session/failures.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
+import { portProblem } from '../port.js';
 
-/** `idops preview`: every declared email template with sample data, as a page. */
-export async function preview(
-  context: Context,
-  { out = 'preview.html' }: { readonly out?: string } & GlobalOptions,
-): Promise<ExitCode> {
+interface Options {
+  readonly out?: string;
+  readonly serve?: boolean;
+  readonly port?: number;
+}
+
+/** `idops preview`: every declared email template with sample data, as a page in a file or on a local server. */
+export async function preview(context: Context, options: Options & GlobalOptions): Promise<ExitCode> {
+  const { out, serve = false, port } = options;
+  if (serve && out !== undefined) throw wrongOption('--serve and --out', 'use one of the two');
+  if (!serve && port !== undefined) throw wrongOption('--port without --serve', 'add --serve');
+  if (serve) return await serveGallery(context, port ?? 0);
   const gallery = await loadGallery(context, await context.project());
   refuse(gallery.problems);
   if (gallery.problems.length > 0) context.output.problems(gallery.problems);
@@ -31,10 +49,15 @@ export async function preview(
     context.output.result(page);
     return exit.done;
   }
-  await context.refuseOutputs([out]);
-  await writeResult(out, page);
-  context.output.result(`${out}: ${plural(gallery.templates.length, 'email template')}\n`);
+  const file = out ?? 'preview.html';
+  await context.refuseOutputs([file]);
+  await writeResult(file, page);
+  context.output.result(`${file}: ${plural(gallery.templates.length, 'email template')}\n`);
   return exit.done;
+}
+
+function wrongOption(what: string, hint: string): ProblemsError {
+  return new ProblemsError([error('wrong-option', `${what} don't go together`, [], hint)]);
 }
 
 async function loadGallery(context: Context, project: Project): Promise<Gallery> {
@@ -50,13 +73,34 @@ async function loadGallery(context: Context, project: Project): Promise<Gallery>
     })),
   );
   const checks = await bodyChecks(project, loaded.declared);
+  const names = await namesAtHand(project, context.redactor);
   return {
-    templates: declared.map(({ template, email }) => ({
-      ...galleryTemplate(template, email, checks, context.redactor),
-      samples: samples.found.get(addressOf(template.kind, template.identity)) ?? [],
-    })),
+    templates: declared.map(({ template, email }) => {
+      const label = names.get(template.identity[kindOf(template.kind).within ?? ''] ?? '');
+      return {
+        ...galleryTemplate(template, email, checks, context.redactor),
+        ...(label === undefined ? {} : { label }),
+        samples: samples.found.get(addressOf(template.kind, template.identity)) ?? [],
+      };
+    }),
     problems: [...loaded.problems, ...samples.problems],
   };
+}
+
+/** So many runs are asked what backends are called. */
+const askedRuns = 10;
+
+/** What backends are called, as the last runs told it. A state elsewhere isn't asked: a preview needs no network, and no name. */
+async function namesAtHand(project: Project, { add }: Redactor): Promise<Names> {
+  try {
+    if (project.state().in !== 'file') return new Map();
+    const { runs } = await backendOf(project, add);
+    const last = (await runs.list()).slice(-askedRuns);
+    const contents = await Promise.all(last.map((run) => runs.read(run)));
+    return namesTold(contents.flatMap((content) => (content === null ? [] : entriesOf(content))));
+  } catch {
+    return new Map();
+  }
 }
 
 function galleryTemplate(
@@ -85,4 +129,96 @@ function galleryTemplate(
       ),
     ],
   };
+}
+
+const changesPath = '/changes';
+const code = `new EventSource('${changesPath}').addEventListener('change', () => location.reload());`;
+const script = { code, hash: createHash('sha256').update(code).digest('base64') };
+/** Editors write a file in several steps. */
+const settleMilliseconds = 100;
+
+/** The gallery on this machine alone, loaded again in the browser when a file of the project changes. */
+async function serveGallery(context: Context, port: number): Promise<ExitCode> {
+  const { output, signal } = context;
+  const project = await context.project();
+  const waiting = new Set<ServerResponse>();
+  let page = await renderServed(context);
+  const server = createServer((request, response) => {
+    if (!isLocal(request.headers.host)) {
+      response.writeHead(403).end();
+      return;
+    }
+    response.setHeader('Cache-Control', 'no-store');
+    response.setHeader('X-Content-Type-Options', 'nosniff');
+    response.setHeader('Cross-Origin-Resource-Policy', 'same-origin');
+    if (request.method !== 'GET') response.writeHead(405).end();
+    else if (request.url === '/') {
+      response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' }).end(page);
+    } else if (request.url === changesPath) {
+      response.writeHead(200, { 'Content-Type': 'text/event-stream' }).write(': open\n\n');
+      waiting.add(response);
+      response.on('close', () => waiting.delete(response));
+    } else response.writeHead(404).end();
+  });
+  const address = await listen(server, port);
+
+  let timer: NodeJS.Timeout | undefined;
+  const refresh = async (): Promise<void> => {
+    const next = await renderServed(context);
+    if (next === page) return;
+    page = next;
+    output.message('Something changed: the page is made again.');
+    for (const response of waiting) response.write('event: change\ndata:\n\n');
+  };
+  const watcher = watch(project.root, {
+    ignoreInitial: true,
+    ignored: (path) => /[\\/](?:node_modules|\.git|\.idops)(?:[\\/]|$)/.test(path.slice(project.root.length)),
+  });
+  watcher.on('all', () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      refresh().catch((failure: unknown) => output.problems(problemsOf(failure)));
+    }, settleMilliseconds);
+  });
+  watcher.on('error', (failure) => output.problems(problemsOf(failure)));
+  await new Promise<void>((resolve) => watcher.once('ready', () => resolve()));
+
+  output.result(`${address}\n`);
+  output.message('The preview is served until you press Ctrl-C.');
+  await new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+  clearTimeout(timer);
+  await watcher.close();
+  for (const response of waiting) response.end();
+  server.closeAllConnections();
+  await new Promise<void>((resolve) => server.close(() => resolve()));
+  return exit.done;
+}
+
+/** The page, with what is wrong in the project on it: the next change may put it right. */
+async function renderServed(context: Context): Promise<string> {
+  let gallery: Gallery;
+  try {
+    gallery = await loadGallery(context, await context.project());
+  } catch (failure) {
+    const problems: readonly Problem[] = problemsOf(failure);
+    gallery = { templates: [], problems };
+  }
+  return galleryHtml(redactGallery({ ...gallery, script }, context.redactor));
+}
+
+/** Whether a request names this machine, so that no other web site can reach the server through a name of its own. */
+function isLocal(host: string | undefined): boolean {
+  return /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/i.test(host ?? '');
+}
+
+async function listen(server: Server, port: number): Promise<string> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (failure: NodeJS.ErrnoException) => reject(portProblem(failure, port) ?? failure));
+    server.listen(port, '127.0.0.1', resolve);
+  });
+  const { port: given } = server.address() as AddressInfo;
+  return `http://127.0.0.1:${given}/`;
 }
