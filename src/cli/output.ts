@@ -2,10 +2,8 @@ import type { Writable } from 'node:stream';
 import { escapeLines, jsonText } from '../base/escape.js';
 import type { Problem } from '../base/problems.js';
 import type { Redactor } from '../base/redact.js';
-import { foldText } from '../report/fold.js';
 import { problemsText } from '../report/problems.js';
 import { redactProblems } from '../report/redacted.js';
-import { columnsOf } from './columns.js';
 
 /** Standard output or standard error, or what stands in for them. */
 export type OutputStream = Writable & { readonly isTTY?: boolean; readonly columns?: number };
@@ -29,8 +27,6 @@ export interface OutputOptions {
 export interface Output {
   /** Whether each stream takes colours. */
   readonly color: { readonly stdout: boolean; readonly stderr: boolean };
-  /** How wide each stream's terminal is just now; left out where lines aren't folded. */
-  readonly columns: { readonly stdout?: number; readonly stderr?: number };
   /** The result, to standard output. It must be harmless and without secrets already, as reports are. */
   result(text: string): void;
   /** A result in JSON, to standard output; without secrets already. */
@@ -74,19 +70,8 @@ export function createOutput(options: OutputOptions): Output {
     sink.write(text.endsWith('\n') ? text : `${text}\n`);
   };
 
-  const columns = () => {
-    const [ofResult, ofMessages] = [stdout, stderr].map((stream) => columnsOf(stream, options.env));
-    return {
-      ...(ofResult === undefined ? {} : { stdout: ofResult }),
-      ...(ofMessages === undefined ? {} : { stderr: ofMessages }),
-    };
-  };
-
   return {
     color,
-    get columns() {
-      return columns();
-    },
     resultIsSeen: stdout.isTTY === true,
     result: (text) => {
       gaveResult ||= text !== '';
@@ -100,16 +85,13 @@ export function createOutput(options: OutputOptions): Output {
       return gaveResult;
     },
     message: (text) => {
-      if (!quiet) write(err, foldText(escapeLines(redactor.redactSentence(text)), columns().stderr));
+      if (!quiet) write(err, escapeLines(redactor.redactSentence(text)));
     },
     beside: (text) => {
       if (!quiet) write(err, text);
     },
-    problems: (problems) => {
-      const { stderr: width } = columns();
-      const look = { color: color.stderr, ...(width === undefined ? {} : { columns: width }) };
-      write(err, problemsText(redactProblems(problems, redactor), look));
-    },
+    problems: (problems) =>
+      write(err, problemsText(redactProblems(problems, redactor), { color: color.stderr })),
     debug: (text) => {
       if (debug) write(err, escapeLines(redactor.redact(text)));
     },

@@ -1,3 +1,4 @@
+import { posix } from 'node:path';
 import { mask } from '../base/redact.js';
 
 /** Where a forge, such as GitHub, shows the files of a commit to people. */
@@ -13,22 +14,11 @@ export function fileUrl(
   { files, folder }: Forge,
   { file, line }: { readonly file: string; readonly line: number },
 ): string | undefined {
-  const path = pathFrom(folder, file);
   // The name of one that is masked isn't known.
-  return path === undefined || file.includes(mask)
-    ? undefined
-    : `${files}/${path.map(segment).join('/')}#L${line}`;
-}
-
-/** The steps to a file from the root; undefined where they lead out of it. */
-function pathFrom(folder: string, file: string): string[] | undefined {
-  if (/^([\\/]|[a-z]:)/i.test(file)) return undefined;
-  const steps: string[] = [];
-  for (const step of `${folder}/${file}`.split('/')) {
-    if (step === '..' && steps.pop() === undefined) return undefined;
-    if (!['', '.', '..'].includes(step)) steps.push(step);
-  }
-  return steps;
+  if (/^([\\/]|[a-z]:)/i.test(file) || file.includes(mask)) return undefined;
+  const path = posix.join(folder, file);
+  if (path.startsWith('..')) return undefined;
+  return `${files}/${path.split('/').map(segment).join('/')}#L${line}`;
 }
 
 /** A name in an address, with what could mean something in Markdown encoded too. */

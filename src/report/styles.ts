@@ -86,8 +86,6 @@ thead th:first-child { width: 24%; }
 tbody th { font-weight: 400; }
 tbody th code { background: none; padding: 0; }
 td code { background: none; padding: 0; }
-details.long > summary { cursor: pointer; }
-details.long[open] > summary { color: var(--quiet); }
 td p { margin: 0 0 .25rem; }
 td.before { color: var(--cut); }
 td.after { color: var(--add); }

@@ -392,7 +392,7 @@ describe('what was taken away from objects that a selection leaves out', () => {
     const words = (text: string) => text.replace(/\s+/g, ' ');
     const planned = await idops('plan --kind Organization');
     expect(words(planned.stdout)).toMatch(said);
-    expect(planned.stdout).not.toContain('everything is as the manifests say');
+    expect(planned.stdout).not.toContain('Nothing to change.');
     const applied = await idops('apply --yes --kind Organization');
     expect(words(applied.stderr)).toContain('error[restores-left-out]');
     expect(words(applied.stderr)).toMatch(said);

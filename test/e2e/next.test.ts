@@ -21,9 +21,8 @@ test('each command says what can follow, and what it says works as it stands', a
   const undone = await made.idops(`${undo} --yes`);
   expect(undone.code).toBe(0);
   expect(undone.stderr).toContain('The manifests still say otherwise: the next apply does it again');
-  const [, run = ''] = undo.split(' ');
   const again = await made.idops(`${undo} --yes`);
-  expect(again.stdout).toContain(`Nothing to put back: all that it changed is as it was before run ${run}.`);
+  expect(again.stdout).toContain('Nothing to put back.');
   const redone = await made.idops('undo --last --env production --yes --format json');
   expect(redone.stderr).not.toContain('the next apply does it again');
   expect(JSON.parse(redone.stdout).undoes).toMatch(/^\d{8}T\d{6}Z-/);
