@@ -177,12 +177,12 @@ function email(
   const { before, expected } = change.apply;
   const deleted = change.action === 'delete';
   const sides: readonly EmailSide[] = [
-    side('Before', bodies, before, 'there is none, or it is not known'),
+    side('Before', bodies, before, absent),
     side(
       'After',
       bodies,
       deleted ? {} : { ...before, ...expected },
-      deleted ? (change.fields.map(fateText)[0] ?? 'deleted') : absenceOf(bodies, { ...before, ...expected }),
+      deleted ? (change.fields.map(fateText)[0] ?? 'deleted') : absent,
     ),
   ];
   const given = samples.get(change.address) ?? [];
@@ -204,11 +204,8 @@ function email(
 `;
 }
 
-/** What is said of a body that isn't shown: whether there is none, or nobody says. */
-function absenceOf(email: Email, fields: Fields): string {
-  const known = [email.txt, email.html].every((body) => Object.hasOwn(fields, body));
-  return known ? 'there is none' : 'there is none, or it is not known here';
-}
+/** What is said of a body that isn't shown. */
+const absent = 'there is none, or it is not known';
 
 function side(label: string, email: Email, fields: Fields, none: string): EmailSide {
   const { [email.txt]: txt, [email.html]: html } = fields;

@@ -1,4 +1,3 @@
-import { posix } from 'node:path';
 import { mask } from '../base/redact.js';
 
 /** Where a forge, such as GitHub, shows the files of a commit to people. */
@@ -16,9 +15,19 @@ export function fileUrl(
 ): string | undefined {
   // The name of one that is masked isn't known.
   if (/^([\\/]|[a-z]:)/i.test(file) || file.includes(mask)) return undefined;
-  const path = posix.join(folder, file);
-  if (path.startsWith('..')) return undefined;
-  return `${files}/${path.split('/').map(segment).join('/')}#L${line}`;
+  const { steps, isInside } = stepsTo(folder, file);
+  return isInside ? `${files}/${steps.map(segment).join('/')}#L${line}` : undefined;
+}
+
+/** The steps to a file from the root of the repository, and whether they stay in it; what leads out of it is left out of them. */
+export function stepsTo(folder: string, file: string): { steps: string[]; isInside: boolean } {
+  const steps: string[] = [];
+  let isInside = true;
+  for (const step of `${folder}/${file}`.split('/')) {
+    if (step === '..') isInside = steps.pop() !== undefined && isInside;
+    else if (step !== '' && step !== '.') steps.push(step);
+  }
+  return { steps, isInside };
 }
 
 /** A name in an address, with what could mean something in Markdown encoded too. */

@@ -1,10 +1,10 @@
-import { posix } from 'node:path';
 import type { Result } from '../apply/result.js';
 import { escapeText } from '../base/escape.js';
 import type { Place, Problem } from '../base/problems.js';
 import { shareOf } from '../plan/drift.js';
 import type { Change, Plan, PlanWarning, WarningPlace } from '../plan/plan.js';
 import { driftNote } from './drift.js';
+import { stepsTo } from './forge.js';
 import type { Look } from './look.js';
 import { labelBeside, type Named } from './names.js';
 import { placeList, placesOf } from './places.js';
@@ -158,7 +158,7 @@ export function annotationText(message: string): string {
 
 /** A file from the root of the repository, whatever folder it is told from. */
 export function inRepository(folder: string, file: string): string {
-  return posix.join('/', folder, file).slice(1);
+  return stepsTo(folder, file).steps.join('/');
 }
 
 /** The text of a command, as GitHub's runner decodes it. */

@@ -1,5 +1,4 @@
 import type { PastChange, PastRun } from '../apply/history.js';
-import { bare } from '../base/escape.js';
 import { pastChangeJson, pastLines, who } from './runs.js';
 import type { TextOptions } from './text.js';
 import { colors, wrap } from './words.js';
@@ -12,29 +11,14 @@ export interface History {
 }
 
 /** The history of one object: which run, by whom, and what it changed. */
-export function historyText({ address, past }: History, options: TextOptions): string {
+export function historyText({ past }: History, options: TextOptions): string {
   const paint = colors(options.color);
   const lines = past.flatMap(({ run, change }) => [
     ...wrap('', `${run.run}  ${run.command} by ${who(run)}`).map((line) => paint.bold(line)),
     ...pastLines(change, options),
     '',
   ]);
-  const closing = sums(past).map((sum) => `${sum} ${bare(address)}.`);
-  return `${[...lines, ...closing.flatMap((line) => wrap('', line))].join('\n')}\n`;
-}
-
-/** How many runs wrote the object, and how many only recorded it. */
-function sums(past: History['past']): string[] {
-  const count = (some: History['past']) => {
-    const { size } = new Set(some.map(({ run }) => run.run));
-    return size === 1 ? '1 run' : `${size} runs`;
-  };
-  const recorded = past.filter(({ change }) => change.change.action === 'adopt');
-  const wrote = past.filter(({ change }) => change.change.action !== 'adopt');
-  return [
-    ...(wrote.length > 0 ? [`${count(wrote)} of this state wrote`] : []),
-    ...(recorded.length > 0 ? [`${count(recorded)} of this state recorded, without sending anything,`] : []),
-  ];
+  return lines.join('\n');
 }
 
 /** The same as `runs --address --format json` gives it. */

@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import MarkdownIt from 'markdown-it';
 import { describe, expect, it } from 'vitest';
 import { Sensitive } from '../../src/base/values.js';
-import type { Change } from '../../src/plan/plan.js';
 import { planMarkdown } from '../../src/report/markdown.js';
 import { prose } from '../../src/report/marked.js';
 import { reviewGroups } from '../../src/report/review.js';
@@ -17,20 +16,6 @@ const plain = { debug: false };
 /** Where links lead in these tests. */
 const forge = { files: `https://forge.example/acme/id/blob/${'0'.repeat(40)}`, folder: 'infra' };
 const reader = new MarkdownIt({ html: true, linkify: true });
-
-function manyChanges(count: number, parts: (index: number) => Partial<Change> = () => ({})): Change[] {
-  return [...Array(count).keys()].map((index) =>
-    changeOf({
-      address: `Organization/org-${index}`,
-      fields: [
-        fieldOf({ path: 'name', before: `Organization ${index}`, after: `Company ${index}` }),
-        fieldOf({ path: 'label', before: 'x'.repeat(50), after: 'y'.repeat(50) }),
-      ],
-      declaredAt: { file: 'manifests/organizations.yaml', line: index + 1 },
-      ...parts(index),
-    }),
-  );
-}
 
 describe('the Markdown of a plan', () => {
   it('leaves the comma behind a quotation to the sentence', () => {
@@ -260,22 +245,6 @@ describe('the budget of the Markdown', () => {
     expect(text).not.toContain('Shortened');
     expect(text.match(/^<details>/gm)).toHaveLength(3);
     expect(text.match(/^- .*\]\(https:\/\/forge.example\//gm)?.length).toBeGreaterThanOrEqual(3);
-  });
-
-  it('leaves details out first', () => {
-    const text = planMarkdown(planOf(manyChanges(300)), plain);
-    expect(text.length).toBeLessThanOrEqual(60_000);
-    expect(text).toMatch(
-      /^> \*\*Shortened\*\* to stay within 60,000 characters: \d+ of 300 changes are shown/m,
-    );
-    expect(text).toContain('Organization/org-299');
-  });
-
-  it('keeps what is destructive longest', () => {
-    const changes = manyChanges(400, (index) => (index === 399 ? { destructions: ['is lost'] } : {}));
-    const text = planMarkdown(planOf(changes), { ...plain, budget: 5000 });
-    expect(text).toMatch(/`Organization\/org-399`.*\*\*destructive:\*\* is lost/);
-    expect(text).toContain('characters: 0 of 400 changes are shown');
   });
 
   it('leaves a body out before the values beside it', () => {
