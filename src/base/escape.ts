@@ -29,17 +29,6 @@ export function disarmLog(text: string): string {
   return text.replace(logCommand, '\\u0023');
 }
 
-/** The characters of a text, each as `escapeText` shows it where it stands. */
-export function escapeEach(text: string): { readonly character: string; readonly shown: string }[] {
-  const commands = new Set([...text.matchAll(logCommand)].map(({ index }) => index));
-  let at = 0;
-  return [...text].map((character) => {
-    const shown = commands.has(at) ? '\\u0023' : escapeText(character);
-    at += character.length;
-    return { character, shown };
-  });
-}
-
 /** Like `escapeText`, but keeps line breaks, for texts of several lines. */
 export function escapeLines(text: string): string {
   return text.split('\n').map(escapeText).map(disarm).join('\n');

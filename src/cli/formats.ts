@@ -65,21 +65,18 @@ export function githubFolder(): string {
   return folder.startsWith('..') ? '' : folder;
 }
 
-/** How a command shows what it found; colours and width are those of standard output. */
+/** How a command shows what it found; colours are those of standard output. */
 export function lookOf({ options, output }: Pick<Context, 'options' | 'output'>): Look {
-  const { stdout: columns } = output.columns;
   return {
     color: output.color.stdout,
     debug: options.debug === true,
     folder: githubFolder(),
-    ...(columns === undefined ? {} : { columns }),
   };
 }
 
-/** The same for what goes elsewhere: to a file, or beside the result; `columns` where that is a terminal too. */
-export function lookElsewhere(context: Pick<Context, 'options' | 'output'>, columns?: number): Look {
-  const { columns: _, ...look } = lookOf(context);
-  return { ...look, color: false, ...(columns === undefined ? {} : { columns }) };
+/** The same for what goes elsewhere: to a file, or beside the result. */
+export function lookElsewhere(context: Pick<Context, 'options' | 'output'>): Look {
+  return { ...lookOf(context), color: false };
 }
 
 /**

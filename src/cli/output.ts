@@ -2,7 +2,6 @@ import type { Writable } from 'node:stream';
 import { disarmLog, escapeLines, jsonText } from '../base/escape.js';
 import type { Problem } from '../base/problems.js';
 import type { Redactor } from '../base/redact.js';
-import { foldText } from '../report/fold.js';
 import { problemsText } from '../report/problems.js';
 import { redactProblems } from '../report/redacted.js';
 
@@ -28,8 +27,6 @@ export interface OutputOptions {
 export interface Output {
   /** Whether each stream takes colours. */
   readonly color: { readonly stdout: boolean; readonly stderr: boolean };
-  /** How wide each stream's terminal is just now; undefined for files, pipes and the logs of CI, whose lines aren't folded. */
-  readonly columns: { readonly stdout: number | undefined; readonly stderr: number | undefined };
   /** The result, to standard output. It must be harmless and without secrets already, as reports are. */
   result(text: string): void;
   /** A result in JSON, to standard output; without secrets already. */
@@ -52,9 +49,6 @@ export interface Output {
   flush(): Promise<void>;
 }
 
-/** Columns below which folding helps nobody. */
-const leastColumns = 20;
-
 const eraseRest = '\u001b[K';
 
 /** Opens the way to the terminal. Wait for `flush` before the process ends. */
@@ -76,14 +70,8 @@ export function createOutput(options: OutputOptions): Output {
     sink.write(disarmLog(text.endsWith('\n') ? text : `${text}\n`));
   };
 
-  const width = (stream: OutputStream): number | undefined =>
-    stream.isTTY === true && !options.env.CI ? Math.max(leastColumns, stream.columns || 80) : undefined;
-
   return {
     color,
-    get columns() {
-      return { stdout: width(stdout), stderr: width(stderr) };
-    },
     resultIsSeen: stdout.isTTY === true,
     result: (text) => {
       gaveResult ||= text !== '';
@@ -97,16 +85,13 @@ export function createOutput(options: OutputOptions): Output {
       return gaveResult;
     },
     message: (text) => {
-      if (!quiet) write(err, foldText(escapeLines(redactor.redactSentence(text)), width(stderr)));
+      if (!quiet) write(err, escapeLines(redactor.redactSentence(text)));
     },
     beside: (text) => {
       if (!quiet) write(err, text);
     },
-    problems: (problems) => {
-      const columns = width(stderr);
-      const look = { color: color.stderr, ...(columns === undefined ? {} : { columns }) };
-      write(err, problemsText(redactProblems(problems, redactor), look));
-    },
+    problems: (problems) =>
+      write(err, problemsText(redactProblems(problems, redactor), { color: color.stderr })),
     debug: (text) => {
       if (debug) write(err, escapeLines(redactor.redact(text)));
     },

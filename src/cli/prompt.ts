@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { styleText } from 'node:util';
 import { escapeLines, escapeText } from '../base/escape.js';
 import type { Redactor } from '../base/redact.js';
-import { foldText } from '../report/fold.js';
+import { wrap } from '../report/words.js';
 import type { OutputStream } from './output.js';
 
 export type Reply = 'yes' | 'no' | 'aborted';
@@ -113,7 +113,10 @@ const saysYes = /^y(?:es)?$/i;
 /** A question with its further lines beside the frame that the library draws. */
 function framed(question: string, columns: number): string {
   const frame = styleText('cyan', '│', { validateStream: false });
-  return foldText(question, Math.max(20, columns - 3)).replaceAll('\n', `\n${frame}  `);
+  const lines = question
+    .split('\n')
+    .flatMap((line) => wrap(/^ */.exec(line)?.[0] ?? '', line, Math.max(20, columns - 3)));
+  return lines.join(`\n${frame}  `);
 }
 
 /** A word that isn't the one is a mistake of typing; nothing at all is a no. */

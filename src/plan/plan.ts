@@ -87,8 +87,6 @@ export interface Plan {
   readonly leavesOut?: boolean;
   /** The run that it puts back; left out where it follows manifests. */
   readonly undoes?: string;
-  /** True where it leaves something of that run as it is. */
-  readonly leaves?: boolean;
   /** What makes it anew, word by word behind `idops`; left out where nothing is said of that. */
   readonly again?: readonly string[];
   /** `sha256:` and the hash of what would be sent. */

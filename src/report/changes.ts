@@ -1,4 +1,3 @@
-import type { Status } from '../apply/result.js';
 import { type Fields, Sensitive } from '../base/values.js';
 import { kindOf } from '../kinds/index.js';
 import type { Email } from '../kinds/kind.js';
@@ -6,15 +5,14 @@ import type { TemplateBodies } from '../mail/checks.js';
 import type { NamedSample } from '../mail/samples.js';
 import { isDrifted } from '../plan/drift.js';
 import type { Change, PlanWarning } from '../plan/plan.js';
-import { type EmailSide, type Emails, emailViews, samplesText } from './emails.js';
+import { firstFew } from './alike.js';
+import type { Span } from './changed-words.js';
+import { type EmailSide, Emails, emailViews, samplesText } from './emails.js';
 import { type Insertable, type Markup, markup } from './markup.js';
-import { labelBeside } from './names.js';
-import { scrollable, tabs } from './page.js';
+import { labelBeside, type Named } from './names.js';
+import { scrollable } from './page.js';
 import { bodyNotes, isDestructive, located, observedNote, placeText, shortValue } from './review.js';
-import type { Span } from './spans.js';
-import { shorten } from './values.js';
 import { type BodyView, type FieldView, fateText, requestTexts, viewField } from './view.js';
-import { plural } from './words.js';
 
 /** What changes are shown with. */
 export interface ChangeContext {
@@ -23,98 +21,66 @@ export interface ChangeContext {
   /** Requests too. */
   readonly debug: boolean;
   readonly emails: Emails;
-  /** Says how many changes are unfolded already. */
-  readonly unfolding: Unfolding;
+  /** How many changes there are on the page. */
+  readonly changes: number;
+  /** Whether a run has made something of the changes, so that nothing is said of what will be. */
+  readonly done: boolean;
 }
 
-/** So many changes are shown unfolded: a page of few, and of many those that matter most. */
+export function contextOf(
+  { samples, debug }: Pick<ChangeContext, 'samples' | 'debug'>,
+  changes: number,
+  done: boolean,
+): ChangeContext {
+  return { samples, debug, emails: new Emails(), changes, done };
+}
+
+/** So many changes are shown unfolded: a page of few, and of many those that matter, which come first. */
 const unfoldedChanges = 12;
 
-/** A longer value is folded, with its ends and what differs in it in sight; an element of a set, of which parts are marked, later. */
-const longValue = 500;
-const longElement = 2000;
-const shownCharacters = 120;
-
-/** Which changes of a page are shown unfolded. */
-export class Unfolding {
-  readonly #all: boolean;
-  #left = unfoldedChanges;
-
-  constructor(changes: number) {
-    this.#all = changes <= unfoldedChanges;
-  }
-
-  next(matters: boolean): boolean {
-    if (this.#all) return true;
-    if (!matters || this.#left === 0) return false;
-    this.#left -= 1;
-    return true;
-  }
-}
-
-/** One change of a page, as the list of contents and the filters know it. */
-export interface Entry {
-  /** Its place in the page, from 1. */
+/**
+ * One change of a page, folded or not: what it is about, and in it all that a reviewer should see. A link leads to what is inside of
+ * it, since a browser unfolds that.
+ */
+export function changeBox(box: {
   readonly number: number;
-  readonly change: Change;
-}
-
-/** One change of a page, folded or not: what it is about, and in it all that a reviewer should see. */
-export function changeBox({ number, change }: Entry, context: ChangeContext): Markup {
-  const { kind, action, warnings } = change;
-  return foldBox({
-    number,
-    open: context.unfolding.next(isDestructive(change) || action === 'blocked'),
-    classes: changeClasses(change),
-    data: markup`data-kind="${kind}" data-action="${action}"`,
-    summary: markup`<span class="badge ${action}">${action}</span> ${changeTitle(change)}
-${isDrifted(change) ? markup`<span class="badge adopt">drift</span>` : null}
-${warnings.length > 0 ? markup`<span class="badge update">${plural(warnings.length, 'warning')}</span>` : null}
-${changePlace(change)}`,
-    inside: changeDetails(change, context),
-  });
-}
-
-/** What the filters look for, beside kind and action. */
-export function changeClasses(change: Change): string[] {
-  return [
-    ...(isDestructive(change) ? ['destructive'] : []),
-    ...(isDrifted(change) ? ['drifted'] : []),
-    ...(change.warnings.length > 0 ? ['warns'] : []),
-  ];
-}
-
-/** What a change is about, and whether something is lost by it. */
-export function changeTitle(change: Change): Markup {
-  const { address, destructions } = change;
-  return markup`<code class="address">${address}</code>${labelBeside(change)}${destructions.length > 0 ? markup` <span class="badge loses">destructive</span>` : null}`;
-}
-
-/** Which fields change, and where that is declared. */
-export function changePlace(change: Change): Markup {
-  const { declaredAt } = change;
-  return markup`<span class="quiet place">${fieldNames(change)}${declaredAt === null ? null : markup`<code>${placeText(declaredAt)}</code>`}</span>`;
-}
-
-/** A part of the page that can be folded. A link leads to what is inside of it, since a browser unfolds that. */
-export function foldBox(box: {
-  readonly number: number;
-  readonly open: boolean;
-  readonly classes: readonly string[];
+  readonly change: Change | Named;
+  /** Whether it is unfolded on a page of many too. */
+  readonly matters: boolean;
+  /** What the filters look at, beside its kind. */
   readonly data: Markup;
-  readonly summary: Insertable;
+  readonly badges: Markup;
+  readonly notes: Insertable;
   readonly inside: Insertable;
+  readonly context: ChangeContext;
 }): Markup {
-  const { number, open, classes, data, summary, inside } = box;
-  const attributes = markup`class="${['change', ...classes].join(' ')}" ${data}`;
-  const start = open ? markup`<details ${attributes} open>` : markup`<details ${attributes}>`;
-  return markup`${start}
-<summary>${summary}</summary>
+  const { number, context } = box;
+  const change = 'kind' in box.change ? box.change : undefined;
+  const { address } = box.change;
+  const isOpen = context.changes <= unfoldedChanges || (box.matters && number <= unfoldedChanges);
+  const isLoss = change !== undefined && isDestructive(change);
+  const classes = [
+    'change',
+    ...(isLoss ? ['destructive'] : []),
+    ...(change !== undefined && isDrifted(change) ? ['drifted'] : []),
+    ...(change !== undefined && change.warnings.length > 0 ? ['warns'] : []),
+  ];
+  const kind = change === undefined ? null : markup` data-kind="${change.kind}"`;
+  return markup`<details class="${classes.join(' ')}" ${box.data}${kind}${isOpen ? markup` open` : null}>
+<summary>${box.badges} <code class="address">${address}</code>${labelBeside(box.change)}${isLoss ? markup` <span class="badge loses">destructive</span>` : null}
+${box.notes}
+${change === undefined ? null : changePlace(change)}</summary>
 <div class="inside" id="change-${number}">
-${inside}
+${box.inside}
 </div>
 </details>
 `;
+}
+
+/** Which fields change, and where that is declared. */
+function changePlace(change: Change): Markup {
+  const { declaredAt } = change;
+  return markup`<span class="quiet place">${fieldNames(change)}${declaredAt === null ? null : markup`<code>${placeText(declaredAt)}</code>`}</span>`;
 }
 
 function fieldNames(change: Change): Insertable {
@@ -123,22 +89,17 @@ function fieldNames(change: Change): Insertable {
   const value = shortValue(change, true);
   if (value !== undefined)
     return markup`${value.path} <code>${value.before}</code> → <code>${value.after}</code> · `;
-  const paths = fields.slice(0, 4).map(({ path }) => path);
-  const more = fields.length - paths.length;
-  return `${paths.join(', ')}${more > 0 ? ` and ${more} more` : ''} · `;
+  return `${firstFew(fields, ({ path }) => path)} · `;
 }
 
-/**
- * All that a reviewer should see of a change: its differences, what is lost, warnings, emails. `became` says what a run has made of
- * it, where one has.
- */
-export function changeDetails(change: Change, context: ChangeContext, became?: Status): Insertable {
+/** All that a reviewer should see of a change: its differences, what is lost, warnings, emails. */
+export function changeDetails(change: Change, context: ChangeContext): Insertable {
   const { reason, destructions, warnings, fields } = change;
-  const note = observedNote(change, became);
+  const note = context.done ? null : observedNote(change);
   const views = fields.map((field) => viewField(field, { whole: true, room: 'page' }));
   const rows = views.filter(({ view }) => view !== 'body');
   const { email: bodies } = kindOf(change.kind);
-  const diffs = views.flatMap((view) => (view.view === 'body' ? [bodyDiff(view, became)] : []));
+  const diffs = views.flatMap((view) => (view.view === 'body' ? [bodyDiff(view)] : []));
   return [
     ...(reason === null ? [] : [markup`<p class="loss"><strong>Blocked:</strong> ${reason}</p>\n`]),
     ...destructions.map((loss) => markup`<p class="loss"><strong>Destructive:</strong> ${loss}</p>\n`),
@@ -169,28 +130,21 @@ function cells(view: FieldView): Insertable {
     case 'secret':
       return markup`<td class="unknown">${view.unknown ? '(unknown)' : '(sensitive)'}</td><td class="unknown">(sensitive)</td>`;
     case 'value':
-      return markup`<td class="${view.unknown || view.lacks === 'before' ? 'unknown' : 'before'}"><code>${wholeValue(view.before, view.after)}</code></td><td class="${view.lacks === 'after' ? 'before' : 'after'}"><code>${wholeValue(view.after, view.before)}</code></td>`;
+      return markup`<td class="${view.unknown || view.lacks === 'before' ? 'unknown' : 'before'}"><code>${view.before}</code></td><td class="${view.lacks === 'after' ? 'before' : 'after'}"><code>${view.after}</code></td>`;
     case 'set':
       return markup`<td colspan="2">${view.head === null ? null : markup`<p>${view.head}</p>`}<ul class="set">${view.elements.map(
-        ({ mark, text, spans }) =>
-          markup`<li class="${setClasses[mark]}">${setMarks[mark]} ${text.length > longElement ? wholeValue(text) : (spans?.map(word) ?? text)}</li>`,
+        ({ mark, text }) => markup`<li class="${setClasses[mark]}">${setMarks[mark]} ${text}</li>`,
       )}${view.kept > 0 ? markup`<li class="quiet">(${view.kept} unchanged)</li>` : null}</ul></td>`;
     default:
       return null;
   }
 }
 
-/** A value whole: as it is, or folded if it is long. `other` is what it is compared with. */
-function wholeValue(text: string, other = ''): Insertable {
-  if (text.length <= longValue) return text;
-  return markup`<details class="long"><summary>${shorten(text, other, shownCharacters)}</summary>${text}</details>`;
-}
-
 function driftLine({ drift }: FieldView): Insertable {
-  return drift === null ? null : markup`<p class="drift">${wholeValue(drift)}</p>`;
+  return drift === null ? null : markup`<p class="drift">${drift}</p>`;
 }
 
-function bodyDiff(view: BodyView, became: Status | undefined): Markup {
+function bodyDiff(view: BodyView): Markup {
   const { path, hunks } = view;
   const lines = hunks.flatMap((hunk) => [
     markup`<span class="at">${hunk.head}</span>`,
@@ -200,7 +154,7 @@ function bodyDiff(view: BodyView, became: Status | undefined): Markup {
     ),
   ]);
   return markup`<h3><code>${path}</code></h3>
-${driftLine(view)}<p class="quiet">${bodyNotes(view, became).join('; ')}</p>
+${driftLine(view)}<p class="quiet">${bodyNotes(view).join('; ')}</p>
 ${hunks.length === 0 ? null : scrollable('diff', `Difference of ${path}`, lines)}
 `;
 }
@@ -223,34 +177,35 @@ function email(
   const { before, expected } = change.apply;
   const deleted = change.action === 'delete';
   const sides: readonly EmailSide[] = [
-    side('Before', bodies, before, 'there is none, or it is not known'),
+    side('Before', bodies, before, absent),
     side(
       'After',
       bodies,
       deleted ? {} : { ...before, ...expected },
-      deleted ? (change.fields.map(fateText)[0] ?? 'deleted') : absenceOf(bodies, { ...before, ...expected }),
+      deleted ? (change.fields.map(fateText)[0] ?? 'deleted') : absent,
     ),
   ];
   const given = samples.get(change.address) ?? [];
   const { rendered, text } = emailViews(sides, given, emails);
-  return tabs(
-    `view ${change.address}`,
-    'email',
-    'Show',
-    [
-      { name: 'rendered', label: 'as email', content: rendered },
-      { name: 'text', label: 'as text', content: text },
-      { name: 'source', label: 'changes of the source', content: diffs },
-    ],
-    markup`<p class="quiet">Rendered with sample data, ${samplesText(given)}; pictures are blocked.</p>\n`,
-  );
+  const tab = (value: string, label: string, checked: Markup | null = null) =>
+    markup`<label><input type="radio" name="view ${change.address}" value="${value}"${checked}>${label}</label>`;
+  // Of these one is shown; the keyboard moves between them as between radio buttons.
+  return markup`<div class="tabs email">
+<fieldset><legend>Show</legend>${[
+    tab('rendered', 'as email', markup` checked`),
+    tab('text', 'as text'),
+    tab('source', 'changes of the source'),
+  ]}</fieldset>
+<p class="quiet">Rendered with sample data, ${samplesText(given)}; pictures are blocked.</p>
+<div class="panel rendered">${rendered}</div>
+<div class="panel text">${text}</div>
+<div class="panel source">${diffs}</div>
+</div>
+`;
 }
 
-/** What is said of a body that isn't shown: whether there is none, or nobody says. */
-function absenceOf(email: Email, fields: Fields): string {
-  const known = [email.txt, email.html].every((body) => Object.hasOwn(fields, body));
-  return known ? 'there is none' : 'there is none, or it is not known here';
-}
+/** What is said of a body that isn't shown. */
+const absent = 'there is none, or it is not known';
 
 function side(label: string, email: Email, fields: Fields, none: string): EmailSide {
   const { [email.txt]: txt, [email.html]: html } = fields;
@@ -260,11 +215,6 @@ function side(label: string, email: Email, fields: Fields, none: string): EmailS
     html: typeof html === 'string' ? html : null,
   };
   return { label, bodies, none: held ? 'held back, since it holds a secret' : none };
-}
-
-/** Whether emails are shown of a change. */
-export function showsEmail({ kind, fields }: Change): boolean {
-  return kindOf(kind).email !== undefined && fields.some(({ type }) => type === 'body');
 }
 
 /** A warning on a line of its own. */

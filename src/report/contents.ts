@@ -1,29 +1,106 @@
+import { kindOf } from '../kinds/index.js';
+import type { Change } from '../plan/plan.js';
 import { type Insertable, type Markup, markup } from './markup.js';
+import { pageText } from './page.js';
 
-/** What the list of contents and the filters know of a part of the page. */
-export interface ContentsEntry {
+/** A change of a page, as the list of contents and the filters know it. */
+export interface PageEntry {
+  /** Its place in the page, from 1. */
   readonly number: number;
-  readonly address: string;
+  /** What it is called in the list of contents. */
+  readonly title: string;
   /** What is done, or what became of it, in a word, and the class of its badge. */
   readonly badge: { readonly word: string; readonly className: string };
+  /** The change in full, where it is known. */
+  readonly change: Change | undefined;
 }
 
-/** A group of parts under one heading. */
-export interface ContentsGroup {
+/** Changes under one heading. */
+export interface PageGroup<E extends PageEntry> {
   readonly title: string;
-  readonly entries: readonly ContentsEntry[];
+  /** What the heading means; empty where it says that itself. */
+  readonly meaning: string;
+  /** The attribute that all of the group goes with when it is filtered out. */
+  readonly filter: Markup | null;
+  readonly entries: readonly E[];
 }
 
-/** A list that leads to all parts of the page, group by group. */
-export function contents(groups: readonly ContentsGroup[]): Markup {
+/** One set of boxes, of which those that are checked say what is shown. */
+export interface Filter {
+  /** `kind`, `action` or `status`: the attribute of the changes that it looks at. */
+  readonly name: string;
+  readonly legend: string;
+  /** What each change has. */
+  readonly values: readonly string[];
+  /** What they are called, where that isn't what they are. */
+  readonly words?: { readonly [value: string]: string };
+}
+
+/** What only some changes have, by the class that they have then. */
+export interface Only {
+  readonly name: string;
+  readonly label: string;
+  readonly some: boolean;
+}
+
+/** A page of changes in one file, which loads nothing and runs no script. */
+export function changesPage<E extends PageEntry>(page: {
+  readonly title: string;
+  readonly heading: Insertable;
+  readonly facts: readonly Insertable[];
+  readonly counts: readonly { readonly count: number; readonly words: string }[];
+  readonly notices: Insertable;
+  readonly filters: readonly Filter[];
+  readonly only: readonly Only[];
+  readonly groups: readonly PageGroup<E>[];
+  readonly box: (entry: E) => Markup;
+  readonly footer: Insertable;
+}): string {
+  const { groups, box } = page;
+  const entries = groups.flatMap((group) => group.entries);
+  return pageText({
+    title: page.title,
+    content: markup`<header>
+<h1>${page.heading}</h1>
+<ul class="facts quiet">
+${page.facts.map((fact) => markup`<li>${fact}</li>\n`)}</ul>
+<ul class="counts">${page.counts.map(
+      ({ count, words }) => markup`<li><strong>${count}</strong> ${words}</li>`,
+    )}</ul>
+</header>
+<main id="main">
+${page.notices}
+${entries.some(({ change }) => change !== undefined && showsEmail(change)) ? aboutEmails : null}
+${entries.length > 1 ? [controls(page.filters, page.only), contents(groups)] : null}
+${groups.map(
+  ({ title, meaning, filter, entries: inGroup }) => markup`<section class="group"${filter}>
+<h2>${title} (${inGroup.length})</h2>
+${meaning === '' ? null : markup`<p class="quiet">${meaning}</p>\n`}${inGroup.map(box)}</section>
+`,
+)}
+</main>
+<footer>
+${page.footer}
+</footer>`,
+  });
+}
+
+const aboutEmails = markup`<p class="note">Emails are rendered with sample data, and pictures and other things from the network are blocked.</p>\n`;
+
+function showsEmail({ kind, fields }: Change): boolean {
+  return kindOf(kind).email !== undefined && fields.some(({ type }) => type === 'body');
+}
+
+/** A list that leads to all changes of the page, group by group. */
+function contents(groups: readonly PageGroup<PageEntry>[]): Markup {
   return markup`<details class="contents">
 <summary>Contents</summary>
 <nav aria-label="Contents">${groups.map(
     ({ title, entries }, at) => markup`${at === 0 ? markup`<details open>` : markup`<details>`}
 <summary>${title} (${entries.length})</summary>
 <ul>${entries.map(
-      ({ number, address, badge }) =>
-        markup`<li><span class="badge ${badge.className}">${badge.word}</span> <a href="#change-${number}">${address}</a></li>\n`,
+      ({ number, title, badge }) =>
+        markup`<li><span class="badge ${badge.className}">${badge.word}</span> <a href="#change-${number}">${title}</a></li>\n`,
     )}</ul>
 </details>
 `,
@@ -32,26 +109,8 @@ export function contents(groups: readonly ContentsGroup[]): Markup {
 `;
 }
 
-/** One set of boxes, of which those that are checked say what is shown. */
-export interface Filter {
-  /** `kind`, `action` or `status`: the attribute of the parts that it looks at. */
-  readonly name: string;
-  readonly legend: string;
-  /** What each part has. */
-  readonly values: readonly string[];
-  /** What they are called, where that isn't what they are. */
-  readonly words?: { readonly [value: string]: string };
-}
-
-/** What only some parts have, by the class that they have then. */
-export interface Only {
-  readonly name: string;
-  readonly label: string;
-  readonly some: boolean;
-}
-
 /** Boxes to filter by. */
-export function controls(filters: readonly Filter[], only: readonly Only[]): Markup {
+function controls(filters: readonly Filter[], only: readonly Only[]): Markup {
   const told = only.filter(({ some }) => some);
   return markup`<div class="filters">
 ${filters.map(boxes)}
@@ -75,19 +134,3 @@ function boxes({ name, legend, values, words = {} }: Filter): Markup {
       markup`<label><input type="checkbox" name="${name}" value="${value}" checked>${words[value] ?? value} (${count})</label>`,
   )}</fieldset>`;
 }
-
-/** What is counted in the head of a page. */
-export function countsList(counts: readonly { readonly count: number; readonly words: string }[]): Markup {
-  return markup`<ul class="counts">${counts.map(
-    ({ count, words }) => markup`<li><strong>${count}</strong> ${words}</li>`,
-  )}</ul>`;
-}
-
-/** A line of small facts in the head of a page. */
-export function factsList(facts: readonly Insertable[]): Markup {
-  return markup`<ul class="facts quiet">
-${facts.map((fact) => markup`<li>${fact}</li>\n`)}</ul>`;
-}
-
-/** What is to be known of every page that shows emails. */
-export const aboutEmails = markup`<p class="note">Emails are rendered with sample data, and pictures and other things from the network are blocked.</p>\n`;

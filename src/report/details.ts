@@ -10,23 +10,20 @@ export function hasDetails(change: Change, debug: boolean): boolean {
   return change.fields.length > 0 || observedNote(change) !== null || (debug && change.requests.length > 0);
 }
 
-/** What is folded under a change: all of it, and without its bodies, where that is shorter. */
-export function detailsOf(change: Change, debug: boolean): string[] {
-  if (!hasDetails(change, debug)) return [];
+/** What is folded under a change: all of it, and without its bodies. */
+export function detailsOf(change: Change, debug: boolean): { readonly full: string; readonly short: string } {
   const note = observedNote(change);
   const views = change.fields.map((field) => viewField(field, { whole: debug, room: 'comment' }));
-  const blocks = (bodies: boolean) => [
-    ...(note === null ? [] : [prose(note)]),
-    ...valueFence(views.filter(({ view }) => view !== 'body')),
-    ...views.flatMap((view) => (view.view === 'body' ? [bodyBlock(view, bodies)] : [])),
-    ...(debug ? requestTexts(change).map((request) => `Sends ${code(request)}`) : []),
-  ];
-  const texts = [true, false].map((bodies) =>
-    blocks(bodies)
+  const textOf = (bodies: boolean) =>
+    [
+      ...(note === null ? [] : [prose(note)]),
+      ...valueFence(views.filter(({ view }) => view !== 'body')),
+      ...views.flatMap((view) => (view.view === 'body' ? [bodyBlock(view, bodies)] : [])),
+      ...(debug ? requestTexts(change).map((request) => `Sends ${code(request)}`) : []),
+    ]
       .map((block) => `${block}\n`)
-      .join('\n'),
-  );
-  return [...new Set(texts)].filter((text) => text !== '');
+      .join('\n');
+  return { full: textOf(true), short: textOf(false) };
 }
 
 function valueFence(views: readonly FieldView[]): string[] {

@@ -3,13 +3,10 @@ import { holdsSensitive, type Value } from '../base/values.js';
 import { countDrift, type Shared } from '../plan/drift.js';
 import type { Change, FieldChange, Plan } from '../plan/plan.js';
 import type { Share } from '../plan/share.js';
-import { compareBodies, countLines } from './bodies.js';
+import { countLines } from './bodies.js';
 import { compareSets } from './sets.js';
-import { inlinePair, shorten } from './values.js';
+import { inlinePair } from './values.js';
 import { actionWords, plural } from './words.js';
-
-/** How many characters of a set are shown as what it was. */
-const shownSet = 60;
 
 /** That the server was changed since a run left a field, and what that left; null where it was not. Harmless, on one line. */
 export function driftText(field: FieldChange, whole: boolean): string | null {
@@ -23,29 +20,15 @@ export function driftText(field: FieldChange, whole: boolean): string | null {
 
 function wasText({ type, before, confirmed = false }: FieldChange, recorded: Value, whole: boolean): string {
   if (type === 'body' && typeof recorded === 'string' && [recorded, before].some(isLong)) {
-    return typeof before === 'string'
-      ? sinceThen(recorded, before)
-      : `was ${plural(countLines(recorded), 'line')}`;
+    return `was ${plural(countLines(recorded), 'line')}`;
   }
-  const elements = type === 'set' ? compareSets(undefined, recorded, confirmed)?.elements : undefined;
+  const elements = type === 'set' ? compareSets(undefined, recorded, confirmed, whole)?.elements : undefined;
   if (elements === undefined) return `was ${inlinePair(recorded, before ?? null, whole).before}`;
-  const texts = elements.map(({ text }) => text).join(', ');
-  return `was ${texts === '' ? 'none' : whole ? texts : shorten(texts, '', shownSet)}`;
+  return `was ${elements.map(({ text }) => text).join(', ') || 'none'}`;
 }
 
 function isLong(value: Value | undefined): boolean {
   return typeof value === 'string' && value.includes('\n');
-}
-
-/** How much of a text was changed since. */
-function sinceThen(recorded: string, now: string): string {
-  const { notes, hunks, tooDifferent } = compareBodies(recorded, now);
-  const lines = hunks.flatMap((hunk) => hunk.lines);
-  const count = (mark: string) => lines.filter((line) => line.startsWith(mark)).length;
-  if (lines.length > 0) return `since then ${plural(count('+'), 'line')} added, ${count('-')} removed`;
-  return tooDifferent === null
-    ? `since then ${notes.join('; ')}`
-    : `was ${plural(countLines(recorded), 'line')}`;
 }
 
 /** What of a change the server changed, for a line that names the change; null where nothing. */

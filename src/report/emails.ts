@@ -178,23 +178,12 @@ function htmlFigure(
   emails: Emails,
   further: boolean,
 ): Markup {
-  return figure(label, htmlContent(body, label, none, emails, further));
-}
-
-function htmlContent(
-  body: RenderedBody | null,
-  label: string,
-  none: string,
-  emails: Emails,
-  further: boolean,
-): Markup {
-  if (body === null) return markup`<p class="note">${none}</p>`;
-  if ('syntax' in body) return unparsed(body.syntax);
-  if ('tooLong' in body) return tooLong(body.tooLong);
-  const email = emails.framed(body.text, further);
-  if (email === undefined) return further ? noFurther : noRoom;
-  if ('refused' in email) return markup`<p class="note">not shown: it is ${email.refused}</p>`;
-  return markup`<div class="mail"><iframe sandbox="" loading="lazy" referrerpolicy="no-referrer" title="${label}" srcdoc="${email.source}"></iframe></div>${leftOut(email.left)}`;
+  return figure(body, label, none, (text) => {
+    const email = emails.framed(text, further);
+    if (email === undefined) return further ? noFurther : noRoom;
+    if ('refused' in email) return markup`<p class="note">not shown: it is ${email.refused}</p>`;
+    return markup`<div class="mail"><iframe sandbox="" loading="lazy" referrerpolicy="no-referrer" title="${label}" srcdoc="${email.source}"></iframe></div>${leftOut(email.left)}`;
+  });
 }
 
 /** What a reviewer should know of, and a frame that loads nothing can't show. */
@@ -207,21 +196,25 @@ const noRoom = markup`<p class="note">not shown: a page shows ${shown(limits.pag
 const noFurther = markup`<p class="note">not shown: of so many emails this page shows the first mail of each template; look at fewer at once</p>`;
 
 function textFigure(body: RenderedBody | null, label: string, none: string, emails: Emails): Markup {
-  if (body === null) return figure(label, markup`<p class="note">${none}</p>`);
-  if ('syntax' in body) return figure(label, unparsed(body.syntax));
-  if ('tooLong' in body) return figure(label, tooLong(body.tooLong));
-  if (!emails.take(body.text.length)) return figure(label, noRoom);
-  return figure(label, scrollable('mail-text', label, markupLines(body.text)));
+  return figure(body, label, none, (text) =>
+    emails.take(text.length) ? scrollable('mail-text', label, markupLines(text)) : noRoom,
+  );
 }
 
-function figure(label: string, content: Markup): Markup {
+/** A body below its label, or why it isn't shown. */
+function figure(
+  body: RenderedBody | null,
+  label: string,
+  none: string,
+  show: (text: string) => Markup,
+): Markup {
+  const content =
+    body === null
+      ? markup`<p class="note">${none}</p>`
+      : 'syntax' in body
+        ? markup`<p class="warning">This body is not a Mustache template: ${body.syntax}</p>`
+        : 'tooLong' in body
+          ? markup`<p class="warning">not shown: ${body.tooLong}; shorten the body or the lists of its sample data</p>`
+          : show(body.text);
   return markup`<figure><figcaption>${label}</figcaption>${content}</figure>`;
-}
-
-function tooLong(words: string): Markup {
-  return markup`<p class="warning">not shown: ${words}; shorten the body or the lists of its sample data</p>`;
-}
-
-function unparsed(syntax: string): Markup {
-  return markup`<p class="warning">This body is not a Mustache template: ${syntax}</p>`;
 }

@@ -1,8 +1,6 @@
 import { disarm, displayWidth } from '../base/escape.js';
 import type { FieldChange } from '../plan/plan.js';
-import { fold, type Tinted } from './fold.js';
 import type { DiffLine } from './hunks.js';
-import { plain, type Span } from './spans.js';
 import { type BodyView, type FieldView, type SetView, type ValueView, viewField } from './view.js';
 import { type Colors, lineWidth, plural, wrap } from './words.js';
 
@@ -11,8 +9,6 @@ export interface Pen {
   readonly paint: Colors;
   /** Long values whole. */
   readonly debug: boolean;
-  /** How wide the terminal is; left out where there is none. */
-  readonly columns: number | undefined;
 }
 
 /** Where a difference stands, below its change. */
@@ -21,7 +17,7 @@ const indent = '    ';
 /** One difference for a person, in lines. */
 export function fieldLines(field: FieldChange, pen: Pen): string[] {
   const view = viewField(field, { whole: pen.debug, room: 'terminal' });
-  const drift = view.drift === null ? [] : wrap(`${indent}  `, view.drift, pen.columns).map(pen.paint.cyan);
+  const drift = view.drift === null ? [] : wrap(`${indent}  `, view.drift).map(pen.paint.cyan);
   return [...viewLines(view, pen), ...drift];
 }
 
@@ -41,52 +37,42 @@ function viewLines(view: FieldView, pen: Pen): string[] {
 }
 
 /** What was there and what will be, beside each other where there is room. */
-function valueLines(path: string, view: ValueView, { paint, columns }: Pen): string[] {
+function valueLines(path: string, view: ValueView, { paint }: Pen): string[] {
   const { before, after, unknown, lacks } = view;
   const was = unknown || lacks === 'before' ? before : paint.red(before);
   const is = lacks === 'after' ? paint.red(after) : paint.green(after);
   const width = displayWidth(`${indent}${path}: ${before} → ${after}`);
-  if (width <= (columns ?? lineWidth)) return [`${indent}${path}: ${was} → ${is}`];
+  if (width <= lineWidth) return [`${indent}${path}: ${was} → ${is}`];
   // A value is never broken: it may have to be copied.
   return [`${indent}${path}: ${was}`, `${indent}  → ${is}`];
 }
 
-function setLines(path: string, { head, move, elements, kept }: SetView, { paint, columns }: Pen): string[] {
+function setLines(path: string, { head, elements, kept }: SetView, { paint }: Pen): string[] {
   const tints = { '+': paint.green, '-': paint.red, '~': paint.yellow, '=': String };
-  const tinted = (spans: readonly Span[], tint: (text: string) => string): Tinted[] =>
-    spans.map(({ text, change }) => ({ text, tint: change === null ? tint : tints[change] }));
-  const heads: readonly Span[] =
-    move === null
-      ? [plain(head ?? '')]
-      : [{ text: move.from, change: '-' }, plain(' → '), { text: move.to, change: '+' }];
   return [
-    fold([{ text: `${indent}${path}: ` }, ...tinted(heads, String)], indent.length + 4, columns).trimEnd(),
-    ...elements.map(({ mark, text, spans = [plain(text)] }) =>
-      fold(
-        [{ text: `${indent}  ` }, ...tinted([plain(`${mark} `), ...spans], tints[mark])],
-        indent.length + 6,
-        columns,
-      ),
-    ),
+    `${indent}${path}:${head === null ? '' : ` ${head}`}`,
+    ...elements.map(({ mark, text }) => `${indent}  ${tints[mark](`${mark} ${text}`)}`),
     ...(kept > 0 ? [paint.dim(`${indent}  (${kept} unchanged)`)] : []),
   ];
 }
 
-function bodyLines(path: string, { before, fate, lines, notes, hunks }: BodyView, pen: Pen): string[] {
-  const { paint, debug, columns } = pen;
-  const head = (text: string): string => fold([{ text: `${indent}${text}` }], indent.length + 2, columns);
+function bodyLines(
+  path: string,
+  { before, fate, lines, notes, hunks }: BodyView,
+  { paint, debug }: Pen,
+): string[] {
   if (before === 'unknown') {
     // What can't be compared would only be long.
     const shown = debug ? hunks.flatMap((hunk) => hunk.lines) : [];
     return [
-      head(`${path}: (unknown) → ${fate ?? plural(lines, 'line')}`),
+      `${indent}${path}: (unknown) → ${fate ?? plural(lines, 'line')}`,
       ...shown.map((line) => diffRow(line)),
     ];
   }
   const said = fate ?? (before === 'null' ? 'was null' : null);
   return [
-    head(`${path}:${said === null ? '' : ` ${said}`}`),
-    ...notes.map((note) => fold([{ text: `${indent}  ${note}` }], indent.length + 4, columns)),
+    `${indent}${path}:${said === null ? '' : ` ${said}`}`,
+    ...notes.map((note) => `${indent}  ${note}`),
     ...hunks.flatMap((hunk) => [
       paint.cyan(`${indent}  │ ${hunk.head}`),
       ...hunk.lines.map((line) => diffLine(line, paint)),

@@ -13,22 +13,21 @@ export function fileUrl(
   { files, folder }: Forge,
   { file, line }: { readonly file: string; readonly line: number },
 ): string | undefined {
-  const path = pathFrom(folder, file);
   // The name of one that is masked isn't known.
-  return path === undefined || file.includes(mask)
-    ? undefined
-    : `${files}/${path.map(segment).join('/')}#L${line}`;
+  if (/^([\\/]|[a-z]:)/i.test(file) || file.includes(mask)) return undefined;
+  const { steps, isInside } = stepsTo(folder, file);
+  return isInside ? `${files}/${steps.map(segment).join('/')}#L${line}` : undefined;
 }
 
-/** The steps to a file from the root; undefined where they lead out of it. */
-function pathFrom(folder: string, file: string): string[] | undefined {
-  if (/^([\\/]|[a-z]:)/i.test(file)) return undefined;
+/** The steps to a file from the root of the repository, and whether they stay in it; what leads out of it is left out of them. */
+export function stepsTo(folder: string, file: string): { steps: string[]; isInside: boolean } {
   const steps: string[] = [];
+  let isInside = true;
   for (const step of `${folder}/${file}`.split('/')) {
-    if (step === '..' && steps.pop() === undefined) return undefined;
-    if (!['', '.', '..'].includes(step)) steps.push(step);
+    if (step === '..') isInside = steps.pop() !== undefined && isInside;
+    else if (step !== '' && step !== '.') steps.push(step);
   }
-  return steps;
+  return { steps, isInside };
 }
 
 /** A name in an address, with what could mean something in Markdown encoded too. */

@@ -5,10 +5,9 @@ import type { Problem } from '../base/problems.js';
 import type { Redactor } from '../base/redact.js';
 import type { NamedSample } from '../mail/samples.js';
 import type { Plan } from '../plan/plan.js';
-import type { Share } from '../plan/share.js';
 import type { Diagnosed } from './diagnosis.js';
-import type { Forge } from './forge.js';
 import type { History } from './history.js';
+import type { Look } from './look.js';
 import type { ShownListing, ShownPull } from './pull.js';
 import type { ShownState } from './recorded.js';
 import {
@@ -29,41 +28,17 @@ import type { ShownTurn } from './turn.js';
  * is made with is loaded when it is asked for.
  */
 
-/** How something is to look. */
-export interface Look {
-  /** With the escape sequences of a terminal's colours. */
-  readonly color: boolean;
-  /** Unchanged objects and requests too, and long values whole. */
-  readonly debug: boolean;
-  /** Where idops was started, from the root of the repository that annotations are for; empty where it was there. */
-  readonly folder: string;
-  /** How wide the terminal is that text is for; left out where there is none. */
-  readonly columns?: number;
-  /** Whether a plan was made before, and says when. */
-  readonly stored?: boolean;
-  /** Which changes of a plan are shown; all where it isn't given. */
-  readonly only?: Share;
-  /** How many characters Markdown may have at most; as many as a comment takes where it isn't given. */
-  readonly budget?: number;
-  /** Where Markdown leads to files; nowhere where it isn't given. */
-  readonly forge?: Forge;
-  /** What a heading in Markdown says; its own words where it isn't given. */
-  readonly title?: string;
-  /** What is said below the heading of a plan or of a result in Markdown. */
-  readonly intro?: string;
-}
+export type { Look } from './look.js';
 
 /** Something in a format: JSON as a value, which is laid out otherwise in a file. */
 export type Rendering = { readonly text: string } | { readonly json: unknown };
-
-export type Renderer<T> = (shown: T, look: Look) => Rendering;
 
 /** Something that can be shown. */
 export interface Report<T> {
   /** Takes out the secrets; to be done before it is rendered. */
   redact(shown: T, redactor: Redactor): T;
-  /** How it is shown in each format, by its name. */
-  readonly formats: { readonly [format: string]: () => Promise<Renderer<T>> };
+  /** What makes each format of it, by its name: a text, or a value that becomes JSON. */
+  readonly formats: { readonly [format: string]: () => Promise<(shown: T, look: Look) => string | object> };
 }
 
 /** The names of the formats that there are of something. */
@@ -73,9 +48,10 @@ export function formatNames<T>({ formats }: Report<T>): string[] {
 
 /** Shows something that is without secrets already. Throws a TypeError for a format that there is not of it. */
 export async function render<T>(report: Report<T>, format: string, shown: T, look: Look): Promise<Rendering> {
-  const renderer = await report.formats[format]?.();
-  if (renderer === undefined) throw new TypeError(`there is no ${format} of it`);
-  return renderer(shown, look);
+  const make = await report.formats[format]?.();
+  if (make === undefined) throw new TypeError(`there is no ${format} of it`);
+  const made = make(shown, look);
+  return typeof made === 'string' ? { text: made } : { json: made };
 }
 
 /** The same for a format that is text. */
@@ -90,16 +66,6 @@ export async function renderText<T>(
   return rendering.text;
 }
 
-/** What a formatting function gives, as text. */
-const asText =
-  <T>(write: (shown: T, look: Look) => string): Renderer<T> =>
-  (shown, look) => ({ text: write(shown, look) });
-
-/** The same, as JSON. */
-const asJson =
-  <T>(make: (shown: T, look: Look) => unknown): Renderer<T> =>
-  (shown, look) => ({ json: make(shown, look) });
-
 /** A plan, and what its emails are rendered with, which a page alone shows. */
 export interface ShownPlan {
   /** The plan. */
@@ -108,6 +74,12 @@ export interface ShownPlan {
   readonly samples?: ReadonlyMap<string, readonly NamedSample[]>;
 }
 
+/** What shows a plan alone, for a report that has more. */
+const ofPlan =
+  <R>(make: (plan: Plan, look: Look) => R) =>
+  ({ plan }: ShownPlan, look: Look): R =>
+    make(plan, look);
+
 /** `plan`. */
 export const planReport: Report<ShownPlan> = {
   redact: ({ plan, samples }, redactor) => ({
@@ -115,79 +87,51 @@ export const planReport: Report<ShownPlan> = {
     ...(samples === undefined ? {} : { samples: redactSamples(samples, redactor) }),
   }),
   formats: {
-    async text() {
-      const { planText } = await import('./text.js');
-      return asText(({ plan }, look) => planText(plan, look));
-    },
-    async json() {
-      const { planJson } = await import('./json.js');
-      return asJson(({ plan }, look) => planJson(plan, look));
-    },
-    async markdown() {
-      const { planMarkdown } = await import('./markdown.js');
-      return asText(({ plan }, look) => planMarkdown(plan, look));
-    },
+    text: async () => ofPlan((await import('./text.js')).planText),
+    json: async () => ofPlan((await import('./json.js')).planJson),
+    markdown: async () => ofPlan((await import('./markdown.js')).planMarkdown),
     async html() {
       const { planHtml } = await import('./html.js');
-      return asText(({ plan, samples = new Map() }, look) => planHtml(plan, { ...look, samples }));
+      return ({ plan, samples = new Map() }, look) => planHtml(plan, { ...look, samples });
     },
-    async github() {
-      const { planGithub } = await import('./github.js');
-      return asText(({ plan }, look) => planGithub(plan, look));
-    },
-    async gitlab() {
-      const { planGitlab } = await import('./gitlab.js');
-      return asJson(({ plan }) => planGitlab(plan));
-    },
+    github: async () => ofPlan((await import('./github.js')).planGithub),
+    gitlab: async () => ofPlan((await import('./gitlab.js')).planGitlab),
   },
 };
 
 /** What a run did, and the plan that it followed, which says where things are declared. */
-export interface ShownResult {
+export interface ShownResult extends ShownPlan {
   /** The result. */
   readonly result: Result;
-  /** The plan that was applied. */
-  readonly plan: Plan;
-  /** What its emails are rendered with, which a page alone shows; made up where it isn't there. */
-  readonly samples?: ReadonlyMap<string, readonly NamedSample[]>;
 }
 
 /** `apply`, `undo` and `regenerate-did`. */
 export const resultReport: Report<ShownResult> = {
-  redact: ({ result, plan, samples }, redactor) => ({
+  redact: ({ result, ...shown }, redactor) => ({
     result: redactResult(result, redactor),
-    plan: redactPlan(plan, redactor),
-    ...(samples === undefined ? {} : { samples: redactSamples(samples, redactor) }),
+    ...planReport.redact(shown, redactor),
   }),
   formats: {
     async text() {
       const { resultText } = await import('./result-text.js');
       // Where there was nothing to do, the plan has said so.
-      return asText(({ result }, look) => (result.run === null ? '' : resultText(result, look)));
+      return ({ result }, look) => (result.run === null ? '' : resultText(result, look));
     },
     async json() {
       const { resultJson } = await import('./json.js');
-      return asJson(({ result }) => resultJson(result));
+      return ({ result }) => resultJson(result);
     },
     async markdown() {
       const { resultMarkdown } = await import('./results.js');
-      return asText(({ result }, { budget, title, intro }) =>
-        resultMarkdown(result, {
-          ...(budget === undefined ? {} : { budget }),
-          ...(title === undefined ? {} : { title }),
-          ...(intro === undefined ? {} : { intro }),
-        }),
-      );
+      return ({ result }, look) => resultMarkdown(result, look);
     },
     async html() {
       const { resultHtml } = await import('./result-page.js');
-      return asText(({ result, plan, samples = new Map() }, { debug }) =>
-        resultHtml(result, { plan, samples, debug }),
-      );
+      return ({ result, plan, samples = new Map() }, look) => resultHtml(result, plan, { ...look, samples });
     },
     async github() {
       const { resultGithub } = await import('./github.js');
-      return asText(({ result, plan }, { folder }) => resultGithub(result, plan, { folder }));
+      return ({ result, plan }, look) => resultGithub(result, plan, look);
     },
   },
 };
@@ -196,18 +140,9 @@ export const resultReport: Report<ShownResult> = {
 export const problemsReport: Report<readonly Problem[]> = {
   redact: redactProblems,
   formats: {
-    async text() {
-      const { problemsText } = await import('./problems.js');
-      return asText((problems, look) => problemsText(problems, look));
-    },
-    async json() {
-      const { problemsJson } = await import('./json.js');
-      return asJson(problemsJson);
-    },
-    async github() {
-      const { problemsGithub } = await import('./github.js');
-      return asText((problems, { folder }) => problemsGithub(problems, { folder }));
-    },
+    text: async () => (await import('./problems.js')).problemsText,
+    json: async () => (await import('./json.js')).problemsJson,
+    github: async () => (await import('./github.js')).problemsGithub,
   },
 };
 
@@ -223,17 +158,16 @@ export const validationReport: Report<ShownValidation> = {
   formats: {
     async text() {
       const { validText } = await import('./problems.js');
-      return asText(({ problems, objects }) =>
-        problems.some(({ severity }) => severity === 'error') ? '' : `${validText(objects)}.\n`,
-      );
+      return ({ problems, objects }) =>
+        problems.some(({ severity }) => severity === 'error') ? '' : `${validText(objects)}.\n`;
     },
     async json() {
       const { problemsJson } = await import('./json.js');
-      return asJson(({ problems }) => problemsJson(problems));
+      return ({ problems }) => problemsJson(problems);
     },
     async github() {
       const { problemsGithub } = await import('./github.js');
-      return asText(({ problems }, { folder }) => problemsGithub(problems, { folder }));
+      return ({ problems }, look) => problemsGithub(problems, look);
     },
   },
 };
@@ -250,11 +184,11 @@ export const runsReport: Report<ShownRuns> = {
   formats: {
     async text() {
       const { runsText } = await import('./runs.js');
-      return asText(({ runs, all }, look) => runsText(runs, all, look));
+      return ({ runs, all }, look) => runsText(runs, all, look);
     },
     async json() {
       const { runsJson } = await import('./runs.js');
-      return asJson(({ runs }) => runsJson(runs));
+      return ({ runs }) => runsJson(runs);
     },
   },
 };
@@ -263,14 +197,8 @@ export const runsReport: Report<ShownRuns> = {
 export const runReport: Report<PastRun> = {
   redact: redactRun,
   formats: {
-    async text() {
-      const { runText } = await import('./runs.js');
-      return asText(runText);
-    },
-    async json() {
-      const { runJson } = await import('./runs.js');
-      return asJson(runJson);
-    },
+    text: async () => (await import('./runs.js')).runText,
+    json: async () => (await import('./runs.js')).runJson,
   },
 };
 
@@ -278,14 +206,8 @@ export const runReport: Report<PastRun> = {
 export const historyReport: Report<History> = {
   redact: redactHistory,
   formats: {
-    async text() {
-      const { historyText } = await import('./history.js');
-      return asText(historyText);
-    },
-    async json() {
-      const { historyJson } = await import('./history.js');
-      return asJson(historyJson);
-    },
+    text: async () => (await import('./history.js')).historyText,
+    json: async () => (await import('./history.js')).historyJson,
   },
 };
 
@@ -293,14 +215,8 @@ export const historyReport: Report<History> = {
 export const stateReport: Report<ShownState | undefined> = {
   redact: (state, redactor) => state && redactState(state, redactor),
   formats: {
-    async text() {
-      const { stateText } = await import('./recorded.js');
-      return asText(stateText);
-    },
-    async json() {
-      const { stateJson } = await import('./recorded.js');
-      return asJson(stateJson);
-    },
+    text: async () => (await import('./recorded.js')).stateText,
+    json: async () => (await import('./recorded.js')).stateJson,
   },
 };
 
@@ -309,14 +225,8 @@ export const pruningReport: Report<Pruning> = {
   // Names of runs, commands and times are idops' own words.
   redact: (pruning) => pruning,
   formats: {
-    async text() {
-      const { pruningText } = await import('./pruning.js');
-      return asText(pruningText);
-    },
-    async json() {
-      const { pruningJson } = await import('./pruning.js');
-      return asJson(pruningJson);
-    },
+    text: async () => (await import('./pruning.js')).pruningText,
+    json: async () => (await import('./pruning.js')).pruningJson,
   },
 };
 
@@ -324,14 +234,8 @@ export const pruningReport: Report<Pruning> = {
 export const pullReport: Report<ShownPull> = {
   redact: redactPull,
   formats: {
-    async text() {
-      const { pullText } = await import('./pull.js');
-      return asText(pullText);
-    },
-    async json() {
-      const { pullJson } = await import('./pull.js');
-      return asJson(pullJson);
-    },
+    text: async () => (await import('./pull.js')).pullText,
+    json: async () => (await import('./pull.js')).pullJson,
   },
 };
 
@@ -339,14 +243,8 @@ export const pullReport: Report<ShownPull> = {
 export const listReport: Report<ShownListing> = {
   redact: redactListing,
   formats: {
-    async text() {
-      const { listText } = await import('./pull.js');
-      return asText(listText);
-    },
-    async json() {
-      const { listJson } = await import('./pull.js');
-      return asJson(listJson);
-    },
+    text: async () => (await import('./pull.js')).listText,
+    json: async () => (await import('./pull.js')).listJson,
   },
 };
 
@@ -361,14 +259,8 @@ export const diagnosisReport: Report<Diagnosed> = {
     })),
   }),
   formats: {
-    async text() {
-      const { diagnosisText } = await import('./diagnosis.js');
-      return asText(diagnosisText);
-    },
-    async json() {
-      const { diagnosisJson } = await import('./diagnosis.js');
-      return asJson(diagnosisJson);
-    },
+    text: async () => (await import('./diagnosis.js')).diagnosisText,
+    json: async () => (await import('./diagnosis.js')).diagnosisJson,
   },
 };
 
@@ -382,13 +274,7 @@ export const turnReport: Report<ShownTurn> = {
     notes: notes.map(redactor.redactSentence),
   }),
   formats: {
-    async text() {
-      const { turnText } = await import('./turn.js');
-      return asText(turnText);
-    },
-    async json() {
-      const { turnJson } = await import('./turn.js');
-      return asJson(turnJson);
-    },
+    text: async () => (await import('./turn.js')).turnText,
+    json: async () => (await import('./turn.js')).turnJson,
   },
 };

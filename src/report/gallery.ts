@@ -5,7 +5,7 @@ import type { PlanWarning } from '../plan/plan.js';
 import { warningLine } from './changes.js';
 import { Emails, emailGallery, samplesText } from './emails.js';
 import { type Insertable, type Markup, markup, markupLines } from './markup.js';
-import { type Named, shortLabel } from './names.js';
+import type { Named } from './names.js';
 import { type PageScript, pageText, scrollable } from './page.js';
 import { placeList } from './places.js';
 import { placeText } from './review.js';
@@ -60,7 +60,7 @@ function contents(templates: readonly GalleryTemplate[]): Markup {
 
 /** What a person knows a template by; its address has ids. */
 function titleOf({ label, type }: GalleryTemplate): string {
-  return label === undefined ? type : `${shortLabel(label)}: ${type}`;
+  return label === undefined ? type : `${label}: ${type}`;
 }
 
 function problemBox({ code, severity, message, hint, places, morePlaces }: Problem): Markup {

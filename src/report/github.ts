@@ -3,21 +3,15 @@ import { escapeText } from '../base/escape.js';
 import type { Place, Problem } from '../base/problems.js';
 import { shareOf } from '../plan/drift.js';
 import type { Change, Plan, PlanWarning, WarningPlace } from '../plan/plan.js';
-import type { Share } from '../plan/share.js';
 import { driftNote } from './drift.js';
+import { stepsTo } from './forge.js';
+import type { Look } from './look.js';
 import { labelBeside, type Named } from './names.js';
 import { placeList, placesOf } from './places.js';
 import { resultSummaryLine } from './result-text.js';
-import { headline, shareNotes } from './review.js';
+import { headline, isDestructive, shareNotes } from './review.js';
 
-export interface GithubOptions {
-  /** The folder that places are relative to, from the root of the repository, such as `infra`. */
-  readonly folder?: string;
-  /** Whether the plan was made before, so that it says when. */
-  readonly stored?: boolean;
-  /** Which changes of a plan are told; all where it is left out. */
-  readonly only?: Share;
-}
+type GithubOptions = Partial<Pick<Look, 'folder' | 'stored' | 'only'>>;
 
 type Level = 'error' | 'warning' | 'notice';
 
@@ -44,51 +38,37 @@ export function planGithub(plan: Plan, options: GithubOptions = {}): string {
 
 function planAnnotations(plan: Plan, options: Pick<GithubOptions, 'only'> = {}): Annotation[] {
   const { changes } = shareOf(plan.changes, options.only);
+  const of = (wanted: (change: Change) => boolean) => changes.filter(wanted);
   return [
-    ...changes.filter(({ action }) => action === 'blocked').map(blocked),
-    ...changes.filter(({ destructions }) => destructions.length > 0).map(destructive),
-    ...plan.warnings.map((warning) => warned(warning, '', null)),
-    ...changes.flatMap((change) =>
-      change.warnings.map((warning) => warned(warning, `${titled(change)}: `, change.declaredAt)),
+    ...of(({ action }) => action === 'blocked').map((change) =>
+      annotation('error', 'blocked', titled(change, change.reason ?? ''), change.declaredAt),
     ),
-    ...shareNotes(plan, options.only).map(noted),
-    ...changes
-      .filter(
-        ({ action, destructions }) => action !== 'unchanged' && action !== 'blocked' && !destructions.length,
-      )
-      .map(changed),
+    ...of(isDestructive).map((change) => {
+      const message = `${titled(change, change.destructions.join('; '))}${drifted(change)}`;
+      return annotation('warning', `destructive ${change.action}`, message, change.declaredAt);
+    }),
+    ...plan.warnings.map((warning) => warned(warning, warning.message, null)),
+    ...changes.flatMap((change) =>
+      change.warnings.map((warning) => warned(warning, titled(change, warning.message), change.declaredAt)),
+    ),
+    ...shareNotes(plan, options.only).map((note) => annotation('notice', 'plan', note, null)),
+    ...of((change) => !['unchanged', 'blocked'].includes(change.action) && !isDestructive(change)).map(
+      (change) => {
+        const paths = change.action === 'delete' ? [] : change.fields.map(({ path }) => path);
+        const message = `${titled(change, paths.join(', '))}${drifted(change)}`;
+        return annotation('notice', change.action, message, change.declaredAt);
+      },
+    ),
   ];
 }
 
-/** An object as an annotation names it; what is hostile in it is escaped with all of the annotation. */
-function titled(named: Named): string {
-  return `${named.address}${labelBeside(named)}`;
+function annotation(level: Level, title: string, message: string, place: Annotation['place']): Annotation {
+  return { level, title: `idops ${title}`, message, place };
 }
 
-function blocked(change: Change): Annotation {
-  const { reason, declaredAt } = change;
-  const address = titled(change);
-  return {
-    level: 'error',
-    title: 'idops blocked',
-    message: reason === null ? address : `${address}: ${reason}`,
-    place: declaredAt,
-  };
-}
-
-function destructive(change: Change): Annotation {
-  const { action, destructions, declaredAt } = change;
-  const address = titled(change);
-  return {
-    level: 'warning',
-    title: `idops destructive ${action}`,
-    message: `${address}: ${destructions.join('; ')}${drifted(change)}`,
-    place: declaredAt,
-  };
-}
-
-function noted(message: string): Annotation {
-  return { level: 'notice', title: 'idops plan', message, place: null };
+/** What is said of an object, behind its name; what is hostile in it is escaped with all of the annotation. */
+function titled(named: Named, said: string): string {
+  return `${named.address}${labelBeside(named)}${said === '' ? '' : `: ${said}`}`;
 }
 
 /** What of a change the server changed, behind what else is said of it. */
@@ -98,14 +78,10 @@ function drifted(change: Change): string {
 }
 
 /** A warning at its first place, or at the one of its object. */
-function warned(warning: PlanWarning, about: string, declared: Annotation['place']): Annotation {
-  const { code, message, place = declared, morePlaces } = warning;
-  return {
-    level: 'warning',
-    title: `idops ${code}`,
-    message: [`${about}${message}`, ...alsoAt(placesOf(warning), morePlaces)].join('\n'),
-    place,
-  };
+function warned(warning: PlanWarning, message: string, declared: Annotation['place']): Annotation {
+  const { code, place = declared, morePlaces } = warning;
+  const text = [message, ...alsoAt(placesOf(warning), morePlaces)].join('\n');
+  return annotation('warning', code, text, place);
 }
 
 /** The places behind the first one, which an annotation stands at. */
@@ -113,36 +89,18 @@ function alsoAt(places: readonly WarningPlace[], more: number | undefined): stri
   return places.length < 2 ? [] : [`also at ${placeList(places.slice(1), more)}`];
 }
 
-function changed(change: Change): Annotation {
-  const { action, fields, declaredAt } = change;
-  const address = titled(change);
-  const paths = fields.map(({ path }) => path).join(', ');
-  return {
-    level: 'notice',
-    title: `idops ${action}`,
-    message: `${paths === '' || action === 'delete' ? address : `${address}: ${paths}`}${drifted(change)}`,
-    place: declaredAt,
-  };
-}
-
 /** Problems as annotations, each at its first place; errors first. */
 export function problemsGithub(problems: readonly Problem[], options: GithubOptions = {}): string {
   return problems
     .toSorted((a, b) => (a.severity === b.severity ? 0 : a.severity === 'error' ? -1 : 1))
-    .map(annotationOf)
-    .map((annotation) => `${annotationCommand(annotation, options)}\n`)
+    .map((problem) => `${annotationCommand(annotationOf(problem), options)}\n`)
     .join('');
 }
 
 function annotationOf({ code, severity, message, hint, places, morePlaces }: Problem): Annotation {
   const [first = null] = places;
   const help = hint === undefined ? [] : [`help: ${hint}`];
-  return {
-    level: severity,
-    title: `idops ${code}`,
-    message: [message, ...alsoAt(places, morePlaces), ...help].join('\n'),
-    place: first,
-  };
+  return annotation(severity, code, [message, ...alsoAt(places, morePlaces), ...help].join('\n'), first);
 }
 
 /** One workflow command, on one line whatever is in it. */
@@ -162,12 +120,7 @@ export function annotationCommand(
 
 /** A file from the root of the repository, whatever folder it is told from. */
 function inRepository(folder: string, file: string): string {
-  const steps: string[] = [];
-  for (const step of `${folder}/${file}`.split('/')) {
-    if (step === '..') steps.pop();
-    else if (step !== '' && step !== '.') steps.push(step);
-  }
-  return steps.join('/');
+  return stepsTo(folder, file).steps.join('/');
 }
 
 /** The text of a command, as GitHub's runner decodes it. */
@@ -189,12 +142,7 @@ function resultAnnotations(result: Result, plan: Plan): Annotation[] {
   const places = new Map(plan.changes.map(({ address, declaredAt }) => [address, declaredAt]));
   return result.results
     .filter(({ status }) => status !== 'applied')
-    .map(
-      ({ address, label, status, error }): Annotation => ({
-        level: 'error',
-        title: `idops ${status}`,
-        message: `${titled({ address, label })}${error === null ? '' : `: ${error}`}`,
-        place: places.get(address) ?? null,
-      }),
+    .map((one) =>
+      annotation('error', one.status, titled(one, one.error ?? ''), places.get(one.address) ?? null),
     );
 }

@@ -1,6 +1,4 @@
 import type { PastChange, PastRun } from '../apply/history.js';
-import { bare } from '../base/escape.js';
-import { nameOf } from './names.js';
 import { pastChangeJson, pastLines, who } from './runs.js';
 import type { TextOptions } from './text.js';
 import { colors, wrap } from './words.js';
@@ -13,49 +11,14 @@ export interface History {
 }
 
 /** The history of one object: which run, by whom, and what it changed. */
-export function historyText({ address, past }: History, options: TextOptions): string {
+export function historyText({ past }: History, options: TextOptions): string {
   const paint = colors(options.color);
   const lines = past.flatMap(({ run, change }) => [
-    ...wrap('', `${run.run}  ${run.command} by ${who(run)}`, options.columns).map((line) => paint.bold(line)),
+    ...wrap('', `${run.run}  ${run.command} by ${who(run)}`).map((line) => paint.bold(line)),
     ...pastLines(change, options),
     '',
   ]);
-  const closing = sums(past).map((sum) => `${sum} ${objects(address, past)}.`);
-  return `${[...lines, ...closing.flatMap((line) => wrap('', line, options.columns))].join('\n')}\n`;
-}
-
-/** How many runs wrote the object, and how many only recorded it. */
-function sums(past: History['past']): string[] {
-  const count = (some: History['past']) => {
-    const { size } = new Set(some.map(({ run }) => run.run));
-    return size === 1 ? '1 run' : `${size} runs`;
-  };
-  const recorded = past.filter(({ change }) => change.change.action === 'adopt');
-  const wrote = past.filter(({ change }) => change.change.action !== 'adopt');
-  return [
-    ...(wrote.length > 0 ? [`${count(wrote)} of this state wrote`] : []),
-    ...(recorded.length > 0 ? [`${count(recorded)} of this state recorded, without sending anything,`] : []),
-  ];
-}
-
-/** How many objects are named one by one. */
-const NAMED = 3;
-
-/** The objects that are shown, by what they are called now, as far as these runs tell. */
-function objects(asked: string, past: History['past']): string {
-  const newest = new Map(past.map(({ change }) => [change.key, change]));
-  if (newest.size > NAMED) return `${newest.size} objects that go by ${bare(asked)}`;
-  return [...newest.values()]
-    .map(({ change, key, called }) => {
-      const { kind } = change;
-      // As it is asked for, where that is an address.
-      const isAddress = past.some((one) => [one.change.change.address, one.change.key].includes(asked));
-      const address = newest.size === 1 && isAddress ? asked : change.address;
-      const label = called ?? change.label;
-      const says = label === undefined || [address, key].includes(`${kind}/${label}`);
-      return nameOf(says ? { address } : { address, label });
-    })
-    .join(', ');
+  return lines.join('\n');
 }
 
 /** The same as `runs --address --format json` gives it. */

@@ -1,11 +1,10 @@
-import { escapeText } from '../base/escape.js';
-import { kindOf } from '../kinds/index.js';
 import type { Change, Plan } from '../plan/plan.js';
 import type { Share } from '../plan/share.js';
 import { detailsOf, hasDetails } from './details.js';
 import type { Forge } from './forge.js';
-import { changeLine, type Form, tells, warningLine } from './lines.js';
-import { code, html, markdown, prose } from './marked.js';
+import { changeLine, changeName, warningLine } from './lines.js';
+import type { Look } from './look.js';
+import { code, prose } from './marked.js';
 import {
   allWarnings,
   destructiveCount,
@@ -16,28 +15,14 @@ import {
   shareNotes,
   shownPart,
 } from './review.js';
-import { allot, type Entry, type Section, type Shown, sectionTexts } from './room.js';
-import { shorten } from './values.js';
+import { allot, type Entry, isWhole, type Section, type Shown, sectionTexts } from './room.js';
 import { groupWarnings, type WarningGroup } from './warnings.js';
 import { plural } from './words.js';
 
 /** Below what GitHub takes as a comment, with room for what a workflow adds. */
 const defaultBudget = 60_000;
 
-export interface MarkdownOptions {
-  /** How many characters it may have at most; 60,000 where it isn't given. */
-  readonly budget?: number;
-  /** Unchanged objects and requests too, and long values whole. */
-  readonly debug: boolean;
-  /** Which changes are shown; all where it is left out. */
-  readonly only?: Share;
-  /** Where files are shown to people; places lead nowhere where that isn't known. */
-  readonly forge?: Forge;
-  /** What its heading says, in Markdown; what the plan comes to where it isn't given. */
-  readonly title?: string;
-  /** What is said below the heading, in Markdown. */
-  readonly intro?: string;
-}
+type MarkdownOptions = Pick<Look, 'budget' | 'debug' | 'only' | 'forge' | 'title' | 'intro'>;
 
 /**
  * A plan for a comment of a pull request. Never longer than the budget, which is spent on naming every change first, then on
@@ -49,16 +34,18 @@ export function planMarkdown(plan: Plan, options: MarkdownOptions): string {
   const sections = sectionsOf(plan, warnings, options);
   const { intro = '' } = options;
   const title = `## ${options.title ?? `idops plan: ${headline(plan)}`}\n${intro === '' ? '' : `\n${intro}\n`}`;
-  const fixed = [title, headText(plan, warnings.length, only), footText(plan)] as const;
-  const room = budget - fixed.join('\n').length - 1;
+  const head = headText(plan, warnings.length, only);
+  const foot = footText(plan);
+  const room = budget - [title, head, foot].join('\n').length - 1;
   const all = allot(sections, room);
-  // What is kept free for saying what was left out is as long as that could be.
-  const most = notice(mostLeftOut(sections), budget).length + 1;
-  const shown = leftOut(sections, all).length === 0 ? all : allot(sections, room - most);
-  const [, head, foot] = fixed;
+  const entries = sections.flatMap((section) => section.entries);
+  const isShort = !entries.every((entry) => isWhole(entry, all));
+  // A number of what is shown is never longer than that of all.
+  const most = notice(entries, new Map(entries.map((entry) => [entry, entry.forms.length - 1])), budget);
+  const shown = isShort ? allot(sections, room - most.length - 1) : all;
   const parts = [
     title,
-    notice(leftOut(sections, shown), budget),
+    isShort ? notice(entries, shown, budget) : '',
     head,
     ...sectionTexts(sections, shown),
     foot,
@@ -69,10 +56,9 @@ export function planMarkdown(plan: Plan, options: MarkdownOptions): string {
 }
 
 function headText(plan: Plan, warnings: number, only: Share | undefined): string {
-  const environment =
-    plan.environment === null ? '' : `, environment ${code(shorten(escapeText(plan.environment), '', 100))}`;
+  const environment = plan.environment === null ? '' : `, environment ${code(plan.environment)}`;
   const lines = [
-    `Server ${code(shorten(escapeText(plan.server), '', 200))}, profile ${code(plan.profile)}${environment}${plan.shard === undefined ? '' : `, ${shardOf(plan)} of the objects`}.`,
+    `Server ${code(plan.server)}, profile ${code(plan.profile)}${environment}${plan.shard === undefined ? '' : `, ${shardOf(plan)} of the objects`}.`,
   ];
   const { count, inAll } = destructiveCount(shownPart(plan, only));
   const notes = [
@@ -110,8 +96,7 @@ function sectionsOf(
   // What is about the plan as a whole comes first, then what is about most of it.
   const ordered = warnings.toSorted((a, b) => weight(b) - weight(a));
   const entries = ordered.map((group): Entry => {
-    const line = once((form) => warningLine(group, form, forge));
-    return { noun: 'warning', rank: 'warnings', folds: false, line, summary: line, details: () => [] };
+    return { rank: 'warnings', forms: [once(() => `- ${warningLine(group, forge)}\n`)] };
   });
   return [...groups, { title: 'Warnings', entries }];
 }
@@ -121,81 +106,36 @@ function weight({ objects }: WarningGroup): number {
 }
 
 function changeEntry(change: Change, rank: number, debug: boolean, forge: Forge | undefined): Entry {
-  let details: readonly string[] | undefined;
+  const line = once(() => `- ${changeLine(change, forge)}\n`);
+  const details = once(() => detailsOf(change, debug));
+  const folded = (detail: string) =>
+    `${line()}\n<details><summary>Differences</summary>\n\n${detail}\n</details>\n\n`;
+  const withDetails = [() => folded(details().short), () => folded(details().full)];
   return {
-    noun: kindOf(change.kind).noun,
     rank,
-    folds: hasDetails(change, debug),
-    line: once((form) => changeLine(change, form, markdown, forge)),
-    summary: once((form) => changeLine(change, form, html, forge)),
-    details: () => {
-      details ??= detailsOf(change, debug);
-      return details;
-    },
+    forms: [() => `- ${changeName(change)}\n`, line, ...(hasDetails(change, debug) ? withDetails : [])],
   };
 }
 
-/** A line that is made once for each form, however often its length is asked for. */
-function once(make: (form: Form) => string): (form: Form) => string {
-  const made = new Map<Form, string>();
-  return (form) => {
-    const line = made.get(form) ?? make(form);
-    made.set(form, line);
-    return line;
+/** Something that is made once, however often its length is asked for. */
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
   };
 }
 
-/** What is not shown, counted by kind: `details of 12 email templates, 40 users`. */
-function leftOut(sections: readonly Section[], shown: ReadonlyMap<Entry, Shown>): string[] {
-  const { changes, warnings } = divided(sections);
-  const isMissing = (entry: Entry) => !shown.has(entry);
-  const kept = changes.filter((entry) => !isMissing(entry));
-  return leftOutParts({
-    changes: changes.filter(isMissing),
-    details: kept.filter((entry) => shown.get(entry)?.whole !== true),
-    places: kept.filter((entry) => !tells(shown.get(entry)?.form ?? 'named', 'placed')),
-    warnings: warnings.filter(isMissing),
-  });
-}
-
-/** As much as could be left out of each, and more: saying less is never longer. */
-function mostLeftOut(sections: readonly Section[]): string[] {
-  const { changes, warnings } = divided(sections);
-  return leftOutParts({ changes, details: changes, places: changes, warnings });
-}
-
-function divided(sections: readonly Section[]): { changes: readonly Entry[]; warnings: readonly Entry[] } {
-  const entries = sections.flatMap((section) => section.entries);
-  return {
-    changes: entries.filter(({ rank }) => rank !== 'warnings'),
-    warnings: entries.filter(({ rank }) => rank === 'warnings'),
+/** How much is shown where that isn't all. */
+function notice(entries: readonly Entry[], shown: Shown, budget: number): string {
+  const counted = (isWarning: boolean, noun: string) => {
+    const all = entries.filter(({ rank }) => (rank === 'warnings') === isWarning);
+    const whole = all.filter((entry) => isWhole(entry, shown)).length;
+    return all.length === 0 ? [] : [`${whole} of ${plural(all.length, noun)}`];
   };
-}
-
-function leftOutParts(
-  entries: {
-    readonly [part in 'changes' | 'details' | 'places' | 'warnings']: readonly Entry[];
-  },
-): string[] {
+  const counts = [...counted(false, 'change'), ...counted(true, 'warning')].join(' and ');
   return [
-    ...counted('the changes of ', entries.changes),
-    ...counted('details of ', entries.details),
-    ...counted('places of ', entries.places),
-    ...counted('', entries.warnings),
-  ];
-}
-
-function counted(what: string, entries: readonly Entry[]): string[] {
-  const nouns = new Map<string, number>();
-  for (const { noun } of entries) nouns.set(noun, (nouns.get(noun) ?? 0) + 1);
-  const counts = [...nouns].map(([noun, number]) => plural(number, noun));
-  return counts.length === 0 ? [] : [`${what}${counts.join(', ')}`];
-}
-
-function notice(parts: readonly string[], budget: number): string {
-  if (parts.length === 0) return '';
-  return [
-    `> **Shortened** to stay within ${budget.toLocaleString('en')} characters. Left out: ${parts.join('; ')}.`,
+    `> **Shortened** to stay within ${budget.toLocaleString('en')} characters: ${counts} are shown with all their differences.`,
     '> All of it: `idops plan`, or `idops plan --format html=plan.html` for a page to look at.',
     '',
   ].join('\n');

@@ -6,18 +6,9 @@ export interface Named {
   readonly label?: string | undefined;
 }
 
-/** A label is a hint for the eye, and no place for a text. */
-const longest = 60;
-
 /** What stands beside an address: ` (ada@acme.example)`; empty where nothing does. Harmless, on one line. */
 export function labelBeside({ label }: Pick<Named, 'label'>): string {
-  return label === undefined ? '' : ` (${bare(shortLabel(label))})`;
-}
-
-/** A label that is no longer than the eye takes in; as it came, and not harmless yet. */
-export function shortLabel(label: string): string {
-  const characters = [...label];
-  return characters.length <= longest ? label : `${characters.slice(0, longest - 1).join('')}…`;
+  return label === undefined ? '' : ` (${bare(label)})`;
 }
 
 /** An object as a line of text names it: `User/4000… (ada@acme.example)`. */

@@ -51,27 +51,3 @@ ${content}
 export function scrollable(className: string, label: string, content: Insertable): Markup {
   return markup`<pre class="${className}" tabindex="0" role="group" aria-label="${label}">${content}</pre>`;
 }
-
-export interface Tab {
-  readonly name: string;
-  readonly label: string;
-  readonly content: Insertable;
-}
-
-/** Tabs of which one is shown; the keyboard moves between them as between radio buttons. */
-export function tabs(
-  id: string,
-  className: string,
-  legend: string,
-  all: readonly Tab[],
-  beside: Insertable = null,
-): Markup {
-  return markup`<div class="tabs ${className}">
-<fieldset><legend>${legend}</legend>${all.map(
-    ({ name, label }, index) =>
-      markup`<label><input type="radio" name="${id}" value="${name}"${new Markup(index === 0 ? ' checked' : '')}>${label}</label>`,
-  )}</fieldset>
-${beside}
-${all.map(({ name, content }) => markup`<div class="panel ${name}">${content}</div>\n`)}</div>
-`;
-}

@@ -1,10 +1,11 @@
 import type { Recorded } from '../apply/recorded.js';
 import { bare, escapeText } from '../base/escape.js';
 import { type Fields, mapValues } from '../base/values.js';
+import { plain, shortened, textOf } from './changed-words.js';
 import { jsonOf } from './json.js';
 import { nameOf } from './names.js';
 import type { TextOptions } from './text.js';
-import { inline, shorten } from './values.js';
+import { inline } from './values.js';
 import { colors, plural, wrap } from './words.js';
 
 /** A state as people look at it. */
@@ -38,8 +39,8 @@ export function stateText(state: ShownState | undefined, options: TextOptions): 
       : [`Open run: ${escapeText(state.openRun)}, which the next plan or apply settles`]),
     '',
     ...records.flatMap((record) => [
-      ...wrap('', nameOf(record), options.columns).map((line) => paint.bold(line)),
-      ...remarks(record).flatMap((remark) => wrap('    ', remark, options.columns)),
+      ...wrap('', nameOf(record)).map((line) => paint.bold(line)),
+      ...remarks(record).flatMap((remark) => wrap('    ', remark)),
       ...(whole ? [...wholeLines(record, options), ''] : []),
     ]),
     ...(whole ? [] : ['', `${plural(records.length, 'record')}.`]),
@@ -63,9 +64,6 @@ function remarks(record: Recorded): string[] {
   ];
 }
 
-/** More characters of a value tell a person no more. */
-const shownCharacters = 400;
-
 /** What is known of the fields, and how the object was left on a server that shows it. */
 function wholeLines({ fields, left }: Recorded, options: TextOptions): string[] {
   return [
@@ -82,7 +80,7 @@ function wholeLines({ fields, left }: Recorded, options: TextOptions): string[] 
 function fieldLines(fields: Fields, { debug }: TextOptions): string[] {
   return Object.entries(fields).map(([name, value]) => {
     const text = inline(value);
-    return `    ${bare(name)}: ${debug ? text : shorten(text, text, shownCharacters)}`;
+    return `    ${bare(name)}: ${debug ? text : textOf(shortened([plain(text)]))}`;
   });
 }
 

@@ -1,6 +1,6 @@
 import type { PastChange, PastRun } from '../apply/history.js';
 import type { Result } from '../apply/result.js';
-import type { Place, Problem } from '../base/problems.js';
+import type { Problem } from '../base/problems.js';
 import { type Redactor, redactAddress } from '../base/redact.js';
 import {
   type Fields,
@@ -14,10 +14,9 @@ import {
 } from '../base/values.js';
 import { kindOf } from '../kinds/index.js';
 import type { NamedSample } from '../mail/samples.js';
-import type { Change, FieldChange, Plan, PlanWarning, WarningPlace } from '../plan/plan.js';
+import type { Change, FieldChange, Plan } from '../plan/plan.js';
 import type { Gallery } from './gallery.js';
 import type { History } from './history.js';
-import type { Named } from './names.js';
 import type { ShownListing, ShownPull } from './pull.js';
 import type { ShownState } from './recorded.js';
 
@@ -27,43 +26,66 @@ import type { ShownState } from './recorded.js';
  * addresses and paths the names in them are values.
  */
 
+/** What a text may be, and how it is redacted then. */
+const ways = {
+  address: (text: string, redactor: Redactor) => redactAddress(text, redactor),
+  value: (text: string, { redact }: Redactor) => redact(text),
+  name: (text: string, { redactName }: Redactor) => redactName(text),
+  file: (text: string, { redactFile }: Redactor) => redactFile(text),
+  sentence: (text: string, { redactSentence }: Redactor) => redactSentence(text),
+};
+
+type Way = keyof typeof ways;
+
+/** What the texts in each member of a report are; those in all others are idops' own words, and stay. */
+const wayOf: ReadonlyMap<string, Way> = new Map(
+  Object.entries({
+    address: ['address', 'key'],
+    value: ['label', 'called'],
+    name: ['identity', 'path', 'type', 'unverified', 'user', 'host', 'again'],
+    file: ['file', 'inProject', 'shown', 'place'],
+    sentence: ['message', 'hint', 'reason', 'error', 'gist', 'notes', 'destructions'],
+  } satisfies { [way in Way]: string[] }).flatMap(([way, members]) =>
+    members.map((member) => [member, way as Way] as const),
+  ),
+);
+
+/** All texts of what is shown, by the members that they are in; values and differences are redacted apart. */
+export function redactTexts<T>(shown: T, redactor: Redactor, way?: Way): T {
+  const redacted = (): unknown => {
+    if (typeof shown === 'string') return way === undefined ? shown : ways[way](shown, redactor);
+    if (Array.isArray(shown)) return shown.map((one) => redactTexts(one, redactor, way));
+    if (!isMap(shown)) return shown;
+    return mapValues(shown, (member, name) => redactTexts(member, redactor, way ?? wayOf.get(name)));
+  };
+  return redacted() as T;
+}
+
 /** A plan to be shown, not to be sealed or applied. */
-export function redactPlan(plan: Plan, redactor: Redactor): Plan {
+export function redactPlan({ changes, ...plan }: Plan, redactor: Redactor): Plan {
   return {
-    ...plan,
-    changes: plan.changes.map((change) => redactChange(change, redactor)),
-    warnings: plan.warnings.map((warning) => redactWarning(warning, redactor)),
-    ...(plan.again === undefined ? {} : { again: plan.again.map(redactor.redactName) }),
+    ...redactTexts(plan, redactor),
+    changes: changes.map(({ fields, apply, requests, ...change }) => {
+      const redacted = redactTexts(change, redactor);
+      return {
+        ...redacted,
+        requests: requests.map(({ operation, params }) => ({
+          operation,
+          params: mapValues(params, redactor.redactName),
+        })),
+        fields: fields.map((field) => redactField(field, redactor)),
+        apply: redactApply({ ...change, apply }, redacted.address, redactor),
+      };
+    }),
   };
-}
-
-function redactChange(change: Change, redactor: Redactor): Change {
-  const { reason, declaredAt } = change;
-  const address = redactAddress(change.address, redactor);
-  return {
-    ...change,
-    address,
-    ...redactLabel(change, redactor),
-    destructions: each(change.destructions, redactor.redactSentence),
-    requests: each(change.requests, ({ operation, params }) => ({
-      operation,
-      params: mapValues(params, redactor.redactName),
-    })),
-    fields: each(change.fields, (field) => redactField(field, redactor)),
-    warnings: each(change.warnings, (warning) => redactWarning(warning, redactor)),
-    reason: reason === null ? null : redactor.redactSentence(reason),
-    declaredAt: declaredAt === null ? null : redactNames(declaredAt, redactor.redactFile),
-    apply: redactApply(change, address, redactor),
-  };
-}
-
-/** Most changes of a large plan have nothing of most things. */
-function each<T>(items: readonly T[], redact: (item: T) => T): readonly T[] {
-  return items.length === 0 ? items : items.map((item) => redact(item));
 }
 
 /** What apply needs: of whole values the emails alone are shown, and those are searched when they are. */
-function redactApply({ kind, address, apply }: Change, shown: string, redactor: Redactor): Change['apply'] {
+function redactApply(
+  { kind, address, apply }: Pick<Change, 'kind' | 'address' | 'apply'>,
+  shown: string,
+  redactor: Redactor,
+): Change['apply'] {
   const { expected, before } = apply;
   const redacted = {
     ...apply,
@@ -89,20 +111,6 @@ function redactApply({ kind, address, apply }: Change, shown: string, redactor: 
 }
 
 const unshown: Fields = Object.freeze({});
-
-function redactLabel({ label }: Named, { redact }: Redactor): { label?: string } {
-  return label === undefined ? {} : { label: redact(label) };
-}
-
-function redactWarning({ message, place, places, ...rest }: PlanWarning, redactor: Redactor): PlanWarning {
-  const redacted = (one: WarningPlace) => redactNames(one, redactor.redactFile);
-  return {
-    ...rest,
-    message: redactor.redactSentence(message),
-    ...(place === undefined ? {} : { place: redacted(place) }),
-    ...(places === undefined ? {} : { places: places.map(redacted) }),
-  };
-}
 
 /** A difference; where it is in what is masked alone, it is a secret one, since both sides would look alike. */
 function redactField<T extends FieldChange>(field: T, redactor: Redactor): T {
@@ -191,23 +199,11 @@ function redactSample({ name, file, data }: NamedSample, redactor: Redactor): Na
 
 /** What a run did. */
 export function redactResult(result: Result, redactor: Redactor): Result {
-  return {
-    ...result,
-    results: result.results.map((one) => ({
-      ...one,
-      address: redactAddress(one.address, redactor),
-      ...redactLabel(one, redactor),
-      unverified: one.unverified.map(redactor.redactName),
-      error: one.error === null ? null : redactor.redactSentence(one.error),
-      ...(one.gist === undefined ? {} : { gist: redactor.redactSentence(one.gist) }),
-      ...(one.notes === undefined ? {} : { notes: one.notes.map(redactor.redactSentence) }),
-    })),
-  };
+  return redactTexts(result, redactor);
 }
 
 /** A run of the past, as its journal tells it. */
-export function redactRun(past: PastRun, redactor: Redactor): PastRun {
-  const { parts } = past;
+export function redactRun({ parts, ...past }: PastRun, redactor: Redactor): PastRun {
   return {
     ...redactPart(past, redactor),
     ...(parts === undefined ? {} : { parts: parts.map((part) => redactPart(part, redactor)) }),
@@ -215,48 +211,32 @@ export function redactRun(past: PastRun, redactor: Redactor): PastRun {
 }
 
 function redactPart<T extends Pick<PastRun, 'run' | 'changes'>>(part: T, redactor: Redactor): T {
-  const { run, changes } = part;
   return {
     ...part,
-    run: redactRunLine(run, redactor),
-    changes: changes.map((past) => redactPast(past, run.run, redactor)),
+    run: redactTexts(part.run, redactor),
+    changes: part.changes.map((past) => redactPast(past, redactor)),
   };
 }
 
 /** What a run did to one object. */
-function redactPast(
-  { change, key, called, at, result }: PastChange,
-  run: string,
-  redactor: Redactor,
-): PastChange {
+function redactPast({ change: { fields, ...change }, ...past }: PastChange, redactor: Redactor): PastChange {
   return {
+    ...redactTexts(past, redactor),
     change: {
-      ...change,
-      address: redactAddress(change.address, redactor),
-      ...redactLabel(change, redactor),
-      fields: change.fields.map((field) => redactField(field, redactor)),
+      ...redactTexts(change, redactor),
+      fields: fields.map((field) => redactField(field, redactor)),
     },
-    key: redactAddress(key, redactor),
-    ...(called === undefined ? {} : { called: redactor.redact(called) }),
-    at,
-    result:
-      result === null
-        ? null
-        : (redactResult({ run, results: [result], interrupted: false }, redactor).results[0] ?? null),
   };
 }
 
 /** What a state records. */
-export function redactState(state: ShownState, redactor: Redactor): ShownState {
+export function redactState({ records, ...state }: ShownState, redactor: Redactor): ShownState {
   return {
-    ...state,
-    place: redactor.redactFile(state.place),
-    records: state.records.map((record) => ({
-      ...record,
-      address: redactAddress(record.address, redactor),
-      ...redactLabel(record, redactor),
-      fields: redactFields(record.fields, redactor),
-      left: record.left && { ...record.left, fields: redactFields(record.left.fields, redactor) },
+    ...redactTexts(state, redactor),
+    records: records.map(({ fields, left, ...record }) => ({
+      ...redactTexts(record, redactor),
+      fields: redactFields(fields, redactor),
+      left: left && { ...left, fields: redactFields(left.fields, redactor) },
     })),
   };
 }
@@ -266,42 +246,20 @@ export function redactHistory({ address, past }: History, redactor: Redactor): H
   return {
     address: redactAddress(address, redactor),
     past: past.map(({ run, change }) => ({
-      run: redactRunLine(run, redactor),
-      change: redactPast(change, run.run, redactor),
+      run: redactTexts(run, redactor),
+      change: redactPast(change, redactor),
     })),
   };
 }
 
-function redactRunLine(run: PastRun['run'], { redactName }: Redactor): PastRun['run'] {
-  return { ...run, user: redactName(run.user), host: redactName(run.host) };
-}
-
-/** Both names of a file. */
-function redactNames<T extends Pick<Place, 'file' | 'inProject'>>(
-  place: T,
-  redact: (file: string) => string,
-): T {
-  const { file, inProject } = place;
-  return {
-    ...place,
-    file: redact(file),
-    ...(inProject === undefined ? {} : { inProject: redact(inProject) }),
-  };
-}
-
 /** Problems: what they say, and the lines that they are about. */
-export function redactProblems(
-  problems: readonly Problem[],
-  { redact, redactFile, redactSentence }: Redactor,
-): Problem[] {
-  return problems.map(({ hint, ...problem }) => ({
+export function redactProblems(problems: readonly Problem[], redactor: Redactor): Problem[] {
+  return redactTexts(problems, redactor).map((problem) => ({
     ...problem,
-    message: redactSentence(problem.message),
-    ...(hint === undefined ? {} : { hint: redactSentence(hint) }),
     places: problem.places.map(({ text, ...place }) => ({
-      ...redactNames(place, redactFile),
+      ...place,
       // A caret under a line that is shorter or longer than it was would point at something else.
-      ...(text === undefined || redact(text) !== text ? {} : { text }),
+      ...(text === undefined || redactor.redact(text) !== text ? {} : { text }),
     })),
   }));
 }
@@ -311,58 +269,41 @@ export function redactGallery({ templates, problems, ...gallery }: Gallery, reda
   const body = (text: string | null | undefined) => (typeof text === 'string' ? redactor.redact(text) : null);
   return {
     ...gallery,
-    templates: templates.map((template) => ({
-      ...template,
-      address: redactAddress(template.address, redactor),
-      type: redactor.redactName(template.type),
-      ...(template.label === undefined ? {} : { label: redactor.redactName(template.label) }),
-      declaredAt: { ...template.declaredAt, file: redactor.redactFile(template.declaredAt.file) },
-      bodies: { txt: body(template.bodies.txt), html: body(template.bodies.html) },
-      samples: template.samples.map((sample) => redactSample(sample, redactor)),
-      warnings: template.warnings.map((warning) => redactWarning(warning, redactor)),
+    templates: templates.map(({ bodies, samples, ...template }) => ({
+      ...redactTexts(template, redactor),
+      bodies: { txt: body(bodies.txt), html: body(bodies.html) },
+      samples: samples.map((sample) => redactSample(sample, redactor)),
     })),
     problems: redactProblems(problems, redactor),
   };
 }
 
 /** What a pull came to, to be shown. */
-export function redactPull(pull: ShownPull, redactor: Redactor): ShownPull {
-  const { redactName, redactSentence, redactFile } = redactor;
+export function redactPull({ files, left, ...pull }: ShownPull, redactor: Redactor): ShownPull {
   return {
-    ...pull,
-    files: pull.files.map(({ shown, path, action }) => ({
-      shown: redactFile(shown),
-      path: redactFile(path),
+    ...redactTexts(pull, redactor),
+    files: files.map(({ shown, path, action }) => ({
+      shown: redactor.redactFile(shown),
+      path: redactor.redactFile(path),
       action,
     })),
-    toSet: pull.toSet.map(({ name, address, path }) => ({
-      name,
-      address: redactAddress(address, redactor),
-      path: redactName(path),
-    })),
-    leftOut: pull.leftOut.map(({ address, reason }) => ({
-      address: redactAddress(address, redactor),
-      reason: redactSentence(reason),
-    })),
-    left: redactProblems(pull.left, redactor),
+    left: redactProblems(left, redactor),
   };
 }
 
 /** What a server has, to be shown. */
 export function redactListing(listing: ShownListing, redactor: Redactor): ShownListing {
+  const called = (name: string | null) => (name === null ? null : redactor.redact(name));
   return {
     ...listing,
     objects: listing.objects.map((object) => ({
-      ...object,
-      address: redactAddress(object.address, redactor),
-      identity: mapValues({ ...object.identity }, redactor.redactName),
-      name: object.name === null ? null : redactor.redact(object.name),
+      ...redactTexts(object, redactor),
+      name: called(object.name),
     })),
     others: listing.others.map((other) => ({
-      ...other,
+      ...redactTexts(other, redactor),
       id: redactor.redactName(other.id),
-      name: other.name === null ? null : redactor.redact(other.name),
-      label: other.label === null ? null : redactor.redact(other.label),
+      name: called(other.name),
     })),
   };
 }

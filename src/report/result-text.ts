@@ -4,7 +4,6 @@ import { shardText } from '../base/shard.js';
 import type { Action } from '../plan/plan.js';
 import { alike, gistOf, leftText, someOf } from './alike.js';
 import type { Pen } from './field-text.js';
-import { fold } from './fold.js';
 import { nameOf } from './names.js';
 import { penOf, type TextOptions } from './text.js';
 import { plural, wrap } from './words.js';
@@ -29,7 +28,7 @@ const statusWords: { readonly [status in Status]: string } = {
 /** What a run did, for a person. */
 export function resultText(result: Result, options: TextOptions): string {
   const pen = penOf(options);
-  const { paint, debug, columns } = pen;
+  const { paint, debug } = pen;
   const groups = debug ? result.results.map((one) => [one]) : alike(result.results);
   const lines = groups.flatMap(([first, ...others]) => {
     if (first === undefined) return [];
@@ -38,12 +37,12 @@ export function resultText(result: Result, options: TextOptions): string {
   });
   if (result.results.length === 0) lines.push('Nothing was applied.');
   if (result.interrupted) {
-    const text = 'Interrupted: requests in flight were finished and recorded, no more were sent.';
-    lines.push(fold([{ text, tint: paint.yellow }], 2, columns));
+    lines.push(
+      paint.yellow('Interrupted: requests in flight were finished and recorded, no more were sent.'),
+    );
   }
   if (result.run !== null) lines.push('', `Run: ${escapeText(result.run)}${partText(result)}`);
-  const closing = fold([{ text: resultSummaryLine(result), tint: paint.bold }], 2, columns);
-  return `${[...lines, closing].join('\n')}\n`;
+  return `${[...lines, paint.bold(resultSummaryLine(result))].join('\n')}\n`;
 }
 
 /** The part of the objects that a run was about, behind its name. */
@@ -60,57 +59,39 @@ export function resultSummaryLine(result: Result): string {
   return `Applied: ${count.applied} applied${rest.join('')}.`;
 }
 
-function appliedLines(result: ChangeResult, { paint, debug, columns }: Pen): string[] {
-  const notes = (result.notes ?? []).flatMap((note) => wrap('    note: ', note, columns));
-  const head = fold(
-    [
-      { text: '✓', tint: paint.green },
-      { text: ` ${nameOf(result)} ${done[result.action]}` },
-      { text: debug ? attemptsText(result) : '', tint: paint.dim },
-    ],
-    4,
-    columns,
-  );
-  return [head, ...unverifiedLines(result, columns), ...notes];
+function appliedLines(result: ChangeResult, { paint, debug }: Pen): string[] {
+  const notes = (result.notes ?? []).flatMap((note) => wrap('    note: ', note));
+  const attempts = debug ? paint.dim(attemptsText(result)) : '';
+  const head = `${paint.green('✓')} ${nameOf(result)} ${done[result.action]}${attempts}`;
+  return [head, ...unverifiedLines(result), ...notes];
 }
 
-function unverifiedLines({ unverified }: ChangeResult, columns: number | undefined): string[] {
+function unverifiedLines({ unverified }: ChangeResult): string[] {
   if (unverified.length === 0) return [];
-  return wrap('    not in the answer, so unverified: ', unverified.join(', '), columns);
+  return wrap('    not in the answer, so unverified: ', unverified.join(', '));
 }
 
-function troubleLines(result: ChangeResult, { paint, columns }: Pen): string[] {
+function troubleLines(result: ChangeResult, { paint }: Pen): string[] {
   const mark = { failed: '✗', not_converged: '≠', unknown: '?', skipped: '-', applied: '✓' }[result.status];
   const status =
     result.status === 'unknown' ? 'nobody can tell whether it was done' : statusWords[result.status];
   const tint =
     result.status === 'skipped' ? paint.dim : result.status === 'unknown' ? paint.yellow : paint.red;
-  const head = fold(
-    [
-      { text: `${mark} ${result.action}`, tint },
-      { text: ` ${nameOf(result)} ` },
-      { text: status, tint },
-      { text: attemptsText(result) },
-    ],
-    4,
-    columns,
-  );
   return [
-    head,
-    ...(result.error === null ? [] : wrap('    error: ', result.error, columns)),
-    ...unverifiedLines(result, columns),
+    `${tint(`${mark} ${result.action}`)} ${nameOf(result)} ${tint(status)}${attemptsText(result)}`,
+    ...(result.error === null ? [] : wrap('    error: ', result.error)),
+    ...unverifiedLines(result),
   ];
 }
 
 /** What happened to many, once. */
 function alikeLines(first: ChangeResult, others: readonly ChangeResult[], pen: Pen): string[] {
-  const { paint, columns } = pen;
   if (first.status === 'skipped') {
     const all = [first, ...others];
     const text = `- ${escapeText(leftText(all.length, gistOf(first, first.error ?? 'not sent')))}`;
-    return [fold([{ text, tint: paint.dim }], 4, columns), ...wrap('    ', someOf(all), columns)];
+    return [pen.paint.dim(text), ...wrap('    ', someOf(all))];
   }
-  return [...troubleLines(first, pen), ...wrap(`    ${others.length} more alike: `, someOf(others), columns)];
+  return [...troubleLines(first, pen), ...wrap(`    ${others.length} more alike: `, someOf(others))];
 }
 
 function attemptsText({ httpStatus, attempts }: ChangeResult): string {

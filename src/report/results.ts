@@ -1,4 +1,5 @@
 import type { ChangeResult, Result } from '../apply/result.js';
+import type { Look } from './look.js';
 import { code, codeName, prose } from './marked.js';
 import { partText, resultSummaryLine } from './result-text.js';
 import { plural } from './words.js';
@@ -6,20 +7,10 @@ import { plural } from './words.js';
 /** As much as a comment takes, with room for what stands around it. */
 const defaultBudget = 60_000;
 
-/** How a result is shown. */
-interface ResultOptions {
-  /** How many characters it may have at most; 60,000 where it isn't given. */
-  readonly budget?: number;
-  /** What its heading says, in Markdown; what became of the changes where it isn't given. */
-  readonly title?: string;
-  /** What is said below its heading, in Markdown. */
-  readonly intro?: string;
-}
-
 /** A result in Markdown, what went wrong first; never longer than its budget. */
 export function resultMarkdown(
   result: Result,
-  { budget = defaultBudget, title, intro = '' }: ResultOptions = {},
+  { budget = defaultBudget, title, intro = '' }: Pick<Look, 'budget' | 'title' | 'intro'> = {},
 ): string {
   const command = result.undoes === undefined ? 'apply' : 'undo';
   const head = [

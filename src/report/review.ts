@@ -1,5 +1,4 @@
-import type { Status } from '../apply/result.js';
-import { bare } from '../base/escape.js';
+import { bare, escapeText } from '../base/escape.js';
 import { shardText } from '../base/shard.js';
 import { kindOf } from '../kinds/index.js';
 import { shareOf } from '../plan/drift.js';
@@ -10,8 +9,8 @@ import type { Share } from '../plan/share.js';
 import { driftSentence, leftOutSentence } from './drift.js';
 import type { DiffLine } from './hunks.js';
 import { placeList, placesOf } from './places.js';
-import { type BodyView, originOf, viewField } from './view.js';
-import { plural } from './words.js';
+import { type BodyView, viewField } from './view.js';
+import { actions, actionWords, capitalized, plural } from './words.js';
 
 /** Changes that a reviewer looks at together. */
 export interface ReviewGroup {
@@ -56,8 +55,7 @@ export function reviewGroups(
 function kindTitle(changes: readonly Change[]): string {
   const [first] = changes;
   if (first === undefined) return '';
-  const noun = kindOf(first.kind).noun;
-  return noun.charAt(0).toUpperCase() + noun.slice(1) + (changes.length === 1 ? '' : 's');
+  return capitalized(kindOf(first.kind).noun) + (changes.length === 1 ? '' : 's');
 }
 
 /** Whether something would be lost. */
@@ -83,30 +81,14 @@ export function allWarnings(plan: Plan): (PlanWarning & { readonly change: Chang
 /** The counts of a plan for a headline, in words: `3 to update, 1 to delete, 12 unchanged`. */
 export function headline(plan: Plan): string {
   const count = summarize(plan);
-  const parts = [
-    [count.update, 'to update'],
-    [count.delete, 'to delete'],
-    [count.regenerate, 'to regenerate'],
-    [count.adopt, 'to adopt'],
-    [count.blocked, 'blocked'],
-  ] as const;
-  const told = parts.filter(([number]) => number > 0).map(([number, words]) => `${number} ${words}`);
-  const unchanged = count.unchanged === 0 ? '' : `, ${count.unchanged} unchanged`;
-  if (told.length > 0) return [...told, `${count.unchanged} unchanged`].join(', ');
-  switch (idleBecause(plan)) {
-    case 'undone':
-      return 'nothing to put back';
-    case 'owed':
-      return `nothing to change of what is selected${unchanged}; of what is left out, something is still owed`;
-    case 'elsewhere':
-      return `nothing falls to ${shardOf(plan)}`;
-    case 'unselected':
-      return 'nothing of what is selected is declared';
-    case 'undeclared':
-      return 'nothing is declared';
-    case 'unchanged':
-      return `nothing to change${unchanged}`;
-  }
+  const told = actions
+    .filter((action) => action !== 'unchanged' && count[action] > 0)
+    .map((action) => `${count[action]} ${actionWords[action]}`);
+  const isIdle = told.length === 0;
+  return [
+    ...(isIdle ? [idleWords(plan)] : told),
+    ...(isIdle && count.unchanged === 0 ? [] : [`${count.unchanged} unchanged`]),
+  ].join(', ');
 }
 
 /** What a plan would do to its server, in words: `6 updates and 1 deletion`. */
@@ -124,15 +106,17 @@ export function sendsText(plan: Plan): string {
   return told.length === 0 ? last : `${told.join(', ')} and ${last}`;
 }
 
-/** Why a plan in which nothing is to be done has nothing to do; every format says so in its words. */
-export function idleBecause(
-  plan: Plan,
-): 'undone' | 'owed' | 'elsewhere' | 'unselected' | 'undeclared' | 'unchanged' {
-  if (plan.undoes !== undefined) return 'undone';
-  if (leavesDebts(plan)) return 'owed';
-  if (plan.changes.length > 0) return 'unchanged';
-  if (plan.leavesOut !== true) return 'undeclared';
-  return plan.shard === undefined ? 'unselected' : 'elsewhere';
+/** Why a plan in which nothing is to be done has nothing to do, in words. */
+export function idleWords(plan: Plan): string {
+  if (plan.undoes !== undefined) return 'nothing to put back';
+  if (leavesDebts(plan)) {
+    return 'nothing to change of what is selected; of what is left out, something is still owed';
+  }
+  if (plan.changes.length > 0) return 'nothing to change';
+  if (plan.leavesOut !== true) return 'nothing is declared';
+  return plan.shard === undefined
+    ? 'nothing of what is selected is declared'
+    : `nothing of what is declared and selected falls to ${shardOf(plan)}`;
 }
 
 /** Which part of the objects a plan is about, in words. */
@@ -140,32 +124,20 @@ export function shardOf({ shard }: Pick<Plan, 'shard'>): string {
   return shard === undefined ? 'the whole' : `shard ${shardText(shard)}`;
 }
 
-/**
- * Where the present value came from, where that isn't the server just now, in words; of a change that a run has done, or has not,
- * where the present value came from then.
- */
-export function observedNote(change: Change, became?: Status): string | null {
-  const origin = originOf(change);
-  switch (origin?.origin) {
-    case 'adoption': {
-      const { generation, told } = origin;
-      const what = generation === undefined || told ? '' : `did_generation ${generation} `;
-      if (became !== undefined) {
-        return `${what}${became === 'applied' ? '' : 'was to be '}recorded, nothing was sent`;
-      }
-      return `${what}will be recorded, nothing is sent`;
-    }
-    case 'record': {
-      const { what, at, why } = origin;
-      return `${what === '' ? '' : `${what} `}compared with what was recorded${at === null ? '' : ` ${at}`}, ${why}`;
-    }
-    case 'unknown':
-      return became === undefined
-        ? 'the present value is unknown, so this will be asserted'
-        : `what was there before is unknown${became === 'applied' ? ', so this was asserted' : ''}`;
-    default:
-      return null;
+/** Where the present value came from, where that isn't the server just now, in words; null where it is. */
+export function observedNote({ action, observed, recordedAt, fields, apply }: Change): string | null {
+  const { generation, existed } = apply;
+  if (action === 'adopt') {
+    if (generation === undefined) return null;
+    return `${fields.length > 0 ? '' : `did_generation ${generation} `}will be recorded, nothing is sent`;
   }
+  if (observed === 'recorded') {
+    // The DID beside it may well have been read.
+    const what = generation === undefined ? 'recorded' : 'did_generation as recorded';
+    const why = existed === true ? "since the server doesn't show it" : 'not read from the server';
+    return `${what}${recordedAt === undefined ? '' : ` ${escapeText(recordedAt)}`}, ${why}`;
+  }
+  return observed === 'unknown' && action === 'update' ? 'present value unknown: will be asserted' : null;
 }
 
 /** A change of one value of no more characters is told in one line. */
@@ -184,19 +156,17 @@ export function shortValue(
 }
 
 /** What is said of a text beside its lines: how much changes, what was there, what becomes of it. */
-export function bodyNotes({ before, fate, lines, notes, hunks }: BodyView, became?: Status): string[] {
+export function bodyNotes({ before, fate, lines, notes, hunks }: BodyView): string[] {
   const all = hunks.flatMap((hunk) => hunk.lines);
   const count = (wanted: DiffLine['mark']) => all.filter(({ mark }) => mark === wanted).length;
-  const isUnknown =
-    became === undefined ? 'the present value is unknown' : 'what was there before is unknown';
-  const length = `${became === undefined ? 'it will be' : 'the new one has'} ${plural(lines, 'line')}`;
-  const unknown = fate === null ? `${isUnknown}; ${length}` : isUnknown;
   return [
     // What isn't known may have the same lines.
     ...(hunks.length === 0 || before === 'unknown'
       ? []
       : [`${plural(count('+'), 'line')} added, ${count('-')} removed`]),
-    ...(before === 'unknown' ? [unknown] : []),
+    ...(before === 'unknown'
+      ? [`the value before is unknown${fate === null ? `; ${plural(lines, 'line')} after` : ''}`]
+      : []),
     ...(before === 'null' ? ['there was none (null)'] : []),
     ...(fate === null ? [] : [fate]),
     ...notes,

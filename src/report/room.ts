@@ -1,27 +1,9 @@
-import { type Form, tells } from './lines.js';
-
-/** One line of a report in Markdown, and what is folded under it. */
+/** A change or a warning in a report in Markdown. */
 export interface Entry {
-  /** What it is about, as it is counted where it is left out: `email template`; `warning`. */
-  readonly noun: string;
-  /** 0 matters most; `warnings` come after all changes. */
+  /** 0 matters most. */
   readonly rank: number | 'warnings';
-  /** Whether there is anything to fold under it. */
-  readonly folds: boolean;
-  /** The line as one of a list, and as the summary of what is folded. */
-  line(form: Form): string;
-  summary(form: Form): string;
-  /** What is folded: all of it, and a shorter form of it, where there is one. */
-  details(): readonly string[];
-}
-
-/** How an entry is shown. */
-export interface Shown {
-  readonly form: Form;
-  /** What is folded under it; null where that is left out, or nothing. */
-  readonly detail: string | null;
-  /** Whether it is all that there is to tell, but for the place. */
-  readonly whole: boolean;
+  /** What can be shown of it, each form with more than the one before: its name, its line, and with details. */
+  readonly forms: readonly (() => string)[];
 }
 
 export interface Section {
@@ -29,126 +11,69 @@ export interface Section {
   readonly entries: readonly Entry[];
 }
 
+/** Which form of each entry is shown; entries that aren't in it are left out. */
+export type Shown = ReadonlyMap<Entry, number>;
+
 /** What is kept free of a section for saying how many more there are. */
 const moreRoom = 60;
 /** Details are longer than this, so that none are worked out where there is less room. */
-const leastDetail = 20;
+const leastDetail = 100;
 
 /**
- * What is shown of each entry in so many characters; entries that aren't in it are left out. Every change is named before anything has
- * room that is less important: what would be lost, warnings, what is changed, places, and then details. Where not even names have
- * room, what would be lost is told before the names of the others.
+ * What is shown of each entry in so many characters. What would be lost comes first; then every change is named before anything has
+ * room that is less important: warnings, what is changed and where, and then details.
  */
-export function allot(sections: readonly Section[], room: number): ReadonlyMap<Entry, Shown> {
-  const named = new Allotment(sections, room);
-  named.raise(['named'], 0, 1, 2);
-  if (named.has(0, 1, 2)) return withMore(named).shown;
-  const short = new Allotment(sections, room);
-  short.raise(['named'], 0);
-  short.within(1 / 3, () => short.raise(['told'], 0));
-  short.raise(['named'], 1, 2);
-  return withMore(short).shown;
-}
+export function allot(sections: readonly Section[], room: number): Shown {
+  const shown = new Map<Entry, number>();
+  const begun = new Set<Section>();
+  let left = room;
 
-function withMore(allotment: Allotment): Allotment {
-  const { raise } = allotment;
-  raise(['told'], 0);
-  // Neither of these may take all of it: places of many, or warnings of which each is another one.
-  allotment.within(1 / 3, () => raise(['placed', 'linked'], 0));
-  allotment.within(1 / 3, () => raise(['named', 'told'], 'warnings'));
-  raise(['labelled', 'told'], 1, 2);
-  raise(['named', 'told'], 'warnings');
-  raise(['placed', 'linked'], 0, 1, 2, 'warnings');
-  for (const rank of [0, 1, 2]) allotment.unfold(rank);
-  // What is unchanged is shown to who looks for faults.
-  raise(['named', 'told', 'linked'], 3);
-  allotment.unfold(3);
-  return allotment;
-}
-
-class Allotment {
-  readonly shown = new Map<Entry, Shown>();
-  readonly #sections: readonly Section[];
-  readonly #begun = new Set<Section>();
-  #left: number;
-
-  constructor(sections: readonly Section[], room: number) {
-    this.#sections = sections;
-    this.#left = room;
-  }
-
-  /** Shows entries of these ranks in one form after the other, as far as there is room; those that aren't named stay away. */
-  readonly raise = (forms: readonly Form[], ...ranks: readonly Entry['rank'][]): void => {
-    for (const form of forms) for (const rank of ranks) this.#raise(form, rank);
+  const show = (section: Section, entry: Entry, form: number, least: number): boolean => {
+    const lengthOf = (one: number | undefined) => entry.forms[one ?? -1]?.().length ?? 0;
+    const begins = begun.has(section) ? 0 : headingOf(section).length + moreRoom;
+    const cost = begins + lengthOf(form) - lengthOf(shown.get(entry));
+    if (cost > left - least) return false;
+    left -= cost;
+    begun.add(section);
+    shown.set(entry, form);
+    return true;
+  };
+  /** Shows entries of these ranks in the first of these forms that there is room for, and leaves so much free. */
+  const raise = (forms: readonly number[], ranks: readonly Entry['rank'][], least = 0): void => {
+    for (const rank of ranks) {
+      for (const section of sections) {
+        for (const entry of section.entries) {
+          if (entry.rank !== rank) continue;
+          const there = forms.filter((form) => form < entry.forms.length);
+          if (forms.includes(2) && left < leastDetail) return;
+          there.some((form) => show(section, entry, form, least));
+        }
+      }
+    }
   };
 
-  #raise(form: Form, rank: Entry['rank']): void {
-    for (const [section, entry] of this.#of(rank)) {
-      const now = this.shown.get(entry);
-      if (form !== 'named' && now === undefined) continue;
-      if (now !== undefined && tells(now.form, form)) continue;
-      const next: Shown = { form, detail: null, whole: tells(form, 'told') && !entry.folds };
-      this.#show(section, entry, next, now);
-    }
-  }
+  raise([0], [0]);
+  raise([1], [0]);
+  raise([0], [1, 2]);
+  // Warnings of which each is another one may not take all of it.
+  raise([0], ['warnings'], left / 2);
+  raise([1], [1, 2]);
+  raise([0], ['warnings']);
+  raise([3, 2], [0, 1, 2]);
+  // What is unchanged is shown to who looks for faults.
+  raise([3, 2, 1], [3]);
+  return shown;
+}
 
-  /** Whether all entries of these ranks are shown. */
-  has(...ranks: readonly Entry['rank'][]): boolean {
-    return ranks.every((rank) => [...this.#of(rank)].every(([, entry]) => this.shown.has(entry)));
-  }
-
-  /** Shows details of entries of a rank, those of the first before those of the others. */
-  unfold(rank: Entry['rank']): void {
-    for (const [section, entry] of this.#of(rank)) {
-      const now = this.shown.get(entry);
-      if (now === undefined || !entry.folds || !this.#holds(entry, now)) continue;
-      entry
-        .details()
-        .some((detail, index) =>
-          this.#show(section, entry, { ...now, detail, whole: index === 0 && tells(now.form, 'told') }, now),
-        );
-    }
-  }
-
-  /** Does something with a share of what is left. */
-  within(share: number, work: () => void): void {
-    const kept = Math.ceil(this.#left * (1 - share));
-    this.#left -= kept;
-    work();
-    this.#left += kept;
-  }
-
-  /** Whether there is room for the least of details. */
-  #holds(entry: Entry, now: Shown): boolean {
-    const folded = entryText(entry, { ...now, detail: '' }).length - entryText(entry, now).length;
-    return folded + leastDetail <= this.#left;
-  }
-
-  *#of(rank: Entry['rank']): Generator<readonly [Section, Entry]> {
-    for (const section of this.#sections) {
-      for (const entry of section.entries) if (entry.rank === rank) yield [section, entry];
-    }
-  }
-
-  #show(section: Section, entry: Entry, next: Shown, now: Shown | undefined): boolean {
-    const begins = this.#begun.has(section) ? 0 : headingOf(section).length + moreRoom;
-    const cost =
-      begins + entryText(entry, next).length - (now === undefined ? 0 : entryText(entry, now).length);
-    if (cost > this.#left) return false;
-    this.#left -= cost;
-    this.#begun.add(section);
-    this.shown.set(entry, next);
-    return true;
-  }
+/** Whether all there is of an entry is shown. */
+export function isWhole(entry: Entry, shown: Shown): boolean {
+  return shown.get(entry) === entry.forms.length - 1;
 }
 
 /** The sections with what is shown of them; those of which nothing is are not there. */
-export function sectionTexts(sections: readonly Section[], shown: ReadonlyMap<Entry, Shown>): string[] {
+export function sectionTexts(sections: readonly Section[], shown: Shown): string[] {
   return sections.flatMap((section) => {
-    const texts = section.entries.flatMap((entry) => {
-      const how = shown.get(entry);
-      return how === undefined ? [] : [entryText(entry, how)];
-    });
+    const texts = section.entries.flatMap((entry) => entry.forms[shown.get(entry) ?? -1]?.() ?? []);
     if (texts.length === 0) return [];
     const missing = section.entries.length - texts.length;
     return [`${headingOf(section)}${texts.join('')}${missing > 0 ? `\n… and ${missing} more\n` : ''}`];
@@ -157,10 +82,4 @@ export function sectionTexts(sections: readonly Section[], shown: ReadonlyMap<En
 
 function headingOf({ title, entries }: Section): string {
   return `### ${title} (${entries.length})\n\n`;
-}
-
-/** An entry as it stands in the report; what is folded needs empty lines around it, or its Markdown isn't read. */
-function entryText(entry: Entry, { form, detail }: Shown): string {
-  if (detail === null) return `- ${entry.line(form)}\n`;
-  return `\n<details><summary>${entry.summary(form)}</summary>\n\n${detail}\n</details>\n\n`;
 }

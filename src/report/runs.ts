@@ -32,7 +32,7 @@ export function runText(past: PastRun, options: TextOptions): string {
     `Environment: ${run.environment === null ? 'none' : escapeText(run.environment)}`,
     ...(parts.length === 0
       ? [`Digest:      ${escapeText(run.digest)}`]
-      : ['Shards:', ...parts.flatMap((part) => wrap('  ', partText(part), options.columns))]),
+      : ['Shards:', ...parts.flatMap((part) => wrap('  ', partText(part)))]),
     '',
     ...changes.flatMap((change) => [...pastLines(change, options), '']),
   ];
@@ -57,15 +57,15 @@ function partText({ shard, run, ended, changes }: PastPart): string {
 /** What a run did to one object, and what became of it. */
 export function pastLines({ change, result, at }: PastChange, options: TextOptions): string[] {
   const pen = penOf(options);
-  const { paint, columns } = pen;
+  const { paint } = pen;
   const status = result === null ? 'no answer yet' : result.status;
   const error = result?.error ?? null;
   return [
     ...changeLines(asChange(change), pen),
     ...(change.action === 'adopt' ? ['    recorded, nothing was sent'] : []),
     `    ${result?.status === 'applied' ? paint.green(status) : paint.red(status)} ${escapeText(at)}`,
-    ...(error === null ? [] : wrap('    error: ', error, columns)),
-    ...(result?.notes ?? []).flatMap((note) => wrap('    note: ', note, columns)),
+    ...(error === null ? [] : wrap('    error: ', error)),
+    ...(result?.notes ?? []).flatMap((note) => wrap('    note: ', note)),
   ];
 }
 

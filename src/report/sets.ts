@@ -1,7 +1,6 @@
 import { bare } from '../base/escape.js';
 import { type Fields, isMap, same, type Value } from '../base/values.js';
 import { asElements, matchSets } from '../kinds/fields.js';
-import { joinSpans, plain, type Span, textOf } from './spans.js';
 import { inline, inlinePair } from './values.js';
 
 /** One line of a set's difference. */
@@ -10,14 +9,6 @@ export interface ElementChange {
   readonly mark: '+' | '-' | '~' | '=';
   /** The element as a person calls it and what is in it; harmless, on one line. */
   readonly text: string;
-  /** The same in parts, where something within it goes or comes. */
-  readonly spans?: readonly Span[];
-}
-
-/** One that takes the place of another. */
-export interface Move {
-  readonly from: string;
-  readonly to: string;
 }
 
 /** How a set changes, element by element. */
@@ -25,8 +16,6 @@ export interface SetDifference {
   readonly elements: readonly ElementChange[];
   /** How many elements stay as they are. */
   readonly kept: number;
-  /** Where one element goes and one comes: what each is called. */
-  readonly move: Move | null;
 }
 
 /**
@@ -39,7 +28,7 @@ export function compareSets(
   before: Value | undefined,
   after: Value,
   confirmed: boolean,
-  whole = false,
+  whole: boolean,
 ): SetDifference | undefined {
   if (!isSet(after) || (before !== undefined && !isSet(before))) return undefined;
   const wanted = asElements(after);
@@ -48,7 +37,6 @@ export function compareSets(
     return {
       elements: wanted.map((it) => ({ mark: '=', text: described(it, name, confirmed, whole) })),
       kept: 0,
-      move: null,
     };
   }
   const got = asElements(before);
@@ -56,9 +44,7 @@ export function compareSets(
   const name = namer([...match.removed, ...wanted], confirmed);
   const changed = match.pairs.flatMap((pair): ElementChange[] => {
     const inner = innerChanges(pair.wanted, pair.got, confirmed, whole);
-    if (inner.length === 0) return [];
-    const spans = [plain(`${name(pair.wanted, pair.got)} (`), ...inner, plain(')')];
-    return [{ mark: '~', text: textOf(spans), spans }];
+    return inner === '' ? [] : [{ mark: '~', text: `${name(pair.wanted, pair.got)} (${inner})` }];
   });
   const added = match.added.map((it) => described(it, name, confirmed, whole));
   // Of what goes nobody needs to know who may see it.
@@ -68,15 +54,7 @@ export function compareSets(
     ...removed.map((text): ElementChange => ({ mark: '-', text })),
     ...changed,
   ];
-  if (elements.length === 0) return undefined;
-  const [from, to] = [match.removed[0], match.added[0]];
-  const moves =
-    match.removed.length === 1 && match.added.length === 1 && from !== undefined && to !== undefined;
-  return {
-    elements,
-    kept: match.pairs.length - changed.length,
-    move: moves ? { from: name(from), to: name(to) } : null,
-  };
+  return elements.length === 0 ? undefined : { elements, kept: match.pairs.length - changed.length };
 }
 
 function isSet(value: Value): boolean {
@@ -116,34 +94,24 @@ function memberText(member: Value, confirmed: boolean, whole: boolean): string {
   return elements.length === 0 ? 'none' : elements.map((it) => namer(elements, confirmed)(it)).join(', ');
 }
 
-function innerChanges(wanted: Fields, got: Fields, confirmed: boolean, whole: boolean): Span[] {
-  const changes = Object.entries(wanted).flatMap(([key, member]): Span[][] => {
+function innerChanges(wanted: Fields, got: Fields, confirmed: boolean, whole: boolean): string {
+  const changes = Object.entries(wanted).flatMap(([key, member]): string[] => {
     const there = Object.hasOwn(got, key) ? got[key] : undefined;
     if (there !== undefined && same(member, there)) return [];
-    const label = plain(`${bare(key)}: `);
+    const label = `${bare(key)}: `;
     if (Array.isArray(member)) {
-      if (there === undefined) return [[label, plain(`(unknown) → ${memberText(member, confirmed, whole)}`)]];
+      if (there === undefined) return [`${label}(unknown) → ${memberText(member, confirmed, whole)}`];
       const inner = compareSets(there, member, confirmed, whole);
-      if (inner !== undefined) return [[label, ...joinSpans(inner.elements.map(elementSpans), ' ')]];
+      if (inner !== undefined) {
+        return [label + inner.elements.map(({ mark, text }) => `${mark} ${text}`).join(' ')];
+      }
       // The same elements in another order.
       if (isSet(member) && isSet(there)) return [];
     }
     // A name or id that the other side doesn't carry is how the elements were told apart, no change.
     if (there === undefined && (key === 'id' || key === 'name')) return [];
     const { before, after } = inlinePair(there, member, whole);
-    return [
-      [
-        label,
-        { text: before, change: there === undefined ? null : '-' },
-        plain(' → '),
-        { text: after, change: '+' },
-      ],
-    ];
+    return [`${label}${before} → ${after}`];
   });
-  return joinSpans(changes, '; ');
-}
-
-function elementSpans({ mark, text, spans }: ElementChange): Span[] {
-  if (mark === '+' || mark === '-') return [{ text: `${mark} ${text}`, change: mark }];
-  return [plain(`${mark} `), ...(spans ?? [plain(text)])];
+  return changes.join('; ');
 }

@@ -1,4 +1,5 @@
 import { kindNames } from '../base/kind-names.js';
+import { actions } from './words.js';
 
 const light = `
   --page: #f6f8fa; --card: #ffffff; --text: #1f2328; --quiet: #59636e; --line: #d1d9e0; --link: #0550ae;
@@ -9,8 +10,6 @@ const dark = `
   --page: #0d1117; --card: #161b22; --text: #e6edf3; --quiet: #9da7b3; --line: #3d444d; --link: #79c0ff;
   --add: #7ee787; --add-back: #12261e; --cut: #ffa198; --cut-back: #2d1517; --note: #f2cc60; --note-back: #2b2111;
   --mark: #d2a8ff; --mark-back: #211830; --code: #21262d; --focus: #58a6ff;`;
-
-const actions = ['update', 'delete', 'regenerate', 'adopt', 'blocked', 'unchanged'];
 
 const statuses = ['applied', 'failed', 'not_converged', 'unknown', 'skipped'];
 
@@ -86,8 +85,6 @@ thead th:first-child { width: 24%; }
 tbody th { font-weight: 400; }
 tbody th code { background: none; padding: 0; }
 td code { background: none; padding: 0; }
-details.long > summary { cursor: pointer; }
-details.long[open] > summary { color: var(--quiet); }
 td p { margin: 0 0 .25rem; }
 td.before { color: var(--cut); }
 td.after { color: var(--add); }

@@ -2,10 +2,10 @@ import { displayWidth, escapeText } from '../base/escape.js';
 import type { Value } from '../base/values.js';
 import type { Change, FieldChange } from '../plan/plan.js';
 import { operationPath, operations } from '../server/operations.js';
-import { type BodyDifference, compareBodies, countLines, maxChangedLines } from './bodies.js';
+import { type BodyDifference, compareBodies, countLines } from './bodies.js';
 import { driftText } from './drift.js';
-import { type DiffLine, diffLineLimit, hunkHead, hunkLines } from './hunks.js';
-import { compareSets, type ElementChange, type Move } from './sets.js';
+import { type DiffLine, hunkHead, hunkLines } from './hunks.js';
+import { compareSets, type ElementChange } from './sets.js';
 import { inlinePair } from './values.js';
 import { lineWidth } from './words.js';
 
@@ -32,10 +32,8 @@ export interface SecretView extends Drifting {
 export interface SetView extends Drifting {
   readonly view: 'set';
   readonly path: string;
-  /** What the elements together come to: one that takes the place of another, or that the present ones aren't known. */
+  /** Says that the present elements aren't known; null where they are. */
   readonly head: string | null;
-  /** The one that takes the place of another, if that is what the head says. */
-  readonly move: Move | null;
   readonly elements: readonly ElementChange[];
   /** How many elements stay as they are. */
   readonly kept: number;
@@ -131,10 +129,9 @@ function viewSet(
 ): Omit<SetView, 'drift'> | undefined {
   const difference = compareSets(before, after, confirmed, whole);
   if (difference === undefined) return undefined;
-  const { elements, kept, move } = difference;
+  const { elements, kept } = difference;
   const unknown = `(unknown) → ${elements.length === 0 ? 'none' : 'exactly these'}`;
-  const head = before === undefined ? unknown : move === null ? null : `${move.from} → ${move.to}`;
-  return { view: 'set', path, head, move, elements, kept };
+  return { view: 'set', path, head: before === undefined ? unknown : null, elements, kept };
 }
 
 function viewBody(
@@ -145,10 +142,7 @@ function viewBody(
   const { before, after } = field;
   if (!isText(before) || !isText(after) || fitsLine(field, before, after, options)) return undefined;
   const { notes, hunks } =
-    before === undefined ? newLines(after ?? '', options) : changedLines(field, before ?? '', after ?? '');
-  const limit = options.whole ? Number.POSITIVE_INFINITY : diffLineLimit;
-  // A comment has no way to show them.
-  const room = { limit, words: options.room !== 'comment' };
+    before === undefined ? newLines(after ?? '') : compareBodies(before ?? '', after ?? '');
   return {
     view: 'body',
     path,
@@ -156,7 +150,7 @@ function viewBody(
     fate: after === null ? (fateText(field) ?? 'cleared (null)') : null,
     lines: countLines(after ?? ''),
     notes,
-    hunks: hunks.map((hunk) => ({ head: hunkHead(hunk), lines: hunkLines(hunk, room) })),
+    hunks: hunks.map((hunk) => ({ head: hunkHead(hunk), lines: hunkLines(hunk, options.whole) })),
   };
 }
 
@@ -181,25 +175,10 @@ function fitsLine(
   return room !== 'page' && texts.every((text) => text == null || displayWidth(text) <= lineWidth / 2);
 }
 
-type Lines = Pick<BodyDifference, 'notes' | 'hunks'>;
-
-/** A comment looks at a difference several times, to find out how much of it there is room for. */
-const compared = new WeakMap<FieldChange, Lines>();
-
-function changedLines(field: FieldChange, before: string, after: string): Lines {
-  const known = compared.get(field);
-  if (known !== undefined) return known;
-  const { notes, hunks, tooDifferent } = compareBodies(before, after);
-  const lines = { notes: tooDifferent === null ? notes : [...notes, tooDifferent], hunks };
-  compared.set(field, lines);
-  return lines;
-}
-
 /** All of a text as it will be, with its line endings: nobody knows which lines of it are new. */
-function newLines(text: string, { whole }: ViewOptions): Lines {
+function newLines(text: string): BodyDifference {
   if (text === '') return { notes: [], hunks: [] };
   const lines = text.replace(/\n$/, '').split('\n');
-  if (lines.length > maxChangedLines && !whole) return { notes: ['that is too much to show'], hunks: [] };
   const hunk = { oldStart: 1, oldLines: 0, newStart: 1, newLines: lines.length };
   return { notes: [], hunks: [{ ...hunk, lines: lines.map((line) => `+${line}`) }] };
 }
@@ -210,34 +189,4 @@ export function requestTexts({ requests }: Change): string[] {
     ({ operation, params }) =>
       `${operations[operation].method} ${escapeText(operationPath(operation, params))}`,
   );
-}
-
-/** Where what a change is compared with came from. */
-export type Origin =
-  /** From nowhere: it is recorded, and nothing is sent; which generation that is, unless a difference says it. */
-  | { readonly origin: 'adoption'; readonly generation: number | undefined; readonly told: boolean }
-  | {
-      readonly origin: 'record';
-      /** Empty where it is the whole object. */
-      readonly what: '' | 'did_generation';
-      readonly at: string | null;
-      /** Why it isn't read. */
-      readonly why: string;
-    }
-  | { readonly origin: 'unknown' };
-
-/** Where what a change is compared with came from, where that isn't the server just now. */
-export function originOf({ action, observed, recordedAt, fields, apply }: Change): Origin | null {
-  const { generation, existed } = apply;
-  if (action === 'adopt') return { origin: 'adoption', generation, told: fields.length > 0 };
-  if (observed === 'recorded') {
-    return {
-      origin: 'record',
-      // The DID beside it may well have been read.
-      what: generation === undefined ? '' : 'did_generation',
-      at: recordedAt ?? null,
-      why: existed === true ? "since the server doesn't show it" : 'not read from the server',
-    };
-  }
-  return observed === 'unknown' && action === 'update' ? { origin: 'unknown' } : null;
 }

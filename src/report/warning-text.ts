@@ -33,25 +33,21 @@ export function toldWarnings(plan: Plan, changes: readonly Change[], debug: bool
 }
 
 /** Warnings in lines, each by itself. */
-export function warningLines(
-  indent: string,
-  warnings: readonly PlanWarning[],
-  { paint, columns }: Pen,
-): string[] {
+export function warningLines(indent: string, warnings: readonly PlanWarning[], { paint }: Pen): string[] {
   return warnings.flatMap((warning) =>
-    wrap(`${indent}warning[${escapeText(warning.code)}]: `, located(warning), columns).map(paint.yellow),
+    wrap(`${indent}warning[${escapeText(warning.code)}]: `, located(warning)).map(paint.yellow),
   );
 }
 
 /** What is said of several objects, once: how many they are, what it is, and the first few. */
-export function togetherLines(groups: readonly WarningGroup[], { paint, columns }: Pen): string[] {
+export function togetherLines(groups: readonly WarningGroup[], { paint }: Pen): string[] {
   return groups.flatMap((group) => {
     const said = `${plural(group.objects.length, 'object')}: ${group.message}`;
     const places = placeList(group.places, group.morePlaces);
     return [
-      ...wrap(`warning[${escapeText(group.code)}]: `, said, columns).map(paint.yellow),
-      ...wrap('    ', firstFew(group.objects, nameOf), columns).map(paint.yellow),
-      ...(places === '' ? [] : wrap('    at ', places, columns).map(paint.yellow)),
+      ...wrap(`warning[${escapeText(group.code)}]: `, said).map(paint.yellow),
+      ...wrap('    ', firstFew(group.objects, nameOf)).map(paint.yellow),
+      ...(places === '' ? [] : wrap('    at ', places).map(paint.yellow)),
     ];
   });
 }

@@ -31,49 +31,29 @@ export function groupWarnings(
   warnings: readonly AboutWarning[] = allWarnings(plan),
 ): WarningGroup[] {
   const byAddress = new Map(plan.changes.map((change) => [change.address, change]));
-  const given = new Map(warnings.map((warning) => [attributed(warning, byAddress), warning]));
-  const all = [...given.keys()];
-  const said = ({ code, change }: AboutWarning, text: string) =>
-    JSON.stringify([code, change !== null, text]);
-  const about = new Map<string, Set<Change | null>>();
-  for (const warning of all)
-    added(about, said(warning, warning.message), () => new Set()).add(warning.change);
-  const groups = new Map<string, AboutWarning[]>();
-  for (const warning of all) {
-    const { message, change } = warning;
-    const whole = said(warning, message);
-    // An id that is said of several objects is no name of one of them.
-    const isOwn = change !== null && about.get(whole)?.size === 1;
-    added(groups, isOwn ? said(warning, nameless(message, change)) : whole, () => []).push(warning);
+  const groups = new Map<string, { readonly given: AboutWarning; readonly warning: AboutWarning }[]>();
+  for (const given of warnings) {
+    const warning = attributed(given, byAddress);
+    const key = JSON.stringify([warning.code, warning.change !== null, nameless(warning)]);
+    const group = groups.get(key) ?? [];
+    group.push({ given, warning });
+    groups.set(key, group);
   }
   return [...groups.values()].flatMap((group) => {
-    const [first] = group;
-    const warnings = group.flatMap((warning) => given.get(warning) ?? []);
-    return first === undefined ? [] : [{ ...groupOf(first, group), warnings }];
+    const all = group.map(({ warning }) => warning);
+    const [first] = all;
+    if (first === undefined) return [];
+    const places = all.flatMap(placesOf);
+    const morePlaces = all.reduce((sum, { morePlaces: more = 0 }) => sum + more, 0);
+    return {
+      code: first.code,
+      message: all.every(({ message }) => message === first.message) ? first.message : nameless(first),
+      objects: [...new Set(all.flatMap(({ change }) => change ?? []))],
+      places: [...new Map(places.map((place) => [JSON.stringify(place), place])).values()],
+      ...(morePlaces > 0 ? { morePlaces } : {}),
+      warnings: group.map(({ given }) => given),
+    };
   });
-}
-
-/** What a map has by a key, new where it has nothing. */
-function added<T>(map: Map<string, T>, key: string, make: () => T): T {
-  const value = map.get(key) ?? make();
-  map.set(key, value);
-  return value;
-}
-
-function groupOf(
-  { code, message, change }: AboutWarning,
-  group: readonly AboutWarning[],
-): Omit<WarningGroup, 'warnings'> {
-  const same = group.every((other) => other.message === message);
-  const places = group.flatMap(placesOf);
-  const morePlaces = group.reduce((sum, { morePlaces: more = 0 }) => sum + more, 0);
-  return {
-    code,
-    message: same || change === null ? message : nameless(message, change),
-    objects: [...new Set(group.flatMap((warning) => (warning.change === null ? [] : [warning.change])))],
-    places: [...new Map(places.map((place) => [JSON.stringify(place), place])).values()],
-    ...(morePlaces > 0 ? { morePlaces } : {}),
-  };
 }
 
 /** One that begins with the address of its object, and says its place, without these. */
@@ -93,9 +73,10 @@ function attributed(warning: AboutWarning, byAddress: ReadonlyMap<string, Change
 }
 
 /** What a warning says apart from the ids of its object. A name that could be a word, a field or a value of its own stays. */
-function nameless(message: string, { address }: Change): string {
+function nameless({ message, change }: AboutWarning): string {
+  const names = change === null ? [] : namesIn(change.address);
   return withoutNames(
     message,
-    namesIn(address).filter((name) => name.length >= 8 && /\d/.test(name) && /\D/.test(name)),
+    names.filter((name) => name.length >= 8 && /\d/.test(name) && /\D/.test(name)),
   );
 }

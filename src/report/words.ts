@@ -1,9 +1,8 @@
 import pc from 'picocolors';
-import { disarm, escapeText } from '../base/escape.js';
+import { disarm, displayWidth, escapeText } from '../base/escape.js';
 import type { Action } from '../kinds/change.js';
-import { fold } from './fold.js';
 
-/** The width that idops keeps its own words in where no terminal says how wide it is. */
+/** The width that idops keeps its own words in. */
 export const lineWidth = 80;
 
 /** The colours of a text report: functions that leave the text alone where colour is off. */
@@ -11,6 +10,11 @@ export type Colors = ReturnType<typeof pc.createColors>;
 
 export function colors(enabled: boolean): Colors {
   return pc.createColors(enabled);
+}
+
+/** Words at the beginning of a sentence. */
+export function capitalized(words: string): string {
+  return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 /** `1 line`, `2 lines`. */
@@ -26,7 +30,15 @@ export function wrap(lead: string, text: string, columns: number = lineWidth): s
   const indent = /^ */.exec(lead)?.[0] ?? '';
   // A line of data must not begin with what a CI log takes for a command, wherever it breaks.
   const words = [...wordsOf(lead), ...wordsOf(text).map((word) => disarm(escapeText(word)))];
-  return fold([{ text: indent + words.join(' ') }], indent.length + 2, columns).split('\n');
+  const lines: string[] = [];
+  let line = indent;
+  for (const word of words) {
+    const longer = line.trim() === '' ? line + word : `${line} ${word}`;
+    const fits = line.trim() === '' || displayWidth(longer) <= columns;
+    if (!fits) lines.push(line);
+    line = fits ? longer : `${indent}  ${word}`;
+  }
+  return [...lines, line];
 }
 
 function wordsOf(text: string): string[] {
@@ -42,3 +54,6 @@ export const actionWords: { readonly [action in Action]: string } = {
   blocked: 'blocked',
   unchanged: 'unchanged',
 };
+
+/** All actions, in the order in which they are counted. */
+export const actions = Object.keys(actionWords) as readonly Action[];

@@ -17,7 +17,6 @@ export function undoPlan(plan: Plan, given: readonly Left[], content: JournalCon
   return {
     plan: {
       ...plan,
-      ...(left.length > 0 ? { leaves: true } : {}),
       changes: plan.changes
         .filter(({ action }) => action !== 'blocked')
         .map((change) => ({ ...change, declaredAt: null, apply: { ...change.apply, managed: [] } })),

@@ -525,7 +525,7 @@ describe('inputs', () => {
     const args = '--kind Organization';
     const planned = await site.run({ args, 'drift-issue': 'true', 'github-token': githubToken });
     expect(planned.log.replace(/\s+/g, ' ')).toContain(said);
-    expect(planned.log).not.toContain('everything is as the manifests say');
+    expect(planned.log).not.toContain('Nothing to change.');
     expect(site.github.issues).toEqual([expect.objectContaining({ state: 'open' })]);
     const applied = await site.run({ command: 'apply', args });
     expect(applied).toMatchObject({

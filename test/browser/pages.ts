@@ -123,10 +123,10 @@ export function resultPage(): string {
       ...(index === 7 ? { notes: ['the object was read again, since it was 40 seconds old'] } : {}),
     };
   });
-  return resultHtml(
-    { run: '20260131T120000Z-abc123', results, interrupted: false },
-    { plan, samples: new Map(), debug: false },
-  );
+  return resultHtml({ run: '20260131T120000Z-abc123', results, interrupted: false }, plan, {
+    samples: new Map(),
+    debug: false,
+  });
 }
 
 /** The page of declared templates. */

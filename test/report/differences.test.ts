@@ -1,7 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { FieldChange } from '../../src/plan/plan.js';
 import { compareBodies } from '../../src/report/bodies.js';
-import { compareSets } from '../../src/report/sets.js';
 import { planText } from '../../src/report/text.js';
 import { inlinePair } from '../../src/report/values.js';
 import { layout } from '../mail/layouts.js';
@@ -28,16 +27,6 @@ describe('bodies that differ', () => {
     expect(text.length).toBeLessThan(1000);
   });
 
-  it('in everything, at a megabyte on one line, are cut', () => {
-    const text = textOf({
-      path: 'html_content',
-      type: 'body',
-      before: 'a'.repeat(1e6),
-      after: 'b'.repeat(1e6),
-    });
-    expect(text.length).toBeLessThan(2000);
-  });
-
   it('in the order of all lines end in a summary or a diff that can be read', () => {
     const lines = megabyte('old').split('\n');
     expect(compareBodies(lines.join('\n'), [...lines].reverse().join('\n')).hunks).toEqual([]);
@@ -52,7 +41,7 @@ describe('bodies that differ', () => {
       return now;
     });
     try {
-      expect(compareBodies(lines.join(''), after).tooDifferent).toBeNull();
+      expect(compareBodies(lines.join(''), after).notes).toEqual([]);
     } finally {
       vi.restoreAllMocks();
     }
@@ -60,8 +49,8 @@ describe('bodies that differ', () => {
 
   it('in half a million lines that are alike end in a summary or a diff', () => {
     const lines = 'a\n'.repeat(250_000);
-    const { tooDifferent } = compareBodies(`${lines}${'b\n'.repeat(900)}`, `${'b\n'.repeat(900)}${lines}`);
-    expect(tooDifferent).toContain('bodies differ too much to show');
+    const { notes } = compareBodies(`${lines}${'b\n'.repeat(900)}`, `${'b\n'.repeat(900)}${lines}`);
+    expect(notes.join()).toContain('bodies differ too much to show');
   });
 
   it('in one line of a large layout show that line', () => {
@@ -73,9 +62,8 @@ describe('bodies that differ', () => {
 
   it('in their Unicode normal form alone are told in words', () => {
     expect(compareBodies('cafe\u0301\n', 'caf\u00e9\n')).toEqual({
-      notes: ['the same text in another Unicode normal form: NFD → NFC'],
+      notes: ['the same text in another Unicode normal form'],
       hunks: [],
-      tooDifferent: null,
     });
   });
 });
@@ -84,39 +72,8 @@ describe('values that differ in their Unicode normal form alone', () => {
   it('are told in words', () => {
     expect(inlinePair('Ame\u0301lie', 'Am\u00e9lie', false)).toEqual({
       before: '"Ame\u0301lie"',
-      after: '"Am\u00e9lie" (the same text in another Unicode normal form: NFD → NFC)',
+      after: '"Am\u00e9lie" (the same text in another Unicode normal form)',
     });
-  });
-});
-
-describe('a membership that moves', () => {
-  it('is said on one line, beside what comes and what goes', () => {
-    const before = [
-      { id: '1', name: 'acme' },
-      { id: '2', name: 'globex' },
-    ];
-    const after = [
-      { id: '1', name: 'acme' },
-      { id: '3', name: 'initech', roles: [{ id: 'r', name: 'admin' }] },
-    ];
-    expect(compareSets(before, after, true)).toEqual({
-      elements: [
-        { mark: '+', text: 'initech (roles: admin)' },
-        { mark: '-', text: 'globex' },
-      ],
-      kept: 1,
-      move: { from: 'globex', to: 'initech' },
-    });
-  });
-
-  it('is not assumed where more of them change', () => {
-    const after = [
-      { id: '3', name: 'initech' },
-      { id: '4', name: 'umbrella' },
-    ];
-    expect(compareSets([{ id: '2', name: 'globex' }], after, true)?.elements.map(({ mark }) => mark)).toEqual(
-      ['+', '+', '-'],
-    );
   });
 });
 
@@ -137,7 +94,7 @@ describe('the width of the text', () => {
               message: 'the present organizations are not known, so what is in it is lost',
             },
           ],
-          fields: [fieldOf({ before: 'x'.repeat(500), after: 'y'.repeat(500) })],
+          fields: [fieldOf({ before: 'x'.repeat(20), after: 'y'.repeat(20) })],
         }),
       ]),
       { color: false, debug: false },

@@ -73,7 +73,7 @@ describe('a plan as annotations', () => {
         expect(text.replaceAll('\n', '')).not.toMatch(invisible);
         expect(lines.pop()).toBe('');
         expect(lines.pop()).toMatch(
-          /^idops plan: [\w, ]+(?:; of what is left out, something is still owed)?$/,
+          /^idops plan: [\w, ]+(?:; of what is left out, something is still owed(?:, \d+ unchanged)?)?$/,
         );
         for (const line of lines) {
           const command = commandOf(line);

@@ -73,7 +73,14 @@ const value = fc.oneof(
   hostileMarkup,
   fc.constant(null),
   fc.boolean(),
-  fc.array(fc.record({ id: hostileMarkup, name: hostileMarkup }), { maxLength: 3 }),
+  fc.array(
+    fc.record({
+      id: hostileMarkup,
+      name: hostileMarkup,
+      roles: fc.array(fc.record({ name: hostileMarkup }), { maxLength: 2 }),
+    }),
+    { maxLength: 3 },
+  ),
   fc.dictionary(hostileMarkup, hostileMarkup, { maxKeys: 2 }),
 );
 
@@ -99,6 +106,13 @@ const change: fc.Arbitrary<Change> = fc
     observed: fc.constantFrom('live', 'recorded', 'unknown'),
     recordedAt: hostileMarkup,
     destructions: fc.array(hostileMarkup, { maxLength: 2 }),
+    requests: fc.array(
+      hostileMarkup.map((text) => ({
+        operation: 'updateUser' as const,
+        params: { user_id: `u${text.toWellFormed().replace(/\p{Cc}/gu, '')}` },
+      })),
+      { maxLength: 2 },
+    ),
     fields: fc.array(field, { maxLength: 3 }),
     warnings: fc.array(fc.record({ code: fc.constantFrom(...problemCodes), message: hostileMarkup }), {
       maxLength: 2,
@@ -127,6 +141,9 @@ const change: fc.Arbitrary<Change> = fc
 export const hostilePlan: fc.Arbitrary<Plan> = fc
   .record({
     changes: fc.array(change, { maxLength: 4 }),
+    toolVersion: hostileMarkup,
+    createdAt: hostileMarkup,
+    digest: hostileMarkup,
     server: hostileMarkup,
     environment: fc.option(hostileMarkup),
     warnings: fc.array(fc.record({ code: fc.constantFrom(...problemCodes), message: hostileMarkup }), {

@@ -21,7 +21,7 @@ function pagesOf(...fields: FieldChange[]): string[] {
   const options = { samples: new Map(), debug: false };
   return [
     planHtml(plan, options),
-    resultHtml({ run: 'r', results: [result], interrupted: false }, { ...options, plan }),
+    resultHtml({ run: 'r', results: [result], interrupted: false }, plan, options),
   ];
 }
 
@@ -30,8 +30,7 @@ describe('a long value in a page', () => {
     const text = long(half);
     for (const page of pagesOf(fieldOf({ after: text }))) {
       expect(page).toContain(text);
-      expect(page.includes('<details class="long">')).toBe(half > 240);
-      expect(page.slice(0, page.indexOf('<table>'))).not.toContain('…a');
+      expect(page).not.toContain('…a');
     }
   });
 
@@ -43,17 +42,8 @@ describe('a long value in a page', () => {
       fieldOf({ path: 'txt_content', type: 'body', before: `x${long(3000)}y`, after: `x${long(3001)}y` }),
       fieldOf({ drift: { run: 'r1', recorded: long(102) } }),
     ];
-    for (const page of pagesOf(...fields)) {
+    for (const page of pagesOf(...fields).map((one) => one.replaceAll(/<\/?(?:ins|del)>/g, ''))) {
       for (const half of [100, 101, 102, 3000, 3001]) expect(page).toContain(long(half));
-    }
-  });
-
-  it('stays text, however it is folded', () => {
-    const hostile = `</summary></details><script>${'x'.repeat(600)}</script>`;
-    for (const page of pagesOf(fieldOf({ after: hostile }))) {
-      expect(page).not.toContain('<script>x');
-      expect(page).not.toContain('</summary></details><script');
-      expect(page).toContain('x'.repeat(600));
     }
   });
 });

@@ -34,7 +34,7 @@ export function manyUsers(count: number): Plan {
       warnings: [
         {
           code: 'not-in-list',
-          message: `the user has the role "auditor" (id ${idOf(7)}), which the server's list of roles doesn't show: it is sent along as it is`,
+          message: `the user has the role "auditor" (id ${idOf(9_999_999)}), which the server's list of roles doesn't show: it is sent along as it is`,
         },
       ],
       declaredAt: { file: `${folder}/users of the whole company.yaml`, line: index * 12 + 1 },

@@ -90,12 +90,6 @@ describe('equal warnings', () => {
     expect(groupWarnings(planOf(changes))).toHaveLength(2);
   });
 
-  it('stay together where what all of them name is the id of one of them', () => {
-    const role: PlanWarning = { code: 'not-in-list', message: `the user has the role ${id(1)}` };
-    const groups = groupWarnings(planOf(users([role], [role], [role])));
-    expect(groups.map(({ message, objects }) => [message, objects.length])).toEqual([[role.message, 3]]);
-  });
-
   it('keep each of their places once', () => {
     const at = (line: number): PlanWarning => ({
       code: 'image-without-alt',

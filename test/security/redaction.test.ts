@@ -64,7 +64,7 @@ describe('what a manifest declares secret', () => {
     const { stdout: annotations } = await it.idops('plan --format github');
     expect(annotations).toMatch(/^::notice file=manifests\/all\.yaml,line=\d+,title=idops update::/m);
     const { stdout: markdown } = await it.idops('plan --format markdown');
-    expect(markdown).toContain('<b>update</b>');
+    expect(markdown).toContain('- **update** ');
     expect(markdown).toContain(link);
     expect(markdown).toMatch(/^`{5,}diff$/m);
   });

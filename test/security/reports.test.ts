@@ -127,7 +127,7 @@ describe('what is masked in a finished file', () => {
       const render = formats[name] ?? String;
       const report = {
         redact: redactPlan,
-        formats: { [name]: async () => (made: Plan) => ({ text: render(made) }) },
+        formats: { [name]: async () => (made: Plan) => render(made) },
       };
       await show([{ name, file }], report, plan, context);
       expect(await readFile(file, 'utf8')).toBe(render(redactPlan(plan, context.redactor)));

@@ -29,8 +29,7 @@ export async function showPlan(
   }
   // Whoever is asked must have seen what about.
   if (!showsText(formats) || (asks && prompt.available && !output.resultIsSeen)) {
-    const look = lookElsewhere(context, output.columns.stderr);
-    output.beside(await renderText(planReport, 'text', shown, look));
+    output.beside(await renderText(planReport, 'text', shown, lookElsewhere(context)));
   }
 }
 
