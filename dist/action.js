@@ -7937,9 +7937,9 @@ data:data3,page_number,page_size,total_pages,total_entries}=page.value;return{va
 null?{}:{totalEntries:total_entries}}}}}function answerType(schema5){const one=object({data:schema5});const list2=object(
 {data:array(schema5)});return{one:document2=>data(parse3(one,document2)),list:document2=>data(parse3(list2,document2))}}
 function data(parsed4){return"wrong"in parsed4?parsed4:{value:parsed4.value.data}}function parse3(schema5,document2){const result=schema5.
-safeParse(document2);if(result.success)return{value:result.data};const shown4=result.error.issues.slice(0,3).map(({path,
+safeParse(document2);if(result.success)return{value:result.data};const shown3=result.error.issues.slice(0,3).map(({path,
 message})=>{const place2=path.length===0?"the answer":path.map(String).join(".");return`${place2}: ${message.replace(/^Invalid input: /,
-"").replace("ExactNumber","number")}`});const more=result.error.issues.length-shown4.length;return{wrong:`${shown4.join(
+"").replace("ExactNumber","number")}`});const more=result.error.issues.length-shown3.length;return{wrong:`${shown3.join(
 "; ")}${more>0?`; and ${more} more`:""}`}}function deeperThan(levels3,value3){if(typeof value3!=="object"||value3===null||
 value3 instanceof ExactNumber)return false;return levels3===0||Object.values(value3).some(member2=>deeperThan(levels3-1,
 member2))}var maxDepth,text,flag,integer2,int2,identifier,texts,anyObject,object2,objects,secret,namedScopes,roles,organization,
@@ -8027,8 +8027,8 @@ fields:fields3},{uniqueWords=[]},refused4){return uniqueWords.flatMap(field2=>{i
 return[];const words7=textOf(fields3[field2]).split(" ");if(words7.length>1&&words7.includes("")){return[refused4(`"${field2}\
 " has a space at its start, at its end or next to another one, and this server takes single spaces between words`,[field2],
 "leave out the spaces that separate nothing")]}const twice=words7.find((word2,index)=>words7.indexOf(word2)!==index);if(twice===
-void 0)return[];const shown4=holdsSensitive(fields3[field2]??null)?"a word":`"${twice}"`;return[refused4(`"${field2}" ha\
-s ${shown4} twice`,[field2],"keep one of the two")]})}function isText(value3){return!Array.isArray(value3)&&!isMap(value3)&&
+void 0)return[];const shown3=holdsSensitive(fields3[field2]??null)?"a word":`"${twice}"`;return[refused4(`"${field2}" ha\
+s ${shown3} twice`,[field2],"keep one of the two")]})}function isText(value3){return!Array.isArray(value3)&&!isMap(value3)&&
 typeof reveal(value3)==="string"}function elementProblems({fields:fields3},{elements:elements2={}},refused4){return Object.
 entries(elements2).flatMap(([field2,{needs,types:types3}])=>{const map2=fields3[field2];if(!isMap(map2))return[];return Object.
 entries(map2).flatMap(([key,element])=>{if(element===null||reveal(element)===UNKNOWN_TEXT)return[];if(!isMap(element)||!needs.
@@ -8067,8 +8067,8 @@ it for a server that does")}var init_rules=__esm({"src/kinds/rules.ts"(){"use st
 init_texts()}});function text2(){return union([string2(),fileReference.transform(({file})=>new FileReference(file))],{error:"expected a \
 string or {file: PATH}"})}function identifier2(){return string2().min(1,"must not be empty").max(512,"must not be longer\
  than 512 characters").refine(id=>!/^\.{1,2}$/.test(id)&&id.isWellFormed()&&!new RegExp("\\p{Cc}","u").test(id),"is not \
-usable as an id")}function document(kind,about2,shape,together3={}){return strictObject({kind:literal(kind).meta({description:about2}),
-...shape}).meta({description:about2,...together3})}var FileReference,UUID,fileReference,anyObject2,idOrName,noneTwice,organizationId,
+usable as an id")}function document(kind,about2,shape,together4={}){return strictObject({kind:literal(kind).meta({description:about2}),
+...shape}).meta({description:about2,...together4})}var FileReference,UUID,fileReference,anyObject2,idOrName,noneTwice,organizationId,
 roleScope,role,roles2;var init_schema=__esm({"src/kinds/schema.ts"(){"use strict";init_zod();FileReference=class{file;constructor(file){
 this.file=file}};UUID="5f0c1a9e-2f5d-4a58-9a51-6b1f8a1d7c11";fileReference=strictObject({file:string2().min(1).meta({description:"\
 A file with the text, relative to this one, inside the project. It is taken to the byte, as UTF-8.",examples:["emails/re\
@@ -8085,10 +8085,10 @@ name:"billing:read"}]]})});roles2=array(role.refine(it=>it.id!==void 0||it.name!
 client??[];const rows=all===void 0?null:await context3.rows("clients",all,pages.client);if(rows!==null){const found2=rows.
 filter(({id})=>wanted.length===0||wanted.includes(String(id))).flatMap(asFinding);return{found:found2.sort((a2,b)=>compareText(
 a2.identity.id??"",b.identity.id??"")),notes:withoutIds(rows.filter(({id})=>typeof id!=="string").length,"clients")}}if(one===
-void 0)return{found:[],notes:[]};const ids=idsOf("Client","client",context3);const shown4=await settle2(ids.map(async id=>{
+void 0)return{found:[],notes:[]};const ids=idsOf("Client","client",context3);const shown3=await settle2(ids.map(async id=>{
 const client3=await readOne(context3,one,{client_id:id},answers.client.one);return client3===null?[]:asFinding({...client3,
 id})}));const unnamed="the server offers no list of clients, so those alone are found that a manifest, the state or --cl\
-ient ID names";return{found:shown4.flat(),notes:wanted.length>0?[]:[unnamed]}}function asFinding(client3){const{id,name:name2}=client3;
+ient ID names";return{found:shown3.flat(),notes:wanted.length>0?[]:[unnamed]}}function asFinding(client3){const{id,name:name2}=client3;
 if(typeof id!=="string")return[];const called=typeof name2==="string"?name2:null;return[{identity:{id},called,live:{exists:true,
 identity:{id},fields:shownClient(client3)}}]}function decide({declared,present:present3,accepted}){const{generation:generation2}=declared;
 if(generation2===void 0)return void 0;const recorded2=present3.generation;const nothing3={fields:[],requests:[],destructions:[]};
@@ -8108,10 +8108,10 @@ fields??{};if(record2===void 0||!isKnown(now)||!isKnown(then2)||then2===now)retu
  client's DID was ${then2??"none"} when run ${record2.run} recorded it at ${record2.at}, and is ${now??"none"} now: it w\
 as regenerated by hand, or by a run that this state, an older copy perhaps, doesn't know of; nothing is regenerated by i\
 tself: look at it, and take it as it is with idops apply --accept-did ${id}, which sends nothing and records the declare\
-d number`}function isKnown(did){return typeof did==="string"||did===null}function presentDid({did},shown4){if(typeof did!==
-"string")return"";return shown4.did===void 0?`, which was ${did} when it was recorded`:`, which is ${did} now`}function regeneration(identity2,present3,shown4){
+d number`}function isKnown(did){return typeof did==="string"||did===null}function presentDid({did},shown3){if(typeof did!==
+"string")return"";return shown3.did===void 0?`, which was ${did} when it was recorded`:`, which is ${did} now`}function regeneration(identity2,present3,shown3){
 return{action:"regenerate",fields:[],requests:[{operation:"regenerateDid",params:{client_id:identity2.id??""}}],destructions:[
-`regenerates the DID${presentDid(present3,shown4)}`]}}var onlyAnswered,traits,schema,client2;var init_client=__esm({"src\
+`regenerates the DID${presentDid(present3,shown3)}`]}}var onlyAnswered,traits,schema,client2;var init_client=__esm({"src\
 /kinds/client.ts"(){"use strict";init_zod();init_once();init_settle();init_values();init_answers();init_discovery();init_reading();
 init_rules();init_schema();init_texts();onlyAnswered=["public_client_id","check_public_client_id","name","secret","confi\
 dential","redirect_uris","public_refresh_token","public_revoke","authorize_scope","enforce_dpop","enforce_tx_code","acce\
@@ -8128,9 +8128,9 @@ identity:["id"],fields:{},decisive:["did"],scopes:{read:"clients:manage:all",wri
 identity:identity2})=>[`id ${identity2.id}`],check:(declared,profile)=>profileProblems(declared,profile,traits),addressPart:({
 id})=>id??"",called:({name:name2})=>firstText(name2),readable:({name:name2})=>traits[name2].reads?.one!==void 0,async observe(objects2,context3){
 const{one:read2}=traits[context3.profile.name].reads??{};if(read2===void 0)return new Map;return new Map(await settleEach(
-objects2,async object3=>{const{identity:identity2}=object3;const params={client_id:identity2.id??""};const shown4=await readOne(
-context3,read2,params,answers.client.one);const found2=shown4===null?missing(identity2,"client"):{exists:true,identity:identity2,
-fields:shownClient(shown4),...named(shown4)};return[object3,found2]}))},onlyAnswered:new Set(onlyAnswered),discovery:{options:{
+objects2,async object3=>{const{identity:identity2}=object3;const params={client_id:identity2.id??""};const shown3=await readOne(
+context3,read2,params,answers.client.one);const found2=shown3===null?missing(identity2,"client"):{exists:true,identity:identity2,
+fields:shownClient(shown3),...named(shown3)};return[object3,found2]}))},onlyAnswered:new Set(onlyAnswered),discovery:{options:{
 client:"id"},find},decide,regeneration:{field:"did",name:"name",noun:"DID",verdict:regeneration,same:did=>`the DID came \
 out the same (${did}): the server derives it from the client's key, which is the same`},update:()=>({requests:[],expected:{}}),
 destructions:()=>[]}}});var require_mod=__commonJS({"node_modules/fastest-levenshtein/mod.js"(exports){"use strict";exports.__esModule=true;exports.
@@ -8279,8 +8279,8 @@ identity2,context3);if(!live.exists)return[];const remark2=live.fields.id===null
 nd: name the backends with --backend ID";if(backends.length>0)return{found:found2.flat(),notes:[]};return{found:[],notes:[
 unnamed],unasked:"no backend is known, so that no template was asked for"}}async function backendsOf({rows,profile},named5){
 const known3=named5.flatMap(({backend_id})=>backend_id??[]);const{backends}=traits2[profile.name];if(backends===void 0)return known3;
-const own5=await rows("backends",backends.own,pages.backend);const shown4=own5??await rows("users",backends.ofUsers,pages.
-user)??[];const ids=shown4.map(row=>{if(own5!==null)return row.id;return isMap(row.backend)?row.backend.id:void 0});return[
+const own5=await rows("backends",backends.own,pages.backend);const shown3=own5??await rows("users",backends.ofUsers,pages.
+user)??[];const ids=shown3.map(row=>{if(own5!==null)return row.id;return isMap(row.backend)?row.backend.id:void 0});return[
 ...known3,...ids.flatMap(id=>typeof id==="string"?[id]:[])]}var knownTypes,ofUser,placeholders,BUILT_IN,traits2,deletedAlone,
 schema2,emailTemplate;var init_email_template=__esm({"src/kinds/email-template.ts"(){"use strict";init_zod();init_once();
 init_problems();init_settle();init_values();init_answers();init_fields();init_rules();init_schema();init_template_bodies();
@@ -8335,10 +8335,10 @@ ow, and the server creates one more when the first is set"}];return{requests:[re
 warnings}}function request({id=""},body2){return{operation:"updateKeyPair",params:{key_pair_id:id},body:body2}}async function observeKeyPairs(objects2,context3){
 const{all,one:single}=traits3[context3.profile.name].reads??{};if(all===void 0)return new Map;const list2=await readOne(
 context3,all,{},answers.keyPair.list)??[];const byId=new Map(list2.map(pair=>[pair.id,pair]));const defaults3=defaultsOf(
-list2);return new Map(await settleEach(objects2,async object3=>{const{identity:identity2}=object3;const shown4=byId.get(
+list2);return new Map(await settleEach(objects2,async object3=>{const{identity:identity2}=object3;const shown3=byId.get(
 identity2.id)??(single===void 0?null:await readOne(context3,single,{key_pair_id:identity2.id??""},answers.keyPair.one));
-if(shown4===null)return[object3,missing(identity2,"key pair")];return[object3,{exists:true,identity:identity2,fields:shownPair(
-shown4,defaults3)}]}))}function shownPair({is_default,...rest},defaults3){const known3=is_default===void 0?{}:{is_default:is_default===
+if(shown3===null)return[object3,missing(identity2,"key pair")];return[object3,{exists:true,identity:identity2,fields:shownPair(
+shown3,defaults3)}]}))}function shownPair({is_default,...rest},defaults3){const known3=is_default===void 0?{}:{is_default:is_default===
 true};return{...rest,...known3,[DEFAULTS]:[...defaults3].sort()}}function defaultsOf(pairs){return pairs.flatMap(({id,is_default})=>is_default===
 true&&typeof id==="string"?[id]:[])}async function find3({rows,profile}){const{all}=traits3[profile.name].reads??{};const pairs=all===
 void 0?null:await rows("key pairs",all,pages.keyPair);if(pairs===null)return{found:[],notes:["the server offers no list \
@@ -8402,16 +8402,16 @@ present3.fields,["name","label"]),...desired2};return{requests:[{operation:"upda
 body:body2}],expected:body2,...unknown5.length===0?{}:{trouble:unknownWhole("organization",unknown5)}}},discovery:{options:{},
 find:find4},destructions:()=>[]}}});function lostElements(lists,{before,asked,now}){return Object.fromEntries(lists.flatMap(list2=>{const left=now[list2];const isEmpty4=left===
 null||Array.isArray(left)&&left.length===0;if(!isEmpty4||asked[list2]===void 0)return[];const wanted=new Set(asElements(
-asked[list2]).map(({id})=>id));const lost2=asElements(before[list2]??null).filter(({id})=>wanted.has(id));return lost2.length===
-0?[]:[[list2,lost2]]}))}function withLost(type,now,lost2){if(type.type!=="set")return lost2;const there=asElements(now??
-null);const ids=new Set(there.map(({id})=>id));return[...there,...asElements(lost2).filter(({id})=>!ids.has(id))]}function namesOfLost(lost2){
-return Object.entries(lost2).filter(([field2])=>field2!=="id").map(([field2,part2])=>{const names3=Array.isArray(part2)?
+asked[list2]).map(({id})=>id));const lost3=asElements(before[list2]??null).filter(({id})=>wanted.has(id));return lost3.length===
+0?[]:[[list2,lost3]]}))}function withLost(type,now,lost3){if(type.type!=="set")return lost3;const there=asElements(now??
+null);const ids=new Set(there.map(({id})=>id));return[...there,...asElements(lost3).filter(({id})=>!ids.has(id))]}function namesOfLost(lost3){
+return Object.entries(lost3).filter(([field2])=>field2!=="id").map(([field2,part2])=>{const names3=Array.isArray(part2)?
 asElements(part2).map(({name:name2,id})=>JSON.stringify(name2??id)):[];return names3.length===0?field2:`${field2} (${names3.
-join(", ")})`}).join(", ")}function seenLoss(run4,lost2,now){return{run:run4,lost:lost2,seen:Object.fromEntries(Object.keys(
-lost2).map(field2=>[field2,now[field2]??null]))}}function stillLost(kind,owed2,now){if("before"in owed2)return kind.lost?.(
+join(", ")})`}).join(", ")}function seenLoss(run4,lost3,now){return{run:run4,lost:lost3,seen:Object.fromEntries(Object.keys(
+lost3).map(field2=>[field2,now[field2]??null]))}}function stillLost(kind,owed2,now){if("before"in owed2)return kind.lost?.(
 {...owed2,now})??{};const asSeen=field2=>!Object.hasOwn(owed2.seen,field2)||contrast(kind.fields[field2]??value,field2,owed2.
-seen[field2]??null,now[field2]).every(({verdict})=>verdict==="same");const lost2=kind.lost?.({before:owed2.lost,asked:owed2.
-lost,now})??{};return Object.fromEntries(Object.entries(lost2).filter(([field2])=>asSeen(field2)))}var init_loss=__esm({
+seen[field2]??null,now[field2]).every(({verdict})=>verdict==="same");const lost3=kind.lost?.({before:owed2.lost,asked:owed2.
+lost,now})??{};return Object.fromEntries(Object.entries(lost3).filter(([field2])=>asSeen(field2)))}var init_loss=__esm({
 "src/kinds/loss.ts"(){"use strict";init_fields()}});function operationPath(name2,params={}){return fillPath(operations[name2].path,params)}function fillPath(path,params){return path.
 replace(/:([a-z_]+)/g,(_,parameter)=>{const value3=Object.hasOwn(params,parameter)?params[parameter]:void 0;if(value3===
 void 0||!isPathParameter(value3)){throw new Error(`unusable path parameter ${parameter} for ${path}`)}return encodeURIComponent(
@@ -8660,16 +8660,16 @@ server would empty all memberships over it: declare organizations without it, or
 value,field2,there,now[field2]).every(({verdict})=>verdict==="same");const untouched=WRITTEN_FIRST.some(field2=>asked[field2]!==
 void 0&&is(field2,before[field2])&&!is(field2,asked[field2]));return untouched?{}:lostElements(["authorized_scopes","org\
 anizations","roles"],traces)}function toldNames({backend:backend3}){if(!isMap(backend3))return{};const{id,name:name2}=backend3;
-return typeof id==="string"&&typeof name2==="string"?{[id]:name2}:{}}function shownUser(shown4){return mapValues({...shown4},
+return typeof id==="string"&&typeof name2==="string"?{[id]:name2}:{}}function shownUser(shown3){return mapValues({...shown3},
 (field2,name2)=>normalForm(fields()[name2]??value,field2))}async function find5(context3){const{profile,asked,rows}=context3;
 const{whole:whole2=[],reads:{one,all}={}}=userTraits[profile.name];const wanted=asked.user??[];const users=wanted.length>
 0||all===void 0?null:await rows("users",all,pages.user);if(users===null&&wanted.length===0){const note="the server offer\
 s no list of users: name those that are meant with --user ID";return{found:[],notes:[note]}}const listed2=users??[...new Set(
 wanted)].map(id=>({id}));const found2=await settle2(listed2.map(async row=>{const{id}=row;if(typeof id!=="string")return[];
-const isWhole=whole2.every(field2=>row[field2]!==void 0);const shown4=isWhole||one===void 0?row:await readOne(context3,one,
-{user_id:id},answers.user.one);if(shown4===null)return[];const called=[shown4.username,shown4.uid].find(name2=>typeof name2===
+const isWhole=whole2.every(field2=>row[field2]!==void 0);const shown3=isWhole||one===void 0?row:await readOne(context3,one,
+{user_id:id},answers.user.one);if(shown3===null)return[];const called=[shown3.username,shown3.uid].find(name2=>typeof name2===
 "string");const identity2={id};return[{identity:identity2,called:typeof called==="string"?called:null,live:{exists:true,
-identity:identity2,fields:shownUser(shown4)}}]}));return{found:found2.flat().sort((a2,b)=>compareText(a2.identity.id??"",
+identity:identity2,fields:shownUser(shown3)}}]}));return{found:found2.flat().sort((a2,b)=>compareText(a2.identity.id??"",
 b.identity.id??"")),notes:withoutIds(listed2.filter(({id})=>typeof id!=="string").length,"users")}}function rolesLost(wanted,got){
 if(wanted.roles===void 0||got.roles===void 0)return[];return matchSets(asElements(wanted.roles),asElements(got.roles)).removed}
 function nameOf(element,confirmed){if(holdsSensitive(element))return" (sensitive)";const{id,name:name2}=element;const beside=!confirmed&&
@@ -8699,9 +8699,9 @@ unlabelledScopes(user3):[],...userTraits[profile.name].hasRoles?[]:unknownRoles(
 ([field2,value3])=>repeatedElements(user3,field2,value3))]),...profileProblems(declared,profile,userTraits)],addressPart:({
 id})=>id??"",called:({username,uid})=>firstText(username,uid),names:toldNames,readable:({name:name2})=>userTraits[name2].
 reads?.one!==void 0,async observe(objects2,context3){const{one:read2}=userTraits[context3.profile.name].reads??{};if(read2===
-void 0)return new Map;return new Map(await settleEach(objects2,async object3=>{const{identity:identity2}=object3;const shown4=await readOne(
-context3,read2,{user_id:identity2.id??""},answers.user.one);if(shown4===null)return[object3,missing(identity2,"user")];return[
-object3,{exists:true,identity:identity2,fields:shownUser(shown4),names:toldNames(shown4)}]}))},refersTo:listsOfUser,resolve:resolveUser,
+void 0)return new Map;return new Map(await settleEach(objects2,async object3=>{const{identity:identity2}=object3;const shown3=await readOne(
+context3,read2,{user_id:identity2.id??""},answers.user.one);if(shown3===null)return[object3,missing(identity2,"user")];return[
+object3,{exists:true,identity:identity2,fields:shownUser(shown3),names:toldNames(shown3)}]}))},refersTo:listsOfUser,resolve:resolveUser,
 update(input){if(userTraits[input.profile.name].whole!==void 0)return replaceUser(input);const{present:present3,desired:desired2}=input;
 return{requests:[{operation:"updateUser",params:{user_id:present3.identity.id??""},body:desired2}],expected:desired2}},lost:lostLists,
 restorable:existing,discovery:{options:{user:"id"},find:find5},destructions:fields3=>fields3.flatMap(({path,before,after:after2,
@@ -8741,12 +8741,12 @@ attempt)}}function runOf(name2){return partOfRun(name2)?.run??name2}function par
 1?"":`.${String(attempt).padStart(2,"0")}`;return`${run4}.${shardName(shard2)}${again}`}function partCalled(journal){const part2=partOfRun(
 journal);return part2===void 0?journal:partName(part2.run,part2.shard,1)}function isOfRun(journal,name2){return journal===
 name2||runOf(journal)===name2||partCalled(journal)===name2}var MAX_SHARDS;var init_shard=__esm({"src/base/shard.ts"(){"u\
-se strict";MAX_SHARDS=1e3}});function withDrift(fields3,types3,left,shown4){if(left===void 0)return fields3;return fields3.map(field2=>{const recorded2=recordedAt(
-field2.path,types3,left.fields,shown4);if(recorded2===void 0)return field2;const declared=isAsLeft(field2,types3,recorded2)?
+se strict";MAX_SHARDS=1e3}});function withDrift(fields3,types3,left,shown3){if(left===void 0)return fields3;return fields3.map(field2=>{const recorded2=recordedAt(
+field2.path,types3,left.fields,shown3);if(recorded2===void 0)return field2;const declared=isAsLeft(field2,types3,recorded2)?
 {}:{declared:"changed"};return{...field2,drift:{recorded:recorded2,run:left.run,...declared}}})}function isAsLeft({path,
 after:after2},types3,recorded2){const type=types3[path]??value;return contrast(type,path,after2,recorded2).every(({verdict})=>verdict!==
-"different")}function recordedAt(path,types3,left,shown4){const[field2=""]=/^\w*/.exec(path)??[];if(!Object.hasOwn(left,
-field2)||!Object.hasOwn(types3,field2))return void 0;const[was,now]=[left[field2],shown4(field2)];if(was===void 0||now===
+"different")}function recordedAt(path,types3,left,shown3){const[field2=""]=/^\w*/.exec(path)??[];if(!Object.hasOwn(left,
+field2)||!Object.hasOwn(types3,field2))return void 0;const[was,now]=[left[field2],shown3(field2)];if(was===void 0||now===
 void 0)return void 0;const parts=contrast(types3[field2]??value,field2,now,was);const part2=parts.find(one=>one.path===path);
 if(part2!==void 0)return part2.verdict==="different"?part2.got??null:void 0;const isOther3=parts.some(({verdict})=>verdict===
 "different");if(!isOther3)return void 0;if(path===field2)return was;const member2=memberOf(was,path);return same(member2,
@@ -8895,13 +8895,13 @@ tring"||before===after2)return"";const same3=before.normalize("NFC")===after2.no
 text in another Unicode normal form: ${formChange(before,after2)})`:""}function formChange(before,after2){return`${normalFormOf(
 before)} \u2192 ${normalFormOf(after2)}`}function normalFormOf(text6){return text6===text6.normalize("NFC")?"NFC":text6===
 text6.normalize("NFD")?"NFD":"mixed"}function lengthOf(value3){return typeof value3==="string"?[...value3].length:void 0}
-function shorten(text6,other,limit2,length2){const cut2=cutText(text6,other,limit2);if(cut2===void 0)return text6;let shown4="";
-for(const[from,to]of cut2.shown)shown4+=(from>0?"\u2026":"")+text6.slice(from,to);return`${shown4} (${length2??cut2.length}\
+function shorten(text6,other,limit2,length2){const cut2=cutText(text6,other,limit2);if(cut2===void 0)return text6;let shown3="";
+for(const[from,to]of cut2.shown)shown3+=(from>0?"\u2026":"")+text6.slice(from,to);return`${shown3} (${length2??cut2.length}\
  characters)`}function cutText(text6,other,limit2){if(text6.length<=limit2)return void 0;const{length:parts,differing:differing2}=measure(
 text6,other);if(parts<=limit2)return void 0;const third=Math.floor(limit2/3);const ranges=[[0,third],[Math.max(0,differing2-
-Math.floor(third/2)),differing2+Math.ceil(third/2)],[parts-third,parts]];const offset=offsetsOf(text6,ranges.flat());const shown4=[];
-let end2=0;for(const[from,to]of ranges.toSorted((a2,b)=>a2[0]-b[0])){if(to<=end2)continue;const last=shown4.at(-1);if(last!==
-void 0&&from<=end2)last[1]=offset(to);else shown4.push([offset(from),offset(to)]);end2=to}return{shown:shown4,length:parts}}
+Math.floor(third/2)),differing2+Math.ceil(third/2)],[parts-third,parts]];const offset=offsetsOf(text6,ranges.flat());const shown3=[];
+let end2=0;for(const[from,to]of ranges.toSorted((a2,b)=>a2[0]-b[0])){if(to<=end2)continue;const last=shown3.at(-1);if(last!==
+void 0&&from<=end2)last[1]=offset(to);else shown3.push([offset(from),offset(to)]);end2=to}return{shown:shown3,length:parts}}
 function measure(text6,other){let length2=0;let differing2=-1;let otherAt=0;for(let at3=0;at3<text6.length;length2+=1){const end2=endOf(
 text6,at3);if(differing2<0){const otherEnd=endOf(other,otherAt);if(text6.slice(at3,end2)!==other.slice(otherAt,otherEnd))
 differing2=length2;otherAt=otherEnd}at3=end2}return{length:length2,differing:Math.max(0,differing2)}}function offsetsOf(text6,numbers){
@@ -9022,9 +9022,9 @@ length,"field")} ${since}`}function driftSentence(plan){const{fields:fields3,obj
 0)return null;const since=fields3===1?"it was last applied":"they were last applied";return`Drift: ${plural(fields3,"fie\
 ld")} of ${plural(objects2,"object")} changed on the server since ${since}.`}function leftOutSentence({leftOut:leftOut4,
 losesLeftOut},only2){if(only2===void 0||leftOut4.size===0)return null;const counts2=[...leftOut4].map(([action2,count3])=>`${count3}\
- ${actionWords[action2]}`);const all=[...leftOut4.values()].reduce((sum,count3)=>sum+count3,0);const lost2=losesLeftOut===
+ ${actionWords[action2]}`);const all=[...leftOut4.values()].reduce((sum,count3)=>sum+count3,0);const lost3=losesLeftOut===
 0?"":all===1?", which is destructive":`; ${losesLeftOut} of them destructive`;return`Left out by --only ${only2}: ${counts2.
-join(", ")}${lost2}.`}var shownSet;var init_drift2=__esm({"src/report/drift.ts"(){"use strict";init_escape();init_values();
+join(", ")}${lost3}.`}var shownSet;var init_drift2=__esm({"src/report/drift.ts"(){"use strict";init_escape();init_values();
 init_drift();init_bodies();init_sets();init_values2();init_words();shownSet=60}});function changedWords(before,after2){if(before===after2)return void 0;const start2=commonStart(before,after2);const end2=commonEnd(
 before.slice(start2),after2.slice(start2));const middle={before:before.slice(start2,before.length-end2),after:after2.slice(
 start2,after2.length-end2)};const inside2=wordByWord(middle.before,middle.after);const[first,last]=[before.slice(0,start2),
@@ -9060,13 +9060,13 @@ return 0;let shared2=0;for(const[word2,count3]of one.counts)shared2+=Math.min(co
 shared2/(one.size+other.size)}var LONGEST_MIDDLE,MOST_CHANGES,goes,comes,same2,wordCharacter,MOST_PAIRS,LOOKED_AT,ALIKE;
 var init_changed_words=__esm({"src/report/changed-words.ts"(){"use strict";init_libesm();LONGEST_MIDDLE=1e3;MOST_CHANGES=
 80;goes=text6=>({text:text6,change:"-"});comes=text6=>({text:text6,change:"+"});same2=text6=>({text:text6,change:null});
-wordCharacter=/[\p{L}\p{M}\p{N}_\\]/u;MOST_PAIRS=2500;LOOKED_AT=600;ALIKE=.4}});function hunkLines({lines},{limit:limit2,words:words7}){const shown4=lines.map(line=>{const first=line.charAt(0);const mark=first===
+wordCharacter=/[\p{L}\p{M}\p{N}_\\]/u;MOST_PAIRS=2500;LOOKED_AT=600;ALIKE=.4}});function hunkLines({lines},{limit:limit2,words:words7}){const shown3=lines.map(line=>{const first=line.charAt(0);const mark=first===
 "+"||first==="-"?first:" ";return{mark,text:mark===" "?escapeText(line.slice(1)):escapeChanged(line.slice(1))}});const partners=pairLines(
-shown4,words7||limit2!==Number.POSITIVE_INFINITY);return shown4.map(({mark,text:text6},index)=>{const{text:other="",alike:alike3=false}=partners[index]??
+shown3,words7||limit2!==Number.POSITIVE_INFINITY);return shown3.map(({mark,text:text6},index)=>{const{text:other="",alike:alike3=false}=partners[index]??
 {};const cut2=cutText(text6,other,limit2);const whole2=words7&&alike3?spansOf(mark,text6,other):void 0;const spans=whole2===
 void 0||cut2===void 0?whole2:cutSpans(whole2,cut2);const all={mark,text:cut2===void 0?text6:shorten(text6,other,limit2)};
 return spans===void 0?all:{...all,spans}})}function spansOf(mark,text6,other){return mark==="-"?changedWords(text6,other)?.
-before:changedWords(other,text6)?.after}function cutSpans(spans,{shown:shown4,length:length2}){const found2=shown4.flatMap(
+before:changedWords(other,text6)?.after}function cutSpans(spans,{shown:shown3,length:length2}){const found2=shown3.flatMap(
 ([from,to])=>{let at3=0;const inside2=spans.map(({text:text6,change:change2})=>{const part2=text6.slice(Math.max(0,from-
 at3),Math.max(0,to-at3));at3+=text6.length;return{text:part2,change:change2}});return[...from>0?[plain2("\u2026")]:[],...inside2.
 filter(({text:text6})=>text6!=="")]});return[...found2,plain2(` (${length2} characters)`)]}function hunkHead(hunk){return`\
@@ -9124,8 +9124,8 @@ return[fold2([{text:`${indent}${path}: `},...tinted(heads,String)],indent.length
 mark,text:text6,spans=[plain2(text6)]})=>fold2([{text:`${indent}  `},...tinted([plain2(`${mark} `),...spans],tints[mark])],
 indent.length+6,columns)),...kept3>0?[paint.dim(`${indent}  (${kept3} unchanged)`)]:[]]}function bodyLines(path,{before,
 fate,lines,notes,hunks},pen){const{paint,debug,columns}=pen;const head=text6=>fold2([{text:`${indent}${text6}`}],indent.
-length+2,columns);if(before==="unknown"){const shown4=debug?hunks.flatMap(hunk=>hunk.lines):[];return[head(`${path}: (un\
-known) \u2192 ${fate??plural(lines,"line")}`),...shown4.map(line=>diffRow(line))]}const said3=fate??(before==="null"?"wa\
+length+2,columns);if(before==="unknown"){const shown3=debug?hunks.flatMap(hunk=>hunk.lines):[];return[head(`${path}: (un\
+known) \u2192 ${fate??plural(lines,"line")}`),...shown3.map(line=>diffRow(line))]}const said3=fate??(before==="null"?"wa\
 s null":null);return[head(`${path}:${said3===null?"":` ${said3}`}`),...notes.map(note=>fold2([{text:`${indent}  ${note}`}],
 indent.length+4,columns)),...hunks.flatMap(hunk=>[paint.cyan(`${indent}  \u2502 ${hunk.head}`),...hunk.lines.map(line=>diffLine(
 line,paint))])]}function diffLine(line,paint){const{mark,spans}=line;if(mark===" ")return diffRow(line);const tint=mark===
@@ -9136,9 +9136,9 @@ rict";init_escape();init_fold();init_spans();init_view();init_words();indent="  
 const characters2=[...label2];return characters2.length<=longest?label2:`${characters2.slice(0,longest-1).join("")}\u2026`}
 function nameOf2(named5){return`${bare(named5.address)}${labelBeside(named5)}`}var longest;var init_names=__esm({"src/re\
 port/names.ts"(){"use strict";init_escape();longest=60}});function placesOf({place:place2,places}){return places??(place2===void 0?[]:[place2])}function placeList(places,more=0,show=(_,text6)=>text6){
-const shown4=places.slice(0,namedAtMost).map((place2,index)=>{const{file,line,column}=place2;const spot=`${line}${column===
+const shown3=places.slice(0,namedAtMost).map((place2,index)=>{const{file,line,column}=place2;const spot=`${line}${column===
 void 0?"":`:${column}`}`;return show(place2,places[index-1]?.file===file?spot:`${bare(file)}:${spot}`)});const left=places.
-length-shown4.length+more;return`${shown4.join(", ")}${left>0?` and ${left} more`:""}`}var namedAtMost;var init_places=__esm(
+length-shown3.length+more;return`${shown3.join(", ")}${left>0?` and ${left} more`:""}`}var namedAtMost;var init_places=__esm(
 {"src/report/places.ts"(){"use strict";init_escape();namedAtMost=10}});function shareNotes(plan,only2){const shared2=shareOf(plan.changes,only2);return[driftSentence(plan),leftOutSentence(shared2,
 only2)].filter(note=>note!==null)}function shownPart(plan,only2){return only2===void 0?plan:{...plan,changes:shareOf(plan.
 changes,only2).changes}}function reviewGroups(plan,{debug,only:only2}){const{changes}=shareOf(plan.changes,only2);const destructive2=changes.
@@ -9210,8 +9210,8 @@ message:message.slice(at3+2).replace(` (${place2.file}:${place2.line})`,"")}}ret
 address:address2}){return withoutNames(message,namesIn(address2).filter(name2=>name2.length>=8&&/\d/.test(name2)&&/\D/.test(
 name2)))}var init_warnings=__esm({"src/report/warnings.ts"(){"use strict";init_alike();init_places();init_review()}});function toldWarnings(plan,changes,debug){if(debug)return{together:[],alone:warnings=>warnings};const about2=new Map([...plan.
 warnings.map(warning4=>[{...warning4,change:null},warning4]),...changes.flatMap(change2=>change2.warnings.map(warning4=>[
-{...warning4,change:change2},warning4]))]);const together3=groupWarnings(plan,[...about2.keys()]).filter(({objects:objects2})=>objects2.
-length>FEW2);const told6=new Set(together3.flatMap(({warnings})=>warnings.map(warning4=>about2.get(warning4))));return{together:together3,
+{...warning4,change:change2},warning4]))]);const together4=groupWarnings(plan,[...about2.keys()]).filter(({objects:objects2})=>objects2.
+length>FEW2);const told6=new Set(together4.flatMap(({warnings})=>warnings.map(warning4=>about2.get(warning4))));return{together:together4,
 alone:warnings=>warnings.filter(warning4=>!told6.has(warning4))}}function warningLines(indent2,warnings,{paint,columns}){
 return warnings.flatMap(warning4=>wrap(`${indent2}warning[${escapeText(warning4.code)}]: `,located(warning4),columns).map(
 paint.yellow))}function togetherLines(groups2,{paint,columns}){return groups2.flatMap(group=>{const said3=`${plural(group.
@@ -9310,21 +9310,21 @@ text6.split(/\r?\n/).map(escapeMarkup).join("\n"))}function frameSource(html2){r
 class{text;constructor(text6){this.text=text6}toString(){return this.text}};entities={"&":"&amp;","<":"&lt;",">":"&gt;",
 '"':"&quot;","'":"&#39;",":":"&#58;"}}});function fence(lines){const longest2=Math.max(2,...lines.flatMap(line=>line.match(/`+/g)??[]).map(({length:length2})=>length2));
 const marks2="`".repeat(longest2+1);return[`${marks2}diff`,...lines.map(disarm),marks2].join("\n")}function code(text6){
-const shown4=disarm(escapeText(text6));if(shown4.trim()==="")return"` `";const longest2=Math.max(0,...(shown4.match(/`+/g)??
-[]).map(({length:length2})=>length2));const marks2="`".repeat(longest2+1);const pad=/^[` ]|[` ]$/.test(shown4)?" ":"";return`${marks2}${pad}${shown4}${pad}${marks2}`}
+const shown3=disarm(escapeText(text6));if(shown3.trim()==="")return"` `";const longest2=Math.max(0,...(shown3.match(/`+/g)??
+[]).map(({length:length2})=>length2));const marks2="`".repeat(longest2+1);const pad=/^[` ]|[` ]$/.test(shown3)?" ":"";return`${marks2}${pad}${shown3}${pad}${marks2}`}
 function htmlCode(text6){return`<code>${escapeMarkup(text6).replaceAll("&quot;",'"').replaceAll("&#39;","'")}</code>`}function codeName(named5){
 return`${code(named5.address)}${labelIn(markdown,named5)}`}function labelIn({code:show},{label:label2}){return label2===
 void 0?"":` (${show(shortLabel(label2))})`}function prose(text6){return wordsAs(text6,code)}function htmlProse(text6){return wordsAs(
 text6,htmlCode)}function piecesOf(text6){return(text6.match(quotedPieces)??[]).flatMap(piece=>{const words7=piece.match(
 pieces)??[];return words7.every(word2=>word2.trim()===""||isPlain(word2))?words7:[piece]})}function isPlain(piece){if(piece===
 ","||piece===";")return true;const word2=piece.replace(/[,.;:!?]$/,"");return plainWord.test(word2)&&!referringWord.test(
-word2)&&!/^\d+\.$/.test(piece)&&escapeText(word2)===word2}function wordsAs(text6,show){let shown4="";let run4="";const flush=()=>{
-const space=run4.trimEnd()===run4?"":" ";if(run4!=="")shown4+=`${show(run4.trimEnd())}${space}`;run4=""};for(const piece of piecesOf(
-text6.trim())){if(piece.trim()===""){if(run4==="")shown4+=" ";else run4+=" ";continue}const[,word2="",end2=""]=(piece.includes(
+word2)&&!/^\d+\.$/.test(piece)&&escapeText(word2)===word2}function wordsAs(text6,show){let shown3="";let run4="";const flush=()=>{
+const space=run4.trimEnd()===run4?"":" ";if(run4!=="")shown3+=`${show(run4.trimEnd())}${space}`;run4=""};for(const piece of piecesOf(
+text6.trim())){if(piece.trim()===""){if(run4==="")shown3+=" ";else run4+=" ";continue}const[,word2="",end2=""]=(piece.includes(
 "(")?/^(.*?)([,.;:!?]?)$/su:/^(.*?)(\)?[,.;:!?]?)$/su).exec(piece)??[];const plain3=isPlain(piece);if(plain3&&(run4===""||
-run4.endsWith(" "))){flush();shown4+=word2+end2}else if(piece.startsWith("{{")){if(run4.endsWith(" "))flush();run4+=piece}else{
+run4.endsWith(" "))){flush();shown3+=word2+end2}else if(piece.startsWith("{{")){if(run4.endsWith(" "))flush();run4+=piece}else{
 run4+=word2;if(end2!==""&&word2===""&&run4==="")run4=end2;else if(end2!==""&&/[\p{L}\p{N})\]}"'`]$/u.test(run4)){flush();
-shown4+=end2}else run4+=end2}}flush();return shown4}var markdown,html,plainWord,referringWord,pieces,quotedPieces;var init_marked=__esm(
+shown3+=end2}else run4+=end2}}flush();return shown3}var markdown,html,plainWord,referringWord,pieces,quotedPieces;var init_marked=__esm(
 {"src/report/marked.ts"(){"use strict";init_escape();init_markup();init_names();markdown={code,bold:words7=>`**${words7}\
 **`,prose,link:(text6,url)=>url===void 0?code(text6):`[${code(text6)}](${url})`};html={code:htmlCode,bold:words7=>`<b>${words7}\
 </b>`,prose:htmlProse,link:(text6,url)=>url===void 0?htmlCode(text6):`<a href="${url}">${htmlCode(text6)}</a>`};plainWord=
@@ -9341,9 +9341,9 @@ drift}`]]}function shownLines(view){const{path}=view;switch(view.view){case"secr
 unknown) \u2192 ":""}(sensitive)`];case"value":return view.unknown?[`! ${path}: ${view.before} \u2192 ${view.after}`]:[`\
 - ${path}: ${view.before}`,`+ ${path}: ${view.after}`];case"set":return[`  ${path}:${view.head===null?"":` ${view.head}`}`,
 ...view.elements.map(({mark,text:text6})=>`${setMarks[mark]}   ${text6}`),...view.kept>0?[`    (${view.kept} unchanged)`]:
-[]];default:return[]}}function bodyBlock(view,shown4){const{path,hunks}=view;const said3=[...view.drift===null?[]:[prose(
-view.drift)],...bodyNotes(view),...shown4||hunks.length===0?[]:["left out for length"]];const head=`${code(path)}: ${said3.
-join("; ")}`;if(!shown4||hunks.length===0)return head;const lines=hunks.flatMap(hunk=>[hunk.head,...hunk.lines.map(({mark,
+[]];default:return[]}}function bodyBlock(view,shown3){const{path,hunks}=view;const said3=[...view.drift===null?[]:[prose(
+view.drift)],...bodyNotes(view),...shown3||hunks.length===0?[]:["left out for length"]];const head=`${code(path)}: ${said3.
+join("; ")}`;if(!shown3||hunks.length===0)return head;const lines=hunks.flatMap(hunk=>[hunk.head,...hunk.lines.map(({mark,
 text:text6})=>disarm(`${mark}${text6}`).trimEnd())]);return`${head}
 
 ${fence(lines)}`}var setMarks;var init_details=__esm({"src/report/details.ts"(){"use strict";init_escape();init_marked();
@@ -9367,10 +9367,10 @@ slice(0,3).map(({path})=>code2(path));const more=fields3.length-paths.length;ret
  ${code2(value3.path)} ${code2(value3.before)} \u2192 ${code2(value3.after)}`}function warningLine(group,form,forge){const{
 code:show,bold,prose:prose2,link:link2}=markdown;const{code:code2,message,objects:objects2,places,morePlaces:morePlaces2}=group;
 const[only2,...others]=objects2;const subject=only2===void 0?"":others.length>0?`${bold(plural(objects2.length,"object"))}\
-: `:`${tells(form,"labelled")?codeName(only2):show(only2.address)}: `;const shown4=places.filter(place2=>!message.includes(
+: `:`${tells(form,"labelled")?codeName(only2):show(only2.address)}: `;const shown3=places.filter(place2=>!message.includes(
 `${place2.file}:${place2.line}`));const url=place2=>tells(form,"linked")&&forge!==void 0?fileUrl(forge,place2):void 0;const notes=[
-...others.length>0&&tells(form,"told")?[firstFew(objects2,codeName)]:[],...shown4.length>0&&tells(form,"placed")?[`at ${placeList(
-shown4,morePlaces2,(place2,text6)=>link2(text6,url(place2)))}`]:[]];return`${subject}${prose2(message)} (${show(code2)})${notes.
+...others.length>0&&tells(form,"told")?[firstFew(objects2,codeName)]:[],...shown3.length>0&&tells(form,"placed")?[`at ${placeList(
+shown3,morePlaces2,(place2,text6)=>link2(text6,url(place2)))}`]:[]];return`${subject}${prose2(message)} (${show(code2)})${notes.
 map(note=>` \u2014 ${note}`).join("")}`}var forms;var init_lines=__esm({"src/report/lines.ts"(){"use strict";init_alike();
 init_drift2();init_forge();init_marked();init_places();init_review();init_words();forms=["named","labelled","told","plac\
 ed","linked"]}});function allot(sections2,room){const named5=new Allotment(sections2,room);named5.raise(["named"],0,1,2);if(named5.has(0,
@@ -9379,8 +9379,8 @@ ed","linked"]}});function allot(sections2,room){const named5=new Allotment(secti
 raise}=allotment;raise(["told"],0);allotment.within(1/3,()=>raise(["placed","linked"],0));allotment.within(1/3,()=>raise(
 ["named","told"],"warnings"));raise(["labelled","told"],1,2);raise(["named","told"],"warnings");raise(["placed","linked"],
 0,1,2,"warnings");for(const rank2 of[0,1,2])allotment.unfold(rank2);raise(["named","told","linked"],3);allotment.unfold(
-3);return allotment}function sectionTexts(sections2,shown4){return sections2.flatMap(section2=>{const texts2=section2.entries.
-flatMap(entry=>{const how=shown4.get(entry);return how===void 0?[]:[entryText(entry,how)]});if(texts2.length===0)return[];
+3);return allotment}function sectionTexts(sections2,shown3){return sections2.flatMap(section2=>{const texts2=section2.entries.
+flatMap(entry=>{const how=shown3.get(entry);return how===void 0?[]:[entryText(entry,how)]});if(texts2.length===0)return[];
 const missing2=section2.entries.length-texts2.length;return[`${headingOf(section2)}${texts2.join("")}${missing2>0?`
 \u2026 and ${missing2} more
 `:""}`]})}function headingOf({title,entries}){return`### ${title} (${entries.length})
@@ -9411,9 +9411,9 @@ plan,warnings,options);const{intro=""}=options;const title=`## ${options.title??
 ${intro===""?"":`
 ${intro}
 `}`;const fixed2=[title,headText(plan,warnings.length,only2),footText(plan)];const room=budget-fixed2.join("\n").length-
-1;const all=allot(sections2,room);const most3=notice(mostLeftOut(sections2),budget).length+1;const shown4=leftOut(sections2,
-all).length===0?all:allot(sections2,room-most3);const[,head,foot]=fixed2;const parts=[title,notice(leftOut(sections2,shown4),
-budget),head,...sectionTexts(sections2,shown4),foot];const text6=parts.filter(part2=>part2!=="").join("\n");const bare3=`${title}\
+1;const all=allot(sections2,room);const most3=notice(mostLeftOut(sections2),budget).length+1;const shown3=leftOut(sections2,
+all).length===0?all:allot(sections2,room-most3);const[,head,foot]=fixed2;const parts=[title,notice(leftOut(sections2,shown3),
+budget),head,...sectionTexts(sections2,shown3),foot];const text6=parts.filter(part2=>part2!=="").join("\n");const bare3=`${title}\
 
 This is longer than ${budget} characters even without details.
 `;return text6.length<=budget?text6:bare3.slice(0,Math.max(0,budget))}function headText(plan,warnings,only2){const environment=plan.
@@ -9425,8 +9425,8 @@ plan)} of the objects`}.`];const{count:count3,inAll}=destructiveCount(shownPart(
 "",prose(note)]));return`${lines.join("\n")}
 `}function footText(plan){const scopes=plan.requiredScopes.length===0?"none":plan.requiredScopes.map(code).join(", ");return[
 "---","",`Digest ${code(plan.digest)}  `,`Required scopes: ${scopes}  `,`idops ${code(plan.toolVersion)}, ${code(plan.createdAt)}`,
-""].join("\n")}function sectionsOf(plan,warnings,{debug,only:only2,forge}){const shown4=reviewGroups(plan,{debug,...only2===
-void 0?{}:{only:only2}});const groups2=shown4.map(({title,rank:rank2,changes})=>({title,entries:changes.map(change2=>changeEntry(
+""].join("\n")}function sectionsOf(plan,warnings,{debug,only:only2,forge}){const shown3=reviewGroups(plan,{debug,...only2===
+void 0?{}:{only:only2}});const groups2=shown3.map(({title,rank:rank2,changes})=>({title,entries:changes.map(change2=>changeEntry(
 change2,rank2,debug,forge))}));if(warnings.length===0)return groups2;const ordered2=warnings.toSorted((a2,b)=>weight(b)-
 weight(a2));const entries=ordered2.map(group=>{const line=once2(form=>warningLine(group,form,forge));return{noun:"warnin\
 g",rank:"warnings",folds:false,line,summary:line,details:()=>[]}});return[...groups2,{title:"Warnings",entries}]}function weight({
@@ -9434,9 +9434,9 @@ objects:objects2}){return objects2.length===0?Number.MAX_SAFE_INTEGER:objects2.l
 let details;return{noun:kindOf(change2.kind).noun,rank:rank2,folds:hasDetails(change2,debug),line:once2(form=>changeLine(
 change2,form,markdown,forge)),summary:once2(form=>changeLine(change2,form,html,forge)),details:()=>{details??=detailsOf(
 change2,debug);return details}}}function once2(make){const made2=new Map;return form=>{const line=made2.get(form)??make(
-form);made2.set(form,line);return line}}function leftOut(sections2,shown4){const{changes,warnings}=divided(sections2);const isMissing2=entry=>!shown4.
+form);made2.set(form,line);return line}}function leftOut(sections2,shown3){const{changes,warnings}=divided(sections2);const isMissing2=entry=>!shown3.
 has(entry);const kept3=changes.filter(entry=>!isMissing2(entry));return leftOutParts({changes:changes.filter(isMissing2),
-details:kept3.filter(entry=>shown4.get(entry)?.whole!==true),places:kept3.filter(entry=>!tells(shown4.get(entry)?.form??
+details:kept3.filter(entry=>shown3.get(entry)?.whole!==true),places:kept3.filter(entry=>!tells(shown3.get(entry)?.form??
 "named","placed")),warnings:warnings.filter(isMissing2)})}function mostLeftOut(sections2){const{changes,warnings}=divided(
 sections2);return leftOutParts({changes,details:changes,places:changes,warnings})}function divided(sections2){const entries=sections2.
 flatMap(section2=>section2.entries);return{changes:entries.filter(({rank:rank2})=>rank2!=="warnings"),warnings:entries.filter(
@@ -11588,9 +11588,9 @@ const side3=sides[at3];return side3===void 0?null:show(mail,side3,index>0)})}</d
 txt,side3.label,side3.none,emails))}}function samplesText(samples){const files=[...new Set(samples.map(({file})=>file))];
 if(files.length===0)return"made up from the names of the placeholders";return["from ",...files.map((file,at3)=>[at3===0?
 null:", ",markup`<code>${file}</code>`])]}function mailsOf(sides,samples){const{variants,left}=renderMails(sides,...samples.
-map(({data:data3})=>data3));const isOneFile=new Set(samples.map(({file})=>file)).size===1;const nameOf4=({name:name2,file})=>isOneFile||
+map(({data:data3})=>data3));const isOneFile=new Set(samples.map(({file})=>file)).size===1;const nameOf5=({name:name2,file})=>isOneFile||
 name2===file?name2:`${name2}, ${file}`;return{left,variants:variants.map(({sample,label:label2,mails})=>{const parts=[...samples.
-length>1?samples.slice(sample,sample+1).map(nameOf4):[],...label2===null?[]:[label2]];return{label:parts.length===0?null:
+length>1?samples.slice(sample,sample+1).map(nameOf5):[],...label2===null?[]:[label2]];return{label:parts.length===0?null:
 parts.join(": "),mails}})}}function moreVariants(left){if(left===0)return null;return markup`<p class="note">Not shown: up to ${shown2(
 left)} more mails, in which other sections are there and not there.</p>`}function variantBox(label2,open8,content){if(label2===
 null)return content;const start2=open8?markup`<details class="variant" open>`:markup`<details class="variant">`;return markup`${start2}<summary>${label2}</summary>${content}</details>\n`}
@@ -11613,11 +11613,11 @@ oot > body { position: static !important; height: auto !important; max-height: n
 tant; } :root { min-height: 100% !important; transform: translate(0) !important; }</style>`;Emails=class{#room;#left;#frames=limits.
 pageFrames;#known=new Map;constructor(characters2=limits.pageCharacters){this.#room=characters2;this.#left=characters2}take(characters2){
 if(characters2>this.#left)return false;this.#left-=characters2;return true}framed(body2,further=false){if(this.#frames<=
-(further?limits.pageFrames/2:0))return void 0;const shown4=this.#known.get(body2)??this.#clean(body2,further);if(shown4===
-void 0||"refused"in shown4)return shown4;if(!this.#fits(shown4.source.text.length,further))return void 0;this.#frames-=1;
-this.take(shown4.source.text.length);return shown4}#clean(body2,further){if(!this.#fits(body2.length,further))return void 0;
-const cleaned=cleanHtml(body2);this.take(body2.length);const shown4="refused"in cleaned?cleaned:{source:frameSource(`${framePrefix}${cleaned.
-html}`),left:cleaned.left};this.#known.set(body2,shown4);return shown4}#fits(characters2,further){return characters2<=this.#left-
+(further?limits.pageFrames/2:0))return void 0;const shown3=this.#known.get(body2)??this.#clean(body2,further);if(shown3===
+void 0||"refused"in shown3)return shown3;if(!this.#fits(shown3.source.text.length,further))return void 0;this.#frames-=1;
+this.take(shown3.source.text.length);return shown3}#clean(body2,further){if(!this.#fits(body2.length,further))return void 0;
+const cleaned=cleanHtml(body2);this.take(body2.length);const shown3="refused"in cleaned?cleaned:{source:frameSource(`${framePrefix}${cleaned.
+html}`),left:cleaned.left};this.#known.set(body2,shown3);return shown3}#fits(characters2,further){return characters2<=this.#left-
 (further?this.#room/2:0)}};noRoom=markup`<p class="note">not shown: a page shows ${shown2(limits.pageFrames)} emails at most, with ${shown2(
 limits.pageCharacters)} characters in all; look at fewer at once</p>`;noFurther=markup`<p class="note">not shown: of so many emails this page shows the first mail of each template; look at fewer at once</p>`}});function changeBox({number:number4,change:change2},context3){const{kind,action:action2,warnings}=change2;return foldBox(
 {number:number4,open:context3.unfolding.next(isDestructive(change2)||action2==="blocked"),classes:changeClasses(change2),
@@ -11703,8 +11703,8 @@ value3} (${count3})</label>`)}</fieldset>`}function countsList(counts2){return m
 count:count3,words:words7})=>markup`<li><strong>${count3}</strong> ${words7}</li>`)}</ul>`}function factsList(facts2){return markup`<ul class="facts quiet">
 ${facts2.map(fact=>markup`<li>${fact}</li>\n`)}</ul>`}var aboutEmails;var init_contents=__esm({"src/report/contents.ts"(){
 "use strict";init_markup();aboutEmails=markup`<p class="note">Emails are rendered with sample data, and pictures and other things from the network are blocked.</p>\n`}});var html_exports2={};__export(html_exports2,{planHtml:()=>planHtml});function planHtml(plan,options){const groups2=numbered(
-plan,options);const entries=groups2.flatMap(group=>group.entries);const shown4=entries.map(({change:change2})=>change2);
-const emails=new Emails;const context3={...options,emails,unfolding:new Unfolding(shown4.length)};const summary2=summarize(
+plan,options);const entries=groups2.flatMap(group=>group.entries);const shown3=entries.map(({change:change2})=>change2);
+const emails=new Emails;const context3={...options,emails,unfolding:new Unfolding(shown3.length)};const summary2=summarize(
 plan);const told6=Object.keys(actionWords).filter(action2=>summary2[action2]>0||action2==="update"||action2==="unchanged");
 return pageText({title:`Plan: ${headline(plan)}`,content:markup`<header>
 <h1>idops plan for ${plan.server}</h1>
@@ -11715,13 +11715,13 @@ ${countsList(told6.map(action2=>({count:summary2[action2],words:actionWords[acti
 </header>
 <main id="main">
 ${notices(plan,options.only)}
-${shown4.some(showsEmail)?aboutEmails:null}
-${shown4.length>1?[controls([{name:"kind",legend:"Kind",values:shown4.map(({kind})=>kind)},{name:"action",legend:"Action",
-values:shown4.map(({action:action2})=>action2)}],[{name:"destructive",label:"destructive",some:shown4.some(isDestructive)},
-{name:"drift",label:"changed on the server",some:shown4.some(isDrifted)},{name:"warnings",label:"with warnings",some:shown4.
+${shown3.some(showsEmail)?aboutEmails:null}
+${shown3.length>1?[controls([{name:"kind",legend:"Kind",values:shown3.map(({kind})=>kind)},{name:"action",legend:"Action",
+values:shown3.map(({action:action2})=>action2)}],[{name:"destructive",label:"destructive",some:shown3.some(isDestructive)},
+{name:"drift",label:"changed on the server",some:shown3.some(isDrifted)},{name:"warnings",label:"with warnings",some:shown3.
 some(({warnings})=>warnings.length>0)}]),contents(groups2)]:null}
 ${groups2.map(group=>section(group,context3))}
-${shown4.length===0&&options.only===void 0?markup`<p class="note">There is nothing to review: ${headline(plan)}.</p>`:null}
+${shown3.length===0&&options.only===void 0?markup`<p class="note">There is nothing to review: ${headline(plan)}.</p>`:null}
 </main>
 <footer>
 <p>Required scopes: ${plan.requiredScopes.join(", ")||"none"}</p>
@@ -11730,7 +11730,7 @@ ${shown4.length===0&&options.only===void 0?markup`<p class="note">There is nothi
 const[first]=changes;return{title,filter:rank2===1?markup` data-kind="${first?.kind??""}"`:title==="Destructive"?null:markup` data-action="${first?.
 action??""}"`,entries:changes.map(change2=>{number4+=1;const{address:address2,action:action2}=change2;return{number:number4,
 change:change2,address:`${address2}${labelBeside(change2)}`,badge:{word:action2,className:action2}}})}})}function notices(plan,only2){
-const shown4=shownPart(plan,only2);const{count:count3,inAll}=destructiveCount(shown4);const warnings=allWarnings(shown4);
+const shown3=shownPart(plan,only2);const{count:count3,inAll}=destructiveCount(shown3);const warnings=allWarnings(shown3);
 return[...count3>0?[markup`<p class="loss"><strong>${plural(count3,"destructive change")}</strong>${inAll}, shown first.</p>\n`]:
 [],...shareNotes(plan,only2).map(note=>markup`<p class="note">${note}</p>\n`),...plan.warnings.map(warningLine2),...warnings.
 length>plan.warnings.length?[markup`<p class="warning">${plural(warnings.length-plan.warnings.length,"warning")} about single changes, shown with them.</p>\n`]:
@@ -11910,12 +11910,12 @@ problem,paint,columns).join("\n"));return`${[...blocks,paint.bold(countsLine(pro
 `}function countsLine(problems){const counts2=["error","warning"].map(severity=>({severity,count:problems.filter(problem=>problem.
 severity===severity).length}));return counts2.filter(({count:count3})=>count3>0).map(({severity,count:count3})=>plural(count3,
 severity)).join(", ")}function severityPaint(severity,paint){return severity==="error"?paint.red:paint.yellow}function problemLines(problem,paint,columns){
-const tint=severityPaint(problem.severity,paint);const shown4=problem.places.slice(0,snippetsAtMost);const others=problem.
-places.slice(snippetsAtMost);const digits=Math.max(1,...shown4.map(({line})=>String(line).length));const[message="",...more]=paragraphs(
+const tint=severityPaint(problem.severity,paint);const shown3=problem.places.slice(0,snippetsAtMost);const others=problem.
+places.slice(snippetsAtMost);const digits=Math.max(1,...shown3.map(({line})=>String(line).length));const[message="",...more]=paragraphs(
 problem.message);const[help,...moreHelp]=paragraphs(problem.hint??"");const margin=" ".repeat(digits+2);const barred=line=>fold2(
 inWords(line),2,columns===void 0?void 0:columns-margin.length-2).split("\n").map(part2=>`${margin}${paint.blue("|")} ${part2}`);
 const head=[{text:`${problem.severity}[${escapeText(problem.code)}]`,tint:text6=>paint.bold(tint(text6))},...inWords(`: ${message}`,
-paint.bold)];return[fold2(head,margin.length+2,columns),...more.flatMap(barred),...shown4.flatMap(place2=>placeLines(place2,
+paint.bold)];return[fold2(head,margin.length+2,columns),...more.flatMap(barred),...shown3.flatMap(place2=>placeLines(place2,
 digits,tint,paint,columns)),...others.length===0?[]:[fold2([{text:" ".repeat(digits+1)},{text:"-->",tint:paint.blue},...inWords(
 ` also at ${placeList(others,problem.morePlaces)}`)],margin.length+2,columns)],...help===void 0?[]:[fold2([{text:margin},
 {text:"=",tint:paint.blue},...inWords(` help: ${help}`)],margin.length+2,columns)],...moreHelp.flatMap(barred)]}function paragraphs(text6){
@@ -11927,12 +11927,12 @@ place2.line))} ${source}`.trimEnd(),`${gutter("")} ${" ".repeat(before)}${tint("
 const at3=Math.min(Math.max(0,offset),text6.length);return at3>0&&/[\udc00-\udfff]/.test(text6.charAt(at3))?at3-1:at3}function snippet({
 column,length:length2},text6,room){const[whole2=""]=text6.split(/\r?\n|\r$/);const caret=Math.min(column-1,whole2.length);
 const cut2=beginsAt(whole2,caret-REACH);const line=whole2.slice(cut2,beginsAt(whole2,caret+REACH));const start2=caret-cut2;
-const end2=Math.max(start2+1,start2+length2);const cells2=[];let at3=0;for(const character of line){const shown5=character===
-"	"?"  ":escapeText(character);const marked=at3<end2&&at3+character.length>start2;cells2.push({shown:shown5,width:displayWidth(
-shown5),marked});at3+=character.length}if(start2>=line.length)cells2.push({shown:" ",width:1,marked:true});const first=Math.
-max(0,cells2.findIndex(({marked})=>marked));const{from,to}=visibleRange(cells2,first,room);const shown4=cells2.slice(from,
+const end2=Math.max(start2+1,start2+length2);const cells2=[];let at3=0;for(const character of line){const shown4=character===
+"	"?"  ":escapeText(character);const marked=at3<end2&&at3+character.length>start2;cells2.push({shown:shown4,width:displayWidth(
+shown4),marked});at3+=character.length}if(start2>=line.length)cells2.push({shown:" ",width:1,marked:true});const first=Math.
+max(0,cells2.findIndex(({marked})=>marked));const{from,to}=visibleRange(cells2,first,room);const shown3=cells2.slice(from,
 to);const lead=from>0||cut2>0?"\u2026":"";const tail=to<cells2.length||cut2+line.length<whole2.length?"\u2026":"";const before=lead.
-length+widthOf2(cells2.slice(from,first));const under=widthOf2(shown4.filter(({marked})=>marked));return{source:`${lead}${shown4.
+length+widthOf2(cells2.slice(from,first));const under=widthOf2(shown3.filter(({marked})=>marked));return{source:`${lead}${shown3.
 map(cell=>cell.shown).join("")}${tail}`,before,under:Math.max(1,under)}}function widthOf2(cells2){return cells2.reduce((sum,{
 width})=>sum+width,0)}function visibleRange(cells2,caret,room){if(widthOf2(cells2)<=room)return{from:0,to:cells2.length};
 const inside2=room-2;let from=caret;let used=0;while(from>0&&used+(cells2[from-1]?.width??0)<=inside2/3){from-=1;used+=cells2[from]?.
@@ -12161,38 +12161,29 @@ er";if(stat9.isSymbolicLink())return"a link";if(stat9.isFIFO())return"a named pi
 return"a device"}var NoRegularFile;var init_regular=__esm({"src/base/regular.ts"(){"use strict";NoRegularFile=class extends Error{constructor(stat9){
 super(`it is ${fileType(stat9)}, not a regular file`);this.name="NoRegularFile"}}}});import{lstat}from"node:fs/promises";import{dirname,join as join2}from"node:path";async function workTreeOf(folder){if(await isThere(
 join2(folder,".git")))return folder;const above=dirname(folder);return above===folder?void 0:await workTreeOf(above)}async function isThere(path){
-return await lstat(path).then(()=>true,()=>false)}var init_work_tree=__esm({"src/base/work-tree.ts"(){"use strict"}});import{hostname as hostname2}from"node:os";function describeHolder(holder){if(holder===null)return"something that left n\
-o name";const{user:user3,host,pid,command:command2,at:at3}=holder;return`${command2} by ${user3} on ${host}, process ${pid}\
-, since ${at3}`}function holdingOf(holder,fate){const ofProcess=holder===null?"unknown":fateOf(holder);const isUnknown=holder!==
-null&&(fate??ofProcess)==="unknown";return{holder:describeHolder(holder),command:holder?.command??null,readable:holder!==
-null,fate:(holder===null?void 0:fate)??ofProcess,elsewhere:isUnknown?whereElse(holder):null,inUse:ofProcess==="alive"&&holder?.
-pid!==process.pid}}function whereElse(holder){if(holder.host!==hostname2())return"is on another host";return holder.boot===
-ownMark().boot?"is in another process namespace, such as a container":"is of another machine of the same name, or from b\
-efore the last restart of this one"}function locked({holder,elsewhere},place2,what="the state is locked"){const hint=elsewhere===
-null?"wait until it has ended; if that process is surely gone, use idops runs unlock":`that process ${elsewhere}, so nob\
-ody can tell from here whether it still runs: make sure that it doesn't, then use idops runs unlock`;return new ProblemsError(
-[error("locked",`${what}: ${holder} (${place2})`,[],hint)])}function lockLost(now,place2){const who2=now===void 0?"it wa\
-s removed":`somebody else has it: ${describeHolder(now)}`;return new ProblemsError([error("locked",`the lock of the stat\
-e was lost: ${who2} (${place2})`,[],"find out who removes locks, and run it again once no other run is under way")])}var holderFields,
-holderSchema;var init_holder=__esm({"src/state/holder.ts"(){"use strict";init_zod();init_problems();init_process();init_process_mark();
-holderFields={user:string2(),...processMark,command:string2(),at:string2()};holderSchema=object(holderFields)}});function excluding(locks){const lock=async(command2,now,shard2)=>{const taken2=await locks.take(command2,now,shard2);try{
-const gone=taken2.takenOver===null?[]:[taken2.takenOver];for(let tries=1;;tries+=1){const others=(await locks.found()).filter(
-one=>isInTheWay(one.shard,shard2));const[first]=others;if(first===void 0)break;const living=others.find(({fate})=>fate!==
-"gone");if(living!==void 0||tries>TRIES2)throw inTheWay2(living??first);for(const other of others)if(await other.drop())
-gone.push(`took over the lock of ${other.holder}, which is gone`)}return{...taken2,takenOver:gone.length===0?null:gone.join(
-"; ")}}catch(failure2){await taken2.release();throw failure2}};const remove3=async one=>{let now=one;for(let tries=1;now!==
-void 0;tries+=1){const isOther3=now.nonce!==null&&now.nonce!==one.nonce;if(isOther3||tries>TRIES2)throw locked(now,now.place);
-if(await now.drop())return;now=(await locks.found()).find(other=>isOfPlace(other,one))}};return{lock,async holder(){const held=(await locks.
-found()).find(({fate})=>fate!=="gone");if(held===void 0)return null;const isUnsure=held.readable&&held.fate==="unknown";
-return isUnsure?`${held.holder}, if that process still runs`:held.holder},holdings:()=>locks.found(),async removable(){const found2=await locks.
-found();const free=found2.filter(({inUse})=>!inUse);if(free.length===0&&found2[0]!==void 0)throw stillRuns(found2[0]);if(free.
-length===0)return null;return{holder:free.map(({holder})=>holder).join("; and of "),async remove(){for(const one of free)
-await remove3(one)}}}}}function isOfPlace({place:place2,shard:shard2},other){return place2===other.place&&shard2?.index===
-other.shard?.index&&shard2?.count===other.shard?.count}function isInTheWay(other,shard2){if(shard2===void 0)return other!==
-void 0;return other===void 0||other.count!==shard2.count}function inTheWay2(found2){const what=found2.shard===void 0?void 0:
-"the state is locked by a run of a shard";return locked(found2,found2.place,what)}function stillRuns({holder}){return new ProblemsError(
-[error("locked",`the lock is in use: ${holder} still runs on this host`,[],"wait until it has ended, or end it")])}var TRIES2;
-var init_locks=__esm({"src/state/locks.ts"(){"use strict";init_problems();init_holder();TRIES2=250}});function journalOf(text6,run4,place2){const whole2=text6.slice(0,text6.lastIndexOf("\n")+1);const[first,...lines]=whole2.
+return await lstat(path).then(()=>true,()=>false)}var init_work_tree=__esm({"src/base/work-tree.ts"(){"use strict"}});function excluding(locks,place2){const all=async()=>[void 0,...await locks.shards()];const lock=async(command2,now,shard2)=>{
+const taken2=await locks.take(command2,now,shard2);try{const gone=[];for(const other of(await all()).filter(one=>isInTheWay(
+one,shard2))){const holding=await locks.clear(other);if(holding===null)continue;if(holding.fate!=="gone")throw inTheWay2(
+holding,other,place2(other));gone.push(`took over the lock of ${holding.holder}, which is gone`)}if(gone.length===0)return taken2;
+const{takenOver:takenOver2}=taken2;return{...taken2,takenOver:[...takenOver2===null?[]:[takenOver2],...gone].join("; ")}}catch(failure2){
+await taken2.release();throw failure2}};return{lock,async holder(){for(const shard2 of await all()){const holder=await locks.
+holder(shard2);if(holder!==null)return holder}return null},async holdings(){const found2=await Promise.all((await all()).
+map(async shard2=>{const holding=await locks.holding(shard2);return holding===null?[]:[{...holding,...shard2===void 0?{}:
+{shard:shard2}}]}));return found2.flat()},async removable(){const found2=[];const failures=[];for(const shard2 of await all()){
+try{const one=await locks.removable(shard2);if(one!==null)found2.push(one)}catch(failure2){failures.push(failure2)}}if(found2.
+length===0&&failures.length>0)throw failures[0];return found2.length===0?null:together3(found2)}}}function isInTheWay(other,shard2){
+if(shard2===void 0)return other!==void 0;return other===void 0||other.count!==shard2.count}function together3(locks){return{
+holder:locks.map(({holder})=>holder).join("; and of "),async remove(){for(const one of locks)await one.remove()}}}function inTheWay2({
+holder,elsewhere},other,place2){const what=other===void 0?"the state is locked":"the state is locked by a run of a shard";
+return new ProblemsError([error("locked",`${what}: ${holder} (${place2})`,[],elsewhere===null?"wait until it has ended; \
+if that process is surely gone, use idops runs unlock":`that process ${elsewhere}, so nobody can tell from here whether \
+it still runs: make sure that it doesn't, then use idops runs unlock`)])}var init_locks=__esm({"src/state/locks.ts"(){"u\
+se strict";init_problems()}});import{hostname as hostname2}from"node:os";function describeHolder({user:user3,host,pid,command:command2,at:at3}){return`${command2}\
+ by ${user3} on ${host}, process ${pid}, since ${at3}`}function whereElse(holder){if(fateOf(holder)!=="unknown")return null;
+if(holder.host!==hostname2())return"is on another host";return holder.boot===ownMark().boot?"is in another process names\
+pace, such as a container":"is of another machine of the same name, or from before the last restart of this one"}var holderFields,
+holderSchema;var init_holder=__esm({"src/state/holder.ts"(){"use strict";init_zod();init_process();init_process_mark();holderFields=
+{user:string2(),...processMark,command:string2(),at:string2()};holderSchema=object(holderFields)}});function journalOf(text6,run4,place2){const whole2=text6.slice(0,text6.lastIndexOf("\n")+1);const[first,...lines]=whole2.
 split("\n").slice(0,-1).map((line,index)=>parseLine(line,place2,index+1));if(first===void 0)return null;if(first.type!==
 "run"||first.run!==run4)throw unusableJournal(place2,"line 1 does not name this run");return{run:first,lines,bytes:Buffer.
 byteLength(whole2),ended:lines.at(-1)?.type==="end"}}function parseLine(line,place2,number4){let data3;try{data3=parseJson(
@@ -12283,15 +12274,12 @@ efused to move ${ref} (${reason}): ${messageOf2(failure2)}`,[],RIGHTS)],{cause:f
 return new ProblemsError([error("not-writable",`the remote takes no push to the state ${place2}: ${messageOf2(failure2)}`,
 [],RIGHTS)],{cause:failure2})}function outrun(place2,times){return new ProblemsError([error("not-writable",`the state ${place2}\
  can't be written: others changed the branch ${times} times meanwhile`,[],"keep the states of so many runs on branches o\
-f their own, with state.git.branch")])}function notOwn(place2){return new ProblemsError([error("state-unreadable",`the s\
-tate ${place2} can't be used: that branch was not made by idops, whose README.md it lacks`,[],"name a branch with state.\
-git.branch that is not there yet, or was made by idops; put README.md back, if somebody removed it")])}function notHere(place2,failure2){
-if(failure2 instanceof NoGit)return unreachable(place2,"",failure2);return new ProblemsError([error("not-writable",`git \
-can't work with the state ${place2} here: ${messageOf2(failure2)}`,[],'make room, or mend the repository, so that "git f\
-sck" finds nothing')],{cause:failure2})}function messageOf2(failure2){return failure2 instanceof Error?failure2.message:
-String(failure2)}var RIGHTS;var init_failures=__esm({"src/state/git/failures.ts"(){"use strict";init_git();init_problems();
-RIGHTS="the credentials need the right to push to that branch and to refs/idops/ (contents: write in GitHub Actions), an\
-d no rule or hook of the remote may be against it"}});import{randomUUID as randomUUID4}from"node:crypto";import{rm as rm5}from"node:fs/promises";import{resolve as resolve3}from"node:path";
+f their own, with state.git.branch")])}function notHere(place2,failure2){if(failure2 instanceof NoGit)return unreachable(
+place2,"",failure2);return new ProblemsError([error("not-writable",`git can't work with the state ${place2} here: ${messageOf2(
+failure2)}`,[],'make room, or mend the repository, so that "git fsck" finds nothing')],{cause:failure2})}function messageOf2(failure2){
+return failure2 instanceof Error?failure2.message:String(failure2)}var RIGHTS;var init_failures=__esm({"src/state/git/fa\
+ilures.ts"(){"use strict";init_git();init_problems();RIGHTS="the credentials need the right to push to that branch and t\
+o refs/idops/ (contents: write in GitHub Actions), and no rule or hook of the remote may be against it"}});import{randomUUID as randomUUID4}from"node:crypto";import{rm as rm5}from"node:fs/promises";import{resolve as resolve3}from"node:path";
 import{setTimeout as sleep2}from"node:timers/promises";function dataOf(text6){return`data ${Buffer.byteLength(text6)}
 ${text6}
 `}function quoted2(path){return`"${path.replace(/["\\]/g,"\\$&").replaceAll("\n","\\n")}"`}var PATIENCE3,PAUSES,Branch,FAR,
@@ -12361,61 +12349,80 @@ if(pause===void 0)throw unreachable(this.#place,remote,failure2);await sleep2(pa
 return(await git(this.settings.root,command2,options)).toString("utf8")}catch(failure2){throw notHere(this.#place,failure2)}}};
 FAR={reaches:true,patience:PATIENCE3};FETCHING={...FAR,patience:10*PATIENCE3};SIGHTS=5;PASSING="refs/idops/passing"}});function holderOf2(message){try{return holderSchema3.parse(JSON.parse(message))}catch{return null}}function isOver(holder){
 return holder!==null&&(fateOf(holder)==="gone"||Date.now()>endOf2(holder))}function endOf2({expires}){return Date.parse(
-expires)+SKEW}function holdingOf2(holder){const holding=holdingOf(holder,isOver(holder)?"gone":void 0);if(holder===null||
-holding.elsewhere===null)return holding;const end2=`its lock ends by itself at ${new Date(endOf2(holder)).toISOString()}\
- where nothing renews it`;return{...holding,elsewhere:`${holding.elsewhere}, and ${end2}`}}var holderSchema3,LEASE,SKEW;
-var init_holder2=__esm({"src/state/git/holder.ts"(){"use strict";init_zod();init_process();init_holder();holderSchema3=object(
-{...holderFields,expires:iso_exports.datetime(),nonce:string2()});LEASE=10*6e4;SKEW=5*6e4}});import{randomUUID as randomUUID5}from"node:crypto";import{setTimeout as sleep3}from"node:timers/promises";function renewedHolder(holder){
+expires)+SKEW}function endInWords(holder){return new Date(endOf2(holder)).toISOString()}function describe3(holder){return holder===
+null?NOBODY:describeHolder(holder)}function locked2(place2,holder){const until=holder===null?"":`; the lock of a run tha\
+t was killed ends by itself at ${endInWords(holder)}, and one that goes on renews it`;return new ProblemsError([error("l\
+ocked",`the state is locked: ${describe3(holder)} (${place2})`,[],`wait until it has ended${until}; where it surely has,\
+ idops runs unlock removes the lock`)])}function notOwn(place2){return new ProblemsError([error("state-unreadable",`the \
+state ${place2} can't be used: that branch was not made by idops, whose README.md it lacks`,[],"name a branch with state\
+.git.branch that is not there yet, or was made by idops; put README.md back, if somebody removed it")])}function lostTo(place2,now){
+const who2=now===void 0?"it was removed":`somebody else has it: ${describe3(now)}`;return new ProblemsError([error("lock\
+ed",`the lock of the state was lost: ${who2} (${place2})`,[],"find out who removes locks, and run it again once no other\
+ run is under way")])}var holderSchema3,NOBODY,LEASE,SKEW;var init_holder2=__esm({"src/state/git/holder.ts"(){"use stric\
+t";init_zod();init_problems();init_process();init_holder();holderSchema3=object({...holderFields,expires:iso_exports.datetime(),
+nonce:string2()});NOBODY="something that left no name";LEASE=10*6e4;SKEW=5*6e4}});import{randomUUID as randomUUID5}from"node:crypto";import{setTimeout as sleep3}from"node:timers/promises";function renewedHolder(holder){
 return{...holder,expires:new Date(Date.now()+LEASE).toISOString()}}function noteOf(holder){return{message:JSON.stringify(
-{...holder,turn:randomUUID5()})}}var TRIES4,PAUSE,FRESH2,UNSEEN,ABOUT,TITLE,TEXT,Store;var init_store=__esm({"src/state/\
+{...holder,turn:randomUUID5()})}}var TRIES3,PAUSE,FRESH2,UNSEEN,ABOUT,TITLE,TEXT,Store;var init_store=__esm({"src/state/\
 git/store.ts"(){"use strict";init_p_limit();init_process();init_shard();init_user_name();init_holder();init_branch();init_failures();
-init_holder2();TRIES4=300;PAUSE=200;FRESH2=1e3;UNSEEN=Number.NEGATIVE_INFINITY;ABOUT="README.md";TITLE="# The state of i\
+init_holder2();TRIES3=300;PAUSE=200;FRESH2=1e3;UNSEEN=Number.NEGATIVE_INFINITY;ABOUT="README.md";TITLE="# The state of i\
 dops";TEXT=`${TITLE}
 
 idops writes this branch: what it applied is recorded in the \`.json\` files, and each run has its journal in \`runs\`. The \
 history
 is the audit log. Change nothing by hand, and merge it nowhere.
-`;Store=class{#branch;#place;#inTurn=pLimit(1);#whole;#head=null;#seenAt=UNSEEN;#held;#lost;#isShared=false;#isOwn=false;constructor(settings,lock,place2){
+`;Store=class{#branch;#place;#inTurn=pLimit(1);#whole;#head=null;#seenAt=UNSEEN;#held;#lost;#listed=new Map;#listedAt=UNSEEN;#isShared=false;#isOwn=false;constructor(settings,lock,place2){
 this.#branch=new Branch(settings,place2);this.#whole=`refs/idops/lock/${settings.branch}/${lock}`;this.#place=place2}async read(work){
 const head=await this.#inTurn(async()=>{const isOnly2=this.#held?.ref===this.#whole&&this.#seenAt!==UNSEEN;if(!isOnly2&&
 performance.now()-this.#seenAt>=FRESH2)await this.#see([]);return this.#head});return head===null?void 0:await work(head,
 this.#branch)}async#see(locks){const seen2=await this.#branch.see(locks);const{branch:head}=seen2;if(head!==null&&!this.#isOwn){
 const about2=await this.#branch.text(head,ABOUT);if(about2?.startsWith(TITLE)!==true)throw notOwn(this.#place);this.#isOwn=
 true}this.#head=head;this.#seenAt=performance.now();return seen2}#refOf(shard2){return shard2===void 0?this.#whole:`${this.#whole}\
-.${shardName(shard2)}`}async#lockAt(ref){return(await this.#see([ref])).others.get(ref)??null}async found(){return await this.#inTurn(
-async()=>{const{others}=await this.#see([this.#whole,`${this.#whole}.*-of-*`]);const found2=[];for(const[ref,lock]of others){
-const shard2=shardNamed(ref.slice(this.#whole.length+1));if(ref!==this.#whole&&(shard2===void 0||this.#refOf(shard2)!==ref))
-continue;const holder=await this.#holder(lock);found2.push({...holdingOf2(holder),...shard2===void 0?{}:{shard:shard2},nonce:holder?.
-nonce??null,place:this.#place,drop:()=>this.#inTurn(()=>this.#drop(ref,lock))})}return found2})}async#drop(ref,lock){this.#seenAt=
-UNSEEN;return await this.#branch.push([{ref,from:lock,to:null}])==="done"}async change(work,anew=false){return await this.#inTurn(
-async()=>{for(let tries=1;tries<=TRIES4;tries+=1){if(this.#lost!==void 0)throw this.#lost;if(tries>1||anew||this.#isShared||
-this.#head===null){const last=this.#head;if(this.#held===void 0)await this.#see([]);else await this.#confirm(this.#held);
-this.#isShared&&=tries>1||last!==this.#head}const from=this.#head;const changed2=await work(from,this.#branch);const about2=from===
-null?[[ABOUT,TEXT]]:[];const files=new Map([...about2,...changed2.files]);const held=this.#held;const holder=held&&renewedHolder(
-held.holder);const notes=holder===void 0?[]:[noteOf(holder)];const change2={parent:from,files,message:changed2.message};
-const[to="",at3=""]=await this.#branch.make([change2,...notes]);const lock=held===void 0?[]:[{ref:held.ref,from:held.at,
-to:at3}];const pushed=await this.#branch.push([{ref:this.#branch.ref,from,to},...lock]);if(pushed==="done"){this.#head=to;
-this.#seenAt=performance.now();this.#held=held&&holder&&{ref:held.ref,holder,at:at3};return changed2}this.#isShared=true;
-await sleep3(Math.random()*Math.min(PAUSE,10*tries))}throw outrun(this.#place,TRIES4)})}async tryWriting(){await this.#inTurn(
+.${shardName(shard2)}`}async#lockAt(ref){return(await this.#see([ref])).others.get(ref)??null}async#lockSeen(ref){const listed2=performance.
+now()-this.#listedAt<FRESH2?this.#listed.get(ref):void 0;this.#listed.delete(ref);return listed2===void 0?await this.#lockAt(
+ref):listed2}async shards(){return await this.#inTurn(async()=>{const{others}=await this.#see([this.#whole,`${this.#whole}\
+.*-of-*`]);this.#listed=new Map([[this.#whole,null],...others]);this.#listedAt=performance.now();return[...others.keys()].
+flatMap(ref=>ref.startsWith(`${this.#whole}.`)?shardNamed(ref.slice(this.#whole.length+1))??[]:[])})}async change(work,anew=false){
+return await this.#inTurn(async()=>{for(let tries=1;tries<=TRIES3;tries+=1){if(this.#lost!==void 0)throw this.#lost;if(tries>
+1||anew||this.#isShared||this.#head===null){const last=this.#head;if(this.#held===void 0)await this.#see([]);else await this.#confirm(
+this.#held);this.#isShared&&=tries>1||last!==this.#head}const from=this.#head;const changed2=await work(from,this.#branch);
+const about2=from===null?[[ABOUT,TEXT]]:[];const files=new Map([...about2,...changed2.files]);const held=this.#held;const holder=held&&
+renewedHolder(held.holder);const notes=holder===void 0?[]:[noteOf(holder)];const change2={parent:from,files,message:changed2.
+message};const[to="",at3=""]=await this.#branch.make([change2,...notes]);const lock=held===void 0?[]:[{ref:held.ref,from:held.
+at,to:at3}];const pushed=await this.#branch.push([{ref:this.#branch.ref,from,to},...lock]);if(pushed==="done"){this.#head=
+to;this.#seenAt=performance.now();this.#held=held&&holder&&{ref:held.ref,holder,at:at3};return changed2}this.#isShared=true;
+await sleep3(Math.random()*Math.min(PAUSE,10*tries))}throw outrun(this.#place,TRIES3)})}async tryWriting(){await this.#inTurn(
 ()=>this.#branch.tryPush())}async take(command2,now,shard2){return await this.#inTurn(async()=>{const ref=this.#refOf(shard2);
-if(this.#held!==void 0&&this.#held.ref!==ref&&this.#lost===void 0)throw locked(holdingOf2(this.#held.holder),this.#place);
-const from=await this.#lockAt(ref);const other=from===null?void 0:await this.#holder(from);if(other!==void 0&&!isOver(other))
-throw locked(holdingOf2(other),this.#place);const mark={...ownMark(),command:command2,at:now.toISOString(),expires:"",nonce:randomUUID5()};
-const made2=await this.#renewed({ref,holder:{user:userName(),...mark}});if(await this.#branch.push([{ref,from,to:made2.at}])===
-"moved"){const lock=await this.#lockAt(ref);throw locked(holdingOf2(lock===null?null:await this.#holder(lock)),this.#place)}
-this.#held=made2;this.#lost=void 0;this.#seenAt=UNSEEN;this.#isShared=shard2!==void 0;const timer=setInterval(()=>void this.#renew(
-made2).catch(()=>{}),LEASE/3);timer.unref();return{takenOver:other===void 0?null:`took over the lock of ${describeHolder(
-other)}, which is gone`,fenced:true,confirm:()=>this.#inTurn(()=>this.#confirm(made2)),release:async()=>{clearInterval(timer);
-await this.#inTurn(()=>this.#release(made2)).catch(()=>{})}}})}async#release(made2){const{at:at3}=this.#own(made2)??made2;
-if(this.#own(made2)!==void 0)this.#held=void 0;this.#seenAt=UNSEEN;await this.#branch.push([{ref:made2.ref,from:at3,to:null}])}#own({
-holder}){return this.#held?.holder.nonce===holder.nonce?this.#held:void 0}async#renew(made2){await this.#inTurn(async()=>{
-const held=this.#own(made2);if(held===void 0)return;const renewed=await this.#renewed(held);const pushed=await this.#branch.
-push([{ref:held.ref,from:held.at,to:renewed.at}]);if(pushed==="done")this.#held=renewed;else await this.#confirm(held)})}async#renewed({
-ref,holder}){const next=renewedHolder(holder);const[at3=""]=await this.#branch.make([noteOf(next)]);return{ref,holder:next,
-at:at3}}async#confirm(made2){const{ref,holder}=made2;const at3=await this.#lockAt(ref);const now=at3===null?void 0:await this.#holder(
-at3);const isOwn=this.#own(made2)!==void 0;if(at3!==null&&now?.nonce===holder.nonce){if(isOwn)this.#held={ref,holder:now,
-at:at3};return}const failure2=lockLost(now,this.#place);if(isOwn)this.#lost=failure2;throw failure2}async#holder(commit2){
-return holderOf2(await this.#branch.message(commit2))}}}});var git_exports={};__export(git_exports,{gitBackend:()=>gitBackend});import{posix}from"node:path";function gitBackend(settings){
+if(this.#held!==void 0&&this.#held.ref!==ref&&this.#lost===void 0)throw locked2(this.#place,this.#held.holder);const from=await this.#lockAt(
+ref);const other=from===null?void 0:await this.#holder(from);if(other!==void 0&&!isOver(other))throw locked2(this.#place,
+other);const mark={...ownMark(),command:command2,at:now.toISOString(),expires:"",nonce:randomUUID5()};const made2=await this.#renewed(
+{ref,holder:{user:userName(),...mark}});if(await this.#branch.push([{ref,from,to:made2.at}])==="moved"){const lock=await this.#lockAt(
+ref);throw locked2(this.#place,lock===null?null:await this.#holder(lock))}this.#held=made2;this.#lost=void 0;this.#seenAt=
+UNSEEN;this.#isShared=shard2!==void 0;const timer=setInterval(()=>void this.#renew(made2).catch(()=>{}),LEASE/3);timer.unref();
+return{takenOver:other===void 0?null:`took over the lock of ${describe3(other)}, which is gone`,fenced:true,confirm:()=>this.#inTurn(
+()=>this.#confirm(made2)),release:async()=>{clearInterval(timer);await this.#inTurn(()=>this.#release(made2)).catch(()=>{})}}})}async#release(made2){
+const{at:at3}=this.#own(made2)??made2;if(this.#own(made2)!==void 0)this.#held=void 0;this.#seenAt=UNSEEN;await this.#branch.
+push([{ref:made2.ref,from:at3,to:null}])}#own({holder}){return this.#held?.holder.nonce===holder.nonce?this.#held:void 0}async holder(shard2){
+const holding=await this.holding(shard2);return holding===null||holding.fate==="gone"?null:holding.holder}async holding(shard2){
+const lock=await this.#inTurn(()=>this.#lockSeen(this.#refOf(shard2)));return lock===null?null:await this.#holdingOf(lock)}async clear(shard2){
+const ref=this.#refOf(shard2);return await this.#inTurn(async()=>{for(let lock=await this.#lockSeen(ref);lock!==null;lock=
+await this.#lockAt(ref)){const holding=await this.#holdingOf(lock);if(holding.fate!=="gone")return holding;if(await this.#branch.
+push([{ref,from:lock,to:null}])!=="done")continue;this.#seenAt=UNSEEN;return holding}return null})}async#holdingOf(lock){
+const holder=await this.#holder(lock);if(holder===null)return{holder:NOBODY,command:null,readable:false,fate:"unknown",elsewhere:null};
+const fate=isOver(holder)?"gone":fateOf(holder);const elsewhere=whereElse(holder);const end2=`, and its lock ends by its\
+elf at ${endInWords(holder)} where nothing renews it`;return{holder:describe3(holder),command:holder.command,readable:true,
+fate,elsewhere:fate==="unknown"&&elsewhere!==null?elsewhere+end2:null}}async removable(shard2){const ref=this.#refOf(shard2);
+const lock=await this.#inTurn(()=>this.#lockSeen(ref));if(lock===null)return null;const holder=await this.#holder(lock);
+if(holder!==null&&holder.pid!==process.pid&&fateOf(holder)==="alive")throw locked2(this.#place,holder);return{holder:describe3(
+holder),remove:async()=>{for(let pushed=false;!pushed;){const now=await this.#inTurn(()=>this.#lockAt(ref));const other=now===
+null?void 0:await this.#holder(now);if(now===null||other===void 0)break;if(other!==null&&other.nonce!==holder?.nonce)throw locked2(
+this.#place,other);pushed=await this.#branch.push([{ref,from:now,to:null}])==="done"}this.#seenAt=UNSEEN}}}async#renew(made2){
+await this.#inTurn(async()=>{const held=this.#own(made2);if(held===void 0)return;const renewed=await this.#renewed(held);
+const pushed=await this.#branch.push([{ref:held.ref,from:held.at,to:renewed.at}]);if(pushed==="done")this.#held=renewed;else
+await this.#confirm(held)})}async#renewed({ref,holder}){const next=renewedHolder(holder);const[at3=""]=await this.#branch.
+make([noteOf(next)]);return{ref,holder:next,at:at3}}async#confirm(made2){const{ref,holder}=made2;const at3=await this.#lockAt(
+ref);const now=at3===null?void 0:await this.#holder(at3);const isOwn=this.#own(made2)!==void 0;if(at3!==null&&now?.nonce===
+holder.nonce){if(isOwn)this.#held={ref,holder:now,at:at3};return}const failure2=lostTo(this.#place,now);if(isOwn)this.#lost=
+failure2;throw failure2}async#holder(commit2){return holderOf2(await this.#branch.message(commit2))}}}});var git_exports={};__export(git_exports,{gitBackend:()=>gitBackend});import{posix}from"node:path";function gitBackend(settings){
 const{remote,branch,path}=settings;const place2=`${path} on the branch ${branch} of ${withoutCredentials(remote)}`;const store=new Store(
 settings,path,place2);const folder=posix.dirname(path);const within5=name2=>posix.join(folder,name2);const saved=async()=>{
 const text6=await store.read((head,of)=>of.text(head,path));return text6===void 0?void 0:stateOf(stateData(text6,place2),
@@ -12430,10 +12437,10 @@ text6,place2),place2);if(there===void 0)throw stateGone(place2);const{resources,
 return{...written3({...head2,resources:withRecords({resources},change2.records)}),head:head2}};const{head}=await store.change(
 merged,true);return head},told:()=>named5(path),async beside(){const files=await store.read((head,of)=>of.list(head,folder===
 "."?"":folder,"blob"));const others=(files??[]).map(within5).filter(file=>file.endsWith(".json")&&file!==path);const names3=await Promise.
-all(others.map(named5));return names3.filter(name2=>name2!==void 0)},...excluding(store),tryWriting:()=>store.tryWriting(),
-async check(){}}}function withoutCredentials(remote){return remote.replace(/^(\w+:\/\/)[^/@]*(?::[^/]*)?@/,"$1")}var nameSchema2;
-var init_git2=__esm({"src/state/git/index.ts"(){"use strict";init_zod();init_json();init_locks();init_shards();init_state();
-init_state_text();init_runs();init_store();nameSchema2=object({lineage:string2(),salt:string2(),resources:unknown()})}});var require_postgres_array=__commonJS({"node_modules/postgres-array/index.js"(exports){"use strict";exports.parse=function(source,transform2){
+all(others.map(named5));return names3.filter(name2=>name2!==void 0)},...excluding(store,()=>place2),tryWriting:()=>store.
+tryWriting(),async check(){}}}function withoutCredentials(remote){return remote.replace(/^(\w+:\/\/)[^/@]*(?::[^/]*)?@/,
+"$1")}var nameSchema2;var init_git2=__esm({"src/state/git/index.ts"(){"use strict";init_zod();init_json();init_locks();init_shards();
+init_state();init_state_text();init_runs();init_store();nameSchema2=object({lineage:string2(),salt:string2(),resources:unknown()})}});var require_postgres_array=__commonJS({"node_modules/postgres-array/index.js"(exports){"use strict";exports.parse=function(source,transform2){
 return new ArrayParser(source,transform2).parse()};var ArrayParser=class _ArrayParser{constructor(source,transform2){this.
 source=source;this.transform=transform2||identity2;this.position=0;this.entries=[];this.recorded=[];this.dimension=0}isEof(){
 return this.position>=this.source.length}nextCharacter(){var character=this.source[this.position++];if(character==="\\"){
@@ -12905,12 +12912,12 @@ rows,buff.length-4);return buff};var cancel=(processID,secretKey)=>{const buffer
 12);return buffer};var cstringMessage=(code2,string3)=>{const stringLen=Buffer.byteLength(string3);const len=4+stringLen+
 1;const buffer=Buffer.allocUnsafe(1+len);buffer[0]=code2;buffer.writeInt32BE(len,1);buffer.write(string3,5,"utf-8");buffer[len]=
 0;return buffer};var emptyDescribePortal=writer.addCString("P").flush(68);var emptyDescribeStatement=writer.addCString("\
-S").flush(68);var describe4=msg=>{return msg.name?cstringMessage(68,`${msg.type}${msg.name||""}`):msg.type==="P"?emptyDescribePortal:
+S").flush(68);var describe5=msg=>{return msg.name?cstringMessage(68,`${msg.type}${msg.name||""}`):msg.type==="P"?emptyDescribePortal:
 emptyDescribeStatement};var close=msg=>{const text6=`${msg.type}${msg.name||""}`;return cstringMessage(67,text6)};var copyData=chunk=>{
 return writer.add(chunk).flush(100)};var copyFail=message=>{return cstringMessage(102,message)};var codeOnlyBuffer=code2=>Buffer.
 from([code2,0,0,0,4]);var flushBuffer=codeOnlyBuffer(72);var syncBuffer=codeOnlyBuffer(83);var endBuffer=codeOnlyBuffer(
 88);var copyDoneBuffer=codeOnlyBuffer(99);var serialize2={startup,password,requestSsl,sendSASLInitialResponseMessage,sendSCRAMClientFinalMessage,
-query:query2,parse:parse11,bind:bind2,execute:execute2,describe:describe4,close,flush:()=>flushBuffer,sync:()=>syncBuffer,
+query:query2,parse:parse11,bind:bind2,execute:execute2,describe:describe5,close,flush:()=>flushBuffer,sync:()=>syncBuffer,
 end:()=>endBuffer,copyData,copyDone:()=>copyDoneBuffer,copyFail,cancel};exports.serialize=serialize2}});var require_buffer_reader=__commonJS({"node_modules/pg-protocol/dist/buffer-reader.js"(exports){"use strict";Object.defineProperty(
 exports,"__esModule",{value:true});exports.BufferReader=void 0;var BufferReader=class{constructor(offset=0){this.offset=
 offset;this.buffer=Buffer.allocUnsafe(0);this.encoding="utf-8"}setBuffer(offset,buffer){this.offset=offset;this.buffer=buffer}int16(){
@@ -13541,56 +13548,75 @@ open(this.target,this.times);try{await this.#keeper?.rejoin(connection)}catch(fa
 this.#connection=connection}this.#connection.hold(true);return this.#connection}async#tables(connection,make){this.#hasTables||=
 await haveTables(connection,this.target,make);return this.#hasTables}#forget(){this.#connection?.destroy();this.#connection=
 void 0}#rest(){if(this.#inTurn.pendingCount>0)return;this.#connection?.hold(false);if(this.#keeper!==void 0)return;this.#idle=
-setTimeout(()=>{this.#connection?.close();this.#connection=void 0},this.times.idle);this.#idle.unref()}}}});function shardKey(shard2){return shard2===void 0?"":shardName(shard2)}async function findHolders(statements,state){const{
-rows}=await statements.run(`SELECT shard, nonce, session, holder::text, seen_at::text,
+setTimeout(()=>{this.#connection?.close();this.#connection=void 0},this.times.idle);this.#idle.unref()}}}});function shardKey(shard2){return shard2===void 0?"":shardName(shard2)}async function findShards(statements,state){const{
+rows}=await statements.run("SELECT shard FROM idops.locks WHERE state = $1 AND shard <> '' ORDER BY shard",[state]);return rows.
+flatMap(({shard:shard2})=>shardNamed(shard2)??[])}async function findHolder(statements,state,shard2){const{rows}=await statements.
+run(`SELECT nonce, session, holder::text, seen_at::text,
        extract(epoch FROM clock_timestamp() - seen_at)::float8 * 1000 AS age,
-       pg_try_advisory_xact_lock_shared($2, advisory) AS free
-     FROM idops.locks WHERE state = $1 ORDER BY shard`,[state,LOCKS]);return rows.map(({holder,seen_at:seenAt,free,...row})=>({
-...row,holder:holderOf3(holder),isConnected:!free,seenAt}))}async function findHolder(statements,state,shard2){return(await findHolders(
-statements,state)).find(found2=>found2.shard===shard2)}function holderOf3(text6){try{return holderSchema4.parse(JSON.parse(
-text6))}catch{return null}}var holderSchema4;var init_lock_row=__esm({"src/state/postgres/lock-row.ts"(){"use strict";init_zod();
-init_shard();init_holder();init_tables();holderSchema4=object(holderFields)}});import{randomUUID as randomUUID6}from"node:crypto";function cut({age}){const heard=Math.max(0,Math.round(age/1e3));return`\
-its connection was cut, and nothing was heard of it for ${heard} s`}function pooled(place2){return new ProblemsError([error(
-"state-unreachable",`the database of the state can't be reached: a pooler on the way changes sessions within a run (${place2}\
-)`,[],"let the pooler work by sessions (pool_mode = session in PgBouncer), or name the port of PostgreSQL itself")])}async function remove(statements,state,{
-shard:shard2,nonce}){await statements.run("DELETE FROM idops.locks WHERE state = $1 AND shard = $2 AND nonce = $3",[state,
-shard2,nonce])}async function end(statements,advisory){await statements.run("SELECT pg_advisory_unlock($1, $2)",[LOCKS,advisory]).
-catch(()=>{})}function onceAtATime(work){let underWay3;return async()=>{underWay3??=work().finally(()=>{underWay3=void 0});
-await underWay3}}var StateLock;var init_lock=__esm({"src/state/postgres/lock.ts"(){"use strict";init_problems();init_process();
-init_shard();init_user_name();init_holder();init_lock_row();init_tables();StateLock=class{#database;state;#held;#lost;#renewing;constructor(database,state){
-this.#database=database;this.state=state}get session(){if(this.#lost!==void 0)throw this.#lost;return this.#held?.session??
-null}get shard(){return this.#held?.shard??""}async found(){const rows=await this.#database.read([],statements=>findHolders(
-statements,this.state));return rows.map(found2=>{const{nonce,session,seenAt}=found2;const shard2=shardNamed(found2.shard);
-const holding=holdingOf(found2.holder,this.#fateOf(found2));const connected=this.#isConnected(found2)?", whose session i\
-s connected right now":"";return{...holding,...shard2===void 0?{}:{shard:shard2},holder:`${holding.holder}${connected}`,
-nonce:found2.holder===null?null:nonce,place:this.#database.target.place,drop:()=>this.#database.write(async statements=>{
-const{count:count3}=await statements.run("DELETE FROM idops.locks WHERE state = $1 AND shard = $2 AND session = $3 AND s\
-een_at = $4::timestamptz",[this.state,found2.shard,session,seenAt]);return count3>0})}})}async take(command2,now,of){const shard2=shardKey(
-of);await this.#refuseSecond(shard2);const holder={user:userName(),...ownMark(),command:command2,at:now.toISOString()};const nonce=randomUUID6();
-const{takenOver:takenOver2,held}=await this.#database.write(async statements=>{const session=await this.#begin(statements);
-const own5={shard:shard2,nonce,...session};try{return{takenOver:await this.#enter(statements,own5,holder),held:own5}}catch(failure2){
-await end(statements,session.advisory);throw failure2}});this.#held=held;this.#lost=void 0;this.#database.keep(this);clearInterval(
-this.#renewing);const{renewal}=this.#database.times;const renew=onceAtATime(()=>this.#renew(nonce));this.#renewing=setInterval(
-()=>void renew().catch(()=>{}),renewal);this.#renewing.unref();return{takenOver:takenOver2,fenced:true,confirm:()=>this.#database.
-read(void 0,statements=>this.confirm(statements,{shard:shard2,nonce})),release:()=>this.#release(nonce)}}async confirm(statements,asked=this.#held){
-const found2=await findHolder(statements,this.state,asked?.shard??"");const own5=this.#held;if(own5!==void 0&&own5.nonce===
-asked?.nonce&&found2?.session===own5.session)return;if(own5?.nonce===asked?.nonce)throw this.#lose(found2);throw lockLost(
-found2?.holder,this.#database.target.place)}async rejoin(statements){const held=this.#held;if(held===void 0)return;const own5={
-...held,...await this.#begin(statements)};const{count:count3}=await statements.run(`UPDATE idops.locks SET session = $4,\
- advisory = $5, backend = pg_backend_pid(), seen_at = clock_timestamp()
+       pg_try_advisory_xact_lock_shared($3, advisory) AS free
+     FROM idops.locks WHERE state = $1 AND shard = $2`,[state,shard2,LOCKS]);const[row]=rows;if(row===void 0)return void 0;
+const{nonce,session,seen_at:seenAt,age,free}=row;return{nonce,session,holder:holderOf3(row.holder),isConnected:!free,seenAt,
+age}}function holderOf3(text6){try{return holderSchema4.parse(JSON.parse(text6))}catch{return null}}var UNREADABLE2,holderSchema4;
+var init_lock_row=__esm({"src/state/postgres/lock-row.ts"(){"use strict";init_zod();init_shard();init_holder();init_tables();
+UNREADABLE2="something that left no name";holderSchema4=object(holderFields)}});function nameOf4({holder}){return holder===null?UNREADABLE2:describeHolder(holder)}function cut({age}){const heard=Math.
+max(0,Math.round(age/1e3));return`its connection was cut, and nothing was heard of it for ${heard} s`}function refusal(found2,rest,place2){
+const message=`the state is locked: ${nameOf4(found2)} (${place2})`;const unlock="if that process is surely gone, use id\
+ops runs unlock";if(rest===null)return new ProblemsError([error("locked",message,[],`wait until it has ended; ${unlock}`)]);
+const seconds2=Math.max(1,Math.ceil(rest/1e3));return new ProblemsError([error("locked",`${message}; ${cut(found2)}, and\
+ it may come back`,[],`try again in ${seconds2} s, when its lock is taken over if it did not come back; ${unlock}`)])}function lost2(found2,place2){
+const who2=found2===void 0?"it was removed":`somebody else has it: ${nameOf4(found2)}`;return new ProblemsError([error("\
+locked",`the lock of the state was lost: ${who2} (${place2})`,[],"find out who removes locks, and run it again once no o\
+ther run is under way")])}function inUse(found2){return new ProblemsError([error("locked",`the lock is in use: ${nameOf4(
+found2)} still runs on this host`,[],"wait until it has ended, or end it")])}function pooled(place2){return new ProblemsError(
+[error("state-unreachable",`the database of the state can't be reached: a pooler on the way changes sessions within a ru\
+n (${place2})`,[],"let the pooler work by sessions (pool_mode = session in PgBouncer), or name the port of PostgreSQL it\
+self")])}var init_lock_words=__esm({"src/state/postgres/lock-words.ts"(){"use strict";init_problems();init_holder();init_lock_row()}});import{randomUUID as randomUUID6}from"node:crypto";async function remove(statements,state,{shard:shard2,nonce}){await statements.
+run("DELETE FROM idops.locks WHERE state = $1 AND shard = $2 AND nonce = $3",[state,shard2,nonce])}async function end(statements,advisory){
+await statements.run("SELECT pg_advisory_unlock($1, $2)",[LOCKS,advisory]).catch(()=>{})}function onceAtATime(work){let underWay3;
+return async()=>{underWay3??=work().finally(()=>{underWay3=void 0});await underWay3}}var StateLock;var init_lock=__esm({
+"src/state/postgres/lock.ts"(){"use strict";init_process();init_user_name();init_holder();init_lock_row();init_lock_words();
+init_tables();StateLock=class{#database;state;#held;#lost;#renewing;constructor(database,state){this.#database=database;
+this.state=state}get session(){if(this.#lost!==void 0)throw this.#lost;return this.#held?.session??null}get shard(){return this.#held?.
+shard??""}async shards(){return await this.#database.read([],statements=>findShards(statements,this.state))}async take(command2,now,of){
+const shard2=shardKey(of);await this.#refuseSecond(shard2);const holder={user:userName(),...ownMark(),command:command2,at:now.
+toISOString()};const nonce=randomUUID6();const{takenOver:takenOver2,held}=await this.#database.write(async statements=>{
+const session=await this.#begin(statements);const own5={shard:shard2,nonce,...session};try{return{takenOver:await this.#enter(
+statements,own5,holder),held:own5}}catch(failure2){await end(statements,session.advisory);throw failure2}});this.#held=held;
+this.#lost=void 0;this.#database.keep(this);clearInterval(this.#renewing);const{renewal}=this.#database.times;const renew=onceAtATime(
+()=>this.#renew(nonce));this.#renewing=setInterval(()=>void renew().catch(()=>{}),renewal);this.#renewing.unref();return{
+takenOver:takenOver2,fenced:true,confirm:()=>this.#database.read(void 0,statements=>this.confirm(statements,{shard:shard2,
+nonce})),release:()=>this.#release(nonce)}}async confirm(statements,asked=this.#held){const found2=await findHolder(statements,
+this.state,asked?.shard??"");const own5=this.#held;if(own5!==void 0&&own5.nonce===asked?.nonce&&found2?.session===own5.session)
+return;if(own5?.nonce===asked?.nonce)throw this.#lose(found2);throw lost2(found2,this.#database.target.place)}async rejoin(statements){
+const held=this.#held;if(held===void 0)return;const own5={...held,...await this.#begin(statements)};const{count:count3}=await statements.
+run(`UPDATE idops.locks SET session = $4, advisory = $5, backend = pg_backend_pid(), seen_at = clock_timestamp()
        WHERE state = $1 AND shard = $2 AND nonce = $3`,[this.state,own5.shard,own5.nonce,own5.session,own5.advisory]);if(count3===
 0)throw this.#lose(await findHolder(statements,this.state,own5.shard));this.#held=own5}async fence(statements){const{session}=this;
 if(session===null)return;const{rows}=await statements.run(`UPDATE idops.locks SET seen_at = clock_timestamp() WHERE stat\
 e = $1 AND shard = $2 AND session = $3
        RETURNING backend = pg_backend_pid() AS own`,[this.state,this.shard,session]);if(rows.length===0)await this.confirm(
-statements);if(rows[0]?.own===false)throw pooled(this.#database.target.place)}async#find(shard2){return await this.#database.
-read(void 0,statements=>findHolder(statements,this.state,shard2))}async#refuseSecond(shard2){const held=this.#held;if(held===
-void 0||this.#lost!==void 0||held.shard===shard2)return;const found2=await this.#find(held.shard);if(found2?.nonce===held.
-nonce)throw this.#refusal(found2)}async#begin(statements){for(;;){const session=randomUUID6();const advisory=Number.parseInt(
-session.slice(0,8),16)|0;const{rows}=await statements.run("SELECT pg_try_advisory_lock($1, $2) AS free",[LOCKS,advisory]);
-if(rows[0]?.free===true)return{session,advisory}}}async#enter(statements,own5,holder){const values=[this.state,own5.shard,
-own5.nonce,own5.session,own5.advisory,JSON.stringify(holder)];for(;;){const{count:count3}=await statements.run(`INSERT I\
-NTO idops.locks (state, shard, nonce, session, advisory, holder, backend)
+statements);if(rows[0]?.own===false)throw pooled(this.#database.target.place)}async holder(shard2){const found2=await this.#find(
+shardKey(shard2));if(found2===void 0||this.#fateOf(found2)==="gone")return null;if(found2.holder===null||this.#isConnected(
+found2))return nameOf4(found2);return`${nameOf4(found2)} (${cut(found2)})`}async holding(shard2){const found2=await this.#find(
+shardKey(shard2));return found2===void 0?null:this.#holdingOf(found2)}async clear(of){const shard2=shardKey(of);return await this.#database.
+write(async statements=>{for(;;){const found2=await findHolder(statements,this.state,shard2);if(found2===void 0)return null;
+const holding=this.#holdingOf(found2);if(holding.fate!=="gone")return holding;const{count:count3}=await statements.run("\
+DELETE FROM idops.locks WHERE state = $1 AND shard = $2 AND session = $3 AND seen_at = $4::timestamptz",[this.state,shard2,
+found2.session,found2.seenAt]);if(count3>0)return holding}})}#holdingOf(found2){if(found2.holder===null)return{holder:UNREADABLE2,
+command:null,readable:false,fate:"unknown",elsewhere:null};const fate=this.#fateOf(found2);return{holder:nameOf4(found2),
+command:found2.holder.command,readable:true,fate,elsewhere:fate==="unknown"?whereElse(found2.holder):null}}async removable(of){
+const shard2=shardKey(of);const found2=await this.#find(shard2);if(found2===void 0)return null;const{holder,nonce}=found2;
+const connected=this.#isConnected(found2)?", whose session is connected right now":"";if(holder!==null&&holder.pid!==process.
+pid&&fateOf(holder)==="alive"){throw inUse(found2)}return{holder:`${nameOf4(found2)}${connected}`,remove:()=>this.#database.
+write(async statements=>{await remove(statements,this.state,{shard:shard2,nonce});const other=await findHolder(statements,
+this.state,shard2);if(other!==void 0)throw this.#refusal(other)})}}async#find(shard2){return await this.#database.read(void 0,
+statements=>findHolder(statements,this.state,shard2))}async#refuseSecond(shard2){const held=this.#held;if(held===void 0||
+this.#lost!==void 0||held.shard===shard2)return;const found2=await this.#find(held.shard);if(found2?.nonce===held.nonce)
+throw this.#refusal(found2)}async#begin(statements){for(;;){const session=randomUUID6();const advisory=Number.parseInt(session.
+slice(0,8),16)|0;const{rows}=await statements.run("SELECT pg_try_advisory_lock($1, $2) AS free",[LOCKS,advisory]);if(rows[0]?.
+free===true)return{session,advisory}}}async#enter(statements,own5,holder){const values=[this.state,own5.shard,own5.nonce,
+own5.session,own5.advisory,JSON.stringify(holder)];for(;;){const{count:count3}=await statements.run(`INSERT INTO idops.l\
+ocks (state, shard, nonce, session, advisory, holder, backend)
          VALUES ($1, $2, $3, $4, $5, $6, pg_backend_pid()) ON CONFLICT (state, shard) DO NOTHING`,values);if(count3===1)
 return null;const other=await findHolder(statements,this.state,own5.shard);if(other===void 0)continue;const isOwn=other.
 nonce===own5.nonce;if(!isOwn&&this.#fateOf(other)!=="gone")throw this.#refusal(other);const replaced3=await statements.run(
@@ -13598,7 +13624,7 @@ nonce===own5.nonce;if(!isOwn&&this.#fateOf(other)!=="gone")throw this.#refusal(o
 k_timestamp()
          WHERE state = $1 AND shard = $2 AND session = $7 AND seen_at = $8::timestamptz`,[...values,other.session,other.
 seenAt]);if(replaced3.count===0)continue;if(isOwn)return null;const isGone2=other.holder!==null&&fateOf(other.holder)===
-"gone";return`took over the lock of ${describeHolder(other.holder)}${isGone2?", which is gone":`: ${cut(other)}`}`}}async rehearse(statements){
+"gone";return`took over the lock of ${nameOf4(other)}${isGone2?", which is gone":`: ${cut(other)}`}`}}async rehearse(statements){
 await statements.run(`INSERT INTO idops.locks (state, shard, nonce, session, advisory, holder, backend)
        VALUES ($1, 'nobody', $2, $2, 0, '{}', pg_backend_pid())`,[this.state,randomUUID6()])}async#renew(nonce){await this.#database.
 write(async statements=>{if(this.#held?.nonce===nonce)await this.fence(statements)})}async#release(nonce){const held=this.#held;
@@ -13606,11 +13632,8 @@ if(held?.nonce!==nonce)return;clearInterval(this.#renewing);this.#held=void 0;th
 write(async statements=>{await remove(statements,this.state,held);await end(statements,held.advisory)}).catch(()=>{})}#fateOf(found2){
 const fate=found2.holder===null?"unknown":fateOf(found2.holder);if(fate==="gone")return"gone";if(this.#isConnected(found2))
 return"alive";return Math.abs(found2.age)>this.#database.times.lease?"gone":fate}#isConnected({isConnected,session}){return isConnected||
-session===this.#held?.session}#refusal(found2){const{target,times}=this.#database;if(this.#isConnected(found2))return locked(
-holdingOf(found2.holder,"alive"),target.place);const seconds2=Math.max(1,Math.ceil((times.lease-found2.age)/1e3));return new ProblemsError(
-[error("locked",`the state is locked: ${describeHolder(found2.holder)} (${target.place}); ${cut(found2)}, and it may com\
-e back`,[],`try again in ${seconds2} s, when its lock is taken over if it did not come back; if that process is surely g\
-one, use idops runs unlock`)])}#lose(found2){this.#lost=lockLost(found2?.holder,this.#database.target.place);this.#database.
+session===this.#held?.session}#refusal(found2){const{target,times}=this.#database;return refusal(found2,this.#isConnected(
+found2)?null:times.lease-found2.age,target.place)}#lose(found2){this.#lost=lost2(found2,this.#database.target.place);this.#database.
 drop();clearInterval(this.#renewing);return this.#lost}}}});import{randomUUID as randomUUID7}from"node:crypto";function countOf(waiting){let characters2=0;const end2=waiting.findIndex(
 ({text:text6})=>{characters2+=text6.length;return characters2>CHARACTERS});return end2<0?waiting.length:Math.max(1,end2)}
 var CHARACTERS,PostgresJournal;var init_journal2=__esm({"src/state/postgres/journal.ts"(){"use strict";init_json();init_problems();
@@ -13640,16 +13663,16 @@ run("SELECT line::text FROM idops.lines WHERE run = $1 AND number >= $2 ORDER BY
 length===lines.length&&rows.every(({line},index)=>line===lines[index]))return true;await statements.run("DELETE FROM ido\
 ps.lines WHERE run = $1 AND number >= $2",[this.#run,this.#next]);return false});this.#writers=[writer];return arrived}#takenOver(){
 return new ProblemsError([error("locked",`the journal of run ${this.#run} was taken over or removed by somebody else (${this.#database.
-target.place})`,[],"find out who works with this state, and run it again once no other run is under way")])}}}});import{randomUUID as randomUUID8}from"node:crypto";function runRows(database,lock,state){const shown4=run4=>`${run4} of ${database.
+target.place})`,[],"find out who works with this state, and run it again once no other run is under way")])}}}});import{randomUUID as randomUUID8}from"node:crypto";function runRows(database,lock,state){const shown3=run4=>`${run4} of ${database.
 target.place}`;const read2=async run4=>{const lines=await database.read(void 0,async statements=>{const{rows}=await statements.
 run("SELECT number, line::text FROM idops.lines WHERE run = $1 ORDER BY number",[run4]);return rows});if(lines===void 0||
-lines.length===0)throw unusableJournal(shown4(run4),"it is not there");const gap=lines.findIndex(({number:number4},index)=>number4!==
-index);if(gap>=0)throw unusableJournal(shown4(run4),`line ${gap+1} is missing`);return journalOf(lines.map(({line})=>`${line}\
+lines.length===0)throw unusableJournal(shown3(run4),"it is not there");const gap=lines.findIndex(({number:number4},index)=>number4!==
+index);if(gap>=0)throw unusableJournal(shown3(run4),`line ${gap+1} is missing`);return journalOf(lines.map(({line})=>`${line}\
 
-`).join(""),run4,shown4(run4))};return{async list(){const runs=await database.read([],async statements=>{const{rows}=await statements.
+`).join(""),run4,shown3(run4))};return{async list(){const runs=await database.read([],async statements=>{const{rows}=await statements.
 run("SELECT run FROM idops.runs");return rows});return runs.map(({run:run4})=>run4).sort()},read:read2,async hasEnd(run4){
 const lines=await database.read([],async statements=>{const{rows}=await statements.run("SELECT line::text FROM idops.lin\
-es WHERE run = $1 ORDER BY number DESC LIMIT 1",[run4]);return rows});if(lines.length===0)throw unusableJournal(shown4(run4),
+es WHERE run = $1 ORDER BY number DESC LIMIT 1",[run4]);return rows});if(lines.length===0)throw unusableJournal(shown3(run4),
 "it is not there");return lines[0]?.line.startsWith('{"type":"end"')===true},kept:async()=>[],async create(first){const{
 run:run4}=first;const writer=randomUUID8();await database.write(statements=>transaction(statements,async()=>{await lock.
 fence(statements);await statements.run(`WITH begun AS (
@@ -13661,7 +13684,7 @@ first)]);const own5=await statements.run("SELECT FROM idops.runs WHERE run = $1 
 count===0)throw taken(run4,database.target.place)}));return new PostgresJournal(database,lock,{run:run4,writer,next:1})},
 async reopen(content){if(isUnderWay(content))throw underWay(content.run);const{run:run4}=content.run;const writer=randomUUID8();
 await database.write(statements=>transaction(statements,async()=>{await lock.fence(statements);const{count:count3}=await statements.
-run("UPDATE idops.runs SET writer = $2 WHERE run = $1",[run4,writer]);if(count3===0)throw unusableJournal(shown4(run4),"\
+run("UPDATE idops.runs SET writer = $2 WHERE run = $1",[run4,writer]);if(count3===0)throw unusableJournal(shown3(run4),"\
 it is not there");const{rows}=await statements.run("SELECT max(number) AS last FROM idops.lines WHERE run = $1",[run4]);
 if(rows[0]?.last!==content.lines.length)throw underWay(content.run)}));return new PostgresJournal(database,lock,{run:run4,
 writer,next:content.lines.length+1})},async assign(runs){if(runs.length===0)return;await database.write(statements=>transaction(
@@ -13748,7 +13771,7 @@ const merged=await database.write(statements=>transaction(statements,async()=>{a
 void 0)await begin(statements,name2,absent);const{rows}=await statements.run("SELECT head::text FROM idops.states WHERE \
 name = $1 FOR UPDATE",[name2]);const[there]=rows;if(there===void 0)throw stateGone(place2);const whole2={...stateData(there.
 head,place2),resources:{}};const{resources:_,...now}=stateOf(whole2,place2);const head=headOf2(now);await remove2(statements,
-name2,gone);await upsert(statements,name2,put4);await describe3(statements,name2,{head:stringifyJson(head),revision});return head}));
+name2,gone);await upsert(statements,name2,put4);await describe4(statements,name2,{head:stringifyJson(head),revision});return head}));
 known3=void 0;return merged},told:async()=>(await names3("name = $1"))[0],beside:()=>names3("name <> $1")}}async function readAll(statements,name2){
 const{rows}=await statements.run("SELECT head::text, revision FROM idops.states WHERE name = $1",[name2]);const[state]=rows;
 return state===void 0?void 0:{...state,records:await readRecords(statements,name2)}}async function begin(statements,name2,{
@@ -13765,14 +13788,14 @@ RE name = $1 FOR UPDATE",[name2]);const isKnown2=known3!==void 0&&known3.revisio
 known3.hashes:knownOf3({...wanted,records:await readRecords(statements,name2)}).hashes;const addresses3=new Set(records.
 map(({address:address2})=>address2));const gone=[...there.keys()].filter(address2=>!addresses3.has(address2));await remove2(
 statements,name2,gone);const changed2=records.filter(({address:address2,hash:hash4})=>there.get(address2)!==hash4);await upsert(
-statements,name2,changed2);await describe3(statements,name2,wanted)}async function remove2(statements,name2,addresses3){
+statements,name2,changed2);await describe4(statements,name2,wanted)}async function remove2(statements,name2,addresses3){
 for(let at3=0;at3<addresses3.length;at3+=PAGE){await statements.run("DELETE FROM idops.records WHERE state = $1 AND key \
 = ANY ($2::uuid[])",[name2,addresses3.slice(at3,at3+PAGE).map(keyOf4)])}}async function upsert(statements,name2,records){
 for(const page of pagesOf2(records)){await statements.run(`INSERT INTO idops.records (state, key, address, record)
        SELECT $1, key, address, record::json FROM unnest($2::uuid[], $3::text[], $4::text[]) AS page (key, address, reco\
 rd)
        ON CONFLICT (state, key) DO UPDATE SET address = excluded.address, record = excluded.record`,[name2,page.map(({address:address2})=>keyOf4(
-address2)),page.map(({address:address2})=>address2),page.map(({record:record2})=>record2)])}}async function describe3(statements,name2,{
+address2)),page.map(({address:address2})=>address2),page.map(({record:record2})=>record2)])}}async function describe4(statements,name2,{
 head,revision}){await statements.run("UPDATE idops.states SET head = $2, revision = $3, saved_at = clock_timestamp() WHE\
 RE name = $1",[name2,head,revision])}function*pagesOf2(records){let[begin3,characters2]=[0,0];for(const[index,{record:record2}]of records.
 entries()){if(index-begin3>=PAGE||characters2>CHARACTERS2){yield records.slice(begin3,index);[begin3,characters2]=[index,
@@ -13787,9 +13810,9 @@ tgres/store.ts"(){"use strict";init_zod();init_json();init_problems();init_state
 2e3;CHARACTERS2=4e6;nameSchema3=object({lineage:string2(),salt:string2()})}});var postgres_exports={};__export(postgres_exports,{postgresBackend:()=>postgresBackend,secretsOf:()=>secretsOf});function postgresBackend(settings,times={}){
 const{name:name2}=settings;const database=new Database(targetOf(settings),{...usualTimes,...times});const lock=new StateLock(
 database,name2);return{place:database.target.place,name:name2,runs:runRows(database,lock,name2),...stateRows(database,lock,
-name2),...excluding(lock),tryWriting:()=>database.rehearse(statements=>lock.rehearse(statements)),check:async()=>{}}}var init_postgres=__esm(
-{"src/state/postgres/index.ts"(){"use strict";init_locks();init_connection();init_database();init_lock();init_runs2();init_settings();
-init_store2();init_settings()}});var require_identity=__commonJS({"node_modules/yaml/dist/nodes/identity.js"(exports){"use strict";var ALIAS=Symbol.for("\
+name2),...excluding(lock,()=>database.target.place),tryWriting:()=>database.rehearse(statements=>lock.rehearse(statements)),
+check:async()=>{}}}var init_postgres=__esm({"src/state/postgres/index.ts"(){"use strict";init_locks();init_connection();
+init_database();init_lock();init_runs2();init_settings();init_store2();init_settings()}});var require_identity=__commonJS({"node_modules/yaml/dist/nodes/identity.js"(exports){"use strict";var ALIAS=Symbol.for("\
 yaml.alias");var DOC=Symbol.for("yaml.document");var MAP=Symbol.for("yaml.map");var PAIR=Symbol.for("yaml.pair");var SCALAR=Symbol.
 for("yaml.scalar");var SEQ=Symbol.for("yaml.seq");var NODE_TYPE=Symbol.for("yaml.node.type");var isAlias2=node2=>!!node2&&
 typeof node2==="object"&&node2[NODE_TYPE]===ALIAS;var isDocument=node2=>!!node2&&typeof node2==="object"&&node2[NODE_TYPE]===
@@ -17443,7 +17466,7 @@ value3))}function warning(message,properties2={}){issueCommand("warning",toComma
 message.toString():message)}init_escape();init_problems();init_values();var stead=word2=>`(a value of ${word2.length} characters)`;var leastWord=4;function withoutPasted(words7,known3=text6=>text6){
 const hidden2=new Map;for(const word2 of words7.flatMap(partsOf)){const clean=known3(word2);if(clean!==word2)hidden2.set(
 word2,clean);else if(looksRandom(word2))hidden2.set(word2,stead(word2))}const found2=[...hidden2].sort(([one],[other])=>other.
-length-one.length);return text6=>found2.reduce((rest,[word2,shown4])=>rest.split(word2).join(shown4),text6)}function withoutPastedIn(problems,words7,{
+length-one.length);return text6=>found2.reduce((rest,[word2,shown3])=>rest.split(word2).join(shown3),text6)}function withoutPastedIn(problems,words7,{
 holds,redact}){const unsaid=withoutPasted(words7,word2=>holds(word2)?redact(word2):word2);return problems.map(({message,
 hint,places,...problem})=>({...problem,message:unsaid(message),...hint===void 0?{}:{hint:unsaid(hint)},places:places.map(
 place2=>({...place2,file:unsaid(place2.file)}))}))}function partsOf(word2){const parts=word2.split(/\s+/).flatMap(one=>{
@@ -17460,8 +17483,8 @@ destructions,redactor.redactSentence),requests:each(change2.requests,({operation
 params,redactor.redactName)})),fields:each(change2.fields,field2=>redactField(field2,redactor)),warnings:each(change2.warnings,
 warning4=>redactWarning(warning4,redactor)),reason:reason===null?null:redactor.redactSentence(reason),declaredAt:declaredAt===
 null?null:redactNames(declaredAt,redactor.redactFile),apply:redactApply(change2,address2,redactor)}}function each(items,redact){
-return items.length===0?items:items.map(item=>redact(item))}function redactApply({kind,address:address2,apply},shown4,redactor){
-const{expected,before}=apply;const redacted={...apply,key:apply.key===address2?shown4:redactAddress(apply.key,redactor),
+return items.length===0?items:items.map(item=>redact(item))}function redactApply({kind,address:address2,apply},shown3,redactor){
+const{expected,before}=apply;const redacted={...apply,key:apply.key===address2?shown3:redactAddress(apply.key,redactor),
 identity:mapValues(apply.identity,redactor.redactName),expected:unshown,before:unshown};if(kindOf(kind).email===void 0)return redacted;
 let shownExpected;let shownBefore;return{...redacted,get expected(){shownExpected??=redactFields(expected,redactor);return shownExpected},
 get before(){shownBefore??=redactFields(before,redactor);return shownBefore}}}var unshown=Object.freeze({});function redactLabel({
@@ -17473,14 +17496,14 @@ const[name2=""]=/^\w*/.exec(field2.path)??[];const rest=field2.path.slice(name2.
 "map"?redactor.redactKey(rest):redactor.redactName(rest));const hidden2=before!==void 0&&same(before,after2)&&!same(field2.
 before??null,field2.after);const drift=redactDrift(field2,before,redactor);return{...field2,path,before,after:after2,sensitive:field2.
 sensitive||hidden2,...drift}}function redactDrift(field2,before,redactor){const{drift}=field2;if(drift===void 0||holdsSensitive(
-drift.recorded))return{...drift&&{drift}};const shown4=redactValue(drift.recorded,redactor);const hidden2=before!==void 0&&
-!holdsSensitive(before)&&same(shown4,before)&&!same(drift.recorded,field2.before??null);return{drift:{...drift,recorded:hidden2?
-new Sensitive(null):shown4}}}function redactFields(fields3,redactor){const redacted=mapValues(fields3,field2=>redactValue(
+drift.recorded))return{...drift&&{drift}};const shown3=redactValue(drift.recorded,redactor);const hidden2=before!==void 0&&
+!holdsSensitive(before)&&same(shown3,before)&&!same(drift.recorded,field2.before??null);return{drift:{...drift,recorded:hidden2?
+new Sensitive(null):shown3}}}function redactFields(fields3,redactor){const redacted=mapValues(fields3,field2=>redactValue(
 field2,redactor));return Object.entries(redacted).every(([name2,field2])=>field2===fields3[name2])?fields3:redacted}function redactValue(value3,redactor){
 if(typeof value3==="string")return redactor.redact(value3);if(Array.isArray(value3)){const items=value3.map(item=>redactValue(
 item,redactor));return items.every((item,index)=>item===value3[index])?value3:items}if(!isMap(value3))return value3;let isSame4=true;
-const members3=[];const taken2=new Set;for(const[key,member2]of Object.entries(value3)){const shown4=redactor.redactKey(
-key);let unique=shown4;for(let number4=2;taken2.has(unique);number4+=1)unique=`${shown4} ${number4}`;taken2.add(unique);
+const members3=[];const taken2=new Set;for(const[key,member2]of Object.entries(value3)){const shown3=redactor.redactKey(
+key);let unique=shown3;for(let number4=2;taken2.has(unique);number4+=1)unique=`${shown3} ${number4}`;taken2.add(unique);
 const redacted=redactValue(member2,redactor);isSame4&&=unique===key&&redacted===member2;members3.push([unique,redacted])}
 return isSame4?value3:Object.fromEntries(members3)}function redactSamples(samples,redactor){return new Map([...samples].
 map(([address2,named5])=>[redactAddress(address2,redactor),named5.map(sample=>redactSample(sample,redactor))]))}function redactSample({
@@ -17593,11 +17616,11 @@ return new _ApprovedPlan(plan,asked,key)}};var stale=new WeakMap;function markSt
 function refusalsOf(plan,maxDestructive){if(!(maxDestructive>=0))throw new TypeError("maxDestructive must be a number of\
  0 or more");return[...stale.get(plan)??[],...refusals(plan,maxDestructive)]}function approve(plan,{maxDestructive,asked=0}){
 if(!Number.isFinite(asked))throw new TypeError("asked must be a time of performance.now()");refuse(refusalsOf(plan,maxDestructive));
-return ApprovedPlan.of(plan,asked,ownKey)}init_plan();async function render3(report2,format,shown4,look2){const renderer=await report2.formats[format]?.();if(renderer===void 0)
-throw new TypeError(`there is no ${format} of it`);return renderer(shown4,look2)}async function renderText(report2,format,shown4,look2){
-const rendering=await render3(report2,format,shown4,look2);if("json"in rendering)throw new TypeError(`${format} is no te\
-xt`);return rendering.text}var asText=write2=>(shown4,look2)=>({text:write2(shown4,look2)});var asJson=make=>(shown4,look2)=>({
-json:make(shown4,look2)});var planReport={redact:({plan,samples},redactor)=>({plan:redactPlan(plan,redactor),...samples===
+return ApprovedPlan.of(plan,asked,ownKey)}init_plan();async function render3(report2,format,shown3,look2){const renderer=await report2.formats[format]?.();if(renderer===void 0)
+throw new TypeError(`there is no ${format} of it`);return renderer(shown3,look2)}async function renderText(report2,format,shown3,look2){
+const rendering=await render3(report2,format,shown3,look2);if("json"in rendering)throw new TypeError(`${format} is no te\
+xt`);return rendering.text}var asText=write2=>(shown3,look2)=>({text:write2(shown3,look2)});var asJson=make=>(shown3,look2)=>({
+json:make(shown3,look2)});var planReport={redact:({plan,samples},redactor)=>({plan:redactPlan(plan,redactor),...samples===
 void 0?{}:{samples:redactSamples(samples,redactor)}}),formats:{async text(){const{planText:planText3}=await Promise.resolve().then(()=>(init_text(),text_exports));
 return asText(({plan},look2)=>planText3(plan,look2))},async json(){const{planJson:planJson2}=await Promise.resolve().then(()=>(init_json2(),json_exports));
 return asJson(({plan},look2)=>planJson2(plan,look2))},async markdown(){const{planMarkdown:planMarkdown2}=await Promise.resolve().then(()=>(init_markdown(),markdown_exports));
@@ -17708,8 +17731,8 @@ return change2;if(takesOver(change2)&&change2.destructions.length>0){return{...c
 change2,sorted))]}}if(!givesUp(change2)||succeeded.has(change2.kind))return change2;return{...change2,action:"blocked",requests:[],
 destructions:[],reason:succession.withoutSuccessor}})}function formerHolders(change2,changes){const{kind,apply}=change2;
 const{succession}=kindOf(kind);if(succession===void 0)return void 0;const told6=succession.holders(apply.before);if(told6!==
-void 0)return told6.filter(id=>id!==apply.identity.id).map(id=>`${kind}/${id}`);const shown4=changes.filter(other=>other!==
-change2&&other.kind===kind&&other.apply.before[succession.field]===true);return shown4.length===0?void 0:shown4.map(({address:address2})=>address2)}
+void 0)return told6.filter(id=>id!==apply.identity.id).map(id=>`${kind}/${id}`);const shown3=changes.filter(other=>other!==
+change2&&other.kind===kind&&other.apply.before[succession.field]===true);return shown3.length===0?void 0:shown3.map(({address:address2})=>address2)}
 function level({kind}){return kinds.findIndex(({name:name2})=>name2===kind)}function rank(change2){if(takesOver(change2))
 return-1;return givesUp(change2)?1:0}function takesOver({kind,apply:{expected}}){const{succession}=kindOf(kind);return succession!==
 void 0&&expected[succession.field]===true}function givesUp({kind,action:action2,apply:{expected}}){const{succession}=kindOf(
@@ -17721,14 +17744,14 @@ error:ambiguous?`${open8.message}; what the server did is not known`:open8.messa
 error:error3,gist,notes=[]}=outcome3;if(error3===null)return{...outcome3,notes:[...notes,advice]};return{...outcome3,error:`${error3}\
 ; ${advice}`,...gist===void 0?{}:{gist:`${gist}; ${advice}`}}}function brokenOff(failure2){return closed({...NOTHING_KNOWN,
 message:whyRefused(failure2)},true)}function openOutcome({regeneration:regeneration2},change2,open8,{verdict,different,differing:differing2,
-unverified,lost:lost2},live){const base2={httpStatus:open8.httpStatus,attempts:open8.attempts,unverified:[],after:live?.
+unverified,lost:lost3},live){const base2={httpStatus:open8.httpStatus,attempts:open8.attempts,unverified:[],after:live?.
 fields};if(live===void 0){const error3=`${open8.message}; it could not be read back, so what the server did is not known`;
 return{...base2,status:"unknown",ambiguous:true,after:void 0,error:error3}}if(verdict==="unseen"){if(change2.action==="r\
 egenerate")return closed(open8,true);const error3=`${open8.message}; read back: ${unverified.join(", ")} could not be se\
 en, so what the server did is not known`;return{...base2,status:"unknown",ambiguous:true,error:error3}}if(verdict==="don\
 e"){const notes=change2.action==="regenerate"&&regeneration2!==void 0?[`${open8.message}; read back: the ${regeneration2.
 noun} is another one now`]:[];return{...base2,status:"applied",ambiguous:false,error:null,notes}}const names3=namesOfLost(
-lost2);const told6=kept3=>{const found2=change2.action==="delete"?["it is still there"]:[...kept3];if(names3!=="")found2.
+lost3);const told6=kept3=>{const found2=change2.action==="delete"?["it is still there"]:[...kept3];if(names3!=="")found2.
 push(`lost: ${names3}, which the next apply that takes it in puts back`);if(found2.length===0)found2.push("it was not do\
 ne");return`${open8.message}; read back: ${found2.join("; ")}`};return{...base2,status:open8.answered?"not_converged":"f\
 ailed",ambiguous:false,error:told6(different),gist:told6(differing2)}}function repaired(aim,open8,names3,after2){const base2={
@@ -17746,12 +17769,12 @@ httpStatus<300}init_fields();init_loss();init_json();init_values();init_fields()
 "different");return{different:off.map(sentenceOf),differing:off.map(({path})=>path),unverified:parts.filter(({verdict})=>verdict===
 "unknown").map(({path})=>path)}}function emptied(fields3,{before,expected},answer){return fields3.flatMap(field2=>{const got=answer[field2];
 if(got===void 0||field2 in expected||field2 in before||!isEmpty2(got))return[];return[`${field2} ${stringifyJson(got)}`]})}
-function isEmpty2(shown4){if(Array.isArray(shown4))return shown4.length===0;return shown4===null||isMap(shown4)&&Object.
-keys(shown4).length===0}function sentenceOf({path,wanted,got}){return`${path}: asked ${brief(wanted,got)}, the server ha\
+function isEmpty2(shown3){if(Array.isArray(shown3))return shown3.length===0;return shown3===null||isMap(shown3)&&Object.
+keys(shown3).length===0}function sentenceOf({path,wanted,got}){return`${path}: asked ${brief(wanted,got)}, the server ha\
 s ${brief(got??null,wanted)}`}function otherObject(identity2,answer){for(const part2 of["id","backend_id","type"]){const asked=identity2[part2];
 const got=answer[part2];if(asked!==void 0&&typeof got==="string"&&!sameIdentifier(got,asked)){return`the answer is about\
- another object: ${part2} is ${JSON.stringify(got)}`}}return void 0}var BRIEF=60;function brief(shown4,other){if(holdsSensitive(
-shown4)||other!==void 0&&holdsSensitive(other))return"(sensitive)";const text6=stringifyJson(reveal(shown4));return text6.
+ another object: ${part2} is ${JSON.stringify(got)}`}}return void 0}var BRIEF=60;function brief(shown3,other){if(holdsSensitive(
+shown3)||other!==void 0&&holdsSensitive(other))return"(sensitive)";const text6=stringifyJson(reveal(shown3));return text6.
 length<=BRIEF?text6:`${text6.slice(0,BRIEF)}\u2026 (${text6.length} characters)`}function aimOf({action:action2,apply:{before,expected}}){return{action:action2,before,expected}}var SHOWN="as reading it\
  back shows";var NOBODY_KNOWS="was sent, and nobody can tell whether it was done";function judge(kind,aim,live){const nothing3={
 different:[],differing:[],unverified:[],lost:{},begun:false};const done2={...nothing3,verdict:"done",sentence:`was done,\
@@ -17762,24 +17785,24 @@ e":{const{field:field2=""}=kind.regeneration??{};const{[field2]:before}=aim.befo
 done2;default:return judgeUpdate(kind,aim,live)}}function judgeUpdate(kind,{before,expected},live){if(!live.exists){const sentence2=`\
 left nothing that could be read: the ${kind.noun} is not there`;const different=["it is not there"];return{verdict:"part",
 different,differing:different,unverified:[],lost:{},begun:false,sentence:sentence2}}const now=live.fields;const parts=Object.
-entries(expected).flatMap(([field2,asked])=>partsOf3(kind,field2,asked,before,now));const lost2=kind.lost?.({before,asked:expected,
+entries(expected).flatMap(([field2,asked])=>partsOf3(kind,field2,asked,before,now));const lost3=kind.lost?.({before,asked:expected,
 now})??{};const off=parts.filter(({part:part2})=>part2.verdict==="different");const wished=parts.filter(({changes})=>changes);
 const begun=wished.some(({part:part2})=>part2.verdict==="same");const kept3=off.filter(({changes})=>changes);const found2={
 different:kept3.map(({part:part2})=>sentenceOf(part2)),differing:kept3.map(({part:part2})=>part2.path),unverified:parts.
-filter(({part:part2})=>part2.verdict==="unknown").map(({part:part2})=>part2.path),lost:lost2,begun};const isWhole=Object.
-keys(lost2).length===0;if(off.length===0&&isWhole){return found2.unverified.length===0?{...found2,verdict:"done",sentence:`\
+filter(({part:part2})=>part2.verdict==="unknown").map(({part:part2})=>part2.path),lost:lost3,begun};const isWhole=Object.
+keys(lost3).length===0;if(off.length===0&&isWhole){return found2.unverified.length===0?{...found2,verdict:"done",sentence:`\
 was done, ${SHOWN}`}:{...found2,verdict:"unseen",sentence:NOBODY_KNOWS}}if(found2.different.length===0&&isWhole&&wished.
 length>0){return{...found2,verdict:"done",sentence:`was done, ${SHOWN}`}}const neither=wished.filter(({part:part2,kept:kept4})=>part2.
 verdict==="different"&&!kept4);if(!begun&&isWhole&&neither.length===0){return{...found2,verdict:"not-done",sentence:`was\
- not done, ${SHOWN}`}}const paths=which=>which.map(({part:part2})=>part2.path).join(", ");const shown4=[...begun?[`as as\
+ not done, ${SHOWN}`}}const paths=which=>which.map(({part:part2})=>part2.path).join(", ");const shown3=[...begun?[`as as\
 ked: ${paths(wished.filter(({part:part2})=>part2.verdict==="same"))}`]:[],...neither.length>0?[`neither as asked nor as \
-before: ${paths(neither)}`]:[],...isWhole?[]:[`lost: ${namesOfLost(lost2)}`]];return{...found2,verdict:"part",sentence:`\
-was not done as a whole, ${SHOWN} (${shown4.join("; ")})`}}function partsOf3(kind,field2,asked,before,now){const type=kind.
+before: ${paths(neither)}`]:[],...isWhole?[]:[`lost: ${namesOfLost(lost3)}`]];return{...found2,verdict:"part",sentence:`\
+was not done as a whole, ${SHOWN} (${shown3.join("; ")})`}}function partsOf3(kind,field2,asked,before,now){const type=kind.
 fields[field2]??value;const was=new Map(contrast(type,field2,asked,before[field2]).map(part2=>[part2.path,part2]));const since=new Map(
 before[field2]===void 0?[]:contrast(type,field2,before[field2],now[field2]).map(part2=>[part2.path,part2]));return contrast(
 type,field2,asked,now[field2]).map(part2=>{const first=was.get(part2.path);const changes=first===void 0?part2.type.type!==
-"map":first.verdict!=="same";const shown4=since.get(part2.path)?.verdict;const absent=shown4===void 0&&part2.type.type===
-"map"&&before[field2]!==void 0;return{part:part2,changes,kept:shown4==="same"||absent}})}import{setTimeout as sleep}from"node:timers/promises";var noProgress={phase(){},step(){},end(){}};function withoutHarm(progress){let failed=false;const fail=()=>{failed=true};
+"map":first.verdict!=="same";const shown3=since.get(part2.path)?.verdict;const absent=shown3===void 0&&part2.type.type===
+"map"&&before[field2]!==void 0;return{part:part2,changes,kept:shown3==="same"||absent}})}import{setTimeout as sleep}from"node:timers/promises";var noProgress={phase(){},step(){},end(){}};function withoutHarm(progress){let failed=false;const fail=()=>{failed=true};
 const tell=telling=>{if(failed)return;try{Promise.resolve(telling()).catch(fail)}catch{fail()}};return{phase:(name2,total)=>tell(
 ()=>progress.phase(name2,total)),begin:address2=>tell(()=>progress.begin?.(address2)),retry:again=>tell(()=>progress.retry?.(
 again)),step:done2=>tell(()=>progress.step(done2)),end:how=>tell(()=>progress.end(how))}}init_values();init_p_limit();init_settle();init_fields();init_kinds();init_references();init_rules();init_once();var always=()=>true;function stoppable(reader,signal){const stop=once(()=>interrupted("nothing more was asked"));const goOn=()=>{
@@ -17797,8 +17820,8 @@ readable(profile)?objects2.filter(object3=>object3.kind===kind.name):[];return o
 needed2);const shared2=listNames.filter(name2=>wanted.has(name2)&&listScope(name2,profile)!==void 0);const steps=stepsOf(
 asked,shared2,lists);if(steps>0)progress.phase("Observing",steps);try{await settle2([...asked.map(async({kind,own:own5})=>{
 const step=kind.listed===void 0?()=>progress.step():()=>{};const observed=await kind.observe(own5,{...context3,limit:limited(
-step)});if(kind.listed==="own")progress.step();for(const[object3,shown4]of observed){const fields3=markSecrets(kind.fields,
-shownFields(kind,shown4.fields,profile));live.set(object3,{...shown4,fields:fields3})}}),...shared2.map(name2=>context3.
+step)});if(kind.listed==="own")progress.step();for(const[object3,shown3]of observed){const fields3=markSecrets(kind.fields,
+shownFields(kind,shown3.fields,profile));live.set(object3,{...shown3,fields:fields3})}}),...shared2.map(name2=>context3.
 list(name2))])}catch(failure2){if(steps>0)progress.end("failed");throw failure2}if(steps>0)progress.end();return{live,references:await heldLists(
 lists)}}function stepsOf(asked,needed2,held){const shared2=new Set(needed2);let steps=0;for(const{kind,own:own5}of asked){
 if(kind.listed===void 0)steps+=own5.length;else if(kind.listed==="own")steps+=1;else shared2.add(kind.listed)}return steps+
@@ -17827,7 +17850,7 @@ return{outcome:outcome3,sent,better:this.#better,suspected:this.#suspected}}get#
 profile)}async#send(change2,freshUntil){const{recorder,writer,profile}=this.#options;let attempts=0;let last={status:0,data:{}};
 for(const[index,request5]of change2.requests.entries()){const isLast=index===change2.requests.length-1;await recorder.sending(
 change2,request5,isLast);try{const answer=await writer.send(request5,index===0?freshUntil:void 0);attempts+=answer.attempts;
-const shown4=shownFields(this.#kind,answer.data,profile);last={status:answer.status,data:markSecrets(this.#kind.fields,shown4)};
+const shown3=shownFields(this.#kind,answer.data,profile);last={status:answer.status,data:markSecrets(this.#kind.fields,shown3)};
 if(!isLast)await recorder.answered(change2,answer.status,answer.attempts)}catch(failure2){if(failure2 instanceof Expired){
 if(failure2.failure===void 0)return{expired:true};const met=this.#failed(failure2.failure,attempts+failure2.failure.attempts,
 false);return"open"in met?{open:{...met.open,expired:true}}:{expired:true}}if(!(failure2 instanceof ServerFailure))throw failure2;
@@ -17964,15 +17987,15 @@ JOINED_FOR):partOf(head,own5).cut===true;if((isSure||isOpen2)&&attempts<99){retu
 own5,attempts+1)}}}const lasts=Object.values(parts).map(({last_run})=>last_run);const run4=nextRun([...names3,head.last_run,
 current,...lasts],now);return{run:run4,journal:partName(run4,own5,1)}}init_extended();init_values();init_fields();init_kinds();init_loss();init_values();init_kinds();init_limits();init_references();init_extended();init_values();init_fields();init_kinds();init_limits();init_loss();init_rules();init_drift();function compare(given2){
 const change2=compareFields(given2);if(change2.fields.length===0)return change2;const{live,recorded:recorded2,declared}=given2;
-const shown4=field2=>live===void 0?void 0:liveValue(live,field2);const fields3=withDrift(change2.fields,kindOf(declared.
-kind).fields,recorded2?.left,shown4);return{...change2,fields:fields3}}function liveValue({exists,fields:fields3},field2){
+const shown3=field2=>live===void 0?void 0:liveValue(live,field2);const fields3=withDrift(change2.fields,kindOf(declared.
+kind).fields,recorded2?.left,shown3);return{...change2,fields:fields3}}function liveValue({exists,fields:fields3},field2){
 if(!exists)return null;return Object.hasOwn(fields3,field2)?fields3[field2]:void 0}function compareFields(given2){const live=knownSecrets(
-given2);const input=live===given2.live?given2:{...given2,live};const{declared}=input;const kind=kindOf(declared.kind);const lost2=lostOf(
-kind,input);const restored=restoredFields(kind,lost2,input);const own5=takenFields(declared.fields,kind.traits[input.profile.
+given2);const input=live===given2.live?given2:{...given2,live};const{declared}=input;const kind=kindOf(declared.kind);const lost3=lostOf(
+kind,input);const restored=restoredFields(kind,lost3,input);const own5=takenFields(declared.fields,kind.traits[input.profile.
 name]);const taken2={...restored,...own5};const present3=presentObject(input);const resolution=kind.resolve?.(taken2,{references:input.
 references,profile:input.profile,present:present3.fields,wished:field2=>declared.remembered!==true&&Object.hasOwn(declared.
 fields,field2)});const{fields:resolved2,troubles,confirmed}=resolution??{fields:taken2,troubles:[],confirmed:[]};const known3=knowledge(
-input,present3);const before={...present3.fields,...withBack(kind,present3.fields,lost2)};const observed=known3.source(Object.
+input,present3);const before={...present3.fields,...withBack(kind,present3.fields,lost3)};const observed=known3.source(Object.
 keys(resolved2));const base2=expected2=>baseChange(input,present3,{before,expected:expected2,observed,managed:Object.keys(
 own5)});const blocked4=reason=>({...base2({}),action:"blocked",reason});const unfit=idTrouble(declared.identity,input.profile)??
 live?.trouble;if(unfit!==void 0)return blocked4(unfit);if(troubles.length>0)return blocked4(troubles.join("; "));const wanted=wantedFields(
@@ -17988,14 +18011,14 @@ rded"))return base2(wanted.fields);const{requests,expected,warnings=[],trouble}=
 tooLarge(requests,input.profile);if(refused4!==void 0)return blocked4(refused4);if(Object.keys(expected).length===0)return base2(
 wanted.fields);const fields3=differing2.map(({field:field2,part:part2})=>({...fieldChange(part2),...confirmed.includes(field2)?
 {confirmed:true}:{}}));return{...base2(expected),action:"update",requests,fields:fields3,destructions:kind.destructions(
-fields3),warnings:[...warnings,...restoreWarnings(kind,input.recorded?.owed?.run,lost2,expected),...updateWarnings(kind,
+fields3),warnings:[...warnings,...restoreWarnings(kind,input.recorded?.owed?.run,lost3,expected),...updateWarnings(kind,
 live,parts.map(({part:part2})=>part2))]}}function lostOf(kind,{declared,live,recorded:recorded2,references}){if(declared.
-absent||live===void 0||!live.exists||recorded2?.owed===void 0)return{};const lost2=stillLost(kind,recorded2.owed,live.fields);
-return kind.restorable?.(lost2,references)??lost2}function withBack(kind,now,lost2){return mapValues(lost2,(part2,field2)=>withLost(
-kind.fields[field2]??value,now[field2],part2))}function restoredFields(kind,lost2,{declared,live,profile}){const back=Object.
-entries(withBack(kind,live?.fields??{},lost2));const own5=back.filter(([field2])=>!Object.hasOwn(declared.fields,field2));
-return takenFields(Object.fromEntries(own5),kind.traits[profile.name])}function restoreWarnings(kind,run4,lost2,wanted){
-const back=Object.entries(lost2).flatMap(([field2,part2])=>{const goal=wanted[field2];if(goal===void 0)return[];if(Array.
+absent||live===void 0||!live.exists||recorded2?.owed===void 0)return{};const lost3=stillLost(kind,recorded2.owed,live.fields);
+return kind.restorable?.(lost3,references)??lost3}function withBack(kind,now,lost3){return mapValues(lost3,(part2,field2)=>withLost(
+kind.fields[field2]??value,now[field2],part2))}function restoredFields(kind,lost3,{declared,live,profile}){const back=Object.
+entries(withBack(kind,live?.fields??{},lost3));const own5=back.filter(([field2])=>!Object.hasOwn(declared.fields,field2));
+return takenFields(Object.fromEntries(own5),kind.traits[profile.name])}function restoreWarnings(kind,run4,lost3,wanted){
+const back=Object.entries(lost3).flatMap(([field2,part2])=>{const goal=wanted[field2];if(goal===void 0)return[];if(Array.
 isArray(part2)){const ids=new Set(asElements(goal).map(({id})=>id));const elements2=asElements(part2).filter(({id})=>ids.
 has(id));return elements2.length===0?[]:[[field2,elements2]]}if(!isMap(part2)||!isMap(goal))return[[field2,part2]];const members3=Object.
 entries(part2).filter(([key])=>Object.hasOwn(goal,key));return members3.length===0?[]:[[field2,Object.fromEntries(members3)]]});
@@ -18009,9 +18032,9 @@ limits:limits2}){if(limits2===null)return void 0;const largest=Math.max(0,...req
 es, and the server takes ${limits2.requestBytes}: shorten what is declared, or what is sent along with it`}function knownSecrets({
 live,recorded:recorded2}){if(live===void 0||recorded2===void 0)return live;const{fields:fields3}=recorded2;if(!Object.values(
 fields3).some(holdsHashed))return live;return{...live,fields:mapValues(live.fields,(field2,name2)=>heldBack(field2,fields3[name2]))}}
-function heldBack(shown4,recorded2){if(recorded2 instanceof HashedSecret){const plain3=!(shown4 instanceof Sensitive);return plain3&&
-recorded2.matches(reveal(shown4))?new Sensitive(reveal(shown4)):shown4}if(recorded2===void 0||!isMap(recorded2)||!isMap(
-shown4))return shown4;return mapValues(shown4,(member2,name2)=>heldBack(member2,Object.hasOwn(recorded2,name2)?recorded2[name2]:
+function heldBack(shown3,recorded2){if(recorded2 instanceof HashedSecret){const plain3=!(shown3 instanceof Sensitive);return plain3&&
+recorded2.matches(reveal(shown3))?new Sensitive(reveal(shown3)):shown3}if(recorded2===void 0||!isMap(recorded2)||!isMap(
+shown3))return shown3;return mapValues(shown3,(member2,name2)=>heldBack(member2,Object.hasOwn(recorded2,name2)?recorded2[name2]:
 void 0))}function presentObject({declared,live,recorded:recorded2}){return{exists:live?.exists,identity:live===void 0?declared.
 identity:extended2(declared.identity,live.identity),fields:live?.exists===false?{}:{...recorded2?.fields,...live?.fields},
 shown:live?.fields??{},asDeleted:live!==void 0&&(recorded2?.asDeleted(live.fields)??false),...recorded2===void 0?{}:{record:{
@@ -18118,10 +18141,10 @@ function addresses({kind,identity:identity2},live,references){const naming2=kind
 extended2(identity2,live.identity),references);if(naming2===void 0){const address3=addressOf(kind,identity2);return{address:address3,
 key:address3,all:[address3]}}const{address:address2,key,all}=naming2;return{address:addressOf(kind,address2),key:addressOf(
 kind,key),all:all.map(one=>addressOf(kind,one))}}function checkTargets({targets,kinds:kinds2,shard:shard2},all,{declared,
-state}){const elsewhere=shard2===void 0?[]:[...declared,...Object.values(state.resources)];const lost2=targets.filter(target=>!all.
+state}){const elsewhere=shard2===void 0?[]:[...declared,...Object.values(state.resources)];const lost3=targets.filter(target=>!all.
 some(address2=>matchesTarget(target,address2))&&!elsewhere.some(({kind,identity:identity2})=>mayMean({targets:[target],kinds:kinds2},
-kind,identity2)));if(lost2.length===0)return;const names3=[...new Set([...all,...declared.map(({kind,identity:identity2})=>addressOf(
-kind,identity2))])];throw new ProblemsError(lost2.map(target=>{const others=kindsMeant(target,declared).filter(kind=>!kinds2.
+kind,identity2)));if(lost3.length===0)return;const names3=[...new Set([...all,...declared.map(({kind,identity:identity2})=>addressOf(
+kind,identity2))])];throw new ProblemsError(lost3.map(target=>{const others=kindsMeant(target,declared).filter(kind=>!kinds2.
 includes(kind));if(kinds2.length>0&&others.length>0){const named5=kinds2.map(kind=>`--kind ${kind}`).join(" ");return error(
 "no-such-target",`--target ${target} matches objects of the kind ${others.join(" and ")} alone, which ${named5} leaves o\
 ut`,[],`leave --kind out, or add ${others.map(kind=>`--kind ${kind}`).join(" ")}`)}return error("no-such-target",`--targ\
@@ -18187,22 +18210,22 @@ update":{const record2=updated(base2,before,asked,became,context3);const owed2=o
 "as before")return record2&&{...record2,...owedOf(before)};if(record2===void 0&&owed2===void 0&&before?.owed===void 0)return void 0;
 const{owed:_,...rest}=record2??before??{...base2,managed:[]};return owed2===void 0?rest:{...rest,owed:storeOwed(owed2,context3.
 hasher)}}default:return void 0}}function owedAfter({kind:name2,before={},expected},{ambiguous,after:after2},{run:run4,readable:readable2}){
-const kind=kindOf(name2);if(kind.lost===void 0||!readable2)return"as before";if(after2!==void 0){const lost2=kind.lost({
-before,asked:expected,now:after2});return Object.keys(lost2).length===0?void 0:seenLoss(run4,lost2,after2)}if(!ambiguous)
+const kind=kindOf(name2);if(kind.lost===void 0||!readable2)return"as before";if(after2!==void 0){const lost3=kind.lost({
+before,asked:expected,now:after2});return Object.keys(lost3).length===0?void 0:seenLoss(run4,lost3,after2)}if(!ambiguous)
 return"as before";return{run:run4,before,asked:expected}}function owedOf(record2){return record2?.owed===void 0?{}:{owed:record2.
 owed}}function storeOwed(owed2,hasher){return"before"in owed2?{run:owed2.run,before:storeFields(owed2.before,hasher),asked:storeFields(
 owed2.asked,hasher)}:{run:owed2.run,lost:storeFields(owed2.lost,hasher),seen:storeFields(owed2.seen,hasher)}}function generation({
 generation:generation2}){return generation2===void 0?{}:{did_generation:generation2}}function seen({kind,before={}}){const field2=kindOf(
-kind).regeneration?.field;const shown4=made({kind},before);return field2!==void 0&&before[field2]===null?{...shown4,[field2]:null}:
-shown4}function made({kind},answer={}){const field2=kindOf(kind).regeneration?.field;const told6={...calledBefore({kind,
+kind).regeneration?.field;const shown3=made({kind},before);return field2!==void 0&&before[field2]===null?{...shown3,[field2]:null}:
+shown3}function made({kind},answer={}){const field2=kindOf(kind).regeneration?.field;const told6={...calledBefore({kind,
 before:answer})};return field2!==void 0&&typeof answer[field2]==="string"?{...told6,[field2]:answer[field2]}:told6}function calledBefore({
 kind,before={}}){const name2=kindOf(kind).regeneration?.name;return name2!==void 0&&typeof before[name2]==="string"?{[name2]:before[name2]}:
 {}}function updated(base2,before,asked,became,context3){const known3=before===void 0?{}:restoreFields(before,context3.hasher);
 if(became.ambiguous){const fields4=context3.readable?{}:{...known3,...normalized(asked)};return{...base2,...storeFields(
 fields4,context3.hasher),uncertain:Object.keys(asked.expected)}}if(became.status!=="applied"&&became.status!=="not_conve\
 rged"){const changed2=before!==void 0&&became.after!==void 0&&isOther(asked,became.after);return changed2?{...before,...leftBehind(
-asked,became.after,context3)}:void 0}const shown4=context3.readable?askedSecrets(asked):answeredFields(asked,became.after??
-{},known3);const fields3={...shown4,...unverifiedFields(asked,became.unverified,shown4)};const secret3=Object.entries(asked.
+asked,became.after,context3)}:void 0}const shown3=context3.readable?askedSecrets(asked):answeredFields(asked,became.after??
+{},known3);const fields3={...shown3,...unverifiedFields(asked,became.unverified,shown3)};const secret3=Object.entries(asked.
 expected).flatMap(([name2,field2])=>holdsSensitive(field2)?[name2]:[]);const unseen=became.otherProfile===void 0?[]:unverifiedNames(
 asked,became.unverified);const open8=became.status==="not_converged"?[...new Set([...secret3,...unseen])]:[];const uncertain=open8.
 length>0?{uncertain:open8}:{};const stored3=storeFields(fields3,context3.hasher);return extended2(base2,{...uncertain,fields:stored3.
@@ -18219,14 +18242,14 @@ return holdsHashed(got)?got:new Sensitive(reveal(got))}if(!isMap(known3)||!isMap
 member2,Object.hasOwn(known3,key)?known3[key]:void 0))}function normalized({kind,expected}){const types3=kindOf(kind).fields;
 return mapValues(expected,(field2,name2)=>normalForm(types3[name2]??value,field2))}function askedSecrets(asked){return Object.
 fromEntries(Object.entries(normalized(asked)).filter(([,field2])=>holdsSensitive(field2)))}function answeredFields(asked,answer,known3){
-const types3=kindOf(asked.kind).fields;const wanted=normalized(asked);const shown4={...known3};for(const[name2,type]of Object.
+const types3=kindOf(asked.kind).fields;const wanted=normalized(asked);const shown3={...known3};for(const[name2,type]of Object.
 entries(types3)){const got=answer[name2];if(got===void 0)continue;const before=known3[name2];const whole2=type.type==="m\
-embers"&&isMap(got)&&isMap(before)?{...before,...got}:got;shown4[name2]=conceal(whole2,wanted[name2])}return shown4}function unverifiedNames({
+embers"&&isMap(got)&&isMap(before)?{...before,...got}:got;shown3[name2]=conceal(whole2,wanted[name2])}return shown3}function unverifiedNames({
 expected},unverified){return Object.keys(expected).filter(name2=>unverified.some(path=>path===name2||path.startsWith(`${name2}\
-.`)))}function unverifiedFields(asked,unverified,shown4){const types3=kindOf(asked.kind).fields;const fields3={};for(const[
+.`)))}function unverifiedFields(asked,unverified,shown3){const types3=kindOf(asked.kind).fields;const fields3={};for(const[
 name2,wanted]of Object.entries(normalized(asked))){if(unverified.includes(name2)){fields3[name2]=wanted;continue}if(types3[name2]?.
 type!=="members"||!isMap(wanted))continue;const left=Object.entries(wanted).filter(([member2])=>unverified.includes(`${name2}\
-.${member2}`));if(left.length===0)continue;const there=shown4[name2];fields3[name2]={...there!==void 0&&isMap(there)?there:
+.${member2}`));if(left.length===0)continue;const there=shown3[name2];fields3[name2]={...there!==void 0&&isMap(there)?there:
 {},...Object.fromEntries(left)}}return fields3}async function applyPlan({plan,asked},options){const{backend:backend3,now,signal,shard:shard2}=options;const keeping2=keepingOf(
 options);const{resources:recorded2}=withoutDebts(options.state,plan.settled??[]);if(plan.changes.every(({action:action2})=>action2===
 "unchanged")){const result2={run:null,results:[],interrupted:false};if(plan.settled===void 0||plan.settled.length===0){return{
@@ -18309,7 +18332,7 @@ const again=partOfRun(other.run.run);return again?.shard.index===part2?.shard.in
 0)})}init_problems();init_shard();init_kinds();init_journal();init_shards();init_problems();function belongs({state},known3){return state.lineage===known3.lineage}async function othersOf(state,home){
 const beside=await home.backend.beside();return run4=>!(state!==void 0&&belongs(run4,state))&&(!isOfLost(run4,home)||beside.
 some(one=>belongs(run4,one)))}function isOfLost({state},home){return state.file===home.backend.name}function heirOf(state,{
-state:lost2}){return state.serial>0?state:{...state,lineage:lost2.lineage}}function ownerOf({run:run4,state},home){const here2=home.
+state:lost3}){return state.serial>0?state:{...state,lineage:lost3.lineage}}function ownerOf({run:run4,state},home){const here2=home.
 backend.name;return state.file===here2?`run ${run4} is of another state than ${here2}`:`run ${run4} is of the state ${state.
 file}, and this is ${here2}`}function refuseOther(run4,home){return new ProblemsError([error("run-other-state",ownerOf(run4,
 home),[],"choose the environment, and with it the state, that it was run with")])}async function unfinishedRuns(state,home,shard2){const{runs}=home.backend;const open8=openRuns(state);const names3=[];const kept3=new Set(
@@ -18320,8 +18343,8 @@ has(name2)||held===void 0||name2>held;if(later||name2===held&&!await runs.hasEnd
 const contents2=(await Promise.all(names3.map(name2=>read2(name2)))).filter(content=>content!==null&&content.run.server===
 state.server);const isDone=name2=>isNewestHeld(name2)&&!isToEnd(state,name2);const own5=contents2.filter(({run:run4,ended})=>belongs(
 run4,state)&&!(ended&&isDone(run4.run)));const others=contents2.filter(({run:run4,ended})=>!ended&&!belongs(run4,state));
-if(others.length===0||state.serial>0)return own5;const isOther3=await othersOf(state,home);const lost2=others.filter(({run:run4})=>!isOther3(
-run4));return contents2.filter(content=>own5.includes(content)||lost2.includes(content))}async function newestRun(runs,state){
+if(others.length===0||state.serial>0)return own5;const isOther3=await othersOf(state,home);const lost3=others.filter(({run:run4})=>!isOther3(
+run4));return contents2.filter(content=>own5.includes(content)||lost3.includes(content))}async function newestRun(runs,state){
 for(const name2 of(await runs.list()).toReversed()){const content=await runs.read(name2).catch(failure2=>{throw maybeNewest(
 failure2)});if(content===null&&name2===heldBefore(state,name2))throw maybeNewest(new ProblemsError([withoutFirstLine(name2)]));
 if(content!==null&&content.run.server===state.server&&belongs(content.run,state))return name2}return void 0}function withoutFirstLine(run4){return error("journal-unreadable",`the journal of run ${run4} can't be used: its first l\
@@ -18357,7 +18380,7 @@ ed";const{live,read:read2}=await readBack(objects2,isUnsteady,options);return{li
 object3.entry,found2])),read:read2}}function becameOf({sending},live,hasher){const{action:action2}=sending;const aim={action:action2,
 before:fieldsOf(sending.before,hasher),expected:fieldsOf(sending.expected,hasher)};const{verdict,unverified,sentence:sentence2}=judge(
 kindOf(sending.kind),aim,live);if(verdict==="unseen"){return{status:"unknown",ambiguous:true,after:void 0,unverified,sentence:sentence2}}
-const shown4=action2==="adopt"?void 0:live?.fields;return{status:verdict==="done"?"applied":"failed",ambiguous:false,after:shown4,
+const shown3=action2==="adopt"?void 0:live?.fields;return{status:verdict==="done"?"applied":"failed",ambiguous:false,after:shown3,
 unverified:[],sentence:sentence2}}function withoutHashes(fields3,hasher){const{hashes}=storeFields(fields3,hasher);const hashed2=new Set(
 Object.keys(hashes).map(pointer=>pointer.split("/")[1]));return Object.fromEntries(Object.entries(fields3).filter(([field2])=>!hashed2.
 has(field2)))}function isFor(name2,shard2,state,kept3){if(!isSplit(state,shard2)||partOf(state,shard2).to_end?.includes(
@@ -18380,7 +18403,7 @@ called,naming:naming2}=kindOf(kind);const after2=naming2===void 0?answered?.afte
 fields)??called?.(after2)??sending.label;return labelled2({kind,address:address2,apply:{identity:identity2}},told6,names3)}init_result();init_problems();init_redact();init_shard();import{existsSync as existsSync2,readFileSync as readFileSync2}from"node:fs";var version2=ownPackage().version;function ownPackage(){
 const files=["../package.json","../../package.json"].map(path=>new URL(path,import.meta.url));const file=files.find(one=>existsSync2(
 one));return file===void 0?{version:"unknown"}:JSON.parse(readFileSync2(file,"utf8"))}init_errno();init_problems();init_regular();init_work_tree();import{createHash as createHash3}from"node:crypto";import{existsSync as existsSync3}from"node:fs";
-import{join as join13,posix as posix2,relative as relative7,sep as sep3}from"node:path";init_problems();init_redact();import{closeSync,constants as constants3,fstatSync,openSync,readFileSync as readFileSync4}from"node:fs";
+import{join as join13,posix as posix2,relative as relative8,sep as sep3}from"node:path";init_problems();init_redact();import{closeSync,constants as constants3,fstatSync,openSync,readFileSync as readFileSync4}from"node:fs";
 import{relative,sep}from"node:path";init_secret_names();function secretRanges(text6){const found2=[];let lineStart=0;let nextLine=lineEnd(text6,0)+1;for(let colon=text6.
 indexOf(":");colon!==-1;colon=text6.indexOf(":",colon+1)){const keyStart=keyBefore(text6,colon);if(keyStart===void 0)continue;
 const after2=text6.slice(colon+1,colon+500);const start2=colon+1+(/^[ \t]*/.exec(after2)?.[0].length??0);const at3=colon+
@@ -18453,11 +18476,11 @@ const code2=failure2 instanceof Error&&"code"in failure2?String(failure2.code):"
 return{reason:"missing",detail:"does not exist"};const details={EACCES:"may not be read by this user (EACCES)",EPERM:"ma\
 y not be read by this user (EPERM)",ELOOP:"is a symbolic link that leads to itself (ELOOP)"};return{reason:"unreadable",
 detail:details[code2]??`can't be read (${code2||"unknown error"})`}}function sourceOf(name2,text6){return new SourceFile(
-name2,text6.startsWith("\uFEFF")?text6.slice(1):text6)}function readSource(path,name2){const{file:shown4}=name2;const bytes=readBytes(
+name2,text6.startsWith("\uFEFF")?text6.slice(1):text6)}function readSource(path,name2){const{file:shown3}=name2;const bytes=readBytes(
 path);const text6=bytes instanceof Uint8Array?decode2(bytes):bytes;if(typeof text6==="string")return sourceOf(name2,text6);
-const place2=wholeFile(name2);if(text6.reason==="too-large"){return error("too-large",`${shown4} ${text6.detail}`,[place2],
-"split it into several files")}if(text6.reason==="not-utf8"){return error("not-utf8",`${shown4} ${text6.detail}`,[place2],
-"save it as UTF-8")}return error("file-unreadable",`${shown4} ${text6.detail}`,[place2])}import{basename as basename5,dirname as dirname8,join as join11}from"node:path";import{readlink,realpath}from"node:fs/promises";import{basename,dirname as dirname2,join as join3,resolve}from"node:path";
+const place2=wholeFile(name2);if(text6.reason==="too-large"){return error("too-large",`${shown3} ${text6.detail}`,[place2],
+"split it into several files")}if(text6.reason==="not-utf8"){return error("not-utf8",`${shown3} ${text6.detail}`,[place2],
+"save it as UTF-8")}return error("file-unreadable",`${shown3} ${text6.detail}`,[place2])}import{basename as basename5,dirname as dirname8,join as join11,relative as relative6}from"node:path";import{readlink,realpath}from"node:fs/promises";import{basename,dirname as dirname2,join as join3,resolve}from"node:path";
 var LINKS=40;async function leadsTo(path,links=LINKS){const real=await realpath(path).catch(unlessMissing);if(real!==void 0)
 return real;const next=await readlink(path).catch(()=>void 0);if(next===void 0||links===0)return path;return await leadsTo(
 resolve(await realpath(dirname2(path)),next),links-1)}async function realPlaceOf(path){try{const target=await leadsTo(path);
@@ -18489,50 +18512,66 @@ temporary,{force:true});try{const file=await open3(temporary,"wx",mode);try{if(e
 511);await file.writeFile(text6);await file.sync()}finally{await file.close()}}catch(failure2){await drop();throw failure2}
 return{async commit(){await rename(temporary,path);await syncFolder(folder)},drop}}function isPrivate(mode){return(mode&
 63)===0}async function syncFolder(folder){try{const handle=await open3(folder,"r");try{await handle.sync()}finally{await handle.
-close()}}catch(failure2){const{code:code2}=failure2;if(code2!=="EISDIR"&&code2!=="EPERM"&&code2!=="EINVAL")throw failure2}}init_holder();var holderSchema2=object({...holderFields,nonce:string2()});var A_MOMENT=20;var TRIES3=250;function lockPath(statePath){
-return`${statePath}.lock`}async function acquireLock(statePath,command2,now){const path=lockPath(statePath);const holder=holderOf(
-command2,now);const takenOver2=await take(path,holder);await sweepTemporaries(dirname5(path));await sweepTurns(path);return{
-takenOver:takenOver2,fenced:false,confirm:()=>confirm(path,holder),release:()=>release(path,holder)}}function holderOf(command2,now){
-return{user:userName(),...ownMark(),command:command2,at:now.toISOString(),nonce:randomUUID3()}}function mergedPath(statePath){
-return`${statePath}.merge`}function lockedPath(statePath,shard2){return shard2===void 0?statePath:`${statePath}.${shardName(
-shard2)}`}function fileLocks(statePath){return{take:(command2,now,shard2)=>acquireLock(lockedPath(statePath,shard2),command2,
-now),async found(){const names3=await readdir3(dirname5(statePath)).catch(()=>[]);const[begin3,end2]=[`${basename3(statePath)}\
-.`,lockPath("")];const shards=names3.flatMap(name2=>{if(!name2.startsWith(begin3)||!name2.endsWith(end2))return[];return shardNamed(
-name2.slice(begin3.length,-end2.length))??[]});const merging=await foundLock(lockPath(mergedPath(statePath)));const locks=await Promise.
-all([void 0,...shards].map(shard2=>foundLock(lockPath(lockedPath(statePath,shard2)),shard2)));return[...locks,merging?.fate===
-"unknown"?merging:null].filter(lock=>lock!==null)}}}async function foundLock(path,shard2){const holder=await readHolder(
-path);if(holder===void 0)return null;const nonce=holder?.nonce??null;const removed=async()=>{const now=await readHolder(
-path);if(now===void 0||(now?.nonce??null)!==nonce)return false;await rm3(path,{force:true});return true};const holding=holdingOf(
-holder);return{...holding,...shard2===void 0?{}:{shard:shard2},nonce,place:shown3(path),async drop(){if(holder===null||holding.
-fate!=="gone")return await removed();const isRemoved=await inTurn(path,holder,holderOf("unlock",new Date),removed);if(!isRemoved)
-await wait(A_MOMENT);return isRemoved}}}var PATIENCE=3e4;async function alone2(statePath,work){const until=performance.now()+
-PATIENCE;for(;;){let lock;try{lock=await acquireLock(mergedPath(statePath),"merge",new Date)}catch(failure2){const isHeld=failure2 instanceof
-ProblemsError&&failure2.problems.some(({code:code2})=>code2==="locked");if(!isHeld||performance.now()>until)throw failure2;
-await wait(Math.random()*A_MOMENT);continue}try{return await work()}finally{await lock.release()}}}async function take(path,holder){
+close()}}catch(failure2){const{code:code2}=failure2;if(code2!=="EISDIR"&&code2!=="EPERM"&&code2!=="EINVAL")throw failure2}}init_holder();var holderSchema2=object({...holderFields,nonce:string2()});var UNREADABLE="an unreadable lock file";var A_MOMENT=20;var TRIES2=250;
+function lockPath(statePath){return`${statePath}.lock`}async function acquireLock(statePath,command2,now){const path=lockPath(
+statePath);const holder=holderOf(command2,now);const takenOver2=await take(path,holder);await sweepTemporaries(dirname5(
+path));await sweepTurns(path);return{takenOver:takenOver2,fenced:false,confirm:()=>confirm(path,holder),release:()=>release(
+path,holder)}}function holderOf(command2,now){return{user:userName(),...ownMark(),command:command2,at:now.toISOString(),
+nonce:randomUUID3()}}function mergedPath(statePath){return`${statePath}.merge`}function lockedPath(statePath,shard2){return shard2===
+void 0?statePath:`${statePath}.${shardName(shard2)}`}function fileLocks(statePath){const of=shard2=>lockedPath(statePath,
+shard2);return{async shards(){const names3=await readdir3(dirname5(statePath)).catch(()=>[]);const[begin3,end2]=[`${basename3(
+statePath)}.`,lockPath("")];return names3.flatMap(name2=>{if(!name2.startsWith(begin3)||!name2.endsWith(end2))return[];return shardNamed(
+name2.slice(begin3.length,-end2.length))??[]})},take:(command2,now,shard2)=>acquireLock(of(shard2),command2,now),holder:shard2=>lockHolder(
+of(shard2)),async holding(shard2){const holding=await lockHolding(of(shard2));if(holding!==null||shard2!==void 0)return holding;
+const merging=await lockHolding(mergedPath(statePath));return merging?.fate==="unknown"?merging:null},async clear(shard2){
+const path=lockPath(of(shard2));for(let tries=1;;tries+=1){const holding=await this.holding(shard2);if(holding?.fate!=="\
+gone")return holding;const dead=await readHolder(path);if(dead==null||fateOf(dead)!=="gone")continue;const isRemoved=await inTurn(
+path,dead,holderOf("unlock",new Date),async()=>{await rm3(path,{force:true});return true});if(isRemoved)return holding;if(tries>
+TRIES2)throw locked(path,dead);await wait(A_MOMENT)}},async removable(shard2){const removable=await removableLock(of(shard2));
+if(removable!==null||shard2!==void 0)return removable;return await removableLock(mergedPath(statePath))}}}var PATIENCE=3e4;
+async function alone2(statePath,work){const until=performance.now()+PATIENCE;for(;;){let lock;try{lock=await acquireLock(
+mergedPath(statePath),"merge",new Date)}catch(failure2){const isHeld=failure2 instanceof ProblemsError&&failure2.problems.
+some(({code:code2})=>code2==="locked");if(!isHeld||performance.now()>until)throw failure2;await wait(Math.random()*A_MOMENT);
+continue}try{return await work()}finally{await lock.release()}}}async function lockHolder(statePath){const holding=await lockHolding(
+statePath);if(holding===null||holding.fate==="gone")return null;const unsure2=holding.readable&&holding.fate==="unknown";
+return unsure2?`${holding.holder}, if that process still runs`:holding.holder}async function lockHolding(statePath){const holder=await readHolder(
+lockPath(statePath));if(holder===void 0)return null;if(holder===null)return{holder:UNREADABLE,command:null,readable:false,
+fate:"unknown",elsewhere:null};return{holder:describeHolder(holder),command:holder.command,readable:true,fate:fateOf(holder),
+elsewhere:whereElse(holder)}}async function removableLock(statePath){const path=lockPath(statePath);const holder=await readHolder(
+path);if(holder===void 0)return null;if(holder!==null&&holder.pid!==process.pid&&fateOf(holder)==="alive"){throw new ProblemsError(
+[error("locked",`the lock is in use: ${describeHolder(holder)} still runs on this host`,[],"wait until it has ended, or \
+end it")])}return{holder:holder===null?UNREADABLE:describeHolder(holder),remove:async()=>{const now=await readHolder(path);
+if(now!=null&&now.nonce!==holder?.nonce)throw locked(path,now);await rm3(path,{force:true})}}}async function take(path,holder){
 for(let tries=1;;tries+=1){if(await create(path,holder,link))return null;const other=await readHolder(path);if(other===void 0)
-continue;if(other===null||fateOf(other)!=="gone"||tries>TRIES3)throw locked(holdingOf(other),shown3(path));if(await inTurn(
-path,other,holder,()=>create(path,holder,rename2)))return`took over the lock of ${describeHolder(other)}, which is gone`;
-await wait(A_MOMENT)}}async function inTurn(path,dead,holder,work){const turn=`${path}.${createHash2("sha256").update(dead.
-nonce).digest("hex").slice(0,16)}`;const mine={...holder,nonce:randomUUID3()};try{await take(turn,mine)}catch(failure2){
-if(failure2 instanceof ProblemsError&&failure2.problems.some(({code:code2})=>code2==="locked"))return false;throw failure2}
-try{if((await readHolder(path))?.nonce!==dead.nonce)return false;return await work()}finally{await release(turn,mine)}}async function sweepTurns(path){
+continue;if(other===null||fateOf(other)!=="gone"||tries>TRIES2)throw locked(path,other);if(await inTurn(path,other,holder,
+()=>create(path,holder,rename2)))return`took over the lock of ${describeHolder(other)}, which is gone`;await wait(A_MOMENT)}}
+async function inTurn(path,dead,holder,work){const turn=`${path}.${createHash2("sha256").update(dead.nonce).digest("hex").
+slice(0,16)}`;const mine={...holder,nonce:randomUUID3()};try{await take(turn,mine)}catch(failure2){if(failure2 instanceof
+ProblemsError&&failure2.problems.some(({code:code2})=>code2==="locked"))return false;throw failure2}try{if((await readHolder(
+path))?.nonce!==dead.nonce)return false;return await work()}finally{await release(turn,mine)}}async function sweepTurns(path){
 const names3=await readdir3(dirname5(path)).catch(()=>[]);const turns=names3.filter(name2=>name2.startsWith(`${basename3(
 path)}.`)&&/\.[0-9a-f]{16}$/.test(name2));for(const turn of turns.map(name2=>join7(dirname5(path),name2))){const holder=await readHolder(
 turn).catch(()=>void 0);if(holder!=null&&fateOf(holder)==="gone")await rm3(turn,{force:true}).catch(()=>{})}}async function confirm(path,{
-nonce}){const now=await readHolder(path);if(now?.nonce===nonce)return;throw lockLost(now,shown3(path))}async function release(path,{
-nonce}){if((await readHolder(path))?.nonce===nonce)await rm3(path,{force:true})}function unlessThere(failure2){if(failure2.
-code!=="EEXIST")throw failure2;return false}async function create(path,holder,place2){const temporary=join7(dirname5(path),
-temporaryName());try{await makeFolder(dirname5(path));const file=await open4(temporary,"wx",384);try{await file.writeFile(
-`${JSON.stringify(holder,null,2)}
+nonce}){const now=await readHolder(path);if(now?.nonce===nonce)return;const who2=now===void 0?"it was removed":`somebody\
+ else has it: ${now===null?UNREADABLE:describeHolder(now)}`;throw new ProblemsError([error("locked",`the lock of the sta\
+te was lost: ${who2} (${relative2(process.cwd(),path)})`,[],"find out who removes locks, and run it again once no other \
+run is under way")])}async function release(path,{nonce}){if((await readHolder(path))?.nonce===nonce)await rm3(path,{force:true})}
+function unlessThere(failure2){if(failure2.code!=="EEXIST")throw failure2;return false}async function create(path,holder,place2){
+const temporary=join7(dirname5(path),temporaryName());try{await makeFolder(dirname5(path));const file=await open4(temporary,
+"wx",384);try{await file.writeFile(`${JSON.stringify(holder,null,2)}
 `);await file.sync()}finally{await file.close()}return await place2(temporary,path).then(()=>true,unlessThere)}catch(failure2){
 throw notWritable(path,failure2)}finally{await rm3(temporary,{force:true}).catch(()=>{})}}async function readHolder(path){
 let text6;try{const there=await lstat2(path);if(there.isSymbolicLink())throw new NoRegularFile(there);text6=await readRegular(
 path)}catch(failure2){if(failure2 instanceof NoRegularFile)throw noLock(path,failure2);const{code:code2}=failure2;return code2===
-"ENOENT"||code2==="ENOTDIR"?void 0:null}try{return holderSchema2.parse(JSON.parse(text6))}catch{return null}}function noLock(path,failure2){
-return new ProblemsError([error("locked",`the lock ${shown3(path)} can't be read: ${failure2.message}`,[],"remove it; no\
- idops made it")])}function notWritable(path,failure2){return new ProblemsError([error("not-writable",`the lock ${shown3(
-path)} can't be written: ${whyRefused(failure2)}`,[],`nothing was sent; ${cureOf(failure2)}`)],{cause:failure2})}function shown3(path){
-return relative2(process.cwd(),path)}init_errno();init_json();init_problems();init_regular();import{constants as constants4}from"node:fs";import{open as open5,
+"ENOENT"||code2==="ENOTDIR"?void 0:null}try{return holderSchema2.parse(JSON.parse(text6))}catch{return null}}function locked(path,holder){
+const who2=holder===null?"by something that left no name":describeHolder(holder);const where=holder===null?null:whereElse(
+holder);return new ProblemsError([error("locked",`the state is locked: ${who2} (${relative2(process.cwd(),path)})`,[],where===
+null?"wait until it has ended; if that process is surely gone, use idops runs unlock":`that process ${where}, so nobody \
+can tell from here whether it still runs: make sure that it doesn't, then use idops runs unlock`)])}function noLock(path,failure2){
+return new ProblemsError([error("locked",`the lock ${relative2(process.cwd(),path)} can't be read: ${failure2.message}`,
+[],"remove it; no idops made it")])}function notWritable(path,failure2){return new ProblemsError([error("not-writable",`\
+the lock ${relative2(process.cwd(),path)} can't be written: ${whyRefused(failure2)}`,[],`nothing was sent; ${cureOf(failure2)}`)],
+{cause:failure2})}init_errno();init_json();init_problems();init_regular();import{constants as constants4}from"node:fs";import{open as open5,
 readdir as readdir4,rm as rm4}from"node:fs/promises";import{join as join8,relative as relative3}from"node:path";init_journal();init_journal_text();function fileRuns(folder){return{list:()=>runsIn(folder),read:run4=>readJournal(folder,
 run4),hasEnd:run4=>hasEnd(folder,run4),kept:async()=>[],assign:async()=>{},create:first=>createJournal(folder,first),reopen:content=>reopenJournal(
 folder,content),remove:runs=>removeJournals(folder,runs)}}async function createJournal(folder,first){await makeFolder(folder);
@@ -18543,8 +18582,8 @@ content.run);const file=await open5(join8(folder,`${content.run.run}.jsonl`),"r+
 close();return new FileJournal(await open5(join8(folder,`${content.run.run}.jsonl`),"a"),content.bytes)}async function runsIn(folder){
 let names3;try{names3=await readdir4(folder)}catch(failure2){const{code:code2}=failure2;if(code2==="ENOENT")return[];const cure=code2===
 "ENOTDIR"?"it has to be a folder: move what is in its place away, or name another place with state.path":"mend its permi\
-ssions, or name another place with state.path";const shown4=relative3(process.cwd(),folder)||folder;throw new ProblemsError(
-[error("journal-unreadable",`the folder of journals ${shown4} can't be read: ${whyRefused(failure2)}`,[],cure)])}return names3.
+ssions, or name another place with state.path";const shown3=relative3(process.cwd(),folder)||folder;throw new ProblemsError(
+[error("journal-unreadable",`the folder of journals ${shown3} can't be read: ${whyRefused(failure2)}`,[],cure)])}return names3.
 filter(name2=>name2.endsWith(".jsonl")).map(name2=>name2.slice(0,-".jsonl".length)).sort()}async function readJournal(folder,run4){
 const path=join8(folder,`${run4}.jsonl`);let text6;try{text6=await readRegular(path)}catch(failure2){throw unusableJournal(
 shownPath2(path),whyRefused(failure2))}return journalOf(text6,run4,shownPath2(path))}var TAIL=4096;async function hasEnd(folder,run4){
@@ -18594,8 +18633,9 @@ paths)}catch(failure2){throw new ProblemsError([error("state-tracked",`git can't
 message}`,[],'mend the repository, so that "git status" works; or set state.allow_tracked: true, if a state that git tra\
 cks is meant')],{cause:failure2})}}async function fileBackend({path:named5,allowTracked}){const path=await realPlaceOf(named5);const folder=join11(dirname8(
 path),"runs");return{...stateFile(path),name:basename5(path),runs:fileRuns(folder),told:()=>stateName(path),beside:()=>statesBeside(
-path),...excluding(fileLocks(path)),async check(use){if(allowTracked)return;if(use==="unlock")await refuseTrackedLock(path);else
-await refuseTracked([...new Set([named5,path])],folder,use==="write")}}}init_json();import{readdir as readdir5}from"node:fs/promises";import{basename as basename6,join as join12,relative as relative6}from"node:path";function keeping(backend3,folder){return{...backend3,runs:keptRuns(backend3.runs,folder)}}async function takeAlong(backend3,folder,all){
+path),...excluding(fileLocks(path),shard2=>relative6(process.cwd(),lockPath(lockedPath(path,shard2)))),async check(use){
+if(allowTracked)return;if(use==="unlock")await refuseTrackedLock(path);else await refuseTracked([...new Set([named5,path])],
+folder,use==="write")}}}init_json();import{readdir as readdir5}from"node:fs/promises";import{basename as basename6,join as join12,relative as relative7}from"node:path";function keeping(backend3,folder){return{...backend3,runs:keptRuns(backend3.runs,folder)}}async function takeAlong(backend3,folder,all){
 const others=(await readdir5(all).catch(()=>[])).filter(name2=>name2!==basename6(folder));if(others.length===0)return;const lineage=(await backend3.
 told())?.lineage;if(lineage===void 0)return;const local=fileRuns(folder);const there=new Set(await backend3.runs.list());
 for(const other of others.map(name2=>fileRuns(join12(all,name2)))){for(const run4 of await other.list().catch(()=>[])){const kept3=await other.
@@ -18604,7 +18644,7 @@ runs.read(run4))?.lines.map(line=>stringifyJson(line)));const lines=kept3.lines.
 if(lines.length>0)await add(local,kept3.run,lines)}}}async function add(local,first,lines){const journal=await opened(local,
 first);try{await Promise.all(lines.map(line=>journal.write(line)))}finally{await journal.close()}}async function opened(local,first){
 const content=(await local.list()).includes(first.run)?await local.read(first.run):null;return content===null?await local.
-create(first):await local.reopen(content)}function keptRuns(base2,folder){const local=fileRuns(folder);const place2=relative6(
+create(first):await local.reopen(content)}function keptRuns(base2,folder){const local=fileRuns(folder);const place2=relative7(
 process.cwd(),folder)||folder;const both=async run4=>{const here2=(await local.list()).includes(run4)?await local.read(run4):
 null;if(here2===null)return{there:await base2.read(run4),kept:null};const there=(await base2.list()).includes(run4)?await base2.
 read(run4):null;const known3=new Set((there?.lines??[]).map(line=>stringifyJson(line)));const lines=here2.lines.filter(line=>!known3.
@@ -18639,7 +18679,7 @@ join13(project.root,KEPT2),backend3)}}function keptIn(all,{place:place2}){return
 place2).digest("hex").slice(0,16))}var KEPT2=".idops/kept";async function onBranch({root:folder,file,environment},{remote,
 branch,path},onSecret){const root=await workTreeOf(folder);if(root===void 0){throw new ProblemsError([error("state-unrea\
 chable",`the state is kept in git, and ${file} lies in no git work tree`,[],"run idops in a clone of the repository, or \
-keep the state elsewhere")])}for(const secret3 of credentialsIn(remote))onSecret(secret3);const below2=relative7(root,folder).
+keep the state elsewhere")])}for(const secret3 of credentialsIn(remote))onSecret(secret3);const below2=relative8(root,folder).
 split(sep3).join("/");const{gitBackend:gitBackend2}=await Promise.resolve().then(()=>(init_git2(),git_exports));return gitBackend2(
 {root,remote,branch,path:path??posix2.join(below2,`${environment??"state"}.json`)})}async function inDatabase({cwd,environment},{
 url:address2,name:name2,files},onSecret){const{postgresBackend:postgresBackend2,secretsOf:secretsOf2}=await Promise.resolve().then(()=>(init_postgres(),postgres_exports));
@@ -18814,11 +18854,11 @@ code)));child.on("close",(code2,signal)=>{end2(code2===0?null:code2===null?`was 
 function started(program2,args,where){try{return spawn(program2,args,{...where,shell:false,stdio:["ignore","pipe","pipe"]})}catch(failure2){
 return whyNotStarted(failure2.code)}}function whyNotStarted(code2){if(code2==="ENOENT"||code2==="ENOTDIR")return"was not\
  found";if(code2==="EACCES")return"may not be run by this user";return`can't be started (${code2??"unknown error"})`}function bearerToken(token){return fixed(bearer(token,"the token"))}function chosenHeader(name2,value3){return fixed({name:name2.
-toLowerCase(),value:value3})}function fixed(credential){return{current:async()=>credential,renew:async()=>false}}function tokenFile(path,shown4,onSecret){
+toLowerCase(),value:value3})}function fixed(credential){return{current:async()=>credential,renew:async()=>false}}function tokenFile(path,shown3,onSecret){
 return renewing(async()=>{const text6=await readFile(path,"utf8").catch(failure2=>{const code2=failure2 instanceof Error&&
 "code"in failure2?String(failure2.code):"unknown error";const why=code2==="ENOENT"?"does not exist":`can't be read (${code2}\
 )`;const hint="check --token-file and server.auth.token_file";throw new ProblemsError([error("token-unreadable",`the tok\
-en file ${shown4} ${why}`,[],hint)])});return endless2(text6,`the token in ${shown4}`)},onSecret)}function tokenCommand(command2,{
+en file ${shown3} ${why}`,[],hint)])});return endless2(text6,`the token in ${shown3}`)},onSecret)}function tokenCommand(command2,{
 redact,onSecret}){return renewing(async()=>{const text6=await runTokenCommand(command2,{redact,onSecret});return endless2(
 text6,`the output of ${basename8(command2.argv[0]??"")}`)},onSecret)}function endless2(text6,what){return{text:bearerText(
 text6,what),renewAt:null,scopes:null}}function renewing(source,onSecret,now=Date.now){return new Renewing(source,onSecret,
@@ -18895,19 +18935,19 @@ name2).catch(()=>null)));return contents2.filter(content=>{return content?.ended
 !isOther3(content.run)})}function debtOf({sending,answered},run4,hasher){const kind=kindOf(sending.kind);if(sending.action!==
 "update"||kind.lost===void 0||answered===void 0)return"as before";const before=fieldsOf(sending.before,hasher);const asked=fieldsOf(
 sending.expected,hasher);if(answered.after===null)return answered.ambiguous?{run:run4,before,asked}:"as before";const now=fieldsOf(
-answered.after,hasher);const lost2=kind.lost({before,asked,now});return Object.keys(lost2).length===0?void 0:seenLoss(run4,
-lost2,now)}function debtor({sending,answered},owed2,hasher){return{kind:sending.kind,identity:{...sending.identity},recorded_at:answered?.
+answered.after,hasher);const lost3=kind.lost({before,asked,now});return Object.keys(lost3).length===0?void 0:seenLoss(run4,
+lost3,now)}function debtor({sending,answered},owed2,hasher){return{kind:sending.kind,identity:{...sending.identity},recorded_at:answered?.
 at??sending.at,run:owed2.run,managed:[],fields:{},hashes:{},owed:storeOwed(owed2,hasher)}}init_problems();init_shard();init_journal();init_shards();async function settleState({backend:backend3,environment},writes2,options){
-const home={backend:backend3,environment};const{shard:shard2}=options;const notes=[];const locked2=async command2=>{const taken2=await backend3.
+const home={backend:backend3,environment};const{shard:shard2}=options;const notes=[];const locked3=async command2=>{const taken2=await backend3.
 lock(command2,new Date,shard2);if(taken2.takenOver!==null)notes.push(taken2.takenOver);return taken2};const part2=shard2===
-void 0?"":` --shard ${shardText(shard2)}`;let lock=writes2===void 0?void 0:await locked2(`${writes2}${part2}`);try{const load=async()=>await withDebts(
+void 0?"":` --shard ${shardText(shard2)}`;let lock=writes2===void 0?void 0:await locked3(`${writes2}${part2}`);try{const load=async()=>await withDebts(
 await backend3.load(options.server),home);let state=await load();let read2;const held=()=>({state:shard2===void 0&&writes2!==
 void 0?joined2(state):state,lock,notes,...read2===void 0?{}:{read:read2}});const resume=async(content,from)=>{const resumed=await resumeRun(
 content,from,{...options,runs:backend3.runs,now:()=>new Date});read2=resumed.read;return resumed};for(let keeps=true;;){
 const isWhole=shard2!==void 0&&!isSplit(state,shard2);const found2=await unfinishedRuns(state,home,shard2);if(found2.length===
 0&&(writes2===void 0||!isWhole))break;const living=found2.find(isUnderWay);if(lock===void 0&&keeps){const holder=await backend3.
 holder()??(living===void 0?null:runHolder(living.run));if(holder!==null){notes.push(`the state is being written: ${holder}`);
-return held()}try{lock=await locked2("plan")}catch(failure2){const quicker=await backend3.holder();if(quicker!==null){notes.
+return held()}try{lock=await locked3("plan")}catch(failure2){const quicker=await backend3.holder();if(quicker!==null){notes.
 push(`the state is being written: ${quicker}`);return held()}if(!isOnly(failure2,"not-writable"))throw failure2;keeps=false}
 state=await load();continue}if(living!==void 0){const isOther3=isWhole&&!isSame2(await backend3.saved(),state);if(!isOther3)
 throw underWay(living.run);state=await load();continue}if(!keeps){for(const content of found2){const resumed=await resume(
@@ -19276,9 +19316,9 @@ return path}return void 0}async function passedAbove(name2,cwd){let folder=await
 void 0||await workTreeOf(folder)!==void 0)return void 0;for(;dirname9(folder)!==folder;folder=dirname9(folder)){const path=join14(
 dirname9(folder),name2);if(await isThere(path))return path}return void 0}async function topOf(cwd){const folder=await realpath3(
 cwd).catch(()=>void 0);const top=folder===void 0?void 0:await workTreeOf(folder);return top===folder?void 0:top}async function refuseOthers(one,config3,cwd){
-const own5=process.getuid?.();const{uid}=await lstat3(one);if(own5===void 0||uid===own5||uid===0)return;const[shown4,owned]=[
+const own5=process.getuid?.();const{uid}=await lstat3(one);if(own5===void 0||uid===own5||uid===0)return;const[shown3,owned]=[
 shownPath(config3,cwd),shownPath(one,cwd)];throw new ProblemsError([error("no-config",`there is no idops.yaml in this fo\
-lder, and ${shown4} is not taken by itself, since ${owned} belongs to another user`,[],`write --config ${shown4} if that\
+lder, and ${shown3} is not taken by itself, since ${owned} belongs to another user`,[],`write --config ${shown3} if that\
  is the one`)])}import{resolve as resolvePath}from"node:path";function guardedOf(layers,root,defaultState){const variables=new Set;const files=new Set;const states2=new Set;const named5=new Set(
 ["IDOPS_TOKEN"]);for(const{config:config3,text:text6}of layers){const texts2=node2=>scalarsOf(node2).flatMap(scalar=>{const known3=text6(
 scalar);return known3===void 0||known3===""?[]:[known3]});for(const section2 of[["server","auth"],["server","tls"],["sta\
@@ -19517,10 +19557,10 @@ dentials to ${origin2}`,this.#sources.place("auth",auth2.way),"give the input to
 pass_env:names3=[]}){const{variables}=this.#sources;return Object.fromEntries(names3.flatMap(name2=>{const value3=Object.
 hasOwn(variables,name2)?variables[name2]:void 0;return value3===void 0?[]:[[name2,value3]]}))}#token(text6,what,places){
 const token=text6.trim();this.#wrong(wrongInToken(token,what,places));this.#secrets.push(token);return{way:"token",token:new Sensitive(
-token)}}async#tokenFile(path,places){const shown4=shownPath(path,this.#sources.cwd);const text6=await this.#read(path,`t\
-he token file ${shown4}`,"token-unreadable",places,"check --token-file and server.auth.token_file");if(text6!==void 0){const token=text6.
-trim();this.#wrong(wrongInToken(token,`the token file ${shown4}`,places));this.#secrets.push(token)}return{way:"token_fi\
-le",path,shown:shown4}}#clientCredentials({token_url,client_id,client_secret,scopes},allowInsecureHttp){const places=this.#sources.
+token)}}async#tokenFile(path,places){const shown3=shownPath(path,this.#sources.cwd);const text6=await this.#read(path,`t\
+he token file ${shown3}`,"token-unreadable",places,"check --token-file and server.auth.token_file");if(text6!==void 0){const token=text6.
+trim();this.#wrong(wrongInToken(token,`the token file ${shown3}`,places));this.#secrets.push(token)}return{way:"token_fi\
+le",path,shown:shown3}}#clientCredentials({token_url,client_id,client_secret,scopes},allowInsecureHttp){const places=this.#sources.
 place("auth","client_credentials","token_url");const address2=this.#address(token_url,"the token address",places,allowInsecureHttp);
 this.#secrets.push(client_secret);if(address2===void 0)return void 0;return{way:"client_credentials",address:address2,proxy:this.#proxy(
 address2),clientId:client_id,clientSecret:new Sensitive(client_secret),scopes:scopes??null}}#header({name:name2,value:value3}){
@@ -19536,10 +19576,10 @@ void 0&&key!==void 0&&!belong(cert,key)){const places=this.#sources.place("tls",
 "bad-certificate",'"tls.client_key_file" is not the key of the client certificate',places))}if(key!==void 0)this.#secrets.
 push(key);return{...ca===void 0?{}:{ca},...cert===void 0?{}:{clientCert:cert},...key===void 0?{}:{clientKey:new Sensitive(
 key)}}}async#pem(member2,file,parse11){if(file===void 0)return void 0;const path=resolvePath2(this.#sources.root,file);const places=this.#sources.
-place("tls",member2);const shown4=shownPath(path,this.#sources.cwd);const pem2=await this.#read(path,`the file ${shown4}\
+place("tls",member2);const shown3=shownPath(path,this.#sources.cwd);const pem2=await this.#read(path,`the file ${shown3}\
  of tls.${member2}`,"bad-certificate",places,"the path is relative to the configuration");if(pem2===void 0)return void 0;
 try{parse11(pem2);return pem2}catch{const what=member2==="client_key_file"?"a private key without a passphrase":"certifi\
-cates";this.#problems.push(error("bad-certificate",`${shown4} does not hold ${what} in PEM form`,places));return void 0}}async#read(path,what,code2,places,hint){
+cates";this.#problems.push(error("bad-certificate",`${shown3} does not hold ${what} in PEM form`,places));return void 0}}async#read(path,what,code2,places,hint){
 const bytes=readBytes(path);const text6=bytes instanceof Uint8Array?decode2(bytes):bytes;if(typeof text6==="string")return text6.
 replace(/^\uFEFF/,"");this.#problems.push(error(code2,`${what} ${text6.detail}`,places,hint));return void 0}#rememberVariables(){
 const{data:data3,notes}=this.#sources.section;for(const{path,tainted}of notes.values()){if(!tainted||path[0]!=="auth"||path.
@@ -19557,8 +19597,8 @@ path);if(bytes instanceof Uint8Array||bytes.reason!=="missing")return problem;if
 -unreadable",`${shownPath(path,cwd)} is a link that leads nowhere`,[],"put the file where the link leads, or put the con\
 figuration in the place of the link")}if(givenConfig(options)!==void 0){return error("no-config",`there is no file ${shownPath(
 path,cwd)}`,[],"check --config and IDOPS_CONFIG")}const passed=above?await passedAbove(CONFIG,cwd):void 0;if(passed!==void 0){
-const shown4=shownPath(passed,cwd);return error("no-config",`there is no ${CONFIG} in this folder, and ${shown4} is not \
-taken by itself, since this is no git work tree`,[],`start idops in that folder, or write --config ${shown4}`)}const top=above?
+const shown3=shownPath(passed,cwd);return error("no-config",`there is no ${CONFIG} in this folder, and ${shown3} is not \
+taken by itself, since this is no git work tree`,[],`start idops in that folder, or write --config ${shown3}`)}const top=above?
 await topOf(cwd):void 0;const searched=top===void 0?"":`, nor above it up to ${shownPath(top,cwd)}, where its git work t\
 ree ends`;return error("no-config",`there is no ${CONFIG} in this folder${searched}`,[],'start idops in the folder of yo\
 ur idops.yaml, name it with --config, or write one with "idops init"')}function setting2(variables,name2){const value3=Object.
@@ -19619,7 +19659,7 @@ this.#underWay.add(doing);try{return await doing}finally{this.#underWay.delete(d
 throw new TypeError("this session is applying a plan: wait for it, and plan again");this.#applying=true;try{return await this.
 does(work)}finally{this.#applying=false}}async end(){this.#stop.abort();this.#ended??=Promise.allSettled([...this.#underWay]).
 then(()=>this.#end());await this.#ended}};init_problems();import{resolve as resolve12}from"node:path";import{isAbsolute as isAbsolute5,resolve as resolve10}from"node:path";import{readdir as readdir6,readdirSync,realpath as realpath5,realpathSync,stat as stat3,statSync}from"fs";import{isAbsolute as isAbsolute3,
-posix as posix3,resolve as resolve7}from"path";import{fileURLToPath}from"url";import{createRequire}from"module";import{basename as basename9,dirname as dirname11,normalize as normalize2,relative as relative8,
+posix as posix3,resolve as resolve7}from"path";import{fileURLToPath}from"url";import{createRequire}from"module";import{basename as basename9,dirname as dirname11,normalize as normalize2,relative as relative9,
 resolve as resolve6,sep as sep4}from"path";import*as nativeFs from"fs";var __require2=createRequire(import.meta.url);function cleanPath(path){
 let normalized2=normalize2(path);if(normalized2.length>1&&normalized2[normalized2.length-1]===sep4)normalized2=normalized2.
 substring(0,normalized2.length-1);return normalized2}var SLASHES_REGEX=/[\\/]/g;function convertSlashes(path,separator){
@@ -19629,7 +19669,7 @@ pathSeparator}=options;const pathNeedsCleaning=process.platform==="win32"&&path.
 path=resolve6(path);if(normalizePath$1||pathNeedsCleaning)path=cleanPath(path);if(path===".")return"";const needsSeperator=path[path.
 length-1]!==pathSeparator;return convertSlashes(needsSeperator?path+pathSeparator:path,pathSeparator)}function joinPathWithBasePath(filename,directoryPath){
 return directoryPath+filename}function joinPathWithRelativePath(root,options){return function(filename,directoryPath){const sameRoot=directoryPath.
-startsWith(root);if(sameRoot)return directoryPath.slice(root.length)+filename;else return convertSlashes(relative8(root,
+startsWith(root);if(sameRoot)return directoryPath.slice(root.length)+filename;else return convertSlashes(relative9(root,
 directoryPath),options.pathSeparator)+options.pathSeparator+filename}}function joinPath(filename){return filename}function joinDirectoryPath(filename,directoryPath,separator){
 return directoryPath+filename+separator}function build$7(root,options){const{relativePaths,includeBasePath}=options;return relativePaths&&
 root?joinPathWithRelativePath(root,options):includeBasePath?joinPathWithBasePath:joinPath}function pushDirectoryWithRelativePath(root){
@@ -19791,20 +19831,20 @@ var _ref;if(globInput&&(inputOptions===null||inputOptions===void 0?void 0:inputO
  pass patterns as both an argument and an option");const isModern=isReadonlyArray(globInput)||typeof globInput==="string";
 const patterns=ensureStringArray((_ref=isModern?globInput:globInput.patterns)!==null&&_ref!==void 0?_ref:"**/*");const options=getOptions(
 isModern?inputOptions:globInput);return patterns.length>0?buildCrawler(options,patterns):[]}async function glob(globInput,options){
-const[crawler,relative16]=getCrawler(globInput,options);return crawler?formatPaths(await crawler.withPromise(),relative16):
+const[crawler,relative17]=getCrawler(globInput,options);return crawler?formatPaths(await crawler.withPromise(),relative17):
 []}init_problems();import{lstatSync as lstatSync2,realpathSync as realpathSync2}from"node:fs";import{realpath as realpath6}from"node:fs/promises";
-import{basename as basename10,dirname as dirname13,join as join16,relative as relative10,sep as sep6}from"node:path";import{lstatSync}from"node:fs";import{readlink as readlink2}from"node:fs/promises";import{dirname as dirname12,isAbsolute as isAbsolute4,
-join as join15,parse as parse8,relative as relative9,sep as sep5}from"node:path";var MAX_LINKS=40;var mountedData="..dat\
-a";var mountedFolder=/^\.\.\d{4}_\d{2}_\d{2}_\d{2}_\d{2}_\d{2}\.\d+$/;function isInside(path,folder){const way=relative9(
+import{basename as basename10,dirname as dirname13,join as join16,relative as relative11,sep as sep6}from"node:path";import{lstatSync}from"node:fs";import{readlink as readlink2}from"node:fs/promises";import{dirname as dirname12,isAbsolute as isAbsolute4,
+join as join15,parse as parse8,relative as relative10,sep as sep5}from"node:path";var MAX_LINKS=40;var mountedData="..da\
+ta";var mountedFolder=/^\.\.\d{4}_\d{2}_\d{2}_\d{2}_\d{2}_\d{2}\.\d+$/;function isInside(path,folder){const way=relative10(
 folder,path);return way!==""&&way!==".."&&!way.startsWith(`..${sep5}`)&&!isAbsolute4(way)}async function follow(path,root,way,look2=place2=>lstatSync(
-place2)){const steps=stepsOf2(relative9(root,path));let place2=root;let links=0;let swapped;for(let step=steps.shift();step!==
-void 0;step=steps.shift()){const next=step===".."?dirname12(place2):join15(place2,step);if(!isInside(next,root)){if(relative9(
+place2)){const steps=stepsOf2(relative10(root,path));let place2=root;let links=0;let swapped;for(let step=steps.shift();step!==
+void 0;step=steps.shift()){const next=step===".."?dirname12(place2):join15(place2,step);if(!isInside(next,root)){if(relative10(
 next,root)!==""&&!isInside(root,next))return null;place2=next;continue}const found2=look2(next,steps.length===0);const target=found2.
 isSymbolicLink()?await readlink2(next):void 0;if(way!==void 0){const isData=step===mountedData&&target!==void 0&&mountedFolder.
 test(target);if(step.startsWith(".")&&step!==".."&&!isData&&next!==swapped)way.isHidden=true;if(target===void 0||!isData)
 swapped=void 0;else swapped=join15(place2,target);way.places.push(next)}if(target!==void 0){links+=1;if(links>MAX_LINKS)
 throw refused2("ELOOP",next);const{root:top}=parse8(target);if(top!=="")place2=top;steps.unshift(...stepsOf2(target.slice(
-top.length)))}else if(steps.length>0&&!found2.isDirectory())throw refused2("ENOTDIR",next);else place2=next}return relative9(
+top.length)))}else if(steps.length>0&&!found2.isDirectory())throw refused2("ENOTDIR",next);else place2=next}return relative10(
 place2,root)===""||isInside(place2,root)?place2:null}async function leadsOut(path,root){return await follow(path,root).catch(
 ()=>path)===null}function stepsOf2(path){return path.split(sep5==="/"?"/":/[\\/]/).filter(step=>step!==""&&step!==".")}function refused2(code2,path){
 return Object.assign(new Error(`${code2}: ${path}`),{code:code2})}var readsAtOnce=16;var Access=class{#root;#states;#files;#folders=new Map;#pauses;constructor(project,more=[],pauses=new Pauses(
@@ -19825,7 +19865,7 @@ some(state=>isOfState(path,state)))?own3("a state, a lock or a journal"):void 0}
 lies outside the project"};function own3(what){return{reason:"private",detail:`is ${what}`}}async function realpaths(paths){
 const real=await Promise.all(paths.map(path=>realpath6(path).catch(()=>path)));return new Set([...paths,...real])}async function ways2(path){
 const[folder,target]=await Promise.all([dirname13(path),path].map(one=>realpath6(one).catch(()=>void 0)));return[path,...folder===
-void 0?[]:[join16(folder,basename10(path))],...target===void 0?[]:[target]]}function isHidden(path,root){return relative10(
+void 0?[]:[join16(folder,basename10(path))],...target===void 0?[]:[target]]}function isHidden(path,root){return relative11(
 root,path).split(sep6).some(step=>step.startsWith("."))}function isOfState(path,state){if(path===state||path.startsWith(
 `${state}.`))return true;return path.endsWith(".jsonl")&&dirname13(path)===join16(dirname13(state),"runs")}function isWritten(text6){
 if(!text6.startsWith("{")||!/"format_version"\s*:/.test(text6.slice(0,4096)))return false;if(/^\{"type":"run",/.test(text6))
@@ -19833,8 +19873,8 @@ return true;try{const data3=JSON.parse(text6);if(typeof data3!=="object"||data3=
 "resources"in data3||"digest"in data3&&"changes"in data3}catch{return false}}async function isMountedFolder(path){const target=await realpath6(
 path).catch(()=>void 0);if(target===void 0)return false;const swapped=dirname13(target);if(basename10(target)!==basename10(
 path)||!mountedFolder.test(basename10(swapped)))return false;const data3=await realpath6(join16(dirname13(path),"..data")).
-catch(()=>void 0);return data3===swapped&&dirname13(swapped)===await realpath6(dirname13(path))}init_p_limit();import{stat as stat5}from"node:fs/promises";import{relative as relative12,resolve as resolve9,sep as sep7}from"node:path";init_kinds();init_problems();import*as fs2 from"node:fs";import{stat as stat4}from"node:fs/promises";import{basename as basename11,extname,
-join as join17,relative as relative11,resolve as resolve8}from"node:path";var NOWHERE=resolve8("/project");var SHOWN2=3;var Walk=class{#project;#refused=new Map;linked=new Set;dangling=new Set;#unfollowed=new Set;#outside=new Set;#passed=new Set;#seeking;constructor(project,{
+catch(()=>void 0);return data3===swapped&&dirname13(swapped)===await realpath6(dirname13(path))}init_p_limit();import{stat as stat5}from"node:fs/promises";import{relative as relative13,resolve as resolve9,sep as sep7}from"node:path";init_kinds();init_problems();import*as fs2 from"node:fs";import{stat as stat4}from"node:fs/promises";import{basename as basename11,extname,
+join as join17,relative as relative12,resolve as resolve8}from"node:path";var NOWHERE=resolve8("/project");var SHOWN2=3;var Walk=class{#project;#refused=new Map;linked=new Set;dangling=new Set;#unfollowed=new Set;#outside=new Set;#passed=new Set;#seeking;constructor(project,{
 seeking=false}={}){this.#project=project;this.#seeking=seeking}options(){return{cwd:NOWHERE,expandDirectories:false,followSymbolicLinks:false,
 fs:{readdir:this.#reader()}}}problems(){const problems=[...this.#refused.values()];const unread=[...this.linked,...this.#passed];
 if(unread.length===0)return problems;const names3=unread.sort().map(path=>nameOf3(path,this.#project));const paths=names3.
@@ -19846,7 +19886,7 @@ this.#project.root,`.${path.slice(NOWHERE.length)}`);const isFirst=first;first=f
 entries=>callback2(null,entries),failure2=>{if(this.#unfollowed.has(folder))this.dangling.add(folder);else if(failure2.code!==
 "ENOENT"&&failure2.code!=="ENOTDIR")this.#report(folder,failure2);callback2(failure2)})}}async#entries(folder,isFirst){const{
 root}=this.#project;if(isFirst&&folder!==root){if(await follow(folder,root)===null){this.#refuseOutside(folder);return[]}}
-if(this.#outside.has(folder)){if(this.#seeking&&!relative11(root,folder).startsWith("."))this.#refuseOutside(folder);if(!this.#seeking&&
+if(this.#outside.has(folder)){if(this.#seeking&&!relative12(root,folder).startsWith("."))this.#refuseOutside(folder);if(!this.#seeking&&
 extname(folder)===""&&!basename11(folder).startsWith("."))this.#passed.add(folder);return[]}const entries=await fs2.promises.
 readdir(folder,{withFileTypes:true});const seen2=await Promise.all(entries.map(async entry=>{if(entry.isFile()||entry.isDirectory())
 return[entry];if(!entry.isSymbolicLink())return[asFile(entry.name)];const path=join17(folder,entry.name);if(await leadsOut(
@@ -19858,7 +19898,7 @@ this.#project);this.#refused.set(folder,error("manifest-outside",`${name2.file} 
 [wholeFile(name2)],"copy the files into the project"))}#report(path,failure2){const name2=nameOf3(path,this.#project);this.#refused.
 set(path,error("file-unreadable",`${name2.file} ${unreadable(failure2).detail}`,[wholeFile(name2)]))}};function asFile(name2){
 return{name:name2,isFile:()=>true,isDirectory:()=>false,isSymbolicLink:()=>false}}function asFolder(name2){return{name:name2,
-isFile:()=>false,isDirectory:()=>true,isSymbolicLink:()=>false}}async function unreadOf(seen2){const{project,walk,globs,found:found2,read:read2}=seen2;const ignore=[...seen2.ignore];const shown4=path=>shownPath(
+isFile:()=>false,isDirectory:()=>true,isSymbolicLink:()=>false}}async function unreadOf(seen2){const{project,walk,globs,found:found2,read:read2}=seen2;const ignore=[...seen2.ignore];const shown3=path=>shownPath(
 path,project.cwd);const isOthers=path=>isOfTools(path,project.root);const patterns=globs.map(({pattern})=>eitherEnd(pattern));
 const wide2={ignore,dot:true,caseSensitiveMatch:false};const all=new Walk(project,{seeking:true});const names3=await glob(
 patterns,{...all.options(),...wide2});const missed2=names3.map(name2=>resolve9(project.root,name2)).filter(path=>!found2.
@@ -19868,9 +19908,9 @@ test(path)&&!isOthers(path)).filter(path=>![...found2].some(one=>one.startsWith(
 filter(path=>!isOthers(path)&&!found2.has(path));const known3=new Set([...missed2,...all.dangling]);const deeper=await deeperOnes(
 seen2,known3);const named5=globs.filter(({isNamed})=>isNamed);const absent=await Promise.all(named5.map(one=>absence(one,
 project)));const refused4=all.problems().flatMap(({severity,message})=>severity==="error"?[message]:[]);return[...new Set(
-[...[...walk.linked].map(path=>`${shown4(path)} is a link to a folder, which is not walked`),...dangling.map(path=>`${shown4(
-path)} is a link that leads nowhere, perhaps to a folder`).sort(),...absent.flat(),...refused4,...missed2.map(path=>`${shown4(
-path)} has the name of a manifest, and is not read as one`).sort(),...hollow.map(path=>`${shown4(path)} is a folder with\
+[...[...walk.linked].map(path=>`${shown3(path)} is a link to a folder, which is not walked`),...dangling.map(path=>`${shown3(
+path)} is a link that leads nowhere, perhaps to a folder`).sort(),...absent.flat(),...refused4,...missed2.map(path=>`${shown3(
+path)} has the name of a manifest, and is not read as one`).sort(),...hollow.map(path=>`${shown3(path)} is a folder with\
  the name of a manifest, as a mount without its source`).sort(),...deeper.sort()])]}async function deeperOnes({project,access:access3,
 globs,ignore,found:found2,read:read2},known3){const bases=[...new Set(globs.map(({pattern})=>fixedSteps(pattern).join("/")))];
 const within5=async(walk,some2)=>{if(some2.length===0)return[];const below2=some2.map(base2=>`${base2}${base2===""?"":"/"}\
@@ -19880,8 +19920,8 @@ caseSensitiveMatch:false})};const named5=new Walk(project);const names3=[...awai
 message})=>severity==="error"?[message]:[]);const paths=names3.map(name2=>resolve9(project.root,name2)).filter(path=>!found2.
 has(path)&&!read2.has(path)&&!known3.has(path));if(paths.length===0)return refused4;const others=await readElsewhere(project);
 const limit2=pLimit(readsAtOnce);const looked=await Promise.all(paths.filter(path=>!others.has(path)).map(path=>limit2(async()=>{
-const content=await access3.read(path);const shown4=shownPath(path,project.cwd);if("text"in content){return isManifest(content.
-text)?[`${shown4} looks like a manifest, and no glob names it`]:[]}if(content.reason==="private")return[];return[`${shown4}\
+const content=await access3.read(path);const shown3=shownPath(path,project.cwd);if("text"in content){return isManifest(content.
+text)?[`${shown3} looks like a manifest, and no glob names it`]:[]}if(content.reason==="private")return[];return[`${shown3}\
  has the name of a manifest, and can't be read`]})));return[...refused4,...looked.flat()]}async function readElsewhere(project){
 const found2=await Promise.all(project.everyGlobs().map(async globs=>{const ignore=globs.flatMap(one=>one.startsWith("!")?
 [one.slice(1)]:[]);const named5=globs.filter(one=>!one.startsWith("!")&&!one.split("/").includes(".."));return named5.length===
@@ -19892,7 +19932,7 @@ function isManifest(text6){return kindLine.test(text6)}function eitherEnd(patter
 step));return wild<0?steps:steps.slice(0,wild)}async function absence({pattern,isEmpty:isEmpty4},{root}){const folder=fixedSteps(
 pattern).join("/").replace(/\\(.)/g,"$1");const there=await stat5(resolve9(root,folder)).catch(()=>void 0);if(there?.isDirectory()!==
 true){return[`${folder}, which "${pattern}" names, is no folder that is there`]}return isEmpty4?[`no file matches "${pattern}\
-"`]:[]}function isOfTools(path,root){return relative12(root,path).startsWith(".")}async function findManifests(project,access3,problems){const patterns=project.patterns();const ignore=patterns.flatMap(({
+"`]:[]}function isOfTools(path,root){return relative13(root,path).startsWith(".")}async function findManifests(project,access3,problems){const patterns=project.patterns();const ignore=patterns.flatMap(({
 pattern})=>pattern.startsWith("!")?[pattern.slice(1)]:[]);const walk=new Walk(project);const found2=new Set;const empty2=[];
 const globs=[];for(const{pattern,place:place2}of patterns){if(pattern.startsWith("!"))continue;const places=place2===null?
 []:[place2];if(isAbsolute5(pattern)||pattern.split("/").includes("..")){problems.push(error("manifest-outside",`the glob\
@@ -19904,33 +19944,33 @@ null);if(!givenByDefault)problems.push(...empty2);else if(found2.size===0)proble
 ...walk.problems());const files=await eachOnce2(project,access3,[...found2].sort(),problems);const read2=new Set(files.map(
 ({target})=>target));return{files,unread:()=>unreadOf({project,access:access3,walk,ignore,globs,found:found2,read:read2})}}async function eachOnce2(project,access3,paths,problems){const looked=await Promise.all(paths.map(path=>access3.find(path)));
 const seen2=new Set;const direct=new Set(paths);return paths.flatMap((path,index)=>{const name2=nameOf3(path,project);const found2=looked[index];
-if(found2===void 0)return[];if(!("target"in found2)){problems.push(refusal(name2,found2));return[]}const{target}=found2;
+if(found2===void 0)return[];if(!("target"in found2)){problems.push(refusal2(name2,found2));return[]}const{target}=found2;
 if(seen2.has(target)||path!==target&&direct.has(target))return[];seen2.add(target);return[{path,target,name:name2}]})}async function readManifest(access3,{
-path,name:name2}){const read2=await access3.read(path);if("text"in read2)return sourceOf(name2,read2.text);return refusal(
-name2,read2)}function refusal(name2,{reason,detail}){const{file:shown4}=name2;const place2=[wholeFile(name2)];switch(reason){case"\
-outside":return error("manifest-outside",`${shown4} is a link that leads out of the project`,place2,"copy the file into \
-the project");case"private":return error("manifest-private",`${shown4} ${detail}, which no manifest may be`,place2,'keep\
+path,name:name2}){const read2=await access3.read(path);if("text"in read2)return sourceOf(name2,read2.text);return refusal2(
+name2,read2)}function refusal2(name2,{reason,detail}){const{file:shown3}=name2;const place2=[wholeFile(name2)];switch(reason){case"\
+outside":return error("manifest-outside",`${shown3} is a link that leads out of the project`,place2,"copy the file into \
+the project");case"private":return error("manifest-private",`${shown3} ${detail}, which no manifest may be`,place2,'keep\
  manifests in files of their own, or exclude the file from the globs with "!"');case"missing":return error("file-unreada\
-ble",`${shown4} is a link that leads nowhere`,place2);case"too-large":return error("too-large",`${shown4} ${detail}`,place2,
-"split it into several files");case"not-utf8":return error("not-utf8",`${shown4} ${detail}`,place2,"save it as UTF-8");default:
-return error("file-unreadable",`${shown4} ${detail}`,place2)}}init_p_limit();import{basename as basename12,dirname as dirname16}from"node:path";init_problems();init_kinds();init_p_limit();init_problems();init_limits2();import{stat as stat6}from"node:fs/promises";import{dirname as dirname14,resolve as resolve11}from"node:path";var Bodies=class{#project;#access;files=new Set;#limit=pLimit(readsAtOnce);#contents=new Map;#characters=0;constructor(project,access3){
+ble",`${shown3} is a link that leads nowhere`,place2);case"too-large":return error("too-large",`${shown3} ${detail}`,place2,
+"split it into several files");case"not-utf8":return error("not-utf8",`${shown3} ${detail}`,place2,"save it as UTF-8");default:
+return error("file-unreadable",`${shown3} ${detail}`,place2)}}init_p_limit();import{basename as basename12,dirname as dirname16}from"node:path";init_problems();init_kinds();init_p_limit();init_problems();init_limits2();import{stat as stat6}from"node:fs/promises";import{dirname as dirname14,resolve as resolve11}from"node:path";var Bodies=class{#project;#access;files=new Set;#limit=pLimit(readsAtOnce);#contents=new Map;#characters=0;constructor(project,access3){
 this.#project=project;this.#access=access3}async read(request5){const path=resolve11(dirname14(request5.manifest),request5.
 path);let content=this.#contents.get(path);if(content===void 0){content=this.#limit(()=>this.#load(path));this.#contents.
 set(path,content)}const loaded=await content;return"text"in loaded?loaded:this.#problem(request5,path,loaded)}async has(manifest,path){
 const found2=await this.#access.find(resolve11(dirname14(manifest),path));if(!("target"in found2))return false;return await stat6(
 found2.target).then(file=>file.isFile(),()=>false)}async#load(path){const read2=await this.#access.read(path);if(!("targ\
 et"in read2))return read2;this.files.add(read2.target);this.#characters+=read2.text.length;if(this.#characters>limits.allBodiesCharacters)
-return{reason:"too-many"};return bodyOf(read2.text,nameOf3(path,this.#project))}#problem(request5,path,found2){const shown4=request5.
+return{reason:"too-many"};return bodyOf(read2.text,nameOf3(path,this.#project))}#problem(request5,path,found2){const shown3=request5.
 tainted?"the body file":`the body file ${shownPath(path,this.#project.cwd)}`;const places=[request5.place];switch(found2.
 reason){case"outside":return error("body-outside",`${request5.tainted?"the body file":`the body file "${request5.path}"`}\
  lies outside the project`,places,"a body file must lie in the folder of the configuration, after following links");case"\
-private":return error("body-private",`${shown4} ${found2.detail}, which no body may be`,places,"keep bodies in files of \
+private":return error("body-private",`${shown3} ${found2.detail}, which no body may be`,places,"keep bodies in files of \
 their own, such as emails/reset_password.html");case"too-many":return error("too-large",`the body files of this project \
 have more than ${shown2(limits.allBodiesCharacters)} characters together`,places,"split the project, or take pictures ou\
-t of the bodies and link to them");case"missing":return error("body-missing",`${shown4} ${found2.detail}`,places,"the pa\
-th is relative to the manifest");case"too-large":return error("too-large",`${shown4} ${found2.detail}`,places);case"not-\
-utf8":return error("body-not-utf8",`${shown4} ${found2.detail}`,places,"save it as UTF-8");default:return error("body-un\
-readable",`${shown4} ${found2.detail}`,places)}}};function bodyOf(text6,name2){let source;return{text:text6,place(part2){
+t of the bodies and link to them");case"missing":return error("body-missing",`${shown3} ${found2.detail}`,places,"the pa\
+th is relative to the manifest");case"too-large":return error("too-large",`${shown3} ${found2.detail}`,places);case"not-\
+utf8":return error("body-not-utf8",`${shown3} ${found2.detail}`,places,"save it as UTF-8");default:return error("body-un\
+readable",`${shown3} ${found2.detail}`,places)}}};function bodyOf(text6,name2){let source;return{text:text6,place(part2){
 if(part2===void 0)return wholeFile(name2);source??=sourceOf(name2,text6);const mark=text6.length-source.text.length;return source.
 place({start:Math.max(0,part2.start-mark),end:Math.max(0,part2.end-mark)})}}}init_nearest();init_problems();init_kinds();init_values();init_fields();init_schema();function partOfText(source,written3,text6,part2){const at3=contentOf(source,written3);const raw=source.slice(at3.start,at3.
 end);if(squeezed2(raw)!==squeezed2(text6))return void 0;const before=squeezed2(text6.slice(0,part2.start)).length;const length2=squeezed2(
@@ -20043,19 +20083,19 @@ join18(folder,samplesFolder,`${type}.yaml`));if(sample===void 0)continue;if("cod
 set(address2,sample);break}}return{found:found2,problems:[...problems]}}function foldersAbove(manifest,root){const folders=[];
 for(let folder=dirname15(manifest);isInside(folder,root);folder=dirname15(folder))folders.push(folder);return[...folders,
 root]}async function readSample(project,access3,path){const read2=await access3.read(path);const name2=nameOf3(path,project);
-const{file:shown4}=name2;if(!("text"in read2))return refusal2(name2,read2);const source=sourceOf(name2,read2.text);const{
+const{file:shown3}=name2;if(!("text"in read2))return refusal3(name2,read2);const source=sourceOf(name2,read2.text);const{
 documents,problems}=parseYaml(source);const[problem]=problems.filter(({severity})=>severity==="error");if(problem!==void 0)
-return problem;if(documents.length===0)return[{name:shown4,data:{},file:shown4}];const samples=[];for(const[index,document2]of documents.
+return problem;if(documents.length===0)return[{name:shown3,data:{},file:shown3}];const samples=[];for(const[index,document2]of documents.
 entries()){const{value:value3}=resolve4(document2.root,source,null);if(!isMap(value3)){return error("wrong-type",`sample\
  data must be one map, got ${typeOf(document2.root)}`,[source.place(document2.root.range)],'write "placeholder: value" f\
-or each placeholder')}samples.push({name:documents.length===1?shown4:`document ${index+1}`,data:mapValues(value3,printable),
-file:shown4})}return samples}function printable(value3){if(value3 instanceof ExactNumber)return plainNumber(value3.text)===
+or each placeholder')}samples.push({name:documents.length===1?shown3:`document ${index+1}`,data:mapValues(value3,printable),
+file:shown3})}return samples}function printable(value3){if(value3 instanceof ExactNumber)return plainNumber(value3.text)===
 0?0:value3.text;if(Array.isArray(value3))return value3.map(printable);return isMap(value3)?mapValues(value3,printable):value3}
-function refusal2(name2,{reason,detail}){const{file:shown4}=name2;const start2=wholeFile(name2);switch(reason){case"miss\
-ing":return void 0;case"outside":return error("body-outside",`the sample data ${shown4} is a link that leads out of the \
-project`,[start2]);case"private":return error("body-private",`the sample data ${shown4} ${detail}, which no sample may b\
-e`,[start2]);case"too-large":return error("too-large",`${shown4} ${detail}`,[start2]);case"not-utf8":return error("not-u\
-tf8",`${shown4} ${detail}`,[start2],"save it as UTF-8");default:return error("file-unreadable",`${shown4} ${detail}`,[start2])}}var MAX_SECRETS=2e3;async function loadManifests(project,options){const{profile=project.profile}=options;const problems=[];
+function refusal3(name2,{reason,detail}){const{file:shown3}=name2;const start2=wholeFile(name2);switch(reason){case"miss\
+ing":return void 0;case"outside":return error("body-outside",`the sample data ${shown3} is a link that leads out of the \
+project`,[start2]);case"private":return error("body-private",`the sample data ${shown3} ${detail}, which no sample may b\
+e`,[start2]);case"too-large":return error("too-large",`${shown3} ${detail}`,[start2]);case"not-utf8":return error("not-u\
+tf8",`${shown3} ${detail}`,[start2],"save it as UTF-8");default:return error("file-unreadable",`${shown3} ${detail}`,[start2])}}var MAX_SECRETS=2e3;async function loadManifests(project,options){const{profile=project.profile}=options;const problems=[];
 const variables=project.variables(options);const declaredSecrets=new Map;const pauses=new Pauses(options.signal);const access3=new Access(
 project,options.tokenFile===void 0?[]:[options.tokenFile],pauses);const{files,unread}=await listed(project,access3,problems);
 const bodies2=new Bodies(project,access3);const limit2=pLimit(readsAtOnce);let hides=hasErrors(problems);const sources2=await Promise.
@@ -20130,12 +20170,12 @@ kind},now){return kindOf(kind).deletion?.isBuiltIn(now)===true?{}:now}function w
 status==="failed"&&!answered.ambiguous&&answered.after===null}function whyNot({sending,answered}){if(sending.action!=="r\
 egenerate")return void 0;if(answered!==void 0&&answered.status==="failed")return void 0;return"a regenerated DID can not\
  be put back"}function undoEntry({sending,answered},hasher,source){const kind=kindOf(sending.kind);const before=fieldsOf(
-sending.before,hasher);const asked=fieldsOf(sending.expected,hasher);const shown4=answered?.after==null?{}:fieldsOf(answered.
+sending.before,hasher);const asked=fieldsOf(sending.expected,hasher);const shown3=answered?.after==null?{}:fieldsOf(answered.
 after,hasher);const{deletion:deletion2}=kind;if(deletion2!==void 0&&(sending.existed===false||deletion2.isBuiltIn(before))){
 if(sending.action==="delete")return{document:void 0,after:{},left:[]};return{document:documentOf(sending,{},source,true),
 after:deletion2.restored(asked),left:[]}}const wished=sending.action==="delete"?deletion2?.restored(before)??{}:asked;const fields3={};
 const after2={};const left=[];for(const[name2,wish]of Object.entries(wished)){const type=kind.fields[name2]??value;const was=before[name2];
-const became=sending.action==="delete"?null:(name2 in shown4?shown4:asked)[name2]??null;const undone=undoField(type,name2,
+const became=sending.action==="delete"?null:(name2 in shown3?shown3:asked)[name2]??null;const undone=undoField(type,name2,
 wish,was,became);left.push(...undone.left);if(undone.value===void 0)continue;fields3[name2]=undone.value;after2[name2]=became}
 const none2=Object.keys(fields3).length===0;return{document:none2?void 0:documentOf(sending,fields3,source,false),after:after2,
 left}}function undoField(type,path,asked,was,became){if(type.type==="members"&&isMap(asked)&&isMap(became)&&(was===void 0||
@@ -20255,12 +20295,12 @@ change;const readable2=regenerated.kind.readable(options.profile);const{profile,
 [change2],{profile,seen:void 0,recognise,state});return{plan:{...await assemble(changes,reads2,options),warnings},replan:{
 ...noReplan,observedAt,...readable2?{again}:{}}}}async function regenerationOf(id,options){const{kind,regeneration:regeneration2}=regenerated;
 const identity2={id};const subject={kind:kind.name,identity:identity2};const address2=addressOf(kind.name,identity2);const unfit=idTrouble(
-identity2,options.profile);const{live}=await observe(unfit===void 0?[subject]:[],[],options);const shown4=live.get(subject);
-const before=shown4?.fields??{};const trouble=unfit??shown4?.trouble;const change2={...regeneration2.verdict(identity2,before,
-before),...trouble===void 0?{}:{action:"blocked",requests:[],destructions:[]},address:address2,kind:kind.name,observed:shown4===
+identity2,options.profile);const{live}=await observe(unfit===void 0?[subject]:[],[],options);const shown3=live.get(subject);
+const before=shown3?.fields??{};const trouble=unfit??shown3?.trouble;const change2={...regeneration2.verdict(identity2,before,
+before),...trouble===void 0?{}:{action:"blocked",requests:[],destructions:[]},address:address2,kind:kind.name,observed:shown3===
 void 0?"unknown":"live",warnings:[],reason:trouble??null,declaredAt:null,apply:{key:address2,identity:identity2,expected:{},
-before,existed:shown4?.exists??null,managed:[]}};const called=shown4?.called??kind.called?.(options.state.resources[address2]?.
-fields??{});return{change:{...change2,...labelled2(change2,called,new Map)},reads:shown4===void 0?[]:[kind.scopes.read]}}
+before,existed:shown3?.exists??null,managed:[]}};const called=shown3?.called??kind.called?.(options.state.resources[address2]?.
+fields??{});return{change:{...change2,...labelled2(change2,called,new Map)},reads:shown3===void 0?[]:[kind.scopes.read]}}
 async function assemble(changes,reads2,header){const writes2=changes.flatMap(({requests})=>requests.map(({operation})=>operations[operation].
 scope));return{toolVersion:header.toolVersion,createdAt:header.now.toISOString(),server:header.server,profile:header.profile.
 name,environment:header.environment,changes,requiredScopes:[...new Set([...reads2,...writes2])].sort(),warnings:[],digest:await withSlowHashes(
@@ -20288,10 +20328,10 @@ find(({path})=>path==="did_generation");return[withHashes(before,hasher),apply.e
 generation2?.before??null,hasher)]}function withoutLabels({type},field2){if(type!=="set"||!Array.isArray(field2))return field2;
 return field2.map(element=>{if(!isMap(element)||typeof element.id!=="string")return element;const{label:_,...rest}=element;
 return rest})}function secretFields2({action:action2,fields:fields3,apply}){if(action2==="blocked")return new Set(apply.
-managed);const asked=Object.entries(apply.expected).flatMap(([name2,field2])=>holdsSensitive(field2)?[name2]:[]);const shown4=fields3.
-flatMap(({path,sensitive})=>sensitive?[path.replace(/[.[].*$/s,"")]:[]);return new Set([...asked,...shown4])}function hashOf3(value3){
-return`sha256:${createHash6("sha256").update(canonical(value3)).digest("hex")}`}function planHash({apply,...shown4}){const{
-whole:_,...rest}=apply;return hashOf3({...shown4,apply:rest})}function alteration(stored3,file){if(stored3.apply.whole===
+managed);const asked=Object.entries(apply.expected).flatMap(([name2,field2])=>holdsSensitive(field2)?[name2]:[]);const shown3=fields3.
+flatMap(({path,sensitive})=>sensitive?[path.replace(/[.[].*$/s,"")]:[]);return new Set([...asked,...shown3])}function hashOf3(value3){
+return`sha256:${createHash6("sha256").update(canonical(value3)).digest("hex")}`}function planHash({apply,...shown3}){const{
+whole:_,...rest}=apply;return hashOf3({...shown3,apply:rest})}function alteration(stored3,file){if(stored3.apply.whole===
 planHash(stored3))return[];return[error("plan-altered",`${file} was changed after it was stored: what it shows is not th\
 e plan that was made`,[],"make it anew with idops plan --out FILE and review it")]}function parseStoredPlan(text6,file,use="\
 applied"){const unusable=why=>unusablePlan(file,why,use);let data3;try{data3=parseJson(text6)}catch{return unusable("it \
@@ -20383,18 +20423,18 @@ became of it, in the words of the summary"),http_status:int().nullable().describ
 here there was none"),attempts:count2("How many times a request was sent"),unverified:array(string2()).describe("Sent fi\
 elds that the answer did not carry"),error:string2().nullable().describe("What went wrong"),notes:array(string2()).optional().
 describe("What a person should know although it went well; left out where there is nothing")})).describe("What became of\
- each change, in the order of the plan")}).describe("What one run of apply did");init_values();init_kinds();init_operations();init_json2();function storedJson(plan){const shown4=planJson(plan,{debug:false});
-const changed2=plan.changes.filter(({action:action2})=>action2!=="unchanged");return{...shown4,changes:shown4.changes.map(
+ each change, in the order of the plan")}).describe("What one run of apply did");init_values();init_kinds();init_operations();init_json2();function storedJson(plan){const shown3=planJson(plan,{debug:false});
+const changed2=plan.changes.filter(({action:action2})=>action2!=="unchanged");return{...shown3,changes:shown3.changes.map(
 (change2,at3)=>({...change2,fields:change2.fields.map((field2,index)=>changed2[at3]?.fields[index]?.confirmed===true?{...field2,
-confirmed:true}:field2)}))}}async function storedPlanText(plan,options,redactor){const shown4=storedJson(redactPlan(plan,redactor));const stored3={...shown4,
+confirmed:true}:field2)}))}}async function storedPlanText(plan,options,redactor){const shown3=storedJson(redactPlan(plan,redactor));const stored3={...shown3,
 apply:await seal(plan,options,redactor.redactName)};const read2=parseJson(jsonText(stored3));return jsonText({...stored3,
-apply:{...stored3.apply,whole:planHash(read2)}})}async function readPlanFile(path,shown4=path){return readStoredPlan(await readText(
-path,shown4),shown4)}async function readText(path,shown4){try{return await readFile2(path,"utf8")}catch(failure2){const isMissing2=failure2 instanceof
+apply:{...stored3.apply,whole:planHash(read2)}})}async function readPlanFile(path,shown3=path){return readStoredPlan(await readText(
+path,shown3),shown3)}async function readText(path,shown3){try{return await readFile2(path,"utf8")}catch(failure2){const isMissing2=failure2 instanceof
 Error&&"code"in failure2&&failure2.code==="ENOENT";const why=isMissing2?"is not there":`can't be read: ${whyRefused(failure2)}`;
-const hint=isMissing2?`idops plan --out ${shown4} stores one`:"name the file that idops plan --out wrote";throw new ProblemsError(
-[error("plan-unreadable",`${shown4} ${why}`,[],hint)])}}function readStoredPlan(text6,shown4){const stored3=parsed2(text6,
-shown4,"applied");refuse(alteration(stored3,shown4));return stored3}function parsed2(text6,shown4,use){const stored3=parseStoredPlan(
-text6,shown4,use);if(!isStoredPlan(stored3))throw new ProblemsError([stored3]);return stored3}init_zod();init_problems();init_redact();init_values();init_fields();init_kinds();var shownSchema=looseObject({tool_version:string2(),profile:string2(),summary:looseObject({}),required_scopes:array(string2()),
+const hint=isMissing2?`idops plan --out ${shown3} stores one`:"name the file that idops plan --out wrote";throw new ProblemsError(
+[error("plan-unreadable",`${shown3} ${why}`,[],hint)])}}function readStoredPlan(text6,shown3){const stored3=parsed2(text6,
+shown3,"applied");refuse(alteration(stored3,shown3));return stored3}function parsed2(text6,shown3,use){const stored3=parseStoredPlan(
+text6,shown3,use);if(!isStoredPlan(stored3))throw new ProblemsError([stored3]);return stored3}init_zod();init_problems();init_redact();init_values();init_fields();init_kinds();var shownSchema=looseObject({tool_version:string2(),profile:string2(),summary:looseObject({}),required_scopes:array(string2()),
 warnings:array(looseObject({code:string2(),message:string2()})),changes:array(looseObject({address:string2(),label:string2().
 optional(),action:string2(),observed:string2(),destructive:boolean2(),destructions:array(string2()),requests:array(looseObject(
 {method:string2(),path:string2()})),fields:array(looseObject({path:string2(),before:unknown(),after:unknown(),sensitive:boolean2()})),
@@ -20403,23 +20443,23 @@ const parsed4=shownSchema.safeParse(stored3);const found2=parsed4.success?differ
 plan,redactor))):[`${parsed4.error.issues[0]?.path.map(String).join(".")} isn't there, or is something else`];if(found2.
 length===0)return[];const told6=found2.length>SHOWN4?[...found2.slice(0,SHOWN4),`and ${found2.length-SHOWN4} more`]:found2;
 return[error("plan-altered",`the stored plan shows something else than applying it would do: ${told6.join("; ")}`,[],"no\
-thing was sent; make a new one with idops plan --out FILE and review it")]}var SHOWN4=20;function differences(shown4,now){
-const worded=shown4.tool_version===now.tool_version;const{drift:_,...counted2}=shown4.summary;const{drift:__,...counts2}=now.
-summary;const whole2=[...shown4.profile===now.profile?[]:["the profile"],...alike2(counted2,counts2)?[]:["the summary"],
-...alike2([...shown4.required_scopes].sort(),[...now.required_scopes].sort())?[]:["the scopes"],...alike2(told4(shown4.warnings,
-worded),told4(now.warnings,worded))?[]:["the warnings"]];if(shown4.changes.length!==now.changes.length)return[...whole2,
-"the number of changes"];const left=new Map(now.changes.map(change2=>[change2.address,change2]));return[...whole2,...shown4.
+thing was sent; make a new one with idops plan --out FILE and review it")]}var SHOWN4=20;function differences(shown3,now){
+const worded=shown3.tool_version===now.tool_version;const{drift:_,...counted2}=shown3.summary;const{drift:__,...counts2}=now.
+summary;const whole2=[...shown3.profile===now.profile?[]:["the profile"],...alike2(counted2,counts2)?[]:["the summary"],
+...alike2([...shown3.required_scopes].sort(),[...now.required_scopes].sort())?[]:["the scopes"],...alike2(told4(shown3.warnings,
+worded),told4(now.warnings,worded))?[]:["the warnings"]];if(shown3.changes.length!==now.changes.length)return[...whole2,
+"the number of changes"];const left=new Map(now.changes.map(change2=>[change2.address,change2]));return[...whole2,...shown3.
 changes.flatMap(change2=>{const same3=left.get(change2.address)??[...left.values()].find(({address:address2})=>names2(change2.
 address,address2));if(same3===void 0)return[`${change2.address} isn't in it`];left.delete(same3.address);const parts=differing(
-change2,same3,worded);return parts.length===0?[]:[`${same3.address}: ${parts.join(", ")}`]})]}function differing(shown4,now,worded){
-const requests=shown4.requests.map(({method,path})=>`${method} ${path}`);const kept3=new Map(shown4.fields.map(field2=>[
+change2,same3,worded);return parts.length===0?[]:[`${same3.address}: ${parts.join(", ")}`]})]}function differing(shown3,now,worded){
+const requests=shown3.requests.map(({method,path})=>`${method} ${path}`);const kept3=new Map(shown3.fields.map(field2=>[
 field2.path,field2]));const paths=new Set([...kept3.keys(),...now.fields.map(({path})=>path)]);const present3=new Map(now.
-fields.map(field2=>[field2.path,field2]));const sentences=texts2=>worded?[...texts2]:texts2.length;return[...shown4.action===
-now.action?[]:["the action"],...shown4.observed===now.observed?[]:["where its present value is known from"],...shown4.label===
-void 0||shown4.label===now.label?[]:["what it is called"],...requests.length===now.requests.length&&now.requests.every(({
-method,path},at3)=>names2(requests[at3]??"",`${method} ${path}`))?[]:["the requests"],...shown4.destructive===now.destructive&&
-alike2(sentences(shown4.destructions),sentences(now.destructions))?[]:["what would be lost"],...alike2(told4(shown4.warnings,
-worded),told4(now.warnings,worded))?[]:["the warnings"],...(worded?shown4.reason===now.reason:shown4.reason===null===(now.
+fields.map(field2=>[field2.path,field2]));const sentences=texts2=>worded?[...texts2]:texts2.length;return[...shown3.action===
+now.action?[]:["the action"],...shown3.observed===now.observed?[]:["where its present value is known from"],...shown3.label===
+void 0||shown3.label===now.label?[]:["what it is called"],...requests.length===now.requests.length&&now.requests.every(({
+method,path},at3)=>names2(requests[at3]??"",`${method} ${path}`))?[]:["the requests"],...shown3.destructive===now.destructive&&
+alike2(sentences(shown3.destructions),sentences(now.destructions))?[]:["what would be lost"],...alike2(told4(shown3.warnings,
+worded),told4(now.warnings,worded))?[]:["the warnings"],...(worded?shown3.reason===now.reason:shown3.reason===null===(now.
 reason===null))?[]:["why it is blocked"],...[...paths].filter(path=>{const[one,other]=[kept3.get(path),present3.get(path)];
 return one===void 0||other===void 0||!alike2(fieldForm(now.kind,one),fieldForm(now.kind,other))||one.confirmed===true&&other.
 confirmed!==true})]}function fieldForm(kind,field2){const{path,before,after:after2,sensitive,becomes=null,was=null}=field2;
@@ -20721,7 +20761,7 @@ shape,pull_request:unknown().optional()});var rawRepository=looseObject({full_na
 nullable()});var rawOrigin=rawPullRequest.extend({head:object({repo:rawRepository.nullable()})});function pullRequest({number:number4,
 base:base2,merged_at,merge_commit_sha}){return{number:number4,base:base2.ref,mergedAt:merged_at,mergeCommit:merge_commit_sha}}
 function remark({id,node_id,body:body2,user:user3}){return{id,node:node_id,body:body2??"",author:user3===void 0||user3===
-null?null:{id:user3.id,login:user3.login}}}init_problems();function refusal3(message,hint){return new ProblemsError([error("not-approved",message,[],hint)])}var planAgain="plan again on the pull request before it is merged; after that, look at the plan that this run shows, and\
+null?null:{id:user3.id,login:user3.login}}}init_problems();function refusal4(message,hint){return new ProblemsError([error("not-approved",message,[],hint)])}var planAgain="plan again on the pull request before it is merged; after that, look at the plan that this run shows, and\
  start the workflow by hand with its digest as expect-digest";async function approvedText(api,pull,kindOf2){const comments=(await api.
 comments(pull.number)).filter(({body:body2})=>kindOf2(body2)!==null);if(comments.length===0)return null;const{viewer,comments:found2}=await api.
 histories(comments.map(({node:node2})=>node2));const said3=[];for(const comment of found2){if(comment.author===null||!isSame3(
@@ -20729,7 +20769,7 @@ comment.author,viewer))continue;refuseEdited(comment,pull,viewer);const one=awai
 null&&kindOf2(one.text)==="plan")said3.push(one)}const[latest]=said3.sort((one,other)=>other.since-one.since);return latest?.
 text??null}function refuseEdited({lastEditedAt,editor},{number:number4},viewer){if(lastEditedAt===null&&editor===null)return;
 if(editor!==null&&isSame3(editor,viewer))return;const who2=editor===null?"an account that GitHub does not name":escapeText(
-editor.login);throw refusal3(`the comment with the plan of pull request #${number4} was edited by ${who2} at ${lastEditedAt??
+editor.login);throw refusal4(`the comment with the plan of pull request #${number4} was edited by ${who2} at ${lastEditedAt??
 "an unknown time"}`,`only what idops wrote is approved: ${planAgain}`)}async function saidAt(api,{node:node2,body:body2,
 createdAt,lastEditedAt},{number:number4,mergedAt},viewer){const since=timeOf(lastEditedAt??createdAt,number4);if(mergedAt===
 null)return{text:body2,since};const merged=timeOf(mergedAt,number4);if(since<=merged)return{text:body2,since};if(timeOf(
@@ -20737,9 +20777,9 @@ createdAt,number4)>merged)return null;const versions=(await api.versions(node2))
 version3.at,number4)})).filter(version3=>version3.since<=merged).sort((one,other)=>other.since-one.since);const[last,before]=versions;
 if(last===void 0||last.by===null||!isSame3(last.by,viewer)||last.since===before?.since){throw unknown4(number4,lastEditedAt)}
 const text6=await api.versionText(last.node);if(text6===null)throw unknown4(number4,lastEditedAt);return{text:text6,since:last.
-since}}function unknown4(number4,editedAt){return refusal3(`the comment with the plan of pull request #${number4} was ch\
+since}}function unknown4(number4,editedAt){return refusal4(`the comment with the plan of pull request #${number4} was ch\
 anged after the merge${editedAt===null?"":`, at ${editedAt}`}, and GitHub doesn't say that idops wrote what it said befo\
-re`,planAgain)}function timeOf(text6,number4){const time3=Date.parse(text6);if(Number.isNaN(time3)){throw refusal3(`GitH\
+re`,planAgain)}function timeOf(text6,number4){const time3=Date.parse(text6);if(Number.isNaN(time3)){throw refusal4(`GitH\
 ub doesn't say when the plan of pull request #${number4} was written`,planAgain)}return time3}init_zod();init_shard();import{createHash as createHash7}from"node:crypto";import{deflateRawSync,inflateRawSync}from"node:zlib";var noPlan={digest:null,observed:null,changes:null};var markerRoom=26e3;var namesRoom=12e3;var actions2=["update","delet\
 e","regenerate","adopt","blocked","unchanged"];var packed=array(tuple([string2(),_enum(actions2),string2().regex(/^[0-9a-f]+$/)]));
 var idLength=5;var hashLength=6;var shortHashLength=3;var compactLength=idLength+1+shortHashLength;function markerKey(config3,environment,shard2){
@@ -20795,34 +20835,34 @@ key,...request5}){try{const pull=await pullRequestOf(api,event,request5);const s
 api,pull,body2=>planMarker(body2,key)?.kind??null);const marker=text6===null?null:planMarker(text6,key);const{digest=null,
 observed=null,run:run4=null,changes=null}=marker??{};if(digest===null||observed===null)return null;const runUrl=run4===null?
 null:event.runUrl.replace(/[^/]*$/,run4);return{digest,observed,changes,source,runUrl}}catch(failure2){if(!(failure2 instanceof
-GithubFailure))throw failure2;throw refusal3(`what was approved can't be read: ${failure2.message.replace(/\.$/,"")}`,failure2.
+GithubFailure))throw failure2;throw refusal4(`what was approved can't be read: ${failure2.message.replace(/\.$/,"")}`,failure2.
 lacksPermission?"the job needs the permissions contents: read and pull-requests: read":`nothing was sent; run it again w\
 hen ${failure2.answered?"that is put right or over":"GitHub answers"}`)}}function planMarker(body2,key){return readMarkers(
 body2).find(marker=>marker.kind!=="drift"&&marker.key===key)??null}async function pullRequestOf(api,event,request5){const told6=event.
-pullRequest?.number??event.mergeGroup?.number;const{named:named5=told6}=request5;if(told6!==void 0&&named5!==told6){throw refusal3(
+pullRequest?.number??event.mergeGroup?.number;const{named:named5=told6}=request5;if(told6!==void 0&&named5!==told6){throw refusal4(
 `this run is about pull request #${told6}, and the input pr-number is ${named5}`,"leave pr-number out, or start the work\
 flow by hand")}const merge4=event.pullRequest?.merge??null;if(merge4!==null&&named5!==void 0){const{base:base2}=merge4;return mergedHere(
 {number:named5,...merge4},event,event.branch??base2)}if(named5===void 0)return await broughtBy(api,event);const pull=await api.
 pullRequest(named5);if(pull.mergedAt!==null&&event.mergeGroup===null)return mergedHere(pull,event,event.branch);if(!request5.
-open){throw refusal3(`pull request #${named5} is not merged`,"merge it, or take the branch and commit that brought it")}
-const{mergeGroup}=event;if(mergeGroup!==null&&(pull.mergedAt!==null||pull.base!==mergeGroup.base)){throw refusal3(`pull \
+open){throw refusal4(`pull request #${named5} is not merged`,"merge it, or take the branch and commit that brought it")}
+const{mergeGroup}=event;if(mergeGroup!==null&&(pull.mergedAt!==null||pull.base!==mergeGroup.base)){throw refusal4(`pull \
 request #${named5} is ${pull.mergedAt===null?`for ${pull.base}`:"merged already"}, and this merge group is for ${mergeGroup.
 base}`,"put it into the queue again")}return pull}async function broughtBy(api,event){const{branch,commit:commit2}=event;
-if(branch===null){throw refusal3("this run is for no branch, so no pull request was merged into it","run it for the bran\
+if(branch===null){throw refusal4("this run is for no branch, so no pull request was merged into it","run it for the bran\
 ch that pull requests are merged into, or name one as pr-number")}const all=await api.pullRequestsOf(commit2);const found2=all.
 filter(({base:base2,mergedAt,mergeCommit})=>base2===branch&&mergedAt!==null&&mergeCommit===commit2);const[pull]=found2;if(pull===
-void 0){throw refusal3(`no merged pull request brought the commit ${shortCommit(commit2)} to ${branch} as its merge`,`me\
+void 0){throw refusal4(`no merged pull request brought the commit ${shortCommit(commit2)} to ${branch} as its merge`,`me\
 rge through a pull request, one in a push, or ${wayOut}`)}if(found2.length>1){const numbers=found2.map(({number:number4})=>`\
-#${number4}`).join(", ");throw refusal3(`several merged pull requests brought the commit ${shortCommit(commit2)}: ${numbers}`,
+#${number4}`).join(", ");throw refusal4(`several merged pull requests brought the commit ${shortCommit(commit2)}: ${numbers}`,
 `name the one that is meant as pr-number, or ${wayOut}`)}return pull}function mergedHere(pull,{branch:own5,commit:commit2},branch){
-const{number:number4,base:base2,mergedAt,mergeCommit}=pull;if(mergedAt===null||base2===null||mergeCommit===null){throw refusal3(
-`GitHub doesn't say how pull request #${number4} was merged`,wayOut)}if(branch===null||base2!==branch){throw refusal3(`p\
+const{number:number4,base:base2,mergedAt,mergeCommit}=pull;if(mergedAt===null||base2===null||mergeCommit===null){throw refusal4(
+`GitHub doesn't say how pull request #${number4} was merged`,wayOut)}if(branch===null||base2!==branch){throw refusal4(`p\
 ull request #${number4} was merged into ${base2}, and this run is for ${own5??"no branch"}`,"run it for the branch that \
-the pull request was merged into")}if(mergeCommit!==commit2){throw refusal3(`the merge of pull request #${number4} is ${shortCommit(
+the pull request was merged into")}if(mergeCommit!==commit2){throw refusal4(`the merge of pull request #${number4} is ${shortCommit(
 mergeCommit)}, and this run is for ${shortCommit(commit2)}`,`run it again for the commit of that merge, or ${wayOut}`)}return pull}
 function shortCommit(sha){return sha===""?"unknown":sha.slice(0,12)}function part({shard:shard2}){return shard2===void 0?
 "this environment":`shard ${shardText(shard2)} of this environment`}async function checkApproval(plan,approval,redactor){
-if(!changesServer(plan))return;if(approval===null){throw refusal3(`the pull request shows no plan for ${part(plan)}, and\
+if(!changesServer(plan))return;if(approval===null){throw refusal4(`the pull request shows no plan for ${part(plan)}, and\
  there is something to change now`,`run idops plan on the pull request with comments; where it is merged, ${wayOut}`)}const stale2=staleness2(
 plan,await markPlan(plan,redactor),approval,redactor);if(stale2!==null)throw new ProblemsError([stale2])}init_problems();init_problems();var most=20;var namePattern=/^\w[\w.-]{0,99}$/;var linePattern2=/^(\w[\w.-]*)\s*:\s+(\S.*)$/;var environmentMark="\
 {environment}";function environmentNames(text6){return text6.split(/[,\n]/).map(name2=>name2.trim()).filter(name2=>name2!==
@@ -20892,18 +20932,18 @@ option);try{parser.parse(given2,{from:"user"});for(const argument of parser.args
 '`);return parser.opts()}catch(failure2){if(!(failure2 instanceof CommanderError))throw failure2;if(failure2.code==="com\
 mander.optionMissingArgument")readArgs(given2.slice(0,-1),problems);refuseWith(commanderWords(failure2));return{target:[],
 kind:[],acceptDid:[]}}}function words6(text6){const found2=text6.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+|["']/g)??[];return found2.
-map(word2=>word2.replace(/"([^"]*)"|'([^']*)'/g,"$1$2"))}import{relative as relative13,resolve as resolve13,sep as sep9}from"node:path";function workspace(){return process.env.GITHUB_WORKSPACE||process.cwd()}function variablesOf(token){const own5=Object.entries(
+map(word2=>word2.replace(/"([^"]*)"|'([^']*)'/g,"$1$2"))}import{relative as relative14,resolve as resolve13,sep as sep9}from"node:path";function workspace(){return process.env.GITHUB_WORKSPACE||process.cwd()}function variablesOf(token){const own5=Object.entries(
 process.env).filter(([name2])=>!name2.startsWith("INPUT_"));return{...Object.fromEntries(own5),...token===void 0?{}:{IDOPS_TOKEN:token}}}
 function folderOf({workingDirectory}){return resolve13(workspace(),workingDirectory)}function folderInRepository(inputs){
-const folder=relative13(workspace(),folderOf(inputs)).split(sep9).join("/");return folder.startsWith("..")?"":folder}function configOf(inputs){
+const folder=relative14(workspace(),folderOf(inputs)).split(sep9).join("/");return folder.startsWith("..")?"":folder}function configOf(inputs){
 return resolve13(folderOf(inputs),inputs.config??(process.env.IDOPS_CONFIG||"idops.yaml"))}function configInRepository(inputs){
-return relative13(workspace(),configOf(inputs)).split(sep9).join("/")}function environmentOf({environment}){return environment??
+return relative14(workspace(),configOf(inputs)).split(sep9).join("/")}function environmentOf({environment}){return environment??
 (process.env.IDOPS_ENV||null)}function commentKey(inputs,environment){return markerKey(configInRepository(inputs),environment??
 environmentOf(inputs),inputs.shard)}function sharedKey(inputs,environments){const names3=environments.map(({name:name2})=>name2).
 toSorted();return markerKey(configInRepository(inputs),`
 ${names3.join("\n")}`,inputs.shard)}function runAddress({runUrl}){const attempt=process.env.GITHUB_RUN_ATTEMPT??"";return encodeURI(
 /^\d+$/.test(attempt)?`${runUrl}/attempts/${attempt}`:runUrl)}async function approvalFor(job,inputs,expected,plan,{open:open8=false}={}){if(expected!==fromPullRequest)return{digest:expected,
-observed:null,changes:null,source:"expect-digest",runUrl:null};if(inputs.githubToken===void 0){throw refusal3("expect-di\
+observed:null,changes:null,source:"expect-digest",runUrl:null};if(inputs.githubToken===void 0){throw refusal4("expect-di\
 gest: from-pull-request needs the input github-token","give it, or a digest")}const api=await openGithub(inputs.githubToken,
 job.event,{signal:job.signal});const key=commentKey(inputs,plan.environment);const approval=await approvalOf(api,job.event,
 {key,named:inputs.prNumber,open:open8});if(approval!==null)job.log.say(`${approval.source} approved ${approval.digest}`);
@@ -20911,8 +20951,8 @@ return approval}init_escape();init_words();var shownOfEach=10;var levels=["error
 this.#inputs=inputs}get look(){const inputs=this.#inputs;const only2=inputs?.args.only;return{...only2===void 0?{}:{only:only2},
 color:false,debug:inputs?.args.debug===true,folder:inputs===void 0?"":folderInRepository(inputs)}}say(text6){if(text6!==
 "")process.stdout.write(text6.endsWith("\n")?text6:`${text6}
-`)}async report(report2,shown4){const{look:look2}=this;this.say(await renderText(report2,"text",shown4,look2));const annotations=(await report2.
-annotations?.())?.(shown4,look2)??[];for(const annotation of annotations)this.#keep({...annotation,folder:look2.folder})}#keep(annotation){
+`)}async report(report2,shown3){const{look:look2}=this;this.say(await renderText(report2,"text",shown3,look2));const annotations=(await report2.
+annotations?.())?.(shown3,look2)??[];for(const annotation of annotations)this.#keep({...annotation,folder:look2.folder})}#keep(annotation){
 const{level:level3,title,message,place:place2}=annotation;const name2=JSON.stringify([level3,title,message,place2?.file,
 place2?.line,place2?.column]);if(!this.#kept.has(name2))this.#annotations.push(annotation);this.#kept.add(name2)}async problems(problems){
 if(problems.length>0)await this.report(problemsReport,problems)}annotate(level3,message){this.#keep({level:level3,title:"\
@@ -20938,9 +20978,9 @@ ${text6.trimEnd()}
 ${ends("section",key)}
 `}var sectionRoom=sectionText("0".repeat(16),"").length;function partsOf4(body2,key){const text6=body2.replaceAll("\r\n",
 "\n");const lead=text6.split("\n").slice(0,readMarkers(text6).length).join("\n").length+1;const section2=between2(text6,
-"section",key,lead);const[from,to]=section2??[lead,text6.length];const shown4=text6.slice(from,to);const part2=name2=>{const found2=between2(
-shown4,name2,key);return found2===null?null:shown4.slice(...found2).trim()};return{before:section2===null?text6.slice(0,
-lead):text6.slice(0,from),planned:part2("planned")??shown4.trim(),result:part2("result"),former:(part2("former")??"").split(
+"section",key,lead);const[from,to]=section2??[lead,text6.length];const shown3=text6.slice(from,to);const part2=name2=>{const found2=between2(
+shown3,name2,key);return found2===null?null:shown3.slice(...found2).trim()};return{before:section2===null?text6.slice(0,
+lead):text6.slice(0,from),planned:part2("planned")??shown3.trim(),result:part2("result"),former:(part2("former")??"").split(
 "\n").filter(line=>line.startsWith("- ")),unsent:part2("unsent"),after:section2===null?"":text6.slice(to)}}function between2(text6,part2,key,start2=0){
 const first=lineAt(text6,begins(part2,key),start2);if(first<0)return null;const from=first+begins(part2,key).length+1;const to=lineAt(
 text6,ends(part2,key),from);return to<0?null:[from,to]}function lineAt(text6,line,start2){for(let at3=text6.indexOf(line,
@@ -20948,8 +20988,8 @@ start2);at3>=0;at3=text6.indexOf(line,at3+1)){const end2=text6[at3+line.length];
 void 0||end2==="\n"))return at3}return-1}function undoText(key,lines){return lines.length===0?"":[begins("undo",key),...lines,
 ends("undo",key)].join("\n")}var formerRoom=6e3;function withResult(parts,key,{text:text6,sent,link:link2,listed:listed2}){
 const{after:after2}=parts;const told6=listed2!==void 0&&(sent||parts.result===null);const before=told6?withListed(parts.
-before,listed2.name,listed2.words):parts.before;const block2=(part2,shown4)=>shown4===null||shown4===""?[]:[begins(part2,
-key),shown4,ends(part2,key),""];const old=sent&&parts.result!==null?[formerLine(parts.result,key)]:[];const former=kept2(
+before,listed2.name,listed2.words):parts.before;const block2=(part2,shown3)=>shown3===null||shown3===""?[]:[begins(part2,
+key),shown3,ends(part2,key),""];const old=sent&&parts.result!==null?[formerLine(parts.result,key)]:[];const former=kept2(
 [...old,...parts.former],formerRoom);let result=sent?text6.trimEnd():parts.result;let unsent=sent?null:text6.trimEnd();const around=plan=>[
 ...block2("unsent",unsent),...block2("result",result),...block2("former",former.length===0?null:["Before that:","",...former].
 join("\n")),"<details><summary>What was planned</summary>","",begins("planned",key),plan,ends("planned",key),"","</detai\
@@ -20963,10 +21003,10 @@ replaceAll("\r\n","\n");const markers=readMarkers(text6);const lines=text6.split
 length).map((line,index)=>{const isMeant=markers[index]?.kind==="plan"&&markers[index].key===key;return isMeant?markerLine(
 {kind:"past",key,run:null,...noPlan}):line});const rest=lines.slice(markers.length).join("\n");const at3=between2(rest,"\
 section",key)?.[0]??0;const said3="**Superseded**: another comment shows its latest plan. What stands here approves noth\
-ing any more.";const shown4=`${rest.slice(0,at3)}${said3}
+ing any more.";const shown3=`${rest.slice(0,at3)}${said3}
 
 ${rest.slice(at3)}`;return`${lead.join("\n")}
-${name2===null?shown4:withListed(shown4,name2,"superseded")}`}function formerLine(result,key){const[,title=""]=/^## (.*)$/m.
+${name2===null?shown3:withListed(shown3,name2,"superseded")}`}function formerLine(result,key){const[,title=""]=/^## (.*)$/m.
 exec(result)??[];const[run4=""]=/^Run `[^`]+`$/m.exec(result)??[];const undo=between2(result,"undo",key);const lines=undo===
 null?[]:result.slice(...undo).trim().split("\n");return`- ${[title,run4,...lines].filter(line=>line!=="").join(". ")}`}function kept2(lines,room){
 let used=0;return lines.filter(line=>{used+=line.length+1;return used<=room})}function shortened2(plan,room,link2){if(plan.
@@ -20989,21 +21029,21 @@ void 0}}function aboutText(what,subject){return told5(what,subject,name2=>code(s
 return told5(what,subject,name2=>escapeText(short3(name2)))}function told5(what,{environment,config:config3,server,shard:shard2},name2){
 return[what,...shard2===null?[]:[`in shard ${shard2}`],...environment===null?[]:[`for ${name2(environment)}`],...config3===
 null?[]:[`of ${name2(config3)}`],...server===null?[]:[`at ${name2(server)}`]].join(" ")}function selectedSentence({selected}){
-if(selected==="")return"";const shown4=selected.length>selectedRoom?`${selected.slice(0,selectedRoom)}\u2026`:selected;return`\
-Made with ${code(shown4)}.`}function short3(text6){return text6.length>nameRoom?`${text6.slice(0,nameRoom)}\u2026`:text6}
+if(selected==="")return"";const shown3=selected.length>selectedRoom?`${selected.slice(0,selectedRoom)}\u2026`:selected;return`\
+Made with ${code(shown3)}.`}function short3(text6){return text6.length>nameRoom?`${text6.slice(0,nameRoom)}\u2026`:text6}
 function selectedText({target,kind,only:only2,prune,assert:assert2},hide2){return[...target.map(address2=>`--target ${shellWord2(
 hide2(address2))}`),...kind.map(name2=>`--kind ${name2}`),...only2===void 0?[]:[`--only ${only2}`],...prune===true?["--p\
-rune"]:[],...assert2===true?["--assert"]:[]].join(" ")}var summaryLimit=1024*1024;var summaryRest=2e5;var blockRoom=3e4;var look={color:false,debug:false,folder:""};async function planText2(shown4,event,{
+rune"]:[],...assert2===true?["--assert"]:[]].join(" ")}var summaryLimit=1024*1024;var summaryRest=2e5;var blockRoom=3e4;var look={color:false,debug:false,folder:""};async function planText2(shown3,event,{
 outdates=false,note="",taken:taken2=0}={}){const end2=`
 ${origin(event)}
-`;const head=headOf(shown4,outdates,note);return`${await fitting2(shown4,head,text6=>text6.length,commentLimit-taken2-end2.
+`;const head=headOf(shown3,outdates,note);return`${await fitting2(shown3,head,text6=>text6.length,commentLimit-taken2-end2.
 length)}${end2}`}function plainText(title,text6,event){return`## ${title}
 
 ${text6}
 
 ${origin(event)}
-`}async function planSummary(shown4,of=1){const limit2=Math.floor((summaryLimit-summaryRest)/of);return await fitting2(shown4,
-headOf(shown4,false,""),text6=>Buffer.byteLength(text6),limit2)}function headOf({plan,subject},outdates,note){const{adopt,
+`}async function planSummary(shown3,of=1){const limit2=Math.floor((summaryLimit-summaryRest)/of);return await fitting2(shown3,
+headOf(shown3,false,""),text6=>Buffer.byteLength(text6),limit2)}function headOf({plan,subject},outdates,note){const{adopt,
 blocked:blocked4}=summarize(plan);const sentences=[note,outdates?"An earlier run planned changes here. This run's plan s\
 ends nothing.":"",blocked4>0?"What is blocked can not be done as things are, and `apply` refuses the whole plan.":"",adopt>
 0&&blocked4===0&&!changesServer(plan)?"What is to be adopted is only recorded: nothing is sent to the server.":"",selectedSentence(
@@ -21035,8 +21075,8 @@ problems,problemsRoom),`${origin(job.event)}
 did,words:words7,...said3}){const key=commentKey(inputs,plan?.environment??null);const name2=plan?.environment??environmentOf(
 inputs);const listed2=name2===null?{}:{listed:{name:name2,words:`apply: ${words7}`}};const told6={...said3,...listed2,link:runAddress(
 job.event)};const tell=async body2=>{if(body2!==null){const parts2=partsOf4(body2,key);const{result,unsent}=parts2;if((result??
-unsent)!==null&&!did)return null;const shown4=readMarkers(body2).find(marker=>marker.kind==="plan"&&marker.key===key);const isOther3=told6.
-sent&&plan!==null&&shown4?.digest!==plan.digest;return withResult(parts2,key,isOther3?{...told6,text:ofOtherPlan(told6.text)}:
+unsent)!==null&&!did)return null;const shown3=readMarkers(body2).find(marker=>marker.kind==="plan"&&marker.key===key);const isOther3=told6.
+sent&&plan!==null&&shown3?.digest!==plan.digest;return withResult(parts2,key,isOther3?{...told6,text:ofOtherPlan(told6.text)}:
 told6)}if(!told6.sent||plan===null)return null;const first=markerLine({kind:"plan",key,run:job.event.runId,...noPlan});const planned=await planText2(
 await job.shared(inputs,plan),job.event);const parts=partsOf4(`${first}
 ${sectionText(key,planned)}`,key);return withResult(parts,key,told6)};await job.posts.result(inputs,key,tell)}function ofOtherPlan(text6){
@@ -21055,22 +21095,22 @@ join(" "))}`)}async function planAndApply(job,given2){const{planFile,expectDiges
 folderOf(given2),planFile);const stored3=file===void 0?void 0:await readPlanFile(file,planFile);job.concerns(stored3?.apply.
 shard);const inputs=job.about(given2);const project=await job.project(inputs);const opened2=await openForWriting(project,
 "apply",job.sessionOptions(inputs));return await job.within(opened2,async session=>{const{plan,problems}=stored3===void 0?
-{plan:await session.plan(planOptionsOf(inputs.args)),problems:[]}:await session.planStored(stored3);const shown4=redactPlan(
-plan,job.redactor);await job.tellPlan(plan,shown4);await writeSummary(await planSummary(await job.shared(inputs,shown4)));
+{plan:await session.plan(planOptionsOf(inputs.args)),problems:[]}:await session.planStored(stored3);const shown3=redactPlan(
+plan,job.redactor);await job.tellPlan(plan,shown3);await writeSummary(await planSummary(await job.shared(inputs,shown3)));
 if(problems.length>0)throw new ProblemsError(problems);if(expectDigest!==void 0){await checkApproval(plan,await approvalFor(
 job,inputs,expectDigest,plan),job.redactor)}const maxDestructive=inputs.allowDestructive??project.maxDestructive();const approved=approve(
 plan,{maxDestructive});job.enters("sending");const{result:became,problems:found2}=await session.apply(approved);const result=redactResult(
 became,job.redactor);const after2=redactProblems(found2,job.redactor);if(after2.length>0)await job.log.problems(after2);
-if(result.run!==null){const done2={result,plan:shown4};await job.log.report(resultReport,done2);await writeSummary(await renderText(
-resultReport,"markdown",done2,job.log.look))}await tellResult(job,inputs,{plan:shown4,result,problems:after2});job.enters(
+if(result.run!==null){const done2={result,plan:shown3};await job.log.report(resultReport,done2);await writeSummary(await renderText(
+resultReport,"markdown",done2,job.log.look))}await tellResult(job,inputs,{plan:shown3,result,problems:after2});job.enters(
 "told");const{failed,not_converged,unknown:unknown5,skipped:skipped2}=summarizeResult(result);const bad2=failed+not_converged+
 unknown5+skipped2+after2.length>0;return{code:result.interrupted?130:bad2?1:0,summary:applied(result,after2),changed:changesServer(
 plan),plan,...file===void 0?{}:{planFile:file},htmlReport:await job.writeHtml(`${fileOf("apply",inputs.shard)}.html`,resultReport,
 {result:became,plan,samples:await job.samplesOrNone(plan,session.project)})}})}function applied(result,problems){if(result.
 run!==null)return resultSummaryLine(result);const[first]=problems;return first===void 0?"There was nothing to apply.":titleLine(
 `${first.code}: ${first.message}`)}init_problems();init_plan();init_text();async function planAndCheck(job,inputs){const opened2=await openSession(await job.project(inputs),job.sessionOptions(inputs));
-const plan=await job.within(opened2,session=>session.plan(planOptionsOf(inputs.args)));const shown4=redactPlan(plan,job.
-redactor);await job.tellPlan(plan,shown4);const shared2=await job.shared(inputs,shown4);const{expectDigest=fromPullRequest}=inputs;
+const plan=await job.within(opened2,session=>session.plan(planOptionsOf(inputs.args)));const shown3=redactPlan(plan,job.
+redactor);await job.tellPlan(plan,shown3);const shared2=await job.shared(inputs,shown3);const{expectDigest=fromPullRequest}=inputs;
 const changed2=changesServer(plan);const found2=await refusals2(async()=>{const approval=changed2?await approvalFor(job,
 inputs,expectDigest,plan,{open:true}):null;await checkApproval(plan,approval,job.redactor)});const problems=redactProblems(
 found2,job.redactor);await job.log.problems(problems);const blocked4=plan.changes.some(({action:action2})=>action2==="bl\
@@ -21090,10 +21130,10 @@ try{await handle.writeFile(text6)}finally{await handle.close()}return}const targ
 target,text6,mode,isPrivate(mode)?void 0:there?.mode);await sweepTemporaries(dirname17(target))}async function writeResult(file,text6,mode=438){
 try{await writeThrough(file,text6,mode)}catch(failure2){throw new ProblemsError([error("not-writable",`${file} can't be \
 written: ${whyRefused(failure2)}`,[],"name another file, or mend the folder and its permissions")])}}init_regular();init_work_tree();import{realpath as realpath7}from"node:fs/promises";import{isAbsolute as isAbsolute6,join as join19,
-relative as relative14,sep as sep10}from"node:path";var plainAddress=/^https?:\/\/[\w.-]+(?::\d+)?(?:\/[\w.~-]+)+$/;var commit=/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;async function forgeOf(env,folder){
+relative as relative15,sep as sep10}from"node:path";var plainAddress=/^https?:\/\/[\w.-]+(?::\d+)?(?:\/[\w.~-]+)+$/;var commit=/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;async function forgeOf(env,folder){
 const checkout=env.GITHUB_ACTIONS==="true"?onGithub(env):onGitlab(env);if(checkout===void 0||!plainAddress.test(checkout.
 files))return void 0;const here2=await realpath7(folder).catch(()=>folder);const root=await rootOf(here2,checkout);const inRoot=root===
-void 0?"..":relative14(root,here2);return inRoot.split(sep10)[0]===".."||isAbsolute6(inRoot)?void 0:{files:checkout.files,
+void 0?"..":relative15(root,here2);return inRoot.split(sep10)[0]===".."||isAbsolute6(inRoot)?void 0:{files:checkout.files,
 folder:inRoot.split(sep10).join("/")}}function onGithub(env){const{GITHUB_SERVER_URL:server="",GITHUB_REPOSITORY:repository=""}=env;
 const sha=headCommit(env,eventPayload(env));if(server===""||repository===""||!commit.test(sha))return void 0;const view=env.
 GITEA_ACTIONS==="true"||env.FORGEJO_ACTIONS==="true"?"src/commit":"blob";return{repository,workspace:env.GITHUB_WORKSPACE,
@@ -21129,7 +21169,7 @@ isIt);const others=owns.filter(one=>one!==own5&&showsToo(one));const before=othe
 void 0&&await api.updateComment(own5.id,(await tell([own5.body,...before])).body);if(!updated2){const{body:body2,opens}=await tell(
 before);if(opens||others.length>0)await api.addComment(number4,body2)}if(others.length===0)return;const{viewer,comments:found2}=await api.
 histories(others.map(({node:node2})=>node2));for(const one of found2){const id=others.find(({node:node2})=>node2===one.node)?.
-id;if(id===void 0||strangerIn(one,viewer)!==null)continue;const isShown=({key:shown4})=>showsPlan(one.body,shown4);await api.
+id;if(id===void 0||strangerIn(one,viewer)!==null)continue;const isShown=({key:shown3})=>showsPlan(one.body,shown3);await api.
 updateComment(id,covers2.filter(isShown).reduce(superseded,one.body))}}function strangerIn({lastEditedAt,editor},viewer){
 if(editor===null)return lastEditedAt===null?null:"an account that GitHub does not name";return isSame3(editor,viewer)?null:
 editor.login}function showsPlan(body2,key){return readMarkers(body2).some(marker=>marker.kind==="plan"&&marker.key===key)}
@@ -21165,13 +21205,13 @@ const count3=await writeCheckRun(githubToken,this.#event,manner,check4,annotatio
 "all":"the first";this.#log.say(`The check run "${check4.name}" shows ${all} ${plural(count3,"annotation")}.`)}catch(failure2){
 if(!(failure2 instanceof GithubFailure))throw failure2;const said3=failure2.lacksPermission?`The permission checks: writ\
 e would show all ${plural(annotations.length,"annotation")} in a check run.`:this.#unwritten(`The check run with all ${plural(
-annotations.length,"annotation")}`,failure2);this.#log.annotate("notice",said3)}}async drift(inputs,shown4,{found:found2,
+annotations.length,"annotation")}`,failure2);this.#log.annotate("notice",said3)}}async drift(inputs,shown3,{found:found2,
 ...marker}){if(inputs.githubToken===void 0){this.#log.annotate("warning","The issue can't be written: there is no github\
--token.");return}const first=markerLine({kind:"drift",...marker});const{subject}=shown4;const gone=`The server is as the\
+-token.");return}const first=markerLine({kind:"drift",...marker});const{subject}=shown3;const gone=`The server is as the\
  manifests say${subject.narrowed?", as far as they were looked at":""}.`;const outcome3=await this.#asking("The issue","\
 issues: write",inputs.githubToken,async api=>syncDriftIssue(api,marker.key,found2?{title:titleLine(aboutPlain("Identity \
 server is not as declared",subject)).slice(0,250),body:`${first}
-${await planText2(shown4,this.#event,{note:"The server is not as the manifests say. Apply puts it right; so does a chang\
+${await planText2(shown3,this.#event,{note:"The server is not as the manifests say. Apply puts it right; so does a chang\
 e of the manifests.",taken:first.length+1})}`}:null,`${first}
 ${plainText(`${aboutText("idops plan",subject)}: no drift`,[gone,selectedSentence(subject)].join(" ").trim(),this.#event)}`));
 if(outcome3!==void 0&&outcome3!==null)this.#log.say(`Issue #${outcome3.issue} was ${outcome3.done}.`)}async#asking(what,permission,token,ask2,{
@@ -21193,11 +21233,11 @@ const{samples,warnings}=await planSamples(plan,project);if(warnings.length>0)awa
 this.redactor));return samples}async samplesOrNone(plan,project){try{return await this.samples(plan,project)}catch(failure2){
 if(!(failure2 instanceof ProblemsError))throw failure2;const told6=failure2.problems.map(problem=>({...problem,severity:"\
 warning"}));await this.log.problems(redactProblems(told6,this.redactor));return new Map}}async writeHtml(name2,report2,found2){
-const shown4=report2.redact(found2,this.redactor);const file=join20(await this.temporaryFolder(),name2);await writeResult(
-file,await renderText(report2,"html",shown4,this.log.look),384);return file}async shared(inputs,plan){const forge=await forgeOf(
+const shown3=report2.redact(found2,this.redactor);const file=join20(await this.temporaryFolder(),name2);await writeResult(
+file,await renderText(report2,"html",shown3,this.log.look),384);return file}async shared(inputs,plan){const forge=await forgeOf(
 process.env,folderOf(inputs));const subject=subjectOf(inputs,inputs.args,this.redactor.redact,plan);return{plan,only:inputs.
 args.only,forge,subject}}async temporaryFolder(){this.#temporary??=await mkdtemp(join20(process.env.RUNNER_TEMP||tmpdir(),
-"idops-"));return this.#temporary}async tellPlan(plan,shown4){this.#made=plan;await this.log.report(planReport,{plan:shown4,
+"idops-"));return this.#temporary}async tellPlan(plan,shown3){this.#made=plan;await this.log.report(planReport,{plan:shown3,
 samples:new Map})}};var nothingSelected={target:[],kind:[],acceptDid:[]};function resultInputs(given2){if(given2("command").trim().toLowerCase()!==
 "apply")return null;const inputs=inputsOf(given2,given2("comment").trim().toLowerCase()==="false"?"false":"on-change");const number4=given2(
 "pr-number").trim();if(inputs.environments.length>0)return null;return/^[1-9]\d{0,14}$/.test(number4)?{...inputs,prNumber:Number(
@@ -21216,7 +21256,7 @@ lan",key,run:job.event.runId,...noPlan});const heading=`${aboutText("idops plan"
 await job.posts.comment(inputs,{key,covers:covers2},async before=>({body:`${first}
 ${sectionText(key,plainText(heading,[...replaced2(before),text6].join("\n\n"),job.event))}`,opens:inputs.comment==="true"&&
 !quiet}),{quiet})}function replaced2(before){if(before.flatMap(readMarkers).every(({digest})=>digest===null))return[];return[
-"The plan that an earlier run showed here approves nothing any more."]}import{join as join22,resolve as resolve17}from"node:path";init_plan();init_text();import{stat as stat8}from"node:fs/promises";import{basename as basename13,dirname as dirname18,join as join21,relative as relative15,
+"The plan that an earlier run showed here approves nothing any more."]}import{join as join22,resolve as resolve17}from"node:path";init_plan();init_text();import{stat as stat8}from"node:fs/promises";import{basename as basename13,dirname as dirname18,join as join21,relative as relative16,
 resolve as resolve16,sep as sep11}from"node:path";init_problems();var import_picomatch2=__toESM(require_picomatch2(),1);import{posix as posix4}from"node:path";function namedByGlobs(project,paths){const patterns=project.patterns().map(({pattern})=>pattern);const ignore=patterns.flatMap(
 one=>one.startsWith("!")?[one.slice(1)]:[]);const named5=patterns.filter(one=>!one.startsWith("!")&&!one.split("/").includes(
 ".."));const isNamed=(0,import_picomatch2.default)(named5,{ignore});return new Set(paths.map(path=>posix4.normalize(path)).
@@ -21224,27 +21264,27 @@ filter(path=>isNamed(path)))}async function refuseInputs(outputs,config3,known3,
 known3);const taken2=manifests||project===void 0?new Set:await takenForManifests(outputs,project);const inputs=new Set((await Promise.
 all([resolve16(config3),...files].map(identity))).flat());const kept3=(await Promise.all(states2.map(ways3))).flat();const problems=[];
 for(const output of outputs){const path=resolve16(output);const names3=await identity(path);if(names3.some(name2=>inputs.
-has(name2)))problems.push(refusal4(output,"idops reads it"));else if((await ways3(path)).some(way=>kept3.some(state=>isOfState(
-way,state)))){problems.push(refusal4(output,"it is a state, or belongs to one"))}else if((await ways3(path)).some(way=>kept3.
-some(state=>isFolderOfState(way,state)))){problems.push(refusal4(output,"the folder of a state or of its journals is to \
-be there"))}else if(taken2.has(output)){problems.push(refusal4(output,"the globs of the configuration would take it for \
+has(name2)))problems.push(refusal5(output,"idops reads it"));else if((await ways3(path)).some(way=>kept3.some(state=>isOfState(
+way,state)))){problems.push(refusal5(output,"it is a state, or belongs to one"))}else if((await ways3(path)).some(way=>kept3.
+some(state=>isFolderOfState(way,state)))){problems.push(refusal5(output,"the folder of a state or of its journals is to \
+be there"))}else if(taken2.has(output)){problems.push(refusal5(output,"the globs of the configuration would take it for \
 a manifest"))}}if(problems.length>0)throw new ProblemsError(problems)}function isFolderOfState(path,state){return state.
 startsWith(path+sep11)||path===join21(dirname18(state),"runs")}async function takenForManifests(outputs,project){const inside2=[];
 for(const output of outputs){for(const place2 of await ways3(resolve16(output))){if(!isInside(place2,project.root))continue;
-inside2.push({output,path:relative15(project.root,place2).split(sep11).join("/")})}}const named5=namedByGlobs(project,[...new Set(
+inside2.push({output,path:relative16(project.root,place2).split(sep11).join("/")})}}const named5=namedByGlobs(project,[...new Set(
 inside2.map(({path})=>path))]);return new Set(inside2.flatMap(({output,path})=>named5.has(path)?[output]:[]))}async function inputsOf2(known3){
 try{const project=typeof known3==="function"?await known3():known3.project;const read2=typeof known3==="function"?await loadManifests(
 project,{lenient:true}):known3;const{files,states:states2}=project.guarded();return{files:[...files,...read2.files],states:states2,
-project}}catch(failure2){if(!(failure2 instanceof ProblemsError))throw failure2;return{files:[],states:[]}}}function refusal4(output,why){
+project}}catch(failure2){if(!(failure2 instanceof ProblemsError))throw failure2;return{files:[],states:[]}}}function refusal5(output,why){
 return error("output-is-input",`${output} is not written: ${why}`,[],"name another file")}async function identity(path){
 const there=await stat8(path).catch(()=>void 0);return there?.isFile()===true?[path,`${there.dev}:${there.ino}`]:[path]}
 async function ways3(path){return[path,join21(await realPlaceOf(dirname18(path)),basename13(path)),await realPlaceOf(path)]}async function makePlan(job,inputs,called="plan"){const name2=fileOf(called,inputs.shard);const opened2=await openSession(
 await job.project(inputs),job.sessionOptions(inputs));const made2=await job.within(opened2,async session=>{if(inputs.planFile!==
 void 0){const asked=resolve17(folderOf(inputs),inputs.planFile);await refuseInputs([asked],configOf(inputs),session)}const plan2=await session.
 plan(planOptionsOf(inputs.args));return{plan:plan2,planFile:await writePlan(job,inputs,session,plan2,name2),project:session.
-project}});const{plan,project,planFile}=made2;const shown4=redactPlan(plan,job.redactor);const samples=await job.samples(
-plan,project);const htmlReport=await job.writeHtml(`${name2}.html`,planReport,{plan,samples});await job.tellPlan(plan,shown4);
-const shared2=await job.shared(inputs,shown4);const changed2=changesServer(plan);const blocked4=plan.changes.some(({action:action2})=>action2===
+project}});const{plan,project,planFile}=made2;const shown3=redactPlan(plan,job.redactor);const samples=await job.samples(
+plan,project);const htmlReport=await job.writeHtml(`${name2}.html`,planReport,{plan,samples});await job.tellPlan(plan,shown3);
+const shared2=await job.shared(inputs,shown3);const changed2=changesServer(plan);const blocked4=plan.changes.some(({action:action2})=>action2===
 "blocked");const key=commentKey(inputs,plan.environment);const marker={key,run:job.event.runId,...await markPlan(plan,job.
 redactor)};const tells3=changed2||blocked4||leavesDebts(plan);return{plan,shared:shared2,planFile,htmlReport,marker,changed:changed2,
 blocked:blocked4,tells:tells3}}async function planAndTell(job,inputs){const{plan,shared:shared2,planFile,htmlReport,marker,
@@ -21288,9 +21328,9 @@ ${head}
 tells:tells3}=one.planned;const outdates=!tells3&&showedChanges(before,one.key);return planText2(shared2,job.event,{outdates,
 taken:commentLimit-most3})}),commentLimit-start2.length-each2.length*(sectionRoom+1));return`${start2}${each2.map((one,index)=>sectionText(
 one.key,texts2[index]??"")).join("\n")}`}async function shared(texts2,room){const whole2=await Promise.all(texts2.map(text6=>text6(
-room)));const shown4=[...whole2];const order2=whole2.map((_,index)=>index).sort((a2,b)=>(whole2[a2]??"").length-(whole2[b]??
+room)));const shown3=[...whole2];const order2=whole2.map((_,index)=>index).sort((a2,b)=>(whole2[a2]??"").length-(whole2[b]??
 "").length);let left=room;for(const[done2,index]of order2.entries()){const share=Math.floor(left/(order2.length-done2));
-if((whole2[index]??"").length>share)shown4[index]=await texts2[index]?.(share)??"";left-=(shown4[index]??"").length}return shown4}
+if((whole2[index]??"").length>share)shown3[index]=await texts2[index]?.(share)??"";left-=(shown3[index]??"").length}return shown3}
 async function failedText(job,{inputs,problems},most3){const about2=aboutText("idops plan",subjectOf(inputs,inputs.args,
 job.redactor.redact));const room=Math.min(3e4,Math.max(0,most3-aroundProblems-origin(job.event).length));const block2=await problemsBlock(
 problems,room);return plainText(`${about2}: failed`,`There is no plan for this commit:
@@ -21336,7 +21376,7 @@ command==="plan"&&changed2;return{name:aboutPlain(`idops ${inputs.command}`,subj
 failed?"failure":planned?"neutral":"success",title:summary2,url:runAddress(job.event),file:configInRepository(inputs)}}async function runCommand(job,inputs){
 job.log.learn(inputs);if(inputs.command==="validate")return await validate2(job,inputs);const each2=eachEnvironment(inputs);
 const hasToken=each2.some(({token})=>token!==void 0)||(process.env.IDOPS_TOKEN??"")!=="";const reason=hasToken?null:job.
-event.pullRequest?.withoutSecrets??null;if(reason!==null&&inputs.command==="check"){throw refusal3(`nothing says whether\
+event.pullRequest?.withoutSecrets??null;if(reason!==null&&inputs.command==="check"){throw refusal4(`nothing says whether\
  this is approved: ${reason}`,"check it in the merge group")}if(reason!==null)return await validate2(job,inputs,reason);
 const isPinned=each2.every(({baseUrl:baseUrl2,token})=>baseUrl2!==void 0&&token!==void 0);const foreign2=isPinned?null:await whyForeign2(
 job,inputs);if(foreign2!==null&&inputs.command==="plan"){return await validate2(job,inputs,`${foreign2}, and base-url an\
