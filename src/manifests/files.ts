@@ -76,16 +76,6 @@ export async function findManifests(
   };
 }
 
-/** The paths of the manifests that there are now, whatever is wrong with them. */
-export async function manifestPaths(
-  project: Project,
-  tokenFile: string | undefined,
-): Promise<readonly string[]> {
-  const access = new Access(project, tokenFile === undefined ? [] : [tokenFile]);
-  const { files } = await findManifests(project, access, []);
-  return files.map(({ path }) => path);
-}
-
 /** Follows links, so that nothing is read that must not be, and no manifest twice. */
 async function eachOnce(
   project: Project,

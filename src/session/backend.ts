@@ -14,22 +14,23 @@ import { keeping } from '../state/kept.js';
 const KEPT = '.idops/kept';
 
 /**
- * Where a project's state is kept. `onSecret` is told the credentials that its settings have. Throws a ProblemsError where the
- * configuration doesn't say that rightly.
+ * Where a project's state is kept, with the lines that wait here for it. `onSecret` is told the credentials that its settings have. Throws a
+ * ProblemsError where the configuration doesn't say that rightly.
  */
 export async function backendOf(project: Project, onSecret: (secret: string) => void): Promise<StateBackend> {
-  const settings = project.state();
+  const backend = await placeOf(project, onSecret);
   const kept = join(project.root, KEPT);
-  if (settings.in === 'file') {
-    const backend = await fileBackend(settings);
-    // A file is always in reach; lines may be kept from when the state was elsewhere.
-    return existsSync(kept) ? keeping(backend, kept) : backend;
-  }
-  const backend =
-    settings.in === 'git'
-      ? await onBranch(project, settings, onSecret)
-      : await inDatabase(project, settings, onSecret);
-  return keeping(backend, kept);
+  // A file is always in reach; lines may be kept from when the state was elsewhere.
+  return project.state().in === 'file' && !existsSync(kept) ? backend : keeping(backend, kept);
+}
+
+/** The same without what waits here. */
+export async function placeOf(project: Project, onSecret: (secret: string) => void): Promise<StateBackend> {
+  const settings = project.state();
+  if (settings.in === 'file') return await fileBackend(settings);
+  return settings.in === 'git'
+    ? await onBranch(project, settings, onSecret)
+    : await inDatabase(project, settings, onSecret);
 }
 
 async function onBranch(

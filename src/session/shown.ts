@@ -37,24 +37,24 @@ export function shownOtherwise(stored: StoredPlan, plan: Plan, redactor: Redacto
 /** What people judge a plan by, in the one form that its meaning has, by what a message calls each part. */
 type Form = ReadonlyMap<string, string>;
 
+/** How the part begins that says what an object is called. */
+const NAME = 'the name of ';
+
 function differences(shown: Form, now: Form): string[] {
-  return [...new Set([...shown.keys(), ...now.keys()])].filter((part) => shown.get(part) !== now.get(part));
+  // What something is called may have been told only since then.
+  const isAll = (part: string): boolean => shown.has(part) || !part.startsWith(NAME);
+  const parts = new Set([...shown.keys(), ...now.keys()].filter(isAll));
+  return [...parts].filter((part) => shown.get(part) !== now.get(part));
 }
 
 function formOf({ profile, summary, required_scopes: scopes, warnings, changes }: PlanJson): Form {
   const { drift: _, ...counts } = summary;
   const parts = changes.flatMap((change) => {
-    const {
-      address,
-      kind,
-      fields,
-      declared_at: _place,
-      recorded_at: _time,
-      warnings: told,
-      ...rest
-    } = change;
+    const { address, label, kind, fields, warnings: told, ...others } = change;
+    const { declared_at: _place, recorded_at: _time, ...rest } = others;
     return [
       [address, { ...rest, kind, warnings: toldBy(told) }],
+      ...(label === undefined ? [] : [[`${NAME}${address}`, label]]),
       ...fields.map((field) => [`${address}: ${field.path}`, fieldForm(kind, field)]),
     ] as [string, unknown][];
   });

@@ -13,14 +13,7 @@ export function stateData(text: string, place: string): unknown {
   try {
     return parseJson(text);
   } catch {
-    throw new ProblemsError([
-      error(
-        'state-unreadable',
-        `the state ${place} is not JSON`,
-        [],
-        `put a good copy back, or move it away: ${LOSS}`,
-      ),
-    ]);
+    throw noState(place, 'is not JSON');
   }
 }
 
@@ -72,12 +65,12 @@ export function stateOf(data: unknown, place: string): State {
     ]);
   }
   const parsed = unreadSchema.safeParse(data);
-  if (!parsed.success) throw noState(place, placeOf(parsed.error));
+  if (!parsed.success) throw notOfIdops(place, placeOf(parsed.error));
   // The records as they are: what checking them makes would be all of a large state once more.
   const resources = parsed.data.resources as State['resources'];
   for (const [key, record] of Object.entries(resources)) {
     const checked = recordSchema.safeParse(record);
-    if (!checked.success) throw noState(place, ['resources', key, ...placeOf(checked.error)]);
+    if (!checked.success) throw notOfIdops(place, ['resources', key, ...placeOf(checked.error)]);
   }
   const { moved_to: elsewhere, arriving } = parsed.data;
   if (elsewhere !== undefined) {
@@ -107,16 +100,15 @@ function placeOf({ issues: [first] }: z.ZodError): PropertyKey[] {
     : [...first.path, ...(first.code === 'unrecognized_keys' ? first.keys.slice(0, 1) : [])];
 }
 
-function noState(place: string, path: readonly PropertyKey[]): ProblemsError {
-  const where = path.length === 0 ? '' : ` at ${path.join('.')}`;
-  return new ProblemsError([
-    error(
-      'state-unreadable',
-      `the state ${place} is not a state of idops${where}`,
-      [],
-      `put a good copy back, or move it away: ${LOSS}`,
-    ),
-  ]);
+function notOfIdops(place: string, path: readonly PropertyKey[]): ProblemsError {
+  return noState(place, `is not a state of idops${path.length === 0 ? '' : ` at ${path.join('.')}`}`);
+}
+
+/** The refusal of a state that can't be read, and what that costs. */
+export function noState(place: string, why: string): ProblemsError {
+  const hint =
+    'put a good copy back, or move it away: without it requests may be sent again, and nothing is deleted or regenerated';
+  return new ProblemsError([error('state-unreadable', `the state ${place} ${why}`, [], hint)]);
 }
 
 /** The refusal to change a part of a state that is not there any more. */
@@ -130,6 +122,3 @@ export function stateGone(place: string): ProblemsError {
     ),
   ]);
 }
-
-/** What a state that can't be read costs, as a hint ends. */
-export const LOSS = 'without it requests may be sent again, and nothing is deleted or regenerated';

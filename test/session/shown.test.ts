@@ -66,7 +66,7 @@ describe('what a stored plan shows', () => {
       ({ changes }) => fieldsOf(changes[0]).push({ path: 'name', before: 'a', after: 'b', sensitive: false }),
       'Organization/acme: name',
     ],
-    ['a name', ({ changes }) => Object.assign(changes[1] ?? {}, { label: 'bob' }), 'User/1'],
+    ['a name', ({ changes }) => Object.assign(changes[1] ?? {}, { label: 'bob' }), 'the name of User/1'],
     ['an action', ({ changes }) => Object.assign(changes[1] ?? {}, { action: 'adopt' }), 'User/1'],
     ['no request', ({ changes }) => Object.assign(changes[1] ?? {}, { requests: [] }), 'User/1'],
     [
@@ -78,7 +78,7 @@ describe('what a stored plan shows', () => {
     [
       'another object',
       ({ changes }) => Object.assign(changes[1] ?? {}, { address: 'User/2' }),
-      'User/2; User/2: blocked; User/2: roles; User/2: group; User/1; User/1: blocked; User/1: roles; User/1: group',
+      'User/2; the name of User/2; User/2: blocked; User/2: roles; User/2: group; User/1; User/1: blocked; User/1: roles; User/1: group',
     ],
     ['fewer changes', ({ changes }) => changes.shift(), 'Organization/acme; Organization/acme: label'],
     ['a count', (json) => Object.assign(json.summary as Members, { update: 1 }), 'the summary'],
@@ -102,6 +102,7 @@ describe('what a stored plan shows', () => {
     ['nothing', () => {}],
     ['the order in a set', ({ changes }) => (field(changes[1], 1).after as Json[]).reverse()],
     ['the order of changes', ({ changes }) => changes.reverse()],
+    ['no name', ({ changes }) => delete changes[1]?.label],
     ['no drift, as without a state', ({ changes }) => delete field(changes[1], 2).drift],
   ])('may have %s', async (_, edit) => {
     expect(await said(edit)).toEqual([]);

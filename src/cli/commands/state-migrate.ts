@@ -4,7 +4,7 @@ import type { StateHome } from '../../apply/owner.js';
 import { error, ProblemsError } from '../../base/problems.js';
 import { DEFAULT_STATE, type Project } from '../../project/index.js';
 import { plural } from '../../report/words.js';
-import { backendOf } from '../../session/backend.js';
+import { backendOf, placeOf } from '../../session/backend.js';
 import type { StateBackend } from '../../state/backend.js';
 import { fileBackend } from '../../state/file/index.js';
 import type { Context, GlobalOptions } from '../context.js';
@@ -20,7 +20,8 @@ interface Options {
 export async function migrateState(context: Context, options: Options & GlobalOptions): Promise<ExitCode> {
   const project = await context.project();
   await context.learnTokens();
-  const to = await backendOf(project, context.redactor.add);
+  // What waits here for the former place is no part of what is copied.
+  const to = await placeOf(project, context.redactor.add);
   const from = await formerPlace(project, options.from, context);
   if (from.place === to.place) {
     throw new ProblemsError([

@@ -59,19 +59,14 @@ async function runsIn(folder: string): Promise<string[]> {
   try {
     names = await readdir(folder);
   } catch (failure) {
-    const { code } = failure as NodeJS.ErrnoException;
-    if (code === 'ENOENT') return [];
-    const cure =
-      code === 'ENOTDIR'
-        ? 'it has to be a folder: move what is in its place away, or name another place with state.path'
-        : 'mend its permissions, or name another place with state.path';
+    if ((failure as NodeJS.ErrnoException).code === 'ENOENT') return [];
     const shown = relative(process.cwd(), folder) || folder;
     throw new ProblemsError([
       error(
         'journal-unreadable',
         `the folder of journals ${shown} can't be read: ${whyRefused(failure)}`,
         [],
-        cure,
+        'it has to be a folder that can be read: move what is in its place away, mend its permissions, or name another place with state.path',
       ),
     ]);
   }

@@ -9,7 +9,7 @@ import { NoRegularFile, withRegular } from '../../base/regular.js';
 import { writeWhole } from '../../base/whole-file.js';
 import type { StateBackend } from '../backend.js';
 import type { State } from '../state.js';
-import { LOSS, mergedInto, ofServer, stateData, stateOf } from '../state-text.js';
+import { mergedInto, noState, ofServer, stateData, stateOf } from '../state-text.js';
 import { alone } from './lock.js';
 
 /** A state in one JSON file. */
@@ -32,10 +32,7 @@ export function stateFile(path: string): Pick<StateBackend, 'place' | 'load' | '
 
 function textOf(bytes: Buffer, place: string): string {
   if (isUtf8(bytes)) return bytes.toString('utf8');
-  const message = `the state ${place} is not valid UTF-8`;
-  throw new ProblemsError([
-    error('state-unreadable', message, [], `put a good copy back, or move it away: ${LOSS}`),
-  ]);
+  throw noState(place, 'is not valid UTF-8');
 }
 
 async function write(path: string, state: State): Promise<void> {

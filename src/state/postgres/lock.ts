@@ -73,7 +73,12 @@ export class StateLock implements Keeper, Locks {
 
   async take(command: string, now: Date, of?: Shard): Promise<Lock> {
     const shard = shardKey(of);
-    await this.#refuseSecond(shard);
+    const before = this.#held;
+    if (before !== undefined && this.#lost === undefined && before.shard !== shard) {
+      // A second lock would take the place of the first, which nothing would keep any more.
+      const own = (await this.found()).find(({ nonce }) => nonce === before.nonce);
+      if (own !== undefined) throw locked(own, own.place);
+    }
     const holder: Holder = { user: userName(), ...ownMark(), command, at: now.toISOString() };
     const nonce = randomUUID();
     const { takenOver, held } = await this.#database.write(async (statements) => {
@@ -141,18 +146,6 @@ export class StateLock implements Keeper, Locks {
     );
     if (rows.length === 0) await this.confirm(statements);
     if (rows[0]?.own === false) throw pooled(this.#database.target.place);
-  }
-
-  async #find(shard: string): Promise<Found | undefined> {
-    return await this.#database.read(undefined, (statements) => findHolder(statements, this.state, shard));
-  }
-
-  /** A second lock would take the place of the first, which nothing would keep any more. */
-  async #refuseSecond(shard: string): Promise<void> {
-    const held = this.#held;
-    if (held === undefined || this.#lost !== undefined || held.shard === shard) return;
-    const found = await this.#find(held.shard);
-    if (found?.nonce === held.nonce) throw this.#refusal(found);
   }
 
   /** Begins a session that others see: its advisory lock comes before its row, which then is never seen without. */
