@@ -139,15 +139,6 @@ describe('metrics', () => {
     expect(lines).toEqual(['idops_problems_total{code="locked"} 1']);
   });
 
-  it('are made once for all who ask at once', async () => {
-    const metrics = new Metrics(300);
-    const [first, second] = [metrics.text(), metrics.text()];
-    expect(second).toBe(first);
-    await first;
-    metrics.retried();
-    expect(await linesOf(metrics)).toContain('idops_retries_total 1');
-  });
-
   it('of one watch are not those of another', async () => {
     const [first, second] = [new Metrics(1), new Metrics(2)];
     first.retried();
