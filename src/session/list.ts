@@ -25,8 +25,6 @@ export interface Listing extends ShownListing {
   readonly notes: readonly string[];
   /** Ids that were asked for and that the server doesn't show (`not-found`). */
   readonly missing: readonly Problem[];
-  /** Whether an error of a manifest keeps it from being known which objects are declared. */
-  readonly unsure: boolean;
 }
 
 /** Lists what the server has, as far as its profile can read it, with GETs alone. */
@@ -78,7 +76,6 @@ export async function list(
       notes: [...notes, ...seen.notes, ...beside.notes],
       missing: seen.missing,
       problems,
-      unsure: problems.length > 0 && manifests.hides,
     };
   });
 }
