@@ -20113,25 +20113,24 @@ e`,[start2]);case"too-large":return error("too-large",`${shown3} ${detail}`,[sta
 tf8",`${shown3} ${detail}`,[start2],"save it as UTF-8");default:return error("file-unreadable",`${shown3} ${detail}`,[start2])}}var MAX_SECRETS=2e3;async function loadManifests(project,options){const{profile=project.profile}=options;const problems=[];
 const variables=project.variables(options);const declaredSecrets=new Map;const pauses=new Pauses(options.signal);const access3=new Access(
 project,options.tokenFile===void 0?[]:[options.tokenFile],pauses);const{files,unread}=await listed(project,access3,problems);
-const bodies2=new Bodies(project,access3);const limit2=pLimit(readsAtOnce);let hides=hasErrors(problems);const sources2=await Promise.
-all(files.map(async file=>({...file,source:await limit2(()=>readManifest(access3,file))})));const documents=[];const parsedFiles=[];
-const manifests=[];for(const{source,...found2}of sources2){if(!("text"in source)){problems.push(source);hides=true}else if(!isSampleData(
-found2.path,source.text))manifests.push({found:found2,source})}for(const{found:found2,source}of manifests){const{path}=found2;
-const parsed4=await pauses.during(parsing(source));for(const problem of parsed4.problems)problems.push(problem);if(hasErrors(
-parsed4.problems))hides=true;parsedFiles.push({file:found2,source,from:documents.length,parsed:parsed4.documents});for(const document2 of parsed4.
-documents){const at3=documents.length;const onSecret=secret3=>{declaredSecrets.set(secret3,Math.min(at3,declaredSecrets.
-get(secret3)??at3))};const reading=readDocument(document2,{file:source,path,variables,profile,bodies:bodies2,onSecret});
-reading.catch(()=>{});documents.push(reading);if(pauses.due)await pauses.pause()}}const read2=await Promise.all(documents);
-await pauses.pause();for(const document2 of read2)for(const problem of document2.problems)problems.push(problem);const declared=read2.
-flatMap(({declared:declared2})=>declared2===void 0?[]:[declared2]);const wrong3=read2.filter(({declared:declared2,problems:problems2})=>declared2===
-void 0&&hasErrors(problems2));if(wrong3.some(({meant:meant2})=>meant2===void 0))hides=true;for(const problem of duplicates(
+const bodies2=new Bodies(project,access3);const limit2=pLimit(readsAtOnce);const sources2=await Promise.all(files.map(async file=>({
+...file,source:await limit2(()=>readManifest(access3,file))})));const documents=[];const parsedFiles=[];const manifests=[];
+for(const{source,...found2}of sources2){if(!("text"in source))problems.push(source);else if(!isSampleData(found2.path,source.
+text))manifests.push({found:found2,source})}for(const{found:found2,source}of manifests){const{path}=found2;const parsed4=await pauses.
+during(parsing(source));for(const problem of parsed4.problems)problems.push(problem);parsedFiles.push({file:found2,source,
+from:documents.length,parsed:parsed4.documents});for(const document2 of parsed4.documents){const at3=documents.length;const onSecret=secret3=>{
+declaredSecrets.set(secret3,Math.min(at3,declaredSecrets.get(secret3)??at3))};const reading=readDocument(document2,{file:source,
+path,variables,profile,bodies:bodies2,onSecret});reading.catch(()=>{});documents.push(reading);if(pauses.due)await pauses.
+pause()}}const read2=await Promise.all(documents);await pauses.pause();for(const document2 of read2)for(const problem of document2.
+problems)problems.push(problem);const declared=read2.flatMap(({declared:declared2})=>declared2===void 0?[]:[declared2]);
+const wrong3=read2.filter(({declared:declared2,problems:problems2})=>declared2===void 0&&hasErrors(problems2));for(const problem of duplicates(
 declared))problems.push(problem);for(const kind of kinds){const ofKind=declared.filter(object3=>object3.kind===kind.name);
 for(const problem of kind.check(ofKind,profile))problems.push(problem)}const inDocuments=[...declaredSecrets].sort(([,one],[
 ,other])=>one-other);const[,firstBeyond]=inDocuments[MAX_SECRETS]??[];const beyond=read2[firstBeyond??-1]?.declared;const secrets=new Set(
 inDocuments.map(([secret3])=>secret3));for(const value3 of variables.used.values())secrets.add(value3);if(secrets.size>MAX_SECRETS){
 problems.push(error("too-many-secrets",`the manifests have ${secrets.size} different secrets, and ${MAX_SECRETS} are the\
  most that can be hashed slowly`,beyond===void 0?[]:[beyond.place],"split the project, so that each part has fewer"))}return{
-declared,meant:wrong3.flatMap(({meant:meant2})=>meant2===void 0?[]:[meant2]),hides,problems:inOrder(problems),secrets:[...secrets].
+declared,meant:wrong3.flatMap(({meant:meant2})=>meant2===void 0?[]:[meant2]),problems:inOrder(problems),secrets:[...secrets].
 filter(secret3=>secret3!==""),variableValues:[...variables.used.values()].filter(secret3=>secret3!==""),usedVariables:[...variables.
 used.keys()].sort(),files:[...files.map(({target})=>target),...bodies2.files],sources:parsedFiles.map(({file,source,from,
 parsed:parsed4})=>({...file,text:source.text,documents:parsed4.map((document2,index)=>sourceDocument(document2,source,read2[from+

@@ -16,8 +16,7 @@ export class BodyFiles {
   readonly #project: Project;
   readonly #manifests: LoadedManifests;
   readonly #access: Access;
-  /** Where each file that is named lies, links followed, and how many fields of documents name it by whatever path. */
-  readonly #targets = new Map<string, string>();
+  /** How many fields of documents name each file. */
   readonly #users = new Map<string, number>();
   readonly #troubles = new Map<string, string>();
   readonly #wanted = new Map<string, { text: string; before: string; place: Place }[]>();
@@ -31,28 +30,20 @@ export class BodyFiles {
 
   /** Finds out which files are named, and which of them may not be written. */
   async look(): Promise<void> {
-    const named: string[] = [];
-    for (const source of this.#manifests.sources) {
-      for (const { written } of source.documents)
-        for (const path of filesNamed(written())) named.push(resolve(dirname(source.path), path));
-    }
     const manifests = new Set(this.#manifests.sources.map(({ target }) => target));
-    const counts = new Map<string, number>();
-    for (const file of named) counts.set(file, (counts.get(file) ?? 0) + 1);
-    for (const [file, users] of counts) {
+    for (const source of this.#manifests.sources) {
+      for (const { written } of source.documents) {
+        for (const path of filesNamed(written())) {
+          const file = resolve(dirname(source.path), path);
+          this.#users.set(file, (this.#users.get(file) ?? 0) + 1);
+        }
+      }
+    }
+    for (const file of this.#users.keys()) {
       const found = await this.#access.find(file);
-      const target = 'target' in found ? found.target : file;
-      this.#targets.set(file, target);
-      this.#users.set(target, (this.#users.get(target) ?? 0) + users);
-      const trouble =
-        'target' in found
-          ? found.target !== file
-            ? 'is a link, which is not written through'
-            : manifests.has(file)
-              ? 'is a manifest too'
-              : undefined
-          : found.detail;
-      if (trouble !== undefined) this.#troubles.set(file, trouble);
+      if (!('target' in found)) this.#troubles.set(file, found.detail);
+      else if (found.target !== file) this.#troubles.set(file, 'is a link, which is not written through');
+      else if (manifests.has(file)) this.#troubles.set(file, 'is a manifest too');
     }
   }
 
@@ -79,7 +70,7 @@ export class BodyFiles {
   conflicts(): Problem[] {
     return [...this.#wanted].flatMap(([file, wanted]) => {
       const texts = new Set(wanted.map(({ text }) => text));
-      const users = this.#users.get(this.#targets.get(file) ?? file) ?? 0;
+      const users = this.#users.get(file) ?? 0;
       if (texts.size === 1 && wanted.length >= users) return [];
       this.#wanted.delete(file);
       return [

@@ -1,4 +1,4 @@
-import { error, type Problem, refuse } from '../base/problems.js';
+import { error, refuse } from '../base/problems.js';
 import { type Json, objectKey } from '../base/values.js';
 import { isAsked } from '../kinds/discovery.js';
 import { kindOf } from '../kinds/index.js';
@@ -6,7 +6,7 @@ import type { Declared, Finding, Live } from '../kinds/kind.js';
 import type { LoadedManifests } from '../manifests/index.js';
 import type { ManifestSource } from '../manifests/load.js';
 import { observe } from '../plan/observe.js';
-import { addresses, sameObjects } from '../plan/subjects.js';
+import { addresses } from '../plan/subjects.js';
 import type { Project } from '../project/index.js';
 import { withNew } from './assemble.js';
 import { BodyFiles } from './bodies.js';
@@ -62,29 +62,22 @@ export async function pullInto(
   const { live, found } = await lookUp(concerned, seen, look);
   const names = new VariableNames();
   const options = { profile, names, holds, references, builtIn };
-  const twice = declaredTwice(concerned, live, references);
   const updates = concerned.map((one): Wanted => {
-    const now = twice.has(one.declared) ? undefined : live.get(one);
+    const now = live.get(one);
     if (now === undefined) return { one, update: undefined };
     const bodyTrouble = (path: string, text: string) => bodies.trouble(one.source, path, text);
     return { one, update: updateOf(one.declared, one.written(), now, { ...options, bodyTrouble }) };
   });
-  const left: Problem[] = [
-    ...new Set(twice.values()),
-    ...updates.flatMap(({ update }) => update?.left ?? []),
-  ];
   for (const { one, update } of updates) {
     for (const body of update?.bodies ?? []) bodies.want(one.source, body);
   }
-  left.push(...bodies.conflicts());
+  const edited = editedSources(updates);
+  const left = [...updates.flatMap(({ update }) => update?.left ?? []), ...bodies.conflicts()];
   const fresh = withoutBuiltIn(seen, builtIn).filter((one) => !found.has(one.finding));
   const { documents, left: leftOut } = freshDocuments(fresh, options);
-  const { texts: edited, refused } = editedSources(updates, left);
   const changed = await withNew(documents, edited, project, manifests, wishes, bodies);
   const toSet = [
-    ...updates.flatMap(({ one, update }) =>
-      (update?.toSet ?? []).filter(({ path }) => !refused.has(placeKey(one, /^\w*/.exec(path)?.[0] ?? ''))),
-    ),
+    ...updates.flatMap(({ update }) => update?.toSet ?? []),
     ...documents.flatMap((document) => document.toSet),
   ];
   const files = [...changed, ...bodies.files()].sort((a, b) => (a.path < b.path ? -1 : 1));
@@ -93,11 +86,10 @@ export async function pullInto(
   const outcomes = updates.map(({ one, update }) => {
     if (update === undefined) return 'left';
     const isMade =
-      Object.keys(update.fields).some((field) => !refused.has(placeKey(one, field))) ||
+      Object.keys(update.fields).length > 0 ||
       update.bodies.some(({ path }) => bodies.isWanted(one.source, path));
     if (isMade) return 'updated';
-    const isSaid = update.left.length + update.bodies.length + Object.keys(update.fields).length === 0;
-    return isSaid ? 'unchanged' : 'left';
+    return update.left.length + update.bodies.length === 0 ? 'unchanged' : 'left';
   });
   return {
     files: files.filter(({ path, action }) => action !== 'unchanged' || own.has(path)),
@@ -149,51 +141,17 @@ async function lookUp(
   return { live, found };
 }
 
-/** Documents of which several are about one object, each with what is said of all of them: a plan takes none. */
-function declaredTwice(
-  concerned: readonly Standing[],
-  live: ReadonlyMap<Standing, Live>,
-  references: Survey['references'],
-): ReadonlyMap<Declared, Problem> {
-  const groups = sameObjects(
-    concerned.map((one) => {
-      const { kind, identity } = one.declared;
-      const subject = { kind, identity, declared: one.declared };
-      return { subject, key: objectKey(addresses(subject, live.get(one), references).key) };
-    }),
-  );
-  const told = new Map<Declared, Problem>();
-  for (const [one, others] of groups) {
-    if (told.has(one)) continue;
-    const all = [one, ...others];
-    const message = `${all.length} documents are about one ${kindOf(one.kind).noun} of the server, so that none of them is changed`;
-    const problem = error(
-      'not-pulled',
-      message,
-      all.map(({ place }) => place),
-      'keep one of them, and pull again',
-    );
-    for (const document of all) told.set(document, problem);
-  }
-  return told;
-}
-
-/** The manifests with their documents brought up to what the server has, and the fields that could not be changed. */
-function editedSources(
-  updates: readonly Wanted[],
-  left: Problem[],
-): { readonly texts: ReadonlyMap<ManifestSource, string>; readonly refused: ReadonlySet<string> } {
-  const bySource = new Map<ManifestSource, (FieldEdit & { one: Standing; address: string })[]>();
+/** The manifests with their documents brought up to what the server has; a field that can't be changed becomes one that is left. */
+function editedSources(updates: readonly Wanted[]): ReadonlyMap<ManifestSource, string> {
+  const bySource = new Map<ManifestSource, (FieldEdit & { one: Standing; update: Update })[]>();
   for (const { one, update } of updates) {
-    const { fields = {}, address = '' } = update ?? {};
-    for (const [field, next] of Object.entries(fields)) {
+    for (const [field, next] of Object.entries(update?.fields ?? {})) {
       const edits = bySource.get(one.source) ?? [];
-      edits.push({ document: one.number, field, next, one, address });
+      if (update !== undefined) edits.push({ document: one.number, field, next, one, update });
       bySource.set(one.source, edits);
     }
   }
   const texts = new Map<ManifestSource, string>();
-  const refusedFields = new Set<string>();
   for (const [source, edits] of bySource) {
     const reason = 'its file is a link, which is not written through';
     const { text, refused } =
@@ -202,17 +160,13 @@ function editedSources(
         : { text: source.text, refused: edits.map((edit) => ({ edit, reason })) };
     texts.set(source, text);
     for (const { edit, reason: why } of refused) {
-      const { one, field, address } = edit;
-      refusedFields.add(placeKey(one, field));
-      const message = `${address}: ${field} differs from what the server has, and ${why}`;
+      const { one, field, update } = edit;
+      const message = `${update.address}: ${field} differs from what the server has, and ${why}`;
       const hint = 'change it by hand; idops plan shows both values';
-      left.push(error('not-pulled', message, [one.declared.placeOf(field)], hint));
+      update.left.push(error('not-pulled', message, [one.declared.placeOf(field)], hint));
+      delete update.fields[field];
+      update.toSet = update.toSet.filter(({ path }) => /^\w*/.exec(path)?.[0] !== field);
     }
   }
-  return { texts, refused: refusedFields };
-}
-
-/** Names a field of a document. */
-function placeKey({ source, number }: Standing, field: string): string {
-  return JSON.stringify([source.path, number, field]);
+  return texts;
 }

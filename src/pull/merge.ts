@@ -1,13 +1,4 @@
-import {
-  type Fields,
-  HashedSecret,
-  isMap,
-  type Json,
-  reveal,
-  same,
-  UNKNOWN_TEXT,
-  type Value,
-} from '../base/values.js';
+import { type Fields, isMap, type Json, same, type Value } from '../base/values.js';
 import {
   asElements,
   contrast,
@@ -180,21 +171,12 @@ function write(type: FieldType, live: Value, path: Path, merging: Merging): Writ
 }
 
 function refuse(said: Written, path: Path, merging: Merging): Written {
-  const why = holdsUnknown(said.value)
-    ? " comes from a variable that isn't set here, so it can't be compared with what the server has"
-    : ' comes from a variable, and the server has another value';
-  return keep(said, path, why, merging);
+  return keep(said, path, ' comes from a variable, which gives another value than the server has', merging);
 }
 
 function keep(said: Written, path: Path, why: string, { writing }: Merging): Written {
   writing.left.push(`${fieldPath(path)}${why}`);
   return said;
-}
-
-function holdsUnknown(value: Value): boolean {
-  if (Array.isArray(value)) return value.some(holdsUnknown);
-  if (isMap(value)) return Object.values(value).some(holdsUnknown);
-  return !(value instanceof HashedSecret) && reveal(value) === UNKNOWN_TEXT;
 }
 
 /** Whether a value that is written has a variable in it. */

@@ -25,13 +25,13 @@ export interface Update {
   /** What the object is called. */
   readonly address: string;
   /** What the document is to say of its fields, as it is to be written. */
-  readonly fields: { readonly [field: string]: Json };
+  readonly fields: { [field: string]: Json };
   readonly bodies: readonly BodyEdit[];
   /** The document as it is understood then. */
   readonly declared: Declared;
-  readonly toSet: readonly ToSet[];
+  toSet: readonly ToSet[];
   /** What can't be brought about in place. */
-  readonly left: readonly Problem[];
+  readonly left: Problem[];
 }
 
 export interface UpdateOptions extends FreshOptions {

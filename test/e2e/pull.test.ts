@@ -138,21 +138,6 @@ label: null
     expect((await at.read('manifests/all.yaml')).startsWith(manifest)).toBe(true);
   });
 
-  it('leaves a body alone that another document names by a link', async () => {
-    const template = (type: string, txt: string): string =>
-      `kind: EmailTemplate\nbackend_id: ${ids.backend}\ntype: ${type}\ntxt_content: {file: "${txt}"}\n`;
-    const files = {
-      'manifests/a.yaml': template('tx_code', 'a.txt'),
-      'manifests/b.yaml': template('reset_password_instructions', 'link.txt'),
-      'manifests/a.txt': 'text',
-    };
-    const at = await project({ 'idops.yaml': boruta, ...files }, { profile: 'boruta' });
-    await symlink('a.txt', join(at.folder, 'manifests/link.txt'));
-    const byLink = await at.idops('pull --kind EmailTemplate --type tx_code');
-    expect(byLink.stderr).toContain('manifests/a.txt is named in several places, and not all of them');
-    expect(await at.read('manifests/a.txt')).toBe('text');
-  });
-
   it('says of what it did not ask for that it did not, and what follows a refusal', async () => {
     const at = await project(
       { 'idops.yaml': boruta },
@@ -169,16 +154,6 @@ label: null
     user.sandbox.data.organizations.push({ id: 'odd', name: 'odd', label: null });
     const quiet = await user.idops('pull --kind Organization --quiet');
     expect(quiet.stderr).toContain('warning[left-out]: Organization/odd stays unmanaged');
-  });
-
-  it('changes none of the documents that are about one object, and tells', async () => {
-    const twice = `kind: Organization\nname: acme\nlabel: x\n---\nkind: Organization\nid: ${ids.acme}\nlabel: y\n`;
-    const at = await project({ 'idops.yaml': sure, 'manifests/a.yaml': twice });
-    const pulled = await at.idops('pull --kind Organization --check');
-    expect(pulled).toMatchObject({ code: 1 });
-    expect(pulled.stderr).toContain('2 documents are about one organization of the server');
-    await at.idops('pull --kind Organization');
-    expect((await at.read('manifests/a.yaml')).startsWith(twice)).toBe(true);
   });
 
   it('refuses manifests that are not valid, and tells what the server has no longer', async () => {

@@ -22,20 +22,18 @@ export interface Members {
 
 /** How a text is laid out. */
 export interface Look {
-  readonly style: 'block' | 'lines' | 'line';
+  readonly style: 'block' | 'line';
   readonly step: number;
   readonly flat: boolean;
   readonly quotes: '' | "'" | '"';
-  readonly comma: boolean;
   readonly crlf: boolean;
 }
 
 export const look: fc.Arbitrary<Look> = fc.record({
-  style: fc.constantFrom('block', 'block', 'lines', 'line'),
+  style: fc.constantFrom('block', 'block', 'block', 'line'),
   step: fc.constantFrom(2, 4),
   flat: fc.boolean(),
   quotes: fc.constantFrom('', "'", '"'),
-  comma: fc.boolean(),
   crlf: fc.boolean(),
 });
 
@@ -106,30 +104,18 @@ export function said({ sort, members: list, come }: Members, when: 'before' | 'a
 }
 
 /** A document whose field `a` says what members are before the changes. */
-export function written(all: Members, { style, step, flat, quotes, comma, crlf }: Look): string {
+export function written(all: Members, { style, step, flat, quotes, crlf }: Look): string {
   const quoted = (text: string): string => quotes + text + quotes;
   const lines: string[] = [];
-  const flow = ({ sort, members: list }: Members, indent: string): string => {
-    const isLines = style === 'lines';
-    const inner = `${indent}  `;
-    const parts = list.map((member, index) => {
-      const { id, own, trail, free, inner: more } = member;
-      const value = more === undefined ? undefined : flow(more, inner);
-      const text =
-        sort === 'map'
-          ? `${quoted(id)}: ${value ?? quoted(id)}`
-          : `{${quoted('id')}: ${quoted(id)}${value === undefined ? '' : `, ${quoted('inner')}: ${value}`}}`;
-      const mark = index < list.length - 1 || comma ? ',' : '';
-      if (!isLines) return index < list.length - 1 ? `${text}, ` : text;
-      return [
-        ...(free ? [`${inner}# free-${id}`, ''] : []),
-        ...(own ? [`${inner}# own-${id}`] : []),
-        `${inner}${text}${mark}${trail ? ` # trail-${id}` : ''}`,
-        '',
-      ].join('\n');
+  const flow = ({ sort, members: list }: Members): string => {
+    const parts = list.map(({ id, inner }) => {
+      const value = inner === undefined ? undefined : flow(inner);
+      return sort === 'map'
+        ? `${quoted(id)}: ${value ?? quoted(id)}`
+        : `{${quoted('id')}: ${quoted(id)}${value === undefined ? '' : `, ${quoted('inner')}: ${value}`}}`;
     });
     const [open, close] = sort === 'map' ? '{}' : '[]';
-    return isLines ? `${open}\n${parts.join('')}${indent}${close}` : `${open}${parts.join('')}${close}`;
+    return `${open}${parts.join(', ')}${close}`;
   };
   const block = ({ sort, members: list }: Members, column: number): void => {
     const indent = ' '.repeat(column);
@@ -152,7 +138,7 @@ export function written(all: Members, { style, step, flat, quotes, comma, crlf }
     lines.push('a: # of a');
     block(all, all.sort === 'list' && flat ? 0 : step);
   } else {
-    lines.push(`a: ${flow(all, '')} # of a`);
+    lines.push(`a: ${flow(all)} # of a`);
   }
   lines.push('# own-b', 'b: 1', '');
   const text = lines.join('\n');

@@ -60,8 +60,6 @@ export class Metrics {
     ['kind', 'status'],
   );
 
-  #making: Promise<string> | undefined;
-
   /** `interval` is the one between turns, in seconds. */
   constructor(interval: number) {
     this.#gauge('build_info', 'The version of idops.', ['version']).set({ version }, 1);
@@ -82,12 +80,8 @@ export class Metrics {
     return this.#registry.contentType;
   }
 
-  /** As it is now; those who ask at once get the same, however many they are. */
   text(): Promise<string> {
-    this.#making ??= this.#registry.metrics().finally(() => {
-      this.#making = undefined;
-    });
-    return this.#making;
+    return this.#registry.metrics();
   }
 
   tried({ operation, method, status }: Try): void {
