@@ -124,8 +124,8 @@ export async function readManifest(
 
 type Unusable = Exclude<Awaited<ReturnType<Access['read']>>, { text: string }>;
 
-/** Why a manifest isn't read; never with a line of it. */
-function refusal(name: FileName, { reason, detail }: Unusable): Problem {
+/** Why a manifest, or sample data, isn't read; never with a line of it. */
+export function refusal(name: FileName, { reason, detail }: Unusable): Problem {
   const { file: shown } = name;
   const place = [wholeFile(name)];
   switch (reason) {

@@ -16,7 +16,6 @@ import { Access, readsAtOnce } from './access.js';
 import { Bodies } from './bodies.js';
 import { readDocument } from './document.js';
 import { type FoundManifests, findManifests, type ManifestFile, readManifest } from './files.js';
-import type { Meant } from './meant.js';
 import type { ReadDocument } from './reading.js';
 import { samplesFolder } from './samples.js';
 
@@ -35,10 +34,6 @@ export interface ManifestSource extends ManifestFile {
 export interface LoadedManifests {
   /** The documents that are fine, in the order of files and lines. */
   readonly declared: readonly Declared[];
-  /** The objects of documents that something is wrong with, as far as they name them. */
-  readonly meant: readonly Meant[];
-  /** Whether there are errors that keep it from being known what else is declared. */
-  readonly hides: boolean;
   /** Errors and warnings of all documents; with an error among them nothing may be sent. */
   readonly problems: readonly Problem[];
   /** What must not be shown: the values of process variables that were used, and of secret fields. */
@@ -85,8 +80,6 @@ export async function loadManifests(project: Project, options: ManifestOptions):
   const { files, unread } = await listed(project, access, problems);
   const bodies = new Bodies(project, access);
   const limit = pLimit(readsAtOnce);
-  // A file that can't be read or taken apart, and a document that doesn't tell what it is about, may declare anything.
-  let hides = hasErrors(problems);
   const sources = await Promise.all(
     files.map(async (file) => ({ ...file, source: await limit(() => readManifest(access, file)) })),
   );
@@ -99,16 +92,13 @@ export async function loadManifests(project: Project, options: ManifestOptions):
   }[] = [];
   const manifests: { found: ManifestFile; source: SourceFile }[] = [];
   for (const { source, ...found } of sources) {
-    if (!('text' in source)) {
-      problems.push(source);
-      hides = true;
-    } else if (!isSampleData(found.path, source.text)) manifests.push({ found, source });
+    if (!('text' in source)) problems.push(source);
+    else if (!isSampleData(found.path, source.text)) manifests.push({ found, source });
   }
   for (const { found, source } of manifests) {
     const { path } = found;
     const parsed = parseYaml(source);
     for (const problem of parsed.problems) problems.push(problem);
-    if (hasErrors(parsed.problems)) hides = true;
     parsedFiles.push({ file: found, source, from: documents.length, parsed: parsed.documents });
     for (const document of parsed.documents) {
       const at = documents.length;
@@ -126,8 +116,6 @@ export async function loadManifests(project: Project, options: ManifestOptions):
   await pauses.pause();
   for (const document of read) for (const problem of document.problems) problems.push(problem);
   const declared = read.flatMap(({ declared }) => (declared === undefined ? [] : [declared]));
-  const wrong = read.filter(({ declared, problems }) => declared === undefined && hasErrors(problems));
-  if (wrong.some(({ meant }) => meant === undefined)) hides = true;
   for (const problem of duplicates(declared)) problems.push(problem);
   for (const kind of kinds) {
     const ofKind = declared.filter((object) => object.kind === kind.name);
@@ -150,8 +138,6 @@ export async function loadManifests(project: Project, options: ManifestOptions):
   }
   return {
     declared,
-    meant: wrong.flatMap(({ meant }) => (meant === undefined ? [] : [meant])),
-    hides,
     problems: inOrder(problems),
     secrets: [...secrets].filter((secret) => secret !== ''),
     variableValues: [...variables.used.values()].filter((secret) => secret !== ''),
@@ -175,10 +161,6 @@ function sourceDocument(
   declared: Declared | undefined,
 ): ManifestSource['documents'][number] {
   return { written: () => resolve(document.root, source, null).value, declared };
-}
-
-function hasErrors(problems: readonly Problem[]): boolean {
-  return problems.some(({ severity }) => severity === 'error');
 }
 
 /** Makes the secrets of manifests known: what process variables gave is a credential, the rest hides itself alone. */

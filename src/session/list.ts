@@ -1,12 +1,11 @@
 import type { Problem } from '../base/problems.js';
 import { objectKey } from '../base/values.js';
-import { addressOf } from '../kinds/address.js';
 import { isAsked } from '../kinds/discovery.js';
+import { addressOf } from '../kinds/index.js';
 import type { Declared, Kind } from '../kinds/kind.js';
 import { idTrouble } from '../kinds/limits.js';
 import type { OtherName } from '../kinds/other-names.js';
 import { others } from '../kinds/others.js';
-import type { LoadedManifests } from '../manifests/index.js';
 import { observe } from '../plan/observe.js';
 import type { Project } from '../project/index.js';
 import type { LookOptions } from '../pull/discover.js';
@@ -45,7 +44,7 @@ export async function list(
       other === undefined ? isAll && read(profile) !== undefined : name === other,
     );
     const beside = await findOthers(named, profile, seen.rows);
-    const places = placesOf(manifests);
+    const places = new Map(manifests.declared.map((document) => [keyOf(document), placeOf(document)]));
     const met = new Set<string>();
     const objects = seen.found.map(({ kind, finding: { identity, called, remark = null } }) => {
       const naming = kind.naming?.(identity, seen.references);
@@ -78,7 +77,7 @@ export async function list(
       notes: [...notes, ...seen.notes, ...beside.notes],
       missing: seen.missing,
       problems,
-      unsure: problems.length > 0 && manifests.hides,
+      unsure: problems.length > 0,
     };
   });
 }
@@ -113,14 +112,7 @@ async function lackingOf(
   });
 }
 
-/** Where documents stand, those with mistakes too, by the address of what they are about: by its id where they say it. */
-function placesOf({
-  declared,
-  meant,
-}: Pick<LoadedManifests, 'declared' | 'meant'>): ReadonlyMap<string, LackingObject['declaredAt']> {
-  return new Map([...meant, ...declared].map((document) => [keyOf(document), placeOf(document)]));
-}
-
+/** The address of what a document is about: by its id where it says it. */
 function keyOf({ kind, identity }: Pick<Declared, 'kind' | 'identity'>): string {
   return objectKey(addressOf(kind, identity.id === undefined ? identity : { id: identity.id }));
 }
