@@ -139,9 +139,9 @@ export function refusal(name: FileName, { reason, detail }: Unusable): Problem {
     case 'private':
       return error(
         'manifest-private',
-        `${shown} ${detail}, which no manifest may be`,
+        `${shown} ${detail}, so it is not read`,
         place,
-        'keep manifests in files of their own, or exclude the file from the globs with "!"',
+        'keep manifests and sample data in files of their own, or exclude the file from the globs with "!"',
       );
     case 'missing':
       return error('file-unreadable', `${shown} is a link that leads nowhere`, place);
