@@ -6209,9 +6209,9 @@ this.#value=value3}reveal(){return this.#value}toJSON(){return{sensitive:true}}[
 return"(sensitive)"}};HashedSecret=class extends Sensitive{hash;#matches;constructor(hash4,matches){super(null);this.hash=
 hash4;this.#matches=matches}matches(value3){return this.#matches(value3)}reveal(){throw new Error("a hashed secret has n\
 o readable value")}};UNKNOWN_TEXT="(unknown)";uuid=/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;maxIdentifier=512}});function parseJson(text6){const plain3=JSON.parse(text6);if(!holdsNumber(plain3)||!suspicious.test(text6))return plain3;
-return parse(text6,null,{parseNumber:exactly,onDuplicateKey:({newValue})=>newValue})}function holdsNumber(document2){const open8=[
-document2];while(open8.length>0){const next=open8.pop();if(typeof next==="number")return true;if(typeof next!=="object"||
-next===null)continue;if(Array.isArray(next))for(const item of next)open8.push(item);else for(const name2 in next)open8.push(
+return parse(text6,null,{parseNumber:exactly,onDuplicateKey:({newValue})=>newValue})}function holdsNumber(document2){const open9=[
+document2];while(open9.length>0){const next=open9.pop();if(typeof next==="number")return true;if(typeof next!=="object"||
+next===null)continue;if(Array.isArray(next))for(const item of next)open9.push(item);else for(const name2 in next)open9.push(
 next[name2])}return false}function stringifyJson(value3,space){const text6=holdsExact(value3)?stringify(value3,void 0,space,
 [numberWriter]):JSON.stringify(value3,null,space);if(text6===void 0)throw new TypeError("not a value of JSON");return text6}
 function holdsExact(value3){if(typeof value3!=="object"||value3===null)return false;return value3 instanceof ExactNumber||
@@ -6554,9 +6554,9 @@ continue;const beginning=this.#byBeginning.get(text6.slice(at3,at3+this.size));i
 run?this.size:0;let edges=noEdges;for(const{length:length2,hashes,needles}of beginning.lengths){if(at3+length2>text6.length||
 !hashes.has(hash4(at3,length2,powerOf(length2))))continue;const needle=needles.get(text6.slice(at3,at3+length2));if(needle===
 void 0)continue;found2=length2;edges=needle;break}if(found2===0)continue;onFound(at3,at3+found2,edges);at3+=found2-this.
-size}}#beginning(text6){const known3=this.#byBeginning.get(text6);if(known3!==void 0)return known3;const made2={lengths:[],
-run:false};this.#byBeginning.set(text6,made2);this.#flags??=new Uint8Array(2**17);const slot=slotOf(hashOf(text6));this.#flags[slot>>>
-3]=(this.#flags[slot>>>3]??0)|1<<(slot&7);return made2}};powers=new Map}});function redactAddress(address2,{redactName}){const slash=address2.indexOf("/")+1;return address2.slice(0,slash)+redactName(
+size}}#beginning(text6){const known3=this.#byBeginning.get(text6);if(known3!==void 0)return known3;const made3={lengths:[],
+run:false};this.#byBeginning.set(text6,made3);this.#flags??=new Uint8Array(2**17);const slot=slotOf(hashOf(text6));this.#flags[slot>>>
+3]=(this.#flags[slot>>>3]??0)|1<<(slot&7);return made3}};powers=new Map}});function redactAddress(address2,{redactName}){const slash=address2.indexOf("/")+1;return address2.slice(0,slash)+redactName(
 address2.slice(slash))}function createRedactor(){const tokens=new Secrets;const variables=new Secrets;const answered=new Secrets;
 const declared=new Secrets;const credentials2=[tokens,variables,answered];const short4=new Set;const knownTokens=new Set;
 const isToken=text6=>knownTokens.has(text6.toLowerCase());const values=new Innocent;const keys=new Innocent;const names3=new Innocent;
@@ -7675,8 +7675,8 @@ type="array";const prefixPath=ctx.target==="draft-2020-12"?"prefixItems":"items"
 -12"?"items":ctx.target==="openapi-3.0"?"items":"additionalItems";const prefixItems=def.items.map((x,i2)=>processSchema(
 x,ctx,{...params,path:[...params.path,prefixPath,i2]}));const rest=def.rest?processSchema(def.rest,ctx,{...params,path:[
 ...params.path,restPath,...ctx.target==="openapi-3.0"?[def.items.length]:[]]}):null;let minItems=def.items.length;while(minItems>
-0){const item=def.items[minItems-1];const optional3=ctx.io==="input"?inputOptin(item)!==void 0:item._zod.optout==="optio\
-nal";if(!optional3)break;minItems--}const maxItems=def.items.length;const isClosed=!def.rest;if(ctx.target==="draft-2020\
+0){const item=def.items[minItems-1];const optional4=ctx.io==="input"?inputOptin(item)!==void 0:item._zod.optout==="optio\
+nal";if(!optional4)break;minItems--}const maxItems=def.items.length;const isClosed=!def.rest;if(ctx.target==="draft-2020\
 -12"){json.prefixItems=prefixItems;if(isClosed){json.items=false}else if(rest){json.items=rest}if(minItems>0)json.minItems=
 minItems;if(isClosed)json.maxItems=maxItems}else if(ctx.target==="openapi-3.0"){json.items={anyOf:prefixItems};if(rest){
 json.items.anyOf.push(rest)}if(minItems>0)json.minItems=minItems;if(isClosed)json.maxItems=maxItems}else{json.items=prefixItems;
@@ -7918,7 +7918,9 @@ ZodISOTime:()=>ZodISOTime,date:()=>date2,datetime:()=>datetime2,duration:()=>dur
 return _isoDateTime(ZodISODateTime,params)}function date2(params){return _isoDate(ZodISODate,params)}function time2(params){
 return _isoTime(ZodISOTime,params)}function duration2(params){return _isoDuration(ZodISODuration,params)}var init_iso=__esm(
 {"node_modules/zod/v4/classic/iso.js"(){init_core2();init_schemas2();init_schemas2()}});var init_coerce=__esm({"node_modules/zod/v4/classic/coerce.js"(){}});var init_external=__esm({"node_modules/zod/v4/classic/external.js"(){init_core2();init_schemas2();init_checks2();init_errors2();
-init_parse3();init_compat();init_locales();init_iso();init_coerce()}});var init_zod=__esm({"node_modules/zod/index.js"(){init_external()}});function once(work){let done2;return()=>{done2??={result:work()};return done2.result}}var init_once=__esm({"src/base/onc\
+init_parse3();init_compat();init_locales();init_iso();init_coerce()}});var init_zod=__esm({"node_modules/zod/index.js"(){init_external()}});function optional2(schema5,description,...examples2){return schema5.optional().meta({description,examples:examples2})}function nullish2(schema5,description,...examples2){
+return schema5.nullable().optional().meta({description,examples:examples2})}var init_members=__esm({"src/base/members.ts"(){
+"use strict"}});function once(work){let done2;return()=>{done2??={result:work()};return done2.result}}var init_once=__esm({"src/base/onc\
 e.ts"(){"use strict"}});async function settle2(promises3){const settled=await Promise.allSettled(promises3);const failures=settled.flatMap(it=>it.
 status==="rejected"?failuresIn(it.reason):[]);if(failures.length>0)throw new AggregateError(new Set(failures),"several t\
 hings failed");return settled.flatMap(it=>it.status==="fulfilled"?[it.value]:[])}async function settleEach(things,work){
@@ -7998,65 +8000,60 @@ join(".");if(most3!==void 0){const length2=characters(text6);return length2<=mos
  characters, and may have ${most3}`,path)]}if(!limits2.uuids||uuid3.test(text6))return[];const lower=text6.toLowerCase();
 const hint=uuid3.test(lower)?`this server writes its ids in lower case: ${lower}`:"copy the id from the server, such as \
 9b1d5c1e-6f3a-4a0e-8b1a-0d6f3e1c2b77";return[refused4(`"${name2}" is not a UUID, as the ids of this server are`,path,hint)]});
-function idsOf2({identity:identity2,fields:fields3}){const own5=["id","backend_id"].flatMap(part2=>identity2[part2]===void 0?
-[]:[{id:identity2[part2],path:[part2]}]);const inLists=Object.entries(ids).flatMap(([list2,most3])=>elementIds(fields3[list2],
+function idsOf2({identity:identity2,fields:fields2}){const own5=["id","backend_id"].flatMap(part2=>identity2[part2]===void 0?
+[]:[{id:identity2[part2],path:[part2]}]);const inLists=Object.entries(ids).flatMap(([list2,most3])=>elementIds(fields2[list2],
 [list2],most3??void 0));return[...own5,...inLists]}}function elementIds(list2,path,most3){if(!Array.isArray(list2))return[];
 return list2.flatMap((element,index)=>{if(!isMap(element))return[];const at3=[...path,index];const own5=element.id===void 0?
 []:[{id:element.id,path:[...at3,"id"],...most3===void 0?{}:{most:most3}}];return[...own5,...elementIds(element.roles,[...at3,
 "roles"])]})}function identityProblems({identity:identity2},{identity:parts={}},refused4){return Object.entries(parts).flatMap(
 ([part2,{known:known3,otherwise}])=>{const{[part2]:text6}=identity2;if(text6===void 0||text6===UNKNOWN_TEXT||known3.includes(
-text6))return[];return[refused4(otherwise,[part2],`the ${part2}s are ${known3.join(", ")}`)]})}function nulProblems(fields3,refused4){
-if(!hasNul(fields3))return[];const walk=(value3,path)=>{if(value3 instanceof HashedSecret)return[];if(holdsNul(value3))return[
-path];if(Array.isArray(value3))return value3.flatMap((item,index)=>walk(item,[...path,index]));if(!isMap(value3))return[];
-return Object.entries(value3).flatMap(([key,member2])=>key.includes("\0")?[[...path,key]]:walk(member2,[...path,key]))};
-return Object.entries(fields3).flatMap(([field2,value3])=>walk(value3,[field2]).map(path=>refused4(`"${path.join(".").replaceAll(
-"\0","\\0")}" has a NUL character, which this server can't keep`,path)))}function hasNul(value3){if(value3 instanceof HashedSecret)
-return false;if(Array.isArray(value3))return value3.some(hasNul);if(isMap(value3)){for(const key of Object.keys(value3))
-if(key.includes("\0")||hasNul(value3[key]??null))return true;return false}return holdsNul(value3)}function holdsNul(value3){
-return!Array.isArray(value3)&&!isMap(value3)&&textOf(value3).includes("\0")}function lengthProblems({fields:fields3},{characters:limited={}},refused4){
-return Object.entries(limited).flatMap(([field2,most3])=>{const length2=characters(textOf(fields3[field2]));return length2<=
-most3?[]:[refused4(`"${field2}" has ${length2} characters, and may have ${most3}`,[field2])]})}function emptyProblems(object3,profile,emptyIsNull,{
-filled:filled2={},notEmpty:notEmpty2=[]},refused4){const{fields:fields3}=object3;const empty2=value3=>value3!==void 0&&reveal(
-value3)===""?"empty":"white space alone";const unfilled=Object.entries(filled2).flatMap(([field2,instead])=>{const value3=fields3[field2];
+text6))return[];return[refused4(otherwise,[part2],`the ${part2}s are ${known3.join(", ")}`)]})}function nulProblems(fields2,refused4){
+const walk=(value3,path)=>{if(value3 instanceof HashedSecret)return[];if(holdsNul(value3))return[path];if(Array.isArray(
+value3))return value3.flatMap((item,index)=>walk(item,[...path,index]));if(!isMap(value3))return[];return Object.entries(
+value3).flatMap(([key,member2])=>key.includes("\0")?[[...path,key]]:walk(member2,[...path,key]))};return Object.entries(
+fields2).flatMap(([field2,value3])=>walk(value3,[field2]).map(path=>refused4(`"${path.join(".").replaceAll("\0","\\0")}"\
+ has a NUL character, which this server can't keep`,path)))}function holdsNul(value3){return!Array.isArray(value3)&&!isMap(
+value3)&&textOf(value3).includes("\0")}function lengthProblems({fields:fields2},{characters:limited={}},refused4){return Object.
+entries(limited).flatMap(([field2,most3])=>{const length2=characters(textOf(fields2[field2]));return length2<=most3?[]:[
+refused4(`"${field2}" has ${length2} characters, and may have ${most3}`,[field2])]})}function emptyProblems(object3,profile,emptyIsNull,{
+filled={},notEmpty:notEmpty2=[]},refused4){const{fields:fields2}=object3;const empty2=value3=>value3!==void 0&&reveal(value3)===
+""?"empty":"white space alone";const unfilled=Object.entries(filled).flatMap(([field2,instead])=>{const value3=fields2[field2];
 if(value3!==null&&!isBlank(value3))return[];return[refused4(`"${field2}" can't be ${value3===null?"null":empty2(value3)}`,
-[field2],instead??void 0)]});const nulled=emptyIsNull.flatMap(field2=>{if(!isBlank(fields3[field2]))return[];const message=empty2(
-fields3[field2])==="empty"?`an empty "${field2}" becomes null`:`a "${field2}" of white space alone becomes null`;const hint=`\
+[field2],instead??void 0)]});const nulled=emptyIsNull.flatMap(field2=>{if(!isBlank(fields2[field2]))return[];const message=empty2(
+fields2[field2])==="empty"?`an empty "${field2}" becomes null`:`a "${field2}" of white space alone becomes null`;const hint=`\
 write ${field2}: null`;if(notEmpty2.includes(field2))return[refused4(message,[field2],hint)];return[warning2("becomes-nu\
 ll",`${message} (profile ${profile.name})`,[object3.placeOf(field2)],hint)]});return[...unfilled,...nulled]}function wordProblems({
-fields:fields3},{uniqueWords=[]},refused4){return uniqueWords.flatMap(field2=>{if(fields3[field2]===void 0||isBlank(fields3[field2]))
-return[];const words7=textOf(fields3[field2]).split(" ");if(words7.length>1&&words7.includes("")){return[refused4(`"${field2}\
+fields:fields2},{uniqueWords=[]},refused4){return uniqueWords.flatMap(field2=>{if(fields2[field2]===void 0||isBlank(fields2[field2]))
+return[];const words7=textOf(fields2[field2]).split(" ");if(words7.length>1&&words7.includes("")){return[refused4(`"${field2}\
 " has a space at its start, at its end or next to another one, and this server takes single spaces between words`,[field2],
 "leave out the spaces that separate nothing")]}const twice=words7.find((word2,index)=>words7.indexOf(word2)!==index);if(twice===
-void 0)return[];const shown3=holdsSensitive(fields3[field2]??null)?"a word":`"${twice}"`;return[refused4(`"${field2}" ha\
+void 0)return[];const shown3=holdsSensitive(fields2[field2]??null)?"a word":`"${twice}"`;return[refused4(`"${field2}" ha\
 s ${shown3} twice`,[field2],"keep one of the two")]})}function isText(value3){return!Array.isArray(value3)&&!isMap(value3)&&
-typeof reveal(value3)==="string"}function elementProblems({fields:fields3},{elements:elements2={}},refused4){return Object.
-entries(elements2).flatMap(([field2,{needs,types:types3}])=>{const map2=fields3[field2];if(!isMap(map2))return[];return Object.
+typeof reveal(value3)==="string"}function elementProblems({fields:fields2},{elements:elements2={}},refused4){return Object.
+entries(elements2).flatMap(([field2,{needs,types:types3}])=>{const map2=fields2[field2];if(!isMap(map2))return[];return Object.
 entries(map2).flatMap(([key,element])=>{if(element===null||reveal(element)===UNKNOWN_TEXT)return[];if(!isMap(element)||!needs.
 every(member2=>Object.hasOwn(element,member2))){const members3=needs.map(member2=>`"${member2}"`).join(" and ");const example=`${key}\
 : {${needs.map(member2=>`${member2}: \u2026`).join(", ")}}`;return[refused4(`an element of "${field2}" must be a map wit\
 h ${members3}`,[field2,key],`write it as ${example}`)]}return Object.entries(types3).flatMap(([member2,type])=>{const value3=Object.
 hasOwn(element,member2)?element[member2]:void 0;if(value3===void 0||memberTypes[type].fits(value3))return[];return[refused4(
 `"${member2}" in an element of "${field2}" must be ${memberTypes[type].words}`,[field2,key,member2])]})})})}function sizeProblems({
-fields:fields3},limits2,refused4){if(surelyWithin(fields3)<=limits2.requestBytes)return[];const bytes=requestSize(fields3);
-if(bytes<=limits2.requestBytes)return[];const[longest2=""]=Object.keys(fields3).sort((a2,b)=>size(fields3[b])-size(fields3[a2]));
-const message=`the request would have ${bytes} bytes, and this server takes ${limits2.requestBytes}`;return[refused4(message,
-[longest2])]}function surelyWithin(value3){if(value3===void 0||value3 instanceof HashedSecret)return 64;if(Array.isArray(
-value3))return value3.reduce((sum2,item)=>sum2+surelyWithin(item)+1,34);if(typeof value3==="string")return 6*value3.length+
-64;if(!isMap(value3))return 6*size(value3)+64;let sum=64;for(const key of Object.keys(value3))sum+=6*key.length+4+surelyWithin(
-value3[key]);return sum}function requestSize(fields3){return Object.entries(fields3).reduce((sum,[name2,value3])=>sum+name2.
-length+4+size(value3),32)}function size(value3){return value3===void 0?0:Buffer.byteLength(stringifyJson(reveal(value3)))}
-var uuid3,memberTypes;var init_limits=__esm({"src/kinds/limits.ts"(){"use strict";init_json();init_problems();init_values();
-init_texts();uuid3=/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;memberTypes={text:{words:"a text",fits:isText},texts:{words:"\
-a list of texts",fits:value3=>Array.isArray(value3)&&value3.every(isText)}}}});function takenFields(fields3,{ignored:ignored2=[],emptyIsNull=[],nullBecomes={}}){const taken2={};for(const[field2,value3]of Object.
-entries(fields3)){if(ignored2.includes(field2))continue;const{[field2]:instead}=nullBecomes;if(emptyIsNull.includes(field2)&&
+fields:fields2},limits2,refused4){const bytes=requestSize(fields2);if(bytes<=limits2.requestBytes)return[];const[longest2=""]=Object.
+keys(fields2).sort((a2,b)=>size(fields2[b])-size(fields2[a2]));const message=`the request would have ${bytes} bytes, and\
+ this server takes ${limits2.requestBytes}`;return[refused4(message,[longest2])]}function requestSize(fields2){return Object.
+entries(fields2).reduce((sum,[name2,value3])=>sum+name2.length+4+size(value3),32)}function size(value3){return value3===
+void 0?0:Buffer.byteLength(stringifyJson(reveal(value3)))}var uuid3,memberTypes;var init_limits=__esm({"src/kinds/limits\
+.ts"(){"use strict";init_json();init_problems();init_values();init_texts();uuid3=/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+memberTypes={text:{words:"a text",fits:isText},texts:{words:"a list of texts",fits:value3=>Array.isArray(value3)&&value3.
+every(isText)}}}});function takenFields(fields2,{ignored:ignored2=[],emptyIsNull=[],nullBecomes={}}){const taken2={};for(const[field2,value3]of Object.
+entries(fields2)){if(ignored2.includes(field2))continue;const{[field2]:instead}=nullBecomes;if(emptyIsNull.includes(field2)&&
 isBlank(value3))put(taken2,field2,null);else put(taken2,field2,value3===null&&instead!==void 0&&!isMap(instead)?instead:
-value3)}return taken2}function shownFields({fields:fields3,traits:traits5},answer,{name:name2}){const left=(traits5[name2].
-ignored??[]).filter(field2=>fields3[field2]?.type==="members");if(left.length===0)return answer;return Object.fromEntries(
-Object.entries(answer).filter(([field2])=>!left.includes(field2)))}function ignoredFields(fields3,{ignored:ignored2}){return ignored2===
-void 0?[]:Object.keys(fields3).filter(field2=>ignored2.includes(field2))}function wholeFields(desired2,present3,{whole:whole2=[],
-nullBecomes={}}){const fields3={};const unknown5=[];for(const name2 of whole2){const value3=Object.hasOwn(desired2,name2)?
-desired2[name2]:present3[name2];if(value3===void 0)unknown5.push(name2);else fields3[name2]=value3??nullBecomes[name2]??
-null}return{fields:fields3,unknown:unknown5}}function unknownWhole(noun,unknown5){return`the server's answer does not sh\
+value3)}return taken2}function shownFields({fields:fields2,traits:traits5},answer,{name:name2}){const left=(traits5[name2].
+ignored??[]).filter(field2=>fields2[field2]?.type==="members");if(left.length===0)return answer;return Object.fromEntries(
+Object.entries(answer).filter(([field2])=>!left.includes(field2)))}function ignoredFields(fields2,{ignored:ignored2}){return ignored2===
+void 0?[]:Object.keys(fields2).filter(field2=>ignored2.includes(field2))}function wholeFields(desired2,present3,{whole:whole2=[],
+nullBecomes={}}){const fields2={};const unknown5=[];for(const name2 of whole2){const value3=Object.hasOwn(desired2,name2)?
+desired2[name2]:present3[name2];if(value3===void 0)unknown5.push(name2);else fields2[name2]=value3??nullBecomes[name2]??
+null}return{fields:fields2,unknown:unknown5}}function unknownWhole(noun,unknown5){return`the server's answer does not sh\
 ow ${unknown5.join(" and ")} of this ${noun}, and an update that does not send ${unknown5.length===1?"it":"them"} would \
 reset ${unknown5.length===1?"it":"them"}: declare ${unknown5.join(" and ")} too`}function profileProblems(declared,profile,{
 [profile.name]:traits5}){return declared.flatMap(object3=>{const ignored2=ignoredFields(object3.fields,traits5);return[...ignored2.
@@ -8069,18 +8066,17 @@ string or {file: PATH}"})}function identifier2(){return string2().min(1,"must no
  than 512 characters").refine(id=>!/^\.{1,2}$/.test(id)&&id.isWellFormed()&&!new RegExp("\\p{Cc}","u").test(id),"is not \
 usable as an id")}function document(kind,about2,shape,together4={}){return strictObject({kind:literal(kind).meta({description:about2}),
 ...shape}).meta({description:about2,...together4})}var FileReference,UUID,fileReference,anyObject2,idOrName,noneTwice,organizationId,
-roleScope,role,roles2;var init_schema=__esm({"src/kinds/schema.ts"(){"use strict";init_zod();FileReference=class{file;constructor(file){
-this.file=file}};UUID="5f0c1a9e-2f5d-4a58-9a51-6b1f8a1d7c11";fileReference=strictObject({file:string2().min(1).meta({description:"\
-A file with the text, relative to this one, inside the project. It is taken to the byte, as UTF-8.",examples:["emails/re\
-set_password.txt"]})});anyObject2=record(string2(),unknown());idOrName={anyOf:[{required:["id"]},{required:["name"]}]};noneTwice=
-{uniqueItems:true};organizationId=identifier2().optional().meta({description:"The id of the organization; without it, th\
-e name finds it.",examples:[UUID]});roleScope=strictObject({id:text2().optional().meta({description:"The id of the scope\
-.",examples:[UUID]}),name:text2().optional().meta({description:"The name of the scope.",examples:["billing:read"]}),public:boolean2().
-optional().meta({description:"Whether any client may ask for the scope.",examples:[false]})});role=strictObject({id:text2().
-optional().meta({description:"The id of the role. Servers go by it alone; the boruta profile looks it up by the name whe\
-re it is left out.",examples:[UUID]}),name:text2().optional().meta({description:"The name of the role.",examples:["billi\
-ng-admin"]}),scopes:array(roleScope).optional().meta({description:"The scopes that the role grants.",examples:[[{id:UUID,
-name:"billing:read"}]]})});roles2=array(role.refine(it=>it.id!==void 0||it.name!==void 0,"needs an id or a name").meta(idOrName))}});function named({name:name2}){return typeof name2==="string"?{called:name2}:{}}function shownClient({did}){return did===void 0?
+roleScope,role,roles2;var init_schema=__esm({"src/kinds/schema.ts"(){"use strict";init_zod();init_members();FileReference=
+class{file;constructor(file){this.file=file}};UUID="5f0c1a9e-2f5d-4a58-9a51-6b1f8a1d7c11";fileReference=strictObject({file:string2().
+min(1).meta({description:"A file with the text, relative to this one, inside the project. It is taken to the byte, as UT\
+F-8.",examples:["emails/reset_password.txt"]})});anyObject2=record(string2(),unknown());idOrName={anyOf:[{required:["id"]},
+{required:["name"]}]};noneTwice={uniqueItems:true};organizationId=identifier2().optional().meta({description:"The id of \
+the organization; without it, the name finds it.",examples:[UUID]});roleScope=strictObject({id:optional2(text2(),"The id\
+ of the scope.",UUID),name:optional2(text2(),"The name of the scope.","billing:read"),public:optional2(boolean2(),"Wheth\
+er any client may ask for the scope.",false)});role=strictObject({id:optional2(text2(),"The id of the role. Servers go b\
+y it alone; the boruta profile looks it up by the name where it is left out.",UUID),name:optional2(text2(),"The name of \
+the role.","billing-admin"),scopes:optional2(array(roleScope),"The scopes that the role grants.",[{id:UUID,name:"billing\
+:read"}])});roles2=array(role.refine(it=>it.id!==void 0||it.name!==void 0,"needs an id or a name").meta(idOrName))}});function named({name:name2}){return typeof name2==="string"?{called:name2}:{}}function shownClient({did}){return did===void 0?
 {}:{did}}async function find(context3){const{one,all}=traits[context3.profile.name].reads??{};const wanted=context3.asked.
 client??[];const rows=all===void 0?null:await context3.rows("clients",all,pages.client);if(rows!==null){const found2=rows.
 filter(({id})=>wanted.length===0||wanted.includes(String(id))).flatMap(asFinding);return{found:found2.sort((a2,b)=>compareText(
@@ -8095,15 +8091,15 @@ if(generation2===void 0)return void 0;const recorded2=present3.generation;const 
 if(present3.pendingRun!==void 0){return{...nothing3,action:"blocked",reason:`run ${present3.pendingRun} sent a regenerat\
 ion whose outcome is not known: look at the client's DID on the server${presentDid(present3.fields,present3.shown)} and \
 say what you found with idops runs settle ${present3.pendingRun} Client/${present3.identity.id} --done or --not-done; no\
-thing is sent by itself`}}const fields3=[{path:"did_generation",type:"value",before:recorded2,after:generation2,sensitive:false}];
-if(recorded2===void 0)return{...nothing3,action:"adopt",fields:fields3};const moved2=movedDid(present3);if(generation2<recorded2){
-return{...nothing3,fields:fields3,action:"blocked",reason:`did_generation ${generation2} is smaller than the recorded ${recorded2}\
+thing is sent by itself`}}const fields2=[{path:"did_generation",type:"value",before:recorded2,after:generation2,sensitive:false}];
+if(recorded2===void 0)return{...nothing3,action:"adopt",fields:fields2};const moved2=movedDid(present3);if(generation2<recorded2){
+return{...nothing3,fields:fields2,action:"blocked",reason:`did_generation ${generation2} is smaller than the recorded ${recorded2}\
 : a generation never goes back; declare ${recorded2}, or more to regenerate`}}if(accepted&&(moved2!==void 0||generation2>
-recorded2)){return{...nothing3,action:"adopt",fields:fields3}}if(generation2===recorded2){if(moved2!==void 0){return{...nothing3,
+recorded2)){return{...nothing3,action:"adopt",fields:fields2}}if(generation2===recorded2){if(moved2!==void 0){return{...nothing3,
 action:"unchanged",warnings:[{code:"did-moved",message:moved2}]}}const unrecorded=present3.fields.did!==void 0&&present3.
 record?.fields.did===void 0;return{...nothing3,action:unrecorded?"adopt":"unchanged"}}if(moved2!==void 0)return{...nothing3,
-fields:fields3,action:"blocked",reason:moved2};return{...regeneration(present3.identity,present3.fields,present3.shown),
-fields:fields3}}function movedDid({fields:fields3,record:record2,identity:identity2}){const{did:now}=fields3;const{did:then2}=record2?.
+fields:fields2,action:"blocked",reason:moved2};return{...regeneration(present3.identity,present3.fields,present3.shown),
+fields:fields2}}function movedDid({fields:fields2,record:record2,identity:identity2}){const{did:now}=fields2;const{did:then2}=record2?.
 fields??{};if(record2===void 0||!isKnown(now)||!isKnown(then2)||then2===now)return void 0;const{id}=identity2;return`the\
  client's DID was ${then2??"none"} when run ${record2.run} recorded it at ${record2.at}, and is ${now??"none"} now: it w\
 as regenerated by hand, or by a run that this state, an older copy perhaps, doesn't know of; nothing is regenerated by i\
@@ -8111,29 +8107,23 @@ tself: look at it, and take it as it is with idops apply --accept-did ${id}, whi
 d number`}function isKnown(did){return typeof did==="string"||did===null}function presentDid({did},shown3){if(typeof did!==
 "string")return"";return shown3.did===void 0?`, which was ${did} when it was recorded`:`, which is ${did} now`}function regeneration(identity2,present3,shown3){
 return{action:"regenerate",fields:[],requests:[{operation:"regenerateDid",params:{client_id:identity2.id??""}}],destructions:[
-`regenerates the DID${presentDid(present3,shown3)}`]}}var onlyAnswered,traits,schema,client2;var init_client=__esm({"src\
-/kinds/client.ts"(){"use strict";init_zod();init_once();init_settle();init_values();init_answers();init_discovery();init_reading();
-init_rules();init_schema();init_texts();onlyAnswered=["public_client_id","check_public_client_id","name","secret","confi\
-dential","redirect_uris","public_refresh_token","public_revoke","authorize_scope","enforce_dpop","enforce_tx_code","acce\
-ss_token_ttl","authorization_code_ttl","authorization_request_ttl","refresh_token_ttl","id_token_ttl","pkce","public_key",
-"key_pair_type","signatures_adapter","did","identity_provider","authorized_scopes","supported_grant_types","id_token_sig\
-nature_alg","userinfo_signed_response_alg","token_endpoint_jwt_auth_alg","token_endpoint_auth_methods","jwt_public_key",
-"response_mode"];traits={documented:{},boruta:{reads:{one:{title:"show a client",path:"/api/clients/:client_id",scope:"c\
-lients:manage:all"},all:{title:"list clients",path:"/api/clients",scope:"clients:manage:all"}},unsafe:true}};schema=once(
-()=>document("Client","A client's DID. Nothing else of a client can be changed by the API.",{id:identifier2().meta({description:"\
-The id of the client.",examples:[UUID]}),did_generation:int().min(0,"must be 0 or more").optional().meta({description:"G\
+`regenerates the DID${presentDid(present3,shown3)}`]}}var traits,schema,client2;var init_client=__esm({"src/kinds/client\
+.ts"(){"use strict";init_zod();init_members();init_once();init_settle();init_values();init_answers();init_discovery();init_reading();
+init_rules();init_schema();init_texts();traits={documented:{},boruta:{reads:{one:{title:"show a client",path:"/api/clien\
+ts/:client_id",scope:"clients:manage:all"},all:{title:"list clients",path:"/api/clients",scope:"clients:manage:all"}},unsafe:true}};
+schema=once(()=>document("Client","A client's DID. Nothing else of a client can be changed by the API.",{id:identifier2().
+meta({description:"The id of the client.",examples:[UUID]}),did_generation:optional2(int().min(0,"must be 0 or more"),"G\
 reater than recorded: the DID is regenerated, once, whatever the distance. Where nothing is recorded, the number is take\
-n as the present one and nothing is sent.",examples:[1]})}));client2={name:"Client",noun:"client",get schema(){return schema()},
-identity:["id"],fields:{},decisive:["did"],scopes:{read:"clients:manage:all",write:"clients:manage:all"},traits,identities:({
-identity:identity2})=>[`id ${identity2.id}`],check:(declared,profile)=>profileProblems(declared,profile,traits),addressPart:({
-id})=>id??"",called:({name:name2})=>firstText(name2),readable:({name:name2})=>traits[name2].reads?.one!==void 0,async observe(objects2,context3){
+n as the present one and nothing is sent.",1)}));client2={name:"Client",noun:"client",get schema(){return schema()},identity:[
+"id"],fields:{},decisive:["did"],scopes:{read:"clients:manage:all",write:"clients:manage:all"},traits,identities:({identity:identity2})=>[
+`id ${identity2.id}`],check:(declared,profile)=>profileProblems(declared,profile,traits),addressPart:({id})=>id??"",called:({
+name:name2})=>firstText(name2),readable:({name:name2})=>traits[name2].reads?.one!==void 0,async observe(objects2,context3){
 const{one:read2}=traits[context3.profile.name].reads??{};if(read2===void 0)return new Map;return new Map(await settleEach(
 objects2,async object3=>{const{identity:identity2}=object3;const params={client_id:identity2.id??""};const shown3=await readOne(
 context3,read2,params,answers.client.one);const found2=shown3===null?missing(identity2,"client"):{exists:true,identity:identity2,
-fields:shownClient(shown3),...named(shown3)};return[object3,found2]}))},onlyAnswered:new Set(onlyAnswered),discovery:{options:{
-client:"id"},find},decide,regeneration:{field:"did",name:"name",noun:"DID",verdict:regeneration,same:did=>`the DID came \
-out the same (${did}): the server derives it from the client's key, which is the same`},update:()=>({requests:[],expected:{}}),
-destructions:()=>[]}}});var require_mod=__commonJS({"node_modules/fastest-levenshtein/mod.js"(exports){"use strict";exports.__esModule=true;exports.
+fields:shownClient(shown3),...named(shown3)};return[object3,found2]}))},discovery:{options:{client:"id"},find},decide,regeneration:{
+field:"did",name:"name",noun:"DID",verdict:regeneration,same:did=>`the DID came out the same (${did}): the server derive\
+s it from the client's key, which is the same`},update:()=>({requests:[],expected:{}}),destructions:()=>[]}}});var require_mod=__commonJS({"node_modules/fastest-levenshtein/mod.js"(exports){"use strict";exports.__esModule=true;exports.
 distance=exports.closest=void 0;var peq=new Uint32Array(65536);var myers_32=function(a2,b){var n2=a2.length;var m=b.length;
 var lst=1<<n2-1;var pv=-1;var mv=0;var sc=n2;var i2=n2;while(i2--){peq[a2.charCodeAt(i2)]|=1<<i2}for(i2=0;i2<m;i2++){var eq=peq[b.
 charCodeAt(i2)];var xv=eq|mv;eq|=(eq&pv)+pv^pv;mv|=~(eq|pv);pv&=eq;if(mv&lst){sc++}if(pv&lst){sc--}mv=mv<<1|1;pv=pv<<1|~(xv|
@@ -8147,17 +8137,17 @@ vlen_1;k++){peq[b.charCodeAt(k)]=0}}var mv=0;var pv=-1;var start2=j*32;var vlen=
 vlen;k++){peq[b.charCodeAt(k)]|=1<<k}var score=m;for(var i2=0;i2<n2;i2++){var eq=peq[a2.charCodeAt(i2)];var pb=phc[i2/32|
 0]>>>i2&1;var mb=mhc[i2/32|0]>>>i2&1;var xv=eq|mv;var xh=((eq|mb)&pv)+pv^pv|eq|mb;var ph=mv|~(xh|pv);var mh=pv&xh;score+=
 ph>>>m-1&1;score-=mh>>>m-1&1;if(ph>>>31^pb){phc[i2/32|0]^=1<<i2}if(mh>>>31^mb){mhc[i2/32|0]^=1<<i2}ph=ph<<1|pb;mh=mh<<1|
-mb;pv=mh|~(xv|ph);mv=ph&xv}for(var k=start2;k<vlen;k++){peq[b.charCodeAt(k)]=0}return score};var distance4=function(a2,b){
+mb;pv=mh|~(xv|ph);mv=ph&xv}for(var k=start2;k<vlen;k++){peq[b.charCodeAt(k)]=0}return score};var distance3=function(a2,b){
 if(a2.length<b.length){var tmp=b;b=a2;a2=tmp}if(b.length===0){return a2.length}if(a2.length<=32){return myers_32(a2,b)}return myers_x(
-a2,b)};exports.distance=distance4;var closest=function(str,arr){var min_distance=Infinity;var min_index=0;for(var i2=0;i2<
-arr.length;i2++){var dist=distance4(str,arr[i2]);if(dist<min_distance){min_distance=dist;min_index=i2}}return arr[min_index]};
+a2,b)};exports.distance=distance3;var closest=function(str,arr){var min_distance=Infinity;var min_index=0;for(var i2=0;i2<
+arr.length;i2++){var dist=distance3(str,arr[i2]);if(dist<min_distance){min_distance=dist;min_index=i2}}return arr[min_index]};
 exports.closest=closest}});function isSecretField(name2){return secretFieldNames.has(name2)}function isSecretMember(name2){return secretMembers.has(
 name2)}function looksSecret(key){const known3=memo2.get(key);if(known3!==void 0)return known3;const answer=resemblesSecret(
 fold(key));if(memo2.size<1e4)memo2.set(key,answer);return answer}function shownKey(key){if(!/[\s:=]/.test(key))return key;
 const word2=new RegExp(`(?:${keyCharacter.source})+`,"gu");const head=key.slice(0,300);for(let match=word2.exec(head);match!==
 null;match=word2.exec(head)){if(/^["']?[\s:=]+\S/.test(head.slice(word2.lastIndex))&&looksSecret(match[0]))return key.slice(
-0,word2.lastIndex)}return key}function fold(name2){const bare3=name2.normalize("NFKD").replace(new RegExp("\\p{M}","gu"),
-"").toLowerCase();return bare3.replace(/[łøđıß]/g,letter=>strokes[letter]??letter)}function resemblesSecret(name2){
+0,word2.lastIndex)}return key}function fold(name2){const bare2=name2.normalize("NFKD").replace(new RegExp("\\p{M}","gu"),
+"").toLowerCase();return bare2.replace(/[łøđıß]/g,letter=>strokes[letter]??letter)}function resemblesSecret(name2){
 if([...words,...foreign].some(word2=>name2.includes(word2)))return true;if(secretKeys.some(pattern=>pattern.test(name2)))
 return true;if(name2.length>100)return false;if(secretFields.some(field2=>(0,import_fastest_levenshtein.distance)(name2,
 field2)<=3))return true;return name2.split(/[^a-z0-9]+/).some(part2=>abbreviations.has(part2)||words.some(word2=>(0,import_fastest_levenshtein.distance)(
@@ -8188,53 +8178,51 @@ null;const asked=isWanted?wanted[key]??null:null;return{path:join(path,key),type
 "same":"different",wanted:asked,got:there,...isWanted?isThere2?{}:{lacks:"got"}:{lacks:"wanted"}}})}case"set":return whole2(
 contrastSets(type.nested,asElements(wanted),got));case"instant":return whole2(same(wanted,got)||sameInstant(wanted,got)?
 "same":"different");default:return whole2(same(wanted,got)||isCleared(wanted)&&isCleared(got)?"same":"different")}}function lackOf({
-lacks}){if(lacks===void 0)return{};return lacks==="got"?{was:"absent"}:{becomes:"removed"}}function memberContrasts(types3,path,wanted,got){
+lacks:lacks2}){if(lacks2===void 0)return{};return lacks2==="got"?{was:"absent"}:{becomes:"removed"}}function memberContrasts(types3,path,wanted,got){
 return Object.entries(wanted).flatMap(([name2,member2])=>{const there=got===null?null:Object.hasOwn(got,name2)?got[name2]:
 void 0;return contrast(types3[name2]??value,join(path,name2),member2,there)})}function isCleared(field2){if(Array.isArray(
 field2))return field2.length===0;return field2===null||isMap(field2)&&Object.keys(field2).length===0}function sameInstant(a2,b){
 return typeof a2==="string"&&typeof b==="string"&&Date.parse(a2)===Date.parse(b)}function asElements(set2){return Array.
-isArray(set2)?set2.filter(isMap):[]}function matchSets(wanted,got){if(standAlike(wanted,got)){const pairs2=wanted.map((element,at3)=>({
-wanted:element,got:got[at3]??element}));return{pairs:pairs2,added:[],removed:[],decidable:true}}const left=new Set(got);
-const found2={id:queuesBy("id",[...left]),name:queuesBy("name",[...left])};const keyless={id:[...left].filter(({id})=>typeof id!==
-"string").length,name:[...left].filter(({name:name2})=>typeof name2!=="string").length};const pairs=[];const added2=[];let decidable=true;
-for(const element of wanted){const key=typeof element.id==="string"?"id":"name";const queue=found2[key].get(element[key]);
-let there=queue?.pop();while(there!==void 0&&!left.has(there))there=queue?.pop();if(there!==void 0){left.delete(there);if(typeof there.
-id!=="string")keyless.id-=1;if(typeof there.name!=="string")keyless.name-=1;pairs.push({wanted:element,got:there})}else{
-added2.push(element);if(keyless[key]>0)decidable=false}}const removed=[...left];if(removed.some(element=>typeof element.
-id!=="string"&&typeof element.name!=="string")){decidable=false}return{pairs,added:added2,removed,decidable}}function standAlike(wanted,got){
-return wanted.length===got.length&&wanted.every((element,at3)=>typeof element.id==="string"?element.id===got[at3]?.id:plainlySame(
-element,got[at3]))}function queuesBy(key,elements2){const queues=new Map;for(const element of elements2.toReversed()){const queue=queues.
-get(element[key]);if(queue===void 0)queues.set(element[key],[element]);else queue.push(element)}return queues}function contrastSets(nested,wanted,got){
-if(got!==null&&!Array.isArray(got))return"different";const there=asElements(got);const match=matchSets(wanted,there);if(match.
-added.length>0||match.removed.length>0){return match.decidable||wanted.length!==there.length?"different":"unknown"}const inner=match.
-pairs.flatMap(pair=>Object.entries(nested).filter(([name2])=>Object.hasOwn(pair.wanted,name2)).flatMap(([name2,type])=>contrast(
-type,name2,pair.wanted[name2]??null,pair.got[name2])));if(inner.some(part2=>part2.verdict==="different"))return"differen\
-t";return inner.some(part2=>part2.verdict==="unknown")?"unknown":"same"}function desired(type,declared,present3,whole2){
-if(type.type==="set")return desiredSet(declared,present3);if(type.type!=="map"||!isMap(declared))return declared;const kept3=Object.
-entries(declared).filter(([,member2])=>member2!==null);if(whole2)return Object.fromEntries(kept3);if(present3===void 0||
-present3!==null&&!isMap(present3))return void 0;const untouched=Object.entries(present3??{}).filter(([key])=>!Object.hasOwn(
-declared,key));if(untouched.some(([,member2])=>holdsHashed(member2)))return void 0;return Object.fromEntries([...untouched,
-...kept3])}function asItWillBe({type,wanted,got}){if(type.type!=="set"||!Array.isArray(wanted)||!Array.isArray(got))return wanted;
-const{nested}=type;const there=new Map(matchSets(asElements(wanted),asElements(got)).pairs.map(pair=>[pair.wanted,pair.got]));
-return asElements(wanted).map(element=>{const known3=there.get(element);if(known3===void 0)return element;const{id,name:name2}=element;
-const sets=Object.entries(element).flatMap(([key,member2])=>{const inner=nested[key];return inner===void 0?[]:[[key,asItWillBe(
-{type:inner,wanted:member2,got:known3[key]})]]});return{...id===void 0?{}:{id},...name2===void 0?{}:{name:name2},...known3,
-...Object.fromEntries(sets)}})}function holdsHashed(field2){if(field2 instanceof HashedSecret)return true;if(Array.isArray(
-field2))return field2.some(holdsHashed);return isMap(field2)&&Object.values(field2).some(holdsHashed)}function desiredSet(declared,present3){
-const wanted=asElements(declared);if(present3===void 0)return wanted;const known3=new Map(matchSets(wanted,asElements(present3)).
-pairs.map(pair=>[pair.wanted,pair.got]));return wanted.map(element=>({...known3.get(element),...element}))}function carried(fields3,names3){
-return Object.fromEntries(names3.flatMap(name2=>{const field2=fields3[name2];return field2===void 0||holdsHashed(field2)?
-[]:[[name2,field2]]}))}function normalForm(type,field2){if(type.type==="set"&&Array.isArray(field2)){const elements2=asElements(
-field2).map(element=>mapValues(element,(member2,name2)=>{const inner=type.nested[name2];return inner===void 0?member2:normalForm(
-inner,member2)}));return elements2.sort((a2,b)=>compareText(elementKey(a2),elementKey(b)))}if(type.type==="members"&&isMap(
-field2)){return mapValues(field2,(member2,name2)=>normalForm(type.members[name2]??value,member2))}return field2}function elementKey(element){
-return`${String(element.id??"")}\0${String(element.name??"")}`}function join(path,key){return/^[\w-]+$/.test(key)?`${path}\
-.${key}`:`${path}[${JSON.stringify(key)}]`}function isSecret(type){return type.type==="value"&&type.secret===true}function markSecrets(types3,fields3){
-return mapValues(fields3,(field2,name2)=>markSecret(types3[name2]??value,field2))}function markSecret(type,field2){if(isSecret(
-type)&&field2!==null){return field2 instanceof Sensitive?field2:new Sensitive(reveal(field2))}return type.type==="member\
-s"&&isMap(field2)?markSecrets(type.members,field2):field2}var value,secret2,instant,body,map;var init_fields=__esm({"src\
-/kinds/fields.ts"(){"use strict";init_secret_names();init_values();value={type:"value"};secret2={type:"value",secret:true};
-instant={type:"instant"};body={type:"body"};map={type:"map"}}});function altered(declared,changes){return{...declared,...changes,get place(){return declared.place},get declaredAt(){return declared.
+isArray(set2)?set2.filter(isMap):[]}function matchSets(wanted,got){const left=new Set(got);const found2={id:queuesBy("id",
+got),name:queuesBy("name",got)};const keyless={id:got.filter(({id})=>typeof id!=="string").length,name:got.filter(({name:name2})=>typeof name2!==
+"string").length};const pairs=[];const added2=[];let decidable=true;for(const element of wanted){const key=typeof element.
+id==="string"?"id":"name";const queue=found2[key].get(element[key]);let there=queue?.pop();while(there!==void 0&&!left.has(
+there))there=queue?.pop();if(there!==void 0){left.delete(there);if(typeof there.id!=="string")keyless.id-=1;if(typeof there.
+name!=="string")keyless.name-=1;pairs.push({wanted:element,got:there})}else{added2.push(element);if(keyless[key]>0)decidable=
+false}}const removed=[...left];if(removed.some(element=>typeof element.id!=="string"&&typeof element.name!=="string")){decidable=
+false}return{pairs,added:added2,removed,decidable}}function queuesBy(key,elements2){const queues=new Map;for(const element of elements2.
+toReversed()){const queue=queues.get(element[key]);if(queue===void 0)queues.set(element[key],[element]);else queue.push(
+element)}return queues}function contrastSets(nested,wanted,got){if(got!==null&&!Array.isArray(got))return"different";const there=asElements(
+got);const match=matchSets(wanted,there);if(match.added.length>0||match.removed.length>0){return match.decidable||wanted.
+length!==there.length?"different":"unknown"}const inner=match.pairs.flatMap(pair=>Object.entries(nested).filter(([name2])=>Object.
+hasOwn(pair.wanted,name2)).flatMap(([name2,type])=>contrast(type,name2,pair.wanted[name2]??null,pair.got[name2])));if(inner.
+some(part2=>part2.verdict==="different"))return"different";return inner.some(part2=>part2.verdict==="unknown")?"unknown":
+"same"}function desired(type,declared,present3,whole2){if(type.type==="set")return desiredSet(declared,present3);if(type.
+type!=="map"||!isMap(declared))return declared;const kept3=Object.entries(declared).filter(([,member2])=>member2!==null);
+if(whole2)return Object.fromEntries(kept3);if(present3===void 0||present3!==null&&!isMap(present3))return void 0;const untouched=Object.
+entries(present3??{}).filter(([key])=>!Object.hasOwn(declared,key));if(untouched.some(([,member2])=>holdsHashed(member2)))
+return void 0;return Object.fromEntries([...untouched,...kept3])}function asItWillBe({type,wanted,got}){if(type.type!=="\
+set"||!Array.isArray(wanted)||!Array.isArray(got))return wanted;const{nested}=type;const there=new Map(matchSets(asElements(
+wanted),asElements(got)).pairs.map(pair=>[pair.wanted,pair.got]));return asElements(wanted).map(element=>{const known3=there.
+get(element);if(known3===void 0)return element;const{id,name:name2}=element;const sets=Object.entries(element).flatMap(([
+key,member2])=>{const inner=nested[key];return inner===void 0?[]:[[key,asItWillBe({type:inner,wanted:member2,got:known3[key]})]]});
+return{...id===void 0?{}:{id},...name2===void 0?{}:{name:name2},...known3,...Object.fromEntries(sets)}})}function holdsHashed(field2){
+if(field2 instanceof HashedSecret)return true;if(Array.isArray(field2))return field2.some(holdsHashed);return isMap(field2)&&
+Object.values(field2).some(holdsHashed)}function desiredSet(declared,present3){const wanted=asElements(declared);if(present3===
+void 0)return wanted;const known3=new Map(matchSets(wanted,asElements(present3)).pairs.map(pair=>[pair.wanted,pair.got]));
+return wanted.map(element=>({...known3.get(element),...element}))}function carried(fields2,names3){return Object.fromEntries(
+names3.flatMap(name2=>{const field2=fields2[name2];return field2===void 0||holdsHashed(field2)?[]:[[name2,field2]]}))}function normalForm(type,field2){
+if(type.type==="set"&&Array.isArray(field2)){const elements2=asElements(field2).map(element=>mapValues(element,(member2,name2)=>{
+const inner=type.nested[name2];return inner===void 0?member2:normalForm(inner,member2)}));return elements2.sort((a2,b)=>compareText(
+elementKey(a2),elementKey(b)))}if(type.type==="members"&&isMap(field2)){return mapValues(field2,(member2,name2)=>normalForm(
+type.members[name2]??value,member2))}return field2}function elementKey(element){return`${String(element.id??"")}\0${String(
+element.name??"")}`}function keyOf({id,name:name2}){return typeof id==="string"?`id ${id}`:`name ${String(name2)}`}function join(path,key){
+return/^[\w-]+$/.test(key)?`${path}.${key}`:`${path}[${JSON.stringify(key)}]`}function isSecret(type){return type.type===
+"value"&&type.secret===true}function markSecrets(types3,fields2){return mapValues(fields2,(field2,name2)=>markSecret(types3[name2]??
+value,field2))}function markSecret(type,field2){if(isSecret(type)&&field2!==null){return field2 instanceof Sensitive?field2:
+new Sensitive(reveal(field2))}return type.type==="members"&&isMap(field2)?markSecrets(type.members,field2):field2}var value,
+secret2,instant,body,map;var init_fields=__esm({"src/kinds/fields.ts"(){"use strict";init_secret_names();init_values();value=
+{type:"value"};secret2={type:"value",secret:true};instant={type:"instant"};body={type:"body"};map={type:"map"}}});function altered(declared,changes){return{...declared,...changes,get place(){return declared.place},get declaredAt(){return declared.
 declaredAt},placeOf:(...path)=>declared.placeOf(...path),placeWithin:(field2,part2)=>declared.placeWithin(field2,part2)}}
 var init_declared=__esm({"src/kinds/declared.ts"(){"use strict"}});function bodyProblems(template2){return halves.flatMap(half=>bodyProblem(template2,half)??[])}function bodyProblem(template2,half){
 const text6=textOf(template2.fields[half]);if(text6==="")return void 0;if(isBlank(text6)){const message2=`"${half}" is w\
@@ -8242,31 +8230,31 @@ hite space alone, which is no body of an email`;const hint='write the text, or d
 plate';return error("body-blank",message2,[template2.placeOf(half)],hint)}if(!text6.includes("\0"))return void 0;const message=`\
 "${half}" has a NUL character in it, at character ${characters(text6.slice(0,text6.indexOf("\0")))+1}`;return error("bod\
 y-nul",message,[template2.placeOf(half)],"no server can keep one: save the file as UTF-8 text")}function withUsableBodies(template2){
-const unusable=halves.filter(half=>bodyProblem(template2,half)!==void 0);const fields3=Object.entries(template2.fields).
-filter(([field2])=>!unusable.some(half=>half===field2));return altered(template2,{fields:Object.fromEntries(fields3)})}function bodiesOf(fields3){
-return Object.fromEntries(halves.flatMap(half=>typeof fields3[half]==="string"?[[half,fields3[half]]]:[]))}var halves;var init_template_bodies=__esm(
+const unusable=halves.filter(half=>bodyProblem(template2,half)!==void 0);const fields2=Object.entries(template2.fields).
+filter(([field2])=>!unusable.some(half=>half===field2));return altered(template2,{fields:Object.fromEntries(fields2)})}function bodiesOf(fields2){
+return Object.fromEntries(halves.flatMap(half=>typeof fields2[half]==="string"?[[half,fields2[half]]]:[]))}var halves;var init_template_bodies=__esm(
 {"src/kinds/template-bodies.ts"(){"use strict";init_problems();init_declared();init_texts();halves=["txt_content","html_\
 content"]}});function nothingThere({backend_id="",type=""}){return`the server answers 404 for it: it has no backend with the id ${backend_id}\
 , or no email template of the type ${type}, so there is nothing to delete; is backend_id right, and type?`}function notThere({
 backend_id="",type=""}){return`the server answers 404 for it: it has no backend with the id ${backend_id}, or no email t\
 emplate of the type ${type}, and no operation creates one; correct backend_id or type, or create the backend there`}function rewrite({
 present:present3,desired:desired2,profile}){const{backend_id="",type=""}=present3.identity;const params={backend_id,template_type:type};
-const{fields:fields3,unknown:unknown5}=wholeFields(desired2,present3.fields,traits2[profile.name]);if(unknown5.length>0){
-return{requests:[],expected:fields3,trouble:unknownWhole("email template",unknown5)}}const kept3=Object.keys(fields3).some(
-half=>same(fields3[half]??null,present3.fields[half]??null));const deletes=typeof present3.fields.id==="string"&&kept3;const from=deletes?
+const{fields:fields2,unknown:unknown5}=wholeFields(desired2,present3.fields,traits2[profile.name]);if(unknown5.length>0){
+return{requests:[],expected:fields2,trouble:unknownWhole("email template",unknown5)}}const kept3=Object.keys(fields2).some(
+half=>same(fields2[half]??null,present3.fields[half]??null));const deletes=typeof present3.fields.id==="string"&&kept3;const from=deletes?
 {id:null}:carried(present3.fields,["id","txt_content","html_content"]);const patch={operation:"updateTemplate",params,body:{
-...fields3,type,backend_id},confirm:{from}};return{requests:deletes?[{operation:"deleteTemplate",params},patch]:[patch],
-expected:fields3}}function lostTemplate({before,asked,now}){if(typeof before.id!=="string")return{};const halves2=Object.
+...fields2,type,backend_id},confirm:{from}};return{requests:deletes?[{operation:"deleteTemplate",params},patch]:[patch],
+expected:fields2}}function lostTemplate({before,asked,now}){if(typeof before.id!=="string")return{};const halves2=Object.
 fromEntries(["txt_content","html_content"].flatMap(half=>typeof before[half]==="string"||before[half]instanceof Sensitive?
 [[half,before[half]]]:[]));if(now.id===null)return{id:before.id,...halves2};if(now.id!==void 0&&now.id!==before.id)return{};
 const wished=Object.entries(asked).filter(([field2,sent])=>!same(sent,before[field2]??null));if(wished.length>0&&!wished.
 some(([field2,sent])=>same(sent,now[field2]??null)))return{};const fallen=Object.fromEntries(Object.entries(halves2).filter(
 ([half,was=null])=>{const sent=asked[half];return sent!==void 0&&same(sent,was)&&now[half]!==void 0&&!same(now[half]??null,
-was)}));return Object.keys(fallen).length===0?{}:{id:before.id,...fallen}}function deletion(identity2,fields3,profile){const{
-backend_id="",type=""}=identity2;return{action:"delete",fields:deletedBodies(fields3,profile),requests:[{operation:"dele\
-teTemplate",params:{backend_id,template_type:type}}],destructions:["deletes the template"]}}function deletedBodies(fields3,{
-name:name2}){return["txt_content","html_content"].filter(field2=>typeof fields3[field2]==="string").map(path=>({path,type:"\
-body",before:fields3[path],after:null,sensitive:false,becomes:traits2[name2].allBuiltIn?"built-in":"gone"}))}async function showTemplate(identity2,{
+was)}));return Object.keys(fallen).length===0?{}:{id:before.id,...fallen}}function deletion(identity2,fields2,profile){const{
+backend_id="",type=""}=identity2;return{action:"delete",fields:deletedBodies(fields2,profile),requests:[{operation:"dele\
+teTemplate",params:{backend_id,template_type:type}}],destructions:["deletes the template"]}}function deletedBodies(fields2,{
+name:name2}){return["txt_content","html_content"].filter(field2=>typeof fields2[field2]==="string").map(path=>({path,type:"\
+body",before:fields2[path],after:null,sensitive:false,becomes:traits2[name2].allBuiltIn?"built-in":"gone"}))}async function showTemplate(identity2,{
 reader,limit:limit2}){const{backend_id="",type=""}=identity2;const template2=await limit2(()=>reader.showTemplate(backend_id,
 type));return template2===null?{exists:false,identity:identity2,fields:{}}:{exists:true,identity:identity2,fields:{...template2}}}
 async function find2(context3){const{asked,known:known3}=context3;const{backend:wanted=[],type:types3=[]}=asked;const named5=known3.
@@ -8282,8 +8270,8 @@ const known3=named5.flatMap(({backend_id})=>backend_id??[]);const{backends}=trai
 const own5=await rows("backends",backends.own,pages.backend);const shown3=own5??await rows("users",backends.ofUsers,pages.
 user)??[];const ids=shown3.map(row=>{if(own5!==null)return row.id;return isMap(row.backend)?row.backend.id:void 0});return[
 ...known3,...ids.flatMap(id=>typeof id==="string"?[id]:[])]}var knownTypes,ofUser,placeholders,BUILT_IN,traits2,deletedAlone,
-schema2,emailTemplate;var init_email_template=__esm({"src/kinds/email-template.ts"(){"use strict";init_zod();init_once();
-init_problems();init_settle();init_values();init_answers();init_fields();init_rules();init_schema();init_template_bodies();
+schema2,emailTemplate;var init_email_template=__esm({"src/kinds/email-template.ts"(){"use strict";init_zod();init_members();
+init_once();init_problems();init_settle();init_values();init_answers();init_fields();init_rules();init_schema();init_template_bodies();
 knownTypes=["confirmation_instructions","reset_password_instructions","tx_code"];ofUser=[...["user","user.id","user.uid",
 "user.username","user.group","user.account_type","user.backend_id"],...["user.metadata.*","user.federated_metadata.*","u\
 ser.backend.*","user.organizations.*","user.roles.*"],...["user.authorized_scopes.*","user.consents.*","user.confirmed_a\
@@ -8297,34 +8285,34 @@ type"}},filled:{txt_content:BUILT_IN,html_content:BUILT_IN}},signs:{null:["id"],
 {if:{properties:{state:{const:"absent"}},required:["state"]},then:{properties:{id:false,txt_content:false,html_content:false}}};
 schema2=once(()=>document("EmailTemplate","An email template of a backend, in Mustache.",{backend_id:identifier2().meta(
 {description:"The id of the backend whose template it is.",examples:[UUID]}),type:identifier2().meta({description:"What \
-the email is for, as the server names it.",examples:knownTypes}),id:text2().optional().meta({description:"The id that th\
-e server has for the template. Backend and type find it.",examples:[UUID]}),txt_content:text2().nullable().optional().meta(
-{description:"The body in plain text.",examples:[{file:"emails/reset_password.txt"}]}),html_content:text2().nullable().optional().
-meta({description:"The body in HTML.",examples:[{file:"emails/reset_password.html"}]}),state:_enum(["present","absent"]).
-optional().meta({description:"absent: delete the template, so that the server's built-in text holds. Nothing else is del\
-eted without this word.",examples:["absent"],default:"present"})},deletedAlone));emailTemplate={name:"EmailTemplate",noun:"\
-email template",get schema(){return schema2()},identity:["backend_id","type"],fields:{id:value,txt_content:body,html_content:body},
-scopes:{read:"identity-providers:manage:all",write:"identity-providers:manage:all"},traits:traits2,identities:({identity:identity2})=>[
-JSON.stringify([identity2.backend_id,identity2.type])],check:(declared,profile)=>[...declared.filter(({absent,fields:fields3})=>absent&&
-Object.keys(fields3).length>0).map(template2=>error("absent-with-fields",'a template with "state: absent" has no other f\
-ields',Object.keys(template2.fields).map(field2=>template2.placeOf(field2)),"remove the fields to delete the template, o\
-r the state to keep it")),...declared.flatMap(bodyProblems),...profileProblems(declared.map(withUsableBodies),profile,traits2)],
-addressPart:({backend_id="",type=""})=>`${/[/%]/.test(backend_id)?encodeURIComponent(backend_id):backend_id}/${type}`,within:"\
-backend_id",readable:()=>true,email:{txt:"txt_content",html:"html_content",type:"type",placeholders},deletion:{verdict:deletion,
-exists:({exists,fields:fields3})=>exists&&typeof fields3.id==="string",isBuiltIn:({id})=>id===null,traces:({id,txt_content,
-html_content})=>[id,txt_content,html_content].map(part2=>typeof part2==="string"?part2:""),restored:bodiesOf},async observe(objects2,context3){
-return new Map(await settleEach(objects2,async object3=>[object3,await showTemplate(object3.identity,context3)]))},decide({
-declared,present:present3,profile}){if(!declared.absent)return void 0;const holds=present3.exists===false||typeof present3.
-fields.id!=="string"||present3.asDeleted;if(holds){const strange=present3.exists===false&&traits2[profile.name].allBuiltIn;
-const warnings=strange?[{code:"not-there",message:nothingThere(present3.identity)}]:[];return{action:"unchanged",fields:[],
-requests:[],destructions:[],warnings}}return deletion(present3.identity,present3.fields,profile)},update(input){if(input.
-present.exists===false&&traits2[input.profile.name].allBuiltIn){return{requests:[],expected:{},trouble:notThere(input.present.
-identity)}}if(traits2[input.profile.name].halvesFallBack)return rewrite(input);const{present:present3,desired:desired2}=input;
-const{backend_id="",type=""}=present3.identity;const known3=carried(present3.fields,["id","txt_content","html_content"]);
-const there=Object.fromEntries(Object.entries(known3).filter(([,half])=>half!==null));const template2={...there,...desired2};
-return{requests:[{operation:"updateTemplate",params:{backend_id,template_type:type},body:{...template2,type,backend_id}}],
-expected:template2}},lost:lostTemplate,discovery:{options:{backend:"backend_id",type:"type"},find:find2,writes:["txt_con\
-tent","html_content"],files:{folder:"emails",endings:{txt_content:"txt",html_content:"html"}}},destructions:()=>[]}}});function defaultsAmong(fields3){const defaults3=fields3[DEFAULTS];return Array.isArray(defaults3)?defaults3.filter(id=>typeof id===
+the email is for, as the server names it.",examples:knownTypes}),id:optional2(text2(),"The id that the server has for th\
+e template. Backend and type find it.",UUID),txt_content:nullish2(text2(),"The body in plain text.",{file:"emails/reset_\
+password.txt"}),html_content:nullish2(text2(),"The body in HTML.",{file:"emails/reset_password.html"}),state:_enum(["pre\
+sent","absent"]).optional().meta({description:"absent: delete the template, so that the server's built-in text holds. No\
+thing else is deleted without this word.",examples:["absent"],default:"present"})},deletedAlone));emailTemplate={name:"E\
+mailTemplate",noun:"email template",get schema(){return schema2()},identity:["backend_id","type"],fields:{id:value,txt_content:body,
+html_content:body},scopes:{read:"identity-providers:manage:all",write:"identity-providers:manage:all"},traits:traits2,identities:({
+identity:identity2})=>[JSON.stringify([identity2.backend_id,identity2.type])],check:(declared,profile)=>[...declared.filter(
+({absent,fields:fields2})=>absent&&Object.keys(fields2).length>0).map(template2=>error("absent-with-fields",'a template \
+with "state: absent" has no other fields',Object.keys(template2.fields).map(field2=>template2.placeOf(field2)),"remove t\
+he fields to delete the template, or the state to keep it")),...declared.flatMap(bodyProblems),...profileProblems(declared.
+map(withUsableBodies),profile,traits2)],addressPart:({backend_id="",type=""})=>`${/[/%]/.test(backend_id)?encodeURIComponent(
+backend_id):backend_id}/${type}`,within:"backend_id",readable:()=>true,email:{txt:"txt_content",html:"html_content",type:"\
+type",placeholders},deletion:{verdict:deletion,exists:({exists,fields:fields2})=>exists&&typeof fields2.id==="string",isBuiltIn:({
+id})=>id===null,traces:({id,txt_content,html_content})=>[id,txt_content,html_content].map(part2=>typeof part2==="string"?
+part2:""),restored:bodiesOf},async observe(objects2,context3){return new Map(await settleEach(objects2,async object3=>[object3,
+await showTemplate(object3.identity,context3)]))},decide({declared,present:present3,profile}){if(!declared.absent)return void 0;
+const holds=present3.exists===false||typeof present3.fields.id!=="string"||present3.asDeleted;if(holds){const strange=present3.
+exists===false&&traits2[profile.name].allBuiltIn;const warnings=strange?[{code:"not-there",message:nothingThere(present3.
+identity)}]:[];return{action:"unchanged",fields:[],requests:[],destructions:[],warnings}}return deletion(present3.identity,
+present3.fields,profile)},update(input){if(input.present.exists===false&&traits2[input.profile.name].allBuiltIn){return{
+requests:[],expected:{},trouble:notThere(input.present.identity)}}if(traits2[input.profile.name].halvesFallBack)return rewrite(
+input);const{present:present3,desired:desired2}=input;const{backend_id="",type=""}=present3.identity;const known3=carried(
+present3.fields,["id","txt_content","html_content"]);const there=Object.fromEntries(Object.entries(known3).filter(([,half])=>half!==
+null));const template2={...there,...desired2};return{requests:[{operation:"updateTemplate",params:{backend_id,template_type:type},
+body:{...template2,type,backend_id}}],expected:template2}},lost:lostTemplate,discovery:{options:{backend:"backend_id",type:"\
+type"},find:find2,writes:["txt_content","html_content"],files:{folder:"emails",endings:{txt_content:"txt",html_content:"\
+html"}}},destructions:()=>[]}}});function defaultsAmong(fields2){const defaults3=fields2[DEFAULTS];return Array.isArray(defaults3)?defaults3.filter(id=>typeof id===
 "string"):void 0}function move({present:present3,desired:desired2}){const asked=desired2.is_default===true;const expected={
 is_default:asked};const defaults3=defaultsAmong(present3.fields)??[];if(defaults3.length>1){return{requests:[],expected,
 trouble:`the server has ${defaults3.length} default key pairs (${defaults3.join(", ")}) and fails when one is set: take \
@@ -8346,35 +8334,34 @@ of key pairs"]};const defaults3=defaultsOf(pairs);const found2=pairs.flatMap(pai
 g")return[];const remark2=pair.is_default===true?{remark:"the default"}:{};const live={exists:true,identity:{id},fields:shownPair(
 pair,defaults3)};return[{identity:{id},called:null,...remark2,live}]});return{found:found2.sort((a2,b)=>compareText(a2.identity.
 id,b.identity.id)),notes:withoutIds(pairs.filter(({id})=>typeof id!=="string").length,"key pairs")}}var DEFAULTS,MOVES,traits3,
-schema3,keyPair2;var init_key_pair=__esm({"src/kinds/key-pair.ts"(){"use strict";init_zod();init_once();init_problems();
+schema3,keyPair2;var init_key_pair=__esm({"src/kinds/key-pair.ts"(){"use strict";init_zod();init_members();init_once();init_problems();
 init_settle();init_values();init_answers();init_discovery();init_fields();init_reading();init_rules();init_schema();DEFAULTS=
 "defaults";MOVES="moves the default key pair";traits3={documented:{movesDefault:false},boruta:{movesDefault:true,reads:{
 one:{title:"show a key pair",path:"/api/key-pairs/:key_pair_id",scope:"clients:manage:all"},all:{title:"list key pairs",
 path:"/api/key-pairs",scope:"clients:manage:all"}},ignored:["public_key"],nullBecomes:{is_default:false},unsafe:true}};schema3=
 once(()=>document("KeyPair","A key pair that the server signs with. Key pairs are made by the server, never by idops.",{
-id:identifier2().meta({description:"The id of the key pair.",examples:[UUID]}),public_key:text2().nullable().optional().
-meta({description:"The public key in PEM form. Servers of the boruta profile ignore it.",examples:[{file:"keys/signing.p\
-ub.pem"}]}),is_default:boolean2().nullable().optional().meta({description:"Whether it is the default key pair; one of th\
-em is. Moving the default counts as destructive.",examples:[true]})}));keyPair2={name:"KeyPair",noun:"key pair",get schema(){
-return schema3()},identity:["id"],fields:{public_key:value,is_default:value},decisive:[DEFAULTS],scopes:{read:"clients:m\
-anage:all",write:"clients:manage:all"},traits:traits3,sequential:true,identities:({identity:identity2})=>[`id ${identity2.
-id}`],check(declared,profile){const problems=profileProblems(declared,profile,traits3);const defaults3=declared.filter(({
-fields:fields3})=>fields3.is_default===true);if(defaults3.length<2)return problems;return[...problems,error("two-default\
-s",`${defaults3.length} key pairs have "is_default: true", and a server has one default`,defaults3.map(pair=>pair.placeOf(
-"is_default")),"keep it on the one that is to be the default")]},addressPart:({id})=>id??"",readable:({name:name2})=>traits3[name2].
+id:identifier2().meta({description:"The id of the key pair.",examples:[UUID]}),public_key:nullish2(text2(),"The public k\
+ey in PEM form. Servers of the boruta profile ignore it.",{file:"keys/signing.pub.pem"}),is_default:nullish2(boolean2(),
+"Whether it is the default key pair; one of them is. Moving the default counts as destructive.",true)}));keyPair2={name:"\
+KeyPair",noun:"key pair",get schema(){return schema3()},identity:["id"],fields:{public_key:value,is_default:value},decisive:[
+DEFAULTS],scopes:{read:"clients:manage:all",write:"clients:manage:all"},traits:traits3,sequential:true,identities:({identity:identity2})=>[
+`id ${identity2.id}`],check(declared,profile){const problems=profileProblems(declared,profile,traits3);const defaults3=declared.
+filter(({fields:fields2})=>fields2.is_default===true);if(defaults3.length<2)return problems;return[...problems,error("tw\
+o-defaults",`${defaults3.length} key pairs have "is_default: true", and a server has one default`,defaults3.map(pair=>pair.
+placeOf("is_default")),"keep it on the one that is to be the default")]},addressPart:({id})=>id??"",readable:({name:name2})=>traits3[name2].
 reads?.all!==void 0,listed:"own",succession:{field:"is_default",holders:defaultsAmong,moves:former=>{if(former===void 0)
 return MOVES;return former.length===0?`${MOVES}: none is the default now`:`${MOVES} from ${former.join(" and ")}`},withoutSuccessor:'\
 no other key pair of this plan becomes the default, and a server must not be left without one: declare "is_default: true\
 " on the new default',failed:"the new default key pair could not be set"},observe:observeKeyPairs,update(input){if(traits3[input.
 profile.name].movesDefault)return move(input);const{present:present3,desired:desired2,changed:changed2}=input;const body2=Object.
 fromEntries(Object.entries(desired2).filter(([field2,asked])=>field2!=="is_default"||asked===true||changed2.has(field2)));
-return{requests:[request(present3.identity,body2)],expected:body2}},discovery:{options:{},find:find3},destructions:fields3=>fields3.
+return{requests:[request(present3.identity,body2)],expected:body2}},discovery:{options:{},find:find3},destructions:fields2=>fields2.
 some(({path,after:after2})=>path==="is_default"&&after2===true)?[MOVES]:[]}}});function extended2(object3,more){return Object.assign({},object3,more)}var init_extended=__esm({"src/base/extended.ts"(){
 "use strict"}});async function find4({list:list2}){const index=await list2("organizations");if(index===null)return{found:[],notes:[]};return{
 found:index.rows().map(row=>{const identity2={id:String(row.id)};const{name:name2}=row;return{identity:identity2,called:typeof name2===
 "string"?name2:null,live:{exists:true,identity:identity2,fields:row}}}),notes:withoutIds(index.anonymous,"organizations")}}
-function naming({id,name:given2},{organizations}){const row=id===void 0?void 0:organizations?.byId(id);const name2=typeof row?.
-name==="string"?row.name:given2;const unique=name2!==void 0&&(organizations?.byName(name2).length??0)<=1;const byName2=name2===
+function naming({id,name:given},{organizations}){const row=id===void 0?void 0:organizations?.byId(id);const name2=typeof row?.
+name==="string"?row.name:given;const unique=name2!==void 0&&(organizations?.byName(name2).length??0)<=1;const byName2=name2===
 void 0?[]:[{name:name2}];const byId=id===void 0?[]:[{id}];const address2=(unique||id===void 0?byName2[0]:void 0)??byId[0]??
 {};return{address:address2,key:byId[0]??address2,all:[...byName2,...byId]}}function lookUp(identity2,index){if(identity2.
 id===void 0){const found2=index.findNamed(identity2.name??"");if(typeof found2==="string")return{exists:false,identity:identity2,
@@ -8382,25 +8369,24 @@ fields:{},trouble:found2};return{exists:true,identity:extended2(identity2,{id:St
 byId(identity2.id);if(row!==void 0)return{exists:true,identity:identity2,fields:row};if(index.unsure)return{exists:true,
 identity:identity2,fields:{}};const trouble=index.lacksId(identity2.id);return{exists:false,identity:identity2,fields:{},
 trouble}}var traits4,schema4,organization2;var init_organization=__esm({"src/kinds/organization.ts"(){"use strict";init_zod();
-init_extended();init_once();init_problems();init_discovery();init_fields();init_rules();init_schema();init_texts();traits4=
-{documented:{},boruta:{whole:["name","label"],emptyIsNull:["label"],limits:{characters:{name:255,label:255},filled:{name:null},
-notEmpty:["label"]}}};schema4=once(()=>document("Organization","An organization that users can be in. Organizations are \
-made by the server, never by idops.",{id:organizationId,name:union([identifier2(),text2()],{error:"expected a string"}).
-optional().meta({description:"The name of the organization. Without an id it finds the organization; beside one it is a \
-value to be set.",examples:["acme"]}),label:text2().nullable().optional().meta({description:"What people read in the pla\
-ce of the name.",examples:["ACME Corporation"]})},idOrName));organization2={name:"Organization",noun:"organization",get schema(){
-return schema4()},identity:["id","name"],fields:{name:value,label:value},scopes:{read:"users:manage:all",write:"users:ma\
-nage:all"},traits:traits4,identities:({identity:identity2})=>identity2.id===void 0?[`name ${identity2.name}`]:[`id ${identity2.
-id}`],check:(declared,profile)=>[...declared.filter(({identity:identity2})=>identity2.id===void 0&&identity2.name===void 0).
-map(({place:place2})=>error("missing-field",'an Organization needs an "id" or a "name"',[place2],"add the name that it h\
-as on the server")),...profileProblems(declared,profile,traits4)],deciding:has=>has("id")?["id"]:["id","name"],called:({
-name:name2})=>firstText(name2),addressPart:({id,name:name2})=>name2??id??"",naming,readable:()=>true,listed:"organizatio\
-ns",async observe(objects2,context3){const index=await context3.list("organizations");if(index===null)return new Map;return new Map(
-objects2.map(object3=>[object3,lookUp(object3.identity,index)]))},update({present:present3,desired:desired2,profile}){const id=present3.
-identity.id??"";const{unknown:unknown5}=wholeFields(desired2,present3.fields,traits4[profile.name]);const body2={id,...carried(
-present3.fields,["name","label"]),...desired2};return{requests:[{operation:"updateOrganization",params:{organization_id:id},
-body:body2}],expected:body2,...unknown5.length===0?{}:{trouble:unknownWhole("organization",unknown5)}}},discovery:{options:{},
-find:find4},destructions:()=>[]}}});function lostElements(lists,{before,asked,now}){return Object.fromEntries(lists.flatMap(list2=>{const left=now[list2];const isEmpty4=left===
+init_extended();init_members();init_once();init_problems();init_discovery();init_fields();init_rules();init_schema();init_texts();
+traits4={documented:{},boruta:{whole:["name","label"],emptyIsNull:["label"],limits:{characters:{name:255,label:255},filled:{
+name:null},notEmpty:["label"]}}};schema4=once(()=>document("Organization","An organization that users can be in. Organiz\
+ations are made by the server, never by idops.",{id:organizationId,name:optional2(union([identifier2(),text2()],{error:"\
+expected a string"}),"The name of the organization. Without an id it finds the organization; beside one it is a value to\
+ be set.","acme"),label:nullish2(text2(),"What people read in the place of the name.","ACME Corporation")},idOrName));organization2=
+{name:"Organization",noun:"organization",get schema(){return schema4()},identity:["id","name"],fields:{name:value,label:value},
+scopes:{read:"users:manage:all",write:"users:manage:all"},traits:traits4,identities:({identity:identity2})=>identity2.id===
+void 0?[`name ${identity2.name}`]:[`id ${identity2.id}`],check:(declared,profile)=>[...declared.filter(({identity:identity2})=>identity2.
+id===void 0&&identity2.name===void 0).map(({place:place2})=>error("missing-field",'an Organization needs an "id" or a "n\
+ame"',[place2],"add the name that it has on the server")),...profileProblems(declared,profile,traits4)],deciding:has=>has(
+"id")?["id"]:["id","name"],called:({name:name2})=>firstText(name2),addressPart:({id,name:name2})=>name2??id??"",naming,readable:()=>true,
+listed:"organizations",async observe(objects2,context3){const index=await context3.list("organizations");if(index===null)
+return new Map;return new Map(objects2.map(object3=>[object3,lookUp(object3.identity,index)]))},update({present:present3,
+desired:desired2,profile}){const id=present3.identity.id??"";const{unknown:unknown5}=wholeFields(desired2,present3.fields,
+traits4[profile.name]);const body2={id,...carried(present3.fields,["name","label"]),...desired2};return{requests:[{operation:"\
+updateOrganization",params:{organization_id:id},body:body2}],expected:body2,...unknown5.length===0?{}:{trouble:unknownWhole(
+"organization",unknown5)}}},discovery:{options:{},find:find4},destructions:()=>[]}}});function lostElements(lists,{before,asked,now}){return Object.fromEntries(lists.flatMap(list2=>{const left=now[list2];const isEmpty4=left===
 null||Array.isArray(left)&&left.length===0;if(!isEmpty4||asked[list2]===void 0)return[];const wanted=new Set(asElements(
 asked[list2]).map(({id})=>id));const lost3=asElements(before[list2]??null).filter(({id})=>wanted.has(id));return lost3.length===
 0?[]:[[list2,lost3]]}))}function withLost(type,now,lost3){if(type.type!=="set")return lost3;const there=asElements(now??
@@ -8454,36 +8440,27 @@ var init_catalog=__esm({"src/kinds/catalog.ts"(){"use strict";init_values();init
 let anonymous=0;for(const row of rows){if(typeof row.id!=="string"){anonymous+=1;continue}this.ids.set(identifierKey(row.
 id),row);if(typeof row.name!=="string")continue;const others=this.names.get(row.name);if(others===void 0)this.names.set(
 row.name,[row]);else others.push(row)}this.anonymous=anonymous}get unsure(){return this.anonymous>0}byId(id){return this.
-ids.get(identifierKey(id))}byName(name2){return this.names.get(name2)??[]}}}});function nearest(name2,known3,most3=Number.POSITIVE_INFINITY){const wanted=name2.toLowerCase();if(wanted.length>100)return void 0;
-let best;let least=Math.min(most3,wanted.length<4?1:Math.max(2,Math.floor(wanted.length/3)))+1;for(const candidate of known3){
-const far=(0,import_fastest_levenshtein2.distance)(wanted,candidate.toLowerCase());if(far<least){least=far;best=candidate}}
-return best}var import_fastest_levenshtein2;var init_nearest=__esm({"src/base/nearest.ts"(){"use strict";import_fastest_levenshtein2=
-__toESM(require_mod(),1)}});async function readOrganizations(reader){const readPage=async(number4,wanted)=>{const{organizations,...counts2}=await reader.
-listOrganizations(number4,wanted);return{rows:organizations,...counts2}};return new OrganizationIndex(await readListing(
-"organizations",readPage))}function changedBy(organizations,declared){const changes=declared.flatMap(({kind,identity:identity2,
-fields:fields3})=>{if(kind!=="Organization")return[];const{id:given2,name:called=""}=identity2;const found2=given2===void 0?
-organizations.findNamed(called):organizations.byId(given2);if(found2===void 0||typeof found2==="string")return[];const{name:name2,
-label:label2}=fields3;const change2={...given2!==void 0&&typeof name2==="string"?{name:name2}:{},...typeof label2==="str\
-ing"||label2===null?{label:label2}:{}};return Object.keys(change2).length===0?[]:[[String(found2.id),change2]]});return organizations.
+ids.get(identifierKey(id))}byName(name2){return this.names.get(name2)??[]}}}});function lacks(which,what){return`the server has no organization ${which}, and no operation creates one: create it there\
+, or correct the ${what}`}async function readOrganizations(reader){const readPage=async(number4,wanted)=>{const{organizations,
+...counts2}=await reader.listOrganizations(number4,wanted);return{rows:organizations,...counts2}};return new OrganizationIndex(
+await readListing("organizations",readPage))}function changedBy(organizations,declared){const changes=declared.flatMap(({
+kind,identity:identity2,fields:fields2})=>{if(kind!=="Organization")return[];const{id:given,name:called=""}=identity2;const found2=given===
+void 0?organizations.findNamed(called):organizations.byId(given);if(found2===void 0||typeof found2==="string")return[];const{
+name:name2,label:label2}=fields2;const change2={...given!==void 0&&typeof name2==="string"?{name:name2}:{},...typeof label2===
+"string"||label2===null?{label:label2}:{}};return Object.keys(change2).length===0?[]:[[String(found2.id),change2]]});return organizations.
 changed(new Map(changes))}var OrganizationIndex;var init_organizations=__esm({"src/kinds/organizations.ts"(){"use strict";
-init_nearest();init_values();init_catalog();init_listing();OrganizationIndex=class _OrganizationIndex extends Catalog{#formerNames;#meant=new Map;constructor(rows,formerNames=new Map){
+init_values();init_catalog();init_listing();OrganizationIndex=class _OrganizationIndex extends Catalog{#formerNames;constructor(rows,formerNames=new Map){
 super(rows);this.#formerNames=formerNames}rows(){return[...this.ids].sort(([a2],[b])=>compareText(a2,b)).map(([,row])=>row)}changed(changes){
-const former=new Map;const given2=new Map([...changes].map(([id,change2])=>[identifierKey(id),change2]));const rows=[...this.
-ids].map(([id,row])=>{const change2=given2.get(id);if(change2===void 0)return row;const next={...row,...change2};if(typeof row.
+const former=new Map;const given=new Map([...changes].map(([id,change2])=>[identifierKey(id),change2]));const rows=[...this.
+ids].map(([id,row])=>{const change2=given.get(id);if(change2===void 0)return row;const next={...row,...change2};if(typeof row.
 name==="string"&&typeof next.name==="string"&&next.name!==row.name)former.set(row.name,next.name);return next});return new _OrganizationIndex(
 rows,former)}find(reference){const byId=this.byId(reference);return this.#only(reference,byId===void 0?[]:[byId])}findNamed(name2){
 return this.#only(name2,[])}#only(reference,candidates2){const found2=new Set([...candidates2,...this.byName(reference)]);
 const[only2]=found2;if(only2!==void 0&&found2.size===1)return only2;if(found2.size>1){const ids=[...found2].map(({id})=>id).
 join(", ");return`${found2.size} organizations are called "${reference}" (${ids}): refer to one by its id`}const renamed=this.#formerNames.
 get(reference);if(renamed!==void 0){return`the organization "${reference}" is renamed to "${renamed}": refer to it by it\
-s new name`}const unsure2=this.unsure?" (its list has rows without an id)":"";return this.#lacks(`"${reference}"${unsure2}`,
-reference,isUuid(reference)?"id":"name")}lacksId(id){return this.#lacks(`with the id ${id}`,id,"id")}#lacks(which,reference,what){
-const[,field2,named5]=/^(id|name):(\S.*)$/s.exec(reference)??[];const similar=field2===void 0?this.#similar(reference,what):
-void 0;const meant2=field2!==void 0?`; a space may be missing behind the colon: "${field2}: ${named5}"`:similar===void 0?
-"":`; did you mean "${similar}"?`;return`the server has no organization ${which}, and no operation creates one: create i\
-t there, or correct the ${what}${meant2}`}#similar(reference,what){if(this.#meant.has(reference))return this.#meant.get(
-reference);const labelled3=[...this.ids.values()].find(({label:label2})=>label2===reference)?.name;const meant2=typeof labelled3===
-"string"?labelled3:nearest(reference,(what==="id"?this.ids:this.names).keys());this.#meant.set(reference,meant2);return meant2}}}});function listScope(name2,profile){return types[name2].scope(profile)}function holdList(held,name2,{reader,profile},onRead){
+s new name`}const unsure2=this.unsure?" (its list has rows without an id)":"";return lacks(`"${reference}"${unsure2}`,isUuid(
+reference)?"id":"name")}lacksId(id){return lacks(`with the id ${id}`,"id")}}}});function listScope(name2,profile){return types[name2].scope(profile)}function holdList(held,name2,{reader,profile},onRead){
 const type=types[name2];const before=held[name2];if(before!==void 0)return before;const list2=type.read(reader,profile);
 held[name2]=list2;list2.then(onRead,()=>{});return list2}async function heldLists(held){const references={};const take2=async name2=>{
 const list2=held[name2];if(list2!==void 0)references[name2]=await list2};for(const name2 of listNames)await take2(name2);
@@ -8503,32 +8480,31 @@ show a user",path:"/api/users/:user_id",scope:"users:manage:all"},all:{title:"li
 gistered_at","federated_metadata","blocked","backend"],emptyIsNull:["group"],nullBecomes:{metadata:{},authorized_scopes:[],
 organizations:[],roles:[]},piecemeal:true,protects:true,limits:{ids:{authorized_scopes:255,roles:null,organizations:null},
 characters:{group:255},uniqueWords:["group"],elements:{metadata:{needs:["value","status"],types:{status:"text",display:"\
-texts"}}}},signs:{has:["roles"],lacks:["blocked"],losesSilently:true},unsafe:true}}}});function listsOfUser({fields:fields3},profile){const filled2=list2=>Array.isArray(list2)&&list2.length>0;const roles3=[fields3.
-roles,...asElements(fields3.organizations??null).map(({roles:roles4})=>roles4)];return[...(userTraits[profile.name].whole?.
-includes("organizations")??false)||filled2(fields3.organizations)?["organizations"]:[],...listScope("scopes",profile)!==
-void 0&&filled2(fields3.authorized_scopes)?["scopes"]:[],...listScope("roles",profile)!==void 0&&roles3.some(filled2)?["\
-roles"]:[]]}function resolveUser(fields3,context3){const{references,present:present3,profile,wished}=context3;const resolved2={
-...fields3};const troubles=[];const confirmed=[];const take2=(field2,{elements:elements2,troubles:found2,sure})=>{resolved2[field2]=
+texts"}}}},signs:{has:["roles"],lacks:["blocked"],losesSilently:true},unsafe:true}}}});function listsOfUser({fields:fields2},profile){const filled=list2=>Array.isArray(list2)&&list2.length>0;const roles3=[fields2.
+roles,...asElements(fields2.organizations??null).map(({roles:roles4})=>roles4)];return[...(userTraits[profile.name].whole?.
+includes("organizations")??false)||filled(fields2.organizations)?["organizations"]:[],...listScope("scopes",profile)!==void 0&&
+filled(fields2.authorized_scopes)?["scopes"]:[],...listScope("roles",profile)!==void 0&&roles3.some(filled)?["roles"]:[]]}
+function resolveUser(fields2,context3){const{references,present:present3,profile,wished}=context3;const resolved2={...fields2};
+const troubles=[];const confirmed=[];const take2=(field2,{elements:elements2,troubles:found2,sure})=>{resolved2[field2]=
 elements2;troubles.push(...found2);if(sure)confirmed.push(field2)};const lookUp2=(list2,catalog,noun,own5,field2)=>findAll(
 asElements(list2),{catalog,noun,own:own5,strict:wished(field2),live:userTraits[profile.name].reads?.one!==void 0});if(Array.
-isArray(fields3.authorized_scopes)){const own5=asElements(present3.authorized_scopes??null);const{authorized_scopes:list2}=fields3;
+isArray(fields2.authorized_scopes)){const own5=asElements(present3.authorized_scopes??null);const{authorized_scopes:list2}=fields2;
 take2("authorized_scopes",lookUp2(list2,references.scopes,"scope",own5,"authorized_scopes"))}const ownRoles=rolesOf(present3);
-if(Array.isArray(fields3.roles)){take2("roles",lookUp2(fields3.roles,references.roles,"role",ownRoles,"roles"))}if(Array.
-isArray(fields3.organizations)&&references.organizations!=null){const{organizations}=references;const members3=memberships(
-fields3.organizations,organizations,wished("organizations"));const own5=asElements(present3.organizations??null);const told6=own5.
+if(Array.isArray(fields2.roles)){take2("roles",lookUp2(fields2.roles,references.roles,"role",ownRoles,"roles"))}if(Array.
+isArray(fields2.organizations)&&references.organizations!=null){const{organizations}=references;const members3=memberships(
+fields2.organizations,organizations,wished("organizations"));const own5=asElements(present3.organizations??null);const told6=own5.
 every(({name:name2})=>typeof name2!=="string"||organizations.byName(name2).length<=1);const inner=members3.elements.map(
 element=>{if(element.roles===void 0)return{elements:[element],troubles:[],sure:true};const found2=lookUp2(element.roles,
 references.roles,"role",ownRoles,"organizations");return{...found2,elements:[{...element,roles:found2.elements}]}});take2(
 "organizations",{elements:inner.flatMap(({elements:elements2})=>elements2),troubles:[...members3.troubles,...inner.flatMap(
 ({troubles:troubles2})=>troubles2)],sure:listScope("roles",profile)!==void 0&&members3.sure&&told6&&inner.every(({sure})=>sure)})}
 return{fields:resolved2,troubles:[...new Set(troubles)],confirmed}}function existing(lists,{organizations,scopes,roles:roles3}){
-const isIn=(catalog,{id})=>catalog==null||catalog.unsure||typeof id==="string"&&catalog.byId(id)!==void 0;const isMember=({
-id})=>organizations==null||organizations.unsure||typeof id==="string"&&organizations.byId(id)!==void 0;const kept3=Object.
+const isIn=(catalog,{id})=>catalog==null||catalog.unsure||typeof id==="string"&&catalog.byId(id)!==void 0;const kept3=Object.
 entries(lists).map(([field2,list2])=>{if(!Array.isArray(list2))return[field2,list2];const elements2=asElements(list2);if(field2===
 "authorized_scopes")return[field2,elements2.filter(scope2=>isIn(scopes,scope2))];if(field2==="roles")return[field2,elements2.
-filter(role2=>isIn(roles3,role2))];const members3=elements2.filter(isMember).map(member2=>member2.roles===void 0?member2:
-{...member2,roles:asElements(member2.roles).filter(role2=>isIn(roles3,role2))});return[field2,members3]});return Object.
-fromEntries(kept3.filter(([,list2])=>!Array.isArray(list2)||list2.length>0))}function rolesOf(user3){const memberships2=asElements(
+filter(role2=>isIn(roles3,role2))];const members3=elements2.filter(member2=>isIn(organizations,member2)).map(member2=>member2.
+roles===void 0?member2:{...member2,roles:asElements(member2.roles).filter(role2=>isIn(roles3,role2))});return[field2,members3]});
+return Object.fromEntries(kept3.filter(([,list2])=>!Array.isArray(list2)||list2.length>0))}function rolesOf(user3){const memberships2=asElements(
 user3.organizations??null);return[user3,...memberships2].flatMap(({roles:roles3=null})=>asElements(roles3))}function findAll(list2,{
 catalog,noun,own:own5,strict,live}){if(catalog==null){return{elements:[...list2],troubles:[],sure:live&&catalog===void 0&&
 list2.length===0}}const isShared=name2=>catalog.byName(name2).length>1;const troubles=[];let sure=own5.every(({name:name2})=>typeof name2!==
@@ -8559,85 +8535,71 @@ find(String(reference));if(typeof reference.id!=="string")return organizations.f
 byId(reference.id);if(row!==void 0)return row;if(organizations.unsure)return{id:reference.id};return organizations.lacksId(
 reference.id)}var init_user_references=__esm({"src/kinds/user-references.ts"(){"use strict";init_values();init_fields();
 init_references();init_user_traits()}});var scope,membership,backend2,userSchema;var init_user_schema=__esm({"src/kinds/user-schema.ts"(){"use strict";init_zod();
-init_once();init_schema();scope=once(()=>strictObject({id:text2().optional().meta({description:"The id of the scope. Ser\
-vers go by it alone; the boruta profile looks it up by the name where it is left out.",examples:[UUID]}),name:text2().meta(
-{description:"The name of the scope.",examples:["billing:read"]}),label:text2().optional().meta({description:"What peopl\
-e read in the place of the name.",examples:["Read billing"]}),public:boolean2().optional().meta({description:"Whether an\
-y client may ask for the scope.",examples:[false]})}));membership=once(()=>strictObject({id:organizationId,name:identifier2().
-optional().meta({description:"The name of the organization; finds it where there is no id.",examples:["acme"]}),label:text2().
-nullable().optional().meta({description:"The label of the organization.",examples:["ACME Corporation"]}),roles:roles2.optional().
-meta({description:"The user's roles in this organization, the whole set: an empty list takes all away, no list leaves th\
-em.",...noneTwice,examples:[[{id:UUID,name:"billing-admin"}]]})}).refine(it=>it.id!==void 0||it.name!==void 0,'needs an \
-"id" or a "name"').meta(idOrName));backend2=once(()=>strictObject({id:text2().nullable().optional().meta({description:"T\
-he id of the backend.",examples:[UUID]}),name:text2().nullable().optional().meta({description:"The name of the backend.",
-examples:["Staff directory"]}),type:text2().nullable().optional().meta({description:"What the backend keeps its users in\
-, as the server names it.",examples:["ldap"]}),is_default:boolean2().nullable().optional().meta({description:"Whether it\
- is the backend of those that name none.",examples:[false]}),create_default_organization:boolean2().nullable().optional().
-meta({description:"Whether a new user gets an organization of their own.",examples:[true]}),roles:array(role).nullable().
-optional().meta({description:"The roles of the backend, the whole set.",examples:[[{id:UUID,name:"member"}]]}),metadata_fields:array(
-anyObject2).nullable().optional().meta({description:"The fields that users' metadata may have. Their members are the ser\
-ver's; idops compares and sends them as they are.",examples:[[{attribute_name:"department",user_editable:false}]]}),federated_servers:array(
-anyObject2).nullable().optional().meta({description:"Other servers that users may sign in with. Their members are the se\
-rver's; idops compares and sends them as they are.",examples:[[{name:"partner"}]]}),verifiable_credentials:array(anyObject2).
-nullable().optional().meta({description:"The verifiable credentials that it issues. Their members are the server's; idop\
-s compares and sends them as they are.",examples:[[{credential_identifier:"EmployeeCard"}]]}),verifiable_presentations:array(
-anyObject2).nullable().optional().meta({description:"The verifiable presentations that it asks for. Their members are th\
-e server's; idops compares and sends them as they are.",examples:[[{presentation_identifier:"EmployeeCard"}]]}),password_hashing_alg:text2().
-nullable().optional().meta({description:"How passwords are hashed.",examples:["argon2"]}),password_hashing_opts:anyObject2.
-nullable().optional().meta({description:"The settings of that hash. Their names are the server's.",examples:[{m_cost:16}]}),
-ldap_pool_size:int32().nullable().optional().meta({description:"How many connections to the directory are kept open.",examples:[
-5]}),ldap_host:text2().nullable().optional().meta({description:"The host of the LDAP directory.",examples:["ldap.example\
-.com"]}),ldap_user_rdn_attribute:text2().nullable().optional().meta({description:"The attribute that names a user in the\
- directory.",examples:["uid"]}),ldap_base_dn:text2().nullable().optional().meta({description:"Where users are looked for\
- in the directory.",examples:["dc=example,dc=com"]}),ldap_ou:text2().nullable().optional().meta({description:"The organi\
-zational unit that users are in.",examples:["ou=people"]}),ldap_master_dn:text2().nullable().optional().meta({description:"\
-Whom the server signs in to the directory as.",examples:["cn=idp,dc=example,dc=com"]}),ldap_master_password:text2().nullable().
-optional().meta({description:"The password of ldap_master_dn, a secret wherever it comes from. Write a variable here, ne\
-ver the password itself.",examples:["${LDAP_PASSWORD}"]}),smtp_from:text2().nullable().optional().meta({description:"The\
- sender of emails.",examples:["no-reply@example.com"]}),smtp_relay:text2().nullable().optional().meta({description:"The \
-mail server that emails are handed to.",examples:["smtp.example.com"]}),smtp_username:text2().nullable().optional().meta(
-{description:"Whom the server signs in to the mail server as.",examples:["idp"]}),smtp_password:text2().nullable().optional().
-meta({description:"The password of smtp_username, a secret wherever it comes from. Write a variable here, never the pass\
-word itself.",examples:["${SMTP_PASSWORD}"]}),smtp_ssl:boolean2().nullable().optional().meta({description:"Whether the m\
-ail server is spoken to over TLS from the first byte.",examples:[true]}),smtp_tls:boolean2().nullable().optional().meta(
-{description:"Whether the connection to the mail server changes to TLS (STARTTLS).",examples:[false]}),smtp_port:int32().
-nullable().optional().meta({description:"The port of the mail server.",examples:[465]}),features:array(text2()).nullable().
-optional().meta({description:"What the backend can do, as the server names it.",examples:[["authenticable"]]})}));userSchema=
-once(()=>document("User","A user's record: what they belong to and may do. Users are made by the server, never by idops.",
-{id:identifier2().meta({description:"The id of the user.",examples:[UUID]}),uid:text2().nullable().optional().meta({description:"\
-What the user's backend knows them by.",examples:["ada"]}),username:text2().nullable().optional().meta({description:"Wha\
-t the user signs in as.",examples:["ada@example.com"]}),totp_registered_at:iso_exports.datetime({offset:true,error:"expe\
-cted a date-time such as 2026-01-31T12:00:00Z"}).nullable().optional().meta({description:"When the user registered a dev\
-ice for one-time passwords; null takes it away.",examples:["2026-01-31T12:00:00Z"]}),metadata:anyObject2.nullable().optional().
-meta({description:"What is known of the user, by name. Keys that are not mentioned stay, null removes one; see whole.",examples:[
-{department:{value:"R&D",status:"valid"}}]}),federated_metadata:anyObject2.nullable().optional().meta({description:"The \
-same, as another server told it. Keys that are not mentioned stay, null removes one; see whole.",examples:[{department:{
-value:"R&D",status:"valid"}}]}),blocked:boolean2().nullable().optional().meta({description:"Whether the user is kept fro\
-m signing in. Blocking counts as destructive.",examples:[false]}),group:text2().nullable().optional().meta({description:"\
-The groups of the user, one or several with a space between them.",examples:["staff"]}),authorized_scopes:array(scope()).
-nullable().optional().meta({description:"The scopes that the user may be granted, the whole set: an empty list takes all\
- away, no list leaves them.",examples:[[{id:UUID,name:"billing:read",label:"Read billing"}]],...noneTwice}),organizations:array(
-union([identifier2(),membership()],{error:"expected the name or id of an organization, or an object with one"})).nullable().
-optional().meta({description:"The organizations that the user is in, the whole set: each an organization's name or id, o\
-r an object with roles. An empty list takes all away, no list leaves them.",examples:[["acme",{id:UUID,roles:[{id:UUID,name:"\
-billing-admin"}]}]],...noneTwice}),roles:roles2.nullable().optional().meta({description:"The user's own roles, the whole\
- set. For servers of the boruta profile; the documented API has none.",examples:[[{id:UUID,name:"auditor"}]],...noneTwice}),
-backend:backend2().nullable().optional().meta({description:"The backend that the user comes from, with its settings. The\
- members that are mentioned are managed.",examples:[{id:UUID,smtp_relay:"smtp.example.com"}]}),whole:array(_enum(["metad\
+init_members();init_once();init_schema();scope=once(()=>strictObject({id:optional2(text2(),"The id of the scope. Servers\
+ go by it alone; the boruta profile looks it up by the name where it is left out.",UUID),name:text2().meta({description:"\
+The name of the scope.",examples:["billing:read"]}),label:optional2(text2(),"What people read in the place of the name.",
+"Read billing"),public:optional2(boolean2(),"Whether any client may ask for the scope.",false)}));membership=once(()=>strictObject(
+{id:organizationId,name:optional2(identifier2(),"The name of the organization; finds it where there is no id.","acme"),label:nullish2(
+text2(),"The label of the organization.","ACME Corporation"),roles:roles2.optional().meta({description:"The user's roles\
+ in this organization, the whole set: an empty list takes all away, no list leaves them.",...noneTwice,examples:[[{id:UUID,
+name:"billing-admin"}]]})}).refine(it=>it.id!==void 0||it.name!==void 0,'needs an "id" or a "name"').meta(idOrName));backend2=
+once(()=>strictObject({id:nullish2(text2(),"The id of the backend.",UUID),name:nullish2(text2(),"The name of the backend\
+.","Staff directory"),type:nullish2(text2(),"What the backend keeps its users in, as the server names it.","ldap"),is_default:nullish2(
+boolean2(),"Whether it is the backend of those that name none.",false),create_default_organization:nullish2(boolean2(),"\
+Whether a new user gets an organization of their own.",true),roles:nullish2(array(role),"The roles of the backend, the w\
+hole set.",[{id:UUID,name:"member"}]),metadata_fields:nullish2(array(anyObject2),"The fields that users' metadata may ha\
+ve. Their members are the server's; idops compares and sends them as they are.",[{attribute_name:"department",user_editable:false}]),
+federated_servers:nullish2(array(anyObject2),"Other servers that users may sign in with. Their members are the server's;\
+ idops compares and sends them as they are.",[{name:"partner"}]),verifiable_credentials:nullish2(array(anyObject2),"The \
+verifiable credentials that it issues. Their members are the server's; idops compares and sends them as they are.",[{credential_identifier:"\
+EmployeeCard"}]),verifiable_presentations:nullish2(array(anyObject2),"The verifiable presentations that it asks for. The\
+ir members are the server's; idops compares and sends them as they are.",[{presentation_identifier:"EmployeeCard"}]),password_hashing_alg:nullish2(
+text2(),"How passwords are hashed.","argon2"),password_hashing_opts:nullish2(anyObject2,"The settings of that hash. Thei\
+r names are the server's.",{m_cost:16}),ldap_pool_size:nullish2(int32(),"How many connections to the directory are kept \
+open.",5),ldap_host:nullish2(text2(),"The host of the LDAP directory.","ldap.example.com"),ldap_user_rdn_attribute:nullish2(
+text2(),"The attribute that names a user in the directory.","uid"),ldap_base_dn:nullish2(text2(),"Where users are looked\
+ for in the directory.","dc=example,dc=com"),ldap_ou:nullish2(text2(),"The organizational unit that users are in.","ou=p\
+eople"),ldap_master_dn:nullish2(text2(),"Whom the server signs in to the directory as.","cn=idp,dc=example,dc=com"),ldap_master_password:nullish2(
+text2(),"The password of ldap_master_dn, a secret wherever it comes from. Write a variable here, never the password itse\
+lf.","${LDAP_PASSWORD}"),smtp_from:nullish2(text2(),"The sender of emails.","no-reply@example.com"),smtp_relay:nullish2(
+text2(),"The mail server that emails are handed to.","smtp.example.com"),smtp_username:nullish2(text2(),"Whom the server\
+ signs in to the mail server as.","idp"),smtp_password:nullish2(text2(),"The password of smtp_username, a secret whereve\
+r it comes from. Write a variable here, never the password itself.","${SMTP_PASSWORD}"),smtp_ssl:nullish2(boolean2(),"Wh\
+ether the mail server is spoken to over TLS from the first byte.",true),smtp_tls:nullish2(boolean2(),"Whether the connec\
+tion to the mail server changes to TLS (STARTTLS).",false),smtp_port:nullish2(int32(),"The port of the mail server.",465),
+features:nullish2(array(text2()),"What the backend can do, as the server names it.",["authenticable"])}));userSchema=once(
+()=>document("User","A user's record: what they belong to and may do. Users are made by the server, never by idops.",{id:identifier2().
+meta({description:"The id of the user.",examples:[UUID]}),uid:nullish2(text2(),"What the user's backend knows them by.",
+"ada"),username:nullish2(text2(),"What the user signs in as.","ada@example.com"),totp_registered_at:nullish2(iso_exports.
+datetime({offset:true,error:"expected a date-time such as 2026-01-31T12:00:00Z"}),"When the user registered a device for\
+ one-time passwords; null takes it away.","2026-01-31T12:00:00Z"),metadata:nullish2(anyObject2,"What is known of the use\
+r, by name. Keys that are not mentioned stay, null removes one; see whole.",{department:{value:"R&D",status:"valid"}}),federated_metadata:nullish2(
+anyObject2,"The same, as another server told it. Keys that are not mentioned stay, null removes one; see whole.",{department:{
+value:"R&D",status:"valid"}}),blocked:nullish2(boolean2(),"Whether the user is kept from signing in. Blocking counts as \
+destructive.",false),group:nullish2(text2(),"The groups of the user, one or several with a space between them.","staff"),
+authorized_scopes:array(scope()).nullable().optional().meta({description:"The scopes that the user may be granted, the w\
+hole set: an empty list takes all away, no list leaves them.",examples:[[{id:UUID,name:"billing:read",label:"Read billin\
+g"}]],...noneTwice}),organizations:array(union([identifier2(),membership()],{error:"expected the name or id of an organi\
+zation, or an object with one"})).nullable().optional().meta({description:"The organizations that the user is in, the wh\
+ole set: each an organization's name or id, or an object with roles. An empty list takes all away, no list leaves them.",
+examples:[["acme",{id:UUID,roles:[{id:UUID,name:"billing-admin"}]}]],...noneTwice}),roles:roles2.nullable().optional().meta(
+{description:"The user's own roles, the whole set. For servers of the boruta profile; the documented API has none.",examples:[
+[{id:UUID,name:"auditor"}]],...noneTwice}),backend:nullish2(backend2(),"The backend that the user comes from, with its s\
+ettings. The members that are mentioned are managed.",{id:UUID,smtp_relay:"smtp.example.com"}),whole:array(_enum(["metad\
 ata","federated_metadata"])).optional().meta({description:"Which of these maps are written whole: a key that is not ment\
 ioned is removed.",examples:[["metadata"]],default:[]})}))}});function replaceUser({present:present3,desired:desired2,profile,references}){const{[profile.name]:traits5}=userTraits;const{
-fields:fields3,unknown:unknown5}=wholeFields(desired2,present3.fields,traits5);if(unknown5.length>0)return blocked(unknownWhole(
-"user",unknown5),fields3);const troubles=[];const body2=traits5.elementsNeedIds?withIds(fields3,present3.fields,references,
-troubles):fields3;troubles.push(...strangers(body2,references.organizations));if(troubles.length>0)return blocked([...new Set(
+fields:fields2,unknown:unknown5}=wholeFields(desired2,present3.fields,traits5);if(unknown5.length>0)return blocked(unknownWhole(
+"user",unknown5),fields2);const troubles=[];const body2=traits5.elementsNeedIds?withIds(fields2,present3.fields,references,
+troubles):fields2;troubles.push(...strangers(body2,references.organizations));if(troubles.length>0)return blocked([...new Set(
 troubles)].join("; "),body2);return{requests:[{operation:"updateUser",params:{user_id:present3.identity.id??""},body:body2}],
 expected:body2,warnings:unlisted(body2,references)}}function blocked(trouble,expected){return{requests:[],expected,trouble}}
-function withIds(fields3,present3,references,troubles){const scopes=asElements(present3.authorized_scopes??null);const roles3=rolesOf(
+function withIds(fields2,present3,references,troubles){const scopes=asElements(present3.authorized_scopes??null);const roles3=rolesOf(
 present3);const identified=(list2,known3,noun)=>{const elements2=asElements(list2).map(element=>identify(element,known3,
 noun,troubles));for(const id of repeated(elements2))troubles.push(`the ${noun} ${id} is twice: remove one of the two`);return elements2};
-const lists={};for(const[name2,list2]of Object.entries(fields3)){if(name2==="authorized_scopes"){lists[name2]=identified(
+const lists={};for(const[name2,list2]of Object.entries(fields2)){if(name2==="authorized_scopes"){lists[name2]=identified(
 list2,scopes,"scope").map(scope2=>labelled(scope2,references.scopes))}else if(name2==="roles")lists[name2]=identified(list2,
 roles3,"role");else if(name2==="organizations"){lists[name2]=asElements(list2).map(element=>element.roles===void 0?element:
-{...element,roles:identified(element.roles,roles3,"role")})}}return{...fields3,...lists}}function identify(element,known3,noun,troubles){
+{...element,roles:identified(element.roles,roles3,"role")})}}return{...fields2,...lists}}function identify(element,known3,noun,troubles){
 if(typeof element.id==="string")return element;const ids=new Set(known3.flatMap(({id:id2,name:name2})=>name2===element.name&&
 typeof id2==="string"?[id2]:[]));const[id]=ids;if(id!==void 0&&ids.size===1)return{...element,id};const why=ids.size===0?
 "the user does not have it yet":"several of the user have this name";troubles.push(`the ${noun} "${String(element.name)}\
@@ -8685,36 +8647,38 @@ flatMap((element,index)=>{const inner=isMap(element)?repeatedElements(user3,"rol
 [];const key=isMap(element)?element.id??element.name:element;if(typeof key!=="string")return inner;const same3=identifierKey(
 key);const before=first.get(same3);if(before===void 0){first.set(same3,index);return inner}return[...inner,error("duplic\
 ate-element",`"${key}" is twice in ${at3.join(".")}`,[user3.placeOf(...at3,index),user3.placeOf(...at3,before)],"remove \
-one of the two")]})}function keyOf({id,name:name2}){return typeof id==="string"?`id ${id}`:`name ${String(name2)}`}var elementNouns,
-backendFields,fields,WRITTEN_FIRST,user2;var init_user=__esm({"src/kinds/user.ts"(){"use strict";init_once();init_problems();
-init_settle();init_values();init_answers();init_discovery();init_fields();init_loss();init_reading();init_rules();init_texts();
-init_user_references();init_user_schema();init_user_traits();init_user_whole();elementNouns={organizations:"membership",
-authorized_scopes:"scope",roles:"role"};backendFields=()=>({...Object.fromEntries(Object.keys(backend2().shape).map(name2=>[
-name2,plain(name2)])),roles:set()});fields=once(()=>({uid:value,username:value,totp_registered_at:instant,metadata:map,federated_metadata:map,
-blocked:value,group:value,authorized_scopes:set(),organizations:set({roles:set()}),roles:set(),backend:members2(backendFields())}));
-WRITTEN_FIRST=["metadata","group"];user2={name:"User",noun:"user",get schema(){return userSchema()},identity:["id"],get fields(){
-return fields()},scopes:{read:"users:manage:all",write:"users:manage:all"},traits:userTraits,identities:({identity:identity2})=>[
-`id ${identity2.id}`],check:(declared,profile)=>[...declared.flatMap(user3=>[...userTraits[profile.name].scopeNeedsLabel?
-unlabelledScopes(user3):[],...userTraits[profile.name].hasRoles?[]:unknownRoles(user3),...Object.entries(user3.fields).flatMap(
-([field2,value3])=>repeatedElements(user3,field2,value3))]),...profileProblems(declared,profile,userTraits)],addressPart:({
-id})=>id??"",called:({username,uid})=>firstText(username,uid),names:toldNames,readable:({name:name2})=>userTraits[name2].
-reads?.one!==void 0,async observe(objects2,context3){const{one:read2}=userTraits[context3.profile.name].reads??{};if(read2===
-void 0)return new Map;return new Map(await settleEach(objects2,async object3=>{const{identity:identity2}=object3;const shown3=await readOne(
-context3,read2,{user_id:identity2.id??""},answers.user.one);if(shown3===null)return[object3,missing(identity2,"user")];return[
-object3,{exists:true,identity:identity2,fields:shownUser(shown3),names:toldNames(shown3)}]}))},refersTo:listsOfUser,resolve:resolveUser,
-update(input){if(userTraits[input.profile.name].whole!==void 0)return replaceUser(input);const{present:present3,desired:desired2}=input;
-return{requests:[{operation:"updateUser",params:{user_id:present3.identity.id??""},body:desired2}],expected:desired2}},lost:lostLists,
-restorable:existing,discovery:{options:{user:"id"},find:find5},destructions:fields3=>fields3.flatMap(({path,before,after:after2,
-confirmed=false})=>{if(path==="blocked")return after2===true?["blocks the user"]:[];const loses=elementNouns[path];if(loses===
-void 0||before===void 0)return[];const{removed:left,pairs}=matchSets(asElements(after2),asElements(before));const kept3=new Set(
-pairs.map(({got})=>keyOf(got)));const removed=left.filter(element=>!kept3.has(keyOf(element)));const called=element=>nameOf(
-element,confirmed);return[...removed.map(element=>`removes the ${loses}${called(element)}`),...pairs.flatMap(({wanted,got})=>rolesLost(
+one of the two")]})}var elementNouns,backendFields,fields,WRITTEN_FIRST,user2;var init_user=__esm({"src/kinds/user.ts"(){
+"use strict";init_once();init_problems();init_settle();init_values();init_answers();init_discovery();init_fields();init_loss();
+init_reading();init_rules();init_texts();init_user_references();init_user_schema();init_user_traits();init_user_whole();
+elementNouns={organizations:"membership",authorized_scopes:"scope",roles:"role"};backendFields=()=>({...Object.fromEntries(
+Object.keys(backend2().shape).map(name2=>[name2,plain(name2)])),roles:set()});fields=once(()=>({uid:value,username:value,
+totp_registered_at:instant,metadata:map,federated_metadata:map,blocked:value,group:value,authorized_scopes:set(),organizations:set(
+{roles:set()}),roles:set(),backend:members2(backendFields())}));WRITTEN_FIRST=["metadata","group"];user2={name:"User",noun:"\
+user",get schema(){return userSchema()},identity:["id"],get fields(){return fields()},scopes:{read:"users:manage:all",write:"\
+users:manage:all"},traits:userTraits,identities:({identity:identity2})=>[`id ${identity2.id}`],check:(declared,profile)=>[
+...declared.flatMap(user3=>[...userTraits[profile.name].scopeNeedsLabel?unlabelledScopes(user3):[],...userTraits[profile.
+name].hasRoles?[]:unknownRoles(user3),...Object.entries(user3.fields).flatMap(([field2,value3])=>repeatedElements(user3,
+field2,value3))]),...profileProblems(declared,profile,userTraits)],addressPart:({id})=>id??"",called:({username,uid})=>firstText(
+username,uid),names:toldNames,readable:({name:name2})=>userTraits[name2].reads?.one!==void 0,async observe(objects2,context3){
+const{one:read2}=userTraits[context3.profile.name].reads??{};if(read2===void 0)return new Map;return new Map(await settleEach(
+objects2,async object3=>{const{identity:identity2}=object3;const shown3=await readOne(context3,read2,{user_id:identity2.
+id??""},answers.user.one);if(shown3===null)return[object3,missing(identity2,"user")];return[object3,{exists:true,identity:identity2,
+fields:shownUser(shown3),names:toldNames(shown3)}]}))},refersTo:listsOfUser,resolve:resolveUser,update(input){if(userTraits[input.
+profile.name].whole!==void 0)return replaceUser(input);const{present:present3,desired:desired2}=input;return{requests:[{
+operation:"updateUser",params:{user_id:present3.identity.id??""},body:desired2}],expected:desired2}},lost:lostLists,restorable:existing,
+discovery:{options:{user:"id"},find:find5},destructions:fields2=>fields2.flatMap(({path,before,after:after2,confirmed=false})=>{
+if(path==="blocked")return after2===true?["blocks the user"]:[];const loses=elementNouns[path];if(loses===void 0||before===
+void 0)return[];const{removed:left,pairs}=matchSets(asElements(after2),asElements(before));const kept3=new Set(pairs.map(
+({got})=>keyOf(got)));const removed=left.filter(element=>!kept3.has(keyOf(element)));const called=element=>nameOf(element,
+confirmed);return[...removed.map(element=>`removes the ${loses}${called(element)}`),...pairs.flatMap(({wanted,got})=>rolesLost(
 wanted,got).map(role2=>`removes the role${called(role2)} within the ${loses}${called(got)}`))]})}}});function kindOf(name2){return byName[name2]}function only(found2){const[one,...others]=found2;if(one===void 0||others.length>
 0)throw new Error("one kind has a regeneration, and no other");return one}function isKindName(name2){return Object.hasOwn(
-byName,name2)}var byName,kinds,regenerated;var init_kinds=__esm({"src/kinds/index.ts"(){"use strict";init_kind_names();init_client();
-init_email_template();init_key_pair();init_organization();init_user();byName={Organization:organization2,User:user2,KeyPair:keyPair2,
-EmailTemplate:emailTemplate,Client:client2};kinds=kindNames.map(name2=>byName[name2]);regenerated=only(kinds.flatMap(kind=>kind.
-regeneration===void 0?[]:[{kind,regeneration:kind.regeneration}]))}});function summarizeResult(result){const summary2={applied:0,failed:0,not_converged:0,unknown:0,skipped:0};for(const{status}of result.
+byName,name2)}function addressOf(kind,identity2){return`${kind}/${kindOf(kind).addressPart(identity2)}`}function emailsIn(declared){
+return declared.flatMap(template2=>{const{email:email3}=kindOf(template2.kind);return email3===void 0||template2.absent?
+[]:[{template:template2,email:email3}]})}var byName,kinds,regenerated;var init_kinds=__esm({"src/kinds/index.ts"(){"use \
+strict";init_kind_names();init_client();init_email_template();init_key_pair();init_organization();init_user();byName={Organization:organization2,
+User:user2,KeyPair:keyPair2,EmailTemplate:emailTemplate,Client:client2};kinds=kindNames.map(name2=>byName[name2]);regenerated=
+only(kinds.flatMap(kind=>kind.regeneration===void 0?[]:[{kind,regeneration:kind.regeneration}]))}});function summarizeResult(result){const summary2={applied:0,failed:0,not_converged:0,unknown:0,skipped:0};for(const{status}of result.
 results)summary2[status]+=1;return summary2}function mayBeUndone({results}){return results.some(({status,action:action2})=>status!==
 "failed"&&status!=="skipped"&&(action2==="update"||action2==="delete"))}var init_result=__esm({"src/apply/result.ts"(){"\
 use strict"}});function countDestructions(plan){return plan.changes.reduce((sum,{destructions})=>sum+destructions.length,0)}function refusals(plan,maxDestructive){
@@ -8741,7 +8705,7 @@ attempt)}}function runOf(name2){return partOfRun(name2)?.run??name2}function par
 1?"":`.${String(attempt).padStart(2,"0")}`;return`${run4}.${shardName(shard2)}${again}`}function partCalled(journal){const part2=partOfRun(
 journal);return part2===void 0?journal:partName(part2.run,part2.shard,1)}function isOfRun(journal,name2){return journal===
 name2||runOf(journal)===name2||partCalled(journal)===name2}var MAX_SHARDS;var init_shard=__esm({"src/base/shard.ts"(){"u\
-se strict";MAX_SHARDS=1e3}});function withDrift(fields3,types3,left,shown3){if(left===void 0)return fields3;return fields3.map(field2=>{const recorded2=recordedAt(
+se strict";MAX_SHARDS=1e3}});function withDrift(fields2,types3,left,shown3){if(left===void 0)return fields2;return fields2.map(field2=>{const recorded2=recordedAt(
 field2.path,types3,left.fields,shown3);if(recorded2===void 0)return field2;const declared=isAsLeft(field2,types3,recorded2)?
 {}:{declared:"changed"};return{...field2,drift:{recorded:recorded2,run:left.run,...declared}}})}function isAsLeft({path,
 after:after2},types3,recorded2){const type=types3[path]??value;return contrast(type,path,after2,recorded2).every(({verdict})=>verdict!==
@@ -8751,14 +8715,14 @@ void 0)return void 0;const parts=contrast(types3[field2]??value,field2,now,was);
 if(part2!==void 0)return part2.verdict==="different"?part2.got??null:void 0;const isOther3=parts.some(({verdict})=>verdict===
 "different");if(!isOther3)return void 0;if(path===field2)return was;const member2=memberOf(was,path);return same(member2,
 memberOf(now,path))?void 0:member2}function memberOf(map2,path){const parts=contrast({type:"map"},/^\w*/.exec(path)?.[0]??
-"",map2,{});return parts.find(one=>one.path===path)?.wanted??null}function isDrifted({action:action2,fields:fields3}){return action2!==
-"unchanged"&&fields3.some(({drift})=>drift!==void 0)}function countDrift({changes}){const drifted2=changes.filter(isDrifted);
-const fields3=drifted2.flatMap(change2=>change2.fields.filter(({drift})=>drift!==void 0));return{fields:fields3.length,objects:drifted2.
+"",map2,{});return parts.find(one=>one.path===path)?.wanted??null}function isDrifted({action:action2,fields:fields2}){return action2!==
+"unchanged"&&fields2.some(({drift})=>drift!==void 0)}function countDrift({changes}){const drifted2=changes.filter(isDrifted);
+const fields2=drifted2.flatMap(change2=>change2.fields.filter(({drift})=>drift!==void 0));return{fields:fields2.length,objects:drifted2.
 length}}function shareOf(changes,only2){if(only2===void 0)return{changes,leftOut:new Map,losesLeftOut:0};const leftOut4=new Map;
 let losesLeftOut=0;const kept3=changes.filter(change2=>{if(change2.action==="unchanged")return false;const isOf2=only2===
 "drift"?isDrifted(change2):isMade(change2);if(!isOf2){leftOut4.set(change2.action,(leftOut4.get(change2.action)??0)+1);if(change2.
 destructions.length>0)losesLeftOut+=1}return isOf2});return{changes:kept3,leftOut:leftOut4,losesLeftOut}}function isMade({
-fields:fields3}){return fields3.length===0||fields3.some(({drift})=>drift===void 0||drift.declared==="changed")}var init_drift=__esm(
+fields:fields2}){return fields2.length===0||fields2.some(({drift})=>drift===void 0||drift.declared==="changed")}var init_drift=__esm(
 {"src/plan/drift.ts"(){"use strict";init_values();init_fields()}});var Diff;var init_base=__esm({"node_modules/diff/libesm/diff/base.js"(){Diff=class{diff(oldStr,newStr,options={}){let callback2;
 if(typeof options==="function"){callback2=options;options={}}else if("callback"in options){callback2=options.callback}const oldString=this.
 castInput(oldStr,options);const newString=this.castInput(newStr,options);const oldTokens=this.removeEmpty(this.tokenize(
@@ -8965,9 +8929,9 @@ return joinSpans(changes,"; ")}function elementSpans({mark,text:text6,spans}){if
  ${text6}`,change:mark}];return[plain2(`${mark} `),...spans??[plain2(text6)]]}var init_sets=__esm({"src/report/sets.ts"(){
 "use strict";init_escape();init_values();init_fields();init_spans();init_values2()}});var require_picocolors=__commonJS({"node_modules/picocolors/picocolors.js"(exports,module){var p=process||{};var argv=p.
 argv||[];var env=p.env||{};var isColorSupported=!(!!env.NO_COLOR||argv.includes("--no-color"))&&(!!env.FORCE_COLOR||argv.
-includes("--color")||p.platform==="win32"||(p.stdout||{}).isTTY&&env.TERM!=="dumb"||!!env.CI);var formatter=(open8,close,replace2=open8)=>input=>{
-let string3=""+input,index=string3.indexOf(close,open8.length);return~index?open8+replaceClose(string3,close,replace2,index)+
-close:open8+string3+close};var replaceClose=(string3,close,replace2,index)=>{let result="",cursor=0;do{result+=string3.substring(
+includes("--color")||p.platform==="win32"||(p.stdout||{}).isTTY&&env.TERM!=="dumb"||!!env.CI);var formatter=(open9,close,replace2=open9)=>input=>{
+let string3=""+input,index=string3.indexOf(close,open9.length);return~index?open9+replaceClose(string3,close,replace2,index)+
+close:open9+string3+close};var replaceClose=(string3,close,replace2,index)=>{let result="",cursor=0;do{result+=string3.substring(
 cursor,index)+replace2;cursor=index+close.length;index=string3.indexOf(close,cursor)}while(~index);return result+string3.
 substring(cursor)};var createColors=(enabled=isColorSupported)=>{let f=enabled?formatter:()=>String;return{isColorSupported:enabled,
 reset:f("\x1B[0m","\x1B[0m"),bold:f("\x1B[1m","\x1B[22m","\x1B[22m\x1B[1m"),dim:f("\x1B[2m","\x1B[22m","\x1B[22m\x1B[2m"),
@@ -9015,11 +8979,11 @@ texts2,"",shownSet)}`}function isLong(value3){return typeof value3==="string"&&v
 const{notes,hunks,tooDifferent}=compareBodies(recorded2,now);const lines=hunks.flatMap(hunk=>hunk.lines);const count3=mark=>lines.
 filter(line=>line.startsWith(mark)).length;if(lines.length>0)return`since then ${plural(count3("+"),"line")} added, ${count3(
 "-")} removed`;return tooDifferent===null?`since then ${notes.join("; ")}`:`was ${plural(countLines(recorded2),"line")}`}
-function driftNote({fields:fields3}){const drifted2=fields3.filter(({drift})=>drift!==void 0);const[first]=drifted2;if(first?.
-drift===void 0)return null;if(fields3.length===1)return driftText(first,false);const since=`changed on the server since \
-run ${escapeText(first.drift.run)}`;return`${drifted2.length===fields3.length?"all":drifted2.length} of ${plural(fields3.
-length,"field")} ${since}`}function driftSentence(plan){const{fields:fields3,objects:objects2}=countDrift(plan);if(fields3===
-0)return null;const since=fields3===1?"it was last applied":"they were last applied";return`Drift: ${plural(fields3,"fie\
+function driftNote({fields:fields2}){const drifted2=fields2.filter(({drift})=>drift!==void 0);const[first]=drifted2;if(first?.
+drift===void 0)return null;if(fields2.length===1)return driftText(first,false);const since=`changed on the server since \
+run ${escapeText(first.drift.run)}`;return`${drifted2.length===fields2.length?"all":drifted2.length} of ${plural(fields2.
+length,"field")} ${since}`}function driftSentence(plan){const{fields:fields2,objects:objects2}=countDrift(plan);if(fields2===
+0)return null;const since=fields2===1?"it was last applied":"they were last applied";return`Drift: ${plural(fields2,"fie\
 ld")} of ${plural(objects2,"object")} changed on the server since ${since}.`}function leftOutSentence({leftOut:leftOut4,
 losesLeftOut},only2){if(only2===void 0||leftOut4.size===0)return null;const counts2=[...leftOut4].map(([action2,count3])=>`${count3}\
  ${actionWords[action2]}`);const all=[...leftOut4.values()].reduce((sum,count3)=>sum+count3,0);const lost3=losesLeftOut===
@@ -9105,8 +9069,8 @@ const lines=text6.replace(/\n$/,"").split("\n");if(lines.length>maxChangedLines&
  to show"],hunks:[]};const hunk={oldStart:1,oldLines:0,newStart:1,newLines:lines.length};return{notes:[],hunks:[{...hunk,
 lines:lines.map(line=>`+${line}`)}]}}function requestTexts({requests}){return requests.map(({operation,params})=>`${operations[operation].
 method} ${escapeText(operationPath(operation,params))}`)}function originOf({action:action2,observed,recordedAt:recordedAt2,
-fields:fields3,apply}){const{generation:generation2,existed}=apply;if(action2==="adopt")return{origin:"adoption",generation:generation2,
-told:fields3.length>0};if(observed==="recorded"){return{origin:"record",what:generation2===void 0?"":"did_generation",at:recordedAt2??
+fields:fields2,apply}){const{generation:generation2,existed}=apply;if(action2==="adopt")return{origin:"adoption",generation:generation2,
+told:fields2.length>0};if(observed==="recorded"){return{origin:"record",what:generation2===void 0?"":"did_generation",at:recordedAt2??
 null,why:existed===true?"since the server doesn't show it":"not read from the server"}}return observed==="unknown"&&action2===
 "update"?{origin:"unknown"}:null}var compared;var init_view=__esm({"src/report/view.ts"(){"use strict";init_escape();init_operations();
 init_bodies();init_drift2();init_hunks();init_sets();init_values2();init_words();compared=new WeakMap}});function fieldLines(field2,pen){const view=viewField(field2,{whole:pen.debug,room:"terminal"});const drift=view.drift===
@@ -9114,9 +9078,9 @@ null?[]:wrap(`${indent}  `,view.drift,pen.columns).map(pen.paint.cyan);return[..
 const path=disarm(`${view.path}:`).slice(0,-1);switch(view.view){case"secret":return[`${indent}${path}: ${view.unknown?"\
 (unknown) \u2192 ":""}(sensitive)`];case"set":return setLines(path,view,pen);case"body":return bodyLines(path,view,pen);default:
 return valueLines(path,view,pen)}}function valueLines(path,view,{paint,columns}){const{before,after:after2,unknown:unknown5,
-lacks}=view;const was=unknown5||lacks==="before"?before:paint.red(before);const is=lacks==="after"?paint.red(after2):paint.
-green(after2);const width=displayWidth(`${indent}${path}: ${before} \u2192 ${after2}`);if(width<=(columns??lineWidth))return[
-`${indent}${path}: ${was} \u2192 ${is}`];return[`${indent}${path}: ${was}`,`${indent}  \u2192 ${is}`]}function setLines(path,{
+lacks:lacks2}=view;const was=unknown5||lacks2==="before"?before:paint.red(before);const is=lacks2==="after"?paint.red(after2):
+paint.green(after2);const width=displayWidth(`${indent}${path}: ${before} \u2192 ${after2}`);if(width<=(columns??lineWidth))
+return[`${indent}${path}: ${was} \u2192 ${is}`];return[`${indent}${path}: ${was}`,`${indent}  \u2192 ${is}`]}function setLines(path,{
 head,move:move2,elements:elements2,kept:kept3},{paint,columns}){const tints={"+":paint.green,"-":paint.red,"~":paint.yellow,
 "=":String};const tinted=(spans,tint)=>spans.map(({text:text6,change:change2})=>({text:text6,tint:change2===null?tint:tints[change2]}));
 const heads=move2===null?[plain2(head??"")]:[{text:move2.from,change:"-"},plain2(" \u2192 "),{text:move2.to,change:"+"}];
@@ -9192,18 +9156,18 @@ set(key,[...groups2.get(key)??[],result])}return[...groups2.values()].flatMap(gr
 result=>[result]))}function someOf(results){return firstFew(results,({address:address2})=>address2)}function firstFew(all,show){
 const named5=all.slice(0,FEW).map(show);const more=all.length-named5.length;return more>0?`${named5.join(", ")} and ${more}\
  more`:named5.join(", ")}var FEW;var init_alike=__esm({"src/report/alike.ts"(){"use strict";FEW=3}});function groupWarnings(plan,warnings=allWarnings(plan)){const byAddress=new Map(plan.changes.map(change2=>[change2.address,
-change2]));const given2=new Map(warnings.map(warning4=>[attributed(warning4,byAddress),warning4]));const all=[...given2.
-keys()];const said3=({code:code2,change:change2},text6)=>JSON.stringify([code2,change2!==null,text6]);const about2=new Map;
-for(const warning4 of all)added(about2,said3(warning4,warning4.message),()=>new Set).add(warning4.change);const groups2=new Map;
-for(const warning4 of all){const{message,change:change2}=warning4;const whole2=said3(warning4,message);const isOwn=change2!==
-null&&about2.get(whole2)?.size===1;added(groups2,isOwn?said3(warning4,nameless(message,change2)):whole2,()=>[]).push(warning4)}
-return[...groups2.values()].flatMap(group=>{const[first]=group;const warnings2=group.flatMap(warning4=>given2.get(warning4)??
-[]);return first===void 0?[]:[{...groupOf(first,group),warnings:warnings2}]})}function added(map2,key,make){const value3=map2.
-get(key)??make();map2.set(key,value3);return value3}function groupOf({code:code2,message,change:change2},group){const same3=group.
-every(other=>other.message===message);const places=group.flatMap(placesOf);const morePlaces2=group.reduce((sum,{morePlaces:more=0})=>sum+
-more,0);return{code:code2,message:same3||change2===null?message:nameless(message,change2),objects:[...new Set(group.flatMap(
-warning4=>warning4.change===null?[]:[warning4.change]))],places:[...new Map(places.map(place2=>[JSON.stringify(place2),place2])).
-values()],...morePlaces2>0?{morePlaces:morePlaces2}:{}}}function attributed(warning4,byAddress){const{message,place:place2}=warning4;
+change2]));const given=new Map(warnings.map(warning4=>[attributed(warning4,byAddress),warning4]));const all=[...given.keys()];
+const said3=({code:code2,change:change2},text6)=>JSON.stringify([code2,change2!==null,text6]);const about2=new Map;for(const warning4 of all)
+added(about2,said3(warning4,warning4.message),()=>new Set).add(warning4.change);const groups2=new Map;for(const warning4 of all){
+const{message,change:change2}=warning4;const whole2=said3(warning4,message);const isOwn=change2!==null&&about2.get(whole2)?.
+size===1;added(groups2,isOwn?said3(warning4,nameless(message,change2)):whole2,()=>[]).push(warning4)}return[...groups2.values()].
+flatMap(group=>{const[first]=group;const warnings2=group.flatMap(warning4=>given.get(warning4)??[]);return first===void 0?
+[]:[{...groupOf(first,group),warnings:warnings2}]})}function added(map2,key,make){const value3=map2.get(key)??make();map2.
+set(key,value3);return value3}function groupOf({code:code2,message,change:change2},group){const same3=group.every(other=>other.
+message===message);const places=group.flatMap(placesOf);const morePlaces2=group.reduce((sum,{morePlaces:more=0})=>sum+more,
+0);return{code:code2,message:same3||change2===null?message:nameless(message,change2),objects:[...new Set(group.flatMap(warning4=>warning4.
+change===null?[]:[warning4.change]))],places:[...new Map(places.map(place2=>[JSON.stringify(place2),place2])).values()],
+...morePlaces2>0?{morePlaces:morePlaces2}:{}}}function attributed(warning4,byAddress){const{message,place:place2}=warning4;
 if(warning4.change!==null||place2===void 0)return warning4;for(let at3=message.indexOf(": ");at3!==-1;at3=message.indexOf(
 ": ",at3+1)){const change2=byAddress.get(message.slice(0,at3));if(change2===void 0)continue;return{...warning4,change:change2,
 message:message.slice(at3+2).replace(` (${place2.file}:${place2.line})`,"")}}return warning4}function nameless(message,{
@@ -9233,9 +9197,9 @@ alone(change2.warnings)},pen),""]),...leftOut4===null?[]:[...wrap("",leftOut4,co
 plan)}],2,columns),""]:[],...warnings.length===0?[]:[...warnings,""]];if(!idle){lines.push(...wrap("Required scopes: ",plan.
 requiredScopes.join(", ")||"none",columns),`Digest: ${escapeText(plan.digest)}`)}const drift=driftSentence(plan);if(drift!==
 null)lines.push(...wrap("",drift,columns).map(line=>paint.cyan(line)));const byRecord=byRecordSentence(plan);if(byRecord!==
-null)lines.push(...wrap("",byRecord,columns).map(line=>paint.dim(line)));const destructive2=destructiveSentence(plan);const closing2=[
+null)lines.push(...wrap("",byRecord,columns).map(line=>paint.dim(line)));const destructive2=destructiveSentence(plan);const closing3=[
 {text:summaryLine(plan),tint:paint.bold},...destructive2===null?[]:[{text:" "},{text:destructive2,tint:text6=>paint.bold(
-paint.red(text6))}]];return`${[...lines,fold2(closing2,2,columns)].join("\n")}
+paint.red(text6))}]];return`${[...lines,fold2(closing3,2,columns)].join("\n")}
 `}function summaryLine(plan){const count3=summarize(plan);const recorded2=countByRecord(plan);const parts=[`${count3.update}\
  to update`,`${count3.delete} to delete`,`${count3.regenerate} to regenerate`,...count3.adopt>0?[`${count3.adopt} to ado\
 pt`]:[],...count3.blocked>0?[`${count3.blocked} blocked`]:[],`${count3.unchanged} unchanged`,...recorded2>0?[`${recorded2}\
@@ -9357,12 +9321,12 @@ const{action:action2,address:address2,declaredAt}=change2;const{bold,code:code2}
 address2)}`,tells(form,"labelled")?labelIn(language,change2):"",...tells(form,"told")?toldParts(change2,language):[],!tells(
 form,"told")&&isDestructive(change2)?` \u2014 ${bold("destructive")}`:"",tells(form,"placed")&&declaredAt!==null?` \u2014 ${language.
 link(placeText(declaredAt),tells(form,"linked")&&forge!==void 0?fileUrl(forge,declaredAt):void 0)}`:""].join("")}function toldParts(change2,language){
-const{action:action2,fields:fields3,destructions,reason,warnings}=change2;const{bold,prose:prose2}=language;const drift=driftNote(
-change2);return[inlineValue(change2,language)??fieldNames(action2,fields3,language),...drift===null?[]:[` \u2014 ${prose2(
+const{action:action2,fields:fields2,destructions,reason,warnings}=change2;const{bold,prose:prose2}=language;const drift=driftNote(
+change2);return[inlineValue(change2,language)??fieldNames(action2,fields2,language),...drift===null?[]:[` \u2014 ${prose2(
 drift)}`],...destructions.length>0?[` \u2014 ${bold("destructive:")} ${destructions.map(prose2).join("; ")}`]:[],...reason===
 null?[]:[` \u2014 ${prose2(reason)}`],...warnings.length>0?[` \u2014 \u26A0\uFE0F ${plural(warnings.length,"warning")}`]:
-[]]}function fieldNames(action2,fields3,{code:code2}){if(action2==="delete"||fields3.length===0)return"";const paths=fields3.
-slice(0,3).map(({path})=>code2(path));const more=fields3.length-paths.length;return`: ${paths.join(", ")}${more>0?` and ${more}\
+[]]}function fieldNames(action2,fields2,{code:code2}){if(action2==="delete"||fields2.length===0)return"";const paths=fields2.
+slice(0,3).map(({path})=>code2(path));const more=fields2.length-paths.length;return`: ${paths.join(", ")}${more>0?` and ${more}\
  more`:""}`}function inlineValue(change2,{code:code2}){const value3=shortValue(change2);return value3===void 0?void 0:`:\
  ${code2(value3.path)} ${code2(value3.before)} \u2192 ${code2(value3.after)}`}function warningLine(group,form,forge){const{
 code:show,bold,prose:prose2,link:link2}=markdown;const{code:code2,message,objects:objects2,places,morePlaces:morePlaces2}=group;
@@ -9413,10 +9377,10 @@ ${intro}
 `}`;const fixed2=[title,headText(plan,warnings.length,only2),footText(plan)];const room=budget-fixed2.join("\n").length-
 1;const all=allot(sections2,room);const most3=notice(mostLeftOut(sections2),budget).length+1;const shown3=leftOut(sections2,
 all).length===0?all:allot(sections2,room-most3);const[,head,foot]=fixed2;const parts=[title,notice(leftOut(sections2,shown3),
-budget),head,...sectionTexts(sections2,shown3),foot];const text6=parts.filter(part2=>part2!=="").join("\n");const bare3=`${title}\
+budget),head,...sectionTexts(sections2,shown3),foot];const text6=parts.filter(part2=>part2!=="").join("\n");const bare2=`${title}\
 
 This is longer than ${budget} characters even without details.
-`;return text6.length<=budget?text6:bare3.slice(0,Math.max(0,budget))}function headText(plan,warnings,only2){const environment=plan.
+`;return text6.length<=budget?text6:bare2.slice(0,Math.max(0,budget))}function headText(plan,warnings,only2){const environment=plan.
 environment===null?"":`, environment ${code(shorten(escapeText(plan.environment),"",100))}`;const lines=[`Server ${code(
 shorten(escapeText(plan.server),"",200))}, profile ${code(plan.profile)}${environment}${plan.shard===void 0?"":`, ${shardOf(
 plan)} of the objects`}.`];const{count:count3,inAll}=destructiveCount(shownPart(plan,only2));const notes=[...count3>0?[`\
@@ -9433,8 +9397,8 @@ g",rank:"warnings",folds:false,line,summary:line,details:()=>[]}});return[...gro
 objects:objects2}){return objects2.length===0?Number.MAX_SAFE_INTEGER:objects2.length}function changeEntry(change2,rank2,debug,forge){
 let details;return{noun:kindOf(change2.kind).noun,rank:rank2,folds:hasDetails(change2,debug),line:once2(form=>changeLine(
 change2,form,markdown,forge)),summary:once2(form=>changeLine(change2,form,html,forge)),details:()=>{details??=detailsOf(
-change2,debug);return details}}}function once2(make){const made2=new Map;return form=>{const line=made2.get(form)??make(
-form);made2.set(form,line);return line}}function leftOut(sections2,shown3){const{changes,warnings}=divided(sections2);const isMissing2=entry=>!shown3.
+change2,debug);return details}}}function once2(make){const made3=new Map;return form=>{const line=made3.get(form)??make(
+form);made3.set(form,line);return line}}function leftOut(sections2,shown3){const{changes,warnings}=divided(sections2);const isMissing2=entry=>!shown3.
 has(entry);const kept3=changes.filter(entry=>!isMissing2(entry));return leftOutParts({changes:changes.filter(isMissing2),
 details:kept3.filter(entry=>shown3.get(entry)?.whole!==true),places:kept3.filter(entry=>!tells(shown3.get(entry)?.form??
 "named","placed")),warnings:warnings.filter(isMissing2)})}function mostLeftOut(sections2){const{changes,warnings}=divided(
@@ -11112,34 +11076,34 @@ pictures).rules(false)}function cleanDeclarations(source,pictures){const tokens=
 tokens)?"":declarations(tokens,pictures)}function cleanMedia(source){return prelude(tokenize2({css:source}).filter(([type])=>type!==
 u.EOF))}function nestedTooDeeply(tokens){let depth=0;for(const[type]of tokens){if(closing[type]!==void 0)depth+=1;else if(closers.
 has(type))depth=Math.max(0,depth-1);if(depth>limits.styleDepth)return true}return false}function declarations(tokens,pictures){
-const written3=[];let start2=0;let open8=0;for(let at3=0;at3<=tokens.length;at3+=1){const type=tokens[at3]?.[0]??u.EOF;if(type===
-u.EOF||type===u.Semicolon&&open8===0){const one=declaration(tokens.slice(start2,at3),pictures);if(one!==void 0)written3.
-push(one);start2=at3+1;if(type===u.EOF)break}else if(closing[type]!==void 0)open8+=1;else if(closers.has(type))open8=Math.
-max(0,open8-1)}return written3.join("; ")}function declaration(tokens,pictures){const all=tokens.filter(([type])=>type!==
-u.Comment);const filled2=all.flatMap(([type],index)=>type===u.Whitespace?[]:[index]).slice(0,2);const[first,colon]=filled2.
-map(index=>all[index]);if(first?.[0]!==u.Ident||colon?.[0]!==u.Colon)return void 0;const rest=all.slice((filled2[1]??0)+
-1);const name2=first[4].value.toLowerCase();const plain3=name2.replace(/^-(?:webkit|moz|ms|o)-/,"");if(!properties.has(plain3))
+const written3=[];let start2=0;let open9=0;for(let at3=0;at3<=tokens.length;at3+=1){const type=tokens[at3]?.[0]??u.EOF;if(type===
+u.EOF||type===u.Semicolon&&open9===0){const one=declaration(tokens.slice(start2,at3),pictures);if(one!==void 0)written3.
+push(one);start2=at3+1;if(type===u.EOF)break}else if(closing[type]!==void 0)open9+=1;else if(closers.has(type))open9=Math.
+max(0,open9-1)}return written3.join("; ")}function declaration(tokens,pictures){const all=tokens.filter(([type])=>type!==
+u.Comment);const filled=all.flatMap(([type],index)=>type===u.Whitespace?[]:[index]).slice(0,2);const[first,colon]=filled.
+map(index=>all[index]);if(first?.[0]!==u.Ident||colon?.[0]!==u.Colon)return void 0;const rest=all.slice((filled[1]??0)+1);
+const name2=first[4].value.toLowerCase();const plain3=name2.replace(/^-(?:webkit|moz|ms|o)-/,"");if(!properties.has(plain3))
 return void 0;const written3=value2(rest,imageProperties.has(plain3)?pictures:noPictures(pictures))?.trim();return written3===
 void 0||written3===""?void 0:`${name2}: ${written3}`}function noPictures(pictures){return address2=>{pictures(address2);
-return void 0}}function value2(tokens,pictures){let written3="";let open8=0;for(let at3=0;at3<tokens.length;at3+=1){const token=tokens[at3];
+return void 0}}function value2(tokens,pictures){let written3="";let open9=0;for(let at3=0;at3<tokens.length;at3+=1){const token=tokens[at3];
 if(token===void 0)break;switch(token[0]){case u.Function:{const name2=token[4].value.toLowerCase();if(name2==="url"){let address2="";
 for(at3+=1;at3<tokens.length&&tokens[at3]?.[0]!==u.CloseParen;at3+=1){const inside2=tokens[at3];if(address2===""&&inside2?.[0]===
 u.String)address2=inside2[4].value}written3+=picture(address2,pictures);break}if(imageFunctions.test(name2))pictures(`${name2}\
-()`);if(!valueFunctions.has(name2))return void 0;written3+=`${name2}(`;open8+=1;break}case u.URL:written3+=picture(token[4].
-value,pictures);break;case u.OpenParen:written3+="(";open8+=1;break;case u.CloseParen:if(open8===0)return void 0;written3+=
-")";open8-=1;break;case u.Delim:if(!["+","-","*","/","!"].includes(token[4].value))return void 0;written3+=` ${token[4].
+()`);if(!valueFunctions.has(name2))return void 0;written3+=`${name2}(`;open9+=1;break}case u.URL:written3+=picture(token[4].
+value,pictures);break;case u.OpenParen:written3+="(";open9+=1;break;case u.CloseParen:if(open9===0)return void 0;written3+=
+")";open9-=1;break;case u.Delim:if(!["+","-","*","/","!"].includes(token[4].value))return void 0;written3+=` ${token[4].
 value} `;break;default:{const text6=token[0]===u.Dimension?length(token):simple(token,anyUnit);if(text6===void 0)return void 0;
-written3+=text6}}}return open8===0?withImportant(written3.trimEnd()):void 0}function length(token){const{value:value3,unit}=token[4];
+written3+=text6}}}return open9===0?withImportant(written3.trimEnd()):void 0}function length(token){const{value:value3,unit}=token[4];
 if(/^[sld]?(?:vh|vb|vmin)$/i.test(unit))return`${number3(value3*limits.windowHeight/100)}px`;if(/^[sld]?vmax$/i.test(unit))
 return`${number3(value3)}vw`;return simple(token,anyUnit)}function withImportant(written3){const[mark]=/! +important$/i.
 exec(written3)??[];return mark===void 0?written3:`${written3.slice(0,-mark.length).trimEnd()} !important`}function picture(address2,pictures){
 const kept3=pictures(address2);return kept3===void 0?"none":`url(${quoted(kept3)})`}function prelude(tokens){let written3="";
-const open8=[];for(const token of tokens){const[type]=token;const end2=closing[type];if(end2!==void 0)open8.push(end2);else if(closers.
-has(type)&&open8.pop()!==type)return void 0;switch(type){case u.Comment:break;case u.Function:if(!mediaAndStates.has(token[4].
+const open9=[];for(const token of tokens){const[type]=token;const end2=closing[type];if(end2!==void 0)open9.push(end2);else if(closers.
+has(type)&&open9.pop()!==type)return void 0;switch(type){case u.Comment:break;case u.Function:if(!mediaAndStates.has(token[4].
 value.toLowerCase()))return void 0;written3+=`${token[4].value.toLowerCase()}(`;break;case u.OpenParen:written3+="(";break;case u.
 CloseParen:written3+=")";break;case u.OpenSquare:written3+="[";break;case u.CloseSquare:written3+="]";break;case u.Colon:
 written3+=":";break;case u.Delim:if(!".>+~*|^$=-/".includes(token[4].value))return void 0;written3+=token[4].value;break;default:{
-const text6=simple(token,/^[a-z][a-z0-9-]{0,15}$/i);if(text6===void 0)return void 0;written3+=text6}}}return open8.length===
+const text6=simple(token,/^[a-z][a-z0-9-]{0,15}$/i);if(text6===void 0)return void 0;written3+=text6}}}return open9.length===
 0?written3.trim():void 0}function simple(token,unit){switch(token[0]){case u.Whitespace:return" ";case u.Comma:return",";case u.
 Ident:return identifier3(token[4].value);case u.Hash:return`#${name(token[4].value)}`;case u.String:return quoted(token[4].
 value);case u.Number:return`${token[4].signCharacter==="+"?"+":""}${number3(token[4].value)}`;case u.Percentage:return`${number3(
@@ -11162,9 +11126,9 @@ ${inner}}
 `}#rule(inBlock){const head=this.#until([u.OpenCurly],inBlock);if(this.#tokens[this.#at]?.[0]!==u.OpenCurly)return"";this.#at+=
 1;const inside2=this.#until([u.CloseCurly],false);this.#at+=1;const selector=prelude(head);const inner=declarations(inside2,
 this.#pictures);return selector===void 0||selector===""||inner===""?"":`${selector} { ${inner} }
-`}#until(ends2,inBlock){const start2=this.#at;const open8=[];for(;this.#at<this.#tokens.length;this.#at+=1){const type=this.#tokens[this.#at]?.[0]??
-u.EOF;if(open8.length===0&&(ends2.includes(type)||inBlock&&type===u.CloseCurly))break;if(type===u.EOF)break;const end2=closing[type];
-if(end2!==void 0)open8.push(end2);else if(open8.at(-1)===type)open8.pop()}return this.#tokens.slice(start2,this.#at)}};between=
+`}#until(ends2,inBlock){const start2=this.#at;const open9=[];for(;this.#at<this.#tokens.length;this.#at+=1){const type=this.#tokens[this.#at]?.[0]??
+u.EOF;if(open9.length===0&&(ends2.includes(type)||inBlock&&type===u.CloseCurly))break;if(type===u.EOF)break;const end2=closing[type];
+if(end2!==void 0)open9.push(end2);else if(open9.at(-1)===type)open9.pop()}return this.#tokens.slice(start2,this.#at)}};between=
 new Set([u.Whitespace,u.Comment,u.CDO,u.CDC,u.Semicolon,u.CloseCurly]);anyUnit=/^[a-z]{1,8}$/i}});function parseBody(body2,{located:located3=false}={}){if(body2.length>limits.bodyCharacters){return{refused:`longer than\
  ${shown2(limits.bodyCharacters)} characters`}}const elements2=[];let depth=0;try{parse4(body2,{scriptingEnabled:false,sourceCodeLocationInfo:located3,
 treeAdapter:{...defaultTreeAdapter,createElement:(...parts)=>{if(elements2.length===limits.elements){throw new TooMuch(`\
@@ -11331,12 +11295,12 @@ slice(0,offset2).split("\n").length;const where=`at line ${lineAt2(at3)}${until=
  closes another one`}`;return{syntax:`${words7} ${where}`,at:{start:whole2(at3),end:whole2(end2)}}}}function blamed(words7,noticed,text6){
 const{sections:sections2,last}=tagsBefore(noticed,text6);const section2=words7.startsWith("unclosed section")?sections2.
 at(-1):void 0;if(section2!==void 0)return{...section2,...noticed<text6.length?{until:noticed}:{}};const at3=words7.startsWith(
-"unclosed tag")?last:noticed;return{at:at3,end:at3+1}}function tagsBefore(place2,text6){const sections2=[];let[open8="",
-close=""]=["{{","}}"];let last=0;for(let at3=text6.indexOf(open8);at3>=0&&at3<place2;){last=at3;const start2=at3+open8.length;
+"unclosed tag")?last:noticed;return{at:at3,end:at3+1}}function tagsBefore(place2,text6){const sections2=[];let[open9="",
+close=""]=["{{","}}"];let last=0;for(let at3=text6.indexOf(open9);at3>=0&&at3<place2;){last=at3;const start2=at3+open9.length;
 const first=start2+text6.slice(start2).search(/\S/);const sign=text6.charAt(first);const from="#^/{&>=!".includes(sign)?
 first+1:first;const ending=sign==="{"?`}${close}`:sign==="="?`=${close}`:close;const until=text6.indexOf(ending,from);if(until<
 0)break;const end2=until+ending.length;if(sign==="#"||sign==="^")sections2.push({at:at3,end:end2});else if(sign==="/")sections2.
-pop();else if(sign==="=")[open8="",close=""]=text6.slice(from,until).trim().split(/\s+/);at3=text6.indexOf(open8,end2)}return{
+pop();else if(sign==="=")[open9="",close=""]=text6.slice(from,until).trim().split(/\s+/);at3=text6.indexOf(open9,end2)}return{
 sections:sections2,last}}function withoutLongSpace(body2){const cuts=[];let gone=0;const text6=body2.replace(longSpace,(run4,at3)=>{
 if(run4.length>1e3){gone+=run4.length-1e3;cuts.push({from:at3+run4.length-gone,gone})}return run4.slice(0,1e3)});return{
 text:text6,whole:offset=>offset+(cuts.findLast(({from})=>from<=offset)?.gone??0)}}function tagsIn(parts){let tags=0;for(const part2 of parts){
@@ -11370,16 +11334,16 @@ this.#characters+=String(text6??"").length;if(this.#characters>limits.renderedCh
 Context{#absent;constructor(view,parent,absent){super(view,parent);this.#absent=absent}push(view){return new _JsonContext(
 view,this,this.#absent)}lookup(name2){if(name2===".")return this.view;if(this.#absent.has(name2))return void 0;const path=name2.
 split(".");for(let context3=this;context3!==void 0;context3=context3.parent){const found2=valueAt(context3.view,path);if(found2!==
-void 0)return found2}return void 0}}}});function renderMails(sides,...given2){const parsed4=sides.map(({txt,html:html2})=>({txt:parse7(txt),html:parse7(html2)}));
+void 0)return found2}return void 0}}}});function renderMails(sides,...given){const parsed4=sides.map(({txt,html:html2})=>({txt:parse7(txt),html:parse7(html2)}));
 const templates=parsed4.flatMap(({txt,html:html2})=>[txt,html2]).flatMap(body2=>body2?.template===void 0?[]:[body2.template]);
-const parts=templates.flatMap(template2=>template2.parts);const all=given2.length===0?[{}]:given2;const samples=all.slice(
+const parts=templates.flatMap(template2=>template2.parts);const all=given.length===0?[{}]:given;const samples=all.slice(
 0,limits.variants).map(one=>sampleData(parts,one));const sections2=sectionsOf2(parts);const seen2=new Set;const variants=[];
-let made2=0;let characters2=0;const isFull=()=>made2===limits.variants||characters2>limits.templateCharacters;for(const absent of combinations(
-sections2)){if(isFull())break;for(const[sample,data3]of samples.entries()){if(isFull())break;made2+=1;const mails=parsed4.
+let made3=0;let characters2=0;const isFull=()=>made3===limits.variants||characters2>limits.templateCharacters;for(const absent of combinations(
+sections2)){if(isFull())break;for(const[sample,data3]of samples.entries()){if(isFull())break;made3+=1;const mails=parsed4.
 map(({txt,html:html2})=>({txt:renderBody(txt,data3,{html:false,absent}),html:renderBody(html2,data3,{html:true,absent})}));
 const text6=JSON.stringify(mails);if(seen2.has(text6))continue;seen2.add(text6);characters2+=text6.length;variants.push(
 {sample,label:sections2.length===0?null:labelOf(sections2,absent),mails})}}return{variants,left:combinationsOf(sections2)*
-all.length-made2}}function parse7(body2){if(typeof body2!=="string")return null;const parsed4=parseMustache(body2);return"\
+all.length-made3}}function parse7(body2){if(typeof body2!=="string")return null;const parsed4=parseMustache(body2);return"\
 syntax"in parsed4?{source:body2,template:void 0,problem:parsed4}:{source:body2,template:parsed4,problem:{syntax:""}}}function renderBody(body2,data3,options){
 if(body2===null)return null;if(body2.template===void 0){const{syntax:syntax2,limit:limit2}=body2.problem;return limit2?{
 tooLong:syntax2}:{source:body2.source,syntax:syntax2}}try{return{text:body2.template.render(data3,options)}}catch(failure2){
@@ -11393,30 +11357,29 @@ yield new Set(sections2.filter(other=>other!==section2))}function combinationsOf
 const gone=sections2.filter(section2=>absent.has(section2));if(sections2.length>combinedSections){if(gone.length===0)return"\
 with every section";if(there.length===0)return"without any section";return gone.length<there.length?`without ${gone.join(
 ", ")}`:`only with ${there.join(", ")}`}return[...there.length>0?[`with ${there.join(", ")}`]:[],...gone.length>0?[`with\
-out ${gone.join(", ")}`]:[]].join(", ")}function sampleData(parts,given2){const variables=new Set(placeholdersOf(parts).
-filter(({section:section2})=>!section2).map(({name:name2})=>name2));const sections2=new Set(sectionsOf2(parts));const data3=madeUp(
-parts,given2,variables);lay(data3,given2,(before,value3,path)=>before===void 0||!sections2.has(path)||!isEmpty(value3));
-return data3}function madeUp(parts,given2,variables){const tree={};for(const part2 of parts){if(part2.kind==="text"||part2.
-kind==="partial"||part2.name===".")continue;const path=part2.name.split(".");if(part2.kind==="variable"){if(valueAt(given2,
-path)===void 0)put2(tree,path,exampleOf(part2.name));continue}const inner=madeUp(part2.parts,given2,variables);if(part2.
-inverted){lay(tree,inner,isMissing);put2(tree,path,variables.has(part2.name)?exampleOf(part2.name):true)}else if(variables.
-has(part2.name)){lay(tree,inner,isMissing);put2(tree,path,exampleOf(part2.name))}else if(part2.parts.some(it=>it.kind===
-"variable"&&it.name===".")){put2(tree,path,["first","second"])}else{put2(tree,path,Object.keys(inner).length===0?true:inner)}}
-return tree}function lay(tree,over,replaces,under=""){for(const[name2,value3]of Object.entries(over)){const before=Object.
-hasOwn(tree,name2)?tree[name2]:void 0;const path=`${under}${name2}`;if(isMap(before)&&isMap(value3))lay(before,value3,replaces,
-`${path}.`);else if(replaces(before,value3,path))define2(tree,name2,value3)}}function put2(tree,path,value3){const[step="",
-...rest]=path;const before=Object.hasOwn(tree,step)?tree[step]:void 0;if(rest.length>0){const inner=isMap(before)?before:
-{};put2(inner,rest,value3);define2(tree,step,inner)}else if(isMap(before)&&isMap(value3)){lay(before,value3,()=>true)}else if(before===
-void 0||before===true){define2(tree,step,value3)}}function define2(tree,name2,value3){Object.defineProperty(tree,name2,{
-value:value3,enumerable:true,configurable:true,writable:true})}function isEmpty(value3){return!value3||Array.isArray(value3)&&
-value3.length===0}function exampleOf(name2){const last=name2.split(".").at(-1)??name2;const key=last.replace(/([a-z])([A-Z])/g,
-"$1_$2").toLowerCase();const known3=examples.find(([pattern])=>pattern.test(key))?.[1];if(known3===void 0)return`[${last.
-replaceAll("_"," ")}]`;if(known3!=="")return known3;const path=key.replace(/_?(url|uri|link|href)$/,"").replace(/[^a-z0-9]+/g,
-"-");return`https://example.com/${path}`}var combinedSections,isMissing,examples;var init_samples=__esm({"src/mail/sampl\
-es.ts"(){"use strict";init_values();init_limits2();init_placeholders();init_template();combinedSections=3;isMissing=before=>before===
-void 0;examples=[[/e-?mail/,"jane.doe@example.com"],[/(^|_)(url|uri|link|href)$/,""],[/(first|given)_?name$/,"Jane"],[/(last|family|sur)_?name$/,
-"Doe"],[/(^|_)(name|username|user|display_?name|full_?name)$/,"Jane Doe"],[/(code|otp|pin)$/,"493172"],[/(date|day)$/,"3\
-1 January 2026"],[/(time|_at|expiry|expiration|expires)$/,"31 January 2026, 12:00"],[/(count|number|minutes|hours|days)$/,
+out ${gone.join(", ")}`]:[]].join(", ")}function sampleData(parts,given){const variables=new Set(placeholdersOf(parts).filter(
+({section:section2})=>!section2).map(({name:name2})=>name2));const sections2=new Set(sectionsOf2(parts));const data3=madeUp(
+parts,given,variables);lay(data3,given,(before,value3,path)=>before===void 0||!sections2.has(path)||!isEmpty(value3));return data3}
+function madeUp(parts,given,variables){const tree={};for(const part2 of parts){if(part2.kind==="text"||part2.kind==="par\
+tial"||part2.name===".")continue;const path=part2.name.split(".");if(part2.kind==="variable"){if(valueAt(given,path)===void 0)
+put2(tree,path,exampleOf(part2.name));continue}const inner=madeUp(part2.parts,given,variables);if(part2.inverted){lay(tree,
+inner,isMissing);put2(tree,path,variables.has(part2.name)?exampleOf(part2.name):true)}else if(variables.has(part2.name)){
+lay(tree,inner,isMissing);put2(tree,path,exampleOf(part2.name))}else if(part2.parts.some(it=>it.kind==="variable"&&it.name===
+".")){put2(tree,path,["first","second"])}else{put2(tree,path,Object.keys(inner).length===0?true:inner)}}return tree}function lay(tree,over,replaces,under=""){
+for(const[name2,value3]of Object.entries(over)){const before=Object.hasOwn(tree,name2)?tree[name2]:void 0;const path=`${under}${name2}`;
+if(isMap(before)&&isMap(value3))lay(before,value3,replaces,`${path}.`);else if(replaces(before,value3,path))define2(tree,
+name2,value3)}}function put2(tree,path,value3){const[step="",...rest]=path;const before=Object.hasOwn(tree,step)?tree[step]:
+void 0;if(rest.length>0){const inner=isMap(before)?before:{};put2(inner,rest,value3);define2(tree,step,inner)}else if(isMap(
+before)&&isMap(value3)){lay(before,value3,()=>true)}else if(before===void 0||before===true){define2(tree,step,value3)}}function define2(tree,name2,value3){
+Object.defineProperty(tree,name2,{value:value3,enumerable:true,configurable:true,writable:true})}function isEmpty(value3){
+return!value3||Array.isArray(value3)&&value3.length===0}function exampleOf(name2){const last=name2.split(".").at(-1)??name2;
+const key=last.replace(/([a-z])([A-Z])/g,"$1_$2").toLowerCase();const known3=examples.find(([pattern])=>pattern.test(key))?.[1];
+if(known3===void 0)return`[${last.replaceAll("_"," ")}]`;if(known3!=="")return known3;const path=key.replace(/_?(url|uri|link|href)$/,
+"").replace(/[^a-z0-9]+/g,"-");return`https://example.com/${path}`}var combinedSections,isMissing,examples;var init_samples=__esm(
+{"src/mail/samples.ts"(){"use strict";init_values();init_limits2();init_placeholders();init_template();combinedSections=
+3;isMissing=before=>before===void 0;examples=[[/e-?mail/,"jane.doe@example.com"],[/(^|_)(url|uri|link|href)$/,""],[/(first|given)_?name$/,
+"Jane"],[/(last|family|sur)_?name$/,"Doe"],[/(^|_)(name|username|user|display_?name|full_?name)$/,"Jane Doe"],[/(code|otp|pin)$/,
+"493172"],[/(date|day)$/,"31 January 2026"],[/(time|_at|expiry|expiration|expires)$/,"31 January 2026, 12:00"],[/(count|number|minutes|hours|days)$/,
 "3"],[/(company|organi[sz]ation|product|brand|app)(_?name)?$/,"ACME"]]}});var light,dark,actions,statuses,filters,styles;var init_styles2=__esm({"src/report/styles.ts"(){"use strict";init_kind_names();
 light=`
   --page: #f6f8fa; --card: #ffffff; --text: #1f2328; --quiet: #59636e; --line: #d1d9e0; --link: #0550ae;
@@ -11592,8 +11555,8 @@ map(({data:data3})=>data3));const isOneFile=new Set(samples.map(({file})=>file))
 name2===file?name2:`${name2}, ${file}`;return{left,variants:variants.map(({sample,label:label2,mails})=>{const parts=[...samples.
 length>1?samples.slice(sample,sample+1).map(nameOf5):[],...label2===null?[]:[label2]];return{label:parts.length===0?null:
 parts.join(": "),mails}})}}function moreVariants(left){if(left===0)return null;return markup`<p class="note">Not shown: up to ${shown2(
-left)} more mails, in which other sections are there and not there.</p>`}function variantBox(label2,open8,content){if(label2===
-null)return content;const start2=open8?markup`<details class="variant" open>`:markup`<details class="variant">`;return markup`${start2}<summary>${label2}</summary>${content}</details>\n`}
+left)} more mails, in which other sections are there and not there.</p>`}function variantBox(label2,open9,content){if(label2===
+null)return content;const start2=open9?markup`<details class="variant" open>`:markup`<details class="variant">`;return markup`${start2}<summary>${label2}</summary>${content}</details>\n`}
 function htmlFigure(body2,label2,none2,emails,further){return figure(label2,htmlContent(body2,label2,none2,emails,further))}
 function htmlContent(body2,label2,none2,emails,further){if(body2===null)return markup`<p class="note">${none2}</p>`;if("\
 syntax"in body2)return unparsed(body2.syntax);if("tooLong"in body2)return tooLong(body2.tooLong);const email3=emails.framed(
@@ -11630,19 +11593,19 @@ change2)?["destructive"]:[],...isDrifted(change2)?["drifted"]:[],...change2.warn
 const{address:address2,destructions}=change2;return markup`<code class="address">${address2}</code>${labelBeside(change2)}${destructions.
 length>0?markup` <span class="badge loses">destructive</span>`:null}`}function changePlace(change2){const{declaredAt}=change2;
 return markup`<span class="quiet place">${fieldNames2(change2)}${declaredAt===null?null:markup`<code>${placeText(declaredAt)}</code>`}</span>`}
-function foldBox(box){const{number:number4,open:open8,classes,data:data3,summary:summary2,inside:inside2}=box;const attributes2=markup`class="${[
-"change",...classes].join(" ")}" ${data3}`;const start2=open8?markup`<details ${attributes2} open>`:markup`<details ${attributes2}>`;
+function foldBox(box){const{number:number4,open:open9,classes,data:data3,summary:summary2,inside:inside2}=box;const attributes2=markup`class="${[
+"change",...classes].join(" ")}" ${data3}`;const start2=open9?markup`<details ${attributes2} open>`:markup`<details ${attributes2}>`;
 return markup`${start2}
 <summary>${summary2}</summary>
 <div class="inside" id="change-${number4}">
 ${inside2}
 </div>
 </details>
-`}function fieldNames2(change2){const{action:action2,fields:fields3}=change2;if(action2==="delete"||fields3.length===0)return null;
+`}function fieldNames2(change2){const{action:action2,fields:fields2}=change2;if(action2==="delete"||fields2.length===0)return null;
 const value3=shortValue(change2,true);if(value3!==void 0)return markup`${value3.path} <code>${value3.before}</code> → <code>${value3.
-after}</code> · `;const paths=fields3.slice(0,4).map(({path})=>path);const more=fields3.length-paths.length;return`${paths.
+after}</code> · `;const paths=fields2.slice(0,4).map(({path})=>path);const more=fields2.length-paths.length;return`${paths.
 join(", ")}${more>0?` and ${more} more`:""} \xB7 `}function changeDetails(change2,context3,became){const{reason,destructions,
-warnings,fields:fields3}=change2;const note=observedNote(change2,became);const views=fields3.map(field2=>viewField(field2,
+warnings,fields:fields2}=change2;const note=observedNote(change2,became);const views=fields2.map(field2=>viewField(field2,
 {whole:true,room:"page"}));const rows=views.filter(({view})=>view!=="body");const{email:bodies2}=kindOf(change2.kind);const diffs=views.
 flatMap(view=>view.view==="body"?[bodyDiff(view,became)]:[]);return[...reason===null?[]:[markup`<p class="loss"><strong>Blocked:</strong> ${reason}</p>\n`],
 ...destructions.map(loss=>markup`<p class="loss"><strong>Destructive:</strong> ${loss}</p>\n`),...warnings.map(warningLine2),
@@ -11670,15 +11633,15 @@ ${hunks.length===0?null:scrollable("diff",`Difference of ${path}`,lines)}
 markup`<del>${text6}</del>`}function email2(change2,bodies2,diffs,{samples,emails}){const{before,expected}=change2.apply;
 const deleted=change2.action==="delete";const sides=[side("Before",bodies2,before,"there is none, or it is not known"),side(
 "After",bodies2,deleted?{}:{...before,...expected},deleted?change2.fields.map(fateText)[0]??"deleted":absenceOf(bodies2,
-{...before,...expected}))];const given2=samples.get(change2.address)??[];const{rendered,text:text6}=emailViews(sides,given2,
+{...before,...expected}))];const given=samples.get(change2.address)??[];const{rendered,text:text6}=emailViews(sides,given,
 emails);return tabs(`view ${change2.address}`,"email","Show",[{name:"rendered",label:"as email",content:rendered},{name:"\
 text",label:"as text",content:text6},{name:"source",label:"changes of the source",content:diffs}],markup`<p class="quiet">Rendered with sample data, ${samplesText(
-given2)}; pictures are blocked.</p>\n`)}function absenceOf(email3,fields3){const known3=[email3.txt,email3.html].every(body2=>Object.
-hasOwn(fields3,body2));return known3?"there is none":"there is none, or it is not known here"}function side(label2,email3,fields3,none2){
-const{[email3.txt]:txt,[email3.html]:html2}=fields3;const held=txt instanceof Sensitive||html2 instanceof Sensitive;const bodies2={
+given)}; pictures are blocked.</p>\n`)}function absenceOf(email3,fields2){const known3=[email3.txt,email3.html].every(body2=>Object.
+hasOwn(fields2,body2));return known3?"there is none":"there is none, or it is not known here"}function side(label2,email3,fields2,none2){
+const{[email3.txt]:txt,[email3.html]:html2}=fields2;const held=txt instanceof Sensitive||html2 instanceof Sensitive;const bodies2={
 txt:typeof txt==="string"?txt:null,html:typeof html2==="string"?html2:null};return{label:label2,bodies:bodies2,none:held?
-"held back, since it holds a secret":none2}}function showsEmail({kind,fields:fields3}){return kindOf(kind).email!==void 0&&
-fields3.some(({type})=>type==="body")}function warningLine2(warning4){return markup`<p class="warning"><strong>Warning:</strong> ${located(
+"held back, since it holds a secret":none2}}function showsEmail({kind,fields:fields2}){return kindOf(kind).email!==void 0&&
+fields2.some(({type})=>type==="body")}function warningLine2(warning4){return markup`<p class="warning"><strong>Warning:</strong> ${located(
 warning4)} <span>(${warning4.code})</span></p>\n`}var unfoldedChanges,longValue,longElement,shownCharacters2,Unfolding,setClasses,
 setMarks2,lineClasses;var init_changes=__esm({"src/report/changes.ts"(){"use strict";init_values();init_kinds();init_drift();
 init_emails();init_markup();init_names();init_page();init_review();init_values2();init_view();init_words();unfoldedChanges=
@@ -11744,8 +11707,8 @@ map(one=>[one]):alike(result.results);const lines=groups2.flatMap(([first,...oth
 status==="applied")return appliedLines(first,pen);return others.length===0?troubleLines(first,pen):alikeLines(first,others,
 pen)});if(result.results.length===0)lines.push("Nothing was applied.");if(result.interrupted){const text6="Interrupted: \
 requests in flight were finished and recorded, no more were sent.";lines.push(fold2([{text:text6,tint:paint.yellow}],2,columns))}
-if(result.run!==null)lines.push("",`Run: ${escapeText(result.run)}${partText(result)}`);const closing2=fold2([{text:resultSummaryLine(
-result),tint:paint.bold}],2,columns);return`${[...lines,closing2].join("\n")}
+if(result.run!==null)lines.push("",`Run: ${escapeText(result.run)}${partText(result)}`);const closing3=fold2([{text:resultSummaryLine(
+result),tint:paint.bold}],2,columns);return`${[...lines,closing3].join("\n")}
 `}function partText({shard:shard2}){return shard2===void 0?"":`, shard ${shardText(shard2)}`}function resultSummaryLine(result){
 const count3=summarizeResult(result);const rest=["failed","not_converged","unknown","skipped"].filter(status=>count3[status]>
 0).map(status=>`, ${count3[status]} ${statusWords[status]}`);return`Applied: ${count3.applied} applied${rest.join("")}.`}
@@ -11785,7 +11748,7 @@ const note=driftNote(change2);return note===null?"":`; ${note}`}function warned(
 message,place:place2=declared,morePlaces:morePlaces2}=warning4;return{rank:losses.has(code2)?ranks.loss:ranks.warning,level:"\
 warning",title:`idops ${code2}`,message:[`${about2}${message}`,...alsoAt(placesOf(warning4),morePlaces2)].join("\n"),place:place2}}
 function alsoAt(places,more){return places.length<2?[]:[`also at ${placeList(places.slice(1),more)}`]}function changed(change2){
-const{action:action2,fields:fields3,declaredAt}=change2;const address2=titled(change2);const paths=fields3.map(({path})=>path).
+const{action:action2,fields:fields2,declaredAt}=change2;const address2=titled(change2);const paths=fields2.map(({path})=>path).
 join(", ");return{rank:ranks.rest,level:"notice",title:`idops ${action2}`,message:`${paths===""||action2==="delete"?address2:
 `${address2}: ${paths}`}${drifted(change2)}`,place:declaredAt}}function problemsGithub(problems,options={}){return problemAnnotations(
 problems).map(annotation=>`${annotationCommand(annotation,options)}
@@ -11829,8 +11792,8 @@ if(process.platform==="win32")return`"${word2}"`;if(!/[\u0000-\u001f\u007f]/.tes
 '`}function octal(character){return`\\${character.charCodeAt(0).toString(8).padStart(3,"0")}`}var init_shell=__esm({"src\
 /base/shell.ts"(){"use strict"}});function nextSteps({run:name2,journal,results,undoing,otherwise},{undoes,again=["apply"]}){if(name2===null)return[];const run4=partCalled(
 journal??name2);const isLeft2=results.some(({status,action:action2})=>status!=="applied"&&action2!=="regenerate");const isUndoable=mayBeUndone(
-{results})&&undoing?.possible!==false;const open8=results.filter(({status,action:action2})=>status==="unknown"&&action2===
-"regenerate");const settle3=open8.flatMap(one=>{const said3=`runs settle ${run4} ${shellWord2(one.address)}`;return[{before:`\
+{results})&&undoing?.possible!==false;const open9=results.filter(({status,action:action2})=>status==="unknown"&&action2===
+"regenerate");const settle3=open9.flatMap(one=>{const said3=`runs settle ${run4} ${shellWord2(one.address)}`;return[{before:`\
 Look at ${nameOf2(one)} on the server. If it was regenerated: `,command:`${said3} --done`},{before:"If it was not: ",command:`${said3}\
  --not-done`}]});const command2=again.map(word2=>/^--[a-z-]+$/.test(word2)?word2:shellWord2(word2)).join(" ");if(undoes!==
 void 0){const said3=otherwise===true?"The manifests still say otherwise: the next apply does it again, unless they are c\
@@ -11951,8 +11914,8 @@ const now=processStart(pid);if(pid===process.pid)return started2===now?"alive":"
 if(failure2.code==="ESRCH")return"gone"}if(isZombie(pid))return"gone";return started2!==null&&now!==null&&started2!==now?
 "gone":"alive"}function surelyAlive(mark){return mark.pid!==process.pid&&mark.started!==null&&fateOf(mark)==="alive"}function isZombie(pid){
 const[state]=processStat(pid)??[];return state==="Z"||state==="X"}function processStart(pid){const start2=processStat(pid)?.[19];
-const boot=bootId();return start2===void 0||boot===null?null:`${boot} ${start2}`}function processStat(pid){try{const stat9=readFileSync(
-`/proc/${pid}/stat`,"utf8");return stat9.slice(stat9.lastIndexOf(")")+2).split(" ")}catch{return void 0}}function bootId(){
+const boot=bootId();return start2===void 0||boot===null?null:`${boot} ${start2}`}function processStat(pid){try{const stat8=readFileSync(
+`/proc/${pid}/stat`,"utf8");return stat8.slice(stat8.lastIndexOf(")")+2).split(" ")}catch{return void 0}}function bootId(){
 try{return readFileSync("/proc/sys/kernel/random/boot_id","utf8").trim()}catch{return null}}function namespaceId(){try{return readlinkSync(
 "/proc/self/ns/pid")}catch{return null}}var init_process=__esm({"src/base/process.ts"(){"use strict"}});import{userInfo}from"node:os";function userName(){try{return userInfo().username}catch{return"unknown"}}var init_user_name=__esm(
 {"src/base/user-name.ts"(){"use strict"}});var processMark,markSchema;var init_process_mark=__esm({"src/base/process-mark.ts"(){"use strict";init_zod();processMark=
@@ -11960,7 +11923,7 @@ try{return readFileSync("/proc/sys/kernel/random/boot_id","utf8").trim()}catch{r
 the number of the process",examples:[4711]}),started:string2().nullable().meta({description:"the boot and the tick at wh\
 ich it started",examples:["71c9\u2026 4711"]}),boot:string2().nullable().meta({description:"the boot of the machine",examples:[
 "71c9\u2026"]}),namespace:string2().nullable().meta({description:"what its number counts in, such as a container",examples:[
-"pid:[4026531836]"]})};markSchema=object(processMark)}});function jsonFields(){const fields3=unknown().refine(isMap,"expected a map").meta({type:"object"});return fields3}var init_json_fields=__esm(
+"pid:[4026531836]"]})};markSchema=object(processMark)}});function jsonFields(){const fields2=unknown().refine(isMap,"expected a map").meta({type:"object"});return fields2}var init_json_fields=__esm(
 {"src/state/json-fields.ts"(){"use strict";init_zod();init_values()}});import{randomBytes,randomUUID as randomUUID2}from"node:crypto";function emptyState(server){return{format_version:STATE_FORMAT,
 serial:0,lineage:randomUUID2(),server,salt:randomBytes(16).toString("base64url"),resources:{}}}var STATE_FORMAT,stored,owedSchema,
 identitySchema,recordSchema,partSchema,shardsSchema,headSchema,stateSchema,unreadSchema;var init_state=__esm({"src/state\
@@ -11972,12 +11935,12 @@ strictObject({kind:_enum(kindNames),identity:identitySchema,recorded_at:iso_expo
 string2()),fields:jsonFields(),hashes:record(string2(),string2()),left:strictObject({run:string2(),fields:jsonFields(),hashes:record(
 string2(),string2())}).optional(),uncertain:array(string2()).optional(),did_generation:int().min(0).optional(),pending_regeneration:string2().
 optional(),owed:owedSchema.optional(),other_profile:strictObject({profile:string2(),run:string2()}).optional(),deleted:string2().
-optional()});partSchema=strictObject({open_run:string2().optional(),last_run:string2().optional(),cut:literal(true).optional(),
-to_end:array(string2()).optional()});shardsSchema=strictObject({count:int().min(2),run:string2().optional(),key:string2().
-optional(),parts:record(string2(),partSchema)});headSchema=strictObject({format_version:literal(STATE_FORMAT),serial:int().
-min(0),lineage:string2().min(1),server:string2(),salt:string2().min(1),open_run:string2().optional(),moved_to:string2().
-optional(),arriving:literal(true).optional(),last_run:string2().optional(),shards:shardsSchema.optional()});stateSchema=
-headSchema.extend({resources:record(string2(),recordSchema)});unreadSchema=headSchema.extend({resources:jsonFields()})}});function isUnderWay({run:run4,ended}){return!ended&&surelyAlive(run4)}function underWay(run4){return new ProblemsError([
+optional()});partSchema=strictObject({open_run:string2().optional(),last_run:string2().optional(),to_end:array(string2()).
+optional()});shardsSchema=strictObject({count:int().min(2),run:string2().optional(),key:string2().optional(),parts:record(
+string2(),partSchema)});headSchema=strictObject({format_version:literal(STATE_FORMAT),serial:int().min(0),lineage:string2().
+min(1),server:string2(),salt:string2().min(1),open_run:string2().optional(),moved_to:string2().optional(),arriving:literal(
+true).optional(),last_run:string2().optional(),shards:shardsSchema.optional()});stateSchema=headSchema.extend({resources:record(
+string2(),recordSchema)});unreadSchema=headSchema.extend({resources:jsonFields()})}});function isUnderWay({run:run4,ended}){return!ended&&surelyAlive(run4)}function underWay(run4){return new ProblemsError([
 error("locked",`${runHolder(run4)} is still under way`,[],"wait until it has ended, or end it")])}function runHolder({run:run4,
 command:command2,user:user3,host,pid,at:at3}){return`run ${run4} (${command2} by ${user3} on ${host}, process ${pid}, si\
 nce ${at3})`}var COPY_BACK,JOURNAL_FORMAT,storedFields,RUN,at,runLine,sendingLine,answeredLine,endLine,journalLineSchema;
@@ -12058,19 +12021,22 @@ index]=Object.entries(shards.parts).find(([,part2])=>part2.to_end?.includes(run4
 index),count:shards.count}}function isToEnd(head,run4){return enderOf(head,run4)!==void 0}function partOf({shards},{index}){
 return shards?.parts[String(index)]??{}}function withPart(head,{index},part2){const{shards}=head;if(shards===void 0)throw new TypeError(
 "no shards without a state that is split");return{...head,shards:{...shards,parts:{...shards.parts,[String(index)]:part2}}}}
-function withSettled(head,run4,cut2){const ender=enderOf(head,run4);if(ender!==void 0){const{to_end=[],...known3}=partOf(
-head,ender);const left=to_end.filter(one=>one!==run4);return withPart(head,ender,{...known3,...left.length===0?{}:{to_end:left}})}
+function withSettled(head,run4){const ender=enderOf(head,run4);if(ender!==void 0){const{to_end=[],...known3}=partOf(head,
+ender);const left=to_end.filter(one=>one!==run4);return withPart(head,ender,{...known3,...left.length===0?{}:{to_end:left}})}
 const part2=partOfRun(run4);if(part2!==void 0&&isSplit(head,part2.shard)){const{open_run,...known3}=partOf(head,part2.shard);
-const isNewest=known3.last_run===void 0||run4>=known3.last_run;const open8=open_run===void 0||open_run===run4?{}:{open_run};
-const held=isNewest?{last_run:run4,...cut2?{cut:true}:{}}:known3;return withPart(head,part2.shard,{...held,...open8})}const{
-open_run:_,...rest}=head;const{last_run}=head;return{...rest,last_run:last_run!==void 0&&last_run>run4?last_run:run4}}function sameState(now,{
-lineage,shards}){if(now.lineage===lineage&&now.shards?.count===shards?.count)return now;throw new ProblemsError([error("\
-locked","the state was replaced by another one while this run of a shard was under way",[],"find out who writes it, and \
-run it again once no other run is under way")])}function changedRecords(before,after2){const changed2=new Map;for(const[
-key,record2]of Object.entries(after2))if(before[key]!==record2)changed2.set(key,record2);for(const key of Object.keys(before))
-if(!Object.hasOwn(after2,key))changed2.set(key,null);return changed2}function withRecords({resources},records){const next={
-...resources};for(const[key,record2]of records){if(record2===null)delete next[key];else next[key]=record2}return next}var init_shards=__esm(
-{"src/state/shards.ts"(){"use strict";init_problems();init_shard()}});function unknownPlaceholders(parts,known3){return placeholdersOf(parts,meanings=>known3.has(meanings)).filter(({meanings})=>!known3.
+const isNewest=known3.last_run===void 0||run4>=known3.last_run;const open9=open_run===void 0||open_run===run4?{}:{open_run};
+const held=isNewest?{last_run:run4}:known3;return withPart(head,part2.shard,{...held,...open9})}const{open_run:_,...rest}=head;
+const{last_run}=head;return{...rest,last_run:last_run!==void 0&&last_run>run4?last_run:run4}}function sameState(now,{lineage,
+shards}){if(now.lineage===lineage&&now.shards?.count===shards?.count)return now;throw new ProblemsError([error("locked",
+"the state was replaced by another one while this run of a shard was under way",[],"find out who writes it, and run it a\
+gain once no other run is under way")])}function changedRecords(before,after2){const changed2=new Map;for(const[key,record2]of Object.
+entries(after2))if(before[key]!==record2)changed2.set(key,record2);for(const key of Object.keys(before))if(!Object.hasOwn(
+after2,key))changed2.set(key,null);return changed2}function withRecords({resources},records){const next={...resources};for(const[
+key,record2]of records){if(record2===null)delete next[key];else next[key]=record2}return next}var init_shards=__esm({"sr\
+c/state/shards.ts"(){"use strict";init_problems();init_shard()}});function nearest(name2,known3){const wanted=name2.toLowerCase();if(wanted.length>100)return void 0;let best;let least=(wanted.
+length<4?1:Math.max(2,Math.floor(wanted.length/3)))+1;for(const candidate of known3){const far=(0,import_fastest_levenshtein2.distance)(
+wanted,candidate.toLowerCase());if(far<least){least=far;best=candidate}}return best}var import_fastest_levenshtein2;var init_nearest=__esm(
+{"src/base/nearest.ts"(){"use strict";import_fastest_levenshtein2=__toESM(require_mod(),1)}});function unknownPlaceholders(parts,known3){return placeholdersOf(parts,meanings=>known3.has(meanings)).filter(({meanings})=>!known3.
 has(meanings))}var KnownPlaceholders;var init_known=__esm({"src/mail/known.ts"(){"use strict";init_nearest();init_placeholders();
 KnownPlaceholders=class _KnownPlaceholders{#names;#open;type;constructor(type,names3){this.type=type;this.#names=new Set(
 [...names3].flatMap(name2=>name2.endsWith(".*")?[name2.slice(0,-2),name2]:[name2]));this.#open=[...this.#names].flatMap(
@@ -12152,14 +12118,13 @@ map(short2))} without https`;const at3=found2.map(({0:address2,index})=>({start:
 at:at3})=>at3)}function together(all){const txt=all.flatMap(({txt:txt2=[]})=>txt2);const html2=all.flatMap(({html:html3=[]})=>html3);
 return{...within3("txt",txt).at,...within3("html",html2).at}}function list(placeholders2){return some(placeholders2.map(
 placeholder=>short2(written(placeholder))))}var unknownAtMost;var init_checks3=__esm({"src/mail/checks.ts"(){"use strict";
-init_html_checks();init_known();init_limits2();init_placeholders();init_template();init_words2();unknownAtMost=10}});function addressOf(kind,identity2){return`${kind}/${kindOf(kind).addressPart(identity2)}`}var init_address=__esm({"src/k\
-inds/address.ts"(){"use strict";init_kinds()}});import{constants as constants2,readFileSync as readFileSync3}from"node:fs";import{open as open2}from"node:fs/promises";async function readRegular(path){
+init_html_checks();init_known();init_limits2();init_placeholders();init_template();init_words2();unknownAtMost=10}});import{constants as constants2,readFileSync as readFileSync3}from"node:fs";import{open as open2}from"node:fs/promises";async function readRegular(path){
 return await withRegular(path,file=>readFileSync3(file,"utf8"))}async function withRegular(path,use){const handle=await open2(
-path,constants2.O_RDONLY|(constants2.O_NONBLOCK??0));try{const stat9=await handle.stat();if(!stat9.isFile())throw new NoRegularFile(
-stat9);return use(handle.fd)}finally{await handle.close()}}function fileType(stat9){if(stat9.isDirectory())return"a fold\
-er";if(stat9.isSymbolicLink())return"a link";if(stat9.isFIFO())return"a named pipe";if(stat9.isSocket())return"a socket";
-return"a device"}var NoRegularFile;var init_regular=__esm({"src/base/regular.ts"(){"use strict";NoRegularFile=class extends Error{constructor(stat9){
-super(`it is ${fileType(stat9)}, not a regular file`);this.name="NoRegularFile"}}}});import{lstat}from"node:fs/promises";import{dirname,join as join2}from"node:path";async function workTreeOf(folder){if(await isThere(
+path,constants2.O_RDONLY|(constants2.O_NONBLOCK??0));try{const stat8=await handle.stat();if(!stat8.isFile())throw new NoRegularFile(
+stat8);return use(handle.fd)}finally{await handle.close()}}function fileType(stat8){if(stat8.isDirectory())return"a fold\
+er";if(stat8.isSymbolicLink())return"a link";if(stat8.isFIFO())return"a named pipe";if(stat8.isSocket())return"a socket";
+return"a device"}var NoRegularFile;var init_regular=__esm({"src/base/regular.ts"(){"use strict";NoRegularFile=class extends Error{constructor(stat8){
+super(`it is ${fileType(stat8)}, not a regular file`);this.name="NoRegularFile"}}}});import{lstat}from"node:fs/promises";import{dirname,join as join2}from"node:path";async function workTreeOf(folder){if(await isThere(
 join2(folder,".git")))return folder;const above=dirname(folder);return above===folder?void 0:await workTreeOf(above)}async function isThere(path){
 return await lstat(path).then(()=>true,()=>false)}var init_work_tree=__esm({"src/base/work-tree.ts"(){"use strict"}});function excluding(locks,place2){const all=async()=>[void 0,...await locks.shards()];const lock=async(command2,now,shard2)=>{
 const taken2=await locks.take(command2,now,shard2);try{const gone=[];for(const other of(await all()).filter(one=>isInTheWay(
@@ -12394,14 +12359,14 @@ await sleep3(Math.random()*Math.min(PAUSE,10*tries))}throw outrun(this.#place,TR
 ()=>this.#branch.tryPush())}async take(command2,now,shard2){return await this.#inTurn(async()=>{const ref=this.#refOf(shard2);
 if(this.#held!==void 0&&this.#held.ref!==ref&&this.#lost===void 0)throw locked2(this.#place,this.#held.holder);const from=await this.#lockAt(
 ref);const other=from===null?void 0:await this.#holder(from);if(other!==void 0&&!isOver(other))throw locked2(this.#place,
-other);const mark={...ownMark(),command:command2,at:now.toISOString(),expires:"",nonce:randomUUID5()};const made2=await this.#renewed(
-{ref,holder:{user:userName(),...mark}});if(await this.#branch.push([{ref,from,to:made2.at}])==="moved"){const lock=await this.#lockAt(
-ref);throw locked2(this.#place,lock===null?null:await this.#holder(lock))}this.#held=made2;this.#lost=void 0;this.#seenAt=
-UNSEEN;this.#isShared=shard2!==void 0;const timer=setInterval(()=>void this.#renew(made2).catch(()=>{}),LEASE/3);timer.unref();
+other);const mark={...ownMark(),command:command2,at:now.toISOString(),expires:"",nonce:randomUUID5()};const made3=await this.#renewed(
+{ref,holder:{user:userName(),...mark}});if(await this.#branch.push([{ref,from,to:made3.at}])==="moved"){const lock=await this.#lockAt(
+ref);throw locked2(this.#place,lock===null?null:await this.#holder(lock))}this.#held=made3;this.#lost=void 0;this.#seenAt=
+UNSEEN;this.#isShared=shard2!==void 0;const timer=setInterval(()=>void this.#renew(made3).catch(()=>{}),LEASE/3);timer.unref();
 return{takenOver:other===void 0?null:`took over the lock of ${describe3(other)}, which is gone`,fenced:true,confirm:()=>this.#inTurn(
-()=>this.#confirm(made2)),release:async()=>{clearInterval(timer);await this.#inTurn(()=>this.#release(made2)).catch(()=>{})}}})}async#release(made2){
-const{at:at3}=this.#own(made2)??made2;if(this.#own(made2)!==void 0)this.#held=void 0;this.#seenAt=UNSEEN;await this.#branch.
-push([{ref:made2.ref,from:at3,to:null}])}#own({holder}){return this.#held?.holder.nonce===holder.nonce?this.#held:void 0}async holder(shard2){
+()=>this.#confirm(made3)),release:async()=>{clearInterval(timer);await this.#inTurn(()=>this.#release(made3)).catch(()=>{})}}})}async#release(made3){
+const{at:at3}=this.#own(made3)??made3;if(this.#own(made3)!==void 0)this.#held=void 0;this.#seenAt=UNSEEN;await this.#branch.
+push([{ref:made3.ref,from:at3,to:null}])}#own({holder}){return this.#held?.holder.nonce===holder.nonce?this.#held:void 0}async holder(shard2){
 const holding=await this.holding(shard2);return holding===null||holding.fate==="gone"?null:holding.holder}async holding(shard2){
 const lock=await this.#inTurn(()=>this.#lockSeen(this.#refOf(shard2)));return lock===null?null:await this.#holdingOf(lock)}async clear(shard2){
 const ref=this.#refOf(shard2);return await this.#inTurn(async()=>{for(let lock=await this.#lockSeen(ref);lock!==null;lock=
@@ -12415,12 +12380,12 @@ const lock=await this.#inTurn(()=>this.#lockSeen(ref));if(lock===null)return nul
 if(holder!==null&&holder.pid!==process.pid&&fateOf(holder)==="alive")throw locked2(this.#place,holder);return{holder:describe3(
 holder),remove:async()=>{for(let pushed=false;!pushed;){const now=await this.#inTurn(()=>this.#lockAt(ref));const other=now===
 null?void 0:await this.#holder(now);if(now===null||other===void 0)break;if(other!==null&&other.nonce!==holder?.nonce)throw locked2(
-this.#place,other);pushed=await this.#branch.push([{ref,from:now,to:null}])==="done"}this.#seenAt=UNSEEN}}}async#renew(made2){
-await this.#inTurn(async()=>{const held=this.#own(made2);if(held===void 0)return;const renewed=await this.#renewed(held);
+this.#place,other);pushed=await this.#branch.push([{ref,from:now,to:null}])==="done"}this.#seenAt=UNSEEN}}}async#renew(made3){
+await this.#inTurn(async()=>{const held=this.#own(made3);if(held===void 0)return;const renewed=await this.#renewed(held);
 const pushed=await this.#branch.push([{ref:held.ref,from:held.at,to:renewed.at}]);if(pushed==="done")this.#held=renewed;else
 await this.#confirm(held)})}async#renewed({ref,holder}){const next=renewedHolder(holder);const[at3=""]=await this.#branch.
-make([noteOf(next)]);return{ref,holder:next,at:at3}}async#confirm(made2){const{ref,holder}=made2;const at3=await this.#lockAt(
-ref);const now=at3===null?void 0:await this.#holder(at3);const isOwn=this.#own(made2)!==void 0;if(at3!==null&&now?.nonce===
+make([noteOf(next)]);return{ref,holder:next,at:at3}}async#confirm(made3){const{ref,holder}=made3;const at3=await this.#lockAt(
+ref);const now=at3===null?void 0:await this.#holder(at3);const isOwn=this.#own(made3)!==void 0;if(at3!==null&&now?.nonce===
 holder.nonce){if(isOwn)this.#held={ref,holder:now,at:at3};return}const failure2=lostTo(this.#place,now);if(isOwn)this.#lost=
 failure2;throw failure2}async#holder(commit2){return holderOf2(await this.#branch.message(commit2))}}}});var git_exports={};__export(git_exports,{gitBackend:()=>gitBackend});import{posix}from"node:path";function gitBackend(settings){
 const{remote,branch,path}=settings;const place2=`${path} on the branch ${branch} of ${withoutCredentials(remote)}`;const store=new Store(
@@ -12864,8 +12829,8 @@ this.length=length2;this.processId=processId;this.channel=channel;this.payload=p
 NotificationResponseMessage=NotificationResponseMessage;var ReadyForQueryMessage=class{constructor(length2,status){this.
 length=length2;this.status=status;this.name="readyForQuery"}};exports.ReadyForQueryMessage=ReadyForQueryMessage;var CommandCompleteMessage=class{constructor(length2,text6){
 this.length=length2;this.text=text6;this.name="commandComplete"}};exports.CommandCompleteMessage=CommandCompleteMessage;
-var DataRowMessage=class{constructor(length2,fields3){this.length=length2;this.fields=fields3;this.name="dataRow";this.fieldCount=
-fields3.length}};exports.DataRowMessage=DataRowMessage;var NoticeMessage=class{constructor(length2,message){this.length=
+var DataRowMessage=class{constructor(length2,fields2){this.length=length2;this.fields=fields2;this.name="dataRow";this.fieldCount=
+fields2.length}};exports.DataRowMessage=DataRowMessage;var NoticeMessage=class{constructor(length2,message){this.length=
 length2;this.message=message;this.name="notice"}};exports.NoticeMessage=NoticeMessage}});var require_buffer_writer=__commonJS({"node_modules/pg-protocol/dist/buffer-writer.js"(exports){"use strict";Object.defineProperty(
 exports,"__esModule",{value:true});exports.Writer=void 0;var Writer2=class{constructor(size2=256){this.size=size2;this.offset=
 5;this.headerPosition=0;this.buffer=Buffer.allocUnsafe(size2)}ensure(size2){const remaining=this.buffer.length-this.offset;
@@ -12971,8 +12936,8 @@ const dataTypeModifier=reader.int32();const mode=reader.int16()===0?"text":"bina
 columnID,dataTypeID,dataTypeSize,dataTypeModifier,mode)};var parseParameterDescriptionMessage=reader=>{const parameterCount=reader.
 int16();const message=new messages_1.ParameterDescriptionMessage(LATEINIT_LENGTH,parameterCount);for(let i2=0;i2<parameterCount;i2++){
 message.dataTypeIDs[i2]=reader.uint32()}return message};var parseDataRowMessage=reader=>{const fieldCount=reader.int16();
-const fields3=new Array(fieldCount);for(let i2=0;i2<fieldCount;i2++){const len=reader.int32();fields3[i2]=len===-1?null:
-reader.string(len)}return new messages_1.DataRowMessage(LATEINIT_LENGTH,fields3)};var parseParameterStatusMessage=reader=>{
+const fields2=new Array(fieldCount);for(let i2=0;i2<fieldCount;i2++){const len=reader.int32();fields2[i2]=len===-1?null:
+reader.string(len)}return new messages_1.DataRowMessage(LATEINIT_LENGTH,fields2)};var parseParameterStatusMessage=reader=>{
 const name2=reader.cstring();const value3=reader.cstring();return new messages_1.ParameterStatusMessage(LATEINIT_LENGTH,
 name2,value3)};var parseBackendKeyData=reader=>{const processID=reader.int32();const secretKey=reader.int32();return new messages_1.
 BackendKeyDataMessage(LATEINIT_LENGTH,processID,secretKey)};var parseAuthenticationResponse=(reader,length2)=>{const code2=reader.
@@ -12982,13 +12947,13 @@ ord";const salt=reader.bytes(4);return new messages_1.AuthenticationMD5Password(
 name="authenticationSASL";message.mechanisms=[];let mechanism;do{mechanism=reader.cstring();if(mechanism){message.mechanisms.
 push(mechanism)}}while(mechanism)}break;case 11:message.name="authenticationSASLContinue";message.data=reader.string(length2-
 8);break;case 12:message.name="authenticationSASLFinal";message.data=reader.string(length2-8);break;default:throw new Error(
-"Unknown authenticationOk message type "+code2)}return message};var parseErrorMessage=(reader,name2)=>{const fields3={};
-let fieldType=reader.string(1);while(fieldType!=="\0"){fields3[fieldType]=reader.cstring();fieldType=reader.string(1)}const messageValue=fields3.
+"Unknown authenticationOk message type "+code2)}return message};var parseErrorMessage=(reader,name2)=>{const fields2={};
+let fieldType=reader.string(1);while(fieldType!=="\0"){fields2[fieldType]=reader.cstring();fieldType=reader.string(1)}const messageValue=fields2.
 M;const message=name2==="notice"?new messages_1.NoticeMessage(LATEINIT_LENGTH,messageValue):new messages_1.DatabaseError(
-messageValue,LATEINIT_LENGTH,name2);message.severity=fields3.S;message.code=fields3.C;message.detail=fields3.D;message.hint=
-fields3.H;message.position=fields3.P;message.internalPosition=fields3.p;message.internalQuery=fields3.q;message.where=fields3.
-W;message.schema=fields3.s;message.table=fields3.t;message.column=fields3.c;message.dataType=fields3.d;message.constraint=
-fields3.n;message.file=fields3.F;message.line=fields3.L;message.routine=fields3.R;return message}}});var require_dist=__commonJS({"node_modules/pg-protocol/dist/index.js"(exports){"use strict";Object.defineProperty(exports,
+messageValue,LATEINIT_LENGTH,name2);message.severity=fields2.S;message.code=fields2.C;message.detail=fields2.D;message.hint=
+fields2.H;message.position=fields2.P;message.internalPosition=fields2.p;message.internalQuery=fields2.q;message.where=fields2.
+W;message.schema=fields2.s;message.table=fields2.t;message.column=fields2.c;message.dataType=fields2.d;message.constraint=
+fields2.n;message.file=fields2.F;message.line=fields2.L;message.routine=fields2.R;return message}}});var require_dist=__commonJS({"node_modules/pg-protocol/dist/index.js"(exports){"use strict";Object.defineProperty(exports,
 "__esModule",{value:true});exports.DatabaseError=exports.serialize=void 0;exports.parse=parse11;var messages_1=require_messages();
 Object.defineProperty(exports,"DatabaseError",{enumerable:true,get:function(){return messages_1.DatabaseError}});var serializer_1=require_serializer();
 Object.defineProperty(exports,"serialize",{enumerable:true,get:function(){return serializer_1.serialize}});var parser_1=require_parser();
@@ -13078,8 +13043,8 @@ obj:null;return obj};var isValidEntry=module.exports.isValidEntry=function(entry
 0},1:function(x){if(x==="*"){return true}x=Number(x);return isFinite(x)&&x>0&&x<9007199254740992&&Math.floor(x)===x},2:function(x){
 return x.length>0},3:function(x){return x.length>0},4:function(x){return x.length>0}};for(var idx=0;idx<fieldNames3.length;idx+=
 1){var rule=rules[idx];var value3=entry[fieldNames3[idx]]||"";var res=rule(value3);if(!res){return false}}return true}}});var require_lib=__commonJS({"node_modules/pgpass/lib/index.js"(exports,module){"use strict";var path=__require("path");var fs3=__require("fs");
-var helper=require_helper();module.exports=function(connInfo,cb){var file=helper.getFileName();fs3.stat(file,function(err,stat9){
-if(err||!helper.usePgPass(stat9,file)){return cb(void 0)}var st=fs3.createReadStream(file);helper.getPassword(connInfo,st,
+var helper=require_helper();module.exports=function(connInfo,cb){var file=helper.getFileName();fs3.stat(file,function(err,stat8){
+if(err||!helper.usePgPass(stat8,file)){return cb(void 0)}var st=fs3.createReadStream(file);helper.getPassword(connInfo,st,
 cb)})};module.exports.warnTo=helper.warnTo}});var require_client2=__commonJS({"node_modules/pg/lib/client.js"(exports,module){var EventEmitter=__require("events").EventEmitter;
 var utils=require_utils2();var nodeUtils=__require("util");var sasl=require_sasl();var TypeOverrides2=require_type_overrides();
 var ConnectionParameters=require_connection_parameters();var Query2=require_query();var defaults3=require_defaults();var Connection3=require_connection2();
@@ -13301,8 +13266,8 @@ _arrayMode=config3.rowMode==="array";this._emitRowEvents=false;this.on("newListe
 _emitRowEvents=true}.bind(this))};util.inherits(NativeQuery,EventEmitter);var errorFieldMap={sqlState:"code",statementPosition:"\
 position",messagePrimary:"message",messageDetail:"detail",messageHint:"hint",context:"where",schemaName:"schema",tableName:"\
 table",columnName:"column",dataTypeName:"dataType",constraintName:"constraint",sourceFile:"file",sourceLine:"line",sourceFunction:"\
-routine"};NativeQuery.prototype.handleError=function(err){const fields3=this.native&&this.native.pq.resultErrorFields();
-if(fields3){for(const key in fields3){const normalizedFieldName=errorFieldMap[key]||key;err[normalizedFieldName]=fields3[key]}}
+routine"};NativeQuery.prototype.handleError=function(err){const fields2=this.native&&this.native.pq.resultErrorFields();
+if(fields2){for(const key in fields2){const normalizedFieldName=errorFieldMap[key]||key;err[normalizedFieldName]=fields2[key]}}
 if(this.callback){this.callback(err)}else{this.emit("error",err)}this.state="error"};NativeQuery.prototype.then=function(onSuccess,onFailure){
 return this._getPromise().then(onSuccess,onFailure)};NativeQuery.prototype.catch=function(callback2){return this._getPromise().
 catch(callback2)};NativeQuery.prototype._getPromise=function(){if(this._promise)return this._promise;this._promise=new Promise(
@@ -13696,18 +13661,18 @@ statements,async()=>{await lock.fence(statements);await statements.run("DELETE F
 init_problems();init_journal();init_journal_text();init_connection();init_journal2()}});import{createPrivateKey,X509Certificate}from"node:crypto";function checkCertificates(pem2){const found2=pem2.match(certificate)??
 [];if(found2.length===0)throw new Error("no certificate");for(const one of found2)new X509Certificate(one)}function belong(cert,key){
 const[own5]=cert.match(certificate)??[];return own5!==void 0&&new X509Certificate(own5).checkPrivateKey(createPrivateKey(
-key))}var certificate;var init_pem=__esm({"src/base/pem.ts"(){"use strict";certificate=/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g}});import{createPrivateKey as createPrivateKey2}from"node:crypto";import{readFileSync as readFileSync6}from"node:fs";function tlsOf(host,given2,tls){
-const mode=modeOf(given2);const own5=Object.values({...tls}).some(text6=>text6!==void 0);if(mode==="disable"){if(!own5)return false;
+key))}var certificate;var init_pem=__esm({"src/base/pem.ts"(){"use strict";certificate=/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g}});import{createPrivateKey as createPrivateKey2}from"node:crypto";import{readFileSync as readFileSync6}from"node:fs";function tlsOf(host,given,tls){
+const mode=modeOf(given);const own5=Object.values({...tls}).some(text6=>text6!==void 0);if(mode==="disable"){if(!own5)return false;
 throw wrong("the URL of the database turns TLS off, and certificates for it are given","leave one of them out")}if(host.
-startsWith("/"))return false;const isNamed=["sslrootcert","sslcert","sslkey","sslnegotiation"].some(name2=>given2.get(name2));
-if(mode===null&&!own5&&!isNamed&&isThisMachine(host))return false;const root=given2.get("sslrootcert");const ca=pemOf(tls?.
-ca,"ca_file","sslrootcert",root==="system"?null:root);const cert=pemOf(tls?.cert,"client_cert_file","sslcert",given2.get(
-"sslcert"));const key=pemOf(tls?.key,"client_key_file","sslkey",given2.get("sslkey"));for(const one of[ca,cert])if(one!==
+startsWith("/"))return false;const isNamed=["sslrootcert","sslcert","sslkey","sslnegotiation"].some(name2=>given.get(name2));
+if(mode===null&&!own5&&!isNamed&&isThisMachine(host))return false;const root=given.get("sslrootcert");const ca=pemOf(tls?.
+ca,"ca_file","sslrootcert",root==="system"?null:root);const cert=pemOf(tls?.cert,"client_cert_file","sslcert",given.get(
+"sslcert"));const key=pemOf(tls?.key,"client_key_file","sslkey",given.get("sslkey"));for(const one of[ca,cert])if(one!==
 void 0)check(one,"certificates",checkCertificates);if(key!==void 0)check(key,"a private key without a passphrase",createPrivateKey2);
 if(cert!==void 0&&key!==void 0&&!belong(cert.text,key.text)){const cure="name the certificate and the key that belong to\
 gether";throw bad(`${key.from} is not the key of the client certificate`,cure)}return{rejectUnauthorized:true,...ca===void 0?
 {}:{ca:ca.text},...cert===void 0?{}:{cert:cert.text},...key===void 0?{}:{key:key.text},...mode==="verify-ca"&&ca!==void 0?
-{checkServerIdentity:()=>void 0}:{}}}function modeOf(given2){const[mode,ssl]=[given2.get("sslmode"),given2.get("ssl")];if(mode!==
+{checkServerIdentity:()=>void 0}:{}}}function modeOf(given){const[mode,ssl]=[given.get("sslmode"),given.get("ssl")];if(mode!==
 null&&mode!=="disable"&&!modes.includes(mode)){const cure=mode==="no-verify"?"name the authority of the server in its pl\
 ace, with ca_file of state.postgres or sslrootcert in the URL":`use one of ${modes.join(", ")} or disable`;throw wrong("\
 the sslmode in the URL of the database is none that idops takes",cure)}if(ssl===null)return mode;const isOn=["true","1"].
@@ -13726,16 +13691,16 @@ erify-ca","verify-full"]}});function secretsOf(text6){try{const url=urlOf(text6)
 return[...new Set([...passwords,...passwords.map(decoded2)])].filter(secret3=>secret3!=="")}catch{return text6===""?[]:[
 text6]}}function targetOf({url:text6,name:name2,tls}){if(name2===""||name2.length>LONGEST_NAME||new RegExp("\\p{Cc}","u").
 test(name2)||!name2.isWellFormed()){throw refused(`a state in PostgreSQL needs a name of at most ${LONGEST_NAME} charact\
-ers, without control characters`,"name it after its environment, such as production")}const url=urlOf(text6);const given2=url.
-searchParams;refuseTwice(given2);const host=given2.get("host")??(decoded2(url.hostname).replace(/^\[(.+)\]$/,"$1")||"loc\
-alhost");const port=portOf(given2.get("port")??url.port);const database=given2.get("dbname")??decoded2(url.pathname.slice(
-1));const user3=given2.get("user")??decoded2(url.username);const password=given2.get("password")??decoded2(url.password);
-if(database==="")throw badUrl("it names no database");if(host.includes(","))throw severalHosts();if(new RegExp("\\p{Cc}",
-"u").test([host,database,user3,...given2.values()].join("")))throw badUrl("it has a control character");const at3=host.includes(
-":")?`[${host}]:${port}`:`${host}:${port}`;const options=given2.get("options");return{host,database,place:`${name2} in P\
-ostgreSQL ${at3}/${database}`,secrets:secretsOf(text6),config:{host,port,database,user:user3===""?userName():user3,password:()=>password,
-ssl:tlsOf(host,given2,tls),sslnegotiation:given2.get("sslnegotiation")==="direct"?"direct":"postgres",enableChannelBinding:given2.
-get("channel_binding")==="require",application_name:given2.get("application_name")??"idops",...options===null?{}:{options}}}}
+ers, without control characters`,"name it after its environment, such as production")}const url=urlOf(text6);const given=url.
+searchParams;refuseTwice(given);const host=given.get("host")??(decoded2(url.hostname).replace(/^\[(.+)\]$/,"$1")||"local\
+host");const port=portOf(given.get("port")??url.port);const database=given.get("dbname")??decoded2(url.pathname.slice(1));
+const user3=given.get("user")??decoded2(url.username);const password=given.get("password")??decoded2(url.password);if(database===
+"")throw badUrl("it names no database");if(host.includes(","))throw severalHosts();if(new RegExp("\\p{Cc}","u").test([host,
+database,user3,...given.values()].join("")))throw badUrl("it has a control character");const at3=host.includes(":")?`[${host}\
+]:${port}`:`${host}:${port}`;const options=given.get("options");return{host,database,place:`${name2} in PostgreSQL ${at3}\
+/${database}`,secrets:secretsOf(text6),config:{host,port,database,user:user3===""?userName():user3,password:()=>password,
+ssl:tlsOf(host,given,tls),sslnegotiation:given.get("sslnegotiation")==="direct"?"direct":"postgres",enableChannelBinding:given.
+get("channel_binding")==="require",application_name:given.get("application_name")??"idops",...options===null?{}:{options}}}}
 function urlOf(text6){const[,path="",query2=""]=/^postgres(?:ql)?:\/\/[^/?#]*(\/[^?]*)?(\?.*)?$/.exec(text6)??[];if(!/^postgres(?:ql)?:\/\//.
 test(text6))throw badUrl("it does not begin with postgres://");if(/[#\s]/.test(text6)||/[@/]/.test(path.slice(1))||query2.
 includes("@")){throw badUrl("it has a sign in a place where none can be")}const[,at3=""]=/^[^/]*\/\/(?:[^/?#]*@)?([^/?#]*)/.
@@ -13745,7 +13710,7 @@ it can not be taken apart")}}function portOf(text6){if(text6==="")return 5432;co
 t is a number from 1 to 65535, and 5432 where none is named";if(/^\d+$/.test(text6)&&port>65535)throw badUrl("its port i\
 s above 65535",cure);if(!/^\d+$/.test(text6)||port<1)throw badUrl("its port is none",cure);return port}function severalHosts(){
 return badUrl("it names several hosts","name one: the primary, or a proxy or an address that leads to whichever is the p\
-rimary")}function refuseTwice(given2){const twice=parameters.find(name2=>new Set(given2.getAll(name2)).size>1);if(twice!==
+rimary")}function refuseTwice(given){const twice=parameters.find(name2=>new Set(given.getAll(name2)).size>1);if(twice!==
 void 0)throw refused(`the URL of the database has ${twice} twice, with different values`,"leave one of them out")}function decoded2(text6){
 try{return decodeURIComponent(text6)}catch{throw badUrl("a % in it is not followed by two digits")}}function badUrl(why,cure=SIGNS){
 return refused(`the URL of the database is no URL of PostgreSQL: ${why}`,cure)}function refused(message,hint){return new ProblemsError(
@@ -13790,11 +13755,11 @@ map(({address:address2})=>address2));const gone=[...there.keys()].filter(address
 statements,name2,gone);const changed2=records.filter(({address:address2,hash:hash4})=>there.get(address2)!==hash4);await upsert(
 statements,name2,changed2);await describe4(statements,name2,wanted)}async function remove2(statements,name2,addresses3){
 for(let at3=0;at3<addresses3.length;at3+=PAGE){await statements.run("DELETE FROM idops.records WHERE state = $1 AND key \
-= ANY ($2::uuid[])",[name2,addresses3.slice(at3,at3+PAGE).map(keyOf4)])}}async function upsert(statements,name2,records){
+= ANY ($2::uuid[])",[name2,addresses3.slice(at3,at3+PAGE).map(keyOf3)])}}async function upsert(statements,name2,records){
 for(const page of pagesOf2(records)){await statements.run(`INSERT INTO idops.records (state, key, address, record)
        SELECT $1, key, address, record::json FROM unnest($2::uuid[], $3::text[], $4::text[]) AS page (key, address, reco\
 rd)
-       ON CONFLICT (state, key) DO UPDATE SET address = excluded.address, record = excluded.record`,[name2,page.map(({address:address2})=>keyOf4(
+       ON CONFLICT (state, key) DO UPDATE SET address = excluded.address, record = excluded.record`,[name2,page.map(({address:address2})=>keyOf3(
 address2)),page.map(({address:address2})=>address2),page.map(({record:record2})=>record2)])}}async function describe4(statements,name2,{
 head,revision}){await statements.run("UPDATE idops.states SET head = $2, revision = $3, saved_at = clock_timestamp() WHE\
 RE name = $1",[name2,head,revision])}function*pagesOf2(records){let[begin3,characters2]=[0,0];for(const[index,{record:record2}]of records.
@@ -13804,7 +13769,7 @@ return new ProblemsError([error("state-unreadable",`the state ${place2} has two 
 ch row of idops.records is right, and remove the other: idops writes one for each object")])}function knownOf3({revision,
 records}){return{revision,hashes:new Map(records.map(({address:address2,hash:hash4})=>[address2,hash4]))}}function rowOf([
 key,record2]){const text6=stringifyJson(record2);return{address:addressOf2(key),record:text6,hash:hashOf2(text6)}}function addressOf2(key){
-return JSON.stringify(key).slice(1,-1)}function hashOf2(text6){return hash2("sha256",text6,"base64")}function keyOf4(address2){
+return JSON.stringify(key).slice(1,-1)}function hashOf2(text6){return hash2("sha256",text6,"base64")}function keyOf3(address2){
 return hash2("sha256",address2,"hex").slice(0,32)}var PAGE,CHARACTERS2,nameSchema3;var init_store2=__esm({"src/state/pos\
 tgres/store.ts"(){"use strict";init_zod();init_json();init_problems();init_state();init_state_text();init_connection();PAGE=
 2e3;CHARACTERS2=4e6;nameSchema3=object({lineage:string2(),salt:string2()})}});var postgres_exports={};__export(postgres_exports,{postgresBackend:()=>postgresBackend,secretsOf:()=>secretsOf});function postgresBackend(settings,times={}){
@@ -15284,9 +15249,9 @@ const output=(opts.capture?"(":"")+token.open;increment("parens");push2({type,va
 push2({type:"paren",extglob:true,value:advance(),output});extglobs.push(token)};const extglobClose=token=>{const literal2=input.
 slice(token.startIndex,state.index+1);const body2=input.slice(token.startIndex+2,state.index);const analysis=analyzeRepeatedExtglob(
 body2,opts);if((token.type==="plus"||token.type==="star")&&analysis.risky){const safeOutput=analysis.safeOutput?(token.output?
-"":ONE_CHAR)+(opts.capture?`(${analysis.safeOutput})`:analysis.safeOutput):void 0;const open8=tokens[token.tokensIndex];
-open8.type="text";open8.value=literal2;open8.output=safeOutput||utils.escapeRegex(literal2);for(let i2=token.tokensIndex+
-1;i2<tokens.length;i2++){tokens[i2].value="";tokens[i2].output="";delete tokens[i2].suffix}state.output=token.output+open8.
+"":ONE_CHAR)+(opts.capture?`(${analysis.safeOutput})`:analysis.safeOutput):void 0;const open9=tokens[token.tokensIndex];
+open9.type="text";open9.value=literal2;open9.output=safeOutput||utils.escapeRegex(literal2);for(let i2=token.tokensIndex+
+1;i2<tokens.length;i2++){tokens[i2].value="";tokens[i2].output="";delete tokens[i2].suffix}state.output=token.output+open9.
 output;state.backtrack=true;push2({type:"paren",extglob:true,value:value3,output:""});decrement("parens");return}let output=token.
 close+(opts.capture?")":"");let rest;if(token.type==="negate"){let extglobStar=star;if(token.inner&&token.inner.length>1&&
 token.inner.includes("/")){extglobStar=globstar(opts)}if(extglobStar!==star||eos2()||/^\)+$/.test(remaining())){output=token.
@@ -15324,8 +15289,8 @@ value.slice(1);if(prev.posix!==true&&prevValue[0]==="^"&&!prevValue.includes("/"
 append({value:value3});if(opts.literalBrackets===false||utils.hasRegexChars(prevValue)){continue}const escaped3=utils.escapeRegex(
 prev.value);state.output=state.output.slice(0,-prev.value.length);if(opts.literalBrackets===true){state.output+=escaped3;
 prev.value=escaped3;continue}prev.value=`(${capture}${escaped3}|${prev.value})`;state.output+=prev.value;continue}if(value3===
-"{"&&opts.nobrace!==true){increment("braces");const open8={type:"brace",value:value3,output:"(",outputIndex:state.output.
-length,tokensIndex:state.tokens.length};braces.push(open8);push2(open8);continue}if(value3==="}"){const brace=braces[braces.
+"{"&&opts.nobrace!==true){increment("braces");const open9={type:"brace",value:value3,output:"(",outputIndex:state.output.
+length,tokensIndex:state.tokens.length};braces.push(open9);push2(open9);continue}if(value3==="}"){const brace=braces[braces.
 length-1];if(opts.nobrace===true||!brace){push2({type:"text",value:value3,output:value3});continue}let output=")";if(brace.
 dots===true){const arr=tokens.slice();const range2=[];for(let i2=arr.length-1;i2>=0;i2--){tokens.pop();if(arr[i2].type===
 "brace"){break}if(arr[i2].type!=="dots"){range2.unshift(arr[i2].value)}}output=expandRange(range2,opts);state.backtrack=
@@ -15573,9 +15538,9 @@ if(a2[i2-1]===b[j-1]){cost=0}else{cost=1}d2[i2][j]=Math.min(d2[i2-1][j]+1,d2[i2]
 a2[i2-1]===b[j-2]&&a2[i2-2]===b[j-1]){d2[i2][j]=Math.min(d2[i2][j],d2[i2-2][j-2]+1)}}}return d2[a2.length][b.length]}function suggestSimilar(word2,candidates2){
 if(!candidates2||candidates2.length===0)return"";candidates2=Array.from(new Set(candidates2));const searchingOptions=word2.
 startsWith("--");if(searchingOptions){word2=word2.slice(2);candidates2=candidates2.map(candidate=>candidate.slice(2))}let similar=[];
-let bestDistance=maxDistance;const minSimilarity=.4;candidates2.forEach(candidate=>{if(candidate.length<=1)return;const distance4=editDistance(
-word2,candidate);const length2=Math.max(word2.length,candidate.length);const similarity=(length2-distance4)/length2;if(similarity>
-minSimilarity){if(distance4<bestDistance){bestDistance=distance4;similar=[candidate]}else if(distance4===bestDistance){similar.
+let bestDistance=maxDistance;const minSimilarity=.4;candidates2.forEach(candidate=>{if(candidate.length<=1)return;const distance3=editDistance(
+word2,candidate);const length2=Math.max(word2.length,candidate.length);const similarity=(length2-distance3)/length2;if(similarity>
+minSimilarity){if(distance3<bestDistance){bestDistance=distance3;similar=[candidate]}else if(distance3===bestDistance){similar.
 push(candidate)}}});similar.sort((a2,b)=>a2.localeCompare(b));if(searchingOptions){similar=similar.map(candidate=>`--${candidate}`)}
 if(similar.length>1){return`
 (Did you mean one of ${similar.join(", ")}?)`}if(similar.length===1){return`
@@ -17464,13 +17429,13 @@ false){return val}return val.trim()}function setOutput(name2,value3){const fileP
 UTPUT",prepareKeyValueMessage(name2,value3))}process.stdout.write(os3.EOL);issueCommand("set-output",{name:name2},toCommandValue(
 value3))}function warning(message,properties2={}){issueCommand("warning",toCommandProperties(properties2),message instanceof Error?
 message.toString():message)}init_escape();init_problems();init_values();var stead=word2=>`(a value of ${word2.length} characters)`;var leastWord=4;function withoutPasted(words7,known3=text6=>text6){
-const hidden2=new Map;for(const word2 of words7.flatMap(partsOf)){const clean=known3(word2);if(clean!==word2)hidden2.set(
-word2,clean);else if(looksRandom(word2))hidden2.set(word2,stead(word2))}const found2=[...hidden2].sort(([one],[other])=>other.
-length-one.length);return text6=>found2.reduce((rest,[word2,shown3])=>rest.split(word2).join(shown3),text6)}function withoutPastedIn(problems,words7,{
+const hidden=new Map;for(const word2 of words7.flatMap(partsOf)){const clean=known3(word2);if(clean!==word2)hidden.set(word2,
+clean);else if(looksRandom(word2))hidden.set(word2,stead(word2))}const found2=[...hidden].sort(([one],[other])=>other.length-
+one.length);return text6=>found2.reduce((rest,[word2,shown3])=>rest.split(word2).join(shown3),text6)}function withoutPastedIn(problems,words7,{
 holds,redact}){const unsaid=withoutPasted(words7,word2=>holds(word2)?redact(word2):word2);return problems.map(({message,
 hint,places,...problem})=>({...problem,message:unsaid(message),...hint===void 0?{}:{hint:unsaid(hint)},places:places.map(
 place2=>({...place2,file:unsaid(place2.file)}))}))}function partsOf(word2){const parts=word2.split(/\s+/).flatMap(one=>{
-const bare3=one.replace(/^-+/,"");const split3=bare3.indexOf("=");return split3<0?[bare3]:[bare3,bare3.slice(split3+1)]});
+const bare2=one.replace(/^-+/,"");const split3=bare2.indexOf("=");return split3<0?[bare2]:[bare2,bare2.slice(split3+1)]});
 return parts.filter(({length:length2})=>length2>=leastWord)}var run=/^\d{8}T\d{6}Z-[0-9a-f]{1,6}(?:(?<=-[0-9a-f]{6})\.[\d.of-]{0,16})?$/;
 var fileName=/\.[a-z]{2,8}$/;function looksRandom(word2){if(/^eyJ[\w-]{9,}/.test(word2))return true;if(!/^[\w+=.~-]{20,}$/.
 test(word2)&&!/^[\w+=][\w+=/]{39,}$/.test(word2))return false;if(isUuid(word2)||run.test(word2)||fileName.test(word2))return false;
@@ -17493,13 +17458,13 @@ label:label2},{redact}){return label2===void 0?{}:{label:redact(label2)}}functio
 message),...place2===void 0?{}:{place:redacted(place2)},...places===void 0?{}:{places:places.map(redacted)}}}function redactField(field2,redactor){
 const before=field2.before===void 0?void 0:redactValue(field2.before,redactor);const after2=redactValue(field2.after,redactor);
 const[name2=""]=/^\w*/.exec(field2.path)??[];const rest=field2.path.slice(name2.length);const path=name2+(field2.type===
-"map"?redactor.redactKey(rest):redactor.redactName(rest));const hidden2=before!==void 0&&same(before,after2)&&!same(field2.
+"map"?redactor.redactKey(rest):redactor.redactName(rest));const hidden=before!==void 0&&same(before,after2)&&!same(field2.
 before??null,field2.after);const drift=redactDrift(field2,before,redactor);return{...field2,path,before,after:after2,sensitive:field2.
-sensitive||hidden2,...drift}}function redactDrift(field2,before,redactor){const{drift}=field2;if(drift===void 0||holdsSensitive(
-drift.recorded))return{...drift&&{drift}};const shown3=redactValue(drift.recorded,redactor);const hidden2=before!==void 0&&
-!holdsSensitive(before)&&same(shown3,before)&&!same(drift.recorded,field2.before??null);return{drift:{...drift,recorded:hidden2?
-new Sensitive(null):shown3}}}function redactFields(fields3,redactor){const redacted=mapValues(fields3,field2=>redactValue(
-field2,redactor));return Object.entries(redacted).every(([name2,field2])=>field2===fields3[name2])?fields3:redacted}function redactValue(value3,redactor){
+sensitive||hidden,...drift}}function redactDrift(field2,before,redactor){const{drift}=field2;if(drift===void 0||holdsSensitive(
+drift.recorded))return{...drift&&{drift}};const shown3=redactValue(drift.recorded,redactor);const hidden=before!==void 0&&
+!holdsSensitive(before)&&same(shown3,before)&&!same(drift.recorded,field2.before??null);return{drift:{...drift,recorded:hidden?
+new Sensitive(null):shown3}}}function redactFields(fields2,redactor){const redacted=mapValues(fields2,field2=>redactValue(
+field2,redactor));return Object.entries(redacted).every(([name2,field2])=>field2===fields2[name2])?fields2:redacted}function redactValue(value3,redactor){
 if(typeof value3==="string")return redactor.redact(value3);if(Array.isArray(value3)){const items=value3.map(item=>redactValue(
 item,redactor));return items.every((item,index)=>item===value3[index])?value3:items}if(!isMap(value3))return value3;let isSame4=true;
 const members3=[];const taken2=new Set;for(const[key,member2]of Object.entries(value3)){const shown3=redactor.redactKey(
@@ -17609,14 +17574,12 @@ t this runs in isn't there any more, or can't be read",[],"change into it again,
 ternal",wordsOf(one),[],"this is a mistake in idops: please report it with the output of --debug")]}function wordsOf(one){
 try{return one instanceof Error?`${one.name}: ${one.message}`:String(one)}catch{return`a thrown ${typeof one} that has n\
 o words`}}function stacksOf(failure2){return failuresIn(failure2).map(one=>one instanceof Error?one.stack??one.message:String(
-one)).join("\n")}init_result();init_problems();import{resolve as resolve14}from"node:path";init_problems();init_safety();var ownKey=Symbol("approve");var ApprovedPlan=class _ApprovedPlan{plan;asked;#approved=true;constructor(plan,asked,key){
-if(key!==ownKey)throw new TypeError("only approve() makes a plan that may be applied");this.plan=plan;this.asked=asked;Object.
-freeze(this)}static is(thing){return typeof thing==="object"&&thing!==null&&#approved in thing&&thing.#approved}static of(plan,asked,key){
-return new _ApprovedPlan(plan,asked,key)}};var stale=new WeakMap;function markStale(plan,problems){stale.set(plan,problems)}
-function refusalsOf(plan,maxDestructive){if(!(maxDestructive>=0))throw new TypeError("maxDestructive must be a number of\
- 0 or more");return[...stale.get(plan)??[],...refusals(plan,maxDestructive)]}function approve(plan,{maxDestructive,asked=0}){
-if(!Number.isFinite(asked))throw new TypeError("asked must be a time of performance.now()");refuse(refusalsOf(plan,maxDestructive));
-return ApprovedPlan.of(plan,asked,ownKey)}init_plan();async function render3(report2,format,shown3,look2){const renderer=await report2.formats[format]?.();if(renderer===void 0)
+one)).join("\n")}init_result();init_problems();import{resolve as resolve14}from"node:path";init_problems();init_safety();var made=new WeakSet;function isApproved(thing){return typeof thing==="object"&&thing!==null&&
+made.has(thing)}var stale=new WeakMap;function markStale(plan,problems){stale.set(plan,problems)}function refusalsOf(plan,maxDestructive){
+if(!(maxDestructive>=0))throw new TypeError("maxDestructive must be a number of 0 or more");return[...stale.get(plan)??[],
+...refusals(plan,maxDestructive)]}function approve(plan,{maxDestructive,asked=0}){if(!Number.isFinite(asked))throw new TypeError(
+"asked must be a time of performance.now()");refuse(refusalsOf(plan,maxDestructive));const approved=Object.freeze({plan,
+asked});made.add(approved);return approved}init_plan();async function render3(report2,format,shown3,look2){const renderer=await report2.formats[format]?.();if(renderer===void 0)
 throw new TypeError(`there is no ${format} of it`);return renderer(shown3,look2)}async function renderText(report2,format,shown3,look2){
 const rendering=await render3(report2,format,shown3,look2);if("json"in rendering)throw new TypeError(`${format} is no te\
 xt`);return rendering.text}var asText=write2=>(shown3,look2)=>({text:write2(shown3,look2)});var asJson=make=>(shown3,look2)=>({
@@ -17649,18 +17612,16 @@ failure2.code:void 0;return inTheWay.includes(code2)?"move what is in the way el
 e.path":"make room or mend the permissions of the folder of the state"}init_values();import{createHmac as createHmac2}from"node:crypto";init_p_limit();import{createHmac,randomBytes as randomBytes2,scrypt,scryptSync}from"node:crypto";import{availableParallelism}from"node:os";init_problems();import{setImmediate as setImmediate2}from"node:timers/promises";var AFTER=50;var Pauses=class{#signal;#since=performance.
 now();constructor(signal){this.#signal=signal}get due(){return this.#signal?.aborted===true||performance.now()-this.#since>=
 AFTER}async pause(){await setImmediate2();await setImmediate2();this.#since=performance.now();if(this.#signal?.aborted)throw interrupted(
-"nothing more was read")}async during(steps){for(;;){const step=steps.next();if(step.done)return step.value;if(this.due)
-await this.pause()}}};function atOnce(steps){for(;;){const step=steps.next();if(step.done)return step.value}}function interrupted(left){
-return new ProblemsError([error("interrupted",`interrupted: ${left}`)])}var COST={N:4096,r:8,p:1};var LENGTH=32;var limit=pLimit(Math.max(1,Math.min(3,availableParallelism())));var KEPT=1e4;var known2=new Map;
-var underWay2=new Map;var ownKey2=randomBytes2(32);var lacking;var notYet=Buffer.alloc(LENGTH);var TRIES=8;function slowHash(salt,text6){
+"nothing more was read")}};function interrupted(left){return new ProblemsError([error("interrupted",`interrupted: ${left}`)])}var COST={N:4096,r:8,p:1};var LENGTH=32;var limit=pLimit(Math.max(1,Math.min(3,availableParallelism())));var KEPT=1e4;var known2=new Map;
+var underWay2=new Map;var ownKey=randomBytes2(32);var lacking;var notYet=Buffer.alloc(LENGTH);var TRIES=8;function slowHash(salt,text6){
 const key=keyOf2(salt,text6);const before=known2.get(key);if(before!==void 0)return keep(key,before);if(lacking===void 0)
 return keep(key,scryptSync(text6,salt,LENGTH,COST));lacking.set(key,{salt,text:text6});return notYet}async function prepareSlowHashes(wanted,signal){
 await Promise.all([...wanted].map(one=>prepared(one,signal)))}async function eachWithSlowHashes(things,work,pauses=new Pauses(
 void 0)){const done2=[];for(const thing of things){done2.push(tried(()=>work(thing)));if(pauses.due)await pauses.pause()}
-const lacked=new Map(done2.flatMap(({lacks})=>[...lacks]));await prepareSlowHashes(lacked.values());const results=[];for(const[
-index,thing]of things.entries()){let one=done2[index]??tried(()=>work(thing));for(let tries=1;one.lacks.size>0&&tries<TRIES;tries+=
-1){await prepareSlowHashes(one.lacks.values());one=tried(()=>work(thing))}if(one.lacks.size===0&&one.thrown!==void 0)throw one.
-thrown.failure;results.push(one.lacks.size===0?one.result:work(thing))}return results}async function withSlowHashes(work){
+const lacked=new Map(done2.flatMap(({lacks:lacks2})=>[...lacks2]));await prepareSlowHashes(lacked.values());const results=[];
+for(const[index,thing]of things.entries()){let one=done2[index]??tried(()=>work(thing));for(let tries=1;one.lacks.size>0&&
+tries<TRIES;tries+=1){await prepareSlowHashes(one.lacks.values());one=tried(()=>work(thing))}if(one.lacks.size===0&&one.
+thrown!==void 0)throw one.thrown.failure;results.push(one.lacks.size===0?one.result:work(thing))}return results}async function withSlowHashes(work){
 const[result]=await eachWithSlowHashes([void 0],work);return result}var nothing=new Map;var spare;function tried(work){const around=lacking;
 const own5=spare??new Map;spare=void 0;lacking=own5;let result;let thrown;try{result=work()}catch(failure2){thrown={failure:failure2}}finally{
 lacking=around}if(own5.size>0)return{result,thrown,lacks:own5};spare=own5;return{result,thrown,lacks:nothing}}async function prepared(one,signal){
@@ -17669,23 +17630,23 @@ get(key);if(work===void 0){work=limit(async()=>{if(signal?.aborted!==true)keep(k
 delete(key));underWay2.set(key,work)}await work}function hashed({salt,text:text6}){return new Promise((resolve19,reject)=>{
 scrypt(text6,salt,LENGTH,COST,(failure2,hash4)=>{if(failure2===null)resolve19(hash4);else reject(failure2)})})}function keep(key,hash4){
 known2.delete(key);known2.set(key,hash4);if(known2.size>KEPT){const[oldest]=known2.keys();if(oldest!==void 0)known2.delete(
-oldest)}return hash4}function keyOf2(salt,text6){return createHmac("sha256",ownKey2).update(JSON.stringify([salt,text6])).
+oldest)}return hash4}function keyOf2(salt,text6){return createHmac("sha256",ownKey).update(JSON.stringify([salt,text6])).
 digest("base64")}var Hasher=class{#slowSalt;#salt;#holds;constructor({server,salt},holds=()=>false){this.#slowSalt=`idops secrets of ${server}`;
 this.#salt=salt;this.#holds=holds}conceals(text6){return this.#holds(text6)}hash(value3){return this.#keyed(this.#slow(value3))}secret(hash4){
 return new HashedSecret(hash4,value3=>{const slow=this.#slow(value3);return slow===notYet||this.#keyed(slow)===hash4})}async prepare(values,signal){
 const wanted=[...values].map(value3=>({salt:this.#slowSalt,text:canonical(value3)}));await prepareSlowHashes(wanted,signal)}#slow(value3){
 return slowHash(this.#slowSalt,canonical(value3))}#keyed(slow){return`scrypt:${createHmac2("sha256",this.#salt).update(slow).
-digest("base64url")}`}};function storeFields(fields3,hasher){const hashes={};const conceals=(value3,key)=>typeof value3===
+digest("base64url")}`}};function storeFields(fields2,hasher){const hashes={};const conceals=(value3,key)=>typeof value3===
 "string"&&key!=="id"&&hasher.conceals(value3);const strip=(value3,pointer,key,listed2)=>{if(value3 instanceof HashedSecret||
 value3 instanceof Sensitive||conceals(value3,key)){hashes[pointer]=value3 instanceof HashedSecret?value3.hash:hasher.hash(
 reveal(value3));return null}if(Array.isArray(value3)){return value3.map((item,index)=>strip(item,`${pointer}/${index}`,"",
 true))}if(!isMap(value3))return value3;const members3=listed2?Object.fromEntries(Object.entries(value3).filter(([name2,member2])=>!conceals(
 member2,name2))):value3;return mapValues(members3,(member2,name2)=>strip(member2,`${pointer}/${escapePointer(name2)}`,name2,
-listed2))};return{fields:mapValues(fields3,(value3,field2)=>strip(value3,`/${escapePointer(field2)}`,field2,false)),hashes}}
-function restoreFields(stored3,hasher){if(Object.keys(stored3.hashes).length===0)return{...stored3.fields};const restore=(value3,pointer)=>{
-const hash4=Object.hasOwn(stored3.hashes,pointer)?stored3.hashes[pointer]:void 0;if(hash4!==void 0)return hasher.secret(
+listed2))};return{fields:mapValues(fields2,(value3,field2)=>strip(value3,`/${escapePointer(field2)}`,field2,false)),hashes}}
+function restoreFields(stored2,hasher){if(Object.keys(stored2.hashes).length===0)return{...stored2.fields};const restore=(value3,pointer)=>{
+const hash4=Object.hasOwn(stored2.hashes,pointer)?stored2.hashes[pointer]:void 0;if(hash4!==void 0)return hasher.secret(
 hash4);if(Array.isArray(value3))return value3.map((item,index)=>restore(item,`${pointer}/${index}`));if(isMap(value3))return mapValues(
-value3,(member2,key)=>restore(member2,`${pointer}/${escapePointer(key)}`));return value3};return mapValues(stored3.fields,
+value3,(member2,key)=>restore(member2,`${pointer}/${escapePointer(key)}`));return value3};return mapValues(stored2.fields,
 (value3,field2)=>restore(value3,`/${escapePointer(field2)}`))}function secretsIn(value3){if(value3 instanceof HashedSecret)
 return[];if(value3 instanceof Sensitive)return[value3.reveal()];if(Array.isArray(value3))return value3.flatMap(secretsIn);
 return isMap(value3)?Object.values(value3).flatMap(secretsIn):[]}function escapePointer(key){return key.replaceAll("~","\
@@ -17699,8 +17660,8 @@ some(sign=>sign.members.every(member2=>members3.includes(member2))&&(sign.status
 name:name2}){return`this may be a server of the profile ${name2}, which resets what it isn't sent: if idops doctor says \
 so, set "profile: ${name2}" under server`}function errorMembers(document2){if(!isMap(document2))return[];const inner=isMap(
 document2.errors)?Object.keys(document2.errors):[];return[...Object.keys(document2),...inner.map(member2=>`errors.${member2}`)]}
-function otherProfiles(used){return Object.values(profiles).filter(({name:name2,signs})=>name2!==used.name&&signs!==null)}function showsSigns({signs},answer){if(signs===void 0)return false;const{has=[],lacks=[],null:nulls=[]}=signs;return has.
-every(field2=>Object.hasOwn(answer,field2))&&lacks.every(field2=>!Object.hasOwn(answer,field2))&&nulls.every(field2=>answer[field2]===
+function otherProfiles(used){return Object.values(profiles).filter(({name:name2,signs})=>name2!==used.name&&signs!==null)}function showsSigns({signs},answer){if(signs===void 0)return false;const{has=[],lacks:lacks2=[],null:nulls=[]}=signs;return has.
+every(field2=>Object.hasOwn(answer,field2))&&lacks2.every(field2=>!Object.hasOwn(answer,field2))&&nulls.every(field2=>answer[field2]===
 null)}function betterProfile(used,{traits:traits5},answer){return otherProfiles(used).find(({name:name2})=>showsSigns(traits5[name2],
 answer))}function betterProfileByReset(used,{traits:traits5},{before,expected},answer){const reset=Object.entries(expected).
 some(([field2,sent])=>{const was=before[field2];const got=answer[field2];return was!==void 0&&got!==void 0&&same(sent,was)&&
@@ -17708,8 +17669,8 @@ some(([field2,sent])=>{const was=before[field2];const got=answer[field2];return 
 return was!==void 0&&same(sent,was)||got===void 0||same(got,sent)});return reset&&obeyed?otherProfiles(used).find(({name:name2})=>traits5[name2].
 signs?.resets===true):void 0}function mayHarm({traits:traits5}){return Object.values(traits5).some(({unsafe})=>unsafe===
 true)}init_extended();init_kinds();function namesOf(observed,state){const all=new Map;const tell=(told6={})=>{for(const[id,name2]of Object.
-entries(told6))all.set(id,name2)};for(const{kind,fields:fields3,left}of Object.values(state.resources)){const{names:names3}=kindOf(
-kind);if(names3===void 0)continue;tell(names3(fields3));if(left!==void 0)tell(names3(left.fields))}for(const{names:names3}of observed)
+entries(told6))all.set(id,name2)};for(const{kind,fields:fields2,left}of Object.values(state.resources)){const{names:names3}=kindOf(
+kind);if(names3===void 0)continue;tell(names3(fields2));if(left!==void 0)tell(names3(left.fields))}for(const{names:names3}of observed)
 tell(names3);return all}function withLabel(change2,live,names3){const{kind,apply}=change2;const called=live?.called??kindOf(
 kind).called?.(apply.before);const{label:label2}=labelled2(change2,called,names3);return label2===void 0?change2:extended2(
 change2,{label:label2})}function labelled2({kind:name2,address:address2,apply:{identity:identity2}},called,names3){const label2=called??
@@ -17720,11 +17681,10 @@ planned.apply.before[field2]??null,now.apply.before[field2]??null));const all=[.
 if(all.length>0)return all;return planned.action===now.action?[]:[`there is nothing to ${planned.action} any more`]}function fieldAt(change2,path){
 return change2.fields.find(field2=>field2.path===path)}function isAsShown(planned,now){if(planned===void 0||now===void 0)
 return false;if(planned.type==="set")return same(shownSet2(planned),shownSet2(now));return same(planned.before??null,now.
-before??null)}function shownSet2({before,after:after2}){const goals=new Map(asElements(after2).map(element=>[keyOf3(element),
-element]));const elements2=asElements(before??null).map(element=>{const goal=goals.get(keyOf3(element));const inner=Object.
+before??null)}function shownSet2({before,after:after2}){const goals=new Map(asElements(after2).map(element=>[keyOf(element),
+element]));const elements2=asElements(before??null).map(element=>{const goal=goals.get(keyOf(element));const inner=Object.
 entries(element).filter(([name2,member2])=>Array.isArray(member2)&&(goal===void 0||!same(goal[name2]??null,member2)));return[
-keyOf3(element),Object.fromEntries(inner)]});return Object.fromEntries(elements2)}function keyOf3({id,name:name2}){return typeof id===
-"string"?`id ${id}`:`name ${String(name2)}`}init_values();init_kinds();function arrange(changes){const sorted=[...changes].sort((a2,b)=>level(a2)-level(b)||rank(a2)-
+keyOf(element),Object.fromEntries(inner)]});return Object.fromEntries(elements2)}init_values();init_kinds();function arrange(changes){const sorted=[...changes].sort((a2,b)=>level(a2)-level(b)||rank(a2)-
 rank(b)||compareText(a2.address,b.address));const succeeded=new Set(sorted.filter(change2=>change2.action!=="blocked"&&takesOver(
 change2)).map(({kind})=>kind));return sorted.map(change2=>{const{succession}=kindOf(change2.kind);if(succession===void 0)
 return change2;if(takesOver(change2)&&change2.destructions.length>0){return{...change2,destructions:[succession.moves(formerHolders(
@@ -17738,26 +17698,26 @@ return-1;return givesUp(change2)?1:0}function takesOver({kind,apply:{expected}})
 void 0&&expected[succession.field]===true}function givesUp({kind,action:action2,apply:{expected}}){const{succession}=kindOf(
 kind);if(succession===void 0||action2!=="update")return false;const asked=expected[succession.field];return asked===false||
 asked===null}init_operations();init_extended();init_fields();init_loss();init_rules();init_errno();init_loss();var NOTHING_KNOWN={message:"",httpStatus:null,attempts:0,answered:true,refused:false,unsteady:false};
-var BY_ANOTHER={...NOTHING_KNOWN,message:"nothing was sent, since the server does it with another change"};function closed(open8,ambiguous){
-return{status:ambiguous?"unknown":"failed",httpStatus:open8.httpStatus,attempts:open8.attempts,ambiguous,after:void 0,unverified:[],
-error:ambiguous?`${open8.message}; what the server did is not known`:open8.message}}function advised(outcome3,advice){const{
+var BY_ANOTHER={...NOTHING_KNOWN,message:"nothing was sent, since the server does it with another change"};function closed(open9,ambiguous){
+return{status:ambiguous?"unknown":"failed",httpStatus:open9.httpStatus,attempts:open9.attempts,ambiguous,after:void 0,unverified:[],
+error:ambiguous?`${open9.message}; what the server did is not known`:open9.message}}function advised(outcome3,advice){const{
 error:error3,gist,notes=[]}=outcome3;if(error3===null)return{...outcome3,notes:[...notes,advice]};return{...outcome3,error:`${error3}\
 ; ${advice}`,...gist===void 0?{}:{gist:`${gist}; ${advice}`}}}function brokenOff(failure2){return closed({...NOTHING_KNOWN,
-message:whyRefused(failure2)},true)}function openOutcome({regeneration:regeneration2},change2,open8,{verdict,different,differing:differing2,
-unverified,lost:lost3},live){const base2={httpStatus:open8.httpStatus,attempts:open8.attempts,unverified:[],after:live?.
-fields};if(live===void 0){const error3=`${open8.message}; it could not be read back, so what the server did is not known`;
+message:whyRefused(failure2)},true)}function openOutcome({regeneration:regeneration2},change2,open9,{verdict,different,differing:differing2,
+unverified,lost:lost3},live){const base2={httpStatus:open9.httpStatus,attempts:open9.attempts,unverified:[],after:live?.
+fields};if(live===void 0){const error3=`${open9.message}; it could not be read back, so what the server did is not known`;
 return{...base2,status:"unknown",ambiguous:true,after:void 0,error:error3}}if(verdict==="unseen"){if(change2.action==="r\
-egenerate")return closed(open8,true);const error3=`${open8.message}; read back: ${unverified.join(", ")} could not be se\
+egenerate")return closed(open9,true);const error3=`${open9.message}; read back: ${unverified.join(", ")} could not be se\
 en, so what the server did is not known`;return{...base2,status:"unknown",ambiguous:true,error:error3}}if(verdict==="don\
-e"){const notes=change2.action==="regenerate"&&regeneration2!==void 0?[`${open8.message}; read back: the ${regeneration2.
+e"){const notes=change2.action==="regenerate"&&regeneration2!==void 0?[`${open9.message}; read back: the ${regeneration2.
 noun} is another one now`]:[];return{...base2,status:"applied",ambiguous:false,error:null,notes}}const names3=namesOfLost(
 lost3);const told6=kept3=>{const found2=change2.action==="delete"?["it is still there"]:[...kept3];if(names3!=="")found2.
 push(`lost: ${names3}, which the next apply that takes it in puts back`);if(found2.length===0)found2.push("it was not do\
-ne");return`${open8.message}; read back: ${found2.join("; ")}`};return{...base2,status:open8.answered?"not_converged":"f\
-ailed",ambiguous:false,error:told6(different),gist:told6(differing2)}}function repaired(aim,open8,names3,after2){const base2={
-httpStatus:open8.httpStatus,attempts:open8.attempts,ambiguous:false,after:after2,unverified:[]};if(aim==="asked"){const note=`${open8.
+ne");return`${open9.message}; read back: ${found2.join("; ")}`};return{...base2,status:open9.answered?"not_converged":"f\
+ailed",ambiguous:false,error:told6(different),gist:told6(differing2)}}function repaired(aim,open9,names3,after2){const base2={
+httpStatus:open9.httpStatus,attempts:open9.attempts,ambiguous:false,after:after2,unverified:[]};if(aim==="asked"){const note=`${open9.
 message}; read back: it had lost ${names3}; what is asked for was sent after that, and all is as asked`;return{...base2,
-status:"applied",error:null,notes:[note]}}return{...base2,status:open8.answered?"not_converged":"failed",error:`${open8.
+status:"applied",error:null,notes:[note]}}return{...base2,status:open9.answered?"not_converged":"failed",error:`${open9.
 message}; read back: it had lost ${names3}; that is put back as it was before`}}function skipped(error3){return{status:"\
 skipped",httpStatus:null,attempts:0,ambiguous:false,after:void 0,unverified:[],error:error3}}function asResult({address:address2,
 label:label2,action:action2},outcome3){const{status,httpStatus,attempts,unverified,error:error3,gist,notes=[]}=outcome3;
@@ -17767,7 +17727,7 @@ delete"&&outcome3!==void 0&&isSuccess(outcome3)}function isSuccess({httpStatus})
 httpStatus<300}init_fields();init_loss();init_json();init_values();init_fields();function verify(kind,expected,answer){const parts=Object.entries(expected).flatMap(
 ([field2,asked])=>contrast(kind.fields[field2]??value,field2,asked,answer[field2]));const off=parts.filter(({verdict})=>verdict===
 "different");return{different:off.map(sentenceOf),differing:off.map(({path})=>path),unverified:parts.filter(({verdict})=>verdict===
-"unknown").map(({path})=>path)}}function emptied(fields3,{before,expected},answer){return fields3.flatMap(field2=>{const got=answer[field2];
+"unknown").map(({path})=>path)}}function emptied(fields2,{before,expected},answer){return fields2.flatMap(field2=>{const got=answer[field2];
 if(got===void 0||field2 in expected||field2 in before||!isEmpty2(got))return[];return[`${field2} ${stringifyJson(got)}`]})}
 function isEmpty2(shown3){if(Array.isArray(shown3))return shown3.length===0;return shown3===null||isMap(shown3)&&Object.
 keys(shown3).length===0}function sentenceOf({path,wanted,got}){return`${path}: asked ${brief(wanted,got)}, the server ha\
@@ -17820,23 +17780,23 @@ readable(profile)?objects2.filter(object3=>object3.kind===kind.name):[];return o
 needed2);const shared2=listNames.filter(name2=>wanted.has(name2)&&listScope(name2,profile)!==void 0);const steps=stepsOf(
 asked,shared2,lists);if(steps>0)progress.phase("Observing",steps);try{await settle2([...asked.map(async({kind,own:own5})=>{
 const step=kind.listed===void 0?()=>progress.step():()=>{};const observed=await kind.observe(own5,{...context3,limit:limited(
-step)});if(kind.listed==="own")progress.step();for(const[object3,shown3]of observed){const fields3=markSecrets(kind.fields,
-shownFields(kind,shown3.fields,profile));live.set(object3,{...shown3,fields:fields3})}}),...shared2.map(name2=>context3.
+step)});if(kind.listed==="own")progress.step();for(const[object3,shown3]of observed){const fields2=markSecrets(kind.fields,
+shownFields(kind,shown3.fields,profile));live.set(object3,{...shown3,fields:fields2})}}),...shared2.map(name2=>context3.
 list(name2))])}catch(failure2){if(steps>0)progress.end("failed");throw failure2}if(steps>0)progress.end();return{live,references:await heldLists(
 lists)}}function stepsOf(asked,needed2,held){const shared2=new Set(needed2);let steps=0;for(const{kind,own:own5}of asked){
 if(kind.listed===void 0)steps+=own5.length;else if(kind.listed==="own")steps+=1;else shared2.add(kind.listed)}return steps+
 [...shared2].filter(name2=>held[name2]===void 0).length}function listsFor(declared,profile){return declared.flatMap(document2=>kindOf(
 document2.kind).refersTo?.(document2,profile)??[])}var MOMENT=500;var MOST=8;async function readBack(objects2,isUnsteady,{pause=sleep,...options}){let newest={at:performance.
 now(),lists:{}};const read2=async which=>{newest={at:performance.now(),lists:{}};return(await observe(which,[],{...options,
-lists:newest.lists,progress:noProgress})).live};const found2=new Map(await read2(objects2));let open8=[...found2].flatMap(
-([object3,live])=>isUnsteady(object3,live)?[object3]:[]);for(let round=0;open8.length>0&&round<MOST;round+=1){await pause(
-MOMENT);const again=await read2(open8);open8=open8.filter(object3=>{const before=found2.get(object3);const now=again.get(
+lists:newest.lists,progress:noProgress})).live};const found2=new Map(await read2(objects2));let open9=[...found2].flatMap(
+([object3,live])=>isUnsteady(object3,live)?[object3]:[]);for(let round=0;open9.length>0&&round<MOST;round+=1){await pause(
+MOMENT);const again=await read2(open9);open9=open9.filter(object3=>{const before=found2.get(object3);const now=again.get(
 object3);if(now!==void 0)found2.set(object3,now);return before!==void 0&&now!==void 0&&!same(before.fields,now.fields)})}
-return{live:found2,read:newest}}async function readBackAll(kind,open8,{reader,profile,pause},concurrency){const objects2=open8.
+return{live:found2,read:newest}}async function readBackAll(kind,open9,{reader,profile,pause},concurrency){const objects2=open9.
 map(one=>({kind:kind.name,identity:one.change.apply.identity,one}));const isUnsteady=({one:{change:change2,failure:failure2}},live)=>failure2.
 unsteady&&judge(kind,aimOf(change2),live).verdict!=="done";const options={reader,profile,concurrency,pause};try{const{live}=await readBack(
-objects2,isUnsteady,options);return new Map([...live].map(([{one},found2])=>[one,found2]))}catch{return new Map}}async function readBackOne(kind,open8,options){
-return(await readBackAll(kind,[open8],options,1)).get(open8)}var EXPIRED="expired";var Attempt=class{#kind;#options;#better;#suspected;constructor(kind,options){this.#kind=kind;this.#options=
+objects2,isUnsteady,options);return new Map([...live].map(([{one},found2])=>[one,found2]))}catch{return new Map}}async function readBackOne(kind,open9,options){
+return(await readBackAll(kind,[open9],options,1)).get(open9)}var EXPIRED="expired";var Attempt=class{#kind;#options;#better;#suspected;constructor(kind,options){this.#kind=kind;this.#options=
 options}async send(change2,freshUntil){const sent=change2.requests.length===0?{open:BY_ANOTHER}:await this.#send(change2,
 freshUntil);if("expired"in sent)return EXPIRED;if("closed"in sent)return this.#ended(sent.closed,change2);if("open"in sent)
 return{change:change2,failure:sent.open};const other=otherObject(change2.apply.identity,sent.data);if(other===void 0)return this.#ended(
@@ -17858,10 +17818,10 @@ return this.#failed(failure2,attempts+failure2.attempts,index>0)}}return extende
 const{profile,onFailure}=this.#options;onFailure(failure2);const isOwn=failure2.kind==="forbidden"&&this.#kind.traits[profile.
 name].protects===true;this.#suspected??=betterProfileByError(profile,failure2);const remarks=isOwn?[`or this ${this.#kind.
 noun} is protected, as the token's own is`]:[];const ambiguous=failure2.open;const refused4=failure2.kind==="refused"||failure2.
-kind==="not-found"||failure2.kind==="forbidden";const open8={message:[failure2.message,...remarks].join("; "),httpStatus:failure2.
+kind==="not-found"||failure2.kind==="forbidden";const open9={message:[failure2.message,...remarks].join("; "),httpStatus:failure2.
 status,attempts,answered:failure2.kind==="answer",refused:refused4,unsteady:failure2.kind==="lost"||failure2.doubt===true};
 const harmful=failure2.kind==="refused"&&this.#kind.traits[profile.name].piecemeal===true;if((ambiguous||harmful||begun)&&
-this.#readable)return{open:open8};return{closed:closed(open8,ambiguous)}}#answered(change2,{status,data:data3,attempts}){
+this.#readable)return{open:open9};return{closed:closed(open9,ambiguous)}}#answered(change2,{status,data:data3,attempts}){
 const{different,differing:differing2,unverified}=compareAnswer(this.#kind,change2,data3);const others=this.#otherServer(
 change2,data3);const told6=kept3=>[...kept3.length>0?[`the server answered ${status} and kept another value: ${kept3.join(
 "; ")}`]:[],...others].join("; ");const isOff=different.length+others.length>0;return{status:isOff?"not_converged":"appl\
@@ -17874,16 +17834,16 @@ fields));const{different}=verify(kind,unsent,answer);const{signs,whole:whole2=[]
 losesSilently===true;const seen2=verify(kind,expected,answer).different.length>0;if(!losesSilently&&!seen2)return[];const empty2=emptied(
 whole2,change2.apply,answer);return[...different.map(what=>`${what}, although it was not sent`),...empty2.length===0?[]:
 [`the answer shows ${empty2.join(", ")}, which were not sent: what was in them, if anything, is lost and not known`],adviceFor(
-better)]}async#putBack(change2,open8,judgement,live){const{repair:repair2}=this.#options;const names3=namesOfLost(judgement.
-lost);let known3={judgement,live};let{attempts}=open8;let sent=change2;for(const aim of open8.refused?["before"]:["asked",
+better)]}async#putBack(change2,open9,judgement,live){const{repair:repair2}=this.#options;const names3=namesOfLost(judgement.
+lost);let known3={judgement,live};let{attempts}=open9;let sent=change2;for(const aim of open9.refused?["before"]:["asked",
 "before"]){const owed2=seenLoss("",known3.judgement.lost,known3.live.fields);const again=repair2(change2,owed2,known3.live,
 aim);if(again===void 0)continue;sent=again;const tried2=await this.#send(again);const answered="data"in tried2&&otherObject(
 change2.apply.identity,tried2.data)===void 0;attempts+=attemptsOf(tried2);const now=answered?{exists:true,identity:known3.
-live.identity,fields:tried2.data}:await readBackOne(this.#kind,{change:again,failure:"open"in tried2?tried2.open:open8},
-this.#options);const became=judge(this.#kind,{...aimOf(change2),expected:again.apply.expected},now);const end3={...open8,
+live.identity,fields:tried2.data}:await readBackOne(this.#kind,{change:again,failure:"open"in tried2?tried2.open:open9},
+this.#options);const became=judge(this.#kind,{...aimOf(change2),expected:again.apply.expected},now);const end3={...open9,
 attempts};if(now===void 0)return this.#ended(openOutcome(this.#kind,change2,end3,became,now),again);if(became.verdict===
 "done")return this.#ended(repaired(aim,end3,names3,now.fields),again);known3={judgement:{...judge(this.#kind,aimOf(change2),
-now),lost:became.lost},live:now};if(Object.keys(known3.judgement.lost).length===0)break}const end2={...open8,attempts};return this.#ended(
+now),lost:became.lost},live:now};if(Object.keys(known3.judgement.lost).length===0)break}const end2={...open9,attempts};return this.#ended(
 openOutcome(this.#kind,change2,end2,known3.judgement,known3.live),sent)}};function attemptsOf(sent){if("data"in sent)return sent.
 attempts;if("open"in sent)return sent.open.attempts;return"closed"in sent?sent.closed.attempts:0}function compareAnswer(kind,change2,answer){
 if(change2.action==="update")return verify(kind,change2.apply.expected,answer);const{regeneration:regeneration2}=kind;const missing2=change2.
@@ -17897,10 +17857,10 @@ const level3=todo.filter(change2=>change2.kind===kind.name);if(level3.length===0
 kind.sequential?1:concurrency)}catch(failure2){fatal??=failure2;this.#stop??=NOT_SENT}}progress.end(fatal===void 0?void 0:
 "failed");return{results:todo.map(change2=>asResult({...change2,...labelled2(change2,change2.label??this.#called.get(change2),
 this.#names)},this.#outcomes.get(change2)??skipped(NOT_SENT))),fatal}}async#level(kind,changes,concurrency){const limit2=pLimit(
-concurrency);const open8=[];const send=async change2=>{const left=await this.#change(kind,change2);if(left!==void 0)open8.
+concurrency);const open9=[];const send=async change2=>{const left=await this.#change(kind,change2);if(left!==void 0)open9.
 push(left)};const rest=[...changes];let known3=this.#options.profile.signs!==null||!mayHarm(kind);try{while(!known3){const change2=rest.
 shift();if(change2===void 0)break;await send(change2);known3=tells2(change2,this.#outcomes.get(change2))}await settle2(rest.
-map(change2=>limit2(()=>send(change2))))}finally{await this.#conclude(kind,open8)}}async#change(kind,planned){const reason=this.#reasonToSkip(
+map(change2=>limit2(()=>send(change2))))}finally{await this.#conclude(kind,open9)}}async#change(kind,planned){const reason=this.#reasonToSkip(
 planned);if(reason!==void 0)return this.#skip(planned,reason);this.#options.progress.begin?.(planned.address);if(planned.
 action==="adopt"){await this.#guard(()=>this.#options.recorder.sending(planned,null,true));await this.#settle(planned,planned,
 {...skipped(null),status:"applied"});return void 0}let since=Math.max(this.#options.notBefore??0,performance.now()-FRESH);
@@ -17916,9 +17876,9 @@ send(change2,this.#freshUntil(kind,planned,change2));if(sent===EXPIRED)return se
 kind,planned,sent);if(kind.lost===void 0&&sent.failure.expired===void 0){return{planned,attempt,open:sent}}const ended=await attempt.
 conclude(sent,await readBackOne(kind,sent,this.#options));return ended===EXPIRED?ended:await this.#end(kind,planned,ended)})}async#end(kind,planned,ended){
 return await this.#settle(planned,ended.sent,await this.#beware(kind,planned,ended))}async#conclude(kind,left){if(left.length===
-0)return;const open8=left.map(one=>one.open);const live=await readBackAll(kind,open8,this.#options,this.#options.concurrency);
-await settle2(left.map(async({planned,attempt,open:open9})=>{const ended=await attempt.conclude(open9,live.get(open9));if(ended!==
-EXPIRED)await this.#end(kind,planned,ended)}))}async#beware(kind,{address:address2},{better,suspected,outcome:outcome3}){
+0)return;const open9=left.map(one=>one.open);const live=await readBackAll(kind,open9,this.#options,this.#options.concurrency);
+await settle2(left.map(async({planned,attempt,open:open10})=>{const ended=await attempt.conclude(open10,live.get(open10));
+if(ended!==EXPIRED)await this.#end(kind,planned,ended)}))}async#beware(kind,{address:address2},{better,suspected,outcome:outcome3}){
 const told6=better??suspected;if(told6===void 0)return outcome3;const stopped=this.#harmful.has(kind.name);const asked=better===
 void 0&&!stopped?(await this.#probe(kind)).kind:void 0;if(asked==="plain")return outcome3;const sure=better!==void 0||asked===
 "recognised";const harms=kind.traits[told6.name].unsafe===true;if(harms&&!stopped&&(sure||(outcome3.httpStatus??0)>=500)){
@@ -17968,29 +17928,25 @@ function ofWhole({backend:backend3,state:before,now}){const saved=async(resource
 open_run:run4};const state={...joined2(before),resources,serial:before.serial+1,...begun};await backend3.save(state);return state};
 return{async begin(resources){const{last_run,open_run}=joined2(before);const run4=nextRun([...await namesIn2(backend3),last_run,
 open_run],now());return{run:run4,journal:run4,state:await saved(resources,run4)}},keep:resources=>saved(resources),async end({
-run:run4,state},resources,{whole:whole2}){const{open_run,...rest}=state;const ended={...rest,resources,...whole2?{last_run:run4}:
-{open_run:run4}};await backend3.save(ended);return ended}}}function ofShard({backend:backend3,state:before,now,sharedRun:sharedRun2,
-declaring},own5){const merged=async(resources,change2)=>{const head=await backend3.merge({records:changedRecords(before.
-resources,resources),head:there=>change2({...sameState(there,before),serial:there.serial+1})});return{...head,resources}};
-return{async begin(resources){const names3=await backend3.runs.list();const key=sharedRun2??declaring?.();const isSure=sharedRun2!==
-void 0;let taken2={run:"",journal:""};const state=await merged(resources,head=>{taken2=takePart(head,own5,{key,isSure,names:names3,
-now:now()});const shards={...split2(head),run:taken2.run,...key===void 0?{}:{key}};if(key===void 0)delete shards.key;return withPart(
-{...head,shards},own5,{...partOf(head,own5),open_run:taken2.journal})});return{...taken2,state}},keep:resources=>merged(
-resources,head=>head),end:({journal},resources,{whole:whole2,cut:cut2})=>merged(resources,head=>whole2?withPart(head,own5,
-{last_run:journal,...cut2?{cut:true}:{}}):head)}}function split2({shards}){if(shards===void 0)throw new TypeError("a sta\
-te that is not split has no shards");return shards}async function namesIn2({runs}){return await runs.list().catch(()=>[])}
-var JOINED_FOR=10*6e4;var UNDER_WAY_FOR=24*60*6e4;function takePart(head,own5,{key,isSure,names:names3,now}){const{run:current,
-key:currentKey,parts}=split2(head);if(current!==void 0&&currentKey===key){const{last_run="",open_run=""}=partOf(head,own5);
-const attempts=attemptsOf2([...names3,last_run,open_run],current,own5);const age=now.getTime()-momentOf(current);const isUnderWay2=Object.
-values(parts).some(({open_run:open_run2})=>runOf(open_run2??"")===current);const isOpen2=attempts===0?age<(isUnderWay2?UNDER_WAY_FOR:
-JOINED_FOR):partOf(head,own5).cut===true;if((isSure||isOpen2)&&attempts<99){return{run:current,journal:partName(current,
-own5,attempts+1)}}}const lasts=Object.values(parts).map(({last_run})=>last_run);const run4=nextRun([...names3,head.last_run,
-current,...lasts],now);return{run:run4,journal:partName(run4,own5,1)}}init_extended();init_values();init_fields();init_kinds();init_loss();init_values();init_kinds();init_limits();init_references();init_extended();init_values();init_fields();init_kinds();init_limits();init_loss();init_rules();init_drift();function compare(given2){
-const change2=compareFields(given2);if(change2.fields.length===0)return change2;const{live,recorded:recorded2,declared}=given2;
-const shown3=field2=>live===void 0?void 0:liveValue(live,field2);const fields3=withDrift(change2.fields,kindOf(declared.
-kind).fields,recorded2?.left,shown3);return{...change2,fields:fields3}}function liveValue({exists,fields:fields3},field2){
-if(!exists)return null;return Object.hasOwn(fields3,field2)?fields3[field2]:void 0}function compareFields(given2){const live=knownSecrets(
-given2);const input=live===given2.live?given2:{...given2,live};const{declared}=input;const kind=kindOf(declared.kind);const lost3=lostOf(
+run:run4,state},resources,whole2){const{open_run,...rest}=state;const ended={...rest,resources,...whole2?{last_run:run4}:
+{open_run:run4}};await backend3.save(ended);return ended}}}function ofShard({backend:backend3,state:before,now,sharedRun:key},own5){
+const merged=async(resources,change2)=>{const head=await backend3.merge({records:changedRecords(before.resources,resources),
+head:there=>change2({...sameState(there,before),serial:there.serial+1})});return{...head,resources}};return{async begin(resources){
+const names3=await backend3.runs.list();let taken2={run:"",journal:""};const state=await merged(resources,head=>{taken2=
+takePart(head,own5,key,names3,now());const shards={...split2(head),run:taken2.run,...key===void 0?{}:{key}};if(key===void 0)
+delete shards.key;return withPart({...head,shards},own5,{...partOf(head,own5),open_run:taken2.journal})});return{...taken2,
+state}},keep:resources=>merged(resources,head=>head),end:({journal},resources,whole2)=>merged(resources,head=>whole2?withPart(
+head,own5,{last_run:journal}):head)}}function split2({shards}){if(shards===void 0)throw new TypeError("a state that is n\
+ot split has no shards");return shards}async function namesIn2({runs}){return await runs.list().catch(()=>[])}function takePart(head,own5,key,names3,now){
+const{run:current,key:currentKey,parts}=split2(head);if(current!==void 0&&key!==void 0&&currentKey===key){const{last_run="",
+open_run=""}=partOf(head,own5);const attempts=attemptsOf2([...names3,last_run,open_run],current,own5);if(attempts<99)return{
+run:current,journal:partName(current,own5,attempts+1)}}const lasts=Object.values(parts).map(({last_run})=>last_run);const run4=nextRun(
+[...names3,head.last_run,current,...lasts],now);return{run:run4,journal:partName(run4,own5,1)}}init_extended();init_values();init_fields();init_kinds();init_loss();init_values();init_kinds();init_limits();init_references();init_extended();init_values();init_fields();init_kinds();init_limits();init_loss();init_rules();init_drift();function compare(given){
+const change2=compareFields(given);if(change2.fields.length===0)return change2;const{live,recorded:recorded2,declared}=given;
+const shown3=field2=>live===void 0?void 0:liveValue(live,field2);const fields2=withDrift(change2.fields,kindOf(declared.
+kind).fields,recorded2?.left,shown3);return{...change2,fields:fields2}}function liveValue({exists,fields:fields2},field2){
+if(!exists)return null;return Object.hasOwn(fields2,field2)?fields2[field2]:void 0}function compareFields(given){const live=knownSecrets(
+given);const input=live===given.live?given:{...given,live};const{declared}=input;const kind=kindOf(declared.kind);const lost3=lostOf(
 kind,input);const restored=restoredFields(kind,lost3,input);const own5=takenFields(declared.fields,kind.traits[input.profile.
 name]);const taken2={...restored,...own5};const present3=presentObject(input);const resolution=kind.resolve?.(taken2,{references:input.
 references,profile:input.profile,present:present3.fields,wished:field2=>declared.remembered!==true&&Object.hasOwn(declared.
@@ -18009,9 +17965,9 @@ const gone=unrestorable(kind,input.recorded?.owed?.run,restored);if(gone!==void 
 length>0)return blocked4(unmergeable(kind,wanted.unknowable));if(differing2.length===0&&!(input.assert&&observed==="reco\
 rded"))return base2(wanted.fields);const{requests,expected,warnings=[],trouble}=kind.update(planInput);const refused4=trouble??
 tooLarge(requests,input.profile);if(refused4!==void 0)return blocked4(refused4);if(Object.keys(expected).length===0)return base2(
-wanted.fields);const fields3=differing2.map(({field:field2,part:part2})=>({...fieldChange(part2),...confirmed.includes(field2)?
-{confirmed:true}:{}}));return{...base2(expected),action:"update",requests,fields:fields3,destructions:kind.destructions(
-fields3),warnings:[...warnings,...restoreWarnings(kind,input.recorded?.owed?.run,lost3,expected),...updateWarnings(kind,
+wanted.fields);const fields2=differing2.map(({field:field2,part:part2})=>({...fieldChange(part2),...confirmed.includes(field2)?
+{confirmed:true}:{}}));return{...base2(expected),action:"update",requests,fields:fields2,destructions:kind.destructions(
+fields2),warnings:[...warnings,...restoreWarnings(kind,input.recorded?.owed?.run,lost3,expected),...updateWarnings(kind,
 live,parts.map(({part:part2})=>part2))]}}function lostOf(kind,{declared,live,recorded:recorded2,references}){if(declared.
 absent||live===void 0||!live.exists||recorded2?.owed===void 0)return{};const lost3=stillLost(kind,recorded2.owed,live.fields);
 return kind.restorable?.(lost3,references)??lost3}function withBack(kind,now,lost3){return mapValues(lost3,(part2,field2)=>withLost(
@@ -18030,8 +17986,8 @@ away ${names3}, which holds a secret that no journal keeps: declare ${names3}, o
 limits:limits2}){if(limits2===null)return void 0;const largest=Math.max(0,...requests.map(({body:body2})=>body2===void 0?
 0:requestSize(body2)));if(largest<=limits2.requestBytes)return void 0;return`the request would have about ${largest} byt\
 es, and the server takes ${limits2.requestBytes}: shorten what is declared, or what is sent along with it`}function knownSecrets({
-live,recorded:recorded2}){if(live===void 0||recorded2===void 0)return live;const{fields:fields3}=recorded2;if(!Object.values(
-fields3).some(holdsHashed))return live;return{...live,fields:mapValues(live.fields,(field2,name2)=>heldBack(field2,fields3[name2]))}}
+live,recorded:recorded2}){if(live===void 0||recorded2===void 0)return live;const{fields:fields2}=recorded2;if(!Object.values(
+fields2).some(holdsHashed))return live;return{...live,fields:mapValues(live.fields,(field2,name2)=>heldBack(field2,fields2[name2]))}}
 function heldBack(shown3,recorded2){if(recorded2 instanceof HashedSecret){const plain3=!(shown3 instanceof Sensitive);return plain3&&
 recorded2.matches(reveal(shown3))?new Sensitive(reveal(shown3)):shown3}if(recorded2===void 0||!isMap(recorded2)||!isMap(
 shown3))return shown3;return mapValues(shown3,(member2,name2)=>heldBack(member2,Object.hasOwn(recorded2,name2)?recorded2[name2]:
@@ -18041,28 +17997,27 @@ shown:live?.fields??{},asDeleted:live!==void 0&&(recorded2?.asDeleted(live.field
 fields:recorded2.fields,at:recorded2.at,run:recorded2.run}},...recorded2?.generation===void 0?{}:{generation:recorded2.generation},
 ...recorded2?.pendingRun===void 0?{}:{pendingRun:recorded2.pendingRun}}}function knowledge({live,recorded:recorded2,declared},present3){
 const isLive=field2=>live!==void 0&&(Object.hasOwn(live.fields,field2)||!live.exists);const now=field2=>{if(isLive(field2))
-return live?.fields[field2]??null;return recorded2?.uncertain.has(field2)?void 0:present3.fields[field2]};const source=fields3=>{
-if(declared.generation!==void 0)return recorded2?.generation===void 0?"unknown":"recorded";if(fields3.some(field2=>!isLive(
+return live?.fields[field2]??null;return recorded2?.uncertain.has(field2)?void 0:present3.fields[field2]};const source=fields2=>{
+if(declared.generation!==void 0)return recorded2?.generation===void 0?"unknown":"recorded";if(fields2.some(field2=>!isLive(
 field2)&&now(field2)!==void 0))return"recorded";return live===void 0?"unknown":"live"};return{now,source}}var none=Object.
 freeze([]);function baseChange(input,present3,{before,expected,observed,managed}){const{declared,recorded:recorded2,address:address2,
 key}=input;return{address:address2,kind:declared.kind,action:"unchanged",observed,...observed==="recorded"&&recorded2!==
 void 0?{recordedAt:recorded2.at}:{},destructions:none,requests:none,fields:none,warnings:none,reason:null,declaredAt:declared.
 declaredAt,apply:{key,identity:present3.identity,expected,before,existed:present3.exists??null,managed,...declared.generation===
 void 0?{}:{generation:declared.generation},...declared.generation===void 0||recorded2?.generation===void 0?{}:{recordedGeneration:recorded2.
-generation}}}}function wantedFields(kind,fields3,declared,present3){const wanted={};const unknowable=[];for(const[field2,
-asked]of Object.entries(fields3)){const type=kind.fields[field2]??value;const whole2=desired(type,asked,present3[field2],
+generation}}}}function wantedFields(kind,fields2,declared,present3){const wanted={};const unknowable=[];for(const[field2,
+asked]of Object.entries(fields2)){const type=kind.fields[field2]??value;const whole2=desired(type,asked,present3[field2],
 declared.whole.includes(field2));if(whole2!==void 0)wanted[field2]=whole2;else if(typeof asked==="object"&&asked!==null&&
-Object.keys(asked).length>0)unknowable.push(field2)}return{fields:wanted,unknowable}}function unmergeable(kind,fields3){
-const names3=fields3.join(" and ");return`the present value of ${names3} isn't known, so what the manifest says can't be\
- merged into it: this ${kind.noun} can't be read and nothing is recorded; with "whole: [${fields3.join(", ")}]" the mani\
+Object.keys(asked).length>0)unknowable.push(field2)}return{fields:wanted,unknowable}}function unmergeable(kind,fields2){
+const names3=fields2.join(" and ");return`the present value of ${names3} isn't known, so what the manifest says can't be\
+ merged into it: this ${kind.noun} can't be read and nothing is recorded; with "whole: [${fields2.join(", ")}]" the mani\
 fest's value becomes the whole value`}function fieldChange(part2){const{path,type,wanted,got}=part2;const sensitive=isSecret(
 type)||holdsSensitive(wanted)||got!==void 0&&(got instanceof HashedSecret||holdsSensitive(got));return{path,type:type.type,
 before:got,after:asItWillBe(part2),sensitive,...lackOf(part2)}}function updateWarnings(kind,live,parts){const warnings=[];
 if(live?.exists===false){warnings.push({code:"not-there",message:`the server has no such ${kind.noun}; it is asked to ta\
 ke it all the same`})}for(const{path,type,verdict}of parts){if(type.type!=="set"||verdict!=="unknown")continue;warnings.
 push({code:"unknown-set",message:`the present ${path} aren't known: what is there and not in the manifest will be lost`})}
-return warnings}init_problems();init_kinds();function emailsIn(declared){return declared.flatMap(template2=>{const{email:email3}=kindOf(template2.kind);
-return email3===void 0||template2.absent?[]:[{template:template2,email:email3}]})}init_kinds();init_zod();var checkDescriptions={"lost-placeholder":"A placeholder that the live body has and the new one lost.","templ\
+return warnings}init_problems();init_kinds();init_zod();var checkDescriptions={"lost-placeholder":"A placeholder that the live body has and the new one lost.","templ\
 ate-syntax":"A body that does not parse as a Mustache template, such as one with an open section.","body-too-large":"A b\
 ody beyond the limits of what idops checks and renders, or a live one that the new one could not be compared with.","pla\
 ceholder-mismatch":"Text and HTML with different placeholders.","unknown-placeholder":"A placeholder that no server is k\
@@ -18079,7 +18034,7 @@ an error, a warning or off.",examples:[{"html-script":"error","image-without-alt
 {description:'Placeholders that the server fills in beside those that idops knows; "company.*" is all below company.',examples:[
 ["support_url","company.*"]]})}).meta({description:"What is known of the server that fills in the emails, for the checks\
 .",examples:[{placeholders:["support_url","company.*"]}]});function levelOf(code2,settings){return settings[code2]??"war\
-ning"}init_known();async function bodyChecks(project,declared){const levels3=project.checks();const{placeholders:placeholders2}=project.
+ning"}init_kinds();init_known();async function bodyChecks(project,declared){const levels3=project.checks();const{placeholders:placeholders2}=project.
 email();if(emailsIn(declared).length===0)return{levels:levels3,placeholders:placeholders2};const{checkTemplate:checkTemplate2}=await Promise.resolve().then(()=>(init_checks3(),checks_exports3));
 return{levels:levels3,placeholders:placeholders2,checkTemplate:checkTemplate2}}function findingsOf(template2,email3,bodies2,checks){
 if(checks.checkTemplate===void 0)throw new Error("the checks were made for no template");return checks.checkTemplate({...bodies2,
@@ -18094,11 +18049,11 @@ const{code:code2,message,body:body2,at:at3}=finding;const about2=bodiesOf2(body2
 void 0);const spotted=about2.filter(name2=>at3?.[name2]!==void 0);if(about2.length===0||finding.live)return{code:code2,message};
 const{places,more}=placesIn(template2,email3,finding,spotted.length>0?spotted:about2.slice(0,1));const all=places.map(({
 file,inProject,line,column})=>({file,...inProject===void 0?{}:{inProject},line,column}));const[place2]=all;return{code:code2,
-message,...place2===void 0?{}:{place:place2},...all.length>1?{places:all}:{},...more>0?{morePlaces:more}:{}}}function*checkDeclaredTemplates(declared,checks){
+message,...place2===void 0?{}:{place:place2},...all.length>1?{places:all}:{},...more>0?{morePlaces:more}:{}}}function checkDeclaredTemplates(declared,checks){
 const problems=[];for(const{template:template2,email:email3}of emailsIn(declared)){for(const finding of findingsOf(template2,
 email3,{after:bodies(email3,template2.fields)},checks)){const level3=levelOf(finding.code,checks.levels);if(level3==="of\
 f")continue;const build2=level3==="error"?error:warning2;const{places,more}=placesIn(template2,email3,finding,bodiesOf2(
-finding.body));problems.push({...build2(finding.code,finding.message,places),...more>0?{morePlaces:more}:{}})}yield}return problems}
+finding.body));problems.push({...build2(finding.code,finding.message,places),...more>0?{morePlaces:more}:{}})}}return problems}
 function bodiesOf2(body2){return body2===null?["txt","html"]:[body2]}var placesAtMost=50;function placesIn(template2,email3,{
 at:at3},about2){const found2=about2.map(name2=>({field:email3[name2],spots:eachOnce(at3?.[name2]??[])}));const seen2=new Map;
 const add2=(field2,spot)=>{const place2=template2.placeWithin(field2,spot);const key=JSON.stringify([place2.file,place2.
@@ -18106,20 +18061,20 @@ line,place2.column]);if(!seen2.has(key))seen2.set(key,place2)};for(const{field:f
 const firsts=seen2.size;for(const{field:field2,spots}of found2)for(const spot of spots.slice(1,placesAtMost))add2(field2,
 spot);const more=found2.reduce((sum,{spots})=>sum+Math.max(0,spots.length-placesAtMost),0);return{places:[...seen2.values()],
 more:seen2.size===firsts?0:more}}function eachOnce(spots){const byStart=new Map(spots.map(spot=>[spot.start,spot]));return[
-...byStart.values()].sort((a2,b)=>a2.start-b.start)}function bodies({txt,html:html2},fields3){return{txt:readable(fields3[txt]),
-html:readable(fields3[html2])}}function readable(body2){return typeof body2==="string"||body2===null?body2:void 0}init_extended();init_nearest();init_problems();init_shard();init_address();init_kinds();init_shard();init_values();init_address();init_kinds();function matchesPattern(pattern,text6){const parts=pattern.split(
-"*");const first=parts[0]??"";if(parts.length===1)return pattern===text6;const last=parts[parts.length-1]??"";if(!text6.
-startsWith(first)||!text6.endsWith(last)||text6.length<first.length+last.length)return false;let position=first.length;const end2=text6.
-length-last.length;for(const part2 of parts.slice(1,-1)){const found2=text6.indexOf(part2,position);if(found2<0||found2+
-part2.length>end2)return false;position=found2+part2.length}return true}function matchesTarget(target,address2){if(matchesPattern(
-target,address2))return true;const id=address2.split("/")[1]??"";return isUuid(id)&&matchesPattern(withSmallId(target),withSmallId(
-address2))}function withSmallId(address2){return address2.replace(/\/[^/]*/,id=>id.toLowerCase())}function isInShard({shard:shard2},kind,identity2){
-if(shard2===void 0)return true;const alone3=kindOf(kind).succession!==void 0;return shard2.index===(alone3?1:indexOf(addressOf(
-kind,identity2),shard2.count))}function isSelected({targets,kinds:kinds2},kind,addresses3){if(kinds2.length>0&&!kinds2.includes(
-kind))return false;if(targets.length===0)return true;return targets.some(target=>addresses3.some(address2=>matchesTarget(
-target,address2)))}function mayMatchKind({targets,kinds:kinds2},kind){if(kinds2.length>0&&!kinds2.includes(kind))return false;
-if(targets.length===0)return true;return targets.some(target=>{const prefix=target.split("*")[0]??"";const start2=`${kind}\
-/`;return prefix.startsWith(start2)||target.includes("*")&&start2.startsWith(prefix)})}function undocumented(kind,identity2){const nowhere2={file:"",line:1,column:1,length:1};const place2=()=>nowhere2;return{
+...byStart.values()].sort((a2,b)=>a2.start-b.start)}function bodies({txt,html:html2},fields2){return{txt:readable(fields2[txt]),
+html:readable(fields2[html2])}}function readable(body2){return typeof body2==="string"||body2===null?body2:void 0}init_extended();init_problems();init_shard();init_kinds();init_shard();init_values();init_kinds();function matchesPattern(pattern,text6){const parts=pattern.split("*");const first=parts[0]??
+"";if(parts.length===1)return pattern===text6;const last=parts[parts.length-1]??"";if(!text6.startsWith(first)||!text6.endsWith(
+last)||text6.length<first.length+last.length)return false;let position=first.length;const end2=text6.length-last.length;
+for(const part2 of parts.slice(1,-1)){const found2=text6.indexOf(part2,position);if(found2<0||found2+part2.length>end2)return false;
+position=found2+part2.length}return true}function matchesTarget(target,address2){if(matchesPattern(target,address2))return true;
+const id=address2.split("/")[1]??"";return isUuid(id)&&matchesPattern(withSmallId(target),withSmallId(address2))}function withSmallId(address2){
+return address2.replace(/\/[^/]*/,id=>id.toLowerCase())}function isInShard({shard:shard2},kind,identity2){if(shard2===void 0)
+return true;const alone3=kindOf(kind).succession!==void 0;return shard2.index===(alone3?1:indexOf(addressOf(kind,identity2),
+shard2.count))}function isSelected({targets,kinds:kinds2},kind,addresses3){if(kinds2.length>0&&!kinds2.includes(kind))return false;
+if(targets.length===0)return true;return targets.some(target=>addresses3.some(address2=>matchesTarget(target,address2)))}
+function mayMatchKind({targets,kinds:kinds2},kind){if(kinds2.length>0&&!kinds2.includes(kind))return false;if(targets.length===
+0)return true;return targets.some(target=>{const prefix=target.split("*")[0]??"";const start2=`${kind}/`;return prefix.startsWith(
+start2)||target.includes("*")&&start2.startsWith(prefix)})}function undocumented(kind,identity2){const nowhere2={file:"",line:1,column:1,length:1};const place2=()=>nowhere2;return{
 kind,identity:identity2,fields:{},absent:false,whole:[],place:nowhere2,declaredAt:{file:"",line:1},placeOf:place2,placeWithin:place2}}
 function candidates(options){const{declared,selection,prune,state}=options;const documents=ownAndAlike(declared.filter(({
 kind,identity:identity2})=>mayMean(selection,kind,identity2)),selection);const named5=new Set(declared.map(document2=>addressOf(
@@ -18143,22 +18098,14 @@ key:address3,all:[address3]}}const{address:address2,key,all}=naming2;return{addr
 kind,key),all:all.map(one=>addressOf(kind,one))}}function checkTargets({targets,kinds:kinds2,shard:shard2},all,{declared,
 state}){const elsewhere=shard2===void 0?[]:[...declared,...Object.values(state.resources)];const lost3=targets.filter(target=>!all.
 some(address2=>matchesTarget(target,address2))&&!elsewhere.some(({kind,identity:identity2})=>mayMean({targets:[target],kinds:kinds2},
-kind,identity2)));if(lost3.length===0)return;const names3=[...new Set([...all,...declared.map(({kind,identity:identity2})=>addressOf(
-kind,identity2))])];throw new ProblemsError(lost3.map(target=>{const others=kindsMeant(target,declared).filter(kind=>!kinds2.
-includes(kind));if(kinds2.length>0&&others.length>0){const named5=kinds2.map(kind=>`--kind ${kind}`).join(" ");return error(
-"no-such-target",`--target ${target} matches objects of the kind ${others.join(" and ")} alone, which ${named5} leaves o\
-ut`,[],`leave --kind out, or add ${others.map(kind=>`--kind ${kind}`).join(" ")}`)}return error("no-such-target",`--targ\
-et ${target} matches nothing that the manifests declare${meantBy(target,names3)}`,[],"an address is KIND/ID, such as Use\
-r/9b1d\u2026; * stands for any characters")}))}function kindsMeant(target,declared){const matching=declared.filter(({kind,
-identity:identity2})=>matchesTarget(target,addressOf(kind,identity2)));return[...new Set(matching.map(({kind})=>kind))]}
-function meantBy(target,all){if(target.includes("*"))return"";const ends2=all.filter(address2=>address2.toLowerCase().endsWith(
-`/${target.toLowerCase()}`));const meant2=target.includes("/")?nearest(target,all):ends2.length===1?ends2[0]:void 0;return meant2===
-void 0?"":`, did you mean ${meant2}?`}function sameObjects(subjects){const byKey=new Map;for(const{subject,key}of subjects){
-if(subject.declared===void 0)continue;const others=byKey.get(key);if(others===void 0)byKey.set(key,[subject.declared]);else
-others.push(subject.declared)}const twice=[...byKey.values()].filter(group=>group.length>1);return new Map(twice.flatMap(
-group=>group.map(one=>[one,group.filter(other=>other!==one)])))}function blockedAsTwice(others){const places=others.map(
-({place:place2})=>`${place2.file}:${place2.line}`).join(", ");return{action:"blocked",requests:[],fields:[],destructions:[],
-reason:`this is the same object as the one declared at ${places}: keep one document`}}var Decider=class{#options;references;names;constructor(options,references,names3){this.#options=options;this.references=
+kind,identity2)));if(lost3.length===0)return;const among=kinds2.length===0?"":` among ${kinds2.join(" and ")}`;throw new ProblemsError(
+lost3.map(target=>error("no-such-target",`--target ${target} matches nothing that the manifests declare${among}`,[],"an \
+address is KIND/ID, such as User/9b1d\u2026; * stands for any characters")))}function sameObjects(subjects){const byKey=new Map;
+for(const{subject,key}of subjects){if(subject.declared===void 0)continue;const others=byKey.get(key);if(others===void 0)
+byKey.set(key,[subject.declared]);else others.push(subject.declared)}const twice=[...byKey.values()].filter(group=>group.
+length>1);return new Map(twice.flatMap(group=>group.map(one=>[one,group.filter(other=>other!==one)])))}function blockedAsTwice(others){
+const places=others.map(({place:place2})=>`${place2.file}:${place2.line}`).join(", ");return{action:"blocked",requests:[],
+fields:[],destructions:[],reason:`this is the same object as the one declared at ${places}: keep one document`}}var Decider=class{#options;references;names;constructor(options,references,names3){this.#options=options;this.references=
 afterwards(references,options.declared);this.names=names3}recorded(key){return recordOf(this.#options.state,key,this.#options.
 hasher)}owed(key){return owedIn(this.#options.state,key,this.#options.hasher)}decide(one,live){const change2=this.#decided(
 one,live);return change2===void 0?void 0:withLabel(change2,live,this.names)}#decided(one,live){const{subject,address:address2,
@@ -18171,7 +18118,7 @@ return this.#adjusted(one,live,this.recorded(one.key))}#adjusted({subject},live,
 kind,subject.identity),owed:owed2}=subject;const{adjust}=this.#options;if(owed2||adjust===void 0)return declared;return adjust(
 declared,{...recorded2?.fields,...live?.fields})??declared}compare({address:address2,key},live,recorded2,declared){const{
 profile,assert:assert2,acceptDids=[]}=this.#options;const{id=""}=declared.identity;const regenerates=kindOf(declared.kind).
-regeneration!==void 0;const accepted=regenerates&&acceptDids.some(given2=>sameIdentifier(given2,id));const{references}=this;
+regeneration!==void 0;const accepted=regenerates&&acceptDids.some(given=>sameIdentifier(given,id));const{references}=this;
 return compare({live,recorded:recorded2,declared,references,profile,assert:assert2,accepted,address:address2,key})}};function checked(change2,declared,checks){
 const{warnings,errors:errors2}=templateWarnings(change2,declared,checks);if(warnings.length===0&&errors2.length===0)return change2;
 const told6={...change2,warnings:[...change2.warnings,...warnings,...errors2]};if(errors2.length===0)return told6;const reason=errors2.
@@ -18198,13 +18145,13 @@ kind,expected}){const{succession}=kindOf(kind);if(succession===void 0||expected[
 for(const[key,record2]of Object.entries(resources)){if(record2.kind!==kind)continue;const former=record2.fields[field2]===
 true;const uncertain=former?{uncertain:[...new Set([...record2.uncertain??[],field2])]}:{};if(former||record2.left?.fields[field2]===
 true){resources[key]={...record2,...uncertain,...withoutLeft(record2,field2)}}}}function withoutLeft({left},field2){if(left===
-void 0)return{};const{[field2]:_,...fields3}=left.fields;return{left:{...left,fields:fields3}}}function emptyRecord({kind,
+void 0)return{};const{[field2]:_,...fields2}=left.fields;return{left:{...left,fields:fields2}}}function emptyRecord({kind,
 identity:identity2,managed},{at:at3,run:run4}){return{kind,identity:{...identity2},recorded_at:at3,run:run4,managed:[...managed],
 fields:{},hashes:{}}}function nextRecord(before,asked,became,context3){const base2={...emptyRecord(asked,context3),...before?.
 did_generation===void 0?{}:{did_generation:before.did_generation}};switch(asked.action){case"adopt":return{...base2,...generation(
 asked),...storeFields(seen(asked),context3.hasher)};case"regenerate":if(became.status==="unknown"){return{...before??base2,
 pending_regeneration:context3.run}}if(became.status!=="applied")return void 0;return{...base2,...generation(asked),...storeFields(
-{...calledBefore(asked),...made(asked,became.after)},context3.hasher)};case"delete":if(became.status!=="applied")return void 0;
+{...calledBefore(asked),...made2(asked,became.after)},context3.hasher)};case"delete":if(became.status!=="applied")return void 0;
 return{...base2,deleted:deletedHash(asked.kind,became.after??{},context3.hasher),...builtInLeft(asked,became.after,context3)};case"\
 update":{const record2=updated(base2,before,asked,became,context3);const owed2=owedAfter(asked,became,context3);if(owed2===
 "as before")return record2&&{...record2,...owedOf(before)};if(record2===void 0&&owed2===void 0&&before?.owed===void 0)return void 0;
@@ -18216,26 +18163,26 @@ return"as before";return{run:run4,before,asked:expected}}function owedOf(record2
 owed}}function storeOwed(owed2,hasher){return"before"in owed2?{run:owed2.run,before:storeFields(owed2.before,hasher),asked:storeFields(
 owed2.asked,hasher)}:{run:owed2.run,lost:storeFields(owed2.lost,hasher),seen:storeFields(owed2.seen,hasher)}}function generation({
 generation:generation2}){return generation2===void 0?{}:{did_generation:generation2}}function seen({kind,before={}}){const field2=kindOf(
-kind).regeneration?.field;const shown3=made({kind},before);return field2!==void 0&&before[field2]===null?{...shown3,[field2]:null}:
-shown3}function made({kind},answer={}){const field2=kindOf(kind).regeneration?.field;const told6={...calledBefore({kind,
+kind).regeneration?.field;const shown3=made2({kind},before);return field2!==void 0&&before[field2]===null?{...shown3,[field2]:null}:
+shown3}function made2({kind},answer={}){const field2=kindOf(kind).regeneration?.field;const told6={...calledBefore({kind,
 before:answer})};return field2!==void 0&&typeof answer[field2]==="string"?{...told6,[field2]:answer[field2]}:told6}function calledBefore({
 kind,before={}}){const name2=kindOf(kind).regeneration?.name;return name2!==void 0&&typeof before[name2]==="string"?{[name2]:before[name2]}:
 {}}function updated(base2,before,asked,became,context3){const known3=before===void 0?{}:restoreFields(before,context3.hasher);
-if(became.ambiguous){const fields4=context3.readable?{}:{...known3,...normalized(asked)};return{...base2,...storeFields(
-fields4,context3.hasher),uncertain:Object.keys(asked.expected)}}if(became.status!=="applied"&&became.status!=="not_conve\
+if(became.ambiguous){const fields3=context3.readable?{}:{...known3,...normalized(asked)};return{...base2,...storeFields(
+fields3,context3.hasher),uncertain:Object.keys(asked.expected)}}if(became.status!=="applied"&&became.status!=="not_conve\
 rged"){const changed2=before!==void 0&&became.after!==void 0&&isOther(asked,became.after);return changed2?{...before,...leftBehind(
 asked,became.after,context3)}:void 0}const shown3=context3.readable?askedSecrets(asked):answeredFields(asked,became.after??
-{},known3);const fields3={...shown3,...unverifiedFields(asked,became.unverified,shown3)};const secret3=Object.entries(asked.
+{},known3);const fields2={...shown3,...unverifiedFields(asked,became.unverified,shown3)};const secret3=Object.entries(asked.
 expected).flatMap(([name2,field2])=>holdsSensitive(field2)?[name2]:[]);const unseen=became.otherProfile===void 0?[]:unverifiedNames(
-asked,became.unverified);const open8=became.status==="not_converged"?[...new Set([...secret3,...unseen])]:[];const uncertain=open8.
-length>0?{uncertain:open8}:{};const stored3=storeFields(fields3,context3.hasher);return extended2(base2,{...uncertain,fields:stored3.
-fields,hashes:stored3.hashes,...leftBehind(asked,became.after,context3)})}function isOther({kind,before={}},after2){return Object.
+asked,became.unverified);const open9=became.status==="not_converged"?[...new Set([...secret3,...unseen])]:[];const uncertain=open9.
+length>0?{uncertain:open9}:{};const stored2=storeFields(fields2,context3.hasher);return extended2(base2,{...uncertain,fields:stored2.
+fields,hashes:stored2.hashes,...leftBehind(asked,became.after,context3)})}function isOther({kind,before={}},after2){return Object.
 entries(kindOf(kind).fields).some(([name2,type])=>{const[was,now]=[before[name2],after2[name2]];return was!==void 0&&now!==
 void 0&&!same(normalForm(type,was),normalForm(type,now))})}function leftBehind(asked,after2,{run:run4,readable:readable2,
 hasher}){if(!readable2||after2===void 0)return{};const left={};for(const[name2,type]of Object.entries(kindOf(asked.kind).
 fields)){const got=after2[name2];if(got===void 0)continue;const known3=sealed(normalForm(type,got),asked.expected[name2]);
-left[name2]=sealed(known3,asked.before?.[name2])}const{fields:fields3,hashes}=storeFields(left,hasher);return{left:{run:run4,
-fields:fields3,hashes}}}function builtInLeft(asked,after2,context3){const isBuiltIn=after2!==void 0&&kindOf(asked.kind).
+left[name2]=sealed(known3,asked.before?.[name2])}const{fields:fields2,hashes}=storeFields(left,hasher);return{left:{run:run4,
+fields:fields2,hashes}}}function builtInLeft(asked,after2,context3){const isBuiltIn=after2!==void 0&&kindOf(asked.kind).
 deletion?.isBuiltIn(after2)===true;return isBuiltIn?leftBehind(asked,after2,context3):{}}function sealed(got,known3){if(known3===
 void 0||got instanceof Sensitive)return got;if(known3 instanceof Sensitive||Array.isArray(known3)&&holdsSensitive(known3)){
 return holdsHashed(got)?got:new Sensitive(reveal(got))}if(!isMap(known3)||!isMap(got))return got;return mapValues(got,(member2,key)=>sealed(
@@ -18246,84 +18193,83 @@ const types3=kindOf(asked.kind).fields;const wanted=normalized(asked);const show
 entries(types3)){const got=answer[name2];if(got===void 0)continue;const before=known3[name2];const whole2=type.type==="m\
 embers"&&isMap(got)&&isMap(before)?{...before,...got}:got;shown3[name2]=conceal(whole2,wanted[name2])}return shown3}function unverifiedNames({
 expected},unverified){return Object.keys(expected).filter(name2=>unverified.some(path=>path===name2||path.startsWith(`${name2}\
-.`)))}function unverifiedFields(asked,unverified,shown3){const types3=kindOf(asked.kind).fields;const fields3={};for(const[
-name2,wanted]of Object.entries(normalized(asked))){if(unverified.includes(name2)){fields3[name2]=wanted;continue}if(types3[name2]?.
+.`)))}function unverifiedFields(asked,unverified,shown3){const types3=kindOf(asked.kind).fields;const fields2={};for(const[
+name2,wanted]of Object.entries(normalized(asked))){if(unverified.includes(name2)){fields2[name2]=wanted;continue}if(types3[name2]?.
 type!=="members"||!isMap(wanted))continue;const left=Object.entries(wanted).filter(([member2])=>unverified.includes(`${name2}\
-.${member2}`));if(left.length===0)continue;const there=shown3[name2];fields3[name2]={...there!==void 0&&isMap(there)?there:
-{},...Object.fromEntries(left)}}return fields3}async function applyPlan({plan,asked},options){const{backend:backend3,now,signal,shard:shard2}=options;const keeping2=keepingOf(
+.${member2}`));if(left.length===0)continue;const there=shown3[name2];fields2[name2]={...there!==void 0&&isMap(there)?there:
+{},...Object.fromEntries(left)}}return fields2}async function applyPlan({plan,asked},options){const{backend:backend3,now,signal,shard:shard2}=options;const keeping2=keepingOf(
 options);const{resources:recorded2}=withoutDebts(options.state,plan.settled??[]);if(plan.changes.every(({action:action2})=>action2===
 "unchanged")){const result2={run:null,results:[],interrupted:false};if(plan.settled===void 0||plan.settled.length===0){return{
 result:result2,state:options.state,problems:stillOwed(plan)}}await options.confirm();const{state:state2,problems:problems2}=await kept(
 keeping2,recorded2,options);return{result:result2,state:state2,problems:[...problems2,...stillOwed(plan)]}}await options.
 confirm();const resources={...recorded2};const{begun,journal}=await start(plan,keeping2,recorded2,options);const{run:run4,
 journal:name2}=begun;let state={...begun.state,resources};const held=new Held(options.confirm);const recorder=journalRecorder(
-journal,held,options,async(change2,outcome3,at3)=>{const readable2=kindOf(change2.kind).readable(options.profile);const became={
-...outcome3,after:outcome3.after};const asked2={...change2,...change2.apply};const context3={run:name2,at:at3,hasher:options.
-hasher,readable:readable2};const{[asked2.key]:known3}=resources;await withSlowHashes(()=>recordInto(known3===void 0?{}:{
-[asked2.key]:known3},asked2,became,context3));recordInto(resources,asked2,became,context3)});const executing=execute(plan,
-{...options,notBefore:asked,recorder});const{results,fatal}=await executing.catch(async failure2=>{await journal.close();
-throw failure2});const part2=shard2===void 0?{}:{shard:shard2,journal:name2};const result={run:run4,...part2,results,interrupted:signal.
-aborted};const problems=[...fatal===void 0?[]:[runEndedEarly(name2,fatal,journal)],...stillOwed(plan)];try{await held.look()}catch(failure2){
-await journal.close();return{result,state,problems:fatal===void 0?[runEndedEarly(name2,failure2,journal),...problems]:problems}}
-try{const whole2=fatal===void 0;state=await keeping2.end(begun,resources,{whole:whole2,cut:signal.aborted});if(fatal===void 0)
-await journal.write({type:"end",at:now().toISOString(),interrupted:signal.aborted})}catch(failure2){problems.push(error(
-"state-not-saved",`the state ${backend3.place} could not be saved: ${messageOf(failure2)}`,[],journal.kept===null?`${cureOf(
-failure2)}; the journal of run ${name2} holds everything, and the next apply reads it`:keptHint(name2,journal.kept)))}finally{
-await journal.close()}return{result,state,problems}}function withoutDebts(state,keys){const resources={...state.resources};
-for(const key of keys){const record2=resources[key];if(record2===void 0)continue;const{owed:_,...rest}=record2;resources[key]=
-rest}return{...state,resources}}async function kept(keeping2,resources,{backend:backend3,state}){try{return{state:await keeping2.
-keep(resources),problems:[]}}catch(failure2){const why=`the state ${backend3.place} could not be saved: ${messageOf(failure2)}`;
-const problem=error("state-not-saved",why,[],`${cureOf(failure2)}; nothing was to be sent`);return{state:{...state,resources},
-problems:[problem]}}}async function start(plan,keeping2,resources,options){try{const begun=await keeping2.begin(resources);
-const{state}=begun;const journal=await options.backend.runs.create({type:"run",format_version:JOURNAL_FORMAT,run:begun.journal,
-tool_version:plan.toolVersion,at:options.now().toISOString(),command:options.command,user:userName(),...ownMark(),state:{
-lineage:state.lineage,file:options.backend.name},server:plan.server,profile:plan.profile,environment:plan.environment,digest:plan.
-digest,salt:state.salt});return{begun,journal}}catch(failure2){throw new ProblemsError([error("not-writable",`the state \
-or the journal can't be written: ${messageOf(failure2)}`,[],`nothing was sent; ${cureOf(failure2)}`)],{cause:failure2})}}
+journal,held,options,async(change2,outcome3,at3)=>{const readable2=kindOf(change2.kind).readable(options.profile);const asked2={
+...change2,...change2.apply};const context3={run:name2,at:at3,hasher:options.hasher,readable:readable2};const{[asked2.key]:known3}=resources;
+await withSlowHashes(()=>recordInto(known3===void 0?{}:{[asked2.key]:known3},asked2,outcome3,context3));recordInto(resources,
+asked2,outcome3,context3)});const executing=execute(plan,{...options,notBefore:asked,recorder});const{results,fatal}=await executing.
+catch(async failure2=>{await journal.close();throw failure2});const part2=shard2===void 0?{}:{shard:shard2,journal:name2};
+const result={run:run4,...part2,results,interrupted:signal.aborted};const problems=[...fatal===void 0?[]:[runEndedEarly(
+name2,fatal,journal)],...stillOwed(plan)];try{await held.look()}catch(failure2){await journal.close();return{result,state,
+problems:fatal===void 0?[runEndedEarly(name2,failure2,journal),...problems]:problems}}try{state=await keeping2.end(begun,
+resources,fatal===void 0);if(fatal===void 0)await journal.write({type:"end",at:now().toISOString(),interrupted:signal.aborted})}catch(failure2){
+problems.push(error("state-not-saved",`the state ${backend3.place} could not be saved: ${messageOf(failure2)}`,[],journal.
+kept===null?`${cureOf(failure2)}; the journal of run ${name2} holds everything, and the next apply reads it`:keptHint(name2,
+journal.kept)))}finally{await journal.close()}return{result,state,problems}}function withoutDebts(state,keys){const resources={
+...state.resources};for(const key of keys){const record2=resources[key];if(record2===void 0)continue;const{owed:_,...rest}=record2;
+resources[key]=rest}return{...state,resources}}async function kept(keeping2,resources,{backend:backend3,state}){try{return{
+state:await keeping2.keep(resources),problems:[]}}catch(failure2){const why=`the state ${backend3.place} could not be sa\
+ved: ${messageOf(failure2)}`;const problem=error("state-not-saved",why,[],`${cureOf(failure2)}; nothing was to be sent`);
+return{state:{...state,resources},problems:[problem]}}}async function start(plan,keeping2,resources,options){try{const begun=await keeping2.
+begin(resources);const{state}=begun;const journal=await options.backend.runs.create({type:"run",format_version:JOURNAL_FORMAT,
+run:begun.journal,tool_version:plan.toolVersion,at:options.now().toISOString(),command:options.command,user:userName(),...ownMark(),
+state:{lineage:state.lineage,file:options.backend.name},server:plan.server,profile:plan.profile,environment:plan.environment,
+digest:plan.digest,salt:state.salt});return{begun,journal}}catch(failure2){throw new ProblemsError([error("not-writable",
+`the state or the journal can't be written: ${messageOf(failure2)}`,[],`nothing was sent; ${cureOf(failure2)}`)],{cause:failure2})}}
 var HELD=100;var Held=class{#confirm;#until=0;#looking;constructor(confirm2){this.#confirm=confirm2}async check(){if(performance.
 now()>=this.#until)await this.look()}async look(){this.#looking??=this.#confirm().then(()=>{this.#until=performance.now()+
 HELD}).finally(()=>{this.#looking=void 0});await this.#looking}};function journalRecorder(journal,lock,{fenced,hasher,now,
 redactor},record2){const sequences=new Map;const begun=new Set;let sequence=0;return{async sending(change2,request5,last){
 if(!fenced&&!begun.has(change2.apply.key))await lock.check();begun.add(change2.apply.key);const{key,identity:identity2,expected,
-before,existed,managed,generation:generation2,recordedGeneration}=change2.apply;const held=await withSlowHashes(()=>({before:stored2(
-concealAll(before,expected),hasher),body:request5?.body===void 0?null:stored2(request5.body,hasher),expected:stored2(expected,
-hasher)}));sequence+=1;sequences.set(change2,sequence);await journal.write({type:"sending",seq:sequence,at:now().toISOString(),
-address:redactAddress(change2.address,redactor),...change2.label===void 0?{}:{label:redactor.redactName(change2.label)},
-key,kind:change2.kind,identity:{...identity2},action:change2.action,operation:request5?.operation??null,method:request5===
+before,existed,managed,generation:generation2,recordedGeneration}=change2.apply;const held=await withSlowHashes(()=>({before:storeFields(
+concealAll(before,expected),hasher),body:request5?.body===void 0?null:storeFields(request5.body,hasher),expected:storeFields(
+expected,hasher)}));sequence+=1;sequences.set(change2,sequence);await journal.write({type:"sending",seq:sequence,at:now().
+toISOString(),address:redactAddress(change2.address,redactor),...change2.label===void 0?{}:{label:redactor.redactName(change2.
+label)},key,kind:change2.kind,identity:{...identity2},action:change2.action,operation:request5?.operation??null,method:request5===
 null?null:operations[request5.operation].method,path:request5===null?null:operationPath(request5.operation,request5.params),
 last,existed,...held,managed:[...managed],...generation2===void 0?{}:{generation:generation2},...recordedGeneration===void 0?
 {}:{recorded_generation:recordedGeneration}})},async answered(change2,httpStatus,attempts){await journal.write({type:"an\
 swered",seq:sequences.get(change2)??0,at:now().toISOString(),status:"applied",ambiguous:false,http_status:httpStatus,attempts,
 after:null,unverified:[],error:null})},async settled(change2,outcome3){const at3=now().toISOString();const after2=await withSlowHashes(
-()=>outcome3.after===void 0?null:stored2(concealAll(outcome3.after,change2.apply.expected),hasher));await record2(change2,
+()=>outcome3.after===void 0?null:storeFields(concealAll(outcome3.after,change2.apply.expected),hasher));await record2(change2,
 outcome3,at3);await journal.write({type:"answered",seq:sequences.get(change2)??0,at:at3,status:outcome3.status,ambiguous:outcome3.
 ambiguous,http_status:outcome3.httpStatus,attempts:outcome3.attempts,after:after2,unverified:outcome3.unverified.map(redactor.
 redactName),error:outcome3.error===null?null:redactor.redactSentence(outcome3.error),...outcome3.otherProfile===void 0?{}:
 {other_profile:outcome3.otherProfile},...outcome3.notes===void 0||outcome3.notes.length===0?{}:{notes:outcome3.notes.map(
-redactor.redactSentence)}})}}}function stored2(fields3,hasher){return storeFields(fields3,hasher)}function concealAll(fields3,asked){
-return mapValues(fields3,(value3,field2)=>conceal(value3,asked[field2]))}function stillOwed({warnings}){return warnings.
-filter(({code:code2})=>code2==="restores-left-out").map(({code:code2,message})=>error(code2,message))}function runEndedEarly(run4,failure2,{
-kept:kept3}){return error("run-ended-early",`run ${run4} ended early: ${messageOf(failure2)}`,[],kept3===null?"what was \
-sent is in the journal, and the next apply reads it":keptHint(run4,kept3))}function keptHint(run4,kept3){return`a part o\
-f the journal of run ${run4} could not be brought to its place and is kept in ${kept3}: run idops again from here, which\
- takes it along`}function messageOf(failure2){if(failure2 instanceof ProblemsError)return distinct2(failure2.problems.map(
-({message})=>message));if(failure2 instanceof AggregateError)return distinct2(failure2.errors.map(messageOf));return whyRefused(
-failure2)}function distinct2(sentences){return[...new Set(sentences)].join("; ")}init_problems();init_shard();init_values();init_fields();init_kinds();function entriesOf({lines}){const byKey=new Map;const bySequence=new Map;for(const line of lines){if(line.type==="sendin\
+redactor.redactSentence)}})}}}function concealAll(fields2,asked){return mapValues(fields2,(value3,field2)=>conceal(value3,
+asked[field2]))}function stillOwed({warnings}){return warnings.filter(({code:code2})=>code2==="restores-left-out").map(({
+code:code2,message})=>error(code2,message))}function runEndedEarly(run4,failure2,{kept:kept3}){return error("run-ended-e\
+arly",`run ${run4} ended early: ${messageOf(failure2)}`,[],kept3===null?"what was sent is in the journal, and the next a\
+pply reads it":keptHint(run4,kept3))}function keptHint(run4,kept3){return`a part of the journal of run ${run4} could not\
+ be brought to its place and is kept in ${kept3}: run idops again from here, which takes it along`}function messageOf(failure2){
+if(failure2 instanceof ProblemsError)return distinct2(failure2.problems.map(({message})=>message));if(failure2 instanceof
+AggregateError)return distinct2(failure2.errors.map(messageOf));return whyRefused(failure2)}function distinct2(sentences){
+return[...new Set(sentences)].join("; ")}init_problems();init_shard();init_values();init_fields();init_kinds();function entriesOf({lines}){const byKey=new Map;const bySequence=new Map;for(const line of lines){if(line.type==="sendin\
 g"){const entry={sending:line,answers:[]};byKey.set(line.key,entry);bySequence.set(line.seq,entry)}else if(line.type==="\
 answered"){bySequence.get(line.seq)?.answers.push(line)}}return[...byKey.values()].map(({sending,answers:answers2})=>{const answer=answers2.
 at(-1);const settles=answer!==void 0&&(sending.last||answer.status!=="applied");return{sending,answered:settles?answer:void 0,
-open:answer===void 0}})}function fieldsOf(stored3,hasher){return restoreFields(stored3,hasher)}init_shard();function together2(contents2,name2){const[first]=contents2;if(first===void 0)throw new TypeError("a run has a journal");
+open:answer===void 0}})}init_shard();function together2(contents2,name2){const[first]=contents2;if(first===void 0)throw new TypeError("a run has a journal");
 const oldest=contents2.reduce((one,other)=>other.run.at<one.run.at?other:one,first);const entries=new Map;for(const content of contents2){
 for(const entry of entriesOf(content)){const{key}=entry.sending;const former=entries.get(key);const one=former===void 0?
 entry:after(former,entry);entries.delete(key);entries.set(key,one)}}const lines=[...entries.values()].flatMap(({sending,
-answered},index)=>{const seq=index+1;return[{...sending,seq},...answered===void 0?[]:[{...answered,seq}]]});const open8=contents2.
+answered},index)=>{const seq=index+1;return[{...sending,seq},...answered===void 0?[]:[{...answered,seq}]]});const open9=contents2.
 filter(({ended})=>!ended);const ends2=contents2.flatMap(({lines:lines2})=>lines2.filter(line=>line.type==="end"));const end2=ends2.
-toSorted((a2,b)=>a2.at<b.at?-1:1).at(-1);const isEnded=open8.length===0&&end2!==void 0;const isCut=contents2.some(content=>isInterrupted(
+toSorted((a2,b)=>a2.at<b.at?-1:1).at(-1);const isEnded=open9.length===0&&end2!==void 0;const isCut=contents2.some(content=>isInterrupted(
 content)&&!wasBegunAgain(content,contents2));return{run:{...oldest.run,run:name2},lines:isEnded?[...lines,{...end2,interrupted:isCut}]:
 lines,bytes:contents2.reduce((sum,{bytes})=>sum+bytes,0),ended:isEnded}}function after(former,entry){if(!mayBeDone(former))
-return entry;if(!mayBeDone(entry))return former;const{before,existed,expected}=former.sending;const{fields:fields3,hashes}=entry.
-sending.expected;const stays=Object.entries(expected.hashes).filter(([pointer])=>!Object.hasOwn(fields3,pointer.split("/")[1]??
-""));const asked={fields:{...expected.fields,...fields3},hashes:{...Object.fromEntries(stays),...hashes}};return{...entry,
+return entry;if(!mayBeDone(entry))return former;const{before,existed,expected}=former.sending;const{fields:fields2,hashes}=entry.
+sending.expected;const stays=Object.entries(expected.hashes).filter(([pointer])=>!Object.hasOwn(fields2,pointer.split("/")[1]??
+""));const asked={fields:{...expected.fields,...fields2},hashes:{...Object.fromEntries(stays),...hashes}};return{...entry,
 sending:{...entry.sending,before,existed,expected:asked}}}function mayBeDone({sending,answered}){if(sending.action==="ad\
 opt")return false;if(answered===void 0)return true;if(answered.status==="failed")return answered.ambiguous||answered.after!==
 null;return answered.status!=="skipped"}function isInterrupted({lines}){const last=lines.at(-1);return last?.type==="end"&&
@@ -18335,10 +18281,10 @@ some(one=>belongs(run4,one)))}function isOfLost({state},home){return state.file=
 state:lost3}){return state.serial>0?state:{...state,lineage:lost3.lineage}}function ownerOf({run:run4,state},home){const here2=home.
 backend.name;return state.file===here2?`run ${run4} is of another state than ${here2}`:`run ${run4} is of the state ${state.
 file}, and this is ${here2}`}function refuseOther(run4,home){return new ProblemsError([error("run-other-state",ownerOf(run4,
-home),[],"choose the environment, and with it the state, that it was run with")])}async function unfinishedRuns(state,home,shard2){const{runs}=home.backend;const open8=openRuns(state);const names3=[];const kept3=new Set(
+home),[],"choose the environment, and with it the state, that it was run with")])}async function unfinishedRuns(state,home,shard2){const{runs}=home.backend;const open9=openRuns(state);const names3=[];const kept3=new Set(
 await runs.kept());const isNewestHeld=name2=>name2===heldBefore(state,name2);const read2=async name2=>isNewestHeld(name2)&&
-!open8.has(name2)?await runs.read(name2).catch(()=>null):await runs.read(name2);for(const name2 of await runs.list()){if(shard2!==
-void 0&&!isFor(name2,shard2,state,kept3))continue;const held=heldBefore(state,name2);const later=kept3.has(name2)||open8.
+!open9.has(name2)?await runs.read(name2).catch(()=>null):await runs.read(name2);for(const name2 of await runs.list()){if(shard2!==
+void 0&&!isFor(name2,shard2,state,kept3))continue;const held=heldBefore(state,name2);const later=kept3.has(name2)||open9.
 has(name2)||held===void 0||name2>held;if(later||name2===held&&!await runs.hasEnd(name2).catch(()=>true))names3.push(name2)}
 const contents2=(await Promise.all(names3.map(name2=>read2(name2)))).filter(content=>content!==null&&content.run.server===
 state.server);const isDone=name2=>isNewestHeld(name2)&&!isToEnd(state,name2);const own5=contents2.filter(({run:run4,ended})=>belongs(
@@ -18352,131 +18298,98 @@ ine is gone`,[],COPY_BACK)}function maybeNewest(failure2){if(!(failure2 instance
 it may be of the newest run: put a good copy back, or name the run that is meant, idops undo RUN (idops runs lists them)";
 return new ProblemsError(failure2.problems.map(problem=>({...problem,hint})),{cause:failure2})}async function resumeRun(content,before,options){
 const{run:run4}=content;const journalHasher=new Hasher(run4,options.holds);const state=Object.keys(before.resources).length===
-0?{...before,salt:run4.salt}:before;const hasher=new Hasher(state,options.holds);const keep3=fields3=>state.salt===run4.
-salt?fields3:withoutHashes(fields3,journalHasher);const entries=entriesOf(content).filter(({sending})=>isNews(content,state.
+0?{...before,salt:run4.salt}:before;const hasher=new Hasher(state,options.holds);const keep3=fields2=>state.salt===run4.
+salt?fields2:withoutHashes(fields2,journalHasher);const entries=entriesOf(content).filter(({sending})=>isNews(content,state.
 resources[sending.key]));const{live,read:read2}=await readOpen(entries.filter(({answered})=>answered===void 0),journalHasher,
 options);const takeIn=()=>{const resources2={...state.resources};const findings2=[];const additions2=[];for(const entry of entries){
 const{sending,answered}=entry;const{generation:generation2,...asked}=sending;const readable2=kindOf(sending.kind).readable(
 options.profile);const became=answered===void 0?becameOf(entry,live.get(entry),journalHasher):{...answered,otherProfile:answered.
-other_profile,sentence:"",after:answered.after===null?void 0:fieldsOf(answered.after,journalHasher)};const at3=answered?.
-at??options.now().toISOString();const expected=keep3(fieldsOf(sending.expected,journalHasher));recordInto(resources2,{...asked,
-before:keep3(fieldsOf(sending.before,journalHasher)),expected,...generation2===void 0?{}:{generation:generation2}},{...became,
-after:became.after===void 0?void 0:keep3(became.after)},{run:run4.run,at:at3,hasher,readable:readable2});if(answered!==void 0)
-continue;const owed2=resources2[sending.key]?.owed!==void 0;findings2.push(`${sending.address}: ${became.sentence}${owed2&&
+other_profile,sentence:"",after:answered.after===null?void 0:restoreFields(answered.after,journalHasher)};const at3=answered?.
+at??options.now().toISOString();const expected=keep3(restoreFields(sending.expected,journalHasher));recordInto(resources2,
+{...asked,before:keep3(restoreFields(sending.before,journalHasher)),expected,...generation2===void 0?{}:{generation:generation2}},
+{...became,after:became.after===void 0?void 0:keep3(became.after)},{run:run4.run,at:at3,hasher,readable:readable2});if(answered!==
+void 0)continue;const owed2=resources2[sending.key]?.owed!==void 0;findings2.push(`${sending.address}: ${became.sentence}${owed2&&
 became.status!=="unknown"?"; the next apply that takes it in puts it back":""}`);additions2.push({type:"answered",seq:sending.
 seq,at:at3,status:became.status,ambiguous:became.ambiguous,http_status:null,attempts:0,after:became.after===void 0?null:
 storeFields(became.after,journalHasher),unverified:[...became.unverified],error:became.status==="applied"?null:"the run \
 ended before there was an answer"})}return{resources:resources2,findings:findings2,additions:additions2}};const{resources,
 findings,additions}=await withSlowHashes(takeIn);return{state:withSettled({...state,resources,serial:before.serial+1},run4.
-run,!content.ended),run:run4.run,findings,settled:entries.length-findings.length,read:read2,async finish(){if(content.ended&&
-additions.length===0)return;const journal=await options.runs.reopen(content);try{for(const line of additions)await journal.
-write(line);await journal.write({type:"end",at:options.now().toISOString(),interrupted:true,by:`process ${process.pid}`})}finally{
-await journal.close()}}}}function isNews({run:{run:run4},late:late2=false},record2){if(record2===void 0)return true;if(!late2)
-return record2.run<run4;if(record2.pending_regeneration===run4)return true;return record2.run===run4?record2.uncertain!==
-void 0:record2.run<run4}var SETTLED=1e4;async function readOpen(entries,hasher,options){const objects2=entries.filter(({
-sending})=>sending.action!=="adopt").map(entry=>({kind:entry.sending.kind,identity:entry.sending.identity,entry}));const isUnsteady=({
-entry},live2)=>options.now().getTime()-Date.parse(entry.sending.at)<SETTLED&&becameOf(entry,live2,hasher).status==="fail\
-ed";const{live,read:read2}=await readBack(objects2,isUnsteady,options);return{live:new Map([...live].map(([object3,found2])=>[
-object3.entry,found2])),read:read2}}function becameOf({sending},live,hasher){const{action:action2}=sending;const aim={action:action2,
-before:fieldsOf(sending.before,hasher),expected:fieldsOf(sending.expected,hasher)};const{verdict,unverified,sentence:sentence2}=judge(
-kindOf(sending.kind),aim,live);if(verdict==="unseen"){return{status:"unknown",ambiguous:true,after:void 0,unverified,sentence:sentence2}}
+run),run:run4.run,findings,settled:entries.length-findings.length,read:read2,async finish(){if(content.ended&&additions.
+length===0)return;const journal=await options.runs.reopen(content);try{for(const line of additions)await journal.write(line);
+await journal.write({type:"end",at:options.now().toISOString(),interrupted:true,by:`process ${process.pid}`})}finally{await journal.
+close()}}}}function isNews({run:{run:run4},late:late2=false},record2){if(record2===void 0)return true;if(!late2)return record2.
+run<run4;if(record2.pending_regeneration===run4)return true;return record2.run===run4?record2.uncertain!==void 0:record2.
+run<run4}var SETTLED=1e4;async function readOpen(entries,hasher,options){const objects2=entries.filter(({sending})=>sending.
+action!=="adopt").map(entry=>({kind:entry.sending.kind,identity:entry.sending.identity,entry}));const isUnsteady=({entry},live2)=>options.
+now().getTime()-Date.parse(entry.sending.at)<SETTLED&&becameOf(entry,live2,hasher).status==="failed";const{live,read:read2}=await readBack(
+objects2,isUnsteady,options);return{live:new Map([...live].map(([object3,found2])=>[object3.entry,found2])),read:read2}}
+function becameOf({sending},live,hasher){const{action:action2}=sending;const aim={action:action2,before:restoreFields(sending.
+before,hasher),expected:restoreFields(sending.expected,hasher)};const{verdict,unverified,sentence:sentence2}=judge(kindOf(
+sending.kind),aim,live);if(verdict==="unseen"){return{status:"unknown",ambiguous:true,after:void 0,unverified,sentence:sentence2}}
 const shown3=action2==="adopt"?void 0:live?.fields;return{status:verdict==="done"?"applied":"failed",ambiguous:false,after:shown3,
-unverified:[],sentence:sentence2}}function withoutHashes(fields3,hasher){const{hashes}=storeFields(fields3,hasher);const hashed2=new Set(
-Object.keys(hashes).map(pointer=>pointer.split("/")[1]));return Object.fromEntries(Object.entries(fields3).filter(([field2])=>!hashed2.
+unverified:[],sentence:sentence2}}function withoutHashes(fields2,hasher){const{hashes}=storeFields(fields2,hasher);const hashed2=new Set(
+Object.keys(hashes).map(pointer=>pointer.split("/")[1]));return Object.fromEntries(Object.entries(fields2).filter(([field2])=>!hashed2.
 has(field2)))}function isFor(name2,shard2,state,kept3){if(!isSplit(state,shard2)||partOf(state,shard2).to_end?.includes(
-name2))return true;const part2=partOfRun(name2);return part2===void 0?kept3.has(name2):isShard(part2.shard,shard2)}async function findRun(store,name2){return asOne(await findParts(store,name2))}async function findParts(store,given2){const names3=await store.
-list();const name2=meant(names3,given2);const found2=names3.filter(one=>isOfRun(one,name2));const contents2=[];for(const one of found2){
+name2))return true;const part2=partOfRun(name2);return part2===void 0?kept3.has(name2):isShard(part2.shard,shard2)}async function findRun(store,name2){return asOne(await findParts(store,name2))}async function findParts(store,given){const names3=await store.
+list();const name2=meant(names3,given);const found2=names3.filter(one=>isOfRun(one,name2));const contents2=[];for(const one of found2){
 const content=await store.read(one);if(content!==null)contents2.push(content)}const[first,...others]=contents2;if(first===
 void 0)throw new ProblemsError(found2.map(withoutFirstLine));return{name:name2,contents:[first,...others]}}function meant(names3,name2){
 const levels3=[names3.map(runOf),names3.map(partCalled),names3].map(level3=>[...new Set(level3)]);const exact=levels3.flat().
 find(one=>one===name2);if(exact!==void 0)return exact;const found2=levels3.map(level3=>level3.filter(one=>name2!==""&&one.
 startsWith(name2)));const first=found2.find(level3=>level3.length>0)??[];const[only2]=first;if(only2!==void 0&&first.length===
-1)return only2;const what=first.some(one=>partOfRun(one)!==void 0)?"parts of runs":"runs";const why=first.length>1?`${first.
-length} ${what} begin with "${name2}": ${first.slice(0,NAMED3).join(", ")}${first.length>NAMED3?` and ${first.length-NAMED3}\
- more`:""}`:`there is no run "${name2}"`;throw new ProblemsError([error("no-such-run",why,[],"idops runs lists them")])}
-var NAMED3=5;function asOne({name:name2,contents:contents2}){const[first,...others]=contents2;return others.length===0&&
-first.run.run===name2?first:together2(contents2,name2)}function namesTold(entries){return new Map(entries.flatMap(({sending:{kind,identity:identity2,label:label2,before},answered})=>{
+1)return only2;const why=first.length>1?`${first.length} runs begin with "${name2}": ${first.join(", ")}`:`there is no r\
+un "${name2}"`;throw new ProblemsError([error("no-such-run",why,[],"idops runs lists them")])}function asOne({name:name2,
+contents:contents2}){const[first,...others]=contents2;return others.length===0&&first.run.run===name2?first:together2(contents2,
+name2)}function namesTold(entries){return new Map(entries.flatMap(({sending:{kind,identity:identity2,label:label2,before},answered})=>{
 const{names:names3,within:within5=""}=kindOf(kind);const{[within5]:whole2}=identity2;return[...whole2===void 0||label2===
-void 0?[]:[[whole2,label2]],...[before.fields,answered?.after?.fields??{}].flatMap(fields3=>Object.entries(names3?.(fields3)??
+void 0?[]:[[whole2,label2]],...[before.fields,answered?.after?.fields??{}].flatMap(fields2=>Object.entries(names3?.(fields2)??
 {}))]}))}function labelIn2({sending,answered},names3){const{kind,address:address2,identity:identity2,before}=sending;const{
 called,naming:naming2}=kindOf(kind);const after2=naming2===void 0?answered?.after?.fields??{}:{};const told6=called?.(before.
 fields)??called?.(after2)??sending.label;return labelled2({kind,address:address2,apply:{identity:identity2}},told6,names3)}init_result();init_problems();init_redact();init_shard();import{existsSync as existsSync2,readFileSync as readFileSync2}from"node:fs";var version2=ownPackage().version;function ownPackage(){
 const files=["../package.json","../../package.json"].map(path=>new URL(path,import.meta.url));const file=files.find(one=>existsSync2(
 one));return file===void 0?{version:"unknown"}:JSON.parse(readFileSync2(file,"utf8"))}init_errno();init_problems();init_regular();init_work_tree();import{createHash as createHash3}from"node:crypto";import{existsSync as existsSync3}from"node:fs";
-import{join as join13,posix as posix2,relative as relative8,sep as sep3}from"node:path";init_problems();init_redact();import{closeSync,constants as constants3,fstatSync,openSync,readFileSync as readFileSync4}from"node:fs";
-import{relative,sep}from"node:path";init_secret_names();function secretRanges(text6){const found2=[];let lineStart=0;let nextLine=lineEnd(text6,0)+1;for(let colon=text6.
-indexOf(":");colon!==-1;colon=text6.indexOf(":",colon+1)){const keyStart=keyBefore(text6,colon);if(keyStart===void 0)continue;
-const after2=text6.slice(colon+1,colon+500);const start2=colon+1+(/^[ \t]*/.exec(after2)?.[0].length??0);const at3=colon+
-1+(/^(?:[ \t]*[!&][^\s,{}[\]]*(?=[ \t]))*[ \t]*/.exec(after2)?.[0].length??0);while(nextLine<=keyStart){lineStart=nextLine;
-nextLine=lineEnd(text6,nextLine)+1}const end2=secretEnd(text6,lineStart,keyStart,at3);if(end2>start2){if(!isReference(text6.
-slice(start2,end2)))found2.push({start:start2,end:end2});colon=end2-1}}found2.push(...addressSecrets(text6));return found2}
-function addressSecrets(text6){const found2=[];for(let at3=text6.indexOf("://");at3!==-1;at3=text6.indexOf("://",at3+3)){
-const[,before=""]=/^:\/\/([^\s/@"']{1,256})@/.exec(text6.slice(at3,at3+300))??[];const named5=before===""||/^(?:\$\{[A-Za-z_]\w*\}:?)+$/.
-test(before);if(!named5)found2.push({start:at3+3,end:at3+3+before.length})}return found2}function isReference(value3){return value3.
-length<200&&/^(["']?)\s*(?:(?:Bearer|Basic|Token)\s+)?(?:\$\{[A-Za-z_]\w*\}\s*)+\1\s*$/.test(value3)}function keyBefore(text6,colon){
-const last=text6[colon-1]??"";if(!/["'\s]/.test(last)&&!keyCharacter.test(last))return void 0;const end2=keyCharacter.test(
-last)?colon:colon-gapBefore(text6,colon);let start2=end2;while(start2>0&&end2-start2<120&&keyCharacter.test(text6[start2-
-1]??""))start2-=1;return start2<end2&&looksSecret(text6.slice(start2,end2))?start2:void 0}function gapBefore(text6,colon){
-const before=text6.slice(Math.max(0,colon-100),colon);return/["']?[ \t]*(?:\r?\n[ \t]*)?$/.exec(before)?.[0].length??0}function secretEnd(text6,lineStart,key,at3){
-const quoted3=/["']/.test(text6[key-1]??"")?1:0;const indent2=key-quoted3-lineStart;const block2=indent2<500&&/^\s*(?:[-?:][ \t]+)*$/.
-test(text6.slice(lineStart,key-quoted3));const first=text6[at3]??"";let end2=at3;if(first==='"'||first==="'")end2=quotedEnd(
-text6,at3,first);else if(first==="{"||first==="[")end2=flowEnd(text6,at3);else if(!block2){const plain3=/[,}\]\n]/g;plain3.
-lastIndex=at3;return plain3.exec(text6)?.index??text6.length}if(!block2)return end2;end2=lineEnd(text6,end2);while(end2<
-text6.length){const next=lineEnd(text6,end2+1);const line=text6.slice(end2+1,next);const level3=/^ */.exec(line)?.[0].length??
-0;const item=level3===indent2&&/^ *-(\s|$)/.test(line);if(line.trim()!==""&&level3<=indent2&&!item)break;end2=next}return end2}
-function quotedEnd(text6,at3,quote2){for(let index=at3+1;index<text6.length;index+=1){if(quote2==='"'&&text6[index]==="\\")
-index+=1;else if(text6[index]===quote2){if(quote2==="'"&&text6[index+1]===quote2)index+=1;else return index+1}}return text6.
-length}function flowEnd(text6,at3){let depth=0;for(let index=at3;index<text6.length;index+=1){const char=text6[index];if(char===
-'"'||char==="'")index=quotedEnd(text6,index,char)-1;else if(char==="{"||char==="[")depth+=1;else if(char==="}"||char==="\
-]"){depth-=1;if(depth===0)return index+1}}return text6.length}function lineEnd(text6,at3){const end2=text6.indexOf("\n",
-at3);return end2===-1?text6.length:end2}init_secret_names();var keyLine=/^([ \t]*)(?:[-?][ \t]+)*["']?([^\s"':{}[\],#]{1,120})["']?[ \t]*:(?:\s|$)/;var MAX_WORDS=6;
-function strayRanges(text6){const found2=[];let isBelow2=false;let indent2=0;let start2=0;while(start2<=text6.length){const newline=text6.
-indexOf("\n",start2);const end2=newline<0?text6.length:newline;const line=text6.slice(start2,Math.min(end2,start2+2e3));
-const content=line.search(/\S/);if(content>=0){const key=keyLine.exec(line);if(isBelow2&&(/^(?:---|\.\.\.)(?:\s|$)/.test(
-line)||/^\s*[}\]]/.test(line)))isBelow2=false;if(isBelow2&&key!==null&&content<=indent2)isBelow2=false;if(isBelow2)found2.
-push({start:start2+content,end:end2});else{const stray=strayAt(line,key!==null);if(stray!==void 0)found2.push({start:start2+
-stray,end:end2});if(stray!==void 0||key!==null&&looksSecret(key[2]??"")){isBelow2=true;indent2=content}}}start2=end2+1}return found2}
-function strayAt(line,hasKey){const word2=new RegExp(`(?:${keyCharacter.source})+`,"gu");for(let count3=0,match=word2.exec(
-line);match!==null;match=word2.exec(line)){const begins2=/(?:^|[{,])\s*(?:-\s+)*["']?$/.test(line.slice(Math.max(0,match.
-index-20),match.index));count3+=1;if(hasKey?!begins2:count3>MAX_WORDS&&!begins2)continue;const[name2]=match;if(!looksSecret(
-name2))continue;const after2=line.slice(word2.lastIndex);const[gap=""]=/^["']?[ \t]*[:=]?[ \t]*/.exec(after2)??[];if(/^["']?\s*:(?:\s|$)/.
-test(after2))continue;return name2.length>30||/\d/.test(name2)?match.index:word2.lastIndex+gap.length}return void 0}var MAX_BYTES=16*1024*1024;var MAX_LINE=1e5;function shownPath(path,cwd){return(relative(cwd,path)||".").split(sep).join(
-"/")}function nameOf3(path,{cwd,root}){const[file,inProject]=[shownPath(path,cwd),shownPath(path,root)];return file===inProject?
-{file}:{file,inProject}}function wholeFile(name2){return{...name2,line:1,column:1,length:1}}var SourceFile=class{path;text;#inProject;#lines;#written;#secrets;#hidden=[];#isDistrusted=false;constructor({
-file,inProject},text6){this.path=file;this.#inProject=inProject;this.text=text6}hide(range2){if(range2.end<=range2.start||
-isReference(this.text.slice(range2.start,range2.end)))return;this.#hidden.push(range2);this.#secrets=void 0}distrust(){if(this.#isDistrusted)
-return;this.#isDistrusted=true;for(const range2 of strayRanges(this.text))this.hide(range2)}hides(range2){const masked=this.#masked();
-const next=masked[firstEndingAfter(masked,range2.start)];return next!==void 0&&Math.max(range2.end,range2.start+1)>next.
-start}place(range2){const lines=this.#lineStarts();const start2=Math.min(range2.start,this.text.length);const low=this.#lineOf(
-start2);const lineStart=lines[low]??0;let lineEnd2=(lines[low+1]??this.text.length+1)-1;if(this.text[lineEnd2-1]==="\r"&&
-lineEnd2>lineStart)lineEnd2-=1;const length2=Math.max(1,Math.min(range2.end,lineEnd2)-start2);return{...this.lineAt(start2),
-column:start2-lineStart+1,...this.#shown(lineStart,lineEnd2,start2,length2)}}lineAt(point){return{file:this.path,...this.#inProject===
-void 0?{}:{inProject:this.#inProject},line:this.#lineOf(point)+1}}#lineOf(point){const lines=this.#lineStarts();let low=0;
-let high=lines.length-1;while(low<high){const middle=low+high+1>>1;if((lines[middle]??0)<=point)low=middle;else high=middle-
-1}return low}#shown(lineStart,lineEnd2,start2,length2){if(lineEnd2-lineStart>MAX_LINE)return{length:length2};let text6="";
-let at3=lineStart;let shownLength=length2;const masked=this.#masked();for(let index=firstEndingAfter(masked,lineStart);index<
-masked.length;index+=1){const secret3=masked[index];if(secret3===void 0||secret3.start>=lineEnd2)break;const from=Math.max(
-secret3.start,at3);text6+=this.text.slice(at3,from)+mask;at3=Math.max(at3,Math.min(secret3.end,lineEnd2));if(start2>=at3&&
-at3>secret3.start)return{length:length2};const within5=start2-from;if(within5>=mask.length)return{length:1};if(within5>=
-0)shownLength=mask.length-within5;else shownLength=Math.min(shownLength,Math.max(1,from-start2+mask.length))}return{length:shownLength,
-text:text6+this.text.slice(at3,lineEnd2)}}#masked(){if(this.#secrets!==void 0)return this.#secrets;this.#written??=secretRanges(
-this.text);const sorted=[...this.#written,...this.#hidden].sort((a2,b)=>a2.start-b.start);const joined3=[];for(const range2 of sorted){
-const last=joined3.at(-1);if(last!==void 0&&range2.start<=last.end){joined3[joined3.length-1]={start:last.start,end:Math.
-max(last.end,range2.end)}}else joined3.push(range2)}this.#secrets=joined3;return joined3}#lineStarts(){if(this.#lines!==
-void 0)return this.#lines;const lines=[0];for(let at3=this.text.indexOf("\n");at3!==-1;at3=this.text.indexOf("\n",at3+1))
-lines.push(at3+1);this.#lines=lines;return lines}};function firstEndingAfter(ranges,point){let low=0;let high=ranges.length;
-while(low<high){const middle=low+high>>1;if((ranges[middle]?.end??0)>point)high=middle;else low=middle+1}return low}var READING=constants3.
-O_RDONLY|(constants3.O_NONBLOCK??0);function readBytes(path){try{const handle=openSync(path,READING);try{const stat9=fstatSync(
-handle);if(stat9.isDirectory())return{reason:"unreadable",detail:"is a directory"};if(!stat9.isFile())return{reason:"unr\
-eadable",detail:"is not a regular file"};const tooLarge2={reason:"too-large",detail:"is larger than 16 MiB"};if(stat9.size>
-MAX_BYTES)return tooLarge2;const bytes=readFileSync4(handle);return bytes.length>MAX_BYTES?tooLarge2:bytes}finally{closeSync(
-handle)}}catch(failure2){return unreadable(failure2)}}function decode2(bytes){try{return new TextDecoder("utf-8",{fatal:true,
-ignoreBOM:true}).decode(bytes)}catch{return{reason:"not-utf8",detail:"is not valid UTF-8"}}}function unreadable(failure2){
+import{join as join13,posix as posix2,relative as relative8,sep as sep3}from"node:path";init_problems();import{closeSync,constants as constants3,fstatSync,openSync,readFileSync as readFileSync4}from"node:fs";
+import{relative,sep}from"node:path";init_secret_names();var keyLine=/^[ \t]*(?:[-?][ \t]+)*["']?[^\s"':{}[\],#]{1,120}["']?[ \t]*:(?:\s|$)/;var closing2=/^(?:(?:---|\.\.\.)(?:\s|$)|\s*[}\]])/;
+var MAX_LINE=1e5;function secretLines(text6,isBroken){const hidden=new Set;let below2;for(const[index,line]of text6.split(
+"\n").entries()){if(line.trim()==="")continue;const indent2=/^[ \t]*(?:[-?][ \t]+)*/.exec(line)?.[0].length??0;const isKey=keyLine.
+test(line);if(below2!==void 0&&(closing2.test(line)||isKey&&indent2<=below2))below2=void 0;if(below2===void 0&&holdsSecret(
+line,isBroken,isKey))below2=indent2;if(below2!==void 0||holdsAddressSecret(line))hidden.add(index)}return hidden}function holdsSecret(line,isBroken,isKey){
+if(line.length>MAX_LINE)return true;for(let colon=line.indexOf(":");colon!==-1;colon=line.indexOf(":",colon+1)){const[,name2=""]=keyBefore.
+exec(line.slice(Math.max(0,colon-130),colon))??[];if(name2!==""&&looksSecret(name2)&&!isReference(line.slice(colon+1)))return true}
+if(/^\s*(?:-\s+)*\?\s/.test(line)&&looksSecret(line))return true;return isBroken&&holdsStray(line,isKey)}var keyBefore=new RegExp(
+`((?:${keyCharacter.source})+)["']?[ \\t]*$`,"u");var MAX_WORDS=6;function holdsStray(line,isKey){let count3=0;for(const{
+0:name2,index}of line.matchAll(new RegExp(`(?:${keyCharacter.source})+`,"gu"))){const begins2=/(?:^|[{,])\s*(?:-\s+)*["']?$/.
+test(line.slice(Math.max(0,index-20),index));count3+=1;if(!begins2&&(isKey||count3>MAX_WORDS)||line.slice(0,index).endsWith(
+"${"))continue;if(looksSecret(name2)&&!isReference(line.slice(index+name2.length)))return true}return false}function holdsAddressSecret(line){
+return/:\/\/(?!(?:\$\{[A-Za-z_]\w*\}:?)+@)[^\s/@"']{1,256}@/.test(line)}function isReference(value3){return value3.length<
+200&&/^[\s:=]*(["']?)\s*(?:(?:Bearer|Basic|Token)\s+)?(?:\$\{[A-Za-z_]\w*\}\s*)+\1[\s,}\]]*$/.test(value3)}function lineEnd(text6,at3){
+const end2=text6.indexOf("\n",at3);return end2===-1?text6.length:end2}var MAX_BYTES=16*1024*1024;function shownPath(path,cwd){return(relative(cwd,path)||".").split(sep).join("/")}function nameOf3(path,{
+cwd,root}){const[file,inProject]=[shownPath(path,cwd),shownPath(path,root)];return file===inProject?{file}:{file,inProject}}
+function wholeFile(name2){return{...name2,line:1,column:1,length:1}}var SourceFile=class{path;text;#inProject;#lines;#hidden=new Set;#secret;#isDistrusted=false;constructor({
+file,inProject},text6,isYaml=true){this.path=file;this.#inProject=inProject;this.text=text6;if(!isYaml)this.#secret=new Set}hide(range2){
+if(range2.end<=range2.start||isReference(this.text.slice(range2.start,range2.end)))return;const last=this.#lineOf(range2.
+end-1);for(let line=this.#lineOf(range2.start);line<=last;line+=1)this.#hidden.add(line)}distrust(){this.#isDistrusted=true;
+this.#secret=void 0}hides(range2){return this.#isHidden(this.#lineOf(range2.start))}#isHidden(line){this.#secret??=secretLines(
+this.text,this.#isDistrusted);return this.#hidden.has(line)||this.#secret.has(line)}place(range2){const lines=this.#lineStarts();
+const start2=Math.min(range2.start,this.text.length);const low=this.#lineOf(start2);const lineStart=lines[low]??0;let lineEnd2=(lines[low+
+1]??this.text.length+1)-1;if(this.text[lineEnd2-1]==="\r"&&lineEnd2>lineStart)lineEnd2-=1;const at3={...this.lineAt(start2),
+column:start2-lineStart+1};if(this.#isHidden(low))return{...at3,length:1};const isShown=lineEnd2-lineStart<=MAX_LINE;return{
+...at3,length:Math.max(1,Math.min(range2.end,lineEnd2)-start2),...isShown?{text:this.text.slice(lineStart,lineEnd2)}:{}}}lineAt(point){
+return{file:this.path,...this.#inProject===void 0?{}:{inProject:this.#inProject},line:this.#lineOf(point)+1}}#lineOf(point){
+const lines=this.#lineStarts();let low=0;let high=lines.length-1;while(low<high){const middle=low+high+1>>1;if((lines[middle]??
+0)<=point)low=middle;else high=middle-1}return low}#lineStarts(){if(this.#lines!==void 0)return this.#lines;const lines=[
+0];for(let at3=this.text.indexOf("\n");at3!==-1;at3=this.text.indexOf("\n",at3+1))lines.push(at3+1);this.#lines=lines;return lines}};
+var READING=constants3.O_RDONLY|(constants3.O_NONBLOCK??0);function readBytes(path){try{const handle=openSync(path,READING);
+try{const stat8=fstatSync(handle);if(stat8.isDirectory())return{reason:"unreadable",detail:"is a directory"};if(!stat8.isFile())
+return{reason:"unreadable",detail:"is not a regular file"};const tooLarge2={reason:"too-large",detail:"is larger than 16\
+ MiB"};if(stat8.size>MAX_BYTES)return tooLarge2;const bytes=readFileSync4(handle);return bytes.length>MAX_BYTES?tooLarge2:
+bytes}finally{closeSync(handle)}}catch(failure2){return unreadable(failure2)}}function decode2(bytes){try{return new TextDecoder(
+"utf-8",{fatal:true,ignoreBOM:true}).decode(bytes)}catch{return{reason:"not-utf8",detail:"is not valid UTF-8"}}}function unreadable(failure2){
 const code2=failure2 instanceof Error&&"code"in failure2?String(failure2.code):"";if(code2==="ENOENT"||code2==="ENOTDIR")
 return{reason:"missing",detail:"does not exist"};const details={EACCES:"may not be read by this user (EACCES)",EPERM:"ma\
 y not be read by this user (EPERM)",ELOOP:"is a symbolic link that leads to itself (ELOOP)"};return{reason:"unreadable",
-detail:details[code2]??`can't be read (${code2||"unknown error"})`}}function sourceOf(name2,text6){return new SourceFile(
-name2,text6.startsWith("\uFEFF")?text6.slice(1):text6)}function readSource(path,name2){const{file:shown3}=name2;const bytes=readBytes(
+detail:details[code2]??`can't be read (${code2||"unknown error"})`}}function sourceOf(name2,text6,isYaml=true){return new SourceFile(
+name2,text6.startsWith("\uFEFF")?text6.slice(1):text6,isYaml)}function readSource(path,name2){const{file:shown3}=name2;const bytes=readBytes(
 path);const text6=bytes instanceof Uint8Array?decode2(bytes):bytes;if(typeof text6==="string")return sourceOf(name2,text6);
 const place2=wholeFile(name2);if(text6.reason==="too-large"){return error("too-large",`${shown3} ${text6.detail}`,[place2],
 "split it into several files")}if(text6.reason==="not-utf8"){return error("not-utf8",`${shown3} ${text6.detail}`,[place2],
@@ -18498,12 +18411,12 @@ import{join as join5}from"node:path";var named3=/^\.idops-(\d+)-([0-9a-f]{8})-([
 3).toString("hex")}.tmp`}async function sweepTemporaries(folder){const names3=await readdir2(folder).catch(()=>[]);await Promise.
 all(names3.map(async name2=>{const path=join5(folder,name2);if(await isLeft(path,name2))await rm(path,{force:true}).catch(
 ()=>{})}))}async function isLeft(path,name2){const ours=named3.exec(name2);if(ours===null)return false;if(ours[2]===here()&&
-isGone(Number(ours[1]),ours[3]))return true;const made2=await stat(path).catch(()=>void 0);return made2?.isFile()===true&&
-Date.now()-made2.mtimeMs>OLD}function isGone(pid,sign){if(pid===process.pid)return sign!==own2;return fateOf({...ownMark(),
+isGone(Number(ours[1]),ours[3]))return true;const made3=await stat(path).catch(()=>void 0);return made3?.isFile()===true&&
+Date.now()-made3.mtimeMs>OLD}function isGone(pid,sign){if(pid===process.pid)return sign!==own2;return fateOf({...ownMark(),
 pid,started:null})==="gone"}function here(){const{host,boot,namespace}=ownMark();return createHash("sha256").update(JSON.
 stringify([host,boot,namespace])).digest("hex").slice(0,8)}init_user_name();import{mkdir,open as open3,rename,rm as rm2,stat as stat2}from"node:fs/promises";import{dirname as dirname4,join as join6}from"node:path";async function makeFolder(folder,mode=384){try{return await makeOne(folder,mode)?folder:void 0}catch(failure2){const parent=dirname4(
-folder);if(failure2.code!=="ENOENT"||parent===folder)throw failure2;const first=await makeFolder(parent,mode);const made2=await makeOne(
-folder,mode);return first??(made2?folder:void 0)}}async function makeOne(folder,mode){try{await mkdir(folder,{mode:isPrivate(
+folder);if(failure2.code!=="ENOENT"||parent===folder)throw failure2;const first=await makeFolder(parent,mode);const made3=await makeOne(
+folder,mode);return first??(made3?folder:void 0)}}async function makeOne(folder,mode){try{await mkdir(folder,{mode:isPrivate(
 mode)?448:511});return true}catch(failure2){const isThere2=failure2.code==="EEXIST";if(isThere2&&(await stat2(folder)).isDirectory())
 return false;throw failure2}}async function writeWhole(path,text6,mode=384,exactly2){const staged=await stageWhole(path,
 text6,mode,exactly2);try{await staged.commit()}catch(failure2){await staged.drop();throw failure2}}async function stageWhole(path,text6,mode=384,exactly2){
@@ -18687,13 +18600,12 @@ const url=String(address2.reveal());for(const secret3 of secretsOf2(url))onSecre
 const text6=await readRegular(file).catch(failure2=>{throw new ProblemsError([error("bad-certificate",`the file ${shownPath(
 file,cwd)} of state.postgres can't be read: ${whyRefused(failure2)}`,[],"the path is relative to the configuration")])});
 if(what==="key")onSecret(text6);return[what,text6]};const tls=Object.fromEntries(await Promise.all(Object.entries(files).
-map(read2)));const given2=Object.keys(tls).length===0?{}:{tls};return postgresBackend2({url,name:name2??environment??"st\
-ate",...given2})}function credentialsIn(remote){if(!URL.canParse(remote))return[];const{username,password}=new URL(remote);
-const given2=[password,...remote.startsWith("http")?[username]:[]].filter(one=>one!=="");return given2.flatMap(one=>[one,
-decodeURIComponent(one)])}init_kinds();init_references();function scopesOfKinds(kinds2,profile){const scopes=[...kinds2].flatMap(name2=>{const kind=kindOf(name2);return kind.readable(
-profile)?[kind.scopes.read,kind.scopes.write]:[kind.scopes.write]});return[...new Set(scopes)].sort()}function scopesOf(declared,profile){
-const kinds2=new Set(declared.map(({kind})=>kind));const listing=listsFor(declared,profile).flatMap(list2=>listScope(list2,
-profile)??[]);return[...new Set([...scopesOfKinds(kinds2,profile),...listing])].sort()}init_extended();init_values();init_answers();init_operations();init_json();init_redact();import{setMaxListeners}from"node:events";var import_undici2=__toESM(require_undici(),1);var import_undici=__toESM(require_undici(),1);init_extended();function answerHeaders(headers){return new Map(Object.entries(headers).map(([name2,value3=[]])=>[name2,typeof value3==="\
+map(read2)));const given=Object.keys(tls).length===0?{}:{tls};return postgresBackend2({url,name:name2??environment??"sta\
+te",...given})}function credentialsIn(remote){if(!URL.canParse(remote))return[];const{username,password}=new URL(remote);
+const given=[password,...remote.startsWith("http")?[username]:[]].filter(one=>one!=="");return given.flatMap(one=>[one,decodeURIComponent(
+one)])}init_kinds();init_references();function scopesOf(declared,profile){const own5=declared.flatMap(({kind})=>{const{readable:readable2,scopes}=kindOf(kind);
+return readable2(profile)?[scopes.read,scopes.write]:[scopes.write]});const listing=listsFor(declared,profile).flatMap(list2=>listScope(
+list2,profile)??[]);return[...new Set([...own5,...listing])].sort()}init_extended();init_values();init_answers();init_operations();init_json();init_redact();import{setMaxListeners}from"node:events";var import_undici2=__toESM(require_undici(),1);var import_undici=__toESM(require_undici(),1);init_extended();function answerHeaders(headers){return new Map(Object.entries(headers).map(([name2,value3=[]])=>[name2,typeof value3==="\
 string"?[value3]:value3]))}function firstHeader(headers,name2){return headers.get(name2)?.[0]}var maxTimer=2**31-1;function exchange(dispatcher,request5,limits2){return new Promise((resolve19,reject)=>{new Exchange(
 resolve19,reject,limits2).start(dispatcher,request5)})}var Exchange=class{#resolve;#reject;#limits;#timer;#controller;#settled=false;#head;#chunks=[];#bytes=0;constructor(resolve19,reject,limits2){
 this.#resolve=resolve19;this.#reject=reject;this.#limits=limits2;this.#timer=setTimeout(()=>this.#giveUp("timeout"),Math.
@@ -18713,18 +18625,18 @@ return{status:outcome3.status,reason:outcome3.status===null?outcome3.reason:outc
 connections==="once";const common={connections:once4?1:Number(options.connections),pipelining:once4?0:1};const secure={...tlsOptions(
 tls),timeout};if(proxy===null)return new import_undici2.Pool(origin2,{...common,connect:secure});return new import_undici2.ProxyAgent(
 {...common,uri:proxy.origin,...proxy.authorization===null?{}:{token:String(proxy.authorization.reveal())},requestTls:secure,
-proxyTls:{minVersion,rejectUnauthorized,timeout},clientFactory:(url,given2)=>new Tunnels(url,{...given2,headersTimeout:timeout})})}
+proxyTls:{minVersion,rejectUnauthorized,timeout},clientFactory:(url,given)=>new Tunnels(url,{...given,headersTimeout:timeout})})}
 var minVersion="TLSv1.2";var rejectUnauthorized=true;function tlsOptions({ca,clientCert,clientKey}){return{minVersion,rejectUnauthorized,
 ...ca===void 0?{}:{ca},...clientCert===void 0?{}:{cert:clientCert},...clientKey===void 0?{}:{key:String(clientKey.reveal())}}}
 var Tunnels=class extends import_undici2.Pool{connect(options,callback2){if(callback2===void 0)return this.#tunnel(options);
-super.connect(options,callback2);return void 0}async#tunnel(options){const made2=await super.connect(options).catch(failure2=>{
-throw new ProxyFailure(codeOf2(failure2))});if(made2.statusCode===200)return made2;made2.socket.on("error",()=>{}).destroy();
-throw new ProxyFailure(String(made2.statusCode))}};var ProxyFailure=class extends Error{code;constructor(code2){super(`t\
+super.connect(options,callback2);return void 0}async#tunnel(options){const made3=await super.connect(options).catch(failure2=>{
+throw new ProxyFailure(codeOf2(failure2))});if(made3.statusCode===200)return made3;made3.socket.on("error",()=>{}).destroy();
+throw new ProxyFailure(String(made3.statusCode))}};var ProxyFailure=class extends Error{code;constructor(code2){super(`t\
 he proxy failed: ${code2}`);this.name="ProxyFailure";this.code=`${proxyMark}${code2}`}};init_json();init_secret_names();init_values();function readJson(body2){let text6;try{text6=new TextDecoder("utf-8",{fatal:true}).
 decode(body2)}catch{return{wrong:"not-utf-8"}}try{return{value:parseJson(text6)}}catch{return{wrong:"not-json"}}}function secretTextsIn(document2){
-const secrets=[];const open8=[document2];while(open8.length>0){const next=open8.pop();if(Array.isArray(next))for(const item of next)
-open8.push(item);else if(isMap(next)){for(const[name2,member2]of Object.entries(next)){if(typeof member2==="string"){if(isSecretMember(
-name2))secrets.push(member2)}else open8.push(member2)}}}return secrets}import{setTimeout as sleep4}from"node:timers/promises";var defaultRetries=3;var longestPause=60;var firstPause=1;var longestOwnPause=30;var defaultPatience=300;var relief=1;var retriedStatuses=new Set(
+const secrets=[];const open9=[document2];while(open9.length>0){const next=open9.pop();if(Array.isArray(next))for(const item of next)
+open9.push(item);else if(isMap(next)){for(const[name2,member2]of Object.entries(next)){if(typeof member2==="string"){if(isSecretMember(
+name2))secrets.push(member2)}else open9.push(member2)}}}return secrets}import{setTimeout as sleep4}from"node:timers/promises";var defaultRetries=3;var longestPause=60;var firstPause=1;var longestOwnPause=30;var defaultPatience=300;var relief=1;var retriedStatuses=new Set(
 [408,425,429,502,503,504]);function seconds(){return performance.now()/1e3}function mayPass2(outcome3){const needsPerson=reason=>isCertificateCode(
 reason)||reason===`${proxyMark}407`;if(outcome3.status===null)return outcome3.sent||!needsPerson(outcome3.reason);return retriedStatuses.
 has(outcome3.status)}function pauseBefore(nextTry,retryAfter,random){return retryAfter===null?random()*Math.min(firstPause*
@@ -18920,11 +18832,7 @@ switch(auth2.way){case"token":return bearerToken(String(auth2.token.reveal()));c
 auth2.shown,onSecret);case"token_command":return tokenCommand(auth2,{redact,onSecret});case"header":return chosenHeader(
 auth2.name,String(auth2.value.reveal()));case"client_credentials":return renewing(clientCredentials(clientOf(auth2),scopes,
 {...options,tls,proxy:auth2.proxy,onSecret,delay,random}),onSecret)}}function clientOf(auth2){return{address:auth2.address,
-clientId:auth2.clientId,clientSecret:String(auth2.clientSecret.reveal()),scopes:auth2.scopes}}init_values();init_address();import{createHash as createHash4}from"node:crypto";function declaredHash(declared){const hash4=createHash4(
-"sha256");for(const{kind,identity:identity2,fields:fields3,absent,generation:generation2}of declared){hash4.update(canonical(
-[addressOf(kind,identity2),mapValues(fields3,bare2),absent,generation2??null]))}return`manifests ${hash4.digest("base64u\
-rl")}`}function bare2(value3){if(value3 instanceof Sensitive||value3 instanceof HashedSecret)return{secret:true};if(Array.
-isArray(value3))return value3.map(bare2);return isMap(value3)?mapValues(value3,bare2):value3}init_kinds();init_loss();async function withDebts(state,home){if(state.serial>0)return state;const runs=await ownRuns(state,home);const newest=runs.
+clientId:auth2.clientId,clientSecret:String(auth2.clientSecret.reveal()),scopes:auth2.scopes}}init_kinds();init_loss();async function withDebts(state,home){if(state.serial>0)return state;const runs=await ownRuns(state,home);const newest=runs.
 at(-1);if(newest===void 0)return state;const heir={...state,salt:newest.run.salt};const hasher=new Hasher(heir);const resources={
 ...state.resources};for(const content of runs.filter(({run:run4})=>run4.salt===heir.salt)){for(const entry of entriesOf(
 content)){const owed2=debtOf(entry,content.run.run,hasher);if(owed2==="as before")continue;delete resources[entry.sending.
@@ -18933,8 +18841,8 @@ state:{...heir,resources}}async function ownRuns(state,home){const{runs}=home.ba
 length===0)return[];const isOther3=await othersOf(state,home);const contents2=await Promise.all(names3.map(name2=>runs.read(
 name2).catch(()=>null)));return contents2.filter(content=>{return content?.ended===true&&content.run.server===state.server&&
 !isOther3(content.run)})}function debtOf({sending,answered},run4,hasher){const kind=kindOf(sending.kind);if(sending.action!==
-"update"||kind.lost===void 0||answered===void 0)return"as before";const before=fieldsOf(sending.before,hasher);const asked=fieldsOf(
-sending.expected,hasher);if(answered.after===null)return answered.ambiguous?{run:run4,before,asked}:"as before";const now=fieldsOf(
+"update"||kind.lost===void 0||answered===void 0)return"as before";const before=restoreFields(sending.before,hasher);const asked=restoreFields(
+sending.expected,hasher);if(answered.after===null)return answered.ambiguous?{run:run4,before,asked}:"as before";const now=restoreFields(
 answered.after,hasher);const lost3=kind.lost({before,asked,now});return Object.keys(lost3).length===0?void 0:seenLoss(run4,
 lost3,now)}function debtor({sending,answered},owed2,hasher){return{kind:sending.kind,identity:{...sending.identity},recorded_at:answered?.
 at??sending.at,run:owed2.run,managed:[],fields:{},hashes:{},owed:storeOwed(owed2,hasher)}}init_problems();init_shard();init_journal();init_shards();async function settleState({backend:backend3,environment},writes2,options){
@@ -18956,112 +18864,109 @@ ate can not be written from here"))}break}try{if(isWhole){const resumed=[];const
 const one=await resume(content,heirOf(after2,content.run));resumed.push(one);findings.push(...told2(content,one,into(content)));
 after2=one.state}state=await begin2(backend3,state,after2,shard2,resumed);notes.push(...findings);continue}for(const content of found2){
 const isHeld=isToEnd(state,content.run.run);const before=state;const resumed=await resume(content,shard2===void 0?heirOf(
-state,content.run):state);if(isHeld)await resumed.finish();state=await keep2(backend3,before,resumed,content,shard2);if(isHeld)
-continue;await resumed.finish();notes.push(...told2(content,resumed,into(content)))}break}catch(failure2){if(failure2!==
-moved)throw failure2;state=await load()}}if(writes2!==void 0)return held();await lock?.release();lock=void 0;return held()}catch(failure2){
-await lock?.release();throw failure2}}var moved=new ProblemsError([error("locked","another shard changed the state")]);function isSame2(now,{
+state,content.run):state);if(isHeld)await resumed.finish();state=await keep2(backend3,before,resumed,shard2);if(isHeld)continue;
+await resumed.finish();notes.push(...told2(content,resumed,into(content)))}break}catch(failure2){if(failure2!==moved)throw failure2;
+state=await load()}}if(writes2!==void 0)return held();await lock?.release();lock=void 0;return held()}catch(failure2){await lock?.
+release();throw failure2}}var moved=new ProblemsError([error("locked","another shard changed the state")]);function isSame2(now,{
 serial,lineage}){return now===void 0?serial===0:now.serial===serial&&now.lineage===lineage}async function begin2(backend3,before,after2,shard2,resumed){
 const{resources,...head}=split({...after2,serial:before.serial+1},shard2,resumed.map(({run:run4})=>run4));await backend3.
 merge({...before.serial===0?{absent:before}:{},records:changedRecords(before.resources,resources),head:now=>{if(!isSame2(
 now,before))throw moved;return head}});if(resumed.length===0)return{...head,resources};for(const one of resumed)await one.
 finish();const ended=await backend3.merge({records:new Map,head:now=>resumed.reduce((done2,{run:run4})=>withSettled(done2,
-run4,false),{...sameState(now,head),serial:now.serial+1})});return{...ended,resources}}async function keep2(backend3,before,{
-state,run:run4},{ended},shard2){if(shard2===void 0){await backend3.save(state);return state}const part2=partOfRun(run4);
-const isOwn=part2!==void 0&&isShard(part2.shard,shard2);const head=await backend3.merge({records:changedRecords(before.resources,
-state.resources),head:now=>{if(!isOwn&&!isSame2(now,before))throw moved;return withSettled({...sameState(now,before),serial:now.
-serial+1},run4,!ended)}});return{...head,resources:state.resources}}function isOnly(failure2,reason){return failure2 instanceof
-ProblemsError&&failure2.problems.every(({code:code2})=>code2===reason)}function into({ended}){return ended?"it":"the sta\
-te"}function told2({ended},{run:run4,settled,findings},where){const why=ended?"is newer than the state":"had not ended";
-return[`run ${run4} ${why}: ${settled} of its answers were taken into ${where}`,...findings]}import{resolve as resolve5}from"node:path";init_zod();init_zod();init_problems();init_values();var DEFAULT_STATE=".idops/state.json";var DEFAULT_REMOTE="origin";var DEFAULT_BRANCH="\
-idops-state";var text3=()=>string2().min(1,"must not be empty");var gitSchema=strictObject({remote:text3().regex(/^(?!-)(?!\w+::)[^\s\p{Cc}]+$/u,
-"must be the name of a remote, or its address").optional().meta({description:"A remote of the repository that the config\
-uration lies in, by its name or its address.",examples:["origin"],default:DEFAULT_REMOTE}),branch:string2().regex(/^(?![-./])(?!.*(?:\/[./]|\.\.|\.lock(?:\/|$)))[\w./-]*[\w-]$/,
-'must be the name of a branch: letters (a to z), digits, "_", "-", "." and "/"').optional().meta({description:"A branch \
-of its own for states and journals; the first run makes it.",examples:["idops-state"],default:DEFAULT_BRANCH}),path:string2().
-regex(/^(?:(?!(?:\.{1,2}|runs)\/)[\w.-]+\/)*[\w.-]+\.json$/,'must be a path on the branch that ends in ".json": letters \
-(a to z), digits, "_", "-", "." and "/"').optional().meta({description:'The file of the state on the branch. Where it is\
- left out: the name of the environment, or state, and ".json", in the folder that the configuration has in the repositor\
-y.',examples:["production.json"]})}).meta({description:"Keeps the state on a branch of a git remote, for runs on any mac\
-hine.",examples:[{remote:DEFAULT_REMOTE,branch:DEFAULT_BRANCH}]});var pem=(what,example)=>text3().optional().meta({description:`\
-A PEM file with ${what}; relative to the configuration.`,examples:[example]});var postgresSchema=strictObject({url:text3().
-optional().meta({description:"The address of the database, postgres://USER:PASSWORD@HOST:PORT/DATABASE; needed, here or \
-below an environment. Write a variable here, or in the place of the password, never the password itself.",examples:["${I\
-DOPS_STATE_URL}"]}),name:text3().optional().meta({description:"What tells this state from others in the database. Where \
-it is left out: the name of the environment, or state.",examples:["production"]}),ca_file:pem("the authorities to trust \
-for the database, in the place of those that Node.js knows","certificates/database-ca.pem"),client_cert_file:pem("the ce\
-rtificate that the database is shown","certificates/database.pem"),client_key_file:pem("its private key, without a passp\
-hrase","/run/secrets/database.key")}).meta({description:"Keeps the state in tables of a PostgreSQL database, for runs on\
- any machine.",examples:[{url:"${IDOPS_STATE_URL}"}]});var statePlaces=["path","git","postgres"];var stateSettingsSchema=strictObject(
-{path:text3().optional().meta({description:"The state file, relative to the configuration. A state belongs to one server\
-.",examples:[".idops/production.json"],default:DEFAULT_STATE}),allow_tracked:boolean2().optional().meta({description:"Ta\
-ke a state, a lock and journals that git tracks; they are refused otherwise.",examples:[true],default:false}),git:gitSchema.
-optional(),postgres:postgresSchema.optional()}).refine(given2=>statePlaces.filter(place2=>given2[place2]!==void 0).length<=
-1,{error:`a state is kept in one place: leave ${statePlaces.map(name2=>`"${name2}"`).join(" or ")} out`}).refine(({git:git2,
-postgres,allow_tracked})=>(git2??postgres)===void 0||allow_tracked===void 0,{error:'"allow_tracked" goes with a state fi\
-le alone'}).meta({description:"Where idops records what it applied.",examples:[{path:".idops/production.json"},{git:{remote:"\
-origin",branch:"idops-state"}},{postgres:{url:"${IDOPS_STATE_URL}"}}]});function lacking2({url,client_cert_file:cert,client_key_file:key}){
-const needs=(there,other)=>[error("missing-field",`"state.postgres.${there}" needs "state.postgres.${other}" beside it`)];
-return[...url===void 0?[error("missing-field",'"state.postgres" names no database',[],"add url to it, such as url: ${IDO\
-PS_STATE_URL}")]:[],...cert!==void 0&&key===void 0?needs("client_cert_file","client_key_file"):[],...cert===void 0&&key!==
-void 0?needs("client_key_file","client_cert_file"):[]]}function stateSettings(given2={},absolute){const{path=DEFAULT_STATE,
-allow_tracked:allowTracked=false,git:git2,postgres}=given2;if(git2!==void 0){const{remote=DEFAULT_REMOTE,branch=DEFAULT_BRANCH}=git2;
-return{in:"git",remote,branch,path:git2.path??null}}if(postgres===void 0)return{in:"file",path:absolute(path),allowTracked};
-const problems=lacking2(postgres);if(problems.length>0)throw new ProblemsError(problems);const{url="",name:name2=null,ca_file:ca,
-client_cert_file:cert,client_key_file:key}=postgres;const named5=Object.entries({ca,cert,key}).flatMap(([what,file])=>file===
-void 0?[]:[[what,absolute(file)]]);return{in:"postgres",url:new Sensitive(url),name:name2,files:Object.fromEntries(named5)}}var DEFAULT_MANIFESTS=["manifests/**/*.yaml","manifests/**/*.yml"];var DEFAULT_MAX_DESTRUCTIVE=5;var variableName=string2().
+run4),{...sameState(now,head),serial:now.serial+1})});return{...ended,resources}}async function keep2(backend3,before,{state,
+run:run4},shard2){if(shard2===void 0){await backend3.save(state);return state}const part2=partOfRun(run4);const isOwn=part2!==
+void 0&&isShard(part2.shard,shard2);const head=await backend3.merge({records:changedRecords(before.resources,state.resources),
+head:now=>{if(!isOwn&&!isSame2(now,before))throw moved;return withSettled({...sameState(now,before),serial:now.serial+1},
+run4)}});return{...head,resources:state.resources}}function isOnly(failure2,reason){return failure2 instanceof ProblemsError&&
+failure2.problems.every(({code:code2})=>code2===reason)}function into({ended}){return ended?"it":"the state"}function told2({
+ended},{run:run4,settled,findings},where){const why=ended?"is newer than the state":"had not ended";return[`run ${run4} ${why}\
+: ${settled} of its answers were taken into ${where}`,...findings]}import{resolve as resolve5}from"node:path";init_zod();init_members();init_zod();init_members();init_problems();init_values();var DEFAULT_STATE=".idops/state.json";var DEFAULT_REMOTE="origin";
+var DEFAULT_BRANCH="idops-state";var text3=()=>string2().min(1,"must not be empty");var gitSchema=strictObject({remote:text3().
+regex(/^(?!-)(?!\w+::)[^\s\p{Cc}]+$/u,"must be the name of a remote, or its address").optional().meta({description:"A re\
+mote of the repository that the configuration lies in, by its name or its address.",examples:["origin"],default:DEFAULT_REMOTE}),
+branch:string2().regex(/^(?![-./])(?!.*(?:\/[./]|\.\.|\.lock(?:\/|$)))[\w./-]*[\w-]$/,'must be the name of a branch: let\
+ters (a to z), digits, "_", "-", "." and "/"').optional().meta({description:"A branch of its own for states and journals\
+; the first run makes it.",examples:["idops-state"],default:DEFAULT_BRANCH}),path:optional2(string2().regex(/^(?:(?!(?:\.{1,2}|runs)\/)[\w.-]+\/)*[\w.-]+\.json$/,
+'must be a path on the branch that ends in ".json": letters (a to z), digits, "_", "-", "." and "/"'),'The file of the s\
+tate on the branch. Where it is left out: the name of the environment, or state, and ".json", in the folder that the con\
+figuration has in the repository.',"production.json")}).meta({description:"Keeps the state on a branch of a git remote, \
+for runs on any machine.",examples:[{remote:DEFAULT_REMOTE,branch:DEFAULT_BRANCH}]});var pem=(what,example)=>text3().optional().
+meta({description:`A PEM file with ${what}; relative to the configuration.`,examples:[example]});var postgresSchema=strictObject(
+{url:optional2(text3(),"The address of the database, postgres://USER:PASSWORD@HOST:PORT/DATABASE; needed, here or below \
+an environment. Write a variable here, or in the place of the password, never the password itself.","${IDOPS_STATE_URL}"),
+name:optional2(text3(),"What tells this state from others in the database. Where it is left out: the name of the environ\
+ment, or state.","production"),ca_file:pem("the authorities to trust for the database, in the place of those that Node.j\
+s knows","certificates/database-ca.pem"),client_cert_file:pem("the certificate that the database is shown","certificates\
+/database.pem"),client_key_file:pem("its private key, without a passphrase","/run/secrets/database.key")}).meta({description:"\
+Keeps the state in tables of a PostgreSQL database, for runs on any machine.",examples:[{url:"${IDOPS_STATE_URL}"}]});var statePlaces=[
+"path","git","postgres"];var stateSettingsSchema=strictObject({path:text3().optional().meta({description:"The state file\
+, relative to the configuration. A state belongs to one server.",examples:[".idops/production.json"],default:DEFAULT_STATE}),
+allow_tracked:boolean2().optional().meta({description:"Take a state, a lock and journals that git tracks; they are refus\
+ed otherwise.",examples:[true],default:false}),git:gitSchema.optional(),postgres:postgresSchema.optional()}).refine(given=>statePlaces.
+filter(place2=>given[place2]!==void 0).length<=1,{error:`a state is kept in one place: leave ${statePlaces.map(name2=>`"${name2}\
+"`).join(" or ")} out`}).refine(({git:git2,postgres,allow_tracked})=>(git2??postgres)===void 0||allow_tracked===void 0,{
+error:'"allow_tracked" goes with a state file alone'}).meta({description:"Where idops records what it applied.",examples:[
+{path:".idops/production.json"},{git:{remote:"origin",branch:"idops-state"}},{postgres:{url:"${IDOPS_STATE_URL}"}}]});function lacking2({
+url,client_cert_file:cert,client_key_file:key}){const needs=(there,other)=>[error("missing-field",`"state.postgres.${there}\
+" needs "state.postgres.${other}" beside it`)];return[...url===void 0?[error("missing-field",'"state.postgres" names no \
+database',[],"add url to it, such as url: ${IDOPS_STATE_URL}")]:[],...cert!==void 0&&key===void 0?needs("client_cert_fil\
+e","client_key_file"):[],...cert===void 0&&key!==void 0?needs("client_key_file","client_cert_file"):[]]}function stateSettings(given={},absolute){
+const{path=DEFAULT_STATE,allow_tracked:allowTracked=false,git:git2,postgres}=given;if(git2!==void 0){const{remote=DEFAULT_REMOTE,
+branch=DEFAULT_BRANCH}=git2;return{in:"git",remote,branch,path:git2.path??null}}if(postgres===void 0)return{in:"file",path:absolute(
+path),allowTracked};const problems=lacking2(postgres);if(problems.length>0)throw new ProblemsError(problems);const{url="",
+name:name2=null,ca_file:ca,client_cert_file:cert,client_key_file:key}=postgres;const named5=Object.entries({ca,cert,key}).
+flatMap(([what,file])=>file===void 0?[]:[[what,absolute(file)]]);return{in:"postgres",url:new Sensitive(url),name:name2,
+files:Object.fromEntries(named5)}}var DEFAULT_MANIFESTS=["manifests/**/*.yaml","manifests/**/*.yml"];var DEFAULT_MAX_DESTRUCTIVE=5;var variableName=string2().
 regex(/^[A-Za-z_][A-Za-z0-9_]*$/,'must be a name of letters (a to z), digits and "_", and begin with no digit');var text4=()=>string2().
 min(1,"must not be empty");var clientCredentialsSchema=strictObject({token_url:text4().meta({description:"The address th\
 at gives tokens, by the same rules as base_url.",examples:["https://id.example.com/oauth/token"]}),client_id:text4().meta(
 {description:"The id of the client.",examples:["${IDOPS_CLIENT_ID}"]}),client_secret:text4().meta({description:"The secr\
-et of the client. Write a variable here, never the secret itself.",examples:["${IDOPS_CLIENT_SECRET}"]}),scopes:array(text4().
-regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/,"must be a scope: visible ASCII without spaces")).optional().meta({description:"The \
-scopes to ask for; those that the manifests need where it is left out.",examples:[["users:manage:all"]]})}).meta({description:"\
-Asks an OAuth 2.0 token address for a token, by the client credentials grant.",examples:[{token_url:"https://id.example.\
-com/oauth/token",client_id:"${IDOPS_CLIENT_ID}",client_secret:"${IDOPS_CLIENT_SECRET}"}]});var headerSchema=strictObject(
-{name:text4().meta({description:"The name of the header.",examples:["X-Api-Key"]}),value:text4().meta({description:"Its \
-value. Write a variable here, never the value itself.",examples:["${IDOPS_API_KEY}"]})}).meta({description:'A header of \
-your own in the place of "Authorization: Bearer".',examples:[{name:"X-Api-Key",value:"${IDOPS_API_KEY}"}]});var ways={token:text4().
-optional().meta({description:"The bearer token. Write a variable here, never the token itself.",examples:["${IDOPS_TOKEN\
-}"]}),token_file:text4().optional().meta({description:"A file with the bearer token, relative to the configuration. Read\
- again when the server refuses it.",examples:["/run/secrets/idops-token"]}),token_command:array(text4()).min(1,"must not\
- be empty").optional().meta({description:"A program that prints the bearer token, and its arguments; no shell takes part\
-. Run again when the server refuses it. It gets no process variables but those that programs need to run, and those of p\
-ass_env.",examples:[["vault","read","-field=token","identity/token"]]}),client_credentials:clientCredentialsSchema.optional(),
-header:headerSchema.optional()};var wayNames=Object.keys(ways);var authSchema=strictObject({...ways,pass_env:array(string2().
-regex(/^[A-Za-z_]\w*$/,"must be the name of a process variable")).optional().meta({description:"Names of further process\
- variables that the program of token_command gets.",examples:[["VAULT_ADDR","VAULT_TOKEN"]]})}).refine(({pass_env,...given2})=>Object.
-values(given2).filter(way=>way!==void 0).length===1,{error:`needs exactly one of ${wayNames.map(name2=>`"${name2}"`).join(
-", ")}`}).refine(({pass_env,token_command})=>pass_env===void 0||token_command!==void 0,{error:'"pass_env" goes with "tok\
-en_command" alone'}).meta({oneOf:wayNames.map(name2=>({required:[name2]})),dependentRequired:{pass_env:["token_command"]},
-description:"How idops authenticates: exactly one of the ways; pass_env belongs to token_command.",examples:[{token:"${I\
-DOPS_TOKEN}"}]});var tlsSchema=strictObject({ca_file:text4().optional().meta({description:"A PEM file with the authoriti\
-es to trust, in the place of those that Node.js knows; relative to the configuration.",examples:["certificates/ca.pem"]}),
-client_cert_file:text4().optional().meta({description:"A PEM file with the client certificate and its chain.",examples:[
-"certificates/client.pem"]}),client_key_file:text4().optional().meta({description:"A PEM file with the private key of th\
-e client certificate, without a passphrase.",examples:["/run/secrets/idops-client.key"]})}).meta({description:"Certifica\
-tes. TLS 1.2 is the least that is spoken.",examples:[{ca_file:"certificates/ca.pem"}]});var serverSchema=strictObject({base_url:string2().
-min(1,"must not be empty").optional().meta({description:"The address that the paths of the API are relative to. Needed t\
-o speak to a server.",examples:["https://id.example.com","${IDOPS_BASE_URL}"]}),profile:_enum(Object.keys(profiles)).optional().
-meta({description:"What the server offers beyond the documented API; better written out. idops doctor tells which one fi\
-ts.",examples:["boruta"],default:"documented"}),auth:authSchema.optional(),tls:tlsSchema.optional(),allow_insecure_http:boolean2().
-optional().meta({description:"Allow http, which shows the token to the network, to other hosts than this one.",examples:[
-true],default:false})}).meta({description:"The server to manage. May be left out where --base-url and IDOPS_TOKEN are gi\
-ven.",examples:[{base_url:"https://id.example.com",profile:"documented",auth:{token:"${IDOPS_TOKEN}"}}]});var manifestsSchema=array(
-string2().min(1,"must not be empty")).meta({description:'Globs of manifests, relative to the configuration; "!" before o\
-ne excludes.',examples:[["manifests/**/*.yaml","!manifests/drafts/**"]],default:DEFAULT_MANIFESTS});var safetySchema=strictObject(
-{max_destructive:int().min(0,"must be 0 or more").optional().meta({description:"How many destructive changes one apply m\
-ay make.",examples:[0],default:DEFAULT_MAX_DESTRUCTIVE})}).meta({description:"Limits that stop an apply.",examples:[{max_destructive:0}]});
-var sections={server:serverSchema.optional(),manifests:manifestsSchema.optional(),vars:record(variableName,union([string2(),
-number2(),boolean2()],{error:"expected a string, a number or a boolean"})).optional().meta({description:"Values for ${NA\
-ME} in manifests and in this file; they stand above process variables.",examples:[{support_email:"help@example.com"}]}),
-allow_env:array(variableName).optional().meta({description:"Process variables that may be used as ${NAME}, beside those \
-that start with IDOPS_.",examples:[["SMTP_PASSWORD"]]}),state:stateSettingsSchema.optional(),safety:safetySchema.optional(),
-checks:checksSchema.optional(),email:emailSchema.optional()};var environmentSchema=strictObject(sections).describe("Laid\
- over the rest with --env: maps merge, lists and single values replace.");var environmentName=string2().regex(/^[\w.-]+$/,
-'must be a name of letters (a to z), digits, "_", "-" and "."');var configSchema=strictObject({version:literal(1).describe(
-"The version of this format."),...sections,environments:record(environmentName,environmentSchema).optional().meta({description:"\
-What is different in an environment, by its name. --env chooses one.",examples:[{production:{server:{base_url:"https://i\
-d.example.com"}}}]})}).describe("The configuration of an idops project.");init_problems();init_work_tree();import{realpath as realpath4}from"node:fs/promises";import{dirname as dirname10,resolve as resolvePath3}from"node:path";init_zod();init_nearest();init_problems();init_secret_names();init_json();init_values();init_values();function pathKey(path){return path.map(String).join("\0")}function resolve4(root,file,variables,under=[]){
+et of the client. Write a variable here, never the secret itself.",examples:["${IDOPS_CLIENT_SECRET}"]}),scopes:optional2(
+array(text4().regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/,"must be a scope: visible ASCII without spaces")),"The scopes to ask f\
+or; those that the manifests need where it is left out.",["users:manage:all"])}).meta({description:"Asks an OAuth 2.0 to\
+ken address for a token, by the client credentials grant.",examples:[{token_url:"https://id.example.com/oauth/token",client_id:"\
+${IDOPS_CLIENT_ID}",client_secret:"${IDOPS_CLIENT_SECRET}"}]});var headerSchema=strictObject({name:text4().meta({description:"\
+The name of the header.",examples:["X-Api-Key"]}),value:text4().meta({description:"Its value. Write a variable here, nev\
+er the value itself.",examples:["${IDOPS_API_KEY}"]})}).meta({description:'A header of your own in the place of "Authori\
+zation: Bearer".',examples:[{name:"X-Api-Key",value:"${IDOPS_API_KEY}"}]});var ways={token:optional2(text4(),"The bearer\
+ token. Write a variable here, never the token itself.","${IDOPS_TOKEN}"),token_file:optional2(text4(),"A file with the \
+bearer token, relative to the configuration. Read again when the server refuses it.","/run/secrets/idops-token"),token_command:optional2(
+array(text4()).min(1,"must not be empty"),"A program that prints the bearer token, and its arguments; no shell takes par\
+t. Run again when the server refuses it. It gets no process variables but those that programs need to run, and those of \
+pass_env.",["vault","read","-field=token","identity/token"]),client_credentials:clientCredentialsSchema.optional(),header:headerSchema.
+optional()};var wayNames=Object.keys(ways);var authSchema=strictObject({...ways,pass_env:optional2(array(string2().regex(
+/^[A-Za-z_]\w*$/,"must be the name of a process variable")),"Names of further process variables that the program of toke\
+n_command gets.",["VAULT_ADDR","VAULT_TOKEN"])}).refine(({pass_env,...given})=>Object.values(given).filter(way=>way!==void 0).
+length===1,{error:`needs exactly one of ${wayNames.map(name2=>`"${name2}"`).join(", ")}`}).refine(({pass_env,token_command})=>pass_env===
+void 0||token_command!==void 0,{error:'"pass_env" goes with "token_command" alone'}).meta({oneOf:wayNames.map(name2=>({required:[
+name2]})),dependentRequired:{pass_env:["token_command"]},description:"How idops authenticates: exactly one of the ways; \
+pass_env belongs to token_command.",examples:[{token:"${IDOPS_TOKEN}"}]});var tlsSchema=strictObject({ca_file:optional2(
+text4(),"A PEM file with the authorities to trust, in the place of those that Node.js knows; relative to the configurati\
+on.","certificates/ca.pem"),client_cert_file:optional2(text4(),"A PEM file with the client certificate and its chain.","\
+certificates/client.pem"),client_key_file:optional2(text4(),"A PEM file with the private key of the client certificate, \
+without a passphrase.","/run/secrets/idops-client.key")}).meta({description:"Certificates. TLS 1.2 is the least that is \
+spoken.",examples:[{ca_file:"certificates/ca.pem"}]});var serverSchema=strictObject({base_url:optional2(string2().min(1,
+"must not be empty"),"The address that the paths of the API are relative to. Needed to speak to a server.","https://id.e\
+xample.com","${IDOPS_BASE_URL}"),profile:_enum(Object.keys(profiles)).optional().meta({description:"What the server offe\
+rs beyond the documented API; better written out. idops doctor tells which one fits.",examples:["boruta"],default:"docum\
+ented"}),auth:authSchema.optional(),tls:tlsSchema.optional(),allow_insecure_http:boolean2().optional().meta({description:"\
+Allow http, which shows the token to the network, to other hosts than this one.",examples:[true],default:false})}).meta(
+{description:"The server to manage. May be left out where --base-url and IDOPS_TOKEN are given.",examples:[{base_url:"ht\
+tps://id.example.com",profile:"documented",auth:{token:"${IDOPS_TOKEN}"}}]});var manifestsSchema=array(string2().min(1,"\
+must not be empty")).meta({description:'Globs of manifests, relative to the configuration; "!" before one excludes.',examples:[
+["manifests/**/*.yaml","!manifests/drafts/**"]],default:DEFAULT_MANIFESTS});var safetySchema=strictObject({max_destructive:int().
+min(0,"must be 0 or more").optional().meta({description:"How many destructive changes one apply may make.",examples:[0],
+default:DEFAULT_MAX_DESTRUCTIVE})}).meta({description:"Limits that stop an apply.",examples:[{max_destructive:0}]});var sections={
+server:serverSchema.optional(),manifests:manifestsSchema.optional(),vars:optional2(record(variableName,union([string2(),
+number2(),boolean2()],{error:"expected a string, a number or a boolean"})),"Values for ${NAME} in manifests and in this \
+file; they stand above process variables.",{support_email:"help@example.com"}),allow_env:optional2(array(variableName),"\
+Process variables that may be used as ${NAME}, beside those that start with IDOPS_.",["SMTP_PASSWORD"]),state:stateSettingsSchema.
+optional(),safety:safetySchema.optional(),checks:checksSchema.optional(),email:emailSchema.optional()};var environmentSchema=strictObject(
+sections).describe("Laid over the rest with --env: maps merge, lists and single values replace.");var environmentName=string2().
+regex(/^[\w.-]+$/,'must be a name of letters (a to z), digits, "_", "-" and "."');var configSchema=strictObject({version:literal(
+1).describe("The version of this format."),...sections,environments:optional2(record(environmentName,environmentSchema),
+"What is different in an environment, by its name. --env chooses one.",{production:{server:{base_url:"https://id.example\
+.com"}}})}).describe("The configuration of an idops project.");init_problems();init_work_tree();import{realpath as realpath4}from"node:fs/promises";import{dirname as dirname10,resolve as resolvePath3}from"node:path";init_nearest();init_problems();init_secret_names();init_json();init_values();init_values();function pathKey(path){return path.map(String).join("\0")}function resolve4(root,file,variables,under=[]){
 const notes=new Map;const path=[];const walk=node2=>{if(node2.type==="scalar"){if(node2.unknown===true){notes.set(pathKey(
 path),{path:[...path],node:node2,tainted:false,unknown:true});return UNKNOWN_TEXT}if(typeof node2.value!=="string"||!node2.
 value.includes("$"))return node2.value;if(variables===null){if(node2.value.includes("${")){notes.set(pathKey(path),{path:[
@@ -19069,15 +18974,9 @@ value.includes("$"))return node2.value;if(variables===null){if(node2.value.inclu
 resolve(node2.value,node2,file,[...under,...path]);notes.set(pathKey(path),{path:[...path],node:node2,tainted,unknown:unknown5});
 return unknown5?UNKNOWN_TEXT:text6}if(node2.type==="list"){return node2.items.map((item,index)=>{path.push(index);const value3=walk(
 item);path.pop();return value3})}const map2={};for(const[key,entry]of node2.entries){path.push(key);map2[key]=walk(entry.
-value);path.pop()}return map2};return{value:walk(root),notes}}init_zod();init_json();init_nearest();init_secret_names();init_values();function decimalText(text6){const parts=/^([-+]?)(?=\.?\d)(\d*)(?:\.(\d*))?([eE][-+]?\d+)?$/.exec(text6);if(parts===null)
+value);path.pop()}return map2};return{value:walk(root),notes}}init_json();init_secret_names();init_values();function decimalText(text6){const parts=/^([-+]?)(?=\.?\d)(\d*)(?:\.(\d*))?([eE][-+]?\d+)?$/.exec(text6);if(parts===null)
 return void 0;const[,sign,whole2="",fraction="",exponent=""]=parts;const digits=whole2.replace(/^0+(?=\d)/,"")||"0";return`${sign===
-"-"?"-":""}${digits}${fraction===""?"":`.${fraction}`}${exponent}`}init_zod();function schemasAt(schema5,path){if(schema5 instanceof ZodUnion)return schema5.options.flatMap(option=>schemasAt(
-option,path));if(schema5 instanceof ZodOptional||schema5 instanceof ZodNullable)return schemasAt(schema5.unwrap(),path);
-if(schema5 instanceof ZodPipe)return schemasAt(schema5.in,path);const[step,...rest]=path;if(step===void 0)return[schema5];
-if(schema5 instanceof ZodObject){const{shape}=schema5;return Object.hasOwn(shape,step)?schemasAt(shape[String(step)],rest):
-[]}if(schema5 instanceof ZodArray)return schemasAt(schema5.element,rest);if(schema5 instanceof ZodRecord)return schemasAt(
-schema5.valueType,rest);return[]}function knownFields(schema5,path){const fields3=schemasAt(schema5,path).flatMap(one=>one instanceof
-ZodObject?Object.keys(one.shape):[]);return[...new Set(fields3)]}var typeNames={string:"a string",boolean:"true or false",number:"a number",int:"an integer",array:"a list",object:"a map",
+"-"?"-":""}${digits}${fraction===""?"":`.${fraction}`}${exponent}`}var typeNames={string:"a string",boolean:"true or false",number:"a number",int:"an integer",array:"a list",object:"a map",
 record:"a map",null:"null"};function typeName(expected){return typeNames[expected??""]??expected??"another value"}function typeOf(node2){
 if(node2.type==="list")return"a list";if(node2.type==="map")return"a map";if(node2.value===null)return node2.source===""?
 "nothing":"null";if(node2.value instanceof ExactNumber)return plainNumber(node2.value.text)===void 0?"a number that woul\
@@ -19087,44 +18986,14 @@ null)return type;if(typeof node2.value==="string")return`the string ${JSON.strin
 "the ")}${type==="a number"||type==="a boolean"?` ${written3}`:""}`}function writtenOf(node2,file){if(node2.type!=="scal\
 ar"||file.hides(node2.range))return void 0;const text6=typeof node2.value==="string"?node2.value:node2.source;const unfit=text6.
 length>MOST3||text6.includes("$")||new RegExp("\\p{C}","u").test(text6)||looksLikeCredential(text6);return unfit?void 0:
-text6}function gluedHint(node2,file,known3){if(node2.type!=="scalar"||typeof node2.value!=="string"||!node2.plain)return void 0;
-const glued=/^([A-Za-z_][\w-]{0,60}):(?=[^\s/])/;const[first="",...more]=file.text.slice(node2.range.start,node2.range.end).
-split("\n");const key=glued.exec(first)?.[1];if(key===void 0)return void 0;const where=more.some(line=>glued.test(line.trim()))?
-"each colon":"the colon";const tells3=known3.includes(key)||!file.hides(node2.range);return`a space is missing behind ${where}${tells3?
-`: write "${key}: \u2026"`:""}`}function typeHint(mistyped){const{node:node2,expected}=mistyped;if(node2.type==="scalar"&&
-node2.value===null)return"write a value, or remove the key";if(expected==="boolean")return node2.type==="scalar"?booleanHint(
-node2):void 0;if(expected==="number"||expected==="int")return numberHint(node2,expected);if(expected==="array")return listHint(
-mistyped);if(expected==="object"||expected==="record")return mapHint(mistyped);return textHint(mistyped)}var yes=["yes",
-"y","on","1"];var no=["no","n","off","0"];function booleanHint(node2){const text6=(typeof node2.value==="string"?node2.value:
-node2.source).toLowerCase();if(typeof node2.value==="string"&&!node2.plain&&fromText("boolean",node2.value)!==void 0)return"\
-write it without quotes";const meant2=yes.includes(text6)?"true":no.includes(text6)?"false":void 0;if(meant2===void 0){const near=nearest(
-text6,["true","false"]);return near===void 0?"write true or false":`did you mean ${near}?`}const number4=typeof node2.value===
-"string"?"text":"number";return`in YAML 1.2 ${text6} is a ${number4}: write ${meant2}`}function numberHint(node2,expected){
-if(node2.type!=="scalar")return void 0;if(typeof node2.value==="string")return node2.plain||fromText(expected,node2.value)===
-void 0?void 0:"write it without quotes";return expected==="int"&&typeof node2.value==="number"?"write it without a fract\
-ion":void 0}function textHint({node:node2,file,path,schema:schema5}){if(node2.type==="map"){const known3=knownFields(schema5,
-path);for(const key of node2.entries.keys()){const similar=known3.includes(key)?void 0:nearest(key,known3);if(similar!==
-void 0)return`did you mean "${similar}" for "${key}"?`}return void 0}if(node2.type==="list")return node2.items.length===
-1?'write it without the [] or the "- "':void 0;if(typeof node2.value==="string")return void 0;const written3=writtenOf(node2,
-file);return`put it in quotes${written3===void 0?"":`: "${written3}"`}`}function isDashed(node2,file){if(node2.type!=="s\
-calar"||typeof node2.value!=="string"||!node2.plain)return false;const{start:start2}=node2.range;const before=file.text.
-slice(file.text.lastIndexOf("\n",start2-1)+1,start2);return before.trim()===""&&/^-[^\s-]/.test(file.text.slice(start2,start2+
-2))}function listHint({node:node2,file,path,schema:schema5}){if(isDashed(node2,file))return'a space is missing behind th\
-e dash: begin each element with "- "';const element=[...path,0];const written3=writtenOf(node2,file);const takesText=schemasAt(
-schema5,element).some(one=>one instanceof ZodString);if(node2.type==="scalar"&&written3!==void 0&&takesText){const parts=written3.
-split(/,\s*|\s+/).filter(Boolean);return`write it as a list: [${parts.map(flowText).join(", ")}]`}const map2=node2.type===
-"scalar"?mapOf(written3,knownFields(schema5,element)):void 0;if(map2!==void 0)return`write it as a list: [${map2}]`;return node2.
-type==="map"?'begin it with "- ", or put it in []':'write each element on a line that begins with "- "'}function mapHint({
-node:node2,file,path,schema:schema5}){const[only2,...more]=node2.type==="list"?node2.items:[];if(only2?.type==="map"&&more.
-length===0)return'write it without the [] or the "- "';const fields3=knownFields(schema5,path);const glued=gluedHint(node2,
-file,fields3);if(glued!==void 0)return glued;const map2=mapOf(writtenOf(node2,file),fields3);if(map2!==void 0)return`wri\
-te it as ${map2}`;return fields3.length===0?'write it as {key: value}, or as "key: value" on lines below, indented furth\
-er':`write its fields on lines below, indented further: ${fields3.join(", ")}`}function mapOf(written3,fields3){if(!fields3.
-includes("name"))return void 0;const name2=written3===void 0?"\u2026":flowText(written3);return`{name: ${name2}${fields3.
-includes("label")?", label: \u2026":""}}`}function flowText(text6){return/^[A-Za-z_][\w.@/-]*$/.test(text6)?text6:JSON.stringify(
-text6)}function fromText(expected,text6){if(expected==="boolean"){return/^(true|True|TRUE)$/.test(text6)?true:/^(false|False|FALSE)$/.
-test(text6)?false:void 0}const number4=expected==="number"||expected==="int";const written3=number4?decimalText(text6):void 0;
-return written3===void 0?void 0:plainNumber(written3)}function repair(value3,issues,notes,tried2){let changed2=false;for(const issue3 of issues){const key=pathKey(issue3.path);
+text6}var howTo={boolean:"write true or false, without quotes",array:'write each element on a line that begins with "- "\
+, or put them in []',object:'write its fields as "key: value" on lines below, indented further',record:'write it as "key\
+: value" on lines below, indented further'};function typeHint(expected,node2){if(node2.type==="scalar"&&node2.value===null)
+return"write a value, or remove the key";if(expected==="number"||expected==="int"){const isQuoted=node2.type==="scalar"&&
+typeof node2.value==="string"&&!node2.plain;return isQuoted?"write it without quotes":void 0}if(expected!==void 0&&howTo[expected]!==
+void 0)return howTo[expected];return node2.type==="scalar"&&typeof node2.value!=="string"?"put it in quotes":void 0}function fromText(expected,text6){
+if(expected==="boolean"){return/^(true|True|TRUE)$/.test(text6)?true:/^(false|False|FALSE)$/.test(text6)?false:void 0}const number4=expected===
+"number"||expected==="int";const decimal=number4?decimalText(text6):void 0;return decimal===void 0?void 0:plainNumber(decimal)}function repair(value3,issues,notes,tried2){let changed2=false;for(const issue3 of issues){const key=pathKey(issue3.path);
 const note=notes.get(key);if(note===void 0){changed2=takePlain(value3,issue3.path)||changed2;continue}if(!tried2.has(key)){
 tried2.add(key);const converted=convert(issue3.expected,valueAt2(value3,issue3.path),note);if(converted!==void 0){changed2=
 put3(value3,issue3.path,converted)||changed2;continue}}if(note.unknown&&!tried2.has(`${key}\0gone`)){tried2.add(`${key}\0\
@@ -19136,7 +19005,13 @@ let at3=value3;for(const step of path){if(typeof at3!=="object"||at3===null||at3
 Array.isArray(at3)?at3[Number(step)]:Object.hasOwn(at3,step)?at3[String(step)]:void 0}return at3}function put3(value3,path,member2){
 const parent=valueAt2(value3,path.slice(0,-1));const step=path.at(-1);if(typeof parent!=="object"||parent===null||parent instanceof
 ExactNumber||step===void 0)return false;if(Array.isArray(parent)){if(member2===void 0)return false;parent[Number(step)]=
-member2}else if(member2===void 0)delete parent[String(step)];else parent[String(step)]=member2;return true}function find6(root,path){let found2={node:root,key:void 0,complete:true};for(const step of path){const{node:node2}=found2;
+member2}else if(member2===void 0)delete parent[String(step)];else parent[String(step)]=member2;return true}init_zod();function schemasAt(schema5,path){if(schema5 instanceof ZodUnion)return schema5.options.flatMap(option=>schemasAt(
+option,path));if(schema5 instanceof ZodOptional||schema5 instanceof ZodNullable)return schemasAt(schema5.unwrap(),path);
+if(schema5 instanceof ZodPipe)return schemasAt(schema5.in,path);const[step,...rest]=path;if(step===void 0)return[schema5];
+if(schema5 instanceof ZodObject){const{shape}=schema5;return Object.hasOwn(shape,step)?schemasAt(shape[String(step)],rest):
+[]}if(schema5 instanceof ZodArray)return schemasAt(schema5.element,rest);if(schema5 instanceof ZodRecord)return schemasAt(
+schema5.valueType,rest);return[]}function knownFields(schema5,path){const fields2=schemasAt(schema5,path).flatMap(one=>one instanceof
+ZodObject?Object.keys(one.shape):[]);return[...new Set(fields2)]}function find6(root,path){let found2={node:root,key:void 0,complete:true};for(const step of path){const{node:node2}=found2;
 if(node2.type==="map"){const entry=node2.entries.get(String(step));if(entry===void 0)return{...found2,complete:false};found2=
 {node:entry.value,key:entry.key,complete:true}}else if(node2.type==="list"){const item=node2.items[Number(step)];if(item===
 void 0)return{...found2,complete:false};found2={node:item,key:void 0,complete:true}}else{return{...found2,complete:false}}}
@@ -19162,52 +19037,40 @@ void 0)return void 0;const strange=branch.some(({code:code2})=>code2==="unrecogn
 ({code:code2,path})=>code2==="invalid_type"&&path.length===1)?void 0:branch}function issueProblems(issue3,subject){const{
 root,file,name:name2,under=[]}=subject;const found2=find6(root,issue3.path);if(issue3.code==="unrecognized_keys")return unknownFields(
 issue3,subject);if(!found2.complete){const field2=String(issue3.path.at(-1));const parent=issue3.path.slice(0,-1);return[
-error("missing-field",`missing field "${field2}" in ${within4(name2,[...under,...parent])}`,[placeIn(file,root,parent)],
-onlyValue(subject.schema,issue3.path))]}hideField(found2.node,file);const place2=valuePlace(file,root,issue3.path);const whole2=[
-...under,...issue3.path];const what=whole2.length===0?`the ${name2}`:`"${pathText(whole2)}" in ${name2}`;if(issue3.code===
-"invalid_key"){const key=found2.key===void 0?place2:file.place(found2.key);return[error("wrong-value",`${what}: the name\
- is not usable`,[key],issue3.message)]}if(issue3.code==="invalid_type"||issue3.code==="invalid_union"){const{node:node2}=found2;
-const{expected,path}=issue3;return[error("wrong-type",`${what}: ${issue3.message||`expected ${typeName(expected)}`}, got\
- ${gotOf(node2,file)}`,[place2],typeHint({expected,node:node2,path,schema:subject.schema,file}))]}if(issue3.code==="inva\
-lid_value"&&issue3.values!==void 0){const names3=issue3.values.map(value3=>JSON.stringify(value3));const{node:node2}=found2;
-const similar=node2.type==="scalar"&&typeof node2.value==="string"&&!node2.value.includes("$")?nearest(node2.value,issue3.
-values.map(String)):void 0;const isQuoted=node2.type==="scalar"&&typeof node2.value==="string"&&issue3.values.some(value3=>typeof value3!==
-"string"&&String(value3)===node2.value);const must=names3.length===1?`must be ${names3[0]}`:`must be one of ${names3.join(
-", ")}`;return[error("wrong-value",`${what} ${must}`,[place2],isQuoted?"write it without quotes":similar===void 0?void 0:
-`did you mean "${similar}"?`)]}if(issue3.code==="too_small"&&found2.node.type==="scalar"&&found2.node.value===""){return[
+error("missing-field",`missing field "${field2}" in ${within4(name2,[...under,...parent])}`,[placeIn(file,root,parent)])]}
+hideField(found2.node,file);const place2=valuePlace(file,root,issue3.path);const whole2=[...under,...issue3.path];const what=whole2.
+length===0?`the ${name2}`:`"${pathText(whole2)}" in ${name2}`;if(issue3.code==="invalid_key"){const key=found2.key===void 0?
+place2:file.place(found2.key);return[error("wrong-value",`${what}: the name is not usable`,[key],issue3.message)]}if(issue3.
+code==="invalid_type"||issue3.code==="invalid_union"){const{node:node2}=found2;const{expected}=issue3;return[error("wron\
+g-type",`${what}: ${issue3.message||`expected ${typeName(expected)}`}, got ${gotOf(node2,file)}`,[place2],typeHint(expected,
+node2))]}if(issue3.code==="invalid_value"&&issue3.values!==void 0){const names3=issue3.values.map(value3=>JSON.stringify(
+value3));const must=names3.length===1?`must be ${names3[0]}`:`must be one of ${names3.join(", ")}`;return[error("wrong-v\
+alue",`${what} ${must}`,[place2])]}if(issue3.code==="too_small"&&found2.node.type==="scalar"&&found2.node.value===""){return[
 error("wrong-value",`${what} must not be empty`,[place2])]}if(issue3.message===""){return[error("wrong-value",`${what} i\
 s too ${issue3.code==="too_big"?"large":"small"}`,[place2])]}return[error("wrong-value",`${what}${/^(must|is|needs) /.test(
 issue3.message)?" ":": "}${issue3.message}`,[place2])]}function hideField(node2,file){if(node2.type==="scalar"&&typeof node2.
 value==="string"&&shownKey(node2.value)!==node2.value)file.hide(node2.range)}function hasNothing({value:value3}){return value3.
-type==="scalar"&&value3.value===null&&value3.source===""}function toldKey(key,entry,bare3,file){const told6=shownKey(key);
-if(entry===void 0||told6!==key)return told6;const isAlone=hasNothing(entry);if(isAlone&&bare3.some(name2=>name2!==key)){
-file.hide(entry.key);return void 0}if(!file.hides(entry.key)){if(!isAlone||!looksSecret(key)||!/\d/.test(key))return key;
-file.hide(entry.key);return void 0}if(/^[A-Za-z_][\w-]{0,40}$/.test(key))return isAlone?void 0:key;return/^([A-Za-z_][\w-]{0,20})[\s:=]/.
-exec(key)?.[1]}function unknownFields(issue3,subject){const{root,file,name:name2,schema:schema5,under=[],fieldHint:fieldHint2}=subject;
-const{node:node2}=find6(root,issue3.path);const known3=knownFields(schema5,issue3.path);const entries=node2.type==="map"?
-node2.entries:new Map;const bare3=[...entries].flatMap(([key,entry])=>isSecretField(key)&&hasNothing(entry)?[key]:[]);const keys=(issue3.
-keys??[]).map(key=>{const entry=entries.get(key);return{key,entry,told:toldKey(key,entry,bare3,file)}});const free=known3.
-filter(field2=>!entries.has(field2));const sections2=new Map;for(const field2 of known3){for(const inner of knownFields(
-schema5,[...issue3.path,field2])){if(!sections2.has(inner))sections2.set(inner,field2)}}const where=within4(name2,[...under,
-...issue3.path]);return keys.map(({key,entry,told:told6})=>{const place2=entry===void 0?placeIn(file,root,issue3.path):file.
-place(entry.key);if(told6!==key)return gluedField(key,told6,where,place2);const near=nearest(key,free)===void 0?void 0:nearest(
-key,[...free,...known3]);const similar=near??withWords(key,free)??nearest(key,known3)??withWords(key,known3);const message=`\
-unknown field "${key}" in ${where}`;const section2=sections2.get(key);const below2=section2===void 0?void 0:`"${key}" st\
-ands below "${section2}"`;const elsewhere=fieldHint2?.(key,issue3.path)??(similar===void 0?below2:void 0);if(similar!==void 0&&
-elsewhere===void 0){return error("unknown-field",`${message}, did you mean "${similar}"?`,[place2])}const hint=elsewhere??
-(known3.length>0?`fields here: ${known3.join(", ")}`:void 0);return error("unknown-field",message,[place2],hint)})}function gluedField(key,told6,where,place2){
+type==="scalar"&&value3.value===null&&value3.source===""}function toldKey(key,entry,bare2,file){const told6=shownKey(key);
+if(entry===void 0||told6!==key)return told6;const isAlone=hasNothing(entry);const isBare=isAlone&&bare2.some(name2=>name2!==
+key);const maySay=file.hides(entry.key)?!isAlone&&/^[A-Za-z_][\w-]{0,40}$/.test(key):!isAlone||!looksSecret(key)||!/\d/.
+test(key);if(maySay&&!isBare)return key;file.hide(entry.key);return void 0}function unknownFields(issue3,subject){const{
+root,file,name:name2,schema:schema5,under=[]}=subject;const{node:node2}=find6(root,issue3.path);const known3=knownFields(
+schema5,issue3.path);const entries=node2.type==="map"?node2.entries:new Map;const bare2=[...entries].flatMap(([key,entry])=>isSecretField(
+key)&&hasNothing(entry)?[key]:[]);const keys=(issue3.keys??[]).map(key=>{const entry=entries.get(key);return{key,entry,told:toldKey(
+key,entry,bare2,file)}});const free=known3.filter(field2=>!entries.has(field2));const where=within4(name2,[...under,...issue3.
+path]);return keys.map(({key,entry,told:told6})=>{const place2=entry===void 0?placeIn(file,root,issue3.path):file.place(
+entry.key);if(told6!==key)return gluedField(key,told6,where,place2);const near=nearest(key,free)===void 0?void 0:nearest(
+key,[...free,...known3]);const similar=near??nearest(key,known3);const message=`unknown field "${key}" in ${where}`;if(similar!==
+void 0){return error("unknown-field",`${message}, did you mean "${similar}"?`,[place2])}const hint=known3.length>0?`fiel\
+ds here: ${known3.join(", ")}`:void 0;return error("unknown-field",message,[place2],hint)})}function gluedField(key,told6,where,place2){
 if(told6===void 0)return error("unknown-field",`unknown field in ${where}, whose name is not shown, since it may be a se\
 cret`,[place2],'write it as "key: value"');const hasColon=/^["']?\s*:/.test(key.slice(told6.length));const missing2=hasColon?
 "a space is missing behind the colon of":"a colon and a space are missing behind";return error("unknown-field",`${missing2}\
- "${told6}" in ${where}`,[place2],`write it as "${told6}: \u2026"`)}function onlyValue(schema5,path){const[only2,...others]=schemasAt(
-schema5,path);return only2 instanceof ZodLiteral&&others.length===0&&only2.values.size===1?`write "${path.at(-1)}: ${only2.
-value}"`:void 0}function withWords(key,known3){const words7=name2=>name2.toLowerCase().split(/[_-]+/).map(word2=>word2.replace(
-/s$/,""));const wanted=words7(key);const holding=known3.filter(field2=>wanted.every(word2=>word2.length>1&&words7(field2).
-includes(word2)));return holding.length===1?holding[0]:void 0}function pathText(path){return path.reduce((text6,step)=>typeof step===
+ "${told6}" in ${where}`,[place2],`write it as "${told6}: \u2026"`)}function pathText(path){return path.reduce((text6,step)=>typeof step===
 "number"?`${text6}[${step}]`:/^[\w-]+$/.test(step)?`${text6}${text6===""?"":"."}${step}`:`${text6}[${JSON.stringify(shownKey(
 step))}]`,"")}function within4(name2,path){return path.length===0?name2:`${pathText(path)} of ${name2}`}function valuePlace(file,root,path){
 const{node:node2,key}=find6(root,path);return file.place(node2.range.end>node2.range.start||key===void 0?node2.range:key)}
-function placeIn(file,root,path){const{node:node2,key}=find6(root,path);return file.place(key??startOf2(node2))}init_nearest();init_problems();init_secret_names();init_values();var BadVariable=class extends Error{written;constructor(message,written3){super(message);this.written=written3}};var MAX_NESTING=50;
+function placeIn(file,root,path){const{node:node2,key}=find6(root,path);return file.place(key??startOf2(node2))}init_problems();init_secret_names();init_values();var BadVariable=class extends Error{written;constructor(message,written3){super(message);this.written=written3}};var MAX_NESTING=50;
 function parseVariables(text6){return new Scanner2(text6).template(false,0)}var Scanner2=class{#text;#at=0;constructor(text6){
 this.#text=text6}template(inside2,depth){const parts=[];const stop=inside2?/[$}]/g:/\$/g;let literal2="";while(this.#at<
 this.#text.length){stop.lastIndex=this.#at;const next=stop.exec(this.#text)?.index??this.#text.length;literal2+=this.#text.
@@ -19229,48 +19092,44 @@ this.#problems=[];return problems}resolve(text6,node2,file,path=[]){const contex
 try{template2=parseVariables(text6)}catch(failure2){if(!(failure2 instanceof BadVariable))throw failure2;this.#report(error(
 "bad-variable",failure2.message,[placeOf3(failure2.written,context3)],text6.includes("${{")?"only a workflow knows ${{ \u2026\
  }}: set a process variable there, and write ${NAME} here":`write \${NAME}${isSecret2("",context3)?"":", ${NAME:-default\
-}"} or \${NAME:?message}; a "$$" is a plain "$"`));return nothing2}return this.#fill(template2,context3)}parts(text6,node2,file){
-try{return parseVariables(text6).map(part2=>{if(typeof part2==="string")return part2;const value3=this.#lookUp(part2,{node:node2,
-file,path:[]});return value3.unknown||value3.tainted?null:value3.text})}catch(failure2){if(!(failure2 instanceof BadVariable))
-throw failure2;return[null]}}#fill(template2,context3){let text6="";let tainted=false;let unknown5=false;for(const part2 of template2){
-if(typeof part2==="string")text6+=part2;else{const value3=this.#lookUp(part2,context3);text6+=value3.text;tainted||=value3.
-tainted;unknown5||=value3.unknown;if(text6.length>MAX_TEXT){this.#report(error("too-large","the variables make a text of\
- more than 16 MiB",[placeOf3("",context3)]));return nothing2}}}return{text:text6,tainted,unknown:unknown5}}#lookUp(reference,context3){
-const{name:name2}=reference;if(this.#sources.credentials?.has(name2)){this.#report(error("credential-variable",`the vari\
-able ${name2} is a credential of the server, which no manifest may use`,[placeOf3(reference.written,context3)],"use a va\
-riable of another name for what belongs into a manifest"));return{...nothing2,tainted:true}}const node2=this.#sources.vars.
-get(name2);if(node2!==void 0){const value4=this.#variable(name2,node2);if(value4.unknown||value4.text!=="")return value4;
-if(reference.fallback!==void 0)return this.#fill(reference.fallback,context3);return reference.message===void 0?value4:this.#unresolved(
-reference,context3,"is empty")}const value3=Object.hasOwn(this.#sources.process,name2)?this.#sources.process[name2]:void 0;
-const allowed=name2.startsWith("IDOPS_")||this.#sources.allowed.has(name2);if(!allowed&&value3!==void 0){this.#report(error(
-"env-not-allowed",`the process variable ${name2} may not be used here`,[placeOf3(reference.written,context3)],`add ${name2}\
- to allow_env in the configuration, or to vars`));return{...nothing2,tainted:true}}if(value3!==void 0&&value3!==""){this.#used.
-set(name2,value3);return{text:value3,tainted:true,unknown:false}}if(reference.fallback!==void 0)return this.#fill(reference.
-fallback,context3);if(!allowed||!this.#lenient){return this.#unresolved(reference,context3,value3===""?"is empty":allowed?
-"is not set":void 0)}this.#report(warning2("unset-variable",`the process variable ${name2} is not set, so what it would \
-give is not checked`,[placeOf3(reference.written,context3)]));return{...nothing2,tainted:true}}#variable(name2,node2){const known3=this.#resolved.
-get(name2);if(known3!==void 0)return known3;const{file}=this.#sources;if(this.#resolving.includes(name2)){const circle=[
-...this.#resolving.slice(this.#resolving.indexOf(name2)),name2].join(" -> ");this.#report(error("variable-cycle",`vars t\
-hat need each other: ${circle}`,[file.place(node2.range)],"write one of them out"));return nothing2}if(this.#resolving.length>=
-MAX_CHAIN){this.#report(error("too-deep",`more than ${MAX_CHAIN} vars need each other in a row`,[file.place(node2.range)]));
-return nothing2}this.#resolving.push(name2);const isNumber3=typeof node2.value==="number"||node2.value instanceof ExactNumber;
-const text6=isNumber3&&node2.source!==""?node2.source:String(node2.value??"");const value3=text6.includes("$")?this.resolve(
-text6,node2,file,[name2]):{text:text6,tainted:false,unknown:node2.value===null};this.#resolving.pop();this.#resolved.set(
-name2,value3);return value3}#unresolved(reference,context3,state){const{name:name2,message}=reference;const known3=[...this.#sources.
-vars.keys(),...this.#sources.allowed];const similar=nearest(name2,known3);const advice=state===void 0?isSecret2(name2,context3)?
-`add it to allow_env in the configuration, and ${inEnvironment}`:`add it to vars in the configuration, or to allow_env a\
-nd set it${similar===void 0?"":`; or write ${similar}`}`:ownVariables.get(name2)??(isSecret2(name2,context3)?inEnvironment:
-`set it, or write \${${name2}:-default}`);const text6=message!==void 0&&message!==""?`variable ${name2}: ${message}`:`va\
-riable ${name2} ${state??"is neither in vars nor an allowed process variable"}`;this.#report(error("unresolved-variable",
-text6,[placeOf3(reference.written,context3)],advice));return{...nothing2,tainted:state!==void 0}}#report(problem){const[
-place2]=problem.places;const key=`${problem.code}\0${problem.message}\0${place2?.file}\0${place2?.line}\0${place2?.column}`;
-if(this.#reported.has(key))return;this.#reported.add(key);this.#problems.push(problem)}};var ownVariables=new Map([["IDO\
-PS_BASE_URL","set it to the address of your server, or give --base-url; idops sandbox runs one to practise on and prints\
- both"],["IDOPS_TOKEN","set it to a bearer token of your server; idops sandbox runs one to practise on and prints both"]]);
-var inEnvironment="set it in the environment, in CI from a secret";function isSecret2(name2,{path}){return looksSecret(name2)||
-path.some(step=>typeof step==="string"&&(step==="auth"||looksSecret(step)))}function placeOf3(written3,{node:node2,file}){
-const at3=written3===""?-1:file.text.indexOf(written3,node2.range.start);if(at3===-1||at3>=node2.range.end)return file.place(
-node2.range);return file.place({start:at3,end:at3+written3.length})}init_problems();function isBaseUrl(checked2){return"origin"in checked2}function checkBaseUrl(text6,use){const{allowInsecureHttp,
+}"} or \${NAME:?message}; a "$$" is a plain "$"`));return nothing2}return this.#fill(template2,context3)}#fill(template2,context3){
+let text6="";let tainted=false;let unknown5=false;for(const part2 of template2){if(typeof part2==="string")text6+=part2;else{
+const value3=this.#lookUp(part2,context3);text6+=value3.text;tainted||=value3.tainted;unknown5||=value3.unknown;if(text6.
+length>MAX_TEXT){this.#report(error("too-large","the variables make a text of more than 16 MiB",[placeOf3("",context3)]));
+return nothing2}}}return{text:text6,tainted,unknown:unknown5}}#lookUp(reference,context3){const{name:name2}=reference;if(this.#sources.
+credentials?.has(name2)){this.#report(error("credential-variable",`the variable ${name2} is a credential of the server, \
+which no manifest may use`,[placeOf3(reference.written,context3)],"use a variable of another name for what belongs into \
+a manifest"));return{...nothing2,tainted:true}}const node2=this.#sources.vars.get(name2);if(node2!==void 0){const value4=this.#variable(
+name2,node2);if(value4.unknown||value4.text!=="")return value4;if(reference.fallback!==void 0)return this.#fill(reference.
+fallback,context3);return reference.message===void 0?value4:this.#unresolved(reference,context3,"is empty")}const value3=Object.
+hasOwn(this.#sources.process,name2)?this.#sources.process[name2]:void 0;const allowed=name2.startsWith("IDOPS_")||this.#sources.
+allowed.has(name2);if(!allowed&&value3!==void 0){this.#report(error("env-not-allowed",`the process variable ${name2} may\
+ not be used here`,[placeOf3(reference.written,context3)],`add ${name2} to allow_env in the configuration, or to vars`));
+return{...nothing2,tainted:true}}if(value3!==void 0&&value3!==""){this.#used.set(name2,value3);return{text:value3,tainted:true,
+unknown:false}}if(reference.fallback!==void 0)return this.#fill(reference.fallback,context3);if(!allowed||!this.#lenient){
+return this.#unresolved(reference,context3,value3===""?"is empty":allowed?"is not set":void 0)}this.#report(warning2("un\
+set-variable",`the process variable ${name2} is not set, so what it would give is not checked`,[placeOf3(reference.written,
+context3)]));return{...nothing2,tainted:true}}#variable(name2,node2){const known3=this.#resolved.get(name2);if(known3!==
+void 0)return known3;const{file}=this.#sources;if(this.#resolving.includes(name2)){const circle=[...this.#resolving.slice(
+this.#resolving.indexOf(name2)),name2].join(" -> ");this.#report(error("variable-cycle",`vars that need each other: ${circle}`,
+[file.place(node2.range)],"write one of them out"));return nothing2}if(this.#resolving.length>=MAX_CHAIN){this.#report(error(
+"too-deep",`more than ${MAX_CHAIN} vars need each other in a row`,[file.place(node2.range)]));return nothing2}this.#resolving.
+push(name2);const isNumber3=typeof node2.value==="number"||node2.value instanceof ExactNumber;const text6=isNumber3&&node2.
+source!==""?node2.source:String(node2.value??"");const value3=text6.includes("$")?this.resolve(text6,node2,file,[name2]):
+{text:text6,tainted:false,unknown:node2.value===null};this.#resolving.pop();this.#resolved.set(name2,value3);return value3}#unresolved(reference,context3,state){
+const{name:name2,message}=reference;const inEnvironment="set it in the environment, in CI from a secret";const advice=state===
+void 0?isSecret2(name2,context3)?`add it to allow_env in the configuration, and ${inEnvironment}`:"add it to vars in the\
+ configuration, or to allow_env and set it":ownVariables.get(name2)??(isSecret2(name2,context3)?inEnvironment:`set it, o\
+r write \${${name2}:-default}`);const text6=message!==void 0&&message!==""?`variable ${name2}: ${message}`:`variable ${name2}\
+ ${state??"is neither in vars nor an allowed process variable"}`;this.#report(error("unresolved-variable",text6,[placeOf3(
+reference.written,context3)],advice));return{...nothing2,tainted:state!==void 0}}#report(problem){const[place2]=problem.
+places;const key=`${problem.code}\0${problem.message}\0${place2?.file}\0${place2?.line}\0${place2?.column}`;if(this.#reported.
+has(key))return;this.#reported.add(key);this.#problems.push(problem)}};var ownVariables=new Map([["IDOPS_BASE_URL","set \
+it to the address of your server; idops sandbox runs one to practise on"],["IDOPS_TOKEN","set it to a bearer token of yo\
+ur server; idops sandbox runs one to practise on"]]);function isSecret2(name2,{path}){return looksSecret(name2)||path.some(
+step=>typeof step==="string"&&(step==="auth"||looksSecret(step)))}function placeOf3(written3,{node:node2,file}){const at3=written3===
+""?-1:file.text.indexOf(written3,node2.range.start);if(at3===-1||at3>=node2.range.end)return file.place(node2.range);return file.
+place({start:at3,end:at3+written3.length})}init_problems();function isBaseUrl(checked2){return"origin"in checked2}function checkBaseUrl(text6,use){const{allowInsecureHttp,
 what="the base URL",places=[]}=use;const bad2=(why,hint)=>error("bad-address",`${what} ${why}`,places,hint);const example="\
 write it as https://id.example.com";const slip=slipIn(text6);if(slip!==void 0)return bad2(...slip);const url=URL.canParse(
 text6)?new URL(text6):void 0;if(url===void 0||url.hostname==="")return bad2("is not an http or https address",example);if(url.
@@ -19287,8 +19146,8 @@ o host that there can be",example)}if(url.port==="0"||!isHost(url.hostname)){ret
 origin:url.origin,prefix}}function slipIn(text6){const example="write it as https://id.example.com";const trimmed=text6.
 trim();if(trimmed==="")return["is empty",example];if(/^\$[A-Za-z_{(]/.test(trimmed)){return["is the name of a variable t\
 hat nothing filled in","in idops.yaml write ${NAME}, with braces"]}if(/\s/.test(trimmed))return["has white space in it",
-example];const bare3=/^(https?)\/\//i.exec(trimmed)?.[1]?.toLowerCase();if(bare3!==void 0)return[`lacks the colon after ${bare3}`,
-`write ${bare3}:// in the place of ${bare3}//`];const scheme=/^https?:/i.exec(trimmed)?.[0];if(scheme===void 0){if(!/^(?:\/\/)?(?:[\w-]+\.)*[\w-]+(?::\d+)?(?:\/|$)/.
+example];const bare2=/^(https?)\/\//i.exec(trimmed)?.[1]?.toLowerCase();if(bare2!==void 0)return[`lacks the colon after ${bare2}`,
+`write ${bare2}:// in the place of ${bare2}//`];const scheme=/^https?:/i.exec(trimmed)?.[0];if(scheme===void 0){if(!/^(?:\/\/)?(?:[\w-]+\.)*[\w-]+(?::\d+)?(?:\/|$)/.
 test(trimmed))return void 0;const local=/^(?:\/\/)?(?:localhost|127\.[\d.]+)(?:[:/]|$)/.test(trimmed);return["does not s\
 ay whether it is https or http",`write ${local?"http":"https"}:// before the host`]}const rest=trimmed.slice(scheme.length);
 if(!/^\/\/[^/\\]/.test(rest)){return/^[/\\]*$/.test(rest)?["names no host",example]:[`lacks the two slashes after ${scheme.
@@ -19297,35 +19156,26 @@ exec(rest)?.[1];if(port!==void 0&&port!==""&&!(/^\d{1,5}$/.test(port)&&Number(po
 no number from 1 to 65535",example]}return void 0}function isHost(host){if(host.startsWith("["))return true;return host.
 replace(/\.$/,"").split(".").every(part2=>/^[a-z\d_](?:[\w-]*[a-z\d_])?$/i.test(part2))}function isLoopback(host){const name2=host.
 replace(/\.$/,"");return name2==="localhost"||name2.endsWith(".localhost")||name2==="[::1]"||/^127(\.\d+){3}$/.test(name2)}var addresses2=[{path:["base_url"],what:"the base URL"},{path:["auth","client_credentials","token_url"],what:"the token \
-address"}];var given=["id.example.com","https://id.example.com","https","s","//id.example.com","","/","x","1","0.0","0.0\
-.1","::1","localhost"];var MOST_VARIABLES=3;function addressProblems(layers,place2){const found2=new Map;for(const{config:config3,
-parts}of layers){const allows=find6(config3,["server","allow_insecure_http"]);const allowInsecureHttp=allows.complete&&allows.
-node.type==="scalar"&&allows.node.value!==false;for(const{path,what}of addresses2){const{node:node2,complete}=find6(config3,
-["server",...path]);const written3=complete&&node2.type==="scalar"?parts(node2):void 0;if(written3===void 0||node2.type!==
-"scalar")continue;const wrong3=wrongIn(written3,{allowInsecureHttp,what,places:[place2(node2)]});if(wrong3!==void 0)found2.
-set(`${wrong3.code} ${node2.range.start}`,wrong3)}}return[...found2.values()]}function wrongIn(parts,use){const gaps=parts.
-filter(part2=>part2===null).length;if(gaps>MOST_VARIABLES)return void 0;let wrong3;for(const text6 of filled(parts)){const checked2=checkBaseUrl(
-text6,use);if(isBaseUrl(checked2))return void 0;wrong3??=checked2}return wrong3}function*filled(parts,before=""){const[part2,
-...rest]=parts;if(part2===void 0)yield before;else for(const text6 of part2===null?[...given,...rests(before)]:[part2])yield*filled(
-rest,before+text6)}function rests(before){return/^h[a-z]*$/.test(before)?["https://id.example.com","http://localhost"].flatMap(
-whole2=>whole2.startsWith(before)?[whole2.slice(before.length)]:[]):[]}init_problems();init_work_tree();import{lstat as lstat3,realpath as realpath3}from"node:fs/promises";import{dirname as dirname9,
+address"}];function addressProblems(layers,place2){const found2=new Map;for(const{config:config3,literal:literal2}of layers){
+const allows=find6(config3,["server","allow_insecure_http"]);const allowInsecureHttp=allows.complete&&allows.node.type===
+"scalar"&&allows.node.value!==false;for(const{path,what}of addresses2){const{node:node2,complete}=find6(config3,["server",
+...path]);const text6=complete&&node2.type==="scalar"?literal2(node2):void 0;if(text6===void 0||node2.type!=="scalar")continue;
+const checked2=checkBaseUrl(text6,{allowInsecureHttp,what,places:[place2(node2)]});if(!isBaseUrl(checked2))found2.set(`${checked2.
+code} ${node2.range.start}`,checked2)}}return[...found2.values()]}init_problems();init_work_tree();import{lstat as lstat3,realpath as realpath3}from"node:fs/promises";import{dirname as dirname9,
 join as join14}from"node:path";async function findAbove(name2,cwd){if(await isThere(join14(cwd,name2)))return join14(cwd,name2);const top=await topOf(cwd);
 if(top===void 0)return void 0;for(let folder=await realpath3(cwd);folder!==top;){folder=dirname9(folder);const path=join14(
 folder,name2);if(!await isThere(path))continue;for(const one of[path,join14(top,".git")])await refuseOthers(one,path,cwd);
-return path}return void 0}async function passedAbove(name2,cwd){let folder=await realpath3(cwd).catch(()=>void 0);if(folder===
-void 0||await workTreeOf(folder)!==void 0)return void 0;for(;dirname9(folder)!==folder;folder=dirname9(folder)){const path=join14(
-dirname9(folder),name2);if(await isThere(path))return path}return void 0}async function topOf(cwd){const folder=await realpath3(
-cwd).catch(()=>void 0);const top=folder===void 0?void 0:await workTreeOf(folder);return top===folder?void 0:top}async function refuseOthers(one,config3,cwd){
-const own5=process.getuid?.();const{uid}=await lstat3(one);if(own5===void 0||uid===own5||uid===0)return;const[shown3,owned]=[
-shownPath(config3,cwd),shownPath(one,cwd)];throw new ProblemsError([error("no-config",`there is no idops.yaml in this fo\
-lder, and ${shown3} is not taken by itself, since ${owned} belongs to another user`,[],`write --config ${shown3} if that\
- is the one`)])}import{resolve as resolvePath}from"node:path";function guardedOf(layers,root,defaultState){const variables=new Set;const files=new Set;const states2=new Set;const named5=new Set(
+return path}return void 0}async function topOf(cwd){const folder=await realpath3(cwd).catch(()=>void 0);const top=folder===
+void 0?void 0:await workTreeOf(folder);return top===folder?void 0:top}async function refuseOthers(one,config3,cwd){const own5=process.
+getuid?.();const{uid}=await lstat3(one);if(own5===void 0||uid===own5||uid===0)return;const[shown3,owned]=[shownPath(config3,
+cwd),shownPath(one,cwd)];throw new ProblemsError([error("no-config",`there is no idops.yaml in this folder, and ${shown3}\
+ is not taken by itself, since ${owned} belongs to another user`,[],`write --config ${shown3} if that is the one`)])}import{resolve as resolvePath}from"node:path";function guardedOf(layers,root,defaultState){const variables=new Set;const files=new Set;const states2=new Set;const named5=new Set(
 ["IDOPS_TOKEN"]);for(const{config:config3,text:text6}of layers){const texts2=node2=>scalarsOf(node2).flatMap(scalar=>{const known3=text6(
 scalar);return known3===void 0||known3===""?[]:[known3]});for(const section2 of[["server","auth"],["server","tls"],["sta\
 te","postgres"]]){const{node:node2,complete}=find6(config3,section2);if(!complete)continue;for(const scalar of scalarsOf(
 node2))for(const name2 of namesIn3(scalar))named5.add(name2);for(const name2 of passedNodes(node2).flatMap(texts2))named5.
-add(name2);const given2=commandNodes(node2).flatMap(texts2).flatMap(filesIn);for(const file of[...fileNodes(node2).flatMap(
-texts2),...given2])files.add(resolvePath(root,file))}const remote=find6(config3,["state","git","remote"]);if(remote.complete&&
+add(name2);const given=commandNodes(node2).flatMap(texts2).flatMap(filesIn);for(const file of[...fileNodes(node2).flatMap(
+texts2),...given])files.add(resolvePath(root,file))}const remote=find6(config3,["state","git","remote"]);if(remote.complete&&
 remote.node.type==="scalar")for(const name2 of namesIn3(remote.node))named5.add(name2);const state=find6(config3,["state",
 "path"]);const[path=defaultState]=state.complete?texts2(state.node):[];states2.add(resolvePath(root,path))}const pending=[
 ...named5];for(let name2=pending.pop();name2!==void 0;name2=pending.pop()){variables.add(name2);for(const{config:config3}of layers){
@@ -19340,44 +19190,9 @@ function scalarsOf(node2){if(node2.type==="scalar")return[node2];if(node2.type==
 return[...node2.entries.values()].flatMap(({value:value3})=>scalarsOf(value3))}function namesIn3({value:value3}){if(typeof value3!==
 "string"||!value3.includes("$"))return[];try{return namesOf2(parseVariables(value3))}catch(failure2){if(failure2 instanceof
 BadVariable)return[];throw failure2}}function namesOf2(template2){return template2.flatMap(part2=>typeof part2==="string"?
-[]:[part2.name,...namesOf2(part2.fallback??[])])}init_nearest();init_problems();function inOrder(problems){return[...problems].sort((one,other)=>{const[a2]=one.places;const[b]=other.places;if(a2===void 0||
+[]:[part2.name,...namesOf2(part2.fallback??[])])}init_problems();function inOrder(problems){return[...problems].sort((one,other)=>{const[a2]=one.places;const[b]=other.places;if(a2===void 0||
 b===void 0)return(a2===void 0?0:1)-(b===void 0?0:1);if(a2.file!==b.file)return a2.file<b.file?-1:1;return a2.line-b.line||
-a2.column-b.column})}var import_fastest_levenshtein3=__toESM(require_mod(),1);init_secret_names();var plainMembers={name:/^[A-Za-z][A-Za-z-]{0,40}$/,pass_env:/^[A-Z_][A-Z0-9_]*$/,ca_file:/^[\w.~${}/\\:-]*[./\\}][\w.~${}/\\:-]*$/,
-client_cert_file:/^[\w.~${}/\\:-]*[./\\}][\w.~${}/\\:-]*$/,client_key_file:/^[\w.~${}/\\:-]*[./\\}][\w.~${}/\\:-]*$/,base_url:/^https?:\/\/[\w.:/[\]-]+$/,
-profile:/^[a-z][a-z-]{1,30}$/};var longLine=5e3;var plainKey=/^[A-Za-z_][\w-]{0,40}$/;function credentialRanges(text6){const found2=[];
-const word2=/[A-Za-z_]+/g;let lineStart=0;let lineStop=lineEnd(text6,0);for(let match=word2.exec(text6);match!==null;match=
-word2.exec(text6)){const[name2]=match;if(!isSection2(name2))continue;while(lineStop<match.index){lineStart=lineStop+1;lineStop=
-lineEnd(text6,lineStart)}const section2=sectionAt(text6,lineStart,match.index,word2.lastIndex);if(section2===void 0)continue;
-hideWithin(text6,section2,found2);word2.lastIndex=Math.max(word2.lastIndex,section2.end)}return found2}function isSection2(name2){
-const lower=name2.toLowerCase();if(lower==="tls"||/^auth(?:n|entication)?$/.test(lower))return true;if(lower.length<3||lower.
-length>8)return false;return lower.startsWith("a")&&lower.length<=5&&(0,import_fastest_levenshtein3.distance)(lower,"aut\
-h")<=2||lower.startsWith("h")&&(0,import_fastest_levenshtein3.distance)(lower,"header")<=2}function sectionAt(text6,lineStart,key,keyEnd){
-const isFar=key-lineStart>500;const before=text6.slice(isFar?key-50:lineStart,key);const after2=text6[keyEnd]??"";if(keyCharacter.
-test(after2))return void 0;const isBlock=!isFar&&/^\s*(?:[-?][ \t]+)*["']?$/.test(before);if(!isBlock&&!/[{,]\s*["']?$/.
-test(before))return void 0;const[gap=""]=/^["']?[ \t]*:?[ \t]*/.exec(text6.slice(keyEnd,keyEnd+200))??[];const start2=keyEnd+
-gap.length;if(key-lineStart>longLine)return{start:start2,end:lineEnd(text6,keyEnd)};let end2=secretEnd(text6,lineStart,key,
-start2);if(isBlock&&text6.slice(start2,end2).trim()==="")end2=besideEnd(text6,key-lineStart,end2);return{start:start2,end:end2}}
-function besideEnd(text6,indent2,from){if(indent2===0)return from;let end2=from;while(end2<text6.length){const next=lineEnd(
-text6,end2+1);const line=text6.slice(end2+1,next);if(line.trim()!==""&&line.search(/\S/)<indent2)break;end2=next}return end2}
-function hideWithin(text6,{start:start2,end:end2},found2){let owner;let at3=start2;while(at3<end2){const char=text6[at3]??
-"";if(/[\s{}[\],]/.test(char)||/[-?]/.test(char)&&/\s/.test(text6[at3+1]??" ")){at3+=1;continue}const isQuoted=char==='"'||
-char==="'";const tokenEnd=Math.min(end2,isQuoted?quotedEnd(text6,at3,char):plainEnd(text6,at3));const written3=text6.slice(
-at3,tokenEnd);const said3=isQuoted?written3.slice(1,-1):written3;const[colon]=/^[ \t]*:(?=[\s,{}[\]"']|$)/.exec(text6.slice(
-tokenEnd,tokenEnd+100))??[];const isKey=colon!==void 0;const isPlain2=isKey?plainKey.test(said3)&&!endsThere(text6,tokenEnd+
-colon.length):isOpen(owner,said3);if(!isPlain2&&!isReference(written3)){const[known3=""]=/^["']?(?:token|header|name|value|client_\w{2,10})\b["']?[ \t]*[:=]?[ \t]*/.
-exec(written3)??[];const from=known3.length<written3.length?at3+known3.length:at3;if(!isReference(text6.slice(from,tokenEnd)))
-found2.push({start:from,end:tokenEnd})}if(isKey)owner=said3;else if(owner!=="pass_env")owner=void 0;at3=tokenEnd+(colon?.
-length??0);if(at3<end2&&at3===tokenEnd&&text6[at3]===":")at3+=1}}function isOpen(owner,said3){const pattern=owner!==void 0&&
-Object.hasOwn(plainMembers,owner)?plainMembers[owner]:void 0;return pattern?.test(said3)===true&&said3.length<=100&&!looksLikeCredential(
-said3)}function endsThere(text6,at3){const[rest=""]=text6.slice(at3,at3+500).split("\n",1);if(!/^\s*(?:$|[,}#])/.test(rest))
-return false;const[,below2=""]=/^[^\n]*\n([^\n]*)/.exec(text6.slice(at3,at3+500))??[];const line=text6.slice(text6.lastIndexOf(
-"\n",at3-1)+1,at3);return/^\s*[,}]/.test(rest)||below2.trim()===""||below2.search(/\S/)<=line.search(/\S/)}function plainEnd(text6,at3){
-const stop=/\$\{[^{}\n]{0,200}\}|\n|\s*:(?=[\s,{}[\]]|$)|[,{}[\]]/g;stop.lastIndex=at3;let found2=stop.exec(text6);while(found2?.[0].
-startsWith("$")===true)found2=stop.exec(text6);return Math.max(found2?.index??text6.length,at3+1)}var import_yaml=__toESM(require_dist2(),1);init_problems();init_secret_names();init_values();init_secret_names();function hideLoose(file,source,range2){if(shownKey(source)!==source&&beginsLine(file.text,range2.start))
-file.hide(range2)}function beginsLine(text6,at3){return/(?:^|\n)[ \t]*(?:-[ \t]+)*$/.test(text6.slice(Math.max(0,at3-200),
-at3))}function hideMember(file,name2,key,value3){const told6=shownKey(name2);if(told6!==name2){const at3=file.text.indexOf(
-told6,key.start);file.hide({start:at3<0||at3>=key.end?key.start:at3+told6.length,end:key.end})}const isAuth=name2==="aut\
-h"&&value3.type==="scalar";if(!looksSecret(name2)&&!isAuth)return false;file.hide(value3.range);return true}init_problems();var MAX_DEPTH=100;var MAX_LEXEMES=1e6;function documentErrors(file,document2,quotes){const{errors:errors2,warnings}=document2;
+a2.column-b.column})}var import_yaml=__toESM(require_dist2(),1);init_problems();init_secret_names();init_values();init_problems();var MAX_DEPTH=100;var MAX_LEXEMES=1e6;function documentErrors(file,document2,quotes){const{errors:errors2,warnings}=document2;
 if(errors2.length>0)file.distrust();const all=[...errors2,...warnings].map(found2=>({found:found2,range:rangeOf(file,found2,
 quotes)}));const problems=[];let told6=0;let previous;for(const{found:found2,range:range2}of all.sort((a2,b)=>a2.range.start-
 b.range.start)){const limit2=limitProblem(file,found2,range2);if(limit2!==void 0){problems.push(limit2);continue}const follows=found2.
@@ -19409,104 +19224,94 @@ slice(text6.lastIndexOf("\n",at3-1)+1,lineEnd(text6,at3)).slice(0,500);const mar
 /(?:: |- )(\{\{|\*)/.exec(line)?.[1];return mark===void 0?void 0:[`a text without quotes can't begin with "${mark}"`,"pu\
 t quotes around the value"]}function missingSpace(text6,code2,at3){if(code2!=="MULTILINE_IMPLICIT_KEY"&&code2!=="MISSING\
 _CHAR")return void 0;return/^["']?\w[\w-]*["']?:[^\s/]/.test(text6.slice(at3,at3+100))?["a space is missing after the co\
-lon",'write it as "key: value"']:void 0}var MAX_ALIASED=1e5;var MAX_ERRORS=100;function parseYaml(file){return atOnce(parsing(file))}function*parsing(file){const documents=[];
-const problems=[];const allowance={aliased:0,exceeded:false};try{const quotes=new Map;const refused4=[];for(const document2 of compose(
-file,{problems,quotes,refused:refused4})){yield;if(document2===null)continue;const directive=isBehind(document2,refused4[0])?
-refused4.shift():void 0;const found2=documentErrors(file,document2,quotes);if(directive!==void 0)found2.push(oldYaml(file,
-directive));for(const problem of found2)problems.push(problem);if(found2.some(({code:code2})=>code2!=="unknown-tag"))continue;
-const converter=new Converter(file,allowance);const root=document2.contents===null?void 0:converter.convert(document2.contents,
-0);for(const problem of converter.problems)problems.push(problem);if(root===void 0||root.type==="scalar"&&root.value===null)
-continue;documents.push({root,broken:found2.length>0||converter.broken})}}catch(failure2){const reason=failure2 instanceof
+lon",'write it as "key: value"']:void 0}var MAX_ALIASED=1e5;var MAX_ERRORS=100;function parseYaml(file){const documents=[];const problems=[];const allowance={aliased:0,
+exceeded:false};try{const quotes=new Map;for(const document2 of compose(file,problems,quotes)){const found2=documentErrors(
+file,document2,quotes);for(const problem of found2)problems.push(problem);if(found2.some(({code:code2})=>code2!=="unknow\
+n-tag"))continue;const converter=new Converter(file,allowance);const root=document2.contents===null?void 0:converter.convert(
+document2.contents,0);for(const problem of converter.problems)problems.push(problem);if(root===void 0||root.type==="scal\
+ar"&&root.value===null)continue;documents.push({root,broken:found2.length>0||converter.broken})}}catch(failure2){const reason=failure2 instanceof
 RangeError?"it is nested too deeply":"the parser gave up on it";problems.push(error("yaml-syntax",`${file.path} is not u\
 sable YAML: ${reason}`,[file.place({start:0,end:1})]))}return{documents,problems:capped(problems)}}function capped(problems){
 if(problems.length<=MAX_ERRORS)return problems;const rest=problems.length-MAX_ERRORS;const last=problems[MAX_ERRORS-1];return[
-...problems.slice(0,MAX_ERRORS),error("yaml-syntax",`${rest} more errors in this file`,last?.places??[])]}function isBehind({
-contents:contents2,range:range2},directive){return directive!==void 0&&directive.offset<(contents2?.range?.[0]??range2[2])}
-var STEP=1e3;function*compose(file,{problems,quotes,refused:refused4}){const parser=new import_yaml.Parser;const composer=new import_yaml.Composer(
-{schema:"core",resolveKnownTags:false,uniqueKeys:false,merge:false,strict:true,logLevel:"silent",prettyErrors:false});let lexemes=0;
-let isPlain2=false;let isLost=false;for(const lexeme of new import_yaml.Lexer().lex(file.text)){if(!isPlain2&&isOpenQuote(
-lexeme))quotes.set(parser.offset+lexeme.length,parser.offset);isPlain2=lexeme===PLAIN;for(const token of parser.next(lexeme)){
-if(token.type==="document"){lexemes=0;isLost=false}if(token.type==="error"&&isLost)continue;isLost||=token.type==="error";
-if(token.type==="directive"&&isOldYaml(token))refused4.push(token);yield*composer.next(token)}lexemes+=1;if(lexemes%STEP===
-0)yield null;const deep=parser.stack.length>MAX_DEPTH;if(deep||lexemes>MAX_LEXEMES){file.distrust();const place2=file.place(
-{start:parser.offset,end:parser.offset+1});problems.push(deep?error("too-deep",`more than ${MAX_DEPTH} levels of nesting`,
-[place2],"flatten the document"):error("too-large","one document has too many values",[place2],"split it into several fi\
-les"));yield*composer.end();return}}for(const token of parser.end())yield*composer.next(token);yield*composer.end(true,file.
-text.length)}var PLAIN="";function isOpenQuote(lexeme){const[quote2]=lexeme;if(quote2!=='"'&&quote2!=="'")return false;
-return lexeme.length===1||!lexeme.endsWith(quote2)||/(?:\\"|'')$/.test(lexeme)}var Converter=class{problems=[];#file;#allowance;#exhausted=false;#anchors=new Map;constructor(file,allowance){
+...problems.slice(0,MAX_ERRORS),error("yaml-syntax",`${rest} more errors in this file`,last?.places??[])]}function*compose(file,problems,quotes){
+const parser=new import_yaml.Parser;const composer=new import_yaml.Composer({schema:"core",resolveKnownTags:false,uniqueKeys:false,
+merge:false,strict:true,logLevel:"silent",prettyErrors:false});let lexemes=0;let isPlain2=false;let isLost=false;for(const lexeme of new import_yaml.Lexer().
+lex(file.text)){if(!isPlain2&&isOpenQuote(lexeme))quotes.set(parser.offset+lexeme.length,parser.offset);isPlain2=lexeme===
+PLAIN;for(const token of parser.next(lexeme)){if(token.type==="document"){lexemes=0;isLost=false}if(token.type==="error"&&
+isLost)continue;isLost||=token.type==="error";if(token.type==="directive"&&isOldYaml(token))problems.push(oldYaml(file,token));
+yield*composer.next(token)}lexemes+=1;const deep=parser.stack.length>MAX_DEPTH;if(deep||lexemes>MAX_LEXEMES){file.distrust();
+const place2=file.place({start:parser.offset,end:parser.offset+1});problems.push(deep?error("too-deep",`more than ${MAX_DEPTH}\
+ levels of nesting`,[place2],"flatten the document"):error("too-large","one document has too many values",[place2],"spli\
+t it into several files"));yield*composer.end();return}}for(const token of parser.end())yield*composer.next(token);yield*composer.
+end(true,file.text.length)}var PLAIN="";function isOpenQuote(lexeme){const[quote2]=lexeme;if(quote2!=='"'&&quote2!=="'")
+return false;return lexeme.length===1||!lexeme.endsWith(quote2)||/(?:\\"|'')$/.test(lexeme)}var Converter=class{problems=[];#file;#allowance;#exhausted=false;#anchors=new Map;constructor(file,allowance){
 this.#file=file;this.#allowance=allowance}get broken(){return this.problems.length>0||this.#exhausted}convert(node2,depth){
 if((0,import_yaml.isAlias)(node2))return this.#alias(node2.source,rangeOf2(node2),depth);if((0,import_yaml.isMap)(node2)){
-if(isBraces(node2))return this.#braces(rangeOf2(node2));return this.#anchored(node2.anchor,()=>{const entries=new Map;for(const pair of node2.
-items)this.#pair(entries,pair.key,pair.value,depth);return mapNode(rangeOf2(node2),entries)})}if((0,import_yaml.isSeq)(node2)){
-return this.#anchored(node2.anchor,()=>listNode(rangeOf2(node2),node2.items.map(item=>this.convert(item,depth+1))))}if((0,import_yaml.isScalar)(
-node2))return this.#anchored(node2.anchor,()=>this.#scalar(node2));return{type:"scalar",value:null,plain:true,source:"",
-range:{start:0,end:0},size:1,height:0}}#braces(range2){this.problems.push(error("yaml-syntax",`a text without quotes can\
-'t begin with "{{"`,[this.#file.place(range2)],"put quotes around the value"));return unknownAt(range2)}#anchored(anchor2,build2){
-if(anchor2===void 0)return build2();this.#anchors.set(anchor2,null);const node2=build2();this.#anchors.set(anchor2,node2);
-return node2}#alias(name2,range2,depth){const target=this.#anchors.get(name2);const empty2=unknownAt(range2);const places=[
-this.#file.place(range2)];if(target===void 0){this.problems.push(error("unknown-alias","this alias has no anchor before \
-it",places,'put quotes around a text that begins with "*", or write the anchor "&name" first'));return empty2}if(target===
-null){this.problems.push(error("alias-explosion","this alias stands inside its own anchor",places));return empty2}if(depth+
-target.height>MAX_DEPTH){this.problems.push(error("too-deep",`more than ${MAX_DEPTH} levels of nesting`,places,"flatten \
-the document"));return empty2}this.#allowance.aliased+=target.size;if(this.#allowance.aliased>MAX_ALIASED){const already=this.#allowance.
-exceeded;this.#allowance.exceeded=true;this.#exhausted=true;if(already)return empty2;this.problems.push(error("alias-exp\
-losion",`aliases repeat more than ${MAX_ALIASED} values`,places,"use fewer aliases"));return empty2}return{...target,range:range2}}#scalar(node2){
-const range2=rangeOf2(node2);const plain3=node2.type==="PLAIN"||node2.type===void 0||node2.type===null;const source=typeof node2.
-source==="string"?node2.source:"";const{value:value3}=node2;let kept3=typeof value3==="string"||typeof value3==="boolean"?
-value3:null;if(plain3)hideLoose(this.#file,source,range2);if(typeof value3==="number"){const number4=numberOf(source);if(number4===
-void 0){this.problems.push(error("wrong-value","JSON has no such number",[this.#file.place(range2)],"write it in quotes \
-to have it as a text"))}kept3=number4??0}return{type:"scalar",value:kept3,plain:plain3,source,range:range2,size:1,height:0}}#pair(entries,key,value3,depth){
-const range2=rangeOf2(key);const places=()=>[this.#file.place(range2)];const name2=(0,import_yaml.isScalar)(key)?key.value:
-void 0;if(typeof name2!=="string"){const hint=(0,import_yaml.isScalar)(key)?"write it in quotes":void 0;this.problems.push(
-error("bad-key","a key must be a text",places(),hint));return}if(name2==="__proto__"){this.problems.push(error("bad-key",
-`a key can't be "__proto__"`,places()));return}if(name2==="<<"&&(0,import_yaml.isScalar)(key)&&key.type==="PLAIN"){this.
-problems.push(error("bad-key","merge keys are not part of YAML 1.2",places(),"write the members out, or quote the key"));
-return}if((0,import_yaml.isScalar)(key)&&key.anchor!==void 0)this.#anchors.set(key.anchor,this.#scalar(key));const converted=value3===
-null?this.#scalar({value:null,range:[range2.end,range2.end]}):this.convert(value3,depth+1);const isHidden2=hideMember(this.#file,
-name2,range2,converted);const target=isHidden2&&(0,import_yaml.isAlias)(value3)?this.#anchors.get(value3.source):void 0;
-if(target)this.#file.hide(target.range);const before=entries.get(name2);if(before!==void 0){this.problems.push(error("du\
+return this.#anchored(node2.anchor,()=>{const entries=new Map;for(const pair of node2.items)this.#pair(entries,pair.key,
+pair.value,depth);return mapNode(rangeOf2(node2),entries)})}if((0,import_yaml.isSeq)(node2)){return this.#anchored(node2.
+anchor,()=>listNode(rangeOf2(node2),node2.items.map(item=>this.convert(item,depth+1))))}if((0,import_yaml.isScalar)(node2))
+return this.#anchored(node2.anchor,()=>this.#scalar(node2));return{type:"scalar",value:null,plain:true,source:"",range:{
+start:0,end:0},size:1,height:0}}#anchored(anchor2,build2){if(anchor2===void 0)return build2();this.#anchors.set(anchor2,
+null);const node2=build2();this.#anchors.set(anchor2,node2);return node2}#alias(name2,range2,depth){const target=this.#anchors.
+get(name2);const empty2=unknownAt(range2);const places=[this.#file.place(range2)];if(target===void 0){this.problems.push(
+error("unknown-alias","this alias has no anchor before it",places,'put quotes around a text that begins with "*", or wri\
+te the anchor "&name" first'));return empty2}if(target===null){this.problems.push(error("alias-explosion","this alias st\
+ands inside its own anchor",places));return empty2}if(depth+target.height>MAX_DEPTH){this.problems.push(error("too-deep",
+`more than ${MAX_DEPTH} levels of nesting`,places,"flatten the document"));return empty2}this.#allowance.aliased+=target.
+size;if(this.#allowance.aliased>MAX_ALIASED){const already=this.#allowance.exceeded;this.#allowance.exceeded=true;this.#exhausted=
+true;if(already)return empty2;this.problems.push(error("alias-explosion",`aliases repeat more than ${MAX_ALIASED} values`,
+places,"use fewer aliases"));return empty2}return{...target,range:range2}}#scalar(node2){const range2=rangeOf2(node2);const plain3=node2.
+type==="PLAIN"||node2.type===void 0||node2.type===null;const source=typeof node2.source==="string"?node2.source:"";const{
+value:value3}=node2;let kept3=typeof value3==="string"||typeof value3==="boolean"?value3:null;if(plain3&&shownKey(source)!==
+source&&beginsLine(this.#file.text,range2.start)){this.#file.hide(range2)}if(typeof value3==="number"){const number4=numberOf(
+source);if(number4===void 0){this.problems.push(error("wrong-value","JSON has no such number",[this.#file.place(range2)],
+"write it in quotes to have it as a text"))}kept3=number4??0}return{type:"scalar",value:kept3,plain:plain3,source,range:range2,
+size:1,height:0}}#pair(entries,key,value3,depth){const range2=rangeOf2(key);const places=()=>[this.#file.place(range2)];
+const name2=(0,import_yaml.isScalar)(key)?key.value:void 0;if(typeof name2!=="string"){const hint=(0,import_yaml.isScalar)(
+key)?"write it in quotes":'put quotes around a text that begins with "{{"';this.problems.push(error("bad-key","a key mus\
+t be a text",places(),hint));return}if(name2==="__proto__"){this.problems.push(error("bad-key",`a key can't be "__proto_\
+_"`,places()));return}if(name2==="<<"&&(0,import_yaml.isScalar)(key)&&key.type==="PLAIN"){this.problems.push(error("bad-\
+key","merge keys are not part of YAML 1.2",places(),"write the members out, or quote the key"));return}if((0,import_yaml.isScalar)(
+key)&&key.anchor!==void 0)this.#anchors.set(key.anchor,this.#scalar(key));const converted=value3===null?this.#scalar({value:null,
+range:[range2.end,range2.end]}):this.convert(value3,depth+1);if(shownKey(name2)!==name2)this.#file.hide(range2);if(looksSecret(
+name2)){this.#file.hide(converted.range);const target=(0,import_yaml.isAlias)(value3)?this.#anchors.get(value3.source):void 0;
+if(target)this.#file.hide(target.range)}const before=entries.get(name2);if(before!==void 0){this.problems.push(error("du\
 plicate-key",`the key "${shownKey(name2)}" is twice in one map`,[this.#file.place(range2),this.#file.place(before.key)],
 "remove one of the two"));return}entries.set(name2,{key:range2,value:converted})}};function unknownAt(range2){return{type:"\
-scalar",value:null,plain:true,source:"",range:range2,size:1,height:0,unknown:true}}function isBraces(node2){const[pair]=node2.
-items;return node2.flow===true&&node2.items.length===1&&(0,import_yaml.isMap)(pair?.key)&&pair.key.flow===true&&pair.value===
-null}function numberOf(source){if(/^0[xo]/.test(source))return exactly(BigInt(source).toString());const text6=decimalText(
-source);return text6===void 0?void 0:exactly(text6)}function rangeOf2(node2){if(typeof node2==="object"&&node2!==null&&"\
-range"in node2&&Array.isArray(node2.range)){const[start2,end2]=node2.range;if(typeof start2==="number"&&typeof end2==="n\
-umber")return{start:start2,end:end2}}return{start:0,end:0}}function merge2(base2,over,exclusive2){const entries=new Map(base2.entries);for(const[name2,entry]of over.entries){const below2=entries.
-get(name2);const both=below2!==void 0&&below2.value.type==="map"&&entry.value.type==="map"&&!exclusive2.has(name2);entries.
-set(name2,both?{key:entry.key,value:mergeMaps(below2.value,entry.value,exclusive2)}:entry)}return mapNode(base2.range,entries)}
-function mergeMaps(below2,above,exclusive2){return below2.type==="map"&&above.type==="map"?merge2(below2,above,exclusive2):
-above}function without(node2,drop){return mapNode(node2.range,new Map([...node2.entries].filter(([name2,{value:value3}])=>!drop(
-name2,value3))))}var exclusive=new Set(["auth"]);function readConfig(file,environment){for(const range2 of credentialRanges(file.text))file.
-hide(range2);const{documents,problems:found2}=parseYaml(file);const problems=[...found2];const[first,second]=documents;if(second!==
-void 0){problems.push(error("wrong-value","a configuration is one document",[file.place(second.root.range)],"remove the \
-others"))}const empty2=mapNode({start:0,end:0},new Map);const written3=first?.root??(problems.length===0?empty2:void 0);
-if(written3===void 0)throw new ProblemsError(problems);if(written3.type!=="map"){throw new ProblemsError([...problems,error(
-"wrong-type","the configuration must be a map",[file.place(written3.range)],'begin it with "version: 1"')])}const root=withoutEmpty(
-written3);hideCredentials(root,file);problems.push(...check2({schema:configSchema,root,file,variables:null,name:"configu\
-ration"}).problems);const environments=root.entries.get("environments")?.value;const known3=environments?.type==="map"?[
-...environments.entries.keys()]:[];const chosen=environment===null?void 0:find6(root,["environments",environment]);if(environment!==
-null&&chosen?.complete!==true){const similar=nearest(environment,known3);problems.push(error("unknown-environment",`ther\
-e is no environment "${environment}" in ${file.path}${similar===void 0?"":`, did you mean "${similar}"?`}`,[],known3.length===
-0?"the configuration has none: leave out --env and IDOPS_ENV, or write it under environments":`environments there: ${known3.
-join(", ")}`))}refuse(inOrder(problems));const base2=without(root,name2=>name2==="environments");const over=({node:node2})=>node2.
-type==="map"?merge2(withoutPlace(base2,node2),node2,exclusive):base2;return{chosen:chosen===void 0?base2:over(chosen),own:chosen?.
-node.type==="map"?chosen.node:void 0,environments:known3,all:()=>[base2,...known3.map(name2=>over(find6(root,["environme\
-nts",name2])))]}}function withoutPlace(base2,over){const[below2,above]=[base2,over].map(({entries:entries2})=>entries2.get(
-"state"));if(below2?.value.type!=="map"||above?.value.type!=="map")return base2;const{entries}=above.value;const named5=statePlaces.
-find(place2=>entries.has(place2));if(named5===void 0)return base2;const others=new Set([...statePlaces.filter(place2=>place2!==
-named5),...named5==="path"?[]:["allow_tracked"]]);const value3=without(below2.value,name2=>others.has(name2));return mapNode(
-base2.range,new Map([...base2.entries,["state",{...below2,value:value3}]]))}var hidden=[["server","auth","header","value"],
-["server","auth","token_command"],["state","git","remote"],["state","postgres","url"]];function hideCredentials(root,file){
-const environments=root.entries.get("environments")?.value;const chosen=environments?.type==="map"?[...environments.entries.
-values()]:[];for(const node2 of[root,...chosen.map(({value:value3})=>value3)]){for(const path of hidden){const found2=find6(
-node2,path);if(found2.complete)file.hide(found2.node.range)}}}function withoutEmpty(root){const clean=without(root,(name2,value4)=>name2!==
-"version"&&isEmpty3(value4));const environments=clean.entries.get("environments");if(environments?.value.type!=="map")return clean;
-const cleaned=new Map([...environments.value.entries].map(([name2,entry])=>{const{value:value4}=entry;if(isEmpty3(value4))
-return[name2,{...entry,value:mapNode(value4.range,new Map)}];return[name2,value4.type==="map"?{...entry,value:without(value4,
-(_,inner)=>isEmpty3(inner))}:entry]}));const value3=mapNode(environments.value.range,cleaned);return mapNode(clean.range,
-new Map([...clean.entries,["environments",{...environments,value:value3}]]))}function isEmpty3(node2){return node2.type===
-"scalar"&&node2.value===null}init_pem();init_problems();init_values();import{createPrivateKey as createPrivateKey3}from"node:crypto";import{resolve as resolvePath2}from"node:path";init_problems();init_values();function proxyFor(origin2,variables){const{protocol,hostname:hostname3,port}=new URL(origin2);if(isLoopback(hostname3))return null;
+scalar",value:null,plain:true,source:"",range:range2,size:1,height:0,unknown:true}}function beginsLine(text6,at3){return/(?:^|\n)[ \t]*(?:-[ \t]+)*$/.
+test(text6.slice(Math.max(0,at3-200),at3))}function numberOf(source){if(/^0[xo]/.test(source))return exactly(BigInt(source).
+toString());const text6=decimalText(source);return text6===void 0?void 0:exactly(text6)}function rangeOf2(node2){if(typeof node2===
+"object"&&node2!==null&&"range"in node2&&Array.isArray(node2.range)){const[start2,end2]=node2.range;if(typeof start2==="\
+number"&&typeof end2==="number")return{start:start2,end:end2}}return{start:0,end:0}}function merge2(base2,over){const entries=new Map(base2.entries);for(const[name2,entry]of over.entries){const below2=entries.
+get(name2)?.value;const both=below2?.type==="map"&&entry.value.type==="map"&&name2!=="auth";entries.set(name2,both?{key:entry.
+key,value:merge2(below2,entry.value)}:entry)}return mapNode(base2.range,entries)}function without(node2,drop){return mapNode(
+node2.range,new Map([...node2.entries].filter(([name2,{value:value3}])=>!drop(name2,value3))))}function readConfig(file,environment){hideCredentials(file);const{documents,problems:found2}=parseYaml(file);const problems=[
+...found2];const[first,second]=documents;if(second!==void 0){problems.push(error("wrong-value","a configuration is one d\
+ocument",[file.place(second.root.range)],"remove the others"))}const empty2=mapNode({start:0,end:0},new Map);const written3=first?.
+root??(problems.length===0?empty2:void 0);if(written3===void 0)throw new ProblemsError(problems);if(written3.type!=="map"){
+throw new ProblemsError([...problems,error("wrong-type","the configuration must be a map",[file.place(written3.range)],'\
+begin it with "version: 1"')])}const root=withoutEmpty(written3);problems.push(...check2({schema:configSchema,root,file,
+variables:null,name:"configuration"}).problems);const environments=root.entries.get("environments")?.value;const known3=environments?.
+type==="map"?[...environments.entries.keys()]:[];const chosen=environment===null?void 0:find6(root,["environments",environment]);
+if(environment!==null&&chosen?.complete!==true){problems.push(error("unknown-environment",`there is no environment "${environment}\
+" in ${file.path}`,[],known3.length===0?"the configuration has none: leave out --env and IDOPS_ENV, or write it under en\
+vironments":`environments there: ${known3.join(", ")}`))}refuse(inOrder(problems));const base2=without(root,name2=>name2===
+"environments");const over=({node:node2})=>node2.type==="map"?merge2(withoutPlace(base2,node2),node2):base2;return{chosen:chosen===
+void 0?base2:over(chosen),own:chosen?.node.type==="map"?chosen.node:void 0,environments:known3,all:()=>[base2,...known3.
+map(name2=>over(find6(root,["environments",name2])))]}}function withoutPlace(base2,over){const[below2,above]=[base2,over].
+map(({entries:entries2})=>entries2.get("state"));if(below2?.value.type!=="map"||above?.value.type!=="map")return base2;const{
+entries}=above.value;const named5=statePlaces.find(place2=>entries.has(place2));if(named5===void 0)return base2;const others=new Set(
+[...statePlaces.filter(place2=>place2!==named5),...named5==="path"?[]:["allow_tracked"]]);const value3=without(below2.value,
+name2=>others.has(name2));return mapNode(base2.range,new Map([...base2.entries,["state",{...below2,value:value3}]]))}var open6=/^(?:version|manifests|vars|allow_env|safety|checks|email)[ \t]*:/;
+function hideCredentials(file){let start2=0;let isOpen=false;for(const line of file.text.split("\n")){if(/^[^\s#-]/.test(
+line))isOpen=open6.test(line);if(/\b(?:server|state|auth|tls|header)["']?[ \t]*:/.test(line))isOpen=false;const isTold=isOpen||
+isReference(line.slice(line.indexOf(":")));if(!isTold)file.hide({start:start2,end:start2+line.length});start2+=line.length+
+1}}function withoutEmpty(root){const clean=without(root,(name2,value4)=>name2!=="version"&&isEmpty3(value4));const environments=clean.
+entries.get("environments");if(environments?.value.type!=="map")return clean;const cleaned=new Map([...environments.value.
+entries].map(([name2,entry])=>{const{value:value4}=entry;if(isEmpty3(value4))return[name2,{...entry,value:mapNode(value4.
+range,new Map)}];return[name2,value4.type==="map"?{...entry,value:without(value4,(_,inner)=>isEmpty3(inner))}:entry]}));
+const value3=mapNode(environments.value.range,cleaned);return mapNode(clean.range,new Map([...clean.entries,["environmen\
+ts",{...environments,value:value3}]]))}function isEmpty3(node2){return node2.type==="scalar"&&node2.value===null}init_pem();init_problems();init_values();import{createPrivateKey as createPrivateKey3}from"node:crypto";import{resolve as resolvePath2}from"node:path";init_problems();init_values();function proxyFor(origin2,variables){const{protocol,hostname:hostname3,port}=new URL(origin2);if(isLoopback(hostname3))return null;
 const name2=protocol==="https:"?"https_proxy":"http_proxy";const found2=setting(variables,name2);if(found2===void 0||isExempt(
 hostname3,port||defaultPort(protocol),variables))return null;return readProxy(found2.value,found2.name)}function isProblem(found2){
 return found2!==null&&"severity"in found2}function setting(variables,name2){for(const writing of[name2,name2.toUpperCase()]){
@@ -19529,12 +19334,12 @@ const tls=await this.#tls(server.tls??{});const proxy=address2===void 0?null:thi
 refuse(this.#problems);const profile=profiles[server.profile??"documented"];if(profile===void 0||address2===void 0||auth2===
 void 0){throw new Error("settings without a problem and without a value")}return{baseUrl:address2.href,address:address2,
 profile,profileWritten:server.profile!==void 0,auth:auth2,tls,proxy,allowInsecureHttp,secrets:this.#secrets.filter(secret3=>secret3!==
-"").map(secret3=>new Sensitive(secret3))}}#baseUrl(server,allowInsecureHttp){const{given:given2,place:place2}=this.#sources;
-const text6=given2.baseUrl??server.base_url;if(text6===void 0){this.#missing("the address of the server","add server.bas\
-e_url to the configuration, or give --base-url or IDOPS_BASE_URL");return void 0}const places=given2.baseUrl===void 0?place2(
-"base_url"):[];const address2=this.#address(text6,"the base URL",places,allowInsecureHttp);if(address2!==void 0&&given2.
-aside!==void 0)this.#sameAddress(address2,given2.aside,places);return address2}#sameAddress(address2,aside,places){const other=checkBaseUrl(
-aside,{what:"IDOPS_BASE_URL",places:[],allowInsecureHttp:true});if(isBaseUrl(other)&&other.href===address2.href)return;this.#problems.
+"").map(secret3=>new Sensitive(secret3))}}#baseUrl(server,allowInsecureHttp){const{given,place:place2}=this.#sources;const text6=given.
+baseUrl??server.base_url;if(text6===void 0){this.#missing("the address of the server","add server.base_url to the config\
+uration, or give --base-url or IDOPS_BASE_URL");return void 0}const places=given.baseUrl===void 0?place2("base_url"):[];
+const address2=this.#address(text6,"the base URL",places,allowInsecureHttp);if(address2!==void 0&&given.aside!==void 0)this.#sameAddress(
+address2,given.aside,places);return address2}#sameAddress(address2,aside,places){const other=checkBaseUrl(aside,{what:"I\
+DOPS_BASE_URL",places:[],allowInsecureHttp:true});if(isBaseUrl(other)&&other.href===address2.href)return;this.#problems.
 push(error("other-address",`IDOPS_BASE_URL names ${isBaseUrl(other)?other.href:"something else"}, and environment ${this.#sources.
 environment} is at ${address2.href}`,places,"unset IDOPS_BASE_URL, or give --base-url, which replaces the address of an \
 environment"))}#address(text6,what,places,allowInsecureHttp){const checked2=checkBaseUrl(text6,{what,places,allowInsecureHttp});
@@ -19543,11 +19348,11 @@ origin2,this.#sources.variables);if(isProblem(proxy)){this.#problems.push(proxy)
 const encoded=String(proxy.authorization.reveal()).replace(/^Basic /,"");const pair=Buffer.from(encoded,"base64").toString();
 this.#secrets.push(encoded,pair.slice(pair.indexOf(":")+1))}return proxy}#missing(what,hint){if(this.#sources.section.problems.
 length>0)return;this.#problems.push(error("missing-field",`${what} is not known`,this.#sources.key,hint))}async#auth(auth2,allowInsecureHttp){
-const{given:given2,cwd,root,place:place2}=this.#sources;if(given2.tokenFile!==void 0)return await this.#tokenFile(resolvePath2(
-cwd,given2.tokenFile),[]);if(given2.token!==void 0)return this.#token(given2.token,"IDOPS_TOKEN",[]);if(auth2?.token!==void 0)
-return this.#token(auth2.token,"server.auth.token",place2("auth","token"));if(auth2?.token_file!==void 0){return await this.#tokenFile(
-resolvePath2(root,auth2.token_file),place2("auth","token_file"))}if(auth2?.token_command!==void 0){return{way:"token_com\
-mand",argv:auth2.token_command,cwd:root,passed:this.#passed(auth2)}}if(auth2?.client_credentials!==void 0){return this.#clientCredentials(
+const{given,cwd,root,place:place2}=this.#sources;if(given.tokenFile!==void 0)return await this.#tokenFile(resolvePath2(cwd,
+given.tokenFile),[]);if(given.token!==void 0)return this.#token(given.token,"IDOPS_TOKEN",[]);if(auth2?.token!==void 0)return this.#token(
+auth2.token,"server.auth.token",place2("auth","token"));if(auth2?.token_file!==void 0){return await this.#tokenFile(resolvePath2(
+root,auth2.token_file),place2("auth","token_file"))}if(auth2?.token_command!==void 0){return{way:"token_command",argv:auth2.
+token_command,cwd:root,passed:this.#passed(auth2)}}if(auth2?.client_credentials!==void 0){return this.#clientCredentials(
 auth2.client_credentials,allowInsecureHttp)}if(auth2?.header!==void 0)return this.#header(auth2.header);this.#missing("h\
 ow to authenticate","add server.auth to the configuration, or give --token-file or IDOPS_TOKEN");return void 0}#staysAt({
 origin:origin2},auth2){const elsewhere=auth2.way==="token_command"?"would run a program for a token":auth2.way==="client\
@@ -19590,19 +19395,14 @@ const file=readSource(path,nameOf3(path,{cwd,root:dirname10(path)}));if(!("text"
 path,options,file)]);const root=await realpath4(dirname10(path)).catch(failure2=>{throw new ProblemsError([error("file-u\
 nreadable",`${shownPath(dirname10(path),cwd)} ${unreadable(failure2).detail}`)])});const environment=options.env??setting2(
 variables,"IDOPS_ENV")??null;return new LoadedProject(options,root,file,environment,readConfig(file,environment))}async function configPath(options){
-const{cwd,above=true}=options;const given2=givenConfig(options);if(given2!==void 0)return resolvePath3(cwd,given2);return(above?
+const{cwd,above=true}=options;const given=givenConfig(options);if(given!==void 0)return resolvePath3(cwd,given);return(above?
 await findAbove(CONFIG,cwd):void 0)??resolvePath3(cwd,CONFIG)}function givenConfig({config:config3,variables}){return config3??
-setting2(variables,"IDOPS_CONFIG")}async function unreadableConfig(path,options,problem){const{cwd,above=true}=options;const bytes=readBytes(
-path);if(bytes instanceof Uint8Array||bytes.reason!=="missing")return problem;if(await isThere(path)){return error("file\
--unreadable",`${shownPath(path,cwd)} is a link that leads nowhere`,[],"put the file where the link leads, or put the con\
-figuration in the place of the link")}if(givenConfig(options)!==void 0){return error("no-config",`there is no file ${shownPath(
-path,cwd)}`,[],"check --config and IDOPS_CONFIG")}const passed=above?await passedAbove(CONFIG,cwd):void 0;if(passed!==void 0){
-const shown3=shownPath(passed,cwd);return error("no-config",`there is no ${CONFIG} in this folder, and ${shown3} is not \
-taken by itself, since this is no git work tree`,[],`start idops in that folder, or write --config ${shown3}`)}const top=above?
-await topOf(cwd):void 0;const searched=top===void 0?"":`, nor above it up to ${shownPath(top,cwd)}, where its git work t\
-ree ends`;return error("no-config",`there is no ${CONFIG} in this folder${searched}`,[],'start idops in the folder of yo\
-ur idops.yaml, name it with --config, or write one with "idops init"')}function setting2(variables,name2){const value3=Object.
-hasOwn(variables,name2)?variables[name2]:void 0;return value3===""?void 0:value3}var LoadedProject=class{root;file;cwd;environment;environments;profile;#source;#config;#all;#hasAddress;#process;#sources;#tokenFile;#guarded;constructor(options,root,source,environment,{
+setting2(variables,"IDOPS_CONFIG")}async function unreadableConfig(path,options,problem){const{cwd}=options;if(await isThere(
+path))return problem;if(givenConfig(options)!==void 0){return error("no-config",`there is no file ${shownPath(path,cwd)}`,
+[],"check --config and IDOPS_CONFIG")}return error("no-config",`there is no ${CONFIG} in this folder`,[],'start idops in\
+ the folder of your idops.yaml, or below it in its git work tree, name it with --config, or write one with "idops init"')}
+function setting2(variables,name2){const value3=Object.hasOwn(variables,name2)?variables[name2]:void 0;return value3===""?
+void 0:value3}var LoadedProject=class{root;file;cwd;environment;environments;profile;#source;#config;#all;#hasAddress;#process;#sources;#tokenFile;#guarded;constructor(options,root,source,environment,{
 chosen,own:own5,environments,all}){this.root=root;this.#tokenFile=options.tokenFile;this.file=source.path;this.cwd=options.
 cwd;this.environment=environment;this.environments=environments;this.#source=source;this.#config=chosen;this.#all=all;this.#hasAddress=
 own5!==void 0&&find6(own5,["server","base_url"]).complete;this.#process=options.variables;this.#sources=variableSources(
@@ -19612,12 +19412,12 @@ const token=this.#tokenFile===void 0?[]:[resolvePath3(this.cwd,this.#tokenFile)]
 this.cwd,this.file),...token,...this.#guarded.files]}}everyGlobs(){return this.#layers().map(({config:config3,text:text6})=>{
 const node2=config3.entries.get("manifests")?.value;if(node2?.type!=="list")return[];return node2.items.flatMap(item=>item.
 type==="scalar"?text6(item)??[]:[])})}#layers(configs=this.#all()){return configs.map(config3=>{const variables=new Variables(
-variableSources(config3,this.#source,this.#process),{lenient:true});return{config:config3,text:node2=>{if(typeof node2.value!==
-"string")return void 0;const{text:text6,unknown:unknown5}=variables.resolve(node2.value,node2,this.#source);return unknown5?
-void 0:text6},parts:({value:value3,...node2})=>typeof value3==="string"?variables.parts(value3,{...node2,value:value3},this.#source):
-void 0}})}state(){const section2=this.#section("state",stateSettingsSchema);return stateSettings(section2,path=>resolvePath3(
-this.root,path))}settingsProblems(){const sections2={state:stateSettingsSchema,safety:safetySchema,checks:checksSchema,email:emailSchema};
-return Object.entries(sections2).flatMap(([name2,schema5])=>this.#resolved(name2,schema5,true).problems)}addressProblems(){
+variableSources(config3,this.#source,this.#process),{lenient:true});const resolved2=node2=>typeof node2.value==="string"?
+variables.resolve(node2.value,node2,this.#source):void 0;return{config:config3,text:node2=>{const found2=resolved2(node2);
+return found2?.unknown?void 0:found2?.text},literal:node2=>{const found2=resolved2(node2);return found2?.unknown||found2?.
+tainted?void 0:found2?.text}}})}state(){const section2=this.#section("state",stateSettingsSchema);return stateSettings(section2,
+path=>resolvePath3(this.root,path))}settingsProblems(){const sections2={state:stateSettingsSchema,safety:safetySchema,checks:checksSchema,
+email:emailSchema};return Object.entries(sections2).flatMap(([name2,schema5])=>this.#resolved(name2,schema5,true).problems)}addressProblems(){
 const[base2,...environments]=this.#all();const used=this.environment===null&&base2!==void 0?[base2,...environments]:environments;
 return[...this.#badReferences(used),...addressProblems(this.#layers(used),({range:range2})=>this.#source.place(range2))]}#badReferences(configs){
 const found2=new Map;for(const config3 of configs){const{node:node2,complete}=find6(config3,["server"]);if(!complete)continue;
@@ -19628,22 +19428,21 @@ variables,["server"]);for(const problem of variables.takeProblems()){const[place
 return this.#section("email",emailSchema)??{}}patterns(){const entry=this.#config.entries.get("manifests");if(entry===void 0)
 return DEFAULT_MANIFESTS.map(pattern=>({pattern,place:null}));return(this.#section("manifests",manifestsSchema)??[]).map(
 (pattern,index)=>({pattern,place:this.#source.place(find6(entry.value,[index]).node.range)}))}async server(overrides={}){
-const variable=setting2(this.#process,"IDOPS_BASE_URL");const isAside=this.#hasAddress&&overrides.baseUrl===void 0;const given2={
+const variable=setting2(this.#process,"IDOPS_BASE_URL");const isAside=this.#hasAddress&&overrides.baseUrl===void 0;const given={
 baseUrl:overrides.baseUrl??(isAside?void 0:variable),aside:isAside?variable:void 0,tokenFile:overrides.tokenFile,token:setting2(
-this.#process,"IDOPS_TOKEN"),pinned:overrides.pinned??false};const replaced3=new Set;if(given2.baseUrl!==void 0)replaced3.
-add("base_url");if(given2.tokenFile!==void 0||given2.token!==void 0)replaced3.add("auth");const entry=this.#config.entries.
-get("server");return await serverSettings({section:this.#needed("server",serverSchema,replaced3),given:given2,environment:this.
+this.#process,"IDOPS_TOKEN"),pinned:overrides.pinned??false};const replaced3=new Set;if(given.baseUrl!==void 0)replaced3.
+add("base_url");if(given.tokenFile!==void 0||given.token!==void 0)replaced3.add("auth");const entry=this.#config.entries.
+get("server");return await serverSettings({section:this.#needed("server",serverSchema,replaced3),given,environment:this.
 environment,variables:this.#process,cwd:this.cwd,root:this.root,key:entry===void 0?[]:[this.#source.place(entry.key)],place:(...path)=>entry===
 void 0?[]:[this.#source.place(find6(entry.value,path).node.range)]})}#section(name2,schema5){const{data:data3,problems}=this.#needed(
 name2,schema5);refuse(problems);return data3}#needed(name2,schema5,replaced3){return this.#resolved(name2,schema5,false,
 replaced3)}#resolved(name2,schema5,lenient,replaced3){const entry=this.#config.entries.get(name2);if(entry===void 0)return{
 data:void 0,problems:[],notes:new Map};const root=replaced3!==void 0&&entry.value.type==="map"?without(entry.value,member2=>replaced3.
 has(member2)):entry.value;const variables=new Variables(this.#sources,{lenient});return check2({schema:schema5,root,file:this.#source,
-variables,name:"configuration",under:[name2]})}#literalProfile(){const{node:node2,complete}=find6(this.#config,["server",
-"profile"]);const fallback=profiles.documented;if(fallback===void 0)throw new Error("no documented profile");if(!complete||
-node2.type!=="scalar"||typeof node2.value!=="string")return fallback;let name2=node2.value;if(name2.includes("$")){const variables=new Variables(
-this.#sources,{lenient:true});const{text:text6,tainted,unknown:unknown5}=variables.resolve(name2,node2,this.#source);if(tainted||
-unknown5)return fallback;name2=text6}return(Object.hasOwn(profiles,name2)?profiles[name2]:void 0)??fallback}};function variableSources(config3,file,process2){
+variables,name:"configuration",under:[name2]})}#literalProfile(){const{documented:documented2}=profiles;if(documented2===
+void 0)throw new Error("no documented profile");const{node:node2,complete}=find6(this.#config,["server","profile"]);const[
+layer]=this.#layers([this.#config]);const name2=complete&&node2.type==="scalar"?layer?.literal(node2):void 0;return(name2!==
+void 0&&Object.hasOwn(profiles,name2)?profiles[name2]:void 0)??documented2}};function variableSources(config3,file,process2){
 const vars=config3.entries.get("vars")?.value;const allowed=config3.entries.get("allow_env")?.value;const scalars=new Map;
 if(vars?.type==="map"){for(const[name2,{value:value3}]of vars.entries)if(value3.type==="scalar")scalars.set(name2,value3)}
 const names3=allowed?.type==="list"?allowed.items:[];return{vars:scalars,file,allowed:new Set(names3.flatMap(item=>item.
@@ -19689,11 +19488,11 @@ return paths};var getArrayGroup=()=>{return[""].slice(0,0)};function build$4(opt
 getArray}var groupFiles=(groups2,directory,files)=>{groups2.push({directory,files,dir:directory})};var empty=()=>{};function build$3(options){
 return options.group?groupFiles:empty}var resolveSymlinksAsync=function(path,state,callback$1){const{queue,fs:fs3,options:{
 suppressErrors}}=state;queue.enqueue();fs3.realpath(path,(error3,resolvedPath)=>{if(error3)return queue.dequeue(suppressErrors?
-null:error3,state);fs3.stat(resolvedPath,(error$1,stat9)=>{if(error$1)return queue.dequeue(suppressErrors?null:error$1,state);
-if(stat9.isDirectory()&&isRecursive2(path,resolvedPath,state))return queue.dequeue(null,state);callback$1(stat9,resolvedPath);
+null:error3,state);fs3.stat(resolvedPath,(error$1,stat8)=>{if(error$1)return queue.dequeue(suppressErrors?null:error$1,state);
+if(stat8.isDirectory()&&isRecursive2(path,resolvedPath,state))return queue.dequeue(null,state);callback$1(stat8,resolvedPath);
 queue.dequeue(null,state)})})};var resolveSymlinks=function(path,state,callback$1){const{queue,fs:fs3,options:{suppressErrors}}=state;
-queue.enqueue();try{const resolvedPath=fs3.realpathSync(path);const stat9=fs3.statSync(resolvedPath);if(stat9.isDirectory()&&
-isRecursive2(path,resolvedPath,state))return;callback$1(stat9,resolvedPath)}catch(e2){if(!suppressErrors)throw e2}};function build$2(options,isSynchronous){
+queue.enqueue();try{const resolvedPath=fs3.realpathSync(path);const stat8=fs3.statSync(resolvedPath);if(stat8.isDirectory()&&
+isRecursive2(path,resolvedPath,state))return;callback$1(stat8,resolvedPath)}catch(e2){if(!suppressErrors)throw e2}};function build$2(options,isSynchronous){
 if(!options.resolveSymlinks||options.excludeSymlinks)return null;return isSynchronous?resolveSymlinks:resolveSymlinksAsync}
 function isRecursive2(path,resolved2,state){if(state.options.useRealPaths)return isRecursiveUsingRealPaths(resolved2,state);
 let parent=dirname11(path);let depth=1;while(parent!==state.root&&depth<2){const resolvedPath=state.symlinks.get(parent);
@@ -19735,7 +19534,7 @@ entry.isSymbolicLink()&&!resolveSymlinks$1&&!excludeSymlinks){const filename=thi
 pushFile(filename,files,this.state.counts,filters2)}else if(entry.isDirectory()){let path=joinDirectoryPath(entry.name,directoryPath,
 this.state.options.pathSeparator);if(exclude&&exclude(entry.name,path))continue;this.pushDirectory(path,paths,filters2);
 this.walkDirectory(this.state,path,path,depth-1,this.walk)}else if(this.resolveSymlink&&entry.isSymbolicLink()){let path=joinPathWithBasePath(
-entry.name,directoryPath);this.resolveSymlink(path,this.state,(stat9,resolvedPath)=>{if(stat9.isDirectory()){resolvedPath=
+entry.name,directoryPath);this.resolveSymlink(path,this.state,(stat8,resolvedPath)=>{if(stat8.isDirectory()){resolvedPath=
 normalizePath(resolvedPath,this.state.options);if(exclude&&exclude(entry.name,useRealPaths?resolvedPath:path+pathSeparator))
 return;this.walkDirectory(this.state,resolvedPath,useRealPaths?resolvedPath:path+pathSeparator,depth-1,this.walk)}else{resolvedPath=
 useRealPaths?resolvedPath:path;const filename=basename9(resolvedPath);const directoryPath$1=normalizePath(dirname11(resolvedPath),
@@ -19949,133 +19748,103 @@ if(seen2.has(target)||path!==target&&direct.has(target))return[];seen2.add(targe
 path,name:name2}){const read2=await access3.read(path);if("text"in read2)return sourceOf(name2,read2.text);return refusal2(
 name2,read2)}function refusal2(name2,{reason,detail}){const{file:shown3}=name2;const place2=[wholeFile(name2)];switch(reason){case"\
 outside":return error("manifest-outside",`${shown3} is a link that leads out of the project`,place2,"copy the file into \
-the project");case"private":return error("manifest-private",`${shown3} ${detail}, which no manifest may be`,place2,'keep\
- manifests in files of their own, or exclude the file from the globs with "!"');case"missing":return error("file-unreada\
-ble",`${shown3} is a link that leads nowhere`,place2);case"too-large":return error("too-large",`${shown3} ${detail}`,place2,
-"split it into several files");case"not-utf8":return error("not-utf8",`${shown3} ${detail}`,place2,"save it as UTF-8");default:
-return error("file-unreadable",`${shown3} ${detail}`,place2)}}init_p_limit();import{basename as basename12,dirname as dirname16}from"node:path";init_problems();init_kinds();init_p_limit();init_problems();init_limits2();import{stat as stat6}from"node:fs/promises";import{dirname as dirname14,resolve as resolve11}from"node:path";var Bodies=class{#project;#access;files=new Set;#limit=pLimit(readsAtOnce);#contents=new Map;#characters=0;constructor(project,access3){
+the project");case"private":return error("manifest-private",`${shown3} ${detail}, so it is not read`,place2,'keep manife\
+sts and sample data in files of their own, or exclude the file from the globs with "!"');case"missing":return error("fil\
+e-unreadable",`${shown3} is a link that leads nowhere`,place2);case"too-large":return error("too-large",`${shown3} ${detail}`,
+place2,"split it into several files");case"not-utf8":return error("not-utf8",`${shown3} ${detail}`,place2,"save it as UT\
+F-8");default:return error("file-unreadable",`${shown3} ${detail}`,place2)}}init_p_limit();import{basename as basename12,dirname as dirname16}from"node:path";init_problems();init_kinds();init_p_limit();init_problems();init_limits2();import{dirname as dirname14,resolve as resolve11}from"node:path";var Bodies=class{#project;#access;files=new Set;#limit=pLimit(readsAtOnce);#contents=new Map;#characters=0;constructor(project,access3){
 this.#project=project;this.#access=access3}async read(request5){const path=resolve11(dirname14(request5.manifest),request5.
 path);let content=this.#contents.get(path);if(content===void 0){content=this.#limit(()=>this.#load(path));this.#contents.
-set(path,content)}const loaded=await content;return"text"in loaded?loaded:this.#problem(request5,path,loaded)}async has(manifest,path){
-const found2=await this.#access.find(resolve11(dirname14(manifest),path));if(!("target"in found2))return false;return await stat6(
-found2.target).then(file=>file.isFile(),()=>false)}async#load(path){const read2=await this.#access.read(path);if(!("targ\
-et"in read2))return read2;this.files.add(read2.target);this.#characters+=read2.text.length;if(this.#characters>limits.allBodiesCharacters)
-return{reason:"too-many"};return bodyOf(read2.text,nameOf3(path,this.#project))}#problem(request5,path,found2){const shown3=request5.
-tainted?"the body file":`the body file ${shownPath(path,this.#project.cwd)}`;const places=[request5.place];switch(found2.
-reason){case"outside":return error("body-outside",`${request5.tainted?"the body file":`the body file "${request5.path}"`}\
- lies outside the project`,places,"a body file must lie in the folder of the configuration, after following links");case"\
-private":return error("body-private",`${shown3} ${found2.detail}, which no body may be`,places,"keep bodies in files of \
-their own, such as emails/reset_password.html");case"too-many":return error("too-large",`the body files of this project \
-have more than ${shown2(limits.allBodiesCharacters)} characters together`,places,"split the project, or take pictures ou\
-t of the bodies and link to them");case"missing":return error("body-missing",`${shown3} ${found2.detail}`,places,"the pa\
-th is relative to the manifest");case"too-large":return error("too-large",`${shown3} ${found2.detail}`,places);case"not-\
-utf8":return error("body-not-utf8",`${shown3} ${found2.detail}`,places,"save it as UTF-8");default:return error("body-un\
-readable",`${shown3} ${found2.detail}`,places)}}};function bodyOf(text6,name2){let source;return{text:text6,place(part2){
-if(part2===void 0)return wholeFile(name2);source??=sourceOf(name2,text6);const mark=text6.length-source.text.length;return source.
-place({start:Math.max(0,part2.start-mark),end:Math.max(0,part2.end-mark)})}}}init_nearest();init_problems();init_kinds();init_values();init_fields();init_schema();function partOfText(source,written3,text6,part2){const at3=contentOf(source,written3);const raw=source.slice(at3.start,at3.
-end);if(squeezed2(raw)!==squeezed2(text6))return void 0;const before=squeezed2(text6.slice(0,part2.start)).length;const length2=squeezed2(
-text6.slice(part2.start,part2.end)).length;const start2=nth(raw,before);const end2=nth(raw,before+Math.max(1,length2)-1);
-return start2===void 0||end2===void 0?void 0:{start:at3.start+start2,end:at3.start+end2+1}}function contentOf(source,{start:start2,
-end:end2}){const first=source.charAt(start2);if(first==='"'||first==="'")return{start:start2+1,end:end2-1};if(first!=="|"&&
-first!==">")return{start:start2,end:end2};const line=source.indexOf("\n",start2);return line<0||line>=end2?{start:start2,
-end:end2}:{start:line+1,end:end2}}function squeezed2(text6){return text6.replace(/[ \t\r\n]+/g,"")}function nth(text6,count3){
-let left=count3;for(let at3=0;at3<text6.length;at3+=1){if(" 	\r\n".includes(text6.charAt(at3)))continue;if(left===0)return at3;
-left-=1}return void 0}var DeclaredDocument=class{kind;identity;fields;absent;whole;#written;constructor(object3,written3){this.kind=object3.kind;
+set(path,content)}const loaded=await content;return"text"in loaded?loaded:this.#problem(request5,path,loaded)}async#load(path){
+const read2=await this.#access.read(path);if(!("target"in read2))return read2;this.files.add(read2.target);this.#characters+=
+read2.text.length;if(this.#characters>limits.allBodiesCharacters)return{reason:"too-many"};return bodyOf(read2.text,nameOf3(
+path,this.#project))}#problem(request5,path,found2){const shown3=request5.tainted?"the body file":`the body file ${shownPath(
+path,this.#project.cwd)}`;const places=[request5.place];switch(found2.reason){case"outside":return error("body-outside",
+`${request5.tainted?"the body file":`the body file "${request5.path}"`} lies outside the project`,places,"a body file mu\
+st lie in the folder of the configuration, after following links");case"private":return error("body-private",`${shown3} ${found2.
+detail}, which no body may be`,places,"keep bodies in files of their own, such as emails/reset_password.html");case"too-\
+many":return error("too-large",`the body files of this project have more than ${shown2(limits.allBodiesCharacters)} char\
+acters together`,places,"split the project, or take pictures out of the bodies and link to them");case"missing":return error(
+"body-missing",`${shown3} ${found2.detail}`,places,"the path is relative to the manifest");case"too-large":return error(
+"too-large",`${shown3} ${found2.detail}`,places);case"not-utf8":return error("body-not-utf8",`${shown3} ${found2.detail}`,
+places,"save it as UTF-8");default:return error("body-unreadable",`${shown3} ${found2.detail}`,places)}}};function bodyOf(text6,name2){
+let source;return{text:text6,place(part2){if(part2===void 0)return wholeFile(name2);source??=sourceOf(name2,text6,false);
+const mark=text6.length-source.text.length;return source.place({start:Math.max(0,part2.start-mark),end:Math.max(0,part2.
+end-mark)})}}}init_nearest();init_problems();init_kinds();init_values();init_fields();init_schema();var DeclaredDocument=class{kind;identity;fields;absent;whole;#written;constructor(object3,written3){this.kind=object3.kind;
 this.identity=object3.identity;this.fields=object3.fields;this.absent=object3.absent;this.whole=object3.whole;if(object3.
 generation!==void 0)this.generation=object3.generation;this.#written=written3}get place(){return this.placeOf()}get declaredAt(){
 const{file,root}=this.#written;return file.lineAt(startOf2(root).start)}placeOf(...path){const{file,root}=this.#written;
 return placeOf4(file,root,path)}placeWithin(field2,part2){const{root,file,bodies:bodies2}=this.#written;const value3=this.
 fields[field2];const body2=bodies2?.get(pathKey([field2]));if(body2!==void 0&&typeof value3==="string")return body2.place(
-part2);const{node:node2}=find6(root,[field2]);const written3=part2===void 0||node2.type!=="scalar"||typeof value3!=="str\
-ing"?void 0:partOfText(file.text,node2.range,value3,part2);return written3===void 0?placeOf4(file,root,[field2]):file.place(
-written3)}};function placeOf4(file,root,path){const{node:node2,key}=find6(root,path);return file.place(key??(node2===root?
-startOf2(root):node2.range))}init_problems();async function forgottenFile({field:field2,text:text6,place:place2,exists}){const path=pathIn(text6);if(path===
-void 0)return void 0;const isFile=await exists(path);if(!isFile&&!/\.(?:txt|html?|mustache)$/i.test(path))return void 0;
-const what=isFile?"is the path of a file":"looks like the path of a file";return warning2("forgotten-file",`"${field2}" \
-is the text "${path}", which ${what}, and that is what recipients would get`,[place2],`to send what is in the file, writ\
-e ${field2}: {file: ${path}}`)}function pathIn(text6){if(text6.length>300)return void 0;const path=text6.trim().replace(
-/^file:\s*/,"");return/^[^\s{}<>:|?*"]+$/.test(path)&&/[./]/.test(path)?path:void 0}function isObject3(value3){return typeof value3==="object"&&value3!==null&&!Array.isArray(value3)&&!(value3 instanceof ExactNumber)}
+part2);return placeOf4(file,root,[field2])}};function placeOf4(file,root,path){const{node:node2,key}=find6(root,path);return file.
+place(key??(node2===root?startOf2(root):node2.range))}init_problems();function forgottenFile(field2,text6,place2){const path=text6.trim().replace(/^file:\s*/,"");if(text6.length>
+300||!/^[^\s{}<>:|?*"]+\.(?:te?xt|html?|mustache)$/i.test(path))return void 0;return warning2("forgotten-file",`"${field2}\
+" is the text "${path}", which looks like the path of a file, and that is what recipients would get`,[place2],`to send w\
+hat is in the file, write ${field2}: {file: ${path}}`)}function isObject3(value3){return typeof value3==="object"&&value3!==null&&!Array.isArray(value3)&&!(value3 instanceof ExactNumber)}
 function request2(reading,root,path,file,tainted){return{manifest:reading.path,path:file,tainted,place:valuePlace(reading.
 file,root,path)}}var Builder2=class{#kind;#root;#notes;#reading;#bodies;constructor(kind,root,notes,reading){this.#kind=
 kind;this.#root=root;this.#notes=notes;this.#reading=reading}async build(data3,found2){const references=[];this.#collect(
 data3,[],references);const contents2=await Promise.all(references.map(({wanted})=>this.#reading.bodies.read(wanted)));const problems=[
 ...found2];contents2.forEach((content,index)=>{if(!("text"in content))problems.push(content);else{this.#bodies??=new Map;
-this.#bodies.set(references[index]?.key??"",content)}});for(const problem of await this.#forgotten(data3))problems.push(
-problem);const failed=problems.some(({severity})=>severity==="error");return{declared:failed?void 0:this.#declared(data3),
-problems}}async#forgotten(data3){const{file,bodies:bodies2,path}=this.#reading;const texts2=Object.keys(this.#kind.fields).
-filter(field2=>this.#kind.fields[field2]?.type==="body"&&typeof data3[field2]==="string");if(texts2.length===0)return[];
-const found2=texts2.map(field2=>{const text6=data3[field2];if(typeof text6!=="string"||this.#note([field2])?.tainted)return void 0;
-const place2=valuePlace(file,this.#root,[field2]);return forgottenFile({field:field2,text:text6,place:place2,exists:name2=>bodies2.
-has(path,name2)})});return(await Promise.all(found2)).flatMap(problem=>problem??[])}#collect(value3,path,references){if(value3 instanceof
-FileReference){const note=this.#note([...path,"file"]);if(note?.unknown===true)return;const wanted=request2(this.#reading,
-this.#root,[...path,"file"],value3.file,note?.tainted??false);references.push({key:pathKey(path),wanted})}else if(Array.
-isArray(value3)){value3.forEach((item,index)=>void this.#collect(item,[...path,index],references))}else if(isObject3(value3)){
-for(const key of Object.keys(value3))this.#collect(value3[key],[...path,key],references)}}#declared(data3){const kind=this.#kind;
-const{file}=this.#reading;const identity2={};for(const part2 of kind.identity){const value3=this.#value(data3[part2]??null,
-[part2]);if(typeof value3==="string")identity2[part2]=this.#identifier(part2,value3)}const fields3={};for(const[name2,type]of Object.
-entries(kind.fields)){if(data3[name2]!==void 0)fields3[name2]=this.#field(type,data3[name2],[name2])}return new DeclaredDocument(
-{kind:kind.name,identity:identity2,fields:fields3,absent:data3.state==="absent",whole:Array.isArray(data3.whole)?data3.whole.
-filter(name2=>typeof name2==="string"):[],...typeof data3.did_generation==="number"?{generation:data3.did_generation}:{}},
-{root:this.#root,file,bodies:this.#bodies})}#identifier(part2,value3){return part2==="name"||this.#reading.profile.limits?.
-uuids===true?value3:identifierKey(value3)}#field(type,value3,path){if(type.type==="members"&&isObject3(value3)){const members3={};
-for(const name2 of Object.keys(value3)){if(value3[name2]===void 0)continue;put(members3,name2,this.#field(type.members[name2]??
-{type:"value"},value3[name2],[...path,name2]))}return members3}const plain3=this.#value(value3,path);if(!isSecret(type)||
-plain3===null)return plain3;const secret3=reveal(plain3);this.#remember(secret3);return new Sensitive(secret3)}#remember(secret3){
-if(typeof secret3==="string")this.#reading.onSecret(secret3);else if(typeof secret3==="object"&&secret3!==null&&!(secret3 instanceof
-ExactNumber))Object.values(secret3).forEach(part2=>void this.#remember(part2))}#value(value3,path){if(value3 instanceof FileReference){
-const text6=this.#bodies?.get(pathKey(path))?.text??"";return this.#note([...path,"file"])?.tainted===true?new Sensitive(
-text6):text6}if(Array.isArray(value3))return value3.map((item,index)=>this.#value(item,[...path,index]));if(isObject3(value3)){
-const members3={};for(const key of Object.keys(value3)){if(value3[key]!==void 0)put(members3,key,this.#value(value3[key],
-[...path,key]))}return members3}const leaf=typeof value3==="string"||typeof value3==="number"||typeof value3==="boolean"||
-value3 instanceof ExactNumber?value3:null;return this.#note(path)?.tainted===true?new Sensitive(leaf):leaf}#note(path){return this.#notes.
-size===0?void 0:this.#notes.get(pathKey(path))}};init_kinds();function fieldHint(kind,field2,path){if(path.length>0)return void 0;if(kind.onlyAnswered?.has(field2)===true){return`the\
- server answers with "${field2}", but no operation changes it`}const others=kinds.filter(other=>other!==kind&&fieldsOf2(
-other).has(field2));if(others.length===0)return void 0;return`"${field2}" is a field of ${others.map(({name:name2})=>name2).
-join(" and ")}`}var fields2=new Map;function fieldsOf2(kind){const known3=fields2.get(kind)??new Set(knownFields(kind.schema,
-[]));fields2.set(kind,known3);return known3}init_nearest();init_problems();init_kinds();function withKind(root,file){if(root.entries.has("kind"))return{root,problems:[]};const isField=key=>kinds.some(({schema:schema5})=>knownFields(
-schema5,[]).includes(key));for(const[key,member2]of root.entries){if(nearest(key,["kind"])===void 0||isField(key))continue;
-const entries=new Map([...root.entries].map(([name2,one])=>[name2===key?"kind":name2,one]));const message=`unknown field\
- "${key}" in a manifest document, did you mean "kind"?`;return{root:{...root,entries},problems:[error("unknown-field",message,
-[file.place(member2.key)])]}}return{root,problems:[]}}function meantBy2(kind,root,placed){const identity2={};for(const part2 of kind.identity){const node2=root.entries.get(part2)?.
-value;if(node2===void 0)continue;if(node2.type!=="scalar"||typeof node2.value!=="string"||node2.value.includes("$"))return{};
-identity2[part2]=node2.value}const names3=kind.identity.filter(part2=>part2!=="id");const tells3=identity2.id!==void 0||
-names3.length>0&&names3.every(part2=>part2 in identity2);if(!tells3)return{};let place2;return{meant:{kind:kind.name,identity:identity2,
-get place(){place2??=placed();return place2}}}}function readDocument(document2,reading){const{file,variables}=reading;if(document2.root.type!=="map"){const{root:root2}=document2;
-const problem=error("wrong-type",`a manifest document must be a map, got ${typeOf(root2)}`,[file.place(root2.range)],gluedHint(
-root2,file,["kind"])??'begin it with "kind:"');return Promise.resolve({declared:void 0,problems:[problem]})}const{root,problems:mistyped}=withKind(
-document2.root,file);const kind=readKind(root,reading);if(!("schema"in kind))return Promise.resolve({declared:void 0,problems:[
-...mistyped,...kind]});const meant2=()=>meantBy2(kind,root,()=>placeOf4(file,root,[]));const{data:data3,problems,notes}=check2(
-{schema:kind.schema,root,file,variables,name:kind.name,fieldHint:(field2,path)=>fieldHint(kind,field2,path)});const sensitive=sensitiveIdentities(
-kind,root,file,notes);const found2=[...mistyped,...problems.filter(problem=>!sensitive.some(other=>covers(other,problem))),
-...sensitive];if(!isObject3(data3)||document2.broken||found2.some(({severity})=>severity==="error")){return bodyProblems2(
-kind,root,notes,reading).then(bodies2=>({declared:void 0,...meant2(),problems:[...found2,...bodies2]}))}return new Builder2(
-kind,root,notes,reading).build(data3,found2).then(read2=>read2.declared===void 0?{...read2,...meant2()}:read2)}function covers(one,other){
-const[a2]=one.places;const[b]=other.places;const about2=other.code==="wrong-value"||other.code==="wrong-type";return about2&&
-a2?.file===b?.file&&a2?.line===b?.line&&a2?.column===b?.column}function readKind(root,{file,variables}){const entry=root.
-entries.get("kind");const names3=kinds.map(({name:name3})=>name3);if(entry===void 0){const hint=`write one of ${names3.join(
-", ")}`;return[error("missing-field",'missing field "kind" in a manifest document',[file.place(startOf2(root))],hint)]}const{
-value:node2}=entry;const places=()=>[file.place(node2.range.end>node2.range.start?node2.range:entry.key)];if(node2.type!==
-"scalar"||typeof node2.value!=="string"){return[error("wrong-type",`"kind" must be one of ${names3.join(", ")}, got ${typeOf(
-node2)}`,places())]}let name2=node2.value;if(name2.includes("$")){const resolved2=variables.resolve(name2,node2,file);if(resolved2.
-tainted)return[sensitiveIdentity("kind",places()),...variables.takeProblems()];if(resolved2.unknown)return variables.takeProblems();
-name2=resolved2.text}if(isKindName(name2))return kindOf(name2);const similar=nearest(name2,names3);return[error("unknown\
--kind",`unknown kind "${name2}"${similar===void 0?"":`, did you mean "${similar}"?`}`,places(),`kinds: ${names3.join(", ")}`)]}
-function sensitiveIdentities(kind,root,file,notes){return[...notes.values()].filter(({path,tainted})=>tainted&&identifies(
-kind,root,path)).map(({path})=>sensitiveIdentity(pathText(path),[valuePlace(file,root,path)]))}function sensitiveIdentity(what,places){
-return error("sensitive-identity",`"${what}" can't come from a process variable, since it says which object is meant`,places,
-"put the value into vars of the configuration")}function identifies(kind,root,path){const[field2="",...rest]=path;const decisive=kind.
-deciding?.(part2=>root.entries.has(part2))??kind.identity;if(decisive.includes(String(field2)))return true;const type=kind.
-fields[field2];if(type===void 0)return true;return decidesElement(type,rest)}function decidesElement(type,path){if(type.
-type==="members"){const[member3="",...rest2]=path;const inner2=type.members[member3];return inner2!==void 0&&decidesElement(
-inner2,rest2)}if(type.type!=="set")return false;const[,member2,...rest]=path;if(member2===void 0||member2==="id"||member2===
-"name")return true;const inner=type.nested[member2];return inner!==void 0&&decidesElement(inner,rest)}async function bodyProblems2(kind,root,notes,reading){
-const requests=[];const walk=(node2,path)=>{if(node2.type==="list")node2.items.forEach((item,index)=>void walk(item,[...path,
-index]));if(node2.type!=="map")return;const file=node2.entries.get("file")?.value;const note=notes.get(pathKey([...path,
-"file"]));if(node2.entries.size===1&&file?.type==="scalar"&&typeof file.value==="string"){if(note===void 0&&file.value!==
-""){requests.push(request2(reading,root,[...path,"file"],file.value,false))}return}for(const[key,{value:value3}]of node2.
-entries)walk(value3,[...path,key])};for(const[field2,{value:value3}]of root.entries){const type=kind.fields[field2];if(type!==
-void 0&&type.type!=="map")walk(value3,[field2])}const contents2=await Promise.all(requests.map(wanted=>reading.bodies.read(
-wanted)));return contents2.flatMap(content=>"text"in content?[]:[content])}init_json();init_problems();init_values();import{dirname as dirname15,join as join18,resolve as resolvePath4}from"node:path";var samplesFolder="samples";async function loadSamples(project,templates){const read2=new Map;const access3=new Access(project);
+this.#bodies.set(references[index]?.key??"",content)}});problems.push(...this.#forgotten(data3));const failed=problems.some(
+({severity})=>severity==="error");return{declared:failed?void 0:this.#declared(data3),problems}}#forgotten(data3){return Object.
+entries(this.#kind.fields).flatMap(([field2,{type}])=>{const text6=data3[field2];if(type!=="body"||typeof text6!=="strin\
+g"||this.#note([field2])?.tainted)return[];return forgottenFile(field2,text6,valuePlace(this.#reading.file,this.#root,[field2]))??
+[]})}#collect(value3,path,references){if(value3 instanceof FileReference){const note=this.#note([...path,"file"]);if(note?.
+unknown===true)return;const wanted=request2(this.#reading,this.#root,[...path,"file"],value3.file,note?.tainted??false);
+references.push({key:pathKey(path),wanted})}else if(Array.isArray(value3)){value3.forEach((item,index)=>void this.#collect(
+item,[...path,index],references))}else if(isObject3(value3)){for(const key of Object.keys(value3))this.#collect(value3[key],
+[...path,key],references)}}#declared(data3){const kind=this.#kind;const{file}=this.#reading;const identity2={};for(const part2 of kind.
+identity){const value3=this.#value(data3[part2]??null,[part2]);if(typeof value3==="string")identity2[part2]=this.#identifier(
+part2,value3)}const fields2={};for(const[name2,type]of Object.entries(kind.fields)){if(data3[name2]!==void 0)fields2[name2]=
+this.#field(type,data3[name2],[name2])}return new DeclaredDocument({kind:kind.name,identity:identity2,fields:fields2,absent:data3.
+state==="absent",whole:Array.isArray(data3.whole)?data3.whole.filter(name2=>typeof name2==="string"):[],...typeof data3.
+did_generation==="number"?{generation:data3.did_generation}:{}},{root:this.#root,file,bodies:this.#bodies})}#identifier(part2,value3){
+return part2==="name"||this.#reading.profile.limits?.uuids===true?value3:identifierKey(value3)}#field(type,value3,path){
+if(type.type==="members"&&isObject3(value3)){const members3={};for(const name2 of Object.keys(value3)){if(value3[name2]===
+void 0)continue;put(members3,name2,this.#field(type.members[name2]??{type:"value"},value3[name2],[...path,name2]))}return members3}
+const plain3=this.#value(value3,path);if(!isSecret(type)||plain3===null)return plain3;const secret3=reveal(plain3);this.#remember(
+secret3);return new Sensitive(secret3)}#remember(secret3){if(typeof secret3==="string")this.#reading.onSecret(secret3);else if(typeof secret3===
+"object"&&secret3!==null&&!(secret3 instanceof ExactNumber))Object.values(secret3).forEach(part2=>void this.#remember(part2))}#value(value3,path){
+if(value3 instanceof FileReference){const text6=this.#bodies?.get(pathKey(path))?.text??"";return this.#note([...path,"f\
+ile"])?.tainted===true?new Sensitive(text6):text6}if(Array.isArray(value3))return value3.map((item,index)=>this.#value(item,
+[...path,index]));if(isObject3(value3)){const members3={};for(const key of Object.keys(value3)){if(value3[key]!==void 0)
+put(members3,key,this.#value(value3[key],[...path,key]))}return members3}const leaf=typeof value3==="string"||typeof value3===
+"number"||typeof value3==="boolean"||value3 instanceof ExactNumber?value3:null;return this.#note(path)?.tainted===true?new Sensitive(
+leaf):leaf}#note(path){return this.#notes.size===0?void 0:this.#notes.get(pathKey(path))}};function readDocument(document2,reading){const{file,variables}=reading;if(document2.root.type!=="map"){const{root:root2}=document2;
+const problem=error("wrong-type",`a manifest document must be a map, got ${typeOf(root2)}`,[file.place(root2.range)],'be\
+gin it with "kind: ", and write each field as "key: value"');return Promise.resolve({declared:void 0,problems:[problem]})}
+const{root}=document2;const kind=readKind(root,reading);if(!("schema"in kind))return Promise.resolve({declared:void 0,problems:kind});
+const{data:data3,problems,notes}=check2({schema:kind.schema,root,file,variables,name:kind.name});const sensitive=sensitiveIdentities(
+kind,root,file,notes);const found2=[...problems.filter(problem=>!sensitive.some(other=>covers(other,problem))),...sensitive];
+if(!isObject3(data3)||document2.broken||found2.some(({severity})=>severity==="error")){return bodyProblems2(kind,root,notes,
+reading).then(bodies2=>({declared:void 0,problems:[...found2,...bodies2]}))}return new Builder2(kind,root,notes,reading).
+build(data3,found2)}function covers(one,other){const[a2]=one.places;const[b]=other.places;const about2=other.code==="wro\
+ng-value"||other.code==="wrong-type";return about2&&a2?.file===b?.file&&a2?.line===b?.line&&a2?.column===b?.column}function readKind(root,{
+file,variables}){const entry=root.entries.get("kind");const names3=kinds.map(({name:name3})=>name3);if(entry===void 0){const hint=`\
+write one of ${names3.join(", ")}`;return[error("missing-field",'missing field "kind" in a manifest document',[file.place(
+startOf2(root))],hint)]}const{value:node2}=entry;const places=()=>[file.place(node2.range.end>node2.range.start?node2.range:
+entry.key)];if(node2.type!=="scalar"||typeof node2.value!=="string"){return[error("wrong-type",`"kind" must be one of ${names3.
+join(", ")}, got ${typeOf(node2)}`,places())]}let name2=node2.value;if(name2.includes("$")){const resolved2=variables.resolve(
+name2,node2,file);if(resolved2.tainted)return[sensitiveIdentity("kind",places()),...variables.takeProblems()];if(resolved2.
+unknown)return variables.takeProblems();name2=resolved2.text}if(isKindName(name2))return kindOf(name2);const similar=nearest(
+name2,names3);return[error("unknown-kind",`unknown kind "${name2}"${similar===void 0?"":`, did you mean "${similar}"?`}`,
+places(),`kinds: ${names3.join(", ")}`)]}function sensitiveIdentities(kind,root,file,notes){return[...notes.values()].filter(
+({path,tainted})=>tainted&&identifies(kind,root,path)).map(({path})=>sensitiveIdentity(pathText(path),[valuePlace(file,root,
+path)]))}function sensitiveIdentity(what,places){return error("sensitive-identity",`"${what}" can't come from a process \
+variable, since it says which object is meant`,places,"put the value into vars of the configuration")}function identifies(kind,root,path){
+const[field2="",...rest]=path;const decisive=kind.deciding?.(part2=>root.entries.has(part2))??kind.identity;if(decisive.
+includes(String(field2)))return true;const type=kind.fields[field2];if(type===void 0)return true;return decidesElement(type,
+rest)}function decidesElement(type,path){if(type.type==="members"){const[member3="",...rest2]=path;const inner2=type.members[member3];
+return inner2!==void 0&&decidesElement(inner2,rest2)}if(type.type!=="set")return false;const[,member2,...rest]=path;if(member2===
+void 0||member2==="id"||member2==="name")return true;const inner=type.nested[member2];return inner!==void 0&&decidesElement(
+inner,rest)}async function bodyProblems2(kind,root,notes,reading){const requests=[];const walk=(node2,path)=>{if(node2.type===
+"list")node2.items.forEach((item,index)=>void walk(item,[...path,index]));if(node2.type!=="map")return;const file=node2.
+entries.get("file")?.value;const note=notes.get(pathKey([...path,"file"]));if(node2.entries.size===1&&file?.type==="scal\
+ar"&&typeof file.value==="string"){if(note===void 0&&file.value!==""){requests.push(request2(reading,root,[...path,"file"],
+file.value,false))}return}for(const[key,{value:value3}]of node2.entries)walk(value3,[...path,key])};for(const[field2,{value:value3}]of root.
+entries){const type=kind.fields[field2];if(type!==void 0&&type.type!=="map")walk(value3,[field2])}const contents2=await Promise.
+all(requests.map(wanted=>reading.bodies.read(wanted)));return contents2.flatMap(content=>"text"in content?[]:[content])}init_json();init_problems();init_values();import{dirname as dirname15,join as join18,resolve as resolvePath4}from"node:path";var samplesFolder="samples";async function loadSamples(project,templates){const read2=new Map;const access3=new Access(project);
 const once4=path=>{const known3=read2.get(path)??readSample(project,access3,path);read2.set(path,known3);return known3};
 const found2=new Map;const problems=new Set;for(const{address:address2,type,manifest}of templates){if(!/^[\w@+-][\w.@+-]*$/.
 test(type))continue;for(const folder of foldersAbove(resolvePath4(project.cwd,manifest),project.root)){const sample=await once4(
@@ -20083,48 +19852,41 @@ join18(folder,samplesFolder,`${type}.yaml`));if(sample===void 0)continue;if("cod
 set(address2,sample);break}}return{found:found2,problems:[...problems]}}function foldersAbove(manifest,root){const folders=[];
 for(let folder=dirname15(manifest);isInside(folder,root);folder=dirname15(folder))folders.push(folder);return[...folders,
 root]}async function readSample(project,access3,path){const read2=await access3.read(path);const name2=nameOf3(path,project);
-const{file:shown3}=name2;if(!("text"in read2))return refusal3(name2,read2);const source=sourceOf(name2,read2.text);const{
-documents,problems}=parseYaml(source);const[problem]=problems.filter(({severity})=>severity==="error");if(problem!==void 0)
-return problem;if(documents.length===0)return[{name:shown3,data:{},file:shown3}];const samples=[];for(const[index,document2]of documents.
-entries()){const{value:value3}=resolve4(document2.root,source,null);if(!isMap(value3)){return error("wrong-type",`sample\
- data must be one map, got ${typeOf(document2.root)}`,[source.place(document2.root.range)],'write "placeholder: value" f\
-or each placeholder')}samples.push({name:documents.length===1?shown3:`document ${index+1}`,data:mapValues(value3,printable),
-file:shown3})}return samples}function printable(value3){if(value3 instanceof ExactNumber)return plainNumber(value3.text)===
-0?0:value3.text;if(Array.isArray(value3))return value3.map(printable);return isMap(value3)?mapValues(value3,printable):value3}
-function refusal3(name2,{reason,detail}){const{file:shown3}=name2;const start2=wholeFile(name2);switch(reason){case"miss\
-ing":return void 0;case"outside":return error("body-outside",`the sample data ${shown3} is a link that leads out of the \
-project`,[start2]);case"private":return error("body-private",`the sample data ${shown3} ${detail}, which no sample may b\
-e`,[start2]);case"too-large":return error("too-large",`${shown3} ${detail}`,[start2]);case"not-utf8":return error("not-u\
-tf8",`${shown3} ${detail}`,[start2],"save it as UTF-8");default:return error("file-unreadable",`${shown3} ${detail}`,[start2])}}var MAX_SECRETS=2e3;async function loadManifests(project,options){const{profile=project.profile}=options;const problems=[];
+const{file:shown3}=name2;if(!("text"in read2))return read2.reason==="missing"?void 0:refusal2(name2,read2);const source=sourceOf(
+name2,read2.text);const{documents,problems}=parseYaml(source);const[problem]=problems.filter(({severity})=>severity==="e\
+rror");if(problem!==void 0)return problem;if(documents.length===0)return[{name:shown3,data:{},file:shown3}];const samples=[];
+for(const[index,document2]of documents.entries()){const{value:value3}=resolve4(document2.root,source,null);if(!isMap(value3)){
+return error("wrong-type",`sample data must be one map, got ${typeOf(document2.root)}`,[source.place(document2.root.range)],
+'write "placeholder: value" for each placeholder')}samples.push({name:documents.length===1?shown3:`document ${index+1}`,
+data:mapValues(value3,printable),file:shown3})}return samples}function printable(value3){if(value3 instanceof ExactNumber)
+return plainNumber(value3.text)===0?0:value3.text;if(Array.isArray(value3))return value3.map(printable);return isMap(value3)?
+mapValues(value3,printable):value3}var MAX_SECRETS=2e3;async function loadManifests(project,options){const{profile=project.profile}=options;const problems=[];
 const variables=project.variables(options);const declaredSecrets=new Map;const pauses=new Pauses(options.signal);const access3=new Access(
 project,options.tokenFile===void 0?[]:[options.tokenFile],pauses);const{files,unread}=await listed(project,access3,problems);
-const bodies2=new Bodies(project,access3);const limit2=pLimit(readsAtOnce);let hides=hasErrors(problems);const sources2=await Promise.
-all(files.map(async file=>({...file,source:await limit2(()=>readManifest(access3,file))})));const documents=[];const parsedFiles=[];
-const manifests=[];for(const{source,...found2}of sources2){if(!("text"in source)){problems.push(source);hides=true}else if(!isSampleData(
-found2.path,source.text))manifests.push({found:found2,source})}for(const{found:found2,source}of manifests){const{path}=found2;
-const parsed4=await pauses.during(parsing(source));for(const problem of parsed4.problems)problems.push(problem);if(hasErrors(
-parsed4.problems))hides=true;parsedFiles.push({file:found2,source,from:documents.length,parsed:parsed4.documents});for(const document2 of parsed4.
-documents){const at3=documents.length;const onSecret=secret3=>{declaredSecrets.set(secret3,Math.min(at3,declaredSecrets.
-get(secret3)??at3))};const reading=readDocument(document2,{file:source,path,variables,profile,bodies:bodies2,onSecret});
-reading.catch(()=>{});documents.push(reading);if(pauses.due)await pauses.pause()}}const read2=await Promise.all(documents);
-await pauses.pause();for(const document2 of read2)for(const problem of document2.problems)problems.push(problem);const declared=read2.
-flatMap(({declared:declared2})=>declared2===void 0?[]:[declared2]);const wrong3=read2.filter(({declared:declared2,problems:problems2})=>declared2===
-void 0&&hasErrors(problems2));if(wrong3.some(({meant:meant2})=>meant2===void 0))hides=true;for(const problem of duplicates(
-declared))problems.push(problem);for(const kind of kinds){const ofKind=declared.filter(object3=>object3.kind===kind.name);
-for(const problem of kind.check(ofKind,profile))problems.push(problem)}const inDocuments=[...declaredSecrets].sort(([,one],[
-,other])=>one-other);const[,firstBeyond]=inDocuments[MAX_SECRETS]??[];const beyond=read2[firstBeyond??-1]?.declared;const secrets=new Set(
-inDocuments.map(([secret3])=>secret3));for(const value3 of variables.used.values())secrets.add(value3);if(secrets.size>MAX_SECRETS){
-problems.push(error("too-many-secrets",`the manifests have ${secrets.size} different secrets, and ${MAX_SECRETS} are the\
- most that can be hashed slowly`,beyond===void 0?[]:[beyond.place],"split the project, so that each part has fewer"))}return{
-declared,meant:wrong3.flatMap(({meant:meant2})=>meant2===void 0?[]:[meant2]),hides,problems:inOrder(problems),secrets:[...secrets].
-filter(secret3=>secret3!==""),variableValues:[...variables.used.values()].filter(secret3=>secret3!==""),usedVariables:[...variables.
-used.keys()].sort(),files:[...files.map(({target})=>target),...bodies2.files],sources:parsedFiles.map(({file,source,from,
-parsed:parsed4})=>({...file,text:source.text,documents:parsed4.map((document2,index)=>sourceDocument(document2,source,read2[from+
-index]?.declared))})),unread}}function sourceDocument(document2,source,declared){return{written:()=>resolve4(document2.root,
-source,null).value,declared}}function hasErrors(problems){return problems.some(({severity})=>severity==="error")}function tellSecrets({
-secrets,variableValues},onSecret){const credentials2=new Set(variableValues);for(const secret3 of secrets)onSecret(secret3,
-credentials2.has(secret3)?"variable":"declared")}function isSampleData(path,text6){return basename12(dirname16(path))===
-samplesFolder&&!/\bkind["']?\s*:/.test(text6)}async function listed(project,access3,problems){try{return await findManifests(
+const bodies2=new Bodies(project,access3);const limit2=pLimit(readsAtOnce);const sources2=await Promise.all(files.map(async file=>({
+...file,source:await limit2(()=>readManifest(access3,file))})));const documents=[];const parsedFiles=[];const manifests=[];
+for(const{source,...found2}of sources2){if(!("text"in source))problems.push(source);else if(!isSampleData(found2.path,source.
+text))manifests.push({found:found2,source})}for(const{found:found2,source}of manifests){const{path}=found2;const parsed4=parseYaml(
+source);for(const problem of parsed4.problems)problems.push(problem);parsedFiles.push({file:found2,source,from:documents.
+length,parsed:parsed4.documents});for(const document2 of parsed4.documents){const at3=documents.length;const onSecret=secret3=>{
+declaredSecrets.set(secret3,Math.min(at3,declaredSecrets.get(secret3)??at3))};const reading=readDocument(document2,{file:source,
+path,variables,profile,bodies:bodies2,onSecret});reading.catch(()=>{});documents.push(reading);if(pauses.due)await pauses.
+pause()}}const read2=await Promise.all(documents);await pauses.pause();for(const document2 of read2)for(const problem of document2.
+problems)problems.push(problem);const declared=read2.flatMap(({declared:declared2})=>declared2===void 0?[]:[declared2]);
+for(const problem of duplicates(declared))problems.push(problem);for(const kind of kinds){const ofKind=declared.filter(object3=>object3.
+kind===kind.name);for(const problem of kind.check(ofKind,profile))problems.push(problem)}const inDocuments=[...declaredSecrets].
+sort(([,one],[,other])=>one-other);const[,firstBeyond]=inDocuments[MAX_SECRETS]??[];const beyond=read2[firstBeyond??-1]?.
+declared;const secrets=new Set(inDocuments.map(([secret3])=>secret3));for(const value3 of variables.used.values())secrets.
+add(value3);if(secrets.size>MAX_SECRETS){problems.push(error("too-many-secrets",`the manifests have ${secrets.size} diff\
+erent secrets, and ${MAX_SECRETS} are the most that can be hashed slowly`,beyond===void 0?[]:[beyond.place],"split the p\
+roject, so that each part has fewer"))}return{declared,problems:inOrder(problems),secrets:[...secrets].filter(secret3=>secret3!==
+""),variableValues:[...variables.used.values()].filter(secret3=>secret3!==""),usedVariables:[...variables.used.keys()].sort(),
+files:[...files.map(({target})=>target),...bodies2.files],sources:parsedFiles.map(({file,source,from,parsed:parsed4})=>({
+...file,text:source.text,documents:parsed4.map((document2,index)=>sourceDocument(document2,source,read2[from+index]?.declared))})),
+unread}}function sourceDocument(document2,source,declared){return{written:()=>resolve4(document2.root,source,null).value,
+declared}}function tellSecrets({secrets,variableValues},onSecret){const credentials2=new Set(variableValues);for(const secret3 of secrets)
+onSecret(secret3,credentials2.has(secret3)?"variable":"declared")}function isSampleData(path,text6){return basename12(dirname16(
+path))===samplesFolder&&!/\bkind["']?\s*:/.test(text6)}async function listed(project,access3,problems){try{return await findManifests(
 project,access3,problems)}catch(failure2){if(!(failure2 instanceof ProblemsError))throw failure2;problems.push(...failure2.
 problems);return{files:[],unread:async()=>[]}}}function duplicates(declared){const problems=[];for(const kind of kinds){
 const first=new Map;for(const object3 of declared){if(object3.kind!==kind.name||Object.keys(object3.identity).length===0)
@@ -20146,7 +19908,7 @@ throw part2.reason;addProblems(problems,part2.reason.problems)}if(server.status=
 value.secrets)onSecret(String(secret3.reveal()));if(manifests.status==="fulfilled"){tellSecrets(manifests.value,onSecret);
 if(wanted)addProblems(problems,manifests.value.problems)}refuse(problems);if(server.status==="rejected"||manifests.status===
 "rejected")throw new ProblemsError(problems);return{server:server.value,declared:manifests.value.declared,warnings:problems,
-manifests:manifests.value}}init_values();init_address();init_declared();init_fields();init_kinds();var UNKNOWN_BEFORE="the value before the run was not known";var SECRET_BEFORE="the old value was a secret, which no jour\
+manifests:manifests.value}}init_values();init_declared();init_fields();init_kinds();var UNKNOWN_BEFORE="the value before the run was not known";var SECRET_BEFORE="the old value was a secret, which no jour\
 nal holds";var CHANGED_SINCE="it was changed since the run (--force puts it back all the same)";function undoRun(content,force){
 const hasher=new Hasher(content.run);const left=[];const kept3=new Map;for(const entry of entriesOf(content)){const reason=whyNot(
 entry);if(reason!==void 0){left.push({address:entry.sending.address,path:null,reason});continue}if(!wasDone(entry))continue;
@@ -20156,12 +19918,12 @@ field:field2}of formerHolders2(content,hasher,[...kept3.keys()])){kept3.set(form
 keys()],left,adjust:(document2,now)=>force?{document:document2,left:[]}:movedOn(document2,now,[...kept3.keys()])??withoutConflicts(
 document2,kept3.get(document2)??{},present2(document2,now))}}function formerHolders2(content,hasher,documents){return entriesOf(
 content).flatMap(entry=>{const{sending}=entry;const{succession}=kindOf(sending.kind);if(succession===void 0||!wasDone(entry))
-return[];const{field:field2,holders}=succession;const before=fieldsOf(sending.before,hasher);const[id,...others]=holders(
-before)??[];const moved2=fieldsOf(sending.expected,hasher)[field2]===true&&before[field2]!==true;const known3=documents.
+return[];const{field:field2,holders}=succession;const before=restoreFields(sending.before,hasher);const[id,...others]=holders(
+before)??[];const moved2=restoreFields(sending.expected,hasher)[field2]===true&&before[field2]!==true;const known3=documents.
 some(({kind,identity:identity2})=>kind===sending.kind&&identity2.id===id);if(!moved2||id===void 0||others.length>0||known3)
 return[];const source=`run ${content.run.run}`;return[{former:documentOf({...sending,identity:{id}},{[field2]:true},source,
-false),field:field2}]})}function movedOn(document2,now,documents){const{kind,identity:identity2,fields:fields3}=document2;
-const{succession}=kindOf(kind);if(succession===void 0||fields3[succession.field]!==true)return void 0;const holders=succession.
+false),field:field2}]})}function movedOn(document2,now,documents){const{kind,identity:identity2,fields:fields2}=document2;
+const{succession}=kindOf(kind);if(succession===void 0||fields2[succession.field]!==true)return void 0;const holders=succession.
 holders(now);if(holders===void 0)return void 0;const asLeft=id=>id===identity2.id||documents.some(other=>other.kind===kind&&
 other.identity.id===id&&other!==document2);if(holders.length===0||holders.some(asLeft))return void 0;return{document:altered(
 document2,{fields:{}}),left:[{address:addressOf(kind,identity2),path:succession.field,reason:CHANGED_SINCE}]}}function present2({
@@ -20169,18 +19931,18 @@ kind},now){return kindOf(kind).deletion?.isBuiltIn(now)===true?{}:now}function w
 "adopt")return false;return answered===void 0||answered.status!=="skipped"}function isRefused({answered}){return answered?.
 status==="failed"&&!answered.ambiguous&&answered.after===null}function whyNot({sending,answered}){if(sending.action!=="r\
 egenerate")return void 0;if(answered!==void 0&&answered.status==="failed")return void 0;return"a regenerated DID can not\
- be put back"}function undoEntry({sending,answered},hasher,source){const kind=kindOf(sending.kind);const before=fieldsOf(
-sending.before,hasher);const asked=fieldsOf(sending.expected,hasher);const shown3=answered?.after==null?{}:fieldsOf(answered.
-after,hasher);const{deletion:deletion2}=kind;if(deletion2!==void 0&&(sending.existed===false||deletion2.isBuiltIn(before))){
-if(sending.action==="delete")return{document:void 0,after:{},left:[]};return{document:documentOf(sending,{},source,true),
-after:deletion2.restored(asked),left:[]}}const wished=sending.action==="delete"?deletion2?.restored(before)??{}:asked;const fields3={};
-const after2={};const left=[];for(const[name2,wish]of Object.entries(wished)){const type=kind.fields[name2]??value;const was=before[name2];
-const became=sending.action==="delete"?null:(name2 in shown3?shown3:asked)[name2]??null;const undone=undoField(type,name2,
-wish,was,became);left.push(...undone.left);if(undone.value===void 0)continue;fields3[name2]=undone.value;after2[name2]=became}
-const none2=Object.keys(fields3).length===0;return{document:none2?void 0:documentOf(sending,fields3,source,false),after:after2,
-left}}function undoField(type,path,asked,was,became){if(type.type==="members"&&isMap(asked)&&isMap(became)&&(was===void 0||
-isMap(was))){const members3=Object.entries(asked).map(([member2,wish])=>{const inner=type.members[member2]??value;return{
-member:member2,...undoField(inner,`${path}.${member2}`,wish,was?.[member2],became[member2]??wish)}});const known3=members3.
+ be put back"}function undoEntry({sending,answered},hasher,source){const kind=kindOf(sending.kind);const before=restoreFields(
+sending.before,hasher);const asked=restoreFields(sending.expected,hasher);const shown3=answered?.after==null?{}:restoreFields(
+answered.after,hasher);const{deletion:deletion2}=kind;if(deletion2!==void 0&&(sending.existed===false||deletion2.isBuiltIn(
+before))){if(sending.action==="delete")return{document:void 0,after:{},left:[]};return{document:documentOf(sending,{},source,
+true),after:deletion2.restored(asked),left:[]}}const wished=sending.action==="delete"?deletion2?.restored(before)??{}:asked;
+const fields2={};const after2={};const left=[];for(const[name2,wish]of Object.entries(wished)){const type=kind.fields[name2]??
+value;const was=before[name2];const became=sending.action==="delete"?null:(name2 in shown3?shown3:asked)[name2]??null;const undone=undoField(
+type,name2,wish,was,became);left.push(...undone.left);if(undone.value===void 0)continue;fields2[name2]=undone.value;after2[name2]=
+became}const none2=Object.keys(fields2).length===0;return{document:none2?void 0:documentOf(sending,fields2,source,false),
+after:after2,left}}function undoField(type,path,asked,was,became){if(type.type==="members"&&isMap(asked)&&isMap(became)&&
+(was===void 0||isMap(was))){const members3=Object.entries(asked).map(([member2,wish])=>{const inner=type.members[member2]??
+value;return{member:member2,...undoField(inner,`${path}.${member2}`,wish,was?.[member2],became[member2]??wish)}});const known3=members3.
 flatMap(({member:member2,value:value3})=>value3===void 0?[]:[[member2,value3]]);return{value:known3.length===0?void 0:Object.
 fromEntries(known3),left:members3.flatMap(({left})=>left)}}const nothing3={value:void 0,left:[]};if(was===void 0)return{
 ...nothing3,left:[{path,reason:UNKNOWN_BEFORE}]};if(holdsSensitive(was))return same(was,became)?nothing3:{...nothing3,left:[
@@ -20188,16 +19950,16 @@ fromEntries(known3),left:members3.flatMap(({left})=>left)}}const nothing3={value
 type==="map"&&isMap(was)&&isMap(became))return{value:mapPatch(was,became),left:[]};return{value:type.type==="set"?asElements(
 was):was,left:[]}}function mapPatch(was,became){const changed2=Object.keys({...was,...became}).filter(key=>Object.hasOwn(
 was,key)!==Object.hasOwn(became,key)||!same(was[key]??null,became[key]??null));return Object.fromEntries(changed2.map(key=>[
-key,Object.hasOwn(was,key)?was[key]??null:null]))}function documentOf({kind,identity:identity2},fields3,source,absent){const place2={
+key,Object.hasOwn(was,key)?was[key]??null:null]))}function documentOf({kind,identity:identity2},fields2,source,absent){const place2={
 file:source,line:1,column:1,length:1};const deciding=kindOf(kind).deciding?.(part2=>identity2[part2]!==void 0);const parts=Object.
-entries(identity2).filter(([part2])=>deciding?.includes(part2)??true);return{kind,identity:Object.fromEntries(parts),fields:fields3,
+entries(identity2).filter(([part2])=>deciding?.includes(part2)??true);return{kind,identity:Object.fromEntries(parts),fields:fields2,
 absent,whole:[],remembered:true,place:place2,declaredAt:{file:source,line:1},placeOf:()=>place2,placeWithin:()=>place2}}
 function withoutConflicts(document2,after2,now){const kind=kindOf(document2.kind);const address2=addressOf(document2.kind,
-document2.identity);const present3=markSecrets(kind.fields,now);const conflicts=[];const fields3={};for(const[name2,left2]of Object.
+document2.identity);const present3=markSecrets(kind.fields,now);const conflicts=[];const fields2={};for(const[name2,left2]of Object.
 entries(after2)){const type=kind.fields[name2]??value;const wished=document2.absent?left2:document2.fields[name2]??null;
 const parts=withoutConflict(type,name2,wished,left2,present3[name2]);conflicts.push(...parts.conflicts);if(parts.value!==
-void 0&&!document2.absent)fields3[name2]=parts.value}const left=conflicts.map(path=>({address:address2,path,reason:CHANGED_SINCE}));
-if(!document2.absent)return{document:altered(document2,{fields:fields3}),left};return{document:left.length>0?altered(document2,
+void 0&&!document2.absent)fields2[name2]=parts.value}const left=conflicts.map(path=>({address:address2,path,reason:CHANGED_SINCE}));
+if(!document2.absent)return{document:altered(document2,{fields:fields2}),left};return{document:left.length>0?altered(document2,
 {absent:false}):document2,left}}function withoutConflict(type,path,wished,left,present3){if(present3===void 0)return{value:wished,
 conflicts:[]};const partwise=type.type==="map"||type.type==="members";if(partwise&&isMap(wished)&&isMap(left)&&isMap(present3)){
 const conflicts=[];const kept3=Object.entries(wished).filter(([key,was])=>{const inner=type.type==="members"?type.members[key]??
@@ -20205,15 +19967,15 @@ value:value;const now=Object.hasOwn(present3,key)?present3[key]:type.type==="map
 inner,`${path}.${key}`,was,Object.hasOwn(left,key)?left[key]??null:null,now);conflicts.push(...part2.conflicts);return part2.
 value!==void 0});return{value:kept3.length===0?void 0:Object.fromEntries(kept3),conflicts}}const untouched=agrees(type,left,
 present3)||agrees(type,wished,present3);return untouched?{value:wished,conflicts:[]}:{value:void 0,conflicts:[path]}}function agrees(type,wanted,present3){
-return contrast(type,"",wanted,present3).every(({verdict})=>verdict!=="different")}init_escape();init_problems();init_shard();init_schema();init_address();init_kinds();init_limits();init_loss();init_references();init_rules();init_operations();init_values();init_fields();init_kinds();init_operations();import{createHash as createHash5}from"node:crypto";function planDigest(scope2,changes){const{server}=scope2;const hasher=digestHasher(scope2);const requests=changes.flatMap(
-change2=>{const types3=kindOf(change2.kind).fields;return change2.requests.map(({operation,params,body:body2})=>{const fields3=body2===
+return contrast(type,"",wanted,present3).every(({verdict})=>verdict!=="different")}init_escape();init_problems();init_shard();init_schema();init_kinds();init_limits();init_loss();init_references();init_rules();init_operations();init_values();init_fields();init_kinds();init_operations();import{createHash as createHash4}from"node:crypto";function planDigest(scope2,changes){const{server}=scope2;const hasher=digestHasher(scope2);const requests=changes.flatMap(
+change2=>{const types3=kindOf(change2.kind).fields;return change2.requests.map(({operation,params,body:body2})=>{const fields2=body2===
 void 0?null:mapValues(body2,(field2,name2)=>normalForm(types3[name2]??value,field2));return canonical([operations[operation].
-method,operationPath(operation,params),withHashes(fields3,hasher)])})});const text6=canonical({format_version:1,server,requests:requests.
-sort()});return`sha256:${createHash5("sha256").update(text6).digest("hex")}`}function digestHasher({server,environment}){
+method,operationPath(operation,params),withHashes(fields2,hasher)])})});const text6=canonical({format_version:1,server,requests:requests.
+sort()});return`sha256:${createHash4("sha256").update(text6).digest("hex")}`}function digestHasher({server,environment}){
 return new Hasher({server,salt:JSON.stringify(["idops plan digest",environment])})}function withHashes(field2,hasher){if(field2 instanceof
 HashedSecret)return{secret:field2.hash};if(field2 instanceof Sensitive)return{secret:hasher.hash(field2.reveal())};if(Array.
 isArray(field2))return field2.map(item=>withHashes(item,hasher));return isMap(field2)?mapValues(field2,member2=>withHashes(
-member2,hasher)):field2}init_kinds();init_operations();async function makeSure(given2,{profile,seen:seen2,recognise,state}){const changes=heldBack2(given2,state,profile);const advice=seen2===
+member2,hasher)):field2}init_kinds();init_operations();async function makeSure(given,{profile,seen:seen2,recognise,state}){const changes=heldBack2(given,state,profile);const advice=seen2===
 void 0?[]:[{code:"other-profile",message:adviceFor(seen2)}];const scope2=changes.filter(isUnsafe).map(firstScope)[0];if(recognise===
 null||scope2===void 0)return{changes,warnings:advice};const probed=seen2===void 0?await recognise(scope2):{kind:"recogni\
 sed",profile:seen2};switch(probed.kind){case"recognised":if(probed.profile.name===profile.name)return{changes,warnings:[]};
@@ -20227,14 +19989,14 @@ requests.length>0||isUnseen&&change2.action==="unchanged";if(!stands)return chan
 ...first):sawSigns(key,own5);return{...change2,action:"blocked",requests:[],destructions:[],reason}})}function sawSigns(key,{
 profile,run:run4}){return`what came back about ${key} in run ${run4} looks like a server of the profile ${profile}, whos\
 e updates lose what they don't mention (idops runs show ${run4} says what that was): if idops doctor says so, set "profi\
-le: ${profile}" under server and plan again`}function seenProfile(profile,live){for(const[{kind},{exists,fields:fields3}]of live){
-const better=exists?betterProfile(profile,kindOf(kind),fields3):void 0;if(better!==void 0)return better}return void 0}function isUnsafe({
+le: ${profile}" under server and plan again`}function seenProfile(profile,live){for(const[{kind},{exists,fields:fields2}]of live){
+const better=exists?betterProfile(profile,kindOf(kind),fields2):void 0;if(better!==void 0)return better}return void 0}function isUnsafe({
 kind,requests}){return requests.length>0&&mayHarm(kindOf(kind))}function firstScope({requests}){return requests.map(({operation})=>operations[operation].
 scope)[0]}function blocked3(change2,{name:name2}){return{...change2,action:"blocked",requests:[],fields:[],destructions:[],
 warnings:[],reason:`no profile is configured, and this server answers as those of the profile ${name2} do, whose updates\
  lose what they don't mention: set "profile: ${name2}" under server and plan again`}}function unsure({name:name2},status){
 return{code:"profile-unsure",message:`no profile is configured, and how the server answers to a path that it doesn't hav\
-e (${status}) does not tell which one fits; ${name2} is taken: run idops doctor, and set the profile under server`}}init_address();init_declared();init_kinds();init_references();var noReplan={observedAt:Number.POSITIVE_INFINITY,again:async()=>void 0,repair:()=>void 0};function replanOf(options,byKey,planned,observedAt){
+e (${status}) does not tell which one fits; ${name2} is taken: run idops doctor, and set the profile under server`}}init_declared();init_kinds();init_references();var noReplan={observedAt:Number.POSITIVE_INFINITY,again:async()=>void 0,repair:()=>void 0};function replanOf(options,byKey,planned,observedAt){
 let decider=planned;let held;let seen2;return{observedAt,async again({apply:{key}},notBefore){const one=byKey.get(key);if(one===
 void 0||!kindOf(one.subject.kind).readable(options.profile))return void 0;if(held===void 0||held.at<notBefore)held={at:performance.
 now(),lists:{}};const needed2=listsFor(referring([one.subject],options),options.profile);const{live,references}=await observe(
@@ -20246,10 +20008,10 @@ asked,{fields:picked(apply.before,Object.keys(apply.expected)),absent:false,reme
 d"?asked:altered(before,{whole:Object.keys(before.fields)});const change2=decider.compare(one,live,{...known3,owed:owed2},
 declared);if(change2.action!=="update"||change2.requests.length===0)return void 0;return{...change2,apply:{...change2.apply,
 before:apply.before,managed:apply.managed}}}}}var NO_RECORD={fields:{},uncertain:new Set,at:"",run:"",asDeleted:()=>false};
-function picked(fields3,names3){return Object.fromEntries(names3.flatMap(name2=>fields3[name2]===void 0?[]:[[name2,fields3[name2]]]))}
+function picked(fields2,names3){return Object.fromEntries(names3.flatMap(name2=>fields2[name2]===void 0?[]:[[name2,fields2[name2]]]))}
 function referring(subjects,{state,hasher}){return subjects.flatMap(({kind,identity:identity2,declared})=>{if(declared===
-void 0)return[];const owed2=owedIn(state,addressOf(kind,identity2),hasher);if(owed2===void 0)return[declared];const fields3="\
-before"in owed2?owed2.before:owed2.lost;return[declared,altered(undocumented(kind,identity2),{fields:fields3})]})}async function buildPlan(options){const{selection,profile}=options;const subjects=candidates(options);const own5=subjects.
+void 0)return[];const owed2=owedIn(state,addressOf(kind,identity2),hasher);if(owed2===void 0)return[declared];const fields2="\
+before"in owed2?owed2.before:owed2.lost;return[declared,altered(undocumented(kind,identity2),{fields:fields2})]})}async function buildPlan(options){const{selection,profile}=options;const subjects=candidates(options);const own5=subjects.
 filter(({elsewhere})=>!elsewhere);const documents=own5.flatMap(subject=>subject.declared??[]);const needed2=listsFor(referring(
 own5,options),profile);const{at:observedAt,lists:held}=takenOver(options.read,subjects,needed2);const{live,references}=await whileHashing(
 documents,options,()=>observe(subjects,needed2,{...options,lists:held}));const decider=new Decider(options,references,namesOf(
@@ -20267,21 +20029,21 @@ name2,profile)??[]);const fitting3=await makeSure(compared2.map(change2=>isUncha
 const warnings=[...fitting3.warnings,...leftOut3(debtsLeftOut(options)),...missingLists(references),...selected.flatMap(
 ({subject,address:address2})=>ignored(subject,address2,profile)),...compared2.filter(isUnchanged).flatMap(({address:address2,
 warnings:warnings2})=>warnings2.map(({code:code2,message})=>({code:code2,message:`${address2}: ${message}`})))];const settled=decided.
-filter(one=>one.settled).map(({one:{key}})=>key);const made2=await assemble(arrange(fitting3.changes),[...reads2,...listing],
-options);const leavesOut=selected.length===0&&options.declared.length>0;const{shard:shard2}=selection;const plan={...made2,
+filter(one=>one.settled).map(({one:{key}})=>key);const made3=await assemble(arrange(fitting3.changes),[...reads2,...listing],
+options);const leavesOut=selected.length===0&&options.declared.length>0;const{shard:shard2}=selection;const plan={...made3,
 ...shard2===void 0?{}:{shard:shard2},warnings,settled,...leavesOut?{leavesOut}:{}};return{plan,replan:replanOf(options,new Map(
 selected.map(one=>[one.key,one])),decider,observedAt)}}function takenOver(read2,subjects,needed2){const listed2=new Set(
 subjects.map(({kind})=>kindOf(kind).listed));const names3=listNames.filter(name2=>read2?.lists[name2]!==void 0&&(needed2.
 includes(name2)||listed2.has(name2)));if(read2===void 0||names3.length===0)return{at:performance.now(),lists:{}};return{
 at:read2.at,lists:Object.fromEntries(names3.map(name2=>[name2,read2.lists[name2]]))}}async function whileHashing(documents,{
 hasher,signal},observing){const failed=new AbortController;const stop=signal===void 0?failed.signal:AbortSignal.any([failed.
-signal,signal]);const secrets=documents.flatMap(({fields:fields3})=>secretsIn(fields3));const hashing=hasher.prepare(secrets,
+signal,signal]);const secrets=documents.flatMap(({fields:fields2})=>secretsIn(fields2));const hashing=hasher.prepare(secrets,
 stop);try{const observed=await observing();await hashing;if(secrets.length>0&&signal?.aborted)throw interrupted("nothing\
  more was asked");return observed}catch(failure2){failed.abort();throw failure2}}function isUnchanged({action:action2}){
 return action2==="unchanged"}function isSettled({kind,declared},live,owed2){if(owed2===void 0||live===void 0)return false;
 const gone=!live.exists||declared===void 0||declared.absent;return gone||Object.keys(stillLost(kindOf(kind),owed2,live.fields)).
-length===0}var NAMED4=3;function leftOut3(addresses3){if(addresses3.length===0)return[];const more=addresses3.length-NAMED4;
-const names3=`${addresses3.slice(0,NAMED4).join(", ")}${more>0?` and ${more} more`:""}`;const objects2=addresses3.length===
+length===0}var NAMED3=3;function leftOut3(addresses3){if(addresses3.length===0)return[];const more=addresses3.length-NAMED3;
+const names3=`${addresses3.slice(0,NAMED3).join(", ")}${more>0?` and ${more} more`:""}`;const objects2=addresses3.length===
 1?"1 object":`${addresses3.length} objects`;return[{code:"restores-left-out",message:`what an update took away from ${objects2}\
  that --kind or --target leave out is still owed (${names3}): an apply without --kind and --target puts it back`}]}function missingLists(references){
 return listNames.filter(name2=>references[name2]===null).map(name2=>({code:"no-list",message:`the server offers no list \
@@ -20310,7 +20072,7 @@ return[...isMasked(before,redact)?[maskedBody(`the present ${path}`)]:[],...isMa
  ${path}`)]:[]]});return warnings.length===0?change2:{...change2,warnings:[...change2.warnings,...warnings]}}function isMasked(body2,redact){
 return typeof body2==="string"&&redact(body2)!==body2}function maskedBody(what){return{code:"masked-body",message:`${what}\
  holds what idops knows as a credential, so that is masked here: look at the source before you trust what stands around \
-it`}}init_zod();init_json();init_problems();init_redact();init_shard();init_values();init_fields();init_kinds();import{createHash as createHash6}from"node:crypto";var hash3=string2().describe("A hash that tells whether it is the same now");var sealSchema=strictObject({targets:array(
+it`}}init_zod();init_json();init_problems();init_redact();init_shard();init_values();init_fields();init_kinds();import{createHash as createHash5}from"node:crypto";var hash3=string2().describe("A hash that tells whether it is the same now");var sealSchema=strictObject({targets:array(
 string2()),kinds:array(string2()),prune:boolean2(),assert:boolean2(),shard:strictObject({index:int().min(1),count:int().
 min(1)}).optional().describe("The part of the objects that it is about; left out where it is about all"),objects:array(strictObject(
 {address:string2(),action:string2(),observed:hash3.describe("Over everything that was observed of the object"),requests:hash3.
@@ -20321,38 +20083,38 @@ nullable(),created_at:string2(),digest:string2(),apply:sealSchema});async functi
 plan);return await eachWithSlowHashes(plan.changes,change2=>({address:sealedName(change2,redactName),action:change2.action,
 observed:hashOf3(observedOf(change2,hasher)),requests:planDigest(plan,[change2])}))}function sealedName({address:address2,
 apply:{key}},redactName){return redactAddress(address2,{redactName})===address2?address2:redactAddress(key,{redactName})}
-function observedOf(change2,hasher){const{kind,fields:fields3,apply}=change2;const types3=kindOf(kind).fields;const secret3=secretFields2(
+function observedOf(change2,hasher){const{kind,fields:fields2,apply}=change2;const types3=kindOf(kind).fields;const secret3=secretFields2(
 change2);const before=mapValues(apply.before,(field2,name2)=>{const type=types3[name2]??value;const normal=withoutLabels(
-type,normalForm(type,field2));return secret3.has(name2)?new Sensitive(withHashes(normal,hasher)):normal});const generation2=fields3.
+type,normalForm(type,field2));return secret3.has(name2)?new Sensitive(withHashes(normal,hasher)):normal});const generation2=fields2.
 find(({path})=>path==="did_generation");return[withHashes(before,hasher),apply.existed,apply.generation??null,withHashes(
 generation2?.before??null,hasher)]}function withoutLabels({type},field2){if(type!=="set"||!Array.isArray(field2))return field2;
 return field2.map(element=>{if(!isMap(element)||typeof element.id!=="string")return element;const{label:_,...rest}=element;
-return rest})}function secretFields2({action:action2,fields:fields3,apply}){if(action2==="blocked")return new Set(apply.
-managed);const asked=Object.entries(apply.expected).flatMap(([name2,field2])=>holdsSensitive(field2)?[name2]:[]);const shown3=fields3.
+return rest})}function secretFields2({action:action2,fields:fields2,apply}){if(action2==="blocked")return new Set(apply.
+managed);const asked=Object.entries(apply.expected).flatMap(([name2,field2])=>holdsSensitive(field2)?[name2]:[]);const shown3=fields2.
 flatMap(({path,sensitive})=>sensitive?[path.replace(/[.[].*$/s,"")]:[]);return new Set([...asked,...shown3])}function hashOf3(value3){
-return`sha256:${createHash6("sha256").update(canonical(value3)).digest("hex")}`}function planHash({apply,...shown3}){const{
-whole:_,...rest}=apply;return hashOf3({...shown3,apply:rest})}function alteration(stored3,file){if(stored3.apply.whole===
-planHash(stored3))return[];return[error("plan-altered",`${file} was changed after it was stored: what it shows is not th\
-e plan that was made`,[],"make it anew with idops plan --out FILE and review it")]}function parseStoredPlan(text6,file,use="\
-applied"){const unusable=why=>unusablePlan(file,why,use);let data3;try{data3=parseJson(text6)}catch{return unusable("it \
-is not JSON")}const version3=data3?.format_version;if(typeof version3==="number"&&version3>1)return unusable(`it has for\
-mat ${version3}, this idops knows format 1`);const parsed4=storedSchema.safeParse(data3);if(parsed4.success)return parsed4.
-data;return unusable(notStored(parsed4.error.issues[0]?.path??[]))}function unusablePlan(file,why,use){return error("pla\
-n-unreadable",`${file} can't be ${use}: ${why}`,[],"make it anew with idops plan --out FILE")}function notStored(path){const where=path.
-length===0?"":` (see ${path.map(String).join(".")})`;return`it is not a plan that was stored with --out${where}`}function isStoredPlan(read2){
+return`sha256:${createHash5("sha256").update(canonical(value3)).digest("hex")}`}function planHash({apply,...shown3}){const{
+whole:_,...rest}=apply;return hashOf3({...shown3,apply:rest})}function alteration(stored2,file){if(stored2.apply.whole===
+planHash(stored2))return[];return[error("plan-altered",`${file} was changed after it was stored: what it shows is not th\
+e plan that was made`,[],"make it anew with idops plan --out FILE and review it")]}function parseStoredPlan(text6,file){
+const unusable=why=>unusablePlan(file,why);let data3;try{data3=parseJson(text6)}catch{return unusable("it is not JSON")}
+const version3=data3?.format_version;if(typeof version3==="number"&&version3>1)return unusable(`it has format ${version3}\
+, this idops knows format 1`);const parsed4=storedSchema.safeParse(data3);if(parsed4.success)return parsed4.data;return unusable(
+notStored(parsed4.error.issues[0]?.path??[]))}function unusablePlan(file,why){return error("plan-unreadable",`${file} ca\
+n't be used: ${why}`,[],"make it anew with idops plan --out FILE")}function notStored(path){const where=path.length===0?
+"":` (see ${path.map(String).join(".")})`;return`it is not a plan that was stored with --out${where}`}function isStoredPlan(read2){
 return"digest"in read2}function partOf2({shard:shard2}){return shard2===void 0?"all objects":`the shard ${shardText(shard2)}`}
-async function staleness(stored3,now){const found2=[];if(stored3.server!==now.server)found2.push(`it is for ${stored3.server}\
-, and this is ${now.server}`);if(stored3.environment!==now.environment){found2.push(`it is for the environment ${stored3.
-environment??"none"}, and this is ${now.environment??"none"}`)}const[part2,here2]=[partOf2(stored3.apply),partOf2(now)];
-if(part2!==here2)found2.push(`it is for ${part2}, and this is ${here2}`);const before=new Map(stored3.apply.objects.map(
-object3=>[object3.address,object3]));const{objects:whole2}=await seal(now,stored3.apply,text6=>text6);const keys=new Map(
+async function staleness(stored2,now){const found2=[];if(stored2.server!==now.server)found2.push(`it is for ${stored2.server}\
+, and this is ${now.server}`);if(stored2.environment!==now.environment){found2.push(`it is for the environment ${stored2.
+environment??"none"}, and this is ${now.environment??"none"}`)}const[part2,here2]=[partOf2(stored2.apply),partOf2(now)];
+if(part2!==here2)found2.push(`it is for ${part2}, and this is ${here2}`);const before=new Map(stored2.apply.objects.map(
+object3=>[object3.address,object3]));const{objects:whole2}=await seal(now,stored2.apply,text6=>text6);const keys=new Map(
 now.changes.map(({address:address2,apply})=>[apply.key,address2]));const after2=new Map(whole2.map(object3=>[object3.address,
 object3]));const met=new Set;for(const[name2,object3]of before){const address2=after2.has(name2)?name2:keys.get(name2)??
 name2;met.add(address2);const present3=after2.get(address2);if(present3===void 0)found2.push(`${address2} is no longer i\
 n it`);else if(present3.observed!==object3.observed)found2.push(`${address2} was changed on the server, or its record wa\
 s`);else if(present3.action!==object3.action)found2.push(`${address2} was ${object3.action} in it, and is ${present3.action}\
  now`);else if(present3.requests!==object3.requests)found2.push(`${address2} is declared otherwise now`)}for(const address2 of after2.
-keys())if(!met.has(address2))found2.push(`${address2} is new in it`);if(found2.length===0&&stored3.digest!==now.digest)found2.
+keys())if(!met.has(address2))found2.push(`${address2} is new in it`);if(found2.length===0&&stored2.digest!==now.digest)found2.
 push("its digest is another one now");if(found2.length===0)return[];return[error("stale-plan",`stale plan: ${found2.join(
 "; ")}`,[],"nothing was sent; make a new one with idops plan --out FILE and review it")]}var anything=document2=>({value:document2});function nowhere(scope2){return{title:"ask for a path that no server has",path:"\
 /api/idops-doctor",scope:scope2}}function profileByUnknownPath(status){return Object.values(profiles).find(({signs})=>signs!==
@@ -20426,20 +20188,20 @@ describe("What a person should know although it went well; left out where there 
  each change, in the order of the plan")}).describe("What one run of apply did");init_values();init_kinds();init_operations();init_json2();function storedJson(plan){const shown3=planJson(plan,{debug:false});
 const changed2=plan.changes.filter(({action:action2})=>action2!=="unchanged");return{...shown3,changes:shown3.changes.map(
 (change2,at3)=>({...change2,fields:change2.fields.map((field2,index)=>changed2[at3]?.fields[index]?.confirmed===true?{...field2,
-confirmed:true}:field2)}))}}async function storedPlanText(plan,options,redactor){const shown3=storedJson(redactPlan(plan,redactor));const stored3={...shown3,
-apply:await seal(plan,options,redactor.redactName)};const read2=parseJson(jsonText(stored3));return jsonText({...stored3,
-apply:{...stored3.apply,whole:planHash(read2)}})}async function readPlanFile(path,shown3=path){return readStoredPlan(await readText(
+confirmed:true}:field2)}))}}async function storedPlanText(plan,options,redactor){const shown3=storedJson(redactPlan(plan,redactor));const stored2={...shown3,
+apply:await seal(plan,options,redactor.redactName)};const read2=parseJson(jsonText(stored2));return jsonText({...stored2,
+apply:{...stored2.apply,whole:planHash(read2)}})}async function readPlanFile(path,shown3=path){return readStoredPlan(await readText(
 path,shown3),shown3)}async function readText(path,shown3){try{return await readFile2(path,"utf8")}catch(failure2){const isMissing2=failure2 instanceof
 Error&&"code"in failure2&&failure2.code==="ENOENT";const why=isMissing2?"is not there":`can't be read: ${whyRefused(failure2)}`;
 const hint=isMissing2?`idops plan --out ${shown3} stores one`:"name the file that idops plan --out wrote";throw new ProblemsError(
-[error("plan-unreadable",`${shown3} ${why}`,[],hint)])}}function readStoredPlan(text6,shown3){const stored3=parsed2(text6,
-shown3,"applied");refuse(alteration(stored3,shown3));return stored3}function parsed2(text6,shown3,use){const stored3=parseStoredPlan(
-text6,shown3,use);if(!isStoredPlan(stored3))throw new ProblemsError([stored3]);return stored3}init_zod();init_problems();init_redact();init_values();init_fields();init_kinds();var shownSchema=looseObject({tool_version:string2(),profile:string2(),summary:looseObject({}),required_scopes:array(string2()),
+[error("plan-unreadable",`${shown3} ${why}`,[],hint)])}}function readStoredPlan(text6,shown3){const stored2=parsed2(text6,
+shown3);refuse(alteration(stored2,shown3));return stored2}function parsed2(text6,shown3){const stored2=parseStoredPlan(text6,
+shown3);if(!isStoredPlan(stored2))throw new ProblemsError([stored2]);return stored2}init_zod();init_problems();init_redact();init_values();init_fields();init_kinds();var shownSchema=looseObject({tool_version:string2(),profile:string2(),summary:looseObject({}),required_scopes:array(string2()),
 warnings:array(looseObject({code:string2(),message:string2()})),changes:array(looseObject({address:string2(),label:string2().
 optional(),action:string2(),observed:string2(),destructive:boolean2(),destructions:array(string2()),requests:array(looseObject(
 {method:string2(),path:string2()})),fields:array(looseObject({path:string2(),before:unknown(),after:unknown(),sensitive:boolean2()})),
-warnings:array(looseObject({code:string2(),message:string2()})),reason:string2().nullable()}))});function shownOtherwise(stored3,plan,redactor){
-const parsed4=shownSchema.safeParse(stored3);const found2=parsed4.success?differences(parsed4.data,storedJson(redactPlan(
+warnings:array(looseObject({code:string2(),message:string2()})),reason:string2().nullable()}))});function shownOtherwise(stored2,plan,redactor){
+const parsed4=shownSchema.safeParse(stored2);const found2=parsed4.success?differences(parsed4.data,storedJson(redactPlan(
 plan,redactor))):[`${parsed4.error.issues[0]?.path.map(String).join(".")} isn't there, or is something else`];if(found2.
 length===0)return[];const told6=found2.length>SHOWN4?[...found2.slice(0,SHOWN4),`and ${found2.length-SHOWN4} more`]:found2;
 return[error("plan-altered",`the stored plan shows something else than applying it would do: ${told6.join("; ")}`,[],"no\
@@ -20469,8 +20231,8 @@ return warnings.map(({code:code2,message})=>worded?`${code2} ${message}`:code2).
 a2)===canonical(b)}function names2(masked,name2){const[first="",...rest]=masked.split(mask);if(rest.length===0)return masked===
 name2;const last=rest.pop()??"";if(!name2.startsWith(first))return false;let from=first.length;for(const part2 of rest){
 const at3=name2.indexOf(part2,from);if(at3<0)return false;from=at3+part2.length}return name2.length-last.length>=from&&name2.
-endsWith(last)}init_values();init_fields();init_kinds();function undoPlan(plan,given2,content){const blocked4=plan.changes.filter(({action:action2})=>action2==="blocked");const left=[
-...given2,...blocked4.map(({address:address2,reason})=>({address:address2,path:null,reason:reason??"it is blocked"}))];return{
+endsWith(last)}init_values();init_fields();init_kinds();function undoPlan(plan,given,content){const blocked4=plan.changes.filter(({action:action2})=>action2==="blocked");const left=[
+...given,...blocked4.map(({address:address2,reason})=>({address:address2,path:null,reason:reason??"it is blocked"}))];return{
 plan:{...plan,...left.length>0?{leaves:true}:{},changes:plan.changes.filter(({action:action2})=>action2!=="blocked").map(
 change2=>({...change2,declaredAt:null,apply:{...change2.apply,managed:[]}}))},left:asPlanned(left,plan,content)}}function asPlanned(left,{
 changes},content){const entries=entriesOf(content);const names3=namesTold(entries);const past=new Map(entries.map(entry=>[
@@ -20483,9 +20245,9 @@ return void 0;const done2=new Set(results.flatMap(({status,address:address2})=>s
 filter(({address:address2})=>done2.has(address2)).some(change2=>declared.some(document2=>isOf(document2,change2)&&isOther2(
 document2,change2)))}function isOf({kind,identity:identity2},{kind:of,apply}){const{name:name2,...ids}=identity2;if(kind!==
 of)return false;const parts=Object.entries(ids);if(parts.length===0)return name2===(apply.expected.name??apply.before.name);
-return parts.every(([part2,id])=>sameIdentifier(id,apply.identity[part2]??""))}function isOther2({kind:name2,fields:fields3,
+return parts.every(([part2,id])=>sameIdentifier(id,apply.identity[part2]??""))}function isOther2({kind:name2,fields:fields2,
 absent,whole:whole2},{action:action2,apply}){if(absent||action2==="delete")return absent!==(action2==="delete");const kind=kindOf(
-name2);return Object.entries(fields3).some(([field2,said3])=>{const now=apply.expected[field2];if(now===void 0)return false;
+name2);return Object.entries(fields2).some(([field2,said3])=>{const now=apply.expected[field2];if(now===void 0)return false;
 const type=kind.fields[field2]??value;const wanted=desired(type,named4(said3),now,whole2.includes(field2));return wanted!==
 void 0&&contrast(type,field2,wanted,now).some(({verdict})=>verdict==="different")})}function named4(said3){if(!Array.isArray(
 said3))return said3;return said3.map(one=>typeof one!=="string"?one:isUuid(one)?{id:one}:{name:one})}var JUST_BEFORE=5e3;var Planner=class{#options;state;#read;#current=new WeakMap;#madeWith=new WeakMap;#probed;constructor(options,state,read2){
@@ -20494,30 +20256,30 @@ catch(failure2=>{this.#probed=void 0;throw failure2});return this.#probed};find(
 this.#current=new WeakMap}async plan(asked={}){const plans=this.#current;const{shard:shard2,manifests:{declared}}=this.#options;
 const{targets,kinds:kinds2,prune,assert:assert2}=withDefaults(asked);const{acceptDids=[]}=asked;refuse(acceptDids.flatMap(
 id=>undeclaredClient(id,declared)));if(prune)refuse(await pruneRefusals(this.#options.manifests));const built=await this.#build(
-{declared,selection:{targets,kinds:kinds2,shard:shard2},prune,assert:assert2,acceptDids,restores:"all"});const given2={targets,
-kinds:kinds2,prune,assert:assert2,...shard2===void 0?{}:{shard:shard2}};const made2={...built.plan,again:againOf(given2,
-acceptDids)};plans.set(made2,{replan:built.replan,command:"apply"});this.#madeWith.set(made2,{options:given2,storable:acceptDids.
-length===0});return made2}async store(plan){const given2=this.#madeWith.get(plan);if(given2===void 0)throw new TypeError(
-"only a plan that this session made of the manifests can be stored");if(!given2.storable){throw new TypeError("a plan wi\
-th acceptDids is not stored, since applying it reads the manifests again and takes no DID: apply it here")}return await storedPlanText(
-plan,given2.options,this.#options.redactor)}async stored(stored3){const plan=await this.plan(stored3.apply);const stale2=await staleness(
-stored3,plan);const problems=stale2.length>0?stale2:shownOtherwise(stored3,plan,this.#options.redactor);if(problems.length>
+{declared,selection:{targets,kinds:kinds2,shard:shard2},prune,assert:assert2,acceptDids,restores:"all"});const given={targets,
+kinds:kinds2,prune,assert:assert2,...shard2===void 0?{}:{shard:shard2}};const made3={...built.plan,again:againOf(given,acceptDids)};
+plans.set(made3,{replan:built.replan,command:"apply"});this.#madeWith.set(made3,{options:given,storable:acceptDids.length===
+0});return made3}async store(plan){const given=this.#madeWith.get(plan);if(given===void 0)throw new TypeError("only a pl\
+an that this session made of the manifests can be stored");if(!given.storable){throw new TypeError("a plan with acceptDi\
+ds is not stored, since applying it reads the manifests again and takes no DID: apply it here")}return await storedPlanText(
+plan,given.options,this.#options.redactor)}async stored(stored2){const plan=await this.plan(stored2.apply);const stale2=await staleness(
+stored2,plan);const problems=stale2.length>0?stale2:shownOtherwise(stored2,plan,this.#options.redactor);if(problems.length>
 0)markStale(plan,problems);return{plan,problems}}async undo(run4,force){this.#ofAll();const plans=this.#current;const{home,
 server}=this.#options;const content=await findRun(home.backend.runs,run4);if(content.run.server!==server.baseUrl)throw otherServer(
 content.run,server.baseUrl);const isOther3=await othersOf(this.state,home);if(isOther3(content.run))throw refuseOther(content.
-run,home);const undo=await withSlowHashes(()=>undoRun(content,force));const leftOf=new Map;const made2=await this.#build(
+run,home);const undo=await withSlowHashes(()=>undoRun(content,force));const leftOf=new Map;const made3=await this.#build(
 {declared:undo.declared,restores:{run:content.run.run},adjust:(document2,now)=>{const adjusted=undo.adjust(document2,now);
 leftOf.set(document2,adjusted.left);return adjusted.document}});const again=["undo",content.run.run,...force?["--force"]:
-[]];const undone=undoPlan({...made2.plan,undoes:content.run.run,again},[...undo.left,...[...leftOf.values()].flat()],content);
-plans.set(undone.plan,{replan:made2.replan,command:"undo"});return undone}async regeneration(clientId){this.#ofAll();const{
+[]];const undone=undoPlan({...made3.plan,undoes:content.run.run,again},[...undo.left,...[...leftOf.values()].flat()],content);
+plans.set(undone.plan,{replan:made3.replan,command:"undo"});return undone}async regeneration(clientId){this.#ofAll();const{
 redactor,reader,concurrency,progress,signal}=this.#options;if(!identifier2().safeParse(clientId).success)throw new TypeError(
 `${quote(redactor.redactEcho(String(clientId)))} is not the id of a client`);const plans=this.#current;const{plan,replan}=await regenerationPlan(
 clientId,{reader,concurrency,progress,signal,...this.#header(),state:this.state});plans.set(plan,{replan,command:"regene\
 rate-did"});return plan}async#build(what){const{project,reader,redactor,concurrency,progress,signal}=this.#options;const read2=this.#read;
-this.#read=void 0;const made2=await buildPlan({reader,concurrency,progress,signal,read:read2!==void 0&&performance.now()-
+this.#read=void 0;const made3=await buildPlan({reader,concurrency,progress,signal,read:read2!==void 0&&performance.now()-
 read2.at<JUST_BEFORE?read2:void 0,state:this.state,hasher:new Hasher(this.state,redactor.holds),selection:{targets:[],kinds:[]},
 prune:false,assert:false,restores:"none",checks:await bodyChecks(project,what.declared),...this.#header(),...what});return{
-...made2,plan:warnOfMasks(made2.plan,redactor.redact)}}#header(){const{server,project}=this.#options;return{server:server.
+...made3,plan:warnOfMasks(made3.plan,redactor.redact)}}#header(){const{server,project}=this.#options;return{server:server.
 baseUrl,profile:server.profile,environment:project.environment,toolVersion:version2,now:new Date,recognise:server.profileWritten?
 null:this.recognise}}#ofAll(){if(this.#options.shard!==void 0)throw new TypeError("a session of a shard plans what manif\
 ests declare, and nothing else")}};function withDefaults({targets=[],kinds:kinds2=[],prune=false,assert:assert2=false}={}){
@@ -20542,9 +20304,9 @@ if(shard2===void 0)return{};const run4=sharedRun(variables);return{...shard2==="
 te is in the file ${file}, which runners of other machines don't share: each of them has a state of its own`,[],"keep it\
  in git or PostgreSQL, unless the file is on a disk that all of them have")}function sharedRun(variables){const{IDOPS_SHARD_RUN,
 GITHUB_RUN_ID,GITHUB_RUN_ATTEMPT,CI_PIPELINE_ID}=variables;if((IDOPS_SHARD_RUN??"")!=="")return IDOPS_SHARD_RUN;if((GITHUB_RUN_ID??
-"")!=="")return`github ${GITHUB_RUN_ID}/${GITHUB_RUN_ATTEMPT??"1"}`;return(CI_PIPELINE_ID??"")===""?void 0:`gitlab ${CI_PIPELINE_ID}`}var DEFAULT_CONCURRENCY=10;async function openSession(project,options={}){const{session}=await open6(project,void 0,options);
-return session}async function openForWriting(project,command2,options={}){const{session,apply}=await open6(project,command2,
-options);return{...session,apply}}async function open6(project,command2,options){const{concurrency=DEFAULT_CONCURRENCY,network:network2={}}=options;
+"")!=="")return`github ${GITHUB_RUN_ID}/${GITHUB_RUN_ATTEMPT??"1"}`;return(CI_PIPELINE_ID??"")===""?void 0:`gitlab ${CI_PIPELINE_ID}`}var DEFAULT_CONCURRENCY=10;async function openSession(project,options={}){const{session}=await open7(project,void 0,options);
+return session}async function openForWriting(project,command2,options={}){const{session,apply}=await open7(project,command2,
+options);return{...session,apply}}async function open7(project,command2,options){const{concurrency=DEFAULT_CONCURRENCY,network:network2={}}=options;
 const progress=withoutHarm(options.progress??noProgress);const life=new Life(async()=>{await connection.close();await held.
 lock?.release()});const signal=options.signal===void 0?life.signal:AbortSignal.any([options.signal,life.signal]);const redactor=options.
 redactor??createRedactor();const{server,declared,warnings,manifests}=await loadAll(project,options,redactor.add);const backend3=await workingBackendOf(
@@ -20557,25 +20319,24 @@ backend:backend3,environment:project.environment};const held=await settleState(h
 shard:shard2,holds:redactor.holds}).catch(async failure2=>{await connection.close();throw failure2});const behind=await leftBehind2(
 project,held.state);const planner=new Planner({project,server,manifests,home,redactor,reader,shard:shard2,concurrency,progress,
 signal},held.state,held.read);const session={project,warnings:[...alone3,...warnings],notes:behind===null?held.notes:[...held.
-notes,behind],declared,files:manifests.files,plan:asked=>life.does(()=>planner.plan(asked)),storePlan:made2=>life.does(()=>planner.
-store(made2)),planStored:stored3=>life.does(()=>planner.stored(stored3)),lastRun:()=>life.does(async()=>{const run4=await newestRun(
+notes,behind],declared,files:manifests.files,plan:asked=>life.does(()=>planner.plan(asked)),storePlan:made3=>life.does(()=>planner.
+store(made3)),planStored:stored2=>life.does(()=>planner.stored(stored2)),lastRun:()=>life.does(async()=>{const run4=await newestRun(
 backend3.runs,planner.state);if(run4!==void 0)return runOf(run4);throw new ProblemsError([error("no-such-run","this stat\
 e has no runs",[],"a run is what idops apply leaves; which state this is, --env and state in the configuration say")])}),
 planUndo:(run4,{force=false}={})=>life.does(()=>planner.undo(run4,force)),planRegeneration:clientId=>life.does(()=>planner.
-regeneration(clientId)),close:()=>life.end()};const told6=async(result,made2)=>{const{undoes}=made2;if(undoes!==void 0){
-const sure=manifests.problems.length===0;const otherwise=saysOtherwise(manifests.besides??declared,sure,made2,result);return{
+regeneration(clientId)),close:()=>life.end()};const told6=async(result,made3)=>{const{undoes}=made3;if(undoes!==void 0){
+const sure=manifests.problems.length===0;const otherwise=saysOtherwise(manifests.besides??declared,sure,made3,result);return{
 ...result,undoes,...otherwise===void 0?{}:{otherwise}}}if(result.run===null||!mayBeUndone(result))return result;const content=await findRun(
 backend3.runs,partCalled(result.journal??result.run)).catch(()=>null);const undoing=await undoingOf(content);return undoing===
-void 0?result:{...result,undoing}};const apply=approved=>life.applies(async()=>{if(!ApprovedPlan.is(approved))throw new TypeError(
-"this plan was not approved: approve(plan, limits) does it");const made2=planner.find(approved.plan);if(made2===void 0){
+void 0?result:{...result,undoing}};const apply=approved=>life.applies(async()=>{if(!isApproved(approved))throw new TypeError(
+"this plan was not approved: approve(plan, limits) does it");const made3=planner.find(approved.plan);if(made3===void 0){
 throw new TypeError("this plan was made in another session, or before something was applied in this one, and what is the\
 re may have changed since: make it in this one, or store it and let planStored make it anew")}const applied2=await applyPlan(
-approved,{...shared2,confirm:async()=>await held.lock?.confirm(),fenced:held.lock?.fenced===true,replan:made2.replan,recognise:planner.
-recognise,writer,backend:backend3,state:planner.state,shard:shard2,sharedRun:options.sharedRun,declaring:()=>declaredHash(
-declared),hasher:new Hasher(planner.state,redactor.holds),command:made2.command,now:()=>new Date,redactor}).finally(()=>{
-planner.forget()});planner.state=applied2.state;return{...applied2,result:await told6(applied2.result,approved.plan)}});
-return{session,apply}}var import_index3=__toESM(require_commander(),1);var{program,createCommand,createArgument,createOption,CommanderError,InvalidArgumentError,
-InvalidOptionArgumentError,Command:Command2,Argument,Option,Help}=import_index3.default;init_kind_names();init_problems();init_shard();function selectionOptions(){return[new Option("--target <ADDRESS>","only what matches, such as User/9b1d\u2026; * stands for \
+approved,{...shared2,confirm:async()=>await held.lock?.confirm(),fenced:held.lock?.fenced===true,replan:made3.replan,recognise:planner.
+recognise,writer,backend:backend3,state:planner.state,shard:shard2,sharedRun:options.sharedRun,hasher:new Hasher(planner.
+state,redactor.holds),command:made3.command,now:()=>new Date,redactor}).finally(()=>{planner.forget()});planner.state=applied2.
+state;return{...applied2,result:await told6(applied2.result,approved.plan)}});return{session,apply}}var import_index=__toESM(require_commander(),1);var{program,createCommand,createArgument,createOption,CommanderError,InvalidArgumentError,
+InvalidOptionArgumentError,Command:Command2,Argument,Option,Help}=import_index.default;init_kind_names();init_problems();init_shard();function selectionOptions(){return[new Option("--target <ADDRESS>","only what matches, such as User/9b1d\u2026; * stands for \
 any characters (repeatable)").argParser(collect2).default([],"everything"),kindOption(),new Option("--prune","delete tem\
 plates that idops applied and no manifest names any more"),new Option("--assert","send even where the recorded value alr\
 eady matches"),shardOption()]}function shardOption(){return new Option("--shard <I/N>","only the I-th of N parts of the \
@@ -20596,9 +20357,9 @@ acceptDid=[]}){return{targets:target,kinds:kind,prune,assert:assert2,acceptDids:
 tokenFile:tokenFile2,concurrency,rate,timeout,retries:retries2}){return{...baseUrl2===void 0?{}:{baseUrl:baseUrl2},...tokenFile2===
 void 0?{}:{tokenFile:tokenFile2},...concurrency===void 0?{}:{concurrency},...timeout===void 0?{}:{timeout},network:{...rate===
 void 0?{}:{rate},...retries2===void 0?{}:{retries:retries2}}}}function besidePlanFile({target,kind,prune=false,assert:assert2=false,
-acceptDid=[],shard:shard2,out}){const given2=target.length+kind.length+acceptDid.length>0||shard2!==void 0||out!==void 0;
-if(!given2&&!prune&&!assert2)return[];return[error("wrong-option","--target, --kind, --prune, --assert, --shard, --accep\
-t-did and --out don't go with a plan file",[],"a stored plan says itself what it is about")]}function commanderWords({message}){
+acceptDid=[],shard:shard2,out}){const given=target.length+kind.length+acceptDid.length>0||shard2!==void 0||out!==void 0;
+if(!given&&!prune&&!assert2)return[];return[error("wrong-option","--target, --kind, --prune, --assert, --shard, --accept\
+-did and --out don't go with a plan file",[],"a stored plan says itself what it is about")]}function commanderWords({message}){
 return message.replace(/^error: /,"")}function collect2(value3,before){return[...before,notEmpty(value3)]}function collectKinds(value3,before){
 const known3=kindNames;if(!known3.includes(value3))throw new InvalidArgumentError(`Allowed choices are ${known3.join(", ")}\
 .`);return[...before,value3]}function notEmpty(value3){if(value3==="")throw new InvalidArgumentError("It must not be emp\
@@ -20675,10 +20436,10 @@ set(options,whole2);return whole2<=longestWait&&repeated2<retries};let writing=0
 429,451]},throttle:{write:new Bottleneck2.Group,notifications:new Bottleneck2.Group,retryAfterBaseValue:second,onRateLimit:waits,
 onSecondaryRateLimit:waits}},({hook:hook2})=>{const limited=new WeakMap;hook2.wrap("request",async(request5,options)=>{const ending=new AbortController;
 const end2=()=>ending.abort();signal.addEventListener("abort",end2);const timer=setTimeout(()=>ending.abort(late(timeout)),
-timeout*1e3);const given2={...options.request};const written3=writes(options)?1:0;writing+=written3;try{options.request=
-{...given2,signal:ending.signal,fetch:wholeFetch(given2.fetch??fetch,given2.expects)};return await request5(options)}catch(failure2){
+timeout*1e3);const given={...options.request};const written3=writes(options)?1:0;writing+=written3;try{options.request={
+...given,signal:ending.signal,fetch:wholeFetch(given.fetch??fetch,given.expects)};return await request5(options)}catch(failure2){
 const times=limited.get(options)??0;if(sayPause(failure2,secondaryPause*2**times))limited.set(options,times+1);throw failure2}finally{
-writing-=written3;options.request=given2;clearTimeout(timer);signal.removeEventListener("abort",end2)}});return{}},retry2,
+writing-=written3;options.request=given;clearTimeout(timer);signal.removeEventListener("abort",end2)}});return{}},retry2,
 throttling2);return{octokit,ask:async work=>{if(signal.aborted)throw interrupted2(false);let stop;const stopped=new Promise(
 (_,reject)=>{stop=()=>reject(interrupted2(writing>0));signal.addEventListener("abort",stop,{once:true})});try{return await Promise.
 race([work(),stopped])}catch(failure2){throw failure2 instanceof GithubFailure?failure2:inWords2(failure2)}finally{if(stop!==
@@ -20761,7 +20522,7 @@ shape,pull_request:unknown().optional()});var rawRepository=looseObject({full_na
 nullable()});var rawOrigin=rawPullRequest.extend({head:object({repo:rawRepository.nullable()})});function pullRequest({number:number4,
 base:base2,merged_at,merge_commit_sha}){return{number:number4,base:base2.ref,mergedAt:merged_at,mergeCommit:merge_commit_sha}}
 function remark({id,node_id,body:body2,user:user3}){return{id,node:node_id,body:body2??"",author:user3===void 0||user3===
-null?null:{id:user3.id,login:user3.login}}}init_problems();function refusal4(message,hint){return new ProblemsError([error("not-approved",message,[],hint)])}var planAgain="plan again on the pull request before it is merged; after that, look at the plan that this run shows, and\
+null?null:{id:user3.id,login:user3.login}}}init_problems();function refusal3(message,hint){return new ProblemsError([error("not-approved",message,[],hint)])}var planAgain="plan again on the pull request before it is merged; after that, look at the plan that this run shows, and\
  start the workflow by hand with its digest as expect-digest";async function approvedText(api,pull,kindOf2){const comments=(await api.
 comments(pull.number)).filter(({body:body2})=>kindOf2(body2)!==null);if(comments.length===0)return null;const{viewer,comments:found2}=await api.
 histories(comments.map(({node:node2})=>node2));const said3=[];for(const comment of found2){if(comment.author===null||!isSame3(
@@ -20769,7 +20530,7 @@ comment.author,viewer))continue;refuseEdited(comment,pull,viewer);const one=awai
 null&&kindOf2(one.text)==="plan")said3.push(one)}const[latest]=said3.sort((one,other)=>other.since-one.since);return latest?.
 text??null}function refuseEdited({lastEditedAt,editor},{number:number4},viewer){if(lastEditedAt===null&&editor===null)return;
 if(editor!==null&&isSame3(editor,viewer))return;const who2=editor===null?"an account that GitHub does not name":escapeText(
-editor.login);throw refusal4(`the comment with the plan of pull request #${number4} was edited by ${who2} at ${lastEditedAt??
+editor.login);throw refusal3(`the comment with the plan of pull request #${number4} was edited by ${who2} at ${lastEditedAt??
 "an unknown time"}`,`only what idops wrote is approved: ${planAgain}`)}async function saidAt(api,{node:node2,body:body2,
 createdAt,lastEditedAt},{number:number4,mergedAt},viewer){const since=timeOf(lastEditedAt??createdAt,number4);if(mergedAt===
 null)return{text:body2,since};const merged=timeOf(mergedAt,number4);if(since<=merged)return{text:body2,since};if(timeOf(
@@ -20777,10 +20538,10 @@ createdAt,number4)>merged)return null;const versions=(await api.versions(node2))
 version3.at,number4)})).filter(version3=>version3.since<=merged).sort((one,other)=>other.since-one.since);const[last,before]=versions;
 if(last===void 0||last.by===null||!isSame3(last.by,viewer)||last.since===before?.since){throw unknown4(number4,lastEditedAt)}
 const text6=await api.versionText(last.node);if(text6===null)throw unknown4(number4,lastEditedAt);return{text:text6,since:last.
-since}}function unknown4(number4,editedAt){return refusal4(`the comment with the plan of pull request #${number4} was ch\
+since}}function unknown4(number4,editedAt){return refusal3(`the comment with the plan of pull request #${number4} was ch\
 anged after the merge${editedAt===null?"":`, at ${editedAt}`}, and GitHub doesn't say that idops wrote what it said befo\
-re`,planAgain)}function timeOf(text6,number4){const time3=Date.parse(text6);if(Number.isNaN(time3)){throw refusal4(`GitH\
-ub doesn't say when the plan of pull request #${number4} was written`,planAgain)}return time3}init_zod();init_shard();import{createHash as createHash7}from"node:crypto";import{deflateRawSync,inflateRawSync}from"node:zlib";var noPlan={digest:null,observed:null,changes:null};var markerRoom=26e3;var namesRoom=12e3;var actions2=["update","delet\
+re`,planAgain)}function timeOf(text6,number4){const time3=Date.parse(text6);if(Number.isNaN(time3)){throw refusal3(`GitH\
+ub doesn't say when the plan of pull request #${number4} was written`,planAgain)}return time3}init_zod();init_shard();import{createHash as createHash6}from"node:crypto";import{deflateRawSync,inflateRawSync}from"node:zlib";var noPlan={digest:null,observed:null,changes:null};var markerRoom=26e3;var namesRoom=12e3;var actions2=["update","delet\
 e","regenerate","adopt","blocked","unchanged"];var packed=array(tuple([string2(),_enum(actions2),string2().regex(/^[0-9a-f]+$/)]));
 var idLength=5;var hashLength=6;var shortHashLength=3;var compactLength=idLength+1+shortHashLength;function markerKey(config3,environment,shard2){
 const part2=shard2===void 0?[]:[shardText(shard2)];return sha256(JSON.stringify([config3,environment,...part2])).slice(0,
@@ -20792,9 +20553,9 @@ requests})=>({id:idOf(address2),address:address2,action:action2,hash:sha256(JSON
 2*hashLength)}))}}function markedId(change2,redactor){return idOf(sealedName(change2,redactor.redactName))}function markerLine({
 kind,key,digest,observed,run:run4,changes},room=markerRoom){const parts=[`idops-${kind}`,`key=${key}`];if(digest!==null)
 parts.push(`digest=${digest}`,`observed=${observed}`);if(run4!==null&&isRun.test(run4))parts.push(`run=${run4}`);const line=more=>`\
-<!-- ${[...parts,...more].join(" ")} -->`;const bare3=line([]);if(changes===null)return bare3;const named5=named64(changes);
+<!-- ${[...parts,...more].join(" ")} -->`;const bare2=line([]);if(changes===null)return bare2;const named5=named64(changes);
 if(named5!==null&&named5.length<=namesRoom){const full=line([`changes=${named5}.`]);if(full.length<=room)return full}const compact=line(
-[`compact=${compact64(changes)}.`]);return compact.length<=room?compact:bare3}var isRun=/^\d{1,20}$/;function readMarkers(body2){
+[`compact=${compact64(changes)}.`]);return compact.length<=room?compact:bare2}var isRun=/^\d{1,20}$/;function readMarkers(body2){
 const found2=[];for(const line of body2.split(/\r?\n/)){const marker=readLine(line);if(marker===null)break;found2.push(marker)}
 return found2}function readMarker(body2){return readMarkers(body2)[0]??null}var linePattern=new RegExp(["^<!-- idops-(?<\
 kind>plan|past|drift) key=(?<key>[0-9a-f]{16})","(?: digest=(?<digest>sha256:[0-9a-f]{64}) observed=(?<observed>sha256:[\
@@ -20813,7 +20574,7 @@ from(text6,"base64");if(data3.length%compactLength!==0)return null;const changes
 compactLength){const action2=actions2[data3[at3+idLength]??-1];if(action2===void 0)return null;const hex=(from,length2)=>data3.
 toString("hex",at3+from,at3+from+length2);changes.push({id:hex(0,idLength),address:null,action:action2,hash:hex(idLength+
 1,shortHashLength)})}return changes}function idOf(address2){return sha256(address2).slice(0,2*idLength)}function sha256(text6){
-return createHash7("sha256").update(text6).digest("hex")}init_problems();var namedMost=100;function staleness2(plan,marked,approval,redactor){const{digest,observed,source,changes}=approval;const isSent=digest===
+return createHash6("sha256").update(text6).digest("hex")}init_problems();var namedMost=100;function staleness2(plan,marked,approval,redactor){const{digest,observed,source,changes}=approval;const isSent=digest===
 plan.digest;if(isSent&&(observed===null||observed===marked.observed))return null;const told6=changes===null?[]:differences2(
 changes,plan,marked,approval,redactor);const whole2=isSent?"the server has something else now than when the plan was mad\
 e":"what would be sent is not what was approved";return error("stale-plan",[isSent?`stale plan: ${source} approved ${digest}\
@@ -20835,49 +20596,49 @@ key,...request5}){try{const pull=await pullRequestOf(api,event,request5);const s
 api,pull,body2=>planMarker(body2,key)?.kind??null);const marker=text6===null?null:planMarker(text6,key);const{digest=null,
 observed=null,run:run4=null,changes=null}=marker??{};if(digest===null||observed===null)return null;const runUrl=run4===null?
 null:event.runUrl.replace(/[^/]*$/,run4);return{digest,observed,changes,source,runUrl}}catch(failure2){if(!(failure2 instanceof
-GithubFailure))throw failure2;throw refusal4(`what was approved can't be read: ${failure2.message.replace(/\.$/,"")}`,failure2.
+GithubFailure))throw failure2;throw refusal3(`what was approved can't be read: ${failure2.message.replace(/\.$/,"")}`,failure2.
 lacksPermission?"the job needs the permissions contents: read and pull-requests: read":`nothing was sent; run it again w\
 hen ${failure2.answered?"that is put right or over":"GitHub answers"}`)}}function planMarker(body2,key){return readMarkers(
 body2).find(marker=>marker.kind!=="drift"&&marker.key===key)??null}async function pullRequestOf(api,event,request5){const told6=event.
-pullRequest?.number??event.mergeGroup?.number;const{named:named5=told6}=request5;if(told6!==void 0&&named5!==told6){throw refusal4(
+pullRequest?.number??event.mergeGroup?.number;const{named:named5=told6}=request5;if(told6!==void 0&&named5!==told6){throw refusal3(
 `this run is about pull request #${told6}, and the input pr-number is ${named5}`,"leave pr-number out, or start the work\
 flow by hand")}const merge4=event.pullRequest?.merge??null;if(merge4!==null&&named5!==void 0){const{base:base2}=merge4;return mergedHere(
 {number:named5,...merge4},event,event.branch??base2)}if(named5===void 0)return await broughtBy(api,event);const pull=await api.
 pullRequest(named5);if(pull.mergedAt!==null&&event.mergeGroup===null)return mergedHere(pull,event,event.branch);if(!request5.
-open){throw refusal4(`pull request #${named5} is not merged`,"merge it, or take the branch and commit that brought it")}
-const{mergeGroup}=event;if(mergeGroup!==null&&(pull.mergedAt!==null||pull.base!==mergeGroup.base)){throw refusal4(`pull \
+open){throw refusal3(`pull request #${named5} is not merged`,"merge it, or take the branch and commit that brought it")}
+const{mergeGroup}=event;if(mergeGroup!==null&&(pull.mergedAt!==null||pull.base!==mergeGroup.base)){throw refusal3(`pull \
 request #${named5} is ${pull.mergedAt===null?`for ${pull.base}`:"merged already"}, and this merge group is for ${mergeGroup.
 base}`,"put it into the queue again")}return pull}async function broughtBy(api,event){const{branch,commit:commit2}=event;
-if(branch===null){throw refusal4("this run is for no branch, so no pull request was merged into it","run it for the bran\
+if(branch===null){throw refusal3("this run is for no branch, so no pull request was merged into it","run it for the bran\
 ch that pull requests are merged into, or name one as pr-number")}const all=await api.pullRequestsOf(commit2);const found2=all.
 filter(({base:base2,mergedAt,mergeCommit})=>base2===branch&&mergedAt!==null&&mergeCommit===commit2);const[pull]=found2;if(pull===
-void 0){throw refusal4(`no merged pull request brought the commit ${shortCommit(commit2)} to ${branch} as its merge`,`me\
+void 0){throw refusal3(`no merged pull request brought the commit ${shortCommit(commit2)} to ${branch} as its merge`,`me\
 rge through a pull request, one in a push, or ${wayOut}`)}if(found2.length>1){const numbers=found2.map(({number:number4})=>`\
-#${number4}`).join(", ");throw refusal4(`several merged pull requests brought the commit ${shortCommit(commit2)}: ${numbers}`,
+#${number4}`).join(", ");throw refusal3(`several merged pull requests brought the commit ${shortCommit(commit2)}: ${numbers}`,
 `name the one that is meant as pr-number, or ${wayOut}`)}return pull}function mergedHere(pull,{branch:own5,commit:commit2},branch){
-const{number:number4,base:base2,mergedAt,mergeCommit}=pull;if(mergedAt===null||base2===null||mergeCommit===null){throw refusal4(
-`GitHub doesn't say how pull request #${number4} was merged`,wayOut)}if(branch===null||base2!==branch){throw refusal4(`p\
+const{number:number4,base:base2,mergedAt,mergeCommit}=pull;if(mergedAt===null||base2===null||mergeCommit===null){throw refusal3(
+`GitHub doesn't say how pull request #${number4} was merged`,wayOut)}if(branch===null||base2!==branch){throw refusal3(`p\
 ull request #${number4} was merged into ${base2}, and this run is for ${own5??"no branch"}`,"run it for the branch that \
-the pull request was merged into")}if(mergeCommit!==commit2){throw refusal4(`the merge of pull request #${number4} is ${shortCommit(
+the pull request was merged into")}if(mergeCommit!==commit2){throw refusal3(`the merge of pull request #${number4} is ${shortCommit(
 mergeCommit)}, and this run is for ${shortCommit(commit2)}`,`run it again for the commit of that merge, or ${wayOut}`)}return pull}
 function shortCommit(sha){return sha===""?"unknown":sha.slice(0,12)}function part({shard:shard2}){return shard2===void 0?
 "this environment":`shard ${shardText(shard2)} of this environment`}async function checkApproval(plan,approval,redactor){
-if(!changesServer(plan))return;if(approval===null){throw refusal4(`the pull request shows no plan for ${part(plan)}, and\
+if(!changesServer(plan))return;if(approval===null){throw refusal3(`the pull request shows no plan for ${part(plan)}, and\
  there is something to change now`,`run idops plan on the pull request with comments; where it is merged, ${wayOut}`)}const stale2=staleness2(
 plan,await markPlan(plan,redactor),approval,redactor);if(stale2!==null)throw new ProblemsError([stale2])}init_problems();init_problems();var most=20;var namePattern=/^\w[\w.-]{0,99}$/;var linePattern2=/^(\w[\w.-]*)\s*:\s+(\S.*)$/;var environmentMark="\
 {environment}";function environmentNames(text6){return text6.split(/[,\n]/).map(name2=>name2.trim()).filter(name2=>name2!==
 "")}function tokensIn(text6){const lines=text6.split("\n").map(line=>line.trim());const named5=lines.flatMap(line=>linePattern2.
-exec(line)?.[2]??[]);return[text6.trim(),...named5,...lines.length>1?lines:[]].filter(token=>token!=="")}function readEnvironments(text6,given2,command2,problems){
+exec(line)?.[2]??[]);return[text6.trim(),...named5,...lines.length>1?lines:[]].filter(token=>token!=="")}function readEnvironments(text6,given,command2,problems){
 if(text6===void 0)return[];const names3=environmentNames(text6);const wrong3=(message,hint)=>{problems.push(error("wrong\
 -option",message,[],hint))};if(command2==="apply"||command2==="check")wrong3("the input environments goes with the comma\
-nds plan and validate alone","give one environment, and a step for each of them");if(given2("environment")!==void 0)wrong3(
+nds plan and validate alone","give one environment, and a step for each of them");if(given("environment")!==void 0)wrong3(
 "the inputs environment and environments say both what is meant","leave one of them out");for(const name2 of names3)if(!namePattern.
 test(name2))wrong3(`the input environments names "${name2}"`,"names are of letters, digits, dots, hyphens and underscore\
 s, with a comma between them");if(names3.length===0||names3.length>most||new Set(names3).size<names3.length)wrong3(names3.
 length>most?`the input environments names ${names3.length}`:"the input environments names none, or one twice",`it takes \
-1 to ${most}, each once`);const planFile=given2("plan-file");if(planFile!==void 0&&!planFile.includes(environmentMark))wrong3(
+1 to ${most}, each once`);const planFile=given("plan-file");if(planFile!==void 0&&!planFile.includes(environmentMark))wrong3(
 "the input plan-file names one file for several environments",`write ${environmentMark} where the name of the environmen\
-t belongs`);const[addresses3,tokens]=["base-url","token"].map(name2=>perName(name2,given2(name2),names3,wrong3));const isOneServer=addresses3?.
+t belongs`);const[addresses3,tokens]=["base-url","token"].map(name2=>perName(name2,given(name2),names3,wrong3));const isOneServer=addresses3?.
 single!==void 0;const alone3=tokens?.single===void 0?tokens?.named.size===0?process.env.IDOPS_TOKEN:void 0:tokens.single;
 if(command2==="plan"&&names3.length>1&&(alone3??"")!==""&&!isOneServer)wrong3("one token is given for several environmen\
 ts, whose servers would all get it","give a line NAME: TOKEN for each of them, or one base-url that is the server of all");
@@ -20889,16 +20650,16 @@ part2]of parts.entries()){if(lines[index]==="")continue;const[,name2="",value3="
 name2)||named5.has(name2))wrong3(`line ${index+1} of the input ${input} is not NAME: VALUE of one of the environments, o\
 r is the second of one`,`the environments are ${names3.join(", ")}`);else named5.set(name2,value3)}return{named:named5}}init_problems();init_shard();var commands=["plan","apply","check"];function readShard(text6,inArgs,command2,problems){const wrong3=(message,hint)=>{problems.
 push(error("wrong-option",message,[],hint))};const name2=text6===void 0?"args: --shard":"the input shard";if(text6!==void 0&&
-inArgs!==void 0)return wrong3("the input shard and --shard in args say both what is meant","leave one of them out");const given2=text6===
-void 0?inArgs:ofText(text6);if(given2===void 0)return text6===void 0?void 0:wrong3(`the input shard is "${text6}"`,"it i\
-s I/N with I from 1 to N, such as 2/4, or auto");if(!commands.includes(command2))return wrong3(`${name2} goes with the c\
-ommands ${commands.join(", ")} alone`,"leave it out");try{return resolved(given2)}catch(failure2){if(!(failure2 instanceof
+inArgs!==void 0)return wrong3("the input shard and --shard in args say both what is meant","leave one of them out");const given=text6===
+void 0?inArgs:ofText(text6);if(given===void 0)return text6===void 0?void 0:wrong3(`the input shard is "${text6}"`,"it is\
+ I/N with I from 1 to N, such as 2/4, or auto");if(!commands.includes(command2))return wrong3(`${name2} goes with the co\
+mmands ${commands.join(", ")} alone`,"leave it out");try{return resolved(given)}catch(failure2){if(!(failure2 instanceof
 ProblemsError))throw failure2;problems.push(...failure2.problems);return void 0}}function shardMeant(text6,args){const[,
 inArgs=""]=/(?:^|\s)--shard[=\s]["']?([\w/]+)/.exec(args)??[];try{return resolved(ofText(text6.trim()||inArgs))}catch{return void 0}}
 function fileOf(name2,shard2){return shard2===void 0?name2:`${name2}-${shardName(shard2)}`}function ofText(text6){return text6===
-"auto"?text6:parseShard(text6)}function resolved(given2){const{shard:shard2}=shardOptions(given2,process.env);return shard2?.
+"auto"?text6:parseShard(text6)}function resolved(given){const{shard:shard2}=shardOptions(given,process.env);return shard2?.
 count===1?void 0:shard2}var commands2=["validate","plan","apply","check"];var checkRunModes=["true","false","on-overflow"];var commentModes=["tr\
-ue","false","on-change"];var fromPullRequest="from-pull-request";function readInputs(given2){const problems=[];const text6=name2=>given2(
+ue","false","on-change"];var fromPullRequest="from-pull-request";function readInputs(given){const problems=[];const text6=name2=>given(
 name2).trim()||void 0;const oneOf=(name2,known3,otherwise)=>{const value3=text6(name2)??otherwise;const found2=known3.find(
 one=>one===value3.toLowerCase());if(found2===void 0)problems.push(wrong2(`the input ${name2} is "${value3}"`,`it is ${known3.
 join(" or ")}`));return found2??otherwise};const flag2=name2=>oneOf(name2,["true","false"],"false")==="true";const command2=oneOf(
@@ -20909,30 +20670,30 @@ void 0&&expectDigest!==fromPullRequest&&!/^sha256:[0-9a-f]{64}$/.test(expectDige
 ect-digest is "${expectDigest}"`,`it is a plan's digest or ${fromPullRequest}`))}if(expectDigest!==void 0&&command2!=="a\
 pply"&&command2!=="check"){problems.push(wrong2("the input expect-digest goes with the commands apply and check alone","\
 leave it out"))}const driftIssue=flag2("drift-issue");if(driftIssue&&command2!=="plan"){problems.push(wrong2("the input \
-drift-issue goes with the command plan alone","leave it out"))}const args=readArgs(words6(given2("args")),problems);const shard2=text6(
-"shard");const inputs={command:command2,workingDirectory:text6("working-directory")??".",...optional2("config",text6("co\
-nfig")),...optional2("environment",text6("environment")),environments:readEnvironments(text6("environments"),text6,command2,
-problems),...optional2("baseUrl",text6("base-url")),...optional2("token",text6("token")),...optional2("githubToken",text6(
+drift-issue goes with the command plan alone","leave it out"))}const args=readArgs(words6(given("args")),problems);const shard2=text6(
+"shard");const inputs={command:command2,workingDirectory:text6("working-directory")??".",...optional3("config",text6("co\
+nfig")),...optional3("environment",text6("environment")),environments:readEnvironments(text6("environments"),text6,command2,
+problems),...optional3("baseUrl",text6("base-url")),...optional3("token",text6("token")),...optional3("githubToken",text6(
 "github-token")),comment:oneOf("comment",commentModes,"on-change"),checkRun:oneOf("check-run",checkRunModes,"on-overflow"),
-...optional2("planFile",text6("plan-file")),...optional2("expectDigest",expectDigest),failOnChanges:flag2("fail-on-chang\
-es"),driftIssue,...optional2("allowDestructive",number4("allow-destructive",0)),...optional2("prNumber",number4("pr-numb\
-er",1)),...optional2("shard",readShard(shard2,args.shard,command2,problems)),args};if(args.acceptDid.length>0&&command2!==
+...optional3("planFile",text6("plan-file")),...optional3("expectDigest",expectDigest),failOnChanges:flag2("fail-on-chang\
+es"),driftIssue,...optional3("allowDestructive",number4("allow-destructive",0)),...optional3("prNumber",number4("pr-numb\
+er",1)),...optional3("shard",readShard(shard2,args.shard,command2,problems)),args};if(args.acceptDid.length>0&&command2!==
 "apply"){problems.push(wrong2("args: --accept-did goes with the command apply alone","leave it out"))}if(args.only!==void 0&&
 command2!=="plan"){problems.push(wrong2("args: --only goes with the command plan alone","leave it out"))}if(command2==="\
 check"&&inputs.planFile!==void 0){problems.push(wrong2("the input plan-file goes with the commands plan and apply alone",
-"leave it out"))}if(command2==="apply"&&inputs.planFile!==void 0){problems.push(...besidePlanFile({...args,...optional2(
+"leave it out"))}if(command2==="apply"&&inputs.planFile!==void 0){problems.push(...besidePlanFile({...args,...optional3(
 "shard",inputs.shard??args.shard)}))}refuse(problems);return inputs}function wrong2(message,hint){return error("wrong-op\
-tion",message,[],hint)}function optional2(name2,value3){return value3===void 0?{}:{[name2]:value3}}function whole(text6,least){
+tion",message,[],hint)}function optional3(name2,value3){return value3===void 0?{}:{[name2]:value3}}function whole(text6,least){
 try{return wholeNumber(least)(text6)}catch(failure2){if(failure2 instanceof CommanderError)return void 0;throw failure2}}
 function argsOptions(){return[...selectionOptions(),onlyOption(),acceptDidOption(),...connectionOptions(),debugOption()]}
-function readArgs(given2,problems){const options=argsOptions();const refuseWith=(message,hint=`it takes ${options.map(({
-long})=>long).join(", ")}`)=>problems.push(wrong2(`args: ${message}`,hint));const parser=new Command2("args").helpOption(
-false).allowExcessArguments().configureOutput({outputError(){}}).exitOverride();for(const option of options)parser.addOption(
-option);try{parser.parse(given2,{from:"user"});for(const argument of parser.args)refuseWith(`unexpected argument '${argument}\
-'`);return parser.opts()}catch(failure2){if(!(failure2 instanceof CommanderError))throw failure2;if(failure2.code==="com\
-mander.optionMissingArgument")readArgs(given2.slice(0,-1),problems);refuseWith(commanderWords(failure2));return{target:[],
-kind:[],acceptDid:[]}}}function words6(text6){const found2=text6.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+|["']/g)??[];return found2.
-map(word2=>word2.replace(/"([^"]*)"|'([^']*)'/g,"$1$2"))}import{relative as relative14,resolve as resolve13,sep as sep9}from"node:path";function workspace(){return process.env.GITHUB_WORKSPACE||process.cwd()}function variablesOf(token){const own5=Object.entries(
+function readArgs(given,problems){const options=argsOptions();const refuseWith=(message,hint=`it takes ${options.map(({long})=>long).
+join(", ")}`)=>problems.push(wrong2(`args: ${message}`,hint));const parser=new Command2("args").helpOption(false).allowExcessArguments().
+configureOutput({outputError(){}}).exitOverride();for(const option of options)parser.addOption(option);try{parser.parse(
+given,{from:"user"});for(const argument of parser.args)refuseWith(`unexpected argument '${argument}'`);return parser.opts()}catch(failure2){
+if(!(failure2 instanceof CommanderError))throw failure2;if(failure2.code==="commander.optionMissingArgument")readArgs(given.
+slice(0,-1),problems);refuseWith(commanderWords(failure2));return{target:[],kind:[],acceptDid:[]}}}function words6(text6){
+const found2=text6.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+|["']/g)??[];return found2.map(word2=>word2.replace(/"([^"]*)"|'([^']*)'/g,
+"$1$2"))}import{relative as relative14,resolve as resolve13,sep as sep9}from"node:path";function workspace(){return process.env.GITHUB_WORKSPACE||process.cwd()}function variablesOf(token){const own5=Object.entries(
 process.env).filter(([name2])=>!name2.startsWith("INPUT_"));return{...Object.fromEntries(own5),...token===void 0?{}:{IDOPS_TOKEN:token}}}
 function folderOf({workingDirectory}){return resolve13(workspace(),workingDirectory)}function folderInRepository(inputs){
 const folder=relative14(workspace(),folderOf(inputs)).split(sep9).join("/");return folder.startsWith("..")?"":folder}function configOf(inputs){
@@ -20942,11 +20703,11 @@ return relative14(workspace(),configOf(inputs)).split(sep9).join("/")}function e
 environmentOf(inputs),inputs.shard)}function sharedKey(inputs,environments){const names3=environments.map(({name:name2})=>name2).
 toSorted();return markerKey(configInRepository(inputs),`
 ${names3.join("\n")}`,inputs.shard)}function runAddress({runUrl}){const attempt=process.env.GITHUB_RUN_ATTEMPT??"";return encodeURI(
-/^\d+$/.test(attempt)?`${runUrl}/attempts/${attempt}`:runUrl)}async function approvalFor(job,inputs,expected,plan,{open:open8=false}={}){if(expected!==fromPullRequest)return{digest:expected,
-observed:null,changes:null,source:"expect-digest",runUrl:null};if(inputs.githubToken===void 0){throw refusal4("expect-di\
+/^\d+$/.test(attempt)?`${runUrl}/attempts/${attempt}`:runUrl)}async function approvalFor(job,inputs,expected,plan,{open:open9=false}={}){if(expected!==fromPullRequest)return{digest:expected,
+observed:null,changes:null,source:"expect-digest",runUrl:null};if(inputs.githubToken===void 0){throw refusal3("expect-di\
 gest: from-pull-request needs the input github-token","give it, or a digest")}const api=await openGithub(inputs.githubToken,
 job.event,{signal:job.signal});const key=commentKey(inputs,plan.environment);const approval=await approvalOf(api,job.event,
-{key,named:inputs.prNumber,open:open8});if(approval!==null)job.log.say(`${approval.source} approved ${approval.digest}`);
+{key,named:inputs.prNumber,open:open9});if(approval!==null)job.log.say(`${approval.source} approved ${approval.digest}`);
 return approval}init_escape();init_words();var shownOfEach=10;var levels=["error","warning","notice"];var Log=class{#inputs;#annotations=[];#kept=new Set;learn(inputs){
 this.#inputs=inputs}get look(){const inputs=this.#inputs;const only2=inputs?.args.only;return{...only2===void 0?{}:{only:only2},
 color:false,debug:inputs?.args.debug===true,folder:inputs===void 0?"":folderInRepository(inputs)}}say(text6){if(text6!==
@@ -21015,12 +20776,12 @@ This is shortened: [the run's summary](${link2}) has all of it.`;const blocks=bl
 length+note.length;for(let at3=blocks.length-1;at3>=0&&length2>room;at3-=1){const block2=blocks[at3]??"";const[,summary2]=/^<details><summary>(.*)<\/summary>$/m.
 exec(block2)??[];if(!block2.startsWith("<details>")||summary2===void 0)continue;const line=`- ${summary2}
 `;blocks[at3]=line;length2-=block2.length-line.length}while(length2>room&&blocks.length>0)length2-=blocks.pop()?.length??
-0;return length2>room?"":blocks.join("")+note}function blocksOf(text6){const blocks=[];let open8;let depth=0;let fenced;
+0;return length2>room?"":blocks.join("")+note}function blocksOf(text6){const blocks=[];let open9;let depth=0;let fenced;
 for(const line of`${text6}
 `.split(/(?<=\n)/)){const[fence2]=/^`{3,}/.exec(line)??[];const ends2=fenced!==void 0&&line===`${fenced}
 `;if(fenced===void 0){fenced=fence2;if(line.startsWith("<details>"))depth+=1}if(depth===0&&fenced===void 0)blocks.push(line);else
-open8=(open8??"")+line;if(ends2)fenced=void 0;if(fenced===void 0&&depth>0&&line==="</details>\n")depth-=1;if(fenced===void 0&&
-depth===0&&open8!==void 0){blocks.push(open8);open8=void 0}}return open8===void 0?blocks:[...blocks,open8]}init_escape();init_shard();init_shell();init_marked();var nameRoom=100;var selectedRoom=600;function subjectOf(inputs,args,hide2,plan){const config3=configInRepository(inputs);
+open9=(open9??"")+line;if(ends2)fenced=void 0;if(fenced===void 0&&depth>0&&line==="</details>\n")depth-=1;if(fenced===void 0&&
+depth===0&&open9!==void 0){blocks.push(open9);open9=void 0}}return open9===void 0?blocks:[...blocks,open9]}init_escape();init_shard();init_shell();init_marked();var nameRoom=100;var selectedRoom=600;function subjectOf(inputs,args,hide2,plan){const config3=configInRepository(inputs);
 const several=inputs.environments.map(({name:name2})=>name2).join(", ");const environment=plan===void 0?several||environmentOf(
 inputs):plan.environment;return{environment:environment===null?null:hide2(environment),config:config3==="idops.yaml"?null:
 hide2(config3),server:plan===void 0?null:hide2(plan.server.replace(/^https?:\/\//,"")),shard:inputs.shard===void 0?null:
@@ -21053,9 +20814,9 @@ text6.indexOf("## ")}async function problemsBlock(problems,room=blockRoom){retur
 "text",problems,look),room)}function block(text6,room){const short4=text6.length>room?`${text6.slice(0,room)}
 \u2026 (the log has all of it)`:text6;return`${fence(short4.trimEnd().split("\n"))}
 `}function origin(event){const commit2=escapeText(event.sha).replaceAll("`","");return`<sub>Commit \`${commit2}\`, [run w\
-ith its summary](${runAddress(event)}).</sub>`}async function fitting2({plan,only:only2,forge},head,measure3,limit2){const given2={
+ith its summary](${runAddress(event)}).</sub>`}async function fitting2({plan,only:only2,forge},head,measure3,limit2){const given={
 ...only2===void 0?{}:{only:only2},...forge===void 0?{}:{forge}};const render4=budget2=>renderText(planReport,"markdown",
-{plan,samples:new Map},{...look,...given2,...head,budget:budget2});let budget=limit2;let text6=await render4(budget);while(measure3(
+{plan,samples:new Map},{...look,...given,...head,budget:budget2});let budget=limit2;let text6=await render4(budget);while(measure3(
 text6)>limit2&&budget>1e3){budget=Math.floor(Math.min(budget-500,budget*limit2/measure3(text6)));text6=await render4(budget)}
 return text6}init_result();init_shell();init_marked();init_next();var resultRoom=12e3;var problemsRoom=8e3;async function tellResult(job,inputs,{plan,result,problems}){const subject=subjectOf(
 inputs,inputs.args,job.redactor.redact,plan);const did=result.results.some(({attempts})=>attempts>0);const title=`${aboutText(
@@ -21091,11 +20852,11 @@ environment}){const config3=configInRepository(inputs);const options=[...config3
 config3)],...environment===null?[]:["--env",shellWord2(environment)],...inputs.baseUrl===void 0?[]:["--base-url",shellWord2(
 inputs.baseUrl)]];const steps=nextSteps(result,plan).filter(({command:command2})=>/^(?:undo|runs) /.test(command2??""));
 return steps.map(({before,command:command2})=>`${prose(before.replace(/: $/,""))}: ${code(["idops",command2,...options].
-join(" "))}`)}async function planAndApply(job,given2){const{planFile,expectDigest}=given2;const file=planFile===void 0?void 0:resolve14(
-folderOf(given2),planFile);const stored3=file===void 0?void 0:await readPlanFile(file,planFile);job.concerns(stored3?.apply.
-shard);const inputs=job.about(given2);const project=await job.project(inputs);const opened2=await openForWriting(project,
-"apply",job.sessionOptions(inputs));return await job.within(opened2,async session=>{const{plan,problems}=stored3===void 0?
-{plan:await session.plan(planOptionsOf(inputs.args)),problems:[]}:await session.planStored(stored3);const shown3=redactPlan(
+join(" "))}`)}async function planAndApply(job,given){const{planFile,expectDigest}=given;const file=planFile===void 0?void 0:resolve14(
+folderOf(given),planFile);const stored2=file===void 0?void 0:await readPlanFile(file,planFile);job.concerns(stored2?.apply.
+shard);const inputs=job.about(given);const project=await job.project(inputs);const opened2=await openForWriting(project,
+"apply",job.sessionOptions(inputs));return await job.within(opened2,async session=>{const{plan,problems}=stored2===void 0?
+{plan:await session.plan(planOptionsOf(inputs.args)),problems:[]}:await session.planStored(stored2);const shown3=redactPlan(
 plan,job.redactor);await job.tellPlan(plan,shown3);await writeSummary(await planSummary(await job.shared(inputs,shown3)));
 if(problems.length>0)throw new ProblemsError(problems);if(expectDigest!==void 0){await checkApproval(plan,await approvalFor(
 job,inputs,expectDigest,plan),job.redactor)}const maxDestructive=inputs.allowDestructive??project.maxDestructive();const approved=approve(
@@ -21123,9 +20884,9 @@ ng to approve";const head=`## ${aboutText("idops check",shared2.subject)}: ${out
 plan}}async function refusals2(work){try{await work();return[]}catch(failure2){if(failure2 instanceof ProblemsError)return failure2.
 problems;throw failure2}}function eachEnvironment(inputs){if(inputs.environments.length===0)return[inputs];const{token:_token,baseUrl:_baseUrl,planFile,
 ...rest}=inputs;return inputs.environments.map(({name:name2,...own5})=>({...rest,...own5,environment:name2,environments:[],
-...planFile===void 0?{}:{planFile:planFile.replaceAll(environmentMark,name2)}}))}init_escape();init_problems();init_redact();import{mkdtemp}from"node:fs/promises";import{tmpdir}from"node:os";import{join as join20}from"node:path";init_errno();import{constants as constants6}from"node:fs";import{open as open7,stat as stat7}from"node:fs/promises";import{
-dirname as dirname17,resolve as resolve15}from"node:path";init_problems();async function writeThrough(path,text6,mode){const there=await stat7(path).catch(unlessMissing);if(there!==void 0&&(!there.
-isFile()||/^\/(?:dev|proc)\//.test(resolve15(path)))){const handle=await open7(path,constants6.O_WRONLY|constants6.O_APPEND);
+...planFile===void 0?{}:{planFile:planFile.replaceAll(environmentMark,name2)}}))}init_escape();init_problems();init_redact();import{mkdtemp}from"node:fs/promises";import{tmpdir}from"node:os";import{join as join20}from"node:path";init_errno();import{constants as constants6}from"node:fs";import{open as open8,stat as stat6}from"node:fs/promises";import{
+dirname as dirname17,resolve as resolve15}from"node:path";init_problems();async function writeThrough(path,text6,mode){const there=await stat6(path).catch(unlessMissing);if(there!==void 0&&(!there.
+isFile()||/^\/(?:dev|proc)\//.test(resolve15(path)))){const handle=await open8(path,constants6.O_WRONLY|constants6.O_APPEND);
 try{await handle.writeFile(text6)}finally{await handle.close()}return}const target=await leadsTo(path);await writeWhole(
 target,text6,mode,isPrivate(mode)?void 0:there?.mode);await sweepTemporaries(dirname17(target))}async function writeResult(file,text6,mode=438){
 try{await writeThrough(file,text6,mode)}catch(failure2){throw new ProblemsError([error("not-writable",`${file} can't be \
@@ -21238,16 +20999,16 @@ file,await renderText(report2,"html",shown3,this.log.look),384);return file}asyn
 process.env,folderOf(inputs));const subject=subjectOf(inputs,inputs.args,this.redactor.redact,plan);return{plan,only:inputs.
 args.only,forge,subject}}async temporaryFolder(){this.#temporary??=await mkdtemp(join20(process.env.RUNNER_TEMP||tmpdir(),
 "idops-"));return this.#temporary}async tellPlan(plan,shown3){this.#made=plan;await this.log.report(planReport,{plan:shown3,
-samples:new Map})}};var nothingSelected={target:[],kind:[],acceptDid:[]};function resultInputs(given2){if(given2("command").trim().toLowerCase()!==
-"apply")return null;const inputs=inputsOf(given2,given2("comment").trim().toLowerCase()==="false"?"false":"on-change");const number4=given2(
+samples:new Map})}};var nothingSelected={target:[],kind:[],acceptDid:[]};function resultInputs(given){if(given("command").trim().toLowerCase()!==
+"apply")return null;const inputs=inputsOf(given,given("comment").trim().toLowerCase()==="false"?"false":"on-change");const number4=given(
 "pr-number").trim();if(inputs.environments.length>0)return null;return/^[1-9]\d{0,14}$/.test(number4)?{...inputs,prNumber:Number(
-number4)}:inputs}function commentInputs(given2){const text6=name2=>given2(name2).trim()||void 0;const command2=(text6("c\
-ommand")??"plan").toLowerCase();if(otherCommands.includes(command2))return null;const comment=text6("comment")?.toLowerCase();
-const isKnown2=comment==="false"||comment==="true"&&command2==="plan";return inputsOf(given2,isKnown2?comment:"on-change")}
-function inputsOf(given2,comment){const text6=name2=>given2(name2).trim()||void 0;const[config3,environment,githubToken]=[
-text6("config"),text6("environment"),text6("github-token")];const shard2=shardMeant(given2("shard"),given2("args"));return{
+number4)}:inputs}function commentInputs(given){const text6=name2=>given(name2).trim()||void 0;const command2=(text6("com\
+mand")??"plan").toLowerCase();if(otherCommands.includes(command2))return null;const comment=text6("comment")?.toLowerCase();
+const isKnown2=comment==="false"||comment==="true"&&command2==="plan";return inputsOf(given,isKnown2?comment:"on-change")}
+function inputsOf(given,comment){const text6=name2=>given(name2).trim()||void 0;const[config3,environment,githubToken]=[
+text6("config"),text6("environment"),text6("github-token")];const shard2=shardMeant(given("shard"),given("args"));return{
 workingDirectory:text6("working-directory")??".",...config3===void 0?{}:{config:config3},...environment===void 0?{}:{environment},
-environments:environmentNames(given2("environments")).map(name2=>({name:name2})),...githubToken===void 0?{}:{githubToken},
+environments:environmentNames(given("environments")).map(name2=>({name:name2})),...githubToken===void 0?{}:{githubToken},
 comment,...shard2===void 0?{}:{shard:shard2},args:nothingSelected}}var otherCommands=["validate","apply","check"];async function tellNoPlan(job,inputs,{
 title,text:text6,hide:hide2,quiet=false}){const{environments}=inputs;const names3=environments.length===0?[environmentOf(
 inputs)]:environments.map(({name:name2})=>name2);const covers2=names3.map(name2=>({key:commentKey(inputs,name2),name:name2}));
@@ -21256,7 +21017,7 @@ lan",key,run:job.event.runId,...noPlan});const heading=`${aboutText("idops plan"
 await job.posts.comment(inputs,{key,covers:covers2},async before=>({body:`${first}
 ${sectionText(key,plainText(heading,[...replaced2(before),text6].join("\n\n"),job.event))}`,opens:inputs.comment==="true"&&
 !quiet}),{quiet})}function replaced2(before){if(before.flatMap(readMarkers).every(({digest})=>digest===null))return[];return[
-"The plan that an earlier run showed here approves nothing any more."]}import{join as join22,resolve as resolve17}from"node:path";init_plan();init_text();import{stat as stat8}from"node:fs/promises";import{basename as basename13,dirname as dirname18,join as join21,relative as relative16,
+"The plan that an earlier run showed here approves nothing any more."]}import{join as join22,resolve as resolve17}from"node:path";init_plan();init_text();import{stat as stat7}from"node:fs/promises";import{basename as basename13,dirname as dirname18,join as join21,relative as relative16,
 resolve as resolve16,sep as sep11}from"node:path";init_problems();var import_picomatch2=__toESM(require_picomatch2(),1);import{posix as posix4}from"node:path";function namedByGlobs(project,paths){const patterns=project.patterns().map(({pattern})=>pattern);const ignore=patterns.flatMap(
 one=>one.startsWith("!")?[one.slice(1)]:[]);const named5=patterns.filter(one=>!one.startsWith("!")&&!one.split("/").includes(
 ".."));const isNamed=(0,import_picomatch2.default)(named5,{ignore});return new Set(paths.map(path=>posix4.normalize(path)).
@@ -21264,10 +21025,10 @@ filter(path=>isNamed(path)))}async function refuseInputs(outputs,config3,known3,
 known3);const taken2=manifests||project===void 0?new Set:await takenForManifests(outputs,project);const inputs=new Set((await Promise.
 all([resolve16(config3),...files].map(identity))).flat());const kept3=(await Promise.all(states2.map(ways3))).flat();const problems=[];
 for(const output of outputs){const path=resolve16(output);const names3=await identity(path);if(names3.some(name2=>inputs.
-has(name2)))problems.push(refusal5(output,"idops reads it"));else if((await ways3(path)).some(way=>kept3.some(state=>isOfState(
-way,state)))){problems.push(refusal5(output,"it is a state, or belongs to one"))}else if((await ways3(path)).some(way=>kept3.
-some(state=>isFolderOfState(way,state)))){problems.push(refusal5(output,"the folder of a state or of its journals is to \
-be there"))}else if(taken2.has(output)){problems.push(refusal5(output,"the globs of the configuration would take it for \
+has(name2)))problems.push(refusal4(output,"idops reads it"));else if((await ways3(path)).some(way=>kept3.some(state=>isOfState(
+way,state)))){problems.push(refusal4(output,"it is a state, or belongs to one"))}else if((await ways3(path)).some(way=>kept3.
+some(state=>isFolderOfState(way,state)))){problems.push(refusal4(output,"the folder of a state or of its journals is to \
+be there"))}else if(taken2.has(output)){problems.push(refusal4(output,"the globs of the configuration would take it for \
 a manifest"))}}if(problems.length>0)throw new ProblemsError(problems)}function isFolderOfState(path,state){return state.
 startsWith(path+sep11)||path===join21(dirname18(state),"runs")}async function takenForManifests(outputs,project){const inside2=[];
 for(const output of outputs){for(const place2 of await ways3(resolve16(output))){if(!isInside(place2,project.root))continue;
@@ -21275,14 +21036,14 @@ inside2.push({output,path:relative16(project.root,place2).split(sep11).join("/")
 inside2.map(({path})=>path))]);return new Set(inside2.flatMap(({output,path})=>named5.has(path)?[output]:[]))}async function inputsOf2(known3){
 try{const project=typeof known3==="function"?await known3():known3.project;const read2=typeof known3==="function"?await loadManifests(
 project,{lenient:true}):known3;const{files,states:states2}=project.guarded();return{files:[...files,...read2.files],states:states2,
-project}}catch(failure2){if(!(failure2 instanceof ProblemsError))throw failure2;return{files:[],states:[]}}}function refusal5(output,why){
+project}}catch(failure2){if(!(failure2 instanceof ProblemsError))throw failure2;return{files:[],states:[]}}}function refusal4(output,why){
 return error("output-is-input",`${output} is not written: ${why}`,[],"name another file")}async function identity(path){
-const there=await stat8(path).catch(()=>void 0);return there?.isFile()===true?[path,`${there.dev}:${there.ino}`]:[path]}
+const there=await stat7(path).catch(()=>void 0);return there?.isFile()===true?[path,`${there.dev}:${there.ino}`]:[path]}
 async function ways3(path){return[path,join21(await realPlaceOf(dirname18(path)),basename13(path)),await realPlaceOf(path)]}async function makePlan(job,inputs,called="plan"){const name2=fileOf(called,inputs.shard);const opened2=await openSession(
-await job.project(inputs),job.sessionOptions(inputs));const made2=await job.within(opened2,async session=>{if(inputs.planFile!==
+await job.project(inputs),job.sessionOptions(inputs));const made3=await job.within(opened2,async session=>{if(inputs.planFile!==
 void 0){const asked=resolve17(folderOf(inputs),inputs.planFile);await refuseInputs([asked],configOf(inputs),session)}const plan2=await session.
 plan(planOptionsOf(inputs.args));return{plan:plan2,planFile:await writePlan(job,inputs,session,plan2,name2),project:session.
-project}});const{plan,project,planFile}=made2;const shown3=redactPlan(plan,job.redactor);const samples=await job.samples(
+project}});const{plan,project,planFile}=made3;const shown3=redactPlan(plan,job.redactor);const samples=await job.samples(
 plan,project);const htmlReport=await job.writeHtml(`${name2}.html`,planReport,{plan,samples});await job.tellPlan(plan,shown3);
 const shared2=await job.shared(inputs,shown3);const changed2=changesServer(plan);const blocked4=plan.changes.some(({action:action2})=>action2===
 "blocked");const key=commentKey(inputs,plan.environment);const marker={key,run:job.event.runId,...await markPlan(plan,job.
@@ -21335,21 +21096,20 @@ async function failedText(job,{inputs,problems},most3){const about2=aboutText("i
 job.redactor.redact));const room=Math.min(3e4,Math.max(0,most3-aroundProblems-origin(job.event).length));const block2=await problemsBlock(
 problems,room);return plainText(`${about2}: failed`,`There is no plan for this commit:
 
-${block2}`,job.event)}async function endingOf(job,inputs,each2){const made2=each2.flatMap(({name:name3,planned})=>planned===
-null?[]:[[name3,planned]]);const changed2=made2.some(([,planned])=>planned.changed);const bad2=made2.length<each2.length||
-made2.some(([,planned])=>planned.blocked);if(changed2&&inputs.failOnChanges)job.log.annotate("error","There are changes,\
+${block2}`,job.event)}async function endingOf(job,inputs,each2){const made3=each2.flatMap(({name:name3,planned})=>planned===
+null?[]:[[name3,planned]]);const changed2=made3.some(([,planned])=>planned.changed);const bad2=made3.length<each2.length||
+made3.some(([,planned])=>planned.blocked);if(changed2&&inputs.failOnChanges)job.log.annotate("error","There are changes,\
  and fail-on-changes is set.");const told6=each2.map(({name:name3,planned,problems:[first]})=>{const failed=first===void 0?
 "failed":`${first.code}: ${first.message}`;return`${name3}: ${planned===null?failed:summaryLine(planned.plan)}`});const temporary=await job.
 temporaryFolder();const{planFile}=inputs;const name2=fileOf(`plan-${environmentMark}`,inputs.shard);return{code:job.signal.
-aborted?130:bad2?1:changed2?2:0,summary:titleLine(told6.join("; ")),changed:changed2,plans:new Map(made2.map(([name3,{plan}])=>[
+aborted?130:bad2?1:changed2?2:0,summary:titleLine(told6.join("; ")),changed:changed2,plans:new Map(made3.map(([name3,{plan}])=>[
 name3,plan])),planFile:planFile===void 0?join23(temporary,`${name2}.json`):resolve18(folderOf(inputs),planFile),htmlReport:join23(
 temporary,`${name2}.html`)}}init_problems2();init_words();async function validateProject(load,{onSecret,signal}){const pauses=new Pauses(signal);try{const project=await load();const loaded=await loadManifests(
 project,{lenient:true,signal});tellSecrets(loaded,onSecret);const settings=project.settingsProblems();const known3=settings.
-every(({severity})=>severity==="warning");const bodies2=known3?await pauses.during(checkDeclaredTemplates(loaded.declared,
-await bodyChecks(project,loaded.declared))):[];const addresses3=project.addressProblems();await pauses.pause();return{problems:[
-...addresses3,...settings,...loaded.problems,...bodies2],objects:loaded.declared.length}}catch(failure2){if(signal?.aborted)
-throw failure2;const problems=problemsOf(failure2);if(problems.some(({code:code2})=>code2==="internal"))throw failure2;return{
-problems,objects:0}}}async function validate2(job,inputs,reason=null){const checked2=[];for(const own5 of eachEnvironment(inputs))checked2.push(
+every(({severity})=>severity==="warning");const bodies2=known3?checkDeclaredTemplates(loaded.declared,await bodyChecks(project,
+loaded.declared)):[];const addresses3=project.addressProblems();await pauses.pause();return{problems:[...addresses3,...settings,
+...loaded.problems,...bodies2],objects:loaded.declared.length}}catch(failure2){if(signal?.aborted)throw failure2;const problems=problemsOf(
+failure2);if(problems.some(({code:code2})=>code2==="internal"))throw failure2;return{problems,objects:0}}}async function validate2(job,inputs,reason=null){const checked2=[];for(const own5 of eachEnvironment(inputs))checked2.push(
 await check3(job,own5));const several=inputs.environments.length>0;const told6=checked2.map(({environment,summary:summary3})=>several?
 `${environment}: ${summary3}`:summary3);const summary2=told6.join("; ");const why=reason===null?"":`There is no plan for\
  this ${job.event.pullRequest===null?"run":"pull request"}: ${reason}. It was validated alone.`;if(why!=="")job.log.annotate(
@@ -21376,7 +21136,7 @@ command==="plan"&&changed2;return{name:aboutPlain(`idops ${inputs.command}`,subj
 failed?"failure":planned?"neutral":"success",title:summary2,url:runAddress(job.event),file:configInRepository(inputs)}}async function runCommand(job,inputs){
 job.log.learn(inputs);if(inputs.command==="validate")return await validate2(job,inputs);const each2=eachEnvironment(inputs);
 const hasToken=each2.some(({token})=>token!==void 0)||(process.env.IDOPS_TOKEN??"")!=="";const reason=hasToken?null:job.
-event.pullRequest?.withoutSecrets??null;if(reason!==null&&inputs.command==="check"){throw refusal4(`nothing says whether\
+event.pullRequest?.withoutSecrets??null;if(reason!==null&&inputs.command==="check"){throw refusal3(`nothing says whether\
  this is approved: ${reason}`,"check it in the merge group")}if(reason!==null)return await validate2(job,inputs,reason);
 const isPinned=each2.every(({baseUrl:baseUrl2,token})=>baseUrl2!==void 0&&token!==void 0);const foreign2=isPinned?null:await whyForeign2(
 job,inputs);if(foreign2!==null&&inputs.command==="plan"){return await validate2(job,inputs,`${foreign2}, and base-url an\
