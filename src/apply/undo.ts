@@ -1,9 +1,8 @@
 import type { Place } from '../base/problems.js';
 import { type Fields, holdsSensitive, isMap, same, type Value } from '../base/values.js';
-import { addressOf } from '../kinds/address.js';
 import { altered } from '../kinds/declared.js';
 import { asElements, contrast, type FieldType, markSecrets, value } from '../kinds/fields.js';
-import { kindOf } from '../kinds/index.js';
+import { addressOf, kindOf } from '../kinds/index.js';
 import type { Declared } from '../kinds/kind.js';
 import type { JournalContent } from '../state/journal.js';
 import { Hasher, restoreFields } from '../state/secrets.js';

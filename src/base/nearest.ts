@@ -1,15 +1,11 @@
 import { distance } from 'fastest-levenshtein';
 
-/** The known name that a mistyped one most likely means; undefined where none is near, or `most` letters away. */
-export function nearest(
-  name: string,
-  known: Iterable<string>,
-  most = Number.POSITIVE_INFINITY,
-): string | undefined {
+/** The known name that a mistyped one most likely means; undefined where none is near. */
+export function nearest(name: string, known: Iterable<string>): string | undefined {
   const wanted = name.toLowerCase();
   if (wanted.length > 100) return undefined;
   let best: string | undefined;
-  let least = Math.min(most, wanted.length < 4 ? 1 : Math.max(2, Math.floor(wanted.length / 3))) + 1;
+  let least = (wanted.length < 4 ? 1 : Math.max(2, Math.floor(wanted.length / 3))) + 1;
   for (const candidate of known) {
     const far = distance(wanted, candidate.toLowerCase());
     if (far < least) {

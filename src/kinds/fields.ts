@@ -299,6 +299,11 @@ function elementKey(element: Fields): string {
   return `${String(element.id ?? '')}\0${String(element.name ?? '')}`;
 }
 
+/** By which an element of a set is told from others. */
+export function keyOf({ id, name }: Fields): string {
+  return typeof id === 'string' ? `id ${id}` : `name ${String(name)}`;
+}
+
 function join(path: string, key: string): string {
   return /^[\w-]+$/.test(key) ? `${path}.${key}` : `${path}[${JSON.stringify(key)}]`;
 }

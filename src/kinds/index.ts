@@ -2,7 +2,7 @@ import { kindNames } from '../base/kind-names.js';
 import { client } from './client.js';
 import { emailTemplate } from './email-template.js';
 import { keyPair } from './key-pair.js';
-import type { Kind, KindName, Regeneration } from './kind.js';
+import type { Declared, Email, Identity, Kind, KindName, Regeneration } from './kind.js';
 import { organization } from './organization.js';
 import { user } from './user.js';
 
@@ -38,4 +38,19 @@ function only<T>(found: readonly T[]): T {
 /** Whether a text is the name of a kind. */
 export function isKindName(name: string): name is KindName {
   return Object.hasOwn(byName, name);
+}
+
+/** What an object is called everywhere: `KIND/ID`, and for a template its type after its backend's id. */
+export function addressOf(kind: KindName, identity: Identity): string {
+  return `${kind}/${kindOf(kind).addressPart(identity)}`;
+}
+
+/** The documents that declare an email, with where its bodies and its type stand. */
+export function emailsIn(
+  declared: readonly Declared[],
+): { readonly template: Declared; readonly email: Email }[] {
+  return declared.flatMap((template) => {
+    const { email } = kindOf(template.kind);
+    return email === undefined || template.absent ? [] : [{ template, email }];
+  });
 }

@@ -17,6 +17,7 @@ import {
   contrast,
   type FieldTypes,
   instant,
+  keyOf,
   map,
   matchSets,
   members,
@@ -275,9 +276,4 @@ function repeatedElements(
       ),
     ];
   });
-}
-
-/** By which an element of a set is told from others. */
-function keyOf({ id, name }: Fields): string {
-  return typeof id === 'string' ? `id ${id}` : `name ${String(name)}`;
 }

@@ -63,7 +63,7 @@ export class DeclaredDocument implements Declared {
 }
 
 /** A field's key, or a list's element; where that isn't written, what is around it. */
-export function placeOf(file: SourceFile, root: Node, path: Path): Place {
+function placeOf(file: SourceFile, root: Node, path: Path): Place {
   const { node, key } = find(root, path);
   return file.place(key ?? (node === root ? startOf(root) : node.range));
 }

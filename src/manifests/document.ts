@@ -11,8 +11,6 @@ import { typeOf } from '../source/wrong-type.js';
 import type { ParsedDocument } from '../source/yaml.js';
 import type { BodyRequest } from './bodies.js';
 import { Builder, isObject, request } from './builder.js';
-import { placeOf } from './declared.js';
-import { meantBy } from './meant.js';
 import type { ReadDocument, Reading } from './reading.js';
 
 /**
@@ -34,7 +32,6 @@ export function readDocument(document: ParsedDocument, reading: Reading): Promis
   const { root } = document;
   const kind = readKind(root, reading);
   if (!('schema' in kind)) return Promise.resolve({ declared: undefined, problems: kind });
-  const meant = () => meantBy(kind, root, () => placeOf(file, root, []));
   const { data, problems, notes } = check({ schema: kind.schema, root, file, variables, name: kind.name });
   const sensitive = sensitiveIdentities(kind, root, file, notes);
   const found = [
@@ -44,13 +41,10 @@ export function readDocument(document: ParsedDocument, reading: Reading): Promis
   if (!isObject(data) || document.broken || found.some(({ severity }) => severity === 'error')) {
     return bodyProblems(kind, root, notes, reading).then((bodies) => ({
       declared: undefined,
-      ...meant(),
       problems: [...found, ...bodies],
     }));
   }
-  return new Builder(kind, root, notes, reading)
-    .build(data, found)
-    .then((read) => (read.declared === undefined ? { ...read, ...meant() } : read));
+  return new Builder(kind, root, notes, reading).build(data, found);
 }
 
 /** Whether a problem says all that another one, about the value at the same place, would say. */

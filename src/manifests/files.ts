@@ -114,8 +114,8 @@ export async function readManifest(
 
 type Unusable = Exclude<Awaited<ReturnType<Access['read']>>, { text: string }>;
 
-/** Why a manifest isn't read; never with a line of it. */
-function refusal(name: FileName, { reason, detail }: Unusable): Problem {
+/** Why a manifest, or sample data, isn't read; never with a line of it. */
+export function refusal(name: FileName, { reason, detail }: Unusable): Problem {
   const { file: shown } = name;
   const place = [wholeFile(name)];
   switch (reason) {
@@ -129,9 +129,9 @@ function refusal(name: FileName, { reason, detail }: Unusable): Problem {
     case 'private':
       return error(
         'manifest-private',
-        `${shown} ${detail}, which no manifest may be`,
+        `${shown} ${detail}, so it is not read`,
         place,
-        'keep manifests in files of their own, or exclude the file from the globs with "!"',
+        'keep manifests and sample data in files of their own, or exclude the file from the globs with "!"',
       );
     case 'missing':
       return error('file-unreadable', `${shown} is a link that leads nowhere`, place);

@@ -16,7 +16,6 @@ import { Access, readsAtOnce } from './access.js';
 import { Bodies } from './bodies.js';
 import { readDocument } from './document.js';
 import { type FoundManifests, findManifests, type ManifestFile, readManifest } from './files.js';
-import type { Meant } from './meant.js';
 import type { ReadDocument } from './reading.js';
 import { samplesFolder } from './samples.js';
 
@@ -35,8 +34,6 @@ export interface ManifestSource extends ManifestFile {
 export interface LoadedManifests {
   /** The documents that are fine, in the order of files and lines. */
   readonly declared: readonly Declared[];
-  /** The objects of documents that something is wrong with, as far as they name them. */
-  readonly meant: readonly Meant[];
   /** Errors and warnings of all documents; with an error among them nothing may be sent. */
   readonly problems: readonly Problem[];
   /** What must not be shown: the values of process variables that were used, and of secret fields. */
@@ -119,7 +116,6 @@ export async function loadManifests(project: Project, options: ManifestOptions):
   await pauses.pause();
   for (const document of read) for (const problem of document.problems) problems.push(problem);
   const declared = read.flatMap(({ declared }) => (declared === undefined ? [] : [declared]));
-  const wrong = read.filter(({ declared, problems }) => declared === undefined && hasErrors(problems));
   for (const problem of duplicates(declared)) problems.push(problem);
   for (const kind of kinds) {
     const ofKind = declared.filter((object) => object.kind === kind.name);
@@ -142,7 +138,6 @@ export async function loadManifests(project: Project, options: ManifestOptions):
   }
   return {
     declared,
-    meant: wrong.flatMap(({ meant }) => (meant === undefined ? [] : [meant])),
     problems: inOrder(problems),
     secrets: [...secrets].filter((secret) => secret !== ''),
     variableValues: [...variables.used.values()].filter((secret) => secret !== ''),
@@ -166,10 +161,6 @@ function sourceDocument(
   declared: Declared | undefined,
 ): ManifestSource['documents'][number] {
   return { written: () => resolve(document.root, source, null).value, declared };
-}
-
-function hasErrors(problems: readonly Problem[]): boolean {
-  return problems.some(({ severity }) => severity === 'error');
 }
 
 /** Makes the secrets of manifests known: what process variables gave is a credential, the rest hides itself alone. */

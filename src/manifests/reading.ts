@@ -4,7 +4,6 @@ import type { Profile } from '../server/profiles.js';
 import type { SourceFile } from '../source/file.js';
 import type { Variables } from '../source/variables.js';
 import type { Bodies } from './bodies.js';
-import type { Meant } from './meant.js';
 
 /** What reading a document takes. */
 export interface Reading {
@@ -21,7 +20,5 @@ export interface Reading {
 export interface ReadDocument {
   /** Undefined where something is wrong with the document. */
   readonly declared: Declared | undefined;
-  /** Which object a document is about that something is wrong with; left out where that can't be told. */
-  readonly meant?: Meant;
   readonly problems: readonly Problem[];
 }

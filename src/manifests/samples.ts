@@ -3,11 +3,12 @@ import { plainNumber } from '../base/json.js';
 import { error, type Problem } from '../base/problems.js';
 import { ExactNumber, isMap, type Json, mapValues } from '../base/values.js';
 import type { Project } from '../project/project.js';
-import { type FileName, nameOf, sourceOf, wholeFile } from '../source/file.js';
+import { nameOf, sourceOf } from '../source/file.js';
 import { resolve } from '../source/resolve.js';
 import { typeOf } from '../source/wrong-type.js';
 import { parseYaml } from '../source/yaml.js';
 import { Access } from './access.js';
+import { refusal } from './files.js';
 import { isInside } from './follow.js';
 
 /** What an email template is rendered with, and where it was found. */
@@ -77,7 +78,7 @@ async function readSample(
   const read = await access.read(path);
   const name = nameOf(path, project);
   const { file: shown } = name;
-  if (!('text' in read)) return refusal(name, read);
+  if (!('text' in read)) return read.reason === 'missing' ? undefined : refusal(name, read);
   const source = sourceOf(name, read.text);
   const { documents, problems } = parseYaml(source);
   const [problem] = problems.filter(({ severity }) => severity === 'error');
@@ -108,28 +109,4 @@ function printable(value: Json): Json {
   if (value instanceof ExactNumber) return plainNumber(value.text) === 0 ? 0 : value.text;
   if (Array.isArray(value)) return value.map(printable);
   return isMap(value) ? mapValues(value as { [key: string]: Json }, printable) : value;
-}
-
-type Unusable = Exclude<Awaited<ReturnType<Access['read']>>, { text: string }>;
-
-/** Why sample data isn't read, never with a line of it; nothing where there is none. */
-function refusal(name: FileName, { reason, detail }: Unusable): Problem | undefined {
-  const { file: shown } = name;
-  const start = wholeFile(name);
-  switch (reason) {
-    case 'missing':
-      return undefined;
-    case 'outside':
-      return error('body-outside', `the sample data ${shown} is a link that leads out of the project`, [
-        start,
-      ]);
-    case 'private':
-      return error('body-private', `the sample data ${shown} ${detail}, which no sample may be`, [start]);
-    case 'too-large':
-      return error('too-large', `${shown} ${detail}`, [start]);
-    case 'not-utf8':
-      return error('not-utf8', `${shown} ${detail}`, [start], 'save it as UTF-8');
-    default:
-      return error('file-unreadable', `${shown} ${detail}`, [start]);
-  }
 }

@@ -17,7 +17,9 @@ declare const approval: unique symbol;
 
 /** A plan that may be applied. Only `approve` makes one. */
 export interface ApprovedPlan {
+  /** The plan. */
   readonly plan: Plan;
+  /** When a person said yes to it, as a time of `performance.now()`; 0 if nobody was asked. */
   readonly asked: number;
   readonly [approval]: true;
 }

@@ -1,4 +1,4 @@
-import { emailsIn } from '../kinds/emails.js';
+import { emailsIn } from '../kinds/index.js';
 import type { Declared, Email } from '../kinds/kind.js';
 import type { CheckedTemplate, TemplateFinding } from '../mail/checks.js';
 import { KnownPlaceholders } from '../mail/known.js';

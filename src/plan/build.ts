@@ -1,7 +1,6 @@
 import { interrupted, Pauses } from '../base/pauses.js';
 import { noProgress } from '../base/progress.js';
-import { addressOf } from '../kinds/address.js';
-import { kindOf, kinds, regenerated } from '../kinds/index.js';
+import { addressOf, kindOf, kinds, regenerated } from '../kinds/index.js';
 import type { Declared, Live } from '../kinds/kind.js';
 import { idTrouble } from '../kinds/limits.js';
 import { type Owed, stillLost } from '../kinds/loss.js';

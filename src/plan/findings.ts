@@ -1,8 +1,7 @@
 import { error, type Place, type Problem, warning } from '../base/problems.js';
 import type { Span } from '../base/span.js';
 import type { Value } from '../base/values.js';
-import { emailsIn } from '../kinds/emails.js';
-import { kindOf } from '../kinds/index.js';
+import { emailsIn, kindOf } from '../kinds/index.js';
 import type { Declared, Email } from '../kinds/kind.js';
 import type { BodyName, TemplateBodies, TemplateFinding } from '../mail/checks.js';
 import { levelOf } from '../mail/settings.js';

@@ -1,6 +1,6 @@
-import { type Fields, same, type Value } from '../base/values.js';
+import { same, type Value } from '../base/values.js';
 import type { FieldChange } from '../kinds/change.js';
-import { asElements } from '../kinds/fields.js';
+import { asElements, keyOf } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
 import type { Change } from './plan.js';
 
@@ -41,8 +41,4 @@ function shownSet({ before, after }: FieldChange): Value {
     return [keyOf(element), Object.fromEntries(inner)];
   });
   return Object.fromEntries(elements);
-}
-
-function keyOf({ id, name }: Fields): string {
-  return typeof id === 'string' ? `id ${id}` : `name ${String(name)}`;
 }

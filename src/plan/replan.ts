@@ -1,8 +1,7 @@
 import { noProgress } from '../base/progress.js';
 import type { Fields } from '../base/values.js';
-import { addressOf } from '../kinds/address.js';
 import { altered } from '../kinds/declared.js';
-import { kindOf } from '../kinds/index.js';
+import { addressOf, kindOf } from '../kinds/index.js';
 import type { Declared, Live } from '../kinds/kind.js';
 import type { Owed } from '../kinds/loss.js';
 import { type HeldLists, listNames, type References } from '../kinds/references.js';

@@ -1,7 +1,6 @@
 import { indexOf, type Shard } from '../base/shard.js';
 import { isUuid } from '../base/values.js';
-import { addressOf } from '../kinds/address.js';
-import { kindOf } from '../kinds/index.js';
+import { addressOf, kindOf } from '../kinds/index.js';
 import type { Identity, KindName } from '../kinds/kind.js';
 
 /**

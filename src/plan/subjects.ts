@@ -1,8 +1,7 @@
 import { extended } from '../base/extended.js';
 import { error, ProblemsError } from '../base/problems.js';
 import { isOfRun } from '../base/shard.js';
-import { addressOf } from '../kinds/address.js';
-import { kindOf } from '../kinds/index.js';
+import { addressOf, kindOf } from '../kinds/index.js';
 import type { Declared, Identity, KindName, Live } from '../kinds/kind.js';
 import type { References } from '../kinds/references.js';
 import type { ResourceRecord } from '../state/state.js';

@@ -9,9 +9,6 @@ import { configSchema } from './config.js';
 import { merge, without } from './merge.js';
 import { statePlaces } from './state.js';
 
-/** What the ways to authenticate exclude each other in: an environment's replaces the one below. */
-const exclusive: ReadonlySet<string> = new Set(['auth']);
-
 /** The configuration with the chosen environment laid over it, and with each of those that there are. */
 export interface Configs {
   readonly chosen: MapNode;
@@ -73,7 +70,7 @@ export function readConfig(file: SourceFile, environment: string | null): Config
   refuse(inOrder(problems));
   const base = without(root, (name) => name === 'environments');
   const over = ({ node }: { readonly node: Node }): MapNode =>
-    node.type === 'map' ? merge(withoutPlace(base, node), node, exclusive) : base;
+    node.type === 'map' ? merge(withoutPlace(base, node), node) : base;
   return {
     chosen: chosen === undefined ? base : over(chosen),
     own: chosen?.node.type === 'map' ? chosen.node : undefined,

@@ -284,18 +284,12 @@ class LoadedProject implements Project {
   }
 
   #literalProfile(): Profile {
+    const { documented } = profiles;
+    if (documented === undefined) throw new Error('no documented profile');
     const { node, complete } = find(this.#config, ['server', 'profile']);
-    const fallback = profiles.documented;
-    if (fallback === undefined) throw new Error('no documented profile');
-    if (!complete || node.type !== 'scalar' || typeof node.value !== 'string') return fallback;
-    let name = node.value;
-    if (name.includes('$')) {
-      const variables = new Variables(this.#sources, { lenient: true });
-      const { text, tainted, unknown } = variables.resolve(name, node, this.#source);
-      if (tainted || unknown) return fallback;
-      name = text;
-    }
-    return (Object.hasOwn(profiles, name) ? profiles[name] : undefined) ?? fallback;
+    const [layer] = this.#layers([this.#config]);
+    const name = complete && node.type === 'scalar' ? layer?.literal(node) : undefined;
+    return (name !== undefined && Object.hasOwn(profiles, name) ? profiles[name] : undefined) ?? documented;
   }
 }
 

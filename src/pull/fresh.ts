@@ -1,6 +1,6 @@
 import type { Place } from '../base/problems.js';
 import { type Json, mapValues, reveal, same } from '../base/values.js';
-import { addressOf } from '../kinds/address.js';
+import { addressOf } from '../kinds/index.js';
 import type { Declared, Finding, Identity, Kind, Live } from '../kinds/kind.js';
 import { idTrouble } from '../kinds/limits.js';
 import type { References } from '../kinds/references.js';

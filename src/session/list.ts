@@ -1,5 +1,5 @@
 import type { Problem } from '../base/problems.js';
-import { addressOf } from '../kinds/address.js';
+import { addressOf } from '../kinds/index.js';
 import type { OtherName } from '../kinds/other-names.js';
 import { others } from '../kinds/others.js';
 import type { Project } from '../project/index.js';

@@ -79,7 +79,7 @@ describe('the sample data of a template', () => {
   it('is refused where a link leads out of the project', async () => {
     expect(await load({ 'outside/tx_code.yaml': 'a: 1' }, 'tx_code', 'outside')).toEqual({
       sample: undefined,
-      problems: ['body-outside'],
+      problems: ['manifest-outside'],
     });
   });
 

@@ -157,7 +157,7 @@ describe('no file that is not for manifests is read through one', () => {
       { address: 'a', type: 'tx_code', manifest: 'manifests/all.yaml' },
     ]);
     expect(samples.size).toBe(0);
-    expect(codesOf(problems)).toEqual(['body-private']);
+    expect(codesOf(problems)).toEqual(['manifest-private']);
     expect(JSON.stringify(problems)).not.toContain(canary);
   });
 
@@ -216,7 +216,7 @@ describe('a token file that only an option names is private for', () => {
     await symlink('../secrets/tok.yaml', join(at.folder, 'samples/tx_code.yaml'));
     const { code, stderr } = await at.idops('preview --out - --token-file secrets/tok.yaml');
     expect(code).toBe(1);
-    expect(stderr).toContain('which no sample may be');
+    expect(stderr).toContain('so it is not read');
     expect(stderr).not.toContain('abc');
   });
 });
@@ -279,7 +279,7 @@ describe('no link tells what there is outside of the project', () => {
       const asked = [{ address: 'a', type: 'tx_code', manifest: 'manifests/all.yaml' }];
       return (await loadSamples(project, asked)).problems;
     }, path);
-    expect(said).toEqual([expect.stringContaining('"body-outside"')]);
+    expect(said).toEqual([expect.stringContaining('"manifest-outside"')]);
   });
 
   it('and a way out and back is followed where it is the one to the project itself', async () => {

@@ -8,9 +8,7 @@ import { error, type Problem, ProblemsError, refuse } from '../../base/problems.
 import type { Redactor } from '../../base/redact.js';
 import { writeResult } from '../../base/through.js';
 import { Sensitive } from '../../base/values.js';
-import { addressOf } from '../../kinds/address.js';
-import { emailsIn } from '../../kinds/emails.js';
-import { kindOf } from '../../kinds/index.js';
+import { addressOf, emailsIn, kindOf } from '../../kinds/index.js';
 import type { Declared, Email } from '../../kinds/kind.js';
 import { levelOf } from '../../mail/settings.js';
 import { loadManifests, tellSecrets } from '../../manifests/index.js';
