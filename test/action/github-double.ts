@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { answerGraphql, type DoubleVersion, nodeOf } from './github-graphql.js';
+import { answerGraphql, nodeOf } from './github-graphql.js';
 
 /** A comment or an issue, as GitHub keeps it. */
 export interface DoubleRemark {
@@ -12,8 +12,8 @@ export interface DoubleRemark {
   pull_request?: object;
   user: { id: number; login: string };
   created_at?: string;
-  /** When it was written and edited, where it was edited. */
-  versions?: DoubleVersion[];
+  /** When it was edited last, and by whom: null for an account that is gone. */
+  edited?: { readonly at: string; readonly by: DoubleRemark['user'] | null };
 }
 
 /** A pull request, as GitHub keeps it. */
@@ -84,8 +84,7 @@ export async function githubDouble({ pageSize = perPageMost } = {}): Promise<Git
     return new Date(clock).toISOString().replace('.000Z', 'Z');
   };
   const edit: GithubDouble['edit'] = (comment, by, body) => {
-    comment.versions ??= [{ at: comment.created_at ?? now(), by: comment.user }];
-    comment.versions.push({ at: now(), by });
+    comment.edited = { at: now(), by };
     comment.body = body;
   };
   const merge: GithubDouble['merge'] = (number, sha, branch = 'main') => {
@@ -179,7 +178,7 @@ export async function githubDouble({ pageSize = perPageMost } = {}): Promise<Git
     if (number !== undefined) {
       if (method === 'GET') {
         const those = comments.filter((one) => one.number === Number(number));
-        return paged(those.map(({ versions: _, ...one }) => ({ ...one, node_id: nodeOf(one) })));
+        return paged(those.map(({ edited: _, ...one }) => ({ ...one, node_id: nodeOf(one) })));
       }
       ids += 1;
       const body = sent.body ?? '';

@@ -1,13 +1,6 @@
 import { buildSchema, type GraphQLSchema, graphql } from 'graphql';
 import type { DoubleRemark } from './github-double.js';
 
-/** One version of a comment that was edited, the first one too. */
-export interface DoubleVersion {
-  readonly at: string;
-  /** Null for an account that is gone. */
-  readonly by: DoubleRemark['user'] | null;
-}
-
 /** The id by which GraphQL knows a comment. */
 export function nodeOf({ id }: Pick<DoubleRemark, 'id'>): string {
   return `IC_${id}`;
@@ -32,8 +25,7 @@ function actor(user: DoubleRemark['user'] | null): object | null {
 }
 
 function commentNode(comment: DoubleRemark): object {
-  const { versions = [], body, created_at: createdAt, user } = comment;
-  const last = versions.at(-1);
+  const { edited, body, created_at: createdAt, user } = comment;
   return {
     __typename: 'IssueComment',
     id: nodeOf(comment),
@@ -41,9 +33,8 @@ function commentNode(comment: DoubleRemark): object {
     body,
     createdAt,
     author: actor(user),
-    lastEditedAt: last?.at ?? null,
-    editor: last === undefined ? null : actor(last.by),
-    includesCreatedEdit: versions.length > 0,
+    lastEditedAt: edited?.at ?? null,
+    editor: edited === undefined ? null : actor(edited.by),
   };
 }
 
