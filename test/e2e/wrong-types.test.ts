@@ -8,79 +8,68 @@ async function told(manifest: string): Promise<[string, string | null][]> {
   return problems.map(({ message, hint }) => [message, hint]);
 }
 
-const user = 'kind: User\nid: u\n';
-const template = 'kind: EmailTemplate\nbackend_id: b\ntype: tx_code\n';
+const head = {
+  Organization: 'kind: Organization\n',
+  User: 'kind: User\nid: u\n',
+  EmailTemplate: 'kind: EmailTemplate\nbackend_id: b\ntype: tx_code\n',
+  Client: 'kind: Client\nid: c\n',
+};
+const user = head.User;
 
 describe('a value of another type is told as it is written, with what to write', () => {
   it.each([
+    ['Organization', 'name: 123', 'a string', 'the number 123', 'put it in quotes: "123"'],
+    ['Organization', 'name:', 'a string', 'nothing', 'write a value, or remove the key'],
+    ['Organization', 'name: [acme]', 'a string', 'a list', 'write it without the [] or the "- "'],
+    ['User', 'blocked: yes', 'true or false', 'the string "yes"', 'in YAML 1.2 yes is a text: write true'],
+    ['User', 'blocked: "true"', 'true or false', 'the string "true"', 'write it without quotes'],
+    ['User', 'blocked: ture', 'true or false', 'the string "ture"', 'did you mean true?'],
     [
-      'kind: Organization\nname: 123\n',
-      '"name" in Organization: expected a string, got the number 123',
-      'put it in quotes: "123"',
+      'User',
+      'organizations: acme, beta',
+      'a list',
+      'the string "acme, beta"',
+      'write it as a list: [acme, beta]',
     ],
     [
-      'kind: Organization\nname:\n',
-      '"name" in Organization: expected a string, got nothing',
-      'write a value, or remove the key',
+      'User',
+      'metadata: [a]',
+      'a map',
+      'a list',
+      'write it as {key: value}, or as "key: value" on lines below, indented further',
     ],
     [
-      'kind: Organization\nname: [acme]\n',
-      '"name" in Organization: expected a string, got a list',
-      'write it without the [] or the "- "',
+      'EmailTemplate',
+      'txt_content: {fiel: x}',
+      'a string or {file: PATH}',
+      'a map',
+      'did you mean "file" for "fiel"?',
     ],
-    [
-      `${user}blocked: yes\n`,
-      '"blocked" in User: expected true or false, got the string "yes"',
-      'in YAML 1.2 yes is a text: write true',
-    ],
-    [
-      `${user}blocked: "true"\n`,
-      '"blocked" in User: expected true or false, got the string "true"',
-      'write it without quotes',
-    ],
-    [
-      `${user}blocked: ture\n`,
-      '"blocked" in User: expected true or false, got the string "ture"',
-      'did you mean true?',
-    ],
+    ['Client', 'did_generation: 1.5', 'an integer', 'the number 1.5', 'write it without a fraction'],
+  ] as const)('%s, %s', async (kind, field, expected, got, hint) => {
+    const message = `"${field.split(':')[0]}" in ${kind}: expected ${expected}, got ${got}`;
+    expect(await told(`${head[kind]}${field}\n`)).toEqual([[message, hint]]);
+  });
+
+  it.each([
     [
       `${user}authorized_scopes: ["users:read"]\n`,
       '"authorized_scopes[0]" in User: expected a map, got the string "users:read"',
       'write it as {name: "users:read", label: …}',
     ],
     [
-      `${user}organizations: acme, beta\n`,
-      '"organizations" in User: expected a list, got the string "acme, beta"',
-      'write it as a list: [acme, beta]',
-    ],
-    [
-      `${user}metadata: [a]\n`,
-      '"metadata" in User: expected a map, got a list',
-      'write it as {key: value}, or as "key: value" on lines below, indented further',
-    ],
-    [
       `${user}backend: {smtp_password: 12345}\n`,
       '"backend.smtp_password" in User: expected a string or {file: PATH}, got a number',
       'put it in quotes',
     ],
-    [
-      `${template}txt_content: {fiel: x}\n`,
-      '"txt_content" in EmailTemplate: expected a string or {file: PATH}, got a map',
-      'did you mean "file" for "fiel"?',
-    ],
     [`${user}scopes: []\n`, 'unknown field "scopes" in User, did you mean "authorized_scopes"?', null],
     [
-      'kind: Client\nid: c\ndid_generation: 1.5\n',
-      '"did_generation" in Client: expected an integer, got the number 1.5',
-      'write it without a fraction',
-    ],
-    [
-      'kind: Organization\nname: *acme\n',
+      `${head.Organization}name: *acme\n`,
       'this alias has no anchor before it',
       'put quotes around a text that begins with "*", or write the anchor "&name" first',
     ],
     [
-      'kind: Organization\nname: {{acme}}\n',
+      `${head.Organization}name: {{acme}}\n`,
       'a text without quotes can\'t begin with "{{"',
       'put quotes around the value',
     ],

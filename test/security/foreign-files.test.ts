@@ -28,14 +28,13 @@ describe('a project with credentials of its own', () => {
     event,
     payload: { [event]: event === 'check_run' ? { check_suite: from } : from, repository },
   });
-  const comment = (issue: object): ActionOptions => ({
-    event: 'issue_comment',
-    payload: { issue, repository },
+  const told = (event: string, payload: object): ActionOptions => ({
+    event,
+    payload: { ...payload, repository },
   });
-  const deployment = (ref: string): ActionOptions => ({
-    event: 'deployment',
-    payload: { deployment: { ref }, repository },
-  });
+  const comment = (issue: object): ActionOptions => told('issue_comment', { issue });
+  const deployment = (ref: string): ActionOptions => told('deployment', { deployment: { ref } });
+  const dispatch = (client_payload: object): ActionOptions => told('repository_dispatch', { client_payload });
   const event = (path: string, of: ActionOptions): ActionOptions => ({
     ...of,
     env: { GITHUB_EVENT_PATH: path },
@@ -90,35 +89,20 @@ describe('a project with credentials of its own', () => {
     ['a pull request whose event names none', { event: 'pull_request', payload: {} }],
     ['a pull request of no repository', { event: 'pull_request', payload: { pull_request: { number: 7 } } }],
     ['another event that is not there', event('', { event: 'release' })],
-    ['a workflow_run that names none', { event: 'workflow_run', payload: { repository } }],
+    ['a workflow_run that names none', told('workflow_run', {})],
     [
       'a workflow_run for a pull request from a fork',
-      {
-        event: 'workflow_run',
-        payload: { workflow_run: { head_repository: repository, pull_requests: pulls(2) }, repository },
-      },
+      told('workflow_run', { workflow_run: { head_repository: repository, pull_requests: pulls(2) } }),
     ],
     ['a check of a fork', check('check_run', { head_branch: 'main', pull_requests: pulls(2) })],
     ['checks of a fork', check('check_suite', { head_branch: 'main', pull_requests: pulls(2) })],
     ['a check that names no branch', check('check_run', { head_branch: null, pull_requests: [] })],
     ['checks that name no branch', check('check_suite', { head_branch: null, pull_requests: [] })],
-    ['a status of no branch', { event: 'status', payload: { branches: [], repository } }],
+    ['a status of no branch', told('status', { branches: [] })],
     ['a deployment of a pull request', deployment('refs/pull/2/merge')],
     ['a deployment of a commit', deployment('c0ffee0000000000000000000000000000000000')],
-    [
-      'a dispatch for a pull request from a fork',
-      {
-        event: 'repository_dispatch',
-        payload: { client_payload: { pull_request: pulls(2)[0] }, repository },
-      },
-    ],
-    [
-      'a dispatch for a pull request of no repository',
-      {
-        event: 'repository_dispatch',
-        payload: { client_payload: { pull_request: { number: 7 } }, repository },
-      },
-    ],
+    ['a dispatch for a pull request from a fork', dispatch({ pull_request: pulls(2)[0] })],
+    ['a dispatch for a pull request of no repository', dispatch({ pull_request: { number: 7 } })],
     ['a comment on a pull request', comment({ number: 7, pull_request: { url: 'https://x.example' } })],
     ['a review of one', { ...fork, event: 'pull_request_review' }],
     [
@@ -154,22 +138,10 @@ describe('a project with credentials of its own', () => {
     ['a schedule whose event is broken', event(broken, { event: 'schedule' })],
     ['a workflow_dispatch whose event is not there', event('/nonexistent', { event: 'workflow_dispatch' })],
     ['a check of its own branch', check('check_run', { head_branch: 'main', pull_requests: pulls(1) })],
-    [
-      'a status of its own branch',
-      { event: 'status', payload: { branches: [{ name: 'main' }], repository } },
-    ],
+    ['a status of its own branch', told('status', { branches: [{ name: 'main' }] })],
     ['a deployment of its own branch', deployment('main')],
-    [
-      'a dispatch of no pull request',
-      { event: 'repository_dispatch', payload: { client_payload: {}, repository } },
-    ],
-    [
-      'a dispatch for its own pull request',
-      {
-        event: 'repository_dispatch',
-        payload: { client_payload: { pull_request: pulls(1)[0] }, repository },
-      },
-    ],
+    ['a dispatch of no pull request', dispatch({})],
+    ['a dispatch for its own pull request', dispatch({ pull_request: pulls(1)[0] })],
     ['checks of its own branch', check('check_suite', { head_branch: 'main', pull_requests: [] })],
     ['a comment on an issue', comment({ number: 8 })],
   ])('is not foreign to %s', (_, event) => {
@@ -197,16 +169,8 @@ describe('a project with credentials of its own', () => {
 
   it('is not used for a merge group of a fork, nor for one of which GitHub says nothing', async () => {
     const site = await workspace(acme('One'));
-    const queued: ActionOptions = {
-      event: 'merge_group',
-      payload: {
-        merge_group: {
-          head_ref: 'refs/heads/gh-readonly-queue/main/pr-7-0123abcd',
-          base_ref: 'refs/heads/main',
-        },
-        repository,
-      },
-    };
+    const head_ref = 'refs/heads/gh-readonly-queue/main/pr-7-0123abcd';
+    const queued = told('merge_group', { merge_group: { head_ref, base_ref: 'refs/heads/main' } });
     expect((await site.run({}, queued)).log).toContain("GitHub doesn't say whose pull request #7 is");
     Object.assign(openPull(site.github, 7).head, { repo: { full_name: 'jo/identity' } });
     const { code, log } = await site.run({ command: 'check' }, queued);
