@@ -3,18 +3,12 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { approve } from '../../src/plan/approve.js';
 import type { Intercept, SandboxRequest } from '../../src/sandbox/index.js';
-import { changeOf, comparable, ids, type Site, site, todo } from './site.js';
+import { changeOf, comparable, ids, type Site, site, todo, user } from './site.js';
 
 const ada = `User/${ids.ada}`;
 const grown = { kind: 'User', id: ids.ada, group: 'ops' };
 /** The writes of a user's PATCH; after the last of them all is done. */
 const steps = [1, 2, 3, 4, 5, 6];
-
-function user(at: Site, id: string = ids.ada) {
-  const found = at.sandbox.data.users.find((candidate) => candidate.id === id);
-  if (found === undefined) throw new Error(`no user ${id}`);
-  return found;
-}
 
 /** Cuts PATCHes of users off after that many writes, the first `times` of them. */
 function cut(at: Site, step: number, times: number, kind: 'cut' | 'drop' = 'cut'): void {

@@ -2,27 +2,16 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Json } from '../../src/base/values.js';
-import { type SandboxSeed, startSandbox } from '../../src/sandbox/index.js';
-import { changeOf, comparable, type Doc, ids, site, todo } from './site.js';
+import { startedSeed } from '../e2e/running.js';
+import { changeOf, comparable, type Doc, ids, site, subsets, todo } from './site.js';
 
 const advice = /set "profile: boruta" under server/;
-
-async function demo(): Promise<SandboxSeed> {
-  const sandbox = await startSandbox();
-  const seed = sandbox.snapshot();
-  await sandbox.close();
-  return seed;
-}
-
-function subsets<T>(all: readonly T[]): T[][] {
-  return all.reduce<T[][]>((sets, item) => sets.flatMap((set) => [set, [...set, item]]), [[]]);
-}
 
 const scope = (id: string, name: string): Json => ({ id, name, label: name });
 
 describe('the documented profile on a Boruta never ends well with something lost', () => {
   test('users: every subset of the fields, for one who has all and one who has little', async () => {
-    const seed = await demo();
+    const seed = await startedSeed();
     const fields: { readonly [field: string]: Json } = {
       group: 'ops',
       metadata: { department: { value: 'audit', status: 'valid' } },
@@ -86,7 +75,7 @@ describe('the documented profile on a Boruta never ends well with something lost
     const kept = { department: { value: 'audit', status: 'valid' } };
 
     async function bare() {
-      const seed = await demo();
+      const seed = await startedSeed();
       for (const user of seed.users) {
         Object.assign(user, { metadata: kept, authorized_scopes: [], organizations: [], roles: [] });
       }

@@ -1,18 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import type { Plan } from '../../src/plan/plan.js';
 import { applyAll } from '../approving.js';
-import { type Doc, ids, type Site, site, todo } from './site.js';
+import { type Doc, ids, type Site, site, todo, user } from './site.js';
 
 const ada = `User/${ids.ada}`;
 const ops = { kind: 'User', id: ids.ada, group: 'ops' };
 const resetDoc = { kind: 'EmailTemplate', backend_id: ids.backend, type: 'reset_password_instructions' };
 const reset = `EmailTemplate/${ids.backend}/reset_password_instructions`;
-
-function user(at: Site, id: string = ids.ada) {
-  const found = at.sandbox.data.users.find((candidate) => candidate.id === id);
-  if (found === undefined) throw new Error(`no user ${id}`);
-  return found;
-}
 
 function template(at: Site) {
   const found = at.sandbox.data.templates.find(({ type }) => type === resetDoc.type);

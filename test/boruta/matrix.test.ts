@@ -2,8 +2,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { Json } from '../../src/base/values.js';
 import { builtIn } from '../../src/sandbox/boruta/built-in.js';
 import type { SandboxSeed, SandboxUser } from '../../src/sandbox/index.js';
-import { startSandbox } from '../../src/sandbox/index.js';
-import { comparable, type Doc, ids, restore, site, todo } from './site.js';
+import { startedSeed } from '../e2e/running.js';
+import { comparable, type Doc, ids, restore, site, subsets, todo } from './site.js';
 
 /** A value to be declared, and what the data is afterwards where it takes. */
 interface Wish<T> {
@@ -15,19 +15,13 @@ type Wishes<T> = { readonly [field: string]: readonly [present: Json, ...changes
 
 let seed: SandboxSeed;
 beforeAll(async () => {
-  const sandbox = await startSandbox();
-  seed = sandbox.snapshot();
-  await sandbox.close();
+  seed = await startedSeed();
 });
 
 function one<T extends { id: string }>(rows: readonly T[], id: string): T {
   const found = rows.find((row) => row.id === id);
   if (found === undefined) throw new Error(`no ${id}`);
   return found;
-}
-
-function subsets<T>(all: readonly T[]): T[][] {
-  return all.reduce<T[][]>((sets, item) => sets.flatMap((set) => [set, [...set, item]]), [[]]);
 }
 
 const scope = (id: string, name: string): Json => ({ id, name });

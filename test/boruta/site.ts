@@ -21,7 +21,9 @@ import type { Session, SessionOptions, WritingCommand, WritingSession } from '..
 import { applyAll } from '../approving.js';
 import { afterwards } from '../cleanups.js';
 
-export { ids } from '../sandbox/asking.js';
+import { ids } from '../sandbox/asking.js';
+
+export { ids };
 
 /** A manifest document, as a test writes it. */
 export interface Doc {
@@ -166,6 +168,18 @@ async function carryOut(session: WritingSession, plan: Plan): Promise<Ran> {
 async function write(path: string, text: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
   await writeFile(path, text);
+}
+
+/** The data of a user, to be looked at or changed. */
+export function user(at: Site, id: string = ids.ada) {
+  const found = at.sandbox.data.users.find((candidate) => candidate.id === id);
+  if (found === undefined) throw new Error(`no user ${id}`);
+  return found;
+}
+
+/** All that can be left out of a list. */
+export function subsets<T>(all: readonly T[]): T[][] {
+  return all.reduce<T[][]>((sets, item) => sets.flatMap((set) => [set, [...set, item]]), [[]]);
 }
 
 /** The one change that a plan has for an address. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Intercept, SandboxRequest } from '../../src/sandbox/index.js';
-import { changeOf, comparable, type Doc, ids, journalLines, type Site, site, todo } from './site.js';
+import { changeOf, comparable, type Doc, ids, journalLines, type Site, site, todo, user } from './site.js';
 
 const ada = `User/${ids.ada}`;
 const reset = `EmailTemplate/${ids.backend}/reset_password_instructions`;
@@ -24,12 +24,6 @@ function always(at: Site, method: string, fault: Intercept, before?: () => void)
     before?.();
     return fault;
   };
-}
-
-function user(at: Site, id: string = ids.ada) {
-  const found = at.sandbox.data.users.find((candidate) => candidate.id === id);
-  if (found === undefined) throw new Error(`no user ${id}`);
-  return found;
 }
 
 /** A server without lists of scopes and roles, so that nothing can tell that an id is wrong. */

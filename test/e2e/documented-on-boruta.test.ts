@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type SandboxOptions, type SandboxSeed, startSandbox } from '../../src/sandbox/index.js';
+import type { SandboxOptions, SandboxSeed } from '../../src/sandbox/index.js';
 import { ids } from '../sandbox/asking.js';
-import { project, sure, type TestProject } from './running.js';
+import { project, startedSeed, sure, type TestProject } from './running.js';
 
 const path = /^PATCH \/api\/users\//;
 
@@ -11,9 +11,7 @@ function userId(index: number): string {
 
 /** 32 users that are like one of the demo's. */
 async function crowd(like: string): Promise<SandboxSeed> {
-  const sandbox = await startSandbox();
-  const seed = sandbox.snapshot();
-  await sandbox.close();
+  const seed = await startedSeed();
   const original = seed.users.find(({ id }) => id === like);
   if (original === undefined) throw new Error('no such user');
   seed.users.push(
