@@ -3,8 +3,9 @@ import type { KindName } from '../base/kind-names.js';
 import type { Problem } from '../base/problems.js';
 import { addressOf } from '../kinds/address.js';
 import type { OtherName } from '../kinds/other-names.js';
-import { problemsJson } from './json.js';
+import { placeJson, problemsJson } from './json.js';
 import { placeText } from './review.js';
+import { plural } from './words.js';
 
 /** A file of a pull, and what became of it, or would. */
 export interface ShownFile {
@@ -44,7 +45,7 @@ const words = {
 export function pullText(pull: ShownPull): string {
   const verbs = words[pull.check ? 'check' : 'done'];
   const files = pull.files.map(({ shown, action }) => `${verbs[action]} ${escapeText(shown)}`);
-  const summary = `${count(pull.added)} added, ${pull.updated} updated, ${pull.unchanged} unchanged.`;
+  const summary = `${plural(pull.added, 'object')} added, ${pull.updated} updated, ${pull.unchanged} unchanged.`;
   const toSet =
     pull.toSet.length === 0
       ? []
@@ -55,10 +56,6 @@ export function pullText(pull: ShownPull): string {
         ];
   const next = pull.next === null ? [] : ['', `Next: ${pull.next}`];
   return `${[...files, ...(files.length > 0 ? [''] : []), summary, ...toSet, ...next].join('\n')}\n`;
-}
-
-function count(objects: number): string {
-  return objects === 1 ? '1 object' : `${objects} objects`;
 }
 
 /** The same as `--format json` gives it. */
@@ -195,11 +192,4 @@ export function listJson({ server, profile, objects, lacking, others, problems }
       : { others: others.map(({ kind, id, name, label }) => ({ kind, id, name, label })) }),
     ...(problems.length === 0 ? {} : { problems: problemsJson(problems).problems }),
   };
-}
-
-function placeJson({ file, inProject = file, line }: LackingObject['declaredAt']): {
-  file: string;
-  line: number;
-} {
-  return { file: inProject, line };
 }
