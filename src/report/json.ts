@@ -65,7 +65,8 @@ function warningJson({
   };
 }
 
-function placeJson({ file, inProject = file, line, column }: WarningPlace) {
+/** A place by its file in the project. */
+export function placeJson({ file, inProject = file, line, column }: WarningPlace) {
   return { file: inProject, line, ...(column === undefined ? {} : { column }) };
 }
 
@@ -89,10 +90,7 @@ export function changeJson(change: Change): PlanJson['changes'][number] {
     fields: change.fields.map(fieldJson),
     warnings: change.warnings.map(warningJson),
     reason: change.reason,
-    declared_at:
-      change.declaredAt === null
-        ? null
-        : { file: change.declaredAt.inProject ?? change.declaredAt.file, line: change.declaredAt.line },
+    declared_at: change.declaredAt === null ? null : placeJson(change.declaredAt),
   };
 }
 
@@ -165,7 +163,7 @@ export function problemsJson(problems: readonly Problem[]) {
       severity,
       message,
       hint: hint ?? null,
-      places: places.map(({ file, inProject, line, column }) => ({ file: inProject ?? file, line, column })),
+      places: places.map(placeJson),
       ...(morePlaces === undefined ? {} : { more_places: morePlaces }),
     })),
   };

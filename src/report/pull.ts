@@ -3,6 +3,7 @@ import type { KindName } from '../base/kind-names.js';
 import type { Problem } from '../base/problems.js';
 import { addressOf } from '../kinds/index.js';
 import type { OtherName } from '../kinds/other-names.js';
+import { plural } from './words.js';
 
 /** A file of a pull, and what became of it, or would. */
 export interface ShownFile {
@@ -42,7 +43,7 @@ const words = {
 export function pullText(pull: ShownPull): string {
   const verbs = words[pull.check ? 'check' : 'done'];
   const files = pull.files.map(({ shown, action }) => `${verbs[action]} ${escapeText(shown)}`);
-  const summary = `${count(pull.added)} added, ${pull.updated} updated, ${pull.unchanged} unchanged.`;
+  const summary = `${plural(pull.added, 'object')} added, ${pull.updated} updated, ${pull.unchanged} unchanged.`;
   const toSet =
     pull.toSet.length === 0
       ? []
@@ -53,10 +54,6 @@ export function pullText(pull: ShownPull): string {
         ];
   const next = pull.next === null ? [] : ['', `Next: ${pull.next}`];
   return `${[...files, ...(files.length > 0 ? [''] : []), summary, ...toSet, ...next].join('\n')}\n`;
-}
-
-function count(objects: number): string {
-  return objects === 1 ? '1 object' : `${objects} objects`;
 }
 
 /** The same as `--format json` gives it. */

@@ -62,30 +62,31 @@ export function redactTexts<T>(shown: T, redactor: Redactor, way?: Way): T {
 }
 
 /** A plan to be shown, not to be sealed or applied. */
-export function redactPlan({ changes, ...plan }: Plan, redactor: Redactor): Plan {
+export function redactPlan(plan: Plan, redactor: Redactor): Plan {
+  const { changes, ...rest } = plan;
   return {
-    ...redactTexts(plan, redactor),
-    changes: changes.map(({ fields, apply, requests, ...change }) => {
-      const redacted = redactTexts(change, redactor);
+    // All members in their order.
+    ...plan,
+    ...redactTexts(rest, redactor),
+    changes: changes.map((change) => {
+      const { fields, apply: _, requests, ...others } = change;
+      const redacted = redactTexts(others, redactor);
       return {
+        ...change,
         ...redacted,
         requests: requests.map(({ operation, params }) => ({
           operation,
           params: mapValues(params, redactor.redactName),
         })),
         fields: fields.map((field) => redactField(field, redactor)),
-        apply: redactApply({ ...change, apply }, redacted.address, redactor),
+        apply: redactApply(change, redacted.address, redactor),
       };
     }),
   };
 }
 
 /** What apply needs: of whole values the emails alone are shown, and those are searched when they are. */
-function redactApply(
-  { kind, address, apply }: Pick<Change, 'kind' | 'address' | 'apply'>,
-  shown: string,
-  redactor: Redactor,
-): Change['apply'] {
+function redactApply({ kind, address, apply }: Change, shown: string, redactor: Redactor): Change['apply'] {
   const { expected, before } = apply;
   const redacted = {
     ...apply,

@@ -70,11 +70,18 @@ export function destructiveCount({ changes }: Pick<Plan, 'changes'>): { count: n
   return { count, inAll: losses === count ? '' : ` (${losses} things in all)` };
 }
 
-/** Every warning of a plan, with the change that it is about; null for those about the plan as a whole. */
-export function allWarnings(plan: Plan): (PlanWarning & { readonly change: Change | null })[] {
+/** A warning, and the object that it is about; null where it is about the plan as a whole. */
+export interface AboutWarning extends PlanWarning {
+  readonly change: Change | null;
+  /** The warning as the plan has it. */
+  readonly given: PlanWarning;
+}
+
+/** Every warning of a plan. */
+export function allWarnings({ warnings, changes }: Pick<Plan, 'warnings' | 'changes'>): AboutWarning[] {
   return [
-    ...plan.warnings.map((warning) => ({ ...warning, change: null })),
-    ...plan.changes.flatMap((change) => change.warnings.map((warning) => ({ ...warning, change }))),
+    ...warnings.map((given) => ({ ...given, change: null, given })),
+    ...changes.flatMap((change) => change.warnings.map((given) => ({ ...given, change, given }))),
   ];
 }
 

@@ -4,8 +4,8 @@ import { firstFew } from './alike.js';
 import type { Pen } from './field-text.js';
 import { nameOf } from './names.js';
 import { placeList } from './places.js';
-import { located } from './review.js';
-import { type AboutWarning, groupWarnings, type WarningGroup } from './warnings.js';
+import { allWarnings, located } from './review.js';
+import { groupWarnings, type WarningGroup } from './warnings.js';
 import { plural, wrap } from './words.js';
 
 /** Equal warnings of more objects than this are told once, after the changes. */
@@ -21,14 +21,9 @@ export interface ToldWarnings {
 /** How the warnings of a plan and of those of its changes that are shown are told; each by itself with debug. */
 export function toldWarnings(plan: Plan, changes: readonly Change[], debug: boolean): ToldWarnings {
   if (debug) return { together: [], alone: (warnings) => warnings };
-  const about = new Map<AboutWarning, PlanWarning>([
-    ...plan.warnings.map((warning) => [{ ...warning, change: null }, warning] as const),
-    ...changes.flatMap((change) =>
-      change.warnings.map((warning) => [{ ...warning, change }, warning] as const),
-    ),
-  ]);
-  const together = groupWarnings(plan, [...about.keys()]).filter(({ objects }) => objects.length > FEW);
-  const told = new Set(together.flatMap(({ warnings }) => warnings.map((warning) => about.get(warning))));
+  const all = allWarnings({ warnings: plan.warnings, changes });
+  const together = groupWarnings(plan, all).filter(({ objects }) => objects.length > FEW);
+  const told = new Set(together.flatMap(({ warnings }) => warnings));
   return { together, alone: (warnings) => warnings.filter((warning) => !told.has(warning)) };
 }
 

@@ -2,10 +2,7 @@ import type { ProblemCode } from '../base/problems.js';
 import type { Change, Plan, PlanWarning, WarningPlace } from '../plan/plan.js';
 import { namesIn, withoutNames } from './alike.js';
 import { placesOf } from './places.js';
-import { allWarnings } from './review.js';
-
-/** A warning, and the object that it is about; null where it is about the plan as a whole. */
-export type AboutWarning = PlanWarning & { readonly change: Change | null };
+import { type AboutWarning, allWarnings } from './review.js';
 
 /** Warnings that say the same, each of another object or of another place. */
 export interface WarningGroup {
@@ -19,7 +16,7 @@ export interface WarningGroup {
   /** How many more places there are, where those are too many. */
   readonly morePlaces?: number | undefined;
   /** The warnings, as they were given. */
-  readonly warnings: readonly AboutWarning[];
+  readonly warnings: readonly PlanWarning[];
 }
 
 /**
@@ -31,16 +28,14 @@ export function groupWarnings(
   warnings: readonly AboutWarning[] = allWarnings(plan),
 ): WarningGroup[] {
   const byAddress = new Map(plan.changes.map((change) => [change.address, change]));
-  const groups = new Map<string, { readonly given: AboutWarning; readonly warning: AboutWarning }[]>();
-  for (const given of warnings) {
-    const warning = attributed(given, byAddress);
+  const groups = new Map<string, AboutWarning[]>();
+  for (const warning of warnings.map((one) => attributed(one, byAddress))) {
     const key = JSON.stringify([warning.code, warning.change !== null, nameless(warning)]);
     const group = groups.get(key) ?? [];
-    group.push({ given, warning });
+    group.push(warning);
     groups.set(key, group);
   }
-  return [...groups.values()].flatMap((group) => {
-    const all = group.map(({ warning }) => warning);
+  return [...groups.values()].flatMap((all) => {
     const [first] = all;
     if (first === undefined) return [];
     const places = all.flatMap(placesOf);
@@ -51,7 +46,7 @@ export function groupWarnings(
       objects: [...new Set(all.flatMap(({ change }) => change ?? []))],
       places: [...new Map(places.map((place) => [JSON.stringify(place), place])).values()],
       ...(morePlaces > 0 ? { morePlaces } : {}),
-      warnings: group.map(({ given }) => given),
+      warnings: all.map(({ given }) => given),
     };
   });
 }
