@@ -3,7 +3,7 @@ import { glob } from 'tinyglobby';
 import { error, type Problem, warning } from '../base/problems.js';
 import type { Project } from '../project/project.js';
 import { type FileName, nameOf, type SourceFile, sourceOf, wholeFile } from '../source/file.js';
-import { Access } from './access.js';
+import type { Access } from './access.js';
 import { unreadOf, type WalkedGlob } from './unread.js';
 import { Walk } from './walk.js';
 

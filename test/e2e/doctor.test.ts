@@ -173,7 +173,9 @@ describe('idops doctor, of journals', () => {
       {
         status: 'fail',
         message: expect.stringContaining('.idops/runs'),
-        hint: expect.stringMatching(/^it has to be a folder that can be read: move what is in its place away/),
+        hint: expect.stringMatching(
+          /^it has to be a folder that can be read: move what is in its place away/,
+        ),
       },
     ]);
   });
