@@ -4752,8 +4752,8 @@ errors.invalidArgument({prefix:"Headers.append",value:name2,type:"header name"})
 errors.invalidArgument({prefix:"Headers.append",value:value3,type:"header value"})}if(getHeadersGuard(headers)==="immuta\
 ble"){throw new TypeError("immutable")}return getHeadersList(headers).append(name2,value3,false)}function headersListSortAndCombine(target){
 const headersList=getHeadersList(target);if(!headersList){return[]}if(headersList.sortedMap){return headersList.sortedMap}
-const headers=[];const names3=headersList.toSortedArray();const cookies=headersList.cookies;if(cookies===null||cookies.length===
-1){return headersList.sortedMap=names3}for(let i2=0;i2<names3.length;++i2){const{0:name2,1:value3}=names3[i2];if(name2===
+const headers=[];const names2=headersList.toSortedArray();const cookies=headersList.cookies;if(cookies===null||cookies.length===
+1){return headersList.sortedMap=names2}for(let i2=0;i2<names2.length;++i2){const{0:name2,1:value3}=names2[i2];if(name2===
 "set-cookie"){for(let j=0;j<cookies.length;++j){headers.push([name2,cookies[j]])}}else{headers.push([name2,value3])}}return headersList.
 sortedMap=headers}function compareHeaderName(a2,b){return a2[0]<b[0]?-1:1}var HeadersList=class _HeadersList{cookies=null;sortedMap;headersMap;constructor(init){
 if(init instanceof _HeadersList){this.headersMap=new Map(init.headersMap);this.sortedMap=init.sortedMap;this.cookies=init.
@@ -5537,23 +5537,23 @@ converters.USVString,defaultValue:()=>""},{key:"lineno",converter:webidl.convert
 {key:"colno",converter:webidl.converters["unsigned long"],defaultValue:()=>0},{key:"error",converter:webidl.converters.any}]);
 module.exports={MessageEvent,CloseEvent,ErrorEvent,createFastMessageEvent}}});var require_constants5=__commonJS({"node_modules/undici/lib/web/websocket/constants.js"(exports,module){"use strict";var uid="\
 258EAFA5-E914-47DA-95CA-C5AB0DC85B11";var staticPropertyDescriptors={enumerable:true,writable:false,configurable:false};
-var states2={CONNECTING:0,OPEN:1,CLOSING:2,CLOSED:3};var sentCloseFrameState={SENT:1,RECEIVED:2};var opcodes={CONTINUATION:0,
+var states={CONNECTING:0,OPEN:1,CLOSING:2,CLOSED:3};var sentCloseFrameState={SENT:1,RECEIVED:2};var opcodes={CONTINUATION:0,
 TEXT:1,BINARY:2,CLOSE:8,PING:9,PONG:10};var maxUnsigned16Bit=65535;var parserStates={INFO:0,PAYLOADLENGTH_16:2,PAYLOADLENGTH_64:3,
 READ_DATA:4};var emptyBuffer=Buffer.allocUnsafe(0);var sendHints={text:1,typedArray:2,arrayBuffer:3,blob:4};module.exports=
-{uid,sentCloseFrameState,staticPropertyDescriptors,states:states2,opcodes,maxUnsigned16Bit,parserStates,emptyBuffer,sendHints}}});var require_util5=__commonJS({"node_modules/undici/lib/web/websocket/util.js"(exports,module){"use strict";var{states:states2,
-opcodes}=require_constants5();var{isUtf8:isUtf82}=__require("node:buffer");var{removeHTTPWhitespace}=require_data_url();
-var{collectASequenceOfCodePointsFast}=require_infra();function isConnecting(readyState){return readyState===states2.CONNECTING}
-function isEstablished(readyState){return readyState===states2.OPEN}function isClosing(readyState){return readyState===states2.
-CLOSING}function isClosed(readyState){return readyState===states2.CLOSED}function fireEvent(e2,target,eventFactory=(type,init)=>new Event(
-type,init),eventInitDict={}){const event=eventFactory(e2,eventInitDict);target.dispatchEvent(event)}function websocketMessageReceived(handler2,type,data3){
-handler2.onMessage(type,data3)}function toArrayBuffer(buffer){if(buffer.byteLength===buffer.buffer.byteLength){return buffer.
-buffer}return new Uint8Array(buffer).buffer}function isValidSubprotocol(protocol){if(protocol.length===0){return false}for(let i2=0;i2<
-protocol.length;++i2){const code2=protocol.charCodeAt(i2);if(code2<33||code2>126||code2===34||code2===40||code2===41||code2===
-44||code2===47||code2===58||code2===59||code2===60||code2===61||code2===62||code2===63||code2===64||code2===91||code2===
-92||code2===93||code2===123||code2===125){return false}}return true}function isValidStatusCode(code2){if(code2>=1e3&&code2<
-1015){return code2!==1004&&code2!==1005&&code2!==1006}return code2>=3e3&&code2<=4999}function isControlFrame(opcode){return opcode===
-opcodes.CLOSE||opcode===opcodes.PING||opcode===opcodes.PONG}function isContinuationFrame(opcode){return opcode===opcodes.
-CONTINUATION}function isTextBinaryFrame(opcode){return opcode===opcodes.TEXT||opcode===opcodes.BINARY}function isValidOpcode(opcode){
+{uid,sentCloseFrameState,staticPropertyDescriptors,states,opcodes,maxUnsigned16Bit,parserStates,emptyBuffer,sendHints}}});var require_util5=__commonJS({"node_modules/undici/lib/web/websocket/util.js"(exports,module){"use strict";var{states,opcodes}=require_constants5();
+var{isUtf8:isUtf82}=__require("node:buffer");var{removeHTTPWhitespace}=require_data_url();var{collectASequenceOfCodePointsFast}=require_infra();
+function isConnecting(readyState){return readyState===states.CONNECTING}function isEstablished(readyState){return readyState===
+states.OPEN}function isClosing(readyState){return readyState===states.CLOSING}function isClosed(readyState){return readyState===
+states.CLOSED}function fireEvent(e2,target,eventFactory=(type,init)=>new Event(type,init),eventInitDict={}){const event=eventFactory(
+e2,eventInitDict);target.dispatchEvent(event)}function websocketMessageReceived(handler2,type,data3){handler2.onMessage(
+type,data3)}function toArrayBuffer(buffer){if(buffer.byteLength===buffer.buffer.byteLength){return buffer.buffer}return new Uint8Array(
+buffer).buffer}function isValidSubprotocol(protocol){if(protocol.length===0){return false}for(let i2=0;i2<protocol.length;++i2){
+const code2=protocol.charCodeAt(i2);if(code2<33||code2>126||code2===34||code2===40||code2===41||code2===44||code2===47||
+code2===58||code2===59||code2===60||code2===61||code2===62||code2===63||code2===64||code2===91||code2===92||code2===93||
+code2===123||code2===125){return false}}return true}function isValidStatusCode(code2){if(code2>=1e3&&code2<1015){return code2!==
+1004&&code2!==1005&&code2!==1006}return code2>=3e3&&code2<=4999}function isControlFrame(opcode){return opcode===opcodes.
+CLOSE||opcode===opcodes.PING||opcode===opcodes.PONG}function isContinuationFrame(opcode){return opcode===opcodes.CONTINUATION}
+function isTextBinaryFrame(opcode){return opcode===opcodes.TEXT||opcode===opcodes.BINARY}function isValidOpcode(opcode){
 return isTextBinaryFrame(opcode)||isContinuationFrame(opcode)||isControlFrame(opcode)}function parseExtensions(extensions){
 const position={position:0};const extensionList=new Map;while(position.position<extensions.length){const pair=collectASequenceOfCodePointsFast(
 ";",extensions,position);const[name2,value3=""]=pair.split("=",2);extensionList.set(removeHTTPWhitespace(name2,true,false),
@@ -5589,8 +5589,8 @@ let payloadLength=bodyLength;let offset=6;if(bodyLength>maxUnsigned16Bit){offset
 128;head[offset-4]=maskKey[0];head[offset-3]=maskKey[1];head[offset-2]=maskKey[2];head[offset-1]=maskKey[3];if(payloadLength===
 126){head.writeUInt16BE(bodyLength,2)}else if(payloadLength===127){head[2]=head[3]=0;head.writeUIntBE(bodyLength,4,6)}return[
 head,buffer2]}};module.exports={WebsocketFrameSend,generateMask}}});var require_connection=__commonJS({"node_modules/undici/lib/web/websocket/connection.js"(exports,module){"use strict";var{
-uid,states:states2,sentCloseFrameState,emptyBuffer,opcodes}=require_constants5();var{parseExtensions,isClosed,isClosing,
-isEstablished,isConnecting,validateCloseCodeAndReason}=require_util5();var{makeRequest}=require_request2();var{fetching}=require_fetch();
+uid,states,sentCloseFrameState,emptyBuffer,opcodes}=require_constants5();var{parseExtensions,isClosed,isClosing,isEstablished,
+isConnecting,validateCloseCodeAndReason}=require_util5();var{makeRequest}=require_request2();var{fetching}=require_fetch();
 var{Headers:Headers2,getHeadersList}=require_headers();var{getDecodeSplit}=require_util2();var{WebsocketFrameSend}=require_frame();
 var assert2=__require("node:assert");var{runtimeFeatures}=require_runtime_features();var crypto2=runtimeFeatures.has("cr\
 ypto")?__require("node:crypto"):null;var warningEmitted=false;function establishWebSocketConnection(url,protocols,client3,handler2,options){
@@ -5621,14 +5621,14 @@ handler2,response,1002,"Protocol was not set in the opening handshake.");return}
 response.socket.on("close",handler2.onSocketClose);response.socket.on("error",handler2.onSocketError);handler2.wasEverConnected=
 true;handler2.onConnectionEstablished(response,extensions)}});return controller2}function closeWebSocketConnection(object3,code2,reason,validate3=false){
 code2??=null;reason??="";if(validate3)validateCloseCodeAndReason(code2,reason);if(isClosed(object3.readyState)||isClosing(
-object3.readyState)){}else if(!isEstablished(object3.readyState)){failWebsocketConnection(object3);object3.readyState=states2.
+object3.readyState)){}else if(!isEstablished(object3.readyState)){failWebsocketConnection(object3);object3.readyState=states.
 CLOSING}else if(!object3.closeState.has(sentCloseFrameState.SENT)&&!object3.closeState.has(sentCloseFrameState.RECEIVED)){
 const frame=new WebsocketFrameSend;if(reason.length!==0&&code2===null){code2=1e3}assert2(code2===null||Number.isInteger(
 code2));if(code2===null&&reason.length===0){frame.frameData=emptyBuffer}else if(code2!==null&&reason===null){frame.frameData=
 Buffer.allocUnsafe(2);frame.frameData.writeUInt16BE(code2,0)}else if(code2!==null&&reason!==null){frame.frameData=Buffer.
 allocUnsafe(2+Buffer.byteLength(reason));frame.frameData.writeUInt16BE(code2,0);frame.frameData.write(reason,2,"utf-8")}else{
 frame.frameData=emptyBuffer}object3.socket.write(frame.createFrame(opcodes.CLOSE));object3.closeState.add(sentCloseFrameState.
-SENT);object3.readyState=states2.CLOSING}else{object3.readyState=states2.CLOSING}}function failHandshake(handler2,response,code2,reason,cause){
+SENT);object3.readyState=states.CLOSING}else{object3.readyState=states.CLOSING}}function failHandshake(handler2,response,code2,reason,cause){
 if(response.socket?.session!=null&&!response.socket.destroyed){response.socket.destroy()}failWebsocketConnection(handler2,
 code2,reason,cause)}function failWebsocketConnection(handler2,code2,reason,cause){if(isEstablished(handler2.readyState)){
 closeWebSocketConnection(handler2,code2,reason,false)}handler2.controller.abort();if(isConnecting(handler2.readyState)){
@@ -5648,7 +5648,7 @@ this.#inflate[kBuffer].push(data3)});this.#inflate.on("error",err=>{this.#inflat
 chunk);if(fin){this.#inflate.write(tail)}this.#inflate.flush(()=>{if(!this.#inflate){return}const full=Buffer.concat(this.#inflate[kBuffer],
 this.#inflate[kLength]);this.#inflate[kBuffer].length=0;this.#inflate[kLength]=0;callback2(null,full)})}};module.exports=
 {PerMessageDeflate}}});var require_receiver=__commonJS({"node_modules/undici/lib/web/websocket/receiver.js"(exports,module){"use strict";var{Writable}=__require("node:stream");
-var assert2=__require("node:assert");var{parserStates,opcodes,states:states2,emptyBuffer,sentCloseFrameState}=require_constants5();
+var assert2=__require("node:assert");var{parserStates,opcodes,states,emptyBuffer,sentCloseFrameState}=require_constants5();
 var{isValidStatusCode,isValidOpcode,websocketMessageReceived,utf8Decode,isControlFrame,isTextBinaryFrame,isContinuationFrame}=require_util5();
 var{failWebsocketConnection}=require_connection();var{WebsocketFrameSend}=require_frame();var{PerMessageDeflate}=require_permessage_deflate();
 var{MessageSizeExceededError}=require_errors();var ByteParser=class extends Writable{#buffers=[];#fragmentsBytes=0;#byteOffset=0;#loop=false;#state=parserStates.
@@ -5711,7 +5711,7 @@ closeInfo.error){const{code:code2,reason}=this.#info.closeInfo;failWebsocketConn
 if(!this.#handler.closeState.has(sentCloseFrameState.SENT)&&!this.#handler.closeState.has(sentCloseFrameState.RECEIVED)){
 let body3=emptyBuffer;if(this.#info.closeInfo.code){body3=Buffer.allocUnsafe(2);body3.writeUInt16BE(this.#info.closeInfo.
 code,0)}const closeFrame=new WebsocketFrameSend(body3);this.#handler.socket.write(closeFrame.createFrame(opcodes.CLOSE));
-this.#handler.closeState.add(sentCloseFrameState.SENT)}this.#handler.readyState=states2.CLOSING;this.#handler.closeState.
+this.#handler.closeState.add(sentCloseFrameState.SENT)}this.#handler.readyState=states.CLOSING;this.#handler.closeState.
 add(sentCloseFrameState.RECEIVED);return false}else if(opcode===opcodes.PING){if(!this.#handler.closeState.has(sentCloseFrameState.
 RECEIVED)){const frame=new WebsocketFrameSend(body2);this.#handler.socket.write(frame.createFrame(opcodes.PONG));this.#handler.
 onPing(body2)}}else if(opcode===opcodes.PONG){this.#handler.onPong(body2)}return true}get closingInfo(){return this.#info.
@@ -5728,20 +5728,20 @@ return new WebsocketFrameSend(toBuffer(data3,hint)).createFrame(hint===sendHints
 switch(hint){case sendHints.text:case sendHints.typedArray:return new Uint8Array(data3.buffer,data3.byteOffset,data3.byteLength);case sendHints.
 arrayBuffer:case sendHints.blob:return new Uint8Array(data3)}}module.exports={SendQueue}}});var require_websocket=__commonJS({"node_modules/undici/lib/web/websocket/websocket.js"(exports,module){"use strict";var{
 isArrayBuffer}=__require("node:util/types");var{webidl}=require_webidl();var{URLSerializer}=require_data_url();var{environmentSettingsObject}=require_util2();
-var{staticPropertyDescriptors,states:states2,sentCloseFrameState,sendHints,opcodes}=require_constants5();var{isConnecting,
-isEstablished,isClosing,isClosed,isValidSubprotocol,fireEvent,utf8Decode,toArrayBuffer,getURLRecord}=require_util5();var{
-establishWebSocketConnection,closeWebSocketConnection,failWebsocketConnection}=require_connection();var{ByteParser}=require_receiver();
-var{kEnumerableProperty}=require_util();var{getGlobalDispatcher}=require_global2();var{ErrorEvent,CloseEvent,createFastMessageEvent}=require_events();
-var{SendQueue}=require_sender();var{WebsocketFrameSend}=require_frame();var{channels}=require_diagnostics();function getSocketAddress(socket){
-if(typeof socket?.address==="function"){return socket.address()}if(typeof socket?.session?.socket?.address==="function"){
-return socket.session.socket.address()}return null}var WebSocket=class _WebSocket extends EventTarget{#events={open:null,
-error:null,close:null,message:null};#bufferedAmount=0;#protocol="";#extensions="";#sendQueue;#handler={onConnectionEstablished:(response,extensions)=>this.#onConnectionEstablished(
+var{staticPropertyDescriptors,states,sentCloseFrameState,sendHints,opcodes}=require_constants5();var{isConnecting,isEstablished,
+isClosing,isClosed,isValidSubprotocol,fireEvent,utf8Decode,toArrayBuffer,getURLRecord}=require_util5();var{establishWebSocketConnection,
+closeWebSocketConnection,failWebsocketConnection}=require_connection();var{ByteParser}=require_receiver();var{kEnumerableProperty}=require_util();
+var{getGlobalDispatcher}=require_global2();var{ErrorEvent,CloseEvent,createFastMessageEvent}=require_events();var{SendQueue}=require_sender();
+var{WebsocketFrameSend}=require_frame();var{channels}=require_diagnostics();function getSocketAddress(socket){if(typeof socket?.
+address==="function"){return socket.address()}if(typeof socket?.session?.socket?.address==="function"){return socket.session.
+socket.address()}return null}var WebSocket=class _WebSocket extends EventTarget{#events={open:null,error:null,close:null,
+message:null};#bufferedAmount=0;#protocol="";#extensions="";#sendQueue;#handler={onConnectionEstablished:(response,extensions)=>this.#onConnectionEstablished(
 response,extensions),onMessage:(opcode,data3)=>this.#onMessage(opcode,data3),onParserError:err=>failWebsocketConnection(
 this.#handler,null,err.message),onParserDrain:()=>this.#onParserDrain(),onSocketData:chunk=>{if(!this.#parser.write(chunk)){
-this.#handler.socket.pause()}},onSocketError:err=>{this.#handler.readyState=states2.CLOSING;if(channels.socketError.hasSubscribers){
+this.#handler.socket.pause()}},onSocketError:err=>{this.#handler.readyState=states.CLOSING;if(channels.socketError.hasSubscribers){
 channels.socketError.publish(err)}this.#handler.socket.destroy()},onSocketClose:()=>this.#onSocketClose(),onPing:body2=>{
 if(channels.ping.hasSubscribers){channels.ping.publish({payload:body2,websocket:this})}},onPong:body2=>{if(channels.pong.
-hasSubscribers){channels.pong.publish({payload:body2,websocket:this})}},readyState:states2.CONNECTING,socket:null,closeState:new Set,
+hasSubscribers){channels.pong.publish({payload:body2,websocket:this})}},readyState:states.CONNECTING,socket:null,closeState:new Set,
 controller:null,wasEverConnected:false};#url;#binaryType;#parser;constructor(url,protocols=[]){super();webidl.util.markAsUncloneable(
 this);const prefix="WebSocket constructor";webidl.argumentLengthCheck(arguments,1,prefix);const options=webidl.converters["\
 DOMString or sequence<DOMString> or WebSocketInit"](protocols,prefix,"options");url=webidl.converters.USVString(url);protocols=
@@ -5782,29 +5782,29 @@ type}}#onConnectionEstablished(response,parsedExtensions){this.#handler.socket=r
 controller.dispatcher?.webSocketOptions;const maxFragments=webSocketOptions?.maxFragments;const maxPayloadSize=webSocketOptions?.
 maxPayloadSize;const parser=new ByteParser(this.#handler,parsedExtensions,{maxFragments,maxPayloadSize});parser.on("drai\
 n",()=>this.#handler.onParserDrain());parser.on("error",err=>this.#handler.onParserError(err));this.#parser=parser;this.#sendQueue=
-new SendQueue(response.socket);this.#handler.readyState=states2.OPEN;const extensions=response.headersList.get("sec-webs\
-ocket-extensions");if(extensions!==null){this.#extensions=extensions}const protocol=response.headersList.get("sec-websoc\
-ket-protocol");if(protocol!==null){this.#protocol=protocol}fireEvent("open",this);if(channels.open.hasSubscribers){const headers=response.
+new SendQueue(response.socket);this.#handler.readyState=states.OPEN;const extensions=response.headersList.get("sec-webso\
+cket-extensions");if(extensions!==null){this.#extensions=extensions}const protocol=response.headersList.get("sec-websock\
+et-protocol");if(protocol!==null){this.#protocol=protocol}fireEvent("open",this);if(channels.open.hasSubscribers){const headers=response.
 headersList.entries;channels.open.publish({address:getSocketAddress(response.socket),protocol:this.#protocol,extensions:this.#extensions,
 websocket:this,handshakeResponse:{status:response.status,statusText:response.statusText,headers}})}}#onMessage(type,data3){
-if(this.#handler.readyState!==states2.OPEN){return}let dataForEvent;if(type===opcodes.TEXT){try{dataForEvent=utf8Decode(
-data3)}catch{failWebsocketConnection(this.#handler,1007,"Received invalid UTF-8 in text frame.");return}}else if(type===
-opcodes.BINARY){if(this.#binaryType==="blob"){dataForEvent=new Blob([data3])}else{dataForEvent=toArrayBuffer(data3)}}fireEvent(
-"message",this,createFastMessageEvent,{origin:this.#url.origin,data:dataForEvent})}#onParserDrain(){this.#handler.socket.
-resume()}#onSocketClose(){const wasClean=this.#handler.closeState.has(sentCloseFrameState.SENT)&&this.#handler.closeState.
-has(sentCloseFrameState.RECEIVED);let code2=1005;let reason="";const result=this.#parser?.closingInfo;if(result&&!result.
-error){code2=result.code??1005;reason=result.reason}this.#handler.readyState=states2.CLOSED;if(!this.#handler.closeState.
-has(sentCloseFrameState.RECEIVED)){code2=1006;fireEvent("error",this,(type,init)=>new ErrorEvent(type,init),{error:new TypeError(
-reason)})}fireEvent("close",this,(type,init)=>new CloseEvent(type,init),{wasClean,code:code2,reason});if(channels.close.
-hasSubscribers){channels.close.publish({websocket:this,code:code2,reason})}}static ping(ws,buffer){if(Buffer.isBuffer(buffer)){
-if(buffer.length>125){throw new TypeError("A PING frame cannot have a body larger than 125 bytes.")}}else if(buffer!==void 0){
-throw new TypeError("Expected buffer payload")}const readyState=ws.#handler.readyState;if(isEstablished(readyState)&&!isClosing(
-readyState)&&!isClosed(readyState)){const frame=new WebsocketFrameSend(buffer);ws.#handler.socket.write(frame.createFrame(
-opcodes.PING))}}};var{ping}=WebSocket;Reflect.deleteProperty(WebSocket,"ping");WebSocket.CONNECTING=WebSocket.prototype.
-CONNECTING=states2.CONNECTING;WebSocket.OPEN=WebSocket.prototype.OPEN=states2.OPEN;WebSocket.CLOSING=WebSocket.prototype.
-CLOSING=states2.CLOSING;WebSocket.CLOSED=WebSocket.prototype.CLOSED=states2.CLOSED;Object.defineProperties(WebSocket.prototype,
-{CONNECTING:staticPropertyDescriptors,OPEN:staticPropertyDescriptors,CLOSING:staticPropertyDescriptors,CLOSED:staticPropertyDescriptors,
-url:kEnumerableProperty,readyState:kEnumerableProperty,bufferedAmount:kEnumerableProperty,onopen:kEnumerableProperty,onerror:kEnumerableProperty,
+if(this.#handler.readyState!==states.OPEN){return}let dataForEvent;if(type===opcodes.TEXT){try{dataForEvent=utf8Decode(data3)}catch{
+failWebsocketConnection(this.#handler,1007,"Received invalid UTF-8 in text frame.");return}}else if(type===opcodes.BINARY){
+if(this.#binaryType==="blob"){dataForEvent=new Blob([data3])}else{dataForEvent=toArrayBuffer(data3)}}fireEvent("message",
+this,createFastMessageEvent,{origin:this.#url.origin,data:dataForEvent})}#onParserDrain(){this.#handler.socket.resume()}#onSocketClose(){
+const wasClean=this.#handler.closeState.has(sentCloseFrameState.SENT)&&this.#handler.closeState.has(sentCloseFrameState.
+RECEIVED);let code2=1005;let reason="";const result=this.#parser?.closingInfo;if(result&&!result.error){code2=result.code??
+1005;reason=result.reason}this.#handler.readyState=states.CLOSED;if(!this.#handler.closeState.has(sentCloseFrameState.RECEIVED)){
+code2=1006;fireEvent("error",this,(type,init)=>new ErrorEvent(type,init),{error:new TypeError(reason)})}fireEvent("close",
+this,(type,init)=>new CloseEvent(type,init),{wasClean,code:code2,reason});if(channels.close.hasSubscribers){channels.close.
+publish({websocket:this,code:code2,reason})}}static ping(ws,buffer){if(Buffer.isBuffer(buffer)){if(buffer.length>125){throw new TypeError(
+"A PING frame cannot have a body larger than 125 bytes.")}}else if(buffer!==void 0){throw new TypeError("Expected buffer\
+ payload")}const readyState=ws.#handler.readyState;if(isEstablished(readyState)&&!isClosing(readyState)&&!isClosed(readyState)){
+const frame=new WebsocketFrameSend(buffer);ws.#handler.socket.write(frame.createFrame(opcodes.PING))}}};var{ping}=WebSocket;
+Reflect.deleteProperty(WebSocket,"ping");WebSocket.CONNECTING=WebSocket.prototype.CONNECTING=states.CONNECTING;WebSocket.
+OPEN=WebSocket.prototype.OPEN=states.OPEN;WebSocket.CLOSING=WebSocket.prototype.CLOSING=states.CLOSING;WebSocket.CLOSED=
+WebSocket.prototype.CLOSED=states.CLOSED;Object.defineProperties(WebSocket.prototype,{CONNECTING:staticPropertyDescriptors,
+OPEN:staticPropertyDescriptors,CLOSING:staticPropertyDescriptors,CLOSED:staticPropertyDescriptors,url:kEnumerableProperty,
+readyState:kEnumerableProperty,bufferedAmount:kEnumerableProperty,onopen:kEnumerableProperty,onerror:kEnumerableProperty,
 onclose:kEnumerableProperty,close:kEnumerableProperty,onmessage:kEnumerableProperty,binaryType:kEnumerableProperty,send:kEnumerableProperty,
 extensions:kEnumerableProperty,protocol:kEnumerableProperty,[Symbol.toStringTag]:{value:"WebSocket",writable:false,enumerable:false,
 configurable:true}});Object.defineProperties(WebSocket,{CONNECTING:staticPropertyDescriptors,OPEN:staticPropertyDescriptors,
@@ -5831,8 +5831,8 @@ const error3=new _WebSocketError(message,kConstruct);error3.#closeCode=code2;err
 delete WebSocketError.createUnvalidatedWebSocketError;Object.defineProperties(WebSocketError.prototype,{closeCode:kEnumerableProperty,
 reason:kEnumerableProperty,[Symbol.toStringTag]:{value:"WebSocketError",writable:false,enumerable:false,configurable:true}});
 webidl.is.WebSocketError=webidl.util.MakeTypeAssertion(WebSocketError);module.exports={WebSocketError,createUnvalidatedWebSocketError}}});var require_websocketstream=__commonJS({"node_modules/undici/lib/web/websocket/stream/websocketstream.js"(exports,module){
-"use strict";var{createDeferredPromise}=require_promise();var{environmentSettingsObject}=require_util2();var{states:states2,
-opcodes,sentCloseFrameState}=require_constants5();var{webidl}=require_webidl();var{getURLRecord,isValidSubprotocol,isEstablished,
+"use strict";var{createDeferredPromise}=require_promise();var{environmentSettingsObject}=require_util2();var{states,opcodes,
+sentCloseFrameState}=require_constants5();var{webidl}=require_webidl();var{getURLRecord,isValidSubprotocol,isEstablished,
 utf8Decode}=require_util5();var{establishWebSocketConnection,failWebsocketConnection,closeWebSocketConnection}=require_connection();
 var{channels}=require_diagnostics();var{WebsocketFrameSend}=require_frame();var{ByteParser}=require_receiver();var{WebSocketError,
 createUnvalidatedWebSocketError}=require_websocketerror();var{kEnumerableProperty}=require_util();var{utf8DecodeBytes}=require_encoding();
@@ -5840,8 +5840,8 @@ var emittedExperimentalWarning=false;var WebSocketStream=class{#url;#openedPromi
 onConnectionEstablished:(response,extensions)=>this.#onConnectionEstablished(response,extensions),onMessage:(opcode,data3)=>this.#onMessage(
 opcode,data3),onParserError:err=>failWebsocketConnection(this.#handler,null,err.message),onParserDrain:()=>this.#handler.
 socket.resume(),onSocketData:chunk=>{if(!this.#parser.write(chunk)){this.#handler.socket.pause()}},onSocketError:err=>{this.#handler.
-readyState=states2.CLOSING;if(channels.socketError.hasSubscribers){channels.socketError.publish(err)}this.#handler.socket.
-destroy()},onSocketClose:()=>this.#onSocketClose(),onPing:()=>{},onPong:()=>{},readyState:states2.CONNECTING,socket:null,
+readyState=states.CLOSING;if(channels.socketError.hasSubscribers){channels.socketError.publish(err)}this.#handler.socket.
+destroy()},onSocketClose:()=>this.#onSocketClose(),onPing:()=>{},onPong:()=>{},readyState:states.CONNECTING,socket:null,
 closeState:new Set,controller:null,wasEverConnected:false};#parser;constructor(url,options=void 0){if(!emittedExperimentalWarning){
 process.emitWarning("WebSocketStream is experimental! Expect it to change at any time.",{code:"UNDICI-WSS"});emittedExperimentalWarning=
 true}webidl.argumentLengthCheck(arguments,1,"WebSocket");url=webidl.converters.USVString(url);if(options!==null){options=
@@ -5852,7 +5852,7 @@ throw new DOMException("Invalid Sec-WebSocket-Protocol value","SyntaxError")}thi
 createDeferredPromise();this.#closedPromise=createDeferredPromise();if(options.signal!=null){const signal=options.signal;
 if(signal.aborted){this.#openedPromise.reject(signal.reason);this.#closedPromise.reject(signal.reason);return}signal.addEventListener(
 "abort",()=>{if(!isEstablished(this.#handler.readyState)){failWebsocketConnection(this.#handler);this.#handler.readyState=
-states2.CLOSING;this.#openedPromise.reject(signal.reason);this.#closedPromise.reject(signal.reason);this.#handshakeAborted=
+states.CLOSING;this.#openedPromise.reject(signal.reason);this.#closedPromise.reject(signal.reason);this.#handshakeAborted=
 true}},{once:true})}const client3=environmentSettingsObject.settingsObject;this.#handler.controller=establishWebSocketConnection(
 urlRecord,protocols,client3,this.#handler,options)}get url(){return this.#url.toString()}get opened(){return this.#openedPromise.
 promise}get closed(){return this.#closedPromise.promise}close(closeInfo=void 0){if(closeInfo!==null){closeInfo=webidl.converters.
@@ -5867,16 +5867,16 @@ resolve(void 0)})}return promise2.promise}#onConnectionEstablished(response,pars
 socket;const maxFragments=this.#handler.controller.dispatcher?.webSocketOptions?.maxFragments;const maxPayloadSize=this.#handler.
 controller.dispatcher?.webSocketOptions?.maxPayloadSize;const parser=new ByteParser(this.#handler,parsedExtensions,{maxFragments,
 maxPayloadSize});parser.on("drain",()=>this.#handler.onParserDrain());parser.on("error",err=>this.#handler.onParserError(
-err));this.#parser=parser;this.#handler.readyState=states2.OPEN;const extensions=parsedExtensions??"";const protocol=response.
+err));this.#parser=parser;this.#handler.readyState=states.OPEN;const extensions=parsedExtensions??"";const protocol=response.
 headersList.get("sec-websocket-protocol")??"";const readable2=new ReadableStream({start:controller2=>{this.#readableStreamController=
 controller2},cancel:reason=>this.#cancel(reason)});const writable=new WritableStream({start:controller2=>{this.#writableStreamController=
 controller2},write:chunk=>this.#write(chunk),close:()=>closeWebSocketConnection(this.#handler,null,null),abort:reason=>this.#closeUsingReason(
 reason)});this.#readableStream=readable2;this.#openedPromise.resolve({extensions,protocol,readable:readable2,writable})}#onMessage(type,data3){
-if(this.#handler.readyState!==states2.OPEN){return}let chunk;if(type===opcodes.TEXT){try{chunk=utf8Decode(data3)}catch{failWebsocketConnection(
+if(this.#handler.readyState!==states.OPEN){return}let chunk;if(type===opcodes.TEXT){try{chunk=utf8Decode(data3)}catch{failWebsocketConnection(
 this.#handler,1007,"Received invalid UTF-8 in text frame.");return}}else if(type===opcodes.BINARY){chunk=new Uint8Array(
 data3.buffer,data3.byteOffset,data3.byteLength)}this.#readableStreamController.enqueue(chunk)}#onSocketClose(){const wasClean=this.#handler.
 closeState.has(sentCloseFrameState.SENT)&&this.#handler.closeState.has(sentCloseFrameState.RECEIVED);this.#handler.readyState=
-states2.CLOSED;if(this.#handshakeAborted){return}if(!this.#handler.wasEverConnected){this.#openedPromise.reject(new WebSocketError(
+states.CLOSED;if(this.#handshakeAborted){return}if(!this.#handler.wasEverConnected){this.#openedPromise.reject(new WebSocketError(
 "Socket never opened"))}const result=this.#parser?.closingInfo;let code2=result?.code??1005;if(!this.#handler.closeState.
 has(sentCloseFrameState.SENT)&&!this.#handler.closeState.has(sentCloseFrameState.RECEIVED)){code2=1006}const reason=result?.
 reason==null?"":utf8DecodeBytes(Buffer.from(result.reason));if(wasClean){this.#readableStreamController.close();this.#writableStreamController.
@@ -6195,8 +6195,8 @@ every((item,index)=>plainlySame(item,b[index]))}if(!isMap(a2)||!isMap(b))return 
 length===Object.keys(b).length&&keys.every(key=>Object.hasOwn(b,key)&&plainlySame(a2[key]??null,b[key]))}function canonical(value3){
 if(value3 instanceof ExactNumber)return value3.text;if(Array.isArray(value3))return`[${value3.map(canonical).join(",")}]`;
 if(typeof value3==="object"&&value3!==null){const members3=Object.keys(value3).sort().map(key=>`${JSON.stringify(key)}:${canonical(
-value3[key]??null)}`);return`{${members3.join(",")}}`}return JSON.stringify(value3)}function mapValues(map2,change2){const changed2={};
-for(const key of Object.keys(map2))put(changed2,key,change2(map2[key],key));return changed2}function put(object3,key,value3){
+value3[key]??null)}`);return`{${members3.join(",")}}`}return JSON.stringify(value3)}function mapValues(map2,change3){const changed2={};
+for(const key of Object.keys(map2))put(changed2,key,change3(map2[key],key));return changed2}function put(object3,key,value3){
 if(key!=="__proto__")object3[key]=value3;else Object.defineProperty(object3,key,{value:value3,enumerable:true,configurable:true,
 writable:true})}function compareText(a2,b){return a2<b?-1:a2>b?1:0}function isUuid(text6){return uuid.test(text6)}function identifierKey(id){
 return isUuid(id)?id.toLowerCase():id}function isPathParameter(text6){return text6!==""&&text6.length<=maxIdentifier&&!/^\.{1,2}$/.
@@ -6233,11 +6233,11 @@ test(character)?2:1}var hostile,logCommand,short,wide;var init_escape=__esm({"sr
 hostile=/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800]/gu;
 logCommand=/#(?=#(?:vso|teamcity)?\[)/gi;short={"\n":"\\n","\r":"\\r","	":"\\t"};wide=/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\u3000-\u303e\uff01-\uff60\uffe0-\uffe6]/u}});function error(code2,message,places=[],hint){return{code:code2,severity:"error",message,places,...hint===void 0?{}:{hint}}}
 function warning2(code2,message,places=[],hint){return{...error(code2,message,places,hint),severity:"warning"}}function refuse(problems){
-if(problems.some(problem=>problem.severity==="error"))throw new ProblemsError(problems);return problems}function addProblems(to,more){
-for(const problem of more)to.push(problem)}var ProblemsError;var init_problems=__esm({"src/base/problems.ts"(){"use stri\
-ct";ProblemsError=class extends Error{problems;constructor(problems,options){super(problems.map(problem=>`${problem.code}\
-: ${problem.message}`).join("\n"),options);this.name="ProblemsError";this.problems=problems}}}});function summarize(plan){const summary2={update:0,delete:0,regenerate:0,adopt:0,blocked:0,unchanged:0};for(const change2 of plan.
-changes)summary2[change2.action]+=1;return summary2}function changesServer(plan){return plan.changes.some(({action:action2})=>action2===
+if(problems.some(problem2=>problem2.severity==="error"))throw new ProblemsError(problems);return problems}function addProblems(to,more){
+for(const problem2 of more)to.push(problem2)}var ProblemsError;var init_problems=__esm({"src/base/problems.ts"(){"use st\
+rict";ProblemsError=class extends Error{problems;constructor(problems,options){super(problems.map(problem2=>`${problem2.
+code}: ${problem2.message}`).join("\n"),options);this.name="ProblemsError";this.problems=problems}}}});function summarize(plan){const summary2={update:0,delete:0,regenerate:0,adopt:0,blocked:0,unchanged:0};for(const change3 of plan.
+changes)summary2[change3.action]+=1;return summary2}function changesServer(plan){return plan.changes.some(({action:action2})=>action2===
 "update"||action2==="delete"||action2==="regenerate")}function leavesDebts({warnings}){return warnings.some(({code:code2})=>code2===
 "restores-left-out")}var init_plan=__esm({"src/plan/plan.ts"(){"use strict"}});function isInvalidCodePoint(codePoint){return codePoint===0||codePoint>=55296&&codePoint<=57343||codePoint>1114111}function replaceCodePoint(codePoint){
 if(isInvalidCodePoint(codePoint)){return 65533}if(codePoint>=128&&codePoint<=159){return c1[codePoint-128]||codePoint}return codePoint}
@@ -6533,7 +6533,7 @@ everyEscape=new RegExp(escapes.map(([,pattern])=>pattern).join("|"),"gi");letter
 3]??0)&1<<(slot&7))!==0}function hashOf(text6){let hash4=0;for(let at3=0;at3<text6.length;at3+=1)hash4=Math.imul(hash4,base)+
 text6.charCodeAt(at3)|0;return hash4}function sumsOf(text6){const sums=new Int32Array(text6.length+1);let hash4=0;for(let at3=0;at3<
 text6.length;at3+=1){hash4=Math.imul(hash4,base)+text6.charCodeAt(at3)|0;sums[at3+1]=hash4}return sums}function powerOf(length2){
-const known3=powers.get(length2);if(known3!==void 0)return known3;let power=1;for(let step=0;step<length2;step+=1)power=
+const known4=powers.get(length2);if(known4!==void 0)return known4;let power=1;for(let step=0;step<length2;step+=1)power=
 Math.imul(power,base);powers.set(length2,power);return power}var noEdges,base,Needles,powers;var init_redact_needles=__esm(
 {"src/base/redact-needles.ts"(){"use strict";init_redact_layers();noEdges={before:false,after:false};base=739982445;Needles=
 class{size;#byBeginning=new Map;#flags;#power;#window;constructor(size2){this.size=size2;this.#power=powerOf(size2);this.#window=
@@ -6554,18 +6554,18 @@ continue;const beginning=this.#byBeginning.get(text6.slice(at3,at3+this.size));i
 run?this.size:0;let edges=noEdges;for(const{length:length2,hashes,needles}of beginning.lengths){if(at3+length2>text6.length||
 !hashes.has(hash4(at3,length2,powerOf(length2))))continue;const needle=needles.get(text6.slice(at3,at3+length2));if(needle===
 void 0)continue;found2=length2;edges=needle;break}if(found2===0)continue;onFound(at3,at3+found2,edges);at3+=found2-this.
-size}}#beginning(text6){const known3=this.#byBeginning.get(text6);if(known3!==void 0)return known3;const made2={lengths:[],
+size}}#beginning(text6){const known4=this.#byBeginning.get(text6);if(known4!==void 0)return known4;const made2={lengths:[],
 run:false};this.#byBeginning.set(text6,made2);this.#flags??=new Uint8Array(2**17);const slot=slotOf(hashOf(text6));this.#flags[slot>>>
 3]=(this.#flags[slot>>>3]??0)|1<<(slot&7);return made2}};powers=new Map}});function redactAddress(address2,{redactName}){const slash=address2.indexOf("/")+1;return address2.slice(0,slash)+redactName(
 address2.slice(slash))}function createRedactor(){const tokens=new Secrets;const variables=new Secrets;const answered=new Secrets;
 const declared=new Secrets;const credentials2=[tokens,variables,answered];const short4=new Set;const knownTokens=new Set;
-const isToken=text6=>knownTokens.has(text6.toLowerCase());const values=new Innocent;const keys=new Innocent;const names3=new Innocent;
-return{add(secret3,kind="token"){for(const innocent of[values,keys,names3])innocent.forget();const trimmed=secret3.trim();
+const isToken=text6=>knownTokens.has(text6.toLowerCase());const values=new Innocent;const keys=new Innocent;const names2=new Innocent;
+return{add(secret3,kind="token"){for(const innocent of[values,keys,names2])innocent.forget();const trimmed=secret3.trim();
 const credential=kind==="answer"?trimmed.length>=leastFolded:kind!=="declared";const list2={token:tokens,variable:variables,
 answer:answered,declared}[kind];(credential?list2:declared).add(secret3,kind==="token");if(credential&&trimmed!==""&&trimmed.
 length<leastFolded)short4.add(trimmed);if(kind==="token")knownTokens.add(trimmed.toLowerCase())},redact:text6=>values.unless(
 text6,()=>replaced(text6,found(credentials2,text6,true))),redactKey:text6=>keys.unless(text6,()=>replaced(text6,found(credentials2,
-text6,false))),redactName:text6=>names3.unless(text6,()=>replaced(text6,found([tokens,variables],text6,false),one=>isUuid(
+text6,false))),redactName:text6=>names2.unless(text6,()=>replaced(text6,found([tokens,variables],text6,false),one=>isUuid(
 one)&&!isToken(one))),redactFile:text6=>replaced(text6,found([tokens],text6,false)),redactSentence(text6){const own5=found(
 [tokens,variables],text6,true);const quoted3=within(found([answered],text6,true),quotations(text6));return replaced(text6,
 [...own5,...quoted3],one=>isWord(one)&&!isToken(one))},redactEcho:text6=>replaced(text6,found([...credentials2,declared],
@@ -6934,8 +6934,8 @@ $constructor("$ZodCheckEndsWith",(inst,def)=>{$ZodCheck.init(inst,def);const pat
 $`);def.pattern??(def.pattern=pattern);inst._zod.check=payload=>{if(payload.value.endsWith(def.suffix))return;payload.issues.
 push({origin:"string",code:"invalid_format",format:"ends_with",suffix:def.suffix,input:payload.value,inst,continue:!def.
 abort})}});$ZodCheckOverwrite=$constructor("$ZodCheckOverwrite",(inst,def)=>{$ZodCheck.init(inst,def);inst._zod.check=payload=>{
-payload.value=def.tx(payload.value)}})}});var Doc;var init_doc=__esm({"node_modules/zod/v4/core/doc.js"(){Doc=class{constructor(args=[],closed2={}){this.content=[];
-this.indent=0;this.args=args;this.closed=closed2}indented(fn){this.indent+=1;try{fn(this)}finally{this.indent-=1}}write(arg){
+payload.value=def.tx(payload.value)}})}});var Doc;var init_doc=__esm({"node_modules/zod/v4/core/doc.js"(){Doc=class{constructor(args=[],closed3={}){this.content=[];
+this.indent=0;this.args=args;this.closed=closed3}indented(fn){this.indent+=1;try{fn(this)}finally{this.indent-=1}}write(arg){
 if(typeof arg==="function"){arg(this,{execution:"sync"});arg(this,{execution:"async"});return}const content=arg;const lines=content.
 split("\n").filter(x=>x);const minIndent=Math.min(...lines.map(x=>x.length-x.trimStart().length));const dedented=lines.map(
 x=>x.slice(minIndent)).map(x=>" ".repeat(this.indent*2)+x);for(const line of dedented){this.content.push(line)}}compile(){
@@ -7594,8 +7594,8 @@ v=>typeof v==="number"?String(v):v);else if(typeof rest.const==="number")rest.co
 rest.type="string";if(!values)rest.pattern=(types3.includes("number")?number:integer).source;return rest}function rewriteKeyNames(ctx){
 const bySchema=new Map;for(const entry of ctx.seen.values()){if(entry.def&&!bySchema.has(entry.schema))bySchema.set(entry.
 schema,entry)}const rewrites=new Map;for(const record2 of pendingRecords.get(ctx)??[]){const seen2=ctx.seen.get(record2);
-const names3=(seen2?.def??seen2?.schema)?.propertyNames;if(!names3||names3===true||rewrites.has(names3))continue;const rewritten=stringifyKeyNames(
-bySchema,names3,new Set);if(rewritten!==names3)rewrites.set(names3,rewritten)}if(!rewrites.size)return;for(const entry of ctx.
+const names2=(seen2?.def??seen2?.schema)?.propertyNames;if(!names2||names2===true||rewrites.has(names2))continue;const rewritten=stringifyKeyNames(
+bySchema,names2,new Set);if(rewritten!==names2)rewrites.set(names2,rewritten)}if(!rewrites.size)return;for(const entry of ctx.
 seen.values()){for(const carrier of[entry.schema,entry.def]){const rewritten=carrier&&rewrites.get(carrier.propertyNames);
 if(rewritten)carrier.propertyNames=rewritten}}}function serializeDefaultValue(value3,schema5,ctx,json,params){let unrepresentable=false;
 const serialized=JSON.stringify(value3,(_,val)=>{if(typeof val!=="bigint")return val;unrepresentable=true;return null});
@@ -7937,9 +7937,9 @@ data:data3,page_number,page_size,total_pages,total_entries}=page.value;return{va
 null?{}:{totalEntries:total_entries}}}}}function answerType(schema5){const one=object({data:schema5});const list2=object(
 {data:array(schema5)});return{one:document2=>data(parse3(one,document2)),list:document2=>data(parse3(list2,document2))}}
 function data(parsed4){return"wrong"in parsed4?parsed4:{value:parsed4.value.data}}function parse3(schema5,document2){const result=schema5.
-safeParse(document2);if(result.success)return{value:result.data};const shown3=result.error.issues.slice(0,3).map(({path,
+safeParse(document2);if(result.success)return{value:result.data};const shown4=result.error.issues.slice(0,3).map(({path,
 message})=>{const place2=path.length===0?"the answer":path.map(String).join(".");return`${place2}: ${message.replace(/^Invalid input: /,
-"").replace("ExactNumber","number")}`});const more=result.error.issues.length-shown3.length;return{wrong:`${shown3.join(
+"").replace("ExactNumber","number")}`});const more=result.error.issues.length-shown4.length;return{wrong:`${shown4.join(
 "; ")}${more>0?`; and ${more} more`:""}`}}function deeperThan(levels3,value3){if(typeof value3!=="object"||value3===null||
 value3 instanceof ExactNumber)return false;return levels3===0||Object.values(value3).some(member2=>deeperThan(levels3-1,
 member2))}var maxDepth,text,flag,integer2,int2,identifier,texts,anyObject,object2,objects,secret,namedScopes,roles,organization,
@@ -7972,7 +7972,7 @@ answers={organization:answerType(organization),user:answerType(user),template:an
 client:answerType(client)};parseOrganizationPage=document2=>{const page=pageOf(organization)(document2);if("wrong"in page)
 return page;const{rows,...rest}=page.value;return{value:{organizations:rows,...rest}}};pages={scope:pageOf(listedScope),
 role:pageOf(listedRole),user:pageOf(user),keyPair:pageOf(keyPair),backend:pageOf(object({id:text,name:text})),client:pageOf(
-object({id:identifier,name:text,did:text}))}}});function idsOf(kind,option,{asked,known:known3}){const wanted=asked[option]??[];const ids=wanted.length>0?wanted:known3.
+object({id:identifier,name:text,did:text}))}}});function idsOf(kind,option,{asked,known:known4}){const wanted=asked[option]??[];const ids=wanted.length>0?wanted:known4.
 flatMap(one=>one.kind===kind&&one.identity.id!==void 0?[one.identity.id]:[]);return[...new Set(ids)].sort()}function withoutIds(count3,nouns){
 if(count3===0)return[];return[`${count3} of the server's ${nouns} came without an id, so that nothing can be written dow\
 n of ${count3===1?"it":"them"}`]}var init_discovery=__esm({"src/kinds/discovery.ts"(){"use strict"}});async function readOne({reader,limit:limit2},read2,params,parse11){return await limit2(()=>reader.showExtra(read2,params,
@@ -7984,62 +7984,62 @@ return value3 instanceof Sensitive?value3.reveal():value3}function firstText(...
 "string"&&value3.trim()!=="")}function characters(text6){return[...text6].length}var init_texts=__esm({"src/kinds/texts.\
 ts"(){"use strict";init_values()}});function idTrouble(identity2,{name:name2,limits:limits2}){const unusable=Object.entries(identity2).find(([part2,text6])=>part2!==
 "name"&&text6!==void 0&&!isPathParameter(text6));if(unusable!==void 0){return`the ${unusable[0]} ${JSON.stringify(unusable[1])}\
- can't name an object in a path of the API: correct it`}if(limits2?.uuids!==true)return void 0;const wrong3=["id","backe\
-nd_id"].find(part2=>identity2[part2]!==void 0&&!uuid3.test(identity2[part2]));if(wrong3===void 0)return void 0;return`th\
-e ${wrong3} ${identity2[wrong3]} is not a UUID in lower case, as the ids of this server are (profile ${name2}): correct \
-it`}function limitProblems(object3,profile,limits2,{ignored:ignored2=[],emptyIsNull=[],limits:own5={}}){const refused4=(message,path,hint)=>error(
+ can't name an object in a path of the API: correct it`}if(limits2?.uuids!==true)return void 0;const wrong2=["id","backe\
+nd_id"].find(part2=>identity2[part2]!==void 0&&!uuid3.test(identity2[part2]));if(wrong2===void 0)return void 0;return`th\
+e ${wrong2} ${identity2[wrong2]} is not a UUID in lower case, as the ids of this server are (profile ${name2}): correct \
+it`}function limitProblems(object3,profile,limits2,{ignored:ignored2=[],emptyIsNull=[],limits:own5={}}){const refused5=(message,path,hint)=>error(
 "profile-limit",`${message} (profile ${profile.name})`,[object3.placeOf(...path)],hint);const sent=Object.fromEntries(Object.
-entries(object3.fields).filter(([field2])=>!ignored2.includes(field2)));return[...idProblems(object3,limits2,own5,refused4),
-...identityProblems(object3,own5,refused4),...nulProblems(sent,refused4),...lengthProblems(object3,own5,refused4),...emptyProblems(
-object3,profile,emptyIsNull,own5,refused4),...wordProblems(object3,own5,refused4),...elementProblems(object3,own5,refused4),
-...sizeProblems(object3,limits2,refused4)]}function idProblems(object3,limits2,{ids={}},refused4){return idsOf2(object3).
+entries(object3.fields).filter(([field2])=>!ignored2.includes(field2)));return[...idProblems(object3,limits2,own5,refused5),
+...identityProblems(object3,own5,refused5),...nulProblems(sent,refused5),...lengthProblems(object3,own5,refused5),...emptyProblems(
+object3,profile,emptyIsNull,own5,refused5),...wordProblems(object3,own5,refused5),...elementProblems(object3,own5,refused5),
+...sizeProblems(object3,limits2,refused5)]}function idProblems(object3,limits2,{ids={}},refused5){return idsOf2(object3).
 flatMap(({id,path,most:most3})=>{const text6=reveal(id);if(typeof text6!=="string"||text6===UNKNOWN_TEXT)return[];const name2=path.
-join(".");if(most3!==void 0){const length2=characters(text6);return length2<=most3?[]:[refused4(`"${name2}" has ${length2}\
+join(".");if(most3!==void 0){const length2=characters(text6);return length2<=most3?[]:[refused5(`"${name2}" has ${length2}\
  characters, and may have ${most3}`,path)]}if(!limits2.uuids||uuid3.test(text6))return[];const lower=text6.toLowerCase();
 const hint=uuid3.test(lower)?`this server writes its ids in lower case: ${lower}`:"copy the id from the server, such as \
-9b1d5c1e-6f3a-4a0e-8b1a-0d6f3e1c2b77";return[refused4(`"${name2}" is not a UUID, as the ids of this server are`,path,hint)]});
+9b1d5c1e-6f3a-4a0e-8b1a-0d6f3e1c2b77";return[refused5(`"${name2}" is not a UUID, as the ids of this server are`,path,hint)]});
 function idsOf2({identity:identity2,fields:fields3}){const own5=["id","backend_id"].flatMap(part2=>identity2[part2]===void 0?
 []:[{id:identity2[part2],path:[part2]}]);const inLists=Object.entries(ids).flatMap(([list2,most3])=>elementIds(fields3[list2],
 [list2],most3??void 0));return[...own5,...inLists]}}function elementIds(list2,path,most3){if(!Array.isArray(list2))return[];
 return list2.flatMap((element,index)=>{if(!isMap(element))return[];const at3=[...path,index];const own5=element.id===void 0?
 []:[{id:element.id,path:[...at3,"id"],...most3===void 0?{}:{most:most3}}];return[...own5,...elementIds(element.roles,[...at3,
-"roles"])]})}function identityProblems({identity:identity2},{identity:parts={}},refused4){return Object.entries(parts).flatMap(
-([part2,{known:known3,otherwise}])=>{const{[part2]:text6}=identity2;if(text6===void 0||text6===UNKNOWN_TEXT||known3.includes(
-text6))return[];return[refused4(otherwise,[part2],`the ${part2}s are ${known3.join(", ")}`)]})}function nulProblems(fields3,refused4){
+"roles"])]})}function identityProblems({identity:identity2},{identity:parts={}},refused5){return Object.entries(parts).flatMap(
+([part2,{known:known4,otherwise}])=>{const{[part2]:text6}=identity2;if(text6===void 0||text6===UNKNOWN_TEXT||known4.includes(
+text6))return[];return[refused5(otherwise,[part2],`the ${part2}s are ${known4.join(", ")}`)]})}function nulProblems(fields3,refused5){
 if(!hasNul(fields3))return[];const walk=(value3,path)=>{if(value3 instanceof HashedSecret)return[];if(holdsNul(value3))return[
 path];if(Array.isArray(value3))return value3.flatMap((item,index)=>walk(item,[...path,index]));if(!isMap(value3))return[];
 return Object.entries(value3).flatMap(([key,member2])=>key.includes("\0")?[[...path,key]]:walk(member2,[...path,key]))};
-return Object.entries(fields3).flatMap(([field2,value3])=>walk(value3,[field2]).map(path=>refused4(`"${path.join(".").replaceAll(
+return Object.entries(fields3).flatMap(([field2,value3])=>walk(value3,[field2]).map(path=>refused5(`"${path.join(".").replaceAll(
 "\0","\\0")}" has a NUL character, which this server can't keep`,path)))}function hasNul(value3){if(value3 instanceof HashedSecret)
 return false;if(Array.isArray(value3))return value3.some(hasNul);if(isMap(value3)){for(const key of Object.keys(value3))
 if(key.includes("\0")||hasNul(value3[key]??null))return true;return false}return holdsNul(value3)}function holdsNul(value3){
-return!Array.isArray(value3)&&!isMap(value3)&&textOf(value3).includes("\0")}function lengthProblems({fields:fields3},{characters:limited={}},refused4){
+return!Array.isArray(value3)&&!isMap(value3)&&textOf(value3).includes("\0")}function lengthProblems({fields:fields3},{characters:limited={}},refused5){
 return Object.entries(limited).flatMap(([field2,most3])=>{const length2=characters(textOf(fields3[field2]));return length2<=
-most3?[]:[refused4(`"${field2}" has ${length2} characters, and may have ${most3}`,[field2])]})}function emptyProblems(object3,profile,emptyIsNull,{
-filled:filled2={},notEmpty:notEmpty2=[]},refused4){const{fields:fields3}=object3;const empty2=value3=>value3!==void 0&&reveal(
+most3?[]:[refused5(`"${field2}" has ${length2} characters, and may have ${most3}`,[field2])]})}function emptyProblems(object3,profile,emptyIsNull,{
+filled:filled2={},notEmpty:notEmpty2=[]},refused5){const{fields:fields3}=object3;const empty2=value3=>value3!==void 0&&reveal(
 value3)===""?"empty":"white space alone";const unfilled=Object.entries(filled2).flatMap(([field2,instead])=>{const value3=fields3[field2];
-if(value3!==null&&!isBlank(value3))return[];return[refused4(`"${field2}" can't be ${value3===null?"null":empty2(value3)}`,
+if(value3!==null&&!isBlank(value3))return[];return[refused5(`"${field2}" can't be ${value3===null?"null":empty2(value3)}`,
 [field2],instead??void 0)]});const nulled=emptyIsNull.flatMap(field2=>{if(!isBlank(fields3[field2]))return[];const message=empty2(
 fields3[field2])==="empty"?`an empty "${field2}" becomes null`:`a "${field2}" of white space alone becomes null`;const hint=`\
-write ${field2}: null`;if(notEmpty2.includes(field2))return[refused4(message,[field2],hint)];return[warning2("becomes-nu\
+write ${field2}: null`;if(notEmpty2.includes(field2))return[refused5(message,[field2],hint)];return[warning2("becomes-nu\
 ll",`${message} (profile ${profile.name})`,[object3.placeOf(field2)],hint)]});return[...unfilled,...nulled]}function wordProblems({
-fields:fields3},{uniqueWords=[]},refused4){return uniqueWords.flatMap(field2=>{if(fields3[field2]===void 0||isBlank(fields3[field2]))
-return[];const words7=textOf(fields3[field2]).split(" ");if(words7.length>1&&words7.includes("")){return[refused4(`"${field2}\
+fields:fields3},{uniqueWords=[]},refused5){return uniqueWords.flatMap(field2=>{if(fields3[field2]===void 0||isBlank(fields3[field2]))
+return[];const words7=textOf(fields3[field2]).split(" ");if(words7.length>1&&words7.includes("")){return[refused5(`"${field2}\
 " has a space at its start, at its end or next to another one, and this server takes single spaces between words`,[field2],
 "leave out the spaces that separate nothing")]}const twice=words7.find((word2,index)=>words7.indexOf(word2)!==index);if(twice===
-void 0)return[];const shown3=holdsSensitive(fields3[field2]??null)?"a word":`"${twice}"`;return[refused4(`"${field2}" ha\
-s ${shown3} twice`,[field2],"keep one of the two")]})}function isText(value3){return!Array.isArray(value3)&&!isMap(value3)&&
-typeof reveal(value3)==="string"}function elementProblems({fields:fields3},{elements:elements2={}},refused4){return Object.
+void 0)return[];const shown4=holdsSensitive(fields3[field2]??null)?"a word":`"${twice}"`;return[refused5(`"${field2}" ha\
+s ${shown4} twice`,[field2],"keep one of the two")]})}function isText(value3){return!Array.isArray(value3)&&!isMap(value3)&&
+typeof reveal(value3)==="string"}function elementProblems({fields:fields3},{elements:elements2={}},refused5){return Object.
 entries(elements2).flatMap(([field2,{needs,types:types3}])=>{const map2=fields3[field2];if(!isMap(map2))return[];return Object.
 entries(map2).flatMap(([key,element])=>{if(element===null||reveal(element)===UNKNOWN_TEXT)return[];if(!isMap(element)||!needs.
 every(member2=>Object.hasOwn(element,member2))){const members3=needs.map(member2=>`"${member2}"`).join(" and ");const example=`${key}\
-: {${needs.map(member2=>`${member2}: \u2026`).join(", ")}}`;return[refused4(`an element of "${field2}" must be a map wit\
+: {${needs.map(member2=>`${member2}: \u2026`).join(", ")}}`;return[refused5(`an element of "${field2}" must be a map wit\
 h ${members3}`,[field2,key],`write it as ${example}`)]}return Object.entries(types3).flatMap(([member2,type])=>{const value3=Object.
-hasOwn(element,member2)?element[member2]:void 0;if(value3===void 0||memberTypes[type].fits(value3))return[];return[refused4(
+hasOwn(element,member2)?element[member2]:void 0;if(value3===void 0||memberTypes[type].fits(value3))return[];return[refused5(
 `"${member2}" in an element of "${field2}" must be ${memberTypes[type].words}`,[field2,key,member2])]})})})}function sizeProblems({
-fields:fields3},limits2,refused4){if(surelyWithin(fields3)<=limits2.requestBytes)return[];const bytes=requestSize(fields3);
+fields:fields3},limits2,refused5){if(surelyWithin(fields3)<=limits2.requestBytes)return[];const bytes=requestSize(fields3);
 if(bytes<=limits2.requestBytes)return[];const[longest2=""]=Object.keys(fields3).sort((a2,b)=>size(fields3[b])-size(fields3[a2]));
-const message=`the request would have ${bytes} bytes, and this server takes ${limits2.requestBytes}`;return[refused4(message,
+const message=`the request would have ${bytes} bytes, and this server takes ${limits2.requestBytes}`;return[refused5(message,
 [longest2])]}function surelyWithin(value3){if(value3===void 0||value3 instanceof HashedSecret)return 64;if(Array.isArray(
 value3))return value3.reduce((sum2,item)=>sum2+surelyWithin(item)+1,34);if(typeof value3==="string")return 6*value3.length+
 64;if(!isMap(value3))return 6*size(value3)+64;let sum=64;for(const key of Object.keys(value3))sum+=6*key.length+4+surelyWithin(
@@ -8054,11 +8054,11 @@ value3)}return taken2}function shownFields({fields:fields3,traits:traits5},answe
 ignored??[]).filter(field2=>fields3[field2]?.type==="members");if(left.length===0)return answer;return Object.fromEntries(
 Object.entries(answer).filter(([field2])=>!left.includes(field2)))}function ignoredFields(fields3,{ignored:ignored2}){return ignored2===
 void 0?[]:Object.keys(fields3).filter(field2=>ignored2.includes(field2))}function wholeFields(desired2,present3,{whole:whole2=[],
-nullBecomes={}}){const fields3={};const unknown5=[];for(const name2 of whole2){const value3=Object.hasOwn(desired2,name2)?
-desired2[name2]:present3[name2];if(value3===void 0)unknown5.push(name2);else fields3[name2]=value3??nullBecomes[name2]??
-null}return{fields:fields3,unknown:unknown5}}function unknownWhole(noun,unknown5){return`the server's answer does not sh\
-ow ${unknown5.join(" and ")} of this ${noun}, and an update that does not send ${unknown5.length===1?"it":"them"} would \
-reset ${unknown5.length===1?"it":"them"}: declare ${unknown5.join(" and ")} too`}function profileProblems(declared,profile,{
+nullBecomes={}}){const fields3={};const unknown6=[];for(const name2 of whole2){const value3=Object.hasOwn(desired2,name2)?
+desired2[name2]:present3[name2];if(value3===void 0)unknown6.push(name2);else fields3[name2]=value3??nullBecomes[name2]??
+null}return{fields:fields3,unknown:unknown6}}function unknownWhole(noun,unknown6){return`the server's answer does not sh\
+ow ${unknown6.join(" and ")} of this ${noun}, and an update that does not send ${unknown6.length===1?"it":"them"} would \
+reset ${unknown6.length===1?"it":"them"}: declare ${unknown6.join(" and ")} too`}function profileProblems(declared,profile,{
 [profile.name]:traits5}){return declared.flatMap(object3=>{const ignored2=ignoredFields(object3.fields,traits5);return[...ignored2.
 map(field2=>ignoredWarning(object3,field2,profile)),...profile.limits===null?[]:limitProblems(object3,profile,profile.limits,
 traits5)]})}function ignoredWarning(object3,field2,profile){return warning2("ignored-field",`a server of the profile ${profile.
@@ -8067,8 +8067,8 @@ it for a server that does")}var init_rules=__esm({"src/kinds/rules.ts"(){"use st
 init_texts()}});function text2(){return union([string2(),fileReference.transform(({file})=>new FileReference(file))],{error:"expected a \
 string or {file: PATH}"})}function identifier2(){return string2().min(1,"must not be empty").max(512,"must not be longer\
  than 512 characters").refine(id=>!/^\.{1,2}$/.test(id)&&id.isWellFormed()&&!new RegExp("\\p{Cc}","u").test(id),"is not \
-usable as an id")}function document(kind,about2,shape,together4={}){return strictObject({kind:literal(kind).meta({description:about2}),
-...shape}).meta({description:about2,...together4})}var FileReference,UUID,fileReference,anyObject2,idOrName,noneTwice,organizationId,
+usable as an id")}function document(kind,about2,shape,together3={}){return strictObject({kind:literal(kind).meta({description:about2}),
+...shape}).meta({description:about2,...together3})}var FileReference,UUID,fileReference,anyObject2,idOrName,noneTwice,organizationId,
 roleScope,role,roles2;var init_schema=__esm({"src/kinds/schema.ts"(){"use strict";init_zod();FileReference=class{file;constructor(file){
 this.file=file}};UUID="5f0c1a9e-2f5d-4a58-9a51-6b1f8a1d7c11";fileReference=strictObject({file:string2().min(1).meta({description:"\
 A file with the text, relative to this one, inside the project. It is taken to the byte, as UTF-8.",examples:["emails/re\
@@ -8085,33 +8085,33 @@ name:"billing:read"}]]})});roles2=array(role.refine(it=>it.id!==void 0||it.name!
 client??[];const rows=all===void 0?null:await context3.rows("clients",all,pages.client);if(rows!==null){const found2=rows.
 filter(({id})=>wanted.length===0||wanted.includes(String(id))).flatMap(asFinding);return{found:found2.sort((a2,b)=>compareText(
 a2.identity.id??"",b.identity.id??"")),notes:withoutIds(rows.filter(({id})=>typeof id!=="string").length,"clients")}}if(one===
-void 0)return{found:[],notes:[]};const ids=idsOf("Client","client",context3);const shown3=await settle2(ids.map(async id=>{
+void 0)return{found:[],notes:[]};const ids=idsOf("Client","client",context3);const shown4=await settle2(ids.map(async id=>{
 const client3=await readOne(context3,one,{client_id:id},answers.client.one);return client3===null?[]:asFinding({...client3,
 id})}));const unnamed="the server offers no list of clients, so those alone are found that a manifest, the state or --cl\
-ient ID names";return{found:shown3.flat(),notes:wanted.length>0?[]:[unnamed]}}function asFinding(client3){const{id,name:name2}=client3;
+ient ID names";return{found:shown4.flat(),notes:wanted.length>0?[]:[unnamed]}}function asFinding(client3){const{id,name:name2}=client3;
 if(typeof id!=="string")return[];const called=typeof name2==="string"?name2:null;return[{identity:{id},called,live:{exists:true,
 identity:{id},fields:shownClient(client3)}}]}function decide({declared,present:present3,accepted}){const{generation:generation2}=declared;
-if(generation2===void 0)return void 0;const recorded2=present3.generation;const nothing3={fields:[],requests:[],destructions:[]};
-if(present3.pendingRun!==void 0){return{...nothing3,action:"blocked",reason:`run ${present3.pendingRun} sent a regenerat\
+if(generation2===void 0)return void 0;const recorded2=present3.generation;const nothing2={fields:[],requests:[],destructions:[]};
+if(present3.pendingRun!==void 0){return{...nothing2,action:"blocked",reason:`run ${present3.pendingRun} sent a regenerat\
 ion whose outcome is not known: look at the client's DID on the server${presentDid(present3.fields,present3.shown)} and \
 say what you found with idops runs settle ${present3.pendingRun} Client/${present3.identity.id} --done or --not-done; no\
 thing is sent by itself`}}const fields3=[{path:"did_generation",type:"value",before:recorded2,after:generation2,sensitive:false}];
-if(recorded2===void 0)return{...nothing3,action:"adopt",fields:fields3};const moved2=movedDid(present3);if(generation2<recorded2){
-return{...nothing3,fields:fields3,action:"blocked",reason:`did_generation ${generation2} is smaller than the recorded ${recorded2}\
+if(recorded2===void 0)return{...nothing2,action:"adopt",fields:fields3};const moved2=movedDid(present3);if(generation2<recorded2){
+return{...nothing2,fields:fields3,action:"blocked",reason:`did_generation ${generation2} is smaller than the recorded ${recorded2}\
 : a generation never goes back; declare ${recorded2}, or more to regenerate`}}if(accepted&&(moved2!==void 0||generation2>
-recorded2)){return{...nothing3,action:"adopt",fields:fields3}}if(generation2===recorded2){if(moved2!==void 0){return{...nothing3,
+recorded2)){return{...nothing2,action:"adopt",fields:fields3}}if(generation2===recorded2){if(moved2!==void 0){return{...nothing2,
 action:"unchanged",warnings:[{code:"did-moved",message:moved2}]}}const unrecorded=present3.fields.did!==void 0&&present3.
-record?.fields.did===void 0;return{...nothing3,action:unrecorded?"adopt":"unchanged"}}if(moved2!==void 0)return{...nothing3,
+record?.fields.did===void 0;return{...nothing2,action:unrecorded?"adopt":"unchanged"}}if(moved2!==void 0)return{...nothing2,
 fields:fields3,action:"blocked",reason:moved2};return{...regeneration(present3.identity,present3.fields,present3.shown),
 fields:fields3}}function movedDid({fields:fields3,record:record2,identity:identity2}){const{did:now}=fields3;const{did:then2}=record2?.
 fields??{};if(record2===void 0||!isKnown(now)||!isKnown(then2)||then2===now)return void 0;const{id}=identity2;return`the\
  client's DID was ${then2??"none"} when run ${record2.run} recorded it at ${record2.at}, and is ${now??"none"} now: it w\
 as regenerated by hand, or by a run that this state, an older copy perhaps, doesn't know of; nothing is regenerated by i\
 tself: look at it, and take it as it is with idops apply --accept-did ${id}, which sends nothing and records the declare\
-d number`}function isKnown(did){return typeof did==="string"||did===null}function presentDid({did},shown3){if(typeof did!==
-"string")return"";return shown3.did===void 0?`, which was ${did} when it was recorded`:`, which is ${did} now`}function regeneration(identity2,present3,shown3){
+d number`}function isKnown(did){return typeof did==="string"||did===null}function presentDid({did},shown4){if(typeof did!==
+"string")return"";return shown4.did===void 0?`, which was ${did} when it was recorded`:`, which is ${did} now`}function regeneration(identity2,present3,shown4){
 return{action:"regenerate",fields:[],requests:[{operation:"regenerateDid",params:{client_id:identity2.id??""}}],destructions:[
-`regenerates the DID${presentDid(present3,shown3)}`]}}var onlyAnswered,traits,schema,client2;var init_client=__esm({"src\
+`regenerates the DID${presentDid(present3,shown4)}`]}}var onlyAnswered,traits,schema,client2;var init_client=__esm({"src\
 /kinds/client.ts"(){"use strict";init_zod();init_once();init_settle();init_values();init_answers();init_discovery();init_reading();
 init_rules();init_schema();init_texts();onlyAnswered=["public_client_id","check_public_client_id","name","secret","confi\
 dential","redirect_uris","public_refresh_token","public_revoke","authorize_scope","enforce_dpop","enforce_tx_code","acce\
@@ -8128,9 +8128,9 @@ identity:["id"],fields:{},decisive:["did"],scopes:{read:"clients:manage:all",wri
 identity:identity2})=>[`id ${identity2.id}`],check:(declared,profile)=>profileProblems(declared,profile,traits),addressPart:({
 id})=>id??"",called:({name:name2})=>firstText(name2),readable:({name:name2})=>traits[name2].reads?.one!==void 0,async observe(objects2,context3){
 const{one:read2}=traits[context3.profile.name].reads??{};if(read2===void 0)return new Map;return new Map(await settleEach(
-objects2,async object3=>{const{identity:identity2}=object3;const params={client_id:identity2.id??""};const shown3=await readOne(
-context3,read2,params,answers.client.one);const found2=shown3===null?missing(identity2,"client"):{exists:true,identity:identity2,
-fields:shownClient(shown3),...named(shown3)};return[object3,found2]}))},onlyAnswered:new Set(onlyAnswered),discovery:{options:{
+objects2,async object3=>{const{identity:identity2}=object3;const params={client_id:identity2.id??""};const shown4=await readOne(
+context3,read2,params,answers.client.one);const found2=shown4===null?missing(identity2,"client"):{exists:true,identity:identity2,
+fields:shownClient(shown4),...named(shown4)};return[object3,found2]}))},onlyAnswered:new Set(onlyAnswered),discovery:{options:{
 client:"id"},find},decide,regeneration:{field:"did",name:"name",noun:"DID",verdict:regeneration,same:did=>`the DID came \
 out the same (${did}): the server derives it from the client's key, which is the same`},update:()=>({requests:[],expected:{}}),
 destructions:()=>[]}}});var require_mod=__commonJS({"node_modules/fastest-levenshtein/mod.js"(exports){"use strict";exports.__esModule=true;exports.
@@ -8152,7 +8152,7 @@ if(a2.length<b.length){var tmp=b;b=a2;a2=tmp}if(b.length===0){return a2.length}i
 a2,b)};exports.distance=distance4;var closest=function(str,arr){var min_distance=Infinity;var min_index=0;for(var i2=0;i2<
 arr.length;i2++){var dist=distance4(str,arr[i2]);if(dist<min_distance){min_distance=dist;min_index=i2}}return arr[min_index]};
 exports.closest=closest}});function isSecretField(name2){return secretFieldNames.has(name2)}function isSecretMember(name2){return secretMembers.has(
-name2)}function looksSecret(key){const known3=memo2.get(key);if(known3!==void 0)return known3;const answer=resemblesSecret(
+name2)}function looksSecret(key){const known4=memo2.get(key);if(known4!==void 0)return known4;const answer=resemblesSecret(
 fold(key));if(memo2.size<1e4)memo2.set(key,answer);return answer}function shownKey(key){if(!/[\s:=]/.test(key))return key;
 const word2=new RegExp(`(?:${keyCharacter.source})+`,"gu");const head=key.slice(0,300);for(let match=word2.exec(head);match!==
 null;match=word2.exec(head)){if(/^["']?[\s:=]+\S/.test(head.slice(word2.lastIndex))&&looksSecret(match[0]))return key.slice(
@@ -8216,14 +8216,14 @@ present3!==null&&!isMap(present3))return void 0;const untouched=Object.entries(p
 declared,key));if(untouched.some(([,member2])=>holdsHashed(member2)))return void 0;return Object.fromEntries([...untouched,
 ...kept3])}function asItWillBe({type,wanted,got}){if(type.type!=="set"||!Array.isArray(wanted)||!Array.isArray(got))return wanted;
 const{nested}=type;const there=new Map(matchSets(asElements(wanted),asElements(got)).pairs.map(pair=>[pair.wanted,pair.got]));
-return asElements(wanted).map(element=>{const known3=there.get(element);if(known3===void 0)return element;const{id,name:name2}=element;
+return asElements(wanted).map(element=>{const known4=there.get(element);if(known4===void 0)return element;const{id,name:name2}=element;
 const sets=Object.entries(element).flatMap(([key,member2])=>{const inner=nested[key];return inner===void 0?[]:[[key,asItWillBe(
-{type:inner,wanted:member2,got:known3[key]})]]});return{...id===void 0?{}:{id},...name2===void 0?{}:{name:name2},...known3,
+{type:inner,wanted:member2,got:known4[key]})]]});return{...id===void 0?{}:{id},...name2===void 0?{}:{name:name2},...known4,
 ...Object.fromEntries(sets)}})}function holdsHashed(field2){if(field2 instanceof HashedSecret)return true;if(Array.isArray(
 field2))return field2.some(holdsHashed);return isMap(field2)&&Object.values(field2).some(holdsHashed)}function desiredSet(declared,present3){
-const wanted=asElements(declared);if(present3===void 0)return wanted;const known3=new Map(matchSets(wanted,asElements(present3)).
-pairs.map(pair=>[pair.wanted,pair.got]));return wanted.map(element=>({...known3.get(element),...element}))}function carried(fields3,names3){
-return Object.fromEntries(names3.flatMap(name2=>{const field2=fields3[name2];return field2===void 0||holdsHashed(field2)?
+const wanted=asElements(declared);if(present3===void 0)return wanted;const known4=new Map(matchSets(wanted,asElements(present3)).
+pairs.map(pair=>[pair.wanted,pair.got]));return wanted.map(element=>({...known4.get(element),...element}))}function carried(fields3,names2){
+return Object.fromEntries(names2.flatMap(name2=>{const field2=fields3[name2];return field2===void 0||holdsHashed(field2)?
 []:[[name2,field2]]}))}function normalForm(type,field2){if(type.type==="set"&&Array.isArray(field2)){const elements2=asElements(
 field2).map(element=>mapValues(element,(member2,name2)=>{const inner=type.nested[name2];return inner===void 0?member2:normalForm(
 inner,member2)}));return elements2.sort((a2,b)=>compareText(elementKey(a2),elementKey(b)))}if(type.type==="members"&&isMap(
@@ -8251,8 +8251,8 @@ content"]}});function nothingThere({backend_id="",type=""}){return`the server an
 backend_id="",type=""}){return`the server answers 404 for it: it has no backend with the id ${backend_id}, or no email t\
 emplate of the type ${type}, and no operation creates one; correct backend_id or type, or create the backend there`}function rewrite({
 present:present3,desired:desired2,profile}){const{backend_id="",type=""}=present3.identity;const params={backend_id,template_type:type};
-const{fields:fields3,unknown:unknown5}=wholeFields(desired2,present3.fields,traits2[profile.name]);if(unknown5.length>0){
-return{requests:[],expected:fields3,trouble:unknownWhole("email template",unknown5)}}const kept3=Object.keys(fields3).some(
+const{fields:fields3,unknown:unknown6}=wholeFields(desired2,present3.fields,traits2[profile.name]);if(unknown6.length>0){
+return{requests:[],expected:fields3,trouble:unknownWhole("email template",unknown6)}}const kept3=Object.keys(fields3).some(
 half=>same(fields3[half]??null,present3.fields[half]??null));const deletes=typeof present3.fields.id==="string"&&kept3;const from=deletes?
 {id:null}:carried(present3.fields,["id","txt_content","html_content"]);const patch={operation:"updateTemplate",params,body:{
 ...fields3,type,backend_id},confirm:{from}};return{requests:deletes?[{operation:"deleteTemplate",params},patch]:[patch],
@@ -8269,19 +8269,19 @@ name:name2}){return["txt_content","html_content"].filter(field2=>typeof fields3[
 body",before:fields3[path],after:null,sensitive:false,becomes:traits2[name2].allBuiltIn?"built-in":"gone"}))}async function showTemplate(identity2,{
 reader,limit:limit2}){const{backend_id="",type=""}=identity2;const template2=await limit2(()=>reader.showTemplate(backend_id,
 type));return template2===null?{exists:false,identity:identity2,fields:{}}:{exists:true,identity:identity2,fields:{...template2}}}
-async function find2(context3){const{asked,known:known3}=context3;const{backend:wanted=[],type:types3=[]}=asked;const named5=known3.
+async function find2(context3){const{asked,known:known4}=context3;const{backend:wanted=[],type:types3=[]}=asked;const named4=known4.
 filter(({kind})=>kind==="EmailTemplate").map(({identity:identity2})=>identity2);const backends=wanted.length>0?wanted:await backendsOf(
-context3,named5);const identities=[...new Set(backends)].sort().flatMap(backend_id=>{const own5=named5.flatMap(one=>one.
+context3,named4);const identities=[...new Set(backends)].sort().flatMap(backend_id=>{const own5=named4.flatMap(one=>one.
 backend_id===backend_id?[one.type??""]:[]);return[...new Set(types3.length>0?types3:[...knownTypes,...own5])].sort(compareText).
 map(type=>({backend_id,type}))});const found2=await settle2(identities.map(async identity2=>{const live=await showTemplate(
 identity2,context3);if(!live.exists)return[];const remark2=live.fields.id===null?{remark:"the built-in text"}:{};return[
 {identity:identity2,called:null,...remark2,live}]}));const unnamed="no backend is known, so no email template can be fou\
 nd: name the backends with --backend ID";if(backends.length>0)return{found:found2.flat(),notes:[]};return{found:[],notes:[
-unnamed],unasked:"no backend is known, so that no template was asked for"}}async function backendsOf({rows,profile},named5){
-const known3=named5.flatMap(({backend_id})=>backend_id??[]);const{backends}=traits2[profile.name];if(backends===void 0)return known3;
-const own5=await rows("backends",backends.own,pages.backend);const shown3=own5??await rows("users",backends.ofUsers,pages.
-user)??[];const ids=shown3.map(row=>{if(own5!==null)return row.id;return isMap(row.backend)?row.backend.id:void 0});return[
-...known3,...ids.flatMap(id=>typeof id==="string"?[id]:[])]}var knownTypes,ofUser,placeholders,BUILT_IN,traits2,deletedAlone,
+unnamed],unasked:"no backend is known, so that no template was asked for"}}async function backendsOf({rows,profile},named4){
+const known4=named4.flatMap(({backend_id})=>backend_id??[]);const{backends}=traits2[profile.name];if(backends===void 0)return known4;
+const own5=await rows("backends",backends.own,pages.backend);const shown4=own5??await rows("users",backends.ofUsers,pages.
+user)??[];const ids=shown4.map(row=>{if(own5!==null)return row.id;return isMap(row.backend)?row.backend.id:void 0});return[
+...known4,...ids.flatMap(id=>typeof id==="string"?[id]:[])]}var knownTypes,ofUser,placeholders,BUILT_IN,traits2,deletedAlone,
 schema2,emailTemplate;var init_email_template=__esm({"src/kinds/email-template.ts"(){"use strict";init_zod();init_once();
 init_problems();init_settle();init_values();init_answers();init_fields();init_rules();init_schema();init_template_bodies();
 knownTypes=["confirmation_instructions","reset_password_instructions","tx_code"];ofUser=[...["user","user.id","user.uid",
@@ -8320,8 +8320,8 @@ const warnings=strange?[{code:"not-there",message:nothingThere(present3.identity
 requests:[],destructions:[],warnings}}return deletion(present3.identity,present3.fields,profile)},update(input){if(input.
 present.exists===false&&traits2[input.profile.name].allBuiltIn){return{requests:[],expected:{},trouble:notThere(input.present.
 identity)}}if(traits2[input.profile.name].halvesFallBack)return rewrite(input);const{present:present3,desired:desired2}=input;
-const{backend_id="",type=""}=present3.identity;const known3=carried(present3.fields,["id","txt_content","html_content"]);
-const there=Object.fromEntries(Object.entries(known3).filter(([,half])=>half!==null));const template2={...there,...desired2};
+const{backend_id="",type=""}=present3.identity;const known4=carried(present3.fields,["id","txt_content","html_content"]);
+const there=Object.fromEntries(Object.entries(known4).filter(([,half])=>half!==null));const template2={...there,...desired2};
 return{requests:[{operation:"updateTemplate",params:{backend_id,template_type:type},body:{...template2,type,backend_id}}],
 expected:template2}},lost:lostTemplate,discovery:{options:{backend:"backend_id",type:"type"},find:find2,writes:["txt_con\
 tent","html_content"],files:{folder:"emails",endings:{txt_content:"txt",html_content:"html"}}},destructions:()=>[]}}});function defaultsAmong(fields3){const defaults3=fields3[DEFAULTS];return Array.isArray(defaults3)?defaults3.filter(id=>typeof id===
@@ -8335,11 +8335,11 @@ ow, and the server creates one more when the first is set"}];return{requests:[re
 warnings}}function request({id=""},body2){return{operation:"updateKeyPair",params:{key_pair_id:id},body:body2}}async function observeKeyPairs(objects2,context3){
 const{all,one:single}=traits3[context3.profile.name].reads??{};if(all===void 0)return new Map;const list2=await readOne(
 context3,all,{},answers.keyPair.list)??[];const byId=new Map(list2.map(pair=>[pair.id,pair]));const defaults3=defaultsOf(
-list2);return new Map(await settleEach(objects2,async object3=>{const{identity:identity2}=object3;const shown3=byId.get(
+list2);return new Map(await settleEach(objects2,async object3=>{const{identity:identity2}=object3;const shown4=byId.get(
 identity2.id)??(single===void 0?null:await readOne(context3,single,{key_pair_id:identity2.id??""},answers.keyPair.one));
-if(shown3===null)return[object3,missing(identity2,"key pair")];return[object3,{exists:true,identity:identity2,fields:shownPair(
-shown3,defaults3)}]}))}function shownPair({is_default,...rest},defaults3){const known3=is_default===void 0?{}:{is_default:is_default===
-true};return{...rest,...known3,[DEFAULTS]:[...defaults3].sort()}}function defaultsOf(pairs){return pairs.flatMap(({id,is_default})=>is_default===
+if(shown4===null)return[object3,missing(identity2,"key pair")];return[object3,{exists:true,identity:identity2,fields:shownPair(
+shown4,defaults3)}]}))}function shownPair({is_default,...rest},defaults3){const known4=is_default===void 0?{}:{is_default:is_default===
+true};return{...rest,...known4,[DEFAULTS]:[...defaults3].sort()}}function defaultsOf(pairs){return pairs.flatMap(({id,is_default})=>is_default===
 true&&typeof id==="string"?[id]:[])}async function find3({rows,profile}){const{all}=traits3[profile.name].reads??{};const pairs=all===
 void 0?null:await rows("key pairs",all,pages.keyPair);if(pairs===null)return{found:[],notes:["the server offers no list \
 of key pairs"]};const defaults3=defaultsOf(pairs);const found2=pairs.flatMap(pair=>{const{id}=pair;if(typeof id!=="strin\
@@ -8397,21 +8397,21 @@ as on the server")),...profileProblems(declared,profile,traits4)],deciding:has=>
 name:name2})=>firstText(name2),addressPart:({id,name:name2})=>name2??id??"",naming,readable:()=>true,listed:"organizatio\
 ns",async observe(objects2,context3){const index=await context3.list("organizations");if(index===null)return new Map;return new Map(
 objects2.map(object3=>[object3,lookUp(object3.identity,index)]))},update({present:present3,desired:desired2,profile}){const id=present3.
-identity.id??"";const{unknown:unknown5}=wholeFields(desired2,present3.fields,traits4[profile.name]);const body2={id,...carried(
+identity.id??"";const{unknown:unknown6}=wholeFields(desired2,present3.fields,traits4[profile.name]);const body2={id,...carried(
 present3.fields,["name","label"]),...desired2};return{requests:[{operation:"updateOrganization",params:{organization_id:id},
-body:body2}],expected:body2,...unknown5.length===0?{}:{trouble:unknownWhole("organization",unknown5)}}},discovery:{options:{},
+body:body2}],expected:body2,...unknown6.length===0?{}:{trouble:unknownWhole("organization",unknown6)}}},discovery:{options:{},
 find:find4},destructions:()=>[]}}});function lostElements(lists,{before,asked,now}){return Object.fromEntries(lists.flatMap(list2=>{const left=now[list2];const isEmpty4=left===
 null||Array.isArray(left)&&left.length===0;if(!isEmpty4||asked[list2]===void 0)return[];const wanted=new Set(asElements(
-asked[list2]).map(({id})=>id));const lost3=asElements(before[list2]??null).filter(({id})=>wanted.has(id));return lost3.length===
-0?[]:[[list2,lost3]]}))}function withLost(type,now,lost3){if(type.type!=="set")return lost3;const there=asElements(now??
-null);const ids=new Set(there.map(({id})=>id));return[...there,...asElements(lost3).filter(({id})=>!ids.has(id))]}function namesOfLost(lost3){
-return Object.entries(lost3).filter(([field2])=>field2!=="id").map(([field2,part2])=>{const names3=Array.isArray(part2)?
-asElements(part2).map(({name:name2,id})=>JSON.stringify(name2??id)):[];return names3.length===0?field2:`${field2} (${names3.
-join(", ")})`}).join(", ")}function seenLoss(run4,lost3,now){return{run:run4,lost:lost3,seen:Object.fromEntries(Object.keys(
-lost3).map(field2=>[field2,now[field2]??null]))}}function stillLost(kind,owed2,now){if("before"in owed2)return kind.lost?.(
+asked[list2]).map(({id})=>id));const lost2=asElements(before[list2]??null).filter(({id})=>wanted.has(id));return lost2.length===
+0?[]:[[list2,lost2]]}))}function withLost(type,now,lost2){if(type.type!=="set")return lost2;const there=asElements(now??
+null);const ids=new Set(there.map(({id})=>id));return[...there,...asElements(lost2).filter(({id})=>!ids.has(id))]}function namesOfLost(lost2){
+return Object.entries(lost2).filter(([field2])=>field2!=="id").map(([field2,part2])=>{const names2=Array.isArray(part2)?
+asElements(part2).map(({name:name2,id})=>JSON.stringify(name2??id)):[];return names2.length===0?field2:`${field2} (${names2.
+join(", ")})`}).join(", ")}function seenLoss(run4,lost2,now){return{run:run4,lost:lost2,seen:Object.fromEntries(Object.keys(
+lost2).map(field2=>[field2,now[field2]??null]))}}function stillLost(kind,owed2,now){if("before"in owed2)return kind.lost?.(
 {...owed2,now})??{};const asSeen=field2=>!Object.hasOwn(owed2.seen,field2)||contrast(kind.fields[field2]??value,field2,owed2.
-seen[field2]??null,now[field2]).every(({verdict})=>verdict==="same");const lost3=kind.lost?.({before:owed2.lost,asked:owed2.
-lost,now})??{};return Object.fromEntries(Object.entries(lost3).filter(([field2])=>asSeen(field2)))}var init_loss=__esm({
+seen[field2]??null,now[field2]).every(({verdict})=>verdict==="same");const lost2=kind.lost?.({before:owed2.lost,asked:owed2.
+lost,now})??{};return Object.fromEntries(Object.entries(lost2).filter(([field2])=>asSeen(field2)))}var init_loss=__esm({
 "src/kinds/loss.ts"(){"use strict";init_fields()}});function operationPath(name2,params={}){return fillPath(operations[name2].path,params)}function fillPath(path,params){return path.
 replace(/:([a-z_]+)/g,(_,parameter)=>{const value3=Object.hasOwn(params,parameter)?params[parameter]:void 0;if(value3===
 void 0||!isPathParameter(value3)){throw new Error(`unusable path parameter ${parameter} for ${path}`)}return encodeURIComponent(
@@ -8454,8 +8454,8 @@ var init_catalog=__esm({"src/kinds/catalog.ts"(){"use strict";init_values();init
 let anonymous=0;for(const row of rows){if(typeof row.id!=="string"){anonymous+=1;continue}this.ids.set(identifierKey(row.
 id),row);if(typeof row.name!=="string")continue;const others=this.names.get(row.name);if(others===void 0)this.names.set(
 row.name,[row]);else others.push(row)}this.anonymous=anonymous}get unsure(){return this.anonymous>0}byId(id){return this.
-ids.get(identifierKey(id))}byName(name2){return this.names.get(name2)??[]}}}});function nearest(name2,known3,most3=Number.POSITIVE_INFINITY){const wanted=name2.toLowerCase();if(wanted.length>100)return void 0;
-let best;let least=Math.min(most3,wanted.length<4?1:Math.max(2,Math.floor(wanted.length/3)))+1;for(const candidate of known3){
+ids.get(identifierKey(id))}byName(name2){return this.names.get(name2)??[]}}}});function nearest(name2,known4,most3=Number.POSITIVE_INFINITY){const wanted=name2.toLowerCase();if(wanted.length>100)return void 0;
+let best;let least=Math.min(most3,wanted.length<4?1:Math.max(2,Math.floor(wanted.length/3)))+1;for(const candidate of known4){
 const far=(0,import_fastest_levenshtein2.distance)(wanted,candidate.toLowerCase());if(far<least){least=far;best=candidate}}
 return best}var import_fastest_levenshtein2;var init_nearest=__esm({"src/base/nearest.ts"(){"use strict";import_fastest_levenshtein2=
 __toESM(require_mod(),1)}});async function readOrganizations(reader){const readPage=async(number4,wanted)=>{const{organizations,...counts2}=await reader.
@@ -8463,13 +8463,13 @@ listOrganizations(number4,wanted);return{rows:organizations,...counts2}};return 
 "organizations",readPage))}function changedBy(organizations,declared){const changes=declared.flatMap(({kind,identity:identity2,
 fields:fields3})=>{if(kind!=="Organization")return[];const{id:given2,name:called=""}=identity2;const found2=given2===void 0?
 organizations.findNamed(called):organizations.byId(given2);if(found2===void 0||typeof found2==="string")return[];const{name:name2,
-label:label2}=fields3;const change2={...given2!==void 0&&typeof name2==="string"?{name:name2}:{},...typeof label2==="str\
-ing"||label2===null?{label:label2}:{}};return Object.keys(change2).length===0?[]:[[String(found2.id),change2]]});return organizations.
+label:label2}=fields3;const change3={...given2!==void 0&&typeof name2==="string"?{name:name2}:{},...typeof label2==="str\
+ing"||label2===null?{label:label2}:{}};return Object.keys(change3).length===0?[]:[[String(found2.id),change3]]});return organizations.
 changed(new Map(changes))}var OrganizationIndex;var init_organizations=__esm({"src/kinds/organizations.ts"(){"use strict";
 init_nearest();init_values();init_catalog();init_listing();OrganizationIndex=class _OrganizationIndex extends Catalog{#formerNames;#meant=new Map;constructor(rows,formerNames=new Map){
 super(rows);this.#formerNames=formerNames}rows(){return[...this.ids].sort(([a2],[b])=>compareText(a2,b)).map(([,row])=>row)}changed(changes){
-const former=new Map;const given2=new Map([...changes].map(([id,change2])=>[identifierKey(id),change2]));const rows=[...this.
-ids].map(([id,row])=>{const change2=given2.get(id);if(change2===void 0)return row;const next={...row,...change2};if(typeof row.
+const former=new Map;const given2=new Map([...changes].map(([id,change3])=>[identifierKey(id),change3]));const rows=[...this.
+ids].map(([id,row])=>{const change3=given2.get(id);if(change3===void 0)return row;const next={...row,...change3};if(typeof row.
 name==="string"&&typeof next.name==="string"&&next.name!==row.name)former.set(row.name,next.name);return next});return new _OrganizationIndex(
 rows,former)}find(reference){const byId=this.byId(reference);return this.#only(reference,byId===void 0?[]:[byId])}findNamed(name2){
 return this.#only(name2,[])}#only(reference,candidates2){const found2=new Set([...candidates2,...this.byName(reference)]);
@@ -8478,8 +8478,8 @@ join(", ");return`${found2.size} organizations are called "${reference}" (${ids}
 get(reference);if(renamed!==void 0){return`the organization "${reference}" is renamed to "${renamed}": refer to it by it\
 s new name`}const unsure2=this.unsure?" (its list has rows without an id)":"";return this.#lacks(`"${reference}"${unsure2}`,
 reference,isUuid(reference)?"id":"name")}lacksId(id){return this.#lacks(`with the id ${id}`,id,"id")}#lacks(which,reference,what){
-const[,field2,named5]=/^(id|name):(\S.*)$/s.exec(reference)??[];const similar=field2===void 0?this.#similar(reference,what):
-void 0;const meant2=field2!==void 0?`; a space may be missing behind the colon: "${field2}: ${named5}"`:similar===void 0?
+const[,field2,named4]=/^(id|name):(\S.*)$/s.exec(reference)??[];const similar=field2===void 0?this.#similar(reference,what):
+void 0;const meant2=field2!==void 0?`; a space may be missing behind the colon: "${field2}: ${named4}"`:similar===void 0?
 "":`; did you mean "${similar}"?`;return`the server has no organization ${which}, and no operation creates one: create i\
 t there, or correct the ${what}${meant2}`}#similar(reference,what){if(this.#meant.has(reference))return this.#meant.get(
 reference);const labelled3=[...this.ids.values()].find(({label:label2})=>label2===reference)?.name;const meant2=typeof labelled3===
@@ -8515,12 +8515,12 @@ isArray(fields3.authorized_scopes)){const own5=asElements(present3.authorized_sc
 take2("authorized_scopes",lookUp2(list2,references.scopes,"scope",own5,"authorized_scopes"))}const ownRoles=rolesOf(present3);
 if(Array.isArray(fields3.roles)){take2("roles",lookUp2(fields3.roles,references.roles,"role",ownRoles,"roles"))}if(Array.
 isArray(fields3.organizations)&&references.organizations!=null){const{organizations}=references;const members3=memberships(
-fields3.organizations,organizations,wished("organizations"));const own5=asElements(present3.organizations??null);const told6=own5.
+fields3.organizations,organizations,wished("organizations"));const own5=asElements(present3.organizations??null);const told5=own5.
 every(({name:name2})=>typeof name2!=="string"||organizations.byName(name2).length<=1);const inner=members3.elements.map(
 element=>{if(element.roles===void 0)return{elements:[element],troubles:[],sure:true};const found2=lookUp2(element.roles,
 references.roles,"role",ownRoles,"organizations");return{...found2,elements:[{...element,roles:found2.elements}]}});take2(
 "organizations",{elements:inner.flatMap(({elements:elements2})=>elements2),troubles:[...members3.troubles,...inner.flatMap(
-({troubles:troubles2})=>troubles2)],sure:listScope("roles",profile)!==void 0&&members3.sure&&told6&&inner.every(({sure})=>sure)})}
+({troubles:troubles2})=>troubles2)],sure:listScope("roles",profile)!==void 0&&members3.sure&&told5&&inner.every(({sure})=>sure)})}
 return{fields:resolved2,troubles:[...new Set(troubles)],confirmed}}function existing(lists,{organizations,scopes,roles:roles3}){
 const isIn=(catalog,{id})=>catalog==null||catalog.unsure||typeof id==="string"&&catalog.byId(id)!==void 0;const isMember=({
 id})=>organizations==null||organizations.unsure||typeof id==="string"&&organizations.byId(id)!==void 0;const kept3=Object.
@@ -8626,19 +8626,19 @@ backend:backend2().nullable().optional().meta({description:"The backend that the
  members that are mentioned are managed.",examples:[{id:UUID,smtp_relay:"smtp.example.com"}]}),whole:array(_enum(["metad\
 ata","federated_metadata"])).optional().meta({description:"Which of these maps are written whole: a key that is not ment\
 ioned is removed.",examples:[["metadata"]],default:[]})}))}});function replaceUser({present:present3,desired:desired2,profile,references}){const{[profile.name]:traits5}=userTraits;const{
-fields:fields3,unknown:unknown5}=wholeFields(desired2,present3.fields,traits5);if(unknown5.length>0)return blocked(unknownWhole(
-"user",unknown5),fields3);const troubles=[];const body2=traits5.elementsNeedIds?withIds(fields3,present3.fields,references,
+fields:fields3,unknown:unknown6}=wholeFields(desired2,present3.fields,traits5);if(unknown6.length>0)return blocked(unknownWhole(
+"user",unknown6),fields3);const troubles=[];const body2=traits5.elementsNeedIds?withIds(fields3,present3.fields,references,
 troubles):fields3;troubles.push(...strangers(body2,references.organizations));if(troubles.length>0)return blocked([...new Set(
 troubles)].join("; "),body2);return{requests:[{operation:"updateUser",params:{user_id:present3.identity.id??""},body:body2}],
 expected:body2,warnings:unlisted(body2,references)}}function blocked(trouble,expected){return{requests:[],expected,trouble}}
 function withIds(fields3,present3,references,troubles){const scopes=asElements(present3.authorized_scopes??null);const roles3=rolesOf(
-present3);const identified=(list2,known3,noun)=>{const elements2=asElements(list2).map(element=>identify(element,known3,
+present3);const identified=(list2,known4,noun)=>{const elements2=asElements(list2).map(element=>identify(element,known4,
 noun,troubles));for(const id of repeated(elements2))troubles.push(`the ${noun} ${id} is twice: remove one of the two`);return elements2};
 const lists={};for(const[name2,list2]of Object.entries(fields3)){if(name2==="authorized_scopes"){lists[name2]=identified(
 list2,scopes,"scope").map(scope2=>labelled(scope2,references.scopes))}else if(name2==="roles")lists[name2]=identified(list2,
 roles3,"role");else if(name2==="organizations"){lists[name2]=asElements(list2).map(element=>element.roles===void 0?element:
-{...element,roles:identified(element.roles,roles3,"role")})}}return{...fields3,...lists}}function identify(element,known3,noun,troubles){
-if(typeof element.id==="string")return element;const ids=new Set(known3.flatMap(({id:id2,name:name2})=>name2===element.name&&
+{...element,roles:identified(element.roles,roles3,"role")})}}return{...fields3,...lists}}function identify(element,known4,noun,troubles){
+if(typeof element.id==="string")return element;const ids=new Set(known4.flatMap(({id:id2,name:name2})=>name2===element.name&&
 typeof id2==="string"?[id2]:[]));const[id]=ids;if(id!==void 0&&ids.size===1)return{...element,id};const why=ids.size===0?
 "the user does not have it yet":"several of the user have this name";troubles.push(`the ${noun} "${String(element.name)}\
 " needs its id: ${why}, and this server offers no list to find it in`);return element}function repeated(elements2){const ids=elements2.
@@ -8660,16 +8660,16 @@ server would empty all memberships over it: declare organizations without it, or
 value,field2,there,now[field2]).every(({verdict})=>verdict==="same");const untouched=WRITTEN_FIRST.some(field2=>asked[field2]!==
 void 0&&is(field2,before[field2])&&!is(field2,asked[field2]));return untouched?{}:lostElements(["authorized_scopes","org\
 anizations","roles"],traces)}function toldNames({backend:backend3}){if(!isMap(backend3))return{};const{id,name:name2}=backend3;
-return typeof id==="string"&&typeof name2==="string"?{[id]:name2}:{}}function shownUser(shown3){return mapValues({...shown3},
+return typeof id==="string"&&typeof name2==="string"?{[id]:name2}:{}}function shownUser(shown4){return mapValues({...shown4},
 (field2,name2)=>normalForm(fields()[name2]??value,field2))}async function find5(context3){const{profile,asked,rows}=context3;
 const{whole:whole2=[],reads:{one,all}={}}=userTraits[profile.name];const wanted=asked.user??[];const users=wanted.length>
 0||all===void 0?null:await rows("users",all,pages.user);if(users===null&&wanted.length===0){const note="the server offer\
 s no list of users: name those that are meant with --user ID";return{found:[],notes:[note]}}const listed2=users??[...new Set(
 wanted)].map(id=>({id}));const found2=await settle2(listed2.map(async row=>{const{id}=row;if(typeof id!=="string")return[];
-const isWhole=whole2.every(field2=>row[field2]!==void 0);const shown3=isWhole||one===void 0?row:await readOne(context3,one,
-{user_id:id},answers.user.one);if(shown3===null)return[];const called=[shown3.username,shown3.uid].find(name2=>typeof name2===
+const isWhole=whole2.every(field2=>row[field2]!==void 0);const shown4=isWhole||one===void 0?row:await readOne(context3,one,
+{user_id:id},answers.user.one);if(shown4===null)return[];const called=[shown4.username,shown4.uid].find(name2=>typeof name2===
 "string");const identity2={id};return[{identity:identity2,called:typeof called==="string"?called:null,live:{exists:true,
-identity:identity2,fields:shownUser(shown3)}}]}));return{found:found2.flat().sort((a2,b)=>compareText(a2.identity.id??"",
+identity:identity2,fields:shownUser(shown4)}}]}));return{found:found2.flat().sort((a2,b)=>compareText(a2.identity.id??"",
 b.identity.id??"")),notes:withoutIds(listed2.filter(({id})=>typeof id!=="string").length,"users")}}function rolesLost(wanted,got){
 if(wanted.roles===void 0||got.roles===void 0)return[];return matchSets(asElements(wanted.roles),asElements(got.roles)).removed}
 function nameOf(element,confirmed){if(holdsSensitive(element))return" (sensitive)";const{id,name:name2}=element;const beside=!confirmed&&
@@ -8699,9 +8699,9 @@ unlabelledScopes(user3):[],...userTraits[profile.name].hasRoles?[]:unknownRoles(
 ([field2,value3])=>repeatedElements(user3,field2,value3))]),...profileProblems(declared,profile,userTraits)],addressPart:({
 id})=>id??"",called:({username,uid})=>firstText(username,uid),names:toldNames,readable:({name:name2})=>userTraits[name2].
 reads?.one!==void 0,async observe(objects2,context3){const{one:read2}=userTraits[context3.profile.name].reads??{};if(read2===
-void 0)return new Map;return new Map(await settleEach(objects2,async object3=>{const{identity:identity2}=object3;const shown3=await readOne(
-context3,read2,{user_id:identity2.id??""},answers.user.one);if(shown3===null)return[object3,missing(identity2,"user")];return[
-object3,{exists:true,identity:identity2,fields:shownUser(shown3),names:toldNames(shown3)}]}))},refersTo:listsOfUser,resolve:resolveUser,
+void 0)return new Map;return new Map(await settleEach(objects2,async object3=>{const{identity:identity2}=object3;const shown4=await readOne(
+context3,read2,{user_id:identity2.id??""},answers.user.one);if(shown4===null)return[object3,missing(identity2,"user")];return[
+object3,{exists:true,identity:identity2,fields:shownUser(shown4),names:toldNames(shown4)}]}))},refersTo:listsOfUser,resolve:resolveUser,
 update(input){if(userTraits[input.profile.name].whole!==void 0)return replaceUser(input);const{present:present3,desired:desired2}=input;
 return{requests:[{operation:"updateUser",params:{user_id:present3.identity.id??""},body:desired2}],expected:desired2}},lost:lostLists,
 restorable:existing,discovery:{options:{user:"id"},find:find5},destructions:fields3=>fields3.flatMap(({path,before,after:after2,
@@ -8714,7 +8714,26 @@ wanted,got).map(role2=>`removes the role${called(role2)} within the ${loses}${ca
 byName,name2)}var byName,kinds,regenerated;var init_kinds=__esm({"src/kinds/index.ts"(){"use strict";init_kind_names();init_client();
 init_email_template();init_key_pair();init_organization();init_user();byName={Organization:organization2,User:user2,KeyPair:keyPair2,
 EmailTemplate:emailTemplate,Client:client2};kinds=kindNames.map(name2=>byName[name2]);regenerated=only(kinds.flatMap(kind=>kind.
-regeneration===void 0?[]:[{kind,regeneration:kind.regeneration}]))}});function summarizeResult(result){const summary2={applied:0,failed:0,not_converged:0,unknown:0,skipped:0};for(const{status}of result.
+regeneration===void 0?[]:[{kind,regeneration:kind.regeneration}]))}});function unconnected(code2){if(Object.hasOwn(known2,code2))return known2[code2];if(/^(?:CERT_|ERR_TLS_CERT_)/.test(code2))
+return{why:"its certificate is not accepted",fault:"certificate",unsent:true};if(!/^(?:EPROTO$|ERR_SSL_|ERR_OSSL_)/.test(
+code2))return void 0;if(/PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|NO_PROTOCOLS/.test(code2))return{why:"it offers no TLS 1.\
+2 or later",fault:"tls"};if(/CERTIFICATE_REQUIRED|ALERT_BAD_CERTIFICATE|HANDSHAKE_FAILURE|UNKNOWN_CA/.test(code2)){const why="\
+it wants another client certificate, or none could be agreed on";return{why,fault:"tls",look:"client-certificate"}}return{
+why:"no TLS connection could be agreed on",fault:"tls",look:"port"}}var authority,unknown2,route,closed,late,known2;var init_unconnected=__esm(
+{"src/base/unconnected.ts"(){"use strict";authority={fault:"certificate",look:"authority",unsent:true};unknown2={...authority,
+why:"its certificate comes from an authority that this machine does not know"};route={why:"there is no route to it",fault:"\
+network",look:"network",unsent:true};closed={why:"it closed the connection",fault:"network",look:"port"};late={why:"it d\
+id not answer in time",fault:"network",look:"host"};known2={ECONNREFUSED:{why:"the connection was refused",fault:"networ\
+k",look:"port",unsent:true},ENOTFOUND:{why:"its name does not resolve",fault:"network",look:"host",unsent:true},EAI_AGAIN:{
+why:"its name could not be looked up",fault:"network",look:"network",unsent:true},EHOSTUNREACH:route,ENETUNREACH:route,ECONNRESET:closed,
+EPIPE:closed,UND_ERR_SOCKET:closed,ETIMEDOUT:late,UND_ERR_CONNECT_TIMEOUT:{...late,unsent:true},DEPTH_ZERO_SELF_SIGNED_CERT:{
+...authority,why:"its certificate is self-signed"},SELF_SIGNED_CERT_IN_CHAIN:{...authority,why:"its certificate comes fr\
+om an authority that this machine does not trust"},UNABLE_TO_GET_ISSUER_CERT:unknown2,UNABLE_TO_GET_ISSUER_CERT_LOCALLY:unknown2,
+UNABLE_TO_VERIFY_LEAF_SIGNATURE:{...unknown2,why:`${unknown2.why}, or the server leaves out an intermediate certificate`},
+CERT_HAS_EXPIRED:{why:"its certificate has expired",fault:"certificate",unsent:true},CERT_NOT_YET_VALID:{why:"its certif\
+icate is not valid yet",fault:"certificate",look:"clock",unsent:true},CERT_REVOKED:{why:"its certificate was revoked",fault:"\
+certificate",unsent:true},ERR_TLS_CERT_ALTNAME_INVALID:{why:"its certificate is for another host name",fault:"certificat\
+e",look:"host",unsent:true}}}});function summarizeResult(result){const summary2={applied:0,failed:0,not_converged:0,unknown:0,skipped:0};for(const{status}of result.
 results)summary2[status]+=1;return summary2}function mayBeUndone({results}){return results.some(({status,action:action2})=>status!==
 "failed"&&status!=="skipped"&&(action2==="update"||action2==="delete"))}var init_result=__esm({"src/apply/result.ts"(){"\
 use strict"}});function countDestructions(plan){return plan.changes.reduce((sum,{destructions})=>sum+destructions.length,0)}function refusals(plan,maxDestructive){
@@ -8722,8 +8741,8 @@ const problems=blockedBy(plan).map(([reason,changes])=>error("blocked",blockedMe
 const destructions=countDestructions(plan);if(destructions>maxDestructive){problems.push(error("too-destructive",`the pl\
 an does ${destructions} destructive ${destructions===1?"thing":"things"}, and ${maxDestructive} are allowed (safety.max_\
 destructive, or --allow-destructive)`,[],`review the plan; if it is meant, use --allow-destructive ${destructions}`))}return problems}
-function blockedBy({changes}){const byReason=new Map;for(const change2 of changes){if(change2.action!=="blocked")continue;
-byReason.set(change2.reason,[...byReason.get(change2.reason)??[],change2])}return[...byReason]}function blockedMessage(reason,changes){
+function blockedBy({changes}){const byReason=new Map;for(const change3 of changes){if(change3.action!=="blocked")continue;
+byReason.set(change3.reason,[...byReason.get(change3.reason)??[],change3])}return[...byReason]}function blockedMessage(reason,changes){
 const[only2]=changes;if(only2!==void 0&&changes.length===1)return`${named2(only2)} is blocked: ${reason}`;const first=changes.
 slice(0,NAMED).map(named2);const more=changes.length>NAMED?` and ${changes.length-NAMED} more`:"";return`${changes.length}\
  objects are blocked (${first.join(", ")}${more}): ${reason}`}function named2({address:address2,label:label2}){return label2===
@@ -8741,23 +8760,23 @@ attempt)}}function runOf(name2){return partOfRun(name2)?.run??name2}function par
 1?"":`.${String(attempt).padStart(2,"0")}`;return`${run4}.${shardName(shard2)}${again}`}function partCalled(journal){const part2=partOfRun(
 journal);return part2===void 0?journal:partName(part2.run,part2.shard,1)}function isOfRun(journal,name2){return journal===
 name2||runOf(journal)===name2||partCalled(journal)===name2}var MAX_SHARDS;var init_shard=__esm({"src/base/shard.ts"(){"u\
-se strict";MAX_SHARDS=1e3}});function withDrift(fields3,types3,left,shown3){if(left===void 0)return fields3;return fields3.map(field2=>{const recorded2=recordedAt(
-field2.path,types3,left.fields,shown3);if(recorded2===void 0)return field2;const declared=isAsLeft(field2,types3,recorded2)?
+se strict";MAX_SHARDS=1e3}});function withDrift(fields3,types3,left,shown4){if(left===void 0)return fields3;return fields3.map(field2=>{const recorded2=recordedAt(
+field2.path,types3,left.fields,shown4);if(recorded2===void 0)return field2;const declared=isAsLeft(field2,types3,recorded2)?
 {}:{declared:"changed"};return{...field2,drift:{recorded:recorded2,run:left.run,...declared}}})}function isAsLeft({path,
 after:after2},types3,recorded2){const type=types3[path]??value;return contrast(type,path,after2,recorded2).every(({verdict})=>verdict!==
-"different")}function recordedAt(path,types3,left,shown3){const[field2=""]=/^\w*/.exec(path)??[];if(!Object.hasOwn(left,
-field2)||!Object.hasOwn(types3,field2))return void 0;const[was,now]=[left[field2],shown3(field2)];if(was===void 0||now===
+"different")}function recordedAt(path,types3,left,shown4){const[field2=""]=/^\w*/.exec(path)??[];if(!Object.hasOwn(left,
+field2)||!Object.hasOwn(types3,field2))return void 0;const[was,now]=[left[field2],shown4(field2)];if(was===void 0||now===
 void 0)return void 0;const parts=contrast(types3[field2]??value,field2,now,was);const part2=parts.find(one=>one.path===path);
-if(part2!==void 0)return part2.verdict==="different"?part2.got??null:void 0;const isOther3=parts.some(({verdict})=>verdict===
-"different");if(!isOther3)return void 0;if(path===field2)return was;const member2=memberOf(was,path);return same(member2,
+if(part2!==void 0)return part2.verdict==="different"?part2.got??null:void 0;const isOther2=parts.some(({verdict})=>verdict===
+"different");if(!isOther2)return void 0;if(path===field2)return was;const member2=memberOf(was,path);return same(member2,
 memberOf(now,path))?void 0:member2}function memberOf(map2,path){const parts=contrast({type:"map"},/^\w*/.exec(path)?.[0]??
 "",map2,{});return parts.find(one=>one.path===path)?.wanted??null}function isDrifted({action:action2,fields:fields3}){return action2!==
 "unchanged"&&fields3.some(({drift})=>drift!==void 0)}function countDrift({changes}){const drifted2=changes.filter(isDrifted);
-const fields3=drifted2.flatMap(change2=>change2.fields.filter(({drift})=>drift!==void 0));return{fields:fields3.length,objects:drifted2.
+const fields3=drifted2.flatMap(change3=>change3.fields.filter(({drift})=>drift!==void 0));return{fields:fields3.length,objects:drifted2.
 length}}function shareOf(changes,only2){if(only2===void 0)return{changes,leftOut:new Map,losesLeftOut:0};const leftOut4=new Map;
-let losesLeftOut=0;const kept3=changes.filter(change2=>{if(change2.action==="unchanged")return false;const isOf2=only2===
-"drift"?isDrifted(change2):isMade(change2);if(!isOf2){leftOut4.set(change2.action,(leftOut4.get(change2.action)??0)+1);if(change2.
-destructions.length>0)losesLeftOut+=1}return isOf2});return{changes:kept3,leftOut:leftOut4,losesLeftOut}}function isMade({
+let losesLeftOut=0;const kept3=changes.filter(change3=>{if(change3.action==="unchanged")return false;const isOf=only2===
+"drift"?isDrifted(change3):isMade(change3);if(!isOf){leftOut4.set(change3.action,(leftOut4.get(change3.action)??0)+1);if(change3.
+destructions.length>0)losesLeftOut+=1}return isOf});return{changes:kept3,leftOut:leftOut4,losesLeftOut}}function isMade({
 fields:fields3}){return fields3.length===0||fields3.some(({drift})=>drift===void 0||drift.declared==="changed")}var init_drift=__esm(
 {"src/plan/drift.ts"(){"use strict";init_values();init_fields()}});var Diff;var init_base=__esm({"node_modules/diff/libesm/diff/base.js"(){Diff=class{diff(oldStr,newStr,options={}){let callback2;
 if(typeof options==="function"){callback2=options;options={}}else if("callback"in options){callback2=options.callback}const oldString=this.
@@ -8852,9 +8871,9 @@ if(prevPart==null){tokens.push(part2)}else{tokens.push(tokens.pop()+part2)}}else
 if(tokens[tokens.length-1]==prevPart){tokens.push(tokens.pop()+part2)}else{tokens.push(prevPart+part2)}}else{tokens.push(
 part2)}prevPart=part2});return tokens}join(tokens){return tokens.map((token,i2)=>{if(i2==0){return token}else{return token.
 replace(/^\s+/,"")}}).join("")}postProcess(changes,options){if(!changes||options.oneChangePerToken){return changes}let lastKeep=null;
-let insertion=null;let deletion2=null;changes.forEach(change2=>{if(change2.added){insertion=change2}else if(change2.removed){
-deletion2=change2}else{if(insertion||deletion2){dedupeWhitespaceInChangeObjects(lastKeep,deletion2,insertion,change2,options.
-intlSegmenter)}lastKeep=change2;insertion=null;deletion2=null}});if(insertion||deletion2){dedupeWhitespaceInChangeObjects(
+let insertion=null;let deletion2=null;changes.forEach(change3=>{if(change3.added){insertion=change3}else if(change3.removed){
+deletion2=change3}else{if(insertion||deletion2){dedupeWhitespaceInChangeObjects(lastKeep,deletion2,insertion,change3,options.
+intlSegmenter)}lastKeep=change3;insertion=null;deletion2=null}});if(insertion||deletion2){dedupeWhitespaceInChangeObjects(
 lastKeep,deletion2,insertion,null,options.intlSegmenter)}return changes}};wordDiff=new WordDiff;WordsWithSpaceDiff=class extends Diff{tokenize(value3){
 const regex2=new RegExp(`(\\r?\\n)|[${extendedWordChars}]+|[^\\S\\n\\r]+|[^${extendedWordChars}]`,"ug");return value3.match(
 regex2)||[]}};wordsWithSpaceDiff=new WordsWithSpaceDiff}});function diffLines(oldStr,newStr,options){return lineDiff.diff(oldStr,newStr,options)}function tokenize(value3,options){
@@ -8895,16 +8914,16 @@ tring"||before===after2)return"";const same3=before.normalize("NFC")===after2.no
 text in another Unicode normal form: ${formChange(before,after2)})`:""}function formChange(before,after2){return`${normalFormOf(
 before)} \u2192 ${normalFormOf(after2)}`}function normalFormOf(text6){return text6===text6.normalize("NFC")?"NFC":text6===
 text6.normalize("NFD")?"NFD":"mixed"}function lengthOf(value3){return typeof value3==="string"?[...value3].length:void 0}
-function shorten(text6,other,limit2,length2){const cut2=cutText(text6,other,limit2);if(cut2===void 0)return text6;let shown3="";
-for(const[from,to]of cut2.shown)shown3+=(from>0?"\u2026":"")+text6.slice(from,to);return`${shown3} (${length2??cut2.length}\
- characters)`}function cutText(text6,other,limit2){if(text6.length<=limit2)return void 0;const{length:parts,differing:differing2}=measure(
-text6,other);if(parts<=limit2)return void 0;const third=Math.floor(limit2/3);const ranges=[[0,third],[Math.max(0,differing2-
-Math.floor(third/2)),differing2+Math.ceil(third/2)],[parts-third,parts]];const offset=offsetsOf(text6,ranges.flat());const shown3=[];
-let end2=0;for(const[from,to]of ranges.toSorted((a2,b)=>a2[0]-b[0])){if(to<=end2)continue;const last=shown3.at(-1);if(last!==
-void 0&&from<=end2)last[1]=offset(to);else shown3.push([offset(from),offset(to)]);end2=to}return{shown:shown3,length:parts}}
-function measure(text6,other){let length2=0;let differing2=-1;let otherAt=0;for(let at3=0;at3<text6.length;length2+=1){const end2=endOf(
-text6,at3);if(differing2<0){const otherEnd=endOf(other,otherAt);if(text6.slice(at3,end2)!==other.slice(otherAt,otherEnd))
-differing2=length2;otherAt=otherEnd}at3=end2}return{length:length2,differing:Math.max(0,differing2)}}function offsetsOf(text6,numbers){
+function shorten(text6,other,limit2,length2){const cut2=cutText(text6,other,limit2);if(cut2===void 0)return text6;let shown4="";
+for(const[from,to]of cut2.shown)shown4+=(from>0?"\u2026":"")+text6.slice(from,to);return`${shown4} (${length2??cut2.length}\
+ characters)`}function cutText(text6,other,limit2){if(text6.length<=limit2)return void 0;const{length:parts,differing}=measure(
+text6,other);if(parts<=limit2)return void 0;const third=Math.floor(limit2/3);const ranges=[[0,third],[Math.max(0,differing-
+Math.floor(third/2)),differing+Math.ceil(third/2)],[parts-third,parts]];const offset=offsetsOf(text6,ranges.flat());const shown4=[];
+let end2=0;for(const[from,to]of ranges.toSorted((a2,b)=>a2[0]-b[0])){if(to<=end2)continue;const last=shown4.at(-1);if(last!==
+void 0&&from<=end2)last[1]=offset(to);else shown4.push([offset(from),offset(to)]);end2=to}return{shown:shown4,length:parts}}
+function measure(text6,other){let length2=0;let differing=-1;let otherAt=0;for(let at3=0;at3<text6.length;length2+=1){const end2=endOf(
+text6,at3);if(differing<0){const otherEnd=endOf(other,otherAt);if(text6.slice(at3,end2)!==other.slice(otherAt,otherEnd))
+differing=length2;otherAt=otherEnd}at3=end2}return{length:length2,differing:Math.max(0,differing)}}function offsetsOf(text6,numbers){
 const found2=new Map;const wanted=new Set(numbers);for(let at3=0,number4=0;at3<text6.length;at3=endOf(text6,at3),number4+=
 1){if(wanted.has(number4))found2.set(number4,at3)}return number4=>found2.get(number4)??text6.length}function endOf(text6,at3){
 if(at3>=text6.length)return at3;if(text6.charCodeAt(at3)===92){escaped.lastIndex=at3;escaped.test(text6);return escaped.
@@ -8951,8 +8970,8 @@ add(inline(id??null)))}return(element,other=element)=>{const name2=element.name?
 if(typeof name2!=="string")return typeof id==="string"?bare(id):inline(element);const unclear=!confirmed||(ids.get(name2)?.
 size??0)>1;return unclear&&typeof id==="string"&&id!==name2?`${bare(name2)} (id ${bare(id)})`:bare(name2)}}function described(element,name2,confirmed,whole2){
 const inside2=Object.entries(element).filter(([key,member2])=>!["id","name","label"].includes(key)&&member2!==null).map(
-([key,member2])=>`${bare(key)}: ${memberText(member2,confirmed,whole2)}`);const named5=name2(element);return inside2.length===
-0||named5===inline(element)?named5:`${named5} (${inside2.join("; ")})`}function memberText(member2,confirmed,whole2){if(!Array.
+([key,member2])=>`${bare(key)}: ${memberText(member2,confirmed,whole2)}`);const named4=name2(element);return inside2.length===
+0||named4===inline(element)?named4:`${named4} (${inside2.join("; ")})`}function memberText(member2,confirmed,whole2){if(!Array.
 isArray(member2)||!isSet(member2))return inlinePair(null,member2,whole2).after;const elements2=asElements(member2);return elements2.
 length===0?"none":elements2.map(it=>namer(elements2,confirmed)(it)).join(", ")}function innerChanges(wanted,got,confirmed,whole2){
 const changes=Object.entries(wanted).flatMap(([key,member2])=>{const there=Object.hasOwn(got,key)?got[key]:void 0;if(there!==
@@ -8965,10 +8984,10 @@ return joinSpans(changes,"; ")}function elementSpans({mark,text:text6,spans}){if
  ${text6}`,change:mark}];return[plain2(`${mark} `),...spans??[plain2(text6)]]}var init_sets=__esm({"src/report/sets.ts"(){
 "use strict";init_escape();init_values();init_fields();init_spans();init_values2()}});var require_picocolors=__commonJS({"node_modules/picocolors/picocolors.js"(exports,module){var p=process||{};var argv=p.
 argv||[];var env=p.env||{};var isColorSupported=!(!!env.NO_COLOR||argv.includes("--no-color"))&&(!!env.FORCE_COLOR||argv.
-includes("--color")||p.platform==="win32"||(p.stdout||{}).isTTY&&env.TERM!=="dumb"||!!env.CI);var formatter=(open8,close,replace2=open8)=>input=>{
-let string3=""+input,index=string3.indexOf(close,open8.length);return~index?open8+replaceClose(string3,close,replace2,index)+
-close:open8+string3+close};var replaceClose=(string3,close,replace2,index)=>{let result="",cursor=0;do{result+=string3.substring(
-cursor,index)+replace2;cursor=index+close.length;index=string3.indexOf(close,cursor)}while(~index);return result+string3.
+includes("--color")||p.platform==="win32"||(p.stdout||{}).isTTY&&env.TERM!=="dumb"||!!env.CI);var formatter=(open8,close,replace=open8)=>input=>{
+let string3=""+input,index=string3.indexOf(close,open8.length);return~index?open8+replaceClose(string3,close,replace,index)+
+close:open8+string3+close};var replaceClose=(string3,close,replace,index)=>{let result="",cursor=0;do{result+=string3.substring(
+cursor,index)+replace;cursor=index+close.length;index=string3.indexOf(close,cursor)}while(~index);return result+string3.
 substring(cursor)};var createColors=(enabled=isColorSupported)=>{let f=enabled?formatter:()=>String;return{isColorSupported:enabled,
 reset:f("\x1B[0m","\x1B[0m"),bold:f("\x1B[1m","\x1B[22m","\x1B[22m\x1B[1m"),dim:f("\x1B[2m","\x1B[22m","\x1B[22m\x1B[2m"),
 italic:f("\x1B[3m","\x1B[23m"),underline:f("\x1B[4m","\x1B[24m"),inverse:f("\x1B[7m","\x1B[27m"),hidden:f("\x1B[8m","\x1B[2\
@@ -9022,9 +9041,9 @@ length,"field")} ${since}`}function driftSentence(plan){const{fields:fields3,obj
 0)return null;const since=fields3===1?"it was last applied":"they were last applied";return`Drift: ${plural(fields3,"fie\
 ld")} of ${plural(objects2,"object")} changed on the server since ${since}.`}function leftOutSentence({leftOut:leftOut4,
 losesLeftOut},only2){if(only2===void 0||leftOut4.size===0)return null;const counts2=[...leftOut4].map(([action2,count3])=>`${count3}\
- ${actionWords[action2]}`);const all=[...leftOut4.values()].reduce((sum,count3)=>sum+count3,0);const lost3=losesLeftOut===
+ ${actionWords[action2]}`);const all=[...leftOut4.values()].reduce((sum,count3)=>sum+count3,0);const lost2=losesLeftOut===
 0?"":all===1?", which is destructive":`; ${losesLeftOut} of them destructive`;return`Left out by --only ${only2}: ${counts2.
-join(", ")}${lost3}.`}var shownSet;var init_drift2=__esm({"src/report/drift.ts"(){"use strict";init_escape();init_values();
+join(", ")}${lost2}.`}var shownSet;var init_drift2=__esm({"src/report/drift.ts"(){"use strict";init_escape();init_values();
 init_drift();init_bodies();init_sets();init_values2();init_words();shownSet=60}});function changedWords(before,after2){if(before===after2)return void 0;const start2=commonStart(before,after2);const end2=commonEnd(
 before.slice(start2),after2.slice(start2));const middle={before:before.slice(start2,before.length-end2),after:after2.slice(
 start2,after2.length-end2)};const inside2=wordByWord(middle.before,middle.after);const[first,last]=[before.slice(0,start2),
@@ -9033,12 +9052,12 @@ after:tidy([{text:first,change:null},...inside2.after,{text:last,change:null}])}
 before:[goes(before)],after:[comes(after2)]};if(Math.max(before.length,after2.length)>LONGEST_MIDDLE)return all;const parts=diffWordsWithSpace(
 before,after2,{maxEditLength:MOST_CHANGES});if(parts===void 0)return all;return{before:parts.filter(({added:added2})=>!added2).
 map(({value:value3,removed})=>removed?goes(value3):same2(value3)),after:parts.filter(({removed})=>!removed).map(({value:value3,
-added:added2})=>added2?comes(value3):same2(value3))}}function tidy(spans){const found2=[];const add2=(text6,change2)=>{const last=found2.
-at(-1);if(text6==="")return;if(last?.change===change2)found2[found2.length-1]={text:last.text+text6,change:change2};else
-found2.push({text:text6,change:change2})};for(const[index,{text:text6,change:change2}]of spans.entries()){const last=found2.
-at(-1);const next=spans[index+1];const isGap=change2===null&&/^ +$/.test(text6)&&last?.change!=null&&next?.change===last.
-change;if(change2!==null&&last?.change===null&&last.text.endsWith("\\")&&text6!==""){found2.pop();add2(last.text.slice(0,
--1),null);add2("\\",change2)}add2(text6,isGap?last.change:change2)}return found2}function commonStart(one,other){const most3=Math.
+added:added2})=>added2?comes(value3):same2(value3))}}function tidy(spans){const found2=[];const add=(text6,change3)=>{const last=found2.
+at(-1);if(text6==="")return;if(last?.change===change3)found2[found2.length-1]={text:last.text+text6,change:change3};else
+found2.push({text:text6,change:change3})};for(const[index,{text:text6,change:change3}]of spans.entries()){const last=found2.
+at(-1);const next=spans[index+1];const isGap=change3===null&&/^ +$/.test(text6)&&last?.change!=null&&next?.change===last.
+change;if(change3!==null&&last?.change===null&&last.text.endsWith("\\")&&text6!==""){found2.pop();add(last.text.slice(0,
+-1),null);add("\\",change3)}add(text6,isGap?last.change:change3)}return found2}function commonStart(one,other){const most3=Math.
 min(one.length,other.length);let length2=0;while(length2<most3&&one.charCodeAt(length2)===other.charCodeAt(length2))length2+=
 1;const splits=at3=>splitsWord(one,at3)||splitsWord(other,at3);while(length2>0&&splits(length2))length2-=1;return length2}
 function commonEnd(one,other){const most3=Math.min(one.length,other.length);let length2=0;while(length2<most3&&one.charCodeAt(
@@ -9046,11 +9065,11 @@ one.length-1-length2)===other.charCodeAt(other.length-1-length2))length2+=1;cons
 end2)||splitsWord(other,other.length-end2);while(length2>0&&splits(length2))length2-=1;return length2}function splitsWord(text6,at3){
 if(at3<=0||at3>=text6.length)return false;if(/[\udc00-\udfff]/.test(text6.charAt(at3)))return true;return wordCharacter.
 test(text6.charAt(at3-1))&&wordCharacter.test(text6.charAt(at3))}function pairsOf(removed,added2){const bags={removed:removed.
-map(bagOf),added:added2.map(bagOf)};const score=(from,to)=>{const alike3=likeness(bags.removed[from],bags.added[to]);return alike3<
-ALIKE?0:alike3};if(removed.length*added2.length>MOST_PAIRS){return Array.from({length:Math.min(removed.length,added2.length)},
+map(bagOf),added:added2.map(bagOf)};const score=(from,to)=>{const alike2=likeness(bags.removed[from],bags.added[to]);return alike2<
+ALIKE?0:alike2};if(removed.length*added2.length>MOST_PAIRS){return Array.from({length:Math.min(removed.length,added2.length)},
 (_,at4)=>[at4,at4]).filter(([from,to])=>score(from,to)>0)}const width=added2.length+1;const best=new Float64Array((removed.
 length+1)*width);const at3=(from,to)=>best[from*width+to]??0;for(let from=removed.length-1;from>=0;from-=1){for(let to=added2.
-length-1;to>=0;to-=1){const alike3=score(from,to);const paired=alike3===0?0:alike3+at3(from+1,to+1);best[from*width+to]=
+length-1;to>=0;to-=1){const alike2=score(from,to);const paired=alike2===0?0:alike2+at3(from+1,to+1);best[from*width+to]=
 Math.max(paired,at3(from+1,to),at3(from,to+1))}}const pairs=[];for(let from=0,to=0;from<removed.length&&to<added2.length;){
 const here2=at3(from,to);if(here2===at3(from+1,to))from+=1;else if(here2===at3(from,to+1))to+=1;else pairs.push([from++,
 to++])}return pairs}function bagOf(line){const looked=line.slice(0,LOOKED_AT);const words7=looked.match(/[\p{L}\p{M}\p{N}_]+/gu)??
@@ -9060,35 +9079,35 @@ return 0;let shared2=0;for(const[word2,count3]of one.counts)shared2+=Math.min(co
 shared2/(one.size+other.size)}var LONGEST_MIDDLE,MOST_CHANGES,goes,comes,same2,wordCharacter,MOST_PAIRS,LOOKED_AT,ALIKE;
 var init_changed_words=__esm({"src/report/changed-words.ts"(){"use strict";init_libesm();LONGEST_MIDDLE=1e3;MOST_CHANGES=
 80;goes=text6=>({text:text6,change:"-"});comes=text6=>({text:text6,change:"+"});same2=text6=>({text:text6,change:null});
-wordCharacter=/[\p{L}\p{M}\p{N}_\\]/u;MOST_PAIRS=2500;LOOKED_AT=600;ALIKE=.4}});function hunkLines({lines},{limit:limit2,words:words7}){const shown3=lines.map(line=>{const first=line.charAt(0);const mark=first===
+wordCharacter=/[\p{L}\p{M}\p{N}_\\]/u;MOST_PAIRS=2500;LOOKED_AT=600;ALIKE=.4}});function hunkLines({lines},{limit:limit2,words:words7}){const shown4=lines.map(line=>{const first=line.charAt(0);const mark=first===
 "+"||first==="-"?first:" ";return{mark,text:mark===" "?escapeText(line.slice(1)):escapeChanged(line.slice(1))}});const partners=pairLines(
-shown3,words7||limit2!==Number.POSITIVE_INFINITY);return shown3.map(({mark,text:text6},index)=>{const{text:other="",alike:alike3=false}=partners[index]??
-{};const cut2=cutText(text6,other,limit2);const whole2=words7&&alike3?spansOf(mark,text6,other):void 0;const spans=whole2===
+shown4,words7||limit2!==Number.POSITIVE_INFINITY);return shown4.map(({mark,text:text6},index)=>{const{text:other="",alike:alike2=false}=partners[index]??
+{};const cut2=cutText(text6,other,limit2);const whole2=words7&&alike2?spansOf(mark,text6,other):void 0;const spans=whole2===
 void 0||cut2===void 0?whole2:cutSpans(whole2,cut2);const all={mark,text:cut2===void 0?text6:shorten(text6,other,limit2)};
 return spans===void 0?all:{...all,spans}})}function spansOf(mark,text6,other){return mark==="-"?changedWords(text6,other)?.
-before:changedWords(other,text6)?.after}function cutSpans(spans,{shown:shown3,length:length2}){const found2=shown3.flatMap(
-([from,to])=>{let at3=0;const inside2=spans.map(({text:text6,change:change2})=>{const part2=text6.slice(Math.max(0,from-
-at3),Math.max(0,to-at3));at3+=text6.length;return{text:part2,change:change2}});return[...from>0?[plain2("\u2026")]:[],...inside2.
+before:changedWords(other,text6)?.after}function cutSpans(spans,{shown:shown4,length:length2}){const found2=shown4.flatMap(
+([from,to])=>{let at3=0;const inside2=spans.map(({text:text6,change:change3})=>{const part2=text6.slice(Math.max(0,from-
+at3),Math.max(0,to-at3));at3+=text6.length;return{text:part2,change:change3}});return[...from>0?[plain2("\u2026")]:[],...inside2.
 filter(({text:text6})=>text6!=="")]});return[...found2,plain2(` (${length2} characters)`)]}function hunkHead(hunk){return`\
 @@ -${range(hunk.oldStart,hunk.oldLines)} +${range(hunk.newStart,hunk.newLines)} @@`}function range(start2,lines){return`${lines===
 0?start2-1:start2},${lines}`}function escapeChanged(line){const escaped3=escapeText(line);const kept3=escaped3.trimEnd();
 return kept3+escaped3.slice(kept3.length).replaceAll(" ","\\u0020")}function pairLines(lines,wanted){const paired=lines.
-map(()=>void 0);if(!wanted)return paired;const pair=(from,to,alike3)=>{paired[from]={text:lines[to]?.text??"",alike:alike3};
-paired[to]={text:lines[from]?.text??"",alike:alike3}};let start2=0;while(start2<lines.length){let middle=start2;while(lines[middle]?.
+map(()=>void 0);if(!wanted)return paired;const pair=(from,to,alike2)=>{paired[from]={text:lines[to]?.text??"",alike:alike2};
+paired[to]={text:lines[from]?.text??"",alike:alike2}};let start2=0;while(start2<lines.length){let middle=start2;while(lines[middle]?.
 mark==="-")middle+=1;let end2=middle;while(lines[end2]?.mark==="+")end2+=1;for(let offset=0;offset<Math.min(middle-start2,
 end2-middle);offset+=1)pair(start2+offset,middle+offset,false);const texts2=(from,to)=>lines.slice(from,to).map(({text:text6})=>text6);
 for(const[removed,added2]of pairsOf(texts2(start2,middle),texts2(middle,end2)))pair(start2+removed,middle+added2,true);start2=
 Math.max(end2,start2+1)}return paired}var diffLineLimit;var init_hunks=__esm({"src/report/hunks.ts"(){"use strict";init_escape();
-init_changed_words();init_spans();init_values2();diffLineLimit=200}});function viewField(field2,options){const path=escapeText(field2.path);const unknown5=field2.before===void 0;const drift=driftText(
-field2,options.whole);if(field2.sensitive)return{view:"secret",path,unknown:unknown5,drift};const view=(field2.type==="s\
-et"?viewSet(path,field2,options):void 0)??viewBody(path,field2,options)??{view:"value",path,unknown:unknown5,...valuePair(
+init_changed_words();init_spans();init_values2();diffLineLimit=200}});function viewField(field2,options){const path=escapeText(field2.path);const unknown6=field2.before===void 0;const drift=driftText(
+field2,options.whole);if(field2.sensitive)return{view:"secret",path,unknown:unknown6,drift};const view=(field2.type==="s\
+et"?viewSet(path,field2,options):void 0)??viewBody(path,field2,options)??{view:"value",path,unknown:unknown6,...valuePair(
 field2,options)};return{...view,drift}}function fateText({becomes}){switch(becomes){case"built-in":return"the server's b\
 uilt-in text takes its place";case"gone":return"deleted";case"removed":return"removed";default:return void 0}}function valuePair(field2,{
 whole:whole2}){const pair=inlinePair(field2.before,field2.after,whole2);const fate=fateText(field2);return{before:field2.
 was==="absent"?"(absent)":pair.before,after:fate===void 0?pair.after:`(${fate})`,...field2.was==="absent"?{lacks:"before"}:
 fate===void 0?{}:{lacks:"after"}}}function viewSet(path,{before,after:after2,confirmed=false},{whole:whole2}){const difference=compareSets(
 before,after2,confirmed,whole2);if(difference===void 0)return void 0;const{elements:elements2,kept:kept3,move:move2}=difference;
-const unknown5=`(unknown) \u2192 ${elements2.length===0?"none":"exactly these"}`;const head=before===void 0?unknown5:move2===
+const unknown6=`(unknown) \u2192 ${elements2.length===0?"none":"exactly these"}`;const head=before===void 0?unknown6:move2===
 null?null:`${move2.from} \u2192 ${move2.to}`;return{view:"set",path,head,move:move2,elements:elements2,kept:kept3}}function viewBody(path,field2,options){
 const{before,after:after2}=field2;if(!isText2(before)||!isText2(after2)||fitsLine(field2,before,after2,options))return void 0;
 const{notes,hunks}=before===void 0?newLines(after2??"",options):changedLines(field2,before??"",after2??"");const limit2=options.
@@ -9098,7 +9117,7 @@ path,before:before===void 0?"unknown":before===null&&field2.was===void 0?"null":
 room)}))}}function isText2(value3){return value3===void 0||value3===null||typeof value3==="string"}function fitsLine({type},before,after2,{
 room}){const texts2=[before,after2];if(texts2.some(text6=>text6?.includes("\n")))return false;if(type!=="body")return true;
 if(room==="terminal"&&before===void 0)return true;return room!=="page"&&texts2.every(text6=>text6==null||displayWidth(text6)<=
-lineWidth/2)}function changedLines(field2,before,after2){const known3=compared.get(field2);if(known3!==void 0)return known3;
+lineWidth/2)}function changedLines(field2,before,after2){const known4=compared.get(field2);if(known4!==void 0)return known4;
 const{notes,hunks,tooDifferent}=compareBodies(before,after2);const lines={notes:tooDifferent===null?notes:[...notes,tooDifferent],
 hunks};compared.set(field2,lines);return lines}function newLines(text6,{whole:whole2}){if(text6==="")return{notes:[],hunks:[]};
 const lines=text6.replace(/\n$/,"").split("\n");if(lines.length>maxChangedLines&&!whole2)return{notes:["that is too much\
@@ -9113,19 +9132,19 @@ init_bodies();init_drift2();init_hunks();init_sets();init_values2();init_words()
 null?[]:wrap(`${indent}  `,view.drift,pen.columns).map(pen.paint.cyan);return[...viewLines(view,pen),...drift]}function viewLines(view,pen){
 const path=disarm(`${view.path}:`).slice(0,-1);switch(view.view){case"secret":return[`${indent}${path}: ${view.unknown?"\
 (unknown) \u2192 ":""}(sensitive)`];case"set":return setLines(path,view,pen);case"body":return bodyLines(path,view,pen);default:
-return valueLines(path,view,pen)}}function valueLines(path,view,{paint,columns}){const{before,after:after2,unknown:unknown5,
-lacks}=view;const was=unknown5||lacks==="before"?before:paint.red(before);const is=lacks==="after"?paint.red(after2):paint.
+return valueLines(path,view,pen)}}function valueLines(path,view,{paint,columns}){const{before,after:after2,unknown:unknown6,
+lacks}=view;const was=unknown6||lacks==="before"?before:paint.red(before);const is=lacks==="after"?paint.red(after2):paint.
 green(after2);const width=displayWidth(`${indent}${path}: ${before} \u2192 ${after2}`);if(width<=(columns??lineWidth))return[
 `${indent}${path}: ${was} \u2192 ${is}`];return[`${indent}${path}: ${was}`,`${indent}  \u2192 ${is}`]}function setLines(path,{
 head,move:move2,elements:elements2,kept:kept3},{paint,columns}){const tints={"+":paint.green,"-":paint.red,"~":paint.yellow,
-"=":String};const tinted=(spans,tint)=>spans.map(({text:text6,change:change2})=>({text:text6,tint:change2===null?tint:tints[change2]}));
+"=":String};const tinted=(spans,tint)=>spans.map(({text:text6,change:change3})=>({text:text6,tint:change3===null?tint:tints[change3]}));
 const heads=move2===null?[plain2(head??"")]:[{text:move2.from,change:"-"},plain2(" \u2192 "),{text:move2.to,change:"+"}];
 return[fold2([{text:`${indent}${path}: `},...tinted(heads,String)],indent.length+4,columns).trimEnd(),...elements2.map(({
 mark,text:text6,spans=[plain2(text6)]})=>fold2([{text:`${indent}  `},...tinted([plain2(`${mark} `),...spans],tints[mark])],
 indent.length+6,columns)),...kept3>0?[paint.dim(`${indent}  (${kept3} unchanged)`)]:[]]}function bodyLines(path,{before,
 fate,lines,notes,hunks},pen){const{paint,debug,columns}=pen;const head=text6=>fold2([{text:`${indent}${text6}`}],indent.
-length+2,columns);if(before==="unknown"){const shown3=debug?hunks.flatMap(hunk=>hunk.lines):[];return[head(`${path}: (un\
-known) \u2192 ${fate??plural(lines,"line")}`),...shown3.map(line=>diffRow(line))]}const said3=fate??(before==="null"?"wa\
+length+2,columns);if(before==="unknown"){const shown4=debug?hunks.flatMap(hunk=>hunk.lines):[];return[head(`${path}: (un\
+known) \u2192 ${fate??plural(lines,"line")}`),...shown4.map(line=>diffRow(line))]}const said3=fate??(before==="null"?"wa\
 s null":null);return[head(`${path}:${said3===null?"":` ${said3}`}`),...notes.map(note=>fold2([{text:`${indent}  ${note}`}],
 indent.length+4,columns)),...hunks.flatMap(hunk=>[paint.cyan(`${indent}  \u2502 ${hunk.head}`),...hunk.lines.map(line=>diffLine(
 line,paint))])]}function diffLine(line,paint){const{mark,spans}=line;if(mark===" ")return diffRow(line);const tint=mark===
@@ -9134,17 +9153,17 @@ diffRow(text6===void 0?line:{...line,text:text6}))}function diffRow({mark,text:t
 trimEnd():`${indent}  \u2502 ${mark}${text6}`}var indent;var init_field_text=__esm({"src/report/field-text.ts"(){"use st\
 rict";init_escape();init_fold();init_spans();init_view();init_words();indent="    "}});function labelBeside({label:label2}){return label2===void 0?"":` (${bare(shortLabel(label2))})`}function shortLabel(label2){
 const characters2=[...label2];return characters2.length<=longest?label2:`${characters2.slice(0,longest-1).join("")}\u2026`}
-function nameOf2(named5){return`${bare(named5.address)}${labelBeside(named5)}`}var longest;var init_names=__esm({"src/re\
+function nameOf2(named4){return`${bare(named4.address)}${labelBeside(named4)}`}var longest;var init_names=__esm({"src/re\
 port/names.ts"(){"use strict";init_escape();longest=60}});function placesOf({place:place2,places}){return places??(place2===void 0?[]:[place2])}function placeList(places,more=0,show=(_,text6)=>text6){
-const shown3=places.slice(0,namedAtMost).map((place2,index)=>{const{file,line,column}=place2;const spot=`${line}${column===
+const shown4=places.slice(0,namedAtMost).map((place2,index)=>{const{file,line,column}=place2;const spot=`${line}${column===
 void 0?"":`:${column}`}`;return show(place2,places[index-1]?.file===file?spot:`${bare(file)}:${spot}`)});const left=places.
-length-shown3.length+more;return`${shown3.join(", ")}${left>0?` and ${left} more`:""}`}var namedAtMost;var init_places=__esm(
+length-shown4.length+more;return`${shown4.join(", ")}${left>0?` and ${left} more`:""}`}var namedAtMost;var init_places=__esm(
 {"src/report/places.ts"(){"use strict";init_escape();namedAtMost=10}});function shareNotes(plan,only2){const shared2=shareOf(plan.changes,only2);return[driftSentence(plan),leftOutSentence(shared2,
 only2)].filter(note=>note!==null)}function shownPart(plan,only2){return only2===void 0?plan:{...plan,changes:shareOf(plan.
 changes,only2).changes}}function reviewGroups(plan,{debug,only:only2}){const{changes}=shareOf(plan.changes,only2);const destructive2=changes.
-filter(isDestructive);const rest=changes.filter(change2=>!isDestructive(change2));const of=action2=>rest.filter(change2=>change2.
+filter(isDestructive);const rest=changes.filter(change3=>!isDestructive(change3));const of=action2=>rest.filter(change3=>change3.
 action===action2);const done2=rest.filter(({action:action2})=>["update","delete","regenerate"].includes(action2));const byKind=new Map;
-for(const change2 of done2)byKind.set(change2.kind,[...byKind.get(change2.kind)??[],change2]);return[{title:"Destructive",
+for(const change3 of done2)byKind.set(change3.kind,[...byKind.get(change3.kind)??[],change3]);return[{title:"Destructive",
 rank:0,changes:destructive2},{title:"Blocked",rank:0,changes:of("blocked")},...[...byKind.values()].map(changes2=>({title:kindTitle(
 changes2),rank:1,changes:changes2})),{title:"Recorded only, nothing is sent",rank:2,changes:of("adopt")},{title:"Unchang\
 ed",rank:3,changes:debug?of("unchanged"):[]}].filter(({changes:changes2})=>changes2.length>0)}function kindTitle(changes){
@@ -9152,36 +9171,36 @@ const[first]=changes;if(first===void 0)return"";const noun=kindOf(first.kind).no
 slice(1)+(changes.length===1?"":"s")}function isDestructive({destructions}){return destructions.length>0}function destructiveCount({
 changes}){const count3=changes.filter(isDestructive).length;const losses2=countDestructions({changes});return{count:count3,
 inAll:losses2===count3?"":` (${losses2} things in all)`}}function allWarnings(plan){return[...plan.warnings.map(warning4=>({
-...warning4,change:null})),...plan.changes.flatMap(change2=>change2.warnings.map(warning4=>({...warning4,change:change2})))]}
+...warning4,change:null})),...plan.changes.flatMap(change3=>change3.warnings.map(warning4=>({...warning4,change:change3})))]}
 function headline(plan){const count3=summarize(plan);const parts=[[count3.update,"to update"],[count3.delete,"to delete"],
-[count3.regenerate,"to regenerate"],[count3.adopt,"to adopt"],[count3.blocked,"blocked"]];const told6=parts.filter(([number4])=>number4>
+[count3.regenerate,"to regenerate"],[count3.adopt,"to adopt"],[count3.blocked,"blocked"]];const told5=parts.filter(([number4])=>number4>
 0).map(([number4,words7])=>`${number4} ${words7}`);const unchanged=count3.unchanged===0?"":`, ${count3.unchanged} unchan\
-ged`;if(told6.length>0)return[...told6,`${count3.unchanged} unchanged`].join(", ");switch(idleBecause(plan)){case"undone":
+ged`;if(told5.length>0)return[...told5,`${count3.unchanged} unchanged`].join(", ");switch(idleBecause(plan)){case"undone":
 return"nothing to put back";case"owed":return`nothing to change of what is selected${unchanged}; of what is left out, so\
 mething is still owed`;case"elsewhere":return`nothing falls to ${shardOf(plan)}`;case"unselected":return"nothing of what\
  is selected is declared";case"undeclared":return"nothing is declared";case"unchanged":return`nothing to change${unchanged}`}}
 function idleBecause(plan){if(plan.undoes!==void 0)return"undone";if(leavesDebts(plan))return"owed";if(plan.changes.length>
 0)return"unchanged";if(plan.leavesOut!==true)return"undeclared";return plan.shard===void 0?"unselected":"elsewhere"}function shardOf({
-shard:shard2}){return shard2===void 0?"the whole":`shard ${shardText(shard2)}`}function observedNote(change2,became){const origin2=originOf(
-change2);switch(origin2?.origin){case"adoption":{const{generation:generation2,told:told6}=origin2;const what=generation2===
-void 0||told6?"":`did_generation ${generation2} `;if(became!==void 0){return`${what}${became==="applied"?"":"was to be "}\
+shard:shard2}){return shard2===void 0?"the whole":`shard ${shardText(shard2)}`}function observedNote(change3,became){const origin2=originOf(
+change3);switch(origin2?.origin){case"adoption":{const{generation:generation2,told:told5}=origin2;const what=generation2===
+void 0||told5?"":`did_generation ${generation2} `;if(became!==void 0){return`${what}${became==="applied"?"":"was to be "}\
 recorded, nothing was sent`}return`${what}will be recorded, nothing is sent`}case"record":{const{what,at:at3,why}=origin2;
 return`${what===""?"":`${what} `}compared with what was recorded${at3===null?"":` ${at3}`}, ${why}`}case"unknown":return became===
 void 0?"the present value is unknown, so this will be asserted":`what was there before is unknown${became==="applied"?",\
- so this was asserted":""}`;default:return null}}function shortValue(change2,whole2=false){const[field2,...others]=change2.
-fields;if(field2===void 0||others.length>0||observedNote(change2)!==null)return void 0;const view=viewField(field2,{whole:whole2,
+ so this was asserted":""}`;default:return null}}function shortValue(change3,whole2=false){const[field2,...others]=change3.
+fields;if(field2===void 0||others.length>0||observedNote(change3)!==null)return void 0;const view=viewField(field2,{whole:whole2,
 room:"comment"});if(view.view!=="value"||view.before.length+view.after.length>shortLength)return void 0;return{path:field2.
 path,before:view.before,after:view.after}}function bodyNotes({before,fate,lines,notes,hunks},became){const all=hunks.flatMap(
 hunk=>hunk.lines);const count3=wanted=>all.filter(({mark})=>mark===wanted).length;const isUnknown=became===void 0?"the p\
 resent value is unknown":"what was there before is unknown";const length2=`${became===void 0?"it will be":"the new one h\
-as"} ${plural(lines,"line")}`;const unknown5=fate===null?`${isUnknown}; ${length2}`:isUnknown;return[...hunks.length===0||
-before==="unknown"?[]:[`${plural(count3("+"),"line")} added, ${count3("-")} removed`],...before==="unknown"?[unknown5]:[],
+as"} ${plural(lines,"line")}`;const unknown6=fate===null?`${isUnknown}; ${length2}`:isUnknown;return[...hunks.length===0||
+before==="unknown"?[]:[`${plural(count3("+"),"line")} added, ${count3("-")} removed`],...before==="unknown"?[unknown6]:[],
 ...before==="null"?["there was none (null)"]:[],...fate===null?[]:[fate],...notes]}function placeText({file,line}){return`${bare(
 file)}:${line}`}function located(warning4){const{message,place:place2,morePlaces:morePlaces2}=warning4;return place2?.column===
 void 0?message:`${message} (${placeList(placesOf(warning4),morePlaces2)})`}var shortLength;var init_review=__esm({"src/r\
 eport/review.ts"(){"use strict";init_escape();init_shard();init_kinds();init_drift();init_plan();init_safety();init_drift2();
-init_places();init_view();init_words();shortLength=100}});function namesIn(address2){return address2.split("/").slice(1).filter(name2=>name2.length>2)}function withoutNames(text6,names3){
-return names3.toSorted((a2,b)=>b.length-a2.length).reduce((shorter,name2)=>shorter.replace(alone(name2),"\u2026"),text6)}
+init_places();init_view();init_words();shortLength=100}});function namesIn(address2){return address2.split("/").slice(1).filter(name2=>name2.length>2)}function withoutNames(text6,names2){
+return names2.toSorted((a2,b)=>b.length-a2.length).reduce((shorter,name2)=>shorter.replace(alone(name2),"\u2026"),text6)}
 function alone(name2){const letters2="[\\p{L}\\p{M}\\p{N}_-]";return new RegExp(`(?<!${letters2})${name2.replace(/[\\^$.*+?()[\]{}|/]/g,
 "\\$&")}(?!${letters2})`,"gu")}function gistOf({address:address2,gist},said3){return withoutNames(gist??said3,namesIn(address2))}
 function leftText(count3,reason){return`${count3} ${reason.replace(/^interrupted before it was sent$/,"not sent: interru\
@@ -9190,29 +9209,29 @@ action:action2,httpStatus}=result;if(status==="applied"||error3===null)return St
 action2,httpStatus,gistOf(result,error3)])});for(const[index,result]of results.entries()){const key=keys[index]??"";groups2.
 set(key,[...groups2.get(key)??[],result])}return[...groups2.values()].flatMap(group=>group.length>FEW?[group]:group.map(
 result=>[result]))}function someOf(results){return firstFew(results,({address:address2})=>address2)}function firstFew(all,show){
-const named5=all.slice(0,FEW).map(show);const more=all.length-named5.length;return more>0?`${named5.join(", ")} and ${more}\
- more`:named5.join(", ")}var FEW;var init_alike=__esm({"src/report/alike.ts"(){"use strict";FEW=3}});function groupWarnings(plan,warnings=allWarnings(plan)){const byAddress=new Map(plan.changes.map(change2=>[change2.address,
-change2]));const given2=new Map(warnings.map(warning4=>[attributed(warning4,byAddress),warning4]));const all=[...given2.
-keys()];const said3=({code:code2,change:change2},text6)=>JSON.stringify([code2,change2!==null,text6]);const about2=new Map;
+const named4=all.slice(0,FEW).map(show);const more=all.length-named4.length;return more>0?`${named4.join(", ")} and ${more}\
+ more`:named4.join(", ")}var FEW;var init_alike=__esm({"src/report/alike.ts"(){"use strict";FEW=3}});function groupWarnings(plan,warnings=allWarnings(plan)){const byAddress=new Map(plan.changes.map(change3=>[change3.address,
+change3]));const given2=new Map(warnings.map(warning4=>[attributed(warning4,byAddress),warning4]));const all=[...given2.
+keys()];const said3=({code:code2,change:change3},text6)=>JSON.stringify([code2,change3!==null,text6]);const about2=new Map;
 for(const warning4 of all)added(about2,said3(warning4,warning4.message),()=>new Set).add(warning4.change);const groups2=new Map;
-for(const warning4 of all){const{message,change:change2}=warning4;const whole2=said3(warning4,message);const isOwn=change2!==
-null&&about2.get(whole2)?.size===1;added(groups2,isOwn?said3(warning4,nameless(message,change2)):whole2,()=>[]).push(warning4)}
+for(const warning4 of all){const{message,change:change3}=warning4;const whole2=said3(warning4,message);const isOwn=change3!==
+null&&about2.get(whole2)?.size===1;added(groups2,isOwn?said3(warning4,nameless(message,change3)):whole2,()=>[]).push(warning4)}
 return[...groups2.values()].flatMap(group=>{const[first]=group;const warnings2=group.flatMap(warning4=>given2.get(warning4)??
 []);return first===void 0?[]:[{...groupOf(first,group),warnings:warnings2}]})}function added(map2,key,make){const value3=map2.
-get(key)??make();map2.set(key,value3);return value3}function groupOf({code:code2,message,change:change2},group){const same3=group.
+get(key)??make();map2.set(key,value3);return value3}function groupOf({code:code2,message,change:change3},group){const same3=group.
 every(other=>other.message===message);const places=group.flatMap(placesOf);const morePlaces2=group.reduce((sum,{morePlaces:more=0})=>sum+
-more,0);return{code:code2,message:same3||change2===null?message:nameless(message,change2),objects:[...new Set(group.flatMap(
+more,0);return{code:code2,message:same3||change3===null?message:nameless(message,change3),objects:[...new Set(group.flatMap(
 warning4=>warning4.change===null?[]:[warning4.change]))],places:[...new Map(places.map(place2=>[JSON.stringify(place2),place2])).
 values()],...morePlaces2>0?{morePlaces:morePlaces2}:{}}}function attributed(warning4,byAddress){const{message,place:place2}=warning4;
 if(warning4.change!==null||place2===void 0)return warning4;for(let at3=message.indexOf(": ");at3!==-1;at3=message.indexOf(
-": ",at3+1)){const change2=byAddress.get(message.slice(0,at3));if(change2===void 0)continue;return{...warning4,change:change2,
+": ",at3+1)){const change3=byAddress.get(message.slice(0,at3));if(change3===void 0)continue;return{...warning4,change:change3,
 message:message.slice(at3+2).replace(` (${place2.file}:${place2.line})`,"")}}return warning4}function nameless(message,{
 address:address2}){return withoutNames(message,namesIn(address2).filter(name2=>name2.length>=8&&/\d/.test(name2)&&/\D/.test(
 name2)))}var init_warnings=__esm({"src/report/warnings.ts"(){"use strict";init_alike();init_places();init_review()}});function toldWarnings(plan,changes,debug){if(debug)return{together:[],alone:warnings=>warnings};const about2=new Map([...plan.
-warnings.map(warning4=>[{...warning4,change:null},warning4]),...changes.flatMap(change2=>change2.warnings.map(warning4=>[
-{...warning4,change:change2},warning4]))]);const together4=groupWarnings(plan,[...about2.keys()]).filter(({objects:objects2})=>objects2.
-length>FEW2);const told6=new Set(together4.flatMap(({warnings})=>warnings.map(warning4=>about2.get(warning4))));return{together:together4,
-alone:warnings=>warnings.filter(warning4=>!told6.has(warning4))}}function warningLines(indent2,warnings,{paint,columns}){
+warnings.map(warning4=>[{...warning4,change:null},warning4]),...changes.flatMap(change3=>change3.warnings.map(warning4=>[
+{...warning4,change:change3},warning4]))]);const together3=groupWarnings(plan,[...about2.keys()]).filter(({objects:objects2})=>objects2.
+length>FEW2);const told5=new Set(together3.flatMap(({warnings})=>warnings.map(warning4=>about2.get(warning4))));return{together:together3,
+alone:warnings=>warnings.filter(warning4=>!told5.has(warning4))}}function warningLines(indent2,warnings,{paint,columns}){
 return warnings.flatMap(warning4=>wrap(`${indent2}warning[${escapeText(warning4.code)}]: `,located(warning4),columns).map(
 paint.yellow))}function togetherLines(groups2,{paint,columns}){return groups2.flatMap(group=>{const said3=`${plural(group.
 objects.length,"object")}: ${group.message}`;const places=placeList(group.places,group.morePlaces);return[...wrap(`warni\
@@ -9222,14 +9241,14 @@ map(paint.yellow),...places===""?[]:wrap("    at ",places,columns).map(paint.yel
 init_words();FEW2=2}});var text_exports={};__export(text_exports,{changeLines:()=>changeLines,penOf:()=>penOf,planText:()=>planText,summaryLine:()=>summaryLine});
 function penOf({color,debug,columns}){return{paint:colors(color),debug,columns}}function planText(plan,options){const pen=penOf(
 options);const{paint,columns}=pen;const shared2=shareOf(plan.changes,options.only);const listed2=shared2.changes.filter(
-({action:action2})=>options.debug||action2!=="unchanged");const leftOut4=leftOutSentence(shared2,options.only);const told6=toldWarnings(
-plan,listed2,options.debug);const warnings=[...togetherLines(told6.together,pen),...warningLines("",told6.alone(plan.warnings),
+({action:action2})=>options.debug||action2!=="unchanged");const leftOut4=leftOutSentence(shared2,options.only);const told5=toldWarnings(
+plan,listed2,options.debug);const warnings=[...togetherLines(told5.together,pen),...warningLines("",told5.alone(plan.warnings),
 pen)];const idle=plan.changes.every(({action:action2})=>action2==="unchanged");const lines=[`Server:      ${paint.bold(escapeText(
 plan.server))}`,`Profile:     ${escapeText(plan.profile)}`,`Environment: ${plan.environment===null?"none":paint.bold(escapeText(
 plan.environment))}`,...plan.shard===void 0?[]:[`Shard:       ${paint.bold(shardText(plan.shard))}`],...plan.undoes===void 0?
 []:[`Undoes:      run ${escapeText(plan.undoes)}`],...options.stored===true?[`Made:        ${escapeText(plan.createdAt)}\
- by idops ${escapeText(plan.toolVersion)}`]:[],"",...listed2.flatMap(change2=>[...changeLines({...change2,warnings:told6.
-alone(change2.warnings)},pen),""]),...leftOut4===null?[]:[...wrap("",leftOut4,columns),""],...idle?[fold2([{text:idleText(
+ by idops ${escapeText(plan.toolVersion)}`]:[],"",...listed2.flatMap(change3=>[...changeLines({...change3,warnings:told5.
+alone(change3.warnings)},pen),""]),...leftOut4===null?[]:[...wrap("",leftOut4,columns),""],...idle?[fold2([{text:idleText(
 plan)}],2,columns),""]:[],...warnings.length===0?[]:[...warnings,""]];if(!idle){lines.push(...wrap("Required scopes: ",plan.
 requiredScopes.join(", ")||"none",columns),`Digest: ${escapeText(plan.digest)}`)}const drift=driftSentence(plan);if(drift!==
 null)lines.push(...wrap("",drift,columns).map(line=>paint.cyan(line)));const byRecord=byRecordSentence(plan);if(byRecord!==
@@ -9246,21 +9265,21 @@ plan);if(recorded2===0)return null;const are=recorded2===1?"object is":"objects 
 elsewhere")return`Nothing of what is declared and selected falls to ${shardOf(plan)}.`;if(why!=="undone")return nothingToDo[why];
 const run4=`run ${escapeText(plan.undoes??"")}`;return plan.leaves===true?`Nothing to put back: what is not as it was be\
 fore ${run4} is left, as is said of each.`:`Nothing to put back: all that it changed is as it was before ${run4}.`}function destructiveSentence(plan){
-const destructive2=plan.changes.filter(isDestructive);if(destructive2.length===0)return null;const named5=destructive2.slice(
+const destructive2=plan.changes.filter(isDestructive);if(destructive2.length===0)return null;const named4=destructive2.slice(
 0,NAMED2).map(nameOf2).join(", ");const more=destructive2.length-NAMED2;const{count:count3,inAll}=destructiveCount(plan);
-return`${count3} ${count3===1?"is":"are"} destructive${inAll}: ${named5}${more>0?` and ${more} more`:""}.`}function changeLines(change2,pen){
-const{paint,debug,columns}=pen;return[...headLines(change2,pen),...observedLines(change2).map(line=>fold2([{text:line,tint:paint.
-dim}],6,columns)),...change2.reason===null?[]:wrap("    reason: ",change2.reason,columns).map(paint.red),...change2.destructions.
-flatMap(loss=>wrap("    destructive: ",loss,columns).map(paint.red)),...change2.fields.flatMap(field2=>fieldLines(field2,
-pen)),...warningLines("    ",change2.warnings,pen),...debug||change2.requests.length>1?requestTexts(change2).map(request5=>paint.
-dim(`    sends ${request5}`)):[]]}function headLines(change2,{paint,columns}){const{action:action2,address:address2,declaredAt,
-label:label2}=change2;const{mark,color}=marks[action2];const what=`${mark} ${action2}`;const name2=`${bare(address2)}${labelBeside(
-change2)}`;const head=fold2([{text:what,tint:paint[color],whole:true},{text:" ",whole:true},{text:bare(address2),tint:paint.
-bold,whole:true},{text:labelBeside(change2)}],4,columns);if(declaredAt===null)return[head];const place2=`at ${escapeText(
+return`${count3} ${count3===1?"is":"are"} destructive${inAll}: ${named4}${more>0?` and ${more} more`:""}.`}function changeLines(change3,pen){
+const{paint,debug,columns}=pen;return[...headLines(change3,pen),...observedLines(change3).map(line=>fold2([{text:line,tint:paint.
+dim}],6,columns)),...change3.reason===null?[]:wrap("    reason: ",change3.reason,columns).map(paint.red),...change3.destructions.
+flatMap(loss=>wrap("    destructive: ",loss,columns).map(paint.red)),...change3.fields.flatMap(field2=>fieldLines(field2,
+pen)),...warningLines("    ",change3.warnings,pen),...debug||change3.requests.length>1?requestTexts(change3).map(request5=>paint.
+dim(`    sends ${request5}`)):[]]}function headLines(change3,{paint,columns}){const{action:action2,address:address2,declaredAt,
+label:label2}=change3;const{mark,color}=marks[action2];const what=`${mark} ${action2}`;const name2=`${bare(address2)}${labelBeside(
+change3)}`;const head=fold2([{text:what,tint:paint[color],whole:true},{text:" ",whole:true},{text:bare(address2),tint:paint.
+bold,whole:true},{text:labelBeside(change3)}],4,columns);if(declaredAt===null)return[head];const place2=`at ${escapeText(
 declaredAt.file)}:${declaredAt.line}`;const width=displayWidth(`${what} ${name2}  ${place2}`);const isBeside=columns===void 0?
 label2===void 0:width<=columns;return isBeside?[`${head}${paint.dim(`  ${place2}`)}`]:[head,paint.dim(`    ${place2}`)]}
-function observedLines(change2){const origin2=originOf(change2);switch(origin2?.origin){case"adoption":{const{generation:generation2,
-told:told6}=origin2;if(generation2===void 0)return[];return[`    ${told6?"":`did_generation ${generation2} `}will be rec\
+function observedLines(change3){const origin2=originOf(change3);switch(origin2?.origin){case"adoption":{const{generation:generation2,
+told:told5}=origin2;if(generation2===void 0)return[];return[`    ${told5?"":`did_generation ${generation2} `}will be rec\
 orded, nothing is sent`]}case"record":{const{what,at:at3,why}=origin2;const time3=at3===null?"":` ${escapeText(at3)}`;return[
 `    ${what===""?"":`${what} as `}recorded${time3}, ${why}`]}case"unknown":return["    present value unknown: will be as\
 serted"];default:return[]}}var nothingToDo,NAMED2,marks;var init_text=__esm({"src/report/text.ts"(){"use strict";init_escape();
@@ -9279,22 +9298,22 @@ requiredScopes],...only2===void 0?{}:{only:only2,left_out:Object.fromEntries(lef
 action2!=="unchanged").map(changeJson),warnings:plan.warnings.map(warningJson),digest:plan.digest}}function warningJson({
 code:code2,message,place:place2,places,morePlaces:morePlaces2}){return{code:code2,message,...place2===void 0?{}:{place:placeJson(
 place2)},...places===void 0?{}:{places:places.map(placeJson)},...morePlaces2===void 0?{}:{more_places:morePlaces2}}}function placeJson({
-file,inProject=file,line,column}){return{file:inProject,line,...column===void 0?{}:{column}}}function changeJson(change2){
-return{address:change2.address,...change2.label===void 0?{}:{label:change2.label},kind:change2.kind,action:change2.action,
-observed:change2.observed,...change2.observed==="recorded"&&change2.recordedAt!==void 0?{recorded_at:change2.recordedAt}:
-{},destructive:change2.destructions.length>0,destructions:[...change2.destructions],requests:change2.requests.map(({operation,
-params})=>({method:operations[operation].method,path:operationPath(operation,params)})),fields:change2.fields.map(fieldJson),
-warnings:change2.warnings.map(warningJson),reason:change2.reason,declared_at:change2.declaredAt===null?null:{file:change2.
-declaredAt.inProject??change2.declaredAt.file,line:change2.declaredAt.line}}}function fieldJson({path,before,after:after2,
+file,inProject=file,line,column}){return{file:inProject,line,...column===void 0?{}:{column}}}function changeJson(change3){
+return{address:change3.address,...change3.label===void 0?{}:{label:change3.label},kind:change3.kind,action:change3.action,
+observed:change3.observed,...change3.observed==="recorded"&&change3.recordedAt!==void 0?{recorded_at:change3.recordedAt}:
+{},destructive:change3.destructions.length>0,destructions:[...change3.destructions],requests:change3.requests.map(({operation,
+params})=>({method:operations[operation].method,path:operationPath(operation,params)})),fields:change3.fields.map(fieldJson),
+warnings:change3.warnings.map(warningJson),reason:change3.reason,declared_at:change3.declaredAt===null?null:{file:change3.
+declaredAt.inProject??change3.declaredAt.file,line:change3.declaredAt.line}}}function fieldJson({path,before,after:after2,
 sensitive,becomes,was,drift}){const drifted2=drift===void 0?{}:{drift:{...drift,recorded:recordedJson(drift.recorded,sensitive)}};
 if(sensitive)return{path,before:{sensitive:true},after:{sensitive:true},sensitive,...drifted2};return{path,before:before===
 void 0?{unknown:true}:jsonOf(before),after:becomes==="built-in"?{unknown:true}:jsonOf(after2),sensitive,...becomes===void 0?
 {}:{becomes},...was===void 0?{}:{was},...drifted2}}function recordedJson(recorded2,sensitive){return sensitive||holdsSensitive(
 recorded2)?{sensitive:true}:jsonOf(recorded2)}function jsonOf(value3){if(value3 instanceof Sensitive)return value3.toJSON();
 if(Array.isArray(value3))return value3.map(jsonOf);return isMap(value3)?mapValues(value3,jsonOf):value3}function resultJson(result){
-const{applied:applied2,failed,not_converged,unknown:unknown5,skipped:skipped2}=summarizeResult(result);return{format_version:1,
+const{applied:applied2,failed,not_converged,unknown:unknown6,skipped:skipped2}=summarizeResult(result);return{format_version:1,
 run:result.run,...result.shard===void 0?{}:{shard:result.shard},...result.undoes===void 0?{}:{undoes:result.undoes},summary:{
-applied:applied2,failed,not_converged,unknown:unknown5,skipped:skipped2},results:result.results.map(one=>({address:one.address,
+applied:applied2,failed,not_converged,unknown:unknown6,skipped:skipped2},results:result.results.map(one=>({address:one.address,
 ...one.label===void 0?{}:{label:one.label},action:one.action,status:one.status,http_status:one.httpStatus,attempts:one.attempts,
 unverified:[...one.unverified],error:one.error,...one.notes===void 0?{}:{notes:[...one.notes]}}))}}function problemsJson(problems){
 return{format_version:1,problems:problems.map(({code:code2,severity,message,hint,places,morePlaces:morePlaces2})=>({code:code2,
@@ -9310,30 +9329,30 @@ text6.split(/\r?\n/).map(escapeMarkup).join("\n"))}function frameSource(html2){r
 class{text;constructor(text6){this.text=text6}toString(){return this.text}};entities={"&":"&amp;","<":"&lt;",">":"&gt;",
 '"':"&quot;","'":"&#39;",":":"&#58;"}}});function fence(lines){const longest2=Math.max(2,...lines.flatMap(line=>line.match(/`+/g)??[]).map(({length:length2})=>length2));
 const marks2="`".repeat(longest2+1);return[`${marks2}diff`,...lines.map(disarm),marks2].join("\n")}function code(text6){
-const shown3=disarm(escapeText(text6));if(shown3.trim()==="")return"` `";const longest2=Math.max(0,...(shown3.match(/`+/g)??
-[]).map(({length:length2})=>length2));const marks2="`".repeat(longest2+1);const pad=/^[` ]|[` ]$/.test(shown3)?" ":"";return`${marks2}${pad}${shown3}${pad}${marks2}`}
-function htmlCode(text6){return`<code>${escapeMarkup(text6).replaceAll("&quot;",'"').replaceAll("&#39;","'")}</code>`}function codeName(named5){
-return`${code(named5.address)}${labelIn(markdown,named5)}`}function labelIn({code:show},{label:label2}){return label2===
+const shown4=disarm(escapeText(text6));if(shown4.trim()==="")return"` `";const longest2=Math.max(0,...(shown4.match(/`+/g)??
+[]).map(({length:length2})=>length2));const marks2="`".repeat(longest2+1);const pad=/^[` ]|[` ]$/.test(shown4)?" ":"";return`${marks2}${pad}${shown4}${pad}${marks2}`}
+function htmlCode(text6){return`<code>${escapeMarkup(text6).replaceAll("&quot;",'"').replaceAll("&#39;","'")}</code>`}function codeName(named4){
+return`${code(named4.address)}${labelIn(markdown,named4)}`}function labelIn({code:show},{label:label2}){return label2===
 void 0?"":` (${show(shortLabel(label2))})`}function prose(text6){return wordsAs(text6,code)}function htmlProse(text6){return wordsAs(
 text6,htmlCode)}function piecesOf(text6){return(text6.match(quotedPieces)??[]).flatMap(piece=>{const words7=piece.match(
 pieces)??[];return words7.every(word2=>word2.trim()===""||isPlain(word2))?words7:[piece]})}function isPlain(piece){if(piece===
 ","||piece===";")return true;const word2=piece.replace(/[,.;:!?]$/,"");return plainWord.test(word2)&&!referringWord.test(
-word2)&&!/^\d+\.$/.test(piece)&&escapeText(word2)===word2}function wordsAs(text6,show){let shown3="";let run4="";const flush=()=>{
-const space=run4.trimEnd()===run4?"":" ";if(run4!=="")shown3+=`${show(run4.trimEnd())}${space}`;run4=""};for(const piece of piecesOf(
-text6.trim())){if(piece.trim()===""){if(run4==="")shown3+=" ";else run4+=" ";continue}const[,word2="",end2=""]=(piece.includes(
+word2)&&!/^\d+\.$/.test(piece)&&escapeText(word2)===word2}function wordsAs(text6,show){let shown4="";let run4="";const flush=()=>{
+const space=run4.trimEnd()===run4?"":" ";if(run4!=="")shown4+=`${show(run4.trimEnd())}${space}`;run4=""};for(const piece of piecesOf(
+text6.trim())){if(piece.trim()===""){if(run4==="")shown4+=" ";else run4+=" ";continue}const[,word2="",end2=""]=(piece.includes(
 "(")?/^(.*?)([,.;:!?]?)$/su:/^(.*?)(\)?[,.;:!?]?)$/su).exec(piece)??[];const plain3=isPlain(piece);if(plain3&&(run4===""||
-run4.endsWith(" "))){flush();shown3+=word2+end2}else if(piece.startsWith("{{")){if(run4.endsWith(" "))flush();run4+=piece}else{
+run4.endsWith(" "))){flush();shown4+=word2+end2}else if(piece.startsWith("{{")){if(run4.endsWith(" "))flush();run4+=piece}else{
 run4+=word2;if(end2!==""&&word2===""&&run4==="")run4=end2;else if(end2!==""&&/[\p{L}\p{N})\]}"'`]$/u.test(run4)){flush();
-shown3+=end2}else run4+=end2}}flush();return shown3}var markdown,html,plainWord,referringWord,pieces,quotedPieces;var init_marked=__esm(
+shown4+=end2}else run4+=end2}}flush();return shown4}var markdown,html,plainWord,referringWord,pieces,quotedPieces;var init_marked=__esm(
 {"src/report/marked.ts"(){"use strict";init_escape();init_markup();init_names();markdown={code,bold:words7=>`**${words7}\
 **`,prose,link:(text6,url)=>url===void 0?code(text6):`[${code(text6)}](${url})`};html={code:htmlCode,bold:words7=>`<b>${words7}\
 </b>`,prose:htmlProse,link:(text6,url)=>url===void 0?htmlCode(text6):`<a href="${url}">${htmlCode(text6)}</a>`};plainWord=
 /^[("]?[\p{L}\p{M}]+(?:['’-][\p{L}\p{M}]+)*[)"]?$|^\d{1,6}$|^[—–→…)]$/u;referringWord=/^[("]?(?:www|gh-)|[0-9a-f]{7}/i;
-pieces=/\{\{[^{}\n]{0,200}\}\}|[^\s{]+|\{|\s+/gu;quotedPieces=/(?<![^\s])"(?:[^"\\\s]|\\\S)(?:[^"\\\n]|\\[^\n]){0,200}"(?=[,.;:!?)]{0,2}(?:\s|$))|\{\{[^{}\n]{0,200}\}\}|[^\s{]+|\{|\s+/gu}});function hasDetails(change2,debug){if(!debug&&shortValue(change2)!==void 0)return false;return change2.fields.length>0||
-observedNote(change2)!==null||debug&&change2.requests.length>0}function detailsOf(change2,debug){if(!hasDetails(change2,
-debug))return[];const note=observedNote(change2);const views=change2.fields.map(field2=>viewField(field2,{whole:debug,room:"\
+pieces=/\{\{[^{}\n]{0,200}\}\}|[^\s{]+|\{|\s+/gu;quotedPieces=/(?<![^\s])"(?:[^"\\\s]|\\\S)(?:[^"\\\n]|\\[^\n]){0,200}"(?=[,.;:!?)]{0,2}(?:\s|$))|\{\{[^{}\n]{0,200}\}\}|[^\s{]+|\{|\s+/gu}});function hasDetails(change3,debug){if(!debug&&shortValue(change3)!==void 0)return false;return change3.fields.length>0||
+observedNote(change3)!==null||debug&&change3.requests.length>0}function detailsOf(change3,debug){if(!hasDetails(change3,
+debug))return[];const note=observedNote(change3);const views=change3.fields.map(field2=>viewField(field2,{whole:debug,room:"\
 comment"}));const blocks=bodies2=>[...note===null?[]:[prose(note)],...valueFence(views.filter(({view})=>view!=="body")),
-...views.flatMap(view=>view.view==="body"?[bodyBlock(view,bodies2)]:[]),...debug?requestTexts(change2).map(request5=>`Se\
+...views.flatMap(view=>view.view==="body"?[bodyBlock(view,bodies2)]:[]),...debug?requestTexts(change3).map(request5=>`Se\
 nds ${code(request5)}`):[]];const texts2=[true,false].map(bodies2=>blocks(bodies2).map(block2=>`${block2}
 `).join("\n"));return[...new Set(texts2)].filter(text6=>text6!=="")}function valueFence(views){return views.length===0?[]:
 [fence(views.flatMap(valueLines2))]}function valueLines2(view){return[...shownLines(view),...view.drift===null?[]:[`!   ${view.
@@ -9341,9 +9360,9 @@ drift}`]]}function shownLines(view){const{path}=view;switch(view.view){case"secr
 unknown) \u2192 ":""}(sensitive)`];case"value":return view.unknown?[`! ${path}: ${view.before} \u2192 ${view.after}`]:[`\
 - ${path}: ${view.before}`,`+ ${path}: ${view.after}`];case"set":return[`  ${path}:${view.head===null?"":` ${view.head}`}`,
 ...view.elements.map(({mark,text:text6})=>`${setMarks[mark]}   ${text6}`),...view.kept>0?[`    (${view.kept} unchanged)`]:
-[]];default:return[]}}function bodyBlock(view,shown3){const{path,hunks}=view;const said3=[...view.drift===null?[]:[prose(
-view.drift)],...bodyNotes(view),...shown3||hunks.length===0?[]:["left out for length"]];const head=`${code(path)}: ${said3.
-join("; ")}`;if(!shown3||hunks.length===0)return head;const lines=hunks.flatMap(hunk=>[hunk.head,...hunk.lines.map(({mark,
+[]];default:return[]}}function bodyBlock(view,shown4){const{path,hunks}=view;const said3=[...view.drift===null?[]:[prose(
+view.drift)],...bodyNotes(view),...shown4||hunks.length===0?[]:["left out for length"]];const head=`${code(path)}: ${said3.
+join("; ")}`;if(!shown4||hunks.length===0)return head;const lines=hunks.flatMap(hunk=>[hunk.head,...hunk.lines.map(({mark,
 text:text6})=>disarm(`${mark}${text6}`).trimEnd())]);return`${head}
 
 ${fence(lines)}`}var setMarks;var init_details=__esm({"src/report/details.ts"(){"use strict";init_escape();init_marked();
@@ -9352,35 +9371,35 @@ void 0:`${files}/${path.map(segment2).join("/")}#L${line}`}function pathFrom(fol
 return void 0;const steps=[];for(const step of`${folder}/${file}`.split("/")){if(step===".."&&steps.pop()===void 0)return void 0;
 if(!["",".",".."].includes(step))steps.push(step)}return steps}function segment2(name2){return encodeURIComponent(name2.
 toWellFormed()).replace(/[!'()*~]/g,character=>`%${character.charCodeAt(0).toString(16).toUpperCase()}`)}var init_forge=__esm(
-{"src/report/forge.ts"(){"use strict";init_redact()}});function tells(form,wanted){return forms.indexOf(form)>=forms.indexOf(wanted)}function changeLine(change2,form,language,forge){
-const{action:action2,address:address2,declaredAt}=change2;const{bold,code:code2}=language;return[`${bold(action2)} ${code2(
-address2)}`,tells(form,"labelled")?labelIn(language,change2):"",...tells(form,"told")?toldParts(change2,language):[],!tells(
-form,"told")&&isDestructive(change2)?` \u2014 ${bold("destructive")}`:"",tells(form,"placed")&&declaredAt!==null?` \u2014 ${language.
-link(placeText(declaredAt),tells(form,"linked")&&forge!==void 0?fileUrl(forge,declaredAt):void 0)}`:""].join("")}function toldParts(change2,language){
-const{action:action2,fields:fields3,destructions,reason,warnings}=change2;const{bold,prose:prose2}=language;const drift=driftNote(
-change2);return[inlineValue(change2,language)??fieldNames(action2,fields3,language),...drift===null?[]:[` \u2014 ${prose2(
+{"src/report/forge.ts"(){"use strict";init_redact()}});function tells(form,wanted){return forms.indexOf(form)>=forms.indexOf(wanted)}function changeLine(change3,form,language,forge){
+const{action:action2,address:address2,declaredAt}=change3;const{bold,code:code2}=language;return[`${bold(action2)} ${code2(
+address2)}`,tells(form,"labelled")?labelIn(language,change3):"",...tells(form,"told")?toldParts(change3,language):[],!tells(
+form,"told")&&isDestructive(change3)?` \u2014 ${bold("destructive")}`:"",tells(form,"placed")&&declaredAt!==null?` \u2014 ${language.
+link(placeText(declaredAt),tells(form,"linked")&&forge!==void 0?fileUrl(forge,declaredAt):void 0)}`:""].join("")}function toldParts(change3,language){
+const{action:action2,fields:fields3,destructions,reason,warnings}=change3;const{bold,prose:prose2}=language;const drift=driftNote(
+change3);return[inlineValue(change3,language)??fieldNames(action2,fields3,language),...drift===null?[]:[` \u2014 ${prose2(
 drift)}`],...destructions.length>0?[` \u2014 ${bold("destructive:")} ${destructions.map(prose2).join("; ")}`]:[],...reason===
 null?[]:[` \u2014 ${prose2(reason)}`],...warnings.length>0?[` \u2014 \u26A0\uFE0F ${plural(warnings.length,"warning")}`]:
 []]}function fieldNames(action2,fields3,{code:code2}){if(action2==="delete"||fields3.length===0)return"";const paths=fields3.
 slice(0,3).map(({path})=>code2(path));const more=fields3.length-paths.length;return`: ${paths.join(", ")}${more>0?` and ${more}\
- more`:""}`}function inlineValue(change2,{code:code2}){const value3=shortValue(change2);return value3===void 0?void 0:`:\
+ more`:""}`}function inlineValue(change3,{code:code2}){const value3=shortValue(change3);return value3===void 0?void 0:`:\
  ${code2(value3.path)} ${code2(value3.before)} \u2192 ${code2(value3.after)}`}function warningLine(group,form,forge){const{
 code:show,bold,prose:prose2,link:link2}=markdown;const{code:code2,message,objects:objects2,places,morePlaces:morePlaces2}=group;
 const[only2,...others]=objects2;const subject=only2===void 0?"":others.length>0?`${bold(plural(objects2.length,"object"))}\
-: `:`${tells(form,"labelled")?codeName(only2):show(only2.address)}: `;const shown3=places.filter(place2=>!message.includes(
+: `:`${tells(form,"labelled")?codeName(only2):show(only2.address)}: `;const shown4=places.filter(place2=>!message.includes(
 `${place2.file}:${place2.line}`));const url=place2=>tells(form,"linked")&&forge!==void 0?fileUrl(forge,place2):void 0;const notes=[
-...others.length>0&&tells(form,"told")?[firstFew(objects2,codeName)]:[],...shown3.length>0&&tells(form,"placed")?[`at ${placeList(
-shown3,morePlaces2,(place2,text6)=>link2(text6,url(place2)))}`]:[]];return`${subject}${prose2(message)} (${show(code2)})${notes.
+...others.length>0&&tells(form,"told")?[firstFew(objects2,codeName)]:[],...shown4.length>0&&tells(form,"placed")?[`at ${placeList(
+shown4,morePlaces2,(place2,text6)=>link2(text6,url(place2)))}`]:[]];return`${subject}${prose2(message)} (${show(code2)})${notes.
 map(note=>` \u2014 ${note}`).join("")}`}var forms;var init_lines=__esm({"src/report/lines.ts"(){"use strict";init_alike();
 init_drift2();init_forge();init_marked();init_places();init_review();init_words();forms=["named","labelled","told","plac\
-ed","linked"]}});function allot(sections2,room){const named5=new Allotment(sections2,room);named5.raise(["named"],0,1,2);if(named5.has(0,
-1,2))return withMore(named5).shown;const short4=new Allotment(sections2,room);short4.raise(["named"],0);short4.within(1/
+ed","linked"]}});function allot(sections2,room){const named4=new Allotment(sections2,room);named4.raise(["named"],0,1,2);if(named4.has(0,
+1,2))return withMore(named4).shown;const short4=new Allotment(sections2,room);short4.raise(["named"],0);short4.within(1/
 3,()=>short4.raise(["told"],0));short4.raise(["named"],1,2);return withMore(short4).shown}function withMore(allotment){const{
 raise}=allotment;raise(["told"],0);allotment.within(1/3,()=>raise(["placed","linked"],0));allotment.within(1/3,()=>raise(
 ["named","told"],"warnings"));raise(["labelled","told"],1,2);raise(["named","told"],"warnings");raise(["placed","linked"],
 0,1,2,"warnings");for(const rank2 of[0,1,2])allotment.unfold(rank2);raise(["named","told","linked"],3);allotment.unfold(
-3);return allotment}function sectionTexts(sections2,shown3){return sections2.flatMap(section2=>{const texts2=section2.entries.
-flatMap(entry=>{const how=shown3.get(entry);return how===void 0?[]:[entryText(entry,how)]});if(texts2.length===0)return[];
+3);return allotment}function sectionTexts(sections2,shown4){return sections2.flatMap(section2=>{const texts2=section2.entries.
+flatMap(entry=>{const how=shown4.get(entry);return how===void 0?[]:[entryText(entry,how)]});if(texts2.length===0)return[];
 const missing2=section2.entries.length-texts2.length;return[`${headingOf(section2)}${texts2.join("")}${missing2>0?`
 \u2026 and ${missing2} more
 `:""}`]})}function headingOf({title,entries}){return`### ${title} (${entries.length})
@@ -9411,9 +9430,9 @@ plan,warnings,options);const{intro=""}=options;const title=`## ${options.title??
 ${intro===""?"":`
 ${intro}
 `}`;const fixed2=[title,headText(plan,warnings.length,only2),footText(plan)];const room=budget-fixed2.join("\n").length-
-1;const all=allot(sections2,room);const most3=notice(mostLeftOut(sections2),budget).length+1;const shown3=leftOut(sections2,
-all).length===0?all:allot(sections2,room-most3);const[,head,foot]=fixed2;const parts=[title,notice(leftOut(sections2,shown3),
-budget),head,...sectionTexts(sections2,shown3),foot];const text6=parts.filter(part2=>part2!=="").join("\n");const bare3=`${title}\
+1;const all=allot(sections2,room);const most3=notice(mostLeftOut(sections2),budget).length+1;const shown4=leftOut(sections2,
+all).length===0?all:allot(sections2,room-most3);const[,head,foot]=fixed2;const parts=[title,notice(leftOut(sections2,shown4),
+budget),head,...sectionTexts(sections2,shown4),foot];const text6=parts.filter(part2=>part2!=="").join("\n");const bare3=`${title}\
 
 This is longer than ${budget} characters even without details.
 `;return text6.length<=budget?text6:bare3.slice(0,Math.max(0,budget))}function headText(plan,warnings,only2){const environment=plan.
@@ -9425,18 +9444,18 @@ plan)} of the objects`}.`];const{count:count3,inAll}=destructiveCount(shownPart(
 "",prose(note)]));return`${lines.join("\n")}
 `}function footText(plan){const scopes=plan.requiredScopes.length===0?"none":plan.requiredScopes.map(code).join(", ");return[
 "---","",`Digest ${code(plan.digest)}  `,`Required scopes: ${scopes}  `,`idops ${code(plan.toolVersion)}, ${code(plan.createdAt)}`,
-""].join("\n")}function sectionsOf(plan,warnings,{debug,only:only2,forge}){const shown3=reviewGroups(plan,{debug,...only2===
-void 0?{}:{only:only2}});const groups2=shown3.map(({title,rank:rank2,changes})=>({title,entries:changes.map(change2=>changeEntry(
-change2,rank2,debug,forge))}));if(warnings.length===0)return groups2;const ordered2=warnings.toSorted((a2,b)=>weight(b)-
+""].join("\n")}function sectionsOf(plan,warnings,{debug,only:only2,forge}){const shown4=reviewGroups(plan,{debug,...only2===
+void 0?{}:{only:only2}});const groups2=shown4.map(({title,rank:rank2,changes})=>({title,entries:changes.map(change3=>changeEntry(
+change3,rank2,debug,forge))}));if(warnings.length===0)return groups2;const ordered2=warnings.toSorted((a2,b)=>weight(b)-
 weight(a2));const entries=ordered2.map(group=>{const line=once2(form=>warningLine(group,form,forge));return{noun:"warnin\
 g",rank:"warnings",folds:false,line,summary:line,details:()=>[]}});return[...groups2,{title:"Warnings",entries}]}function weight({
-objects:objects2}){return objects2.length===0?Number.MAX_SAFE_INTEGER:objects2.length}function changeEntry(change2,rank2,debug,forge){
-let details;return{noun:kindOf(change2.kind).noun,rank:rank2,folds:hasDetails(change2,debug),line:once2(form=>changeLine(
-change2,form,markdown,forge)),summary:once2(form=>changeLine(change2,form,html,forge)),details:()=>{details??=detailsOf(
-change2,debug);return details}}}function once2(make){const made2=new Map;return form=>{const line=made2.get(form)??make(
-form);made2.set(form,line);return line}}function leftOut(sections2,shown3){const{changes,warnings}=divided(sections2);const isMissing2=entry=>!shown3.
+objects:objects2}){return objects2.length===0?Number.MAX_SAFE_INTEGER:objects2.length}function changeEntry(change3,rank2,debug,forge){
+let details;return{noun:kindOf(change3.kind).noun,rank:rank2,folds:hasDetails(change3,debug),line:once2(form=>changeLine(
+change3,form,markdown,forge)),summary:once2(form=>changeLine(change3,form,html,forge)),details:()=>{details??=detailsOf(
+change3,debug);return details}}}function once2(make){const made2=new Map;return form=>{const line=made2.get(form)??make(
+form);made2.set(form,line);return line}}function leftOut(sections2,shown4){const{changes,warnings}=divided(sections2);const isMissing2=entry=>!shown4.
 has(entry);const kept3=changes.filter(entry=>!isMissing2(entry));return leftOutParts({changes:changes.filter(isMissing2),
-details:kept3.filter(entry=>shown3.get(entry)?.whole!==true),places:kept3.filter(entry=>!tells(shown3.get(entry)?.form??
+details:kept3.filter(entry=>shown4.get(entry)?.whole!==true),places:kept3.filter(entry=>!tells(shown4.get(entry)?.form??
 "named","placed")),warnings:warnings.filter(isMissing2)})}function mostLeftOut(sections2){const{changes,warnings}=divided(
 sections2);return leftOutParts({changes,details:changes,places:changes,warnings})}function divided(sections2){const entries=sections2.
 flatMap(section2=>section2.entries);return{changes:entries.filter(({rank:rank2})=>rank2!=="warnings"),warnings:entries.filter(
@@ -9764,9 +9783,9 @@ const start2=this.currentLocation.startOffset-this.preprocessor.droppedBufferSiz
 this.preprocessor.html[start2-1]==="\r"){this.currentLocation.startOffset++}}this.currentCharacterToken={type,chars:"",location:this.
 currentLocation}}_createAttr(attrNameFirstCh){this._flushRun("");this.currentAttr={name:attrNameFirstCh,value:""};this.currentAttrLocation=
 this.getCurrentLocation(0)}_leaveAttrName(){var _a3;var _b;const token=this.currentToken;const{name:name2}=this.currentAttr;
-const names3=this.currentAttrNames;let duplicate;if(names3===null){duplicate=getTokenAttr(token,name2)!==null;if(!duplicate&&
+const names2=this.currentAttrNames;let duplicate;if(names2===null){duplicate=getTokenAttr(token,name2)!==null;if(!duplicate&&
 token.attrs.length===ATTR_NAME_SET_THRESHOLD){this.currentAttrNames=new Set(token.attrs.map(attr=>attr.name)).add(name2)}}else{
-duplicate=names3.has(name2);if(!duplicate)names3.add(name2)}if(duplicate){this._err(ERR.duplicateAttribute)}else{token.attrs.
+duplicate=names2.has(name2);if(!duplicate)names2.add(name2)}if(duplicate){this._err(ERR.duplicateAttribute)}else{token.attrs.
 push(this.currentAttr);if(token.location&&this.currentAttrLocation){const attrLocations=(_a3=(_b=token.location).attrs)!==
 null&&_a3!==void 0?_a3:_b.attrs=Object.create(null);attrLocations[this.currentAttr.name]=this.currentAttrLocation;this._leaveAttrValue()}}}_leaveAttrValue(){
 if(this.currentAttrLocation){this.currentAttrLocation.endLine=this.preprocessor.line;this.currentAttrLocation.endCol=this.
@@ -11206,9 +11225,9 @@ ${sheet}</style>`}#image(element){const source=(attribute(element,"src")??"").tr
 shortened(alt),shortened(source)].filter(text7=>text7!=="").join(", ");this.#leave(`picture ${words7===""?"without addre\
 ss":words7}`);const size2=["width","height"].flatMap(name2=>{const[,digits,percent]=/^(\d{1,4})\s*(?:px)?(%?)$/.exec((attribute(
 element,name2)??"").trim())??[];return digits===void 0?[]:[`${name2}:${digits}${percent==="%"?"%":"px"}`]});const own5=cleanDeclarations(
-attribute(element,"style")??"",this.#picture);const styles2=[noteStyle,...size2,...own5===""?[]:[own5]].join(";");const names3=[
+attribute(element,"style")??"",this.#picture);const styles2=[noteStyle,...size2,...own5===""?[]:[own5]].join(";");const names2=[
 "class","id"].flatMap(name2=>{const value3=attribute(element,name2);return value3===void 0?[]:[attributeText(name2,value3)]});
-const text6=alt===""?words7===""?"picture":words7:alt;return`<span${names3.join("")}${attributeText("style",styles2)}${attributeText(
+const text6=alt===""?words7===""?"picture":words7:alt;return`<span${names2.join("")}${attributeText("style",styles2)}${attributeText(
 "title",source)}>${escapeNode(text6)}</span>`}#note(element,what){const address2=["src","data","href","code"].map(name2=>attribute(
 element,name2)?.trim()??"").find(text6=>text6!=="");const words7=address2===void 0?what:`${what} ${shortened(address2)}`;
 this.#leave(words7);return`<span${attributeText("style",noteStyle)}>${escapeNode(words7)}</span>`}#picture=address2=>{const source=address2.
@@ -11271,10 +11290,10 @@ this.tail=this.tail.substring(string3.length);this.pos+=string3.length;return st
 var index=this.tail.search(re),match;switch(index){case-1:match=this.tail;this.tail="";break;case 0:match="";break;default:
 match=this.tail.substring(0,index);this.tail=this.tail.substring(index)}this.pos+=match.length;return match};Context.prototype.
 push=function push(view){return new Context(view,this)};Context.prototype.lookup=function lookup(name2){var cache=this.cache;
-var value3;if(cache.hasOwnProperty(name2)){value3=cache[name2]}else{var context3=this,intermediateValue,names3,index,lookupHit=false;
-while(context3){if(name2.indexOf(".")>0){intermediateValue=context3.view;names3=name2.split(".");index=0;while(intermediateValue!=
-null&&index<names3.length){if(index===names3.length-1)lookupHit=hasProperty(intermediateValue,names3[index])||primitiveHasOwnProperty(
-intermediateValue,names3[index]);intermediateValue=intermediateValue[names3[index++]]}}else{intermediateValue=context3.view[name2];
+var value3;if(cache.hasOwnProperty(name2)){value3=cache[name2]}else{var context3=this,intermediateValue,names2,index,lookupHit=false;
+while(context3){if(name2.indexOf(".")>0){intermediateValue=context3.view;names2=name2.split(".");index=0;while(intermediateValue!=
+null&&index<names2.length){if(index===names2.length-1)lookupHit=hasProperty(intermediateValue,names2[index])||primitiveHasOwnProperty(
+intermediateValue,names2[index]);intermediateValue=intermediateValue[names2[index++]]}}else{intermediateValue=context3.view[name2];
 lookupHit=hasProperty(context3.view,name2)}if(lookupHit){value3=intermediateValue;break}context3=context3.parent}cache[name2]=
 value3}if(isFunction(value3))value3=value3.call(this.view);return value3};Writer.prototype.clearCache=function clearCache(){
 if(typeof this.templateCache!=="undefined"){this.templateCache.clear()}};Writer.prototype.parse=function parse5(template2,tags){
@@ -11383,9 +11402,9 @@ all.length-made2}}function parse7(body2){if(typeof body2!=="string")return null;
 syntax"in parsed4?{source:body2,template:void 0,problem:parsed4}:{source:body2,template:parsed4,problem:{syntax:""}}}function renderBody(body2,data3,options){
 if(body2===null)return null;if(body2.template===void 0){const{syntax:syntax2,limit:limit2}=body2.problem;return limit2?{
 tooLong:syntax2}:{source:body2.source,syntax:syntax2}}try{return{text:body2.template.render(data3,options)}}catch(failure2){
-if(failure2 instanceof TooLong)return{tooLong:failure2.message};throw failure2}}function sectionsOf2(parts){const names3=new Set;
-const walk=inner=>{for(const part2 of inner){if(part2.kind!=="section")continue;if(part2.name!==".")names3.add(part2.name);
-walk(part2.parts)}};walk(parts);return[...names3]}function*combinations(sections2){if(sections2.length<=combinedSections){
+if(failure2 instanceof TooLong)return{tooLong:failure2.message};throw failure2}}function sectionsOf2(parts){const names2=new Set;
+const walk=inner=>{for(const part2 of inner){if(part2.kind!=="section")continue;if(part2.name!==".")names2.add(part2.name);
+walk(part2.parts)}};walk(parts);return[...names2]}function*combinations(sections2){if(sections2.length<=combinedSections){
 for(let bits=0;bits<2**sections2.length;bits+=1){yield new Set(sections2.filter((_,index)=>(bits>>index)%2===1))}return}
 yield new Set;yield new Set(sections2);for(const section2 of sections2)yield new Set([section2]);for(const section2 of sections2)
 yield new Set(sections2.filter(other=>other!==section2))}function combinationsOf({length:length2}){return length2<=combinedSections?
@@ -11410,8 +11429,8 @@ hasOwn(tree,name2)?tree[name2]:void 0;const path=`${under}${name2}`;if(isMap(bef
 void 0||before===true){define2(tree,step,value3)}}function define2(tree,name2,value3){Object.defineProperty(tree,name2,{
 value:value3,enumerable:true,configurable:true,writable:true})}function isEmpty(value3){return!value3||Array.isArray(value3)&&
 value3.length===0}function exampleOf(name2){const last=name2.split(".").at(-1)??name2;const key=last.replace(/([a-z])([A-Z])/g,
-"$1_$2").toLowerCase();const known3=examples.find(([pattern])=>pattern.test(key))?.[1];if(known3===void 0)return`[${last.
-replaceAll("_"," ")}]`;if(known3!=="")return known3;const path=key.replace(/_?(url|uri|link|href)$/,"").replace(/[^a-z0-9]+/g,
+"$1_$2").toLowerCase();const known4=examples.find(([pattern])=>pattern.test(key))?.[1];if(known4===void 0)return`[${last.
+replaceAll("_"," ")}]`;if(known4!=="")return known4;const path=key.replace(/_?(url|uri|link|href)$/,"").replace(/[^a-z0-9]+/g,
 "-");return`https://example.com/${path}`}var combinedSections,isMissing,examples;var init_samples=__esm({"src/mail/sampl\
 es.ts"(){"use strict";init_values();init_limits2();init_placeholders();init_template();combinedSections=3;isMissing=before=>before===
 void 0;examples=[[/e-?mail/,"jane.doe@example.com"],[/(^|_)(url|uri|link|href)$/,""],[/(first|given)_?name$/,"Jane"],[/(last|family|sur)_?name$/,
@@ -11613,23 +11632,23 @@ oot > body { position: static !important; height: auto !important; max-height: n
 tant; } :root { min-height: 100% !important; transform: translate(0) !important; }</style>`;Emails=class{#room;#left;#frames=limits.
 pageFrames;#known=new Map;constructor(characters2=limits.pageCharacters){this.#room=characters2;this.#left=characters2}take(characters2){
 if(characters2>this.#left)return false;this.#left-=characters2;return true}framed(body2,further=false){if(this.#frames<=
-(further?limits.pageFrames/2:0))return void 0;const shown3=this.#known.get(body2)??this.#clean(body2,further);if(shown3===
-void 0||"refused"in shown3)return shown3;if(!this.#fits(shown3.source.text.length,further))return void 0;this.#frames-=1;
-this.take(shown3.source.text.length);return shown3}#clean(body2,further){if(!this.#fits(body2.length,further))return void 0;
-const cleaned=cleanHtml(body2);this.take(body2.length);const shown3="refused"in cleaned?cleaned:{source:frameSource(`${framePrefix}${cleaned.
-html}`),left:cleaned.left};this.#known.set(body2,shown3);return shown3}#fits(characters2,further){return characters2<=this.#left-
+(further?limits.pageFrames/2:0))return void 0;const shown4=this.#known.get(body2)??this.#clean(body2,further);if(shown4===
+void 0||"refused"in shown4)return shown4;if(!this.#fits(shown4.source.text.length,further))return void 0;this.#frames-=1;
+this.take(shown4.source.text.length);return shown4}#clean(body2,further){if(!this.#fits(body2.length,further))return void 0;
+const cleaned=cleanHtml(body2);this.take(body2.length);const shown4="refused"in cleaned?cleaned:{source:frameSource(`${framePrefix}${cleaned.
+html}`),left:cleaned.left};this.#known.set(body2,shown4);return shown4}#fits(characters2,further){return characters2<=this.#left-
 (further?this.#room/2:0)}};noRoom=markup`<p class="note">not shown: a page shows ${shown2(limits.pageFrames)} emails at most, with ${shown2(
-limits.pageCharacters)} characters in all; look at fewer at once</p>`;noFurther=markup`<p class="note">not shown: of so many emails this page shows the first mail of each template; look at fewer at once</p>`}});function changeBox({number:number4,change:change2},context3){const{kind,action:action2,warnings}=change2;return foldBox(
-{number:number4,open:context3.unfolding.next(isDestructive(change2)||action2==="blocked"),classes:changeClasses(change2),
+limits.pageCharacters)} characters in all; look at fewer at once</p>`;noFurther=markup`<p class="note">not shown: of so many emails this page shows the first mail of each template; look at fewer at once</p>`}});function changeBox({number:number4,change:change3},context3){const{kind,action:action2,warnings}=change3;return foldBox(
+{number:number4,open:context3.unfolding.next(isDestructive(change3)||action2==="blocked"),classes:changeClasses(change3),
 data:markup`data-kind="${kind}" data-action="${action2}"`,summary:markup`<span class="badge ${action2}">${action2}</span> ${changeTitle(
-change2)}
-${isDrifted(change2)?markup`<span class="badge adopt">drift</span>`:null}
+change3)}
+${isDrifted(change3)?markup`<span class="badge adopt">drift</span>`:null}
 ${warnings.length>0?markup`<span class="badge update">${plural(warnings.length,"warning")}</span>`:null}
-${changePlace(change2)}`,inside:changeDetails(change2,context3)})}function changeClasses(change2){return[...isDestructive(
-change2)?["destructive"]:[],...isDrifted(change2)?["drifted"]:[],...change2.warnings.length>0?["warns"]:[]]}function changeTitle(change2){
-const{address:address2,destructions}=change2;return markup`<code class="address">${address2}</code>${labelBeside(change2)}${destructions.
-length>0?markup` <span class="badge loses">destructive</span>`:null}`}function changePlace(change2){const{declaredAt}=change2;
-return markup`<span class="quiet place">${fieldNames2(change2)}${declaredAt===null?null:markup`<code>${placeText(declaredAt)}</code>`}</span>`}
+${changePlace(change3)}`,inside:changeDetails(change3,context3)})}function changeClasses(change3){return[...isDestructive(
+change3)?["destructive"]:[],...isDrifted(change3)?["drifted"]:[],...change3.warnings.length>0?["warns"]:[]]}function changeTitle(change3){
+const{address:address2,destructions}=change3;return markup`<code class="address">${address2}</code>${labelBeside(change3)}${destructions.
+length>0?markup` <span class="badge loses">destructive</span>`:null}`}function changePlace(change3){const{declaredAt}=change3;
+return markup`<span class="quiet place">${fieldNames2(change3)}${declaredAt===null?null:markup`<code>${placeText(declaredAt)}</code>`}</span>`}
 function foldBox(box){const{number:number4,open:open8,classes,data:data3,summary:summary2,inside:inside2}=box;const attributes2=markup`class="${[
 "change",...classes].join(" ")}" ${data3}`;const start2=open8?markup`<details ${attributes2} open>`:markup`<details ${attributes2}>`;
 return markup`${start2}
@@ -11638,16 +11657,16 @@ return markup`${start2}
 ${inside2}
 </div>
 </details>
-`}function fieldNames2(change2){const{action:action2,fields:fields3}=change2;if(action2==="delete"||fields3.length===0)return null;
-const value3=shortValue(change2,true);if(value3!==void 0)return markup`${value3.path} <code>${value3.before}</code> → <code>${value3.
+`}function fieldNames2(change3){const{action:action2,fields:fields3}=change3;if(action2==="delete"||fields3.length===0)return null;
+const value3=shortValue(change3,true);if(value3!==void 0)return markup`${value3.path} <code>${value3.before}</code> → <code>${value3.
 after}</code> · `;const paths=fields3.slice(0,4).map(({path})=>path);const more=fields3.length-paths.length;return`${paths.
-join(", ")}${more>0?` and ${more} more`:""} \xB7 `}function changeDetails(change2,context3,became){const{reason,destructions,
-warnings,fields:fields3}=change2;const note=observedNote(change2,became);const views=fields3.map(field2=>viewField(field2,
-{whole:true,room:"page"}));const rows=views.filter(({view})=>view!=="body");const{email:bodies2}=kindOf(change2.kind);const diffs=views.
+join(", ")}${more>0?` and ${more} more`:""} \xB7 `}function changeDetails(change3,context3,became){const{reason,destructions,
+warnings,fields:fields3}=change3;const note=observedNote(change3,became);const views=fields3.map(field2=>viewField(field2,
+{whole:true,room:"page"}));const rows=views.filter(({view})=>view!=="body");const{email:bodies2}=kindOf(change3.kind);const diffs=views.
 flatMap(view=>view.view==="body"?[bodyDiff(view,became)]:[]);return[...reason===null?[]:[markup`<p class="loss"><strong>Blocked:</strong> ${reason}</p>\n`],
 ...destructions.map(loss=>markup`<p class="loss"><strong>Destructive:</strong> ${loss}</p>\n`),...warnings.map(warningLine2),
 ...note===null?[]:[markup`<p class="note">${note}</p>\n`],...rows.length===0?[]:[table(rows)],...bodies2!==void 0&&diffs.
-length>0?[email2(change2,bodies2,diffs,context3)]:diffs,...context3.debug?requestTexts(change2).map(request5=>markup`<p class="quiet">Sends <code>${request5}</code></p>\n`):
+length>0?[email2(change3,bodies2,diffs,context3)]:diffs,...context3.debug?requestTexts(change3).map(request5=>markup`<p class="quiet">Sends <code>${request5}</code></p>\n`):
 []]}function table(rows){return markup`<table>
 <thead><tr><th scope="col">Field</th><th scope="col">Before</th><th scope="col">After</th></tr></thead>
 <tbody>
@@ -11666,15 +11685,15 @@ head}</span>`,...hunk.lines.map(({mark,text:text6,spans})=>markup`<span class="$
 word)??text6}</span>`)]);return markup`<h3><code>${path}</code></h3>
 ${driftLine(view)}<p class="quiet">${bodyNotes(view,became).join("; ")}</p>
 ${hunks.length===0?null:scrollable("diff",`Difference of ${path}`,lines)}
-`}function word({text:text6,change:change2}){if(change2===null)return text6;return change2==="+"?markup`<ins>${text6}</ins>`:
-markup`<del>${text6}</del>`}function email2(change2,bodies2,diffs,{samples,emails}){const{before,expected}=change2.apply;
-const deleted=change2.action==="delete";const sides=[side("Before",bodies2,before,"there is none, or it is not known"),side(
-"After",bodies2,deleted?{}:{...before,...expected},deleted?change2.fields.map(fateText)[0]??"deleted":absenceOf(bodies2,
-{...before,...expected}))];const given2=samples.get(change2.address)??[];const{rendered,text:text6}=emailViews(sides,given2,
-emails);return tabs(`view ${change2.address}`,"email","Show",[{name:"rendered",label:"as email",content:rendered},{name:"\
+`}function word({text:text6,change:change3}){if(change3===null)return text6;return change3==="+"?markup`<ins>${text6}</ins>`:
+markup`<del>${text6}</del>`}function email2(change3,bodies2,diffs,{samples,emails}){const{before,expected}=change3.apply;
+const deleted=change3.action==="delete";const sides=[side("Before",bodies2,before,"there is none, or it is not known"),side(
+"After",bodies2,deleted?{}:{...before,...expected},deleted?change3.fields.map(fateText)[0]??"deleted":absenceOf(bodies2,
+{...before,...expected}))];const given2=samples.get(change3.address)??[];const{rendered,text:text6}=emailViews(sides,given2,
+emails);return tabs(`view ${change3.address}`,"email","Show",[{name:"rendered",label:"as email",content:rendered},{name:"\
 text",label:"as text",content:text6},{name:"source",label:"changes of the source",content:diffs}],markup`<p class="quiet">Rendered with sample data, ${samplesText(
-given2)}; pictures are blocked.</p>\n`)}function absenceOf(email3,fields3){const known3=[email3.txt,email3.html].every(body2=>Object.
-hasOwn(fields3,body2));return known3?"there is none":"there is none, or it is not known here"}function side(label2,email3,fields3,none2){
+given2)}; pictures are blocked.</p>\n`)}function absenceOf(email3,fields3){const known4=[email3.txt,email3.html].every(body2=>Object.
+hasOwn(fields3,body2));return known4?"there is none":"there is none, or it is not known here"}function side(label2,email3,fields3,none2){
 const{[email3.txt]:txt,[email3.html]:html2}=fields3;const held=txt instanceof Sensitive||html2 instanceof Sensitive;const bodies2={
 txt:typeof txt==="string"?txt:null,html:typeof html2==="string"?html2:null};return{label:label2,bodies:bodies2,none:held?
 "held back, since it holds a secret":none2}}function showsEmail({kind,fields:fields3}){return kindOf(kind).email!==void 0&&
@@ -11693,9 +11712,9 @@ setClasses={"+":"added","-":"removed","~":"changed","=":"changed"};setMarks2={"+
 </details>
 `)}</nav>
 </details>
-`}function controls(filters2,only2){const told6=only2.filter(({some:some2})=>some2);return markup`<div class="filters">
+`}function controls(filters2,only2){const told5=only2.filter(({some:some2})=>some2);return markup`<div class="filters">
 ${filters2.map(boxes)}
-${told6.length===0?null:markup`<fieldset><legend>Only</legend>${told6.map(({name:name2,label:label2})=>markup`<label><input type="checkbox" name="only" value="${name2}">${label2}</label>`)}</fieldset>`}
+${told5.length===0?null:markup`<fieldset><legend>Only</legend>${told5.map(({name:name2,label:label2})=>markup`<label><input type="checkbox" name="only" value="${name2}">${label2}</label>`)}</fieldset>`}
 </div>
 `}function boxes({name:name2,legend,values,words:words7={}}){const counts2=new Map;for(const value3 of values)counts2.set(
 value3,(counts2.get(value3)??0)+1);return markup`<fieldset><legend>${legend}</legend>${[...counts2].map(([value3,count3])=>markup`<label><input type="checkbox" name="${name2}" value="${value3}" checked>${words7[value3]??
@@ -11703,34 +11722,34 @@ value3} (${count3})</label>`)}</fieldset>`}function countsList(counts2){return m
 count:count3,words:words7})=>markup`<li><strong>${count3}</strong> ${words7}</li>`)}</ul>`}function factsList(facts2){return markup`<ul class="facts quiet">
 ${facts2.map(fact=>markup`<li>${fact}</li>\n`)}</ul>`}var aboutEmails;var init_contents=__esm({"src/report/contents.ts"(){
 "use strict";init_markup();aboutEmails=markup`<p class="note">Emails are rendered with sample data, and pictures and other things from the network are blocked.</p>\n`}});var html_exports2={};__export(html_exports2,{planHtml:()=>planHtml});function planHtml(plan,options){const groups2=numbered(
-plan,options);const entries=groups2.flatMap(group=>group.entries);const shown3=entries.map(({change:change2})=>change2);
-const emails=new Emails;const context3={...options,emails,unfolding:new Unfolding(shown3.length)};const summary2=summarize(
-plan);const told6=Object.keys(actionWords).filter(action2=>summary2[action2]>0||action2==="update"||action2==="unchanged");
+plan,options);const entries=groups2.flatMap(group=>group.entries);const shown4=entries.map(({change:change3})=>change3);
+const emails=new Emails;const context3={...options,emails,unfolding:new Unfolding(shown4.length)};const summary2=summarize(
+plan);const told5=Object.keys(actionWords).filter(action2=>summary2[action2]>0||action2==="update"||action2==="unchanged");
 return pageText({title:`Plan: ${headline(plan)}`,content:markup`<header>
 <h1>idops plan for ${plan.server}</h1>
 ${factsList([markup`Profile <code>${plan.profile}</code>`,markup`Environment ${plan.environment===null?"none":markup`<code>${plan.
 environment}</code>`}`,...plan.shard===void 0?[]:[`Shard ${shardText(plan.shard)}`],`Made at ${plan.createdAt} by idops ${plan.
 toolVersion}`])}
-${countsList(told6.map(action2=>({count:summary2[action2],words:actionWords[action2]})))}
+${countsList(told5.map(action2=>({count:summary2[action2],words:actionWords[action2]})))}
 </header>
 <main id="main">
 ${notices(plan,options.only)}
-${shown3.some(showsEmail)?aboutEmails:null}
-${shown3.length>1?[controls([{name:"kind",legend:"Kind",values:shown3.map(({kind})=>kind)},{name:"action",legend:"Action",
-values:shown3.map(({action:action2})=>action2)}],[{name:"destructive",label:"destructive",some:shown3.some(isDestructive)},
-{name:"drift",label:"changed on the server",some:shown3.some(isDrifted)},{name:"warnings",label:"with warnings",some:shown3.
+${shown4.some(showsEmail)?aboutEmails:null}
+${shown4.length>1?[controls([{name:"kind",legend:"Kind",values:shown4.map(({kind})=>kind)},{name:"action",legend:"Action",
+values:shown4.map(({action:action2})=>action2)}],[{name:"destructive",label:"destructive",some:shown4.some(isDestructive)},
+{name:"drift",label:"changed on the server",some:shown4.some(isDrifted)},{name:"warnings",label:"with warnings",some:shown4.
 some(({warnings})=>warnings.length>0)}]),contents(groups2)]:null}
 ${groups2.map(group=>section(group,context3))}
-${shown3.length===0&&options.only===void 0?markup`<p class="note">There is nothing to review: ${headline(plan)}.</p>`:null}
+${shown4.length===0&&options.only===void 0?markup`<p class="note">There is nothing to review: ${headline(plan)}.</p>`:null}
 </main>
 <footer>
 <p>Required scopes: ${plan.requiredScopes.join(", ")||"none"}</p>
 <p>Digest: <code>${plan.digest}</code></p>
 </footer>`})}function numbered(plan,options){let number4=0;return reviewGroups(plan,options).map(({title,rank:rank2,changes})=>{
 const[first]=changes;return{title,filter:rank2===1?markup` data-kind="${first?.kind??""}"`:title==="Destructive"?null:markup` data-action="${first?.
-action??""}"`,entries:changes.map(change2=>{number4+=1;const{address:address2,action:action2}=change2;return{number:number4,
-change:change2,address:`${address2}${labelBeside(change2)}`,badge:{word:action2,className:action2}}})}})}function notices(plan,only2){
-const shown3=shownPart(plan,only2);const{count:count3,inAll}=destructiveCount(shown3);const warnings=allWarnings(shown3);
+action??""}"`,entries:changes.map(change3=>{number4+=1;const{address:address2,action:action2}=change3;return{number:number4,
+change:change3,address:`${address2}${labelBeside(change3)}`,badge:{word:action2,className:action2}}})}})}function notices(plan,only2){
+const shown4=shownPart(plan,only2);const{count:count3,inAll}=destructiveCount(shown4);const warnings=allWarnings(shown4);
 return[...count3>0?[markup`<p class="loss"><strong>${plural(count3,"destructive change")}</strong>${inAll}, shown first.</p>\n`]:
 [],...shareNotes(plan,only2).map(note=>markup`<p class="note">${note}</p>\n`),...plan.warnings.map(warningLine2),...warnings.
 length>plan.warnings.length?[markup`<p class="warning">${plural(warnings.length-plan.warnings.length,"warning")} about single changes, shown with them.</p>\n`]:
@@ -11773,21 +11792,21 @@ return[...planAnnotations(plan,options).map(annotation=>annotationCommand(annota
 true?` made at ${escapeText(plan.createdAt)} for ${escapeText(plan.server)}`:""}: ${headline(plan)}`,""].join("\n")}function planAnnotations(plan,options={}){
 const{changes}=shareOf(plan.changes,options.only);return[...changes.filter(({action:action2})=>action2==="blocked").map(
 blocked2),...changes.filter(({destructions})=>destructions.length>0).map(destructive),...plan.warnings.map(warning4=>warned(
-warning4,"",null)),...changes.flatMap(change2=>change2.warnings.map(warning4=>warned(warning4,`${titled(change2)}: `,change2.
+warning4,"",null)),...changes.flatMap(change3=>change3.warnings.map(warning4=>warned(warning4,`${titled(change3)}: `,change3.
 declaredAt))),...shareNotes(plan,options.only).map(noted),...changes.filter(({action:action2,destructions})=>action2!=="\
-unchanged"&&action2!=="blocked"&&!destructions.length).map(changed)]}function titled(named5){return`${named5.address}${labelBeside(
-named5)}`}function blocked2(change2){const{reason,declaredAt}=change2;const address2=titled(change2);return{rank:ranks.blocked,
-level:"error",title:"idops blocked",message:reason===null?address2:`${address2}: ${reason}`,place:declaredAt}}function destructive(change2){
-const{action:action2,destructions,declaredAt}=change2;const address2=titled(change2);return{rank:ranks.destructive,level:"\
-warning",title:`idops destructive ${action2}`,message:`${address2}: ${destructions.join("; ")}${drifted(change2)}`,place:declaredAt}}
-function noted(message){return{rank:ranks.rest,level:"notice",title:"idops plan",message,place:null}}function drifted(change2){
-const note=driftNote(change2);return note===null?"":`; ${note}`}function warned(warning4,about2,declared){const{code:code2,
+unchanged"&&action2!=="blocked"&&!destructions.length).map(changed)]}function titled(named4){return`${named4.address}${labelBeside(
+named4)}`}function blocked2(change3){const{reason,declaredAt}=change3;const address2=titled(change3);return{rank:ranks.blocked,
+level:"error",title:"idops blocked",message:reason===null?address2:`${address2}: ${reason}`,place:declaredAt}}function destructive(change3){
+const{action:action2,destructions,declaredAt}=change3;const address2=titled(change3);return{rank:ranks.destructive,level:"\
+warning",title:`idops destructive ${action2}`,message:`${address2}: ${destructions.join("; ")}${drifted(change3)}`,place:declaredAt}}
+function noted(message){return{rank:ranks.rest,level:"notice",title:"idops plan",message,place:null}}function drifted(change3){
+const note=driftNote(change3);return note===null?"":`; ${note}`}function warned(warning4,about2,declared){const{code:code2,
 message,place:place2=declared,morePlaces:morePlaces2}=warning4;return{rank:losses.has(code2)?ranks.loss:ranks.warning,level:"\
 warning",title:`idops ${code2}`,message:[`${about2}${message}`,...alsoAt(placesOf(warning4),morePlaces2)].join("\n"),place:place2}}
-function alsoAt(places,more){return places.length<2?[]:[`also at ${placeList(places.slice(1),more)}`]}function changed(change2){
-const{action:action2,fields:fields3,declaredAt}=change2;const address2=titled(change2);const paths=fields3.map(({path})=>path).
+function alsoAt(places,more){return places.length<2?[]:[`also at ${placeList(places.slice(1),more)}`]}function changed(change3){
+const{action:action2,fields:fields3,declaredAt}=change3;const address2=titled(change3);const paths=fields3.map(({path})=>path).
 join(", ");return{rank:ranks.rest,level:"notice",title:`idops ${action2}`,message:`${paths===""||action2==="delete"?address2:
-`${address2}: ${paths}`}${drifted(change2)}`,place:declaredAt}}function problemsGithub(problems,options={}){return problemAnnotations(
+`${address2}: ${paths}`}${drifted(change3)}`,place:declaredAt}}function problemsGithub(problems,options={}){return problemAnnotations(
 problems).map(annotation=>`${annotationCommand(annotation,options)}
 `).join("")}function problemAnnotations(problems){return problems.toSorted((a2,b)=>a2.severity===b.severity?0:a2.severity===
 "error"?-1:1).map(annotationOf)}function annotationOf({code:code2,severity,message,hint,places,morePlaces:morePlaces2}){
@@ -11827,20 +11846,17 @@ var init_results=__esm({"src/report/results.ts"(){"use strict";init_marked();ini
 if(process.platform==="win32")return`"${word2}"`;if(!/[\u0000-\u001f\u007f]/.test(word2))return`'${word2.replaceAll("'",
 "'\\''")}'`;const escaped3=word2.replaceAll(/[\\']/g,"\\$&").replaceAll(/[\u0000-\u001f\u007f]/g,octal);return`$'${escaped3}\
 '`}function octal(character){return`\\${character.charCodeAt(0).toString(8).padStart(3,"0")}`}var init_shell=__esm({"src\
-/base/shell.ts"(){"use strict"}});function nextSteps({run:name2,journal,results,undoing,otherwise},{undoes,again=["apply"]}){if(name2===null)return[];const run4=partCalled(
+/base/shell.ts"(){"use strict"}});function nextSteps({run:name2,journal,results},{undoes,again=["apply"]}){if(name2===null)return[];const run4=partCalled(
 journal??name2);const isLeft2=results.some(({status,action:action2})=>status!=="applied"&&action2!=="regenerate");const isUndoable=mayBeUndone(
-{results})&&undoing?.possible!==false;const open8=results.filter(({status,action:action2})=>status==="unknown"&&action2===
-"regenerate");const settle3=open8.flatMap(one=>{const said3=`runs settle ${run4} ${shellWord2(one.address)}`;return[{before:`\
-Look at ${nameOf2(one)} on the server. If it was regenerated: `,command:`${said3} --done`},{before:"If it was not: ",command:`${said3}\
- --not-done`}]});const command2=again.map(word2=>/^--[a-z-]+$/.test(word2)?word2:shellWord2(word2)).join(" ");if(undoes!==
-void 0){const said3=otherwise===true?"The manifests still say otherwise: the next apply does it again, unless they are c\
-hanged too.":"Where the manifests still say otherwise, the next apply does it again: change them too.";return[...isLeft2?
-[{before:"To go on, which puts back what is left: ",command:command2}]:[],...isUndoable&&otherwise!==false?[{before:said3,
-command:null}]:[]]}return[...settle3,...isLeft2?[{before:"To go on, which plans anew and sends what is left: ",command:command2}]:
-[],...isUndoable?[{before:`To put back what this run changed${butFor(undoing?.left??[])}: `,command:`undo ${run4}`}]:[]]}
-function butFor(left){if(left.length===0)return"";const named5=firstFew(left,({address:address2,path})=>path===null?address2:
-`${address2} ${path}`);return` (all but ${left.length}: ${named5})`}var init_next=__esm({"src/report/next.ts"(){"use str\
-ict";init_result();init_shard();init_shell();init_alike();init_names()}});var result_page_exports={};__export(result_page_exports,{resultHtml:()=>resultHtml});function resultHtml(result,{plan,samples,
+{results});const open8=results.filter(({status,action:action2})=>status==="unknown"&&action2==="regenerate");const settle3=open8.
+flatMap(one=>{const said3=`runs settle ${run4} ${shellWord2(one.address)}`;return[{before:`Look at ${nameOf2(one)} on th\
+e server. If it was regenerated: `,command:`${said3} --done`},{before:"If it was not: ",command:`${said3} --not-done`}]});
+const command2=again.map(word2=>/^--[a-z-]+$/.test(word2)?word2:shellWord2(word2)).join(" ");if(undoes!==void 0){const said3="\
+If the manifests still say otherwise, the next apply does it again: change them too.";return[...isLeft2?[{before:"To go \
+on, which puts back what is left: ",command:command2}]:[],...isUndoable?[{before:said3,command:null}]:[]]}return[...settle3,
+...isLeft2?[{before:"To go on, which plans anew and sends what is left: ",command:command2}]:[],...isUndoable?[{before:"\
+To put back what this run changed: ",command:`undo ${run4}`}]:[]]}var init_next=__esm({"src/report/next.ts"(){"use stric\
+t";init_result();init_shard();init_shell();init_names()}});var result_page_exports={};__export(result_page_exports,{resultHtml:()=>resultHtml});function resultHtml(result,{plan,samples,
 debug}){const groups2=grouped(result,plan);const entries=groups2.flatMap(group=>group.entries);const emails=new Emails;const context3={
 samples,debug,emails,unfolding:new Unfolding(entries.length)};const summary2=summarizeResult(result);const counted2=order.
 toReversed().filter(status=>summary2[status]>0||status==="applied");const what=plan?.undoes===void 0?"idops apply":"idop\
@@ -11852,11 +11868,11 @@ ${countsList(counted2.map(status=>({count:summary2[status],words:statuses2[statu
 </header>
 <main id="main">
 ${notices2(result,plan)}
-${entries.some(({change:change2})=>change2!==void 0&&showsEmail(change2))?aboutEmails:null}
+${entries.some(({change:change3})=>change3!==void 0&&showsEmail(change3))?aboutEmails:null}
 ${entries.length>1?[controls([{name:"status",legend:"Status",values:entries.map(({result:{status}})=>status),words:Object.
-fromEntries(order.map(status=>[status,statuses2[status].word]))},{name:"kind",legend:"Kind",values:entries.flatMap(({change:change2})=>change2?.
+fromEntries(order.map(status=>[status,statuses2[status].word]))},{name:"kind",legend:"Kind",values:entries.flatMap(({change:change3})=>change3?.
 kind??[])},{name:"action",legend:"Action",values:entries.map(({result:{action:action2}})=>action2)}],[{name:"destructive",
-label:"destructive",some:entries.some(({change:change2})=>change2!==void 0&&isDestructive(change2))}]),contents(groups2)]:
+label:"destructive",some:entries.some(({change:change3})=>change3!==void 0&&isDestructive(change3))}]),contents(groups2)]:
 null}
 ${groups2.map(({title,status,meaning,entries:inGroup})=>markup`<section class="group" data-status="${status}">
 <h2>${title} (${inGroup.length})</h2>
@@ -11866,7 +11882,7 @@ ${inGroup.map(entry=>resultBox(entry,context3))}</section>
 </main>${plan===null?null:markup`
 <footer>
 <p>Digest of the plan: <code>${plan.digest}</code></p>
-</footer>`}`})}function grouped({results},plan){const changes=new Map(plan?.changes.map(change2=>[change2.address,change2]));
+</footer>`}`})}function grouped({results},plan){const changes=new Map(plan?.changes.map(change3=>[change3.address,change3]));
 let number4=0;return order.flatMap(status=>{const{word:word2,className,meaning}=statuses2[status];const entries=results.
 filter(one=>one.status===status).map(one=>{number4+=1;return{number:number4,address:`${one.address}${labelBeside(one)}`,
 badge:{word:word2,className},result:one,change:changes.get(one.address)}});const title=word2.charAt(0).toUpperCase()+word2.
@@ -11877,22 +11893,22 @@ environment===null?"none":markup`<code>${plan.environment}</code>`}`],...run4===
 [`Planned at ${plan.createdAt} by idops ${plan.toolVersion}`]]}function startOf(run4){const[,...parts]=/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z/.
 exec(run4)??[];if(parts.length===0)return void 0;const[year,month,day,hour,minute,second]=parts;return`${year}-${month}-${day}\
 T${hour}:${minute}:${second}Z`}function notices2(result,plan){const{interrupted:interrupted3,results}=result;const{failed,
-not_converged,unknown:unknown5,skipped:skipped2}=summarizeResult(result);const wrong3=failed+not_converged+unknown5+skipped2;
+not_converged,unknown:unknown6,skipped:skipped2}=summarizeResult(result);const wrong2=failed+not_converged+unknown6+skipped2;
 const unverified=results.filter(one=>one.unverified.length>0).length;const environment=plan?.environment??null;const where=environment===
 null?"":` --env ${shellWord2(environment)}`;return[results.length===0?markup`<p class="note">There was nothing to do, so nothing was sent.</p>\n`:
 null,interrupted3?markup`<p class="loss"><strong>Interrupted</strong>: requests in flight were finished and recorded, and no more were sent.</p>\n`:
-null,wrong3>0?markup`<p class="loss"><strong>${plural(wrong3,"change")} of ${results.length}</strong> did not end as planned, shown first.</p>\n`:
+null,wrong2>0?markup`<p class="loss"><strong>${plural(wrong2,"change")} of ${results.length}</strong> did not end as planned, shown first.</p>\n`:
 null,unverified>0?markup`<p class="warning">The answers about ${plural(unverified,"object")} did not carry all that was sent: those fields are unverified.</p>\n`:
 null,plan?.undoes===void 0?null:markup`<p class="note">This put back what run <code>${plan.undoes}</code> had changed.</p>\n`,
 nextSteps(result,plan??{}).map(({before,command:command2})=>markup`<p class="note">${before}${command2===null?null:markup`<code>idops ${command2}${where}</code>`}</p>\n`),
-plan?.warnings.map(warningLine2)??null]}function resultBox({number:number4,result,change:change2,badge},context3){const{
-address:address2,action:action2,status,unverified}=result;const kind=change2===void 0?null:markup` data-kind="${change2.
-kind}"`;return foldBox({number:number4,open:context3.unfolding.next(status!=="applied"),classes:change2===void 0?[]:changeClasses(
-change2),data:markup`data-status="${status}" data-action="${action2}"${kind}`,summary:markup`<span class="badge ${badge.
-className}">${badge.word}</span> <span class="badge ${action2}">${action2}</span> ${change2===void 0?markup`<code class="address">${address2}</code>${labelBeside(
-result)}`:changeTitle(change2)}
+plan?.warnings.map(warningLine2)??null]}function resultBox({number:number4,result,change:change3,badge},context3){const{
+address:address2,action:action2,status,unverified}=result;const kind=change3===void 0?null:markup` data-kind="${change3.
+kind}"`;return foldBox({number:number4,open:context3.unfolding.next(status!=="applied"),classes:change3===void 0?[]:changeClasses(
+change3),data:markup`data-status="${status}" data-action="${action2}"${kind}`,summary:markup`<span class="badge ${badge.
+className}">${badge.word}</span> <span class="badge ${action2}">${action2}</span> ${change3===void 0?markup`<code class="address">${address2}</code>${labelBeside(
+result)}`:changeTitle(change3)}
 ${unverified.length>0?markup`<span class="badge update">unverified</span>`:null}
-${change2===void 0?null:changePlace(change2)}`,inside:[outcome(result),change2===void 0?null:changeDetails(change2,context3,
+${change3===void 0?null:changePlace(change3)}`,inside:[outcome(result),change3===void 0?null:changeDetails(change3,context3,
 status)]})}function outcome({status,error:error3,httpStatus,attempts,unverified,notes=[]}){const{word:word2}=statuses2[status];
 const heading=word2.charAt(0).toUpperCase()+word2.slice(1);const asked=[...httpStatus===null?[]:[`the last answer was HT\
 TP ${httpStatus}`],...attempts>1?[plural(attempts,"request")]:[]];return[error3===null?null:markup`<p class="${status===
@@ -11905,21 +11921,21 @@ failed",meaning:"The server refused it, or could not be reached."},not_converged
 meaning:"The server answered well, and keeps another value."},unknown:{word:"unknown",className:"doubtful",meaning:"It w\
 as sent, and nobody can tell whether it was done."},skipped:{word:"not sent",className:"doubtful",meaning:"It was not se\
 nt."},applied:{word:"applied",className:"applied",meaning:""}};order=Object.keys(statuses2)}});var problems_exports={};__export(problems_exports,{problemsText:()=>problemsText,validText:()=>validText});function problemsText(problems,{
-color,columns}){if(problems.length===0)return"";const paint=colors(color);const blocks=problems.map(problem=>problemLines(
-problem,paint,columns).join("\n"));return`${[...blocks,paint.bold(countsLine(problems))].join("\n\n")}
-`}function countsLine(problems){const counts2=["error","warning"].map(severity=>({severity,count:problems.filter(problem=>problem.
+color,columns}){if(problems.length===0)return"";const paint=colors(color);const blocks=problems.map(problem2=>problemLines(
+problem2,paint,columns).join("\n"));return`${[...blocks,paint.bold(countsLine(problems))].join("\n\n")}
+`}function countsLine(problems){const counts2=["error","warning"].map(severity=>({severity,count:problems.filter(problem2=>problem2.
 severity===severity).length}));return counts2.filter(({count:count3})=>count3>0).map(({severity,count:count3})=>plural(count3,
-severity)).join(", ")}function severityPaint(severity,paint){return severity==="error"?paint.red:paint.yellow}function problemLines(problem,paint,columns){
-const tint=severityPaint(problem.severity,paint);const shown3=problem.places.slice(0,snippetsAtMost);const others=problem.
-places.slice(snippetsAtMost);const digits=Math.max(1,...shown3.map(({line})=>String(line).length));const[message="",...more]=paragraphs(
-problem.message);const[help,...moreHelp]=paragraphs(problem.hint??"");const margin=" ".repeat(digits+2);const barred=line=>fold2(
+severity)).join(", ")}function severityPaint(severity,paint){return severity==="error"?paint.red:paint.yellow}function problemLines(problem2,paint,columns){
+const tint=severityPaint(problem2.severity,paint);const shown4=problem2.places.slice(0,snippetsAtMost);const others=problem2.
+places.slice(snippetsAtMost);const digits=Math.max(1,...shown4.map(({line})=>String(line).length));const[message="",...more]=paragraphs(
+problem2.message);const[help,...moreHelp]=paragraphs(problem2.hint??"");const margin=" ".repeat(digits+2);const barred=line=>fold2(
 inWords(line),2,columns===void 0?void 0:columns-margin.length-2).split("\n").map(part2=>`${margin}${paint.blue("|")} ${part2}`);
-const head=[{text:`${problem.severity}[${escapeText(problem.code)}]`,tint:text6=>paint.bold(tint(text6))},...inWords(`: ${message}`,
-paint.bold)];return[fold2(head,margin.length+2,columns),...more.flatMap(barred),...shown3.flatMap(place2=>placeLines(place2,
-digits,tint,paint,columns)),...others.length===0?[]:[fold2([{text:" ".repeat(digits+1)},{text:"-->",tint:paint.blue},...inWords(
-` also at ${placeList(others,problem.morePlaces)}`)],margin.length+2,columns)],...help===void 0?[]:[fold2([{text:margin},
-{text:"=",tint:paint.blue},...inWords(` help: ${help}`)],margin.length+2,columns)],...moreHelp.flatMap(barred)]}function paragraphs(text6){
-return text6.split(/\r?\n/).map(line=>escapeText(line.trimEnd())).filter(line=>line!=="")}function placeLines(place2,digits,tint,paint,columns){
+const head=[{text:`${problem2.severity}[${escapeText(problem2.code)}]`,tint:text6=>paint.bold(tint(text6))},...inWords(`\
+: ${message}`,paint.bold)];return[fold2(head,margin.length+2,columns),...more.flatMap(barred),...shown4.flatMap(place2=>placeLines(
+place2,digits,tint,paint,columns)),...others.length===0?[]:[fold2([{text:" ".repeat(digits+1)},{text:"-->",tint:paint.blue},
+...inWords(` also at ${placeList(others,problem2.morePlaces)}`)],margin.length+2,columns)],...help===void 0?[]:[fold2([{
+text:margin},{text:"=",tint:paint.blue},...inWords(` help: ${help}`)],margin.length+2,columns)],...moreHelp.flatMap(barred)]}
+function paragraphs(text6){return text6.split(/\r?\n/).map(line=>escapeText(line.trimEnd())).filter(line=>line!=="")}function placeLines(place2,digits,tint,paint,columns){
 const gutter=label2=>paint.blue(` ${label2.padStart(digits)} |`);const arrow=`${" ".repeat(digits+1)}${paint.blue("-->")}\
  `;const head=`${arrow}${escapeText(place2.file)}:${place2.line}:${place2.column}`;if(place2.text===void 0)return[head];
 const{source,before,under}=snippet(place2,place2.text,(columns??lineWidth)-digits-4);return[head,gutter(""),`${gutter(String(
@@ -11927,24 +11943,19 @@ place2.line))} ${source}`.trimEnd(),`${gutter("")} ${" ".repeat(before)}${tint("
 const at3=Math.min(Math.max(0,offset),text6.length);return at3>0&&/[\udc00-\udfff]/.test(text6.charAt(at3))?at3-1:at3}function snippet({
 column,length:length2},text6,room){const[whole2=""]=text6.split(/\r?\n|\r$/);const caret=Math.min(column-1,whole2.length);
 const cut2=beginsAt(whole2,caret-REACH);const line=whole2.slice(cut2,beginsAt(whole2,caret+REACH));const start2=caret-cut2;
-const end2=Math.max(start2+1,start2+length2);const cells2=[];let at3=0;for(const character of line){const shown4=character===
-"	"?"  ":escapeText(character);const marked=at3<end2&&at3+character.length>start2;cells2.push({shown:shown4,width:displayWidth(
-shown4),marked});at3+=character.length}if(start2>=line.length)cells2.push({shown:" ",width:1,marked:true});const first=Math.
-max(0,cells2.findIndex(({marked})=>marked));const{from,to}=visibleRange(cells2,first,room);const shown3=cells2.slice(from,
+const end2=Math.max(start2+1,start2+length2);const cells2=[];let at3=0;for(const character of line){const shown5=character===
+"	"?"  ":escapeText(character);const marked=at3<end2&&at3+character.length>start2;cells2.push({shown:shown5,width:displayWidth(
+shown5),marked});at3+=character.length}if(start2>=line.length)cells2.push({shown:" ",width:1,marked:true});const first=Math.
+max(0,cells2.findIndex(({marked})=>marked));const{from,to}=visibleRange(cells2,first,room);const shown4=cells2.slice(from,
 to);const lead=from>0||cut2>0?"\u2026":"";const tail=to<cells2.length||cut2+line.length<whole2.length?"\u2026":"";const before=lead.
-length+widthOf2(cells2.slice(from,first));const under=widthOf2(shown3.filter(({marked})=>marked));return{source:`${lead}${shown3.
+length+widthOf2(cells2.slice(from,first));const under=widthOf2(shown4.filter(({marked})=>marked));return{source:`${lead}${shown4.
 map(cell=>cell.shown).join("")}${tail}`,before,under:Math.max(1,under)}}function widthOf2(cells2){return cells2.reduce((sum,{
 width})=>sum+width,0)}function visibleRange(cells2,caret,room){if(widthOf2(cells2)<=room)return{from:0,to:cells2.length};
 const inside2=room-2;let from=caret;let used=0;while(from>0&&used+(cells2[from-1]?.width??0)<=inside2/3){from-=1;used+=cells2[from]?.
 width??0}let to=caret;while(to<cells2.length&&used+(cells2[to]?.width??0)<=inside2){used+=cells2[to]?.width??0;to+=1}while(to===
 cells2.length&&from>0&&used+(cells2[from-1]?.width??0)<=inside2){from-=1;used+=cells2[from]?.width??0}return{from,to}}function validText(objects2){
 return`${objects2} ${objects2===1?"object is":"objects are"} valid`}var snippetsAtMost,REACH;var init_problems2=__esm({"\
-src/report/problems.ts"(){"use strict";init_escape();init_fold();init_places();init_words();snippetsAtMost=3;REACH=2e3}});function whyRefused(failure2){if(!(failure2 instanceof Error))return String(failure2);const code2="code"in failure2?String(
-failure2.code):"";const said3=words5[code2];return said3===void 0?failure2.message:`${said3} (${code2})`}var words5;var init_errno=__esm(
-{"src/base/errno.ts"(){"use strict";words5={EACCES:"this user may not do that",EPERM:"this user may not do that",EEXIST:"\
-a file stands where a folder has to be",ENOTDIR:"a file stands where a folder has to be",EISDIR:"it is a folder",ELOOP:"\
-a symbolic link leads to itself",EMFILE:"too many files are open",ENAMETOOLONG:"the name is too long",ENOENT:"it is not \
-there",ENOSPC:"the disk is full",EROFS:"the disk is read-only"}}});import{readFileSync,readlinkSync}from"node:fs";import{hostname}from"node:os";function ownMark(){return{host:hostname(),pid:process.
+src/report/problems.ts"(){"use strict";init_escape();init_fold();init_places();init_words();snippetsAtMost=3;REACH=2e3}});import{readFileSync,readlinkSync}from"node:fs";import{hostname}from"node:os";function ownMark(){return{host:hostname(),pid:process.
 pid,started:processStart(process.pid),boot:bootId(),namespace:namespaceId()}}function fateOf(mark){const{host,pid,started:started2,
 boot,namespace}=mark;if(host!==hostname())return"unknown";if(boot!==bootId()||namespace!==namespaceId())return"unknown";
 const now=processStart(pid);if(pid===process.pid)return started2===now?"alive":"gone";try{process.kill(pid,0)}catch(failure2){
@@ -12058,11 +12069,11 @@ index]=Object.entries(shards.parts).find(([,part2])=>part2.to_end?.includes(run4
 index),count:shards.count}}function isToEnd(head,run4){return enderOf(head,run4)!==void 0}function partOf({shards},{index}){
 return shards?.parts[String(index)]??{}}function withPart(head,{index},part2){const{shards}=head;if(shards===void 0)throw new TypeError(
 "no shards without a state that is split");return{...head,shards:{...shards,parts:{...shards.parts,[String(index)]:part2}}}}
-function withSettled(head,run4,cut2){const ender=enderOf(head,run4);if(ender!==void 0){const{to_end=[],...known3}=partOf(
-head,ender);const left=to_end.filter(one=>one!==run4);return withPart(head,ender,{...known3,...left.length===0?{}:{to_end:left}})}
-const part2=partOfRun(run4);if(part2!==void 0&&isSplit(head,part2.shard)){const{open_run,...known3}=partOf(head,part2.shard);
-const isNewest=known3.last_run===void 0||run4>=known3.last_run;const open8=open_run===void 0||open_run===run4?{}:{open_run};
-const held=isNewest?{last_run:run4,...cut2?{cut:true}:{}}:known3;return withPart(head,part2.shard,{...held,...open8})}const{
+function withSettled(head,run4,cut2){const ender=enderOf(head,run4);if(ender!==void 0){const{to_end=[],...known4}=partOf(
+head,ender);const left=to_end.filter(one=>one!==run4);return withPart(head,ender,{...known4,...left.length===0?{}:{to_end:left}})}
+const part2=partOfRun(run4);if(part2!==void 0&&isSplit(head,part2.shard)){const{open_run,...known4}=partOf(head,part2.shard);
+const isNewest=known4.last_run===void 0||run4>=known4.last_run;const open8=open_run===void 0||open_run===run4?{}:{open_run};
+const held=isNewest?{last_run:run4,...cut2?{cut:true}:{}}:known4;return withPart(head,part2.shard,{...held,...open8})}const{
 open_run:_,...rest}=head;const{last_run}=head;return{...rest,last_run:last_run!==void 0&&last_run>run4?last_run:run4}}function sameState(now,{
 lineage,shards}){if(now.lineage===lineage&&now.shards?.count===shards?.count)return now;throw new ProblemsError([error("\
 locked","the state was replaced by another one while this run of a shard was under way",[],"find out who writes it, and \
@@ -12070,13 +12081,13 @@ run it again once no other run is under way")])}function changedRecords(before,a
 key,record2]of Object.entries(after2))if(before[key]!==record2)changed2.set(key,record2);for(const key of Object.keys(before))
 if(!Object.hasOwn(after2,key))changed2.set(key,null);return changed2}function withRecords({resources},records){const next={
 ...resources};for(const[key,record2]of records){if(record2===null)delete next[key];else next[key]=record2}return next}var init_shards=__esm(
-{"src/state/shards.ts"(){"use strict";init_problems();init_shard()}});function unknownPlaceholders(parts,known3){return placeholdersOf(parts,meanings=>known3.has(meanings)).filter(({meanings})=>!known3.
+{"src/state/shards.ts"(){"use strict";init_problems();init_shard()}});function unknownPlaceholders(parts,known4){return placeholdersOf(parts,meanings=>known4.has(meanings)).filter(({meanings})=>!known4.
 has(meanings))}var KnownPlaceholders;var init_known=__esm({"src/mail/known.ts"(){"use strict";init_nearest();init_placeholders();
-KnownPlaceholders=class _KnownPlaceholders{#names;#open;type;constructor(type,names3){this.type=type;this.#names=new Set(
-[...names3].flatMap(name2=>name2.endsWith(".*")?[name2.slice(0,-2),name2]:[name2]));this.#open=[...this.#names].flatMap(
+KnownPlaceholders=class _KnownPlaceholders{#names;#open;type;constructor(type,names2){this.type=type;this.#names=new Set(
+[...names2].flatMap(name2=>name2.endsWith(".*")?[name2.slice(0,-2),name2]:[name2]));this.#open=[...this.#names].flatMap(
 name2=>name2.endsWith(".*")?[name2.slice(0,-1)]:[])}has(meanings){return meanings.some(meaning=>this.#names.has(meaning)||
-this.#open.some(start2=>meaning.startsWith(start2)))}nearest(name2){const known3=[...this.#names].filter(one=>!one.endsWith(
-".*"));return known3.find(one=>/[._]/.test(one.at(-name2.length-1)??"")&&one.endsWith(name2))??nearest(name2,known3)}with(more){
+this.#open.some(start2=>meaning.startsWith(start2)))}nearest(name2){const known4=[...this.#names].filter(one=>!one.endsWith(
+".*"));return known4.find(one=>/[._]/.test(one.at(-name2.length-1)??"")&&one.endsWith(name2))??nearest(name2,known4)}with(more){
 return new _KnownPlaceholders(this.type,[...this.#names,...more])}}}});function some(items){const more=items.length-namedAtMost2;return`${items.slice(0,namedAtMost2).join(", ")}${more>0?` and\
  ${more} more`:""}`}function short2(text6){return text6.length>80?`${text6.slice(0,79)}\u2026`:text6}var namedAtMost2;var init_words2=__esm(
 {"src/mail/words.ts"(){"use strict";namedAtMost2=5}});function htmlFindings(body2){const tree=parseBody(body2,{located:true});const size2=clipped(body2);if(!("refused"in tree)){
@@ -12100,11 +12111,11 @@ element)}));if(images.length===0)return[];const many=images.length===1?"1 image 
 es without alt text`;const sources2=[...new Set(images.map(({text:text6})=>text6))].filter(source=>source!=="").map(short2);
 const message=`the html body has ${many}${sources2.length>0?`: ${some(sources2)}`:""}`;return[{code:"image-without-alt",
 message,at:spotsOf(images)}]}function isImage(element){const{tagName:tag}=element;return tag==="img"||tag==="input"&&attribute(
-element,"type")?.trim().toLowerCase()==="image"}function activeParts(element){const found2=[];const add2=(text6,name2)=>found2.
+element,"type")?.trim().toLowerCase()==="image"}function activeParts(element){const found2=[];const add=(text6,name2)=>found2.
 push({text:text6,at:spotOf(element,name2)});const tag=element.tagName;if(tag==="script"&&!dataBlock.test(attribute(element,
-"type")?.trim()??""))add2("<script>");if(embedding.has(tag))add2(`<${tag}>`);for(const{name:name2,value:value3}of element.
-attrs){if(/^on[a-z]+$/.test(name2))add2(`${name2}=`,name2);if(addressAttributes.has(name2)&&/^(javascript|vbscript|data:text\/html)/i.
-test(address(value3))){add2(`${name2}="${address(value3).split(":",1)[0]}:\u2026"`,name2)}}return found2}function insecureParts(element){
+"type")?.trim()??""))add("<script>");if(embedding.has(tag))add(`<${tag}>`);for(const{name:name2,value:value3}of element.
+attrs){if(/^on[a-z]+$/.test(name2))add(`${name2}=`,name2);if(addressAttributes.has(name2)&&/^(javascript|vbscript|data:text\/html)/i.
+test(address(value3))){add(`${name2}="${address(value3).split(":",1)[0]}:\u2026"`,name2)}}return found2}function insecureParts(element){
 return element.attrs.flatMap(({name:name2,value:value3})=>addressAttributes.has(name2)&&/^http:/i.test(address(value3))?
 [{text:value3.trim(),at:spotOf(element,name2)}]:[])}function address(value3){return value3.replace(/[\u0000-\u0020]/g,"")}
 function charsetOf(element){if(element.tagName!=="meta")return void 0;const direct=attribute(element,"charset");if(direct!==
@@ -12114,10 +12125,10 @@ embedding,dataBlock,addressAttributes;var init_html_checks=__esm({"src/mail/html
 init_tree();init_words2();clippedBytes=102*1024;embedding=new Set(["iframe","object","embed","applet","frame","portal"]);
 dataBlock=/^application\/(ld\+)?json$/i;addressAttributes=new Set(["href","src","action","formaction","data","background",
 "poster"])}});var checks_exports3={};__export(checks_exports3,{checkTemplate:()=>checkTemplate});function checkTemplate({before,after:after2,
-known:known3}){const txt=parsed(after2.txt);const html2=parsed(after2.html);const had={txt:parsed(before?.txt),html:parsed(
+known:known4}){const txt=parsed(after2.txt);const html2=parsed(after2.html);const had={txt:parsed(before?.txt),html:parsed(
 before?.html)};return[...lost("txt",had.txt,txt),...lost("html",had.html,html2),...unreadLive("txt",had.txt,txt),...unreadLive(
-"html",had.html,html2),...syntax("txt",txt),...syntax("html",html2),...mismatch(txt,html2),...known3===void 0?[]:unknown2(
-{txt,html:html2},had,known3),...present(after2.txt)&&after2.txt.length<=limits.bodyCharacters?insecureText(after2.txt):[],
+"html",had.html,html2),...syntax("txt",txt),...syntax("html",html2),...mismatch(txt,html2),...known4===void 0?[]:unknown3(
+{txt,html:html2},had,known4),...present(after2.txt)&&after2.txt.length<=limits.bodyCharacters?insecureText(after2.txt):[],
 ...present(after2.html)?htmlFindings(after2.html).map(({at:at3,...finding})=>({...finding,body:"html",...within3("html",
 at3)})):[]]}function within3(body2,at3){return at3.length===0?{}:{at:{[body2]:at3}}}function present(body2){return typeof body2===
 "string"&&body2.trim()!==""}function parsed(body2){return present(body2)?parseMustache(body2):void 0}function names(template2){
@@ -12135,16 +12146,16 @@ live:true}]}function mismatch(txt,html2){const inTxt=names(txt);const inHtml=nam
 return[];const onlyTxt=missingFrom(inHtml,inTxt);const onlyHtml=missingFrom(inTxt,inHtml);const parts=[...onlyTxt.length>
 0?[`only the txt body has ${list(onlyTxt)}`]:[],...onlyHtml.length>0?[`only the html body has ${list(onlyHtml)}`]:[]];if(parts.
 length===0)return[];const at3={...within3("txt",spotsOf2(onlyTxt)).at,...within3("html",spotsOf2(onlyHtml)).at};return[{
-code:"placeholder-mismatch",message:parts.join(", "),body:null,at:at3}]}function unknown2(after2,had,known3){const live=[
-had.txt,had.html].flatMap(body2=>names(body2)??[]);const all=known3.with(live.flatMap(({meanings})=>meanings));const found2=new Map;
+code:"placeholder-mismatch",message:parts.join(", "),body:null,at:at3}]}function unknown3(after2,had,known4){const live=[
+had.txt,had.html].flatMap(body2=>names(body2)??[]);const all=known4.with(live.flatMap(({meanings})=>meanings));const found2=new Map;
 for(const body2 of["txt","html"]){const template2=after2[body2];if(template2===void 0||"syntax"in template2)continue;for(const one of unknownPlaceholders(
 template2.parts,all)){const{at:at3}=found2.get(one.name)??{at:{}};found2.set(one.name,{one,at:{...at3,[body2]:one.at}})}}
-const[told6,untold]=[[...found2.values()].slice(0,unknownAtMost),[...found2.values()].slice(unknownAtMost)];return told6.
-map(({one,at:at3},index)=>{const similar=known3.nearest(one.name);const rest=index===unknownAtMost-1?untold:[];const more=rest.
+const[told5,untold]=[[...found2.values()].slice(0,unknownAtMost),[...found2.values()].slice(unknownAtMost)];return told5.
+map(({one,at:at3},index)=>{const similar=known4.nearest(one.name);const rest=index===unknownAtMost-1?untold:[];const more=rest.
 length;const body2=at3.txt===void 0?"html":at3.html===void 0?"txt":null;const where=body2===null?"the bodies have":`the ${body2}\
  body has`;const hint=similar===void 0?"":`, did you mean ${short2(written({...one,name:similar}))}?`;const others=more>
 0?` (and ${more} more such names)`:"";const message=`${where} ${short2(written(one))}, which nothing is known to fill in\
- for ${known3.type}${hint}${others}`;return{code:"unknown-placeholder",message,body:body2,at:together([at3,...rest.map(other=>other.
+ for ${known4.type}${hint}${others}`;return{code:"unknown-placeholder",message,body:body2,at:together([at3,...rest.map(other=>other.
 at)])}})}function insecureText(body2){const found2=[...body2.matchAll(/\bhttp:\/\/[^\s<>"]+/gi)];if(found2.length===0)return[];
 const addresses3=new Set(found2.map(([address2])=>address2));const message=`the txt body leads to ${some([...addresses3].
 map(short2))} without https`;const at3=found2.map(({0:address2,index})=>({start:index,end:index+address2.length}));return[
@@ -12161,29 +12172,66 @@ er";if(stat9.isSymbolicLink())return"a link";if(stat9.isFIFO())return"a named pi
 return"a device"}var NoRegularFile;var init_regular=__esm({"src/base/regular.ts"(){"use strict";NoRegularFile=class extends Error{constructor(stat9){
 super(`it is ${fileType(stat9)}, not a regular file`);this.name="NoRegularFile"}}}});import{lstat}from"node:fs/promises";import{dirname,join as join2}from"node:path";async function workTreeOf(folder){if(await isThere(
 join2(folder,".git")))return folder;const above=dirname(folder);return above===folder?void 0:await workTreeOf(above)}async function isThere(path){
-return await lstat(path).then(()=>true,()=>false)}var init_work_tree=__esm({"src/base/work-tree.ts"(){"use strict"}});function excluding(locks,place2){const all=async()=>[void 0,...await locks.shards()];const lock=async(command2,now,shard2)=>{
-const taken2=await locks.take(command2,now,shard2);try{const gone=[];for(const other of(await all()).filter(one=>isInTheWay(
-one,shard2))){const holding=await locks.clear(other);if(holding===null)continue;if(holding.fate!=="gone")throw inTheWay2(
-holding,other,place2(other));gone.push(`took over the lock of ${holding.holder}, which is gone`)}if(gone.length===0)return taken2;
-const{takenOver:takenOver2}=taken2;return{...taken2,takenOver:[...takenOver2===null?[]:[takenOver2],...gone].join("; ")}}catch(failure2){
-await taken2.release();throw failure2}};return{lock,async holder(){for(const shard2 of await all()){const holder=await locks.
-holder(shard2);if(holder!==null)return holder}return null},async holdings(){const found2=await Promise.all((await all()).
-map(async shard2=>{const holding=await locks.holding(shard2);return holding===null?[]:[{...holding,...shard2===void 0?{}:
-{shard:shard2}}]}));return found2.flat()},async removable(){const found2=[];const failures=[];for(const shard2 of await all()){
-try{const one=await locks.removable(shard2);if(one!==null)found2.push(one)}catch(failure2){failures.push(failure2)}}if(found2.
-length===0&&failures.length>0)throw failures[0];return found2.length===0?null:together3(found2)}}}function isInTheWay(other,shard2){
-if(shard2===void 0)return other!==void 0;return other===void 0||other.count!==shard2.count}function together3(locks){return{
-holder:locks.map(({holder})=>holder).join("; and of "),async remove(){for(const one of locks)await one.remove()}}}function inTheWay2({
-holder,elsewhere},other,place2){const what=other===void 0?"the state is locked":"the state is locked by a run of a shard";
-return new ProblemsError([error("locked",`${what}: ${holder} (${place2})`,[],elsewhere===null?"wait until it has ended; \
-if that process is surely gone, use idops runs unlock":`that process ${elsewhere}, so nobody can tell from here whether \
-it still runs: make sure that it doesn't, then use idops runs unlock`)])}var init_locks=__esm({"src/state/locks.ts"(){"u\
-se strict";init_problems()}});import{hostname as hostname2}from"node:os";function describeHolder({user:user3,host,pid,command:command2,at:at3}){return`${command2}\
- by ${user3} on ${host}, process ${pid}, since ${at3}`}function whereElse(holder){if(fateOf(holder)!=="unknown")return null;
-if(holder.host!==hostname2())return"is on another host";return holder.boot===ownMark().boot?"is in another process names\
-pace, such as a container":"is of another machine of the same name, or from before the last restart of this one"}var holderFields,
-holderSchema;var init_holder=__esm({"src/state/holder.ts"(){"use strict";init_zod();init_process();init_process_mark();holderFields=
-{user:string2(),...processMark,command:string2(),at:string2()};holderSchema=object(holderFields)}});function journalOf(text6,run4,place2){const whole2=text6.slice(0,text6.lastIndexOf("\n")+1);const[first,...lines]=whole2.
+return await lstat(path).then(()=>true,()=>false)}var init_work_tree=__esm({"src/base/work-tree.ts"(){"use strict"}});import{hostname as hostname2}from"node:os";function describeHolder(holder){if(holder===null)return"something that left n\
+o name";const{user:user3,host,pid,command:command2,at:at3}=holder;return`${command2} by ${user3} on ${host}, process ${pid}\
+, since ${at3}`}function holdingOf(holder,fate){const ofProcess=holder===null?"unknown":fateOf(holder);const isUnknown=holder!==
+null&&(fate??ofProcess)==="unknown";return{holder:describeHolder(holder),command:holder?.command??null,readable:holder!==
+null,fate:(holder===null?void 0:fate)??ofProcess,elsewhere:isUnknown?whereElse(holder):null,inUse:ofProcess==="alive"&&holder?.
+pid!==process.pid}}function whereElse(holder){if(holder.host!==hostname2())return"is on another host";return holder.boot===
+ownMark().boot?"is in another process namespace, such as a container":"is of another machine of the same name, or from b\
+efore the last restart of this one"}function locked({holder,elsewhere},place2,what="the state is locked"){const hint=elsewhere===
+null?"wait until it has ended; if that process is surely gone, use idops runs unlock":`that process ${elsewhere}, so nob\
+ody can tell from here whether it still runs: make sure that it doesn't, then use idops runs unlock`;return new ProblemsError(
+[error("locked",`${what}: ${holder} (${place2})`,[],hint)])}function lockLost(now,place2){const who2=now===void 0?"it wa\
+s removed":`somebody else has it: ${describeHolder(now)}`;return new ProblemsError([error("locked",`the lock of the stat\
+e was lost: ${who2} (${place2})`,[],"find out who removes locks, and run it again once no other run is under way")])}var holderFields,
+holderSchema;var init_holder=__esm({"src/state/holder.ts"(){"use strict";init_zod();init_problems();init_process();init_process_mark();
+holderFields={user:string2(),...processMark,command:string2(),at:string2()};holderSchema=object(holderFields)}});function excluding(locks){const lock=async(command2,now,shard2)=>{const taken2=await locks.take(command2,now,shard2);try{
+const gone=taken2.takenOver===null?[]:[taken2.takenOver];for(let tries=1;;tries+=1){const others=(await locks.found()).filter(
+one=>isInTheWay(one.shard,shard2));const[first]=others;if(first===void 0)break;const living=others.find(({fate})=>fate!==
+"gone");if(living!==void 0||tries>TRIES2)throw inTheWay2(living??first);for(const other of others)if(await other.drop())
+gone.push(`took over the lock of ${other.holder}, which is gone`)}return{...taken2,takenOver:gone.length===0?null:gone.join(
+"; ")}}catch(failure2){await taken2.release();throw failure2}};const remove2=async one=>{let now=one;for(let tries=1;now!==
+void 0;tries+=1){const isOther2=now.nonce!==null&&now.nonce!==one.nonce;if(isOther2||tries>TRIES2)throw locked(now,now.place);
+if(await now.drop())return;now=(await locks.found()).find(other=>isOfPlace(other,one))}};return{lock,async holder(){const held=(await locks.
+found()).find(({fate})=>fate!=="gone");if(held===void 0)return null;const isUnsure=held.readable&&held.fate==="unknown";
+return isUnsure?`${held.holder}, if that process still runs`:held.holder},holdings:()=>locks.found(),async removable(){const found2=await locks.
+found();const free=found2.filter(({inUse})=>!inUse);if(free.length===0&&found2[0]!==void 0)throw stillRuns(found2[0]);if(free.
+length===0)return null;return{holder:free.map(({holder})=>holder).join("; and of "),async remove(){for(const one of free)
+await remove2(one)}}}}}function isOfPlace({place:place2,shard:shard2},other){return place2===other.place&&shard2?.index===
+other.shard?.index&&shard2?.count===other.shard?.count}function isInTheWay(other,shard2){if(shard2===void 0)return other!==
+void 0;return other===void 0||other.count!==shard2.count}function inTheWay2(found2){const what=found2.shard===void 0?void 0:
+"the state is locked by a run of a shard";return locked(found2,found2.place,what)}function stillRuns({holder}){return new ProblemsError(
+[error("locked",`the lock is in use: ${holder} still runs on this host`,[],"wait until it has ended, or end it")])}var TRIES2;
+var init_locks=__esm({"src/state/locks.ts"(){"use strict";init_problems();init_holder();TRIES2=250}});function stateData(text6,place2){try{return parseJson(text6)}catch{throw noState(place2,"is not JSON")}}function ofServer(state,place2,server){
+if(state===void 0)return emptyState(server);if(state.server===server)return state;throw new ProblemsError([error("state-\
+other-server",`the state ${place2} belongs to ${state.server}, and this is ${server}`,[],'give each server a state of it\
+s own, with state.path in its environment for instance (state.git.path, state.postgres.name); after a move of the server\
+, change "server" in the state')])}function nameOf4(text6){try{return nameSchema.safeParse(JSON.parse(text6)).data}catch{
+return void 0}}function mergedInto(there,change3,place2){const before=there??change3.absent;if(before===void 0)throw stateGone(
+place2);const{resources,...head}=before;return{...change3.head(head),resources:withRecords({resources},change3.records)}}
+function stateOf(data3,place2){const version3=typeof data3==="object"&&data3!==null&&"format_version"in data3?data3.format_version:
+void 0;if(typeof version3==="number"&&version3>STATE_FORMAT){throw new ProblemsError([error("state-newer",`the state ${place2}\
+ has format ${version3}, this idops knows formats up to ${STATE_FORMAT}`,[],"use the version of idops that wrote it, or \
+a later one")])}const parsed4=unreadSchema.safeParse(data3);if(!parsed4.success)throw notOfIdops(place2,placeOf(parsed4.
+error));const resources=parsed4.data.resources;for(const[key,record2]of Object.entries(resources)){const checked2=recordSchema.
+safeParse(record2);if(!checked2.success)throw notOfIdops(place2,["resources",key,...placeOf(checked2.error)])}const{moved_to:elsewhere,
+arriving}=parsed4.data;if(elsewhere!==void 0){throw new ProblemsError([arriving===true?error("state-moved",`the state ${place2}\
+ has not arrived: idops state migrate was ended in the middle, and it is still at ${elsewhere}`,[],"run idops state migr\
+ate again, as before: it goes on with what is here"):error("state-moved",`the state ${place2} was moved to ${elsewhere}`,
+[],"use the configuration that says so; an older checkout or branch still names the former place")])}return{...parsed4.data,
+resources}}function placeOf({issues:[first]}){return first===void 0?[]:[...first.path,...first.code==="unrecognized_keys"?
+first.keys.slice(0,1):[]]}function notOfIdops(place2,path){return noState(place2,`is not a state of idops${path.length===
+0?"":` at ${path.join(".")}`}`)}function noState(place2,why){const hint="put a good copy back, or move it away: without \
+it requests may be sent again, and nothing is deleted or regenerated";return new ProblemsError([error("state-unreadable",
+`the state ${place2} ${why}`,[],hint)])}function stateGone(place2){return new ProblemsError([error("state-unreadable",`t\
+he state ${place2} is gone`,[],"put it back, or begin anew with idops plan; journals of runs that go on are settled by i\
+t")])}var nameSchema;var init_state_text=__esm({"src/state/state-text.ts"(){"use strict";init_zod();init_json();init_problems();
+init_shards();init_state();nameSchema=object({lineage:string2(),salt:string2()})}});function batched(put4,end2=async()=>{}){let waiting=[];let writing;const writeAll=async()=>{await Promise.resolve();while(waiting.
+length>0){const batch2=waiting;waiting=[];try{await put4(batch2.map(({text:text6})=>text6));for(const{done:done2}of batch2)
+done2()}catch(failure2){for(const{failed}of batch2)failed(failure2)}}writing=void 0};return{kept:null,write:line=>new Promise(
+(done2,failed)=>{waiting.push({text:stringifyJson(line),done:done2,failed});writing??=writeAll()}),async close(){await writing;
+await end2()}}}var init_batched=__esm({"src/state/batched.ts"(){"use strict";init_json()}});function journalOf(text6,run4,place2){const whole2=text6.slice(0,text6.lastIndexOf("\n")+1);const[first,...lines]=whole2.
 split("\n").slice(0,-1).map((line,index)=>parseLine(line,place2,index+1));if(first===void 0)return null;if(first.type!==
 "run"||first.run!==run4)throw unusableJournal(place2,"line 1 does not name this run");return{run:first,lines,bytes:Buffer.
 byteLength(whole2),ended:lines.at(-1)?.type==="end"}}function parseLine(line,place2,number4){let data3;try{data3=parseJson(
@@ -12192,27 +12240,7 @@ line)}catch{throw unusableJournal(place2,`line ${number4} is not JSON`)}const ve
 to ${JOURNAL_FORMAT}`)}const parsed4=journalLineSchema.safeParse(data3);if(parsed4.success)return parsed4.data;throw unusableJournal(
 place2,`line ${number4} is not a line of a journal`)}function unusableJournal(place2,why){return new ProblemsError([error(
 "journal-unreadable",`the journal ${place2} can't be used: ${why}`,[],COPY_BACK)])}var init_journal_text=__esm({"src/sta\
-te/journal-text.ts"(){"use strict";init_json();init_problems();init_journal()}});function stateData(text6,place2){try{return parseJson(text6)}catch{throw new ProblemsError([error("state-unreadable",`th\
-e state ${place2} is not JSON`,[],`put a good copy back, or move it away: ${LOSS}`)])}}function ofServer(state,place2,server){
-if(state.server!==server){throw new ProblemsError([error("state-other-server",`the state ${place2} belongs to ${state.server}\
-, and this is ${server}`,[],'give each server a state of its own, with state.path in its environment for instance (state\
-.git.path, state.postgres.name); after a move of the server, change "server" in the state')])}return state}function stateOf(data3,place2){
-const version3=typeof data3==="object"&&data3!==null&&"format_version"in data3?data3.format_version:void 0;if(typeof version3===
-"number"&&version3>STATE_FORMAT){throw new ProblemsError([error("state-newer",`the state ${place2} has format ${version3}\
-, this idops knows formats up to ${STATE_FORMAT}`,[],"use the version of idops that wrote it, or a later one")])}const parsed4=unreadSchema.
-safeParse(data3);if(!parsed4.success)throw noState(place2,placeOf(parsed4.error));const resources=parsed4.data.resources;
-for(const[key,record2]of Object.entries(resources)){const checked2=recordSchema.safeParse(record2);if(!checked2.success)
-throw noState(place2,["resources",key,...placeOf(checked2.error)])}const{moved_to:elsewhere,arriving}=parsed4.data;if(elsewhere!==
-void 0){throw new ProblemsError([arriving===true?error("state-moved",`the state ${place2} has not arrived: idops state m\
-igrate was ended in the middle, and it is still at ${elsewhere}`,[],"run idops state migrate again, as before: it goes o\
-n with what is here"):error("state-moved",`the state ${place2} was moved to ${elsewhere}`,[],"use the configuration that\
- says so; an older checkout or branch still names the former place")])}return{...parsed4.data,resources}}function placeOf({
-issues:[first]}){return first===void 0?[]:[...first.path,...first.code==="unrecognized_keys"?first.keys.slice(0,1):[]]}function noState(place2,path){
-const where=path.length===0?"":` at ${path.join(".")}`;return new ProblemsError([error("state-unreadable",`the state ${place2}\
- is not a state of idops${where}`,[],`put a good copy back, or move it away: ${LOSS}`)])}function stateGone(place2){return new ProblemsError(
-[error("state-unreadable",`the state ${place2} is gone`,[],"put it back, or begin anew with idops plan; journals of runs\
- that go on are settled by it")])}var LOSS;var init_state_text=__esm({"src/state/state-text.ts"(){"use strict";init_json();
-init_problems();init_state();LOSS="without it requests may be sent again, and nothing is deleted or regenerated"}});import{execFile}from"node:child_process";import{access as access2,constants as constants5}from"node:fs/promises";import{
+te/journal-text.ts"(){"use strict";init_json();init_problems();init_journal()}});import{execFile}from"node:child_process";import{access as access2,constants as constants5}from"node:fs/promises";import{
 delimiter,dirname as dirname6,isAbsolute,join as join9,resolve as resolve2}from"node:path";async function inGitIndex(root,paths){
 if(paths.length===0||await findGit()===void 0)return[];try{const listed2=await git(root,["ls-files","-z","--",...paths]);
 return[...new Set(listed2.toString("utf8").split("\0"))].filter(path=>path!=="")}catch(failure2){if(!await hasRepository(
@@ -12231,8 +12259,8 @@ GIT_SSH_COMMAND===void 0?{GIT_SSH_COMMAND:"ssh -oBatchMode=yes"}:{};const quiet=
 0",LC_ALL:"C"};const env={...asksNobody,...Object.fromEntries(own5),...quiet,...more};const limits2={timeout:patience,killSignal:"\
 SIGKILL",maxBuffer:most3};const detached=reaches&&process.platform!=="win32";const options={cwd:root,env,windowsHide:true,
 encoding:"buffer",detached,...limits2};return await new Promise((done2,failed)=>{const child=execFile(found2,args,options,
-(failure2,stdout,stderr)=>{if(failure2===null)return done2(stdout);const[said3,told6]=[stdout.toString("utf8"),stderr.toString(
-"utf8")];failed(new GitFailed(whyFailed(failure2,told6,patience),said3,told6,{cause:failure2}))});child.stdin?.on("error",
+(failure2,stdout,stderr)=>{if(failure2===null)return done2(stdout);const[said3,told5]=[stdout.toString("utf8"),stderr.toString(
+"utf8")];failed(new GitFailed(whyFailed(failure2,told5,patience),said3,told5,{cause:failure2}))});child.stdin?.on("error",
 ()=>{});child.stdin?.end(input)})}function whyFailed({killed,code:code2,message},stderr,patience){const said3=stderr.split(
 "\n").find(line=>line.startsWith("fatal: ")||line.startsWith("error: "));const remote=stderr.split("\n").flatMap(line=>line.
 startsWith("remote: ")?[line.slice("remote: ".length).trim()]:[]).filter(line=>line!=="");if(said3!==void 0)return[said3.
@@ -12240,46 +12268,44 @@ slice("fatal: ".length),...remote.slice(0,LINES)].join("; ");if(typeof code2==="
 if(killed===true&&code2==null)return`it did not end in ${patience/1e3} s`;return typeof code2==="string"?code2:message.split(
 "\n")[0]??""}var PATIENCE2,MOST2,ofRepository,GitFailed,NoGit,LINES;var init_git=__esm({"src/base/git.ts"(){"use strict";
 init_regular();init_work_tree();PATIENCE2=1e4;MOST2=64*1024*1024;ofRepository=/^GIT_(DIR|WORK_TREE|INDEX_FILE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|COMMON_DIR|NAMESPACE|PREFIX|CEILING_DIRECTORIES)$/;
-GitFailed=class extends Error{said;told;constructor(why,said3,told6,options){super(why,options);this.said=said3;this.told=
-told6}};NoGit=class extends Error{constructor(){super("there is no git")}};LINES=3}});function gitRuns(store,runs,place2){const folder=run4=>`${runs}/${run4}`;const batches=async(head,branch,run4)=>await branch.
-list(head,folder(run4),"blob");const read2=async run4=>{const found2=await store.read(async(head,branch)=>{const names3=await batches(
-head,branch,run4);return await branch.texts(head,names3.map(name2=>`${folder(run4)}/${name2}`))});return(found2??[]).join(
+GitFailed=class extends Error{said;told;constructor(why,said3,told5,options){super(why,options);this.said=said3;this.told=
+told5}};NoGit=class extends Error{constructor(){super("there is no git")}};LINES=3}});function gitRuns(store,runs,place2){const folder=run4=>`${runs}/${run4}`;const batches=async(head,branch,run4)=>await branch.
+list(head,folder(run4),"blob");const read2=async run4=>{const found2=await store.read(async(head,branch)=>{const names2=await batches(
+head,branch,run4);return await branch.texts(head,names2.map(name2=>`${folder(run4)}/${name2}`))});return(found2??[]).join(
 "")};return{list:async()=>await store.read((head,branch)=>branch.list(head,runs,"tree"))??[],read:async run4=>journalOf(
 await read2(run4),run4,`${run4} in ${place2}`),async hasEnd(run4){const text6=await store.read(async(head,branch)=>{const last=(await batches(
 head,branch,run4)).at(-1);return last===void 0?void 0:await branch.text(head,`${folder(run4)}/${last}`)});return(text6??
 "").trimEnd().split("\n").at(-1)?.startsWith('{"type":"end"')===true},kept:async()=>[],assign:async()=>{},async create(first){
 const{run:run4}=first;await store.change(async(head,branch)=>{if(head!==null&&(await batches(head,branch,run4)).length>0){
-throw new Error(`there is a journal of ${run4} already`)}const files=new Map([[`${folder(run4)}/${numbered2(0)}`,textOf4(
-[first])]]);return{files,message:`idops: run ${run4} begins`}});return new GitJournal(store,folder(run4),run4,1)},async reopen(content){
+throw new Error(`there is a journal of ${run4} already`)}const files=new Map([[`${folder(run4)}/${numbered2(0)}`,`${stringifyJson(
+first)}
+`]]);return{files,message:`idops: run ${run4} begins`}});return gitJournal(store,folder(run4),run4,1)},async reopen(content){
 if(isUnderWay(content))throw underWay(content.run);const{run:run4}=content.run;const last=await store.read(async(head,branch)=>(await batches(
-head,branch,run4)).at(-1));return new GitJournal(store,folder(run4),run4,Number.parseInt(last??"-1",10)+1)},async remove(names3){
-if(names3.length===0)return;const what=names3.length===1?`the journal of ${names3[0]}`:`${names3.length} journals`;const files=new Map(
-names3.map(run4=>[folder(run4),null]));await store.change(()=>({files,message:`idops: ${what} removed`}))}}}function numbered2(number4){
-return`${String(number4).padStart(8,"0")}.jsonl`}function textOf4(lines){return lines.map(line=>`${stringifyJson(line)}
-`).join("")}var GitJournal;var init_runs=__esm({"src/state/git/runs.ts"(){"use strict";init_json();init_journal();init_journal_text();
-GitJournal=class{kept=null;#store;#folder;#run;#number;#waiting=[];#pushing;constructor(store,folder,run4,number4){this.#store=
-store;this.#folder=folder;this.#run=run4;this.#number=number4}write(line){return new Promise((done2,failed)=>{this.#waiting.
-push({line,done:done2,failed});this.#pushing??=this.#push()})}async#push(){await Promise.resolve();while(this.#waiting.length>
-0){const batch2=this.#waiting;this.#waiting=[];const path=`${this.#folder}/${numbered2(this.#number)}`;this.#number+=1;try{
-const text6=textOf4(batch2.map(({line})=>line));const files=new Map([[path,text6]]);await this.#store.change(()=>({files,
-message:`idops: run ${this.#run}`}));for(const{done:done2}of batch2)done2()}catch(failure2){for(const{failed}of batch2)failed(
-failure2)}}this.#pushing=void 0}async close(){await this.#pushing}}}});function refusedBy(failure2){if(!(failure2 instanceof GitFailed))return void 0;for(const line of failure2.said.split("\n")){
+head,branch,run4)).at(-1));return gitJournal(store,folder(run4),run4,Number.parseInt(last??"-1",10)+1)},async remove(names2){
+if(names2.length===0)return;const what=names2.length===1?`the journal of ${names2[0]}`:`${names2.length} journals`;const files=new Map(
+names2.map(run4=>[folder(run4),null]));await store.change(()=>({files,message:`idops: ${what} removed`}))}}}function numbered2(number4){
+return`${String(number4).padStart(8,"0")}.jsonl`}function gitJournal(store,folder,run4,next){let number4=next;return batched(
+async lines=>{const path=`${folder}/${numbered2(number4)}`;number4+=1;const files=new Map([[path,lines.map(line=>`${line}\
+
+`).join("")]]);await store.change(()=>({files,message:`idops: run ${run4}`}))})}var init_runs=__esm({"src/state/git/runs\
+.ts"(){"use strict";init_json();init_batched();init_journal();init_journal_text()}});function refusedBy(failure2){if(!(failure2 instanceof GitFailed))return void 0;for(const line of failure2.said.split("\n")){
 const[,ref,reason]=/^!\t[^\t]*:([^\t]+)\t\[remote rejected\](?: \((.*)\))?/.exec(line)??[];if(ref!==void 0)return{ref,reason:reason??
-"it gives no reason"}}return void 0}function mayBeBusy({reason}){return/lock|failed to update ref|atomic/i.test(reason)}
-function unreachable(place2,remote,failure2){const hint=failure2 instanceof NoGit?"install git, or keep the state elsewh\
-ere":`check the remote and its credentials: git ls-remote ${remote} has to work from here without a question`;return new ProblemsError(
-[error("state-unreachable",`the state ${place2} can't be reached: ${messageOf2(failure2)}`,[],hint)],{cause:failure2})}function notTaken(place2,{
-ref,reason},failure2){return new ProblemsError([error("not-writable",`the remote does not take the state ${place2}: it r\
-efused to move ${ref} (${reason}): ${messageOf2(failure2)}`,[],RIGHTS)],{cause:failure2})}function noPush(place2,failure2){
-return new ProblemsError([error("not-writable",`the remote takes no push to the state ${place2}: ${messageOf2(failure2)}`,
-[],RIGHTS)],{cause:failure2})}function outrun(place2,times){return new ProblemsError([error("not-writable",`the state ${place2}\
- can't be written: others changed the branch ${times} times meanwhile`,[],"keep the states of so many runs on branches o\
-f their own, with state.git.branch")])}function notHere(place2,failure2){if(failure2 instanceof NoGit)return unreachable(
-place2,"",failure2);return new ProblemsError([error("not-writable",`git can't work with the state ${place2} here: ${messageOf2(
-failure2)}`,[],'make room, or mend the repository, so that "git fsck" finds nothing')],{cause:failure2})}function messageOf2(failure2){
-return failure2 instanceof Error?failure2.message:String(failure2)}var RIGHTS;var init_failures=__esm({"src/state/git/fa\
-ilures.ts"(){"use strict";init_git();init_problems();RIGHTS="the credentials need the right to push to that branch and t\
-o refs/idops/ (contents: write in GitHub Actions), and no rule or hook of the remote may be against it"}});import{randomUUID as randomUUID4}from"node:crypto";import{rm as rm5}from"node:fs/promises";import{resolve as resolve3}from"node:path";
+"it gives no reason"}}return void 0}function unreachable(place2,remote,failure2){const hint=failure2 instanceof NoGit?"i\
+nstall git, or keep the state elsewhere":`check the remote and its credentials: git ls-remote ${remote} has to work from\
+ here without a question`;return problem("state-unreachable",`the state ${place2} can't be reached: ${messageOf2(failure2)}`,
+hint,failure2)}function notTaken(place2,{ref,reason},failure2){const message=`the remote does not take the state ${place2}\
+: it refused to move ${ref} (${reason}): ${messageOf2(failure2)}`;return problem("not-writable",message,RIGHTS,failure2)}
+function outrun(place2,times){return problem("not-writable",`the state ${place2} can't be written: others changed the br\
+anch ${times} times meanwhile`,"keep the states of so many runs on branches of their own, with state.git.branch")}function notOwn(place2){
+return problem("state-unreadable",`the state ${place2} can't be used: that branch was not made by idops, whose README.md\
+ it lacks`,"name a branch with state.git.branch that is not there yet, or was made by idops; put README.md back, if some\
+body removed it")}function notHere(place2,failure2){if(failure2 instanceof NoGit)return unreachable(place2,"",failure2);
+const message=`git can't work with the state ${place2} here: ${messageOf2(failure2)}`;const hint='make room, or mend the\
+ repository, so that "git fsck" finds nothing';return problem("not-writable",message,hint,failure2)}function problem(code2,message,hint,cause){
+return new ProblemsError([error(code2,message,[],hint)],{cause})}function messageOf2(failure2){return failure2 instanceof
+Error?failure2.message:String(failure2)}var RIGHTS;var init_failures=__esm({"src/state/git/failures.ts"(){"use strict";init_git();
+init_problems();RIGHTS="the credentials need the right to push to that branch and to refs/idops/ (contents: write in Git\
+Hub Actions), and no rule or hook of the remote may be against it"}});import{randomUUID as randomUUID4}from"node:crypto";import{rm as rm5}from"node:fs/promises";import{resolve as resolve3}from"node:path";
 import{setTimeout as sleep2}from"node:timers/promises";function dataOf(text6){return`data ${Buffer.byteLength(text6)}
 ${text6}
 `}function quoted2(path){return`"${path.replace(/["\\]/g,"\\$&").replaceAll("\n","\\n")}"`}var PATIENCE3,PAUSES,Branch,FAR,
@@ -12289,7 +12315,7 @@ this.settings=settings;this.#place=place2;this.ref=`refs/heads/${settings.branch
 settings;const said3=await this.#asking(["ls-remote","--quiet",remote,this.ref,...others]);const found2=new Map(said3.split(
 "\n").map(line=>line.split("	")).map(([sha="",name2=""])=>[name2,sha]));const isMeant=name2=>others.some(other=>other.includes(
 "*")?name2.startsWith("refs/idops/"):name2===other);return{branch:found2.get(this.ref)??null,others:new Map([...found2].
-filter(([name2])=>isMeant(name2)))}}async see(names3){for(let tries=1;;tries+=1){const{branch,others}=await this.look(names3);
+filter(([name2])=>isMeant(name2)))}}async see(names2){for(let tries=1;;tries+=1){const{branch,others}=await this.look(names2);
 const seen2=new Map([...branch===null?[]:[[this.ref,branch]],...others]);try{await this.#fetch(seen2)}catch(failure2){if(tries>=
 SIGHTS)throw unreachable(this.#place,this.settings.remote,failure2);continue}const head=seen2.get(this.ref)??null;seen2.
 delete(this.ref);return{branch:head,others:seen2}}}async#missing(refs){if(refs.size===0)return[];const input=[...refs.values()].
@@ -12328,8 +12354,8 @@ reset ${PASSING}
 
 `]);try{const command2=["fast-import","--quiet","--done"];const said3=await git(this.settings.root,command2,{input:`${input.
 join("")}done
-`});return said3.toString("utf8").trimEnd().split("\n")}catch(failure2){const told6=failure2 instanceof GitFailed?failure2.
-told:"";const[,report2]=/^fast-import: dumping crash report to (.+)$/m.exec(told6)??[];if(report2!==void 0)await rm5(resolve3(
+`});return said3.toString("utf8").trimEnd().split("\n")}catch(failure2){const told5=failure2 instanceof GitFailed?failure2.
+told:"";const[,report2]=/^fast-import: dumping crash report to (.+)$/m.exec(told5)??[];if(report2!==void 0)await rm5(resolve3(
 this.settings.root,report2),{force:true});throw notHere(this.#place,failure2)}}async push(moves){const{remote,pauses=PAUSES}=this.
 settings;const leases=moves.map(({ref,from})=>`--force-with-lease=${ref}:${from??""}`);const specs=moves.map(({ref,to})=>`${to??
 ""}:${ref}`);const others=moves.flatMap(({ref})=>ref===this.ref?[]:[ref]);const options=["--quiet","--porcelain","--atom\
@@ -12337,110 +12363,85 @@ ic","--no-verify","--no-recurse-submodules","--no-signed"];for(let tries=0;;trie
 "push",...options,...leases,remote,...specs],FAR);const to=moves.find(({ref})=>ref===this.ref)?.to??null;if(to!==null)await this.#git(
 ["update-ref",this.#seen,to]).catch(()=>"");return"done"}catch(failure2){const now=await this.look(others);const has=ref=>ref===
 this.ref?now.branch:now.others.get(ref)??null;const is=compare2=>moves.every(move2=>has(move2.ref)===move2[compare2]);if(is(
-"to"))return"done";if(!is("from"))return"moved";const refused4=refusedBy(failure2);const pause=pauses[tries];if(refused4!==
-void 0&&(pause===void 0||!mayBeBusy(refused4)))throw notTaken(this.#place,refused4,failure2);if(pause===void 0)throw unreachable(
-this.#place,remote,failure2);await sleep2(pause)}}}async tryPush(){const{root,remote}=this.settings;const[nothing3]=await this.
-make([{message:"idops: nothing"}]);const spec=`${nothing3}:refs/idops/nothing`;try{await git(root,["push","--dry-run","-\
--quiet","--porcelain","--no-verify",remote,spec],FAR)}catch(failure2){const refused4=refusedBy(failure2);throw refused4===
-void 0?noPush(this.#place,failure2):notTaken(this.#place,refused4,failure2)}}async#asking(command2){const{root,remote,pauses=PAUSES}=this.
-settings;for(let tries=0;;tries+=1){try{const said3=(await git(root,command2,FAR)).toString("utf8");this.#answered=true;
-return said3}catch(failure2){const again=failure2 instanceof NoGit?[]:this.#answered?pauses:pauses.slice(0,1);const pause=again[tries];
-if(pause===void 0)throw unreachable(this.#place,remote,failure2);await sleep2(pause)}}}async#git(command2,options={}){try{
-return(await git(this.settings.root,command2,options)).toString("utf8")}catch(failure2){throw notHere(this.#place,failure2)}}};
-FAR={reaches:true,patience:PATIENCE3};FETCHING={...FAR,patience:10*PATIENCE3};SIGHTS=5;PASSING="refs/idops/passing"}});function holderOf2(message){try{return holderSchema3.parse(JSON.parse(message))}catch{return null}}function isOver(holder){
+"to"))return"done";if(!is("from"))return"moved";const refused5=refusedBy(failure2);const pause=pauses[tries];if(pause===
+void 0)throw refused5===void 0?unreachable(this.#place,remote,failure2):notTaken(this.#place,refused5,failure2);await sleep2(
+pause)}}}async#asking(command2){const{root,remote,pauses=PAUSES}=this.settings;for(let tries=0;;tries+=1){try{const said3=(await git(
+root,command2,FAR)).toString("utf8");this.#answered=true;return said3}catch(failure2){const again=failure2 instanceof NoGit?
+[]:this.#answered?pauses:pauses.slice(0,1);const pause=again[tries];if(pause===void 0)throw unreachable(this.#place,remote,
+failure2);await sleep2(pause)}}}async#git(command2,options={}){try{return(await git(this.settings.root,command2,options)).
+toString("utf8")}catch(failure2){throw notHere(this.#place,failure2)}}};FAR={reaches:true,patience:PATIENCE3};FETCHING={
+...FAR,patience:10*PATIENCE3};SIGHTS=5;PASSING="refs/idops/passing"}});function holderOf2(message){try{return holderSchema3.parse(JSON.parse(message))}catch{return null}}function isOver(holder){
 return holder!==null&&(fateOf(holder)==="gone"||Date.now()>endOf2(holder))}function endOf2({expires}){return Date.parse(
-expires)+SKEW}function endInWords(holder){return new Date(endOf2(holder)).toISOString()}function describe3(holder){return holder===
-null?NOBODY:describeHolder(holder)}function locked2(place2,holder){const until=holder===null?"":`; the lock of a run tha\
-t was killed ends by itself at ${endInWords(holder)}, and one that goes on renews it`;return new ProblemsError([error("l\
-ocked",`the state is locked: ${describe3(holder)} (${place2})`,[],`wait until it has ended${until}; where it surely has,\
- idops runs unlock removes the lock`)])}function notOwn(place2){return new ProblemsError([error("state-unreadable",`the \
-state ${place2} can't be used: that branch was not made by idops, whose README.md it lacks`,[],"name a branch with state\
-.git.branch that is not there yet, or was made by idops; put README.md back, if somebody removed it")])}function lostTo(place2,now){
-const who2=now===void 0?"it was removed":`somebody else has it: ${describe3(now)}`;return new ProblemsError([error("lock\
-ed",`the lock of the state was lost: ${who2} (${place2})`,[],"find out who removes locks, and run it again once no other\
- run is under way")])}var holderSchema3,NOBODY,LEASE,SKEW;var init_holder2=__esm({"src/state/git/holder.ts"(){"use stric\
-t";init_zod();init_problems();init_process();init_holder();holderSchema3=object({...holderFields,expires:iso_exports.datetime(),
-nonce:string2()});NOBODY="something that left no name";LEASE=10*6e4;SKEW=5*6e4}});import{randomUUID as randomUUID5}from"node:crypto";import{setTimeout as sleep3}from"node:timers/promises";function renewedHolder(holder){
+expires)+SKEW}function holdingOf2(holder){const holding=holdingOf(holder,isOver(holder)?"gone":void 0);if(holder===null||
+holding.elsewhere===null)return holding;const end2=`its lock ends by itself at ${new Date(endOf2(holder)).toISOString()}\
+ where nothing renews it`;return{...holding,elsewhere:`${holding.elsewhere}, and ${end2}`}}var holderSchema3,LEASE,SKEW;
+var init_holder2=__esm({"src/state/git/holder.ts"(){"use strict";init_zod();init_process();init_holder();holderSchema3=object(
+{...holderFields,expires:iso_exports.datetime(),nonce:string2()});LEASE=10*6e4;SKEW=5*6e4}});import{randomUUID as randomUUID5}from"node:crypto";import{setTimeout as sleep3}from"node:timers/promises";function renewedHolder(holder){
 return{...holder,expires:new Date(Date.now()+LEASE).toISOString()}}function noteOf(holder){return{message:JSON.stringify(
-{...holder,turn:randomUUID5()})}}var TRIES3,PAUSE,FRESH2,UNSEEN,ABOUT,TITLE,TEXT,Store;var init_store=__esm({"src/state/\
+{...holder,turn:randomUUID5()})}}var TRIES4,PAUSE,FRESH2,UNSEEN,ABOUT,TITLE,TEXT,Store;var init_store=__esm({"src/state/\
 git/store.ts"(){"use strict";init_p_limit();init_process();init_shard();init_user_name();init_holder();init_branch();init_failures();
-init_holder2();TRIES3=300;PAUSE=200;FRESH2=1e3;UNSEEN=Number.NEGATIVE_INFINITY;ABOUT="README.md";TITLE="# The state of i\
+init_holder2();TRIES4=300;PAUSE=200;FRESH2=1e3;UNSEEN=Number.NEGATIVE_INFINITY;ABOUT="README.md";TITLE="# The state of i\
 dops";TEXT=`${TITLE}
 
 idops writes this branch: what it applied is recorded in the \`.json\` files, and each run has its journal in \`runs\`. The \
 history
 is the audit log. Change nothing by hand, and merge it nowhere.
-`;Store=class{#branch;#place;#inTurn=pLimit(1);#whole;#head=null;#seenAt=UNSEEN;#held;#lost;#listed=new Map;#listedAt=UNSEEN;#isShared=false;#isOwn=false;constructor(settings,lock,place2){
+`;Store=class{#branch;#place;#inTurn=pLimit(1);#whole;#head=null;#seenAt=UNSEEN;#held;#lost;#isShared=false;#isOwn=false;constructor(settings,lock,place2){
 this.#branch=new Branch(settings,place2);this.#whole=`refs/idops/lock/${settings.branch}/${lock}`;this.#place=place2}async read(work){
 const head=await this.#inTurn(async()=>{const isOnly2=this.#held?.ref===this.#whole&&this.#seenAt!==UNSEEN;if(!isOnly2&&
 performance.now()-this.#seenAt>=FRESH2)await this.#see([]);return this.#head});return head===null?void 0:await work(head,
 this.#branch)}async#see(locks){const seen2=await this.#branch.see(locks);const{branch:head}=seen2;if(head!==null&&!this.#isOwn){
 const about2=await this.#branch.text(head,ABOUT);if(about2?.startsWith(TITLE)!==true)throw notOwn(this.#place);this.#isOwn=
 true}this.#head=head;this.#seenAt=performance.now();return seen2}#refOf(shard2){return shard2===void 0?this.#whole:`${this.#whole}\
-.${shardName(shard2)}`}async#lockAt(ref){return(await this.#see([ref])).others.get(ref)??null}async#lockSeen(ref){const listed2=performance.
-now()-this.#listedAt<FRESH2?this.#listed.get(ref):void 0;this.#listed.delete(ref);return listed2===void 0?await this.#lockAt(
-ref):listed2}async shards(){return await this.#inTurn(async()=>{const{others}=await this.#see([this.#whole,`${this.#whole}\
-.*-of-*`]);this.#listed=new Map([[this.#whole,null],...others]);this.#listedAt=performance.now();return[...others.keys()].
-flatMap(ref=>ref.startsWith(`${this.#whole}.`)?shardNamed(ref.slice(this.#whole.length+1))??[]:[])})}async change(work,anew=false){
-return await this.#inTurn(async()=>{for(let tries=1;tries<=TRIES3;tries+=1){if(this.#lost!==void 0)throw this.#lost;if(tries>
-1||anew||this.#isShared||this.#head===null){const last=this.#head;if(this.#held===void 0)await this.#see([]);else await this.#confirm(
-this.#held);this.#isShared&&=tries>1||last!==this.#head}const from=this.#head;const changed2=await work(from,this.#branch);
-const about2=from===null?[[ABOUT,TEXT]]:[];const files=new Map([...about2,...changed2.files]);const held=this.#held;const holder=held&&
-renewedHolder(held.holder);const notes=holder===void 0?[]:[noteOf(holder)];const change2={parent:from,files,message:changed2.
-message};const[to="",at3=""]=await this.#branch.make([change2,...notes]);const lock=held===void 0?[]:[{ref:held.ref,from:held.
-at,to:at3}];const pushed=await this.#branch.push([{ref:this.#branch.ref,from,to},...lock]);if(pushed==="done"){this.#head=
-to;this.#seenAt=performance.now();this.#held=held&&holder&&{ref:held.ref,holder,at:at3};return changed2}this.#isShared=true;
-await sleep3(Math.random()*Math.min(PAUSE,10*tries))}throw outrun(this.#place,TRIES3)})}async tryWriting(){await this.#inTurn(
-()=>this.#branch.tryPush())}async take(command2,now,shard2){return await this.#inTurn(async()=>{const ref=this.#refOf(shard2);
-if(this.#held!==void 0&&this.#held.ref!==ref&&this.#lost===void 0)throw locked2(this.#place,this.#held.holder);const from=await this.#lockAt(
-ref);const other=from===null?void 0:await this.#holder(from);if(other!==void 0&&!isOver(other))throw locked2(this.#place,
-other);const mark={...ownMark(),command:command2,at:now.toISOString(),expires:"",nonce:randomUUID5()};const made2=await this.#renewed(
-{ref,holder:{user:userName(),...mark}});if(await this.#branch.push([{ref,from,to:made2.at}])==="moved"){const lock=await this.#lockAt(
-ref);throw locked2(this.#place,lock===null?null:await this.#holder(lock))}this.#held=made2;this.#lost=void 0;this.#seenAt=
-UNSEEN;this.#isShared=shard2!==void 0;const timer=setInterval(()=>void this.#renew(made2).catch(()=>{}),LEASE/3);timer.unref();
-return{takenOver:other===void 0?null:`took over the lock of ${describe3(other)}, which is gone`,fenced:true,confirm:()=>this.#inTurn(
-()=>this.#confirm(made2)),release:async()=>{clearInterval(timer);await this.#inTurn(()=>this.#release(made2)).catch(()=>{})}}})}async#release(made2){
-const{at:at3}=this.#own(made2)??made2;if(this.#own(made2)!==void 0)this.#held=void 0;this.#seenAt=UNSEEN;await this.#branch.
-push([{ref:made2.ref,from:at3,to:null}])}#own({holder}){return this.#held?.holder.nonce===holder.nonce?this.#held:void 0}async holder(shard2){
-const holding=await this.holding(shard2);return holding===null||holding.fate==="gone"?null:holding.holder}async holding(shard2){
-const lock=await this.#inTurn(()=>this.#lockSeen(this.#refOf(shard2)));return lock===null?null:await this.#holdingOf(lock)}async clear(shard2){
-const ref=this.#refOf(shard2);return await this.#inTurn(async()=>{for(let lock=await this.#lockSeen(ref);lock!==null;lock=
-await this.#lockAt(ref)){const holding=await this.#holdingOf(lock);if(holding.fate!=="gone")return holding;if(await this.#branch.
-push([{ref,from:lock,to:null}])!=="done")continue;this.#seenAt=UNSEEN;return holding}return null})}async#holdingOf(lock){
-const holder=await this.#holder(lock);if(holder===null)return{holder:NOBODY,command:null,readable:false,fate:"unknown",elsewhere:null};
-const fate=isOver(holder)?"gone":fateOf(holder);const elsewhere=whereElse(holder);const end2=`, and its lock ends by its\
-elf at ${endInWords(holder)} where nothing renews it`;return{holder:describe3(holder),command:holder.command,readable:true,
-fate,elsewhere:fate==="unknown"&&elsewhere!==null?elsewhere+end2:null}}async removable(shard2){const ref=this.#refOf(shard2);
-const lock=await this.#inTurn(()=>this.#lockSeen(ref));if(lock===null)return null;const holder=await this.#holder(lock);
-if(holder!==null&&holder.pid!==process.pid&&fateOf(holder)==="alive")throw locked2(this.#place,holder);return{holder:describe3(
-holder),remove:async()=>{for(let pushed=false;!pushed;){const now=await this.#inTurn(()=>this.#lockAt(ref));const other=now===
-null?void 0:await this.#holder(now);if(now===null||other===void 0)break;if(other!==null&&other.nonce!==holder?.nonce)throw locked2(
-this.#place,other);pushed=await this.#branch.push([{ref,from:now,to:null}])==="done"}this.#seenAt=UNSEEN}}}async#renew(made2){
-await this.#inTurn(async()=>{const held=this.#own(made2);if(held===void 0)return;const renewed=await this.#renewed(held);
-const pushed=await this.#branch.push([{ref:held.ref,from:held.at,to:renewed.at}]);if(pushed==="done")this.#held=renewed;else
-await this.#confirm(held)})}async#renewed({ref,holder}){const next=renewedHolder(holder);const[at3=""]=await this.#branch.
-make([noteOf(next)]);return{ref,holder:next,at:at3}}async#confirm(made2){const{ref,holder}=made2;const at3=await this.#lockAt(
-ref);const now=at3===null?void 0:await this.#holder(at3);const isOwn=this.#own(made2)!==void 0;if(at3!==null&&now?.nonce===
-holder.nonce){if(isOwn)this.#held={ref,holder:now,at:at3};return}const failure2=lostTo(this.#place,now);if(isOwn)this.#lost=
-failure2;throw failure2}async#holder(commit2){return holderOf2(await this.#branch.message(commit2))}}}});var git_exports={};__export(git_exports,{gitBackend:()=>gitBackend});import{posix}from"node:path";function gitBackend(settings){
+.${shardName(shard2)}`}async#lockAt(ref){return(await this.#see([ref])).others.get(ref)??null}async found(){return await this.#inTurn(
+async()=>{const{others}=await this.#see([this.#whole,`${this.#whole}.*-of-*`]);const found2=[];for(const[ref,lock]of others){
+const shard2=shardNamed(ref.slice(this.#whole.length+1));if(ref!==this.#whole&&(shard2===void 0||this.#refOf(shard2)!==ref))
+continue;const holder=await this.#holder(lock);found2.push({...holdingOf2(holder),...shard2===void 0?{}:{shard:shard2},nonce:holder?.
+nonce??null,place:this.#place,drop:()=>this.#inTurn(()=>this.#drop(ref,lock))})}return found2})}async#drop(ref,lock){this.#seenAt=
+UNSEEN;return await this.#branch.push([{ref,from:lock,to:null}])==="done"}async change(work,anew=false){return await this.#inTurn(
+async()=>{for(let tries=1;tries<=TRIES4;tries+=1){if(this.#lost!==void 0)throw this.#lost;if(tries>1||anew||this.#isShared||
+this.#head===null){const last=this.#head;if(this.#held===void 0)await this.#see([]);else await this.#confirm(this.#held);
+this.#isShared&&=tries>1||last!==this.#head}const from=this.#head;const changed2=await work(from,this.#branch);const about2=from===
+null?[[ABOUT,TEXT]]:[];const files=new Map([...about2,...changed2.files]);const held=this.#held;const holder=held&&renewedHolder(
+held.holder);const notes=holder===void 0?[]:[noteOf(holder)];const change3={parent:from,files,message:changed2.message};
+const[to="",at3=""]=await this.#branch.make([change3,...notes]);const lock=held===void 0?[]:[{ref:held.ref,from:held.at,
+to:at3}];const pushed=await this.#branch.push([{ref:this.#branch.ref,from,to},...lock]);if(pushed==="done"){this.#head=to;
+this.#seenAt=performance.now();this.#held=held&&holder&&{ref:held.ref,holder,at:at3};return changed2}this.#isShared=true;
+await sleep3(Math.random()*Math.min(PAUSE,10*tries))}throw outrun(this.#place,TRIES4)})}async take(command2,now,shard2){
+return await this.#inTurn(async()=>{const ref=this.#refOf(shard2);if(this.#held!==void 0&&this.#held.ref!==ref&&this.#lost===
+void 0)throw locked(holdingOf2(this.#held.holder),this.#place);const from=await this.#lockAt(ref);const other=from===null?
+void 0:await this.#holder(from);if(other!==void 0&&!isOver(other))throw locked(holdingOf2(other),this.#place);const mark={
+...ownMark(),command:command2,at:now.toISOString(),expires:"",nonce:randomUUID5()};const made2=await this.#renewed({ref,
+holder:{user:userName(),...mark}});if(await this.#branch.push([{ref,from,to:made2.at}])==="moved"){const lock=await this.#lockAt(
+ref);throw locked(holdingOf2(lock===null?null:await this.#holder(lock)),this.#place)}this.#held=made2;this.#lost=void 0;
+this.#seenAt=UNSEEN;this.#isShared=shard2!==void 0;const timer=setInterval(()=>void this.#renew(made2).catch(()=>{}),LEASE/
+3);timer.unref();return{takenOver:other===void 0?null:`took over the lock of ${describeHolder(other)}, which is gone`,fenced:true,
+confirm:()=>this.#inTurn(()=>this.#confirm(made2)),release:async()=>{clearInterval(timer);await this.#inTurn(()=>this.#release(
+made2)).catch(()=>{})}}})}async#release(made2){const{at:at3}=this.#own(made2)??made2;if(this.#own(made2)!==void 0)this.#held=
+void 0;this.#seenAt=UNSEEN;await this.#branch.push([{ref:made2.ref,from:at3,to:null}])}#own({holder}){return this.#held?.
+holder.nonce===holder.nonce?this.#held:void 0}async#renew(made2){await this.#inTurn(async()=>{const held=this.#own(made2);
+if(held===void 0)return;const renewed=await this.#renewed(held);const pushed=await this.#branch.push([{ref:held.ref,from:held.
+at,to:renewed.at}]);if(pushed==="done")this.#held=renewed;else await this.#confirm(held)})}async#renewed({ref,holder}){const next=renewedHolder(
+holder);const[at3=""]=await this.#branch.make([noteOf(next)]);return{ref,holder:next,at:at3}}async#confirm(made2){const{
+ref,holder}=made2;const at3=await this.#lockAt(ref);const now=at3===null?void 0:await this.#holder(at3);const isOwn=this.#own(
+made2)!==void 0;if(at3!==null&&now?.nonce===holder.nonce){if(isOwn)this.#held={ref,holder:now,at:at3};return}const failure2=lockLost(
+now,this.#place);if(isOwn)this.#lost=failure2;throw failure2}async#holder(commit2){return holderOf2(await this.#branch.message(
+commit2))}}}});var git_exports={};__export(git_exports,{gitBackend:()=>gitBackend});import{posix}from"node:path";function gitBackend(settings){
 const{remote,branch,path}=settings;const place2=`${path} on the branch ${branch} of ${withoutCredentials(remote)}`;const store=new Store(
 settings,path,place2);const folder=posix.dirname(path);const within5=name2=>posix.join(folder,name2);const saved=async()=>{
 const text6=await store.read((head,of)=>of.text(head,path));return text6===void 0?void 0:stateOf(stateData(text6,place2),
-place2)};const named5=async file=>{const text6=await store.read((head,of)=>of.text(head,file));try{return text6===void 0?
-void 0:nameSchema2.safeParse(JSON.parse(text6)).data}catch{return void 0}};const written3=state=>({files:new Map([[path,
-`${stringifyJson(state,2)}
+place2)};const named4=async file=>{const text6=await store.read((head,of)=>of.text(head,file));return text6===void 0?void 0:
+nameOf4(text6)};const written3=state=>({files:new Map([[path,`${stringifyJson(state,2)}
 `]]),message:`idops: ${path}, serial ${state.serial}`});return{place:place2,name:posix.basename(path),runs:gitRuns(store,
-within5("runs"),place2),async load(server){const state=await saved();return state===void 0?emptyState(server):ofServer(state,
-place2,server)},saved,async save(state){await store.change(()=>written3(state))},async merge(change2){const merged=async(commit2,of)=>{
-const text6=commit2===null?void 0:await of.text(commit2,path);const there=text6===void 0?change2.absent:stateOf(stateData(
-text6,place2),place2);if(there===void 0)throw stateGone(place2);const{resources,...now}=there;const head2=change2.head(now);
-return{...written3({...head2,resources:withRecords({resources},change2.records)}),head:head2}};const{head}=await store.change(
-merged,true);return head},told:()=>named5(path),async beside(){const files=await store.read((head,of)=>of.list(head,folder===
-"."?"":folder,"blob"));const others=(files??[]).map(within5).filter(file=>file.endsWith(".json")&&file!==path);const names3=await Promise.
-all(others.map(named5));return names3.filter(name2=>name2!==void 0)},...excluding(store,()=>place2),tryWriting:()=>store.
-tryWriting(),async check(){}}}function withoutCredentials(remote){return remote.replace(/^(\w+:\/\/)[^/@]*(?::[^/]*)?@/,
-"$1")}var nameSchema2;var init_git2=__esm({"src/state/git/index.ts"(){"use strict";init_zod();init_json();init_locks();init_shards();
-init_state();init_state_text();init_runs();init_store();nameSchema2=object({lineage:string2(),salt:string2(),resources:unknown()})}});var require_postgres_array=__commonJS({"node_modules/postgres-array/index.js"(exports){"use strict";exports.parse=function(source,transform2){
+within5("runs"),place2),load:async server=>ofServer(await saved(),place2,server),saved,async save(state){await store.change(
+()=>written3(state))},async merge(change3){const merged=async(commit2,of)=>{const text6=commit2===null?void 0:await of.text(
+commit2,path);const there=text6===void 0?void 0:stateOf(stateData(text6,place2),place2);const next=mergedInto(there,change3,
+place2);const{resources:_,...head2}=next;return{...written3(next),head:head2}};const{head}=await store.change(merged,true);
+return head},told:()=>named4(path),async beside(){const files=await store.read((head,of)=>of.list(head,folder==="."?"":folder,
+"blob"));const others=(files??[]).map(within5).filter(file=>file.endsWith(".json")&&file!==path);const names2=await Promise.
+all(others.map(named4));return names2.filter(name2=>name2!==void 0)},...excluding(store),async check(){}}}function withoutCredentials(remote){
+return remote.replace(/^(\w+:\/\/)[^/@]*(?::[^/]*)?@/,"$1")}var init_git2=__esm({"src/state/git/index.ts"(){"use strict";
+init_json();init_locks();init_state_text();init_runs();init_store()}});var require_postgres_array=__commonJS({"node_modules/postgres-array/index.js"(exports){"use strict";exports.parse=function(source,transform2){
 return new ArrayParser(source,transform2).parse()};var ArrayParser=class _ArrayParser{constructor(source,transform2){this.
 source=source;this.transform=transform2||identity2;this.position=0;this.entries=[];this.recorded=[];this.dimension=0}isEof(){
 return this.position>=this.source.length}nextCharacter(){var character=this.source[this.position++];if(character==="\\"){
@@ -12763,7 +12764,7 @@ if(config3[key]){return config3[key]}if(envVar===void 0){envVar=process.env["PG"
 envVar=process.env[envVar]}return envVar||defaults3[key]};var readSSLConfigFromEnvironment=function(){switch(process.env.
 PGSSLMODE){case"disable":return false;case"prefer":case"require":case"verify-ca":case"verify-full":return true;case"no-v\
 erify":return{rejectUnauthorized:false}}return defaults3.ssl};var quoteParamValue=function(value3){return"'"+(""+value3).
-replace(/\\/g,"\\\\").replace(/'/g,"\\'")+"'"};var add2=function(params,config3,paramName){const value3=config3[paramName];
+replace(/\\/g,"\\\\").replace(/'/g,"\\'")+"'"};var add=function(params,config3,paramName){const value3=config3[paramName];
 if(value3!==void 0&&value3!==null){params.push(paramName+"="+quoteParamValue(value3))}};var ConnectionParameters=class{constructor(config3){
 config3=typeof config3==="string"?parse11(config3):config3||{};if(config3.connectionString){config3=Object.assign({},config3,
 parse11(config3.connectionString))}this.user=val("user",config3);this.database=val("database",config3);if(this.database===
@@ -12783,15 +12784,15 @@ false);this.query_timeout=val("query_timeout",config3,false);if(config3.connecti
 process.env.PGCONNECT_TIMEOUT||0}else{this.connect_timeout=Math.floor(config3.connectionTimeoutMillis/1e3)}if(config3.keepAlive===
 false){this.keepalives=0}else if(config3.keepAlive===true){this.keepalives=1}if(typeof config3.keepAliveInitialDelayMillis===
 "number"){this.keepalives_idle=Math.floor(config3.keepAliveInitialDelayMillis/1e3)}}getLibpqConnectionString(cb){const params=[];
-add2(params,this,"user");add2(params,this,"password");add2(params,this,"port");add2(params,this,"application_name");add2(
-params,this,"fallback_application_name");add2(params,this,"connect_timeout");add2(params,this,"options");const ssl=typeof this.
-ssl==="object"?this.ssl:this.ssl?{sslmode:this.ssl}:{};add2(params,ssl,"sslmode");add2(params,ssl,"sslca");add2(params,ssl,
-"sslkey");add2(params,ssl,"sslcert");add2(params,ssl,"sslrootcert");add2(params,this,"sslnegotiation");if(this.database){
-params.push("dbname="+quoteParamValue(this.database))}if(this.replication){params.push("replication="+quoteParamValue(this.
-replication))}if(this.host){params.push("host="+quoteParamValue(this.host))}if(this.isDomainSocket){return cb(null,params.
-join(" "))}if(this.client_encoding){params.push("client_encoding="+quoteParamValue(this.client_encoding))}dns.lookup(this.
-host,function(err,address2){if(err)return cb(err,null);params.push("hostaddr="+quoteParamValue(address2));return cb(null,
-params.join(" "))})}};module.exports=ConnectionParameters}});var require_result=__commonJS({"node_modules/pg/lib/result.js"(exports,module){"use strict";var types3=require_pg_types();
+add(params,this,"user");add(params,this,"password");add(params,this,"port");add(params,this,"application_name");add(params,
+this,"fallback_application_name");add(params,this,"connect_timeout");add(params,this,"options");const ssl=typeof this.ssl===
+"object"?this.ssl:this.ssl?{sslmode:this.ssl}:{};add(params,ssl,"sslmode");add(params,ssl,"sslca");add(params,ssl,"sslke\
+y");add(params,ssl,"sslcert");add(params,ssl,"sslrootcert");add(params,this,"sslnegotiation");if(this.database){params.push(
+"dbname="+quoteParamValue(this.database))}if(this.replication){params.push("replication="+quoteParamValue(this.replication))}
+if(this.host){params.push("host="+quoteParamValue(this.host))}if(this.isDomainSocket){return cb(null,params.join(" "))}if(this.
+client_encoding){params.push("client_encoding="+quoteParamValue(this.client_encoding))}dns.lookup(this.host,function(err,address2){
+if(err)return cb(err,null);params.push("hostaddr="+quoteParamValue(address2));return cb(null,params.join(" "))})}};module.
+exports=ConnectionParameters}});var require_result=__commonJS({"node_modules/pg/lib/result.js"(exports,module){"use strict";var types3=require_pg_types();
 var matchRegexp=/^([A-Za-z]+)(?: (\d+))?(?: (\d+))?/;var Result2=class{constructor(rowMode,types4){this.command=null;this.
 rowCount=null;this.oid=null;this.rows=[];this.fields=[];this._parsers=void 0;this._types=types4;this.RowCtor=null;this.rowAsArray=
 rowMode==="array";if(this.rowAsArray){this.parseRow=this._parseRowAsArray}this._prebuiltEmptyResultObject=null}addCommandComplete(msg){
@@ -12912,12 +12913,12 @@ rows,buff.length-4);return buff};var cancel=(processID,secretKey)=>{const buffer
 12);return buffer};var cstringMessage=(code2,string3)=>{const stringLen=Buffer.byteLength(string3);const len=4+stringLen+
 1;const buffer=Buffer.allocUnsafe(1+len);buffer[0]=code2;buffer.writeInt32BE(len,1);buffer.write(string3,5,"utf-8");buffer[len]=
 0;return buffer};var emptyDescribePortal=writer.addCString("P").flush(68);var emptyDescribeStatement=writer.addCString("\
-S").flush(68);var describe5=msg=>{return msg.name?cstringMessage(68,`${msg.type}${msg.name||""}`):msg.type==="P"?emptyDescribePortal:
+S").flush(68);var describe4=msg=>{return msg.name?cstringMessage(68,`${msg.type}${msg.name||""}`):msg.type==="P"?emptyDescribePortal:
 emptyDescribeStatement};var close=msg=>{const text6=`${msg.type}${msg.name||""}`;return cstringMessage(67,text6)};var copyData=chunk=>{
 return writer.add(chunk).flush(100)};var copyFail=message=>{return cstringMessage(102,message)};var codeOnlyBuffer=code2=>Buffer.
 from([code2,0,0,0,4]);var flushBuffer=codeOnlyBuffer(72);var syncBuffer=codeOnlyBuffer(83);var endBuffer=codeOnlyBuffer(
 88);var copyDoneBuffer=codeOnlyBuffer(99);var serialize2={startup,password,requestSsl,sendSASLInitialResponseMessage,sendSCRAMClientFinalMessage,
-query:query2,parse:parse11,bind:bind2,execute:execute2,describe:describe5,close,flush:()=>flushBuffer,sync:()=>syncBuffer,
+query:query2,parse:parse11,bind:bind2,execute:execute2,describe:describe4,close,flush:()=>flushBuffer,sync:()=>syncBuffer,
 end:()=>endBuffer,copyData,copyDone:()=>copyDoneBuffer,copyFail,cancel};exports.serialize=serialize2}});var require_buffer_reader=__commonJS({"node_modules/pg-protocol/dist/buffer-reader.js"(exports){"use strict";Object.defineProperty(
 exports,"__esModule",{value:true});exports.BufferReader=void 0;var BufferReader=class{constructor(offset=0){this.offset=
 offset;this.buffer=Buffer.allocUnsafe(0);this.encoding="utf-8"}setBuffer(offset,buffer){this.offset=offset;this.buffer=buffer}int16(){
@@ -13398,105 +13399,71 @@ var init_esm2=__esm({"node_modules/pg/esm/index.mjs"(){import_lib=__toESM(requir
 Pool=import_lib.default.Pool;Connection=import_lib.default.Connection;types2=import_lib.default.types;Query=import_lib.default.
 Query;DatabaseError=import_lib.default.DatabaseError;escapeIdentifier=import_lib.default.escapeIdentifier;escapeLiteral=
 import_lib.default.escapeLiteral;Result=import_lib.default.Result;TypeOverrides=import_lib.default.TypeOverrides;defaults=
-import_lib.default.defaults}});function mayPass(failure2,target,kept3){const code2=codeOf(failure2);if(isState(code2))return passing.test(code2)||kept3&&
-changing.test(code2);return wordsOf3(failure2,target)?.final!==true}function isOfDatabase(failure2){return failure2 instanceof
-DatabaseError}function isSilence(failure2){return failure2 instanceof Error&&failure2.message===NO_ANSWER}function problemOf(failure2,doing,target){
-if(failure2 instanceof ProblemsError)return failure2;const words7=wordsOf3(failure2,target);const why=words7?.why??said(
-failure2,target);const cure=words7?.cure??"see the log of PostgreSQL";if(doing==="reach"||words7?.way===true||!isState(codeOf(
-failure2))){const message=`the database of the state can't be reached: ${why} (${target.place})`;return new ProblemsError(
-[error("state-unreachable",message,[],cure)],{cause:failure2})}const[code2,can]=doing==="read"?["state-unreadable","read"]:
-["not-writable","written"];return new ProblemsError([error(code2,`the state ${target.place} can't be ${can}: ${why}`,[],
-cure)],{cause:failure2})}function codeOf(failure2){return failure2 instanceof Error&&"code"in failure2?String(failure2.code):
-""}function isState(code2){return/^[0-9A-Z]{5}$/.test(code2)&&/\d/.test(code2)}function said(failure2,{secrets}){const message=failure2 instanceof
+import_lib.default.defaults}});function mayPass(failure2,kept3){const code2=codeOf(failure2);if(isOfDatabase(failure2))return passing.test(code2)||kept3&&
+changing.test(code2);const fault=unconnected(code2)?.fault;return fault===void 0||fault==="network"}function isOfDatabase(failure2){
+return failure2 instanceof DatabaseError}function problemOf(failure2,doing,target){if(failure2 instanceof ProblemsError)
+return failure2;const code2=codeOf(failure2);const way=isOfDatabase(failure2)?void 0:unconnected(code2);const cure=way===
+void 0?cures[code2]??CHECK:way.look===void 0?CHECK:looks2[way.look];const why=way===void 0?said(failure2,target):`${way.
+why} (${code2})`;if(doing==="reach"||!isOfDatabase(failure2)||ofTheWay.test(code2)){const message=`the database of the s\
+tate can't be reached: ${why} (${target.place})`;return new ProblemsError([error("state-unreachable",message,[],cure)],{
+cause:failure2})}const[problem2,can]=doing==="read"?["state-unreadable","read"]:["not-writable","written"];return new ProblemsError(
+[error(problem2,`the state ${target.place} can't be ${can}: ${why}`,[],cure)],{cause:failure2})}function codeOf(failure2){
+return failure2 instanceof Error&&"code"in failure2?String(failure2.code):""}function said(failure2,{secrets}){const message=failure2 instanceof
 Error?failure2.message:String(failure2);const code2=codeOf(failure2);if(secrets.some(secret3=>message.includes(secret3)))
-return code2===""?"it failed":code2;return code2===""?message:`${message} (${code2})`}function wordsOf3(failure2,target){
-const code2=codeOf(failure2);return states(target)[code2]??network(target)[code2]??certificateWords(code2)??driverWords(
-failure2)}function states({database}){const full={why:"it has no connection left",cure:"end some, or raise its max_conne\
-ctions"};const down={why:"it is shutting down or was cut off",cure:AGAIN,way:true};return{"28P01":{why:"the password was\
- refused",cure:PASSWORD,final:true,way:true},"28000":{why:"it does not let this user in from here",cure:`${PASSWORD}, an\
-d what its pg_hba.conf says of this machine, this user and TLS`,final:true,way:true},"3D000":{why:`there is no database ${database}`,
-cure:"make it, or name another one in the URL",final:true,way:true},"53300":{...full,way:true},"53100":{why:"its disk is\
- full",cure:"make room there"},"57P01":down,"57P02":down,"57P03":{why:"it is starting up or shutting down",cure:AGAIN,way:true},
-"57014":{why:"it took too long",cure:"see what it is busy with, and try again"},"55P03":{why:"somebody else held what wa\
-s needed for too long",cure:"see who is in pg_locks"},"25006":{why:"it takes no changes, as a standby does, or a role wi\
-th default_transaction_read_only",cure:"name the primary in the URL, or turn default_transaction_read_only off for this \
-role and this database"},"42501":{why:"this role may not do that",cure:GRANT},"42P01":{why:"a table is gone",cure:"find \
-out who dropped tables of the schema idops"},"3F000":{why:"the schema idops is gone",cure:"find out who dropped it"}}}function network({
-host,config:config3}){const route={why:"there is no route to it",cure:"is there a network, and is the host right?"};return{
-ECONNREFUSED:{why:"the connection was refused",cure:IS_IT_UP},ENOTFOUND:{why:`the name ${host} does not resolve`,cure:"i\
-s the host in the URL right?"},EAI_AGAIN:{why:`the name ${host} could not be looked up`,cure:"is there a network?"},EHOSTUNREACH:route,
-ENETUNREACH:route,ENOENT:{why:`there is no socket of port ${config3.port} in ${host}`,cure:IS_IT_UP},EACCES:{why:"this u\
-ser may not use its socket",cure:"mend the permissions of the socket"},ETIMEDOUT:{why:"it did not answer in time",cure:"\
-is the host right, and does a firewall let it through?"},ECONNRESET:{why:"the connection was cut",cure:IS_IT_UP},EPIPE:{
-why:"the connection was cut",cure:IS_IT_UP}}}function certificateWords(code2){const known3=certificates[code2];if(known3!==
-void 0)return{why:`${known3[0]} (${code2})`,cure:known3[1],final:true};if(/^(?:CERT_|ERR_TLS_CERT_)/.test(code2))return{
-why:`its certificate is not accepted (${code2})`,cure:trust,final:true};if(/^(?:ERR_OSSL_|ERR_SSL_|EPROTO$)/.test(code2)){
-const cure="do the certificate and its key belong together, are they PEM, and does it take them?";return{why:`TLS can't \
-be agreed on (${code2})`,cure,final:true}}return void 0}function driverWords(failure2){const message=failure2 instanceof
-Error?failure2.message:"";if(message==="The server does not support SSL connections"){const cure="turn TLS on there, or \
-write sslmode=disable in the URL where nobody else is on the way to it";return{why:"it offers no TLS",cure,final:true}}if(message===
-"There was an error establishing an SSL connection")return{why:"it did not answer as PostgreSQL does",cure:"is the port \
-right?",final:true};if(message.startsWith("SASL: SCRAM-SERVER-FIRST-MESSAGE: client password"))return{why:"it wants a pa\
-ssword, and the URL has none",cure:PASSWORD,final:true};if(message.startsWith("SASL: "))return{why:"it could not prove t\
-hat it knows the password",cure:PASSWORD,final:true};if(message==="timeout expired"||isSilence(failure2)){const cure="is\
- the host right, does a firewall let it through, and what is the database busy with?";return{why:"it did not answer in t\
-ime",cure}}if(message.startsWith("Connection terminated")||message.startsWith("Client has encountered"))return{why:"the \
-connection was cut",cure:IS_IT_UP};return void 0}var passing,changing,GRANT,PASSWORD,AGAIN,IS_IT_UP,trust,certificates,NO_ANSWER;
-var init_failures2=__esm({"src/state/postgres/failures.ts"(){"use strict";init_esm2();init_problems();passing=/^(?:08...|57P0[1235]|25P0[34]|40001|40P01)$/;
-changing=/^(?:25006|53300|55P03|57014)$/;GRANT="let its owner run: GRANT USAGE ON SCHEMA idops TO this role; GRANT SELEC\
-T, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA idops TO this role";PASSWORD="check the user and the password in the U\
-RL";AGAIN="try again when it is up";IS_IT_UP="does PostgreSQL run there, and is the port right?";trust="name a file with\
- its authority with ca_file of state.postgres, or with sslrootcert in the URL; or write sslmode=disable there where nobo\
-dy else is on the way";certificates={DEPTH_ZERO_SELF_SIGNED_CERT:["its certificate is self-signed",trust],SELF_SIGNED_CERT_IN_CHAIN:[
-"its certificate comes from an authority that is not trusted",trust],UNABLE_TO_GET_ISSUER_CERT:["its certificate comes f\
-rom an authority that is not known",trust],UNABLE_TO_GET_ISSUER_CERT_LOCALLY:["its certificate comes from an authority t\
-hat is not known",trust],UNABLE_TO_VERIFY_LEAF_SIGNATURE:["its certificate comes from an authority that is not known",trust],
-CERT_SIGNATURE_FAILURE:["its certificate is not signed by the authority that it names",trust],CERT_HAS_EXPIRED:["its cer\
-tificate has expired","let it be renewed"],CERT_NOT_YET_VALID:["its certificate is not valid yet","is this machine's clo\
-ck right?"],ERR_TLS_CERT_ALTNAME_INVALID:["its certificate is for another host name","is the host in the URL right?"]};NO_ANSWER=
-"no answer in time"}});async function transaction(statements,work,mode=""){await statements.run(`BEGIN ${mode}`);try{const done2=await work();await statements.
-run("COMMIT");return done2}catch(failure2){await statements.run("ROLLBACK").catch(()=>{});throw failure2}}async function rehearsal(statements,work){
-await statements.run("BEGIN");try{return await work()}finally{await statements.run("ROLLBACK").catch(()=>{})}}var usualTimes,
+return code2===""?"it failed":code2;return code2===""?message:`${message} (${code2})`}var NoAnswer,passing,changing,ofTheWay,
+CHECK,cures,looks2;var init_failures2=__esm({"src/state/postgres/failures.ts"(){"use strict";init_esm2();init_problems();
+init_unconnected();NoAnswer=class extends Error{constructor(){super("it did not answer in time")}};passing=/^(?:08...|57P0[1235]|25P0[34]|40001|40P01)$/;
+changing=/^(?:25006|53300|55P03|57014)$/;ofTheWay=/^(?:08...|28...|3D000|53300|57P..)$/;CHECK="check the URL (host, port\
+, user, password, database and sslmode), and see the log of PostgreSQL";cures={"28000":"check the user and the password \
+in the URL, and what its pg_hba.conf says of this machine, this user and TLS","3D000":"make the database, or name anothe\
+r one in the URL","53300":"end some connections, or raise its max_connections","55P03":"see who is in pg_locks","25006":"\
+name the primary in the URL, or turn default_transaction_read_only off for this role and this database","42501":"let its\
+ owner run: GRANT USAGE ON SCHEMA idops TO this role; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA idops\
+ TO this role"};looks2={authority:"name a file with its authority with ca_file of state.postgres; or write sslmode=disab\
+le in the URL where nobody else is on the way","client-certificate":"client_cert_file and client_key_file of state.postg\
+res name one",clock:"is this machine's clock right?",host:"is the host in the URL right, and does a firewall let it thro\
+ugh?",network:"is there a network, and is the host right?",port:"does PostgreSQL run there, and is the port right?"}}});async function transaction(statements,work,mode=""){await statements.run(`BEGIN ${mode}`);try{const done2=await work();await statements.
+run("COMMIT");return done2}catch(failure2){await statements.run("ROLLBACK").catch(()=>{});throw failure2}}var usualTimes,
 Connection2;var init_connection=__esm({"src/state/postgres/connection.ts"(){"use strict";init_esm2();init_problems();init_failures2();
 usualTimes={connect:1e4,statement:3e4,contended:1e4,answer:4e4,patience:3e4,pause:100,longestPause:2e3,idle:5e3,renewal:1e4,
 lease:6e4};Connection2=class _Connection{#client;#times;#gone=false;constructor(client3,times){this.#client=client3;this.#times=
 times;client3.on("error",()=>{this.#gone=true});client3.on("end",()=>{this.#gone=true})}static async open({config:config3,
-place:place2},times){const client3=new Client({...config3,connectionTimeoutMillis:times.connect,keepAlive:true,keepAliveInitialDelayMillis:1e4});
-const connection=new _Connection(client3,times);try{await client3.connect();await connection.#prepare(place2);return connection}catch(failure2){
-connection.destroy();throw failure2}}get gone(){return this.#gone}async run(text6,values=[]){const late2=setTimeout(()=>this.
-destroy(new Error(NO_ANSWER)),this.#times.answer);try{const{rows,rowCount}=await this.#client.query(text6,[...values]);return{
-rows,count:rowCount??0}}finally{clearTimeout(late2)}}hold(isNeeded){if(isNeeded)this.#socket.ref();else this.#socket.unref()}close(){
-this.#gone=true;void this.#client.end().catch(()=>{});this.#socket.unref()}destroy(why){this.#gone=true;this.#socket.destroy(
-why)}get#socket(){return this.#client.connection.stream}async#prepare(place2){const{statement,contended}=this.#times;const wanted={
-search_path:"pg_catalog",client_encoding:"UTF8",datestyle:"ISO",default_transaction_isolation:"read committed",statement_timeout:`${statement}\
-ms`,lock_timeout:`${contended}ms`,idle_in_transaction_session_timeout:`${2*statement}ms`,tcp_keepalives_idle:"10s",tcp_keepalives_interval:"\
-5s",tcp_keepalives_count:"3",tcp_user_timeout:"30s"};const{rows}=await this.run(`SELECT current_setting('server_encoding\
-') AS encoding, current_setting('synchronous_commit') AS commits,
+place:place2},times){const client3=new Client({...config3,keepAlive:true,keepAliveInitialDelayMillis:1e4});const connection=new _Connection(
+client3,times);const silence=Object.assign(new Error("no connection in time"),{code:"ETIMEDOUT"});const late3=setTimeout(
+()=>connection.destroy(silence),times.connect);try{await client3.connect().finally(()=>clearTimeout(late3));await connection.#prepare(
+place2);return connection}catch(failure2){connection.destroy();throw failure2}}get gone(){return this.#gone}async run(text6,values=[]){
+const late3=setTimeout(()=>this.destroy(new NoAnswer),this.#times.answer);try{const{rows,rowCount}=await this.#client.query(
+text6,[...values]);return{rows,count:rowCount??0}}finally{clearTimeout(late3)}}hold(isNeeded){if(isNeeded)this.#socket.ref();else
+this.#socket.unref()}close(){this.#gone=true;void this.#client.end().catch(()=>{});this.#socket.unref()}destroy(why){this.#gone=
+true;this.#socket.destroy(why)}get#socket(){return this.#client.connection.stream}async#prepare(place2){const{statement,
+contended}=this.#times;const wanted={search_path:"pg_catalog",client_encoding:"UTF8",datestyle:"ISO",default_transaction_isolation:"\
+read committed",statement_timeout:`${statement}ms`,lock_timeout:`${contended}ms`,idle_in_transaction_session_timeout:`${2*
+statement}ms`,tcp_keepalives_idle:"10s",tcp_keepalives_interval:"5s",tcp_keepalives_count:"3",tcp_user_timeout:"30s"};const{
+rows}=await this.run(`SELECT current_setting('server_encoding') AS encoding, current_setting('synchronous_commit') AS co\
+mmits,
          (SELECT count(set_config(name, wanted.setting, false))
           FROM unnest($1::text[], $2::text[]) AS wanted (name, setting) JOIN pg_catalog.pg_settings USING (name))`,[Object.
 keys(wanted),Object.values(wanted)]);const[found2]=rows;if(found2?.encoding!=="UTF8"){throw new ProblemsError([error("no\
 t-writable",`the database of the state ${place2} can't hold all characters: its encoding is ${found2?.encoding}`,[],"mak\
 e one with ENCODING 'UTF8' TEMPLATE template0")])}if(found2.commits!=="remote_apply")await this.run("SET synchronous_com\
-mit = 'on'")}}}});async function haveTables(statements,target,make,within5=transaction){if(await areThere(statements,target))return true;if(!make)
-return false;try{await within5(statements,async()=>{await statements.run("SELECT pg_advisory_xact_lock($1, $2)",[LOCKS,MAKING]);
-if(await areThere(statements,target))return;const schema5=await statements.run("SELECT FROM pg_catalog.pg_namespace WHER\
-E nspname = 'idops'");if(schema5.count===0)await statements.run("CREATE SCHEMA idops");for(const table2 of tables)await statements.
-run(table2);await statements.run("INSERT INTO idops.versions (version) VALUES ($1)",[TABLES])});return true}catch(failure2){
-if(!(failure2 instanceof Error)||!("code"in failure2)||failure2.code!=="42501")throw failure2;throw new ProblemsError([error(
-"not-writable",`the tables for the state ${target.place} can't be made: this role may not make them`,[],`let the owner o\
-f the database run: GRANT CREATE ON DATABASE "${target.database}" TO this role; or let somebody who may make them run id\
-ops once, and then: GRANT USAGE ON SCHEMA idops TO this role; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHE\
-MA idops TO this role`)],{cause:failure2})}}async function areThere(statements,{place:place2}){const there=await statements.
-run(`SELECT FROM pg_catalog.pg_class JOIN pg_catalog.pg_namespace ON pg_namespace.oid = relnamespace
+mit = 'on'")}}}});async function haveTables(statements,target,make){if(await areThere(statements,target))return true;if(!make)return false;
+try{await transaction(statements,async()=>{await statements.run("SELECT pg_advisory_xact_lock($1, $2)",[LOCKS,MAKING]);if(await areThere(
+statements,target))return;const schema5=await statements.run("SELECT FROM pg_catalog.pg_namespace WHERE nspname = 'idops\
+'");if(schema5.count===0)await statements.run("CREATE SCHEMA idops");for(const table2 of tables)await statements.run(table2);
+await statements.run("INSERT INTO idops.versions (version) VALUES ($1)",[TABLES])});return true}catch(failure2){if(!(failure2 instanceof
+Error)||!("code"in failure2)||failure2.code!=="42501")throw failure2;throw new ProblemsError([error("not-writable",`the \
+tables for the state ${target.place} can't be made: this role may not make them`,[],`let the owner of the database run: \
+GRANT CREATE ON DATABASE "${target.database}" TO this role; or let somebody who may make them run idops once, and then: \
+GRANT USAGE ON SCHEMA idops TO this role; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA idops TO this rol\
+e`)],{cause:failure2})}}async function areThere(statements,{place:place2}){const there=await statements.run(`SELECT FROM\
+ pg_catalog.pg_class JOIN pg_catalog.pg_namespace ON pg_namespace.oid = relnamespace
      WHERE nspname = 'idops' AND relname = 'versions'`);if(there.count===0)return false;const{rows}=await statements.run(
-"SELECT max(version) AS version FROM idops.versions");const version3=rows[0]?.version??0;if(version3<1){throw new ProblemsError(
-[error("state-unreadable",`the tables of the state ${place2} don't say which version they have: idops.versions has no ro\
-w of one`,[],"find out who emptied that table, and put its rows back from a backup; the states and journals in the other\
- tables may be whole")])}if(version3>TABLES){throw new ProblemsError([error("state-newer",`the tables of the state ${place2}\
- have version ${version3}, this idops knows version ${TABLES}`,[],"use the version of idops that made them, or a later o\
-ne")])}return true}var LOCKS,MAKING,TABLES,tables;var init_tables=__esm({"src/state/postgres/tables.ts"(){"use strict";init_problems();
-init_connection();LOCKS=1768189808;MAKING=0;TABLES=1;tables=[`CREATE TABLE idops.versions (version integer PRIMARY KEY, \
-made_at timestamptz NOT NULL DEFAULT clock_timestamp())`,`CREATE TABLE idops.states (
+"SELECT max(version) AS version FROM idops.versions");const version3=rows[0]?.version??0;if(version3>TABLES){throw new ProblemsError(
+[error("state-newer",`the tables of the state ${place2} have version ${version3}, this idops knows version ${TABLES}`,[],
+"use the version of idops that made them, or a later one")])}return true}var LOCKS,MAKING,TABLES,tables;var init_tables=__esm(
+{"src/state/postgres/tables.ts"(){"use strict";init_problems();init_connection();LOCKS=1768189808;MAKING=0;TABLES=1;tables=
+[`CREATE TABLE idops.versions (version integer PRIMARY KEY, made_at timestamptz NOT NULL DEFAULT clock_timestamp())`,`CR\
+EATE TABLE idops.states (
      name text PRIMARY KEY,
      head json NOT NULL,
      revision uuid NOT NULL,
@@ -13532,15 +13499,13 @@ made_at timestamptz NOT NULL DEFAULT clock_timestamp())`,`CREATE TABLE idops.sta
 1);#connection;#keeper;#hasTables=false;#idle;#isAway=false;constructor(target,times){this.target=target;this.times=times}async read(none2,work){
 return await this.#do("read",async(connection,again)=>await this.#tables(connection,false)?await work(connection,again):
 none2)}async write(work){return await this.#do("write",async(connection,again)=>{await this.#tables(connection,true);return await work(
-connection,again)})}async rehearse(work){await this.#do("write",async(connection,again)=>{if(await this.#tables(connection,
-false))await rehearsal(connection,()=>work(connection,again));else await haveTables(connection,this.target,true,rehearsal)})}keep(keeper){
-clearTimeout(this.#idle);this.#keeper=keeper}drop(){this.#keeper=void 0}async#do(doing,work){return await this.#inTurn(async()=>{
-clearTimeout(this.#idle);try{return await this.#patiently(doing,work)}finally{this.#rest()}})}async#patiently(doing,work){
+connection,again)})}keep(keeper){clearTimeout(this.#idle);this.#keeper=keeper}drop(){this.#keeper=void 0}async#do(doing,work){
+return await this.#inTurn(async()=>{clearTimeout(this.#idle);try{return await this.#patiently(doing,work)}finally{this.#rest()}})}async#patiently(doing,work){
 const{patience,pause,longestPause:longestPause2}=this.times;let until;let begun=false;for(let tries=0;;tries+=1){let stage="\
 reach";try{const connection=await this.#connected();stage=doing;const again=begun;begun=true;const done2=await work(connection,
 again);this.#isAway=false;return done2}catch(failure2){if(failure2 instanceof ProblemsError)throw failure2;const wasCut=this.#connection===
 void 0||this.#connection.gone;if(!wasCut&&!isOfDatabase(failure2))throw failure2;const isKept=this.#keeper!==void 0;const isThere2=isKept||
-begun||isOfDatabase(failure2)||isSilence(failure2);const canPass=isThere2&&mayPass(failure2,this.target,isKept);if(canPass||
+begun||isOfDatabase(failure2)||failure2 instanceof NoAnswer;const canPass=isThere2&&mayPass(failure2,isKept);if(canPass||
 wasCut)this.#forget();const now=performance.now();until??=now+(this.#isAway?0:patience);if(!canPass||now>=until){this.#isAway||=
 canPass;throw problemOf(failure2,stage,this.target)}await wait2(Math.min(longestPause2,pause*2**tries)*(.5+Math.random()/
 2))}}}async#connected(){if(this.#connection?.gone)this.#forget();if(this.#connection===void 0){const connection=await Connection2.
@@ -13548,75 +13513,55 @@ open(this.target,this.times);try{await this.#keeper?.rejoin(connection)}catch(fa
 this.#connection=connection}this.#connection.hold(true);return this.#connection}async#tables(connection,make){this.#hasTables||=
 await haveTables(connection,this.target,make);return this.#hasTables}#forget(){this.#connection?.destroy();this.#connection=
 void 0}#rest(){if(this.#inTurn.pendingCount>0)return;this.#connection?.hold(false);if(this.#keeper!==void 0)return;this.#idle=
-setTimeout(()=>{this.#connection?.close();this.#connection=void 0},this.times.idle);this.#idle.unref()}}}});function shardKey(shard2){return shard2===void 0?"":shardName(shard2)}async function findShards(statements,state){const{
-rows}=await statements.run("SELECT shard FROM idops.locks WHERE state = $1 AND shard <> '' ORDER BY shard",[state]);return rows.
-flatMap(({shard:shard2})=>shardNamed(shard2)??[])}async function findHolder(statements,state,shard2){const{rows}=await statements.
-run(`SELECT nonce, session, holder::text, seen_at::text,
+setTimeout(()=>{this.#connection?.close();this.#connection=void 0},this.times.idle);this.#idle.unref()}}}});function shardKey(shard2){return shard2===void 0?"":shardName(shard2)}async function findHolders(statements,state){const{
+rows}=await statements.run(`SELECT shard, nonce, session, holder::text, seen_at::text,
        extract(epoch FROM clock_timestamp() - seen_at)::float8 * 1000 AS age,
-       pg_try_advisory_xact_lock_shared($3, advisory) AS free
-     FROM idops.locks WHERE state = $1 AND shard = $2`,[state,shard2,LOCKS]);const[row]=rows;if(row===void 0)return void 0;
-const{nonce,session,seen_at:seenAt,age,free}=row;return{nonce,session,holder:holderOf3(row.holder),isConnected:!free,seenAt,
-age}}function holderOf3(text6){try{return holderSchema4.parse(JSON.parse(text6))}catch{return null}}var UNREADABLE2,holderSchema4;
-var init_lock_row=__esm({"src/state/postgres/lock-row.ts"(){"use strict";init_zod();init_shard();init_holder();init_tables();
-UNREADABLE2="something that left no name";holderSchema4=object(holderFields)}});function nameOf4({holder}){return holder===null?UNREADABLE2:describeHolder(holder)}function cut({age}){const heard=Math.
-max(0,Math.round(age/1e3));return`its connection was cut, and nothing was heard of it for ${heard} s`}function refusal(found2,rest,place2){
-const message=`the state is locked: ${nameOf4(found2)} (${place2})`;const unlock="if that process is surely gone, use id\
-ops runs unlock";if(rest===null)return new ProblemsError([error("locked",message,[],`wait until it has ended; ${unlock}`)]);
-const seconds2=Math.max(1,Math.ceil(rest/1e3));return new ProblemsError([error("locked",`${message}; ${cut(found2)}, and\
- it may come back`,[],`try again in ${seconds2} s, when its lock is taken over if it did not come back; ${unlock}`)])}function lost2(found2,place2){
-const who2=found2===void 0?"it was removed":`somebody else has it: ${nameOf4(found2)}`;return new ProblemsError([error("\
-locked",`the lock of the state was lost: ${who2} (${place2})`,[],"find out who removes locks, and run it again once no o\
-ther run is under way")])}function inUse(found2){return new ProblemsError([error("locked",`the lock is in use: ${nameOf4(
-found2)} still runs on this host`,[],"wait until it has ended, or end it")])}function pooled(place2){return new ProblemsError(
-[error("state-unreachable",`the database of the state can't be reached: a pooler on the way changes sessions within a ru\
-n (${place2})`,[],"let the pooler work by sessions (pool_mode = session in PgBouncer), or name the port of PostgreSQL it\
-self")])}var init_lock_words=__esm({"src/state/postgres/lock-words.ts"(){"use strict";init_problems();init_holder();init_lock_row()}});import{randomUUID as randomUUID6}from"node:crypto";async function remove(statements,state,{shard:shard2,nonce}){await statements.
-run("DELETE FROM idops.locks WHERE state = $1 AND shard = $2 AND nonce = $3",[state,shard2,nonce])}async function end(statements,advisory){
-await statements.run("SELECT pg_advisory_unlock($1, $2)",[LOCKS,advisory]).catch(()=>{})}function onceAtATime(work){let underWay3;
-return async()=>{underWay3??=work().finally(()=>{underWay3=void 0});await underWay3}}var StateLock;var init_lock=__esm({
-"src/state/postgres/lock.ts"(){"use strict";init_process();init_user_name();init_holder();init_lock_row();init_lock_words();
-init_tables();StateLock=class{#database;state;#held;#lost;#renewing;constructor(database,state){this.#database=database;
-this.state=state}get session(){if(this.#lost!==void 0)throw this.#lost;return this.#held?.session??null}get shard(){return this.#held?.
-shard??""}async shards(){return await this.#database.read([],statements=>findShards(statements,this.state))}async take(command2,now,of){
-const shard2=shardKey(of);await this.#refuseSecond(shard2);const holder={user:userName(),...ownMark(),command:command2,at:now.
-toISOString()};const nonce=randomUUID6();const{takenOver:takenOver2,held}=await this.#database.write(async statements=>{
-const session=await this.#begin(statements);const own5={shard:shard2,nonce,...session};try{return{takenOver:await this.#enter(
-statements,own5,holder),held:own5}}catch(failure2){await end(statements,session.advisory);throw failure2}});this.#held=held;
-this.#lost=void 0;this.#database.keep(this);clearInterval(this.#renewing);const{renewal}=this.#database.times;const renew=onceAtATime(
-()=>this.#renew(nonce));this.#renewing=setInterval(()=>void renew().catch(()=>{}),renewal);this.#renewing.unref();return{
-takenOver:takenOver2,fenced:true,confirm:()=>this.#database.read(void 0,statements=>this.confirm(statements,{shard:shard2,
-nonce})),release:()=>this.#release(nonce)}}async confirm(statements,asked=this.#held){const found2=await findHolder(statements,
-this.state,asked?.shard??"");const own5=this.#held;if(own5!==void 0&&own5.nonce===asked?.nonce&&found2?.session===own5.session)
-return;if(own5?.nonce===asked?.nonce)throw this.#lose(found2);throw lost2(found2,this.#database.target.place)}async rejoin(statements){
-const held=this.#held;if(held===void 0)return;const own5={...held,...await this.#begin(statements)};const{count:count3}=await statements.
-run(`UPDATE idops.locks SET session = $4, advisory = $5, backend = pg_backend_pid(), seen_at = clock_timestamp()
+       pg_try_advisory_xact_lock_shared($2, advisory) AS free
+     FROM idops.locks WHERE state = $1 ORDER BY shard`,[state,LOCKS]);return rows.map(({holder,seen_at:seenAt,free,...row})=>({
+...row,holder:holderOf3(holder),isConnected:!free,seenAt}))}async function findHolder(statements,state,shard2){return(await findHolders(
+statements,state)).find(found2=>found2.shard===shard2)}function holderOf3(text6){try{return holderSchema4.parse(JSON.parse(
+text6))}catch{return null}}var holderSchema4;var init_lock_row=__esm({"src/state/postgres/lock-row.ts"(){"use strict";init_zod();
+init_shard();init_holder();init_tables();holderSchema4=object(holderFields)}});import{randomUUID as randomUUID6}from"node:crypto";function cut({age}){const heard=Math.max(0,Math.round(age/1e3));return`\
+its connection was cut, and nothing was heard of it for ${heard} s`}function pooled(place2){return new ProblemsError([error(
+"state-unreachable",`the database of the state can't be reached: a pooler on the way changes sessions within a run (${place2}\
+)`,[],"let the pooler work by sessions (pool_mode = session in PgBouncer), or name the port of PostgreSQL itself")])}async function remove(statements,state,{
+shard:shard2,nonce}){await statements.run("DELETE FROM idops.locks WHERE state = $1 AND shard = $2 AND nonce = $3",[state,
+shard2,nonce])}async function end(statements,advisory){await statements.run("SELECT pg_advisory_unlock($1, $2)",[LOCKS,advisory]).
+catch(()=>{})}function onceAtATime(work){let underWay3;return async()=>{underWay3??=work().finally(()=>{underWay3=void 0});
+await underWay3}}var StateLock;var init_lock=__esm({"src/state/postgres/lock.ts"(){"use strict";init_problems();init_process();
+init_shard();init_user_name();init_holder();init_lock_row();init_tables();StateLock=class{#database;state;#held;#lost;#renewing;constructor(database,state){
+this.#database=database;this.state=state}get session(){if(this.#lost!==void 0)throw this.#lost;return this.#held?.session??
+null}get shard(){return this.#held?.shard??""}async found(){const rows=await this.#database.read([],statements=>findHolders(
+statements,this.state));return rows.map(found2=>{const{nonce,session,seenAt}=found2;const shard2=shardNamed(found2.shard);
+const holding=holdingOf(found2.holder,this.#fateOf(found2));const connected=this.#isConnected(found2)?", whose session i\
+s connected right now":"";return{...holding,...shard2===void 0?{}:{shard:shard2},holder:`${holding.holder}${connected}`,
+nonce:found2.holder===null?null:nonce,place:this.#database.target.place,drop:()=>this.#database.write(async statements=>{
+const{count:count3}=await statements.run("DELETE FROM idops.locks WHERE state = $1 AND shard = $2 AND session = $3 AND s\
+een_at = $4::timestamptz",[this.state,found2.shard,session,seenAt]);return count3>0})}})}async take(command2,now,of){const shard2=shardKey(
+of);const before=this.#held;if(before!==void 0&&this.#lost===void 0&&before.shard!==shard2){const own5=(await this.found()).
+find(({nonce:nonce2})=>nonce2===before.nonce);if(own5!==void 0)throw locked(own5,own5.place)}const holder={user:userName(),
+...ownMark(),command:command2,at:now.toISOString()};const nonce=randomUUID6();const{takenOver:takenOver2,held}=await this.#database.
+write(async statements=>{const session=await this.#begin(statements);const own5={shard:shard2,nonce,...session};try{return{
+takenOver:await this.#enter(statements,own5,holder),held:own5}}catch(failure2){await end(statements,session.advisory);throw failure2}});
+this.#held=held;this.#lost=void 0;this.#database.keep(this);clearInterval(this.#renewing);const{renewal}=this.#database.
+times;const renew=onceAtATime(()=>this.#renew(nonce));this.#renewing=setInterval(()=>void renew().catch(()=>{}),renewal);
+this.#renewing.unref();return{takenOver:takenOver2,fenced:true,confirm:()=>this.#database.read(void 0,statements=>this.confirm(
+statements,{shard:shard2,nonce})),release:()=>this.#release(nonce)}}async confirm(statements,asked=this.#held){const found2=await findHolder(
+statements,this.state,asked?.shard??"");const own5=this.#held;if(own5!==void 0&&own5.nonce===asked?.nonce&&found2?.session===
+own5.session)return;if(own5?.nonce===asked?.nonce)throw this.#lose(found2);throw lockLost(found2?.holder,this.#database.
+target.place)}async rejoin(statements){const held=this.#held;if(held===void 0)return;const own5={...held,...await this.#begin(
+statements)};const{count:count3}=await statements.run(`UPDATE idops.locks SET session = $4, advisory = $5, backend = pg_\
+backend_pid(), seen_at = clock_timestamp()
        WHERE state = $1 AND shard = $2 AND nonce = $3`,[this.state,own5.shard,own5.nonce,own5.session,own5.advisory]);if(count3===
 0)throw this.#lose(await findHolder(statements,this.state,own5.shard));this.#held=own5}async fence(statements){const{session}=this;
 if(session===null)return;const{rows}=await statements.run(`UPDATE idops.locks SET seen_at = clock_timestamp() WHERE stat\
 e = $1 AND shard = $2 AND session = $3
        RETURNING backend = pg_backend_pid() AS own`,[this.state,this.shard,session]);if(rows.length===0)await this.confirm(
-statements);if(rows[0]?.own===false)throw pooled(this.#database.target.place)}async holder(shard2){const found2=await this.#find(
-shardKey(shard2));if(found2===void 0||this.#fateOf(found2)==="gone")return null;if(found2.holder===null||this.#isConnected(
-found2))return nameOf4(found2);return`${nameOf4(found2)} (${cut(found2)})`}async holding(shard2){const found2=await this.#find(
-shardKey(shard2));return found2===void 0?null:this.#holdingOf(found2)}async clear(of){const shard2=shardKey(of);return await this.#database.
-write(async statements=>{for(;;){const found2=await findHolder(statements,this.state,shard2);if(found2===void 0)return null;
-const holding=this.#holdingOf(found2);if(holding.fate!=="gone")return holding;const{count:count3}=await statements.run("\
-DELETE FROM idops.locks WHERE state = $1 AND shard = $2 AND session = $3 AND seen_at = $4::timestamptz",[this.state,shard2,
-found2.session,found2.seenAt]);if(count3>0)return holding}})}#holdingOf(found2){if(found2.holder===null)return{holder:UNREADABLE2,
-command:null,readable:false,fate:"unknown",elsewhere:null};const fate=this.#fateOf(found2);return{holder:nameOf4(found2),
-command:found2.holder.command,readable:true,fate,elsewhere:fate==="unknown"?whereElse(found2.holder):null}}async removable(of){
-const shard2=shardKey(of);const found2=await this.#find(shard2);if(found2===void 0)return null;const{holder,nonce}=found2;
-const connected=this.#isConnected(found2)?", whose session is connected right now":"";if(holder!==null&&holder.pid!==process.
-pid&&fateOf(holder)==="alive"){throw inUse(found2)}return{holder:`${nameOf4(found2)}${connected}`,remove:()=>this.#database.
-write(async statements=>{await remove(statements,this.state,{shard:shard2,nonce});const other=await findHolder(statements,
-this.state,shard2);if(other!==void 0)throw this.#refusal(other)})}}async#find(shard2){return await this.#database.read(void 0,
-statements=>findHolder(statements,this.state,shard2))}async#refuseSecond(shard2){const held=this.#held;if(held===void 0||
-this.#lost!==void 0||held.shard===shard2)return;const found2=await this.#find(held.shard);if(found2?.nonce===held.nonce)
-throw this.#refusal(found2)}async#begin(statements){for(;;){const session=randomUUID6();const advisory=Number.parseInt(session.
-slice(0,8),16)|0;const{rows}=await statements.run("SELECT pg_try_advisory_lock($1, $2) AS free",[LOCKS,advisory]);if(rows[0]?.
-free===true)return{session,advisory}}}async#enter(statements,own5,holder){const values=[this.state,own5.shard,own5.nonce,
-own5.session,own5.advisory,JSON.stringify(holder)];for(;;){const{count:count3}=await statements.run(`INSERT INTO idops.l\
-ocks (state, shard, nonce, session, advisory, holder, backend)
+statements);if(rows[0]?.own===false)throw pooled(this.#database.target.place)}async#begin(statements){for(;;){const session=randomUUID6();
+const advisory=Number.parseInt(session.slice(0,8),16)|0;const{rows}=await statements.run("SELECT pg_try_advisory_lock($1\
+, $2) AS free",[LOCKS,advisory]);if(rows[0]?.free===true)return{session,advisory}}}async#enter(statements,own5,holder){const values=[
+this.state,own5.shard,own5.nonce,own5.session,own5.advisory,JSON.stringify(holder)];for(;;){const{count:count3}=await statements.
+run(`INSERT INTO idops.locks (state, shard, nonce, session, advisory, holder, backend)
          VALUES ($1, $2, $3, $4, $5, $6, pg_backend_pid()) ON CONFLICT (state, shard) DO NOTHING`,values);if(count3===1)
 return null;const other=await findHolder(statements,this.state,own5.shard);if(other===void 0)continue;const isOwn=other.
 nonce===own5.nonce;if(!isOwn&&this.#fateOf(other)!=="gone")throw this.#refusal(other);const replaced3=await statements.run(
@@ -13624,28 +13569,22 @@ nonce===own5.nonce;if(!isOwn&&this.#fateOf(other)!=="gone")throw this.#refusal(o
 k_timestamp()
          WHERE state = $1 AND shard = $2 AND session = $7 AND seen_at = $8::timestamptz`,[...values,other.session,other.
 seenAt]);if(replaced3.count===0)continue;if(isOwn)return null;const isGone2=other.holder!==null&&fateOf(other.holder)===
-"gone";return`took over the lock of ${nameOf4(other)}${isGone2?", which is gone":`: ${cut(other)}`}`}}async rehearse(statements){
-await statements.run(`INSERT INTO idops.locks (state, shard, nonce, session, advisory, holder, backend)
-       VALUES ($1, 'nobody', $2, $2, 0, '{}', pg_backend_pid())`,[this.state,randomUUID6()])}async#renew(nonce){await this.#database.
-write(async statements=>{if(this.#held?.nonce===nonce)await this.fence(statements)})}async#release(nonce){const held=this.#held;
-if(held?.nonce!==nonce)return;clearInterval(this.#renewing);this.#held=void 0;this.#lost=void 0;this.#database.drop();await this.#database.
-write(async statements=>{await remove(statements,this.state,held);await end(statements,held.advisory)}).catch(()=>{})}#fateOf(found2){
-const fate=found2.holder===null?"unknown":fateOf(found2.holder);if(fate==="gone")return"gone";if(this.#isConnected(found2))
-return"alive";return Math.abs(found2.age)>this.#database.times.lease?"gone":fate}#isConnected({isConnected,session}){return isConnected||
-session===this.#held?.session}#refusal(found2){const{target,times}=this.#database;return refusal(found2,this.#isConnected(
-found2)?null:times.lease-found2.age,target.place)}#lose(found2){this.#lost=lost2(found2,this.#database.target.place);this.#database.
-drop();clearInterval(this.#renewing);return this.#lost}}}});import{randomUUID as randomUUID7}from"node:crypto";function countOf(waiting){let characters2=0;const end2=waiting.findIndex(
-({text:text6})=>{characters2+=text6.length;return characters2>CHARACTERS});return end2<0?waiting.length:Math.max(1,end2)}
-var CHARACTERS,PostgresJournal;var init_journal2=__esm({"src/state/postgres/journal.ts"(){"use strict";init_json();init_problems();
-init_connection();CHARACTERS=4e6;PostgresJournal=class{kept=null;#database;#lock;#run;#writers;#next;#isUnsure=false;#waiting=[];#inserting;constructor(database,lock,{
-run:run4,writer,next}){this.#database=database;this.#lock=lock;this.#run=run4;this.#writers=[writer];this.#next=next}write(line){
-return new Promise((done2,failed)=>{this.#waiting.push({text:stringifyJson(line),done:done2,failed});this.#inserting??=this.#insert()})}async close(){
-await this.#inserting}async#insert(){await Promise.resolve();while(this.#waiting.length>0){const batch2=this.#waiting.splice(
-0,countOf(this.#waiting));const lines=batch2.map(({text:text6})=>text6);try{await this.#database.write(async(statements,again)=>{
-const arrived=again||this.#isUnsure?await this.#settle(statements,lines):false;if(!arrived)await this.#send(statements,lines)});
-this.#isUnsure=false;this.#next+=batch2.length;for(const{done:done2}of batch2)done2()}catch(failure2){this.#isUnsure=true;
-for(const{failed}of batch2)failed(failure2)}}this.#inserting=void 0}async#send(statements,lines){const{state,shard:shard2,
-session}=this.#lock;const{count:count3}=await statements.run(`WITH held AS (
+"gone";return`took over the lock of ${describeHolder(other.holder)}${isGone2?", which is gone":`: ${cut(other)}`}`}}async#renew(nonce){
+await this.#database.write(async statements=>{if(this.#held?.nonce===nonce)await this.fence(statements)})}async#release(nonce){
+const held=this.#held;if(held?.nonce!==nonce)return;clearInterval(this.#renewing);this.#held=void 0;this.#lost=void 0;this.#database.
+drop();await this.#database.write(async statements=>{await remove(statements,this.state,held);await end(statements,held.
+advisory)}).catch(()=>{})}#fateOf(found2){const fate=found2.holder===null?"unknown":fateOf(found2.holder);if(fate==="gon\
+e")return"gone";if(this.#isConnected(found2))return"alive";return Math.abs(found2.age)>this.#database.times.lease?"gone":
+fate}#isConnected({isConnected,session}){return isConnected||session===this.#held?.session}#refusal(found2){const{target,
+times}=this.#database;if(this.#isConnected(found2))return locked(holdingOf(found2.holder,"alive"),target.place);const seconds2=Math.
+max(1,Math.ceil((times.lease-found2.age)/1e3));return new ProblemsError([error("locked",`the state is locked: ${describeHolder(
+found2.holder)} (${target.place}); ${cut(found2)}, and it may come back`,[],`try again in ${seconds2} s, when its lock i\
+s taken over if it did not come back; if that process is surely gone, use idops runs unlock`)])}#lose(found2){this.#lost=
+lockLost(found2?.holder,this.#database.target.place);this.#database.drop();clearInterval(this.#renewing);return this.#lost}}}});import{randomUUID as randomUUID7}from"node:crypto";function postgresJournal(database,lock,turn){const{run:run4}=turn;let{
+next}=turn;let writers=[turn.writer];let isUnsure=false;const takenOver2=()=>new ProblemsError([error("locked",`the jour\
+nal of run ${run4} was taken over or removed by somebody else (${database.target.place})`,[],"find out who works with th\
+is state, and run it again once no other run is under way")]);const send=async(statements,lines)=>{const{state,shard:shard2,
+session}=lock;const{count:count3}=await statements.run(`WITH held AS (
          UPDATE idops.locks SET seen_at = clock_timestamp() WHERE state = $5 AND shard = $6 AND session = $7::uuid RETUR\
 NING state
        ), mine AS (
@@ -13654,25 +13593,26 @@ NING state
        INSERT INTO idops.lines (run, number, line)
        SELECT mine.run, $3 + place - 1, line::json
        FROM mine, unnest($4::text[]) WITH ORDINALITY AS batch (line, place)
-       WHERE $7::uuid IS NULL OR EXISTS (SELECT FROM held)`,[this.#run,this.#writers.at(-1),this.#next,lines,state,shard2,
-session]);if(count3>0)return;if(session!==null)await this.#lock.confirm(statements);throw this.#takenOver()}async#settle(statements,lines){
-const writer=randomUUID7();this.#writers.push(writer);const arrived=await transaction(statements,async()=>{await this.#lock.
-fence(statements);const{count:count3}=await statements.run("UPDATE idops.runs SET writer = $3 WHERE run = $1 AND writer \
-= ANY ($2::uuid[])",[this.#run,this.#writers,writer]);if(count3===0)throw this.#takenOver();const{rows}=await statements.
-run("SELECT line::text FROM idops.lines WHERE run = $1 AND number >= $2 ORDER BY number",[this.#run,this.#next]);if(rows.
-length===lines.length&&rows.every(({line},index)=>line===lines[index]))return true;await statements.run("DELETE FROM ido\
-ps.lines WHERE run = $1 AND number >= $2",[this.#run,this.#next]);return false});this.#writers=[writer];return arrived}#takenOver(){
-return new ProblemsError([error("locked",`the journal of run ${this.#run} was taken over or removed by somebody else (${this.#database.
-target.place})`,[],"find out who works with this state, and run it again once no other run is under way")])}}}});import{randomUUID as randomUUID8}from"node:crypto";function runRows(database,lock,state){const shown3=run4=>`${run4} of ${database.
+       WHERE $7::uuid IS NULL OR EXISTS (SELECT FROM held)`,[run4,writers.at(-1),next,lines,state,shard2,session]);if(count3>
+0)return;if(session!==null)await lock.confirm(statements);throw takenOver2()};const settle3=async(statements,lines)=>{const writer=randomUUID7();
+writers.push(writer);const arrived=await transaction(statements,async()=>{await lock.fence(statements);const{count:count3}=await statements.
+run("UPDATE idops.runs SET writer = $3 WHERE run = $1 AND writer = ANY ($2::uuid[])",[run4,writers,writer]);if(count3===
+0)throw takenOver2();const{rows}=await statements.run("SELECT line::text FROM idops.lines WHERE run = $1 AND number >= $\
+2 ORDER BY number",[run4,next]);if(rows.length===lines.length&&rows.every(({line},index)=>line===lines[index]))return true;
+await statements.run("DELETE FROM idops.lines WHERE run = $1 AND number >= $2",[run4,next]);return false});writers=[writer];
+return arrived};return batched(async lines=>{try{await database.write(async(statements,again)=>{const arrived=again||isUnsure?
+await settle3(statements,lines):false;if(!arrived)await send(statements,lines)});isUnsure=false;next+=lines.length}catch(failure2){
+isUnsure=true;throw failure2}})}var init_journal2=__esm({"src/state/postgres/journal.ts"(){"use strict";init_problems();
+init_batched();init_connection()}});import{randomUUID as randomUUID8}from"node:crypto";function runRows(database,lock,state){const shown4=run4=>`${run4} of ${database.
 target.place}`;const read2=async run4=>{const lines=await database.read(void 0,async statements=>{const{rows}=await statements.
 run("SELECT number, line::text FROM idops.lines WHERE run = $1 ORDER BY number",[run4]);return rows});if(lines===void 0||
-lines.length===0)throw unusableJournal(shown3(run4),"it is not there");const gap=lines.findIndex(({number:number4},index)=>number4!==
-index);if(gap>=0)throw unusableJournal(shown3(run4),`line ${gap+1} is missing`);return journalOf(lines.map(({line})=>`${line}\
+lines.length===0)throw unusableJournal(shown4(run4),"it is not there");const gap=lines.findIndex(({number:number4},index)=>number4!==
+index);if(gap>=0)throw unusableJournal(shown4(run4),`line ${gap+1} is missing`);return journalOf(lines.map(({line})=>`${line}\
 
-`).join(""),run4,shown3(run4))};return{async list(){const runs=await database.read([],async statements=>{const{rows}=await statements.
+`).join(""),run4,shown4(run4))};return{async list(){const runs=await database.read([],async statements=>{const{rows}=await statements.
 run("SELECT run FROM idops.runs");return rows});return runs.map(({run:run4})=>run4).sort()},read:read2,async hasEnd(run4){
 const lines=await database.read([],async statements=>{const{rows}=await statements.run("SELECT line::text FROM idops.lin\
-es WHERE run = $1 ORDER BY number DESC LIMIT 1",[run4]);return rows});if(lines.length===0)throw unusableJournal(shown3(run4),
+es WHERE run = $1 ORDER BY number DESC LIMIT 1",[run4]);return rows});if(lines.length===0)throw unusableJournal(shown4(run4),
 "it is not there");return lines[0]?.line.startsWith('{"type":"end"')===true},kept:async()=>[],async create(first){const{
 run:run4}=first;const writer=randomUUID8();await database.write(statements=>transaction(statements,async()=>{await lock.
 fence(statements);await statements.run(`WITH begun AS (
@@ -13681,138 +13621,104 @@ n
              )
              INSERT INTO idops.lines (run, number, line) SELECT run, 0, $4 FROM begun`,[run4,state,writer,stringifyJson(
 first)]);const own5=await statements.run("SELECT FROM idops.runs WHERE run = $1 AND writer = $2",[run4,writer]);if(own5.
-count===0)throw taken(run4,database.target.place)}));return new PostgresJournal(database,lock,{run:run4,writer,next:1})},
-async reopen(content){if(isUnderWay(content))throw underWay(content.run);const{run:run4}=content.run;const writer=randomUUID8();
-await database.write(statements=>transaction(statements,async()=>{await lock.fence(statements);const{count:count3}=await statements.
-run("UPDATE idops.runs SET writer = $2 WHERE run = $1",[run4,writer]);if(count3===0)throw unusableJournal(shown3(run4),"\
-it is not there");const{rows}=await statements.run("SELECT max(number) AS last FROM idops.lines WHERE run = $1",[run4]);
-if(rows[0]?.last!==content.lines.length)throw underWay(content.run)}));return new PostgresJournal(database,lock,{run:run4,
-writer,next:content.lines.length+1})},async assign(runs){if(runs.length===0)return;await database.write(statements=>transaction(
-statements,async()=>{await lock.fence(statements);await statements.run("UPDATE idops.runs SET state = $2 WHERE run = ANY\
- ($1::text[])",[[...runs],state])}))},async remove(runs){if(runs.length===0)return;await database.write(statements=>transaction(
-statements,async()=>{await lock.fence(statements);await statements.run("DELETE FROM idops.runs WHERE run = ANY ($1::text\
-[])",[[...runs]])}))}}}function taken(run4,place2){return new ProblemsError([error("not-writable",`there is a journal of\
- ${run4} already (${place2})`,[],"run it again")])}var init_runs2=__esm({"src/state/postgres/runs.ts"(){"use strict";init_json();
-init_problems();init_journal();init_journal_text();init_connection();init_journal2()}});import{createPrivateKey,X509Certificate}from"node:crypto";function checkCertificates(pem2){const found2=pem2.match(certificate)??
+count===0)throw taken(run4,database.target.place)}));return postgresJournal(database,lock,{run:run4,writer,next:1})},async reopen(content){
+if(isUnderWay(content))throw underWay(content.run);const{run:run4}=content.run;const writer=randomUUID8();await database.
+write(statements=>transaction(statements,async()=>{await lock.fence(statements);const{count:count3}=await statements.run(
+"UPDATE idops.runs SET writer = $2 WHERE run = $1",[run4,writer]);if(count3===0)throw unusableJournal(shown4(run4),"it i\
+s not there");const{rows}=await statements.run("SELECT max(number) AS last FROM idops.lines WHERE run = $1",[run4]);if(rows[0]?.
+last!==content.lines.length)throw underWay(content.run)}));return postgresJournal(database,lock,{run:run4,writer,next:content.
+lines.length+1})},async assign(runs){if(runs.length===0)return;await database.write(statements=>transaction(statements,async()=>{
+await lock.fence(statements);await statements.run("UPDATE idops.runs SET state = $2 WHERE run = ANY ($1::text[])",[[...runs],
+state])}))},async remove(runs){if(runs.length===0)return;await database.write(statements=>transaction(statements,async()=>{
+await lock.fence(statements);await statements.run("DELETE FROM idops.runs WHERE run = ANY ($1::text[])",[[...runs]])}))}}}
+function taken(run4,place2){return new ProblemsError([error("not-writable",`there is a journal of ${run4} already (${place2}\
+)`,[],"run it again")])}var init_runs2=__esm({"src/state/postgres/runs.ts"(){"use strict";init_json();init_problems();init_journal();
+init_journal_text();init_connection();init_journal2()}});import{createPrivateKey,X509Certificate}from"node:crypto";function checkCertificates(pem2){const found2=pem2.match(certificate)??
 [];if(found2.length===0)throw new Error("no certificate");for(const one of found2)new X509Certificate(one)}function belong(cert,key){
 const[own5]=cert.match(certificate)??[];return own5!==void 0&&new X509Certificate(own5).checkPrivateKey(createPrivateKey(
-key))}var certificate;var init_pem=__esm({"src/base/pem.ts"(){"use strict";certificate=/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g}});import{createPrivateKey as createPrivateKey2}from"node:crypto";import{readFileSync as readFileSync6}from"node:fs";function tlsOf(host,given2,tls){
-const mode=modeOf(given2);const own5=Object.values({...tls}).some(text6=>text6!==void 0);if(mode==="disable"){if(!own5)return false;
-throw wrong("the URL of the database turns TLS off, and certificates for it are given","leave one of them out")}if(host.
-startsWith("/"))return false;const isNamed=["sslrootcert","sslcert","sslkey","sslnegotiation"].some(name2=>given2.get(name2));
-if(mode===null&&!own5&&!isNamed&&isThisMachine(host))return false;const root=given2.get("sslrootcert");const ca=pemOf(tls?.
-ca,"ca_file","sslrootcert",root==="system"?null:root);const cert=pemOf(tls?.cert,"client_cert_file","sslcert",given2.get(
-"sslcert"));const key=pemOf(tls?.key,"client_key_file","sslkey",given2.get("sslkey"));for(const one of[ca,cert])if(one!==
-void 0)check(one,"certificates",checkCertificates);if(key!==void 0)check(key,"a private key without a passphrase",createPrivateKey2);
-if(cert!==void 0&&key!==void 0&&!belong(cert.text,key.text)){const cure="name the certificate and the key that belong to\
-gether";throw bad(`${key.from} is not the key of the client certificate`,cure)}return{rejectUnauthorized:true,...ca===void 0?
-{}:{ca:ca.text},...cert===void 0?{}:{cert:cert.text},...key===void 0?{}:{key:key.text},...mode==="verify-ca"&&ca!==void 0?
-{checkServerIdentity:()=>void 0}:{}}}function modeOf(given2){const[mode,ssl]=[given2.get("sslmode"),given2.get("ssl")];if(mode!==
-null&&mode!=="disable"&&!modes.includes(mode)){const cure=mode==="no-verify"?"name the authority of the server in its pl\
-ace, with ca_file of state.postgres or sslrootcert in the URL":`use one of ${modes.join(", ")} or disable`;throw wrong("\
-the sslmode in the URL of the database is none that idops takes",cure)}if(ssl===null)return mode;const isOn=["true","1"].
-includes(ssl);if(!isOn&&!["false","0"].includes(ssl))throw wrong("the ssl in the URL of the database is none that idops \
-takes","use true or false, or sslmode");if(mode!==null&&mode==="disable"===isOn)throw wrong("ssl and sslmode in the URL \
-of the database contradict each other","leave one of them out");return mode??(isOn?"require":"disable")}function isThisMachine(host){
-return host==="localhost"||host==="::1"||/^127(?:\.\d+){3}$/.test(host)}function pemOf(text6,member2,parameter,path){if(text6!==
-void 0)return{text:text6,from:`${member2} of state.postgres`};const from=`${parameter} in the URL of the database`;return path===
-null?void 0:{text:textOf5(path,from),from}}function textOf5(path,from){try{return readFileSync6(path,"utf8")}catch(failure2){
-throw bad(`the file that ${from} names can't be read: ${whyRefused(failure2)}`,"check the path")}}function check({text:text6,
-from},what,parse11){try{parse11(text6)}catch{throw bad(`the file that ${from} names does not hold ${what} in PEM form`,"\
-check which file is named there")}}function wrong(message,hint){return new ProblemsError([error("wrong-value",message,[],
-hint)])}function bad(message,hint){return new ProblemsError([error("bad-certificate",message,[],hint)])}var modes;var init_tls=__esm(
-{"src/state/postgres/tls.ts"(){"use strict";init_errno();init_pem();init_problems();modes=["allow","prefer","require","v\
-erify-ca","verify-full"]}});function secretsOf(text6){try{const url=urlOf(text6);const passwords=[url.password,...url.searchParams.getAll("password")];
-return[...new Set([...passwords,...passwords.map(decoded2)])].filter(secret3=>secret3!=="")}catch{return text6===""?[]:[
-text6]}}function targetOf({url:text6,name:name2,tls}){if(name2===""||name2.length>LONGEST_NAME||new RegExp("\\p{Cc}","u").
-test(name2)||!name2.isWellFormed()){throw refused(`a state in PostgreSQL needs a name of at most ${LONGEST_NAME} charact\
-ers, without control characters`,"name it after its environment, such as production")}const url=urlOf(text6);const given2=url.
-searchParams;refuseTwice(given2);const host=given2.get("host")??(decoded2(url.hostname).replace(/^\[(.+)\]$/,"$1")||"loc\
-alhost");const port=portOf(given2.get("port")??url.port);const database=given2.get("dbname")??decoded2(url.pathname.slice(
-1));const user3=given2.get("user")??decoded2(url.username);const password=given2.get("password")??decoded2(url.password);
-if(database==="")throw badUrl("it names no database");if(host.includes(","))throw severalHosts();if(new RegExp("\\p{Cc}",
-"u").test([host,database,user3,...given2.values()].join("")))throw badUrl("it has a control character");const at3=host.includes(
-":")?`[${host}]:${port}`:`${host}:${port}`;const options=given2.get("options");return{host,database,place:`${name2} in P\
-ostgreSQL ${at3}/${database}`,secrets:secretsOf(text6),config:{host,port,database,user:user3===""?userName():user3,password:()=>password,
-ssl:tlsOf(host,given2,tls),sslnegotiation:given2.get("sslnegotiation")==="direct"?"direct":"postgres",enableChannelBinding:given2.
-get("channel_binding")==="require",application_name:given2.get("application_name")??"idops",...options===null?{}:{options}}}}
-function urlOf(text6){const[,path="",query2=""]=/^postgres(?:ql)?:\/\/[^/?#]*(\/[^?]*)?(\?.*)?$/.exec(text6)??[];if(!/^postgres(?:ql)?:\/\//.
-test(text6))throw badUrl("it does not begin with postgres://");if(/[#\s]/.test(text6)||/[@/]/.test(path.slice(1))||query2.
-includes("@")){throw badUrl("it has a sign in a place where none can be")}const[,at3=""]=/^[^/]*\/\/(?:[^/?#]*@)?([^/?#]*)/.
-exec(text6)??[];if(at3.includes(","))throw severalHosts();const[,port]=/:(\d+)$/.exec(at3)??[];if(port!==void 0)portOf(port);
-try{return new URL(text6.replace(/^([^/]*\/\/(?:[^/?#]*@)?)(?=(?::\d*)?(?:[/?]|$))/,"$1localhost"))}catch{throw badUrl("\
-it can not be taken apart")}}function portOf(text6){if(text6==="")return 5432;const port=Number(text6);const cure="a por\
-t is a number from 1 to 65535, and 5432 where none is named";if(/^\d+$/.test(text6)&&port>65535)throw badUrl("its port i\
-s above 65535",cure);if(!/^\d+$/.test(text6)||port<1)throw badUrl("its port is none",cure);return port}function severalHosts(){
-return badUrl("it names several hosts","name one: the primary, or a proxy or an address that leads to whichever is the p\
-rimary")}function refuseTwice(given2){const twice=parameters.find(name2=>new Set(given2.getAll(name2)).size>1);if(twice!==
-void 0)throw refused(`the URL of the database has ${twice} twice, with different values`,"leave one of them out")}function decoded2(text6){
-try{return decodeURIComponent(text6)}catch{throw badUrl("a % in it is not followed by two digits")}}function badUrl(why,cure=SIGNS){
-return refused(`the URL of the database is no URL of PostgreSQL: ${why}`,cure)}function refused(message,hint){return new ProblemsError(
-[error("wrong-value",message,[],hint)])}var LONGEST_NAME,parameters,SIGNS;var init_settings=__esm({"src/state/postgres/s\
-ettings.ts"(){"use strict";init_problems();init_user_name();init_tls();LONGEST_NAME=200;parameters=[...["host","port","d\
-bname","user","password","options","application_name","channel_binding"],...["ssl","sslmode","sslrootcert","sslcert","ss\
-lkey","sslnegotiation"]];SIGNS="write it as postgres://USER:PASSWORD@HOST:PORT/DATABASE, with signs such as @, /, # and \
-% of the password as %40, %2F, %23 and %25"}});import{hash as hash2,randomUUID as randomUUID9}from"node:crypto";function stateRows(database,lock,name2){const{place:place2}=database.
-target;let known3;const saved=async()=>{const found2=await database.read(void 0,statements=>transaction(statements,()=>readAll(
-statements,name2),"ISOLATION LEVEL REPEATABLE READ READ ONLY"));if(found2===void 0){known3=void 0;return void 0}known3=knownOf3(
-found2);const head=stateData(found2.head,place2);const resources=new Map;for(const{address:address2,record:record2}of found2.
-records){const key=String(stateData(`"${address2}"`,place2));if(resources.has(key))throw recordTwice(key,place2);resources.
-set(key,stateData(record2,place2))}return stateOf({...head,resources:Object.fromEntries(resources)},place2)};const names3=async where=>{
-const rows=await database.read([],async statements=>{const answer=await statements.run(`SELECT head::text FROM idops.sta\
-tes WHERE ${where} ORDER BY name`,[name2]);return answer.rows});return rows.flatMap(({head})=>nameSchema3.safeParse(JSON.
-parse(head)).data??[])};return{async load(server){const state=await saved();return state===void 0?emptyState(server):ofServer(
-state,place2,server)},saved,async save({resources,...head}){const records=Object.entries(resources).map(rowOf);const wanted={
-head:stringifyJson(head),revision:randomUUID9(),records};await database.write(statements=>transaction(statements,async()=>{
-await lock.fence(statements);await replace(statements,name2,wanted,known3)}));known3=knownOf3(wanted)},async merge({records,
-absent,head:headOf2}){const entries=[...records];const put4=entries.flatMap(([key,record2])=>record2===null?[]:[rowOf([key,
-record2])]);const gone=entries.flatMap(([key,record2])=>record2===null?[addressOf2(key)]:[]);const revision=randomUUID9();
-const merged=await database.write(statements=>transaction(statements,async()=>{await lock.fence(statements);if(absent!==
-void 0)await begin(statements,name2,absent);const{rows}=await statements.run("SELECT head::text FROM idops.states WHERE \
-name = $1 FOR UPDATE",[name2]);const[there]=rows;if(there===void 0)throw stateGone(place2);const whole2={...stateData(there.
-head,place2),resources:{}};const{resources:_,...now}=stateOf(whole2,place2);const head=headOf2(now);await remove2(statements,
-name2,gone);await upsert(statements,name2,put4);await describe4(statements,name2,{head:stringifyJson(head),revision});return head}));
-known3=void 0;return merged},told:async()=>(await names3("name = $1"))[0],beside:()=>names3("name <> $1")}}async function readAll(statements,name2){
-const{rows}=await statements.run("SELECT head::text, revision FROM idops.states WHERE name = $1",[name2]);const[state]=rows;
-return state===void 0?void 0:{...state,records:await readRecords(statements,name2)}}async function begin(statements,name2,{
-resources,...head}){const{count:count3}=await statements.run("INSERT INTO idops.states (name, head, revision) VALUES ($1\
-, $2, $3) ON CONFLICT (name) DO NOTHING",[name2,stringifyJson(head),randomUUID9()]);if(count3>0)await upsert(statements,
-name2,Object.entries(resources).map(rowOf))}async function readRecords(statements,name2){await statements.run("DECLARE r\
-ecords NO SCROLL CURSOR FOR SELECT address, record::text FROM idops.records WHERE state = $1",[name2]);const records=[];
-for(let isMore=true;isMore;){const page=await statements.run(`FETCH FORWARD ${PAGE} FROM records`);for(const{address:address2,
-record:record2}of page.rows)records.push({address:address2,record:record2,hash:hashOf2(record2)});isMore=page.rows.length===
-PAGE}await statements.run("CLOSE records");return records}async function replace(statements,name2,wanted,known3){const{head,
-revision,records}=wanted;await statements.run("INSERT INTO idops.states (name, head, revision) VALUES ($1, $2, $3) ON CO\
-NFLICT (name) DO NOTHING",[name2,head,revision]);const{rows}=await statements.run("SELECT revision FROM idops.states WHE\
-RE name = $1 FOR UPDATE",[name2]);const isKnown2=known3!==void 0&&known3.revision===rows[0]?.revision;const there=isKnown2?
-known3.hashes:knownOf3({...wanted,records:await readRecords(statements,name2)}).hashes;const addresses3=new Set(records.
-map(({address:address2})=>address2));const gone=[...there.keys()].filter(address2=>!addresses3.has(address2));await remove2(
-statements,name2,gone);const changed2=records.filter(({address:address2,hash:hash4})=>there.get(address2)!==hash4);await upsert(
-statements,name2,changed2);await describe4(statements,name2,wanted)}async function remove2(statements,name2,addresses3){
-for(let at3=0;at3<addresses3.length;at3+=PAGE){await statements.run("DELETE FROM idops.records WHERE state = $1 AND key \
-= ANY ($2::uuid[])",[name2,addresses3.slice(at3,at3+PAGE).map(keyOf4)])}}async function upsert(statements,name2,records){
-for(const page of pagesOf2(records)){await statements.run(`INSERT INTO idops.records (state, key, address, record)
-       SELECT $1, key, address, record::json FROM unnest($2::uuid[], $3::text[], $4::text[]) AS page (key, address, reco\
-rd)
-       ON CONFLICT (state, key) DO UPDATE SET address = excluded.address, record = excluded.record`,[name2,page.map(({address:address2})=>keyOf4(
-address2)),page.map(({address:address2})=>address2),page.map(({record:record2})=>record2)])}}async function describe4(statements,name2,{
-head,revision}){await statements.run("UPDATE idops.states SET head = $2, revision = $3, saved_at = clock_timestamp() WHE\
-RE name = $1",[name2,head,revision])}function*pagesOf2(records){let[begin3,characters2]=[0,0];for(const[index,{record:record2}]of records.
-entries()){if(index-begin3>=PAGE||characters2>CHARACTERS2){yield records.slice(begin3,index);[begin3,characters2]=[index,
-0]}characters2+=record2.length}if(begin3<records.length)yield records.slice(begin3)}function recordTwice(address2,place2){
-return new ProblemsError([error("state-unreadable",`the state ${place2} has two records of ${address2}`,[],"find out whi\
-ch row of idops.records is right, and remove the other: idops writes one for each object")])}function knownOf3({revision,
-records}){return{revision,hashes:new Map(records.map(({address:address2,hash:hash4})=>[address2,hash4]))}}function rowOf([
-key,record2]){const text6=stringifyJson(record2);return{address:addressOf2(key),record:text6,hash:hashOf2(text6)}}function addressOf2(key){
-return JSON.stringify(key).slice(1,-1)}function hashOf2(text6){return hash2("sha256",text6,"base64")}function keyOf4(address2){
-return hash2("sha256",address2,"hex").slice(0,32)}var PAGE,CHARACTERS2,nameSchema3;var init_store2=__esm({"src/state/pos\
-tgres/store.ts"(){"use strict";init_zod();init_json();init_problems();init_state();init_state_text();init_connection();PAGE=
-2e3;CHARACTERS2=4e6;nameSchema3=object({lineage:string2(),salt:string2()})}});var postgres_exports={};__export(postgres_exports,{postgresBackend:()=>postgresBackend,secretsOf:()=>secretsOf});function postgresBackend(settings,times={}){
+key))}var certificate;var init_pem=__esm({"src/base/pem.ts"(){"use strict";certificate=/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g}});import{createPrivateKey as createPrivateKey2}from"node:crypto";function secretsOf(text6){try{const{password}=urlOf(text6);
+return[...new Set([password,decoded2(password)])].filter(secret3=>secret3!=="")}catch{return text6===""?[]:[text6]}}function targetOf({
+url:text6,name:name2,tls={}}){if(name2===""||name2.length>LONGEST_NAME||new RegExp("\\p{Cc}","u").test(name2)||!name2.isWellFormed()){
+throw refused(`a state in PostgreSQL needs a name of at most ${LONGEST_NAME} characters, without control characters`,"na\
+me it after its environment, such as production")}const url=urlOf(text6);const given2=url.searchParams;const host=decoded2(
+url.hostname).replace(/^\[(.+)\]$/,"$1");const[database,user3,password]=[decoded2(url.pathname.slice(1)),decoded2(url.username),
+decoded2(url.password)];const application=given2.get("application_name")??"idops";if(database===""||new RegExp("\\p{Cc}",
+"u").test([host,database,user3,application].join("")))throw badUrl();const port=url.port===""?5432:Number(url.port);const at3=host.
+includes(":")?`[${host}]:${port}`:`${host}:${port}`;return{database,place:`${name2} in PostgreSQL ${at3}/${database}`,secrets:secretsOf(
+text6),config:{host,port,database,user:user3===""?userName():user3,password:()=>password,ssl:tlsOf(host,given2,tls),sslnegotiation:"\
+postgres",enableChannelBinding:given2.get("channel_binding")==="require",application_name:application}}}function urlOf(text6){
+const shape=/^postgres(?:ql)?:\/\/(?:[^/?#@\s]*@)?[^/?#@,\s]+\/[^/?#@\s]*(?:\?[^#@\s]*)?$/;if(!shape.test(text6)||!URL.canParse(
+text6))throw badUrl();const url=new URL(text6);for(const name2 of url.searchParams.keys()){if(!parameters.includes(name2))
+throw refused("the URL of the database has a parameter that idops does not take",`${SIGNS}; of parameters it takes ${parameters.
+join(", ")}, and certificates are named with ca_file, client_cert_file and client_key_file of state.postgres`);if(new Set(
+url.searchParams.getAll(name2)).size>1)throw refused(`the URL of the database has ${name2} twice, with different values`,
+"leave one of them out")}return url}function decoded2(text6){try{return decodeURIComponent(text6)}catch{throw badUrl()}}
+function badUrl(){return refused("the URL of the database is no URL of PostgreSQL",SIGNS)}function tlsOf(host,given2,tls){
+const mode=modeOf(given2);const{ca,cert,key}=tls;const own5=[ca,cert,key].some(text6=>text6!==void 0);if(mode==="disable"&&
+own5){throw refused("the URL of the database turns TLS off, and certificates for it are given","leave one of them out")}
+if(mode==="disable"||host.startsWith("/"))return false;if(mode===void 0&&!own5&&/^(?:localhost|::1|127(?:\.\d+){3})$/.test(
+host))return false;check(ca,"ca_file","certificates",checkCertificates);check(cert,"client_cert_file","certificates",checkCertificates);
+check(key,"client_key_file","a private key without a passphrase",createPrivateKey2);if(cert!==void 0&&key!==void 0&&!belong(
+cert,key)){const message="client_key_file of state.postgres is not the key of the client certificate";throw bad(message,
+"name the certificate and the key that belong together")}return{rejectUnauthorized:true,...tls,...mode==="verify-ca"&&ca!==
+void 0?{checkServerIdentity:()=>void 0}:{}}}function modeOf(given2){const[mode,ssl]=[given2.get("sslmode"),given2.get("s\
+sl")];const words7={true:"require",1:"require",false:"disable",0:"disable"};const said3=[mode,ssl===null?null:words7[ssl]??
+""].filter(one=>one!==null);const isOff=new Set(said3.map(one=>one==="disable"));if(isOff.size<2&&said3.every(one=>modes.
+includes(one)))return said3[0];throw refused("the sslmode or ssl in the URL of the database is none that idops takes",`s\
+slmode is one of ${modes.join(", ")}, ssl is true or false, and both say the same; an authority of your own is named wit\
+h ca_file of state.postgres`)}function check(text6,member2,what,parse11){try{if(text6!==void 0)parse11(text6)}catch{const message=`\
+the file that ${member2} of state.postgres names does not hold ${what} in PEM form`;throw bad(message,"check which file \
+is named there")}}function bad(message,hint){return new ProblemsError([error("bad-certificate",message,[],hint)])}function refused(message,hint){
+return new ProblemsError([error("wrong-value",message,[],hint)])}var LONGEST_NAME,parameters,SIGNS,modes;var init_settings=__esm(
+{"src/state/postgres/settings.ts"(){"use strict";init_pem();init_problems();init_user_name();LONGEST_NAME=200;parameters=
+["sslmode","ssl","channel_binding","application_name"];SIGNS="write it as postgres://USER:PASSWORD@HOST:PORT/DATABASE wi\
+th one host, and with signs such as @, /, # and % of the password as %40, %2F, %23 and %25";modes=["allow","prefer","req\
+uire","verify-ca","verify-full","disable"]}});import{hash as hash2,randomUUID as randomUUID9}from"node:crypto";function stateRows(database,lock,name2){const{place:place2}=database.
+target;let known4;const saved=async()=>{known4=void 0;const found2=await database.read(void 0,statements=>transaction(statements,
+()=>readAll(statements,name2),"ISOLATION LEVEL REPEATABLE READ READ ONLY"));if(found2===void 0)return void 0;const head=stateData(
+found2.head,place2);const resources=found2.records.map(({address:address2,record:record2})=>[String(stateData(`"${address2}\
+"`,place2)),stateData(record2,place2)]);const state=stateOf({...head,resources:Object.fromEntries(resources)},place2);known4=
+{revision:found2.revision,resources:state.resources};return state};const names2=async where=>{const rows=await database.
+read([],async statements=>{const answer=await statements.run(`SELECT head::text FROM idops.states WHERE ${where} ORDER B\
+Y name`,[name2]);return answer.rows});return rows.flatMap(({head})=>nameOf4(head)??[])};return{load:async server=>ofServer(
+await saved(),place2,server),saved,async save({resources,...head}){const revision=randomUUID9();const seen2=known4;await database.
+write(statements=>transaction(statements,async()=>{await lock.fence(statements);await begin(statements,name2,head,revision);
+const{rows}=await statements.run("SELECT revision FROM idops.states WHERE name = $1 FOR UPDATE",[name2]);const isKnown2=seen2!==
+void 0&&seen2.revision===rows[0]?.revision;if(!isKnown2)await statements.run("DELETE FROM idops.records WHERE state = $1",
+[name2]);await change(statements,name2,changedRecords(isKnown2?seen2.resources:{},resources));await describe3(statements,
+name2,head,revision)}));known4={revision,resources}},async merge({records,absent,head:headOf2}){const merged=await database.
+write(statements=>transaction(statements,async()=>{await lock.fence(statements);if(absent!==void 0){const{resources,...head2}=absent;
+const isNew=await begin(statements,name2,head2,randomUUID9());if(isNew)await change(statements,name2,new Map(Object.entries(
+resources)))}const{rows}=await statements.run("SELECT head::text FROM idops.states WHERE name = $1 FOR UPDATE",[name2]);
+const[there]=rows;if(there===void 0)throw stateGone(place2);const whole2={...stateData(there.head,place2),resources:{}};
+const{resources:_,...now}=stateOf(whole2,place2);const head=headOf2(now);await change(statements,name2,records);await describe3(
+statements,name2,head,randomUUID9());return head}));known4=void 0;return merged},told:async()=>(await names2("name = $1"))[0],
+beside:()=>names2("name <> $1")}}async function readAll(statements,name2){const{rows}=await statements.run("SELECT head:\
+:text, revision FROM idops.states WHERE name = $1",[name2]);const[state]=rows;return state===void 0?void 0:{...state,records:await readRecords(
+statements,name2)}}async function begin(statements,name2,head,revision){const{count:count3}=await statements.run("INSERT\
+ INTO idops.states (name, head, revision) VALUES ($1, $2, $3) ON CONFLICT (name) DO NOTHING",[name2,stringifyJson(head),
+revision]);return count3>0}async function readRecords(statements,name2){await statements.run("DECLARE records NO SCROLL \
+CURSOR FOR SELECT address, record::text FROM idops.records WHERE state = $1",[name2]);const records=[];for(let isMore=true;isMore;){
+const page=await statements.run(`FETCH FORWARD ${PAGE} FROM records`);records.push(...page.rows);isMore=page.rows.length===
+PAGE}await statements.run("CLOSE records");return records}async function change(statements,name2,records){const entries=[
+...records].map(([key,record2])=>({address:addressOf2(key),record:record2}));for(let at3=0;at3<entries.length;at3+=PAGE){
+const page=entries.slice(at3,at3+PAGE);const gone=page.filter(({record:record2})=>record2===null);const put4=page.filter(
+({record:record2})=>record2!==null);if(gone.length>0){await statements.run("DELETE FROM idops.records WHERE state = $1 A\
+ND key = ANY ($2::uuid[])",[name2,gone.map(({address:address2})=>keyOf4(address2))])}if(put4.length>0){await statements.
+run(`INSERT INTO idops.records (state, key, address, record)
+         SELECT $1, key, address, record::json FROM unnest($2::uuid[], $3::text[], $4::text[]) AS page (key, address, re\
+cord)
+         ON CONFLICT (state, key) DO UPDATE SET address = excluded.address, record = excluded.record`,[name2,put4.map(({
+address:address2})=>keyOf4(address2)),put4.map(({address:address2})=>address2),put4.map(({record:record2})=>stringifyJson(
+record2))])}}}async function describe3(statements,name2,head,revision){await statements.run("UPDATE idops.states SET hea\
+d = $2, revision = $3, saved_at = clock_timestamp() WHERE name = $1",[name2,stringifyJson(head),revision])}function addressOf2(key){
+return JSON.stringify(key).slice(1,-1)}function keyOf4(address2){return hash2("sha256",address2,"hex").slice(0,32)}var PAGE;
+var init_store2=__esm({"src/state/postgres/store.ts"(){"use strict";init_json();init_shards();init_state_text();init_connection();
+PAGE=1e3}});var postgres_exports={};__export(postgres_exports,{postgresBackend:()=>postgresBackend,secretsOf:()=>secretsOf});function postgresBackend(settings,times={}){
 const{name:name2}=settings;const database=new Database(targetOf(settings),{...usualTimes,...times});const lock=new StateLock(
 database,name2);return{place:database.target.place,name:name2,runs:runRows(database,lock,name2),...stateRows(database,lock,
-name2),...excluding(lock,()=>database.target.place),tryWriting:()=>database.rehearse(statements=>lock.rehearse(statements)),
-check:async()=>{}}}var init_postgres=__esm({"src/state/postgres/index.ts"(){"use strict";init_locks();init_connection();
-init_database();init_lock();init_runs2();init_settings();init_store2();init_settings()}});var require_identity=__commonJS({"node_modules/yaml/dist/nodes/identity.js"(exports){"use strict";var ALIAS=Symbol.for("\
+name2),...excluding(lock),check:async()=>{}}}var init_postgres=__esm({"src/state/postgres/index.ts"(){"use strict";init_locks();
+init_connection();init_database();init_lock();init_runs2();init_settings();init_store2();init_settings()}});var require_identity=__commonJS({"node_modules/yaml/dist/nodes/identity.js"(exports){"use strict";var ALIAS=Symbol.for("\
 yaml.alias");var DOC=Symbol.for("yaml.document");var MAP=Symbol.for("yaml.map");var PAIR=Symbol.for("yaml.pair");var SCALAR=Symbol.
 for("yaml.scalar");var SEQ=Symbol.for("yaml.seq");var NODE_TYPE=Symbol.for("yaml.node.type");var isAlias2=node2=>!!node2&&
 typeof node2==="object"&&node2[NODE_TYPE]===ALIAS;var isDocument=node2=>!!node2&&typeof node2==="object"&&node2[NODE_TYPE]===
@@ -14188,10 +14094,10 @@ var Scalar=require_Scalar();function findPair(items,key){const k=identity2.isSca
 if(identity2.isPair(it)){if(it.key===key||it.key===k)return it;if(identity2.isScalar(it.key)&&it.key.value===k)return it}}
 return void 0}var YAMLMap=class extends Collection2.Collection{static get tagName(){return"tag:yaml.org,2002:map"}constructor(schema5){
 super(identity2.MAP,schema5);this.items=[]}static from(schema5,obj,ctx){const{keepUndefined,replacer}=ctx;const map2=new this(
-schema5);const add2=(key,value3)=>{if(typeof replacer==="function")value3=replacer.call(obj,key,value3);else if(Array.isArray(
+schema5);const add=(key,value3)=>{if(typeof replacer==="function")value3=replacer.call(obj,key,value3);else if(Array.isArray(
 replacer)&&!replacer.includes(key))return;if(value3!==void 0||keepUndefined)map2.items.push(Pair.createPair(key,value3,ctx))};
-if(obj instanceof Map){for(const[key,value3]of obj)add2(key,value3)}else if(obj&&typeof obj==="object"){for(const key of Object.
-keys(obj))add2(key,obj[key])}if(typeof schema5.sortMapEntries==="function"){map2.items.sort(schema5.sortMapEntries)}return map2}add(pair,overwrite){
+if(obj instanceof Map){for(const[key,value3]of obj)add(key,value3)}else if(obj&&typeof obj==="object"){for(const key of Object.
+keys(obj))add(key,obj[key])}if(typeof schema5.sortMapEntries==="function"){map2.items.sort(schema5.sortMapEntries)}return map2}add(pair,overwrite){
 let _pair;if(identity2.isPair(pair))_pair=pair;else if(!pair||typeof pair!=="object"||!("key"in pair)){_pair=new Pair.Pair(
 pair,pair?.value)}else _pair=new Pair.Pair(pair.key,pair.value);const prev=findPair(this.items,_pair.key);const sortEntries=this.
 schema?.sortMapEntries;if(prev){if(!overwrite)throw new Error(`Key ${_pair.key} already set`);if(identity2.isScalar(prev.
@@ -14536,23 +14442,23 @@ var YAMLMap=require_YAMLMap();var resolveProps=require_resolve_props();var utilC
 var utilFlowIndentCheck=require_util_flow_indent_check();var utilMapIncludes=require_util_map_includes();var startColMsg="\
 All mapping items must start at the same column";function resolveBlockMap({composeNode,composeEmptyNode},ctx,bm,onError,tag){
 const NodeClass=tag?.nodeClass??YAMLMap.YAMLMap;const map2=new NodeClass(ctx.schema);if(ctx.atRoot)ctx.atRoot=false;let offset=bm.
-offset;let commentEnd=null;for(const collItem of bm.items){const{start:start2,key,sep:sep12,value:value3}=collItem;const keyProps=resolveProps.
-resolveProps(start2,{indicator:"explicit-key-ind",next:key??sep12?.[0],offset,onError,parentIndent:bm.indent,startOnNewline:true});
+offset;let commentEnd=null;for(const collItem of bm.items){const{start:start2,key,sep:sep11,value:value3}=collItem;const keyProps=resolveProps.
+resolveProps(start2,{indicator:"explicit-key-ind",next:key??sep11?.[0],offset,onError,parentIndent:bm.indent,startOnNewline:true});
 const implicitKey=!keyProps.found;if(implicitKey){if(key){if(key.type==="block-seq")onError(offset,"BLOCK_AS_IMPLICIT_KE\
 Y","A block sequence may not be used as an implicit map key");else if("indent"in key&&key.indent!==bm.indent)onError(offset,
-"BAD_INDENT",startColMsg)}if(!keyProps.anchor&&!keyProps.tag&&!sep12){commentEnd=keyProps.end;if(keyProps.comment){if(map2.
+"BAD_INDENT",startColMsg)}if(!keyProps.anchor&&!keyProps.tag&&!sep11){commentEnd=keyProps.end;if(keyProps.comment){if(map2.
 comment)map2.comment+="\n"+keyProps.comment;else map2.comment=keyProps.comment}continue}if(keyProps.newlineAfterProp||utilContainsNewline.
 containsNewline(key)){onError(key??start2[start2.length-1],"MULTILINE_IMPLICIT_KEY","Implicit keys need to be on a singl\
 e line")}}else if(keyProps.found?.indent!==bm.indent){onError(offset,"BAD_INDENT",startColMsg)}ctx.atKey=true;const keyStart=keyProps.
 end;const keyNode=key?composeNode(ctx,key,keyProps,onError):composeEmptyNode(ctx,keyStart,start2,null,keyProps,onError);
 if(ctx.schema.compat)utilFlowIndentCheck.flowIndentCheck(bm.indent,key,onError);ctx.atKey=false;if(utilMapIncludes.mapIncludes(
 ctx,map2.items,keyNode))onError(keyStart,"DUPLICATE_KEY","Map keys must be unique");const valueProps=resolveProps.resolveProps(
-sep12??[],{indicator:"map-value-ind",next:value3,offset:keyNode.range[2],onError,parentIndent:bm.indent,startOnNewline:!key||
+sep11??[],{indicator:"map-value-ind",next:value3,offset:keyNode.range[2],onError,parentIndent:bm.indent,startOnNewline:!key||
 key.type==="block-scalar"});offset=valueProps.end;if(valueProps.found){if(implicitKey){if(value3?.type==="block-map"&&!valueProps.
 hasNewline)onError(offset,"BLOCK_AS_IMPLICIT_KEY","Nested mappings are not allowed in compact mappings");if(ctx.options.
 strict&&keyProps.start<valueProps.found.offset-1024)onError(keyNode.range,"KEY_OVER_1024_CHARS","The : indicator must be\
  at most 1024 chars after the start of an implicit block mapping key")}const valueNode=value3?composeNode(ctx,value3,valueProps,
-onError):composeEmptyNode(ctx,offset,sep12,null,valueProps,onError);if(ctx.schema.compat)utilFlowIndentCheck.flowIndentCheck(
+onError):composeEmptyNode(ctx,offset,sep11,null,valueProps,onError);if(ctx.schema.compat)utilFlowIndentCheck.flowIndentCheck(
 bm.indent,value3,onError);offset=valueNode.range[2];const pair=new Pair.Pair(keyNode,valueNode);if(ctx.options.keepSourceTokens)
 pair.srcToken=collItem;map2.items.push(pair)}else{if(implicitKey)onError(keyNode.range,"MISSING_CHAR","Implicit map keys\
  need to be followed by map values");if(valueProps.comment){if(keyNode.comment)keyNode.comment+="\n"+valueProps.comment;else
@@ -14569,10 +14475,10 @@ type==="block-seq")onError(props.end,"BAD_INDENT","All sequence items must start
 continue}}const node2=value3?composeNode(ctx,value3,props,onError):composeEmptyNode(ctx,props.end,start2,null,props,onError);
 if(ctx.schema.compat)utilFlowIndentCheck.flowIndentCheck(bs.indent,value3,onError);offset=node2.range[2];seq.items.push(
 node2)}seq.range=[bs.offset,offset,commentEnd??offset];return seq}exports.resolveBlockSeq=resolveBlockSeq}});var require_resolve_end=__commonJS({"node_modules/yaml/dist/compose/resolve-end.js"(exports){"use strict";function resolveEnd(end2,offset,reqSpace,onError){
-let comment="";if(end2){let hasSpace=false;let sep12="";for(const token of end2){const{source,type}=token;switch(type){case"\
+let comment="";if(end2){let hasSpace=false;let sep11="";for(const token of end2){const{source,type}=token;switch(type){case"\
 space":hasSpace=true;break;case"comment":{if(reqSpace&&!hasSpace)onError(token,"MISSING_CHAR","Comments must be separate\
-d from other tokens by white space characters");const cb=source.substring(1)||" ";if(!comment)comment=cb;else comment+=sep12+
-cb;sep12="";break}case"newline":if(comment)sep12+=source;hasSpace=true;break;default:onError(token,"UNEXPECTED_TOKEN",`U\
+d from other tokens by white space characters");const cb=source.substring(1)||" ";if(!comment)comment=cb;else comment+=sep11+
+cb;sep11="";break}case"newline":if(comment)sep11+=source;hasSpace=true;break;default:onError(token,"UNEXPECTED_TOKEN",`U\
 nexpected ${type} at node end`)}offset+=source.length}}return{comment,offset}}exports.resolveEnd=resolveEnd}});var require_resolve_flow_collection=__commonJS({"node_modules/yaml/dist/compose/resolve-flow-collection.js"(exports){"us\
 e strict";var identity2=require_identity();var Pair=require_Pair();var YAMLMap=require_YAMLMap();var YAMLSeq=require_YAMLSeq();
 var resolveEnd=require_resolve_end();var resolveProps=require_resolve_props();var utilContainsNewline=require_util_contains_newline();
@@ -14581,9 +14487,9 @@ var isBlock=token=>token&&(token.type==="block-map"||token.type==="block-seq");f
 composeEmptyNode},ctx,fc,onError,tag){const isMap3=fc.start.source==="{";const fcName=isMap3?"flow map":"flow sequence";
 const NodeClass=tag?.nodeClass??(isMap3?YAMLMap.YAMLMap:YAMLSeq.YAMLSeq);const coll=new NodeClass(ctx.schema);coll.flow=
 true;const atRoot=ctx.atRoot;if(atRoot)ctx.atRoot=false;if(ctx.atKey)ctx.atKey=false;let offset=fc.offset+fc.start.source.
-length;for(let i2=0;i2<fc.items.length;++i2){const collItem=fc.items[i2];const{start:start2,key,sep:sep12,value:value3}=collItem;
-const props=resolveProps.resolveProps(start2,{flow:fcName,indicator:"explicit-key-ind",next:key??sep12?.[0],offset,onError,
-parentIndent:fc.indent,startOnNewline:false});if(!props.found){if(!props.anchor&&!props.tag&&!sep12&&!value3){if(i2===0&&
+length;for(let i2=0;i2<fc.items.length;++i2){const collItem=fc.items[i2];const{start:start2,key,sep:sep11,value:value3}=collItem;
+const props=resolveProps.resolveProps(start2,{flow:fcName,indicator:"explicit-key-ind",next:key??sep11?.[0],offset,onError,
+parentIndent:fc.indent,startOnNewline:false});if(!props.found){if(!props.anchor&&!props.tag&&!sep11&&!value3){if(i2===0&&
 props.comma)onError(props.comma,"UNEXPECTED_TOKEN",`Unexpected , in ${fcName}`);else if(i2<fc.items.length-1)onError(props.
 start,"UNEXPECTED_TOKEN",`Unexpected empty item in ${fcName}`);if(props.comment){if(coll.comment)coll.comment+="\n"+props.
 comment;else coll.comment=props.comment}offset=props.end;continue}if(!isMap3&&ctx.options.strict&&utilContainsNewline.containsNewline(
@@ -14593,19 +14499,19 @@ if(props.comma)onError(props.comma,"UNEXPECTED_TOKEN",`Unexpected , in ${fcName}
 switch(st.type){case"comma":case"space":break;case"comment":prevItemComment=st.source.substring(1);break loop;default:break loop}}
 if(prevItemComment){let prev=coll.items[coll.items.length-1];if(identity2.isPair(prev))prev=prev.value??prev.key;if(prev.
 comment)prev.comment+="\n"+prevItemComment;else prev.comment=prevItemComment;props.comment=props.comment.substring(prevItemComment.
-length+1)}}}if(!isMap3&&!sep12&&!props.found){const valueNode=value3?composeNode(ctx,value3,props,onError):composeEmptyNode(
-ctx,props.end,sep12,null,props,onError);coll.items.push(valueNode);offset=valueNode.range[2];if(isBlock(value3))onError(
+length+1)}}}if(!isMap3&&!sep11&&!props.found){const valueNode=value3?composeNode(ctx,value3,props,onError):composeEmptyNode(
+ctx,props.end,sep11,null,props,onError);coll.items.push(valueNode);offset=valueNode.range[2];if(isBlock(value3))onError(
 valueNode.range,"BLOCK_IN_FLOW",blockMsg)}else{ctx.atKey=true;const keyStart=props.end;const keyNode=key?composeNode(ctx,
 key,props,onError):composeEmptyNode(ctx,keyStart,start2,null,props,onError);if(isBlock(key))onError(keyNode.range,"BLOCK\
-_IN_FLOW",blockMsg);ctx.atKey=false;const valueProps=resolveProps.resolveProps(sep12??[],{flow:fcName,indicator:"map-val\
+_IN_FLOW",blockMsg);ctx.atKey=false;const valueProps=resolveProps.resolveProps(sep11??[],{flow:fcName,indicator:"map-val\
 ue-ind",next:value3,offset:keyNode.range[2],onError,parentIndent:fc.indent,startOnNewline:false});if(valueProps.found){if(!isMap3&&
-!props.found&&ctx.options.strict){if(sep12)for(const st of sep12){if(st===valueProps.found)break;if(st.type==="newline"){
+!props.found&&ctx.options.strict){if(sep11)for(const st of sep11){if(st===valueProps.found)break;if(st.type==="newline"){
 onError(st,"MULTILINE_IMPLICIT_KEY","Implicit keys of flow sequence pairs need to be on a single line");break}}if(props.
 start<valueProps.found.offset-1024)onError(valueProps.found,"KEY_OVER_1024_CHARS","The : indicator must be at most 1024 \
 chars after the start of an implicit flow sequence key")}}else if(value3){if("source"in value3&&value3.source?.[0]===":")
 onError(value3,"MISSING_CHAR",`Missing space after : in ${fcName}`);else onError(valueProps.start,"MISSING_CHAR",`Missin\
 g , or : between ${fcName} items`)}const valueNode=value3?composeNode(ctx,value3,valueProps,onError):valueProps.found?composeEmptyNode(
-ctx,valueProps.end,sep12,null,valueProps,onError):null;if(valueNode){if(isBlock(value3))onError(valueNode.range,"BLOCK_I\
+ctx,valueProps.end,sep11,null,valueProps,onError):null;if(valueNode){if(isBlock(value3))onError(valueNode.range,"BLOCK_I\
 N_FLOW",blockMsg)}else if(valueProps.comment){if(keyNode.comment)keyNode.comment+="\n"+valueProps.comment;else keyNode.comment=
 valueProps.comment}const pair=new Pair.Pair(keyNode,valueNode);if(ctx.options.keepSourceTokens)pair.srcToken=collItem;if(isMap3){
 const map2=coll;if(utilMapIncludes.mapIncludes(ctx,map2.items,keyNode))onError(keyStart,"DUPLICATE_KEY","Map keys must b\
@@ -14651,14 +14557,14 @@ indent2.length>trimIndent)trimIndent=indent2.length}else{if(indent2.length<trimI
 AR",message)}if(header.indent===0)trimIndent=indent2.length;contentStart=i2;if(trimIndent===0&&!ctx.atRoot){const message="\
 Block scalar values in collections must be indented";onError(offset,"BAD_INDENT",message)}break}offset+=indent2.length+content.
 length+1}for(let i2=lines.length-1;i2>=chompStart;--i2){if(lines[i2][0].length>trimIndent)chompStart=i2+1}let value3="";
-let sep12="";let prevMoreIndented=false;for(let i2=0;i2<contentStart;++i2)value3+=lines[i2][0].slice(trimIndent)+"\n";for(let i2=contentStart;i2<
+let sep11="";let prevMoreIndented=false;for(let i2=0;i2<contentStart;++i2)value3+=lines[i2][0].slice(trimIndent)+"\n";for(let i2=contentStart;i2<
 chompStart;++i2){let[indent2,content]=lines[i2];offset+=indent2.length+content.length+1;const crlf=content[content.length-
 1]==="\r";if(crlf)content=content.slice(0,-1);if(content&&indent2.length<trimIndent){const src=header.indent?"explicit i\
 ndentation indicator":"first line";const message=`Block scalar lines must not be less indented than their ${src}`;onError(
-offset-content.length-(crlf?2:1),"BAD_INDENT",message);indent2=""}if(type===Scalar.Scalar.BLOCK_LITERAL){value3+=sep12+indent2.
-slice(trimIndent)+content;sep12="\n"}else if(indent2.length>trimIndent||content[0]==="	"){if(sep12===" ")sep12="\n";else if(!prevMoreIndented&&
-sep12==="\n")sep12="\n\n";value3+=sep12+indent2.slice(trimIndent)+content;sep12="\n";prevMoreIndented=true}else if(content===
-""){if(sep12==="\n")value3+="\n";else sep12="\n"}else{value3+=sep12+content;sep12=" ";prevMoreIndented=false}}switch(header.
+offset-content.length-(crlf?2:1),"BAD_INDENT",message);indent2=""}if(type===Scalar.Scalar.BLOCK_LITERAL){value3+=sep11+indent2.
+slice(trimIndent)+content;sep11="\n"}else if(indent2.length>trimIndent||content[0]==="	"){if(sep11===" ")sep11="\n";else if(!prevMoreIndented&&
+sep11==="\n")sep11="\n\n";value3+=sep11+indent2.slice(trimIndent)+content;sep11="\n";prevMoreIndented=true}else if(content===
+""){if(sep11==="\n")value3+="\n";else sep11="\n"}else{value3+=sep11+content;sep11=" ";prevMoreIndented=false}}switch(header.
 chomp){case"-":break;case"+":for(let i2=chompStart;i2<lines.length;++i2)value3+="\n"+lines[i2][0].slice(trimIndent);if(value3[value3.
 length-1]!=="\n")value3+="\n";break;default:value3+="\n"}const end2=start2+header.length+scalar.source.length;return{value:value3,
 type,comment:header.comment,range:[start2,end2,end2]}}function parseBlockScalarHeader({offset,props},strict,onError){if(props[0].
@@ -14690,9 +14596,9 @@ source)}function singleQuotedValue(source,onError){if(source[source.length-1]!==
 "MISSING_CHAR","Missing closing 'quote");return unfoldLines(source.slice(1,-1)).replace(/''/g,"'")}function unfoldLines(source){
 const line=/(.*?)\r?\n/sy;let match=line.exec(source);if(!match)return source;let trimEnd,trimBoth;try{trimEnd=new RegExp(
 "(?<![ 	])[ 	]+$");trimBoth=new RegExp("^[ 	]+|(?<![ 	])[ 	]+$","g")}catch{trimEnd=/[ \t]+$/;trimBoth=/^[ \t]+|[ \t]+$/g}
-let res=match[1].replace(trimEnd,"");let sep12=" ";let pos=line.lastIndex;while(match=line.exec(source)){const lm=match[1].
-replace(trimBoth,"");if(lm===""){if(sep12==="\n")res+=sep12;else sep12="\n"}else{res+=sep12+lm;sep12=" "}pos=line.lastIndex}
-const last=/[ \t]*(.*)/sy;last.lastIndex=pos;match=last.exec(source);return res+sep12+(match?.[1]??"")}function doubleQuotedValue(source,onError){
+let res=match[1].replace(trimEnd,"");let sep11=" ";let pos=line.lastIndex;while(match=line.exec(source)){const lm=match[1].
+replace(trimBoth,"");if(lm===""){if(sep11==="\n")res+=sep11;else sep11="\n"}else{res+=sep11+lm;sep11=" "}pos=line.lastIndex}
+const last=/[ \t]*(.*)/sy;last.lastIndex=pos;match=last.exec(source);return res+sep11+(match?.[1]??"")}function doubleQuotedValue(source,onError){
 let res="";for(let i2=1;i2<source.length-1;++i2){const ch=source[i2];if(ch==="\r"&&source[i2+1]==="\n")continue;if(ch===
 "\n"){const{fold:fold3,offset}=foldNewline(source,i2);res+=fold3;i2=offset}else if(ch==="\\"){let next=source[++i2];const cc=escapeCodes[next];
 if(cc)res+=cc;else if(next==="\n"){next=source[i2+1];while(next===" "||next==="	")next=source[++i2+1]}else if(next==="\r"&&
@@ -14851,7 +14757,7 @@ let res="";for(const item of token.items)res+=stringifyItem(item);return res}cas
 source;for(const item of token.items)res+=stringifyItem(item);for(const st of token.end)res+=st.source;return res}case"d\
 ocument":{let res=stringifyItem(token);if(token.end)for(const st of token.end)res+=st.source;return res}default:{let res=token.
 source;if("end"in token&&token.end)for(const st of token.end)res+=st.source;return res}}}function stringifyItem({start:start2,
-key,sep:sep12,value:value3}){let res="";for(const st of start2)res+=st.source;if(key)res+=stringifyToken(key);if(sep12)for(const st of sep12)
+key,sep:sep11,value:value3}){let res="";for(const st of start2)res+=st.source;if(key)res+=stringifyToken(key);if(sep11)for(const st of sep11)
 res+=st.source;if(value3)res+=stringifyToken(value3);return res}exports.stringify=stringify2}});var require_cst_visit=__commonJS({"node_modules/yaml/dist/parse/cst-visit.js"(exports){"use strict";var BREAK=Symbol("br\
 eak visit");var SKIP=Symbol("skip children");var REMOVE=Symbol("remove item");function visit(cst,visitor){if("type"in cst&&
 cst.type==="document")cst={start:cst.start,value:cst.value};_visit(Object.freeze([]),cst,visitor)}visit.BREAK=BREAK;visit.
@@ -15023,9 +14929,9 @@ if(doc.value)return yield*this.lineEnd(doc);switch(this.type){case"doc-start":{i
 pop();yield*this.step()}else doc.start.push(this.sourceToken);return}case"anchor":case"tag":case"space":case"comment":case"\
 newline":doc.start.push(this.sourceToken);return}const bv=this.startBlockValue(doc);if(bv)this.stack.push(bv);else{yield{
 type:"error",offset:this.offset,message:`Unexpected ${this.type} token in YAML document`,source:this.source}}}*scalar(scalar){
-if(this.type==="map-value-ind"){const prev=getPrevProps(this.peek(2));const start2=getFirstKeyStartProps(prev);let sep12;
-if(scalar.end){sep12=scalar.end;sep12.push(this.sourceToken);delete scalar.end}else sep12=[this.sourceToken];const map2={
-type:"block-map",offset:scalar.offset,indent:scalar.indent,items:[{start:start2,key:scalar,sep:sep12}]};this.onKeyLine=true;
+if(this.type==="map-value-ind"){const prev=getPrevProps(this.peek(2));const start2=getFirstKeyStartProps(prev);let sep11;
+if(scalar.end){sep11=scalar.end;sep11.push(this.sourceToken);delete scalar.end}else sep11=[this.sourceToken];const map2={
+type:"block-map",offset:scalar.offset,indent:scalar.indent,items:[{start:start2,key:scalar,sep:sep11}]};this.onKeyLine=true;
 this.stack[this.stack.length-1]=map2}else yield*this.lineEnd(scalar)}*blockScalar(scalar){switch(this.type){case"space":case"\
 comment":case"newline":scalar.props.push(this.sourceToken);return;case"scalar":scalar.source=this.source;this.atNewLine=
 true;this.indent=0;if(this.onNewLine){let nl=this.source.indexOf("\n")+1;while(nl!==0){this.onNewLine(this.offset+nl);nl=
@@ -15050,9 +14956,9 @@ assign(it,{key:null,sep:[this.sourceToken]})}else{const start3=getFirstKeyStartP
 ock-map",offset:this.offset,indent:this.indent,items:[{start:start3,key:null,sep:[this.sourceToken]}]})}}else if(it.value){
 map2.items.push({start:[],key:null,sep:[this.sourceToken]})}else if(includesToken(it.sep,"map-value-ind")){this.stack.push(
 {type:"block-map",offset:this.offset,indent:this.indent,items:[{start:start2,key:null,sep:[this.sourceToken]}]})}else if(isFlowToken(
-it.key)&&!includesToken(it.sep,"newline")){const start3=getFirstKeyStartProps(it.start);const key=it.key;const sep12=it.
-sep;sep12.push(this.sourceToken);delete it.key;delete it.sep;this.stack.push({type:"block-map",offset:this.offset,indent:this.
-indent,items:[{start:start3,key,sep:sep12}]})}else if(start2.length>0){it.sep=it.sep.concat(start2,this.sourceToken)}else{
+it.key)&&!includesToken(it.sep,"newline")){const start3=getFirstKeyStartProps(it.start);const key=it.key;const sep11=it.
+sep;sep11.push(this.sourceToken);delete it.key;delete it.sep;this.stack.push({type:"block-map",offset:this.offset,indent:this.
+indent,items:[{start:start3,key,sep:sep11}]})}else if(start2.length>0){it.sep=it.sep.concat(start2,this.sourceToken)}else{
 it.sep.push(this.sourceToken)}}else{if(!it.sep){Object.assign(it,{key:null,sep:[this.sourceToken]})}else if(it.value||atNextItem){
 map2.items.push({start:start2,key:null,sep:[this.sourceToken]})}else if(includesToken(it.sep,"map-value-ind")){this.stack.
 push({type:"block-map",offset:this.offset,indent:this.indent,items:[{start:[],key:null,sep:[this.sourceToken]}]})}else{it.
@@ -15084,8 +14990,8 @@ this.sourceToken);return}const bv=this.startBlockValue(fc);if(bv)this.stack.push
 const parent=this.peek(2);if(parent.type==="block-map"&&(this.type==="map-value-ind"&&parent.indent===fc.indent||this.type===
 "newline"&&!parent.items[parent.items.length-1].sep)){yield*this.pop();yield*this.step()}else if(this.type==="map-value-\
 ind"&&parent.type!=="flow-collection"){const prev=getPrevProps(parent);const start2=getFirstKeyStartProps(prev);fixFlowSeqItems(
-fc);const sep12=fc.end.splice(1,fc.end.length);sep12.push(this.sourceToken);const map2={type:"block-map",offset:fc.offset,
-indent:fc.indent,items:[{start:start2,key:fc,sep:sep12}]};this.onKeyLine=true;this.stack[this.stack.length-1]=map2}else{
+fc);const sep11=fc.end.splice(1,fc.end.length);sep11.push(this.sourceToken);const map2={type:"block-map",offset:fc.offset,
+indent:fc.indent,items:[{start:start2,key:fc,sep:sep11}]};this.onKeyLine=true;this.stack[this.stack.length-1]=map2}else{
 yield*this.lineEnd(fc)}}}flowScalar(type){if(this.onNewLine){let nl=this.source.indexOf("\n")+1;while(nl!==0){this.onNewLine(
 this.offset+nl);nl=this.source.indexOf("\n",nl)+1}}return{type,offset:this.offset,indent:this.indent,source:this.source}}startBlockValue(parent){
 switch(this.type){case"alias":case"scalar":case"single-quoted-scalar":case"double-quoted-scalar":return this.flowScalar(
@@ -15306,7 +15212,7 @@ length;state.index+=slashes;if(slashes%2!==0){value3+="\\"}}if(opts.unescape===t
 if(state.brackets===0){push2({type:"text",value:value3});continue}}if(state.brackets>0&&(value3!=="]"||prev.value==="["||
 prev.value==="[^")){if(opts.posix!==false&&value3===":"){const inner=prev.value.slice(1);if(inner.includes("[")){prev.posix=
 true;if(inner.includes(":")){const idx=prev.value.lastIndexOf("[");const pre=prev.value.slice(0,idx);const rest2=prev.value.
-slice(idx+2);const posix5=POSIX_REGEX_SOURCE[rest2];if(posix5){prev.value=pre+posix5;state.backtrack=true;advance();if(!bos.
+slice(idx+2);const posix4=POSIX_REGEX_SOURCE[rest2];if(posix4){prev.value=pre+posix4;state.backtrack=true;advance();if(!bos.
 output&&tokens.indexOf(prev)===1){bos.output=ONE_CHAR}continue}}}}if(value3==="["&&peek()!==":"||value3==="-"&&peek()===
 "]"){value3=`\\${value3}`}if(value3==="]"&&(prev.value==="["||prev.value==="[^")){value3=`\\${value3}`}if(opts.posix===true&&
 value3==="!"&&prev.value==="["){value3="^"}prev.value+=value3;append({value:value3});continue}if(state.quotes===1&&value3!==
@@ -15400,39 +15306,39 @@ opts)}${SLASH_LITERAL})?${slashDot}${star}${DOT_LITERAL}${ONE_CHAR}${star}`;case
 match[1]);if(!source2)return;return source2+DOT_LITERAL+match[2]}}};const output=utils.removePrefix(input,state);let source=create2(
 output);if(source&&opts.strictSlashes!==true){source+=`${SLASH_LITERAL}?`}return source};module.exports=parse11}});var require_picomatch=__commonJS({"node_modules/picomatch/lib/picomatch.js"(exports,module){"use strict";var scan2=require_scan();
 var parse11=require_parse2();var utils=require_utils4();var constants7=require_constants6();var isObject4=val=>val&&typeof val===
-"object"&&!Array.isArray(val);var picomatch3=(glob2,options,returnState=false)=>{if(Array.isArray(glob2)){const fns=glob2.
-map(input=>picomatch3(input,options,returnState));const arrayMatcher=str=>{for(const isMatch of fns){const state2=isMatch(
-str);if(state2)return state2}return false};return arrayMatcher}const isState2=isObject4(glob2)&&glob2.tokens&&glob2.input;
-if(glob2===""||typeof glob2!=="string"&&!isState2){throw new TypeError("Expected pattern to be a non-empty string")}const opts=options||
-{};const posix5=opts.windows;const regex2=isState2?picomatch3.compileRe(glob2,options):picomatch3.makeRe(glob2,options,false,
+"object"&&!Array.isArray(val);var picomatch2=(glob2,options,returnState=false)=>{if(Array.isArray(glob2)){const fns=glob2.
+map(input=>picomatch2(input,options,returnState));const arrayMatcher=str=>{for(const isMatch of fns){const state2=isMatch(
+str);if(state2)return state2}return false};return arrayMatcher}const isState=isObject4(glob2)&&glob2.tokens&&glob2.input;
+if(glob2===""||typeof glob2!=="string"&&!isState){throw new TypeError("Expected pattern to be a non-empty string")}const opts=options||
+{};const posix4=opts.windows;const regex2=isState?picomatch2.compileRe(glob2,options):picomatch2.makeRe(glob2,options,false,
 true);const state=regex2.state;delete regex2.state;let isIgnored=()=>false;if(opts.ignore){const ignoreOpts={...options,
-ignore:null,onMatch:null,onResult:null};isIgnored=picomatch3(opts.ignore,ignoreOpts,returnState)}const matcher=(input,returnObject=false)=>{
-const{isMatch,match,output}=picomatch3.test(input,regex2,options,{glob:glob2,posix:posix5});const result={glob:glob2,state,
-regex:regex2,posix:posix5,input,output,match,isMatch};if(typeof opts.onResult==="function"){opts.onResult(result)}if(isMatch===
+ignore:null,onMatch:null,onResult:null};isIgnored=picomatch2(opts.ignore,ignoreOpts,returnState)}const matcher=(input,returnObject=false)=>{
+const{isMatch,match,output}=picomatch2.test(input,regex2,options,{glob:glob2,posix:posix4});const result={glob:glob2,state,
+regex:regex2,posix:posix4,input,output,match,isMatch};if(typeof opts.onResult==="function"){opts.onResult(result)}if(isMatch===
 false){result.isMatch=false;return returnObject?result:false}if(isIgnored(input)){if(typeof opts.onIgnore==="function"){
 opts.onIgnore(result)}result.isMatch=false;return returnObject?result:false}if(typeof opts.onMatch==="function"){opts.onMatch(
-result)}return returnObject?result:true};if(returnState){matcher.state=state}return matcher};picomatch3.test=(input,regex2,options,{
-glob:glob2,posix:posix5}={})=>{if(typeof input!=="string"){throw new TypeError("Expected input to be a string")}if(input===
-""){return{isMatch:false,output:""}}const opts=options||{};const format=opts.format||(posix5?utils.toPosixSlashes:null);
+result)}return returnObject?result:true};if(returnState){matcher.state=state}return matcher};picomatch2.test=(input,regex2,options,{
+glob:glob2,posix:posix4}={})=>{if(typeof input!=="string"){throw new TypeError("Expected input to be a string")}if(input===
+""){return{isMatch:false,output:""}}const opts=options||{};const format=opts.format||(posix4?utils.toPosixSlashes:null);
 let match=input===glob2;let output=match&&format?format(input):input;if(match===false){output=format?format(input):input;
-match=output===glob2}if(match===false||opts.capture===true){if(opts.matchBase===true||opts.basename===true){match=picomatch3.
-matchBase(input,regex2,options,posix5)}else{match=regex2.exec(output)}}return{isMatch:Boolean(match),match,output}};picomatch3.
-matchBase=(input,glob2,options,posix5=options&&options.windows)=>{const regex2=glob2 instanceof RegExp?glob2:picomatch3.
-makeRe(glob2,options);return regex2.test(utils.basename(input,{windows:posix5}))};picomatch3.isMatch=(str,patterns,options)=>picomatch3(
-patterns,options)(str);picomatch3.parse=(pattern,options)=>{if(Array.isArray(pattern))return pattern.map(p=>picomatch3.parse(
-p,options));return parse11(pattern,{...options,fastpaths:false})};picomatch3.scan=(input,options)=>scan2(input,options);
-picomatch3.compileRe=(state,options,returnOutput=false,returnState=false)=>{if(returnOutput===true){return state.output}
+match=output===glob2}if(match===false||opts.capture===true){if(opts.matchBase===true||opts.basename===true){match=picomatch2.
+matchBase(input,regex2,options,posix4)}else{match=regex2.exec(output)}}return{isMatch:Boolean(match),match,output}};picomatch2.
+matchBase=(input,glob2,options,posix4=options&&options.windows)=>{const regex2=glob2 instanceof RegExp?glob2:picomatch2.
+makeRe(glob2,options);return regex2.test(utils.basename(input,{windows:posix4}))};picomatch2.isMatch=(str,patterns,options)=>picomatch2(
+patterns,options)(str);picomatch2.parse=(pattern,options)=>{if(Array.isArray(pattern))return pattern.map(p=>picomatch2.parse(
+p,options));return parse11(pattern,{...options,fastpaths:false})};picomatch2.scan=(input,options)=>scan2(input,options);
+picomatch2.compileRe=(state,options,returnOutput=false,returnState=false)=>{if(returnOutput===true){return state.output}
 const opts=options||{};const prepend=opts.contains?"":"^";const append=opts.contains?"":"$";let source=`${prepend}(?:${state.
-output})${append}`;if(state&&state.negated===true){source=`^(?!${source}).*$`}const regex2=picomatch3.toRegex(source,options);
-if(returnState===true){regex2.state=state}return regex2};picomatch3.makeRe=(input,options={},returnOutput=false,returnState=false)=>{
+output})${append}`;if(state&&state.negated===true){source=`^(?!${source}).*$`}const regex2=picomatch2.toRegex(source,options);
+if(returnState===true){regex2.state=state}return regex2};picomatch2.makeRe=(input,options={},returnOutput=false,returnState=false)=>{
 if(!input||typeof input!=="string"){throw new TypeError("Expected a non-empty string")}let parsed4={negated:false,fastpaths:true};
 if(options.fastpaths!==false&&(input[0]==="."||input[0]==="*")){parsed4.output=parse11.fastpaths(input,options)}if(!parsed4.
-output){parsed4=parse11(input,options)}return picomatch3.compileRe(parsed4,options,returnOutput,returnState)};picomatch3.
+output){parsed4=parse11(input,options)}return picomatch2.compileRe(parsed4,options,returnOutput,returnState)};picomatch2.
 toRegex=(source,options)=>{try{const opts=options||{};return new RegExp(source,opts.flags||(opts.nocase?"i":""))}catch(err){
-if(options&&options.debug===true)throw err;return/$^/}};picomatch3.constants=constants7;module.exports=picomatch3}});var require_picomatch2=__commonJS({"node_modules/picomatch/index.js"(exports,module){"use strict";var pico=require_picomatch();
-var utils=require_utils4();function picomatch3(glob2,options,returnState=false){if(options&&(options.windows===null||options.
-windows===void 0)){options={...options,windows:utils.isWindows()}}return pico(glob2,options,returnState)}Object.assign(picomatch3,
-pico);module.exports=picomatch3}});var require_error=__commonJS({"node_modules/commander/lib/error.js"(exports){var CommanderError2=class extends Error{constructor(exitCode,code2,message){
+if(options&&options.debug===true)throw err;return/$^/}};picomatch2.constants=constants7;module.exports=picomatch2}});var require_picomatch2=__commonJS({"node_modules/picomatch/index.js"(exports,module){"use strict";var pico=require_picomatch();
+var utils=require_utils4();function picomatch2(glob2,options,returnState=false){if(options&&(options.windows===null||options.
+windows===void 0)){options={...options,windows:utils.isWindows()}}return pico(glob2,options,returnState)}Object.assign(picomatch2,
+pico);module.exports=picomatch2}});var require_error=__commonJS({"node_modules/commander/lib/error.js"(exports){var CommanderError2=class extends Error{constructor(exitCode,code2,message){
 super(message);Error.captureStackTrace(this,this.constructor);this.name=this.constructor.name;this.code=code2;this.exitCode=
 exitCode;this.nestedError=void 0}};var InvalidArgumentError2=class extends CommanderError2{constructor(message){super(1,
 "commander.invalidArgument",message);Error.captureStackTrace(this,this.constructor);this.name=this.constructor.name}};exports.
@@ -15536,7 +15442,7 @@ flags);this.short=optionFlags.shortFlag;this.long=optionFlags.longFlag;this.nega
 long.startsWith("--no-")}this.defaultValue=void 0;this.defaultValueDescription=void 0;this.presetArg=void 0;this.envVar=
 void 0;this.parseArg=void 0;this.hidden=false;this.argChoices=void 0;this.conflictsWith=[];this.implied=void 0;this.helpGroupHeading=
 void 0}default(value3,description){this.defaultValue=value3;this.defaultValueDescription=description;return this}preset(arg){
-this.presetArg=arg;return this}conflicts(names3){this.conflictsWith=this.conflictsWith.concat(names3);return this}implies(impliedOptionValues){
+this.presetArg=arg;return this}conflicts(names2){this.conflictsWith=this.conflictsWith.concat(names2);return this}implies(impliedOptionValues){
 let newImplied=impliedOptionValues;if(typeof impliedOptionValues==="string"){newImplied={[impliedOptionValues]:true}}this.
 implied=Object.assign(this.implied||{},newImplied);return this}env(name2){this.envVar=name2;return this}argParser(fn){this.
 parseArg=fn;return this}makeOptionMandatory(mandatory=true){this.mandatory=!!mandatory;return this}hideHelp(hide2=true){
@@ -15618,7 +15524,7 @@ and passed to .addCommand() must have a name
 _name;if(opts.noHelp||opts.hidden)cmd._hidden=true;this._registerCommand(cmd);cmd.parent=this;cmd._checkForBrokenPassThrough();
 return this}createArgument(name2,description){return new Argument2(name2,description)}argument(name2,description,parseArg,defaultValue){
 const argument=this.createArgument(name2,description);if(typeof parseArg==="function"){argument.default(defaultValue).argParser(
-parseArg)}else{argument.default(parseArg)}this.addArgument(argument);return this}arguments(names3){names3.trim().split(/ +/).
+parseArg)}else{argument.default(parseArg)}this.addArgument(argument);return this}arguments(names2){names2.trim().split(/ +/).
 forEach(detail=>{this.argument(detail)});return this}addArgument(argument){const previousArgument=this.registeredArguments.
 slice(-1)[0];if(previousArgument?.variadic){throw new Error(`only the last argument can be variadic '${previousArgument.
 name()}'`)}if(argument.required&&argument.defaultValue!==void 0&&argument.parseArg===void 0){throw new Error(`a default \
@@ -15724,11 +15630,11 @@ _exitCallback;proc.on("close",code2=>{code2=code2??1;if(!exitCallback){process2.
 code2,"commander.executeSubCommandAsync","(close)"))}});proc.on("error",err=>{if(err.code==="ENOENT"){this._checkForMissingExecutable(
 executableFile,executableDir,subcommand._name)}else if(err.code==="EACCES"){throw new Error(`'${executableFile}' not exe\
 cutable`)}if(!exitCallback){process2.exit(1)}else{const wrappedError=new CommanderError2(1,"commander.executeSubCommandA\
-sync","(error)");wrappedError.nestedError=err;exitCallback(wrappedError)}});this.runningCommand=proc}_dispatchSubcommand(commandName,operands,unknown5){
+sync","(error)");wrappedError.nestedError=err;exitCallback(wrappedError)}});this.runningCommand=proc}_dispatchSubcommand(commandName,operands,unknown6){
 const subCommand=this._findCommand(commandName);if(!subCommand)this.help({error:true});subCommand._prepareForParse();let promiseChain;
 promiseChain=this._chainOrCallSubCommandHook(promiseChain,subCommand,"preSubcommand");promiseChain=this._chainOrCall(promiseChain,
-()=>{if(subCommand._executableHandler){this._executeSubCommand(subCommand,operands.concat(unknown5))}else{return subCommand.
-_parseCommand(operands,unknown5)}});return promiseChain}_dispatchHelpCommand(subcommandName){if(!subcommandName){this.help()}
+()=>{if(subCommand._executableHandler){this._executeSubCommand(subCommand,operands.concat(unknown6))}else{return subCommand.
+_parseCommand(operands,unknown6)}});return promiseChain}_dispatchHelpCommand(subcommandName){if(!subcommandName){this.help()}
 const subCommand=this._findCommand(subcommandName);if(subCommand&&!subCommand._executableHandler){subCommand.help()}return this.
 _dispatchSubcommand(subcommandName,[],[this._getHelpOption()?.long??this._getHelpOption()?.short??"--help"])}_checkNumberOfArguments(){
 this.registeredArguments.forEach((arg,i2)=>{if(arg.required&&this.args[i2]==null){this.missingArgument(arg.name())}});if(this.
@@ -15747,21 +15653,21 @@ forEach(hookedCommand=>{hookedCommand._lifeCycleHooks[event].forEach(callback2=>
 if(event==="postAction"){hooks.reverse()}hooks.forEach(hookDetail=>{result=this._chainOrCall(result,()=>{return hookDetail.
 callback(hookDetail.hookedCommand,this)})});return result}_chainOrCallSubCommandHook(promise2,subCommand,event){let result=promise2;
 if(this._lifeCycleHooks[event]!==void 0){this._lifeCycleHooks[event].forEach(hook2=>{result=this._chainOrCall(result,()=>{
-return hook2(this,subCommand)})})}return result}_parseCommand(operands,unknown5){const parsed4=this.parseOptions(unknown5);
-this._parseOptionsEnv();this._parseOptionsImplied();operands=operands.concat(parsed4.operands);unknown5=parsed4.unknown;
-this.args=operands.concat(unknown5);if(operands&&this._findCommand(operands[0])){return this._dispatchSubcommand(operands[0],
-operands.slice(1),unknown5)}if(this._getHelpCommand()&&operands[0]===this._getHelpCommand().name()){return this._dispatchHelpCommand(
-operands[1])}if(this._defaultCommandName){this._outputHelpIfRequested(unknown5);return this._dispatchSubcommand(this._defaultCommandName,
-operands,unknown5)}if(this.commands.length&&this.args.length===0&&!this._actionHandler&&!this._defaultCommandName){this.
+return hook2(this,subCommand)})})}return result}_parseCommand(operands,unknown6){const parsed4=this.parseOptions(unknown6);
+this._parseOptionsEnv();this._parseOptionsImplied();operands=operands.concat(parsed4.operands);unknown6=parsed4.unknown;
+this.args=operands.concat(unknown6);if(operands&&this._findCommand(operands[0])){return this._dispatchSubcommand(operands[0],
+operands.slice(1),unknown6)}if(this._getHelpCommand()&&operands[0]===this._getHelpCommand().name()){return this._dispatchHelpCommand(
+operands[1])}if(this._defaultCommandName){this._outputHelpIfRequested(unknown6);return this._dispatchSubcommand(this._defaultCommandName,
+operands,unknown6)}if(this.commands.length&&this.args.length===0&&!this._actionHandler&&!this._defaultCommandName){this.
 help({error:true})}this._outputHelpIfRequested(parsed4.unknown);this._checkForMissingMandatoryOptions();this._checkForConflictingOptions();
 const checkForUnknownOptions=()=>{if(parsed4.unknown.length>0){this.unknownOption(parsed4.unknown[0])}};const commandEvent=`\
 command:${this.name()}`;if(this._actionHandler){checkForUnknownOptions();this._processArguments();let promiseChain;promiseChain=
 this._chainOrCallHooks(promiseChain,"preAction");promiseChain=this._chainOrCall(promiseChain,()=>this._actionHandler(this.
 processedArgs));if(this.parent){promiseChain=this._chainOrCall(promiseChain,()=>{this.parent.emit(commandEvent,operands,
-unknown5)})}promiseChain=this._chainOrCallHooks(promiseChain,"postAction");return promiseChain}if(this.parent?.listenerCount(
-commandEvent)){checkForUnknownOptions();this._processArguments();this.parent.emit(commandEvent,operands,unknown5)}else if(operands.
-length){if(this._findCommand("*")){return this._dispatchSubcommand("*",operands,unknown5)}if(this.listenerCount("command\
-:*")){this.emit("command:*",operands,unknown5)}else if(this.commands.length){this.unknownCommand()}else{checkForUnknownOptions();
+unknown6)})}promiseChain=this._chainOrCallHooks(promiseChain,"postAction");return promiseChain}if(this.parent?.listenerCount(
+commandEvent)){checkForUnknownOptions();this._processArguments();this.parent.emit(commandEvent,operands,unknown6)}else if(operands.
+length){if(this._findCommand("*")){return this._dispatchSubcommand("*",operands,unknown6)}if(this.listenerCount("command\
+:*")){this.emit("command:*",operands,unknown6)}else if(this.commands.length){this.unknownCommand()}else{checkForUnknownOptions();
 this._processArguments()}}else if(this.commands.length){checkForUnknownOptions();this.help({error:true})}else{checkForUnknownOptions();
 this._processArguments()}}_findCommand(name2){if(!name2)return void 0;return this.commands.find(cmd=>cmd._name===name2||
 cmd._aliases.includes(name2))}_findOption(arg){return this.options.find(option=>option.is(arg))}_checkForMissingMandatoryOptions(){
@@ -15772,10 +15678,10 @@ return this.getOptionValueSource(optionKey)!=="default"});const optionsWithConfl
 conflictsWith.length>0);optionsWithConflicting.forEach(option=>{const conflictingAndDefined=definedNonDefaultOptions.find(
 defined=>option.conflictsWith.includes(defined.attributeName()));if(conflictingAndDefined){this._conflictingOption(option,
 conflictingAndDefined)}})}_checkForConflictingOptions(){this._getCommandAndAncestors().forEach(cmd=>{cmd._checkForConflictingLocalOptions()})}parseOptions(args){
-const operands=[];const unknown5=[];let dest=operands;function maybeOption(arg){return arg.length>1&&arg[0]==="-"}const negativeNumberArg=arg=>{
+const operands=[];const unknown6=[];let dest=operands;function maybeOption(arg){return arg.length>1&&arg[0]==="-"}const negativeNumberArg=arg=>{
 if(!/^-(\d+|\d*\.\d+)(e[+-]?\d+)?$/.test(arg))return false;return!this._getCommandAndAncestors().some(cmd=>cmd.options.map(
 opt=>opt.short).some(short4=>/^-\d$/.test(short4)))};let activeVariadicOption=null;let activeGroup=null;let i2=0;while(i2<
-args.length||activeGroup){const arg=activeGroup??args[i2++];activeGroup=null;if(arg==="--"){if(dest===unknown5)dest.push(
+args.length||activeGroup){const arg=activeGroup??args[i2++];activeGroup=null;if(arg==="--"){if(dest===unknown6)dest.push(
 arg);dest.push(...args.slice(i2));break}if(activeVariadicOption&&(!maybeOption(arg)||negativeNumberArg(arg))){this.emit(
 `option:${activeVariadicOption.name()}`,arg);continue}activeVariadicOption=null;if(maybeOption(arg)){const option=this._findOption(
 arg);if(option){if(option.required){const value3=args[i2++];if(value3===void 0)this.optionMissingArgument(option);this.emit(
@@ -15786,11 +15692,11 @@ if(option){if(option.required||option.optional&&this._combineFlagAndOptionalValu
 slice(2))}else{this.emit(`option:${option.name()}`);activeGroup=`-${arg.slice(2)}`}continue}}if(/^--[^=]+=/.test(arg)){const index=arg.
 indexOf("=");const option=this._findOption(arg.slice(0,index));if(option&&(option.required||option.optional)){this.emit(
 `option:${option.name()}`,arg.slice(index+1));continue}}if(dest===operands&&maybeOption(arg)&&!(this.commands.length===0&&
-negativeNumberArg(arg))){dest=unknown5}if((this._enablePositionalOptions||this._passThroughOptions)&&operands.length===0&&
-unknown5.length===0){if(this._findCommand(arg)){operands.push(arg);unknown5.push(...args.slice(i2));break}else if(this._getHelpCommand()&&
-arg===this._getHelpCommand().name()){operands.push(arg,...args.slice(i2));break}else if(this._defaultCommandName){unknown5.
+negativeNumberArg(arg))){dest=unknown6}if((this._enablePositionalOptions||this._passThroughOptions)&&operands.length===0&&
+unknown6.length===0){if(this._findCommand(arg)){operands.push(arg);unknown6.push(...args.slice(i2));break}else if(this._getHelpCommand()&&
+arg===this._getHelpCommand().name()){operands.push(arg,...args.slice(i2));break}else if(this._defaultCommandName){unknown6.
 push(arg,...args.slice(i2));break}}if(this._passThroughOptions){dest.push(arg,...args.slice(i2));break}dest.push(arg)}return{
-operands,unknown:unknown5}}opts(){if(this._storeOptionsAsProperties){const result={};const len=this.options.length;for(let i2=0;i2<
+operands,unknown:unknown6}}opts(){if(this._storeOptionsAsProperties){const result={};const len=this.options.length;for(let i2=0;i2<
 len;i2++){const key=this.options[i2].attributeName();result[key]=key===this._versionOptionName?this._version:this[key]}return result}
 return this._optionValues}optsWithGlobals(){return this._getCommandAndAncestors().reduce((combinedOptions,cmd)=>Object.assign(
 combinedOptions,cmd.opts()),{})}error(message,errorOptions){this._outputConfiguration.outputError(`${message}
@@ -15891,9 +15797,9 @@ var{Command:Command3}=require_command();var{CommanderError:CommanderError2,Inval
 var{Help:Help2}=require_help();var{Option:Option2}=require_option();exports.program=new Command3;exports.createCommand=name2=>new Command3(
 name2);exports.createOption=(flags,description)=>new Option2(flags,description);exports.createArgument=(name2,description)=>new Argument2(
 name2,description);exports.Command=Command3;exports.Option=Option2;exports.Argument=Argument2;exports.Help=Help2;exports.
-CommanderError=CommanderError2;exports.InvalidArgumentError=InvalidArgumentError2;exports.InvalidOptionArgumentError=InvalidArgumentError2}});import{readFileSync as readFileSync8,existsSync as existsSync4}from"fs";import{EOL as EOL5}from"os";var Context2;var init_context=__esm(
+CommanderError=CommanderError2;exports.InvalidArgumentError=InvalidArgumentError2;exports.InvalidOptionArgumentError=InvalidArgumentError2}});import{readFileSync as readFileSync7,existsSync as existsSync4}from"fs";import{EOL as EOL5}from"os";var Context2;var init_context=__esm(
 {"node_modules/@actions/github/lib/context.js"(){Context2=class{constructor(){var _a3,_b,_c;this.payload={};if(process.env.
-GITHUB_EVENT_PATH){if(existsSync4(process.env.GITHUB_EVENT_PATH)){this.payload=JSON.parse(readFileSync8(process.env.GITHUB_EVENT_PATH,
+GITHUB_EVENT_PATH){if(existsSync4(process.env.GITHUB_EVENT_PATH)){this.payload=JSON.parse(readFileSync7(process.env.GITHUB_EVENT_PATH,
 {encoding:"utf8"}))}else{const path=process.env.GITHUB_EVENT_PATH;process.stdout.write(`GITHUB_EVENT_PATH ${path} does n\
 ot exist${EOL5}`)}}this.eventName=process.env.GITHUB_EVENT_NAME;this.sha=process.env.GITHUB_SHA;this.ref=process.env.GITHUB_REF;
 this.workflow=process.env.GITHUB_WORKFLOW;this.action=process.env.GITHUB_ACTION;this.actor=process.env.GITHUB_ACTOR;this.
@@ -16111,14 +16017,14 @@ null)return true;const Ctor=Object.prototype.hasOwnProperty.call(proto,"construc
 const result=Object.assign({},defaults3);Object.keys(options).forEach(key=>{if(isPlainObject2(options[key])){if(!(key in
 defaults3))Object.assign(result,{[key]:options[key]});else result[key]=mergeDeep(defaults3[key],options[key])}else{Object.
 assign(result,{[key]:options[key]})}});return result}function removeUndefinedProperties(obj){for(const key in obj){if(obj[key]===
-void 0){delete obj[key]}}return obj}function merge3(defaults3,route,options){if(typeof route==="string"){let[method,url]=route.
-split(" ");options=Object.assign(url?{method,url}:{url:method},options)}else{options=Object.assign({},route)}options.headers=
+void 0){delete obj[key]}}return obj}function merge3(defaults3,route2,options){if(typeof route2==="string"){let[method,url]=route2.
+split(" ");options=Object.assign(url?{method,url}:{url:method},options)}else{options=Object.assign({},route2)}options.headers=
 lowercaseKeys(options.headers);removeUndefinedProperties(options);removeUndefinedProperties(options.headers);const mergedOptions=mergeDeep(
 defaults3||{},options);if(options.url==="/graphql"){if(defaults3&&defaults3.mediaType.previews?.length){mergedOptions.mediaType.
 previews=defaults3.mediaType.previews.filter(preview=>!mergedOptions.mediaType.previews.includes(preview)).concat(mergedOptions.
 mediaType.previews)}mergedOptions.mediaType.previews=(mergedOptions.mediaType.previews||[]).map(preview=>preview.replace(
 /-preview/,""))}return mergedOptions}function addQueryParameters(url,parameters2){const separator=/\?/.test(url)?"&":"?";
-const names3=Object.keys(parameters2);if(names3.length===0){return url}return url+separator+names3.map(name2=>{if(name2===
+const names2=Object.keys(parameters2);if(names2.length===0){return url}return url+separator+names2.map(name2=>{if(name2===
 "q"){return"q="+parameters2.q.split("+").map(encodeURIComponent).join("+")}return`${name2}=${encodeURIComponent(parameters2[name2])}`}).
 join("&")}function removeNonChars(variableName2){return variableName2.replace(/(?:^\W+)|(?:(?<!\W)\W+$)/g,"").split(/,/)}
 function extractUrlVariableNames(url){const matches=url.match(urlVariableRegex);if(!matches){return[]}return matches.map(
@@ -16161,9 +16067,9 @@ json";return`application/vnd.github.${preview}-preview${format}`}).join(",")}}}i
 url,remainingParameters)}else{if("data"in remainingParameters){body2=remainingParameters.data}else{if(Object.keys(remainingParameters).
 length){body2=remainingParameters}}}if(!headers["content-type"]&&typeof body2!=="undefined"){headers["content-type"]="ap\
 plication/json; charset=utf-8"}if(["PATCH","PUT"].includes(method)&&typeof body2==="undefined"){body2=""}return Object.assign(
-{method,url,headers},typeof body2!=="undefined"?{body:body2}:null,options.request?{request:options.request}:null)}function endpointWithDefaults(defaults3,route,options){
-return parse9(merge3(defaults3,route,options))}function withDefaults2(oldDefaults,newDefaults){const DEFAULTS22=merge3(oldDefaults,
-newDefaults);const endpoint2=endpointWithDefaults.bind(null,DEFAULTS22);return Object.assign(endpoint2,{DEFAULTS:DEFAULTS22,
+{method,url,headers},typeof body2!=="undefined"?{body:body2}:null,options.request?{request:options.request}:null)}function endpointWithDefaults(defaults3,route2,options){
+return parse9(merge3(defaults3,route2,options))}function withDefaults2(oldDefaults,newDefaults){const DEFAULTS22=merge3(
+oldDefaults,newDefaults);const endpoint2=endpointWithDefaults.bind(null,DEFAULTS22);return Object.assign(endpoint2,{DEFAULTS:DEFAULTS22,
 defaults:withDefaults2.bind(null,DEFAULTS22),merge:merge3.bind(null,DEFAULTS22),parse:parse9})}var VERSION,userAgent,DEFAULTS2,
 urlVariableRegex,endpoint;var init_dist_bundle=__esm({"node_modules/@octokit/endpoint/dist-bundle/index.js"(){init_universal_user_agent();
 VERSION="0.0.0-development";userAgent=`octokit-endpoint.js/${VERSION} ${getUserAgent()}`;DEFAULTS2={method:"GET",baseUrl:"\
@@ -16308,9 +16214,9 @@ error"}if(typeof data3==="object"&&data3!==null&&"message"in data3){const object
 rl"in objectData?` - ${objectData.documentation_url}`:"";return Array.isArray(objectData.errors)?`${objectData.message}:\
  ${objectData.errors.map(v=>JSON.stringify(v)).join(", ")}${suffix}`:`${objectData.message}${suffix}`}return`Unknown err\
 or: ${JSON.stringify(data3)}`}function withDefaults3(oldEndpoint,newDefaults){const endpoint2=oldEndpoint.defaults(newDefaults);
-const newApi=function(route,parameters2){const endpointOptions=endpoint2.merge(route,parameters2);if(!endpointOptions.request||
-!endpointOptions.request.hook){return fetchWrapper(endpoint2.parse(endpointOptions))}const request22=(route2,parameters22)=>{
-return fetchWrapper(endpoint2.parse(endpoint2.merge(route2,parameters22)))};Object.assign(request22,{endpoint:endpoint2,
+const newApi=function(route2,parameters2){const endpointOptions=endpoint2.merge(route2,parameters2);if(!endpointOptions.
+request||!endpointOptions.request.hook){return fetchWrapper(endpoint2.parse(endpointOptions))}const request22=(route22,parameters22)=>{
+return fetchWrapper(endpoint2.parse(endpoint2.merge(route22,parameters22)))};Object.assign(request22,{endpoint:endpoint2,
 defaults:withDefaults3.bind(null,endpoint2)});return endpointOptions.request.hook(request22,endpointOptions)};return Object.
 assign(newApi,{endpoint:endpoint2,defaults:withDefaults3.bind(null,endpoint2)})}var import_content_type,VERSION2,defaults_default,
 noop2,request4;var init_dist_bundle2=__esm({"node_modules/@octokit/request/dist-bundle/index.js"(){init_dist_bundle();init_universal_user_agent();
@@ -16339,8 +16245,8 @@ GraphqlResponseError";errors;data};NON_VARIABLE_OPTIONS=["method","baseUrl","url
 request4,{headers:{"user-agent":`octokit-graphql.js/${VERSION3} ${getUserAgent()}`},method:"POST",url:"/graphql"});}});async function auth(token){const isApp=isJWT(token);const isInstallation=token.startsWith("v1.")||token.startsWith("ghs_");
 const isUserToServer=token.startsWith("ghu_");const tokenType=isApp?"app":isInstallation?"installation":isUserToServer?"\
 user-to-server":"oauth";return{type:"token",token,tokenType}}function withAuthorizationPrefix(token){if(token.split(/\./).
-length===3){return`bearer ${token}`}return`token ${token}`}async function hook(token,request5,route,parameters2){const endpoint2=request5.
-endpoint.merge(route,parameters2);endpoint2.headers.authorization=withAuthorizationPrefix(token);return request5(endpoint2)}
+length===3){return`bearer ${token}`}return`token ${token}`}async function hook(token,request5,route2,parameters2){const endpoint2=request5.
+endpoint.merge(route2,parameters2);endpoint2.headers.authorization=withAuthorizationPrefix(token);return request5(endpoint2)}
 var b64url,sep8,jwtRE,isJWT,createTokenAuth;var init_dist_bundle4=__esm({"node_modules/@octokit/auth-token/dist-bundle/i\
 ndex.js"(){b64url="(?:[a-zA-Z0-9_-]+)";sep8="\\.";jwtRE=new RegExp(`^${b64url}${sep8}${b64url}${sep8}${b64url}$`);isJWT=
 jwtRE.test.bind(jwtRE);createTokenAuth=function createTokenAuth2(token){if(!token){throw new Error("[@octokit/auth-token\
@@ -17044,7 +16950,7 @@ options2)){options2[alias]=options2[name2]}delete options2[name2]}}return reques
 ...args)}return Object.assign(withDecorations,requestWithDefaults)}var endpointMethodsMap,handler;var init_endpoints_to_methods=__esm(
 {"node_modules/@octokit/plugin-rest-endpoint-methods/dist-src/endpoints-to-methods.js"(){init_endpoints();endpointMethodsMap=
 new Map;for(const[scope2,endpoints]of Object.entries(endpoints_default)){for(const[methodName,endpoint2]of Object.entries(
-endpoints)){const[route,defaults3,decorations]=endpoint2;const[method,url]=route.split(/ /);const endpointDefaults=Object.
+endpoints)){const[route2,defaults3,decorations]=endpoint2;const[method,url]=route2.split(/ /);const endpointDefaults=Object.
 assign({method,url},defaults3);if(!endpointMethodsMap.has(scope2)){endpointMethodsMap.set(scope2,new Map)}endpointMethodsMap.
 get(scope2).set(methodName,{scope:scope2,methodName,endpointDefaults,decorations})}}handler={has({scope:scope2},methodName){
 return endpointMethodsMap.get(scope2).has(methodName)},getOwnPropertyDescriptor(target,methodName){return{value:this.get(
@@ -17064,16 +16970,16 @@ const totalCount=response.data.total_count;const totalCommits=response.data.tota
 delete response.data.repository_selection;delete response.data.total_count;delete response.data.total_commits;const namespaceKey=Object.
 keys(response.data)[0];const data3=response.data[namespaceKey];response.data=data3;if(typeof incompleteResults!=="undefi\
 ned"){response.data.incomplete_results=incompleteResults}if(typeof repositorySelection!=="undefined"){response.data.repository_selection=
-repositorySelection}response.data.total_count=totalCount;response.data.total_commits=totalCommits;return response}function iterator(octokit,route,parameters2){
-const options=typeof route==="function"?route.endpoint(parameters2):octokit.request.endpoint(route,parameters2);const requestMethod=typeof route===
-"function"?route:octokit.request;const method=options.method;const headers=options.headers;let url=options.url;return{[Symbol.
+repositorySelection}response.data.total_count=totalCount;response.data.total_commits=totalCommits;return response}function iterator(octokit,route2,parameters2){
+const options=typeof route2==="function"?route2.endpoint(parameters2):octokit.request.endpoint(route2,parameters2);const requestMethod=typeof route2===
+"function"?route2:octokit.request;const method=options.method;const headers=options.headers;let url=options.url;return{[Symbol.
 asyncIterator]:()=>({async next(){if(!url)return{done:true};try{const response=await requestMethod({method,url,headers});
 const normalizedResponse=normalizePaginatedListResponse(response);url=((normalizedResponse.headers.link||"").match(/<([^<>]+)>;\s*rel="next"/)||
 [])[1];if(!url&&"total_commits"in normalizedResponse.data){const parsedUrl=new URL(normalizedResponse.url);const params=parsedUrl.
 searchParams;const page=parseInt(params.get("page")||"1",10);const per_page=parseInt(params.get("per_page")||"250",10);if(page*
 per_page<normalizedResponse.data.total_commits){params.set("page",String(page+1));url=parsedUrl.toString()}}return{value:normalizedResponse}}catch(error3){
-if(error3.status!==409)throw error3;url="";return{value:{status:200,headers:{},data:[]}}}}})}}function paginate(octokit,route,parameters2,mapFn){
-if(typeof parameters2==="function"){mapFn=parameters2;parameters2=void 0}return gather(octokit,[],iterator(octokit,route,
+if(error3.status!==409)throw error3;url="";return{value:{status:200,headers:{},data:[]}}}}})}}function paginate(octokit,route2,parameters2,mapFn){
+if(typeof parameters2==="function"){mapFn=parameters2;parameters2=void 0}return gather(octokit,[],iterator(octokit,route2,
 parameters2)[Symbol.asyncIterator](),mapFn)}function gather(octokit,results,iterator2,mapFn){return iterator2.next().then(
 result=>{if(result.done){return results}let earlyExit=false;function done2(){earlyExit=true}results=results.concat(mapFn?
 mapFn(result.value,done2):result.value.data);if(earlyExit){return results}return gather(octokit,results,iterator2,mapFn)})}
@@ -17463,28 +17369,28 @@ options.required&&!val){throw new Error(`Input required and not supplied: ${name
 false){return val}return val.trim()}function setOutput(name2,value3){const filePath=process.env["GITHUB_OUTPUT"]||"";if(filePath){return issueFileCommand("O\
 UTPUT",prepareKeyValueMessage(name2,value3))}process.stdout.write(os3.EOL);issueCommand("set-output",{name:name2},toCommandValue(
 value3))}function warning(message,properties2={}){issueCommand("warning",toCommandProperties(properties2),message instanceof Error?
-message.toString():message)}init_escape();init_problems();init_values();var stead=word2=>`(a value of ${word2.length} characters)`;var leastWord=4;function withoutPasted(words7,known3=text6=>text6){
-const hidden2=new Map;for(const word2 of words7.flatMap(partsOf)){const clean=known3(word2);if(clean!==word2)hidden2.set(
+message.toString():message)}init_escape();init_problems();init_values();var stead=word2=>`(a value of ${word2.length} characters)`;var leastWord=4;function withoutPasted(words7,known4=text6=>text6){
+const hidden2=new Map;for(const word2 of words7.flatMap(partsOf)){const clean=known4(word2);if(clean!==word2)hidden2.set(
 word2,clean);else if(looksRandom(word2))hidden2.set(word2,stead(word2))}const found2=[...hidden2].sort(([one],[other])=>other.
-length-one.length);return text6=>found2.reduce((rest,[word2,shown3])=>rest.split(word2).join(shown3),text6)}function withoutPastedIn(problems,words7,{
+length-one.length);return text6=>found2.reduce((rest,[word2,shown4])=>rest.split(word2).join(shown4),text6)}function withoutPastedIn(problems,words7,{
 holds,redact}){const unsaid=withoutPasted(words7,word2=>holds(word2)?redact(word2):word2);return problems.map(({message,
-hint,places,...problem})=>({...problem,message:unsaid(message),...hint===void 0?{}:{hint:unsaid(hint)},places:places.map(
+hint,places,...problem2})=>({...problem2,message:unsaid(message),...hint===void 0?{}:{hint:unsaid(hint)},places:places.map(
 place2=>({...place2,file:unsaid(place2.file)}))}))}function partsOf(word2){const parts=word2.split(/\s+/).flatMap(one=>{
 const bare3=one.replace(/^-+/,"");const split3=bare3.indexOf("=");return split3<0?[bare3]:[bare3,bare3.slice(split3+1)]});
 return parts.filter(({length:length2})=>length2>=leastWord)}var run=/^\d{8}T\d{6}Z-[0-9a-f]{1,6}(?:(?<=-[0-9a-f]{6})\.[\d.of-]{0,16})?$/;
 var fileName=/\.[a-z]{2,8}$/;function looksRandom(word2){if(/^eyJ[\w-]{9,}/.test(word2))return true;if(!/^[\w+=.~-]{20,}$/.
 test(word2)&&!/^[\w+=][\w+=/]{39,}$/.test(word2))return false;if(isUuid(word2)||run.test(word2)||fileName.test(word2))return false;
 const digits=word2.match(/\d(?=[a-z])|[a-z](?=\d)/gi)?.length??0;const cases=word2.match(/[a-z](?=[A-Z])|[A-Z](?=[a-z])/g)?.
-length??0;return new Set(word2).size>=10&&(digits>=4||cases>=word2.length/3)}init_plan();init_redact();init_values();init_kinds();function redactPlan(plan,redactor){return{...plan,changes:plan.changes.map(change2=>redactChange(
-change2,redactor)),warnings:plan.warnings.map(warning4=>redactWarning(warning4,redactor)),...plan.again===void 0?{}:{again:plan.
-again.map(redactor.redactName)}}}function redactChange(change2,redactor){const{reason,declaredAt}=change2;const address2=redactAddress(
-change2.address,redactor);return{...change2,address:address2,...redactLabel(change2,redactor),destructions:each(change2.
-destructions,redactor.redactSentence),requests:each(change2.requests,({operation,params})=>({operation,params:mapValues(
-params,redactor.redactName)})),fields:each(change2.fields,field2=>redactField(field2,redactor)),warnings:each(change2.warnings,
+length??0;return new Set(word2).size>=10&&(digits>=4||cases>=word2.length/3)}init_plan();init_redact();init_values();init_kinds();function redactPlan(plan,redactor){return{...plan,changes:plan.changes.map(change3=>redactChange(
+change3,redactor)),warnings:plan.warnings.map(warning4=>redactWarning(warning4,redactor)),...plan.again===void 0?{}:{again:plan.
+again.map(redactor.redactName)}}}function redactChange(change3,redactor){const{reason,declaredAt}=change3;const address2=redactAddress(
+change3.address,redactor);return{...change3,address:address2,...redactLabel(change3,redactor),destructions:each(change3.
+destructions,redactor.redactSentence),requests:each(change3.requests,({operation,params})=>({operation,params:mapValues(
+params,redactor.redactName)})),fields:each(change3.fields,field2=>redactField(field2,redactor)),warnings:each(change3.warnings,
 warning4=>redactWarning(warning4,redactor)),reason:reason===null?null:redactor.redactSentence(reason),declaredAt:declaredAt===
-null?null:redactNames(declaredAt,redactor.redactFile),apply:redactApply(change2,address2,redactor)}}function each(items,redact){
-return items.length===0?items:items.map(item=>redact(item))}function redactApply({kind,address:address2,apply},shown3,redactor){
-const{expected,before}=apply;const redacted={...apply,key:apply.key===address2?shown3:redactAddress(apply.key,redactor),
+null?null:redactNames(declaredAt,redactor.redactFile),apply:redactApply(change3,address2,redactor)}}function each(items,redact){
+return items.length===0?items:items.map(item=>redact(item))}function redactApply({kind,address:address2,apply},shown4,redactor){
+const{expected,before}=apply;const redacted={...apply,key:apply.key===address2?shown4:redactAddress(apply.key,redactor),
 identity:mapValues(apply.identity,redactor.redactName),expected:unshown,before:unshown};if(kindOf(kind).email===void 0)return redacted;
 let shownExpected;let shownBefore;return{...redacted,get expected(){shownExpected??=redactFields(expected,redactor);return shownExpected},
 get before(){shownBefore??=redactFields(before,redactor);return shownBefore}}}var unshown=Object.freeze({});function redactLabel({
@@ -17496,29 +17402,26 @@ const[name2=""]=/^\w*/.exec(field2.path)??[];const rest=field2.path.slice(name2.
 "map"?redactor.redactKey(rest):redactor.redactName(rest));const hidden2=before!==void 0&&same(before,after2)&&!same(field2.
 before??null,field2.after);const drift=redactDrift(field2,before,redactor);return{...field2,path,before,after:after2,sensitive:field2.
 sensitive||hidden2,...drift}}function redactDrift(field2,before,redactor){const{drift}=field2;if(drift===void 0||holdsSensitive(
-drift.recorded))return{...drift&&{drift}};const shown3=redactValue(drift.recorded,redactor);const hidden2=before!==void 0&&
-!holdsSensitive(before)&&same(shown3,before)&&!same(drift.recorded,field2.before??null);return{drift:{...drift,recorded:hidden2?
-new Sensitive(null):shown3}}}function redactFields(fields3,redactor){const redacted=mapValues(fields3,field2=>redactValue(
+drift.recorded))return{...drift&&{drift}};const shown4=redactValue(drift.recorded,redactor);const hidden2=before!==void 0&&
+!holdsSensitive(before)&&same(shown4,before)&&!same(drift.recorded,field2.before??null);return{drift:{...drift,recorded:hidden2?
+new Sensitive(null):shown4}}}function redactFields(fields3,redactor){const redacted=mapValues(fields3,field2=>redactValue(
 field2,redactor));return Object.entries(redacted).every(([name2,field2])=>field2===fields3[name2])?fields3:redacted}function redactValue(value3,redactor){
 if(typeof value3==="string")return redactor.redact(value3);if(Array.isArray(value3)){const items=value3.map(item=>redactValue(
 item,redactor));return items.every((item,index)=>item===value3[index])?value3:items}if(!isMap(value3))return value3;let isSame4=true;
-const members3=[];const taken2=new Set;for(const[key,member2]of Object.entries(value3)){const shown3=redactor.redactKey(
-key);let unique=shown3;for(let number4=2;taken2.has(unique);number4+=1)unique=`${shown3} ${number4}`;taken2.add(unique);
+const members3=[];const taken2=new Set;for(const[key,member2]of Object.entries(value3)){const shown4=redactor.redactKey(
+key);let unique=shown4;for(let number4=2;taken2.has(unique);number4+=1)unique=`${shown4} ${number4}`;taken2.add(unique);
 const redacted=redactValue(member2,redactor);isSame4&&=unique===key&&redacted===member2;members3.push([unique,redacted])}
 return isSame4?value3:Object.fromEntries(members3)}function redactSamples(samples,redactor){return new Map([...samples].
-map(([address2,named5])=>[redactAddress(address2,redactor),named5.map(sample=>redactSample(sample,redactor))]))}function redactSample({
+map(([address2,named4])=>[redactAddress(address2,redactor),named4.map(sample=>redactSample(sample,redactor))]))}function redactSample({
 name:name2,file,data:data3},redactor){return{name:redactor.redactFile(name2),file:redactor.redactFile(file),data:mapValues(
-{...data3},value3=>redactValue(value3,redactor))}}function redactResult(result,redactor){const{undoing}=result;return{...result,
-...undoing===void 0?{}:{undoing:{...undoing,left:undoing.left.map(one=>redactLeft(one,redactor))}},results:result.results.
-map(one=>({...one,address:redactAddress(one.address,redactor),...redactLabel(one,redactor),unverified:one.unverified.map(
-redactor.redactName),error:one.error===null?null:redactor.redactSentence(one.error),...one.gist===void 0?{}:{gist:redactor.
-redactSentence(one.gist)},...one.notes===void 0?{}:{notes:one.notes.map(redactor.redactSentence)}}))}}function redactLeft(left,redactor){
-return{...left,address:redactAddress(left.address,redactor),...redactLabel(left,redactor),path:left.path===null?null:redactor.
-redactName(left.path),reason:redactor.redactSentence(left.reason)}}function redactNames(place2,redact){const{file,inProject}=place2;return{...place2,file:redact(file),...inProject===void 0?
+{...data3},value3=>redactValue(value3,redactor))}}function redactResult(result,redactor){return{...result,results:result.
+results.map(one=>({...one,address:redactAddress(one.address,redactor),...redactLabel(one,redactor),unverified:one.unverified.
+map(redactor.redactName),error:one.error===null?null:redactor.redactSentence(one.error),...one.gist===void 0?{}:{gist:redactor.
+redactSentence(one.gist)},...one.notes===void 0?{}:{notes:one.notes.map(redactor.redactSentence)}}))}}function redactNames(place2,redact){const{file,inProject}=place2;return{...place2,file:redact(file),...inProject===void 0?
 {}:{inProject:redact(inProject)}}}function redactProblems(problems,{redact,redactFile,redactSentence}){return problems.map(
-({hint,...problem})=>({...problem,message:redactSentence(problem.message),...hint===void 0?{}:{hint:redactSentence(hint)},
-places:problem.places.map(({text:text6,...place2})=>({...redactNames(place2,redactFile),...text6===void 0||redact(text6)!==
-text6?{}:{text:text6}}))}))}init_problems();init_settle();import{STATUS_CODES}from"node:http";init_values();var maxLength=500;var maxDepth2=6;function messageIn(body2){if(typeof body2==="string")return body2.trim()===
+({hint,...problem2})=>({...problem2,message:redactSentence(problem2.message),...hint===void 0?{}:{hint:redactSentence(hint)},
+places:problem2.places.map(({text:text6,...place2})=>({...redactNames(place2,redactFile),...text6===void 0||redact(text6)!==
+text6?{}:{text:text6}}))}))}init_problems();init_settle();init_unconnected();import{STATUS_CODES}from"node:http";init_values();var maxLength=500;var maxDepth2=6;function messageIn(body2){if(typeof body2==="string")return body2.trim()===
 ""?null:body2;if(!isMap(body2))return null;const main=firstText2(body2.message,body2.error_description,body2.detail,body2.
 error,body2.code);const error3=isMap(body2.error)?messageIn(body2.error):null;const said3=main??error3??"";const code2=typeof body2.
 code==="string"?body2.code:"";const more=flatten(body2.errors,"",maxDepth2).filter(part2=>!repeats(said3,part2)&&!isCode(
@@ -17547,80 +17450,63 @@ var refusalsOfPost=new Set([400,401,403,404,422,425,429]);function leavesOpen({k
 rver-error"||kind==="answer"}var Expired=class extends Error{failure;constructor(failure2){super("what the request is bu\
 ilt on has been read too long ago");this.name="Expired";this.failure=failure2}};function kindOfStatus(status){if(status===
 401)return"unauthorized";if(status===403)return"forbidden";if(status===404)return"not-found";if(status>=500)return"serve\
-r-error";return status>=400?"refused":"redirect"}function isCertificateCode(reason){const code2=atProxy(reason)??reason;
-return Object.hasOwn(certificateSentences,code2)||code2.startsWith("CERT_")||code2.startsWith("ERR_TLS_CERT_")}function atProxy(reason){
-return reason.startsWith(proxyMark)?reason.slice(proxyMark.length):void 0}var certificateSentences={DEPTH_ZERO_SELF_SIGNED_CERT:"\
-its certificate is self-signed",SELF_SIGNED_CERT_IN_CHAIN:"its certificate comes from an authority that this machine doe\
-s not trust",UNABLE_TO_GET_ISSUER_CERT:"its certificate comes from an authority that this machine does not know",UNABLE_TO_GET_ISSUER_CERT_LOCALLY:"\
-its certificate comes from an authority that this machine does not know",UNABLE_TO_VERIFY_LEAF_SIGNATURE:"its certificat\
-e comes from an authority that this machine does not know, or the server leaves out an intermediate certificate",CERT_HAS_EXPIRED:"\
-its certificate has expired",CERT_NOT_YET_VALID:"its certificate is not valid yet",CERT_REVOKED:"its certificate was rev\
-oked",ERR_TLS_CERT_ALTNAME_INVALID:"its certificate is for another host name"};var addTrust="server.tls.ca_file can name\
- a file with the authority";var certificateHints={DEPTH_ZERO_SELF_SIGNED_CERT:addTrust,SELF_SIGNED_CERT_IN_CHAIN:addTrust,
-UNABLE_TO_GET_ISSUER_CERT:addTrust,UNABLE_TO_GET_ISSUER_CERT_LOCALLY:addTrust,UNABLE_TO_VERIFY_LEAF_SIGNATURE:addTrust,CERT_NOT_YET_VALID:"\
-is this machine's clock right?",ERR_TLS_CERT_ALTNAME_INVALID:"is base_url right?"};function describe2(facts2){const{title,
-method,path,attempts,outOfPatience,changed:changed2}=facts2;const tries=attempts>1?` (after ${attempts} tries)`:"";const patience=outOfPatience===
-true?" (no other try: this run has waited long enough for others)":"";const other=changed2===true?" (no other try: someb\
-ody has changed it meanwhile)":"";return`${title}: ${method} ${path} ${sentence(facts2)}${tries}${patience}${other}`}function briefly({
-kind,status,reason}){if(status!==null){const phrase=STATUS_CODES[status]?.toLowerCase();return`answered ${status}${phrase===
-void 0?"":` (${phrase})`}`}if(isTimeout(reason??""))return"no answer in time";return kind==="unreachable"?"no connection":
-"connection lost"}function sentence(facts2){const{kind,status,serverMessage,scope:scope2,origin:origin2,reason,detail,retryAfter}=facts2;
-if(kind==="unreachable")return`got no connection to ${origin2}: ${whyNotConnected(facts2)}`;if(kind==="lost")return whyLost(
-facts2);if(kind==="answer"){const said4=serverMessage===null?"":`; it says: ${shownMessage(serverMessage)}`;return`answe\
-red ${status} with ${whyUnusable(reason,detail)}${said4}`}const phrase=status===null?void 0:STATUS_CODES[status]?.toLowerCase();
-const said3=serverMessage===null?"":`: ${shownMessage(serverMessage)}`;const answered=`answered ${status}${phrase===void 0?
-"":` (${phrase})`}${said3}`;switch(kind){case"unauthorized":return`${then(answered,"is the token right and still valid?")}\
- It needs the scope ${scope2}${detail===null?"":` (${detail})`}`;case"forbidden":return then(answered,`it needs the scop\
-e ${scope2}`);case"redirect":return`${answered}, a redirect${detail===null?"":` to ${detail}`} that is not followed; is \
-base_url right?`;default:return retryAfter===null?answered:then(answered,`the server asks to wait ${retryAfter} s`)}}function shownMessage(message){
-return isRaw(message)?rawInstead:message}function then(said3,more){if(!/[.!?]$/.test(said3))return`${said3}; ${more}`;return`${said3}\
- ${more.charAt(0).toUpperCase()}${more.slice(1)}`}function whyNotConnected(facts2){const reason=facts2.reason??"";const code2=atProxy(
-reason);if(code2===void 0)return whyUnreachable(facts2,reason);const proxy=facts2.proxy??"the proxy";if(code2==="407")return`\
+r-error";return status>=400?"refused":"redirect"}function faultOf(reason){return unconnected(atProxy(reason)??reason)?.fault}
+function atProxy(reason){return reason.startsWith(proxyMark)?reason.slice(proxyMark.length):void 0}var looks={authority:"\
+server.tls.ca_file can name a file with the authority","client-certificate":"server.tls.client_cert_file names one",clock:"\
+is this machine's clock right?",host:"is the address right?",network:"is there a network?",port:"does the server run, an\
+d is the port right?"};function describe2(facts2){const{title,method,path,attempts,outOfPatience,changed:changed2}=facts2;
+const tries=attempts>1?` (after ${attempts} tries)`:"";const patience=outOfPatience===true?" (no other try: this run has\
+ waited long enough for others)":"";const other=changed2===true?" (no other try: somebody has changed it meanwhile)":"";
+return`${title}: ${method} ${path} ${sentence(facts2)}${tries}${patience}${other}`}function briefly({kind,status,reason}){
+if(status!==null){const phrase=STATUS_CODES[status]?.toLowerCase();return`answered ${status}${phrase===void 0?"":` (${phrase}\
+)`}`}if(isTimeout(reason??""))return"no answer in time";return kind==="unreachable"?"no connection":"connection lost"}function sentence(facts2){
+const{kind,status,serverMessage,scope:scope2,origin:origin2,reason,detail,retryAfter}=facts2;if(kind==="unreachable")return`\
+got no connection to ${origin2}: ${whyNotConnected(facts2)}`;if(kind==="lost")return whyLost(facts2);if(kind==="answer"){
+const said4=serverMessage===null?"":`; it says: ${shownMessage(serverMessage)}`;return`answered ${status} with ${whyUnusable(
+reason,detail)}${said4}`}const phrase=status===null?void 0:STATUS_CODES[status]?.toLowerCase();const said3=serverMessage===
+null?"":`: ${shownMessage(serverMessage)}`;const answered=`answered ${status}${phrase===void 0?"":` (${phrase})`}${said3}`;
+switch(kind){case"unauthorized":return`${then(answered,"is the token right and still valid?")} It needs the scope ${scope2}${detail===
+null?"":` (${detail})`}`;case"forbidden":return then(answered,`it needs the scope ${scope2}`);case"redirect":return`${answered}\
+, a redirect${detail===null?"":` to ${detail}`} that is not followed; is base_url right?`;default:return retryAfter===null?
+answered:then(answered,`the server asks to wait ${retryAfter} s`)}}function shownMessage(message){return isRaw(message)?
+rawInstead:message}function then(said3,more){if(!/[.!?]$/.test(said3))return`${said3}; ${more}`;return`${said3} ${more.charAt(
+0).toUpperCase()}${more.slice(1)}`}function whyNotConnected(facts2){const reason=facts2.reason??"";const code2=atProxy(reason);
+if(code2===void 0)return whyUnreachable(facts2.timeout,reason);const proxy=facts2.proxy??"the proxy";if(code2==="407")return`\
 the proxy ${proxy} wants a user name and a password (407)`;if(/^\d{3}$/.test(code2))return`the proxy ${proxy} refuses to\
- connect to it (${code2})`;const why=whyUnreachable({origin:facts2.proxy??facts2.origin,timeout:facts2.timeout},code2);return`\
-there is no connection to the proxy ${proxy}: ${why}`}function whyUnreachable({origin:origin2,timeout},code2){const certificate2=certificateSentences[code2];
-if(certificate2!==void 0){const hint=certificateHints[code2];return`${certificate2} (${code2})${hint===void 0?"":`; ${hint}`}`}
-if(isCertificateCode(code2))return`its certificate is not accepted (${code2})`;if(isTimeout(code2))return`it did not ans\
-wer within ${timeout} s`;const tls=whyNoTls(code2);if(tls!==void 0)return tls;switch(code2){case"ECONNREFUSED":return"th\
-e connection was refused; does the server run, and is the port right?";case"ENOTFOUND":return`the name ${hostOf(origin2)}\
- does not resolve; is the address right?`;case"EAI_AGAIN":return`the name ${hostOf(origin2)} could not be looked up; is \
-there a network?`;case"EHOSTUNREACH":case"ENETUNREACH":return`there is no route to it (${code2})`;case"ECONNRESET":case"\
-EPIPE":case"UND_ERR_SOCKET":return`it closed the connection before it was established (${code2})`;default:return code2}}
-function whyNoTls(code2){if(code2!=="EPROTO"&&!code2.startsWith("ERR_SSL_"))return void 0;if(/PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|NO_PROTOCOLS/.
-test(code2)){return`it offers no TLS 1.2 or later (${code2})`}if(/CERTIFICATE_REQUIRED|ALERT_BAD_CERTIFICATE|HANDSHAKE_FAILURE|UNKNOWN_CA/.
-test(code2)){return`it wants another client certificate, or none could be agreed on (${code2}); server.tls.client_cert_f\
-ile names one`}return`no TLS connection could be agreed on (${code2}); does this port speak https?`}function whyLost({method,
-reason,timeout}){const code2=reason??"";const doubt=method==="GET"?"":"; whether it was done is not known";if(isTimeout(
-code2))return`got no answer within ${timeout} s${doubt}`;const tls=whyNoTls(code2);if(tls!==void 0)return`lost its conne\
-ction: ${tls}${doubt}`;if(code2.startsWith("HPE_"))return`got an answer that is not HTTP (${code2}); is base_url right?${doubt}`;
-return`lost its connection before there was an answer (${code2})${doubt}`}function whyUnusable(reason,detail){switch(reason){case"\
-empty":return"no body";case"not-json":return`something that is not JSON${detail===null?"":` (${detail})`}; is base_url r\
-ight?`;case"not-utf-8":return"text that is not UTF-8";case"too-large":return"more than an answer may hold";case"wrong-ty\
-pe":return`something else than expected: ${detail}`;case"other-object":return`another object than the one asked for: ${detail}`;default:
-return`an incomplete body (${reason})`}}function isTimeout(code2){return code2==="timeout"||code2==="ETIMEDOUT"}function hostOf(origin2){
-return new URL(origin2).hostname}var hints={unauthorized:"check the token and its end of life",forbidden:"use a token with this scope; a plan lists the s\
+ connect to it (${code2})`;return`there is no connection to the proxy ${proxy}: ${whyUnreachable(facts2.timeout,code2)}`}
+function whyUnreachable(timeout,code2){if(isTimeout(code2))return`it did not answer within ${timeout} s`;const found2=unconnected(
+code2);if(found2===void 0)return code2;return`${found2.why} (${code2})${found2.look===void 0?"":`; ${looks[found2.look]}`}`}
+function whyLost({method,reason,timeout}){const code2=reason??"";const doubt=method==="GET"?"":"; whether it was done is\
+ not known";if(isTimeout(code2))return`got no answer within ${timeout} s${doubt}`;if(faultOf(code2)==="tls")return`lost \
+its connection: ${whyUnreachable(timeout,code2)}${doubt}`;if(code2.startsWith("HPE_"))return`got an answer that is not H\
+TTP (${code2}); is base_url right?${doubt}`;return`lost its connection before there was an answer (${code2})${doubt}`}function whyUnusable(reason,detail){
+switch(reason){case"empty":return"no body";case"not-json":return`something that is not JSON${detail===null?"":` (${detail}\
+)`}; is base_url right?`;case"not-utf-8":return"text that is not UTF-8";case"too-large":return"more than an answer may h\
+old";case"wrong-type":return`something else than expected: ${detail}`;case"other-object":return`another object than the \
+one asked for: ${detail}`;default:return`an incomplete body (${reason})`}}function isTimeout(code2){return code2==="time\
+out"||code2==="ETIMEDOUT"}var hints={unauthorized:"check the token and its end of life",forbidden:"use a token with this scope; a plan lists the s\
 copes that it needs",redirect:"set base_url to the address that it leads to, if that is the server"};function problemsOf(failure2){
-return distinct(failuresIn(failure2).flatMap(problemsOfOne))}function distinct(problems){const cause=problem=>problem.code===
-"server-unauthorized"?problem.code:JSON.stringify(problem);const first=new Map(problems.map(problem=>[cause(problem),problem]).
-reverse());return problems.filter(problem=>first.get(cause(problem))===problem)}function problemsOfOne(one){if(one instanceof
-ProblemsError)return one.problems;if(one instanceof ServerFailure)return[error(`server-${one.kind}`,one.message,[],hints[one.
-kind])];if(one instanceof Error&&"syscall"in one&&one.syscall==="uv_cwd"){return[error("file-unreadable","the folder tha\
-t this runs in isn't there any more, or can't be read",[],"change into it again, or into another one")]}return[error("in\
-ternal",wordsOf(one),[],"this is a mistake in idops: please report it with the output of --debug")]}function wordsOf(one){
-try{return one instanceof Error?`${one.name}: ${one.message}`:String(one)}catch{return`a thrown ${typeof one} that has n\
-o words`}}function stacksOf(failure2){return failuresIn(failure2).map(one=>one instanceof Error?one.stack??one.message:String(
-one)).join("\n")}init_result();init_problems();import{resolve as resolve14}from"node:path";init_problems();init_safety();var ownKey=Symbol("approve");var ApprovedPlan=class _ApprovedPlan{plan;asked;#approved=true;constructor(plan,asked,key){
+return distinct(failuresIn(failure2).flatMap(problemsOfOne))}function distinct(problems){const cause=problem2=>problem2.
+code==="server-unauthorized"?problem2.code:JSON.stringify(problem2);const first=new Map(problems.map(problem2=>[cause(problem2),
+problem2]).reverse());return problems.filter(problem2=>first.get(cause(problem2))===problem2)}function problemsOfOne(one){
+if(one instanceof ProblemsError)return one.problems;if(one instanceof ServerFailure)return[error(`server-${one.kind}`,one.
+message,[],hints[one.kind])];if(one instanceof Error&&"syscall"in one&&one.syscall==="uv_cwd"){return[error("file-unread\
+able","the folder that this runs in isn't there any more, or can't be read",[],"change into it again, or into another on\
+e")]}return[error("internal",wordsOf(one),[],"this is a mistake in idops: please report it with the output of --debug")]}
+function wordsOf(one){try{return one instanceof Error?`${one.name}: ${one.message}`:String(one)}catch{return`a thrown ${typeof one}\
+ that has no words`}}function stacksOf(failure2){return failuresIn(failure2).map(one=>one instanceof Error?one.stack??one.
+message:String(one)).join("\n")}init_result();init_problems();import{resolve as resolve14}from"node:path";init_problems();init_safety();var ownKey=Symbol("approve");var ApprovedPlan=class _ApprovedPlan{plan;asked;#approved=true;constructor(plan,asked,key){
 if(key!==ownKey)throw new TypeError("only approve() makes a plan that may be applied");this.plan=plan;this.asked=asked;Object.
 freeze(this)}static is(thing){return typeof thing==="object"&&thing!==null&&#approved in thing&&thing.#approved}static of(plan,asked,key){
 return new _ApprovedPlan(plan,asked,key)}};var stale=new WeakMap;function markStale(plan,problems){stale.set(plan,problems)}
 function refusalsOf(plan,maxDestructive){if(!(maxDestructive>=0))throw new TypeError("maxDestructive must be a number of\
  0 or more");return[...stale.get(plan)??[],...refusals(plan,maxDestructive)]}function approve(plan,{maxDestructive,asked=0}){
 if(!Number.isFinite(asked))throw new TypeError("asked must be a time of performance.now()");refuse(refusalsOf(plan,maxDestructive));
-return ApprovedPlan.of(plan,asked,ownKey)}init_plan();async function render3(report2,format,shown3,look2){const renderer=await report2.formats[format]?.();if(renderer===void 0)
-throw new TypeError(`there is no ${format} of it`);return renderer(shown3,look2)}async function renderText(report2,format,shown3,look2){
-const rendering=await render3(report2,format,shown3,look2);if("json"in rendering)throw new TypeError(`${format} is no te\
-xt`);return rendering.text}var asText=write2=>(shown3,look2)=>({text:write2(shown3,look2)});var asJson=make=>(shown3,look2)=>({
-json:make(shown3,look2)});var planReport={redact:({plan,samples},redactor)=>({plan:redactPlan(plan,redactor),...samples===
+return ApprovedPlan.of(plan,asked,ownKey)}init_plan();async function render3(report2,format,shown4,look2){const renderer=await report2.formats[format]?.();if(renderer===void 0)
+throw new TypeError(`there is no ${format} of it`);return renderer(shown4,look2)}async function renderText(report2,format,shown4,look2){
+const rendering=await render3(report2,format,shown4,look2);if("json"in rendering)throw new TypeError(`${format} is no te\
+xt`);return rendering.text}var asText=write2=>(shown4,look2)=>({text:write2(shown4,look2)});var asJson=make=>(shown4,look2)=>({
+json:make(shown4,look2)});var planReport={redact:({plan,samples},redactor)=>({plan:redactPlan(plan,redactor),...samples===
 void 0?{}:{samples:redactSamples(samples,redactor)}}),formats:{async text(){const{planText:planText3}=await Promise.resolve().then(()=>(init_text(),text_exports));
 return asText(({plan},look2)=>planText3(plan,look2))},async json(){const{planJson:planJson2}=await Promise.resolve().then(()=>(init_json2(),json_exports));
 return asJson(({plan},look2)=>planJson2(plan,look2))},async markdown(){const{planMarkdown:planMarkdown2}=await Promise.resolve().then(()=>(init_markdown(),markdown_exports));
@@ -17642,8 +17528,12 @@ const{problemsText:problemsText2}=await Promise.resolve().then(()=>(init_problem
 problems,look2))},async json(){const{problemsJson:problemsJson2}=await Promise.resolve().then(()=>(init_json2(),json_exports));
 return asJson(problemsJson2)},async github(){const{problemsGithub:problemsGithub2}=await Promise.resolve().then(()=>(init_github(),github_exports));
 return asText((problems,{folder})=>problemsGithub2(problems,{folder}))}},async annotations(){const{problemAnnotations:problemAnnotations2}=await Promise.resolve().then(()=>(init_github(),github_exports));
-return problems=>problemAnnotations2(problems)}};init_result_text();init_errno();init_problems();init_process();init_redact();init_user_name();init_values();init_kinds();init_operations();
-init_journal();init_problems();var inTheWay=["EEXIST","ENOTDIR","EISDIR"];function cureOf(failure2){const hint=failure2 instanceof ProblemsError?
+return problems=>problemAnnotations2(problems)}};init_result_text();var words5={EACCES:"this user may not do that",EPERM:"this user may not do that",EEXIST:"a file stands where a folder ha\
+s to be",ENOTDIR:"a file stands where a folder has to be",EISDIR:"it is a folder",ELOOP:"a symbolic link leads to itself",
+EMFILE:"too many files are open",ENAMETOOLONG:"the name is too long",ENOENT:"it is not there",ENOSPC:"the disk is full",
+EROFS:"the disk is read-only"};function whyRefused(failure2){if(!(failure2 instanceof Error))return String(failure2);const code2="\
+code"in failure2?String(failure2.code):"";const said3=words5[code2];return said3===void 0?failure2.message:`${said3} (${code2}\
+)`}init_problems();init_process();init_redact();init_user_name();init_values();init_kinds();init_operations();init_journal();init_problems();var inTheWay=["EEXIST","ENOTDIR","EISDIR"];function cureOf(failure2){const hint=failure2 instanceof ProblemsError?
 failure2.problems[0]?.hint:void 0;if(hint!==void 0)return hint;const code2=failure2 instanceof Error&&"code"in failure2?
 failure2.code:void 0;return inTheWay.includes(code2)?"move what is in the way elsewhere, or name another place with stat\
 e.path":"make room or mend the permissions of the folder of the state"}init_values();import{createHmac as createHmac2}from"node:crypto";init_p_limit();import{createHmac,randomBytes as randomBytes2,scrypt,scryptSync}from"node:crypto";import{availableParallelism}from"node:os";init_problems();import{setImmediate as setImmediate2}from"node:timers/promises";var AFTER=50;var Pauses=class{#signal;#since=performance.
@@ -17651,26 +17541,24 @@ now();constructor(signal){this.#signal=signal}get due(){return this.#signal?.abo
 AFTER}async pause(){await setImmediate2();await setImmediate2();this.#since=performance.now();if(this.#signal?.aborted)throw interrupted(
 "nothing more was read")}async during(steps){for(;;){const step=steps.next();if(step.done)return step.value;if(this.due)
 await this.pause()}}};function atOnce(steps){for(;;){const step=steps.next();if(step.done)return step.value}}function interrupted(left){
-return new ProblemsError([error("interrupted",`interrupted: ${left}`)])}var COST={N:4096,r:8,p:1};var LENGTH=32;var limit=pLimit(Math.max(1,Math.min(3,availableParallelism())));var KEPT=1e4;var known2=new Map;
+return new ProblemsError([error("interrupted",`interrupted: ${left}`)])}var COST={N:4096,r:8,p:1};var LENGTH=32;var limit=pLimit(Math.max(1,Math.min(3,availableParallelism())));var known3=new Map;
 var underWay2=new Map;var ownKey2=randomBytes2(32);var lacking;var notYet=Buffer.alloc(LENGTH);var TRIES=8;function slowHash(salt,text6){
-const key=keyOf2(salt,text6);const before=known2.get(key);if(before!==void 0)return keep(key,before);if(lacking===void 0)
-return keep(key,scryptSync(text6,salt,LENGTH,COST));lacking.set(key,{salt,text:text6});return notYet}async function prepareSlowHashes(wanted,signal){
+const key=keyOf2(salt,text6);const before=known3.get(key);if(before!==void 0)return before;if(lacking===void 0)return keep(
+key,scryptSync(text6,salt,LENGTH,COST));lacking.set(key,{salt,text:text6});return notYet}async function prepareSlowHashes(wanted,signal){
 await Promise.all([...wanted].map(one=>prepared(one,signal)))}async function eachWithSlowHashes(things,work,pauses=new Pauses(
 void 0)){const done2=[];for(const thing of things){done2.push(tried(()=>work(thing)));if(pauses.due)await pauses.pause()}
 const lacked=new Map(done2.flatMap(({lacks})=>[...lacks]));await prepareSlowHashes(lacked.values());const results=[];for(const[
 index,thing]of things.entries()){let one=done2[index]??tried(()=>work(thing));for(let tries=1;one.lacks.size>0&&tries<TRIES;tries+=
 1){await prepareSlowHashes(one.lacks.values());one=tried(()=>work(thing))}if(one.lacks.size===0&&one.thrown!==void 0)throw one.
 thrown.failure;results.push(one.lacks.size===0?one.result:work(thing))}return results}async function withSlowHashes(work){
-const[result]=await eachWithSlowHashes([void 0],work);return result}var nothing=new Map;var spare;function tried(work){const around=lacking;
-const own5=spare??new Map;spare=void 0;lacking=own5;let result;let thrown;try{result=work()}catch(failure2){thrown={failure:failure2}}finally{
-lacking=around}if(own5.size>0)return{result,thrown,lacks:own5};spare=own5;return{result,thrown,lacks:nothing}}async function prepared(one,signal){
-const key=keyOf2(one.salt,one.text);const before=known2.get(key);if(before!==void 0){keep(key,before);return}let work=underWay2.
-get(key);if(work===void 0){work=limit(async()=>{if(signal?.aborted!==true)keep(key,await hashed(one))}).finally(()=>underWay2.
-delete(key));underWay2.set(key,work)}await work}function hashed({salt,text:text6}){return new Promise((resolve19,reject)=>{
-scrypt(text6,salt,LENGTH,COST,(failure2,hash4)=>{if(failure2===null)resolve19(hash4);else reject(failure2)})})}function keep(key,hash4){
-known2.delete(key);known2.set(key,hash4);if(known2.size>KEPT){const[oldest]=known2.keys();if(oldest!==void 0)known2.delete(
-oldest)}return hash4}function keyOf2(salt,text6){return createHmac("sha256",ownKey2).update(JSON.stringify([salt,text6])).
-digest("base64")}var Hasher=class{#slowSalt;#salt;#holds;constructor({server,salt},holds=()=>false){this.#slowSalt=`idops secrets of ${server}`;
+const[result]=await eachWithSlowHashes([void 0],work);return result}function tried(work){const around=lacking;const lacks=new Map;
+lacking=lacks;try{return{result:work(),thrown:void 0,lacks}}catch(failure2){return{result:void 0,thrown:{failure:failure2},
+lacks}}finally{lacking=around}}async function prepared(one,signal){const key=keyOf2(one.salt,one.text);if(known3.has(key))
+return;let work=underWay2.get(key);if(work===void 0){work=limit(async()=>{if(signal?.aborted!==true)keep(key,await hashed(
+one))}).finally(()=>underWay2.delete(key));underWay2.set(key,work)}await work}function hashed({salt,text:text6}){return new Promise(
+(resolve19,reject)=>{scrypt(text6,salt,LENGTH,COST,(failure2,hash4)=>{if(failure2===null)resolve19(hash4);else reject(failure2)})})}
+function keep(key,hash4){known3.set(key,hash4);return hash4}function keyOf2(salt,text6){return createHmac("sha256",ownKey2).
+update(JSON.stringify([salt,text6])).digest("base64")}var Hasher=class{#slowSalt;#salt;#holds;constructor({server,salt},holds=()=>false){this.#slowSalt=`idops secrets of ${server}`;
 this.#salt=salt;this.#holds=holds}conceals(text6){return this.#holds(text6)}hash(value3){return this.#keyed(this.#slow(value3))}secret(hash4){
 return new HashedSecret(hash4,value3=>{const slow=this.#slow(value3);return slow===notYet||this.#keyed(slow)===hash4})}async prepare(values,signal){
 const wanted=[...values].map(value3=>({salt:this.#slowSalt,text:canonical(value3)}));await prepareSlowHashes(wanted,signal)}#slow(value3){
@@ -17707,58 +17595,58 @@ some(([field2,sent])=>{const was=before[field2];const got=answer[field2];return 
 !same(got,was)});const obeyed=Object.entries(expected).every(([field2,sent])=>{const was=before[field2];const got=answer[field2];
 return was!==void 0&&same(sent,was)||got===void 0||same(got,sent)});return reset&&obeyed?otherProfiles(used).find(({name:name2})=>traits5[name2].
 signs?.resets===true):void 0}function mayHarm({traits:traits5}){return Object.values(traits5).some(({unsafe})=>unsafe===
-true)}init_extended();init_kinds();function namesOf(observed,state){const all=new Map;const tell=(told6={})=>{for(const[id,name2]of Object.
-entries(told6))all.set(id,name2)};for(const{kind,fields:fields3,left}of Object.values(state.resources)){const{names:names3}=kindOf(
-kind);if(names3===void 0)continue;tell(names3(fields3));if(left!==void 0)tell(names3(left.fields))}for(const{names:names3}of observed)
-tell(names3);return all}function withLabel(change2,live,names3){const{kind,apply}=change2;const called=live?.called??kindOf(
-kind).called?.(apply.before);const{label:label2}=labelled2(change2,called,names3);return label2===void 0?change2:extended2(
-change2,{label:label2})}function labelled2({kind:name2,address:address2,apply:{identity:identity2}},called,names3){const label2=called??
-names3.get(identity2[kindOf(name2).within??""]??"");return label2===void 0||address2===`${name2}/${label2}`?{}:{label:label2}}init_values();init_fields();init_kinds();function movedSince(planned,now){if(now.action==="blocked")return[now.reason??"\
+true)}init_extended();init_kinds();function namesOf(observed,state){const all=new Map;const tell=(told5={})=>{for(const[id,name2]of Object.
+entries(told5))all.set(id,name2)};for(const{kind,fields:fields3,left}of Object.values(state.resources)){const{names:names2}=kindOf(
+kind);if(names2===void 0)continue;tell(names2(fields3));if(left!==void 0)tell(names2(left.fields))}for(const{names:names2}of observed)
+tell(names2);return all}function withLabel(change3,live,names2){const{kind,apply}=change3;const called=live?.called??kindOf(
+kind).called?.(apply.before);const{label:label2}=labelled2(change3,called,names2);return label2===void 0?change3:extended2(
+change3,{label:label2})}function labelled2({kind:name2,address:address2,apply:{identity:identity2}},called,names2){const label2=called??
+names2.get(identity2[kindOf(name2).within??""]??"");return label2===void 0||address2===`${name2}/${label2}`?{}:{label:label2}}init_values();init_fields();init_kinds();function movedSince(planned,now){if(now.action==="blocked")return[now.reason??"\
 it is blocked now"];const paths=new Set([...planned.fields,...now.fields].map(({path})=>path));const moved2=[...paths].filter(
 path=>!isAsShown(fieldAt(planned,path),fieldAt(now,path)));const decisive=(kindOf(planned.kind).decisive??[]).filter(field2=>!same(
 planned.apply.before[field2]??null,now.apply.before[field2]??null));const all=[...new Set([...moved2,...decisive])].sort();
-if(all.length>0)return all;return planned.action===now.action?[]:[`there is nothing to ${planned.action} any more`]}function fieldAt(change2,path){
-return change2.fields.find(field2=>field2.path===path)}function isAsShown(planned,now){if(planned===void 0||now===void 0)
+if(all.length>0)return all;return planned.action===now.action?[]:[`there is nothing to ${planned.action} any more`]}function fieldAt(change3,path){
+return change3.fields.find(field2=>field2.path===path)}function isAsShown(planned,now){if(planned===void 0||now===void 0)
 return false;if(planned.type==="set")return same(shownSet2(planned),shownSet2(now));return same(planned.before??null,now.
 before??null)}function shownSet2({before,after:after2}){const goals=new Map(asElements(after2).map(element=>[keyOf3(element),
 element]));const elements2=asElements(before??null).map(element=>{const goal=goals.get(keyOf3(element));const inner=Object.
 entries(element).filter(([name2,member2])=>Array.isArray(member2)&&(goal===void 0||!same(goal[name2]??null,member2)));return[
 keyOf3(element),Object.fromEntries(inner)]});return Object.fromEntries(elements2)}function keyOf3({id,name:name2}){return typeof id===
 "string"?`id ${id}`:`name ${String(name2)}`}init_values();init_kinds();function arrange(changes){const sorted=[...changes].sort((a2,b)=>level(a2)-level(b)||rank(a2)-
-rank(b)||compareText(a2.address,b.address));const succeeded=new Set(sorted.filter(change2=>change2.action!=="blocked"&&takesOver(
-change2)).map(({kind})=>kind));return sorted.map(change2=>{const{succession}=kindOf(change2.kind);if(succession===void 0)
-return change2;if(takesOver(change2)&&change2.destructions.length>0){return{...change2,destructions:[succession.moves(formerHolders(
-change2,sorted))]}}if(!givesUp(change2)||succeeded.has(change2.kind))return change2;return{...change2,action:"blocked",requests:[],
-destructions:[],reason:succession.withoutSuccessor}})}function formerHolders(change2,changes){const{kind,apply}=change2;
-const{succession}=kindOf(kind);if(succession===void 0)return void 0;const told6=succession.holders(apply.before);if(told6!==
-void 0)return told6.filter(id=>id!==apply.identity.id).map(id=>`${kind}/${id}`);const shown3=changes.filter(other=>other!==
-change2&&other.kind===kind&&other.apply.before[succession.field]===true);return shown3.length===0?void 0:shown3.map(({address:address2})=>address2)}
-function level({kind}){return kinds.findIndex(({name:name2})=>name2===kind)}function rank(change2){if(takesOver(change2))
-return-1;return givesUp(change2)?1:0}function takesOver({kind,apply:{expected}}){const{succession}=kindOf(kind);return succession!==
+rank(b)||compareText(a2.address,b.address));const succeeded=new Set(sorted.filter(change3=>change3.action!=="blocked"&&takesOver(
+change3)).map(({kind})=>kind));return sorted.map(change3=>{const{succession}=kindOf(change3.kind);if(succession===void 0)
+return change3;if(takesOver(change3)&&change3.destructions.length>0){return{...change3,destructions:[succession.moves(formerHolders(
+change3,sorted))]}}if(!givesUp(change3)||succeeded.has(change3.kind))return change3;return{...change3,action:"blocked",requests:[],
+destructions:[],reason:succession.withoutSuccessor}})}function formerHolders(change3,changes){const{kind,apply}=change3;
+const{succession}=kindOf(kind);if(succession===void 0)return void 0;const told5=succession.holders(apply.before);if(told5!==
+void 0)return told5.filter(id=>id!==apply.identity.id).map(id=>`${kind}/${id}`);const shown4=changes.filter(other=>other!==
+change3&&other.kind===kind&&other.apply.before[succession.field]===true);return shown4.length===0?void 0:shown4.map(({address:address2})=>address2)}
+function level({kind}){return kinds.findIndex(({name:name2})=>name2===kind)}function rank(change3){if(takesOver(change3))
+return-1;return givesUp(change3)?1:0}function takesOver({kind,apply:{expected}}){const{succession}=kindOf(kind);return succession!==
 void 0&&expected[succession.field]===true}function givesUp({kind,action:action2,apply:{expected}}){const{succession}=kindOf(
 kind);if(succession===void 0||action2!=="update")return false;const asked=expected[succession.field];return asked===false||
-asked===null}init_operations();init_extended();init_fields();init_loss();init_rules();init_errno();init_loss();var NOTHING_KNOWN={message:"",httpStatus:null,attempts:0,answered:true,refused:false,unsteady:false};
-var BY_ANOTHER={...NOTHING_KNOWN,message:"nothing was sent, since the server does it with another change"};function closed(open8,ambiguous){
+asked===null}init_operations();init_extended();init_fields();init_loss();init_rules();init_loss();var NOTHING_KNOWN={message:"",httpStatus:null,attempts:0,answered:true,refused:false,unsteady:false};var BY_ANOTHER={
+...NOTHING_KNOWN,message:"nothing was sent, since the server does it with another change"};function closed2(open8,ambiguous){
 return{status:ambiguous?"unknown":"failed",httpStatus:open8.httpStatus,attempts:open8.attempts,ambiguous,after:void 0,unverified:[],
 error:ambiguous?`${open8.message}; what the server did is not known`:open8.message}}function advised(outcome3,advice){const{
 error:error3,gist,notes=[]}=outcome3;if(error3===null)return{...outcome3,notes:[...notes,advice]};return{...outcome3,error:`${error3}\
-; ${advice}`,...gist===void 0?{}:{gist:`${gist}; ${advice}`}}}function brokenOff(failure2){return closed({...NOTHING_KNOWN,
-message:whyRefused(failure2)},true)}function openOutcome({regeneration:regeneration2},change2,open8,{verdict,different,differing:differing2,
-unverified,lost:lost3},live){const base2={httpStatus:open8.httpStatus,attempts:open8.attempts,unverified:[],after:live?.
+; ${advice}`,...gist===void 0?{}:{gist:`${gist}; ${advice}`}}}function brokenOff(failure2){return closed2({...NOTHING_KNOWN,
+message:whyRefused(failure2)},true)}function openOutcome({regeneration:regeneration2},change3,open8,{verdict,different,differing,
+unverified,lost:lost2},live){const base2={httpStatus:open8.httpStatus,attempts:open8.attempts,unverified:[],after:live?.
 fields};if(live===void 0){const error3=`${open8.message}; it could not be read back, so what the server did is not known`;
-return{...base2,status:"unknown",ambiguous:true,after:void 0,error:error3}}if(verdict==="unseen"){if(change2.action==="r\
-egenerate")return closed(open8,true);const error3=`${open8.message}; read back: ${unverified.join(", ")} could not be se\
-en, so what the server did is not known`;return{...base2,status:"unknown",ambiguous:true,error:error3}}if(verdict==="don\
-e"){const notes=change2.action==="regenerate"&&regeneration2!==void 0?[`${open8.message}; read back: the ${regeneration2.
-noun} is another one now`]:[];return{...base2,status:"applied",ambiguous:false,error:null,notes}}const names3=namesOfLost(
-lost3);const told6=kept3=>{const found2=change2.action==="delete"?["it is still there"]:[...kept3];if(names3!=="")found2.
-push(`lost: ${names3}, which the next apply that takes it in puts back`);if(found2.length===0)found2.push("it was not do\
+return{...base2,status:"unknown",ambiguous:true,after:void 0,error:error3}}if(verdict==="unseen"){if(change3.action==="r\
+egenerate")return closed2(open8,true);const error3=`${open8.message}; read back: ${unverified.join(", ")} could not be s\
+een, so what the server did is not known`;return{...base2,status:"unknown",ambiguous:true,error:error3}}if(verdict==="do\
+ne"){const notes=change3.action==="regenerate"&&regeneration2!==void 0?[`${open8.message}; read back: the ${regeneration2.
+noun} is another one now`]:[];return{...base2,status:"applied",ambiguous:false,error:null,notes}}const names2=namesOfLost(
+lost2);const told5=kept3=>{const found2=change3.action==="delete"?["it is still there"]:[...kept3];if(names2!=="")found2.
+push(`lost: ${names2}, which the next apply that takes it in puts back`);if(found2.length===0)found2.push("it was not do\
 ne");return`${open8.message}; read back: ${found2.join("; ")}`};return{...base2,status:open8.answered?"not_converged":"f\
-ailed",ambiguous:false,error:told6(different),gist:told6(differing2)}}function repaired(aim,open8,names3,after2){const base2={
+ailed",ambiguous:false,error:told5(different),gist:told5(differing)}}function repaired(aim,open8,names2,after2){const base2={
 httpStatus:open8.httpStatus,attempts:open8.attempts,ambiguous:false,after:after2,unverified:[]};if(aim==="asked"){const note=`${open8.
-message}; read back: it had lost ${names3}; what is asked for was sent after that, and all is as asked`;return{...base2,
+message}; read back: it had lost ${names2}; what is asked for was sent after that, and all is as asked`;return{...base2,
 status:"applied",error:null,notes:[note]}}return{...base2,status:open8.answered?"not_converged":"failed",error:`${open8.
-message}; read back: it had lost ${names3}; that is put back as it was before`}}function skipped(error3){return{status:"\
+message}; read back: it had lost ${names2}; that is put back as it was before`}}function skipped(error3){return{status:"\
 skipped",httpStatus:null,attempts:0,ambiguous:false,after:void 0,unverified:[],error:error3}}function asResult({address:address2,
 label:label2,action:action2},outcome3){const{status,httpStatus,attempts,unverified,error:error3,gist,notes=[]}=outcome3;
 return{address:address2,...label2===void 0?{}:{label:label2},action:action2,status,httpStatus,attempts,unverified,error:error3,
@@ -17769,40 +17657,40 @@ httpStatus<300}init_fields();init_loss();init_json();init_values();init_fields()
 "different");return{different:off.map(sentenceOf),differing:off.map(({path})=>path),unverified:parts.filter(({verdict})=>verdict===
 "unknown").map(({path})=>path)}}function emptied(fields3,{before,expected},answer){return fields3.flatMap(field2=>{const got=answer[field2];
 if(got===void 0||field2 in expected||field2 in before||!isEmpty2(got))return[];return[`${field2} ${stringifyJson(got)}`]})}
-function isEmpty2(shown3){if(Array.isArray(shown3))return shown3.length===0;return shown3===null||isMap(shown3)&&Object.
-keys(shown3).length===0}function sentenceOf({path,wanted,got}){return`${path}: asked ${brief(wanted,got)}, the server ha\
+function isEmpty2(shown4){if(Array.isArray(shown4))return shown4.length===0;return shown4===null||isMap(shown4)&&Object.
+keys(shown4).length===0}function sentenceOf({path,wanted,got}){return`${path}: asked ${brief(wanted,got)}, the server ha\
 s ${brief(got??null,wanted)}`}function otherObject(identity2,answer){for(const part2 of["id","backend_id","type"]){const asked=identity2[part2];
 const got=answer[part2];if(asked!==void 0&&typeof got==="string"&&!sameIdentifier(got,asked)){return`the answer is about\
- another object: ${part2} is ${JSON.stringify(got)}`}}return void 0}var BRIEF=60;function brief(shown3,other){if(holdsSensitive(
-shown3)||other!==void 0&&holdsSensitive(other))return"(sensitive)";const text6=stringifyJson(reveal(shown3));return text6.
+ another object: ${part2} is ${JSON.stringify(got)}`}}return void 0}var BRIEF=60;function brief(shown4,other){if(holdsSensitive(
+shown4)||other!==void 0&&holdsSensitive(other))return"(sensitive)";const text6=stringifyJson(reveal(shown4));return text6.
 length<=BRIEF?text6:`${text6.slice(0,BRIEF)}\u2026 (${text6.length} characters)`}function aimOf({action:action2,apply:{before,expected}}){return{action:action2,before,expected}}var SHOWN="as reading it\
- back shows";var NOBODY_KNOWS="was sent, and nobody can tell whether it was done";function judge(kind,aim,live){const nothing3={
-different:[],differing:[],unverified:[],lost:{},begun:false};const done2={...nothing3,verdict:"done",sentence:`was done,\
- ${SHOWN}`};const notDone={...nothing3,verdict:"not-done",sentence:`was not done, ${SHOWN}`};const unseen={...nothing3,verdict:"\
+ back shows";var NOBODY_KNOWS="was sent, and nobody can tell whether it was done";function judge(kind,aim,live){const nothing2={
+different:[],differing:[],unverified:[],lost:{},begun:false};const done2={...nothing2,verdict:"done",sentence:`was done,\
+ ${SHOWN}`};const notDone={...nothing2,verdict:"not-done",sentence:`was not done, ${SHOWN}`};const unseen={...nothing2,verdict:"\
 unseen",sentence:NOBODY_KNOWS};if(live===void 0)return unseen;switch(aim.action){case"adopt":return done2;case"regenerat\
 e":{const{field:field2=""}=kind.regeneration??{};const{[field2]:before}=aim.before;const{[field2]:now}=live.fields;return typeof before===
 "string"&&typeof now==="string"&&before!==now?done2:unseen}case"delete":return kind.deletion?.exists(live)===true?notDone:
 done2;default:return judgeUpdate(kind,aim,live)}}function judgeUpdate(kind,{before,expected},live){if(!live.exists){const sentence2=`\
 left nothing that could be read: the ${kind.noun} is not there`;const different=["it is not there"];return{verdict:"part",
 different,differing:different,unverified:[],lost:{},begun:false,sentence:sentence2}}const now=live.fields;const parts=Object.
-entries(expected).flatMap(([field2,asked])=>partsOf3(kind,field2,asked,before,now));const lost3=kind.lost?.({before,asked:expected,
+entries(expected).flatMap(([field2,asked])=>partsOf3(kind,field2,asked,before,now));const lost2=kind.lost?.({before,asked:expected,
 now})??{};const off=parts.filter(({part:part2})=>part2.verdict==="different");const wished=parts.filter(({changes})=>changes);
 const begun=wished.some(({part:part2})=>part2.verdict==="same");const kept3=off.filter(({changes})=>changes);const found2={
 different:kept3.map(({part:part2})=>sentenceOf(part2)),differing:kept3.map(({part:part2})=>part2.path),unverified:parts.
-filter(({part:part2})=>part2.verdict==="unknown").map(({part:part2})=>part2.path),lost:lost3,begun};const isWhole=Object.
-keys(lost3).length===0;if(off.length===0&&isWhole){return found2.unverified.length===0?{...found2,verdict:"done",sentence:`\
+filter(({part:part2})=>part2.verdict==="unknown").map(({part:part2})=>part2.path),lost:lost2,begun};const isWhole=Object.
+keys(lost2).length===0;if(off.length===0&&isWhole){return found2.unverified.length===0?{...found2,verdict:"done",sentence:`\
 was done, ${SHOWN}`}:{...found2,verdict:"unseen",sentence:NOBODY_KNOWS}}if(found2.different.length===0&&isWhole&&wished.
 length>0){return{...found2,verdict:"done",sentence:`was done, ${SHOWN}`}}const neither=wished.filter(({part:part2,kept:kept4})=>part2.
 verdict==="different"&&!kept4);if(!begun&&isWhole&&neither.length===0){return{...found2,verdict:"not-done",sentence:`was\
- not done, ${SHOWN}`}}const paths=which=>which.map(({part:part2})=>part2.path).join(", ");const shown3=[...begun?[`as as\
+ not done, ${SHOWN}`}}const paths=which=>which.map(({part:part2})=>part2.path).join(", ");const shown4=[...begun?[`as as\
 ked: ${paths(wished.filter(({part:part2})=>part2.verdict==="same"))}`]:[],...neither.length>0?[`neither as asked nor as \
-before: ${paths(neither)}`]:[],...isWhole?[]:[`lost: ${namesOfLost(lost3)}`]];return{...found2,verdict:"part",sentence:`\
-was not done as a whole, ${SHOWN} (${shown3.join("; ")})`}}function partsOf3(kind,field2,asked,before,now){const type=kind.
+before: ${paths(neither)}`]:[],...isWhole?[]:[`lost: ${namesOfLost(lost2)}`]];return{...found2,verdict:"part",sentence:`\
+was not done as a whole, ${SHOWN} (${shown4.join("; ")})`}}function partsOf3(kind,field2,asked,before,now){const type=kind.
 fields[field2]??value;const was=new Map(contrast(type,field2,asked,before[field2]).map(part2=>[part2.path,part2]));const since=new Map(
 before[field2]===void 0?[]:contrast(type,field2,before[field2],now[field2]).map(part2=>[part2.path,part2]));return contrast(
 type,field2,asked,now[field2]).map(part2=>{const first=was.get(part2.path);const changes=first===void 0?part2.type.type!==
-"map":first.verdict!=="same";const shown3=since.get(part2.path)?.verdict;const absent=shown3===void 0&&part2.type.type===
-"map"&&before[field2]!==void 0;return{part:part2,changes,kept:shown3==="same"||absent}})}import{setTimeout as sleep}from"node:timers/promises";var noProgress={phase(){},step(){},end(){}};function withoutHarm(progress){let failed=false;const fail=()=>{failed=true};
+"map":first.verdict!=="same";const shown4=since.get(part2.path)?.verdict;const absent=shown4===void 0&&part2.type.type===
+"map"&&before[field2]!==void 0;return{part:part2,changes,kept:shown4==="same"||absent}})}import{setTimeout as sleep}from"node:timers/promises";var noProgress={phase(){},step(){},end(){}};function withoutHarm(progress){let failed=false;const fail=()=>{failed=true};
 const tell=telling=>{if(failed)return;try{Promise.resolve(telling()).catch(fail)}catch{fail()}};return{phase:(name2,total)=>tell(
 ()=>progress.phase(name2,total)),begin:address2=>tell(()=>progress.begin?.(address2)),retry:again=>tell(()=>progress.retry?.(
 again)),step:done2=>tell(()=>progress.step(done2)),end:how=>tell(()=>progress.end(how))}}init_values();init_p_limit();init_settle();init_fields();init_kinds();init_references();init_rules();init_once();var always=()=>true;function stoppable(reader,signal){const stop=once(()=>interrupted("nothing more was asked"));const goOn=()=>{
@@ -17812,16 +17700,16 @@ failure2}};const stopped={listOrganizations:(page,wanted=always)=>still(wanted,s
 wanted,so=>reader.showTemplate(backendId,type,so)),showExtra:(read2,params,parse11,wanted=always)=>still(wanted,so=>reader.
 showExtra(read2,params,parse11,so)),listExtra:(read2,page,parse11,wanted=always)=>still(wanted,so=>reader.listExtra(read2,
 page,parse11,so))};return{stopped,goOn}}async function observe(objects2,needed2,{reader,profile,concurrency,progress,signal,lists={}}){const limit2=pLimit(concurrency);
-let refused4;const{stopped,goOn}=stoppable(reader,signal);const limited=step=>read2=>limit2(async()=>{goOn();if(refused4!==
-void 0)throw refused4;try{const result=await read2();step();return result}catch(failure2){if(failure2 instanceof ServerFailure&&
-failure2.kind==="unauthorized")refused4=failure2;throw failure2}});const context3={reader:stopped,profile,list:name2=>holdList(
+let refused5;const{stopped,goOn}=stoppable(reader,signal);const limited=step=>read2=>limit2(async()=>{goOn();if(refused5!==
+void 0)throw refused5;try{const result=await read2();step();return result}catch(failure2){if(failure2 instanceof ServerFailure&&
+failure2.kind==="unauthorized")refused5=failure2;throw failure2}});const context3={reader:stopped,profile,list:name2=>holdList(
 lists,name2,{reader:stopped,profile},()=>progress.step())};const live=new Map;const asked=kinds.flatMap(kind=>{const own5=kind.
 readable(profile)?objects2.filter(object3=>object3.kind===kind.name):[];return own5.length>0?[{kind,own:own5}]:[]});const wanted=new Set(
 needed2);const shared2=listNames.filter(name2=>wanted.has(name2)&&listScope(name2,profile)!==void 0);const steps=stepsOf(
 asked,shared2,lists);if(steps>0)progress.phase("Observing",steps);try{await settle2([...asked.map(async({kind,own:own5})=>{
 const step=kind.listed===void 0?()=>progress.step():()=>{};const observed=await kind.observe(own5,{...context3,limit:limited(
-step)});if(kind.listed==="own")progress.step();for(const[object3,shown3]of observed){const fields3=markSecrets(kind.fields,
-shownFields(kind,shown3.fields,profile));live.set(object3,{...shown3,fields:fields3})}}),...shared2.map(name2=>context3.
+step)});if(kind.listed==="own")progress.step();for(const[object3,shown4]of observed){const fields3=markSecrets(kind.fields,
+shownFields(kind,shown4.fields,profile));live.set(object3,{...shown4,fields:fields3})}}),...shared2.map(name2=>context3.
 list(name2))])}catch(failure2){if(steps>0)progress.end("failed");throw failure2}if(steps>0)progress.end();return{live,references:await heldLists(
 lists)}}function stepsOf(asked,needed2,held){const shared2=new Set(needed2);let steps=0;for(const{kind,own:own5}of asked){
 if(kind.listed===void 0)steps+=own5.length;else if(kind.listed==="own")steps+=1;else shared2.add(kind.listed)}return steps+
@@ -17833,117 +17721,117 @@ lists:newest.lists,progress:noProgress})).live};const found2=new Map(await read2
 MOMENT);const again=await read2(open8);open8=open8.filter(object3=>{const before=found2.get(object3);const now=again.get(
 object3);if(now!==void 0)found2.set(object3,now);return before!==void 0&&now!==void 0&&!same(before.fields,now.fields)})}
 return{live:found2,read:newest}}async function readBackAll(kind,open8,{reader,profile,pause},concurrency){const objects2=open8.
-map(one=>({kind:kind.name,identity:one.change.apply.identity,one}));const isUnsteady=({one:{change:change2,failure:failure2}},live)=>failure2.
-unsteady&&judge(kind,aimOf(change2),live).verdict!=="done";const options={reader,profile,concurrency,pause};try{const{live}=await readBack(
+map(one=>({kind:kind.name,identity:one.change.apply.identity,one}));const isUnsteady=({one:{change:change3,failure:failure2}},live)=>failure2.
+unsteady&&judge(kind,aimOf(change3),live).verdict!=="done";const options={reader,profile,concurrency,pause};try{const{live}=await readBack(
 objects2,isUnsteady,options);return new Map([...live].map(([{one},found2])=>[one,found2]))}catch{return new Map}}async function readBackOne(kind,open8,options){
 return(await readBackAll(kind,[open8],options,1)).get(open8)}var EXPIRED="expired";var Attempt=class{#kind;#options;#better;#suspected;constructor(kind,options){this.#kind=kind;this.#options=
-options}async send(change2,freshUntil){const sent=change2.requests.length===0?{open:BY_ANOTHER}:await this.#send(change2,
-freshUntil);if("expired"in sent)return EXPIRED;if("closed"in sent)return this.#ended(sent.closed,change2);if("open"in sent)
-return{change:change2,failure:sent.open};const other=otherObject(change2.apply.identity,sent.data);if(other===void 0)return this.#ended(
-this.#answered(change2,sent),change2);const failure2={...NOTHING_KNOWN,message:other,httpStatus:sent.status,attempts:sent.
-attempts};if(this.#readable&&change2.action!=="regenerate")return{change:change2,failure:failure2};return this.#ended(closed(
-failure2,true),change2)}async conclude({change:change2,failure:failure2},live){const judgement=judge(this.#kind,aimOf(change2),
+options}async send(change3,freshUntil){const sent=change3.requests.length===0?{open:BY_ANOTHER}:await this.#send(change3,
+freshUntil);if("expired"in sent)return EXPIRED;if("closed"in sent)return this.#ended(sent.closed,change3);if("open"in sent)
+return{change:change3,failure:sent.open};const other=otherObject(change3.apply.identity,sent.data);if(other===void 0)return this.#ended(
+this.#answered(change3,sent),change3);const failure2={...NOTHING_KNOWN,message:other,httpStatus:sent.status,attempts:sent.
+attempts};if(this.#readable&&change3.action!=="regenerate")return{change:change3,failure:failure2};return this.#ended(closed2(
+failure2,true),change3)}async conclude({change:change3,failure:failure2},live){const judgement=judge(this.#kind,aimOf(change3),
 live);const untouched=!judgement.begun&&Object.keys(judgement.lost).length===0;if(failure2.expired&&live!==void 0&&judgement.
 verdict!=="done"&&untouched)return EXPIRED;if(live===void 0||Object.keys(judgement.lost).length===0){return this.#ended(
-openOutcome(this.#kind,change2,failure2,judgement,live),change2)}return await this.#putBack(change2,failure2,judgement,live)}#ended(outcome3,sent){
+openOutcome(this.#kind,change3,failure2,judgement,live),change3)}return await this.#putBack(change3,failure2,judgement,live)}#ended(outcome3,sent){
 return{outcome:outcome3,sent,better:this.#better,suspected:this.#suspected}}get#readable(){return this.#kind.readable(this.#options.
-profile)}async#send(change2,freshUntil){const{recorder,writer,profile}=this.#options;let attempts=0;let last={status:0,data:{}};
-for(const[index,request5]of change2.requests.entries()){const isLast=index===change2.requests.length-1;await recorder.sending(
-change2,request5,isLast);try{const answer=await writer.send(request5,index===0?freshUntil:void 0);attempts+=answer.attempts;
-const shown3=shownFields(this.#kind,answer.data,profile);last={status:answer.status,data:markSecrets(this.#kind.fields,shown3)};
-if(!isLast)await recorder.answered(change2,answer.status,answer.attempts)}catch(failure2){if(failure2 instanceof Expired){
+profile)}async#send(change3,freshUntil){const{recorder,writer,profile}=this.#options;let attempts=0;let last={status:0,data:{}};
+for(const[index,request5]of change3.requests.entries()){const isLast=index===change3.requests.length-1;await recorder.sending(
+change3,request5,isLast);try{const answer=await writer.send(request5,index===0?freshUntil:void 0);attempts+=answer.attempts;
+const shown4=shownFields(this.#kind,answer.data,profile);last={status:answer.status,data:markSecrets(this.#kind.fields,shown4)};
+if(!isLast)await recorder.answered(change3,answer.status,answer.attempts)}catch(failure2){if(failure2 instanceof Expired){
 if(failure2.failure===void 0)return{expired:true};const met=this.#failed(failure2.failure,attempts+failure2.failure.attempts,
 false);return"open"in met?{open:{...met.open,expired:true}}:{expired:true}}if(!(failure2 instanceof ServerFailure))throw failure2;
 return this.#failed(failure2,attempts+failure2.attempts,index>0)}}return extended2(last,{attempts})}#failed(failure2,attempts,begun){
 const{profile,onFailure}=this.#options;onFailure(failure2);const isOwn=failure2.kind==="forbidden"&&this.#kind.traits[profile.
 name].protects===true;this.#suspected??=betterProfileByError(profile,failure2);const remarks=isOwn?[`or this ${this.#kind.
-noun} is protected, as the token's own is`]:[];const ambiguous=failure2.open;const refused4=failure2.kind==="refused"||failure2.
+noun} is protected, as the token's own is`]:[];const ambiguous=failure2.open;const refused5=failure2.kind==="refused"||failure2.
 kind==="not-found"||failure2.kind==="forbidden";const open8={message:[failure2.message,...remarks].join("; "),httpStatus:failure2.
-status,attempts,answered:failure2.kind==="answer",refused:refused4,unsteady:failure2.kind==="lost"||failure2.doubt===true};
+status,attempts,answered:failure2.kind==="answer",refused:refused5,unsteady:failure2.kind==="lost"||failure2.doubt===true};
 const harmful=failure2.kind==="refused"&&this.#kind.traits[profile.name].piecemeal===true;if((ambiguous||harmful||begun)&&
-this.#readable)return{open:open8};return{closed:closed(open8,ambiguous)}}#answered(change2,{status,data:data3,attempts}){
-const{different,differing:differing2,unverified}=compareAnswer(this.#kind,change2,data3);const others=this.#otherServer(
-change2,data3);const told6=kept3=>[...kept3.length>0?[`the server answered ${status} and kept another value: ${kept3.join(
-"; ")}`]:[],...others].join("; ");const isOff=different.length+others.length>0;return{status:isOff?"not_converged":"appl\
-ied",httpStatus:status,attempts,ambiguous:false,after:data3,unverified,error:isOff?told6(different):null,...isOff?{gist:told6(
-differing2)}:{},notes:notesOf(this.#kind,change2,data3)}}#otherServer(change2,answer){const{profile}=this.#options;if(change2.
-action!=="update")return[];const{before,expected}=change2.apply;const kind=this.#kind;const better=betterProfile(profile,
-kind,answer)??betterProfileByReset(profile,kind,change2.apply,answer);if(better===void 0)return[];this.#better??=better;
-const unsent=Object.fromEntries(Object.entries(before).filter(([field2])=>!Object.hasOwn(expected,field2)&&field2 in kind.
-fields));const{different}=verify(kind,unsent,answer);const{signs,whole:whole2=[]}=kind.traits[better.name];const losesSilently=signs?.
-losesSilently===true;const seen2=verify(kind,expected,answer).different.length>0;if(!losesSilently&&!seen2)return[];const empty2=emptied(
-whole2,change2.apply,answer);return[...different.map(what=>`${what}, although it was not sent`),...empty2.length===0?[]:
-[`the answer shows ${empty2.join(", ")}, which were not sent: what was in them, if anything, is lost and not known`],adviceFor(
-better)]}async#putBack(change2,open8,judgement,live){const{repair:repair2}=this.#options;const names3=namesOfLost(judgement.
-lost);let known3={judgement,live};let{attempts}=open8;let sent=change2;for(const aim of open8.refused?["before"]:["asked",
-"before"]){const owed2=seenLoss("",known3.judgement.lost,known3.live.fields);const again=repair2(change2,owed2,known3.live,
-aim);if(again===void 0)continue;sent=again;const tried2=await this.#send(again);const answered="data"in tried2&&otherObject(
-change2.apply.identity,tried2.data)===void 0;attempts+=attemptsOf(tried2);const now=answered?{exists:true,identity:known3.
-live.identity,fields:tried2.data}:await readBackOne(this.#kind,{change:again,failure:"open"in tried2?tried2.open:open8},
-this.#options);const became=judge(this.#kind,{...aimOf(change2),expected:again.apply.expected},now);const end3={...open8,
-attempts};if(now===void 0)return this.#ended(openOutcome(this.#kind,change2,end3,became,now),again);if(became.verdict===
-"done")return this.#ended(repaired(aim,end3,names3,now.fields),again);known3={judgement:{...judge(this.#kind,aimOf(change2),
-now),lost:became.lost},live:now};if(Object.keys(known3.judgement.lost).length===0)break}const end2={...open8,attempts};return this.#ended(
-openOutcome(this.#kind,change2,end2,known3.judgement,known3.live),sent)}};function attemptsOf(sent){if("data"in sent)return sent.
-attempts;if("open"in sent)return sent.open.attempts;return"closed"in sent?sent.closed.attempts:0}function compareAnswer(kind,change2,answer){
-if(change2.action==="update")return verify(kind,change2.apply.expected,answer);const{regeneration:regeneration2}=kind;const missing2=change2.
-action==="regenerate"&&typeof answer[regeneration2?.field??""]!=="string";return{different:[],differing:[],unverified:missing2&&
-regeneration2!==void 0?[regeneration2.field]:[]}}function notesOf({regeneration:regeneration2},change2,answer){if(change2.
-action!=="regenerate"||regeneration2===void 0)return[];const{[regeneration2.field]:before}=change2.apply.before;return typeof before===
-"string"&&before===answer[regeneration2.field]?[regeneration2.same(before)]:[]}var FRESH=3e4;var ROUNDS=5;async function execute(plan,options){return await new Execution(options).run(plan.changes)}var Execution=class{#options;#outcomes=new Map;#called=new Map;#names=new Map;#forbidden=new Map;#harmful=new Map;#stop;#unsucceeded=new Set;constructor(options){
+this.#readable)return{open:open8};return{closed:closed2(open8,ambiguous)}}#answered(change3,{status,data:data3,attempts}){
+const{different,differing,unverified}=compareAnswer(this.#kind,change3,data3);const others=this.#otherServer(change3,data3);
+const told5=kept3=>[...kept3.length>0?[`the server answered ${status} and kept another value: ${kept3.join("; ")}`]:[],...others].
+join("; ");const isOff=different.length+others.length>0;return{status:isOff?"not_converged":"applied",httpStatus:status,
+attempts,ambiguous:false,after:data3,unverified,error:isOff?told5(different):null,...isOff?{gist:told5(differing)}:{},notes:notesOf(
+this.#kind,change3,data3)}}#otherServer(change3,answer){const{profile}=this.#options;if(change3.action!=="update")return[];
+const{before,expected}=change3.apply;const kind=this.#kind;const better=betterProfile(profile,kind,answer)??betterProfileByReset(
+profile,kind,change3.apply,answer);if(better===void 0)return[];this.#better??=better;const unsent=Object.fromEntries(Object.
+entries(before).filter(([field2])=>!Object.hasOwn(expected,field2)&&field2 in kind.fields));const{different}=verify(kind,
+unsent,answer);const{signs,whole:whole2=[]}=kind.traits[better.name];const losesSilently=signs?.losesSilently===true;const seen2=verify(
+kind,expected,answer).different.length>0;if(!losesSilently&&!seen2)return[];const empty2=emptied(whole2,change3.apply,answer);
+return[...different.map(what=>`${what}, although it was not sent`),...empty2.length===0?[]:[`the answer shows ${empty2.join(
+", ")}, which were not sent: what was in them, if anything, is lost and not known`],adviceFor(better)]}async#putBack(change3,open8,judgement,live){
+const{repair:repair2}=this.#options;const names2=namesOfLost(judgement.lost);let known4={judgement,live};let{attempts}=open8;
+let sent=change3;for(const aim of open8.refused?["before"]:["asked","before"]){const owed2=seenLoss("",known4.judgement.
+lost,known4.live.fields);const again=repair2(change3,owed2,known4.live,aim);if(again===void 0)continue;sent=again;const tried2=await this.#send(
+again);const answered="data"in tried2&&otherObject(change3.apply.identity,tried2.data)===void 0;attempts+=attemptsOf(tried2);
+const now=answered?{exists:true,identity:known4.live.identity,fields:tried2.data}:await readBackOne(this.#kind,{change:again,
+failure:"open"in tried2?tried2.open:open8},this.#options);const became=judge(this.#kind,{...aimOf(change3),expected:again.
+apply.expected},now);const end3={...open8,attempts};if(now===void 0)return this.#ended(openOutcome(this.#kind,change3,end3,
+became,now),again);if(became.verdict==="done")return this.#ended(repaired(aim,end3,names2,now.fields),again);known4={judgement:{
+...judge(this.#kind,aimOf(change3),now),lost:became.lost},live:now};if(Object.keys(known4.judgement.lost).length===0)break}
+const end2={...open8,attempts};return this.#ended(openOutcome(this.#kind,change3,end2,known4.judgement,known4.live),sent)}};
+function attemptsOf(sent){if("data"in sent)return sent.attempts;if("open"in sent)return sent.open.attempts;return"closed"in
+sent?sent.closed.attempts:0}function compareAnswer(kind,change3,answer){if(change3.action==="update")return verify(kind,
+change3.apply.expected,answer);const{regeneration:regeneration2}=kind;const missing2=change3.action==="regenerate"&&typeof answer[regeneration2?.
+field??""]!=="string";return{different:[],differing:[],unverified:missing2&&regeneration2!==void 0?[regeneration2.field]:
+[]}}function notesOf({regeneration:regeneration2},change3,answer){if(change3.action!=="regenerate"||regeneration2===void 0)
+return[];const{[regeneration2.field]:before}=change3.apply.before;return typeof before==="string"&&before===answer[regeneration2.
+field]?[regeneration2.same(before)]:[]}var FRESH=3e4;var ROUNDS=5;async function execute(plan,options){return await new Execution(options).run(plan.changes)}var Execution=class{#options;#outcomes=new Map;#called=new Map;#names=new Map;#forbidden=new Map;#harmful=new Map;#stop;#unsucceeded=new Set;constructor(options){
 this.#options=options}async run(changes){const todo=changes.filter(({action:action2})=>action2!=="unchanged"&&action2!==
 "blocked");const{progress,concurrency}=this.#options;let fatal;progress.phase("Applying",todo.length);for(const kind of kinds){
-const level3=todo.filter(change2=>change2.kind===kind.name);if(level3.length===0)continue;try{await this.#level(kind,level3,
+const level3=todo.filter(change3=>change3.kind===kind.name);if(level3.length===0)continue;try{await this.#level(kind,level3,
 kind.sequential?1:concurrency)}catch(failure2){fatal??=failure2;this.#stop??=NOT_SENT}}progress.end(fatal===void 0?void 0:
-"failed");return{results:todo.map(change2=>asResult({...change2,...labelled2(change2,change2.label??this.#called.get(change2),
-this.#names)},this.#outcomes.get(change2)??skipped(NOT_SENT))),fatal}}async#level(kind,changes,concurrency){const limit2=pLimit(
-concurrency);const open8=[];const send=async change2=>{const left=await this.#change(kind,change2);if(left!==void 0)open8.
-push(left)};const rest=[...changes];let known3=this.#options.profile.signs!==null||!mayHarm(kind);try{while(!known3){const change2=rest.
-shift();if(change2===void 0)break;await send(change2);known3=tells2(change2,this.#outcomes.get(change2))}await settle2(rest.
-map(change2=>limit2(()=>send(change2))))}finally{await this.#conclude(kind,open8)}}async#change(kind,planned){const reason=this.#reasonToSkip(
+"failed");return{results:todo.map(change3=>asResult({...change3,...labelled2(change3,change3.label??this.#called.get(change3),
+this.#names)},this.#outcomes.get(change3)??skipped(NOT_SENT))),fatal}}async#level(kind,changes,concurrency){const limit2=pLimit(
+concurrency);const open8=[];const send=async change3=>{const left=await this.#change(kind,change3);if(left!==void 0)open8.
+push(left)};const rest=[...changes];let known4=this.#options.profile.signs!==null||!mayHarm(kind);try{while(!known4){const change3=rest.
+shift();if(change3===void 0)break;await send(change3);known4=tells2(change3,this.#outcomes.get(change3))}await settle2(rest.
+map(change3=>limit2(()=>send(change3))))}finally{await this.#conclude(kind,open8)}}async#change(kind,planned){const reason=this.#reasonToSkip(
 planned);if(reason!==void 0)return this.#skip(planned,reason);this.#options.progress.begin?.(planned.address);if(planned.
 action==="adopt"){await this.#guard(()=>this.#options.recorder.sending(planned,null,true));await this.#settle(planned,planned,
 {...skipped(null),status:"applied"});return void 0}let since=Math.max(this.#options.notBefore??0,performance.now()-FRESH);
-let begun;for(let round=1;round<=ROUNDS;round+=1){const change2=await this.#asItIsNow(planned,since);if(typeof change2===
-"string")return await this.#giveUp(planned,begun,change2);const sent=await this.#sendOnce(kind,planned,change2);if(sent!==
-EXPIRED)return sent;since=performance.now();begun=change2}return await this.#giveUp(planned,begun,"not sent: what was re\
+let begun;for(let round=1;round<=ROUNDS;round+=1){const change3=await this.#asItIsNow(planned,since);if(typeof change3===
+"string")return await this.#giveUp(planned,begun,change3);const sent=await this.#sendOnce(kind,planned,change3);if(sent!==
+EXPIRED)return sent;since=performance.now();begun=change3}return await this.#giveUp(planned,begun,"not sent: what was re\
 ad for it got too old each time")}async#giveUp(planned,begun,reason){if(begun===void 0)return this.#skip(planned,reason);
-return await this.#settle(planned,begun,skipped(reason))}#freshUntil(kind,planned,change2){const{profile,replan}=this.#options;
-if(!kind.readable(profile))return Number.POSITIVE_INFINITY;return(change2===planned?replan.observedAt:performance.now())+
-FRESH}async#sendOnce(kind,planned,change2){if(change2.requests.length===0){await this.#guard(()=>this.#options.recorder.
-sending(change2,null,true))}return await this.#trying(planned,async begun=>{const attempt=this.#attempt(kind,begun);const sent=await attempt.
-send(change2,this.#freshUntil(kind,planned,change2));if(sent===EXPIRED)return sent;if(!("failure"in sent))return await this.#end(
+return await this.#settle(planned,begun,skipped(reason))}#freshUntil(kind,planned,change3){const{profile,replan}=this.#options;
+if(!kind.readable(profile))return Number.POSITIVE_INFINITY;return(change3===planned?replan.observedAt:performance.now())+
+FRESH}async#sendOnce(kind,planned,change3){if(change3.requests.length===0){await this.#guard(()=>this.#options.recorder.
+sending(change3,null,true))}return await this.#trying(planned,async begun=>{const attempt=this.#attempt(kind,begun);const sent=await attempt.
+send(change3,this.#freshUntil(kind,planned,change3));if(sent===EXPIRED)return sent;if(!("failure"in sent))return await this.#end(
 kind,planned,sent);if(kind.lost===void 0&&sent.failure.expired===void 0){return{planned,attempt,open:sent}}const ended=await attempt.
 conclude(sent,await readBackOne(kind,sent,this.#options));return ended===EXPIRED?ended:await this.#end(kind,planned,ended)})}async#end(kind,planned,ended){
 return await this.#settle(planned,ended.sent,await this.#beware(kind,planned,ended))}async#conclude(kind,left){if(left.length===
 0)return;const open8=left.map(one=>one.open);const live=await readBackAll(kind,open8,this.#options,this.#options.concurrency);
 await settle2(left.map(async({planned,attempt,open:open9})=>{const ended=await attempt.conclude(open9,live.get(open9));if(ended!==
 EXPIRED)await this.#end(kind,planned,ended)}))}async#beware(kind,{address:address2},{better,suspected,outcome:outcome3}){
-const told6=better??suspected;if(told6===void 0)return outcome3;const stopped=this.#harmful.has(kind.name);const asked=better===
+const told5=better??suspected;if(told5===void 0)return outcome3;const stopped=this.#harmful.has(kind.name);const asked=better===
 void 0&&!stopped?(await this.#probe(kind)).kind:void 0;if(asked==="plain")return outcome3;const sure=better!==void 0||asked===
-"recognised";const harms=kind.traits[told6.name].unsafe===true;if(harms&&!stopped&&(sure||(outcome3.httpStatus??0)>=500)){
-this.#harmful.set(kind.name,`not sent: what came back about ${address2} looks like a server of the profile ${told6.name}\
-; what to do is said there`)}const marked=harms&&sure?{...outcome3,otherProfile:told6.name}:outcome3;return better===void 0?
-advised(marked,adviceFor(told6)):marked}async#probe(kind){return await this.#options.recognise(kind.scopes.write).catch(
+"recognised";const harms=kind.traits[told5.name].unsafe===true;if(harms&&!stopped&&(sure||(outcome3.httpStatus??0)>=500)){
+this.#harmful.set(kind.name,`not sent: what came back about ${address2} looks like a server of the profile ${told5.name}\
+; what to do is said there`)}const marked=harms&&sure?{...outcome3,otherProfile:told5.name}:outcome3;return better===void 0?
+advised(marked,adviceFor(told5)):marked}async#probe(kind){return await this.#options.recognise(kind.scopes.write).catch(
 ()=>({kind:"unclear"}))}#attempt(kind,begun){const{recorder,replan}=this.#options;return new Attempt(kind,{...this.#options,
 recorder:{sending:async(...line)=>{await this.#guard(()=>recorder.sending(...line));begun()},answered:(...line)=>this.#guard(
 ()=>recorder.answered(...line))},repair:replan.repair,onFailure:failure2=>this.#remember(failure2,kind)})}async#trying(planned,work){
 let begun=false;try{return await work(()=>{begun=true})}catch(failure2){if(begun&&!this.#outcomes.has(planned))this.#outcomes.
 set(planned,brokenOff(failure2));throw failure2}}async#asItIsNow(planned,since){const{replan}=this.#options;if(planned.requests.
-length===0||replan.observedAt>=since)return planned;let change2;try{change2=await replan.again(planned,since)}catch(failure2){
+length===0||replan.observedAt>=since)return planned;let change3;try{change3=await replan.again(planned,since)}catch(failure2){
 const failures=failuresIn(failure2);if(!failures.every(isExpected))throw failure2;for(const one of failures)if(one instanceof
 ServerFailure)this.#remember(one,void 0);const why=failures.map(({message})=>message).join("; ");return`not sent: what i\
-s there now could not be read: ${why}`}if(change2===void 0)return planned;const moved2=movedSince(planned,change2);const other=change2.
-requests.filter(request5=>!planned.requests.some(named5=>isSame(named5,request5)));if(moved2.length===0&&other.length>0){
-const names3=other.map(({operation})=>operations[operation].title).join(", ");return`not sent, stale: what is there now \
-takes a request that the plan did not name (${names3}); plan again, and review it`}if(moved2.length===0)return{...change2,
-apply:{...change2.apply,managed:planned.apply.managed}};return`not sent, stale: it was changed on the server since the p\
-lan was made (${moved2.join(", ")}); plan again, and review it`}#skip(change2,reason){this.#outcomes.set(change2,skipped(
-reason));this.#options.progress.step({address:change2.address,status:"skipped",error:reason});return void 0}#reasonToSkip(change2){
-if(this.#stop!==void 0)return this.#stop;const harm=this.#harmful.get(change2.kind);if(harm!==void 0)return harm;if(this.#options.
-signal.aborted)return"interrupted before it was sent";for(const{operation}of change2.requests){const forbidden=this.#forbidden.
-get(operations[operation].scope);if(forbidden!==void 0)return forbidden}if(this.#unsucceeded.has(change2.kind)&&givesUp(
-change2))return kindOf(change2.kind).succession?.failed;return void 0}#remember(failure2,written3){if(failure2.kind==="u\
+s there now could not be read: ${why}`}if(change3===void 0)return planned;const moved2=movedSince(planned,change3);const other=change3.
+requests.filter(request5=>!planned.requests.some(named4=>isSame(named4,request5)));if(moved2.length===0&&other.length>0){
+const names2=other.map(({operation})=>operations[operation].title).join(", ");return`not sent, stale: what is there now \
+takes a request that the plan did not name (${names2}); plan again, and review it`}if(moved2.length===0)return{...change3,
+apply:{...change3.apply,managed:planned.apply.managed}};return`not sent, stale: it was changed on the server since the p\
+lan was made (${moved2.join(", ")}); plan again, and review it`}#skip(change3,reason){this.#outcomes.set(change3,skipped(
+reason));this.#options.progress.step({address:change3.address,status:"skipped",error:reason});return void 0}#reasonToSkip(change3){
+if(this.#stop!==void 0)return this.#stop;const harm=this.#harmful.get(change3.kind);if(harm!==void 0)return harm;if(this.#options.
+signal.aborted)return"interrupted before it was sent";for(const{operation}of change3.requests){const forbidden=this.#forbidden.
+get(operations[operation].scope);if(forbidden!==void 0)return forbidden}if(this.#unsucceeded.has(change3.kind)&&givesUp(
+change3))return kindOf(change3.kind).succession?.failed;return void 0}#remember(failure2,written3){if(failure2.kind==="u\
 nauthorized")this.#stop="not sent: the credentials were refused (401)";if(failure2.kind!=="forbidden")return;if(written3!==
 void 0&&written3.traits[this.#options.profile.name].protects===true)return;this.#forbidden.set(failure2.scope,`not sent:\
  the credentials lack the scope ${failure2.scope} (403)`)}async#settle(planned,sent,outcome3){if(takesOver(planned)&&outcome3.
@@ -17956,12 +17844,12 @@ try{await write2()}catch(failure2){this.#stop??=failure2 instanceof ProblemsErro
 "locked")?"not sent: the lock of the state was lost":"not sent: the journal could not be written";throw failure2}}};function isSame(one,other){
 const path=({operation,params})=>operationPath(operation,params);return one.operation===other.operation&&path(one)===path(
 other)}function isExpected(failure2){return failure2 instanceof ServerFailure||failure2 instanceof ProblemsError}var NOT_SENT="\
-not sent: the run ended early";init_shard();init_shards();init_shard();import{randomBytes as randomBytes3}from"node:crypto";function nextRun(known3,now){const newest=known3.flatMap(
+not sent: the run ended early";init_shard();init_shards();init_shard();import{randomBytes as randomBytes3}from"node:crypto";function nextRun(known4,now){const newest=known4.flatMap(
 name2=>name2??[]).toSorted().at(-1)??"";const latest=momentOf(newest);const first=runName(new Date(Math.max(now.getTime(),
 latest)));return first>newest?first:runName(new Date(Math.max(now.getTime(),latest+1e3)))}function momentOf(run4){const[
 ,date3="",time3=""]=/^(\d{8}T)(\d{6})Z-/.exec(run4)??[];const iso=`${date3.replace(/(....)(..)(..)T/,"$1-$2-$3T")}${time3.
 replace(/(..)(..)(..)/,"$1:$2:$3")}Z`;return Date.parse(iso)||0}function runName(now){return`${now.toISOString().slice(0,
-19).replace(/[-:]/g,"")}Z-${randomBytes3(3).toString("hex")}`}function attemptsOf2(names3,run4,{index,count:count3}){const attempts=names3.
+19).replace(/[-:]/g,"")}Z-${randomBytes3(3).toString("hex")}`}function attemptsOf2(names2,run4,{index,count:count3}){const attempts=names2.
 flatMap(name2=>{const part2=partOfRun(name2);const isOwn=part2?.run===run4&&part2.shard.index===index&&part2.shard.count===
 count3;return isOwn?[part2.attempt]:[]});return Math.max(0,...attempts)}function keepingOf(options){const{shard:shard2}=options;return shard2===void 0?ofWhole(options):ofShard(options,shard2)}
 function ofWhole({backend:backend3,state:before,now}){const saved=async(resources,run4)=>{const begun=run4===void 0?{}:{
@@ -17970,90 +17858,89 @@ return{async begin(resources){const{last_run,open_run}=joined2(before);const run
 open_run],now());return{run:run4,journal:run4,state:await saved(resources,run4)}},keep:resources=>saved(resources),async end({
 run:run4,state},resources,{whole:whole2}){const{open_run,...rest}=state;const ended={...rest,resources,...whole2?{last_run:run4}:
 {open_run:run4}};await backend3.save(ended);return ended}}}function ofShard({backend:backend3,state:before,now,sharedRun:sharedRun2,
-declaring},own5){const merged=async(resources,change2)=>{const head=await backend3.merge({records:changedRecords(before.
-resources,resources),head:there=>change2({...sameState(there,before),serial:there.serial+1})});return{...head,resources}};
-return{async begin(resources){const names3=await backend3.runs.list();const key=sharedRun2??declaring?.();const isSure=sharedRun2!==
-void 0;let taken2={run:"",journal:""};const state=await merged(resources,head=>{taken2=takePart(head,own5,{key,isSure,names:names3,
+declaring},own5){const merged=async(resources,change3)=>{const head=await backend3.merge({records:changedRecords(before.
+resources,resources),head:there=>change3({...sameState(there,before),serial:there.serial+1})});return{...head,resources}};
+return{async begin(resources){const names2=await backend3.runs.list();const key=sharedRun2??declaring?.();const isSure=sharedRun2!==
+void 0;let taken2={run:"",journal:""};const state=await merged(resources,head=>{taken2=takePart(head,own5,{key,isSure,names:names2,
 now:now()});const shards={...split2(head),run:taken2.run,...key===void 0?{}:{key}};if(key===void 0)delete shards.key;return withPart(
 {...head,shards},own5,{...partOf(head,own5),open_run:taken2.journal})});return{...taken2,state}},keep:resources=>merged(
 resources,head=>head),end:({journal},resources,{whole:whole2,cut:cut2})=>merged(resources,head=>whole2?withPart(head,own5,
 {last_run:journal,...cut2?{cut:true}:{}}):head)}}function split2({shards}){if(shards===void 0)throw new TypeError("a sta\
 te that is not split has no shards");return shards}async function namesIn2({runs}){return await runs.list().catch(()=>[])}
-var JOINED_FOR=10*6e4;var UNDER_WAY_FOR=24*60*6e4;function takePart(head,own5,{key,isSure,names:names3,now}){const{run:current,
+var JOINED_FOR=10*6e4;var UNDER_WAY_FOR=24*60*6e4;function takePart(head,own5,{key,isSure,names:names2,now}){const{run:current,
 key:currentKey,parts}=split2(head);if(current!==void 0&&currentKey===key){const{last_run="",open_run=""}=partOf(head,own5);
-const attempts=attemptsOf2([...names3,last_run,open_run],current,own5);const age=now.getTime()-momentOf(current);const isUnderWay2=Object.
+const attempts=attemptsOf2([...names2,last_run,open_run],current,own5);const age=now.getTime()-momentOf(current);const isUnderWay2=Object.
 values(parts).some(({open_run:open_run2})=>runOf(open_run2??"")===current);const isOpen2=attempts===0?age<(isUnderWay2?UNDER_WAY_FOR:
 JOINED_FOR):partOf(head,own5).cut===true;if((isSure||isOpen2)&&attempts<99){return{run:current,journal:partName(current,
-own5,attempts+1)}}}const lasts=Object.values(parts).map(({last_run})=>last_run);const run4=nextRun([...names3,head.last_run,
+own5,attempts+1)}}}const lasts=Object.values(parts).map(({last_run})=>last_run);const run4=nextRun([...names2,head.last_run,
 current,...lasts],now);return{run:run4,journal:partName(run4,own5,1)}}init_extended();init_values();init_fields();init_kinds();init_loss();init_values();init_kinds();init_limits();init_references();init_extended();init_values();init_fields();init_kinds();init_limits();init_loss();init_rules();init_drift();function compare(given2){
-const change2=compareFields(given2);if(change2.fields.length===0)return change2;const{live,recorded:recorded2,declared}=given2;
-const shown3=field2=>live===void 0?void 0:liveValue(live,field2);const fields3=withDrift(change2.fields,kindOf(declared.
-kind).fields,recorded2?.left,shown3);return{...change2,fields:fields3}}function liveValue({exists,fields:fields3},field2){
+const change3=compareFields(given2);if(change3.fields.length===0)return change3;const{live,recorded:recorded2,declared}=given2;
+const shown4=field2=>live===void 0?void 0:liveValue(live,field2);const fields3=withDrift(change3.fields,kindOf(declared.
+kind).fields,recorded2?.left,shown4);return{...change3,fields:fields3}}function liveValue({exists,fields:fields3},field2){
 if(!exists)return null;return Object.hasOwn(fields3,field2)?fields3[field2]:void 0}function compareFields(given2){const live=knownSecrets(
-given2);const input=live===given2.live?given2:{...given2,live};const{declared}=input;const kind=kindOf(declared.kind);const lost3=lostOf(
-kind,input);const restored=restoredFields(kind,lost3,input);const own5=takenFields(declared.fields,kind.traits[input.profile.
+given2);const input=live===given2.live?given2:{...given2,live};const{declared}=input;const kind=kindOf(declared.kind);const lost2=lostOf(
+kind,input);const restored=restoredFields(kind,lost2,input);const own5=takenFields(declared.fields,kind.traits[input.profile.
 name]);const taken2={...restored,...own5};const present3=presentObject(input);const resolution=kind.resolve?.(taken2,{references:input.
 references,profile:input.profile,present:present3.fields,wished:field2=>declared.remembered!==true&&Object.hasOwn(declared.
-fields,field2)});const{fields:resolved2,troubles,confirmed}=resolution??{fields:taken2,troubles:[],confirmed:[]};const known3=knowledge(
-input,present3);const before={...present3.fields,...withBack(kind,present3.fields,lost3)};const observed=known3.source(Object.
+fields,field2)});const{fields:resolved2,troubles,confirmed}=resolution??{fields:taken2,troubles:[],confirmed:[]};const known4=knowledge(
+input,present3);const before={...present3.fields,...withBack(kind,present3.fields,lost2)};const observed=known4.source(Object.
 keys(resolved2));const base2=expected2=>baseChange(input,present3,{before,expected:expected2,observed,managed:Object.keys(
 own5)});const blocked4=reason=>({...base2({}),action:"blocked",reason});const unfit=idTrouble(declared.identity,input.profile)??
 live?.trouble;if(unfit!==void 0)return blocked4(unfit);if(troubles.length>0)return blocked4(troubles.join("; "));const wanted=wantedFields(
 kind,resolved2,declared,before);const asked=Object.entries(wanted.fields);const parts=asked.every(([field2,goal])=>plainlySame(
-goal,known3.now(field2)))?[]:asked.flatMap(([field2,goal])=>contrast(kind.fields[field2]??value,field2,goal,known3.now(field2)).
-map(part2=>({field:field2,part:part2})));const differing2=parts.filter(({part:part2})=>part2.verdict!=="same");const planInput={
-declared,present:present3,desired:wanted.fields,changed:new Set(differing2.map(({field:field2})=>field2)),profile:input.
-profile,references:input.references,accepted:input.accepted===true};const verdict=kind.decide?.(planInput);if(verdict!==
-void 0){const{reason=null,warnings:warnings2=[],...decided}=verdict;return{...base2({}),...decided,reason,warnings:warnings2}}
-const gone=unrestorable(kind,input.recorded?.owed?.run,restored);if(gone!==void 0)return blocked4(gone);if(wanted.unknowable.
-length>0)return blocked4(unmergeable(kind,wanted.unknowable));if(differing2.length===0&&!(input.assert&&observed==="reco\
-rded"))return base2(wanted.fields);const{requests,expected,warnings=[],trouble}=kind.update(planInput);const refused4=trouble??
-tooLarge(requests,input.profile);if(refused4!==void 0)return blocked4(refused4);if(Object.keys(expected).length===0)return base2(
-wanted.fields);const fields3=differing2.map(({field:field2,part:part2})=>({...fieldChange(part2),...confirmed.includes(field2)?
-{confirmed:true}:{}}));return{...base2(expected),action:"update",requests,fields:fields3,destructions:kind.destructions(
-fields3),warnings:[...warnings,...restoreWarnings(kind,input.recorded?.owed?.run,lost3,expected),...updateWarnings(kind,
-live,parts.map(({part:part2})=>part2))]}}function lostOf(kind,{declared,live,recorded:recorded2,references}){if(declared.
-absent||live===void 0||!live.exists||recorded2?.owed===void 0)return{};const lost3=stillLost(kind,recorded2.owed,live.fields);
-return kind.restorable?.(lost3,references)??lost3}function withBack(kind,now,lost3){return mapValues(lost3,(part2,field2)=>withLost(
-kind.fields[field2]??value,now[field2],part2))}function restoredFields(kind,lost3,{declared,live,profile}){const back=Object.
-entries(withBack(kind,live?.fields??{},lost3));const own5=back.filter(([field2])=>!Object.hasOwn(declared.fields,field2));
-return takenFields(Object.fromEntries(own5),kind.traits[profile.name])}function restoreWarnings(kind,run4,lost3,wanted){
-const back=Object.entries(lost3).flatMap(([field2,part2])=>{const goal=wanted[field2];if(goal===void 0)return[];if(Array.
-isArray(part2)){const ids=new Set(asElements(goal).map(({id})=>id));const elements2=asElements(part2).filter(({id})=>ids.
-has(id));return elements2.length===0?[]:[[field2,elements2]]}if(!isMap(part2)||!isMap(goal))return[[field2,part2]];const members3=Object.
-entries(part2).filter(([key])=>Object.hasOwn(goal,key));return members3.length===0?[]:[[field2,Object.fromEntries(members3)]]});
-if(back.length===0)return[];const message=`an update of this ${kind.noun} in run ${run4} did not get to its end and took\
- away ${namesOfLost(Object.fromEntries(back))}, which is to be put back`;return[{code:"restores",message}]}function unrestorable(kind,run4,restored){
-const secret3=Object.keys(restored).filter(field2=>holdsHashed(restored[field2]??null));if(secret3.length===0)return void 0;
-const names3=secret3.join(" and ");return`an update of this ${kind.noun} in run ${run4} did not get to its end and took \
-away ${names3}, which holds a secret that no journal keeps: declare ${names3}, or set it on the server`}function tooLarge(requests,{
-limits:limits2}){if(limits2===null)return void 0;const largest=Math.max(0,...requests.map(({body:body2})=>body2===void 0?
-0:requestSize(body2)));if(largest<=limits2.requestBytes)return void 0;return`the request would have about ${largest} byt\
-es, and the server takes ${limits2.requestBytes}: shorten what is declared, or what is sent along with it`}function knownSecrets({
-live,recorded:recorded2}){if(live===void 0||recorded2===void 0)return live;const{fields:fields3}=recorded2;if(!Object.values(
-fields3).some(holdsHashed))return live;return{...live,fields:mapValues(live.fields,(field2,name2)=>heldBack(field2,fields3[name2]))}}
-function heldBack(shown3,recorded2){if(recorded2 instanceof HashedSecret){const plain3=!(shown3 instanceof Sensitive);return plain3&&
-recorded2.matches(reveal(shown3))?new Sensitive(reveal(shown3)):shown3}if(recorded2===void 0||!isMap(recorded2)||!isMap(
-shown3))return shown3;return mapValues(shown3,(member2,name2)=>heldBack(member2,Object.hasOwn(recorded2,name2)?recorded2[name2]:
-void 0))}function presentObject({declared,live,recorded:recorded2}){return{exists:live?.exists,identity:live===void 0?declared.
-identity:extended2(declared.identity,live.identity),fields:live?.exists===false?{}:{...recorded2?.fields,...live?.fields},
-shown:live?.fields??{},asDeleted:live!==void 0&&(recorded2?.asDeleted(live.fields)??false),...recorded2===void 0?{}:{record:{
-fields:recorded2.fields,at:recorded2.at,run:recorded2.run}},...recorded2?.generation===void 0?{}:{generation:recorded2.generation},
-...recorded2?.pendingRun===void 0?{}:{pendingRun:recorded2.pendingRun}}}function knowledge({live,recorded:recorded2,declared},present3){
-const isLive=field2=>live!==void 0&&(Object.hasOwn(live.fields,field2)||!live.exists);const now=field2=>{if(isLive(field2))
-return live?.fields[field2]??null;return recorded2?.uncertain.has(field2)?void 0:present3.fields[field2]};const source=fields3=>{
-if(declared.generation!==void 0)return recorded2?.generation===void 0?"unknown":"recorded";if(fields3.some(field2=>!isLive(
-field2)&&now(field2)!==void 0))return"recorded";return live===void 0?"unknown":"live"};return{now,source}}var none=Object.
-freeze([]);function baseChange(input,present3,{before,expected,observed,managed}){const{declared,recorded:recorded2,address:address2,
-key}=input;return{address:address2,kind:declared.kind,action:"unchanged",observed,...observed==="recorded"&&recorded2!==
-void 0?{recordedAt:recorded2.at}:{},destructions:none,requests:none,fields:none,warnings:none,reason:null,declaredAt:declared.
-declaredAt,apply:{key,identity:present3.identity,expected,before,existed:present3.exists??null,managed,...declared.generation===
-void 0?{}:{generation:declared.generation},...declared.generation===void 0||recorded2?.generation===void 0?{}:{recordedGeneration:recorded2.
-generation}}}}function wantedFields(kind,fields3,declared,present3){const wanted={};const unknowable=[];for(const[field2,
-asked]of Object.entries(fields3)){const type=kind.fields[field2]??value;const whole2=desired(type,asked,present3[field2],
-declared.whole.includes(field2));if(whole2!==void 0)wanted[field2]=whole2;else if(typeof asked==="object"&&asked!==null&&
-Object.keys(asked).length>0)unknowable.push(field2)}return{fields:wanted,unknowable}}function unmergeable(kind,fields3){
-const names3=fields3.join(" and ");return`the present value of ${names3} isn't known, so what the manifest says can't be\
+goal,known4.now(field2)))?[]:asked.flatMap(([field2,goal])=>contrast(kind.fields[field2]??value,field2,goal,known4.now(field2)).
+map(part2=>({field:field2,part:part2})));const differing=parts.filter(({part:part2})=>part2.verdict!=="same");const planInput={
+declared,present:present3,desired:wanted.fields,changed:new Set(differing.map(({field:field2})=>field2)),profile:input.profile,
+references:input.references,accepted:input.accepted===true};const verdict=kind.decide?.(planInput);if(verdict!==void 0){
+const{reason=null,warnings:warnings2=[],...decided}=verdict;return{...base2({}),...decided,reason,warnings:warnings2}}const gone=unrestorable(
+kind,input.recorded?.owed?.run,restored);if(gone!==void 0)return blocked4(gone);if(wanted.unknowable.length>0)return blocked4(
+unmergeable(kind,wanted.unknowable));if(differing.length===0&&!(input.assert&&observed==="recorded"))return base2(wanted.
+fields);const{requests,expected,warnings=[],trouble}=kind.update(planInput);const refused5=trouble??tooLarge(requests,input.
+profile);if(refused5!==void 0)return blocked4(refused5);if(Object.keys(expected).length===0)return base2(wanted.fields);
+const fields3=differing.map(({field:field2,part:part2})=>({...fieldChange(part2),...confirmed.includes(field2)?{confirmed:true}:
+{}}));return{...base2(expected),action:"update",requests,fields:fields3,destructions:kind.destructions(fields3),warnings:[
+...warnings,...restoreWarnings(kind,input.recorded?.owed?.run,lost2,expected),...updateWarnings(kind,live,parts.map(({part:part2})=>part2))]}}
+function lostOf(kind,{declared,live,recorded:recorded2,references}){if(declared.absent||live===void 0||!live.exists||recorded2?.
+owed===void 0)return{};const lost2=stillLost(kind,recorded2.owed,live.fields);return kind.restorable?.(lost2,references)??
+lost2}function withBack(kind,now,lost2){return mapValues(lost2,(part2,field2)=>withLost(kind.fields[field2]??value,now[field2],
+part2))}function restoredFields(kind,lost2,{declared,live,profile}){const back=Object.entries(withBack(kind,live?.fields??
+{},lost2));const own5=back.filter(([field2])=>!Object.hasOwn(declared.fields,field2));return takenFields(Object.fromEntries(
+own5),kind.traits[profile.name])}function restoreWarnings(kind,run4,lost2,wanted){const back=Object.entries(lost2).flatMap(
+([field2,part2])=>{const goal=wanted[field2];if(goal===void 0)return[];if(Array.isArray(part2)){const ids=new Set(asElements(
+goal).map(({id})=>id));const elements2=asElements(part2).filter(({id})=>ids.has(id));return elements2.length===0?[]:[[field2,
+elements2]]}if(!isMap(part2)||!isMap(goal))return[[field2,part2]];const members3=Object.entries(part2).filter(([key])=>Object.
+hasOwn(goal,key));return members3.length===0?[]:[[field2,Object.fromEntries(members3)]]});if(back.length===0)return[];const message=`\
+an update of this ${kind.noun} in run ${run4} did not get to its end and took away ${namesOfLost(Object.fromEntries(back))}\
+, which is to be put back`;return[{code:"restores",message}]}function unrestorable(kind,run4,restored){const secret3=Object.
+keys(restored).filter(field2=>holdsHashed(restored[field2]??null));if(secret3.length===0)return void 0;const names2=secret3.
+join(" and ");return`an update of this ${kind.noun} in run ${run4} did not get to its end and took away ${names2}, which\
+ holds a secret that no journal keeps: declare ${names2}, or set it on the server`}function tooLarge(requests,{limits:limits2}){
+if(limits2===null)return void 0;const largest=Math.max(0,...requests.map(({body:body2})=>body2===void 0?0:requestSize(body2)));
+if(largest<=limits2.requestBytes)return void 0;return`the request would have about ${largest} bytes, and the server take\
+s ${limits2.requestBytes}: shorten what is declared, or what is sent along with it`}function knownSecrets({live,recorded:recorded2}){
+if(live===void 0||recorded2===void 0)return live;const{fields:fields3}=recorded2;if(!Object.values(fields3).some(holdsHashed))
+return live;return{...live,fields:mapValues(live.fields,(field2,name2)=>heldBack(field2,fields3[name2]))}}function heldBack(shown4,recorded2){
+if(recorded2 instanceof HashedSecret){const plain3=!(shown4 instanceof Sensitive);return plain3&&recorded2.matches(reveal(
+shown4))?new Sensitive(reveal(shown4)):shown4}if(recorded2===void 0||!isMap(recorded2)||!isMap(shown4))return shown4;return mapValues(
+shown4,(member2,name2)=>heldBack(member2,Object.hasOwn(recorded2,name2)?recorded2[name2]:void 0))}function presentObject({
+declared,live,recorded:recorded2}){return{exists:live?.exists,identity:live===void 0?declared.identity:extended2(declared.
+identity,live.identity),fields:live?.exists===false?{}:{...recorded2?.fields,...live?.fields},shown:live?.fields??{},asDeleted:live!==
+void 0&&(recorded2?.asDeleted(live.fields)??false),...recorded2===void 0?{}:{record:{fields:recorded2.fields,at:recorded2.
+at,run:recorded2.run}},...recorded2?.generation===void 0?{}:{generation:recorded2.generation},...recorded2?.pendingRun===
+void 0?{}:{pendingRun:recorded2.pendingRun}}}function knowledge({live,recorded:recorded2,declared},present3){const isLive=field2=>live!==
+void 0&&(Object.hasOwn(live.fields,field2)||!live.exists);const now=field2=>{if(isLive(field2))return live?.fields[field2]??
+null;return recorded2?.uncertain.has(field2)?void 0:present3.fields[field2]};const source=fields3=>{if(declared.generation!==
+void 0)return recorded2?.generation===void 0?"unknown":"recorded";if(fields3.some(field2=>!isLive(field2)&&now(field2)!==
+void 0))return"recorded";return live===void 0?"unknown":"live"};return{now,source}}var none=Object.freeze([]);function baseChange(input,present3,{
+before,expected,observed,managed}){const{declared,recorded:recorded2,address:address2,key}=input;return{address:address2,
+kind:declared.kind,action:"unchanged",observed,...observed==="recorded"&&recorded2!==void 0?{recordedAt:recorded2.at}:{},
+destructions:none,requests:none,fields:none,warnings:none,reason:null,declaredAt:declared.declaredAt,apply:{key,identity:present3.
+identity,expected,before,existed:present3.exists??null,managed,...declared.generation===void 0?{}:{generation:declared.generation},
+...declared.generation===void 0||recorded2?.generation===void 0?{}:{recordedGeneration:recorded2.generation}}}}function wantedFields(kind,fields3,declared,present3){
+const wanted={};const unknowable=[];for(const[field2,asked]of Object.entries(fields3)){const type=kind.fields[field2]??value;
+const whole2=desired(type,asked,present3[field2],declared.whole.includes(field2));if(whole2!==void 0)wanted[field2]=whole2;else if(typeof asked===
+"object"&&asked!==null&&Object.keys(asked).length>0)unknowable.push(field2)}return{fields:wanted,unknowable}}function unmergeable(kind,fields3){
+const names2=fields3.join(" and ");return`the present value of ${names2} isn't known, so what the manifest says can't be\
  merged into it: this ${kind.noun} can't be read and nothing is recorded; with "whole: [${fields3.join(", ")}]" the mani\
 fest's value becomes the whole value`}function fieldChange(part2){const{path,type,wanted,got}=part2;const sensitive=isSecret(
 type)||holdsSensitive(wanted)||got!==void 0&&(got instanceof HashedSecret||holdsSensitive(got));return{path,type:type.type,
@@ -18085,11 +17972,11 @@ return{levels:levels3,placeholders:placeholders2,checkTemplate:checkTemplate2}}f
 if(checks.checkTemplate===void 0)throw new Error("the checks were made for no template");return checks.checkTemplate({...bodies2,
 known:knownOf2(template2,email3,checks)})}function knownOf2({identity:identity2},{type,placeholders:placeholders2},checks){
 const name2=identity2[type]??"";return Object.hasOwn(placeholders2,name2)?new KnownPlaceholders(name2,[...placeholders2[name2]??
-[],...checks.placeholders??[]]):void 0}function templateWarnings(change2,declared,checks){const{email:email3}=kindOf(change2.kind);if(email3===void 0||change2.
-action!=="update")return{warnings:[],errors:[]};const{before,expected}=change2.apply;const both={before:bodies(email3,before),
-after:bodies(email3,{...before,...expected})};const findings=findingsOf(declared,email3,both,checks);const told6=level3=>findings.
+[],...checks.placeholders??[]]):void 0}function templateWarnings(change3,declared,checks){const{email:email3}=kindOf(change3.kind);if(email3===void 0||change3.
+action!=="update")return{warnings:[],errors:[]};const{before,expected}=change3.apply;const both={before:bodies(email3,before),
+after:bodies(email3,{...before,...expected})};const findings=findingsOf(declared,email3,both,checks);const told5=level3=>findings.
 filter(({code:code2,live})=>{const set2=levelOf(code2,checks.levels);return(live&&set2==="error"?"warning":set2)===level3}).
-map(finding=>planWarning(declared,email3,finding));return{warnings:told6("warning"),errors:told6("error")}}function planWarning(template2,email3,finding){
+map(finding=>planWarning(declared,email3,finding));return{warnings:told5("warning"),errors:told5("error")}}function planWarning(template2,email3,finding){
 const{code:code2,message,body:body2,at:at3}=finding;const about2=bodiesOf2(body2).filter(name2=>template2.fields[email3[name2]]!==
 void 0);const spotted=about2.filter(name2=>at3?.[name2]!==void 0);if(about2.length===0||finding.live)return{code:code2,message};
 const{places,more}=placesIn(template2,email3,finding,spotted.length>0?spotted:about2.slice(0,1));const all=places.map(({
@@ -18101,13 +17988,13 @@ f")continue;const build2=level3==="error"?error:warning2;const{places,more}=plac
 finding.body));problems.push({...build2(finding.code,finding.message,places),...more>0?{morePlaces:more}:{}})}yield}return problems}
 function bodiesOf2(body2){return body2===null?["txt","html"]:[body2]}var placesAtMost=50;function placesIn(template2,email3,{
 at:at3},about2){const found2=about2.map(name2=>({field:email3[name2],spots:eachOnce(at3?.[name2]??[])}));const seen2=new Map;
-const add2=(field2,spot)=>{const place2=template2.placeWithin(field2,spot);const key=JSON.stringify([place2.file,place2.
-line,place2.column]);if(!seen2.has(key))seen2.set(key,place2)};for(const{field:field2,spots}of found2)add2(field2,spots[0]);
-const firsts=seen2.size;for(const{field:field2,spots}of found2)for(const spot of spots.slice(1,placesAtMost))add2(field2,
-spot);const more=found2.reduce((sum,{spots})=>sum+Math.max(0,spots.length-placesAtMost),0);return{places:[...seen2.values()],
-more:seen2.size===firsts?0:more}}function eachOnce(spots){const byStart=new Map(spots.map(spot=>[spot.start,spot]));return[
-...byStart.values()].sort((a2,b)=>a2.start-b.start)}function bodies({txt,html:html2},fields3){return{txt:readable(fields3[txt]),
-html:readable(fields3[html2])}}function readable(body2){return typeof body2==="string"||body2===null?body2:void 0}init_extended();init_nearest();init_problems();init_shard();init_address();init_kinds();init_shard();init_values();init_address();init_kinds();function matchesPattern(pattern,text6){const parts=pattern.split(
+const add=(field2,spot)=>{const place2=template2.placeWithin(field2,spot);const key=JSON.stringify([place2.file,place2.line,
+place2.column]);if(!seen2.has(key))seen2.set(key,place2)};for(const{field:field2,spots}of found2)add(field2,spots[0]);const firsts=seen2.
+size;for(const{field:field2,spots}of found2)for(const spot of spots.slice(1,placesAtMost))add(field2,spot);const more=found2.
+reduce((sum,{spots})=>sum+Math.max(0,spots.length-placesAtMost),0);return{places:[...seen2.values()],more:seen2.size===firsts?
+0:more}}function eachOnce(spots){const byStart=new Map(spots.map(spot=>[spot.start,spot]));return[...byStart.values()].sort(
+(a2,b)=>a2.start-b.start)}function bodies({txt,html:html2},fields3){return{txt:readable(fields3[txt]),html:readable(fields3[html2])}}
+function readable(body2){return typeof body2==="string"||body2===null?body2:void 0}init_extended();init_nearest();init_problems();init_shard();init_address();init_kinds();init_shard();init_values();init_address();init_kinds();function matchesPattern(pattern,text6){const parts=pattern.split(
 "*");const first=parts[0]??"";if(parts.length===1)return pattern===text6;const last=parts[parts.length-1]??"";if(!text6.
 startsWith(first)||!text6.endsWith(last)||text6.length<first.length+last.length)return false;let position=first.length;const end2=text6.
 length-last.length;for(const part2 of parts.slice(1,-1)){const found2=text6.indexOf(part2,position);if(found2<0||found2+
@@ -18122,9 +18009,9 @@ if(targets.length===0)return true;return targets.some(target=>{const prefix=targ
 /`;return prefix.startsWith(start2)||target.includes("*")&&start2.startsWith(prefix)})}function undocumented(kind,identity2){const nowhere2={file:"",line:1,column:1,length:1};const place2=()=>nowhere2;return{
 kind,identity:identity2,fields:{},absent:false,whole:[],place:nowhere2,declaredAt:{file:"",line:1},placeOf:place2,placeWithin:place2}}
 function candidates(options){const{declared,selection,prune,state}=options;const documents=ownAndAlike(declared.filter(({
-kind,identity:identity2})=>mayMean(selection,kind,identity2)),selection);const named5=new Set(declared.map(document2=>addressOf(
-document2.kind,document2.identity)));const others=Object.entries(state.resources).filter(([address2,{kind,identity:identity2}])=>!named5.
-has(address2)&&!named5.has(addressOf(kind,identity2))&&isSelected(selection,kind,[address2])&&isInShard(selection,kind,identity2));
+kind,identity:identity2})=>mayMean(selection,kind,identity2)),selection);const named4=new Set(declared.map(document2=>addressOf(
+document2.kind,document2.identity)));const others=Object.entries(state.resources).filter(([address2,{kind,identity:identity2}])=>!named4.
+has(address2)&&!named4.has(addressOf(kind,identity2))&&isSelected(selection,kind,[address2])&&isInShard(selection,kind,identity2));
 const orphans=others.flatMap(([,record2])=>{const{kind,identity:identity2,deleted,managed}=record2;if(prune&&kindOf(kind).
 deletion!==void 0&&deleted===void 0&&managed.length>0){return[{kind,identity:identity2,declared:void 0}]}return isOwed(record2,
 options)?[{kind,identity:identity2,declared:undocumented(kind,identity2),owed:true}]:[]});return[...documents,...orphans]}
@@ -18141,14 +18028,14 @@ function addresses({kind,identity:identity2},live,references){const naming2=kind
 extended2(identity2,live.identity),references);if(naming2===void 0){const address3=addressOf(kind,identity2);return{address:address3,
 key:address3,all:[address3]}}const{address:address2,key,all}=naming2;return{address:addressOf(kind,address2),key:addressOf(
 kind,key),all:all.map(one=>addressOf(kind,one))}}function checkTargets({targets,kinds:kinds2,shard:shard2},all,{declared,
-state}){const elsewhere=shard2===void 0?[]:[...declared,...Object.values(state.resources)];const lost3=targets.filter(target=>!all.
+state}){const elsewhere=shard2===void 0?[]:[...declared,...Object.values(state.resources)];const lost2=targets.filter(target=>!all.
 some(address2=>matchesTarget(target,address2))&&!elsewhere.some(({kind,identity:identity2})=>mayMean({targets:[target],kinds:kinds2},
-kind,identity2)));if(lost3.length===0)return;const names3=[...new Set([...all,...declared.map(({kind,identity:identity2})=>addressOf(
-kind,identity2))])];throw new ProblemsError(lost3.map(target=>{const others=kindsMeant(target,declared).filter(kind=>!kinds2.
-includes(kind));if(kinds2.length>0&&others.length>0){const named5=kinds2.map(kind=>`--kind ${kind}`).join(" ");return error(
-"no-such-target",`--target ${target} matches objects of the kind ${others.join(" and ")} alone, which ${named5} leaves o\
+kind,identity2)));if(lost2.length===0)return;const names2=[...new Set([...all,...declared.map(({kind,identity:identity2})=>addressOf(
+kind,identity2))])];throw new ProblemsError(lost2.map(target=>{const others=kindsMeant(target,declared).filter(kind=>!kinds2.
+includes(kind));if(kinds2.length>0&&others.length>0){const named4=kinds2.map(kind=>`--kind ${kind}`).join(" ");return error(
+"no-such-target",`--target ${target} matches objects of the kind ${others.join(" and ")} alone, which ${named4} leaves o\
 ut`,[],`leave --kind out, or add ${others.map(kind=>`--kind ${kind}`).join(" ")}`)}return error("no-such-target",`--targ\
-et ${target} matches nothing that the manifests declare${meantBy(target,names3)}`,[],"an address is KIND/ID, such as Use\
+et ${target} matches nothing that the manifests declare${meantBy(target,names2)}`,[],"an address is KIND/ID, such as Use\
 r/9b1d\u2026; * stands for any characters")}))}function kindsMeant(target,declared){const matching=declared.filter(({kind,
 identity:identity2})=>matchesTarget(target,addressOf(kind,identity2)));return[...new Set(matching.map(({kind})=>kind))]}
 function meantBy(target,all){if(target.includes("*"))return"";const ends2=all.filter(address2=>address2.toLowerCase().endsWith(
@@ -18158,24 +18045,24 @@ if(subject.declared===void 0)continue;const others=byKey.get(key);if(others===vo
 others.push(subject.declared)}const twice=[...byKey.values()].filter(group=>group.length>1);return new Map(twice.flatMap(
 group=>group.map(one=>[one,group.filter(other=>other!==one)])))}function blockedAsTwice(others){const places=others.map(
 ({place:place2})=>`${place2.file}:${place2.line}`).join(", ");return{action:"blocked",requests:[],fields:[],destructions:[],
-reason:`this is the same object as the one declared at ${places}: keep one document`}}var Decider=class{#options;references;names;constructor(options,references,names3){this.#options=options;this.references=
-afterwards(references,options.declared);this.names=names3}recorded(key){return recordOf(this.#options.state,key,this.#options.
-hasher)}owed(key){return owedIn(this.#options.state,key,this.#options.hasher)}decide(one,live){const change2=this.#decided(
-one,live);return change2===void 0?void 0:withLabel(change2,live,this.names)}#decided(one,live){const{subject,address:address2,
-key}=one;if(subject.declared===void 0){const change3=pruned(subject,{address:address2,key,live,profile:this.#options.profile});
-const reason=idTrouble(subject.identity,this.#options.profile);if(change3===void 0||reason===void 0)return change3;return{
-...change3,action:"blocked",requests:[],destructions:[],reason}}const recorded2=this.recorded(key);const change2=this.compare(
-one,live,recorded2,this.#adjusted(one,live,recorded2));if(!subject.owed)return checked(change2,subject.declared,this.#options.
-checks);return change2.action==="unchanged"||live?.exists===false?void 0:{...change2,declaredAt:null}}adjusted(one,live){
+reason:`this is the same object as the one declared at ${places}: keep one document`}}var Decider=class{#options;references;names;constructor(options,references,names2){this.#options=options;this.references=
+afterwards(references,options.declared);this.names=names2}recorded(key){return recordOf(this.#options.state,key,this.#options.
+hasher)}owed(key){return owedIn(this.#options.state,key,this.#options.hasher)}decide(one,live){const change3=this.#decided(
+one,live);return change3===void 0?void 0:withLabel(change3,live,this.names)}#decided(one,live){const{subject,address:address2,
+key}=one;if(subject.declared===void 0){const change4=pruned(subject,{address:address2,key,live,profile:this.#options.profile});
+const reason=idTrouble(subject.identity,this.#options.profile);if(change4===void 0||reason===void 0)return change4;return{
+...change4,action:"blocked",requests:[],destructions:[],reason}}const recorded2=this.recorded(key);const change3=this.compare(
+one,live,recorded2,this.#adjusted(one,live,recorded2));if(!subject.owed)return checked(change3,subject.declared,this.#options.
+checks);return change3.action==="unchanged"||live?.exists===false?void 0:{...change3,declaredAt:null}}adjusted(one,live){
 return this.#adjusted(one,live,this.recorded(one.key))}#adjusted({subject},live,recorded2){const{declared=undocumented(subject.
 kind,subject.identity),owed:owed2}=subject;const{adjust}=this.#options;if(owed2||adjust===void 0)return declared;return adjust(
 declared,{...recorded2?.fields,...live?.fields})??declared}compare({address:address2,key},live,recorded2,declared){const{
 profile,assert:assert2,acceptDids=[]}=this.#options;const{id=""}=declared.identity;const regenerates=kindOf(declared.kind).
 regeneration!==void 0;const accepted=regenerates&&acceptDids.some(given2=>sameIdentifier(given2,id));const{references}=this;
-return compare({live,recorded:recorded2,declared,references,profile,assert:assert2,accepted,address:address2,key})}};function checked(change2,declared,checks){
-const{warnings,errors:errors2}=templateWarnings(change2,declared,checks);if(warnings.length===0&&errors2.length===0)return change2;
-const told6={...change2,warnings:[...change2.warnings,...warnings,...errors2]};if(errors2.length===0)return told6;const reason=errors2.
-map(({code:code2,message})=>`${message} (${code2} is an error here)`).join("; ");return{...told6,action:"blocked",requests:[],
+return compare({live,recorded:recorded2,declared,references,profile,assert:assert2,accepted,address:address2,key})}};function checked(change3,declared,checks){
+const{warnings,errors:errors2}=templateWarnings(change3,declared,checks);if(warnings.length===0&&errors2.length===0)return change3;
+const told5={...change3,warnings:[...change3.warnings,...warnings,...errors2]};if(errors2.length===0)return told5;const reason=errors2.
+map(({code:code2,message})=>`${message} (${code2} is an error here)`).join("; ");return{...told5,action:"blocked",requests:[],
 destructions:[],reason}}function deletedHash(kind,answer,hasher){return hasher.hash([...kindOf(kind).deletion?.traces(answer)??
 []])}function owedIn(state,key,hasher){const record2=recordIn(state,key);return record2?.owed===void 0?void 0:owed(record2.
 owed,hasher)}function recordOf(state,key,hasher){const record2=recordIn(state,key);return record2===void 0?void 0:recorded(
@@ -18210,22 +18097,22 @@ update":{const record2=updated(base2,before,asked,became,context3);const owed2=o
 "as before")return record2&&{...record2,...owedOf(before)};if(record2===void 0&&owed2===void 0&&before?.owed===void 0)return void 0;
 const{owed:_,...rest}=record2??before??{...base2,managed:[]};return owed2===void 0?rest:{...rest,owed:storeOwed(owed2,context3.
 hasher)}}default:return void 0}}function owedAfter({kind:name2,before={},expected},{ambiguous,after:after2},{run:run4,readable:readable2}){
-const kind=kindOf(name2);if(kind.lost===void 0||!readable2)return"as before";if(after2!==void 0){const lost3=kind.lost({
-before,asked:expected,now:after2});return Object.keys(lost3).length===0?void 0:seenLoss(run4,lost3,after2)}if(!ambiguous)
+const kind=kindOf(name2);if(kind.lost===void 0||!readable2)return"as before";if(after2!==void 0){const lost2=kind.lost({
+before,asked:expected,now:after2});return Object.keys(lost2).length===0?void 0:seenLoss(run4,lost2,after2)}if(!ambiguous)
 return"as before";return{run:run4,before,asked:expected}}function owedOf(record2){return record2?.owed===void 0?{}:{owed:record2.
 owed}}function storeOwed(owed2,hasher){return"before"in owed2?{run:owed2.run,before:storeFields(owed2.before,hasher),asked:storeFields(
 owed2.asked,hasher)}:{run:owed2.run,lost:storeFields(owed2.lost,hasher),seen:storeFields(owed2.seen,hasher)}}function generation({
 generation:generation2}){return generation2===void 0?{}:{did_generation:generation2}}function seen({kind,before={}}){const field2=kindOf(
-kind).regeneration?.field;const shown3=made({kind},before);return field2!==void 0&&before[field2]===null?{...shown3,[field2]:null}:
-shown3}function made({kind},answer={}){const field2=kindOf(kind).regeneration?.field;const told6={...calledBefore({kind,
-before:answer})};return field2!==void 0&&typeof answer[field2]==="string"?{...told6,[field2]:answer[field2]}:told6}function calledBefore({
+kind).regeneration?.field;const shown4=made({kind},before);return field2!==void 0&&before[field2]===null?{...shown4,[field2]:null}:
+shown4}function made({kind},answer={}){const field2=kindOf(kind).regeneration?.field;const told5={...calledBefore({kind,
+before:answer})};return field2!==void 0&&typeof answer[field2]==="string"?{...told5,[field2]:answer[field2]}:told5}function calledBefore({
 kind,before={}}){const name2=kindOf(kind).regeneration?.name;return name2!==void 0&&typeof before[name2]==="string"?{[name2]:before[name2]}:
-{}}function updated(base2,before,asked,became,context3){const known3=before===void 0?{}:restoreFields(before,context3.hasher);
-if(became.ambiguous){const fields4=context3.readable?{}:{...known3,...normalized(asked)};return{...base2,...storeFields(
+{}}function updated(base2,before,asked,became,context3){const known4=before===void 0?{}:restoreFields(before,context3.hasher);
+if(became.ambiguous){const fields4=context3.readable?{}:{...known4,...normalized(asked)};return{...base2,...storeFields(
 fields4,context3.hasher),uncertain:Object.keys(asked.expected)}}if(became.status!=="applied"&&became.status!=="not_conve\
 rged"){const changed2=before!==void 0&&became.after!==void 0&&isOther(asked,became.after);return changed2?{...before,...leftBehind(
-asked,became.after,context3)}:void 0}const shown3=context3.readable?askedSecrets(asked):answeredFields(asked,became.after??
-{},known3);const fields3={...shown3,...unverifiedFields(asked,became.unverified,shown3)};const secret3=Object.entries(asked.
+asked,became.after,context3)}:void 0}const shown4=context3.readable?askedSecrets(asked):answeredFields(asked,became.after??
+{},known4);const fields3={...shown4,...unverifiedFields(asked,became.unverified,shown4)};const secret3=Object.entries(asked.
 expected).flatMap(([name2,field2])=>holdsSensitive(field2)?[name2]:[]);const unseen=became.otherProfile===void 0?[]:unverifiedNames(
 asked,became.unverified);const open8=became.status==="not_converged"?[...new Set([...secret3,...unseen])]:[];const uncertain=open8.
 length>0?{uncertain:open8}:{};const stored3=storeFields(fields3,context3.hasher);return extended2(base2,{...uncertain,fields:stored3.
@@ -18233,23 +18120,23 @@ fields,hashes:stored3.hashes,...leftBehind(asked,became.after,context3)})}functi
 entries(kindOf(kind).fields).some(([name2,type])=>{const[was,now]=[before[name2],after2[name2]];return was!==void 0&&now!==
 void 0&&!same(normalForm(type,was),normalForm(type,now))})}function leftBehind(asked,after2,{run:run4,readable:readable2,
 hasher}){if(!readable2||after2===void 0)return{};const left={};for(const[name2,type]of Object.entries(kindOf(asked.kind).
-fields)){const got=after2[name2];if(got===void 0)continue;const known3=sealed(normalForm(type,got),asked.expected[name2]);
-left[name2]=sealed(known3,asked.before?.[name2])}const{fields:fields3,hashes}=storeFields(left,hasher);return{left:{run:run4,
+fields)){const got=after2[name2];if(got===void 0)continue;const known4=sealed(normalForm(type,got),asked.expected[name2]);
+left[name2]=sealed(known4,asked.before?.[name2])}const{fields:fields3,hashes}=storeFields(left,hasher);return{left:{run:run4,
 fields:fields3,hashes}}}function builtInLeft(asked,after2,context3){const isBuiltIn=after2!==void 0&&kindOf(asked.kind).
-deletion?.isBuiltIn(after2)===true;return isBuiltIn?leftBehind(asked,after2,context3):{}}function sealed(got,known3){if(known3===
-void 0||got instanceof Sensitive)return got;if(known3 instanceof Sensitive||Array.isArray(known3)&&holdsSensitive(known3)){
-return holdsHashed(got)?got:new Sensitive(reveal(got))}if(!isMap(known3)||!isMap(got))return got;return mapValues(got,(member2,key)=>sealed(
-member2,Object.hasOwn(known3,key)?known3[key]:void 0))}function normalized({kind,expected}){const types3=kindOf(kind).fields;
+deletion?.isBuiltIn(after2)===true;return isBuiltIn?leftBehind(asked,after2,context3):{}}function sealed(got,known4){if(known4===
+void 0||got instanceof Sensitive)return got;if(known4 instanceof Sensitive||Array.isArray(known4)&&holdsSensitive(known4)){
+return holdsHashed(got)?got:new Sensitive(reveal(got))}if(!isMap(known4)||!isMap(got))return got;return mapValues(got,(member2,key)=>sealed(
+member2,Object.hasOwn(known4,key)?known4[key]:void 0))}function normalized({kind,expected}){const types3=kindOf(kind).fields;
 return mapValues(expected,(field2,name2)=>normalForm(types3[name2]??value,field2))}function askedSecrets(asked){return Object.
-fromEntries(Object.entries(normalized(asked)).filter(([,field2])=>holdsSensitive(field2)))}function answeredFields(asked,answer,known3){
-const types3=kindOf(asked.kind).fields;const wanted=normalized(asked);const shown3={...known3};for(const[name2,type]of Object.
-entries(types3)){const got=answer[name2];if(got===void 0)continue;const before=known3[name2];const whole2=type.type==="m\
-embers"&&isMap(got)&&isMap(before)?{...before,...got}:got;shown3[name2]=conceal(whole2,wanted[name2])}return shown3}function unverifiedNames({
+fromEntries(Object.entries(normalized(asked)).filter(([,field2])=>holdsSensitive(field2)))}function answeredFields(asked,answer,known4){
+const types3=kindOf(asked.kind).fields;const wanted=normalized(asked);const shown4={...known4};for(const[name2,type]of Object.
+entries(types3)){const got=answer[name2];if(got===void 0)continue;const before=known4[name2];const whole2=type.type==="m\
+embers"&&isMap(got)&&isMap(before)?{...before,...got}:got;shown4[name2]=conceal(whole2,wanted[name2])}return shown4}function unverifiedNames({
 expected},unverified){return Object.keys(expected).filter(name2=>unverified.some(path=>path===name2||path.startsWith(`${name2}\
-.`)))}function unverifiedFields(asked,unverified,shown3){const types3=kindOf(asked.kind).fields;const fields3={};for(const[
+.`)))}function unverifiedFields(asked,unverified,shown4){const types3=kindOf(asked.kind).fields;const fields3={};for(const[
 name2,wanted]of Object.entries(normalized(asked))){if(unverified.includes(name2)){fields3[name2]=wanted;continue}if(types3[name2]?.
 type!=="members"||!isMap(wanted))continue;const left=Object.entries(wanted).filter(([member2])=>unverified.includes(`${name2}\
-.${member2}`));if(left.length===0)continue;const there=shown3[name2];fields3[name2]={...there!==void 0&&isMap(there)?there:
+.${member2}`));if(left.length===0)continue;const there=shown4[name2];fields3[name2]={...there!==void 0&&isMap(there)?there:
 {},...Object.fromEntries(left)}}return fields3}async function applyPlan({plan,asked},options){const{backend:backend3,now,signal,shard:shard2}=options;const keeping2=keepingOf(
 options);const{resources:recorded2}=withoutDebts(options.state,plan.settled??[]);if(plan.changes.every(({action:action2})=>action2===
 "unchanged")){const result2={run:null,results:[],interrupted:false};if(plan.settled===void 0||plan.settled.length===0){return{
@@ -18257,10 +18144,10 @@ result:result2,state:options.state,problems:stillOwed(plan)}}await options.confi
 keeping2,recorded2,options);return{result:result2,state:state2,problems:[...problems2,...stillOwed(plan)]}}await options.
 confirm();const resources={...recorded2};const{begun,journal}=await start(plan,keeping2,recorded2,options);const{run:run4,
 journal:name2}=begun;let state={...begun.state,resources};const held=new Held(options.confirm);const recorder=journalRecorder(
-journal,held,options,async(change2,outcome3,at3)=>{const readable2=kindOf(change2.kind).readable(options.profile);const became={
-...outcome3,after:outcome3.after};const asked2={...change2,...change2.apply};const context3={run:name2,at:at3,hasher:options.
-hasher,readable:readable2};const{[asked2.key]:known3}=resources;await withSlowHashes(()=>recordInto(known3===void 0?{}:{
-[asked2.key]:known3},asked2,became,context3));recordInto(resources,asked2,became,context3)});const executing=execute(plan,
+journal,held,options,async(change3,outcome3,at3)=>{const readable2=kindOf(change3.kind).readable(options.profile);const became={
+...outcome3,after:outcome3.after};const asked2={...change3,...change3.apply};const context3={run:name2,at:at3,hasher:options.
+hasher,readable:readable2};const{[asked2.key]:known4}=resources;await withSlowHashes(()=>recordInto(known4===void 0?{}:{
+[asked2.key]:known4},asked2,became,context3));recordInto(resources,asked2,became,context3)});const executing=execute(plan,
 {...options,notBefore:asked,recorder});const{results,fatal}=await executing.catch(async failure2=>{await journal.close();
 throw failure2});const part2=shard2===void 0?{}:{shard:shard2,journal:name2};const result={run:run4,...part2,results,interrupted:signal.
 aborted};const problems=[...fatal===void 0?[]:[runEndedEarly(name2,fatal,journal)],...stillOwed(plan)];try{await held.look()}catch(failure2){
@@ -18273,8 +18160,8 @@ await journal.close()}return{result,state,problems}}function withoutDebts(state,
 for(const key of keys){const record2=resources[key];if(record2===void 0)continue;const{owed:_,...rest}=record2;resources[key]=
 rest}return{...state,resources}}async function kept(keeping2,resources,{backend:backend3,state}){try{return{state:await keeping2.
 keep(resources),problems:[]}}catch(failure2){const why=`the state ${backend3.place} could not be saved: ${messageOf(failure2)}`;
-const problem=error("state-not-saved",why,[],`${cureOf(failure2)}; nothing was to be sent`);return{state:{...state,resources},
-problems:[problem]}}}async function start(plan,keeping2,resources,options){try{const begun=await keeping2.begin(resources);
+const problem2=error("state-not-saved",why,[],`${cureOf(failure2)}; nothing was to be sent`);return{state:{...state,resources},
+problems:[problem2]}}}async function start(plan,keeping2,resources,options){try{const begun=await keeping2.begin(resources);
 const{state}=begun;const journal=await options.backend.runs.create({type:"run",format_version:JOURNAL_FORMAT,run:begun.journal,
 tool_version:plan.toolVersion,at:options.now().toISOString(),command:options.command,user:userName(),...ownMark(),state:{
 lineage:state.lineage,file:options.backend.name},server:plan.server,profile:plan.profile,environment:plan.environment,digest:plan.
@@ -18283,20 +18170,20 @@ or the journal can't be written: ${messageOf(failure2)}`,[],`nothing was sent; $
 var HELD=100;var Held=class{#confirm;#until=0;#looking;constructor(confirm2){this.#confirm=confirm2}async check(){if(performance.
 now()>=this.#until)await this.look()}async look(){this.#looking??=this.#confirm().then(()=>{this.#until=performance.now()+
 HELD}).finally(()=>{this.#looking=void 0});await this.#looking}};function journalRecorder(journal,lock,{fenced,hasher,now,
-redactor},record2){const sequences=new Map;const begun=new Set;let sequence=0;return{async sending(change2,request5,last){
-if(!fenced&&!begun.has(change2.apply.key))await lock.check();begun.add(change2.apply.key);const{key,identity:identity2,expected,
-before,existed,managed,generation:generation2,recordedGeneration}=change2.apply;const held=await withSlowHashes(()=>({before:stored2(
+redactor},record2){const sequences=new Map;const begun=new Set;let sequence=0;return{async sending(change3,request5,last){
+if(!fenced&&!begun.has(change3.apply.key))await lock.check();begun.add(change3.apply.key);const{key,identity:identity2,expected,
+before,existed,managed,generation:generation2,recordedGeneration}=change3.apply;const held=await withSlowHashes(()=>({before:stored2(
 concealAll(before,expected),hasher),body:request5?.body===void 0?null:stored2(request5.body,hasher),expected:stored2(expected,
-hasher)}));sequence+=1;sequences.set(change2,sequence);await journal.write({type:"sending",seq:sequence,at:now().toISOString(),
-address:redactAddress(change2.address,redactor),...change2.label===void 0?{}:{label:redactor.redactName(change2.label)},
-key,kind:change2.kind,identity:{...identity2},action:change2.action,operation:request5?.operation??null,method:request5===
+hasher)}));sequence+=1;sequences.set(change3,sequence);await journal.write({type:"sending",seq:sequence,at:now().toISOString(),
+address:redactAddress(change3.address,redactor),...change3.label===void 0?{}:{label:redactor.redactName(change3.label)},
+key,kind:change3.kind,identity:{...identity2},action:change3.action,operation:request5?.operation??null,method:request5===
 null?null:operations[request5.operation].method,path:request5===null?null:operationPath(request5.operation,request5.params),
 last,existed,...held,managed:[...managed],...generation2===void 0?{}:{generation:generation2},...recordedGeneration===void 0?
-{}:{recorded_generation:recordedGeneration}})},async answered(change2,httpStatus,attempts){await journal.write({type:"an\
-swered",seq:sequences.get(change2)??0,at:now().toISOString(),status:"applied",ambiguous:false,http_status:httpStatus,attempts,
-after:null,unverified:[],error:null})},async settled(change2,outcome3){const at3=now().toISOString();const after2=await withSlowHashes(
-()=>outcome3.after===void 0?null:stored2(concealAll(outcome3.after,change2.apply.expected),hasher));await record2(change2,
-outcome3,at3);await journal.write({type:"answered",seq:sequences.get(change2)??0,at:at3,status:outcome3.status,ambiguous:outcome3.
+{}:{recorded_generation:recordedGeneration}})},async answered(change3,httpStatus,attempts){await journal.write({type:"an\
+swered",seq:sequences.get(change3)??0,at:now().toISOString(),status:"applied",ambiguous:false,http_status:httpStatus,attempts,
+after:null,unverified:[],error:null})},async settled(change3,outcome3){const at3=now().toISOString();const after2=await withSlowHashes(
+()=>outcome3.after===void 0?null:stored2(concealAll(outcome3.after,change3.apply.expected),hasher));await record2(change3,
+outcome3,at3);await journal.write({type:"answered",seq:sequences.get(change3)??0,at:at3,status:outcome3.status,ambiguous:outcome3.
 ambiguous,http_status:outcome3.httpStatus,attempts:outcome3.attempts,after:after2,unverified:outcome3.unverified.map(redactor.
 redactName),error:outcome3.error===null?null:redactor.redactSentence(outcome3.error),...outcome3.otherProfile===void 0?{}:
 {other_profile:outcome3.otherProfile},...outcome3.notes===void 0||outcome3.notes.length===0?{}:{notes:outcome3.notes.map(
@@ -18308,49 +18195,32 @@ sent is in the journal, and the next apply reads it":keptHint(run4,kept3))}funct
 f the journal of run ${run4} could not be brought to its place and is kept in ${kept3}: run idops again from here, which\
  takes it along`}function messageOf(failure2){if(failure2 instanceof ProblemsError)return distinct2(failure2.problems.map(
 ({message})=>message));if(failure2 instanceof AggregateError)return distinct2(failure2.errors.map(messageOf));return whyRefused(
-failure2)}function distinct2(sentences){return[...new Set(sentences)].join("; ")}init_problems();init_shard();init_values();init_fields();init_kinds();function entriesOf({lines}){const byKey=new Map;const bySequence=new Map;for(const line of lines){if(line.type==="sendin\
+failure2)}function distinct2(sentences){return[...new Set(sentences)].join("; ")}init_problems();init_shard();init_kinds();init_journal();init_shards();function entriesOf({lines}){const byKey=new Map;const bySequence=new Map;for(const line of lines){if(line.type==="sendin\
 g"){const entry={sending:line,answers:[]};byKey.set(line.key,entry);bySequence.set(line.seq,entry)}else if(line.type==="\
 answered"){bySequence.get(line.seq)?.answers.push(line)}}return[...byKey.values()].map(({sending,answers:answers2})=>{const answer=answers2.
 at(-1);const settles=answer!==void 0&&(sending.last||answer.status!=="applied");return{sending,answered:settles?answer:void 0,
-open:answer===void 0}})}function fieldsOf(stored3,hasher){return restoreFields(stored3,hasher)}init_shard();function together2(contents2,name2){const[first]=contents2;if(first===void 0)throw new TypeError("a run has a journal");
-const oldest=contents2.reduce((one,other)=>other.run.at<one.run.at?other:one,first);const entries=new Map;for(const content of contents2){
-for(const entry of entriesOf(content)){const{key}=entry.sending;const former=entries.get(key);const one=former===void 0?
-entry:after(former,entry);entries.delete(key);entries.set(key,one)}}const lines=[...entries.values()].flatMap(({sending,
-answered},index)=>{const seq=index+1;return[{...sending,seq},...answered===void 0?[]:[{...answered,seq}]]});const open8=contents2.
-filter(({ended})=>!ended);const ends2=contents2.flatMap(({lines:lines2})=>lines2.filter(line=>line.type==="end"));const end2=ends2.
-toSorted((a2,b)=>a2.at<b.at?-1:1).at(-1);const isEnded=open8.length===0&&end2!==void 0;const isCut=contents2.some(content=>isInterrupted(
-content)&&!wasBegunAgain(content,contents2));return{run:{...oldest.run,run:name2},lines:isEnded?[...lines,{...end2,interrupted:isCut}]:
-lines,bytes:contents2.reduce((sum,{bytes})=>sum+bytes,0),ended:isEnded}}function after(former,entry){if(!mayBeDone(former))
-return entry;if(!mayBeDone(entry))return former;const{before,existed,expected}=former.sending;const{fields:fields3,hashes}=entry.
-sending.expected;const stays=Object.entries(expected.hashes).filter(([pointer])=>!Object.hasOwn(fields3,pointer.split("/")[1]??
-""));const asked={fields:{...expected.fields,...fields3},hashes:{...Object.fromEntries(stays),...hashes}};return{...entry,
-sending:{...entry.sending,before,existed,expected:asked}}}function mayBeDone({sending,answered}){if(sending.action==="ad\
-opt")return false;if(answered===void 0)return true;if(answered.status==="failed")return answered.ambiguous||answered.after!==
-null;return answered.status!=="skipped"}function isInterrupted({lines}){const last=lines.at(-1);return last?.type==="end"&&
-last.interrupted}function wasBegunAgain({run:run4},contents2){const part2=partOfRun(run4.run);return contents2.some(other=>{
-const again=partOfRun(other.run.run);return again?.shard.index===part2?.shard.index&&(again?.attempt??0)>(part2?.attempt??
-0)})}init_problems();init_shard();init_kinds();init_journal();init_shards();init_problems();function belongs({state},known3){return state.lineage===known3.lineage}async function othersOf(state,home){
+open:answer===void 0}})}function fieldsOf(stored3,hasher){return restoreFields(stored3,hasher)}init_problems();function belongs({state},known4){return state.lineage===known4.lineage}async function othersOf(state,home){
 const beside=await home.backend.beside();return run4=>!(state!==void 0&&belongs(run4,state))&&(!isOfLost(run4,home)||beside.
 some(one=>belongs(run4,one)))}function isOfLost({state},home){return state.file===home.backend.name}function heirOf(state,{
-state:lost3}){return state.serial>0?state:{...state,lineage:lost3.lineage}}function ownerOf({run:run4,state},home){const here2=home.
+state:lost2}){return state.serial>0?state:{...state,lineage:lost2.lineage}}function ownerOf({run:run4,state},home){const here2=home.
 backend.name;return state.file===here2?`run ${run4} is of another state than ${here2}`:`run ${run4} is of the state ${state.
 file}, and this is ${here2}`}function refuseOther(run4,home){return new ProblemsError([error("run-other-state",ownerOf(run4,
-home),[],"choose the environment, and with it the state, that it was run with")])}async function unfinishedRuns(state,home,shard2){const{runs}=home.backend;const open8=openRuns(state);const names3=[];const kept3=new Set(
+home),[],"choose the environment, and with it the state, that it was run with")])}async function unfinishedRuns(state,home,shard2){const{runs}=home.backend;const open8=openRuns(state);const names2=[];const kept3=new Set(
 await runs.kept());const isNewestHeld=name2=>name2===heldBefore(state,name2);const read2=async name2=>isNewestHeld(name2)&&
 !open8.has(name2)?await runs.read(name2).catch(()=>null):await runs.read(name2);for(const name2 of await runs.list()){if(shard2!==
 void 0&&!isFor(name2,shard2,state,kept3))continue;const held=heldBefore(state,name2);const later=kept3.has(name2)||open8.
-has(name2)||held===void 0||name2>held;if(later||name2===held&&!await runs.hasEnd(name2).catch(()=>true))names3.push(name2)}
-const contents2=(await Promise.all(names3.map(name2=>read2(name2)))).filter(content=>content!==null&&content.run.server===
+has(name2)||held===void 0||name2>held;if(later||name2===held&&!await runs.hasEnd(name2).catch(()=>true))names2.push(name2)}
+const contents2=(await Promise.all(names2.map(name2=>read2(name2)))).filter(content=>content!==null&&content.run.server===
 state.server);const isDone=name2=>isNewestHeld(name2)&&!isToEnd(state,name2);const own5=contents2.filter(({run:run4,ended})=>belongs(
 run4,state)&&!(ended&&isDone(run4.run)));const others=contents2.filter(({run:run4,ended})=>!ended&&!belongs(run4,state));
-if(others.length===0||state.serial>0)return own5;const isOther3=await othersOf(state,home);const lost3=others.filter(({run:run4})=>!isOther3(
-run4));return contents2.filter(content=>own5.includes(content)||lost3.includes(content))}async function newestRun(runs,state){
+if(others.length===0||state.serial>0)return own5;const isOther2=await othersOf(state,home);const lost2=others.filter(({run:run4})=>!isOther2(
+run4));return contents2.filter(content=>own5.includes(content)||lost2.includes(content))}async function newestRun(runs,state){
 for(const name2 of(await runs.list()).toReversed()){const content=await runs.read(name2).catch(failure2=>{throw maybeNewest(
 failure2)});if(content===null&&name2===heldBefore(state,name2))throw maybeNewest(new ProblemsError([withoutFirstLine(name2)]));
 if(content!==null&&content.run.server===state.server&&belongs(content.run,state))return name2}return void 0}function withoutFirstLine(run4){return error("journal-unreadable",`the journal of run ${run4} can't be used: its first l\
 ine is gone`,[],COPY_BACK)}function maybeNewest(failure2){if(!(failure2 instanceof ProblemsError))return failure2;const hint="\
 it may be of the newest run: put a good copy back, or name the run that is meant, idops undo RUN (idops runs lists them)";
-return new ProblemsError(failure2.problems.map(problem=>({...problem,hint})),{cause:failure2})}async function resumeRun(content,before,options){
+return new ProblemsError(failure2.problems.map(problem2=>({...problem2,hint})),{cause:failure2})}async function resumeRun(content,before,options){
 const{run:run4}=content;const journalHasher=new Hasher(run4,options.holds);const state=Object.keys(before.resources).length===
 0?{...before,salt:run4.salt}:before;const hasher=new Hasher(state,options.holds);const keep3=fields3=>state.salt===run4.
 salt?fields3:withoutHashes(fields3,journalHasher);const entries=entriesOf(content).filter(({sending})=>isNews(content,state.
@@ -18371,7 +18241,7 @@ findings,additions}=await withSlowHashes(takeIn);return{state:withSettled({...st
 run,!content.ended),run:run4.run,findings,settled:entries.length-findings.length,read:read2,async finish(){if(content.ended&&
 additions.length===0)return;const journal=await options.runs.reopen(content);try{for(const line of additions)await journal.
 write(line);await journal.write({type:"end",at:options.now().toISOString(),interrupted:true,by:`process ${process.pid}`})}finally{
-await journal.close()}}}}function isNews({run:{run:run4},late:late2=false},record2){if(record2===void 0)return true;if(!late2)
+await journal.close()}}}}function isNews({run:{run:run4},late:late3=false},record2){if(record2===void 0)return true;if(!late3)
 return record2.run<run4;if(record2.pending_regeneration===run4)return true;return record2.run===run4?record2.uncertain!==
 void 0:record2.run<run4}var SETTLED=1e4;async function readOpen(entries,hasher,options){const objects2=entries.filter(({
 sending})=>sending.action!=="adopt").map(entry=>({kind:entry.sending.kind,identity:entry.sending.identity,entry}));const isUnsteady=({
@@ -18380,39 +18250,22 @@ ed";const{live,read:read2}=await readBack(objects2,isUnsteady,options);return{li
 object3.entry,found2])),read:read2}}function becameOf({sending},live,hasher){const{action:action2}=sending;const aim={action:action2,
 before:fieldsOf(sending.before,hasher),expected:fieldsOf(sending.expected,hasher)};const{verdict,unverified,sentence:sentence2}=judge(
 kindOf(sending.kind),aim,live);if(verdict==="unseen"){return{status:"unknown",ambiguous:true,after:void 0,unverified,sentence:sentence2}}
-const shown3=action2==="adopt"?void 0:live?.fields;return{status:verdict==="done"?"applied":"failed",ambiguous:false,after:shown3,
+const shown4=action2==="adopt"?void 0:live?.fields;return{status:verdict==="done"?"applied":"failed",ambiguous:false,after:shown4,
 unverified:[],sentence:sentence2}}function withoutHashes(fields3,hasher){const{hashes}=storeFields(fields3,hasher);const hashed2=new Set(
 Object.keys(hashes).map(pointer=>pointer.split("/")[1]));return Object.fromEntries(Object.entries(fields3).filter(([field2])=>!hashed2.
 has(field2)))}function isFor(name2,shard2,state,kept3){if(!isSplit(state,shard2)||partOf(state,shard2).to_end?.includes(
-name2))return true;const part2=partOfRun(name2);return part2===void 0?kept3.has(name2):isShard(part2.shard,shard2)}async function findRun(store,name2){return asOne(await findParts(store,name2))}async function findParts(store,given2){const names3=await store.
-list();const name2=meant(names3,given2);const found2=names3.filter(one=>isOfRun(one,name2));const contents2=[];for(const one of found2){
-const content=await store.read(one);if(content!==null)contents2.push(content)}const[first,...others]=contents2;if(first===
-void 0)throw new ProblemsError(found2.map(withoutFirstLine));return{name:name2,contents:[first,...others]}}function meant(names3,name2){
-const levels3=[names3.map(runOf),names3.map(partCalled),names3].map(level3=>[...new Set(level3)]);const exact=levels3.flat().
-find(one=>one===name2);if(exact!==void 0)return exact;const found2=levels3.map(level3=>level3.filter(one=>name2!==""&&one.
-startsWith(name2)));const first=found2.find(level3=>level3.length>0)??[];const[only2]=first;if(only2!==void 0&&first.length===
-1)return only2;const what=first.some(one=>partOfRun(one)!==void 0)?"parts of runs":"runs";const why=first.length>1?`${first.
-length} ${what} begin with "${name2}": ${first.slice(0,NAMED3).join(", ")}${first.length>NAMED3?` and ${first.length-NAMED3}\
- more`:""}`:`there is no run "${name2}"`;throw new ProblemsError([error("no-such-run",why,[],"idops runs lists them")])}
-var NAMED3=5;function asOne({name:name2,contents:contents2}){const[first,...others]=contents2;return others.length===0&&
-first.run.run===name2?first:together2(contents2,name2)}function namesTold(entries){return new Map(entries.flatMap(({sending:{kind,identity:identity2,label:label2,before},answered})=>{
-const{names:names3,within:within5=""}=kindOf(kind);const{[within5]:whole2}=identity2;return[...whole2===void 0||label2===
-void 0?[]:[[whole2,label2]],...[before.fields,answered?.after?.fields??{}].flatMap(fields3=>Object.entries(names3?.(fields3)??
-{}))]}))}function labelIn2({sending,answered},names3){const{kind,address:address2,identity:identity2,before}=sending;const{
-called,naming:naming2}=kindOf(kind);const after2=naming2===void 0?answered?.after?.fields??{}:{};const told6=called?.(before.
-fields)??called?.(after2)??sending.label;return labelled2({kind,address:address2,apply:{identity:identity2}},told6,names3)}init_result();init_problems();init_redact();init_shard();import{existsSync as existsSync2,readFileSync as readFileSync2}from"node:fs";var version2=ownPackage().version;function ownPackage(){
+name2))return true;const part2=partOfRun(name2);return part2===void 0?kept3.has(name2):isShard(part2.shard,shard2)}init_problems();init_redact();init_shard();import{existsSync as existsSync2,readFileSync as readFileSync2}from"node:fs";var version2=ownPackage().version;function ownPackage(){
 const files=["../package.json","../../package.json"].map(path=>new URL(path,import.meta.url));const file=files.find(one=>existsSync2(
-one));return file===void 0?{version:"unknown"}:JSON.parse(readFileSync2(file,"utf8"))}init_errno();init_problems();init_regular();init_work_tree();import{createHash as createHash3}from"node:crypto";import{existsSync as existsSync3}from"node:fs";
-import{join as join13,posix as posix2,relative as relative8,sep as sep3}from"node:path";init_problems();init_redact();import{closeSync,constants as constants3,fstatSync,openSync,readFileSync as readFileSync4}from"node:fs";
-import{relative,sep}from"node:path";init_secret_names();function secretRanges(text6){const found2=[];let lineStart=0;let nextLine=lineEnd(text6,0)+1;for(let colon=text6.
+one));return file===void 0?{version:"unknown"}:JSON.parse(readFileSync2(file,"utf8"))}import{existsSync as existsSync3}from"node:fs";import{join as join12,posix as posix2,relative as relative7,sep as sep3}from"node:path";init_problems();init_regular();init_work_tree();import{closeSync,constants as constants3,fstatSync,openSync,readFileSync as readFileSync4}from"node:fs";import{relative,
+sep}from"node:path";init_problems();init_redact();init_secret_names();function secretRanges(text6){const found2=[];let lineStart=0;let nextLine=lineEnd(text6,0)+1;for(let colon=text6.
 indexOf(":");colon!==-1;colon=text6.indexOf(":",colon+1)){const keyStart=keyBefore(text6,colon);if(keyStart===void 0)continue;
 const after2=text6.slice(colon+1,colon+500);const start2=colon+1+(/^[ \t]*/.exec(after2)?.[0].length??0);const at3=colon+
 1+(/^(?:[ \t]*[!&][^\s,{}[\]]*(?=[ \t]))*[ \t]*/.exec(after2)?.[0].length??0);while(nextLine<=keyStart){lineStart=nextLine;
 nextLine=lineEnd(text6,nextLine)+1}const end2=secretEnd(text6,lineStart,keyStart,at3);if(end2>start2){if(!isReference(text6.
 slice(start2,end2)))found2.push({start:start2,end:end2});colon=end2-1}}found2.push(...addressSecrets(text6));return found2}
 function addressSecrets(text6){const found2=[];for(let at3=text6.indexOf("://");at3!==-1;at3=text6.indexOf("://",at3+3)){
-const[,before=""]=/^:\/\/([^\s/@"']{1,256})@/.exec(text6.slice(at3,at3+300))??[];const named5=before===""||/^(?:\$\{[A-Za-z_]\w*\}:?)+$/.
-test(before);if(!named5)found2.push({start:at3+3,end:at3+3+before.length})}return found2}function isReference(value3){return value3.
+const[,before=""]=/^:\/\/([^\s/@"']{1,256})@/.exec(text6.slice(at3,at3+300))??[];const named4=before===""||/^(?:\$\{[A-Za-z_]\w*\}:?)+$/.
+test(before);if(!named4)found2.push({start:at3+3,end:at3+3+before.length})}return found2}function isReference(value3){return value3.
 length<200&&/^(["']?)\s*(?:(?:Bearer|Basic|Token)\s+)?(?:\$\{[A-Za-z_]\w*\}\s*)+\1\s*$/.test(value3)}function keyBefore(text6,colon){
 const last=text6[colon-1]??"";if(!/["'\s]/.test(last)&&!keyCharacter.test(last))return void 0;const end2=keyCharacter.test(
 last)?colon:colon-gapBefore(text6,colon);let start2=end2;while(start2>0&&end2-start2<120&&keyCharacter.test(text6[start2-
@@ -18473,30 +18326,29 @@ MAX_BYTES)return tooLarge2;const bytes=readFileSync4(handle);return bytes.length
 handle)}}catch(failure2){return unreadable(failure2)}}function decode2(bytes){try{return new TextDecoder("utf-8",{fatal:true,
 ignoreBOM:true}).decode(bytes)}catch{return{reason:"not-utf8",detail:"is not valid UTF-8"}}}function unreadable(failure2){
 const code2=failure2 instanceof Error&&"code"in failure2?String(failure2.code):"";if(code2==="ENOENT"||code2==="ENOTDIR")
-return{reason:"missing",detail:"does not exist"};const details={EACCES:"may not be read by this user (EACCES)",EPERM:"ma\
-y not be read by this user (EPERM)",ELOOP:"is a symbolic link that leads to itself (ELOOP)"};return{reason:"unreadable",
-detail:details[code2]??`can't be read (${code2||"unknown error"})`}}function sourceOf(name2,text6){return new SourceFile(
-name2,text6.startsWith("\uFEFF")?text6.slice(1):text6)}function readSource(path,name2){const{file:shown3}=name2;const bytes=readBytes(
-path);const text6=bytes instanceof Uint8Array?decode2(bytes):bytes;if(typeof text6==="string")return sourceOf(name2,text6);
-const place2=wholeFile(name2);if(text6.reason==="too-large"){return error("too-large",`${shown3} ${text6.detail}`,[place2],
-"split it into several files")}if(text6.reason==="not-utf8"){return error("not-utf8",`${shown3} ${text6.detail}`,[place2],
-"save it as UTF-8")}return error("file-unreadable",`${shown3} ${text6.detail}`,[place2])}import{basename as basename5,dirname as dirname8,join as join11,relative as relative6}from"node:path";import{readlink,realpath}from"node:fs/promises";import{basename,dirname as dirname2,join as join3,resolve}from"node:path";
+return{reason:"missing",detail:"does not exist"};return{reason:"unreadable",detail:`can't be read: ${whyRefused(failure2)}`}}
+function sourceOf(name2,text6){return new SourceFile(name2,text6.startsWith("\uFEFF")?text6.slice(1):text6)}function readSource(path,name2){
+const{file:shown4}=name2;const bytes=readBytes(path);const text6=bytes instanceof Uint8Array?decode2(bytes):bytes;if(typeof text6===
+"string")return sourceOf(name2,text6);const place2=wholeFile(name2);if(text6.reason==="too-large"){return error("too-lar\
+ge",`${shown4} ${text6.detail}`,[place2],"split it into several files")}if(text6.reason==="not-utf8"){return error("not-\
+utf8",`${shown4} ${text6.detail}`,[place2],"save it as UTF-8")}return error("file-unreadable",`${shown4} ${text6.detail}`,
+[place2])}import{basename as basename5,dirname as dirname8,join as join11}from"node:path";import{readlink,realpath}from"node:fs/promises";import{basename,dirname as dirname2,join as join3,resolve}from"node:path";
 var LINKS=40;async function leadsTo(path,links=LINKS){const real=await realpath(path).catch(unlessMissing);if(real!==void 0)
 return real;const next=await readlink(path).catch(()=>void 0);if(next===void 0||links===0)return path;return await leadsTo(
 resolve(await realpath(dirname2(path)),next),links-1)}async function realPlaceOf(path){try{const target=await leadsTo(path);
 const folder=dirname2(target);return folder===target?target:join3(await realPlaceOf(folder),basename(target))}catch{return path}}
-function unlessMissing(failure2){if(failure2.code!=="ENOENT"&&failure2.code!=="ENOTDIR")throw failure2;return void 0}init_locks();init_zod();init_regular();import{readdir}from"node:fs/promises";import{basename as basename2,dirname as dirname3,join as join4}from"node:path";
-var nameSchema=object({lineage:string2(),salt:string2(),resources:unknown()});async function statesBeside(statePath){const folder=dirname3(
-statePath);const entries=await readdir(folder,{withFileTypes:true}).catch(()=>[]);const names3=entries.filter(entry=>!entry.
-isDirectory()&&entry.name!==basename2(statePath));const states2=await Promise.all(names3.map(({name:name2})=>stateName(join4(
-folder,name2))));return states2.filter(state=>state!==void 0)}async function stateName(path){try{return nameSchema.safeParse(
-JSON.parse(await readRegular(path))).data}catch{return void 0}}init_zod();init_errno();init_problems();init_process();init_regular();init_shard();import{createHash as createHash2,randomUUID as randomUUID3}from"node:crypto";
-import{link,lstat as lstat2,open as open4,readdir as readdir3,rename as rename2,rm as rm3}from"node:fs/promises";import{
-basename as basename3,dirname as dirname5,join as join7,relative as relative2}from"node:path";import{setTimeout as wait}from"node:timers/promises";init_process();import{createHash,randomBytes as randomBytes4}from"node:crypto";import{readdir as readdir2,rm,stat}from"node:fs/promises";
+function unlessMissing(failure2){if(failure2.code!=="ENOENT"&&failure2.code!=="ENOTDIR")throw failure2;return void 0}init_locks();init_regular();init_state_text();import{readdir}from"node:fs/promises";import{basename as basename2,dirname as dirname3,
+join as join4}from"node:path";async function statesBeside(statePath){const folder=dirname3(statePath);const entries=await readdir(
+folder,{withFileTypes:true}).catch(()=>[]);const names2=entries.filter(entry=>!entry.isDirectory()&&entry.name!==basename2(
+statePath));const states=await Promise.all(names2.map(({name:name2})=>stateName(join4(folder,name2))));return states.filter(
+state=>state!==void 0)}async function stateName(path){const text6=await readRegular(path).catch(()=>void 0);return text6===
+void 0?void 0:nameOf4(text6)}init_zod();import{createHash as createHash2,randomUUID as randomUUID3}from"node:crypto";import{link,lstat as lstat2,open as open4,
+readdir as readdir3,rename as rename2,rm as rm3}from"node:fs/promises";import{basename as basename3,dirname as dirname5,
+join as join7,relative as relative2}from"node:path";import{setTimeout as wait}from"node:timers/promises";init_problems();init_process();init_regular();init_shard();init_process();import{createHash,randomBytes as randomBytes4}from"node:crypto";import{readdir as readdir2,rm,stat}from"node:fs/promises";
 import{join as join5}from"node:path";var named3=/^\.idops-(\d+)-([0-9a-f]{8})-([0-9a-f]{6})[0-9a-f]{6}\.tmp$/;var own2=randomBytes4(
 3).toString("hex");var OLD=60*60*1e3;function temporaryName(){return`.idops-${process.pid}-${here()}-${own2}${randomBytes4(
-3).toString("hex")}.tmp`}async function sweepTemporaries(folder){const names3=await readdir2(folder).catch(()=>[]);await Promise.
-all(names3.map(async name2=>{const path=join5(folder,name2);if(await isLeft(path,name2))await rm(path,{force:true}).catch(
+3).toString("hex")}.tmp`}async function sweepTemporaries(folder){const names2=await readdir2(folder).catch(()=>[]);await Promise.
+all(names2.map(async name2=>{const path=join5(folder,name2);if(await isLeft(path,name2))await rm(path,{force:true}).catch(
 ()=>{})}))}async function isLeft(path,name2){const ours=named3.exec(name2);if(ours===null)return false;if(ours[2]===here()&&
 isGone(Number(ours[1]),ours[3]))return true;const made2=await stat(path).catch(()=>void 0);return made2?.isFile()===true&&
 Date.now()-made2.mtimeMs>OLD}function isGone(pid,sign){if(pid===process.pid)return sign!==own2;return fateOf({...ownMark(),
@@ -18512,101 +18364,78 @@ temporary,{force:true});try{const file=await open3(temporary,"wx",mode);try{if(e
 511);await file.writeFile(text6);await file.sync()}finally{await file.close()}}catch(failure2){await drop();throw failure2}
 return{async commit(){await rename(temporary,path);await syncFolder(folder)},drop}}function isPrivate(mode){return(mode&
 63)===0}async function syncFolder(folder){try{const handle=await open3(folder,"r");try{await handle.sync()}finally{await handle.
-close()}}catch(failure2){const{code:code2}=failure2;if(code2!=="EISDIR"&&code2!=="EPERM"&&code2!=="EINVAL")throw failure2}}init_holder();var holderSchema2=object({...holderFields,nonce:string2()});var UNREADABLE="an unreadable lock file";var A_MOMENT=20;var TRIES2=250;
-function lockPath(statePath){return`${statePath}.lock`}async function acquireLock(statePath,command2,now){const path=lockPath(
-statePath);const holder=holderOf(command2,now);const takenOver2=await take(path,holder);await sweepTemporaries(dirname5(
-path));await sweepTurns(path);return{takenOver:takenOver2,fenced:false,confirm:()=>confirm(path,holder),release:()=>release(
-path,holder)}}function holderOf(command2,now){return{user:userName(),...ownMark(),command:command2,at:now.toISOString(),
-nonce:randomUUID3()}}function mergedPath(statePath){return`${statePath}.merge`}function lockedPath(statePath,shard2){return shard2===
-void 0?statePath:`${statePath}.${shardName(shard2)}`}function fileLocks(statePath){const of=shard2=>lockedPath(statePath,
-shard2);return{async shards(){const names3=await readdir3(dirname5(statePath)).catch(()=>[]);const[begin3,end2]=[`${basename3(
-statePath)}.`,lockPath("")];return names3.flatMap(name2=>{if(!name2.startsWith(begin3)||!name2.endsWith(end2))return[];return shardNamed(
-name2.slice(begin3.length,-end2.length))??[]})},take:(command2,now,shard2)=>acquireLock(of(shard2),command2,now),holder:shard2=>lockHolder(
-of(shard2)),async holding(shard2){const holding=await lockHolding(of(shard2));if(holding!==null||shard2!==void 0)return holding;
-const merging=await lockHolding(mergedPath(statePath));return merging?.fate==="unknown"?merging:null},async clear(shard2){
-const path=lockPath(of(shard2));for(let tries=1;;tries+=1){const holding=await this.holding(shard2);if(holding?.fate!=="\
-gone")return holding;const dead=await readHolder(path);if(dead==null||fateOf(dead)!=="gone")continue;const isRemoved=await inTurn(
-path,dead,holderOf("unlock",new Date),async()=>{await rm3(path,{force:true});return true});if(isRemoved)return holding;if(tries>
-TRIES2)throw locked(path,dead);await wait(A_MOMENT)}},async removable(shard2){const removable=await removableLock(of(shard2));
-if(removable!==null||shard2!==void 0)return removable;return await removableLock(mergedPath(statePath))}}}var PATIENCE=3e4;
-async function alone2(statePath,work){const until=performance.now()+PATIENCE;for(;;){let lock;try{lock=await acquireLock(
-mergedPath(statePath),"merge",new Date)}catch(failure2){const isHeld=failure2 instanceof ProblemsError&&failure2.problems.
-some(({code:code2})=>code2==="locked");if(!isHeld||performance.now()>until)throw failure2;await wait(Math.random()*A_MOMENT);
-continue}try{return await work()}finally{await lock.release()}}}async function lockHolder(statePath){const holding=await lockHolding(
-statePath);if(holding===null||holding.fate==="gone")return null;const unsure2=holding.readable&&holding.fate==="unknown";
-return unsure2?`${holding.holder}, if that process still runs`:holding.holder}async function lockHolding(statePath){const holder=await readHolder(
-lockPath(statePath));if(holder===void 0)return null;if(holder===null)return{holder:UNREADABLE,command:null,readable:false,
-fate:"unknown",elsewhere:null};return{holder:describeHolder(holder),command:holder.command,readable:true,fate:fateOf(holder),
-elsewhere:whereElse(holder)}}async function removableLock(statePath){const path=lockPath(statePath);const holder=await readHolder(
-path);if(holder===void 0)return null;if(holder!==null&&holder.pid!==process.pid&&fateOf(holder)==="alive"){throw new ProblemsError(
-[error("locked",`the lock is in use: ${describeHolder(holder)} still runs on this host`,[],"wait until it has ended, or \
-end it")])}return{holder:holder===null?UNREADABLE:describeHolder(holder),remove:async()=>{const now=await readHolder(path);
-if(now!=null&&now.nonce!==holder?.nonce)throw locked(path,now);await rm3(path,{force:true})}}}async function take(path,holder){
+close()}}catch(failure2){const{code:code2}=failure2;if(code2!=="EISDIR"&&code2!=="EPERM"&&code2!=="EINVAL")throw failure2}}init_holder();var holderSchema2=object({...holderFields,nonce:string2()});var A_MOMENT=20;var TRIES3=250;function lockPath(statePath){
+return`${statePath}.lock`}async function acquireLock(statePath,command2,now){const path=lockPath(statePath);const holder=holderOf(
+command2,now);const takenOver2=await take(path,holder);await sweepTemporaries(dirname5(path));await sweepTurns(path);return{
+takenOver:takenOver2,fenced:false,confirm:()=>confirm(path,holder),release:()=>release(path,holder)}}function holderOf(command2,now){
+return{user:userName(),...ownMark(),command:command2,at:now.toISOString(),nonce:randomUUID3()}}function mergedPath(statePath){
+return`${statePath}.merge`}function lockedPath(statePath,shard2){return shard2===void 0?statePath:`${statePath}.${shardName(
+shard2)}`}function fileLocks(statePath){return{take:(command2,now,shard2)=>acquireLock(lockedPath(statePath,shard2),command2,
+now),async found(){const names2=await readdir3(dirname5(statePath)).catch(()=>[]);const[begin3,end2]=[`${basename3(statePath)}\
+.`,lockPath("")];const shards=names2.flatMap(name2=>{if(!name2.startsWith(begin3)||!name2.endsWith(end2))return[];return shardNamed(
+name2.slice(begin3.length,-end2.length))??[]});const merging=await foundLock(lockPath(mergedPath(statePath)));const locks=await Promise.
+all([void 0,...shards].map(shard2=>foundLock(lockPath(lockedPath(statePath,shard2)),shard2)));return[...locks,merging?.fate===
+"unknown"?merging:null].filter(lock=>lock!==null)}}}async function foundLock(path,shard2){const holder=await readHolder(
+path);if(holder===void 0)return null;const nonce=holder?.nonce??null;const removed=async()=>{const now=await readHolder(
+path);if(now===void 0||(now?.nonce??null)!==nonce)return false;await rm3(path,{force:true});return true};const holding=holdingOf(
+holder);return{...holding,...shard2===void 0?{}:{shard:shard2},nonce,place:shown3(path),async drop(){if(holder===null||holding.
+fate!=="gone")return await removed();const isRemoved=await inTurn(path,holder,holderOf("unlock",new Date),removed);if(!isRemoved)
+await wait(A_MOMENT);return isRemoved}}}var PATIENCE=3e4;async function alone2(statePath,work){const until=performance.now()+
+PATIENCE;for(;;){let lock;try{lock=await acquireLock(mergedPath(statePath),"merge",new Date)}catch(failure2){const isHeld=failure2 instanceof
+ProblemsError&&failure2.problems.some(({code:code2})=>code2==="locked");if(!isHeld||performance.now()>until)throw failure2;
+await wait(Math.random()*A_MOMENT);continue}try{return await work()}finally{await lock.release()}}}async function take(path,holder){
 for(let tries=1;;tries+=1){if(await create(path,holder,link))return null;const other=await readHolder(path);if(other===void 0)
-continue;if(other===null||fateOf(other)!=="gone"||tries>TRIES2)throw locked(path,other);if(await inTurn(path,other,holder,
-()=>create(path,holder,rename2)))return`took over the lock of ${describeHolder(other)}, which is gone`;await wait(A_MOMENT)}}
-async function inTurn(path,dead,holder,work){const turn=`${path}.${createHash2("sha256").update(dead.nonce).digest("hex").
-slice(0,16)}`;const mine={...holder,nonce:randomUUID3()};try{await take(turn,mine)}catch(failure2){if(failure2 instanceof
-ProblemsError&&failure2.problems.some(({code:code2})=>code2==="locked"))return false;throw failure2}try{if((await readHolder(
-path))?.nonce!==dead.nonce)return false;return await work()}finally{await release(turn,mine)}}async function sweepTurns(path){
-const names3=await readdir3(dirname5(path)).catch(()=>[]);const turns=names3.filter(name2=>name2.startsWith(`${basename3(
+continue;if(other===null||fateOf(other)!=="gone"||tries>TRIES3)throw locked(holdingOf(other),shown3(path));if(await inTurn(
+path,other,holder,()=>create(path,holder,rename2)))return`took over the lock of ${describeHolder(other)}, which is gone`;
+await wait(A_MOMENT)}}async function inTurn(path,dead,holder,work){const turn=`${path}.${createHash2("sha256").update(dead.
+nonce).digest("hex").slice(0,16)}`;const mine={...holder,nonce:randomUUID3()};try{await take(turn,mine)}catch(failure2){
+if(failure2 instanceof ProblemsError&&failure2.problems.some(({code:code2})=>code2==="locked"))return false;throw failure2}
+try{if((await readHolder(path))?.nonce!==dead.nonce)return false;return await work()}finally{await release(turn,mine)}}async function sweepTurns(path){
+const names2=await readdir3(dirname5(path)).catch(()=>[]);const turns=names2.filter(name2=>name2.startsWith(`${basename3(
 path)}.`)&&/\.[0-9a-f]{16}$/.test(name2));for(const turn of turns.map(name2=>join7(dirname5(path),name2))){const holder=await readHolder(
 turn).catch(()=>void 0);if(holder!=null&&fateOf(holder)==="gone")await rm3(turn,{force:true}).catch(()=>{})}}async function confirm(path,{
-nonce}){const now=await readHolder(path);if(now?.nonce===nonce)return;const who2=now===void 0?"it was removed":`somebody\
- else has it: ${now===null?UNREADABLE:describeHolder(now)}`;throw new ProblemsError([error("locked",`the lock of the sta\
-te was lost: ${who2} (${relative2(process.cwd(),path)})`,[],"find out who removes locks, and run it again once no other \
-run is under way")])}async function release(path,{nonce}){if((await readHolder(path))?.nonce===nonce)await rm3(path,{force:true})}
-function unlessThere(failure2){if(failure2.code!=="EEXIST")throw failure2;return false}async function create(path,holder,place2){
-const temporary=join7(dirname5(path),temporaryName());try{await makeFolder(dirname5(path));const file=await open4(temporary,
-"wx",384);try{await file.writeFile(`${JSON.stringify(holder,null,2)}
+nonce}){const now=await readHolder(path);if(now?.nonce===nonce)return;throw lockLost(now,shown3(path))}async function release(path,{
+nonce}){if((await readHolder(path))?.nonce===nonce)await rm3(path,{force:true})}function unlessThere(failure2){if(failure2.
+code!=="EEXIST")throw failure2;return false}async function create(path,holder,place2){const temporary=join7(dirname5(path),
+temporaryName());try{await makeFolder(dirname5(path));const file=await open4(temporary,"wx",384);try{await file.writeFile(
+`${JSON.stringify(holder,null,2)}
 `);await file.sync()}finally{await file.close()}return await place2(temporary,path).then(()=>true,unlessThere)}catch(failure2){
 throw notWritable(path,failure2)}finally{await rm3(temporary,{force:true}).catch(()=>{})}}async function readHolder(path){
 let text6;try{const there=await lstat2(path);if(there.isSymbolicLink())throw new NoRegularFile(there);text6=await readRegular(
 path)}catch(failure2){if(failure2 instanceof NoRegularFile)throw noLock(path,failure2);const{code:code2}=failure2;return code2===
-"ENOENT"||code2==="ENOTDIR"?void 0:null}try{return holderSchema2.parse(JSON.parse(text6))}catch{return null}}function locked(path,holder){
-const who2=holder===null?"by something that left no name":describeHolder(holder);const where=holder===null?null:whereElse(
-holder);return new ProblemsError([error("locked",`the state is locked: ${who2} (${relative2(process.cwd(),path)})`,[],where===
-null?"wait until it has ended; if that process is surely gone, use idops runs unlock":`that process ${where}, so nobody \
-can tell from here whether it still runs: make sure that it doesn't, then use idops runs unlock`)])}function noLock(path,failure2){
-return new ProblemsError([error("locked",`the lock ${relative2(process.cwd(),path)} can't be read: ${failure2.message}`,
-[],"remove it; no idops made it")])}function notWritable(path,failure2){return new ProblemsError([error("not-writable",`\
-the lock ${relative2(process.cwd(),path)} can't be written: ${whyRefused(failure2)}`,[],`nothing was sent; ${cureOf(failure2)}`)],
-{cause:failure2})}init_errno();init_json();init_problems();init_regular();import{constants as constants4}from"node:fs";import{open as open5,
-readdir as readdir4,rm as rm4}from"node:fs/promises";import{join as join8,relative as relative3}from"node:path";init_journal();init_journal_text();function fileRuns(folder){return{list:()=>runsIn(folder),read:run4=>readJournal(folder,
-run4),hasEnd:run4=>hasEnd(folder,run4),kept:async()=>[],assign:async()=>{},create:first=>createJournal(folder,first),reopen:content=>reopenJournal(
-folder,content),remove:runs=>removeJournals(folder,runs)}}async function createJournal(folder,first){await makeFolder(folder);
-const path=join8(folder,`${first.run}.jsonl`);const file=await open5(path,"ax",384);const journal=new FileJournal(file,0);
-try{await journal.write(first);await syncFolder(folder)}catch(failure2){await journal.close();await rm4(path,{force:true}).
+"ENOENT"||code2==="ENOTDIR"?void 0:null}try{return holderSchema2.parse(JSON.parse(text6))}catch{return null}}function noLock(path,failure2){
+return new ProblemsError([error("locked",`the lock ${shown3(path)} can't be read: ${failure2.message}`,[],"remove it; no\
+ idops made it")])}function notWritable(path,failure2){return new ProblemsError([error("not-writable",`the lock ${shown3(
+path)} can't be written: ${whyRefused(failure2)}`,[],`nothing was sent; ${cureOf(failure2)}`)],{cause:failure2})}function shown3(path){
+return relative2(process.cwd(),path)}import{constants as constants4}from"node:fs";import{open as open5,readdir as readdir4,rm as rm4}from"node:fs/promises";import{
+join as join8,relative as relative3}from"node:path";init_problems();init_regular();init_batched();init_journal();init_journal_text();function fileRuns(folder){return{list:()=>runsIn(folder),read:run4=>readJournal(
+folder,run4),hasEnd:run4=>hasEnd(folder,run4),kept:async()=>[],assign:async()=>{},create:first=>createJournal(folder,first),
+reopen:content=>reopenJournal(folder,content),remove:runs=>removeJournals(folder,runs)}}async function createJournal(folder,first){
+await makeFolder(folder);const path=join8(folder,`${first.run}.jsonl`);const file=await open5(path,"ax",384);const journal=fileJournal(
+file,0);try{await journal.write(first);await syncFolder(folder)}catch(failure2){await journal.close();await rm4(path,{force:true}).
 catch(()=>{});throw failure2}return journal}async function reopenJournal(folder,content){if(isUnderWay(content))throw underWay(
 content.run);const file=await open5(join8(folder,`${content.run.run}.jsonl`),"r+");await file.truncate(content.bytes);await file.
-close();return new FileJournal(await open5(join8(folder,`${content.run.run}.jsonl`),"a"),content.bytes)}async function runsIn(folder){
-let names3;try{names3=await readdir4(folder)}catch(failure2){const{code:code2}=failure2;if(code2==="ENOENT")return[];const cure=code2===
-"ENOTDIR"?"it has to be a folder: move what is in its place away, or name another place with state.path":"mend its permi\
-ssions, or name another place with state.path";const shown3=relative3(process.cwd(),folder)||folder;throw new ProblemsError(
-[error("journal-unreadable",`the folder of journals ${shown3} can't be read: ${whyRefused(failure2)}`,[],cure)])}return names3.
-filter(name2=>name2.endsWith(".jsonl")).map(name2=>name2.slice(0,-".jsonl".length)).sort()}async function readJournal(folder,run4){
-const path=join8(folder,`${run4}.jsonl`);let text6;try{text6=await readRegular(path)}catch(failure2){throw unusableJournal(
-shownPath2(path),whyRefused(failure2))}return journalOf(text6,run4,shownPath2(path))}var TAIL=4096;async function hasEnd(folder,run4){
-const file=await open5(join8(folder,`${run4}.jsonl`),constants4.O_RDONLY|(constants4.O_NONBLOCK??0));try{const{size:size2}=await file.
-stat();const{buffer,bytesRead}=await file.read(Buffer.alloc(TAIL),0,TAIL,Math.max(0,size2-TAIL));const lines=buffer.subarray(
-0,bytesRead).toString("utf8").split("\n");return lines.pop()===""&&(lines.pop()??"").startsWith('{"type":"end"')}finally{
-await file.close()}}function shownPath2(path){return relative3(process.cwd(),path)||path}async function removeJournals(folder,runs){
-for(const run4 of runs)await rm4(join8(folder,`${run4}.jsonl`),{force:true});if(runs.length>0)await syncFolder(folder)}var FileJournal=class{kept=null;#file;#end;#broken;#waiting=[];#flushing;constructor(file,end2){
-this.#file=file;this.#end=end2}write(line){return new Promise((done2,failed)=>{this.#waiting.push({text:`${stringifyJson(
-line)}
-`,done:done2,failed});this.#flushing??=this.#flush()})}async#flush(){await Promise.resolve();while(this.#waiting.length>
-0){const batch2=this.#waiting;this.#waiting=[];try{if(this.#broken!==void 0)throw this.#broken;const text6=batch2.map(line=>line.
-text).join("");await this.#file.appendFile(text6);await this.#file.datasync();this.#end+=Buffer.byteLength(text6);for(const{
-done:done2}of batch2)done2()}catch(failure2){await this.#takeBack(failure2);for(const{failed}of batch2)failed(failure2)}}
-this.#flushing=void 0}async#takeBack(failure2){try{await this.#file.truncate(this.#end)}catch{this.#broken=failure2}}async close(){
-await this.#flushing;await this.#file.close()}};init_errno();init_json();import{isUtf8}from"node:buffer";import{readFileSync as readFileSync5}from"node:fs";import{relative as relative4}from"node:path";init_problems();init_regular();init_shards();init_state();init_state_text();function stateFile(path){const place2=relative4(process.cwd(),path)||path;return{place:place2,async load(server){const state=await readState(
-path,place2);return state===void 0?emptyState(server):ofServer(state,place2,server)},saved:()=>readState(path,place2),save:state=>write(
-path,state),merge:({records,absent,head:change2})=>alone2(path,async()=>{const there=await readState(path,place2)??absent;
-if(there===void 0)throw stateGone(place2);const{resources:_,...head}=there;const next=change2(head);await write(path,{...next,
-resources:withRecords(there,records)});return next})}}function textOf3(bytes,place2){if(isUtf8(bytes))return bytes.toString(
-"utf8");const message=`the state ${place2} is not valid UTF-8`;throw new ProblemsError([error("state-unreadable",message,
-[],`put a good copy back, or move it away: ${LOSS}`)])}async function write(path,state){await writeWhole(await leadsTo(path),
-`${stringifyJson(state,2)}
+close();return fileJournal(await open5(join8(folder,`${content.run.run}.jsonl`),"a"),content.bytes)}async function runsIn(folder){
+let names2;try{names2=await readdir4(folder)}catch(failure2){if(failure2.code==="ENOENT")return[];const shown4=relative3(
+process.cwd(),folder)||folder;throw new ProblemsError([error("journal-unreadable",`the folder of journals ${shown4} can'\
+t be read: ${whyRefused(failure2)}`,[],"it has to be a folder that can be read: move what is in its place away, mend its\
+ permissions, or name another place with state.path")])}return names2.filter(name2=>name2.endsWith(".jsonl")).map(name2=>name2.
+slice(0,-".jsonl".length)).sort()}async function readJournal(folder,run4){const path=join8(folder,`${run4}.jsonl`);let text6;
+try{text6=await readRegular(path)}catch(failure2){throw unusableJournal(shownPath2(path),whyRefused(failure2))}return journalOf(
+text6,run4,shownPath2(path))}var TAIL=4096;async function hasEnd(folder,run4){const file=await open5(join8(folder,`${run4}\
+.jsonl`),constants4.O_RDONLY|(constants4.O_NONBLOCK??0));try{const{size:size2}=await file.stat();const{buffer,bytesRead}=await file.
+read(Buffer.alloc(TAIL),0,TAIL,Math.max(0,size2-TAIL));const lines=buffer.subarray(0,bytesRead).toString("utf8").split("\
+\n");return lines.pop()===""&&(lines.pop()??"").startsWith('{"type":"end"')}finally{await file.close()}}function shownPath2(path){
+return relative3(process.cwd(),path)||path}async function removeJournals(folder,runs){for(const run4 of runs)await rm4(join8(
+folder,`${run4}.jsonl`),{force:true});if(runs.length>0)await syncFolder(folder)}function fileJournal(file,end2){let written3=end2;
+let broken;const put4=async lines=>{if(broken!==void 0)throw broken;const text6=lines.map(line=>`${line}
+`).join("");try{await file.appendFile(text6);await file.datasync();written3+=Buffer.byteLength(text6)}catch(failure2){await file.
+truncate(written3).catch(()=>{broken=failure2});throw failure2}};return batched(put4,()=>file.close())}import{isUtf8}from"node:buffer";import{readFileSync as readFileSync5}from"node:fs";import{relative as relative4}from"node:path";init_json();init_problems();init_regular();init_state_text();function stateFile(path){const place2=relative4(process.cwd(),path)||path;return{place:place2,load:async server=>ofServer(
+await readState(path,place2),place2,server),saved:()=>readState(path,place2),save:state=>write(path,state),merge:change3=>alone2(
+path,async()=>{const next=mergedInto(await readState(path,place2),change3,place2);await write(path,next);const{resources:_,
+...head}=next;return head})}}function textOf3(bytes,place2){if(isUtf8(bytes))return bytes.toString("utf8");throw noState(
+place2,"is not valid UTF-8")}async function write(path,state){await writeWhole(await leadsTo(path),`${stringifyJson(state,
+2)}
 `)}async function readState(path,place2){const data3=await readData(path,place2);return data3===void 0?void 0:stateOf(data3,
 place2)}async function readData(path,place2){try{return await withRegular(path,file=>stateData(textOf3(readFileSync5(file),
 place2),place2))}catch(failure2){if(failure2 instanceof ProblemsError)throw failure2;const{code:code2}=failure2;if(code2===
@@ -18614,51 +18443,40 @@ place2),place2))}catch(failure2){if(failure2 instanceof ProblemsError)throw fail
  in the way elsewhere, or name another file with state.path":"check its permissions";throw new ProblemsError([error("sta\
 te-unreadable",`the state ${place2} can't be read: ${whyRefused(failure2)}`,[],hint)])}}init_git();import{realpath as realpath2}from"node:fs/promises";import{basename as basename4,dirname as dirname7,isAbsolute as isAbsolute2,
 join as join10,relative as relative5,sep as sep2}from"node:path";init_problems();init_shell();init_work_tree();async function refuseTracked(paths,journals,written3){const files=paths.flatMap(path=>[path,lockPath(path)]);if(!written3&&
-!(await Promise.all([...files,journals].map(isThere))).includes(true))return;refuseAll(await trackedOf(files,journals),"\
-what idops believes was recorded")}async function refuseTrackedLock(path){refuseAll(await trackedOf([lockPath(path)]),"w\
-ho seems to hold it")}function refuseAll(paths,decided){const[first,...others]=paths;if(first===void 0)return;const more=others.
-length===0?"":` and ${others.length} more of the state`;const out=paths.slice(0,3).map(path=>shellWord2(`:/${path}`));const rest=paths.
-length>3?" and so on":"";throw new ProblemsError([error("state-tracked",`git tracks ${first}${more}, so a commit decides\
- ${decided}`,[],`take it out of git with "git rm --cached ${out.join(" ")}"${rest}, and name it in .gitignore; or set st\
-ate.allow_tracked: true, if that is meant`)])}async function trackedOf(files,journals){const named5=journals===void 0?files:
-[...files,journals];const real=await Promise.all(named5.map(realName));const root=await workTreeOf(dirname7(real[0]??""));
-if(root===void 0)return[];const targets=[...new Set([...real,...await Promise.all(named5.map(path=>leadsTo(path)))])];const inside2=targets.
-map(path=>relative5(root,path)).filter(isBelow);const listed2=await listOf(root,inside2);const folder=journals===void 0?
-[]:[journals,await realName(journals)];const folders=new Set(folder.map(path=>relative5(root,path)));return listed2.filter(
-path=>{const isInFolder=folders.has(dirname7(path).split("/").join(sep2));return!isInFolder||path.endsWith(".jsonl")})}async function realName(path){
-const folder=dirname7(path);const real=await realpath2(folder).catch(()=>void 0);if(real!==void 0)return join10(real,basename4(
-path));return folder===path?path:join10(await realName(folder),basename4(path))}function isBelow(way){return way!==""&&way!==
-".."&&!way.startsWith(`..${sep2}`)&&!isAbsolute2(way)}async function listOf(root,paths){try{return await inGitIndex(root,
-paths)}catch(failure2){throw new ProblemsError([error("state-tracked",`git can't tell whether it tracks the state: ${failure2.
-message}`,[],'mend the repository, so that "git status" works; or set state.allow_tracked: true, if a state that git tra\
-cks is meant')],{cause:failure2})}}async function fileBackend({path:named5,allowTracked}){const path=await realPlaceOf(named5);const folder=join11(dirname8(
+!(await Promise.all([...files,journals].map(isThere))).includes(true))return;refuseAll(await trackedOf(files,journals))}
+function refuseAll(paths){const[first,...others]=paths;if(first===void 0)return;const more=others.length===0?"":` and ${others.
+length} more of the state`;const out=paths.slice(0,3).map(path=>shellWord2(`:/${path}`));const rest=paths.length>3?" and\
+ so on":"";throw new ProblemsError([error("state-tracked",`git tracks ${first}${more}, so a commit decides what idops be\
+lieves was recorded`,[],`take it out of git with "git rm --cached ${out.join(" ")}"${rest}, and name it in .gitignore; o\
+r set state.allow_tracked: true, if that is meant`)])}async function trackedOf(files,journals){const named4=[...files,journals];
+const real=await Promise.all(named4.map(realName));const root=await workTreeOf(dirname7(real[0]??""));if(root===void 0)return[];
+const targets=[...new Set([...real,...await Promise.all(named4.map(path=>leadsTo(path)))])];const inside2=targets.map(path=>relative5(
+root,path)).filter(isBelow);const listed2=await listOf(root,inside2);const folders=new Set([journals,await realName(journals)].
+map(path=>relative5(root,path)));return listed2.filter(path=>{const isInFolder=folders.has(dirname7(path).split("/").join(
+sep2));return!isInFolder||path.endsWith(".jsonl")})}async function realName(path){const folder=dirname7(path);const real=await realpath2(
+folder).catch(()=>void 0);if(real!==void 0)return join10(real,basename4(path));return folder===path?path:join10(await realName(
+folder),basename4(path))}function isBelow(way){return way!==""&&way!==".."&&!way.startsWith(`..${sep2}`)&&!isAbsolute2(way)}
+async function listOf(root,paths){try{return await inGitIndex(root,paths)}catch(failure2){throw new ProblemsError([error(
+"state-tracked",`git can't tell whether it tracks the state: ${failure2.message}`,[],'mend the repository, so that "git \
+status" works; or set state.allow_tracked: true, if a state that git tracks is meant')],{cause:failure2})}}async function fileBackend({path:named4,allowTracked}){const path=await realPlaceOf(named4);const folder=join11(dirname8(
 path),"runs");return{...stateFile(path),name:basename5(path),runs:fileRuns(folder),told:()=>stateName(path),beside:()=>statesBeside(
-path),...excluding(fileLocks(path),shard2=>relative6(process.cwd(),lockPath(lockedPath(path,shard2)))),async check(use){
-if(allowTracked)return;if(use==="unlock")await refuseTrackedLock(path);else await refuseTracked([...new Set([named5,path])],
-folder,use==="write")}}}init_json();import{readdir as readdir5}from"node:fs/promises";import{basename as basename6,join as join12,relative as relative7}from"node:path";function keeping(backend3,folder){return{...backend3,runs:keptRuns(backend3.runs,folder)}}async function takeAlong(backend3,folder,all){
-const others=(await readdir5(all).catch(()=>[])).filter(name2=>name2!==basename6(folder));if(others.length===0)return;const lineage=(await backend3.
-told())?.lineage;if(lineage===void 0)return;const local=fileRuns(folder);const there=new Set(await backend3.runs.list());
-for(const other of others.map(name2=>fileRuns(join12(all,name2)))){for(const run4 of await other.list().catch(()=>[])){const kept3=await other.
-read(run4).catch(()=>null);if(kept3?.run.state?.lineage!==lineage||!there.has(run4))continue;const known3=new Set((await backend3.
-runs.read(run4))?.lines.map(line=>stringifyJson(line)));const lines=kept3.lines.filter(line=>!known3.has(stringifyJson(line)));
-if(lines.length>0)await add(local,kept3.run,lines)}}}async function add(local,first,lines){const journal=await opened(local,
-first);try{await Promise.all(lines.map(line=>journal.write(line)))}finally{await journal.close()}}async function opened(local,first){
-const content=(await local.list()).includes(first.run)?await local.read(first.run):null;return content===null?await local.
-create(first):await local.reopen(content)}function keptRuns(base2,folder){const local=fileRuns(folder);const place2=relative7(
-process.cwd(),folder)||folder;const both=async run4=>{const here2=(await local.list()).includes(run4)?await local.read(run4):
-null;if(here2===null)return{there:await base2.read(run4),kept:null};const there=(await base2.list()).includes(run4)?await base2.
-read(run4):null;const known3=new Set((there?.lines??[]).map(line=>stringifyJson(line)));const lines=here2.lines.filter(line=>!known3.
-has(stringifyJson(line)));return{there,kept:{...here2,lines}}};return{...base2,list:async()=>[...new Set([...await base2.
-list(),...await local.list()])].sort(),async read(run4){const{there,kept:kept3}=await both(run4);if(there===null||kept3===
-null||kept3.lines.length===0)return there??kept3;const lines=[...there.lines,...kept3.lines];return{...there,lines,ended:false,
-late:there.ended}},hasEnd:async run4=>((await local.list()).includes(run4)?(await both(run4)).kept?.lines.length===0:true)&&
-await base2.hasEnd(run4),async kept(){const missing2=[];for(const run4 of await local.list()){const{there,kept:kept3}=await both(
-run4);if((kept3?.lines.length??0)>0)missing2.push(run4);else if(there?.ended===true)await local.remove([run4])}return missing2},
+path),...excluding(fileLocks(path)),async check(use){if(allowTracked)return;await refuseTracked([...new Set([named4,path])],
+folder,use==="write")}}}init_json();import{relative as relative6}from"node:path";function keeping(backend3,folder){return{...backend3,runs:keptRuns(backend3.runs,folder)}}function keptRuns(base2,folder){
+const local=fileRuns(folder);const place2=relative6(process.cwd(),folder)||folder;const missing2=async({run:{run:run4,state},
+lines})=>{const here2=(await local.list()).includes(run4)?await local.read(run4):null;if(here2?.run.state.lineage!==state.
+lineage)return[];const known4=new Set(lines.map(line=>stringifyJson(line)));return here2.lines.filter(line=>!known4.has(
+stringifyJson(line)))};const read2=async run4=>{const there=await base2.read(run4);const lines=there===null?[]:await missing2(
+there);if(there===null||lines.length===0)return there;return{...there,lines:[...there.lines,...lines],ended:false,late:there.
+ended}};return{...base2,read:read2,hasEnd:async run4=>(await local.list()).includes(run4)?(await read2(run4))?.ended===true:
+await base2.hasEnd(run4),async kept(){const here2=await local.list();const known4=new Set(here2.length===0?[]:await base2.
+list());const found2=[];for(const run4 of here2.filter(name2=>known4.has(name2))){const there=await base2.read(run4);if(there!==
+null&&(await missing2(there)).length>0)found2.push(run4);else if(there?.ended===true)await local.remove([run4])}return found2},
 async create(first){return new KeptJournal(await base2.create(first),first,local,place2)},async reopen(content){const{run:first}=content;
-const{there,kept:kept3}=await both(first.run);const journal=there===null?await base2.create(first):await base2.reopen(there);
-await Promise.all((kept3?.lines??[]).map(line=>journal.write(line)));return new KeptJournal(journal,first,local,place2)},
-async remove(runs){await base2.remove(runs);await forget(local,runs)}}}async function forget(local,runs){const here2=new Set(
-await local.list());await local.remove(runs.filter(run4=>here2.has(run4)))}var KeptJournal=class{#base;#first;#local;#place;#begun=new Set;#kept=[];#keeping;#bringing;constructor(base2,first,local,place2){
+const there=await base2.read(first.run)??content;const journal=await base2.reopen(there);await Promise.all((await missing2(
+there)).map(line=>journal.write(line)));return new KeptJournal(journal,first,local,place2)},async remove(runs){await base2.
+remove(runs);await forget(local,runs)}}}async function opened(local,first){const content=(await local.list()).includes(first.
+run)?await local.read(first.run):null;return content===null?await local.create(first):await local.reopen(content)}async function forget(local,runs){
+const here2=new Set(await local.list());await local.remove(runs.filter(run4=>here2.has(run4)))}var KeptJournal=class{#base;#first;#local;#place;#begun=new Set;#kept=[];#keeping;#bringing;constructor(base2,first,local,place2){
 this.#base=base2;this.#first=first;this.#local=local;this.#place=place2}get kept(){return this.#kept.length===0?null:this.#place}async write(line){
 if(this.#kept.length>0&&line.type==="answered")return await this.#keep(line);try{while(this.#kept.length>0)await this.#bring();
 await this.#base.write(line)}catch(failure2){await this.#instead(line,failure2)}if(line.type==="sending")this.#begun.add(
@@ -18670,19 +18488,16 @@ finally(()=>{this.#bringing=void 0});await this.#bringing}async#brought(){const 
 lines.map(line=>this.#base.write(line)));this.#kept=this.#kept.slice(lines.length)}async close(){await this.#base.close();
 await(await this.#keeping)?.close()}};function notSent({seq}){return{type:"answered",seq,at:new Date().toISOString(),status:"\
 skipped",ambiguous:false,http_status:null,attempts:0,after:null,unverified:[],error:"not sent: the journal could not be \
-written"}}async function workingBackendOf(project,onSecret){const{backend:backend3,kept:kept3}=await placeOf2(project,onSecret);const all=join13(
-project.root,KEPT2);if(kept3===null&&!existsSync3(all))return backend3;const own5=kept3??keptIn(all,backend3);const whole2=keeping(
-backend3,own5);await takeAlong(whole2,own5,all);return whole2}async function placeOf2(project,onSecret){const settings=project.
-state();if(settings.in==="file")return{backend:await fileBackend(settings),kept:null};const backend3=settings.in==="git"?
-await onBranch(project,settings,onSecret):await inDatabase(project,settings,onSecret);return{backend:backend3,kept:keptIn(
-join13(project.root,KEPT2),backend3)}}function keptIn(all,{place:place2}){return join13(all,createHash3("sha256").update(
-place2).digest("hex").slice(0,16))}var KEPT2=".idops/kept";async function onBranch({root:folder,file,environment},{remote,
-branch,path},onSecret){const root=await workTreeOf(folder);if(root===void 0){throw new ProblemsError([error("state-unrea\
-chable",`the state is kept in git, and ${file} lies in no git work tree`,[],"run idops in a clone of the repository, or \
-keep the state elsewhere")])}for(const secret3 of credentialsIn(remote))onSecret(secret3);const below2=relative8(root,folder).
-split(sep3).join("/");const{gitBackend:gitBackend2}=await Promise.resolve().then(()=>(init_git2(),git_exports));return gitBackend2(
-{root,remote,branch,path:path??posix2.join(below2,`${environment??"state"}.json`)})}async function inDatabase({cwd,environment},{
-url:address2,name:name2,files},onSecret){const{postgresBackend:postgresBackend2,secretsOf:secretsOf2}=await Promise.resolve().then(()=>(init_postgres(),postgres_exports));
+written"}}var KEPT=".idops/kept";async function backendOf(project,onSecret){const backend3=await placeOf2(project,onSecret);const kept3=join12(
+project.root,KEPT);return project.state().in==="file"&&!existsSync3(kept3)?backend3:keeping(backend3,kept3)}async function placeOf2(project,onSecret){
+const settings=project.state();if(settings.in==="file")return await fileBackend(settings);return settings.in==="git"?await onBranch(
+project,settings,onSecret):await inDatabase(project,settings,onSecret)}async function onBranch({root:folder,file,environment},{
+remote,branch,path},onSecret){const root=await workTreeOf(folder);if(root===void 0){throw new ProblemsError([error("stat\
+e-unreachable",`the state is kept in git, and ${file} lies in no git work tree`,[],"run idops in a clone of the reposito\
+ry, or keep the state elsewhere")])}for(const secret3 of credentialsIn(remote))onSecret(secret3);const below2=relative7(
+root,folder).split(sep3).join("/");const{gitBackend:gitBackend2}=await Promise.resolve().then(()=>(init_git2(),git_exports));
+return gitBackend2({root,remote,branch,path:path??posix2.join(below2,`${environment??"state"}.json`)})}async function inDatabase({
+cwd,environment},{url:address2,name:name2,files},onSecret){const{postgresBackend:postgresBackend2,secretsOf:secretsOf2}=await Promise.resolve().then(()=>(init_postgres(),postgres_exports));
 const url=String(address2.reveal());for(const secret3 of secretsOf2(url))onSecret(secret3);const read2=async([what,file])=>{
 const text6=await readRegular(file).catch(failure2=>{throw new ProblemsError([error("bad-certificate",`the file ${shownPath(
 file,cwd)} of state.postgres can't be read: ${whyRefused(failure2)}`,[],"the path is relative to the configuration")])});
@@ -18704,9 +18519,9 @@ headers)}}onResponseData(_,chunk){this.#bytes+=chunk.length;if(this.#bytes>this.
 this.#chunks.push(chunk)}onResponseEnd(){this.#settle(null)}onResponseError(_,error3){const misuse=error3 instanceof import_undici.errors.
 InvalidArgumentError||error3 instanceof import_undici.errors.ClientDestroyedError||error3 instanceof import_undici.errors.
 ClientClosedError;if(misuse&&this.#finish())this.#reject(error3);else this.#settle(error3 instanceof import_undici.errors.
-ConnectTimeoutError?"timeout":codeOf2(error3))}#giveUp(reason){this.#settle(reason);this.#controller?.abort(new Error(reason))}#settle(problem){
-if(!this.#finish())return;if(this.#head!==void 0){this.#resolve(extended2(this.#head,{body:Buffer.concat(this.#chunks),broken:problem}))}else{
-const sent=this.#controller!==void 0;this.#resolve({status:null,sent,reason:problem??"no answer"})}}#finish(){if(this.#settled)
+ConnectTimeoutError?"timeout":codeOf2(error3))}#giveUp(reason){this.#settle(reason);this.#controller?.abort(new Error(reason))}#settle(problem2){
+if(!this.#finish())return;if(this.#head!==void 0){this.#resolve(extended2(this.#head,{body:Buffer.concat(this.#chunks),broken:problem2}))}else{
+const sent=this.#controller!==void 0;this.#resolve({status:null,sent,reason:problem2??"no answer"})}}#finish(){if(this.#settled)
 return false;this.#settled=true;clearTimeout(this.#timer);return true}};function codeOf2(failure2){if(!(failure2 instanceof
 Error))return"unknown error";return"code"in failure2&&typeof failure2.code==="string"?failure2.code:failure2.name}function triedOf(outcome3){
 return{status:outcome3.status,reason:outcome3.status===null?outcome3.reason:outcome3.broken}}function openRoute({origin:origin2,tls,proxy},options){const timeout=Math.ceil(options.seconds*1e3);const once4=options.
@@ -18725,14 +18540,14 @@ decode(body2)}catch{return{wrong:"not-utf-8"}}try{return{value:parseJson(text6)}
 const secrets=[];const open8=[document2];while(open8.length>0){const next=open8.pop();if(Array.isArray(next))for(const item of next)
 open8.push(item);else if(isMap(next)){for(const[name2,member2]of Object.entries(next)){if(typeof member2==="string"){if(isSecretMember(
 name2))secrets.push(member2)}else open8.push(member2)}}}return secrets}import{setTimeout as sleep4}from"node:timers/promises";var defaultRetries=3;var longestPause=60;var firstPause=1;var longestOwnPause=30;var defaultPatience=300;var relief=1;var retriedStatuses=new Set(
-[408,425,429,502,503,504]);function seconds(){return performance.now()/1e3}function mayPass2(outcome3){const needsPerson=reason=>isCertificateCode(
-reason)||reason===`${proxyMark}407`;if(outcome3.status===null)return outcome3.sent||!needsPerson(outcome3.reason);return retriedStatuses.
-has(outcome3.status)}function pauseBefore(nextTry,retryAfter,random){return retryAfter===null?random()*Math.min(firstPause*
-2**(nextTry-2),longestOwnPause):Math.min(retryAfter,longestPause)}function retryAfterSeconds(headers){const waits=(headers.
-get("retry-after")??[]).flatMap(value3=>{const wait3=waitOf(value3.trim(),headers);return wait3===null?[]:[wait3]});return waits.
-length===0?null:Math.max(...waits)}function waitOf(value3,headers){if(/^\d{1,9}$/.test(value3))return Number(value3);const until=httpDate(
-value3);if(until===null)return null;const date3=firstHeader(headers,"date");const now=(date3===void 0?null:httpDate(date3))??
-Date.now();return until<=now?null:Math.ceil((until-now)/1e3)}function httpDate(text6){const time3=/^[A-Z][a-z]{2,8},? .*\d{2}:\d{2}:\d{2}/.
+[408,425,429,502,503,504]);function seconds(){return performance.now()/1e3}function mayPass2(outcome3){const needsPerson=reason=>faultOf(
+reason)==="certificate"||reason===`${proxyMark}407`;if(outcome3.status===null)return outcome3.sent||!needsPerson(outcome3.
+reason);return retriedStatuses.has(outcome3.status)}function pauseBefore(nextTry,retryAfter,random){return retryAfter===
+null?random()*Math.min(firstPause*2**(nextTry-2),longestOwnPause):Math.min(retryAfter,longestPause)}function retryAfterSeconds(headers){
+const waits=(headers.get("retry-after")??[]).flatMap(value3=>{const wait3=waitOf(value3.trim(),headers);return wait3===null?
+[]:[wait3]});return waits.length===0?null:Math.max(...waits)}function waitOf(value3,headers){if(/^\d{1,9}$/.test(value3))
+return Number(value3);const until=httpDate(value3);if(until===null)return null;const date3=firstHeader(headers,"date");const now=(date3===
+void 0?null:httpDate(date3))??Date.now();return until<=now?null:Math.ceil((until-now)/1e3)}function httpDate(text6){const time3=/^[A-Z][a-z]{2,8},? .*\d{2}:\d{2}:\d{2}/.
 test(text6)?Date.parse(text6):Number.NaN;return Number.isNaN(time3)?null:time3}var Patience=class{#most;#now;#left;#paidUntil=Number.
 NEGATIVE_INFINITY;constructor(most3,now){this.#most=most3;this.#left=most3;this.#now=now}take(seconds2){const now=this.#now();
 const end2=now+seconds2;const cost=Math.max(0,end2-Math.max(now,this.#paidUntil));if(cost>this.#left)return false;this.#left-=
@@ -18744,15 +18559,15 @@ has(status)}var Judge=class{#options;constructor(options){this.#options=options}
 outcome3);if(outcome3.status===null){const{sent,reason}=outcome3;return{problem:{kind:sent?"lost":"unreachable",status:null,
 reason},sent,passing:passing2}}const{status,headers,body:body2,broken}=outcome3;if(call.whenMissing!==void 0&&(call.missing??
 [404]).includes(status)){return{value:call.whenMissing,status}}if(status>=200&&status<300)return this.#judgeBody(call.parse,
-outcome3);const document2=broken===null?this.#read(body2):{wrong:broken};const problem={kind:kindOfStatus(status),status,
+outcome3);const document2=broken===null?this.#read(body2):{wrong:broken};const problem2={kind:kindOfStatus(status),status,
 serverMessage:"value"in document2?messageIn(document2.value):null,members:"value"in document2?errorMembers(document2.value):
-[],detail:status<400?this.#target(firstHeader(headers,"location")):null,retryAfter:retryAfterSeconds(headers)};return{problem,
+[],detail:status<400?this.#target(firstHeader(headers,"location")):null,retryAfter:retryAfterSeconds(headers)};return{problem:problem2,
 sent:true,passing:passing2}}#judgeBody(parse11,outcome3){const{status,headers,body:body2,broken}=outcome3;const unusable=(facts2,passing2=false)=>({
 problem:{kind:"answer",status,...facts2},sent:true,passing:passing2});if(broken!==null)return unusable({reason:broken},broken!==
 "too-large");const document2=body2.length===0?{wrong:"empty"}:this.#read(body2);if("wrong"in document2){return unusable(
 {reason:document2.wrong,detail:firstHeader(headers,"content-type")??null})}const parsed4=parse11(document2.value);if(!("\
-wrong"in parsed4))return{value:parsed4.value,status};const{wrong:wrong3,reason="wrong-type"}=parsed4;return unusable({reason,
-detail:wrong3,serverMessage:messageIn(document2.value)})}#read(body2){const document2=readJson(body2);const{onSecret}=this.#options;
+wrong"in parsed4))return{value:parsed4.value,status};const{wrong:wrong2,reason="wrong-type"}=parsed4;return unusable({reason,
+detail:wrong2,serverMessage:messageIn(document2.value)})}#read(body2){const document2=readJson(body2);const{onSecret}=this.#options;
 if(onSecret!==void 0&&"value"in document2){for(const secret3 of secretTextsIn(document2.value))onSecret(secret3,"answer")}
 return document2}#target(location){const base2=this.#options.baseUrl.href;if(location===void 0||!URL.canParse(location,base2))
 return null;const{origin:origin2,pathname}=new URL(location,base2);return origin2==="null"?null:`${origin2}${pathname}`}};var Pace=class{#options;#waiting=[];#window;#running=0;#era=0;#held=Promise.resolve();#nextStart=Number.NEGATIVE_INFINITY;constructor(options){
@@ -18773,45 +18588,45 @@ origin,tls,proxy};this.#pool=openRoute(this.#route,{connections:concurrency,seco
 retries:retries2=defaultRetries}=this.#options;let sent=false;let doubt=false;let renewed=false;let repeats2=0;let last;
 for(let attempts=1;;attempts++){const tried2=await this.#inTurn(call,attempts);if(tried2==="expired")throw new Expired(last);
 if(tried2==="unwanted")throw new Error("what nobody wants any more is not asked for");const{verdict,credential}=tried2;if("\
-value"in verdict)return{status:verdict.status,attempts,data:verdict.value};sent||=verdict.sent;const{problem}=verdict;const earlier=doubt?
-{doubt}:{};const fail=(more={})=>this.#failure(call,{...problem,...earlier,...more},{sent,attempts,credential});doubt||=
-leavesOpen({...problem,method:call.method,sent:verdict.sent});const once4=call.method==="POST"&&sent;if(problem.kind==="\
-unauthorized"&&!once4&&!renewed&&!signal.aborted){renewed=true;const renewal=await this.#renew(credential,call.scope);if(renewal===
-true)continue;throw fail({detail:renewal})}repeats2+=1;const pause=pauseBefore(repeats2+1,problem.retryAfter??null,this.#random);
-const again=verdict.passing&&!once4&&repeats2<=retries2&&!signal.aborted;const others=isCrowded(verdict)&&problem.retryAfter!=
-null;const waits=(again||others)&&this.#patience.take(pause);if(!again||!waits){if(waits)void this.#pace.hold(pause);throw fail(
-again?{outOfPatience:true}:{})}this.#options.onRetry?.({attempt:attempts+1,of:attempts+1+retries2-repeats2,why:briefly(problem)});
-if(others||problem.status===429)await this.#pace.hold(pause);else await this.#delay(pause);if(signal.aborted)throw fail();
-last=fail();if(!sent||call.confirm===void 0)continue;const done2=await call.confirm().catch(failure2=>{throw failure2 instanceof
-ServerFailure?fail():failure2});if(done2==="changed")throw fail({changed:true});if(done2!=="not-done")return{status:200,
-attempts,data:done2.done}}}async close(){this.#closing.abort();await this.#pool.destroy()}async#inTurn(call,attempt){const turn=await this.#pace.
-begin();let outcome3="other";try{if(call.freshUntil!==void 0&&performance.now()>call.freshUntil)return"expired";if(call.
-wanted?.()===false)return"unwanted";const credential=await this.#options.credentials.current(call.scope);if(call.wanted?.()===
-false)return"unwanted";const tried2=await this.#try(call,credential,attempt);const{verdict}=tried2;if("value"in verdict){
-outcome3="fine";this.#patience.answered()}else if(isCrowded(verdict))outcome3="crowded";return tried2}finally{this.#pace.
-end(turn,outcome3)}}async#try(call,credential,attempt){const{timeout,maxAnswerBytes=defaultMaxAnswerBytes,onTry}=this.#options;
-const limits2={timeout,maxBytes:maxAnswerBytes};const request5=this.#request(call,credential);const began=performance.now();
-const outcome3=call.method==="POST"?await this.#exchangeOnce(request5,limits2):await exchange(this.#pool,request5,limits2);
-const verdict=this.#judge.judge(call,outcome3);const said3="problem"in verdict?verdict.problem.serverMessage:null;onTry?.(
-{operation:call.operation,method:call.method,path:call.path,...triedOf(outcome3),milliseconds:performance.now()-began,attempt,
-...said3!=null&&isRaw(said3)?{raw:this.#cleaner(credential)(said3)}:{}});return{verdict,credential}}async#exchangeOnce(request5,limits2){
-const route=openRoute(this.#route,{connections:"once",seconds:limits2.timeout});try{return await exchange(route,request5,
-limits2)}finally{await route.destroy()}}async#renew(refused4,scope2){try{return await this.#options.credentials.renew(refused4,
-scope2)||null}catch(failure2){return`it could not be renewed: ${failure2 instanceof Error?failure2.message:String(failure2)}`}}#request(call,credential){
-const{baseUrl:baseUrl2,version:version3}=this.#options;return{origin:baseUrl2.origin,method:call.method,path:`${baseUrl2.
-prefix}${call.path}`,headers:{[credential.name]:credential.value,accept:"application/json","user-agent":`idops/${version3}`,
-...call.body===void 0?{}:{"content-type":"application/json"}},...call.body===void 0?{}:{body:stringifyJson(call.body)},idempotent:call.
-method!=="POST"}}#failure(call,problem,{sent,attempts,credential}){const{baseUrl:baseUrl2,timeout,proxy}=this.#options;const{
-serverMessage,detail,reason,retryAfter,members:members3,doubt,outOfPatience,changed:changed2}=problem;const strip=this.#stripper(
-credential);const clean=this.#cleaner(credential);return new ServerFailure({kind:problem.kind==="unreachable"&&sent?"los\
-t":problem.kind,operation:call.operation,title:call.title,method:call.method,path:oneLine(strip(call.path)),scope:call.scope,
-origin:baseUrl2.origin,status:problem.status,serverMessage:serverMessage==null?null:clean(serverMessage)||null,attempts,
-retryAfter:retryAfter??null,sent,reason:reason??null,detail:detail==null?null:clean(detail),timeout,...proxy==null?{}:{proxy:proxy.
-origin},...doubt===void 0?{}:{doubt},...changed2===void 0?{}:{changed:changed2},...outOfPatience===void 0?{}:{outOfPatience},
-...members3===void 0?{}:{members:members3.map(clean)}})}#cleaner(credential){const strip=this.#stripper(credential);return text6=>oneLine(
-this.#options.redact(strip(text6)))}#stripper({value:value3}){const token=value3.slice(value3.indexOf(" ")+1);const echoes=[
-...new Set([value3,token,encodeURIComponent(token)])].filter(Boolean);return text6=>echoes.reduce((rest,echo)=>rest.replaceAll(
-echo,mask),text6)}};var written2={regenerateDid:answers.client.one,updateUser:answers.user.one,updateTemplate:answers.template.one,deleteTemplate:answers.
+value"in verdict)return{status:verdict.status,attempts,data:verdict.value};sent||=verdict.sent;const{problem:problem2}=verdict;
+const earlier=doubt?{doubt}:{};const fail=(more={})=>this.#failure(call,{...problem2,...earlier,...more},{sent,attempts,
+credential});doubt||=leavesOpen({...problem2,method:call.method,sent:verdict.sent});const once4=call.method==="POST"&&sent;
+if(problem2.kind==="unauthorized"&&!once4&&!renewed&&!signal.aborted){renewed=true;const renewal=await this.#renew(credential,
+call.scope);if(renewal===true)continue;throw fail({detail:renewal})}repeats2+=1;const pause=pauseBefore(repeats2+1,problem2.
+retryAfter??null,this.#random);const again=verdict.passing&&!once4&&repeats2<=retries2&&!signal.aborted;const others=isCrowded(
+verdict)&&problem2.retryAfter!=null;const waits=(again||others)&&this.#patience.take(pause);if(!again||!waits){if(waits)
+void this.#pace.hold(pause);throw fail(again?{outOfPatience:true}:{})}this.#options.onRetry?.({attempt:attempts+1,of:attempts+
+1+retries2-repeats2,why:briefly(problem2)});if(others||problem2.status===429)await this.#pace.hold(pause);else await this.#delay(
+pause);if(signal.aborted)throw fail();last=fail();if(!sent||call.confirm===void 0)continue;const done2=await call.confirm().
+catch(failure2=>{throw failure2 instanceof ServerFailure?fail():failure2});if(done2==="changed")throw fail({changed:true});
+if(done2!=="not-done")return{status:200,attempts,data:done2.done}}}async close(){this.#closing.abort();await this.#pool.
+destroy()}async#inTurn(call,attempt){const turn=await this.#pace.begin();let outcome3="other";try{if(call.freshUntil!==void 0&&
+performance.now()>call.freshUntil)return"expired";if(call.wanted?.()===false)return"unwanted";const credential=await this.#options.
+credentials.current(call.scope);if(call.wanted?.()===false)return"unwanted";const tried2=await this.#try(call,credential,
+attempt);const{verdict}=tried2;if("value"in verdict){outcome3="fine";this.#patience.answered()}else if(isCrowded(verdict))
+outcome3="crowded";return tried2}finally{this.#pace.end(turn,outcome3)}}async#try(call,credential,attempt){const{timeout,
+maxAnswerBytes=defaultMaxAnswerBytes,onTry}=this.#options;const limits2={timeout,maxBytes:maxAnswerBytes};const request5=this.#request(
+call,credential);const began=performance.now();const outcome3=call.method==="POST"?await this.#exchangeOnce(request5,limits2):
+await exchange(this.#pool,request5,limits2);const verdict=this.#judge.judge(call,outcome3);const said3="problem"in verdict?
+verdict.problem.serverMessage:null;onTry?.({operation:call.operation,method:call.method,path:call.path,...triedOf(outcome3),
+milliseconds:performance.now()-began,attempt,...said3!=null&&isRaw(said3)?{raw:this.#cleaner(credential)(said3)}:{}});return{
+verdict,credential}}async#exchangeOnce(request5,limits2){const route2=openRoute(this.#route,{connections:"once",seconds:limits2.
+timeout});try{return await exchange(route2,request5,limits2)}finally{await route2.destroy()}}async#renew(refused5,scope2){
+try{return await this.#options.credentials.renew(refused5,scope2)||null}catch(failure2){return`it could not be renewed: ${failure2 instanceof
+Error?failure2.message:String(failure2)}`}}#request(call,credential){const{baseUrl:baseUrl2,version:version3}=this.#options;
+return{origin:baseUrl2.origin,method:call.method,path:`${baseUrl2.prefix}${call.path}`,headers:{[credential.name]:credential.
+value,accept:"application/json","user-agent":`idops/${version3}`,...call.body===void 0?{}:{"content-type":"application/j\
+son"}},...call.body===void 0?{}:{body:stringifyJson(call.body)},idempotent:call.method!=="POST"}}#failure(call,problem2,{
+sent,attempts,credential}){const{baseUrl:baseUrl2,timeout,proxy}=this.#options;const{serverMessage,detail,reason,retryAfter,
+members:members3,doubt,outOfPatience,changed:changed2}=problem2;const strip=this.#stripper(credential);const clean=this.#cleaner(
+credential);return new ServerFailure({kind:problem2.kind==="unreachable"&&sent?"lost":problem2.kind,operation:call.operation,
+title:call.title,method:call.method,path:oneLine(strip(call.path)),scope:call.scope,origin:baseUrl2.origin,status:problem2.
+status,serverMessage:serverMessage==null?null:clean(serverMessage)||null,attempts,retryAfter:retryAfter??null,sent,reason:reason??
+null,detail:detail==null?null:clean(detail),timeout,...proxy==null?{}:{proxy:proxy.origin},...doubt===void 0?{}:{doubt},
+...changed2===void 0?{}:{changed:changed2},...outOfPatience===void 0?{}:{outOfPatience},...members3===void 0?{}:{members:members3.
+map(clean)}})}#cleaner(credential){const strip=this.#stripper(credential);return text6=>oneLine(this.#options.redact(strip(
+text6)))}#stripper({value:value3}){const token=value3.slice(value3.indexOf(" ")+1);const echoes=[...new Set([value3,token,
+encodeURIComponent(token)])].filter(Boolean);return text6=>echoes.reduce((rest,echo)=>rest.replaceAll(echo,mask),text6)}};var written2={regenerateDid:answers.client.one,updateUser:answers.user.one,updateTemplate:answers.template.one,deleteTemplate:answers.
 template.one,updateKeyPair:answers.keyPair.one,updateOrganization:answers.organization.one};function connect(options){const transport=new Transport(
 options);return{reader:readerOver(transport),writer:writerOver(transport),close:()=>transport.close()}}function readerOver(transport){
 const read2=async call=>(await transport.call(extended2(call,{method:"GET"}))).data;const documented2=operation=>({operation,
@@ -18833,13 +18648,13 @@ body2,confirm2.from,call,transport)}})}}}function templateOf({backend_id,templat
 {backend_id},...template_type===void 0?{}:{type:template_type}}}async function lookAgain(body2,from,call,transport){const{
 title,scope:scope2,path,parse:parse11}=call;const{data:data3}=await transport.call({operation:null,title:`read back, to ${title}`,
 method:"GET",scope:scope2,path,parse:parse11,whenMissing:{}});const holds=Object.entries(body2).every(([field2,asked])=>same(
-asked,data3[field2]??null));if(holds)return{done:data3};const isOther3=Object.entries(from).some(([field2,was])=>data3[field2]!==
-void 0&&!same(was,data3[field2]??null));return isOther3?"changed":"not-done"}function wrapperOf(operation){const described2=operations[operation];
-return"wrapper"in described2?described2.wrapper:void 0}init_zod();init_problems();init_problems();import{readFile}from"node:fs/promises";import{basename as basename8}from"node:path";init_problems();import{spawn}from"node:child_process";import{basename as basename7}from"node:path";var defaultTimeout=60;var maxBytes=64*1024;async function runTokenCommand({argv,cwd,passed},{redact,onSecret,timeout=defaultTimeout}){
+asked,data3[field2]??null));if(holds)return{done:data3};const isOther2=Object.entries(from).some(([field2,was])=>data3[field2]!==
+void 0&&!same(was,data3[field2]??null));return isOther2?"changed":"not-done"}function wrapperOf(operation){const described2=operations[operation];
+return"wrapper"in described2?described2.wrapper:void 0}init_zod();init_problems();import{readFile}from"node:fs/promises";import{basename as basename7}from"node:path";init_problems();init_problems();import{spawn}from"node:child_process";import{basename as basename6}from"node:path";var defaultTimeout=60;var maxBytes=64*1024;async function runTokenCommand({argv,cwd,passed},{redact,onSecret,timeout=defaultTimeout}){
 const[program2="",...args]=argv;for(const value3 of Object.values(passed))onSecret(value3,"declared");const env={...neededVariables(
 process.env),...passed};const{stdout,stderr,why}=await run2(program2,args,{cwd,env},timeout);onSecret(stdout.trim());if(why===
 null)return stdout;const said3=oneLine(redact(stderr));throw new ProblemsError([error("token-command-failed",`the token \
-command ${basename7(program2)} ${why}${said3===""?"":`: ${said3}`}`,[],"it is server.auth.token_command: it must print t\
+command ${basename6(program2)} ${why}${said3===""?"":`: ${said3}`}`,[],"it is server.auth.token_command: it must print t\
 he token, and end with 0")])}var needed=/^(?:PATH|HOME|USER|LOGNAME|LANG|LANGUAGE|LC_[A-Z]+|TZ|TMPDIR)$/;var neededOnWindows=/^(?:PATH|PATHEXT|COMSPEC|SYSTEMROOT|SYSTEMDRIVE|WINDIR|TEMP|TMP|USERNAME|USERPROFILE|HOMEDRIVE|HOMEPATH|APPDATA|LOCALAPPDATA|PROGRAMDATA|PROGRAMFILES(?:\(X86\))?)$/i;
 function neededVariables(variables,platform=process.platform){return Object.fromEntries(Object.entries(variables).filter(
 ([name2])=>needed.test(name2)||platform==="win32"&&neededOnWindows.test(name2)))}function run2(program2,args,where,timeout){
@@ -18854,26 +18669,25 @@ code)));child.on("close",(code2,signal)=>{end2(code2===0?null:code2===null?`was 
 function started(program2,args,where){try{return spawn(program2,args,{...where,shell:false,stdio:["ignore","pipe","pipe"]})}catch(failure2){
 return whyNotStarted(failure2.code)}}function whyNotStarted(code2){if(code2==="ENOENT"||code2==="ENOTDIR")return"was not\
  found";if(code2==="EACCES")return"may not be run by this user";return`can't be started (${code2??"unknown error"})`}function bearerToken(token){return fixed(bearer(token,"the token"))}function chosenHeader(name2,value3){return fixed({name:name2.
-toLowerCase(),value:value3})}function fixed(credential){return{current:async()=>credential,renew:async()=>false}}function tokenFile(path,shown3,onSecret){
-return renewing(async()=>{const text6=await readFile(path,"utf8").catch(failure2=>{const code2=failure2 instanceof Error&&
-"code"in failure2?String(failure2.code):"unknown error";const why=code2==="ENOENT"?"does not exist":`can't be read (${code2}\
-)`;const hint="check --token-file and server.auth.token_file";throw new ProblemsError([error("token-unreadable",`the tok\
-en file ${shown3} ${why}`,[],hint)])});return endless2(text6,`the token in ${shown3}`)},onSecret)}function tokenCommand(command2,{
+toLowerCase(),value:value3})}function fixed(credential){return{current:async()=>credential,renew:async()=>false}}function tokenFile(path,shown4,onSecret){
+return renewing(async()=>{const text6=await readFile(path,"utf8").catch(failure2=>{const message=`the token file ${shown4}\
+ can't be read: ${whyRefused(failure2)}`;const hint="check --token-file and server.auth.token_file";throw new ProblemsError(
+[error("token-unreadable",message,[],hint)])});return endless2(text6,`the token in ${shown4}`)},onSecret)}function tokenCommand(command2,{
 redact,onSecret}){return renewing(async()=>{const text6=await runTokenCommand(command2,{redact,onSecret});return endless2(
-text6,`the output of ${basename8(command2.argv[0]??"")}`)},onSecret)}function endless2(text6,what){return{text:bearerText(
+text6,`the output of ${basename7(command2.argv[0]??"")}`)},onSecret)}function endless2(text6,what){return{text:bearerText(
 text6,what),renewAt:null,scopes:null}}function renewing(source,onSecret,now=Date.now){return new Renewing(source,onSecret,
 now)}var Renewing=class{#source;#onSecret;#now;#needed=new Set;#held;#coming;constructor(source,onSecret,now){this.#source=
 source;this.#onSecret=onSecret;this.#now=now}async current(scope2){this.#needed.add(scope2);const held=this.#held;if(held!==
 void 0&&this.#suits(held,scope2))return headerOf(held);try{return headerOf(await this.#obtain(scope2))}catch(failure2){if(held===
-void 0)throw failure2;return headerOf(held)}}async renew(refused4,scope2){if(this.#held!==void 0&&headerOf(this.#held).value!==
-refused4.value)return true;return headerOf(await this.#obtain(scope2)).value!==refused4.value}#suits({renewAt,scopes},scope2){
+void 0)throw failure2;return headerOf(held)}}async renew(refused5,scope2){if(this.#held!==void 0&&headerOf(this.#held).value!==
+refused5.value)return true;return headerOf(await this.#obtain(scope2)).value!==refused5.value}#suits({renewAt,scopes},scope2){
 return(scopes?.has(scope2)??true)&&(renewAt===null||this.#now()<renewAt)}async#obtain(scope2){while(this.#coming!==void 0){
 const token=await this.#coming;if(this.#suits(token,scope2))return token}this.#coming=this.#source(new Set(this.#needed));
 try{const token=await this.#coming;this.#onSecret(token.text);this.#held=token;return token}finally{this.#coming=void 0}}};
-function headerOf({text:text6}){return{name:"authorization",value:`Bearer ${text6}`}}function bearer(token,what){const wrong3=wrongInToken(
-token,what);if(wrong3!==null)throw new ProblemsError([wrong3]);return{name:"authorization",value:`Bearer ${token}`}}function bearerText(text6,what){
-const token=text6.replace(/^\uFEFF/,"").trim();const wrong3=wrongInToken(token,what);if(wrong3!==null)throw new ProblemsError(
-[wrong3]);return token}function wrongInToken(token,what,places=[]){const why=whyNoToken(token);if(why===null)return null;
+function headerOf({text:text6}){return{name:"authorization",value:`Bearer ${text6}`}}function bearer(token,what){const wrong2=wrongInToken(
+token,what);if(wrong2!==null)throw new ProblemsError([wrong2]);return{name:"authorization",value:`Bearer ${token}`}}function bearerText(text6,what){
+const token=text6.replace(/^\uFEFF/,"").trim();const wrong2=wrongInToken(token,what);if(wrong2!==null)throw new ProblemsError(
+[wrong2]);return token}function wrongInToken(token,what,places=[]){const why=whyNoToken(token);if(why===null)return null;
 const hint=isVariable.test(token)?"in idops.yaml write ${NAME}, with braces; elsewhere give the token itself":'give the \
 token alone, without "Bearer" and without quotes';return error("bad-token",`${what} ${why}`,places,hint)}var isVariable=/^\$\{?[A-Za-z_]\w*\}?$/;
 function whyNoToken(token){if(isVariable.test(token))return"is the name of a variable that nothing filled in";if(token===
@@ -18884,43 +18698,43 @@ ion","te","trailer","transfer-encoding","upgrade","user-agent"]);function wrongI
 test(name2))return{part:"name",why:"is not the name of a header"};if(takenHeaders.has(name2.toLowerCase()))return{part:"\
 name",why:"is a header that carries no credentials"};if(!/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(value3)){return{
 part:"value",why:"is empty, or has characters in it that are not visible ASCII"}}return null}var maxBytes2=2**20;var tokenAnswer=object({access_token:string2(),token_type:string2().nullish(),expires_in:union([number2(),
-string2().regex(/^\d+$/).transform(Number)]).nullish()});function clientCredentials(client3,initial,network2){return async needed2=>{
-const scopes=client3.scopes??[...new Set([...initial,...needed2])].sort();const outcome3=await ask(client3,scopes,network2);
-return readToken(client3,outcome3,client3.scopes===null?new Set(scopes):null,network2)}}async function ask(client3,scopes,network2){
-const{signal,delay,random,patience,retries:retries2=defaultRetries}=network2;for(let attempt=1;;attempt++){const began=performance.
-now();const outcome3=await askOnce(client3,scopes,network2);network2.onTry?.({operation:null,method:"POST",path:client3.
-address.href,...triedOf(outcome3),milliseconds:performance.now()-began,attempt});if(!mayPass2(outcome3)||attempt>retries2||
-signal.aborted)return outcome3;const retryAfter=outcome3.status===null?null:retryAfterSeconds(outcome3.headers);const pause=pauseBefore(
+string2().regex(/^\d+$/).transform(Number)]).nullish()});function clientCredentials(client3,initial,network){return async needed2=>{
+const scopes=client3.scopes??[...new Set([...initial,...needed2])].sort();const outcome3=await ask(client3,scopes,network);
+return readToken(client3,outcome3,client3.scopes===null?new Set(scopes):null,network)}}async function ask(client3,scopes,network){
+const{signal,delay,random,patience,retries:retries2=defaultRetries}=network;for(let attempt=1;;attempt++){const began=performance.
+now();const outcome3=await askOnce(client3,scopes,network);network.onTry?.({operation:null,method:"POST",path:client3.address.
+href,...triedOf(outcome3),milliseconds:performance.now()-began,attempt});if(!mayPass2(outcome3)||attempt>retries2||signal.
+aborted)return outcome3;const retryAfter=outcome3.status===null?null:retryAfterSeconds(outcome3.headers);const pause=pauseBefore(
 attempt+1,retryAfter,random);if(!patience.take(pause))return outcome3;await delay(pause,signal);if(signal.aborted)return outcome3}}
-async function askOnce({address:address2,clientId,clientSecret},scopes,{tls,proxy,timeout,version:version3,onSecret}){const route=openRoute(
+async function askOnce({address:address2,clientId,clientSecret},scopes,{tls,proxy,timeout,version:version3,onSecret}){const route2=openRoute(
 {origin:address2.origin,tls,proxy},{connections:"once",seconds:timeout});const form=new URLSearchParams({grant_type:"cli\
 ent_credentials"});if(scopes.length>0)form.set("scope",scopes.join(" "));const pair=`${formEncoded(clientId)}:${formEncoded(
 clientSecret)}`;const basic=Buffer.from(pair).toString("base64");for(const secret3 of[basic,pair,`${clientId}:${clientSecret}`])
-onSecret(secret3);try{return await exchange(route,{origin:address2.origin,method:"POST",path:address2.prefix||"/",headers:{
+onSecret(secret3);try{return await exchange(route2,{origin:address2.origin,method:"POST",path:address2.prefix||"/",headers:{
 authorization:`Basic ${basic}`,accept:"application/json","content-type":"application/x-www-form-urlencoded","user-agent":`\
-idops/${version3}`},body:form.toString()},{timeout,maxBytes:maxBytes2})}finally{await route.destroy()}}function formEncoded(text6){
-return new URLSearchParams([["",text6]]).toString().slice(1)}function readToken({address:address2},outcome3,scopes,network2){
-const{redact,onSecret,timeout,proxy,now=Date.now}=network2;const problem=(code2,message,hint)=>new ProblemsError([error(
+idops/${version3}`},body:form.toString()},{timeout,maxBytes:maxBytes2})}finally{await route2.destroy()}}function formEncoded(text6){
+return new URLSearchParams([["",text6]]).toString().slice(1)}function readToken({address:address2},outcome3,scopes,network){
+const{redact,onSecret,timeout,proxy,now=Date.now}=network;const problem2=(code2,message,hint)=>new ProblemsError([error(
 code2,`the token address ${address2.href} ${message}`,[],hint)]);if(outcome3.status===null){const why=outcome3.sent?`gav\
-e no answer (${outcome3.reason})`:`could not be reached: ${whyNotConnected({origin:address2.origin,reason:outcome3.reason,
-timeout,proxy:proxy?.origin??null})}`;throw problem("token-unavailable",why)}const{status,body:body2,broken}=outcome3;const document2=broken===
+e no answer (${outcome3.reason})`:`could not be reached: ${whyNotConnected({reason:outcome3.reason,timeout,proxy:proxy?.
+origin??null})}`;throw problem2("token-unavailable",why)}const{status,body:body2,broken}=outcome3;const document2=broken===
 null?readJson(body2):{wrong:broken};if("value"in document2)for(const secret3 of secretTextsIn(document2.value))onSecret(
 secret3);if(status<200||status>299){const said3="value"in document2?messageIn(document2.value):null;const text6=said3===
-null?"":`: ${oneLine(redact(said3))}`;if(status>=400&&status<500){throw problem("token-refused",`answered ${status}${text6}`,
-"check client_id, client_secret, and the scopes that this client may have")}throw problem("token-unavailable",`answered ${status}${text6}`,
-"check token_url")}const parsed4="value"in document2?tokenAnswer.safeParse(document2.value):void 0;if(parsed4?.success!==
-true){throw problem("token-unavailable",`answered ${status} without a token`,"check token_url")}const{access_token,token_type,
-expires_in}=parsed4.data;onSecret(access_token);if(token_type!=null&&token_type.toLowerCase()!=="bearer"){throw problem(
+null?"":`: ${oneLine(redact(said3))}`;if(status>=400&&status<500){throw problem2("token-refused",`answered ${status}${text6}`,
+"check client_id, client_secret, and the scopes that this client may have")}throw problem2("token-unavailable",`answered\
+ ${status}${text6}`,"check token_url")}const parsed4="value"in document2?tokenAnswer.safeParse(document2.value):void 0;if(parsed4?.
+success!==true){throw problem2("token-unavailable",`answered ${status} without a token`,"check token_url")}const{access_token,
+token_type,expires_in}=parsed4.data;onSecret(access_token);if(token_type!=null&&token_type.toLowerCase()!=="bearer"){throw problem2(
 "token-unavailable","gave a token that is no bearer token")}return{text:bearerText(access_token,`the token from ${address2.
 href}`),renewAt:expires_in==null?null:now()+renewAfter(expires_in)*1e3,scopes}}function renewAfter(lifetime){return Math.
-max(lifetime-30,lifetime/2)}var DEFAULT_TIMEOUT=30;function openConnection(server,declared,options){const network2={...options,patience:new Patience(
-defaultPatience,seconds)};return connect({...network2,baseUrl:server.address,tls:server.tls,proxy:server.proxy,credentials:credentialsOf(
-server,scopesOf(declared,server.profile),network2)})}function credentialsOf({auth:auth2,tls},scopes,options){const{redact,onSecret=()=>{},delay=sleepSeconds,random=Math.random}=options;
+max(lifetime-30,lifetime/2)}var DEFAULT_TIMEOUT=30;function openConnection(server,declared,options){const network={...options,patience:new Patience(
+defaultPatience,seconds)};return connect({...network,baseUrl:server.address,tls:server.tls,proxy:server.proxy,credentials:credentialsOf(
+server,scopesOf(declared,server.profile),network)})}function credentialsOf({auth:auth2,tls},scopes,options){const{redact,onSecret=()=>{},delay=sleepSeconds,random=Math.random}=options;
 switch(auth2.way){case"token":return bearerToken(String(auth2.token.reveal()));case"token_file":return tokenFile(auth2.path,
 auth2.shown,onSecret);case"token_command":return tokenCommand(auth2,{redact,onSecret});case"header":return chosenHeader(
 auth2.name,String(auth2.value.reveal()));case"client_credentials":return renewing(clientCredentials(clientOf(auth2),scopes,
 {...options,tls,proxy:auth2.proxy,onSecret,delay,random}),onSecret)}}function clientOf(auth2){return{address:auth2.address,
-clientId:auth2.clientId,clientSecret:String(auth2.clientSecret.reveal()),scopes:auth2.scopes}}init_values();init_address();import{createHash as createHash4}from"node:crypto";function declaredHash(declared){const hash4=createHash4(
+clientId:auth2.clientId,clientSecret:String(auth2.clientSecret.reveal()),scopes:auth2.scopes}}init_values();init_address();import{createHash as createHash3}from"node:crypto";function declaredHash(declared){const hash4=createHash3(
 "sha256");for(const{kind,identity:identity2,fields:fields3,absent,generation:generation2}of declared){hash4.update(canonical(
 [addressOf(kind,identity2),mapValues(fields3,bare2),absent,generation2??null]))}return`manifests ${hash4.digest("base64u\
 rl")}`}function bare2(value3){if(value3 instanceof Sensitive||value3 instanceof HashedSecret)return{secret:true};if(Array.
@@ -18929,27 +18743,27 @@ at(-1);if(newest===void 0)return state;const heir={...state,salt:newest.run.salt
 ...state.resources};for(const content of runs.filter(({run:run4})=>run4.salt===heir.salt)){for(const entry of entriesOf(
 content)){const owed2=debtOf(entry,content.run.run,hasher);if(owed2==="as before")continue;delete resources[entry.sending.
 key];if(owed2!==void 0)resources[entry.sending.key]=debtor(entry,owed2,hasher)}}return Object.keys(resources).length===0?
-state:{...heir,resources}}async function ownRuns(state,home){const{runs}=home.backend;const names3=await runs.list();if(names3.
-length===0)return[];const isOther3=await othersOf(state,home);const contents2=await Promise.all(names3.map(name2=>runs.read(
+state:{...heir,resources}}async function ownRuns(state,home){const{runs}=home.backend;const names2=await runs.list();if(names2.
+length===0)return[];const isOther2=await othersOf(state,home);const contents2=await Promise.all(names2.map(name2=>runs.read(
 name2).catch(()=>null)));return contents2.filter(content=>{return content?.ended===true&&content.run.server===state.server&&
-!isOther3(content.run)})}function debtOf({sending,answered},run4,hasher){const kind=kindOf(sending.kind);if(sending.action!==
+!isOther2(content.run)})}function debtOf({sending,answered},run4,hasher){const kind=kindOf(sending.kind);if(sending.action!==
 "update"||kind.lost===void 0||answered===void 0)return"as before";const before=fieldsOf(sending.before,hasher);const asked=fieldsOf(
 sending.expected,hasher);if(answered.after===null)return answered.ambiguous?{run:run4,before,asked}:"as before";const now=fieldsOf(
-answered.after,hasher);const lost3=kind.lost({before,asked,now});return Object.keys(lost3).length===0?void 0:seenLoss(run4,
-lost3,now)}function debtor({sending,answered},owed2,hasher){return{kind:sending.kind,identity:{...sending.identity},recorded_at:answered?.
+answered.after,hasher);const lost2=kind.lost({before,asked,now});return Object.keys(lost2).length===0?void 0:seenLoss(run4,
+lost2,now)}function debtor({sending,answered},owed2,hasher){return{kind:sending.kind,identity:{...sending.identity},recorded_at:answered?.
 at??sending.at,run:owed2.run,managed:[],fields:{},hashes:{},owed:storeOwed(owed2,hasher)}}init_problems();init_shard();init_journal();init_shards();async function settleState({backend:backend3,environment},writes2,options){
-const home={backend:backend3,environment};const{shard:shard2}=options;const notes=[];const locked3=async command2=>{const taken2=await backend3.
+const home={backend:backend3,environment};const{shard:shard2}=options;const notes=[];const locked2=async command2=>{const taken2=await backend3.
 lock(command2,new Date,shard2);if(taken2.takenOver!==null)notes.push(taken2.takenOver);return taken2};const part2=shard2===
-void 0?"":` --shard ${shardText(shard2)}`;let lock=writes2===void 0?void 0:await locked3(`${writes2}${part2}`);try{const load=async()=>await withDebts(
+void 0?"":` --shard ${shardText(shard2)}`;let lock=writes2===void 0?void 0:await locked2(`${writes2}${part2}`);try{const load=async()=>await withDebts(
 await backend3.load(options.server),home);let state=await load();let read2;const held=()=>({state:shard2===void 0&&writes2!==
 void 0?joined2(state):state,lock,notes,...read2===void 0?{}:{read:read2}});const resume=async(content,from)=>{const resumed=await resumeRun(
 content,from,{...options,runs:backend3.runs,now:()=>new Date});read2=resumed.read;return resumed};for(let keeps=true;;){
 const isWhole=shard2!==void 0&&!isSplit(state,shard2);const found2=await unfinishedRuns(state,home,shard2);if(found2.length===
 0&&(writes2===void 0||!isWhole))break;const living=found2.find(isUnderWay);if(lock===void 0&&keeps){const holder=await backend3.
 holder()??(living===void 0?null:runHolder(living.run));if(holder!==null){notes.push(`the state is being written: ${holder}`);
-return held()}try{lock=await locked3("plan")}catch(failure2){const quicker=await backend3.holder();if(quicker!==null){notes.
+return held()}try{lock=await locked2("plan")}catch(failure2){const quicker=await backend3.holder();if(quicker!==null){notes.
 push(`the state is being written: ${quicker}`);return held()}if(!isOnly(failure2,"not-writable"))throw failure2;keeps=false}
-state=await load();continue}if(living!==void 0){const isOther3=isWhole&&!isSame2(await backend3.saved(),state);if(!isOther3)
+state=await load();continue}if(living!==void 0){const isOther2=isWhole&&!isSame2(await backend3.saved(),state);if(!isOther2)
 throw underWay(living.run);state=await load();continue}if(!keeps){for(const content of found2){const resumed=await resume(
 content,heirOf(state,content.run));state=resumed.state;notes.push(...told2(content,resumed,"the plan alone, since the st\
 ate can not be written from here"))}break}try{if(isWhole){const resumed=[];const findings=[];let after2=state;for(const content of found2){
@@ -19007,8 +18821,8 @@ void 0?needs("client_key_file","client_cert_file"):[]]}function stateSettings(gi
 allow_tracked:allowTracked=false,git:git2,postgres}=given2;if(git2!==void 0){const{remote=DEFAULT_REMOTE,branch=DEFAULT_BRANCH}=git2;
 return{in:"git",remote,branch,path:git2.path??null}}if(postgres===void 0)return{in:"file",path:absolute(path),allowTracked};
 const problems=lacking2(postgres);if(problems.length>0)throw new ProblemsError(problems);const{url="",name:name2=null,ca_file:ca,
-client_cert_file:cert,client_key_file:key}=postgres;const named5=Object.entries({ca,cert,key}).flatMap(([what,file])=>file===
-void 0?[]:[[what,absolute(file)]]);return{in:"postgres",url:new Sensitive(url),name:name2,files:Object.fromEntries(named5)}}var DEFAULT_MANIFESTS=["manifests/**/*.yaml","manifests/**/*.yml"];var DEFAULT_MAX_DESTRUCTIVE=5;var variableName=string2().
+client_cert_file:cert,client_key_file:key}=postgres;const named4=Object.entries({ca,cert,key}).flatMap(([what,file])=>file===
+void 0?[]:[[what,absolute(file)]]);return{in:"postgres",url:new Sensitive(url),name:name2,files:Object.fromEntries(named4)}}var DEFAULT_MANIFESTS=["manifests/**/*.yaml","manifests/**/*.yml"];var DEFAULT_MAX_DESTRUCTIVE=5;var variableName=string2().
 regex(/^[A-Za-z_][A-Za-z0-9_]*$/,'must be a name of letters (a to z), digits and "_", and begin with no digit');var text4=()=>string2().
 min(1,"must not be empty");var clientCredentialsSchema=strictObject({token_url:text4().meta({description:"The address th\
 at gives tokens, by the same rules as base_url.",examples:["https://id.example.com/oauth/token"]}),client_id:text4().meta(
@@ -19065,9 +18879,9 @@ d.example.com"}}}]})}).describe("The configuration of an idops project.");init_p
 const notes=new Map;const path=[];const walk=node2=>{if(node2.type==="scalar"){if(node2.unknown===true){notes.set(pathKey(
 path),{path:[...path],node:node2,tainted:false,unknown:true});return UNKNOWN_TEXT}if(typeof node2.value!=="string"||!node2.
 value.includes("$"))return node2.value;if(variables===null){if(node2.value.includes("${")){notes.set(pathKey(path),{path:[
-...path],node:node2,tainted:false,unknown:true})}return node2.value}const{text:text6,tainted,unknown:unknown5}=variables.
-resolve(node2.value,node2,file,[...under,...path]);notes.set(pathKey(path),{path:[...path],node:node2,tainted,unknown:unknown5});
-return unknown5?UNKNOWN_TEXT:text6}if(node2.type==="list"){return node2.items.map((item,index)=>{path.push(index);const value3=walk(
+...path],node:node2,tainted:false,unknown:true})}return node2.value}const{text:text6,tainted,unknown:unknown6}=variables.
+resolve(node2.value,node2,file,[...under,...path]);notes.set(pathKey(path),{path:[...path],node:node2,tainted,unknown:unknown6});
+return unknown6?UNKNOWN_TEXT:text6}if(node2.type==="list"){return node2.items.map((item,index)=>{path.push(index);const value3=walk(
 item);path.pop();return value3})}const map2={};for(const[key,entry]of node2.entries){path.push(key);map2[key]=walk(entry.
 value);path.pop()}return map2};return{value:walk(root),notes}}init_zod();init_json();init_nearest();init_secret_names();init_values();function decimalText(text6){const parts=/^([-+]?)(?=\.?\d)(\d*)(?:\.(\d*))?([eE][-+]?\d+)?$/.exec(text6);if(parts===null)
 return void 0;const[,sign,whole2="",fraction="",exponent=""]=parts;const digits=whole2.replace(/^0+(?=\d)/,"")||"0";return`${sign===
@@ -19087,10 +18901,10 @@ null)return type;if(typeof node2.value==="string")return`the string ${JSON.strin
 "the ")}${type==="a number"||type==="a boolean"?` ${written3}`:""}`}function writtenOf(node2,file){if(node2.type!=="scal\
 ar"||file.hides(node2.range))return void 0;const text6=typeof node2.value==="string"?node2.value:node2.source;const unfit=text6.
 length>MOST3||text6.includes("$")||new RegExp("\\p{C}","u").test(text6)||looksLikeCredential(text6);return unfit?void 0:
-text6}function gluedHint(node2,file,known3){if(node2.type!=="scalar"||typeof node2.value!=="string"||!node2.plain)return void 0;
+text6}function gluedHint(node2,file,known4){if(node2.type!=="scalar"||typeof node2.value!=="string"||!node2.plain)return void 0;
 const glued=/^([A-Za-z_][\w-]{0,60}):(?=[^\s/])/;const[first="",...more]=file.text.slice(node2.range.start,node2.range.end).
 split("\n");const key=glued.exec(first)?.[1];if(key===void 0)return void 0;const where=more.some(line=>glued.test(line.trim()))?
-"each colon":"the colon";const tells3=known3.includes(key)||!file.hides(node2.range);return`a space is missing behind ${where}${tells3?
+"each colon":"the colon";const tells3=known4.includes(key)||!file.hides(node2.range);return`a space is missing behind ${where}${tells3?
 `: write "${key}: \u2026"`:""}`}function typeHint(mistyped){const{node:node2,expected}=mistyped;if(node2.type==="scalar"&&
 node2.value===null)return"write a value, or remove the key";if(expected==="boolean")return node2.type==="scalar"?booleanHint(
 node2):void 0;if(expected==="number"||expected==="int")return numberHint(node2,expected);if(expected==="array")return listHint(
@@ -19102,8 +18916,8 @@ text6,["true","false"]);return near===void 0?"write true or false":`did you mean
 "string"?"text":"number";return`in YAML 1.2 ${text6} is a ${number4}: write ${meant2}`}function numberHint(node2,expected){
 if(node2.type!=="scalar")return void 0;if(typeof node2.value==="string")return node2.plain||fromText(expected,node2.value)===
 void 0?void 0:"write it without quotes";return expected==="int"&&typeof node2.value==="number"?"write it without a fract\
-ion":void 0}function textHint({node:node2,file,path,schema:schema5}){if(node2.type==="map"){const known3=knownFields(schema5,
-path);for(const key of node2.entries.keys()){const similar=known3.includes(key)?void 0:nearest(key,known3);if(similar!==
+ion":void 0}function textHint({node:node2,file,path,schema:schema5}){if(node2.type==="map"){const known4=knownFields(schema5,
+path);for(const key of node2.entries.keys()){const similar=known4.includes(key)?void 0:nearest(key,known4);if(similar!==
 void 0)return`did you mean "${similar}" for "${key}"?`}return void 0}if(node2.type==="list")return node2.items.length===
 1?'write it without the [] or the "- "':void 0;if(typeof node2.value==="string")return void 0;const written3=writtenOf(node2,
 file);return`put it in quotes${written3===void 0?"":`: "${written3}"`}`}function isDashed(node2,file){if(node2.type!=="s\
@@ -19169,40 +18983,40 @@ onlyValue(subject.schema,issue3.path))]}hideField(found2.node,file);const place2
  is not usable`,[key],issue3.message)]}if(issue3.code==="invalid_type"||issue3.code==="invalid_union"){const{node:node2}=found2;
 const{expected,path}=issue3;return[error("wrong-type",`${what}: ${issue3.message||`expected ${typeName(expected)}`}, got\
  ${gotOf(node2,file)}`,[place2],typeHint({expected,node:node2,path,schema:subject.schema,file}))]}if(issue3.code==="inva\
-lid_value"&&issue3.values!==void 0){const names3=issue3.values.map(value3=>JSON.stringify(value3));const{node:node2}=found2;
+lid_value"&&issue3.values!==void 0){const names2=issue3.values.map(value3=>JSON.stringify(value3));const{node:node2}=found2;
 const similar=node2.type==="scalar"&&typeof node2.value==="string"&&!node2.value.includes("$")?nearest(node2.value,issue3.
 values.map(String)):void 0;const isQuoted=node2.type==="scalar"&&typeof node2.value==="string"&&issue3.values.some(value3=>typeof value3!==
-"string"&&String(value3)===node2.value);const must=names3.length===1?`must be ${names3[0]}`:`must be one of ${names3.join(
+"string"&&String(value3)===node2.value);const must=names2.length===1?`must be ${names2[0]}`:`must be one of ${names2.join(
 ", ")}`;return[error("wrong-value",`${what} ${must}`,[place2],isQuoted?"write it without quotes":similar===void 0?void 0:
 `did you mean "${similar}"?`)]}if(issue3.code==="too_small"&&found2.node.type==="scalar"&&found2.node.value===""){return[
 error("wrong-value",`${what} must not be empty`,[place2])]}if(issue3.message===""){return[error("wrong-value",`${what} i\
 s too ${issue3.code==="too_big"?"large":"small"}`,[place2])]}return[error("wrong-value",`${what}${/^(must|is|needs) /.test(
 issue3.message)?" ":": "}${issue3.message}`,[place2])]}function hideField(node2,file){if(node2.type==="scalar"&&typeof node2.
 value==="string"&&shownKey(node2.value)!==node2.value)file.hide(node2.range)}function hasNothing({value:value3}){return value3.
-type==="scalar"&&value3.value===null&&value3.source===""}function toldKey(key,entry,bare3,file){const told6=shownKey(key);
-if(entry===void 0||told6!==key)return told6;const isAlone=hasNothing(entry);if(isAlone&&bare3.some(name2=>name2!==key)){
+type==="scalar"&&value3.value===null&&value3.source===""}function toldKey(key,entry,bare3,file){const told5=shownKey(key);
+if(entry===void 0||told5!==key)return told5;const isAlone=hasNothing(entry);if(isAlone&&bare3.some(name2=>name2!==key)){
 file.hide(entry.key);return void 0}if(!file.hides(entry.key)){if(!isAlone||!looksSecret(key)||!/\d/.test(key))return key;
 file.hide(entry.key);return void 0}if(/^[A-Za-z_][\w-]{0,40}$/.test(key))return isAlone?void 0:key;return/^([A-Za-z_][\w-]{0,20})[\s:=]/.
 exec(key)?.[1]}function unknownFields(issue3,subject){const{root,file,name:name2,schema:schema5,under=[],fieldHint:fieldHint2}=subject;
-const{node:node2}=find6(root,issue3.path);const known3=knownFields(schema5,issue3.path);const entries=node2.type==="map"?
+const{node:node2}=find6(root,issue3.path);const known4=knownFields(schema5,issue3.path);const entries=node2.type==="map"?
 node2.entries:new Map;const bare3=[...entries].flatMap(([key,entry])=>isSecretField(key)&&hasNothing(entry)?[key]:[]);const keys=(issue3.
-keys??[]).map(key=>{const entry=entries.get(key);return{key,entry,told:toldKey(key,entry,bare3,file)}});const free=known3.
-filter(field2=>!entries.has(field2));const sections2=new Map;for(const field2 of known3){for(const inner of knownFields(
+keys??[]).map(key=>{const entry=entries.get(key);return{key,entry,told:toldKey(key,entry,bare3,file)}});const free=known4.
+filter(field2=>!entries.has(field2));const sections2=new Map;for(const field2 of known4){for(const inner of knownFields(
 schema5,[...issue3.path,field2])){if(!sections2.has(inner))sections2.set(inner,field2)}}const where=within4(name2,[...under,
-...issue3.path]);return keys.map(({key,entry,told:told6})=>{const place2=entry===void 0?placeIn(file,root,issue3.path):file.
-place(entry.key);if(told6!==key)return gluedField(key,told6,where,place2);const near=nearest(key,free)===void 0?void 0:nearest(
-key,[...free,...known3]);const similar=near??withWords(key,free)??nearest(key,known3)??withWords(key,known3);const message=`\
+...issue3.path]);return keys.map(({key,entry,told:told5})=>{const place2=entry===void 0?placeIn(file,root,issue3.path):file.
+place(entry.key);if(told5!==key)return gluedField(key,told5,where,place2);const near=nearest(key,free)===void 0?void 0:nearest(
+key,[...free,...known4]);const similar=near??withWords(key,free)??nearest(key,known4)??withWords(key,known4);const message=`\
 unknown field "${key}" in ${where}`;const section2=sections2.get(key);const below2=section2===void 0?void 0:`"${key}" st\
 ands below "${section2}"`;const elsewhere=fieldHint2?.(key,issue3.path)??(similar===void 0?below2:void 0);if(similar!==void 0&&
 elsewhere===void 0){return error("unknown-field",`${message}, did you mean "${similar}"?`,[place2])}const hint=elsewhere??
-(known3.length>0?`fields here: ${known3.join(", ")}`:void 0);return error("unknown-field",message,[place2],hint)})}function gluedField(key,told6,where,place2){
-if(told6===void 0)return error("unknown-field",`unknown field in ${where}, whose name is not shown, since it may be a se\
-cret`,[place2],'write it as "key: value"');const hasColon=/^["']?\s*:/.test(key.slice(told6.length));const missing2=hasColon?
+(known4.length>0?`fields here: ${known4.join(", ")}`:void 0);return error("unknown-field",message,[place2],hint)})}function gluedField(key,told5,where,place2){
+if(told5===void 0)return error("unknown-field",`unknown field in ${where}, whose name is not shown, since it may be a se\
+cret`,[place2],'write it as "key: value"');const hasColon=/^["']?\s*:/.test(key.slice(told5.length));const missing2=hasColon?
 "a space is missing behind the colon of":"a colon and a space are missing behind";return error("unknown-field",`${missing2}\
- "${told6}" in ${where}`,[place2],`write it as "${told6}: \u2026"`)}function onlyValue(schema5,path){const[only2,...others]=schemasAt(
+ "${told5}" in ${where}`,[place2],`write it as "${told5}: \u2026"`)}function onlyValue(schema5,path){const[only2,...others]=schemasAt(
 schema5,path);return only2 instanceof ZodLiteral&&others.length===0&&only2.values.size===1?`write "${path.at(-1)}: ${only2.
-value}"`:void 0}function withWords(key,known3){const words7=name2=>name2.toLowerCase().split(/[_-]+/).map(word2=>word2.replace(
-/s$/,""));const wanted=words7(key);const holding=known3.filter(field2=>wanted.every(word2=>word2.length>1&&words7(field2).
+value}"`:void 0}function withWords(key,known4){const words7=name2=>name2.toLowerCase().split(/[_-]+/).map(word2=>word2.replace(
+/s$/,""));const wanted=words7(key);const holding=known4.filter(field2=>wanted.every(word2=>word2.length>1&&words7(field2).
 includes(word2)));return holding.length===1?holding[0]:void 0}function pathText(path){return path.reduce((text6,step)=>typeof step===
 "number"?`${text6}[${step}]`:/^[\w-]+$/.test(step)?`${text6}${text6===""?"":"."}${step}`:`${text6}[${JSON.stringify(shownKey(
 step))}]`,"")}function within4(name2,path){return path.length===0?name2:`${pathText(path)} of ${name2}`}function valuePlace(file,root,path){
@@ -19216,57 +19030,57 @@ slice(this.#at,next);this.#at=next;if(next===this.#text.length)break;if(this.#te
 "$";this.#at+=after2==="$"?2:1}}if(literal2!=="")parts.push(literal2);return parts}#reference(depth){const start2=this.#at;
 if(depth>MAX_NESTING)throw this.#bad("defaults are nested too deeply",start2);const name2=/[A-Za-z_][A-Za-z0-9_]*/y;name2.
 lastIndex=start2+2;const found2=name2.exec(this.#text)?.[0];if(found2===void 0)throw this.#bad('"${" is not followed by \
-a name',start2);const told6=/^[A-Z_][A-Z0-9_]*$/.test(found2)?found2:"\u2026";this.#at=start2+2+found2.length;if(this.#text[this.#at]===
+a name',start2);const told5=/^[A-Z_][A-Z0-9_]*$/.test(found2)?found2:"\u2026";this.#at=start2+2+found2.length;if(this.#text[this.#at]===
 "}"){this.#at+=1;return{name:found2,written:this.#text.slice(start2,this.#at)}}const operator=this.#text.slice(this.#at,
-this.#at+2);if(operator!==":-"&&operator!==":?"){const end2=this.#at>=this.#text.length;throw this.#bad(end2?`"\${${told6}\
-" is not closed by "}"`:`"\${${told6}" is followed by something unknown`,start2)}this.#at+=2;const rest=this.#at;const inner=this.
-template(true,depth+1);if(this.#text[this.#at]!=="}")throw this.#bad(`"\${${told6}" is not closed by "}"`,start2);const message=this.#text.
+this.#at+2);if(operator!==":-"&&operator!==":?"){const end2=this.#at>=this.#text.length;throw this.#bad(end2?`"\${${told5}\
+" is not closed by "}"`:`"\${${told5}" is followed by something unknown`,start2)}this.#at+=2;const rest=this.#at;const inner=this.
+template(true,depth+1);if(this.#text[this.#at]!=="}")throw this.#bad(`"\${${told5}" is not closed by "}"`,start2);const message=this.#text.
 slice(rest,this.#at);this.#at+=1;const written3=this.#text.slice(start2,this.#at);return operator===":-"?{name:found2,written:written3,
 fallback:inner}:{name:found2,written:written3,message}}#bad(message,start2){return new BadVariable(message,this.#text.slice(
-start2,this.#at+1).split("\n")[0]??"")}};var MAX_TEXT=16*1024*1024;var MAX_CHAIN=100;var nothing2={text:"",tainted:false,unknown:true};var Variables=class{#sources;#lenient;#resolved=new Map;#resolving=[];#used=new Map;#problems=[];#reported=new Set;constructor(sources2,options){
+start2,this.#at+1).split("\n")[0]??"")}};var MAX_TEXT=16*1024*1024;var MAX_CHAIN=100;var nothing={text:"",tainted:false,unknown:true};var Variables=class{#sources;#lenient;#resolved=new Map;#resolving=[];#used=new Map;#problems=[];#reported=new Set;constructor(sources2,options){
 this.#sources=sources2;this.#lenient=options.lenient}get used(){return this.#used}takeProblems(){const problems=this.#problems;
 this.#problems=[];return problems}resolve(text6,node2,file,path=[]){const context3={node:node2,file,path};let template2;
 try{template2=parseVariables(text6)}catch(failure2){if(!(failure2 instanceof BadVariable))throw failure2;this.#report(error(
 "bad-variable",failure2.message,[placeOf3(failure2.written,context3)],text6.includes("${{")?"only a workflow knows ${{ \u2026\
  }}: set a process variable there, and write ${NAME} here":`write \${NAME}${isSecret2("",context3)?"":", ${NAME:-default\
-}"} or \${NAME:?message}; a "$$" is a plain "$"`));return nothing2}return this.#fill(template2,context3)}parts(text6,node2,file){
+}"} or \${NAME:?message}; a "$$" is a plain "$"`));return nothing}return this.#fill(template2,context3)}parts(text6,node2,file){
 try{return parseVariables(text6).map(part2=>{if(typeof part2==="string")return part2;const value3=this.#lookUp(part2,{node:node2,
 file,path:[]});return value3.unknown||value3.tainted?null:value3.text})}catch(failure2){if(!(failure2 instanceof BadVariable))
-throw failure2;return[null]}}#fill(template2,context3){let text6="";let tainted=false;let unknown5=false;for(const part2 of template2){
+throw failure2;return[null]}}#fill(template2,context3){let text6="";let tainted=false;let unknown6=false;for(const part2 of template2){
 if(typeof part2==="string")text6+=part2;else{const value3=this.#lookUp(part2,context3);text6+=value3.text;tainted||=value3.
-tainted;unknown5||=value3.unknown;if(text6.length>MAX_TEXT){this.#report(error("too-large","the variables make a text of\
- more than 16 MiB",[placeOf3("",context3)]));return nothing2}}}return{text:text6,tainted,unknown:unknown5}}#lookUp(reference,context3){
+tainted;unknown6||=value3.unknown;if(text6.length>MAX_TEXT){this.#report(error("too-large","the variables make a text of\
+ more than 16 MiB",[placeOf3("",context3)]));return nothing}}}return{text:text6,tainted,unknown:unknown6}}#lookUp(reference,context3){
 const{name:name2}=reference;if(this.#sources.credentials?.has(name2)){this.#report(error("credential-variable",`the vari\
 able ${name2} is a credential of the server, which no manifest may use`,[placeOf3(reference.written,context3)],"use a va\
-riable of another name for what belongs into a manifest"));return{...nothing2,tainted:true}}const node2=this.#sources.vars.
+riable of another name for what belongs into a manifest"));return{...nothing,tainted:true}}const node2=this.#sources.vars.
 get(name2);if(node2!==void 0){const value4=this.#variable(name2,node2);if(value4.unknown||value4.text!=="")return value4;
 if(reference.fallback!==void 0)return this.#fill(reference.fallback,context3);return reference.message===void 0?value4:this.#unresolved(
 reference,context3,"is empty")}const value3=Object.hasOwn(this.#sources.process,name2)?this.#sources.process[name2]:void 0;
 const allowed=name2.startsWith("IDOPS_")||this.#sources.allowed.has(name2);if(!allowed&&value3!==void 0){this.#report(error(
 "env-not-allowed",`the process variable ${name2} may not be used here`,[placeOf3(reference.written,context3)],`add ${name2}\
- to allow_env in the configuration, or to vars`));return{...nothing2,tainted:true}}if(value3!==void 0&&value3!==""){this.#used.
+ to allow_env in the configuration, or to vars`));return{...nothing,tainted:true}}if(value3!==void 0&&value3!==""){this.#used.
 set(name2,value3);return{text:value3,tainted:true,unknown:false}}if(reference.fallback!==void 0)return this.#fill(reference.
 fallback,context3);if(!allowed||!this.#lenient){return this.#unresolved(reference,context3,value3===""?"is empty":allowed?
 "is not set":void 0)}this.#report(warning2("unset-variable",`the process variable ${name2} is not set, so what it would \
-give is not checked`,[placeOf3(reference.written,context3)]));return{...nothing2,tainted:true}}#variable(name2,node2){const known3=this.#resolved.
-get(name2);if(known3!==void 0)return known3;const{file}=this.#sources;if(this.#resolving.includes(name2)){const circle=[
+give is not checked`,[placeOf3(reference.written,context3)]));return{...nothing,tainted:true}}#variable(name2,node2){const known4=this.#resolved.
+get(name2);if(known4!==void 0)return known4;const{file}=this.#sources;if(this.#resolving.includes(name2)){const circle=[
 ...this.#resolving.slice(this.#resolving.indexOf(name2)),name2].join(" -> ");this.#report(error("variable-cycle",`vars t\
-hat need each other: ${circle}`,[file.place(node2.range)],"write one of them out"));return nothing2}if(this.#resolving.length>=
+hat need each other: ${circle}`,[file.place(node2.range)],"write one of them out"));return nothing}if(this.#resolving.length>=
 MAX_CHAIN){this.#report(error("too-deep",`more than ${MAX_CHAIN} vars need each other in a row`,[file.place(node2.range)]));
-return nothing2}this.#resolving.push(name2);const isNumber3=typeof node2.value==="number"||node2.value instanceof ExactNumber;
+return nothing}this.#resolving.push(name2);const isNumber3=typeof node2.value==="number"||node2.value instanceof ExactNumber;
 const text6=isNumber3&&node2.source!==""?node2.source:String(node2.value??"");const value3=text6.includes("$")?this.resolve(
 text6,node2,file,[name2]):{text:text6,tainted:false,unknown:node2.value===null};this.#resolving.pop();this.#resolved.set(
-name2,value3);return value3}#unresolved(reference,context3,state){const{name:name2,message}=reference;const known3=[...this.#sources.
-vars.keys(),...this.#sources.allowed];const similar=nearest(name2,known3);const advice=state===void 0?isSecret2(name2,context3)?
+name2,value3);return value3}#unresolved(reference,context3,state){const{name:name2,message}=reference;const known4=[...this.#sources.
+vars.keys(),...this.#sources.allowed];const similar=nearest(name2,known4);const advice=state===void 0?isSecret2(name2,context3)?
 `add it to allow_env in the configuration, and ${inEnvironment}`:`add it to vars in the configuration, or to allow_env a\
 nd set it${similar===void 0?"":`; or write ${similar}`}`:ownVariables.get(name2)??(isSecret2(name2,context3)?inEnvironment:
 `set it, or write \${${name2}:-default}`);const text6=message!==void 0&&message!==""?`variable ${name2}: ${message}`:`va\
 riable ${name2} ${state??"is neither in vars nor an allowed process variable"}`;this.#report(error("unresolved-variable",
-text6,[placeOf3(reference.written,context3)],advice));return{...nothing2,tainted:state!==void 0}}#report(problem){const[
-place2]=problem.places;const key=`${problem.code}\0${problem.message}\0${place2?.file}\0${place2?.line}\0${place2?.column}`;
-if(this.#reported.has(key))return;this.#reported.add(key);this.#problems.push(problem)}};var ownVariables=new Map([["IDO\
-PS_BASE_URL","set it to the address of your server, or give --base-url; idops sandbox runs one to practise on and prints\
- both"],["IDOPS_TOKEN","set it to a bearer token of your server; idops sandbox runs one to practise on and prints both"]]);
+text6,[placeOf3(reference.written,context3)],advice));return{...nothing,tainted:state!==void 0}}#report(problem2){const[
+place2]=problem2.places;const key=`${problem2.code}\0${problem2.message}\0${place2?.file}\0${place2?.line}\0${place2?.column}`;
+if(this.#reported.has(key))return;this.#reported.add(key);this.#problems.push(problem2)}};var ownVariables=new Map([["ID\
+OPS_BASE_URL","set it to the address of your server, or give --base-url; idops sandbox runs one to practise on and print\
+s both"],["IDOPS_TOKEN","set it to a bearer token of your server; idops sandbox runs one to practise on and prints both"]]);
 var inEnvironment="set it in the environment, in CI from a secret";function isSecret2(name2,{path}){return looksSecret(name2)||
 path.some(step=>typeof step==="string"&&(step==="auth"||looksSecret(step)))}function placeOf3(written3,{node:node2,file}){
 const at3=written3===""?-1:file.text.indexOf(written3,node2.range.start);if(at3===-1||at3>=node2.range.end)return file.place(
@@ -19302,35 +19116,35 @@ address"}];var given=["id.example.com","https://id.example.com","https","s","//i
 parts}of layers){const allows=find6(config3,["server","allow_insecure_http"]);const allowInsecureHttp=allows.complete&&allows.
 node.type==="scalar"&&allows.node.value!==false;for(const{path,what}of addresses2){const{node:node2,complete}=find6(config3,
 ["server",...path]);const written3=complete&&node2.type==="scalar"?parts(node2):void 0;if(written3===void 0||node2.type!==
-"scalar")continue;const wrong3=wrongIn(written3,{allowInsecureHttp,what,places:[place2(node2)]});if(wrong3!==void 0)found2.
-set(`${wrong3.code} ${node2.range.start}`,wrong3)}}return[...found2.values()]}function wrongIn(parts,use){const gaps=parts.
-filter(part2=>part2===null).length;if(gaps>MOST_VARIABLES)return void 0;let wrong3;for(const text6 of filled(parts)){const checked2=checkBaseUrl(
-text6,use);if(isBaseUrl(checked2))return void 0;wrong3??=checked2}return wrong3}function*filled(parts,before=""){const[part2,
+"scalar")continue;const wrong2=wrongIn(written3,{allowInsecureHttp,what,places:[place2(node2)]});if(wrong2!==void 0)found2.
+set(`${wrong2.code} ${node2.range.start}`,wrong2)}}return[...found2.values()]}function wrongIn(parts,use){const gaps=parts.
+filter(part2=>part2===null).length;if(gaps>MOST_VARIABLES)return void 0;let wrong2;for(const text6 of filled(parts)){const checked2=checkBaseUrl(
+text6,use);if(isBaseUrl(checked2))return void 0;wrong2??=checked2}return wrong2}function*filled(parts,before=""){const[part2,
 ...rest]=parts;if(part2===void 0)yield before;else for(const text6 of part2===null?[...given,...rests(before)]:[part2])yield*filled(
 rest,before+text6)}function rests(before){return/^h[a-z]*$/.test(before)?["https://id.example.com","http://localhost"].flatMap(
 whole2=>whole2.startsWith(before)?[whole2.slice(before.length)]:[]):[]}init_problems();init_work_tree();import{lstat as lstat3,realpath as realpath3}from"node:fs/promises";import{dirname as dirname9,
-join as join14}from"node:path";async function findAbove(name2,cwd){if(await isThere(join14(cwd,name2)))return join14(cwd,name2);const top=await topOf(cwd);
-if(top===void 0)return void 0;for(let folder=await realpath3(cwd);folder!==top;){folder=dirname9(folder);const path=join14(
-folder,name2);if(!await isThere(path))continue;for(const one of[path,join14(top,".git")])await refuseOthers(one,path,cwd);
+join as join13}from"node:path";async function findAbove(name2,cwd){if(await isThere(join13(cwd,name2)))return join13(cwd,name2);const top=await topOf(cwd);
+if(top===void 0)return void 0;for(let folder=await realpath3(cwd);folder!==top;){folder=dirname9(folder);const path=join13(
+folder,name2);if(!await isThere(path))continue;for(const one of[path,join13(top,".git")])await refuseOthers(one,path,cwd);
 return path}return void 0}async function passedAbove(name2,cwd){let folder=await realpath3(cwd).catch(()=>void 0);if(folder===
-void 0||await workTreeOf(folder)!==void 0)return void 0;for(;dirname9(folder)!==folder;folder=dirname9(folder)){const path=join14(
+void 0||await workTreeOf(folder)!==void 0)return void 0;for(;dirname9(folder)!==folder;folder=dirname9(folder)){const path=join13(
 dirname9(folder),name2);if(await isThere(path))return path}return void 0}async function topOf(cwd){const folder=await realpath3(
 cwd).catch(()=>void 0);const top=folder===void 0?void 0:await workTreeOf(folder);return top===folder?void 0:top}async function refuseOthers(one,config3,cwd){
-const own5=process.getuid?.();const{uid}=await lstat3(one);if(own5===void 0||uid===own5||uid===0)return;const[shown3,owned]=[
+const own5=process.getuid?.();const{uid}=await lstat3(one);if(own5===void 0||uid===own5||uid===0)return;const[shown4,owned]=[
 shownPath(config3,cwd),shownPath(one,cwd)];throw new ProblemsError([error("no-config",`there is no idops.yaml in this fo\
-lder, and ${shown3} is not taken by itself, since ${owned} belongs to another user`,[],`write --config ${shown3} if that\
- is the one`)])}import{resolve as resolvePath}from"node:path";function guardedOf(layers,root,defaultState){const variables=new Set;const files=new Set;const states2=new Set;const named5=new Set(
-["IDOPS_TOKEN"]);for(const{config:config3,text:text6}of layers){const texts2=node2=>scalarsOf(node2).flatMap(scalar=>{const known3=text6(
-scalar);return known3===void 0||known3===""?[]:[known3]});for(const section2 of[["server","auth"],["server","tls"],["sta\
+lder, and ${shown4} is not taken by itself, since ${owned} belongs to another user`,[],`write --config ${shown4} if that\
+ is the one`)])}import{resolve as resolvePath}from"node:path";function guardedOf(layers,root,defaultState){const variables=new Set;const files=new Set;const states=new Set;const named4=new Set(
+["IDOPS_TOKEN"]);for(const{config:config3,text:text6}of layers){const texts2=node2=>scalarsOf(node2).flatMap(scalar=>{const known4=text6(
+scalar);return known4===void 0||known4===""?[]:[known4]});for(const section2 of[["server","auth"],["server","tls"],["sta\
 te","postgres"]]){const{node:node2,complete}=find6(config3,section2);if(!complete)continue;for(const scalar of scalarsOf(
-node2))for(const name2 of namesIn3(scalar))named5.add(name2);for(const name2 of passedNodes(node2).flatMap(texts2))named5.
+node2))for(const name2 of namesIn3(scalar))named4.add(name2);for(const name2 of passedNodes(node2).flatMap(texts2))named4.
 add(name2);const given2=commandNodes(node2).flatMap(texts2).flatMap(filesIn);for(const file of[...fileNodes(node2).flatMap(
 texts2),...given2])files.add(resolvePath(root,file))}const remote=find6(config3,["state","git","remote"]);if(remote.complete&&
-remote.node.type==="scalar")for(const name2 of namesIn3(remote.node))named5.add(name2);const state=find6(config3,["state",
-"path"]);const[path=defaultState]=state.complete?texts2(state.node):[];states2.add(resolvePath(root,path))}const pending=[
-...named5];for(let name2=pending.pop();name2!==void 0;name2=pending.pop()){variables.add(name2);for(const{config:config3}of layers){
+remote.node.type==="scalar")for(const name2 of namesIn3(remote.node))named4.add(name2);const state=find6(config3,["state",
+"path"]);const[path=defaultState]=state.complete?texts2(state.node):[];states.add(resolvePath(root,path))}const pending=[
+...named4];for(let name2=pending.pop();name2!==void 0;name2=pending.pop()){variables.add(name2);for(const{config:config3}of layers){
 const{node:node2,complete}=find6(config3,["vars",name2]);if(complete&&node2.type==="scalar")pending.push(...namesIn3(node2).
-filter(one=>!variables.has(one)))}}return{variables,files:[...files],states:[...states2]}}function fileNodes(node2){if(node2.
+filter(one=>!variables.has(one)))}}return{variables,files:[...files],states:[...states]}}function fileNodes(node2){if(node2.
 type!=="map")return[];return[...node2.entries].flatMap(([key,{value:value3}])=>key.endsWith("_file")?[value3]:fileNodes(
 value3))}function commandNodes(node2){const command2=node2.type==="map"?node2.entries.get("token_command")?.value:void 0;
 return command2===void 0?[]:[command2]}function filesIn(argument){const behind=[...argument.matchAll(/[=@:]/g)].map(({index})=>argument.
@@ -19364,8 +19178,8 @@ function hideWithin(text6,{start:start2,end:end2},found2){let owner;let at3=star
 char==="'";const tokenEnd=Math.min(end2,isQuoted?quotedEnd(text6,at3,char):plainEnd(text6,at3));const written3=text6.slice(
 at3,tokenEnd);const said3=isQuoted?written3.slice(1,-1):written3;const[colon]=/^[ \t]*:(?=[\s,{}[\]"']|$)/.exec(text6.slice(
 tokenEnd,tokenEnd+100))??[];const isKey=colon!==void 0;const isPlain2=isKey?plainKey.test(said3)&&!endsThere(text6,tokenEnd+
-colon.length):isOpen(owner,said3);if(!isPlain2&&!isReference(written3)){const[known3=""]=/^["']?(?:token|header|name|value|client_\w{2,10})\b["']?[ \t]*[:=]?[ \t]*/.
-exec(written3)??[];const from=known3.length<written3.length?at3+known3.length:at3;if(!isReference(text6.slice(from,tokenEnd)))
+colon.length):isOpen(owner,said3);if(!isPlain2&&!isReference(written3)){const[known4=""]=/^["']?(?:token|header|name|value|client_\w{2,10})\b["']?[ \t]*[:=]?[ \t]*/.
+exec(written3)??[];const from=known4.length<written3.length?at3+known4.length:at3;if(!isReference(text6.slice(from,tokenEnd)))
 found2.push({start:from,end:tokenEnd})}if(isKey)owner=said3;else if(owner!=="pass_env")owner=void 0;at3=tokenEnd+(colon?.
 length??0);if(at3<end2&&at3===tokenEnd&&text6[at3]===":")at3+=1}}function isOpen(owner,said3){const pattern=owner!==void 0&&
 Object.hasOwn(plainMembers,owner)?plainMembers[owner]:void 0;return pattern?.test(said3)===true&&said3.length<=100&&!looksLikeCredential(
@@ -19375,14 +19189,14 @@ return false;const[,below2=""]=/^[^\n]*\n([^\n]*)/.exec(text6.slice(at3,at3+500)
 const stop=/\$\{[^{}\n]{0,200}\}|\n|\s*:(?=[\s,{}[\]]|$)|[,{}[\]]/g;stop.lastIndex=at3;let found2=stop.exec(text6);while(found2?.[0].
 startsWith("$")===true)found2=stop.exec(text6);return Math.max(found2?.index??text6.length,at3+1)}var import_yaml=__toESM(require_dist2(),1);init_problems();init_secret_names();init_values();init_secret_names();function hideLoose(file,source,range2){if(shownKey(source)!==source&&beginsLine(file.text,range2.start))
 file.hide(range2)}function beginsLine(text6,at3){return/(?:^|\n)[ \t]*(?:-[ \t]+)*$/.test(text6.slice(Math.max(0,at3-200),
-at3))}function hideMember(file,name2,key,value3){const told6=shownKey(name2);if(told6!==name2){const at3=file.text.indexOf(
-told6,key.start);file.hide({start:at3<0||at3>=key.end?key.start:at3+told6.length,end:key.end})}const isAuth=name2==="aut\
+at3))}function hideMember(file,name2,key,value3){const told5=shownKey(name2);if(told5!==name2){const at3=file.text.indexOf(
+told5,key.start);file.hide({start:at3<0||at3>=key.end?key.start:at3+told5.length,end:key.end})}const isAuth=name2==="aut\
 h"&&value3.type==="scalar";if(!looksSecret(name2)&&!isAuth)return false;file.hide(value3.range);return true}init_problems();var MAX_DEPTH=100;var MAX_LEXEMES=1e6;function documentErrors(file,document2,quotes){const{errors:errors2,warnings}=document2;
 if(errors2.length>0)file.distrust();const all=[...errors2,...warnings].map(found2=>({found:found2,range:rangeOf(file,found2,
-quotes)}));const problems=[];let told6=0;let previous;for(const{found:found2,range:range2}of all.sort((a2,b)=>a2.range.start-
+quotes)}));const problems=[];let told5=0;let previous;for(const{found:found2,range:range2}of all.sort((a2,b)=>a2.range.start-
 b.range.start)){const limit2=limitProblem(file,found2,range2);if(limit2!==void 0){problems.push(limit2);continue}const follows=found2.
-code==="MISSING_CHAR"&&previous?.code==="BAD_DIRECTIVE";if(file.lineAt(range2.start).line>told6&&!follows)problems.push(
-syntaxProblem(file,found2,range2));told6=Math.max(told6,file.lineAt(range2.end).line);previous=found2}return problems}function isOldYaml({
+code==="MISSING_CHAR"&&previous?.code==="BAD_DIRECTIVE";if(file.lineAt(range2.start).line>told5&&!follows)problems.push(
+syntaxProblem(file,found2,range2));told5=Math.max(told5,file.lineAt(range2.end).line);previous=found2}return problems}function isOldYaml({
 source}){return/^%YAML[ \t]+1\.1[ \t]*$/.test(source)}function oldYaml(file,{source,offset}){const place2=file.place({start:offset,
 end:offset+source.trimEnd().length});return error("yaml-syntax","YAML 1.1 is not supported",[place2],"remove the directi\
 ve")}function rangeOf({text:text6},{code:code2,pos},quotes){const quote2=code2==="MISSING_CHAR"?quotes.get(pos[0]):void 0;
@@ -19410,24 +19224,24 @@ slice(text6.lastIndexOf("\n",at3-1)+1,lineEnd(text6,at3)).slice(0,500);const mar
 t quotes around the value"]}function missingSpace(text6,code2,at3){if(code2!=="MULTILINE_IMPLICIT_KEY"&&code2!=="MISSING\
 _CHAR")return void 0;return/^["']?\w[\w-]*["']?:[^\s/]/.test(text6.slice(at3,at3+100))?["a space is missing after the co\
 lon",'write it as "key: value"']:void 0}var MAX_ALIASED=1e5;var MAX_ERRORS=100;function parseYaml(file){return atOnce(parsing(file))}function*parsing(file){const documents=[];
-const problems=[];const allowance={aliased:0,exceeded:false};try{const quotes=new Map;const refused4=[];for(const document2 of compose(
-file,{problems,quotes,refused:refused4})){yield;if(document2===null)continue;const directive=isBehind(document2,refused4[0])?
-refused4.shift():void 0;const found2=documentErrors(file,document2,quotes);if(directive!==void 0)found2.push(oldYaml(file,
-directive));for(const problem of found2)problems.push(problem);if(found2.some(({code:code2})=>code2!=="unknown-tag"))continue;
+const problems=[];const allowance={aliased:0,exceeded:false};try{const quotes=new Map;const refused5=[];for(const document2 of compose(
+file,{problems,quotes,refused:refused5})){yield;if(document2===null)continue;const directive=isBehind(document2,refused5[0])?
+refused5.shift():void 0;const found2=documentErrors(file,document2,quotes);if(directive!==void 0)found2.push(oldYaml(file,
+directive));for(const problem2 of found2)problems.push(problem2);if(found2.some(({code:code2})=>code2!=="unknown-tag"))continue;
 const converter=new Converter(file,allowance);const root=document2.contents===null?void 0:converter.convert(document2.contents,
-0);for(const problem of converter.problems)problems.push(problem);if(root===void 0||root.type==="scalar"&&root.value===null)
-continue;documents.push({root,broken:found2.length>0||converter.broken})}}catch(failure2){const reason=failure2 instanceof
+0);for(const problem2 of converter.problems)problems.push(problem2);if(root===void 0||root.type==="scalar"&&root.value===
+null)continue;documents.push({root,broken:found2.length>0||converter.broken})}}catch(failure2){const reason=failure2 instanceof
 RangeError?"it is nested too deeply":"the parser gave up on it";problems.push(error("yaml-syntax",`${file.path} is not u\
 sable YAML: ${reason}`,[file.place({start:0,end:1})]))}return{documents,problems:capped(problems)}}function capped(problems){
 if(problems.length<=MAX_ERRORS)return problems;const rest=problems.length-MAX_ERRORS;const last=problems[MAX_ERRORS-1];return[
 ...problems.slice(0,MAX_ERRORS),error("yaml-syntax",`${rest} more errors in this file`,last?.places??[])]}function isBehind({
 contents:contents2,range:range2},directive){return directive!==void 0&&directive.offset<(contents2?.range?.[0]??range2[2])}
-var STEP=1e3;function*compose(file,{problems,quotes,refused:refused4}){const parser=new import_yaml.Parser;const composer=new import_yaml.Composer(
+var STEP=1e3;function*compose(file,{problems,quotes,refused:refused5}){const parser=new import_yaml.Parser;const composer=new import_yaml.Composer(
 {schema:"core",resolveKnownTags:false,uniqueKeys:false,merge:false,strict:true,logLevel:"silent",prettyErrors:false});let lexemes=0;
 let isPlain2=false;let isLost=false;for(const lexeme of new import_yaml.Lexer().lex(file.text)){if(!isPlain2&&isOpenQuote(
 lexeme))quotes.set(parser.offset+lexeme.length,parser.offset);isPlain2=lexeme===PLAIN;for(const token of parser.next(lexeme)){
 if(token.type==="document"){lexemes=0;isLost=false}if(token.type==="error"&&isLost)continue;isLost||=token.type==="error";
-if(token.type==="directive"&&isOldYaml(token))refused4.push(token);yield*composer.next(token)}lexemes+=1;if(lexemes%STEP===
+if(token.type==="directive"&&isOldYaml(token))refused5.push(token);yield*composer.next(token)}lexemes+=1;if(lexemes%STEP===
 0)yield null;const deep=parser.stack.length>MAX_DEPTH;if(deep||lexemes>MAX_LEXEMES){file.distrust();const place2=file.place(
 {start:parser.offset,end:parser.offset+1});problems.push(deep?error("too-deep",`more than ${MAX_DEPTH} levels of nesting`,
 [place2],"flatten the document"):error("too-large","one document has too many values",[place2],"split it into several fi\
@@ -19484,18 +19298,18 @@ others"))}const empty2=mapNode({start:0,end:0},new Map);const written3=first?.ro
 if(written3===void 0)throw new ProblemsError(problems);if(written3.type!=="map"){throw new ProblemsError([...problems,error(
 "wrong-type","the configuration must be a map",[file.place(written3.range)],'begin it with "version: 1"')])}const root=withoutEmpty(
 written3);hideCredentials(root,file);problems.push(...check2({schema:configSchema,root,file,variables:null,name:"configu\
-ration"}).problems);const environments=root.entries.get("environments")?.value;const known3=environments?.type==="map"?[
+ration"}).problems);const environments=root.entries.get("environments")?.value;const known4=environments?.type==="map"?[
 ...environments.entries.keys()]:[];const chosen=environment===null?void 0:find6(root,["environments",environment]);if(environment!==
-null&&chosen?.complete!==true){const similar=nearest(environment,known3);problems.push(error("unknown-environment",`ther\
-e is no environment "${environment}" in ${file.path}${similar===void 0?"":`, did you mean "${similar}"?`}`,[],known3.length===
-0?"the configuration has none: leave out --env and IDOPS_ENV, or write it under environments":`environments there: ${known3.
+null&&chosen?.complete!==true){const similar=nearest(environment,known4);problems.push(error("unknown-environment",`ther\
+e is no environment "${environment}" in ${file.path}${similar===void 0?"":`, did you mean "${similar}"?`}`,[],known4.length===
+0?"the configuration has none: leave out --env and IDOPS_ENV, or write it under environments":`environments there: ${known4.
 join(", ")}`))}refuse(inOrder(problems));const base2=without(root,name2=>name2==="environments");const over=({node:node2})=>node2.
 type==="map"?merge2(withoutPlace(base2,node2),node2,exclusive):base2;return{chosen:chosen===void 0?base2:over(chosen),own:chosen?.
-node.type==="map"?chosen.node:void 0,environments:known3,all:()=>[base2,...known3.map(name2=>over(find6(root,["environme\
+node.type==="map"?chosen.node:void 0,environments:known4,all:()=>[base2,...known4.map(name2=>over(find6(root,["environme\
 nts",name2])))]}}function withoutPlace(base2,over){const[below2,above]=[base2,over].map(({entries:entries2})=>entries2.get(
-"state"));if(below2?.value.type!=="map"||above?.value.type!=="map")return base2;const{entries}=above.value;const named5=statePlaces.
-find(place2=>entries.has(place2));if(named5===void 0)return base2;const others=new Set([...statePlaces.filter(place2=>place2!==
-named5),...named5==="path"?[]:["allow_tracked"]]);const value3=without(below2.value,name2=>others.has(name2));return mapNode(
+"state"));if(below2?.value.type!=="map"||above?.value.type!=="map")return base2;const{entries}=above.value;const named4=statePlaces.
+find(place2=>entries.has(place2));if(named4===void 0)return base2;const others=new Set([...statePlaces.filter(place2=>place2!==
+named4),...named4==="path"?[]:["allow_tracked"]]);const value3=without(below2.value,name2=>others.has(name2));return mapNode(
 base2.range,new Map([...base2.entries,["state",{...below2,value:value3}]]))}var hidden=[["server","auth","header","value"],
 ["server","auth","token_command"],["state","git","remote"],["state","postgres","url"]];function hideCredentials(root,file){
 const environments=root.entries.get("environments")?.value;const chosen=environments?.type==="map"?[...environments.entries.
@@ -19554,20 +19368,20 @@ origin:origin2},auth2){const elsewhere=auth2.way==="token_command"?"would run a 
 _credentials"&&auth2.address.origin!==origin2?`would ask ${auth2.address.origin} for a token`:void 0;if(elsewhere===void 0)
 return;this.#problems.push(error("auth-elsewhere",`"server.auth" ${elsewhere}, and base-url, which is an input, pins cre\
 dentials to ${origin2}`,this.#sources.place("auth",auth2.way),"give the input token too, which stands above server.auth"))}#passed({
-pass_env:names3=[]}){const{variables}=this.#sources;return Object.fromEntries(names3.flatMap(name2=>{const value3=Object.
+pass_env:names2=[]}){const{variables}=this.#sources;return Object.fromEntries(names2.flatMap(name2=>{const value3=Object.
 hasOwn(variables,name2)?variables[name2]:void 0;return value3===void 0?[]:[[name2,value3]]}))}#token(text6,what,places){
 const token=text6.trim();this.#wrong(wrongInToken(token,what,places));this.#secrets.push(token);return{way:"token",token:new Sensitive(
-token)}}async#tokenFile(path,places){const shown3=shownPath(path,this.#sources.cwd);const text6=await this.#read(path,`t\
-he token file ${shown3}`,"token-unreadable",places,"check --token-file and server.auth.token_file");if(text6!==void 0){const token=text6.
-trim();this.#wrong(wrongInToken(token,`the token file ${shown3}`,places));this.#secrets.push(token)}return{way:"token_fi\
-le",path,shown:shown3}}#clientCredentials({token_url,client_id,client_secret,scopes},allowInsecureHttp){const places=this.#sources.
+token)}}async#tokenFile(path,places){const shown4=shownPath(path,this.#sources.cwd);const text6=await this.#read(path,`t\
+he token file ${shown4}`,"token-unreadable",places,"check --token-file and server.auth.token_file");if(text6!==void 0){const token=text6.
+trim();this.#wrong(wrongInToken(token,`the token file ${shown4}`,places));this.#secrets.push(token)}return{way:"token_fi\
+le",path,shown:shown4}}#clientCredentials({token_url,client_id,client_secret,scopes},allowInsecureHttp){const places=this.#sources.
 place("auth","client_credentials","token_url");const address2=this.#address(token_url,"the token address",places,allowInsecureHttp);
 this.#secrets.push(client_secret);if(address2===void 0)return void 0;return{way:"client_credentials",address:address2,proxy:this.#proxy(
 address2),clientId:client_id,clientSecret:new Sensitive(client_secret),scopes:scopes??null}}#header({name:name2,value:value3}){
-const wrong3=wrongInHeader(name2,value3);if(wrong3!==null){const{part:part2,why}=wrong3;this.#problems.push(error("bad-h\
+const wrong2=wrongInHeader(name2,value3);if(wrong2!==null){const{part:part2,why}=wrong2;this.#problems.push(error("bad-h\
 eader",`"auth.header.${part2}" ${why}`,this.#sources.place("auth","header",part2)))}this.#secrets.push(value3,value3.slice(
-value3.indexOf(" ")+1));return{way:"header",name:name2,value:new Sensitive(value3)}}#wrong(problem){if(problem!==null)this.#problems.
-push(problem)}async#tls(tls){const ca=await this.#pem("ca_file",tls.ca_file,checkCertificates);const cert=await this.#pem(
+value3.indexOf(" ")+1));return{way:"header",name:name2,value:new Sensitive(value3)}}#wrong(problem2){if(problem2!==null)
+this.#problems.push(problem2)}async#tls(tls){const ca=await this.#pem("ca_file",tls.ca_file,checkCertificates);const cert=await this.#pem(
 "client_cert_file",tls.client_cert_file,checkCertificates);const key=await this.#pem("client_key_file",tls.client_key_file,
 createPrivateKey3);if(tls.client_cert_file===void 0!==(tls.client_key_file===void 0)){const[there,lacking3]=tls.client_key_file===
 void 0?["client_cert_file","client_key_file"]:["client_key_file","client_cert_file"];const places=this.#sources.place("t\
@@ -19576,10 +19390,10 @@ void 0&&key!==void 0&&!belong(cert,key)){const places=this.#sources.place("tls",
 "bad-certificate",'"tls.client_key_file" is not the key of the client certificate',places))}if(key!==void 0)this.#secrets.
 push(key);return{...ca===void 0?{}:{ca},...cert===void 0?{}:{clientCert:cert},...key===void 0?{}:{clientKey:new Sensitive(
 key)}}}async#pem(member2,file,parse11){if(file===void 0)return void 0;const path=resolvePath2(this.#sources.root,file);const places=this.#sources.
-place("tls",member2);const shown3=shownPath(path,this.#sources.cwd);const pem2=await this.#read(path,`the file ${shown3}\
+place("tls",member2);const shown4=shownPath(path,this.#sources.cwd);const pem2=await this.#read(path,`the file ${shown4}\
  of tls.${member2}`,"bad-certificate",places,"the path is relative to the configuration");if(pem2===void 0)return void 0;
 try{parse11(pem2);return pem2}catch{const what=member2==="client_key_file"?"a private key without a passphrase":"certifi\
-cates";this.#problems.push(error("bad-certificate",`${shown3} does not hold ${what} in PEM form`,places));return void 0}}async#read(path,what,code2,places,hint){
+cates";this.#problems.push(error("bad-certificate",`${shown4} does not hold ${what} in PEM form`,places));return void 0}}async#read(path,what,code2,places,hint){
 const bytes=readBytes(path);const text6=bytes instanceof Uint8Array?decode2(bytes):bytes;if(typeof text6==="string")return text6.
 replace(/^\uFEFF/,"");this.#problems.push(error(code2,`${what} ${text6.detail}`,places,hint));return void 0}#rememberVariables(){
 const{data:data3,notes}=this.#sources.section;for(const{path,tainted}of notes.values()){if(!tainted||path[0]!=="auth"||path.
@@ -19592,17 +19406,17 @@ nreadable",`${shownPath(dirname10(path),cwd)} ${unreadable(failure2).detail}`)])
 variables,"IDOPS_ENV")??null;return new LoadedProject(options,root,file,environment,readConfig(file,environment))}async function configPath(options){
 const{cwd,above=true}=options;const given2=givenConfig(options);if(given2!==void 0)return resolvePath3(cwd,given2);return(above?
 await findAbove(CONFIG,cwd):void 0)??resolvePath3(cwd,CONFIG)}function givenConfig({config:config3,variables}){return config3??
-setting2(variables,"IDOPS_CONFIG")}async function unreadableConfig(path,options,problem){const{cwd,above=true}=options;const bytes=readBytes(
-path);if(bytes instanceof Uint8Array||bytes.reason!=="missing")return problem;if(await isThere(path)){return error("file\
--unreadable",`${shownPath(path,cwd)} is a link that leads nowhere`,[],"put the file where the link leads, or put the con\
-figuration in the place of the link")}if(givenConfig(options)!==void 0){return error("no-config",`there is no file ${shownPath(
-path,cwd)}`,[],"check --config and IDOPS_CONFIG")}const passed=above?await passedAbove(CONFIG,cwd):void 0;if(passed!==void 0){
-const shown3=shownPath(passed,cwd);return error("no-config",`there is no ${CONFIG} in this folder, and ${shown3} is not \
-taken by itself, since this is no git work tree`,[],`start idops in that folder, or write --config ${shown3}`)}const top=above?
-await topOf(cwd):void 0;const searched=top===void 0?"":`, nor above it up to ${shownPath(top,cwd)}, where its git work t\
-ree ends`;return error("no-config",`there is no ${CONFIG} in this folder${searched}`,[],'start idops in the folder of yo\
-ur idops.yaml, name it with --config, or write one with "idops init"')}function setting2(variables,name2){const value3=Object.
-hasOwn(variables,name2)?variables[name2]:void 0;return value3===""?void 0:value3}var LoadedProject=class{root;file;cwd;environment;environments;profile;#source;#config;#all;#hasAddress;#process;#sources;#tokenFile;#guarded;constructor(options,root,source,environment,{
+setting2(variables,"IDOPS_CONFIG")}async function unreadableConfig(path,options,problem2){const{cwd,above=true}=options;
+const bytes=readBytes(path);if(bytes instanceof Uint8Array||bytes.reason!=="missing")return problem2;if(await isThere(path)){
+return error("file-unreadable",`${shownPath(path,cwd)} is a link that leads nowhere`,[],"put the file where the link lea\
+ds, or put the configuration in the place of the link")}if(givenConfig(options)!==void 0){return error("no-config",`ther\
+e is no file ${shownPath(path,cwd)}`,[],"check --config and IDOPS_CONFIG")}const passed=above?await passedAbove(CONFIG,cwd):
+void 0;if(passed!==void 0){const shown4=shownPath(passed,cwd);return error("no-config",`there is no ${CONFIG} in this fo\
+lder, and ${shown4} is not taken by itself, since this is no git work tree`,[],`start idops in that folder, or write --c\
+onfig ${shown4}`)}const top=above?await topOf(cwd):void 0;const searched=top===void 0?"":`, nor above it up to ${shownPath(
+top,cwd)}, where its git work tree ends`;return error("no-config",`there is no ${CONFIG} in this folder${searched}`,[],'\
+start idops in the folder of your idops.yaml, name it with --config, or write one with "idops init"')}function setting2(variables,name2){
+const value3=Object.hasOwn(variables,name2)?variables[name2]:void 0;return value3===""?void 0:value3}var LoadedProject=class{root;file;cwd;environment;environments;profile;#source;#config;#all;#hasAddress;#process;#sources;#tokenFile;#guarded;constructor(options,root,source,environment,{
 chosen,own:own5,environments,all}){this.root=root;this.#tokenFile=options.tokenFile;this.file=source.path;this.cwd=options.
 cwd;this.environment=environment;this.environments=environments;this.#source=source;this.#config=chosen;this.#all=all;this.#hasAddress=
 own5!==void 0&&find6(own5,["server","base_url"]).complete;this.#process=options.variables;this.#sources=variableSources(
@@ -19613,7 +19427,7 @@ this.cwd,this.file),...token,...this.#guarded.files]}}everyGlobs(){return this.#
 const node2=config3.entries.get("manifests")?.value;if(node2?.type!=="list")return[];return node2.items.flatMap(item=>item.
 type==="scalar"?text6(item)??[]:[])})}#layers(configs=this.#all()){return configs.map(config3=>{const variables=new Variables(
 variableSources(config3,this.#source,this.#process),{lenient:true});return{config:config3,text:node2=>{if(typeof node2.value!==
-"string")return void 0;const{text:text6,unknown:unknown5}=variables.resolve(node2.value,node2,this.#source);return unknown5?
+"string")return void 0;const{text:text6,unknown:unknown6}=variables.resolve(node2.value,node2,this.#source);return unknown6?
 void 0:text6},parts:({value:value3,...node2})=>typeof value3==="string"?variables.parts(value3,{...node2,value:value3},this.#source):
 void 0}})}state(){const section2=this.#section("state",stateSettingsSchema);return stateSettings(section2,path=>resolvePath3(
 this.root,path))}settingsProblems(){const sections2={state:stateSettingsSchema,safety:safetySchema,checks:checksSchema,email:emailSchema};
@@ -19622,8 +19436,8 @@ const[base2,...environments]=this.#all();const used=this.environment===null&&bas
 return[...this.#badReferences(used),...addressProblems(this.#layers(used),({range:range2})=>this.#source.place(range2))]}#badReferences(configs){
 const found2=new Map;for(const config3 of configs){const{node:node2,complete}=find6(config3,["server"]);if(!complete)continue;
 const variables=new Variables(variableSources(config3,this.#source,this.#process),{lenient:true});resolve4(node2,this.#source,
-variables,["server"]);for(const problem of variables.takeProblems()){const[place2]=problem.places;if(problem.code==="bad\
--variable")found2.set(`${place2?.line}:${place2?.column}`,problem)}}return[...found2.values()]}maxDestructive(){return this.#section(
+variables,["server"]);for(const problem2 of variables.takeProblems()){const[place2]=problem2.places;if(problem2.code==="\
+bad-variable")found2.set(`${place2?.line}:${place2?.column}`,problem2)}}return[...found2.values()]}maxDestructive(){return this.#section(
 "safety",safetySchema)?.max_destructive??DEFAULT_MAX_DESTRUCTIVE}checks(){return this.#section("checks",checksSchema)??{}}email(){
 return this.#section("email",emailSchema)??{}}patterns(){const entry=this.#config.entries.get("manifests");if(entry===void 0)
 return DEFAULT_MANIFESTS.map(pattern=>({pattern,place:null}));return(this.#section("manifests",manifestsSchema)??[]).map(
@@ -19642,11 +19456,11 @@ has(member2)):entry.value;const variables=new Variables(this.#sources,{lenient})
 variables,name:"configuration",under:[name2]})}#literalProfile(){const{node:node2,complete}=find6(this.#config,["server",
 "profile"]);const fallback=profiles.documented;if(fallback===void 0)throw new Error("no documented profile");if(!complete||
 node2.type!=="scalar"||typeof node2.value!=="string")return fallback;let name2=node2.value;if(name2.includes("$")){const variables=new Variables(
-this.#sources,{lenient:true});const{text:text6,tainted,unknown:unknown5}=variables.resolve(name2,node2,this.#source);if(tainted||
-unknown5)return fallback;name2=text6}return(Object.hasOwn(profiles,name2)?profiles[name2]:void 0)??fallback}};function variableSources(config3,file,process2){
+this.#sources,{lenient:true});const{text:text6,tainted,unknown:unknown6}=variables.resolve(name2,node2,this.#source);if(tainted||
+unknown6)return fallback;name2=text6}return(Object.hasOwn(profiles,name2)?profiles[name2]:void 0)??fallback}};function variableSources(config3,file,process2){
 const vars=config3.entries.get("vars")?.value;const allowed=config3.entries.get("allow_env")?.value;const scalars=new Map;
 if(vars?.type==="map"){for(const[name2,{value:value3}]of vars.entries)if(value3.type==="scalar")scalars.set(name2,value3)}
-const names3=allowed?.type==="list"?allowed.items:[];return{vars:scalars,file,allowed:new Set(names3.flatMap(item=>item.
+const names2=allowed?.type==="list"?allowed.items:[];return{vars:scalars,file,allowed:new Set(names2.flatMap(item=>item.
 type==="scalar"?[String(item.value)]:[])),process:process2}}async function leftBehind2(project,state){const isNew=state.serial===0&&Object.keys(state.resources).length===0;if(!isNew||
 project.state().in==="file")return null;const{root,environment}=project;const usual=[DEFAULT_STATE,...environment===null?
 []:[`.idops/${environment}.json`]];for(const path of usual){const backend3=await fileBackend({path:resolve5(root,path),allowTracked:true});
@@ -19658,18 +19472,182 @@ return this.#stop.signal}async does(work){if(this.#ended!==void 0)throw new Type
 this.#underWay.add(doing);try{return await doing}finally{this.#underWay.delete(doing)}}async applies(work){if(this.#applying)
 throw new TypeError("this session is applying a plan: wait for it, and plan again");this.#applying=true;try{return await this.
 does(work)}finally{this.#applying=false}}async end(){this.#stop.abort();this.#ended??=Promise.allSettled([...this.#underWay]).
-then(()=>this.#end());await this.#ended}};init_problems();import{resolve as resolve12}from"node:path";import{isAbsolute as isAbsolute5,resolve as resolve10}from"node:path";import{readdir as readdir6,readdirSync,realpath as realpath5,realpathSync,stat as stat3,statSync}from"fs";import{isAbsolute as isAbsolute3,
-posix as posix3,resolve as resolve7}from"path";import{fileURLToPath}from"url";import{createRequire}from"module";import{basename as basename9,dirname as dirname11,normalize as normalize2,relative as relative9,
-resolve as resolve6,sep as sep4}from"path";import*as nativeFs from"fs";var __require2=createRequire(import.meta.url);function cleanPath(path){
-let normalized2=normalize2(path);if(normalized2.length>1&&normalized2[normalized2.length-1]===sep4)normalized2=normalized2.
+then(()=>this.#end());await this.#ended}};init_problems();import{resolve as resolve12}from"node:path";init_p_limit();import{basename as basename11,dirname as dirname16}from"node:path";init_problems();init_kinds();import{lstatSync as lstatSync2,realpathSync}from"node:fs";import{realpath as realpath5}from"node:fs/promises";import{basename as basename8,
+dirname as dirname12,join as join15,relative as relative9,sep as sep5}from"node:path";import{lstatSync}from"node:fs";import{readlink as readlink2}from"node:fs/promises";import{dirname as dirname11,isAbsolute as isAbsolute3,
+join as join14,parse as parse8,relative as relative8,sep as sep4}from"node:path";var MAX_LINKS=40;var mountedData="..dat\
+a";var mountedFolder=/^\.\.\d{4}_\d{2}_\d{2}_\d{2}_\d{2}_\d{2}\.\d+$/;function isInside(path,folder){const way=relative8(
+folder,path);return way!==""&&way!==".."&&!way.startsWith(`..${sep4}`)&&!isAbsolute3(way)}async function follow(path,root,way,look2=place2=>lstatSync(
+place2)){const steps=stepsOf2(relative8(root,path));let place2=root;let links=0;let swapped;for(let step=steps.shift();step!==
+void 0;step=steps.shift()){const next=step===".."?dirname11(place2):join14(place2,step);if(!isInside(next,root)){if(relative8(
+next,root)!==""&&!isInside(root,next))return null;place2=next;continue}const found2=look2(next,steps.length===0);const target=found2.
+isSymbolicLink()?await readlink2(next):void 0;if(way!==void 0){const isData=step===mountedData&&target!==void 0&&mountedFolder.
+test(target);if(step.startsWith(".")&&step!==".."&&!isData&&next!==swapped)way.isHidden=true;if(target===void 0||!isData)
+swapped=void 0;else swapped=join14(place2,target);way.places.push(next)}if(target!==void 0){links+=1;if(links>MAX_LINKS)
+throw refused2("ELOOP",next);const{root:top}=parse8(target);if(top!=="")place2=top;steps.unshift(...stepsOf2(target.slice(
+top.length)))}else if(steps.length>0&&!found2.isDirectory())throw refused2("ENOTDIR",next);else place2=next}return relative8(
+place2,root)===""||isInside(place2,root)?place2:null}async function leadsOut(path,root){return await follow(path,root).catch(
+()=>path)===null}function stepsOf2(path){return path.split(sep4==="/"?"/":/[\\/]/).filter(step=>step!==""&&step!==".")}function refused2(code2,path){
+return Object.assign(new Error(`${code2}: ${path}`),{code:code2})}var readsAtOnce=16;var Access=class{#root;#states;#files;#folders=new Map;#pauses;constructor(project,more=[],pauses=new Pauses(
+void 0)){this.#pauses=pauses;const{files,states}=project.guarded();this.#root=project.root;this.#states=Promise.all(states.
+map(ways2)).then(all=>all.flat());this.#files=realpaths([...files,...more])}async find(path){if(this.#pauses.due)await this.#pauses.
+pause();if(!isInside(path,this.#root))return outside;const named4=await this.#private(path);if(named4!==void 0)return named4;
+let target;const way={places:[],isHidden:false};try{const followed=await follow(path,this.#root,way,(place2,isLast)=>this.#look(
+place2,isLast));if(followed===null)return outside;target=realpathSync.native(followed)}catch(failure2){return unreadable(
+failure2)}if(!isInside(target,this.#root))return outside;if(target===path)return{target};if(way.isHidden&&isHidden(target,
+this.#root))return own3("a hidden file");return await this.#owned(target,...way.places)??{target}}async read(path){const found2=await this.
+find(path);if(!("target"in found2))return found2;const bytes=readBytes(found2.target);const text6=bytes instanceof Uint8Array?
+decode2(bytes):bytes;if(typeof text6!=="string")return text6;return isWritten(text6)?own3("a state, a journal or a store\
+d plan"):{text:text6,target:found2.target}}#look(place2,isLast){const found2=this.#folders.get(place2)??lstatSync2(place2);
+if(!isLast)this.#folders.set(place2,found2);return found2}async#private(path){return isHidden(path,this.#root)?own3("a h\
+idden file"):await this.#owned(path)}async#owned(...paths){const[files,states]=await Promise.all([this.#files,this.#states]);
+if(paths.some(path=>files.has(path)))return own3("the configuration or a credential file");return paths.some(path=>states.
+some(state=>isOfState(path,state)))?own3("a state, a lock or a journal"):void 0}};var outside={reason:"outside",detail:"\
+lies outside the project"};function own3(what){return{reason:"private",detail:`is ${what}`}}async function realpaths(paths){
+const real=await Promise.all(paths.map(path=>realpath5(path).catch(()=>path)));return new Set([...paths,...real])}async function ways2(path){
+const[folder,target]=await Promise.all([dirname12(path),path].map(one=>realpath5(one).catch(()=>void 0)));return[path,...folder===
+void 0?[]:[join15(folder,basename8(path))],...target===void 0?[]:[target]]}function isHidden(path,root){return relative9(
+root,path).split(sep5).some(step=>step.startsWith("."))}function isOfState(path,state){if(path===state||path.startsWith(
+`${state}.`))return true;return path.endsWith(".jsonl")&&dirname12(path)===join15(dirname12(state),"runs")}function isWritten(text6){
+if(!text6.startsWith("{")||!/"format_version"\s*:/.test(text6.slice(0,4096)))return false;if(/^\{"type":"run",/.test(text6))
+return true;try{const data3=JSON.parse(text6);if(typeof data3!=="object"||data3===null)return false;return"lineage"in data3&&
+"resources"in data3||"digest"in data3&&"changes"in data3}catch{return false}}async function isMountedFolder(path){const target=await realpath5(
+path).catch(()=>void 0);if(target===void 0)return false;const swapped=dirname12(target);if(basename8(target)!==basename8(
+path)||!mountedFolder.test(basename8(swapped)))return false;const data3=await realpath5(join15(dirname12(path),"..data")).
+catch(()=>void 0);return data3===swapped&&dirname12(swapped)===await realpath5(dirname12(path))}init_p_limit();init_problems();init_limits2();import{stat as stat3}from"node:fs/promises";import{dirname as dirname13,resolve as resolve6}from"node:path";var Bodies=class{#project;#access;files=new Set;#limit=pLimit(readsAtOnce);#contents=new Map;#characters=0;constructor(project,access3){
+this.#project=project;this.#access=access3}async read(request5){const path=resolve6(dirname13(request5.manifest),request5.
+path);let content=this.#contents.get(path);if(content===void 0){content=this.#limit(()=>this.#load(path));this.#contents.
+set(path,content)}const loaded=await content;return"text"in loaded?loaded:this.#problem(request5,path,loaded)}async has(manifest,path){
+const found2=await this.#access.find(resolve6(dirname13(manifest),path));if(!("target"in found2))return false;return await stat3(
+found2.target).then(file=>file.isFile(),()=>false)}async#load(path){const read2=await this.#access.read(path);if(!("targ\
+et"in read2))return read2;this.files.add(read2.target);this.#characters+=read2.text.length;if(this.#characters>limits.allBodiesCharacters)
+return{reason:"too-many"};return bodyOf(read2.text,nameOf3(path,this.#project))}#problem(request5,path,found2){const shown4=request5.
+tainted?"the body file":`the body file ${shownPath(path,this.#project.cwd)}`;const places=[request5.place];switch(found2.
+reason){case"outside":return error("body-outside",`${request5.tainted?"the body file":`the body file "${request5.path}"`}\
+ lies outside the project`,places,"a body file must lie in the folder of the configuration, after following links");case"\
+private":return error("body-private",`${shown4} ${found2.detail}, which no body may be`,places,"keep bodies in files of \
+their own, such as emails/reset_password.html");case"too-many":return error("too-large",`the body files of this project \
+have more than ${shown2(limits.allBodiesCharacters)} characters together`,places,"split the project, or take pictures ou\
+t of the bodies and link to them");case"missing":return error("body-missing",`${shown4} ${found2.detail}`,places,"the pa\
+th is relative to the manifest");case"too-large":return error("too-large",`${shown4} ${found2.detail}`,places);case"not-\
+utf8":return error("body-not-utf8",`${shown4} ${found2.detail}`,places,"save it as UTF-8");default:return error("body-un\
+readable",`${shown4} ${found2.detail}`,places)}}};function bodyOf(text6,name2){let source;return{text:text6,place(part2){
+if(part2===void 0)return wholeFile(name2);source??=sourceOf(name2,text6);const mark=text6.length-source.text.length;return source.
+place({start:Math.max(0,part2.start-mark),end:Math.max(0,part2.end-mark)})}}}init_nearest();init_problems();init_kinds();init_values();init_fields();init_schema();function partOfText(source,written3,text6,part2){const at3=contentOf(source,written3);const raw=source.slice(at3.start,at3.
+end);if(squeezed2(raw)!==squeezed2(text6))return void 0;const before=squeezed2(text6.slice(0,part2.start)).length;const length2=squeezed2(
+text6.slice(part2.start,part2.end)).length;const start2=nth(raw,before);const end2=nth(raw,before+Math.max(1,length2)-1);
+return start2===void 0||end2===void 0?void 0:{start:at3.start+start2,end:at3.start+end2+1}}function contentOf(source,{start:start2,
+end:end2}){const first=source.charAt(start2);if(first==='"'||first==="'")return{start:start2+1,end:end2-1};if(first!=="|"&&
+first!==">")return{start:start2,end:end2};const line=source.indexOf("\n",start2);return line<0||line>=end2?{start:start2,
+end:end2}:{start:line+1,end:end2}}function squeezed2(text6){return text6.replace(/[ \t\r\n]+/g,"")}function nth(text6,count3){
+let left=count3;for(let at3=0;at3<text6.length;at3+=1){if(" 	\r\n".includes(text6.charAt(at3)))continue;if(left===0)return at3;
+left-=1}return void 0}var DeclaredDocument=class{kind;identity;fields;absent;whole;#written;constructor(object3,written3){this.kind=object3.kind;
+this.identity=object3.identity;this.fields=object3.fields;this.absent=object3.absent;this.whole=object3.whole;if(object3.
+generation!==void 0)this.generation=object3.generation;this.#written=written3}get place(){return this.placeOf()}get declaredAt(){
+const{file,root}=this.#written;return file.lineAt(startOf2(root).start)}placeOf(...path){const{file,root}=this.#written;
+return placeOf4(file,root,path)}placeWithin(field2,part2){const{root,file,bodies:bodies2}=this.#written;const value3=this.
+fields[field2];const body2=bodies2?.get(pathKey([field2]));if(body2!==void 0&&typeof value3==="string")return body2.place(
+part2);const{node:node2}=find6(root,[field2]);const written3=part2===void 0||node2.type!=="scalar"||typeof value3!=="str\
+ing"?void 0:partOfText(file.text,node2.range,value3,part2);return written3===void 0?placeOf4(file,root,[field2]):file.place(
+written3)}};function placeOf4(file,root,path){const{node:node2,key}=find6(root,path);return file.place(key??(node2===root?
+startOf2(root):node2.range))}init_problems();async function forgottenFile({field:field2,text:text6,place:place2,exists}){const path=pathIn(text6);if(path===
+void 0)return void 0;const isFile=await exists(path);if(!isFile&&!/\.(?:txt|html?|mustache)$/i.test(path))return void 0;
+const what=isFile?"is the path of a file":"looks like the path of a file";return warning2("forgotten-file",`"${field2}" \
+is the text "${path}", which ${what}, and that is what recipients would get`,[place2],`to send what is in the file, writ\
+e ${field2}: {file: ${path}}`)}function pathIn(text6){if(text6.length>300)return void 0;const path=text6.trim().replace(
+/^file:\s*/,"");return/^[^\s{}<>:|?*"]+$/.test(path)&&/[./]/.test(path)?path:void 0}function isObject3(value3){return typeof value3==="object"&&value3!==null&&!Array.isArray(value3)&&!(value3 instanceof ExactNumber)}
+function request2(reading,root,path,file,tainted){return{manifest:reading.path,path:file,tainted,place:valuePlace(reading.
+file,root,path)}}var Builder=class{#kind;#root;#notes;#reading;#bodies;constructor(kind,root,notes,reading){this.#kind=kind;
+this.#root=root;this.#notes=notes;this.#reading=reading}async build(data3,found2){const references=[];this.#collect(data3,
+[],references);const contents2=await Promise.all(references.map(({wanted})=>this.#reading.bodies.read(wanted)));const problems=[
+...found2];contents2.forEach((content,index)=>{if(!("text"in content))problems.push(content);else{this.#bodies??=new Map;
+this.#bodies.set(references[index]?.key??"",content)}});for(const problem2 of await this.#forgotten(data3))problems.push(
+problem2);const failed=problems.some(({severity})=>severity==="error");return{declared:failed?void 0:this.#declared(data3),
+problems}}async#forgotten(data3){const{file,bodies:bodies2,path}=this.#reading;const texts2=Object.keys(this.#kind.fields).
+filter(field2=>this.#kind.fields[field2]?.type==="body"&&typeof data3[field2]==="string");if(texts2.length===0)return[];
+const found2=texts2.map(field2=>{const text6=data3[field2];if(typeof text6!=="string"||this.#note([field2])?.tainted)return void 0;
+const place2=valuePlace(file,this.#root,[field2]);return forgottenFile({field:field2,text:text6,place:place2,exists:name2=>bodies2.
+has(path,name2)})});return(await Promise.all(found2)).flatMap(problem2=>problem2??[])}#collect(value3,path,references){if(value3 instanceof
+FileReference){const note=this.#note([...path,"file"]);if(note?.unknown===true)return;const wanted=request2(this.#reading,
+this.#root,[...path,"file"],value3.file,note?.tainted??false);references.push({key:pathKey(path),wanted})}else if(Array.
+isArray(value3)){value3.forEach((item,index)=>void this.#collect(item,[...path,index],references))}else if(isObject3(value3)){
+for(const key of Object.keys(value3))this.#collect(value3[key],[...path,key],references)}}#declared(data3){const kind=this.#kind;
+const{file}=this.#reading;const identity2={};for(const part2 of kind.identity){const value3=this.#value(data3[part2]??null,
+[part2]);if(typeof value3==="string")identity2[part2]=this.#identifier(part2,value3)}const fields3={};for(const[name2,type]of Object.
+entries(kind.fields)){if(data3[name2]!==void 0)fields3[name2]=this.#field(type,data3[name2],[name2])}return new DeclaredDocument(
+{kind:kind.name,identity:identity2,fields:fields3,absent:data3.state==="absent",whole:Array.isArray(data3.whole)?data3.whole.
+filter(name2=>typeof name2==="string"):[],...typeof data3.did_generation==="number"?{generation:data3.did_generation}:{}},
+{root:this.#root,file,bodies:this.#bodies})}#identifier(part2,value3){return part2==="name"||this.#reading.profile.limits?.
+uuids===true?value3:identifierKey(value3)}#field(type,value3,path){if(type.type==="members"&&isObject3(value3)){const members3={};
+for(const name2 of Object.keys(value3)){if(value3[name2]===void 0)continue;put(members3,name2,this.#field(type.members[name2]??
+{type:"value"},value3[name2],[...path,name2]))}return members3}const plain3=this.#value(value3,path);if(!isSecret(type)||
+plain3===null)return plain3;const secret3=reveal(plain3);this.#remember(secret3);return new Sensitive(secret3)}#remember(secret3){
+if(typeof secret3==="string")this.#reading.onSecret(secret3);else if(typeof secret3==="object"&&secret3!==null&&!(secret3 instanceof
+ExactNumber))Object.values(secret3).forEach(part2=>void this.#remember(part2))}#value(value3,path){if(value3 instanceof FileReference){
+const text6=this.#bodies?.get(pathKey(path))?.text??"";return this.#note([...path,"file"])?.tainted===true?new Sensitive(
+text6):text6}if(Array.isArray(value3))return value3.map((item,index)=>this.#value(item,[...path,index]));if(isObject3(value3)){
+const members3={};for(const key of Object.keys(value3)){if(value3[key]!==void 0)put(members3,key,this.#value(value3[key],
+[...path,key]))}return members3}const leaf=typeof value3==="string"||typeof value3==="number"||typeof value3==="boolean"||
+value3 instanceof ExactNumber?value3:null;return this.#note(path)?.tainted===true?new Sensitive(leaf):leaf}#note(path){return this.#notes.
+size===0?void 0:this.#notes.get(pathKey(path))}};init_kinds();function fieldHint(kind,field2,path){if(path.length>0)return void 0;if(kind.onlyAnswered?.has(field2)===true){return`the\
+ server answers with "${field2}", but no operation changes it`}const others=kinds.filter(other=>other!==kind&&fieldsOf2(
+other).has(field2));if(others.length===0)return void 0;return`"${field2}" is a field of ${others.map(({name:name2})=>name2).
+join(" and ")}`}var fields2=new Map;function fieldsOf2(kind){const known4=fields2.get(kind)??new Set(knownFields(kind.schema,
+[]));fields2.set(kind,known4);return known4}init_nearest();init_problems();init_kinds();function withKind(root,file){if(root.entries.has("kind"))return{root,problems:[]};const isField=key=>kinds.some(({schema:schema5})=>knownFields(
+schema5,[]).includes(key));for(const[key,member2]of root.entries){if(nearest(key,["kind"])===void 0||isField(key))continue;
+const entries=new Map([...root.entries].map(([name2,one])=>[name2===key?"kind":name2,one]));const message=`unknown field\
+ "${key}" in a manifest document, did you mean "kind"?`;return{root:{...root,entries},problems:[error("unknown-field",message,
+[file.place(member2.key)])]}}return{root,problems:[]}}function meantBy2(kind,root,placed){const identity2={};for(const part2 of kind.identity){const node2=root.entries.get(part2)?.
+value;if(node2===void 0)continue;if(node2.type!=="scalar"||typeof node2.value!=="string"||node2.value.includes("$"))return{};
+identity2[part2]=node2.value}const names2=kind.identity.filter(part2=>part2!=="id");const tells3=identity2.id!==void 0||
+names2.length>0&&names2.every(part2=>part2 in identity2);if(!tells3)return{};let place2;return{meant:{kind:kind.name,identity:identity2,
+get place(){place2??=placed();return place2}}}}function readDocument(document2,reading){const{file,variables}=reading;if(document2.root.type!=="map"){const{root:root2}=document2;
+const problem2=error("wrong-type",`a manifest document must be a map, got ${typeOf(root2)}`,[file.place(root2.range)],gluedHint(
+root2,file,["kind"])??'begin it with "kind:"');return Promise.resolve({declared:void 0,problems:[problem2]})}const{root,
+problems:mistyped}=withKind(document2.root,file);const kind=readKind(root,reading);if(!("schema"in kind))return Promise.
+resolve({declared:void 0,problems:[...mistyped,...kind]});const meant2=()=>meantBy2(kind,root,()=>placeOf4(file,root,[]));
+const{data:data3,problems,notes}=check2({schema:kind.schema,root,file,variables,name:kind.name,fieldHint:(field2,path)=>fieldHint(
+kind,field2,path)});const sensitive=sensitiveIdentities(kind,root,file,notes);const found2=[...mistyped,...problems.filter(
+problem2=>!sensitive.some(other=>covers(other,problem2))),...sensitive];if(!isObject3(data3)||document2.broken||found2.some(
+({severity})=>severity==="error")){return bodyProblems2(kind,root,notes,reading).then(bodies2=>({declared:void 0,...meant2(),
+problems:[...found2,...bodies2]}))}return new Builder(kind,root,notes,reading).build(data3,found2).then(read2=>read2.declared===
+void 0?{...read2,...meant2()}:read2)}function covers(one,other){const[a2]=one.places;const[b]=other.places;const about2=other.
+code==="wrong-value"||other.code==="wrong-type";return about2&&a2?.file===b?.file&&a2?.line===b?.line&&a2?.column===b?.column}
+function readKind(root,{file,variables}){const entry=root.entries.get("kind");const names2=kinds.map(({name:name3})=>name3);
+if(entry===void 0){const hint=`write one of ${names2.join(", ")}`;return[error("missing-field",'missing field "kind" in \
+a manifest document',[file.place(startOf2(root))],hint)]}const{value:node2}=entry;const places=()=>[file.place(node2.range.
+end>node2.range.start?node2.range:entry.key)];if(node2.type!=="scalar"||typeof node2.value!=="string"){return[error("wro\
+ng-type",`"kind" must be one of ${names2.join(", ")}, got ${typeOf(node2)}`,places())]}let name2=node2.value;if(name2.includes(
+"$")){const resolved2=variables.resolve(name2,node2,file);if(resolved2.tainted)return[sensitiveIdentity("kind",places()),
+...variables.takeProblems()];if(resolved2.unknown)return variables.takeProblems();name2=resolved2.text}if(isKindName(name2))
+return kindOf(name2);const similar=nearest(name2,names2);return[error("unknown-kind",`unknown kind "${name2}"${similar===
+void 0?"":`, did you mean "${similar}"?`}`,places(),`kinds: ${names2.join(", ")}`)]}function sensitiveIdentities(kind,root,file,notes){
+return[...notes.values()].filter(({path,tainted})=>tainted&&identifies(kind,root,path)).map(({path})=>sensitiveIdentity(
+pathText(path),[valuePlace(file,root,path)]))}function sensitiveIdentity(what,places){return error("sensitive-identity",
+`"${what}" can't come from a process variable, since it says which object is meant`,places,"put the value into vars of t\
+he configuration")}function identifies(kind,root,path){const[field2="",...rest]=path;const decisive=kind.deciding?.(part2=>root.
+entries.has(part2))??kind.identity;if(decisive.includes(String(field2)))return true;const type=kind.fields[field2];if(type===
+void 0)return true;return decidesElement(type,rest)}function decidesElement(type,path){if(type.type==="members"){const[member3="",
+...rest2]=path;const inner2=type.members[member3];return inner2!==void 0&&decidesElement(inner2,rest2)}if(type.type!=="s\
+et")return false;const[,member2,...rest]=path;if(member2===void 0||member2==="id"||member2==="name")return true;const inner=type.
+nested[member2];return inner!==void 0&&decidesElement(inner,rest)}async function bodyProblems2(kind,root,notes,reading){
+const requests=[];const walk=(node2,path)=>{if(node2.type==="list")node2.items.forEach((item,index)=>void walk(item,[...path,
+index]));if(node2.type!=="map")return;const file=node2.entries.get("file")?.value;const note=notes.get(pathKey([...path,
+"file"]));if(node2.entries.size===1&&file?.type==="scalar"&&typeof file.value==="string"){if(note===void 0&&file.value!==
+""){requests.push(request2(reading,root,[...path,"file"],file.value,false))}return}for(const[key,{value:value3}]of node2.
+entries)walk(value3,[...path,key])};for(const[field2,{value:value3}]of root.entries){const type=kind.fields[field2];if(type!==
+void 0&&type.type!=="map")walk(value3,[field2])}const contents2=await Promise.all(requests.map(wanted=>reading.bodies.read(
+wanted)));return contents2.flatMap(content=>"text"in content?[]:[content])}import{isAbsolute as isAbsolute5,resolve as resolve11}from"node:path";import{readdir as readdir5,readdirSync,realpath as realpath6,realpathSync as realpathSync2,stat as stat4,statSync}from"fs";
+import{isAbsolute as isAbsolute4,posix as posix3,resolve as resolve8}from"path";import{fileURLToPath}from"url";import{createRequire}from"module";import{basename as basename9,dirname as dirname14,normalize as normalize2,relative as relative10,
+resolve as resolve7,sep as sep6}from"path";import*as nativeFs from"fs";var __require2=createRequire(import.meta.url);function cleanPath(path){
+let normalized2=normalize2(path);if(normalized2.length>1&&normalized2[normalized2.length-1]===sep6)normalized2=normalized2.
 substring(0,normalized2.length-1);return normalized2}var SLASHES_REGEX=/[\\/]/g;function convertSlashes(path,separator){
 return path.replace(SLASHES_REGEX,separator)}var WINDOWS_ROOT_DIR_REGEX=/^[a-z]:[\\/]$/i;function isRootDirectory(path){
 return path==="/"||WINDOWS_ROOT_DIR_REGEX.test(path)}function normalizePath(path,options){const{resolvePaths,normalizePath:normalizePath$1,
 pathSeparator}=options;const pathNeedsCleaning=process.platform==="win32"&&path.includes("/")||path.startsWith(".");if(resolvePaths)
-path=resolve6(path);if(normalizePath$1||pathNeedsCleaning)path=cleanPath(path);if(path===".")return"";const needsSeperator=path[path.
+path=resolve7(path);if(normalizePath$1||pathNeedsCleaning)path=cleanPath(path);if(path===".")return"";const needsSeperator=path[path.
 length-1]!==pathSeparator;return convertSlashes(needsSeperator?path+pathSeparator:path,pathSeparator)}function joinPathWithBasePath(filename,directoryPath){
 return directoryPath+filename}function joinPathWithRelativePath(root,options){return function(filename,directoryPath){const sameRoot=directoryPath.
-startsWith(root);if(sameRoot)return directoryPath.slice(root.length)+filename;else return convertSlashes(relative9(root,
+startsWith(root);if(sameRoot)return directoryPath.slice(root.length)+filename;else return convertSlashes(relative10(root,
 directoryPath),options.pathSeparator)+options.pathSeparator+filename}}function joinPath(filename){return filename}function joinDirectoryPath(filename,directoryPath,separator){
 return directoryPath+filename+separator}function build$7(root,options){const{relativePaths,includeBasePath}=options;return relativePaths&&
 root?joinPathWithRelativePath(root,options):includeBasePath?joinPathWithBasePath:joinPath}function pushDirectoryWithRelativePath(root){
@@ -19696,9 +19674,9 @@ queue.enqueue();try{const resolvedPath=fs3.realpathSync(path);const stat9=fs3.st
 isRecursive2(path,resolvedPath,state))return;callback$1(stat9,resolvedPath)}catch(e2){if(!suppressErrors)throw e2}};function build$2(options,isSynchronous){
 if(!options.resolveSymlinks||options.excludeSymlinks)return null;return isSynchronous?resolveSymlinks:resolveSymlinksAsync}
 function isRecursive2(path,resolved2,state){if(state.options.useRealPaths)return isRecursiveUsingRealPaths(resolved2,state);
-let parent=dirname11(path);let depth=1;while(parent!==state.root&&depth<2){const resolvedPath=state.symlinks.get(parent);
+let parent=dirname14(path);let depth=1;while(parent!==state.root&&depth<2){const resolvedPath=state.symlinks.get(parent);
 const isSameRoot=!!resolvedPath&&(resolvedPath===resolved2||resolvedPath.startsWith(resolved2)||resolved2.startsWith(resolvedPath));
-if(isSameRoot)depth++;else parent=dirname11(parent)}state.symlinks.set(path,resolved2);return depth>1}function isRecursiveUsingRealPaths(resolved2,state){
+if(isSameRoot)depth++;else parent=dirname14(parent)}state.symlinks.set(path,resolved2);return depth>1}function isRecursiveUsingRealPaths(resolved2,state){
 return state.visited.includes(resolved2+state.options.pathSeparator)}var onlyCountsSync=state=>{return state.counts};var groupsSync=state=>{
 return state.groups};var defaultSync=state=>{return state.paths};var limitFilesSync=state=>{return state.paths.slice(0,state.
 options.maxFiles)};var onlyCountsAsync=(state,error3,callback$1)=>{report(error3,callback$1,state.counts,state.options.suppressErrors);
@@ -19738,15 +19716,15 @@ this.walkDirectory(this.state,path,path,depth-1,this.walk)}else if(this.resolveS
 entry.name,directoryPath);this.resolveSymlink(path,this.state,(stat9,resolvedPath)=>{if(stat9.isDirectory()){resolvedPath=
 normalizePath(resolvedPath,this.state.options);if(exclude&&exclude(entry.name,useRealPaths?resolvedPath:path+pathSeparator))
 return;this.walkDirectory(this.state,resolvedPath,useRealPaths?resolvedPath:path+pathSeparator,depth-1,this.walk)}else{resolvedPath=
-useRealPaths?resolvedPath:path;const filename=basename9(resolvedPath);const directoryPath$1=normalizePath(dirname11(resolvedPath),
+useRealPaths?resolvedPath:path;const filename=basename9(resolvedPath);const directoryPath$1=normalizePath(dirname14(resolvedPath),
 this.state.options);resolvedPath=this.joinPath(filename,directoryPath$1);this.pushFile(resolvedPath,files,this.state.counts,
 filters2)}})}}this.groupFiles(this.state.groups,directoryPath,files)}};function promise(root,options){return new Promise(
 (resolve$1,reject)=>{callback(root,options,(err,output)=>{if(err)return reject(err);resolve$1(output)})})}function callback(root,options,callback$1){
 let walker=new Walker(root,options,callback$1);walker.start()}function sync(root,options){const walker=new Walker(root,options);
 return walker.start()}var APIBuilder=class{constructor(root,options){this.root=root;this.options=options}withPromise(){return promise(
 this.root,this.options)}withCallback(cb){callback(this.root,this.options,cb)}sync(){return sync(this.root,this.options)}};
-var pm=null;try{__require2.resolve("picomatch");pm=__require2("picomatch")}catch{}var Builder=class{globCache={};options={
-maxDepth:Infinity,suppressErrors:true,pathSeparator:sep4,filters:[]};globFunction;constructor(options){this.options={...this.
+var pm=null;try{__require2.resolve("picomatch");pm=__require2("picomatch")}catch{}var Builder2=class{globCache={};options={
+maxDepth:Infinity,suppressErrors:true,pathSeparator:sep6,filters:[]};globFunction;constructor(options){this.options={...this.
 options,...options};this.globFunction=this.options.globFunction}group(){this.options.group=true;return this}withPathSeparator(separator){
 this.options.pathSeparator=separator;return this}withBasePath(){this.options.includeBasePath=true;return this}withRelativePaths(){
 this.options.relativePaths=true;return this}withDirs(){this.options.includeDirs=true;return this}withMaxDepth(depth){this.
@@ -19788,7 +19766,7 @@ return scan2.isGlob||scan2.negated}function log(...tasks){console.log(`[tinyglob
 ]`,...tasks)}function ensureStringArray(value3){return typeof value3==="string"?[value3]:value3!==null&&value3!==void 0?
 value3:[]}var PARENT_DIRECTORY=/^(\/?\.\.)+/;var ESCAPING_BACKSLASHES=/\\(?=[()[\]{}!*+?@|])/g;function normalizePattern(pattern,opts,props,isIgnore){
 var _PARENT_DIRECTORY$exe;const cwd=opts.cwd;let result=pattern;if(pattern[pattern.length-1]==="/")result=pattern.slice(
-0,-1);if(result[result.length-1]!=="*"&&opts.expandDirectories)result+="/**";const escapedCwd=escapePath(cwd);result=isAbsolute3(
+0,-1);if(result[result.length-1]!=="*"&&opts.expandDirectories)result+="/**";const escapedCwd=escapePath(cwd);result=isAbsolute4(
 result.replace(ESCAPING_BACKSLASHES,""))?posix3.relative(escapedCwd,result):posix3.normalize(result);const parentDir=(_PARENT_DIRECTORY$exe=
 PARENT_DIRECTORY.exec(result))===null||_PARENT_DIRECTORY$exe===void 0?void 0:_PARENT_DIRECTORY$exe[0];const parts=splitPattern(
 result);if(parentDir){const n2=(parentDir.length+1)/3;let i2=0;const cwdParts=escapedCwd.split("/");while(i2<n2&&parts[i2+
@@ -19813,7 +19791,7 @@ const ignore=(0,import_picomatch.default)(processed.ignore,matchOptions);const p
 match,matchOptions);const format=buildFormat(cwd,root,absolute);const excludeFormatter=absolute?format:buildFormat(cwd,root,
 true);const excludePredicate=(_,p)=>{const relativePath=excludeFormatter(p,true);return relativePath!=="."&&!partialMatcher(
 relativePath)||ignore(relativePath)};let maxDepth3;if(options.deep!==void 0)maxDepth3=Math.round(options.deep-props.depthOffset);
-const crawler=new Builder({filters:[debug?(p,isDirectory)=>{const path=format(p,isDirectory);const matches=matcher(path)&&
+const crawler=new Builder2({filters:[debug?(p,isDirectory)=>{const path=format(p,isDirectory);const matches=matcher(path)&&
 !ignore(path);if(matches)log(`matched ${path}`);return matches}:(p,isDirectory)=>{const path=format(p,isDirectory);return matcher(
 path)&&!ignore(path)}],exclude:debug?(_,p)=>{const skipped2=excludePredicate(_,p);log(`${skipped2?"skipped":"crawling"} ${p}`);
 return skipped2}:excludePredicate,fs:options.fs,pathSeparator:"/",relativePaths:!absolute,resolvePaths:absolute,includeBasePath:absolute,
@@ -19823,74 +19801,33 @@ root});return[crawler,cwd!==root&&!absolute&&buildRelative(cwd,root)]}function f
 length-1;i2>=0;i2--)paths[i2]=mapper(paths[i2]);return paths}var defaultOptions={caseSensitiveMatch:true,debug:!!process.
 env.TINYGLOBBY_DEBUG,expandDirectories:true,followSymbolicLinks:true,onlyFiles:true};function getOptions(options){const opts=Object.
 assign({},options);for(const key in defaultOptions)if(opts[key]===void 0)Object.assign(opts,{[key]:defaultOptions[key]});
-opts.cwd=(opts.cwd instanceof URL?fileURLToPath(opts.cwd):resolve7(opts.cwd||process.cwd())).replace(BACKSLASHES,"/");opts.
-ignore=ensureStringArray(opts.ignore);opts.fs&&(opts.fs={readdir:opts.fs.readdir||readdir6,readdirSync:opts.fs.readdirSync||
-readdirSync,realpath:opts.fs.realpath||realpath5,realpathSync:opts.fs.realpathSync||realpathSync,stat:opts.fs.stat||stat3,
+opts.cwd=(opts.cwd instanceof URL?fileURLToPath(opts.cwd):resolve8(opts.cwd||process.cwd())).replace(BACKSLASHES,"/");opts.
+ignore=ensureStringArray(opts.ignore);opts.fs&&(opts.fs={readdir:opts.fs.readdir||readdir5,readdirSync:opts.fs.readdirSync||
+readdirSync,realpath:opts.fs.realpath||realpath6,realpathSync:opts.fs.realpathSync||realpathSync2,stat:opts.fs.stat||stat4,
 statSync:opts.fs.statSync||statSync});if(opts.debug)log("globbing with options:",opts);return opts}function getCrawler(globInput,inputOptions={}){
 var _ref;if(globInput&&(inputOptions===null||inputOptions===void 0?void 0:inputOptions.patterns))throw new Error("Cannot\
  pass patterns as both an argument and an option");const isModern=isReadonlyArray(globInput)||typeof globInput==="string";
 const patterns=ensureStringArray((_ref=isModern?globInput:globInput.patterns)!==null&&_ref!==void 0?_ref:"**/*");const options=getOptions(
 isModern?inputOptions:globInput);return patterns.length>0?buildCrawler(options,patterns):[]}async function glob(globInput,options){
-const[crawler,relative17]=getCrawler(globInput,options);return crawler?formatPaths(await crawler.withPromise(),relative17):
-[]}init_problems();import{lstatSync as lstatSync2,realpathSync as realpathSync2}from"node:fs";import{realpath as realpath6}from"node:fs/promises";
-import{basename as basename10,dirname as dirname13,join as join16,relative as relative11,sep as sep6}from"node:path";import{lstatSync}from"node:fs";import{readlink as readlink2}from"node:fs/promises";import{dirname as dirname12,isAbsolute as isAbsolute4,
-join as join15,parse as parse8,relative as relative10,sep as sep5}from"node:path";var MAX_LINKS=40;var mountedData="..da\
-ta";var mountedFolder=/^\.\.\d{4}_\d{2}_\d{2}_\d{2}_\d{2}_\d{2}\.\d+$/;function isInside(path,folder){const way=relative10(
-folder,path);return way!==""&&way!==".."&&!way.startsWith(`..${sep5}`)&&!isAbsolute4(way)}async function follow(path,root,way,look2=place2=>lstatSync(
-place2)){const steps=stepsOf2(relative10(root,path));let place2=root;let links=0;let swapped;for(let step=steps.shift();step!==
-void 0;step=steps.shift()){const next=step===".."?dirname12(place2):join15(place2,step);if(!isInside(next,root)){if(relative10(
-next,root)!==""&&!isInside(root,next))return null;place2=next;continue}const found2=look2(next,steps.length===0);const target=found2.
-isSymbolicLink()?await readlink2(next):void 0;if(way!==void 0){const isData=step===mountedData&&target!==void 0&&mountedFolder.
-test(target);if(step.startsWith(".")&&step!==".."&&!isData&&next!==swapped)way.isHidden=true;if(target===void 0||!isData)
-swapped=void 0;else swapped=join15(place2,target);way.places.push(next)}if(target!==void 0){links+=1;if(links>MAX_LINKS)
-throw refused2("ELOOP",next);const{root:top}=parse8(target);if(top!=="")place2=top;steps.unshift(...stepsOf2(target.slice(
-top.length)))}else if(steps.length>0&&!found2.isDirectory())throw refused2("ENOTDIR",next);else place2=next}return relative10(
-place2,root)===""||isInside(place2,root)?place2:null}async function leadsOut(path,root){return await follow(path,root).catch(
-()=>path)===null}function stepsOf2(path){return path.split(sep5==="/"?"/":/[\\/]/).filter(step=>step!==""&&step!==".")}function refused2(code2,path){
-return Object.assign(new Error(`${code2}: ${path}`),{code:code2})}var readsAtOnce=16;var Access=class{#root;#states;#files;#folders=new Map;#pauses;constructor(project,more=[],pauses=new Pauses(
-void 0)){this.#pauses=pauses;const{files,states:states2}=project.guarded();this.#root=project.root;this.#states=Promise.
-all(states2.map(ways2)).then(all=>all.flat());this.#files=realpaths([...files,...more])}async find(path){if(this.#pauses.
-due)await this.#pauses.pause();if(!isInside(path,this.#root))return outside;const named5=await this.#private(path);if(named5!==
-void 0)return named5;let target;const way={places:[],isHidden:false};try{const followed=await follow(path,this.#root,way,
-(place2,isLast)=>this.#look(place2,isLast));if(followed===null)return outside;target=realpathSync2.native(followed)}catch(failure2){
-return unreadable(failure2)}if(!isInside(target,this.#root))return outside;if(target===path)return{target};if(way.isHidden&&
-isHidden(target,this.#root))return own3("a hidden file");return await this.#owned(target,...way.places)??{target}}async read(path){
-const found2=await this.find(path);if(!("target"in found2))return found2;const bytes=readBytes(found2.target);const text6=bytes instanceof
-Uint8Array?decode2(bytes):bytes;if(typeof text6!=="string")return text6;return isWritten(text6)?own3("a state, a journal\
- or a stored plan"):{text:text6,target:found2.target}}#look(place2,isLast){const found2=this.#folders.get(place2)??lstatSync2(
-place2);if(!isLast)this.#folders.set(place2,found2);return found2}async#private(path){return isHidden(path,this.#root)?own3(
-"a hidden file"):await this.#owned(path)}async#owned(...paths){const[files,states2]=await Promise.all([this.#files,this.#states]);
-if(paths.some(path=>files.has(path)))return own3("the configuration or a credential file");return paths.some(path=>states2.
-some(state=>isOfState(path,state)))?own3("a state, a lock or a journal"):void 0}};var outside={reason:"outside",detail:"\
-lies outside the project"};function own3(what){return{reason:"private",detail:`is ${what}`}}async function realpaths(paths){
-const real=await Promise.all(paths.map(path=>realpath6(path).catch(()=>path)));return new Set([...paths,...real])}async function ways2(path){
-const[folder,target]=await Promise.all([dirname13(path),path].map(one=>realpath6(one).catch(()=>void 0)));return[path,...folder===
-void 0?[]:[join16(folder,basename10(path))],...target===void 0?[]:[target]]}function isHidden(path,root){return relative11(
-root,path).split(sep6).some(step=>step.startsWith("."))}function isOfState(path,state){if(path===state||path.startsWith(
-`${state}.`))return true;return path.endsWith(".jsonl")&&dirname13(path)===join16(dirname13(state),"runs")}function isWritten(text6){
-if(!text6.startsWith("{")||!/"format_version"\s*:/.test(text6.slice(0,4096)))return false;if(/^\{"type":"run",/.test(text6))
-return true;try{const data3=JSON.parse(text6);if(typeof data3!=="object"||data3===null)return false;return"lineage"in data3&&
-"resources"in data3||"digest"in data3&&"changes"in data3}catch{return false}}async function isMountedFolder(path){const target=await realpath6(
-path).catch(()=>void 0);if(target===void 0)return false;const swapped=dirname13(target);if(basename10(target)!==basename10(
-path)||!mountedFolder.test(basename10(swapped)))return false;const data3=await realpath6(join16(dirname13(path),"..data")).
-catch(()=>void 0);return data3===swapped&&dirname13(swapped)===await realpath6(dirname13(path))}init_p_limit();import{stat as stat5}from"node:fs/promises";import{relative as relative13,resolve as resolve9,sep as sep7}from"node:path";init_kinds();init_problems();import*as fs2 from"node:fs";import{stat as stat4}from"node:fs/promises";import{basename as basename11,extname,
-join as join17,relative as relative12,resolve as resolve8}from"node:path";var NOWHERE=resolve8("/project");var SHOWN2=3;var Walk=class{#project;#refused=new Map;linked=new Set;dangling=new Set;#unfollowed=new Set;#outside=new Set;#passed=new Set;#seeking;constructor(project,{
+const[crawler,relative15]=getCrawler(globInput,options);return crawler?formatPaths(await crawler.withPromise(),relative15):
+[]}init_problems();init_p_limit();import{stat as stat6}from"node:fs/promises";import{relative as relative12,resolve as resolve10,sep as sep7}from"node:path";init_kinds();init_problems();import*as fs2 from"node:fs";import{stat as stat5}from"node:fs/promises";import{basename as basename10,extname,
+join as join16,relative as relative11,resolve as resolve9}from"node:path";var NOWHERE=resolve9("/project");var SHOWN2=3;var Walk=class{#project;#refused=new Map;linked=new Set;dangling=new Set;#unfollowed=new Set;#outside=new Set;#passed=new Set;#seeking;constructor(project,{
 seeking=false}={}){this.#project=project;this.#seeking=seeking}options(){return{cwd:NOWHERE,expandDirectories:false,followSymbolicLinks:false,
 fs:{readdir:this.#reader()}}}problems(){const problems=[...this.#refused.values()];const unread=[...this.linked,...this.#passed];
-if(unread.length===0)return problems;const names3=unread.sort().map(path=>nameOf3(path,this.#project));const paths=names3.
-map(({file})=>file);const more=paths.length>SHOWN2?`, and ${paths.length-SHOWN2} more`:"";const[first={file:""}]=names3;
+if(unread.length===0)return problems;const names2=unread.sort().map(path=>nameOf3(path,this.#project));const paths=names2.
+map(({file})=>file);const more=paths.length>SHOWN2?`, and ${paths.length-SHOWN2} more`:"";const[first={file:""}]=names2;
 return[...problems,warning2("linked-folder",`links to folders and out of the project are not followed, so no manifest is\
  read from ${paths.slice(0,SHOWN2).join(", ")}${more}`,[wholeFile(first)],'put the manifests into the folder itself, or \
-name the folder that the link leads to in "manifests"')]}#reader(){let first=true;return(path,_,callback2)=>{const folder=resolve8(
+name the folder that the link leads to in "manifests"')]}#reader(){let first=true;return(path,_,callback2)=>{const folder=resolve9(
 this.#project.root,`.${path.slice(NOWHERE.length)}`);const isFirst=first;first=false;this.#entries(folder,isFirst).then(
 entries=>callback2(null,entries),failure2=>{if(this.#unfollowed.has(folder))this.dangling.add(folder);else if(failure2.code!==
 "ENOENT"&&failure2.code!=="ENOTDIR")this.#report(folder,failure2);callback2(failure2)})}}async#entries(folder,isFirst){const{
 root}=this.#project;if(isFirst&&folder!==root){if(await follow(folder,root)===null){this.#refuseOutside(folder);return[]}}
-if(this.#outside.has(folder)){if(this.#seeking&&!relative12(root,folder).startsWith("."))this.#refuseOutside(folder);if(!this.#seeking&&
-extname(folder)===""&&!basename11(folder).startsWith("."))this.#passed.add(folder);return[]}const entries=await fs2.promises.
+if(this.#outside.has(folder)){if(this.#seeking&&!relative11(root,folder).startsWith("."))this.#refuseOutside(folder);if(!this.#seeking&&
+extname(folder)===""&&!basename10(folder).startsWith("."))this.#passed.add(folder);return[]}const entries=await fs2.promises.
 readdir(folder,{withFileTypes:true});const seen2=await Promise.all(entries.map(async entry=>{if(entry.isFile()||entry.isDirectory())
-return[entry];if(!entry.isSymbolicLink())return[asFile(entry.name)];const path=join17(folder,entry.name);if(await leadsOut(
-path,root)){this.#outside.add(path);return[asFile(entry.name),asFolder(entry.name)]}const target=await stat4(path).catch(
+return[entry];if(!entry.isSymbolicLink())return[asFile(entry.name)];const path=join16(folder,entry.name);if(await leadsOut(
+path,root)){this.#outside.add(path);return[asFile(entry.name),asFolder(entry.name)]}const target=await stat5(path).catch(
 ()=>void 0);if(this.#seeking&&target===void 0){this.#unfollowed.add(path);return[asFile(entry.name),asFolder(entry.name)]}
 if(target?.isDirectory()!==true)return[asFile(entry.name)];if(await isMountedFolder(path))return[asFolder(entry.name)];if(!entry.
 name.startsWith("."))this.linked.add(path);return[]}));return seen2.flat()}#refuseOutside(folder){const name2=nameOf3(folder,
@@ -19898,233 +19835,112 @@ this.#project);this.#refused.set(folder,error("manifest-outside",`${name2.file} 
 [wholeFile(name2)],"copy the files into the project"))}#report(path,failure2){const name2=nameOf3(path,this.#project);this.#refused.
 set(path,error("file-unreadable",`${name2.file} ${unreadable(failure2).detail}`,[wholeFile(name2)]))}};function asFile(name2){
 return{name:name2,isFile:()=>true,isDirectory:()=>false,isSymbolicLink:()=>false}}function asFolder(name2){return{name:name2,
-isFile:()=>false,isDirectory:()=>true,isSymbolicLink:()=>false}}async function unreadOf(seen2){const{project,walk,globs,found:found2,read:read2}=seen2;const ignore=[...seen2.ignore];const shown3=path=>shownPath(
+isFile:()=>false,isDirectory:()=>true,isSymbolicLink:()=>false}}async function unreadOf(seen2){const{project,walk,globs,found:found2,read:read2}=seen2;const ignore=[...seen2.ignore];const shown4=path=>shownPath(
 path,project.cwd);const isOthers=path=>isOfTools(path,project.root);const patterns=globs.map(({pattern})=>eitherEnd(pattern));
-const wide2={ignore,dot:true,caseSensitiveMatch:false};const all=new Walk(project,{seeking:true});const names3=await glob(
-patterns,{...all.options(),...wide2});const missed2=names3.map(name2=>resolve9(project.root,name2)).filter(path=>!found2.
+const wide2={ignore,dot:true,caseSensitiveMatch:false};const all=new Walk(project,{seeking:true});const names2=await glob(
+patterns,{...all.options(),...wide2});const missed2=names2.map(name2=>resolve10(project.root,name2)).filter(path=>!found2.
 has(path)&&!read2.has(path)&&!isOthers(path)&&!all.dangling.has(path));const folders=await glob(patterns,{...new Walk(project).
-options(),...wide2,onlyDirectories:true});const hollow=folders.map(name2=>resolve9(project.root,name2)).filter(path=>/\.ya?ml$/i.
+options(),...wide2,onlyDirectories:true});const hollow=folders.map(name2=>resolve10(project.root,name2)).filter(path=>/\.ya?ml$/i.
 test(path)&&!isOthers(path)).filter(path=>![...found2].some(one=>one.startsWith(path+sep7)));const dangling=[...all.dangling].
-filter(path=>!isOthers(path)&&!found2.has(path));const known3=new Set([...missed2,...all.dangling]);const deeper=await deeperOnes(
-seen2,known3);const named5=globs.filter(({isNamed})=>isNamed);const absent=await Promise.all(named5.map(one=>absence(one,
-project)));const refused4=all.problems().flatMap(({severity,message})=>severity==="error"?[message]:[]);return[...new Set(
-[...[...walk.linked].map(path=>`${shown3(path)} is a link to a folder, which is not walked`),...dangling.map(path=>`${shown3(
-path)} is a link that leads nowhere, perhaps to a folder`).sort(),...absent.flat(),...refused4,...missed2.map(path=>`${shown3(
-path)} has the name of a manifest, and is not read as one`).sort(),...hollow.map(path=>`${shown3(path)} is a folder with\
+filter(path=>!isOthers(path)&&!found2.has(path));const known4=new Set([...missed2,...all.dangling]);const deeper=await deeperOnes(
+seen2,known4);const named4=globs.filter(({isNamed})=>isNamed);const absent=await Promise.all(named4.map(one=>absence(one,
+project)));const refused5=all.problems().flatMap(({severity,message})=>severity==="error"?[message]:[]);return[...new Set(
+[...[...walk.linked].map(path=>`${shown4(path)} is a link to a folder, which is not walked`),...dangling.map(path=>`${shown4(
+path)} is a link that leads nowhere, perhaps to a folder`).sort(),...absent.flat(),...refused5,...missed2.map(path=>`${shown4(
+path)} has the name of a manifest, and is not read as one`).sort(),...hollow.map(path=>`${shown4(path)} is a folder with\
  the name of a manifest, as a mount without its source`).sort(),...deeper.sort()])]}async function deeperOnes({project,access:access3,
-globs,ignore,found:found2,read:read2},known3){const bases=[...new Set(globs.map(({pattern})=>fixedSteps(pattern).join("/")))];
+globs,ignore,found:found2,read:read2},known4){const bases=[...new Set(globs.map(({pattern})=>fixedSteps(pattern).join("/")))];
 const within5=async(walk,some2)=>{if(some2.length===0)return[];const below2=some2.map(base2=>`${base2}${base2===""?"":"/"}\
 **/*.{yaml,yml}`);const options={...walk.options(),ignore:[...ignore,"**/node_modules/**"]};return await glob(below2,{...options,
-caseSensitiveMatch:false})};const named5=new Walk(project);const names3=[...await within5(named5,bases.filter(base2=>base2!==
-"")),...await within5(new Walk(project),bases.filter(base2=>base2===""))];const refused4=named5.problems().flatMap(({severity,
-message})=>severity==="error"?[message]:[]);const paths=names3.map(name2=>resolve9(project.root,name2)).filter(path=>!found2.
-has(path)&&!read2.has(path)&&!known3.has(path));if(paths.length===0)return refused4;const others=await readElsewhere(project);
+caseSensitiveMatch:false})};const named4=new Walk(project);const names2=[...await within5(named4,bases.filter(base2=>base2!==
+"")),...await within5(new Walk(project),bases.filter(base2=>base2===""))];const refused5=named4.problems().flatMap(({severity,
+message})=>severity==="error"?[message]:[]);const paths=names2.map(name2=>resolve10(project.root,name2)).filter(path=>!found2.
+has(path)&&!read2.has(path)&&!known4.has(path));if(paths.length===0)return refused5;const others=await readElsewhere(project);
 const limit2=pLimit(readsAtOnce);const looked=await Promise.all(paths.filter(path=>!others.has(path)).map(path=>limit2(async()=>{
-const content=await access3.read(path);const shown3=shownPath(path,project.cwd);if("text"in content){return isManifest(content.
-text)?[`${shown3} looks like a manifest, and no glob names it`]:[]}if(content.reason==="private")return[];return[`${shown3}\
- has the name of a manifest, and can't be read`]})));return[...refused4,...looked.flat()]}async function readElsewhere(project){
+const content=await access3.read(path);const shown4=shownPath(path,project.cwd);if("text"in content){return isManifest(content.
+text)?[`${shown4} looks like a manifest, and no glob names it`]:[]}if(content.reason==="private")return[];return[`${shown4}\
+ has the name of a manifest, and can't be read`]})));return[...refused5,...looked.flat()]}async function readElsewhere(project){
 const found2=await Promise.all(project.everyGlobs().map(async globs=>{const ignore=globs.flatMap(one=>one.startsWith("!")?
-[one.slice(1)]:[]);const named5=globs.filter(one=>!one.startsWith("!")&&!one.split("/").includes(".."));return named5.length===
-0?[]:await glob(named5,{...new Walk(project).options(),ignore})}));return new Set(found2.flat().map(name2=>resolve9(project.
+[one.slice(1)]:[]);const named4=globs.filter(one=>!one.startsWith("!")&&!one.split("/").includes(".."));return named4.length===
+0?[]:await glob(named4,{...new Walk(project).options(),ignore})}));return new Set(found2.flat().map(name2=>resolve10(project.
 root,name2)))}var kindLine=new RegExp(`\\bkind["']?\\s*:\\s*["']?(?:${kinds.map(({name:name2})=>name2).join("|")})\\b`);
 function isManifest(text6){return kindLine.test(text6)}function eitherEnd(pattern){return pattern.replace(/\.ya?ml$/i,".\
 {yaml,yml}")}function fixedSteps(pattern){const steps=pattern.split("/").slice(0,-1);const wild=steps.findIndex(step=>isDynamicPattern(
 step));return wild<0?steps:steps.slice(0,wild)}async function absence({pattern,isEmpty:isEmpty4},{root}){const folder=fixedSteps(
-pattern).join("/").replace(/\\(.)/g,"$1");const there=await stat5(resolve9(root,folder)).catch(()=>void 0);if(there?.isDirectory()!==
+pattern).join("/").replace(/\\(.)/g,"$1");const there=await stat6(resolve10(root,folder)).catch(()=>void 0);if(there?.isDirectory()!==
 true){return[`${folder}, which "${pattern}" names, is no folder that is there`]}return isEmpty4?[`no file matches "${pattern}\
-"`]:[]}function isOfTools(path,root){return relative13(root,path).startsWith(".")}async function findManifests(project,access3,problems){const patterns=project.patterns();const ignore=patterns.flatMap(({
+"`]:[]}function isOfTools(path,root){return relative12(root,path).startsWith(".")}async function findManifests(project,access3,problems){const patterns=project.patterns();const ignore=patterns.flatMap(({
 pattern})=>pattern.startsWith("!")?[pattern.slice(1)]:[]);const walk=new Walk(project);const found2=new Set;const empty2=[];
 const globs=[];for(const{pattern,place:place2}of patterns){if(pattern.startsWith("!"))continue;const places=place2===null?
 []:[place2];if(isAbsolute5(pattern)||pattern.split("/").includes("..")){problems.push(error("manifest-outside",`the glob\
  "${pattern}" leads out of the project`,places,"keep manifests below the configuration"));continue}const matches=await glob(
 pattern,{...walk.options(),ignore});globs.push({pattern,isNamed:place2!==null,isEmpty:matches.length===0});for(const match of matches)
-found2.add(resolve10(project.root,match));if(matches.length===0){empty2.push(warning2("no-match",`no file matches "${pattern}\
+found2.add(resolve11(project.root,match));if(matches.length===0){empty2.push(warning2("no-match",`no file matches "${pattern}\
 "`,places,"check the glob; it is relative to the configuration"))}}const givenByDefault=patterns.every(({place:place2})=>place2===
 null);if(!givenByDefault)problems.push(...empty2);else if(found2.size===0)problems.push(...empty2.slice(0,1));problems.push(
 ...walk.problems());const files=await eachOnce2(project,access3,[...found2].sort(),problems);const read2=new Set(files.map(
-({target})=>target));return{files,unread:()=>unreadOf({project,access:access3,walk,ignore,globs,found:found2,read:read2})}}async function eachOnce2(project,access3,paths,problems){const looked=await Promise.all(paths.map(path=>access3.find(path)));
+({target})=>target));return{files,unread:()=>unreadOf({project,access:access3,walk,ignore,globs,found:found2,read:read2})}}
+async function eachOnce2(project,access3,paths,problems){const looked=await Promise.all(paths.map(path=>access3.find(path)));
 const seen2=new Set;const direct=new Set(paths);return paths.flatMap((path,index)=>{const name2=nameOf3(path,project);const found2=looked[index];
-if(found2===void 0)return[];if(!("target"in found2)){problems.push(refusal2(name2,found2));return[]}const{target}=found2;
+if(found2===void 0)return[];if(!("target"in found2)){problems.push(refusal(name2,found2));return[]}const{target}=found2;
 if(seen2.has(target)||path!==target&&direct.has(target))return[];seen2.add(target);return[{path,target,name:name2}]})}async function readManifest(access3,{
-path,name:name2}){const read2=await access3.read(path);if("text"in read2)return sourceOf(name2,read2.text);return refusal2(
-name2,read2)}function refusal2(name2,{reason,detail}){const{file:shown3}=name2;const place2=[wholeFile(name2)];switch(reason){case"\
-outside":return error("manifest-outside",`${shown3} is a link that leads out of the project`,place2,"copy the file into \
-the project");case"private":return error("manifest-private",`${shown3} ${detail}, which no manifest may be`,place2,'keep\
+path,name:name2}){const read2=await access3.read(path);if("text"in read2)return sourceOf(name2,read2.text);return refusal(
+name2,read2)}function refusal(name2,{reason,detail}){const{file:shown4}=name2;const place2=[wholeFile(name2)];switch(reason){case"\
+outside":return error("manifest-outside",`${shown4} is a link that leads out of the project`,place2,"copy the file into \
+the project");case"private":return error("manifest-private",`${shown4} ${detail}, which no manifest may be`,place2,'keep\
  manifests in files of their own, or exclude the file from the globs with "!"');case"missing":return error("file-unreada\
-ble",`${shown3} is a link that leads nowhere`,place2);case"too-large":return error("too-large",`${shown3} ${detail}`,place2,
-"split it into several files");case"not-utf8":return error("not-utf8",`${shown3} ${detail}`,place2,"save it as UTF-8");default:
-return error("file-unreadable",`${shown3} ${detail}`,place2)}}init_p_limit();import{basename as basename12,dirname as dirname16}from"node:path";init_problems();init_kinds();init_p_limit();init_problems();init_limits2();import{stat as stat6}from"node:fs/promises";import{dirname as dirname14,resolve as resolve11}from"node:path";var Bodies=class{#project;#access;files=new Set;#limit=pLimit(readsAtOnce);#contents=new Map;#characters=0;constructor(project,access3){
-this.#project=project;this.#access=access3}async read(request5){const path=resolve11(dirname14(request5.manifest),request5.
-path);let content=this.#contents.get(path);if(content===void 0){content=this.#limit(()=>this.#load(path));this.#contents.
-set(path,content)}const loaded=await content;return"text"in loaded?loaded:this.#problem(request5,path,loaded)}async has(manifest,path){
-const found2=await this.#access.find(resolve11(dirname14(manifest),path));if(!("target"in found2))return false;return await stat6(
-found2.target).then(file=>file.isFile(),()=>false)}async#load(path){const read2=await this.#access.read(path);if(!("targ\
-et"in read2))return read2;this.files.add(read2.target);this.#characters+=read2.text.length;if(this.#characters>limits.allBodiesCharacters)
-return{reason:"too-many"};return bodyOf(read2.text,nameOf3(path,this.#project))}#problem(request5,path,found2){const shown3=request5.
-tainted?"the body file":`the body file ${shownPath(path,this.#project.cwd)}`;const places=[request5.place];switch(found2.
-reason){case"outside":return error("body-outside",`${request5.tainted?"the body file":`the body file "${request5.path}"`}\
- lies outside the project`,places,"a body file must lie in the folder of the configuration, after following links");case"\
-private":return error("body-private",`${shown3} ${found2.detail}, which no body may be`,places,"keep bodies in files of \
-their own, such as emails/reset_password.html");case"too-many":return error("too-large",`the body files of this project \
-have more than ${shown2(limits.allBodiesCharacters)} characters together`,places,"split the project, or take pictures ou\
-t of the bodies and link to them");case"missing":return error("body-missing",`${shown3} ${found2.detail}`,places,"the pa\
-th is relative to the manifest");case"too-large":return error("too-large",`${shown3} ${found2.detail}`,places);case"not-\
-utf8":return error("body-not-utf8",`${shown3} ${found2.detail}`,places,"save it as UTF-8");default:return error("body-un\
-readable",`${shown3} ${found2.detail}`,places)}}};function bodyOf(text6,name2){let source;return{text:text6,place(part2){
-if(part2===void 0)return wholeFile(name2);source??=sourceOf(name2,text6);const mark=text6.length-source.text.length;return source.
-place({start:Math.max(0,part2.start-mark),end:Math.max(0,part2.end-mark)})}}}init_nearest();init_problems();init_kinds();init_values();init_fields();init_schema();function partOfText(source,written3,text6,part2){const at3=contentOf(source,written3);const raw=source.slice(at3.start,at3.
-end);if(squeezed2(raw)!==squeezed2(text6))return void 0;const before=squeezed2(text6.slice(0,part2.start)).length;const length2=squeezed2(
-text6.slice(part2.start,part2.end)).length;const start2=nth(raw,before);const end2=nth(raw,before+Math.max(1,length2)-1);
-return start2===void 0||end2===void 0?void 0:{start:at3.start+start2,end:at3.start+end2+1}}function contentOf(source,{start:start2,
-end:end2}){const first=source.charAt(start2);if(first==='"'||first==="'")return{start:start2+1,end:end2-1};if(first!=="|"&&
-first!==">")return{start:start2,end:end2};const line=source.indexOf("\n",start2);return line<0||line>=end2?{start:start2,
-end:end2}:{start:line+1,end:end2}}function squeezed2(text6){return text6.replace(/[ \t\r\n]+/g,"")}function nth(text6,count3){
-let left=count3;for(let at3=0;at3<text6.length;at3+=1){if(" 	\r\n".includes(text6.charAt(at3)))continue;if(left===0)return at3;
-left-=1}return void 0}var DeclaredDocument=class{kind;identity;fields;absent;whole;#written;constructor(object3,written3){this.kind=object3.kind;
-this.identity=object3.identity;this.fields=object3.fields;this.absent=object3.absent;this.whole=object3.whole;if(object3.
-generation!==void 0)this.generation=object3.generation;this.#written=written3}get place(){return this.placeOf()}get declaredAt(){
-const{file,root}=this.#written;return file.lineAt(startOf2(root).start)}placeOf(...path){const{file,root}=this.#written;
-return placeOf4(file,root,path)}placeWithin(field2,part2){const{root,file,bodies:bodies2}=this.#written;const value3=this.
-fields[field2];const body2=bodies2?.get(pathKey([field2]));if(body2!==void 0&&typeof value3==="string")return body2.place(
-part2);const{node:node2}=find6(root,[field2]);const written3=part2===void 0||node2.type!=="scalar"||typeof value3!=="str\
-ing"?void 0:partOfText(file.text,node2.range,value3,part2);return written3===void 0?placeOf4(file,root,[field2]):file.place(
-written3)}};function placeOf4(file,root,path){const{node:node2,key}=find6(root,path);return file.place(key??(node2===root?
-startOf2(root):node2.range))}init_problems();async function forgottenFile({field:field2,text:text6,place:place2,exists}){const path=pathIn(text6);if(path===
-void 0)return void 0;const isFile=await exists(path);if(!isFile&&!/\.(?:txt|html?|mustache)$/i.test(path))return void 0;
-const what=isFile?"is the path of a file":"looks like the path of a file";return warning2("forgotten-file",`"${field2}" \
-is the text "${path}", which ${what}, and that is what recipients would get`,[place2],`to send what is in the file, writ\
-e ${field2}: {file: ${path}}`)}function pathIn(text6){if(text6.length>300)return void 0;const path=text6.trim().replace(
-/^file:\s*/,"");return/^[^\s{}<>:|?*"]+$/.test(path)&&/[./]/.test(path)?path:void 0}function isObject3(value3){return typeof value3==="object"&&value3!==null&&!Array.isArray(value3)&&!(value3 instanceof ExactNumber)}
-function request2(reading,root,path,file,tainted){return{manifest:reading.path,path:file,tainted,place:valuePlace(reading.
-file,root,path)}}var Builder2=class{#kind;#root;#notes;#reading;#bodies;constructor(kind,root,notes,reading){this.#kind=
-kind;this.#root=root;this.#notes=notes;this.#reading=reading}async build(data3,found2){const references=[];this.#collect(
-data3,[],references);const contents2=await Promise.all(references.map(({wanted})=>this.#reading.bodies.read(wanted)));const problems=[
-...found2];contents2.forEach((content,index)=>{if(!("text"in content))problems.push(content);else{this.#bodies??=new Map;
-this.#bodies.set(references[index]?.key??"",content)}});for(const problem of await this.#forgotten(data3))problems.push(
-problem);const failed=problems.some(({severity})=>severity==="error");return{declared:failed?void 0:this.#declared(data3),
-problems}}async#forgotten(data3){const{file,bodies:bodies2,path}=this.#reading;const texts2=Object.keys(this.#kind.fields).
-filter(field2=>this.#kind.fields[field2]?.type==="body"&&typeof data3[field2]==="string");if(texts2.length===0)return[];
-const found2=texts2.map(field2=>{const text6=data3[field2];if(typeof text6!=="string"||this.#note([field2])?.tainted)return void 0;
-const place2=valuePlace(file,this.#root,[field2]);return forgottenFile({field:field2,text:text6,place:place2,exists:name2=>bodies2.
-has(path,name2)})});return(await Promise.all(found2)).flatMap(problem=>problem??[])}#collect(value3,path,references){if(value3 instanceof
-FileReference){const note=this.#note([...path,"file"]);if(note?.unknown===true)return;const wanted=request2(this.#reading,
-this.#root,[...path,"file"],value3.file,note?.tainted??false);references.push({key:pathKey(path),wanted})}else if(Array.
-isArray(value3)){value3.forEach((item,index)=>void this.#collect(item,[...path,index],references))}else if(isObject3(value3)){
-for(const key of Object.keys(value3))this.#collect(value3[key],[...path,key],references)}}#declared(data3){const kind=this.#kind;
-const{file}=this.#reading;const identity2={};for(const part2 of kind.identity){const value3=this.#value(data3[part2]??null,
-[part2]);if(typeof value3==="string")identity2[part2]=this.#identifier(part2,value3)}const fields3={};for(const[name2,type]of Object.
-entries(kind.fields)){if(data3[name2]!==void 0)fields3[name2]=this.#field(type,data3[name2],[name2])}return new DeclaredDocument(
-{kind:kind.name,identity:identity2,fields:fields3,absent:data3.state==="absent",whole:Array.isArray(data3.whole)?data3.whole.
-filter(name2=>typeof name2==="string"):[],...typeof data3.did_generation==="number"?{generation:data3.did_generation}:{}},
-{root:this.#root,file,bodies:this.#bodies})}#identifier(part2,value3){return part2==="name"||this.#reading.profile.limits?.
-uuids===true?value3:identifierKey(value3)}#field(type,value3,path){if(type.type==="members"&&isObject3(value3)){const members3={};
-for(const name2 of Object.keys(value3)){if(value3[name2]===void 0)continue;put(members3,name2,this.#field(type.members[name2]??
-{type:"value"},value3[name2],[...path,name2]))}return members3}const plain3=this.#value(value3,path);if(!isSecret(type)||
-plain3===null)return plain3;const secret3=reveal(plain3);this.#remember(secret3);return new Sensitive(secret3)}#remember(secret3){
-if(typeof secret3==="string")this.#reading.onSecret(secret3);else if(typeof secret3==="object"&&secret3!==null&&!(secret3 instanceof
-ExactNumber))Object.values(secret3).forEach(part2=>void this.#remember(part2))}#value(value3,path){if(value3 instanceof FileReference){
-const text6=this.#bodies?.get(pathKey(path))?.text??"";return this.#note([...path,"file"])?.tainted===true?new Sensitive(
-text6):text6}if(Array.isArray(value3))return value3.map((item,index)=>this.#value(item,[...path,index]));if(isObject3(value3)){
-const members3={};for(const key of Object.keys(value3)){if(value3[key]!==void 0)put(members3,key,this.#value(value3[key],
-[...path,key]))}return members3}const leaf=typeof value3==="string"||typeof value3==="number"||typeof value3==="boolean"||
-value3 instanceof ExactNumber?value3:null;return this.#note(path)?.tainted===true?new Sensitive(leaf):leaf}#note(path){return this.#notes.
-size===0?void 0:this.#notes.get(pathKey(path))}};init_kinds();function fieldHint(kind,field2,path){if(path.length>0)return void 0;if(kind.onlyAnswered?.has(field2)===true){return`the\
- server answers with "${field2}", but no operation changes it`}const others=kinds.filter(other=>other!==kind&&fieldsOf2(
-other).has(field2));if(others.length===0)return void 0;return`"${field2}" is a field of ${others.map(({name:name2})=>name2).
-join(" and ")}`}var fields2=new Map;function fieldsOf2(kind){const known3=fields2.get(kind)??new Set(knownFields(kind.schema,
-[]));fields2.set(kind,known3);return known3}init_nearest();init_problems();init_kinds();function withKind(root,file){if(root.entries.has("kind"))return{root,problems:[]};const isField=key=>kinds.some(({schema:schema5})=>knownFields(
-schema5,[]).includes(key));for(const[key,member2]of root.entries){if(nearest(key,["kind"])===void 0||isField(key))continue;
-const entries=new Map([...root.entries].map(([name2,one])=>[name2===key?"kind":name2,one]));const message=`unknown field\
- "${key}" in a manifest document, did you mean "kind"?`;return{root:{...root,entries},problems:[error("unknown-field",message,
-[file.place(member2.key)])]}}return{root,problems:[]}}function meantBy2(kind,root,placed){const identity2={};for(const part2 of kind.identity){const node2=root.entries.get(part2)?.
-value;if(node2===void 0)continue;if(node2.type!=="scalar"||typeof node2.value!=="string"||node2.value.includes("$"))return{};
-identity2[part2]=node2.value}const names3=kind.identity.filter(part2=>part2!=="id");const tells3=identity2.id!==void 0||
-names3.length>0&&names3.every(part2=>part2 in identity2);if(!tells3)return{};let place2;return{meant:{kind:kind.name,identity:identity2,
-get place(){place2??=placed();return place2}}}}function readDocument(document2,reading){const{file,variables}=reading;if(document2.root.type!=="map"){const{root:root2}=document2;
-const problem=error("wrong-type",`a manifest document must be a map, got ${typeOf(root2)}`,[file.place(root2.range)],gluedHint(
-root2,file,["kind"])??'begin it with "kind:"');return Promise.resolve({declared:void 0,problems:[problem]})}const{root,problems:mistyped}=withKind(
-document2.root,file);const kind=readKind(root,reading);if(!("schema"in kind))return Promise.resolve({declared:void 0,problems:[
-...mistyped,...kind]});const meant2=()=>meantBy2(kind,root,()=>placeOf4(file,root,[]));const{data:data3,problems,notes}=check2(
-{schema:kind.schema,root,file,variables,name:kind.name,fieldHint:(field2,path)=>fieldHint(kind,field2,path)});const sensitive=sensitiveIdentities(
-kind,root,file,notes);const found2=[...mistyped,...problems.filter(problem=>!sensitive.some(other=>covers(other,problem))),
-...sensitive];if(!isObject3(data3)||document2.broken||found2.some(({severity})=>severity==="error")){return bodyProblems2(
-kind,root,notes,reading).then(bodies2=>({declared:void 0,...meant2(),problems:[...found2,...bodies2]}))}return new Builder2(
-kind,root,notes,reading).build(data3,found2).then(read2=>read2.declared===void 0?{...read2,...meant2()}:read2)}function covers(one,other){
-const[a2]=one.places;const[b]=other.places;const about2=other.code==="wrong-value"||other.code==="wrong-type";return about2&&
-a2?.file===b?.file&&a2?.line===b?.line&&a2?.column===b?.column}function readKind(root,{file,variables}){const entry=root.
-entries.get("kind");const names3=kinds.map(({name:name3})=>name3);if(entry===void 0){const hint=`write one of ${names3.join(
-", ")}`;return[error("missing-field",'missing field "kind" in a manifest document',[file.place(startOf2(root))],hint)]}const{
-value:node2}=entry;const places=()=>[file.place(node2.range.end>node2.range.start?node2.range:entry.key)];if(node2.type!==
-"scalar"||typeof node2.value!=="string"){return[error("wrong-type",`"kind" must be one of ${names3.join(", ")}, got ${typeOf(
-node2)}`,places())]}let name2=node2.value;if(name2.includes("$")){const resolved2=variables.resolve(name2,node2,file);if(resolved2.
-tainted)return[sensitiveIdentity("kind",places()),...variables.takeProblems()];if(resolved2.unknown)return variables.takeProblems();
-name2=resolved2.text}if(isKindName(name2))return kindOf(name2);const similar=nearest(name2,names3);return[error("unknown\
--kind",`unknown kind "${name2}"${similar===void 0?"":`, did you mean "${similar}"?`}`,places(),`kinds: ${names3.join(", ")}`)]}
-function sensitiveIdentities(kind,root,file,notes){return[...notes.values()].filter(({path,tainted})=>tainted&&identifies(
-kind,root,path)).map(({path})=>sensitiveIdentity(pathText(path),[valuePlace(file,root,path)]))}function sensitiveIdentity(what,places){
-return error("sensitive-identity",`"${what}" can't come from a process variable, since it says which object is meant`,places,
-"put the value into vars of the configuration")}function identifies(kind,root,path){const[field2="",...rest]=path;const decisive=kind.
-deciding?.(part2=>root.entries.has(part2))??kind.identity;if(decisive.includes(String(field2)))return true;const type=kind.
-fields[field2];if(type===void 0)return true;return decidesElement(type,rest)}function decidesElement(type,path){if(type.
-type==="members"){const[member3="",...rest2]=path;const inner2=type.members[member3];return inner2!==void 0&&decidesElement(
-inner2,rest2)}if(type.type!=="set")return false;const[,member2,...rest]=path;if(member2===void 0||member2==="id"||member2===
-"name")return true;const inner=type.nested[member2];return inner!==void 0&&decidesElement(inner,rest)}async function bodyProblems2(kind,root,notes,reading){
-const requests=[];const walk=(node2,path)=>{if(node2.type==="list")node2.items.forEach((item,index)=>void walk(item,[...path,
-index]));if(node2.type!=="map")return;const file=node2.entries.get("file")?.value;const note=notes.get(pathKey([...path,
-"file"]));if(node2.entries.size===1&&file?.type==="scalar"&&typeof file.value==="string"){if(note===void 0&&file.value!==
-""){requests.push(request2(reading,root,[...path,"file"],file.value,false))}return}for(const[key,{value:value3}]of node2.
-entries)walk(value3,[...path,key])};for(const[field2,{value:value3}]of root.entries){const type=kind.fields[field2];if(type!==
-void 0&&type.type!=="map")walk(value3,[field2])}const contents2=await Promise.all(requests.map(wanted=>reading.bodies.read(
-wanted)));return contents2.flatMap(content=>"text"in content?[]:[content])}init_json();init_problems();init_values();import{dirname as dirname15,join as join18,resolve as resolvePath4}from"node:path";var samplesFolder="samples";async function loadSamples(project,templates){const read2=new Map;const access3=new Access(project);
-const once4=path=>{const known3=read2.get(path)??readSample(project,access3,path);read2.set(path,known3);return known3};
+ble",`${shown4} is a link that leads nowhere`,place2);case"too-large":return error("too-large",`${shown4} ${detail}`,place2,
+"split it into several files");case"not-utf8":return error("not-utf8",`${shown4} ${detail}`,place2,"save it as UTF-8");default:
+return error("file-unreadable",`${shown4} ${detail}`,place2)}}init_json();init_problems();init_values();import{dirname as dirname15,join as join17,resolve as resolvePath4}from"node:path";var samplesFolder="samples";async function loadSamples(project,templates){const read2=new Map;const access3=new Access(project);
+const once4=path=>{const known4=read2.get(path)??readSample(project,access3,path);read2.set(path,known4);return known4};
 const found2=new Map;const problems=new Set;for(const{address:address2,type,manifest}of templates){if(!/^[\w@+-][\w.@+-]*$/.
 test(type))continue;for(const folder of foldersAbove(resolvePath4(project.cwd,manifest),project.root)){const sample=await once4(
-join18(folder,samplesFolder,`${type}.yaml`));if(sample===void 0)continue;if("code"in sample)problems.add(sample);else found2.
+join17(folder,samplesFolder,`${type}.yaml`));if(sample===void 0)continue;if("code"in sample)problems.add(sample);else found2.
 set(address2,sample);break}}return{found:found2,problems:[...problems]}}function foldersAbove(manifest,root){const folders=[];
 for(let folder=dirname15(manifest);isInside(folder,root);folder=dirname15(folder))folders.push(folder);return[...folders,
 root]}async function readSample(project,access3,path){const read2=await access3.read(path);const name2=nameOf3(path,project);
-const{file:shown3}=name2;if(!("text"in read2))return refusal3(name2,read2);const source=sourceOf(name2,read2.text);const{
-documents,problems}=parseYaml(source);const[problem]=problems.filter(({severity})=>severity==="error");if(problem!==void 0)
-return problem;if(documents.length===0)return[{name:shown3,data:{},file:shown3}];const samples=[];for(const[index,document2]of documents.
+const{file:shown4}=name2;if(!("text"in read2))return refusal2(name2,read2);const source=sourceOf(name2,read2.text);const{
+documents,problems}=parseYaml(source);const[problem2]=problems.filter(({severity})=>severity==="error");if(problem2!==void 0)
+return problem2;if(documents.length===0)return[{name:shown4,data:{},file:shown4}];const samples=[];for(const[index,document2]of documents.
 entries()){const{value:value3}=resolve4(document2.root,source,null);if(!isMap(value3)){return error("wrong-type",`sample\
  data must be one map, got ${typeOf(document2.root)}`,[source.place(document2.root.range)],'write "placeholder: value" f\
-or each placeholder')}samples.push({name:documents.length===1?shown3:`document ${index+1}`,data:mapValues(value3,printable),
-file:shown3})}return samples}function printable(value3){if(value3 instanceof ExactNumber)return plainNumber(value3.text)===
+or each placeholder')}samples.push({name:documents.length===1?shown4:`document ${index+1}`,data:mapValues(value3,printable),
+file:shown4})}return samples}function printable(value3){if(value3 instanceof ExactNumber)return plainNumber(value3.text)===
 0?0:value3.text;if(Array.isArray(value3))return value3.map(printable);return isMap(value3)?mapValues(value3,printable):value3}
-function refusal3(name2,{reason,detail}){const{file:shown3}=name2;const start2=wholeFile(name2);switch(reason){case"miss\
-ing":return void 0;case"outside":return error("body-outside",`the sample data ${shown3} is a link that leads out of the \
-project`,[start2]);case"private":return error("body-private",`the sample data ${shown3} ${detail}, which no sample may b\
-e`,[start2]);case"too-large":return error("too-large",`${shown3} ${detail}`,[start2]);case"not-utf8":return error("not-u\
-tf8",`${shown3} ${detail}`,[start2],"save it as UTF-8");default:return error("file-unreadable",`${shown3} ${detail}`,[start2])}}var MAX_SECRETS=2e3;async function loadManifests(project,options){const{profile=project.profile}=options;const problems=[];
+function refusal2(name2,{reason,detail}){const{file:shown4}=name2;const start2=wholeFile(name2);switch(reason){case"miss\
+ing":return void 0;case"outside":return error("body-outside",`the sample data ${shown4} is a link that leads out of the \
+project`,[start2]);case"private":return error("body-private",`the sample data ${shown4} ${detail}, which no sample may b\
+e`,[start2]);case"too-large":return error("too-large",`${shown4} ${detail}`,[start2]);case"not-utf8":return error("not-u\
+tf8",`${shown4} ${detail}`,[start2],"save it as UTF-8");default:return error("file-unreadable",`${shown4} ${detail}`,[start2])}}var MAX_SECRETS=2e3;async function loadManifests(project,options){const{profile=project.profile}=options;const problems=[];
 const variables=project.variables(options);const declaredSecrets=new Map;const pauses=new Pauses(options.signal);const access3=new Access(
 project,options.tokenFile===void 0?[]:[options.tokenFile],pauses);const{files,unread}=await listed(project,access3,problems);
 const bodies2=new Bodies(project,access3);const limit2=pLimit(readsAtOnce);let hides=hasErrors(problems);const sources2=await Promise.
 all(files.map(async file=>({...file,source:await limit2(()=>readManifest(access3,file))})));const documents=[];const parsedFiles=[];
 const manifests=[];for(const{source,...found2}of sources2){if(!("text"in source)){problems.push(source);hides=true}else if(!isSampleData(
 found2.path,source.text))manifests.push({found:found2,source})}for(const{found:found2,source}of manifests){const{path}=found2;
-const parsed4=await pauses.during(parsing(source));for(const problem of parsed4.problems)problems.push(problem);if(hasErrors(
+const parsed4=await pauses.during(parsing(source));for(const problem2 of parsed4.problems)problems.push(problem2);if(hasErrors(
 parsed4.problems))hides=true;parsedFiles.push({file:found2,source,from:documents.length,parsed:parsed4.documents});for(const document2 of parsed4.
 documents){const at3=documents.length;const onSecret=secret3=>{declaredSecrets.set(secret3,Math.min(at3,declaredSecrets.
 get(secret3)??at3))};const reading=readDocument(document2,{file:source,path,variables,profile,bodies:bodies2,onSecret});
 reading.catch(()=>{});documents.push(reading);if(pauses.due)await pauses.pause()}}const read2=await Promise.all(documents);
-await pauses.pause();for(const document2 of read2)for(const problem of document2.problems)problems.push(problem);const declared=read2.
-flatMap(({declared:declared2})=>declared2===void 0?[]:[declared2]);const wrong3=read2.filter(({declared:declared2,problems:problems2})=>declared2===
-void 0&&hasErrors(problems2));if(wrong3.some(({meant:meant2})=>meant2===void 0))hides=true;for(const problem of duplicates(
-declared))problems.push(problem);for(const kind of kinds){const ofKind=declared.filter(object3=>object3.kind===kind.name);
-for(const problem of kind.check(ofKind,profile))problems.push(problem)}const inDocuments=[...declaredSecrets].sort(([,one],[
-,other])=>one-other);const[,firstBeyond]=inDocuments[MAX_SECRETS]??[];const beyond=read2[firstBeyond??-1]?.declared;const secrets=new Set(
-inDocuments.map(([secret3])=>secret3));for(const value3 of variables.used.values())secrets.add(value3);if(secrets.size>MAX_SECRETS){
-problems.push(error("too-many-secrets",`the manifests have ${secrets.size} different secrets, and ${MAX_SECRETS} are the\
- most that can be hashed slowly`,beyond===void 0?[]:[beyond.place],"split the project, so that each part has fewer"))}return{
-declared,meant:wrong3.flatMap(({meant:meant2})=>meant2===void 0?[]:[meant2]),hides,problems:inOrder(problems),secrets:[...secrets].
-filter(secret3=>secret3!==""),variableValues:[...variables.used.values()].filter(secret3=>secret3!==""),usedVariables:[...variables.
-used.keys()].sort(),files:[...files.map(({target})=>target),...bodies2.files],sources:parsedFiles.map(({file,source,from,
-parsed:parsed4})=>({...file,text:source.text,documents:parsed4.map((document2,index)=>sourceDocument(document2,source,read2[from+
-index]?.declared))})),unread}}function sourceDocument(document2,source,declared){return{written:()=>resolve4(document2.root,
-source,null).value,declared}}function hasErrors(problems){return problems.some(({severity})=>severity==="error")}function tellSecrets({
-secrets,variableValues},onSecret){const credentials2=new Set(variableValues);for(const secret3 of secrets)onSecret(secret3,
-credentials2.has(secret3)?"variable":"declared")}function isSampleData(path,text6){return basename12(dirname16(path))===
-samplesFolder&&!/\bkind["']?\s*:/.test(text6)}async function listed(project,access3,problems){try{return await findManifests(
+await pauses.pause();for(const document2 of read2)for(const problem2 of document2.problems)problems.push(problem2);const declared=read2.
+flatMap(({declared:declared2})=>declared2===void 0?[]:[declared2]);const wrong2=read2.filter(({declared:declared2,problems:problems2})=>declared2===
+void 0&&hasErrors(problems2));if(wrong2.some(({meant:meant2})=>meant2===void 0))hides=true;for(const problem2 of duplicates(
+declared))problems.push(problem2);for(const kind of kinds){const ofKind=declared.filter(object3=>object3.kind===kind.name);
+for(const problem2 of kind.check(ofKind,profile))problems.push(problem2)}const inDocuments=[...declaredSecrets].sort(([,
+one],[,other])=>one-other);const[,firstBeyond]=inDocuments[MAX_SECRETS]??[];const beyond=read2[firstBeyond??-1]?.declared;
+const secrets=new Set(inDocuments.map(([secret3])=>secret3));for(const value3 of variables.used.values())secrets.add(value3);
+if(secrets.size>MAX_SECRETS){problems.push(error("too-many-secrets",`the manifests have ${secrets.size} different secret\
+s, and ${MAX_SECRETS} are the most that can be hashed slowly`,beyond===void 0?[]:[beyond.place],"split the project, so t\
+hat each part has fewer"))}return{declared,meant:wrong2.flatMap(({meant:meant2})=>meant2===void 0?[]:[meant2]),hides,problems:inOrder(
+problems),secrets:[...secrets].filter(secret3=>secret3!==""),variableValues:[...variables.used.values()].filter(secret3=>secret3!==
+""),usedVariables:[...variables.used.keys()].sort(),files:[...files.map(({target})=>target),...bodies2.files],sources:parsedFiles.
+map(({file,source,from,parsed:parsed4})=>({...file,text:source.text,documents:parsed4.map((document2,index)=>sourceDocument(
+document2,source,read2[from+index]?.declared))})),unread}}function sourceDocument(document2,source,declared){return{written:()=>resolve4(
+document2.root,source,null).value,declared}}function hasErrors(problems){return problems.some(({severity})=>severity==="\
+error")}function tellSecrets({secrets,variableValues},onSecret){const credentials2=new Set(variableValues);for(const secret3 of secrets)
+onSecret(secret3,credentials2.has(secret3)?"variable":"declared")}function isSampleData(path,text6){return basename11(dirname16(
+path))===samplesFolder&&!/\bkind["']?\s*:/.test(text6)}async function listed(project,access3,problems){try{return await findManifests(
 project,access3,problems)}catch(failure2){if(!(failure2 instanceof ProblemsError))throw failure2;problems.push(...failure2.
 problems);return{files:[],unread:async()=>[]}}}function duplicates(declared){const problems=[];for(const kind of kinds){
 const first=new Map;for(const object3 of declared){if(object3.kind!==kind.name||Object.keys(object3.identity).length===0)
@@ -20135,18 +19951,50 @@ length===0?["no document was read",...missed2]:missed2;const more=reasons.length
  more like these`]:[];return[...reasons.slice(0,SHOWN3),...more].map(reason=>error("prune-refused",`--prune deletes noth\
 ing: ${reason}`,[],declared.length===0?'delete a template with "state: absent", or look whether the manifests are where \
 the configuration says':'rename it, remove it, or change "manifests" ("!" excludes), so that what was read is all that i\
-s declared'))}async function secretsAlone(project,options){const{declared,...loaded}=await loadManifests(project,{...options,lenient:true});
-return{...loaded,declared:[],besides:declared}}async function loadAll(project,options,onSecret){const{manifests:wanted=true}=options;
-const settings=project.server(options);const profile=await settings.then(known3=>known3.profile,()=>project.profile);const{
-tokenFile:tokenFile2}=options;const reading={profile,lenient:false,signal:options.signal,tokenFile:tokenFile2===void 0?void 0:
-resolve12(project.cwd,tokenFile2)};const[server,manifests]=await Promise.allSettled([settings,wanted?loadManifests(project,
-reading):secretsAlone(project,reading)]);const problems=project.settingsProblems().filter(({severity})=>severity==="erro\
-r");for(const part2 of[server,manifests]){if(part2.status==="fulfilled")continue;if(!(part2.reason instanceof ProblemsError))
-throw part2.reason;addProblems(problems,part2.reason.problems)}if(server.status==="fulfilled")for(const secret3 of server.
-value.secrets)onSecret(String(secret3.reveal()));if(manifests.status==="fulfilled"){tellSecrets(manifests.value,onSecret);
-if(wanted)addProblems(problems,manifests.value.problems)}refuse(problems);if(server.status==="rejected"||manifests.status===
-"rejected")throw new ProblemsError(problems);return{server:server.value,declared:manifests.value.declared,warnings:problems,
-manifests:manifests.value}}init_values();init_address();init_declared();init_fields();init_kinds();var UNKNOWN_BEFORE="the value before the run was not known";var SECRET_BEFORE="the old value was a secret, which no jour\
+s declared'))}async function secretsAlone(project,options){return{...await loadManifests(project,{...options,lenient:true}),declared:[]}}
+async function loadAll(project,options,onSecret){const{manifests:wanted=true}=options;const settings=project.server(options);
+const profile=await settings.then(known4=>known4.profile,()=>project.profile);const{tokenFile:tokenFile2}=options;const reading={
+profile,lenient:false,signal:options.signal,tokenFile:tokenFile2===void 0?void 0:resolve12(project.cwd,tokenFile2)};const[
+server,manifests]=await Promise.allSettled([settings,wanted?loadManifests(project,reading):secretsAlone(project,reading)]);
+const problems=project.settingsProblems().filter(({severity})=>severity==="error");for(const part2 of[server,manifests]){
+if(part2.status==="fulfilled")continue;if(!(part2.reason instanceof ProblemsError))throw part2.reason;addProblems(problems,
+part2.reason.problems)}if(server.status==="fulfilled")for(const secret3 of server.value.secrets)onSecret(String(secret3.
+reveal()));if(manifests.status==="fulfilled"){tellSecrets(manifests.value,onSecret);if(wanted)addProblems(problems,manifests.
+value.problems)}refuse(problems);if(server.status==="rejected"||manifests.status==="rejected")throw new ProblemsError(problems);
+return{server:server.value,declared:manifests.value.declared,warnings:problems,manifests:manifests.value}}init_problems();init_shard();init_values();init_fields();init_kinds();init_shard();function together2(contents2,name2){const[first]=contents2;if(first===void 0)throw new TypeError("a run has a journal");
+const oldest=contents2.reduce((one,other)=>other.run.at<one.run.at?other:one,first);const entries=new Map;for(const content of contents2){
+for(const entry of entriesOf(content)){const{key}=entry.sending;const former=entries.get(key);const one=former===void 0?
+entry:after(former,entry);entries.delete(key);entries.set(key,one)}}const lines=[...entries.values()].flatMap(({sending,
+answered},index)=>{const seq=index+1;return[{...sending,seq},...answered===void 0?[]:[{...answered,seq}]]});const open8=contents2.
+filter(({ended})=>!ended);const ends2=contents2.flatMap(({lines:lines2})=>lines2.filter(line=>line.type==="end"));const end2=ends2.
+toSorted((a2,b)=>a2.at<b.at?-1:1).at(-1);const isEnded=open8.length===0&&end2!==void 0;const isCut=contents2.some(content=>isInterrupted(
+content)&&!wasBegunAgain(content,contents2));return{run:{...oldest.run,run:name2},lines:isEnded?[...lines,{...end2,interrupted:isCut}]:
+lines,bytes:contents2.reduce((sum,{bytes})=>sum+bytes,0),ended:isEnded}}function after(former,entry){if(!mayBeDone(former))
+return entry;if(!mayBeDone(entry))return former;const{before,existed,expected}=former.sending;const{fields:fields3,hashes}=entry.
+sending.expected;const stays=Object.entries(expected.hashes).filter(([pointer])=>!Object.hasOwn(fields3,pointer.split("/")[1]??
+""));const asked={fields:{...expected.fields,...fields3},hashes:{...Object.fromEntries(stays),...hashes}};return{...entry,
+sending:{...entry.sending,before,existed,expected:asked}}}function mayBeDone({sending,answered}){if(sending.action==="ad\
+opt")return false;if(answered===void 0)return true;if(answered.status==="failed")return answered.ambiguous||answered.after!==
+null;return answered.status!=="skipped"}function isInterrupted({lines}){const last=lines.at(-1);return last?.type==="end"&&
+last.interrupted}function wasBegunAgain({run:run4},contents2){const part2=partOfRun(run4.run);return contents2.some(other=>{
+const again=partOfRun(other.run.run);return again?.shard.index===part2?.shard.index&&(again?.attempt??0)>(part2?.attempt??
+0)})}async function findRun(store,name2){return asOne(await findParts(store,name2))}async function findParts(store,given2){const names2=await store.
+list();const name2=meant(names2,given2);const found2=names2.filter(one=>isOfRun(one,name2));const contents2=[];for(const one of found2){
+const content=await store.read(one);if(content!==null)contents2.push(content)}const[first,...others]=contents2;if(first===
+void 0)throw new ProblemsError(found2.map(withoutFirstLine));return{name:name2,contents:[first,...others]}}function meant(names2,name2){
+const levels3=[names2.map(runOf),names2.map(partCalled),names2].map(level3=>[...new Set(level3)]);const exact=levels3.flat().
+find(one=>one===name2);if(exact!==void 0)return exact;const found2=levels3.map(level3=>level3.filter(one=>name2!==""&&one.
+startsWith(name2)));const first=found2.find(level3=>level3.length>0)??[];const[only2]=first;if(only2!==void 0&&first.length===
+1)return only2;const what=first.some(one=>partOfRun(one)!==void 0)?"parts of runs":"runs";const why=first.length>1?`${first.
+length} ${what} begin with "${name2}": ${first.slice(0,NAMED3).join(", ")}${first.length>NAMED3?` and ${first.length-NAMED3}\
+ more`:""}`:`there is no run "${name2}"`;throw new ProblemsError([error("no-such-run",why,[],"idops runs lists them")])}
+var NAMED3=5;function asOne({name:name2,contents:contents2}){const[first,...others]=contents2;return others.length===0&&
+first.run.run===name2?first:together2(contents2,name2)}function namesTold(entries){return new Map(entries.flatMap(({sending:{kind,identity:identity2,label:label2,before},answered})=>{
+const{names:names2,within:within5=""}=kindOf(kind);const{[within5]:whole2}=identity2;return[...whole2===void 0||label2===
+void 0?[]:[[whole2,label2]],...[before.fields,answered?.after?.fields??{}].flatMap(fields3=>Object.entries(names2?.(fields3)??
+{}))]}))}function labelIn2({sending,answered},names2){const{kind,address:address2,identity:identity2,before}=sending;const{
+called,naming:naming2}=kindOf(kind);const after2=naming2===void 0?answered?.after?.fields??{}:{};const told5=called?.(before.
+fields)??called?.(after2)??sending.label;return labelled2({kind,address:address2,apply:{identity:identity2}},told5,names2)}init_values();init_address();init_declared();init_fields();init_kinds();var UNKNOWN_BEFORE="the value before the run was not known";var SECRET_BEFORE="the old value was a secret, which no jour\
 nal holds";var CHANGED_SINCE="it was changed since the run (--force puts it back all the same)";function undoRun(content,force){
 const hasher=new Hasher(content.run);const left=[];const kept3=new Map;for(const entry of entriesOf(content)){const reason=whyNot(
 entry);if(reason!==void 0){left.push({address:entry.sending.address,path:null,reason});continue}if(!wasDone(entry))continue;
@@ -20157,8 +20005,8 @@ keys()],left,adjust:(document2,now)=>force?{document:document2,left:[]}:movedOn(
 document2,kept3.get(document2)??{},present2(document2,now))}}function formerHolders2(content,hasher,documents){return entriesOf(
 content).flatMap(entry=>{const{sending}=entry;const{succession}=kindOf(sending.kind);if(succession===void 0||!wasDone(entry))
 return[];const{field:field2,holders}=succession;const before=fieldsOf(sending.before,hasher);const[id,...others]=holders(
-before)??[];const moved2=fieldsOf(sending.expected,hasher)[field2]===true&&before[field2]!==true;const known3=documents.
-some(({kind,identity:identity2})=>kind===sending.kind&&identity2.id===id);if(!moved2||id===void 0||others.length>0||known3)
+before)??[];const moved2=fieldsOf(sending.expected,hasher)[field2]===true&&before[field2]!==true;const known4=documents.
+some(({kind,identity:identity2})=>kind===sending.kind&&identity2.id===id);if(!moved2||id===void 0||others.length>0||known4)
 return[];const source=`run ${content.run.run}`;return[{former:documentOf({...sending,identity:{id}},{[field2]:true},source,
 false),field:field2}]})}function movedOn(document2,now,documents){const{kind,identity:identity2,fields:fields3}=document2;
 const{succession}=kindOf(kind);if(succession===void 0||fields3[succession.field]!==true)return void 0;const holders=succession.
@@ -20170,21 +20018,21 @@ kind},now){return kindOf(kind).deletion?.isBuiltIn(now)===true?{}:now}function w
 status==="failed"&&!answered.ambiguous&&answered.after===null}function whyNot({sending,answered}){if(sending.action!=="r\
 egenerate")return void 0;if(answered!==void 0&&answered.status==="failed")return void 0;return"a regenerated DID can not\
  be put back"}function undoEntry({sending,answered},hasher,source){const kind=kindOf(sending.kind);const before=fieldsOf(
-sending.before,hasher);const asked=fieldsOf(sending.expected,hasher);const shown3=answered?.after==null?{}:fieldsOf(answered.
+sending.before,hasher);const asked=fieldsOf(sending.expected,hasher);const shown4=answered?.after==null?{}:fieldsOf(answered.
 after,hasher);const{deletion:deletion2}=kind;if(deletion2!==void 0&&(sending.existed===false||deletion2.isBuiltIn(before))){
 if(sending.action==="delete")return{document:void 0,after:{},left:[]};return{document:documentOf(sending,{},source,true),
 after:deletion2.restored(asked),left:[]}}const wished=sending.action==="delete"?deletion2?.restored(before)??{}:asked;const fields3={};
 const after2={};const left=[];for(const[name2,wish]of Object.entries(wished)){const type=kind.fields[name2]??value;const was=before[name2];
-const became=sending.action==="delete"?null:(name2 in shown3?shown3:asked)[name2]??null;const undone=undoField(type,name2,
+const became=sending.action==="delete"?null:(name2 in shown4?shown4:asked)[name2]??null;const undone=undoField(type,name2,
 wish,was,became);left.push(...undone.left);if(undone.value===void 0)continue;fields3[name2]=undone.value;after2[name2]=became}
 const none2=Object.keys(fields3).length===0;return{document:none2?void 0:documentOf(sending,fields3,source,false),after:after2,
 left}}function undoField(type,path,asked,was,became){if(type.type==="members"&&isMap(asked)&&isMap(became)&&(was===void 0||
 isMap(was))){const members3=Object.entries(asked).map(([member2,wish])=>{const inner=type.members[member2]??value;return{
-member:member2,...undoField(inner,`${path}.${member2}`,wish,was?.[member2],became[member2]??wish)}});const known3=members3.
-flatMap(({member:member2,value:value3})=>value3===void 0?[]:[[member2,value3]]);return{value:known3.length===0?void 0:Object.
-fromEntries(known3),left:members3.flatMap(({left})=>left)}}const nothing3={value:void 0,left:[]};if(was===void 0)return{
-...nothing3,left:[{path,reason:UNKNOWN_BEFORE}]};if(holdsSensitive(was))return same(was,became)?nothing3:{...nothing3,left:[
-{path,reason:SECRET_BEFORE}]};if(contrast(type,path,was,became).every(({verdict})=>verdict==="same"))return nothing3;if(type.
+member:member2,...undoField(inner,`${path}.${member2}`,wish,was?.[member2],became[member2]??wish)}});const known4=members3.
+flatMap(({member:member2,value:value3})=>value3===void 0?[]:[[member2,value3]]);return{value:known4.length===0?void 0:Object.
+fromEntries(known4),left:members3.flatMap(({left})=>left)}}const nothing2={value:void 0,left:[]};if(was===void 0)return{
+...nothing2,left:[{path,reason:UNKNOWN_BEFORE}]};if(holdsSensitive(was))return same(was,became)?nothing2:{...nothing2,left:[
+{path,reason:SECRET_BEFORE}]};if(contrast(type,path,was,became).every(({verdict})=>verdict==="same"))return nothing2;if(type.
 type==="map"&&isMap(was)&&isMap(became))return{value:mapPatch(was,became),left:[]};return{value:type.type==="set"?asElements(
 was):was,left:[]}}function mapPatch(was,became){const changed2=Object.keys({...was,...became}).filter(key=>Object.hasOwn(
 was,key)!==Object.hasOwn(became,key)||!same(was[key]??null,became[key]??null));return Object.fromEntries(changed2.map(key=>[
@@ -20205,11 +20053,11 @@ value:value;const now=Object.hasOwn(present3,key)?present3[key]:type.type==="map
 inner,`${path}.${key}`,was,Object.hasOwn(left,key)?left[key]??null:null,now);conflicts.push(...part2.conflicts);return part2.
 value!==void 0});return{value:kept3.length===0?void 0:Object.fromEntries(kept3),conflicts}}const untouched=agrees(type,left,
 present3)||agrees(type,wished,present3);return untouched?{value:wished,conflicts:[]}:{value:void 0,conflicts:[path]}}function agrees(type,wanted,present3){
-return contrast(type,"",wanted,present3).every(({verdict})=>verdict!=="different")}init_escape();init_problems();init_shard();init_schema();init_address();init_kinds();init_limits();init_loss();init_references();init_rules();init_operations();init_values();init_fields();init_kinds();init_operations();import{createHash as createHash5}from"node:crypto";function planDigest(scope2,changes){const{server}=scope2;const hasher=digestHasher(scope2);const requests=changes.flatMap(
-change2=>{const types3=kindOf(change2.kind).fields;return change2.requests.map(({operation,params,body:body2})=>{const fields3=body2===
+return contrast(type,"",wanted,present3).every(({verdict})=>verdict!=="different")}init_escape();init_problems();init_shard();init_values();init_kinds();init_schema();init_address();init_kinds();init_limits();init_loss();init_references();init_rules();init_operations();init_values();init_fields();init_kinds();init_operations();import{createHash as createHash4}from"node:crypto";function planDigest(scope2,changes){const{server}=scope2;const hasher=digestHasher(scope2);const requests=changes.flatMap(
+change3=>{const types3=kindOf(change3.kind).fields;return change3.requests.map(({operation,params,body:body2})=>{const fields3=body2===
 void 0?null:mapValues(body2,(field2,name2)=>normalForm(types3[name2]??value,field2));return canonical([operations[operation].
 method,operationPath(operation,params),withHashes(fields3,hasher)])})});const text6=canonical({format_version:1,server,requests:requests.
-sort()});return`sha256:${createHash5("sha256").update(text6).digest("hex")}`}function digestHasher({server,environment}){
+sort()});return`sha256:${createHash4("sha256").update(text6).digest("hex")}`}function digestHasher({server,environment}){
 return new Hasher({server,salt:JSON.stringify(["idops plan digest",environment])})}function withHashes(field2,hasher){if(field2 instanceof
 HashedSecret)return{secret:field2.hash};if(field2 instanceof Sensitive)return{secret:hasher.hash(field2.reveal())};if(Array.
 isArray(field2))return field2.map(item=>withHashes(item,hasher));return isMap(field2)?mapValues(field2,member2=>withHashes(
@@ -20217,20 +20065,20 @@ member2,hasher)):field2}init_kinds();init_operations();async function makeSure(g
 void 0?[]:[{code:"other-profile",message:adviceFor(seen2)}];const scope2=changes.filter(isUnsafe).map(firstScope)[0];if(recognise===
 null||scope2===void 0)return{changes,warnings:advice};const probed=seen2===void 0?await recognise(scope2):{kind:"recogni\
 sed",profile:seen2};switch(probed.kind){case"recognised":if(probed.profile.name===profile.name)return{changes,warnings:[]};
-return{changes:changes.map(change2=>isUnsafe(change2)?blocked3(change2,probed.profile):change2),warnings:[]};case"plain":
+return{changes:changes.map(change3=>isUnsafe(change3)?blocked3(change3,probed.profile):change3),warnings:[]};case"plain":
 return{changes,warnings:[]};case"unclear":return{changes,warnings:[unsure(profile,probed.status)]}}}function heldBack2(changes,{
 resources},used){const marks2=new Map;for(const[key,{kind,other_profile:mark}]of Object.entries(resources)){if(mark!==void 0&&
-mark.profile!==used.name&&!marks2.has(kind))marks2.set(kind,[key,mark])}return changes.map(change2=>{const first=marks2.
-get(change2.kind);if(first===void 0)return change2;const{key}=change2.apply;const own5=Object.hasOwn(resources,key)?resources[key]?.
-other_profile:void 0;const isUnseen=own5!==void 0&&own5.profile!==used.name&&!kindOf(change2.kind).readable(used);const stands=change2.
-requests.length>0||isUnseen&&change2.action==="unchanged";if(!stands)return change2;const reason=own5===void 0?sawSigns(
-...first):sawSigns(key,own5);return{...change2,action:"blocked",requests:[],destructions:[],reason}})}function sawSigns(key,{
+mark.profile!==used.name&&!marks2.has(kind))marks2.set(kind,[key,mark])}return changes.map(change3=>{const first=marks2.
+get(change3.kind);if(first===void 0)return change3;const{key}=change3.apply;const own5=Object.hasOwn(resources,key)?resources[key]?.
+other_profile:void 0;const isUnseen=own5!==void 0&&own5.profile!==used.name&&!kindOf(change3.kind).readable(used);const stands=change3.
+requests.length>0||isUnseen&&change3.action==="unchanged";if(!stands)return change3;const reason=own5===void 0?sawSigns(
+...first):sawSigns(key,own5);return{...change3,action:"blocked",requests:[],destructions:[],reason}})}function sawSigns(key,{
 profile,run:run4}){return`what came back about ${key} in run ${run4} looks like a server of the profile ${profile}, whos\
 e updates lose what they don't mention (idops runs show ${run4} says what that was): if idops doctor says so, set "profi\
 le: ${profile}" under server and plan again`}function seenProfile(profile,live){for(const[{kind},{exists,fields:fields3}]of live){
 const better=exists?betterProfile(profile,kindOf(kind),fields3):void 0;if(better!==void 0)return better}return void 0}function isUnsafe({
 kind,requests}){return requests.length>0&&mayHarm(kindOf(kind))}function firstScope({requests}){return requests.map(({operation})=>operations[operation].
-scope)[0]}function blocked3(change2,{name:name2}){return{...change2,action:"blocked",requests:[],fields:[],destructions:[],
+scope)[0]}function blocked3(change3,{name:name2}){return{...change3,action:"blocked",requests:[],fields:[],destructions:[],
 warnings:[],reason:`no profile is configured, and this server answers as those of the profile ${name2} do, whose updates\
  lose what they don't mention: set "profile: ${name2}" under server and plan again`}}function unsure({name:name2},status){
 return{code:"profile-unsure",message:`no profile is configured, and how the server answers to a path that it doesn't hav\
@@ -20241,12 +20089,12 @@ now(),lists:{}};const needed2=listsFor(referring([one.subject],options),options.
 [one.subject],needed2,{...options,lists:held.lists,progress:noProgress});if(seen2===void 0||listNames.some(name2=>references[name2]!==
 seen2?.[name2])){decider=new Decider(options,{...decider.references,...references},decider.names);seen2=references}return await withSlowHashes(
 ()=>decider.decide(one,live.get(one.subject)))},repair({apply},owed2,live,aim){const one=byKey.get(apply.key);if(one===void 0)
-return void 0;const known3=planned.recorded(apply.key)??NO_RECORD;const asked=decider.adjusted(one,void 0);const before=altered(
+return void 0;const known4=planned.recorded(apply.key)??NO_RECORD;const asked=decider.adjusted(one,void 0);const before=altered(
 asked,{fields:picked(apply.before,Object.keys(apply.expected)),absent:false,remembered:true});const declared=aim==="aske\
-d"?asked:altered(before,{whole:Object.keys(before.fields)});const change2=decider.compare(one,live,{...known3,owed:owed2},
-declared);if(change2.action!=="update"||change2.requests.length===0)return void 0;return{...change2,apply:{...change2.apply,
+d"?asked:altered(before,{whole:Object.keys(before.fields)});const change3=decider.compare(one,live,{...known4,owed:owed2},
+declared);if(change3.action!=="update"||change3.requests.length===0)return void 0;return{...change3,apply:{...change3.apply,
 before:apply.before,managed:apply.managed}}}}}var NO_RECORD={fields:{},uncertain:new Set,at:"",run:"",asDeleted:()=>false};
-function picked(fields3,names3){return Object.fromEntries(names3.flatMap(name2=>fields3[name2]===void 0?[]:[[name2,fields3[name2]]]))}
+function picked(fields3,names2){return Object.fromEntries(names2.flatMap(name2=>fields3[name2]===void 0?[]:[[name2,fields3[name2]]]))}
 function referring(subjects,{state,hasher}){return subjects.flatMap(({kind,identity:identity2,declared})=>{if(declared===
 void 0)return[];const owed2=owedIn(state,addressOf(kind,identity2),hasher);if(owed2===void 0)return[declared];const fields3="\
 before"in owed2?owed2.before:owed2.lost;return[declared,altered(undocumented(kind,identity2),{fields:fields3})]})}async function buildPlan(options){const{selection,profile}=options;const subjects=candidates(options);const own5=subjects.
@@ -20254,16 +20102,16 @@ filter(({elsewhere})=>!elsewhere);const documents=own5.flatMap(subject=>subject.
 own5,options),profile);const{at:observedAt,lists:held}=takenOver(options.read,subjects,needed2);const{live,references}=await whileHashing(
 documents,options,()=>observe(subjects,needed2,{...options,lists:held}));const decider=new Decider(options,references,namesOf(
 live.values(),options.state));const addressed=subjects.map(subject=>({subject,...addresses(subject,live.get(subject),decider.
-references)}));const alike3=addressed.filter(({subject,all})=>isSelected(selection,subject.kind,all));const selected=alike3.
+references)}));const alike2=addressed.filter(({subject,all})=>isSelected(selection,subject.kind,all));const selected=alike2.
 filter(({subject})=>!subject.elsewhere);checkTargets(selection,addressed.flatMap(({all})=>all),options);const twice=sameObjects(
-alike3.map(({subject,key})=>({subject,key})));const decided=await eachWithSlowHashes(selected,one=>({one,change:decider.
+alike2.map(({subject,key})=>({subject,key})));const decided=await eachWithSlowHashes(selected,one=>({one,change:decider.
 decide(one,live.get(one.subject)),settled:isSettled(one.subject,live.get(one.subject),decider.owed(one.key))}),new Pauses(
-options.signal));const compared2=decided.flatMap(({one:{subject},change:change2})=>{const others=subject.declared===void 0?
-void 0:twice.get(subject.declared);if(change2===void 0)return[];return[others===void 0?change2:{...change2,...blockedAsTwice(
+options.signal));const compared2=decided.flatMap(({one:{subject},change:change3})=>{const others=subject.declared===void 0?
+void 0:twice.get(subject.declared);if(change3===void 0)return[];return[others===void 0?change3:{...change3,...blockedAsTwice(
 others)}]});const reads2=kinds.filter(kind=>kind.readable(profile)&&subjects.some(subject=>subject.kind===kind.name)).map(
 kind=>kind.scopes.read);const lists=listNames.filter(name2=>references[name2]!==void 0);const listing=lists.flatMap(name2=>listScope(
-name2,profile)??[]);const fitting3=await makeSure(compared2.map(change2=>isUnchanged(change2)&&change2.warnings.length>0?
-{...change2,warnings:[]}:change2),{profile,seen:seenProfile(profile,live),recognise:options.recognise,state:options.state});
+name2,profile)??[]);const fitting3=await makeSure(compared2.map(change3=>isUnchanged(change3)&&change3.warnings.length>0?
+{...change3,warnings:[]}:change3),{profile,seen:seenProfile(profile,live),recognise:options.recognise,state:options.state});
 const warnings=[...fitting3.warnings,...leftOut3(debtsLeftOut(options)),...missingLists(references),...selected.flatMap(
 ({subject,address:address2})=>ignored(subject,address2,profile)),...compared2.filter(isUnchanged).flatMap(({address:address2,
 warnings:warnings2})=>warnings2.map(({code:code2,message})=>({code:code2,message:`${address2}: ${message}`})))];const settled=decided.
@@ -20271,9 +20119,9 @@ filter(one=>one.settled).map(({one:{key}})=>key);const made2=await assemble(arra
 options);const leavesOut=selected.length===0&&options.declared.length>0;const{shard:shard2}=selection;const plan={...made2,
 ...shard2===void 0?{}:{shard:shard2},warnings,settled,...leavesOut?{leavesOut}:{}};return{plan,replan:replanOf(options,new Map(
 selected.map(one=>[one.key,one])),decider,observedAt)}}function takenOver(read2,subjects,needed2){const listed2=new Set(
-subjects.map(({kind})=>kindOf(kind).listed));const names3=listNames.filter(name2=>read2?.lists[name2]!==void 0&&(needed2.
-includes(name2)||listed2.has(name2)));if(read2===void 0||names3.length===0)return{at:performance.now(),lists:{}};return{
-at:read2.at,lists:Object.fromEntries(names3.map(name2=>[name2,read2.lists[name2]]))}}async function whileHashing(documents,{
+subjects.map(({kind})=>kindOf(kind).listed));const names2=listNames.filter(name2=>read2?.lists[name2]!==void 0&&(needed2.
+includes(name2)||listed2.has(name2)));if(read2===void 0||names2.length===0)return{at:performance.now(),lists:{}};return{
+at:read2.at,lists:Object.fromEntries(names2.map(name2=>[name2,read2.lists[name2]]))}}async function whileHashing(documents,{
 hasher,signal},observing){const failed=new AbortController;const stop=signal===void 0?failed.signal:AbortSignal.any([failed.
 signal,signal]);const secrets=documents.flatMap(({fields:fields3})=>secretsIn(fields3));const hashing=hasher.prepare(secrets,
 stop);try{const observed=await observing();await hashing;if(secrets.length>0&&signal?.aborted)throw interrupted("nothing\
@@ -20281,36 +20129,36 @@ stop);try{const observed=await observing();await hashing;if(secrets.length>0&&si
 return action2==="unchanged"}function isSettled({kind,declared},live,owed2){if(owed2===void 0||live===void 0)return false;
 const gone=!live.exists||declared===void 0||declared.absent;return gone||Object.keys(stillLost(kindOf(kind),owed2,live.fields)).
 length===0}var NAMED4=3;function leftOut3(addresses3){if(addresses3.length===0)return[];const more=addresses3.length-NAMED4;
-const names3=`${addresses3.slice(0,NAMED4).join(", ")}${more>0?` and ${more} more`:""}`;const objects2=addresses3.length===
+const names2=`${addresses3.slice(0,NAMED4).join(", ")}${more>0?` and ${more} more`:""}`;const objects2=addresses3.length===
 1?"1 object":`${addresses3.length} objects`;return[{code:"restores-left-out",message:`what an update took away from ${objects2}\
- that --kind or --target leave out is still owed (${names3}): an apply without --kind and --target puts it back`}]}function missingLists(references){
+ that --kind or --target leave out is still owed (${names2}): an apply without --kind and --target puts it back`}]}function missingLists(references){
 return listNames.filter(name2=>references[name2]===null).map(name2=>({code:"no-list",message:`the server offers no list \
 of ${name2}, so nothing could check that the ids of ${name2} in the manifests exist and mean what their names say: compa\
 re the ids`}))}function ignored({declared},address2,profile){if(declared===void 0)return[];return ignoredFields(declared.
 fields,kindOf(declared.kind).traits[profile.name]).map(field2=>{const{file,line}=declared.placeOf(field2);return{code:"i\
 gnored-field",message:`${address2}: the server takes no notice of "${field2}" (${file}:${line}), so it is neither sent n\
-or compared`,place:{file,line}}})}async function regenerationPlan(id,options){const observedAt=performance.now();const{change:change2,
+or compared`,place:{file,line}}})}async function regenerationPlan(id,options){const observedAt=performance.now();const{change:change3,
 reads:reads2}=await regenerationOf(id,options);const again=async()=>(await regenerationOf(id,{...options,progress:noProgress})).
 change;const readable2=regenerated.kind.readable(options.profile);const{profile,recognise,state}=options;const{changes,warnings}=await makeSure(
-[change2],{profile,seen:void 0,recognise,state});return{plan:{...await assemble(changes,reads2,options),warnings},replan:{
+[change3],{profile,seen:void 0,recognise,state});return{plan:{...await assemble(changes,reads2,options),warnings},replan:{
 ...noReplan,observedAt,...readable2?{again}:{}}}}async function regenerationOf(id,options){const{kind,regeneration:regeneration2}=regenerated;
 const identity2={id};const subject={kind:kind.name,identity:identity2};const address2=addressOf(kind.name,identity2);const unfit=idTrouble(
-identity2,options.profile);const{live}=await observe(unfit===void 0?[subject]:[],[],options);const shown3=live.get(subject);
-const before=shown3?.fields??{};const trouble=unfit??shown3?.trouble;const change2={...regeneration2.verdict(identity2,before,
-before),...trouble===void 0?{}:{action:"blocked",requests:[],destructions:[]},address:address2,kind:kind.name,observed:shown3===
+identity2,options.profile);const{live}=await observe(unfit===void 0?[subject]:[],[],options);const shown4=live.get(subject);
+const before=shown4?.fields??{};const trouble=unfit??shown4?.trouble;const change3={...regeneration2.verdict(identity2,before,
+before),...trouble===void 0?{}:{action:"blocked",requests:[],destructions:[]},address:address2,kind:kind.name,observed:shown4===
 void 0?"unknown":"live",warnings:[],reason:trouble??null,declaredAt:null,apply:{key:address2,identity:identity2,expected:{},
-before,existed:shown3?.exists??null,managed:[]}};const called=shown3?.called??kind.called?.(options.state.resources[address2]?.
-fields??{});return{change:{...change2,...labelled2(change2,called,new Map)},reads:shown3===void 0?[]:[kind.scopes.read]}}
+before,existed:shown4?.exists??null,managed:[]}};const called=shown4?.called??kind.called?.(options.state.resources[address2]?.
+fields??{});return{change:{...change3,...labelled2(change3,called,new Map)},reads:shown4===void 0?[]:[kind.scopes.read]}}
 async function assemble(changes,reads2,header){const writes2=changes.flatMap(({requests})=>requests.map(({operation})=>operations[operation].
 scope));return{toolVersion:header.toolVersion,createdAt:header.now.toISOString(),server:header.server,profile:header.profile.
 name,environment:header.environment,changes,requiredScopes:[...new Set([...reads2,...writes2])].sort(),warnings:[],digest:await withSlowHashes(
-()=>planDigest(header,changes))}}function warnOfMasks(plan,redact){return{...plan,changes:plan.changes.map(change2=>warned2(change2,redact))}}function warned2(change2,redact){
-const warnings=change2.fields.flatMap(({path,type,before,after:after2,sensitive})=>{if(type!=="body"||sensitive)return[];
+()=>planDigest(header,changes))}}function warnOfMasks(plan,redact){return{...plan,changes:plan.changes.map(change3=>warned2(change3,redact))}}function warned2(change3,redact){
+const warnings=change3.fields.flatMap(({path,type,before,after:after2,sensitive})=>{if(type!=="body"||sensitive)return[];
 return[...isMasked(before,redact)?[maskedBody(`the present ${path}`)]:[],...isMasked(after2,redact)?[maskedBody(`the new\
- ${path}`)]:[]]});return warnings.length===0?change2:{...change2,warnings:[...change2.warnings,...warnings]}}function isMasked(body2,redact){
+ ${path}`)]:[]]});return warnings.length===0?change3:{...change3,warnings:[...change3.warnings,...warnings]}}function isMasked(body2,redact){
 return typeof body2==="string"&&redact(body2)!==body2}function maskedBody(what){return{code:"masked-body",message:`${what}\
  holds what idops knows as a credential, so that is masked here: look at the source before you trust what stands around \
-it`}}init_zod();init_json();init_problems();init_redact();init_shard();init_values();init_fields();init_kinds();import{createHash as createHash6}from"node:crypto";var hash3=string2().describe("A hash that tells whether it is the same now");var sealSchema=strictObject({targets:array(
+it`}}init_zod();init_json();init_problems();init_redact();init_shard();init_values();init_fields();init_kinds();import{createHash as createHash5}from"node:crypto";var hash3=string2().describe("A hash that tells whether it is the same now");var sealSchema=strictObject({targets:array(
 string2()),kinds:array(string2()),prune:boolean2(),assert:boolean2(),shard:strictObject({index:int().min(1),count:int().
 min(1)}).optional().describe("The part of the objects that it is about; left out where it is about all"),objects:array(strictObject(
 {address:string2(),action:string2(),observed:hash3.describe("Over everything that was observed of the object"),requests:hash3.
@@ -20318,20 +20166,20 @@ describe("Over what would be sent for it")})),whole:hash3.describe("Over all the
 describe("What apply needs besides");var storedSchema=looseObject({format_version:literal(1),server:string2(),environment:string2().
 nullable(),created_at:string2(),digest:string2(),apply:sealSchema});async function seal(plan,options,redactName){return{
 ...options,objects:await sealObjects(plan,redactName)}}async function sealObjects(plan,redactName){const hasher=digestHasher(
-plan);return await eachWithSlowHashes(plan.changes,change2=>({address:sealedName(change2,redactName),action:change2.action,
-observed:hashOf3(observedOf(change2,hasher)),requests:planDigest(plan,[change2])}))}function sealedName({address:address2,
+plan);return await eachWithSlowHashes(plan.changes,change3=>({address:sealedName(change3,redactName),action:change3.action,
+observed:hashOf2(observedOf(change3,hasher)),requests:planDigest(plan,[change3])}))}function sealedName({address:address2,
 apply:{key}},redactName){return redactAddress(address2,{redactName})===address2?address2:redactAddress(key,{redactName})}
-function observedOf(change2,hasher){const{kind,fields:fields3,apply}=change2;const types3=kindOf(kind).fields;const secret3=secretFields2(
-change2);const before=mapValues(apply.before,(field2,name2)=>{const type=types3[name2]??value;const normal=withoutLabels(
+function observedOf(change3,hasher){const{kind,fields:fields3,apply}=change3;const types3=kindOf(kind).fields;const secret3=secretFields2(
+change3);const before=mapValues(apply.before,(field2,name2)=>{const type=types3[name2]??value;const normal=withoutLabels(
 type,normalForm(type,field2));return secret3.has(name2)?new Sensitive(withHashes(normal,hasher)):normal});const generation2=fields3.
 find(({path})=>path==="did_generation");return[withHashes(before,hasher),apply.existed,apply.generation??null,withHashes(
 generation2?.before??null,hasher)]}function withoutLabels({type},field2){if(type!=="set"||!Array.isArray(field2))return field2;
 return field2.map(element=>{if(!isMap(element)||typeof element.id!=="string")return element;const{label:_,...rest}=element;
 return rest})}function secretFields2({action:action2,fields:fields3,apply}){if(action2==="blocked")return new Set(apply.
-managed);const asked=Object.entries(apply.expected).flatMap(([name2,field2])=>holdsSensitive(field2)?[name2]:[]);const shown3=fields3.
-flatMap(({path,sensitive})=>sensitive?[path.replace(/[.[].*$/s,"")]:[]);return new Set([...asked,...shown3])}function hashOf3(value3){
-return`sha256:${createHash6("sha256").update(canonical(value3)).digest("hex")}`}function planHash({apply,...shown3}){const{
-whole:_,...rest}=apply;return hashOf3({...shown3,apply:rest})}function alteration(stored3,file){if(stored3.apply.whole===
+managed);const asked=Object.entries(apply.expected).flatMap(([name2,field2])=>holdsSensitive(field2)?[name2]:[]);const shown4=fields3.
+flatMap(({path,sensitive})=>sensitive?[path.replace(/[.[].*$/s,"")]:[]);return new Set([...asked,...shown4])}function hashOf2(value3){
+return`sha256:${createHash5("sha256").update(canonical(value3)).digest("hex")}`}function planHash({apply,...shown4}){const{
+whole:_,...rest}=apply;return hashOf2({...shown4,apply:rest})}function alteration(stored3,file){if(stored3.apply.whole===
 planHash(stored3))return[];return[error("plan-altered",`${file} was changed after it was stored: what it shows is not th\
 e plan that was made`,[],"make it anew with idops plan --out FILE and review it")]}function parseStoredPlan(text6,file,use="\
 applied"){const unusable=why=>unusablePlan(file,why,use);let data3;try{data3=parseJson(text6)}catch{return unusable("it \
@@ -20359,11 +20207,7 @@ push("its digest is another one now");if(found2.length===0)return[];return[error
 null&&signs.unknownPath===status)}async function probe(reader,scope2){try{const answer=await reader.showExtra(nowhere(scope2),
 {},anything);return answer===null?{kind:"plain"}:{kind:"unclear",status:200}}catch(failure2){if(!(failure2 instanceof ServerFailure))
 throw failure2;const{kind,status}=failure2;if(kind==="unreachable"||kind==="lost"||kind==="server-error")throw failure2;
-const profile=profileByUnknownPath(status);return profile===void 0?{kind:"unclear",status}:{kind:"recognised",profile}}}init_problems();init_values();init_kinds();function undeclaredClient(id,declared){const{name:name2}=regenerated.kind;if(declared.
-some(({kind,identity:identity2})=>kind===name2&&sameIdentifier(identity2.id??"",id)))return[];return[error("no-such-targ\
-et",`--accept-did ${id} is the id of no client that the manifests declare`)]}function otherServer({run:run4,server},here2){
-return new ProblemsError([error("run-other-server",`run ${run4} was on ${server}, and this is ${here2}`,[],"choose the e\
-nvironment that it was run with")])}init_errno();init_json();init_problems();import{readFile as readFile2}from"node:fs/promises";init_json2();init_zod();init_kinds();var shares=["drift","changes"];var text5=(description,...examples2)=>string2().meta(said2(description,...examples2));function said2(description,...examples2){
+const profile=profileByUnknownPath(status);return profile===void 0?{kind:"unclear",status}:{kind:"recognised",profile}}}import{readFile as readFile2}from"node:fs/promises";init_json();init_problems();init_json2();init_zod();init_kinds();var shares=["drift","changes"];var text5=(description,...examples2)=>string2().meta(said2(description,...examples2));function said2(description,...examples2){
 return examples2.length===0?{description}:{description,examples:examples2}}var count2=description=>int().min(0).describe(
 description);var label=string2().optional().describe("What the server calls the object, or what it belongs to; left out \
 where that is not known, or said by the address");var action=_enum(["update","delete","regenerate","adopt","blocked","un\
@@ -20387,8 +20231,8 @@ describe("In a stored plan: lists of the server confirmed the names in it, so th
 {recorded:union([strictObject({sensitive:literal(true).describe("It is a secret")}),anyJson]).describe('What that run le\
 ft; {"sensitive": true} for a secret'),run:text5("The run that left it"),declared:literal("changed").optional().describe(
 "There where the manifest asks for something else than that run left, too")}).optional().describe("There where the serve\
-r was changed since the last run that wrote the object")});var change=strictObject({address:text5("What names the object\
-, such as Organization/acme"),label,kind:_enum(kinds.map(({name:name2})=>name2)).describe("The kind of the object"),action,
+r was changed since the last run that wrote the object")});var change2=strictObject({address:text5("What names the objec\
+t, such as Organization/acme"),label,kind:_enum(kinds.map(({name:name2})=>name2)).describe("The kind of the object"),action,
 observed:_enum(["live","recorded","unknown"]).describe("Where the present value came from"),recorded_at:string2().optional().
 describe("When the record was made that the object was compared with"),destructive:boolean2().describe("Whether somethin\
 g would be lost"),destructions:array(string2()).describe("What would be lost, a sentence each"),requests:array(request3).
@@ -20408,10 +20252,10 @@ already as declared"),drift:int().min(1).optional().describe("Of the objects, th
  server since a run left it; left out where there are none")}).describe("How many objects there are of each action"),required_scopes:array(
 string2()).meta(said2("The scopes that observing and applying need together",["users:manage:all"])),only:_enum(shares).optional().
 describe("Which changes are listed, where --only says it"),left_out:partialRecord(action,int().min(1)).optional().describe(
-"How many changes --only leaves out, by their action"),changes:array(change).describe("In the order in which they are ap\
-plied; unchanged objects with --debug only"),warnings:array(warning3).describe("What a reviewer should know about the wh\
-ole"),digest:text5("sha256 over what would be sent, in a normal form",`sha256:${"5f".repeat(32)}`)}).describe("What idop\
-s would do to a server");var resultSchema=strictObject({format_version:literal(1).describe("The version of this format"),
+"How many changes --only leaves out, by their action"),changes:array(change2).describe("In the order in which they are a\
+pplied; unchanged objects with --debug only"),warnings:array(warning3).describe("What a reviewer should know about the w\
+hole"),digest:text5("sha256 over what would be sent, in a normal form",`sha256:${"5f".repeat(32)}`)}).describe("What ido\
+ps would do to a server");var resultSchema=strictObject({format_version:literal(1).describe("The version of this format"),
 run:string2().nullable().meta(said2("The name of the run, which its journal has too, and the runs of its other shards; n\
 ull where there was nothing to do",RUN2)),shard,undoes:string2().optional().meta(said2("The run that it put back; there \
 after an undo alone",RUN2)),summary:strictObject({applied:count2("Done, and shown by the server"),failed:count2("Refused\
@@ -20423,134 +20267,108 @@ became of it, in the words of the summary"),http_status:int().nullable().describ
 here there was none"),attempts:count2("How many times a request was sent"),unverified:array(string2()).describe("Sent fi\
 elds that the answer did not carry"),error:string2().nullable().describe("What went wrong"),notes:array(string2()).optional().
 describe("What a person should know although it went well; left out where there is nothing")})).describe("What became of\
- each change, in the order of the plan")}).describe("What one run of apply did");init_values();init_kinds();init_operations();init_json2();function storedJson(plan){const shown3=planJson(plan,{debug:false});
-const changed2=plan.changes.filter(({action:action2})=>action2!=="unchanged");return{...shown3,changes:shown3.changes.map(
-(change2,at3)=>({...change2,fields:change2.fields.map((field2,index)=>changed2[at3]?.fields[index]?.confirmed===true?{...field2,
-confirmed:true}:field2)}))}}async function storedPlanText(plan,options,redactor){const shown3=storedJson(redactPlan(plan,redactor));const stored3={...shown3,
+ each change, in the order of the plan")}).describe("What one run of apply did");init_values();init_kinds();init_operations();init_json2();function storedJson(plan){const shown4=planJson(plan,{debug:false});
+const changed2=plan.changes.filter(({action:action2})=>action2!=="unchanged");return{...shown4,changes:shown4.changes.map(
+(change3,at3)=>({...change3,fields:change3.fields.map((field2,index)=>changed2[at3]?.fields[index]?.confirmed===true?{...field2,
+confirmed:true}:field2)}))}}async function storedPlanText(plan,options,redactor){const shown4=storedJson(redactPlan(plan,redactor));const stored3={...shown4,
 apply:await seal(plan,options,redactor.redactName)};const read2=parseJson(jsonText(stored3));return jsonText({...stored3,
-apply:{...stored3.apply,whole:planHash(read2)}})}async function readPlanFile(path,shown3=path){return readStoredPlan(await readText(
-path,shown3),shown3)}async function readText(path,shown3){try{return await readFile2(path,"utf8")}catch(failure2){const isMissing2=failure2 instanceof
+apply:{...stored3.apply,whole:planHash(read2)}})}async function readPlanFile(path,shown4=path){return readStoredPlan(await readText(
+path,shown4),shown4)}async function readText(path,shown4){try{return await readFile2(path,"utf8")}catch(failure2){const isMissing2=failure2 instanceof
 Error&&"code"in failure2&&failure2.code==="ENOENT";const why=isMissing2?"is not there":`can't be read: ${whyRefused(failure2)}`;
-const hint=isMissing2?`idops plan --out ${shown3} stores one`:"name the file that idops plan --out wrote";throw new ProblemsError(
-[error("plan-unreadable",`${shown3} ${why}`,[],hint)])}}function readStoredPlan(text6,shown3){const stored3=parsed2(text6,
-shown3,"applied");refuse(alteration(stored3,shown3));return stored3}function parsed2(text6,shown3,use){const stored3=parseStoredPlan(
-text6,shown3,use);if(!isStoredPlan(stored3))throw new ProblemsError([stored3]);return stored3}init_zod();init_problems();init_redact();init_values();init_fields();init_kinds();var shownSchema=looseObject({tool_version:string2(),profile:string2(),summary:looseObject({}),required_scopes:array(string2()),
-warnings:array(looseObject({code:string2(),message:string2()})),changes:array(looseObject({address:string2(),label:string2().
-optional(),action:string2(),observed:string2(),destructive:boolean2(),destructions:array(string2()),requests:array(looseObject(
-{method:string2(),path:string2()})),fields:array(looseObject({path:string2(),before:unknown(),after:unknown(),sensitive:boolean2()})),
-warnings:array(looseObject({code:string2(),message:string2()})),reason:string2().nullable()}))});function shownOtherwise(stored3,plan,redactor){
-const parsed4=shownSchema.safeParse(stored3);const found2=parsed4.success?differences(parsed4.data,storedJson(redactPlan(
-plan,redactor))):[`${parsed4.error.issues[0]?.path.map(String).join(".")} isn't there, or is something else`];if(found2.
-length===0)return[];const told6=found2.length>SHOWN4?[...found2.slice(0,SHOWN4),`and ${found2.length-SHOWN4} more`]:found2;
-return[error("plan-altered",`the stored plan shows something else than applying it would do: ${told6.join("; ")}`,[],"no\
-thing was sent; make a new one with idops plan --out FILE and review it")]}var SHOWN4=20;function differences(shown3,now){
-const worded=shown3.tool_version===now.tool_version;const{drift:_,...counted2}=shown3.summary;const{drift:__,...counts2}=now.
-summary;const whole2=[...shown3.profile===now.profile?[]:["the profile"],...alike2(counted2,counts2)?[]:["the summary"],
-...alike2([...shown3.required_scopes].sort(),[...now.required_scopes].sort())?[]:["the scopes"],...alike2(told4(shown3.warnings,
-worded),told4(now.warnings,worded))?[]:["the warnings"]];if(shown3.changes.length!==now.changes.length)return[...whole2,
-"the number of changes"];const left=new Map(now.changes.map(change2=>[change2.address,change2]));return[...whole2,...shown3.
-changes.flatMap(change2=>{const same3=left.get(change2.address)??[...left.values()].find(({address:address2})=>names2(change2.
-address,address2));if(same3===void 0)return[`${change2.address} isn't in it`];left.delete(same3.address);const parts=differing(
-change2,same3,worded);return parts.length===0?[]:[`${same3.address}: ${parts.join(", ")}`]})]}function differing(shown3,now,worded){
-const requests=shown3.requests.map(({method,path})=>`${method} ${path}`);const kept3=new Map(shown3.fields.map(field2=>[
-field2.path,field2]));const paths=new Set([...kept3.keys(),...now.fields.map(({path})=>path)]);const present3=new Map(now.
-fields.map(field2=>[field2.path,field2]));const sentences=texts2=>worded?[...texts2]:texts2.length;return[...shown3.action===
-now.action?[]:["the action"],...shown3.observed===now.observed?[]:["where its present value is known from"],...shown3.label===
-void 0||shown3.label===now.label?[]:["what it is called"],...requests.length===now.requests.length&&now.requests.every(({
-method,path},at3)=>names2(requests[at3]??"",`${method} ${path}`))?[]:["the requests"],...shown3.destructive===now.destructive&&
-alike2(sentences(shown3.destructions),sentences(now.destructions))?[]:["what would be lost"],...alike2(told4(shown3.warnings,
-worded),told4(now.warnings,worded))?[]:["the warnings"],...(worded?shown3.reason===now.reason:shown3.reason===null===(now.
-reason===null))?[]:["why it is blocked"],...[...paths].filter(path=>{const[one,other]=[kept3.get(path),present3.get(path)];
-return one===void 0||other===void 0||!alike2(fieldForm(now.kind,one),fieldForm(now.kind,other))||one.confirmed===true&&other.
-confirmed!==true})]}function fieldForm(kind,field2){const{path,before,after:after2,sensitive,becomes=null,was=null}=field2;
+const hint=isMissing2?`idops plan --out ${shown4} stores one`:"name the file that idops plan --out wrote";throw new ProblemsError(
+[error("plan-unreadable",`${shown4} ${why}`,[],hint)])}}function readStoredPlan(text6,shown4){const stored3=parsed2(text6,
+shown4,"applied");refuse(alteration(stored3,shown4));return stored3}function parsed2(text6,shown4,use){const stored3=parseStoredPlan(
+text6,shown4,use);if(!isStoredPlan(stored3))throw new ProblemsError([stored3]);return stored3}init_problems();init_values();init_fields();init_kinds();var SHOWN4=20;function shownOtherwise(stored3,plan,redactor){const{apply:_,...rest}=stored3;const read2=planSchema.safeParse(
+rest);const found2=read2.success?differences(formOf(read2.data),formOf(storedJson(redactPlan(plan,redactor)))):[`${read2.
+error.issues[0]?.path.map(String).join(".")} isn't there, or is something else`];if(found2.length===0)return[];const told5=found2.
+length>SHOWN4?[...found2.slice(0,SHOWN4),`and ${found2.length-SHOWN4} more`]:found2;return[error("plan-altered",`the sto\
+red plan shows something else than applying it would do: ${told5.join("; ")}`,[],"nothing was sent; make a new one with \
+idops plan --out FILE and review it")]}var NAME="the name of ";function differences(shown4,now){const isAll=part2=>shown4.
+has(part2)||!part2.startsWith(NAME);const parts=new Set([...shown4.keys(),...now.keys()].filter(isAll));return[...parts].
+filter(part2=>shown4.get(part2)!==now.get(part2))}function formOf({profile,summary:summary2,required_scopes:scopes,warnings,
+changes}){const{drift:_,...counts2}=summary2;const parts=changes.flatMap(change3=>{const{address:address2,label:label2,kind,
+fields:fields3,warnings:told5,...others}=change3;const{declared_at:_place,recorded_at:_time,...rest}=others;return[[address2,
+{...rest,kind,warnings:toldBy(told5)}],...label2===void 0?[]:[[`${NAME}${address2}`,label2]],...fields3.map(field2=>[`${address2}\
+: ${field2.path}`,fieldForm(kind,field2)])]});const whole2={profile,summary:counts2,scopes:[...scopes].sort(),warnings:toldBy(
+warnings)};const named4=Object.entries(whole2).map(([part2,form])=>[`the ${part2}`,form]);return new Map([...named4,...parts].
+map(([part2,form])=>[part2,canonical(form)]))}function fieldForm(kind,field2){const{path,before,after:after2,drift:_,...rest}=field2;
 const types3=kindOf(kind).fields;const type=typeof path==="string"&&Object.hasOwn(types3,path)?types3[path]:void 0;const form=side3=>normalForm(
-type??value,side3??null);return[path??null,form(before),form(after2),sensitive??null,becomes,was]}function told4(warnings,worded){
-return warnings.map(({code:code2,message})=>worded?`${code2} ${message}`:code2).sort()}function alike2(a2,b){return canonical(
-a2)===canonical(b)}function names2(masked,name2){const[first="",...rest]=masked.split(mask);if(rest.length===0)return masked===
-name2;const last=rest.pop()??"";if(!name2.startsWith(first))return false;let from=first.length;for(const part2 of rest){
-const at3=name2.indexOf(part2,from);if(at3<0)return false;from=at3+part2.length}return name2.length-last.length>=from&&name2.
-endsWith(last)}init_values();init_fields();init_kinds();function undoPlan(plan,given2,content){const blocked4=plan.changes.filter(({action:action2})=>action2==="blocked");const left=[
+type??value,side3??null);return{...rest,before:form(before),after:form(after2)}}function toldBy(warnings){return warnings.
+map(({code:code2,message})=>`${code2} ${message}`).sort()}function undoPlan(plan,given2,content){const blocked4=plan.changes.filter(({action:action2})=>action2==="blocked");const left=[
 ...given2,...blocked4.map(({address:address2,reason})=>({address:address2,path:null,reason:reason??"it is blocked"}))];return{
 plan:{...plan,...left.length>0?{leaves:true}:{},changes:plan.changes.filter(({action:action2})=>action2!=="blocked").map(
-change2=>({...change2,declaredAt:null,apply:{...change2.apply,managed:[]}}))},left:asPlanned(left,plan,content)}}function asPlanned(left,{
-changes},content){const entries=entriesOf(content);const names3=namesTold(entries);const past=new Map(entries.map(entry=>[
-entry.sending.address,entry]));const planned=new Map(changes.map(change2=>[change2.apply.key,change2]));return left.map(
-one=>{const entry=past.get(one.address);const change2=planned.get(entry?.sending.key??one.address);const{label:label2}=change2??
-(entry===void 0?{}:labelIn2(entry,names3));return{...one,...change2&&{address:change2.address},...label2===void 0?{}:{label:label2}}})}
-async function undoingOf(content){if(content===null)return void 0;const{declared,left}=await withSlowHashes(()=>undoRun(
-content,false));return{possible:declared.length>0,left}}function saysOtherwise(declared,sure,{changes},{results}){if(!sure)
-return void 0;const done2=new Set(results.flatMap(({status,address:address2})=>status==="applied"?[address2]:[]));return changes.
-filter(({address:address2})=>done2.has(address2)).some(change2=>declared.some(document2=>isOf(document2,change2)&&isOther2(
-document2,change2)))}function isOf({kind,identity:identity2},{kind:of,apply}){const{name:name2,...ids}=identity2;if(kind!==
-of)return false;const parts=Object.entries(ids);if(parts.length===0)return name2===(apply.expected.name??apply.before.name);
-return parts.every(([part2,id])=>sameIdentifier(id,apply.identity[part2]??""))}function isOther2({kind:name2,fields:fields3,
-absent,whole:whole2},{action:action2,apply}){if(absent||action2==="delete")return absent!==(action2==="delete");const kind=kindOf(
-name2);return Object.entries(fields3).some(([field2,said3])=>{const now=apply.expected[field2];if(now===void 0)return false;
-const type=kind.fields[field2]??value;const wanted=desired(type,named4(said3),now,whole2.includes(field2));return wanted!==
-void 0&&contrast(type,field2,wanted,now).some(({verdict})=>verdict==="different")})}function named4(said3){if(!Array.isArray(
-said3))return said3;return said3.map(one=>typeof one!=="string"?one:isUuid(one)?{id:one}:{name:one})}var JUST_BEFORE=5e3;var Planner=class{#options;state;#read;#current=new WeakMap;#madeWith=new WeakMap;#probed;constructor(options,state,read2){
+change3=>({...change3,declaredAt:null,apply:{...change3.apply,managed:[]}}))},left:asPlanned(left,plan,content)}}function asPlanned(left,{
+changes},content){const entries=entriesOf(content);const names2=namesTold(entries);const past=new Map(entries.map(entry=>[
+entry.sending.address,entry]));const planned=new Map(changes.map(change3=>[change3.apply.key,change3]));return left.map(
+one=>{const entry=past.get(one.address);const change3=planned.get(entry?.sending.key??one.address);const{label:label2}=change3??
+(entry===void 0?{}:labelIn2(entry,names2));return{...one,...change3&&{address:change3.address},...label2===void 0?{}:{label:label2}}})}var JUST_BEFORE=5e3;var Planner=class{#options;state;#read;#current=new WeakMap;#madeWith=new WeakMap;#probed;constructor(options,state,read2){
 this.#options=options;this.state=state;this.#read=read2}recognise=scope2=>{this.#probed??=probe(this.#options.reader,scope2).
 catch(failure2=>{this.#probed=void 0;throw failure2});return this.#probed};find(plan){return this.#current.get(plan)}forget(){
 this.#current=new WeakMap}async plan(asked={}){const plans=this.#current;const{shard:shard2,manifests:{declared}}=this.#options;
-const{targets,kinds:kinds2,prune,assert:assert2}=withDefaults(asked);const{acceptDids=[]}=asked;refuse(acceptDids.flatMap(
-id=>undeclaredClient(id,declared)));if(prune)refuse(await pruneRefusals(this.#options.manifests));const built=await this.#build(
-{declared,selection:{targets,kinds:kinds2,shard:shard2},prune,assert:assert2,acceptDids,restores:"all"});const given2={targets,
-kinds:kinds2,prune,assert:assert2,...shard2===void 0?{}:{shard:shard2}};const made2={...built.plan,again:againOf(given2,
-acceptDids)};plans.set(made2,{replan:built.replan,command:"apply"});this.#madeWith.set(made2,{options:given2,storable:acceptDids.
-length===0});return made2}async store(plan){const given2=this.#madeWith.get(plan);if(given2===void 0)throw new TypeError(
-"only a plan that this session made of the manifests can be stored");if(!given2.storable){throw new TypeError("a plan wi\
-th acceptDids is not stored, since applying it reads the manifests again and takes no DID: apply it here")}return await storedPlanText(
+const{targets,kinds:kinds2,prune,assert:assert2}=withDefaults(asked);const{acceptDids=[]}=asked;const clients=declared.filter(
+({kind})=>kind===regenerated.kind.name);const unknown6=acceptDids.filter(id=>!clients.some(({identity:identity2})=>sameIdentifier(
+identity2.id??"",id)));refuse(unknown6.map(id=>error("no-such-target",`--accept-did ${id} is the id of no client that th\
+e manifests declare`)));if(prune)refuse(await pruneRefusals(this.#options.manifests));const built=await this.#build({declared,
+selection:{targets,kinds:kinds2,shard:shard2},prune,assert:assert2,acceptDids,restores:"all"});const given2={targets,kinds:kinds2,
+prune,assert:assert2,...shard2===void 0?{}:{shard:shard2}};const made2={...built.plan,again:againOf(given2,acceptDids)};
+plans.set(made2,{replan:built.replan,command:"apply"});this.#madeWith.set(made2,{options:given2,storable:acceptDids.length===
+0});return made2}async store(plan){const given2=this.#madeWith.get(plan);if(given2===void 0)throw new TypeError("only a \
+plan that this session made of the manifests can be stored");if(!given2.storable){throw new TypeError("a plan with accep\
+tDids is not stored, since applying it reads the manifests again and takes no DID: apply it here")}return await storedPlanText(
 plan,given2.options,this.#options.redactor)}async stored(stored3){const plan=await this.plan(stored3.apply);const stale2=await staleness(
 stored3,plan);const problems=stale2.length>0?stale2:shownOtherwise(stored3,plan,this.#options.redactor);if(problems.length>
 0)markStale(plan,problems);return{plan,problems}}async undo(run4,force){this.#ofAll();const plans=this.#current;const{home,
-server}=this.#options;const content=await findRun(home.backend.runs,run4);if(content.run.server!==server.baseUrl)throw otherServer(
-content.run,server.baseUrl);const isOther3=await othersOf(this.state,home);if(isOther3(content.run))throw refuseOther(content.
-run,home);const undo=await withSlowHashes(()=>undoRun(content,force));const leftOf=new Map;const made2=await this.#build(
-{declared:undo.declared,restores:{run:content.run.run},adjust:(document2,now)=>{const adjusted=undo.adjust(document2,now);
-leftOf.set(document2,adjusted.left);return adjusted.document}});const again=["undo",content.run.run,...force?["--force"]:
-[]];const undone=undoPlan({...made2.plan,undoes:content.run.run,again},[...undo.left,...[...leftOf.values()].flat()],content);
-plans.set(undone.plan,{replan:made2.replan,command:"undo"});return undone}async regeneration(clientId){this.#ofAll();const{
-redactor,reader,concurrency,progress,signal}=this.#options;if(!identifier2().safeParse(clientId).success)throw new TypeError(
-`${quote(redactor.redactEcho(String(clientId)))} is not the id of a client`);const plans=this.#current;const{plan,replan}=await regenerationPlan(
-clientId,{reader,concurrency,progress,signal,...this.#header(),state:this.state});plans.set(plan,{replan,command:"regene\
-rate-did"});return plan}async#build(what){const{project,reader,redactor,concurrency,progress,signal}=this.#options;const read2=this.#read;
-this.#read=void 0;const made2=await buildPlan({reader,concurrency,progress,signal,read:read2!==void 0&&performance.now()-
-read2.at<JUST_BEFORE?read2:void 0,state:this.state,hasher:new Hasher(this.state,redactor.holds),selection:{targets:[],kinds:[]},
-prune:false,assert:false,restores:"none",checks:await bodyChecks(project,what.declared),...this.#header(),...what});return{
-...made2,plan:warnOfMasks(made2.plan,redactor.redact)}}#header(){const{server,project}=this.#options;return{server:server.
-baseUrl,profile:server.profile,environment:project.environment,toolVersion:version2,now:new Date,recognise:server.profileWritten?
-null:this.recognise}}#ofAll(){if(this.#options.shard!==void 0)throw new TypeError("a session of a shard plans what manif\
-ests declare, and nothing else")}};function withDefaults({targets=[],kinds:kinds2=[],prune=false,assert:assert2=false}={}){
-return{targets:[...targets],kinds:[...kinds2],prune,assert:assert2}}function againOf({targets,kinds:kinds2,prune,assert:assert2,
-shard:shard2},acceptDids){const repeated2=(option,values)=>values.flatMap(value3=>[option,value3]);return["apply",...repeated2(
-"--target",targets),...repeated2("--kind",kinds2),...prune?["--prune"]:[],...assert2?["--assert"]:[],...shard2===void 0?
-[]:["--shard",shardText(shard2)],...repeated2("--accept-did",acceptDids)]}init_problems();init_shard();var sources=[{index:"IDOPS_SHARD_INDEX",counts:["IDOPS_SHARD_COUNT"],first:1},{index:"JOB_C\
+server}=this.#options;const content=await findRun(home.backend.runs,run4);if(content.run.server!==server.baseUrl){const message=`\
+run ${content.run.run} was on ${content.run.server}, and this is ${server.baseUrl}`;const hint="choose the environment t\
+hat it was run with";throw new ProblemsError([error("run-other-server",message,[],hint)])}const isOther2=await othersOf(
+this.state,home);if(isOther2(content.run))throw refuseOther(content.run,home);const undo=await withSlowHashes(()=>undoRun(
+content,force));const leftOf=new Map;const made2=await this.#build({declared:undo.declared,restores:{run:content.run.run},
+adjust:(document2,now)=>{const adjusted=undo.adjust(document2,now);leftOf.set(document2,adjusted.left);return adjusted.document}});
+const again=["undo",content.run.run,...force?["--force"]:[]];const undone=undoPlan({...made2.plan,undoes:content.run.run,
+again},[...undo.left,...[...leftOf.values()].flat()],content);plans.set(undone.plan,{replan:made2.replan,command:"undo"});
+return undone}async regeneration(clientId){this.#ofAll();const{redactor,reader,concurrency,progress,signal}=this.#options;
+if(!identifier2().safeParse(clientId).success)throw new TypeError(`${quote(redactor.redactEcho(String(clientId)))} is no\
+t the id of a client`);const plans=this.#current;const{plan,replan}=await regenerationPlan(clientId,{reader,concurrency,
+progress,signal,...this.#header(),state:this.state});plans.set(plan,{replan,command:"regenerate-did"});return plan}async#build(what){
+const{project,reader,redactor,concurrency,progress,signal}=this.#options;const read2=this.#read;this.#read=void 0;const made2=await buildPlan(
+{reader,concurrency,progress,signal,read:read2!==void 0&&performance.now()-read2.at<JUST_BEFORE?read2:void 0,state:this.
+state,hasher:new Hasher(this.state,redactor.holds),selection:{targets:[],kinds:[]},prune:false,assert:false,restores:"no\
+ne",checks:await bodyChecks(project,what.declared),...this.#header(),...what});return{...made2,plan:warnOfMasks(made2.plan,
+redactor.redact)}}#header(){const{server,project}=this.#options;return{server:server.baseUrl,profile:server.profile,environment:project.
+environment,toolVersion:version2,now:new Date,recognise:server.profileWritten?null:this.recognise}}#ofAll(){if(this.#options.
+shard!==void 0)throw new TypeError("a session of a shard plans what manifests declare, and nothing else")}};function withDefaults({
+targets=[],kinds:kinds2=[],prune=false,assert:assert2=false}={}){return{targets:[...targets],kinds:[...kinds2],prune,assert:assert2}}
+function againOf({targets,kinds:kinds2,prune,assert:assert2,shard:shard2},acceptDids){const repeated2=(option,values)=>values.
+flatMap(value3=>[option,value3]);return["apply",...repeated2("--target",targets),...repeated2("--kind",kinds2),...prune?
+["--prune"]:[],...assert2?["--assert"]:[],...shard2===void 0?[]:["--shard",shardText(shard2)],...repeated2("--accept-did",
+acceptDids)]}init_problems();init_shard();var sources=[{index:"IDOPS_SHARD_INDEX",counts:["IDOPS_SHARD_COUNT"],first:1},{index:"JOB_C\
 OMPLETION_INDEX",counts:["IDOPS_SHARD_COUNT","JOB_COMPLETIONS"],first:0},{index:"CI_NODE_INDEX",counts:["CI_NODE_TOTAL"],
 first:1}];function shardOfJob(variables){const found2=sources.find(({index:index2})=>(variables[index2]??"")!=="");if(found2===
-void 0){throw new ProblemsError([error("wrong-option","--shard auto: no variable says which part this is",[],`set IDOPS_\
-SHARD_INDEX and IDOPS_SHARD_COUNT, or run it where ${sources.slice(1).map(({index:index2})=>index2).join(" or ")} is set`)])}
-const{index,counts:counts2,first}=found2;const name2=counts2.find(one=>(variables[one]??"")!=="");const count3=name2===void 0?
-"":variables[name2]??"";const number4=/^\d{1,4}$/.test(variables[index]??"")?Number(variables[index])-first+1:Number.NaN;
-const{IDOPS_SHARD_COUNT:said3=""}=variables;if(said3!==""&&said3!==count3){throw new ProblemsError([error("wrong-option",
-`--shard auto: ${name2??index} says ${count3}, and IDOPS_SHARD_COUNT ${said3}`,[],"unset one of them: who takes another \
-number of parts for granted leaves objects out")])}const shard2=parseShard(`${number4}/${count3}`);if(shard2!==void 0)return shard2;
-throw new ProblemsError([error("wrong-option",name2===void 0?`--shard auto: ${index} is ${variables[index]}, and ${counts2.
-join(" or ")} does not say of how many`:`--shard auto: ${index} ${variables[index]} and ${name2} ${count3} are no part o\
-f a whole`,[],`${index} counts from ${first}, and there are ${MAX_SHARDS} parts at most`)])}function shardOptions(shard2,variables){
-if(shard2===void 0)return{};const run4=sharedRun(variables);return{...shard2==="auto"?{shard:shardOfJob(variables),ofJob:true}:
-{shard:shard2},...run4===void 0?{}:{sharedRun:run4}}}function unshared(file){return warning2("state-not-shared",`the sta\
-te is in the file ${file}, which runners of other machines don't share: each of them has a state of its own`,[],"keep it\
- in git or PostgreSQL, unless the file is on a disk that all of them have")}function sharedRun(variables){const{IDOPS_SHARD_RUN,
-GITHUB_RUN_ID,GITHUB_RUN_ATTEMPT,CI_PIPELINE_ID}=variables;if((IDOPS_SHARD_RUN??"")!=="")return IDOPS_SHARD_RUN;if((GITHUB_RUN_ID??
-"")!=="")return`github ${GITHUB_RUN_ID}/${GITHUB_RUN_ATTEMPT??"1"}`;return(CI_PIPELINE_ID??"")===""?void 0:`gitlab ${CI_PIPELINE_ID}`}var DEFAULT_CONCURRENCY=10;async function openSession(project,options={}){const{session}=await open6(project,void 0,options);
+void 0){const others=sources.slice(1).map(({index:index2})=>index2);const hint=`set IDOPS_SHARD_INDEX and IDOPS_SHARD_CO\
+UNT, or run it where ${others.join(" or ")} is set`;throw refused3("no variable says which part this is",hint)}const{index,
+counts:counts2,first}=found2;const[name2,...more]=["IDOPS_SHARD_COUNT",...counts2].filter(one=>(variables[one]??"")!=="");
+const other=more.find(one=>variables[one]!==variables[name2??""]);if(name2!==void 0&&other!==void 0){const hint="unset o\
+ne of them: who takes another number of parts for granted leaves objects out";throw refused3(`${other} says ${variables[other]}\
+, and ${name2} ${variables[name2]}`,hint)}const count3=name2===void 0?"":variables[name2];const number4=/^\d{1,4}$/.test(
+variables[index]??"")?Number(variables[index])-first+1:Number.NaN;const shard2=parseShard(`${number4}/${count3}`);if(shard2!==
+void 0)return shard2;const why=name2===void 0?`${index} is ${variables[index]}, and ${counts2.join(" or ")} does not say\
+ of how many`:`${index} ${variables[index]} and ${name2} ${count3} are no part of a whole`;throw refused3(why,`${index} \
+counts from ${first}, and there are ${MAX_SHARDS} parts at most`)}function refused3(why,hint){return new ProblemsError([
+error("wrong-option",`--shard auto: ${why}`,[],hint)])}function shardOptions(shard2,variables){if(shard2===void 0)return{};
+const run4=sharedRun(variables);return{...shard2==="auto"?{shard:shardOfJob(variables),ofJob:true}:{shard:shard2},...run4===
+void 0?{}:{sharedRun:run4}}}function unshared(file){return warning2("state-not-shared",`the state is in the file ${file}\
+, which runners of other machines don't share: each of them has a state of its own`,[],"keep it in git or PostgreSQL, un\
+less the file is on a disk that all of them have")}function sharedRun(variables){const{IDOPS_SHARD_RUN,GITHUB_RUN_ID,GITHUB_RUN_ATTEMPT,
+CI_PIPELINE_ID}=variables;if((IDOPS_SHARD_RUN??"")!=="")return IDOPS_SHARD_RUN;if((GITHUB_RUN_ID??"")!=="")return`github\
+ ${GITHUB_RUN_ID}/${GITHUB_RUN_ATTEMPT??"1"}`;return(CI_PIPELINE_ID??"")===""?void 0:`gitlab ${CI_PIPELINE_ID}`}var DEFAULT_CONCURRENCY=10;async function openSession(project,options={}){const{session}=await open6(project,void 0,options);
 return session}async function openForWriting(project,command2,options={}){const{session,apply}=await open6(project,command2,
-options);return{...session,apply}}async function open6(project,command2,options){const{concurrency=DEFAULT_CONCURRENCY,network:network2={}}=options;
+options);return{...session,apply}}async function open6(project,command2,options){const{concurrency=DEFAULT_CONCURRENCY,network={}}=options;
 const progress=withoutHarm(options.progress??noProgress);const life=new Life(async()=>{await connection.close();await held.
 lock?.release()});const signal=options.signal===void 0?life.signal:AbortSignal.any([options.signal,life.signal]);const redactor=options.
-redactor??createRedactor();const{server,declared,warnings,manifests}=await loadAll(project,options,redactor.add);const backend3=await workingBackendOf(
+redactor??createRedactor();const{server,declared,warnings,manifests}=await loadAll(project,options,redactor.add);const backend3=await backendOf(
 project,redactor.add);await backend3.check(command2===void 0?"read":"write");const connection=openConnection(server,declared,
 {concurrency,timeout:options.timeout??DEFAULT_TIMEOUT,redact:redactor.redactEcho,onSecret:redactor.add,onRetry:progress.
-retry,signal,version:version2,...network2});const{reader,writer}=connection;const shard2=options.shard?.count===1?void 0:
+retry,signal,version:version2,...network});const{reader,writer}=connection;const shard2=options.shard?.count===1?void 0:
 options.shard;const isAlone=shard2!==void 0&&options.ofJob===true&&project.state().in==="file";const alone3=isAlone?[unshared(
 backend3.place)]:[];const shared2={reader,profile:server.profile,concurrency,progress,signal,pause:options.pause};const home={
 backend:backend3,environment:project.environment};const held=await settleState(home,command2,{...shared2,server:server.baseUrl,
@@ -20562,19 +20380,15 @@ store(made2)),planStored:stored3=>life.does(()=>planner.stored(stored3)),lastRun
 backend3.runs,planner.state);if(run4!==void 0)return runOf(run4);throw new ProblemsError([error("no-such-run","this stat\
 e has no runs",[],"a run is what idops apply leaves; which state this is, --env and state in the configuration say")])}),
 planUndo:(run4,{force=false}={})=>life.does(()=>planner.undo(run4,force)),planRegeneration:clientId=>life.does(()=>planner.
-regeneration(clientId)),close:()=>life.end()};const told6=async(result,made2)=>{const{undoes}=made2;if(undoes!==void 0){
-const sure=manifests.problems.length===0;const otherwise=saysOtherwise(manifests.besides??declared,sure,made2,result);return{
-...result,undoes,...otherwise===void 0?{}:{otherwise}}}if(result.run===null||!mayBeUndone(result))return result;const content=await findRun(
-backend3.runs,partCalled(result.journal??result.run)).catch(()=>null);const undoing=await undoingOf(content);return undoing===
-void 0?result:{...result,undoing}};const apply=approved=>life.applies(async()=>{if(!ApprovedPlan.is(approved))throw new TypeError(
-"this plan was not approved: approve(plan, limits) does it");const made2=planner.find(approved.plan);if(made2===void 0){
-throw new TypeError("this plan was made in another session, or before something was applied in this one, and what is the\
-re may have changed since: make it in this one, or store it and let planStored make it anew")}const applied2=await applyPlan(
+regeneration(clientId)),close:()=>life.end()};const apply=approved=>life.applies(async()=>{if(!ApprovedPlan.is(approved))
+throw new TypeError("this plan was not approved: approve(plan, limits) does it");const made2=planner.find(approved.plan);
+if(made2===void 0){throw new TypeError("this plan was made in another session, or before something was applied in this o\
+ne, and what is there may have changed since: make it in this one, or store it and let planStored make it anew")}const applied2=await applyPlan(
 approved,{...shared2,confirm:async()=>await held.lock?.confirm(),fenced:held.lock?.fenced===true,replan:made2.replan,recognise:planner.
 recognise,writer,backend:backend3,state:planner.state,shard:shard2,sharedRun:options.sharedRun,declaring:()=>declaredHash(
 declared),hasher:new Hasher(planner.state,redactor.holds),command:made2.command,now:()=>new Date,redactor}).finally(()=>{
-planner.forget()});planner.state=applied2.state;return{...applied2,result:await told6(applied2.result,approved.plan)}});
-return{session,apply}}var import_index3=__toESM(require_commander(),1);var{program,createCommand,createArgument,createOption,CommanderError,InvalidArgumentError,
+planner.forget()});planner.state=applied2.state;const{undoes}=approved.plan;return undoes===void 0?applied2:{...applied2,
+result:{...applied2.result,undoes}}});return{session,apply}}var import_index3=__toESM(require_commander(),1);var{program,createCommand,createArgument,createOption,CommanderError,InvalidArgumentError,
 InvalidOptionArgumentError,Command:Command2,Argument,Option,Help}=import_index3.default;init_kind_names();init_problems();init_shard();function selectionOptions(){return[new Option("--target <ADDRESS>","only what matches, such as User/9b1d\u2026; * stands for \
 any characters (repeatable)").argParser(collect2).default([],"everything"),kindOption(),new Option("--prune","delete tem\
 plates that idops applied and no manifest names any more"),new Option("--assert","send even where the recorded value alr\
@@ -20600,7 +20414,7 @@ acceptDid=[],shard:shard2,out}){const given2=target.length+kind.length+acceptDid
 if(!given2&&!prune&&!assert2)return[];return[error("wrong-option","--target, --kind, --prune, --assert, --shard, --accep\
 t-did and --out don't go with a plan file",[],"a stored plan says itself what it is about")]}function commanderWords({message}){
 return message.replace(/^error: /,"")}function collect2(value3,before){return[...before,notEmpty(value3)]}function collectKinds(value3,before){
-const known3=kindNames;if(!known3.includes(value3))throw new InvalidArgumentError(`Allowed choices are ${known3.join(", ")}\
+const known4=kindNames;if(!known4.includes(value3))throw new InvalidArgumentError(`Allowed choices are ${known4.join(", ")}\
 .`);return[...before,value3]}function notEmpty(value3){if(value3==="")throw new InvalidArgumentError("It must not be emp\
 ty.");return value3}function wholeNumber(min,max=Number.MAX_SAFE_INTEGER){return value3=>{const number4=/^\d+$/.test(value3)?
 Number(value3):Number.NaN;if(number4>=min&&number4<=max)return number4;throw new InvalidArgumentError(max===Number.MAX_SAFE_INTEGER?
@@ -20608,8 +20422,8 @@ Number(value3):Number.NaN;if(number4>=min&&number4<=max)return number4;throw new
 const number4=Number(value3);if(/^[\d.]+$/.test(value3)&&Number.isFinite(number4)&&number4>0)return number4;throw new InvalidArgumentError(
 "It must be a number of more than 0.")}function secondsOption(value3){const number4=Number(value3);if(value3.trim()!==""&&
 Number.isFinite(number4)&&number4>0&&number4<=86400)return number4;throw new InvalidArgumentError("It must be a number o\
-f seconds, more than 0 and 86400 (a day) at most.")}init_problems();init_shard();init_plan();init_escape();init_zod();import{readFileSync as readFileSync7}from"node:fs";function eventPayload(env){const path=env.GITHUB_EVENT_PATH;if(path===
-void 0||path==="")return void 0;try{return JSON.parse(readFileSync7(path,"utf8"))}catch{return void 0}}function headCommit(env,payload){
+f seconds, more than 0 and 86400 (a day) at most.")}init_problems();init_shard();init_plan();init_escape();init_zod();import{readFileSync as readFileSync6}from"node:fs";function eventPayload(env){const path=env.GITHUB_EVENT_PATH;if(path===
+void 0||path==="")return void 0;try{return JSON.parse(readFileSync6(path,"utf8"))}catch{return void 0}}function headCommit(env,payload){
 const sha=member(member(member(payload,"pull_request"),"head"),"sha");return typeof sha==="string"?sha:env.GITHUB_SHA??""}
 function member(value3,name2){return typeof value3==="object"&&value3!==null?value3[name2]:void 0}function readEvent(env){const payload=eventPayload(env);const[owner="",repository=""]=(env.GITHUB_REPOSITORY??"").split(
 "/");const name2=env.GITHUB_EVENT_NAME??"";const pull=member(payload,"pull_request");const number4=member(pull,"number");
@@ -20631,18 +20445,18 @@ member(payload,"sender"),"login");return sender==="dependabot[bot]"?"it comes fr
 null}var own4=new Set(["push","schedule","workflow_dispatch"]);var another="this run is for a branch of another reposito\
 ry";function whyForeign(event,payload){const name2=event.toLowerCase();if(name2==="pull_request_target")return"pull_requ\
 est_target gives secrets to runs for any pull request";const pull=member(payload,"pull_request");const run4=member(payload,
-"workflow_run");if(pull!==void 0){if(isOfFork(pull))return another}else if(name2.startsWith("pull_request"))return unknown3(
+"workflow_run");if(pull!==void 0){if(isOfFork(pull))return another}else if(name2.startsWith("pull_request"))return unknown4(
 event);if(run4!==void 0){if(!isOneRepository(member(run4,"head_repository"),member(payload,"repository")))return another;
-if(bringsForeign(run4))return another}else if(name2==="workflow_run")return unknown3(event);if(name2==="check_run"||name2===
+if(bringsForeign(run4))return another}else if(name2==="workflow_run")return unknown4(event);if(name2==="check_run"||name2===
 "check_suite"){const check4=member(payload,name2);const suite=name2==="check_run"?member(check4,"check_suite"):check4;if(bringsForeign(
-check4)||bringsForeign(suite))return another;if(typeof member(suite,"head_branch")!=="string")return unknown3(event)}if(name2===
+check4)||bringsForeign(suite))return another;if(typeof member(suite,"head_branch")!=="string")return unknown4(event)}if(name2===
 "issue_comment"){const issue3=member(payload,"issue");if(member(issue3,"pull_request")!==void 0)return"issue_comment giv\
-es secrets to runs for comments on any pull request";if(issue3===void 0)return unknown3(event)}if(name2==="status"){const branches=member(
-payload,"branches");if(!Array.isArray(branches)||branches.length===0)return unknown3(event)}if(name2==="repository_dispa\
+es secrets to runs for comments on any pull request";if(issue3===void 0)return unknown4(event)}if(name2==="status"){const branches=member(
+payload,"branches");if(!Array.isArray(branches)||branches.length===0)return unknown4(event)}if(name2==="repository_dispa\
 tch"){const sent=at2(payload,"client_payload","pull_request");if(typeof sent==="object"&&sent!==null&&isOfFork(sent))return another}
-if(name2.startsWith("deployment")&&!isOwnRef(at2(payload,"deployment","ref")))return unknown3(event);return own4.has(name2)||
-typeof payload==="object"&&payload!==null?null:unknown3(event)}function isOwnRef(ref){return typeof ref==="string"&&!/^refs\/pull\/|^[0-9a-f]{40}(?:[0-9a-f]{24})?$/i.
-test(ref)}function unknown3(event){return`the event ${event===""?"of this run":event} doesn't say that this run isn't fo\
+if(name2.startsWith("deployment")&&!isOwnRef(at2(payload,"deployment","ref")))return unknown4(event);return own4.has(name2)||
+typeof payload==="object"&&payload!==null?null:unknown4(event)}function isOwnRef(ref){return typeof ref==="string"&&!/^refs\/pull\/|^[0-9a-f]{40}(?:[0-9a-f]{24})?$/i.
+test(ref)}function unknown4(event){return`the event ${event===""?"of this run":event} doesn't say that this run isn't fo\
 r a branch of another repository`}function bringsForeign(check4){const pulls=member(check4,"pull_requests");return Array.
 isArray(pulls)&&pulls.some(isOfFork)}function isOfFork(pull){return!isOneRepository(at2(pull,"head","repo"),at2(pull,"ba\
 se","repo"))}function isOneRepository(from,into2){const[one,other]=[member(from,"id"),member(into2,"id")];if(typeof one===
@@ -20659,9 +20473,9 @@ async function readAll2(octokit,path,parameters2,item){const schema5=array(item)
 `GET ${path}`,{...parameters2,per_page:100});const{origin:origin2}=new URL(url);for(;;){const{data:data3,headers}=await octokit.
 request({method:"GET",url,...expecting(schema5)});all.push(...schema5.parse(data3));const[,next]=/<([^<>]+)>;\s*rel="next"/.
 exec(headers.link??"")??[];if(next===void 0)return all;url=new URL(next,url).href;if(new URL(url).origin!==origin2){throw new UnreadableAnswer(
-"leads to another server for the rest of a list, and that is not asked")}}}var refused3=object({errors:array(object({message:string2()})).
-min(1)});async function query(octokit,text6,variables,schema5){const either=union([refused3,object({data:schema5})]);return schema5.
-parse(await octokit.graphql(text6,{...variables,...expecting(either)}))}init_escape();var GithubFailure=class extends Error{status;lacksPermission;answered;mayBeDone;constructor(message,{status=null,lacksPermission=false,
+"leads to another server for the rest of a list, and that is not asked")}}}var refused4=object({errors:array(object({message:string2()})).
+min(1)});async function query(octokit,text6,variables,schema5){const either=union([refused4,object({data:schema5})]);return schema5.
+parse(await octokit.graphql(text6,{...variables,...expecting(either)}))}init_escape();init_unconnected();var GithubFailure=class extends Error{status;lacksPermission;answered;mayBeDone;constructor(message,{status=null,lacksPermission=false,
 answered=false,mayBeDone:mayBeDone2=false,cause}={}){super(message,{cause});this.name="GithubFailure";this.status=status;
 this.lacksPermission=lacksPermission;this.answered=answered;this.mayBeDone=mayBeDone2}};var retries=3;var longestWait=180;
 var secondaryPause=60;var once3={request:{retries:0}};async function openClient(token,manner){const{baseUrl:baseUrl2=process.
@@ -20674,7 +20488,7 @@ set(options,whole2);return whole2<=longestWait&&repeated2<retries};let writing=0
 ...baseUrl2===void 0?{}:{baseUrl:baseUrl2},retry:{retries,retryAfterBaseValue:second,doNotRetry:[400,401,403,404,410,422,
 429,451]},throttle:{write:new Bottleneck2.Group,notifications:new Bottleneck2.Group,retryAfterBaseValue:second,onRateLimit:waits,
 onSecondaryRateLimit:waits}},({hook:hook2})=>{const limited=new WeakMap;hook2.wrap("request",async(request5,options)=>{const ending=new AbortController;
-const end2=()=>ending.abort();signal.addEventListener("abort",end2);const timer=setTimeout(()=>ending.abort(late(timeout)),
+const end2=()=>ending.abort();signal.addEventListener("abort",end2);const timer=setTimeout(()=>ending.abort(late2(timeout)),
 timeout*1e3);const given2={...options.request};const written3=writes(options)?1:0;writing+=written3;try{options.request=
 {...given2,signal:ending.signal,fetch:wholeFetch(given2.fetch??fetch,given2.expects)};return await request5(options)}catch(failure2){
 const times=limited.get(options)??0;if(sayPause(failure2,secondaryPause*2**times))limited.set(options,times+1);throw failure2}finally{
@@ -20684,22 +20498,22 @@ throttling2);return{octokit,ask:async work=>{if(signal.aborted)throw interrupted
 race([work(),stopped])}catch(failure2){throw failure2 instanceof GithubFailure?failure2:inWords2(failure2)}finally{if(stop!==
 void 0)signal.removeEventListener("abort",stop)}}}}var silent={debug(){},info(){},warn(){},error(){}};function sayPause(failure2,otherwise){
 const{status,response}=failure2;const headers=response?.headers;if(status!==403&&status!==429||headers===void 0)return false;
-const after2=Number(headers["retry-after"]??Number.NaN);const known3=Number.isFinite(after2);if(!known3&&String(headers["\
-x-ratelimit-remaining"])==="0")return false;if(!known3&&!/secondary rate|abuse detection/i.test(String(failure2.message)))
-return false;headers["retry-after"]=String(known3?Math.max(1,after2):otherwise);if(!/\bsecondary rate\b/i.test(String(failure2.
+const after2=Number(headers["retry-after"]??Number.NaN);const known4=Number.isFinite(after2);if(!known4&&String(headers["\
+x-ratelimit-remaining"])==="0")return false;if(!known4&&!/secondary rate|abuse detection/i.test(String(failure2.message)))
+return false;headers["retry-after"]=String(known4?Math.max(1,after2):otherwise);if(!/\bsecondary rate\b/i.test(String(failure2.
 message)))failure2.message=`secondary rate: ${failure2.message}`;return true}function interrupted2(mayBeDone2){return new GithubFailure(
-"interrupted",{mayBeDone:mayBeDone2})}function late(timeout){return new Error(`no answer within ${timeout} seconds`)}function writes({
-method="GET",url=""}){return method!=="GET"&&!url.endsWith("/graphql")}var neverSent=/^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|ERR_TLS_.*|.*CERT.*)$/;
-function wasSent({cause}){const code2=cause?.cause?.code;return typeof code2!=="string"||!neverSent.test(code2)}function inWords2(failure2){
-const{status,message,response,cause,request:request5={},errors:errors2}=failure2;const unreadable2=[failure2,cause].find(
-one=>one instanceof UnreadableAnswer);const data3=response?.data;const texts2=errors2?.map(one=>one.message)??[];const said3=texts2.
-length>0?texts2.join("; "):typeof data3?.message==="string"?data3.message:String(message);const line=said3.replace(/\s+/g,
-" ").trim();const short4=escapeText(line.length>300?`${line.slice(0,300)}\u2026`:line);if(response===void 0){const mayBeDone2=writes(
-request5)&&wasSent(failure2);const words7=mayBeDone2?`GitHub's answer was lost: ${short4}`:`GitHub can't be asked: ${short4}`;
-return new GithubFailure(unreadable2===void 0?words7:`GitHub's answer ${unreadable2.message}`,{mayBeDone:mayBeDone2,cause:failure2})}
-const code2=typeof status==="number"?status:null;return new GithubFailure(`GitHub answers${code2===null?"":` ${code2}`}:\
- ${short4}`,{status:code2,answered:code2===null||code2<500,lacksPermission:(code2===403||code2===null)&&[said3,...texts2].
-some(text6=>/^Resource not accessible by/i.test(text6)),mayBeDone:writes(request5)&&code2!==null&&code2>=500,cause:failure2})}init_zod();var pageSize=100;var versionsMost=1e3;var actor="fragment actor on Actor { __typename login ... on User { databaseId } .\
+"interrupted",{mayBeDone:mayBeDone2})}function late2(timeout){return new Error(`no answer within ${timeout} seconds`)}function writes({
+method="GET",url=""}){return method!=="GET"&&!url.endsWith("/graphql")}function wasSent({cause}){const code2=cause?.cause?.
+code;return typeof code2!=="string"||unconnected(code2)?.unsent!==true}function inWords2(failure2){const{status,message,
+response,cause,request:request5={},errors:errors2}=failure2;const unreadable2=[failure2,cause].find(one=>one instanceof UnreadableAnswer);
+const data3=response?.data;const texts2=errors2?.map(one=>one.message)??[];const said3=texts2.length>0?texts2.join("; "):
+typeof data3?.message==="string"?data3.message:String(message);const line=said3.replace(/\s+/g," ").trim();const short4=escapeText(
+line.length>300?`${line.slice(0,300)}\u2026`:line);if(response===void 0){const mayBeDone2=writes(request5)&&wasSent(failure2);
+const words7=mayBeDone2?`GitHub's answer was lost: ${short4}`:`GitHub can't be asked: ${short4}`;return new GithubFailure(
+unreadable2===void 0?words7:`GitHub's answer ${unreadable2.message}`,{mayBeDone:mayBeDone2,cause:failure2})}const code2=typeof status===
+"number"?status:null;return new GithubFailure(`GitHub answers${code2===null?"":` ${code2}`}: ${short4}`,{status:code2,answered:code2===
+null||code2<500,lacksPermission:(code2===403||code2===null)&&[said3,...texts2].some(text6=>/^Resource not accessible by/i.
+test(text6)),mayBeDone:writes(request5)&&code2!==null&&code2>=500,cause:failure2})}init_zod();var pageSize=100;var versionsMost=1e3;var actor="fragment actor on Actor { __typename login ... on User { databaseId } .\
 .. on Bot { databaseId } }";var historiesQuery=`query ($ids: [ID!]!) {
   viewer { login databaseId }
   nodes(ids: $ids) {
@@ -20761,7 +20575,7 @@ shape,pull_request:unknown().optional()});var rawRepository=looseObject({full_na
 nullable()});var rawOrigin=rawPullRequest.extend({head:object({repo:rawRepository.nullable()})});function pullRequest({number:number4,
 base:base2,merged_at,merge_commit_sha}){return{number:number4,base:base2.ref,mergedAt:merged_at,mergeCommit:merge_commit_sha}}
 function remark({id,node_id,body:body2,user:user3}){return{id,node:node_id,body:body2??"",author:user3===void 0||user3===
-null?null:{id:user3.id,login:user3.login}}}init_problems();function refusal4(message,hint){return new ProblemsError([error("not-approved",message,[],hint)])}var planAgain="plan again on the pull request before it is merged; after that, look at the plan that this run shows, and\
+null?null:{id:user3.id,login:user3.login}}}init_problems();function refusal3(message,hint){return new ProblemsError([error("not-approved",message,[],hint)])}var planAgain="plan again on the pull request before it is merged; after that, look at the plan that this run shows, and\
  start the workflow by hand with its digest as expect-digest";async function approvedText(api,pull,kindOf2){const comments=(await api.
 comments(pull.number)).filter(({body:body2})=>kindOf2(body2)!==null);if(comments.length===0)return null;const{viewer,comments:found2}=await api.
 histories(comments.map(({node:node2})=>node2));const said3=[];for(const comment of found2){if(comment.author===null||!isSame3(
@@ -20769,18 +20583,18 @@ comment.author,viewer))continue;refuseEdited(comment,pull,viewer);const one=awai
 null&&kindOf2(one.text)==="plan")said3.push(one)}const[latest]=said3.sort((one,other)=>other.since-one.since);return latest?.
 text??null}function refuseEdited({lastEditedAt,editor},{number:number4},viewer){if(lastEditedAt===null&&editor===null)return;
 if(editor!==null&&isSame3(editor,viewer))return;const who2=editor===null?"an account that GitHub does not name":escapeText(
-editor.login);throw refusal4(`the comment with the plan of pull request #${number4} was edited by ${who2} at ${lastEditedAt??
+editor.login);throw refusal3(`the comment with the plan of pull request #${number4} was edited by ${who2} at ${lastEditedAt??
 "an unknown time"}`,`only what idops wrote is approved: ${planAgain}`)}async function saidAt(api,{node:node2,body:body2,
 createdAt,lastEditedAt},{number:number4,mergedAt},viewer){const since=timeOf(lastEditedAt??createdAt,number4);if(mergedAt===
 null)return{text:body2,since};const merged=timeOf(mergedAt,number4);if(since<=merged)return{text:body2,since};if(timeOf(
 createdAt,number4)>merged)return null;const versions=(await api.versions(node2)).map(version3=>({...version3,since:timeOf(
 version3.at,number4)})).filter(version3=>version3.since<=merged).sort((one,other)=>other.since-one.since);const[last,before]=versions;
-if(last===void 0||last.by===null||!isSame3(last.by,viewer)||last.since===before?.since){throw unknown4(number4,lastEditedAt)}
-const text6=await api.versionText(last.node);if(text6===null)throw unknown4(number4,lastEditedAt);return{text:text6,since:last.
-since}}function unknown4(number4,editedAt){return refusal4(`the comment with the plan of pull request #${number4} was ch\
+if(last===void 0||last.by===null||!isSame3(last.by,viewer)||last.since===before?.since){throw unknown5(number4,lastEditedAt)}
+const text6=await api.versionText(last.node);if(text6===null)throw unknown5(number4,lastEditedAt);return{text:text6,since:last.
+since}}function unknown5(number4,editedAt){return refusal3(`the comment with the plan of pull request #${number4} was ch\
 anged after the merge${editedAt===null?"":`, at ${editedAt}`}, and GitHub doesn't say that idops wrote what it said befo\
-re`,planAgain)}function timeOf(text6,number4){const time3=Date.parse(text6);if(Number.isNaN(time3)){throw refusal4(`GitH\
-ub doesn't say when the plan of pull request #${number4} was written`,planAgain)}return time3}init_zod();init_shard();import{createHash as createHash7}from"node:crypto";import{deflateRawSync,inflateRawSync}from"node:zlib";var noPlan={digest:null,observed:null,changes:null};var markerRoom=26e3;var namesRoom=12e3;var actions2=["update","delet\
+re`,planAgain)}function timeOf(text6,number4){const time3=Date.parse(text6);if(Number.isNaN(time3)){throw refusal3(`GitH\
+ub doesn't say when the plan of pull request #${number4} was written`,planAgain)}return time3}init_zod();init_shard();import{createHash as createHash6}from"node:crypto";import{deflateRawSync,inflateRawSync}from"node:zlib";var noPlan={digest:null,observed:null,changes:null};var markerRoom=26e3;var namesRoom=12e3;var actions2=["update","delet\
 e","regenerate","adopt","blocked","unchanged"];var packed=array(tuple([string2(),_enum(actions2),string2().regex(/^[0-9a-f]+$/)]));
 var idLength=5;var hashLength=6;var shortHashLength=3;var compactLength=idLength+1+shortHashLength;function markerKey(config3,environment,shard2){
 const part2=shard2===void 0?[]:[shardText(shard2)];return sha256(JSON.stringify([config3,environment,...part2])).slice(0,
@@ -20789,11 +20603,11 @@ const part2=shard2===void 0?[]:[shardText(shard2)];return sha256(JSON.stringify(
 (_,index)=>(changes[index]?.requests.length??0)>0);return{digest:plan.digest,observed:`sha256:${sha256(JSON.stringify(sent.
 map(({requests,observed})=>[requests,observed]).sort()))}`,changes:sealed2.map(({address:address2,action:action2,observed,
 requests})=>({id:idOf(address2),address:address2,action:action2,hash:sha256(JSON.stringify([observed,requests])).slice(0,
-2*hashLength)}))}}function markedId(change2,redactor){return idOf(sealedName(change2,redactor.redactName))}function markerLine({
+2*hashLength)}))}}function markedId(change3,redactor){return idOf(sealedName(change3,redactor.redactName))}function markerLine({
 kind,key,digest,observed,run:run4,changes},room=markerRoom){const parts=[`idops-${kind}`,`key=${key}`];if(digest!==null)
 parts.push(`digest=${digest}`,`observed=${observed}`);if(run4!==null&&isRun.test(run4))parts.push(`run=${run4}`);const line=more=>`\
-<!-- ${[...parts,...more].join(" ")} -->`;const bare3=line([]);if(changes===null)return bare3;const named5=named64(changes);
-if(named5!==null&&named5.length<=namesRoom){const full=line([`changes=${named5}.`]);if(full.length<=room)return full}const compact=line(
+<!-- ${[...parts,...more].join(" ")} -->`;const bare3=line([]);if(changes===null)return bare3;const named4=named64(changes);
+if(named4!==null&&named4.length<=namesRoom){const full=line([`changes=${named4}.`]);if(full.length<=room)return full}const compact=line(
 [`compact=${compact64(changes)}.`]);return compact.length<=room?compact:bare3}var isRun=/^\d{1,20}$/;function readMarkers(body2){
 const found2=[];for(const line of body2.split(/\r?\n/)){const marker=readLine(line);if(marker===null)break;found2.push(marker)}
 return found2}function readMarker(body2){return readMarkers(body2)[0]??null}var linePattern=new RegExp(["^<!-- idops-(?<\
@@ -20813,85 +20627,85 @@ from(text6,"base64");if(data3.length%compactLength!==0)return null;const changes
 compactLength){const action2=actions2[data3[at3+idLength]??-1];if(action2===void 0)return null;const hex=(from,length2)=>data3.
 toString("hex",at3+from,at3+from+length2);changes.push({id:hex(0,idLength),address:null,action:action2,hash:hex(idLength+
 1,shortHashLength)})}return changes}function idOf(address2){return sha256(address2).slice(0,2*idLength)}function sha256(text6){
-return createHash7("sha256").update(text6).digest("hex")}init_problems();var namedMost=100;function staleness2(plan,marked,approval,redactor){const{digest,observed,source,changes}=approval;const isSent=digest===
-plan.digest;if(isSent&&(observed===null||observed===marked.observed))return null;const told6=changes===null?[]:differences2(
+return createHash6("sha256").update(text6).digest("hex")}init_problems();var namedMost=100;function staleness2(plan,marked,approval,redactor){const{digest,observed,source,changes}=approval;const isSent=digest===
+plan.digest;if(isSent&&(observed===null||observed===marked.observed))return null;const told5=changes===null?[]:differences2(
 changes,plan,marked,approval,redactor);const whole2=isSent?"the server has something else now than when the plan was mad\
 e":"what would be sent is not what was approved";return error("stale-plan",[isSent?`stale plan: ${source} approved ${digest}\
  for what the server had then, and it was changed since`:`stale plan: ${source} approved ${digest}, and it is ${plan.digest}\
- now`,...told6.length===0?[whole2]:told6.slice(0,namedMost),...told6.length>namedMost?[`and ${told6.length-namedMost} mo\
+ now`,...told5.length===0?[whole2]:told5.slice(0,namedMost),...told5.length>namedMost?[`and ${told5.length-namedMost} mo\
 re`]:[]].join("\n"),[],"nothing was sent; make a new plan and review it")}function differences2(approved,plan,marked,{digest,
-runUrl},redactor){const now=new Map((marked.changes??[]).map(change2=>[change2.id,change2]));const names3=namesOf3(plan,
-redactor);const before=new Set(approved.map(({id})=>id));const nameless2=new Set;const told6=approved.flatMap(({id,address:address2,
-action:action2,hash:hash4})=>{const name2=address2??names3.get(id);const present3=now.get(id);if(present3?.action===action2&&
+runUrl},redactor){const now=new Map((marked.changes??[]).map(change3=>[change3.id,change3]));const names2=namesOf3(plan,
+redactor);const before=new Set(approved.map(({id})=>id));const nameless2=new Set;const told5=approved.flatMap(({id,address:address2,
+action:action2,hash:hash4})=>{const name2=address2??names2.get(id);const present3=now.get(id);if(present3?.action===action2&&
 present3.hash.startsWith(hash4))return[];if(name2===void 0){nameless2.add(id);return[]}if(present3===void 0)return[`${name2}\
 : ${action2} was approved, and nothing is to be done now`];if(present3.action!==action2)return[`${name2}: ${action2} was\
  approved, and it is ${present3.action} now`];return[digest===plan.digest?`${name2}: the server has something else there\
  now`:`${name2}: something else would be sent now, or the server has something else there`]});const fresh=[...now.values()].
 filter(({id})=>!before.has(id)).map(({address:address2,action:action2})=>`${address2}: ${action2} is new`);const where=runUrl===
 null?"":`; ${runUrl} shows what was approved`;const rest=nameless2.size===0?[]:[`approved, and not in the plan any more:\
- ${nameless2.size}${where}`];return[...told6,...fresh,...rest]}function namesOf3(plan,redactor){return new Map(plan.changes.
-map(change2=>[markedId(change2,redactor),redactor.redactName(change2.address)]))}var wayOut="look at the plan that this run shows, and start the workflow by hand with its digest as expect-digest";async function approvalOf(api,event,{
+ ${nameless2.size}${where}`];return[...told5,...fresh,...rest]}function namesOf3(plan,redactor){return new Map(plan.changes.
+map(change3=>[markedId(change3,redactor),redactor.redactName(change3.address)]))}var wayOut="look at the plan that this run shows, and start the workflow by hand with its digest as expect-digest";async function approvalOf(api,event,{
 key,...request5}){try{const pull=await pullRequestOf(api,event,request5);const source=`pull request #${pull.number}`;const text6=await approvedText(
 api,pull,body2=>planMarker(body2,key)?.kind??null);const marker=text6===null?null:planMarker(text6,key);const{digest=null,
 observed=null,run:run4=null,changes=null}=marker??{};if(digest===null||observed===null)return null;const runUrl=run4===null?
 null:event.runUrl.replace(/[^/]*$/,run4);return{digest,observed,changes,source,runUrl}}catch(failure2){if(!(failure2 instanceof
-GithubFailure))throw failure2;throw refusal4(`what was approved can't be read: ${failure2.message.replace(/\.$/,"")}`,failure2.
+GithubFailure))throw failure2;throw refusal3(`what was approved can't be read: ${failure2.message.replace(/\.$/,"")}`,failure2.
 lacksPermission?"the job needs the permissions contents: read and pull-requests: read":`nothing was sent; run it again w\
 hen ${failure2.answered?"that is put right or over":"GitHub answers"}`)}}function planMarker(body2,key){return readMarkers(
-body2).find(marker=>marker.kind!=="drift"&&marker.key===key)??null}async function pullRequestOf(api,event,request5){const told6=event.
-pullRequest?.number??event.mergeGroup?.number;const{named:named5=told6}=request5;if(told6!==void 0&&named5!==told6){throw refusal4(
-`this run is about pull request #${told6}, and the input pr-number is ${named5}`,"leave pr-number out, or start the work\
-flow by hand")}const merge4=event.pullRequest?.merge??null;if(merge4!==null&&named5!==void 0){const{base:base2}=merge4;return mergedHere(
-{number:named5,...merge4},event,event.branch??base2)}if(named5===void 0)return await broughtBy(api,event);const pull=await api.
-pullRequest(named5);if(pull.mergedAt!==null&&event.mergeGroup===null)return mergedHere(pull,event,event.branch);if(!request5.
-open){throw refusal4(`pull request #${named5} is not merged`,"merge it, or take the branch and commit that brought it")}
-const{mergeGroup}=event;if(mergeGroup!==null&&(pull.mergedAt!==null||pull.base!==mergeGroup.base)){throw refusal4(`pull \
-request #${named5} is ${pull.mergedAt===null?`for ${pull.base}`:"merged already"}, and this merge group is for ${mergeGroup.
+body2).find(marker=>marker.kind!=="drift"&&marker.key===key)??null}async function pullRequestOf(api,event,request5){const told5=event.
+pullRequest?.number??event.mergeGroup?.number;const{named:named4=told5}=request5;if(told5!==void 0&&named4!==told5){throw refusal3(
+`this run is about pull request #${told5}, and the input pr-number is ${named4}`,"leave pr-number out, or start the work\
+flow by hand")}const merge4=event.pullRequest?.merge??null;if(merge4!==null&&named4!==void 0){const{base:base2}=merge4;return mergedHere(
+{number:named4,...merge4},event,event.branch??base2)}if(named4===void 0)return await broughtBy(api,event);const pull=await api.
+pullRequest(named4);if(pull.mergedAt!==null&&event.mergeGroup===null)return mergedHere(pull,event,event.branch);if(!request5.
+open){throw refusal3(`pull request #${named4} is not merged`,"merge it, or take the branch and commit that brought it")}
+const{mergeGroup}=event;if(mergeGroup!==null&&(pull.mergedAt!==null||pull.base!==mergeGroup.base)){throw refusal3(`pull \
+request #${named4} is ${pull.mergedAt===null?`for ${pull.base}`:"merged already"}, and this merge group is for ${mergeGroup.
 base}`,"put it into the queue again")}return pull}async function broughtBy(api,event){const{branch,commit:commit2}=event;
-if(branch===null){throw refusal4("this run is for no branch, so no pull request was merged into it","run it for the bran\
+if(branch===null){throw refusal3("this run is for no branch, so no pull request was merged into it","run it for the bran\
 ch that pull requests are merged into, or name one as pr-number")}const all=await api.pullRequestsOf(commit2);const found2=all.
 filter(({base:base2,mergedAt,mergeCommit})=>base2===branch&&mergedAt!==null&&mergeCommit===commit2);const[pull]=found2;if(pull===
-void 0){throw refusal4(`no merged pull request brought the commit ${shortCommit(commit2)} to ${branch} as its merge`,`me\
+void 0){throw refusal3(`no merged pull request brought the commit ${shortCommit(commit2)} to ${branch} as its merge`,`me\
 rge through a pull request, one in a push, or ${wayOut}`)}if(found2.length>1){const numbers=found2.map(({number:number4})=>`\
-#${number4}`).join(", ");throw refusal4(`several merged pull requests brought the commit ${shortCommit(commit2)}: ${numbers}`,
+#${number4}`).join(", ");throw refusal3(`several merged pull requests brought the commit ${shortCommit(commit2)}: ${numbers}`,
 `name the one that is meant as pr-number, or ${wayOut}`)}return pull}function mergedHere(pull,{branch:own5,commit:commit2},branch){
-const{number:number4,base:base2,mergedAt,mergeCommit}=pull;if(mergedAt===null||base2===null||mergeCommit===null){throw refusal4(
-`GitHub doesn't say how pull request #${number4} was merged`,wayOut)}if(branch===null||base2!==branch){throw refusal4(`p\
+const{number:number4,base:base2,mergedAt,mergeCommit}=pull;if(mergedAt===null||base2===null||mergeCommit===null){throw refusal3(
+`GitHub doesn't say how pull request #${number4} was merged`,wayOut)}if(branch===null||base2!==branch){throw refusal3(`p\
 ull request #${number4} was merged into ${base2}, and this run is for ${own5??"no branch"}`,"run it for the branch that \
-the pull request was merged into")}if(mergeCommit!==commit2){throw refusal4(`the merge of pull request #${number4} is ${shortCommit(
+the pull request was merged into")}if(mergeCommit!==commit2){throw refusal3(`the merge of pull request #${number4} is ${shortCommit(
 mergeCommit)}, and this run is for ${shortCommit(commit2)}`,`run it again for the commit of that merge, or ${wayOut}`)}return pull}
 function shortCommit(sha){return sha===""?"unknown":sha.slice(0,12)}function part({shard:shard2}){return shard2===void 0?
 "this environment":`shard ${shardText(shard2)} of this environment`}async function checkApproval(plan,approval,redactor){
-if(!changesServer(plan))return;if(approval===null){throw refusal4(`the pull request shows no plan for ${part(plan)}, and\
+if(!changesServer(plan))return;if(approval===null){throw refusal3(`the pull request shows no plan for ${part(plan)}, and\
  there is something to change now`,`run idops plan on the pull request with comments; where it is merged, ${wayOut}`)}const stale2=staleness2(
 plan,await markPlan(plan,redactor),approval,redactor);if(stale2!==null)throw new ProblemsError([stale2])}init_problems();init_problems();var most=20;var namePattern=/^\w[\w.-]{0,99}$/;var linePattern2=/^(\w[\w.-]*)\s*:\s+(\S.*)$/;var environmentMark="\
 {environment}";function environmentNames(text6){return text6.split(/[,\n]/).map(name2=>name2.trim()).filter(name2=>name2!==
-"")}function tokensIn(text6){const lines=text6.split("\n").map(line=>line.trim());const named5=lines.flatMap(line=>linePattern2.
-exec(line)?.[2]??[]);return[text6.trim(),...named5,...lines.length>1?lines:[]].filter(token=>token!=="")}function readEnvironments(text6,given2,command2,problems){
-if(text6===void 0)return[];const names3=environmentNames(text6);const wrong3=(message,hint)=>{problems.push(error("wrong\
--option",message,[],hint))};if(command2==="apply"||command2==="check")wrong3("the input environments goes with the comma\
-nds plan and validate alone","give one environment, and a step for each of them");if(given2("environment")!==void 0)wrong3(
-"the inputs environment and environments say both what is meant","leave one of them out");for(const name2 of names3)if(!namePattern.
-test(name2))wrong3(`the input environments names "${name2}"`,"names are of letters, digits, dots, hyphens and underscore\
-s, with a comma between them");if(names3.length===0||names3.length>most||new Set(names3).size<names3.length)wrong3(names3.
-length>most?`the input environments names ${names3.length}`:"the input environments names none, or one twice",`it takes \
-1 to ${most}, each once`);const planFile=given2("plan-file");if(planFile!==void 0&&!planFile.includes(environmentMark))wrong3(
+"")}function tokensIn(text6){const lines=text6.split("\n").map(line=>line.trim());const named4=lines.flatMap(line=>linePattern2.
+exec(line)?.[2]??[]);return[text6.trim(),...named4,...lines.length>1?lines:[]].filter(token=>token!=="")}function readEnvironments(text6,given2,command2,problems){
+if(text6===void 0)return[];const names2=environmentNames(text6);const wrong2=(message,hint)=>{problems.push(error("wrong\
+-option",message,[],hint))};if(command2==="apply"||command2==="check")wrong2("the input environments goes with the comma\
+nds plan and validate alone","give one environment, and a step for each of them");if(given2("environment")!==void 0)wrong2(
+"the inputs environment and environments say both what is meant","leave one of them out");for(const name2 of names2)if(!namePattern.
+test(name2))wrong2(`the input environments names "${name2}"`,"names are of letters, digits, dots, hyphens and underscore\
+s, with a comma between them");if(names2.length===0||names2.length>most||new Set(names2).size<names2.length)wrong2(names2.
+length>most?`the input environments names ${names2.length}`:"the input environments names none, or one twice",`it takes \
+1 to ${most}, each once`);const planFile=given2("plan-file");if(planFile!==void 0&&!planFile.includes(environmentMark))wrong2(
 "the input plan-file names one file for several environments",`write ${environmentMark} where the name of the environmen\
-t belongs`);const[addresses3,tokens]=["base-url","token"].map(name2=>perName(name2,given2(name2),names3,wrong3));const isOneServer=addresses3?.
+t belongs`);const[addresses3,tokens]=["base-url","token"].map(name2=>perName(name2,given2(name2),names2,wrong2));const isOneServer=addresses3?.
 single!==void 0;const alone3=tokens?.single===void 0?tokens?.named.size===0?process.env.IDOPS_TOKEN:void 0:tokens.single;
-if(command2==="plan"&&names3.length>1&&(alone3??"")!==""&&!isOneServer)wrong3("one token is given for several environmen\
+if(command2==="plan"&&names2.length>1&&(alone3??"")!==""&&!isOneServer)wrong2("one token is given for several environmen\
 ts, whose servers would all get it","give a line NAME: TOKEN for each of them, or one base-url that is the server of all");
-return names3.map(name2=>{const[baseUrl2,token]=[addresses3,tokens].map(one=>one?.named.get(name2)??one?.single);return{
-name:name2,...baseUrl2===void 0?{}:{baseUrl:baseUrl2},...token===void 0?{}:{token}}})}function perName(input,text6,names3,wrong3){
-const named5=new Map;if(text6===void 0)return{named:named5};const lines=text6.split("\n").map(line=>line.trim());const parts=lines.
-map(line=>linePattern2.exec(line));if(lines.length===1&&parts[0]===null)return{single:text6,named:named5};for(const[index,
-part2]of parts.entries()){if(lines[index]==="")continue;const[,name2="",value3=""]=part2??[];if(part2===null||!names3.includes(
-name2)||named5.has(name2))wrong3(`line ${index+1} of the input ${input} is not NAME: VALUE of one of the environments, o\
-r is the second of one`,`the environments are ${names3.join(", ")}`);else named5.set(name2,value3)}return{named:named5}}init_problems();init_shard();var commands=["plan","apply","check"];function readShard(text6,inArgs,command2,problems){const wrong3=(message,hint)=>{problems.
+return names2.map(name2=>{const[baseUrl2,token]=[addresses3,tokens].map(one=>one?.named.get(name2)??one?.single);return{
+name:name2,...baseUrl2===void 0?{}:{baseUrl:baseUrl2},...token===void 0?{}:{token}}})}function perName(input,text6,names2,wrong2){
+const named4=new Map;if(text6===void 0)return{named:named4};const lines=text6.split("\n").map(line=>line.trim());const parts=lines.
+map(line=>linePattern2.exec(line));if(lines.length===1&&parts[0]===null)return{single:text6,named:named4};for(const[index,
+part2]of parts.entries()){if(lines[index]==="")continue;const[,name2="",value3=""]=part2??[];if(part2===null||!names2.includes(
+name2)||named4.has(name2))wrong2(`line ${index+1} of the input ${input} is not NAME: VALUE of one of the environments, o\
+r is the second of one`,`the environments are ${names2.join(", ")}`);else named4.set(name2,value3)}return{named:named4}}init_problems();init_shard();var commands=["plan","apply","check"];function readShard(text6,inArgs,command2,problems){const wrong2=(message,hint)=>{problems.
 push(error("wrong-option",message,[],hint))};const name2=text6===void 0?"args: --shard":"the input shard";if(text6!==void 0&&
-inArgs!==void 0)return wrong3("the input shard and --shard in args say both what is meant","leave one of them out");const given2=text6===
-void 0?inArgs:ofText(text6);if(given2===void 0)return text6===void 0?void 0:wrong3(`the input shard is "${text6}"`,"it i\
-s I/N with I from 1 to N, such as 2/4, or auto");if(!commands.includes(command2))return wrong3(`${name2} goes with the c\
+inArgs!==void 0)return wrong2("the input shard and --shard in args say both what is meant","leave one of them out");const given2=text6===
+void 0?inArgs:ofText(text6);if(given2===void 0)return text6===void 0?void 0:wrong2(`the input shard is "${text6}"`,"it i\
+s I/N with I from 1 to N, such as 2/4, or auto");if(!commands.includes(command2))return wrong2(`${name2} goes with the c\
 ommands ${commands.join(", ")} alone`,"leave it out");try{return resolved(given2)}catch(failure2){if(!(failure2 instanceof
 ProblemsError))throw failure2;problems.push(...failure2.problems);return void 0}}function shardMeant(text6,args){const[,
 inArgs=""]=/(?:^|\s)--shard[=\s]["']?([\w/]+)/.exec(args)??[];try{return resolved(ofText(text6.trim()||inArgs))}catch{return void 0}}
@@ -20899,17 +20713,17 @@ function fileOf(name2,shard2){return shard2===void 0?name2:`${name2}-${shardName
 "auto"?text6:parseShard(text6)}function resolved(given2){const{shard:shard2}=shardOptions(given2,process.env);return shard2?.
 count===1?void 0:shard2}var commands2=["validate","plan","apply","check"];var checkRunModes=["true","false","on-overflow"];var commentModes=["tr\
 ue","false","on-change"];var fromPullRequest="from-pull-request";function readInputs(given2){const problems=[];const text6=name2=>given2(
-name2).trim()||void 0;const oneOf=(name2,known3,otherwise)=>{const value3=text6(name2)??otherwise;const found2=known3.find(
-one=>one===value3.toLowerCase());if(found2===void 0)problems.push(wrong2(`the input ${name2} is "${value3}"`,`it is ${known3.
+name2).trim()||void 0;const oneOf=(name2,known4,otherwise)=>{const value3=text6(name2)??otherwise;const found2=known4.find(
+one=>one===value3.toLowerCase());if(found2===void 0)problems.push(wrong(`the input ${name2} is "${value3}"`,`it is ${known4.
 join(" or ")}`));return found2??otherwise};const flag2=name2=>oneOf(name2,["true","false"],"false")==="true";const command2=oneOf(
 "command",commands2,"plan");const number4=(name2,least)=>{const value3=text6(name2);const found2=value3===void 0?void 0:
-whole(value3,least);if(value3!==void 0&&found2===void 0)problems.push(wrong2(`the input ${name2} is "${value3}"`,`it is \
-a whole number${least===0?"":`, ${least} or more`}`));return found2};const expectDigest=text6("expect-digest");if(expectDigest!==
-void 0&&expectDigest!==fromPullRequest&&!/^sha256:[0-9a-f]{64}$/.test(expectDigest)){problems.push(wrong2(`the input exp\
-ect-digest is "${expectDigest}"`,`it is a plan's digest or ${fromPullRequest}`))}if(expectDigest!==void 0&&command2!=="a\
-pply"&&command2!=="check"){problems.push(wrong2("the input expect-digest goes with the commands apply and check alone","\
-leave it out"))}const driftIssue=flag2("drift-issue");if(driftIssue&&command2!=="plan"){problems.push(wrong2("the input \
-drift-issue goes with the command plan alone","leave it out"))}const args=readArgs(words6(given2("args")),problems);const shard2=text6(
+whole(value3,least);if(value3!==void 0&&found2===void 0)problems.push(wrong(`the input ${name2} is "${value3}"`,`it is a\
+ whole number${least===0?"":`, ${least} or more`}`));return found2};const expectDigest=text6("expect-digest");if(expectDigest!==
+void 0&&expectDigest!==fromPullRequest&&!/^sha256:[0-9a-f]{64}$/.test(expectDigest)){problems.push(wrong(`the input expe\
+ct-digest is "${expectDigest}"`,`it is a plan's digest or ${fromPullRequest}`))}if(expectDigest!==void 0&&command2!=="ap\
+ply"&&command2!=="check"){problems.push(wrong("the input expect-digest goes with the commands apply and check alone","le\
+ave it out"))}const driftIssue=flag2("drift-issue");if(driftIssue&&command2!=="plan"){problems.push(wrong("the input dri\
+ft-issue goes with the command plan alone","leave it out"))}const args=readArgs(words6(given2("args")),problems);const shard2=text6(
 "shard");const inputs={command:command2,workingDirectory:text6("working-directory")??".",...optional2("config",text6("co\
 nfig")),...optional2("environment",text6("environment")),environments:readEnvironments(text6("environments"),text6,command2,
 problems),...optional2("baseUrl",text6("base-url")),...optional2("token",text6("token")),...optional2("githubToken",text6(
@@ -20917,33 +20731,33 @@ problems),...optional2("baseUrl",text6("base-url")),...optional2("token",text6("
 ...optional2("planFile",text6("plan-file")),...optional2("expectDigest",expectDigest),failOnChanges:flag2("fail-on-chang\
 es"),driftIssue,...optional2("allowDestructive",number4("allow-destructive",0)),...optional2("prNumber",number4("pr-numb\
 er",1)),...optional2("shard",readShard(shard2,args.shard,command2,problems)),args};if(args.acceptDid.length>0&&command2!==
-"apply"){problems.push(wrong2("args: --accept-did goes with the command apply alone","leave it out"))}if(args.only!==void 0&&
-command2!=="plan"){problems.push(wrong2("args: --only goes with the command plan alone","leave it out"))}if(command2==="\
-check"&&inputs.planFile!==void 0){problems.push(wrong2("the input plan-file goes with the commands plan and apply alone",
-"leave it out"))}if(command2==="apply"&&inputs.planFile!==void 0){problems.push(...besidePlanFile({...args,...optional2(
-"shard",inputs.shard??args.shard)}))}refuse(problems);return inputs}function wrong2(message,hint){return error("wrong-op\
-tion",message,[],hint)}function optional2(name2,value3){return value3===void 0?{}:{[name2]:value3}}function whole(text6,least){
+"apply"){problems.push(wrong("args: --accept-did goes with the command apply alone","leave it out"))}if(args.only!==void 0&&
+command2!=="plan"){problems.push(wrong("args: --only goes with the command plan alone","leave it out"))}if(command2==="c\
+heck"&&inputs.planFile!==void 0){problems.push(wrong("the input plan-file goes with the commands plan and apply alone","\
+leave it out"))}if(command2==="apply"&&inputs.planFile!==void 0){problems.push(...besidePlanFile({...args,...optional2("\
+shard",inputs.shard??args.shard)}))}refuse(problems);return inputs}function wrong(message,hint){return error("wrong-opti\
+on",message,[],hint)}function optional2(name2,value3){return value3===void 0?{}:{[name2]:value3}}function whole(text6,least){
 try{return wholeNumber(least)(text6)}catch(failure2){if(failure2 instanceof CommanderError)return void 0;throw failure2}}
 function argsOptions(){return[...selectionOptions(),onlyOption(),acceptDidOption(),...connectionOptions(),debugOption()]}
 function readArgs(given2,problems){const options=argsOptions();const refuseWith=(message,hint=`it takes ${options.map(({
-long})=>long).join(", ")}`)=>problems.push(wrong2(`args: ${message}`,hint));const parser=new Command2("args").helpOption(
+long})=>long).join(", ")}`)=>problems.push(wrong(`args: ${message}`,hint));const parser=new Command2("args").helpOption(
 false).allowExcessArguments().configureOutput({outputError(){}}).exitOverride();for(const option of options)parser.addOption(
 option);try{parser.parse(given2,{from:"user"});for(const argument of parser.args)refuseWith(`unexpected argument '${argument}\
 '`);return parser.opts()}catch(failure2){if(!(failure2 instanceof CommanderError))throw failure2;if(failure2.code==="com\
 mander.optionMissingArgument")readArgs(given2.slice(0,-1),problems);refuseWith(commanderWords(failure2));return{target:[],
 kind:[],acceptDid:[]}}}function words6(text6){const found2=text6.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+|["']/g)??[];return found2.
-map(word2=>word2.replace(/"([^"]*)"|'([^']*)'/g,"$1$2"))}import{relative as relative14,resolve as resolve13,sep as sep9}from"node:path";function workspace(){return process.env.GITHUB_WORKSPACE||process.cwd()}function variablesOf(token){const own5=Object.entries(
+map(word2=>word2.replace(/"([^"]*)"|'([^']*)'/g,"$1$2"))}import{relative as relative13,resolve as resolve13,sep as sep9}from"node:path";function workspace(){return process.env.GITHUB_WORKSPACE||process.cwd()}function variablesOf(token){const own5=Object.entries(
 process.env).filter(([name2])=>!name2.startsWith("INPUT_"));return{...Object.fromEntries(own5),...token===void 0?{}:{IDOPS_TOKEN:token}}}
 function folderOf({workingDirectory}){return resolve13(workspace(),workingDirectory)}function folderInRepository(inputs){
-const folder=relative14(workspace(),folderOf(inputs)).split(sep9).join("/");return folder.startsWith("..")?"":folder}function configOf(inputs){
+const folder=relative13(workspace(),folderOf(inputs)).split(sep9).join("/");return folder.startsWith("..")?"":folder}function configOf(inputs){
 return resolve13(folderOf(inputs),inputs.config??(process.env.IDOPS_CONFIG||"idops.yaml"))}function configInRepository(inputs){
-return relative14(workspace(),configOf(inputs)).split(sep9).join("/")}function environmentOf({environment}){return environment??
+return relative13(workspace(),configOf(inputs)).split(sep9).join("/")}function environmentOf({environment}){return environment??
 (process.env.IDOPS_ENV||null)}function commentKey(inputs,environment){return markerKey(configInRepository(inputs),environment??
-environmentOf(inputs),inputs.shard)}function sharedKey(inputs,environments){const names3=environments.map(({name:name2})=>name2).
+environmentOf(inputs),inputs.shard)}function sharedKey(inputs,environments){const names2=environments.map(({name:name2})=>name2).
 toSorted();return markerKey(configInRepository(inputs),`
-${names3.join("\n")}`,inputs.shard)}function runAddress({runUrl}){const attempt=process.env.GITHUB_RUN_ATTEMPT??"";return encodeURI(
+${names2.join("\n")}`,inputs.shard)}function runAddress({runUrl}){const attempt=process.env.GITHUB_RUN_ATTEMPT??"";return encodeURI(
 /^\d+$/.test(attempt)?`${runUrl}/attempts/${attempt}`:runUrl)}async function approvalFor(job,inputs,expected,plan,{open:open8=false}={}){if(expected!==fromPullRequest)return{digest:expected,
-observed:null,changes:null,source:"expect-digest",runUrl:null};if(inputs.githubToken===void 0){throw refusal4("expect-di\
+observed:null,changes:null,source:"expect-digest",runUrl:null};if(inputs.githubToken===void 0){throw refusal3("expect-di\
 gest: from-pull-request needs the input github-token","give it, or a digest")}const api=await openGithub(inputs.githubToken,
 job.event,{signal:job.signal});const key=commentKey(inputs,plan.environment);const approval=await approvalOf(api,job.event,
 {key,named:inputs.prNumber,open:open8});if(approval!==null)job.log.say(`${approval.source} approved ${approval.digest}`);
@@ -20951,8 +20765,8 @@ return approval}init_escape();init_words();var shownOfEach=10;var levels=["error
 this.#inputs=inputs}get look(){const inputs=this.#inputs;const only2=inputs?.args.only;return{...only2===void 0?{}:{only:only2},
 color:false,debug:inputs?.args.debug===true,folder:inputs===void 0?"":folderInRepository(inputs)}}say(text6){if(text6!==
 "")process.stdout.write(text6.endsWith("\n")?text6:`${text6}
-`)}async report(report2,shown3){const{look:look2}=this;this.say(await renderText(report2,"text",shown3,look2));const annotations=(await report2.
-annotations?.())?.(shown3,look2)??[];for(const annotation of annotations)this.#keep({...annotation,folder:look2.folder})}#keep(annotation){
+`)}async report(report2,shown4){const{look:look2}=this;this.say(await renderText(report2,"text",shown4,look2));const annotations=(await report2.
+annotations?.())?.(shown4,look2)??[];for(const annotation of annotations)this.#keep({...annotation,folder:look2.folder})}#keep(annotation){
 const{level:level3,title,message,place:place2}=annotation;const name2=JSON.stringify([level3,title,message,place2?.file,
 place2?.line,place2?.column]);if(!this.#kept.has(name2))this.#annotations.push(annotation);this.#kept.add(name2)}async problems(problems){
 if(problems.length>0)await this.report(problemsReport,problems)}annotate(level3,message){this.#keep({level:level3,title:"\
@@ -20978,18 +20792,18 @@ ${text6.trimEnd()}
 ${ends("section",key)}
 `}var sectionRoom=sectionText("0".repeat(16),"").length;function partsOf4(body2,key){const text6=body2.replaceAll("\r\n",
 "\n");const lead=text6.split("\n").slice(0,readMarkers(text6).length).join("\n").length+1;const section2=between2(text6,
-"section",key,lead);const[from,to]=section2??[lead,text6.length];const shown3=text6.slice(from,to);const part2=name2=>{const found2=between2(
-shown3,name2,key);return found2===null?null:shown3.slice(...found2).trim()};return{before:section2===null?text6.slice(0,
-lead):text6.slice(0,from),planned:part2("planned")??shown3.trim(),result:part2("result"),former:(part2("former")??"").split(
+"section",key,lead);const[from,to]=section2??[lead,text6.length];const shown4=text6.slice(from,to);const part2=name2=>{const found2=between2(
+shown4,name2,key);return found2===null?null:shown4.slice(...found2).trim()};return{before:section2===null?text6.slice(0,
+lead):text6.slice(0,from),planned:part2("planned")??shown4.trim(),result:part2("result"),former:(part2("former")??"").split(
 "\n").filter(line=>line.startsWith("- ")),unsent:part2("unsent"),after:section2===null?"":text6.slice(to)}}function between2(text6,part2,key,start2=0){
 const first=lineAt(text6,begins(part2,key),start2);if(first<0)return null;const from=first+begins(part2,key).length+1;const to=lineAt(
 text6,ends(part2,key),from);return to<0?null:[from,to]}function lineAt(text6,line,start2){for(let at3=text6.indexOf(line,
 start2);at3>=0;at3=text6.indexOf(line,at3+1)){const end2=text6[at3+line.length];if((at3===0||text6[at3-1]==="\n")&&(end2===
 void 0||end2==="\n"))return at3}return-1}function undoText(key,lines){return lines.length===0?"":[begins("undo",key),...lines,
 ends("undo",key)].join("\n")}var formerRoom=6e3;function withResult(parts,key,{text:text6,sent,link:link2,listed:listed2}){
-const{after:after2}=parts;const told6=listed2!==void 0&&(sent||parts.result===null);const before=told6?withListed(parts.
-before,listed2.name,listed2.words):parts.before;const block2=(part2,shown3)=>shown3===null||shown3===""?[]:[begins(part2,
-key),shown3,ends(part2,key),""];const old=sent&&parts.result!==null?[formerLine(parts.result,key)]:[];const former=kept2(
+const{after:after2}=parts;const told5=listed2!==void 0&&(sent||parts.result===null);const before=told5?withListed(parts.
+before,listed2.name,listed2.words):parts.before;const block2=(part2,shown4)=>shown4===null||shown4===""?[]:[begins(part2,
+key),shown4,ends(part2,key),""];const old=sent&&parts.result!==null?[formerLine(parts.result,key)]:[];const former=kept2(
 [...old,...parts.former],formerRoom);let result=sent?text6.trimEnd():parts.result;let unsent=sent?null:text6.trimEnd();const around=plan=>[
 ...block2("unsent",unsent),...block2("result",result),...block2("former",former.length===0?null:["Before that:","",...former].
 join("\n")),"<details><summary>What was planned</summary>","",begins("planned",key),plan,ends("planned",key),"","</detai\
@@ -21003,10 +20817,10 @@ replaceAll("\r\n","\n");const markers=readMarkers(text6);const lines=text6.split
 length).map((line,index)=>{const isMeant=markers[index]?.kind==="plan"&&markers[index].key===key;return isMeant?markerLine(
 {kind:"past",key,run:null,...noPlan}):line});const rest=lines.slice(markers.length).join("\n");const at3=between2(rest,"\
 section",key)?.[0]??0;const said3="**Superseded**: another comment shows its latest plan. What stands here approves noth\
-ing any more.";const shown3=`${rest.slice(0,at3)}${said3}
+ing any more.";const shown4=`${rest.slice(0,at3)}${said3}
 
 ${rest.slice(at3)}`;return`${lead.join("\n")}
-${name2===null?shown3:withListed(shown3,name2,"superseded")}`}function formerLine(result,key){const[,title=""]=/^## (.*)$/m.
+${name2===null?shown4:withListed(shown4,name2,"superseded")}`}function formerLine(result,key){const[,title=""]=/^## (.*)$/m.
 exec(result)??[];const[run4=""]=/^Run `[^`]+`$/m.exec(result)??[];const undo=between2(result,"undo",key);const lines=undo===
 null?[]:result.slice(...undo).trim().split("\n");return`- ${[title,run4,...lines].filter(line=>line!=="").join(". ")}`}function kept2(lines,room){
 let used=0;return lines.filter(line=>{used+=line.length+1;return used<=room})}function shortened2(plan,room,link2){if(plan.
@@ -21025,25 +20839,25 @@ const several=inputs.environments.map(({name:name2})=>name2).join(", ");const en
 inputs):plan.environment;return{environment:environment===null?null:hide2(environment),config:config3==="idops.yaml"?null:
 hide2(config3),server:plan===void 0?null:hide2(plan.server.replace(/^https?:\/\//,"")),shard:inputs.shard===void 0?null:
 shardText(inputs.shard),selected:selectedText(args,hide2),narrowed:args.target.length+args.kind.length>0||inputs.shard!==
-void 0}}function aboutText(what,subject){return told5(what,subject,name2=>code(short3(name2)))}function aboutPlain(what,subject){
-return told5(what,subject,name2=>escapeText(short3(name2)))}function told5(what,{environment,config:config3,server,shard:shard2},name2){
+void 0}}function aboutText(what,subject){return told4(what,subject,name2=>code(short3(name2)))}function aboutPlain(what,subject){
+return told4(what,subject,name2=>escapeText(short3(name2)))}function told4(what,{environment,config:config3,server,shard:shard2},name2){
 return[what,...shard2===null?[]:[`in shard ${shard2}`],...environment===null?[]:[`for ${name2(environment)}`],...config3===
 null?[]:[`of ${name2(config3)}`],...server===null?[]:[`at ${name2(server)}`]].join(" ")}function selectedSentence({selected}){
-if(selected==="")return"";const shown3=selected.length>selectedRoom?`${selected.slice(0,selectedRoom)}\u2026`:selected;return`\
-Made with ${code(shown3)}.`}function short3(text6){return text6.length>nameRoom?`${text6.slice(0,nameRoom)}\u2026`:text6}
+if(selected==="")return"";const shown4=selected.length>selectedRoom?`${selected.slice(0,selectedRoom)}\u2026`:selected;return`\
+Made with ${code(shown4)}.`}function short3(text6){return text6.length>nameRoom?`${text6.slice(0,nameRoom)}\u2026`:text6}
 function selectedText({target,kind,only:only2,prune,assert:assert2},hide2){return[...target.map(address2=>`--target ${shellWord2(
 hide2(address2))}`),...kind.map(name2=>`--kind ${name2}`),...only2===void 0?[]:[`--only ${only2}`],...prune===true?["--p\
-rune"]:[],...assert2===true?["--assert"]:[]].join(" ")}var summaryLimit=1024*1024;var summaryRest=2e5;var blockRoom=3e4;var look={color:false,debug:false,folder:""};async function planText2(shown3,event,{
+rune"]:[],...assert2===true?["--assert"]:[]].join(" ")}var summaryLimit=1024*1024;var summaryRest=2e5;var blockRoom=3e4;var look={color:false,debug:false,folder:""};async function planText2(shown4,event,{
 outdates=false,note="",taken:taken2=0}={}){const end2=`
 ${origin(event)}
-`;const head=headOf(shown3,outdates,note);return`${await fitting2(shown3,head,text6=>text6.length,commentLimit-taken2-end2.
+`;const head=headOf(shown4,outdates,note);return`${await fitting2(shown4,head,text6=>text6.length,commentLimit-taken2-end2.
 length)}${end2}`}function plainText(title,text6,event){return`## ${title}
 
 ${text6}
 
 ${origin(event)}
-`}async function planSummary(shown3,of=1){const limit2=Math.floor((summaryLimit-summaryRest)/of);return await fitting2(shown3,
-headOf(shown3,false,""),text6=>Buffer.byteLength(text6),limit2)}function headOf({plan,subject},outdates,note){const{adopt,
+`}async function planSummary(shown4,of=1){const limit2=Math.floor((summaryLimit-summaryRest)/of);return await fitting2(shown4,
+headOf(shown4,false,""),text6=>Buffer.byteLength(text6),limit2)}function headOf({plan,subject},outdates,note){const{adopt,
 blocked:blocked4}=summarize(plan);const sentences=[note,outdates?"An earlier run planned changes here. This run's plan s\
 ends nothing.":"",blocked4>0?"What is blocked can not be done as things are, and `apply` refuses the whole plan.":"",adopt>
 0&&blocked4===0&&!changesServer(plan)?"What is to be adopted is only recorded: nothing is sent to the server.":"",selectedSentence(
@@ -21073,20 +20887,20 @@ inputs,inputs.args,hide2,plan??void 0);const said3=sent?"It failed, and somethin
 problems,problemsRoom),`${origin(job.event)}
 `].join("\n\n");await post(job,inputs,plan,{text:text6,words:sent?"failed":"not applied",sent,did:true})}async function post(job,inputs,plan,{
 did,words:words7,...said3}){const key=commentKey(inputs,plan?.environment??null);const name2=plan?.environment??environmentOf(
-inputs);const listed2=name2===null?{}:{listed:{name:name2,words:`apply: ${words7}`}};const told6={...said3,...listed2,link:runAddress(
+inputs);const listed2=name2===null?{}:{listed:{name:name2,words:`apply: ${words7}`}};const told5={...said3,...listed2,link:runAddress(
 job.event)};const tell=async body2=>{if(body2!==null){const parts2=partsOf4(body2,key);const{result,unsent}=parts2;if((result??
-unsent)!==null&&!did)return null;const shown3=readMarkers(body2).find(marker=>marker.kind==="plan"&&marker.key===key);const isOther3=told6.
-sent&&plan!==null&&shown3?.digest!==plan.digest;return withResult(parts2,key,isOther3?{...told6,text:ofOtherPlan(told6.text)}:
-told6)}if(!told6.sent||plan===null)return null;const first=markerLine({kind:"plan",key,run:job.event.runId,...noPlan});const planned=await planText2(
+unsent)!==null&&!did)return null;const shown4=readMarkers(body2).find(marker=>marker.kind==="plan"&&marker.key===key);const isOther2=told5.
+sent&&plan!==null&&shown4?.digest!==plan.digest;return withResult(parts2,key,isOther2?{...told5,text:ofOtherPlan(told5.text)}:
+told5)}if(!told5.sent||plan===null)return null;const first=markerLine({kind:"plan",key,run:job.event.runId,...noPlan});const planned=await planText2(
 await job.shared(inputs,plan),job.event);const parts=partsOf4(`${first}
-${sectionText(key,planned)}`,key);return withResult(parts,key,told6)};await job.posts.result(inputs,key,tell)}function ofOtherPlan(text6){
+${sectionText(key,planned)}`,key);return withResult(parts,key,told5)};await job.posts.result(inputs,key,tell)}function ofOtherPlan(text6){
 const note="**What was applied is another plan than the one below:** the summary of the run shows it.";return text6.replace(
 /^## .*$/m,title=>`${title}
 
 ${note}`)}function outcome2(result,troubled){const count3=summarizeResult(result);const parts=[[count3.failed,"failed"],
 [count3.not_converged,"not converged"],[count3.unknown,"unknown"],[count3.skipped,"skipped"],[count3.applied,"applied"]];
-const told6=parts.filter(([number4])=>number4>0).map(([number4,words7])=>`${number4} ${words7}`);if(result.interrupted)told6.
-unshift("interrupted");if(told6.length>0)return told6.join(", ");return troubled?"failed":"there was nothing to apply"}function undoLines(result,plan,inputs,{
+const told5=parts.filter(([number4])=>number4>0).map(([number4,words7])=>`${number4} ${words7}`);if(result.interrupted)told5.
+unshift("interrupted");if(told5.length>0)return told5.join(", ");return troubled?"failed":"there was nothing to apply"}function undoLines(result,plan,inputs,{
 environment}){const config3=configInRepository(inputs);const options=[...config3==="idops.yaml"?[]:["--config",shellWord2(
 config3)],...environment===null?[]:["--env",shellWord2(environment)],...inputs.baseUrl===void 0?[]:["--base-url",shellWord2(
 inputs.baseUrl)]];const steps=nextSteps(result,plan).filter(({command:command2})=>/^(?:undo|runs) /.test(command2??""));
@@ -21095,22 +20909,22 @@ join(" "))}`)}async function planAndApply(job,given2){const{planFile,expectDiges
 folderOf(given2),planFile);const stored3=file===void 0?void 0:await readPlanFile(file,planFile);job.concerns(stored3?.apply.
 shard);const inputs=job.about(given2);const project=await job.project(inputs);const opened2=await openForWriting(project,
 "apply",job.sessionOptions(inputs));return await job.within(opened2,async session=>{const{plan,problems}=stored3===void 0?
-{plan:await session.plan(planOptionsOf(inputs.args)),problems:[]}:await session.planStored(stored3);const shown3=redactPlan(
-plan,job.redactor);await job.tellPlan(plan,shown3);await writeSummary(await planSummary(await job.shared(inputs,shown3)));
+{plan:await session.plan(planOptionsOf(inputs.args)),problems:[]}:await session.planStored(stored3);const shown4=redactPlan(
+plan,job.redactor);await job.tellPlan(plan,shown4);await writeSummary(await planSummary(await job.shared(inputs,shown4)));
 if(problems.length>0)throw new ProblemsError(problems);if(expectDigest!==void 0){await checkApproval(plan,await approvalFor(
 job,inputs,expectDigest,plan),job.redactor)}const maxDestructive=inputs.allowDestructive??project.maxDestructive();const approved=approve(
 plan,{maxDestructive});job.enters("sending");const{result:became,problems:found2}=await session.apply(approved);const result=redactResult(
 became,job.redactor);const after2=redactProblems(found2,job.redactor);if(after2.length>0)await job.log.problems(after2);
-if(result.run!==null){const done2={result,plan:shown3};await job.log.report(resultReport,done2);await writeSummary(await renderText(
-resultReport,"markdown",done2,job.log.look))}await tellResult(job,inputs,{plan:shown3,result,problems:after2});job.enters(
-"told");const{failed,not_converged,unknown:unknown5,skipped:skipped2}=summarizeResult(result);const bad2=failed+not_converged+
-unknown5+skipped2+after2.length>0;return{code:result.interrupted?130:bad2?1:0,summary:applied(result,after2),changed:changesServer(
+if(result.run!==null){const done2={result,plan:shown4};await job.log.report(resultReport,done2);await writeSummary(await renderText(
+resultReport,"markdown",done2,job.log.look))}await tellResult(job,inputs,{plan:shown4,result,problems:after2});job.enters(
+"told");const{failed,not_converged,unknown:unknown6,skipped:skipped2}=summarizeResult(result);const bad2=failed+not_converged+
+unknown6+skipped2+after2.length>0;return{code:result.interrupted?130:bad2?1:0,summary:applied(result,after2),changed:changesServer(
 plan),plan,...file===void 0?{}:{planFile:file},htmlReport:await job.writeHtml(`${fileOf("apply",inputs.shard)}.html`,resultReport,
 {result:became,plan,samples:await job.samplesOrNone(plan,session.project)})}})}function applied(result,problems){if(result.
 run!==null)return resultSummaryLine(result);const[first]=problems;return first===void 0?"There was nothing to apply.":titleLine(
 `${first.code}: ${first.message}`)}init_problems();init_plan();init_text();async function planAndCheck(job,inputs){const opened2=await openSession(await job.project(inputs),job.sessionOptions(inputs));
-const plan=await job.within(opened2,session=>session.plan(planOptionsOf(inputs.args)));const shown3=redactPlan(plan,job.
-redactor);await job.tellPlan(plan,shown3);const shared2=await job.shared(inputs,shown3);const{expectDigest=fromPullRequest}=inputs;
+const plan=await job.within(opened2,session=>session.plan(planOptionsOf(inputs.args)));const shown4=redactPlan(plan,job.
+redactor);await job.tellPlan(plan,shown4);const shared2=await job.shared(inputs,shown4);const{expectDigest=fromPullRequest}=inputs;
 const changed2=changesServer(plan);const found2=await refusals2(async()=>{const approval=changed2?await approvalFor(job,
 inputs,expectDigest,plan,{open:true}):null;await checkApproval(plan,approval,job.redactor)});const problems=redactProblems(
 found2,job.redactor);await job.log.problems(problems);const blocked4=plan.changes.some(({action:action2})=>action2==="bl\
@@ -21123,29 +20937,25 @@ ng to approve";const head=`## ${aboutText("idops check",shared2.subject)}: ${out
 plan}}async function refusals2(work){try{await work();return[]}catch(failure2){if(failure2 instanceof ProblemsError)return failure2.
 problems;throw failure2}}function eachEnvironment(inputs){if(inputs.environments.length===0)return[inputs];const{token:_token,baseUrl:_baseUrl,planFile,
 ...rest}=inputs;return inputs.environments.map(({name:name2,...own5})=>({...rest,...own5,environment:name2,environments:[],
-...planFile===void 0?{}:{planFile:planFile.replaceAll(environmentMark,name2)}}))}init_escape();init_problems();init_redact();import{mkdtemp}from"node:fs/promises";import{tmpdir}from"node:os";import{join as join20}from"node:path";init_errno();import{constants as constants6}from"node:fs";import{open as open7,stat as stat7}from"node:fs/promises";import{
-dirname as dirname17,resolve as resolve15}from"node:path";init_problems();async function writeThrough(path,text6,mode){const there=await stat7(path).catch(unlessMissing);if(there!==void 0&&(!there.
+...planFile===void 0?{}:{planFile:planFile.replaceAll(environmentMark,name2)}}))}init_escape();init_problems();init_redact();import{mkdtemp}from"node:fs/promises";import{tmpdir}from"node:os";import{join as join18}from"node:path";import{constants as constants6}from"node:fs";import{open as open7,stat as stat7}from"node:fs/promises";import{dirname as dirname17,
+resolve as resolve15}from"node:path";init_problems();async function writeThrough(path,text6,mode){const there=await stat7(path).catch(unlessMissing);if(there!==void 0&&(!there.
 isFile()||/^\/(?:dev|proc)\//.test(resolve15(path)))){const handle=await open7(path,constants6.O_WRONLY|constants6.O_APPEND);
 try{await handle.writeFile(text6)}finally{await handle.close()}return}const target=await leadsTo(path);await writeWhole(
 target,text6,mode,isPrivate(mode)?void 0:there?.mode);await sweepTemporaries(dirname17(target))}async function writeResult(file,text6,mode=438){
 try{await writeThrough(file,text6,mode)}catch(failure2){throw new ProblemsError([error("not-writable",`${file} can't be \
-written: ${whyRefused(failure2)}`,[],"name another file, or mend the folder and its permissions")])}}init_regular();init_work_tree();import{realpath as realpath7}from"node:fs/promises";import{isAbsolute as isAbsolute6,join as join19,
-relative as relative15,sep as sep10}from"node:path";var plainAddress=/^https?:\/\/[\w.-]+(?::\d+)?(?:\/[\w.~-]+)+$/;var commit=/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;async function forgeOf(env,folder){
+written: ${whyRefused(failure2)}`,[],"name another file, or mend the folder and its permissions")])}}init_work_tree();import{realpath as realpath7}from"node:fs/promises";import{isAbsolute as isAbsolute6,relative as relative14,
+sep as sep10}from"node:path";var plainAddress=/^https?:\/\/[\w.-]+(?::\d+)?(?:\/[\w.~-]+)+$/;var commit=/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;async function forgeOf(env,folder){
 const checkout=env.GITHUB_ACTIONS==="true"?onGithub(env):onGitlab(env);if(checkout===void 0||!plainAddress.test(checkout.
 files))return void 0;const here2=await realpath7(folder).catch(()=>folder);const root=await rootOf(here2,checkout);const inRoot=root===
-void 0?"..":relative15(root,here2);return inRoot.split(sep10)[0]===".."||isAbsolute6(inRoot)?void 0:{files:checkout.files,
+void 0?"..":relative14(root,here2);return inRoot.split(sep10)[0]===".."||isAbsolute6(inRoot)?void 0:{files:checkout.files,
 folder:inRoot.split(sep10).join("/")}}function onGithub(env){const{GITHUB_SERVER_URL:server="",GITHUB_REPOSITORY:repository=""}=env;
 const sha=headCommit(env,eventPayload(env));if(server===""||repository===""||!commit.test(sha))return void 0;const view=env.
-GITEA_ACTIONS==="true"||env.FORGEJO_ACTIONS==="true"?"src/commit":"blob";return{repository,workspace:env.GITHUB_WORKSPACE,
-files:`${server.replace(/\/$/,"")}/${repository}/${view}/${sha}`}}function onGitlab(env){const{GITLAB_CI,CI_PROJECT_URL:project="",
-CI_MERGE_REQUEST_SOURCE_BRANCH_SHA:head=""}=env;const sha=head===""?env.CI_COMMIT_SHA??"":head;if(GITLAB_CI!=="true"||project===
-""||!commit.test(sha))return void 0;return{repository:env.CI_PROJECT_PATH,workspace:env.CI_PROJECT_DIR,files:`${project}\
-/-/blob/${sha}`}}async function rootOf(folder,{workspace:workspace2,repository}){const checkedOut=workspace2===void 0||workspace2===
-""?void 0:await realpath7(workspace2).catch(()=>void 0);const top=await workTreeOf(folder);if(top===void 0||top===checkedOut)
-return checkedOut;return repository!==void 0&&await comesFrom(top,repository)?top:void 0}async function comesFrom(top,repository){
-const config3=await readRegular(join19(top,".git","config")).catch(()=>"");return[...config3.matchAll(/^\s*url\s*=\s*(\S+)/gm)].
-some(([,url=""])=>{const path=url.replace(/\/$|\.git\/?$/,"").toLowerCase();return path.endsWith(`/${repository.toLowerCase()}`)||
-path.endsWith(`:${repository.toLowerCase()}`)})}init_problems();init_kinds();async function planSamples(plan,project){const{found:found2,problems}=await loadSamples(project,plan.changes.flatMap(({kind,
+GITEA_ACTIONS==="true"||env.FORGEJO_ACTIONS==="true"?"src/commit":"blob";return{workspace:env.GITHUB_WORKSPACE,files:`${server.
+replace(/\/$/,"")}/${repository}/${view}/${sha}`}}function onGitlab(env){const{GITLAB_CI,CI_PROJECT_URL:project="",CI_MERGE_REQUEST_SOURCE_BRANCH_SHA:head=""}=env;
+const sha=head===""?env.CI_COMMIT_SHA??"":head;if(GITLAB_CI!=="true"||project===""||!commit.test(sha))return void 0;return{
+workspace:env.CI_PROJECT_DIR,files:`${project}/-/blob/${sha}`}}async function rootOf(folder,{workspace:workspace2=""}){const checkedOut=workspace2===
+""?void 0:await realpath7(workspace2).catch(()=>void 0);const top=await workTreeOf(folder);return top===void 0||top===checkedOut?
+checkedOut:void 0}init_problems();init_kinds();async function planSamples(plan,project){const{found:found2,problems}=await loadSamples(project,plan.changes.flatMap(({kind,
 address:address2,apply,declaredAt})=>{const{email:email3}=kindOf(kind);return email3!==void 0&&declaredAt!==null?[{address:address2,
 type:apply.identity[email3.type]??"",manifest:declaredAt.file}]:[]}));const warnings=refuse(problems);return{samples:found2,
 warnings}}init_words();init_zod();init_github();init_words();var batch=50;var most2=1e3;var messageLimit=64*1024;var titleLimit=255;var nameLimit=100;var rawCheck=object({id:number2()});
@@ -21169,19 +20979,19 @@ isIt);const others=owns.filter(one=>one!==own5&&showsToo(one));const before=othe
 void 0&&await api.updateComment(own5.id,(await tell([own5.body,...before])).body);if(!updated2){const{body:body2,opens}=await tell(
 before);if(opens||others.length>0)await api.addComment(number4,body2)}if(others.length===0)return;const{viewer,comments:found2}=await api.
 histories(others.map(({node:node2})=>node2));for(const one of found2){const id=others.find(({node:node2})=>node2===one.node)?.
-id;if(id===void 0||strangerIn(one,viewer)!==null)continue;const isShown=({key:shown3})=>showsPlan(one.body,shown3);await api.
+id;if(id===void 0||strangerIn(one,viewer)!==null)continue;const isShown=({key:shown4})=>showsPlan(one.body,shown4);await api.
 updateComment(id,covers2.filter(isShown).reduce(superseded,one.body))}}function strangerIn({lastEditedAt,editor},viewer){
 if(editor===null)return lastEditedAt===null?null:"an account that GitHub does not name";return isSame3(editor,viewer)?null:
 editor.login}function showsPlan(body2,key){return readMarkers(body2).some(marker=>marker.kind==="plan"&&marker.key===key)}
 function showedChanges(before,key){return before.some(body2=>{const own5=readMarkers(body2).filter(one=>one.key===key&&one.
 digest!==null);if(own5.some(({changes})=>changes?.length!==0))return true;return own5.length>0&&saysOutdated(partsOf4(body2,
-key).planned)})}async function broughtBy2(api,{pullRequest:pullRequest2,commit:commit2,branch},named5){const known3=pullRequest2?.
-number??named5;if(known3!==void 0){const{mergedAt,mergeCommit}=pullRequest2?.merge??await api.pullRequest(known3);return mergedAt!==
-null&&mergeCommit===commit2?known3:null}const found2=(await api.pullRequestsOf(commit2)).find(({base:base2,mergedAt,mergeCommit})=>mergedAt!==
+key).planned)})}async function broughtBy2(api,{pullRequest:pullRequest2,commit:commit2,branch},named4){const known4=pullRequest2?.
+number??named4;if(known4!==void 0){const{mergedAt,mergeCommit}=pullRequest2?.merge??await api.pullRequest(known4);return mergedAt!==
+null&&mergeCommit===commit2?known4:null}const found2=(await api.pullRequestsOf(commit2)).find(({base:base2,mergedAt,mergeCommit})=>mergedAt!==
 null&&mergeCommit===commit2&&base2===branch);return found2?.number??null}async function syncResult(api,number4,key,tell){
 const remarks=(await api.comments(number4)).filter(({body:body2})=>showsPlan(body2,key));const own5=await latestOf(api,number4,
-remarks);const told6=await tell(own5?.body??null);if(told6===null||own5!==void 0&&await api.updateComment(own5.id,told6))
-return;const anew=own5===void 0?told6:await tell(null);if(anew!==null)await api.addComment(number4,anew)}async function latestOf(api,number4,remarks){
+remarks);const told5=await tell(own5?.body??null);if(told5===null||own5!==void 0&&await api.updateComment(own5.id,told5))
+return;const anew=own5===void 0?told5:await tell(null);if(anew!==null)await api.addComment(number4,anew)}async function latestOf(api,number4,remarks){
 if(remarks.length===0)return void 0;const{viewer,comments}=await api.histories(remarks.map(({node:node2})=>node2));const since=({
 lastEditedAt,createdAt})=>Date.parse(lastEditedAt??createdAt);const[latest]=comments.filter(({author})=>author!==null&&isSame3(
 author,viewer)).sort((one,other)=>since(other)-since(one));if(latest===void 0)return void 0;const stranger=strangerIn(latest,
@@ -21205,13 +21015,13 @@ const count3=await writeCheckRun(githubToken,this.#event,manner,check4,annotatio
 "all":"the first";this.#log.say(`The check run "${check4.name}" shows ${all} ${plural(count3,"annotation")}.`)}catch(failure2){
 if(!(failure2 instanceof GithubFailure))throw failure2;const said3=failure2.lacksPermission?`The permission checks: writ\
 e would show all ${plural(annotations.length,"annotation")} in a check run.`:this.#unwritten(`The check run with all ${plural(
-annotations.length,"annotation")}`,failure2);this.#log.annotate("notice",said3)}}async drift(inputs,shown3,{found:found2,
+annotations.length,"annotation")}`,failure2);this.#log.annotate("notice",said3)}}async drift(inputs,shown4,{found:found2,
 ...marker}){if(inputs.githubToken===void 0){this.#log.annotate("warning","The issue can't be written: there is no github\
--token.");return}const first=markerLine({kind:"drift",...marker});const{subject}=shown3;const gone=`The server is as the\
+-token.");return}const first=markerLine({kind:"drift",...marker});const{subject}=shown4;const gone=`The server is as the\
  manifests say${subject.narrowed?", as far as they were looked at":""}.`;const outcome3=await this.#asking("The issue","\
 issues: write",inputs.githubToken,async api=>syncDriftIssue(api,marker.key,found2?{title:titleLine(aboutPlain("Identity \
 server is not as declared",subject)).slice(0,250),body:`${first}
-${await planText2(shown3,this.#event,{note:"The server is not as the manifests say. Apply puts it right; so does a chang\
+${await planText2(shown4,this.#event,{note:"The server is not as the manifests say. Apply puts it right; so does a chang\
 e of the manifests.",taken:first.length+1})}`}:null,`${first}
 ${plainText(`${aboutText("idops plan",subject)}: no drift`,[gone,selectedSentence(subject)].join(" ").trim(),this.#event)}`));
 if(outcome3!==void 0&&outcome3!==null)this.#log.say(`Issue #${outcome3.issue} was ${outcome3.done}.`)}async#asking(what,permission,token,ask2,{
@@ -21231,13 +21041,13 @@ config:config3,environment,token,...inputs}){return await loadProject({cwd:folde
 token),tokenFile:inputs.args.tokenFile,...config3===void 0?{}:{config:config3},...environment===void 0?{}:{env:environment}})}async samples(plan,project){
 const{samples,warnings}=await planSamples(plan,project);if(warnings.length>0)await this.log.problems(redactProblems(warnings,
 this.redactor));return samples}async samplesOrNone(plan,project){try{return await this.samples(plan,project)}catch(failure2){
-if(!(failure2 instanceof ProblemsError))throw failure2;const told6=failure2.problems.map(problem=>({...problem,severity:"\
-warning"}));await this.log.problems(redactProblems(told6,this.redactor));return new Map}}async writeHtml(name2,report2,found2){
-const shown3=report2.redact(found2,this.redactor);const file=join20(await this.temporaryFolder(),name2);await writeResult(
-file,await renderText(report2,"html",shown3,this.log.look),384);return file}async shared(inputs,plan){const forge=await forgeOf(
+if(!(failure2 instanceof ProblemsError))throw failure2;const told5=failure2.problems.map(problem2=>({...problem2,severity:"\
+warning"}));await this.log.problems(redactProblems(told5,this.redactor));return new Map}}async writeHtml(name2,report2,found2){
+const shown4=report2.redact(found2,this.redactor);const file=join18(await this.temporaryFolder(),name2);await writeResult(
+file,await renderText(report2,"html",shown4,this.log.look),384);return file}async shared(inputs,plan){const forge=await forgeOf(
 process.env,folderOf(inputs));const subject=subjectOf(inputs,inputs.args,this.redactor.redact,plan);return{plan,only:inputs.
-args.only,forge,subject}}async temporaryFolder(){this.#temporary??=await mkdtemp(join20(process.env.RUNNER_TEMP||tmpdir(),
-"idops-"));return this.#temporary}async tellPlan(plan,shown3){this.#made=plan;await this.log.report(planReport,{plan:shown3,
+args.only,forge,subject}}async temporaryFolder(){this.#temporary??=await mkdtemp(join18(process.env.RUNNER_TEMP||tmpdir(),
+"idops-"));return this.#temporary}async tellPlan(plan,shown4){this.#made=plan;await this.log.report(planReport,{plan:shown4,
 samples:new Map})}};var nothingSelected={target:[],kind:[],acceptDid:[]};function resultInputs(given2){if(given2("command").trim().toLowerCase()!==
 "apply")return null;const inputs=inputsOf(given2,given2("comment").trim().toLowerCase()==="false"?"false":"on-change");const number4=given2(
 "pr-number").trim();if(inputs.environments.length>0)return null;return/^[1-9]\d{0,14}$/.test(number4)?{...inputs,prNumber:Number(
@@ -21249,42 +21059,30 @@ text6("config"),text6("environment"),text6("github-token")];const shard2=shardMe
 workingDirectory:text6("working-directory")??".",...config3===void 0?{}:{config:config3},...environment===void 0?{}:{environment},
 environments:environmentNames(given2("environments")).map(name2=>({name:name2})),...githubToken===void 0?{}:{githubToken},
 comment,...shard2===void 0?{}:{shard:shard2},args:nothingSelected}}var otherCommands=["validate","apply","check"];async function tellNoPlan(job,inputs,{
-title,text:text6,hide:hide2,quiet=false}){const{environments}=inputs;const names3=environments.length===0?[environmentOf(
-inputs)]:environments.map(({name:name2})=>name2);const covers2=names3.map(name2=>({key:commentKey(inputs,name2),name:name2}));
+title,text:text6,hide:hide2,quiet=false}){const{environments}=inputs;const names2=environments.length===0?[environmentOf(
+inputs)]:environments.map(({name:name2})=>name2);const covers2=names2.map(name2=>({key:commentKey(inputs,name2),name:name2}));
 const key=environments.length===0?commentKey(inputs,null):sharedKey(inputs,environments);const first=markerLine({kind:"p\
 lan",key,run:job.event.runId,...noPlan});const heading=`${aboutText("idops plan",subjectOf(inputs,inputs.args,hide2))}: ${title}`;
 await job.posts.comment(inputs,{key,covers:covers2},async before=>({body:`${first}
 ${sectionText(key,plainText(heading,[...replaced2(before),text6].join("\n\n"),job.event))}`,opens:inputs.comment==="true"&&
 !quiet}),{quiet})}function replaced2(before){if(before.flatMap(readMarkers).every(({digest})=>digest===null))return[];return[
-"The plan that an earlier run showed here approves nothing any more."]}import{join as join22,resolve as resolve17}from"node:path";init_plan();init_text();import{stat as stat8}from"node:fs/promises";import{basename as basename13,dirname as dirname18,join as join21,relative as relative16,
-resolve as resolve16,sep as sep11}from"node:path";init_problems();var import_picomatch2=__toESM(require_picomatch2(),1);import{posix as posix4}from"node:path";function namedByGlobs(project,paths){const patterns=project.patterns().map(({pattern})=>pattern);const ignore=patterns.flatMap(
-one=>one.startsWith("!")?[one.slice(1)]:[]);const named5=patterns.filter(one=>!one.startsWith("!")&&!one.split("/").includes(
-".."));const isNamed=(0,import_picomatch2.default)(named5,{ignore});return new Set(paths.map(path=>posix4.normalize(path)).
-filter(path=>isNamed(path)))}async function refuseInputs(outputs,config3,known3,{manifests=false}={}){const{files,states:states2,project}=await inputsOf2(
-known3);const taken2=manifests||project===void 0?new Set:await takenForManifests(outputs,project);const inputs=new Set((await Promise.
-all([resolve16(config3),...files].map(identity))).flat());const kept3=(await Promise.all(states2.map(ways3))).flat();const problems=[];
-for(const output of outputs){const path=resolve16(output);const names3=await identity(path);if(names3.some(name2=>inputs.
-has(name2)))problems.push(refusal5(output,"idops reads it"));else if((await ways3(path)).some(way=>kept3.some(state=>isOfState(
-way,state)))){problems.push(refusal5(output,"it is a state, or belongs to one"))}else if((await ways3(path)).some(way=>kept3.
-some(state=>isFolderOfState(way,state)))){problems.push(refusal5(output,"the folder of a state or of its journals is to \
-be there"))}else if(taken2.has(output)){problems.push(refusal5(output,"the globs of the configuration would take it for \
-a manifest"))}}if(problems.length>0)throw new ProblemsError(problems)}function isFolderOfState(path,state){return state.
-startsWith(path+sep11)||path===join21(dirname18(state),"runs")}async function takenForManifests(outputs,project){const inside2=[];
-for(const output of outputs){for(const place2 of await ways3(resolve16(output))){if(!isInside(place2,project.root))continue;
-inside2.push({output,path:relative16(project.root,place2).split(sep11).join("/")})}}const named5=namedByGlobs(project,[...new Set(
-inside2.map(({path})=>path))]);return new Set(inside2.flatMap(({output,path})=>named5.has(path)?[output]:[]))}async function inputsOf2(known3){
-try{const project=typeof known3==="function"?await known3():known3.project;const read2=typeof known3==="function"?await loadManifests(
-project,{lenient:true}):known3;const{files,states:states2}=project.guarded();return{files:[...files,...read2.files],states:states2,
-project}}catch(failure2){if(!(failure2 instanceof ProblemsError))throw failure2;return{files:[],states:[]}}}function refusal5(output,why){
-return error("output-is-input",`${output} is not written: ${why}`,[],"name another file")}async function identity(path){
-const there=await stat8(path).catch(()=>void 0);return there?.isFile()===true?[path,`${there.dev}:${there.ino}`]:[path]}
-async function ways3(path){return[path,join21(await realPlaceOf(dirname18(path)),basename13(path)),await realPlaceOf(path)]}async function makePlan(job,inputs,called="plan"){const name2=fileOf(called,inputs.shard);const opened2=await openSession(
+"The plan that an earlier run showed here approves nothing any more."]}import{join as join20,resolve as resolve17}from"node:path";init_plan();init_text();import{stat as stat8}from"node:fs/promises";import{basename as basename12,dirname as dirname18,join as join19,resolve as resolve16}from"node:path";init_problems();async function refuseInputs(outputs,config3,known4){const{files,states}=await inputsOf2(known4);const inputs=new Set((await Promise.
+all([resolve16(config3),...files].map(identity))).flat());const kept3=(await Promise.all(states.map(namesOf4))).flat();const problems=[];
+for(const output of outputs){const names2=await namesOf4(resolve16(output));if(names2.some(name2=>inputs.has(name2)))problems.
+push(refusal4(output,"idops reads it"));else if(names2.some(name2=>kept3.some(state=>isOfState(name2,state))))problems.push(
+refusal4(output,"it is a state, or belongs to one"))}refuse(problems)}async function inputsOf2(known4){try{const project=typeof known4===
+"function"?await known4():known4.project;const read2=typeof known4==="function"?await loadManifests(project,{lenient:true}):
+known4;const{files,states}=project.guarded();return{files:[...files,...read2.files],states}}catch(failure2){if(!(failure2 instanceof
+ProblemsError))throw failure2;return{files:[],states:[]}}}function refusal4(output,why){return error("output-is-input",`${output}\
+ is not written: ${why}`,[],"name another file")}async function identity(path){const there=await stat8(path).catch(()=>void 0);
+return there?.isFile()===true?[path,`${there.dev}:${there.ino}`]:[path]}async function namesOf4(path){const inFolder=join19(
+await realPlaceOf(dirname18(path)),basename12(path));return[...await identity(path),inFolder,await realPlaceOf(path)]}async function makePlan(job,inputs,called="plan"){const name2=fileOf(called,inputs.shard);const opened2=await openSession(
 await job.project(inputs),job.sessionOptions(inputs));const made2=await job.within(opened2,async session=>{if(inputs.planFile!==
 void 0){const asked=resolve17(folderOf(inputs),inputs.planFile);await refuseInputs([asked],configOf(inputs),session)}const plan2=await session.
 plan(planOptionsOf(inputs.args));return{plan:plan2,planFile:await writePlan(job,inputs,session,plan2,name2),project:session.
-project}});const{plan,project,planFile}=made2;const shown3=redactPlan(plan,job.redactor);const samples=await job.samples(
-plan,project);const htmlReport=await job.writeHtml(`${name2}.html`,planReport,{plan,samples});await job.tellPlan(plan,shown3);
-const shared2=await job.shared(inputs,shown3);const changed2=changesServer(plan);const blocked4=plan.changes.some(({action:action2})=>action2===
+project}});const{plan,project,planFile}=made2;const shown4=redactPlan(plan,job.redactor);const samples=await job.samples(
+plan,project);const htmlReport=await job.writeHtml(`${name2}.html`,planReport,{plan,samples});await job.tellPlan(plan,shown4);
+const shared2=await job.shared(inputs,shown4);const changed2=changesServer(plan);const blocked4=plan.changes.some(({action:action2})=>action2===
 "blocked");const key=commentKey(inputs,plan.environment);const marker={key,run:job.event.runId,...await markPlan(plan,job.
 redactor)};const tells3=changed2||blocked4||leavesDebts(plan);return{plan,shared:shared2,planFile,htmlReport,marker,changed:changed2,
 blocked:blocked4,tells:tells3}}async function planAndTell(job,inputs){const{plan,shared:shared2,planFile,htmlReport,marker,
@@ -21299,10 +21097,10 @@ No issue is opened, changed or closed: drift is what schedule, push and workflow
 d this run is for something else.";async function tellDrift(job,inputs,{shared:shared2,marker,tells:tells3}){if(inputs.driftIssue&&
 job.event.onDefaultBranch)await job.posts.drift(inputs,shared2,{...marker,found:tells3});else if(inputs.driftIssue)job.log.
 annotate("notice",noIssue)}async function writePlan(job,inputs,session,plan,name2){const planFile=inputs.planFile===void 0?
-join22(await job.temporaryFolder(),`${name2}.json`):resolve17(folderOf(inputs),inputs.planFile);await writeResult(planFile,
-await session.storePlan(plan),384);return planFile}init_escape();init_marked();import{join as join23,resolve as resolve18}from"node:path";init_review();init_text();init_words();var markersRoom=26e3;var aroundProblems=1500;async function planEach(job,inputs){const each2=[];const hasLines=inputs.environments.
+join20(await job.temporaryFolder(),`${name2}.json`):resolve17(folderOf(inputs),inputs.planFile);await writeResult(planFile,
+await session.storePlan(plan),384);return planFile}init_escape();init_marked();import{join as join21,resolve as resolve18}from"node:path";init_review();init_text();init_words();var markersRoom=26e3;var aroundProblems=1500;async function planEach(job,inputs){const each2=[];const hasLines=inputs.environments.
 some(({token})=>token!==void 0);for(const own5 of eachEnvironment(inputs))each2.push(await planOne(job,own5,hasLines));const list2=each2.
-map(one=>`- ${code(one.name)}: ${wordsOf4(one)}`).join("\n");const about2=aboutText("idops plan",subjectOf({...inputs,environments:[]},
+map(one=>`- ${code(one.name)}: ${wordsOf3(one)}`).join("\n");const about2=aboutText("idops plan",subjectOf({...inputs,environments:[]},
 inputs.args,job.redactor.redact));const head=`## ${about2}: ${plural(each2.length,"environment")}
 
 ${list2}
@@ -21314,12 +21112,12 @@ planned}of each2)if(planned!==null)await tellDrift(job,own5,planned);return awai
 const name2=inputs.environment??"";const key=commentKey(inputs,name2);job.log.learn(inputs);job.log.say(`
 Environment ${name2}
 `);try{return{name:name2,inputs,key,planned:await makePlan(job,inputs,`plan-${name2}`),problems:[]}}catch(failure2){const found2=problemsOf(
-failure2).map(problem=>hasLines&&inputs.token===void 0?withoutToken(problem,name2):problem);const problems=redactProblems(
+failure2).map(problem2=>hasLines&&inputs.token===void 0?withoutToken(problem2,name2):problem2);const problems=redactProblems(
 found2,job.redactor);await job.log.problems(problems);if(inputs.args.debug===true)job.log.say(escapeLines(job.redactor.redact(
-stacksOf(failure2))));return{name:name2,inputs,key,planned:null,problems}}}function withoutToken(problem,name2){if(problem.
-code!=="unresolved-variable"||!/^variable IDOPS_TOKEN\b/.test(problem.message))return problem;return{...problem,message:`\
+stacksOf(failure2))));return{name:name2,inputs,key,planned:null,problems}}}function withoutToken(problem2,name2){if(problem2.
+code!=="unresolved-variable"||!/^variable IDOPS_TOKEN\b/.test(problem2.message))return problem2;return{...problem2,message:`\
 the input token has no line for ${name2}, and IDOPS_TOKEN is not used where it has lines`,hint:`add a line ${name2}: TOK\
-EN to it`}}function wordsOf4({planned}){return planned===null?"**failed**, there is no plan":headline(planned.plan)}async function sharedComment(job,key,head,each2,before){
+EN to it`}}function wordsOf3({planned}){return planned===null?"**failed**, there is no plan":headline(planned.plan)}async function sharedComment(job,key,head,each2,before){
 const room=Math.floor(markersRoom/each2.length);const run4=job.event.runId;const lines=[markerLine({kind:"plan",key,run:run4,
 ...noPlan}),...each2.map(one=>markerLine({kind:"plan",run:run4,...one.planned?.marker??{key:one.key,...noPlan}},room))];
 const start2=`${lines.join("\n")}
@@ -21328,9 +21126,9 @@ ${head}
 tells:tells3}=one.planned;const outdates=!tells3&&showedChanges(before,one.key);return planText2(shared2,job.event,{outdates,
 taken:commentLimit-most3})}),commentLimit-start2.length-each2.length*(sectionRoom+1));return`${start2}${each2.map((one,index)=>sectionText(
 one.key,texts2[index]??"")).join("\n")}`}async function shared(texts2,room){const whole2=await Promise.all(texts2.map(text6=>text6(
-room)));const shown3=[...whole2];const order2=whole2.map((_,index)=>index).sort((a2,b)=>(whole2[a2]??"").length-(whole2[b]??
+room)));const shown4=[...whole2];const order2=whole2.map((_,index)=>index).sort((a2,b)=>(whole2[a2]??"").length-(whole2[b]??
 "").length);let left=room;for(const[done2,index]of order2.entries()){const share=Math.floor(left/(order2.length-done2));
-if((whole2[index]??"").length>share)shown3[index]=await texts2[index]?.(share)??"";left-=(shown3[index]??"").length}return shown3}
+if((whole2[index]??"").length>share)shown4[index]=await texts2[index]?.(share)??"";left-=(shown4[index]??"").length}return shown4}
 async function failedText(job,{inputs,problems},most3){const about2=aboutText("idops plan",subjectOf(inputs,inputs.args,
 job.redactor.redact));const room=Math.min(3e4,Math.max(0,most3-aroundProblems-origin(job.event).length));const block2=await problemsBlock(
 problems,room);return plainText(`${about2}: failed`,`There is no plan for this commit:
@@ -21338,23 +21136,23 @@ problems,room);return plainText(`${about2}: failed`,`There is no plan for this c
 ${block2}`,job.event)}async function endingOf(job,inputs,each2){const made2=each2.flatMap(({name:name3,planned})=>planned===
 null?[]:[[name3,planned]]);const changed2=made2.some(([,planned])=>planned.changed);const bad2=made2.length<each2.length||
 made2.some(([,planned])=>planned.blocked);if(changed2&&inputs.failOnChanges)job.log.annotate("error","There are changes,\
- and fail-on-changes is set.");const told6=each2.map(({name:name3,planned,problems:[first]})=>{const failed=first===void 0?
+ and fail-on-changes is set.");const told5=each2.map(({name:name3,planned,problems:[first]})=>{const failed=first===void 0?
 "failed":`${first.code}: ${first.message}`;return`${name3}: ${planned===null?failed:summaryLine(planned.plan)}`});const temporary=await job.
 temporaryFolder();const{planFile}=inputs;const name2=fileOf(`plan-${environmentMark}`,inputs.shard);return{code:job.signal.
-aborted?130:bad2?1:changed2?2:0,summary:titleLine(told6.join("; ")),changed:changed2,plans:new Map(made2.map(([name3,{plan}])=>[
-name3,plan])),planFile:planFile===void 0?join23(temporary,`${name2}.json`):resolve18(folderOf(inputs),planFile),htmlReport:join23(
+aborted?130:bad2?1:changed2?2:0,summary:titleLine(told5.join("; ")),changed:changed2,plans:new Map(made2.map(([name3,{plan}])=>[
+name3,plan])),planFile:planFile===void 0?join21(temporary,`${name2}.json`):resolve18(folderOf(inputs),planFile),htmlReport:join21(
 temporary,`${name2}.html`)}}init_problems2();init_words();async function validateProject(load,{onSecret,signal}){const pauses=new Pauses(signal);try{const project=await load();const loaded=await loadManifests(
-project,{lenient:true,signal});tellSecrets(loaded,onSecret);const settings=project.settingsProblems();const known3=settings.
-every(({severity})=>severity==="warning");const bodies2=known3?await pauses.during(checkDeclaredTemplates(loaded.declared,
+project,{lenient:true,signal});tellSecrets(loaded,onSecret);const settings=project.settingsProblems();const known4=settings.
+every(({severity})=>severity==="warning");const bodies2=known4?await pauses.during(checkDeclaredTemplates(loaded.declared,
 await bodyChecks(project,loaded.declared))):[];const addresses3=project.addressProblems();await pauses.pause();return{problems:[
 ...addresses3,...settings,...loaded.problems,...bodies2],objects:loaded.declared.length}}catch(failure2){if(signal?.aborted)
 throw failure2;const problems=problemsOf(failure2);if(problems.some(({code:code2})=>code2==="internal"))throw failure2;return{
 problems,objects:0}}}async function validate2(job,inputs,reason=null){const checked2=[];for(const own5 of eachEnvironment(inputs))checked2.push(
-await check3(job,own5));const several=inputs.environments.length>0;const told6=checked2.map(({environment,summary:summary3})=>several?
-`${environment}: ${summary3}`:summary3);const summary2=told6.join("; ");const why=reason===null?"":`There is no plan for\
+await check3(job,own5));const several=inputs.environments.length>0;const told5=checked2.map(({environment,summary:summary3})=>several?
+`${environment}: ${summary3}`:summary3);const summary2=told5.join("; ");const why=reason===null?"":`There is no plan for\
  this ${job.event.pullRequest===null?"run":"pull request"}: ${reason}. It was validated alone.`;if(why!=="")job.log.annotate(
 "notice",why);job.log.say(`${summary2}.`);const blocks=await Promise.all(checked2.map(async({problems},index)=>[`## idop\
-s validate: ${told6[index]}
+s validate: ${told5[index]}
 `,...why===""||index>0?[]:[`${why}
 `],...problems.length===0?[]:[await problemsBlock(problems)]]));await writeSummary(blocks.flat().join("\n"));const failed=checked2.
 some(one=>one.failed);if(reason!==null&&inputs.command==="plan"){const text6=`${why} ${failed?`It is not valid: ${summary2}\
@@ -21376,7 +21174,7 @@ command==="plan"&&changed2;return{name:aboutPlain(`idops ${inputs.command}`,subj
 failed?"failure":planned?"neutral":"success",title:summary2,url:runAddress(job.event),file:configInRepository(inputs)}}async function runCommand(job,inputs){
 job.log.learn(inputs);if(inputs.command==="validate")return await validate2(job,inputs);const each2=eachEnvironment(inputs);
 const hasToken=each2.some(({token})=>token!==void 0)||(process.env.IDOPS_TOKEN??"")!=="";const reason=hasToken?null:job.
-event.pullRequest?.withoutSecrets??null;if(reason!==null&&inputs.command==="check"){throw refusal4(`nothing says whether\
+event.pullRequest?.withoutSecrets??null;if(reason!==null&&inputs.command==="check"){throw refusal3(`nothing says whether\
  this is approved: ${reason}`,"check it in the merge group")}if(reason!==null)return await validate2(job,inputs,reason);
 const isPinned=each2.every(({baseUrl:baseUrl2,token})=>baseUrl2!==void 0&&token!==void 0);const foreign2=isPinned?null:await whyForeign2(
 job,inputs);if(foreign2!==null&&inputs.command==="plan"){return await validate2(job,inputs,`${foreign2}, and base-url an\
@@ -21394,7 +21192,7 @@ withoutPastedIn(problemsOf(failure2),typed,job.redactor),job.redactor);await job
 debug===true)job.log.say(escapeLines(job.redactor.redact(stacksOf(failure2))));const[first]=problems;const code2=job.signal.
 aborted?130:1;await writeSummary(`## idops: failed
 
-${await problemsBlock(problems)}`);const hide2=told6=>unsaid(job.redactor.redact(told6));const where=inputs===void 0?commentInputs(
+${await problemsBlock(problems)}`);const hide2=told5=>unsaid(job.redactor.redact(told5));const where=inputs===void 0?commentInputs(
 getInput):inputs.command==="plan"?inputs:null;if(where!==null){const text6=`There is no plan for this commit:
 
 ${await problemsBlock(problems)}`;await tellNoPlan(job,where,{title:"failed",text:text6,hide:hide2})}const applied2=inputs===
