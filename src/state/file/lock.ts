@@ -59,7 +59,7 @@ function mergedPath(statePath: string): string {
 }
 
 /** What is locked of a state file: it, or a part of it. */
-export function lockedPath(statePath: string, shard: Shard | undefined): string {
+function lockedPath(statePath: string, shard: Shard | undefined): string {
   return shard === undefined ? statePath : `${statePath}.${shardName(shard)}`;
 }
 

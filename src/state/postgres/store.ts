@@ -1,6 +1,5 @@
 import { hash, randomUUID } from 'node:crypto';
 import { stringifyJson } from '../../base/json.js';
-import { error, ProblemsError } from '../../base/problems.js';
 import type { Merge, StateBackend, StateName } from '../backend.js';
 import { changedRecords } from '../shards.js';
 import type { State, StateHead } from '../state.js';
@@ -33,13 +32,11 @@ export function stateRows(database: Database, lock: StateLock, name: string): Ke
     );
     if (found === undefined) return undefined;
     const head = stateData(found.head, place);
-    const resources = new Map<string, unknown>();
-    for (const { address, record } of found.records) {
-      // It is written as a string of JSON is.
-      const key = String(stateData(`"${address}"`, place));
-      if (resources.has(key)) throw recordTwice(key, place);
-      resources.set(key, stateData(record, place));
-    }
+    // An address is written as a string of JSON is.
+    const resources = found.records.map(({ address, record }) => [
+      String(stateData(`"${address}"`, place)),
+      stateData(record, place),
+    ]);
     const state = stateOf({ ...(head as object), resources: Object.fromEntries(resources) }, place);
     known = { revision: found.revision, resources: state.resources };
     return state;
@@ -206,18 +203,6 @@ async function describe(
     'UPDATE idops.states SET head = $2, revision = $3, saved_at = clock_timestamp() WHERE name = $1',
     [name, stringifyJson(head), revision],
   );
-}
-
-/** The refusal of a state with two rows of one object: nobody knows the right one. */
-function recordTwice(address: string, place: string): ProblemsError {
-  return new ProblemsError([
-    error(
-      'state-unreadable',
-      `the state ${place} has two records of ${address}`,
-      [],
-      'find out which row of idops.records is right, and remove the other: idops writes one for each object',
-    ),
-  ]);
 }
 
 /** An address as it is kept. */

@@ -100,17 +100,6 @@ async function areThere(statements: Statements, { place }: Target): Promise<bool
     'SELECT max(version) AS version FROM idops.versions',
   );
   const version = rows[0]?.version ?? 0;
-  // They are made with their first row.
-  if (version < 1) {
-    throw new ProblemsError([
-      error(
-        'state-unreadable',
-        `the tables of the state ${place} don't say which version they have: idops.versions has no row of one`,
-        [],
-        'find out who emptied that table, and put its rows back from a backup; the states and journals in the other tables may be whole',
-      ),
-    ]);
-  }
   if (version > TABLES) {
     throw new ProblemsError([
       error(

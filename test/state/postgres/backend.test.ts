@@ -175,12 +175,6 @@ describe.skipIf(noPostgres !== null)(
           `UPDATE idops.records SET address = 'x"' WHERE address = 'User/1'`,
         ],
         [
-          'an object has two',
-          'state-unreadable',
-          'has two records of User/1',
-          `INSERT INTO idops.records SELECT state, gen_random_uuid(), address, '{}' FROM idops.records WHERE address = 'User/1'`,
-        ],
-        [
           'the head is none',
           'state-unreadable',
           'is not a state of idops',
