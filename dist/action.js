@@ -19129,8 +19129,8 @@ var inEnvironment="set it in the environment, in CI from a secret";function isSe
 path.some(step=>typeof step==="string"&&(step==="auth"||looksSecret(step)))}function placeOf3(written3,{node:node2,file}){
 const at3=written3===""?-1:file.text.indexOf(written3,node2.range.start);if(at3===-1||at3>=node2.range.end)return file.place(
 node2.range);return file.place({start:at3,end:at3+written3.length})}init_problems();function isBaseUrl(checked2){return"origin"in checked2}var label="(?!-)[\\p{L}\\p{N}_-]+(?<!-)";var host=`\
-(?:${label}(?:\\.${label})*\\.?|\\[[\\da-f:.]+\\])`;var address2=new RegExp(`^https?://${host}(?::\\d{1,5})?(?:/[^\\\\\\s]*)\
-?$`,"iu");function checkBaseUrl(text6,use){const{allowInsecureHttp,what="the base URL",places=[]}=use;const bad2=(why,hint="\
+(?:${label}(?:\\.${label})*\\.?|\\[[\\da-f:.]+\\])`;var address2=new RegExp(`^https?://${host}(?::\\d{1,5})?(?:/(?!/)[^\\\\\
+\\s]*)?$`,"iu");function checkBaseUrl(text6,use){const{allowInsecureHttp,what="the base URL",places=[]}=use;const bad2=(why,hint="\
 write it as https://id.example.com")=>error("bad-address",`${what} ${why}`,places,hint);if(/^\s*\$[A-Za-z_{(]/.test(text6))
 return bad2("is the name of a variable that nothing filled in","in idops.yaml write ${NAME}, with braces");const url=URL.
 canParse(text6)?new URL(text6):void 0;if(url!==void 0&&`${url.username}${url.password}`!=="")return bad2("holds a user n\

@@ -99,6 +99,7 @@ describe('a base URL', () => {
     'https://https://id.example.com',
     'https://1.2.3',
     'https://0x7f.1',
+    'https://https//id.example.com',
     'https://id.example.com\\path',
   ])('refuses %s, of which a parser makes another host or path', (text) => {
     expect(checkBaseUrl(text, { allowInsecureHttp: false })).toMatchObject({ code: 'bad-address' });
