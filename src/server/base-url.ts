@@ -27,7 +27,7 @@ export function isBaseUrl(checked: BaseUrl | Problem): checked is BaseUrl {
 const label = '(?!-)[\\p{L}\\p{N}_-]+(?<!-)';
 const host = `(?:${label}(?:\\.${label})*\\.?|\\[[\\da-f:.]+\\])`;
 /** A scheme, a host, a port, a path: of much else a parser makes another host. */
-const address = new RegExp(`^https?://${host}(?::\\d{1,5})?(?:/(?!/+[^/])[^\\\\\\s]*)?$`, 'iu');
+const address = new RegExp(`^https?://${host}(?::\\d{1,5})?(?:/(?!/)[^\\\\\\s]*)?$`, 'iu');
 
 /**
  * Checks and normalises an address. Gives a problem `bad-address`, or `insecure-http` for plain http to anything
