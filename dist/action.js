@@ -18352,13 +18352,14 @@ import{join as join13,posix as posix2,relative as relative8,sep as sep3}from"nod
 import{relative,sep}from"node:path";init_secret_names();var keyLine=/^[ \t]*(?:[-?][ \t]+)*["']?[^\s"':{}[\],#]{1,120}["']?[ \t]*:(?:\s|$)/;var closing2=/^(?:(?:---|\.\.\.)(?:\s|$)|\s*[}\]])/;
 var MAX_LINE=1e5;function secretLines(text6,isBroken){const hidden=new Set;let below2;for(const[index,line]of text6.split(
 "\n").entries()){if(line.trim()==="")continue;const indent2=/^[ \t]*(?:[-?][ \t]+)*/.exec(line)?.[0].length??0;const isKey=keyLine.
-test(line);if(below2!==void 0&&(closing2.test(line)||isKey&&indent2<=below2))below2=void 0;if(below2===void 0&&holdsSecret(
-line,isBroken,isKey))below2=indent2;if(below2!==void 0||holdsAddressSecret(line))hidden.add(index)}return hidden}function holdsSecret(line,isBroken,isKey){
-if(line.length>MAX_LINE)return true;for(let colon=line.indexOf(":");colon!==-1;colon=line.indexOf(":",colon+1)){const[,name2=""]=keyBefore.
-exec(line.slice(Math.max(0,colon-130),colon))??[];if(name2!==""&&looksSecret(name2)&&!isReference(line.slice(colon+1)))return true}
-if(/^\s*(?:-\s+)*\?\s/.test(line)&&looksSecret(line))return true;return isBroken&&holdsStray(line,isKey)}var keyBefore=new RegExp(
-`((?:${keyCharacter.source})+)["']?[ \\t]*$`,"u");var MAX_WORDS=6;function holdsStray(line,isKey){let count3=0;for(const{
-0:name2,index}of line.matchAll(new RegExp(`(?:${keyCharacter.source})+`,"gu"))){const begins2=/(?:^|[{,])\s*(?:-\s+)*["']?$/.
+test(line);if(below2!==void 0&&(closing2.test(line)||isKey&&indent2<=below2))below2=void 0;const found2=below2===void 0?
+secretIn(line,isBroken,isKey):void 0;if(found2!==void 0)below2=indent2;if(below2!==void 0&&found2!=="named"||holdsAddressSecret(
+line))hidden.add(index)}return hidden}function secretIn(line,isBroken,isKey){if(line.length>MAX_LINE)return"secret";let found2;
+for(let colon=line.indexOf(":");colon!==-1;colon=line.indexOf(":",colon+1)){const[,name2=""]=keyBefore.exec(line.slice(Math.
+max(0,colon-130),colon))??[];if(name2===""||!looksSecret(name2))continue;if(!isReference(line.slice(colon+1)))return"sec\
+ret";found2="named"}if(/^\s*(?:-\s+)*\?\s/.test(line)&&looksSecret(line))return"secret";return isBroken&&holdsStray(line,
+isKey)?"secret":found2}var keyBefore=new RegExp(`((?:${keyCharacter.source})+)["']?[ \\t]*$`,"u");var MAX_WORDS=6;function holdsStray(line,isKey){
+let count3=0;for(const{0:name2,index}of line.matchAll(new RegExp(`(?:${keyCharacter.source})+`,"gu"))){const begins2=/(?:^|[{,])\s*(?:-\s+)*["']?$/.
 test(line.slice(Math.max(0,index-20),index));count3+=1;if(!begins2&&(isKey||count3>MAX_WORDS)||line.slice(0,index).endsWith(
 "${"))continue;if(looksSecret(name2)&&!isReference(line.slice(index+name2.length)))return true}return false}function holdsAddressSecret(line){
 return/:\/\/(?!(?:\$\{[A-Za-z_]\w*\}:?)+@)[^\s/@"']{1,256}@/.test(line)}function isReference(value3){return value3.length<
