@@ -22,20 +22,25 @@ export function secretLines(text: string, isBroken: boolean): Set<number> {
     const indent = /^[ \t]*(?:[-?][ \t]+)*/.exec(line)?.[0].length ?? 0;
     const isKey = keyLine.test(line);
     if (below !== undefined && (closing.test(line) || (isKey && indent <= below))) below = undefined;
-    if (below === undefined && holdsSecret(line, isBroken, isKey)) below = indent;
-    if (below !== undefined || holdsAddressSecret(line)) hidden.add(index);
+    const found = below === undefined ? secretIn(line, isBroken, isKey) : undefined;
+    if (found !== undefined) below = indent;
+    if ((below !== undefined && found !== 'named') || holdsAddressSecret(line)) hidden.add(index);
   }
   return hidden;
 }
 
-function holdsSecret(line: string, isBroken: boolean, isKey: boolean): boolean {
-  if (line.length > MAX_LINE) return true;
+/** Whether a line has a secret, or the name of a variable in the place of one. */
+function secretIn(line: string, isBroken: boolean, isKey: boolean): 'secret' | 'named' | undefined {
+  if (line.length > MAX_LINE) return 'secret';
+  let found: 'named' | undefined;
   for (let colon = line.indexOf(':'); colon !== -1; colon = line.indexOf(':', colon + 1)) {
     const [, name = ''] = keyBefore.exec(line.slice(Math.max(0, colon - 130), colon)) ?? [];
-    if (name !== '' && looksSecret(name) && !isReference(line.slice(colon + 1))) return true;
+    if (name === '' || !looksSecret(name)) continue;
+    if (!isReference(line.slice(colon + 1))) return 'secret';
+    found = 'named';
   }
-  if (/^\s*(?:-\s+)*\?\s/.test(line) && looksSecret(line)) return true;
-  return isBroken && holdsStray(line, isKey);
+  if (/^\s*(?:-\s+)*\?\s/.test(line) && looksSecret(line)) return 'secret';
+  return isBroken && holdsStray(line, isKey) ? 'secret' : found;
 }
 
 const keyBefore = new RegExp(`((?:${keyCharacter.source})+)["']?[ \\t]*$`, 'u');

@@ -81,6 +81,7 @@ describe('secrets in shown lines', () => {
     'secrets:\n- hunter2\n- hunter2\nport: 25\n',
     'secrets: [a,\n  hunter2,\n hunter2]\nport: 25\n',
     '? smtp_password\n: hunter2\n',
+    'smtp_password: ${A}\n  hunter2\nport: 25\n',
   ])('on each of their lines: %j', (text) => {
     const file = new SourceFile({ file: 'x.yaml' }, text);
     for (let start = 0; start <= text.length; start += 1) {
