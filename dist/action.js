@@ -3060,8 +3060,8 @@ buffer.subarray(2);debug("authentication successful");this.markAuthenticated()}c
 CONNECTING||this.state===STATES.CONNECTED){throw new InvalidArgumentError2("Connection already in progress")}if(this.state!==
 STATES.AUTHENTICATED){throw new InvalidArgumentError2("Client must be authenticated before CONNECT")}debug("connecting t\
 o",address2,port);this.state=STATES.CONNECTING;const request5=this.buildConnectRequest(COMMANDS.CONNECT,address2,port);this.
-socket.write(request5)}buildConnectRequest(command2,address2,port){const{type:addressType,buffer:addressBuffer}=parseAddress(
-address2);const request5=Buffer2.alloc(4+addressBuffer.length+2);request5[0]=SOCKS_VERSION;request5[1]=command2;request5[2]=
+socket.write(request5)}buildConnectRequest(command,address2,port){const{type:addressType,buffer:addressBuffer}=parseAddress(
+address2);const request5=Buffer2.alloc(4+addressBuffer.length+2);request5[0]=SOCKS_VERSION;request5[1]=command;request5[2]=
 0;request5[3]=addressType;addressBuffer.copy(request5,4);request5.writeUInt16BE(port,4+addressBuffer.length);return request5}handleConnectResponse(){
 if(this.buffer.length<4){return}const version3=this.buffer[0];const reply=this.buffer[1];const addressType=this.buffer[3];
 if(version3!==SOCKS_VERSION){throw new Socks5ProxyError(`Invalid SOCKS version in reply: ${version3}`,"UND_ERR_SOCKS5_RE\
@@ -4002,10 +4002,10 @@ var RESTRICTIVE_DIRECTIVE_NAMES=["no-store","private","no-cache"];var kInvalidCa
 he-control directives");function trimOWS(value3){return value3.replace(/^[\t ]+|[\t ]+$/g,"")}function arrayIncludes(array2,value3){
 for(let i2=0;i2<array2.length;i2++){if(array2[i2]===value3){return true}}return false}function trimOWSStart(value3){return value3.
 replace(/^[\t ]+/,"")}function trimOWSEnd(value3){return value3.replace(/[\t ]+$/,"")}function findUnescapedQuote(value3,start2){
-let escaped3=false;for(let i2=start2;i2<value3.length;i2++){if(escaped3){escaped3=false}else if(value3[i2]==="\\"){escaped3=
+let escaped2=false;for(let i2=start2;i2<value3.length;i2++){if(escaped2){escaped2=false}else if(value3[i2]==="\\"){escaped2=
 true}else if(value3[i2]==='"'){return i2}}return-1}function splitCacheControlHeaderValue(value3){const directives=[];let start2=0;
-let quoteStart=-1;let inQuote=false;let escaped3=false;for(let i2=0;i2<value3.length;i2++){if(inQuote){if(escaped3){escaped3=
-false}else if(value3[i2]==="\\"){escaped3=true}else if(value3[i2]==='"'){inQuote=false;quoteStart=-1}}else if(value3[i2]===
+let quoteStart=-1;let inQuote=false;let escaped2=false;for(let i2=0;i2<value3.length;i2++){if(inQuote){if(escaped2){escaped2=
+false}else if(value3[i2]==="\\"){escaped2=true}else if(value3[i2]==='"'){inQuote=false;quoteStart=-1}}else if(value3[i2]===
 '"'){inQuote=true;quoteStart=i2}else if(value3[i2]===","){directives.push({value:value3.substring(start2,i2),fromMalformedQuote:false});
 start2=i2+1}}if(!inQuote){directives.push({value:value3.substring(start2),fromMalformedQuote:false});return directives}const tail=value3.
 substring(start2);const quoteOffset=quoteStart-start2;let tailStart=0;for(let i2=0;i2<tail.length;i2++){if(tail[i2]===","){
@@ -6195,8 +6195,8 @@ every((item,index)=>plainlySame(item,b[index]))}if(!isMap(a2)||!isMap(b))return 
 length===Object.keys(b).length&&keys.every(key=>Object.hasOwn(b,key)&&plainlySame(a2[key]??null,b[key]))}function canonical(value3){
 if(value3 instanceof ExactNumber)return value3.text;if(Array.isArray(value3))return`[${value3.map(canonical).join(",")}]`;
 if(typeof value3==="object"&&value3!==null){const members3=Object.keys(value3).sort().map(key=>`${JSON.stringify(key)}:${canonical(
-value3[key]??null)}`);return`{${members3.join(",")}}`}return JSON.stringify(value3)}function mapValues(map2,change2){const changed2={};
-for(const key of Object.keys(map2))put(changed2,key,change2(map2[key],key));return changed2}function put(object3,key,value3){
+value3[key]??null)}`);return`{${members3.join(",")}}`}return JSON.stringify(value3)}function mapValues(map2,change2){const changed={};
+for(const key of Object.keys(map2))put(changed,key,change2(map2[key],key));return changed}function put(object3,key,value3){
 if(key!=="__proto__")object3[key]=value3;else Object.defineProperty(object3,key,{value:value3,enumerable:true,configurable:true,
 writable:true})}function compareText(a2,b){return a2<b?-1:a2>b?1:0}function isUuid(text6){return uuid.test(text6)}function identifierKey(id){
 return isUuid(id)?id.toLowerCase():id}function isPathParameter(text6){return text6!==""&&text6.length<=maxIdentifier&&!/^\.{1,2}$/.
@@ -6541,9 +6541,9 @@ new Uint16Array(size2)}add(needle,edges=noEdges){if(needle.length<this.size)retu
 slice(0,this.size));let group=lengths.find(({length:length2})=>length2===needle.length);if(group===void 0){group={length:needle.
 length,hashes:new Set,needles:new Map};lengths.push(group);lengths.sort((one,other)=>other.length-one.length)}group.hashes.
 add(hashOf(needle));if(!group.needles.has(needle))group.needles.set(needle,edges)}addRun(run4){this.#beginning(run4).run=
-true}beginIn(text6,fold3){const flags=this.#flags;const{size:size2}=this;if(flags===void 0||text6.length<size2)return false;
+true}beginIn(text6,fold2){const flags=this.#flags;const{size:size2}=this;if(flags===void 0||text6.length<size2)return false;
 const power=this.#power;const window2=this.#window.fill(0);let oldest=0;let hash4=0;let count3=0;for(let index=0;index<text6.
-length;index+=1){let unit=text6.charCodeAt(index);if(fold3!=="exact"){const folded=foldedOf(text6,index);if(fold3==="low\
+length;index+=1){let unit=text6.charCodeAt(index);if(fold2!=="exact"){const folded=foldedOf(text6,index);if(fold2==="low\
 ered"){if(folded>=0)unit=folded}else if(folded<0){index-=folded+1;continue}else unit=folded}hash4=Math.imul(hash4,base)+
 unit-Math.imul(window2[oldest]??0,power)|0;window2[oldest]=unit;oldest=oldest+1===size2?0:oldest+1;count3+=1;if(count3<size2||
 !isFlagged(flags,hash4))continue;const units=[...window2.subarray(oldest),...window2.subarray(0,oldest)];if(this.#byBeginning.
@@ -8024,9 +8024,9 @@ fields3[field2])==="empty"?`an empty "${field2}" becomes null`:`a "${field2}" of
 write ${field2}: null`;if(notEmpty2.includes(field2))return[refused4(message,[field2],hint)];return[warning2("becomes-nu\
 ll",`${message} (profile ${profile.name})`,[object3.placeOf(field2)],hint)]});return[...unfilled,...nulled]}function wordProblems({
 fields:fields3},{uniqueWords=[]},refused4){return uniqueWords.flatMap(field2=>{if(fields3[field2]===void 0||isBlank(fields3[field2]))
-return[];const words7=textOf(fields3[field2]).split(" ");if(words7.length>1&&words7.includes("")){return[refused4(`"${field2}\
+return[];const words6=textOf(fields3[field2]).split(" ");if(words6.length>1&&words6.includes("")){return[refused4(`"${field2}\
 " has a space at its start, at its end or next to another one, and this server takes single spaces between words`,[field2],
-"leave out the spaces that separate nothing")]}const twice=words7.find((word2,index)=>words7.indexOf(word2)!==index);if(twice===
+"leave out the spaces that separate nothing")]}const twice=words6.find((word2,index)=>words6.indexOf(word2)!==index);if(twice===
 void 0)return[];const shown3=holdsSensitive(fields3[field2]??null)?"a word":`"${twice}"`;return[refused4(`"${field2}" ha\
 s ${shown3} twice`,[field2],"keep one of the two")]})}function isText(value3){return!Array.isArray(value3)&&!isMap(value3)&&
 typeof reveal(value3)==="string"}function elementProblems({fields:fields3},{elements:elements2={}},refused4){return Object.
@@ -8038,9 +8038,9 @@ h ${members3}`,[field2,key],`write it as ${example}`)]}return Object.entries(typ
 hasOwn(element,member2)?element[member2]:void 0;if(value3===void 0||memberTypes[type].fits(value3))return[];return[refused4(
 `"${member2}" in an element of "${field2}" must be ${memberTypes[type].words}`,[field2,key,member2])]})})})}function sizeProblems({
 fields:fields3},limits2,refused4){if(surelyWithin(fields3)<=limits2.requestBytes)return[];const bytes=requestSize(fields3);
-if(bytes<=limits2.requestBytes)return[];const[longest2=""]=Object.keys(fields3).sort((a2,b)=>size(fields3[b])-size(fields3[a2]));
+if(bytes<=limits2.requestBytes)return[];const[longest=""]=Object.keys(fields3).sort((a2,b)=>size(fields3[b])-size(fields3[a2]));
 const message=`the request would have ${bytes} bytes, and this server takes ${limits2.requestBytes}`;return[refused4(message,
-[longest2])]}function surelyWithin(value3){if(value3===void 0||value3 instanceof HashedSecret)return 64;if(Array.isArray(
+[longest])]}function surelyWithin(value3){if(value3===void 0||value3 instanceof HashedSecret)return 64;if(Array.isArray(
 value3))return value3.reduce((sum2,item)=>sum2+surelyWithin(item)+1,34);if(typeof value3==="string")return 6*value3.length+
 64;if(!isMap(value3))return 6*size(value3)+64;let sum=64;for(const key of Object.keys(value3))sum+=6*key.length+4+surelyWithin(
 value3[key]);return sum}function requestSize(fields3){return Object.entries(fields3).reduce((sum,[name2,value3])=>sum+name2.
@@ -8196,12 +8196,12 @@ return typeof a2==="string"&&typeof b==="string"&&Date.parse(a2)===Date.parse(b)
 isArray(set2)?set2.filter(isMap):[]}function matchSets(wanted,got){if(standAlike(wanted,got)){const pairs2=wanted.map((element,at3)=>({
 wanted:element,got:got[at3]??element}));return{pairs:pairs2,added:[],removed:[],decidable:true}}const left=new Set(got);
 const found2={id:queuesBy("id",[...left]),name:queuesBy("name",[...left])};const keyless={id:[...left].filter(({id})=>typeof id!==
-"string").length,name:[...left].filter(({name:name2})=>typeof name2!=="string").length};const pairs=[];const added2=[];let decidable=true;
+"string").length,name:[...left].filter(({name:name2})=>typeof name2!=="string").length};const pairs=[];const added=[];let decidable=true;
 for(const element of wanted){const key=typeof element.id==="string"?"id":"name";const queue=found2[key].get(element[key]);
 let there=queue?.pop();while(there!==void 0&&!left.has(there))there=queue?.pop();if(there!==void 0){left.delete(there);if(typeof there.
 id!=="string")keyless.id-=1;if(typeof there.name!=="string")keyless.name-=1;pairs.push({wanted:element,got:there})}else{
-added2.push(element);if(keyless[key]>0)decidable=false}}const removed=[...left];if(removed.some(element=>typeof element.
-id!=="string"&&typeof element.name!=="string")){decidable=false}return{pairs,added:added2,removed,decidable}}function standAlike(wanted,got){
+added.push(element);if(keyless[key]>0)decidable=false}}const removed=[...left];if(removed.some(element=>typeof element.id!==
+"string"&&typeof element.name!=="string")){decidable=false}return{pairs,added,removed,decidable}}function standAlike(wanted,got){
 return wanted.length===got.length&&wanted.every((element,at3)=>typeof element.id==="string"?element.id===got[at3]?.id:plainlySame(
 element,got[at3]))}function queuesBy(key,elements2){const queues=new Map;for(const element of elements2.toReversed()){const queue=queues.
 get(element[key]);if(queue===void 0)queues.set(element[key],[element]);else queue.push(element)}return queues}function contrastSets(nested,wanted,got){
@@ -8305,7 +8305,7 @@ optional().meta({description:"absent: delete the template, so that the server's 
 eted without this word.",examples:["absent"],default:"present"})},deletedAlone));emailTemplate={name:"EmailTemplate",noun:"\
 email template",get schema(){return schema2()},identity:["backend_id","type"],fields:{id:value,txt_content:body,html_content:body},
 scopes:{read:"identity-providers:manage:all",write:"identity-providers:manage:all"},traits:traits2,identities:({identity:identity2})=>[
-JSON.stringify([identity2.backend_id,identity2.type])],check:(declared,profile)=>[...declared.filter(({absent,fields:fields3})=>absent&&
+JSON.stringify([identity2.backend_id,identity2.type])],check:(declared,profile)=>[...declared.filter(({absent:absent2,fields:fields3})=>absent2&&
 Object.keys(fields3).length>0).map(template2=>error("absent-with-fields",'a template with "state: absent" has no other f\
 ields',Object.keys(template2.fields).map(field2=>template2.placeOf(field2)),"remove the fields to delete the template, o\
 r the state to keep it")),...declared.flatMap(bodyProblems),...profileProblems(declared.map(withUsableBodies),profile,traits2)],
@@ -8366,8 +8366,8 @@ reads?.all!==void 0,listed:"own",succession:{field:"is_default",holders:defaults
 return MOVES;return former.length===0?`${MOVES}: none is the default now`:`${MOVES} from ${former.join(" and ")}`},withoutSuccessor:'\
 no other key pair of this plan becomes the default, and a server must not be left without one: declare "is_default: true\
 " on the new default',failed:"the new default key pair could not be set"},observe:observeKeyPairs,update(input){if(traits3[input.
-profile.name].movesDefault)return move(input);const{present:present3,desired:desired2,changed:changed2}=input;const body2=Object.
-fromEntries(Object.entries(desired2).filter(([field2,asked])=>field2!=="is_default"||asked===true||changed2.has(field2)));
+profile.name].movesDefault)return move(input);const{present:present3,desired:desired2,changed}=input;const body2=Object.
+fromEntries(Object.entries(desired2).filter(([field2,asked])=>field2!=="is_default"||asked===true||changed.has(field2)));
 return{requests:[request(present3.identity,body2)],expected:body2}},discovery:{options:{},find:find3},destructions:fields3=>fields3.
 some(({path,after:after2})=>path==="is_default"&&after2===true)?[MOVES]:[]}}});function extended2(object3,more){return Object.assign({},object3,more)}var init_extended=__esm({"src/base/extended.ts"(){
 "use strict"}});async function find4({list:list2}){const index=await list2("organizations");if(index===null)return{found:[],notes:[]};return{
@@ -8666,8 +8666,8 @@ const{whole:whole2=[],reads:{one,all}={}}=userTraits[profile.name];const wanted=
 0||all===void 0?null:await rows("users",all,pages.user);if(users===null&&wanted.length===0){const note="the server offer\
 s no list of users: name those that are meant with --user ID";return{found:[],notes:[note]}}const listed2=users??[...new Set(
 wanted)].map(id=>({id}));const found2=await settle2(listed2.map(async row=>{const{id}=row;if(typeof id!=="string")return[];
-const isWhole=whole2.every(field2=>row[field2]!==void 0);const shown3=isWhole||one===void 0?row:await readOne(context3,one,
-{user_id:id},answers.user.one);if(shown3===null)return[];const called=[shown3.username,shown3.uid].find(name2=>typeof name2===
+const isWhole2=whole2.every(field2=>row[field2]!==void 0);const shown3=isWhole2||one===void 0?row:await readOne(context3,
+one,{user_id:id},answers.user.one);if(shown3===null)return[];const called=[shown3.username,shown3.uid].find(name2=>typeof name2===
 "string");const identity2={id};return[{identity:identity2,called:typeof called==="string"?called:null,live:{exists:true,
 identity:identity2,fields:shownUser(shown3)}}]}));return{found:found2.flat().sort((a2,b)=>compareText(a2.identity.id??"",
 b.identity.id??"")),notes:withoutIds(listed2.filter(({id})=>typeof id!=="string").length,"users")}}function rolesLost(wanted,got){
@@ -8682,8 +8682,8 @@ ope of a user needs a "label"',[user3.placeOf("authorized_scopes",index)],"the A
 nt of authorized_scopes")]:[])}function repeatedElements(user3,field2,value3,within5=[]){if(!Array.isArray(value3)||!["o\
 rganizations","authorized_scopes","roles"].includes(field2))return[];const at3=[...within5,field2];const first=new Map;return value3.
 flatMap((element,index)=>{const inner=isMap(element)?repeatedElements(user3,"roles",element.roles??null,[...at3,index]):
-[];const key=isMap(element)?element.id??element.name:element;if(typeof key!=="string")return inner;const same3=identifierKey(
-key);const before=first.get(same3);if(before===void 0){first.set(same3,index);return inner}return[...inner,error("duplic\
+[];const key=isMap(element)?element.id??element.name:element;if(typeof key!=="string")return inner;const same2=identifierKey(
+key);const before=first.get(same2);if(before===void 0){first.set(same2,index);return inner}return[...inner,error("duplic\
 ate-element",`"${key}" is twice in ${at3.join(".")}`,[user3.placeOf(...at3,index),user3.placeOf(...at3,before)],"remove \
 one of the two")]})}function keyOf({id,name:name2}){return typeof id==="string"?`id ${id}`:`name ${String(name2)}`}var elementNouns,
 backendFields,fields,WRITTEN_FIRST,user2;var init_user=__esm({"src/kinds/user.ts"(){"use strict";init_once();init_problems();
@@ -8754,10 +8754,10 @@ memberOf(now,path))?void 0:member2}function memberOf(map2,path){const parts=cont
 "",map2,{});return parts.find(one=>one.path===path)?.wanted??null}function isDrifted({action:action2,fields:fields3}){return action2!==
 "unchanged"&&fields3.some(({drift})=>drift!==void 0)}function countDrift({changes}){const drifted2=changes.filter(isDrifted);
 const fields3=drifted2.flatMap(change2=>change2.fields.filter(({drift})=>drift!==void 0));return{fields:fields3.length,objects:drifted2.
-length}}function shareOf(changes,only2){if(only2===void 0)return{changes,leftOut:new Map,losesLeftOut:0};const leftOut4=new Map;
+length}}function shareOf(changes,only2){if(only2===void 0)return{changes,leftOut:new Map,losesLeftOut:0};const leftOut3=new Map;
 let losesLeftOut=0;const kept3=changes.filter(change2=>{if(change2.action==="unchanged")return false;const isOf2=only2===
-"drift"?isDrifted(change2):isMade(change2);if(!isOf2){leftOut4.set(change2.action,(leftOut4.get(change2.action)??0)+1);if(change2.
-destructions.length>0)losesLeftOut+=1}return isOf2});return{changes:kept3,leftOut:leftOut4,losesLeftOut}}function isMade({
+"drift"?isDrifted(change2):isMade(change2);if(!isOf2){leftOut3.set(change2.action,(leftOut3.get(change2.action)??0)+1);if(change2.
+destructions.length>0)losesLeftOut+=1}return isOf2});return{changes:kept3,leftOut:leftOut3,losesLeftOut}}function isMade({
 fields:fields3}){return fields3.length===0||fields3.some(({drift})=>drift===void 0||drift.declared==="changed")}var init_drift=__esm(
 {"src/plan/drift.ts"(){"use strict";init_values();init_fields()}});var Diff;var init_base=__esm({"node_modules/diff/libesm/diff/base.js"(){Diff=class{diff(oldStr,newStr,options={}){let callback2;
 if(typeof options==="function"){callback2=options;options={}}else if("callback"in options){callback2=options.callback}const oldString=this.
@@ -8781,9 +8781,9 @@ oldTokens))||true}else{bestPath[diagonalPath]=basePath;if(basePath.oldPos+1>=old
 diagonalPath-1)}if(newPos+1>=newLen){minDiagonalToConsider=Math.max(minDiagonalToConsider,diagonalPath+1)}}}editLength++};
 if(callback2){(function exec(){setTimeout(function(){if(editLength>maxEditLength||Date.now()>abortAfterTimestamp){return callback2(
 void 0)}if(!execEditLength()){exec()}},0)})()}else{while(editLength<=maxEditLength&&Date.now()<=abortAfterTimestamp){const ret=execEditLength();
-if(ret){return ret}}}}addToPath(path,added2,removed,oldPosInc,options){const last=path.lastComponent;if(last&&!options.oneChangePerToken&&
-last.added===added2&&last.removed===removed){return{oldPos:path.oldPos+oldPosInc,lastComponent:{count:last.count+1,added:added2,
-removed,previousComponent:last.previousComponent}}}else{return{oldPos:path.oldPos+oldPosInc,lastComponent:{count:1,added:added2,
+if(ret){return ret}}}}addToPath(path,added,removed,oldPosInc,options){const last=path.lastComponent;if(last&&!options.oneChangePerToken&&
+last.added===added&&last.removed===removed){return{oldPos:path.oldPos+oldPosInc,lastComponent:{count:last.count+1,added,
+removed,previousComponent:last.previousComponent}}}else{return{oldPos:path.oldPos+oldPosInc,lastComponent:{count:1,added,
 removed,previousComponent:last}}}}extractCommon(basePath,newTokens,oldTokens,diagonalPath,options){const newLen=newTokens.
 length,oldLen=oldTokens.length;let oldPos=basePath.oldPos,newPos=oldPos-diagonalPath,commonCount=0;while(newPos+1<newLen&&
 oldPos+1<oldLen&&this.equals(oldTokens[oldPos+1],newTokens[newPos+1],options)){newPos++;oldPos++;commonCount++;if(options.
@@ -8885,85 +8885,74 @@ newStart:newRangeStart,newLines:newLine-newRangeStart+contextSize,lines:curRange
 if(hunk.lines[i2].endsWith("\n")){hunk.lines[i2]=hunk.lines[i2].slice(0,-1)}else{hunk.lines.splice(i2+1,0,"\\ No newline \
 at end of file");i2++}}}return{oldFileName,newFileName,oldHeader,newHeader,hunks}}}function splitLines(text6){const hasTrailingNl=text6.
 endsWith("\n");const result=text6.split("\n").map(line=>line+"\n");if(hasTrailingNl){result.pop()}else{result.push(result.
-pop().slice(0,-1))}return result}var init_create=__esm({"node_modules/diff/libesm/patch/create.js"(){init_line()}});var init_libesm=__esm({"node_modules/diff/libesm/index.js"(){init_word();init_create()}});function inline(value3){if(value3 instanceof Sensitive)return"(sensitive)";if(typeof value3==="string")return quote(value3);
+pop().slice(0,-1))}return result}var init_create=__esm({"node_modules/diff/libesm/patch/create.js"(){init_line()}});var init_libesm=__esm({"node_modules/diff/libesm/index.js"(){init_word();init_create()}});function changedWords(before,after2){const start2=commonStart(before,after2);const end2=commonEnd(before.slice(start2),after2.
+slice(start2));const old=before.slice(start2,before.length-end2);const now=after2.slice(start2,after2.length-end2);const parts=Math.
+max(old.length,now.length)>longestMiddle?void 0:diffWordsWithSpace(old,now,{maxEditLength:mostChanges});const inside2=parts??
+[{value:old,removed:true,added:false},{value:now,removed:false,added:true}];const side3=mark=>[plain2(before.slice(0,start2)),
+...inside2.filter(({added,removed})=>mark==="+"?!removed:!added).map(({value:value3,added,removed})=>({text:value3,change:added||
+removed?mark:null})),plain2(before.slice(before.length-end2))];const goes=side3("-").filter(({text:text6})=>text6!=="");
+const comes=side3("+").filter(({text:text6})=>text6!=="");const same2=textOf2(goes.filter(({change:change2})=>change2===
+null)).length;return{before:goes,after:comes,alike:same2>Math.max(before.length,after2.length)*.4}}function commonStart(one,other){
+let length2=0;while(length2<one.length&&one[length2]===other[length2])length2+=1;return/[\ud800-\udbff]/.test(one.charAt(
+length2-1))?length2-1:length2}function commonEnd(one,other){const most3=Math.min(one.length,other.length);let length2=0;
+while(length2<most3&&one.at(-1-length2)===other.at(-1-length2))length2+=1;return/[\udc00-\udfff]/.test(one.charAt(one.length-
+length2))?length2-1:length2}function shortened(spans){const isLong2=({text:text6,change:change2})=>change2===null&&text6.
+length>2*keptCharacters;if(!spans.some(isLong2))return spans;const length2=spans.reduce((sum,{text:text6})=>sum+text6.length,
+0);return[...spans.map(span=>isLong2(span)?plain2(middleCut(span.text)):span),plain2(` (${length2} characters)`)]}function middleCut(text6){
+const start2=text6.slice(0,keptCharacters).replace(/[\ud800-\udbff]$/,"");return`${start2}\u2026${text6.slice(-keptCharacters).
+replace(/^[\udc00-\udfff]/,"")}`}function textOf2(spans){return spans.map(({text:text6})=>text6).join("")}function plain2(text6){
+return{text:text6,change:null}}var longestMiddle,mostChanges,keptCharacters;var init_changed_words=__esm({"src/report/ch\
+anged-words.ts"(){"use strict";init_libesm();longestMiddle=1e4;mostChanges=80;keptCharacters=40}});function inline(value3){if(value3 instanceof Sensitive)return"(sensitive)";if(typeof value3==="string")return quote(value3);
 if(Array.isArray(value3))return`[${value3.map(inline).join(", ")}]`;if(isMap(value3)){const members3=Object.entries(value3).
 map(([key,member2])=>`${quote(key)}: ${inline(member2)}`);return`{${members3.join(", ")}}`}return String(value3)}function inlinePair(before,after2,whole2){
-const old=before===void 0?"(unknown)":inline(before);const now=inline(after2);const note=formNote(before,after2);if(whole2)
-return{before:old,after:now+note};return{before:shorten(old,now,shownCharacters,lengthOf(before)),after:shorten(now,old,
-shownCharacters,lengthOf(after2))+note}}function formNote(before,after2){if(typeof before!=="string"||typeof after2!=="s\
-tring"||before===after2)return"";const same3=before.normalize("NFC")===after2.normalize("NFC");return same3?` (the same \
-text in another Unicode normal form: ${formChange(before,after2)})`:""}function formChange(before,after2){return`${normalFormOf(
-before)} \u2192 ${normalFormOf(after2)}`}function normalFormOf(text6){return text6===text6.normalize("NFC")?"NFC":text6===
-text6.normalize("NFD")?"NFD":"mixed"}function lengthOf(value3){return typeof value3==="string"?[...value3].length:void 0}
-function shorten(text6,other,limit2,length2){const cut2=cutText(text6,other,limit2);if(cut2===void 0)return text6;let shown3="";
-for(const[from,to]of cut2.shown)shown3+=(from>0?"\u2026":"")+text6.slice(from,to);return`${shown3} (${length2??cut2.length}\
- characters)`}function cutText(text6,other,limit2){if(text6.length<=limit2)return void 0;const{length:parts,differing:differing2}=measure(
-text6,other);if(parts<=limit2)return void 0;const third=Math.floor(limit2/3);const ranges=[[0,third],[Math.max(0,differing2-
-Math.floor(third/2)),differing2+Math.ceil(third/2)],[parts-third,parts]];const offset=offsetsOf(text6,ranges.flat());const shown3=[];
-let end2=0;for(const[from,to]of ranges.toSorted((a2,b)=>a2[0]-b[0])){if(to<=end2)continue;const last=shown3.at(-1);if(last!==
-void 0&&from<=end2)last[1]=offset(to);else shown3.push([offset(from),offset(to)]);end2=to}return{shown:shown3,length:parts}}
-function measure(text6,other){let length2=0;let differing2=-1;let otherAt=0;for(let at3=0;at3<text6.length;length2+=1){const end2=endOf(
-text6,at3);if(differing2<0){const otherEnd=endOf(other,otherAt);if(text6.slice(at3,end2)!==other.slice(otherAt,otherEnd))
-differing2=length2;otherAt=otherEnd}at3=end2}return{length:length2,differing:Math.max(0,differing2)}}function offsetsOf(text6,numbers){
-const found2=new Map;const wanted=new Set(numbers);for(let at3=0,number4=0;at3<text6.length;at3=endOf(text6,at3),number4+=
-1){if(wanted.has(number4))found2.set(number4,at3)}return number4=>found2.get(number4)??text6.length}function endOf(text6,at3){
-if(at3>=text6.length)return at3;if(text6.charCodeAt(at3)===92){escaped.lastIndex=at3;escaped.test(text6);return escaped.
-lastIndex}return at3+((text6.codePointAt(at3)??0)>65535?2:1)}var shownCharacters,escaped;var init_values2=__esm({"src/re\
-port/values.ts"(){"use strict";init_escape();init_values();shownCharacters=60;escaped=/\\(?:u\{[0-9a-f]+\}|u[0-9a-f]{4}|.)?/suy}});function compareBodies(before,after2){const old=normalize(before);const now=normalize(after2);const notes=[...byteOrderMark(
+const old=before===void 0?"(unknown)":inline(before);const now=inline(after2);const note=typeof before==="string"&&typeof after2===
+"string"?formNote(before,after2):null;const words6=whole2||before===void 0?void 0:changedWords(old,now);return{before:words6===
+void 0?old:textOf2(shortened(words6.before)),after:(words6===void 0?now:textOf2(shortened(words6.after)))+(note===null?"":
+` (${note})`)}}function formNote(before,after2){return before!==after2&&before.normalize("NFC")===after2.normalize("NFC")?
+"the same text in another Unicode normal form":null}var init_values2=__esm({"src/report/values.ts"(){"use strict";init_escape();
+init_values();init_changed_words()}});function compareBodies(before,after2){const old=normalize(before);const now=normalize(after2);const notes=[...byteOrderMark(
 before,after2),...lineEndings(before,after2,old===now)];if(before!==""&&after2!=="")notes.push(...finalNewline(before,after2));
-if(old===now)return{notes,hunks:[],tooDifferent:null};if(old.normalize("NFC")===now.normalize("NFC")){notes.push(`the sa\
-me text in another Unicode normal form: ${formChange(old,now)}`);return{notes,hunks:[],tooDifferent:null}}const patch=sharesTooLittle(
-old,now)?void 0:structuredPatch("","",old,now,void 0,void 0,{context:3,maxEditLength:longestEdit(old,now)});if(patch!==void 0)
-return{notes,hunks:patch.hunks,tooDifferent:null};return{notes,hunks:[],tooDifferent:`bodies differ too much to show, ${countLines(
-before)} lines before, ${countLines(after2)} after`}}function longestEdit(before,after2){const lines=Math.max(before.split(
-"\n").length,after2.split("\n").length);return Math.min(maxChangedLines,Math.ceil(maxComparisons/(2*lines)))}function sharesTooLittle(before,after2){
-const counts2=new Map;for(const line of before.split("\n"))counts2.set(line,(counts2.get(line)??0)+1);for(const line of after2.
-split("\n"))counts2.set(line,(counts2.get(line)??0)-1);let changed2=0;for(const count3 of counts2.values())changed2+=Math.
-abs(count3);return changed2>maxChangedLines}function countLines(text6){return text6===""?0:normalize(text6).split("\n").
-length-1}function normalize(text6){const lines=text6.replace(/^\ufeff/,"").replaceAll("\r\n","\n");return lines===""||lines.
-endsWith("\n")?lines:`${lines}
+if(old===now)return{notes,hunks:[]};const form=formNote(old,now);if(form!==null)return{notes:[...notes,form],hunks:[]};const patch=structuredPatch(
+"","",old,now,void 0,void 0,{context:3,maxEditLength:longestEdit(old,now)});if(patch!==void 0)return{notes,hunks:patch.hunks};
+const sizes=`${countLines(before)} lines before, ${countLines(after2)} after`;return{notes:[...notes,`bodies differ too \
+much to show, ${sizes}`],hunks:[]}}function longestEdit(before,after2){const lines=Math.max(before.split("\n").length,after2.
+split("\n").length);return Math.min(maxChangedLines,Math.ceil(maxComparisons/(2*lines)))}function countLines(text6){return text6===
+""?0:normalize(text6).split("\n").length-1}function normalize(text6){const lines=text6.replace(/^\ufeff/,"").replaceAll(
+"\r\n","\n");return lines===""||lines.endsWith("\n")?lines:`${lines}
 `}function byteOrderMark(before,after2){const had=before.startsWith("\uFEFF");if(had===after2.startsWith("\uFEFF"))return[];
 return[had?"the byte order mark is removed":"a byte order mark is added"]}function finalNewline(before,after2){const had=before.
 endsWith("\n");if(had===after2.endsWith("\n"))return[];return[had?"the final newline is removed":"a final newline is add\
-ed"]}function endingsOf(text6){const all=text6.match(/\r?\n/g)??[];const windows=all.filter(ending=>ending==="\r\n").length;
-if(all.length===0)return"none";return windows===0?"LF":windows===all.length?"CRLF":"mixed"}function lineEndings(before,after2,sameLines){
-const old=endingsOf(before);const now=endingsOf(after2);if(old==="none"||now==="none")return[];if(old!==now)return[`line\
- endings: ${old} \u2192 ${now}`];if(old!=="mixed")return[];if(!sameLines)return["line endings are mixed before and after\
-, the diff leaves them out"];const changed2=countChangedEndings(before,after2);return changed2===0?[]:[`line endings cha\
-nge on ${changed2} ${changed2===1?"line":"lines"}`]}function countChangedEndings(before,after2){const old=before.match(/\r?\n/g)??
-[];const now=after2.match(/\r?\n/g)??[];return old.filter((ending,index)=>index<now.length&&ending!==now[index]).length}
-var maxChangedLines,maxComparisons;var init_bodies=__esm({"src/report/bodies.ts"(){"use strict";init_libesm();init_values2();
-maxChangedLines=2e3;maxComparisons=6e7}});function textOf2(spans){return spans.map(({text:text6})=>text6).join("")}function joinSpans(parts,between3){return parts.
-flatMap((spans,index)=>index===0?spans:[plain2(between3),...spans])}function plain2(text6){return{text:text6,change:null}}
-var init_spans=__esm({"src/report/spans.ts"(){"use strict"}});function compareSets(before,after2,confirmed,whole2=false){if(!isSet(after2)||before!==void 0&&!isSet(before))return void 0;
-const wanted=asElements(after2);if(before===void 0){const name3=namer(wanted,confirmed);return{elements:wanted.map(it=>({
-mark:"=",text:described(it,name3,confirmed,whole2)})),kept:0,move:null}}const got=asElements(before);const match=matchSets(
-wanted,got);const name2=namer([...match.removed,...wanted],confirmed);const changed2=match.pairs.flatMap(pair=>{const inner=innerChanges(
-pair.wanted,pair.got,confirmed,whole2);if(inner.length===0)return[];const spans=[plain2(`${name2(pair.wanted,pair.got)} \
-(`),...inner,plain2(")")];return[{mark:"~",text:textOf2(spans),spans}]});const added2=match.added.map(it=>described(it,name2,
-confirmed,whole2));const removed=match.removed.map(({public:_,...it})=>described(it,name2,confirmed,whole2));const elements2=[
-...added2.map(text6=>({mark:"+",text:text6})),...removed.map(text6=>({mark:"-",text:text6})),...changed2];if(elements2.length===
-0)return void 0;const[from,to]=[match.removed[0],match.added[0]];const moves=match.removed.length===1&&match.added.length===
-1&&from!==void 0&&to!==void 0;return{elements:elements2,kept:match.pairs.length-changed2.length,move:moves?{from:name2(from),
-to:name2(to)}:null}}function isSet(value3){return value3===null||Array.isArray(value3)&&value3.every(isMap)}function namer(elements2,confirmed){
-const ids=new Map;for(const{name:name2,id}of elements2){if(typeof name2==="string")ids.set(name2,(ids.get(name2)??new Set).
-add(inline(id??null)))}return(element,other=element)=>{const name2=element.name??other.name;const id=element.id??other.id;
-if(typeof name2!=="string")return typeof id==="string"?bare(id):inline(element);const unclear=!confirmed||(ids.get(name2)?.
-size??0)>1;return unclear&&typeof id==="string"&&id!==name2?`${bare(name2)} (id ${bare(id)})`:bare(name2)}}function described(element,name2,confirmed,whole2){
-const inside2=Object.entries(element).filter(([key,member2])=>!["id","name","label"].includes(key)&&member2!==null).map(
-([key,member2])=>`${bare(key)}: ${memberText(member2,confirmed,whole2)}`);const named5=name2(element);return inside2.length===
-0||named5===inline(element)?named5:`${named5} (${inside2.join("; ")})`}function memberText(member2,confirmed,whole2){if(!Array.
-isArray(member2)||!isSet(member2))return inlinePair(null,member2,whole2).after;const elements2=asElements(member2);return elements2.
-length===0?"none":elements2.map(it=>namer(elements2,confirmed)(it)).join(", ")}function innerChanges(wanted,got,confirmed,whole2){
+ed"]}function endings(text6){return text6.match(/\r?\n/g)??[]}function endingsOf(text6){const all=endings(text6);const windows=all.
+filter(ending=>ending==="\r\n").length;if(all.length===0)return"none";return windows===0?"LF":windows===all.length?"CRLF":
+"mixed"}function lineEndings(before,after2,sameLines){const old=endingsOf(before);const now=endingsOf(after2);if(old==="\
+none"||now==="none")return[];if(old!==now)return[`line endings: ${old} \u2192 ${now}`];if(old!=="mixed")return[];if(!sameLines)
+return["line endings are mixed before and after, the diff leaves them out"];const isSame4=endings(before).join("")===endings(
+after2).join("");return isSame4?[]:["line endings change"]}var maxChangedLines,maxComparisons;var init_bodies=__esm({"sr\
+c/report/bodies.ts"(){"use strict";init_libesm();init_values2();maxChangedLines=2e3;maxComparisons=6e7}});function compareSets(before,after2,confirmed,whole2){if(!isSet(after2)||before!==void 0&&!isSet(before))return void 0;const wanted=asElements(
+after2);if(before===void 0){const name3=namer(wanted,confirmed);return{elements:wanted.map(it=>({mark:"=",text:described(
+it,name3,confirmed,whole2)})),kept:0}}const got=asElements(before);const match=matchSets(wanted,got);const name2=namer([
+...match.removed,...wanted],confirmed);const changed=match.pairs.flatMap(pair=>{const inner=innerChanges(pair.wanted,pair.
+got,confirmed,whole2);return inner===""?[]:[{mark:"~",text:`${name2(pair.wanted,pair.got)} (${inner})`}]});const added=match.
+added.map(it=>described(it,name2,confirmed,whole2));const removed=match.removed.map(({public:_,...it})=>described(it,name2,
+confirmed,whole2));const elements2=[...added.map(text6=>({mark:"+",text:text6})),...removed.map(text6=>({mark:"-",text:text6})),
+...changed];return elements2.length===0?void 0:{elements:elements2,kept:match.pairs.length-changed.length}}function isSet(value3){
+return value3===null||Array.isArray(value3)&&value3.every(isMap)}function namer(elements2,confirmed){const ids=new Map;for(const{
+name:name2,id}of elements2){if(typeof name2==="string")ids.set(name2,(ids.get(name2)??new Set).add(inline(id??null)))}return(element,other=element)=>{
+const name2=element.name??other.name;const id=element.id??other.id;if(typeof name2!=="string")return typeof id==="string"?
+bare(id):inline(element);const unclear=!confirmed||(ids.get(name2)?.size??0)>1;return unclear&&typeof id==="string"&&id!==
+name2?`${bare(name2)} (id ${bare(id)})`:bare(name2)}}function described(element,name2,confirmed,whole2){const inside2=Object.
+entries(element).filter(([key,member2])=>!["id","name","label"].includes(key)&&member2!==null).map(([key,member2])=>`${bare(
+key)}: ${memberText(member2,confirmed,whole2)}`);const named5=name2(element);return inside2.length===0||named5===inline(
+element)?named5:`${named5} (${inside2.join("; ")})`}function memberText(member2,confirmed,whole2){if(!Array.isArray(member2)||
+!isSet(member2))return inlinePair(null,member2,whole2).after;const elements2=asElements(member2);return elements2.length===
+0?"none":elements2.map(it=>namer(elements2,confirmed)(it)).join(", ")}function innerChanges(wanted,got,confirmed,whole2){
 const changes=Object.entries(wanted).flatMap(([key,member2])=>{const there=Object.hasOwn(got,key)?got[key]:void 0;if(there!==
-void 0&&same(member2,there))return[];const label2=plain2(`${bare(key)}: `);if(Array.isArray(member2)){if(there===void 0)
-return[[label2,plain2(`(unknown) \u2192 ${memberText(member2,confirmed,whole2)}`)]];const inner=compareSets(there,member2,
-confirmed,whole2);if(inner!==void 0)return[[label2,...joinSpans(inner.elements.map(elementSpans)," ")]];if(isSet(member2)&&
-isSet(there))return[]}if(there===void 0&&(key==="id"||key==="name"))return[];const{before,after:after2}=inlinePair(there,
-member2,whole2);return[[label2,{text:before,change:there===void 0?null:"-"},plain2(" \u2192 "),{text:after2,change:"+"}]]});
-return joinSpans(changes,"; ")}function elementSpans({mark,text:text6,spans}){if(mark==="+"||mark==="-")return[{text:`${mark}\
- ${text6}`,change:mark}];return[plain2(`${mark} `),...spans??[plain2(text6)]]}var init_sets=__esm({"src/report/sets.ts"(){
-"use strict";init_escape();init_values();init_fields();init_spans();init_values2()}});var require_picocolors=__commonJS({"node_modules/picocolors/picocolors.js"(exports,module){var p=process||{};var argv=p.
+void 0&&same(member2,there))return[];const label2=`${bare(key)}: `;if(Array.isArray(member2)){if(there===void 0)return[`${label2}\
+(unknown) \u2192 ${memberText(member2,confirmed,whole2)}`];const inner=compareSets(there,member2,confirmed,whole2);if(inner!==
+void 0){return[label2+inner.elements.map(({mark,text:text6})=>`${mark} ${text6}`).join(" ")]}if(isSet(member2)&&isSet(there))
+return[]}if(there===void 0&&(key==="id"||key==="name"))return[];const{before,after:after2}=inlinePair(there,member2,whole2);
+return[`${label2}${before} \u2192 ${after2}`]});return changes.join("; ")}var init_sets=__esm({"src/report/sets.ts"(){"u\
+se strict";init_escape();init_values();init_fields();init_values2()}});var require_picocolors=__commonJS({"node_modules/picocolors/picocolors.js"(exports,module){var p=process||{};var argv=p.
 argv||[];var env=p.env||{};var isColorSupported=!(!!env.NO_COLOR||argv.includes("--no-color"))&&(!!env.FORCE_COLOR||argv.
 includes("--color")||p.platform==="win32"||(p.stdout||{}).isTTY&&env.TERM!=="dumb"||!!env.CI);var formatter=(open8,close,replace2=open8)=>input=>{
 let string3=""+input,index=string3.indexOf(close,open8.length);return~index?open8+replaceClose(string3,close,replace2,index)+
@@ -8982,104 +8971,44 @@ redBright:f("\x1B[91m","\x1B[39m"),greenBright:f("\x1B[92m","\x1B[39m"),yellowBr
 "\x1B[39m"),bgBlackBright:f("\x1B[100m","\x1B[49m"),bgRedBright:f("\x1B[101m","\x1B[49m"),bgGreenBright:f("\x1B[102m","\x1B\
 [49m"),bgYellowBright:f("\x1B[103m","\x1B[49m"),bgBlueBright:f("\x1B[104m","\x1B[49m"),bgMagentaBright:f("\x1B[105m","\x1B[\
 49m"),bgCyanBright:f("\x1B[106m","\x1B[49m"),bgWhiteBright:f("\x1B[107m","\x1B[49m")}};module.exports=createColors();module.
-exports.createColors=createColors}});function fold2(parts,hang,columns){if(columns===void 0)return painted(parts);const lines=[];let line=[];let width=0;let gap=[];
-let isEmpty4=true;for(const{pieces:pieces2,space}of words3(parts)){const wide2=widthOf(pieces2);if(space){gap=pieces2;continue}
-if(!isEmpty4&&width+widthOf(gap)+wide2>columns){lines.push(line);line=[{text:" ".repeat(hang)},...harmless2(pieces2)];width=
-hang+wide2}else{line.push(...gap,...pieces2);width+=widthOf(gap)+wide2}gap=[];isEmpty4=false}return[...lines,line].map(painted).
-join("\n")}function inWords(text6,tint){const look2=tint===void 0?{}:{tint};const parts=[];let at3=0;for(const found2 of text6.
-matchAll(command)){parts.push({...look2,text:text6.slice(at3,found2.index)},{...look2,text:found2[0],whole:true});at3=found2.
-index+found2[0].length}return[...parts,{...look2,text:text6.slice(at3)}]}function words3(parts){const found2=[];for(const{
-text:text6,...look2}of parts){for(const piece of look2.whole===true?[text6]:text6.match(/ +|[^ ]+/g)??[]){const space=look2.
-whole!==true&&piece.startsWith(" ");const last=found2.at(-1);if(last?.space===space)last.pieces.push({...look2,text:piece});else
-found2.push({space,pieces:[{...look2,text:piece}]})}}return found2}function widthOf(pieces2){return pieces2.reduce((sum,{
-text:text6})=>sum+displayWidth(text6),0)}function harmless2(pieces2){const[first,...rest]=pieces2;const whole2=pieces2.map(
-({text:text6})=>text6).join("");const safe=disarm(whole2);if(first===void 0||safe===whole2)return pieces2;return[{...first,
-text:safe.slice(0,safe.length-whole2.length+first.text.length)},...rest]}function painted(pieces2){let line="";for(let at3=0;at3<
-pieces2.length;){const{tint=String}=pieces2[at3]??{};let text6="";while(at3<pieces2.length&&(pieces2[at3]?.tint??String)===
-tint)text6+=pieces2[at3++]?.text??"";line+=text6===""?"":tint(text6)}return line}var shellWord,command;var init_fold=__esm(
-{"src/report/fold.ts"(){"use strict";init_escape();shellWord=String.raw`(?:\$?'[^']*'|\\'|[^\s'])+`;command=new RegExp(String.
-raw`\bidops(?: [a-z][a-z-]*(?: (?!-)${shellWord})?(?: --[a-z-]+(?: (?!-)${shellWord})?)*)`,"g")}});function colors(enabled){return import_picocolors.default.createColors(enabled)}function plural(count3,noun){return`${count3}\
- ${noun}${count3===1?"":"s"}`}function wrap(lead,text6,columns=lineWidth){const indent2=/^ */.exec(lead)?.[0]??"";const words7=[
-...wordsOf2(lead),...wordsOf2(text6).map(word2=>disarm(escapeText(word2)))];return fold2([{text:indent2+words7.join(" ")}],
-indent2.length+2,columns).split("\n")}function wordsOf2(text6){return text6.split(/\s+/).filter(word2=>word2!=="")}var import_picocolors,
-lineWidth,actionWords;var init_words=__esm({"src/report/words.ts"(){"use strict";import_picocolors=__toESM(require_picocolors(),1);
-init_escape();init_fold();lineWidth=80;actionWords={update:"to update",delete:"to delete",regenerate:"to regenerate",adopt:"\
-to adopt",blocked:"blocked",unchanged:"unchanged"}}});function driftText(field2,whole2){const{drift}=field2;if(drift===void 0)return null;const was=field2.sensitive||holdsSensitive(
+exports.createColors=createColors}});function colors(enabled){return import_picocolors.default.createColors(enabled)}function capitalized(words6){return words6.
+charAt(0).toUpperCase()+words6.slice(1)}function plural(count3,noun){return`${count3} ${noun}${count3===1?"":"s"}`}function wrap(lead,text6,columns=lineWidth){
+const indent2=/^ */.exec(lead)?.[0]??"";const words6=[...wordsOf2(lead),...wordsOf2(text6).map(word2=>disarm(escapeText(
+word2)))];const lines=[];let line=indent2;for(const word2 of words6){const longer=line.trim()===""?line+word2:`${line} ${word2}`;
+const fits=line.trim()===""||displayWidth(longer)<=columns;if(!fits)lines.push(line);line=fits?longer:`${indent2}  ${word2}`}
+return[...lines,line]}function wordsOf2(text6){return text6.split(/\s+/).filter(word2=>word2!=="")}var import_picocolors,
+lineWidth,actionWords,actions;var init_words=__esm({"src/report/words.ts"(){"use strict";import_picocolors=__toESM(require_picocolors(),1);
+init_escape();lineWidth=80;actionWords={update:"to update",delete:"to delete",regenerate:"to regenerate",adopt:"to adopt",
+blocked:"blocked",unchanged:"unchanged"};actions=Object.keys(actionWords)}});function driftText(field2,whole2){const{drift}=field2;if(drift===void 0)return null;const was=field2.sensitive||holdsSensitive(
 drift.recorded)?"":` (${wasText(field2,drift.recorded,whole2)})`;const declared=drift.declared==="changed"?", and in the\
  manifest":"";return`changed on the server since run ${escapeText(drift.run)}${was}${declared}`}function wasText({type,before,
-confirmed=false},recorded2,whole2){if(type==="body"&&typeof recorded2==="string"&&[recorded2,before].some(isLong)){return typeof before===
-"string"?sinceThen(recorded2,before):`was ${plural(countLines(recorded2),"line")}`}const elements2=type==="set"?compareSets(
-void 0,recorded2,confirmed)?.elements:void 0;if(elements2===void 0)return`was ${inlinePair(recorded2,before??null,whole2).
-before}`;const texts2=elements2.map(({text:text6})=>text6).join(", ");return`was ${texts2===""?"none":whole2?texts2:shorten(
-texts2,"",shownSet)}`}function isLong(value3){return typeof value3==="string"&&value3.includes("\n")}function sinceThen(recorded2,now){
-const{notes,hunks,tooDifferent}=compareBodies(recorded2,now);const lines=hunks.flatMap(hunk=>hunk.lines);const count3=mark=>lines.
-filter(line=>line.startsWith(mark)).length;if(lines.length>0)return`since then ${plural(count3("+"),"line")} added, ${count3(
-"-")} removed`;return tooDifferent===null?`since then ${notes.join("; ")}`:`was ${plural(countLines(recorded2),"line")}`}
-function driftNote({fields:fields3}){const drifted2=fields3.filter(({drift})=>drift!==void 0);const[first]=drifted2;if(first?.
-drift===void 0)return null;if(fields3.length===1)return driftText(first,false);const since=`changed on the server since \
-run ${escapeText(first.drift.run)}`;return`${drifted2.length===fields3.length?"all":drifted2.length} of ${plural(fields3.
-length,"field")} ${since}`}function driftSentence(plan){const{fields:fields3,objects:objects2}=countDrift(plan);if(fields3===
-0)return null;const since=fields3===1?"it was last applied":"they were last applied";return`Drift: ${plural(fields3,"fie\
-ld")} of ${plural(objects2,"object")} changed on the server since ${since}.`}function leftOutSentence({leftOut:leftOut4,
-losesLeftOut},only2){if(only2===void 0||leftOut4.size===0)return null;const counts2=[...leftOut4].map(([action2,count3])=>`${count3}\
- ${actionWords[action2]}`);const all=[...leftOut4.values()].reduce((sum,count3)=>sum+count3,0);const lost3=losesLeftOut===
+confirmed=false},recorded2,whole2){if(type==="body"&&typeof recorded2==="string"&&[recorded2,before].some(isLong)){return`\
+was ${plural(countLines(recorded2),"line")}`}const elements2=type==="set"?compareSets(void 0,recorded2,confirmed,whole2)?.
+elements:void 0;if(elements2===void 0)return`was ${inlinePair(recorded2,before??null,whole2).before}`;return`was ${elements2.
+map(({text:text6})=>text6).join(", ")||"none"}`}function isLong(value3){return typeof value3==="string"&&value3.includes(
+"\n")}function driftNote({fields:fields3}){const drifted2=fields3.filter(({drift})=>drift!==void 0);const[first]=drifted2;
+if(first?.drift===void 0)return null;if(fields3.length===1)return driftText(first,false);const since=`changed on the ser\
+ver since run ${escapeText(first.drift.run)}`;return`${drifted2.length===fields3.length?"all":drifted2.length} of ${plural(
+fields3.length,"field")} ${since}`}function driftSentence(plan){const{fields:fields3,objects:objects2}=countDrift(plan);
+if(fields3===0)return null;const since=fields3===1?"it was last applied":"they were last applied";return`Drift: ${plural(
+fields3,"field")} of ${plural(objects2,"object")} changed on the server since ${since}.`}function leftOutSentence({leftOut:leftOut3,
+losesLeftOut},only2){if(only2===void 0||leftOut3.size===0)return null;const counts2=[...leftOut3].map(([action2,count3])=>`${count3}\
+ ${actionWords[action2]}`);const all=[...leftOut3.values()].reduce((sum,count3)=>sum+count3,0);const lost3=losesLeftOut===
 0?"":all===1?", which is destructive":`; ${losesLeftOut} of them destructive`;return`Left out by --only ${only2}: ${counts2.
-join(", ")}${lost3}.`}var shownSet;var init_drift2=__esm({"src/report/drift.ts"(){"use strict";init_escape();init_values();
-init_drift();init_bodies();init_sets();init_values2();init_words();shownSet=60}});function changedWords(before,after2){if(before===after2)return void 0;const start2=commonStart(before,after2);const end2=commonEnd(
-before.slice(start2),after2.slice(start2));const middle={before:before.slice(start2,before.length-end2),after:after2.slice(
-start2,after2.length-end2)};const inside2=wordByWord(middle.before,middle.after);const[first,last]=[before.slice(0,start2),
-before.slice(before.length-end2)];return{before:tidy([{text:first,change:null},...inside2.before,{text:last,change:null}]),
-after:tidy([{text:first,change:null},...inside2.after,{text:last,change:null}])}}function wordByWord(before,after2){const all={
-before:[goes(before)],after:[comes(after2)]};if(Math.max(before.length,after2.length)>LONGEST_MIDDLE)return all;const parts=diffWordsWithSpace(
-before,after2,{maxEditLength:MOST_CHANGES});if(parts===void 0)return all;return{before:parts.filter(({added:added2})=>!added2).
-map(({value:value3,removed})=>removed?goes(value3):same2(value3)),after:parts.filter(({removed})=>!removed).map(({value:value3,
-added:added2})=>added2?comes(value3):same2(value3))}}function tidy(spans){const found2=[];const add2=(text6,change2)=>{const last=found2.
-at(-1);if(text6==="")return;if(last?.change===change2)found2[found2.length-1]={text:last.text+text6,change:change2};else
-found2.push({text:text6,change:change2})};for(const[index,{text:text6,change:change2}]of spans.entries()){const last=found2.
-at(-1);const next=spans[index+1];const isGap=change2===null&&/^ +$/.test(text6)&&last?.change!=null&&next?.change===last.
-change;if(change2!==null&&last?.change===null&&last.text.endsWith("\\")&&text6!==""){found2.pop();add2(last.text.slice(0,
--1),null);add2("\\",change2)}add2(text6,isGap?last.change:change2)}return found2}function commonStart(one,other){const most3=Math.
-min(one.length,other.length);let length2=0;while(length2<most3&&one.charCodeAt(length2)===other.charCodeAt(length2))length2+=
-1;const splits=at3=>splitsWord(one,at3)||splitsWord(other,at3);while(length2>0&&splits(length2))length2-=1;return length2}
-function commonEnd(one,other){const most3=Math.min(one.length,other.length);let length2=0;while(length2<most3&&one.charCodeAt(
-one.length-1-length2)===other.charCodeAt(other.length-1-length2))length2+=1;const splits=end2=>splitsWord(one,one.length-
-end2)||splitsWord(other,other.length-end2);while(length2>0&&splits(length2))length2-=1;return length2}function splitsWord(text6,at3){
-if(at3<=0||at3>=text6.length)return false;if(/[\udc00-\udfff]/.test(text6.charAt(at3)))return true;return wordCharacter.
-test(text6.charAt(at3-1))&&wordCharacter.test(text6.charAt(at3))}function pairsOf(removed,added2){const bags={removed:removed.
-map(bagOf),added:added2.map(bagOf)};const score=(from,to)=>{const alike3=likeness(bags.removed[from],bags.added[to]);return alike3<
-ALIKE?0:alike3};if(removed.length*added2.length>MOST_PAIRS){return Array.from({length:Math.min(removed.length,added2.length)},
-(_,at4)=>[at4,at4]).filter(([from,to])=>score(from,to)>0)}const width=added2.length+1;const best=new Float64Array((removed.
-length+1)*width);const at3=(from,to)=>best[from*width+to]??0;for(let from=removed.length-1;from>=0;from-=1){for(let to=added2.
-length-1;to>=0;to-=1){const alike3=score(from,to);const paired=alike3===0?0:alike3+at3(from+1,to+1);best[from*width+to]=
-Math.max(paired,at3(from+1,to),at3(from,to+1))}}const pairs=[];for(let from=0,to=0;from<removed.length&&to<added2.length;){
-const here2=at3(from,to);if(here2===at3(from+1,to))from+=1;else if(here2===at3(from,to+1))to+=1;else pairs.push([from++,
-to++])}return pairs}function bagOf(line){const looked=line.slice(0,LOOKED_AT);const words7=looked.match(/[\p{L}\p{M}\p{N}_]+/gu)??
-looked.match(/\S/gu)??[];const counts2=new Map;for(const word2 of words7)counts2.set(word2,(counts2.get(word2)??0)+1);return{
-counts:counts2,size:words7.length}}function likeness(one,other){if(one===void 0||other===void 0||one.size+other.size===0)
-return 0;let shared2=0;for(const[word2,count3]of one.counts)shared2+=Math.min(count3,other.counts.get(word2)??0);return 2*
-shared2/(one.size+other.size)}var LONGEST_MIDDLE,MOST_CHANGES,goes,comes,same2,wordCharacter,MOST_PAIRS,LOOKED_AT,ALIKE;
-var init_changed_words=__esm({"src/report/changed-words.ts"(){"use strict";init_libesm();LONGEST_MIDDLE=1e3;MOST_CHANGES=
-80;goes=text6=>({text:text6,change:"-"});comes=text6=>({text:text6,change:"+"});same2=text6=>({text:text6,change:null});
-wordCharacter=/[\p{L}\p{M}\p{N}_\\]/u;MOST_PAIRS=2500;LOOKED_AT=600;ALIKE=.4}});function hunkLines({lines},{limit:limit2,words:words7}){const shown3=lines.map(line=>{const first=line.charAt(0);const mark=first===
-"+"||first==="-"?first:" ";return{mark,text:mark===" "?escapeText(line.slice(1)):escapeChanged(line.slice(1))}});const partners=pairLines(
-shown3,words7||limit2!==Number.POSITIVE_INFINITY);return shown3.map(({mark,text:text6},index)=>{const{text:other="",alike:alike3=false}=partners[index]??
-{};const cut2=cutText(text6,other,limit2);const whole2=words7&&alike3?spansOf(mark,text6,other):void 0;const spans=whole2===
-void 0||cut2===void 0?whole2:cutSpans(whole2,cut2);const all={mark,text:cut2===void 0?text6:shorten(text6,other,limit2)};
-return spans===void 0?all:{...all,spans}})}function spansOf(mark,text6,other){return mark==="-"?changedWords(text6,other)?.
-before:changedWords(other,text6)?.after}function cutSpans(spans,{shown:shown3,length:length2}){const found2=shown3.flatMap(
-([from,to])=>{let at3=0;const inside2=spans.map(({text:text6,change:change2})=>{const part2=text6.slice(Math.max(0,from-
-at3),Math.max(0,to-at3));at3+=text6.length;return{text:part2,change:change2}});return[...from>0?[plain2("\u2026")]:[],...inside2.
-filter(({text:text6})=>text6!=="")]});return[...found2,plain2(` (${length2} characters)`)]}function hunkHead(hunk){return`\
-@@ -${range(hunk.oldStart,hunk.oldLines)} +${range(hunk.newStart,hunk.newLines)} @@`}function range(start2,lines){return`${lines===
-0?start2-1:start2},${lines}`}function escapeChanged(line){const escaped3=escapeText(line);const kept3=escaped3.trimEnd();
-return kept3+escaped3.slice(kept3.length).replaceAll(" ","\\u0020")}function pairLines(lines,wanted){const paired=lines.
-map(()=>void 0);if(!wanted)return paired;const pair=(from,to,alike3)=>{paired[from]={text:lines[to]?.text??"",alike:alike3};
-paired[to]={text:lines[from]?.text??"",alike:alike3}};let start2=0;while(start2<lines.length){let middle=start2;while(lines[middle]?.
-mark==="-")middle+=1;let end2=middle;while(lines[end2]?.mark==="+")end2+=1;for(let offset=0;offset<Math.min(middle-start2,
-end2-middle);offset+=1)pair(start2+offset,middle+offset,false);const texts2=(from,to)=>lines.slice(from,to).map(({text:text6})=>text6);
-for(const[removed,added2]of pairsOf(texts2(start2,middle),texts2(middle,end2)))pair(start2+removed,middle+added2,true);start2=
-Math.max(end2,start2+1)}return paired}var diffLineLimit;var init_hunks=__esm({"src/report/hunks.ts"(){"use strict";init_escape();
-init_changed_words();init_spans();init_values2();diffLineLimit=200}});function viewField(field2,options){const path=escapeText(field2.path);const unknown5=field2.before===void 0;const drift=driftText(
+join(", ")}${lost3}.`}var init_drift2=__esm({"src/report/drift.ts"(){"use strict";init_escape();init_values();init_drift();
+init_bodies();init_sets();init_values2();init_words()}});function hunkLines({lines},whole2){const shown3=lines.map(line=>{const first=line.charAt(0);const mark=first==="+"||first===
+"-"?first:" ";return{mark,text:mark===" "?escapeText(line.slice(1)):escapeChanged(line.slice(1))}});const cut2=spans=>whole2?
+spans:shortened(spans);const partners=partnersOf(shown3);return shown3.map(({mark,text:text6},index)=>{if(mark===" ")return{
+mark,text:textOf2(cut2([plain2(text6)]))};const other=shown3[partners.get(index)??-1]?.text;if(other===void 0)return{mark,
+text:text6};const words6=mark==="-"?changedWords(text6,other):changedWords(other,text6);const spans=cut2(mark==="-"?words6.
+before:words6.after);return{mark,text:textOf2(spans),...words6.alike?{spans}:{}}})}function hunkHead(hunk){return`@@ -${range(
+hunk.oldStart,hunk.oldLines)} +${range(hunk.newStart,hunk.newLines)} @@`}function range(start2,lines){return`${lines===0?
+start2-1:start2},${lines}`}function escapeChanged(line){const escaped2=escapeText(line);const kept3=escaped2.trimEnd();return kept3+
+escaped2.slice(kept3.length).replaceAll(" ","\\u0020")}function partnersOf(lines){const found2=new Map;const endOf2=(start2,wanted)=>{
+const end2=lines.findIndex(({mark},index)=>index>=start2&&mark!==wanted);return end2<0?lines.length:end2};for(let start2=0;start2<
+lines.length;){const middle=endOf2(start2,"-");const end2=endOf2(middle,"+");if(middle-start2===end2-middle){for(let at3=start2;at3<
+middle;at3+=1){found2.set(at3,at3+middle-start2);found2.set(at3+middle-start2,at3)}}start2=Math.max(end2,start2+1)}return found2}
+var init_hunks=__esm({"src/report/hunks.ts"(){"use strict";init_escape();init_changed_words()}});function viewField(field2,options){const path=escapeText(field2.path);const unknown5=field2.before===void 0;const drift=driftText(
 field2,options.whole);if(field2.sensitive)return{view:"secret",path,unknown:unknown5,drift};const view=(field2.type==="s\
 et"?viewSet(path,field2,options):void 0)??viewBody(path,field2,options)??{view:"value",path,unknown:unknown5,...valuePair(
 field2,options)};return{...view,drift}}function fateText({becomes}){switch(becomes){case"built-in":return"the server's b\
@@ -9087,256 +9016,191 @@ uilt-in text takes its place";case"gone":return"deleted";case"removed":return"re
 whole:whole2}){const pair=inlinePair(field2.before,field2.after,whole2);const fate=fateText(field2);return{before:field2.
 was==="absent"?"(absent)":pair.before,after:fate===void 0?pair.after:`(${fate})`,...field2.was==="absent"?{lacks:"before"}:
 fate===void 0?{}:{lacks:"after"}}}function viewSet(path,{before,after:after2,confirmed=false},{whole:whole2}){const difference=compareSets(
-before,after2,confirmed,whole2);if(difference===void 0)return void 0;const{elements:elements2,kept:kept3,move:move2}=difference;
-const unknown5=`(unknown) \u2192 ${elements2.length===0?"none":"exactly these"}`;const head=before===void 0?unknown5:move2===
-null?null:`${move2.from} \u2192 ${move2.to}`;return{view:"set",path,head,move:move2,elements:elements2,kept:kept3}}function viewBody(path,field2,options){
-const{before,after:after2}=field2;if(!isText2(before)||!isText2(after2)||fitsLine(field2,before,after2,options))return void 0;
-const{notes,hunks}=before===void 0?newLines(after2??"",options):changedLines(field2,before??"",after2??"");const limit2=options.
-whole?Number.POSITIVE_INFINITY:diffLineLimit;const room={limit:limit2,words:options.room!=="comment"};return{view:"body",
-path,before:before===void 0?"unknown":before===null&&field2.was===void 0?"null":"text",fate:after2===null?fateText(field2)??
-"cleared (null)":null,lines:countLines(after2??""),notes,hunks:hunks.map(hunk=>({head:hunkHead(hunk),lines:hunkLines(hunk,
-room)}))}}function isText2(value3){return value3===void 0||value3===null||typeof value3==="string"}function fitsLine({type},before,after2,{
-room}){const texts2=[before,after2];if(texts2.some(text6=>text6?.includes("\n")))return false;if(type!=="body")return true;
-if(room==="terminal"&&before===void 0)return true;return room!=="page"&&texts2.every(text6=>text6==null||displayWidth(text6)<=
-lineWidth/2)}function changedLines(field2,before,after2){const known3=compared.get(field2);if(known3!==void 0)return known3;
-const{notes,hunks,tooDifferent}=compareBodies(before,after2);const lines={notes:tooDifferent===null?notes:[...notes,tooDifferent],
-hunks};compared.set(field2,lines);return lines}function newLines(text6,{whole:whole2}){if(text6==="")return{notes:[],hunks:[]};
-const lines=text6.replace(/\n$/,"").split("\n");if(lines.length>maxChangedLines&&!whole2)return{notes:["that is too much\
- to show"],hunks:[]};const hunk={oldStart:1,oldLines:0,newStart:1,newLines:lines.length};return{notes:[],hunks:[{...hunk,
-lines:lines.map(line=>`+${line}`)}]}}function requestTexts({requests}){return requests.map(({operation,params})=>`${operations[operation].
-method} ${escapeText(operationPath(operation,params))}`)}function originOf({action:action2,observed,recordedAt:recordedAt2,
-fields:fields3,apply}){const{generation:generation2,existed}=apply;if(action2==="adopt")return{origin:"adoption",generation:generation2,
-told:fields3.length>0};if(observed==="recorded"){return{origin:"record",what:generation2===void 0?"":"did_generation",at:recordedAt2??
-null,why:existed===true?"since the server doesn't show it":"not read from the server"}}return observed==="unknown"&&action2===
-"update"?{origin:"unknown"}:null}var compared;var init_view=__esm({"src/report/view.ts"(){"use strict";init_escape();init_operations();
-init_bodies();init_drift2();init_hunks();init_sets();init_values2();init_words();compared=new WeakMap}});function fieldLines(field2,pen){const view=viewField(field2,{whole:pen.debug,room:"terminal"});const drift=view.drift===
-null?[]:wrap(`${indent}  `,view.drift,pen.columns).map(pen.paint.cyan);return[...viewLines(view,pen),...drift]}function viewLines(view,pen){
+before,after2,confirmed,whole2);if(difference===void 0)return void 0;const{elements:elements2,kept:kept3}=difference;const unknown5=`\
+(unknown) \u2192 ${elements2.length===0?"none":"exactly these"}`;return{view:"set",path,head:before===void 0?unknown5:null,
+elements:elements2,kept:kept3}}function viewBody(path,field2,options){const{before,after:after2}=field2;if(!isText2(before)||
+!isText2(after2)||fitsLine(field2,before,after2,options))return void 0;const{notes,hunks}=before===void 0?newLines(after2??
+""):compareBodies(before??"",after2??"");return{view:"body",path,before:before===void 0?"unknown":before===null&&field2.
+was===void 0?"null":"text",fate:after2===null?fateText(field2)??"cleared (null)":null,lines:countLines(after2??""),notes,
+hunks:hunks.map(hunk=>({head:hunkHead(hunk),lines:hunkLines(hunk,options.whole)}))}}function isText2(value3){return value3===
+void 0||value3===null||typeof value3==="string"}function fitsLine({type},before,after2,{room}){const texts2=[before,after2];
+if(texts2.some(text6=>text6?.includes("\n")))return false;if(type!=="body")return true;if(room==="terminal"&&before===void 0)
+return true;return room!=="page"&&texts2.every(text6=>text6==null||displayWidth(text6)<=lineWidth/2)}function newLines(text6){
+if(text6==="")return{notes:[],hunks:[]};const lines=text6.replace(/\n$/,"").split("\n");const hunk={oldStart:1,oldLines:0,
+newStart:1,newLines:lines.length};return{notes:[],hunks:[{...hunk,lines:lines.map(line=>`+${line}`)}]}}function requestTexts({
+requests}){return requests.map(({operation,params})=>`${operations[operation].method} ${escapeText(operationPath(operation,
+params))}`)}var init_view=__esm({"src/report/view.ts"(){"use strict";init_escape();init_operations();init_bodies();init_drift2();
+init_hunks();init_sets();init_values2();init_words()}});function fieldLines(field2,pen){const view=viewField(field2,{whole:pen.debug,room:"terminal"});const drift=view.drift===
+null?[]:wrap(`${indent}  `,view.drift).map(pen.paint.cyan);return[...viewLines(view,pen),...drift]}function viewLines(view,pen){
 const path=disarm(`${view.path}:`).slice(0,-1);switch(view.view){case"secret":return[`${indent}${path}: ${view.unknown?"\
 (unknown) \u2192 ":""}(sensitive)`];case"set":return setLines(path,view,pen);case"body":return bodyLines(path,view,pen);default:
-return valueLines(path,view,pen)}}function valueLines(path,view,{paint,columns}){const{before,after:after2,unknown:unknown5,
-lacks}=view;const was=unknown5||lacks==="before"?before:paint.red(before);const is=lacks==="after"?paint.red(after2):paint.
-green(after2);const width=displayWidth(`${indent}${path}: ${before} \u2192 ${after2}`);if(width<=(columns??lineWidth))return[
-`${indent}${path}: ${was} \u2192 ${is}`];return[`${indent}${path}: ${was}`,`${indent}  \u2192 ${is}`]}function setLines(path,{
-head,move:move2,elements:elements2,kept:kept3},{paint,columns}){const tints={"+":paint.green,"-":paint.red,"~":paint.yellow,
-"=":String};const tinted=(spans,tint)=>spans.map(({text:text6,change:change2})=>({text:text6,tint:change2===null?tint:tints[change2]}));
-const heads=move2===null?[plain2(head??"")]:[{text:move2.from,change:"-"},plain2(" \u2192 "),{text:move2.to,change:"+"}];
-return[fold2([{text:`${indent}${path}: `},...tinted(heads,String)],indent.length+4,columns).trimEnd(),...elements2.map(({
-mark,text:text6,spans=[plain2(text6)]})=>fold2([{text:`${indent}  `},...tinted([plain2(`${mark} `),...spans],tints[mark])],
-indent.length+6,columns)),...kept3>0?[paint.dim(`${indent}  (${kept3} unchanged)`)]:[]]}function bodyLines(path,{before,
-fate,lines,notes,hunks},pen){const{paint,debug,columns}=pen;const head=text6=>fold2([{text:`${indent}${text6}`}],indent.
-length+2,columns);if(before==="unknown"){const shown3=debug?hunks.flatMap(hunk=>hunk.lines):[];return[head(`${path}: (un\
-known) \u2192 ${fate??plural(lines,"line")}`),...shown3.map(line=>diffRow(line))]}const said3=fate??(before==="null"?"wa\
-s null":null);return[head(`${path}:${said3===null?"":` ${said3}`}`),...notes.map(note=>fold2([{text:`${indent}  ${note}`}],
-indent.length+4,columns)),...hunks.flatMap(hunk=>[paint.cyan(`${indent}  \u2502 ${hunk.head}`),...hunk.lines.map(line=>diffLine(
-line,paint))])]}function diffLine(line,paint){const{mark,spans}=line;if(mark===" ")return diffRow(line);const tint=mark===
-"+"?paint.green:paint.red;const text6=spans?.map(span=>span.change===null?span.text:paint.inverse(span.text)).join("");return tint(
-diffRow(text6===void 0?line:{...line,text:text6}))}function diffRow({mark,text:text6}){return text6===""?`${indent}  \u2502 ${mark}`.
-trimEnd():`${indent}  \u2502 ${mark}${text6}`}var indent;var init_field_text=__esm({"src/report/field-text.ts"(){"use st\
-rict";init_escape();init_fold();init_spans();init_view();init_words();indent="    "}});function labelBeside({label:label2}){return label2===void 0?"":` (${bare(shortLabel(label2))})`}function shortLabel(label2){
-const characters2=[...label2];return characters2.length<=longest?label2:`${characters2.slice(0,longest-1).join("")}\u2026`}
-function nameOf2(named5){return`${bare(named5.address)}${labelBeside(named5)}`}var longest;var init_names=__esm({"src/re\
-port/names.ts"(){"use strict";init_escape();longest=60}});function placesOf({place:place2,places}){return places??(place2===void 0?[]:[place2])}function placeList(places,more=0,show=(_,text6)=>text6){
+return valueLines(path,view,pen)}}function valueLines(path,view,{paint}){const{before,after:after2,unknown:unknown5,lacks}=view;
+const was=unknown5||lacks==="before"?before:paint.red(before);const is=lacks==="after"?paint.red(after2):paint.green(after2);
+const width=displayWidth(`${indent}${path}: ${before} \u2192 ${after2}`);if(width<=lineWidth)return[`${indent}${path}: ${was}\
+ \u2192 ${is}`];return[`${indent}${path}: ${was}`,`${indent}  \u2192 ${is}`]}function setLines(path,{head,elements:elements2,
+kept:kept3},{paint}){const tints={"+":paint.green,"-":paint.red,"~":paint.yellow,"=":String};return[`${indent}${path}:${head===
+null?"":` ${head}`}`,...elements2.map(({mark,text:text6})=>`${indent}  ${tints[mark](`${mark} ${text6}`)}`),...kept3>0?[
+paint.dim(`${indent}  (${kept3} unchanged)`)]:[]]}function bodyLines(path,{before,fate,lines,notes,hunks},{paint,debug}){
+if(before==="unknown"){const shown3=debug?hunks.flatMap(hunk=>hunk.lines):[];return[`${indent}${path}: (unknown) \u2192 ${fate??
+plural(lines,"line")}`,...shown3.map(line=>diffRow(line))]}const said3=fate??(before==="null"?"was null":null);return[`${indent}${path}\
+:${said3===null?"":` ${said3}`}`,...notes.map(note=>`${indent}  ${note}`),...hunks.flatMap(hunk=>[paint.cyan(`${indent} \
+ \u2502 ${hunk.head}`),...hunk.lines.map(line=>diffLine(line,paint))])]}function diffLine(line,paint){const{mark,spans}=line;
+if(mark===" ")return diffRow(line);const tint=mark==="+"?paint.green:paint.red;const text6=spans?.map(span=>span.change===
+null?span.text:paint.inverse(span.text)).join("");return tint(diffRow(text6===void 0?line:{...line,text:text6}))}function diffRow({
+mark,text:text6}){return text6===""?`${indent}  \u2502 ${mark}`.trimEnd():`${indent}  \u2502 ${mark}${text6}`}var indent;
+var init_field_text=__esm({"src/report/field-text.ts"(){"use strict";init_escape();init_view();init_words();indent="    "}});function labelBeside({label:label2}){return label2===void 0?"":` (${bare(label2)})`}function nameOf2(named5){return`${bare(
+named5.address)}${labelBeside(named5)}`}var init_names=__esm({"src/report/names.ts"(){"use strict";init_escape()}});function placesOf({place:place2,places}){return places??(place2===void 0?[]:[place2])}function placeList(places,more=0,show=(_,text6)=>text6){
 const shown3=places.slice(0,namedAtMost).map((place2,index)=>{const{file,line,column}=place2;const spot=`${line}${column===
 void 0?"":`:${column}`}`;return show(place2,places[index-1]?.file===file?spot:`${bare(file)}:${spot}`)});const left=places.
 length-shown3.length+more;return`${shown3.join(", ")}${left>0?` and ${left} more`:""}`}var namedAtMost;var init_places=__esm(
 {"src/report/places.ts"(){"use strict";init_escape();namedAtMost=10}});function shareNotes(plan,only2){const shared2=shareOf(plan.changes,only2);return[driftSentence(plan),leftOutSentence(shared2,
 only2)].filter(note=>note!==null)}function shownPart(plan,only2){return only2===void 0?plan:{...plan,changes:shareOf(plan.
-changes,only2).changes}}function reviewGroups(plan,{debug,only:only2}){const{changes}=shareOf(plan.changes,only2);const destructive2=changes.
+changes,only2).changes}}function reviewGroups(plan,{debug,only:only2}){const{changes}=shareOf(plan.changes,only2);const destructive=changes.
 filter(isDestructive);const rest=changes.filter(change2=>!isDestructive(change2));const of=action2=>rest.filter(change2=>change2.
 action===action2);const done2=rest.filter(({action:action2})=>["update","delete","regenerate"].includes(action2));const byKind=new Map;
 for(const change2 of done2)byKind.set(change2.kind,[...byKind.get(change2.kind)??[],change2]);return[{title:"Destructive",
-rank:0,changes:destructive2},{title:"Blocked",rank:0,changes:of("blocked")},...[...byKind.values()].map(changes2=>({title:kindTitle(
+rank:0,changes:destructive},{title:"Blocked",rank:0,changes:of("blocked")},...[...byKind.values()].map(changes2=>({title:kindTitle(
 changes2),rank:1,changes:changes2})),{title:"Recorded only, nothing is sent",rank:2,changes:of("adopt")},{title:"Unchang\
 ed",rank:3,changes:debug?of("unchanged"):[]}].filter(({changes:changes2})=>changes2.length>0)}function kindTitle(changes){
-const[first]=changes;if(first===void 0)return"";const noun=kindOf(first.kind).noun;return noun.charAt(0).toUpperCase()+noun.
-slice(1)+(changes.length===1?"":"s")}function isDestructive({destructions}){return destructions.length>0}function destructiveCount({
-changes}){const count3=changes.filter(isDestructive).length;const losses2=countDestructions({changes});return{count:count3,
-inAll:losses2===count3?"":` (${losses2} things in all)`}}function allWarnings(plan){return[...plan.warnings.map(warning4=>({
-...warning4,change:null})),...plan.changes.flatMap(change2=>change2.warnings.map(warning4=>({...warning4,change:change2})))]}
-function headline(plan){const count3=summarize(plan);const parts=[[count3.update,"to update"],[count3.delete,"to delete"],
-[count3.regenerate,"to regenerate"],[count3.adopt,"to adopt"],[count3.blocked,"blocked"]];const told6=parts.filter(([number4])=>number4>
-0).map(([number4,words7])=>`${number4} ${words7}`);const unchanged=count3.unchanged===0?"":`, ${count3.unchanged} unchan\
-ged`;if(told6.length>0)return[...told6,`${count3.unchanged} unchanged`].join(", ");switch(idleBecause(plan)){case"undone":
-return"nothing to put back";case"owed":return`nothing to change of what is selected${unchanged}; of what is left out, so\
-mething is still owed`;case"elsewhere":return`nothing falls to ${shardOf(plan)}`;case"unselected":return"nothing of what\
- is selected is declared";case"undeclared":return"nothing is declared";case"unchanged":return`nothing to change${unchanged}`}}
-function idleBecause(plan){if(plan.undoes!==void 0)return"undone";if(leavesDebts(plan))return"owed";if(plan.changes.length>
-0)return"unchanged";if(plan.leavesOut!==true)return"undeclared";return plan.shard===void 0?"unselected":"elsewhere"}function shardOf({
-shard:shard2}){return shard2===void 0?"the whole":`shard ${shardText(shard2)}`}function observedNote(change2,became){const origin2=originOf(
-change2);switch(origin2?.origin){case"adoption":{const{generation:generation2,told:told6}=origin2;const what=generation2===
-void 0||told6?"":`did_generation ${generation2} `;if(became!==void 0){return`${what}${became==="applied"?"":"was to be "}\
-recorded, nothing was sent`}return`${what}will be recorded, nothing is sent`}case"record":{const{what,at:at3,why}=origin2;
-return`${what===""?"":`${what} `}compared with what was recorded${at3===null?"":` ${at3}`}, ${why}`}case"unknown":return became===
-void 0?"the present value is unknown, so this will be asserted":`what was there before is unknown${became==="applied"?",\
- so this was asserted":""}`;default:return null}}function shortValue(change2,whole2=false){const[field2,...others]=change2.
-fields;if(field2===void 0||others.length>0||observedNote(change2)!==null)return void 0;const view=viewField(field2,{whole:whole2,
-room:"comment"});if(view.view!=="value"||view.before.length+view.after.length>shortLength)return void 0;return{path:field2.
-path,before:view.before,after:view.after}}function bodyNotes({before,fate,lines,notes,hunks},became){const all=hunks.flatMap(
-hunk=>hunk.lines);const count3=wanted=>all.filter(({mark})=>mark===wanted).length;const isUnknown=became===void 0?"the p\
-resent value is unknown":"what was there before is unknown";const length2=`${became===void 0?"it will be":"the new one h\
-as"} ${plural(lines,"line")}`;const unknown5=fate===null?`${isUnknown}; ${length2}`:isUnknown;return[...hunks.length===0||
-before==="unknown"?[]:[`${plural(count3("+"),"line")} added, ${count3("-")} removed`],...before==="unknown"?[unknown5]:[],
-...before==="null"?["there was none (null)"]:[],...fate===null?[]:[fate],...notes]}function placeText({file,line}){return`${bare(
-file)}:${line}`}function located(warning4){const{message,place:place2,morePlaces:morePlaces2}=warning4;return place2?.column===
-void 0?message:`${message} (${placeList(placesOf(warning4),morePlaces2)})`}var shortLength;var init_review=__esm({"src/r\
-eport/review.ts"(){"use strict";init_escape();init_shard();init_kinds();init_drift();init_plan();init_safety();init_drift2();
-init_places();init_view();init_words();shortLength=100}});function namesIn(address2){return address2.split("/").slice(1).filter(name2=>name2.length>2)}function withoutNames(text6,names3){
+const[first]=changes;if(first===void 0)return"";return capitalized(kindOf(first.kind).noun)+(changes.length===1?"":"s")}
+function isDestructive({destructions}){return destructions.length>0}function destructiveCount({changes}){const count3=changes.
+filter(isDestructive).length;const losses2=countDestructions({changes});return{count:count3,inAll:losses2===count3?"":` \
+(${losses2} things in all)`}}function allWarnings({warnings,changes}){return[...warnings.map(given2=>({...given2,change:null,
+given:given2})),...changes.flatMap(change2=>change2.warnings.map(given2=>({...given2,change:change2,given:given2})))]}function headline(plan){
+const count3=summarize(plan);const told6=actions.filter(action2=>action2!=="unchanged"&&count3[action2]>0).map(action2=>`${count3[action2]}\
+ ${actionWords[action2]}`);const isIdle=told6.length===0;return[...isIdle?[idleWords(plan)]:told6,...isIdle&&count3.unchanged===
+0?[]:[`${count3.unchanged} unchanged`]].join(", ")}function idleWords(plan){if(plan.undoes!==void 0)return"nothing to pu\
+t back";if(leavesDebts(plan)){return"nothing to change of what is selected; of what is left out, something is still owed"}
+if(plan.changes.length>0)return"nothing to change";if(plan.leavesOut!==true)return"nothing is declared";return plan.shard===
+void 0?"nothing of what is selected is declared":`nothing of what is declared and selected falls to ${shardOf(plan)}`}function shardOf({
+shard:shard2}){return shard2===void 0?"the whole":`shard ${shardText(shard2)}`}function observedNote({action:action2,observed,
+recordedAt:recordedAt2,fields:fields3,apply}){const{generation:generation2,existed}=apply;if(action2==="adopt"){if(generation2===
+void 0)return null;return`${fields3.length>0?"":`did_generation ${generation2} `}will be recorded, nothing is sent`}if(observed===
+"recorded"){const what=generation2===void 0?"recorded":"did_generation as recorded";const why=existed===true?"since the \
+server doesn't show it":"not read from the server";return`${what}${recordedAt2===void 0?"":` ${escapeText(recordedAt2)}`}\
+, ${why}`}return observed==="unknown"&&action2==="update"?"present value unknown: will be asserted":null}function shortValue(change2){
+const[field2,...others]=change2.fields;if(field2===void 0||others.length>0||observedNote(change2)!==null)return void 0;const view=viewField(
+field2,{whole:true,room:"comment"});if(view.view!=="value"||view.before.length+view.after.length>shortLength)return void 0;
+return{path:field2.path,before:view.before,after:view.after}}function bodyNotes({before,fate,lines,notes,hunks}){const all=hunks.
+flatMap(hunk=>hunk.lines);const count3=wanted=>all.filter(({mark})=>mark===wanted).length;return[...hunks.length===0||before===
+"unknown"?[]:[`${plural(count3("+"),"line")} added, ${count3("-")} removed`],...before==="unknown"?[`the value before is\
+ unknown${fate===null?`; ${plural(lines,"line")} after`:""}`]:[],...before==="null"?["there was none (null)"]:[],...fate===
+null?[]:[fate],...notes]}function placeText({file,line}){return`${bare(file)}:${line}`}function located(warning4){const{
+message,place:place2,morePlaces:morePlaces2}=warning4;return place2?.column===void 0?message:`${message} (${placeList(placesOf(
+warning4),morePlaces2)})`}var shortLength;var init_review=__esm({"src/report/review.ts"(){"use strict";init_escape();init_shard();
+init_kinds();init_drift();init_plan();init_safety();init_drift2();init_places();init_view();init_words();shortLength=100}});function namesIn(address2){return address2.split("/").slice(1).filter(name2=>name2.length>2)}function withoutNames(text6,names3){
 return names3.toSorted((a2,b)=>b.length-a2.length).reduce((shorter,name2)=>shorter.replace(alone(name2),"\u2026"),text6)}
 function alone(name2){const letters2="[\\p{L}\\p{M}\\p{N}_-]";return new RegExp(`(?<!${letters2})${name2.replace(/[\\^$.*+?()[\]{}|/]/g,
 "\\$&")}(?!${letters2})`,"gu")}function gistOf({address:address2,gist},said3){return withoutNames(gist??said3,namesIn(address2))}
-function leftText(count3,reason){return`${count3} ${reason.replace(/^interrupted before it was sent$/,"not sent: interru\
-pted")}`}function alike(results){const groups2=new Map;const keys=results.map((result,index)=>{const{status,error:error3,
-action:action2,httpStatus}=result;if(status==="applied"||error3===null)return String(index);return JSON.stringify([status,
-action2,httpStatus,gistOf(result,error3)])});for(const[index,result]of results.entries()){const key=keys[index]??"";groups2.
-set(key,[...groups2.get(key)??[],result])}return[...groups2.values()].flatMap(group=>group.length>FEW?[group]:group.map(
-result=>[result]))}function someOf(results){return firstFew(results,({address:address2})=>address2)}function firstFew(all,show){
-const named5=all.slice(0,FEW).map(show);const more=all.length-named5.length;return more>0?`${named5.join(", ")} and ${more}\
- more`:named5.join(", ")}var FEW;var init_alike=__esm({"src/report/alike.ts"(){"use strict";FEW=3}});function groupWarnings(plan,warnings=allWarnings(plan)){const byAddress=new Map(plan.changes.map(change2=>[change2.address,
-change2]));const given2=new Map(warnings.map(warning4=>[attributed(warning4,byAddress),warning4]));const all=[...given2.
-keys()];const said3=({code:code2,change:change2},text6)=>JSON.stringify([code2,change2!==null,text6]);const about2=new Map;
-for(const warning4 of all)added(about2,said3(warning4,warning4.message),()=>new Set).add(warning4.change);const groups2=new Map;
-for(const warning4 of all){const{message,change:change2}=warning4;const whole2=said3(warning4,message);const isOwn=change2!==
-null&&about2.get(whole2)?.size===1;added(groups2,isOwn?said3(warning4,nameless(message,change2)):whole2,()=>[]).push(warning4)}
-return[...groups2.values()].flatMap(group=>{const[first]=group;const warnings2=group.flatMap(warning4=>given2.get(warning4)??
-[]);return first===void 0?[]:[{...groupOf(first,group),warnings:warnings2}]})}function added(map2,key,make){const value3=map2.
-get(key)??make();map2.set(key,value3);return value3}function groupOf({code:code2,message,change:change2},group){const same3=group.
-every(other=>other.message===message);const places=group.flatMap(placesOf);const morePlaces2=group.reduce((sum,{morePlaces:more=0})=>sum+
-more,0);return{code:code2,message:same3||change2===null?message:nameless(message,change2),objects:[...new Set(group.flatMap(
-warning4=>warning4.change===null?[]:[warning4.change]))],places:[...new Map(places.map(place2=>[JSON.stringify(place2),place2])).
-values()],...morePlaces2>0?{morePlaces:morePlaces2}:{}}}function attributed(warning4,byAddress){const{message,place:place2}=warning4;
+function alike(results){const groups2=new Map;const keys=results.map((result,index)=>{const{status,error:error3,action:action2,
+httpStatus}=result;if(status==="applied"||error3===null)return String(index);return JSON.stringify([status,action2,httpStatus,
+gistOf(result,error3)])});for(const[index,result]of results.entries()){const key=keys[index]??"";groups2.set(key,[...groups2.
+get(key)??[],result])}return[...groups2.values()].flatMap(group=>group.length>FEW?[group]:group.map(result=>[result]))}function someOf(results){
+return firstFew(results,({address:address2})=>address2)}function firstFew(all,show){const named5=all.slice(0,FEW).map(show);
+const more=all.length-named5.length;return more>0?`${named5.join(", ")} and ${more} more`:named5.join(", ")}var FEW;var init_alike=__esm(
+{"src/report/alike.ts"(){"use strict";FEW=3}});function groupWarnings(plan,warnings=allWarnings(plan)){const byAddress=new Map(plan.changes.map(change2=>[change2.address,
+change2]));const groups2=new Map;for(const warning4 of warnings.map(one=>attributed(one,byAddress))){const key=JSON.stringify(
+[warning4.code,warning4.change!==null,nameless(warning4)]);const group=groups2.get(key)??[];group.push(warning4);groups2.
+set(key,group)}return[...groups2.values()].flatMap(all=>{const[first]=all;if(first===void 0)return[];const places=all.flatMap(
+placesOf);const morePlaces2=all.reduce((sum,{morePlaces:more=0})=>sum+more,0);return{code:first.code,message:all.every(({
+message})=>message===first.message)?first.message:nameless(first),objects:[...new Set(all.flatMap(({change:change2})=>change2??
+[]))],places:[...new Map(places.map(place2=>[JSON.stringify(place2),place2])).values()],...morePlaces2>0?{morePlaces:morePlaces2}:
+{},warnings:all.map(({given:given2})=>given2)}})}function attributed(warning4,byAddress){const{message,place:place2}=warning4;
 if(warning4.change!==null||place2===void 0)return warning4;for(let at3=message.indexOf(": ");at3!==-1;at3=message.indexOf(
 ": ",at3+1)){const change2=byAddress.get(message.slice(0,at3));if(change2===void 0)continue;return{...warning4,change:change2,
-message:message.slice(at3+2).replace(` (${place2.file}:${place2.line})`,"")}}return warning4}function nameless(message,{
-address:address2}){return withoutNames(message,namesIn(address2).filter(name2=>name2.length>=8&&/\d/.test(name2)&&/\D/.test(
-name2)))}var init_warnings=__esm({"src/report/warnings.ts"(){"use strict";init_alike();init_places();init_review()}});function toldWarnings(plan,changes,debug){if(debug)return{together:[],alone:warnings=>warnings};const about2=new Map([...plan.
-warnings.map(warning4=>[{...warning4,change:null},warning4]),...changes.flatMap(change2=>change2.warnings.map(warning4=>[
-{...warning4,change:change2},warning4]))]);const together4=groupWarnings(plan,[...about2.keys()]).filter(({objects:objects2})=>objects2.
-length>FEW2);const told6=new Set(together4.flatMap(({warnings})=>warnings.map(warning4=>about2.get(warning4))));return{together:together4,
-alone:warnings=>warnings.filter(warning4=>!told6.has(warning4))}}function warningLines(indent2,warnings,{paint,columns}){
-return warnings.flatMap(warning4=>wrap(`${indent2}warning[${escapeText(warning4.code)}]: `,located(warning4),columns).map(
-paint.yellow))}function togetherLines(groups2,{paint,columns}){return groups2.flatMap(group=>{const said3=`${plural(group.
-objects.length,"object")}: ${group.message}`;const places=placeList(group.places,group.morePlaces);return[...wrap(`warni\
-ng[${escapeText(group.code)}]: `,said3,columns).map(paint.yellow),...wrap("    ",firstFew(group.objects,nameOf2),columns).
-map(paint.yellow),...places===""?[]:wrap("    at ",places,columns).map(paint.yellow)]})}var FEW2;var init_warning_text=__esm(
+message:message.slice(at3+2).replace(` (${place2.file}:${place2.line})`,"")}}return warning4}function nameless({message,
+change:change2}){const names3=change2===null?[]:namesIn(change2.address);return withoutNames(message,names3.filter(name2=>name2.
+length>=8&&/\d/.test(name2)&&/\D/.test(name2)))}var init_warnings=__esm({"src/report/warnings.ts"(){"use strict";init_alike();
+init_places();init_review()}});function toldWarnings(plan,changes,debug){if(debug)return{together:[],alone:warnings=>warnings};const all=allWarnings({warnings:plan.
+warnings,changes});const together4=groupWarnings(plan,all).filter(({objects:objects2})=>objects2.length>FEW2);const told6=new Set(
+together4.flatMap(({warnings})=>warnings));return{together:together4,alone:warnings=>warnings.filter(warning4=>!told6.has(
+warning4))}}function warningLines(indent2,warnings,{paint}){return warnings.flatMap(warning4=>wrap(`${indent2}warning[${escapeText(
+warning4.code)}]: `,located(warning4)).map(paint.yellow))}function togetherLines(groups2,{paint}){return groups2.flatMap(
+group=>{const said3=`${plural(group.objects.length,"object")}: ${group.message}`;const places=placeList(group.places,group.
+morePlaces);return[...wrap(`warning[${escapeText(group.code)}]: `,said3).map(paint.yellow),...wrap("    ",firstFew(group.
+objects,nameOf2)).map(paint.yellow),...places===""?[]:wrap("    at ",places).map(paint.yellow)]})}var FEW2;var init_warning_text=__esm(
 {"src/report/warning-text.ts"(){"use strict";init_escape();init_alike();init_names();init_places();init_review();init_warnings();
 init_words();FEW2=2}});var text_exports={};__export(text_exports,{changeLines:()=>changeLines,penOf:()=>penOf,planText:()=>planText,summaryLine:()=>summaryLine});
-function penOf({color,debug,columns}){return{paint:colors(color),debug,columns}}function planText(plan,options){const pen=penOf(
-options);const{paint,columns}=pen;const shared2=shareOf(plan.changes,options.only);const listed2=shared2.changes.filter(
-({action:action2})=>options.debug||action2!=="unchanged");const leftOut4=leftOutSentence(shared2,options.only);const told6=toldWarnings(
-plan,listed2,options.debug);const warnings=[...togetherLines(told6.together,pen),...warningLines("",told6.alone(plan.warnings),
-pen)];const idle=plan.changes.every(({action:action2})=>action2==="unchanged");const lines=[`Server:      ${paint.bold(escapeText(
+function penOf({color,debug}){return{paint:colors(color),debug}}function planText(plan,options){const pen=penOf(options);
+const{paint}=pen;const shared2=shareOf(plan.changes,options.only);const listed2=shared2.changes.filter(({action:action2})=>options.
+debug||action2!=="unchanged");const leftOut3=leftOutSentence(shared2,options.only);const told6=toldWarnings(plan,listed2,
+options.debug);const warnings=[...togetherLines(told6.together,pen),...warningLines("",told6.alone(plan.warnings),pen)];
+const idle=plan.changes.every(({action:action2})=>action2==="unchanged");const lines=[`Server:      ${paint.bold(escapeText(
 plan.server))}`,`Profile:     ${escapeText(plan.profile)}`,`Environment: ${plan.environment===null?"none":paint.bold(escapeText(
 plan.environment))}`,...plan.shard===void 0?[]:[`Shard:       ${paint.bold(shardText(plan.shard))}`],...plan.undoes===void 0?
 []:[`Undoes:      run ${escapeText(plan.undoes)}`],...options.stored===true?[`Made:        ${escapeText(plan.createdAt)}\
  by idops ${escapeText(plan.toolVersion)}`]:[],"",...listed2.flatMap(change2=>[...changeLines({...change2,warnings:told6.
-alone(change2.warnings)},pen),""]),...leftOut4===null?[]:[...wrap("",leftOut4,columns),""],...idle?[fold2([{text:idleText(
-plan)}],2,columns),""]:[],...warnings.length===0?[]:[...warnings,""]];if(!idle){lines.push(...wrap("Required scopes: ",plan.
-requiredScopes.join(", ")||"none",columns),`Digest: ${escapeText(plan.digest)}`)}const drift=driftSentence(plan);if(drift!==
-null)lines.push(...wrap("",drift,columns).map(line=>paint.cyan(line)));const byRecord=byRecordSentence(plan);if(byRecord!==
-null)lines.push(...wrap("",byRecord,columns).map(line=>paint.dim(line)));const destructive2=destructiveSentence(plan);const closing2=[
-{text:summaryLine(plan),tint:paint.bold},...destructive2===null?[]:[{text:" "},{text:destructive2,tint:text6=>paint.bold(
-paint.red(text6))}]];return`${[...lines,fold2(closing2,2,columns)].join("\n")}
-`}function summaryLine(plan){const count3=summarize(plan);const recorded2=countByRecord(plan);const parts=[`${count3.update}\
- to update`,`${count3.delete} to delete`,`${count3.regenerate} to regenerate`,...count3.adopt>0?[`${count3.adopt} to ado\
-pt`]:[],...count3.blocked>0?[`${count3.blocked} blocked`]:[],`${count3.unchanged} unchanged`,...recorded2>0?[`${recorded2}\
- of them by record`]:[]];return`Plan: ${parts.join(", ")}.`}function countByRecord({changes}){return changes.filter(({action:action2,
-observed})=>action2==="unchanged"&&observed==="recorded").length}function byRecordSentence(plan){const recorded2=countByRecord(
-plan);if(recorded2===0)return null;const are=recorded2===1?"object is":"objects are";return`By record: ${recorded2} ${are}\
- unchanged as far as recorded, not read from the server.`}function idleText(plan){const why=idleBecause(plan);if(why==="\
-elsewhere")return`Nothing of what is declared and selected falls to ${shardOf(plan)}.`;if(why!=="undone")return nothingToDo[why];
-const run4=`run ${escapeText(plan.undoes??"")}`;return plan.leaves===true?`Nothing to put back: what is not as it was be\
-fore ${run4} is left, as is said of each.`:`Nothing to put back: all that it changed is as it was before ${run4}.`}function destructiveSentence(plan){
-const destructive2=plan.changes.filter(isDestructive);if(destructive2.length===0)return null;const named5=destructive2.slice(
-0,NAMED2).map(nameOf2).join(", ");const more=destructive2.length-NAMED2;const{count:count3,inAll}=destructiveCount(plan);
-return`${count3} ${count3===1?"is":"are"} destructive${inAll}: ${named5}${more>0?` and ${more} more`:""}.`}function changeLines(change2,pen){
-const{paint,debug,columns}=pen;return[...headLines(change2,pen),...observedLines(change2).map(line=>fold2([{text:line,tint:paint.
-dim}],6,columns)),...change2.reason===null?[]:wrap("    reason: ",change2.reason,columns).map(paint.red),...change2.destructions.
-flatMap(loss=>wrap("    destructive: ",loss,columns).map(paint.red)),...change2.fields.flatMap(field2=>fieldLines(field2,
-pen)),...warningLines("    ",change2.warnings,pen),...debug||change2.requests.length>1?requestTexts(change2).map(request5=>paint.
-dim(`    sends ${request5}`)):[]]}function headLines(change2,{paint,columns}){const{action:action2,address:address2,declaredAt,
-label:label2}=change2;const{mark,color}=marks[action2];const what=`${mark} ${action2}`;const name2=`${bare(address2)}${labelBeside(
-change2)}`;const head=fold2([{text:what,tint:paint[color],whole:true},{text:" ",whole:true},{text:bare(address2),tint:paint.
-bold,whole:true},{text:labelBeside(change2)}],4,columns);if(declaredAt===null)return[head];const place2=`at ${escapeText(
-declaredAt.file)}:${declaredAt.line}`;const width=displayWidth(`${what} ${name2}  ${place2}`);const isBeside=columns===void 0?
-label2===void 0:width<=columns;return isBeside?[`${head}${paint.dim(`  ${place2}`)}`]:[head,paint.dim(`    ${place2}`)]}
-function observedLines(change2){const origin2=originOf(change2);switch(origin2?.origin){case"adoption":{const{generation:generation2,
-told:told6}=origin2;if(generation2===void 0)return[];return[`    ${told6?"":`did_generation ${generation2} `}will be rec\
-orded, nothing is sent`]}case"record":{const{what,at:at3,why}=origin2;const time3=at3===null?"":` ${escapeText(at3)}`;return[
-`    ${what===""?"":`${what} as `}recorded${time3}, ${why}`]}case"unknown":return["    present value unknown: will be as\
-serted"];default:return[]}}var nothingToDo,NAMED2,marks;var init_text=__esm({"src/report/text.ts"(){"use strict";init_escape();
-init_shard();init_drift();init_plan();init_drift2();init_field_text();init_fold();init_names();init_review();init_view();
-init_warning_text();init_words();nothingToDo={owed:"Nothing to change of what is selected; of what is left out, somethin\
-g is still owed.",unselected:"Nothing of what is selected is declared, so there is nothing to do.",undeclared:"Nothing i\
-s declared, so there is nothing to do.",unchanged:"Nothing to change: everything is as the manifests say."};NAMED2=5;marks=
-{update:{mark:"~",color:"yellow"},delete:{mark:"-",color:"red"},regenerate:{mark:"\u21BB",color:"magenta"},adopt:{mark:"\
-*",color:"dim"},blocked:{mark:"!",color:"red"},unchanged:{mark:"=",color:"dim"}}}});var json_exports={};__export(json_exports,{changeJson:()=>changeJson,fieldJson:()=>fieldJson,jsonOf:()=>jsonOf,jsonText:()=>jsonText,
-planJson:()=>planJson,problemsJson:()=>problemsJson,resultJson:()=>resultJson});function planJson(plan,{debug,only:only2}){
-const{changes,leftOut:leftOut4}=shareOf(plan.changes,only2);const{objects:drift}=countDrift(plan);const{update,delete:deleted,
-regenerate,adopt,blocked:blocked4,unchanged}=summarize(plan);return{format_version:1,tool_version:plan.toolVersion,created_at:plan.
-createdAt,server:plan.server,profile:plan.profile,environment:plan.environment,...plan.shard===void 0?{}:{shard:plan.shard},
-summary:{update,delete:deleted,regenerate,adopt,blocked:blocked4,unchanged,...drift>0?{drift}:{}},required_scopes:[...plan.
-requiredScopes],...only2===void 0?{}:{only:only2,left_out:Object.fromEntries(leftOut4)},changes:changes.filter(({action:action2})=>debug||
-action2!=="unchanged").map(changeJson),warnings:plan.warnings.map(warningJson),digest:plan.digest}}function warningJson({
-code:code2,message,place:place2,places,morePlaces:morePlaces2}){return{code:code2,message,...place2===void 0?{}:{place:placeJson(
-place2)},...places===void 0?{}:{places:places.map(placeJson)},...morePlaces2===void 0?{}:{more_places:morePlaces2}}}function placeJson({
-file,inProject=file,line,column}){return{file:inProject,line,...column===void 0?{}:{column}}}function changeJson(change2){
-return{address:change2.address,...change2.label===void 0?{}:{label:change2.label},kind:change2.kind,action:change2.action,
-observed:change2.observed,...change2.observed==="recorded"&&change2.recordedAt!==void 0?{recorded_at:change2.recordedAt}:
-{},destructive:change2.destructions.length>0,destructions:[...change2.destructions],requests:change2.requests.map(({operation,
-params})=>({method:operations[operation].method,path:operationPath(operation,params)})),fields:change2.fields.map(fieldJson),
-warnings:change2.warnings.map(warningJson),reason:change2.reason,declared_at:change2.declaredAt===null?null:{file:change2.
-declaredAt.inProject??change2.declaredAt.file,line:change2.declaredAt.line}}}function fieldJson({path,before,after:after2,
-sensitive,becomes,was,drift}){const drifted2=drift===void 0?{}:{drift:{...drift,recorded:recordedJson(drift.recorded,sensitive)}};
-if(sensitive)return{path,before:{sensitive:true},after:{sensitive:true},sensitive,...drifted2};return{path,before:before===
-void 0?{unknown:true}:jsonOf(before),after:becomes==="built-in"?{unknown:true}:jsonOf(after2),sensitive,...becomes===void 0?
-{}:{becomes},...was===void 0?{}:{was},...drifted2}}function recordedJson(recorded2,sensitive){return sensitive||holdsSensitive(
-recorded2)?{sensitive:true}:jsonOf(recorded2)}function jsonOf(value3){if(value3 instanceof Sensitive)return value3.toJSON();
-if(Array.isArray(value3))return value3.map(jsonOf);return isMap(value3)?mapValues(value3,jsonOf):value3}function resultJson(result){
-const{applied:applied2,failed,not_converged,unknown:unknown5,skipped:skipped2}=summarizeResult(result);return{format_version:1,
-run:result.run,...result.shard===void 0?{}:{shard:result.shard},...result.undoes===void 0?{}:{undoes:result.undoes},summary:{
-applied:applied2,failed,not_converged,unknown:unknown5,skipped:skipped2},results:result.results.map(one=>({address:one.address,
-...one.label===void 0?{}:{label:one.label},action:one.action,status:one.status,http_status:one.httpStatus,attempts:one.attempts,
-unverified:[...one.unverified],error:one.error,...one.notes===void 0?{}:{notes:[...one.notes]}}))}}function problemsJson(problems){
-return{format_version:1,problems:problems.map(({code:code2,severity,message,hint,places,morePlaces:morePlaces2})=>({code:code2,
-severity,message,hint:hint??null,places:places.map(({file,inProject,line,column})=>({file:inProject??file,line,column})),
-...morePlaces2===void 0?{}:{more_places:morePlaces2}}))}}var init_json2=__esm({"src/report/json.ts"(){"use strict";init_result();
-init_values();init_drift();init_plan();init_operations();init_escape()}});function markup(parts,...inserted){return new Markup(parts.map((part2,index)=>part2+(index<inserted.length?insert(inserted[index]??
-null):"")).join(""))}function insert(inserted){if(inserted===null)return"";if(inserted instanceof Markup)return inserted.
-text;if(Array.isArray(inserted))return inserted.map(insert).join("");return escapeMarkup(String(inserted))}function escapeMarkup(text6){
-return escapeText(text6).replace(/[&<>"']|:(?=:)/g,character=>entities[character]??"")}function markupLines(text6){return new Markup(
-text6.split(/\r?\n/).map(escapeMarkup).join("\n"))}function frameSource(html2){return new Markup(html2.toWellFormed().replace(
-/[^ -~]|[&"<>]|:(?=:)|#(?=#)/gu,character=>{const code2=character.codePointAt(0)??0;return`&#${code2===0||code2>=128&&code2<
-160?65533:code2};`}))}var Markup,entities;var init_markup=__esm({"src/report/markup.ts"(){"use strict";init_escape();Markup=
-class{text;constructor(text6){this.text=text6}toString(){return this.text}};entities={"&":"&amp;","<":"&lt;",">":"&gt;",
-'"':"&quot;","'":"&#39;",":":"&#58;"}}});function fence(lines){const longest2=Math.max(2,...lines.flatMap(line=>line.match(/`+/g)??[]).map(({length:length2})=>length2));
-const marks2="`".repeat(longest2+1);return[`${marks2}diff`,...lines.map(disarm),marks2].join("\n")}function code(text6){
-const shown3=disarm(escapeText(text6));if(shown3.trim()==="")return"` `";const longest2=Math.max(0,...(shown3.match(/`+/g)??
-[]).map(({length:length2})=>length2));const marks2="`".repeat(longest2+1);const pad=/^[` ]|[` ]$/.test(shown3)?" ":"";return`${marks2}${pad}${shown3}${pad}${marks2}`}
-function htmlCode(text6){return`<code>${escapeMarkup(text6).replaceAll("&quot;",'"').replaceAll("&#39;","'")}</code>`}function codeName(named5){
-return`${code(named5.address)}${labelIn(markdown,named5)}`}function labelIn({code:show},{label:label2}){return label2===
-void 0?"":` (${show(shortLabel(label2))})`}function prose(text6){return wordsAs(text6,code)}function htmlProse(text6){return wordsAs(
-text6,htmlCode)}function piecesOf(text6){return(text6.match(quotedPieces)??[]).flatMap(piece=>{const words7=piece.match(
-pieces)??[];return words7.every(word2=>word2.trim()===""||isPlain(word2))?words7:[piece]})}function isPlain(piece){if(piece===
-","||piece===";")return true;const word2=piece.replace(/[,.;:!?]$/,"");return plainWord.test(word2)&&!referringWord.test(
-word2)&&!/^\d+\.$/.test(piece)&&escapeText(word2)===word2}function wordsAs(text6,show){let shown3="";let run4="";const flush=()=>{
-const space=run4.trimEnd()===run4?"":" ";if(run4!=="")shown3+=`${show(run4.trimEnd())}${space}`;run4=""};for(const piece of piecesOf(
-text6.trim())){if(piece.trim()===""){if(run4==="")shown3+=" ";else run4+=" ";continue}const[,word2="",end2=""]=(piece.includes(
-"(")?/^(.*?)([,.;:!?]?)$/su:/^(.*?)(\)?[,.;:!?]?)$/su).exec(piece)??[];const plain3=isPlain(piece);if(plain3&&(run4===""||
-run4.endsWith(" "))){flush();shown3+=word2+end2}else if(piece.startsWith("{{")){if(run4.endsWith(" "))flush();run4+=piece}else{
-run4+=word2;if(end2!==""&&word2===""&&run4==="")run4=end2;else if(end2!==""&&/[\p{L}\p{N})\]}"'`]$/u.test(run4)){flush();
-shown3+=end2}else run4+=end2}}flush();return shown3}var markdown,html,plainWord,referringWord,pieces,quotedPieces;var init_marked=__esm(
-{"src/report/marked.ts"(){"use strict";init_escape();init_markup();init_names();markdown={code,bold:words7=>`**${words7}\
-**`,prose,link:(text6,url)=>url===void 0?code(text6):`[${code(text6)}](${url})`};html={code:htmlCode,bold:words7=>`<b>${words7}\
-</b>`,prose:htmlProse,link:(text6,url)=>url===void 0?htmlCode(text6):`<a href="${url}">${htmlCode(text6)}</a>`};plainWord=
-/^[("]?[\p{L}\p{M}]+(?:['’-][\p{L}\p{M}]+)*[)"]?$|^\d{1,6}$|^[—–→…)]$/u;referringWord=/^[("]?(?:www|gh-)|[0-9a-f]{7}/i;
-pieces=/\{\{[^{}\n]{0,200}\}\}|[^\s{]+|\{|\s+/gu;quotedPieces=/(?<![^\s])"(?:[^"\\\s]|\\\S)(?:[^"\\\n]|\\[^\n]){0,200}"(?=[,.;:!?)]{0,2}(?:\s|$))|\{\{[^{}\n]{0,200}\}\}|[^\s{]+|\{|\s+/gu}});function hasDetails(change2,debug){if(!debug&&shortValue(change2)!==void 0)return false;return change2.fields.length>0||
-observedNote(change2)!==null||debug&&change2.requests.length>0}function detailsOf(change2,debug){if(!hasDetails(change2,
-debug))return[];const note=observedNote(change2);const views=change2.fields.map(field2=>viewField(field2,{whole:debug,room:"\
-comment"}));const blocks=bodies2=>[...note===null?[]:[prose(note)],...valueFence(views.filter(({view})=>view!=="body")),
-...views.flatMap(view=>view.view==="body"?[bodyBlock(view,bodies2)]:[]),...debug?requestTexts(change2).map(request5=>`Se\
-nds ${code(request5)}`):[]];const texts2=[true,false].map(bodies2=>blocks(bodies2).map(block2=>`${block2}
-`).join("\n"));return[...new Set(texts2)].filter(text6=>text6!=="")}function valueFence(views){return views.length===0?[]:
-[fence(views.flatMap(valueLines2))]}function valueLines2(view){return[...shownLines(view),...view.drift===null?[]:[`!   ${view.
+alone(change2.warnings)},pen),""]),...leftOut3===null?[]:[...wrap("",leftOut3),""],...idle?[`${capitalized(idleWords(plan))}\
+.`,""]:[],...warnings.length===0?[]:[...warnings,""]];if(!idle){lines.push(...wrap("Required scopes: ",plan.requiredScopes.
+join(", ")||"none"),`Digest: ${escapeText(plan.digest)}`)}const drift=driftSentence(plan);if(drift!==null)lines.push(...wrap(
+"",drift).map(line=>paint.cyan(line)));const destructive=destructiveSentence(plan);const closing2=`${paint.bold(summaryLine(
+plan))}${destructive===null?"":` ${paint.bold(paint.red(destructive))}`}`;return`${[...lines,closing2].join("\n")}
+`}function summaryLine(plan){const count3=summarize(plan);const recorded2=plan.changes.filter(({action:action2,observed})=>action2===
+"unchanged"&&observed==="recorded").length;const parts=[...actions.filter(action2=>count3[action2]>0||!["adopt","blocked"].
+includes(action2)).map(action2=>`${count3[action2]} ${actionWords[action2]}`),...recorded2>0?[`${recorded2} of them by r\
+ecord`]:[]];return`Plan: ${parts.join(", ")}.`}function destructiveSentence(plan){const destructive=plan.changes.filter(
+isDestructive);if(destructive.length===0)return null;const named5=destructive.slice(0,NAMED2).map(nameOf2).join(", ");const more=destructive.
+length-NAMED2;const{count:count3,inAll}=destructiveCount(plan);return`${count3} ${count3===1?"is":"are"} destructive${inAll}\
+: ${named5}${more>0?` and ${more} more`:""}.`}function changeLines(change2,pen){const{paint,debug}=pen;const note=observedNote(
+change2);return[...headLines(change2,pen),...note===null?[]:[paint.dim(`    ${note}`)],...change2.reason===null?[]:wrap(
+"    reason: ",change2.reason).map(paint.red),...change2.destructions.flatMap(loss=>wrap("    destructive: ",loss).map(paint.
+red)),...change2.fields.flatMap(field2=>fieldLines(field2,pen)),...warningLines("    ",change2.warnings,pen),...debug||change2.
+requests.length>1?requestTexts(change2).map(request5=>paint.dim(`    sends ${request5}`)):[]]}function headLines(change2,{
+paint}){const{action:action2,address:address2,declaredAt,label:label2}=change2;const{mark,color}=marks[action2];const head=`${paint[color](
+`${mark} ${action2}`)} ${paint.bold(bare(address2))}${labelBeside(change2)}`;if(declaredAt===null)return[head];const place2=`\
+at ${escapeText(declaredAt.file)}:${declaredAt.line}`;return label2===void 0?[`${head}${paint.dim(`  ${place2}`)}`]:[head,
+paint.dim(`    ${place2}`)]}var NAMED2,marks;var init_text=__esm({"src/report/text.ts"(){"use strict";init_escape();init_shard();
+init_drift();init_plan();init_drift2();init_field_text();init_names();init_review();init_view();init_warning_text();init_words();
+NAMED2=5;marks={update:{mark:"~",color:"yellow"},delete:{mark:"-",color:"red"},regenerate:{mark:"\u21BB",color:"magenta"},
+adopt:{mark:"*",color:"dim"},blocked:{mark:"!",color:"red"},unchanged:{mark:"=",color:"dim"}}}});var json_exports={};__export(json_exports,{changeJson:()=>changeJson,fieldJson:()=>fieldJson,jsonOf:()=>jsonOf,jsonText:()=>jsonText,
+placeJson:()=>placeJson,planJson:()=>planJson,problemsJson:()=>problemsJson,resultJson:()=>resultJson});function planJson(plan,{
+debug,only:only2}){const{changes,leftOut:leftOut3}=shareOf(plan.changes,only2);const{objects:drift}=countDrift(plan);const{
+update,delete:deleted,regenerate,adopt,blocked:blocked3,unchanged}=summarize(plan);return{format_version:1,tool_version:plan.
+toolVersion,created_at:plan.createdAt,server:plan.server,profile:plan.profile,environment:plan.environment,...plan.shard===
+void 0?{}:{shard:plan.shard},summary:{update,delete:deleted,regenerate,adopt,blocked:blocked3,unchanged,...drift>0?{drift}:
+{}},required_scopes:[...plan.requiredScopes],...only2===void 0?{}:{only:only2,left_out:Object.fromEntries(leftOut3)},changes:changes.
+filter(({action:action2})=>debug||action2!=="unchanged").map(changeJson),warnings:plan.warnings.map(warningJson),digest:plan.
+digest}}function warningJson({code:code2,message,place:place2,places,morePlaces:morePlaces2}){return{code:code2,message,
+...place2===void 0?{}:{place:placeJson(place2)},...places===void 0?{}:{places:places.map(placeJson)},...morePlaces2===void 0?
+{}:{more_places:morePlaces2}}}function placeJson({file,inProject=file,line,column}){return{file:inProject,line,...column===
+void 0?{}:{column}}}function changeJson(change2){return{address:change2.address,...change2.label===void 0?{}:{label:change2.
+label},kind:change2.kind,action:change2.action,observed:change2.observed,...change2.observed==="recorded"&&change2.recordedAt!==
+void 0?{recorded_at:change2.recordedAt}:{},destructive:change2.destructions.length>0,destructions:[...change2.destructions],
+requests:change2.requests.map(({operation,params})=>({method:operations[operation].method,path:operationPath(operation,params)})),
+fields:change2.fields.map(fieldJson),warnings:change2.warnings.map(warningJson),reason:change2.reason,declared_at:change2.
+declaredAt===null?null:placeJson(change2.declaredAt)}}function fieldJson({path,before,after:after2,sensitive,becomes,was,
+drift}){const drifted2=drift===void 0?{}:{drift:{...drift,recorded:recordedJson(drift.recorded,sensitive)}};if(sensitive)
+return{path,before:{sensitive:true},after:{sensitive:true},sensitive,...drifted2};return{path,before:before===void 0?{unknown:true}:
+jsonOf(before),after:becomes==="built-in"?{unknown:true}:jsonOf(after2),sensitive,...becomes===void 0?{}:{becomes},...was===
+void 0?{}:{was},...drifted2}}function recordedJson(recorded2,sensitive){return sensitive||holdsSensitive(recorded2)?{sensitive:true}:
+jsonOf(recorded2)}function jsonOf(value3){if(value3 instanceof Sensitive)return value3.toJSON();if(Array.isArray(value3))
+return value3.map(jsonOf);return isMap(value3)?mapValues(value3,jsonOf):value3}function resultJson(result){const{applied:applied2,
+failed,not_converged,unknown:unknown5,skipped:skipped2}=summarizeResult(result);return{format_version:1,run:result.run,...result.
+shard===void 0?{}:{shard:result.shard},...result.undoes===void 0?{}:{undoes:result.undoes},summary:{applied:applied2,failed,
+not_converged,unknown:unknown5,skipped:skipped2},results:result.results.map(one=>({address:one.address,...one.label===void 0?
+{}:{label:one.label},action:one.action,status:one.status,http_status:one.httpStatus,attempts:one.attempts,unverified:[...one.
+unverified],error:one.error,...one.notes===void 0?{}:{notes:[...one.notes]}}))}}function problemsJson(problems){return{format_version:1,
+problems:problems.map(({code:code2,severity,message,hint,places,morePlaces:morePlaces2})=>({code:code2,severity,message,
+hint:hint??null,places:places.map(placeJson),...morePlaces2===void 0?{}:{more_places:morePlaces2}}))}}var init_json2=__esm(
+{"src/report/json.ts"(){"use strict";init_result();init_values();init_drift();init_plan();init_operations();init_escape()}});function fence(lines){const longest=Math.max(2,...lines.flatMap(line=>line.match(/`+/g)??[]).map(({length:length2})=>length2));
+const marks2="`".repeat(longest+1);return[`${marks2}diff`,...lines.map(disarm),marks2].join("\n")}function code(text6){const shown3=disarm(
+escapeText(text6));if(shown3.trim()==="")return"` `";const longest=Math.max(0,...(shown3.match(/`+/g)??[]).map(({length:length2})=>length2));
+const marks2="`".repeat(longest+1);const pad=/^[` ]|[` ]$/.test(shown3)?" ":"";return`${marks2}${pad}${shown3}${pad}${marks2}`}
+function codeName({address:address2,label:label2}){return`${code(address2)}${label2===void 0?"":` (${code(label2)})`}`}function prose(text6){
+return(text6.match(pieces)??[]).map(pieceText).join(" ")}function pieceText(piece){const[,open8="",core="",close=""]=/^(\(?)(.*?)(\)?[,.;:!?]?)$/su.
+exec(piece)??[];if(core==="")return/^[),;]$/.test(piece)?piece:code(piece);const isNumbered=/^\d/.test(core)&&/^[.)]/.test(
+close);const words6=(/^"(.*)"$/s.exec(core)?.[1]??core).split(" ");return words6.every(isPlain)&&!isNumbered?piece:`${open8}${code(
+core)}${close}`}function isPlain(word2){return plainWord.test(word2)&&!referringWord.test(word2)&&escapeText(word2)===word2}
+var plainWord,referringWord,pieces;var init_marked=__esm({"src/report/marked.ts"(){"use strict";init_escape();plainWord=
+/^(?:[\p{L}\p{M}]+(?:['’-][\p{L}\p{M}]+)*|\d{1,6}|[—–→…])$/u;referringWord=/^(?:www|gh-)|[0-9a-f]{7}/i;pieces=
+/(?:"(?:[^"\\]|\\.){1,200}"|\{\{[^{}]{0,200}\}\}|\S)+/gsu}});function hasDetails(change2,debug){if(!debug&&shortValue(change2)!==void 0)return false;return change2.fields.length>0||
+observedNote(change2)!==null||debug&&change2.requests.length>0}function detailsOf(change2,debug){const note=observedNote(
+change2);const views=change2.fields.map(field2=>viewField(field2,{whole:debug,room:"comment"}));const textOf6=bodies2=>[
+...note===null?[]:[prose(note)],...valueFence(views.filter(({view})=>view!=="body")),...views.flatMap(view=>view.view===
+"body"?[bodyBlock(view,bodies2)]:[]),...debug?requestTexts(change2).map(request5=>`Sends ${code(request5)}`):[]].map(block2=>`${block2}\
+
+`).join("\n");return{full:textOf6(true),short:textOf6(false)}}function valueFence(views){return views.length===0?[]:[fence(
+views.flatMap(valueLines2))]}function valueLines2(view){return[...shownLines(view),...view.drift===null?[]:[`!   ${view.
 drift}`]]}function shownLines(view){const{path}=view;switch(view.view){case"secret":return[`! ${path}: ${view.unknown?"(\
 unknown) \u2192 ":""}(sensitive)`];case"value":return view.unknown?[`! ${path}: ${view.before} \u2192 ${view.after}`]:[`\
 - ${path}: ${view.before}`,`+ ${path}: ${view.after}`];case"set":return[`  ${path}:${view.head===null?"":` ${view.head}`}`,
@@ -9347,107 +9211,82 @@ join("; ")}`;if(!shown3||hunks.length===0)return head;const lines=hunks.flatMap(
 text:text6})=>disarm(`${mark}${text6}`).trimEnd())]);return`${head}
 
 ${fence(lines)}`}var setMarks;var init_details=__esm({"src/report/details.ts"(){"use strict";init_escape();init_marked();
-init_review();init_view();setMarks={"+":"+","-":"-","~":"!","=":"!"}}});function fileUrl({files,folder},{file,line}){const path=pathFrom(folder,file);return path===void 0||file.includes(mask)?
-void 0:`${files}/${path.map(segment2).join("/")}#L${line}`}function pathFrom(folder,file){if(/^([\\/]|[a-z]:)/i.test(file))
-return void 0;const steps=[];for(const step of`${folder}/${file}`.split("/")){if(step===".."&&steps.pop()===void 0)return void 0;
-if(!["",".",".."].includes(step))steps.push(step)}return steps}function segment2(name2){return encodeURIComponent(name2.
-toWellFormed()).replace(/[!'()*~]/g,character=>`%${character.charCodeAt(0).toString(16).toUpperCase()}`)}var init_forge=__esm(
-{"src/report/forge.ts"(){"use strict";init_redact()}});function tells(form,wanted){return forms.indexOf(form)>=forms.indexOf(wanted)}function changeLine(change2,form,language,forge){
-const{action:action2,address:address2,declaredAt}=change2;const{bold,code:code2}=language;return[`${bold(action2)} ${code2(
-address2)}`,tells(form,"labelled")?labelIn(language,change2):"",...tells(form,"told")?toldParts(change2,language):[],!tells(
-form,"told")&&isDestructive(change2)?` \u2014 ${bold("destructive")}`:"",tells(form,"placed")&&declaredAt!==null?` \u2014 ${language.
-link(placeText(declaredAt),tells(form,"linked")&&forge!==void 0?fileUrl(forge,declaredAt):void 0)}`:""].join("")}function toldParts(change2,language){
-const{action:action2,fields:fields3,destructions,reason,warnings}=change2;const{bold,prose:prose2}=language;const drift=driftNote(
-change2);return[inlineValue(change2,language)??fieldNames(action2,fields3,language),...drift===null?[]:[` \u2014 ${prose2(
-drift)}`],...destructions.length>0?[` \u2014 ${bold("destructive:")} ${destructions.map(prose2).join("; ")}`]:[],...reason===
-null?[]:[` \u2014 ${prose2(reason)}`],...warnings.length>0?[` \u2014 \u26A0\uFE0F ${plural(warnings.length,"warning")}`]:
-[]]}function fieldNames(action2,fields3,{code:code2}){if(action2==="delete"||fields3.length===0)return"";const paths=fields3.
-slice(0,3).map(({path})=>code2(path));const more=fields3.length-paths.length;return`: ${paths.join(", ")}${more>0?` and ${more}\
- more`:""}`}function inlineValue(change2,{code:code2}){const value3=shortValue(change2);return value3===void 0?void 0:`:\
- ${code2(value3.path)} ${code2(value3.before)} \u2192 ${code2(value3.after)}`}function warningLine(group,form,forge){const{
-code:show,bold,prose:prose2,link:link2}=markdown;const{code:code2,message,objects:objects2,places,morePlaces:morePlaces2}=group;
-const[only2,...others]=objects2;const subject=only2===void 0?"":others.length>0?`${bold(plural(objects2.length,"object"))}\
-: `:`${tells(form,"labelled")?codeName(only2):show(only2.address)}: `;const shown3=places.filter(place2=>!message.includes(
-`${place2.file}:${place2.line}`));const url=place2=>tells(form,"linked")&&forge!==void 0?fileUrl(forge,place2):void 0;const notes=[
-...others.length>0&&tells(form,"told")?[firstFew(objects2,codeName)]:[],...shown3.length>0&&tells(form,"placed")?[`at ${placeList(
-shown3,morePlaces2,(place2,text6)=>link2(text6,url(place2)))}`]:[]];return`${subject}${prose2(message)} (${show(code2)})${notes.
-map(note=>` \u2014 ${note}`).join("")}`}var forms;var init_lines=__esm({"src/report/lines.ts"(){"use strict";init_alike();
-init_drift2();init_forge();init_marked();init_places();init_review();init_words();forms=["named","labelled","told","plac\
-ed","linked"]}});function allot(sections2,room){const named5=new Allotment(sections2,room);named5.raise(["named"],0,1,2);if(named5.has(0,
-1,2))return withMore(named5).shown;const short4=new Allotment(sections2,room);short4.raise(["named"],0);short4.within(1/
-3,()=>short4.raise(["told"],0));short4.raise(["named"],1,2);return withMore(short4).shown}function withMore(allotment){const{
-raise}=allotment;raise(["told"],0);allotment.within(1/3,()=>raise(["placed","linked"],0));allotment.within(1/3,()=>raise(
-["named","told"],"warnings"));raise(["labelled","told"],1,2);raise(["named","told"],"warnings");raise(["placed","linked"],
-0,1,2,"warnings");for(const rank2 of[0,1,2])allotment.unfold(rank2);raise(["named","told","linked"],3);allotment.unfold(
-3);return allotment}function sectionTexts(sections2,shown3){return sections2.flatMap(section2=>{const texts2=section2.entries.
-flatMap(entry=>{const how=shown3.get(entry);return how===void 0?[]:[entryText(entry,how)]});if(texts2.length===0)return[];
-const missing2=section2.entries.length-texts2.length;return[`${headingOf(section2)}${texts2.join("")}${missing2>0?`
+init_review();init_view();setMarks={"+":"+","-":"-","~":"!","=":"!"}}});function fileUrl({files,folder},{file,line}){if(/^([\\/]|[a-z]:)/i.test(file)||file.includes(mask))return void 0;const{steps,
+isInside:isInside2}=stepsTo(folder,file);return isInside2?`${files}/${steps.map(segment2).join("/")}#L${line}`:void 0}function stepsTo(folder,file){
+const steps=[];let isInside2=true;for(const step of`${folder}/${file}`.split("/")){if(step==="..")isInside2=steps.pop()!==
+void 0&&isInside2;else if(step!==""&&step!==".")steps.push(step)}return{steps,isInside:isInside2}}function segment2(name2){
+return encodeURIComponent(name2.toWellFormed()).replace(/[!'()*~]/g,character=>`%${character.charCodeAt(0).toString(16).
+toUpperCase()}`)}var init_forge=__esm({"src/report/forge.ts"(){"use strict";init_redact()}});function changeName(change2){return`**${change2.action}** ${code(change2.address)}${isDestructive(change2)?" \u2014 **destruc\
+tive**":""}`}function changeLine(change2,forge){const{action:action2,fields:fields3,destructions,reason,warnings,declaredAt}=change2;
+const value3=shortValue(change2);const drift=driftNote(change2);const notes=[...drift===null?[]:[prose(drift)],...destructions.
+length>0?[`**destructive:** ${destructions.map(prose).join("; ")}`]:[],...reason===null?[]:[prose(reason)],...warnings.length>
+0?[`\u26A0\uFE0F ${plural(warnings.length,"warning")}`]:[],...declaredAt===null?[]:[placeLink(declaredAt,placeText(declaredAt),
+forge)]];const what=value3===void 0?fieldNames(action2,fields3):`: ${code(value3.path)} ${code(value3.before)} \u2192 ${code(
+value3.after)}`;return`**${action2}** ${codeName(change2)}${what}${notes.map(note=>` \u2014 ${note}`).join("")}`}function placeLink(place2,text6,forge){
+const url=forge===void 0?void 0:fileUrl(forge,place2);return url===void 0?code(text6):`[${code(text6)}](${url})`}function fieldNames(action2,fields3){
+return action2==="delete"||fields3.length===0?"":`: ${firstFew(fields3,({path})=>code(path))}`}function warningLine(group,forge){
+const{message,objects:objects2,places,morePlaces:morePlaces2}=group;const[only2,...others]=objects2;const one=only2===void 0?
+"":`${codeName(only2)}: `;const subject=others.length>0?`**${plural(objects2.length,"object")}**: `:one;const shown3=places.
+filter(place2=>!message.includes(`${place2.file}:${place2.line}`));const notes=[...others.length>0?[firstFew(objects2,codeName)]:
+[],...shown3.length>0?[`at ${placeList(shown3,morePlaces2,(place2,text6)=>placeLink(place2,text6,forge))}`]:[]];return`${subject}${prose(
+message)} (${code(group.code)})${notes.map(note=>` \u2014 ${note}`).join("")}`}var init_lines=__esm({"src/report/lines.t\
+s"(){"use strict";init_alike();init_drift2();init_forge();init_marked();init_places();init_review();init_words()}});function allot(sections2,room){const shown3=new Map;const begun=new Set;let left=room;const show=(section,entry,form,least)=>{
+const lengthOf=one=>entry.forms[one??-1]?.().length??0;const begins2=begun.has(section)?0:headingOf(section).length+moreRoom;
+const cost=begins2+lengthOf(form)-lengthOf(shown3.get(entry));if(cost>left-least)return false;left-=cost;begun.add(section);
+shown3.set(entry,form);return true};const raise=(forms,ranks2,least=0)=>{for(const rank2 of ranks2){for(const section of sections2){
+for(const entry of section.entries){if(entry.rank!==rank2)continue;const there=forms.filter(form=>form<entry.forms.length);
+if(forms.includes(2)&&left<leastDetail)return;there.some(form=>show(section,entry,form,least))}}}};raise([0],[0]);raise(
+[1],[0]);raise([0],[1,2]);raise([0],["warnings"],left/2);raise([1],[1,2]);raise([0],["warnings"]);raise([3,2],[0,1,2]);raise(
+[3,2,1],[3]);return shown3}function isWhole(entry,shown3){return shown3.get(entry)===entry.forms.length-1}function sectionTexts(sections2,shown3){
+return sections2.flatMap(section=>{const texts2=section.entries.flatMap(entry=>entry.forms[shown3.get(entry)??-1]?.()??[]);
+if(texts2.length===0)return[];const missing2=section.entries.length-texts2.length;return[`${headingOf(section)}${texts2.
+join("")}${missing2>0?`
 \u2026 and ${missing2} more
 `:""}`]})}function headingOf({title,entries}){return`### ${title} (${entries.length})
 
-`}function entryText(entry,{form,detail}){if(detail===null)return`- ${entry.line(form)}
-`;return`
-<details><summary>${entry.summary(form)}</summary>
-
-${detail}
-</details>
-
-`}var moreRoom,leastDetail,Allotment;var init_room=__esm({"src/report/room.ts"(){"use strict";init_lines();moreRoom=60;leastDetail=
-20;Allotment=class{shown=new Map;#sections;#begun=new Set;#left;constructor(sections2,room){this.#sections=sections2;this.#left=
-room}raise=(forms2,...ranks2)=>{for(const form of forms2)for(const rank2 of ranks2)this.#raise(form,rank2)};#raise(form,rank2){
-for(const[section2,entry]of this.#of(rank2)){const now=this.shown.get(entry);if(form!=="named"&&now===void 0)continue;if(now!==
-void 0&&tells(now.form,form))continue;const next={form,detail:null,whole:tells(form,"told")&&!entry.folds};this.#show(section2,
-entry,next,now)}}has(...ranks2){return ranks2.every(rank2=>[...this.#of(rank2)].every(([,entry])=>this.shown.has(entry)))}unfold(rank2){
-for(const[section2,entry]of this.#of(rank2)){const now=this.shown.get(entry);if(now===void 0||!entry.folds||!this.#holds(
-entry,now))continue;entry.details().some((detail,index)=>this.#show(section2,entry,{...now,detail,whole:index===0&&tells(
-now.form,"told")},now))}}within(share,work){const kept3=Math.ceil(this.#left*(1-share));this.#left-=kept3;work();this.#left+=
-kept3}#holds(entry,now){const folded=entryText(entry,{...now,detail:""}).length-entryText(entry,now).length;return folded+
-leastDetail<=this.#left}*#of(rank2){for(const section2 of this.#sections){for(const entry of section2.entries)if(entry.rank===
-rank2)yield[section2,entry]}}#show(section2,entry,next,now){const begins2=this.#begun.has(section2)?0:headingOf(section2).
-length+moreRoom;const cost=begins2+entryText(entry,next).length-(now===void 0?0:entryText(entry,now).length);if(cost>this.#left)
-return false;this.#left-=cost;this.#begun.add(section2);this.shown.set(entry,next);return true}}}});var markdown_exports={};__export(markdown_exports,{planMarkdown:()=>planMarkdown});function planMarkdown(plan,options){const{
+`}var moreRoom,leastDetail;var init_room=__esm({"src/report/room.ts"(){"use strict";moreRoom=60;leastDetail=100}});var markdown_exports={};__export(markdown_exports,{planMarkdown:()=>planMarkdown});function planMarkdown(plan,options){const{
 budget=defaultBudget,only:only2}=options;const warnings=groupWarnings(plan,allWarnings(shownPart(plan,only2)));const sections2=sectionsOf(
 plan,warnings,options);const{intro=""}=options;const title=`## ${options.title??`idops plan: ${headline(plan)}`}
 ${intro===""?"":`
 ${intro}
-`}`;const fixed2=[title,headText(plan,warnings.length,only2),footText(plan)];const room=budget-fixed2.join("\n").length-
-1;const all=allot(sections2,room);const most3=notice(mostLeftOut(sections2),budget).length+1;const shown3=leftOut(sections2,
-all).length===0?all:allot(sections2,room-most3);const[,head,foot]=fixed2;const parts=[title,notice(leftOut(sections2,shown3),
-budget),head,...sectionTexts(sections2,shown3),foot];const text6=parts.filter(part2=>part2!=="").join("\n");const bare3=`${title}\
+`}`;const head=headText(plan,warnings.length,only2);const foot=footText(plan);const room=budget-[title,head,foot].join("\
+\n").length-1;const all=allot(sections2,room);const entries=sections2.flatMap(section=>section.entries);const isShort=!entries.
+every(entry=>isWhole(entry,all));const most3=notice(entries,new Map(entries.map(entry=>[entry,entry.forms.length-1])),budget);
+const shown3=isShort?allot(sections2,room-most3.length-1):all;const parts=[title,isShort?notice(entries,shown3,budget):"",
+head,...sectionTexts(sections2,shown3),foot];const text6=parts.filter(part2=>part2!=="").join("\n");const bare3=`${title}\
 
 This is longer than ${budget} characters even without details.
 `;return text6.length<=budget?text6:bare3.slice(0,Math.max(0,budget))}function headText(plan,warnings,only2){const environment=plan.
-environment===null?"":`, environment ${code(shorten(escapeText(plan.environment),"",100))}`;const lines=[`Server ${code(
-shorten(escapeText(plan.server),"",200))}, profile ${code(plan.profile)}${environment}${plan.shard===void 0?"":`, ${shardOf(
-plan)} of the objects`}.`];const{count:count3,inAll}=destructiveCount(shownPart(plan,only2));const notes=[...count3>0?[`\
-**${plural(count3,"destructive change")}**${inAll}, first below`]:[],...warnings>0?[`${plural(warnings,"warning")}, last\
- below`]:[]];if(notes.length>0)lines.push("",`${notes.join("; ")}.`);lines.push(...shareNotes(plan,only2).flatMap(note=>[
-"",prose(note)]));return`${lines.join("\n")}
+environment===null?"":`, environment ${code(plan.environment)}`;const lines=[`Server ${code(plan.server)}, profile ${code(
+plan.profile)}${environment}${plan.shard===void 0?"":`, ${shardOf(plan)} of the objects`}.`];const{count:count3,inAll}=destructiveCount(
+shownPart(plan,only2));const notes=[...count3>0?[`**${plural(count3,"destructive change")}**${inAll}, first below`]:[],...warnings>
+0?[`${plural(warnings,"warning")}, last below`]:[]];if(notes.length>0)lines.push("",`${notes.join("; ")}.`);lines.push(...shareNotes(
+plan,only2).flatMap(note=>["",prose(note)]));return`${lines.join("\n")}
 `}function footText(plan){const scopes=plan.requiredScopes.length===0?"none":plan.requiredScopes.map(code).join(", ");return[
 "---","",`Digest ${code(plan.digest)}  `,`Required scopes: ${scopes}  `,`idops ${code(plan.toolVersion)}, ${code(plan.createdAt)}`,
 ""].join("\n")}function sectionsOf(plan,warnings,{debug,only:only2,forge}){const shown3=reviewGroups(plan,{debug,...only2===
 void 0?{}:{only:only2}});const groups2=shown3.map(({title,rank:rank2,changes})=>({title,entries:changes.map(change2=>changeEntry(
 change2,rank2,debug,forge))}));if(warnings.length===0)return groups2;const ordered2=warnings.toSorted((a2,b)=>weight(b)-
-weight(a2));const entries=ordered2.map(group=>{const line=once2(form=>warningLine(group,form,forge));return{noun:"warnin\
-g",rank:"warnings",folds:false,line,summary:line,details:()=>[]}});return[...groups2,{title:"Warnings",entries}]}function weight({
-objects:objects2}){return objects2.length===0?Number.MAX_SAFE_INTEGER:objects2.length}function changeEntry(change2,rank2,debug,forge){
-let details;return{noun:kindOf(change2.kind).noun,rank:rank2,folds:hasDetails(change2,debug),line:once2(form=>changeLine(
-change2,form,markdown,forge)),summary:once2(form=>changeLine(change2,form,html,forge)),details:()=>{details??=detailsOf(
-change2,debug);return details}}}function once2(make){const made2=new Map;return form=>{const line=made2.get(form)??make(
-form);made2.set(form,line);return line}}function leftOut(sections2,shown3){const{changes,warnings}=divided(sections2);const isMissing2=entry=>!shown3.
-has(entry);const kept3=changes.filter(entry=>!isMissing2(entry));return leftOutParts({changes:changes.filter(isMissing2),
-details:kept3.filter(entry=>shown3.get(entry)?.whole!==true),places:kept3.filter(entry=>!tells(shown3.get(entry)?.form??
-"named","placed")),warnings:warnings.filter(isMissing2)})}function mostLeftOut(sections2){const{changes,warnings}=divided(
-sections2);return leftOutParts({changes,details:changes,places:changes,warnings})}function divided(sections2){const entries=sections2.
-flatMap(section2=>section2.entries);return{changes:entries.filter(({rank:rank2})=>rank2!=="warnings"),warnings:entries.filter(
-({rank:rank2})=>rank2==="warnings")}}function leftOutParts(entries){return[...counted("the changes of ",entries.changes),
-...counted("details of ",entries.details),...counted("places of ",entries.places),...counted("",entries.warnings)]}function counted(what,entries){
-const nouns=new Map;for(const{noun}of entries)nouns.set(noun,(nouns.get(noun)??0)+1);const counts2=[...nouns].map(([noun,
-number4])=>plural(number4,noun));return counts2.length===0?[]:[`${what}${counts2.join(", ")}`]}function notice(parts,budget){
-if(parts.length===0)return"";return[`> **Shortened** to stay within ${budget.toLocaleString("en")} characters. Left out:\
- ${parts.join("; ")}.`,"> All of it: `idops plan`, or `idops plan --format html=plan.html` for a page to look at.",""].join(
-"\n")}var defaultBudget;var init_markdown=__esm({"src/report/markdown.ts"(){"use strict";init_escape();init_kinds();init_details();
-init_lines();init_marked();init_review();init_room();init_values2();init_warnings();init_words();defaultBudget=6e4}});function isSurrogate(cp){return cp>=55296&&cp<=57343}function isSurrogatePair(cp){return cp>=56320&&cp<=57343}function getSurrogatePairCodePoint(cp1,cp2){
+weight(a2));const entries=ordered2.map(group=>{return{rank:"warnings",forms:[once2(()=>`- ${warningLine(group,forge)}
+`)]}});return[...groups2,{title:"Warnings",entries}]}function weight({objects:objects2}){return objects2.length===0?Number.
+MAX_SAFE_INTEGER:objects2.length}function changeEntry(change2,rank2,debug,forge){const line=once2(()=>`- ${changeLine(change2,
+forge)}
+`);const details=once2(()=>detailsOf(change2,debug));const folded=detail=>`${line()}
+<details><summary>Differences</summary>
+
+${detail}
+</details>
+
+`;const withDetails=[()=>folded(details().short),()=>folded(details().full)];return{rank:rank2,forms:[()=>`- ${changeName(
+change2)}
+`,line,...hasDetails(change2,debug)?withDetails:[]]}}function once2(make){let made2;return()=>{made2??={value:make()};return made2.
+value}}function notice(entries,shown3,budget){const counted=(isWarning,noun)=>{const all=entries.filter(({rank:rank2})=>rank2===
+"warnings"===isWarning);const whole2=all.filter(entry=>isWhole(entry,shown3)).length;return all.length===0?[]:[`${whole2}\
+ of ${plural(all.length,noun)}`]};const counts2=[...counted(false,"change"),...counted(true,"warning")].join(" and ");return[
+`> **Shortened** to stay within ${budget.toLocaleString("en")} characters: ${counts2} are shown with all their differenc\
+es.`,"> All of it: `idops plan`, or `idops plan --format html=plan.html` for a page to look at.",""].join("\n")}var defaultBudget;
+var init_markdown=__esm({"src/report/markdown.ts"(){"use strict";init_details();init_lines();init_marked();init_review();
+init_room();init_warnings();init_words();defaultBudget=6e4}});function isSurrogate(cp){return cp>=55296&&cp<=57343}function isSurrogatePair(cp){return cp>=56320&&cp<=57343}function getSurrogatePairCodePoint(cp1,cp2){
 return(cp1-55296)*1024+9216+cp2}function isControlCodePoint(cp){return cp!==32&&cp!==10&&cp!==13&&cp!==9&&cp!==12&&cp>=1&&
 cp<=31||cp>=127&&cp<=159}function isUndefinedCodePoint(cp){return cp>=64976&&cp<=65007||UNDEFINED_CODE_POINTS.has(cp)}var UNDEFINED_CODE_POINTS,
 REPLACEMENT_CHARACTER,CODE_POINTS,SEQUENCES;var init_unicode=__esm({"node_modules/parse5/dist/common/unicode.js"(){UNDEFINED_CODE_POINTS=
@@ -9725,11 +9564,11 @@ if(!this._ensureHibernation()){this._callState(cp)}}this.inLoop=false}flushChara
 "Cannot flush characters from a tokenizer callback")}const location=(_a3=this.currentCharacterToken)===null||_a3===void 0?
 void 0:_a3.location;let nextLocation=null;if(location){nextLocation=this.getCharacterTokenEndLocation(location);this.currentLocation=
 nextLocation}this.inLoop=true;try{this._emitCurrentCharacterToken(nextLocation)}finally{this.inLoop=false}this._runParsingLoop()}getCharacterTokenEndLocation(location){
-const endOffset=this.getCharacterTokenEndOffset();const html2=this.preprocessor.html.slice(location.startOffset-this.preprocessor.
-droppedBufferSize,endOffset-this.preprocessor.droppedBufferSize);let line=location.startLine;let lastLineBreak=-1;for(let i2=html2.
-indexOf("\n");i2!==-1;i2=html2.indexOf("\n",i2+1)){line++;lastLineBreak=i2}for(let i2=html2.indexOf("\r");i2!==-1;i2=html2.
-indexOf("\r",i2+1)){if(html2.charCodeAt(i2+1)!==CODE_POINTS.LINE_FEED){line++;lastLineBreak=Math.max(lastLineBreak,i2)}}
-return{startLine:line,startCol:lastLineBreak===-1?location.startCol+html2.length:html2.length-lastLineBreak,startOffset:endOffset,
+const endOffset=this.getCharacterTokenEndOffset();const html=this.preprocessor.html.slice(location.startOffset-this.preprocessor.
+droppedBufferSize,endOffset-this.preprocessor.droppedBufferSize);let line=location.startLine;let lastLineBreak=-1;for(let i2=html.
+indexOf("\n");i2!==-1;i2=html.indexOf("\n",i2+1)){line++;lastLineBreak=i2}for(let i2=html.indexOf("\r");i2!==-1;i2=html.
+indexOf("\r",i2+1)){if(html.charCodeAt(i2+1)!==CODE_POINTS.LINE_FEED){line++;lastLineBreak=Math.max(lastLineBreak,i2)}}return{
+startLine:line,startCol:lastLineBreak===-1?location.startCol+html.length:html.length-lastLineBreak,startOffset:endOffset,
 endLine:-1,endCol:-1,endOffset:-1}}getCharacterTokenEndOffset(){var _a3;const end2=this.preprocessor.droppedBufferSize+this.
 preprocessor.pos+1;const tokenLocation=(_a3=this.currentToken)===null||_a3===void 0?void 0:_a3.location;switch(this.state){case State.
 TAG_OPEN:case State.RCDATA_LESS_THAN_SIGN:case State.RAWTEXT_LESS_THAN_SIGN:case State.SCRIPT_DATA_LESS_THAN_SIGN:case State.
@@ -10216,8 +10055,8 @@ this.shortenToLength(this.indexOfTopmostOf(TABLE_ROW_CONTEXT)+1)}remove(element)
 if(this.indexed){const classes=this.keys[idx]<NAME_KEYS?KEY_CLASSES[this.keys[idx]]:0;const belowIdx=this.below[idx];const aboveIdx=this.
 above[idx];this._unindex(idx);this.items[idx]=void 0;this.below[aboveIdx]=belowIdx;if(belowIdx!==-1)this.above[belowIdx]=
 aboveIdx;if(classes!==0){for(let i2=aboveIdx;i2!==-1;i2=this.above[i2]){this.specials[i2]-=classes&SPECIAL;this.listItemBoundaries[i2]-=
-(classes&LIST_ITEM_BOUNDARY)>>1;this.scopeBoundaries[i2]-=(classes&SCOPE)>>2}}const html2=belowIdx===-1?-1:this.htmlSlots[belowIdx];
-for(let i2=aboveIdx;i2!==-1&&this.htmlSlots[i2]===idx;i2=this.above[i2]){this.htmlSlots[i2]=html2}}else{this.items.splice(
+(classes&LIST_ITEM_BOUNDARY)>>1;this.scopeBoundaries[i2]-=(classes&SCOPE)>>2}}const html=belowIdx===-1?-1:this.htmlSlots[belowIdx];
+for(let i2=aboveIdx;i2!==-1&&this.htmlSlots[i2]===idx;i2=this.above[i2]){this.htmlSlots[i2]=html}}else{this.items.splice(
 idx,1);this.tagIDs.splice(idx,1);this.stackTop--;this._updateCurrentElement()}this.handler.onItemPop(element,false)}tryPeekProperlyNestedBodyElement(){
 return this.stackTop>=1&&this.tagIDs[1]===TAG_ID.BODY?this.items[1]:null}contains(element){return this._indexOf(element)>
 -1}getCommonAncestor(element){const idx=this._indexOf(element);const belowIdx=idx===-1?-1:this.slotBelow(idx);return belowIdx===
@@ -10750,7 +10589,7 @@ sourceCodeLocationInfo=true}this.document=document2!==null&&document2!==void 0?d
 this.tokenizer=new Tokenizer(this.options,this);this.activeFormattingElements=new FormattingElementList;this.fragmentContextID=
 fragmentContext?getTagID(this.treeAdapter.getTagName(fragmentContext)):TAG_ID.UNKNOWN;this._setContextModes(fragmentContext!==
 null&&fragmentContext!==void 0?fragmentContext:this.document,this.fragmentContextID);this.openElements=new OpenElementStack(
-this.document,this.treeAdapter,this)}static parse(html2,options){const parser=new this(options);parser.tokenizer.write(html2,
+this.document,this.treeAdapter,this)}static parse(html,options){const parser=new this(options);parser.tokenizer.write(html,
 true);return parser.document}static getFragmentParser(fragmentContext,options){const opts={...defaultParserOptions,...options};
 fragmentContext!==null&&fragmentContext!==void 0?fragmentContext:fragmentContext=opts.treeAdapter.createElement(TAG_NAMES.
 TEMPLATE,NS.HTML,[]);const documentMock=opts.treeAdapter.createElement("documentmock",NS.HTML,[]);const parser=new this(
@@ -10937,27 +10776,27 @@ break}default:}}};TABLE_VOID_ELEMENTS=new Set([TAG_ID.CAPTION,TAG_ID.COL,TAG_ID.
 TAG_ID.TH,TAG_ID.THEAD,TAG_ID.TR])}});var VOID_ELEMENTS;var init_serializer=__esm({"node_modules/parse5/dist/serializer/index.js"(){init_html();init_default();
 VOID_ELEMENTS=new Set([TAG_NAMES.AREA,TAG_NAMES.BASE,TAG_NAMES.BASEFONT,TAG_NAMES.BGSOUND,TAG_NAMES.BR,TAG_NAMES.COL,TAG_NAMES.
 EMBED,TAG_NAMES.FRAME,TAG_NAMES.HR,TAG_NAMES.IMG,TAG_NAMES.INPUT,TAG_NAMES.KEYGEN,TAG_NAMES.LINK,TAG_NAMES.META,TAG_NAMES.
-PARAM,TAG_NAMES.SOURCE,TAG_NAMES.TRACK,TAG_NAMES.WBR])}});function parse4(html2,options){return Parser.parse(html2,options)}var init_dist=__esm({"node_modules/parse5/dist/index.j\
-s"(){init_parser();init_default();init_parser();init_serializer();init_error_codes();init_foreign_content();init_html();
-init_token();init_tokenizer()}});var words4,elements,withContent,missed,attributes,properties,imageProperties,valueFunctions,imageFunctions,mediaAndStates,
-ownPicture;var init_allowed=__esm({"src/mail/allowed.ts"(){"use strict";words4=text6=>new Set(text6.trim().split(/\s+/));
-elements=words4(`
+PARAM,TAG_NAMES.SOURCE,TAG_NAMES.TRACK,TAG_NAMES.WBR])}});function parse4(html,options){return Parser.parse(html,options)}var init_dist=__esm({"node_modules/parse5/dist/index.js"(){
+init_parser();init_default();init_parser();init_serializer();init_error_codes();init_foreign_content();init_html();init_token();
+init_tokenizer()}});var words3,elements,withContent,missed,attributes,properties,imageProperties,valueFunctions,imageFunctions,mediaAndStates,
+ownPicture;var init_allowed=__esm({"src/mail/allowed.ts"(){"use strict";words3=text6=>new Set(text6.trim().split(/\s+/));
+elements=words3(`
   a abbr acronym address article aside b bdi bdo big blockquote br button caption center cite code col colgroup dd del
   details dfn dir div dl dt em fieldset figcaption figure font footer h1 h2 h3 h4 h5 h6 header hgroup hr i ins kbd
   legend li main mark menu nav nobr ol p pre q rp rt ruby s samp section small span strike strong sub summary sup
   table tbody td tfoot th thead time tr tt u ul var wbr
-`);withContent=words4(`
+`);withContent=words3(`
   applet audio base basefont bgsound canvas datalist embed fencedframe frame frameset iframe input keygen link
   map meta model noembed noframes object optgroup option output param plaintext portal script select source
   template textarea title track video xmp
-`);missed=words4(`
+`);missed=words3(`
   applet audio canvas embed fencedframe frame frameset iframe input map model object portal select textarea video
-`);attributes=words4(`
+`);attributes=words3(`
   abbr align alt bgcolor border cellpadding cellspacing char charoff class clear color cols colspan compact datetime
   dir face frame headers height hidden hspace id lang noshade nowrap open reversed role rowspan rules scope size
   span start summary title translate type valign value vspace width
   alink link text vlink aria-hidden aria-label aria-level aria-describedby aria-labelledby aria-roledescription
-`);properties=words4(`
+`);properties=words3(`
   align-content align-items align-self appearance aspect-ratio
   background background-attachment background-blend-mode background-clip background-color background-image
   background-origin background-position background-position-x background-position-y background-repeat background-size
@@ -10987,11 +10826,11 @@ elements=words4(`
   text-overflow text-shadow text-size-adjust text-transform text-underline-offset text-wrap top transform
   transform-origin unicode-bidi user-select vertical-align visibility white-space widows width word-break
   word-spacing word-wrap writing-mode z-index zoom
-`);imageProperties=words4("background background-image list-style list-style-image");valueFunctions=words4(`
+`);imageProperties=words3("background background-image list-style list-style-image");valueFunctions=words3(`
   calc clamp color-mix counter counters fit-content hsl hsla hwb lab lch linear-gradient matrix max min minmax oklab
   oklch radial-gradient repeat repeating-linear-gradient repeating-radial-gradient rgb rgba rotate scale scalex
   scaley skew skewx skewy translate translatex translatey
-`);imageFunctions=/image|cross-fade|src|element|paint/;mediaAndStates=words4(`
+`);imageFunctions=/image|cross-fade|src|element|paint/;mediaAndStates=words3(`
   and dir is lang not nth-child nth-last-child nth-last-of-type nth-of-type or where
 `);ownPicture=/^data:image\/(?:avif|bmp|gif|jpe?g|png|webp|x-icon)(?:;[a-z0-9=-]+)*,[a-z0-9+/=%\s._~-]*$/i}});function shown2(limit2){return String(limit2).replace(/\B(?=(?:\d{3})+$)/g,",")}var limits;var init_limits2=__esm({"src/\
 mail/limits.ts"(){"use strict";limits={bodyCharacters:1048576,allBodiesCharacters:32e6,tags:2e4,sectionDepth:100,nameSteps:32,
@@ -11145,9 +10984,9 @@ Ident:return identifier3(token[4].value);case u.Hash:return`#${name(token[4].val
 value);case u.Number:return`${token[4].signCharacter==="+"?"+":""}${number3(token[4].value)}`;case u.Percentage:return`${number3(
 token[4].value)}%`;case u.Dimension:return unit.test(token[4].unit)?`${number3(token[4].value)}${token[4].unit}`:void 0;default:
 return void 0}}function number3(value3){const finite=Math.min(Math.max(value3,-1e9),1e9);return String(Math.abs(finite)<
-1e-6?0:finite)}function escaped2(character){return`\\${character.codePointAt(0)?.toString(16)} `}function name(text6){return text6.
-replace(/[^\p{L}\p{N}_-]/gu,escaped2)}function identifier3(text6){return text6==="-"?"\\2d ":name(text6).replace(/^(-?)([0-9])/,
-(_,dash,digit)=>dash+escaped2(digit))}function quoted(text6){return`"${text6.replace(/[\p{C}\p{Zl}\p{Zp}"\\<>&]/gu,escaped2)}\
+1e-6?0:finite)}function escaped(character){return`\\${character.codePointAt(0)?.toString(16)} `}function name(text6){return text6.
+replace(/[^\p{L}\p{N}_-]/gu,escaped)}function identifier3(text6){return text6==="-"?"\\2d ":name(text6).replace(/^(-?)([0-9])/,
+(_,dash,digit)=>dash+escaped(digit))}function quoted(text6){return`"${text6.replace(/[\p{C}\p{Zl}\p{Zp}"\\<>&]/gu,escaped)}\
 "`}var closing,closers,Sheet,between,anyUnit;var init_styles=__esm({"src/mail/styles.ts"(){"use strict";init_dist2();init_allowed();
 init_limits2();closing={[u.Function]:u.CloseParen,[u.OpenParen]:u.CloseParen,[u.OpenSquare]:u.CloseSquare,[u.OpenCurly]:u.
 CloseCurly};closers=new Set(Object.values(closing));Sheet=class{#tokens;#pictures;#at=0;constructor(tokens,pictures){this.#tokens=
@@ -11180,9 +11019,9 @@ elements.find(({tagName})=>tagName==="html");const page=root?.childNodes.find(no
 childNodes.find(node2=>node2.nodeName==="head");const styles2=head===void 0?"":cleaner.styles(head);const inner=page===void 0?
 cleaner.frames(root):cleaner.children(page,0);return{html:`<html${root===void 0?"":cleaner.attributes(root)}><head>${styles2}\
 </head><body${page===void 0?"":cleaner.attributes(page)}>${inner}</body></html>`,left:cleaner.left}}function isElement(node2){
-return"tagName"in node2}function shortened(text6){return text6.length>200?`${text6.slice(0,199)}\u2026`:text6}function attributeText(name2,value3){
+return"tagName"in node2}function shortened2(text6){return text6.length>200?`${text6.slice(0,199)}\u2026`:text6}function attributeText(name2,value3){
 return` ${name2}="${escapeNode(value3).replaceAll('"',"&quot;")}"`}function escapeNode(text6){return text6.replace(/[&<>\u00a0\0]/g,
-character=>entities2[character]??"")}var childless,Cleaner,noteStyle,entities2;var init_clean=__esm({"src/mail/clean.ts"(){
+character=>entities[character]??"")}var childless,Cleaner,noteStyle,entities;var init_clean=__esm({"src/mail/clean.ts"(){
 "use strict";init_dist();init_allowed();init_limits2();init_styles();init_tree();childless=new Set(["br","col","hr","wbr"]);
 Cleaner=class{#left=new Set;get left(){return[...this.#left]}styles(head){return head.childNodes.map(node2=>isElement(node2)&&
 node2.tagName==="style"?this.#sheet(node2):"").join("")}frames(root){const frames=root?.childNodes.find(node2=>node2.nodeName===
@@ -11202,31 +11041,31 @@ nodeName==="#text"?node2.value:"").join("");const sheet=cleanSheet(source,this.#
 media");const written3=media===void 0?"":cleanMedia(media);if(sheet===""||written3===void 0)return"";return`<style${written3===
 ""?"":attributeText("media",written3)}>
 ${sheet}</style>`}#image(element){const source=(attribute(element,"src")??"").trim();const alt=(attribute(element,"alt")??
-"").trim();if(ownPicture.test(source))return`<img${attributeText("src",source)}${this.attributes(element)}>`;const words7=[
-shortened(alt),shortened(source)].filter(text7=>text7!=="").join(", ");this.#leave(`picture ${words7===""?"without addre\
-ss":words7}`);const size2=["width","height"].flatMap(name2=>{const[,digits,percent]=/^(\d{1,4})\s*(?:px)?(%?)$/.exec((attribute(
+"").trim();if(ownPicture.test(source))return`<img${attributeText("src",source)}${this.attributes(element)}>`;const words6=[
+shortened2(alt),shortened2(source)].filter(text7=>text7!=="").join(", ");this.#leave(`picture ${words6===""?"without add\
+ress":words6}`);const size2=["width","height"].flatMap(name2=>{const[,digits,percent]=/^(\d{1,4})\s*(?:px)?(%?)$/.exec((attribute(
 element,name2)??"").trim())??[];return digits===void 0?[]:[`${name2}:${digits}${percent==="%"?"%":"px"}`]});const own5=cleanDeclarations(
 attribute(element,"style")??"",this.#picture);const styles2=[noteStyle,...size2,...own5===""?[]:[own5]].join(";");const names3=[
 "class","id"].flatMap(name2=>{const value3=attribute(element,name2);return value3===void 0?[]:[attributeText(name2,value3)]});
-const text6=alt===""?words7===""?"picture":words7:alt;return`<span${names3.join("")}${attributeText("style",styles2)}${attributeText(
+const text6=alt===""?words6===""?"picture":words6:alt;return`<span${names3.join("")}${attributeText("style",styles2)}${attributeText(
 "title",source)}>${escapeNode(text6)}</span>`}#note(element,what){const address2=["src","data","href","code"].map(name2=>attribute(
-element,name2)?.trim()??"").find(text6=>text6!=="");const words7=address2===void 0?what:`${what} ${shortened(address2)}`;
-this.#leave(words7);return`<span${attributeText("style",noteStyle)}>${escapeNode(words7)}</span>`}#picture=address2=>{const source=address2.
-trim();if(ownPicture.test(source))return source;if(source!=="")this.#leave(`background ${shortened(source)}`);return void 0};#leave(words7){
-if(this.#left.size<limits.leftOut)this.#left.add(words7)}};noteStyle="display:inline-block;box-sizing:border-box;overflo\
-w:hidden;border:1px dashed #777777;background-color:#f2f2f2;color:#444444;font:12px sans-serif";entities2={"&":"&amp;","\
-<":"&lt;",">":"&gt;","\xA0":"&nbsp;"}}});function placeholdersOf(parts,enters=()=>true){const found2=new Map;collect(parts,[],found2,enters);return[...found2.values()]}
+element,name2)?.trim()??"").find(text6=>text6!=="");const words6=address2===void 0?what:`${what} ${shortened2(address2)}`;
+this.#leave(words6);return`<span${attributeText("style",noteStyle)}>${escapeNode(words6)}</span>`}#picture=address2=>{const source=address2.
+trim();if(ownPicture.test(source))return source;if(source!=="")this.#leave(`background ${shortened2(source)}`);return void 0};#leave(words6){
+if(this.#left.size<limits.leftOut)this.#left.add(words6)}};noteStyle="display:inline-block;box-sizing:border-box;overflo\
+w:hidden;border:1px dashed #777777;background-color:#f2f2f2;color:#444444;font:12px sans-serif";entities={"&":"&amp;","<":"\
+&lt;",">":"&gt;","\xA0":"&nbsp;"}}});function placeholdersOf(parts,enters=()=>true){const found2=new Map;collect(parts,[],found2,enters);return[...found2.values()]}
 function collect(parts,sections2,found2,enters){for(const part2 of parts){if(part2.kind==="text"||part2.kind==="partial"||
-part2.name===".")continue;const meanings=[part2.name,...within2(sections2,part2.name)];const section2=part2.kind==="sect\
-ion";const before=found2.get(part2.name);const at3=before?.at??[];at3.push(part2.at);found2.set(part2.name,{name:part2.name,
-section:section2&&(before?.section??true),meanings:[...new Set([...before?.meanings??[],...meanings])].slice(0,64),at:at3});
+part2.name===".")continue;const meanings=[part2.name,...within2(sections2,part2.name)];const section=part2.kind==="secti\
+on";const before=found2.get(part2.name);const at3=before?.at??[];at3.push(part2.at);found2.set(part2.name,{name:part2.name,
+section:section&&(before?.section??true),meanings:[...new Set([...before?.meanings??[],...meanings])].slice(0,64),at:at3});
 if(part2.kind!=="section")continue;if(part2.inverted)collect(part2.parts,sections2,found2,enters);else if(enters(meanings))
 collect(part2.parts,below(sections2,part2.name),found2,enters)}}function below(sections2,name2){return[...new Set([name2,
-...within2(sections2,name2),...sections2])].slice(0,8)}function within2(sections2,name2){return sections2.flatMap(section2=>section2.
-length+name2.length<limits.nameCharacters?[`${section2}.${name2}`]:[])}function missingFrom(other,one){const used=new Set(
+...within2(sections2,name2),...sections2])].slice(0,8)}function within2(sections2,name2){return sections2.flatMap(section=>section.
+length+name2.length<limits.nameCharacters?[`${section}.${name2}`]:[])}function missingFrom(other,one){const used=new Set(
 other.flatMap(({meanings})=>meanings));return one.filter(({meanings})=>!meanings.some(meaning=>used.has(meaning)))}function written({
-name:name2,section:section2}){return section2?`{{# ${name2} }}`:`{{ ${name2} }}`}var init_placeholders=__esm({"src/mail/\
-placeholders.ts"(){"use strict";init_limits2()}});function isFunction(object3){return typeof object3==="function"}function typeStr(obj){return isArray(obj)?"array":typeof obj}
+name:name2,section}){return section?`{{# ${name2} }}`:`{{ ${name2} }}`}var init_placeholders=__esm({"src/mail/placeholde\
+rs.ts"(){"use strict";init_limits2()}});function isFunction(object3){return typeof object3==="function"}function typeStr(obj){return isArray(obj)?"array":typeof obj}
 function escapeRegExp(string3){return string3.replace(/[\-\[\]{}()*+?.,\\\^$|#\s]/g,"\\$&")}function hasProperty(obj,propName){
 return obj!=null&&typeof obj==="object"&&propName in obj}function primitiveHasOwnProperty(primitive,propName){return primitive!=
 null&&typeof primitive!=="object"&&primitive.hasOwnProperty&&primitive.hasOwnProperty(propName)}function testRegExp(re,string3){
@@ -11254,10 +11093,10 @@ pop();if(!openSection)throw new Error('Unopened section "'+value3+'" at '+start2
 '" at '+scanner.pos);return nestTokens(squashTokens(tokens))}function squashTokens(tokens){var squashedTokens=[];var token,
 lastToken;for(var i2=0,numTokens=tokens.length;i2<numTokens;++i2){token=tokens[i2];if(token){if(token[0]==="text"&&lastToken&&
 lastToken[0]==="text"){lastToken[1]+=token[1];lastToken[3]=token[3]}else{squashedTokens.push(token);lastToken=token}}}return squashedTokens}
-function nestTokens(tokens){var nestedTokens=[];var collector=nestedTokens;var sections2=[];var token,section2;for(var i2=0,
+function nestTokens(tokens){var nestedTokens=[];var collector=nestedTokens;var sections2=[];var token,section;for(var i2=0,
 numTokens=tokens.length;i2<numTokens;++i2){token=tokens[i2];switch(token[0]){case"#":case"^":collector.push(token);sections2.
-push(token);collector=token[4]=[];break;case"/":section2=sections2.pop();section2[5]=token[2];collector=sections2.length>
-0?sections2[sections2.length-1][4]:nestedTokens;break;default:collector.push(token)}}return nestedTokens}function Scanner(string3){
+push(token);collector=token[4]=[];break;case"/":section=sections2.pop();section[5]=token[2];collector=sections2.length>0?
+sections2[sections2.length-1][4]:nestedTokens;break;default:collector.push(token)}}return nestedTokens}function Scanner(string3){
 this.string=string3;this.tail=string3;this.pos=0}function Context(view,parentContext){this.view=view;this.cache={".":this.
 view};this.parent=parentContext}function Writer(){this.templateCache={_cache:{},set:function set2(key,value3){this._cache[key]=
 value3},get:function get(key){return this._cache[key]},clear:function clear(){this._cache={}}}}var objectToString,isArray,
@@ -11323,14 +11162,14 @@ mustache}});function parseMustache(body2){if(body2.length>limits.bodyCharacters)
  characters`,limit:true}}const{text:text6,whole:whole2}=withoutLongSpace(body2);try{const tokens=new mustache_default.Writer().
 parse(text6);if(depthOf(tokens)>limits.sectionDepth){return{syntax:`sections are nested more than ${limits.sectionDepth}\
  deep`,limit:true}}const parts=partsOf2(tokens,whole2);const strange=strangeName(parts);if(strange!==void 0)return strange;
-if(tagsIn(parts)>limits.tags)return{syntax:tooManyTags,limit:true};return{parts,render:(data3,{html:html2,absent=new Set})=>new LimitedWriter().
-renderTokens(tokens,new JsonContext(data3,void 0,absent),void 0,text6,{escape:value3=>html2?mustache_default.escape(printed(
-value3)):printed(value3)})}}catch(failure2){if(!(failure2 instanceof Error))throw failure2;const{words:words7,offset}=located2(
-failure2.message);if(offset===void 0)return{syntax:words7};const{at:at3,end:end2,until}=blamed(words7,offset,text6);const lineAt2=offset2=>text6.
+if(tagsIn(parts)>limits.tags)return{syntax:tooManyTags,limit:true};return{parts,render:(data3,{html,absent:absent2=new Set})=>new LimitedWriter().
+renderTokens(tokens,new JsonContext(data3,void 0,absent2),void 0,text6,{escape:value3=>html?mustache_default.escape(printed(
+value3)):printed(value3)})}}catch(failure2){if(!(failure2 instanceof Error))throw failure2;const{words:words6,offset}=located2(
+failure2.message);if(offset===void 0)return{syntax:words6};const{at:at3,end:end2,until}=blamed(words6,offset,text6);const lineAt2=offset2=>text6.
 slice(0,offset2).split("\n").length;const where=`at line ${lineAt2(at3)}${until===void 0?"":`, before line ${lineAt2(until)}\
- closes another one`}`;return{syntax:`${words7} ${where}`,at:{start:whole2(at3),end:whole2(end2)}}}}function blamed(words7,noticed,text6){
-const{sections:sections2,last}=tagsBefore(noticed,text6);const section2=words7.startsWith("unclosed section")?sections2.
-at(-1):void 0;if(section2!==void 0)return{...section2,...noticed<text6.length?{until:noticed}:{}};const at3=words7.startsWith(
+ closes another one`}`;return{syntax:`${words6} ${where}`,at:{start:whole2(at3),end:whole2(end2)}}}}function blamed(words6,noticed,text6){
+const{sections:sections2,last}=tagsBefore(noticed,text6);const section=words6.startsWith("unclosed section")?sections2.at(
+-1):void 0;if(section!==void 0)return{...section,...noticed<text6.length?{until:noticed}:{}};const at3=words6.startsWith(
 "unclosed tag")?last:noticed;return{at:at3,end:at3+1}}function tagsBefore(place2,text6){const sections2=[];let[open8="",
 close=""]=["{{","}}"];let last=0;for(let at3=text6.indexOf(open8);at3>=0&&at3<place2;){last=at3;const start2=at3+open8.length;
 const first=start2+text6.slice(start2).search(/\S/);const sign=text6.charAt(first);const from="#^/{&>=!".includes(sign)?
@@ -11354,9 +11193,9 @@ syntax:syntax2,limit:true,at:at3}}if(part2.name.split(".").length>limits.nameSte
 s more than ${limits.nameSteps} steps`,limit:true,at:at3}}if(/[{}<>\n]/.test(part2.name)){const[start3=""]=part2.name.split(
 /[{}<>\n]/);return{syntax:`the tag "{{ ${start3.trim().slice(0,40)}" is not closed with "}}"`,at:at3}}const inner=part2.
 kind==="section"?strangeName(part2.parts):void 0;if(inner!==void 0)return inner}return void 0}function located2(message){
-const at3=message.lastIndexOf(" at ");const offset=/^ at (\d+)$/.exec(message.slice(at3))?.[1];const words7=offset===void 0?
-message:message.slice(0,at3);const short4=words7.length>100?`${words7.slice(0,80)}\u2026${words7.endsWith('"')?'"':""}`:
-words7;return{words:`${short4.charAt(0).toLowerCase()}${short4.slice(1)}`,offset:offset===void 0?void 0:Number(offset)}}
+const at3=message.lastIndexOf(" at ");const offset=/^ at (\d+)$/.exec(message.slice(at3))?.[1];const words6=offset===void 0?
+message:message.slice(0,at3);const short4=words6.length>100?`${words6.slice(0,80)}\u2026${words6.endsWith('"')?'"':""}`:
+words6;return{words:`${short4.charAt(0).toLowerCase()}${short4.slice(1)}`,offset:offset===void 0?void 0:Number(offset)}}
 function printed(value3){return typeof value3==="object"&&value3!==null?JSON.stringify(value3):String(value3)}function valueAt(view,path){
 let at3=view;for(const step of path){if(!isMap(at3)||!Object.hasOwn(at3,step))return void 0;at3=at3[step]}return at3}var longSpace,
 TooLong,tooManyTags,LimitedWriter,JsonContext;var init_template=__esm({"src/mail/template.ts"(){"use strict";init_mustache();
@@ -11367,69 +11206,75 @@ return this.#counted(super.unescapedValue(...parts))}renderTokens(...parts){this
 throw new TooLong(`it goes into sections more than ${shown2(limits.sectionVisits)} times`)}return super.renderTokens(...parts)}#counted(text6){
 this.#characters+=String(text6??"").length;if(this.#characters>limits.renderedCharacters){throw new TooLong(`it has more\
  than ${shown2(limits.renderedCharacters)} characters`)}return text6??""}};JsonContext=class _JsonContext extends mustache_default.
-Context{#absent;constructor(view,parent,absent){super(view,parent);this.#absent=absent}push(view){return new _JsonContext(
+Context{#absent;constructor(view,parent,absent2){super(view,parent);this.#absent=absent2}push(view){return new _JsonContext(
 view,this,this.#absent)}lookup(name2){if(name2===".")return this.view;if(this.#absent.has(name2))return void 0;const path=name2.
 split(".");for(let context3=this;context3!==void 0;context3=context3.parent){const found2=valueAt(context3.view,path);if(found2!==
-void 0)return found2}return void 0}}}});function renderMails(sides,...given2){const parsed4=sides.map(({txt,html:html2})=>({txt:parse7(txt),html:parse7(html2)}));
-const templates=parsed4.flatMap(({txt,html:html2})=>[txt,html2]).flatMap(body2=>body2?.template===void 0?[]:[body2.template]);
-const parts=templates.flatMap(template2=>template2.parts);const all=given2.length===0?[{}]:given2;const samples=all.slice(
-0,limits.variants).map(one=>sampleData(parts,one));const sections2=sectionsOf2(parts);const seen2=new Set;const variants=[];
-let made2=0;let characters2=0;const isFull=()=>made2===limits.variants||characters2>limits.templateCharacters;for(const absent of combinations(
-sections2)){if(isFull())break;for(const[sample,data3]of samples.entries()){if(isFull())break;made2+=1;const mails=parsed4.
-map(({txt,html:html2})=>({txt:renderBody(txt,data3,{html:false,absent}),html:renderBody(html2,data3,{html:true,absent})}));
-const text6=JSON.stringify(mails);if(seen2.has(text6))continue;seen2.add(text6);characters2+=text6.length;variants.push(
-{sample,label:sections2.length===0?null:labelOf(sections2,absent),mails})}}return{variants,left:combinationsOf(sections2)*
-all.length-made2}}function parse7(body2){if(typeof body2!=="string")return null;const parsed4=parseMustache(body2);return"\
-syntax"in parsed4?{source:body2,template:void 0,problem:parsed4}:{source:body2,template:parsed4,problem:{syntax:""}}}function renderBody(body2,data3,options){
-if(body2===null)return null;if(body2.template===void 0){const{syntax:syntax2,limit:limit2}=body2.problem;return limit2?{
-tooLong:syntax2}:{source:body2.source,syntax:syntax2}}try{return{text:body2.template.render(data3,options)}}catch(failure2){
-if(failure2 instanceof TooLong)return{tooLong:failure2.message};throw failure2}}function sectionsOf2(parts){const names3=new Set;
-const walk=inner=>{for(const part2 of inner){if(part2.kind!=="section")continue;if(part2.name!==".")names3.add(part2.name);
-walk(part2.parts)}};walk(parts);return[...names3]}function*combinations(sections2){if(sections2.length<=combinedSections){
-for(let bits=0;bits<2**sections2.length;bits+=1){yield new Set(sections2.filter((_,index)=>(bits>>index)%2===1))}return}
-yield new Set;yield new Set(sections2);for(const section2 of sections2)yield new Set([section2]);for(const section2 of sections2)
-yield new Set(sections2.filter(other=>other!==section2))}function combinationsOf({length:length2}){return length2<=combinedSections?
-2**length2:2+2*length2}function labelOf(sections2,absent){const there=sections2.filter(section2=>!absent.has(section2));
-const gone=sections2.filter(section2=>absent.has(section2));if(sections2.length>combinedSections){if(gone.length===0)return"\
-with every section";if(there.length===0)return"without any section";return gone.length<there.length?`without ${gone.join(
-", ")}`:`only with ${there.join(", ")}`}return[...there.length>0?[`with ${there.join(", ")}`]:[],...gone.length>0?[`with\
-out ${gone.join(", ")}`]:[]].join(", ")}function sampleData(parts,given2){const variables=new Set(placeholdersOf(parts).
-filter(({section:section2})=>!section2).map(({name:name2})=>name2));const sections2=new Set(sectionsOf2(parts));const data3=madeUp(
-parts,given2,variables);lay(data3,given2,(before,value3,path)=>before===void 0||!sections2.has(path)||!isEmpty(value3));
-return data3}function madeUp(parts,given2,variables){const tree={};for(const part2 of parts){if(part2.kind==="text"||part2.
-kind==="partial"||part2.name===".")continue;const path=part2.name.split(".");if(part2.kind==="variable"){if(valueAt(given2,
-path)===void 0)put2(tree,path,exampleOf(part2.name));continue}const inner=madeUp(part2.parts,given2,variables);if(part2.
-inverted){lay(tree,inner,isMissing);put2(tree,path,variables.has(part2.name)?exampleOf(part2.name):true)}else if(variables.
-has(part2.name)){lay(tree,inner,isMissing);put2(tree,path,exampleOf(part2.name))}else if(part2.parts.some(it=>it.kind===
-"variable"&&it.name===".")){put2(tree,path,["first","second"])}else{put2(tree,path,Object.keys(inner).length===0?true:inner)}}
-return tree}function lay(tree,over,replaces,under=""){for(const[name2,value3]of Object.entries(over)){const before=Object.
-hasOwn(tree,name2)?tree[name2]:void 0;const path=`${under}${name2}`;if(isMap(before)&&isMap(value3))lay(before,value3,replaces,
-`${path}.`);else if(replaces(before,value3,path))define2(tree,name2,value3)}}function put2(tree,path,value3){const[step="",
-...rest]=path;const before=Object.hasOwn(tree,step)?tree[step]:void 0;if(rest.length>0){const inner=isMap(before)?before:
-{};put2(inner,rest,value3);define2(tree,step,inner)}else if(isMap(before)&&isMap(value3)){lay(before,value3,()=>true)}else if(before===
-void 0||before===true){define2(tree,step,value3)}}function define2(tree,name2,value3){Object.defineProperty(tree,name2,{
-value:value3,enumerable:true,configurable:true,writable:true})}function isEmpty(value3){return!value3||Array.isArray(value3)&&
-value3.length===0}function exampleOf(name2){const last=name2.split(".").at(-1)??name2;const key=last.replace(/([a-z])([A-Z])/g,
-"$1_$2").toLowerCase();const known3=examples.find(([pattern])=>pattern.test(key))?.[1];if(known3===void 0)return`[${last.
-replaceAll("_"," ")}]`;if(known3!=="")return known3;const path=key.replace(/_?(url|uri|link|href)$/,"").replace(/[^a-z0-9]+/g,
-"-");return`https://example.com/${path}`}var combinedSections,isMissing,examples;var init_samples=__esm({"src/mail/sampl\
-es.ts"(){"use strict";init_values();init_limits2();init_placeholders();init_template();combinedSections=3;isMissing=before=>before===
-void 0;examples=[[/e-?mail/,"jane.doe@example.com"],[/(^|_)(url|uri|link|href)$/,""],[/(first|given)_?name$/,"Jane"],[/(last|family|sur)_?name$/,
-"Doe"],[/(^|_)(name|username|user|display_?name|full_?name)$/,"Jane Doe"],[/(code|otp|pin)$/,"493172"],[/(date|day)$/,"3\
-1 January 2026"],[/(time|_at|expiry|expiration|expires)$/,"31 January 2026, 12:00"],[/(count|number|minutes|hours|days)$/,
-"3"],[/(company|organi[sz]ation|product|brand|app)(_?name)?$/,"ACME"]]}});var light,dark,actions,statuses,filters,styles;var init_styles2=__esm({"src/report/styles.ts"(){"use strict";init_kind_names();
+void 0)return found2}return void 0}}}});function renderMails(sides,...given2){const parsed4=sides.map(({txt,html})=>({txt:parse7(txt),html:parse7(html)}));const templates=parsed4.
+flatMap(({txt,html})=>[txt,html]).flatMap(body2=>body2?.template===void 0?[]:[body2.template]);const parts=templates.flatMap(
+template2=>template2.parts);const all=given2.length===0?[{}]:given2;const samples=all.slice(0,limits.variants).map(one=>sampleData(
+parts,one));const sections2=sectionsOf2(parts);const seen2=new Set;const variants=[];let made2=0;let characters2=0;const isFull=()=>made2===
+limits.variants||characters2>limits.templateCharacters;for(const absent2 of combinations(sections2)){if(isFull())break;for(const[
+sample,data3]of samples.entries()){if(isFull())break;made2+=1;const mails=parsed4.map(({txt,html})=>({txt:renderBody(txt,
+data3,{html:false,absent:absent2}),html:renderBody(html,data3,{html:true,absent:absent2})}));const text6=JSON.stringify(
+mails);if(seen2.has(text6))continue;seen2.add(text6);characters2+=text6.length;variants.push({sample,label:sections2.length===
+0?null:labelOf(sections2,absent2),mails})}}return{variants,left:combinationsOf(sections2)*all.length-made2}}function parse7(body2){
+if(typeof body2!=="string")return null;const parsed4=parseMustache(body2);return"syntax"in parsed4?{source:body2,template:void 0,
+problem:parsed4}:{source:body2,template:parsed4,problem:{syntax:""}}}function renderBody(body2,data3,options){if(body2===
+null)return null;if(body2.template===void 0){const{syntax:syntax2,limit:limit2}=body2.problem;return limit2?{tooLong:syntax2}:
+{source:body2.source,syntax:syntax2}}try{return{text:body2.template.render(data3,options)}}catch(failure2){if(failure2 instanceof
+TooLong)return{tooLong:failure2.message};throw failure2}}function sectionsOf2(parts){const names3=new Set;const walk=inner=>{
+for(const part2 of inner){if(part2.kind!=="section")continue;if(part2.name!==".")names3.add(part2.name);walk(part2.parts)}};
+walk(parts);return[...names3]}function*combinations(sections2){if(sections2.length<=combinedSections){for(let bits=0;bits<
+2**sections2.length;bits+=1){yield new Set(sections2.filter((_,index)=>(bits>>index)%2===1))}return}yield new Set;yield new Set(
+sections2);for(const section of sections2)yield new Set([section]);for(const section of sections2)yield new Set(sections2.
+filter(other=>other!==section))}function combinationsOf({length:length2}){return length2<=combinedSections?2**length2:2+
+2*length2}function labelOf(sections2,absent2){const there=sections2.filter(section=>!absent2.has(section));const gone=sections2.
+filter(section=>absent2.has(section));if(sections2.length>combinedSections){if(gone.length===0)return"with every section";
+if(there.length===0)return"without any section";return gone.length<there.length?`without ${gone.join(", ")}`:`only with ${there.
+join(", ")}`}return[...there.length>0?[`with ${there.join(", ")}`]:[],...gone.length>0?[`without ${gone.join(", ")}`]:[]].
+join(", ")}function sampleData(parts,given2){const variables=new Set(placeholdersOf(parts).filter(({section})=>!section).
+map(({name:name2})=>name2));const sections2=new Set(sectionsOf2(parts));const data3=madeUp(parts,given2,variables);lay(data3,
+given2,(before,value3,path)=>before===void 0||!sections2.has(path)||!isEmpty(value3));return data3}function madeUp(parts,given2,variables){
+const tree={};for(const part2 of parts){if(part2.kind==="text"||part2.kind==="partial"||part2.name===".")continue;const path=part2.
+name.split(".");if(part2.kind==="variable"){if(valueAt(given2,path)===void 0)put2(tree,path,exampleOf(part2.name));continue}
+const inner=madeUp(part2.parts,given2,variables);if(part2.inverted){lay(tree,inner,isMissing);put2(tree,path,variables.has(
+part2.name)?exampleOf(part2.name):true)}else if(variables.has(part2.name)){lay(tree,inner,isMissing);put2(tree,path,exampleOf(
+part2.name))}else if(part2.parts.some(it=>it.kind==="variable"&&it.name===".")){put2(tree,path,["first","second"])}else{
+put2(tree,path,Object.keys(inner).length===0?true:inner)}}return tree}function lay(tree,over,replaces,under=""){for(const[
+name2,value3]of Object.entries(over)){const before=Object.hasOwn(tree,name2)?tree[name2]:void 0;const path=`${under}${name2}`;
+if(isMap(before)&&isMap(value3))lay(before,value3,replaces,`${path}.`);else if(replaces(before,value3,path))define2(tree,
+name2,value3)}}function put2(tree,path,value3){const[step="",...rest]=path;const before=Object.hasOwn(tree,step)?tree[step]:
+void 0;if(rest.length>0){const inner=isMap(before)?before:{};put2(inner,rest,value3);define2(tree,step,inner)}else if(isMap(
+before)&&isMap(value3)){lay(before,value3,()=>true)}else if(before===void 0||before===true){define2(tree,step,value3)}}function define2(tree,name2,value3){
+Object.defineProperty(tree,name2,{value:value3,enumerable:true,configurable:true,writable:true})}function isEmpty(value3){
+return!value3||Array.isArray(value3)&&value3.length===0}function exampleOf(name2){const last=name2.split(".").at(-1)??name2;
+const key=last.replace(/([a-z])([A-Z])/g,"$1_$2").toLowerCase();const known3=examples.find(([pattern])=>pattern.test(key))?.[1];
+if(known3===void 0)return`[${last.replaceAll("_"," ")}]`;if(known3!=="")return known3;const path=key.replace(/_?(url|uri|link|href)$/,
+"").replace(/[^a-z0-9]+/g,"-");return`https://example.com/${path}`}var combinedSections,isMissing,examples;var init_samples=__esm(
+{"src/mail/samples.ts"(){"use strict";init_values();init_limits2();init_placeholders();init_template();combinedSections=
+3;isMissing=before=>before===void 0;examples=[[/e-?mail/,"jane.doe@example.com"],[/(^|_)(url|uri|link|href)$/,""],[/(first|given)_?name$/,
+"Jane"],[/(last|family|sur)_?name$/,"Doe"],[/(^|_)(name|username|user|display_?name|full_?name)$/,"Jane Doe"],[/(code|otp|pin)$/,
+"493172"],[/(date|day)$/,"31 January 2026"],[/(time|_at|expiry|expiration|expires)$/,"31 January 2026, 12:00"],[/(count|number|minutes|hours|days)$/,
+"3"],[/(company|organi[sz]ation|product|brand|app)(_?name)?$/,"ACME"]]}});function markup(parts,...inserted){return new Markup(parts.map((part2,index)=>part2+(index<inserted.length?insert(inserted[index]??
+null):"")).join(""))}function insert(inserted){if(inserted===null)return"";if(inserted instanceof Markup)return inserted.
+text;if(Array.isArray(inserted))return inserted.map(insert).join("");return escapeMarkup(String(inserted))}function escapeMarkup(text6){
+return escapeText(text6).replace(/[&<>"']|:(?=:)/g,character=>entities2[character]??"")}function markupLines(text6){return new Markup(
+text6.split(/\r?\n/).map(escapeMarkup).join("\n"))}function frameSource(html){return new Markup(html.toWellFormed().replace(
+/[^ -~]|[&"<>]|:(?=:)|#(?=#)/gu,character=>{const code2=character.codePointAt(0)??0;return`&#${code2===0||code2>=128&&code2<
+160?65533:code2};`}))}var Markup,entities2;var init_markup=__esm({"src/report/markup.ts"(){"use strict";init_escape();Markup=
+class{text;constructor(text6){this.text=text6}toString(){return this.text}};entities2={"&":"&amp;","<":"&lt;",">":"&gt;",
+'"':"&quot;","'":"&#39;",":":"&#58;"}}});var light,dark,statuses,filters,styles;var init_styles2=__esm({"src/report/styles.ts"(){"use strict";init_kind_names();init_words();
 light=`
   --page: #f6f8fa; --card: #ffffff; --text: #1f2328; --quiet: #59636e; --line: #d1d9e0; --link: #0550ae;
   --add: #116329; --add-back: #dafbe1; --cut: #a40e26; --cut-back: #ffebe9; --note: #7a4a00; --note-back: #fff8c5;
   --mark: #6639ba; --mark-back: #fbefff; --code: #eff2f5; --focus: #0969da;`;dark=`
   --page: #0d1117; --card: #161b22; --text: #e6edf3; --quiet: #9da7b3; --line: #3d444d; --link: #79c0ff;
   --add: #7ee787; --add-back: #12261e; --cut: #ffa198; --cut-back: #2d1517; --note: #f2cc60; --note-back: #2b2111;
-  --mark: #d2a8ff; --mark-back: #211830; --code: #21262d; --focus: #58a6ff;`;actions=["update","delete","regenerate","ad\
-opt","blocked","unchanged"];statuses=["applied","failed","not_converged","unknown","skipped"];filters=[...kindNames.map(
-kind=>["kind",kind]),...actions.map(action2=>["action",action2]),...statuses.map(status=>["status",status])].map(([name2,
-value3])=>{const unchecked=`.filters:has(input[name="${name2}"][value="${value3}"]:not(:checked))`;const held=`[data-${name2}\
-="${value3}"]`;return`${unchecked} ~ .group${held}, ${unchecked} ~ .group ${held} { display: none; }`}).join("\n");styles=
-`
+  --mark: #d2a8ff; --mark-back: #211830; --code: #21262d; --focus: #58a6ff;`;statuses=["applied","failed","not_converged",
+"unknown","skipped"];filters=[...kindNames.map(kind=>["kind",kind]),...actions.map(action2=>["action",action2]),...statuses.
+map(status=>["status",status])].map(([name2,value3])=>{const unchecked=`.filters:has(input[name="${name2}"][value="${value3}\
+"]:not(:checked))`;const held=`[data-${name2}="${value3}"]`;return`${unchecked} ~ .group${held}, ${unchecked} ~ .group ${held}\
+ { display: none; }`}).join("\n");styles=`
 :root { color-scheme: light dark;${light} }
 @media (prefers-color-scheme: dark) { :root {${dark} } }
 * { box-sizing: border-box; }
@@ -11487,8 +11332,6 @@ thead th:first-child { width: 24%; }
 tbody th { font-weight: 400; }
 tbody th code { background: none; padding: 0; }
 td code { background: none; padding: 0; }
-details.long > summary { cursor: pointer; }
-details.long[open] > summary { color: var(--quiet); }
 td p { margin: 0 0 .25rem; }
 td.before { color: var(--cut); }
 td.after { color: var(--add); }
@@ -11576,75 +11419,63 @@ ${content}
 </body>
 </html>
 `.text}function scrollable(className,label2,content){return markup`<pre class="${className}" tabindex="0" role="group" aria-label="${label2}">${content}</pre>`}
-function tabs(id,className,legend,all,beside=null){return markup`<div class="tabs ${className}">
-<fieldset><legend>${legend}</legend>${all.map(({name:name2,label:label2},index)=>markup`<label><input type="radio" name="${id}" value="${name2}"${new Markup(
-index===0?" checked":"")}>${label2}</label>`)}</fieldset>
-${beside}
-${all.map(({name:name2,content})=>markup`<div class="panel ${name2}">${content}</div>\n`)}</div>
-`}var init_page=__esm({"src/report/page.ts"(){"use strict";init_markup();init_styles2()}});function emailViews(sides,samples,emails){const{variants,left}=mailsOf(sides.map(({bodies:bodies2})=>bodies2),samples);const view=show=>[
+var init_page=__esm({"src/report/page.ts"(){"use strict";init_markup();init_styles2()}});function emailViews(sides,samples,emails){const{variants,left}=mailsOf(sides.map(({bodies:bodies2})=>bodies2),samples);const view=show=>[
 ...variants.map(({label:label2,mails},index)=>variantBox(label2,index===0,markup`<div class="pair">${mails.map((mail,at3)=>{
 const side3=sides[at3];return side3===void 0?null:show(mail,side3,index>0)})}</div>`)),moreVariants(left)];return{rendered:view(
-({html:html2},side3,further)=>htmlFigure(html2,side3.label,side3.none,emails,further)),text:view(({txt},side3)=>textFigure(
-txt,side3.label,side3.none,emails))}}function samplesText(samples){const files=[...new Set(samples.map(({file})=>file))];
-if(files.length===0)return"made up from the names of the placeholders";return["from ",...files.map((file,at3)=>[at3===0?
-null:", ",markup`<code>${file}</code>`])]}function mailsOf(sides,samples){const{variants,left}=renderMails(sides,...samples.
-map(({data:data3})=>data3));const isOneFile=new Set(samples.map(({file})=>file)).size===1;const nameOf5=({name:name2,file})=>isOneFile||
+({html},side3,further)=>htmlFigure(html,side3.label,side3.none,emails,further)),text:view(({txt},side3)=>textFigure(txt,
+side3.label,side3.none,emails))}}function samplesText(samples){const files=[...new Set(samples.map(({file})=>file))];if(files.
+length===0)return"made up from the names of the placeholders";return["from ",...files.map((file,at3)=>[at3===0?null:", ",
+markup`<code>${file}</code>`])]}function mailsOf(sides,samples){const{variants,left}=renderMails(sides,...samples.map(({
+data:data3})=>data3));const isOneFile=new Set(samples.map(({file})=>file)).size===1;const nameOf5=({name:name2,file})=>isOneFile||
 name2===file?name2:`${name2}, ${file}`;return{left,variants:variants.map(({sample,label:label2,mails})=>{const parts=[...samples.
 length>1?samples.slice(sample,sample+1).map(nameOf5):[],...label2===null?[]:[label2]];return{label:parts.length===0?null:
 parts.join(": "),mails}})}}function moreVariants(left){if(left===0)return null;return markup`<p class="note">Not shown: up to ${shown2(
 left)} more mails, in which other sections are there and not there.</p>`}function variantBox(label2,open8,content){if(label2===
 null)return content;const start2=open8?markup`<details class="variant" open>`:markup`<details class="variant">`;return markup`${start2}<summary>${label2}</summary>${content}</details>\n`}
-function htmlFigure(body2,label2,none2,emails,further){return figure(label2,htmlContent(body2,label2,none2,emails,further))}
-function htmlContent(body2,label2,none2,emails,further){if(body2===null)return markup`<p class="note">${none2}</p>`;if("\
-syntax"in body2)return unparsed(body2.syntax);if("tooLong"in body2)return tooLong(body2.tooLong);const email3=emails.framed(
-body2.text,further);if(email3===void 0)return further?noFurther:noRoom;if("refused"in email3)return markup`<p class="note">not shown: it is ${email3.
+function htmlFigure(body2,label2,none2,emails,further){return figure(body2,label2,none2,text6=>{const email3=emails.framed(
+text6,further);if(email3===void 0)return further?noFurther:noRoom;if("refused"in email3)return markup`<p class="note">not shown: it is ${email3.
 refused}</p>`;return markup`<div class="mail"><iframe sandbox="" loading="lazy" referrerpolicy="no-referrer" title="${label2}" srcdoc="${email3.
-source}"></iframe></div>${leftOut2(email3.left)}`}function leftOut2(left){return left.length===0?null:markup`<p class="note">Left out here: ${left.
-join("; ")}</p>`}function textFigure(body2,label2,none2,emails){if(body2===null)return figure(label2,markup`<p class="note">${none2}</p>`);
-if("syntax"in body2)return figure(label2,unparsed(body2.syntax));if("tooLong"in body2)return figure(label2,tooLong(body2.
-tooLong));if(!emails.take(body2.text.length))return figure(label2,noRoom);return figure(label2,scrollable("mail-text",label2,
-markupLines(body2.text)))}function figure(label2,content){return markup`<figure><figcaption>${label2}</figcaption>${content}</figure>`}
-function tooLong(words7){return markup`<p class="warning">not shown: ${words7}; shorten the body or the lists of its sample data</p>`}
-function unparsed(syntax2){return markup`<p class="warning">This body is not a Mustache template: ${syntax2}</p>`}var framePrefix,
-Emails,noRoom,noFurther;var init_emails=__esm({"src/report/emails.ts"(){"use strict";init_clean();init_limits2();init_samples();
-init_markup();init_page();framePrefix=`<!DOCTYPE html><meta http-equiv="Content-Security-Policy" content="default-src 'n\
-one'; style-src 'unsafe-inline'; img-src data:"><meta http-equiv="x-dns-prefetch-control" content="off"><style>:root, :r\
-oot > body { position: static !important; height: auto !important; max-height: none !important; overflow: visible !impor\
-tant; } :root { min-height: 100% !important; transform: translate(0) !important; }</style>`;Emails=class{#room;#left;#frames=limits.
-pageFrames;#known=new Map;constructor(characters2=limits.pageCharacters){this.#room=characters2;this.#left=characters2}take(characters2){
-if(characters2>this.#left)return false;this.#left-=characters2;return true}framed(body2,further=false){if(this.#frames<=
-(further?limits.pageFrames/2:0))return void 0;const shown3=this.#known.get(body2)??this.#clean(body2,further);if(shown3===
-void 0||"refused"in shown3)return shown3;if(!this.#fits(shown3.source.text.length,further))return void 0;this.#frames-=1;
-this.take(shown3.source.text.length);return shown3}#clean(body2,further){if(!this.#fits(body2.length,further))return void 0;
-const cleaned=cleanHtml(body2);this.take(body2.length);const shown3="refused"in cleaned?cleaned:{source:frameSource(`${framePrefix}${cleaned.
-html}`),left:cleaned.left};this.#known.set(body2,shown3);return shown3}#fits(characters2,further){return characters2<=this.#left-
-(further?this.#room/2:0)}};noRoom=markup`<p class="note">not shown: a page shows ${shown2(limits.pageFrames)} emails at most, with ${shown2(
-limits.pageCharacters)} characters in all; look at fewer at once</p>`;noFurther=markup`<p class="note">not shown: of so many emails this page shows the first mail of each template; look at fewer at once</p>`}});function changeBox({number:number4,change:change2},context3){const{kind,action:action2,warnings}=change2;return foldBox(
-{number:number4,open:context3.unfolding.next(isDestructive(change2)||action2==="blocked"),classes:changeClasses(change2),
-data:markup`data-kind="${kind}" data-action="${action2}"`,summary:markup`<span class="badge ${action2}">${action2}</span> ${changeTitle(
-change2)}
-${isDrifted(change2)?markup`<span class="badge adopt">drift</span>`:null}
-${warnings.length>0?markup`<span class="badge update">${plural(warnings.length,"warning")}</span>`:null}
-${changePlace(change2)}`,inside:changeDetails(change2,context3)})}function changeClasses(change2){return[...isDestructive(
-change2)?["destructive"]:[],...isDrifted(change2)?["drifted"]:[],...change2.warnings.length>0?["warns"]:[]]}function changeTitle(change2){
-const{address:address2,destructions}=change2;return markup`<code class="address">${address2}</code>${labelBeside(change2)}${destructions.
-length>0?markup` <span class="badge loses">destructive</span>`:null}`}function changePlace(change2){const{declaredAt}=change2;
-return markup`<span class="quiet place">${fieldNames2(change2)}${declaredAt===null?null:markup`<code>${placeText(declaredAt)}</code>`}</span>`}
-function foldBox(box){const{number:number4,open:open8,classes,data:data3,summary:summary2,inside:inside2}=box;const attributes2=markup`class="${[
-"change",...classes].join(" ")}" ${data3}`;const start2=open8?markup`<details ${attributes2} open>`:markup`<details ${attributes2}>`;
-return markup`${start2}
-<summary>${summary2}</summary>
+source}"></iframe></div>${leftOut(email3.left)}`})}function leftOut(left){return left.length===0?null:markup`<p class="note">Left out here: ${left.
+join("; ")}</p>`}function textFigure(body2,label2,none2,emails){return figure(body2,label2,none2,text6=>emails.take(text6.
+length)?scrollable("mail-text",label2,markupLines(text6)):noRoom)}function figure(body2,label2,none2,show){const content=body2===
+null?markup`<p class="note">${none2}</p>`:"syntax"in body2?markup`<p class="warning">This body is not a Mustache template: ${body2.
+syntax}</p>`:"tooLong"in body2?markup`<p class="warning">not shown: ${body2.tooLong}; shorten the body or the lists of its sample data</p>`:
+show(body2.text);return markup`<figure><figcaption>${label2}</figcaption>${content}</figure>`}var framePrefix,Emails,noRoom,
+noFurther;var init_emails=__esm({"src/report/emails.ts"(){"use strict";init_clean();init_limits2();init_samples();init_markup();
+init_page();framePrefix=`<!DOCTYPE html><meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-sr\
+c 'unsafe-inline'; img-src data:"><meta http-equiv="x-dns-prefetch-control" content="off"><style>:root, :root > body { p\
+osition: static !important; height: auto !important; max-height: none !important; overflow: visible !important; } :root \
+{ min-height: 100% !important; transform: translate(0) !important; }</style>`;Emails=class{#room;#left;#frames=limits.pageFrames;#known=new Map;constructor(characters2=limits.
+pageCharacters){this.#room=characters2;this.#left=characters2}take(characters2){if(characters2>this.#left)return false;this.#left-=
+characters2;return true}framed(body2,further=false){if(this.#frames<=(further?limits.pageFrames/2:0))return void 0;const shown3=this.#known.
+get(body2)??this.#clean(body2,further);if(shown3===void 0||"refused"in shown3)return shown3;if(!this.#fits(shown3.source.
+text.length,further))return void 0;this.#frames-=1;this.take(shown3.source.text.length);return shown3}#clean(body2,further){
+if(!this.#fits(body2.length,further))return void 0;const cleaned=cleanHtml(body2);this.take(body2.length);const shown3="\
+refused"in cleaned?cleaned:{source:frameSource(`${framePrefix}${cleaned.html}`),left:cleaned.left};this.#known.set(body2,
+shown3);return shown3}#fits(characters2,further){return characters2<=this.#left-(further?this.#room/2:0)}};noRoom=markup`<p class="note">not shown: a page shows ${shown2(
+limits.pageFrames)} emails at most, with ${shown2(limits.pageCharacters)} characters in all; look at fewer at once</p>`;
+noFurther=markup`<p class="note">not shown: of so many emails this page shows the first mail of each template; look at fewer at once</p>`}});function contextOf({samples,debug},changes,done2){return{samples,debug,emails:new Emails,changes,done:done2}}function changeBox(box){
+const{number:number4,context:context3}=box;const change2="kind"in box.change?box.change:void 0;const{address:address2}=box.
+change;const isOpen2=context3.changes<=unfoldedChanges||box.matters&&number4<=unfoldedChanges;const isLoss=change2!==void 0&&
+isDestructive(change2);const classes=["change",...isLoss?["destructive"]:[],...change2!==void 0&&isDrifted(change2)?["dr\
+ifted"]:[],...change2!==void 0&&change2.warnings.length>0?["warns"]:[]];const kind=change2===void 0?null:markup` data-kind="${change2.
+kind}"`;return markup`<details class="${classes.join(" ")}" ${box.data}${kind}${isOpen2?markup` open`:null}>
+<summary>${box.badges} <code class="address">${address2}</code>${labelBeside(box.change)}${isLoss?markup` <span class="badge loses">destructive</span>`:
+null}
+${box.notes}
+${change2===void 0?null:changePlace(change2)}</summary>
 <div class="inside" id="change-${number4}">
-${inside2}
+${box.inside}
 </div>
 </details>
-`}function fieldNames2(change2){const{action:action2,fields:fields3}=change2;if(action2==="delete"||fields3.length===0)return null;
-const value3=shortValue(change2,true);if(value3!==void 0)return markup`${value3.path} <code>${value3.before}</code> → <code>${value3.
-after}</code> · `;const paths=fields3.slice(0,4).map(({path})=>path);const more=fields3.length-paths.length;return`${paths.
-join(", ")}${more>0?` and ${more} more`:""} \xB7 `}function changeDetails(change2,context3,became){const{reason,destructions,
-warnings,fields:fields3}=change2;const note=observedNote(change2,became);const views=fields3.map(field2=>viewField(field2,
-{whole:true,room:"page"}));const rows=views.filter(({view})=>view!=="body");const{email:bodies2}=kindOf(change2.kind);const diffs=views.
-flatMap(view=>view.view==="body"?[bodyDiff(view,became)]:[]);return[...reason===null?[]:[markup`<p class="loss"><strong>Blocked:</strong> ${reason}</p>\n`],
+`}function changePlace(change2){const{declaredAt}=change2;return markup`<span class="quiet place">${fieldNames2(change2)}${declaredAt===
+null?null:markup`<code>${placeText(declaredAt)}</code>`}</span>`}function fieldNames2(change2){const{action:action2,fields:fields3}=change2;
+if(action2==="delete"||fields3.length===0)return null;const value3=shortValue(change2);if(value3!==void 0)return markup`${value3.
+path} <code>${value3.before}</code> → <code>${value3.after}</code> · `;return`${firstFew(fields3,({path})=>path)} \xB7 `}
+function changeDetails(change2,context3){const{reason,destructions,warnings,fields:fields3}=change2;const note=context3.
+done?null:observedNote(change2);const views=fields3.map(field2=>viewField(field2,{whole:true,room:"page"}));const rows=views.
+filter(({view})=>view!=="body");const{email:bodies2}=kindOf(change2.kind);const diffs=views.flatMap(view=>view.view==="b\
+ody"?[bodyDiff(view)]:[]);return[...reason===null?[]:[markup`<p class="loss"><strong>Blocked:</strong> ${reason}</p>\n`],
 ...destructions.map(loss=>markup`<p class="loss"><strong>Destructive:</strong> ${loss}</p>\n`),...warnings.map(warningLine2),
 ...note===null?[]:[markup`<p class="note">${note}</p>\n`],...rows.length===0?[]:[table(rows)],...bodies2!==void 0&&diffs.
 length>0?[email2(change2,bodies2,diffs,context3)]:diffs,...context3.debug?requestTexts(change2).map(request5=>markup`<p class="quiet">Sends <code>${request5}</code></p>\n`):
@@ -11655,41 +11486,59 @@ ${rows.map(view=>markup`<tr><th scope="row"><code>${view.path}</code>${driftLine
 </table>
 `}function cells(view){switch(view.view){case"secret":return markup`<td class="unknown">${view.unknown?"(unknown)":"(sen\
 sitive)"}</td><td class="unknown">(sensitive)</td>`;case"value":return markup`<td class="${view.unknown||view.lacks==="b\
-efore"?"unknown":"before"}"><code>${wholeValue(view.before,view.after)}</code></td><td class="${view.lacks==="after"?"be\
-fore":"after"}"><code>${wholeValue(view.after,view.before)}</code></td>`;case"set":return markup`<td colspan="2">${view.
-head===null?null:markup`<p>${view.head}</p>`}<ul class="set">${view.elements.map(({mark,text:text6,spans})=>markup`<li class="${setClasses[mark]}">${setMarks2[mark]} ${text6.
-length>longElement?wholeValue(text6):spans?.map(word)??text6}</li>`)}${view.kept>0?markup`<li class="quiet">(${view.kept} unchanged)</li>`:
-null}</ul></td>`;default:return null}}function wholeValue(text6,other=""){if(text6.length<=longValue)return text6;return markup`<details class="long"><summary>${shorten(
-text6,other,shownCharacters2)}</summary>${text6}</details>`}function driftLine({drift}){return drift===null?null:markup`<p class="drift">${wholeValue(
-drift)}</p>`}function bodyDiff(view,became){const{path,hunks}=view;const lines=hunks.flatMap(hunk=>[markup`<span class="at">${hunk.
-head}</span>`,...hunk.lines.map(({mark,text:text6,spans})=>markup`<span class="${lineClasses[mark]}">${mark}${spans?.map(
-word)??text6}</span>`)]);return markup`<h3><code>${path}</code></h3>
-${driftLine(view)}<p class="quiet">${bodyNotes(view,became).join("; ")}</p>
+efore"?"unknown":"before"}"><code>${view.before}</code></td><td class="${view.lacks==="after"?"before":"after"}"><code>${view.
+after}</code></td>`;case"set":return markup`<td colspan="2">${view.head===null?null:markup`<p>${view.head}</p>`}<ul class="set">${view.
+elements.map(({mark,text:text6})=>markup`<li class="${setClasses[mark]}">${setMarks2[mark]} ${text6}</li>`)}${view.kept>
+0?markup`<li class="quiet">(${view.kept} unchanged)</li>`:null}</ul></td>`;default:return null}}function driftLine({drift}){
+return drift===null?null:markup`<p class="drift">${drift}</p>`}function bodyDiff(view){const{path,hunks}=view;const lines=hunks.
+flatMap(hunk=>[markup`<span class="at">${hunk.head}</span>`,...hunk.lines.map(({mark,text:text6,spans})=>markup`<span class="${lineClasses[mark]}">${mark}${spans?.
+map(word)??text6}</span>`)]);return markup`<h3><code>${path}</code></h3>
+${driftLine(view)}<p class="quiet">${bodyNotes(view).join("; ")}</p>
 ${hunks.length===0?null:scrollable("diff",`Difference of ${path}`,lines)}
 `}function word({text:text6,change:change2}){if(change2===null)return text6;return change2==="+"?markup`<ins>${text6}</ins>`:
 markup`<del>${text6}</del>`}function email2(change2,bodies2,diffs,{samples,emails}){const{before,expected}=change2.apply;
-const deleted=change2.action==="delete";const sides=[side("Before",bodies2,before,"there is none, or it is not known"),side(
-"After",bodies2,deleted?{}:{...before,...expected},deleted?change2.fields.map(fateText)[0]??"deleted":absenceOf(bodies2,
-{...before,...expected}))];const given2=samples.get(change2.address)??[];const{rendered,text:text6}=emailViews(sides,given2,
-emails);return tabs(`view ${change2.address}`,"email","Show",[{name:"rendered",label:"as email",content:rendered},{name:"\
-text",label:"as text",content:text6},{name:"source",label:"changes of the source",content:diffs}],markup`<p class="quiet">Rendered with sample data, ${samplesText(
-given2)}; pictures are blocked.</p>\n`)}function absenceOf(email3,fields3){const known3=[email3.txt,email3.html].every(body2=>Object.
-hasOwn(fields3,body2));return known3?"there is none":"there is none, or it is not known here"}function side(label2,email3,fields3,none2){
-const{[email3.txt]:txt,[email3.html]:html2}=fields3;const held=txt instanceof Sensitive||html2 instanceof Sensitive;const bodies2={
-txt:typeof txt==="string"?txt:null,html:typeof html2==="string"?html2:null};return{label:label2,bodies:bodies2,none:held?
-"held back, since it holds a secret":none2}}function showsEmail({kind,fields:fields3}){return kindOf(kind).email!==void 0&&
-fields3.some(({type})=>type==="body")}function warningLine2(warning4){return markup`<p class="warning"><strong>Warning:</strong> ${located(
-warning4)} <span>(${warning4.code})</span></p>\n`}var unfoldedChanges,longValue,longElement,shownCharacters2,Unfolding,setClasses,
-setMarks2,lineClasses;var init_changes=__esm({"src/report/changes.ts"(){"use strict";init_values();init_kinds();init_drift();
-init_emails();init_markup();init_names();init_page();init_review();init_values2();init_view();init_words();unfoldedChanges=
-12;longValue=500;longElement=2e3;shownCharacters2=120;Unfolding=class{#all;#left=unfoldedChanges;constructor(changes){this.#all=
-changes<=unfoldedChanges}next(matters){if(this.#all)return true;if(!matters||this.#left===0)return false;this.#left-=1;return true}};
-setClasses={"+":"added","-":"removed","~":"changed","=":"changed"};setMarks2={"+":"+","-":"\u2212","~":"~","=":"="};lineClasses=
-{"+":"added","-":"removed"," ":"same"}}});function contents(groups2){return markup`<details class="contents">
+const deleted=change2.action==="delete";const sides=[side("Before",bodies2,before,absent),side("After",bodies2,deleted?{}:
+{...before,...expected},deleted?change2.fields.map(fateText)[0]??"deleted":absent)];const given2=samples.get(change2.address)??
+[];const{rendered,text:text6}=emailViews(sides,given2,emails);const tab=(value3,label2,checked2=null)=>markup`<label><input type="radio" name="view ${change2.
+address}" value="${value3}"${checked2}>${label2}</label>`;return markup`<div class="tabs email">
+<fieldset><legend>Show</legend>${[tab("rendered","as email",markup` checked`),tab("text","as text"),tab("source","change\
+s of the source")]}</fieldset>
+<p class="quiet">Rendered with sample data, ${samplesText(given2)}; pictures are blocked.</p>
+<div class="panel rendered">${rendered}</div>
+<div class="panel text">${text6}</div>
+<div class="panel source">${diffs}</div>
+</div>
+`}function side(label2,email3,fields3,none2){const{[email3.txt]:txt,[email3.html]:html}=fields3;const held=txt instanceof
+Sensitive||html instanceof Sensitive;const bodies2={txt:typeof txt==="string"?txt:null,html:typeof html==="string"?html:
+null};return{label:label2,bodies:bodies2,none:held?"held back, since it holds a secret":none2}}function warningLine2(warning4){
+return markup`<p class="warning"><strong>Warning:</strong> ${located(warning4)} <span>(${warning4.code})</span></p>\n`}var unfoldedChanges,
+setClasses,setMarks2,lineClasses,absent;var init_changes=__esm({"src/report/changes.ts"(){"use strict";init_values();init_kinds();
+init_drift();init_alike();init_emails();init_markup();init_names();init_page();init_review();init_view();unfoldedChanges=
+12;setClasses={"+":"added","-":"removed","~":"changed","=":"changed"};setMarks2={"+":"+","-":"\u2212","~":"~","=":"="};lineClasses=
+{"+":"added","-":"removed"," ":"same"};absent="there is none, or it is not known"}});function changesPage(page){const{groups:groups2,box}=page;const entries=groups2.flatMap(group=>group.entries);return pageText(
+{title:page.title,content:markup`<header>
+<h1>${page.heading}</h1>
+<ul class="facts quiet">
+${page.facts.map(fact=>markup`<li>${fact}</li>\n`)}</ul>
+<ul class="counts">${page.counts.map(({count:count3,words:words6})=>markup`<li><strong>${count3}</strong> ${words6}</li>`)}</ul>
+</header>
+<main id="main">
+${page.notices}
+${entries.some(({change:change2})=>change2!==void 0&&showsEmail(change2))?aboutEmails:null}
+${entries.length>1?[controls(page.filters,page.only),contents(groups2)]:null}
+${groups2.map(({title,meaning,filter,entries:inGroup})=>markup`<section class="group"${filter}>
+<h2>${title} (${inGroup.length})</h2>
+${meaning===""?null:markup`<p class="quiet">${meaning}</p>\n`}${inGroup.map(box)}</section>
+`)}
+</main>
+<footer>
+${page.footer}
+</footer>`})}function showsEmail({kind,fields:fields3}){return kindOf(kind).email!==void 0&&fields3.some(({type})=>type===
+"body")}function contents(groups2){return markup`<details class="contents">
 <summary>Contents</summary>
 <nav aria-label="Contents">${groups2.map(({title,entries},at3)=>markup`${at3===0?markup`<details open>`:markup`<details>`}
 <summary>${title} (${entries.length})</summary>
-<ul>${entries.map(({number:number4,address:address2,badge})=>markup`<li><span class="badge ${badge.className}">${badge.word}</span> <a href="#change-${number4}">${address2}</a></li>\n`)}</ul>
+<ul>${entries.map(({number:number4,title:title2,badge})=>markup`<li><span class="badge ${badge.className}">${badge.word}</span> <a href="#change-${number4}">${title2}</a></li>\n`)}</ul>
 </details>
 `)}</nav>
 </details>
@@ -11697,121 +11546,102 @@ setClasses={"+":"added","-":"removed","~":"changed","=":"changed"};setMarks2={"+
 ${filters2.map(boxes)}
 ${told6.length===0?null:markup`<fieldset><legend>Only</legend>${told6.map(({name:name2,label:label2})=>markup`<label><input type="checkbox" name="only" value="${name2}">${label2}</label>`)}</fieldset>`}
 </div>
-`}function boxes({name:name2,legend,values,words:words7={}}){const counts2=new Map;for(const value3 of values)counts2.set(
-value3,(counts2.get(value3)??0)+1);return markup`<fieldset><legend>${legend}</legend>${[...counts2].map(([value3,count3])=>markup`<label><input type="checkbox" name="${name2}" value="${value3}" checked>${words7[value3]??
-value3} (${count3})</label>`)}</fieldset>`}function countsList(counts2){return markup`<ul class="counts">${counts2.map(({
-count:count3,words:words7})=>markup`<li><strong>${count3}</strong> ${words7}</li>`)}</ul>`}function factsList(facts2){return markup`<ul class="facts quiet">
-${facts2.map(fact=>markup`<li>${fact}</li>\n`)}</ul>`}var aboutEmails;var init_contents=__esm({"src/report/contents.ts"(){
-"use strict";init_markup();aboutEmails=markup`<p class="note">Emails are rendered with sample data, and pictures and other things from the network are blocked.</p>\n`}});var html_exports2={};__export(html_exports2,{planHtml:()=>planHtml});function planHtml(plan,options){const groups2=numbered(
-plan,options);const entries=groups2.flatMap(group=>group.entries);const shown3=entries.map(({change:change2})=>change2);
-const emails=new Emails;const context3={...options,emails,unfolding:new Unfolding(shown3.length)};const summary2=summarize(
-plan);const told6=Object.keys(actionWords).filter(action2=>summary2[action2]>0||action2==="update"||action2==="unchanged");
-return pageText({title:`Plan: ${headline(plan)}`,content:markup`<header>
-<h1>idops plan for ${plan.server}</h1>
-${factsList([markup`Profile <code>${plan.profile}</code>`,markup`Environment ${plan.environment===null?"none":markup`<code>${plan.
-environment}</code>`}`,...plan.shard===void 0?[]:[`Shard ${shardText(plan.shard)}`],`Made at ${plan.createdAt} by idops ${plan.
-toolVersion}`])}
-${countsList(told6.map(action2=>({count:summary2[action2],words:actionWords[action2]})))}
-</header>
-<main id="main">
-${notices(plan,options.only)}
-${shown3.some(showsEmail)?aboutEmails:null}
-${shown3.length>1?[controls([{name:"kind",legend:"Kind",values:shown3.map(({kind})=>kind)},{name:"action",legend:"Action",
-values:shown3.map(({action:action2})=>action2)}],[{name:"destructive",label:"destructive",some:shown3.some(isDestructive)},
-{name:"drift",label:"changed on the server",some:shown3.some(isDrifted)},{name:"warnings",label:"with warnings",some:shown3.
-some(({warnings})=>warnings.length>0)}]),contents(groups2)]:null}
-${groups2.map(group=>section(group,context3))}
-${shown3.length===0&&options.only===void 0?markup`<p class="note">There is nothing to review: ${headline(plan)}.</p>`:null}
-</main>
-<footer>
-<p>Required scopes: ${plan.requiredScopes.join(", ")||"none"}</p>
-<p>Digest: <code>${plan.digest}</code></p>
-</footer>`})}function numbered(plan,options){let number4=0;return reviewGroups(plan,options).map(({title,rank:rank2,changes})=>{
-const[first]=changes;return{title,filter:rank2===1?markup` data-kind="${first?.kind??""}"`:title==="Destructive"?null:markup` data-action="${first?.
-action??""}"`,entries:changes.map(change2=>{number4+=1;const{address:address2,action:action2}=change2;return{number:number4,
-change:change2,address:`${address2}${labelBeside(change2)}`,badge:{word:action2,className:action2}}})}})}function notices(plan,only2){
-const shown3=shownPart(plan,only2);const{count:count3,inAll}=destructiveCount(shown3);const warnings=allWarnings(shown3);
-return[...count3>0?[markup`<p class="loss"><strong>${plural(count3,"destructive change")}</strong>${inAll}, shown first.</p>\n`]:
-[],...shareNotes(plan,only2).map(note=>markup`<p class="note">${note}</p>\n`),...plan.warnings.map(warningLine2),...warnings.
-length>plan.warnings.length?[markup`<p class="warning">${plural(warnings.length-plan.warnings.length,"warning")} about single changes, shown with them.</p>\n`]:
-[]]}function section({title,filter,entries},context3){return markup`<section class="group"${filter}>
-<h2>${title} (${entries.length})</h2>
-${entries.map(entry=>changeBox(entry,context3))}</section>
-`}var init_html2=__esm({"src/report/html.ts"(){"use strict";init_shard();init_drift();init_plan();init_changes();init_contents();
-init_emails();init_markup();init_names();init_page();init_review();init_words()}});var result_text_exports={};__export(result_text_exports,{partText:()=>partText,resultSummaryLine:()=>resultSummaryLine,resultText:()=>resultText});
-function resultText(result,options){const pen=penOf(options);const{paint,debug,columns}=pen;const groups2=debug?result.results.
-map(one=>[one]):alike(result.results);const lines=groups2.flatMap(([first,...others])=>{if(first===void 0)return[];if(first.
+`}function boxes({name:name2,legend,values,words:words6={}}){const counts2=new Map;for(const value3 of values)counts2.set(
+value3,(counts2.get(value3)??0)+1);return markup`<fieldset><legend>${legend}</legend>${[...counts2].map(([value3,count3])=>markup`<label><input type="checkbox" name="${name2}" value="${value3}" checked>${words6[value3]??
+value3} (${count3})</label>`)}</fieldset>`}var aboutEmails;var init_contents=__esm({"src/report/contents.ts"(){"use stri\
+ct";init_kinds();init_markup();init_page();aboutEmails=markup`<p class="note">Emails are rendered with sample data, and pictures and other things from the network are blocked.</p>\n`}});var html_exports2={};__export(html_exports2,{planFacts:()=>planFacts,planHtml:()=>planHtml});function planHtml(plan,options){
+const groups2=groupsOf(plan,options);const shown3=groups2.flatMap(({entries})=>entries.map(({change:change2})=>change2));
+const context3=contextOf(options,shown3.length,false);const summary2=summarize(plan);const told6=actions.filter(action2=>summary2[action2]>
+0||action2==="update"||action2==="unchanged");const nothing3=shown3.length===0&&options.only===void 0;return changesPage(
+{title:`Plan: ${headline(plan)}`,heading:`idops plan for ${plan.server}`,facts:[...planFacts(plan),`Made at ${plan.createdAt}\
+ by idops ${plan.toolVersion}`],counts:told6.map(action2=>({count:summary2[action2],words:actionWords[action2]})),notices:[
+notices(plan,options.only),nothing3?markup`<p class="note">There is nothing to review: ${headline(plan)}.</p>`:null],filters:[
+{name:"kind",legend:"Kind",values:shown3.map(({kind})=>kind)},{name:"action",legend:"Action",values:shown3.map(({action:action2})=>action2)}],
+only:[{name:"destructive",label:"destructive",some:shown3.some(isDestructive)},{name:"drift",label:"changed on the serve\
+r",some:shown3.some(isDrifted)},{name:"warnings",label:"with warnings",some:shown3.some(({warnings})=>warnings.length>0)}],
+groups:groups2,box:({number:number4,change:change2})=>{const{action:action2,warnings}=change2;return changeBox({number:number4,
+change:change2,matters:isDestructive(change2)||action2==="blocked",data:markup`data-action="${action2}"`,badges:markup`<span class="badge ${action2}">${action2}</span>`,
+notes:[isDrifted(change2)?markup`<span class="badge adopt">drift</span>`:null,warnings.length>0?markup`<span class="badge update">${plural(
+warnings.length,"warning")}</span>`:null],inside:changeDetails(change2,context3),context:context3})},footer:markup`<p>Required scopes: ${plan.
+requiredScopes.join(", ")||"none"}</p>
+<p>Digest: <code>${plan.digest}</code></p>`})}function planFacts({profile,environment,shard:shard2}){return[markup`Profile <code>${profile}</code>`,
+markup`Environment ${environment===null?"none":markup`<code>${environment}</code>`}`,...shard2===void 0?[]:[`Shard ${shardText(
+shard2)}`]]}function groupsOf(plan,options){let number4=0;return reviewGroups(plan,options).map(({title,rank:rank2,changes})=>{
+const[first]=changes;const byAction=title==="Destructive"?null:markup` data-action="${first?.action??""}"`;const filter=rank2===
+1?markup` data-kind="${first?.kind??""}"`:byAction;const entries=changes.map(change2=>{number4+=1;const{address:address2,
+action:action2}=change2;return{number:number4,title:`${address2}${labelBeside(change2)}`,badge:{word:action2,className:action2},
+change:change2}});return{title,meaning:"",filter,entries}})}function notices(plan,only2){const shown3=shownPart(plan,only2);
+const{count:count3,inAll}=destructiveCount(shown3);const single=allWarnings(shown3).length-plan.warnings.length;return[count3>
+0?markup`<p class="loss"><strong>${plural(count3,"destructive change")}</strong>${inAll}, shown first.</p>\n`:null,shareNotes(
+plan,only2).map(note=>markup`<p class="note">${note}</p>\n`),plan.warnings.map(warningLine2),single>0?markup`<p class="warning">${plural(
+single,"warning")} about single changes, shown with them.</p>\n`:null]}var init_html2=__esm({"src/report/html.ts"(){"use\
+ strict";init_shard();init_drift();init_plan();init_changes();init_contents();init_markup();init_names();init_review();init_words()}});var result_text_exports={};__export(result_text_exports,{partText:()=>partText,resultSummaryLine:()=>resultSummaryLine,resultText:()=>resultText});
+function resultText(result,options){const pen=penOf(options);const{paint,debug}=pen;const groups2=debug?result.results.map(
+one=>[one]):alike(result.results);const lines=groups2.flatMap(([first,...others])=>{if(first===void 0)return[];if(first.
 status==="applied")return appliedLines(first,pen);return others.length===0?troubleLines(first,pen):alikeLines(first,others,
-pen)});if(result.results.length===0)lines.push("Nothing was applied.");if(result.interrupted){const text6="Interrupted: \
-requests in flight were finished and recorded, no more were sent.";lines.push(fold2([{text:text6,tint:paint.yellow}],2,columns))}
-if(result.run!==null)lines.push("",`Run: ${escapeText(result.run)}${partText(result)}`);const closing2=fold2([{text:resultSummaryLine(
-result),tint:paint.bold}],2,columns);return`${[...lines,closing2].join("\n")}
+pen)});if(result.results.length===0)lines.push("Nothing was applied.");if(result.interrupted){lines.push(paint.yellow("I\
+nterrupted: requests in flight were finished and recorded, no more were sent."))}if(result.run!==null)lines.push("",`Run\
+: ${escapeText(result.run)}${partText(result)}`);return`${[...lines,paint.bold(resultSummaryLine(result))].join("\n")}
 `}function partText({shard:shard2}){return shard2===void 0?"":`, shard ${shardText(shard2)}`}function resultSummaryLine(result){
 const count3=summarizeResult(result);const rest=["failed","not_converged","unknown","skipped"].filter(status=>count3[status]>
 0).map(status=>`, ${count3[status]} ${statusWords[status]}`);return`Applied: ${count3.applied} applied${rest.join("")}.`}
-function appliedLines(result,{paint,debug,columns}){const notes=(result.notes??[]).flatMap(note=>wrap("    note: ",note,
-columns));const head=fold2([{text:"\u2713",tint:paint.green},{text:` ${nameOf2(result)} ${done[result.action]}`},{text:debug?
-attemptsText(result):"",tint:paint.dim}],4,columns);return[head,...unverifiedLines(result,columns),...notes]}function unverifiedLines({
-unverified},columns){if(unverified.length===0)return[];return wrap("    not in the answer, so unverified: ",unverified.join(
-", "),columns)}function troubleLines(result,{paint,columns}){const mark={failed:"\u2717",not_converged:"\u2260",unknown:"\
-?",skipped:"-",applied:"\u2713"}[result.status];const status=result.status==="unknown"?"nobody can tell whether it was d\
-one":statusWords[result.status];const tint=result.status==="skipped"?paint.dim:result.status==="unknown"?paint.yellow:paint.
-red;const head=fold2([{text:`${mark} ${result.action}`,tint},{text:` ${nameOf2(result)} `},{text:status,tint},{text:attemptsText(
-result)}],4,columns);return[head,...result.error===null?[]:wrap("    error: ",result.error,columns),...unverifiedLines(result,
-columns)]}function alikeLines(first,others,pen){const{paint,columns}=pen;if(first.status==="skipped"){const all=[first,...others];
-const text6=`- ${escapeText(leftText(all.length,gistOf(first,first.error??"not sent")))}`;return[fold2([{text:text6,tint:paint.
-dim}],4,columns),...wrap("    ",someOf(all),columns)]}return[...troubleLines(first,pen),...wrap(`    ${others.length} mo\
-re alike: `,someOf(others),columns)]}function attemptsText({httpStatus,attempts}){const parts=[...httpStatus===null?[]:[
-`HTTP ${httpStatus}`],...attempts>1?[plural(attempts,"attempt")]:[]];return parts.length===0?"":` (${parts.join(", ")})`}
+function appliedLines(result,{paint,debug}){const notes=(result.notes??[]).flatMap(note=>wrap("    note: ",note));const attempts=debug?
+paint.dim(attemptsText(result)):"";const head=`${paint.green("\u2713")} ${nameOf2(result)} ${done[result.action]}${attempts}`;
+return[head,...unverifiedLines(result),...notes]}function unverifiedLines({unverified}){if(unverified.length===0)return[];
+return wrap("    not in the answer, so unverified: ",unverified.join(", "))}function troubleLines(result,{paint}){const mark={
+failed:"\u2717",not_converged:"\u2260",unknown:"?",skipped:"-",applied:"\u2713"}[result.status];const status=result.status===
+"unknown"?"nobody can tell whether it was done":statusWords[result.status];const tint=result.status==="skipped"?paint.dim:
+result.status==="unknown"?paint.yellow:paint.red;return[`${tint(`${mark} ${result.action}`)} ${nameOf2(result)} ${tint(status)}${attemptsText(
+result)}`,...result.error===null?[]:wrap("    error: ",result.error),...unverifiedLines(result)]}function alikeLines(first,others,pen){
+if(first.status==="skipped"){const all=[first,...others];const text6=`- ${all.length} ${escapeText(gistOf(first,first.error??
+"not sent"))}`;return[pen.paint.dim(text6),...wrap("    ",someOf(all))]}return[...troubleLines(first,pen),...wrap(`    ${others.
+length} more alike: `,someOf(others))]}function attemptsText({httpStatus,attempts}){const parts=[...httpStatus===null?[]:
+[`HTTP ${httpStatus}`],...attempts>1?[plural(attempts,"attempt")]:[]];return parts.length===0?"":` (${parts.join(", ")})`}
 var done,statusWords;var init_result_text=__esm({"src/report/result-text.ts"(){"use strict";init_result();init_escape();
-init_shard();init_alike();init_fold();init_names();init_text();init_words();done={update:"updated",delete:"deleted",regenerate:"\
-regenerated",adopt:"adopted",blocked:"blocked",unchanged:"unchanged"};statusWords={applied:"applied",failed:"failed",not_converged:"\
+init_shard();init_alike();init_names();init_text();init_words();done={update:"updated",delete:"deleted",regenerate:"rege\
+nerated",adopt:"adopted",blocked:"blocked",unchanged:"unchanged"};statusWords={applied:"applied",failed:"failed",not_converged:"\
 not converged",unknown:"unknown",skipped:"skipped"}}});var github_exports={};__export(github_exports,{annotationCommand:()=>annotationCommand,annotationText:()=>annotationText,
 inRepository:()=>inRepository,planAnnotations:()=>planAnnotations,planGithub:()=>planGithub,problemAnnotations:()=>problemAnnotations,
 problemsGithub:()=>problemsGithub,resultAnnotations:()=>resultAnnotations,resultGithub:()=>resultGithub});function planGithub(plan,options={}){
-return[...planAnnotations(plan,options).map(annotation=>annotationCommand(annotation,options)),`idops plan${options.stored===
+return[...planAnnotations(plan,options).map(annotation2=>annotationCommand(annotation2,options)),`idops plan${options.stored===
 true?` made at ${escapeText(plan.createdAt)} for ${escapeText(plan.server)}`:""}: ${headline(plan)}`,""].join("\n")}function planAnnotations(plan,options={}){
-const{changes}=shareOf(plan.changes,options.only);return[...changes.filter(({action:action2})=>action2==="blocked").map(
-blocked2),...changes.filter(({destructions})=>destructions.length>0).map(destructive),...plan.warnings.map(warning4=>warned(
-warning4,"",null)),...changes.flatMap(change2=>change2.warnings.map(warning4=>warned(warning4,`${titled(change2)}: `,change2.
-declaredAt))),...shareNotes(plan,options.only).map(noted),...changes.filter(({action:action2,destructions})=>action2!=="\
-unchanged"&&action2!=="blocked"&&!destructions.length).map(changed)]}function titled(named5){return`${named5.address}${labelBeside(
-named5)}`}function blocked2(change2){const{reason,declaredAt}=change2;const address2=titled(change2);return{rank:ranks.blocked,
-level:"error",title:"idops blocked",message:reason===null?address2:`${address2}: ${reason}`,place:declaredAt}}function destructive(change2){
-const{action:action2,destructions,declaredAt}=change2;const address2=titled(change2);return{rank:ranks.destructive,level:"\
-warning",title:`idops destructive ${action2}`,message:`${address2}: ${destructions.join("; ")}${drifted(change2)}`,place:declaredAt}}
-function noted(message){return{rank:ranks.rest,level:"notice",title:"idops plan",message,place:null}}function drifted(change2){
-const note=driftNote(change2);return note===null?"":`; ${note}`}function warned(warning4,about2,declared){const{code:code2,
-message,place:place2=declared,morePlaces:morePlaces2}=warning4;return{rank:losses.has(code2)?ranks.loss:ranks.warning,level:"\
-warning",title:`idops ${code2}`,message:[`${about2}${message}`,...alsoAt(placesOf(warning4),morePlaces2)].join("\n"),place:place2}}
-function alsoAt(places,more){return places.length<2?[]:[`also at ${placeList(places.slice(1),more)}`]}function changed(change2){
-const{action:action2,fields:fields3,declaredAt}=change2;const address2=titled(change2);const paths=fields3.map(({path})=>path).
-join(", ");return{rank:ranks.rest,level:"notice",title:`idops ${action2}`,message:`${paths===""||action2==="delete"?address2:
-`${address2}: ${paths}`}${drifted(change2)}`,place:declaredAt}}function problemsGithub(problems,options={}){return problemAnnotations(
-problems).map(annotation=>`${annotationCommand(annotation,options)}
+const{changes}=shareOf(plan.changes,options.only);const of=wanted=>changes.filter(wanted);return[...of(({action:action2})=>action2===
+"blocked").map(change2=>annotation("error","blocked","blocked",titled(change2,change2.reason??""),change2.declaredAt)),...of(
+isDestructive).map(change2=>{const message=`${titled(change2,change2.destructions.join("; "))}${drifted(change2)}`;return annotation(
+"warning","destructive",`destructive ${change2.action}`,message,change2.declaredAt)}),...plan.warnings.map(warning4=>warned(
+warning4,warning4.message,null)),...changes.flatMap(change2=>change2.warnings.map(warning4=>warned(warning4,titled(change2,
+warning4.message),change2.declaredAt))),...shareNotes(plan,options.only).map(note=>annotation("notice","rest","plan",note,
+null)),...of(change2=>!["unchanged","blocked"].includes(change2.action)&&!isDestructive(change2)).map(change2=>{const paths=change2.
+action==="delete"?[]:change2.fields.map(({path})=>path);const message=`${titled(change2,paths.join(", "))}${drifted(change2)}`;
+return annotation("notice","rest",change2.action,message,change2.declaredAt)})]}function annotation(level3,rank2,title,message,place2){
+return{level:level3,rank:ranks[rank2],title:`idops ${title}`,message,place:place2}}function titled(named5,said3){return`${named5.
+address}${labelBeside(named5)}${said3===""?"":`: ${said3}`}`}function drifted(change2){const note=driftNote(change2);return note===
+null?"":`; ${note}`}function warned(warning4,message,declared){const{code:code2,place:place2=declared,morePlaces:morePlaces2}=warning4;
+const text6=[message,...alsoAt(placesOf(warning4),morePlaces2)].join("\n");return annotation("warning",losses.has(code2)?
+"loss":"warning",code2,text6,place2)}function alsoAt(places,more){return places.length<2?[]:[`also at ${placeList(places.
+slice(1),more)}`]}function problemsGithub(problems,options={}){return problemAnnotations(problems).map(annotation2=>`${annotationCommand(
+annotation2,options)}
 `).join("")}function problemAnnotations(problems){return problems.toSorted((a2,b)=>a2.severity===b.severity?0:a2.severity===
 "error"?-1:1).map(annotationOf)}function annotationOf({code:code2,severity,message,hint,places,morePlaces:morePlaces2}){
-const[first=null]=places;const help=hint===void 0?[]:[`help: ${hint}`];return{rank:severity==="error"?ranks.failure:losses.
-has(code2)?ranks.loss:ranks.warning,level:severity,title:`idops ${code2}`,message:[message,...alsoAt(places,morePlaces2),
-...help].join("\n"),place:first}}function annotationCommand({level:level3,title,message,place:place2},{folder=""}={}){const file=place2?.
-file===void 0?void 0:inRepository(folder,place2.file);const properties2=[...file===void 0?[]:[`file=${property(file)}`],
-...file===void 0||place2?.line===void 0?[]:[`line=${place2.line}`],...file===void 0||place2?.column===void 0?[]:[`col=${place2.
-column}`],`title=${property(title)}`];return`::${level3} ${properties2.join(",")}::${data2(annotationText(message))}`}function annotationText(message){
-return message.split(/\r?\n/).map(escapeText).join("\n")}function inRepository(folder,file){const steps=[];for(const step of`${folder}\
-/${file}`.split("/")){if(step==="..")steps.pop();else if(step!==""&&step!==".")steps.push(step)}return steps.join("/")}function data2(text6){
-return text6.replaceAll("%","%25").replaceAll("\r","%0D").replaceAll("\n","%0A")}function property(text6){return data2(escapeText(
-text6)).replaceAll(":","%3A").replaceAll(",","%2C")}function resultGithub(result,plan,options={}){const lines=resultAnnotations(
-result,plan).map(annotation=>annotationCommand(annotation,options));return[...lines,`idops apply: ${resultSummaryLine(result)}`,
-""].join("\n")}function resultAnnotations(result,plan){const places=new Map(plan.changes.map(({address:address2,declaredAt})=>[
-address2,declaredAt]));return result.results.filter(({status})=>status!=="applied").map(({address:address2,label:label2,
-status,error:error3})=>({rank:ranks.failure,level:"error",title:`idops ${status}`,message:`${titled({address:address2,label:label2})}${error3===
-null?"":`: ${error3}`}`,place:places.get(address2)??null}))}var ranks,losses;var init_github=__esm({"src/report/github.t\
-s"(){"use strict";init_escape();init_drift();init_drift2();init_names();init_places();init_result_text();init_review();ranks=
-{failure:0,destructive:1,blocked:2,loss:3,warning:4,rest:5};losses=new Set(["lost-placeholder","unknown-set","restores",
-"restores-left-out"])}});var gitlab_exports={};__export(gitlab_exports,{planGitlab:()=>planGitlab});function planGitlab(plan){const{update,regenerate,
+const[first=null]=places;const help=hint===void 0?[]:[`help: ${hint}`];const rank2=severity==="error"?"failure":losses.has(
+code2)?"loss":"warning";return annotation(severity,rank2,code2,[message,...alsoAt(places,morePlaces2),...help].join("\n"),
+first)}function annotationCommand({level:level3,title,message,place:place2},{folder=""}={}){const file=place2?.file===void 0?
+void 0:inRepository(folder,place2.file);const properties2=[...file===void 0?[]:[`file=${property(file)}`],...file===void 0||
+place2?.line===void 0?[]:[`line=${place2.line}`],...file===void 0||place2?.column===void 0?[]:[`col=${place2.column}`],`\
+title=${property(title)}`];return`::${level3} ${properties2.join(",")}::${data2(annotationText(message))}`}function annotationText(message){
+return message.split(/\r?\n/).map(escapeText).join("\n")}function inRepository(folder,file){return stepsTo(folder,file).
+steps.join("/")}function data2(text6){return text6.replaceAll("%","%25").replaceAll("\r","%0D").replaceAll("\n","%0A")}function property(text6){
+return data2(escapeText(text6)).replaceAll(":","%3A").replaceAll(",","%2C")}function resultGithub(result,plan,options={}){
+const lines=resultAnnotations(result,plan).map(annotation2=>annotationCommand(annotation2,options));return[...lines,`ido\
+ps apply: ${resultSummaryLine(result)}`,""].join("\n")}function resultAnnotations(result,plan){const places=new Map(plan.
+changes.map(({address:address2,declaredAt})=>[address2,declaredAt]));return result.results.filter(({status})=>status!=="\
+applied").map(one=>annotation("error","failure",one.status,titled(one,one.error??""),places.get(one.address)??null))}var ranks,
+losses;var init_github=__esm({"src/report/github.ts"(){"use strict";init_escape();init_drift();init_drift2();init_forge();
+init_names();init_places();init_result_text();init_review();ranks={failure:0,destructive:1,blocked:2,loss:3,warning:4,rest:5};
+losses=new Set(["lost-placeholder","unknown-set","restores","restores-left-out"])}});var gitlab_exports={};__export(gitlab_exports,{planGitlab:()=>planGitlab});function planGitlab(plan){const{update,regenerate,
 delete:deleted}=summarize(plan);return{create:0,update:update+regenerate,delete:deleted}}var init_gitlab=__esm({"src/rep\
 ort/gitlab.ts"(){"use strict";init_plan()}});var results_exports={};__export(results_exports,{resultMarkdown:()=>resultMarkdown});function resultMarkdown(result,{budget=defaultBudget2,
-title,intro=""}={}){const command2=result.undoes===void 0?"apply":"undo";const head=[`## ${title??`idops ${command2}: ${prose(
+title,intro=""}={}){const command=result.undoes===void 0?"apply":"undo";const head=[`## ${title??`idops ${command}: ${prose(
 resultSummaryLine(result))}`}`,...result.run===null?[]:["",`Run ${code(result.run)}${partText(result)}`],...intro===""?[]:
 ["",intro],...result.undoes===void 0?[]:["",`Undoes run ${code(result.undoes)}`],...result.interrupted?["","**Interrupte\
 d**: what was left was not sent."]:[],""].join("\n");const lines=ordered(result).map(({address:address2,label:label2,action:action2,
@@ -11823,125 +11653,89 @@ ${fitting(lines,budget-head.length-100)}
 length-kept3.length;return[...kept3,...left>0?[`- and ${plural(left,"more result")}, see the log`]:[]].join("\n")}function ordered({
 results}){return results.toSorted((a2,b)=>Number(a2.status==="applied")-Number(b.status==="applied"))}var defaultBudget2;
 var init_results=__esm({"src/report/results.ts"(){"use strict";init_marked();init_result_text();init_words();defaultBudget2=
-6e4}});function shellWord2(text6){const word2=text6.startsWith("-")?`./${text6}`:text6;if(/^[\w./:@%+=,-]+$/.test(word2))return word2;
+6e4}});function shellWord(text6){const word2=text6.startsWith("-")?`./${text6}`:text6;if(/^[\w./:@%+=,-]+$/.test(word2))return word2;
 if(process.platform==="win32")return`"${word2}"`;if(!/[\u0000-\u001f\u007f]/.test(word2))return`'${word2.replaceAll("'",
-"'\\''")}'`;const escaped3=word2.replaceAll(/[\\']/g,"\\$&").replaceAll(/[\u0000-\u001f\u007f]/g,octal);return`$'${escaped3}\
+"'\\''")}'`;const escaped2=word2.replaceAll(/[\\']/g,"\\$&").replaceAll(/[\u0000-\u001f\u007f]/g,octal);return`$'${escaped2}\
 '`}function octal(character){return`\\${character.charCodeAt(0).toString(8).padStart(3,"0")}`}var init_shell=__esm({"src\
 /base/shell.ts"(){"use strict"}});function nextSteps({run:name2,journal,results,undoing,otherwise},{undoes,again=["apply"]}){if(name2===null)return[];const run4=partCalled(
 journal??name2);const isLeft2=results.some(({status,action:action2})=>status!=="applied"&&action2!=="regenerate");const isUndoable=mayBeUndone(
 {results})&&undoing?.possible!==false;const open8=results.filter(({status,action:action2})=>status==="unknown"&&action2===
-"regenerate");const settle3=open8.flatMap(one=>{const said3=`runs settle ${run4} ${shellWord2(one.address)}`;return[{before:`\
+"regenerate");const settle3=open8.flatMap(one=>{const said3=`runs settle ${run4} ${shellWord(one.address)}`;return[{before:`\
 Look at ${nameOf2(one)} on the server. If it was regenerated: `,command:`${said3} --done`},{before:"If it was not: ",command:`${said3}\
- --not-done`}]});const command2=again.map(word2=>/^--[a-z-]+$/.test(word2)?word2:shellWord2(word2)).join(" ");if(undoes!==
+ --not-done`}]});const command=again.map(word2=>/^--[a-z-]+$/.test(word2)?word2:shellWord(word2)).join(" ");if(undoes!==
 void 0){const said3=otherwise===true?"The manifests still say otherwise: the next apply does it again, unless they are c\
 hanged too.":"Where the manifests still say otherwise, the next apply does it again: change them too.";return[...isLeft2?
-[{before:"To go on, which puts back what is left: ",command:command2}]:[],...isUndoable&&otherwise!==false?[{before:said3,
-command:null}]:[]]}return[...settle3,...isLeft2?[{before:"To go on, which plans anew and sends what is left: ",command:command2}]:
-[],...isUndoable?[{before:`To put back what this run changed${butFor(undoing?.left??[])}: `,command:`undo ${run4}`}]:[]]}
-function butFor(left){if(left.length===0)return"";const named5=firstFew(left,({address:address2,path})=>path===null?address2:
-`${address2} ${path}`);return` (all but ${left.length}: ${named5})`}var init_next=__esm({"src/report/next.ts"(){"use str\
-ict";init_result();init_shard();init_shell();init_alike();init_names()}});var result_page_exports={};__export(result_page_exports,{resultHtml:()=>resultHtml});function resultHtml(result,{plan,samples,
-debug}){const groups2=grouped(result,plan);const entries=groups2.flatMap(group=>group.entries);const emails=new Emails;const context3={
-samples,debug,emails,unfolding:new Unfolding(entries.length)};const summary2=summarizeResult(result);const counted2=order.
-toReversed().filter(status=>summary2[status]>0||status==="applied");const what=plan?.undoes===void 0?"idops apply":"idop\
-s undo";return pageText({title:`${what}: ${counted2.map(status=>`${summary2[status]} ${statuses2[status].word}`).join(",\
- ")}`,content:markup`<header>
-<h1>${what}${plan===null?null:` on ${plan.server}`}</h1>
-${factsList(facts(result,plan))}
-${countsList(counted2.map(status=>({count:summary2[status],words:statuses2[status].word})))}
-</header>
-<main id="main">
-${notices2(result,plan)}
-${entries.some(({change:change2})=>change2!==void 0&&showsEmail(change2))?aboutEmails:null}
-${entries.length>1?[controls([{name:"status",legend:"Status",values:entries.map(({result:{status}})=>status),words:Object.
-fromEntries(order.map(status=>[status,statuses2[status].word]))},{name:"kind",legend:"Kind",values:entries.flatMap(({change:change2})=>change2?.
-kind??[])},{name:"action",legend:"Action",values:entries.map(({result:{action:action2}})=>action2)}],[{name:"destructive",
-label:"destructive",some:entries.some(({change:change2})=>change2!==void 0&&isDestructive(change2))}]),contents(groups2)]:
-null}
-${groups2.map(({title,status,meaning,entries:inGroup})=>markup`<section class="group" data-status="${status}">
-<h2>${title} (${inGroup.length})</h2>
-${meaning===""?null:markup`<p class="quiet">${meaning}</p>\n`}
-${inGroup.map(entry=>resultBox(entry,context3))}</section>
-`)}
-</main>${plan===null?null:markup`
-<footer>
-<p>Digest of the plan: <code>${plan.digest}</code></p>
-</footer>`}`})}function grouped({results},plan){const changes=new Map(plan?.changes.map(change2=>[change2.address,change2]));
-let number4=0;return order.flatMap(status=>{const{word:word2,className,meaning}=statuses2[status];const entries=results.
-filter(one=>one.status===status).map(one=>{number4+=1;return{number:number4,address:`${one.address}${labelBeside(one)}`,
-badge:{word:word2,className},result:one,change:changes.get(one.address)}});const title=word2.charAt(0).toUpperCase()+word2.
-slice(1);return entries.length===0?[]:[{title,status,meaning,entries}]})}function facts({run:run4,shard:shard2},plan){const started2=run4===
-null?void 0:startOf(run4);return[...plan===null?[]:[markup`Profile <code>${plan.profile}</code>`,markup`Environment ${plan.
-environment===null?"none":markup`<code>${plan.environment}</code>`}`],...run4===null?[]:[markup`Run <code>${run4}</code>`],
-...shard2===void 0?[]:[`Shard ${shardText(shard2)}`],...started2===void 0?[]:[`Started at ${started2}`],...plan===null?[]:
-[`Planned at ${plan.createdAt} by idops ${plan.toolVersion}`]]}function startOf(run4){const[,...parts]=/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z/.
-exec(run4)??[];if(parts.length===0)return void 0;const[year,month,day,hour,minute,second]=parts;return`${year}-${month}-${day}\
-T${hour}:${minute}:${second}Z`}function notices2(result,plan){const{interrupted:interrupted3,results}=result;const{failed,
-not_converged,unknown:unknown5,skipped:skipped2}=summarizeResult(result);const wrong3=failed+not_converged+unknown5+skipped2;
-const unverified=results.filter(one=>one.unverified.length>0).length;const environment=plan?.environment??null;const where=environment===
-null?"":` --env ${shellWord2(environment)}`;return[results.length===0?markup`<p class="note">There was nothing to do, so nothing was sent.</p>\n`:
-null,interrupted3?markup`<p class="loss"><strong>Interrupted</strong>: requests in flight were finished and recorded, and no more were sent.</p>\n`:
+[{before:"To go on, which puts back what is left: ",command}]:[],...isUndoable&&otherwise!==false?[{before:said3,command:null}]:
+[]]}return[...settle3,...isLeft2?[{before:"To go on, which plans anew and sends what is left: ",command}]:[],...isUndoable?
+[{before:`To put back what this run changed${butFor(undoing?.left??[])}: `,command:`undo ${run4}`}]:[]]}function butFor(left){
+if(left.length===0)return"";const named5=firstFew(left,({address:address2,path})=>path===null?address2:`${address2} ${path}`);
+return` (all but ${left.length}: ${named5})`}var init_next=__esm({"src/report/next.ts"(){"use strict";init_result();init_shard();
+init_shell();init_alike();init_names()}});var result_page_exports={};__export(result_page_exports,{resultHtml:()=>resultHtml});function resultHtml(result,plan,options){
+const{results}=result;const groups2=groupsOf2(result,plan);const changes=groups2.flatMap(({entries})=>entries.flatMap(({
+change:change2})=>change2??[]));const context3=contextOf(options,results.length,true);const summary2=summarizeResult(result);
+const counts2=order.toReversed().filter(status=>summary2[status]>0||status==="applied").map(status=>({count:summary2[status],
+words:statuses2[status].word}));const what=plan.undoes===void 0?"idops apply":"idops undo";return changesPage({title:`${what}\
+: ${counts2.map(({count:count3,words:words6})=>`${count3} ${words6}`).join(", ")}`,heading:`${what} on ${plan.server}`,facts:[
+...planFacts(plan),...result.run===null?[]:[markup`Run <code>${result.run}</code>`],`Planned at ${plan.createdAt} by ido\
+ps ${plan.toolVersion}`],counts:counts2,notices:notices2(result,plan),filters:[{name:"status",legend:"Status",values:results.
+map(({status})=>status),words:Object.fromEntries(order.map(status=>[status,statuses2[status].word]))},{name:"kind",legend:"\
+Kind",values:changes.map(({kind})=>kind)},{name:"action",legend:"Action",values:results.map(({action:action2})=>action2)}],
+only:[{name:"destructive",label:"destructive",some:changes.some(isDestructive)}],groups:groups2,box:({number:number4,badge,
+change:change2,result:one})=>{const{status,action:action2,unverified}=one;return changeBox({number:number4,change:change2??
+one,matters:status!=="applied",data:markup`data-status="${status}" data-action="${action2}"`,badges:markup`<span class="badge ${badge.
+className}">${badge.word}</span> <span class="badge ${action2}">${action2}</span>`,notes:unverified.length>0?markup`<span class="badge update">unverified</span>`:
+null,inside:[outcome(one),change2===void 0?null:changeDetails(change2,context3)],context:context3})},footer:markup`<p>Digest of the plan: <code>${plan.
+digest}</code></p>`})}function groupsOf2({results},plan){const changes=new Map(plan.changes.map(change2=>[change2.address,
+change2]));let number4=0;return order.flatMap(status=>{const{word:word2,className,meaning}=statuses2[status];const entries=results.
+filter(one=>one.status===status).map(one=>{number4+=1;const title=`${one.address}${labelBeside(one)}`;return{number:number4,
+title,badge:{word:word2,className},result:one,change:changes.get(one.address)}});if(entries.length===0)return[];return[{
+title:capitalized(word2),meaning,filter:markup` data-status="${status}"`,entries}]})}function notices2(result,plan){const{
+interrupted:interrupted3,results}=result;const wrong3=results.filter(({status})=>status!=="applied").length;const unverified=results.
+filter(one=>one.unverified.length>0).length;const where=plan.environment===null?"":` --env ${shellWord(plan.environment)}`;
+return[results.length===0?markup`<p class="note">There was nothing to do, so nothing was sent.</p>\n`:null,interrupted3?
+markup`<p class="loss"><strong>Interrupted</strong>: requests in flight were finished and recorded, and no more were sent.</p>\n`:
 null,wrong3>0?markup`<p class="loss"><strong>${plural(wrong3,"change")} of ${results.length}</strong> did not end as planned, shown first.</p>\n`:
 null,unverified>0?markup`<p class="warning">The answers about ${plural(unverified,"object")} did not carry all that was sent: those fields are unverified.</p>\n`:
-null,plan?.undoes===void 0?null:markup`<p class="note">This put back what run <code>${plan.undoes}</code> had changed.</p>\n`,
-nextSteps(result,plan??{}).map(({before,command:command2})=>markup`<p class="note">${before}${command2===null?null:markup`<code>idops ${command2}${where}</code>`}</p>\n`),
-plan?.warnings.map(warningLine2)??null]}function resultBox({number:number4,result,change:change2,badge},context3){const{
-address:address2,action:action2,status,unverified}=result;const kind=change2===void 0?null:markup` data-kind="${change2.
-kind}"`;return foldBox({number:number4,open:context3.unfolding.next(status!=="applied"),classes:change2===void 0?[]:changeClasses(
-change2),data:markup`data-status="${status}" data-action="${action2}"${kind}`,summary:markup`<span class="badge ${badge.
-className}">${badge.word}</span> <span class="badge ${action2}">${action2}</span> ${change2===void 0?markup`<code class="address">${address2}</code>${labelBeside(
-result)}`:changeTitle(change2)}
-${unverified.length>0?markup`<span class="badge update">unverified</span>`:null}
-${change2===void 0?null:changePlace(change2)}`,inside:[outcome(result),change2===void 0?null:changeDetails(change2,context3,
-status)]})}function outcome({status,error:error3,httpStatus,attempts,unverified,notes=[]}){const{word:word2}=statuses2[status];
-const heading=word2.charAt(0).toUpperCase()+word2.slice(1);const asked=[...httpStatus===null?[]:[`the last answer was HT\
-TP ${httpStatus}`],...attempts>1?[plural(attempts,"request")]:[]];return[error3===null?null:markup`<p class="${status===
-"applied"||status==="skipped"?"warning":"loss"}"><strong>${heading}:</strong> ${error3}</p>\n`,status!=="applied"&&asked.
-length>0?markup`<p class="quiet">${asked.join(", ")}</p>\n`:null,unverified.length===0?null:markup`<p class="warning"><strong>Unverified:</strong> not in the answer: ${unverified.
-join(", ")}</p>\n`,notes.map(note=>markup`<p class="note">${note}</p>\n`)]}var statuses2,order;var init_result_page=__esm(
-{"src/report/result-page.ts"(){"use strict";init_result();init_shard();init_shell();init_changes();init_contents();init_emails();
-init_markup();init_names();init_next();init_page();init_review();init_words();statuses2={failed:{word:"failed",className:"\
-failed",meaning:"The server refused it, or could not be reached."},not_converged:{word:"not converged",className:"failed",
-meaning:"The server answered well, and keeps another value."},unknown:{word:"unknown",className:"doubtful",meaning:"It w\
-as sent, and nobody can tell whether it was done."},skipped:{word:"not sent",className:"doubtful",meaning:"It was not se\
-nt."},applied:{word:"applied",className:"applied",meaning:""}};order=Object.keys(statuses2)}});var problems_exports={};__export(problems_exports,{problemsText:()=>problemsText,validText:()=>validText});function problemsText(problems,{
-color,columns}){if(problems.length===0)return"";const paint=colors(color);const blocks=problems.map(problem=>problemLines(
-problem,paint,columns).join("\n"));return`${[...blocks,paint.bold(countsLine(problems))].join("\n\n")}
+null,plan.undoes===void 0?null:markup`<p class="note">This put back what run <code>${plan.undoes}</code> had changed.</p>\n`,
+nextSteps(result,plan).map(({before,command})=>markup`<p class="note">${before}${command===null?null:markup`<code>idops ${command}${where}</code>`}</p>\n`),
+plan.warnings.map(warningLine2)]}function outcome({status,error:error3,httpStatus,attempts,unverified,notes=[]}){const asked=[
+...httpStatus===null?[]:[`the last answer was HTTP ${httpStatus}`],...attempts>1?[plural(attempts,"request")]:[]];return[
+error3===null?null:markup`<p class="${status==="applied"||status==="skipped"?"warning":"loss"}"><strong>${capitalized(statuses2[status].
+word)}:</strong> ${error3}</p>\n`,status!=="applied"&&asked.length>0?markup`<p class="quiet">${asked.join(", ")}</p>\n`:
+null,unverified.length===0?null:markup`<p class="warning"><strong>Unverified:</strong> not in the answer: ${unverified.join(
+", ")}</p>\n`,notes.map(note=>markup`<p class="note">${note}</p>\n`)]}var statuses2,order;var init_result_page=__esm({"s\
+rc/report/result-page.ts"(){"use strict";init_result();init_shell();init_changes();init_contents();init_html2();init_markup();
+init_names();init_next();init_review();init_words();statuses2={failed:{word:"failed",className:"failed",meaning:"The ser\
+ver refused it, or could not be reached."},not_converged:{word:"not converged",className:"failed",meaning:"The server an\
+swered well, and keeps another value."},unknown:{word:"unknown",className:"doubtful",meaning:"It was sent, and nobody ca\
+n tell whether it was done."},skipped:{word:"not sent",className:"doubtful",meaning:"It was not sent."},applied:{word:"a\
+pplied",className:"applied",meaning:""}};order=Object.keys(statuses2)}});var problems_exports={};__export(problems_exports,{problemsText:()=>problemsText,validText:()=>validText});function problemsText(problems,{
+color}){if(problems.length===0)return"";const paint=colors(color);const blocks=problems.map(problem=>problemLines(problem,
+paint).join("\n"));return`${[...blocks,paint.bold(countsLine(problems))].join("\n\n")}
 `}function countsLine(problems){const counts2=["error","warning"].map(severity=>({severity,count:problems.filter(problem=>problem.
 severity===severity).length}));return counts2.filter(({count:count3})=>count3>0).map(({severity,count:count3})=>plural(count3,
-severity)).join(", ")}function severityPaint(severity,paint){return severity==="error"?paint.red:paint.yellow}function problemLines(problem,paint,columns){
-const tint=severityPaint(problem.severity,paint);const shown3=problem.places.slice(0,snippetsAtMost);const others=problem.
-places.slice(snippetsAtMost);const digits=Math.max(1,...shown3.map(({line})=>String(line).length));const[message="",...more]=paragraphs(
-problem.message);const[help,...moreHelp]=paragraphs(problem.hint??"");const margin=" ".repeat(digits+2);const barred=line=>fold2(
-inWords(line),2,columns===void 0?void 0:columns-margin.length-2).split("\n").map(part2=>`${margin}${paint.blue("|")} ${part2}`);
-const head=[{text:`${problem.severity}[${escapeText(problem.code)}]`,tint:text6=>paint.bold(tint(text6))},...inWords(`: ${message}`,
-paint.bold)];return[fold2(head,margin.length+2,columns),...more.flatMap(barred),...shown3.flatMap(place2=>placeLines(place2,
-digits,tint,paint,columns)),...others.length===0?[]:[fold2([{text:" ".repeat(digits+1)},{text:"-->",tint:paint.blue},...inWords(
-` also at ${placeList(others,problem.morePlaces)}`)],margin.length+2,columns)],...help===void 0?[]:[fold2([{text:margin},
-{text:"=",tint:paint.blue},...inWords(` help: ${help}`)],margin.length+2,columns)],...moreHelp.flatMap(barred)]}function paragraphs(text6){
-return text6.split(/\r?\n/).map(line=>escapeText(line.trimEnd())).filter(line=>line!=="")}function placeLines(place2,digits,tint,paint,columns){
-const gutter=label2=>paint.blue(` ${label2.padStart(digits)} |`);const arrow=`${" ".repeat(digits+1)}${paint.blue("-->")}\
- `;const head=`${arrow}${escapeText(place2.file)}:${place2.line}:${place2.column}`;if(place2.text===void 0)return[head];
-const{source,before,under}=snippet(place2,place2.text,(columns??lineWidth)-digits-4);return[head,gutter(""),`${gutter(String(
-place2.line))} ${source}`.trimEnd(),`${gutter("")} ${" ".repeat(before)}${tint("^".repeat(under))}`]}function beginsAt(text6,offset){
-const at3=Math.min(Math.max(0,offset),text6.length);return at3>0&&/[\udc00-\udfff]/.test(text6.charAt(at3))?at3-1:at3}function snippet({
-column,length:length2},text6,room){const[whole2=""]=text6.split(/\r?\n|\r$/);const caret=Math.min(column-1,whole2.length);
-const cut2=beginsAt(whole2,caret-REACH);const line=whole2.slice(cut2,beginsAt(whole2,caret+REACH));const start2=caret-cut2;
-const end2=Math.max(start2+1,start2+length2);const cells2=[];let at3=0;for(const character of line){const shown4=character===
-"	"?"  ":escapeText(character);const marked=at3<end2&&at3+character.length>start2;cells2.push({shown:shown4,width:displayWidth(
-shown4),marked});at3+=character.length}if(start2>=line.length)cells2.push({shown:" ",width:1,marked:true});const first=Math.
-max(0,cells2.findIndex(({marked})=>marked));const{from,to}=visibleRange(cells2,first,room);const shown3=cells2.slice(from,
-to);const lead=from>0||cut2>0?"\u2026":"";const tail=to<cells2.length||cut2+line.length<whole2.length?"\u2026":"";const before=lead.
-length+widthOf2(cells2.slice(from,first));const under=widthOf2(shown3.filter(({marked})=>marked));return{source:`${lead}${shown3.
-map(cell=>cell.shown).join("")}${tail}`,before,under:Math.max(1,under)}}function widthOf2(cells2){return cells2.reduce((sum,{
-width})=>sum+width,0)}function visibleRange(cells2,caret,room){if(widthOf2(cells2)<=room)return{from:0,to:cells2.length};
-const inside2=room-2;let from=caret;let used=0;while(from>0&&used+(cells2[from-1]?.width??0)<=inside2/3){from-=1;used+=cells2[from]?.
-width??0}let to=caret;while(to<cells2.length&&used+(cells2[to]?.width??0)<=inside2){used+=cells2[to]?.width??0;to+=1}while(to===
-cells2.length&&from>0&&used+(cells2[from-1]?.width??0)<=inside2){from-=1;used+=cells2[from]?.width??0}return{from,to}}function validText(objects2){
-return`${objects2} ${objects2===1?"object is":"objects are"} valid`}var snippetsAtMost,REACH;var init_problems2=__esm({"\
-src/report/problems.ts"(){"use strict";init_escape();init_fold();init_places();init_words();snippetsAtMost=3;REACH=2e3}});function whyRefused(failure2){if(!(failure2 instanceof Error))return String(failure2);const code2="code"in failure2?String(
-failure2.code):"";const said3=words5[code2];return said3===void 0?failure2.message:`${said3} (${code2})`}var words5;var init_errno=__esm(
-{"src/base/errno.ts"(){"use strict";words5={EACCES:"this user may not do that",EPERM:"this user may not do that",EEXIST:"\
+severity)).join(", ")}function problemLines(problem,paint){const tint=problem.severity==="error"?paint.red:paint.yellow;
+const shown3=problem.places.slice(0,snippetsAtMost);const others=problem.places.slice(snippetsAtMost);const digits=Math.
+max(1,...shown3.map(({line})=>String(line).length));const[message="",...more]=paragraphs(problem.message);const[help,...moreHelp]=paragraphs(
+problem.hint??"");const margin=" ".repeat(digits+1);const arrow=`${margin}${paint.blue("-->")}`;const barred=line=>`${margin}\
+ ${paint.blue("|")} ${line}`;return[`${paint.bold(tint(`${problem.severity}[${escapeText(problem.code)}]`))}${paint.bold(
+`: ${message}`)}`,...more.map(barred),...shown3.flatMap(place2=>[`${arrow} ${escapeText(place2.file)}:${place2.line}:${place2.
+column}`,...place2.text===void 0?[]:snippet(place2,place2.text,digits,tint,paint)]),...others.length===0?[]:[`${arrow} a\
+lso at ${placeList(others,problem.morePlaces)}`],...help===void 0?[]:[`${margin} ${paint.blue("=")} help: ${help}`],...moreHelp.
+map(barred)]}function paragraphs(text6){return text6.split(/\r?\n/).map(line=>escapeText(line.trimEnd())).filter(line=>line!==
+"")}function snippet({line,column,length:length2},text6,digits,tint,paint){const[source=""]=text6.split(/\r?\n|\r$/);const caret=characterAt(
+source,Math.min(column-1,source.length));const room=lineWidth-digits-6;const start2=characterAt(source,Math.max(0,Math.min(
+caret-room/3,source.length-room)));const end2=characterAt(source,start2+room);const shown3=(from,to)=>escapeText(source.
+slice(from,to).replaceAll("	","  "));const before=(start2>0?1:0)+displayWidth(shown3(start2,caret));const last=characterAt(
+source,caret+Math.max(1,length2)-1);const stop=Math.min(end2,last+String.fromCodePoint(source.codePointAt(last)??32).length);
+const under=displayWidth(shown3(caret,stop))||1;const gutter=label2=>paint.blue(` ${String(label2).padStart(digits)} |`);
+const whole2=`${start2>0?"\u2026":""}${shown3(start2,end2)}${end2<source.length?"\u2026":""}`;return[gutter(""),`${gutter(
+line)} ${whole2}`.trimEnd(),`${gutter("")} ${" ".repeat(before)}${tint("^".repeat(under))}`]}function characterAt(text6,offset){
+const at3=Math.floor(offset);return/[\udc00-\udfff]/.test(text6.charAt(at3))?at3-1:at3}function validText(objects2){return`${objects2}\
+ ${objects2===1?"object is":"objects are"} valid`}var snippetsAtMost;var init_problems2=__esm({"src/report/problems.ts"(){
+"use strict";init_escape();init_places();init_words();snippetsAtMost=3}});function whyRefused(failure2){if(!(failure2 instanceof Error))return String(failure2);const code2="code"in failure2?String(
+failure2.code):"";const said3=words4[code2];return said3===void 0?failure2.message:`${said3} (${code2})`}var words4;var init_errno=__esm(
+{"src/base/errno.ts"(){"use strict";words4={EACCES:"this user may not do that",EPERM:"this user may not do that",EEXIST:"\
 a file stands where a folder has to be",ENOTDIR:"a file stands where a folder has to be",EISDIR:"it is a folder",ELOOP:"\
 a symbolic link leads to itself",EMFILE:"too many files are open",ENAMETOOLONG:"the name is too long",ENOENT:"it is not \
 there",ENOSPC:"the disk is full",EROFS:"the disk is read-only"}}});import{readFileSync,readlinkSync}from"node:fs";import{hostname}from"node:os";function ownMark(){return{host:hostname(),pid:process.
@@ -11979,51 +11773,51 @@ min(0),lineage:string2().min(1),server:string2(),salt:string2().min(1),open_run:
 optional(),arriving:literal(true).optional(),last_run:string2().optional(),shards:shardsSchema.optional()});stateSchema=
 headSchema.extend({resources:record(string2(),recordSchema)});unreadSchema=headSchema.extend({resources:jsonFields()})}});function isUnderWay({run:run4,ended}){return!ended&&surelyAlive(run4)}function underWay(run4){return new ProblemsError([
 error("locked",`${runHolder(run4)} is still under way`,[],"wait until it has ended, or end it")])}function runHolder({run:run4,
-command:command2,user:user3,host,pid,at:at3}){return`run ${run4} (${command2} by ${user3} on ${host}, process ${pid}, si\
-nce ${at3})`}var COPY_BACK,JOURNAL_FORMAT,storedFields,RUN,at,runLine,sendingLine,answeredLine,endLine,journalLineSchema;
-var init_journal=__esm({"src/state/journal.ts"(){"use strict";init_zod();init_kind_names();init_problems();init_process();
-init_process_mark();init_json_fields();init_state();COPY_BACK="put a good copy back, or move it away; what it says of it\
-s run is then no longer known";JOURNAL_FORMAT=1;storedFields=strictObject({fields:jsonFields().describe("the fields; a s\
-ecret is null here"),hashes:record(string2(),string2()).describe("salted hashes of the secrets, by JSON pointer")});RUN=
-"20260131T120000Z-4f2a1c";at=iso_exports.datetime().meta({description:"UTC",examples:["2026-01-31T12:00:00.000Z"]});runLine=
-strictObject({type:literal("run").describe("which line this is"),format_version:literal(JOURNAL_FORMAT).describe("the ve\
-rsion of this format"),run:string2().meta({description:"the name of the run and of this file",examples:[RUN]}),tool_version:string2().
-meta({description:"the version of idops",examples:["0.1.0"]}),at,command:_enum(["apply","undo","regenerate-did"]).describe(
-"what was run"),user:string2().meta({description:"who ran it, as the system names them",examples:["ada"]}),...processMark,
-state:strictObject({lineage:string2().describe("what tells a state from others"),file:string2().describe("the name of th\
-e state's file")}).describe("the state that the run belongs to; states in one folder have their journals in one"),server:string2().
-meta({description:"the base URL of the server",examples:["https://id.example.com"]}),profile:string2().meta({description:"\
-the profile that it was taken for",examples:["documented"]}),environment:string2().nullable().meta({description:"the cho\
-sen environment",examples:["production"]}),digest:string2().meta({description:"the digest of the plan",examples:[`sha256\
-:${"5f".repeat(32)}`]}),salt:string2().meta({description:"the salt of the hashes in this file",examples:["9f2c\u2026"]})}).
-describe("the first line: who, when, where");sendingLine=strictObject({type:literal("sending").describe("which line this\
- is"),seq:int().meta({description:"the number of the request, which its answer has too",examples:[1]}),at,address:string2().
-meta({description:"what names the object, such as Organization/acme",examples:["Organization/acme"]}),label:string2().optional().
-meta({description:"what the server called it, where that was known and the address does not say it",examples:["ada@acme.\
-example"]}),key:string2().meta({description:"what the state records it under: its address by ids alone",examples:["Organ\
-ization/10000000-0000-4000-8000-000000000004"]}),kind:_enum(kindNames).describe("the kind of the object"),identity:identitySchema.
-describe("what finds the object on the server"),action:_enum(["update","delete","regenerate","adopt"]).describe("what is\
- done to it"),operation:string2().nullable().meta({description:"the operation of the API; null for an adoption, which se\
-nds nothing",examples:["updateOrganization"]}),method:string2().nullable().meta({description:"the method of the request",
-examples:["PATCH"]}),path:string2().nullable().meta({description:"the path under the base URL",examples:["/api/organizat\
-ions/10000000-0000-4000-8000-000000000004"]}),last:boolean2().describe("whether this is the last request of the change"),
-existed:boolean2().nullable().describe("whether the server had it before; null where it could not be asked"),before:storedFields.
-describe("the object as it was known to be"),body:storedFields.nullable().describe("what is sent"),expected:storedFields.
-describe("what the object is to be afterwards"),managed:array(string2()).describe("the fields that manifests declare"),generation:int().
-optional().meta({description:"the generation to be recorded",examples:[2]}),recorded_generation:int().optional().meta({description:"\
-the generation that was recorded before; left out where none was",examples:[1]})}).describe("before a request is sent");
-answeredLine=strictObject({type:literal("answered").describe("which line this is"),seq:int().meta({description:"the numb\
-er of the request",examples:[1]}),at,status:_enum(["applied","failed","not_converged","unknown","skipped"]).describe("wh\
-at became of it"),ambiguous:boolean2().describe("whether it may have been done although nothing says so"),http_status:int().
-nullable().meta({description:"the status of the last answer; null where there was none",examples:[200]}),attempts:int().
-meta({description:"how many times the request was sent",examples:[1]}),after:storedFields.nullable().describe("what the \
-server showed afterwards"),unverified:array(string2()).describe("sent fields that the answer did not carry"),error:string2().
-nullable().meta({description:"what went wrong",examples:["the server refused it"]}),other_profile:string2().optional().meta(
-{description:"the profile whose server this surely is, where that is another one and loses what is not mentioned",examples:[
-"boruta"]}),notes:array(string2()).optional().describe("what a person should know although it went well")}).describe("af\
-ter its answer");endLine=strictObject({type:literal("end").describe("which line this is"),at,interrupted:boolean2().describe(
-"whether the run was interrupted"),by:string2().optional().meta({description:"the later run that settled what this one l\
-eft open",examples:["20260131T130000Z-0b9d7e"]})}).describe("the last line: the state holds everything above");journalLineSchema=
+command,user:user3,host,pid,at:at3}){return`run ${run4} (${command} by ${user3} on ${host}, process ${pid}, since ${at3}\
+)`}var COPY_BACK,JOURNAL_FORMAT,storedFields,RUN,at,runLine,sendingLine,answeredLine,endLine,journalLineSchema;var init_journal=__esm(
+{"src/state/journal.ts"(){"use strict";init_zod();init_kind_names();init_problems();init_process();init_process_mark();init_json_fields();
+init_state();COPY_BACK="put a good copy back, or move it away; what it says of its run is then no longer known";JOURNAL_FORMAT=
+1;storedFields=strictObject({fields:jsonFields().describe("the fields; a secret is null here"),hashes:record(string2(),string2()).
+describe("salted hashes of the secrets, by JSON pointer")});RUN="20260131T120000Z-4f2a1c";at=iso_exports.datetime().meta(
+{description:"UTC",examples:["2026-01-31T12:00:00.000Z"]});runLine=strictObject({type:literal("run").describe("which lin\
+e this is"),format_version:literal(JOURNAL_FORMAT).describe("the version of this format"),run:string2().meta({description:"\
+the name of the run and of this file",examples:[RUN]}),tool_version:string2().meta({description:"the version of idops",examples:[
+"0.1.0"]}),at,command:_enum(["apply","undo","regenerate-did"]).describe("what was run"),user:string2().meta({description:"\
+who ran it, as the system names them",examples:["ada"]}),...processMark,state:strictObject({lineage:string2().describe("\
+what tells a state from others"),file:string2().describe("the name of the state's file")}).describe("the state that the \
+run belongs to; states in one folder have their journals in one"),server:string2().meta({description:"the base URL of th\
+e server",examples:["https://id.example.com"]}),profile:string2().meta({description:"the profile that it was taken for",
+examples:["documented"]}),environment:string2().nullable().meta({description:"the chosen environment",examples:["product\
+ion"]}),digest:string2().meta({description:"the digest of the plan",examples:[`sha256:${"5f".repeat(32)}`]}),salt:string2().
+meta({description:"the salt of the hashes in this file",examples:["9f2c\u2026"]})}).describe("the first line: who, when,\
+ where");sendingLine=strictObject({type:literal("sending").describe("which line this is"),seq:int().meta({description:"t\
+he number of the request, which its answer has too",examples:[1]}),at,address:string2().meta({description:"what names th\
+e object, such as Organization/acme",examples:["Organization/acme"]}),label:string2().optional().meta({description:"what\
+ the server called it, where that was known and the address does not say it",examples:["ada@acme.example"]}),key:string2().
+meta({description:"what the state records it under: its address by ids alone",examples:["Organization/10000000-0000-4000\
+-8000-000000000004"]}),kind:_enum(kindNames).describe("the kind of the object"),identity:identitySchema.describe("what f\
+inds the object on the server"),action:_enum(["update","delete","regenerate","adopt"]).describe("what is done to it"),operation:string2().
+nullable().meta({description:"the operation of the API; null for an adoption, which sends nothing",examples:["updateOrga\
+nization"]}),method:string2().nullable().meta({description:"the method of the request",examples:["PATCH"]}),path:string2().
+nullable().meta({description:"the path under the base URL",examples:["/api/organizations/10000000-0000-4000-8000-0000000\
+00004"]}),last:boolean2().describe("whether this is the last request of the change"),existed:boolean2().nullable().describe(
+"whether the server had it before; null where it could not be asked"),before:storedFields.describe("the object as it was\
+ known to be"),body:storedFields.nullable().describe("what is sent"),expected:storedFields.describe("what the object is \
+to be afterwards"),managed:array(string2()).describe("the fields that manifests declare"),generation:int().optional().meta(
+{description:"the generation to be recorded",examples:[2]}),recorded_generation:int().optional().meta({description:"the \
+generation that was recorded before; left out where none was",examples:[1]})}).describe("before a request is sent");answeredLine=
+strictObject({type:literal("answered").describe("which line this is"),seq:int().meta({description:"the number of the req\
+uest",examples:[1]}),at,status:_enum(["applied","failed","not_converged","unknown","skipped"]).describe("what became of \
+it"),ambiguous:boolean2().describe("whether it may have been done although nothing says so"),http_status:int().nullable().
+meta({description:"the status of the last answer; null where there was none",examples:[200]}),attempts:int().meta({description:"\
+how many times the request was sent",examples:[1]}),after:storedFields.nullable().describe("what the server showed after\
+wards"),unverified:array(string2()).describe("sent fields that the answer did not carry"),error:string2().nullable().meta(
+{description:"what went wrong",examples:["the server refused it"]}),other_profile:string2().optional().meta({description:"\
+the profile whose server this surely is, where that is another one and loses what is not mentioned",examples:["boruta"]}),
+notes:array(string2()).optional().describe("what a person should know although it went well")}).describe("after its answ\
+er");endLine=strictObject({type:literal("end").describe("which line this is"),at,interrupted:boolean2().describe("whethe\
+r the run was interrupted"),by:string2().optional().meta({description:"the later run that settled what this one left ope\
+n",examples:["20260131T130000Z-0b9d7e"]})}).describe("the last line: the state holds everything above");journalLineSchema=
 discriminatedUnion("type",[runLine,sendingLine,answeredLine,endLine])}});var Node,Queue;var init_yocto_queue=__esm({"node_modules/yocto-queue/index.js"(){Node=class{value;next;constructor(value3){
 this.value=value3}};Queue=class{#head;#tail;#size;constructor(){this.clear()}enqueue(value3){const node2=new Node(value3);
 if(this.#head){this.#tail.next=node2;this.#tail=node2}else{this.#head=node2;this.#tail=node2}this.#size++}dequeue(){const current=this.#head;
@@ -12066,9 +11860,9 @@ const held=isNewest?{last_run:run4,...cut2?{cut:true}:{}}:known3;return withPart
 open_run:_,...rest}=head;const{last_run}=head;return{...rest,last_run:last_run!==void 0&&last_run>run4?last_run:run4}}function sameState(now,{
 lineage,shards}){if(now.lineage===lineage&&now.shards?.count===shards?.count)return now;throw new ProblemsError([error("\
 locked","the state was replaced by another one while this run of a shard was under way",[],"find out who writes it, and \
-run it again once no other run is under way")])}function changedRecords(before,after2){const changed2=new Map;for(const[
-key,record2]of Object.entries(after2))if(before[key]!==record2)changed2.set(key,record2);for(const key of Object.keys(before))
-if(!Object.hasOwn(after2,key))changed2.set(key,null);return changed2}function withRecords({resources},records){const next={
+run it again once no other run is under way")])}function changedRecords(before,after2){const changed=new Map;for(const[key,
+record2]of Object.entries(after2))if(before[key]!==record2)changed.set(key,record2);for(const key of Object.keys(before))
+if(!Object.hasOwn(after2,key))changed.set(key,null);return changed}function withRecords({resources},records){const next={
 ...resources};for(const[key,record2]of records){if(record2===null)delete next[key];else next[key]=record2}return next}var init_shards=__esm(
 {"src/state/shards.ts"(){"use strict";init_problems();init_shard()}});function unknownPlaceholders(parts,known3){return placeholdersOf(parts,meanings=>known3.has(meanings)).filter(({meanings})=>!known3.
 has(meanings))}var KnownPlaceholders;var init_known=__esm({"src/mail/known.ts"(){"use strict";init_nearest();init_placeholders();
@@ -12114,13 +11908,13 @@ embedding,dataBlock,addressAttributes;var init_html_checks=__esm({"src/mail/html
 init_tree();init_words2();clippedBytes=102*1024;embedding=new Set(["iframe","object","embed","applet","frame","portal"]);
 dataBlock=/^application\/(ld\+)?json$/i;addressAttributes=new Set(["href","src","action","formaction","data","background",
 "poster"])}});var checks_exports3={};__export(checks_exports3,{checkTemplate:()=>checkTemplate});function checkTemplate({before,after:after2,
-known:known3}){const txt=parsed(after2.txt);const html2=parsed(after2.html);const had={txt:parsed(before?.txt),html:parsed(
-before?.html)};return[...lost("txt",had.txt,txt),...lost("html",had.html,html2),...unreadLive("txt",had.txt,txt),...unreadLive(
-"html",had.html,html2),...syntax("txt",txt),...syntax("html",html2),...mismatch(txt,html2),...known3===void 0?[]:unknown2(
-{txt,html:html2},had,known3),...present(after2.txt)&&after2.txt.length<=limits.bodyCharacters?insecureText(after2.txt):[],
-...present(after2.html)?htmlFindings(after2.html).map(({at:at3,...finding})=>({...finding,body:"html",...within3("html",
-at3)})):[]]}function within3(body2,at3){return at3.length===0?{}:{at:{[body2]:at3}}}function present(body2){return typeof body2===
-"string"&&body2.trim()!==""}function parsed(body2){return present(body2)?parseMustache(body2):void 0}function names(template2){
+known:known3}){const txt=parsed(after2.txt);const html=parsed(after2.html);const had={txt:parsed(before?.txt),html:parsed(
+before?.html)};return[...lost("txt",had.txt,txt),...lost("html",had.html,html),...unreadLive("txt",had.txt,txt),...unreadLive(
+"html",had.html,html),...syntax("txt",txt),...syntax("html",html),...mismatch(txt,html),...known3===void 0?[]:unknown2({
+txt,html},had,known3),...present(after2.txt)&&after2.txt.length<=limits.bodyCharacters?insecureText(after2.txt):[],...present(
+after2.html)?htmlFindings(after2.html).map(({at:at3,...finding})=>({...finding,body:"html",...within3("html",at3)})):[]]}
+function within3(body2,at3){return at3.length===0?{}:{at:{[body2]:at3}}}function present(body2){return typeof body2==="s\
+tring"&&body2.trim()!==""}function parsed(body2){return present(body2)?parseMustache(body2):void 0}function names(template2){
 return template2===void 0||"syntax"in template2?void 0:placeholdersOf(template2.parts)}function lost(body2,before,after2){
 const now=names(after2);const had=names(before);if(now===void 0||had===void 0)return[];const gone=missingFrom(now,had);if(gone.
 length===0)return[];const message=`the new ${body2} body lost ${list(gone)}, which the present one has`;return[{code:"lo\
@@ -12131,7 +11925,7 @@ body:body2,...within3(body2,at3)}]}const message=`the ${body2} body is not a Mus
 {code:"template-syntax",message,body:body2,...within3(body2,at3)}]}function unreadLive(body2,had,after2){if(names(after2)===
 void 0||had===void 0||!("syntax"in had)||!had.limit)return[];const message=`the present ${body2} body can't be checked o\
 r rendered: ${had.syntax}; look yourself whether the new one lost a placeholder`;return[{code:"body-too-large",message,body:body2,
-live:true}]}function mismatch(txt,html2){const inTxt=names(txt);const inHtml=names(html2);if(inTxt===void 0||inHtml===void 0)
+live:true}]}function mismatch(txt,html){const inTxt=names(txt);const inHtml=names(html);if(inTxt===void 0||inHtml===void 0)
 return[];const onlyTxt=missingFrom(inHtml,inTxt);const onlyHtml=missingFrom(inTxt,inHtml);const parts=[...onlyTxt.length>
 0?[`only the txt body has ${list(onlyTxt)}`]:[],...onlyHtml.length>0?[`only the html body has ${list(onlyHtml)}`]:[]];if(parts.
 length===0)return[];const at3={...within3("txt",spotsOf2(onlyTxt)).at,...within3("html",spotsOf2(onlyHtml)).at};return[{
@@ -12149,10 +11943,10 @@ at)])}})}function insecureText(body2){const found2=[...body2.matchAll(/\bhttp:\/
 const addresses3=new Set(found2.map(([address2])=>address2));const message=`the txt body leads to ${some([...addresses3].
 map(short2))} without https`;const at3=found2.map(({0:address2,index})=>({start:index,end:index+address2.length}));return[
 {code:"insecure-link",message,body:"txt",at:{txt:at3}}]}function spotsOf2(placeholders2){return placeholders2.flatMap(({
-at:at3})=>at3)}function together(all){const txt=all.flatMap(({txt:txt2=[]})=>txt2);const html2=all.flatMap(({html:html3=[]})=>html3);
-return{...within3("txt",txt).at,...within3("html",html2).at}}function list(placeholders2){return some(placeholders2.map(
-placeholder=>short2(written(placeholder))))}var unknownAtMost;var init_checks3=__esm({"src/mail/checks.ts"(){"use strict";
-init_html_checks();init_known();init_limits2();init_placeholders();init_template();init_words2();unknownAtMost=10}});function addressOf(kind,identity2){return`${kind}/${kindOf(kind).addressPart(identity2)}`}var init_address=__esm({"src/k\
+at:at3})=>at3)}function together(all){const txt=all.flatMap(({txt:txt2=[]})=>txt2);const html=all.flatMap(({html:html2=[]})=>html2);
+return{...within3("txt",txt).at,...within3("html",html).at}}function list(placeholders2){return some(placeholders2.map(placeholder=>short2(
+written(placeholder))))}var unknownAtMost;var init_checks3=__esm({"src/mail/checks.ts"(){"use strict";init_html_checks();
+init_known();init_limits2();init_placeholders();init_template();init_words2();unknownAtMost=10}});function addressOf(kind,identity2){return`${kind}/${kindOf(kind).addressPart(identity2)}`}var init_address=__esm({"src/k\
 inds/address.ts"(){"use strict";init_kinds()}});import{constants as constants2,readFileSync as readFileSync3}from"node:fs";import{open as open2}from"node:fs/promises";async function readRegular(path){
 return await withRegular(path,file=>readFileSync3(file,"utf8"))}async function withRegular(path,use){const handle=await open2(
 path,constants2.O_RDONLY|(constants2.O_NONBLOCK??0));try{const stat9=await handle.stat();if(!stat9.isFile())throw new NoRegularFile(
@@ -12161,8 +11955,8 @@ er";if(stat9.isSymbolicLink())return"a link";if(stat9.isFIFO())return"a named pi
 return"a device"}var NoRegularFile;var init_regular=__esm({"src/base/regular.ts"(){"use strict";NoRegularFile=class extends Error{constructor(stat9){
 super(`it is ${fileType(stat9)}, not a regular file`);this.name="NoRegularFile"}}}});import{lstat}from"node:fs/promises";import{dirname,join as join2}from"node:path";async function workTreeOf(folder){if(await isThere(
 join2(folder,".git")))return folder;const above=dirname(folder);return above===folder?void 0:await workTreeOf(above)}async function isThere(path){
-return await lstat(path).then(()=>true,()=>false)}var init_work_tree=__esm({"src/base/work-tree.ts"(){"use strict"}});function excluding(locks,place2){const all=async()=>[void 0,...await locks.shards()];const lock=async(command2,now,shard2)=>{
-const taken2=await locks.take(command2,now,shard2);try{const gone=[];for(const other of(await all()).filter(one=>isInTheWay(
+return await lstat(path).then(()=>true,()=>false)}var init_work_tree=__esm({"src/base/work-tree.ts"(){"use strict"}});function excluding(locks,place2){const all=async()=>[void 0,...await locks.shards()];const lock=async(command,now,shard2)=>{
+const taken2=await locks.take(command,now,shard2);try{const gone=[];for(const other of(await all()).filter(one=>isInTheWay(
 one,shard2))){const holding=await locks.clear(other);if(holding===null)continue;if(holding.fate!=="gone")throw inTheWay2(
 holding,other,place2(other));gone.push(`took over the lock of ${holding.holder}, which is gone`)}if(gone.length===0)return taken2;
 const{takenOver:takenOver2}=taken2;return{...taken2,takenOver:[...takenOver2===null?[]:[takenOver2],...gone].join("; ")}}catch(failure2){
@@ -12178,7 +11972,7 @@ holder,elsewhere},other,place2){const what=other===void 0?"the state is locked":
 return new ProblemsError([error("locked",`${what}: ${holder} (${place2})`,[],elsewhere===null?"wait until it has ended; \
 if that process is surely gone, use idops runs unlock":`that process ${elsewhere}, so nobody can tell from here whether \
 it still runs: make sure that it doesn't, then use idops runs unlock`)])}var init_locks=__esm({"src/state/locks.ts"(){"u\
-se strict";init_problems()}});import{hostname as hostname2}from"node:os";function describeHolder({user:user3,host,pid,command:command2,at:at3}){return`${command2}\
+se strict";init_problems()}});import{hostname as hostname2}from"node:os";function describeHolder({user:user3,host,pid,command,at:at3}){return`${command}\
  by ${user3} on ${host}, process ${pid}, since ${at3}`}function whereElse(holder){if(fateOf(holder)!=="unknown")return null;
 if(holder.host!==hostname2())return"is on another host";return holder.boot===ownMark().boot?"is in another process names\
 pace, such as a container":"is of another machine of the same name, or from before the last restart of this one"}var holderFields,
@@ -12221,11 +12015,11 @@ git";for(const folder of(process.env.PATH??"").split(delimiter).filter(path=>isA
 name2);if(await access2(path,constants5.X_OK).then(()=>true,()=>false))return path}return void 0}async function hasRepository(path){
 const text6=await readRegular(path).catch(()=>void 0);const folder=text6===void 0?path:/^gitdir: (.+)/.exec(text6)?.[1];
 if(folder===void 0)return false;const real=resolve2(dirname6(path),folder);return await isThere(join9(real,"HEAD"))||await isThere(
-join9(real,"index"))}async function git(root,command2,{input="",most:most3=MOST2,reaches=false,env:more={},patience=PATIENCE2}={}){
+join9(real,"index"))}async function git(root,command,{input="",most:most3=MOST2,reaches=false,env:more={},patience=PATIENCE2}={}){
 const found2=await findGit();if(found2===void 0)throw new NoGit;const protocols=reaches?["protocol.ext.allow=never"]:["p\
 rotocol.allow=never"];const settings=["core.fsmonitor=false","core.hooksPath=/dev/null",...protocols];const args=[...["-\
 -no-pager","--no-optional-locks","--literal-pathspecs"],...settings.flatMap(setting3=>["-c",setting3]),...[`--git-dir=${join9(
-root,".git")}`,`--work-tree=${root}`],...command2];const own5=Object.entries(process.env).filter(([name2])=>{const upper=name2.
+root,".git")}`,`--work-tree=${root}`],...command];const own5=Object.entries(process.env).filter(([name2])=>{const upper=name2.
 toUpperCase();return reaches?!ofRepository.test(upper):!upper.startsWith("GIT_")});const asksNobody=reaches&&process.env.
 GIT_SSH_COMMAND===void 0?{GIT_SSH_COMMAND:"ssh -oBatchMode=yes"}:{};const quiet={GIT_NO_LAZY_FETCH:"1",GIT_TERMINAL_PROMPT:"\
 0",LC_ALL:"C"};const env={...asksNobody,...Object.fromEntries(own5),...quiet,...more};const limits2={timeout:patience,killSignal:"\
@@ -12249,18 +12043,18 @@ await read2(run4),run4,`${run4} in ${place2}`),async hasEnd(run4){const text6=aw
 head,branch,run4)).at(-1);return last===void 0?void 0:await branch.text(head,`${folder(run4)}/${last}`)});return(text6??
 "").trimEnd().split("\n").at(-1)?.startsWith('{"type":"end"')===true},kept:async()=>[],assign:async()=>{},async create(first){
 const{run:run4}=first;await store.change(async(head,branch)=>{if(head!==null&&(await batches(head,branch,run4)).length>0){
-throw new Error(`there is a journal of ${run4} already`)}const files=new Map([[`${folder(run4)}/${numbered2(0)}`,textOf4(
+throw new Error(`there is a journal of ${run4} already`)}const files=new Map([[`${folder(run4)}/${numbered(0)}`,textOf4(
 [first])]]);return{files,message:`idops: run ${run4} begins`}});return new GitJournal(store,folder(run4),run4,1)},async reopen(content){
 if(isUnderWay(content))throw underWay(content.run);const{run:run4}=content.run;const last=await store.read(async(head,branch)=>(await batches(
 head,branch,run4)).at(-1));return new GitJournal(store,folder(run4),run4,Number.parseInt(last??"-1",10)+1)},async remove(names3){
 if(names3.length===0)return;const what=names3.length===1?`the journal of ${names3[0]}`:`${names3.length} journals`;const files=new Map(
-names3.map(run4=>[folder(run4),null]));await store.change(()=>({files,message:`idops: ${what} removed`}))}}}function numbered2(number4){
+names3.map(run4=>[folder(run4),null]));await store.change(()=>({files,message:`idops: ${what} removed`}))}}}function numbered(number4){
 return`${String(number4).padStart(8,"0")}.jsonl`}function textOf4(lines){return lines.map(line=>`${stringifyJson(line)}
 `).join("")}var GitJournal;var init_runs=__esm({"src/state/git/runs.ts"(){"use strict";init_json();init_journal();init_journal_text();
 GitJournal=class{kept=null;#store;#folder;#run;#number;#waiting=[];#pushing;constructor(store,folder,run4,number4){this.#store=
 store;this.#folder=folder;this.#run=run4;this.#number=number4}write(line){return new Promise((done2,failed)=>{this.#waiting.
 push({line,done:done2,failed});this.#pushing??=this.#push()})}async#push(){await Promise.resolve();while(this.#waiting.length>
-0){const batch2=this.#waiting;this.#waiting=[];const path=`${this.#folder}/${numbered2(this.#number)}`;this.#number+=1;try{
+0){const batch2=this.#waiting;this.#waiting=[];const path=`${this.#folder}/${numbered(this.#number)}`;this.#number+=1;try{
 const text6=textOf4(batch2.map(({line})=>line));const files=new Map([[path,text6]]);await this.#store.change(()=>({files,
 message:`idops: run ${this.#run}`}));for(const{done:done2}of batch2)done2()}catch(failure2){for(const{failed}of batch2)failed(
 failure2)}}this.#pushing=void 0}async close(){await this.#pushing}}}});function refusedBy(failure2){if(!(failure2 instanceof GitFailed))return void 0;for(const line of failure2.said.split("\n")){
@@ -12326,7 +12120,7 @@ ${dataOf(message)}`,parent===null?"":`from ${parent}
 ${dataOf(text6)}`),`get-mark :${index+1}
 reset ${PASSING}
 
-`]);try{const command2=["fast-import","--quiet","--done"];const said3=await git(this.settings.root,command2,{input:`${input.
+`]);try{const command=["fast-import","--quiet","--done"];const said3=await git(this.settings.root,command,{input:`${input.
 join("")}done
 `});return said3.toString("utf8").trimEnd().split("\n")}catch(failure2){const told6=failure2 instanceof GitFailed?failure2.
 told:"";const[,report2]=/^fast-import: dumping crash report to (.+)$/m.exec(told6)??[];if(report2!==void 0)await rm5(resolve3(
@@ -12342,14 +12136,14 @@ void 0&&(pause===void 0||!mayBeBusy(refused4)))throw notTaken(this.#place,refuse
 this.#place,remote,failure2);await sleep2(pause)}}}async tryPush(){const{root,remote}=this.settings;const[nothing3]=await this.
 make([{message:"idops: nothing"}]);const spec=`${nothing3}:refs/idops/nothing`;try{await git(root,["push","--dry-run","-\
 -quiet","--porcelain","--no-verify",remote,spec],FAR)}catch(failure2){const refused4=refusedBy(failure2);throw refused4===
-void 0?noPush(this.#place,failure2):notTaken(this.#place,refused4,failure2)}}async#asking(command2){const{root,remote,pauses=PAUSES}=this.
-settings;for(let tries=0;;tries+=1){try{const said3=(await git(root,command2,FAR)).toString("utf8");this.#answered=true;
-return said3}catch(failure2){const again=failure2 instanceof NoGit?[]:this.#answered?pauses:pauses.slice(0,1);const pause=again[tries];
-if(pause===void 0)throw unreachable(this.#place,remote,failure2);await sleep2(pause)}}}async#git(command2,options={}){try{
-return(await git(this.settings.root,command2,options)).toString("utf8")}catch(failure2){throw notHere(this.#place,failure2)}}};
-FAR={reaches:true,patience:PATIENCE3};FETCHING={...FAR,patience:10*PATIENCE3};SIGHTS=5;PASSING="refs/idops/passing"}});function holderOf2(message){try{return holderSchema3.parse(JSON.parse(message))}catch{return null}}function isOver(holder){
-return holder!==null&&(fateOf(holder)==="gone"||Date.now()>endOf2(holder))}function endOf2({expires}){return Date.parse(
-expires)+SKEW}function endInWords(holder){return new Date(endOf2(holder)).toISOString()}function describe3(holder){return holder===
+void 0?noPush(this.#place,failure2):notTaken(this.#place,refused4,failure2)}}async#asking(command){const{root,remote,pauses=PAUSES}=this.
+settings;for(let tries=0;;tries+=1){try{const said3=(await git(root,command,FAR)).toString("utf8");this.#answered=true;return said3}catch(failure2){
+const again=failure2 instanceof NoGit?[]:this.#answered?pauses:pauses.slice(0,1);const pause=again[tries];if(pause===void 0)
+throw unreachable(this.#place,remote,failure2);await sleep2(pause)}}}async#git(command,options={}){try{return(await git(
+this.settings.root,command,options)).toString("utf8")}catch(failure2){throw notHere(this.#place,failure2)}}};FAR={reaches:true,
+patience:PATIENCE3};FETCHING={...FAR,patience:10*PATIENCE3};SIGHTS=5;PASSING="refs/idops/passing"}});function holderOf2(message){try{return holderSchema3.parse(JSON.parse(message))}catch{return null}}function isOver(holder){
+return holder!==null&&(fateOf(holder)==="gone"||Date.now()>endOf(holder))}function endOf({expires}){return Date.parse(expires)+
+SKEW}function endInWords(holder){return new Date(endOf(holder)).toISOString()}function describe3(holder){return holder===
 null?NOBODY:describeHolder(holder)}function locked2(place2,holder){const until=holder===null?"":`; the lock of a run tha\
 t was killed ends by itself at ${endInWords(holder)}, and one that goes on renews it`;return new ProblemsError([error("l\
 ocked",`the state is locked: ${describe3(holder)} (${place2})`,[],`wait until it has ended${until}; where it surely has,\
@@ -12384,17 +12178,17 @@ ref):listed2}async shards(){return await this.#inTurn(async()=>{const{others}=aw
 flatMap(ref=>ref.startsWith(`${this.#whole}.`)?shardNamed(ref.slice(this.#whole.length+1))??[]:[])})}async change(work,anew=false){
 return await this.#inTurn(async()=>{for(let tries=1;tries<=TRIES3;tries+=1){if(this.#lost!==void 0)throw this.#lost;if(tries>
 1||anew||this.#isShared||this.#head===null){const last=this.#head;if(this.#held===void 0)await this.#see([]);else await this.#confirm(
-this.#held);this.#isShared&&=tries>1||last!==this.#head}const from=this.#head;const changed2=await work(from,this.#branch);
-const about2=from===null?[[ABOUT,TEXT]]:[];const files=new Map([...about2,...changed2.files]);const held=this.#held;const holder=held&&
-renewedHolder(held.holder);const notes=holder===void 0?[]:[noteOf(holder)];const change2={parent:from,files,message:changed2.
+this.#held);this.#isShared&&=tries>1||last!==this.#head}const from=this.#head;const changed=await work(from,this.#branch);
+const about2=from===null?[[ABOUT,TEXT]]:[];const files=new Map([...about2,...changed.files]);const held=this.#held;const holder=held&&
+renewedHolder(held.holder);const notes=holder===void 0?[]:[noteOf(holder)];const change2={parent:from,files,message:changed.
 message};const[to="",at3=""]=await this.#branch.make([change2,...notes]);const lock=held===void 0?[]:[{ref:held.ref,from:held.
 at,to:at3}];const pushed=await this.#branch.push([{ref:this.#branch.ref,from,to},...lock]);if(pushed==="done"){this.#head=
-to;this.#seenAt=performance.now();this.#held=held&&holder&&{ref:held.ref,holder,at:at3};return changed2}this.#isShared=true;
+to;this.#seenAt=performance.now();this.#held=held&&holder&&{ref:held.ref,holder,at:at3};return changed}this.#isShared=true;
 await sleep3(Math.random()*Math.min(PAUSE,10*tries))}throw outrun(this.#place,TRIES3)})}async tryWriting(){await this.#inTurn(
-()=>this.#branch.tryPush())}async take(command2,now,shard2){return await this.#inTurn(async()=>{const ref=this.#refOf(shard2);
+()=>this.#branch.tryPush())}async take(command,now,shard2){return await this.#inTurn(async()=>{const ref=this.#refOf(shard2);
 if(this.#held!==void 0&&this.#held.ref!==ref&&this.#lost===void 0)throw locked2(this.#place,this.#held.holder);const from=await this.#lockAt(
 ref);const other=from===null?void 0:await this.#holder(from);if(other!==void 0&&!isOver(other))throw locked2(this.#place,
-other);const mark={...ownMark(),command:command2,at:now.toISOString(),expires:"",nonce:randomUUID5()};const made2=await this.#renewed(
+other);const mark={...ownMark(),command,at:now.toISOString(),expires:"",nonce:randomUUID5()};const made2=await this.#renewed(
 {ref,holder:{user:userName(),...mark}});if(await this.#branch.push([{ref,from,to:made2.at}])==="moved"){const lock=await this.#lockAt(
 ref);throw locked2(this.#place,lock===null?null:await this.#holder(lock))}this.#held=made2;this.#lost=void 0;this.#seenAt=
 UNSEEN;this.#isShared=shard2!==void 0;const timer=setInterval(()=>void this.#renew(made2).catch(()=>{}),LEASE/3);timer.unref();
@@ -12595,7 +12389,7 @@ parseBigIntegerArray)})}});var require_utils2=__commonJS({"node_modules/pg/lib/u
 var nodeUtils=__require("util");var{isDate}=__require("util/types");var invalidDateDeprecationNotice=nodeUtils.deprecate(
 ()=>{},"Sending an invalid date to Postgres is deprecated and will throw an error in the next major version of pg. Ensur\
 e any Date object passed as a query parameter is valid.","PG_INVALID_DATE");function escapeElement(elementRepresentation){
-const escaped3=elementRepresentation.replace(/\\/g,"\\\\").replace(/"/g,'\\"');return'"'+escaped3+'"'}function arrayString(val){
+const escaped2=elementRepresentation.replace(/\\/g,"\\\\").replace(/"/g,'\\"');return'"'+escaped2+'"'}function arrayString(val){
 let result="{";for(let i2=0;i2<val.length;i2++){if(i2>0){result+=","}let item=val[i2];if(item==null){result+="NULL"}else if(Array.
 isArray(item)){result+=arrayString(item)}else if(ArrayBuffer.isView(item)){if(!(item instanceof Buffer)){item=Buffer.from(
 item.buffer,item.byteOffset,item.byteLength)}result+="\\\\x"+item.toString("hex")}else{result+=escapeElement(prepareValue(
@@ -12619,9 +12413,9 @@ config3=typeof config3==="string"?{text:config3}:cloneQueryConfig(config3);if(va
 callback=values}else{config3.values=values}}if(callback2){config3.callback=callback2}return config3}function cloneQueryConfig(config3){
 if(config3==null){return config3}return Object.defineProperties(Object.create(Object.getPrototypeOf(config3)),Object.getOwnPropertyDescriptors(
 config3))}var escapeIdentifier2=function(str){return'"'+str.replace(/"/g,'""')+'"'};var escapeLiteral2=function(str){let hasBackslash=false;
-let escaped3="'";if(str==null){return"''"}if(typeof str!=="string"){return"''"}for(let i2=0;i2<str.length;i2++){const c2=str[i2];
-if(c2==="'"){escaped3+=c2+c2}else if(c2==="\\"){escaped3+=c2+c2;hasBackslash=true}else{escaped3+=c2}}escaped3+="'";if(hasBackslash===
-true){escaped3=" E"+escaped3}return escaped3};module.exports={prepareValue:function prepareValueWrapper(value3){return prepareValue(
+let escaped2="'";if(str==null){return"''"}if(typeof str!=="string"){return"''"}for(let i2=0;i2<str.length;i2++){const c2=str[i2];
+if(c2==="'"){escaped2+=c2+c2}else if(c2==="\\"){escaped2+=c2+c2;hasBackslash=true}else{escaped2+=c2}}escaped2+="'";if(hasBackslash===
+true){escaped2=" E"+escaped2}return escaped2};module.exports={prepareValue:function prepareValueWrapper(value3){return prepareValue(
 value3)},normalizeQueryConfig,escapeIdentifier:escapeIdentifier2,escapeLiteral:escapeLiteral2}}});var require_utils3=__commonJS({"node_modules/pg/lib/crypto/utils.js"(exports,module){var nodeCrypto=__require("crypto");
 module.exports={postgresMd5PasswordHash,randomBytes:randomBytes5,deriveKey,sha256:sha2562,hashByName,hmacSha256,md5};var webCrypto=nodeCrypto.
 webcrypto||globalThis.crypto;var subtleCrypto=webCrypto.subtle;var textEncoder=new TextEncoder;function randomBytes5(length2){
@@ -13401,8 +13195,8 @@ import_lib.default.escapeLiteral;Result=import_lib.default.Result;TypeOverrides=
 import_lib.default.defaults}});function mayPass(failure2,target,kept3){const code2=codeOf(failure2);if(isState(code2))return passing.test(code2)||kept3&&
 changing.test(code2);return wordsOf3(failure2,target)?.final!==true}function isOfDatabase(failure2){return failure2 instanceof
 DatabaseError}function isSilence(failure2){return failure2 instanceof Error&&failure2.message===NO_ANSWER}function problemOf(failure2,doing,target){
-if(failure2 instanceof ProblemsError)return failure2;const words7=wordsOf3(failure2,target);const why=words7?.why??said(
-failure2,target);const cure=words7?.cure??"see the log of PostgreSQL";if(doing==="reach"||words7?.way===true||!isState(codeOf(
+if(failure2 instanceof ProblemsError)return failure2;const words6=wordsOf3(failure2,target);const why=words6?.why??said(
+failure2,target);const cure=words6?.cure??"see the log of PostgreSQL";if(doing==="reach"||words6?.way===true||!isState(codeOf(
 failure2))){const message=`the database of the state can't be reached: ${why} (${target.place})`;return new ProblemsError(
 [error("state-unreachable",message,[],cure)],{cause:failure2})}const[code2,can]=doing==="read"?["state-unreadable","read"]:
 ["not-writable","written"];return new ProblemsError([error(code2,`the state ${target.place} can't be ${can}: ${why}`,[],
@@ -13577,19 +13371,19 @@ return async()=>{underWay3??=work().finally(()=>{underWay3=void 0});await underW
 "src/state/postgres/lock.ts"(){"use strict";init_process();init_user_name();init_holder();init_lock_row();init_lock_words();
 init_tables();StateLock=class{#database;state;#held;#lost;#renewing;constructor(database,state){this.#database=database;
 this.state=state}get session(){if(this.#lost!==void 0)throw this.#lost;return this.#held?.session??null}get shard(){return this.#held?.
-shard??""}async shards(){return await this.#database.read([],statements=>findShards(statements,this.state))}async take(command2,now,of){
-const shard2=shardKey(of);await this.#refuseSecond(shard2);const holder={user:userName(),...ownMark(),command:command2,at:now.
-toISOString()};const nonce=randomUUID6();const{takenOver:takenOver2,held}=await this.#database.write(async statements=>{
-const session=await this.#begin(statements);const own5={shard:shard2,nonce,...session};try{return{takenOver:await this.#enter(
-statements,own5,holder),held:own5}}catch(failure2){await end(statements,session.advisory);throw failure2}});this.#held=held;
-this.#lost=void 0;this.#database.keep(this);clearInterval(this.#renewing);const{renewal}=this.#database.times;const renew=onceAtATime(
-()=>this.#renew(nonce));this.#renewing=setInterval(()=>void renew().catch(()=>{}),renewal);this.#renewing.unref();return{
-takenOver:takenOver2,fenced:true,confirm:()=>this.#database.read(void 0,statements=>this.confirm(statements,{shard:shard2,
-nonce})),release:()=>this.#release(nonce)}}async confirm(statements,asked=this.#held){const found2=await findHolder(statements,
-this.state,asked?.shard??"");const own5=this.#held;if(own5!==void 0&&own5.nonce===asked?.nonce&&found2?.session===own5.session)
-return;if(own5?.nonce===asked?.nonce)throw this.#lose(found2);throw lost2(found2,this.#database.target.place)}async rejoin(statements){
-const held=this.#held;if(held===void 0)return;const own5={...held,...await this.#begin(statements)};const{count:count3}=await statements.
-run(`UPDATE idops.locks SET session = $4, advisory = $5, backend = pg_backend_pid(), seen_at = clock_timestamp()
+shard??""}async shards(){return await this.#database.read([],statements=>findShards(statements,this.state))}async take(command,now,of){
+const shard2=shardKey(of);await this.#refuseSecond(shard2);const holder={user:userName(),...ownMark(),command,at:now.toISOString()};
+const nonce=randomUUID6();const{takenOver:takenOver2,held}=await this.#database.write(async statements=>{const session=await this.#begin(
+statements);const own5={shard:shard2,nonce,...session};try{return{takenOver:await this.#enter(statements,own5,holder),held:own5}}catch(failure2){
+await end(statements,session.advisory);throw failure2}});this.#held=held;this.#lost=void 0;this.#database.keep(this);clearInterval(
+this.#renewing);const{renewal}=this.#database.times;const renew=onceAtATime(()=>this.#renew(nonce));this.#renewing=setInterval(
+()=>void renew().catch(()=>{}),renewal);this.#renewing.unref();return{takenOver:takenOver2,fenced:true,confirm:()=>this.#database.
+read(void 0,statements=>this.confirm(statements,{shard:shard2,nonce})),release:()=>this.#release(nonce)}}async confirm(statements,asked=this.#held){
+const found2=await findHolder(statements,this.state,asked?.shard??"");const own5=this.#held;if(own5!==void 0&&own5.nonce===
+asked?.nonce&&found2?.session===own5.session)return;if(own5?.nonce===asked?.nonce)throw this.#lose(found2);throw lost2(found2,
+this.#database.target.place)}async rejoin(statements){const held=this.#held;if(held===void 0)return;const own5={...held,
+...await this.#begin(statements)};const{count:count3}=await statements.run(`UPDATE idops.locks SET session = $4, advisor\
+y = $5, backend = pg_backend_pid(), seen_at = clock_timestamp()
        WHERE state = $1 AND shard = $2 AND nonce = $3`,[this.state,own5.shard,own5.nonce,own5.session,own5.advisory]);if(count3===
 0)throw this.#lose(await findHolder(statements,this.state,own5.shard));this.#held=own5}async fence(statements){const{session}=this;
 if(session===null)return;const{rows}=await statements.run(`UPDATE idops.locks SET seen_at = clock_timestamp() WHERE stat\
@@ -13765,11 +13559,11 @@ parse(head)).data??[])};return{async load(server){const state=await saved();retu
 state,place2,server)},saved,async save({resources,...head}){const records=Object.entries(resources).map(rowOf);const wanted={
 head:stringifyJson(head),revision:randomUUID9(),records};await database.write(statements=>transaction(statements,async()=>{
 await lock.fence(statements);await replace(statements,name2,wanted,known3)}));known3=knownOf3(wanted)},async merge({records,
-absent,head:headOf2}){const entries=[...records];const put4=entries.flatMap(([key,record2])=>record2===null?[]:[rowOf([key,
-record2])]);const gone=entries.flatMap(([key,record2])=>record2===null?[addressOf2(key)]:[]);const revision=randomUUID9();
-const merged=await database.write(statements=>transaction(statements,async()=>{await lock.fence(statements);if(absent!==
-void 0)await begin(statements,name2,absent);const{rows}=await statements.run("SELECT head::text FROM idops.states WHERE \
-name = $1 FOR UPDATE",[name2]);const[there]=rows;if(there===void 0)throw stateGone(place2);const whole2={...stateData(there.
+absent:absent2,head:headOf2}){const entries=[...records];const put4=entries.flatMap(([key,record2])=>record2===null?[]:[
+rowOf([key,record2])]);const gone=entries.flatMap(([key,record2])=>record2===null?[addressOf2(key)]:[]);const revision=randomUUID9();
+const merged=await database.write(statements=>transaction(statements,async()=>{await lock.fence(statements);if(absent2!==
+void 0)await begin(statements,name2,absent2);const{rows}=await statements.run("SELECT head::text FROM idops.states WHERE\
+ name = $1 FOR UPDATE",[name2]);const[there]=rows;if(there===void 0)throw stateGone(place2);const whole2={...stateData(there.
 head,place2),resources:{}};const{resources:_,...now}=stateOf(whole2,place2);const head=headOf2(now);await remove2(statements,
 name2,gone);await upsert(statements,name2,put4);await describe4(statements,name2,{head:stringifyJson(head),revision});return head}));
 known3=void 0;return merged},told:async()=>(await names3("name = $1"))[0],beside:()=>names3("name <> $1")}}async function readAll(statements,name2){
@@ -13787,11 +13581,11 @@ NFLICT (name) DO NOTHING",[name2,head,revision]);const{rows}=await statements.ru
 RE name = $1 FOR UPDATE",[name2]);const isKnown2=known3!==void 0&&known3.revision===rows[0]?.revision;const there=isKnown2?
 known3.hashes:knownOf3({...wanted,records:await readRecords(statements,name2)}).hashes;const addresses3=new Set(records.
 map(({address:address2})=>address2));const gone=[...there.keys()].filter(address2=>!addresses3.has(address2));await remove2(
-statements,name2,gone);const changed2=records.filter(({address:address2,hash:hash4})=>there.get(address2)!==hash4);await upsert(
-statements,name2,changed2);await describe4(statements,name2,wanted)}async function remove2(statements,name2,addresses3){
-for(let at3=0;at3<addresses3.length;at3+=PAGE){await statements.run("DELETE FROM idops.records WHERE state = $1 AND key \
-= ANY ($2::uuid[])",[name2,addresses3.slice(at3,at3+PAGE).map(keyOf4)])}}async function upsert(statements,name2,records){
-for(const page of pagesOf2(records)){await statements.run(`INSERT INTO idops.records (state, key, address, record)
+statements,name2,gone);const changed=records.filter(({address:address2,hash:hash4})=>there.get(address2)!==hash4);await upsert(
+statements,name2,changed);await describe4(statements,name2,wanted)}async function remove2(statements,name2,addresses3){for(let at3=0;at3<
+addresses3.length;at3+=PAGE){await statements.run("DELETE FROM idops.records WHERE state = $1 AND key = ANY ($2::uuid[])",
+[name2,addresses3.slice(at3,at3+PAGE).map(keyOf4)])}}async function upsert(statements,name2,records){for(const page of pagesOf2(
+records)){await statements.run(`INSERT INTO idops.records (state, key, address, record)
        SELECT $1, key, address, record::json FROM unnest($2::uuid[], $3::text[], $4::text[]) AS page (key, address, reco\
 rd)
        ON CONFLICT (state, key) DO UPDATE SET address = excluded.address, record = excluded.record`,[name2,page.map(({address:address2})=>keyOf4(
@@ -13990,10 +13784,10 @@ text6,i2,indent2.length);end2=i2+indent2.length+endStep;split3=void 0}else{if(ch
 end2=split3+endStep;split3=void 0}else if(mode===FOLD_QUOTED){while(prev===" "||prev==="	"){prev=ch;ch=text6[i2+=1];overflow=
 true}const j=i2>escEnd+1?i2-2:escStart-1;if(escapedFolds[j])return text6;folds.push(j);escapedFolds[j]=true;end2=j+endStep;
 split3=void 0}else{overflow=true}}}prev=ch}if(overflow&&onOverflow)onOverflow();if(folds.length===0)return text6;if(onFold)
-onFold();let res=text6.slice(0,folds[0]);for(let i3=0;i3<folds.length;++i3){const fold3=folds[i3];const end3=folds[i3+1]||
-text6.length;if(fold3===0)res=`
-${indent2}${text6.slice(0,end3)}`;else{if(mode===FOLD_QUOTED&&escapedFolds[fold3])res+=`${text6[fold3]}\\`;res+=`
-${indent2}${text6.slice(fold3+1,end3)}`}}return res}function consumeMoreIndentedLines(text6,i2,indent2){let end2=i2;let start2=i2+
+onFold();let res=text6.slice(0,folds[0]);for(let i3=0;i3<folds.length;++i3){const fold2=folds[i3];const end3=folds[i3+1]||
+text6.length;if(fold2===0)res=`
+${indent2}${text6.slice(0,end3)}`;else{if(mode===FOLD_QUOTED&&escapedFolds[fold2])res+=`${text6[fold2]}\\`;res+=`
+${indent2}${text6.slice(fold2+1,end3)}`}}return res}function consumeMoreIndentedLines(text6,i2,indent2){let end2=i2;let start2=i2+
 1;let ch=text6[start2];while(ch===" "||ch==="	"){if(i2<start2+indent2){ch=text6[++i2]}else{do{ch=text6[++i2]}while(ch&&ch!==
 "\n");end2=i2;start2=i2+1;ch=text6[start2]}}return end2}exports.FOLD_BLOCK=FOLD_BLOCK;exports.FOLD_FLOW=FOLD_FLOW;exports.
 FOLD_QUOTED=FOLD_QUOTED;exports.foldFlowLines=foldFlowLines}});var require_stringifyString=__commonJS({"node_modules/yaml/dist/stringify/stringifyString.js"(exports){"use strict";var Scalar=require_Scalar();
@@ -14694,16 +14488,16 @@ let res=match[1].replace(trimEnd,"");let sep12=" ";let pos=line.lastIndex;while(
 replace(trimBoth,"");if(lm===""){if(sep12==="\n")res+=sep12;else sep12="\n"}else{res+=sep12+lm;sep12=" "}pos=line.lastIndex}
 const last=/[ \t]*(.*)/sy;last.lastIndex=pos;match=last.exec(source);return res+sep12+(match?.[1]??"")}function doubleQuotedValue(source,onError){
 let res="";for(let i2=1;i2<source.length-1;++i2){const ch=source[i2];if(ch==="\r"&&source[i2+1]==="\n")continue;if(ch===
-"\n"){const{fold:fold3,offset}=foldNewline(source,i2);res+=fold3;i2=offset}else if(ch==="\\"){let next=source[++i2];const cc=escapeCodes[next];
+"\n"){const{fold:fold2,offset}=foldNewline(source,i2);res+=fold2;i2=offset}else if(ch==="\\"){let next=source[++i2];const cc=escapeCodes[next];
 if(cc)res+=cc;else if(next==="\n"){next=source[i2+1];while(next===" "||next==="	")next=source[++i2+1]}else if(next==="\r"&&
 source[i2+1]==="\n"){next=source[++i2+1];while(next===" "||next==="	")next=source[++i2+1]}else if(next==="x"||next==="u"||
 next==="U"){const length2=next==="x"?2:next==="u"?4:8;res+=parseCharCode(source,i2+1,length2,onError);i2+=length2}else{const raw=source.
 substr(i2-1,2);onError(i2-1,"BAD_DQ_ESCAPE",`Invalid escape sequence ${raw}`);res+=raw}}else if(ch===" "||ch==="	"){const wsStart=i2;
 let next=source[i2+1];while(next===" "||next==="	")next=source[++i2+1];if(next!=="\n"&&!(next==="\r"&&source[i2+2]==="\n"))
 res+=i2>wsStart?source.slice(wsStart,i2+1):ch}else{res+=ch}}if(source[source.length-1]!=='"'||source.length===1)onError(
-source.length,"MISSING_CHAR",'Missing closing "quote');return res}function foldNewline(source,offset){let fold3="";let ch=source[offset+
-1];while(ch===" "||ch==="	"||ch==="\n"||ch==="\r"){if(ch==="\r"&&source[offset+2]!=="\n")break;if(ch==="\n")fold3+="\n";
-offset+=1;ch=source[offset+1]}if(!fold3)fold3=" ";return{fold:fold3,offset}}var escapeCodes={"0":"\0",a:"\x07",b:"\b",e:"\
+source.length,"MISSING_CHAR",'Missing closing "quote');return res}function foldNewline(source,offset){let fold2="";let ch=source[offset+
+1];while(ch===" "||ch==="	"||ch==="\n"||ch==="\r"){if(ch==="\r"&&source[offset+2]!=="\n")break;if(ch==="\n")fold2+="\n";
+offset+=1;ch=source[offset+1]}if(!fold2)fold2=" ";return{fold:fold2,offset}}var escapeCodes={"0":"\0",a:"\x07",b:"\b",e:"\
 \x1B",f:"\f",n:"\n",r:"\r",t:"	",v:"\v",N:"\x85",_:"\xA0",L:"\u2028",P:"\u2029"," ":" ",'"':'"',"/":"/","\\":"\\","	":"	"};
 function parseCharCode(source,offset,length2,onError){const cc=source.substr(offset,length2);const ok=cc.length===length2&&
 /^[0-9a-fA-F]+$/.test(cc);const code2=ok?parseInt(cc,16):NaN;try{return String.fromCodePoint(code2)}catch{const raw=source.
@@ -15225,41 +15019,40 @@ var utils=require_utils4();var{MAX_LENGTH,POSIX_REGEX_SOURCE,REGEX_NON_SPECIAL_C
 var expandRange=(args,options)=>{if(typeof options.expandRange==="function"){return options.expandRange(...args,options)}
 args.sort();const value3=`[${args.join("-")}]`;try{new RegExp(value3)}catch(ex){return args.map(v=>utils.escapeRegex(v)).
 join("..")}return value3};var syntaxError=(type,char)=>{return`Missing ${type}: "${char}" - use "\\\\${char}" to match l\
-iteral characters`};var splitTopLevel=input=>{const parts=[];let bracket=0;let paren=0;let quote2=0;let value3="";let escaped3=false;
-for(const ch of input){if(escaped3===true){value3+=ch;escaped3=false;continue}if(ch==="\\"){value3+=ch;escaped3=true;continue}
+iteral characters`};var splitTopLevel=input=>{const parts=[];let bracket=0;let paren=0;let quote2=0;let value3="";let escaped2=false;
+for(const ch of input){if(escaped2===true){value3+=ch;escaped2=false;continue}if(ch==="\\"){value3+=ch;escaped2=true;continue}
 if(ch==='"'){quote2=quote2===1?0:1;value3+=ch;continue}if(quote2===0){if(ch==="["){bracket++}else if(ch==="]"&&bracket>0){
 bracket--}else if(bracket===0){if(ch==="("){paren++}else if(ch===")"&&paren>0){paren--}else if(ch==="|"&&paren===0){parts.
-push(value3);value3="";continue}}}value3+=ch}parts.push(value3);return parts};var isPlainBranch=branch=>{let escaped3=false;
-for(const ch of branch){if(escaped3===true){escaped3=false;continue}if(ch==="\\"){escaped3=true;continue}if(/[?*+@!()[\]{}]/.
-test(ch)){return false}}return true};var normalizeSimpleBranch=branch=>{let value3=branch.trim();let changed2=true;while(changed2===
-true){changed2=false;if(/^@\([^\\()[\]{}|]+\)$/.test(value3)){value3=value3.slice(2,-1);changed2=true}}if(!isPlainBranch(
-value3)){return}return value3.replace(/\\(.)/g,"$1")};var hasRepeatedCharPrefixOverlap=branches=>{const values=branches.
-map(normalizeSimpleBranch).filter(Boolean);for(let i2=0;i2<values.length;i2++){for(let j=i2+1;j<values.length;j++){const a2=values[i2];
-const b=values[j];const char=a2[0];if(!char||a2!==char.repeat(a2.length)||b!==char.repeat(b.length)){continue}if(a2===b||
-a2.startsWith(b)||b.startsWith(a2)){return true}}}return false};var parseRepeatedExtglob=(pattern,requireEnd=true)=>{if(pattern[0]!==
-"+"&&pattern[0]!=="*"||pattern[1]!=="("){return}let bracket=0;let paren=0;let quote2=0;let escaped3=false;for(let i2=1;i2<
-pattern.length;i2++){const ch=pattern[i2];if(escaped3===true){escaped3=false;continue}if(ch==="\\"){escaped3=true;continue}
-if(ch==='"'){quote2=quote2===1?0:1;continue}if(quote2===1){continue}if(ch==="["){bracket++;continue}if(ch==="]"&&bracket>
-0){bracket--;continue}if(bracket>0){continue}if(ch==="("){paren++;continue}if(ch===")"){paren--;if(paren===0){if(requireEnd===
-true&&i2!==pattern.length-1){return}return{type:pattern[0],body:pattern.slice(2,i2),end:i2}}}}};var buildCharClassStar=chars=>{
-const source=chars.length===1?utils.escapeRegex(chars[0]):`[${chars.map(ch=>utils.escapeRegex(ch)).join("")}]`;return`${source}\
-*`};var getStarExtglobSequenceChars=pattern=>{let index=0;const chars=[];while(index<pattern.length){const match=parseRepeatedExtglob(
-pattern.slice(index),false);if(!match||match.type!=="*"){return}const branches=splitTopLevel(match.body).map(branch2=>branch2.
-trim());if(branches.length!==1){return}const branch=normalizeSimpleBranch(branches[0]);if(!branch||branch.length!==1){return}
-chars.push(branch);index+=match.end+1}if(chars.length<1){return}return chars};var repeatedExtglobRecursion=pattern=>{let depth=0;
-let value3=pattern.trim();let match=parseRepeatedExtglob(value3);while(match){depth++;value3=match.body.trim();match=parseRepeatedExtglob(
-value3)}return depth};var analyzeRepeatedExtglob=(body2,options)=>{if(options.maxExtglobRecursion===false){return{risky:false}}
-const max=typeof options.maxExtglobRecursion==="number"?options.maxExtglobRecursion:constants7.DEFAULT_MAX_EXTGLOB_RECURSION;
-const branches=splitTopLevel(body2).map(branch=>branch.trim());if(branches.length>1){if(branches.some(branch=>branch==="")||
-branches.some(branch=>/^[*?]+$/.test(branch))||hasRepeatedCharPrefixOverlap(branches)){return{risky:true}}}const safeChars=[];
-let sawStarSequence=false;let combinable=true;for(const branch of branches){const chars=getStarExtglobSequenceChars(branch);
-if(chars){sawStarSequence=true;safeChars.push(...chars);continue}const literal2=normalizeSimpleBranch(branch);if(literal2&&
-literal2.length===1){safeChars.push(literal2);continue}combinable=false;if(repeatedExtglobRecursion(branch)>max){return{
-risky:true}}}if(sawStarSequence){return combinable?{risky:true,safeOutput:buildCharClassStar([...new Set(safeChars)])}:{
-risky:true}}return{risky:false}};var parse11=(input,options)=>{if(typeof input!=="string"){throw new TypeError("Expected\
- a string")}input=REPLACEMENTS[input]||input;const opts={...options};const max=typeof opts.maxLength==="number"?Math.min(
-MAX_LENGTH,opts.maxLength):MAX_LENGTH;let len=input.length;if(len>max){throw new SyntaxError(`Input length: ${len}, exce\
-eds maximum allowed length: ${max}`)}const bos={type:"bos",value:"",output:opts.prepend||""};const tokens=[bos];const capture=opts.
+push(value3);value3="";continue}}}value3+=ch}parts.push(value3);return parts};var isPlainBranch=branch=>{let escaped2=false;
+for(const ch of branch){if(escaped2===true){escaped2=false;continue}if(ch==="\\"){escaped2=true;continue}if(/[?*+@!()[\]{}]/.
+test(ch)){return false}}return true};var normalizeSimpleBranch=branch=>{let value3=branch.trim();let changed=true;while(changed===
+true){changed=false;if(/^@\([^\\()[\]{}|]+\)$/.test(value3)){value3=value3.slice(2,-1);changed=true}}if(!isPlainBranch(value3)){
+return}return value3.replace(/\\(.)/g,"$1")};var hasRepeatedCharPrefixOverlap=branches=>{const values=branches.map(normalizeSimpleBranch).
+filter(Boolean);for(let i2=0;i2<values.length;i2++){for(let j=i2+1;j<values.length;j++){const a2=values[i2];const b=values[j];
+const char=a2[0];if(!char||a2!==char.repeat(a2.length)||b!==char.repeat(b.length)){continue}if(a2===b||a2.startsWith(b)||
+b.startsWith(a2)){return true}}}return false};var parseRepeatedExtglob=(pattern,requireEnd=true)=>{if(pattern[0]!=="+"&&
+pattern[0]!=="*"||pattern[1]!=="("){return}let bracket=0;let paren=0;let quote2=0;let escaped2=false;for(let i2=1;i2<pattern.
+length;i2++){const ch=pattern[i2];if(escaped2===true){escaped2=false;continue}if(ch==="\\"){escaped2=true;continue}if(ch===
+'"'){quote2=quote2===1?0:1;continue}if(quote2===1){continue}if(ch==="["){bracket++;continue}if(ch==="]"&&bracket>0){bracket--;
+continue}if(bracket>0){continue}if(ch==="("){paren++;continue}if(ch===")"){paren--;if(paren===0){if(requireEnd===true&&i2!==
+pattern.length-1){return}return{type:pattern[0],body:pattern.slice(2,i2),end:i2}}}}};var buildCharClassStar=chars=>{const source=chars.
+length===1?utils.escapeRegex(chars[0]):`[${chars.map(ch=>utils.escapeRegex(ch)).join("")}]`;return`${source}*`};var getStarExtglobSequenceChars=pattern=>{
+let index=0;const chars=[];while(index<pattern.length){const match=parseRepeatedExtglob(pattern.slice(index),false);if(!match||
+match.type!=="*"){return}const branches=splitTopLevel(match.body).map(branch2=>branch2.trim());if(branches.length!==1){return}
+const branch=normalizeSimpleBranch(branches[0]);if(!branch||branch.length!==1){return}chars.push(branch);index+=match.end+
+1}if(chars.length<1){return}return chars};var repeatedExtglobRecursion=pattern=>{let depth=0;let value3=pattern.trim();let match=parseRepeatedExtglob(
+value3);while(match){depth++;value3=match.body.trim();match=parseRepeatedExtglob(value3)}return depth};var analyzeRepeatedExtglob=(body2,options)=>{
+if(options.maxExtglobRecursion===false){return{risky:false}}const max=typeof options.maxExtglobRecursion==="number"?options.
+maxExtglobRecursion:constants7.DEFAULT_MAX_EXTGLOB_RECURSION;const branches=splitTopLevel(body2).map(branch=>branch.trim());
+if(branches.length>1){if(branches.some(branch=>branch==="")||branches.some(branch=>/^[*?]+$/.test(branch))||hasRepeatedCharPrefixOverlap(
+branches)){return{risky:true}}}const safeChars=[];let sawStarSequence=false;let combinable=true;for(const branch of branches){
+const chars=getStarExtglobSequenceChars(branch);if(chars){sawStarSequence=true;safeChars.push(...chars);continue}const literal2=normalizeSimpleBranch(
+branch);if(literal2&&literal2.length===1){safeChars.push(literal2);continue}combinable=false;if(repeatedExtglobRecursion(
+branch)>max){return{risky:true}}}if(sawStarSequence){return combinable?{risky:true,safeOutput:buildCharClassStar([...new Set(
+safeChars)])}:{risky:true}}return{risky:false}};var parse11=(input,options)=>{if(typeof input!=="string"){throw new TypeError(
+"Expected a string")}input=REPLACEMENTS[input]||input;const opts={...options};const max=typeof opts.maxLength==="number"?
+Math.min(MAX_LENGTH,opts.maxLength):MAX_LENGTH;let len=input.length;if(len>max){throw new SyntaxError(`Input length: ${len}\
+, exceeds maximum allowed length: ${max}`)}const bos={type:"bos",value:"",output:opts.prepend||""};const tokens=[bos];const capture=opts.
 capture?"":"?:";const PLATFORM_CHARS=constants7.globChars(opts.windows);const EXTGLOB_CHARS=constants7.extglobChars(PLATFORM_CHARS);
 const{DOT_LITERAL,PLUS_LITERAL,SLASH_LITERAL,ONE_CHAR,DOTS_SLASH,NO_DOT,NO_DOT_SLASH,NO_DOTS_SLASH,QMARK,QMARK_NO_DOT,STAR,
 START_ANCHOR}=PLATFORM_CHARS;const globstar=opts2=>{return`(${capture}(?:(?!${START_ANCHOR}${opts2.dot?DOTS_SLASH:DOT_LITERAL}\
@@ -15321,9 +15114,9 @@ if(value3==="]"){if(opts.nobracket===true||prev&&prev.type==="bracket"&&prev.val
 output:`\\${value3}`});continue}if(state.brackets===0){if(opts.strictBrackets===true){throw new SyntaxError(syntaxError(
 "opening","["))}push2({type:"text",value:value3,output:`\\${value3}`});continue}decrement("brackets");const prevValue=prev.
 value.slice(1);if(prev.posix!==true&&prevValue[0]==="^"&&!prevValue.includes("/")){value3=`/${value3}`}prev.value+=value3;
-append({value:value3});if(opts.literalBrackets===false||utils.hasRegexChars(prevValue)){continue}const escaped3=utils.escapeRegex(
-prev.value);state.output=state.output.slice(0,-prev.value.length);if(opts.literalBrackets===true){state.output+=escaped3;
-prev.value=escaped3;continue}prev.value=`(${capture}${escaped3}|${prev.value})`;state.output+=prev.value;continue}if(value3===
+append({value:value3});if(opts.literalBrackets===false||utils.hasRegexChars(prevValue)){continue}const escaped2=utils.escapeRegex(
+prev.value);state.output=state.output.slice(0,-prev.value.length);if(opts.literalBrackets===true){state.output+=escaped2;
+prev.value=escaped2;continue}prev.value=`(${capture}${escaped2}|${prev.value})`;state.output+=prev.value;continue}if(value3===
 "{"&&opts.nobrace!==true){increment("braces");const open8={type:"brace",value:value3,output:"(",outputIndex:state.output.
 length,tokensIndex:state.tokens.length};braces.push(open8);push2(open8);continue}if(value3==="}"){const brace=braces[braces.
 length-1];if(opts.nobrace===true||!brace){push2({type:"text",value:value3,output:value3});continue}let output=")";if(brace.
@@ -15467,8 +15260,8 @@ cmd.registeredArguments.forEach(argument=>{argument.description=argument.descrip
 ""})}if(cmd.registeredArguments.find(argument=>argument.description)){return cmd.registeredArguments}return[]}subcommandTerm(cmd){
 const args=cmd.registeredArguments.map(arg=>humanReadableArgName(arg)).join(" ");return cmd._name+(cmd._aliases[0]?"|"+cmd.
 _aliases[0]:"")+(cmd.options.length?" [options]":"")+(args?" "+args:"")}optionTerm(option){return option.flags}argumentTerm(argument){
-return argument.name()}longestSubcommandTermLength(cmd,helper){return helper.visibleCommands(cmd).reduce((max,command2)=>{
-return Math.max(max,this.displayWidth(helper.styleSubcommandTerm(helper.subcommandTerm(command2))))},0)}longestOptionTermLength(cmd,helper){
+return argument.name()}longestSubcommandTermLength(cmd,helper){return helper.visibleCommands(cmd).reduce((max,command)=>{
+return Math.max(max,this.displayWidth(helper.styleSubcommandTerm(helper.subcommandTerm(command))))},0)}longestOptionTermLength(cmd,helper){
 return helper.visibleOptions(cmd).reduce((max,option)=>{return Math.max(max,this.displayWidth(helper.styleOptionTerm(helper.
 optionTerm(option))))},0)}longestGlobalOptionTermLength(cmd,helper){return helper.visibleGlobalOptions(cmd).reduce((max,option)=>{
 return Math.max(max,this.displayWidth(helper.styleOptionTerm(helper.optionTerm(option))))},0)}longestArgumentTermLength(cmd,helper){
@@ -15602,7 +15395,7 @@ this._exitCallback=sourceCommand._exitCallback;this._storeOptionsAsProperties=so
 _combineFlagAndOptionalValue=sourceCommand._combineFlagAndOptionalValue;this._allowExcessArguments=sourceCommand._allowExcessArguments;
 this._enablePositionalOptions=sourceCommand._enablePositionalOptions;this._showHelpAfterError=sourceCommand._showHelpAfterError;
 this._showSuggestionAfterError=sourceCommand._showSuggestionAfterError;return this}_getCommandAndAncestors(){const result=[];
-for(let command2=this;command2;command2=command2.parent){result.push(command2)}return result}command(nameAndArgs,actionOptsOrExecDesc,execOpts){
+for(let command=this;command;command=command.parent){result.push(command)}return result}command(nameAndArgs,actionOptsOrExecDesc,execOpts){
 let desc=actionOptsOrExecDesc;let opts=execOpts;if(typeof desc==="object"&&desc!==null){opts=desc;desc=null}opts=opts||{};
 const[,name2,args]=nameAndArgs.match(/([^ ]+) *(.*)/);const cmd=this.createCommand(name2);if(desc){cmd.description(desc);
 cmd._executableHandler=true}if(opts.isDefault)this._defaultCommandName=cmd._name;cmd._hidden=!!(opts.noHelp||opts.hidden);
@@ -15647,11 +15440,11 @@ try{return target.parseArg(value3,previous)}catch(err){if(err.code==="commander.
 short&&this._findOption(option.short)||option.long&&this._findOption(option.long);if(matchingOption){const matchingFlag=option.
 long&&this._findOption(option.long)?option.long:option.short;throw new Error(`Cannot add option '${option.flags}'${this.
 _name&&` to command '${this._name}'`} due to conflicting flag '${matchingFlag}'
--  already used by option '${matchingOption.flags}'`)}this._initOptionGroup(option);this.options.push(option)}_registerCommand(command2){
-const knownBy=cmd=>{return[cmd.name()].concat(cmd.aliases())};const alreadyUsed=knownBy(command2).find(name2=>this._findCommand(
-name2));if(alreadyUsed){const existingCmd=knownBy(this._findCommand(alreadyUsed)).join("|");const newCmd=knownBy(command2).
+-  already used by option '${matchingOption.flags}'`)}this._initOptionGroup(option);this.options.push(option)}_registerCommand(command){
+const knownBy=cmd=>{return[cmd.name()].concat(cmd.aliases())};const alreadyUsed=knownBy(command).find(name2=>this._findCommand(
+name2));if(alreadyUsed){const existingCmd=knownBy(this._findCommand(alreadyUsed)).join("|");const newCmd=knownBy(command).
 join("|");throw new Error(`cannot add command '${newCmd}' as already have command '${existingCmd}'`)}this._initCommandGroup(
-command2);this.commands.push(command2)}addOption(option){this._registerOption(option);const oname=option.name();const name2=option.
+command);this.commands.push(command)}addOption(option){this._registerOption(option);const oname=option.name();const name2=option.
 attributeName();if(option.negate){const positiveLongFlag=option.long.replace(/^--no-/,"--");if(!this._findOption(positiveLongFlag)){
 this.setOptionValueWithSource(name2,option.defaultValue===void 0?true:option.defaultValue,"default")}}else if(option.defaultValue!==
 void 0){this.setOptionValueWithSource(name2,option.defaultValue,"default")}const handleOptionValue=(val,invalidValueMessage,valueSource)=>{
@@ -15818,15 +15611,15 @@ const bestOption=findBestOptionFromValue(option2);const optionKey=bestOption.att
 optionKey);if(source==="env"){return`environment variable '${bestOption.envVar}'`}return`option '${bestOption.flags}'`};
 const message=`error: ${getErrorMessage(option)} cannot be used with ${getErrorMessage(conflictingOption)}`;this.error(message,
 {code:"commander.conflictingOption"})}unknownOption(flag2){if(this._allowUnknownOption)return;let suggestion="";if(flag2.
-startsWith("--")&&this._showSuggestionAfterError){let candidateFlags=[];let command2=this;do{const moreFlags=command2.createHelp().
-visibleOptions(command2).filter(option=>option.long).map(option=>option.long);candidateFlags=candidateFlags.concat(moreFlags);
-command2=command2.parent}while(command2&&!command2._enablePositionalOptions);suggestion=suggestSimilar(flag2,candidateFlags)}
+startsWith("--")&&this._showSuggestionAfterError){let candidateFlags=[];let command=this;do{const moreFlags=command.createHelp().
+visibleOptions(command).filter(option=>option.long).map(option=>option.long);candidateFlags=candidateFlags.concat(moreFlags);
+command=command.parent}while(command&&!command._enablePositionalOptions);suggestion=suggestSimilar(flag2,candidateFlags)}
 const message=`error: unknown option '${flag2}'${suggestion}`;this.error(message,{code:"commander.unknownOption"})}_excessArguments(receivedArgs){
 if(this._allowExcessArguments)return;const expected=this.registeredArguments.length;const s2=expected===1?"":"s";const forSubcommand=this.
 parent?` for '${this.name()}'`:"";const message=`error: too many arguments${forSubcommand}. Expected ${expected} argumen\
 t${s2} but got ${receivedArgs.length}.`;this.error(message,{code:"commander.excessArguments"})}unknownCommand(){const unknownName=this.
 args[0];let suggestion="";if(this._showSuggestionAfterError){const candidateNames=[];this.createHelp().visibleCommands(this).
-forEach(command2=>{candidateNames.push(command2.name());if(command2.alias())candidateNames.push(command2.alias())});suggestion=
+forEach(command=>{candidateNames.push(command.name());if(command.alias())candidateNames.push(command.alias())});suggestion=
 suggestSimilar(unknownName,candidateNames)}const message=`error: unknown command '${unknownName}'${suggestion}`;this.error(
 message,{code:"commander.unknownCommand"})}version(str,flags,description){if(str===void 0)return this._version;this._version=
 str;flags=flags||"-V, --version";description=description||"output the version number";const versionOption=this.createOption(
@@ -15835,12 +15628,12 @@ tion:"+versionOption.name(),()=>{this._outputConfiguration.writeOut(`${str}
 `);this._exit(0,"commander.version",str)});return this}description(str,argsDescription){if(str===void 0&&argsDescription===
 void 0)return this._description;this._description=str;if(argsDescription){this._argsDescription=argsDescription}return this}summary(str){
 if(str===void 0)return this._summary;this._summary=str;return this}alias(alias){if(alias===void 0)return this._aliases[0];
-let command2=this;if(this.commands.length!==0&&this.commands[this.commands.length-1]._executableHandler){command2=this.commands[this.
-commands.length-1]}if(alias===command2._name)throw new Error("Command alias can't be the same as its name");const matchingCommand=this.
+let command=this;if(this.commands.length!==0&&this.commands[this.commands.length-1]._executableHandler){command=this.commands[this.
+commands.length-1]}if(alias===command._name)throw new Error("Command alias can't be the same as its name");const matchingCommand=this.
 parent?._findCommand(alias);if(matchingCommand){const existingCmd=[matchingCommand.name()].concat(matchingCommand.aliases()).
 join("|");throw new Error(`cannot add alias '${alias}' to command '${this.name()}' as already have command '${existingCmd}\
-'`)}command2._aliases.push(alias);return this}aliases(aliases){if(aliases===void 0)return this._aliases;aliases.forEach(
-alias=>this.alias(alias));return this}usage(str){if(str===void 0){if(this._usage)return this._usage;const args=this.registeredArguments.
+'`)}command._aliases.push(alias);return this}aliases(aliases){if(aliases===void 0)return this._aliases;aliases.forEach(alias=>this.
+alias(alias));return this}usage(str){if(str===void 0){if(this._usage)return this._usage;const args=this.registeredArguments.
 map(arg=>{return humanReadableArgName(arg)});return[].concat(this.options.length||this._helpOption!==null?"[options]":[],
 this.commands.length?"[command]":[],this.registeredArguments.length?args:[]).join(" ")}this._usage=str;return this}name(str){
 if(str===void 0)return this._name;this._name=str;return this}helpGroup(heading){if(heading===void 0)return this._helpGroupHeading??
@@ -15860,20 +15653,20 @@ getOutHelpWidth()}const write2=str=>{if(!hasColors)str=this._outputConfiguration
 return{error:error3,write:write2,hasColors,helpWidth}}outputHelp(contextOptions){let deprecatedCallback;if(typeof contextOptions===
 "function"){deprecatedCallback=contextOptions;contextOptions=void 0}const outputContext=this._getOutputContext(contextOptions);
 const eventContext={error:outputContext.error,write:outputContext.write,command:this};this._getCommandAndAncestors().reverse().
-forEach(command2=>command2.emit("beforeAllHelp",eventContext));this.emit("beforeHelp",eventContext);let helpInformation=this.
+forEach(command=>command.emit("beforeAllHelp",eventContext));this.emit("beforeHelp",eventContext);let helpInformation=this.
 helpInformation({error:outputContext.error});if(deprecatedCallback){helpInformation=deprecatedCallback(helpInformation);
 if(typeof helpInformation!=="string"&&!Buffer.isBuffer(helpInformation)){throw new Error("outputHelp callback must retur\
 n a string or a Buffer")}}outputContext.write(helpInformation);if(this._getHelpOption()?.long){this.emit(this._getHelpOption().
-long)}this.emit("afterHelp",eventContext);this._getCommandAndAncestors().forEach(command2=>command2.emit("afterAllHelp",
-eventContext))}helpOption(flags,description){if(typeof flags==="boolean"){if(flags){if(this._helpOption===null)this._helpOption=
-void 0;if(this._defaultOptionGroup){this._initOptionGroup(this._getHelpOption())}}else{this._helpOption=null}return this}
-this._helpOption=this.createOption(flags??"-h, --help",description??"display help for command");if(flags||description)this.
-_initOptionGroup(this._helpOption);return this}_getHelpOption(){if(this._helpOption===void 0){this.helpOption(void 0,void 0)}
-return this._helpOption}addHelpOption(option){this._helpOption=option;this._initOptionGroup(option);return this}help(contextOptions){
-this.outputHelp(contextOptions);let exitCode=Number(process2.exitCode??0);if(exitCode===0&&contextOptions&&typeof contextOptions!==
-"function"&&contextOptions.error){exitCode=1}this._exit(exitCode,"commander.help","(outputHelp)")}addHelpText(position,text6){
-const allowedValues=["beforeAll","before","after","afterAll"];if(!allowedValues.includes(position)){throw new Error(`Une\
-xpected value for position to addHelpText.
+long)}this.emit("afterHelp",eventContext);this._getCommandAndAncestors().forEach(command=>command.emit("afterAllHelp",eventContext))}helpOption(flags,description){
+if(typeof flags==="boolean"){if(flags){if(this._helpOption===null)this._helpOption=void 0;if(this._defaultOptionGroup){this.
+_initOptionGroup(this._getHelpOption())}}else{this._helpOption=null}return this}this._helpOption=this.createOption(flags??
+"-h, --help",description??"display help for command");if(flags||description)this._initOptionGroup(this._helpOption);return this}_getHelpOption(){
+if(this._helpOption===void 0){this.helpOption(void 0,void 0)}return this._helpOption}addHelpOption(option){this._helpOption=
+option;this._initOptionGroup(option);return this}help(contextOptions){this.outputHelp(contextOptions);let exitCode=Number(
+process2.exitCode??0);if(exitCode===0&&contextOptions&&typeof contextOptions!=="function"&&contextOptions.error){exitCode=
+1}this._exit(exitCode,"commander.help","(outputHelp)")}addHelpText(position,text6){const allowedValues=["beforeAll","bef\
+ore","after","afterAll"];if(!allowedValues.includes(position)){throw new Error(`Unexpected value for position to addHelp\
+Text.
 Expecting one of '${allowedValues.join("', '")}'`)}const helpEvent=`${position}Help`;this.on(helpEvent,context3=>{let helpStr;
 if(typeof text6==="function"){helpStr=text6({error:context3.error,command:context3.command})}else{helpStr=text6}if(helpStr){
 context3.write(`${helpStr}
@@ -17138,9 +16931,9 @@ error3:new BottleneckError$1(message))}this.Events.trigger("dropped",{args:this.
 promise:this.promise});return true}else{return false}}_assertStatus(expected){var status;status=this._states.jobStatus(this.
 options.id);if(!(status===expected||expected==="DONE"&&status===null)){throw new BottleneckError$1(`Invalid job status ${status}\
 , expected ${expected}. Please open an issue at https://github.com/SGrondin/bottleneck/issues`)}}doReceive(){this._states.
-start(this.options.id);return this.Events.trigger("received",{args:this.args,options:this.options})}doQueue(reachedHWM,blocked4){
+start(this.options.id);return this.Events.trigger("received",{args:this.args,options:this.options})}doQueue(reachedHWM,blocked3){
 this._assertStatus("RECEIVED");this._states.next(this.options.id);return this.Events.trigger("queued",{args:this.args,options:this.
-options,reachedHWM,blocked:blocked4})}doRun(){if(this.retryCount===0){this._assertStatus("QUEUED");this._states.next(this.
+options,reachedHWM,blocked:blocked3})}doRun(){if(this.retryCount===0){this._assertStatus("QUEUED");this._states.next(this.
 options.id)}else{this._assertStatus("EXECUTING")}return this.Events.trigger("scheduled",{args:this.args,options:this.options})}async doExecute(chained,clearGlobalState,run4,free){
 var error3,eventInfo,passed;if(this.retryCount===0){this._assertStatus("RUNNING");this._states.next(this.options.id)}else{
 this._assertStatus("EXECUTING")}eventInfo={args:this.args,options:this.options,retryCount:this.retryCount};this.Events.trigger(
@@ -17186,12 +16979,12 @@ return this.check(weight2,now)}async __register__(index,weight2,expiration){var 
 now();if(this.conditionsCheck(weight2)){this._running+=weight2;if(this.storeOptions.reservoir!=null){this.storeOptions.reservoir-=
 weight2}wait3=Math.max(this._nextRequest-now,0);this._nextRequest=now+wait3+this.storeOptions.minTime;return{success:true,
 wait:wait3,reservoir:this.storeOptions.reservoir}}else{return{success:false}}}strategyIsBlock(){return this.storeOptions.
-strategy===3}async __submit__(queueLength,weight2){var blocked4,now,reachedHWM;await this.yieldLoop();if(this.storeOptions.
+strategy===3}async __submit__(queueLength,weight2){var blocked3,now,reachedHWM;await this.yieldLoop();if(this.storeOptions.
 maxConcurrent!=null&&weight2>this.storeOptions.maxConcurrent){throw new BottleneckError$2(`Impossible to add a job havin\
 g a weight of ${weight2} to a limiter having a maxConcurrent setting of ${this.storeOptions.maxConcurrent}`)}now=Date.now();
-reachedHWM=this.storeOptions.highWater!=null&&queueLength===this.storeOptions.highWater&&!this.check(weight2,now);blocked4=
-this.strategyIsBlock()&&(reachedHWM||this.isBlocked(now));if(blocked4){this._unblockTime=now+this.computePenalty();this.
-_nextRequest=this._unblockTime+this.storeOptions.minTime;this.instance._dropAllQueued()}return{reachedHWM,blocked:blocked4,
+reachedHWM=this.storeOptions.highWater!=null&&queueLength===this.storeOptions.highWater&&!this.check(weight2,now);blocked3=
+this.strategyIsBlock()&&(reachedHWM||this.isBlocked(now));if(blocked3){this._unblockTime=now+this.computePenalty();this.
+_nextRequest=this._unblockTime+this.storeOptions.minTime;this.instance._dropAllQueued()}return{reachedHWM,blocked:blocked3,
 strategy:this.storeOptions.strategy}}async __free__(index,weight2){await this.yieldLoop();this._running-=weight2;this._done+=
 weight2;this.instance._drainAll(this.computeCapacity());return{running:this._running}}};var LocalDatastore_1=LocalDatastore;
 var BottleneckError$3,States;BottleneckError$3=BottleneckError_1;States=class States{constructor(status1){this.status=status1;
@@ -17298,14 +17091,14 @@ RUNNING"){clearTimeout(v.timeout);clearTimeout(v.expiration);v.job.doDrop({messa
 options.dropErrorMessage);return waitForExecuting(0)})})):this.schedule({priority:NUM_PRIORITIES$1-1,weight:0},()=>{return waitForExecuting(
 1)});this._receive=function(job){return job._reject(new Bottleneck3.prototype.BottleneckError(options.enqueueErrorMessage))};
 this.stop=()=>{return this.Promise.reject(new Bottleneck3.prototype.BottleneckError("stop() has already been called"))};
-return done2}async _addToQueue(job){var args,blocked4,error3,options,reachedHWM,shifted,strategy;({args,options}=job);try{
-({reachedHWM,blocked:blocked4,strategy}=await this._store.__submit__(this.queued(),options.weight))}catch(error1){error3=
+return done2}async _addToQueue(job){var args,blocked3,error3,options,reachedHWM,shifted,strategy;({args,options}=job);try{
+({reachedHWM,blocked:blocked3,strategy}=await this._store.__submit__(this.queued(),options.weight))}catch(error1){error3=
 error1;this.Events.trigger("debug",`Could not queue ${options.id}`,{args,options,error:error3});job.doDrop({error:error3});
-return false}if(blocked4){job.doDrop();return true}else if(reachedHWM){shifted=strategy===Bottleneck3.prototype.strategy.
+return false}if(blocked3){job.doDrop();return true}else if(reachedHWM){shifted=strategy===Bottleneck3.prototype.strategy.
 LEAK?this._queues.shiftLastFrom(options.priority):strategy===Bottleneck3.prototype.strategy.OVERFLOW_PRIORITY?this._queues.
 shiftLastFrom(options.priority+1):strategy===Bottleneck3.prototype.strategy.OVERFLOW?job:void 0;if(shifted!=null){shifted.
 doDrop()}if(shifted==null||strategy===Bottleneck3.prototype.strategy.OVERFLOW){if(shifted==null){job.doDrop()}return reachedHWM}}
-job.doQueue(reachedHWM,blocked4);this._queues.push(job);await this._drainAll();return reachedHWM}_receive(job){if(this._states.
+job.doQueue(reachedHWM,blocked3);this._queues.push(job);await this._drainAll();return reachedHWM}_receive(job){if(this._states.
 jobStatus(job.options.id)!=null){job._reject(new Bottleneck3.prototype.BottleneckError(`A job with the same id already e\
 xists (id=${job.options.id})`));return false}else{job.doReceive();return this._submitLock.schedule(this._addToQueue,job)}}submit(...args){
 var cb,fn,job,options,ref,ref1,task;if(typeof args[0]==="function"){ref=args,[fn,...args]=ref,[cb]=splice.call(args,-1);
@@ -17414,16 +17207,16 @@ new Bottleneck2.Group({id:"octokit-write",maxConcurrent:1,minTime:1e3,...common}
 triggersNotification}});import*as os from"os";function toCommandValue(input){if(input===null||input===void 0){return""}else if(typeof input==="string"||input instanceof
 String){return input}return JSON.stringify(input)}function toCommandProperties(annotationProperties){if(!Object.keys(annotationProperties).
 length){return{}}return{title:annotationProperties.title,file:annotationProperties.file,line:annotationProperties.startLine,
-endLine:annotationProperties.endLine,col:annotationProperties.startColumn,endColumn:annotationProperties.endColumn}}function issueCommand(command2,properties2,message){const cmd=new Command(command2,properties2,message);process.stdout.write(
-cmd.toString()+os.EOL)}var CMD_STRING="::";var Command=class{constructor(command2,properties2,message){if(!command2){command2="missing.command"}
-this.command=command2;this.properties=properties2;this.message=message}toString(){let cmdStr=CMD_STRING+this.command;if(this.
-properties&&Object.keys(this.properties).length>0){cmdStr+=" ";let first=true;for(const key in this.properties){if(this.
-properties.hasOwnProperty(key)){const val=this.properties[key];if(val){if(first){first=false}else{cmdStr+=","}cmdStr+=`${key}\
-=${escapeProperty(val)}`}}}}cmdStr+=`${CMD_STRING}${escapeData(this.message)}`;return cmdStr}};function escapeData(s2){return toCommandValue(
-s2).replace(/%/g,"%25").replace(/\r/g,"%0D").replace(/\n/g,"%0A")}function escapeProperty(s2){return toCommandValue(s2).
-replace(/%/g,"%25").replace(/\r/g,"%0D").replace(/\n/g,"%0A").replace(/:/g,"%3A").replace(/,/g,"%2C")}import*as crypto from"crypto";import*as fs from"fs";import*as os2 from"os";function issueFileCommand(command2,message){const filePath=process.env[`GITHUB_${command2}`];if(!filePath){throw new Error(
-`Unable to find environment variable for file command ${command2}`)}if(!fs.existsSync(filePath)){throw new Error(`Missin\
-g file at path: ${filePath}`)}fs.appendFileSync(filePath,`${toCommandValue(message)}${os2.EOL}`,{encoding:"utf8"})}function prepareKeyValueMessage(key,value3){
+endLine:annotationProperties.endLine,col:annotationProperties.startColumn,endColumn:annotationProperties.endColumn}}function issueCommand(command,properties2,message){const cmd=new Command(command,properties2,message);process.stdout.write(
+cmd.toString()+os.EOL)}var CMD_STRING="::";var Command=class{constructor(command,properties2,message){if(!command){command="missing.command"}this.
+command=command;this.properties=properties2;this.message=message}toString(){let cmdStr=CMD_STRING+this.command;if(this.properties&&
+Object.keys(this.properties).length>0){cmdStr+=" ";let first=true;for(const key in this.properties){if(this.properties.hasOwnProperty(
+key)){const val=this.properties[key];if(val){if(first){first=false}else{cmdStr+=","}cmdStr+=`${key}=${escapeProperty(val)}`}}}}
+cmdStr+=`${CMD_STRING}${escapeData(this.message)}`;return cmdStr}};function escapeData(s2){return toCommandValue(s2).replace(
+/%/g,"%25").replace(/\r/g,"%0D").replace(/\n/g,"%0A")}function escapeProperty(s2){return toCommandValue(s2).replace(/%/g,
+"%25").replace(/\r/g,"%0D").replace(/\n/g,"%0A").replace(/:/g,"%3A").replace(/,/g,"%2C")}import*as crypto from"crypto";import*as fs from"fs";import*as os2 from"os";function issueFileCommand(command,message){const filePath=process.env[`GITHUB_${command}`];if(!filePath){throw new Error(
+`Unable to find environment variable for file command ${command}`)}if(!fs.existsSync(filePath)){throw new Error(`Missing\
+ file at path: ${filePath}`)}fs.appendFileSync(filePath,`${toCommandValue(message)}${os2.EOL}`,{encoding:"utf8"})}function prepareKeyValueMessage(key,value3){
 const delimiter2=`ghadelimiter_${crypto.randomUUID()}`;const convertedValue=toCommandValue(value3);if(key.includes(delimiter2)){
 throw new Error(`Unexpected input: name should not contain the delimiter "${delimiter2}"`)}if(convertedValue.includes(delimiter2)){
 throw new Error(`Unexpected input: value should not contain the delimiter "${delimiter2}"`)}return`${key}<<${delimiter2}${os2.EOL}${convertedValue}${os2.EOL}${delimiter2}`}import*as os3 from"os";import{EOL as EOL3}from"os";import{constants,promises}from"fs";var __awaiter=function(thisArg,_arguments,P,generator){function adopt(value3){
@@ -17463,11 +17256,11 @@ options.required&&!val){throw new Error(`Input required and not supplied: ${name
 false){return val}return val.trim()}function setOutput(name2,value3){const filePath=process.env["GITHUB_OUTPUT"]||"";if(filePath){return issueFileCommand("O\
 UTPUT",prepareKeyValueMessage(name2,value3))}process.stdout.write(os3.EOL);issueCommand("set-output",{name:name2},toCommandValue(
 value3))}function warning(message,properties2={}){issueCommand("warning",toCommandProperties(properties2),message instanceof Error?
-message.toString():message)}init_escape();init_problems();init_values();var stead=word2=>`(a value of ${word2.length} characters)`;var leastWord=4;function withoutPasted(words7,known3=text6=>text6){
-const hidden2=new Map;for(const word2 of words7.flatMap(partsOf)){const clean=known3(word2);if(clean!==word2)hidden2.set(
+message.toString():message)}init_escape();init_problems();init_values();var stead=word2=>`(a value of ${word2.length} characters)`;var leastWord=4;function withoutPasted(words6,known3=text6=>text6){
+const hidden2=new Map;for(const word2 of words6.flatMap(partsOf)){const clean=known3(word2);if(clean!==word2)hidden2.set(
 word2,clean);else if(looksRandom(word2))hidden2.set(word2,stead(word2))}const found2=[...hidden2].sort(([one],[other])=>other.
-length-one.length);return text6=>found2.reduce((rest,[word2,shown3])=>rest.split(word2).join(shown3),text6)}function withoutPastedIn(problems,words7,{
-holds,redact}){const unsaid=withoutPasted(words7,word2=>holds(word2)?redact(word2):word2);return problems.map(({message,
+length-one.length);return text6=>found2.reduce((rest,[word2,shown3])=>rest.split(word2).join(shown3),text6)}function withoutPastedIn(problems,words6,{
+holds,redact}){const unsaid=withoutPasted(words6,word2=>holds(word2)?redact(word2):word2);return problems.map(({message,
 hint,places,...problem})=>({...problem,message:unsaid(message),...hint===void 0?{}:{hint:unsaid(hint)},places:places.map(
 place2=>({...place2,file:unsaid(place2.file)}))}))}function partsOf(word2){const parts=word2.split(/\s+/).flatMap(one=>{
 const bare3=one.replace(/^-+/,"");const split3=bare3.indexOf("=");return split3<0?[bare3]:[bare3,bare3.slice(split3+1)]});
@@ -17475,50 +17268,42 @@ return parts.filter(({length:length2})=>length2>=leastWord)}var run=/^\d{8}T\d{6
 var fileName=/\.[a-z]{2,8}$/;function looksRandom(word2){if(/^eyJ[\w-]{9,}/.test(word2))return true;if(!/^[\w+=.~-]{20,}$/.
 test(word2)&&!/^[\w+=][\w+=/]{39,}$/.test(word2))return false;if(isUuid(word2)||run.test(word2)||fileName.test(word2))return false;
 const digits=word2.match(/\d(?=[a-z])|[a-z](?=\d)/gi)?.length??0;const cases=word2.match(/[a-z](?=[A-Z])|[A-Z](?=[a-z])/g)?.
-length??0;return new Set(word2).size>=10&&(digits>=4||cases>=word2.length/3)}init_plan();init_redact();init_values();init_kinds();function redactPlan(plan,redactor){return{...plan,changes:plan.changes.map(change2=>redactChange(
-change2,redactor)),warnings:plan.warnings.map(warning4=>redactWarning(warning4,redactor)),...plan.again===void 0?{}:{again:plan.
-again.map(redactor.redactName)}}}function redactChange(change2,redactor){const{reason,declaredAt}=change2;const address2=redactAddress(
-change2.address,redactor);return{...change2,address:address2,...redactLabel(change2,redactor),destructions:each(change2.
-destructions,redactor.redactSentence),requests:each(change2.requests,({operation,params})=>({operation,params:mapValues(
-params,redactor.redactName)})),fields:each(change2.fields,field2=>redactField(field2,redactor)),warnings:each(change2.warnings,
-warning4=>redactWarning(warning4,redactor)),reason:reason===null?null:redactor.redactSentence(reason),declaredAt:declaredAt===
-null?null:redactNames(declaredAt,redactor.redactFile),apply:redactApply(change2,address2,redactor)}}function each(items,redact){
-return items.length===0?items:items.map(item=>redact(item))}function redactApply({kind,address:address2,apply},shown3,redactor){
-const{expected,before}=apply;const redacted={...apply,key:apply.key===address2?shown3:redactAddress(apply.key,redactor),
-identity:mapValues(apply.identity,redactor.redactName),expected:unshown,before:unshown};if(kindOf(kind).email===void 0)return redacted;
-let shownExpected;let shownBefore;return{...redacted,get expected(){shownExpected??=redactFields(expected,redactor);return shownExpected},
-get before(){shownBefore??=redactFields(before,redactor);return shownBefore}}}var unshown=Object.freeze({});function redactLabel({
-label:label2},{redact}){return label2===void 0?{}:{label:redact(label2)}}function redactWarning({message,place:place2,places,
-...rest},redactor){const redacted=one=>redactNames(one,redactor.redactFile);return{...rest,message:redactor.redactSentence(
-message),...place2===void 0?{}:{place:redacted(place2)},...places===void 0?{}:{places:places.map(redacted)}}}function redactField(field2,redactor){
-const before=field2.before===void 0?void 0:redactValue(field2.before,redactor);const after2=redactValue(field2.after,redactor);
-const[name2=""]=/^\w*/.exec(field2.path)??[];const rest=field2.path.slice(name2.length);const path=name2+(field2.type===
-"map"?redactor.redactKey(rest):redactor.redactName(rest));const hidden2=before!==void 0&&same(before,after2)&&!same(field2.
-before??null,field2.after);const drift=redactDrift(field2,before,redactor);return{...field2,path,before,after:after2,sensitive:field2.
-sensitive||hidden2,...drift}}function redactDrift(field2,before,redactor){const{drift}=field2;if(drift===void 0||holdsSensitive(
-drift.recorded))return{...drift&&{drift}};const shown3=redactValue(drift.recorded,redactor);const hidden2=before!==void 0&&
-!holdsSensitive(before)&&same(shown3,before)&&!same(drift.recorded,field2.before??null);return{drift:{...drift,recorded:hidden2?
-new Sensitive(null):shown3}}}function redactFields(fields3,redactor){const redacted=mapValues(fields3,field2=>redactValue(
-field2,redactor));return Object.entries(redacted).every(([name2,field2])=>field2===fields3[name2])?fields3:redacted}function redactValue(value3,redactor){
-if(typeof value3==="string")return redactor.redact(value3);if(Array.isArray(value3)){const items=value3.map(item=>redactValue(
-item,redactor));return items.every((item,index)=>item===value3[index])?value3:items}if(!isMap(value3))return value3;let isSame4=true;
-const members3=[];const taken2=new Set;for(const[key,member2]of Object.entries(value3)){const shown3=redactor.redactKey(
-key);let unique=shown3;for(let number4=2;taken2.has(unique);number4+=1)unique=`${shown3} ${number4}`;taken2.add(unique);
-const redacted=redactValue(member2,redactor);isSame4&&=unique===key&&redacted===member2;members3.push([unique,redacted])}
-return isSame4?value3:Object.fromEntries(members3)}function redactSamples(samples,redactor){return new Map([...samples].
-map(([address2,named5])=>[redactAddress(address2,redactor),named5.map(sample=>redactSample(sample,redactor))]))}function redactSample({
-name:name2,file,data:data3},redactor){return{name:redactor.redactFile(name2),file:redactor.redactFile(file),data:mapValues(
-{...data3},value3=>redactValue(value3,redactor))}}function redactResult(result,redactor){const{undoing}=result;return{...result,
-...undoing===void 0?{}:{undoing:{...undoing,left:undoing.left.map(one=>redactLeft(one,redactor))}},results:result.results.
-map(one=>({...one,address:redactAddress(one.address,redactor),...redactLabel(one,redactor),unverified:one.unverified.map(
-redactor.redactName),error:one.error===null?null:redactor.redactSentence(one.error),...one.gist===void 0?{}:{gist:redactor.
-redactSentence(one.gist)},...one.notes===void 0?{}:{notes:one.notes.map(redactor.redactSentence)}}))}}function redactLeft(left,redactor){
-return{...left,address:redactAddress(left.address,redactor),...redactLabel(left,redactor),path:left.path===null?null:redactor.
-redactName(left.path),reason:redactor.redactSentence(left.reason)}}function redactNames(place2,redact){const{file,inProject}=place2;return{...place2,file:redact(file),...inProject===void 0?
-{}:{inProject:redact(inProject)}}}function redactProblems(problems,{redact,redactFile,redactSentence}){return problems.map(
-({hint,...problem})=>({...problem,message:redactSentence(problem.message),...hint===void 0?{}:{hint:redactSentence(hint)},
-places:problem.places.map(({text:text6,...place2})=>({...redactNames(place2,redactFile),...text6===void 0||redact(text6)!==
-text6?{}:{text:text6}}))}))}init_problems();init_settle();import{STATUS_CODES}from"node:http";init_values();var maxLength=500;var maxDepth2=6;function messageIn(body2){if(typeof body2==="string")return body2.trim()===
+length??0;return new Set(word2).size>=10&&(digits>=4||cases>=word2.length/3)}init_plan();init_redact();init_values();init_kinds();var ways={address:(text6,redactor)=>redactAddress(text6,redactor),value:(text6,{
+redact})=>redact(text6),name:(text6,{redactName})=>redactName(text6),file:(text6,{redactFile})=>redactFile(text6),sentence:(text6,{
+redactSentence})=>redactSentence(text6)};var wayOf=new Map(Object.entries({address:["address","key"],value:["label","cal\
+led"],name:["identity","path","type","unverified","user","host","again"],file:["file","inProject","shown","place"],sentence:[
+"message","hint","reason","error","gist","notes","destructions"]}).flatMap(([way,members3])=>members3.map(member2=>[member2,
+way])));function redactTexts(shown3,redactor,way){const redacted=()=>{if(typeof shown3==="string")return way===void 0?shown3:
+ways[way](shown3,redactor);if(Array.isArray(shown3))return shown3.map(one=>redactTexts(one,redactor,way));if(!isMap(shown3))
+return shown3;return mapValues(shown3,(member2,name2)=>redactTexts(member2,redactor,way??wayOf.get(name2)))};return redacted()}
+function redactPlan(plan,redactor){const{changes,...rest}=plan;return{...plan,...redactTexts(rest,redactor),changes:changes.
+map(change2=>{const{fields:fields3,apply:_,requests,...others}=change2;const redacted=redactTexts(others,redactor);return{
+...change2,...redacted,requests:requests.map(({operation,params})=>({operation,params:mapValues(params,redactor.redactName)})),
+fields:fields3.map(field2=>redactField(field2,redactor)),apply:redactApply(change2,redacted.address,redactor)}})}}function redactApply({
+kind,address:address2,apply},shown3,redactor){const{expected,before}=apply;const redacted={...apply,key:apply.key===address2?
+shown3:redactAddress(apply.key,redactor),identity:mapValues(apply.identity,redactor.redactName),expected:unshown,before:unshown};
+if(kindOf(kind).email===void 0)return redacted;let shownExpected;let shownBefore;return{...redacted,get expected(){shownExpected??=
+redactFields(expected,redactor);return shownExpected},get before(){shownBefore??=redactFields(before,redactor);return shownBefore}}}
+var unshown=Object.freeze({});function redactField(field2,redactor){const before=field2.before===void 0?void 0:redactValue(
+field2.before,redactor);const after2=redactValue(field2.after,redactor);const[name2=""]=/^\w*/.exec(field2.path)??[];const rest=field2.
+path.slice(name2.length);const path=name2+(field2.type==="map"?redactor.redactKey(rest):redactor.redactName(rest));const hidden2=before!==
+void 0&&same(before,after2)&&!same(field2.before??null,field2.after);const drift=redactDrift(field2,before,redactor);return{
+...field2,path,before,after:after2,sensitive:field2.sensitive||hidden2,...drift}}function redactDrift(field2,before,redactor){
+const{drift}=field2;if(drift===void 0||holdsSensitive(drift.recorded))return{...drift&&{drift}};const shown3=redactValue(
+drift.recorded,redactor);const hidden2=before!==void 0&&!holdsSensitive(before)&&same(shown3,before)&&!same(drift.recorded,
+field2.before??null);return{drift:{...drift,recorded:hidden2?new Sensitive(null):shown3}}}function redactFields(fields3,redactor){
+const redacted=mapValues(fields3,field2=>redactValue(field2,redactor));return Object.entries(redacted).every(([name2,field2])=>field2===
+fields3[name2])?fields3:redacted}function redactValue(value3,redactor){if(typeof value3==="string")return redactor.redact(
+value3);if(Array.isArray(value3)){const items=value3.map(item=>redactValue(item,redactor));return items.every((item,index)=>item===
+value3[index])?value3:items}if(!isMap(value3))return value3;let isSame4=true;const members3=[];const taken2=new Set;for(const[
+key,member2]of Object.entries(value3)){const shown3=redactor.redactKey(key);let unique=shown3;for(let number4=2;taken2.has(
+unique);number4+=1)unique=`${shown3} ${number4}`;taken2.add(unique);const redacted=redactValue(member2,redactor);isSame4&&=
+unique===key&&redacted===member2;members3.push([unique,redacted])}return isSame4?value3:Object.fromEntries(members3)}function redactSamples(samples,redactor){
+return new Map([...samples].map(([address2,named5])=>[redactAddress(address2,redactor),named5.map(sample=>redactSample(sample,
+redactor))]))}function redactSample({name:name2,file,data:data3},redactor){return{name:redactor.redactFile(name2),file:redactor.
+redactFile(file),data:mapValues({...data3},value3=>redactValue(value3,redactor))}}function redactResult(result,redactor){
+return redactTexts(result,redactor)}function redactProblems(problems,redactor){return redactTexts(problems,redactor).map(problem=>({...problem,places:problem.
+places.map(({text:text6,...place2})=>({...place2,...text6===void 0||redactor.redact(text6)!==text6?{}:{text:text6}}))}))}init_problems();init_settle();import{STATUS_CODES}from"node:http";init_values();var maxLength=500;var maxDepth2=6;function messageIn(body2){if(typeof body2==="string")return body2.trim()===
 ""?null:body2;if(!isMap(body2))return null;const main=firstText2(body2.message,body2.error_description,body2.detail,body2.
 error,body2.code);const error3=isMap(body2.error)?messageIn(body2.error):null;const said3=main??error3??"";const code2=typeof body2.
 code==="string"?body2.code:"";const more=flatten(body2.errors,"",maxDepth2).filter(part2=>!repeats(said3,part2)&&!isCode(
@@ -17535,20 +17320,19 @@ errors2)){const texts2=errors2.filter(item=>typeof item!=="object").map(String);
 item,path,depth-1))]}if(isMap(errors2)){if(depth===0)return[];return Object.entries(errors2).flatMap(([key,value3])=>flatten(
 value3,path===""?key:`${path}.${key}`,depth-1))}return errors2===void 0||errors2===null?[]:[`${label2}${String(errors2)}`]}
 function oneLine(text6){const line=text6.toWellFormed().replace(/[\s\p{Cc}\p{Cf}]+/gu," ").trim();const characters2=line.
-length>maxLength?[...line]:[];return characters2.length>maxLength?`${characters2.slice(0,maxLength-1).join("")}\u2026`:line}var proxyMark="proxy:";var ServerFailure=class extends Error{kind;operation;title;method;path;scope;origin;status;serverMessage;attempts;retryAfter;sent;reason;detail;timeout;members;proxy;doubt;outOfPatience;open;constructor(facts2){
-super(describe2(facts2));this.name="ServerFailure";this.kind=facts2.kind;this.operation=facts2.operation;this.title=facts2.
-title;this.method=facts2.method;this.path=facts2.path;this.scope=facts2.scope;this.origin=facts2.origin;this.status=facts2.
-status;this.serverMessage=facts2.serverMessage;this.attempts=facts2.attempts;this.retryAfter=facts2.retryAfter;this.sent=
-facts2.sent;this.reason=facts2.reason;this.detail=facts2.detail;this.timeout=facts2.timeout;if(facts2.members!==void 0)this.
-members=facts2.members;if(facts2.proxy!==void 0)this.proxy=facts2.proxy;if(facts2.doubt!==void 0)this.doubt=facts2.doubt;
-if(facts2.outOfPatience!==void 0)this.outOfPatience=facts2.outOfPatience;this.open=facts2.doubt===true||leavesOpen(facts2)}};
-var refusalsOfPost=new Set([400,401,403,404,422,425,429]);function leavesOpen({kind,method,status,sent}){if(!sent||method===
-"GET")return false;if(method==="POST")return status===null||!refusalsOfPost.has(status);return kind==="lost"||kind==="se\
-rver-error"||kind==="answer"}var Expired=class extends Error{failure;constructor(failure2){super("what the request is bu\
-ilt on has been read too long ago");this.name="Expired";this.failure=failure2}};function kindOfStatus(status){if(status===
-401)return"unauthorized";if(status===403)return"forbidden";if(status===404)return"not-found";if(status>=500)return"serve\
-r-error";return status>=400?"refused":"redirect"}function isCertificateCode(reason){const code2=atProxy(reason)??reason;
-return Object.hasOwn(certificateSentences,code2)||code2.startsWith("CERT_")||code2.startsWith("ERR_TLS_CERT_")}function atProxy(reason){
+length>maxLength?[...line]:[];return characters2.length>maxLength?`${characters2.slice(0,maxLength-1).join("")}\u2026`:line}var proxyMark="proxy:";var ServerFailure=class extends Error{kind;operation;title;method;path;scope;origin;status;serverMessage;attempts;retryAfter;sent;reason;detail;timeout;members;proxy;doubt;outOfPatience;open;constructor(facts){
+super(describe2(facts));this.name="ServerFailure";this.kind=facts.kind;this.operation=facts.operation;this.title=facts.title;
+this.method=facts.method;this.path=facts.path;this.scope=facts.scope;this.origin=facts.origin;this.status=facts.status;this.
+serverMessage=facts.serverMessage;this.attempts=facts.attempts;this.retryAfter=facts.retryAfter;this.sent=facts.sent;this.
+reason=facts.reason;this.detail=facts.detail;this.timeout=facts.timeout;if(facts.members!==void 0)this.members=facts.members;
+if(facts.proxy!==void 0)this.proxy=facts.proxy;if(facts.doubt!==void 0)this.doubt=facts.doubt;if(facts.outOfPatience!==void 0)
+this.outOfPatience=facts.outOfPatience;this.open=facts.doubt===true||leavesOpen(facts)}};var refusalsOfPost=new Set([400,
+401,403,404,422,425,429]);function leavesOpen({kind,method,status,sent}){if(!sent||method==="GET")return false;if(method===
+"POST")return status===null||!refusalsOfPost.has(status);return kind==="lost"||kind==="server-error"||kind==="answer"}var Expired=class extends Error{failure;constructor(failure2){
+super("what the request is built on has been read too long ago");this.name="Expired";this.failure=failure2}};function kindOfStatus(status){
+if(status===401)return"unauthorized";if(status===403)return"forbidden";if(status===404)return"not-found";if(status>=500)
+return"server-error";return status>=400?"refused":"redirect"}function isCertificateCode(reason){const code2=atProxy(reason)??
+reason;return Object.hasOwn(certificateSentences,code2)||code2.startsWith("CERT_")||code2.startsWith("ERR_TLS_CERT_")}function atProxy(reason){
 return reason.startsWith(proxyMark)?reason.slice(proxyMark.length):void 0}var certificateSentences={DEPTH_ZERO_SELF_SIGNED_CERT:"\
 its certificate is self-signed",SELF_SIGNED_CERT_IN_CHAIN:"its certificate comes from an authority that this machine doe\
 s not trust",UNABLE_TO_GET_ISSUER_CERT:"its certificate comes from an authority that this machine does not know",UNABLE_TO_GET_ISSUER_CERT_LOCALLY:"\
@@ -17558,26 +17342,26 @@ its certificate has expired",CERT_NOT_YET_VALID:"its certificate is not valid ye
 oked",ERR_TLS_CERT_ALTNAME_INVALID:"its certificate is for another host name"};var addTrust="server.tls.ca_file can name\
  a file with the authority";var certificateHints={DEPTH_ZERO_SELF_SIGNED_CERT:addTrust,SELF_SIGNED_CERT_IN_CHAIN:addTrust,
 UNABLE_TO_GET_ISSUER_CERT:addTrust,UNABLE_TO_GET_ISSUER_CERT_LOCALLY:addTrust,UNABLE_TO_VERIFY_LEAF_SIGNATURE:addTrust,CERT_NOT_YET_VALID:"\
-is this machine's clock right?",ERR_TLS_CERT_ALTNAME_INVALID:"is base_url right?"};function describe2(facts2){const{title,
-method,path,attempts,outOfPatience,changed:changed2}=facts2;const tries=attempts>1?` (after ${attempts} tries)`:"";const patience=outOfPatience===
-true?" (no other try: this run has waited long enough for others)":"";const other=changed2===true?" (no other try: someb\
-ody has changed it meanwhile)":"";return`${title}: ${method} ${path} ${sentence(facts2)}${tries}${patience}${other}`}function briefly({
+is this machine's clock right?",ERR_TLS_CERT_ALTNAME_INVALID:"is base_url right?"};function describe2(facts){const{title,
+method,path,attempts,outOfPatience,changed}=facts;const tries=attempts>1?` (after ${attempts} tries)`:"";const patience=outOfPatience===
+true?" (no other try: this run has waited long enough for others)":"";const other=changed===true?" (no other try: somebo\
+dy has changed it meanwhile)":"";return`${title}: ${method} ${path} ${sentence(facts)}${tries}${patience}${other}`}function briefly({
 kind,status,reason}){if(status!==null){const phrase=STATUS_CODES[status]?.toLowerCase();return`answered ${status}${phrase===
 void 0?"":` (${phrase})`}`}if(isTimeout(reason??""))return"no answer in time";return kind==="unreachable"?"no connection":
-"connection lost"}function sentence(facts2){const{kind,status,serverMessage,scope:scope2,origin:origin2,reason,detail,retryAfter}=facts2;
-if(kind==="unreachable")return`got no connection to ${origin2}: ${whyNotConnected(facts2)}`;if(kind==="lost")return whyLost(
-facts2);if(kind==="answer"){const said4=serverMessage===null?"":`; it says: ${shownMessage(serverMessage)}`;return`answe\
-red ${status} with ${whyUnusable(reason,detail)}${said4}`}const phrase=status===null?void 0:STATUS_CODES[status]?.toLowerCase();
+"connection lost"}function sentence(facts){const{kind,status,serverMessage,scope:scope2,origin:origin2,reason,detail,retryAfter}=facts;
+if(kind==="unreachable")return`got no connection to ${origin2}: ${whyNotConnected(facts)}`;if(kind==="lost")return whyLost(
+facts);if(kind==="answer"){const said4=serverMessage===null?"":`; it says: ${shownMessage(serverMessage)}`;return`answer\
+ed ${status} with ${whyUnusable(reason,detail)}${said4}`}const phrase=status===null?void 0:STATUS_CODES[status]?.toLowerCase();
 const said3=serverMessage===null?"":`: ${shownMessage(serverMessage)}`;const answered=`answered ${status}${phrase===void 0?
 "":` (${phrase})`}${said3}`;switch(kind){case"unauthorized":return`${then(answered,"is the token right and still valid?")}\
  It needs the scope ${scope2}${detail===null?"":` (${detail})`}`;case"forbidden":return then(answered,`it needs the scop\
 e ${scope2}`);case"redirect":return`${answered}, a redirect${detail===null?"":` to ${detail}`} that is not followed; is \
 base_url right?`;default:return retryAfter===null?answered:then(answered,`the server asks to wait ${retryAfter} s`)}}function shownMessage(message){
 return isRaw(message)?rawInstead:message}function then(said3,more){if(!/[.!?]$/.test(said3))return`${said3}; ${more}`;return`${said3}\
- ${more.charAt(0).toUpperCase()}${more.slice(1)}`}function whyNotConnected(facts2){const reason=facts2.reason??"";const code2=atProxy(
-reason);if(code2===void 0)return whyUnreachable(facts2,reason);const proxy=facts2.proxy??"the proxy";if(code2==="407")return`\
+ ${more.charAt(0).toUpperCase()}${more.slice(1)}`}function whyNotConnected(facts){const reason=facts.reason??"";const code2=atProxy(
+reason);if(code2===void 0)return whyUnreachable(facts,reason);const proxy=facts.proxy??"the proxy";if(code2==="407")return`\
 the proxy ${proxy} wants a user name and a password (407)`;if(/^\d{3}$/.test(code2))return`the proxy ${proxy} refuses to\
- connect to it (${code2})`;const why=whyUnreachable({origin:facts2.proxy??facts2.origin,timeout:facts2.timeout},code2);return`\
+ connect to it (${code2})`;const why=whyUnreachable({origin:facts.proxy??facts.origin,timeout:facts.timeout},code2);return`\
 there is no connection to the proxy ${proxy}: ${why}`}function whyUnreachable({origin:origin2,timeout},code2){const certificate2=certificateSentences[code2];
 if(certificate2!==void 0){const hint=certificateHints[code2];return`${certificate2} (${code2})${hint===void 0?"":`; ${hint}`}`}
 if(isCertificateCode(code2))return`its certificate is not accepted (${code2})`;if(isTimeout(code2))return`it did not ans\
@@ -17616,33 +17400,26 @@ return new _ApprovedPlan(plan,asked,key)}};var stale=new WeakMap;function markSt
 function refusalsOf(plan,maxDestructive){if(!(maxDestructive>=0))throw new TypeError("maxDestructive must be a number of\
  0 or more");return[...stale.get(plan)??[],...refusals(plan,maxDestructive)]}function approve(plan,{maxDestructive,asked=0}){
 if(!Number.isFinite(asked))throw new TypeError("asked must be a time of performance.now()");refuse(refusalsOf(plan,maxDestructive));
-return ApprovedPlan.of(plan,asked,ownKey)}init_plan();async function render3(report2,format,shown3,look2){const renderer=await report2.formats[format]?.();if(renderer===void 0)
-throw new TypeError(`there is no ${format} of it`);return renderer(shown3,look2)}async function renderText(report2,format,shown3,look2){
+return ApprovedPlan.of(plan,asked,ownKey)}init_plan();async function render3(report2,format,shown3,look2){const make=await report2.formats[format]?.();if(make===void 0)throw new TypeError(
+`there is no ${format} of it`);const made2=make(shown3,look2);return typeof made2==="string"?{text:made2}:{json:made2}}async function renderText(report2,format,shown3,look2){
 const rendering=await render3(report2,format,shown3,look2);if("json"in rendering)throw new TypeError(`${format} is no te\
-xt`);return rendering.text}var asText=write2=>(shown3,look2)=>({text:write2(shown3,look2)});var asJson=make=>(shown3,look2)=>({
-json:make(shown3,look2)});var planReport={redact:({plan,samples},redactor)=>({plan:redactPlan(plan,redactor),...samples===
-void 0?{}:{samples:redactSamples(samples,redactor)}}),formats:{async text(){const{planText:planText3}=await Promise.resolve().then(()=>(init_text(),text_exports));
-return asText(({plan},look2)=>planText3(plan,look2))},async json(){const{planJson:planJson2}=await Promise.resolve().then(()=>(init_json2(),json_exports));
-return asJson(({plan},look2)=>planJson2(plan,look2))},async markdown(){const{planMarkdown:planMarkdown2}=await Promise.resolve().then(()=>(init_markdown(),markdown_exports));
-return asText(({plan},look2)=>planMarkdown2(plan,look2))},async html(){const{planHtml:planHtml2}=await Promise.resolve().then(()=>(init_html2(),html_exports2));
-return asText(({plan,samples=new Map},look2)=>planHtml2(plan,{...look2,samples}))},async github(){const{planGithub:planGithub2}=await Promise.resolve().then(()=>(init_github(),github_exports));
-return asText(({plan},look2)=>planGithub2(plan,look2))},async gitlab(){const{planGitlab:planGitlab2}=await Promise.resolve().then(()=>(init_gitlab(),gitlab_exports));
-return asJson(({plan})=>planGitlab2(plan))}},async annotations(){const{planAnnotations:planAnnotations2}=await Promise.resolve().then(()=>(init_github(),github_exports));
-return({plan},look2)=>planAnnotations2(plan,look2)}};var resultReport={redact:({result,plan,samples},redactor)=>({result:redactResult(
-result,redactor),plan:redactPlan(plan,redactor),...samples===void 0?{}:{samples:redactSamples(samples,redactor)}}),formats:{
-async text(){const{resultText:resultText2}=await Promise.resolve().then(()=>(init_result_text(),result_text_exports));return asText(
-({result},look2)=>result.run===null?"":resultText2(result,look2))},async json(){const{resultJson:resultJson2}=await Promise.resolve().then(()=>(init_json2(),json_exports));
-return asJson(({result})=>resultJson2(result))},async markdown(){const{resultMarkdown:resultMarkdown2}=await Promise.resolve().then(()=>(init_results(),results_exports));
-return asText(({result},{budget,title,intro})=>resultMarkdown2(result,{...budget===void 0?{}:{budget},...title===void 0?
-{}:{title},...intro===void 0?{}:{intro}}))},async html(){const{resultHtml:resultHtml2}=await Promise.resolve().then(()=>(init_result_page(),result_page_exports));
-return asText(({result,plan,samples=new Map},{debug})=>resultHtml2(result,{plan,samples,debug}))},async github(){const{resultGithub:resultGithub2}=await Promise.resolve().then(()=>(init_github(),github_exports));
-return asText(({result,plan},{folder})=>resultGithub2(result,plan,{folder}))}},async annotations(){const{resultAnnotations:resultAnnotations2}=await Promise.resolve().then(()=>(init_github(),github_exports));
-return({result,plan})=>resultAnnotations2(result,plan)}};var problemsReport={redact:redactProblems,formats:{async text(){
-const{problemsText:problemsText2}=await Promise.resolve().then(()=>(init_problems2(),problems_exports));return asText((problems,look2)=>problemsText2(
-problems,look2))},async json(){const{problemsJson:problemsJson2}=await Promise.resolve().then(()=>(init_json2(),json_exports));
-return asJson(problemsJson2)},async github(){const{problemsGithub:problemsGithub2}=await Promise.resolve().then(()=>(init_github(),github_exports));
-return asText((problems,{folder})=>problemsGithub2(problems,{folder}))}},async annotations(){const{problemAnnotations:problemAnnotations2}=await Promise.resolve().then(()=>(init_github(),github_exports));
-return problems=>problemAnnotations2(problems)}};init_result_text();init_errno();init_problems();init_process();init_redact();init_user_name();init_values();init_kinds();init_operations();
+xt`);return rendering.text}var ofPlan=make=>({plan},look2)=>make(plan,look2);var planReport={redact:({plan,samples},redactor)=>({
+plan:redactPlan(plan,redactor),...samples===void 0?{}:{samples:redactSamples(samples,redactor)}}),formats:{text:async()=>ofPlan(
+(await Promise.resolve().then(()=>(init_text(),text_exports))).planText),json:async()=>ofPlan((await Promise.resolve().then(()=>(init_json2(),json_exports))).
+planJson),markdown:async()=>ofPlan((await Promise.resolve().then(()=>(init_markdown(),markdown_exports))).planMarkdown),
+async html(){const{planHtml:planHtml2}=await Promise.resolve().then(()=>(init_html2(),html_exports2));return({plan,samples=new Map},look2)=>planHtml2(
+plan,{...look2,samples})},github:async()=>ofPlan((await Promise.resolve().then(()=>(init_github(),github_exports))).planGithub),
+gitlab:async()=>ofPlan((await Promise.resolve().then(()=>(init_gitlab(),gitlab_exports))).planGitlab)},annotations:async()=>ofPlan(
+(await Promise.resolve().then(()=>(init_github(),github_exports))).planAnnotations)};var resultReport={redact:({result,...shown3},redactor)=>({
+result:redactResult(result,redactor),...planReport.redact(shown3,redactor)}),formats:{async text(){const{resultText:resultText2}=await Promise.resolve().then(()=>(init_result_text(),result_text_exports));
+return({result},look2)=>result.run===null?"":resultText2(result,look2)},async json(){const{resultJson:resultJson2}=await Promise.resolve().then(()=>(init_json2(),json_exports));
+return({result})=>resultJson2(result)},async markdown(){const{resultMarkdown:resultMarkdown2}=await Promise.resolve().then(()=>(init_results(),results_exports));
+return({result},look2)=>resultMarkdown2(result,look2)},async html(){const{resultHtml:resultHtml2}=await Promise.resolve().then(()=>(init_result_page(),result_page_exports));
+return({result,plan,samples=new Map},look2)=>resultHtml2(result,plan,{...look2,samples})},async github(){const{resultGithub:resultGithub2}=await Promise.resolve().then(()=>(init_github(),github_exports));
+return({result,plan},look2)=>resultGithub2(result,plan,look2)}},async annotations(){const{resultAnnotations:resultAnnotations2}=await Promise.resolve().then(()=>(init_github(),github_exports));
+return({result,plan})=>resultAnnotations2(result,plan)}};var problemsReport={redact:redactProblems,formats:{text:async()=>(await Promise.resolve().then(()=>(init_problems2(),problems_exports))).
+problemsText,json:async()=>(await Promise.resolve().then(()=>(init_json2(),json_exports))).problemsJson,github:async()=>(await Promise.resolve().then(()=>(init_github(),github_exports))).
+problemsGithub},annotations:async()=>(await Promise.resolve().then(()=>(init_github(),github_exports))).problemAnnotations};init_result_text();init_errno();init_problems();init_process();init_redact();init_user_name();init_values();init_kinds();init_operations();
 init_journal();init_problems();var inTheWay=["EEXIST","ENOTDIR","EISDIR"];function cureOf(failure2){const hint=failure2 instanceof ProblemsError?
 failure2.problems[0]?.hint:void 0;if(hint!==void 0)return hint;const code2=failure2 instanceof Error&&"code"in failure2?
 failure2.code:void 0;return inTheWay.includes(code2)?"move what is in the way elsewhere, or name another place with stat\
@@ -17719,11 +17496,11 @@ path=>!isAsShown(fieldAt(planned,path),fieldAt(now,path)));const decisive=(kindO
 planned.apply.before[field2]??null,now.apply.before[field2]??null));const all=[...new Set([...moved2,...decisive])].sort();
 if(all.length>0)return all;return planned.action===now.action?[]:[`there is nothing to ${planned.action} any more`]}function fieldAt(change2,path){
 return change2.fields.find(field2=>field2.path===path)}function isAsShown(planned,now){if(planned===void 0||now===void 0)
-return false;if(planned.type==="set")return same(shownSet2(planned),shownSet2(now));return same(planned.before??null,now.
-before??null)}function shownSet2({before,after:after2}){const goals=new Map(asElements(after2).map(element=>[keyOf3(element),
-element]));const elements2=asElements(before??null).map(element=>{const goal=goals.get(keyOf3(element));const inner=Object.
-entries(element).filter(([name2,member2])=>Array.isArray(member2)&&(goal===void 0||!same(goal[name2]??null,member2)));return[
-keyOf3(element),Object.fromEntries(inner)]});return Object.fromEntries(elements2)}function keyOf3({id,name:name2}){return typeof id===
+return false;if(planned.type==="set")return same(shownSet(planned),shownSet(now));return same(planned.before??null,now.before??
+null)}function shownSet({before,after:after2}){const goals=new Map(asElements(after2).map(element=>[keyOf3(element),element]));
+const elements2=asElements(before??null).map(element=>{const goal=goals.get(keyOf3(element));const inner=Object.entries(
+element).filter(([name2,member2])=>Array.isArray(member2)&&(goal===void 0||!same(goal[name2]??null,member2)));return[keyOf3(
+element),Object.fromEntries(inner)]});return Object.fromEntries(elements2)}function keyOf3({id,name:name2}){return typeof id===
 "string"?`id ${id}`:`name ${String(name2)}`}init_values();init_kinds();function arrange(changes){const sorted=[...changes].sort((a2,b)=>level(a2)-level(b)||rank(a2)-
 rank(b)||compareText(a2.address,b.address));const succeeded=new Set(sorted.filter(change2=>change2.action!=="blocked"&&takesOver(
 change2)).map(({kind})=>kind));return sorted.map(change2=>{const{succession}=kindOf(change2.kind);if(succession===void 0)
@@ -17762,8 +17539,8 @@ message}; read back: it had lost ${names3}; that is put back as it was before`}}
 skipped",httpStatus:null,attempts:0,ambiguous:false,after:void 0,unverified:[],error:error3}}function asResult({address:address2,
 label:label2,action:action2},outcome3){const{status,httpStatus,attempts,unverified,error:error3,gist,notes=[]}=outcome3;
 return{address:address2,...label2===void 0?{}:{label:label2},action:action2,status,httpStatus,attempts,unverified,error:error3,
-...gist===void 0?{}:{gist},...notes.length===0?{}:{notes}}}function tells2({action:action2},outcome3){return action2!=="\
-delete"&&outcome3!==void 0&&isSuccess(outcome3)}function isSuccess({httpStatus}){return httpStatus!==null&&httpStatus>=200&&
+...gist===void 0?{}:{gist},...notes.length===0?{}:{notes}}}function tells({action:action2},outcome3){return action2!=="d\
+elete"&&outcome3!==void 0&&isSuccess(outcome3)}function isSuccess({httpStatus}){return httpStatus!==null&&httpStatus>=200&&
 httpStatus<300}init_fields();init_loss();init_json();init_values();init_fields();function verify(kind,expected,answer){const parts=Object.entries(expected).flatMap(
 ([field2,asked])=>contrast(kind.fields[field2]??value,field2,asked,answer[field2]));const off=parts.filter(({verdict})=>verdict===
 "different");return{different:off.map(sentenceOf),differing:off.map(({path})=>path),unverified:parts.filter(({verdict})=>verdict===
@@ -17789,20 +17566,20 @@ entries(expected).flatMap(([field2,asked])=>partsOf3(kind,field2,asked,before,no
 now})??{};const off=parts.filter(({part:part2})=>part2.verdict==="different");const wished=parts.filter(({changes})=>changes);
 const begun=wished.some(({part:part2})=>part2.verdict==="same");const kept3=off.filter(({changes})=>changes);const found2={
 different:kept3.map(({part:part2})=>sentenceOf(part2)),differing:kept3.map(({part:part2})=>part2.path),unverified:parts.
-filter(({part:part2})=>part2.verdict==="unknown").map(({part:part2})=>part2.path),lost:lost3,begun};const isWhole=Object.
-keys(lost3).length===0;if(off.length===0&&isWhole){return found2.unverified.length===0?{...found2,verdict:"done",sentence:`\
-was done, ${SHOWN}`}:{...found2,verdict:"unseen",sentence:NOBODY_KNOWS}}if(found2.different.length===0&&isWhole&&wished.
+filter(({part:part2})=>part2.verdict==="unknown").map(({part:part2})=>part2.path),lost:lost3,begun};const isWhole2=Object.
+keys(lost3).length===0;if(off.length===0&&isWhole2){return found2.unverified.length===0?{...found2,verdict:"done",sentence:`\
+was done, ${SHOWN}`}:{...found2,verdict:"unseen",sentence:NOBODY_KNOWS}}if(found2.different.length===0&&isWhole2&&wished.
 length>0){return{...found2,verdict:"done",sentence:`was done, ${SHOWN}`}}const neither=wished.filter(({part:part2,kept:kept4})=>part2.
-verdict==="different"&&!kept4);if(!begun&&isWhole&&neither.length===0){return{...found2,verdict:"not-done",sentence:`was\
- not done, ${SHOWN}`}}const paths=which=>which.map(({part:part2})=>part2.path).join(", ");const shown3=[...begun?[`as as\
-ked: ${paths(wished.filter(({part:part2})=>part2.verdict==="same"))}`]:[],...neither.length>0?[`neither as asked nor as \
-before: ${paths(neither)}`]:[],...isWhole?[]:[`lost: ${namesOfLost(lost3)}`]];return{...found2,verdict:"part",sentence:`\
+verdict==="different"&&!kept4);if(!begun&&isWhole2&&neither.length===0){return{...found2,verdict:"not-done",sentence:`wa\
+s not done, ${SHOWN}`}}const paths=which=>which.map(({part:part2})=>part2.path).join(", ");const shown3=[...begun?[`as a\
+sked: ${paths(wished.filter(({part:part2})=>part2.verdict==="same"))}`]:[],...neither.length>0?[`neither as asked nor as\
+ before: ${paths(neither)}`]:[],...isWhole2?[]:[`lost: ${namesOfLost(lost3)}`]];return{...found2,verdict:"part",sentence:`\
 was not done as a whole, ${SHOWN} (${shown3.join("; ")})`}}function partsOf3(kind,field2,asked,before,now){const type=kind.
 fields[field2]??value;const was=new Map(contrast(type,field2,asked,before[field2]).map(part2=>[part2.path,part2]));const since=new Map(
 before[field2]===void 0?[]:contrast(type,field2,before[field2],now[field2]).map(part2=>[part2.path,part2]));return contrast(
 type,field2,asked,now[field2]).map(part2=>{const first=was.get(part2.path);const changes=first===void 0?part2.type.type!==
-"map":first.verdict!=="same";const shown3=since.get(part2.path)?.verdict;const absent=shown3===void 0&&part2.type.type===
-"map"&&before[field2]!==void 0;return{part:part2,changes,kept:shown3==="same"||absent}})}import{setTimeout as sleep}from"node:timers/promises";var noProgress={phase(){},step(){},end(){}};function withoutHarm(progress){let failed=false;const fail=()=>{failed=true};
+"map":first.verdict!=="same";const shown3=since.get(part2.path)?.verdict;const absent2=shown3===void 0&&part2.type.type===
+"map"&&before[field2]!==void 0;return{part:part2,changes,kept:shown3==="same"||absent2}})}import{setTimeout as sleep}from"node:timers/promises";var noProgress={phase(){},step(){},end(){}};function withoutHarm(progress){let failed=false;const fail=()=>{failed=true};
 const tell=telling=>{if(failed)return;try{Promise.resolve(telling()).catch(fail)}catch{fail()}};return{phase:(name2,total)=>tell(
 ()=>progress.phase(name2,total)),begin:address2=>tell(()=>progress.begin?.(address2)),retry:again=>tell(()=>progress.retry?.(
 again)),step:done2=>tell(()=>progress.step(done2)),end:how=>tell(()=>progress.end(how))}}init_values();init_p_limit();init_settle();init_fields();init_kinds();init_references();init_rules();init_once();var always=()=>true;function stoppable(reader,signal){const stop=once(()=>interrupted("nothing more was asked"));const goOn=()=>{
@@ -17899,7 +17676,7 @@ kind.sequential?1:concurrency)}catch(failure2){fatal??=failure2;this.#stop??=NOT
 this.#names)},this.#outcomes.get(change2)??skipped(NOT_SENT))),fatal}}async#level(kind,changes,concurrency){const limit2=pLimit(
 concurrency);const open8=[];const send=async change2=>{const left=await this.#change(kind,change2);if(left!==void 0)open8.
 push(left)};const rest=[...changes];let known3=this.#options.profile.signs!==null||!mayHarm(kind);try{while(!known3){const change2=rest.
-shift();if(change2===void 0)break;await send(change2);known3=tells2(change2,this.#outcomes.get(change2))}await settle2(rest.
+shift();if(change2===void 0)break;await send(change2);known3=tells(change2,this.#outcomes.get(change2))}await settle2(rest.
 map(change2=>limit2(()=>send(change2))))}finally{await this.#conclude(kind,open8)}}async#change(kind,planned){const reason=this.#reasonToSkip(
 planned);if(reason!==void 0)return this.#skip(planned,reason);this.#options.progress.begin?.(planned.address);if(planned.
 action==="adopt"){await this.#guard(()=>this.#options.recorder.sending(planned,null,true));await this.#settle(planned,planned,
@@ -17997,18 +17774,18 @@ references,profile:input.profile,present:present3.fields,wished:field2=>declared
 fields,field2)});const{fields:resolved2,troubles,confirmed}=resolution??{fields:taken2,troubles:[],confirmed:[]};const known3=knowledge(
 input,present3);const before={...present3.fields,...withBack(kind,present3.fields,lost3)};const observed=known3.source(Object.
 keys(resolved2));const base2=expected2=>baseChange(input,present3,{before,expected:expected2,observed,managed:Object.keys(
-own5)});const blocked4=reason=>({...base2({}),action:"blocked",reason});const unfit=idTrouble(declared.identity,input.profile)??
-live?.trouble;if(unfit!==void 0)return blocked4(unfit);if(troubles.length>0)return blocked4(troubles.join("; "));const wanted=wantedFields(
+own5)});const blocked3=reason=>({...base2({}),action:"blocked",reason});const unfit=idTrouble(declared.identity,input.profile)??
+live?.trouble;if(unfit!==void 0)return blocked3(unfit);if(troubles.length>0)return blocked3(troubles.join("; "));const wanted=wantedFields(
 kind,resolved2,declared,before);const asked=Object.entries(wanted.fields);const parts=asked.every(([field2,goal])=>plainlySame(
 goal,known3.now(field2)))?[]:asked.flatMap(([field2,goal])=>contrast(kind.fields[field2]??value,field2,goal,known3.now(field2)).
 map(part2=>({field:field2,part:part2})));const differing2=parts.filter(({part:part2})=>part2.verdict!=="same");const planInput={
 declared,present:present3,desired:wanted.fields,changed:new Set(differing2.map(({field:field2})=>field2)),profile:input.
 profile,references:input.references,accepted:input.accepted===true};const verdict=kind.decide?.(planInput);if(verdict!==
 void 0){const{reason=null,warnings:warnings2=[],...decided}=verdict;return{...base2({}),...decided,reason,warnings:warnings2}}
-const gone=unrestorable(kind,input.recorded?.owed?.run,restored);if(gone!==void 0)return blocked4(gone);if(wanted.unknowable.
-length>0)return blocked4(unmergeable(kind,wanted.unknowable));if(differing2.length===0&&!(input.assert&&observed==="reco\
+const gone=unrestorable(kind,input.recorded?.owed?.run,restored);if(gone!==void 0)return blocked3(gone);if(wanted.unknowable.
+length>0)return blocked3(unmergeable(kind,wanted.unknowable));if(differing2.length===0&&!(input.assert&&observed==="reco\
 rded"))return base2(wanted.fields);const{requests,expected,warnings=[],trouble}=kind.update(planInput);const refused4=trouble??
-tooLarge(requests,input.profile);if(refused4!==void 0)return blocked4(refused4);if(Object.keys(expected).length===0)return base2(
+tooLarge(requests,input.profile);if(refused4!==void 0)return blocked3(refused4);if(Object.keys(expected).length===0)return base2(
 wanted.fields);const fields3=differing2.map(({field:field2,part:part2})=>({...fieldChange(part2),...confirmed.includes(field2)?
 {confirmed:true}:{}}));return{...base2(expected),action:"update",requests,fields:fields3,destructions:kind.destructions(
 fields3),warnings:[...warnings,...restoreWarnings(kind,input.recorded?.owed?.run,lost3,expected),...updateWarnings(kind,
@@ -18106,8 +17883,8 @@ line,place2.column]);if(!seen2.has(key))seen2.set(key,place2)};for(const{field:f
 const firsts=seen2.size;for(const{field:field2,spots}of found2)for(const spot of spots.slice(1,placesAtMost))add2(field2,
 spot);const more=found2.reduce((sum,{spots})=>sum+Math.max(0,spots.length-placesAtMost),0);return{places:[...seen2.values()],
 more:seen2.size===firsts?0:more}}function eachOnce(spots){const byStart=new Map(spots.map(spot=>[spot.start,spot]));return[
-...byStart.values()].sort((a2,b)=>a2.start-b.start)}function bodies({txt,html:html2},fields3){return{txt:readable(fields3[txt]),
-html:readable(fields3[html2])}}function readable(body2){return typeof body2==="string"||body2===null?body2:void 0}init_extended();init_nearest();init_problems();init_shard();init_address();init_kinds();init_shard();init_values();init_address();init_kinds();function matchesPattern(pattern,text6){const parts=pattern.split(
+...byStart.values()].sort((a2,b)=>a2.start-b.start)}function bodies({txt,html},fields3){return{txt:readable(fields3[txt]),
+html:readable(fields3[html])}}function readable(body2){return typeof body2==="string"||body2===null?body2:void 0}init_extended();init_nearest();init_problems();init_shard();init_address();init_kinds();init_shard();init_values();init_address();init_kinds();function matchesPattern(pattern,text6){const parts=pattern.split(
 "*");const first=parts[0]??"";if(parts.length===1)return pattern===text6;const last=parts[parts.length-1]??"";if(!text6.
 startsWith(first)||!text6.endsWith(last)||text6.length<first.length+last.length)return false;let position=first.length;const end2=text6.
 length-last.length;for(const part2 of parts.slice(1,-1)){const found2=text6.indexOf(part2,position);if(found2<0||found2+
@@ -18223,7 +18000,7 @@ kind,before={}}){const name2=kindOf(kind).regeneration?.name;return name2!==void
 {}}function updated(base2,before,asked,became,context3){const known3=before===void 0?{}:restoreFields(before,context3.hasher);
 if(became.ambiguous){const fields4=context3.readable?{}:{...known3,...normalized(asked)};return{...base2,...storeFields(
 fields4,context3.hasher),uncertain:Object.keys(asked.expected)}}if(became.status!=="applied"&&became.status!=="not_conve\
-rged"){const changed2=before!==void 0&&became.after!==void 0&&isOther(asked,became.after);return changed2?{...before,...leftBehind(
+rged"){const changed=before!==void 0&&became.after!==void 0&&isOther(asked,became.after);return changed?{...before,...leftBehind(
 asked,became.after,context3)}:void 0}const shown3=context3.readable?askedSecrets(asked):answeredFields(asked,became.after??
 {},known3);const fields3={...shown3,...unverifiedFields(asked,became.unverified,shown3)};const secret3=Object.entries(asked.
 expected).flatMap(([name2,field2])=>holdsSensitive(field2)?[name2]:[]);const unseen=became.otherProfile===void 0?[]:unverifiedNames(
@@ -18398,7 +18175,7 @@ var NAMED3=5;function asOne({name:name2,contents:contents2}){const[first,...othe
 first.run.run===name2?first:together2(contents2,name2)}function namesTold(entries){return new Map(entries.flatMap(({sending:{kind,identity:identity2,label:label2,before},answered})=>{
 const{names:names3,within:within5=""}=kindOf(kind);const{[within5]:whole2}=identity2;return[...whole2===void 0||label2===
 void 0?[]:[[whole2,label2]],...[before.fields,answered?.after?.fields??{}].flatMap(fields3=>Object.entries(names3?.(fields3)??
-{}))]}))}function labelIn2({sending,answered},names3){const{kind,address:address2,identity:identity2,before}=sending;const{
+{}))]}))}function labelIn({sending,answered},names3){const{kind,address:address2,identity:identity2,before}=sending;const{
 called,naming:naming2}=kindOf(kind);const after2=naming2===void 0?answered?.after?.fields??{}:{};const told6=called?.(before.
 fields)??called?.(after2)??sending.label;return labelled2({kind,address:address2,apply:{identity:identity2}},told6,names3)}init_result();init_problems();init_redact();init_shard();import{existsSync as existsSync2,readFileSync as readFileSync2}from"node:fs";var version2=ownPackage().version;function ownPackage(){
 const files=["../package.json","../../package.json"].map(path=>new URL(path,import.meta.url));const file=files.find(one=>existsSync2(
@@ -18513,15 +18290,15 @@ temporary,{force:true});try{const file=await open3(temporary,"wx",mode);try{if(e
 return{async commit(){await rename(temporary,path);await syncFolder(folder)},drop}}function isPrivate(mode){return(mode&
 63)===0}async function syncFolder(folder){try{const handle=await open3(folder,"r");try{await handle.sync()}finally{await handle.
 close()}}catch(failure2){const{code:code2}=failure2;if(code2!=="EISDIR"&&code2!=="EPERM"&&code2!=="EINVAL")throw failure2}}init_holder();var holderSchema2=object({...holderFields,nonce:string2()});var UNREADABLE="an unreadable lock file";var A_MOMENT=20;var TRIES2=250;
-function lockPath(statePath){return`${statePath}.lock`}async function acquireLock(statePath,command2,now){const path=lockPath(
-statePath);const holder=holderOf(command2,now);const takenOver2=await take(path,holder);await sweepTemporaries(dirname5(
-path));await sweepTurns(path);return{takenOver:takenOver2,fenced:false,confirm:()=>confirm(path,holder),release:()=>release(
-path,holder)}}function holderOf(command2,now){return{user:userName(),...ownMark(),command:command2,at:now.toISOString(),
-nonce:randomUUID3()}}function mergedPath(statePath){return`${statePath}.merge`}function lockedPath(statePath,shard2){return shard2===
-void 0?statePath:`${statePath}.${shardName(shard2)}`}function fileLocks(statePath){const of=shard2=>lockedPath(statePath,
-shard2);return{async shards(){const names3=await readdir3(dirname5(statePath)).catch(()=>[]);const[begin3,end2]=[`${basename3(
-statePath)}.`,lockPath("")];return names3.flatMap(name2=>{if(!name2.startsWith(begin3)||!name2.endsWith(end2))return[];return shardNamed(
-name2.slice(begin3.length,-end2.length))??[]})},take:(command2,now,shard2)=>acquireLock(of(shard2),command2,now),holder:shard2=>lockHolder(
+function lockPath(statePath){return`${statePath}.lock`}async function acquireLock(statePath,command,now){const path=lockPath(
+statePath);const holder=holderOf(command,now);const takenOver2=await take(path,holder);await sweepTemporaries(dirname5(path));
+await sweepTurns(path);return{takenOver:takenOver2,fenced:false,confirm:()=>confirm(path,holder),release:()=>release(path,
+holder)}}function holderOf(command,now){return{user:userName(),...ownMark(),command,at:now.toISOString(),nonce:randomUUID3()}}
+function mergedPath(statePath){return`${statePath}.merge`}function lockedPath(statePath,shard2){return shard2===void 0?statePath:
+`${statePath}.${shardName(shard2)}`}function fileLocks(statePath){const of=shard2=>lockedPath(statePath,shard2);return{async shards(){
+const names3=await readdir3(dirname5(statePath)).catch(()=>[]);const[begin3,end2]=[`${basename3(statePath)}.`,lockPath("")];
+return names3.flatMap(name2=>{if(!name2.startsWith(begin3)||!name2.endsWith(end2))return[];return shardNamed(name2.slice(
+begin3.length,-end2.length))??[]})},take:(command,now,shard2)=>acquireLock(of(shard2),command,now),holder:shard2=>lockHolder(
 of(shard2)),async holding(shard2){const holding=await lockHolding(of(shard2));if(holding!==null||shard2!==void 0)return holding;
 const merging=await lockHolding(mergedPath(statePath));return merging?.fate==="unknown"?merging:null},async clear(shard2){
 const path=lockPath(of(shard2));for(let tries=1;;tries+=1){const holding=await this.holding(shard2);if(holding?.fate!=="\
@@ -18601,12 +18378,12 @@ done:done2}of batch2)done2()}catch(failure2){await this.#takeBack(failure2);for(
 this.#flushing=void 0}async#takeBack(failure2){try{await this.#file.truncate(this.#end)}catch{this.#broken=failure2}}async close(){
 await this.#flushing;await this.#file.close()}};init_errno();init_json();import{isUtf8}from"node:buffer";import{readFileSync as readFileSync5}from"node:fs";import{relative as relative4}from"node:path";init_problems();init_regular();init_shards();init_state();init_state_text();function stateFile(path){const place2=relative4(process.cwd(),path)||path;return{place:place2,async load(server){const state=await readState(
 path,place2);return state===void 0?emptyState(server):ofServer(state,place2,server)},saved:()=>readState(path,place2),save:state=>write(
-path,state),merge:({records,absent,head:change2})=>alone2(path,async()=>{const there=await readState(path,place2)??absent;
-if(there===void 0)throw stateGone(place2);const{resources:_,...head}=there;const next=change2(head);await write(path,{...next,
-resources:withRecords(there,records)});return next})}}function textOf3(bytes,place2){if(isUtf8(bytes))return bytes.toString(
-"utf8");const message=`the state ${place2} is not valid UTF-8`;throw new ProblemsError([error("state-unreadable",message,
-[],`put a good copy back, or move it away: ${LOSS}`)])}async function write(path,state){await writeWhole(await leadsTo(path),
-`${stringifyJson(state,2)}
+path,state),merge:({records,absent:absent2,head:change2})=>alone2(path,async()=>{const there=await readState(path,place2)??
+absent2;if(there===void 0)throw stateGone(place2);const{resources:_,...head}=there;const next=change2(head);await write(
+path,{...next,resources:withRecords(there,records)});return next})}}function textOf3(bytes,place2){if(isUtf8(bytes))return bytes.
+toString("utf8");const message=`the state ${place2} is not valid UTF-8`;throw new ProblemsError([error("state-unreadable",
+message,[],`put a good copy back, or move it away: ${LOSS}`)])}async function write(path,state){await writeWhole(await leadsTo(
+path),`${stringifyJson(state,2)}
 `)}async function readState(path,place2){const data3=await readData(path,place2);return data3===void 0?void 0:stateOf(data3,
 place2)}async function readData(path,place2){try{return await withRegular(path,file=>stateData(textOf3(readFileSync5(file),
 place2),place2))}catch(failure2){if(failure2 instanceof ProblemsError)throw failure2;const{code:code2}=failure2;if(code2===
@@ -18617,7 +18394,7 @@ join as join10,relative as relative5,sep as sep2}from"node:path";init_problems()
 !(await Promise.all([...files,journals].map(isThere))).includes(true))return;refuseAll(await trackedOf(files,journals),"\
 what idops believes was recorded")}async function refuseTrackedLock(path){refuseAll(await trackedOf([lockPath(path)]),"w\
 ho seems to hold it")}function refuseAll(paths,decided){const[first,...others]=paths;if(first===void 0)return;const more=others.
-length===0?"":` and ${others.length} more of the state`;const out=paths.slice(0,3).map(path=>shellWord2(`:/${path}`));const rest=paths.
+length===0?"":` and ${others.length} more of the state`;const out=paths.slice(0,3).map(path=>shellWord(`:/${path}`));const rest=paths.
 length>3?" and so on":"";throw new ProblemsError([error("state-tracked",`git tracks ${first}${more}, so a commit decides\
  ${decided}`,[],`take it out of git with "git rm --cached ${out.join(" ")}"${rest}, and name it in .gitignore; or set st\
 ate.allow_tracked: true, if that is meant`)])}async function trackedOf(files,journals){const named5=journals===void 0?files:
@@ -18747,8 +18524,8 @@ reason},sent,passing:passing2}}const{status,headers,body:body2,broken}=outcome3;
 outcome3);const document2=broken===null?this.#read(body2):{wrong:broken};const problem={kind:kindOfStatus(status),status,
 serverMessage:"value"in document2?messageIn(document2.value):null,members:"value"in document2?errorMembers(document2.value):
 [],detail:status<400?this.#target(firstHeader(headers,"location")):null,retryAfter:retryAfterSeconds(headers)};return{problem,
-sent:true,passing:passing2}}#judgeBody(parse11,outcome3){const{status,headers,body:body2,broken}=outcome3;const unusable=(facts2,passing2=false)=>({
-problem:{kind:"answer",status,...facts2},sent:true,passing:passing2});if(broken!==null)return unusable({reason:broken},broken!==
+sent:true,passing:passing2}}#judgeBody(parse11,outcome3){const{status,headers,body:body2,broken}=outcome3;const unusable=(facts,passing2=false)=>({
+problem:{kind:"answer",status,...facts},sent:true,passing:passing2});if(broken!==null)return unusable({reason:broken},broken!==
 "too-large");const document2=body2.length===0?{wrong:"empty"}:this.#read(body2);if("wrong"in document2){return unusable(
 {reason:document2.wrong,detail:firstHeader(headers,"content-type")??null})}const parsed4=parse11(document2.value);if(!("\
 wrong"in parsed4))return{value:parsed4.value,status};const{wrong:wrong3,reason="wrong-type"}=parsed4;return unusable({reason,
@@ -18802,13 +18579,13 @@ const{baseUrl:baseUrl2,version:version3}=this.#options;return{origin:baseUrl2.or
 prefix}${call.path}`,headers:{[credential.name]:credential.value,accept:"application/json","user-agent":`idops/${version3}`,
 ...call.body===void 0?{}:{"content-type":"application/json"}},...call.body===void 0?{}:{body:stringifyJson(call.body)},idempotent:call.
 method!=="POST"}}#failure(call,problem,{sent,attempts,credential}){const{baseUrl:baseUrl2,timeout,proxy}=this.#options;const{
-serverMessage,detail,reason,retryAfter,members:members3,doubt,outOfPatience,changed:changed2}=problem;const strip=this.#stripper(
+serverMessage,detail,reason,retryAfter,members:members3,doubt,outOfPatience,changed}=problem;const strip=this.#stripper(
 credential);const clean=this.#cleaner(credential);return new ServerFailure({kind:problem.kind==="unreachable"&&sent?"los\
 t":problem.kind,operation:call.operation,title:call.title,method:call.method,path:oneLine(strip(call.path)),scope:call.scope,
 origin:baseUrl2.origin,status:problem.status,serverMessage:serverMessage==null?null:clean(serverMessage)||null,attempts,
 retryAfter:retryAfter??null,sent,reason:reason??null,detail:detail==null?null:clean(detail),timeout,...proxy==null?{}:{proxy:proxy.
-origin},...doubt===void 0?{}:{doubt},...changed2===void 0?{}:{changed:changed2},...outOfPatience===void 0?{}:{outOfPatience},
-...members3===void 0?{}:{members:members3.map(clean)}})}#cleaner(credential){const strip=this.#stripper(credential);return text6=>oneLine(
+origin},...doubt===void 0?{}:{doubt},...changed===void 0?{}:{changed},...outOfPatience===void 0?{}:{outOfPatience},...members3===
+void 0?{}:{members:members3.map(clean)}})}#cleaner(credential){const strip=this.#stripper(credential);return text6=>oneLine(
 this.#options.redact(strip(text6)))}#stripper({value:value3}){const token=value3.slice(value3.indexOf(" ")+1);const echoes=[
 ...new Set([value3,token,encodeURIComponent(token)])].filter(Boolean);return text6=>echoes.reduce((rest,echo)=>rest.replaceAll(
 echo,mask),text6)}};var written2={regenerateDid:answers.client.one,updateUser:answers.user.one,updateTemplate:answers.template.one,deleteTemplate:answers.
@@ -18858,9 +18635,9 @@ toLowerCase(),value:value3})}function fixed(credential){return{current:async()=>
 return renewing(async()=>{const text6=await readFile(path,"utf8").catch(failure2=>{const code2=failure2 instanceof Error&&
 "code"in failure2?String(failure2.code):"unknown error";const why=code2==="ENOENT"?"does not exist":`can't be read (${code2}\
 )`;const hint="check --token-file and server.auth.token_file";throw new ProblemsError([error("token-unreadable",`the tok\
-en file ${shown3} ${why}`,[],hint)])});return endless2(text6,`the token in ${shown3}`)},onSecret)}function tokenCommand(command2,{
-redact,onSecret}){return renewing(async()=>{const text6=await runTokenCommand(command2,{redact,onSecret});return endless2(
-text6,`the output of ${basename8(command2.argv[0]??"")}`)},onSecret)}function endless2(text6,what){return{text:bearerText(
+en file ${shown3} ${why}`,[],hint)])});return endless2(text6,`the token in ${shown3}`)},onSecret)}function tokenCommand(command,{
+redact,onSecret}){return renewing(async()=>{const text6=await runTokenCommand(command,{redact,onSecret});return endless2(
+text6,`the output of ${basename8(command.argv[0]??"")}`)},onSecret)}function endless2(text6,what){return{text:bearerText(
 text6,what),renewAt:null,scopes:null}}function renewing(source,onSecret,now=Date.now){return new Renewing(source,onSecret,
 now)}var Renewing=class{#source;#onSecret;#now;#needed=new Set;#held;#coming;constructor(source,onSecret,now){this.#source=
 source;this.#onSecret=onSecret;this.#now=now}async current(scope2){this.#needed.add(scope2);const held=this.#held;if(held!==
@@ -18921,10 +18698,10 @@ auth2.shown,onSecret);case"token_command":return tokenCommand(auth2,{redact,onSe
 auth2.name,String(auth2.value.reveal()));case"client_credentials":return renewing(clientCredentials(clientOf(auth2),scopes,
 {...options,tls,proxy:auth2.proxy,onSecret,delay,random}),onSecret)}}function clientOf(auth2){return{address:auth2.address,
 clientId:auth2.clientId,clientSecret:String(auth2.clientSecret.reveal()),scopes:auth2.scopes}}init_values();init_address();import{createHash as createHash4}from"node:crypto";function declaredHash(declared){const hash4=createHash4(
-"sha256");for(const{kind,identity:identity2,fields:fields3,absent,generation:generation2}of declared){hash4.update(canonical(
-[addressOf(kind,identity2),mapValues(fields3,bare2),absent,generation2??null]))}return`manifests ${hash4.digest("base64u\
-rl")}`}function bare2(value3){if(value3 instanceof Sensitive||value3 instanceof HashedSecret)return{secret:true};if(Array.
-isArray(value3))return value3.map(bare2);return isMap(value3)?mapValues(value3,bare2):value3}init_kinds();init_loss();async function withDebts(state,home){if(state.serial>0)return state;const runs=await ownRuns(state,home);const newest=runs.
+"sha256");for(const{kind,identity:identity2,fields:fields3,absent:absent2,generation:generation2}of declared){hash4.update(
+canonical([addressOf(kind,identity2),mapValues(fields3,bare2),absent2,generation2??null]))}return`manifests ${hash4.digest(
+"base64url")}`}function bare2(value3){if(value3 instanceof Sensitive||value3 instanceof HashedSecret)return{secret:true};
+if(Array.isArray(value3))return value3.map(bare2);return isMap(value3)?mapValues(value3,bare2):value3}init_kinds();init_loss();async function withDebts(state,home){if(state.serial>0)return state;const runs=await ownRuns(state,home);const newest=runs.
 at(-1);if(newest===void 0)return state;const heir={...state,salt:newest.run.salt};const hasher=new Hasher(heir);const resources={
 ...state.resources};for(const content of runs.filter(({run:run4})=>run4.salt===heir.salt)){for(const entry of entriesOf(
 content)){const owed2=debtOf(entry,content.run.run,hasher);if(owed2==="as before")continue;delete resources[entry.sending.
@@ -18938,21 +18715,21 @@ sending.expected,hasher);if(answered.after===null)return answered.ambiguous?{run
 answered.after,hasher);const lost3=kind.lost({before,asked,now});return Object.keys(lost3).length===0?void 0:seenLoss(run4,
 lost3,now)}function debtor({sending,answered},owed2,hasher){return{kind:sending.kind,identity:{...sending.identity},recorded_at:answered?.
 at??sending.at,run:owed2.run,managed:[],fields:{},hashes:{},owed:storeOwed(owed2,hasher)}}init_problems();init_shard();init_journal();init_shards();async function settleState({backend:backend3,environment},writes2,options){
-const home={backend:backend3,environment};const{shard:shard2}=options;const notes=[];const locked3=async command2=>{const taken2=await backend3.
-lock(command2,new Date,shard2);if(taken2.takenOver!==null)notes.push(taken2.takenOver);return taken2};const part2=shard2===
+const home={backend:backend3,environment};const{shard:shard2}=options;const notes=[];const locked3=async command=>{const taken2=await backend3.
+lock(command,new Date,shard2);if(taken2.takenOver!==null)notes.push(taken2.takenOver);return taken2};const part2=shard2===
 void 0?"":` --shard ${shardText(shard2)}`;let lock=writes2===void 0?void 0:await locked3(`${writes2}${part2}`);try{const load=async()=>await withDebts(
 await backend3.load(options.server),home);let state=await load();let read2;const held=()=>({state:shard2===void 0&&writes2!==
 void 0?joined2(state):state,lock,notes,...read2===void 0?{}:{read:read2}});const resume=async(content,from)=>{const resumed=await resumeRun(
 content,from,{...options,runs:backend3.runs,now:()=>new Date});read2=resumed.read;return resumed};for(let keeps=true;;){
-const isWhole=shard2!==void 0&&!isSplit(state,shard2);const found2=await unfinishedRuns(state,home,shard2);if(found2.length===
-0&&(writes2===void 0||!isWhole))break;const living=found2.find(isUnderWay);if(lock===void 0&&keeps){const holder=await backend3.
+const isWhole2=shard2!==void 0&&!isSplit(state,shard2);const found2=await unfinishedRuns(state,home,shard2);if(found2.length===
+0&&(writes2===void 0||!isWhole2))break;const living=found2.find(isUnderWay);if(lock===void 0&&keeps){const holder=await backend3.
 holder()??(living===void 0?null:runHolder(living.run));if(holder!==null){notes.push(`the state is being written: ${holder}`);
 return held()}try{lock=await locked3("plan")}catch(failure2){const quicker=await backend3.holder();if(quicker!==null){notes.
 push(`the state is being written: ${quicker}`);return held()}if(!isOnly(failure2,"not-writable"))throw failure2;keeps=false}
-state=await load();continue}if(living!==void 0){const isOther3=isWhole&&!isSame2(await backend3.saved(),state);if(!isOther3)
+state=await load();continue}if(living!==void 0){const isOther3=isWhole2&&!isSame2(await backend3.saved(),state);if(!isOther3)
 throw underWay(living.run);state=await load();continue}if(!keeps){for(const content of found2){const resumed=await resume(
 content,heirOf(state,content.run));state=resumed.state;notes.push(...told2(content,resumed,"the plan alone, since the st\
-ate can not be written from here"))}break}try{if(isWhole){const resumed=[];const findings=[];let after2=state;for(const content of found2){
+ate can not be written from here"))}break}try{if(isWhole2){const resumed=[];const findings=[];let after2=state;for(const content of found2){
 const one=await resume(content,heirOf(after2,content.run));resumed.push(one);findings.push(...told2(content,one,into(content)));
 after2=one.state}state=await begin2(backend3,state,after2,shard2,resumed);notes.push(...findings);continue}for(const content of found2){
 const isHeld=isToEnd(state,content.run.run);const before=state;const resumed=await resume(content,shard2===void 0?heirOf(
@@ -19020,14 +18797,14 @@ Asks an OAuth 2.0 token address for a token, by the client credentials grant.",e
 com/oauth/token",client_id:"${IDOPS_CLIENT_ID}",client_secret:"${IDOPS_CLIENT_SECRET}"}]});var headerSchema=strictObject(
 {name:text4().meta({description:"The name of the header.",examples:["X-Api-Key"]}),value:text4().meta({description:"Its \
 value. Write a variable here, never the value itself.",examples:["${IDOPS_API_KEY}"]})}).meta({description:'A header of \
-your own in the place of "Authorization: Bearer".',examples:[{name:"X-Api-Key",value:"${IDOPS_API_KEY}"}]});var ways={token:text4().
+your own in the place of "Authorization: Bearer".',examples:[{name:"X-Api-Key",value:"${IDOPS_API_KEY}"}]});var ways2={token:text4().
 optional().meta({description:"The bearer token. Write a variable here, never the token itself.",examples:["${IDOPS_TOKEN\
 }"]}),token_file:text4().optional().meta({description:"A file with the bearer token, relative to the configuration. Read\
  again when the server refuses it.",examples:["/run/secrets/idops-token"]}),token_command:array(text4()).min(1,"must not\
  be empty").optional().meta({description:"A program that prints the bearer token, and its arguments; no shell takes part\
 . Run again when the server refuses it. It gets no process variables but those that programs need to run, and those of p\
 ass_env.",examples:[["vault","read","-field=token","identity/token"]]}),client_credentials:clientCredentialsSchema.optional(),
-header:headerSchema.optional()};var wayNames=Object.keys(ways);var authSchema=strictObject({...ways,pass_env:array(string2().
+header:headerSchema.optional()};var wayNames=Object.keys(ways2);var authSchema=strictObject({...ways2,pass_env:array(string2().
 regex(/^[A-Za-z_]\w*$/,"must be the name of a process variable")).optional().meta({description:"Names of further process\
  variables that the program of token_command gets.",examples:[["VAULT_ADDR","VAULT_TOKEN"]]})}).refine(({pass_env,...given2})=>Object.
 values(given2).filter(way=>way!==void 0).length===1,{error:`needs exactly one of ${wayNames.map(name2=>`"${name2}"`).join(
@@ -19090,7 +18867,7 @@ length>MOST3||text6.includes("$")||new RegExp("\\p{C}","u").test(text6)||looksLi
 text6}function gluedHint(node2,file,known3){if(node2.type!=="scalar"||typeof node2.value!=="string"||!node2.plain)return void 0;
 const glued=/^([A-Za-z_][\w-]{0,60}):(?=[^\s/])/;const[first="",...more]=file.text.slice(node2.range.start,node2.range.end).
 split("\n");const key=glued.exec(first)?.[1];if(key===void 0)return void 0;const where=more.some(line=>glued.test(line.trim()))?
-"each colon":"the colon";const tells3=known3.includes(key)||!file.hides(node2.range);return`a space is missing behind ${where}${tells3?
+"each colon":"the colon";const tells2=known3.includes(key)||!file.hides(node2.range);return`a space is missing behind ${where}${tells2?
 `: write "${key}: \u2026"`:""}`}function typeHint(mistyped){const{node:node2,expected}=mistyped;if(node2.type==="scalar"&&
 node2.value===null)return"write a value, or remove the key";if(expected==="boolean")return node2.type==="scalar"?booleanHint(
 node2):void 0;if(expected==="number"||expected==="int")return numberHint(node2,expected);if(expected==="array")return listHint(
@@ -19124,11 +18901,11 @@ includes("name"))return void 0;const name2=written3===void 0?"\u2026":flowText(w
 includes("label")?", label: \u2026":""}}`}function flowText(text6){return/^[A-Za-z_][\w.@/-]*$/.test(text6)?text6:JSON.stringify(
 text6)}function fromText(expected,text6){if(expected==="boolean"){return/^(true|True|TRUE)$/.test(text6)?true:/^(false|False|FALSE)$/.
 test(text6)?false:void 0}const number4=expected==="number"||expected==="int";const written3=number4?decimalText(text6):void 0;
-return written3===void 0?void 0:plainNumber(written3)}function repair(value3,issues,notes,tried2){let changed2=false;for(const issue3 of issues){const key=pathKey(issue3.path);
-const note=notes.get(key);if(note===void 0){changed2=takePlain(value3,issue3.path)||changed2;continue}if(!tried2.has(key)){
-tried2.add(key);const converted=convert(issue3.expected,valueAt2(value3,issue3.path),note);if(converted!==void 0){changed2=
-put3(value3,issue3.path,converted)||changed2;continue}}if(note.unknown&&!tried2.has(`${key}\0gone`)){tried2.add(`${key}\0\
-gone`);changed2=put3(value3,issue3.path,void 0)||changed2}}return changed2}function takePlain(value3,path){const there=valueAt2(
+return written3===void 0?void 0:plainNumber(written3)}function repair(value3,issues,notes,tried2){let changed=false;for(const issue3 of issues){const key=pathKey(issue3.path);
+const note=notes.get(key);if(note===void 0){changed=takePlain(value3,issue3.path)||changed;continue}if(!tried2.has(key)){
+tried2.add(key);const converted=convert(issue3.expected,valueAt2(value3,issue3.path),note);if(converted!==void 0){changed=
+put3(value3,issue3.path,converted)||changed;continue}}if(note.unknown&&!tried2.has(`${key}\0gone`)){tried2.add(`${key}\0g\
+one`);changed=put3(value3,issue3.path,void 0)||changed}}return changed}function takePlain(value3,path){const there=valueAt2(
 value3,path);const plain3=there instanceof ExactNumber?plainNumber(there.text):void 0;return plain3!==void 0&&put3(value3,
 path,plain3)}function convert(expected,value3,note){const number4=expected==="number"||expected==="int";if(note.unknown)
 return expected==="boolean"?false:number4?0:void 0;return typeof value3==="string"?fromText(expected,value3):void 0}function valueAt2(value3,path){
@@ -19140,11 +18917,11 @@ member2}else if(member2===void 0)delete parent[String(step)];else parent[String(
 if(node2.type==="map"){const entry=node2.entries.get(String(step));if(entry===void 0)return{...found2,complete:false};found2=
 {node:entry.value,key:entry.key,complete:true}}else if(node2.type==="list"){const item=node2.items[Number(step)];if(item===
 void 0)return{...found2,complete:false};found2={node:item,key:void 0,complete:true}}else{return{...found2,complete:false}}}
-return found2}function mapNode(range2,entries){return{type:"map",range:range2,entries,...measure2([...entries.values()].
-map(({value:value3})=>value3))}}function listNode(range2,items){return{type:"list",range:range2,items,...measure2(items)}}
-function measure2(children){let size2=1;let height=0;for(const child of children){size2+=child.size;height=Math.max(height,
-child.height+1)}return{size:size2,height}}function startOf2(node2){if(node2.type!=="map")return node2.range;const[first]=node2.
-entries.values();return first?.key??node2.range}function check2(subject){const{schema:schema5,root,file,variables}=subject;const{value:value3,notes}=resolve4(root,file,
+return found2}function mapNode(range2,entries){return{type:"map",range:range2,entries,...measure([...entries.values()].map(
+({value:value3})=>value3))}}function listNode(range2,items){return{type:"list",range:range2,items,...measure(items)}}function measure(children){
+let size2=1;let height=0;for(const child of children){size2+=child.size;height=Math.max(height,child.height+1)}return{size:size2,
+height}}function startOf(node2){if(node2.type!=="map")return node2.range;const[first]=node2.entries.values();return first?.
+key??node2.range}function check2(subject){const{schema:schema5,root,file,variables}=subject;const{value:value3,notes}=resolve4(root,file,
 variables,subject.under);const fromVariables=variables?.takeProblems()??[];let result=schema5.safeParse(value3,{error:noWords});
 const tried2=new Set;while(!result.success){if(!repair(value3,flatten2(result.error.issues),notes,tried2))break;result=schema5.
 safeParse(value3,{error:noWords})}if(result.success){const failed=fromVariables.some(({severity})=>severity==="error");return{
@@ -19192,8 +18969,8 @@ schema5,[...issue3.path,field2])){if(!sections2.has(inner))sections2.set(inner,f
 ...issue3.path]);return keys.map(({key,entry,told:told6})=>{const place2=entry===void 0?placeIn(file,root,issue3.path):file.
 place(entry.key);if(told6!==key)return gluedField(key,told6,where,place2);const near=nearest(key,free)===void 0?void 0:nearest(
 key,[...free,...known3]);const similar=near??withWords(key,free)??nearest(key,known3)??withWords(key,known3);const message=`\
-unknown field "${key}" in ${where}`;const section2=sections2.get(key);const below2=section2===void 0?void 0:`"${key}" st\
-ands below "${section2}"`;const elsewhere=fieldHint2?.(key,issue3.path)??(similar===void 0?below2:void 0);if(similar!==void 0&&
+unknown field "${key}" in ${where}`;const section=sections2.get(key);const below2=section===void 0?void 0:`"${key}" stan\
+ds below "${section}"`;const elsewhere=fieldHint2?.(key,issue3.path)??(similar===void 0?below2:void 0);if(similar!==void 0&&
 elsewhere===void 0){return error("unknown-field",`${message}, did you mean "${similar}"?`,[place2])}const hint=elsewhere??
 (known3.length>0?`fields here: ${known3.join(", ")}`:void 0);return error("unknown-field",message,[place2],hint)})}function gluedField(key,told6,where,place2){
 if(told6===void 0)return error("unknown-field",`unknown field in ${where}, whose name is not shown, since it may be a se\
@@ -19201,13 +18978,13 @@ cret`,[place2],'write it as "key: value"');const hasColon=/^["']?\s*:/.test(key.
 "a space is missing behind the colon of":"a colon and a space are missing behind";return error("unknown-field",`${missing2}\
  "${told6}" in ${where}`,[place2],`write it as "${told6}: \u2026"`)}function onlyValue(schema5,path){const[only2,...others]=schemasAt(
 schema5,path);return only2 instanceof ZodLiteral&&others.length===0&&only2.values.size===1?`write "${path.at(-1)}: ${only2.
-value}"`:void 0}function withWords(key,known3){const words7=name2=>name2.toLowerCase().split(/[_-]+/).map(word2=>word2.replace(
-/s$/,""));const wanted=words7(key);const holding=known3.filter(field2=>wanted.every(word2=>word2.length>1&&words7(field2).
+value}"`:void 0}function withWords(key,known3){const words6=name2=>name2.toLowerCase().split(/[_-]+/).map(word2=>word2.replace(
+/s$/,""));const wanted=words6(key);const holding=known3.filter(field2=>wanted.every(word2=>word2.length>1&&words6(field2).
 includes(word2)));return holding.length===1?holding[0]:void 0}function pathText(path){return path.reduce((text6,step)=>typeof step===
 "number"?`${text6}[${step}]`:/^[\w-]+$/.test(step)?`${text6}${text6===""?"":"."}${step}`:`${text6}[${JSON.stringify(shownKey(
 step))}]`,"")}function within4(name2,path){return path.length===0?name2:`${pathText(path)} of ${name2}`}function valuePlace(file,root,path){
 const{node:node2,key}=find6(root,path);return file.place(node2.range.end>node2.range.start||key===void 0?node2.range:key)}
-function placeIn(file,root,path){const{node:node2,key}=find6(root,path);return file.place(key??startOf2(node2))}init_nearest();init_problems();init_secret_names();init_values();var BadVariable=class extends Error{written;constructor(message,written3){super(message);this.written=written3}};var MAX_NESTING=50;
+function placeIn(file,root,path){const{node:node2,key}=find6(root,path);return file.place(key??startOf(node2))}init_nearest();init_problems();init_secret_names();init_values();var BadVariable=class extends Error{written;constructor(message,written3){super(message);this.written=written3}};var MAX_NESTING=50;
 function parseVariables(text6){return new Scanner2(text6).template(false,0)}var Scanner2=class{#text;#at=0;constructor(text6){
 this.#text=text6}template(inside2,depth){const parts=[];const stop=inside2?/[$}]/g:/\$/g;let literal2="";while(this.#at<
 this.#text.length){stop.lastIndex=this.#at;const next=stop.exec(this.#text)?.index??this.#text.length;literal2+=this.#text.
@@ -19321,19 +19098,19 @@ shownPath(config3,cwd),shownPath(one,cwd)];throw new ProblemsError([error("no-co
 lder, and ${shown3} is not taken by itself, since ${owned} belongs to another user`,[],`write --config ${shown3} if that\
  is the one`)])}import{resolve as resolvePath}from"node:path";function guardedOf(layers,root,defaultState){const variables=new Set;const files=new Set;const states2=new Set;const named5=new Set(
 ["IDOPS_TOKEN"]);for(const{config:config3,text:text6}of layers){const texts2=node2=>scalarsOf(node2).flatMap(scalar=>{const known3=text6(
-scalar);return known3===void 0||known3===""?[]:[known3]});for(const section2 of[["server","auth"],["server","tls"],["sta\
-te","postgres"]]){const{node:node2,complete}=find6(config3,section2);if(!complete)continue;for(const scalar of scalarsOf(
-node2))for(const name2 of namesIn3(scalar))named5.add(name2);for(const name2 of passedNodes(node2).flatMap(texts2))named5.
-add(name2);const given2=commandNodes(node2).flatMap(texts2).flatMap(filesIn);for(const file of[...fileNodes(node2).flatMap(
-texts2),...given2])files.add(resolvePath(root,file))}const remote=find6(config3,["state","git","remote"]);if(remote.complete&&
-remote.node.type==="scalar")for(const name2 of namesIn3(remote.node))named5.add(name2);const state=find6(config3,["state",
-"path"]);const[path=defaultState]=state.complete?texts2(state.node):[];states2.add(resolvePath(root,path))}const pending=[
-...named5];for(let name2=pending.pop();name2!==void 0;name2=pending.pop()){variables.add(name2);for(const{config:config3}of layers){
+scalar);return known3===void 0||known3===""?[]:[known3]});for(const section of[["server","auth"],["server","tls"],["stat\
+e","postgres"]]){const{node:node2,complete}=find6(config3,section);if(!complete)continue;for(const scalar of scalarsOf(node2))
+for(const name2 of namesIn3(scalar))named5.add(name2);for(const name2 of passedNodes(node2).flatMap(texts2))named5.add(name2);
+const given2=commandNodes(node2).flatMap(texts2).flatMap(filesIn);for(const file of[...fileNodes(node2).flatMap(texts2),
+...given2])files.add(resolvePath(root,file))}const remote=find6(config3,["state","git","remote"]);if(remote.complete&&remote.
+node.type==="scalar")for(const name2 of namesIn3(remote.node))named5.add(name2);const state=find6(config3,["state","path"]);
+const[path=defaultState]=state.complete?texts2(state.node):[];states2.add(resolvePath(root,path))}const pending=[...named5];
+for(let name2=pending.pop();name2!==void 0;name2=pending.pop()){variables.add(name2);for(const{config:config3}of layers){
 const{node:node2,complete}=find6(config3,["vars",name2]);if(complete&&node2.type==="scalar")pending.push(...namesIn3(node2).
 filter(one=>!variables.has(one)))}}return{variables,files:[...files],states:[...states2]}}function fileNodes(node2){if(node2.
 type!=="map")return[];return[...node2.entries].flatMap(([key,{value:value3}])=>key.endsWith("_file")?[value3]:fileNodes(
-value3))}function commandNodes(node2){const command2=node2.type==="map"?node2.entries.get("token_command")?.value:void 0;
-return command2===void 0?[]:[command2]}function filesIn(argument){const behind=[...argument.matchAll(/[=@:]/g)].map(({index})=>argument.
+value3))}function commandNodes(node2){const command=node2.type==="map"?node2.entries.get("token_command")?.value:void 0;
+return command===void 0?[]:[command]}function filesIn(argument){const behind=[...argument.matchAll(/[=@:]/g)].map(({index})=>argument.
 slice(index+1));return[argument,...behind,...argument.split(/[\s"'`=@:,;|&<>()]+/)].filter(part2=>part2!=="")}function passedNodes(node2){
 const passed=node2.type==="map"?node2.entries.get("pass_env")?.value:void 0;return passed===void 0?[]:scalarsOf(passed)}
 function scalarsOf(node2){if(node2.type==="scalar")return[node2];if(node2.type==="list")return node2.items.flatMap(scalarsOf);
@@ -19347,8 +19124,8 @@ client_cert_file:/^[\w.~${}/\\:-]*[./\\}][\w.~${}/\\:-]*$/,client_key_file:/^[\w
 profile:/^[a-z][a-z-]{1,30}$/};var longLine=5e3;var plainKey=/^[A-Za-z_][\w-]{0,40}$/;function credentialRanges(text6){const found2=[];
 const word2=/[A-Za-z_]+/g;let lineStart=0;let lineStop=lineEnd(text6,0);for(let match=word2.exec(text6);match!==null;match=
 word2.exec(text6)){const[name2]=match;if(!isSection2(name2))continue;while(lineStop<match.index){lineStart=lineStop+1;lineStop=
-lineEnd(text6,lineStart)}const section2=sectionAt(text6,lineStart,match.index,word2.lastIndex);if(section2===void 0)continue;
-hideWithin(text6,section2,found2);word2.lastIndex=Math.max(word2.lastIndex,section2.end)}return found2}function isSection2(name2){
+lineEnd(text6,lineStart)}const section=sectionAt(text6,lineStart,match.index,word2.lastIndex);if(section===void 0)continue;
+hideWithin(text6,section,found2);word2.lastIndex=Math.max(word2.lastIndex,section.end)}return found2}function isSection2(name2){
 const lower=name2.toLowerCase();if(lower==="tls"||/^auth(?:n|entication)?$/.test(lower))return true;if(lower.length<3||lower.
 length>8)return false;return lower.startsWith("a")&&lower.length<=5&&(0,import_fastest_levenshtein3.distance)(lower,"aut\
 h")<=2||lower.startsWith("h")&&(0,import_fastest_levenshtein3.distance)(lower,"header")<=2}function sectionAt(text6,lineStart,key,keyEnd){
@@ -19615,7 +19392,7 @@ type==="scalar"?text6(item)??[]:[])})}#layers(configs=this.#all()){return config
 variableSources(config3,this.#source,this.#process),{lenient:true});return{config:config3,text:node2=>{if(typeof node2.value!==
 "string")return void 0;const{text:text6,unknown:unknown5}=variables.resolve(node2.value,node2,this.#source);return unknown5?
 void 0:text6},parts:({value:value3,...node2})=>typeof value3==="string"?variables.parts(value3,{...node2,value:value3},this.#source):
-void 0}})}state(){const section2=this.#section("state",stateSettingsSchema);return stateSettings(section2,path=>resolvePath3(
+void 0}})}state(){const section=this.#section("state",stateSettingsSchema);return stateSettings(section,path=>resolvePath3(
 this.root,path))}settingsProblems(){const sections2={state:stateSettingsSchema,safety:safetySchema,checks:checksSchema,email:emailSchema};
 return Object.entries(sections2).flatMap(([name2,schema5])=>this.#resolved(name2,schema5,true).problems)}addressProblems(){
 const[base2,...environments]=this.#all();const used=this.environment===null&&base2!==void 0?[base2,...environments]:environments;
@@ -19849,7 +19626,7 @@ place2,root)===""||isInside(place2,root)?place2:null}async function leadsOut(pat
 ()=>path)===null}function stepsOf2(path){return path.split(sep5==="/"?"/":/[\\/]/).filter(step=>step!==""&&step!==".")}function refused2(code2,path){
 return Object.assign(new Error(`${code2}: ${path}`),{code:code2})}var readsAtOnce=16;var Access=class{#root;#states;#files;#folders=new Map;#pauses;constructor(project,more=[],pauses=new Pauses(
 void 0)){this.#pauses=pauses;const{files,states:states2}=project.guarded();this.#root=project.root;this.#states=Promise.
-all(states2.map(ways2)).then(all=>all.flat());this.#files=realpaths([...files,...more])}async find(path){if(this.#pauses.
+all(states2.map(ways3)).then(all=>all.flat());this.#files=realpaths([...files,...more])}async find(path){if(this.#pauses.
 due)await this.#pauses.pause();if(!isInside(path,this.#root))return outside;const named5=await this.#private(path);if(named5!==
 void 0)return named5;let target;const way={places:[],isHidden:false};try{const followed=await follow(path,this.#root,way,
 (place2,isLast)=>this.#look(place2,isLast));if(followed===null)return outside;target=realpathSync2.native(followed)}catch(failure2){
@@ -19863,7 +19640,7 @@ place2);if(!isLast)this.#folders.set(place2,found2);return found2}async#private(
 if(paths.some(path=>files.has(path)))return own3("the configuration or a credential file");return paths.some(path=>states2.
 some(state=>isOfState(path,state)))?own3("a state, a lock or a journal"):void 0}};var outside={reason:"outside",detail:"\
 lies outside the project"};function own3(what){return{reason:"private",detail:`is ${what}`}}async function realpaths(paths){
-const real=await Promise.all(paths.map(path=>realpath6(path).catch(()=>path)));return new Set([...paths,...real])}async function ways2(path){
+const real=await Promise.all(paths.map(path=>realpath6(path).catch(()=>path)));return new Set([...paths,...real])}async function ways3(path){
 const[folder,target]=await Promise.all([dirname13(path),path].map(one=>realpath6(one).catch(()=>void 0)));return[path,...folder===
 void 0?[]:[join16(folder,basename10(path))],...target===void 0?[]:[target]]}function isHidden(path,root){return relative11(
 root,path).split(sep6).some(step=>step.startsWith("."))}function isOfState(path,state){if(path===state||path.startsWith(
@@ -19906,10 +19683,10 @@ has(path)&&!read2.has(path)&&!isOthers(path)&&!all.dangling.has(path));const fol
 options(),...wide2,onlyDirectories:true});const hollow=folders.map(name2=>resolve9(project.root,name2)).filter(path=>/\.ya?ml$/i.
 test(path)&&!isOthers(path)).filter(path=>![...found2].some(one=>one.startsWith(path+sep7)));const dangling=[...all.dangling].
 filter(path=>!isOthers(path)&&!found2.has(path));const known3=new Set([...missed2,...all.dangling]);const deeper=await deeperOnes(
-seen2,known3);const named5=globs.filter(({isNamed})=>isNamed);const absent=await Promise.all(named5.map(one=>absence(one,
+seen2,known3);const named5=globs.filter(({isNamed})=>isNamed);const absent2=await Promise.all(named5.map(one=>absence(one,
 project)));const refused4=all.problems().flatMap(({severity,message})=>severity==="error"?[message]:[]);return[...new Set(
 [...[...walk.linked].map(path=>`${shown3(path)} is a link to a folder, which is not walked`),...dangling.map(path=>`${shown3(
-path)} is a link that leads nowhere, perhaps to a folder`).sort(),...absent.flat(),...refused4,...missed2.map(path=>`${shown3(
+path)} is a link that leads nowhere, perhaps to a folder`).sort(),...absent2.flat(),...refused4,...missed2.map(path=>`${shown3(
 path)} has the name of a manifest, and is not read as one`).sort(),...hollow.map(path=>`${shown3(path)} is a folder with\
  the name of a manifest, as a mount without its source`).sort(),...deeper.sort()])]}async function deeperOnes({project,access:access3,
 globs,ignore,found:found2,read:read2},known3){const bases=[...new Set(globs.map(({pattern})=>fixedSteps(pattern).join("/")))];
@@ -19983,13 +19760,12 @@ let left=count3;for(let at3=0;at3<text6.length;at3+=1){if(" 	\r\n".includes(text
 left-=1}return void 0}var DeclaredDocument=class{kind;identity;fields;absent;whole;#written;constructor(object3,written3){this.kind=object3.kind;
 this.identity=object3.identity;this.fields=object3.fields;this.absent=object3.absent;this.whole=object3.whole;if(object3.
 generation!==void 0)this.generation=object3.generation;this.#written=written3}get place(){return this.placeOf()}get declaredAt(){
-const{file,root}=this.#written;return file.lineAt(startOf2(root).start)}placeOf(...path){const{file,root}=this.#written;
-return placeOf4(file,root,path)}placeWithin(field2,part2){const{root,file,bodies:bodies2}=this.#written;const value3=this.
-fields[field2];const body2=bodies2?.get(pathKey([field2]));if(body2!==void 0&&typeof value3==="string")return body2.place(
-part2);const{node:node2}=find6(root,[field2]);const written3=part2===void 0||node2.type!=="scalar"||typeof value3!=="str\
-ing"?void 0:partOfText(file.text,node2.range,value3,part2);return written3===void 0?placeOf4(file,root,[field2]):file.place(
-written3)}};function placeOf4(file,root,path){const{node:node2,key}=find6(root,path);return file.place(key??(node2===root?
-startOf2(root):node2.range))}init_problems();async function forgottenFile({field:field2,text:text6,place:place2,exists}){const path=pathIn(text6);if(path===
+const{file,root}=this.#written;return file.lineAt(startOf(root).start)}placeOf(...path){const{file,root}=this.#written;return placeOf4(
+file,root,path)}placeWithin(field2,part2){const{root,file,bodies:bodies2}=this.#written;const value3=this.fields[field2];
+const body2=bodies2?.get(pathKey([field2]));if(body2!==void 0&&typeof value3==="string")return body2.place(part2);const{
+node:node2}=find6(root,[field2]);const written3=part2===void 0||node2.type!=="scalar"||typeof value3!=="string"?void 0:partOfText(
+file.text,node2.range,value3,part2);return written3===void 0?placeOf4(file,root,[field2]):file.place(written3)}};function placeOf4(file,root,path){
+const{node:node2,key}=find6(root,path);return file.place(key??(node2===root?startOf(root):node2.range))}init_problems();async function forgottenFile({field:field2,text:text6,place:place2,exists}){const path=pathIn(text6);if(path===
 void 0)return void 0;const isFile=await exists(path);if(!isFile&&!/\.(?:txt|html?|mustache)$/i.test(path))return void 0;
 const what=isFile?"is the path of a file":"looks like the path of a file";return warning2("forgotten-file",`"${field2}" \
 is the text "${path}", which ${what}, and that is what recipients would get`,[place2],`to send what is in the file, writ\
@@ -20038,8 +19814,8 @@ const entries=new Map([...root.entries].map(([name2,one])=>[name2===key?"kind":n
  "${key}" in a manifest document, did you mean "kind"?`;return{root:{...root,entries},problems:[error("unknown-field",message,
 [file.place(member2.key)])]}}return{root,problems:[]}}function meantBy2(kind,root,placed){const identity2={};for(const part2 of kind.identity){const node2=root.entries.get(part2)?.
 value;if(node2===void 0)continue;if(node2.type!=="scalar"||typeof node2.value!=="string"||node2.value.includes("$"))return{};
-identity2[part2]=node2.value}const names3=kind.identity.filter(part2=>part2!=="id");const tells3=identity2.id!==void 0||
-names3.length>0&&names3.every(part2=>part2 in identity2);if(!tells3)return{};let place2;return{meant:{kind:kind.name,identity:identity2,
+identity2[part2]=node2.value}const names3=kind.identity.filter(part2=>part2!=="id");const tells2=identity2.id!==void 0||
+names3.length>0&&names3.every(part2=>part2 in identity2);if(!tells2)return{};let place2;return{meant:{kind:kind.name,identity:identity2,
 get place(){place2??=placed();return place2}}}}function readDocument(document2,reading){const{file,variables}=reading;if(document2.root.type!=="map"){const{root:root2}=document2;
 const problem=error("wrong-type",`a manifest document must be a map, got ${typeOf(root2)}`,[file.place(root2.range)],gluedHint(
 root2,file,["kind"])??'begin it with "kind:"');return Promise.resolve({declared:void 0,problems:[problem]})}const{root,problems:mistyped}=withKind(
@@ -20053,7 +19829,7 @@ kind,root,notes,reading).build(data3,found2).then(read2=>read2.declared===void 0
 const[a2]=one.places;const[b]=other.places;const about2=other.code==="wrong-value"||other.code==="wrong-type";return about2&&
 a2?.file===b?.file&&a2?.line===b?.line&&a2?.column===b?.column}function readKind(root,{file,variables}){const entry=root.
 entries.get("kind");const names3=kinds.map(({name:name3})=>name3);if(entry===void 0){const hint=`write one of ${names3.join(
-", ")}`;return[error("missing-field",'missing field "kind" in a manifest document',[file.place(startOf2(root))],hint)]}const{
+", ")}`;return[error("missing-field",'missing field "kind" in a manifest document',[file.place(startOf(root))],hint)]}const{
 value:node2}=entry;const places=()=>[file.place(node2.range.end>node2.range.start?node2.range:entry.key)];if(node2.type!==
 "scalar"||typeof node2.value!=="string"){return[error("wrong-type",`"kind" must be one of ${names3.join(", ")}, got ${typeOf(
 node2)}`,places())]}let name2=node2.value;if(name2.includes("$")){const resolved2=variables.resolve(name2,node2,file);if(resolved2.
@@ -20186,26 +19962,27 @@ fromEntries(known3),left:members3.flatMap(({left})=>left)}}const nothing3={value
 ...nothing3,left:[{path,reason:UNKNOWN_BEFORE}]};if(holdsSensitive(was))return same(was,became)?nothing3:{...nothing3,left:[
 {path,reason:SECRET_BEFORE}]};if(contrast(type,path,was,became).every(({verdict})=>verdict==="same"))return nothing3;if(type.
 type==="map"&&isMap(was)&&isMap(became))return{value:mapPatch(was,became),left:[]};return{value:type.type==="set"?asElements(
-was):was,left:[]}}function mapPatch(was,became){const changed2=Object.keys({...was,...became}).filter(key=>Object.hasOwn(
-was,key)!==Object.hasOwn(became,key)||!same(was[key]??null,became[key]??null));return Object.fromEntries(changed2.map(key=>[
-key,Object.hasOwn(was,key)?was[key]??null:null]))}function documentOf({kind,identity:identity2},fields3,source,absent){const place2={
-file:source,line:1,column:1,length:1};const deciding=kindOf(kind).deciding?.(part2=>identity2[part2]!==void 0);const parts=Object.
-entries(identity2).filter(([part2])=>deciding?.includes(part2)??true);return{kind,identity:Object.fromEntries(parts),fields:fields3,
-absent,whole:[],remembered:true,place:place2,declaredAt:{file:source,line:1},placeOf:()=>place2,placeWithin:()=>place2}}
-function withoutConflicts(document2,after2,now){const kind=kindOf(document2.kind);const address2=addressOf(document2.kind,
-document2.identity);const present3=markSecrets(kind.fields,now);const conflicts=[];const fields3={};for(const[name2,left2]of Object.
-entries(after2)){const type=kind.fields[name2]??value;const wished=document2.absent?left2:document2.fields[name2]??null;
-const parts=withoutConflict(type,name2,wished,left2,present3[name2]);conflicts.push(...parts.conflicts);if(parts.value!==
-void 0&&!document2.absent)fields3[name2]=parts.value}const left=conflicts.map(path=>({address:address2,path,reason:CHANGED_SINCE}));
-if(!document2.absent)return{document:altered(document2,{fields:fields3}),left};return{document:left.length>0?altered(document2,
-{absent:false}):document2,left}}function withoutConflict(type,path,wished,left,present3){if(present3===void 0)return{value:wished,
-conflicts:[]};const partwise=type.type==="map"||type.type==="members";if(partwise&&isMap(wished)&&isMap(left)&&isMap(present3)){
-const conflicts=[];const kept3=Object.entries(wished).filter(([key,was])=>{const inner=type.type==="members"?type.members[key]??
-value:value;const now=Object.hasOwn(present3,key)?present3[key]:type.type==="map"?null:void 0;const part2=withoutConflict(
-inner,`${path}.${key}`,was,Object.hasOwn(left,key)?left[key]??null:null,now);conflicts.push(...part2.conflicts);return part2.
-value!==void 0});return{value:kept3.length===0?void 0:Object.fromEntries(kept3),conflicts}}const untouched=agrees(type,left,
-present3)||agrees(type,wished,present3);return untouched?{value:wished,conflicts:[]}:{value:void 0,conflicts:[path]}}function agrees(type,wanted,present3){
-return contrast(type,"",wanted,present3).every(({verdict})=>verdict!=="different")}init_escape();init_problems();init_shard();init_schema();init_address();init_kinds();init_limits();init_loss();init_references();init_rules();init_operations();init_values();init_fields();init_kinds();init_operations();import{createHash as createHash5}from"node:crypto";function planDigest(scope2,changes){const{server}=scope2;const hasher=digestHasher(scope2);const requests=changes.flatMap(
+was):was,left:[]}}function mapPatch(was,became){const changed=Object.keys({...was,...became}).filter(key=>Object.hasOwn(
+was,key)!==Object.hasOwn(became,key)||!same(was[key]??null,became[key]??null));return Object.fromEntries(changed.map(key=>[
+key,Object.hasOwn(was,key)?was[key]??null:null]))}function documentOf({kind,identity:identity2},fields3,source,absent2){
+const place2={file:source,line:1,column:1,length:1};const deciding=kindOf(kind).deciding?.(part2=>identity2[part2]!==void 0);
+const parts=Object.entries(identity2).filter(([part2])=>deciding?.includes(part2)??true);return{kind,identity:Object.fromEntries(
+parts),fields:fields3,absent:absent2,whole:[],remembered:true,place:place2,declaredAt:{file:source,line:1},placeOf:()=>place2,
+placeWithin:()=>place2}}function withoutConflicts(document2,after2,now){const kind=kindOf(document2.kind);const address2=addressOf(
+document2.kind,document2.identity);const present3=markSecrets(kind.fields,now);const conflicts=[];const fields3={};for(const[
+name2,left2]of Object.entries(after2)){const type=kind.fields[name2]??value;const wished=document2.absent?left2:document2.
+fields[name2]??null;const parts=withoutConflict(type,name2,wished,left2,present3[name2]);conflicts.push(...parts.conflicts);
+if(parts.value!==void 0&&!document2.absent)fields3[name2]=parts.value}const left=conflicts.map(path=>({address:address2,
+path,reason:CHANGED_SINCE}));if(!document2.absent)return{document:altered(document2,{fields:fields3}),left};return{document:left.
+length>0?altered(document2,{absent:false}):document2,left}}function withoutConflict(type,path,wished,left,present3){if(present3===
+void 0)return{value:wished,conflicts:[]};const partwise=type.type==="map"||type.type==="members";if(partwise&&isMap(wished)&&
+isMap(left)&&isMap(present3)){const conflicts=[];const kept3=Object.entries(wished).filter(([key,was])=>{const inner=type.
+type==="members"?type.members[key]??value:value;const now=Object.hasOwn(present3,key)?present3[key]:type.type==="map"?null:
+void 0;const part2=withoutConflict(inner,`${path}.${key}`,was,Object.hasOwn(left,key)?left[key]??null:null,now);conflicts.
+push(...part2.conflicts);return part2.value!==void 0});return{value:kept3.length===0?void 0:Object.fromEntries(kept3),conflicts}}
+const untouched=agrees(type,left,present3)||agrees(type,wished,present3);return untouched?{value:wished,conflicts:[]}:{value:void 0,
+conflicts:[path]}}function agrees(type,wanted,present3){return contrast(type,"",wanted,present3).every(({verdict})=>verdict!==
+"different")}init_escape();init_problems();init_shard();init_schema();init_address();init_kinds();init_limits();init_loss();init_references();init_rules();init_operations();init_values();init_fields();init_kinds();init_operations();import{createHash as createHash5}from"node:crypto";function planDigest(scope2,changes){const{server}=scope2;const hasher=digestHasher(scope2);const requests=changes.flatMap(
 change2=>{const types3=kindOf(change2.kind).fields;return change2.requests.map(({operation,params,body:body2})=>{const fields3=body2===
 void 0?null:mapValues(body2,(field2,name2)=>normalForm(types3[name2]??value,field2));return canonical([operations[operation].
 method,operationPath(operation,params),withHashes(fields3,hasher)])})});const text6=canonical({format_version:1,server,requests:requests.
@@ -20217,7 +19994,7 @@ member2,hasher)):field2}init_kinds();init_operations();async function makeSure(g
 void 0?[]:[{code:"other-profile",message:adviceFor(seen2)}];const scope2=changes.filter(isUnsafe).map(firstScope)[0];if(recognise===
 null||scope2===void 0)return{changes,warnings:advice};const probed=seen2===void 0?await recognise(scope2):{kind:"recogni\
 sed",profile:seen2};switch(probed.kind){case"recognised":if(probed.profile.name===profile.name)return{changes,warnings:[]};
-return{changes:changes.map(change2=>isUnsafe(change2)?blocked3(change2,probed.profile):change2),warnings:[]};case"plain":
+return{changes:changes.map(change2=>isUnsafe(change2)?blocked2(change2,probed.profile):change2),warnings:[]};case"plain":
 return{changes,warnings:[]};case"unclear":return{changes,warnings:[unsure(profile,probed.status)]}}}function heldBack2(changes,{
 resources},used){const marks2=new Map;for(const[key,{kind,other_profile:mark}]of Object.entries(resources)){if(mark!==void 0&&
 mark.profile!==used.name&&!marks2.has(kind))marks2.set(kind,[key,mark])}return changes.map(change2=>{const first=marks2.
@@ -20230,7 +20007,7 @@ e updates lose what they don't mention (idops runs show ${run4} says what that w
 le: ${profile}" under server and plan again`}function seenProfile(profile,live){for(const[{kind},{exists,fields:fields3}]of live){
 const better=exists?betterProfile(profile,kindOf(kind),fields3):void 0;if(better!==void 0)return better}return void 0}function isUnsafe({
 kind,requests}){return requests.length>0&&mayHarm(kindOf(kind))}function firstScope({requests}){return requests.map(({operation})=>operations[operation].
-scope)[0]}function blocked3(change2,{name:name2}){return{...change2,action:"blocked",requests:[],fields:[],destructions:[],
+scope)[0]}function blocked2(change2,{name:name2}){return{...change2,action:"blocked",requests:[],fields:[],destructions:[],
 warnings:[],reason:`no profile is configured, and this server answers as those of the profile ${name2} do, whose updates\
  lose what they don't mention: set "profile: ${name2}" under server and plan again`}}function unsure({name:name2},status){
 return{code:"profile-unsure",message:`no profile is configured, and how the server answers to a path that it doesn't hav\
@@ -20258,14 +20035,14 @@ references)}));const alike3=addressed.filter(({subject,all})=>isSelected(selecti
 filter(({subject})=>!subject.elsewhere);checkTargets(selection,addressed.flatMap(({all})=>all),options);const twice=sameObjects(
 alike3.map(({subject,key})=>({subject,key})));const decided=await eachWithSlowHashes(selected,one=>({one,change:decider.
 decide(one,live.get(one.subject)),settled:isSettled(one.subject,live.get(one.subject),decider.owed(one.key))}),new Pauses(
-options.signal));const compared2=decided.flatMap(({one:{subject},change:change2})=>{const others=subject.declared===void 0?
+options.signal));const compared=decided.flatMap(({one:{subject},change:change2})=>{const others=subject.declared===void 0?
 void 0:twice.get(subject.declared);if(change2===void 0)return[];return[others===void 0?change2:{...change2,...blockedAsTwice(
 others)}]});const reads2=kinds.filter(kind=>kind.readable(profile)&&subjects.some(subject=>subject.kind===kind.name)).map(
 kind=>kind.scopes.read);const lists=listNames.filter(name2=>references[name2]!==void 0);const listing=lists.flatMap(name2=>listScope(
-name2,profile)??[]);const fitting3=await makeSure(compared2.map(change2=>isUnchanged(change2)&&change2.warnings.length>0?
+name2,profile)??[]);const fitting3=await makeSure(compared.map(change2=>isUnchanged(change2)&&change2.warnings.length>0?
 {...change2,warnings:[]}:change2),{profile,seen:seenProfile(profile,live),recognise:options.recognise,state:options.state});
-const warnings=[...fitting3.warnings,...leftOut3(debtsLeftOut(options)),...missingLists(references),...selected.flatMap(
-({subject,address:address2})=>ignored(subject,address2,profile)),...compared2.filter(isUnchanged).flatMap(({address:address2,
+const warnings=[...fitting3.warnings,...leftOut2(debtsLeftOut(options)),...missingLists(references),...selected.flatMap(
+({subject,address:address2})=>ignored(subject,address2,profile)),...compared.filter(isUnchanged).flatMap(({address:address2,
 warnings:warnings2})=>warnings2.map(({code:code2,message})=>({code:code2,message:`${address2}: ${message}`})))];const settled=decided.
 filter(one=>one.settled).map(({one:{key}})=>key);const made2=await assemble(arrange(fitting3.changes),[...reads2,...listing],
 options);const leavesOut=selected.length===0&&options.declared.length>0;const{shard:shard2}=selection;const plan={...made2,
@@ -20280,7 +20057,7 @@ stop);try{const observed=await observing();await hashing;if(secrets.length>0&&si
  more was asked");return observed}catch(failure2){failed.abort();throw failure2}}function isUnchanged({action:action2}){
 return action2==="unchanged"}function isSettled({kind,declared},live,owed2){if(owed2===void 0||live===void 0)return false;
 const gone=!live.exists||declared===void 0||declared.absent;return gone||Object.keys(stillLost(kindOf(kind),owed2,live.fields)).
-length===0}var NAMED4=3;function leftOut3(addresses3){if(addresses3.length===0)return[];const more=addresses3.length-NAMED4;
+length===0}var NAMED4=3;function leftOut2(addresses3){if(addresses3.length===0)return[];const more=addresses3.length-NAMED4;
 const names3=`${addresses3.slice(0,NAMED4).join(", ")}${more>0?` and ${more} more`:""}`;const objects2=addresses3.length===
 1?"1 object":`${addresses3.length} objects`;return[{code:"restores-left-out",message:`what an update took away from ${objects2}\
  that --kind or --target leave out is still owed (${names3}): an apply without --kind and --target puts it back`}]}function missingLists(references){
@@ -20424,8 +20201,8 @@ here there was none"),attempts:count2("How many times a request was sent"),unver
 elds that the answer did not carry"),error:string2().nullable().describe("What went wrong"),notes:array(string2()).optional().
 describe("What a person should know although it went well; left out where there is nothing")})).describe("What became of\
  each change, in the order of the plan")}).describe("What one run of apply did");init_values();init_kinds();init_operations();init_json2();function storedJson(plan){const shown3=planJson(plan,{debug:false});
-const changed2=plan.changes.filter(({action:action2})=>action2!=="unchanged");return{...shown3,changes:shown3.changes.map(
-(change2,at3)=>({...change2,fields:change2.fields.map((field2,index)=>changed2[at3]?.fields[index]?.confirmed===true?{...field2,
+const changed=plan.changes.filter(({action:action2})=>action2!=="unchanged");return{...shown3,changes:shown3.changes.map(
+(change2,at3)=>({...change2,fields:change2.fields.map((field2,index)=>changed[at3]?.fields[index]?.confirmed===true?{...field2,
 confirmed:true}:field2)}))}}async function storedPlanText(plan,options,redactor){const shown3=storedJson(redactPlan(plan,redactor));const stored3={...shown3,
 apply:await seal(plan,options,redactor.redactName)};const read2=parseJson(jsonText(stored3));return jsonText({...stored3,
 apply:{...stored3.apply,whole:planHash(read2)}})}async function readPlanFile(path,shown3=path){return readStoredPlan(await readText(
@@ -20444,14 +20221,14 @@ plan,redactor))):[`${parsed4.error.issues[0]?.path.map(String).join(".")} isn't 
 length===0)return[];const told6=found2.length>SHOWN4?[...found2.slice(0,SHOWN4),`and ${found2.length-SHOWN4} more`]:found2;
 return[error("plan-altered",`the stored plan shows something else than applying it would do: ${told6.join("; ")}`,[],"no\
 thing was sent; make a new one with idops plan --out FILE and review it")]}var SHOWN4=20;function differences(shown3,now){
-const worded=shown3.tool_version===now.tool_version;const{drift:_,...counted2}=shown3.summary;const{drift:__,...counts2}=now.
-summary;const whole2=[...shown3.profile===now.profile?[]:["the profile"],...alike2(counted2,counts2)?[]:["the summary"],
-...alike2([...shown3.required_scopes].sort(),[...now.required_scopes].sort())?[]:["the scopes"],...alike2(told4(shown3.warnings,
-worded),told4(now.warnings,worded))?[]:["the warnings"]];if(shown3.changes.length!==now.changes.length)return[...whole2,
-"the number of changes"];const left=new Map(now.changes.map(change2=>[change2.address,change2]));return[...whole2,...shown3.
-changes.flatMap(change2=>{const same3=left.get(change2.address)??[...left.values()].find(({address:address2})=>names2(change2.
-address,address2));if(same3===void 0)return[`${change2.address} isn't in it`];left.delete(same3.address);const parts=differing(
-change2,same3,worded);return parts.length===0?[]:[`${same3.address}: ${parts.join(", ")}`]})]}function differing(shown3,now,worded){
+const worded=shown3.tool_version===now.tool_version;const{drift:_,...counted}=shown3.summary;const{drift:__,...counts2}=now.
+summary;const whole2=[...shown3.profile===now.profile?[]:["the profile"],...alike2(counted,counts2)?[]:["the summary"],...alike2(
+[...shown3.required_scopes].sort(),[...now.required_scopes].sort())?[]:["the scopes"],...alike2(told4(shown3.warnings,worded),
+told4(now.warnings,worded))?[]:["the warnings"]];if(shown3.changes.length!==now.changes.length)return[...whole2,"the num\
+ber of changes"];const left=new Map(now.changes.map(change2=>[change2.address,change2]));return[...whole2,...shown3.changes.
+flatMap(change2=>{const same2=left.get(change2.address)??[...left.values()].find(({address:address2})=>names2(change2.address,
+address2));if(same2===void 0)return[`${change2.address} isn't in it`];left.delete(same2.address);const parts=differing(change2,
+same2,worded);return parts.length===0?[]:[`${same2.address}: ${parts.join(", ")}`]})]}function differing(shown3,now,worded){
 const requests=shown3.requests.map(({method,path})=>`${method} ${path}`);const kept3=new Map(shown3.fields.map(field2=>[
 field2.path,field2]));const paths=new Set([...kept3.keys(),...now.fields.map(({path})=>path)]);const present3=new Map(now.
 fields.map(field2=>[field2.path,field2]));const sentences=texts2=>worded?[...texts2]:texts2.length;return[...shown3.action===
@@ -20469,26 +20246,26 @@ return warnings.map(({code:code2,message})=>worded?`${code2} ${message}`:code2).
 a2)===canonical(b)}function names2(masked,name2){const[first="",...rest]=masked.split(mask);if(rest.length===0)return masked===
 name2;const last=rest.pop()??"";if(!name2.startsWith(first))return false;let from=first.length;for(const part2 of rest){
 const at3=name2.indexOf(part2,from);if(at3<0)return false;from=at3+part2.length}return name2.length-last.length>=from&&name2.
-endsWith(last)}init_values();init_fields();init_kinds();function undoPlan(plan,given2,content){const blocked4=plan.changes.filter(({action:action2})=>action2==="blocked");const left=[
-...given2,...blocked4.map(({address:address2,reason})=>({address:address2,path:null,reason:reason??"it is blocked"}))];return{
-plan:{...plan,...left.length>0?{leaves:true}:{},changes:plan.changes.filter(({action:action2})=>action2!=="blocked").map(
-change2=>({...change2,declaredAt:null,apply:{...change2.apply,managed:[]}}))},left:asPlanned(left,plan,content)}}function asPlanned(left,{
-changes},content){const entries=entriesOf(content);const names3=namesTold(entries);const past=new Map(entries.map(entry=>[
-entry.sending.address,entry]));const planned=new Map(changes.map(change2=>[change2.apply.key,change2]));return left.map(
-one=>{const entry=past.get(one.address);const change2=planned.get(entry?.sending.key??one.address);const{label:label2}=change2??
-(entry===void 0?{}:labelIn2(entry,names3));return{...one,...change2&&{address:change2.address},...label2===void 0?{}:{label:label2}}})}
-async function undoingOf(content){if(content===null)return void 0;const{declared,left}=await withSlowHashes(()=>undoRun(
-content,false));return{possible:declared.length>0,left}}function saysOtherwise(declared,sure,{changes},{results}){if(!sure)
-return void 0;const done2=new Set(results.flatMap(({status,address:address2})=>status==="applied"?[address2]:[]));return changes.
-filter(({address:address2})=>done2.has(address2)).some(change2=>declared.some(document2=>isOf(document2,change2)&&isOther2(
-document2,change2)))}function isOf({kind,identity:identity2},{kind:of,apply}){const{name:name2,...ids}=identity2;if(kind!==
-of)return false;const parts=Object.entries(ids);if(parts.length===0)return name2===(apply.expected.name??apply.before.name);
-return parts.every(([part2,id])=>sameIdentifier(id,apply.identity[part2]??""))}function isOther2({kind:name2,fields:fields3,
-absent,whole:whole2},{action:action2,apply}){if(absent||action2==="delete")return absent!==(action2==="delete");const kind=kindOf(
-name2);return Object.entries(fields3).some(([field2,said3])=>{const now=apply.expected[field2];if(now===void 0)return false;
-const type=kind.fields[field2]??value;const wanted=desired(type,named4(said3),now,whole2.includes(field2));return wanted!==
-void 0&&contrast(type,field2,wanted,now).some(({verdict})=>verdict==="different")})}function named4(said3){if(!Array.isArray(
-said3))return said3;return said3.map(one=>typeof one!=="string"?one:isUuid(one)?{id:one}:{name:one})}var JUST_BEFORE=5e3;var Planner=class{#options;state;#read;#current=new WeakMap;#madeWith=new WeakMap;#probed;constructor(options,state,read2){
+endsWith(last)}init_values();init_fields();init_kinds();function undoPlan(plan,given2,content){const blocked3=plan.changes.filter(({action:action2})=>action2==="blocked");const left=[
+...given2,...blocked3.map(({address:address2,reason})=>({address:address2,path:null,reason:reason??"it is blocked"}))];return{
+plan:{...plan,changes:plan.changes.filter(({action:action2})=>action2!=="blocked").map(change2=>({...change2,declaredAt:null,
+apply:{...change2.apply,managed:[]}}))},left:asPlanned(left,plan,content)}}function asPlanned(left,{changes},content){const entries=entriesOf(
+content);const names3=namesTold(entries);const past=new Map(entries.map(entry=>[entry.sending.address,entry]));const planned=new Map(
+changes.map(change2=>[change2.apply.key,change2]));return left.map(one=>{const entry=past.get(one.address);const change2=planned.
+get(entry?.sending.key??one.address);const{label:label2}=change2??(entry===void 0?{}:labelIn(entry,names3));return{...one,
+...change2&&{address:change2.address},...label2===void 0?{}:{label:label2}}})}async function undoingOf(content){if(content===
+null)return void 0;const{declared,left}=await withSlowHashes(()=>undoRun(content,false));return{possible:declared.length>
+0,left}}function saysOtherwise(declared,sure,{changes},{results}){if(!sure)return void 0;const done2=new Set(results.flatMap(
+({status,address:address2})=>status==="applied"?[address2]:[]));return changes.filter(({address:address2})=>done2.has(address2)).
+some(change2=>declared.some(document2=>isOf(document2,change2)&&isOther2(document2,change2)))}function isOf({kind,identity:identity2},{
+kind:of,apply}){const{name:name2,...ids}=identity2;if(kind!==of)return false;const parts=Object.entries(ids);if(parts.length===
+0)return name2===(apply.expected.name??apply.before.name);return parts.every(([part2,id])=>sameIdentifier(id,apply.identity[part2]??
+""))}function isOther2({kind:name2,fields:fields3,absent:absent2,whole:whole2},{action:action2,apply}){if(absent2||action2===
+"delete")return absent2!==(action2==="delete");const kind=kindOf(name2);return Object.entries(fields3).some(([field2,said3])=>{
+const now=apply.expected[field2];if(now===void 0)return false;const type=kind.fields[field2]??value;const wanted=desired(
+type,named4(said3),now,whole2.includes(field2));return wanted!==void 0&&contrast(type,field2,wanted,now).some(({verdict})=>verdict===
+"different")})}function named4(said3){if(!Array.isArray(said3))return said3;return said3.map(one=>typeof one!=="string"?
+one:isUuid(one)?{id:one}:{name:one})}var JUST_BEFORE=5e3;var Planner=class{#options;state;#read;#current=new WeakMap;#madeWith=new WeakMap;#probed;constructor(options,state,read2){
 this.#options=options;this.state=state;this.#read=read2}recognise=scope2=>{this.#probed??=probe(this.#options.reader,scope2).
 catch(failure2=>{this.#probed=void 0;throw failure2});return this.#probed};find(plan){return this.#current.get(plan)}forget(){
 this.#current=new WeakMap}async plan(asked={}){const plans=this.#current;const{shard:shard2,manifests:{declared}}=this.#options;
@@ -20543,17 +20320,17 @@ te is in the file ${file}, which runners of other machines don't share: each of 
  in git or PostgreSQL, unless the file is on a disk that all of them have")}function sharedRun(variables){const{IDOPS_SHARD_RUN,
 GITHUB_RUN_ID,GITHUB_RUN_ATTEMPT,CI_PIPELINE_ID}=variables;if((IDOPS_SHARD_RUN??"")!=="")return IDOPS_SHARD_RUN;if((GITHUB_RUN_ID??
 "")!=="")return`github ${GITHUB_RUN_ID}/${GITHUB_RUN_ATTEMPT??"1"}`;return(CI_PIPELINE_ID??"")===""?void 0:`gitlab ${CI_PIPELINE_ID}`}var DEFAULT_CONCURRENCY=10;async function openSession(project,options={}){const{session}=await open6(project,void 0,options);
-return session}async function openForWriting(project,command2,options={}){const{session,apply}=await open6(project,command2,
-options);return{...session,apply}}async function open6(project,command2,options){const{concurrency=DEFAULT_CONCURRENCY,network:network2={}}=options;
+return session}async function openForWriting(project,command,options={}){const{session,apply}=await open6(project,command,
+options);return{...session,apply}}async function open6(project,command,options){const{concurrency=DEFAULT_CONCURRENCY,network:network2={}}=options;
 const progress=withoutHarm(options.progress??noProgress);const life=new Life(async()=>{await connection.close();await held.
 lock?.release()});const signal=options.signal===void 0?life.signal:AbortSignal.any([options.signal,life.signal]);const redactor=options.
 redactor??createRedactor();const{server,declared,warnings,manifests}=await loadAll(project,options,redactor.add);const backend3=await workingBackendOf(
-project,redactor.add);await backend3.check(command2===void 0?"read":"write");const connection=openConnection(server,declared,
+project,redactor.add);await backend3.check(command===void 0?"read":"write");const connection=openConnection(server,declared,
 {concurrency,timeout:options.timeout??DEFAULT_TIMEOUT,redact:redactor.redactEcho,onSecret:redactor.add,onRetry:progress.
 retry,signal,version:version2,...network2});const{reader,writer}=connection;const shard2=options.shard?.count===1?void 0:
 options.shard;const isAlone=shard2!==void 0&&options.ofJob===true&&project.state().in==="file";const alone3=isAlone?[unshared(
 backend3.place)]:[];const shared2={reader,profile:server.profile,concurrency,progress,signal,pause:options.pause};const home={
-backend:backend3,environment:project.environment};const held=await settleState(home,command2,{...shared2,server:server.baseUrl,
+backend:backend3,environment:project.environment};const held=await settleState(home,command,{...shared2,server:server.baseUrl,
 shard:shard2,holds:redactor.holds}).catch(async failure2=>{await connection.close();throw failure2});const behind=await leftBehind2(
 project,held.state);const planner=new Planner({project,server,manifests,home,redactor,reader,shard:shard2,concurrency,progress,
 signal},held.state,held.read);const session={project,warnings:[...alone3,...warnings],notes:behind===null?held.notes:[...held.
@@ -20681,7 +20458,7 @@ const times=limited.get(options)??0;if(sayPause(failure2,secondaryPause*2**times
 writing-=written3;options.request=given2;clearTimeout(timer);signal.removeEventListener("abort",end2)}});return{}},retry2,
 throttling2);return{octokit,ask:async work=>{if(signal.aborted)throw interrupted2(false);let stop;const stopped=new Promise(
 (_,reject)=>{stop=()=>reject(interrupted2(writing>0));signal.addEventListener("abort",stop,{once:true})});try{return await Promise.
-race([work(),stopped])}catch(failure2){throw failure2 instanceof GithubFailure?failure2:inWords2(failure2)}finally{if(stop!==
+race([work(),stopped])}catch(failure2){throw failure2 instanceof GithubFailure?failure2:inWords(failure2)}finally{if(stop!==
 void 0)signal.removeEventListener("abort",stop)}}}}var silent={debug(){},info(){},warn(){},error(){}};function sayPause(failure2,otherwise){
 const{status,response}=failure2;const headers=response?.headers;if(status!==403&&status!==429||headers===void 0)return false;
 const after2=Number(headers["retry-after"]??Number.NaN);const known3=Number.isFinite(after2);if(!known3&&String(headers["\
@@ -20690,13 +20467,13 @@ return false;headers["retry-after"]=String(known3?Math.max(1,after2):otherwise);
 message)))failure2.message=`secondary rate: ${failure2.message}`;return true}function interrupted2(mayBeDone2){return new GithubFailure(
 "interrupted",{mayBeDone:mayBeDone2})}function late(timeout){return new Error(`no answer within ${timeout} seconds`)}function writes({
 method="GET",url=""}){return method!=="GET"&&!url.endsWith("/graphql")}var neverSent=/^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|ERR_TLS_.*|.*CERT.*)$/;
-function wasSent({cause}){const code2=cause?.cause?.code;return typeof code2!=="string"||!neverSent.test(code2)}function inWords2(failure2){
+function wasSent({cause}){const code2=cause?.cause?.code;return typeof code2!=="string"||!neverSent.test(code2)}function inWords(failure2){
 const{status,message,response,cause,request:request5={},errors:errors2}=failure2;const unreadable2=[failure2,cause].find(
 one=>one instanceof UnreadableAnswer);const data3=response?.data;const texts2=errors2?.map(one=>one.message)??[];const said3=texts2.
 length>0?texts2.join("; "):typeof data3?.message==="string"?data3.message:String(message);const line=said3.replace(/\s+/g,
 " ").trim();const short4=escapeText(line.length>300?`${line.slice(0,300)}\u2026`:line);if(response===void 0){const mayBeDone2=writes(
-request5)&&wasSent(failure2);const words7=mayBeDone2?`GitHub's answer was lost: ${short4}`:`GitHub can't be asked: ${short4}`;
-return new GithubFailure(unreadable2===void 0?words7:`GitHub's answer ${unreadable2.message}`,{mayBeDone:mayBeDone2,cause:failure2})}
+request5)&&wasSent(failure2);const words6=mayBeDone2?`GitHub's answer was lost: ${short4}`:`GitHub can't be asked: ${short4}`;
+return new GithubFailure(unreadable2===void 0?words6:`GitHub's answer ${unreadable2.message}`,{mayBeDone:mayBeDone2,cause:failure2})}
 const code2=typeof status==="number"?status:null;return new GithubFailure(`GitHub answers${code2===null?"":` ${code2}`}:\
  ${short4}`,{status:code2,answered:code2===null||code2<500,lacksPermission:(code2===403||code2===null)&&[said3,...texts2].
 some(text6=>/^Resource not accessible by/i.test(text6)),mayBeDone:writes(request5)&&code2!==null&&code2>=500,cause:failure2})}init_zod();var pageSize=100;var versionsMost=1e3;var actor="fragment actor on Actor { __typename login ... on User { databaseId } .\
@@ -20867,10 +20644,10 @@ if(!changesServer(plan))return;if(approval===null){throw refusal4(`the pull requ
 plan,await markPlan(plan,redactor),approval,redactor);if(stale2!==null)throw new ProblemsError([stale2])}init_problems();init_problems();var most=20;var namePattern=/^\w[\w.-]{0,99}$/;var linePattern2=/^(\w[\w.-]*)\s*:\s+(\S.*)$/;var environmentMark="\
 {environment}";function environmentNames(text6){return text6.split(/[,\n]/).map(name2=>name2.trim()).filter(name2=>name2!==
 "")}function tokensIn(text6){const lines=text6.split("\n").map(line=>line.trim());const named5=lines.flatMap(line=>linePattern2.
-exec(line)?.[2]??[]);return[text6.trim(),...named5,...lines.length>1?lines:[]].filter(token=>token!=="")}function readEnvironments(text6,given2,command2,problems){
+exec(line)?.[2]??[]);return[text6.trim(),...named5,...lines.length>1?lines:[]].filter(token=>token!=="")}function readEnvironments(text6,given2,command,problems){
 if(text6===void 0)return[];const names3=environmentNames(text6);const wrong3=(message,hint)=>{problems.push(error("wrong\
--option",message,[],hint))};if(command2==="apply"||command2==="check")wrong3("the input environments goes with the comma\
-nds plan and validate alone","give one environment, and a step for each of them");if(given2("environment")!==void 0)wrong3(
+-option",message,[],hint))};if(command==="apply"||command==="check")wrong3("the input environments goes with the command\
+s plan and validate alone","give one environment, and a step for each of them");if(given2("environment")!==void 0)wrong3(
 "the inputs environment and environments say both what is meant","leave one of them out");for(const name2 of names3)if(!namePattern.
 test(name2))wrong3(`the input environments names "${name2}"`,"names are of letters, digits, dots, hyphens and underscore\
 s, with a comma between them");if(names3.length===0||names3.length>most||new Set(names3).size<names3.length)wrong3(names3.
@@ -20879,20 +20656,20 @@ length>most?`the input environments names ${names3.length}`:"the input environme
 "the input plan-file names one file for several environments",`write ${environmentMark} where the name of the environmen\
 t belongs`);const[addresses3,tokens]=["base-url","token"].map(name2=>perName(name2,given2(name2),names3,wrong3));const isOneServer=addresses3?.
 single!==void 0;const alone3=tokens?.single===void 0?tokens?.named.size===0?process.env.IDOPS_TOKEN:void 0:tokens.single;
-if(command2==="plan"&&names3.length>1&&(alone3??"")!==""&&!isOneServer)wrong3("one token is given for several environmen\
-ts, whose servers would all get it","give a line NAME: TOKEN for each of them, or one base-url that is the server of all");
+if(command==="plan"&&names3.length>1&&(alone3??"")!==""&&!isOneServer)wrong3("one token is given for several environment\
+s, whose servers would all get it","give a line NAME: TOKEN for each of them, or one base-url that is the server of all");
 return names3.map(name2=>{const[baseUrl2,token]=[addresses3,tokens].map(one=>one?.named.get(name2)??one?.single);return{
 name:name2,...baseUrl2===void 0?{}:{baseUrl:baseUrl2},...token===void 0?{}:{token}}})}function perName(input,text6,names3,wrong3){
 const named5=new Map;if(text6===void 0)return{named:named5};const lines=text6.split("\n").map(line=>line.trim());const parts=lines.
 map(line=>linePattern2.exec(line));if(lines.length===1&&parts[0]===null)return{single:text6,named:named5};for(const[index,
 part2]of parts.entries()){if(lines[index]==="")continue;const[,name2="",value3=""]=part2??[];if(part2===null||!names3.includes(
 name2)||named5.has(name2))wrong3(`line ${index+1} of the input ${input} is not NAME: VALUE of one of the environments, o\
-r is the second of one`,`the environments are ${names3.join(", ")}`);else named5.set(name2,value3)}return{named:named5}}init_problems();init_shard();var commands=["plan","apply","check"];function readShard(text6,inArgs,command2,problems){const wrong3=(message,hint)=>{problems.
+r is the second of one`,`the environments are ${names3.join(", ")}`);else named5.set(name2,value3)}return{named:named5}}init_problems();init_shard();var commands=["plan","apply","check"];function readShard(text6,inArgs,command,problems){const wrong3=(message,hint)=>{problems.
 push(error("wrong-option",message,[],hint))};const name2=text6===void 0?"args: --shard":"the input shard";if(text6!==void 0&&
 inArgs!==void 0)return wrong3("the input shard and --shard in args say both what is meant","leave one of them out");const given2=text6===
 void 0?inArgs:ofText(text6);if(given2===void 0)return text6===void 0?void 0:wrong3(`the input shard is "${text6}"`,"it i\
-s I/N with I from 1 to N, such as 2/4, or auto");if(!commands.includes(command2))return wrong3(`${name2} goes with the c\
-ommands ${commands.join(", ")} alone`,"leave it out");try{return resolved(given2)}catch(failure2){if(!(failure2 instanceof
+s I/N with I from 1 to N, such as 2/4, or auto");if(!commands.includes(command))return wrong3(`${name2} goes with the co\
+mmands ${commands.join(", ")} alone`,"leave it out");try{return resolved(given2)}catch(failure2){if(!(failure2 instanceof
 ProblemsError))throw failure2;problems.push(...failure2.problems);return void 0}}function shardMeant(text6,args){const[,
 inArgs=""]=/(?:^|\s)--shard[=\s]["']?([\w/]+)/.exec(args)??[];try{return resolved(ofText(text6.trim()||inArgs))}catch{return void 0}}
 function fileOf(name2,shard2){return shard2===void 0?name2:`${name2}-${shardName(shard2)}`}function ofText(text6){return text6===
@@ -20901,38 +20678,37 @@ count===1?void 0:shard2}var commands2=["validate","plan","apply","check"];var ch
 ue","false","on-change"];var fromPullRequest="from-pull-request";function readInputs(given2){const problems=[];const text6=name2=>given2(
 name2).trim()||void 0;const oneOf=(name2,known3,otherwise)=>{const value3=text6(name2)??otherwise;const found2=known3.find(
 one=>one===value3.toLowerCase());if(found2===void 0)problems.push(wrong2(`the input ${name2} is "${value3}"`,`it is ${known3.
-join(" or ")}`));return found2??otherwise};const flag2=name2=>oneOf(name2,["true","false"],"false")==="true";const command2=oneOf(
+join(" or ")}`));return found2??otherwise};const flag2=name2=>oneOf(name2,["true","false"],"false")==="true";const command=oneOf(
 "command",commands2,"plan");const number4=(name2,least)=>{const value3=text6(name2);const found2=value3===void 0?void 0:
 whole(value3,least);if(value3!==void 0&&found2===void 0)problems.push(wrong2(`the input ${name2} is "${value3}"`,`it is \
 a whole number${least===0?"":`, ${least} or more`}`));return found2};const expectDigest=text6("expect-digest");if(expectDigest!==
 void 0&&expectDigest!==fromPullRequest&&!/^sha256:[0-9a-f]{64}$/.test(expectDigest)){problems.push(wrong2(`the input exp\
-ect-digest is "${expectDigest}"`,`it is a plan's digest or ${fromPullRequest}`))}if(expectDigest!==void 0&&command2!=="a\
-pply"&&command2!=="check"){problems.push(wrong2("the input expect-digest goes with the commands apply and check alone","\
-leave it out"))}const driftIssue=flag2("drift-issue");if(driftIssue&&command2!=="plan"){problems.push(wrong2("the input \
-drift-issue goes with the command plan alone","leave it out"))}const args=readArgs(words6(given2("args")),problems);const shard2=text6(
-"shard");const inputs={command:command2,workingDirectory:text6("working-directory")??".",...optional2("config",text6("co\
-nfig")),...optional2("environment",text6("environment")),environments:readEnvironments(text6("environments"),text6,command2,
-problems),...optional2("baseUrl",text6("base-url")),...optional2("token",text6("token")),...optional2("githubToken",text6(
-"github-token")),comment:oneOf("comment",commentModes,"on-change"),checkRun:oneOf("check-run",checkRunModes,"on-overflow"),
-...optional2("planFile",text6("plan-file")),...optional2("expectDigest",expectDigest),failOnChanges:flag2("fail-on-chang\
-es"),driftIssue,...optional2("allowDestructive",number4("allow-destructive",0)),...optional2("prNumber",number4("pr-numb\
-er",1)),...optional2("shard",readShard(shard2,args.shard,command2,problems)),args};if(args.acceptDid.length>0&&command2!==
-"apply"){problems.push(wrong2("args: --accept-did goes with the command apply alone","leave it out"))}if(args.only!==void 0&&
-command2!=="plan"){problems.push(wrong2("args: --only goes with the command plan alone","leave it out"))}if(command2==="\
-check"&&inputs.planFile!==void 0){problems.push(wrong2("the input plan-file goes with the commands plan and apply alone",
-"leave it out"))}if(command2==="apply"&&inputs.planFile!==void 0){problems.push(...besidePlanFile({...args,...optional2(
-"shard",inputs.shard??args.shard)}))}refuse(problems);return inputs}function wrong2(message,hint){return error("wrong-op\
-tion",message,[],hint)}function optional2(name2,value3){return value3===void 0?{}:{[name2]:value3}}function whole(text6,least){
-try{return wholeNumber(least)(text6)}catch(failure2){if(failure2 instanceof CommanderError)return void 0;throw failure2}}
-function argsOptions(){return[...selectionOptions(),onlyOption(),acceptDidOption(),...connectionOptions(),debugOption()]}
-function readArgs(given2,problems){const options=argsOptions();const refuseWith=(message,hint=`it takes ${options.map(({
-long})=>long).join(", ")}`)=>problems.push(wrong2(`args: ${message}`,hint));const parser=new Command2("args").helpOption(
-false).allowExcessArguments().configureOutput({outputError(){}}).exitOverride();for(const option of options)parser.addOption(
-option);try{parser.parse(given2,{from:"user"});for(const argument of parser.args)refuseWith(`unexpected argument '${argument}\
-'`);return parser.opts()}catch(failure2){if(!(failure2 instanceof CommanderError))throw failure2;if(failure2.code==="com\
-mander.optionMissingArgument")readArgs(given2.slice(0,-1),problems);refuseWith(commanderWords(failure2));return{target:[],
-kind:[],acceptDid:[]}}}function words6(text6){const found2=text6.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+|["']/g)??[];return found2.
-map(word2=>word2.replace(/"([^"]*)"|'([^']*)'/g,"$1$2"))}import{relative as relative14,resolve as resolve13,sep as sep9}from"node:path";function workspace(){return process.env.GITHUB_WORKSPACE||process.cwd()}function variablesOf(token){const own5=Object.entries(
+ect-digest is "${expectDigest}"`,`it is a plan's digest or ${fromPullRequest}`))}if(expectDigest!==void 0&&command!=="ap\
+ply"&&command!=="check"){problems.push(wrong2("the input expect-digest goes with the commands apply and check alone","le\
+ave it out"))}const driftIssue=flag2("drift-issue");if(driftIssue&&command!=="plan"){problems.push(wrong2("the input dri\
+ft-issue goes with the command plan alone","leave it out"))}const args=readArgs(words5(given2("args")),problems);const shard2=text6(
+"shard");const inputs={command,workingDirectory:text6("working-directory")??".",...optional2("config",text6("config")),...optional2(
+"environment",text6("environment")),environments:readEnvironments(text6("environments"),text6,command,problems),...optional2(
+"baseUrl",text6("base-url")),...optional2("token",text6("token")),...optional2("githubToken",text6("github-token")),comment:oneOf(
+"comment",commentModes,"on-change"),checkRun:oneOf("check-run",checkRunModes,"on-overflow"),...optional2("planFile",text6(
+"plan-file")),...optional2("expectDigest",expectDigest),failOnChanges:flag2("fail-on-changes"),driftIssue,...optional2("\
+allowDestructive",number4("allow-destructive",0)),...optional2("prNumber",number4("pr-number",1)),...optional2("shard",readShard(
+shard2,args.shard,command,problems)),args};if(args.acceptDid.length>0&&command!=="apply"){problems.push(wrong2("args: --\
+accept-did goes with the command apply alone","leave it out"))}if(args.only!==void 0&&command!=="plan"){problems.push(wrong2(
+"args: --only goes with the command plan alone","leave it out"))}if(command==="check"&&inputs.planFile!==void 0){problems.
+push(wrong2("the input plan-file goes with the commands plan and apply alone","leave it out"))}if(command==="apply"&&inputs.
+planFile!==void 0){problems.push(...besidePlanFile({...args,...optional2("shard",inputs.shard??args.shard)}))}refuse(problems);
+return inputs}function wrong2(message,hint){return error("wrong-option",message,[],hint)}function optional2(name2,value3){
+return value3===void 0?{}:{[name2]:value3}}function whole(text6,least){try{return wholeNumber(least)(text6)}catch(failure2){
+if(failure2 instanceof CommanderError)return void 0;throw failure2}}function argsOptions(){return[...selectionOptions(),
+onlyOption(),acceptDidOption(),...connectionOptions(),debugOption()]}function readArgs(given2,problems){const options=argsOptions();
+const refuseWith=(message,hint=`it takes ${options.map(({long})=>long).join(", ")}`)=>problems.push(wrong2(`args: ${message}`,
+hint));const parser=new Command2("args").helpOption(false).allowExcessArguments().configureOutput({outputError(){}}).exitOverride();
+for(const option of options)parser.addOption(option);try{parser.parse(given2,{from:"user"});for(const argument of parser.
+args)refuseWith(`unexpected argument '${argument}'`);return parser.opts()}catch(failure2){if(!(failure2 instanceof CommanderError))
+throw failure2;if(failure2.code==="commander.optionMissingArgument")readArgs(given2.slice(0,-1),problems);refuseWith(commanderWords(
+failure2));return{target:[],kind:[],acceptDid:[]}}}function words5(text6){const found2=text6.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+|["']/g)??
+[];return found2.map(word2=>word2.replace(/"([^"]*)"|'([^']*)'/g,"$1$2"))}import{relative as relative14,resolve as resolve13,sep as sep9}from"node:path";function workspace(){return process.env.GITHUB_WORKSPACE||process.cwd()}function variablesOf(token){const own5=Object.entries(
 process.env).filter(([name2])=>!name2.startsWith("INPUT_"));return{...Object.fromEntries(own5),...token===void 0?{}:{IDOPS_TOKEN:token}}}
 function folderOf({workingDirectory}){return resolve13(workspace(),workingDirectory)}function folderInRepository(inputs){
 const folder=relative14(workspace(),folderOf(inputs)).split(sep9).join("/");return folder.startsWith("..")?"":folder}function configOf(inputs){
@@ -20952,36 +20728,35 @@ this.#inputs=inputs}get look(){const inputs=this.#inputs;const only2=inputs?.arg
 color:false,debug:inputs?.args.debug===true,folder:inputs===void 0?"":folderInRepository(inputs)}}say(text6){if(text6!==
 "")process.stdout.write(text6.endsWith("\n")?text6:`${text6}
 `)}async report(report2,shown3){const{look:look2}=this;this.say(await renderText(report2,"text",shown3,look2));const annotations=(await report2.
-annotations?.())?.(shown3,look2)??[];for(const annotation of annotations)this.#keep({...annotation,folder:look2.folder})}#keep(annotation){
-const{level:level3,title,message,place:place2}=annotation;const name2=JSON.stringify([level3,title,message,place2?.file,
-place2?.line,place2?.column]);if(!this.#kept.has(name2))this.#annotations.push(annotation);this.#kept.add(name2)}async problems(problems){
+annotations?.())?.(shown3,look2)??[];for(const annotation2 of annotations)this.#keep({...annotation2,folder:look2.folder})}#keep(annotation2){
+const{level:level3,title,message,place:place2}=annotation2;const name2=JSON.stringify([level3,title,message,place2?.file,
+place2?.line,place2?.column]);if(!this.#kept.has(name2))this.#annotations.push(annotation2);this.#kept.add(name2)}async problems(problems){
 if(problems.length>0)await this.report(problemsReport,problems)}annotate(level3,message){this.#keep({level:level3,title:"\
 idops",message,place:null,rank:-1,folder:""})}get annotations(){return this.#annotations.toSorted((one,other)=>one.rank-
 other.rank)}get overflows(){return levels.some(level3=>this.#of(level3).length>shownOfEach)}async end(){if(this.#annotations.
 length===0)return;const{annotationCommand:annotationCommand2}=await Promise.resolve().then(()=>(init_github(),github_exports));
-for(const level3 of levels){for(const annotation of this.#of(level3).slice(0,shownOfEach))this.say(annotationCommand2(annotation,
-annotation))}const left=levels.flatMap(level3=>{const count3=this.#of(level3).length-shownOfEach;return count3>0?[plural(
+for(const level3 of levels){for(const annotation2 of this.#of(level3).slice(0,shownOfEach))this.say(annotationCommand2(annotation2,
+annotation2))}const left=levels.flatMap(level3=>{const count3=this.#of(level3).length-shownOfEach;return count3>0?[plural(
 count3,`more ${level3}`)]:[]});if(left.length>0)this.say(`Not shown as annotations, since GitHub shows ten of each level\
-: ${left.join(", ")}.`)}#of(level3){return this.annotations.filter(annotation=>annotation.level===level3)}};function titleLine(text6){
+: ${left.join(", ")}.`)}#of(level3){return this.annotations.filter(annotation2=>annotation2.level===level3)}};function titleLine(text6){
 return escapeLines(text6).split("\n").join(" ").slice(0,1e3)}init_plan();init_safety();function writeOutputs(outcome3,failed){const{code:code2,plan,plans}=outcome3;setOutput("change\
 d",String(outcome3.changed));setOutput("failed",String(failed));setOutput("exit-code",String(code2));setOutput("summary",
 outcome3.summary);setOutput("digest",plan?.digest??"");setOutput("plan-file",outcome3.planFile??"");setOutput("html-repo\
 rt",outcome3.htmlReport??"");const digests=[...plans??[]].map(([name2,{digest}])=>[name2,digest]);setOutput("digests",plans===
-void 0?"":JSON.stringify(Object.fromEntries(digests)));const counted2=[...plans?.values()??[],...plan===void 0?[]:[plan]];
-if(counted2.length===0)return;const destructive2=counted2.reduce((sum,one)=>sum+countDestructions(one),0);const counts2={
-...summarize({changes:counted2.flatMap(({changes})=>changes)}),destructive:destructive2};for(const[name2,count3]of Object.
-entries(counts2))setOutput(name2,String(count3))}async function writeSummary(text6){if((process.env.GITHUB_STEP_SUMMARY??
-"")==="")return;try{await summary.addRaw(text6,true).write()}catch{warning("The summary of the step can't be written.",{
-title:"idops"})}}init_escape();init_plan();init_marked();init_review();init_marked();var commentLimit=65536;function begins(part2,key){return`<!-- idops-${part2} key=${key} -->`}function ends(part2,key){return`\
+void 0?"":JSON.stringify(Object.fromEntries(digests)));const counted=[...plans?.values()??[],...plan===void 0?[]:[plan]];
+if(counted.length===0)return;const destructive=counted.reduce((sum,one)=>sum+countDestructions(one),0);const counts2={...summarize(
+{changes:counted.flatMap(({changes})=>changes)}),destructive};for(const[name2,count3]of Object.entries(counts2))setOutput(
+name2,String(count3))}async function writeSummary(text6){if((process.env.GITHUB_STEP_SUMMARY??"")==="")return;try{await summary.
+addRaw(text6,true).write()}catch{warning("The summary of the step can't be written.",{title:"idops"})}}init_escape();init_plan();init_marked();init_review();init_marked();var commentLimit=65536;function begins(part2,key){return`<!-- idops-${part2} key=${key} -->`}function ends(part2,key){return`\
 <!-- /idops-${part2} key=${key} -->`}function sectionText(key,text6){return`${begins("section",key)}
 ${text6.trimEnd()}
 ${ends("section",key)}
 `}var sectionRoom=sectionText("0".repeat(16),"").length;function partsOf4(body2,key){const text6=body2.replaceAll("\r\n",
-"\n");const lead=text6.split("\n").slice(0,readMarkers(text6).length).join("\n").length+1;const section2=between2(text6,
-"section",key,lead);const[from,to]=section2??[lead,text6.length];const shown3=text6.slice(from,to);const part2=name2=>{const found2=between2(
-shown3,name2,key);return found2===null?null:shown3.slice(...found2).trim()};return{before:section2===null?text6.slice(0,
-lead):text6.slice(0,from),planned:part2("planned")??shown3.trim(),result:part2("result"),former:(part2("former")??"").split(
-"\n").filter(line=>line.startsWith("- ")),unsent:part2("unsent"),after:section2===null?"":text6.slice(to)}}function between2(text6,part2,key,start2=0){
+"\n");const lead=text6.split("\n").slice(0,readMarkers(text6).length).join("\n").length+1;const section=between2(text6,"\
+section",key,lead);const[from,to]=section??[lead,text6.length];const shown3=text6.slice(from,to);const part2=name2=>{const found2=between2(
+shown3,name2,key);return found2===null?null:shown3.slice(...found2).trim()};return{before:section===null?text6.slice(0,lead):
+text6.slice(0,from),planned:part2("planned")??shown3.trim(),result:part2("result"),former:(part2("former")??"").split("\n").
+filter(line=>line.startsWith("- ")),unsent:part2("unsent"),after:section===null?"":text6.slice(to)}}function between2(text6,part2,key,start2=0){
 const first=lineAt(text6,begins(part2,key),start2);if(first<0)return null;const from=first+begins(part2,key).length+1;const to=lineAt(
 text6,ends(part2,key),from);return to<0?null:[from,to]}function lineAt(text6,line,start2){for(let at3=text6.indexOf(line,
 start2);at3>=0;at3=text6.indexOf(line,at3+1)){const end2=text6[at3+line.length];if((at3===0||text6[at3-1]==="\n")&&(end2===
@@ -20994,11 +20769,11 @@ key),shown3,ends(part2,key),""];const old=sent&&parts.result!==null?[formerLine(
 ...block2("unsent",unsent),...block2("result",result),...block2("former",former.length===0?null:["Before that:","",...former].
 join("\n")),"<details><summary>What was planned</summary>","",begins("planned",key),plan,ends("planned",key),"","</detai\
 ls>",""].join("\n");const whole2=plan=>after2===""?`${before}${sectionText(key,around(plan))}`:`${before}${around(plan)}${after2}`;
-const room=()=>commentLimit-whole2("").length;if(room()<0&&unsent!==null)unsent=shortened2(unsent,unsent.length+room(),link2);
-if(room()<0&&result!==null)result=shortened2(result,result.length+room(),link2);return whole2(shortened2(parts.planned,room(),
-link2))}function withListed(text6,name2,words7){const end2=text6.search(/^<!-- idops-section /m);const head=end2<0?text6:
+const room=()=>commentLimit-whole2("").length;if(room()<0&&unsent!==null)unsent=shortened3(unsent,unsent.length+room(),link2);
+if(room()<0&&result!==null)result=shortened3(result,result.length+room(),link2);return whole2(shortened3(parts.planned,room(),
+link2))}function withListed(text6,name2,words6){const end2=text6.search(/^<!-- idops-section /m);const head=end2<0?text6:
 text6.slice(0,end2);const start2=`- ${code(name2)}: `;const lines=head.split("\n").map(line=>line.startsWith(start2)?start2+
-words7:line);return lines.join("\n")+text6.slice(head.length)}function superseded(body2,{key,name:name2}){const text6=body2.
+words6:line);return lines.join("\n")+text6.slice(head.length)}function superseded(body2,{key,name:name2}){const text6=body2.
 replaceAll("\r\n","\n");const markers=readMarkers(text6);const lines=text6.split("\n");const lead=lines.slice(0,markers.
 length).map((line,index)=>{const isMeant=markers[index]?.kind==="plan"&&markers[index].key===key;return isMeant?markerLine(
 {kind:"past",key,run:null,...noPlan}):line});const rest=lines.slice(markers.length).join("\n");const at3=between2(rest,"\
@@ -21009,7 +20784,7 @@ ${rest.slice(at3)}`;return`${lead.join("\n")}
 ${name2===null?shown3:withListed(shown3,name2,"superseded")}`}function formerLine(result,key){const[,title=""]=/^## (.*)$/m.
 exec(result)??[];const[run4=""]=/^Run `[^`]+`$/m.exec(result)??[];const undo=between2(result,"undo",key);const lines=undo===
 null?[]:result.slice(...undo).trim().split("\n");return`- ${[title,run4,...lines].filter(line=>line!=="").join(". ")}`}function kept2(lines,room){
-let used=0;return lines.filter(line=>{used+=line.length+1;return used<=room})}function shortened2(plan,room,link2){if(plan.
+let used=0;return lines.filter(line=>{used+=line.length+1;return used<=room})}function shortened3(plan,room,link2){if(plan.
 length<=room)return plan;const note=`
 This is shortened: [the run's summary](${link2}) has all of it.`;const blocks=blocksOf(plan);let length2=blocks.join("").
 length+note.length;for(let at3=blocks.length-1;at3>=0&&length2>room;at3-=1){const block2=blocks[at3]??"";const[,summary2]=/^<details><summary>(.*)<\/summary>$/m.
@@ -21031,7 +20806,7 @@ return[what,...shard2===null?[]:[`in shard ${shard2}`],...environment===null?[]:
 null?[]:[`of ${name2(config3)}`],...server===null?[]:[`at ${name2(server)}`]].join(" ")}function selectedSentence({selected}){
 if(selected==="")return"";const shown3=selected.length>selectedRoom?`${selected.slice(0,selectedRoom)}\u2026`:selected;return`\
 Made with ${code(shown3)}.`}function short3(text6){return text6.length>nameRoom?`${text6.slice(0,nameRoom)}\u2026`:text6}
-function selectedText({target,kind,only:only2,prune,assert:assert2},hide2){return[...target.map(address2=>`--target ${shellWord2(
+function selectedText({target,kind,only:only2,prune,assert:assert2},hide2){return[...target.map(address2=>`--target ${shellWord(
 hide2(address2))}`),...kind.map(name2=>`--kind ${name2}`),...only2===void 0?[]:[`--only ${only2}`],...prune===true?["--p\
 rune"]:[],...assert2===true?["--assert"]:[]].join(" ")}var summaryLimit=1024*1024;var summaryRest=2e5;var blockRoom=3e4;var look={color:false,debug:false,folder:""};async function planText2(shown3,event,{
 outdates=false,note="",taken:taken2=0}={}){const end2=`
@@ -21044,19 +20819,19 @@ ${text6}
 ${origin(event)}
 `}async function planSummary(shown3,of=1){const limit2=Math.floor((summaryLimit-summaryRest)/of);return await fitting2(shown3,
 headOf(shown3,false,""),text6=>Buffer.byteLength(text6),limit2)}function headOf({plan,subject},outdates,note){const{adopt,
-blocked:blocked4}=summarize(plan);const sentences=[note,outdates?"An earlier run planned changes here. This run's plan s\
-ends nothing.":"",blocked4>0?"What is blocked can not be done as things are, and `apply` refuses the whole plan.":"",adopt>
-0&&blocked4===0&&!changesServer(plan)?"What is to be adopted is only recorded: nothing is sent to the server.":"",selectedSentence(
+blocked:blocked3}=summarize(plan);const sentences=[note,outdates?"An earlier run planned changes here. This run's plan s\
+ends nothing.":"",blocked3>0?"What is blocked can not be done as things are, and `apply` refuses the whole plan.":"",adopt>
+0&&blocked3===0&&!changesServer(plan)?"What is to be adopted is only recorded: nothing is sent to the server.":"",selectedSentence(
 subject)];return{title:`${aboutText("idops plan",subject)}: ${outdates?"outdated, ":""}${headline(plan)}`,intro:sentences.
 filter(sentence2=>sentence2!=="").join(" ")}}function saysOutdated(text6){return/^## .*: outdated, /m.exec(text6)?.index===
 text6.indexOf("## ")}async function problemsBlock(problems,room=blockRoom){return block(await renderText(problemsReport,
 "text",problems,look),room)}function block(text6,room){const short4=text6.length>room?`${text6.slice(0,room)}
 \u2026 (the log has all of it)`:text6;return`${fence(short4.trimEnd().split("\n"))}
 `}function origin(event){const commit2=escapeText(event.sha).replaceAll("`","");return`<sub>Commit \`${commit2}\`, [run w\
-ith its summary](${runAddress(event)}).</sub>`}async function fitting2({plan,only:only2,forge},head,measure3,limit2){const given2={
+ith its summary](${runAddress(event)}).</sub>`}async function fitting2({plan,only:only2,forge},head,measure2,limit2){const given2={
 ...only2===void 0?{}:{only:only2},...forge===void 0?{}:{forge}};const render4=budget2=>renderText(planReport,"markdown",
-{plan,samples:new Map},{...look,...given2,...head,budget:budget2});let budget=limit2;let text6=await render4(budget);while(measure3(
-text6)>limit2&&budget>1e3){budget=Math.floor(Math.min(budget-500,budget*limit2/measure3(text6)));text6=await render4(budget)}
+{plan,samples:new Map},{...look,...given2,...head,budget:budget2});let budget=limit2;let text6=await render4(budget);while(measure2(
+text6)>limit2&&budget>1e3){budget=Math.floor(Math.min(budget-500,budget*limit2/measure2(text6)));text6=await render4(budget)}
 return text6}init_result();init_shell();init_marked();init_next();var resultRoom=12e3;var problemsRoom=8e3;async function tellResult(job,inputs,{plan,result,problems}){const subject=subjectOf(
 inputs,inputs.args,job.redactor.redact,plan);const did=result.results.some(({attempts})=>attempts>0);const title=`${aboutText(
 "idops apply",subject)}: ${outcome2(result,problems.length>0)}`;const key=commentKey(inputs,plan.environment);const undo=undoLines(
@@ -21066,14 +20841,14 @@ der.";const intro=undo.length===0?"":`${undoText(key,undo)}
 ${needs}`;const look2={...job.log.look,budget:resultRoom,title,intro};const parts=[result.run===null?`## ${title}
 `:await renderText(resultReport,"markdown",{result,plan},look2),...problems.length===0?[]:[await problemsBlock(problems,
 problemsRoom)],`${origin(job.event)}
-`];const words7=outcome2(result,problems.length>0);await post(job,inputs,plan,{text:parts.join("\n"),words:words7,sent:did,
+`];const words6=outcome2(result,problems.length>0);await post(job,inputs,plan,{text:parts.join("\n"),words:words6,sent:did,
 did:result.run!==null})}async function tellNotApplied(job,inputs,{plan,problems,sent,hide:hide2=job.redactor.redact}){const subject=subjectOf(
 inputs,inputs.args,hide2,plan??void 0);const said3=sent?"It failed, and something may have been sent:":"Nothing was sent\
 :";const title=`${aboutText("idops apply",subject)}: ${sent?"failed":"not applied"}`;const text6=[`## ${title}`,said3,await problemsBlock(
 problems,problemsRoom),`${origin(job.event)}
 `].join("\n\n");await post(job,inputs,plan,{text:text6,words:sent?"failed":"not applied",sent,did:true})}async function post(job,inputs,plan,{
-did,words:words7,...said3}){const key=commentKey(inputs,plan?.environment??null);const name2=plan?.environment??environmentOf(
-inputs);const listed2=name2===null?{}:{listed:{name:name2,words:`apply: ${words7}`}};const told6={...said3,...listed2,link:runAddress(
+did,words:words6,...said3}){const key=commentKey(inputs,plan?.environment??null);const name2=plan?.environment??environmentOf(
+inputs);const listed2=name2===null?{}:{listed:{name:name2,words:`apply: ${words6}`}};const told6={...said3,...listed2,link:runAddress(
 job.event)};const tell=async body2=>{if(body2!==null){const parts2=partsOf4(body2,key);const{result,unsent}=parts2;if((result??
 unsent)!==null&&!did)return null;const shown3=readMarkers(body2).find(marker=>marker.kind==="plan"&&marker.key===key);const isOther3=told6.
 sent&&plan!==null&&shown3?.digest!==plan.digest;return withResult(parts2,key,isOther3?{...told6,text:ofOtherPlan(told6.text)}:
@@ -21085,13 +20860,12 @@ const note="**What was applied is another plan than the one below:** the summary
 
 ${note}`)}function outcome2(result,troubled){const count3=summarizeResult(result);const parts=[[count3.failed,"failed"],
 [count3.not_converged,"not converged"],[count3.unknown,"unknown"],[count3.skipped,"skipped"],[count3.applied,"applied"]];
-const told6=parts.filter(([number4])=>number4>0).map(([number4,words7])=>`${number4} ${words7}`);if(result.interrupted)told6.
+const told6=parts.filter(([number4])=>number4>0).map(([number4,words6])=>`${number4} ${words6}`);if(result.interrupted)told6.
 unshift("interrupted");if(told6.length>0)return told6.join(", ");return troubled?"failed":"there was nothing to apply"}function undoLines(result,plan,inputs,{
-environment}){const config3=configInRepository(inputs);const options=[...config3==="idops.yaml"?[]:["--config",shellWord2(
-config3)],...environment===null?[]:["--env",shellWord2(environment)],...inputs.baseUrl===void 0?[]:["--base-url",shellWord2(
-inputs.baseUrl)]];const steps=nextSteps(result,plan).filter(({command:command2})=>/^(?:undo|runs) /.test(command2??""));
-return steps.map(({before,command:command2})=>`${prose(before.replace(/: $/,""))}: ${code(["idops",command2,...options].
-join(" "))}`)}async function planAndApply(job,given2){const{planFile,expectDigest}=given2;const file=planFile===void 0?void 0:resolve14(
+environment}){const config3=configInRepository(inputs);const options=[...config3==="idops.yaml"?[]:["--config",shellWord(
+config3)],...environment===null?[]:["--env",shellWord(environment)],...inputs.baseUrl===void 0?[]:["--base-url",shellWord(
+inputs.baseUrl)]];const steps=nextSteps(result,plan).filter(({command})=>/^(?:undo|runs) /.test(command??""));return steps.
+map(({before,command})=>`${prose(before.replace(/: $/,""))}: ${code(["idops",command,...options].join(" "))}`)}async function planAndApply(job,given2){const{planFile,expectDigest}=given2;const file=planFile===void 0?void 0:resolve14(
 folderOf(given2),planFile);const stored3=file===void 0?void 0:await readPlanFile(file,planFile);job.concerns(stored3?.apply.
 shard);const inputs=job.about(given2);const project=await job.project(inputs);const opened2=await openForWriting(project,
 "apply",job.sessionOptions(inputs));return await job.within(opened2,async session=>{const{plan,problems}=stored3===void 0?
@@ -21111,16 +20885,16 @@ run!==null)return resultSummaryLine(result);const[first]=problems;return first==
 `${first.code}: ${first.message}`)}init_problems();init_plan();init_text();async function planAndCheck(job,inputs){const opened2=await openSession(await job.project(inputs),job.sessionOptions(inputs));
 const plan=await job.within(opened2,session=>session.plan(planOptionsOf(inputs.args)));const shown3=redactPlan(plan,job.
 redactor);await job.tellPlan(plan,shown3);const shared2=await job.shared(inputs,shown3);const{expectDigest=fromPullRequest}=inputs;
-const changed2=changesServer(plan);const found2=await refusals2(async()=>{const approval=changed2?await approvalFor(job,
-inputs,expectDigest,plan,{open:true}):null;await checkApproval(plan,approval,job.redactor)});const problems=redactProblems(
-found2,job.redactor);await job.log.problems(problems);const blocked4=plan.changes.some(({action:action2})=>action2==="bl\
-ocked");const[first]=problems;const outcome3=first!==void 0?"not approved":blocked4?"blocked":changed2?"approved":"nothi\
-ng to approve";const head=`## ${aboutText("idops check",shared2.subject)}: ${outcome3}
+const changed=changesServer(plan);const found2=await refusals2(async()=>{const approval=changed?await approvalFor(job,inputs,
+expectDigest,plan,{open:true}):null;await checkApproval(plan,approval,job.redactor)});const problems=redactProblems(found2,
+job.redactor);await job.log.problems(problems);const blocked3=plan.changes.some(({action:action2})=>action2==="blocked");
+const[first]=problems;const outcome3=first!==void 0?"not approved":blocked3?"blocked":changed?"approved":"nothing to app\
+rove";const head=`## ${aboutText("idops check",shared2.subject)}: ${outcome3}
 
 `;const why=first===void 0?"":`${await problemsBlock(problems)}
-`;await writeSummary(`${head}${why}${await planSummary(shared2)}`);return{code:job.signal.aborted?130:first!==void 0||blocked4?
-1:0,summary:first===void 0?`${outcome3}: ${summaryLine(plan)}`:titleLine(`${first.code}: ${first.message}`),changed:changed2,
-plan}}async function refusals2(work){try{await work();return[]}catch(failure2){if(failure2 instanceof ProblemsError)return failure2.
+`;await writeSummary(`${head}${why}${await planSummary(shared2)}`);return{code:job.signal.aborted?130:first!==void 0||blocked3?
+1:0,summary:first===void 0?`${outcome3}: ${summaryLine(plan)}`:titleLine(`${first.code}: ${first.message}`),changed,plan}}
+async function refusals2(work){try{await work();return[]}catch(failure2){if(failure2 instanceof ProblemsError)return failure2.
 problems;throw failure2}}function eachEnvironment(inputs){if(inputs.environments.length===0)return[inputs];const{token:_token,baseUrl:_baseUrl,planFile,
 ...rest}=inputs;return inputs.environments.map(({name:name2,...own5})=>({...rest,...own5,environment:name2,environments:[],
 ...planFile===void 0?{}:{planFile:planFile.replaceAll(environmentMark,name2)}}))}init_escape();init_problems();init_redact();import{mkdtemp}from"node:fs/promises";import{tmpdir}from"node:os";import{join as join20}from"node:path";init_errno();import{constants as constants6}from"node:fs";import{open as open7,stat as stat7}from"node:fs/promises";import{
@@ -21151,7 +20925,7 @@ type:apply.identity[email3.type]??"",manifest:declaredAt.file}]:[]}));const warn
 warnings}}init_words();init_zod();init_github();init_words();var batch=50;var most2=1e3;var messageLimit=64*1024;var titleLimit=255;var nameLimit=100;var rawCheck=object({id:number2()});
 var levels2={error:"failure",warning:"warning",notice:"notice"};async function writeCheckRun(token,{owner,repository:repo,
 sha},manner,check4,annotations){const{octokit,ask:ask2}=await openClient(token,manner);const{checks}=octokit.rest;const sent=annotations.
-slice(0,most2).map(annotation=>annotationOf2(annotation,check4.file));const output=from=>{const here2=Math.min(from+batch,
+slice(0,most2).map(annotation2=>annotationOf2(annotation2,check4.file));const output=from=>{const here2=Math.min(from+batch,
 sent.length);const part2=here2<annotations.length?`, of which the first ${here2} are here`:"";return{title:titleLine(check4.
 title).slice(0,titleLimit),summary:`${plural(annotations.length,"annotation")}${part2}. [The run](${check4.url}) has all\
  of it in its summary.`,annotations:sent.slice(from,from+batch)}};const id=await ask2(async()=>{const{data:data3}=await checks.
@@ -21241,9 +21015,9 @@ args.only,forge,subject}}async temporaryFolder(){this.#temporary??=await mkdtemp
 samples:new Map})}};var nothingSelected={target:[],kind:[],acceptDid:[]};function resultInputs(given2){if(given2("command").trim().toLowerCase()!==
 "apply")return null;const inputs=inputsOf(given2,given2("comment").trim().toLowerCase()==="false"?"false":"on-change");const number4=given2(
 "pr-number").trim();if(inputs.environments.length>0)return null;return/^[1-9]\d{0,14}$/.test(number4)?{...inputs,prNumber:Number(
-number4)}:inputs}function commentInputs(given2){const text6=name2=>given2(name2).trim()||void 0;const command2=(text6("c\
-ommand")??"plan").toLowerCase();if(otherCommands.includes(command2))return null;const comment=text6("comment")?.toLowerCase();
-const isKnown2=comment==="false"||comment==="true"&&command2==="plan";return inputsOf(given2,isKnown2?comment:"on-change")}
+number4)}:inputs}function commentInputs(given2){const text6=name2=>given2(name2).trim()||void 0;const command=(text6("co\
+mmand")??"plan").toLowerCase();if(otherCommands.includes(command))return null;const comment=text6("comment")?.toLowerCase();
+const isKnown2=comment==="false"||comment==="true"&&command==="plan";return inputsOf(given2,isKnown2?comment:"on-change")}
 function inputsOf(given2,comment){const text6=name2=>given2(name2).trim()||void 0;const[config3,environment,githubToken]=[
 text6("config"),text6("environment"),text6("github-token")];const shard2=shardMeant(given2("shard"),given2("args"));return{
 workingDirectory:text6("working-directory")??".",...config3===void 0?{}:{config:config3},...environment===void 0?{}:{environment},
@@ -21262,15 +21036,15 @@ one=>one.startsWith("!")?[one.slice(1)]:[]);const named5=patterns.filter(one=>!o
 ".."));const isNamed=(0,import_picomatch2.default)(named5,{ignore});return new Set(paths.map(path=>posix4.normalize(path)).
 filter(path=>isNamed(path)))}async function refuseInputs(outputs,config3,known3,{manifests=false}={}){const{files,states:states2,project}=await inputsOf2(
 known3);const taken2=manifests||project===void 0?new Set:await takenForManifests(outputs,project);const inputs=new Set((await Promise.
-all([resolve16(config3),...files].map(identity))).flat());const kept3=(await Promise.all(states2.map(ways3))).flat();const problems=[];
+all([resolve16(config3),...files].map(identity))).flat());const kept3=(await Promise.all(states2.map(ways4))).flat();const problems=[];
 for(const output of outputs){const path=resolve16(output);const names3=await identity(path);if(names3.some(name2=>inputs.
-has(name2)))problems.push(refusal5(output,"idops reads it"));else if((await ways3(path)).some(way=>kept3.some(state=>isOfState(
-way,state)))){problems.push(refusal5(output,"it is a state, or belongs to one"))}else if((await ways3(path)).some(way=>kept3.
+has(name2)))problems.push(refusal5(output,"idops reads it"));else if((await ways4(path)).some(way=>kept3.some(state=>isOfState(
+way,state)))){problems.push(refusal5(output,"it is a state, or belongs to one"))}else if((await ways4(path)).some(way=>kept3.
 some(state=>isFolderOfState(way,state)))){problems.push(refusal5(output,"the folder of a state or of its journals is to \
 be there"))}else if(taken2.has(output)){problems.push(refusal5(output,"the globs of the configuration would take it for \
 a manifest"))}}if(problems.length>0)throw new ProblemsError(problems)}function isFolderOfState(path,state){return state.
 startsWith(path+sep11)||path===join21(dirname18(state),"runs")}async function takenForManifests(outputs,project){const inside2=[];
-for(const output of outputs){for(const place2 of await ways3(resolve16(output))){if(!isInside(place2,project.root))continue;
+for(const output of outputs){for(const place2 of await ways4(resolve16(output))){if(!isInside(place2,project.root))continue;
 inside2.push({output,path:relative16(project.root,place2).split(sep11).join("/")})}}const named5=namedByGlobs(project,[...new Set(
 inside2.map(({path})=>path))]);return new Set(inside2.flatMap(({output,path})=>named5.has(path)?[output]:[]))}async function inputsOf2(known3){
 try{const project=typeof known3==="function"?await known3():known3.project;const read2=typeof known3==="function"?await loadManifests(
@@ -21278,39 +21052,39 @@ project,{lenient:true}):known3;const{files,states:states2}=project.guarded();ret
 project}}catch(failure2){if(!(failure2 instanceof ProblemsError))throw failure2;return{files:[],states:[]}}}function refusal5(output,why){
 return error("output-is-input",`${output} is not written: ${why}`,[],"name another file")}async function identity(path){
 const there=await stat8(path).catch(()=>void 0);return there?.isFile()===true?[path,`${there.dev}:${there.ino}`]:[path]}
-async function ways3(path){return[path,join21(await realPlaceOf(dirname18(path)),basename13(path)),await realPlaceOf(path)]}async function makePlan(job,inputs,called="plan"){const name2=fileOf(called,inputs.shard);const opened2=await openSession(
+async function ways4(path){return[path,join21(await realPlaceOf(dirname18(path)),basename13(path)),await realPlaceOf(path)]}async function makePlan(job,inputs,called="plan"){const name2=fileOf(called,inputs.shard);const opened2=await openSession(
 await job.project(inputs),job.sessionOptions(inputs));const made2=await job.within(opened2,async session=>{if(inputs.planFile!==
 void 0){const asked=resolve17(folderOf(inputs),inputs.planFile);await refuseInputs([asked],configOf(inputs),session)}const plan2=await session.
 plan(planOptionsOf(inputs.args));return{plan:plan2,planFile:await writePlan(job,inputs,session,plan2,name2),project:session.
 project}});const{plan,project,planFile}=made2;const shown3=redactPlan(plan,job.redactor);const samples=await job.samples(
 plan,project);const htmlReport=await job.writeHtml(`${name2}.html`,planReport,{plan,samples});await job.tellPlan(plan,shown3);
-const shared2=await job.shared(inputs,shown3);const changed2=changesServer(plan);const blocked4=plan.changes.some(({action:action2})=>action2===
+const shared2=await job.shared(inputs,shown3);const changed=changesServer(plan);const blocked3=plan.changes.some(({action:action2})=>action2===
 "blocked");const key=commentKey(inputs,plan.environment);const marker={key,run:job.event.runId,...await markPlan(plan,job.
-redactor)};const tells3=changed2||blocked4||leavesDebts(plan);return{plan,shared:shared2,planFile,htmlReport,marker,changed:changed2,
-blocked:blocked4,tells:tells3}}async function planAndTell(job,inputs){const{plan,shared:shared2,planFile,htmlReport,marker,
-changed:changed2,blocked:blocked4,tells:tells3}=await makePlan(job,inputs);await writeSummary(await planSummary(shared2));
-const{key}=marker;const first=markerLine({kind:"plan",...marker});const taken2=first.length+1+sectionRoom;const covers2=[
-{key,name:plan.environment}];await job.posts.comment(inputs,{key,covers:covers2},async before=>{const outdates=!tells3&&
-showedChanges(before,key);const text6=await planText2(shared2,job.event,{outdates,taken:taken2});return{body:`${first}
-${sectionText(key,text6)}`,opens:tells3||inputs.comment==="true"}});await tellDrift(job,inputs,{shared:shared2,marker,tells:tells3});
-if(changed2&&inputs.failOnChanges)job.log.annotate("error","There are changes, and fail-on-changes is set.");return{code:job.
-signal.aborted?130:blocked4?1:changed2?2:0,summary:summaryLine(plan),changed:changed2,plan,planFile,htmlReport}}var noIssue="\
-No issue is opened, changed or closed: drift is what schedule, push and workflow_dispatch find on the default branch, an\
-d this run is for something else.";async function tellDrift(job,inputs,{shared:shared2,marker,tells:tells3}){if(inputs.driftIssue&&
-job.event.onDefaultBranch)await job.posts.drift(inputs,shared2,{...marker,found:tells3});else if(inputs.driftIssue)job.log.
+redactor)};const tells2=changed||blocked3||leavesDebts(plan);return{plan,shared:shared2,planFile,htmlReport,marker,changed,
+blocked:blocked3,tells:tells2}}async function planAndTell(job,inputs){const{plan,shared:shared2,planFile,htmlReport,marker,
+changed,blocked:blocked3,tells:tells2}=await makePlan(job,inputs);await writeSummary(await planSummary(shared2));const{key}=marker;
+const first=markerLine({kind:"plan",...marker});const taken2=first.length+1+sectionRoom;const covers2=[{key,name:plan.environment}];
+await job.posts.comment(inputs,{key,covers:covers2},async before=>{const outdates=!tells2&&showedChanges(before,key);const text6=await planText2(
+shared2,job.event,{outdates,taken:taken2});return{body:`${first}
+${sectionText(key,text6)}`,opens:tells2||inputs.comment==="true"}});await tellDrift(job,inputs,{shared:shared2,marker,tells:tells2});
+if(changed&&inputs.failOnChanges)job.log.annotate("error","There are changes, and fail-on-changes is set.");return{code:job.
+signal.aborted?130:blocked3?1:changed?2:0,summary:summaryLine(plan),changed,plan,planFile,htmlReport}}var noIssue="No is\
+sue is opened, changed or closed: drift is what schedule, push and workflow_dispatch find on the default branch, and thi\
+s run is for something else.";async function tellDrift(job,inputs,{shared:shared2,marker,tells:tells2}){if(inputs.driftIssue&&
+job.event.onDefaultBranch)await job.posts.drift(inputs,shared2,{...marker,found:tells2});else if(inputs.driftIssue)job.log.
 annotate("notice",noIssue)}async function writePlan(job,inputs,session,plan,name2){const planFile=inputs.planFile===void 0?
 join22(await job.temporaryFolder(),`${name2}.json`):resolve17(folderOf(inputs),inputs.planFile);await writeResult(planFile,
-await session.storePlan(plan),384);return planFile}init_escape();init_marked();import{join as join23,resolve as resolve18}from"node:path";init_review();init_text();init_words();var markersRoom=26e3;var aroundProblems=1500;async function planEach(job,inputs){const each2=[];const hasLines=inputs.environments.
-some(({token})=>token!==void 0);for(const own5 of eachEnvironment(inputs))each2.push(await planOne(job,own5,hasLines));const list2=each2.
+await session.storePlan(plan),384);return planFile}init_escape();init_marked();import{join as join23,resolve as resolve18}from"node:path";init_review();init_text();init_words();var markersRoom=26e3;var aroundProblems=1500;async function planEach(job,inputs){const each=[];const hasLines=inputs.environments.
+some(({token})=>token!==void 0);for(const own5 of eachEnvironment(inputs))each.push(await planOne(job,own5,hasLines));const list2=each.
 map(one=>`- ${code(one.name)}: ${wordsOf4(one)}`).join("\n");const about2=aboutText("idops plan",subjectOf({...inputs,environments:[]},
-inputs.args,job.redactor.redact));const head=`## ${about2}: ${plural(each2.length,"environment")}
+inputs.args,job.redactor.redact));const head=`## ${about2}: ${plural(each.length,"environment")}
 
 ${list2}
-`;const summaries=await Promise.all(each2.map(({planned,...one})=>planned===null?failedText(job,one,Number.MAX_SAFE_INTEGER):
-planSummary(planned.shared,each2.length)));await writeSummary([head,...summaries].join("\n"));const key=sharedKey(inputs,
-inputs.environments);await job.posts.comment(inputs,{key,covers:each2},async before=>({body:await sharedComment(job,key,
-head,each2,before),opens:inputs.comment==="true"||each2.some(({planned})=>planned?.tells===true)}));for(const{inputs:own5,
-planned}of each2)if(planned!==null)await tellDrift(job,own5,planned);return await endingOf(job,inputs,each2)}async function planOne(job,inputs,hasLines){
+`;const summaries=await Promise.all(each.map(({planned,...one})=>planned===null?failedText(job,one,Number.MAX_SAFE_INTEGER):
+planSummary(planned.shared,each.length)));await writeSummary([head,...summaries].join("\n"));const key=sharedKey(inputs,
+inputs.environments);await job.posts.comment(inputs,{key,covers:each},async before=>({body:await sharedComment(job,key,head,
+each,before),opens:inputs.comment==="true"||each.some(({planned})=>planned?.tells===true)}));for(const{inputs:own5,planned}of each)
+if(planned!==null)await tellDrift(job,own5,planned);return await endingOf(job,inputs,each)}async function planOne(job,inputs,hasLines){
 const name2=inputs.environment??"";const key=commentKey(inputs,name2);job.log.learn(inputs);job.log.say(`
 Environment ${name2}
 `);try{return{name:name2,inputs,key,planned:await makePlan(job,inputs,`plan-${name2}`),problems:[]}}catch(failure2){const found2=problemsOf(
@@ -21319,14 +21093,14 @@ found2,job.redactor);await job.log.problems(problems);if(inputs.args.debug===tru
 stacksOf(failure2))));return{name:name2,inputs,key,planned:null,problems}}}function withoutToken(problem,name2){if(problem.
 code!=="unresolved-variable"||!/^variable IDOPS_TOKEN\b/.test(problem.message))return problem;return{...problem,message:`\
 the input token has no line for ${name2}, and IDOPS_TOKEN is not used where it has lines`,hint:`add a line ${name2}: TOK\
-EN to it`}}function wordsOf4({planned}){return planned===null?"**failed**, there is no plan":headline(planned.plan)}async function sharedComment(job,key,head,each2,before){
-const room=Math.floor(markersRoom/each2.length);const run4=job.event.runId;const lines=[markerLine({kind:"plan",key,run:run4,
-...noPlan}),...each2.map(one=>markerLine({kind:"plan",run:run4,...one.planned?.marker??{key:one.key,...noPlan}},room))];
-const start2=`${lines.join("\n")}
+EN to it`}}function wordsOf4({planned}){return planned===null?"**failed**, there is no plan":headline(planned.plan)}async function sharedComment(job,key,head,each,before){
+const room=Math.floor(markersRoom/each.length);const run4=job.event.runId;const lines=[markerLine({kind:"plan",key,run:run4,
+...noPlan}),...each.map(one=>markerLine({kind:"plan",run:run4,...one.planned?.marker??{key:one.key,...noPlan}},room))];const start2=`${lines.
+join("\n")}
 ${head}
-`;const texts2=await shared(each2.map(one=>most3=>{if(one.planned===null)return failedText(job,one,most3);const{shared:shared2,
-tells:tells3}=one.planned;const outdates=!tells3&&showedChanges(before,one.key);return planText2(shared2,job.event,{outdates,
-taken:commentLimit-most3})}),commentLimit-start2.length-each2.length*(sectionRoom+1));return`${start2}${each2.map((one,index)=>sectionText(
+`;const texts2=await shared(each.map(one=>most3=>{if(one.planned===null)return failedText(job,one,most3);const{shared:shared2,
+tells:tells2}=one.planned;const outdates=!tells2&&showedChanges(before,one.key);return planText2(shared2,job.event,{outdates,
+taken:commentLimit-most3})}),commentLimit-start2.length-each.length*(sectionRoom+1));return`${start2}${each.map((one,index)=>sectionText(
 one.key,texts2[index]??"")).join("\n")}`}async function shared(texts2,room){const whole2=await Promise.all(texts2.map(text6=>text6(
 room)));const shown3=[...whole2];const order2=whole2.map((_,index)=>index).sort((a2,b)=>(whole2[a2]??"").length-(whole2[b]??
 "").length);let left=room;for(const[done2,index]of order2.entries()){const share=Math.floor(left/(order2.length-done2));
@@ -21335,14 +21109,14 @@ async function failedText(job,{inputs,problems},most3){const about2=aboutText("i
 job.redactor.redact));const room=Math.min(3e4,Math.max(0,most3-aroundProblems-origin(job.event).length));const block2=await problemsBlock(
 problems,room);return plainText(`${about2}: failed`,`There is no plan for this commit:
 
-${block2}`,job.event)}async function endingOf(job,inputs,each2){const made2=each2.flatMap(({name:name3,planned})=>planned===
-null?[]:[[name3,planned]]);const changed2=made2.some(([,planned])=>planned.changed);const bad2=made2.length<each2.length||
-made2.some(([,planned])=>planned.blocked);if(changed2&&inputs.failOnChanges)job.log.annotate("error","There are changes,\
- and fail-on-changes is set.");const told6=each2.map(({name:name3,planned,problems:[first]})=>{const failed=first===void 0?
+${block2}`,job.event)}async function endingOf(job,inputs,each){const made2=each.flatMap(({name:name3,planned})=>planned===
+null?[]:[[name3,planned]]);const changed=made2.some(([,planned])=>planned.changed);const bad2=made2.length<each.length||
+made2.some(([,planned])=>planned.blocked);if(changed&&inputs.failOnChanges)job.log.annotate("error","There are changes, \
+and fail-on-changes is set.");const told6=each.map(({name:name3,planned,problems:[first]})=>{const failed=first===void 0?
 "failed":`${first.code}: ${first.message}`;return`${name3}: ${planned===null?failed:summaryLine(planned.plan)}`});const temporary=await job.
 temporaryFolder();const{planFile}=inputs;const name2=fileOf(`plan-${environmentMark}`,inputs.shard);return{code:job.signal.
-aborted?130:bad2?1:changed2?2:0,summary:titleLine(told6.join("; ")),changed:changed2,plans:new Map(made2.map(([name3,{plan}])=>[
-name3,plan])),planFile:planFile===void 0?join23(temporary,`${name2}.json`):resolve18(folderOf(inputs),planFile),htmlReport:join23(
+aborted?130:bad2?1:changed?2:0,summary:titleLine(told6.join("; ")),changed,plans:new Map(made2.map(([name3,{plan}])=>[name3,
+plan])),planFile:planFile===void 0?join23(temporary,`${name2}.json`):resolve18(folderOf(inputs),planFile),htmlReport:join23(
 temporary,`${name2}.html`)}}init_problems2();init_words();async function validateProject(load,{onSecret,signal}){const pauses=new Pauses(signal);try{const project=await load();const loaded=await loadManifests(
 project,{lenient:true,signal});tellSecrets(loaded,onSecret);const settings=project.settingsProblems();const known3=settings.
 every(({severity})=>severity==="warning");const bodies2=known3?await pauses.during(checkDeclaredTemplates(loaded.declared,
@@ -21370,17 +21144,17 @@ let outcome3;try{inputs=readInputs(name2=>{const text6=getInput(name2);typed.pus
 env.IDOPS_TOKEN;outcome3=await runCommand(job,inputs)}catch(failure2){outcome3=await tellFailure(job,inputs,failure2,typed)}
 const failed=outcome3.code===1||outcome3.code===130||outcome3.code===2&&inputs?.failOnChanges===true;writeOutputs(outcome3,
 failed);if(inputs!==void 0&&inputs.command!=="check")await job.posts.check(inputs,checkOf(job,inputs,outcome3,failed));await job.
-log.end();if(!failed)return 0;return outcome3.code===130?130:1}function checkOf(job,inputs,{code:code2,changed:changed2,
-summary:summary2},failed){const subject=subjectOf(job.about(inputs),inputs.args,job.redactor.redact);const planned=inputs.
-command==="plan"&&changed2;return{name:aboutPlain(`idops ${inputs.command}`,subject),conclusion:code2===130?"cancelled":
-failed?"failure":planned?"neutral":"success",title:summary2,url:runAddress(job.event),file:configInRepository(inputs)}}async function runCommand(job,inputs){
-job.log.learn(inputs);if(inputs.command==="validate")return await validate2(job,inputs);const each2=eachEnvironment(inputs);
-const hasToken=each2.some(({token})=>token!==void 0)||(process.env.IDOPS_TOKEN??"")!=="";const reason=hasToken?null:job.
-event.pullRequest?.withoutSecrets??null;if(reason!==null&&inputs.command==="check"){throw refusal4(`nothing says whether\
- this is approved: ${reason}`,"check it in the merge group")}if(reason!==null)return await validate2(job,inputs,reason);
-const isPinned=each2.every(({baseUrl:baseUrl2,token})=>baseUrl2!==void 0&&token!==void 0);const foreign2=isPinned?null:await whyForeign2(
-job,inputs);if(foreign2!==null&&inputs.command==="plan"){return await validate2(job,inputs,`${foreign2}, and base-url an\
-d token are not both inputs`)}if(foreign2!==null)throw refuseForeign(foreign2);if(inputs.command==="check")return await planAndCheck(
+log.end();if(!failed)return 0;return outcome3.code===130?130:1}function checkOf(job,inputs,{code:code2,changed,summary:summary2},failed){
+const subject=subjectOf(job.about(inputs),inputs.args,job.redactor.redact);const planned=inputs.command==="plan"&&changed;
+return{name:aboutPlain(`idops ${inputs.command}`,subject),conclusion:code2===130?"cancelled":failed?"failure":planned?"n\
+eutral":"success",title:summary2,url:runAddress(job.event),file:configInRepository(inputs)}}async function runCommand(job,inputs){
+job.log.learn(inputs);if(inputs.command==="validate")return await validate2(job,inputs);const each=eachEnvironment(inputs);
+const hasToken=each.some(({token})=>token!==void 0)||(process.env.IDOPS_TOKEN??"")!=="";const reason=hasToken?null:job.event.
+pullRequest?.withoutSecrets??null;if(reason!==null&&inputs.command==="check"){throw refusal4(`nothing says whether this \
+is approved: ${reason}`,"check it in the merge group")}if(reason!==null)return await validate2(job,inputs,reason);const isPinned=each.
+every(({baseUrl:baseUrl2,token})=>baseUrl2!==void 0&&token!==void 0);const foreign2=isPinned?null:await whyForeign2(job,
+inputs);if(foreign2!==null&&inputs.command==="plan"){return await validate2(job,inputs,`${foreign2}, and base-url and to\
+ken are not both inputs`)}if(foreign2!==null)throw refuseForeign(foreign2);if(inputs.command==="check")return await planAndCheck(
 job,inputs);if(inputs.environments.length>0)return await planEach(job,inputs);return inputs.command==="plan"?await planAndTell(
 job,inputs):await planAndApply(job,inputs)}async function whyForeign2({event,signal},{prNumber,githubToken}){const{foreign:foreign2,
 pullRequest:pullRequest2,mergeGroup}=event;const number4=mergeGroup?.number??prNumber;if(foreign2!==null||pullRequest2!==

@@ -1,6 +1,6 @@
 import { displayWidth, escapeText } from '../base/escape.js';
 import type { Progress, Retrying, Stepped } from '../base/progress.js';
-import { gistOf, leftText } from '../report/alike.js';
+import { gistOf } from '../report/alike.js';
 import type { Output } from './output.js';
 
 /** What a person watches, and what it knows of the work that is under way. */
@@ -142,7 +142,7 @@ class Watching implements Watched {
     for (const { how, status, more } of this.#alike.values())
       if (more > 0) this.#say(`${markOf(status)} ${more} more ${inWords(status)} alike: ${how}`);
     for (const [gist, { reason, count }] of this.#left)
-      this.#say(`- ${leftText(count, count === 1 ? reason : gist)}`);
+      this.#say(`- ${count} ${count === 1 ? reason : gist}`);
     this.#alike = new Map();
     this.#left = new Map();
   }

@@ -16,7 +16,7 @@ describe('in a terminal', () => {
     await at.shown('Finishing 1 in flight; a second Ctrl-C ends at once and leaves them open.');
     open();
     expect(await at.ended).toBe(130);
-    expect(at.screen()).toContain('- 4 not sent: interrupted');
+    expect(at.screen()).toContain('- 4 interrupted before it was sent');
     expect(made.writes()).toHaveLength(1);
   });
 
