@@ -1,6 +1,6 @@
 import { escapeText } from '../base/escape.js';
 import type { Progress, Stepped } from '../base/progress.js';
-import { gistOf, leftText } from '../report/alike.js';
+import { gistOf } from '../report/alike.js';
 import type { Output } from './output.js';
 
 /** What a person watches, and what it knows of the work that is under way. */
@@ -100,7 +100,7 @@ export function createProgress({ output, terminal, now }: ProgressOptions): Watc
         say(`${ended.name}: stopped after ${ended.done} of ${ended.total}`);
       else if (ended !== null && ended.done > 0) tell(ended);
       for (const { status, how: way, count: all } of bad.values()) {
-        if (status === 'skipped') say(`- ${leftText(all, way)}`);
+        if (status === 'skipped') say(`- ${all} ${way}`);
         else if (all > 1) say(`${markOf(status)} ${all - 1} more ${inWords(status)} alike: ${way}`);
       }
       bad = new Map();

@@ -28,11 +28,6 @@ export function gistOf({ address, gist }: Pick<ChangeResult, 'address' | 'gist'>
   return withoutNames(gist ?? said, namesIn(address));
 }
 
-/** `430 not sent: the credentials were refused (401)`. */
-export function leftText(count: number, reason: string): string {
-  return `${count} ${reason.replace(/^interrupted before it was sent$/, 'not sent: interrupted')}`;
-}
-
 /** Results in their order, those that ended in the same way together, where the first of them stands. */
 export function alike(results: readonly ChangeResult[]): readonly (readonly ChangeResult[])[] {
   const groups = new Map<string, ChangeResult[]>();

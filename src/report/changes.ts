@@ -86,7 +86,7 @@ function changePlace(change: Change): Markup {
 function fieldNames(change: Change): Insertable {
   const { action, fields } = change;
   if (action === 'delete' || fields.length === 0) return null;
-  const value = shortValue(change, true);
+  const value = shortValue(change);
   if (value !== undefined)
     return markup`${value.path} <code>${value.before}</code> → <code>${value.after}</code> · `;
   return `${firstFew(fields, ({ path }) => path)} · `;

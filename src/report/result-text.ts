@@ -2,7 +2,7 @@ import { type ChangeResult, type Result, type Status, summarizeResult } from '..
 import { escapeText } from '../base/escape.js';
 import { shardText } from '../base/shard.js';
 import type { Action } from '../plan/plan.js';
-import { alike, gistOf, leftText, someOf } from './alike.js';
+import { alike, gistOf, someOf } from './alike.js';
 import type { Pen } from './field-text.js';
 import { nameOf } from './names.js';
 import { penOf, type TextOptions } from './text.js';
@@ -88,7 +88,7 @@ function troubleLines(result: ChangeResult, { paint }: Pen): string[] {
 function alikeLines(first: ChangeResult, others: readonly ChangeResult[], pen: Pen): string[] {
   if (first.status === 'skipped') {
     const all = [first, ...others];
-    const text = `- ${escapeText(leftText(all.length, gistOf(first, first.error ?? 'not sent')))}`;
+    const text = `- ${all.length} ${escapeText(gistOf(first, first.error ?? 'not sent'))}`;
     return [pen.paint.dim(text), ...wrap('    ', someOf(all))];
   }
   return [...troubleLines(first, pen), ...wrap(`    ${others.length} more alike: `, someOf(others))];

@@ -150,14 +150,13 @@ export function observedNote({ action, observed, recordedAt, fields, apply }: Ch
 /** A change of one value of no more characters is told in one line. */
 const shortLength = 100;
 
-/** The one value that changes, where it is short and there is nothing else to tell; with `whole`, where it is without being cut. */
+/** The one value that changes, where it is short and there is nothing else to tell. */
 export function shortValue(
   change: Change,
-  whole = false,
 ): { readonly path: string; readonly before: string; readonly after: string } | undefined {
   const [field, ...others] = change.fields;
   if (field === undefined || others.length > 0 || observedNote(change) !== null) return undefined;
-  const view = viewField(field, { whole, room: 'comment' });
+  const view = viewField(field, { whole: true, room: 'comment' });
   if (view.view !== 'value' || view.before.length + view.after.length > shortLength) return undefined;
   return { path: field.path, before: view.before, after: view.after };
 }

@@ -138,7 +138,7 @@ describe('what happens to objects', () => {
     const error = 'interrupted before it was sent';
     for (const id of ['user-2', 'user-3']) progress.step({ address: `User/${id}`, status: 'skipped', error });
     progress.end();
-    expect(said).toEqual(['Applying: 0/3', 'Applying: 1/3', '- 2 not sent: interrupted']);
+    expect(said).toEqual(['Applying: 0/3', 'Applying: 1/3', '- 2 interrupted before it was sent']);
   });
 
   it('is counted where the values alone are other ones', () => {

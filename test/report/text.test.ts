@@ -441,7 +441,7 @@ describe('the text of a result', () => {
     expect(resultText({ run: null, interrupted: false, results }, plain)).toBe(`✗ update User/user-0 failed
     error: update a user: PATCH /api/users/user-0 got no connection
     4 more alike: User/user-1, User/user-2, User/user-3 and 1 more
-- 5 not sent: interrupted
+- 5 interrupted before it was sent
     User/user-0, User/user-1, User/user-2 and 2 more
 - update User/user-0 skipped
     error: not sent: the credentials were refused (401)
