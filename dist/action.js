@@ -7938,44 +7938,37 @@ ts"(){"use strict";init_values()}});function idTrouble(identity2,{name:name2,lim
  can't name an object in a path of the API: correct it`}if(limits2?.uuids!==true)return void 0;const wrong2=["id","backe\
 nd_id"].find(part=>identity2[part]!==void 0&&!uuid3.test(identity2[part]));if(wrong2===void 0)return void 0;return`the ${wrong2}\
  ${identity2[wrong2]} is not a UUID in lower case, as the ids of this server are (profile ${name2}): correct it`}function limitProblems(object3,profile,limits2,{
-ignored:ignored2=[],emptyIsNull=[],limits:own5={}}){const refused4=(message,path,hint)=>error("profile-limit",`${message}\
- (profile ${profile.name})`,[object3.placeOf(...path)],hint);const sent=Object.fromEntries(Object.entries(object3.fields).
-filter(([field2])=>!ignored2.includes(field2)));return[...idProblems(object3,limits2,own5,refused4),...identityProblems(
-object3,own5,refused4),...nulProblems(sent,refused4),...lengthProblems(object3,own5,refused4),...emptyProblems(object3,profile,
-emptyIsNull,own5,refused4),...wordProblems(object3,own5,refused4),...elementProblems(object3,own5,refused4),...sizeProblems(
-object3,limits2,refused4)]}function idProblems(object3,limits2,{ids={}},refused4){return idsOf2(object3).flatMap(({id,path,
-most})=>{const text6=reveal(id);if(typeof text6!=="string"||text6===UNKNOWN_TEXT)return[];const name2=path.join(".");if(most!==
-void 0){const length2=characters(text6);return length2<=most?[]:[refused4(`"${name2}" has ${length2} characters, and may\
- have ${most}`,path)]}if(!limits2.uuids||uuid3.test(text6))return[];const lower=text6.toLowerCase();const hint=uuid3.test(
-lower)?`this server writes its ids in lower case: ${lower}`:"copy the id from the server, such as 9b1d5c1e-6f3a-4a0e-8b1\
-a-0d6f3e1c2b77";return[refused4(`"${name2}" is not a UUID, as the ids of this server are`,path,hint)]});function idsOf2({
-identity:identity2,fields:fields2}){const own5=["id","backend_id"].flatMap(part=>identity2[part]===void 0?[]:[{id:identity2[part],
-path:[part]}]);const inLists=Object.entries(ids).flatMap(([list2,most])=>elementIds(fields2[list2],[list2],most??void 0));
-return[...own5,...inLists]}}function elementIds(list2,path,most){if(!Array.isArray(list2))return[];return list2.flatMap(
-(element,index)=>{if(!isMap(element))return[];const at3=[...path,index];const own5=element.id===void 0?[]:[{id:element.id,
-path:[...at3,"id"],...most===void 0?{}:{most}}];return[...own5,...elementIds(element.roles,[...at3,"roles"])]})}function identityProblems({
-identity:identity2},{identity:parts={}},refused4){return Object.entries(parts).flatMap(([part,{known:known4,otherwise}])=>{
-const{[part]:text6}=identity2;if(text6===void 0||text6===UNKNOWN_TEXT||known4.includes(text6))return[];return[refused4(otherwise,
-[part],`the ${part}s are ${known4.join(", ")}`)]})}function nulProblems(fields2,refused4){const walk=(value3,path)=>{if(value3 instanceof
-HashedSecret)return[];if(holdsNul(value3))return[path];if(Array.isArray(value3))return value3.flatMap((item,index)=>walk(
-item,[...path,index]));if(!isMap(value3))return[];return Object.entries(value3).flatMap(([key,member2])=>key.includes("\0")?
-[[...path,key]]:walk(member2,[...path,key]))};return Object.entries(fields2).flatMap(([field2,value3])=>walk(value3,[field2]).
-map(path=>refused4(`"${path.join(".").replaceAll("\0","\\0")}" has a NUL character, which this server can't keep`,path)))}
-function holdsNul(value3){return!Array.isArray(value3)&&!isMap(value3)&&textOf(value3).includes("\0")}function lengthProblems({
-fields:fields2},{characters:limited={}},refused4){return Object.entries(limited).flatMap(([field2,most])=>{const length2=characters(
-textOf(fields2[field2]));return length2<=most?[]:[refused4(`"${field2}" has ${length2} characters, and may have ${most}`,
-[field2])]})}function emptyProblems(object3,profile,emptyIsNull,{filled={},notEmpty:notEmpty2=[]},refused4){const{fields:fields2}=object3;
-const empty2=value3=>value3!==void 0&&reveal(value3)===""?"empty":"white space alone";const unfilled=Object.entries(filled).
-flatMap(([field2,instead])=>{const value3=fields2[field2];if(value3!==null&&!isBlank(value3))return[];return[refused4(`"${field2}\
-" can't be ${value3===null?"null":empty2(value3)}`,[field2],instead??void 0)]});const nulled=emptyIsNull.flatMap(field2=>{
-if(!isBlank(fields2[field2]))return[];const message=empty2(fields2[field2])==="empty"?`an empty "${field2}" becomes null`:
-`a "${field2}" of white space alone becomes null`;const hint=`write ${field2}: null`;if(notEmpty2.includes(field2))return[
-refused4(message,[field2],hint)];return[warning2("becomes-null",`${message} (profile ${profile.name})`,[object3.placeOf(
-field2)],hint)]});return[...unfilled,...nulled]}function wordProblems({fields:fields2},{uniqueWords=[]},refused4){return uniqueWords.
-flatMap(field2=>{if(fields2[field2]===void 0||isBlank(fields2[field2]))return[];const words6=textOf(fields2[field2]).split(
-" ");if(words6.length>1&&words6.includes("")){return[refused4(`"${field2}" has a space at its start, at its end or next \
-to another one, and this server takes single spaces between words`,[field2],"leave out the spaces that separate nothing")]}
-const twice=words6.find((word2,index)=>words6.indexOf(word2)!==index);if(twice===void 0)return[];const shown4=holdsSensitive(
+emptyIsNull=[],limits:own5={}}){const refused4=(message,path,hint)=>error("profile-limit",`${message} (profile ${profile.
+name})`,[object3.placeOf(...path)],hint);return[...idProblems(object3,limits2,own5,refused4),...identityProblems(object3,
+own5,refused4),...lengthProblems(object3,own5,refused4),...emptyProblems(object3,profile,emptyIsNull,own5,refused4),...wordProblems(
+object3,own5,refused4),...elementProblems(object3,own5,refused4),...sizeProblems(object3,limits2,refused4)]}function idProblems(object3,limits2,{
+ids={}},refused4){return idsOf2(object3).flatMap(({id,path,most})=>{const text6=reveal(id);if(typeof text6!=="string"||text6===
+UNKNOWN_TEXT)return[];const name2=path.join(".");if(most!==void 0){const length2=characters(text6);return length2<=most?
+[]:[refused4(`"${name2}" has ${length2} characters, and may have ${most}`,path)]}if(!limits2.uuids||uuid3.test(text6))return[];
+const lower=text6.toLowerCase();const hint=uuid3.test(lower)?`this server writes its ids in lower case: ${lower}`:"copy \
+the id from the server, such as 9b1d5c1e-6f3a-4a0e-8b1a-0d6f3e1c2b77";return[refused4(`"${name2}" is not a UUID, as the \
+ids of this server are`,path,hint)]});function idsOf2({identity:identity2,fields:fields2}){const own5=["id","backend_id"].
+flatMap(part=>identity2[part]===void 0?[]:[{id:identity2[part],path:[part]}]);const inLists=Object.entries(ids).flatMap(
+([list2,most])=>elementIds(fields2[list2],[list2],most??void 0));return[...own5,...inLists]}}function elementIds(list2,path,most){
+if(!Array.isArray(list2))return[];return list2.flatMap((element,index)=>{if(!isMap(element))return[];const at3=[...path,
+index];const own5=element.id===void 0?[]:[{id:element.id,path:[...at3,"id"],...most===void 0?{}:{most}}];return[...own5,
+...elementIds(element.roles,[...at3,"roles"])]})}function identityProblems({identity:identity2},{identity:parts={}},refused4){
+return Object.entries(parts).flatMap(([part,{known:known4,otherwise}])=>{const{[part]:text6}=identity2;if(text6===void 0||
+text6===UNKNOWN_TEXT||known4.includes(text6))return[];return[refused4(otherwise,[part],`the ${part}s are ${known4.join("\
+, ")}`)]})}function lengthProblems({fields:fields2},{characters:limited={}},refused4){return Object.entries(limited).flatMap(
+([field2,most])=>{const length2=characters(textOf(fields2[field2]));return length2<=most?[]:[refused4(`"${field2}" has ${length2}\
+ characters, and may have ${most}`,[field2])]})}function emptyProblems(object3,profile,emptyIsNull,{filled={},notEmpty:notEmpty2=[]},refused4){
+const{fields:fields2}=object3;const empty2=value3=>value3!==void 0&&reveal(value3)===""?"empty":"white space alone";const unfilled=Object.
+entries(filled).flatMap(([field2,instead])=>{const value3=fields2[field2];if(value3!==null&&!isBlank(value3))return[];return[
+refused4(`"${field2}" can't be ${value3===null?"null":empty2(value3)}`,[field2],instead??void 0)]});const nulled=emptyIsNull.
+flatMap(field2=>{if(!isBlank(fields2[field2]))return[];const message=empty2(fields2[field2])==="empty"?`an empty "${field2}\
+" becomes null`:`a "${field2}" of white space alone becomes null`;const hint=`write ${field2}: null`;if(notEmpty2.includes(
+field2))return[refused4(message,[field2],hint)];return[warning2("becomes-null",`${message} (profile ${profile.name})`,[object3.
+placeOf(field2)],hint)]});return[...unfilled,...nulled]}function wordProblems({fields:fields2},{uniqueWords=[]},refused4){
+return uniqueWords.flatMap(field2=>{if(fields2[field2]===void 0||isBlank(fields2[field2]))return[];const words6=textOf(fields2[field2]).
+split(" ");if(words6.length>1&&words6.includes("")){return[refused4(`"${field2}" has a space at its start, at its end or\
+ next to another one, and this server takes single spaces between words`,[field2],"leave out the spaces that separate no\
+thing")]}const twice=words6.find((word2,index)=>words6.indexOf(word2)!==index);if(twice===void 0)return[];const shown4=holdsSensitive(
 fields2[field2]??null)?"a word":`"${twice}"`;return[refused4(`"${field2}" has ${shown4} twice`,[field2],"keep one of the\
  two")]})}function isText(value3){return!Array.isArray(value3)&&!isMap(value3)&&typeof reveal(value3)==="string"}function elementProblems({
 fields:fields2},{elements:elements2={}},refused4){return Object.entries(elements2).flatMap(([field2,{needs,types:types3}])=>{
@@ -8173,14 +8166,12 @@ secret2,instant,body,map;var init_fields=__esm({"src/kinds/fields.ts"(){"use str
 {type:"value"};secret2={type:"value",secret:true};instant={type:"instant"};body={type:"body"};map={type:"map"}}});function altered(declared,changes){return{...declared,...changes,get place(){return declared.place},get declaredAt(){return declared.
 declaredAt},placeOf:(...path)=>declared.placeOf(...path),placeWithin:(field2,part)=>declared.placeWithin(field2,part)}}var init_declared=__esm(
 {"src/kinds/declared.ts"(){"use strict"}});function bodyProblems(template2){return halves.flatMap(half=>bodyProblem(template2,half)??[])}function bodyProblem(template2,half){
-const text6=textOf(template2.fields[half]);if(text6==="")return void 0;if(isBlank(text6)){const message2=`"${half}" is w\
-hite space alone, which is no body of an email`;const hint='write the text, or declare "state: absent" to delete the tem\
-plate';return error("body-blank",message2,[template2.placeOf(half)],hint)}if(!text6.includes("\0"))return void 0;const message=`\
-"${half}" has a NUL character in it, at character ${characters(text6.slice(0,text6.indexOf("\0")))+1}`;return error("bod\
-y-nul",message,[template2.placeOf(half)],"no server can keep one: save the file as UTF-8 text")}function withUsableBodies(template2){
-const unusable=halves.filter(half=>bodyProblem(template2,half)!==void 0);const fields2=Object.entries(template2.fields).
-filter(([field2])=>!unusable.some(half=>half===field2));return altered(template2,{fields:Object.fromEntries(fields2)})}function bodiesOf(fields2){
-return Object.fromEntries(halves.flatMap(half=>typeof fields2[half]==="string"?[[half,fields2[half]]]:[]))}var halves;var init_template_bodies=__esm(
+const text6=textOf(template2.fields[half]);if(text6===""||!isBlank(text6))return void 0;const message=`"${half}" is whit\
+e space alone, which is no body of an email`;const hint='write the text, or declare "state: absent" to delete the templa\
+te';return error("body-blank",message,[template2.placeOf(half)],hint)}function withUsableBodies(template2){const unusable=halves.
+filter(half=>bodyProblem(template2,half)!==void 0);const fields2=Object.entries(template2.fields).filter(([field2])=>!unusable.
+some(half=>half===field2));return altered(template2,{fields:Object.fromEntries(fields2)})}function bodiesOf(fields2){return Object.
+fromEntries(halves.flatMap(half=>typeof fields2[half]==="string"?[[half,fields2[half]]]:[]))}var halves;var init_template_bodies=__esm(
 {"src/kinds/template-bodies.ts"(){"use strict";init_problems();init_declared();init_texts();halves=["txt_content","html_\
 content"]}});function nothingThere({backend_id="",type=""}){return`the server answers 404 for it: it has no backend with the id ${backend_id}\
 , or no email template of the type ${type}, so there is nothing to delete; is backend_id right, and type?`}function notThere({
@@ -18990,20 +18981,22 @@ catch(()=>void 0);return data3===swapped&&dirname12(swapped)===await realpath5(d
 this.#project=project;this.#access=access3}async read(request5){const path=resolve6(dirname13(request5.manifest),request5.
 path);let content=this.#contents.get(path);if(content===void 0){content=this.#limit(()=>this.#load(path));this.#contents.
 set(path,content)}const loaded=await content;return"text"in loaded?loaded:this.#problem(request5,path,loaded)}async#load(path){
-const read=await this.#access.read(path);if(!("target"in read))return read;this.files.add(read.target);this.#characters+=
-read.text.length;if(this.#characters>limits.allBodiesCharacters)return{reason:"too-many"};return bodyOf(read.text,nameOf3(
-path,this.#project))}#problem(request5,path,found2){const shown4=request5.tainted?"the body file":`the body file ${shownPath(
-path,this.#project.cwd)}`;const places=[request5.place];switch(found2.reason){case"outside":return error("body-outside",
-`${request5.tainted?"the body file":`the body file "${request5.path}"`} lies outside the project`,places,"a body file mu\
-st lie in the folder of the configuration, after following links");case"private":return error("body-private",`${shown4} ${found2.
-detail}, which no body may be`,places,"keep bodies in files of their own, such as emails/reset_password.html");case"too-\
-many":return error("too-large",`the body files of this project have more than ${shown2(limits.allBodiesCharacters)} char\
-acters together`,places,"split the project, or take pictures out of the bodies and link to them");case"missing":return error(
-"body-missing",`${shown4} ${found2.detail}`,places,"the path is relative to the manifest");case"too-large":return error(
-"too-large",`${shown4} ${found2.detail}`,places);case"not-utf8":return error("body-not-utf8",`${shown4} ${found2.detail}`,
-places,"save it as UTF-8");default:return error("body-unreadable",`${shown4} ${found2.detail}`,places)}}};function bodyOf(text6,name2){
-let source;return{text:text6,place(part){if(part===void 0)return wholeFile(name2);source??=sourceOf(name2,text6,false);const mark=text6.
-length-source.text.length;return source.place({start:Math.max(0,part.start-mark),end:Math.max(0,part.end-mark)})}}}init_nearest();init_problems();init_kinds();init_values();init_fields();init_schema();var DeclaredDocument=class{kind;identity;fields;absent;whole;#written;constructor(object3,written3){this.kind=object3.kind;
+const read=await this.#access.read(path);if(!("target"in read))return read;this.files.add(read.target);if(read.text.includes(
+"\0"))return{reason:"nul"};this.#characters+=read.text.length;if(this.#characters>limits.allBodiesCharacters)return{reason:"\
+too-many"};return bodyOf(read.text,nameOf3(path,this.#project))}#problem(request5,path,found2){const shown4=request5.tainted?
+"the body file":`the body file ${shownPath(path,this.#project.cwd)}`;const places=[request5.place];switch(found2.reason){case"\
+outside":return error("body-outside",`${request5.tainted?"the body file":`the body file "${request5.path}"`} lies outsid\
+e the project`,places,"a body file must lie in the folder of the configuration, after following links");case"private":return error(
+"body-private",`${shown4} ${found2.detail}, which no body may be`,places,"keep bodies in files of their own, such as ema\
+ils/reset_password.html");case"too-many":return error("too-large",`the body files of this project have more than ${shown2(
+limits.allBodiesCharacters)} characters together`,places,"split the project, or take pictures out of the bodies and link\
+ to them");case"nul":return error("body-nul",`${shown4} has a NUL character, which no server can keep`,places,"save it a\
+s UTF-8 text");case"missing":return error("body-missing",`${shown4} ${found2.detail}`,places,"the path is relative to th\
+e manifest");case"too-large":return error("too-large",`${shown4} ${found2.detail}`,places);case"not-utf8":return error("\
+body-not-utf8",`${shown4} ${found2.detail}`,places,"save it as UTF-8");default:return error("body-unreadable",`${shown4}\
+ ${found2.detail}`,places)}}};function bodyOf(text6,name2){let source;return{text:text6,place(part){if(part===void 0)return wholeFile(
+name2);source??=sourceOf(name2,text6,false);const mark=text6.length-source.text.length;return source.place({start:Math.max(
+0,part.start-mark),end:Math.max(0,part.end-mark)})}}}init_nearest();init_problems();init_kinds();init_values();init_fields();init_schema();var DeclaredDocument=class{kind;identity;fields;absent;whole;#written;constructor(object3,written3){this.kind=object3.kind;
 this.identity=object3.identity;this.fields=object3.fields;this.absent=object3.absent;this.whole=object3.whole;if(object3.
 generation!==void 0)this.generation=object3.generation;this.#written=written3}get place(){return this.placeOf()}get declaredAt(){
 const{file,root}=this.#written;return file.lineAt(startOf(root).start)}placeOf(...path){const{file,root}=this.#written;return placeOf4(

@@ -2,7 +2,6 @@ import { stringifyJson } from '../base/json.js';
 import { error, type Problem, warning } from '../base/problems.js';
 import {
   type Fields,
-  HashedSecret,
   holdsSensitive,
   isMap,
   isPathParameter,
@@ -35,22 +34,18 @@ export function idTrouble(identity: Identity, { name, limits }: Profile): string
   return `the ${wrong} ${identity[wrong]} is not a UUID in lower case, as the ids of this server are (profile ${name}): correct it`;
 }
 
-/** What of a document the profile's server can't take, each with its place; what it ignores is never sent. */
+/** What of a document the profile's server can't take, each with its place. */
 export function limitProblems(
   object: Declared,
   profile: Profile,
   limits: ServerLimits,
-  { ignored = [], emptyIsNull = [], limits: own = {} }: Traits,
+  { emptyIsNull = [], limits: own = {} }: Traits,
 ): Problem[] {
   const refused: Refuse = (message, path, hint) =>
     error('profile-limit', `${message} (profile ${profile.name})`, [object.placeOf(...path)], hint);
-  const sent = Object.fromEntries(
-    Object.entries(object.fields).filter(([field]) => !ignored.includes(field)),
-  );
   return [
     ...idProblems(object, limits, own, refused),
     ...identityProblems(object, own, refused),
-    ...nulProblems(sent, refused),
     ...lengthProblems(object, own, refused),
     ...emptyProblems(object, profile, emptyIsNull, own, refused),
     ...wordProblems(object, own, refused),
@@ -127,31 +122,6 @@ function identityProblems(
     if (text === undefined || text === UNKNOWN_TEXT || known.includes(text)) return [];
     return [refused(otherwise, [part], `the ${part}s are ${known.join(', ')}`)];
   });
-}
-
-/** Texts and keys with a NUL, which databases can't keep. */
-function nulProblems(fields: Fields, refused: Refuse): Problem[] {
-  const walk = (value: Value, path: FieldPath): FieldPath[] => {
-    if (value instanceof HashedSecret) return [];
-    if (holdsNul(value)) return [path];
-    if (Array.isArray(value)) return value.flatMap((item, index) => walk(item, [...path, index]));
-    if (!isMap(value)) return [];
-    return Object.entries(value).flatMap(([key, member]) =>
-      key.includes('\0') ? [[...path, key]] : walk(member, [...path, key]),
-    );
-  };
-  return Object.entries(fields).flatMap(([field, value]) =>
-    walk(value, [field]).map((path) =>
-      refused(
-        `"${path.join('.').replaceAll('\0', '\\0')}" has a NUL character, which this server can't keep`,
-        path,
-      ),
-    ),
-  );
-}
-
-function holdsNul(value: Value): boolean {
-  return !Array.isArray(value) && !isMap(value) && textOf(value).includes('\0');
 }
 
 function lengthProblems(

@@ -2,7 +2,7 @@ import { error, type Problem } from '../base/problems.js';
 import type { Fields } from '../base/values.js';
 import { altered } from './declared.js';
 import type { Declared } from './kind.js';
-import { characters, isBlank, textOf } from './texts.js';
+import { isBlank, textOf } from './texts.js';
 
 const halves = ['txt_content', 'html_content'] as const;
 
@@ -13,20 +13,10 @@ export function bodyProblems(template: Declared): Problem[] {
 
 function bodyProblem(template: Declared, half: (typeof halves)[number]): Problem | undefined {
   const text = textOf(template.fields[half]);
-  if (text === '') return undefined;
-  if (isBlank(text)) {
-    const message = `"${half}" is white space alone, which is no body of an email`;
-    const hint = 'write the text, or declare "state: absent" to delete the template';
-    return error('body-blank', message, [template.placeOf(half)], hint);
-  }
-  if (!text.includes('\0')) return undefined;
-  const message = `"${half}" has a NUL character in it, at character ${characters(text.slice(0, text.indexOf('\0'))) + 1}`;
-  return error(
-    'body-nul',
-    message,
-    [template.placeOf(half)],
-    'no server can keep one: save the file as UTF-8 text',
-  );
+  if (text === '' || !isBlank(text)) return undefined;
+  const message = `"${half}" is white space alone, which is no body of an email`;
+  const hint = 'write the text, or declare "state: absent" to delete the template';
+  return error('body-blank', message, [template.placeOf(half)], hint);
 }
 
 /** A template without the bodies that are refused. */

@@ -31,7 +31,7 @@ export interface Body {
   place(part: Span | undefined): Place;
 }
 
-type Content = Body | Refused | Unreadable | { readonly reason: 'too-many' };
+type Content = Body | Refused | Unreadable | { readonly reason: 'too-many' | 'nul' };
 
 /** Reads body files, some at once and each once, and keeps every byte of them. */
 export class Bodies {
@@ -64,6 +64,7 @@ export class Bodies {
     const read = await this.#access.read(path);
     if (!('target' in read)) return read;
     this.files.add(read.target);
+    if (read.text.includes('\0')) return { reason: 'nul' };
     this.#characters += read.text.length;
     if (this.#characters > limits.allBodiesCharacters) return { reason: 'too-many' };
     return bodyOf(read.text, nameOf(path, this.#project));
@@ -93,6 +94,13 @@ export class Bodies {
           `the body files of this project have more than ${written(limits.allBodiesCharacters)} characters together`,
           places,
           'split the project, or take pictures out of the bodies and link to them',
+        );
+      case 'nul':
+        return error(
+          'body-nul',
+          `${shown} has a NUL character, which no server can keep`,
+          places,
+          'save it as UTF-8 text',
         );
       case 'missing':
         return error(

@@ -16,7 +16,7 @@ describe.each(['documented', 'boruta'] as const)('a body (%s)', (profile) => {
   test.each([
     ['of blanks', ' \n\t', 'body-blank'],
     ["of Unicode's white space", '\u00a0\u2003\u3000\u0085', 'body-blank'],
-    ['with NUL', 'a\0b', 'body-nul'],
+    ['with NUL', 'a\0b', 'bad-character'],
   ])('%s is refused before anything is sent', async (_, body, code) => {
     const at = await site({ profile });
     for (const half of ['txt_content', 'html_content']) {
