@@ -8350,7 +8350,10 @@ age:all"},updateKeyPair:{title:"update a key pair",method:"PATCH",path:"/api/key
 ge:all",wrapper:"key_pair"},updateOrganization:{title:"update an organization",method:"PATCH",path:"/api/organizations/:\
 organization_id",scope:"users:manage:all",wrapper:"organization"},showTemplate:{title:"show an email template",method:"G\
 ET",path:"/api/backends/:backend_id/email-templates/:template_type",scope:"identity-providers:manage:all"},listOrganizations:{
-title:"list organizations",method:"GET",path:"/api/organizations",scope:"users:manage:all"}}}});async function readListing(noun,readPage){let sum="";for(let pass=0;pass<PASSES;pass+=1){const{rows,found:found2,total}=await readAllPages(
+title:"list organizations",method:"GET",path:"/api/organizations",scope:"users:manage:all"}}}});function nearest(name2,known4){const wanted=name2.toLowerCase();if(wanted.length>100)return void 0;let best;let least=(wanted.
+length<4?1:Math.max(2,Math.floor(wanted.length/3)))+1;for(const candidate of known4){const far=(0,import_fastest_levenshtein2.distance)(
+wanted,candidate.toLowerCase());if(far<least){least=far;best=candidate}}return best}var import_fastest_levenshtein2;var init_nearest=__esm(
+{"src/base/nearest.ts"(){"use strict";import_fastest_levenshtein2=__toESM(require_mod(),1)}});async function readListing(noun,readPage){let sum="";for(let pass=0;pass<PASSES;pass+=1){const{rows,found:found2,total}=await readAllPages(
 noun,readPage);if(total===void 0||found2===total)return rows;sum=`${found2} ${noun} were listed, total_entries says ${total}`}
 throw new ProblemsError([error("unstable-list",`the list of ${noun} does not add up, read ${PASSES} times: ${sum}`,[],"t\
 ry again when nobody else is writing")])}async function readAllPages(noun,readPage){const ahead=new Ahead(readPage);try{
@@ -8375,11 +8378,12 @@ this.#wanted=0;await Promise.allSettled(this.#asked.values())}}}});async functio
 null?null:new Catalog(rows)}async function readRows(name2,read,parse11,reader){let offered=true;const rows=await readListing(
 name2,async(number4,wanted)=>{const page=await reader.listExtra(read,number4,parse11,wanted);if(page===null)offered=false;
 return{...page?.totalEntries===void 0?{totalPages:1}:{},...page,rows:page?.rows??[]}});return offered?rows:null}var Catalog;
-var init_catalog=__esm({"src/kinds/catalog.ts"(){"use strict";init_values();init_listing();Catalog=class{ids=new Map;names=new Map;anonymous;constructor(rows){
+var init_catalog=__esm({"src/kinds/catalog.ts"(){"use strict";init_nearest();init_values();init_listing();Catalog=class{ids=new Map;names=new Map;anonymous;constructor(rows){
 let anonymous=0;for(const row of rows){if(typeof row.id!=="string"){anonymous+=1;continue}this.ids.set(identifierKey(row.
 id),row);if(typeof row.name!=="string")continue;const others=this.names.get(row.name);if(others===void 0)this.names.set(
 row.name,[row]);else others.push(row)}this.anonymous=anonymous}get unsure(){return this.anonymous>0}byId(id){return this.
-ids.get(identifierKey(id))}byName(name2){return this.names.get(name2)??[]}}}});function lacks(which,what){return`the server has no organization ${which}, and no operation creates one: create it there\
+ids.get(identifierKey(id))}byName(name2){return this.names.get(name2)??[]}proposal(name2){const near=nearest(name2,this.
+names.keys());return near===void 0?"":`; did you mean "${near}"?`}}}});function lacks(which,what){return`the server has no organization ${which}, and no operation creates one: create it there\
 , or correct the ${what}`}async function readOrganizations(reader){const rows=await readListing("organizations",(number4,wanted)=>reader.
 listOrganizations(number4,wanted));return new OrganizationIndex(rows)}function changedBy(organizations,declared){const changes=declared.
 flatMap(({kind,identity:identity2,fields:fields2})=>{if(kind!=="Organization")return[];const{id:given,name:called=""}=identity2;
@@ -8397,8 +8401,9 @@ return this.#only(name2,[])}#only(reference,candidates2){const found2=new Set([.
 const[only2]=found2;if(only2!==void 0&&found2.size===1)return only2;if(found2.size>1){const ids=[...found2].map(({id})=>id).
 join(", ");return`${found2.size} organizations are called "${reference}" (${ids}): refer to one by its id`}const renamed=this.#formerNames.
 get(reference);if(renamed!==void 0){return`the organization "${reference}" is renamed to "${renamed}": refer to it by it\
-s new name`}const unsure2=this.unsure?" (its list has rows without an id)":"";return lacks(`"${reference}"${unsure2}`,isUuid(
-reference)?"id":"name")}lacksId(id){return lacks(`with the id ${id}`,"id")}}}});function listScope(name2,profile){return types[name2].scope(profile)}function holdList(held,name2,{reader,profile},onRead){
+s new name`}const unsure2=this.unsure?" (its list has rows without an id)":"";const lack=lacks(`"${reference}"${unsure2}`,
+isUuid(reference)?"id":"name");return`${lack}${this.proposal(reference)}`}lacksId(id){return lacks(`with the id ${id}`,"\
+id")}}}});function listScope(name2,profile){return types[name2].scope(profile)}function holdList(held,name2,{reader,profile},onRead){
 const type=types[name2];const before=held[name2];if(before!==void 0)return before;const list2=type.read(reader,profile);
 held[name2]=list2;list2.then(onRead,()=>{});return list2}async function heldLists(held){const references={};const take2=async name2=>{
 const list2=held[name2];if(list2!==void 0)references[name2]=await list2};for(const name2 of listNames)await take2(name2);
@@ -8457,22 +8462,22 @@ const found2=listed2.length>0?listed2:own5.filter(one=>one.name===name2);const i
 "string"?[id]:[]))];const[row]=found2;if(row!==void 0&&ids.length===1)return row;if(ids.length>1){return`${ids.length} ${noun}\
 s are called "${name2}" (${ids.join(", ")}): refer to one by its id`}const unsure2=catalog?.unsure===true?" (its list ha\
 s rows without an id)":"";if(!strict)return`the server has no ${noun} "${name2}"${unsure2} any more, so it can't be put \
-back`;return`the server has no ${noun} "${name2}"${unsure2}: correct the name, or create the ${noun} there`}}function otherName(noun,{
-id,name:name2},row){if(typeof name2!=="string"||typeof row.name!=="string"||name2===row.name)return void 0;return`the ${noun}\
- with the id ${String(id)} is called "${row.name}" on the server, not "${name2}": correct the id or the name`}function shownAs(element,row,own5){
-const{scopes:_,...said3}=element;const isNew=!own5.some(({id})=>id===row.id);return{...said3,...said3.public!==void 0&&row.
-public!==void 0?{public:row.public}:{},...isNew&&row.scopes!==void 0?{scopes:row.scopes}:{},...row.id===void 0?{}:{id:row.
-id},...typeof row.name==="string"?{name:row.name}:{}}}function memberships(references,index,strict){const troubles=[];const seen2=new Set;
-let sure=true;const elements2=references.flatMap(reference=>{const element=isMap(reference)?reference:{};const row=findMember(
-reference,index);if(typeof row==="string"){troubles.push(row);return[]}const id=String(row.id);if(seen2.has(id)){troubles.
-push(`the organization ${id} is twice in organizations: remove one of the two`);return[]}seen2.add(id);if(typeof row.name!==
-"string"||index.byName(row.name).length>1)sure=false;const misnamed=strict?otherName("organization",element,row):void 0;
-if(misnamed!==void 0)troubles.push(misnamed);return[{...row,...element,id,...typeof row.name==="string"?{name:row.name}:
-{}}]});return{elements:elements2,troubles,sure}}function findMember(reference,organizations){if(!isMap(reference))return organizations.
-find(String(reference));if(typeof reference.id!=="string")return organizations.findNamed(String(reference.name));const row=organizations.
-byId(reference.id);if(row!==void 0)return row;if(organizations.unsure)return{id:reference.id};return organizations.lacksId(
-reference.id)}var init_user_references=__esm({"src/kinds/user-references.ts"(){"use strict";init_values();init_fields();
-init_references();init_user_traits()}});var scope,membership,backend2,userSchema;var init_user_schema=__esm({"src/kinds/user-schema.ts"(){"use strict";init_zod();
+back`;const lack=`the server has no ${noun} "${name2}"${unsure2}: correct the name, or create the ${noun} there`;return`${lack}${catalog?.
+proposal(name2)??""}`}}function otherName(noun,{id,name:name2},row){if(typeof name2!=="string"||typeof row.name!=="strin\
+g"||name2===row.name)return void 0;return`the ${noun} with the id ${String(id)} is called "${row.name}" on the server, n\
+ot "${name2}": correct the id or the name`}function shownAs(element,row,own5){const{scopes:_,...said3}=element;const isNew=!own5.
+some(({id})=>id===row.id);return{...said3,...said3.public!==void 0&&row.public!==void 0?{public:row.public}:{},...isNew&&
+row.scopes!==void 0?{scopes:row.scopes}:{},...row.id===void 0?{}:{id:row.id},...typeof row.name==="string"?{name:row.name}:
+{}}}function memberships(references,index,strict){const troubles=[];const seen2=new Set;let sure=true;const elements2=references.
+flatMap(reference=>{const element=isMap(reference)?reference:{};const row=findMember(reference,index);if(typeof row==="s\
+tring"){troubles.push(row);return[]}const id=String(row.id);if(seen2.has(id)){troubles.push(`the organization ${id} is t\
+wice in organizations: remove one of the two`);return[]}seen2.add(id);if(typeof row.name!=="string"||index.byName(row.name).
+length>1)sure=false;const misnamed=strict?otherName("organization",element,row):void 0;if(misnamed!==void 0)troubles.push(
+misnamed);return[{...row,...element,id,...typeof row.name==="string"?{name:row.name}:{}}]});return{elements:elements2,troubles,
+sure}}function findMember(reference,organizations){if(!isMap(reference))return organizations.find(String(reference));if(typeof reference.
+id!=="string")return organizations.findNamed(String(reference.name));const row=organizations.byId(reference.id);if(row!==
+void 0)return row;if(organizations.unsure)return{id:reference.id};return organizations.lacksId(reference.id)}var init_user_references=__esm(
+{"src/kinds/user-references.ts"(){"use strict";init_values();init_fields();init_references();init_user_traits()}});var scope,membership,backend2,userSchema;var init_user_schema=__esm({"src/kinds/user-schema.ts"(){"use strict";init_zod();
 init_members();init_once();init_schema();scope=once(()=>strictObject({id:optional2(text2(),"The id of the scope. Servers\
  go by it alone; the boruta profile looks it up by the name where it is left out.",UUID),name:text2().meta({description:"\
 The name of the scope.",examples:["billing:read"]}),label:optional2(text2(),"What people read in the place of the name.",
@@ -11769,10 +11774,7 @@ gain once no other run is under way")])}function changedRecords(before,after2){c
 entries(after2))if(before[key]!==record2)changed.set(key,record2);for(const key of Object.keys(before))if(!Object.hasOwn(
 after2,key))changed.set(key,null);return changed}function withRecords({resources},records){const next={...resources};for(const[
 key,record2]of records){if(record2===null)delete next[key];else next[key]=record2}return next}var init_shards=__esm({"sr\
-c/state/shards.ts"(){"use strict";init_problems();init_shard()}});function nearest(name2,known4){const wanted=name2.toLowerCase();if(wanted.length>100)return void 0;let best;let least=(wanted.
-length<4?1:Math.max(2,Math.floor(wanted.length/3)))+1;for(const candidate of known4){const far=(0,import_fastest_levenshtein2.distance)(
-wanted,candidate.toLowerCase());if(far<least){least=far;best=candidate}}return best}var import_fastest_levenshtein2;var init_nearest=__esm(
-{"src/base/nearest.ts"(){"use strict";import_fastest_levenshtein2=__toESM(require_mod(),1)}});function unknownPlaceholders(parts,known4){return placeholdersOf(parts,meanings=>known4.has(meanings)).filter(({meanings})=>!known4.
+c/state/shards.ts"(){"use strict";init_problems();init_shard()}});function unknownPlaceholders(parts,known4){return placeholdersOf(parts,meanings=>known4.has(meanings)).filter(({meanings})=>!known4.
 has(meanings))}var KnownPlaceholders;var init_known=__esm({"src/mail/known.ts"(){"use strict";init_nearest();init_placeholders();
 KnownPlaceholders=class _KnownPlaceholders{#names;#open;type;constructor(type,names2){this.type=type;this.#names=new Set(
 [...names2].flatMap(name2=>name2.endsWith(".*")?[name2.slice(0,-2),name2]:[name2]));this.#open=[...this.#names].flatMap(

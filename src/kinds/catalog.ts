@@ -1,3 +1,4 @@
+import { nearest } from '../base/nearest.js';
 import { type Fields, identifierKey } from '../base/values.js';
 import type { Page, Parser } from '../server/answers.js';
 import type { Reader } from '../server/reader.js';
@@ -38,6 +39,12 @@ export class Catalog {
 
   byName(name: string): readonly Fields[] {
     return this.names.get(name) ?? [];
+  }
+
+  /** A question after the name that a mistyped one may mean; empty if none is near. */
+  proposal(name: string): string {
+    const near = nearest(name, this.names.keys());
+    return near === undefined ? '' : `; did you mean "${near}"?`;
   }
 }
 

@@ -59,7 +59,8 @@ export class OrganizationIndex extends Catalog {
       return `the organization "${reference}" is renamed to "${renamed}": refer to it by its new name`;
     }
     const unsure = this.unsure ? ' (its list has rows without an id)' : '';
-    return lacks(`"${reference}"${unsure}`, isUuid(reference) ? 'id' : 'name');
+    const lack = lacks(`"${reference}"${unsure}`, isUuid(reference) ? 'id' : 'name');
+    return `${lack}${this.proposal(reference)}`;
   }
 
   /** A sentence that says that there is no organization with an id. */

@@ -171,7 +171,8 @@ function findAll(list: readonly Fields[], { catalog, noun, own, strict, live }: 
     }
     const unsure = catalog?.unsure === true ? ' (its list has rows without an id)' : '';
     if (!strict) return `the server has no ${noun} "${name}"${unsure} any more, so it can't be put back`;
-    return `the server has no ${noun} "${name}"${unsure}: correct the name, or create the ${noun} there`;
+    const lack = `the server has no ${noun} "${name}"${unsure}: correct the name, or create the ${noun} there`;
+    return `${lack}${catalog?.proposal(name) ?? ''}`;
   }
 }
 

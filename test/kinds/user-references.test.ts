@@ -163,7 +163,7 @@ describe('a name alone', () => {
 
   it('blocks where it is unknown, or that of several', () => {
     expect(change({ authorized_scopes: [{ name: 'opneid' }] }).reason).toBe(
-      'the server has no scope "opneid": correct the name, or create the scope there',
+      'the server has no scope "opneid": correct the name, or create the scope there; did you mean "openid"?',
     );
     expect(change({ authorized_scopes: [{ name: 'twin' }] }).reason).toBe(
       '2 scopes are called "twin" (s3, s4): refer to one by its id',
