@@ -9083,32 +9083,33 @@ placeJson:()=>placeJson,planJson:()=>planJson,problemsJson:()=>problemsJson,resu
 debug,only:only2}){const{changes,leftOut:leftOut3}=shareOf(plan.changes,only2);const{objects:drift}=countDrift(plan);const{
 update,delete:deleted,regenerate,adopt,blocked:blocked3,unchanged}=summarize(plan);return{format_version:1,tool_version:plan.
 toolVersion,created_at:plan.createdAt,server:plan.server,profile:plan.profile,environment:plan.environment,...plan.shard===
-void 0?{}:{shard:plan.shard},summary:{update,delete:deleted,regenerate,adopt,blocked:blocked3,unchanged,...drift>0?{drift}:
-{}},required_scopes:[...plan.requiredScopes],...only2===void 0?{}:{only:only2,left_out:Object.fromEntries(leftOut3)},changes:changes.
-filter(({action:action2})=>debug||action2!=="unchanged").map(changeJson),warnings:plan.warnings.map(warningJson),digest:plan.
-digest}}function warningJson({code:code2,message,place:place2,places,morePlaces:morePlaces2}){return{code:code2,message,
-...place2===void 0?{}:{place:placeJson(place2)},...places===void 0?{}:{places:places.map(placeJson)},...morePlaces2===void 0?
-{}:{more_places:morePlaces2}}}function placeJson({file,inProject=file,line,column}){return{file:inProject,line,...column===
-void 0?{}:{column}}}function changeJson(change3){return{address:change3.address,...change3.label===void 0?{}:{label:change3.
-label},kind:change3.kind,action:change3.action,observed:change3.observed,...change3.observed==="recorded"&&change3.recordedAt!==
-void 0?{recorded_at:change3.recordedAt}:{},destructive:change3.destructions.length>0,destructions:[...change3.destructions],
-requests:change3.requests.map(({operation,params})=>({method:operations[operation].method,path:operationPath(operation,params)})),
-fields:change3.fields.map(fieldJson),warnings:change3.warnings.map(warningJson),reason:change3.reason,declared_at:change3.
-declaredAt===null?null:placeJson(change3.declaredAt)}}function fieldJson({path,before,after:after2,sensitive,becomes,was,
-drift}){const drifted2=drift===void 0?{}:{drift:{...drift,recorded:recordedJson(drift.recorded,sensitive)}};if(sensitive)
-return{path,before:{sensitive:true},after:{sensitive:true},sensitive,...drifted2};return{path,before:before===void 0?{unknown:true}:
-jsonOf(before),after:becomes==="built-in"?{unknown:true}:jsonOf(after2),sensitive,...becomes===void 0?{}:{becomes},...was===
-void 0?{}:{was},...drifted2}}function recordedJson(recorded2,sensitive){return sensitive||holdsSensitive(recorded2)?{sensitive:true}:
-jsonOf(recorded2)}function jsonOf(value3){if(value3 instanceof Sensitive)return value3.toJSON();if(Array.isArray(value3))
-return value3.map(jsonOf);return isMap(value3)?mapValues(value3,jsonOf):value3}function resultJson(result){const{applied:applied2,
-failed,not_converged,unknown:unknown4,skipped:skipped2}=summarizeResult(result);return{format_version:1,run:result.run,...result.
-shard===void 0?{}:{shard:result.shard},...result.undoes===void 0?{}:{undoes:result.undoes},summary:{applied:applied2,failed,
-not_converged,unknown:unknown4,skipped:skipped2},results:result.results.map(one=>({address:one.address,...one.label===void 0?
-{}:{label:one.label},action:one.action,status:one.status,http_status:one.httpStatus,attempts:one.attempts,unverified:[...one.
-unverified],error:one.error,...one.notes===void 0?{}:{notes:[...one.notes]}}))}}function problemsJson(problems){return{format_version:1,
-problems:problems.map(({code:code2,severity,message,hint,places,morePlaces:morePlaces2})=>({code:code2,severity,message,
-hint:hint??null,places:places.map(placeJson),...morePlaces2===void 0?{}:{more_places:morePlaces2}}))}}var init_json2=__esm(
-{"src/report/json.ts"(){"use strict";init_result();init_values();init_drift();init_plan();init_operations();init_escape()}});function fence(lines){const longest=Math.max(2,...lines.flatMap(line=>line.match(/`+/g)??[]).map(({length:length2})=>length2));
+void 0?{}:{shard:plan.shard},...plan.partial===void 0?{}:{partial:plan.partial},summary:{update,delete:deleted,regenerate,
+adopt,blocked:blocked3,unchanged,...drift>0?{drift}:{}},required_scopes:[...plan.requiredScopes],...only2===void 0?{}:{only:only2,
+left_out:Object.fromEntries(leftOut3)},changes:changes.filter(({action:action2})=>debug||action2!=="unchanged").map(changeJson),
+warnings:plan.warnings.map(warningJson),digest:plan.digest}}function warningJson({code:code2,message,place:place2,places,
+morePlaces:morePlaces2}){return{code:code2,message,...place2===void 0?{}:{place:placeJson(place2)},...places===void 0?{}:
+{places:places.map(placeJson)},...morePlaces2===void 0?{}:{more_places:morePlaces2}}}function placeJson({file,inProject=file,
+line,column}){return{file:inProject,line,...column===void 0?{}:{column}}}function changeJson(change3){return{address:change3.
+address,...change3.label===void 0?{}:{label:change3.label},kind:change3.kind,action:change3.action,observed:change3.observed,
+...change3.observed==="recorded"&&change3.recordedAt!==void 0?{recorded_at:change3.recordedAt}:{},destructive:change3.destructions.
+length>0,destructions:[...change3.destructions],requests:change3.requests.map(({operation,params})=>({method:operations[operation].
+method,path:operationPath(operation,params)})),fields:change3.fields.map(fieldJson),warnings:change3.warnings.map(warningJson),
+reason:change3.reason,declared_at:change3.declaredAt===null?null:placeJson(change3.declaredAt)}}function fieldJson({path,
+before,after:after2,sensitive,becomes,was,drift}){const drifted2=drift===void 0?{}:{drift:{...drift,recorded:recordedJson(
+drift.recorded,sensitive)}};if(sensitive)return{path,before:{sensitive:true},after:{sensitive:true},sensitive,...drifted2};
+return{path,before:before===void 0?{unknown:true}:jsonOf(before),after:becomes==="built-in"?{unknown:true}:jsonOf(after2),
+sensitive,...becomes===void 0?{}:{becomes},...was===void 0?{}:{was},...drifted2}}function recordedJson(recorded2,sensitive){
+return sensitive||holdsSensitive(recorded2)?{sensitive:true}:jsonOf(recorded2)}function jsonOf(value3){if(value3 instanceof
+Sensitive)return value3.toJSON();if(Array.isArray(value3))return value3.map(jsonOf);return isMap(value3)?mapValues(value3,
+jsonOf):value3}function resultJson(result){const{applied:applied2,failed,not_converged,unknown:unknown4,skipped:skipped2}=summarizeResult(
+result);return{format_version:1,run:result.run,...result.shard===void 0?{}:{shard:result.shard},...result.undoes===void 0?
+{}:{undoes:result.undoes},summary:{applied:applied2,failed,not_converged,unknown:unknown4,skipped:skipped2},results:result.
+results.map(one=>({address:one.address,...one.label===void 0?{}:{label:one.label},action:one.action,status:one.status,http_status:one.
+httpStatus,attempts:one.attempts,unverified:[...one.unverified],error:one.error,...one.notes===void 0?{}:{notes:[...one.
+notes]}}))}}function problemsJson(problems){return{format_version:1,problems:problems.map(({code:code2,severity,message,
+hint,places,morePlaces:morePlaces2})=>({code:code2,severity,message,hint:hint??null,places:places.map(placeJson),...morePlaces2===
+void 0?{}:{more_places:morePlaces2}}))}}var init_json2=__esm({"src/report/json.ts"(){"use strict";init_result();init_values();
+init_drift();init_plan();init_operations();init_escape()}});function fence(lines){const longest=Math.max(2,...lines.flatMap(line=>line.match(/`+/g)??[]).map(({length:length2})=>length2));
 const marks2="`".repeat(longest+1);return[`${marks2}diff`,...lines.map(disarm),marks2].join("\n")}function code(text6){const shown4=disarm(
 escapeText(text6));if(shown4.trim()==="")return"` `";const longest=Math.max(0,...(shown4.match(/`+/g)??[]).map(({length:length2})=>length2));
 const marks2="`".repeat(longest+1);const pad=/^[` ]|[` ]$/.test(shown4)?" ":"";return`${marks2}${pad}${shown4}${pad}${marks2}`}
@@ -19512,8 +19513,9 @@ const warnings=[...fitting3.warnings,...leftOut2(debtsLeftOut(options)),...missi
 ({subject,address:address3})=>ignored(subject,address3,profile)),...compared.filter(isUnchanged).flatMap(({address:address3,
 warnings:warnings2})=>warnings2.map(({code:code2,message})=>({code:code2,message:`${address3}: ${message}`})))];const settled=decided.
 filter(one=>one.settled).map(({one:{key}})=>key);const made3=await assemble(arrange(fitting3.changes),[...reads2,...listing],
-options);const leavesOut=selected.length===0&&options.declared.length>0;const{shard:shard2}=selection;const plan={...made3,
-...shard2===void 0?{}:{shard:shard2},warnings,settled,...leavesOut?{leavesOut}:{}};return{plan,replan:replanOf(options,new Map(
+options);const leavesOut=selected.length===0&&options.declared.length>0;const{targets,kinds:asked,shard:shard2}=selection;
+const isPartial=targets.length>0||asked.length>0||shard2!==void 0;const plan={...made3,...shard2===void 0?{}:{shard:shard2},
+...isPartial?{partial:true}:{},warnings,settled,...leavesOut?{leavesOut}:{}};return{plan,replan:replanOf(options,new Map(
 selected.map(one=>[one.key,one])),decider,observedAt)}}function takenOver(read,subjects,needed2){const listed2=new Set(subjects.
 map(({kind})=>kindOf(kind).listed));const names2=listNames.filter(name2=>read?.lists[name2]!==void 0&&(needed2.includes(
 name2)||listed2.has(name2)));if(read===void 0||names2.length===0)return{at:performance.now(),lists:{}};return{at:read.at,
@@ -19640,13 +19642,14 @@ ine of the first key")}).nullable().describe("Where the manifest declares it")})
 4f2a1c";var planSchema=strictObject({format_version:literal(1).describe("The version of this format"),tool_version:text5(
 "The version of idops that made the plan","0.1.0"),created_at:text5("When the plan was made, ISO 8601 in UTC","2026-01-3\
 1T12:00:00.000Z"),server:text5("The base URL of the server","https://id.example.com"),profile:text5("The server profile",
-"documented"),environment:string2().nullable().meta(said2("The chosen environment","production")),shard,summary:strictObject(
-{update:count2("Objects to update"),delete:count2("Objects to delete"),regenerate:count2("DIDs to regenerate"),adopt:count2(
-"Objects to record, without a request"),blocked:count2("Objects that are declared and cannot be brought about"),unchanged:count2(
-"Objects that are already as declared"),drift:int().min(1).optional().describe("Of the objects, those with a field that \
-was changed on the server since a run left it; left out where there are none")}).describe("How many objects there are of\
- each action"),required_scopes:array(string2()).meta(said2("The scopes that observing and applying need together",["user\
-s:manage:all"])),only:_enum(shares).optional().describe("Which changes are listed, where --only says it"),left_out:partialRecord(
+"documented"),environment:string2().nullable().meta(said2("The chosen environment","production")),shard,partial:literal(
+true).optional().describe("There if --target, --kind or --shard leave objects out"),summary:strictObject({update:count2(
+"Objects to update"),delete:count2("Objects to delete"),regenerate:count2("DIDs to regenerate"),adopt:count2("Objects to\
+ record, without a request"),blocked:count2("Objects that are declared and cannot be brought about"),unchanged:count2("O\
+bjects that are already as declared"),drift:int().min(1).optional().describe("Of the objects, those with a field that wa\
+s changed on the server since a run left it; left out where there are none")}).describe("How many objects there are of e\
+ach action"),required_scopes:array(string2()).meta(said2("The scopes that observing and applying need together",["users:\
+manage:all"])),only:_enum(shares).optional().describe("Which changes are listed, where --only says it"),left_out:partialRecord(
 action,int().min(1)).optional().describe("How many changes --only leaves out, by their action"),changes:array(change2).describe(
 "In the order in which they are applied; unchanged objects with --debug only"),warnings:array(warning3).describe("What a\
  reviewer should know about the whole"),digest:text5("sha256 over what would be sent, in a normal form",`sha256:${"5f".repeat(

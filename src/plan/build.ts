@@ -107,10 +107,12 @@ export async function buildPlan(options: BuildOptions): Promise<Planned> {
   const settled = decided.filter((one) => one.settled).map(({ one: { key } }) => key);
   const made = await assemble(arrange(fitting.changes), [...reads, ...listing], options);
   const leavesOut = selected.length === 0 && options.declared.length > 0;
-  const { shard } = selection;
+  const { targets, kinds: asked, shard } = selection;
+  const isPartial = targets.length > 0 || asked.length > 0 || shard !== undefined;
   const plan: Plan = {
     ...made,
     ...(shard === undefined ? {} : { shard }),
+    ...(isPartial ? { partial: true } : {}),
     warnings,
     settled,
     ...(leavesOut ? { leavesOut } : {}),

@@ -75,6 +75,8 @@ export interface Plan {
   readonly environment: string | null;
   /** The part of the objects that it is about; left out where it is about all. */
   readonly shard?: Shard;
+  /** True if targets, kinds or a shard leave objects out. */
+  readonly partial?: true;
   /** In the order in which they are applied; unchanged objects included. */
   readonly changes: readonly Change[];
   /** The scopes that observing and applying need together, sorted. */

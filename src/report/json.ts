@@ -32,6 +32,7 @@ export function planJson(plan: Plan, { debug, only }: { debug: boolean; only?: S
     profile: plan.profile,
     environment: plan.environment,
     ...(plan.shard === undefined ? {} : { shard: plan.shard }),
+    ...(plan.partial === undefined ? {} : { partial: plan.partial }),
     summary: {
       update,
       delete: deleted,

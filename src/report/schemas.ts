@@ -144,6 +144,7 @@ export const planSchema = z
     profile: text('The server profile', 'documented'),
     environment: z.string().nullable().meta(said('The chosen environment', 'production')),
     shard,
+    partial: z.literal(true).optional().describe('There if --target, --kind or --shard leave objects out'),
     summary: z
       .strictObject({
         update: count('Objects to update'),

@@ -133,7 +133,10 @@ describe('a target', () => {
     ['a kind and a target', '--kind Client --target *', [`Client/${ids.portal}`]],
   ])('may be %s', async (_, args, expected) => {
     const { idops } = await project(files);
-    expect(addresses((await idops(`plan --format json --debug ${args}`)).stdout)).toEqual(expected);
+    const { stdout } = await idops(`plan --format json --debug ${args}`);
+    expect(addresses(stdout)).toEqual(expected);
+    expect(JSON.parse(stdout).partial).toBe(true);
+    expect(JSON.parse((await idops('plan --format json')).stdout)).not.toHaveProperty('partial');
   });
 
   it('leaves the other kinds unread', async () => {
