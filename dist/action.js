@@ -17896,31 +17896,31 @@ cwd,root}){const[file,inProject]=[shownPath(path,cwd),shownPath(path,root)];retu
 function wholeFile(name2){return{...name2,line:1,column:1,length:1}}var SourceFile=class{path;text;#inProject;#lines;#hidden=new Set;#secret;#isDistrusted=false;constructor({
 file,inProject},text6,isYaml=true){this.path=file;this.#inProject=inProject;this.text=text6;if(!isYaml)this.#secret=new Set}hide(range2){
 if(range2.end<=range2.start||isReference(this.text.slice(range2.start,range2.end)))return;const last=this.#lineOf(range2.
-end-1);for(let line=this.#lineOf(range2.start);line<=last;line+=1)this.#hidden.add(line)}distrust(){this.#isDistrusted=true;
-this.#secret=void 0}hides(range2){return this.#isHidden(this.#lineOf(range2.start))}#isHidden(line){this.#secret??=secretLines(
-this.text,this.#isDistrusted);return this.#hidden.has(line)||this.#secret.has(line)}place(range2){const lines=this.#lineStarts();
-const start2=Math.min(range2.start,this.text.length);const low=this.#lineOf(start2);const lineStart=lines[low]??0;let lineEnd2=(lines[low+
-1]??this.text.length+1)-1;if(this.text[lineEnd2-1]==="\r"&&lineEnd2>lineStart)lineEnd2-=1;const at3={...this.lineAt(start2),
-column:start2-lineStart+1};if(this.#isHidden(low))return{...at3,length:1};const isShown=lineEnd2-lineStart<=MAX_LINE;return{
-...at3,length:Math.max(1,Math.min(range2.end,lineEnd2)-start2),...isShown?{text:this.text.slice(lineStart,lineEnd2)}:{}}}lineAt(point){
-return{file:this.path,...this.#inProject===void 0?{}:{inProject:this.#inProject},line:this.#lineOf(point)+1}}#lineOf(point){
-const lines=this.#lineStarts();let low=0;let high=lines.length-1;while(low<high){const middle=low+high+1>>1;if((lines[middle]??
-0)<=point)low=middle;else high=middle-1}return low}#lineStarts(){if(this.#lines!==void 0)return this.#lines;const lines=[
-0];for(let at3=this.text.indexOf("\n");at3!==-1;at3=this.text.indexOf("\n",at3+1))lines.push(at3+1);this.#lines=lines;return lines}};
-var READING=constants3.O_RDONLY|(constants3.O_NONBLOCK??0);function readBytes(path){try{const handle=openSync(path,READING);
-try{const stat8=fstatSync(handle);if(stat8.isDirectory())return{reason:"unreadable",detail:"is a directory"};if(!stat8.isFile())
-return{reason:"unreadable",detail:"is not a regular file"};const tooLarge2={reason:"too-large",detail:"is larger than 16\
- MiB"};if(stat8.size>MAX_BYTES)return tooLarge2;const bytes=readFileSync4(handle);return bytes.length>MAX_BYTES?tooLarge2:
-bytes}finally{closeSync(handle)}}catch(failure2){return unreadable(failure2)}}function decode2(bytes){try{return new TextDecoder(
-"utf-8",{fatal:true,ignoreBOM:true}).decode(bytes)}catch{return{reason:"not-utf8",detail:"is not valid UTF-8"}}}function unreadable(failure2){
-const code2=failure2 instanceof Error&&"code"in failure2?String(failure2.code):"";if(code2==="ENOENT"||code2==="ENOTDIR")
-return{reason:"missing",detail:"does not exist"};return{reason:"unreadable",detail:`can't be read: ${whyRefused(failure2)}`}}
-function sourceOf(name2,text6,isYaml=true){return new SourceFile(name2,text6.startsWith("\uFEFF")?text6.slice(1):text6,isYaml)}
-function readSource(path,name2){const{file:shown4}=name2;const bytes=readBytes(path);const text6=bytes instanceof Uint8Array?
-decode2(bytes):bytes;if(typeof text6==="string")return sourceOf(name2,text6);const place2=wholeFile(name2);if(text6.reason===
-"too-large"){return error("too-large",`${shown4} ${text6.detail}`,[place2],"split it into several files")}if(text6.reason===
-"not-utf8"){return error("not-utf8",`${shown4} ${text6.detail}`,[place2],"save it as UTF-8")}return error("file-unreadab\
-le",`${shown4} ${text6.detail}`,[place2])}import{basename as basename5,dirname as dirname8,join as join11}from"node:path";import{readlink,realpath}from"node:fs/promises";import{basename,dirname as dirname2,join as join3,resolve}from"node:path";
+end-1);for(let line=this.#lineOf(range2.start);line<=last;line+=1)this.#hidden.add(line)}distrust(){if(this.#isDistrusted)
+return;this.#isDistrusted=true;this.#secret=void 0}hides(range2){return this.#isHidden(this.#lineOf(range2.start))}#isHidden(line){
+this.#secret??=secretLines(this.text,this.#isDistrusted);return this.#hidden.has(line)||this.#secret.has(line)}place(range2){
+const lines=this.#lineStarts();const start2=Math.min(range2.start,this.text.length);const low=this.#lineOf(start2);const lineStart=lines[low]??
+0;let lineEnd2=(lines[low+1]??this.text.length+1)-1;if(this.text[lineEnd2-1]==="\r"&&lineEnd2>lineStart)lineEnd2-=1;const at3={
+...this.lineAt(start2),column:start2-lineStart+1};if(this.#isHidden(low))return{...at3,length:1};const isShown=lineEnd2-
+lineStart<=MAX_LINE;return{...at3,length:Math.max(1,Math.min(range2.end,lineEnd2)-start2),...isShown?{text:this.text.slice(
+lineStart,lineEnd2)}:{}}}lineAt(point){return{file:this.path,...this.#inProject===void 0?{}:{inProject:this.#inProject},
+line:this.#lineOf(point)+1}}#lineOf(point){const lines=this.#lineStarts();let low=0;let high=lines.length-1;while(low<high){
+const middle=low+high+1>>1;if((lines[middle]??0)<=point)low=middle;else high=middle-1}return low}#lineStarts(){if(this.#lines!==
+void 0)return this.#lines;const lines=[0];for(let at3=this.text.indexOf("\n");at3!==-1;at3=this.text.indexOf("\n",at3+1))
+lines.push(at3+1);this.#lines=lines;return lines}};var READING=constants3.O_RDONLY|(constants3.O_NONBLOCK??0);function readBytes(path){
+try{const handle=openSync(path,READING);try{const stat8=fstatSync(handle);if(stat8.isDirectory())return{reason:"unreadab\
+le",detail:"is a directory"};if(!stat8.isFile())return{reason:"unreadable",detail:"is not a regular file"};const tooLarge2={
+reason:"too-large",detail:"is larger than 16 MiB"};if(stat8.size>MAX_BYTES)return tooLarge2;const bytes=readFileSync4(handle);
+return bytes.length>MAX_BYTES?tooLarge2:bytes}finally{closeSync(handle)}}catch(failure2){return unreadable(failure2)}}function decode2(bytes){
+try{return new TextDecoder("utf-8",{fatal:true,ignoreBOM:true}).decode(bytes)}catch{return{reason:"not-utf8",detail:"is \
+not valid UTF-8"}}}function unreadable(failure2){const code2=failure2 instanceof Error&&"code"in failure2?String(failure2.
+code):"";if(code2==="ENOENT"||code2==="ENOTDIR")return{reason:"missing",detail:"does not exist"};return{reason:"unreadab\
+le",detail:`can't be read: ${whyRefused(failure2)}`}}function sourceOf(name2,text6,isYaml=true){return new SourceFile(name2,
+text6.startsWith("\uFEFF")?text6.slice(1):text6,isYaml)}function readSource(path,name2){const{file:shown4}=name2;const bytes=readBytes(
+path);const text6=bytes instanceof Uint8Array?decode2(bytes):bytes;if(typeof text6==="string")return sourceOf(name2,text6);
+const place2=wholeFile(name2);if(text6.reason==="too-large"){return error("too-large",`${shown4} ${text6.detail}`,[place2],
+"split it into several files")}if(text6.reason==="not-utf8"){return error("not-utf8",`${shown4} ${text6.detail}`,[place2],
+"save it as UTF-8")}return error("file-unreadable",`${shown4} ${text6.detail}`,[place2])}import{basename as basename5,dirname as dirname8,join as join11}from"node:path";import{readlink,realpath}from"node:fs/promises";import{basename,dirname as dirname2,join as join3,resolve}from"node:path";
 var LINKS=40;async function leadsTo(path,links=LINKS){const real=await realpath(path).catch(unlessMissing);if(real!==void 0)
 return real;const next=await readlink(path).catch(()=>void 0);if(next===void 0||links===0)return path;return await leadsTo(
 resolve(await realpath(dirname2(path)),next),links-1)}async function realPlaceOf(path){try{const target=await leadsTo(path);

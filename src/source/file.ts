@@ -60,6 +60,7 @@ export class SourceFile {
 
   /** Hides what may be a secret in a text that is not the YAML that it was meant to be. */
   distrust(): void {
+    if (this.#isDistrusted) return;
     this.#isDistrusted = true;
     this.#secret = undefined;
   }
