@@ -66,7 +66,7 @@ const loadedAfter = [
   {
     layers: 4,
     files:
-      /^src\/(cli\/commands\/(plan|apply|show|pull|list|undo|regenerate-did|watch)|mail\/checks|state\/(git|postgres)\/index|report\/(text|json|markdown|html|result-text|results|result-page|turn))\.ts$/,
+      /^src\/(cli\/commands\/(plan|apply|pull|list|undo|regenerate-did|watch)|mail\/checks|state\/(git|postgres)\/index|report\/(text|json|markdown|html|result-text|results|result-page|turn))\.ts$/,
   },
 ];
 
