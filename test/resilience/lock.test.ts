@@ -92,14 +92,16 @@ describe('a lock that was left behind', () => {
   });
 
   it('by a process that has ended and that its parent has not seen yet is taken over', async () => {
-    // The shell becomes a process that never waits for its child.
-    const parent = spawn('sh', ['-c', 'sleep 0.01 & echo $!; exec sleep 60']);
+    // The shell becomes a process that never waits for its child, which ends once it is told.
+    const parent = spawn('sh', ['-c', 'exec 3<&0; (read line <&3) & echo $!; exec sleep 60']);
+    const seen = (pid: number | undefined, what: string) =>
+      expect.poll(async () => await readFile(`/proc/${pid}/${what}`, 'utf8'), { timeout: 300_000 });
     try {
       const [chunk] = await once(parent.stdout, 'data');
       const pid = Number(String(chunk));
-      await expect
-        .poll(async () => await readFile(`/proc/${pid}/stat`, 'utf8'), { timeout: 10_000 })
-        .toContain(') Z ');
+      await seen(parent.pid, 'comm').toBe('sleep\n');
+      parent.stdin.end('\n');
+      await seen(pid, 'stat').toContain(') Z ');
       const { idops } = await project({ ...manifest, [lockFile]: holder({ pid }) });
       expect(await idops('apply --yes')).toMatchObject({
         code: 0,
