@@ -153,7 +153,7 @@ export function declare(action: Act): Command {
     .command('undo')
     .argument('[run]', 'the run, or the beginning of its name')
     .description('plan, show, ask, and put back what a run changed')
-    .option('--last', 'the newest run of this state')
+    .option('--last', "the newest run of this state, or the rest of an undo that didn't end")
     .option('--force', 'put back even what was changed since')
     .option('--yes', "don't ask")
     .option(

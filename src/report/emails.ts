@@ -26,6 +26,7 @@ export class Emails {
   #frames: number = limits.pageFrames;
   readonly #known = new Map<string, Shown>();
 
+  /** For a page with room for so many characters of emails. */
   constructor(characters: number = limits.pageCharacters) {
     this.#room = characters;
     this.#left = characters;

@@ -82,7 +82,10 @@ export interface Session {
    * can be shown, and isn't approved.
    */
   planStored(stored: StoredPlan): Promise<{ plan: Plan; problems: Problem[] }>;
-  /** The name of the newest run of this state. Throws a ProblemsError (`no-such-run`) where there is none. */
+  /**
+   * The run that `undo --last` puts back: the newest run of this state, or the one of an undo that didn't end. Throws a ProblemsError
+   * (`no-such-run`, `already-undone`) if there is none.
+   */
   lastRun(): Promise<string>;
   /** A plan that puts back what a run changed, and what it leaves as it is. */
   planUndo(run: string, options?: { readonly force?: boolean }): Promise<UndoPlan>;
