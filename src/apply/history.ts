@@ -110,10 +110,13 @@ function meant(names: readonly string[], name: string): string {
   if (only !== undefined && first.length === 1) return only;
   const why =
     first.length > 1
-      ? `${first.length} runs begin with "${name}": ${first.join(', ')}`
+      ? `${first.length} runs begin with "${name}": ${first.slice(0, NAMED).join(', ')}${first.length > NAMED ? ` and ${first.length - NAMED} more` : ''}`
       : `there is no run "${name}"`;
   throw new ProblemsError([error('no-such-run', why, [], 'idops runs lists them')]);
 }
+
+/** How many runs that may be meant are named. */
+const NAMED = 5;
 
 /** Journals as one, under the name of what they are of. */
 function asOne({ name, contents }: Found): JournalContent {
