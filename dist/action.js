@@ -17865,10 +17865,10 @@ void 0)throw new ProblemsError(found2.map(withoutFirstLine));return{name:name2,c
 const levels=[names2.map(runOf),names2.map(partCalled),names2].map(level3=>[...new Set(level3)]);const exact=levels.flat().
 find(one=>one===name2);if(exact!==void 0)return exact;const found2=levels.map(level3=>level3.filter(one=>name2!==""&&one.
 startsWith(name2)));const first=found2.find(level3=>level3.length>0)??[];const[only2]=first;if(only2!==void 0&&first.length===
-1)return only2;const why=first.length>1?`${first.length} runs begin with "${name2}": ${first.join(", ")}`:`there is no r\
-un "${name2}"`;throw new ProblemsError([error("no-such-run",why,[],"idops runs lists them")])}function asOne({name:name2,
-contents:contents2}){const[first,...others]=contents2;return others.length===0&&first.run.run===name2?first:together2(contents2,
-name2)}function namesTold(entries){return new Map(entries.flatMap(({sending:{kind,identity:identity2,label:label3,before},answered})=>{
+1)return only2;const why=first.length>1?`${first.length} runs begin with "${name2}": ${first.slice(0,NAMED3).join(", ")}${first.
+length>NAMED3?` and ${first.length-NAMED3} more`:""}`:`there is no run "${name2}"`;throw new ProblemsError([error("no-su\
+ch-run",why,[],"idops runs lists them")])}var NAMED3=5;function asOne({name:name2,contents:contents2}){const[first,...others]=contents2;
+return others.length===0&&first.run.run===name2?first:together2(contents2,name2)}function namesTold(entries){return new Map(entries.flatMap(({sending:{kind,identity:identity2,label:label3,before},answered})=>{
 const{names:names2,within:within5=""}=kindOf(kind);const{[within5]:whole2}=identity2;return[...whole2===void 0||label3===
 void 0?[]:[[whole2,label3]],...[before.fields,answered?.after?.fields??{}].flatMap(fields2=>Object.entries(names2?.(fields2)??
 {}))]}))}function labelIn({sending,answered},names2){const{kind,address:address3,identity:identity2,before}=sending;const{
@@ -19525,8 +19525,8 @@ flatMap(({fields:fields2})=>secretsIn(fields2));const hashing=hasher.prepare(sec
 await hashing;if(secrets.length>0&&signal?.aborted)throw interrupted("nothing more was asked");return observed}catch(failure2){
 failed.abort();throw failure2}}function isUnchanged({action:action2}){return action2==="unchanged"}function isSettled({kind,
 declared},live,owed2){if(owed2===void 0||live===void 0)return false;const gone=!live.exists||declared===void 0||declared.
-absent;return gone||Object.keys(stillLost(kindOf(kind),owed2,live.fields)).length===0}var NAMED3=3;function leftOut2(addresses3){
-if(addresses3.length===0)return[];const more=addresses3.length-NAMED3;const names2=`${addresses3.slice(0,NAMED3).join(",\
+absent;return gone||Object.keys(stillLost(kindOf(kind),owed2,live.fields)).length===0}var NAMED4=3;function leftOut2(addresses3){
+if(addresses3.length===0)return[];const more=addresses3.length-NAMED4;const names2=`${addresses3.slice(0,NAMED4).join(",\
  ")}${more>0?` and ${more} more`:""}`;const objects2=addresses3.length===1?"1 object":`${addresses3.length} objects`;return[
 {code:"restores-left-out",message:`what an update took away from ${objects2} that --kind or --target leave out is still \
 owed (${names2}): an apply without --kind and --target puts it back`}]}function missingLists(references){return listNames.
