@@ -3,7 +3,6 @@ import { error, type Problem, refuse } from '../base/problems.js';
 import type { Shard } from '../base/shard.js';
 import type { Share } from '../plan/share.js';
 import {
-  acceptDidOption,
   besidePlanFile,
   type ConnectionOptions,
   commanderWords,
@@ -21,7 +20,6 @@ const commentModes = ['true', 'false', 'on-change'] as const;
 
 /** What `args` may say, as the command line would. */
 export interface Args extends SelectionOptions, ConnectionOptions {
-  readonly acceptDid: readonly string[];
   /** Which changes of a plan are shown, whatever is planned. */
   readonly only?: Share;
   readonly debug?: boolean;
@@ -115,9 +113,6 @@ export function readInputs(given: (name: string) => string): Inputs {
     ...optional('shard', readShard(shard, args.shard, command, problems)),
     args,
   };
-  if (args.acceptDid.length > 0 && command !== 'apply') {
-    problems.push(wrong('args: --accept-did goes with the command apply alone', 'leave it out'));
-  }
   if (args.only !== undefined && command !== 'plan') {
     problems.push(wrong('args: --only goes with the command plan alone', 'leave it out'));
   }
@@ -148,7 +143,7 @@ function whole(text: string, least: number): number | undefined {
 
 /** The options of the command line that `args` takes. */
 export function argsOptions(): Option[] {
-  return [...selectionOptions(), onlyOption(), acceptDidOption(), ...connectionOptions(), debugOption()];
+  return [...selectionOptions(), onlyOption(), ...connectionOptions(), debugOption()];
 }
 
 function readArgs(given: readonly string[], problems: Problem[]): Args {
@@ -170,7 +165,7 @@ function readArgs(given: readonly string[], problems: Problem[]): Args {
     // A value that is missing at the end doesn't hide what is wrong before it.
     if (failure.code === 'commander.optionMissingArgument') readArgs(given.slice(0, -1), problems);
     refuseWith(commanderWords(failure));
-    return { target: [], kind: [], acceptDid: [] };
+    return { target: [], kind: [] };
   }
 }
 

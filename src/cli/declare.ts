@@ -4,7 +4,6 @@ import { version } from '../base/version.js';
 import { otherNames } from '../kinds/other-names.js';
 import { namesOfFormats } from '../report/format-names.js';
 import {
-  acceptDidOption,
   askingOptions,
   collect,
   connectionOptions,
@@ -96,7 +95,6 @@ export function declare(action: Act): Command {
   selecting(program.command('apply'), 'result')
     .argument('[planfile]', 'a plan stored with plan --out: apply exactly that, without a question')
     .description('plan, show, ask, apply')
-    .addOption(acceptDidOption())
     .option('--yes', "don't ask")
     .option(
       '--allow-destructive <N>',

@@ -68,8 +68,6 @@ export interface PlanInput {
   readonly profile: Profile;
   /** The lists that were read. */
   readonly references: References;
-  /** A person looked at the object on the server, and takes it as it is: nothing is to be sent for it. */
-  readonly accepted: boolean;
 }
 
 /** What references are resolved with. */

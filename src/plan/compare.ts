@@ -57,8 +57,6 @@ export interface CompareInput {
   readonly profile: Profile;
   /** Send even where the recorded value already matches. */
   readonly assert: boolean;
-  /** A person takes it as it is, whatever the record says. */
-  readonly accepted?: boolean;
   readonly address: string;
   /** The state's key of the object. */
   readonly key: string;
@@ -132,7 +130,6 @@ function compareFields(given: CompareInput): Change {
     changed: new Set(differing.map(({ field }) => field)),
     profile: input.profile,
     references: input.references,
-    accepted: input.accepted === true,
   };
   const verdict = kind.decide?.(planInput);
   if (verdict !== undefined) {

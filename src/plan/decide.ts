@@ -1,4 +1,4 @@
-import { type Fields, sameIdentifier } from '../base/values.js';
+import type { Fields } from '../base/values.js';
 import { kindOf } from '../kinds/index.js';
 import type { Declared, KindName, Live } from '../kinds/kind.js';
 import { idTrouble } from '../kinds/limits.js';
@@ -79,12 +79,9 @@ export class Decider {
     recorded: Recorded | undefined,
     declared: Declared,
   ): Change {
-    const { profile, assert, acceptDids = [] } = this.#options;
-    const { id = '' } = declared.identity;
-    const regenerates = kindOf(declared.kind).regeneration !== undefined;
-    const accepted = regenerates && acceptDids.some((given) => sameIdentifier(given, id));
+    const { profile, assert } = this.#options;
     const { references } = this;
-    return compare({ live, recorded, declared, references, profile, assert, accepted, address, key });
+    return compare({ live, recorded, declared, references, profile, assert, address, key });
   }
 }
 

@@ -31,8 +31,6 @@ export interface BuildOptions extends PlanHeader {
   readonly prune: boolean;
   /** Send even where the recorded value already matches. */
   readonly assert: boolean;
-  /** The clients whose DID is taken as it is, by their ids. */
-  readonly acceptDids?: readonly string[];
   readonly concurrency: number;
   readonly progress: Progress;
   /** What the checks of email bodies count for. */

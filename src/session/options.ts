@@ -105,16 +105,6 @@ export function askedOf({ kind, backend, type, user, client }: Omit<PullingOptio
   return { kinds: kindNames.filter((name) => kind.includes(name)), asked: { backend, type, user, client } };
 }
 
-/** The option of applying that takes clients' DIDs as they are. */
-export function acceptDidOption(): Option {
-  return new Option(
-    '--accept-did <ID>',
-    'take the DID of this client as it is and record the declared number: sends nothing for it (repeatable)',
-  )
-    .argParser(collect)
-    .default([], 'none');
-}
-
 /** The options that say how a server is spoken to. */
 export function connectionOptions(): Option[] {
   return [
@@ -145,9 +135,8 @@ export function planOptionsOf({
   kind,
   prune = false,
   assert = false,
-  acceptDid = [],
-}: SelectionOptions & { readonly acceptDid?: readonly string[] }): PlanOptions {
-  return { targets: target, kinds: kind, prune, assert, acceptDids: acceptDid };
+}: SelectionOptions): PlanOptions {
+  return { targets: target, kinds: kind, prune, assert };
 }
 
 /** What is said about the server, as the session takes it. */
@@ -175,17 +164,15 @@ export function besidePlanFile({
   kind,
   prune = false,
   assert = false,
-  acceptDid = [],
   shard,
   out,
-}: SelectionOptions & { readonly acceptDid?: readonly string[]; readonly out?: string }): Problem[] {
-  const given =
-    target.length + kind.length + acceptDid.length > 0 || shard !== undefined || out !== undefined;
+}: SelectionOptions & { readonly out?: string }): Problem[] {
+  const given = target.length + kind.length > 0 || shard !== undefined || out !== undefined;
   if (!given && !prune && !assert) return [];
   return [
     error(
       'wrong-option',
-      "--target, --kind, --prune, --assert, --shard, --accept-did and --out don't go with a plan file",
+      "--target, --kind, --prune, --assert, --shard and --out don't go with a plan file",
       [],
       'a stored plan says itself what it is about',
     ),

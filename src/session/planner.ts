@@ -5,9 +5,7 @@ import { quote } from '../base/escape.js';
 import { error, ProblemsError, refuse } from '../base/problems.js';
 import type { Redactor } from '../base/redact.js';
 import { type Shard, shardText } from '../base/shard.js';
-import { sameIdentifier } from '../base/values.js';
 import { version } from '../base/version.js';
-import { regenerated } from '../kinds/index.js';
 import type { Declared } from '../kinds/kind.js';
 import type { ReadLists } from '../kinds/references.js';
 import { identifier } from '../kinds/schema.js';
@@ -61,7 +59,7 @@ export class Planner {
   #read: ReadLists | undefined;
   /** None of what was begun before an apply had ended. */
   #current = new WeakMap<Plan, Made>();
-  readonly #madeWith = new WeakMap<Plan, { readonly options: StoredOptions; readonly storable: boolean }>();
+  readonly #madeWith = new WeakMap<Plan, StoredOptions>();
   #probed: Promise<Probed> | undefined;
 
   /** `read` are the lists that settling a killed run took. */
@@ -98,29 +96,18 @@ export class Planner {
       manifests: { declared },
     } = this.#options;
     const { targets, kinds, prune, assert } = withDefaults(asked);
-    const { acceptDids = [] } = asked;
-    const clients = declared.filter(({ kind }) => kind === regenerated.kind.name);
-    const unknown = acceptDids.filter(
-      (id) => !clients.some(({ identity }) => sameIdentifier(identity.id ?? '', id)),
-    );
-    refuse(
-      unknown.map((id) =>
-        error('no-such-target', `--accept-did ${id} is the id of no client that the manifests declare`),
-      ),
-    );
     if (prune) refuse(await pruneRefusals(this.#options.manifests));
     const built = await this.#build({
       declared,
       selection: { targets, kinds, shard },
       prune,
       assert,
-      acceptDids,
       restores: 'all',
     });
     const given = { targets, kinds, prune, assert, ...(shard === undefined ? {} : { shard }) };
-    const made = { ...built.plan, again: againOf(given, acceptDids) };
+    const made = { ...built.plan, again: againOf(given) };
     plans.set(made, { replan: built.replan, command: 'apply' });
-    this.#madeWith.set(made, { options: given, storable: acceptDids.length === 0 });
+    this.#madeWith.set(made, given);
     return made;
   }
 
@@ -129,12 +116,7 @@ export class Planner {
     const given = this.#madeWith.get(plan);
     if (given === undefined)
       throw new TypeError('only a plan that this session made of the manifests can be stored');
-    if (!given.storable) {
-      throw new TypeError(
-        'a plan with acceptDids is not stored, since applying it reads the manifests again and takes no DID: apply it here',
-      );
-    }
-    return await storedPlanText(plan, given.options, this.#options.redactor);
+    return await storedPlanText(plan, given, this.#options.redactor);
   }
 
   /** A stored plan made anew, and how it differs now. */
@@ -253,10 +235,7 @@ function withDefaults({
 }
 
 /** What plans the same once more, as it is typed: what was left out stays out. */
-function againOf(
-  { targets, kinds, prune, assert, shard }: StoredOptions,
-  acceptDids: readonly string[],
-): readonly string[] {
+function againOf({ targets, kinds, prune, assert, shard }: StoredOptions): readonly string[] {
   const repeated = (option: string, values: readonly string[]): string[] =>
     values.flatMap((value) => [option, value]);
   return [
@@ -266,6 +245,5 @@ function againOf(
     ...(prune ? ['--prune'] : []),
     ...(assert ? ['--assert'] : []),
     ...(shard === undefined ? [] : ['--shard', shardText(shard)]),
-    ...repeated('--accept-did', acceptDids),
   ];
 }

@@ -46,8 +46,6 @@ export interface PlanOptions extends Partial<Selection> {
   readonly prune?: boolean;
   /** Send even if the recorded value already matches. */
   readonly assert?: boolean;
-  /** The ids of clients whose DID is taken as it is: the declared number is recorded, nothing is sent for them. */
-  readonly acceptDids?: readonly string[];
 }
 
 /** A plan that puts back what a run changed. */
@@ -72,10 +70,7 @@ export interface Session {
   readonly files: readonly string[];
   /** Observes and compares; sends GETs alone. */
   plan(options?: PlanOptions): Promise<Plan>;
-  /**
-   * What to keep of a plan that `plan` made, for `planStored`: JSON without a secret in it. Throws a TypeError for another plan, and
-   * for one with `acceptDids`.
-   */
+  /** What to keep of a plan that `plan` made, for `planStored`: JSON without a secret in it. Throws a TypeError for another plan. */
   storePlan(plan: Plan): Promise<string>;
   /**
    * Makes a stored plan anew; the problems say how it differs now, and none means that it still holds. One that differs

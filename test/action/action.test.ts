@@ -474,39 +474,6 @@ describe('inputs', () => {
     await expect(site.read(`${site.folder}/oops`)).rejects.toThrow();
   });
 
-  it('args take a DID as it is with --accept-did, with an apply without a plan file alone', async () => {
-    const client = (generation: number) => ({
-      'idops.yaml': `version: 1\nserver: {profile: boruta, base_url: "\${IDOPS_BASE_URL}", auth: {token: "\${IDOPS_TOKEN}"}}\n`,
-      'manifests/all.yaml': `kind: Client\nid: ${ids.portal}\ndid_generation: ${generation}\n`,
-    });
-    const site = await workspace(client(1), { profile: 'boruta' });
-    const portal = site.sandbox.data.clients.find(({ id }) => id === ids.portal);
-    if (portal === undefined) throw new Error('no such client');
-    portal.did = 'did:example:first';
-    expect((await site.run({ command: 'apply' })).code).toBe(0);
-    portal.did = 'did:example:second';
-    await site.write(client(2));
-    expect((await site.run({ command: 'apply' })).code).toBe(1);
-
-    const args = `--accept-did ${ids.portal}`;
-    for (const inputs of [{ command: 'plan' }, { command: 'validate' }]) {
-      const { code, log } = await site.run({ ...inputs, args });
-      expect(code).toBe(1);
-      expect(log).toContain('--accept-did goes with the command apply alone');
-    }
-    const { code, log } = await site.run({ command: 'apply', 'plan-file': 'plan.json', args });
-    expect(code).toBe(1);
-    expect(log).toContain("--assert, --shard, --accept-did and --out don't go with a plan file");
-    expect(await site.run({ command: 'apply', args: `--accept-did ${ids.wallet}` })).toMatchObject({
-      code: 1,
-      log: expect.stringContaining('error[no-such-target]'),
-    });
-
-    expect(await site.run({ command: 'apply', args })).toMatchObject({ code: 0, outputs: { adopt: '1' } });
-    expect(site.writes()).toEqual([]);
-    expect((await site.run({})).outputs).toMatchObject({ unchanged: '1', blocked: '0' });
-  });
-
   it('never ends well, nor says that all is as declared, where args leave out what is owed', async () => {
     let cuts = true;
     const site = await workspace(

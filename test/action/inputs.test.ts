@@ -35,7 +35,7 @@ async function said(words: readonly string[]): Promise<string> {
 describe('the options in args', () => {
   test('are those that the action and its page name', async () => {
     const names = argsOptions().map(({ long }) => String(long));
-    expect(names).toHaveLength(13);
+    expect(names).toHaveLength(12);
     const action = await readFile('action.yml', 'utf8');
     const [, listed = ''] = /Further options - (.+)/.exec(action) ?? [];
     expect(listed.split(', ').sort()).toEqual([...names].sort());
@@ -45,7 +45,7 @@ describe('the options in args', () => {
   });
 
   test('are read as the command line reads them', () => {
-    expect(inputsOf('').args).toEqual({ target: [], kind: [], acceptDid: [] });
+    expect(inputsOf('').args).toEqual({ target: [], kind: [] });
     const { args } = inputsOf(
       `--target 'a b' --target=c ${kindNames.map((kind) => `--kind ${kind}`).join(' ')} --prune --assert --rate 0.5
       --concurrency 7 --timeout 1.5 --retries 0 --token-file "a file" --debug`,
@@ -53,7 +53,6 @@ describe('the options in args', () => {
     expect(args).toEqual({
       target: ['a b', 'c'],
       kind: [...kindNames],
-      acceptDid: [],
       prune: true,
       assert: true,
       debug: true,

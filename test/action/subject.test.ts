@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { aboutPlain, aboutText, selectedSentence, subjectOf } from '../../src/action/subject.js';
 import { treeOf } from '../report/trees.js';
 
-const nothing = { target: [], kind: [], acceptDid: [] };
+const nothing = { target: [], kind: [] };
 const inputs = { workingDirectory: '.' };
 const hide = (text: string): string => text.replaceAll('s3cret', '***');
 const evil = '`</code><img src=x> @everyone [a](b) s3cret\n# x';

@@ -108,7 +108,7 @@ describe('a shard', () => {
       expect((await idops(`plan plan-${index}.json`)).stdout).toContain(`Shard:       ${index}/3`);
     }
     const beside = await idops('apply plan-2.json --shard 2/3');
-    expect(beside.stderr).toContain("--shard, --accept-did and --out don't go with a plan file");
+    expect(beside.stderr).toContain("--shard and --out don't go with a plan file");
     for (const index of [2, 1, 3]) {
       const { code, stdout, stderr } = await idops(`apply plan-${index}.json`);
       expect(code, stdout + stderr).toBe(0);

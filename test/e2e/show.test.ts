@@ -76,7 +76,7 @@ describe('a stored plan', () => {
     for (const option of ['--target User/*', '--prune', '--out other.json']) {
       const { code, stdout, stderr } = await idops(`plan plan.json ${option}`);
       expect([code, stdout]).toEqual([1, '']);
-      expect(stderr).toContain("--accept-did and --out don't go with a plan file");
+      expect(stderr).toContain("--shard and --out don't go with a plan file");
     }
     await idops('plan --kind Organization --target Organization/globex --out part.json', { env });
     expect((await idops('plan part.json')).code).toBe(0);

@@ -83,17 +83,6 @@ describe('a plan of the library', () => {
     await session.close();
   });
 
-  test('takes no DID as it is if it is stored: nobody who reads the manifests again could apply it', async () => {
-    const at = await site();
-    await at.declare({ kind: 'Client', id: ids.portal, did_generation: 1 });
-    await within(await loadProject(optionsOf(at)), async (session) => {
-      const plan = await session.plan({ acceptDids: [ids.portal] });
-      await expect(session.storePlan(plan)).rejects.toThrow('acceptDids');
-      const other = await session.plan({ acceptDids: [] });
-      expect(await session.storePlan(other)).toContain('"format_version": 1');
-    });
-  });
-
   test('that is stale can be shown and is not approved', async () => {
     const at = await site();
     await at.declare(acme);

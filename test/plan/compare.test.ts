@@ -487,7 +487,7 @@ describe('a client', () => {
     it('is blocked and not regenerated, with both DIDs, since when, and what to do', () => {
       const change = changeFor(client(2), known);
       expect(change).toMatchObject({ action: 'blocked', requests: [], destructions: [] });
-      for (const part of ['did:old', 'did:new', '2026-01-31T12:00:00Z', 'run-0', '--accept-did c']) {
+      for (const part of ['did:old', 'did:new', '2026-01-31T12:00:00Z', 'run-0', 'idops state rm Client/c']) {
         expect(change.reason).toContain(part);
       }
     });
@@ -500,16 +500,7 @@ describe('a client', () => {
       ]);
     });
 
-    it.each([1, 2])('is adopted with the declared number %i where a person accepts it', (number) => {
-      const change = changeFor(client(number), { ...known, accepted: true });
-      expect(change).toMatchObject({
-        action: 'adopt',
-        requests: [],
-        apply: { generation: number, before: { did: 'did:new' } },
-      });
-    });
-
-    it('is regenerated where the DID is the recorded one, and adopted where a person accepts it', () => {
+    it('is regenerated where the DID is the recorded one', () => {
       const same = { ...known, recorded: recorded({ did: 'did:new' }, { generation: 1 }) };
       expect(changeFor(client(2), same)).toMatchObject({
         action: 'regenerate',
@@ -519,31 +510,6 @@ describe('a client', () => {
       expect(changeFor(client(2), unseen).destructions).toEqual([
         'regenerates the DID, which was did:new when it was recorded',
       ]);
-      expect(changeFor(client(2), { ...same, accepted: true })).toMatchObject({
-        action: 'adopt',
-        requests: [],
-        destructions: [],
-        apply: { generation: 2 },
-      });
-    });
-
-    it('that is accepted is adopted where it can not be read, and stays as it is at the recorded number', () => {
-      const unread = { recorded: recorded({}, { generation: 1 }), accepted: true };
-      expect(changeFor(client(2), unread)).toMatchObject({
-        action: 'adopt',
-        requests: [],
-        apply: { generation: 2 },
-      });
-      expect(changeFor(client(1), unread)).toMatchObject({ action: 'unchanged', requests: [] });
-    });
-
-    it('that is accepted is none of a smaller number, nor of an outcome that is not known', () => {
-      for (const did of ['did:old', 'did:new']) {
-        const smaller = { live, recorded: recorded({ did }, { generation: 3 }), accepted: true };
-        expect(changeFor(client(2), smaller)).toMatchObject({ action: 'blocked', requests: [] });
-      }
-      const pending = { recorded: recorded({}, { generation: 1, pendingRun: 'run-1' }), accepted: true };
-      expect(changeFor(client(2), pending)).toMatchObject({ action: 'blocked', requests: [] });
     });
 
     it('is recorded with its DID where the record has none', () => {

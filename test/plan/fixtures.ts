@@ -58,7 +58,6 @@ export interface Known {
   readonly roles?: Catalog | null;
   readonly profile?: Profile;
   readonly assert?: boolean;
-  readonly accepted?: boolean;
 }
 
 /** What is to be done for one document, given what is known. */
@@ -71,7 +70,6 @@ export function changeFor(document: Declared, known: Known = {}): Change {
     references: known,
     profile: known.profile ?? documented,
     assert: known.assert ?? false,
-    accepted: known.accepted ?? false,
     address,
     key: address,
   });

@@ -38,13 +38,14 @@ describe('an older copy of the state', () => {
     const plan = await at.idops('plan');
     expect(plan.code).toBe(1);
     const said = plan.stdout.replaceAll(/\s+/g, ' ');
-    for (const part of ['did:example:first', 'did:example:second', `--accept-did ${ids.portal}`]) {
+    for (const part of ['did:example:first', 'did:example:second', `idops state rm ${key}`]) {
       expect(said).toContain(part);
     }
     expect((await at.idops('apply --yes')).code).toBe(1);
     expect(at.writes()).toEqual([]);
 
-    const accepted = await at.idops(`apply --yes --accept-did ${ids.portal}`);
+    expect((await at.idops(`state rm ${key} --yes`)).code).toBe(0);
+    const accepted = await at.idops('apply --yes');
     expect(accepted).toMatchObject({ code: 0, stdout: expect.stringContaining('1 applied') });
     expect(at.writes()).toEqual([]);
     const state = JSON.parse(await at.read('.idops/state.json')).resources[key];
@@ -66,39 +67,32 @@ describe('an older copy of the state', () => {
     const plan = await at.idops('plan');
     expect(plan.code).toBe(1);
     const said = plan.stdout.replaceAll(/\s+/g, ' ');
-    for (const part of ['DID was none', 'is did:example:first now', `--accept-did ${ids.portal}`]) {
+    for (const part of ['DID was none', 'is did:example:first now', `idops state rm ${key}`]) {
       expect(said).toContain(part);
     }
     expect((await at.idops('apply --yes')).code).toBe(1);
     expect(at.writes()).toEqual([]);
-    expect((await at.idops(`apply --yes --accept-did ${ids.portal}`)).code).toBe(0);
+    expect((await at.idops(`state rm ${key} --yes`)).code).toBe(0);
+    expect((await at.idops('apply --yes')).code).toBe(0);
     expect(at.writes()).toEqual([]);
   });
 });
 
-describe('--accept-did', () => {
-  it('is for declared clients', async () => {
-    const at = await adopted();
-    await at.write(client(2));
-    expect((await at.idops(`apply --yes --accept-did ${ids.wallet}`)).stderr).toContain(
-      'error[no-such-target]',
-    );
-    expect(at.writes()).toEqual([]);
-  });
-
+describe('a record that is forgotten', () => {
   it('sends nothing after a person regenerated, which leaves the number alone', async () => {
     const at = await adopted();
     regenerated(at, 'did:example:second');
     await at.write(client(2));
     const blocked = await at.idops('plan');
-    expect(blocked.stdout).toContain('--accept-did');
+    expect(blocked.stdout.replaceAll(/\s+/g, ' ')).toContain('idops state rm');
     expect(blocked.stdout).not.toContain('regenerate-did');
     expect((await at.idops(`regenerate-did ${ids.portal} --yes`)).code).toBe(0);
     expect(at.writes()).toEqual([post]);
     expect((await at.idops('plan')).stdout.replaceAll(/\s+/g, ' ')).toContain(
       'destructive: regenerates the DID',
     );
-    expect((await at.idops(`apply --yes --accept-did ${ids.portal}`)).code).toBe(0);
+    expect((await at.idops(`state rm ${key} --yes`)).code).toBe(0);
+    expect((await at.idops('apply --yes')).code).toBe(0);
     expect(at.writes()).toEqual([post]);
     expect((await at.idops('plan')).stdout).toContain('1 unchanged');
   });

@@ -17,7 +17,6 @@ import type { PlanningOptions } from './plan.js';
 
 interface Options extends PlanningOptions {
   readonly yes?: boolean;
-  readonly acceptDid: readonly string[];
   readonly allowDestructive?: number;
 }
 
