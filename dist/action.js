@@ -9193,11 +9193,11 @@ plan,only2).flatMap(note=>["",prose(note)]));return`${lines.join("\n")}
 ""].join("\n")}function sectionsOf(plan,warnings,{debug,only:only2,forge}){const shown4=reviewGroups(plan,{debug,...only2===
 void 0?{}:{only:only2}});const groups=shown4.map(({title,rank:rank2,changes})=>({title,entries:changes.map(change3=>changeEntry(
 change3,rank2,debug,forge))}));if(warnings.length===0)return groups;const ordered2=warnings.toSorted((a2,b)=>weight(b)-weight(
-a2));const entries=ordered2.map(group=>{return{rank:"warnings",forms:[once2(()=>`- ${warningLine(group,forge)}
+a2));const entries=ordered2.map(group=>{return{rank:"warnings",forms:[once(()=>`- ${warningLine(group,forge)}
 `)]}});return[...groups,{title:"Warnings",entries}]}function weight({objects:objects2}){return objects2.length===0?Number.
-MAX_SAFE_INTEGER:objects2.length}function changeEntry(change3,rank2,debug,forge){const line=once2(()=>`- ${changeLine(change3,
+MAX_SAFE_INTEGER:objects2.length}function changeEntry(change3,rank2,debug,forge){const line=once(()=>`- ${changeLine(change3,
 forge)}
-`);const details=once2(()=>detailsOf(change3,debug));const folded=detail=>`${line()}
+`);const details=once(()=>detailsOf(change3,debug));const folded=detail=>`${line()}
 <details><summary>Differences</summary>
 
 ${detail}
@@ -9205,14 +9205,13 @@ ${detail}
 
 `;const withDetails=[()=>folded(details().short),()=>folded(details().full)];return{rank:rank2,forms:[()=>`- ${changeName(
 change3)}
-`,line,...hasDetails(change3,debug)?withDetails:[]]}}function once2(make){let made3;return()=>{made3??={value:make()};return made3.
-value}}function notice(entries,shown4,budget){const counted=(isWarning,noun)=>{const all=entries.filter(({rank:rank2})=>rank2===
-"warnings"===isWarning);const whole2=all.filter(entry=>isWhole(entry,shown4)).length;return all.length===0?[]:[`${whole2}\
- of ${plural(all.length,noun)}`]};const counts2=[...counted(false,"change"),...counted(true,"warning")].join(" and ");return[
-`> **Shortened** to stay within ${budget.toLocaleString("en")} characters: ${counts2} are shown with all their differenc\
-es.`,"> All of it: `idops plan`, or `idops plan --format html=plan.html` for a page to look at.",""].join("\n")}var defaultBudget;
-var init_markdown=__esm({"src/report/markdown.ts"(){"use strict";init_details();init_lines();init_marked();init_review();
-init_room();init_warnings();init_words();defaultBudget=6e4}});function isSurrogate(cp){return cp>=55296&&cp<=57343}function isSurrogatePair(cp){return cp>=56320&&cp<=57343}function getSurrogatePairCodePoint(cp1,cp2){
+`,line,...hasDetails(change3,debug)?withDetails:[]]}}function notice(entries,shown4,budget){const counted=(isWarning,noun)=>{
+const all=entries.filter(({rank:rank2})=>rank2==="warnings"===isWarning);const whole2=all.filter(entry=>isWhole(entry,shown4)).
+length;return all.length===0?[]:[`${whole2} of ${plural(all.length,noun)}`]};const counts2=[...counted(false,"change"),...counted(
+true,"warning")].join(" and ");return[`> **Shortened** to stay within ${budget.toLocaleString("en")} characters: ${counts2}\
+ are shown with all their differences.`,"> All of it: `idops plan`, or `idops plan --format html=plan.html` for a page t\
+o look at.",""].join("\n")}var defaultBudget;var init_markdown=__esm({"src/report/markdown.ts"(){"use strict";init_once();
+init_details();init_lines();init_marked();init_review();init_room();init_warnings();init_words();defaultBudget=6e4}});function isSurrogate(cp){return cp>=55296&&cp<=57343}function isSurrogatePair(cp){return cp>=56320&&cp<=57343}function getSurrogatePairCodePoint(cp1,cp2){
 return(cp1-55296)*1024+9216+cp2}function isControlCodePoint(cp){return cp!==32&&cp!==10&&cp!==13&&cp!==9&&cp!==12&&cp>=1&&
 cp<=31||cp>=127&&cp<=159}function isUndefinedCodePoint(cp){return cp>=64976&&cp<=65007||UNDEFINED_CODE_POINTS.has(cp)}var UNDEFINED_CODE_POINTS,
 REPLACEMENT_CHARACTER,CODE_POINTS,SEQUENCES;var init_unicode=__esm({"node_modules/parse5/dist/common/unicode.js"(){UNDEFINED_CODE_POINTS=
@@ -18109,8 +18108,8 @@ if(!this.#finish())return;if(this.#head!==void 0){this.#resolve(extended2(this.#
 const sent=this.#controller!==void 0;this.#resolve({status:null,sent,reason:problem2??"no answer"})}}#finish(){if(this.#settled)
 return false;this.#settled=true;clearTimeout(this.#timer);return true}};function codeOf2(failure2){if(!(failure2 instanceof
 Error))return"unknown error";return"code"in failure2&&typeof failure2.code==="string"?failure2.code:failure2.name}function triedOf(outcome3){
-return{status:outcome3.status,reason:outcome3.status===null?outcome3.reason:outcome3.broken}}function openRoute({origin:origin2,tls,proxy},options){const timeout=Math.ceil(options.seconds*1e3);const once4=options.
-connections==="once";const common={connections:once4?1:Number(options.connections),pipelining:once4?0:1};const secure={...tlsOptions(
+return{status:outcome3.status,reason:outcome3.status===null?outcome3.reason:outcome3.broken}}function openRoute({origin:origin2,tls,proxy},options){const timeout=Math.ceil(options.seconds*1e3);const once3=options.
+connections==="once";const common={connections:once3?1:Number(options.connections),pipelining:once3?0:1};const secure={...tlsOptions(
 tls),timeout};if(proxy===null)return new import_undici2.Pool(origin2,{...common,connect:secure});return new import_undici2.ProxyAgent(
 {...common,uri:proxy.origin,...proxy.authorization===null?{}:{token:String(proxy.authorization.reveal())},requestTls:secure,
 proxyTls:{minVersion,rejectUnauthorized,timeout},clientFactory:(url,given)=>new Tunnels(url,{...given,headersTimeout:timeout})})}
@@ -18175,10 +18174,10 @@ for(let attempts=1;;attempts++){const tried2=await this.#inTurn(call,attempts);i
 if(tried2==="unwanted")throw new Error("what nobody wants any more is not asked for");const{verdict,credential}=tried2;if("\
 value"in verdict)return{status:verdict.status,attempts,data:verdict.value};sent||=verdict.sent;const{problem:problem2}=verdict;
 const earlier=doubt?{doubt}:{};const fail=(more={})=>this.#failure(call,{...problem2,...earlier,...more},{sent,attempts,
-credential});doubt||=leavesOpen({...problem2,method:call.method,sent:verdict.sent});const once4=call.method==="POST"&&sent;
-if(problem2.kind==="unauthorized"&&!once4&&!renewed&&!signal.aborted){renewed=true;const renewal=await this.#renew(credential,
+credential});doubt||=leavesOpen({...problem2,method:call.method,sent:verdict.sent});const once3=call.method==="POST"&&sent;
+if(problem2.kind==="unauthorized"&&!once3&&!renewed&&!signal.aborted){renewed=true;const renewal=await this.#renew(credential,
 call.scope);if(renewal===true)continue;throw fail({detail:renewal})}repeats2+=1;const pause=pauseBefore(repeats2+1,problem2.
-retryAfter??null,this.#random);const again=verdict.passing&&!once4&&repeats2<=retries2&&!signal.aborted;const others=isCrowded(
+retryAfter??null,this.#random);const again=verdict.passing&&!once3&&repeats2<=retries2&&!signal.aborted;const others=isCrowded(
 verdict)&&problem2.retryAfter!=null;const waits=(again||others)&&this.#patience.take(pause);if(!again||!waits){if(waits)
 void this.#pace.hold(pause);throw fail(again?{outOfPatience:true}:{})}this.#options.onRetry?.({attempt:attempts+1,of:attempts+
 1+retries2-repeats2,why:briefly(problem2)});if(others||problem2.status===429)await this.#pace.hold(pause);else await this.#delay(
@@ -19327,9 +19326,9 @@ sts and sample data in files of their own, or exclude the file from the globs wi
 e-unreadable",`${shown4} is a link that leads nowhere`,place2);case"too-large":return error("too-large",`${shown4} ${detail}`,
 place2,"split it into several files");case"not-utf8":return error("not-utf8",`${shown4} ${detail}`,place2,"save it as UT\
 F-8");default:return error("file-unreadable",`${shown4} ${detail}`,place2)}}init_json();init_problems();init_values();import{dirname as dirname15,join as join17,resolve as resolvePath4}from"node:path";var samplesFolder="samples";async function loadSamples(project,templates){const read=new Map;const access3=new Access(project);
-const once4=path=>{const known4=read.get(path)??readSample(project,access3,path);read.set(path,known4);return known4};const found2=new Map;
+const once3=path=>{const known4=read.get(path)??readSample(project,access3,path);read.set(path,known4);return known4};const found2=new Map;
 const problems=new Set;for(const{address:address3,type,manifest}of templates){if(!/^[\w@+-][\w.@+-]*$/.test(type))continue;
-for(const folder of foldersAbove(resolvePath4(project.cwd,manifest),project.root)){const sample=await once4(join17(folder,
+for(const folder of foldersAbove(resolvePath4(project.cwd,manifest),project.root)){const sample=await once3(join17(folder,
 samplesFolder,`${type}.yaml`));if(sample===void 0)continue;if("code"in sample)problems.add(sample);else found2.set(address3,
 sample);break}}return{found:found2,problems:[...problems]}}function foldersAbove(manifest,root){const folders=[];for(let folder=dirname15(
 manifest);isInside(folder,root);folder=dirname15(folder))folders.push(folder);return[...folders,root]}async function readSample(project,access3,path){
@@ -19814,11 +19813,11 @@ Number(value3):Number.NaN;if(number4>=min&&number4<=max)return number4;throw new
 const number4=Number(value3);if(/^[\d.]+$/.test(value3)&&Number.isFinite(number4)&&number4>0)return number4;throw new InvalidArgumentError(
 "It must be a number of more than 0.")}function secondsOption(value3){const number4=Number(value3);if(value3.trim()!==""&&
 Number.isFinite(number4)&&number4>0&&number4<=86400)return number4;throw new InvalidArgumentError("It must be a number o\
-f seconds, more than 0 and 86400 (a day) at most.")}init_escape();init_problems();init_shard();init_plan();init_escape();init_problems();import{once as once3}from"node:events";var GithubFailure=class extends Error{lacksPermission;constructor(message,{
+f seconds, more than 0 and 86400 (a day) at most.")}init_escape();init_problems();init_shard();init_plan();init_escape();init_problems();import{once as once2}from"node:events";var GithubFailure=class extends Error{lacksPermission;constructor(message,{
 lacksPermission=false,cause}={}){super(message,{cause});this.name="GithubFailure";this.lacksPermission=lacksPermission}};
 var retries=3;var longestWait=60;var onlyOnce={request:{retries:0}};async function withGithub(token,{owner,repository:repo},manner,work){
 const{signal}=manner;const interrupted2=new GithubFailure("interrupted");try{const octokit=await openClient(token,manner);
-if(signal.aborted)throw interrupted2;const stopped=once3(signal,"abort").then(()=>Promise.reject(interrupted2));return await Promise.
+if(signal.aborted)throw interrupted2;const stopped=once2(signal,"abort").then(()=>Promise.reject(interrupted2));return await Promise.
 race([work(apiOf(octokit,{owner,repo})),stopped])}catch(failure2){if(failure2 instanceof GithubFailure||failure2 instanceof
 ProblemsError)throw failure2;throw inWords(failure2)}}async function openClient(token,{baseUrl:baseUrl2=process.env.GITHUB_API_URL||
 void 0,signal,timeout=30,second=1e3}){const[{getOctokit:getOctokit2},{retry:retry2}]=await Promise.all([Promise.resolve().then(()=>(init_github2(),github_exports2)),

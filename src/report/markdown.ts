@@ -1,3 +1,4 @@
+import { once } from '../base/once.js';
 import type { Change, Plan } from '../plan/plan.js';
 import type { Share } from '../plan/share.js';
 import { detailsOf, hasDetails } from './details.js';
@@ -106,6 +107,7 @@ function weight({ objects }: WarningGroup): number {
 }
 
 function changeEntry(change: Change, rank: number, debug: boolean, forge: Forge | undefined): Entry {
+  // However often their length is asked for.
   const line = once(() => `- ${changeLine(change, forge)}\n`);
   const details = once(() => detailsOf(change, debug));
   const folded = (detail: string) =>
@@ -114,15 +116,6 @@ function changeEntry(change: Change, rank: number, debug: boolean, forge: Forge 
   return {
     rank,
     forms: [() => `- ${changeName(change)}\n`, line, ...(hasDetails(change, debug) ? withDetails : [])],
-  };
-}
-
-/** Something that is made once, however often its length is asked for. */
-function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
   };
 }
 
