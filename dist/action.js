@@ -2377,7 +2377,7 @@ SocketError,InformationalError,BodyTimeoutError,HTTPParserError,ResponseExceeded
 kReset,kClient,kParser,kBlocking,kRunning,kPending,kSize,kWriting,kQueue,kNoRef,kKeepAliveDefaultTimeout,kHostHeader,kPendingIdx,
 kRunningIdx,kError,kPipelining,kSocket,kKeepAliveTimeoutValue,kMaxHeadersSize,kKeepAliveMaxTimeout,kKeepAliveTimeoutThreshold,
 kHeadersTimeout,kBodyTimeout,kStrictContentLength,kMaxRequests,kCounter,kMaxResponseSize,kOnError,kResume,kHTTPContext,kClosed}=require_symbols();
-var constants7=require_constants2();var EMPTY_BUF=Buffer.alloc(0);var FastBuffer=Buffer[Symbol.species];var removeAllListeners=util.
+var constants5=require_constants2();var EMPTY_BUF=Buffer.alloc(0);var FastBuffer=Buffer[Symbol.species];var removeAllListeners=util.
 removeAllListeners;var kIdleSocketValidation=Symbol("kIdleSocketValidation");var kIdleSocketValidationTimeout=Symbol("kI\
 dleSocketValidationTimeout");var kSocketUsed=Symbol("kSocketUsed");var kTypeOfService=Symbol("kTypeOfService");var extractBody;
 function lazyllhttp(){const llhttpWasmData=process.env.JEST_WORKER_ID?require_llhttp_wasm():void 0;let mod;let useWasmSIMD=true;
@@ -2397,7 +2397,7 @@ new FastBuffer(currentBufferRef.buffer,start2,len))},wasm_on_message_complete:p=
 onMessageComplete()}}})}var llhttpInstance=null;var currentParser=null;var currentBufferRef=null;var currentBufferSize=0;
 var currentBufferPtr=null;var USE_NATIVE_TIMER=0;var USE_FAST_TIMER=1;var TIMEOUT_HEADERS=2|USE_FAST_TIMER;var TIMEOUT_BODY=4|
 USE_FAST_TIMER;var TIMEOUT_KEEP_ALIVE=8|USE_NATIVE_TIMER;var Parser3=class{constructor(client3,socket,{exports:exports2}){
-this.llhttp=exports2;this.ptr=this.llhttp.llhttp_alloc(constants7.TYPE.RESPONSE);this.client=client3;this.socket=socket;
+this.llhttp=exports2;this.ptr=this.llhttp.llhttp_alloc(constants5.TYPE.RESPONSE);this.client=client3;this.socket=socket;
 this.timeout=null;this.timeoutWeakRef=new WeakRef(this);this.timeoutValue=null;this.timeoutType=null;this.statusCode=0;this.
 statusText="";this.upgrade=false;this.headers=[];this.headersSize=0;this.headersMaxSize=client3[kMaxHeadersSize];this.shouldKeepAlive=
 false;this.paused=false;this.resume=this.resume.bind(this);this.bytesRead=0;this.keepAlive="";this.contentLength="";this.
@@ -2413,17 +2413,17 @@ chunk)}}execute(chunk){assert2(currentParser===null);assert2(this.ptr!=null);ass
 if(chunk.length>currentBufferSize){if(currentBufferPtr){llhttp.free(currentBufferPtr)}currentBufferSize=Math.ceil(chunk.
 length/4096)*4096;currentBufferPtr=llhttp.malloc(currentBufferSize)}new Uint8Array(llhttp.memory.buffer,currentBufferPtr,
 currentBufferSize).set(chunk);try{let ret;try{currentBufferRef=chunk;currentParser=this;ret=llhttp.llhttp_execute(this.ptr,
-currentBufferPtr,chunk.length)}finally{currentParser=null;currentBufferRef=null}if(ret!==constants7.ERROR.OK){const data3=chunk.
-subarray(llhttp.llhttp_get_error_pos(this.ptr)-currentBufferPtr);if(ret===constants7.ERROR.PAUSED_UPGRADE){this.onUpgrade(
-data3)}else if(ret===constants7.ERROR.PAUSED){this.paused=true;socket.unshift(data3)}else{throw this.createError(ret,data3)}}}catch(err){
+currentBufferPtr,chunk.length)}finally{currentParser=null;currentBufferRef=null}if(ret!==constants5.ERROR.OK){const data3=chunk.
+subarray(llhttp.llhttp_get_error_pos(this.ptr)-currentBufferPtr);if(ret===constants5.ERROR.PAUSED_UPGRADE){this.onUpgrade(
+data3)}else if(ret===constants5.ERROR.PAUSED){this.paused=true;socket.unshift(data3)}else{throw this.createError(ret,data3)}}}catch(err){
 util.destroy(socket,err)}}finish(){assert2(currentParser===null);assert2(this.ptr!=null);assert2(!this.paused);const{llhttp}=this;
-let ret;try{currentParser=this;ret=llhttp.llhttp_finish(this.ptr)}finally{currentParser=null}if(ret===constants7.ERROR.OK){
-return null}if(ret===constants7.ERROR.PAUSED||ret===constants7.ERROR.PAUSED_UPGRADE){this.paused=true;return null}return this.
+let ret;try{currentParser=this;ret=llhttp.llhttp_finish(this.ptr)}finally{currentParser=null}if(ret===constants5.ERROR.OK){
+return null}if(ret===constants5.ERROR.PAUSED||ret===constants5.ERROR.PAUSED_UPGRADE){this.paused=true;return null}return this.
 createError(ret,EMPTY_BUF)}createError(ret,data3){const{llhttp,contentLength,bytesRead}=this;if(contentLength&&bytesRead!==
 parseInt(contentLength,10)){return new ResponseContentLengthMismatchError}const ptr=llhttp.llhttp_get_error_reason(this.
 ptr);let message="";if(ptr){const len=new Uint8Array(llhttp.memory.buffer,ptr).indexOf(0);message="Response does not mat\
 ch the HTTP/1.1 protocol ("+Buffer.from(llhttp.memory.buffer,ptr,len).toString()+")"}return new HTTPParserError(message,
-constants7.ERROR[ret],data3)}destroy(){assert2(currentParser===null);assert2(this.ptr!=null);this.llhttp.llhttp_free(this.
+constants5.ERROR[ret],data3)}destroy(){assert2(currentParser===null);assert2(this.ptr!=null);this.llhttp.llhttp_free(this.
 ptr);this.ptr=null;this.timeout&&timers.clearTimeout(this.timeout);this.timeout=null;this.timeoutValue=null;this.timeoutType=
 null;this.paused=false}onStatus(buf){this.statusText=buf.toString();return 0}onMessageBegin(){const{socket,client:client3}=this;
 if(socket.destroyed){return-1}if(client3[kRunning]===0){util.destroy(socket,new SocketError("bad response",util.getSocketInfo(
@@ -2457,20 +2457,20 @@ null){const timeout=Math.min(keepAliveTimeout-client3[kKeepAliveTimeoutThreshold
 0){socket[kReset]=true}else{client3[kKeepAliveTimeoutValue]=timeout}}else{client3[kKeepAliveTimeoutValue]=client3[kKeepAliveDefaultTimeout]}}else{
 socket[kReset]=true}const pause=request5.onHeaders(statusCode,headers,this.resume,statusText)===false;if(request5.aborted){
 return-1}if(request5.method==="HEAD"){return 1}if(statusCode<200){return 1}if(socket[kBlocking]){socket[kBlocking]=false;
-client3[kResume]()}return pause?constants7.ERROR.PAUSED:0}onBody(buf){const{client:client3,socket,statusCode,maxResponseSize}=this;
+client3[kResume]()}return pause?constants5.ERROR.PAUSED:0}onBody(buf){const{client:client3,socket,statusCode,maxResponseSize}=this;
 if(socket.destroyed){return-1}const request5=client3[kQueue][client3[kRunningIdx]];assert2(request5);assert2(this.timeoutType===
 TIMEOUT_BODY);if(this.timeout){if(this.timeout.refresh){this.timeout.refresh()}}assert2(statusCode>=200);if(maxResponseSize>
 -1&&this.bytesRead+buf.length>maxResponseSize){util.destroy(socket,new ResponseExceededMaxSizeError);return-1}this.bytesRead+=
-buf.length;if(request5.onData(buf)===false){return constants7.ERROR.PAUSED}return 0}onMessageComplete(){const{client:client3,
+buf.length;if(request5.onData(buf)===false){return constants5.ERROR.PAUSED}return 0}onMessageComplete(){const{client:client3,
 socket,statusCode,upgrade,headers,contentLength,bytesRead,shouldKeepAlive}=this;if(socket.destroyed&&(!statusCode||shouldKeepAlive)){
 return-1}if(upgrade){return 0}assert2(statusCode>=100);assert2((this.headers.length&1)===0);const request5=client3[kQueue][client3[kRunningIdx]];
 assert2(request5);this.statusCode=0;this.statusText="";this.bytesRead=0;this.contentLength="";this.keepAlive="";this.connection=
 "";this.headers=[];this.headersSize=0;if(statusCode<200){return 0}if(request5.method!=="HEAD"&&contentLength&&bytesRead!==
 parseInt(contentLength,10)){util.destroy(socket,new ResponseContentLengthMismatchError);return-1}request5.onComplete(headers);
 client3[kQueue][client3[kRunningIdx]++]=null;socket[kSocketUsed]=client3[kPending]===0;if(socket[kWriting]){assert2(client3[kRunning]===
-0);util.destroy(socket,new InformationalError("reset"));return constants7.ERROR.PAUSED}else if(!shouldKeepAlive){util.destroy(
-socket,new InformationalError("reset"));return constants7.ERROR.PAUSED}else if(socket[kReset]&&client3[kRunning]===0){util.
-destroy(socket,new InformationalError("reset"));return constants7.ERROR.PAUSED}else if(client3[kPipelining]==null||client3[kPipelining]===
+0);util.destroy(socket,new InformationalError("reset"));return constants5.ERROR.PAUSED}else if(!shouldKeepAlive){util.destroy(
+socket,new InformationalError("reset"));return constants5.ERROR.PAUSED}else if(socket[kReset]&&client3[kRunning]===0){util.
+destroy(socket,new InformationalError("reset"));return constants5.ERROR.PAUSED}else if(client3[kPipelining]==null||client3[kPipelining]===
 1){setImmediate(client3[kResume])}else{client3[kResume]()}return 0}};function onParserTimeout(parserWeakRef){const parser=parserWeakRef.
 deref();if(!parser){return}const{socket,timeoutType,client:client3,paused}=parser;if(timeoutType===TIMEOUT_HEADERS){if(!socket[kWriting]||
 socket.writableNeedDrain||client3[kRunning]>1){assert2(!paused,"cannot be paused while waiting for headers");util.destroy(
@@ -6210,9 +6210,9 @@ this.#value=value3}reveal(){return this.#value}toJSON(){return{sensitive:true}}[
 return"(sensitive)"}};HashedSecret=class extends Sensitive{hash;#matches;constructor(hash4,matches){super(null);this.hash=
 hash4;this.#matches=matches}matches(value3){return this.#matches(value3)}reveal(){throw new Error("a hashed secret has n\
 o readable value")}};UNKNOWN_TEXT="(unknown)";uuid=/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;maxIdentifier=512}});function parseJson(text6){const plain3=JSON.parse(text6);if(!holdsNumber(plain3)||!suspicious.test(text6))return plain3;
-return parse(text6,null,{parseNumber:exactly,onDuplicateKey:({newValue})=>newValue})}function holdsNumber(document2){const open9=[
-document2];while(open9.length>0){const next=open9.pop();if(typeof next==="number")return true;if(typeof next!=="object"||
-next===null)continue;if(Array.isArray(next))for(const item of next)open9.push(item);else for(const name2 in next)open9.push(
+return parse(text6,null,{parseNumber:exactly,onDuplicateKey:({newValue})=>newValue})}function holdsNumber(document2){const open8=[
+document2];while(open8.length>0){const next=open8.pop();if(typeof next==="number")return true;if(typeof next!=="object"||
+next===null)continue;if(Array.isArray(next))for(const item of next)open8.push(item);else for(const name2 in next)open8.push(
 next[name2])}return false}function stringifyJson(value3,space){const text6=holdsExact(value3)?stringify(value3,void 0,space,
 [numberWriter]):JSON.stringify(value3,null,space);if(text6===void 0)throw new TypeError("not a value of JSON");return text6}
 function holdsExact(value3){if(typeof value3!=="object"||value3===null)return false;return value3 instanceof ExactNumber||
@@ -8880,9 +8880,9 @@ return[]}if(there===void 0&&(key==="id"||key==="name"))return[];const{before,aft
 return[`${label3}${before} \u2192 ${after2}`]});return changes.join("; ")}var init_sets=__esm({"src/report/sets.ts"(){"u\
 se strict";init_escape();init_values();init_fields();init_values2()}});var require_picocolors=__commonJS({"node_modules/picocolors/picocolors.js"(exports,module){var p=process||{};var argv=p.
 argv||[];var env=p.env||{};var isColorSupported=!(!!env.NO_COLOR||argv.includes("--no-color"))&&(!!env.FORCE_COLOR||argv.
-includes("--color")||p.platform==="win32"||(p.stdout||{}).isTTY&&env.TERM!=="dumb"||!!env.CI);var formatter=(open9,close,replace=open9)=>input=>{
-let string3=""+input,index=string3.indexOf(close,open9.length);return~index?open9+replaceClose(string3,close,replace,index)+
-close:open9+string3+close};var replaceClose=(string3,close,replace,index)=>{let result="",cursor=0;do{result+=string3.substring(
+includes("--color")||p.platform==="win32"||(p.stdout||{}).isTTY&&env.TERM!=="dumb"||!!env.CI);var formatter=(open8,close,replace=open8)=>input=>{
+let string3=""+input,index=string3.indexOf(close,open8.length);return~index?open8+replaceClose(string3,close,replace,index)+
+close:open8+string3+close};var replaceClose=(string3,close,replace,index)=>{let result="",cursor=0;do{result+=string3.substring(
 cursor,index)+replace;cursor=index+close.length;index=string3.indexOf(close,cursor)}while(~index);return result+string3.
 substring(cursor)};var createColors=(enabled=isColorSupported)=>{let f=enabled?formatter:()=>String;return{isColorSupported:enabled,
 reset:f("\x1B[0m","\x1B[0m"),bold:f("\x1B[1m","\x1B[22m","\x1B[22m\x1B[1m"),dim:f("\x1B[2m","\x1B[22m","\x1B[22m\x1B[2m"),
@@ -9114,9 +9114,9 @@ const marks2="`".repeat(longest+1);return[`${marks2}diff`,...lines.map(disarm),m
 escapeText(text6));if(shown4.trim()==="")return"` `";const longest=Math.max(0,...(shown4.match(/`+/g)??[]).map(({length:length2})=>length2));
 const marks2="`".repeat(longest+1);const pad=/^[` ]|[` ]$/.test(shown4)?" ":"";return`${marks2}${pad}${shown4}${pad}${marks2}`}
 function codeName({address:address3,label:label3}){return`${code(address3)}${label3===void 0?"":` (${code(label3)})`}`}function prose(text6){
-return(text6.match(pieces)??[]).map(pieceText).join(" ")}function pieceText(piece){const[,open9="",core="",close=""]=/^(\(?)(.*?)(\)?[,.;:!?]?)$/su.
+return(text6.match(pieces)??[]).map(pieceText).join(" ")}function pieceText(piece){const[,open8="",core="",close=""]=/^(\(?)(.*?)(\)?[,.;:!?]?)$/su.
 exec(piece)??[];if(core==="")return/^[),;]$/.test(piece)?piece:code(piece);const isNumbered=/^\d/.test(core)&&/^[.)]/.test(
-close);const words6=(/^"(.*)"$/s.exec(core)?.[1]??core).split(" ");return words6.every(isPlain)&&!isNumbered?piece:`${open9}${code(
+close);const words6=(/^"(.*)"$/s.exec(core)?.[1]??core).split(" ");return words6.every(isPlain)&&!isNumbered?piece:`${open8}${code(
 core)}${close}`}function isPlain(word2){return plainWord.test(word2)&&!referringWord.test(word2)&&escapeText(word2)===word2}
 var plainWord,referringWord,pieces;var init_marked=__esm({"src/report/marked.ts"(){"use strict";init_escape();plainWord=
 /^(?:[\p{L}\p{M}]+(?:['’-][\p{L}\p{M}]+)*|\d{1,6}|[—–→…])$/u;referringWord=/^(?:www|gh-)|[0-9a-f]{7}/i;pieces=
@@ -10876,34 +10876,34 @@ pictures).rules(false)}function cleanDeclarations(source,pictures){const tokens=
 tokens)?"":declarations(tokens,pictures)}function cleanMedia(source){return prelude(tokenize2({css:source}).filter(([type])=>type!==
 u.EOF))}function nestedTooDeeply(tokens){let depth=0;for(const[type]of tokens){if(closing[type]!==void 0)depth+=1;else if(closers.
 has(type))depth=Math.max(0,depth-1);if(depth>limits.styleDepth)return true}return false}function declarations(tokens,pictures){
-const written3=[];let start2=0;let open9=0;for(let at3=0;at3<=tokens.length;at3+=1){const type=tokens[at3]?.[0]??u.EOF;if(type===
-u.EOF||type===u.Semicolon&&open9===0){const one=declaration(tokens.slice(start2,at3),pictures);if(one!==void 0)written3.
-push(one);start2=at3+1;if(type===u.EOF)break}else if(closing[type]!==void 0)open9+=1;else if(closers.has(type))open9=Math.
-max(0,open9-1)}return written3.join("; ")}function declaration(tokens,pictures){const all=tokens.filter(([type])=>type!==
+const written3=[];let start2=0;let open8=0;for(let at3=0;at3<=tokens.length;at3+=1){const type=tokens[at3]?.[0]??u.EOF;if(type===
+u.EOF||type===u.Semicolon&&open8===0){const one=declaration(tokens.slice(start2,at3),pictures);if(one!==void 0)written3.
+push(one);start2=at3+1;if(type===u.EOF)break}else if(closing[type]!==void 0)open8+=1;else if(closers.has(type))open8=Math.
+max(0,open8-1)}return written3.join("; ")}function declaration(tokens,pictures){const all=tokens.filter(([type])=>type!==
 u.Comment);const filled=all.flatMap(([type],index)=>type===u.Whitespace?[]:[index]).slice(0,2);const[first,colon]=filled.
 map(index=>all[index]);if(first?.[0]!==u.Ident||colon?.[0]!==u.Colon)return void 0;const rest=all.slice((filled[1]??0)+1);
 const name2=first[4].value.toLowerCase();const plain3=name2.replace(/^-(?:webkit|moz|ms|o)-/,"");if(!properties.has(plain3))
 return void 0;const written3=value2(rest,imageProperties.has(plain3)?pictures:noPictures(pictures))?.trim();return written3===
 void 0||written3===""?void 0:`${name2}: ${written3}`}function noPictures(pictures){return address3=>{pictures(address3);
-return void 0}}function value2(tokens,pictures){let written3="";let open9=0;for(let at3=0;at3<tokens.length;at3+=1){const token=tokens[at3];
+return void 0}}function value2(tokens,pictures){let written3="";let open8=0;for(let at3=0;at3<tokens.length;at3+=1){const token=tokens[at3];
 if(token===void 0)break;switch(token[0]){case u.Function:{const name2=token[4].value.toLowerCase();if(name2==="url"){let address3="";
 for(at3+=1;at3<tokens.length&&tokens[at3]?.[0]!==u.CloseParen;at3+=1){const inside2=tokens[at3];if(address3===""&&inside2?.[0]===
 u.String)address3=inside2[4].value}written3+=picture(address3,pictures);break}if(imageFunctions.test(name2))pictures(`${name2}\
-()`);if(!valueFunctions.has(name2))return void 0;written3+=`${name2}(`;open9+=1;break}case u.URL:written3+=picture(token[4].
-value,pictures);break;case u.OpenParen:written3+="(";open9+=1;break;case u.CloseParen:if(open9===0)return void 0;written3+=
-")";open9-=1;break;case u.Delim:if(!["+","-","*","/","!"].includes(token[4].value))return void 0;written3+=` ${token[4].
+()`);if(!valueFunctions.has(name2))return void 0;written3+=`${name2}(`;open8+=1;break}case u.URL:written3+=picture(token[4].
+value,pictures);break;case u.OpenParen:written3+="(";open8+=1;break;case u.CloseParen:if(open8===0)return void 0;written3+=
+")";open8-=1;break;case u.Delim:if(!["+","-","*","/","!"].includes(token[4].value))return void 0;written3+=` ${token[4].
 value} `;break;default:{const text6=token[0]===u.Dimension?length(token):simple(token,anyUnit);if(text6===void 0)return void 0;
-written3+=text6}}}return open9===0?withImportant(written3.trimEnd()):void 0}function length(token){const{value:value3,unit}=token[4];
+written3+=text6}}}return open8===0?withImportant(written3.trimEnd()):void 0}function length(token){const{value:value3,unit}=token[4];
 if(/^[sld]?(?:vh|vb|vmin)$/i.test(unit))return`${number3(value3*limits.windowHeight/100)}px`;if(/^[sld]?vmax$/i.test(unit))
 return`${number3(value3)}vw`;return simple(token,anyUnit)}function withImportant(written3){const[mark]=/! +important$/i.
 exec(written3)??[];return mark===void 0?written3:`${written3.slice(0,-mark.length).trimEnd()} !important`}function picture(address3,pictures){
 const kept2=pictures(address3);return kept2===void 0?"none":`url(${quoted(kept2)})`}function prelude(tokens){let written3="";
-const open9=[];for(const token of tokens){const[type]=token;const end2=closing[type];if(end2!==void 0)open9.push(end2);else if(closers.
-has(type)&&open9.pop()!==type)return void 0;switch(type){case u.Comment:break;case u.Function:if(!mediaAndStates.has(token[4].
+const open8=[];for(const token of tokens){const[type]=token;const end2=closing[type];if(end2!==void 0)open8.push(end2);else if(closers.
+has(type)&&open8.pop()!==type)return void 0;switch(type){case u.Comment:break;case u.Function:if(!mediaAndStates.has(token[4].
 value.toLowerCase()))return void 0;written3+=`${token[4].value.toLowerCase()}(`;break;case u.OpenParen:written3+="(";break;case u.
 CloseParen:written3+=")";break;case u.OpenSquare:written3+="[";break;case u.CloseSquare:written3+="]";break;case u.Colon:
 written3+=":";break;case u.Delim:if(!".>+~*|^$=-/".includes(token[4].value))return void 0;written3+=token[4].value;break;default:{
-const text6=simple(token,/^[a-z][a-z0-9-]{0,15}$/i);if(text6===void 0)return void 0;written3+=text6}}}return open9.length===
+const text6=simple(token,/^[a-z][a-z0-9-]{0,15}$/i);if(text6===void 0)return void 0;written3+=text6}}}return open8.length===
 0?written3.trim():void 0}function simple(token,unit){switch(token[0]){case u.Whitespace:return" ";case u.Comma:return",";case u.
 Ident:return identifier3(token[4].value);case u.Hash:return`#${name(token[4].value)}`;case u.String:return quoted(token[4].
 value);case u.Number:return`${token[4].signCharacter==="+"?"+":""}${number3(token[4].value)}`;case u.Percentage:return`${number3(
@@ -10926,9 +10926,9 @@ ${inner}}
 `}#rule(inBlock){const head=this.#until([u.OpenCurly],inBlock);if(this.#tokens[this.#at]?.[0]!==u.OpenCurly)return"";this.#at+=
 1;const inside2=this.#until([u.CloseCurly],false);this.#at+=1;const selector=prelude(head);const inner=declarations(inside2,
 this.#pictures);return selector===void 0||selector===""||inner===""?"":`${selector} { ${inner} }
-`}#until(ends,inBlock){const start2=this.#at;const open9=[];for(;this.#at<this.#tokens.length;this.#at+=1){const type=this.#tokens[this.#at]?.[0]??
-u.EOF;if(open9.length===0&&(ends.includes(type)||inBlock&&type===u.CloseCurly))break;if(type===u.EOF)break;const end2=closing[type];
-if(end2!==void 0)open9.push(end2);else if(open9.at(-1)===type)open9.pop()}return this.#tokens.slice(start2,this.#at)}};between=
+`}#until(ends,inBlock){const start2=this.#at;const open8=[];for(;this.#at<this.#tokens.length;this.#at+=1){const type=this.#tokens[this.#at]?.[0]??
+u.EOF;if(open8.length===0&&(ends.includes(type)||inBlock&&type===u.CloseCurly))break;if(type===u.EOF)break;const end2=closing[type];
+if(end2!==void 0)open8.push(end2);else if(open8.at(-1)===type)open8.pop()}return this.#tokens.slice(start2,this.#at)}};between=
 new Set([u.Whitespace,u.Comment,u.CDO,u.CDC,u.Semicolon,u.CloseCurly]);anyUnit=/^[a-z]{1,8}$/i}});function parseBody(body2,{located:located3=false}={}){if(body2.length>limits.bodyCharacters){return{refused:`longer than\
  ${shown2(limits.bodyCharacters)} characters`}}const elements2=[];let depth=0;try{parse4(body2,{scriptingEnabled:false,sourceCodeLocationInfo:located3,
 treeAdapter:{...defaultTreeAdapter,createElement:(...parts)=>{if(elements2.length===limits.elements){throw new TooMuch(`\
@@ -11094,12 +11094,12 @@ slice(0,offset2).split("\n").length;const where=`at line ${lineAt(at3)}${until==
  closes another one`}`;return{syntax:`${words6} ${where}`,at:{start:whole2(at3),end:whole2(end2)}}}}function blamed(words6,noticed,text6){
 const{sections:sections2,last}=tagsBefore(noticed,text6);const section=words6.startsWith("unclosed section")?sections2.at(
 -1):void 0;if(section!==void 0)return{...section,...noticed<text6.length?{until:noticed}:{}};const at3=words6.startsWith(
-"unclosed tag")?last:noticed;return{at:at3,end:at3+1}}function tagsBefore(place2,text6){const sections2=[];let[open9="",
-close=""]=["{{","}}"];let last=0;for(let at3=text6.indexOf(open9);at3>=0&&at3<place2;){last=at3;const start2=at3+open9.length;
+"unclosed tag")?last:noticed;return{at:at3,end:at3+1}}function tagsBefore(place2,text6){const sections2=[];let[open8="",
+close=""]=["{{","}}"];let last=0;for(let at3=text6.indexOf(open8);at3>=0&&at3<place2;){last=at3;const start2=at3+open8.length;
 const first=start2+text6.slice(start2).search(/\S/);const sign=text6.charAt(first);const from="#^/{&>=!".includes(sign)?
 first+1:first;const ending=sign==="{"?`}${close}`:sign==="="?`=${close}`:close;const until=text6.indexOf(ending,from);if(until<
 0)break;const end2=until+ending.length;if(sign==="#"||sign==="^")sections2.push({at:at3,end:end2});else if(sign==="/")sections2.
-pop();else if(sign==="=")[open9="",close=""]=text6.slice(from,until).trim().split(/\s+/);at3=text6.indexOf(open9,end2)}return{
+pop();else if(sign==="=")[open8="",close=""]=text6.slice(from,until).trim().split(/\s+/);at3=text6.indexOf(open8,end2)}return{
 sections:sections2,last}}function withoutLongSpace(body2){const cuts=[];let gone=0;const text6=body2.replace(longSpace,(run4,at3)=>{
 if(run4.length>1e3){gone+=run4.length-1e3;cuts.push({from:at3+run4.length-gone,gone})}return run4.slice(0,1e3)});return{
 text:text6,whole:offset=>offset+(cuts.findLast(({from})=>from<=offset)?.gone??0)}}function tagsIn(parts){let tags=0;for(const part of parts){
@@ -11353,8 +11353,8 @@ data:data3})=>data3));const isOneFile=new Set(samples.map(({file})=>file)).size=
 name2===file?name2:`${name2}, ${file}`;return{left,variants:variants.map(({sample,label:label3,mails})=>{const parts=[...samples.
 length>1?samples.slice(sample,sample+1).map(nameOf5):[],...label3===null?[]:[label3]];return{label:parts.length===0?null:
 parts.join(": "),mails}})}}function moreVariants(left){if(left===0)return null;return markup`<p class="note">Not shown: up to ${shown2(
-left)} more mails, in which other sections are there and not there.</p>`}function variantBox(label3,open9,content){if(label3===
-null)return content;const start2=open9?markup`<details class="variant" open>`:markup`<details class="variant">`;return markup`${start2}<summary>${label3}</summary>${content}</details>\n`}
+left)} more mails, in which other sections are there and not there.</p>`}function variantBox(label3,open8,content){if(label3===
+null)return content;const start2=open8?markup`<details class="variant" open>`:markup`<details class="variant">`;return markup`${start2}<summary>${label3}</summary>${content}</details>\n`}
 function htmlFigure(body2,label3,none2,emails,further){return figure(body2,label3,none2,text6=>{const email3=emails.framed(
 text6,further);if(email3===void 0)return further?noFurther:noRoom;if("refused"in email3)return markup`<p class="note">not shown: it is ${email3.
 refused}</p>`;return markup`<div class="mail"><iframe sandbox="" loading="lazy" referrerpolicy="no-referrer" title="${label3}" srcdoc="${email3.
@@ -11577,7 +11577,7 @@ if(process.platform==="win32")return`"${word2}"`;if(!/[\u0000-\u001f\u007f]/.tes
 '`}function octal(character){return`\\${character.charCodeAt(0).toString(8).padStart(3,"0")}`}var init_shell=__esm({"src\
 /base/shell.ts"(){"use strict"}});function nextSteps({run:name2,journal,results},{undoes,again=["apply"]}){if(name2===null)return[];const run4=partCalled(
 journal??name2);const isLeft2=results.some(({status,action:action2})=>status!=="applied"&&action2!=="regenerate");const isUndoable=mayBeUndone(
-{results});const open9=results.filter(({status,action:action2})=>status==="unknown"&&action2==="regenerate");const settle3=open9.
+{results});const open8=results.filter(({status,action:action2})=>status==="unknown"&&action2==="regenerate");const settle3=open8.
 flatMap(one=>{const said3=`runs settle ${run4} ${shellWord(one.address)}`;return[{before:`Look at ${nameOf2(one)} on the\
  server. If it was regenerated: `,command:`${said3} --done`},{before:"If it was not: ",command:`${said3} --not-done`}]});
 const command=again.map(word2=>/^--[a-z-]+$/.test(word2)?word2:shellWord(word2)).join(" ");if(undoes!==void 0){const said3="\
@@ -11765,8 +11765,8 @@ parts[String(index)]??{}}function withPart(head,{index},part){const{shards}=head
 function withSettled(head,run4){const ender=enderOf(head,run4);if(ender!==void 0){const{to_end=[],...known4}=partOf(head,
 ender);const left=to_end.filter(one=>one!==run4);return withPart(head,ender,{...known4,...left.length===0?{}:{to_end:left}})}
 const part=partOfRun(run4);if(part!==void 0&&isSplit(head,part.shard)){const{open_run,...known4}=partOf(head,part.shard);
-const isNewest=known4.last_run===void 0||run4>=known4.last_run;const open9=open_run===void 0||open_run===run4?{}:{open_run};
-const held=isNewest?{last_run:run4}:known4;return withPart(head,part.shard,{...held,...open9})}const{open_run:_,...rest}=head;
+const isNewest=known4.last_run===void 0||run4>=known4.last_run;const open8=open_run===void 0||open_run===run4?{}:{open_run};
+const held=isNewest?{last_run:run4}:known4;return withPart(head,part.shard,{...held,...open8})}const{open_run:_,...rest}=head;
 const{last_run}=head;return{...rest,last_run:last_run!==void 0&&last_run>run4?last_run:run4}}function sameState(now,{lineage,
 shards}){if(now.lineage===lineage&&now.shards?.count===shards?.count)return now;throw new ProblemsError([error("locked",
 "the state was replaced by another one while this run of a shard was under way",[],"find out who writes it, and run it a\
@@ -11856,13 +11856,15 @@ map(short2))} without https`;const at3=found2.map(({0:address3,index})=>({start:
 at:at3})=>at3)}function together(all){const txt=all.flatMap(({txt:txt2=[]})=>txt2);const html=all.flatMap(({html:html2=[]})=>html2);
 return{...within3("txt",txt).at,...within3("html",html).at}}function list(placeholders2){return some(placeholders2.map(placeholder=>short2(
 written(placeholder))))}var unknownAtMost;var init_checks3=__esm({"src/mail/checks.ts"(){"use strict";init_html_checks();
-init_known();init_limits2();init_placeholders();init_template();init_words2();unknownAtMost=10}});import{constants as constants2,readFileSync as readFileSync3}from"node:fs";import{open as open2}from"node:fs/promises";async function readRegular(path){
-return await withRegular(path,file=>readFileSync3(file,"utf8"))}async function withRegular(path,use){const handle=await open2(
-path,constants2.O_RDONLY|(constants2.O_NONBLOCK??0));try{const stat8=await handle.stat();if(!stat8.isFile())throw new NoRegularFile(
-stat8);return use(handle.fd)}finally{await handle.close()}}function fileType(stat8){if(stat8.isDirectory())return"a fold\
-er";if(stat8.isSymbolicLink())return"a link";if(stat8.isFIFO())return"a named pipe";if(stat8.isSocket())return"a socket";
-return"a device"}var NoRegularFile;var init_regular=__esm({"src/base/regular.ts"(){"use strict";NoRegularFile=class extends Error{constructor(stat8){
-super(`it is ${fileType(stat8)}, not a regular file`);this.name="NoRegularFile"}}}});import{lstat}from"node:fs/promises";import{dirname,join as join2}from"node:path";async function workTreeOf(folder){if(await isThere(
+init_known();init_limits2();init_placeholders();init_template();init_words2();unknownAtMost=10}});import{closeSync,constants as constants2,fstatSync,openSync,readFileSync as readFileSync3}from"node:fs";import{setImmediate as setImmediate3}from"node:timers/promises";
+async function readRegular(path){await setImmediate3();return withRegular(path,file=>readFileSync3(file,"utf8"))}async function readRegularBytes(path){
+await setImmediate3();return withRegular(path,file=>readFileSync3(file))}function withRegular(path,use){const file=openSync(
+path,READING);try{const stat8=fstatSync(file);if(!stat8.isFile())throw new NoRegularFile(stat8);return use(file,stat8)}finally{
+closeSync(file)}}function fileType(stat8){if(stat8.isDirectory())return"a folder";if(stat8.isSymbolicLink())return"a lin\
+k";if(stat8.isFIFO())return"a named pipe";if(stat8.isSocket())return"a socket";return"a device"}var READING,NoRegularFile;
+var init_regular=__esm({"src/base/regular.ts"(){"use strict";READING=constants2.O_RDONLY|(constants2.O_NONBLOCK??0);NoRegularFile=
+class extends Error{what;constructor(stat8){const what=`is ${fileType(stat8)}, not a regular file`;super(`it ${what}`);this.
+what=what;this.name="NoRegularFile"}}}});import{lstat}from"node:fs/promises";import{dirname,join as join2}from"node:path";async function workTreeOf(folder){if(await isThere(
 join2(folder,".git")))return folder;const above=dirname(folder);return above===folder?void 0:await workTreeOf(above)}async function isThere(path){
 return await lstat(path).then(()=>true,()=>false)}var init_work_tree=__esm({"src/base/work-tree.ts"(){"use strict"}});import{hostname as hostname2}from"node:os";function describeHolder(holder){if(holder===null)return"something that left n\
 o name";const{user:user3,host:host2,pid,command,at:at3}=holder;return`${command} by ${user3} on ${host2}, process ${pid}\
@@ -11932,13 +11934,13 @@ line)}catch{throw unusableJournal(place2,`line ${number4} is not JSON`)}const ve
 to ${JOURNAL_FORMAT}`)}const parsed3=journalLineSchema.safeParse(data3);if(parsed3.success)return parsed3.data;throw unusableJournal(
 place2,`line ${number4} is not a line of a journal`)}function unusableJournal(place2,why){return new ProblemsError([error(
 "journal-unreadable",`the journal ${place2} can't be used: ${why}`,[],COPY_BACK)])}var init_journal_text=__esm({"src/sta\
-te/journal-text.ts"(){"use strict";init_json();init_problems();init_journal()}});import{execFile}from"node:child_process";import{access as access2,constants as constants5}from"node:fs/promises";import{
+te/journal-text.ts"(){"use strict";init_json();init_problems();init_journal()}});import{execFile}from"node:child_process";import{access as access2,constants as constants3}from"node:fs/promises";import{
 delimiter,dirname as dirname6,isAbsolute,join as join9,resolve as resolve2}from"node:path";async function inGitIndex(root,paths){
 if(paths.length===0||await findGit()===void 0)return[];try{const listed2=await git(root,["ls-files","-z","--",...paths]);
 return[...new Set(listed2.toString("utf8").split("\0"))].filter(path=>path!=="")}catch(failure2){if(!await hasRepository(
 join9(root,".git")))return[];throw failure2}}async function findGit(){const name2=process.platform==="win32"?"git.exe":"\
 git";for(const folder of(process.env.PATH??"").split(delimiter).filter(path=>isAbsolute(path))){const path=join9(folder,
-name2);if(await access2(path,constants5.X_OK).then(()=>true,()=>false))return path}return void 0}async function hasRepository(path){
+name2);if(await access2(path,constants3.X_OK).then(()=>true,()=>false))return path}return void 0}async function hasRepository(path){
 const text6=await readRegular(path).catch(()=>void 0);const folder=text6===void 0?path:/^gitdir: (.+)/.exec(text6)?.[1];
 if(folder===void 0)return false;const real=resolve2(dirname6(path),folder);return await isThere(join9(real,"HEAD"))||await isThere(
 join9(real,"index"))}async function git(root,command,{input="",most=MOST2,reaches=false,env:more={},patience=PATIENCE2}={}){
@@ -14816,8 +14818,8 @@ isPrefix=true;tokens[idx].value=prefix}else{tokens[idx].value=value4}depth(token
 if(i2>=start2){parts.push(value4);prevIndex=i2}}const n2=prevIndex!==void 0?prevIndex+1:start2;const value3=input.slice(
 n2);parts.push(value3);if(opts.tokens&&prevIndex&&prevIndex+1<input.length){tokens[tokens.length-1].value=value3;depth(tokens[tokens.
 length-1]);state.maxDepth+=tokens[tokens.length-1].depth}state.slashes=slashes;state.parts=parts}return state};module.exports=
-scan2}});var require_parse2=__commonJS({"node_modules/picomatch/lib/parse.js"(exports,module){"use strict";var constants7=require_constants6();
-var utils=require_utils4();var{MAX_LENGTH,POSIX_REGEX_SOURCE,REGEX_NON_SPECIAL_CHARS,REGEX_SPECIAL_CHARS_BACKREF,REPLACEMENTS}=constants7;
+scan2}});var require_parse2=__commonJS({"node_modules/picomatch/lib/parse.js"(exports,module){"use strict";var constants5=require_constants6();
+var utils=require_utils4();var{MAX_LENGTH,POSIX_REGEX_SOURCE,REGEX_NON_SPECIAL_CHARS,REGEX_SPECIAL_CHARS_BACKREF,REPLACEMENTS}=constants5;
 var expandRange=(args,options)=>{if(typeof options.expandRange==="function"){return options.expandRange(...args,options)}
 args.sort();const value3=`[${args.join("-")}]`;try{new RegExp(value3)}catch(ex){return args.map(v=>utils.escapeRegex(v)).
 join("..")}return value3};var syntaxError=(type,char)=>{return`Missing ${type}: "${char}" - use "\\\\${char}" to match l\
@@ -14845,7 +14847,7 @@ const branch=normalizeSimpleBranch(branches[0]);if(!branch||branch.length!==1){r
 1}if(chars.length<1){return}return chars};var repeatedExtglobRecursion=pattern=>{let depth=0;let value3=pattern.trim();let match=parseRepeatedExtglob(
 value3);while(match){depth++;value3=match.body.trim();match=parseRepeatedExtglob(value3)}return depth};var analyzeRepeatedExtglob=(body2,options)=>{
 if(options.maxExtglobRecursion===false){return{risky:false}}const max=typeof options.maxExtglobRecursion==="number"?options.
-maxExtglobRecursion:constants7.DEFAULT_MAX_EXTGLOB_RECURSION;const branches=splitTopLevel(body2).map(branch=>branch.trim());
+maxExtglobRecursion:constants5.DEFAULT_MAX_EXTGLOB_RECURSION;const branches=splitTopLevel(body2).map(branch=>branch.trim());
 if(branches.length>1){if(branches.some(branch=>branch==="")||branches.some(branch=>/^[*?]+$/.test(branch))||hasRepeatedCharPrefixOverlap(
 branches)){return{risky:true}}}const safeChars=[];let sawStarSequence=false;let combinable=true;for(const branch of branches){
 const chars=getStarExtglobSequenceChars(branch);if(chars){sawStarSequence=true;safeChars.push(...chars);continue}const literal2=normalizeSimpleBranch(
@@ -14855,7 +14857,7 @@ safeChars)])}:{risky:true}}return{risky:false}};var parse11=(input,options)=>{if
 "Expected a string")}input=REPLACEMENTS[input]||input;const opts={...options};const max=typeof opts.maxLength==="number"?
 Math.min(MAX_LENGTH,opts.maxLength):MAX_LENGTH;let len=input.length;if(len>max){throw new SyntaxError(`Input length: ${len}\
 , exceeds maximum allowed length: ${max}`)}const bos={type:"bos",value:"",output:opts.prepend||""};const tokens=[bos];const capture=opts.
-capture?"":"?:";const PLATFORM_CHARS=constants7.globChars(opts.windows);const EXTGLOB_CHARS=constants7.extglobChars(PLATFORM_CHARS);
+capture?"":"?:";const PLATFORM_CHARS=constants5.globChars(opts.windows);const EXTGLOB_CHARS=constants5.extglobChars(PLATFORM_CHARS);
 const{DOT_LITERAL,PLUS_LITERAL,SLASH_LITERAL,ONE_CHAR,DOTS_SLASH,NO_DOT,NO_DOT_SLASH,NO_DOTS_SLASH,QMARK,QMARK_NO_DOT,STAR,
 START_ANCHOR}=PLATFORM_CHARS;const globstar=opts2=>{return`(${capture}(?:(?!${START_ANCHOR}${opts2.dot?DOTS_SLASH:DOT_LITERAL}\
 ).)*?)`};const nodot=opts.dot?"":NO_DOT;const qmarkNoDot=opts.dot?QMARK:QMARK_NO_DOT;let star=opts.bash===true?globstar(
@@ -14879,9 +14881,9 @@ const output=(opts.capture?"(":"")+token.open;increment("parens");push2({type,va
 push2({type:"paren",extglob:true,value:advance(),output});extglobs.push(token)};const extglobClose=token=>{const literal2=input.
 slice(token.startIndex,state.index+1);const body2=input.slice(token.startIndex+2,state.index);const analysis=analyzeRepeatedExtglob(
 body2,opts);if((token.type==="plus"||token.type==="star")&&analysis.risky){const safeOutput=analysis.safeOutput?(token.output?
-"":ONE_CHAR)+(opts.capture?`(${analysis.safeOutput})`:analysis.safeOutput):void 0;const open9=tokens[token.tokensIndex];
-open9.type="text";open9.value=literal2;open9.output=safeOutput||utils.escapeRegex(literal2);for(let i2=token.tokensIndex+
-1;i2<tokens.length;i2++){tokens[i2].value="";tokens[i2].output="";delete tokens[i2].suffix}state.output=token.output+open9.
+"":ONE_CHAR)+(opts.capture?`(${analysis.safeOutput})`:analysis.safeOutput):void 0;const open8=tokens[token.tokensIndex];
+open8.type="text";open8.value=literal2;open8.output=safeOutput||utils.escapeRegex(literal2);for(let i2=token.tokensIndex+
+1;i2<tokens.length;i2++){tokens[i2].value="";tokens[i2].output="";delete tokens[i2].suffix}state.output=token.output+open8.
 output;state.backtrack=true;push2({type:"paren",extglob:true,value:value3,output:""});decrement("parens");return}let output=token.
 close+(opts.capture?")":"");let rest;if(token.type==="negate"){let extglobStar=star;if(token.inner&&token.inner.length>1&&
 token.inner.includes("/")){extglobStar=globstar(opts)}if(extglobStar!==star||eos2()||/^\)+$/.test(remaining())){output=token.
@@ -14919,8 +14921,8 @@ value.slice(1);if(prev.posix!==true&&prevValue[0]==="^"&&!prevValue.includes("/"
 append({value:value3});if(opts.literalBrackets===false||utils.hasRegexChars(prevValue)){continue}const escaped2=utils.escapeRegex(
 prev.value);state.output=state.output.slice(0,-prev.value.length);if(opts.literalBrackets===true){state.output+=escaped2;
 prev.value=escaped2;continue}prev.value=`(${capture}${escaped2}|${prev.value})`;state.output+=prev.value;continue}if(value3===
-"{"&&opts.nobrace!==true){increment("braces");const open9={type:"brace",value:value3,output:"(",outputIndex:state.output.
-length,tokensIndex:state.tokens.length};braces.push(open9);push2(open9);continue}if(value3==="}"){const brace=braces[braces.
+"{"&&opts.nobrace!==true){increment("braces");const open8={type:"brace",value:value3,output:"(",outputIndex:state.output.
+length,tokensIndex:state.tokens.length};braces.push(open8);push2(open8);continue}if(value3==="}"){const brace=braces[braces.
 length-1];if(opts.nobrace===true||!brace){push2({type:"text",value:value3,output:value3});continue}let output=")";if(brace.
 dots===true){const arr=tokens.slice();const range2=[];for(let i2=arr.length-1;i2>=0;i2--){tokens.pop();if(arr[i2].type===
 "brace"){break}if(arr[i2].type!=="dots"){range2.unshift(arr[i2].value)}}output=expandRange(range2,opts);state.backtrack=
@@ -14983,7 +14985,7 @@ state.output="";for(const token of state.tokens){state.output+=token.output!=nul
 state.output+=token.suffix}}}return state};parse11.fastpaths=(input,options)=>{const opts={...options};const max=typeof opts.
 maxLength==="number"?Math.min(MAX_LENGTH,opts.maxLength):MAX_LENGTH;const len=input.length;if(len>max){throw new SyntaxError(
 `Input length: ${len}, exceeds maximum allowed length: ${max}`)}input=REPLACEMENTS[input]||input;const{DOT_LITERAL,SLASH_LITERAL,
-ONE_CHAR,DOTS_SLASH,NO_DOT,NO_DOTS,NO_DOTS_SLASH,STAR,START_ANCHOR}=constants7.globChars(opts.windows);const nodot=opts.
+ONE_CHAR,DOTS_SLASH,NO_DOT,NO_DOTS,NO_DOTS_SLASH,STAR,START_ANCHOR}=constants5.globChars(opts.windows);const nodot=opts.
 dot?NO_DOTS:NO_DOT;const slashDot=opts.dot?NO_DOTS_SLASH:NO_DOT;const capture=opts.capture?"":"?:";const state={negated:false,
 prefix:""};let star=opts.bash===true?".*?":STAR;if(opts.capture){star=`(${star})`}const globstar=opts2=>{if(opts2.noglobstar===
 true)return star;return`(${capture}(?:(?!${START_ANCHOR}${opts2.dot?DOTS_SLASH:DOT_LITERAL}).)*?)`};const create2=str=>{
@@ -14994,7 +14996,7 @@ opts)}${SLASH_LITERAL})?${slashDot}${star}${DOT_LITERAL}${ONE_CHAR}${star}`;case
 )?${DOT_LITERAL}${ONE_CHAR}${star}`;default:{const match=/^(.*?)\.(\w+)$/.exec(str);if(!match)return;const source2=create2(
 match[1]);if(!source2)return;return source2+DOT_LITERAL+match[2]}}};const output=utils.removePrefix(input,state);let source=create2(
 output);if(source&&opts.strictSlashes!==true){source+=`${SLASH_LITERAL}?`}return source};module.exports=parse11}});var require_picomatch=__commonJS({"node_modules/picomatch/lib/picomatch.js"(exports,module){"use strict";var scan2=require_scan();
-var parse11=require_parse2();var utils=require_utils4();var constants7=require_constants6();var isObject4=val=>val&&typeof val===
+var parse11=require_parse2();var utils=require_utils4();var constants5=require_constants6();var isObject4=val=>val&&typeof val===
 "object"&&!Array.isArray(val);var picomatch2=(glob2,options,returnState=false)=>{if(Array.isArray(glob2)){const fns=glob2.
 map(input=>picomatch2(input,options,returnState));const arrayMatcher=str=>{for(const isMatch of fns){const state2=isMatch(
 str);if(state2)return state2}return false};return arrayMatcher}const isState=isObject4(glob2)&&glob2.tokens&&glob2.input;
@@ -15024,7 +15026,7 @@ if(!input||typeof input!=="string"){throw new TypeError("Expected a non-empty st
 if(options.fastpaths!==false&&(input[0]==="."||input[0]==="*")){parsed3.output=parse11.fastpaths(input,options)}if(!parsed3.
 output){parsed3=parse11(input,options)}return picomatch2.compileRe(parsed3,options,returnOutput,returnState)};picomatch2.
 toRegex=(source,options)=>{try{const opts=options||{};return new RegExp(source,opts.flags||(opts.nocase?"i":""))}catch(err){
-if(options&&options.debug===true)throw err;return/$^/}};picomatch2.constants=constants7;module.exports=picomatch2}});var require_picomatch2=__commonJS({"node_modules/picomatch/index.js"(exports,module){"use strict";var pico=require_picomatch();
+if(options&&options.debug===true)throw err;return/$^/}};picomatch2.constants=constants5;module.exports=picomatch2}});var require_picomatch2=__commonJS({"node_modules/picomatch/index.js"(exports,module){"use strict";var pico=require_picomatch();
 var utils=require_utils4();function picomatch2(glob2,options,returnState=false){if(options&&(options.windows===null||options.
 windows===void 0)){options={...options,windows:utils.isWindows()}}return pico(glob2,options,returnState)}Object.assign(picomatch2,
 pico);module.exports=picomatch2}});var require_error=__commonJS({"node_modules/commander/lib/error.js"(exports){var CommanderError2=class extends Error{constructor(exitCode,code2,message){
@@ -15486,9 +15488,9 @@ var{Command:Command3}=require_command();var{CommanderError:CommanderError2,Inval
 var{Help:Help2}=require_help();var{Option:Option2}=require_option();exports.program=new Command3;exports.createCommand=name2=>new Command3(
 name2);exports.createOption=(flags,description)=>new Option2(flags,description);exports.createArgument=(name2,description)=>new Argument2(
 name2,description);exports.Command=Command3;exports.Option=Option2;exports.Argument=Argument2;exports.Help=Help2;exports.
-CommanderError=CommanderError2;exports.InvalidArgumentError=InvalidArgumentError2;exports.InvalidOptionArgumentError=InvalidArgumentError2}});import{readFileSync as readFileSync6,existsSync as existsSync4}from"fs";import{EOL as EOL5}from"os";var Context2;var init_context=__esm(
+CommanderError=CommanderError2;exports.InvalidArgumentError=InvalidArgumentError2;exports.InvalidOptionArgumentError=InvalidArgumentError2}});import{readFileSync as readFileSync5,existsSync as existsSync4}from"fs";import{EOL as EOL5}from"os";var Context2;var init_context=__esm(
 {"node_modules/@actions/github/lib/context.js"(){Context2=class{constructor(){var _a3,_b,_c;this.payload={};if(process.env.
-GITHUB_EVENT_PATH){if(existsSync4(process.env.GITHUB_EVENT_PATH)){this.payload=JSON.parse(readFileSync6(process.env.GITHUB_EVENT_PATH,
+GITHUB_EVENT_PATH){if(existsSync4(process.env.GITHUB_EVENT_PATH)){this.payload=JSON.parse(readFileSync5(process.env.GITHUB_EVENT_PATH,
 {encoding:"utf8"}))}else{const path=process.env.GITHUB_EVENT_PATH;process.stdout.write(`GITHUB_EVENT_PATH ${path} does n\
 ot exist${EOL5}`)}}this.eventName=process.env.GITHUB_EVENT_NAME;this.sha=process.env.GITHUB_SHA;this.ref=process.env.GITHUB_REF;
 this.workflow=process.env.GITHUB_WORKFLOW;this.action=process.env.GITHUB_ACTION;this.actor=process.env.GITHUB_ACTOR;this.
@@ -17227,26 +17229,26 @@ return-1;return givesUp(change3)?1:0}function takesOver({kind,apply:{expected}})
 void 0&&expected[succession.field]===true}function givesUp({kind,action:action2,apply:{expected}}){const{succession}=kindOf(
 kind);if(succession===void 0||action2!=="update")return false;const asked=expected[succession.field];return asked===false||
 asked===null}init_operations();init_extended();init_fields();init_loss();init_rules();init_loss();var NOTHING_KNOWN={message:"",httpStatus:null,attempts:0,answered:true,refused:false,unsteady:false};var BY_ANOTHER={
-...NOTHING_KNOWN,message:"nothing was sent, since the server does it with another change"};function closed2(open9,ambiguous){
-return{status:ambiguous?"unknown":"failed",httpStatus:open9.httpStatus,attempts:open9.attempts,ambiguous,after:void 0,unverified:[],
-error:ambiguous?`${open9.message}; what the server did is not known`:open9.message}}function advised(outcome3,advice){const{
+...NOTHING_KNOWN,message:"nothing was sent, since the server does it with another change"};function closed2(open8,ambiguous){
+return{status:ambiguous?"unknown":"failed",httpStatus:open8.httpStatus,attempts:open8.attempts,ambiguous,after:void 0,unverified:[],
+error:ambiguous?`${open8.message}; what the server did is not known`:open8.message}}function advised(outcome3,advice){const{
 error:error3,gist,notes=[]}=outcome3;if(error3===null)return{...outcome3,notes:[...notes,advice]};return{...outcome3,error:`${error3}\
 ; ${advice}`,...gist===void 0?{}:{gist:`${gist}; ${advice}`}}}function brokenOff(failure2){return closed2({...NOTHING_KNOWN,
-message:whyRefused(failure2)},true)}function openOutcome({regeneration:regeneration2},change3,open9,{verdict,different,differing,
-unverified,lost:lost2},live){const base2={httpStatus:open9.httpStatus,attempts:open9.attempts,unverified:[],after:live?.
-fields};if(live===void 0){const error3=`${open9.message}; it could not be read back, so what the server did is not known`;
+message:whyRefused(failure2)},true)}function openOutcome({regeneration:regeneration2},change3,open8,{verdict,different,differing,
+unverified,lost:lost2},live){const base2={httpStatus:open8.httpStatus,attempts:open8.attempts,unverified:[],after:live?.
+fields};if(live===void 0){const error3=`${open8.message}; it could not be read back, so what the server did is not known`;
 return{...base2,status:"unknown",ambiguous:true,after:void 0,error:error3}}if(verdict==="unseen"){if(change3.action==="r\
-egenerate")return closed2(open9,true);const error3=`${open9.message}; read back: ${unverified.join(", ")} could not be s\
+egenerate")return closed2(open8,true);const error3=`${open8.message}; read back: ${unverified.join(", ")} could not be s\
 een, so what the server did is not known`;return{...base2,status:"unknown",ambiguous:true,error:error3}}if(verdict==="do\
-ne"){const notes=change3.action==="regenerate"&&regeneration2!==void 0?[`${open9.message}; read back: the ${regeneration2.
+ne"){const notes=change3.action==="regenerate"&&regeneration2!==void 0?[`${open8.message}; read back: the ${regeneration2.
 noun} is another one now`]:[];return{...base2,status:"applied",ambiguous:false,error:null,notes}}const names2=namesOfLost(
 lost2);const told5=kept2=>{const found2=change3.action==="delete"?["it is still there"]:[...kept2];if(names2!=="")found2.
 push(`lost: ${names2}, which the next apply that takes it in puts back`);if(found2.length===0)found2.push("it was not do\
-ne");return`${open9.message}; read back: ${found2.join("; ")}`};return{...base2,status:open9.answered?"not_converged":"f\
-ailed",ambiguous:false,error:told5(different),gist:told5(differing)}}function repaired(aim,open9,names2,after2){const base2={
-httpStatus:open9.httpStatus,attempts:open9.attempts,ambiguous:false,after:after2,unverified:[]};if(aim==="asked"){const note=`${open9.
+ne");return`${open8.message}; read back: ${found2.join("; ")}`};return{...base2,status:open8.answered?"not_converged":"f\
+ailed",ambiguous:false,error:told5(different),gist:told5(differing)}}function repaired(aim,open8,names2,after2){const base2={
+httpStatus:open8.httpStatus,attempts:open8.attempts,ambiguous:false,after:after2,unverified:[]};if(aim==="asked"){const note=`${open8.
 message}; read back: it had lost ${names2}; what is asked for was sent after that, and all is as asked`;return{...base2,
-status:"applied",error:null,notes:[note]}}return{...base2,status:open9.answered?"not_converged":"failed",error:`${open9.
+status:"applied",error:null,notes:[note]}}return{...base2,status:open8.answered?"not_converged":"failed",error:`${open8.
 message}; read back: it had lost ${names2}; that is put back as it was before`}}function skipped(error3){return{status:"\
 skipped",httpStatus:null,attempts:0,ambiguous:false,after:void 0,unverified:[],error:error3}}function asResult({address:address3,
 label:label3,action:action2},outcome3){const{status,httpStatus,attempts,unverified,error:error3,gist,notes=[]}=outcome3;
@@ -17316,15 +17318,15 @@ if(kind.listed===void 0)steps+=own5.length;else if(kind.listed==="own")steps+=1;
 [...shared].filter(name2=>held[name2]===void 0).length}function listsFor(declared,profile){return declared.flatMap(document2=>kindOf(
 document2.kind).refersTo?.(document2,profile)??[])}var MOMENT=500;var MOST=8;async function readBack(objects2,isUnsteady,{pause=sleep,...options}){let newest={at:performance.
 now(),lists:{}};const read=async which=>{newest={at:performance.now(),lists:{}};return(await observe(which,[],{...options,
-lists:newest.lists,progress:noProgress})).live};const found2=new Map(await read(objects2));let open9=[...found2].flatMap(
-([object3,live])=>isUnsteady(object3,live)?[object3]:[]);for(let round=0;open9.length>0&&round<MOST;round+=1){await pause(
-MOMENT);const again=await read(open9);open9=open9.filter(object3=>{const before=found2.get(object3);const now=again.get(
+lists:newest.lists,progress:noProgress})).live};const found2=new Map(await read(objects2));let open8=[...found2].flatMap(
+([object3,live])=>isUnsteady(object3,live)?[object3]:[]);for(let round=0;open8.length>0&&round<MOST;round+=1){await pause(
+MOMENT);const again=await read(open8);open8=open8.filter(object3=>{const before=found2.get(object3);const now=again.get(
 object3);if(now!==void 0)found2.set(object3,now);return before!==void 0&&now!==void 0&&!same(before.fields,now.fields)})}
-return{live:found2,read:newest}}async function readBackAll(kind,open9,{reader,profile,pause},concurrency){const objects2=open9.
+return{live:found2,read:newest}}async function readBackAll(kind,open8,{reader,profile,pause},concurrency){const objects2=open8.
 map(one=>({kind:kind.name,identity:one.change.apply.identity,one}));const isUnsteady=({one:{change:change3,failure:failure2}},live)=>failure2.
 unsteady&&judge(kind,aimOf(change3),live).verdict!=="done";const options={reader,profile,concurrency,pause};try{const{live}=await readBack(
-objects2,isUnsteady,options);return new Map([...live].map(([{one},found2])=>[one,found2]))}catch{return new Map}}async function readBackOne(kind,open9,options){
-return(await readBackAll(kind,[open9],options,1)).get(open9)}var EXPIRED="expired";var Attempt=class{#kind;#options;#better;#suspected;constructor(kind,options){this.#kind=kind;this.#options=
+objects2,isUnsteady,options);return new Map([...live].map(([{one},found2])=>[one,found2]))}catch{return new Map}}async function readBackOne(kind,open8,options){
+return(await readBackAll(kind,[open8],options,1)).get(open8)}var EXPIRED="expired";var Attempt=class{#kind;#options;#better;#suspected;constructor(kind,options){this.#kind=kind;this.#options=
 options}async send(change3,freshUntil){const sent=change3.requests.length===0?{open:BY_ANOTHER}:await this.#send(change3,
 freshUntil);if("expired"in sent)return EXPIRED;if("closed"in sent)return this.#ended(sent.closed,change3);if("open"in sent)
 return{change:change3,failure:sent.open};const other=otherObject(change3.apply.identity,sent.data);if(other===void 0)return this.#ended(
@@ -17346,10 +17348,10 @@ return this.#failed(failure2,attempts+failure2.attempts,index>0)}}return extende
 const{profile,onFailure}=this.#options;onFailure(failure2);const isOwn=failure2.kind==="forbidden"&&this.#kind.traits[profile.
 name].protects===true;this.#suspected??=betterProfileByError(profile,failure2);const remarks=isOwn?[`or this ${this.#kind.
 noun} is protected, as the token's own is`]:[];const ambiguous=failure2.open;const refused4=failure2.kind==="refused"||failure2.
-kind==="not-found"||failure2.kind==="forbidden";const open9={message:[failure2.message,...remarks].join("; "),httpStatus:failure2.
+kind==="not-found"||failure2.kind==="forbidden";const open8={message:[failure2.message,...remarks].join("; "),httpStatus:failure2.
 status,attempts,answered:failure2.kind==="answer",refused:refused4,unsteady:failure2.kind==="lost"||failure2.doubt===true};
 const harmful=failure2.kind==="refused"&&this.#kind.traits[profile.name].piecemeal===true;if((ambiguous||harmful||begun)&&
-this.#readable)return{open:open9};return{closed:closed2(open9,ambiguous)}}#answered(change3,{status,data:data3,attempts}){
+this.#readable)return{open:open8};return{closed:closed2(open8,ambiguous)}}#answered(change3,{status,data:data3,attempts}){
 const{different,differing,unverified}=compareAnswer(this.#kind,change3,data3);const others=this.#otherServer(change3,data3);
 const told5=kept2=>[...kept2.length>0?[`the server answered ${status} and kept another value: ${kept2.join("; ")}`]:[],...others].
 join("; ");const isOff=different.length+others.length>0;return{status:isOff?"not_converged":"applied",httpStatus:status,
@@ -17361,17 +17363,17 @@ entries(before).filter(([field2])=>!Object.hasOwn(expected,field2)&&field2 in ki
 unsent,answer);const{signs,whole:whole2=[]}=kind.traits[better.name];const losesSilently=signs?.losesSilently===true;const seen2=verify(
 kind,expected,answer).different.length>0;if(!losesSilently&&!seen2)return[];const empty2=emptied(whole2,change3.apply,answer);
 return[...different.map(what=>`${what}, although it was not sent`),...empty2.length===0?[]:[`the answer shows ${empty2.join(
-", ")}, which were not sent: what was in them, if anything, is lost and not known`],adviceFor(better)]}async#putBack(change3,open9,judgement,live){
-const{repair:repair2}=this.#options;const names2=namesOfLost(judgement.lost);let known4={judgement,live};let{attempts}=open9;
-let sent=change3;for(const aim of open9.refused?["before"]:["asked","before"]){const owed2=seenLoss("",known4.judgement.
+", ")}, which were not sent: what was in them, if anything, is lost and not known`],adviceFor(better)]}async#putBack(change3,open8,judgement,live){
+const{repair:repair2}=this.#options;const names2=namesOfLost(judgement.lost);let known4={judgement,live};let{attempts}=open8;
+let sent=change3;for(const aim of open8.refused?["before"]:["asked","before"]){const owed2=seenLoss("",known4.judgement.
 lost,known4.live.fields);const again=repair2(change3,owed2,known4.live,aim);if(again===void 0)continue;sent=again;const tried2=await this.#send(
 again);const answered="data"in tried2&&otherObject(change3.apply.identity,tried2.data)===void 0;attempts+=attemptsOf(tried2);
 const now=answered?{exists:true,identity:known4.live.identity,fields:tried2.data}:await readBackOne(this.#kind,{change:again,
-failure:"open"in tried2?tried2.open:open9},this.#options);const became=judge(this.#kind,{...aimOf(change3),expected:again.
-apply.expected},now);const end3={...open9,attempts};if(now===void 0)return this.#ended(openOutcome(this.#kind,change3,end3,
+failure:"open"in tried2?tried2.open:open8},this.#options);const became=judge(this.#kind,{...aimOf(change3),expected:again.
+apply.expected},now);const end3={...open8,attempts};if(now===void 0)return this.#ended(openOutcome(this.#kind,change3,end3,
 became,now),again);if(became.verdict==="done")return this.#ended(repaired(aim,end3,names2,now.fields),again);known4={judgement:{
 ...judge(this.#kind,aimOf(change3),now),lost:became.lost},live:now};if(Object.keys(known4.judgement.lost).length===0)break}
-const end2={...open9,attempts};return this.#ended(openOutcome(this.#kind,change3,end2,known4.judgement,known4.live),sent)}};
+const end2={...open8,attempts};return this.#ended(openOutcome(this.#kind,change3,end2,known4.judgement,known4.live),sent)}};
 function attemptsOf(sent){if("data"in sent)return sent.attempts;if("open"in sent)return sent.open.attempts;return"closed"in
 sent?sent.closed.attempts:0}function compareAnswer(kind,change3,answer){if(change3.action==="update")return verify(kind,
 change3.apply.expected,answer);const{regeneration:regeneration2}=kind;const missing2=change3.action==="regenerate"&&typeof answer[regeneration2?.
@@ -17385,10 +17387,10 @@ const level3=todo.filter(change3=>change3.kind===kind.name);if(level3.length===0
 kind.sequential?1:concurrency)}catch(failure2){fatal??=failure2;this.#stop??=NOT_SENT}}progress.end(fatal===void 0?void 0:
 "failed");return{results:todo.map(change3=>asResult({...change3,...labelled2(change3,change3.label??this.#called.get(change3),
 this.#names)},this.#outcomes.get(change3)??skipped(NOT_SENT))),fatal}}async#level(kind,changes,concurrency){const limit2=pLimit(
-concurrency);const open9=[];const send=async change3=>{const left=await this.#change(kind,change3);if(left!==void 0)open9.
+concurrency);const open8=[];const send=async change3=>{const left=await this.#change(kind,change3);if(left!==void 0)open8.
 push(left)};const rest=[...changes];let known4=this.#options.profile.signs!==null||!mayHarm(kind);try{while(!known4){const change3=rest.
 shift();if(change3===void 0)break;await send(change3);known4=tells(change3,this.#outcomes.get(change3))}await settle2(rest.
-map(change3=>limit2(()=>send(change3))))}finally{await this.#conclude(kind,open9)}}async#change(kind,planned){const reason=this.#reasonToSkip(
+map(change3=>limit2(()=>send(change3))))}finally{await this.#conclude(kind,open8)}}async#change(kind,planned){const reason=this.#reasonToSkip(
 planned);if(reason!==void 0)return this.#skip(planned,reason);this.#options.progress.begin?.(planned.address);if(planned.
 action==="adopt"){await this.#guard(()=>this.#options.recorder.sending(planned,null,true));await this.#settle(planned,planned,
 {...skipped(null),status:"applied"});return void 0}let since=Math.max(this.#options.notBefore??0,performance.now()-FRESH);
@@ -17404,9 +17406,9 @@ send(change3,this.#freshUntil(kind,planned,change3));if(sent===EXPIRED)return se
 kind,planned,sent);if(kind.lost===void 0&&sent.failure.expired===void 0){return{planned,attempt,open:sent}}const ended=await attempt.
 conclude(sent,await readBackOne(kind,sent,this.#options));return ended===EXPIRED?ended:await this.#end(kind,planned,ended)})}async#end(kind,planned,ended){
 return await this.#settle(planned,ended.sent,await this.#beware(kind,planned,ended))}async#conclude(kind,left){if(left.length===
-0)return;const open9=left.map(one=>one.open);const live=await readBackAll(kind,open9,this.#options,this.#options.concurrency);
-await settle2(left.map(async({planned,attempt,open:open10})=>{const ended=await attempt.conclude(open10,live.get(open10));
-if(ended!==EXPIRED)await this.#end(kind,planned,ended)}))}async#beware(kind,{address:address3},{better,suspected,outcome:outcome3}){
+0)return;const open8=left.map(one=>one.open);const live=await readBackAll(kind,open8,this.#options,this.#options.concurrency);
+await settle2(left.map(async({planned,attempt,open:open9})=>{const ended=await attempt.conclude(open9,live.get(open9));if(ended!==
+EXPIRED)await this.#end(kind,planned,ended)}))}async#beware(kind,{address:address3},{better,suspected,outcome:outcome3}){
 const told5=better??suspected;if(told5===void 0)return outcome3;const stopped=this.#harmful.has(kind.name);const asked=better===
 void 0&&!stopped?(await this.#probe(kind)).kind:void 0;if(asked==="plain")return outcome3;const sure=better!==void 0||asked===
 "recognised";const harms=kind.traits[told5.name].unsafe===true;if(harms&&!stopped&&(sure||(outcome3.httpStatus??0)>=500)){
@@ -17699,8 +17701,8 @@ rged"){const changed=before!==void 0&&became.after!==void 0&&isOther(asked,becam
 asked,became.after,context3)}:void 0}const shown4=context3.readable?askedSecrets(asked):answeredFields(asked,became.after??
 {},known4);const fields2={...shown4,...unverifiedFields(asked,became.unverified,shown4)};const secret3=Object.entries(asked.
 expected).flatMap(([name2,field2])=>holdsSensitive(field2)?[name2]:[]);const unseen=became.otherProfile===void 0?[]:unverifiedNames(
-asked,became.unverified);const open9=became.status==="not_converged"?[...new Set([...secret3,...unseen])]:[];const uncertain=open9.
-length>0?{uncertain:open9}:{};const stored2=storeFields(fields2,context3.hasher);return extended2(base2,{...uncertain,fields:stored2.
+asked,became.unverified);const open8=became.status==="not_converged"?[...new Set([...secret3,...unseen])]:[];const uncertain=open8.
+length>0?{uncertain:open8}:{};const stored2=storeFields(fields2,context3.hasher);return extended2(base2,{...uncertain,fields:stored2.
 fields,hashes:stored2.hashes,...leftBehind(asked,became.after,context3)})}function isOther({kind,before={}},after2){return Object.
 entries(kindOf(kind).fields).some(([name2,type])=>{const[was,now]=[before[name2],after2[name2]];return was!==void 0&&now!==
 void 0&&!same(normalForm(type,was),normalForm(type,now))})}function leftBehind(asked,after2,{run:run4,readable:readable2,
@@ -17787,9 +17789,9 @@ open:answer===void 0}})}init_shard();function together2(contents2,name2){const[f
 const oldest=contents2.reduce((one,other)=>other.run.at<one.run.at?other:one,first);const entries=new Map;for(const content of contents2){
 for(const entry of entriesOf(content)){const{key}=entry.sending;const former=entries.get(key);const one=former===void 0?
 entry:after(former,entry);entries.delete(key);entries.set(key,one)}}const lines=[...entries.values()].flatMap(({sending,
-answered},index)=>{const seq=index+1;return[{...sending,seq},...answered===void 0?[]:[{...answered,seq}]]});const open9=contents2.
+answered},index)=>{const seq=index+1;return[{...sending,seq},...answered===void 0?[]:[{...answered,seq}]]});const open8=contents2.
 filter(({ended})=>!ended);const ends=contents2.flatMap(({lines:lines2})=>lines2.filter(line=>line.type==="end"));const end2=ends.
-toSorted((a2,b)=>a2.at<b.at?-1:1).at(-1);const isEnded=open9.length===0&&end2!==void 0;const isCut=contents2.some(content=>isInterrupted(
+toSorted((a2,b)=>a2.at<b.at?-1:1).at(-1);const isEnded=open8.length===0&&end2!==void 0;const isCut=contents2.some(content=>isInterrupted(
 content)&&!wasBegunAgain(content,contents2));return{run:{...oldest.run,run:name2},lines:isEnded?[...lines,{...end2,interrupted:isCut}]:
 lines,bytes:contents2.reduce((sum,{bytes})=>sum+bytes,0),ended:isEnded}}function after(former,entry){if(!mayBeDone(former))
 return entry;if(!mayBeDone(entry))return former;const{before,existed,expected}=former.sending;const{fields:fields2,hashes}=entry.
@@ -17806,10 +17808,10 @@ some(one=>belongs(run4,one)))}function isOfLost({state},home){return state.file=
 state:lost2}){return state.serial>0?state:{...state,lineage:lost2.lineage}}function ownerOf({run:run4,state},home){const here2=home.
 backend.name;return state.file===here2?`run ${run4} is of another state than ${here2}`:`run ${run4} is of the state ${state.
 file}, and this is ${here2}`}function refuseOther(run4,home){return new ProblemsError([error("run-other-state",ownerOf(run4,
-home),[],"choose the environment, and with it the state, that it was run with")])}async function unfinishedRuns(state,home,shard2){const{runs}=home.backend;const open9=openRuns(state);const names2=[];const kept2=new Set(
+home),[],"choose the environment, and with it the state, that it was run with")])}async function unfinishedRuns(state,home,shard2){const{runs}=home.backend;const open8=openRuns(state);const names2=[];const kept2=new Set(
 await runs.kept());const isNewestHeld=name2=>name2===heldBefore(state,name2);const read=async name2=>isNewestHeld(name2)&&
-!open9.has(name2)?await runs.read(name2).catch(()=>null):await runs.read(name2);for(const name2 of await runs.list()){if(shard2!==
-void 0&&!isFor(name2,shard2,state,kept2))continue;const held=heldBefore(state,name2);const later=kept2.has(name2)||open9.
+!open8.has(name2)?await runs.read(name2).catch(()=>null):await runs.read(name2);for(const name2 of await runs.list()){if(shard2!==
+void 0&&!isFor(name2,shard2,state,kept2))continue;const held=heldBefore(state,name2);const later=kept2.has(name2)||open8.
 has(name2)||held===void 0||name2>held;if(later||name2===held&&!await runs.hasEnd(name2).catch(()=>true))names2.push(name2)}
 const contents2=(await Promise.all(names2.map(name2=>read(name2)))).filter(content=>content!==null&&content.run.server===
 state.server);const isDone=name2=>isNewestHeld(name2)&&!isToEnd(state,name2);const own5=contents2.filter(({run:run4,ended})=>belongs(
@@ -17872,8 +17874,7 @@ void 0?[]:[[whole2,label3]],...[before.fields,answered?.after?.fields??{}].flatM
 called,naming:naming2}=kindOf(kind);const after2=naming2===void 0?answered?.after?.fields??{}:{};const told5=called?.(before.
 fields)??called?.(after2)??sending.label;return labelled2({kind,address:address3,apply:{identity:identity2}},told5,names2)}init_problems();init_redact();import{existsSync as existsSync2,readFileSync as readFileSync2}from"node:fs";var version2=ownPackage().version;function ownPackage(){
 const files=["../package.json","../../package.json"].map(path=>new URL(path,import.meta.url));const file=files.find(one=>existsSync2(
-one));return file===void 0?{version:"unknown"}:JSON.parse(readFileSync2(file,"utf8"))}import{existsSync as existsSync3}from"node:fs";import{join as join12,posix as posix2,relative as relative7,sep as sep3}from"node:path";init_problems();init_regular();init_work_tree();import{closeSync,constants as constants3,fstatSync,openSync,readFileSync as readFileSync4}from"node:fs";import{relative,
-sep}from"node:path";init_problems();init_secret_names();var keyLine=/^[ \t]*(?:[-?][ \t]+)*["']?[^\s"':{}[\],#]{1,120}["']?[ \t]*:(?:\s|$)/;var closing2=/^(?:(?:---|\.\.\.)(?:\s|$)|\s*[}\]])/;
+one));return file===void 0?{version:"unknown"}:JSON.parse(readFileSync2(file,"utf8"))}import{existsSync as existsSync3}from"node:fs";import{join as join12,posix as posix2,relative as relative7,sep as sep3}from"node:path";init_problems();init_regular();init_work_tree();import{readFileSync as readFileSync4}from"node:fs";import{relative,sep}from"node:path";init_problems();init_regular();init_secret_names();var keyLine=/^[ \t]*(?:[-?][ \t]+)*["']?[^\s"':{}[\],#]{1,120}["']?[ \t]*:(?:\s|$)/;var closing2=/^(?:(?:---|\.\.\.)(?:\s|$)|\s*[}\]])/;
 var MAX_LINE=1e5;function secretLines(text6,isBroken){const hidden=new Set;let below2;for(const[index,line]of text6.split(
 "\n").entries()){if(line.trim()==="")continue;const indent2=/^[ \t]*(?:[-?][ \t]+)*/.exec(line)?.[0].length??0;const isKey=keyLine.
 test(line);if(below2!==void 0&&(closing2.test(line)||isKey&&indent2<=below2))below2=void 0;const found2=below2===void 0?
@@ -17904,20 +17905,19 @@ lineStart,lineEnd2)}:{}}}lineAt(point){return{file:this.path,...this.#inProject=
 line:this.#lineOf(point)+1}}#lineOf(point){const lines=this.#lineStarts();let low=0;let high=lines.length-1;while(low<high){
 const middle=low+high+1>>1;if((lines[middle]??0)<=point)low=middle;else high=middle-1}return low}#lineStarts(){if(this.#lines!==
 void 0)return this.#lines;const lines=[0];for(let at3=this.text.indexOf("\n");at3!==-1;at3=this.text.indexOf("\n",at3+1))
-lines.push(at3+1);this.#lines=lines;return lines}};var READING=constants3.O_RDONLY|(constants3.O_NONBLOCK??0);function readBytes(path){
-try{const handle=openSync(path,READING);try{const stat8=fstatSync(handle);if(stat8.isDirectory())return{reason:"unreadab\
-le",detail:"is a directory"};if(!stat8.isFile())return{reason:"unreadable",detail:"is not a regular file"};const tooLarge2={
-reason:"too-large",detail:"is larger than 16 MiB"};if(stat8.size>MAX_BYTES)return tooLarge2;const bytes=readFileSync4(handle);
-return bytes.length>MAX_BYTES?tooLarge2:bytes}finally{closeSync(handle)}}catch(failure2){return unreadable(failure2)}}function decode2(bytes){
-try{return new TextDecoder("utf-8",{fatal:true,ignoreBOM:true}).decode(bytes)}catch{return{reason:"not-utf8",detail:"is \
-not valid UTF-8"}}}function unreadable(failure2){const code2=failure2 instanceof Error&&"code"in failure2?String(failure2.
-code):"";if(code2==="ENOENT"||code2==="ENOTDIR")return{reason:"missing",detail:"does not exist"};return{reason:"unreadab\
-le",detail:`can't be read: ${whyRefused(failure2)}`}}function sourceOf(name2,text6,isYaml=true){return new SourceFile(name2,
-text6.startsWith("\uFEFF")?text6.slice(1):text6,isYaml)}function readSource(path,name2){const{file:shown4}=name2;const bytes=readBytes(
-path);const text6=bytes instanceof Uint8Array?decode2(bytes):bytes;if(typeof text6==="string")return sourceOf(name2,text6);
-const place2=wholeFile(name2);if(text6.reason==="too-large"){return error("too-large",`${shown4} ${text6.detail}`,[place2],
-"split it into several files")}if(text6.reason==="not-utf8"){return error("not-utf8",`${shown4} ${text6.detail}`,[place2],
-"save it as UTF-8")}return error("file-unreadable",`${shown4} ${text6.detail}`,[place2])}import{basename as basename5,dirname as dirname8,join as join11}from"node:path";import{readlink,realpath}from"node:fs/promises";import{basename,dirname as dirname2,join as join3,resolve}from"node:path";
+lines.push(at3+1);this.#lines=lines;return lines}};function readBytes(path){try{return withRegular(path,(file,{size:size2})=>{
+const tooLarge2={reason:"too-large",detail:"is larger than 16 MiB"};if(size2>MAX_BYTES)return tooLarge2;const bytes=readFileSync4(
+file);return bytes.length>MAX_BYTES?tooLarge2:bytes})}catch(failure2){if(failure2 instanceof NoRegularFile)return{reason:"\
+unreadable",detail:failure2.what};return unreadable(failure2)}}function decode2(bytes){try{return new TextDecoder("utf-8",
+{fatal:true,ignoreBOM:true}).decode(bytes)}catch{return{reason:"not-utf8",detail:"is not valid UTF-8"}}}function unreadable(failure2){
+const code2=failure2 instanceof Error&&"code"in failure2?String(failure2.code):"";if(code2==="ENOENT"||code2==="ENOTDIR")
+return{reason:"missing",detail:"does not exist"};return{reason:"unreadable",detail:`can't be read: ${whyRefused(failure2)}`}}
+function sourceOf(name2,text6,isYaml=true){return new SourceFile(name2,text6.startsWith("\uFEFF")?text6.slice(1):text6,isYaml)}
+function readSource(path,name2){const{file:shown4}=name2;const bytes=readBytes(path);const text6=bytes instanceof Uint8Array?
+decode2(bytes):bytes;if(typeof text6==="string")return sourceOf(name2,text6);const place2=wholeFile(name2);if(text6.reason===
+"too-large"){return error("too-large",`${shown4} ${text6.detail}`,[place2],"split it into several files")}if(text6.reason===
+"not-utf8"){return error("not-utf8",`${shown4} ${text6.detail}`,[place2],"save it as UTF-8")}return error("file-unreadab\
+le",`${shown4} ${text6.detail}`,[place2])}import{basename as basename5,dirname as dirname8,join as join11}from"node:path";import{readlink,realpath}from"node:fs/promises";import{basename,dirname as dirname2,join as join3,resolve}from"node:path";
 var LINKS=40;async function leadsTo(path,links=LINKS){const real=await realpath(path).catch(unlessMissing);if(real!==void 0)
 return real;const next=await readlink(path).catch(()=>void 0);if(next===void 0||links===0)return path;return await leadsTo(
 resolve(await realpath(dirname2(path)),next),links-1)}async function realPlaceOf(path){try{const target=await leadsTo(path);
@@ -17927,7 +17927,7 @@ join as join4}from"node:path";async function statesBeside(statePath){const folde
 folder,{withFileTypes:true}).catch(()=>[]);const names2=entries.filter(entry=>!entry.isDirectory()&&entry.name!==basename2(
 statePath));const states=await Promise.all(names2.map(({name:name2})=>stateName(join4(folder,name2))));return states.filter(
 state=>state!==void 0)}async function stateName(path){const text6=await readRegular(path).catch(()=>void 0);return text6===
-void 0?void 0:nameOf4(text6)}init_zod();import{createHash as createHash2,randomUUID as randomUUID3}from"node:crypto";import{link,lstat as lstat2,open as open4,
+void 0?void 0:nameOf4(text6)}init_zod();import{createHash as createHash2,randomUUID as randomUUID3}from"node:crypto";import{link,lstat as lstat2,open as open3,
 readdir as readdir3,rename as rename2,rm as rm3}from"node:fs/promises";import{basename as basename3,dirname as dirname5,
 join as join7,relative as relative2}from"node:path";import{setTimeout as wait}from"node:timers/promises";init_problems();init_process();init_regular();init_shard();init_process();import{createHash,randomBytes as randomBytes4}from"node:crypto";import{readdir as readdir2,rm,stat}from"node:fs/promises";
 import{join as join5}from"node:path";var named3=/^\.idops-(\d+)-([0-9a-f]{8})-([0-9a-f]{6})[0-9a-f]{6}\.tmp$/;var own2=randomBytes4(
@@ -17938,17 +17938,17 @@ all(names2.map(async name2=>{const path=join5(folder,name2);if(await isLeft(path
 isGone(Number(ours[1]),ours[3]))return true;const made3=await stat(path).catch(()=>void 0);return made3?.isFile()===true&&
 Date.now()-made3.mtimeMs>OLD}function isGone(pid,sign){if(pid===process.pid)return sign!==own2;return fateOf({...ownMark(),
 pid,started:null})==="gone"}function here(){const{host:host2,boot,namespace}=ownMark();return createHash("sha256").update(
-JSON.stringify([host2,boot,namespace])).digest("hex").slice(0,8)}init_user_name();import{mkdir,open as open3,rename,rm as rm2,stat as stat2}from"node:fs/promises";import{dirname as dirname4,join as join6}from"node:path";async function makeFolder(folder,mode=384){try{return await makeOne(folder,mode)?folder:void 0}catch(failure2){const parent=dirname4(
+JSON.stringify([host2,boot,namespace])).digest("hex").slice(0,8)}init_user_name();import{mkdir,open as open2,rename,rm as rm2,stat as stat2}from"node:fs/promises";import{dirname as dirname4,join as join6}from"node:path";async function makeFolder(folder,mode=384){try{return await makeOne(folder,mode)?folder:void 0}catch(failure2){const parent=dirname4(
 folder);if(failure2.code!=="ENOENT"||parent===folder)throw failure2;const first=await makeFolder(parent,mode);const made3=await makeOne(
 folder,mode);return first??(made3?folder:void 0)}}async function makeOne(folder,mode){try{await mkdir(folder,{mode:isPrivate(
 mode)?448:511});return true}catch(failure2){const isThere2=failure2.code==="EEXIST";if(isThere2&&(await stat2(folder)).isDirectory())
 return false;throw failure2}}async function writeWhole(path,text6,mode=384,exactly2){const staged=await stageWhole(path,
 text6,mode,exactly2);try{await staged.commit()}catch(failure2){await staged.drop();throw failure2}}async function stageWhole(path,text6,mode=384,exactly2){
 const folder=dirname4(path);await makeFolder(folder,mode);const temporary=join6(folder,temporaryName());const drop=()=>rm2(
-temporary,{force:true});try{const file=await open3(temporary,"wx",mode);try{if(exactly2!==void 0)await file.chmod(exactly2&
+temporary,{force:true});try{const file=await open2(temporary,"wx",mode);try{if(exactly2!==void 0)await file.chmod(exactly2&
 511);await file.writeFile(text6);await file.sync()}finally{await file.close()}}catch(failure2){await drop();throw failure2}
 return{async commit(){await rename(temporary,path);await syncFolder(folder)},drop}}function isPrivate(mode){return(mode&
-63)===0}async function syncFolder(folder){try{const handle=await open3(folder,"r");try{await handle.sync()}finally{await handle.
+63)===0}async function syncFolder(folder){try{const handle=await open2(folder,"r");try{await handle.sync()}finally{await handle.
 close()}}catch(failure2){const{code:code2}=failure2;if(code2!=="EISDIR"&&code2!=="EPERM"&&code2!=="EINVAL")throw failure2}}init_holder();var holderSchema2=object({...holderFields,nonce:string2()});var A_MOMENT=20;var TRIES3=250;function lockPath(statePath){
 return`${statePath}.lock`}async function acquireLock(statePath,command,now){const path=lockPath(statePath);const holder=holderOf(
 command,now);const takenOver2=await take(path,holder);await sweepTemporaries(dirname5(path));await sweepTurns(path);return{
@@ -17982,7 +17982,7 @@ turn).catch(()=>void 0);if(holder!=null&&fateOf(holder)==="gone")await rm3(turn,
 nonce}){const now=await readHolder(path);if(now?.nonce===nonce)return;throw lockLost(now,shown3(path))}async function release(path,{
 nonce}){if((await readHolder(path))?.nonce===nonce)await rm3(path,{force:true})}function unlessThere(failure2){if(failure2.
 code!=="EEXIST")throw failure2;return false}async function create(path,holder,place2){const temporary=join7(dirname5(path),
-temporaryName());try{await makeFolder(dirname5(path));const file=await open4(temporary,"wx",384);try{await file.writeFile(
+temporaryName());try{await makeFolder(dirname5(path));const file=await open3(temporary,"wx",384);try{await file.writeFile(
 `${JSON.stringify(holder,null,2)}
 `);await file.sync()}finally{await file.close()}return await place2(temporary,path).then(()=>true,unlessThere)}catch(failure2){
 throw notWritable(path,failure2)}finally{await rm3(temporary,{force:true}).catch(()=>{})}}async function readHolder(path){
@@ -17992,41 +17992,41 @@ path)}catch(failure2){if(failure2 instanceof NoRegularFile)throw noLock(path,fai
 return new ProblemsError([error("locked",`the lock ${shown3(path)} can't be read: ${failure2.message}`,[],"remove it; no\
  idops made it")])}function notWritable(path,failure2){return new ProblemsError([error("not-writable",`the lock ${shown3(
 path)} can't be written: ${whyRefused(failure2)}`,[],`nothing was sent; ${cureOf(failure2)}`)],{cause:failure2})}function shown3(path){
-return relative2(process.cwd(),path)}import{constants as constants4}from"node:fs";import{open as open5,readdir as readdir4,rm as rm4}from"node:fs/promises";import{
-join as join8,relative as relative3}from"node:path";init_problems();init_regular();init_batched();init_journal();init_journal_text();function fileRuns(folder){return{list:()=>runsIn(folder),read:run4=>readJournal(
+return relative2(process.cwd(),path)}import{readSync}from"node:fs";import{open as open4,readdir as readdir4,rm as rm4}from"node:fs/promises";import{join as join8,
+relative as relative3}from"node:path";init_problems();init_regular();init_batched();init_journal();init_journal_text();function fileRuns(folder){return{list:()=>runsIn(folder),read:run4=>readJournal(
 folder,run4),hasEnd:run4=>hasEnd(folder,run4),kept:async()=>[],assign:async()=>{},create:first=>createJournal(folder,first),
 reopen:content=>reopenJournal(folder,content),remove:runs=>removeJournals(folder,runs)}}async function createJournal(folder,first){
-await makeFolder(folder);const path=join8(folder,`${first.run}.jsonl`);const file=await open5(path,"ax",384);const journal=fileJournal(
+await makeFolder(folder);const path=join8(folder,`${first.run}.jsonl`);const file=await open4(path,"ax",384);const journal=fileJournal(
 file,0);try{await journal.write(first);await syncFolder(folder)}catch(failure2){await journal.close();await rm4(path,{force:true}).
 catch(()=>{});throw failure2}return journal}async function reopenJournal(folder,content){if(isUnderWay(content))throw underWay(
-content.run);const file=await open5(join8(folder,`${content.run.run}.jsonl`),"r+");await file.truncate(content.bytes);await file.
-close();return fileJournal(await open5(join8(folder,`${content.run.run}.jsonl`),"a"),content.bytes)}async function runsIn(folder){
+content.run);const file=await open4(join8(folder,`${content.run.run}.jsonl`),"r+");await file.truncate(content.bytes);await file.
+close();return fileJournal(await open4(join8(folder,`${content.run.run}.jsonl`),"a"),content.bytes)}async function runsIn(folder){
 let names2;try{names2=await readdir4(folder)}catch(failure2){if(failure2.code==="ENOENT")return[];const shown4=relative3(
 process.cwd(),folder)||folder;throw new ProblemsError([error("journal-unreadable",`the folder of journals ${shown4} can'\
 t be read: ${whyRefused(failure2)}`,[],"it has to be a folder that can be read: move what is in its place away, mend its\
  permissions, or name another place with state.path")])}return names2.filter(name2=>name2.endsWith(".jsonl")).map(name2=>name2.
 slice(0,-".jsonl".length)).sort()}async function readJournal(folder,run4){const path=join8(folder,`${run4}.jsonl`);let text6;
 try{text6=await readRegular(path)}catch(failure2){throw unusableJournal(shownPath2(path),whyRefused(failure2))}return journalOf(
-text6,run4,shownPath2(path))}var TAIL=4096;async function hasEnd(folder,run4){const file=await open5(join8(folder,`${run4}\
-.jsonl`),constants4.O_RDONLY|(constants4.O_NONBLOCK??0));try{const{size:size2}=await file.stat();const{buffer,bytesRead}=await file.
-read(Buffer.alloc(TAIL),0,TAIL,Math.max(0,size2-TAIL));const lines=buffer.subarray(0,bytesRead).toString("utf8").split("\
-\n");return lines.pop()===""&&(lines.pop()??"").startsWith('{"type":"end"')}finally{await file.close()}}function shownPath2(path){
-return relative3(process.cwd(),path)||path}async function removeJournals(folder,runs){for(const run4 of runs)await rm4(join8(
-folder,`${run4}.jsonl`),{force:true});if(runs.length>0)await syncFolder(folder)}function fileJournal(file,end2){let written3=end2;
-let broken;const put4=async lines=>{if(broken!==void 0)throw broken;const text6=lines.map(line=>`${line}
+text6,run4,shownPath2(path))}var TAIL=4096;async function hasEnd(folder,run4){return withRegular(join8(folder,`${run4}.j\
+sonl`),(file,{size:size2})=>{const buffer=Buffer.alloc(TAIL);const length2=readSync(file,buffer,0,TAIL,Math.max(0,size2-
+TAIL));const lines=buffer.subarray(0,length2).toString("utf8").split("\n");return lines.pop()===""&&(lines.pop()??"").startsWith(
+'{"type":"end"')})}function shownPath2(path){return relative3(process.cwd(),path)||path}async function removeJournals(folder,runs){
+for(const run4 of runs)await rm4(join8(folder,`${run4}.jsonl`),{force:true});if(runs.length>0)await syncFolder(folder)}function fileJournal(file,end2){
+let written3=end2;let broken;const put4=async lines=>{if(broken!==void 0)throw broken;const text6=lines.map(line=>`${line}\
+
 `).join("");try{await file.appendFile(text6);await file.datasync();written3+=Buffer.byteLength(text6)}catch(failure2){await file.
-truncate(written3).catch(()=>{broken=failure2});throw failure2}};return batched(put4,()=>file.close())}import{isUtf8}from"node:buffer";import{readFileSync as readFileSync5}from"node:fs";import{relative as relative4}from"node:path";init_json();init_problems();init_regular();init_state_text();function stateFile(path){const place2=relative4(process.cwd(),path)||path;return{place:place2,load:async server=>ofServer(
+truncate(written3).catch(()=>{broken=failure2});throw failure2}};return batched(put4,()=>file.close())}import{isUtf8}from"node:buffer";import{relative as relative4}from"node:path";init_json();init_problems();init_regular();init_state_text();function stateFile(path){const place2=relative4(process.cwd(),path)||path;return{place:place2,load:async server=>ofServer(
 await readState(path,place2),place2,server),saved:()=>readState(path,place2),save:state=>write(path,state),merge:change3=>alone2(
 path,async()=>{const next=mergedInto(await readState(path,place2),change3,place2);await write(path,next);const{resources:_,
 ...head}=next;return head})}}function textOf3(bytes,place2){if(isUtf8(bytes))return bytes.toString("utf8");throw noState(
 place2,"is not valid UTF-8")}async function write(path,state){await writeWhole(await leadsTo(path),`${stringifyJson(state,
 2)}
 `)}async function readState(path,place2){const data3=await readData(path,place2);return data3===void 0?void 0:stateOf(data3,
-place2)}async function readData(path,place2){try{return await withRegular(path,file=>stateData(textOf3(readFileSync5(file),
-place2),place2))}catch(failure2){if(failure2 instanceof ProblemsError)throw failure2;const{code:code2}=failure2;if(code2===
-"ENOENT")return void 0;const isElse=failure2 instanceof NoRegularFile||code2==="ENOTDIR";const hint=isElse?"move what is\
- in the way elsewhere, or name another file with state.path":"check its permissions";throw new ProblemsError([error("sta\
-te-unreadable",`the state ${place2} can't be read: ${whyRefused(failure2)}`,[],hint)])}}init_git();import{realpath as realpath2}from"node:fs/promises";import{basename as basename4,dirname as dirname7,isAbsolute as isAbsolute2,
+place2)}async function readData(path,place2){try{return stateData(textOf3(await readRegularBytes(path),place2),place2)}catch(failure2){
+if(failure2 instanceof ProblemsError)throw failure2;const{code:code2}=failure2;if(code2==="ENOENT")return void 0;const isElse=failure2 instanceof
+NoRegularFile||code2==="ENOTDIR";const hint=isElse?"move what is in the way elsewhere, or name another file with state.p\
+ath":"check its permissions";throw new ProblemsError([error("state-unreadable",`the state ${place2} can't be read: ${whyRefused(
+failure2)}`,[],hint)])}}init_git();import{realpath as realpath2}from"node:fs/promises";import{basename as basename4,dirname as dirname7,isAbsolute as isAbsolute2,
 join as join10,relative as relative5,sep as sep2}from"node:path";init_problems();init_shell();init_work_tree();async function refuseTracked(paths,journals,written3){const files=paths.flatMap(path=>[path,lockPath(path)]);if(!written3&&
 !(await Promise.all([...files,journals].map(isThere))).includes(true))return;refuseAll(await trackedOf(files,journals))}
 function refuseAll(paths){const[first,...others]=paths;if(first===void 0)return;const more=others.length===0?"":` and ${others.
@@ -18121,9 +18121,9 @@ throw new ProxyFailure(codeOf2(failure2))});if(made3.statusCode===200)return mad
 throw new ProxyFailure(String(made3.statusCode))}};var ProxyFailure=class extends Error{code;constructor(code2){super(`t\
 he proxy failed: ${code2}`);this.name="ProxyFailure";this.code=`${proxyMark}${code2}`}};init_json();init_secret_names();init_values();function readJson(body2){let text6;try{text6=new TextDecoder("utf-8",{fatal:true}).
 decode(body2)}catch{return{wrong:"not-utf-8"}}try{return{value:parseJson(text6)}}catch{return{wrong:"not-json"}}}function secretTextsIn(document2){
-const secrets=[];const open9=[document2];while(open9.length>0){const next=open9.pop();if(Array.isArray(next))for(const item of next)
-open9.push(item);else if(isMap(next)){for(const[name2,member2]of Object.entries(next)){if(typeof member2==="string"){if(isSecretMember(
-name2))secrets.push(member2)}else open9.push(member2)}}}return secrets}import{setTimeout as sleep4}from"node:timers/promises";var defaultRetries=3;var longestPause=60;var firstPause=1;var longestOwnPause=30;var defaultPatience=300;var relief=1;var retriedStatuses=new Set(
+const secrets=[];const open8=[document2];while(open8.length>0){const next=open8.pop();if(Array.isArray(next))for(const item of next)
+open8.push(item);else if(isMap(next)){for(const[name2,member2]of Object.entries(next)){if(typeof member2==="string"){if(isSecretMember(
+name2))secrets.push(member2)}else open8.push(member2)}}}return secrets}import{setTimeout as sleep4}from"node:timers/promises";var defaultRetries=3;var longestPause=60;var firstPause=1;var longestOwnPause=30;var defaultPatience=300;var relief=1;var retriedStatuses=new Set(
 [408,425,429,502,503,504]);function seconds(){return performance.now()/1e3}function mayPass2(outcome3){const needsPerson=reason=>faultOf(
 reason)==="certificate"||reason===`${proxyMark}407`;if(outcome3.status===null)return outcome3.sent||!needsPerson(outcome3.
 reason);return retriedStatuses.has(outcome3.status)}function pauseBefore(nextTry,retryAfter,random){return retryAfter===
@@ -18781,9 +18781,9 @@ map(name2=>over(find6(root,["environments",name2])))]}}function withoutPlace(bas
 map(({entries:entries2})=>entries2.get("state"));if(below2?.value.type!=="map"||above?.value.type!=="map")return base2;const{
 entries}=above.value;const named4=statePlaces.find(place2=>entries.has(place2));if(named4===void 0)return base2;const others=new Set(
 [...statePlaces.filter(place2=>place2!==named4),...named4==="path"?[]:["allow_tracked"]]);const value3=without(below2.value,
-name2=>others.has(name2));return mapNode(base2.range,new Map([...base2.entries,["state",{...below2,value:value3}]]))}var open6=/^(?:version|manifests|vars|allow_env|safety|checks|email)[ \t]*:/;
+name2=>others.has(name2));return mapNode(base2.range,new Map([...base2.entries,["state",{...below2,value:value3}]]))}var open5=/^(?:version|manifests|vars|allow_env|safety|checks|email)[ \t]*:/;
 function hideCredentials(file){let start2=0;let isOpen=false;for(const line of file.text.split("\n")){if(/^[^\s#-]/.test(
-line))isOpen=open6.test(line);if(/\b(?:server|state|auth|tls|header)["']?[ \t]*:/.test(line))isOpen=false;const isTold=isOpen||
+line))isOpen=open5.test(line);if(/\b(?:server|state|auth|tls|header)["']?[ \t]*:/.test(line))isOpen=false;const isTold=isOpen||
 isReference(line.slice(line.indexOf(":")));if(!isTold)file.hide({start:start2,end:start2+line.length});start2+=line.length+
 1}}function withoutEmpty(root){const clean=without(root,(name2,value4)=>name2!=="version"&&isEmpty3(value4));const environments=clean.
 entries.get("environments");if(environments?.value.type!=="map")return clean;const cleaned=new Map([...environments.value.
@@ -19753,9 +19753,9 @@ void 0?{}:{sharedRun:run4}}}function unshared(file){return warning2("state-not-s
 , which runners of other machines don't share: each of them has a state of its own`,[],"keep it in git or PostgreSQL, un\
 less the file is on a disk that all of them have")}function sharedRun(variables){const{IDOPS_SHARD_RUN,GITHUB_RUN_ID,GITHUB_RUN_ATTEMPT,
 CI_PIPELINE_ID}=variables;if((IDOPS_SHARD_RUN??"")!=="")return IDOPS_SHARD_RUN;if((GITHUB_RUN_ID??"")!=="")return`github\
- ${GITHUB_RUN_ID}/${GITHUB_RUN_ATTEMPT??"1"}`;return(CI_PIPELINE_ID??"")===""?void 0:`gitlab ${CI_PIPELINE_ID}`}var DEFAULT_CONCURRENCY=10;async function openSession(project,options={}){const{session}=await open7(project,void 0,options);
-return session}async function openForWriting(project,command,options={}){const{session,apply}=await open7(project,command,
-options);return{...session,apply}}async function open7(project,command,options){const{concurrency=DEFAULT_CONCURRENCY,network={}}=options;
+ ${GITHUB_RUN_ID}/${GITHUB_RUN_ATTEMPT??"1"}`;return(CI_PIPELINE_ID??"")===""?void 0:`gitlab ${CI_PIPELINE_ID}`}var DEFAULT_CONCURRENCY=10;async function openSession(project,options={}){const{session}=await open6(project,void 0,options);
+return session}async function openForWriting(project,command,options={}){const{session,apply}=await open6(project,command,
+options);return{...session,apply}}async function open6(project,command,options){const{concurrency=DEFAULT_CONCURRENCY,network={}}=options;
 const progress=withoutHarm(options.progress??noProgress);const life=new Life(async()=>{await connection.close();await held.
 lock?.release()});const signal=options.signal===void 0?life.signal:AbortSignal.any([options.signal,life.signal]);const redactor=options.
 redactor??createRedactor();const{server,declared,warnings,manifests}=await loadAll(project,options,redactor.add);const backend3=await backendOf(
@@ -20032,15 +20032,15 @@ unknown4+skipped2+after2.length>0;return{code:result.interrupted?130:bad2?1:0,su
 plan),plan,...file===void 0?{}:{planFile:file},htmlReport:await job.writeHtml(`${fileOf("apply",inputs.shard)}.html`,resultReport,
 {result:became,plan,samples:await job.samplesOrNone(plan,session.project)})}})}function applied(result,problems){if(result.
 run!==null)return resultSummaryLine(result);const[first]=problems;return first===void 0?"There was nothing to apply.":titleLine(
-`${first.code}: ${first.message}`)}init_escape();init_problems();init_redact();import{mkdtemp}from"node:fs/promises";import{tmpdir}from"node:os";import{join as join18}from"node:path";import{constants as constants6}from"node:fs";import{open as open8,stat as stat6}from"node:fs/promises";import{dirname as dirname17,
+`${first.code}: ${first.message}`)}init_escape();init_problems();init_redact();import{mkdtemp}from"node:fs/promises";import{tmpdir}from"node:os";import{join as join18}from"node:path";import{constants as constants4}from"node:fs";import{open as open7,stat as stat6}from"node:fs/promises";import{dirname as dirname17,
 resolve as resolve15}from"node:path";init_problems();async function writeThrough(path,text6,mode){const there=await stat6(path).catch(unlessMissing);if(there!==void 0&&(!there.
-isFile()||/^\/(?:dev|proc)\//.test(resolve15(path)))){const handle=await open8(path,constants6.O_WRONLY|constants6.O_APPEND);
+isFile()||/^\/(?:dev|proc)\//.test(resolve15(path)))){const handle=await open7(path,constants4.O_WRONLY|constants4.O_APPEND);
 try{await handle.writeFile(text6)}finally{await handle.close()}return}const target=await leadsTo(path);await writeWhole(
 target,text6,mode,isPrivate(mode)?void 0:there?.mode);await sweepTemporaries(dirname17(target))}async function writeResult(file,text6,mode=438){
 try{await writeThrough(file,text6,mode)}catch(failure2){throw new ProblemsError([error("not-writable",`${file} can't be \
 written: ${whyRefused(failure2)}`,[],"name another file, or mend the folder and its permissions")])}}init_work_tree();import{realpath as realpath7}from"node:fs/promises";import{isAbsolute as isAbsolute6,relative as relative14,
-sep as sep10}from"node:path";import{readFileSync as readFileSync7}from"node:fs";function eventPayload(env){const path=env.GITHUB_EVENT_PATH;if(path===
-void 0||path==="")return void 0;try{return JSON.parse(readFileSync7(path,"utf8"))}catch{return void 0}}function headCommit(env,payload){
+sep as sep10}from"node:path";import{readFileSync as readFileSync6}from"node:fs";function eventPayload(env){const path=env.GITHUB_EVENT_PATH;if(path===
+void 0||path==="")return void 0;try{return JSON.parse(readFileSync6(path,"utf8"))}catch{return void 0}}function headCommit(env,payload){
 const sha=member(member(member(payload,"pull_request"),"head"),"sha");return typeof sha==="string"?sha:env.GITHUB_SHA??""}
 function member(value3,name2){return typeof value3==="object"&&value3!==null?value3[name2]:void 0}var plainAddress=/^https?:\/\/[\w.-]+(?::\d+)?(?:\/[\w.~-]+)+$/;var commit=/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;async function forgeOf(env,folder){
 const checkout=env.GITHUB_ACTIONS==="true"?onGithub(env):onGitlab(env);if(checkout===void 0||!plainAddress.test(checkout.

@@ -1,30 +1,47 @@
-import { constants, readFileSync, type Stats } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
 
-/** What a path leads to, where that is no regular file; such a thing is neither waited for nor read. */
+/** Opening a named pipe would wait for its other end. */
+const READING = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+
+/** A path leads to something other than a regular file, such as a pipe; it is not read. */
 export class NoRegularFile extends Error {
+  /** What the path leads to, as words after its name. */
+  readonly what: string;
+
   constructor(stat: Stats) {
-    super(`it is ${fileType(stat)}, not a regular file`);
+    const what = `is ${fileType(stat)}, not a regular file`;
+    super(`it ${what}`);
+    this.what = what;
     this.name = 'NoRegularFile';
   }
 }
 
-/** Reads a regular file. Throws a NoRegularFile for anything else, and what the file system throws. */
+/** Reads a regular file as UTF-8. Throws a NoRegularFile for anything else, and what the file system throws. */
 export async function readRegular(path: string): Promise<string> {
-  // At once: a large text that comes in pieces, or in bytes that wait for the collector, is there twice for a while.
-  return await withRegular(path, (file) => readFileSync(file, 'utf8'));
+  // A loop that waits for a file to change must let everything else run.
+  await setImmediate();
+  return withRegular(path, (file) => readFileSync(file, 'utf8'));
 }
 
-/** Does something with an open regular file; throws the same. */
-export async function withRegular<T>(path: string, use: (file: number) => T): Promise<T> {
-  // Opening a named pipe would wait for its other end.
-  const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+/** Reads the bytes of a regular file; throws the same. */
+export async function readRegularBytes(path: string): Promise<Buffer> {
+  await setImmediate();
+  return withRegular(path, (file) => readFileSync(file));
+}
+
+/**
+ * Opens a regular file, passes it with its status to `use`, and closes it; throws the same.
+ * Synchronous: waiting for each call takes ten times as long, and a large text that arrives in pieces is held twice.
+ */
+export function withRegular<T>(path: string, use: (file: number, stat: Stats) => T): T {
+  const file = openSync(path, READING);
   try {
-    const stat = await handle.stat();
+    const stat = fstatSync(file);
     if (!stat.isFile()) throw new NoRegularFile(stat);
-    return use(handle.fd);
+    return use(file, stat);
   } finally {
-    await handle.close();
+    closeSync(file);
   }
 }
 

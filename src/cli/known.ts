@@ -1,5 +1,6 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { type ForgetfulRedactor, forgetfulRedactor } from '../base/forgetful.js';
+import { withRegular } from '../base/regular.js';
 
 /** More than any token has. */
 const mostBytes = 64 * 1024;
@@ -23,14 +24,10 @@ export function knownAtStart(
 /** What a token file holds; what is wrong with it is told where it is used. */
 function contentOf(path: string): string | undefined {
   try {
-    // A pipe gives its token once, and to whom it is for.
-    const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
-    try {
-      const { size } = fstatSync(file);
-      return fstatSync(file).isFile() && size <= mostBytes ? readFileSync(file, 'utf8') : undefined;
-    } finally {
-      closeSync(file);
-    }
+    // Not a pipe: it gives its token only once.
+    return withRegular(path, (file, { size }) =>
+      size <= mostBytes ? readFileSync(file, 'utf8') : undefined,
+    );
   } catch {
     return undefined;
   }

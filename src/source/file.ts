@@ -1,7 +1,8 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { relative, sep } from 'node:path';
 import { whyRefused } from '../base/errno.js';
 import { error, type Place, type Problem } from '../base/problems.js';
+import { NoRegularFile, withRegular } from '../base/regular.js';
 import type { Span } from '../base/span.js';
 import { isReference, MAX_LINE, secretLines } from './mask.js';
 
@@ -130,26 +131,18 @@ export interface Unreadable {
   readonly detail: string;
 }
 
-/** Opening a named pipe would wait for its other end. */
-const READING = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
-
-/** Reads the bytes of a regular file of at most `MAX_BYTES`, on the spot: waiting for each call takes ten times as long. */
+/** Reads the bytes of a regular file of at most `MAX_BYTES`. */
 export function readBytes(path: string): Uint8Array | Unreadable {
   try {
-    const handle = openSync(path, READING);
-    try {
-      const stat = fstatSync(handle);
-      if (stat.isDirectory()) return { reason: 'unreadable', detail: 'is a directory' };
-      if (!stat.isFile()) return { reason: 'unreadable', detail: 'is not a regular file' };
+    return withRegular(path, (file, { size }) => {
       const tooLarge = { reason: 'too-large', detail: 'is larger than 16 MiB' } as const;
-      if (stat.size > MAX_BYTES) return tooLarge;
-      // It may grow meanwhile.
-      const bytes = readFileSync(handle);
+      if (size > MAX_BYTES) return tooLarge;
+      // It may have grown since.
+      const bytes = readFileSync(file);
       return bytes.length > MAX_BYTES ? tooLarge : bytes;
-    } finally {
-      closeSync(handle);
-    }
+    });
   } catch (failure) {
+    if (failure instanceof NoRegularFile) return { reason: 'unreadable', detail: failure.what };
     return unreadable(failure);
   }
 }

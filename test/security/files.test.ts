@@ -709,7 +709,7 @@ describe('--prune is refused', () => {
       spawnSync('mkfifo', [join(cwd, 'manifests/b.yaml')]);
       const { problems } = await load(cwd);
       expect(problems).toMatchObject([
-        { code: 'file-unreadable', message: 'manifests/b.yaml is not a regular file' },
+        { code: 'file-unreadable', message: 'manifests/b.yaml is a named pipe, not a regular file' },
       ]);
     },
   );

@@ -166,7 +166,7 @@ describe('reading bytes', () => {
     symlinkSync(file, link);
     expect(Buffer.from(readBytes(link) as Uint8Array).toString()).toBe('text \u00e9');
     expect(readBytes(join(here, 'none'))).toMatchObject({ reason: 'missing' });
-    expect(readBytes(here)).toEqual({ reason: 'unreadable', detail: 'is a directory' });
+    expect(readBytes(here)).toEqual({ reason: 'unreadable', detail: 'is a folder, not a regular file' });
   });
 
   test.each([

@@ -1,9 +1,9 @@
-import { constants } from 'node:fs';
+import { readSync } from 'node:fs';
 import { type FileHandle, open, readdir, rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { whyRefused } from '../../base/errno.js';
 import { error, ProblemsError } from '../../base/problems.js';
-import { readRegular } from '../../base/regular.js';
+import { readRegular, withRegular } from '../../base/regular.js';
 import { makeFolder, syncFolder } from '../../base/whole-file.js';
 import type { RunStore } from '../backend.js';
 import { batched } from '../batched.js';
@@ -96,15 +96,12 @@ const TAIL = 4096;
 
 /** Whether the last whole line of a journal says that the run has ended, without reading all of it. */
 async function hasEnd(folder: string, run: string): Promise<boolean> {
-  const file = await open(join(folder, `${run}.jsonl`), constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
-  try {
-    const { size } = await file.stat();
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(TAIL), 0, TAIL, Math.max(0, size - TAIL));
-    const lines = buffer.subarray(0, bytesRead).toString('utf8').split('\n');
+  return withRegular(join(folder, `${run}.jsonl`), (file, { size }) => {
+    const buffer = Buffer.alloc(TAIL);
+    const length = readSync(file, buffer, 0, TAIL, Math.max(0, size - TAIL));
+    const lines = buffer.subarray(0, length).toString('utf8').split('\n');
     return lines.pop() === '' && (lines.pop() ?? '').startsWith('{"type":"end"');
-  } finally {
-    await file.close();
-  }
+  });
 }
 
 function shownPath(path: string): string {

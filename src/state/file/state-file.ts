@@ -1,11 +1,10 @@
 import { isUtf8 } from 'node:buffer';
-import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { whyRefused } from '../../base/errno.js';
 import { stringifyJson } from '../../base/json.js';
 import { leadsTo } from '../../base/links.js';
 import { error, ProblemsError } from '../../base/problems.js';
-import { NoRegularFile, withRegular } from '../../base/regular.js';
+import { NoRegularFile, readRegularBytes } from '../../base/regular.js';
 import { writeWhole } from '../../base/whole-file.js';
 import type { StateBackend } from '../backend.js';
 import type { State } from '../state.js';
@@ -48,7 +47,7 @@ async function readState(path: string, place: string): Promise<State | undefined
 /** The JSON in the file; undefined if there is no file. */
 async function readData(path: string, place: string): Promise<unknown> {
   try {
-    return await withRegular(path, (file) => stateData(textOf(readFileSync(file), place), place));
+    return stateData(textOf(await readRegularBytes(path), place), place);
   } catch (failure) {
     if (failure instanceof ProblemsError) throw failure;
     const { code } = failure as NodeJS.ErrnoException;
