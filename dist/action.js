@@ -11864,9 +11864,10 @@ closeSync(file)}}function fileType(stat8){if(stat8.isDirectory())return"a folder
 k";if(stat8.isFIFO())return"a named pipe";if(stat8.isSocket())return"a socket";return"a device"}var READING,NoRegularFile;
 var init_regular=__esm({"src/base/regular.ts"(){"use strict";READING=constants2.O_RDONLY|(constants2.O_NONBLOCK??0);NoRegularFile=
 class extends Error{what;constructor(stat8){const what=`is ${fileType(stat8)}, not a regular file`;super(`it ${what}`);this.
-what=what;this.name="NoRegularFile"}}}});import{lstat}from"node:fs/promises";import{dirname,join as join2}from"node:path";async function workTreeOf(folder){if(await isThere(
-join2(folder,".git")))return folder;const above=dirname(folder);return above===folder?void 0:await workTreeOf(above)}async function isThere(path){
-return await lstat(path).then(()=>true,()=>false)}var init_work_tree=__esm({"src/base/work-tree.ts"(){"use strict"}});import{hostname as hostname2}from"node:os";function describeHolder(holder){if(holder===null)return"something that left n\
+what=what;this.name="NoRegularFile"}}}});import{existsSync as existsSync3,lstatSync}from"node:fs";import{dirname,join as join2}from"node:path";function workTreeOf(folder){
+if(isThere(join2(folder,".git")))return folder;const above=dirname(folder);return above===folder?void 0:workTreeOf(above)}
+function isThere(path){try{return existsSync3(path)||lstatSync(path,{throwIfNoEntry:false})!==void 0}catch(failure2){if(failure2.
+code==="ENOTDIR")return false;throw failure2}}var init_work_tree=__esm({"src/base/work-tree.ts"(){"use strict"}});import{hostname as hostname2}from"node:os";function describeHolder(holder){if(holder===null)return"something that left n\
 o name";const{user:user3,host:host2,pid,command,at:at3}=holder;return`${command} by ${user3} on ${host2}, process ${pid}\
 , since ${at3}`}function holdingOf(holder,fate){const ofProcess=holder===null?"unknown":fateOf(holder);const isUnknown=holder!==
 null&&(fate??ofProcess)==="unknown";return{holder:describeHolder(holder),command:holder?.command??null,readable:holder!==
@@ -11942,26 +11943,26 @@ join9(root,".git")))return[];throw failure2}}async function findGit(){const name
 git";for(const folder of(process.env.PATH??"").split(delimiter).filter(path=>isAbsolute(path))){const path=join9(folder,
 name2);if(await access2(path,constants3.X_OK).then(()=>true,()=>false))return path}return void 0}async function hasRepository(path){
 const text6=await readRegular(path).catch(()=>void 0);const folder=text6===void 0?path:/^gitdir: (.+)/.exec(text6)?.[1];
-if(folder===void 0)return false;const real=resolve2(dirname6(path),folder);return await isThere(join9(real,"HEAD"))||await isThere(
-join9(real,"index"))}async function git(root,command,{input="",most=MOST2,reaches=false,env:more={},patience=PATIENCE2}={}){
-const found2=await findGit();if(found2===void 0)throw new NoGit;const protocols=reaches?["protocol.ext.allow=never"]:["p\
-rotocol.allow=never"];const settings=["core.fsmonitor=false","core.hooksPath=/dev/null",...protocols];const args=[...["-\
--no-pager","--no-optional-locks","--literal-pathspecs"],...settings.flatMap(setting3=>["-c",setting3]),...[`--git-dir=${join9(
-root,".git")}`,`--work-tree=${root}`],...command];const own5=Object.entries(process.env).filter(([name2])=>{const upper=name2.
-toUpperCase();return reaches?!ofRepository.test(upper):!upper.startsWith("GIT_")});const asksNobody=reaches&&process.env.
-GIT_SSH_COMMAND===void 0?{GIT_SSH_COMMAND:"ssh -oBatchMode=yes"}:{};const quiet={GIT_NO_LAZY_FETCH:"1",GIT_TERMINAL_PROMPT:"\
-0",LC_ALL:"C"};const env={...asksNobody,...Object.fromEntries(own5),...quiet,...more};const limits2={timeout:patience,killSignal:"\
-SIGKILL",maxBuffer:most};const detached=reaches&&process.platform!=="win32";const options={cwd:root,env,windowsHide:true,
-encoding:"buffer",detached,...limits2};return await new Promise((done2,failed)=>{const child=execFile(found2,args,options,
-(failure2,stdout,stderr)=>{if(failure2===null)return done2(stdout);const[said3,told5]=[stdout.toString("utf8"),stderr.toString(
-"utf8")];failed(new GitFailed(whyFailed(failure2,told5,patience),said3,told5,{cause:failure2}))});child.stdin?.on("error",
-()=>{});child.stdin?.end(input)})}function whyFailed({killed,code:code2,message},stderr,patience){const said3=stderr.split(
-"\n").find(line=>line.startsWith("fatal: ")||line.startsWith("error: "));const remote=stderr.split("\n").flatMap(line=>line.
-startsWith("remote: ")?[line.slice("remote: ".length).trim()]:[]).filter(line=>line!=="");if(said3!==void 0)return[said3.
-slice("fatal: ".length),...remote.slice(0,LINES)].join("; ");if(typeof code2==="number")return`it ended with exit code ${code2}`;
-if(killed===true&&code2==null)return`it did not end in ${patience/1e3} s`;return typeof code2==="string"?code2:message.split(
-"\n")[0]??""}var PATIENCE2,MOST2,ofRepository,GitFailed,NoGit,LINES;var init_git=__esm({"src/base/git.ts"(){"use strict";
-init_regular();init_work_tree();PATIENCE2=1e4;MOST2=64*1024*1024;ofRepository=/^GIT_(DIR|WORK_TREE|INDEX_FILE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|COMMON_DIR|NAMESPACE|PREFIX|CEILING_DIRECTORIES)$/;
+if(folder===void 0)return false;const real=resolve2(dirname6(path),folder);return isThere(join9(real,"HEAD"))||isThere(join9(
+real,"index"))}async function git(root,command,{input="",most=MOST2,reaches=false,env:more={},patience=PATIENCE2}={}){const found2=await findGit();
+if(found2===void 0)throw new NoGit;const protocols=reaches?["protocol.ext.allow=never"]:["protocol.allow=never"];const settings=[
+"core.fsmonitor=false","core.hooksPath=/dev/null",...protocols];const args=[...["--no-pager","--no-optional-locks","--li\
+teral-pathspecs"],...settings.flatMap(setting3=>["-c",setting3]),...[`--git-dir=${join9(root,".git")}`,`--work-tree=${root}`],
+...command];const own5=Object.entries(process.env).filter(([name2])=>{const upper=name2.toUpperCase();return reaches?!ofRepository.
+test(upper):!upper.startsWith("GIT_")});const asksNobody=reaches&&process.env.GIT_SSH_COMMAND===void 0?{GIT_SSH_COMMAND:"\
+ssh -oBatchMode=yes"}:{};const quiet={GIT_NO_LAZY_FETCH:"1",GIT_TERMINAL_PROMPT:"0",LC_ALL:"C"};const env={...asksNobody,
+...Object.fromEntries(own5),...quiet,...more};const limits2={timeout:patience,killSignal:"SIGKILL",maxBuffer:most};const detached=reaches&&
+process.platform!=="win32";const options={cwd:root,env,windowsHide:true,encoding:"buffer",detached,...limits2};return await new Promise(
+(done2,failed)=>{const child=execFile(found2,args,options,(failure2,stdout,stderr)=>{if(failure2===null)return done2(stdout);
+const[said3,told5]=[stdout.toString("utf8"),stderr.toString("utf8")];failed(new GitFailed(whyFailed(failure2,told5,patience),
+said3,told5,{cause:failure2}))});child.stdin?.on("error",()=>{});child.stdin?.end(input)})}function whyFailed({killed,code:code2,
+message},stderr,patience){const said3=stderr.split("\n").find(line=>line.startsWith("fatal: ")||line.startsWith("error: "));
+const remote=stderr.split("\n").flatMap(line=>line.startsWith("remote: ")?[line.slice("remote: ".length).trim()]:[]).filter(
+line=>line!=="");if(said3!==void 0)return[said3.slice("fatal: ".length),...remote.slice(0,LINES)].join("; ");if(typeof code2===
+"number")return`it ended with exit code ${code2}`;if(killed===true&&code2==null)return`it did not end in ${patience/1e3}\
+ s`;return typeof code2==="string"?code2:message.split("\n")[0]??""}var PATIENCE2,MOST2,ofRepository,GitFailed,NoGit,LINES;
+var init_git=__esm({"src/base/git.ts"(){"use strict";init_regular();init_work_tree();PATIENCE2=1e4;MOST2=64*1024*1024;ofRepository=
+/^GIT_(DIR|WORK_TREE|INDEX_FILE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|COMMON_DIR|NAMESPACE|PREFIX|CEILING_DIRECTORIES)$/;
 GitFailed=class extends Error{said;told;constructor(why,said3,told5,options){super(why,options);this.said=said3;this.told=
 told5}};NoGit=class extends Error{constructor(){super("there is no git")}};LINES=3}});function gitRuns(store,runs,place2){const folder=run4=>`${runs}/${run4}`;const batches=async(head,branch,run4)=>await branch.
 list(head,folder(run4),"blob");const read=async run4=>{const found2=await store.read(async(head,branch)=>{const names2=await batches(
@@ -15488,9 +15489,9 @@ var{Command:Command3}=require_command();var{CommanderError:CommanderError2,Inval
 var{Help:Help2}=require_help();var{Option:Option2}=require_option();exports.program=new Command3;exports.createCommand=name2=>new Command3(
 name2);exports.createOption=(flags,description)=>new Option2(flags,description);exports.createArgument=(name2,description)=>new Argument2(
 name2,description);exports.Command=Command3;exports.Option=Option2;exports.Argument=Argument2;exports.Help=Help2;exports.
-CommanderError=CommanderError2;exports.InvalidArgumentError=InvalidArgumentError2;exports.InvalidOptionArgumentError=InvalidArgumentError2}});import{readFileSync as readFileSync5,existsSync as existsSync4}from"fs";import{EOL as EOL5}from"os";var Context2;var init_context=__esm(
+CommanderError=CommanderError2;exports.InvalidArgumentError=InvalidArgumentError2;exports.InvalidOptionArgumentError=InvalidArgumentError2}});import{readFileSync as readFileSync5,existsSync as existsSync5}from"fs";import{EOL as EOL5}from"os";var Context2;var init_context=__esm(
 {"node_modules/@actions/github/lib/context.js"(){Context2=class{constructor(){var _a3,_b,_c;this.payload={};if(process.env.
-GITHUB_EVENT_PATH){if(existsSync4(process.env.GITHUB_EVENT_PATH)){this.payload=JSON.parse(readFileSync5(process.env.GITHUB_EVENT_PATH,
+GITHUB_EVENT_PATH){if(existsSync5(process.env.GITHUB_EVENT_PATH)){this.payload=JSON.parse(readFileSync5(process.env.GITHUB_EVENT_PATH,
 {encoding:"utf8"}))}else{const path=process.env.GITHUB_EVENT_PATH;process.stdout.write(`GITHUB_EVENT_PATH ${path} does n\
 ot exist${EOL5}`)}}this.eventName=process.env.GITHUB_EVENT_NAME;this.sha=process.env.GITHUB_SHA;this.ref=process.env.GITHUB_REF;
 this.workflow=process.env.GITHUB_WORKFLOW;this.action=process.env.GITHUB_ACTION;this.actor=process.env.GITHUB_ACTOR;this.
@@ -17138,9 +17139,10 @@ problemsText,json:async()=>(await Promise.resolve().then(()=>(init_json2(),json_
 problemsGithub}};init_result_text();var words4={EACCES:"this user may not do that",EPERM:"this user may not do that",EEXIST:"a file stands where a folder ha\
 s to be",ENOTDIR:"a file stands where a folder has to be",EISDIR:"it is a folder",ELOOP:"a symbolic link leads to itself",
 EMFILE:"too many files are open",ENAMETOOLONG:"the name is too long",ENOENT:"it is not there",ENOSPC:"the disk is full",
-EROFS:"the disk is read-only"};function whyRefused(failure2){if(!(failure2 instanceof Error))return String(failure2);const code2="\
-code"in failure2?String(failure2.code):"";const said3=words4[code2];return said3===void 0?failure2.message:`${said3} (${code2}\
-)`}init_problems();init_process();init_redact();init_user_name();init_values();init_kinds();init_operations();init_journal();init_problems();var inTheWay=["EEXIST","ENOTDIR","EISDIR"];function cureOf(failure2){const hint=failure2 instanceof ProblemsError?
+EROFS:"the disk is read-only",EADDRINUSE:"another program listens on it",EADDRNOTAVAIL:"this machine has no such address",
+EAI_AGAIN:"the host could not be looked up",ENOTFOUND:"there is no such host"};function whyRefused(failure2){if(!(failure2 instanceof
+Error))return String(failure2);const code2="code"in failure2?String(failure2.code):"";const said3=words4[code2];return said3===
+void 0?failure2.message:`${said3} (${code2})`}init_problems();init_process();init_redact();init_user_name();init_values();init_kinds();init_operations();init_journal();init_problems();var inTheWay=["EEXIST","ENOTDIR","EISDIR"];function cureOf(failure2){const hint=failure2 instanceof ProblemsError?
 failure2.problems[0]?.hint:void 0;if(hint!==void 0)return hint;const code2=failure2 instanceof Error&&"code"in failure2?
 failure2.code:void 0;return inTheWay.includes(code2)?"move what is in the way elsewhere, or name another place with stat\
 e.path":"make room or mend the permissions of the folder of the state"}init_values();import{createHmac as createHmac2}from"node:crypto";init_p_limit();import{createHmac,randomBytes as randomBytes2,scrypt,scryptSync}from"node:crypto";import{availableParallelism}from"node:os";init_problems();import{setImmediate as setImmediate2}from"node:timers/promises";var AFTER=50;var Pauses=class{#signal;#since=performance.
@@ -17874,7 +17876,7 @@ void 0?[]:[[whole2,label3]],...[before.fields,answered?.after?.fields??{}].flatM
 called,naming:naming2}=kindOf(kind);const after2=naming2===void 0?answered?.after?.fields??{}:{};const told5=called?.(before.
 fields)??called?.(after2)??sending.label;return labelled2({kind,address:address3,apply:{identity:identity2}},told5,names2)}init_problems();init_redact();import{existsSync as existsSync2,readFileSync as readFileSync2}from"node:fs";var version2=ownPackage().version;function ownPackage(){
 const files=["../package.json","../../package.json"].map(path=>new URL(path,import.meta.url));const file=files.find(one=>existsSync2(
-one));return file===void 0?{version:"unknown"}:JSON.parse(readFileSync2(file,"utf8"))}import{existsSync as existsSync3}from"node:fs";import{join as join12,posix as posix2,relative as relative7,sep as sep3}from"node:path";init_problems();init_regular();init_work_tree();import{readFileSync as readFileSync4}from"node:fs";import{relative,sep}from"node:path";init_problems();init_regular();init_secret_names();var keyLine=/^[ \t]*(?:[-?][ \t]+)*["']?[^\s"':{}[\],#]{1,120}["']?[ \t]*:(?:\s|$)/;var closing2=/^(?:(?:---|\.\.\.)(?:\s|$)|\s*[}\]])/;
+one));return file===void 0?{version:"unknown"}:JSON.parse(readFileSync2(file,"utf8"))}import{existsSync as existsSync4}from"node:fs";import{join as join12,posix as posix2,relative as relative7,sep as sep3}from"node:path";init_problems();init_regular();init_work_tree();import{readFileSync as readFileSync4}from"node:fs";import{relative,sep}from"node:path";init_problems();init_regular();init_secret_names();var keyLine=/^[ \t]*(?:[-?][ \t]+)*["']?[^\s"':{}[\],#]{1,120}["']?[ \t]*:(?:\s|$)/;var closing2=/^(?:(?:---|\.\.\.)(?:\s|$)|\s*[}\]])/;
 var MAX_LINE=1e5;function secretLines(text6,isBroken){const hidden=new Set;let below2;for(const[index,line]of text6.split(
 "\n").entries()){if(line.trim()==="")continue;const indent2=/^[ \t]*(?:[-?][ \t]+)*/.exec(line)?.[0].length??0;const isKey=keyLine.
 test(line);if(below2!==void 0&&(closing2.test(line)||isKey&&indent2<=below2))below2=void 0;const found2=below2===void 0?
@@ -17927,7 +17929,7 @@ join as join4}from"node:path";async function statesBeside(statePath){const folde
 folder,{withFileTypes:true}).catch(()=>[]);const names2=entries.filter(entry=>!entry.isDirectory()&&entry.name!==basename2(
 statePath));const states=await Promise.all(names2.map(({name:name2})=>stateName(join4(folder,name2))));return states.filter(
 state=>state!==void 0)}async function stateName(path){const text6=await readRegular(path).catch(()=>void 0);return text6===
-void 0?void 0:nameOf4(text6)}init_zod();import{createHash as createHash2,randomUUID as randomUUID3}from"node:crypto";import{link,lstat as lstat2,open as open3,
+void 0?void 0:nameOf4(text6)}init_zod();import{createHash as createHash2,randomUUID as randomUUID3}from"node:crypto";import{link,lstat,open as open3,
 readdir as readdir3,rename as rename2,rm as rm3}from"node:fs/promises";import{basename as basename3,dirname as dirname5,
 join as join7,relative as relative2}from"node:path";import{setTimeout as wait}from"node:timers/promises";init_problems();init_process();init_regular();init_shard();init_process();import{createHash,randomBytes as randomBytes4}from"node:crypto";import{readdir as readdir2,rm,stat}from"node:fs/promises";
 import{join as join5}from"node:path";var named3=/^\.idops-(\d+)-([0-9a-f]{8})-([0-9a-f]{6})[0-9a-f]{6}\.tmp$/;var own2=randomBytes4(
@@ -17986,7 +17988,7 @@ temporaryName());try{await makeFolder(dirname5(path));const file=await open3(tem
 `${JSON.stringify(holder,null,2)}
 `);await file.sync()}finally{await file.close()}return await place2(temporary,path).then(()=>true,unlessThere)}catch(failure2){
 throw notWritable(path,failure2)}finally{await rm3(temporary,{force:true}).catch(()=>{})}}async function readHolder(path){
-let text6;try{const there=await lstat2(path);if(there.isSymbolicLink())throw new NoRegularFile(there);text6=await readRegular(
+let text6;try{const there=await lstat(path);if(there.isSymbolicLink())throw new NoRegularFile(there);text6=await readRegular(
 path)}catch(failure2){if(failure2 instanceof NoRegularFile)throw noLock(path,failure2);const{code:code2}=failure2;return code2===
 "ENOENT"||code2==="ENOTDIR"?void 0:null}try{return holderSchema2.parse(JSON.parse(text6))}catch{return null}}function noLock(path,failure2){
 return new ProblemsError([error("locked",`the lock ${shown3(path)} can't be read: ${failure2.message}`,[],"remove it; no\
@@ -18028,22 +18030,22 @@ NoRegularFile||code2==="ENOTDIR";const hint=isElse?"move what is in the way else
 ath":"check its permissions";throw new ProblemsError([error("state-unreadable",`the state ${place2} can't be read: ${whyRefused(
 failure2)}`,[],hint)])}}init_git();import{realpath as realpath2}from"node:fs/promises";import{basename as basename4,dirname as dirname7,isAbsolute as isAbsolute2,
 join as join10,relative as relative5,sep as sep2}from"node:path";init_problems();init_shell();init_work_tree();async function refuseTracked(paths,journals,written3){const files=paths.flatMap(path=>[path,lockPath(path)]);if(!written3&&
-!(await Promise.all([...files,journals].map(isThere))).includes(true))return;refuseAll(await trackedOf(files,journals))}
-function refuseAll(paths){const[first,...others]=paths;if(first===void 0)return;const more=others.length===0?"":` and ${others.
-length} more of the state`;const out=paths.slice(0,3).map(path=>shellWord(`:/${path}`));const rest=paths.length>3?" and \
-so on":"";throw new ProblemsError([error("state-tracked",`git tracks ${first}${more}, so a commit decides what idops bel\
-ieves was recorded`,[],`take it out of git with "git rm --cached ${out.join(" ")}"${rest}, and name it in .gitignore; or\
- set state.allow_tracked: true, if that is meant`)])}async function trackedOf(files,journals){const named4=[...files,journals];
-const real=await Promise.all(named4.map(realName));const root=await workTreeOf(dirname7(real[0]??""));if(root===void 0)return[];
-const targets=[...new Set([...real,...await Promise.all(named4.map(path=>leadsTo(path)))])];const inside2=targets.map(path=>relative5(
-root,path)).filter(isBelow);const listed2=await listOf(root,inside2);const folders=new Set([journals,await realName(journals)].
-map(path=>relative5(root,path)));return listed2.filter(path=>{const isInFolder=folders.has(dirname7(path).split("/").join(
-sep2));return!isInFolder||path.endsWith(".jsonl")})}async function realName(path){const folder=dirname7(path);const real=await realpath2(
-folder).catch(()=>void 0);if(real!==void 0)return join10(real,basename4(path));return folder===path?path:join10(await realName(
-folder),basename4(path))}function isBelow(way){return way!==""&&way!==".."&&!way.startsWith(`..${sep2}`)&&!isAbsolute2(way)}
-async function listOf(root,paths){try{return await inGitIndex(root,paths)}catch(failure2){throw new ProblemsError([error(
-"state-tracked",`git can't tell whether it tracks the state: ${failure2.message}`,[],'mend the repository, so that "git \
-status" works; or set state.allow_tracked: true, if a state that git tracks is meant')],{cause:failure2})}}async function fileBackend({path:named4,allowTracked}){const path=await realPlaceOf(named4);const folder=join11(dirname8(
+![...files,journals].some(isThere))return;refuseAll(await trackedOf(files,journals))}function refuseAll(paths){const[first,
+...others]=paths;if(first===void 0)return;const more=others.length===0?"":` and ${others.length} more of the state`;const out=paths.
+slice(0,3).map(path=>shellWord(`:/${path}`));const rest=paths.length>3?" and so on":"";throw new ProblemsError([error("s\
+tate-tracked",`git tracks ${first}${more}, so a commit decides what idops believes was recorded`,[],`take it out of git \
+with "git rm --cached ${out.join(" ")}"${rest}, and name it in .gitignore; or set state.allow_tracked: true, if that is \
+meant`)])}async function trackedOf(files,journals){const named4=[...files,journals];const real=await Promise.all(named4.
+map(realName));const root=workTreeOf(dirname7(real[0]??""));if(root===void 0)return[];const targets=[...new Set([...real,
+...await Promise.all(named4.map(path=>leadsTo(path)))])];const inside2=targets.map(path=>relative5(root,path)).filter(isBelow);
+const listed2=await listOf(root,inside2);const folders=new Set([journals,await realName(journals)].map(path=>relative5(root,
+path)));return listed2.filter(path=>{const isInFolder=folders.has(dirname7(path).split("/").join(sep2));return!isInFolder||
+path.endsWith(".jsonl")})}async function realName(path){const folder=dirname7(path);const real=await realpath2(folder).catch(
+()=>void 0);if(real!==void 0)return join10(real,basename4(path));return folder===path?path:join10(await realName(folder),
+basename4(path))}function isBelow(way){return way!==""&&way!==".."&&!way.startsWith(`..${sep2}`)&&!isAbsolute2(way)}async function listOf(root,paths){
+try{return await inGitIndex(root,paths)}catch(failure2){throw new ProblemsError([error("state-tracked",`git can't tell w\
+hether it tracks the state: ${failure2.message}`,[],'mend the repository, so that "git status" works; or set state.allow\
+_tracked: true, if a state that git tracks is meant')],{cause:failure2})}}async function fileBackend({path:named4,allowTracked}){const path=await realPlaceOf(named4);const folder=join11(dirname8(
 path),"runs");return{...stateFile(path),name:basename5(path),runs:fileRuns(folder),told:()=>stateName(path),beside:()=>statesBeside(
 path),...excluding(fileLocks(path)),async check(use){if(allowTracked)return;await refuseTracked([...new Set([named4,path])],
 folder,use==="write")}}}init_json();import{relative as relative6}from"node:path";function keeping(backend3,folder){return{...backend3,runs:keptRuns(backend3.runs,folder)}}function keptRuns(base2,folder){
@@ -18074,15 +18076,15 @@ lines.map(line=>this.#base.write(line)));this.#kept=this.#kept.slice(lines.lengt
 await(await this.#keeping)?.close()}};function notSent({seq}){return{type:"answered",seq,at:new Date().toISOString(),status:"\
 skipped",ambiguous:false,http_status:null,attempts:0,after:null,unverified:[],error:"not sent: the journal could not be \
 written"}}var KEPT=".idops/kept";async function backendOf(project,onSecret){const backend3=await placeOf2(project,onSecret);const kept2=join12(
-project.root,KEPT);return project.state().in==="file"&&!existsSync3(kept2)?backend3:keeping(backend3,kept2)}async function placeOf2(project,onSecret){
+project.root,KEPT);return project.state().in==="file"&&!existsSync4(kept2)?backend3:keeping(backend3,kept2)}async function placeOf2(project,onSecret){
 const settings=project.state();if(settings.in==="file")return await fileBackend(settings);return settings.in==="git"?await onBranch(
 project,settings,onSecret):await inDatabase(project,settings,onSecret)}async function onBranch({root:folder,file,environment},{
-remote,branch,path},onSecret){const root=await workTreeOf(folder);if(root===void 0){throw new ProblemsError([error("stat\
-e-unreachable",`the state is kept in git, and ${file} lies in no git work tree`,[],"run idops in a clone of the reposito\
-ry, or keep the state elsewhere")])}for(const secret3 of credentialsIn(remote))onSecret(secret3);const below2=relative7(
-root,folder).split(sep3).join("/");const{gitBackend:gitBackend2}=await Promise.resolve().then(()=>(init_git2(),git_exports));
-return gitBackend2({root,remote,branch,path:path??posix2.join(below2,`${environment??"state"}.json`)})}async function inDatabase({
-cwd,environment},{url:address3,name:name2,files},onSecret){const{postgresBackend:postgresBackend2,secretsOf:secretsOf2}=await Promise.resolve().then(()=>(init_postgres(),postgres_exports));
+remote,branch,path},onSecret){const root=workTreeOf(folder);if(root===void 0){throw new ProblemsError([error("state-unre\
+achable",`the state is kept in git, and ${file} lies in no git work tree`,[],"run idops in a clone of the repository, or\
+ keep the state elsewhere")])}for(const secret3 of credentialsIn(remote))onSecret(secret3);const below2=relative7(root,folder).
+split(sep3).join("/");const{gitBackend:gitBackend2}=await Promise.resolve().then(()=>(init_git2(),git_exports));return gitBackend2(
+{root,remote,branch,path:path??posix2.join(below2,`${environment??"state"}.json`)})}async function inDatabase({cwd,environment},{
+url:address3,name:name2,files},onSecret){const{postgresBackend:postgresBackend2,secretsOf:secretsOf2}=await Promise.resolve().then(()=>(init_postgres(),postgres_exports));
 const url=String(address3.reveal());for(const secret3 of secretsOf2(url))onSecret(secret3);const read=async([what,file])=>{
 const text6=await readRegular(file).catch(failure2=>{throw new ProblemsError([error("bad-certificate",`the file ${shownPath(
 file,cwd)} of state.postgres can't be read: ${whyRefused(failure2)}`,[],"the path is relative to the configuration")])});
@@ -18634,15 +18636,15 @@ const allows=find6(config3,["server","allow_insecure_http"]);const allowInsecure
 "scalar"&&allows.node.value!==false;for(const{path,what}of addresses2){const{node:node2,complete}=find6(config3,["server",
 ...path]);const text6=complete&&node2.type==="scalar"?literal2(node2):void 0;if(text6===void 0||node2.type!=="scalar")continue;
 const checked2=checkBaseUrl(text6,{allowInsecureHttp,what,places:[place2(node2)]});if(!isBaseUrl(checked2))found2.set(`${checked2.
-code} ${node2.range.start}`,checked2)}}return[...found2.values()]}init_problems();init_work_tree();import{lstat as lstat3,realpath as realpath3}from"node:fs/promises";import{dirname as dirname9,
-join as join13}from"node:path";async function findAbove(name2,cwd){if(await isThere(join13(cwd,name2)))return join13(cwd,name2);const top=await topOf(cwd);
-if(top===void 0)return void 0;for(let folder=await realpath3(cwd);folder!==top;){folder=dirname9(folder);const path=join13(
-folder,name2);if(!await isThere(path))continue;for(const one of[path,join13(top,".git")])await refuseOthers(one,path,cwd);
-return path}return void 0}async function topOf(cwd){const folder=await realpath3(cwd).catch(()=>void 0);const top=folder===
-void 0?void 0:await workTreeOf(folder);return top===folder?void 0:top}async function refuseOthers(one,config3,cwd){const own5=process.
-getuid?.();const{uid}=await lstat3(one);if(own5===void 0||uid===own5||uid===0)return;const[shown4,owned]=[shownPath(config3,
-cwd),shownPath(one,cwd)];throw new ProblemsError([error("no-config",`there is no idops.yaml in this folder, and ${shown4}\
- is not taken by itself, since ${owned} belongs to another user`,[],`write --config ${shown4} if that is the one`)])}import{resolve as resolvePath}from"node:path";function guardedOf(layers,root,defaultState){const variables=new Set;const files=new Set;const states=new Set;const named4=new Set(
+code} ${node2.range.start}`,checked2)}}return[...found2.values()]}init_problems();init_work_tree();import{lstat as lstat2,realpath as realpath3}from"node:fs/promises";import{dirname as dirname9,
+join as join13}from"node:path";async function findAbove(name2,cwd){if(isThere(join13(cwd,name2)))return join13(cwd,name2);const top=await topOf(cwd);if(top===
+void 0)return void 0;for(let folder=await realpath3(cwd);folder!==top;){folder=dirname9(folder);const path=join13(folder,
+name2);if(!isThere(path))continue;for(const one of[path,join13(top,".git")])await refuseOthers(one,path,cwd);return path}
+return void 0}async function topOf(cwd){const folder=await realpath3(cwd).catch(()=>void 0);const top=folder===void 0?void 0:
+workTreeOf(folder);return top===folder?void 0:top}async function refuseOthers(one,config3,cwd){const own5=process.getuid?.();
+const{uid}=await lstat2(one);if(own5===void 0||uid===own5||uid===0)return;const[shown4,owned]=[shownPath(config3,cwd),shownPath(
+one,cwd)];throw new ProblemsError([error("no-config",`there is no idops.yaml in this folder, and ${shown4} is not taken \
+by itself, since ${owned} belongs to another user`,[],`write --config ${shown4} if that is the one`)])}import{resolve as resolvePath}from"node:path";function guardedOf(layers,root,defaultState){const variables=new Set;const files=new Set;const states=new Set;const named4=new Set(
 ["IDOPS_TOKEN"]);for(const{config:config3,text:text6}of layers){const texts2=node2=>scalarsOf(node2).flatMap(scalar=>{const known4=text6(
 scalar);return known4===void 0||known4===""?[]:[known4]});for(const section of[["server","auth"],["server","tls"],["stat\
 e","postgres"]]){const{node:node2,complete}=find6(config3,section);if(!complete)continue;for(const scalar of scalarsOf(node2))
@@ -18876,7 +18878,7 @@ nreadable",`${shownPath(dirname10(path),cwd)} ${unreadable(failure2).detail}`)])
 variables,"IDOPS_ENV")??null;return new LoadedProject(options,root,file,environment,readConfig(file,environment))}async function configPath(options){
 const{cwd,above=true}=options;const given=givenConfig(options);if(given!==void 0)return resolvePath3(cwd,given);return(above?
 await findAbove(CONFIG,cwd):void 0)??resolvePath3(cwd,CONFIG)}function givenConfig({config:config3,variables}){return config3??
-setting2(variables,"IDOPS_CONFIG")}async function unreadableConfig(path,options,problem2){const{cwd}=options;if(await isThere(
+setting2(variables,"IDOPS_CONFIG")}async function unreadableConfig(path,options,problem2){const{cwd}=options;if(isThere(
 path))return problem2;if(givenConfig(options)!==void 0){return error("no-config",`there is no file ${shownPath(path,cwd)}`,
 [],"check --config and IDOPS_CONFIG")}return error("no-config",`there is no ${CONFIG} in this folder`,[],'start idops in\
  the folder of your idops.yaml, or below it in its git work tree, name it with --config, or write one with "idops init"')}
@@ -18936,11 +18938,11 @@ return this.#stop.signal}async does(work){if(this.#ended!==void 0)throw new Type
 this.#underWay.add(doing);try{return await doing}finally{this.#underWay.delete(doing)}}async applies(work){if(this.#applying)
 throw new TypeError("this session is applying a plan: wait for it, and plan again");this.#applying=true;try{return await this.
 does(work)}finally{this.#applying=false}}async end(){this.#stop.abort();this.#ended??=Promise.allSettled([...this.#underWay]).
-then(()=>this.#end());await this.#ended}};init_problems();import{resolve as resolve12}from"node:path";init_p_limit();import{basename as basename11,dirname as dirname16}from"node:path";init_problems();init_kinds();import{lstatSync as lstatSync2,realpathSync}from"node:fs";import{realpath as realpath5}from"node:fs/promises";import{basename as basename8,
-dirname as dirname12,join as join15,relative as relative9,sep as sep5}from"node:path";import{lstatSync}from"node:fs";import{readlink as readlink2}from"node:fs/promises";import{dirname as dirname11,isAbsolute as isAbsolute3,
-join as join14,parse as parse8,relative as relative8,sep as sep4}from"node:path";var MAX_LINKS=40;var mountedData="..dat\
-a";var mountedFolder=/^\.\.\d{4}_\d{2}_\d{2}_\d{2}_\d{2}_\d{2}\.\d+$/;function isInside(path,folder){const way=relative8(
-folder,path);return way!==""&&way!==".."&&!way.startsWith(`..${sep4}`)&&!isAbsolute3(way)}async function follow(path,root,way,look2=place2=>lstatSync(
+then(()=>this.#end());await this.#ended}};init_problems();import{resolve as resolve12}from"node:path";init_p_limit();import{basename as basename11,dirname as dirname16}from"node:path";init_problems();init_kinds();import{lstatSync as lstatSync3,realpathSync}from"node:fs";import{realpath as realpath5}from"node:fs/promises";import{basename as basename8,
+dirname as dirname12,join as join15,relative as relative9,sep as sep5}from"node:path";import{lstatSync as lstatSync2}from"node:fs";import{readlink as readlink2}from"node:fs/promises";import{dirname as dirname11,
+isAbsolute as isAbsolute3,join as join14,parse as parse8,relative as relative8,sep as sep4}from"node:path";var MAX_LINKS=40;
+var mountedData="..data";var mountedFolder=/^\.\.\d{4}_\d{2}_\d{2}_\d{2}_\d{2}_\d{2}\.\d+$/;function isInside(path,folder){
+const way=relative8(folder,path);return way!==""&&way!==".."&&!way.startsWith(`..${sep4}`)&&!isAbsolute3(way)}async function follow(path,root,way,look2=place2=>lstatSync2(
 place2)){const steps=stepsOf2(relative8(root,path));let place2=root;let links=0;let swapped;for(let step=steps.shift();step!==
 void 0;step=steps.shift()){const next=step===".."?dirname11(place2):join14(place2,step);if(!isInside(next,root)){if(relative8(
 next,root)!==""&&!isInside(root,next))return null;place2=next;continue}const found2=look2(next,steps.length===0);const target=found2.
@@ -18961,7 +18963,7 @@ failure2)}if(!isInside(target,this.#root))return outside;if(target===path)return
 this.#root))return own3("a hidden file");return await this.#owned(target,...way.places)??{target}}async read(path){const found2=await this.
 find(path);if(!("target"in found2))return found2;const bytes=readBytes(found2.target);const text6=bytes instanceof Uint8Array?
 decode2(bytes):bytes;if(typeof text6!=="string")return text6;return isWritten(text6)?own3("a state, a journal or a store\
-d plan"):{text:text6,target:found2.target}}#look(place2,isLast){const found2=this.#folders.get(place2)??lstatSync2(place2);
+d plan"):{text:text6,target:found2.target}}#look(place2,isLast){const found2=this.#folders.get(place2)??lstatSync3(place2);
 if(!isLast)this.#folders.set(place2,found2);return found2}async#private(path){return isHidden(path,this.#root)?own3("a h\
 idden file"):await this.#owned(path)}async#owned(...paths){const[files,states]=await Promise.all([this.#files,this.#states]);
 if(paths.some(path=>files.has(path)))return own3("the configuration or a credential file");return paths.some(path=>states.
@@ -20052,7 +20054,7 @@ GITEA_ACTIONS==="true"||env.FORGEJO_ACTIONS==="true"?"src/commit":"blob";return{
 replace(/\/$/,"")}/${repository}/${view}/${sha}`}}function onGitlab(env){const{GITLAB_CI,CI_PROJECT_URL:project="",CI_MERGE_REQUEST_SOURCE_BRANCH_SHA:head=""}=env;
 const sha=head===""?env.CI_COMMIT_SHA??"":head;if(GITLAB_CI!=="true"||project===""||!commit.test(sha))return void 0;return{
 workspace:env.CI_PROJECT_DIR,files:`${project}/-/blob/${sha}`}}async function rootOf(folder,{workspace:workspace2=""}){const checkedOut=workspace2===
-""?void 0:await realpath7(workspace2).catch(()=>void 0);const top=await workTreeOf(folder);return top===void 0||top===checkedOut?
+""?void 0:await realpath7(workspace2).catch(()=>void 0);const top=workTreeOf(folder);return top===void 0||top===checkedOut?
 checkedOut:void 0}init_problems();init_kinds();async function planSamples(plan,project){const{found:found2,problems}=await loadSamples(project,plan.changes.flatMap(({kind,
 address:address3,apply,declaredAt})=>{const{email:email3}=kindOf(kind);return email3!==void 0&&declaredAt!==null?[{address:address3,
 type:apply.identity[email3.type]??"",manifest:declaredAt.file}]:[]}));const warnings=refuse(problems);return{samples:found2,

@@ -10,9 +10,13 @@ const words: { readonly [code: string]: string } = {
   ENOENT: 'it is not there',
   ENOSPC: 'the disk is full',
   EROFS: 'the disk is read-only',
+  EADDRINUSE: 'another program listens on it',
+  EADDRNOTAVAIL: 'this machine has no such address',
+  EAI_AGAIN: 'the host could not be looked up',
+  ENOTFOUND: 'there is no such host',
 };
 
-/** Why the file system refused, in words; the code stands behind them for who wants to look it up. */
+/** Why the system refused a file or a port, in words, followed by the code. */
 export function whyRefused(failure: unknown): string {
   if (!(failure instanceof Error)) return String(failure);
   const code = 'code' in failure ? String(failure.code) : '';

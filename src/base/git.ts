@@ -47,7 +47,7 @@ async function hasRepository(path: string): Promise<boolean> {
   const folder = text === undefined ? path : /^gitdir: (.+)/.exec(text)?.[1];
   if (folder === undefined) return false;
   const real = resolve(dirname(path), folder);
-  return (await isThere(join(real, 'HEAD'))) || (await isThere(join(real, 'index')));
+  return isThere(join(real, 'HEAD')) || isThere(join(real, 'index'));
 }
 
 /** How git is run. */

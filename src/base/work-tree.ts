@@ -1,17 +1,20 @@
-import { lstat } from 'node:fs/promises';
+import { existsSync, lstatSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 /** The nearest folder from this one upwards that holds a `.git`, which no commit can bring along. */
-export async function workTreeOf(folder: string): Promise<string | undefined> {
-  if (await isThere(join(folder, '.git'))) return folder;
+export function workTreeOf(folder: string): string | undefined {
+  if (isThere(join(folder, '.git'))) return folder;
   const above = dirname(folder);
-  return above === folder ? undefined : await workTreeOf(above);
+  return above === folder ? undefined : workTreeOf(above);
 }
 
-/** Whether there is something by this name, a link that leads nowhere among it. */
-export async function isThere(path: string): Promise<boolean> {
-  return await lstat(path).then(
-    () => true,
-    () => false,
-  );
+/** Whether something is at a path, be it a link that leads nowhere. */
+export function isThere(path: string): boolean {
+  try {
+    return existsSync(path) || lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch (failure) {
+    // A file stands where a folder would have to be.
+    if ((failure as NodeJS.ErrnoException).code === 'ENOTDIR') return false;
+    throw failure;
+  }
 }

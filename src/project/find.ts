@@ -9,13 +9,13 @@ import { shownPath } from '../source/file.js';
  * Throws a ProblemsError where a folder above holds one that somebody else put there.
  */
 export async function findAbove(name: string, cwd: string): Promise<string | undefined> {
-  if (await isThere(join(cwd, name))) return join(cwd, name);
+  if (isThere(join(cwd, name))) return join(cwd, name);
   const top = await topOf(cwd);
   if (top === undefined) return undefined;
   for (let folder = await realpath(cwd); folder !== top; ) {
     folder = dirname(folder);
     const path = join(folder, name);
-    if (!(await isThere(path))) continue;
+    if (!isThere(path)) continue;
     for (const one of [path, join(top, '.git')]) await refuseOthers(one, path, cwd);
     return path;
   }
@@ -25,7 +25,7 @@ export async function findAbove(name: string, cwd: string): Promise<string | und
 /** The root of the work tree, where that is above the folder: only then is there more to search than the folder. */
 async function topOf(cwd: string): Promise<string | undefined> {
   const folder = await realpath(cwd).catch(() => undefined);
-  const top = folder === undefined ? undefined : await workTreeOf(folder);
+  const top = folder === undefined ? undefined : workTreeOf(folder);
   return top === folder ? undefined : top;
 }
 

@@ -66,7 +66,7 @@ function givenConfig({
 
 async function unreadableConfig(path: string, options: ProjectOptions, problem: Problem): Promise<Problem> {
   const { cwd } = options;
-  if (await isThere(path)) return problem;
+  if (isThere(path)) return problem;
   if (givenConfig(options) !== undefined) {
     return error(
       'no-config',

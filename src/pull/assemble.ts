@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join, posix, relative, sep } from 'node:path';
 import { same } from '../base/values.js';
+import { isThere } from '../base/work-tree.js';
 import type { LoadedManifests } from '../manifests/index.js';
 import type { ManifestSource } from '../manifests/load.js';
 import { namedByGlobs } from '../manifests/named.js';
@@ -11,7 +12,7 @@ import type { FreshDocument } from './fresh.js';
 import type { PullWishes } from './fresh-files.js';
 import { homesFor, noHome } from './homes.js';
 import { newManifests, placed } from './layout.js';
-import { isThere, type PulledFile } from './pulled-file.js';
+import type { PulledFile } from './pulled-file.js';
 import { manifestHead } from './schema-line.js';
 
 const BOM = '\ufeff';

@@ -2,13 +2,14 @@ import { lstatSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { error, type Place, type Problem } from '../base/problems.js';
 import { isMap, type Json } from '../base/values.js';
+import { isThere } from '../base/work-tree.js';
 import { Access } from '../manifests/access.js';
 import type { LoadedManifests } from '../manifests/index.js';
 import type { ManifestSource } from '../manifests/load.js';
 import type { Project } from '../project/index.js';
 import { shownPath } from '../source/file.js';
 import { firstFree, fitsFile } from './layout.js';
-import { isThere, type PulledFile } from './pulled-file.js';
+import type { PulledFile } from './pulled-file.js';
 import type { BodyEdit } from './update.js';
 
 /** The files of bodies: who names them, and what is to be in them. */

@@ -5,9 +5,10 @@ import { realPlaceOf } from '../base/links.js';
 import { error, type Problem, ProblemsError, refuse } from '../base/problems.js';
 import { sweepTemporaries } from '../base/temporary.js';
 import { type Staged, stageWhole } from '../base/whole-file.js';
+import { isThere } from '../base/work-tree.js';
 import { shownPath } from '../source/file.js';
 import type { FreshPull } from './fresh-files.js';
-import { isThere, type PulledFile } from './pulled-file.js';
+import type { PulledFile } from './pulled-file.js';
 
 /**
  * Writes what a pull worked out, all of it or nothing: each file is laid beside its place first, bodies before the manifests

@@ -38,7 +38,7 @@ async function onBranch(
   { remote, branch, path }: Extract<StateSettings, { in: 'git' }>,
   onSecret: (secret: string) => void,
 ): Promise<StateBackend> {
-  const root = await workTreeOf(folder);
+  const root = workTreeOf(folder);
   if (root === undefined) {
     throw new ProblemsError([
       error(

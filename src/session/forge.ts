@@ -59,6 +59,6 @@ function onGitlab(env: Environment): Checkout | undefined {
 /** The folder that CI checked out to, if the folder is in that repository and not in one that lies in it. */
 async function rootOf(folder: string, { workspace = '' }: Checkout): Promise<string | undefined> {
   const checkedOut = workspace === '' ? undefined : await realpath(workspace).catch(() => undefined);
-  const top = await workTreeOf(folder);
+  const top = workTreeOf(folder);
   return top === undefined || top === checkedOut ? checkedOut : undefined;
 }

@@ -42,7 +42,7 @@ export async function init(
     return exit.interrupted;
   };
   const asks = prompt.available && options.yes !== true;
-  const isNew = !(await isThere(join(root, CONFIG)));
+  const isNew = !isThere(join(root, CONFIG));
   const address = isNew ? await askAddress(context, options, asks) : '';
   if (address === null) return stop();
   const token = await askToken(context, options, asks && isNew);
@@ -69,7 +69,7 @@ export async function init(
     output.result(`${action === 'write' ? 'wrote' : 'added to'} ${shown(path)}`);
   for (const path of kept) output.message(`${shown(join(root, path))} was there already, and stays as it is`);
   const made = workflows.filter(({ path }) => !kept.includes(path));
-  const top = await workTreeOf(root);
+  const top = workTreeOf(root);
   const todo = [
     ...(baseUrl === null && isNew
       ? [`write the server's address into ${CONFIG}, or set IDOPS_BASE_URL`]
@@ -161,7 +161,7 @@ async function write(
   const kept: string[] = [];
   for (const { path: name, text } of files) {
     const path = join(root, name);
-    if (await isThere(path)) kept.push(name);
+    if (isThere(path)) kept.push(name);
     else wanted.push({ path, action: 'write', text, before: undefined });
   }
   for (const [name, needed] of Object.entries(lines)) {

@@ -17,7 +17,7 @@ export async function refuseTracked(
   written: boolean,
 ): Promise<void> {
   const files = paths.flatMap((path) => [path, lockPath(path)]);
-  if (!written && !(await Promise.all([...files, journals].map(isThere))).includes(true)) return;
+  if (!written && ![...files, journals].some(isThere)) return;
   refuseAll(await trackedOf(files, journals));
 }
 
@@ -45,7 +45,7 @@ function refuseAll(paths: readonly string[]): void {
 async function trackedOf(files: readonly string[], journals: string): Promise<string[]> {
   const named = [...files, journals];
   const real = await Promise.all(named.map(realName));
-  const root = await workTreeOf(dirname(real[0] ?? ''));
+  const root = workTreeOf(dirname(real[0] ?? ''));
   if (root === undefined) return [];
   const targets = [...new Set([...real, ...(await Promise.all(named.map((path) => leadsTo(path))))])];
   const inside = targets.map((path) => relative(root, path)).filter(isBelow);
