@@ -6572,8 +6572,8 @@ one)&&!isToken(one))),redactFile:text6=>replaced(text6,found([tokens],text6,fals
 [tokens,variables],text6,true);const quoted3=within(found([answered],text6,true),quotations(text6));return replaced(text6,
 [...own5,...quoted3],one=>isWord(one)&&!isToken(one))},redactEcho:text6=>replaced(text6,found([...credentials2,declared],
 text6,true)),holds:text6=>short4.has(text6.trim())||found(credentials2,text6,false).length>0}}function quotations(text6){
-return[...text6.matchAll(/"(?:[^"\\]|\\.)*"/g)].map(({0:quoted3,index})=>({from:index,to:index+quoted3.length}))}function within(ranges,others){
-return ranges.filter(({from,to})=>others.some(other=>other.from<=from&&to<=other.to))}function found(lists,text6,short4){
+return[...text6.matchAll(/"(?:[^"\\]|\\.)*"/g)].map(({0:quoted3,index})=>({from:index,to:index+quoted3.length}))}function within(ranges,others2){
+return ranges.filter(({from,to})=>others2.some(other=>other.from<=from&&to<=other.to))}function found(lists,text6,short4){
 const ranges=[];const sought=lists.filter(list2=>list2.has(short4));if(text6.length<leastSecret||sought.length===0)return ranges;
 if(!mayHoldEscapes(text6)&&!sought.some(list2=>list2.beginIn(text6,short4)))return ranges;for(const layer of layersOf(text6)){
 const holding=sought.filter(list2=>list2.beginIn(layer.text,short4));if(holding.length===0)continue;let small;let narrow;
@@ -7489,14 +7489,14 @@ keys[0]!=="type")return;const type=option.type;for(const member2 of Array.isArra
 "string")return;if(!types3.includes(member2))types3.push(member2)}}delete schema5.anyOf;schema5.type=types3.length===1?types3[0]:
 types3}function undeclaredConstraint(member2){const extra=member2.additionalProperties;if(extra===void 0||extra===false||
 typeof extra!=="object"||extra===null)return null;return Object.keys(extra).length?extra:null}function foldObjects(members3){
-const objects2=[];for(const member2 of members3){if(typeof member2!=="object"||member2.type!=="object")return null;for(const key in member2){
-if(!FOLDABLE_KEYS.has(key))return null}objects2.push(member2)}const properties2={};const required2=new Set;for(const object3 of objects2){
-for(const key in object3.properties){if(Object.prototype.hasOwnProperty.call(properties2,key))continue;const parts=[];for(const other of objects2){
+const objects3=[];for(const member2 of members3){if(typeof member2!=="object"||member2.type!=="object")return null;for(const key in member2){
+if(!FOLDABLE_KEYS.has(key))return null}objects3.push(member2)}const properties2={};const required2=new Set;for(const object3 of objects3){
+for(const key in object3.properties){if(Object.prototype.hasOwnProperty.call(properties2,key))continue;const parts=[];for(const other of objects3){
 const part=other.properties?.[key]??undeclaredConstraint(other);if(part===null||part===void 0)continue;if(!parts.some(seen2=>JSON.
 stringify(seen2)===JSON.stringify(part)))parts.push(part)}const merged=parts.length===1?parts[0]:foldObjects(parts)??{allOf:parts};
 assignProp(properties2,key,merged)}for(const key of object3.required??[])required2.add(key)}const folded={type:"object",
-properties:properties2};if(required2.size)folded.required=[...required2];if(objects2.every(object3=>object3.additionalProperties===
-false)){folded.additionalProperties=false}else{const constraints=[];for(const object3 of objects2){const constraint=undeclaredConstraint(
+properties:properties2};if(required2.size)folded.required=[...required2];if(objects3.every(object3=>object3.additionalProperties===
+false)){folded.additionalProperties=false}else{const constraints=[];for(const object3 of objects3){const constraint=undeclaredConstraint(
 object3);if(constraint&&!constraints.some(seen2=>JSON.stringify(seen2)===JSON.stringify(constraint)))constraints.push(constraint)}
 if(constraints.length===1)folded.additionalProperties=constraints[0];else if(constraints.length>1)folded.additionalProperties=
 {allOf:constraints}}return folded}function foldIntersection(json){const allOf=json.allOf;if(!Array.isArray(allOf)||allOf.
@@ -8005,8 +8005,8 @@ it for a server that does")}var init_rules=__esm({"src/kinds/rules.ts"(){"use st
 init_texts()}});function text2(){return union([string2(),fileReference.transform(({file})=>new FileReference(file))],{error:"expected a \
 string or {file: PATH}"})}function identifier2(){return string2().min(1,"must not be empty").max(512,"must not be longer\
  than 512 characters").refine(id=>!/^\.{1,2}$/.test(id)&&id.isWellFormed()&&!new RegExp("\\p{Cc}","u").test(id),"is not \
-usable as an id")}function document(kind,about2,shape,together3={}){return strictObject({kind:literal(kind).meta({description:about2}),
-...shape}).meta({description:about2,...together3})}var FileReference,UUID,fileReference,anyObject2,idOrName,noneTwice,organizationId,
+usable as an id")}function document(kind,about2,shape,together4={}){return strictObject({kind:literal(kind).meta({description:about2}),
+...shape}).meta({description:about2,...together4})}var FileReference,UUID,fileReference,anyObject2,idOrName,noneTwice,organizationId,
 roleScope,role,roles2;var init_schema=__esm({"src/kinds/schema.ts"(){"use strict";init_zod();init_members();FileReference=
 class{file;constructor(file){this.file=file}};UUID="5f0c1a9e-2f5d-4a58-9a51-6b1f8a1d7c11";fileReference=strictObject({file:string2().
 min(1).meta({description:"A file with the text, relative to this one, inside the project. It is taken to the byte, as UT\
@@ -8058,8 +8058,8 @@ egenerated, once, whatever the distance. Where nothing is recorded, the number i
 s sent.",1)}));client2={name:"Client",noun:"client",get schema(){return schema()},identity:["id"],fields:{},decisive:["d\
 id"],scopes:{read:"clients:manage:all",write:"clients:manage:all"},traits,identities:({identity:identity2})=>[`id ${identity2.
 id}`],check:(declared,profile)=>profileProblems(declared,profile,traits),addressPart:({id})=>id??"",called:({name:name2})=>firstText(
-name2),readable:({name:name2})=>traits[name2].reads?.one!==void 0,async observe(objects2,context3){const{one:read}=traits[context3.
-profile.name].reads??{};if(read===void 0)return new Map;return new Map(await settleEach(objects2,async object3=>{const{identity:identity2}=object3;
+name2),readable:({name:name2})=>traits[name2].reads?.one!==void 0,async observe(objects3,context3){const{one:read}=traits[context3.
+profile.name].reads??{};if(read===void 0)return new Map;return new Map(await settleEach(objects3,async object3=>{const{identity:identity2}=object3;
 const params={client_id:identity2.id??""};const shown4=await readOne(context3,read,params,answers.client.one);const found2=shown4===
 null?missing(identity2,"client"):{exists:true,identity:identity2,fields:shownClient(shown4),...named(shown4)};return[object3,
 found2]}))},discovery:{options:{client:"id"},find},decide,regeneration:{field:"did",name:"name",noun:"DID",verdict:regeneration,
@@ -8239,7 +8239,7 @@ declared.map(withUsableBodies),profile,traits2)],addressPart:({backend_id="",typ
 backend_id):backend_id}/${type}`,within:"backend_id",readable:()=>true,email:{txt:"txt_content",html:"html_content",type:"\
 type",placeholders},deletion:{verdict:deletion,exists:({exists,fields:fields2})=>exists&&typeof fields2.id==="string",isBuiltIn:({
 id})=>id===null,traces:({id,txt_content,html_content})=>[id,txt_content,html_content].map(part=>typeof part==="string"?part:
-""),restored:bodiesOf},async observe(objects2,context3){return new Map(await settleEach(objects2,async object3=>[object3,
+""),restored:bodiesOf},async observe(objects3,context3){return new Map(await settleEach(objects3,async object3=>[object3,
 await showTemplate(object3.identity,context3)]))},decide({declared,present:present3,profile}){if(!declared.absent)return void 0;
 const holds=present3.exists===false||typeof present3.fields.id!=="string"||present3.asDeleted;if(holds){const strange=present3.
 exists===false&&traits2[profile.name].allBuiltIn;const warnings=strange?[{code:"not-there",message:nothingThere(present3.
@@ -8259,10 +8259,10 @@ the default away from all but one by hand, with is_default: false, and plan agai
  sent for it: the server does it when the other key pair becomes the default";return{requests:[],expected,warnings:[{code:"\
 by-server",message}]}}const warnings=defaults3.length>0?[]:[{code:"extra-key-pair",message:"no key pair is the default n\
 ow, and the server creates one more when the first is set"}];return{requests:[request(present3.identity,expected)],expected,
-warnings}}function request({id=""},body2){return{operation:"updateKeyPair",params:{key_pair_id:id},body:body2}}async function observeKeyPairs(objects2,context3){
+warnings}}function request({id=""},body2){return{operation:"updateKeyPair",params:{key_pair_id:id},body:body2}}async function observeKeyPairs(objects3,context3){
 const{all,one:single}=traits3[context3.profile.name].reads??{};if(all===void 0)return new Map;const list2=await readOne(
 context3,all,{},answers.keyPair.list)??[];const byId=new Map(list2.map(pair=>[pair.id,pair]));const defaults3=defaultsOf(
-list2);return new Map(await settleEach(objects2,async object3=>{const{identity:identity2}=object3;const shown4=byId.get(
+list2);return new Map(await settleEach(objects3,async object3=>{const{identity:identity2}=object3;const shown4=byId.get(
 identity2.id)??(single===void 0?null:await readOne(context3,single,{key_pair_id:identity2.id??""},answers.keyPair.one));
 if(shown4===null)return[object3,missing(identity2,"key pair")];return[object3,{exists:true,identity:identity2,fields:shownPair(
 shown4,defaults3)}]}))}function shownPair({is_default,...rest},defaults3){const known4=is_default===void 0?{}:{is_default:is_default===
@@ -8320,8 +8320,8 @@ void 0?[`name ${identity2.name}`]:[`id ${identity2.id}`],check:(declared,profile
 id===void 0&&identity2.name===void 0).map(({place:place2})=>error("missing-field",'an Organization needs an "id" or a "n\
 ame"',[place2],"add the name that it has on the server")),...profileProblems(declared,profile,traits4)],deciding:has=>has(
 "id")?["id"]:["id","name"],called:({name:name2})=>firstText(name2),addressPart:({id,name:name2})=>name2??id??"",naming,readable:()=>true,
-listed:"organizations",async observe(objects2,context3){const index=await context3.list("organizations");if(index===null)
-return new Map;return new Map(objects2.map(object3=>[object3,lookUp(object3.identity,index)]))},update({present:present3,
+listed:"organizations",async observe(objects3,context3){const index=await context3.list("organizations");if(index===null)
+return new Map;return new Map(objects3.map(object3=>[object3,lookUp(object3.identity,index)]))},update({present:present3,
 desired:desired2,profile}){const id=present3.identity.id??"";const{unknown:unknown4}=wholeFields(desired2,present3.fields,
 traits4[profile.name]);const body2={id,...carried(present3.fields,["name","label"]),...desired2};return{requests:[{operation:"\
 updateOrganization",params:{organization_id:id},body:body2}],expected:body2,...unknown4.length===0?{}:{trouble:unknownWhole(
@@ -8380,8 +8380,8 @@ name2,async(number4,wanted)=>{const page=await reader.listExtra(read,number4,par
 return{...page?.totalEntries===void 0?{totalPages:1}:{},...page,rows:page?.rows??[]}});return offered?rows:null}var Catalog;
 var init_catalog=__esm({"src/kinds/catalog.ts"(){"use strict";init_nearest();init_values();init_listing();Catalog=class{ids=new Map;names=new Map;anonymous;constructor(rows){
 let anonymous=0;for(const row of rows){if(typeof row.id!=="string"){anonymous+=1;continue}this.ids.set(identifierKey(row.
-id),row);if(typeof row.name!=="string")continue;const others=this.names.get(row.name);if(others===void 0)this.names.set(
-row.name,[row]);else others.push(row)}this.anonymous=anonymous}get unsure(){return this.anonymous>0}byId(id){return this.
+id),row);if(typeof row.name!=="string")continue;const others2=this.names.get(row.name);if(others2===void 0)this.names.set(
+row.name,[row]);else others2.push(row)}this.anonymous=anonymous}get unsure(){return this.anonymous>0}byId(id){return this.
 ids.get(identifierKey(id))}byName(name2){return this.names.get(name2)??[]}proposal(name2){const near=nearest(name2,this.
 names.keys());return near===void 0?"":`; did you mean "${near}"?`}}}});function lacks(which,what){return`the server has no organization ${which}, and no operation creates one: create it there\
 , or correct the ${what}`}async function readOrganizations(reader){const rows=await readListing("organizations",(number4,wanted)=>reader.
@@ -8571,8 +8571,8 @@ const{whole:whole2=[],reads:{one,all}={}}=userTraits[profile.name];const wanted=
 0||all===void 0?null:await rows("users",all,pages.user);if(users===null&&wanted.length===0){const note="the server offer\
 s no list of users: name those that are meant with --user ID";return{found:[],notes:[note]}}const listed2=users??[...new Set(
 wanted)].map(id=>({id}));const found2=await settle2(listed2.map(async row=>{const{id}=row;if(typeof id!=="string")return[];
-const isWhole2=whole2.every(field2=>row[field2]!==void 0);const shown4=isWhole2||one===void 0?row:await readOne(context3,
-one,{user_id:id},answers.user.one);if(shown4===null)return[];const called=[shown4.username,shown4.uid].find(name2=>typeof name2===
+const isWhole=whole2.every(field2=>row[field2]!==void 0);const shown4=isWhole||one===void 0?row:await readOne(context3,one,
+{user_id:id},answers.user.one);if(shown4===null)return[];const called=[shown4.username,shown4.uid].find(name2=>typeof name2===
 "string");const identity2={id};return[{identity:identity2,called:typeof called==="string"?called:null,live:{exists:true,
 identity:identity2,fields:shownUser(shown4)}}]}));return{found:found2.flat().sort((a2,b)=>compareText(a2.identity.id??"",
 b.identity.id??"")),notes:withoutIds(listed2.filter(({id})=>typeof id!=="string").length,"users")}}function rolesLost(wanted,got){
@@ -8602,9 +8602,9 @@ users:manage:all"},traits:userTraits,identities:({identity:identity2})=>[`id ${i
 ...declared.flatMap(user3=>[...userTraits[profile.name].scopeNeedsLabel?unlabelledScopes(user3):[],...userTraits[profile.
 name].hasRoles?[]:unknownRoles(user3),...Object.entries(user3.fields).flatMap(([field2,value3])=>repeatedElements(user3,
 field2,value3))]),...profileProblems(declared,profile,userTraits)],addressPart:({id})=>id??"",called:({username,uid})=>firstText(
-username,uid),names:toldNames,readable:({name:name2})=>userTraits[name2].reads?.one!==void 0,async observe(objects2,context3){
+username,uid),names:toldNames,readable:({name:name2})=>userTraits[name2].reads?.one!==void 0,async observe(objects3,context3){
 const{one:read}=userTraits[context3.profile.name].reads??{};if(read===void 0)return new Map;return new Map(await settleEach(
-objects2,async object3=>{const{identity:identity2}=object3;const shown4=await readOne(context3,read,{user_id:identity2.id??
+objects3,async object3=>{const{identity:identity2}=object3;const shown4=await readOne(context3,read,{user_id:identity2.id??
 ""},answers.user.one);if(shown4===null)return[object3,missing(identity2,"user")];return[object3,{exists:true,identity:identity2,
 fields:shownUser(shown4),names:toldNames(shown4)}]}))},refersTo:listsOfUser,resolve:resolveUser,update(input){if(userTraits[input.
 profile.name].whole!==void 0)return replaceUser(input);const{present:present3,desired:desired2}=input;return{requests:[{
@@ -8614,9 +8614,9 @@ if(path==="blocked")return after2===true?["blocks the user"]:[];const loses=elem
 void 0)return[];const{removed:left,pairs}=matchSets(asElements(after2),asElements(before));const kept2=new Set(pairs.map(
 ({got})=>keyOf(got)));const removed=left.filter(element=>!kept2.has(keyOf(element)));const called=element=>nameOf(element,
 confirmed);return[...removed.map(element=>`removes the ${loses}${called(element)}`),...pairs.flatMap(({wanted,got})=>rolesLost(
-wanted,got).map(role2=>`removes the role${called(role2)} within the ${loses}${called(got)}`))]})}}});function kindOf(name2){return byName[name2]}function only(found2){const[one,...others]=found2;if(one===void 0||others.length>
-0)throw new Error("one kind has a regeneration, and no other");return one}function isKindName(name2){return Object.hasOwn(
-byName,name2)}function addressOf(kind,identity2){return`${kind}/${kindOf(kind).addressPart(identity2)}`}function emailsIn(declared){
+wanted,got).map(role2=>`removes the role${called(role2)} within the ${loses}${called(got)}`))]})}}});function kindOf(name2){return byName[name2]}function only(found2){const[one,...others2]=found2;if(one===void 0||others2.
+length>0)throw new Error("one kind has a regeneration, and no other");return one}function isKindName(name2){return Object.
+hasOwn(byName,name2)}function addressOf(kind,identity2){return`${kind}/${kindOf(kind).addressPart(identity2)}`}function emailsIn(declared){
 return declared.flatMap(template2=>{const{email:email3}=kindOf(template2.kind);return email3===void 0||template2.absent?
 []:[{template:template2,email:email3}]})}var byName,kinds,regenerated;var init_kinds=__esm({"src/kinds/index.ts"(){"use \
 strict";init_kind_names();init_client();init_email_template();init_key_pair();init_organization();init_user();byName={Organization:organization2,
@@ -8839,9 +8839,12 @@ void 0?old:textOf2(shortened(words6.before)),after:(words6===void 0?now:textOf2(
 init_values();init_changed_words()}});function compareBodies(before,after2){const old=normalize(before);const now=normalize(after2);const notes=[...byteOrderMark(
 before,after2),...lineEndings(before,after2,old===now)];if(before!==""&&after2!=="")notes.push(...finalNewline(before,after2));
 if(old===now)return{notes,hunks:[]};const form=formNote(old,now);if(form!==null)return{notes:[...notes,form],hunks:[]};const patch=structuredPatch(
-"","",old,now,void 0,void 0,{context:3,maxEditLength:longestEdit(old,now)});if(patch!==void 0)return{notes,hunks:patch.hunks};
-const sizes=`${countLines(before)} lines before, ${countLines(after2)} after`;return{notes:[...notes,`bodies differ too \
-much to show, ${sizes}`],hunks:[]}}function longestEdit(before,after2){const lines=Math.max(before.split("\n").length,after2.
+"","",old,now,void 0,void 0,{context:3,maxEditLength:longestEdit(old,now)});return{notes,hunks:patch?.hunks??[replaced2(
+old.split("\n").slice(0,-1),now.split("\n").slice(0,-1))]}}function replaced2(old,now){const most=Math.min(old.length,now.
+length);let start2=0;while(start2<most&&old[start2]===now[start2])start2+=1;let end2=0;while(end2<most-start2&&old.at(-1-
+end2)===now.at(-1-end2))end2+=1;const[goes,comes]=[old.slice(start2,old.length-end2),now.slice(start2,now.length-end2)];
+return{oldStart:start2+1,oldLines:goes.length,newStart:start2+1,newLines:comes.length,lines:[...goes.map(line=>`-${line}`),
+...comes.map(line=>`+${line}`)]}}function longestEdit(before,after2){const lines=Math.max(before.split("\n").length,after2.
 split("\n").length);return Math.min(maxChangedLines,Math.ceil(maxComparisons/(2*lines)))}function countLines(text6){return text6===
 ""?0:normalize(text6).split("\n").length-1}function normalize(text6){const lines=text6.replace(/^\ufeff/,"").replaceAll(
 "\r\n","\n");return lines===""||lines.endsWith("\n")?lines:`${lines}
@@ -8915,9 +8918,9 @@ map(({text:text6})=>text6).join(", ")||"none"}`}function isLong(value3){return t
 "\n")}function driftNote({fields:fields2}){const drifted2=fields2.filter(({drift})=>drift!==void 0);const[first]=drifted2;
 if(first?.drift===void 0)return null;if(fields2.length===1)return driftText(first,false);const since=`changed on the ser\
 ver since run ${escapeText(first.drift.run)}`;return`${drifted2.length===fields2.length?"all":drifted2.length} of ${plural(
-fields2.length,"field")} ${since}`}function driftSentence(plan){const{fields:fields2,objects:objects2}=countDrift(plan);
+fields2.length,"field")} ${since}`}function driftSentence(plan){const{fields:fields2,objects:objects3}=countDrift(plan);
 if(fields2===0)return null;const since=fields2===1?"it was last applied":"they were last applied";return`Drift: ${plural(
-fields2,"field")} of ${plural(objects2,"object")} changed on the server since ${since}.`}function leftOutSentence({leftOut:leftOut3,
+fields2,"field")} of ${plural(objects3,"object")} changed on the server since ${since}.`}function leftOutSentence({leftOut:leftOut3,
 losesLeftOut},only2){if(only2===void 0||leftOut3.size===0)return null;const counts2=[...leftOut3].map(([action2,count3])=>`${count3}\
  ${actionWords[action2]}`);const all=[...leftOut3.values()].reduce((sum,count3)=>sum+count3,0);const lost2=losesLeftOut===
 0?"":all===1?", which is destructive":`; ${losesLeftOut} of them destructive`;return`Left out by --only ${only2}: ${counts2.
@@ -8966,16 +8969,25 @@ const width=displayWidth(`${indent}${path}: ${before} \u2192 ${after2}`);if(widt
  \u2192 ${is}`];return[`${indent}${path}: ${was}`,`${indent}  \u2192 ${is}`]}function setLines(path,{head,elements:elements2,
 kept:kept2},{paint}){const tints={"+":paint.green,"-":paint.red,"~":paint.yellow,"=":String};return[`${indent}${path}:${head===
 null?"":` ${head}`}`,...elements2.map(({mark,text:text6})=>`${indent}  ${tints[mark](`${mark} ${text6}`)}`),...kept2>0?[
-paint.dim(`${indent}  (${kept2} unchanged)`)]:[]]}function bodyLines(path,{before,fate,lines,notes,hunks},{paint,debug}){
-if(before==="unknown"){const shown4=debug?hunks.flatMap(hunk=>hunk.lines):[];return[`${indent}${path}: (unknown) \u2192 ${fate??
-plural(lines,"line")}`,...shown4.map(line=>diffRow(line))]}const said3=fate??(before==="null"?"was null":null);return[`${indent}${path}\
-:${said3===null?"":` ${said3}`}`,...notes.map(note=>`${indent}  ${note}`),...hunks.flatMap(hunk=>[paint.cyan(`${indent} \
- \u2502 ${hunk.head}`),...hunk.lines.map(line=>diffLine(line,paint))])]}function diffLine(line,paint){const{mark,spans}=line;
-if(mark===" ")return diffRow(line);const tint=mark==="+"?paint.green:paint.red;const text6=spans?.map(span=>span.change===
-null?span.text:paint.inverse(span.text)).join("");return tint(diffRow(text6===void 0?line:{...line,text:text6}))}function diffRow({
-mark,text:text6}){return text6===""?`${indent}  \u2502 ${mark}`.trimEnd():`${indent}  \u2502 ${mark}${text6}`}var indent;
-var init_field_text=__esm({"src/report/field-text.ts"(){"use strict";init_escape();init_view();init_words();indent="    "}});function labelBeside({label:label3}){return label3===void 0?"":` (${bare(label3)})`}function nameOf2(named4){return`${bare(
-named4.address)}${labelBeside(named4)}`}var init_names=__esm({"src/report/names.ts"(){"use strict";init_escape()}});function placesOf({place:place2,places}){return places??(place2===void 0?[]:[place2])}function placeList(places,more=0,show=(_,text6)=>text6){
+paint.dim(`${indent}  (${kept2} unchanged)`)]:[]]}function bodyLines(path,{before,fate,lines,notes,hunks},{paint}){if(before===
+"unknown"){return[`${indent}${path}: (unknown) \u2192 ${fate??plural(lines,"line")}`,...hunks.flatMap(hunk=>hunk.lines.map(
+diffRow))]}const said3=fate??(before==="null"?"was null":null);return[`${indent}${path}:${said3===null?"":` ${said3}`}`,
+...notes.map(note=>`${indent}  ${note}`),...hunks.flatMap(hunk=>[paint.cyan(`${indent}  \u2502 ${hunk.head}`),...hunk.lines.
+map(line=>diffLine(line,paint))])]}function diffLine(line,paint){const{mark,spans}=line;if(mark===" ")return diffRow(line);
+const tint=mark==="+"?paint.green:paint.red;const text6=spans?.map(span=>span.change===null?span.text:paint.inverse(span.
+text)).join("");return tint(diffRow(text6===void 0?line:{...line,text:text6}))}function diffRow({mark,text:text6}){return text6===
+""?`${indent}  \u2502 ${mark}`.trimEnd():`${indent}  \u2502 ${mark}${text6}`}var indent;var init_field_text=__esm({"src/\
+report/field-text.ts"(){"use strict";init_escape();init_view();init_words();indent="    "}});function together(items,keyOf5){const groups=new Map;for(const item of items){const key=keyOf5(item)??item;const group=groups.
+get(key);if(group===void 0)groups.set(key,[item]);else group.push(item)}return[...groups.values()].flatMap(group=>group.
+length>FEW?[group]:group.map(item=>[item]))}function namesIn(address3){return address3.split("/").slice(1).filter(name2=>name2.
+length>2)}function withoutNames(text6,names2){return names2.toSorted((a2,b)=>b.length-a2.length).reduce((shorter,name2)=>shorter.
+replace(alone(name2),"\u2026"),text6)}function alone(name2){const letters2="[\\p{L}\\p{M}\\p{N}_-]";return new RegExp(`(\
+?<!${letters2})${name2.replace(/[\\^$.*+?()[\]{}|/]/g,"\\$&")}(?!${letters2})`,"gu")}function gistOf({address:address3,gist},said3){
+return withoutNames(gist??said3,namesIn(address3))}function alike(results){return together(results,result=>{const{status,
+error:error3,action:action2,httpStatus}=result;if(status==="applied"||error3===null)return null;return JSON.stringify([status,
+action2,httpStatus,gistOf(result,error3)])})}function someOf(results){return firstFew(results,({address:address3})=>address3)}
+function firstFew(all,show){const named4=all.slice(0,FEW).map(show);const more=all.length-named4.length;return more>0?`${named4.
+join(", ")} and ${more} more`:named4.join(", ")}var FEW;var init_alike=__esm({"src/report/alike.ts"(){"use strict";FEW=3}});function placesOf({place:place2,places}){return places??(place2===void 0?[]:[place2])}function placeList(places,more=0,show=(_,text6)=>text6){
 const shown4=places.slice(0,namedAtMost).map((place2,index)=>{const{file,line,column}=place2;const spot=`${line}${column===
 void 0?"":`:${column}`}`;return show(place2,places[index-1]?.file===file?spot:`${bare(file)}:${spot}`)});const left=places.
 length-shown4.length+more;return`${shown4.join(", ")}${left>0?` and ${left} more`:""}`}var namedAtMost;var init_places=__esm(
@@ -9004,8 +9016,8 @@ fields:fields2,apply}){const{generation:generation2,existed}=apply;if(action2===
 return`${fields2.length>0?"":`did_generation ${generation2} `}will be recorded, nothing is sent`}if(observed==="recorded"){
 const what=generation2===void 0?"recorded":"did_generation as recorded";const why=existed===true?"since the server doesn\
 't show it":"not read from the server";return`${what}${recordedAt2===void 0?"":` ${escapeText(recordedAt2)}`}, ${why}`}return observed===
-"unknown"&&action2==="update"?"present value unknown: will be asserted":null}function shortValue(change3){const[field2,...others]=change3.
-fields;if(field2===void 0||others.length>0||observedNote(change3)!==null)return void 0;const view=viewField(field2,{whole:true,
+"unknown"&&action2==="update"?"present value unknown: will be asserted":null}function shortValue(change3){const[field2,...others2]=change3.
+fields;if(field2===void 0||others2.length>0||observedNote(change3)!==null)return void 0;const view=viewField(field2,{whole:true,
 room:"comment"});if(view.view!=="value"||view.before.length+view.after.length>shortLength)return void 0;return{path:field2.
 path,before:view.before,after:view.after}}function bodyNotes({before,fate,lines,notes,hunks}){const all=hunks.flatMap(hunk=>hunk.
 lines);const count3=wanted=>all.filter(({mark})=>mark===wanted).length;return[...hunks.length===0||before==="unknown"?[]:
@@ -9014,32 +9026,47 @@ null?`; ${plural(lines,"line")} after`:""}`]:[],...before==="null"?["there was n
 ...notes]}function placeText({file,line}){return`${bare(file)}:${line}`}function located(warning4){const{message,place:place2,
 morePlaces:morePlaces2}=warning4;return place2?.column===void 0?message:`${message} (${placeList(placesOf(warning4),morePlaces2)}\
 )`}var shortLength;var init_review=__esm({"src/report/review.ts"(){"use strict";init_escape();init_shard();init_kinds();
-init_drift();init_plan();init_safety();init_drift2();init_places();init_view();init_words();shortLength=100}});function namesIn(address3){return address3.split("/").slice(1).filter(name2=>name2.length>2)}function withoutNames(text6,names2){
-return names2.toSorted((a2,b)=>b.length-a2.length).reduce((shorter,name2)=>shorter.replace(alone(name2),"\u2026"),text6)}
-function alone(name2){const letters2="[\\p{L}\\p{M}\\p{N}_-]";return new RegExp(`(?<!${letters2})${name2.replace(/[\\^$.*+?()[\]{}|/]/g,
-"\\$&")}(?!${letters2})`,"gu")}function gistOf({address:address3,gist},said3){return withoutNames(gist??said3,namesIn(address3))}
-function alike(results){const groups=new Map;const keys=results.map((result,index)=>{const{status,error:error3,action:action2,
-httpStatus}=result;if(status==="applied"||error3===null)return String(index);return JSON.stringify([status,action2,httpStatus,
-gistOf(result,error3)])});for(const[index,result]of results.entries()){const key=keys[index]??"";groups.set(key,[...groups.
-get(key)??[],result])}return[...groups.values()].flatMap(group=>group.length>FEW?[group]:group.map(result=>[result]))}function someOf(results){
-return firstFew(results,({address:address3})=>address3)}function firstFew(all,show){const named4=all.slice(0,FEW).map(show);
-const more=all.length-named4.length;return more>0?`${named4.join(", ")} and ${more} more`:named4.join(", ")}var FEW;var init_alike=__esm(
-{"src/report/alike.ts"(){"use strict";FEW=3}});function groupWarnings(plan,warnings=allWarnings(plan)){const byAddress=new Map(plan.changes.map(change3=>[change3.address,
+init_drift();init_plan();init_safety();init_drift2();init_places();init_view();init_words();shortLength=100}});function foldChanges(changes,debug){const groups=debug?changes.map(change3=>[change3]):together(changes,keyOf2);return groups.
+flatMap(all=>{const[first]=all;return first===void 0?[]:[{change:all.length===1?first:common(first,all),changes:all}]})}
+function keyOf2(change3){const{kind,action:action2,observed,reason,destructions,warnings,fields:fields2,requests,apply}=change3;
+const bodies2=kindOf(kind).email;const shown4=value3=>value3===void 0?null:inline(value3);return JSON.stringify([kind,action2,
+observed,observedNote({...change3,recordedAt:""}),reason===null?null:nameless(change3,reason),destructions.map(loss=>nameless(
+change3,loss)),warnings.map(({code:code2,message})=>[code2,nameless(change3,message)]),fields2.map(({before,after:after2,
+drift,sensitive,...rest})=>[rest,sensitive||[shown4(before),shown4(after2),drift&&{...drift,recorded:shown4(drift.recorded)}]]),
+requests.map(({operation})=>operation),bodies2&&[apply.before,apply.expected].map(side3=>[bodies2.txt,bodies2.html].map(
+name2=>shown4(side3[name2])))])}function common(first,all){const{recordedAt:recordedAt2,reason,destructions,warnings}=first;
+const times=all.flatMap(change3=>change3.recordedAt??[]).sort();const[earliest,latest]=[times[0],times.at(-1)];const shared=(text6,of)=>all.
+every(change3=>of(change3)===text6)?text6:nameless(first,text6);return{...first,...recordedAt2===void 0?{}:{recordedAt:earliest===
+latest?recordedAt2:`${earliest} to ${latest}`},reason:reason===null?null:shared(reason,change3=>change3.reason),destructions:destructions.
+map((loss,at3)=>shared(loss,change3=>change3.destructions[at3])),warnings:warnings.map((warning4,at3)=>{const places=all.
+flatMap(change3=>change3.warnings.slice(at3,at3+1).flatMap(placesOf));const message=shared(warning4.message,change3=>change3.
+warnings[at3]?.message);return{...warning4,message,...places.length>0?{places}:{}}})}}function nameless({address:address3,
+label:label3},text6){return withoutNames(text6,[...namesIn(address3),...label3===void 0?[]:[label3]])}function foldCount({
+change:change3,changes}){return`${changes.length.toLocaleString("en")} ${kindOf(change3.kind).noun}s`}function foldNames({
+changes},show=bare){return changes.map(({address:address3,label:label3})=>show(label3??address3))}function foldedNames(fold2,show){
+const names2=foldNames(fold2,show);let width=0;const fit=isDestructive(fold2.change)?names2:names2.filter(name2=>{width+=
+displayWidth(name2)+2;return width<=namesWidth});const more=names2.length-fit.length;return`${fit.join(", ")}${more>0?` \
+and ${more.toLocaleString("en")} more; --format json lists all of them`:""}`}function foldPlace({changes}){const places=changes.
+flatMap(({declaredAt})=>declaredAt??[]);const[first]=places;if(first===void 0)return null;if(changes.length===1)return placeText(
+first);const files=[...new Set(places.map(({file})=>bare(file)))];return`${files.slice(0,3).join(", ")}${files.length>3?
+` and ${files.length-3} more files`:""}`}var namesWidth;var init_fold=__esm({"src/report/fold.ts"(){"use strict";init_escape();
+init_kinds();init_alike();init_places();init_review();init_values2();namesWidth=150}});function labelBeside({label:label3}){return label3===void 0?"":` (${bare(label3)})`}function nameOf2(named4){return`${bare(
+named4.address)}${labelBeside(named4)}`}var init_names=__esm({"src/report/names.ts"(){"use strict";init_escape()}});function groupWarnings(plan,warnings=allWarnings(plan)){const byAddress=new Map(plan.changes.map(change3=>[change3.address,
 change3]));const groups=new Map;for(const warning4 of warnings.map(one=>attributed(one,byAddress))){const key=JSON.stringify(
-[warning4.code,warning4.change!==null,nameless(warning4)]);const group=groups.get(key)??[];group.push(warning4);groups.set(
-key,group)}return[...groups.values()].flatMap(all=>{const[first]=all;if(first===void 0)return[];const places=all.flatMap(
+[warning4.code,warning4.change!==null,nameless2(warning4)]);const group=groups.get(key)??[];group.push(warning4);groups.
+set(key,group)}return[...groups.values()].flatMap(all=>{const[first]=all;if(first===void 0)return[];const places=all.flatMap(
 placesOf);const morePlaces2=all.reduce((sum,{morePlaces:more=0})=>sum+more,0);return{code:first.code,message:all.every(({
-message})=>message===first.message)?first.message:nameless(first),objects:[...new Set(all.flatMap(({change:change3})=>change3??
+message})=>message===first.message)?first.message:nameless2(first),objects:[...new Set(all.flatMap(({change:change3})=>change3??
 []))],places:[...new Map(places.map(place2=>[JSON.stringify(place2),place2])).values()],...morePlaces2>0?{morePlaces:morePlaces2}:
 {},warnings:all.map(({given})=>given)}})}function attributed(warning4,byAddress){const{message,place:place2}=warning4;if(warning4.
 change!==null||place2===void 0)return warning4;for(let at3=message.indexOf(": ");at3!==-1;at3=message.indexOf(": ",at3+1)){
 const change3=byAddress.get(message.slice(0,at3));if(change3===void 0)continue;return{...warning4,change:change3,message:message.
-slice(at3+2).replace(` (${place2.file}:${place2.line})`,"")}}return warning4}function nameless({message,change:change3}){
+slice(at3+2).replace(` (${place2.file}:${place2.line})`,"")}}return warning4}function nameless2({message,change:change3}){
 const names2=change3===null?[]:namesIn(change3.address);return withoutNames(message,names2.filter(name2=>name2.length>=8&&
 /\d/.test(name2)&&/\D/.test(name2)))}var init_warnings=__esm({"src/report/warnings.ts"(){"use strict";init_alike();init_places();
 init_review()}});function toldWarnings(plan,changes,debug){if(debug)return{together:[],alone:warnings=>warnings};const all=allWarnings({warnings:plan.
-warnings,changes});const together3=groupWarnings(plan,all).filter(({objects:objects2})=>objects2.length>FEW2);const told5=new Set(
-together3.flatMap(({warnings})=>warnings));return{together:together3,alone:warnings=>warnings.filter(warning4=>!told5.has(
+warnings,changes});const together4=groupWarnings(plan,all).filter(({objects:objects3})=>objects3.length>FEW2);const told5=new Set(
+together4.flatMap(({warnings})=>warnings));return{together:together4,alone:warnings=>warnings.filter(warning4=>!told5.has(
 warning4))}}function warningLines(indent2,warnings,{paint}){return warnings.flatMap(warning4=>wrap(`${indent2}warning[${escapeText(
 warning4.code)}]: `,located(warning4)).map(paint.yellow))}function togetherLines(groups,{paint}){return groups.flatMap(group=>{
 const said3=`${plural(group.objects.length,"object")}: ${group.message}`;const places=placeList(group.places,group.morePlaces);
@@ -9055,30 +9082,37 @@ const idle=plan.changes.every(({action:action2})=>action2==="unchanged");const l
 plan.server))}`,`Profile:     ${escapeText(plan.profile)}`,`Environment: ${plan.environment===null?"none":paint.bold(escapeText(
 plan.environment))}`,...plan.shard===void 0?[]:[`Shard:       ${paint.bold(shardText(plan.shard))}`],...plan.undoes===void 0?
 []:[`Undoes:      run ${escapeText(plan.undoes)}`],...options.stored===true?[`Made:        ${escapeText(plan.createdAt)}\
- by idops ${escapeText(plan.toolVersion)}`]:[],"",...listed2.flatMap(change3=>[...changeLines({...change3,warnings:told5.
-alone(change3.warnings)},pen),""]),...leftOut3===null?[]:[...wrap("",leftOut3),""],...idle?[`${capitalized(idleWords(plan))}\
-.`,""]:[],...warnings.length===0?[]:[...warnings,""]];if(!idle){lines.push(...wrap("Required scopes: ",plan.requiredScopes.
-join(", ")||"none"),`Digest: ${escapeText(plan.digest)}`)}const drift=driftSentence(plan);if(drift!==null)lines.push(...wrap(
-"",drift).map(line=>paint.cyan(line)));const destructive=destructiveSentence(plan);const closing3=`${paint.bold(summaryLine(
-plan))}${destructive===null?"":` ${paint.bold(paint.red(destructive))}`}`;return`${[...lines,closing3].join("\n")}
+ by idops ${escapeText(plan.toolVersion)}`]:[],"",...foldChanges(listed2.map(change3=>({...change3,warnings:told5.alone(
+change3.warnings)})),options.debug).flatMap(fold2=>[...foldLines(fold2,pen),""]),...leftOut3===null?[]:[...wrap("",leftOut3),
+""],...idle?[`${capitalized(idleWords(plan))}.`,""]:[],...warnings.length===0?[]:[...warnings,""]];if(!idle){lines.push(
+...wrap("Required scopes: ",plan.requiredScopes.join(", ")||"none"),`Digest: ${escapeText(plan.digest)}`)}const drift=driftSentence(
+plan);if(drift!==null)lines.push(...wrap("",drift).map(line=>paint.cyan(line)));const destructive=destructiveSentence(plan);
+const closing3=`${paint.bold(summaryLine(plan))}${destructive===null?"":` ${paint.bold(paint.red(destructive))}`}`;return`${[
+...lines,closing3].join("\n")}
 `}function summaryLine(plan){const count3=summarize(plan);const recorded2=plan.changes.filter(({action:action2,observed})=>action2===
 "unchanged"&&observed==="recorded").length;const parts=[...actions.filter(action2=>count3[action2]>0||!["adopt","blocked"].
 includes(action2)).map(action2=>`${count3[action2]} ${actionWords[action2]}`),...recorded2>0?[`${recorded2} of them by r\
 ecord`]:[]];return`Plan: ${parts.join(", ")}.`}function destructiveSentence(plan){const destructive=plan.changes.filter(
 isDestructive);if(destructive.length===0)return null;const named4=destructive.slice(0,NAMED2).map(nameOf2).join(", ");const more=destructive.
 length-NAMED2;const{count:count3,inAll}=destructiveCount(plan);return`${count3} ${count3===1?"is":"are"} destructive${inAll}\
-: ${named4}${more>0?` and ${more} more`:""}.`}function changeLines(change3,pen){const{paint,debug}=pen;const note=observedNote(
-change3);return[...headLines(change3,pen),...note===null?[]:[paint.dim(`    ${note}`)],...change3.reason===null?[]:wrap(
-"    reason: ",change3.reason).map(paint.red),...change3.destructions.flatMap(loss=>wrap("    destructive: ",loss).map(paint.
+: ${named4}${more>0?` and ${more} more`:""}.`}function changeLines(change3,pen){return[...headLines(change3,pen),...detailLines(
+change3,pen)]}function foldLines(fold2,pen){const{change:change3,changes}=fold2;if(changes.length===1)return changeLines(
+change3,pen);const{paint}=pen;const place2=foldPlace(fold2);const value3=shortValue(change3);const said3=value3===void 0?
+"":`: ${value3.path} ${paint.red(value3.before)} \u2192 ${paint.green(value3.after)}`;return[`${markOf(change3,pen)} ${paint.
+bold(foldCount(fold2))}${said3}${place2===null?"":paint.dim(`  in ${place2}`)}`,...detailLines(value3===void 0?change3:{
+...change3,fields:[]},pen),...wrap("    ",foldedNames(fold2))]}function detailLines(change3,pen){const{paint,debug}=pen;
+const note=observedNote(change3);return[...note===null?[]:[paint.dim(`    ${note}`)],...change3.reason===null?[]:wrap(" \
+   reason: ",change3.reason).map(paint.red),...change3.destructions.flatMap(loss=>wrap("    destructive: ",loss).map(paint.
 red)),...change3.fields.flatMap(field2=>fieldLines(field2,pen)),...warningLines("    ",change3.warnings,pen),...debug||change3.
-requests.length>1?requestTexts(change3).map(request5=>paint.dim(`    sends ${request5}`)):[]]}function headLines(change3,{
-paint}){const{action:action2,address:address3,declaredAt,label:label3}=change3;const{mark,color}=marks[action2];const head=`${paint[color](
-`${mark} ${action2}`)} ${paint.bold(bare(address3))}${labelBeside(change3)}`;if(declaredAt===null)return[head];const place2=`\
-at ${escapeText(declaredAt.file)}:${declaredAt.line}`;return label3===void 0?[`${head}${paint.dim(`  ${place2}`)}`]:[head,
-paint.dim(`    ${place2}`)]}var NAMED2,marks;var init_text=__esm({"src/report/text.ts"(){"use strict";init_escape();init_shard();
-init_drift();init_plan();init_drift2();init_field_text();init_names();init_review();init_view();init_warning_text();init_words();
-NAMED2=5;marks={update:{mark:"~",color:"yellow"},delete:{mark:"-",color:"red"},regenerate:{mark:"\u21BB",color:"magenta"},
-adopt:{mark:"*",color:"dim"},blocked:{mark:"!",color:"red"},unchanged:{mark:"=",color:"dim"}}}});var json_exports={};__export(json_exports,{changeJson:()=>changeJson,fieldJson:()=>fieldJson,jsonOf:()=>jsonOf,jsonText:()=>jsonText,
+requests.length>1?requestTexts(change3).map(request5=>paint.dim(`    sends ${request5}`)):[]]}function headLines(change3,pen){
+const{paint}=pen;const{address:address3,declaredAt,label:label3}=change3;const head=`${markOf(change3,pen)} ${paint.bold(
+bare(address3))}${labelBeside(change3)}`;if(declaredAt===null)return[head];const place2=`at ${escapeText(declaredAt.file)}\
+:${declaredAt.line}`;return label3===void 0?[`${head}${paint.dim(`  ${place2}`)}`]:[head,paint.dim(`    ${place2}`)]}function markOf({
+action:action2},{paint}){const{mark,color}=marks[action2];return paint[color](`${mark} ${action2}`)}var NAMED2,marks;var init_text=__esm(
+{"src/report/text.ts"(){"use strict";init_escape();init_shard();init_drift();init_plan();init_drift2();init_field_text();
+init_fold();init_names();init_review();init_view();init_warning_text();init_words();NAMED2=5;marks={update:{mark:"~",color:"\
+yellow"},delete:{mark:"-",color:"red"},regenerate:{mark:"\u21BB",color:"magenta"},adopt:{mark:"*",color:"dim"},blocked:{
+mark:"!",color:"red"},unchanged:{mark:"=",color:"dim"}}}});var json_exports={};__export(json_exports,{changeJson:()=>changeJson,fieldJson:()=>fieldJson,jsonOf:()=>jsonOf,jsonText:()=>jsonText,
 placeJson:()=>placeJson,planJson:()=>planJson,problemsJson:()=>problemsJson,resultJson:()=>resultJson});function planJson(plan,{
 debug,only:only2}){const{changes,leftOut:leftOut3}=shareOf(plan.changes,only2);const{objects:drift}=countDrift(plan);const{
 update,delete:deleted,regenerate,adopt,blocked:blocked3,unchanged}=summarize(plan);return{format_version:1,tool_version:plan.
@@ -9143,75 +9177,85 @@ isInside:isInside2}=stepsTo(folder,file);return isInside2?`${files}/${steps.map(
 const steps=[];let isInside2=true;for(const step of`${folder}/${file}`.split("/")){if(step==="..")isInside2=steps.pop()!==
 void 0&&isInside2;else if(step!==""&&step!==".")steps.push(step)}return{steps,isInside:isInside2}}function segment2(name2){
 return encodeURIComponent(name2.toWellFormed()).replace(/[!'()*~]/g,character=>`%${character.charCodeAt(0).toString(16).
-toUpperCase()}`)}var init_forge=__esm({"src/report/forge.ts"(){"use strict";init_redact()}});function changeName(change3){return`**${change3.action}** ${code(change3.address)}${isDestructive(change3)?" \u2014 **destruc\
-tive**":""}`}function changeLine(change3,forge){const{action:action2,fields:fields2,destructions,reason,warnings,declaredAt}=change3;
-const value3=shortValue(change3);const drift=driftNote(change3);const notes=[...drift===null?[]:[prose(drift)],...destructions.
+toUpperCase()}`)}var init_forge=__esm({"src/report/forge.ts"(){"use strict";init_redact()}});function changeName(fold2){const{change:change3,changes}=fold2;const isLoss=isDestructive(change3);const name2=changes.length===
+1?code(change3.address):foldCount(fold2);const names2=isLoss&&changes.length>1?` \u2014 ${foldedNames(fold2,code)}`:"";return`\
+**${change3.action}** ${name2}${isLoss?" \u2014 **destructive**":""}${names2}`}function changeLine(fold2,forge){const{change:change3,
+changes}=fold2;const{action:action2,fields:fields2,destructions,reason,warnings,declaredAt}=change3;const place2=foldPlace(
+fold2);const value3=shortValue(change3);const drift=driftNote(change3);const notes=[...drift===null?[]:[prose(drift)],...destructions.
 length>0?[`**destructive:** ${destructions.map(prose).join("; ")}`]:[],...reason===null?[]:[prose(reason)],...warnings.length>
-0?[`\u26A0\uFE0F ${plural(warnings.length,"warning")}`]:[],...declaredAt===null?[]:[placeLink(declaredAt,placeText(declaredAt),
-forge)]];const what=value3===void 0?fieldNames(action2,fields2):`: ${code(value3.path)} ${code(value3.before)} \u2192 ${code(
-value3.after)}`;return`**${action2}** ${codeName(change3)}${what}${notes.map(note=>` \u2014 ${note}`).join("")}`}function placeLink(place2,text6,forge){
+0?[`\u26A0\uFE0F ${plural(warnings.length,"warning")}`]:[],...changes.length>1?[foldedNames(fold2,code)]:[],...declaredAt===
+null||place2===null?[]:[placeLink(declaredAt,place2,forge)]];const what=value3===void 0?fieldNames(action2,fields2):`: ${code(
+value3.path)} ${code(value3.before)} \u2192 ${code(value3.after)}`;const name2=changes.length===1?codeName(change3):`**${foldCount(
+fold2)}**`;return`**${action2}** ${name2}${what}${notes.map(note=>` \u2014 ${note}`).join("")}`}function placeLink(place2,text6,forge){
 const url=forge===void 0?void 0:fileUrl(forge,place2);return url===void 0?code(text6):`[${code(text6)}](${url})`}function fieldNames(action2,fields2){
 return action2==="delete"||fields2.length===0?"":`: ${firstFew(fields2,({path})=>code(path))}`}function warningLine(group,forge){
-const{message,objects:objects2,places,morePlaces:morePlaces2}=group;const[only2,...others]=objects2;const one=only2===void 0?
-"":`${codeName(only2)}: `;const subject=others.length>0?`**${plural(objects2.length,"object")}**: `:one;const shown4=places.
-filter(place2=>!message.includes(`${place2.file}:${place2.line}`));const notes=[...others.length>0?[firstFew(objects2,codeName)]:
+const{message,objects:objects3,places,morePlaces:morePlaces2}=group;const[only2,...others2]=objects3;const one=only2===void 0?
+"":`${codeName(only2)}: `;const subject=others2.length>0?`**${plural(objects3.length,"object")}**: `:one;const shown4=places.
+filter(place2=>!message.includes(`${place2.file}:${place2.line}`));const notes=[...others2.length>0?[firstFew(objects3,codeName)]:
 [],...shown4.length>0?[`at ${placeList(shown4,morePlaces2,(place2,text6)=>placeLink(place2,text6,forge))}`]:[]];return`${subject}${prose(
 message)} (${code(group.code)})${notes.map(note=>` \u2014 ${note}`).join("")}`}var init_lines=__esm({"src/report/lines.t\
-s"(){"use strict";init_alike();init_drift2();init_forge();init_marked();init_places();init_review();init_words()}});function allot(sections2,room){const shown4=new Map;const begun=new Set;let left=room;const show=(section,entry,form,least)=>{
+s"(){"use strict";init_alike();init_drift2();init_fold();init_forge();init_marked();init_places();init_review();init_words()}});function allot(sections2,room){const shown4=new Map;const begun=new Set;let left=room;const show=(section,entry,form,least)=>{
 const lengthOf=one=>entry.forms[one??-1]?.().length??0;const begins=begun.has(section)?0:headingOf(section).length+moreRoom;
 const cost=begins+lengthOf(form)-lengthOf(shown4.get(entry));if(cost>left-least)return false;left-=cost;begun.add(section);
 shown4.set(entry,form);return true};const raise=(forms,ranks,least=0)=>{for(const rank2 of ranks){for(const section of sections2){
 for(const entry of section.entries){if(entry.rank!==rank2)continue;const there=forms.filter(form=>form<entry.forms.length);
 if(forms.includes(2)&&left<leastDetail)return;there.some(form=>show(section,entry,form,least))}}}};raise([0],[0]);raise(
 [1],[0]);raise([0],[1,2]);raise([0],["warnings"],left/2);raise([1],[1,2]);raise([0],["warnings"]);raise([3,2],[0,1,2]);raise(
-[3,2,1],[3]);return shown4}function isWhole(entry,shown4){return shown4.get(entry)===entry.forms.length-1}function sectionTexts(sections2,shown4){
+[3,2,1],[3]);return shown4}function isShownWhole(entry,shown4){return shown4.get(entry)===entry.forms.length-1}function sectionTexts(sections2,shown4){
 return sections2.flatMap(section=>{const texts2=section.entries.flatMap(entry=>entry.forms[shown4.get(entry)??-1]?.()??[]);
-if(texts2.length===0)return[];const missing2=section.entries.length-texts2.length;return[`${headingOf(section)}${texts2.
-join("")}${missing2>0?`
+if(texts2.length===0)return[];const missing2=objectsOf(section.entries.filter(entry=>!shown4.has(entry)));return[`${headingOf(
+section)}${texts2.join("")}${missing2>0?`
 \u2026 and ${missing2} more
-`:""}`]})}function headingOf({title,entries}){return`### ${title} (${entries.length})
+`:""}`]})}function headingOf({title,entries}){return`### ${title} (${objectsOf(entries)})
 
-`}var moreRoom,leastDetail;var init_room=__esm({"src/report/room.ts"(){"use strict";moreRoom=60;leastDetail=100}});var markdown_exports={};__export(markdown_exports,{planMarkdown:()=>planMarkdown});function planMarkdown(plan,options){const{
-budget=defaultBudget,only:only2}=options;const warnings=groupWarnings(plan,allWarnings(shownPart(plan,only2)));const sections2=sectionsOf(
-plan,warnings,options);const{intro=""}=options;const title=`## ${options.title??`idops plan: ${headline(plan)}`}
+`}function objectsOf(entries){return entries.reduce((sum,{objects:objects3})=>sum+objects3,0)}var moreRoom,leastDetail;var init_room=__esm(
+{"src/report/room.ts"(){"use strict";moreRoom=60;leastDetail=100}});var markdown_exports={};__export(markdown_exports,{planComment:()=>planComment,planMarkdown:()=>planMarkdown});function planMarkdown(plan,options){
+return planComment(plan,options).text}function planComment(plan,options){const{budget=defaultBudget,only:only2}=options;
+const warnings=groupWarnings(plan,allWarnings(shownPart(plan,only2)));const sections2=sectionsOf(plan,warnings,options);
+const{intro=""}=options;const title=`## ${options.title??`idops plan: ${headline(plan)}`}
 ${intro===""?"":`
 ${intro}
 `}`;const head=headText(plan,warnings.length,only2);const foot=footText(plan);const room=budget-[title,head,foot].join("\
 \n").length-1;const all=allot(sections2,room);const entries=sections2.flatMap(section=>section.entries);const isShort=!entries.
-every(entry=>isWhole(entry,all));const most=notice(entries,new Map(entries.map(entry=>[entry,entry.forms.length-1])),budget);
-const shown4=isShort?allot(sections2,room-most.length-1):all;const parts=[title,isShort?notice(entries,shown4,budget):"",
-head,...sectionTexts(sections2,shown4),foot];const text6=parts.filter(part=>part!=="").join("\n");const bare2=`${title}
+every(entry=>isShownWhole(entry,all));const most=notice(entries,new Map(entries.map(entry=>[entry,entry.forms.length-1])),
+budget);const shown4=isShort?allot(sections2,room-most.length-1):all;const parts=[title,isShort?notice(entries,shown4,budget):
+"",head,...sectionTexts(sections2,shown4),foot];const text6=parts.filter(part=>part!=="").join("\n");const bare2=`${title}\
+
 This is longer than ${budget} characters even without details.
-`;return text6.length<=budget?text6:bare2.slice(0,Math.max(0,budget))}function headText(plan,warnings,only2){const environment=plan.
-environment===null?"":`, environment ${code(plan.environment)}`;const lines=[`Server ${code(plan.server)}, profile ${code(
-plan.profile)}${environment}${plan.shard===void 0?"":`, ${shardOf(plan)} of the objects`}.`];const{count:count3,inAll}=destructiveCount(
-shownPart(plan,only2));const notes=[...count3>0?[`**${plural(count3,"destructive change")}**${inAll}, first below`]:[],...warnings>
-0?[`${plural(warnings,"warning")}, last below`]:[]];if(notes.length>0)lines.push("",`${notes.join("; ")}.`);lines.push(...shareNotes(
-plan,only2).flatMap(note=>["",prose(note)]));return`${lines.join("\n")}
+`;const fits=text6.length<=budget;return{text:fits?text6:bare2.slice(0,Math.max(0,budget)),isWhole:fits&&!isShort&&!isPart(
+plan,only2)}}function isPart({partial:partial2},only2){return partial2===true||only2!==void 0}function headText(plan,warnings,only2){
+const environment=plan.environment===null?"":`, environment ${code(plan.environment)}`;const lines=[`Server ${code(plan.
+server)}, profile ${code(plan.profile)}${environment}${plan.shard===void 0?"":`, ${shardOf(plan)} of the objects`}.`];const{
+count:count3,inAll}=destructiveCount(shownPart(plan,only2));const notes=[...count3>0?[`**${plural(count3,"destructive ch\
+ange")}**${inAll}, first below`]:[],...warnings>0?[`${plural(warnings,"warning")}, last below`]:[]];if(notes.length>0)lines.
+push("",`${notes.join("; ")}.`);lines.push(...shareNotes(plan,only2).flatMap(note=>["",prose(note)]));if(isPart(plan,only2))
+lines.push("","This is a part of what is declared, so it carries no approval.");return`${lines.join("\n")}
 `}function footText(plan){const scopes=plan.requiredScopes.length===0?"none":plan.requiredScopes.map(code).join(", ");return[
 "---","",`Digest ${code(plan.digest)}  `,`Required scopes: ${scopes}  `,`idops ${code(plan.toolVersion)}, ${code(plan.createdAt)}`,
 ""].join("\n")}function sectionsOf(plan,warnings,{debug,only:only2,forge}){const shown4=reviewGroups(plan,{debug,...only2===
-void 0?{}:{only:only2}});const groups=shown4.map(({title,rank:rank2,changes})=>({title,entries:changes.map(change3=>changeEntry(
-change3,rank2,debug,forge))}));if(warnings.length===0)return groups;const ordered2=warnings.toSorted((a2,b)=>weight(b)-weight(
-a2));const entries=ordered2.map(group=>{return{rank:"warnings",forms:[once(()=>`- ${warningLine(group,forge)}
-`)]}});return[...groups,{title:"Warnings",entries}]}function weight({objects:objects2}){return objects2.length===0?Number.
-MAX_SAFE_INTEGER:objects2.length}function changeEntry(change3,rank2,debug,forge){const line=once(()=>`- ${changeLine(change3,
-forge)}
+void 0?{}:{only:only2}});const groups=shown4.map(({title,rank:rank2,changes})=>({title,entries:foldChanges(changes,debug).
+map(fold2=>changeEntry(fold2,rank2,debug,forge))}));if(warnings.length===0)return groups;const ordered2=warnings.toSorted(
+(a2,b)=>weight(b)-weight(a2));const entries=ordered2.map(group=>{return{rank:"warnings",objects:1,differences:1,forms:[once(
+()=>`- ${warningLine(group,forge)}
+`)]}});return[...groups,{title:"Warnings",entries}]}function weight({objects:objects3}){return objects3.length===0?Number.
+MAX_SAFE_INTEGER:objects3.length}function changeEntry(fold2,rank2,debug,forge){const{change:change3,changes}=fold2;const line=once(
+()=>`- ${changeLine(fold2,forge)}
 `);const details=once(()=>detailsOf(change3,debug));const folded=detail=>`${line()}
 <details><summary>Differences</summary>
 
 ${detail}
 </details>
 
-`;const withDetails=[()=>folded(details().short),()=>folded(details().full)];return{rank:rank2,forms:[()=>`- ${changeName(
-change3)}
+`;const withDetails=[()=>folded(details().short),()=>folded(details().full)];return{rank:rank2,objects:changes.length,differences:changes.
+length*Math.max(1,change3.fields.length),forms:[()=>`- ${changeName(fold2)}
 `,line,...hasDetails(change3,debug)?withDetails:[]]}}function notice(entries,shown4,budget){const counted=(isWarning,noun)=>{
-const all=entries.filter(({rank:rank2})=>rank2==="warnings"===isWarning);const whole2=all.filter(entry=>isWhole(entry,shown4)).
-length;return all.length===0?[]:[`${whole2} of ${plural(all.length,noun)}`]};const counts2=[...counted(false,"change"),...counted(
-true,"warning")].join(" and ");return[`> **Shortened** to stay within ${budget.toLocaleString("en")} characters: ${counts2}\
- are shown with all their differences.`,"> All of it: `idops plan`, or `idops plan --format html=plan.html` for a page t\
-o look at.",""].join("\n")}var defaultBudget;var init_markdown=__esm({"src/report/markdown.ts"(){"use strict";init_once();
-init_details();init_lines();init_marked();init_review();init_room();init_warnings();init_words();defaultBudget=6e4}});function isSurrogate(cp){return cp>=55296&&cp<=57343}function isSurrogatePair(cp){return cp>=56320&&cp<=57343}function getSurrogatePairCodePoint(cp1,cp2){
+const all=entries.filter(({rank:rank2})=>rank2==="warnings"===isWarning);const count3=some2=>some2.reduce((sum,{differences:differences2})=>sum+
+differences2,0);const whole2=count3(all.filter(entry=>isShownWhole(entry,shown4)));return all.length===0?[]:[`${whole2} \
+of ${plural(count3(all),noun)}`]};const counts2=[...counted(false,"difference"),...counted(true,"warning")].join(" and ");
+return[`> **${counts2} are shown**, since there is room for ${budget.toLocaleString("en")} characters. This carries no a\
+pproval.`,"> All of it: `idops plan`, or `idops plan --format html=plan.html` for a page to look at.",""].join("\n")}var defaultBudget;
+var init_markdown=__esm({"src/report/markdown.ts"(){"use strict";init_once();init_details();init_fold();init_lines();init_marked();
+init_review();init_room();init_warnings();init_words();defaultBudget=6e4}});function isSurrogate(cp){return cp>=55296&&cp<=57343}function isSurrogatePair(cp){return cp>=56320&&cp<=57343}function getSurrogatePairCodePoint(cp1,cp2){
 return(cp1-55296)*1024+9216+cp2}function isControlCodePoint(cp){return cp!==32&&cp!==10&&cp!==13&&cp!==9&&cp!==12&&cp>=1&&
 cp<=31||cp>=127&&cp<=159}function isUndefinedCodePoint(cp){return cp>=64976&&cp<=65007||UNDEFINED_CODE_POINTS.has(cp)}var UNDEFINED_CODE_POINTS,
 REPLACEMENT_CHARACTER,CODE_POINTS,SEQUENCES;var init_unicode=__esm({"node_modules/parse5/dist/common/unicode.js"(){UNDEFINED_CODE_POINTS=
@@ -11378,27 +11422,32 @@ refused"in cleaned?cleaned:{source:frameSource(`${framePrefix}${cleaned.html}`),
 shown4);return shown4}#fits(characters2,further){return characters2<=this.#left-(further?this.#room/2:0)}};noRoom=markup`<p class="note">not shown: a page shows ${shown2(
 limits.pageFrames)} emails at most, with ${shown2(limits.pageCharacters)} characters in all; look at fewer at once</p>`;
 noFurther=markup`<p class="note">not shown: of so many emails this page shows the first mail of each template; look at fewer at once</p>`}});function contextOf({samples,debug},changes,done2){return{samples,debug,emails:new Emails,changes,done:done2}}function changeBox(box){
-const{number:number4,context:context3}=box;const change3="kind"in box.change?box.change:void 0;const{address:address3}=box.
-change;const isOpen=context3.changes<=unfoldedChanges||box.matters&&number4<=unfoldedChanges;const isLoss=change3!==void 0&&
-isDestructive(change3);const classes=["change",...isLoss?["destructive"]:[],...change3!==void 0&&isDrifted(change3)?["dr\
-ifted"]:[],...change3!==void 0&&change3.warnings.length>0?["warns"]:[]];const kind=change3===void 0?null:markup` data-kind="${change3.
-kind}"`;return markup`<details class="${classes.join(" ")}" ${box.data}${kind}${isOpen?markup` open`:null}>
-<summary>${box.badges} <code class="address">${address3}</code>${labelBeside(box.change)}${isLoss?markup` <span class="badge loses">destructive</span>`:
-null}
+const{number:number4,context:context3,named:named4,fold:fold2}=box;const change3=fold2?.change;const isOpen=context3.changes<=
+unfoldedChanges||box.matters&&number4<=unfoldedChanges;const isLoss=change3!==void 0&&isDestructive(change3);const classes=[
+"change",...isLoss?["destructive"]:[],...change3!==void 0&&isDrifted(change3)?["drifted"]:[],...change3!==void 0&&change3.
+warnings.length>0?["warns"]:[]];const kind=change3===void 0?null:markup` data-kind="${change3.kind}"`;return markup`<details class="${classes.
+join(" ")}" ${box.data}${kind}${isOpen?markup` open`:null}>
+<summary>${box.badges} ${boxName(named4,fold2)}${isLoss?markup` <span class="badge loses">destructive</span>`:null}
 ${box.notes}
-${change3===void 0?null:changePlace(change3)}</summary>
+${fold2===void 0?null:changePlace(fold2)}</summary>
 <div class="inside" id="change-${number4}">
 ${box.inside}
-</div>
+${fold2===void 0||fold2.changes.length===1?null:objects2(fold2)}</div>
 </details>
-`}function changePlace(change3){const{declaredAt}=change3;return markup`<span class="quiet place">${fieldNames2(change3)}${declaredAt===
-null?null:markup`<code>${placeText(declaredAt)}</code>`}</span>`}function fieldNames2(change3){const{action:action2,fields:fields2}=change3;
-if(action2==="delete"||fields2.length===0)return null;const value3=shortValue(change3);if(value3!==void 0)return markup`${value3.
-path} <code>${value3.before}</code> → <code>${value3.after}</code> · `;return`${firstFew(fields2,({path})=>path)} \xB7 `}
-function changeDetails(change3,context3){const{reason,destructions,warnings,fields:fields2}=change3;const note=context3.
-done?null:observedNote(change3);const views=fields2.map(field2=>viewField(field2,{whole:true,room:"page"}));const rows=views.
-filter(({view})=>view!=="body");const{email:bodies2}=kindOf(change3.kind);const diffs=views.flatMap(view=>view.view==="b\
-ody"?[bodyDiff(view)]:[]);return[...reason===null?[]:[markup`<p class="loss"><strong>Blocked:</strong> ${reason}</p>\n`],
+`}function boxName(named4,fold2){return fold2===void 0||fold2.changes.length===1?markup`<code class="address">${named4.address}</code>${labelBeside(
+named4)}`:markup`<strong>${foldCount(fold2)}</strong>`}function objects2(fold2){return markup`<details${fold2.changes.length>
+unfoldedChanges&&!isDestructive(fold2.change)?null:markup` open`}><summary>${foldCount(fold2)}</summary>
+<ul>${fold2.changes.map(change3=>markup`<li><code>${change3.address}</code>${labelBeside(change3)}${change3.declaredAt===
+null?null:markup` <code class="quiet">${placeText(change3.declaredAt)}</code>`}</li>\n`)}</ul>
+</details>
+`}function changePlace(fold2){const place2=foldPlace(fold2);return markup`<span class="quiet place">${fieldNames2(fold2.
+change)}${place2===null?null:markup`<code>${place2}</code>`}</span>`}function fieldNames2(change3){const{action:action2,
+fields:fields2}=change3;if(action2==="delete"||fields2.length===0)return null;const value3=shortValue(change3);if(value3!==
+void 0)return markup`${value3.path} <code>${value3.before}</code> → <code>${value3.after}</code> · `;return`${firstFew(
+fields2,({path})=>path)} \xB7 `}function changeDetails(change3,context3){const{reason,destructions,warnings,fields:fields2}=change3;
+const note=context3.done?null:observedNote(change3);const views=fields2.map(field2=>viewField(field2,{whole:true,room:"p\
+age"}));const rows=views.filter(({view})=>view!=="body");const{email:bodies2}=kindOf(change3.kind);const diffs=views.flatMap(
+view=>view.view==="body"?[bodyDiff(view)]:[]);return[...reason===null?[]:[markup`<p class="loss"><strong>Blocked:</strong> ${reason}</p>\n`],
 ...destructions.map(loss=>markup`<p class="loss"><strong>Destructive:</strong> ${loss}</p>\n`),...warnings.map(warningLine2),
 ...note===null?[]:[markup`<p class="note">${note}</p>\n`],...rows.length===0?[]:[table(rows)],...bodies2!==void 0&&diffs.
 length>0?[email2(change3,bodies2,diffs,context3)]:diffs,...context3.debug?requestTexts(change3).map(request5=>markup`<p class="quiet">Sends <code>${request5}</code></p>\n`):
@@ -11436,7 +11485,7 @@ Sensitive||html instanceof Sensitive;const bodies2={txt:typeof txt==="string"?tx
 null};return{label:label3,bodies:bodies2,none:held?"held back, since it holds a secret":none2}}function warningLine2(warning4){
 return markup`<p class="warning"><strong>Warning:</strong> ${located(warning4)} <span>(${warning4.code})</span></p>\n`}var unfoldedChanges,
 setClasses,setMarks2,lineClasses,absent;var init_changes=__esm({"src/report/changes.ts"(){"use strict";init_values();init_kinds();
-init_drift();init_alike();init_emails();init_markup();init_names();init_page();init_review();init_view();unfoldedChanges=
+init_drift();init_alike();init_emails();init_fold();init_markup();init_names();init_page();init_review();init_view();unfoldedChanges=
 12;setClasses={"+":"added","-":"removed","~":"changed","=":"changed"};setMarks2={"+":"+","-":"\u2212","~":"~","=":"="};lineClasses=
 {"+":"added","-":"removed"," ":"same"};absent="there is none, or it is not known"}});function changesPage(page){const{groups,box}=page;const entries=groups.flatMap(group=>group.entries);return pageText({title:page.
 title,content:markup`<header>
@@ -11450,17 +11499,18 @@ ${page.notices}
 ${entries.some(({change:change3})=>change3!==void 0&&showsEmail(change3))?aboutEmails:null}
 ${entries.length>1?[controls(page.filters,page.only),contents(groups)]:null}
 ${groups.map(({title,meaning,filter,entries:inGroup})=>markup`<section class="group"${filter}>
-<h2>${title} (${inGroup.length})</h2>
+<h2>${title} (${countOf(inGroup)})</h2>
 ${meaning===""?null:markup`<p class="quiet">${meaning}</p>\n`}${inGroup.map(box)}</section>
 `)}
 </main>
 <footer>
 ${page.footer}
-</footer>`})}function showsEmail({kind,fields:fields2}){return kindOf(kind).email!==void 0&&fields2.some(({type})=>type===
-"body")}function contents(groups){return markup`<details class="contents">
+</footer>`})}function countOf(entries){return entries.reduce((sum,{objects:objects3})=>sum+objects3,0)}function showsEmail({
+kind,fields:fields2}){return kindOf(kind).email!==void 0&&fields2.some(({type})=>type==="body")}function contents(groups){
+return markup`<details class="contents">
 <summary>Contents</summary>
 <nav aria-label="Contents">${groups.map(({title,entries},at3)=>markup`${at3===0?markup`<details open>`:markup`<details>`}
-<summary>${title} (${entries.length})</summary>
+<summary>${title} (${countOf(entries)})</summary>
 <ul>${entries.map(({number:number4,title:title2,badge})=>markup`<li><span class="badge ${badge.className}">${badge.word}</span> <a href="#change-${number4}">${title2}</a></li>\n`)}</ul>
 </details>
 `)}</nav>
@@ -11473,38 +11523,40 @@ ${told5.length===0?null:markup`<fieldset><legend>Only</legend>${told5.map(({name
 value3,(counts2.get(value3)??0)+1);return markup`<fieldset><legend>${legend}</legend>${[...counts2].map(([value3,count3])=>markup`<label><input type="checkbox" name="${name2}" value="${value3}" checked>${words6[value3]??
 value3} (${count3})</label>`)}</fieldset>`}var aboutEmails;var init_contents=__esm({"src/report/contents.ts"(){"use stri\
 ct";init_kinds();init_markup();init_page();aboutEmails=markup`<p class="note">Emails are rendered with sample data, and pictures and other things from the network are blocked.</p>\n`}});var html_exports2={};__export(html_exports2,{planFacts:()=>planFacts,planHtml:()=>planHtml});function planHtml(plan,options){
-const groups=groupsOf(plan,options);const shown4=groups.flatMap(({entries})=>entries.map(({change:change3})=>change3));const context3=contextOf(
-options,shown4.length,false);const summary2=summarize(plan);const told5=actions.filter(action2=>summary2[action2]>0||action2===
-"update"||action2==="unchanged");const nothing3=shown4.length===0&&options.only===void 0;return changesPage({title:`Plan\
-: ${headline(plan)}`,heading:`idops plan for ${plan.server}`,facts:[...planFacts(plan),`Made at ${plan.createdAt} by ido\
-ps ${plan.toolVersion}`],counts:told5.map(action2=>({count:summary2[action2],words:actionWords[action2]})),notices:[notices(
-plan,options.only),nothing3?markup`<p class="note">There is nothing to review: ${headline(plan)}.</p>`:null],filters:[{name:"\
-kind",legend:"Kind",values:shown4.map(({kind})=>kind)},{name:"action",legend:"Action",values:shown4.map(({action:action2})=>action2)}],
-only:[{name:"destructive",label:"destructive",some:shown4.some(isDestructive)},{name:"drift",label:"changed on the serve\
-r",some:shown4.some(isDrifted)},{name:"warnings",label:"with warnings",some:shown4.some(({warnings})=>warnings.length>0)}],
-groups,box:({number:number4,change:change3})=>{const{action:action2,warnings}=change3;return changeBox({number:number4,change:change3,
-matters:isDestructive(change3)||action2==="blocked",data:markup`data-action="${action2}"`,badges:markup`<span class="badge ${action2}">${action2}</span>`,
-notes:[isDrifted(change3)?markup`<span class="badge adopt">drift</span>`:null,warnings.length>0?markup`<span class="badge update">${plural(
-warnings.length,"warning")}</span>`:null],inside:changeDetails(change3,context3),context:context3})},footer:markup`<p>Required scopes: ${plan.
-requiredScopes.join(", ")||"none"}</p>
+const groups=groupsOf(plan,options);const folds=groups.flatMap(({entries})=>entries.map(({fold:fold2})=>fold2));const shown4=folds.
+flatMap(({changes})=>changes);const context3=contextOf(options,folds.length,false);const summary2=summarize(plan);const told5=actions.
+filter(action2=>summary2[action2]>0||action2==="update"||action2==="unchanged");const nothing3=shown4.length===0&&options.
+only===void 0;return changesPage({title:`Plan: ${headline(plan)}`,heading:`idops plan for ${plan.server}`,facts:[...planFacts(
+plan),`Made at ${plan.createdAt} by idops ${plan.toolVersion}`],counts:told5.map(action2=>({count:summary2[action2],words:actionWords[action2]})),
+notices:[notices(plan,options.only),nothing3?markup`<p class="note">There is nothing to review: ${headline(plan)}.</p>`:
+null],filters:[{name:"kind",legend:"Kind",values:shown4.map(({kind})=>kind)},{name:"action",legend:"Action",values:shown4.
+map(({action:action2})=>action2)}],only:[{name:"destructive",label:"destructive",some:shown4.some(isDestructive)},{name:"\
+drift",label:"changed on the server",some:shown4.some(isDrifted)},{name:"warnings",label:"with warnings",some:shown4.some(
+({warnings})=>warnings.length>0)}],groups,box:({number:number4,change:change3,fold:fold2})=>{const{action:action2,warnings}=change3;
+return changeBox({number:number4,named:change3,fold:fold2,matters:isDestructive(change3)||action2==="blocked",data:markup`data-action="${action2}"`,
+badges:markup`<span class="badge ${action2}">${action2}</span>`,notes:[isDrifted(change3)?markup`<span class="badge adopt">drift</span>`:
+null,warnings.length>0?markup`<span class="badge update">${plural(warnings.length,"warning")}</span>`:null],inside:changeDetails(
+change3,context3),context:context3})},footer:markup`<p>Required scopes: ${plan.requiredScopes.join(", ")||"none"}</p>
 <p>Digest: <code>${plan.digest}</code></p>`})}function planFacts({profile,environment,shard:shard2}){return[markup`Profile <code>${profile}</code>`,
 markup`Environment ${environment===null?"none":markup`<code>${environment}</code>`}`,...shard2===void 0?[]:[`Shard ${shardText(
 shard2)}`]]}function groupsOf(plan,options){let number4=0;return reviewGroups(plan,options).map(({title,rank:rank2,changes})=>{
 const[first]=changes;const byAction=title==="Destructive"?null:markup` data-action="${first?.action??""}"`;const filter=rank2===
-1?markup` data-kind="${first?.kind??""}"`:byAction;const entries=changes.map(change3=>{number4+=1;const{address:address3,
-action:action2}=change3;return{number:number4,title:`${address3}${labelBeside(change3)}`,badge:{word:action2,className:action2},
-change:change3}});return{title,meaning:"",filter,entries}})}function notices(plan,only2){const shown4=shownPart(plan,only2);
-const{count:count3,inAll}=destructiveCount(shown4);const single=allWarnings(shown4).length-plan.warnings.length;return[count3>
-0?markup`<p class="loss"><strong>${plural(count3,"destructive change")}</strong>${inAll}, shown first.</p>\n`:null,shareNotes(
-plan,only2).map(note=>markup`<p class="note">${note}</p>\n`),plan.warnings.map(warningLine2),single>0?markup`<p class="warning">${plural(
+1?markup` data-kind="${first?.kind??""}"`:byAction;const entries=foldChanges(changes,options.debug).map(fold2=>{number4+=
+1;const{change:change3}=fold2;const{address:address3,action:action2}=change3;return{number:number4,objects:fold2.changes.
+length,title:fold2.changes.length===1?`${address3}${labelBeside(change3)}`:foldCount(fold2),badge:{word:action2,className:action2},
+change:change3,fold:fold2}});return{title,meaning:"",filter,entries}})}function notices(plan,only2){const shown4=shownPart(
+plan,only2);const{count:count3,inAll}=destructiveCount(shown4);const single=allWarnings(shown4).length-plan.warnings.length;
+return[count3>0?markup`<p class="loss"><strong>${plural(count3,"destructive change")}</strong>${inAll}, shown first.</p>\n`:
+null,shareNotes(plan,only2).map(note=>markup`<p class="note">${note}</p>\n`),plan.warnings.map(warningLine2),single>0?markup`<p class="warning">${plural(
 single,"warning")} about single changes, shown with them.</p>\n`:null]}var init_html2=__esm({"src/report/html.ts"(){"use\
- strict";init_shard();init_drift();init_plan();init_changes();init_contents();init_markup();init_names();init_review();init_words()}});var result_text_exports={};__export(result_text_exports,{partText:()=>partText,resultSummaryLine:()=>resultSummaryLine,resultText:()=>resultText});
+ strict";init_shard();init_drift();init_plan();init_changes();init_contents();init_fold();init_markup();init_names();init_review();
+init_words()}});var result_text_exports={};__export(result_text_exports,{partText:()=>partText,resultSummaryLine:()=>resultSummaryLine,resultText:()=>resultText});
 function resultText(result,options){const pen=penOf(options);const{paint,debug}=pen;const groups=debug?result.results.map(
-one=>[one]):alike(result.results);const lines=groups.flatMap(([first,...others])=>{if(first===void 0)return[];if(first.status===
-"applied")return appliedLines(first,pen);return others.length===0?troubleLines(first,pen):alikeLines(first,others,pen)});
-if(result.results.length===0)lines.push("Nothing was applied.");if(result.interrupted){lines.push(paint.yellow("Interrup\
-ted: requests in flight were finished and recorded, no more were sent."))}if(result.run!==null)lines.push("",`Run: ${escapeText(
-result.run)}${partText(result)}`);return`${[...lines,paint.bold(resultSummaryLine(result))].join("\n")}
+one=>[one]):alike(result.results);const lines=groups.flatMap(([first,...others2])=>{if(first===void 0)return[];if(first.
+status==="applied")return appliedLines(first,pen);return others2.length===0?troubleLines(first,pen):alikeLines(first,others2,
+pen)});if(result.results.length===0)lines.push("Nothing was applied.");if(result.interrupted){lines.push(paint.yellow("I\
+nterrupted: requests in flight were finished and recorded, no more were sent."))}if(result.run!==null)lines.push("",`Run\
+: ${escapeText(result.run)}${partText(result)}`);return`${[...lines,paint.bold(resultSummaryLine(result))].join("\n")}
 `}function partText({shard:shard2}){return shard2===void 0?"":`, shard ${shardText(shard2)}`}function resultSummaryLine(result){
 const count3=summarizeResult(result);const rest=["failed","not_converged","unknown","skipped"].filter(status=>count3[status]>
 0).map(status=>`, ${count3[status]} ${statusWords[status]}`);return`Applied: ${count3.applied} applied${rest.join("")}.`}
@@ -11515,10 +11567,10 @@ return wrap("    not in the answer, so unverified: ",unverified.join(", "))}func
 failed:"\u2717",not_converged:"\u2260",unknown:"?",skipped:"-",applied:"\u2713"}[result.status];const status=result.status===
 "unknown"?"nobody can tell whether it was done":statusWords[result.status];const tint=result.status==="skipped"?paint.dim:
 result.status==="unknown"?paint.yellow:paint.red;return[`${tint(`${mark} ${result.action}`)} ${nameOf2(result)} ${tint(status)}${attemptsText(
-result)}`,...result.error===null?[]:wrap("    error: ",result.error),...unverifiedLines(result)]}function alikeLines(first,others,pen){
-if(first.status==="skipped"){const all=[first,...others];const text6=`- ${all.length} ${escapeText(gistOf(first,first.error??
-"not sent"))}`;return[pen.paint.dim(text6),...wrap("    ",someOf(all))]}return[...troubleLines(first,pen),...wrap(`    ${others.
-length} more alike: `,someOf(others))]}function attemptsText({httpStatus,attempts}){const parts=[...httpStatus===null?[]:
+result)}`,...result.error===null?[]:wrap("    error: ",result.error),...unverifiedLines(result)]}function alikeLines(first,others2,pen){
+if(first.status==="skipped"){const all=[first,...others2];const text6=`- ${all.length} ${escapeText(gistOf(first,first.error??
+"not sent"))}`;return[pen.paint.dim(text6),...wrap("    ",someOf(all))]}return[...troubleLines(first,pen),...wrap(`    ${others2.
+length} more alike: `,someOf(others2))]}function attemptsText({httpStatus,attempts}){const parts=[...httpStatus===null?[]:
 [`HTTP ${httpStatus}`],...attempts>1?[plural(attempts,"attempt")]:[]];return parts.length===0?"":` (${parts.join(", ")})`}
 var done,statusWords;var init_result_text=__esm({"src/report/result-text.ts"(){"use strict";init_result();init_escape();
 init_shard();init_alike();init_names();init_text();init_words();done={update:"updated",delete:"deleted",regenerate:"rege\
@@ -11596,18 +11648,19 @@ notices:notices2(result,plan),filters:[{name:"status",legend:"Status",values:res
 fromEntries(order.map(status=>[status,statuses2[status].word]))},{name:"kind",legend:"Kind",values:changes.map(({kind})=>kind)},
 {name:"action",legend:"Action",values:results.map(({action:action2})=>action2)}],only:[{name:"destructive",label:"destru\
 ctive",some:changes.some(isDestructive)}],groups,box:({number:number4,badge,change:change3,result:one})=>{const{status,action:action2,
-unverified}=one;return changeBox({number:number4,change:change3??one,matters:status!=="applied",data:markup`data-status="${status}" data-action="${action2}"`,
-badges:markup`<span class="badge ${badge.className}">${badge.word}</span> <span class="badge ${action2}">${action2}</span>`,
-notes:unverified.length>0?markup`<span class="badge update">unverified</span>`:null,inside:[outcome(one),change3===void 0?
-null:changeDetails(change3,context3)],context:context3})},footer:markup`<p>Digest of the plan: <code>${plan.digest}</code></p>`})}
-function groupsOf2({results},plan){const changes=new Map(plan.changes.map(change3=>[change3.address,change3]));let number4=0;
-return order.flatMap(status=>{const{word:word2,className,meaning}=statuses2[status];const entries=results.filter(one=>one.
-status===status).map(one=>{number4+=1;const title=`${one.address}${labelBeside(one)}`;return{number:number4,title,badge:{
-word:word2,className},result:one,change:changes.get(one.address)}});if(entries.length===0)return[];return[{title:capitalized(
-word2),meaning,filter:markup` data-status="${status}"`,entries}]})}function notices2(result,plan){const{interrupted:interrupted2,
-results}=result;const wrong2=results.filter(({status})=>status!=="applied").length;const unverified=results.filter(one=>one.
-unverified.length>0).length;const where=plan.environment===null?"":` --env ${shellWord(plan.environment)}`;return[results.
-length===0?markup`<p class="note">There was nothing to do, so nothing was sent.</p>\n`:null,interrupted2?markup`<p class="loss"><strong>Interrupted</strong>: requests in flight were finished and recorded, and no more were sent.</p>\n`:
+unverified}=one;return changeBox({number:number4,named:change3??one,fold:change3&&{change:change3,changes:[change3]},matters:status!==
+"applied",data:markup`data-status="${status}" data-action="${action2}"`,badges:markup`<span class="badge ${badge.className}">${badge.
+word}</span> <span class="badge ${action2}">${action2}</span>`,notes:unverified.length>0?markup`<span class="badge update">unverified</span>`:
+null,inside:[outcome(one),change3===void 0?null:changeDetails(change3,context3)],context:context3})},footer:markup`<p>Digest of the plan: <code>${plan.
+digest}</code></p>`})}function groupsOf2({results},plan){const changes=new Map(plan.changes.map(change3=>[change3.address,
+change3]));let number4=0;return order.flatMap(status=>{const{word:word2,className,meaning}=statuses2[status];const entries=results.
+filter(one=>one.status===status).map(one=>{number4+=1;const title=`${one.address}${labelBeside(one)}`;const badge={word:word2,
+className};return{number:number4,objects:1,title,badge,result:one,change:changes.get(one.address)}});if(entries.length===
+0)return[];return[{title:capitalized(word2),meaning,filter:markup` data-status="${status}"`,entries}]})}function notices2(result,plan){
+const{interrupted:interrupted2,results}=result;const wrong2=results.filter(({status})=>status!=="applied").length;const unverified=results.
+filter(one=>one.unverified.length>0).length;const where=plan.environment===null?"":` --env ${shellWord(plan.environment)}`;
+return[results.length===0?markup`<p class="note">There was nothing to do, so nothing was sent.</p>\n`:null,interrupted2?
+markup`<p class="loss"><strong>Interrupted</strong>: requests in flight were finished and recorded, and no more were sent.</p>\n`:
 null,wrong2>0?markup`<p class="loss"><strong>${plural(wrong2,"change")} of ${results.length}</strong> did not end as planned, shown first.</p>\n`:
 null,unverified>0?markup`<p class="warning">The answers about ${plural(unverified,"object")} did not carry all that was sent: those fields are unverified.</p>\n`:
 null,plan.undoes===void 0?null:markup`<p class="note">This put back what run <code>${plan.undoes}</code> had changed.</p>\n`,
@@ -11624,18 +11677,21 @@ ver refused it, or could not be reached."},not_converged:{word:"not converged",c
 swered well, and keeps another value."},unknown:{word:"unknown",className:"doubtful",meaning:"It was sent, and nobody ca\
 n tell whether it was done."},skipped:{word:"not sent",className:"doubtful",meaning:"It was not sent."},applied:{word:"a\
 pplied",className:"applied",meaning:""}};order=Object.keys(statuses2)}});var problems_exports={};__export(problems_exports,{problemsText:()=>problemsText,validText:()=>validText});function problemsText(problems,{
-color}){if(problems.length===0)return"";const paint=colors(color);const blocks=problems.map(problem2=>problemLines(problem2,
-paint).join("\n"));return`${[...blocks,paint.bold(countsLine(problems))].join("\n\n")}
+color}){if(problems.length===0)return"";const paint=colors(color);const repeated2=together(problems,({severity,code:code2,
+message,hint})=>JSON.stringify([severity,code2,message,hint]));const blocks=repeated2.flatMap(([first,...others2])=>{if(first===
+void 0)return[];const all=[first,...others2];const morePlaces2=all.reduce((sum,problem2)=>sum+(problem2.morePlaces??0),0);
+const merged={...first,places:all.flatMap(({places})=>places),morePlaces:morePlaces2};return[problemLines(merged,paint).
+join("\n")]});return`${[...blocks,paint.bold(countsLine(problems))].join("\n\n")}
 `}function countsLine(problems){const counts2=["error","warning"].map(severity=>({severity,count:problems.filter(problem2=>problem2.
 severity===severity).length}));return counts2.filter(({count:count3})=>count3>0).map(({severity,count:count3})=>plural(count3,
 severity)).join(", ")}function problemLines(problem2,paint){const tint=problem2.severity==="error"?paint.red:paint.yellow;
-const shown4=problem2.places.slice(0,snippetsAtMost);const others=problem2.places.slice(snippetsAtMost);const digits=Math.
+const shown4=problem2.places.slice(0,snippetsAtMost);const others2=problem2.places.slice(snippetsAtMost);const digits=Math.
 max(1,...shown4.map(({line})=>String(line).length));const[message="",...more]=paragraphs(problem2.message);const[help,...moreHelp]=paragraphs(
 problem2.hint??"");const margin=" ".repeat(digits+1);const arrow=`${margin}${paint.blue("-->")}`;const barred=line=>`${margin}\
  ${paint.blue("|")} ${line}`;return[`${paint.bold(tint(`${problem2.severity}[${escapeText(problem2.code)}]`))}${paint.bold(
 `: ${message}`)}`,...more.map(barred),...shown4.flatMap(place2=>[`${arrow} ${escapeText(place2.file)}:${place2.line}:${place2.
-column}`,...place2.text===void 0?[]:snippet(place2,place2.text,digits,tint,paint)]),...others.length===0?[]:[`${arrow} a\
-lso at ${placeList(others,problem2.morePlaces)}`],...help===void 0?[]:[`${margin} ${paint.blue("=")} help: ${help}`],...moreHelp.
+column}`,...place2.text===void 0?[]:snippet(place2,place2.text,digits,tint,paint)]),...others2.length===0?[]:[`${arrow} \
+also at ${placeList(others2,problem2.morePlaces)}`],...help===void 0?[]:[`${margin} ${paint.blue("=")} help: ${help}`],...moreHelp.
 map(barred)]}function paragraphs(text6){return text6.split(/\r?\n/).map(line=>escapeText(line.trimEnd())).filter(line=>line!==
 "")}function snippet({line,column,length:length2},text6,digits,tint,paint){const[source=""]=text6.split(/\r?\n|\r$/);const caret=characterAt(
 source,Math.min(column-1,source.length));const room=lineWidth-digits-6;const start2=characterAt(source,Math.max(0,Math.min(
@@ -11645,9 +11701,9 @@ source,caret+Math.max(1,length2)-1);const stop=Math.min(end2,last+String.fromCod
 const under=displayWidth(shown4(caret,stop))||1;const gutter=label3=>paint.blue(` ${String(label3).padStart(digits)} |`);
 const whole2=`${start2>0?"\u2026":""}${shown4(start2,end2)}${end2<source.length?"\u2026":""}`;return[gutter(""),`${gutter(
 line)} ${whole2}`.trimEnd(),`${gutter("")} ${" ".repeat(before)}${tint("^".repeat(under))}`]}function characterAt(text6,offset){
-const at3=Math.floor(offset);return/[\udc00-\udfff]/.test(text6.charAt(at3))?at3-1:at3}function validText(objects2){return`${objects2}\
- ${objects2===1?"object is":"objects are"} valid`}var snippetsAtMost;var init_problems2=__esm({"src/report/problems.ts"(){
-"use strict";init_escape();init_places();init_words();snippetsAtMost=3}});import{readFileSync,readlinkSync}from"node:fs";import{hostname}from"node:os";function ownMark(){return{host:hostname(),pid:process.
+const at3=Math.floor(offset);return/[\udc00-\udfff]/.test(text6.charAt(at3))?at3-1:at3}function validText(objects3){return`${objects3}\
+ ${objects3===1?"object is":"objects are"} valid`}var snippetsAtMost;var init_problems2=__esm({"src/report/problems.ts"(){
+"use strict";init_escape();init_alike();init_places();init_words();snippetsAtMost=3}});import{readFileSync,readlinkSync}from"node:fs";import{hostname}from"node:os";function ownMark(){return{host:hostname(),pid:process.
 pid,started:processStart(process.pid),boot:bootId(),namespace:namespaceId()}}function fateOf(mark){const{host:host2,pid,
 started,boot,namespace}=mark;if(host2!==hostname())return"unknown";if(boot!==bootId()||namespace!==namespaceId())return"\
 unknown";const now=processStart(pid);if(pid===process.pid)return started===now?"alive":"gone";try{process.kill(pid,0)}catch(failure2){
@@ -11846,14 +11902,14 @@ template2.parts,all)){const{at:at3}=found2.get(one.name)??{at:{}};found2.set(one
 const[told5,untold]=[[...found2.values()].slice(0,unknownAtMost),[...found2.values()].slice(unknownAtMost)];return told5.
 map(({one,at:at3},index)=>{const similar=known4.nearest(one.name);const rest=index===unknownAtMost-1?untold:[];const more=rest.
 length;const body2=at3.txt===void 0?"html":at3.html===void 0?"txt":null;const where=body2===null?"the bodies have":`the ${body2}\
- body has`;const hint=similar===void 0?"":`, did you mean ${short2(written({...one,name:similar}))}?`;const others=more>
+ body has`;const hint=similar===void 0?"":`, did you mean ${short2(written({...one,name:similar}))}?`;const others2=more>
 0?` (and ${more} more such names)`:"";const message=`${where} ${short2(written(one))}, which nothing is known to fill in\
- for ${known4.type}${hint}${others}`;return{code:"unknown-placeholder",message,body:body2,at:together([at3,...rest.map(other=>other.
-at)])}})}function insecureText(body2){const found2=[...body2.matchAll(/\bhttp:\/\/[^\s<>"]+/gi)];if(found2.length===0)return[];
-const addresses3=new Set(found2.map(([address3])=>address3));const message=`the txt body leads to ${some([...addresses3].
-map(short2))} without https`;const at3=found2.map(({0:address3,index})=>({start:index,end:index+address3.length}));return[
-{code:"insecure-link",message,body:"txt",at:{txt:at3}}]}function spotsOf2(placeholders2){return placeholders2.flatMap(({
-at:at3})=>at3)}function together(all){const txt=all.flatMap(({txt:txt2=[]})=>txt2);const html=all.flatMap(({html:html2=[]})=>html2);
+ for ${known4.type}${hint}${others2}`;return{code:"unknown-placeholder",message,body:body2,at:together2([at3,...rest.map(
+other=>other.at)])}})}function insecureText(body2){const found2=[...body2.matchAll(/\bhttp:\/\/[^\s<>"]+/gi)];if(found2.
+length===0)return[];const addresses3=new Set(found2.map(([address3])=>address3));const message=`the txt body leads to ${some(
+[...addresses3].map(short2))} without https`;const at3=found2.map(({0:address3,index})=>({start:index,end:index+address3.
+length}));return[{code:"insecure-link",message,body:"txt",at:{txt:at3}}]}function spotsOf2(placeholders2){return placeholders2.
+flatMap(({at:at3})=>at3)}function together2(all){const txt=all.flatMap(({txt:txt2=[]})=>txt2);const html=all.flatMap(({html:html2=[]})=>html2);
 return{...within3("txt",txt).at,...within3("html",html).at}}function list(placeholders2){return some(placeholders2.map(placeholder=>short2(
 written(placeholder))))}var unknownAtMost;var init_checks3=__esm({"src/mail/checks.ts"(){"use strict";init_html_checks();
 init_known();init_limits2();init_placeholders();init_template();init_words2();unknownAtMost=10}});import{closeSync,constants as constants2,fstatSync,openSync,readFileSync as readFileSync3}from"node:fs";import{setImmediate as setImmediate3}from"node:timers/promises";
@@ -11882,10 +11938,10 @@ ody can tell from here whether it still runs: make sure that it doesn't, then us
  was lost: ${who} (${place2})`,[],"find out who removes locks, and run it again once no other run is under way")])}var holderFields,
 holderSchema;var init_holder=__esm({"src/state/holder.ts"(){"use strict";init_zod();init_problems();init_process();init_process_mark();
 holderFields={user:string2(),...processMark,command:string2(),at:string2()};holderSchema=object(holderFields)}});function excluding(locks){const lock=async(command,now,shard2)=>{const taken2=await locks.take(command,now,shard2);try{const gone=taken2.
-takenOver===null?[]:[taken2.takenOver];for(let tries=1;;tries+=1){const others=(await locks.found()).filter(one=>isInTheWay(
-one.shard,shard2));const[first]=others;if(first===void 0)break;const living=others.find(({fate})=>fate!=="gone");if(living!==
-void 0||tries>TRIES2)throw inTheWay2(living??first);for(const other of others)if(await other.drop())gone.push(`took over\
- the lock of ${other.holder}, which is gone`)}return{...taken2,takenOver:gone.length===0?null:gone.join("; ")}}catch(failure2){
+takenOver===null?[]:[taken2.takenOver];for(let tries=1;;tries+=1){const others2=(await locks.found()).filter(one=>isInTheWay(
+one.shard,shard2));const[first]=others2;if(first===void 0)break;const living=others2.find(({fate})=>fate!=="gone");if(living!==
+void 0||tries>TRIES2)throw inTheWay2(living??first);for(const other of others2)if(await other.drop())gone.push(`took ove\
+r the lock of ${other.holder}, which is gone`)}return{...taken2,takenOver:gone.length===0?null:gone.join("; ")}}catch(failure2){
 await taken2.release();throw failure2}};const remove2=async one=>{let now=one;for(let tries=1;now!==void 0;tries+=1){const isOther2=now.
 nonce!==null&&now.nonce!==one.nonce;if(isOther2||tries>TRIES2)throw locked(now,now.place);if(await now.drop())return;now=
 (await locks.found()).find(other=>isOfPlace(other,one))}};return{lock,async holder(){const held=(await locks.found()).find(
@@ -12006,15 +12062,15 @@ ${text6}
 `}function quoted2(path){return`"${path.replace(/["\\]/g,"\\$&").replaceAll("\n","\\n")}"`}var PATIENCE3,PAUSES,Branch,FAR,
 FETCHING,SIGHTS,PASSING;var init_branch=__esm({"src/state/git/branch.ts"(){"use strict";init_git();init_user_name();init_failures();
 PATIENCE3=3e4;PAUSES=[500,2e3,5e3];Branch=class{settings;ref;#place;#answered=false;#isShallow;constructor(settings,place2){
-this.settings=settings;this.#place=place2;this.ref=`refs/heads/${settings.branch}`}async look(others){const{remote}=this.
-settings;const said3=await this.#asking(["ls-remote","--quiet",remote,this.ref,...others]);const found2=new Map(said3.split(
-"\n").map(line=>line.split("	")).map(([sha="",name2=""])=>[name2,sha]));const isMeant=name2=>others.some(other=>other.includes(
+this.settings=settings;this.#place=place2;this.ref=`refs/heads/${settings.branch}`}async look(others2){const{remote}=this.
+settings;const said3=await this.#asking(["ls-remote","--quiet",remote,this.ref,...others2]);const found2=new Map(said3.split(
+"\n").map(line=>line.split("	")).map(([sha="",name2=""])=>[name2,sha]));const isMeant=name2=>others2.some(other=>other.includes(
 "*")?name2.startsWith("refs/idops/"):name2===other);return{branch:found2.get(this.ref)??null,others:new Map([...found2].
-filter(([name2])=>isMeant(name2)))}}async see(names2){for(let tries=1;;tries+=1){const{branch,others}=await this.look(names2);
-const seen2=new Map([...branch===null?[]:[[this.ref,branch]],...others]);try{await this.#fetch(seen2)}catch(failure2){if(tries>=
-SIGHTS)throw unreachable(this.#place,this.settings.remote,failure2);continue}const head=seen2.get(this.ref)??null;seen2.
-delete(this.ref);return{branch:head,others:seen2}}}async#missing(refs){if(refs.size===0)return[];const input=[...refs.values()].
-map(sha=>`${sha}
+filter(([name2])=>isMeant(name2)))}}async see(names2){for(let tries=1;;tries+=1){const{branch,others:others2}=await this.
+look(names2);const seen2=new Map([...branch===null?[]:[[this.ref,branch]],...others2]);try{await this.#fetch(seen2)}catch(failure2){
+if(tries>=SIGHTS)throw unreachable(this.#place,this.settings.remote,failure2);continue}const head=seen2.get(this.ref)??null;
+seen2.delete(this.ref);return{branch:head,others:seen2}}}async#missing(refs){if(refs.size===0)return[];const input=[...refs.
+values()].map(sha=>`${sha}
 `).join("");const said3=(await this.#git(["cat-file","--batch-check=%(objecttype)"],{input})).split("\n");return[...refs.
 keys()].filter((_,index)=>said3[index]?.endsWith(" missing")!==false)}async#fetch(seen2){const{root,remote}=this.settings;
 const missing2=await this.#missing(seen2);if(missing2.length===0)return;this.#isShallow??=(await this.#git(["rev-parse",
@@ -12053,10 +12109,10 @@ join("")}done
 told:"";const[,report2]=/^fast-import: dumping crash report to (.+)$/m.exec(told5)??[];if(report2!==void 0)await rm5(resolve3(
 this.settings.root,report2),{force:true});throw notHere(this.#place,failure2)}}async push(moves){const{remote,pauses=PAUSES}=this.
 settings;const leases=moves.map(({ref,from})=>`--force-with-lease=${ref}:${from??""}`);const specs=moves.map(({ref,to})=>`${to??
-""}:${ref}`);const others=moves.flatMap(({ref})=>ref===this.ref?[]:[ref]);const options=["--quiet","--porcelain","--atom\
-ic","--no-verify","--no-recurse-submodules","--no-signed"];for(let tries=0;;tries+=1){try{await git(this.settings.root,[
-"push",...options,...leases,remote,...specs],FAR);const to=moves.find(({ref})=>ref===this.ref)?.to??null;if(to!==null)await this.#git(
-["update-ref",this.#seen,to]).catch(()=>"");return"done"}catch(failure2){const now=await this.look(others);const has=ref=>ref===
+""}:${ref}`);const others2=moves.flatMap(({ref})=>ref===this.ref?[]:[ref]);const options=["--quiet","--porcelain","--ato\
+mic","--no-verify","--no-recurse-submodules","--no-signed"];for(let tries=0;;tries+=1){try{await git(this.settings.root,
+["push",...options,...leases,remote,...specs],FAR);const to=moves.find(({ref})=>ref===this.ref)?.to??null;if(to!==null)await this.#git(
+["update-ref",this.#seen,to]).catch(()=>"");return"done"}catch(failure2){const now=await this.look(others2);const has=ref=>ref===
 this.ref?now.branch:now.others.get(ref)??null;const is=compare2=>moves.every(move2=>has(move2.ref)===move2[compare2]);if(is(
 "to"))return"done";if(!is("from"))return"moved";const refused4=refusedBy(failure2);const pause=pauses[tries];if(pause===
 void 0)throw refused4===void 0?unreachable(this.#place,remote,failure2):notTaken(this.#place,refused4,failure2);await sleep2(
@@ -12089,7 +12145,7 @@ this.#branch)}async#see(locks){const seen2=await this.#branch.see(locks);const{b
 const about2=await this.#branch.text(head,ABOUT);if(about2?.startsWith(TITLE)!==true)throw notOwn(this.#place);this.#isOwn=
 true}this.#head=head;this.#seenAt=performance.now();return seen2}#refOf(shard2){return shard2===void 0?this.#whole:`${this.#whole}\
 .${shardName(shard2)}`}async#lockAt(ref){return(await this.#see([ref])).others.get(ref)??null}async found(){return await this.#inTurn(
-async()=>{const{others}=await this.#see([this.#whole,`${this.#whole}.*-of-*`]);const found2=[];for(const[ref,lock]of others){
+async()=>{const{others:others2}=await this.#see([this.#whole,`${this.#whole}.*-of-*`]);const found2=[];for(const[ref,lock]of others2){
 const shard2=shardNamed(ref.slice(this.#whole.length+1));if(ref!==this.#whole&&(shard2===void 0||this.#refOf(shard2)!==ref))
 continue;const holder=await this.#holder(lock);found2.push({...holdingOf2(holder),...shard2===void 0?{}:{shard:shard2},nonce:holder?.
 nonce??null,place:this.#place,drop:()=>this.#inTurn(()=>this.#drop(ref,lock))})}return found2})}async#drop(ref,lock){this.#seenAt=
@@ -12132,8 +12188,8 @@ within5("runs"),place2),load:async server=>ofServer(await saved(),place2,server)
 commit2,path);const there=text6===void 0?void 0:stateOf(stateData(text6,place2),place2);const next=mergedInto(there,change3,
 place2);const{resources:_,...head2}=next;return{...written3(next),head:head2}};const{head}=await store.change(merged,true);
 return head},told:()=>named4(path),async beside(){const files=await store.read((head,of)=>of.list(head,folder==="."?"":folder,
-"blob"));const others=(files??[]).map(within5).filter(file=>file.endsWith(".json")&&file!==path);const names2=await Promise.
-all(others.map(named4));return names2.filter(name2=>name2!==void 0)},...excluding(store),async check(){}}}function withoutCredentials(remote){
+"blob"));const others2=(files??[]).map(within5).filter(file=>file.endsWith(".json")&&file!==path);const names2=await Promise.
+all(others2.map(named4));return names2.filter(name2=>name2!==void 0)},...excluding(store),async check(){}}}function withoutCredentials(remote){
 return remote.replace(/^(\w+:\/\/)[^/@]*(?::[^/]*)?@/,"$1")}var init_git2=__esm({"src/state/git/index.ts"(){"use strict";
 init_json();init_locks();init_state_text();init_runs();init_store()}});var require_postgres_array=__commonJS({"node_modules/postgres-array/index.js"(exports){"use strict";exports.parse=function(source,transform2){
 return new ArrayParser(source,transform2).parse()};var ArrayParser=class _ArrayParser{constructor(source,transform2){this.
@@ -13257,11 +13313,11 @@ this.state,own5.shard,own5.nonce,own5.session,own5.advisory,JSON.stringify(holde
 run(`INSERT INTO idops.locks (state, shard, nonce, session, advisory, holder, backend)
          VALUES ($1, $2, $3, $4, $5, $6, pg_backend_pid()) ON CONFLICT (state, shard) DO NOTHING`,values);if(count3===1)
 return null;const other=await findHolder(statements,this.state,own5.shard);if(other===void 0)continue;const isOwn=other.
-nonce===own5.nonce;if(!isOwn&&this.#fateOf(other)!=="gone")throw this.#refusal(other);const replaced2=await statements.run(
+nonce===own5.nonce;if(!isOwn&&this.#fateOf(other)!=="gone")throw this.#refusal(other);const replaced3=await statements.run(
 `UPDATE idops.locks SET nonce = $3, session = $4, advisory = $5, holder = $6, backend = pg_backend_pid(), seen_at = cloc\
 k_timestamp()
          WHERE state = $1 AND shard = $2 AND session = $7 AND seen_at = $8::timestamptz`,[...values,other.session,other.
-seenAt]);if(replaced2.count===0)continue;if(isOwn)return null;const isGone2=other.holder!==null&&fateOf(other.holder)===
+seenAt]);if(replaced3.count===0)continue;if(isOwn)return null;const isGone2=other.holder!==null&&fateOf(other.holder)===
 "gone";return`took over the lock of ${describeHolder(other.holder)}${isGone2?", which is gone":`: ${cut(other)}`}`}}async#renew(nonce){
 await this.#database.write(async statements=>{if(this.#held?.nonce===nonce)await this.fence(statements)})}async#release(nonce){
 const held=this.#held;if(held?.nonce!==nonce)return;clearInterval(this.#renewing);this.#held=void 0;this.#lost=void 0;this.#database.
@@ -13397,15 +13453,15 @@ PAGE}await statements.run("CLOSE records");return records}async function change(
 ...records].map(([key,record2])=>({address:addressOf2(key),record:record2}));for(let at3=0;at3<entries.length;at3+=PAGE){
 const page=entries.slice(at3,at3+PAGE);const gone=page.filter(({record:record2})=>record2===null);const put4=page.filter(
 ({record:record2})=>record2!==null);if(gone.length>0){await statements.run("DELETE FROM idops.records WHERE state = $1 A\
-ND key = ANY ($2::uuid[])",[name2,gone.map(({address:address3})=>keyOf3(address3))])}if(put4.length>0){await statements.
+ND key = ANY ($2::uuid[])",[name2,gone.map(({address:address3})=>keyOf4(address3))])}if(put4.length>0){await statements.
 run(`INSERT INTO idops.records (state, key, address, record)
          SELECT $1, key, address, record::json FROM unnest($2::uuid[], $3::text[], $4::text[]) AS page (key, address, re\
 cord)
          ON CONFLICT (state, key) DO UPDATE SET address = excluded.address, record = excluded.record`,[name2,put4.map(({
-address:address3})=>keyOf3(address3)),put4.map(({address:address3})=>address3),put4.map(({record:record2})=>stringifyJson(
+address:address3})=>keyOf4(address3)),put4.map(({address:address3})=>address3),put4.map(({record:record2})=>stringifyJson(
 record2))])}}}async function describe3(statements,name2,head,revision){await statements.run("UPDATE idops.states SET hea\
 d = $2, revision = $3, saved_at = clock_timestamp() WHERE name = $1",[name2,stringifyJson(head),revision])}function addressOf2(key){
-return JSON.stringify(key).slice(1,-1)}function keyOf3(address3){return hash2("sha256",address3,"hex").slice(0,32)}var PAGE;
+return JSON.stringify(key).slice(1,-1)}function keyOf4(address3){return hash2("sha256",address3,"hex").slice(0,32)}var PAGE;
 var init_store2=__esm({"src/state/postgres/store.ts"(){"use strict";init_json();init_shards();init_state_text();init_connection();
 PAGE=1e3}});var postgres_exports={};__export(postgres_exports,{postgresBackend:()=>postgresBackend,secretsOf:()=>secretsOf});function postgresBackend(settings,times={}){
 const{name:name2}=settings;const database=new Database(targetOf(settings),{...usualTimes,...times});const lock=new StateLock(
@@ -17021,7 +17077,7 @@ way])));function redactTexts(shown4,redactor,way){const redacted=()=>{if(typeof 
 ways[way](shown4,redactor);if(Array.isArray(shown4))return shown4.map(one=>redactTexts(one,redactor,way));if(!isMap(shown4))
 return shown4;return mapValues(shown4,(member2,name2)=>redactTexts(member2,redactor,way??wayOf.get(name2)))};return redacted()}
 function redactPlan(plan,redactor){const{changes,...rest}=plan;return{...plan,...redactTexts(rest,redactor),changes:changes.
-map(change3=>{const{fields:fields2,apply:_,requests,...others}=change3;const redacted=redactTexts(others,redactor);return{
+map(change3=>{const{fields:fields2,apply:_,requests,...others2}=change3;const redacted=redactTexts(others2,redactor);return{
 ...change3,...redacted,requests:requests.map(({operation,params})=>({operation,params:mapValues(params,redactor.redactName)})),
 fields:fields2.map(field2=>redactField(field2,redactor)),apply:redactApply(change3,redacted.address,redactor)}})}}function redactApply({
 kind,address:address3,apply},shown4,redactor){const{expected,before}=apply;const redacted={...apply,key:apply.key===address3?
@@ -17057,8 +17113,8 @@ function words2(text6){return text6.toLowerCase().match(/[\p{L}\p{N}]+/gu)??[]}v
 function isRaw(message){return insides.test(message)}var rawInstead="what it says is raw internals of the server, which \
 --debug shows";function firstText2(...candidates2){return candidates2.find(candidate=>typeof candidate==="string"&&candidate.
 trim()!=="")?.toString()??null}function flatten(errors2,path,depth){const label3=path===""?"":`${path}: `;if(Array.isArray(
-errors2)){const texts2=errors2.filter(item=>typeof item!=="object").map(String);const others=errors2.filter(item=>typeof item===
-"object");return[...texts2.length===0?[]:[`${label3}${texts2.join(", ")}`],...depth===0?[]:others.flatMap(item=>flatten(
+errors2)){const texts2=errors2.filter(item=>typeof item!=="object").map(String);const others2=errors2.filter(item=>typeof item===
+"object");return[...texts2.length===0?[]:[`${label3}${texts2.join(", ")}`],...depth===0?[]:others2.flatMap(item=>flatten(
 item,path,depth-1))]}if(isMap(errors2)){if(depth===0)return[];return Object.entries(errors2).flatMap(([key,value3])=>flatten(
 value3,path===""?key:`${path}.${key}`,depth-1))}return errors2===void 0||errors2===null?[]:[`${label3}${String(errors2)}`]}
 function oneLine(text6){const line=text6.toWellFormed().replace(/[\s\p{Cc}\p{Cf}]+/gu," ").trim();const characters2=line.
@@ -17150,7 +17206,7 @@ now();constructor(signal){this.#signal=signal}get due(){return this.#signal?.abo
 AFTER}async pause(){await setImmediate2();await setImmediate2();this.#since=performance.now();if(this.#signal?.aborted)throw interrupted(
 "nothing more was read")}};function interrupted(left){return new ProblemsError([error("interrupted",`interrupted: ${left}`)])}var COST={N:4096,r:8,p:1};var LENGTH=32;var limit=pLimit(Math.max(1,Math.min(3,availableParallelism())));var known3=new Map;
 var underWay2=new Map;var ownKey=randomBytes2(32);var lacking;var notYet=Buffer.alloc(LENGTH);var TRIES=8;function slowHash(salt,text6){
-const key=keyOf2(salt,text6);const before=known3.get(key);if(before!==void 0)return before;if(lacking===void 0)return keep(
+const key=keyOf3(salt,text6);const before=known3.get(key);if(before!==void 0)return before;if(lacking===void 0)return keep(
 key,scryptSync(text6,salt,LENGTH,COST));lacking.set(key,{salt,text:text6});return notYet}async function prepareSlowHashes(wanted,signal){
 await Promise.all([...wanted].map(one=>prepared(one,signal)))}async function eachWithSlowHashes(things,work,pauses=new Pauses(
 void 0)){const done2=[];for(const thing of things){done2.push(tried(()=>work(thing)));if(pauses.due)await pauses.pause()}
@@ -17160,11 +17216,11 @@ tries<TRIES;tries+=1){await prepareSlowHashes(one.lacks.values());one=tried(()=>
 thrown!==void 0)throw one.thrown.failure;results.push(one.lacks.size===0?one.result:work(thing))}return results}async function withSlowHashes(work){
 const[result]=await eachWithSlowHashes([void 0],work);return result}function tried(work){const around=lacking;const lacks2=new Map;
 lacking=lacks2;try{return{result:work(),thrown:void 0,lacks:lacks2}}catch(failure2){return{result:void 0,thrown:{failure:failure2},
-lacks:lacks2}}finally{lacking=around}}async function prepared(one,signal){const key=keyOf2(one.salt,one.text);if(known3.
+lacks:lacks2}}finally{lacking=around}}async function prepared(one,signal){const key=keyOf3(one.salt,one.text);if(known3.
 has(key))return;let work=underWay2.get(key);if(work===void 0){work=limit(async()=>{if(signal?.aborted!==true)keep(key,await hashed(
 one))}).finally(()=>underWay2.delete(key));underWay2.set(key,work)}await work}function hashed({salt,text:text6}){return new Promise(
 (resolve18,reject)=>{scrypt(text6,salt,LENGTH,COST,(failure2,hash4)=>{if(failure2===null)resolve18(hash4);else reject(failure2)})})}
-function keep(key,hash4){known3.set(key,hash4);return hash4}function keyOf2(salt,text6){return createHmac("sha256",ownKey).
+function keep(key,hash4){known3.set(key,hash4);return hash4}function keyOf3(salt,text6){return createHmac("sha256",ownKey).
 update(JSON.stringify([salt,text6])).digest("base64")}var Hasher=class{#slowSalt;#salt;#holds;constructor({server,salt},holds=()=>false){this.#slowSalt=`idops secrets of ${server}`;
 this.#salt=salt;this.#holds=holds}conceals(text6){return this.#holds(text6)}hash(value3){return this.#keyed(this.#slow(value3))}secret(hash4){
 return new HashedSecret(hash4,value3=>{const slow=this.#slow(value3);return slow===notYet||this.#keyed(slow)===hash4})}async prepare(values,signal){
@@ -17282,14 +17338,14 @@ entries(expected).flatMap(([field2,asked])=>partsOf3(kind,field2,asked,before,no
 now})??{};const off=parts.filter(({part})=>part.verdict==="different");const wished=parts.filter(({changes})=>changes);const begun=wished.
 some(({part})=>part.verdict==="same");const kept2=off.filter(({changes})=>changes);const found2={different:kept2.map(({part})=>sentenceOf(
 part)),differing:kept2.map(({part})=>part.path),unverified:parts.filter(({part})=>part.verdict==="unknown").map(({part})=>part.
-path),lost:lost2,begun};const isWhole2=Object.keys(lost2).length===0;if(off.length===0&&isWhole2){return found2.unverified.
+path),lost:lost2,begun};const isWhole=Object.keys(lost2).length===0;if(off.length===0&&isWhole){return found2.unverified.
 length===0?{...found2,verdict:"done",sentence:`was done, ${SHOWN}`}:{...found2,verdict:"unseen",sentence:NOBODY_KNOWS}}if(found2.
-different.length===0&&isWhole2&&wished.length>0){return{...found2,verdict:"done",sentence:`was done, ${SHOWN}`}}const neither=wished.
-filter(({part,kept:kept3})=>part.verdict==="different"&&!kept3);if(!begun&&isWhole2&&neither.length===0){return{...found2,
+different.length===0&&isWhole&&wished.length>0){return{...found2,verdict:"done",sentence:`was done, ${SHOWN}`}}const neither=wished.
+filter(({part,kept:kept3})=>part.verdict==="different"&&!kept3);if(!begun&&isWhole&&neither.length===0){return{...found2,
 verdict:"not-done",sentence:`was not done, ${SHOWN}`}}const paths=which=>which.map(({part})=>part.path).join(", ");const shown4=[
 ...begun?[`as asked: ${paths(wished.filter(({part})=>part.verdict==="same"))}`]:[],...neither.length>0?[`neither as aske\
-d nor as before: ${paths(neither)}`]:[],...isWhole2?[]:[`lost: ${namesOfLost(lost2)}`]];return{...found2,verdict:"part",
-sentence:`was not done as a whole, ${SHOWN} (${shown4.join("; ")})`}}function partsOf3(kind,field2,asked,before,now){const type=kind.
+d nor as before: ${paths(neither)}`]:[],...isWhole?[]:[`lost: ${namesOfLost(lost2)}`]];return{...found2,verdict:"part",sentence:`\
+was not done as a whole, ${SHOWN} (${shown4.join("; ")})`}}function partsOf3(kind,field2,asked,before,now){const type=kind.
 fields[field2]??value;const was=new Map(contrast(type,field2,asked,before[field2]).map(part=>[part.path,part]));const since=new Map(
 before[field2]===void 0?[]:contrast(type,field2,before[field2],now[field2]).map(part=>[part.path,part]));return contrast(
 type,field2,asked,now[field2]).map(part=>{const first=was.get(part.path);const changes=first===void 0?part.type.type!=="\
@@ -17303,12 +17359,12 @@ signal?.aborted===true;return!wasStopped&&wanted()};try{return await ask2(isWant
 failure2}};const stopped={listOrganizations:(page,wanted=always)=>still(wanted,so=>reader.listOrganizations(page,so)),showTemplate:(backendId,type,wanted=always)=>still(
 wanted,so=>reader.showTemplate(backendId,type,so)),showExtra:(read,params,parse11,wanted=always)=>still(wanted,so=>reader.
 showExtra(read,params,parse11,so)),listExtra:(read,page,parse11,wanted=always)=>still(wanted,so=>reader.listExtra(read,page,
-parse11,so))};return{stopped,goOn}}async function observe(objects2,needed2,{reader,profile,concurrency,progress,signal,lists={}}){const limit2=pLimit(concurrency);
+parse11,so))};return{stopped,goOn}}async function observe(objects3,needed2,{reader,profile,concurrency,progress,signal,lists={}}){const limit2=pLimit(concurrency);
 let refused4;const{stopped,goOn}=stoppable(reader,signal);const limited=step=>read=>limit2(async()=>{goOn();if(refused4!==
 void 0)throw refused4;try{const result=await read();step();return result}catch(failure2){if(failure2 instanceof ServerFailure&&
 failure2.kind==="unauthorized")refused4=failure2;throw failure2}});const context3={reader:stopped,profile,list:name2=>holdList(
 lists,name2,{reader:stopped,profile},()=>progress.step())};const live=new Map;const asked=kinds.flatMap(kind=>{const own5=kind.
-readable(profile)?objects2.filter(object3=>object3.kind===kind.name):[];return own5.length>0?[{kind,own:own5}]:[]});const wanted=new Set(
+readable(profile)?objects3.filter(object3=>object3.kind===kind.name):[];return own5.length>0?[{kind,own:own5}]:[]});const wanted=new Set(
 needed2);const shared=listNames.filter(name2=>wanted.has(name2)&&listScope(name2,profile)!==void 0);const steps=stepsOf(
 asked,shared,lists);if(steps>0)progress.phase("Observing",steps);try{await settle2([...asked.map(async({kind,own:own5})=>{
 const step=kind.listed===void 0?()=>progress.step():()=>{};const observed=await kind.observe(own5,{...context3,limit:limited(
@@ -17318,16 +17374,16 @@ name2))])}catch(failure2){if(steps>0)progress.end("failed");throw failure2}if(st
 lists)}}function stepsOf(asked,needed2,held){const shared=new Set(needed2);let steps=0;for(const{kind,own:own5}of asked){
 if(kind.listed===void 0)steps+=own5.length;else if(kind.listed==="own")steps+=1;else shared.add(kind.listed)}return steps+
 [...shared].filter(name2=>held[name2]===void 0).length}function listsFor(declared,profile){return declared.flatMap(document2=>kindOf(
-document2.kind).refersTo?.(document2,profile)??[])}var MOMENT=500;var MOST=8;async function readBack(objects2,isUnsteady,{pause=sleep,...options}){let newest={at:performance.
+document2.kind).refersTo?.(document2,profile)??[])}var MOMENT=500;var MOST=8;async function readBack(objects3,isUnsteady,{pause=sleep,...options}){let newest={at:performance.
 now(),lists:{}};const read=async which=>{newest={at:performance.now(),lists:{}};return(await observe(which,[],{...options,
-lists:newest.lists,progress:noProgress})).live};const found2=new Map(await read(objects2));let open8=[...found2].flatMap(
+lists:newest.lists,progress:noProgress})).live};const found2=new Map(await read(objects3));let open8=[...found2].flatMap(
 ([object3,live])=>isUnsteady(object3,live)?[object3]:[]);for(let round=0;open8.length>0&&round<MOST;round+=1){await pause(
 MOMENT);const again=await read(open8);open8=open8.filter(object3=>{const before=found2.get(object3);const now=again.get(
 object3);if(now!==void 0)found2.set(object3,now);return before!==void 0&&now!==void 0&&!same(before.fields,now.fields)})}
-return{live:found2,read:newest}}async function readBackAll(kind,open8,{reader,profile,pause},concurrency){const objects2=open8.
+return{live:found2,read:newest}}async function readBackAll(kind,open8,{reader,profile,pause},concurrency){const objects3=open8.
 map(one=>({kind:kind.name,identity:one.change.apply.identity,one}));const isUnsteady=({one:{change:change3,failure:failure2}},live)=>failure2.
 unsteady&&judge(kind,aimOf(change3),live).verdict!=="done";const options={reader,profile,concurrency,pause};try{const{live}=await readBack(
-objects2,isUnsteady,options);return new Map([...live].map(([{one},found2])=>[one,found2]))}catch{return new Map}}async function readBackOne(kind,open8,options){
+objects3,isUnsteady,options);return new Map([...live].map(([{one},found2])=>[one,found2]))}catch{return new Map}}async function readBackOne(kind,open8,options){
 return(await readBackAll(kind,[open8],options,1)).get(open8)}var EXPIRED="expired";var Attempt=class{#kind;#options;#better;#suspected;constructor(kind,options){this.#kind=kind;this.#options=
 options}async send(change3,freshUntil){const sent=change3.requests.length===0?{open:BY_ANOTHER}:await this.#send(change3,
 freshUntil);if("expired"in sent)return EXPIRED;if("closed"in sent)return this.#ended(sent.closed,change3);if("open"in sent)
@@ -17354,9 +17410,9 @@ kind==="not-found"||failure2.kind==="forbidden";const open8={message:[failure2.m
 status,attempts,answered:failure2.kind==="answer",refused:refused4,unsteady:failure2.kind==="lost"||failure2.doubt===true};
 const harmful=failure2.kind==="refused"&&this.#kind.traits[profile.name].piecemeal===true;if((ambiguous||harmful||begun)&&
 this.#readable)return{open:open8};return{closed:closed2(open8,ambiguous)}}#answered(change3,{status,data:data3,attempts}){
-const{different,differing,unverified}=compareAnswer(this.#kind,change3,data3);const others=this.#otherServer(change3,data3);
-const told5=kept2=>[...kept2.length>0?[`the server answered ${status} and kept another value: ${kept2.join("; ")}`]:[],...others].
-join("; ");const isOff=different.length+others.length>0;return{status:isOff?"not_converged":"applied",httpStatus:status,
+const{different,differing,unverified}=compareAnswer(this.#kind,change3,data3);const others2=this.#otherServer(change3,data3);
+const told5=kept2=>[...kept2.length>0?[`the server answered ${status} and kept another value: ${kept2.join("; ")}`]:[],...others2].
+join("; ");const isOff=different.length+others2.length>0;return{status:isOff?"not_converged":"applied",httpStatus:status,
 attempts,ambiguous:false,after:data3,unverified,error:isOff?told5(different):null,...isOff?{gist:told5(differing)}:{},notes:notesOf(
 this.#kind,change3,data3)}}#otherServer(change3,answer){const{profile}=this.#options;if(change3.action!=="update")return[];
 const{before,expected}=change3.apply;const kind=this.#kind;const better=betterProfile(profile,kind,answer)??betterProfileByReset(
@@ -17609,9 +17665,9 @@ start2)||target.includes("*")&&start2.startsWith(prefix)})}function undocumented
 kind,identity:identity2,fields:{},absent:false,whole:[],place:nowhere2,declaredAt:{file:"",line:1},placeOf:place2,placeWithin:place2}}
 function candidates(options){const{declared,selection,prune,state}=options;const documents=ownAndAlike(declared.filter(({
 kind,identity:identity2})=>mayMean(selection,kind,identity2)),selection);const named4=new Set(declared.map(document2=>addressOf(
-document2.kind,document2.identity)));const others=Object.entries(state.resources).filter(([address3,{kind,identity:identity2}])=>!named4.
+document2.kind,document2.identity)));const others2=Object.entries(state.resources).filter(([address3,{kind,identity:identity2}])=>!named4.
 has(address3)&&!named4.has(addressOf(kind,identity2))&&isSelected(selection,kind,[address3])&&isInShard(selection,kind,identity2));
-const orphans=others.flatMap(([,record2])=>{const{kind,identity:identity2,deleted,managed}=record2;if(prune&&kindOf(kind).
+const orphans=others2.flatMap(([,record2])=>{const{kind,identity:identity2,deleted,managed}=record2;if(prune&&kindOf(kind).
 deletion!==void 0&&deleted===void 0&&managed.length>0){return[{kind,identity:identity2,declared:void 0}]}return isOwed(record2,
 options)?[{kind,identity:identity2,declared:undocumented(kind,identity2),owed:true}]:[]});return[...documents,...orphans]}
 function ownAndAlike(documents,selection){const subjects=documents.map(document2=>{const{kind,identity:identity2}=document2;
@@ -17632,10 +17688,10 @@ some(address3=>matchesTarget(target,address3))&&!elsewhere.some(({kind,identity:
 kind,identity2)));if(lost2.length===0)return;const among=kinds2.length===0?"":` among ${kinds2.join(" and ")}`;throw new ProblemsError(
 lost2.map(target=>error("no-such-target",`--target ${target} matches nothing that the manifests declare${among}`,[],"an \
 address is KIND/ID, such as User/9b1d\u2026; * stands for any characters")))}function sameObjects(subjects){const byKey=new Map;
-for(const{subject,key}of subjects){if(subject.declared===void 0)continue;const others=byKey.get(key);if(others===void 0)
-byKey.set(key,[subject.declared]);else others.push(subject.declared)}const twice=[...byKey.values()].filter(group=>group.
-length>1);return new Map(twice.flatMap(group=>group.map(one=>[one,group.filter(other=>other!==one)])))}function blockedAsTwice(others){
-const places=others.map(({place:place2})=>`${place2.file}:${place2.line}`).join(", ");return{action:"blocked",requests:[],
+for(const{subject,key}of subjects){if(subject.declared===void 0)continue;const others2=byKey.get(key);if(others2===void 0)
+byKey.set(key,[subject.declared]);else others2.push(subject.declared)}const twice=[...byKey.values()].filter(group=>group.
+length>1);return new Map(twice.flatMap(group=>group.map(one=>[one,group.filter(other=>other!==one)])))}function blockedAsTwice(others2){
+const places=others2.map(({place:place2})=>`${place2.file}:${place2.line}`).join(", ");return{action:"blocked",requests:[],
 fields:[],destructions:[],reason:`this is the same object as the one declared at ${places}: keep one document`}}var Decider=class{#options;references;names;constructor(options,references,names2){this.#options=options;this.references=
 afterwards(references,options.declared);this.names=names2}recorded(key){return recordOf(this.#options.state,key,this.#options.
 hasher)}owed(key){return owedIn(this.#options.state,key,this.#options.hasher)}decide(one,live){const change3=this.#decided(
@@ -17787,7 +17843,7 @@ return[...new Set(sentences)].join("; ")}init_problems();init_shard();init_value
 g"){const entry={sending:line,answers:[]};byKey.set(line.key,entry);bySequence.set(line.seq,entry)}else if(line.type==="\
 answered"){bySequence.get(line.seq)?.answers.push(line)}}return[...byKey.values()].map(({sending,answers:answers2})=>{const answer=answers2.
 at(-1);const settles=answer!==void 0&&(sending.last||answer.status!=="applied");return{sending,answered:settles?answer:void 0,
-open:answer===void 0}})}init_shard();function together2(contents2,name2){const[first]=contents2;if(first===void 0)throw new TypeError("a run has a journal");
+open:answer===void 0}})}init_shard();function together3(contents2,name2){const[first]=contents2;if(first===void 0)throw new TypeError("a run has a journal");
 const oldest=contents2.reduce((one,other)=>other.run.at<one.run.at?other:one,first);const entries=new Map;for(const content of contents2){
 for(const entry of entriesOf(content)){const{key}=entry.sending;const former=entries.get(key);const one=former===void 0?
 entry:after(former,entry);entries.delete(key);entries.set(key,one)}}const lines=[...entries.values()].flatMap(({sending,
@@ -17817,9 +17873,9 @@ void 0&&!isFor(name2,shard2,state,kept2))continue;const held=heldBefore(state,na
 has(name2)||held===void 0||name2>held;if(later||name2===held&&!await runs.hasEnd(name2).catch(()=>true))names2.push(name2)}
 const contents2=(await Promise.all(names2.map(name2=>read(name2)))).filter(content=>content!==null&&content.run.server===
 state.server);const isDone=name2=>isNewestHeld(name2)&&!isToEnd(state,name2);const own5=contents2.filter(({run:run4,ended})=>belongs(
-run4,state)&&!(ended&&isDone(run4.run)));const others=contents2.filter(({run:run4,ended})=>!ended&&!belongs(run4,state));
-if(others.length===0||state.serial>0)return own5;const isOther2=await othersOf(state,home);const lost2=others.filter(({run:run4})=>!isOther2(
-run4));return contents2.filter(content=>own5.includes(content)||lost2.includes(content))}async function newestRun(runs,state){
+run4,state)&&!(ended&&isDone(run4.run)));const others2=contents2.filter(({run:run4,ended})=>!ended&&!belongs(run4,state));
+if(others2.length===0||state.serial>0)return own5;const isOther2=await othersOf(state,home);const lost2=others2.filter(({
+run:run4})=>!isOther2(run4));return contents2.filter(content=>own5.includes(content)||lost2.includes(content))}async function newestRun(runs,state){
 for(const name2 of(await runs.list()).toReversed()){const content=await runs.read(name2).catch(failure2=>{throw maybeNewest(
 failure2)});if(content===null&&name2===heldBefore(state,name2))throw maybeNewest(new ProblemsError([withoutFirstLine(name2)]));
 if(content!==null&&content.run.server===state.server&&belongs(content.run,state))return name2}return void 0}function withoutFirstLine(run4){return error("journal-unreadable",`the journal of run ${run4} can't be used: its first l\
@@ -17848,10 +17904,10 @@ run),run:run4.run,findings,settled:entries.length-findings.length,read,async fin
 write({type:"end",at:options.now().toISOString(),interrupted:true,by:`process ${process.pid}`})}finally{await journal.close()}}}}
 function isNews({run:{run:run4},late:late2=false},record2){if(record2===void 0)return true;if(!late2)return record2.run<
 run4;if(record2.pending_regeneration===run4)return true;return record2.run===run4?record2.uncertain!==void 0:record2.run<
-run4}var SETTLED=1e4;async function readOpen(entries,hasher,options){const objects2=entries.filter(({sending})=>sending.
+run4}var SETTLED=1e4;async function readOpen(entries,hasher,options){const objects3=entries.filter(({sending})=>sending.
 action!=="adopt").map(entry=>({kind:entry.sending.kind,identity:entry.sending.identity,entry}));const isUnsteady=({entry},live2)=>options.
 now().getTime()-Date.parse(entry.sending.at)<SETTLED&&becameOf(entry,live2,hasher).status==="failed";const{live,read}=await readBack(
-objects2,isUnsteady,options);return{live:new Map([...live].map(([object3,found2])=>[object3.entry,found2])),read}}function becameOf({
+objects3,isUnsteady,options);return{live:new Map([...live].map(([object3,found2])=>[object3.entry,found2])),read}}function becameOf({
 sending},live,hasher){const{action:action2}=sending;const aim={action:action2,before:restoreFields(sending.before,hasher),
 expected:restoreFields(sending.expected,hasher)};const{verdict,unverified,sentence:sentence2}=judge(kindOf(sending.kind),
 aim,live);if(verdict==="unseen"){return{status:"unknown",ambiguous:true,after:void 0,unverified,sentence:sentence2}}const shown4=action2===
@@ -17861,15 +17917,15 @@ Object.keys(hashes).map(pointer=>pointer.split("/")[1]));return Object.fromEntri
 has(field2)))}function isFor(name2,shard2,state,kept2){if(!isSplit(state,shard2)||partOf(state,shard2).to_end?.includes(
 name2))return true;const part=partOfRun(name2);return part===void 0?kept2.has(name2):isShard(part.shard,shard2)}async function findRun(store,name2){return asOne(await findParts(store,name2))}async function findParts(store,given){const names2=await store.
 list();const name2=meant(names2,given);const found2=names2.filter(one=>isOfRun(one,name2));const contents2=[];for(const one of found2){
-const content=await store.read(one);if(content!==null)contents2.push(content)}const[first,...others]=contents2;if(first===
-void 0)throw new ProblemsError(found2.map(withoutFirstLine));return{name:name2,contents:[first,...others]}}function meant(names2,name2){
+const content=await store.read(one);if(content!==null)contents2.push(content)}const[first,...others2]=contents2;if(first===
+void 0)throw new ProblemsError(found2.map(withoutFirstLine));return{name:name2,contents:[first,...others2]}}function meant(names2,name2){
 const levels=[names2.map(runOf),names2.map(partCalled),names2].map(level3=>[...new Set(level3)]);const exact=levels.flat().
 find(one=>one===name2);if(exact!==void 0)return exact;const found2=levels.map(level3=>level3.filter(one=>name2!==""&&one.
 startsWith(name2)));const first=found2.find(level3=>level3.length>0)??[];const[only2]=first;if(only2!==void 0&&first.length===
 1)return only2;const why=first.length>1?`${first.length} runs begin with "${name2}": ${first.slice(0,NAMED3).join(", ")}${first.
 length>NAMED3?` and ${first.length-NAMED3} more`:""}`:`there is no run "${name2}"`;throw new ProblemsError([error("no-su\
-ch-run",why,[],"idops runs lists them")])}var NAMED3=5;function asOne({name:name2,contents:contents2}){const[first,...others]=contents2;
-return others.length===0&&first.run.run===name2?first:together2(contents2,name2)}function namesTold(entries){return new Map(entries.flatMap(({sending:{kind,identity:identity2,label:label3,before},answered})=>{
+ch-run",why,[],"idops runs lists them")])}var NAMED3=5;function asOne({name:name2,contents:contents2}){const[first,...others2]=contents2;
+return others2.length===0&&first.run.run===name2?first:together3(contents2,name2)}function namesTold(entries){return new Map(entries.flatMap(({sending:{kind,identity:identity2,label:label3,before},answered})=>{
 const{names:names2,within:within5=""}=kindOf(kind);const{[within5]:whole2}=identity2;return[...whole2===void 0||label3===
 void 0?[]:[[whole2,label3]],...[before.fields,answered?.after?.fields??{}].flatMap(fields2=>Object.entries(names2?.(fields2)??
 {}))]}))}function labelIn({sending,answered},names2){const{kind,address:address3,identity:identity2,before}=sending;const{
@@ -18031,7 +18087,7 @@ ath":"check its permissions";throw new ProblemsError([error("state-unreadable",`
 failure2)}`,[],hint)])}}init_git();import{realpath as realpath2}from"node:fs/promises";import{basename as basename4,dirname as dirname7,isAbsolute as isAbsolute2,
 join as join10,relative as relative5,sep as sep2}from"node:path";init_problems();init_shell();init_work_tree();async function refuseTracked(paths,journals,written3){const files=paths.flatMap(path=>[path,lockPath(path)]);if(!written3&&
 ![...files,journals].some(isThere))return;refuseAll(await trackedOf(files,journals))}function refuseAll(paths){const[first,
-...others]=paths;if(first===void 0)return;const more=others.length===0?"":` and ${others.length} more of the state`;const out=paths.
+...others2]=paths;if(first===void 0)return;const more=others2.length===0?"":` and ${others2.length} more of the state`;const out=paths.
 slice(0,3).map(path=>shellWord(`:/${path}`));const rest=paths.length>3?" and so on":"";throw new ProblemsError([error("s\
 tate-tracked",`git tracks ${first}${more}, so a commit decides what idops believes was recorded`,[],`take it out of git \
 with "git rm --cached ${out.join(" ")}"${rest}, and name it in .gitignore; or set state.allow_tracked: true, if that is \
@@ -18111,9 +18167,9 @@ const sent=this.#controller!==void 0;this.#resolve({status:null,sent,reason:prob
 return false;this.#settled=true;clearTimeout(this.#timer);return true}};function codeOf2(failure2){if(!(failure2 instanceof
 Error))return"unknown error";return"code"in failure2&&typeof failure2.code==="string"?failure2.code:failure2.name}function triedOf(outcome3){
 return{status:outcome3.status,reason:outcome3.status===null?outcome3.reason:outcome3.broken}}function openRoute({origin:origin2,tls,proxy},options){const timeout=Math.ceil(options.seconds*1e3);const once3=options.
-connections==="once";const common={connections:once3?1:Number(options.connections),pipelining:once3?0:1};const secure={...tlsOptions(
-tls),timeout};if(proxy===null)return new import_undici2.Pool(origin2,{...common,connect:secure});return new import_undici2.ProxyAgent(
-{...common,uri:proxy.origin,...proxy.authorization===null?{}:{token:String(proxy.authorization.reveal())},requestTls:secure,
+connections==="once";const common2={connections:once3?1:Number(options.connections),pipelining:once3?0:1};const secure={
+...tlsOptions(tls),timeout};if(proxy===null)return new import_undici2.Pool(origin2,{...common2,connect:secure});return new import_undici2.ProxyAgent(
+{...common2,uri:proxy.origin,...proxy.authorization===null?{}:{token:String(proxy.authorization.reveal())},requestTls:secure,
 proxyTls:{minVersion,rejectUnauthorized,timeout},clientFactory:(url,given)=>new Tunnels(url,{...given,headersTimeout:timeout})})}
 var minVersion="TLSv1.2";var rejectUnauthorized=true;function tlsOptions({ca,clientCert,clientKey}){return{minVersion,rejectUnauthorized,
 ...ca===void 0?{}:{ca},...clientCert===void 0?{}:{cert:clientCert},...clientKey===void 0?{}:{key:String(clientKey.reveal())}}}
@@ -18179,10 +18235,10 @@ const earlier=doubt?{doubt}:{};const fail=(more={})=>this.#failure(call,{...prob
 credential});doubt||=leavesOpen({...problem2,method:call.method,sent:verdict.sent});const once3=call.method==="POST"&&sent;
 if(problem2.kind==="unauthorized"&&!once3&&!renewed&&!signal.aborted){renewed=true;const renewal=await this.#renew(credential,
 call.scope);if(renewal===true)continue;throw fail({detail:renewal})}repeats2+=1;const pause=pauseBefore(repeats2+1,problem2.
-retryAfter??null,this.#random);const again=verdict.passing&&!once3&&repeats2<=retries2&&!signal.aborted;const others=isCrowded(
-verdict)&&problem2.retryAfter!=null;const waits=(again||others)&&this.#patience.take(pause);if(!again||!waits){if(waits)
+retryAfter??null,this.#random);const again=verdict.passing&&!once3&&repeats2<=retries2&&!signal.aborted;const others2=isCrowded(
+verdict)&&problem2.retryAfter!=null;const waits=(again||others2)&&this.#patience.take(pause);if(!again||!waits){if(waits)
 void this.#pace.hold(pause);throw fail(again?{outOfPatience:true}:{})}this.#options.onRetry?.({attempt:attempts+1,of:attempts+
-1+retries2-repeats2,why:briefly(problem2)});if(others||problem2.status===429)await this.#pace.hold(pause);else await this.#delay(
+1+retries2-repeats2,why:briefly(problem2)});if(others2||problem2.status===429)await this.#pace.hold(pause);else await this.#delay(
 pause);if(signal.aborted)throw fail();last=fail();if(!sent||call.confirm===void 0)continue;const done2=await call.confirm().
 catch(failure2=>{throw failure2 instanceof ServerFailure?fail():failure2});if(done2==="changed")throw fail({changed:true});
 if(done2!=="not-done")return{status:200,attempts,data:done2.done}}}async close(){this.#closing.abort();await this.#pool.
@@ -18338,16 +18394,16 @@ lock(command,new Date,shard2);if(taken2.takenOver!==null)notes.push(taken2.taken
 void 0?"":` --shard ${shardText(shard2)}`;let lock=writes===void 0?void 0:await locked2(`${writes}${part}`);try{const load=async()=>await withDebts(
 await backend3.load(options.server),home);let state=await load();let read;const held=()=>({state:shard2===void 0&&writes!==
 void 0?joined2(state):state,lock,notes,...read===void 0?{}:{read}});const resume=async(content,from)=>{const resumed=await resumeRun(
-content,from,{...options,runs:backend3.runs,now:()=>new Date});read=resumed.read;return resumed};for(let keeps=true;;){const isWhole2=shard2!==
+content,from,{...options,runs:backend3.runs,now:()=>new Date});read=resumed.read;return resumed};for(let keeps=true;;){const isWhole=shard2!==
 void 0&&!isSplit(state,shard2);const found2=await unfinishedRuns(state,home,shard2);if(found2.length===0&&(writes===void 0||
-!isWhole2))break;const living=found2.find(isUnderWay);if(lock===void 0&&keeps){const holder=await backend3.holder()??(living===
+!isWhole))break;const living=found2.find(isUnderWay);if(lock===void 0&&keeps){const holder=await backend3.holder()??(living===
 void 0?null:runHolder(living.run));if(holder!==null){notes.push(`the state is being written: ${holder}`);return held()}try{
 lock=await locked2("plan")}catch(failure2){const quicker=await backend3.holder();if(quicker!==null){notes.push(`the stat\
 e is being written: ${quicker}`);return held()}if(!isOnly(failure2,"not-writable"))throw failure2;keeps=false}state=await load();
-continue}if(living!==void 0){const isOther2=isWhole2&&!isSame2(await backend3.saved(),state);if(!isOther2)throw underWay(
+continue}if(living!==void 0){const isOther2=isWhole&&!isSame2(await backend3.saved(),state);if(!isOther2)throw underWay(
 living.run);state=await load();continue}if(!keeps){for(const content of found2){const resumed=await resume(content,heirOf(
 state,content.run));state=resumed.state;notes.push(...told2(content,resumed,"the plan alone, since the state can not be \
-written from here"))}break}try{if(isWhole2){const resumed=[];const findings=[];let after2=state;for(const content of found2){
+written from here"))}break}try{if(isWhole){const resumed=[];const findings=[];let after2=state;for(const content of found2){
 const one=await resume(content,heirOf(after2,content.run));resumed.push(one);findings.push(...told2(content,one,into(content)));
 after2=one.state}state=await begin2(backend3,state,after2,shard2,resumed);notes.push(...findings);continue}for(const content of found2){
 const isHeld=isToEnd(state,content.run.run);const before=state;const resumed=await resume(content,shard2===void 0?heirOf(
@@ -18781,9 +18837,9 @@ vironments":`environments there: ${known4.join(", ")}`))}refuse(inOrder(problems
 void 0?base2:over(chosen),own:chosen?.node.type==="map"?chosen.node:void 0,environments:known4,all:()=>[base2,...known4.
 map(name2=>over(find6(root,["environments",name2])))]}}function withoutPlace(base2,over){const[below2,above]=[base2,over].
 map(({entries:entries2})=>entries2.get("state"));if(below2?.value.type!=="map"||above?.value.type!=="map")return base2;const{
-entries}=above.value;const named4=statePlaces.find(place2=>entries.has(place2));if(named4===void 0)return base2;const others=new Set(
+entries}=above.value;const named4=statePlaces.find(place2=>entries.has(place2));if(named4===void 0)return base2;const others2=new Set(
 [...statePlaces.filter(place2=>place2!==named4),...named4==="path"?[]:["allow_tracked"]]);const value3=without(below2.value,
-name2=>others.has(name2));return mapNode(base2.range,new Map([...base2.entries,["state",{...below2,value:value3}]]))}var open5=/^(?:version|manifests|vars|allow_env|safety|checks|email)[ \t]*:/;
+name2=>others2.has(name2));return mapNode(base2.range,new Map([...base2.entries,["state",{...below2,value:value3}]]))}var open5=/^(?:version|manifests|vars|allow_env|safety|checks|email)[ \t]*:/;
 function hideCredentials(file){let start2=0;let isOpen=false;for(const line of file.text.split("\n")){if(/^[^\s#-]/.test(
 line))isOpen=open5.test(line);if(/\b(?:server|state|auth|tls|header)["']?[ \t]*:/.test(line))isOpen=false;const isTold=isOpen||
 isReference(line.slice(line.indexOf(":")));if(!isTold)file.hide({start:start2,end:start2+line.length});start2+=line.length+
@@ -18911,14 +18967,14 @@ return DEFAULT_MANIFESTS.map(pattern=>({pattern,place:null}));return(this.#secti
 (pattern,index)=>({pattern,place:this.#source.place(find6(entry.value,[index]).node.range)}))}async server(overrides={}){
 const variable=setting2(this.#process,"IDOPS_BASE_URL");const isAside=this.#hasAddress&&overrides.baseUrl===void 0;const given={
 baseUrl:overrides.baseUrl??(isAside?void 0:variable),aside:isAside?variable:void 0,tokenFile:overrides.tokenFile,token:setting2(
-this.#process,"IDOPS_TOKEN"),pinned:overrides.pinned??false};const replaced2=new Set;if(given.baseUrl!==void 0)replaced2.
-add("base_url");if(given.tokenFile!==void 0||given.token!==void 0)replaced2.add("auth");const entry=this.#config.entries.
-get("server");return await serverSettings({section:this.#needed("server",serverSchema,replaced2),given,environment:this.
+this.#process,"IDOPS_TOKEN"),pinned:overrides.pinned??false};const replaced3=new Set;if(given.baseUrl!==void 0)replaced3.
+add("base_url");if(given.tokenFile!==void 0||given.token!==void 0)replaced3.add("auth");const entry=this.#config.entries.
+get("server");return await serverSettings({section:this.#needed("server",serverSchema,replaced3),given,environment:this.
 environment,variables:this.#process,cwd:this.cwd,root:this.root,key:entry===void 0?[]:[this.#source.place(entry.key)],place:(...path)=>entry===
 void 0?[]:[this.#source.place(find6(entry.value,path).node.range)]})}#section(name2,schema5){const{data:data3,problems}=this.#needed(
-name2,schema5);refuse(problems);return data3}#needed(name2,schema5,replaced2){return this.#resolved(name2,schema5,false,
-replaced2)}#resolved(name2,schema5,lenient,replaced2){const entry=this.#config.entries.get(name2);if(entry===void 0)return{
-data:void 0,problems:[],notes:new Map};const root=replaced2!==void 0&&entry.value.type==="map"?without(entry.value,member2=>replaced2.
+name2,schema5);refuse(problems);return data3}#needed(name2,schema5,replaced3){return this.#resolved(name2,schema5,false,
+replaced3)}#resolved(name2,schema5,lenient,replaced3){const entry=this.#config.entries.get(name2);if(entry===void 0)return{
+data:void 0,problems:[],notes:new Map};const root=replaced3!==void 0&&entry.value.type==="map"?without(entry.value,member2=>replaced3.
 has(member2)):entry.value;const variables=new Variables(this.#sources,{lenient});return check2({schema:schema5,root,file:this.#source,
 variables,name:"configuration",under:[name2]})}#literalProfile(){const{documented:documented2}=profiles;if(documented2===
 void 0)throw new Error("no documented profile");const{node:node2,complete}=find6(this.#config,["server","profile"]);const[
@@ -19291,11 +19347,11 @@ const within5=async(walk,some2)=>{if(some2.length===0)return[];const below2=some
 caseSensitiveMatch:false})};const named4=new Walk(project);const names2=[...await within5(named4,bases.filter(base2=>base2!==
 "")),...await within5(new Walk(project),bases.filter(base2=>base2===""))];const refused4=named4.problems().flatMap(({severity,
 message})=>severity==="error"?[message]:[]);const paths=names2.map(name2=>resolve10(project.root,name2)).filter(path=>!found2.
-has(path)&&!read.has(path)&&!known4.has(path));if(paths.length===0)return refused4;const others=await readElsewhere(project);
-const limit2=pLimit(readsAtOnce);const looked=await Promise.all(paths.filter(path=>!others.has(path)).map(path=>limit2(async()=>{
-const content=await access3.read(path);const shown4=shownPath(path,project.cwd);if("text"in content){return isManifest(content.
-text)?[`${shown4} looks like a manifest, and no glob names it`]:[]}if(content.reason==="private")return[];return[`${shown4}\
- has the name of a manifest, and can't be read`]})));return[...refused4,...looked.flat()]}async function readElsewhere(project){
+has(path)&&!read.has(path)&&!known4.has(path));if(paths.length===0)return refused4;const others2=await readElsewhere(project);
+const limit2=pLimit(readsAtOnce);const looked=await Promise.all(paths.filter(path=>!others2.has(path)).map(path=>limit2(
+async()=>{const content=await access3.read(path);const shown4=shownPath(path,project.cwd);if("text"in content){return isManifest(
+content.text)?[`${shown4} looks like a manifest, and no glob names it`]:[]}if(content.reason==="private")return[];return[
+`${shown4} has the name of a manifest, and can't be read`]})));return[...refused4,...looked.flat()]}async function readElsewhere(project){
 const found2=await Promise.all(project.everyGlobs().map(async globs=>{const ignore=globs.flatMap(one=>one.startsWith("!")?
 [one.slice(1)]:[]);const named4=globs.filter(one=>!one.startsWith("!")&&!one.split("/").includes(".."));return named4.length===
 0?[]:await glob(named4,{...new Walk(project).options(),ignore})}));return new Set(found2.flat().map(name2=>resolve10(project.
@@ -19399,9 +19455,9 @@ field:field2}of formerHolders2(content,hasher,[...kept2.keys()])){kept2.set(form
 keys()],left,adjust:(document2,now)=>force?{document:document2,left:[]}:movedOn(document2,now,[...kept2.keys()])??withoutConflicts(
 document2,kept2.get(document2)??{},present2(document2,now))}}function formerHolders2(content,hasher,documents){return entriesOf(
 content).flatMap(entry=>{const{sending}=entry;const{succession}=kindOf(sending.kind);if(succession===void 0||!wasDone(entry))
-return[];const{field:field2,holders}=succession;const before=restoreFields(sending.before,hasher);const[id,...others]=holders(
+return[];const{field:field2,holders}=succession;const before=restoreFields(sending.before,hasher);const[id,...others2]=holders(
 before)??[];const moved2=restoreFields(sending.expected,hasher)[field2]===true&&before[field2]!==true;const known4=documents.
-some(({kind,identity:identity2})=>kind===sending.kind&&identity2.id===id);if(!moved2||id===void 0||others.length>0||known4)
+some(({kind,identity:identity2})=>kind===sending.kind&&identity2.id===id);if(!moved2||id===void 0||others2.length>0||known4)
 return[];const source=`run ${content.run.run}`;return[{former:documentOf({...sending,identity:{id}},{[field2]:true},source,
 false),field:field2}]})}function movedOn(document2,now,documents){const{kind,identity:identity2,fields:fields2}=document2;
 const{succession}=kindOf(kind);if(succession===void 0||fields2[succession.field]!==true)return void 0;const holders=succession.
@@ -19478,7 +19534,20 @@ scope)[0]}function blocked2(change3,{name:name2}){return{...change3,action:"bloc
 warnings:[],reason:`no profile is configured, and this server answers as those of the profile ${name2} do, whose updates\
  lose what they don't mention: set "profile: ${name2}" under server and plan again`}}function unsure({name:name2},status){
 return{code:"profile-unsure",message:`no profile is configured, and how the server answers to a path that it doesn't hav\
-e (${status}) does not tell which one fits; ${name2} is taken: run idops doctor, and set the profile under server`}}init_declared();init_kinds();init_references();var noReplan={observedAt:Number.POSITIVE_INFINITY,again:async()=>void 0,repair:()=>void 0};function replanOf(options,byKey,planned,observedAt){
+e (${status}) does not tell which one fits; ${name2} is taken: run idops doctor, and set the profile under server`}}init_escape();init_values();var others="\u0430\u0441\u0435\u043E\u0440\u0445\u0443\u0456\u0458\u0455\u0501\u04BB\u051B\u051D\u0410\u0412\u0421\u0415\u041D\u0406\u0408\u041A\u041C\u041E\u0420\u0405\u0422\u0425\u0423\u03BF\u03B9\u03BD\u03C5\u03C1\u03BA\u03C4\u03B1\u0391\u0392\u0395\u0396\u0397\u0399\u039A\u039C\u039D\u039F\u03A1\u03A4\u03A5\u03A7";
+var latin="aceopxyijsdhqwABCEHIJKMOPSTXYoivupktaABEZHIKMNOPTYX";var alphabets={Latin:new RegExp("\\p{Script=Latin}","u"),
+Cyrillic:new RegExp("\\p{Script=Cyrillic}","u"),Greek:new RegExp("\\p{Script=Greek}","u")};function warnOfMixedScripts(change3){
+const names2=[...new Set(change3.fields.flatMap(namesIn4))];const warnings=names2.flatMap(name2=>{const mixed=(name2.match(
+/[\p{L}\p{M}]+/gu)??[]).map(alphabetsOf).find(found2=>found2.length>1);if(mixed===void 0)return[];const[reads2,isThere2]=[
+looksLike(name2),names2.includes(looksLike(name2))];const beside=isThere2?", which is there as well":"";return[{code:"mi\
+xed-script",message:`${quote(name2)} mixes ${mixed.join(" and ")} letters, and looks like ${quote(reads2)}${beside}`}]});
+return warnings.length===0?change3:{...change3,warnings:[...change3.warnings,...warnings]}}function alphabetsOf(word2){return Object.
+entries(alphabets).flatMap(([name2,letters2])=>letters2.test(word2)?[name2]:[])}function looksLike(name2){return[...name2].
+map(letter=>latin.charAt(others.indexOf(letter))||letter).join("")}function namesIn4({path,before,after:after2,sensitive}){
+if(sensitive)return[];const own5=path==="name"?[before,after2].filter(value3=>typeof value3==="string"):[];return[...path.
+split(".").slice(1),...own5,...[before,after2].flatMap(value3=>namesOf3(value3))]}function namesOf3(value3){if(Array.isArray(
+value3))return value3.flatMap(namesOf3);if(!isMap(value3))return[];return Object.entries(value3).flatMap(([key,member2])=>key===
+"name"&&typeof member2==="string"?[key,member2]:[key,...namesOf3(member2)])}init_declared();init_kinds();init_references();var noReplan={observedAt:Number.POSITIVE_INFINITY,again:async()=>void 0,repair:()=>void 0};function replanOf(options,byKey,planned,observedAt){
 let decider=planned;let held;let seen2;return{observedAt,async again({apply:{key}},notBefore){const one=byKey.get(key);if(one===
 void 0||!kindOf(one.subject.kind).readable(options.profile))return void 0;if(held===void 0||held.at<notBefore)held={at:performance.
 now(),lists:{}};const needed2=listsFor(referring([one.subject],options),options.profile);const{live,references}=await observe(
@@ -19502,9 +19571,9 @@ references)}));const alike2=addressed.filter(({subject,all})=>isSelected(selecti
 filter(({subject})=>!subject.elsewhere);checkTargets(selection,addressed.flatMap(({all})=>all),options);const twice=sameObjects(
 alike2.map(({subject,key})=>({subject,key})));const decided=await eachWithSlowHashes(selected,one=>({one,change:decider.
 decide(one,live.get(one.subject)),settled:isSettled(one.subject,live.get(one.subject),decider.owed(one.key))}),new Pauses(
-options.signal));const compared=decided.flatMap(({one:{subject},change:change3})=>{const others=subject.declared===void 0?
-void 0:twice.get(subject.declared);if(change3===void 0)return[];return[others===void 0?change3:{...change3,...blockedAsTwice(
-others)}]});const reads2=kinds.filter(kind=>kind.readable(profile)&&subjects.some(subject=>subject.kind===kind.name)).map(
+options.signal));const compared=decided.flatMap(({one:{subject},change:change3})=>{const others2=subject.declared===void 0?
+void 0:twice.get(subject.declared);if(change3===void 0)return[];return[others2===void 0?change3:{...change3,...blockedAsTwice(
+others2)}]});const reads2=kinds.filter(kind=>kind.readable(profile)&&subjects.some(subject=>subject.kind===kind.name)).map(
 kind=>kind.scopes.read);const lists=listNames.filter(name2=>references[name2]!==void 0);const listing=lists.flatMap(name2=>listScope(
 name2,profile)??[]);const fitting3=await makeSure(compared.map(change3=>isUnchanged(change3)&&change3.warnings.length>0?
 {...change3,warnings:[]}:change3),{profile,seen:seenProfile(profile,live),recognise:options.recognise,state:options.state});
@@ -19526,8 +19595,8 @@ failed.abort();throw failure2}}function isUnchanged({action:action2}){return act
 declared},live,owed2){if(owed2===void 0||live===void 0)return false;const gone=!live.exists||declared===void 0||declared.
 absent;return gone||Object.keys(stillLost(kindOf(kind),owed2,live.fields)).length===0}var NAMED4=3;function leftOut2(addresses3){
 if(addresses3.length===0)return[];const more=addresses3.length-NAMED4;const names2=`${addresses3.slice(0,NAMED4).join(",\
- ")}${more>0?` and ${more} more`:""}`;const objects2=addresses3.length===1?"1 object":`${addresses3.length} objects`;return[
-{code:"restores-left-out",message:`what an update took away from ${objects2} that --kind or --target leave out is still \
+ ")}${more>0?` and ${more} more`:""}`;const objects3=addresses3.length===1?"1 object":`${addresses3.length} objects`;return[
+{code:"restores-left-out",message:`what an update took away from ${objects3} that --kind or --target leave out is still \
 owed (${names2}): an apply without --kind and --target puts it back`}]}function missingLists(references){return listNames.
 filter(name2=>references[name2]===null).map(name2=>({code:"no-list",message:`the server offers no list of ${name2}, so n\
 othing could check that the ids of ${name2} in the manifests exist and mean what their names say: compare the ids`}))}function ignored({
@@ -19547,8 +19616,9 @@ null,declaredAt:null,apply:{key:address3,identity:identity2,expected:{},before,e
 const called=shown4?.called??kind.called?.(options.state.resources[address3]?.fields??{});return{change:{...change3,...labelled2(
 change3,called,new Map)},reads:shown4===void 0?[]:[kind.scopes.read]}}async function assemble(changes,reads2,header){const writes=changes.
 flatMap(({requests})=>requests.map(({operation})=>operations[operation].scope));return{toolVersion:header.toolVersion,createdAt:header.
-now.toISOString(),server:header.server,profile:header.profile.name,environment:header.environment,changes,requiredScopes:[
-...new Set([...reads2,...writes])].sort(),warnings:[],digest:await withSlowHashes(()=>planDigest(header,changes))}}function warnOfMasks(plan,redact){return{...plan,changes:plan.changes.map(change3=>warned2(change3,redact))}}function warned2(change3,redact){
+now.toISOString(),server:header.server,profile:header.profile.name,environment:header.environment,changes:changes.map(warnOfMixedScripts),
+requiredScopes:[...new Set([...reads2,...writes])].sort(),warnings:[],digest:await withSlowHashes(()=>planDigest(header,
+changes))}}function warnOfMasks(plan,redact){return{...plan,changes:plan.changes.map(change3=>warned2(change3,redact))}}function warned2(change3,redact){
 const warnings=change3.fields.flatMap(({path,type,before,after:after2,sensitive})=>{if(type!=="body"||sensitive)return[];
 return[...isMasked(before,redact)?[maskedBody(`the present ${path}`)]:[],...isMasked(after2,redact)?[maskedBody(`the new\
  ${path}`)]:[]]});return warnings.length===0?change3:{...change3,warnings:[...change3.warnings,...warnings]}}function isMasked(body2,redact){
@@ -19684,11 +19754,11 @@ idops plan --out FILE and review it")]}var NAME="the name of ";function differen
 has(part)||!part.startsWith(NAME);const parts=new Set([...shown4.keys(),...now.keys()].filter(isAll));return[...parts].filter(
 part=>shown4.get(part)!==now.get(part))}function formOf({profile,summary:summary2,required_scopes:scopes,warnings,changes}){
 const{drift:_,...counts2}=summary2;const parts=changes.flatMap(change3=>{const{address:address3,label:label3,kind,fields:fields2,
-warnings:told5,...others}=change3;const{declared_at:_place,recorded_at:_time,...rest}=others;return[[address3,{...rest,kind,
-warnings:toldBy(told5)}],...label3===void 0?[]:[[`${NAME}${address3}`,label3]],...fields2.map(field2=>[`${address3}: ${field2.
-path}`,fieldForm(kind,field2)])]});const whole2={profile,summary:counts2,scopes:[...scopes].sort(),warnings:toldBy(warnings)};
-const named4=Object.entries(whole2).map(([part,form])=>[`the ${part}`,form]);return new Map([...named4,...parts].map(([part,
-form])=>[part,canonical(form)]))}function fieldForm(kind,field2){const{path,before,after:after2,drift:_,...rest}=field2;
+warnings:told5,...others2}=change3;const{declared_at:_place,recorded_at:_time,...rest}=others2;return[[address3,{...rest,
+kind,warnings:toldBy(told5)}],...label3===void 0?[]:[[`${NAME}${address3}`,label3]],...fields2.map(field2=>[`${address3}\
+: ${field2.path}`,fieldForm(kind,field2)])]});const whole2={profile,summary:counts2,scopes:[...scopes].sort(),warnings:toldBy(
+warnings)};const named4=Object.entries(whole2).map(([part,form])=>[`the ${part}`,form]);return new Map([...named4,...parts].
+map(([part,form])=>[part,canonical(form)]))}function fieldForm(kind,field2){const{path,before,after:after2,drift:_,...rest}=field2;
 const types3=kindOf(kind).fields;const type=typeof path==="string"&&Object.hasOwn(types3,path)?types3[path]:void 0;const form=side3=>normalForm(
 type??value,side3??null);return{...rest,before:form(before),after:form(after2)}}function toldBy(warnings){return warnings.
 map(({code:code2,message})=>`${code2} ${message}`).sort()}init_problems();init_shard();function undoPlan(plan,given,content){const blocked3=plan.changes.filter(({action:action2})=>action2===
@@ -19739,8 +19809,8 @@ value3=>[option,value3]);return["apply",...repeated2("--target",targets),...repe
 e"]:[],...assert2?["--assert"]:[],...shard2===void 0?[]:["--shard",shardText(shard2)]]}init_problems();init_shard();var sources=[{index:"IDOPS_SHARD_INDEX",counts:["IDOPS_SHARD_COUNT"],first:1},{index:"JOB_C\
 OMPLETION_INDEX",counts:["IDOPS_SHARD_COUNT","JOB_COMPLETIONS"],first:0},{index:"CI_NODE_INDEX",counts:["CI_NODE_TOTAL"],
 first:1}];function shardOfJob(variables){const found2=sources.find(({index:index2})=>(variables[index2]??"")!=="");if(found2===
-void 0){const others=sources.slice(1).map(({index:index2})=>index2);const hint=`set IDOPS_SHARD_INDEX and IDOPS_SHARD_CO\
-UNT, or run it where ${others.join(" or ")} is set`;throw refused3("no variable says which part this is",hint)}const{index,
+void 0){const others2=sources.slice(1).map(({index:index2})=>index2);const hint=`set IDOPS_SHARD_INDEX and IDOPS_SHARD_C\
+OUNT, or run it where ${others2.join(" or ")} is set`;throw refused3("no variable says which part this is",hint)}const{index,
 counts:counts2,first}=found2;const[name2,...more]=["IDOPS_SHARD_COUNT",...counts2].filter(one=>(variables[one]??"")!=="");
 const other=more.find(one=>variables[one]!==variables[name2??""]);if(name2!==void 0&&other!==void 0){const hint="unset o\
 ne of them: who takes another number of parts for granted leaves objects out";throw refused3(`${other} says ${variables[other]}\
@@ -19928,19 +19998,20 @@ environmentOf(inputs),inputs.shard)}function runAddress({runUrl}){const attempt=
 /^\d+$/.test(attempt)?`${runUrl}/attempts/${attempt}`:runUrl)}async function checkApproval(job,inputs,expected,plan){if(!changesServer(plan))return;const{shard:shard2,environment}=plan;
 const{source,digest,observed,runUrl}=expected===fromPullRequest?await approvalOf(job,inputs,environment):{source:"expect\
 -digest",digest:expected,observed:null,runUrl:null};if(digest===null){const part=shard2===void 0?"":`shard ${shardText(shard2)}\
- of `;throw refusal2(`${source} shows no plan for ${part}this environment, and there is something to change now`,`run id\
-ops plan on the pull request with comments; where it is merged, ${wayOut}`)}job.log.say(`${source} approved ${digest}`);
-const now=await markPlan(plan,job.redactor);const isSame3=digest===now.digest;if(isSame3&&(observed===null||observed===now.
-observed))return;throw new ProblemsError([error("stale-plan",`stale plan: ${source} approved ${digest}, and ${isSame3?"t\
-he server was changed since":`it is ${now.digest} now`}`,[],`nothing was sent; ${runUrl===null?"":`${runUrl} shows what \
-was approved; `}make a new plan and review it`)])}async function approvalOf({event,signal},inputs,environment){if(inputs.
-githubToken===void 0)throw refusal2("expect-digest: from-pull-request needs the input github-token","give it, or a diges\
-t");const key=commentKey(inputs,environment);try{return await withGithub(inputs.githubToken,event,{signal},async api=>{const pull=await mergedPullRequest(
-api,event,inputs.prNumber);const marker=await approvedMarker(api,pull,key);const{digest,observed}=marker?.plan??{digest:null,
-observed:null};const runUrl=marker?.run==null?null:event.runUrl.replace(/[^/]*$/,marker.run);return{source:`pull request\
- #${pull.number}`,digest,observed,runUrl}})}catch(failure2){if(!(failure2 instanceof GithubFailure))throw failure2;throw refusal2(
-`what was approved can't be read: ${failure2.message.replace(/\.$/,"")}`,failure2.lacksPermission?"the job needs the per\
-missions contents: read and pull-requests: read":"nothing was sent; run it again when that is put right or over")}}async function approvedMarker(api,{
+ of `;throw refusal2(`${source} approves no plan for ${part}this environment, and there is something to change now`,`a c\
+omment approves the plan that it shows, if it shows all of it and all that is declared: run idops plan on the pull reque\
+st with comments; if it is merged, ${wayOut}`)}job.log.say(`${source} approved ${digest}`);const now=await markPlan(plan,
+job.redactor);const isSame3=digest===now.digest;if(isSame3&&(observed===null||observed===now.observed))return;throw new ProblemsError(
+[error("stale-plan",`stale plan: ${source} approved ${digest}, and ${isSame3?"the server was changed since":`it is ${now.
+digest} now`}`,[],`nothing was sent; ${runUrl===null?"":`${runUrl} shows what was approved; `}make a new plan and review\
+ it`)])}async function approvalOf({event,signal},inputs,environment){if(inputs.githubToken===void 0)throw refusal2("expe\
+ct-digest: from-pull-request needs the input github-token","give it, or a digest");const key=commentKey(inputs,environment);
+try{return await withGithub(inputs.githubToken,event,{signal},async api=>{const pull=await mergedPullRequest(api,event,inputs.
+prNumber);const marker=await approvedMarker(api,pull,key);const{digest,observed}=marker?.plan??{digest:null,observed:null};
+const runUrl=marker?.run==null?null:event.runUrl.replace(/[^/]*$/,marker.run);return{source:`pull request #${pull.number}`,
+digest,observed,runUrl}})}catch(failure2){if(!(failure2 instanceof GithubFailure))throw failure2;throw refusal2(`what wa\
+s approved can't be read: ${failure2.message.replace(/\.$/,"")}`,failure2.lacksPermission?"the job needs the permissions\
+ contents: read and pull-requests: read":"nothing was sent; run it again when that is put right or over")}}async function approvedMarker(api,{
 number:number4,merged_at},key){const comments=await api.comments(number4,body2=>isAbout(body2,{kind:"plan",key}));if(comments.
 length===0)return null;const merged=Date.parse(merged_at??"");let latest;for(const comment of await api.histories(comments.
 map(({node:node2})=>node2))){const{body:body2,createdAt,lastEditedAt,author,editor}=comment;const isOwn=editor?.login===
@@ -19961,7 +20032,7 @@ summary);setOutput("digest",plan?.digest??"");setOutput("plan-file",outcome3.pla
 htmlReport??"");if(plan===void 0)return;const counts2={...summarize(plan),destructive:countDestructions(plan)};for(const[
 name2,count3]of Object.entries(counts2))setOutput(name2,String(count3))}async function writeSummary(text6){if((process.env.
 GITHUB_STEP_SUMMARY??"")==="")return;try{await summary.addRaw(text6,true).write()}catch{warning("The summary of the step\
- can't be written.",{title:"idops"})}}init_escape();init_plan();init_marked();init_review();init_escape();init_shard();init_shell();init_marked();var nameRoom=100;var selectedRoom=600;function subjectOf(inputs,args,hide2,plan){const config3=configInRepository(inputs);
+ can't be written.",{title:"idops"})}}init_escape();init_plan();init_markdown();init_marked();init_review();init_escape();init_shard();init_shell();init_marked();var nameRoom=100;var selectedRoom=600;function subjectOf(inputs,args,hide2,plan){const config3=configInRepository(inputs);
 const environment=plan===void 0?environmentOf(inputs):plan.environment;return{environment:environment===null?null:hide2(
 environment),config:config3==="idops.yaml"?null:hide2(config3),server:plan===void 0?null:hide2(plan.server.replace(/^https?:\/\//,
 "")),shard:inputs.shard===void 0?null:shardText(inputs.shard),selected:selectedText(args,hide2),narrowed:args.target.length+
@@ -19974,28 +20045,27 @@ slice(0,selectedRoom)}\u2026`:selected;return`Made with ${code(shown4)}.`}functi
 `${text6.slice(0,nameRoom)}\u2026`:text6}function selectedText({target,kind,only:only2,prune,assert:assert2},hide2){return[
 ...target.map(address3=>`--target ${shellWord(hide2(address3))}`),...kind.map(name2=>`--kind ${name2}`),...only2===void 0?
 []:[`--only ${only2}`],...prune===true?["--prune"]:[],...assert2===true?["--assert"]:[]].join(" ")}var commentLimit=65536;var summaryLimit=1024*1024;var summaryRest=2e5;var blockRoom=3e4;var look={color:false,debug:false,
-folder:""};async function planText2(shown4,event,{note="",taken:taken2=0}={}){const end2=`
+folder:""};function planText2(shown4,event,{note="",taken:taken2=0}={}){const end2=`
 ${origin(event)}
-`;const head=headOf(shown4,note);return`${await fitting2(shown4,head,text6=>text6.length,commentLimit-taken2-end2.length)}${end2}`}
-function plainText(title,text6,event){return`## ${title}
+`;const head=headOf(shown4,note);const{text:text6,isWhole}=fitting2(shown4,head,one=>one.length,commentLimit-taken2-end2.
+length);return{text:`${text6}${end2}`,isWhole}}function plainText(title,text6,event){return`## ${title}
 
 ${text6}
 
 ${origin(event)}
-`}async function planSummary(shown4){const limit2=summaryLimit-summaryRest;return await fitting2(shown4,headOf(shown4,""),
-text6=>Buffer.byteLength(text6),limit2)}function headOf({plan,subject},note){const{adopt,blocked:blocked3}=summarize(plan);
-const sentences=[note,blocked3>0?"What is blocked can not be done as things are, and `apply` refuses the whole plan.":"",
-adopt>0&&blocked3===0&&!changesServer(plan)?"What is to be adopted is only recorded: nothing is sent to the server.":"",
-selectedSentence(subject)];return{title:`${aboutText("idops plan",subject)}: ${headline(plan)}`,intro:sentences.filter(sentence2=>sentence2!==
-"").join(" ")}}async function problemsBlock(problems,room=blockRoom){return block(await renderText(problemsReport,"text",
-problems,look),room)}function block(text6,room){const short4=text6.length>room?`${text6.slice(0,room)}
+`}function planSummary(shown4){const limit2=summaryLimit-summaryRest;return fitting2(shown4,headOf(shown4,""),text6=>Buffer.
+byteLength(text6),limit2).text}function headOf({plan,subject},note){const{adopt,blocked:blocked3}=summarize(plan);const sentences=[
+note,blocked3>0?"What is blocked can not be done as things are, and `apply` refuses the whole plan.":"",adopt>0&&blocked3===
+0&&!changesServer(plan)?"What is to be adopted is only recorded: nothing is sent to the server.":"",selectedSentence(subject)];
+return{title:`${aboutText("idops plan",subject)}: ${headline(plan)}`,intro:sentences.filter(sentence2=>sentence2!=="").join(
+" ")}}async function problemsBlock(problems,room=blockRoom){return block(await renderText(problemsReport,"text",problems,
+look),room)}function block(text6,room){const short4=text6.length>room?`${text6.slice(0,room)}
 \u2026 (the log has all of it)`:text6;return`${fence(short4.trimEnd().split("\n"))}
 `}function origin(event){const commit2=escapeText(event.sha).replaceAll("`","");return`<sub>Commit \`${commit2}\`, [run w\
-ith its summary](${runAddress(event)}).</sub>`}async function fitting2({plan,only:only2,forge},head,measure2,limit2){const given={
-...only2===void 0?{}:{only:only2},...forge===void 0?{}:{forge}};const render4=budget2=>renderText(planReport,"markdown",
-{plan,samples:new Map},{...look,...given,...head,budget:budget2});let budget=limit2;let text6=await render4(budget);while(measure2(
-text6)>limit2&&budget>1e3){budget=Math.floor(Math.min(budget-500,budget*limit2/measure2(text6)));text6=await render4(budget)}
-return text6}init_result();init_shell();init_marked();init_next();var resultRoom=5e4;var problemsRoom=8e3;async function tellResult(job,inputs,{plan,result,problems}){if(result.run===null&&
+ith its summary](${runAddress(event)}).</sub>`}function fitting2({plan,only:only2,forge},head,measure2,limit2){const given={
+...only2===void 0?{}:{only:only2},...forge===void 0?{}:{forge}};const render4=budget2=>planComment(plan,{...look,...given,
+...head,budget:budget2});let budget=limit2;let made3=render4(budget);while(measure2(made3.text)>limit2&&budget>1e3){budget=
+Math.floor(Math.min(budget-500,budget*limit2/measure2(made3.text)));made3=render4(budget)}return made3}init_result();init_shell();init_marked();init_next();var resultRoom=5e4;var problemsRoom=8e3;async function tellResult(job,inputs,{plan,result,problems}){if(result.run===null&&
 problems.length===0)return;const subject=subjectOf(inputs,inputs.args,job.redactor.redact,plan);const title=`${aboutText(
 "idops apply",subject)}: ${outcome2(result)}`;const undo=undoLines(result,plan,inputs,subject);const needs="That needs t\
 he journal of the run, which is where the job kept its `.idops` folder.";const intro=undo.length===0?"":`${undo.join("\n")}\
@@ -20022,19 +20092,18 @@ folderOf(given),planFile);const stored2=file===void 0?void 0:await readPlanFile(
 shard);const inputs=job.about(given);const project=await job.project(inputs);const opened2=await openForWriting(project,
 "apply",job.sessionOptions(inputs));return await job.within(opened2,async session=>{const{plan,problems}=stored2===void 0?
 {plan:await session.plan(planOptionsOf(inputs.args)),problems:[]}:await session.planStored(stored2);const shown4=redactPlan(
-plan,job.redactor);await job.tellPlan(plan,shown4);await writeSummary(await planSummary(await job.shared(inputs,shown4)));
-if(problems.length>0)throw new ProblemsError(problems);if(expectDigest!==void 0)await checkApproval(job,inputs,expectDigest,
-plan);const maxDestructive=inputs.allowDestructive??project.maxDestructive();const approved=approve(plan,{maxDestructive});
-job.enters("sending");const{result:became,problems:found2}=await session.apply(approved);const result=redactResult(became,
-job.redactor);const after2=redactProblems(found2,job.redactor);if(after2.length>0)await job.log.problems(after2);if(result.
-run!==null){const done2={result,plan:shown4};await job.log.report(resultReport,done2);await writeSummary(await renderText(
-resultReport,"markdown",done2,job.log.look))}await tellResult(job,inputs,{plan:shown4,result,problems:after2});job.enters(
-"told");const{failed,not_converged,unknown:unknown4,skipped:skipped2}=summarizeResult(result);const bad2=failed+not_converged+
-unknown4+skipped2+after2.length>0;return{code:result.interrupted?130:bad2?1:0,summary:applied(result,after2),changed:changesServer(
-plan),plan,...file===void 0?{}:{planFile:file},htmlReport:await job.writeHtml(`${fileOf("apply",inputs.shard)}.html`,resultReport,
-{result:became,plan,samples:await job.samplesOrNone(plan,session.project)})}})}function applied(result,problems){if(result.
-run!==null)return resultSummaryLine(result);const[first]=problems;return first===void 0?"There was nothing to apply.":titleLine(
-`${first.code}: ${first.message}`)}init_escape();init_problems();init_redact();import{mkdtemp}from"node:fs/promises";import{tmpdir}from"node:os";import{join as join18}from"node:path";import{constants as constants4}from"node:fs";import{open as open7,stat as stat6}from"node:fs/promises";import{dirname as dirname17,
+plan,job.redactor);await job.tellPlan(plan,shown4);await writeSummary(planSummary(await job.shared(inputs,shown4)));if(problems.
+length>0)throw new ProblemsError(problems);if(expectDigest!==void 0)await checkApproval(job,inputs,expectDigest,plan);const maxDestructive=inputs.
+allowDestructive??project.maxDestructive();const approved=approve(plan,{maxDestructive});job.enters("sending");const{result:became,
+problems:found2}=await session.apply(approved);const result=redactResult(became,job.redactor);const after2=redactProblems(
+found2,job.redactor);if(after2.length>0)await job.log.problems(after2);if(result.run!==null){const done2={result,plan:shown4};
+await job.log.report(resultReport,done2);await writeSummary(await renderText(resultReport,"markdown",done2,job.log.look))}
+await tellResult(job,inputs,{plan:shown4,result,problems:after2});job.enters("told");const{failed,not_converged,unknown:unknown4,
+skipped:skipped2}=summarizeResult(result);const bad2=failed+not_converged+unknown4+skipped2+after2.length>0;return{code:result.
+interrupted?130:bad2?1:0,summary:applied(result,after2),changed:changesServer(plan),plan,...file===void 0?{}:{planFile:file},
+htmlReport:await job.writeHtml(`${fileOf("apply",inputs.shard)}.html`,resultReport,{result:became,plan,samples:await job.
+samplesOrNone(plan,session.project)})}})}function applied(result,problems){if(result.run!==null)return resultSummaryLine(
+result);const[first]=problems;return first===void 0?"There was nothing to apply.":titleLine(`${first.code}: ${first.message}`)}init_escape();init_problems();init_redact();import{mkdtemp}from"node:fs/promises";import{tmpdir}from"node:os";import{join as join18}from"node:path";import{constants as constants4}from"node:fs";import{open as open7,stat as stat6}from"node:fs/promises";import{dirname as dirname17,
 resolve as resolve15}from"node:path";init_problems();async function writeThrough(path,text6,mode){const there=await stat6(path).catch(unlessMissing);if(there!==void 0&&(!there.
 isFile()||/^\/(?:dev|proc)\//.test(resolve15(path)))){const handle=await open7(path,constants4.O_WRONLY|constants4.O_APPEND);
 try{await handle.writeFile(text6)}finally{await handle.close()}return}const target=await leadsTo(path);await writeWhole(
@@ -20087,7 +20156,7 @@ githubToken,write2)}async drift({githubToken},shown4,{found:found2,...marker}){i
 "warning","The issue can't be written: there is no github-token.");return}const first=markerLine({kind:"drift",...marker});
 const{subject}=shown4;const gone=`The server is as the manifests say${subject.narrowed?", as far as they were looked at":
 ""}.`;const note="The server is not as the manifests say. Apply puts it right; so does a change of the manifests.";const text6=found2?
-await planText2(shown4,this.#event,{note,taken:first.length+1}):plainText(`${aboutText("idops plan",subject)}: no drift`,
+planText2(shown4,this.#event,{note,taken:first.length+1}).text:plainText(`${aboutText("idops plan",subject)}: no drift`,
 [gone,selectedSentence(subject)].join(" ").trim(),this.#event);const body2=`${first}
 ${text6}`;await this.#asking("The issue","issues: write",githubToken,async api=>{const[own5]=await api.issues(one=>isAbout(
 one,{kind:"drift",key:marker.key}));if(own5!==void 0){await api.updateIssue(own5.id,body2,{close:!found2});this.#log.say(
@@ -20120,26 +20189,27 @@ samples:new Map})}};async function tellNoPlan(job,inputs,{title,text:text6,hide:
 {kind:"plan",key,run:job.event.runId,plan:null});const heading=`${aboutText("idops plan",subjectOf(inputs,inputs.args,hide2))}\
 : ${title}`;const body2=`${first}
 ${plainText(heading,text6,job.event)}`;await job.posts.comment(inputs,key,body2,{opens:inputs.comment==="true"&&!quiet,quiet})}import{join as join20,resolve as resolve17}from"node:path";init_plan();init_text();import{stat as stat7}from"node:fs/promises";import{basename as basename12,dirname as dirname18,join as join19,resolve as resolve16}from"node:path";init_problems();async function refuseInputs(outputs,config3,known4){const{files,states}=await inputsOf(known4);const inputs=new Set((await Promise.
-all([resolve16(config3),...files].map(identity))).flat());const kept2=(await Promise.all(states.map(namesOf3))).flat();const problems=[];
-for(const output of outputs){const names2=await namesOf3(resolve16(output));if(names2.some(name2=>inputs.has(name2)))problems.
+all([resolve16(config3),...files].map(identity))).flat());const kept2=(await Promise.all(states.map(namesOf4))).flat();const problems=[];
+for(const output of outputs){const names2=await namesOf4(resolve16(output));if(names2.some(name2=>inputs.has(name2)))problems.
 push(refusal3(output,"idops reads it"));else if(names2.some(name2=>kept2.some(state=>isOfState(name2,state))))problems.push(
 refusal3(output,"it is a state, or belongs to one"))}refuse(problems)}async function inputsOf(known4){try{const project=typeof known4===
 "function"?await known4():known4.project;const read=typeof known4==="function"?await loadManifests(project,{lenient:true}):
 known4;const{files,states}=project.guarded();return{files:[...files,...read.files],states}}catch(failure2){if(!(failure2 instanceof
 ProblemsError))throw failure2;return{files:[],states:[]}}}function refusal3(output,why){return error("output-is-input",`${output}\
  is not written: ${why}`,[],"name another file")}async function identity(path){const there=await stat7(path).catch(()=>void 0);
-return there?.isFile()===true?[path,`${there.dev}:${there.ino}`]:[path]}async function namesOf3(path){const inFolder=join19(
+return there?.isFile()===true?[path,`${there.dev}:${there.ino}`]:[path]}async function namesOf4(path){const inFolder=join19(
 await realPlaceOf(dirname18(path)),basename12(path));return[...await identity(path),inFolder,await realPlaceOf(path)]}async function planAndTell(job,inputs){const name2=fileOf("plan",inputs.shard);const opened2=await openSession(await job.
 project(inputs),job.sessionOptions(inputs));const{plan,project,planFile}=await job.within(opened2,async session=>{if(inputs.
 planFile!==void 0){const asked=resolve17(folderOf(inputs),inputs.planFile);await refuseInputs([asked],configOf(inputs),session)}
 const made3=await session.plan(planOptionsOf(inputs.args));const file=await writePlan(job,inputs,session,made3,name2);return{
 plan:made3,planFile:file,project:session.project}});const shown4=redactPlan(plan,job.redactor);const samples=await job.samples(
 plan,project);const htmlReport=await job.writeHtml(`${name2}.html`,planReport,{plan,samples});await job.tellPlan(plan,shown4);
-const shared=await job.shared(inputs,shown4);await writeSummary(await planSummary(shared));const changed=changesServer(plan);
-const blocked3=plan.changes.some(({action:action2})=>action2==="blocked");const tells2=changed||blocked3||leavesDebts(plan);
-const key=commentKey(inputs,plan.environment);const marker={key,run:job.event.runId,plan:await markPlan(plan,job.redactor)};
-const first=markerLine({kind:"plan",...marker});const text6=await planText2(shared,job.event,{taken:first.length+1});const opens=tells2||
-inputs.comment==="true";await job.posts.comment(inputs,key,`${first}
+const shared=await job.shared(inputs,shown4);await writeSummary(planSummary(shared));const changed=changesServer(plan);const blocked3=plan.
+changes.some(({action:action2})=>action2==="blocked");const tells2=changed||blocked3||leavesDebts(plan);const key=commentKey(
+inputs,plan.environment);const marker={key,run:job.event.runId,plan:await markPlan(plan,job.redactor)};const taken2=markerLine(
+{kind:"plan",...marker}).length+1;const{text:text6,isWhole}=planText2(shared,job.event,{taken:taken2});const first=markerLine(
+{kind:"plan",...marker,plan:isWhole?marker.plan:null});const opens=tells2||inputs.comment==="true";await job.posts.comment(
+inputs,key,`${first}
 ${text6}`,{opens});if(inputs.driftIssue&&job.event.onDefaultBranch)await job.posts.drift(inputs,shared,{...marker,found:tells2});else if(inputs.
 driftIssue)job.log.annotate("notice",noIssue);if(changed&&inputs.failOnChanges)job.log.annotate("error","There are chang\
 es, and fail-on-changes is set.");return{code:job.signal.aborted?130:blocked3?1:changed?2:0,summary:summaryLine(plan),changed,
@@ -20151,10 +20221,10 @@ project,{lenient:true,signal});tellSecrets(loaded,onSecret);const settings=proje
 every(({severity})=>severity==="warning");const bodies2=known4?checkDeclaredTemplates(loaded.declared,await bodyChecks(project,
 loaded.declared)):[];const addresses3=project.addressProblems();await pauses.pause();return{problems:[...addresses3,...settings,
 ...loaded.problems,...bodies2],objects:loaded.declared.length}}catch(failure2){if(signal?.aborted)throw failure2;const problems=problemsOf(
-failure2);if(problems.some(({code:code2})=>code2==="internal"))throw failure2;return{problems,objects:0}}}async function validate2(job,inputs,reason=null){const{problems:found2,objects:objects2}=await validateProject(()=>job.project(
+failure2);if(problems.some(({code:code2})=>code2==="internal"))throw failure2;return{problems,objects:0}}}async function validate2(job,inputs,reason=null){const{problems:found2,objects:objects3}=await validateProject(()=>job.project(
 inputs),{onSecret:job.redactor.add,signal:job.signal});const problems=redactProblems(found2,job.redactor);await job.log.
 problems(problems);const errors2=problems.filter(({severity})=>severity==="error").length;const failed=errors2>0;const summary2=failed?
-plural(errors2,"error"):validText(objects2);const why=reason===null?"":`There is no plan for this ${job.event.pullRequest===
+plural(errors2,"error"):validText(objects3);const why=reason===null?"":`There is no plan for this ${job.event.pullRequest===
 null?"run":"pull request"}: ${reason}. It was validated alone.`;if(why!=="")job.log.annotate("notice",why);job.log.say(`${summary2}\
 .`);const texts2=[why,problems.length===0?"":await problemsBlock(problems)];await writeSummary([`## idops validate: ${summary2}`,
 ...texts2].join("\n\n").trimEnd());if(reason!==null&&inputs.command==="plan"){const text6=`${why} ${failed?`It is not va\

@@ -35,7 +35,7 @@ export async function planAndApply(job: Job, given: Inputs): Promise<Ending> {
         : await session.planStored(stored);
     const shown = redactPlan(plan, job.redactor);
     await job.tellPlan(plan, shown);
-    await writeSummary(await planSummary(await job.shared(inputs, shown)));
+    await writeSummary(planSummary(await job.shared(inputs, shown)));
     if (problems.length > 0) throw new ProblemsError(problems);
     if (expectDigest !== undefined) await checkApproval(job, inputs, expectDigest, plan);
     const maxDestructive = inputs.allowDestructive ?? project.maxDestructive();

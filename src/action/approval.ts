@@ -23,8 +23,8 @@ export async function checkApproval(job: Job, inputs: Inputs, expected: string, 
   if (digest === null) {
     const part = shard === undefined ? '' : `shard ${shardText(shard)} of `;
     throw refusal(
-      `${source} shows no plan for ${part}this environment, and there is something to change now`,
-      `run idops plan on the pull request with comments; where it is merged, ${wayOut}`,
+      `${source} approves no plan for ${part}this environment, and there is something to change now`,
+      `a comment approves the plan that it shows, if it shows all of it and all that is declared: run idops plan on the pull request with comments; if it is merged, ${wayOut}`,
     );
   }
   job.log.say(`${source} approved ${digest}`);

@@ -34,15 +34,16 @@ export async function planAndTell(job: Job, inputs: Inputs): Promise<Ending> {
   const htmlReport = await job.writeHtml(`${name}.html`, planReport, { plan, samples });
   await job.tellPlan(plan, shown);
   const shared = await job.shared(inputs, shown);
-  await writeSummary(await planSummary(shared));
+  await writeSummary(planSummary(shared));
   const changed = changesServer(plan);
   const blocked = plan.changes.some(({ action }) => action === 'blocked');
   // What a selection leaves out may be owed something.
   const tells = changed || blocked || leavesDebts(plan);
   const key = commentKey(inputs, plan.environment);
   const marker = { key, run: job.event.runId, plan: await markPlan(plan, job.redactor) };
-  const first = markerLine({ kind: 'plan', ...marker });
-  const text = await planText(shared, job.event, { taken: first.length + 1 });
+  const taken = markerLine({ kind: 'plan', ...marker }).length + 1;
+  const { text, isWhole } = planText(shared, job.event, { taken });
+  const first = markerLine({ kind: 'plan', ...marker, plan: isWhole ? marker.plan : null });
   const opens = tells || inputs.comment === 'true';
   await job.posts.comment(inputs, key, `${first}\n${text}`, { opens });
   if (inputs.driftIssue && job.event.onDefaultBranch)

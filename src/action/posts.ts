@@ -70,7 +70,7 @@ export class Posts {
     const note =
       'The server is not as the manifests say. Apply puts it right; so does a change of the manifests.';
     const text = found
-      ? await planText(shown, this.#event, { note, taken: first.length + 1 })
+      ? planText(shown, this.#event, { note, taken: first.length + 1 }).text
       : plainText(
           `${aboutText('idops plan', subject)}: no drift`,
           [gone, selectedSentence(subject)].join(' ').trim(),

@@ -3,7 +3,8 @@ import type { Problem } from '../base/problems.js';
 import { changesServer, type Plan, summarize } from '../plan/plan.js';
 import type { Share } from '../plan/share.js';
 import type { Forge } from '../report/forge.js';
-import { type Look, planReport, problemsReport, renderText } from '../report/formats.js';
+import { type Look, problemsReport, renderText } from '../report/formats.js';
+import { planComment } from '../report/markdown.js';
 import { fence } from '../report/marked.js';
 import { headline } from '../report/review.js';
 import type { WorkflowEvent } from './event.js';
@@ -38,15 +39,19 @@ export interface Telling {
   readonly taken?: number;
 }
 
-/** A plan without secrets, for people, with where it comes from: as long as a comment has room for it. */
-export async function planText(
+/**
+ * A plan without secrets, for people, with where it comes from: as long as a comment has room for it. `isWhole` says whether a
+ * person who saw it can approve the plan.
+ */
+export function planText(
   shown: SharedPlan,
   event: WorkflowEvent,
   { note = '', taken = 0 }: Telling = {},
-): Promise<string> {
+): { text: string; isWhole: boolean } {
   const end = `\n${origin(event)}\n`;
   const head = headOf(shown, note);
-  return `${await fitting(shown, head, (text) => text.length, commentLimit - taken - end.length)}${end}`;
+  const { text, isWhole } = fitting(shown, head, (one) => one.length, commentLimit - taken - end.length);
+  return { text: `${text}${end}`, isWhole };
 }
 
 /** Says in a few words why there is no plan. `title` is the heading's, in Markdown. */
@@ -55,9 +60,9 @@ export function plainText(title: string, text: string, event: WorkflowEvent): st
 }
 
 /** A plan for the summary of a step: all of it, as far as GitHub takes it. */
-export async function planSummary(shown: SharedPlan): Promise<string> {
+export function planSummary(shown: SharedPlan): string {
   const limit = summaryLimit - summaryRest;
-  return await fitting(shown, headOf(shown, ''), (text) => Buffer.byteLength(text), limit);
+  return fitting(shown, headOf(shown, ''), (text) => Buffer.byteLength(text), limit).text;
 }
 
 /** What stands above a plan. */
@@ -100,20 +105,19 @@ export function origin(event: WorkflowEvent): string {
 }
 
 /** Renders with a smaller budget until it fits: bytes are no characters. */
-async function fitting(
+function fitting(
   { plan, only, forge }: SharedPlan,
   head: Head,
   measure: (text: string) => number,
   limit: number,
-): Promise<string> {
+): { text: string; isWhole: boolean } {
   const given = { ...(only === undefined ? {} : { only }), ...(forge === undefined ? {} : { forge }) };
-  const render = (budget: number): Promise<string> =>
-    renderText(planReport, 'markdown', { plan, samples: new Map() }, { ...look, ...given, ...head, budget });
+  const render = (budget: number) => planComment(plan, { ...look, ...given, ...head, budget });
   let budget = limit;
-  let text = await render(budget);
-  while (measure(text) > limit && budget > 1_000) {
-    budget = Math.floor(Math.min(budget - 500, (budget * limit) / measure(text)));
-    text = await render(budget);
+  let made = render(budget);
+  while (measure(made.text) > limit && budget > 1_000) {
+    budget = Math.floor(Math.min(budget - 500, (budget * limit) / measure(made.text)));
+    made = render(budget);
   }
-  return text;
+  return made;
 }

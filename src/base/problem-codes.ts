@@ -57,6 +57,7 @@ export const problemCodes = [
   'manifest-private',
   'masked-body',
   'missing-field',
+  'mixed-script',
   'no-config',
   'no-home',
   'no-list',

@@ -14,6 +14,7 @@ import { Decider } from './decide.js';
 import { planDigest } from './digest.js';
 import { makeSure, seenProfile } from './fit.js';
 import { labelled, namesOf } from './label.js';
+import { warnOfMixedScripts } from './mixed-script.js';
 import { listsFor, observe } from './observe.js';
 import type { BuildOptions, PlanHeader } from './options.js';
 import { arrange } from './order.js';
@@ -273,7 +274,7 @@ async function assemble(
     server: header.server,
     profile: header.profile.name,
     environment: header.environment,
-    changes,
+    changes: changes.map(warnOfMixedScripts),
     requiredScopes: [...new Set<Scope>([...reads, ...writes])].sort(),
     warnings: [],
     digest: await withSlowHashes(() => planDigest(header, changes)),

@@ -1,7 +1,21 @@
 import type { ChangeResult } from '../apply/result.js';
 
-/** Results of which more than this ended in the same way are told together, and so many of them are named. */
+/** More equal things than this are shown as one, and so many of them are named. */
 const FEW = 3;
+
+/** Items in their order, many of one key together at the place of the first; an item without a key stays alone. */
+export function together<T>(items: readonly T[], keyOf: (item: T) => string | null): (readonly T[])[] {
+  const groups = new Map<string | T, T[]>();
+  for (const item of items) {
+    const key = keyOf(item) ?? item;
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [item]);
+    else group.push(item);
+  }
+  return [...groups.values()].flatMap((group) =>
+    group.length > FEW ? [group] : group.map((item) => [item]),
+  );
+}
 
 /** The names that an address has in it, apart from those that are too short to be told from other text. */
 export function namesIn(address: string): string[] {
@@ -28,21 +42,13 @@ export function gistOf({ address, gist }: Pick<ChangeResult, 'address' | 'gist'>
   return withoutNames(gist ?? said, namesIn(address));
 }
 
-/** Results in their order, those that ended in the same way together, where the first of them stands. */
-export function alike(results: readonly ChangeResult[]): readonly (readonly ChangeResult[])[] {
-  const groups = new Map<string, ChangeResult[]>();
-  const keys = results.map((result, index) => {
+/** Results in their order, those that ended in the same way together. */
+export function alike(results: readonly ChangeResult[]): (readonly ChangeResult[])[] {
+  return together(results, (result) => {
     const { status, error, action, httpStatus } = result;
-    if (status === 'applied' || error === null) return String(index);
+    if (status === 'applied' || error === null) return null;
     return JSON.stringify([status, action, httpStatus, gistOf(result, error)]);
   });
-  for (const [index, result] of results.entries()) {
-    const key = keys[index] ?? '';
-    groups.set(key, [...(groups.get(key) ?? []), result]);
-  }
-  return [...groups.values()].flatMap((group) =>
-    group.length > FEW ? [group] : group.map((result) => [result]),
-  );
 }
 
 /** The first few addresses of a group, and how many more there are. */

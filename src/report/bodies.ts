@@ -1,7 +1,7 @@
 import { type StructuredPatchHunk, structuredPatch } from 'diff';
 import { formNote } from './values.js';
 
-/** More changed lines than this are no longer a diff that someone reads. */
+/** If more lines change than this, all lines between the first and the last of them are shown. */
 const maxChangedLines = 2000;
 /**
  * How many comparisons of two lines looking for a diff may take: less than a second. For bodies of very many lines that are alike; a
@@ -11,7 +11,7 @@ const maxComparisons = 60_000_000;
 
 /** How two text bodies differ. */
 export interface BodyDifference {
-  /** What a diff of lines doesn't show, in words: line endings, final newline, byte order mark, that there are too many lines. */
+  /** What a diff of lines doesn't show, in words: line endings, final newline, byte order mark. */
   readonly notes: readonly string[];
   /** Unified hunks with three lines of context; empty where only the notes tell the bodies apart. */
   readonly hunks: readonly StructuredPatchHunk[];
@@ -30,9 +30,27 @@ export function compareBodies(before: string, after: string): BodyDifference {
     context: 3,
     maxEditLength: longestEdit(old, now),
   });
-  if (patch !== undefined) return { notes, hunks: patch.hunks };
-  const sizes = `${countLines(before)} lines before, ${countLines(after)} after`;
-  return { notes: [...notes, `bodies differ too much to show, ${sizes}`], hunks: [] };
+  return {
+    notes,
+    hunks: patch?.hunks ?? [replaced(old.split('\n').slice(0, -1), now.split('\n').slice(0, -1))],
+  };
+}
+
+/** All lines between those that two texts begin and end with alike. */
+function replaced(old: readonly string[], now: readonly string[]): StructuredPatchHunk {
+  const most = Math.min(old.length, now.length);
+  let start = 0;
+  while (start < most && old[start] === now[start]) start += 1;
+  let end = 0;
+  while (end < most - start && old.at(-1 - end) === now.at(-1 - end)) end += 1;
+  const [goes, comes] = [old.slice(start, old.length - end), now.slice(start, now.length - end)];
+  return {
+    oldStart: start + 1,
+    oldLines: goes.length,
+    newStart: start + 1,
+    newLines: comes.length,
+    lines: [...goes.map((line) => `-${line}`), ...comes.map((line) => `+${line}`)],
+  };
 }
 
 /** As many changed lines as can be looked for: each one more makes two more walks along all lines of both bodies. */

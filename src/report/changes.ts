@@ -8,6 +8,7 @@ import type { Change, PlanWarning } from '../plan/plan.js';
 import { firstFew } from './alike.js';
 import type { Span } from './changed-words.js';
 import { type EmailSide, Emails, emailViews, samplesText } from './emails.js';
+import { type Fold, foldCount, foldPlace } from './fold.js';
 import { type Insertable, type Markup, markup } from './markup.js';
 import { labelBeside, type Named } from './names.js';
 import { scrollable } from './page.js';
@@ -39,12 +40,14 @@ export function contextOf(
 const unfoldedChanges = 12;
 
 /**
- * One change of a page, folded or not: what it is about, and in it all that a reviewer should see. A link leads to what is inside of
- * it, since a browser unfolds that.
+ * One change of a page, or equal ones, collapsed or not: what it is about, and in it all that a reviewer should see. A link leads to
+ * what is inside of it, since a browser opens that.
  */
 export function changeBox(box: {
   readonly number: number;
-  readonly change: Change | Named;
+  readonly named: Named;
+  /** What changes; undefined if that isn't known. */
+  readonly fold: Fold | undefined;
   /** Whether it is unfolded on a page of many too. */
   readonly matters: boolean;
   /** What the filters look at, beside its kind. */
@@ -54,9 +57,8 @@ export function changeBox(box: {
   readonly inside: Insertable;
   readonly context: ChangeContext;
 }): Markup {
-  const { number, context } = box;
-  const change = 'kind' in box.change ? box.change : undefined;
-  const { address } = box.change;
+  const { number, context, named, fold } = box;
+  const change = fold?.change;
   const isOpen = context.changes <= unfoldedChanges || (box.matters && number <= unfoldedChanges);
   const isLoss = change !== undefined && isDestructive(change);
   const classes = [
@@ -67,20 +69,37 @@ export function changeBox(box: {
   ];
   const kind = change === undefined ? null : markup` data-kind="${change.kind}"`;
   return markup`<details class="${classes.join(' ')}" ${box.data}${kind}${isOpen ? markup` open` : null}>
-<summary>${box.badges} <code class="address">${address}</code>${labelBeside(box.change)}${isLoss ? markup` <span class="badge loses">destructive</span>` : null}
+<summary>${box.badges} ${boxName(named, fold)}${isLoss ? markup` <span class="badge loses">destructive</span>` : null}
 ${box.notes}
-${change === undefined ? null : changePlace(change)}</summary>
+${fold === undefined ? null : changePlace(fold)}</summary>
 <div class="inside" id="change-${number}">
 ${box.inside}
-</div>
+${fold === undefined || fold.changes.length === 1 ? null : objects(fold)}</div>
+</details>
+`;
+}
+
+function boxName(named: Named, fold: Fold | undefined): Markup {
+  return fold === undefined || fold.changes.length === 1
+    ? markup`<code class="address">${named.address}</code>${labelBeside(named)}`
+    : markup`<strong>${foldCount(fold)}</strong>`;
+}
+
+/** Every object of equal changes, with the place that declares it. */
+function objects(fold: Fold): Markup {
+  return markup`<details${fold.changes.length > unfoldedChanges && !isDestructive(fold.change) ? null : markup` open`}><summary>${foldCount(fold)}</summary>
+<ul>${fold.changes.map(
+    (change) =>
+      markup`<li><code>${change.address}</code>${labelBeside(change)}${change.declaredAt === null ? null : markup` <code class="quiet">${placeText(change.declaredAt)}</code>`}</li>\n`,
+  )}</ul>
 </details>
 `;
 }
 
 /** Which fields change, and where that is declared. */
-function changePlace(change: Change): Markup {
-  const { declaredAt } = change;
-  return markup`<span class="quiet place">${fieldNames(change)}${declaredAt === null ? null : markup`<code>${placeText(declaredAt)}</code>`}</span>`;
+function changePlace(fold: Fold): Markup {
+  const place = foldPlace(fold);
+  return markup`<span class="quiet place">${fieldNames(fold.change)}${place === null ? null : markup`<code>${place}</code>`}</span>`;
 }
 
 function fieldNames(change: Change): Insertable {

@@ -7,6 +7,8 @@ import { pageText } from './page.js';
 export interface PageEntry {
   /** Its place in the page, from 1. */
   readonly number: number;
+  /** How many objects it is about. */
+  readonly objects: number;
   /** What it is called in the list of contents. */
   readonly title: string;
   /** What is done, or what became of it, in a word, and the class of its badge. */
@@ -74,7 +76,7 @@ ${entries.some(({ change }) => change !== undefined && showsEmail(change)) ? abo
 ${entries.length > 1 ? [controls(page.filters, page.only), contents(groups)] : null}
 ${groups.map(
   ({ title, meaning, filter, entries: inGroup }) => markup`<section class="group"${filter}>
-<h2>${title} (${inGroup.length})</h2>
+<h2>${title} (${countOf(inGroup)})</h2>
 ${meaning === '' ? null : markup`<p class="quiet">${meaning}</p>\n`}${inGroup.map(box)}</section>
 `,
 )}
@@ -83,6 +85,10 @@ ${meaning === '' ? null : markup`<p class="quiet">${meaning}</p>\n`}${inGroup.ma
 ${page.footer}
 </footer>`,
   });
+}
+
+function countOf(entries: readonly PageEntry[]): number {
+  return entries.reduce((sum, { objects }) => sum + objects, 0);
 }
 
 const aboutEmails = markup`<p class="note">Emails are rendered with sample data, and pictures and other things from the network are blocked.</p>\n`;
@@ -97,7 +103,7 @@ function contents(groups: readonly PageGroup<PageEntry>[]): Markup {
 <summary>Contents</summary>
 <nav aria-label="Contents">${groups.map(
     ({ title, entries }, at) => markup`${at === 0 ? markup`<details open>` : markup`<details>`}
-<summary>${title} (${entries.length})</summary>
+<summary>${title} (${countOf(entries)})</summary>
 <ul>${entries.map(
       ({ number, title, badge }) =>
         markup`<li><span class="badge ${badge.className}">${badge.word}</span> <a href="#change-${number}">${title}</a></li>\n`,

@@ -56,17 +56,11 @@ function setLines(path: string, { head, elements, kept }: SetView, { paint }: Pe
   ];
 }
 
-function bodyLines(
-  path: string,
-  { before, fate, lines, notes, hunks }: BodyView,
-  { paint, debug }: Pen,
-): string[] {
+function bodyLines(path: string, { before, fate, lines, notes, hunks }: BodyView, { paint }: Pen): string[] {
   if (before === 'unknown') {
-    // What can't be compared would only be long.
-    const shown = debug ? hunks.flatMap((hunk) => hunk.lines) : [];
     return [
       `${indent}${path}: (unknown) → ${fate ?? plural(lines, 'line')}`,
-      ...shown.map((line) => diffRow(line)),
+      ...hunks.flatMap((hunk) => hunk.lines.map(diffRow)),
     ];
   }
   const said = fate ?? (before === 'null' ? 'was null' : null);

@@ -5,6 +5,7 @@ import { type Plan, summarize } from '../plan/plan.js';
 import type { Share } from '../plan/share.js';
 import { changeBox, changeDetails, contextOf, warningLine } from './changes.js';
 import { changesPage, type PageGroup } from './contents.js';
+import { foldChanges, foldCount } from './fold.js';
 import type { Look } from './look.js';
 import { type Insertable, markup } from './markup.js';
 import { labelBeside } from './names.js';
@@ -27,8 +28,9 @@ export interface HtmlOptions extends Pick<Look, 'debug' | 'only'> {
 /** A plan as one page in one file, which loads nothing and runs no script. Emails are rendered in frames that may do neither. */
 export function planHtml(plan: Plan, options: HtmlOptions): string {
   const groups = groupsOf(plan, options);
-  const shown = groups.flatMap(({ entries }) => entries.map(({ change }) => change));
-  const context = contextOf(options, shown.length, false);
+  const folds = groups.flatMap(({ entries }) => entries.map(({ fold }) => fold));
+  const shown = folds.flatMap(({ changes }) => changes);
+  const context = contextOf(options, folds.length, false);
   const summary = summarize(plan);
   const told = actions.filter(
     (action) => summary[action] > 0 || action === 'update' || action === 'unchanged',
@@ -53,11 +55,12 @@ export function planHtml(plan: Plan, options: HtmlOptions): string {
       { name: 'warnings', label: 'with warnings', some: shown.some(({ warnings }) => warnings.length > 0) },
     ],
     groups,
-    box: ({ number, change }) => {
+    box: ({ number, change, fold }) => {
       const { action, warnings } = change;
       return changeBox({
         number,
-        change,
+        named: change,
+        fold,
         matters: isDestructive(change) || action === 'blocked',
         data: markup`data-action="${action}"`,
         badges: markup`<span class="badge ${action}">${action}</span>`,
@@ -91,14 +94,17 @@ function groupsOf(plan: Plan, options: HtmlOptions) {
     const [first] = changes;
     const byAction = title === 'Destructive' ? null : markup` data-action="${first?.action ?? ''}"`;
     const filter = rank === 1 ? markup` data-kind="${first?.kind ?? ''}"` : byAction;
-    const entries = changes.map((change) => {
+    const entries = foldChanges(changes, options.debug).map((fold) => {
       number += 1;
+      const { change } = fold;
       const { address, action } = change;
       return {
         number,
-        title: `${address}${labelBeside(change)}`,
+        objects: fold.changes.length,
+        title: fold.changes.length === 1 ? `${address}${labelBeside(change)}` : foldCount(fold),
         badge: { word: action, className: action },
         change,
+        fold,
       };
     });
     return { title, meaning: '', filter, entries } satisfies PageGroup<(typeof entries)[number]>;

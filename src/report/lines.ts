@@ -1,21 +1,28 @@
-import type { Action, Change, FieldChange } from '../plan/plan.js';
+import type { Action, FieldChange } from '../plan/plan.js';
 import { firstFew } from './alike.js';
 import { driftNote } from './drift.js';
+import { type Fold, foldCount, foldedNames, foldPlace } from './fold.js';
 import { type Forge, fileUrl } from './forge.js';
 import { code, codeName, prose } from './marked.js';
 import { placeList } from './places.js';
-import { isDestructive, placeText, shortValue } from './review.js';
+import { isDestructive, shortValue } from './review.js';
 import type { WarningGroup } from './warnings.js';
 import { plural } from './words.js';
 
-/** What names a change, where there is room for no more: on one line whatever is in it. */
-export function changeName(change: Change): string {
-  return `**${change.action}** ${code(change.address)}${isDestructive(change) ? ' — **destructive**' : ''}`;
+/** What names a change, or equal ones, where there is room for no more: on one line whatever is in it. */
+export function changeName(fold: Fold): string {
+  const { change, changes } = fold;
+  const isLoss = isDestructive(change);
+  const name = changes.length === 1 ? code(change.address) : foldCount(fold);
+  const names = isLoss && changes.length > 1 ? ` — ${foldedNames(fold, code)}` : '';
+  return `**${change.action}** ${name}${isLoss ? ' — **destructive**' : ''}${names}`;
 }
 
-/** The line of a change: without a mark of a list, and on one line whatever is in it. */
-export function changeLine(change: Change, forge: Forge | undefined): string {
+/** The line of a change, or of equal ones: without a mark of a list, and on one line whatever is in it. */
+export function changeLine(fold: Fold, forge: Forge | undefined): string {
+  const { change, changes } = fold;
   const { action, fields, destructions, reason, warnings, declaredAt } = change;
+  const place = foldPlace(fold);
   const value = shortValue(change);
   const drift = driftNote(change);
   const notes = [
@@ -23,13 +30,15 @@ export function changeLine(change: Change, forge: Forge | undefined): string {
     ...(destructions.length > 0 ? [`**destructive:** ${destructions.map(prose).join('; ')}`] : []),
     ...(reason === null ? [] : [prose(reason)]),
     ...(warnings.length > 0 ? [`⚠️ ${plural(warnings.length, 'warning')}`] : []),
-    ...(declaredAt === null ? [] : [placeLink(declaredAt, placeText(declaredAt), forge)]),
+    ...(changes.length > 1 ? [foldedNames(fold, code)] : []),
+    ...(declaredAt === null || place === null ? [] : [placeLink(declaredAt, place, forge)]),
   ];
   const what =
     value === undefined
       ? fieldNames(action, fields)
       : `: ${code(value.path)} ${code(value.before)} → ${code(value.after)}`;
-  return `**${action}** ${codeName(change)}${what}${notes.map((note) => ` — ${note}`).join('')}`;
+  const name = changes.length === 1 ? codeName(change) : `**${foldCount(fold)}**`;
+  return `**${action}** ${name}${what}${notes.map((note) => ` — ${note}`).join('')}`;
 }
 
 function placeLink(

@@ -1,7 +1,8 @@
 import { once } from '../base/once.js';
-import type { Change, Plan } from '../plan/plan.js';
+import type { Plan } from '../plan/plan.js';
 import type { Share } from '../plan/share.js';
 import { detailsOf, hasDetails } from './details.js';
+import { type Fold, foldChanges } from './fold.js';
 import type { Forge } from './forge.js';
 import { changeLine, changeName, warningLine } from './lines.js';
 import type { Look } from './look.js';
@@ -16,7 +17,7 @@ import {
   shareNotes,
   shownPart,
 } from './review.js';
-import { allot, type Entry, isWhole, type Section, type Shown, sectionTexts } from './room.js';
+import { allot, type Entry, isShownWhole, type Section, type Shown, sectionTexts } from './room.js';
 import { groupWarnings, type WarningGroup } from './warnings.js';
 import { plural } from './words.js';
 
@@ -25,11 +26,17 @@ const defaultBudget = 60_000;
 
 type MarkdownOptions = Pick<Look, 'budget' | 'debug' | 'only' | 'forge' | 'title' | 'intro'>;
 
+/** A plan in Markdown, as `planComment` makes it. */
+export function planMarkdown(plan: Plan, options: MarkdownOptions): string {
+  return planComment(plan, options).text;
+}
+
 /**
  * A plan for a comment of a pull request. Never longer than the budget, which is spent on naming every change first, then on
- * warnings, equal ones together, then on details; what is left out is counted.
+ * warnings, equal ones together, then on details; what is left out is counted. `isWhole` says whether it shows every difference
+ * of a plan of everything that is declared, so that a person who saw it can approve the plan.
  */
-export function planMarkdown(plan: Plan, options: MarkdownOptions): string {
+export function planComment(plan: Plan, options: MarkdownOptions): { text: string; isWhole: boolean } {
   const { budget = defaultBudget, only } = options;
   const warnings = groupWarnings(plan, allWarnings(shownPart(plan, only)));
   const sections = sectionsOf(plan, warnings, options);
@@ -40,7 +47,7 @@ export function planMarkdown(plan: Plan, options: MarkdownOptions): string {
   const room = budget - [title, head, foot].join('\n').length - 1;
   const all = allot(sections, room);
   const entries = sections.flatMap((section) => section.entries);
-  const isShort = !entries.every((entry) => isWhole(entry, all));
+  const isShort = !entries.every((entry) => isShownWhole(entry, all));
   // A number of what is shown is never longer than that of all.
   const most = notice(entries, new Map(entries.map((entry) => [entry, entry.forms.length - 1])), budget);
   const shown = isShort ? allot(sections, room - most.length - 1) : all;
@@ -53,7 +60,16 @@ export function planMarkdown(plan: Plan, options: MarkdownOptions): string {
   ];
   const text = parts.filter((part) => part !== '').join('\n');
   const bare = `${title}\nThis is longer than ${budget} characters even without details.\n`;
-  return text.length <= budget ? text : bare.slice(0, Math.max(0, budget));
+  const fits = text.length <= budget;
+  return {
+    text: fits ? text : bare.slice(0, Math.max(0, budget)),
+    isWhole: fits && !isShort && !isPart(plan, only),
+  };
+}
+
+/** Whether a plan, or what is shown of it, leaves out something that is declared. */
+function isPart({ partial }: Plan, only: Share | undefined): boolean {
+  return partial === true || only !== undefined;
 }
 
 function headText(plan: Plan, warnings: number, only: Share | undefined): string {
@@ -68,6 +84,7 @@ function headText(plan: Plan, warnings: number, only: Share | undefined): string
   ];
   if (notes.length > 0) lines.push('', `${notes.join('; ')}.`);
   lines.push(...shareNotes(plan, only).flatMap((note) => ['', prose(note)]));
+  if (isPart(plan, only)) lines.push('', 'This is a part of what is declared, so it carries no approval.');
   return `${lines.join('\n')}\n`;
 }
 
@@ -91,13 +108,18 @@ function sectionsOf(
   const shown = reviewGroups(plan, { debug, ...(only === undefined ? {} : { only }) });
   const groups = shown.map(({ title, rank, changes }: ReviewGroup) => ({
     title,
-    entries: changes.map((change) => changeEntry(change, rank, debug, forge)),
+    entries: foldChanges(changes, debug).map((fold) => changeEntry(fold, rank, debug, forge)),
   }));
   if (warnings.length === 0) return groups;
   // What is about the plan as a whole comes first, then what is about most of it.
   const ordered = warnings.toSorted((a, b) => weight(b) - weight(a));
   const entries = ordered.map((group): Entry => {
-    return { rank: 'warnings', forms: [once(() => `- ${warningLine(group, forge)}\n`)] };
+    return {
+      rank: 'warnings',
+      objects: 1,
+      differences: 1,
+      forms: [once(() => `- ${warningLine(group, forge)}\n`)],
+    };
   });
   return [...groups, { title: 'Warnings', entries }];
 }
@@ -106,29 +128,33 @@ function weight({ objects }: WarningGroup): number {
   return objects.length === 0 ? Number.MAX_SAFE_INTEGER : objects.length;
 }
 
-function changeEntry(change: Change, rank: number, debug: boolean, forge: Forge | undefined): Entry {
+function changeEntry(fold: Fold, rank: number, debug: boolean, forge: Forge | undefined): Entry {
+  const { change, changes } = fold;
   // However often their length is asked for.
-  const line = once(() => `- ${changeLine(change, forge)}\n`);
+  const line = once(() => `- ${changeLine(fold, forge)}\n`);
   const details = once(() => detailsOf(change, debug));
   const folded = (detail: string) =>
     `${line()}\n<details><summary>Differences</summary>\n\n${detail}\n</details>\n\n`;
   const withDetails = [() => folded(details().short), () => folded(details().full)];
   return {
     rank,
-    forms: [() => `- ${changeName(change)}\n`, line, ...(hasDetails(change, debug) ? withDetails : [])],
+    objects: changes.length,
+    differences: changes.length * Math.max(1, change.fields.length),
+    forms: [() => `- ${changeName(fold)}\n`, line, ...(hasDetails(change, debug) ? withDetails : [])],
   };
 }
 
-/** How much is shown where that isn't all. */
+/** How much is shown if that isn't all. */
 function notice(entries: readonly Entry[], shown: Shown, budget: number): string {
   const counted = (isWarning: boolean, noun: string) => {
     const all = entries.filter(({ rank }) => (rank === 'warnings') === isWarning);
-    const whole = all.filter((entry) => isWhole(entry, shown)).length;
-    return all.length === 0 ? [] : [`${whole} of ${plural(all.length, noun)}`];
+    const count = (some: readonly Entry[]) => some.reduce((sum, { differences }) => sum + differences, 0);
+    const whole = count(all.filter((entry) => isShownWhole(entry, shown)));
+    return all.length === 0 ? [] : [`${whole} of ${plural(count(all), noun)}`];
   };
-  const counts = [...counted(false, 'change'), ...counted(true, 'warning')].join(' and ');
+  const counts = [...counted(false, 'difference'), ...counted(true, 'warning')].join(' and ');
   return [
-    `> **Shortened** to stay within ${budget.toLocaleString('en')} characters: ${counts} are shown with all their differences.`,
+    `> **${counts} are shown**, since there is room for ${budget.toLocaleString('en')} characters. This carries no approval.`,
     '> All of it: `idops plan`, or `idops plan --format html=plan.html` for a page to look at.',
     '',
   ].join('\n');

@@ -1,5 +1,6 @@
 import { displayWidth, escapeText } from '../base/escape.js';
 import type { Place, Problem } from '../base/problems.js';
+import { together } from './alike.js';
 import { placeList } from './places.js';
 import { type Colors, colors, lineWidth, plural } from './words.js';
 
@@ -7,7 +8,16 @@ import { type Colors, colors, lineWidth, plural } from './words.js';
 export function problemsText(problems: readonly Problem[], { color }: { readonly color: boolean }): string {
   if (problems.length === 0) return '';
   const paint = colors(color);
-  const blocks = problems.map((problem) => problemLines(problem, paint).join('\n'));
+  const repeated = together(problems, ({ severity, code, message, hint }) =>
+    JSON.stringify([severity, code, message, hint]),
+  );
+  const blocks = repeated.flatMap(([first, ...others]) => {
+    if (first === undefined) return [];
+    const all = [first, ...others];
+    const morePlaces = all.reduce((sum, problem) => sum + (problem.morePlaces ?? 0), 0);
+    const merged = { ...first, places: all.flatMap(({ places }) => places), morePlaces };
+    return [problemLines(merged, paint).join('\n')];
+  });
   return `${[...blocks, paint.bold(countsLine(problems))].join('\n\n')}\n`;
 }
 

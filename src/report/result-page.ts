@@ -80,7 +80,8 @@ export function resultHtml(result: Result, plan: Plan, options: HtmlOptions): st
       const { status, action, unverified } = one;
       return changeBox({
         number,
-        change: change ?? one,
+        named: change ?? one,
+        fold: change && { change, changes: [change] },
         matters: status !== 'applied',
         data: markup`data-status="${status}" data-action="${action}"`,
         badges: markup`<span class="badge ${badge.className}">${badge.word}</span> <span class="badge ${action}">${action}</span>`,
@@ -103,7 +104,8 @@ function groupsOf({ results }: Result, plan: Plan) {
       .map((one) => {
         number += 1;
         const title = `${one.address}${labelBeside(one)}`;
-        return { number, title, badge: { word, className }, result: one, change: changes.get(one.address) };
+        const badge = { word, className };
+        return { number, objects: 1, title, badge, result: one, change: changes.get(one.address) };
       });
     if (entries.length === 0) return [];
     return [{ title: capitalized(word), meaning, filter: markup` data-status="${status}"`, entries }];

@@ -2,6 +2,9 @@
 export interface Entry {
   /** 0 matters most. */
   readonly rank: number | 'warnings';
+  /** How many objects it is about, and how many differences there are in it. */
+  readonly objects: number;
+  readonly differences: number;
   /** What can be shown of it, each form with more than the one before: its name, its line, and with details. */
   readonly forms: readonly (() => string)[];
 }
@@ -66,7 +69,7 @@ export function allot(sections: readonly Section[], room: number): Shown {
 }
 
 /** Whether all there is of an entry is shown. */
-export function isWhole(entry: Entry, shown: Shown): boolean {
+export function isShownWhole(entry: Entry, shown: Shown): boolean {
   return shown.get(entry) === entry.forms.length - 1;
 }
 
@@ -75,11 +78,15 @@ export function sectionTexts(sections: readonly Section[], shown: Shown): string
   return sections.flatMap((section) => {
     const texts = section.entries.flatMap((entry) => entry.forms[shown.get(entry) ?? -1]?.() ?? []);
     if (texts.length === 0) return [];
-    const missing = section.entries.length - texts.length;
+    const missing = objectsOf(section.entries.filter((entry) => !shown.has(entry)));
     return [`${headingOf(section)}${texts.join('')}${missing > 0 ? `\n… and ${missing} more\n` : ''}`];
   });
 }
 
 function headingOf({ title, entries }: Section): string {
-  return `### ${title} (${entries.length})\n\n`;
+  return `### ${title} (${objectsOf(entries)})\n\n`;
+}
+
+function objectsOf(entries: readonly Entry[]): number {
+  return entries.reduce((sum, { objects }) => sum + objects, 0);
 }

@@ -4,9 +4,10 @@ import { shareOf } from '../plan/drift.js';
 import { type Action, type Change, type Plan, summarize } from '../plan/plan.js';
 import { driftSentence, leftOutSentence } from './drift.js';
 import { fieldLines, type Pen } from './field-text.js';
+import { type Fold, foldChanges, foldCount, foldedNames, foldPlace } from './fold.js';
 import type { Look } from './look.js';
 import { labelBeside, nameOf } from './names.js';
-import { destructiveCount, idleWords, isDestructive, observedNote } from './review.js';
+import { destructiveCount, idleWords, isDestructive, observedNote, shortValue } from './review.js';
 import { requestTexts } from './view.js';
 import { togetherLines, toldWarnings, warningLines } from './warning-text.js';
 import { actions, actionWords, capitalized, colors, wrap } from './words.js';
@@ -41,10 +42,10 @@ export function planText(plan: Plan, options: TextOptions): string {
       ? [`Made:        ${escapeText(plan.createdAt)} by idops ${escapeText(plan.toolVersion)}`]
       : []),
     '',
-    ...listed.flatMap((change) => [
-      ...changeLines({ ...change, warnings: told.alone(change.warnings) }, pen),
-      '',
-    ]),
+    ...foldChanges(
+      listed.map((change) => ({ ...change, warnings: told.alone(change.warnings) })),
+      options.debug,
+    ).flatMap((fold) => [...foldLines(fold, pen), '']),
     ...(leftOut === null ? [] : [...wrap('', leftOut), '']),
     ...(idle ? [`${capitalized(idleWords(plan))}.`, ''] : []),
     ...(warnings.length === 0 ? [] : [...warnings, '']),
@@ -102,10 +103,29 @@ const marks: { readonly [action in Action]: { mark: string; color: 'yellow' | 'r
 
 /** One change for a person: its address, its differences, and what a reviewer should know. */
 export function changeLines(change: Change, pen: Pen): string[] {
+  return [...headLines(change, pen), ...detailLines(change, pen)];
+}
+
+/** Equal changes for a person: how many they are, what changes, and which objects they are about. */
+function foldLines(fold: Fold, pen: Pen): string[] {
+  const { change, changes } = fold;
+  if (changes.length === 1) return changeLines(change, pen);
+  const { paint } = pen;
+  const place = foldPlace(fold);
+  const value = shortValue(change);
+  const said =
+    value === undefined ? '' : `: ${value.path} ${paint.red(value.before)} → ${paint.green(value.after)}`;
+  return [
+    `${markOf(change, pen)} ${paint.bold(foldCount(fold))}${said}${place === null ? '' : paint.dim(`  in ${place}`)}`,
+    ...detailLines(value === undefined ? change : { ...change, fields: [] }, pen),
+    ...wrap('    ', foldedNames(fold)),
+  ];
+}
+
+function detailLines(change: Change, pen: Pen): string[] {
   const { paint, debug } = pen;
   const note = observedNote(change);
   return [
-    ...headLines(change, pen),
     ...(note === null ? [] : [paint.dim(`    ${note}`)]),
     ...(change.reason === null ? [] : wrap('    reason: ', change.reason).map(paint.red)),
     ...change.destructions.flatMap((loss) => wrap('    destructive: ', loss).map(paint.red)),
@@ -119,12 +139,17 @@ export function changeLines(change: Change, pen: Pen): string[] {
 }
 
 /** What is done to which object, and where that is declared. */
-function headLines(change: Change, { paint }: Pen): string[] {
-  const { action, address, declaredAt, label } = change;
-  const { mark, color } = marks[action];
-  const head = `${paint[color](`${mark} ${action}`)} ${paint.bold(bare(address))}${labelBeside(change)}`;
+function headLines(change: Change, pen: Pen): string[] {
+  const { paint } = pen;
+  const { address, declaredAt, label } = change;
+  const head = `${markOf(change, pen)} ${paint.bold(bare(address))}${labelBeside(change)}`;
   if (declaredAt === null) return [head];
   const place = `at ${escapeText(declaredAt.file)}:${declaredAt.line}`;
   // A name and a place side by side are more than a line takes as a rule.
   return label === undefined ? [`${head}${paint.dim(`  ${place}`)}`] : [head, paint.dim(`    ${place}`)];
+}
+
+function markOf({ action }: Change, { paint }: Pen): string {
+  const { mark, color } = marks[action];
+  return paint[color](`${mark} ${action}`);
 }

@@ -48,7 +48,7 @@ export interface BodyView extends Drifting {
   readonly fate: string | null;
   /** How many lines it has afterwards. */
   readonly lines: number;
-  /** What no diff of lines shows: how line endings change, that there are too many lines. */
+  /** What no diff of lines shows, such as how line endings change. */
   readonly notes: readonly string[];
   /** What changes; all of the text where the present one isn't known. */
   readonly hunks: readonly Hunk[];

@@ -303,7 +303,7 @@ describe('apply of what was approved', () => {
         github.faults.push({ method: 'GET', path: /pulls$/, status: 403, message: inaccessible }),
       'pull-requests: read',
     ],
-    ['the pull request shows no plan', ({ github }) => github.comments.splice(0), 'shows no plan'],
+    ['the pull request approves no plan', ({ github }) => github.comments.splice(0), 'approves no plan'],
   ])('sends nothing where %s', async (_, happen, told) => {
     const site = await merged(acme('Approved'));
     happen(site);

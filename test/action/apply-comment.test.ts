@@ -154,7 +154,10 @@ describe('the comment after apply', () => {
         .join('---\n'),
     };
     const site = await merged(files, {}, { seed: { ...none, organizations } });
-    expect((await apply(site, { 'expect-digest': 'from-pull-request' })).code).toBe(0);
+    const refused = await apply(site, { 'expect-digest': 'from-pull-request' });
+    expect(refused.log).toContain('pull request #7 approves no plan for this environment');
+    site.github.comments.splice(0);
+    expect((await apply(site)).code).toBe(0);
     expect(result(site).length).toBeLessThanOrEqual(65_536);
     expect(result(site)).toContain(': 2000 applied');
     expect(result(site)).toMatch(/and \d+ more results, see the log/);

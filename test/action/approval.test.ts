@@ -73,7 +73,7 @@ describe('what the comment of a pull request approves', () => {
     const { site, comment } = await planned();
     site.github.comments.splice(0, 1, { ...comment, id: 1, user: mallory });
     site.github.merge(7, 'abc123');
-    await refused(site, 'shows no plan');
+    await refused(site, 'approves no plan');
   });
 
   it('is nothing where it was written after the merge', async () => {
@@ -82,7 +82,7 @@ describe('what the comment of a pull request approves', () => {
     site.github.merge(7, 'abc123');
     await site.run({}, pullRequest());
     expect(site.github.comments).toHaveLength(1);
-    await refused(site, 'shows no plan');
+    await refused(site, 'approves no plan');
   });
 
   it('is nothing where idops itself wrote into it after the merge', async () => {
@@ -92,14 +92,14 @@ describe('what the comment of a pull request approves', () => {
     await refused(site, 'the comment with the plan of pull request #7 was changed after the merge');
   });
 
-  it('is what the newest of several says: nothing, where it shows no plan', async () => {
+  it('is what the newest of several says: nothing, where it approves no plan', async () => {
     const { site, comment } = await planned();
     const marker = readMarker(comment.body);
     if (marker === null) throw new Error('no marker');
     const body = `${markerLine({ ...marker, plan: null })}\nThere is no plan.`;
     site.github.comments.push({ ...comment, id: 3000, body, created_at: '2026-01-01T00:01:30Z' });
     site.github.merge(7, 'abc123');
-    await refused(site, 'shows no plan');
+    await refused(site, 'approves no plan');
   });
 
   it('is for what the server had: a change of what the plan changes stops it, also where the same would be sent', async () => {
@@ -219,7 +219,7 @@ describe('the pull request whose comment approves', () => {
     const dispatched: ActionOptions = { event: 'workflow_dispatch', sha: 'abc123' };
     const pinned = { 'base-url': site.sandbox.url };
     for (const [number, told] of [
-      ['8', 'shows no plan'],
+      ['8', 'approves no plan'],
       ['9', 'pull request #9 is not merged, or not what brought'],
       ['10', 'GitHub answers 404'],
     ] as const) {

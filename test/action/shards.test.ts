@@ -103,43 +103,34 @@ describe('a part of the objects', () => {
     expect(site.github.comments).toHaveLength(2);
   });
 
-  it('is approved by its own comment, and what became of it is told', async () => {
+  it('is not approved by its comment, which shows a part; what became of it is told', async () => {
     const site = await workspace(organizations('Renamed'));
     await planAll(site);
-    site.github.merge(7, sha);
-    const approved = { 'expect-digest': 'from-pull-request' };
-    expect((await site.run({ command: 'apply', ...approved }, { sha })).log).toContain(
-      'pull request #7 shows no plan for this environment,',
+    const [first = ''] = busy;
+    expect(commentOf(site, first)).toContain(
+      'This is a part of what is declared, so it carries no approval.',
     );
+    site.github.merge(7, sha);
+    const refused = await site.run(
+      { command: 'apply', shard: first, 'expect-digest': 'from-pull-request' },
+      { sha },
+    );
+    expect(refused).toMatchObject({
+      code: 1,
+      log: expect.stringContaining(`approves no plan for shard ${first} of this environment`),
+    });
     expect(site.writes()).toEqual([]);
     for (const shard of parts) {
-      const applied = await site.run({ command: 'apply', shard, ...approved }, { sha });
+      const applied = await site.run({ command: 'apply', shard }, { sha });
       expect(applied, applied.log).toMatchObject({ code: 0 });
       expect(basename(applied.outputs['html-report'] ?? '')).toBe(`apply-${shard.replace('/', '-of-')}.html`);
     }
     expect(site.writes()).toHaveLength(names.length);
-    expect(site.github.comments).toHaveLength(2 * busy.length + 1);
     for (const shard of busy) {
-      expect(commentOf(site, shard, 'apply')).toMatch(
-        new RegExp(`## idops apply in shard ${shard} at .*: 1 applied\\n[^]*idops undo [\\w.-]+`),
-      );
+      expect(
+        bodies(site).find((body) => body.includes(`apply in shard ${shard}`) && !/not applied/.test(body)),
+      ).toMatch(new RegExp(`## idops apply in shard ${shard} at .*: 1 applied\\n[^]*idops undo [\\w.-]+`));
     }
-  });
-
-  it('needs a comment of its own to be approved', async () => {
-    const site = await workspace(organizations('Renamed'));
-    const [first = ''] = busy;
-    await site.run({}, pullRequest());
-    site.github.merge(7, sha);
-    const applied = await site.run(
-      { command: 'apply', shard: first, 'expect-digest': 'from-pull-request' },
-      { sha },
-    );
-    expect(applied).toMatchObject({
-      code: 1,
-      log: expect.stringContaining(`shows no plan for shard ${first} of this environment`),
-    });
-    expect(site.writes()).toEqual([]);
   });
 
   it('comes with a stored plan, whatever becomes of that', async () => {
@@ -155,7 +146,7 @@ describe('a part of the objects', () => {
     const file = one.outputs['plan-file'];
     const twice = await apply(file, { shard: first });
     expect(twice).toMatchObject({ code: 1, log: expect.stringContaining("don't go with a plan file") });
-    const applied = await apply(file, { 'expect-digest': 'from-pull-request' });
+    const applied = await apply(file);
     expect(applied, applied.log).toMatchObject({ code: 0 });
     expect(site.writes()).toHaveLength(1);
     expect(commentOf(site, first, 'apply')).toMatch(/## idops apply in shard .*: 1 applied\n/);

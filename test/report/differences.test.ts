@@ -16,20 +16,36 @@ describe('bodies that differ', () => {
       .map((index) => `line ${index} of the ${word} text, so long that it counts\n`)
       .join('');
 
-  it('in everything, at a megabyte, are summed up', () => {
+  it('in everything, at a megabyte, are shown with all their lines', () => {
     const text = textOf({
       path: 'html_content',
       type: 'body',
       before: megabyte('old'),
       after: megabyte('new'),
     });
-    expect(text).toContain('bodies differ too much to show, 20000 lines before, 20000 after');
-    expect(text.length).toBeLessThan(1000);
+    for (const line of [
+      ...megabyte('old')
+        .trim()
+        .split('\n')
+        .map((one) => `-${one}`),
+      ...megabyte('new')
+        .trim()
+        .split('\n')
+        .map((one) => `+${one}`),
+    ].filter((_, index) => index % 97 === 0))
+      expect(text).toContain(line);
+    expect(text).toContain('@@ -1,20000 +1,20000 @@');
   });
 
-  it('in the order of all lines end in a summary or a diff that can be read', () => {
-    const lines = megabyte('old').split('\n');
-    expect(compareBodies(lines.join('\n'), [...lines].reverse().join('\n')).hunks).toEqual([]);
+  it('in more lines than a diff is looked for show all lines from the first to the last of them', () => {
+    const lines = megabyte('old').trim().split('\n');
+    const after = [...lines.slice(0, 10), ...lines.slice(10, -5).reverse(), ...lines.slice(-5)];
+    const { hunks } = compareBodies(lines.join('\n'), after.join('\n'));
+    expect(hunks).toMatchObject([{ oldStart: 11, oldLines: lines.length - 15, newStart: 11 }]);
+    expect(hunks[0]?.lines).toEqual([
+      ...lines.slice(10, -5).map((line) => `-${line}`),
+      ...after.slice(10, -5).map((line) => `+${line}`),
+    ]);
   });
 
   it('are told alike on a machine of any speed', () => {
@@ -47,10 +63,10 @@ describe('bodies that differ', () => {
     }
   });
 
-  it('in half a million lines that are alike end in a summary or a diff', () => {
+  it('in half a million lines that are alike are shown without looking for the shortest diff', () => {
     const lines = 'a\n'.repeat(250_000);
-    const { notes } = compareBodies(`${lines}${'b\n'.repeat(900)}`, `${'b\n'.repeat(900)}${lines}`);
-    expect(notes.join()).toContain('bodies differ too much to show');
+    const { hunks } = compareBodies(`${lines}${'b\n'.repeat(900)}`, `${'b\n'.repeat(900)}${lines}`);
+    expect(hunks).toMatchObject([{ oldLines: 250_900, newLines: 250_900 }]);
   });
 
   it('in one line of a large layout show that line', () => {

@@ -77,13 +77,16 @@ describe('the page of a plan', () => {
 
   it('unfolds a page of few changes, and of many a dozen of those that matter', () => {
     const folds = (count: number, destructions: readonly string[]) => {
-      const change = { ...templateChange({ html_content: 'a' }, { html_content: 'b' }), destructions };
-      const html = planHtml(planOf(Array(count).fill(change)), plain);
-      const changes = treeOf(html).elements.filter(({ attributes }) =>
+      const changes = [...Array(count).keys()].map((index) => ({
+        ...templateChange({ html_content: 'a' }, { html_content: `b${index}` }),
+        destructions,
+      }));
+      const html = planHtml(planOf(changes), plain);
+      const boxes = treeOf(html).elements.filter(({ attributes }) =>
         /^change\b/.test(attributes.class ?? ''),
       );
-      expect(changes).toHaveLength(count);
-      return changes.filter(({ attributes }) => attributes.open !== undefined).length;
+      expect(boxes).toHaveLength(count);
+      return boxes.filter(({ attributes }) => attributes.open !== undefined).length;
     };
     expect(folds(12, [])).toBe(12);
     expect(folds(13, [])).toBe(0);

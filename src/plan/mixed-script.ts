@@ -1,0 +1,53 @@
+import { quote } from '../base/escape.js';
+import { isMap, type Value } from '../base/values.js';
+import type { Change, FieldChange, PlanWarning } from './plan.js';
+
+/** Letters that look like the Latin ones below them: Cyrillic, then Greek. */
+const others = 'асеорхуіјѕԁһԛԝАВСЕНІЈКМОРЅТХУοινυρκταΑΒΕΖΗΙΚΜΝΟΡΤΥΧ';
+const latin = 'aceopxyijsdhqwABCEHIJKMOPSTXYoivupktaABEZHIKMNOPTYX';
+const alphabets = {
+  Latin: /\p{Script=Latin}/u,
+  Cyrillic: /\p{Script=Cyrillic}/u,
+  Greek: /\p{Script=Greek}/u,
+};
+
+/** A change with a warning at each key and name of it whose words mix alphabets: it may look like another one. */
+export function warnOfMixedScripts(change: Change): Change {
+  const names = [...new Set(change.fields.flatMap(namesIn))];
+  const warnings = names.flatMap((name): PlanWarning[] => {
+    const mixed = (name.match(/[\p{L}\p{M}]+/gu) ?? []).map(alphabetsOf).find((found) => found.length > 1);
+    if (mixed === undefined) return [];
+    const [reads, isThere] = [looksLike(name), names.includes(looksLike(name))];
+    const beside = isThere ? ', which is there as well' : '';
+    return [
+      {
+        code: 'mixed-script',
+        message: `${quote(name)} mixes ${mixed.join(' and ')} letters, and looks like ${quote(reads)}${beside}`,
+      },
+    ];
+  });
+  return warnings.length === 0 ? change : { ...change, warnings: [...change.warnings, ...warnings] };
+}
+
+function alphabetsOf(word: string): string[] {
+  return Object.entries(alphabets).flatMap(([name, letters]) => (letters.test(word) ? [name] : []));
+}
+
+function looksLike(name: string): string {
+  return [...name].map((letter) => latin.charAt(others.indexOf(letter)) || letter).join('');
+}
+
+/** The names in a difference: keys of maps, names of elements, an object's own name. */
+function namesIn({ path, before, after, sensitive }: FieldChange): string[] {
+  if (sensitive) return [];
+  const own = path === 'name' ? [before, after].filter((value) => typeof value === 'string') : [];
+  return [...path.split('.').slice(1), ...own, ...[before, after].flatMap((value) => namesOf(value))];
+}
+
+function namesOf(value: Value | undefined): string[] {
+  if (Array.isArray(value)) return value.flatMap(namesOf);
+  if (!isMap(value)) return [];
+  return Object.entries(value).flatMap(([key, member]) =>
+    key === 'name' && typeof member === 'string' ? [key, member] : [key, ...namesOf(member)],
+  );
+}

@@ -1,0 +1,115 @@
+import { bare, displayWidth } from '../base/escape.js';
+import { kindOf } from '../kinds/index.js';
+import type { Change, FieldChange } from '../plan/plan.js';
+import { namesIn, together, withoutNames } from './alike.js';
+import { placesOf } from './places.js';
+import { isDestructive, observedNote, placeText } from './review.js';
+import { inline } from './values.js';
+
+/** One change, or many that are equal to a reader: they differ in the names of their objects alone. */
+export interface Fold {
+  /** What is the same for all of them. */
+  readonly change: Change;
+  /** All of them, at least one. */
+  readonly changes: readonly Change[];
+}
+
+/** Changes in their order, equal ones folded; with `debug` none are. */
+export function foldChanges(changes: readonly Change[], debug: boolean): Fold[] {
+  const groups = debug ? changes.map((change) => [change]) : together(changes, keyOf);
+  return groups.flatMap((all) => {
+    const [first] = all;
+    return first === undefined
+      ? []
+      : [{ change: all.length === 1 ? first : common(first, all), changes: all }];
+  });
+}
+
+/** All that a reviewer is shown of a change, but for the names of its object. */
+function keyOf(change: Change): string {
+  const { kind, action, observed, reason, destructions, warnings, fields, requests, apply } = change;
+  const bodies = kindOf(kind).email;
+  const shown = (value: FieldChange['before']) => (value === undefined ? null : inline(value));
+  return JSON.stringify([
+    kind,
+    action,
+    observed,
+    observedNote({ ...change, recordedAt: '' }),
+    reason === null ? null : nameless(change, reason),
+    destructions.map((loss) => nameless(change, loss)),
+    warnings.map(({ code, message }) => [code, nameless(change, message)]),
+    fields.map(({ before, after, drift, sensitive, ...rest }) => [
+      rest,
+      sensitive || [shown(before), shown(after), drift && { ...drift, recorded: shown(drift.recorded) }],
+    ]),
+    requests.map(({ operation }) => operation),
+    // A page renders an email from all of its bodies.
+    bodies &&
+      [apply.before, apply.expected].map((side) =>
+        [bodies.txt, bodies.html].map((name) => shown(side[name])),
+      ),
+  ]);
+}
+
+/** The first of equal changes, with what differs between them left out. */
+function common(first: Change, all: readonly Change[]): Change {
+  const { recordedAt, reason, destructions, warnings } = first;
+  const times = all.flatMap((change) => change.recordedAt ?? []).sort();
+  const [earliest, latest] = [times[0], times.at(-1)];
+  const shared = (text: string, of: (change: Change) => string | null | undefined) =>
+    all.every((change) => of(change) === text) ? text : nameless(first, text);
+  return {
+    ...first,
+    ...(recordedAt === undefined
+      ? {}
+      : { recordedAt: earliest === latest ? recordedAt : `${earliest} to ${latest}` }),
+    reason: reason === null ? null : shared(reason, (change) => change.reason),
+    destructions: destructions.map((loss, at) => shared(loss, (change) => change.destructions[at])),
+    warnings: warnings.map((warning, at) => {
+      const places = all.flatMap((change) => change.warnings.slice(at, at + 1).flatMap(placesOf));
+      const message = shared(warning.message, (change) => change.warnings[at]?.message);
+      return { ...warning, message, ...(places.length > 0 ? { places } : {}) };
+    }),
+  };
+}
+
+function nameless({ address, label }: Change, text: string): string {
+  return withoutNames(text, [...namesIn(address), ...(label === undefined ? [] : [label])]);
+}
+
+/** How many objects a fold is about: `1,333 users`. */
+export function foldCount({ change, changes }: Fold): string {
+  return `${changes.length.toLocaleString('en')} ${kindOf(change.kind).noun}s`;
+}
+
+/** The objects of a fold for a list of names: what the server calls them, otherwise their addresses. Harmless. */
+export function foldNames({ changes }: Fold, show: (name: string) => string = bare): string[] {
+  return changes.map(({ address, label }) => show(label ?? address));
+}
+
+/** So many columns of names are listed of a fold; what is lost is always named. */
+const namesWidth = 150;
+
+/** As many names of a fold as fit, and where the others are; all of them if something would be lost. */
+export function foldedNames(fold: Fold, show?: (name: string) => string): string {
+  const names = foldNames(fold, show);
+  let width = 0;
+  const fit = isDestructive(fold.change)
+    ? names
+    : names.filter((name) => {
+        width += displayWidth(name) + 2;
+        return width <= namesWidth;
+      });
+  const more = names.length - fit.length;
+  return `${fit.join(', ')}${more > 0 ? ` and ${more.toLocaleString('en')} more; --format json lists all of them` : ''}`;
+}
+
+/** The files that declare the objects of a fold; for one object its place. Harmless. */
+export function foldPlace({ changes }: Fold): string | null {
+  const places = changes.flatMap(({ declaredAt }) => declaredAt ?? []);
+  const [first] = places;
+  if (first === undefined) return null;
+  if (changes.length === 1) return placeText(first);
+  const files = [...new Set(places.map(({ file }) => bare(file)))];
+  return `${files.slice(0, 3).join(', ')}${files.length > 3 ? ` and ${files.length - 3} more files` : ''}`;
+}

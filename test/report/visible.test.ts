@@ -1,0 +1,104 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { FieldChange } from '../../src/plan/plan.js';
+import { planHtml } from '../../src/report/html.js';
+import { planComment } from '../../src/report/markdown.js';
+import { planText } from '../../src/report/text.js';
+import { often } from '../often.js';
+import { changeOf, fieldOf, planOf } from './plans.js';
+
+const plain = { color: false, debug: false };
+
+/** A text, and the same with words that take the place of others; each edit is a word that stands nowhere else. */
+interface Pair {
+  readonly before: string;
+  readonly after: string;
+  readonly goes: readonly string[];
+  readonly comes: readonly string[];
+}
+
+/** A line of so many characters, more or less, with so many edits at random places. */
+function edited(length: number, spots: readonly number[], words: readonly string[]): Pair {
+  const tokens = [...Array(Math.ceil(length / 6)).keys()].map(
+    (index) => words[index % words.length] ?? 'word',
+  );
+  const at = [...new Set(spots.map((spot) => Math.floor(spot * tokens.length)))];
+  const side = (name: string) =>
+    tokens.map((token, index) => (at.includes(index) ? `${name}${at.indexOf(index)}end` : token)).join(' ');
+  return {
+    before: side('old'),
+    after: side('evil'),
+    goes: at.map((_, index) => `old${index}end`),
+    comes: at.map((_, index) => `evil${index}end`),
+  };
+}
+
+const pair = fc
+  .tuple(
+    fc.constantFrom(20, 150, 300, 600, 2_000, 10_000),
+    fc.array(fc.double({ min: 0, max: 0.999, noNaN: true }), { minLength: 1, maxLength: 5 }),
+    fc.array(fc.constantFrom('lorem', '<td>', 'x', 'href="https://a.example/"', 'ü😀', '{{ url }}'), {
+      minLength: 1,
+      maxLength: 4,
+    }),
+  )
+  .map((parts) => edited(...parts));
+
+/** Every place that a text can be a part of. */
+const fieldsOf = ({ before, after }: Pair): { readonly [name: string]: FieldChange } => ({
+  value: fieldOf({ path: 'label', before, after }),
+  body: fieldOf({ path: 'html_content', type: 'body', before, after }),
+  lines: fieldOf({
+    path: 'txt_content',
+    type: 'body',
+    before: before.replaceAll(' x ', '\n'),
+    after: after.replaceAll(' x ', '\n'),
+  }),
+  map: fieldOf({ path: 'metadata.note', type: 'map', before: { value: before }, after: { value: after } }),
+  element: fieldOf({
+    path: 'authorized_scopes',
+    type: 'set',
+    before: [{ id: '1', name: 'a', label: before }],
+    after: [{ id: '1', name: 'a', label: after }],
+  }),
+});
+
+function missing({ goes, comes }: Pair, text: string): string[] {
+  return [...goes, ...comes].filter((word) => !text.includes(word));
+}
+
+describe('what differs', () => {
+  it('is in every format, in whatever field and wherever it stands', () => {
+    fc.assert(
+      fc.property(pair, (made) => {
+        for (const [name, field] of Object.entries(fieldsOf(made))) {
+          const plan = planOf([changeOf({ fields: [field] })]);
+          const comment = planComment(plan, plain);
+          expect(missing(made, planText(plan, plain)), name).toEqual([]);
+          expect(missing(made, planComment(plan, { ...plain, budget: 800_000 }).text), name).toEqual([]);
+          const html = planHtml(plan, { ...plain, samples: new Map() });
+          expect(missing(made, html.replaceAll(/<\/?(?:ins|del)>/g, '')), name).toEqual([]);
+          // A comment may be too short; then it says so, and approves nothing.
+          if (comment.isWhole) expect(missing(made, comment.text), name).toEqual([]);
+          else expect(comment.text).toContain('> **0 of 1 difference are shown**');
+        }
+      }),
+      { numRuns: often(60) },
+    );
+  });
+
+  it.each<[string, { budget?: number; partial?: true; only?: 'changes' }]>([
+    ['a plan without room', { budget: 2_000 }],
+    ['a part of what is declared', { partial: true }],
+    ['what is the own of the manifests', { only: 'changes' }],
+  ])('carries no approval in %s', (_, { budget, partial, only }) => {
+    const fields = [
+      fieldOf({ type: 'body', path: 'txt_content', before: 'a\n', after: 'b\n'.repeat(2_000) }),
+    ];
+    const plan = planOf([changeOf({ fields })], partial === undefined ? {} : { partial });
+    const options = { ...plain, ...(budget && { budget }), ...(only && { only }) };
+    const { text, isWhole } = planComment(plan, options);
+    expect(isWhole).toBe(false);
+    expect(text).toContain('carries no approval');
+  });
+});
