@@ -18492,24 +18492,26 @@ spoken.",examples:[{ca_file:"certificates/ca.pem"}]});var serverSchema=strictObj
 "must not be empty"),"The address that the paths of the API are relative to. Needed to speak to a server.","https://id.e\
 xample.com","${IDOPS_BASE_URL}"),profile:_enum(Object.keys(profiles)).optional().meta({description:"What the server offe\
 rs beyond the documented API; better written out. idops doctor tells which one fits.",examples:["boruta"],default:"docum\
-ented"}),auth:authSchema.optional(),tls:tlsSchema.optional(),allow_insecure_http:boolean2().optional().meta({description:"\
-Allow http, which shows the token to the network, to other hosts than this one.",examples:[true],default:false})}).meta(
-{description:"The server to manage. May be left out where --base-url and IDOPS_TOKEN are given.",examples:[{base_url:"ht\
-tps://id.example.com",profile:"documented",auth:{token:"${IDOPS_TOKEN}"}}]});var manifestsSchema=array(string2().min(1,"\
-must not be empty")).meta({description:'Globs of manifests, relative to the configuration; "!" before one excludes.',examples:[
-["manifests/**/*.yaml","!manifests/drafts/**"]],default:DEFAULT_MANIFESTS});var safetySchema=strictObject({max_destructive:int().
-min(0,"must be 0 or more").optional().meta({description:"How many destructive changes one apply may make.",examples:[0],
-default:DEFAULT_MAX_DESTRUCTIVE})}).meta({description:"Limits that stop an apply.",examples:[{max_destructive:0}]});var sections={
-server:serverSchema.optional(),manifests:manifestsSchema.optional(),vars:optional2(record(variableName,union([string2(),
-number2(),boolean2()],{error:"expected a string, a number or a boolean"})),"Values for ${NAME} in manifests and in this \
-file; they stand above process variables.",{support_email:"help@example.com"}),allow_env:optional2(array(variableName),"\
-Process variables that may be used as ${NAME}, beside those that start with IDOPS_.",["SMTP_PASSWORD"]),state:stateSettingsSchema.
-optional(),safety:safetySchema.optional(),checks:checksSchema.optional(),email:emailSchema.optional()};var environmentSchema=strictObject(
-sections).describe("Laid over the rest with --env: maps merge, lists and single values replace.");var environmentName=string2().
-regex(/^[\w.-]+$/,'must be a name of letters (a to z), digits, "_", "-" and "."');var configSchema=strictObject({version:literal(
-1).describe("The version of this format."),...sections,environments:optional2(record(environmentName,environmentSchema),
-"What is different in an environment, by its name. --env chooses one.",{production:{server:{base_url:"https://id.example\
-.com"}}})}).describe("The configuration of an idops project.");init_problems();init_work_tree();import{realpath as realpath4}from"node:fs/promises";import{dirname as dirname10,resolve as resolvePath3}from"node:path";init_nearest();init_problems();init_secret_names();init_json();init_values();init_values();function pathKey(path){return path.map(String).join("\0")}function resolve4(root,file,variables,under=[]){
+ented"}),trust_profile:boolean2().optional().meta({description:"Beside a written-out profile: leave out the one GET that\
+ makes sure that updates on this server destroy nothing that they do not mention.",examples:[true],default:false}),auth:authSchema.
+optional(),tls:tlsSchema.optional(),allow_insecure_http:boolean2().optional().meta({description:"Allow http, which shows\
+ the token to the network, to other hosts than this one.",examples:[true],default:false})}).meta({description:"The serve\
+r to manage. May be left out where --base-url and IDOPS_TOKEN are given.",examples:[{base_url:"https://id.example.com",profile:"\
+documented",auth:{token:"${IDOPS_TOKEN}"}}]});var manifestsSchema=array(string2().min(1,"must not be empty")).meta({description:'\
+Globs of manifests, relative to the configuration; "!" before one excludes.',examples:[["manifests/**/*.yaml","!manifest\
+s/drafts/**"]],default:DEFAULT_MANIFESTS});var safetySchema=strictObject({max_destructive:int().min(0,"must be 0 or more").
+optional().meta({description:"How many destructive changes one apply may make.",examples:[0],default:DEFAULT_MAX_DESTRUCTIVE})}).
+meta({description:"Limits that stop an apply.",examples:[{max_destructive:0}]});var sections={server:serverSchema.optional(),
+manifests:manifestsSchema.optional(),vars:optional2(record(variableName,union([string2(),number2(),boolean2()],{error:"e\
+xpected a string, a number or a boolean"})),"Values for ${NAME} in manifests and in this file; they stand above process \
+variables.",{support_email:"help@example.com"}),allow_env:optional2(array(variableName),"Process variables that may be u\
+sed as ${NAME}, beside those that start with IDOPS_.",["SMTP_PASSWORD"]),state:stateSettingsSchema.optional(),safety:safetySchema.
+optional(),checks:checksSchema.optional(),email:emailSchema.optional()};var environmentSchema=strictObject(sections).describe(
+"Laid over the rest with --env: maps merge, lists and single values replace.");var environmentName=string2().regex(/^[\w.-]+$/,
+'must be a name of letters (a to z), digits, "_", "-" and "."');var configSchema=strictObject({version:literal(1).describe(
+"The version of this format."),...sections,environments:optional2(record(environmentName,environmentSchema),"What is dif\
+ferent in an environment, by its name. --env chooses one.",{production:{server:{base_url:"https://id.example.com"}}})}).
+describe("The configuration of an idops project.");init_problems();init_work_tree();import{realpath as realpath4}from"node:fs/promises";import{dirname as dirname10,resolve as resolvePath3}from"node:path";init_nearest();init_problems();init_secret_names();init_json();init_values();init_values();function pathKey(path){return path.map(String).join("\0")}function resolve4(root,file,variables,under=[]){
 const notes=new Map;const path=[];const walk=node2=>{if(node2.type==="scalar"){if(node2.unknown===true){notes.set(pathKey(
 path),{path:[...path],node:node2,tainted:false,unknown:true});return UNKNOWN_TEXT}if(typeof node2.value!=="string"||!node2.
 value.includes("$"))return node2.value;if(variables===null){if(node2.value.includes("${")){notes.set(pathKey(path),{path:[
@@ -18863,65 +18865,68 @@ test(text6)?text6:`http://${text6}`;const url=URL.canParse(address3)?new URL(add
 "")return bad2("is not an address");if(url.protocol!=="http:"&&url.protocol!=="https:")return bad2("is neither http nor \
 https");let authorization=null;try{const pair=`${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
 if(pair!==":")authorization=new Sensitive(`Basic ${Buffer.from(pair).toString("base64")}`)}catch{return bad2("has a user\
- name or a password that is not percent-encoded rightly")}return{origin:url.origin,variable,authorization}}async function serverSettings(sources2){return await new Settings(sources2).build()}var Settings=class{#sources;#problems;#secrets=[];constructor(sources2){
+ name or a password that is not percent-encoded rightly")}return{origin:url.origin,variable,authorization}}async function serverSettings(sources2){return await new Settings(sources2).build()}var DEFAULT_PROFILE="documented";var Settings=class{#sources;#problems;#secrets=[];constructor(sources2){
 this.#sources=sources2;this.#problems=[...sources2.section.problems]}async build(){const server=this.#sources.section.data??
 {};const allowInsecureHttp=server.allow_insecure_http??false;const address3=this.#baseUrl(server,allowInsecureHttp);const auth2=await this.#auth(
 server.auth,allowInsecureHttp);if(this.#sources.given.pinned&&address3!==void 0&&auth2!==void 0)this.#staysAt(address3,auth2);
-const tls=await this.#tls(server.tls??{});const proxy=address3===void 0?null:this.#proxy(address3);this.#rememberVariables();
-refuse(this.#problems);const profile=profiles[server.profile??"documented"];if(profile===void 0||address3===void 0||auth2===
+if(server.trust_profile===true&&server.profile===void 0){this.#problems.push(error("wrong-value","trust_profile is set, \
+and no profile is written out that could be trusted",this.#sources.place("trust_profile"),"write the profile beside it, \
+or remove it"))}const tls=await this.#tls(server.tls??{});const proxy=address3===void 0?null:this.#proxy(address3);this.#rememberVariables();
+refuse(this.#problems);const profile=profiles[server.profile??DEFAULT_PROFILE];if(profile===void 0||address3===void 0||auth2===
 void 0){throw new Error("settings without a problem and without a value")}return{baseUrl:address3.href,address:address3,
-profile,profileWritten:server.profile!==void 0,auth:auth2,tls,proxy,allowInsecureHttp,secrets:this.#secrets.filter(secret3=>secret3!==
-"").map(secret3=>new Sensitive(secret3))}}#baseUrl(server,allowInsecureHttp){const{given,place:place2}=this.#sources;const text6=given.
-baseUrl??server.base_url;if(text6===void 0){this.#missing("the address of the server","add server.base_url to the config\
-uration, or give --base-url or IDOPS_BASE_URL");return void 0}const places=given.baseUrl===void 0?place2("base_url"):[];
-const address3=this.#address(text6,"the base URL",places,allowInsecureHttp);if(address3!==void 0&&given.aside!==void 0)this.#sameAddress(
-address3,given.aside,places);return address3}#sameAddress(address3,aside,places){const other=checkBaseUrl(aside,{what:"I\
-DOPS_BASE_URL",places:[],allowInsecureHttp:true});if(isBaseUrl(other)&&other.href===address3.href)return;this.#problems.
-push(error("other-address",`IDOPS_BASE_URL names ${isBaseUrl(other)?other.href:"something else"}, and environment ${this.#sources.
-environment} is at ${address3.href}`,places,"unset IDOPS_BASE_URL, or give --base-url, which replaces the address of an \
-environment"))}#address(text6,what,places,allowInsecureHttp){const checked2=checkBaseUrl(text6,{what,places,allowInsecureHttp});
-if(isBaseUrl(checked2))return checked2;this.#problems.push(checked2);return void 0}#proxy({origin:origin2}){const proxy=proxyFor(
-origin2,this.#sources.variables);if(isProblem(proxy)){this.#problems.push(proxy);return null}if(proxy?.authorization!=null){
-const encoded=String(proxy.authorization.reveal()).replace(/^Basic /,"");const pair=Buffer.from(encoded,"base64").toString();
-this.#secrets.push(encoded,pair.slice(pair.indexOf(":")+1))}return proxy}#missing(what,hint){if(this.#sources.section.problems.
-length>0)return;this.#problems.push(error("missing-field",`${what} is not known`,this.#sources.key,hint))}async#auth(auth2,allowInsecureHttp){
-const{given,cwd,root,place:place2}=this.#sources;if(given.tokenFile!==void 0)return await this.#tokenFile(resolvePath2(cwd,
-given.tokenFile),[]);if(given.token!==void 0)return this.#token(given.token,"IDOPS_TOKEN",[]);if(auth2?.token!==void 0)return this.#token(
-auth2.token,"server.auth.token",place2("auth","token"));if(auth2?.token_file!==void 0){return await this.#tokenFile(resolvePath2(
-root,auth2.token_file),place2("auth","token_file"))}if(auth2?.token_command!==void 0){return{way:"token_command",argv:auth2.
-token_command,cwd:root,passed:this.#passed(auth2)}}if(auth2?.client_credentials!==void 0){return this.#clientCredentials(
-auth2.client_credentials,allowInsecureHttp)}if(auth2?.header!==void 0)return this.#header(auth2.header);this.#missing("h\
-ow to authenticate","add server.auth to the configuration, or give --token-file or IDOPS_TOKEN");return void 0}#staysAt({
-origin:origin2},auth2){const elsewhere=auth2.way==="token_command"?"would run a program for a token":auth2.way==="client\
-_credentials"&&auth2.address.origin!==origin2?`would ask ${auth2.address.origin} for a token`:void 0;if(elsewhere===void 0)
-return;this.#problems.push(error("auth-elsewhere",`"server.auth" ${elsewhere}, and base-url, which is an input, pins cre\
-dentials to ${origin2}`,this.#sources.place("auth",auth2.way),"give the input token too, which stands above server.auth"))}#passed({
-pass_env:names2=[]}){const{variables}=this.#sources;return Object.fromEntries(names2.flatMap(name2=>{const value3=Object.
-hasOwn(variables,name2)?variables[name2]:void 0;return value3===void 0?[]:[[name2,value3]]}))}#token(text6,what,places){
-const token=text6.trim();this.#wrong(wrongInToken(token,what,places));this.#secrets.push(token);return{way:"token",token:new Sensitive(
-token)}}async#tokenFile(path,places){const shown4=shownPath(path,this.#sources.cwd);const text6=await this.#read(path,`t\
-he token file ${shown4}`,"token-unreadable",places,"check --token-file and server.auth.token_file");if(text6!==void 0){const token=text6.
-trim();this.#wrong(wrongInToken(token,`the token file ${shown4}`,places));this.#secrets.push(token)}return{way:"token_fi\
-le",path,shown:shown4}}#clientCredentials({token_url,client_id,client_secret,scopes},allowInsecureHttp){const places=this.#sources.
-place("auth","client_credentials","token_url");const address3=this.#address(token_url,"the token address",places,allowInsecureHttp);
-this.#secrets.push(client_secret);if(address3===void 0)return void 0;return{way:"client_credentials",address:address3,proxy:this.#proxy(
-address3),clientId:client_id,clientSecret:new Sensitive(client_secret),scopes:scopes??null}}#header({name:name2,value:value3}){
-const wrong2=wrongInHeader(name2,value3);if(wrong2!==null){const{part,why}=wrong2;this.#problems.push(error("bad-header",
-`"auth.header.${part}" ${why}`,this.#sources.place("auth","header",part)))}this.#secrets.push(value3,value3.slice(value3.
-indexOf(" ")+1));return{way:"header",name:name2,value:new Sensitive(value3)}}#wrong(problem2){if(problem2!==null)this.#problems.
-push(problem2)}async#tls(tls){const ca=await this.#pem("ca_file",tls.ca_file,checkCertificates);const cert=await this.#pem(
-"client_cert_file",tls.client_cert_file,checkCertificates);const key=await this.#pem("client_key_file",tls.client_key_file,
-createPrivateKey3);if(tls.client_cert_file===void 0!==(tls.client_key_file===void 0)){const[there,lacking3]=tls.client_key_file===
-void 0?["client_cert_file","client_key_file"]:["client_key_file","client_cert_file"];const places=this.#sources.place("t\
-ls",there);this.#problems.push(error("bad-certificate",`"tls.${there}" needs "tls.${lacking3}" beside it`,places))}else if(cert!==
-void 0&&key!==void 0&&!belong(cert,key)){const places=this.#sources.place("tls","client_key_file");this.#problems.push(error(
-"bad-certificate",'"tls.client_key_file" is not the key of the client certificate',places))}if(key!==void 0)this.#secrets.
-push(key);return{...ca===void 0?{}:{ca},...cert===void 0?{}:{clientCert:cert},...key===void 0?{}:{clientKey:new Sensitive(
-key)}}}async#pem(member2,file,parse11){if(file===void 0)return void 0;const path=resolvePath2(this.#sources.root,file);const places=this.#sources.
-place("tls",member2);const shown4=shownPath(path,this.#sources.cwd);const pem2=await this.#read(path,`the file ${shown4}\
- of tls.${member2}`,"bad-certificate",places,"the path is relative to the configuration");if(pem2===void 0)return void 0;
-try{parse11(pem2);return pem2}catch{const what=member2==="client_key_file"?"a private key without a passphrase":"certifi\
-cates";this.#problems.push(error("bad-certificate",`${shown4} does not hold ${what} in PEM form`,places));return void 0}}async#read(path,what,code2,places,hint){
+profile,profileWritten:server.profile!==void 0,profileTrusted:profile.name!==DEFAULT_PROFILE||server.trust_profile===true,
+auth:auth2,tls,proxy,allowInsecureHttp,secrets:this.#secrets.filter(secret3=>secret3!=="").map(secret3=>new Sensitive(secret3))}}#baseUrl(server,allowInsecureHttp){
+const{given,place:place2}=this.#sources;const text6=given.baseUrl??server.base_url;if(text6===void 0){this.#missing("the\
+ address of the server","add server.base_url to the configuration, or give --base-url or IDOPS_BASE_URL");return void 0}
+const places=given.baseUrl===void 0?place2("base_url"):[];const address3=this.#address(text6,"the base URL",places,allowInsecureHttp);
+if(address3!==void 0&&given.aside!==void 0)this.#sameAddress(address3,given.aside,places);return address3}#sameAddress(address3,aside,places){
+const other=checkBaseUrl(aside,{what:"IDOPS_BASE_URL",places:[],allowInsecureHttp:true});if(isBaseUrl(other)&&other.href===
+address3.href)return;this.#problems.push(error("other-address",`IDOPS_BASE_URL names ${isBaseUrl(other)?other.href:"some\
+thing else"}, and environment ${this.#sources.environment} is at ${address3.href}`,places,"unset IDOPS_BASE_URL, or give\
+ --base-url, which replaces the address of an environment"))}#address(text6,what,places,allowInsecureHttp){const checked2=checkBaseUrl(
+text6,{what,places,allowInsecureHttp});if(isBaseUrl(checked2))return checked2;this.#problems.push(checked2);return void 0}#proxy({
+origin:origin2}){const proxy=proxyFor(origin2,this.#sources.variables);if(isProblem(proxy)){this.#problems.push(proxy);return null}
+if(proxy?.authorization!=null){const encoded=String(proxy.authorization.reveal()).replace(/^Basic /,"");const pair=Buffer.
+from(encoded,"base64").toString();this.#secrets.push(encoded,pair.slice(pair.indexOf(":")+1))}return proxy}#missing(what,hint){
+if(this.#sources.section.problems.length>0)return;this.#problems.push(error("missing-field",`${what} is not known`,this.#sources.
+key,hint))}async#auth(auth2,allowInsecureHttp){const{given,cwd,root,place:place2}=this.#sources;if(given.tokenFile!==void 0)
+return await this.#tokenFile(resolvePath2(cwd,given.tokenFile),[]);if(given.token!==void 0)return this.#token(given.token,
+"IDOPS_TOKEN",[]);if(auth2?.token!==void 0)return this.#token(auth2.token,"server.auth.token",place2("auth","token"));if(auth2?.
+token_file!==void 0){return await this.#tokenFile(resolvePath2(root,auth2.token_file),place2("auth","token_file"))}if(auth2?.
+token_command!==void 0){return{way:"token_command",argv:auth2.token_command,cwd:root,passed:this.#passed(auth2)}}if(auth2?.
+client_credentials!==void 0){return this.#clientCredentials(auth2.client_credentials,allowInsecureHttp)}if(auth2?.header!==
+void 0)return this.#header(auth2.header);this.#missing("how to authenticate","add server.auth to the configuration, or g\
+ive --token-file or IDOPS_TOKEN");return void 0}#staysAt({origin:origin2},auth2){const elsewhere=auth2.way==="token_comm\
+and"?"would run a program for a token":auth2.way==="client_credentials"&&auth2.address.origin!==origin2?`would ask ${auth2.
+address.origin} for a token`:void 0;if(elsewhere===void 0)return;this.#problems.push(error("auth-elsewhere",`"server.aut\
+h" ${elsewhere}, and base-url, which is an input, pins credentials to ${origin2}`,this.#sources.place("auth",auth2.way),
+"give the input token too, which stands above server.auth"))}#passed({pass_env:names2=[]}){const{variables}=this.#sources;
+return Object.fromEntries(names2.flatMap(name2=>{const value3=Object.hasOwn(variables,name2)?variables[name2]:void 0;return value3===
+void 0?[]:[[name2,value3]]}))}#token(text6,what,places){const token=text6.trim();this.#wrong(wrongInToken(token,what,places));
+this.#secrets.push(token);return{way:"token",token:new Sensitive(token)}}async#tokenFile(path,places){const shown4=shownPath(
+path,this.#sources.cwd);const text6=await this.#read(path,`the token file ${shown4}`,"token-unreadable",places,"check --\
+token-file and server.auth.token_file");if(text6!==void 0){const token=text6.trim();this.#wrong(wrongInToken(token,`the \
+token file ${shown4}`,places));this.#secrets.push(token)}return{way:"token_file",path,shown:shown4}}#clientCredentials({
+token_url,client_id,client_secret,scopes},allowInsecureHttp){const places=this.#sources.place("auth","client_credentials",
+"token_url");const address3=this.#address(token_url,"the token address",places,allowInsecureHttp);this.#secrets.push(client_secret);
+if(address3===void 0)return void 0;return{way:"client_credentials",address:address3,proxy:this.#proxy(address3),clientId:client_id,
+clientSecret:new Sensitive(client_secret),scopes:scopes??null}}#header({name:name2,value:value3}){const wrong2=wrongInHeader(
+name2,value3);if(wrong2!==null){const{part,why}=wrong2;this.#problems.push(error("bad-header",`"auth.header.${part}" ${why}`,
+this.#sources.place("auth","header",part)))}this.#secrets.push(value3,value3.slice(value3.indexOf(" ")+1));return{way:"h\
+eader",name:name2,value:new Sensitive(value3)}}#wrong(problem2){if(problem2!==null)this.#problems.push(problem2)}async#tls(tls){
+const ca=await this.#pem("ca_file",tls.ca_file,checkCertificates);const cert=await this.#pem("client_cert_file",tls.client_cert_file,
+checkCertificates);const key=await this.#pem("client_key_file",tls.client_key_file,createPrivateKey3);if(tls.client_cert_file===
+void 0!==(tls.client_key_file===void 0)){const[there,lacking3]=tls.client_key_file===void 0?["client_cert_file","client_\
+key_file"]:["client_key_file","client_cert_file"];const places=this.#sources.place("tls",there);this.#problems.push(error(
+"bad-certificate",`"tls.${there}" needs "tls.${lacking3}" beside it`,places))}else if(cert!==void 0&&key!==void 0&&!belong(
+cert,key)){const places=this.#sources.place("tls","client_key_file");this.#problems.push(error("bad-certificate",'"tls.c\
+lient_key_file" is not the key of the client certificate',places))}if(key!==void 0)this.#secrets.push(key);return{...ca===
+void 0?{}:{ca},...cert===void 0?{}:{clientCert:cert},...key===void 0?{}:{clientKey:new Sensitive(key)}}}async#pem(member2,file,parse11){
+if(file===void 0)return void 0;const path=resolvePath2(this.#sources.root,file);const places=this.#sources.place("tls",member2);
+const shown4=shownPath(path,this.#sources.cwd);const pem2=await this.#read(path,`the file ${shown4} of tls.${member2}`,"\
+bad-certificate",places,"the path is relative to the configuration");if(pem2===void 0)return void 0;try{parse11(pem2);return pem2}catch{
+const what=member2==="client_key_file"?"a private key without a passphrase":"certificates";this.#problems.push(error("ba\
+d-certificate",`${shown4} does not hold ${what} in PEM form`,places));return void 0}}async#read(path,what,code2,places,hint){
 const bytes=readBytes(path);const text6=bytes instanceof Uint8Array?decode2(bytes):bytes;if(typeof text6==="string")return text6.
 replace(/^\uFEFF/,"");this.#problems.push(error(code2,`${what} ${text6.detail}`,places,hint));return void 0}#rememberVariables(){
 const{data:data3,notes}=this.#sources.section;for(const{path,tainted}of notes.values()){if(!tainted||path[0]!=="auth"||path.
@@ -19531,10 +19536,10 @@ le: ${profile}" under server and plan again`}function seenProfile(profile,live){
 const better=exists?betterProfile(profile,kindOf(kind),fields2):void 0;if(better!==void 0)return better}return void 0}function isUnsafe({
 kind,requests}){return requests.length>0&&mayHarm(kindOf(kind))}function firstScope({requests}){return requests.map(({operation})=>operations[operation].
 scope)[0]}function blocked2(change3,{name:name2}){return{...change3,action:"blocked",requests:[],fields:[],destructions:[],
-warnings:[],reason:`no profile is configured, and this server answers as those of the profile ${name2} do, whose updates\
- lose what they don't mention: set "profile: ${name2}" under server and plan again`}}function unsure({name:name2},status){
-return{code:"profile-unsure",message:`no profile is configured, and how the server answers to a path that it doesn't hav\
-e (${status}) does not tell which one fits; ${name2} is taken: run idops doctor, and set the profile under server`}}init_escape();init_values();var others="\u0430\u0441\u0435\u043E\u0440\u0445\u0443\u0456\u0458\u0455\u0501\u04BB\u051B\u051D\u0410\u0412\u0421\u0415\u041D\u0406\u0408\u041A\u041C\u041E\u0420\u0405\u0422\u0425\u0423\u03BF\u03B9\u03BD\u03C5\u03C1\u03BA\u03C4\u03B1\u0391\u0392\u0395\u0396\u0397\u0399\u039A\u039C\u039D\u039F\u03A1\u03A4\u03A5\u03A7";
+warnings:[],reason:`this server answers as those of the profile ${name2} do, whose updates lose what they don't mention:\
+ set "profile: ${name2}" under server and plan again`}}function unsure({name:name2},status){return{code:"profile-unsure",
+message:`how the server answers to a path that it doesn't have (${status}) does not tell whether the profile ${name2} fi\
+ts: run idops doctor, then write out the profile under server, with "trust_profile: true" if this one fits`}}init_escape();init_values();var others="\u0430\u0441\u0435\u043E\u0440\u0445\u0443\u0456\u0458\u0455\u0501\u04BB\u051B\u051D\u0410\u0412\u0421\u0415\u041D\u0406\u0408\u041A\u041C\u041E\u0420\u0405\u0422\u0425\u0423\u03BF\u03B9\u03BD\u03C5\u03C1\u03BA\u03C4\u03B1\u0391\u0392\u0395\u0396\u0397\u0399\u039A\u039C\u039D\u039F\u03A1\u03A4\u03A5\u03A7";
 var latin="aceopxyijsdhqwABCEHIJKMOPSTXYoivupktaABEZHIKMNOPTYX";var alphabets={Latin:new RegExp("\\p{Script=Latin}","u"),
 Cyrillic:new RegExp("\\p{Script=Cyrillic}","u"),Greek:new RegExp("\\p{Script=Greek}","u")};function warnOfMixedScripts(change3){
 const names2=[...new Set(change3.fields.flatMap(namesIn4))];const warnings=names2.flatMap(name2=>{const mixed=(name2.match(
@@ -19801,7 +19806,7 @@ const{project,reader,redactor,concurrency,progress,signal}=this.#options;const r
 hasher:new Hasher(this.state,redactor.holds),selection:{targets:[],kinds:[]},prune:false,assert:false,restores:"none",checks:await bodyChecks(
 project,what.declared),...this.#header(),...what});return{...made3,plan:warnOfMasks(made3.plan,redactor.redact)}}#header(){
 const{server,project}=this.#options;return{server:server.baseUrl,profile:server.profile,environment:project.environment,
-toolVersion:version2,now:new Date,recognise:server.profileWritten?null:this.recognise}}#ofAll(){if(this.#options.shard!==
+toolVersion:version2,now:new Date,recognise:server.profileTrusted?null:this.recognise}}#ofAll(){if(this.#options.shard!==
 void 0)throw new TypeError("a session of a shard plans what manifests declare, and nothing else")}};function withDefaults({
 targets=[],kinds:kinds2=[],prune=false,assert:assert2=false}={}){return{targets:[...targets],kinds:[...kinds2],prune,assert:assert2}}
 function againOf({targets,kinds:kinds2,prune,assert:assert2,shard:shard2}){const repeated2=(option,values)=>values.flatMap(

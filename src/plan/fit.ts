@@ -16,14 +16,14 @@ export interface FitOptions {
   readonly profile: Profile;
   /** The profile that what was read gives away, where it is another one. */
   readonly seen: Profile | undefined;
-  /** Null where the configuration names the profile: then that is how the server is written to. */
+  /** Null if the configuration says that its profile fits. */
   readonly recognise: Recognise | null;
   readonly state: State;
 }
 
 /**
- * Makes sure, where nobody said of which profile the server is, that no update destroys what it doesn't mention: one
- * GET, where anything is to be written that it could happen to and no answer told already. What isn't safe is blocked.
+ * Makes sure that no update destroys what it doesn't mention: one GET, if anything is to be written that this could happen to
+ * and no answer told already. What isn't safe is blocked.
  */
 export async function makeSure(
   given: readonly Change[],
@@ -110,8 +110,8 @@ function blocked(change: Change, { name }: Profile): Change {
     destructions: [],
     warnings: [],
     reason:
-      `no profile is configured, and this server answers as those of the profile ${name} do, whose updates lose ` +
-      `what they don't mention: set "profile: ${name}" under server and plan again`,
+      `this server answers as those of the profile ${name} do, whose updates lose what they don't mention: ` +
+      `set "profile: ${name}" under server and plan again`,
   };
 }
 
@@ -119,7 +119,7 @@ function unsure({ name }: Profile, status: number | null): PlanWarning {
   return {
     code: 'profile-unsure',
     message:
-      `no profile is configured, and how the server answers to a path that it doesn't have (${status}) does not tell ` +
-      `which one fits; ${name} is taken: run idops doctor, and set the profile under server`,
+      `how the server answers to a path that it doesn't have (${status}) does not tell whether the profile ${name} fits: ` +
+      'run idops doctor, then write out the profile under server, with "trust_profile: true" if this one fits',
   };
 }

@@ -141,6 +141,15 @@ export const serverSchema = z
         examples: ['boruta'],
         default: 'documented',
       }),
+    trust_profile: z
+      .boolean()
+      .optional()
+      .meta({
+        description:
+          'Beside a written-out profile: leave out the one GET that makes sure that updates on this server destroy nothing that they do not mention.',
+        examples: [true],
+        default: false,
+      }),
     auth: authSchema.optional(),
     tls: tlsSchema.optional(),
     allow_insecure_http: z

@@ -67,6 +67,8 @@ export interface ServerSettings {
   readonly profile: Profile;
   /** Whether the configuration names the profile; otherwise it is the default, which may not fit. */
   readonly profileWritten: boolean;
+  /** Whether nothing is asked to make sure that the profile fits before the first write. */
+  readonly profileTrusted: boolean;
   /** How idops proves who it is. */
   readonly auth: AuthSettings;
   /** Whom to trust, and the certificate of this side. */

@@ -46,6 +46,8 @@ export async function serverSettings(sources: ServerSources): Promise<ServerSett
   return await new Settings(sources).build();
 }
 
+const DEFAULT_PROFILE = 'documented';
+
 class Settings {
   readonly #sources: ServerSources;
   readonly #problems: Problem[];
@@ -63,11 +65,21 @@ class Settings {
     const auth = await this.#auth(server.auth, allowInsecureHttp);
     if (this.#sources.given.pinned && address !== undefined && auth !== undefined)
       this.#staysAt(address, auth);
+    if (server.trust_profile === true && server.profile === undefined) {
+      this.#problems.push(
+        error(
+          'wrong-value',
+          'trust_profile is set, and no profile is written out that could be trusted',
+          this.#sources.place('trust_profile'),
+          'write the profile beside it, or remove it',
+        ),
+      );
+    }
     const tls = await this.#tls(server.tls ?? {});
     const proxy = address === undefined ? null : this.#proxy(address);
     this.#rememberVariables();
     refuse(this.#problems);
-    const profile = profiles[server.profile ?? 'documented'];
+    const profile = profiles[server.profile ?? DEFAULT_PROFILE];
     if (profile === undefined || address === undefined || auth === undefined) {
       throw new Error('settings without a problem and without a value');
     }
@@ -76,6 +88,7 @@ class Settings {
       address,
       profile,
       profileWritten: server.profile !== undefined,
+      profileTrusted: profile.name !== DEFAULT_PROFILE || server.trust_profile === true,
       auth,
       tls,
       proxy,

@@ -215,7 +215,7 @@ export class Planner {
       environment: project.environment,
       toolVersion: version,
       now: new Date(),
-      recognise: server.profileWritten ? null : this.recognise,
+      recognise: server.profileTrusted ? null : this.recognise,
     };
   }
 

@@ -10,8 +10,7 @@ const organization = 'kind: Organization\nname: acme\nlabel: Ltd\n';
 const keyPair = `kind: KeyPair\nid: ${ids.secondKey}\nis_default: true\n`;
 const template = (type: string) =>
   `kind: EmailTemplate\nbackend_id: ${ids.backend}\ntype: ${type}\ntxt_content: own\n`;
-const reason =
-  /no profile is configured, and this server answers as those of the profile boruta do.*set "profile: boruta" under server/s;
+const reason = /this server answers as those of the profile boruta do.*set "profile: boruta" under server/s;
 
 function all(...documents: string[]): { [path: string]: string } {
   return { 'manifests/all.yaml': documents.join('---\n') };
@@ -146,21 +145,37 @@ describe('where no profile is written out', () => {
   });
 });
 
-describe('where the profile is written out', () => {
+describe('a profile that is written out', () => {
   it.each([
     ['in the configuration', config.replace('server:\n', 'server:\n  profile: documented\n')],
     [
       'in the environment',
       `${config}environments:\n  prod:\n    server: {profile: documented, base_url: "\${IDOPS_BASE_URL}"}\n`,
     ],
-    [
-      'through a variable',
-      config.replace('server:\n', 'vars: {what: documented}\nserver:\n  profile: ${what}\n'),
-    ],
-  ])('%s, nothing more is asked', async (_, text) => {
-    const { idops, reads } = await project({ 'idops.yaml': text, ...all(user) });
+  ])('%s, is made sure of all the same', async (_, text) => {
+    const { idops, writes } = await project({ 'idops.yaml': text, ...all(user) }, { profile: 'boruta' });
     const env = text.includes('environments') ? ' --env prod' : '';
-    expect((await idops(`apply --yes${env}`)).code).toBe(0);
+    const { code, stdout } = await idops(`plan${env}`);
+    expect(code).toBe(1);
+    expect(stdout.replace(/\s+/g, ' ')).toMatch(reason);
+    expect(writes()).toEqual([]);
+  });
+
+  it('is trusted with trust_profile, so that nothing more is asked', async () => {
+    const trusting = config.replace('server:\n', 'server:\n  profile: documented\n  trust_profile: true\n');
+    const { idops, reads } = await project({ 'idops.yaml': trusting, ...all(user) });
+    expect((await idops('apply --yes')).code).toBe(0);
     expect(reads()).toEqual([]);
+  });
+
+  it('is needed for that', async () => {
+    const { idops } = await project({
+      'idops.yaml': config.replace('server:\n', 'server:\n  trust_profile: true\n'),
+      ...all(user),
+    });
+    const { code, stderr } = await idops('plan');
+    expect(code).toBe(1);
+    expect(stderr).toContain('trust_profile is set, and no profile is written out');
+    expect(stderr).toMatch(/idops\.yaml:3:\d+/);
   });
 });
