@@ -10,6 +10,8 @@ const words: { readonly [code: string]: string } = {
   ENOENT: 'it is not there',
   ENOSPC: 'the disk is full',
   EROFS: 'the disk is read-only',
+  ERR_FS_FILE_TOO_LARGE: 'it is too large',
+  ERR_STRING_TOO_LONG: 'it is too large',
 };
 
 /** Why the file system refused, in words; the code stands behind them for who wants to look it up. */
