@@ -49,9 +49,9 @@ export async function leftBehind(project: Project, state: State): Promise<Proble
 async function formerFiles(project: Project): Promise<Former[]> {
   if (project.state().in === 'file') return [];
   const { root, environment } = project;
-  const usual = [DEFAULT_STATE, ...(environment === null ? [] : [`.idops/${environment}.json`])];
+  const own = environment === null ? [] : [`.idops/${environment}.json`, `.idops/${environment}/state.json`];
   return await Promise.all(
-    usual.map(async (path) => {
+    [DEFAULT_STATE, ...own].map(async (path) => {
       const { place, saved } = await fileBackend({ path: resolve(root, path), allowTracked: true });
       return { place, from: place, removal: `rm ${place}`, state: saved };
     }),

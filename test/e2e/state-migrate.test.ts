@@ -135,6 +135,7 @@ describe('idops state migrate', () => {
     expect([plan.code, plan.stderr]).toEqual([0, expect.stringMatching(left)]);
     const refused = await idops('apply --yes', { env });
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('error[state-elsewhere]')]);
+    expect((await idops('doctor', { env })).stdout).toMatch(/fail {2}state +nothing is known yet/);
     expect((await idops('state migrate --from .idops/state.json --yes')).code).toBe(0);
     expect((await idops('plan', { env })).stderr).not.toMatch(left);
 

@@ -313,7 +313,7 @@ export class Branch {
 }
 
 /** Where the newest known commits of branches are named here. */
-export const SEEN = 'refs/idops/seen';
+const SEEN = 'refs/idops/seen';
 /** The remote whose branches are named there by their names alone. */
 const USUAL = 'origin';
 

@@ -48,7 +48,8 @@ export function unreachable(place: string, remote: string, failure: unknown): Pr
 
 /** What is wrong where a remote can be read, and takes no push. */
 export function notTaken(place: string, refused: Refused | undefined, failure: unknown): ProblemsError {
-  const what = refused === undefined ? '' : `it refused to move ${refused.ref} (${refused.reason}): `;
+  const readOnly = isForbidden(failure) ? 'the token or key may read it, but not write its contents: ' : '';
+  const what = refused === undefined ? readOnly : `it refused to move ${refused.ref} (${refused.reason}): `;
   const message = `the remote does not take the state ${place}: ${what}${messageOf(failure)}`;
   return problem('not-writable', message, RIGHTS, failure);
 }

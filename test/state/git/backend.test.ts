@@ -157,7 +157,9 @@ describe('a state on a branch', () => {
       problems: [
         {
           code: 'not-writable',
-          message: expect.stringMatching(/does not take the state a\.json .*: 403/),
+          message: expect.stringMatching(
+            /does not take the state a\.json .*may read it, but not write its contents: .*: 403/,
+          ),
           hint: expect.stringContaining('contents: write'),
         },
       ],
