@@ -3750,34 +3750,34 @@ matchQuery:options.matchQuery!==false,caseSensitive:options.caseSensitive||false
 this.matchOptions);this.shouldRecord=options.shouldRecord||(()=>true);this.shouldPlayback=options.shouldPlayback||(()=>true);
 this.#isUrlExcluded=isUrlExcludedFactory(options.excludeUrls);if(this.#autoFlush&&this.#snapshotPath){this.#startAutoFlush()}}async record(requestOpts,response){
 if(!this.shouldRecord(requestOpts)){return}if(this.isUrlExcluded(requestOpts)){return}const request5=formatRequestKey(requestOpts,
-this.#headerFilters,this.matchOptions);const hash4=createRequestHash(request5);const normalizedHeaders=normalizeHeaders(
+this.#headerFilters,this.matchOptions);const hash5=createRequestHash(request5);const normalizedHeaders=normalizeHeaders(
 response.headers);const responseData={statusCode:response.statusCode,headers:filterHeadersForStorage(normalizedHeaders,this.#headerFilters,
 this.matchOptions),body:Buffer.isBuffer(response.body)?response.body.toString("base64"):Buffer.from(String(response.body||
-"")).toString("base64"),trailers:response.trailers};if(this.#snapshots.size>=this.#maxSnapshots&&!this.#snapshots.has(hash4)){
+"")).toString("base64"),trailers:response.trailers};if(this.#snapshots.size>=this.#maxSnapshots&&!this.#snapshots.has(hash5)){
 const oldestKey=this.#snapshots.keys().next().value;this.#snapshots.delete(oldestKey)}const existingSnapshot=this.#snapshots.
-get(hash4);if(existingSnapshot&&existingSnapshot.responses){existingSnapshot.responses.push(responseData);existingSnapshot.
-timestamp=new Date().toISOString()}else{this.#snapshots.set(hash4,{request:request5,responses:[responseData],callCount:0,
+get(hash5);if(existingSnapshot&&existingSnapshot.responses){existingSnapshot.responses.push(responseData);existingSnapshot.
+timestamp=new Date().toISOString()}else{this.#snapshots.set(hash5,{request:request5,responses:[responseData],callCount:0,
 timestamp:new Date().toISOString()})}if(this.#autoFlush&&this.#snapshotPath){this.#scheduleFlush()}}isUrlExcluded(requestOpts){
 const url=new URL(requestOpts.path,requestOpts.origin).toString();return this.#isUrlExcluded(url)}findSnapshot(requestOpts){
 if(!this.shouldPlayback(requestOpts)){return void 0}if(this.isUrlExcluded(requestOpts)){return void 0}const request5=formatRequestKey(
-requestOpts,this.#headerFilters,this.matchOptions);const hash4=createRequestHash(request5);const snapshot=this.#snapshots.
-get(hash4);if(!snapshot)return void 0;const currentCallCount=snapshot.callCount||0;const responseIndex=Math.min(currentCallCount,
+requestOpts,this.#headerFilters,this.matchOptions);const hash5=createRequestHash(request5);const snapshot=this.#snapshots.
+get(hash5);if(!snapshot)return void 0;const currentCallCount=snapshot.callCount||0;const responseIndex=Math.min(currentCallCount,
 snapshot.responses.length-1);snapshot.callCount=currentCallCount+1;return{...snapshot,response:snapshot.responses[responseIndex]}}async loadSnapshots(filePath){
 const path=filePath||this.#snapshotPath;if(!path){throw new InvalidArgumentError2("Snapshot path is required")}try{const data3=await readFile3(
-resolve18(path),"utf8");const parsed3=JSON.parse(data3);if(Array.isArray(parsed3)){this.#snapshots.clear();for(const{hash:hash4,
-snapshot}of parsed3){this.#snapshots.set(hash4,snapshot)}}else{this.#snapshots=new Map(Object.entries(parsed3))}}catch(error3){
+resolve18(path),"utf8");const parsed3=JSON.parse(data3);if(Array.isArray(parsed3)){this.#snapshots.clear();for(const{hash:hash5,
+snapshot}of parsed3){this.#snapshots.set(hash5,snapshot)}}else{this.#snapshots=new Map(Object.entries(parsed3))}}catch(error3){
 if(error3.code==="ENOENT"){this.#snapshots.clear()}else{throw new UndiciError(`Failed to load snapshots from ${path}`,{cause:error3})}}}async saveSnapshots(filePath){
 const path=filePath||this.#snapshotPath;if(!path){throw new InvalidArgumentError2("Snapshot path is required")}const resolvedPath=resolve18(
-path);await mkdir2(dirname19(resolvedPath),{recursive:true});const data3=Array.from(this.#snapshots.entries()).map(([hash4,
-snapshot])=>({hash:hash4,snapshot}));await writeFile2(resolvedPath,JSON.stringify(data3,null,2),{flush:true})}clear(){this.#snapshots.
+path);await mkdir2(dirname19(resolvedPath),{recursive:true});const data3=Array.from(this.#snapshots.entries()).map(([hash5,
+snapshot])=>({hash:hash5,snapshot}));await writeFile2(resolvedPath,JSON.stringify(data3,null,2),{flush:true})}clear(){this.#snapshots.
 clear()}getSnapshots(){return Array.from(this.#snapshots.values())}size(){return this.#snapshots.size}resetCallCounts(){
 for(const snapshot of this.#snapshots.values()){snapshot.callCount=0}}deleteSnapshot(requestOpts){const request5=formatRequestKey(
-requestOpts,this.#headerFilters,this.matchOptions);const hash4=createRequestHash(request5);return this.#snapshots.delete(
-hash4)}getSnapshotInfo(requestOpts){const request5=formatRequestKey(requestOpts,this.#headerFilters,this.matchOptions);const hash4=createRequestHash(
-request5);const snapshot=this.#snapshots.get(hash4);if(!snapshot)return null;return{hash:hash4,request:snapshot.request,
+requestOpts,this.#headerFilters,this.matchOptions);const hash5=createRequestHash(request5);return this.#snapshots.delete(
+hash5)}getSnapshotInfo(requestOpts){const request5=formatRequestKey(requestOpts,this.#headerFilters,this.matchOptions);const hash5=createRequestHash(
+request5);const snapshot=this.#snapshots.get(hash5);if(!snapshot)return null;return{hash:hash5,request:snapshot.request,
 responseCount:snapshot.responses?snapshot.responses.length:snapshot.response?1:0,callCount:snapshot.callCount||0,timestamp:snapshot.
-timestamp}}replaceSnapshots(snapshotData){this.#snapshots.clear();if(Array.isArray(snapshotData)){for(const{hash:hash4,snapshot}of snapshotData){
-this.#snapshots.set(hash4,snapshot)}}else if(snapshotData&&typeof snapshotData==="object"){this.#snapshots=new Map(Object.
+timestamp}}replaceSnapshots(snapshotData){this.#snapshots.clear();if(Array.isArray(snapshotData)){for(const{hash:hash5,snapshot}of snapshotData){
+this.#snapshots.set(hash5,snapshot)}}else if(snapshotData&&typeof snapshotData==="object"){this.#snapshots=new Map(Object.
 entries(snapshotData))}}#startAutoFlush(){return this.#scheduleFlush()}#stopAutoFlush(){if(this.#flushTimeout){clearTimeout2(
 this.#flushTimeout);this.saveSnapshots().catch(()=>{});this.#flushTimeout=null}}#scheduleFlush(){this.#flushTimeout=setTimeout2(
 ()=>{this.saveSnapshots().catch(()=>{});if(this.#autoFlush){this.#flushTimeout?.refresh()}else{this.#flushTimeout=null}},
@@ -6207,8 +6207,8 @@ a2)===identifierKey(b)}var jsonNumber,ExactNumber,rawJson,Sensitive,HashedSecret
 if(!jsonNumber.test(text6))throw new TypeError("not a number of JSON");this.text=text6}toJSON(){return rawJson?.(this.text)??
 Number(this.text)}toString(){return this.text}[inspect.custom](){return this.text}};({rawJSON:rawJson}=JSON);Sensitive=class{#value;constructor(value3){
 this.#value=value3}reveal(){return this.#value}toJSON(){return{sensitive:true}}[inspect.custom](){return"(sensitive)"}toString(){
-return"(sensitive)"}};HashedSecret=class extends Sensitive{hash;#matches;constructor(hash4,matches){super(null);this.hash=
-hash4;this.#matches=matches}matches(value3){return this.#matches(value3)}reveal(){throw new Error("a hashed secret has n\
+return"(sensitive)"}};HashedSecret=class extends Sensitive{hash;#matches;constructor(hash5,matches){super(null);this.hash=
+hash5;this.#matches=matches}matches(value3){return this.#matches(value3)}reveal(){throw new Error("a hashed secret has n\
 o readable value")}};UNKNOWN_TEXT="(unknown)";uuid=/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;maxIdentifier=512}});function parseJson(text6){const plain3=JSON.parse(text6);if(!holdsNumber(plain3)||!suspicious.test(text6))return plain3;
 return parse(text6,null,{parseNumber:exactly,onDuplicateKey:({newValue})=>newValue})}function holdsNumber(document2){const open8=[
 document2];while(open8.length>0){const next=open8.pop();if(typeof next==="number")return true;if(typeof next!=="object"||
@@ -6531,10 +6531,10 @@ test(character);const answer=ignored2?1:(small.length===1?small.charCodeAt(0):un
 escapes,everyEscape,letters,known;var init_redact_layers=__esm({"src/base/redact-layers.ts"(){"use strict";init_decode();
 maxDecodings=3;escapes=[["\\",String.raw`\\(?:u\{[0-9a-f]{1,6}\}|u[0-9a-f]{4}|x[0-9a-f]{2}|["'\\/bfnrt])`],["%","%[0-7][\
 0-9a-f]|%[cd][0-9a-f]%[89ab][0-9a-f]|%e[0-9a-f](?:%[89ab][0-9a-f]){2}|%f[0-7](?:%[89ab][0-9a-f]){3}"],["&",String.raw`&(?:#\d{1,24};?|#x[0-9a-f]{1,24};?|[a-z][a-z0-9]{1,31};|(?:amp|lt|gt|quot|[aeiou]uml|copy|reg|nbsp|sect|szlig))`]];
-everyEscape=new RegExp(escapes.map(([,pattern])=>pattern).join("|"),"gi");letters={b:"\b",f:"\f",n:"\n",r:"\r",t:"	"}}});function slotOf(hash4){return(hash4^hash4>>>12)&1048575}function isFlagged(flags,hash4){const slot=slotOf(hash4);return((flags[slot>>>
-3]??0)&1<<(slot&7))!==0}function hashOf(text6){let hash4=0;for(let at3=0;at3<text6.length;at3+=1)hash4=Math.imul(hash4,base)+
-text6.charCodeAt(at3)|0;return hash4}function sumsOf(text6){const sums=new Int32Array(text6.length+1);let hash4=0;for(let at3=0;at3<
-text6.length;at3+=1){hash4=Math.imul(hash4,base)+text6.charCodeAt(at3)|0;sums[at3+1]=hash4}return sums}function powerOf(length2){
+everyEscape=new RegExp(escapes.map(([,pattern])=>pattern).join("|"),"gi");letters={b:"\b",f:"\f",n:"\n",r:"\r",t:"	"}}});function slotOf(hash5){return(hash5^hash5>>>12)&1048575}function isFlagged(flags,hash5){const slot=slotOf(hash5);return((flags[slot>>>
+3]??0)&1<<(slot&7))!==0}function hashOf(text6){let hash5=0;for(let at3=0;at3<text6.length;at3+=1)hash5=Math.imul(hash5,base)+
+text6.charCodeAt(at3)|0;return hash5}function sumsOf(text6){const sums=new Int32Array(text6.length+1);let hash5=0;for(let at3=0;at3<
+text6.length;at3+=1){hash5=Math.imul(hash5,base)+text6.charCodeAt(at3)|0;sums[at3+1]=hash5}return sums}function powerOf(length2){
 const known4=powers.get(length2);if(known4!==void 0)return known4;let power=1;for(let step=0;step<length2;step+=1)power=
 Math.imul(power,base);powers.set(length2,power);return power}var noEdges,base,Needles,powers;var init_redact_needles=__esm(
 {"src/base/redact-needles.ts"(){"use strict";init_redact_layers();noEdges={before:false,after:false};base=739982445;Needles=
@@ -6544,17 +6544,17 @@ slice(0,this.size));let group=lengths.find(({length:length2})=>length2===needle.
 length,hashes:new Set,needles:new Map};lengths.push(group);lengths.sort((one,other)=>other.length-one.length)}group.hashes.
 add(hashOf(needle));if(!group.needles.has(needle))group.needles.set(needle,edges)}addRun(run4){this.#beginning(run4).run=
 true}beginIn(text6,fold2){const flags=this.#flags;const{size:size2}=this;if(flags===void 0||text6.length<size2)return false;
-const power=this.#power;const window2=this.#window.fill(0);let oldest=0;let hash4=0;let count3=0;for(let index=0;index<text6.
+const power=this.#power;const window2=this.#window.fill(0);let oldest=0;let hash5=0;let count3=0;for(let index=0;index<text6.
 length;index+=1){let unit=text6.charCodeAt(index);if(fold2!=="exact"){const folded=foldedOf(text6,index);if(fold2==="low\
-ered"){if(folded>=0)unit=folded}else if(folded<0){index-=folded+1;continue}else unit=folded}hash4=Math.imul(hash4,base)+
+ered"){if(folded>=0)unit=folded}else if(folded<0){index-=folded+1;continue}else unit=folded}hash5=Math.imul(hash5,base)+
 unit-Math.imul(window2[oldest]??0,power)|0;window2[oldest]=unit;oldest=oldest+1===size2?0:oldest+1;count3+=1;if(count3<size2||
-!isFlagged(flags,hash4))continue;const units=[...window2.subarray(oldest),...window2.subarray(0,oldest)];if(this.#byBeginning.
+!isFlagged(flags,hash5))continue;const units=[...window2.subarray(oldest),...window2.subarray(0,oldest)];if(this.#byBeginning.
 has(String.fromCharCode(...units)))return true}return false}find(text6,onFound){const flags=this.#flags;if(flags===void 0||
-text6.length<this.size)return;const sums=sumsOf(text6);const hash4=(from,length2,power)=>(sums[from+length2]??0)-Math.imul(
-sums[from]??0,power)|0;for(let at3=0;at3+this.size<=text6.length;at3+=1){if(!isFlagged(flags,hash4(at3,this.size,this.#power)))
+text6.length<this.size)return;const sums=sumsOf(text6);const hash5=(from,length2,power)=>(sums[from+length2]??0)-Math.imul(
+sums[from]??0,power)|0;for(let at3=0;at3+this.size<=text6.length;at3+=1){if(!isFlagged(flags,hash5(at3,this.size,this.#power)))
 continue;const beginning=this.#byBeginning.get(text6.slice(at3,at3+this.size));if(beginning===void 0)continue;let found2=beginning.
 run?this.size:0;let edges=noEdges;for(const{length:length2,hashes,needles}of beginning.lengths){if(at3+length2>text6.length||
-!hashes.has(hash4(at3,length2,powerOf(length2))))continue;const needle=needles.get(text6.slice(at3,at3+length2));if(needle===
+!hashes.has(hash5(at3,length2,powerOf(length2))))continue;const needle=needles.get(text6.slice(at3,at3+length2));if(needle===
 void 0)continue;found2=length2;edges=needle;break}if(found2===0)continue;onFound(at3,at3+found2,edges);at3+=found2-this.
 size}}#beginning(text6){const known4=this.#byBeginning.get(text6);if(known4!==void 0)return known4;const made3={lengths:[],
 run:false};this.#byBeginning.set(text6,made3);this.#flags??=new Uint8Array(2**17);const slot=slotOf(hashOf(text6));this.#flags[slot>>>
@@ -11741,50 +11741,50 @@ error("locked",`${runHolder(run4)} is still under way`,[],"wait until it has end
 command,user:user3,host:host2,pid,at:at3}){return`run ${run4} (${command} by ${user3} on ${host2}, process ${pid}, since\
  ${at3})`}var COPY_BACK,JOURNAL_FORMAT,storedFields,RUN,at,runLine,sendingLine,answeredLine,endLine,journalLineSchema;var init_journal=__esm(
 {"src/state/journal.ts"(){"use strict";init_zod();init_kind_names();init_problems();init_process();init_process_mark();init_json_fields();
-init_state();COPY_BACK="put a good copy back, or move it away; what it says of its run is then no longer known";JOURNAL_FORMAT=
-1;storedFields=strictObject({fields:jsonFields().describe("the fields; a secret is null here"),hashes:record(string2(),string2()).
-describe("salted hashes of the secrets, by JSON pointer")});RUN="20260131T120000Z-4f2a1c";at=iso_exports.datetime().meta(
-{description:"UTC",examples:["2026-01-31T12:00:00.000Z"]});runLine=strictObject({type:literal("run").describe("which lin\
-e this is"),format_version:literal(JOURNAL_FORMAT).describe("the version of this format"),run:string2().meta({description:"\
-the name of the run and of this file",examples:[RUN]}),tool_version:string2().meta({description:"the version of idops",examples:[
-"0.1.0"]}),at,command:_enum(["apply","undo","regenerate-did"]).describe("what was run"),undoes:string2().optional().meta(
-{description:"the run that an undo puts back",examples:[RUN]}),user:string2().meta({description:"who ran it, as the syst\
-em names them",examples:["ada"]}),...processMark,state:strictObject({lineage:string2().describe("what tells a state from\
- others"),file:string2().describe("the name of the state's file")}).describe("the state that the run belongs to; states \
-in one folder have their journals in one"),server:string2().meta({description:"the base URL of the server",examples:["ht\
-tps://id.example.com"]}),profile:string2().meta({description:"the profile that it was taken for",examples:["documented"]}),
-environment:string2().nullable().meta({description:"the chosen environment",examples:["production"]}),digest:string2().meta(
-{description:"the digest of the plan",examples:[`sha256:${"5f".repeat(32)}`]}),salt:string2().meta({description:"the sal\
-t of the hashes in this file",examples:["9f2c\u2026"]})}).describe("the first line: who, when, where");sendingLine=strictObject(
-{type:literal("sending").describe("which line this is"),seq:int().meta({description:"the number of the request, which it\
-s answer has too",examples:[1]}),at,address:string2().meta({description:"what names the object, such as Organization/acm\
-e",examples:["Organization/acme"]}),label:string2().optional().meta({description:"what the server called it, where that \
-was known and the address does not say it",examples:["ada@acme.example"]}),key:string2().meta({description:"what the sta\
-te records it under: its address by ids alone",examples:["Organization/10000000-0000-4000-8000-000000000004"]}),kind:_enum(
-kindNames).describe("the kind of the object"),identity:identitySchema.describe("what finds the object on the server"),action:_enum(
-["update","delete","regenerate","adopt"]).describe("what is done to it"),operation:string2().nullable().meta({description:"\
-the operation of the API; null for an adoption, which sends nothing",examples:["updateOrganization"]}),method:string2().
-nullable().meta({description:"the method of the request",examples:["PATCH"]}),path:string2().nullable().meta({description:"\
-the path under the base URL",examples:["/api/organizations/10000000-0000-4000-8000-000000000004"]}),last:boolean2().describe(
-"whether this is the last request of the change"),existed:boolean2().nullable().describe("whether the server had it befo\
-re; null where it could not be asked"),before:storedFields.describe("the object as it was known to be"),body:storedFields.
-nullable().describe("what is sent"),expected:storedFields.describe("what the object is to be afterwards"),managed:array(
-string2()).describe("the fields that manifests declare"),generation:int().optional().meta({description:"the generation t\
-o be recorded",examples:[2]}),recorded_generation:int().optional().meta({description:"the generation that was recorded b\
-efore; left out where none was",examples:[1]})}).describe("before a request is sent");answeredLine=strictObject({type:literal(
-"answered").describe("which line this is"),seq:int().meta({description:"the number of the request",examples:[1]}),at,status:_enum(
-["applied","failed","not_converged","unknown","skipped"]).describe("what became of it"),ambiguous:boolean2().describe("w\
-hether it may have been done although nothing says so"),http_status:int().nullable().meta({description:"the status of th\
-e last answer; null where there was none",examples:[200]}),attempts:int().meta({description:"how many times the request \
-was sent",examples:[1]}),after:storedFields.nullable().describe("what the server showed afterwards"),unverified:array(string2()).
-describe("sent fields that the answer did not carry"),error:string2().nullable().meta({description:"what went wrong",examples:[
-"the server refused it"]}),other_profile:string2().optional().meta({description:"the profile whose server this surely is\
-, where that is another one and loses what is not mentioned",examples:["boruta"]}),notes:array(string2()).optional().describe(
-"what a person should know although it went well")}).describe("after its answer");endLine=strictObject({type:literal("en\
-d").describe("which line this is"),at,interrupted:boolean2().describe("whether the run was interrupted"),by:string2().optional().
-meta({description:"the later run that settled what this one left open",examples:["20260131T130000Z-0b9d7e"]})}).describe(
-"the last line: the state holds everything above");journalLineSchema=discriminatedUnion("type",[runLine,sendingLine,answeredLine,
-endLine])}});var Node,Queue;var init_yocto_queue=__esm({"node_modules/yocto-queue/index.js"(){Node=class{value;next;constructor(value3){
+init_state();COPY_BACK="put a good copy back, or remove it with idops runs forget RUN; what it says of its run is then n\
+o longer known";JOURNAL_FORMAT=1;storedFields=strictObject({fields:jsonFields().describe("the fields; a secret is null h\
+ere"),hashes:record(string2(),string2()).describe("salted hashes of the secrets, by JSON pointer")});RUN="20260131T12000\
+0Z-4f2a1c";at=iso_exports.datetime().meta({description:"UTC",examples:["2026-01-31T12:00:00.000Z"]});runLine=strictObject(
+{type:literal("run").describe("which line this is"),format_version:literal(JOURNAL_FORMAT).describe("the version of this\
+ format"),run:string2().meta({description:"the name of the run and of this file",examples:[RUN]}),tool_version:string2().
+meta({description:"the version of idops",examples:["0.1.0"]}),at,command:_enum(["apply","undo","regenerate-did"]).describe(
+"what was run"),undoes:string2().optional().meta({description:"the run that an undo puts back",examples:[RUN]}),user:string2().
+meta({description:"who ran it, as the system names them",examples:["ada"]}),...processMark,state:strictObject({lineage:string2().
+describe("what tells a state from others"),file:string2().describe("the name of the state's file")}).describe("the state\
+ that the run belongs to; states in one folder have their journals in one"),server:string2().meta({description:"the base\
+ URL of the server",examples:["https://id.example.com"]}),profile:string2().meta({description:"the profile that it was t\
+aken for",examples:["documented"]}),environment:string2().nullable().meta({description:"the chosen environment",examples:[
+"production"]}),digest:string2().meta({description:"the digest of the plan",examples:[`sha256:${"5f".repeat(32)}`]}),salt:string2().
+meta({description:"the salt of the hashes in this file",examples:["9f2c\u2026"]})}).describe("the first line: who, when,\
+ where");sendingLine=strictObject({type:literal("sending").describe("which line this is"),seq:int().meta({description:"t\
+he number of the request, which its answer has too",examples:[1]}),at,address:string2().meta({description:"what names th\
+e object, such as Organization/acme",examples:["Organization/acme"]}),label:string2().optional().meta({description:"what\
+ the server called it, where that was known and the address does not say it",examples:["ada@acme.example"]}),key:string2().
+meta({description:"what the state records it under: its address by ids alone",examples:["Organization/10000000-0000-4000\
+-8000-000000000004"]}),kind:_enum(kindNames).describe("the kind of the object"),identity:identitySchema.describe("what f\
+inds the object on the server"),action:_enum(["update","delete","regenerate","adopt"]).describe("what is done to it"),operation:string2().
+nullable().meta({description:"the operation of the API; null for an adoption, which sends nothing",examples:["updateOrga\
+nization"]}),method:string2().nullable().meta({description:"the method of the request",examples:["PATCH"]}),path:string2().
+nullable().meta({description:"the path under the base URL",examples:["/api/organizations/10000000-0000-4000-8000-0000000\
+00004"]}),last:boolean2().describe("whether this is the last request of the change"),existed:boolean2().nullable().describe(
+"whether the server had it before; null where it could not be asked"),before:storedFields.describe("the object as it was\
+ known to be"),body:storedFields.nullable().describe("what is sent"),expected:storedFields.describe("what the object is \
+to be afterwards"),managed:array(string2()).describe("the fields that manifests declare"),generation:int().optional().meta(
+{description:"the generation to be recorded",examples:[2]}),recorded_generation:int().optional().meta({description:"the \
+generation that was recorded before; left out where none was",examples:[1]})}).describe("before a request is sent");answeredLine=
+strictObject({type:literal("answered").describe("which line this is"),seq:int().meta({description:"the number of the req\
+uest",examples:[1]}),at,status:_enum(["applied","failed","not_converged","unknown","skipped"]).describe("what became of \
+it"),ambiguous:boolean2().describe("whether it may have been done although nothing says so"),http_status:int().nullable().
+meta({description:"the status of the last answer; null where there was none",examples:[200]}),attempts:int().meta({description:"\
+how many times the request was sent",examples:[1]}),after:storedFields.nullable().describe("what the server showed after\
+wards"),unverified:array(string2()).describe("sent fields that the answer did not carry"),error:string2().nullable().meta(
+{description:"what went wrong",examples:["the server refused it"]}),other_profile:string2().optional().meta({description:"\
+the profile whose server this surely is, where that is another one and loses what is not mentioned",examples:["boruta"]}),
+notes:array(string2()).optional().describe("what a person should know although it went well")}).describe("after its answ\
+er");endLine=strictObject({type:literal("end").describe("which line this is"),at,interrupted:boolean2().describe("whethe\
+r the run was interrupted"),by:string2().optional().meta({description:"the later run that settled what this one left ope\
+n",examples:["20260131T130000Z-0b9d7e"]})}).describe("the last line: the state holds everything above");journalLineSchema=
+discriminatedUnion("type",[runLine,sendingLine,answeredLine,endLine])}});var Node,Queue;var init_yocto_queue=__esm({"node_modules/yocto-queue/index.js"(){Node=class{value;next;constructor(value3){
 this.value=value3}};Queue=class{#head;#tail;#size;constructor(){this.clear()}enqueue(value3){const node2=new Node(value3);
 if(this.#head){this.#tail.next=node2;this.#tail=node2}else{this.#head=node2;this.#tail=node2}this.#size++}dequeue(){const current=this.#head;
 if(!current){return}this.#head=this.#head.next;this.#size--;if(!this.#head){this.#tail=void 0}return current.value}peek(){
@@ -11954,31 +11954,36 @@ other.shard?.index&&shard2?.count===other.shard?.count}function isInTheWay(other
 void 0;return other===void 0||other.count!==shard2.count}function inTheWay2(found2){const what=found2.shard===void 0?void 0:
 "the state is locked by a run of a shard";return locked(found2,found2.place,what)}function stillRuns({holder}){return new ProblemsError(
 [error("locked",`the lock is in use: ${holder} still runs on this host`,[],"wait until it has ended, or end it")])}var TRIES2;
-var init_locks=__esm({"src/state/locks.ts"(){"use strict";init_problems();init_holder();TRIES2=250}});function stateData(text6,place2){try{return parseJson(text6)}catch{throw noState(place2,"is not JSON")}}function ofServer(state,place2,server){
-if(state===void 0)return emptyState(server);if(state.server===server)return state;throw new ProblemsError([error("state-\
-other-server",`the state ${place2} belongs to ${state.server}, and this is ${server}`,[],'give each server a state of it\
-s own, with state.path in its environment for instance (state.git.path, state.postgres.name); after a move of the server\
-, change "server" in the state')])}function nameOf4(text6){try{return nameSchema.safeParse(JSON.parse(text6)).data}catch{
-return void 0}}function mergedInto(there,change3,place2){const before=there??change3.absent;if(before===void 0)throw stateGone(
-place2);const{resources,...head}=before;return{...change3.head(head),resources:withRecords({resources},change3.records)}}
-function stateOf(data3,place2){const version3=typeof data3==="object"&&data3!==null&&"format_version"in data3?data3.format_version:
-void 0;if(typeof version3==="number"&&version3>STATE_FORMAT){throw new ProblemsError([error("state-newer",`the state ${place2}\
- has format ${version3}, this idops knows formats up to ${STATE_FORMAT}`,[],"use the version of idops that wrote it, or \
-a later one")])}const parsed3=unreadSchema.safeParse(data3);if(!parsed3.success)throw notOfIdops(place2,placeOf(parsed3.
-error));const resources=parsed3.data.resources;for(const[key,record2]of Object.entries(resources)){const checked2=recordSchema.
-safeParse(record2);if(!checked2.success)throw notOfIdops(place2,["resources",key,...placeOf(checked2.error)])}const{moved_to:elsewhere,
-arriving}=parsed3.data;if(elsewhere!==void 0){throw new ProblemsError([arriving===true?error("state-moved",`the state ${place2}\
- has not arrived: idops state migrate was ended in the middle, and it is still at ${elsewhere}`,[],"run idops state migr\
-ate again, as before: it goes on with what is here"):error("state-moved",`the state ${place2} was moved to ${elsewhere}`,
-[],"use the configuration that says so; an older checkout or branch still names the former place")])}return{...parsed3.data,
-resources}}function placeOf({issues:[first]}){return first===void 0?[]:[...first.path,...first.code==="unrecognized_keys"?
-first.keys.slice(0,1):[]]}function notOfIdops(place2,path){return noState(place2,`is not a state of idops${path.length===
-0?"":` at ${path.join(".")}`}`)}function noState(place2,why){const hint="put a good copy back, or move it away: without \
-it requests may be sent again, and nothing is deleted or regenerated";return new ProblemsError([error("state-unreadable",
-`the state ${place2} ${why}`,[],hint)])}function stateGone(place2){return new ProblemsError([error("state-unreadable",`t\
-he state ${place2} is gone`,[],"put it back, or begin anew with idops plan; journals of runs that go on are settled by i\
-t")])}var nameSchema;var init_state_text=__esm({"src/state/state-text.ts"(){"use strict";init_zod();init_json();init_problems();
-init_shards();init_state();nameSchema=object({lineage:string2(),salt:string2()})}});function batched(put4,end2=async()=>{}){let waiting=[];let writing;const writeAll=async()=>{await Promise.resolve();while(waiting.
+var init_locks=__esm({"src/state/locks.ts"(){"use strict";init_problems();init_holder();TRIES2=250}});function stateData(text6,place2){try{return parseJson(text6)}catch{throw noState(place2,"is not JSON")}}function ofServer(state,place2,server,removal){
+if(state===void 0)return emptyState(server);if(state.server===server)return state;const former=portBefore(state.server,server);
+throw new ProblemsError([error("state-other-server",`the state ${place2} belongs to ${state.server}, and this is ${server}`,
+[],former===void 0?'give each server a state of its own, with state.path in its environment for instance (state.git.path\
+, state.postgres.name); after a move of the server, change "server" in the state':`a server of this machine that was sta\
+rted again has another port now: start it on the former one (idops sandbox --port ${former}), or remove the state if it \
+was only for trying things out${removal===void 0?"":` (${removal})`}`)])}function portBefore(former,now){if(!URL.canParse(
+former)||!URL.canParse(now))return void 0;const[from,to]=[new URL(former),new URL(now)];const isHere=/^(?:localhost|\[::1\]|127(?:\.\d+){3})$/.
+test(to.hostname);return isHere&&from.hostname===to.hostname&&from.port!==to.port?from.port||"80":void 0}function nameOf4(text6){
+try{return nameSchema.safeParse(JSON.parse(text6)).data}catch{return void 0}}function mergedInto(there,change3,place2){const before=there??
+change3.absent;if(before===void 0)throw stateGone(place2);const{resources,...head}=before;return{...change3.head(head),resources:withRecords(
+{resources},change3.records)}}function stateOf(data3,place2){const version3=typeof data3==="object"&&data3!==null&&"form\
+at_version"in data3?data3.format_version:void 0;if(typeof version3==="number"&&version3>STATE_FORMAT){throw new ProblemsError(
+[error("state-newer",`the state ${place2} has format ${version3}, this idops knows formats up to ${STATE_FORMAT}`,[],"us\
+e the version of idops that wrote it, or a later one")])}const parsed3=unreadSchema.safeParse(data3);if(!parsed3.success)
+throw notOfIdops(place2,placeOf(parsed3.error));const resources=parsed3.data.resources;for(const[key,record2]of Object.entries(
+resources)){const checked2=recordSchema.safeParse(record2);if(!checked2.success)throw notOfIdops(place2,["resources",key,
+...placeOf(checked2.error)])}const{moved_to:elsewhere,arriving}=parsed3.data;if(elsewhere!==void 0){throw new ProblemsError(
+[arriving===true?error("state-moved",`the state ${place2} has not arrived: idops state migrate was ended in the middle, \
+and it is still at ${elsewhere}`,[],"run idops state migrate again, as before: it goes on with what is here"):error("sta\
+te-moved",`the state ${place2} was moved to ${elsewhere}`,[],"use the configuration that says so; an older checkout or b\
+ranch still names the former place")])}return{...parsed3.data,resources}}function placeOf({issues:[first]}){return first===
+void 0?[]:[...first.path,...first.code==="unrecognized_keys"?first.keys.slice(0,1):[]]}function notOfIdops(place2,path){
+return noState(place2,`is not a state of idops${path.length===0?"":` at ${path.join(".")}`}`)}function noState(place2,why){
+const hint="put a good copy back, or move it away: without it requests may be sent again, and nothing is deleted or rege\
+nerated";return new ProblemsError([error("state-unreadable",`the state ${place2} ${why}`,[],hint)])}function stateGone(place2){
+return new ProblemsError([error("state-unreadable",`the state ${place2} is gone`,[],"put it back, or begin anew with ido\
+ps plan; journals of runs that go on are settled by it")])}var MOST2,tooLarge2,nameSchema;var init_state_text=__esm({"sr\
+c/state/state-text.ts"(){"use strict";init_zod();init_json();init_problems();init_shards();init_state();MOST2=5e8;tooLarge2=
+(most=MOST2)=>`has more than ${most/1e6} MB, which is more than idops reads`;nameSchema=object({lineage:string2(),salt:string2()})}});function batched(put4,end2=async()=>{}){let waiting=[];let writing;const writeAll=async()=>{await Promise.resolve();while(waiting.
 length>0){const batch=waiting;waiting=[];try{await put4(batch.map(({text:text6})=>text6));for(const{done:done2}of batch)
 done2()}catch(failure2){for(const{failed}of batch)failed(failure2)}}writing=void 0};return{kept:null,write:line=>new Promise(
 (done2,failed)=>{waiting.push({text:stringifyJson(line),done:done2,failed});writing??=writeAll()}),async close(){await writing;
@@ -12000,7 +12005,7 @@ git";for(const folder of(process.env.PATH??"").split(delimiter).filter(path=>isA
 name2);if(await access2(path,constants3.X_OK).then(()=>true,()=>false))return path}return void 0}async function hasRepository(path){
 const text6=await readRegular(path).catch(()=>void 0);const folder=text6===void 0?path:/^gitdir: (.+)/.exec(text6)?.[1];
 if(folder===void 0)return false;const real=resolve2(dirname6(path),folder);return isThere(join9(real,"HEAD"))||isThere(join9(
-real,"index"))}async function git(root,command,{input="",most=MOST2,reaches=false,env:more={},patience=PATIENCE2}={}){const found2=await findGit();
+real,"index"))}async function git(root,command,{input="",most=MOST3,reaches=false,env:more={},patience=PATIENCE2}={}){const found2=await findGit();
 if(found2===void 0)throw new NoGit;const protocols=reaches?["protocol.ext.allow=never"]:["protocol.allow=never"];const settings=[
 "core.fsmonitor=false","core.hooksPath=/dev/null",...protocols];const args=[...["--no-pager","--no-optional-locks","--li\
 teral-pathspecs"],...settings.flatMap(setting3=>["-c",setting3]),...[`--git-dir=${join9(root,".git")}`,`--work-tree=${root}`],
@@ -12011,41 +12016,29 @@ ssh -oBatchMode=yes"}:{};const quiet={GIT_NO_LAZY_FETCH:"1",GIT_TERMINAL_PROMPT:
 process.platform!=="win32";const options={cwd:root,env,windowsHide:true,encoding:"buffer",detached,...limits2};return await new Promise(
 (done2,failed)=>{const child=execFile(found2,args,options,(failure2,stdout,stderr)=>{if(failure2===null)return done2(stdout);
 const[said3,told5]=[stdout.toString("utf8"),stderr.toString("utf8")];failed(new GitFailed(whyFailed(failure2,told5,patience),
-said3,told5,{cause:failure2}))});child.stdin?.on("error",()=>{});child.stdin?.end(input)})}function whyFailed({killed,code:code2,
-message},stderr,patience){const said3=stderr.split("\n").find(line=>line.startsWith("fatal: ")||line.startsWith("error: "));
-const remote=stderr.split("\n").flatMap(line=>line.startsWith("remote: ")?[line.slice("remote: ".length).trim()]:[]).filter(
-line=>line!=="");if(said3!==void 0)return[said3.slice("fatal: ".length),...remote.slice(0,LINES)].join("; ");if(typeof code2===
-"number")return`it ended with exit code ${code2}`;if(killed===true&&code2==null)return`it did not end in ${patience/1e3}\
- s`;return typeof code2==="string"?code2:message.split("\n")[0]??""}var PATIENCE2,MOST2,ofRepository,GitFailed,NoGit,LINES;
-var init_git=__esm({"src/base/git.ts"(){"use strict";init_regular();init_work_tree();PATIENCE2=1e4;MOST2=64*1024*1024;ofRepository=
-/^GIT_(DIR|WORK_TREE|INDEX_FILE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|COMMON_DIR|NAMESPACE|PREFIX|CEILING_DIRECTORIES)$/;
+said3,told5,{cause:failure2}))});child.stdin?.on("error",()=>{});child.stdin?.end(input)})}function isTooMuch(failure2){
+const cause=failure2 instanceof GitFailed?failure2.cause:void 0;return String(cause?.code)==="ERR_CHILD_PROCESS_STDIO_MA\
+XBUFFER"}function whyFailed({killed,code:code2,message},stderr,patience){const said3=stderr.split("\n").find(line=>line.
+startsWith("fatal: ")||line.startsWith("error: "));const remote=stderr.split("\n").flatMap(line=>line.startsWith("remote\
+: ")?[line.slice("remote: ".length).trim()]:[]).filter(line=>line!=="");if(said3!==void 0)return[said3.slice("fatal: ".length),
+...remote.slice(0,LINES)].join("; ");if(typeof code2==="number")return`it ended with exit code ${code2}`;if(killed===true&&
+code2==null)return`it did not end in ${patience/1e3} s`;return typeof code2==="string"?code2:message.split("\n")[0]??""}
+var PATIENCE2,MOST3,ofRepository,GitFailed,NoGit,LINES;var init_git=__esm({"src/base/git.ts"(){"use strict";init_regular();
+init_work_tree();PATIENCE2=1e4;MOST3=64*1024*1024;ofRepository=/^GIT_(DIR|WORK_TREE|INDEX_FILE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|COMMON_DIR|NAMESPACE|PREFIX|CEILING_DIRECTORIES)$/;
 GitFailed=class extends Error{said;told;constructor(why,said3,told5,options){super(why,options);this.said=said3;this.told=
-told5}};NoGit=class extends Error{constructor(){super("there is no git")}};LINES=3}});function gitRuns(store,runs,place2){const folder=run4=>`${runs}/${run4}`;const batches=async(head,branch,run4)=>await branch.
-list(head,folder(run4),"blob");const read=async run4=>{const found2=await store.read(async(head,branch)=>{const names2=await batches(
-head,branch,run4);return await branch.texts(head,names2.map(name2=>`${folder(run4)}/${name2}`))});return(found2??[]).join(
-"")};return{list:async()=>await store.read((head,branch)=>branch.list(head,runs,"tree"))??[],read:async run4=>journalOf(
-await read(run4),run4,`${run4} in ${place2}`),async hasEnd(run4){const text6=await store.read(async(head,branch)=>{const last=(await batches(
-head,branch,run4)).at(-1);return last===void 0?void 0:await branch.text(head,`${folder(run4)}/${last}`)});return(text6??
-"").trimEnd().split("\n").at(-1)?.startsWith('{"type":"end"')===true},kept:async()=>[],assign:async()=>{},async create(first){
-const{run:run4}=first;await store.change(async(head,branch)=>{if(head!==null&&(await batches(head,branch,run4)).length>0){
-throw new Error(`there is a journal of ${run4} already`)}const files=new Map([[`${folder(run4)}/${numbered(0)}`,`${stringifyJson(
-first)}
-`]]);return{files,message:`idops: run ${run4} begins`}});return gitJournal(store,folder(run4),run4,1)},async reopen(content){
-if(isUnderWay(content))throw underWay(content.run);const{run:run4}=content.run;const last=await store.read(async(head,branch)=>(await batches(
-head,branch,run4)).at(-1));return gitJournal(store,folder(run4),run4,Number.parseInt(last??"-1",10)+1)},async remove(names2){
-if(names2.length===0)return;const what=names2.length===1?`the journal of ${names2[0]}`:`${names2.length} journals`;const files=new Map(
-names2.map(run4=>[folder(run4),null]));await store.change(()=>({files,message:`idops: ${what} removed`}))}}}function numbered(number4){
-return`${String(number4).padStart(8,"0")}.jsonl`}function gitJournal(store,folder,run4,next){let number4=next;return batched(
-async lines=>{const path=`${folder}/${numbered(number4)}`;number4+=1;const files=new Map([[path,lines.map(line=>`${line}\
-
-`).join("")]]);await store.change(()=>({files,message:`idops: run ${run4}`}))})}var init_runs=__esm({"src/state/git/runs\
-.ts"(){"use strict";init_json();init_batched();init_journal();init_journal_text()}});function refusedBy(failure2){if(!(failure2 instanceof GitFailed))return void 0;for(const line of failure2.said.split("\n")){
+told5}};NoGit=class extends Error{constructor(){super("there is no git")}};LINES=3}});function refusedBy(failure2){if(!(failure2 instanceof GitFailed))return void 0;for(const line of failure2.said.split("\n")){
 const[,ref,reason]=/^!\t[^\t]*:([^\t]+)\t\[remote rejected\](?: \((.*)\))?/.exec(line)??[];if(ref!==void 0)return{ref,reason:reason??
-"it gives no reason"}}return void 0}function unreachable(place2,remote,failure2){const hint=failure2 instanceof NoGit?"i\
-nstall git, or keep the state elsewhere":`check the remote and its credentials: git ls-remote ${remote} has to work from\
- here without a question`;return problem("state-unreachable",`the state ${place2} can't be reached: ${messageOf2(failure2)}`,
-hint,failure2)}function notTaken(place2,{ref,reason},failure2){const message=`the remote does not take the state ${place2}\
-: it refused to move ${ref} (${reason}): ${messageOf2(failure2)}`;return problem("not-writable",message,RIGHTS,failure2)}
+"it gives no reason"}}return void 0}function isForbidden(failure2){return failure2 instanceof GitFailed&&/^(?:fatal|error): .*The requested URL returned error: 40[13]$/m.
+test(failure2.told)}function unreachable(place2,remote,failure2){const hint=failure2 instanceof NoGit?"install git, or k\
+eep the state elsewhere":`check the remote and its credentials: git ls-remote ${remote} has to work from here without a \
+question`;return problem("state-unreachable",`the state ${place2} can't be reached: ${messageOf2(failure2)}`,hint,failure2)}
+function notTaken(place2,refused4,failure2){const readOnly=isForbidden(failure2)?"the token or key may read it, but not \
+write its contents: ":"";const what=refused4===void 0?readOnly:`it refused to move ${refused4.ref} (${refused4.reason}):\
+ `;const message=`the remote does not take the state ${place2}: ${what}${messageOf2(failure2)}`;return problem("not-writ\
+able",message,RIGHTS,failure2)}function wentBack(place2,{remote,branch},seen2,head){const now=head===null?"the branch is\
+ gone":`the branch is at ${head}, which does not contain it`;return problem("state-went-back",`the history of the state ${place2}\
+ went back: ${seen2} is the newest commit that this clone knows, and ${now}`,`put it back: git push ${shellWord(remote)}\
+ ${seen2}:refs/heads/${branch} (git refuses that if others wrote since); or accept what is there: git update-ref -d ${seen2}`)}
 function outrun(place2,times){return problem("not-writable",`the state ${place2} can't be written: others changed the br\
 anch ${times} times meanwhile`,"keep the states of so many runs on branches of their own, with state.git.branch")}function notOwn(place2){
 return problem("state-unreadable",`the state ${place2} can't be used: that branch was not made by idops, whose README.md\
@@ -12055,46 +12048,53 @@ const message=`git can't work with the state ${place2} here: ${messageOf2(failur
  repository, so that "git fsck" finds nothing';return problem("not-writable",message,hint,failure2)}function problem(code2,message,hint,cause){
 return new ProblemsError([error(code2,message,[],hint)],{cause})}function messageOf2(failure2){return failure2 instanceof
 Error?failure2.message:String(failure2)}var RIGHTS;var init_failures=__esm({"src/state/git/failures.ts"(){"use strict";init_git();
-init_problems();RIGHTS="the credentials need the right to push to that branch and to refs/idops/ (contents: write in Git\
-Hub Actions), and no rule or hook of the remote may be against it"}});import{randomUUID as randomUUID4}from"node:crypto";import{rm as rm5}from"node:fs/promises";import{resolve as resolve3}from"node:path";
+init_problems();init_shell();RIGHTS="the credentials need the right to push to that branch and to refs/idops/ (contents:\
+ write in GitHub Actions), and no rule or hook of the remote may be against it"}});var branch_exports={};__export(branch_exports,{Branch:()=>Branch,seenTexts:()=>seenTexts,withoutCredentials:()=>withoutCredentials});
+import{hash as hash2,randomUUID as randomUUID4}from"node:crypto";import{rm as rm5}from"node:fs/promises";import{resolve as resolve3}from"node:path";
 import{setTimeout as sleep2}from"node:timers/promises";function dataOf(text6){return`data ${Buffer.byteLength(text6)}
 ${text6}
-`}function quoted2(path){return`"${path.replace(/["\\]/g,"\\$&").replaceAll("\n","\\n")}"`}var PATIENCE3,PAUSES,Branch,FAR,
-FETCHING,SIGHTS,PASSING;var init_branch=__esm({"src/state/git/branch.ts"(){"use strict";init_git();init_user_name();init_failures();
-PATIENCE3=3e4;PAUSES=[500,2e3,5e3];Branch=class{settings;ref;#place;#answered=false;#isShallow;constructor(settings,place2){
+`}function quoted2(path){return`"${path.replace(/["\\]/g,"\\$&").replaceAll("\n","\\n")}"`}async function seenTexts(root,path){
+const said3=await git(root,["for-each-ref","--format=%(refname)",SEEN]);const found2=[];for(const ref of said3.toString(
+"utf8").split("\n").filter(Boolean)){const text6=await git(root,["cat-file","blob",`${ref}:${path}`],{most:MOST2}).catch(
+()=>void 0);if(text6!==void 0)found2.push([ref,text6.toString("utf8")])}return found2}function withoutCredentials(remote){
+return remote.replace(/^(\w+:\/\/)[^/@]*(?::[^/]*)?@/,"$1")}var PATIENCE3,PAUSES,Branch,SEEN,USUAL,FAR,FETCHING,SIGHTS,PASSING;
+var init_branch=__esm({"src/state/git/branch.ts"(){"use strict";init_git();init_user_name();init_state_text();init_failures();
+PATIENCE3=3e4;PAUSES=[500,2e3,5e3];Branch=class{settings;ref;#place;#answered=false;#isShallow;#known="";constructor(settings,place2){
 this.settings=settings;this.#place=place2;this.ref=`refs/heads/${settings.branch}`}async look(others2){const{remote}=this.
 settings;const said3=await this.#asking(["ls-remote","--quiet",remote,this.ref,...others2]);const found2=new Map(said3.split(
 "\n").map(line=>line.split("	")).map(([sha="",name2=""])=>[name2,sha]));const isMeant=name2=>others2.some(other=>other.includes(
 "*")?name2.startsWith("refs/idops/"):name2===other);return{branch:found2.get(this.ref)??null,others:new Map([...found2].
-filter(([name2])=>isMeant(name2)))}}async see(names2){for(let tries=1;;tries+=1){const{branch,others:others2}=await this.
-look(names2);const seen2=new Map([...branch===null?[]:[[this.ref,branch]],...others2]);try{await this.#fetch(seen2)}catch(failure2){
-if(tries>=SIGHTS)throw unreachable(this.#place,this.settings.remote,failure2);continue}const head=seen2.get(this.ref)??null;
-seen2.delete(this.ref);return{branch:head,others:seen2}}}async#missing(refs){if(refs.size===0)return[];const input=[...refs.
-values()].map(sha=>`${sha}
+filter(([name2])=>isMeant(name2)))}}async see(names2){this.#known||=(await this.#git(["for-each-ref","--format=%(objectn\
+ame)",this.#seen])).trim();for(let tries=1;;tries+=1){const{branch,others:others2}=await this.look(names2);const seen2=new Map(
+[...branch===null?[]:[[this.ref,branch]],...others2]);try{await this.#fetch(seen2)}catch(failure2){if(tries>=SIGHTS)throw unreachable(
+this.#place,this.settings.remote,failure2);continue}const head=seen2.get(this.ref)??null;seen2.delete(this.ref);if(!await this.#hasKnown(
+head))throw wentBack(this.#place,this.settings,this.#seen,head);return{branch:head,others:seen2}}}async#hasKnown(head){if(this.#known===
+""||this.#known===head)return true;if(head===null)return false;return await this.#git(["rev-list","--max-count=1",this.#known,
+"--not",head])===""}async remember(head){if(this.#known===head)return;this.#known=head;await this.#git(["update-ref",this.#seen,
+head]).catch(()=>"")}async#missing(refs){if(refs.size===0)return[];const input=[...refs.values()].map(sha=>`${sha}
 `).join("");const said3=(await this.#git(["cat-file","--batch-check=%(objecttype)"],{input})).split("\n");return[...refs.
 keys()].filter((_,index)=>said3[index]?.endsWith(" missing")!==false)}async#fetch(seen2){const{root,remote}=this.settings;
 const missing2=await this.#missing(seen2);if(missing2.length===0)return;this.#isShallow??=(await this.#git(["rev-parse",
-"--is-shallow-repository"])).trim()==="true";const depth=this.#isShallow?["--depth=1"]:[];const quiet=["--quiet","--no-t\
-ags","--no-write-fetch-head","--no-auto-gc","--no-recurse-submodules"];const passing2=`refs/idops/passing/${randomUUID4()}`;
-const here2=new Map(missing2.map((ref,index)=>[`${passing2}/${index}`,ref]));const specs=[...here2].map(([name2,ref])=>`\
-+${ref}:${name2}`);const after2=[...here2.keys()].map(name2=>`delete ${name2}
+"--is-shallow-repository"])).trim()==="true";const depth=this.#isShallow&&this.#known===""?["--depth=1"]:[];const quiet=[
+"--quiet","--no-tags","--no-write-fetch-head","--no-auto-gc","--no-recurse-submodules"];const passing2=`refs/idops/passi\
+ng/${randomUUID4()}`;const here2=new Map(missing2.map((ref,index)=>[`${passing2}/${index}`,ref]));const specs=[...here2].
+map(([name2,ref])=>`+${ref}:${name2}`);const after2=[...here2.keys()].map(name2=>`delete ${name2}
 `);try{await git(root,["fetch",...quiet,...depth,remote,...specs],FETCHING);const said3=await this.#git(["for-each-ref",
 "--format=%(objectname) %(refname)",passing2]);for(const[sha="",name2=""]of said3.split("\n").map(line=>line.split(" "))){
-const ref=here2.get(name2);if(ref!==void 0)seen2.set(ref,sha);if(ref===this.ref)after2.push(`update ${this.#seen} ${sha}\
-
-`)}}finally{await this.#git(["update-ref","--stdin"],{input:after2.join("")}).catch(()=>"")}}get#seen(){return`refs/idop\
-s/seen/${this.settings.branch}`}async list(commit2,folder,type){const said3=await this.#git(["ls-tree","-z",commit2,...folder===
-""?[]:[`${folder}/`]]);return said3.split("\0").flatMap(line=>{const[,kind,path]=/^\d+ (\w+) [0-9a-f]+\t([\s\S]+)$/.exec(
-line)??[];return kind===type&&path!==void 0?[path.slice(folder===""?0:folder.length+1)]:[]}).sort()}async text(commit2,path){
-const[text6]=await this.texts(commit2,[path]);return text6}async texts(commit2,paths){if(paths.length===0)return[];const input=paths.
-map(path=>`${commit2}:${path}
-`).join("");const options={input,most:Number.POSITIVE_INFINITY};const found2=await git(this.settings.root,["cat-file","-\
--batch"],options).catch(failure2=>{throw notHere(this.#place,failure2)});let at3=0;return paths.flatMap(()=>{const begin3=found2.
-indexOf("\n",at3)+1;const[,type,size2]=/ (\w+) (\d+)$/.exec(found2.toString("latin1",at3,begin3-1))??[];const end2=begin3+
-Number(size2??0);at3=size2===void 0?begin3:end2+1;return type==="blob"?[found2.toString("utf8",begin3,end2)]:[]})}async message(commit2){
-const said3=await this.#git(["cat-file","commit",commit2]);return said3.slice(said3.indexOf("\n\n")+2)}async make(commits){
-const who=`${userName().replace(/[<>\0\n]/g,"")} <idops@localhost> ${Math.floor(Date.now()/1e3)} +0000`;const input=commits.
-flatMap(({message,parent=null,files=new Map},index)=>[`commit ${PASSING}
+const ref=here2.get(name2);if(ref!==void 0)seen2.set(ref,sha)}}finally{await this.#git(["update-ref","--stdin"],{input:after2.
+join("")}).catch(()=>"")}}get#seen(){const{remote,branch}=this.settings;const of=remote===USUAL?"":`.${hash2("sha256",withoutCredentials(
+remote),"hex").slice(0,12)}`;return`${SEEN}/${branch}${of}`}async list(commit2,folder,type){const said3=await this.#git(
+["ls-tree","-z",commit2,...folder===""?[]:[`${folder}/`]]);return said3.split("\0").flatMap(line=>{const[,kind,path]=/^\d+ (\w+) [0-9a-f]+\t([\s\S]+)$/.
+exec(line)??[];return kind===type&&path!==void 0?[path.slice(folder===""?0:folder.length+1)]:[]}).sort()}async text(commit2,path){
+const[text6]=await this.texts(commit2,[path]);return text6}async texts(commit2,paths,refuse2=why=>noState(this.#place,why)){
+if(paths.length===0)return[];const{root,most=MOST2}=this.settings;const input=paths.map(path=>`${commit2}:${path}
+`).join("");const options={input,most,patience:PATIENCE3};const found2=await git(root,["cat-file","--batch"],options).catch(
+failure2=>{throw isTooMuch(failure2)?refuse2(tooLarge2(most)):notHere(this.#place,failure2)});let at3=0;return paths.flatMap(
+()=>{const begin3=found2.indexOf("\n",at3)+1;const[,type,size2]=/ (\w+) (\d+)$/.exec(found2.toString("latin1",at3,begin3-
+1))??[];const end2=begin3+Number(size2??0);at3=size2===void 0?begin3:end2+1;return type==="blob"?[found2.toString("utf8",
+begin3,end2)]:[]})}async message(commit2){const said3=await this.#git(["cat-file","commit",commit2]);return said3.slice(
+said3.indexOf("\n\n")+2)}async make(commits){const who=`${userName().replace(/[<>\0\n]/g,"")} <idops@localhost> ${Math.floor(
+Date.now()/1e3)} +0000`;const input=commits.flatMap(({message,parent=null,files=new Map},index)=>[`commit ${PASSING}
 mark :${index+1}
 committer ${who}
 ${dataOf(message)}`,parent===null?"":`from ${parent}
@@ -12111,17 +12111,37 @@ this.settings.root,report2),{force:true});throw notHere(this.#place,failure2)}}a
 settings;const leases=moves.map(({ref,from})=>`--force-with-lease=${ref}:${from??""}`);const specs=moves.map(({ref,to})=>`${to??
 ""}:${ref}`);const others2=moves.flatMap(({ref})=>ref===this.ref?[]:[ref]);const options=["--quiet","--porcelain","--ato\
 mic","--no-verify","--no-recurse-submodules","--no-signed"];for(let tries=0;;tries+=1){try{await git(this.settings.root,
-["push",...options,...leases,remote,...specs],FAR);const to=moves.find(({ref})=>ref===this.ref)?.to??null;if(to!==null)await this.#git(
-["update-ref",this.#seen,to]).catch(()=>"");return"done"}catch(failure2){const now=await this.look(others2);const has=ref=>ref===
-this.ref?now.branch:now.others.get(ref)??null;const is=compare2=>moves.every(move2=>has(move2.ref)===move2[compare2]);if(is(
-"to"))return"done";if(!is("from"))return"moved";const refused4=refusedBy(failure2);const pause=pauses[tries];if(pause===
-void 0)throw refused4===void 0?unreachable(this.#place,remote,failure2):notTaken(this.#place,refused4,failure2);await sleep2(
-pause)}}}async#asking(command){const{root,remote,pauses=PAUSES}=this.settings;for(let tries=0;;tries+=1){try{const said3=(await git(
-root,command,FAR)).toString("utf8");this.#answered=true;return said3}catch(failure2){const again=failure2 instanceof NoGit?
-[]:this.#answered?pauses:pauses.slice(0,1);const pause=again[tries];if(pause===void 0)throw unreachable(this.#place,remote,
-failure2);await sleep2(pause)}}}async#git(command,options={}){try{return(await git(this.settings.root,command,options)).
-toString("utf8")}catch(failure2){throw notHere(this.#place,failure2)}}};FAR={reaches:true,patience:PATIENCE3};FETCHING={
-...FAR,patience:10*PATIENCE3};SIGHTS=5;PASSING="refs/idops/passing"}});function holderOf2(message){try{return holderSchema3.parse(JSON.parse(message))}catch{return null}}function isOver(holder){
+["push",...options,...leases,remote,...specs],FAR);return await this.#moved(moves)}catch(failure2){const now=await this.
+look(others2);const has=ref=>ref===this.ref?now.branch:now.others.get(ref)??null;const is=compare2=>moves.every(move2=>has(
+move2.ref)===move2[compare2]);if(is("to"))return await this.#moved(moves);if(!is("from"))return"moved";const refused4=refusedBy(
+failure2);const again=isForbidden(failure2)?[]:refused4===void 0?pauses:pauses.slice(0,2);const pause=again[tries];if(pause===
+void 0)throw notTaken(this.#place,refused4,failure2);await sleep2(pause)}}}async#moved(moves){const to=moves.find(({ref})=>ref===
+this.ref)?.to;if(to!=null)await this.remember(to);return"done"}async#asking(command){const{root,remote,pauses=PAUSES}=this.
+settings;for(let tries=0;;tries+=1){try{const said3=(await git(root,command,FAR)).toString("utf8");this.#answered=true;return said3}catch(failure2){
+const again=failure2 instanceof NoGit?[]:this.#answered?pauses:pauses.slice(0,1);const pause=again[tries];if(pause===void 0)
+throw unreachable(this.#place,remote,failure2);await sleep2(pause)}}}async#git(command,options={}){try{return(await git(
+this.settings.root,command,options)).toString("utf8")}catch(failure2){throw notHere(this.#place,failure2)}}};SEEN="refs/\
+idops/seen";USUAL="origin";FAR={reaches:true,patience:PATIENCE3};FETCHING={...FAR,patience:10*PATIENCE3};SIGHTS=5;PASSING=
+"refs/idops/passing"}});function gitRuns(store,runs,place2){const folder=run4=>`${runs}/${run4}`;const batches=async(head,branch,run4)=>await branch.
+list(head,folder(run4),"blob");const read=async run4=>{const found2=await store.read(async(head,branch)=>{const names2=await batches(
+head,branch,run4);return await branch.texts(head,names2.map(name2=>`${folder(run4)}/${name2}`),why=>unusableJournal(`${run4}\
+ in ${place2}`,`it ${why}`))});return(found2??[]).join("")};return{list:async()=>await store.read((head,branch)=>branch.
+list(head,runs,"tree"))??[],read:async run4=>journalOf(await read(run4),run4,`${run4} in ${place2}`),async hasEnd(run4){
+const text6=await store.read(async(head,branch)=>{const last=(await batches(head,branch,run4)).at(-1);return last===void 0?
+void 0:await branch.text(head,`${folder(run4)}/${last}`)});return(text6??"").trimEnd().split("\n").at(-1)?.startsWith('{\
+"type":"end"')===true},kept:async()=>[],assign:async()=>{},async create(first){const{run:run4}=first;await store.change(
+async(head,branch)=>{if(head!==null&&(await batches(head,branch,run4)).length>0){throw new Error(`there is a journal of ${run4}\
+ already`)}const files=new Map([[`${folder(run4)}/${numbered(0)}`,`${stringifyJson(first)}
+`]]);return{files,message:`idops: run ${run4} begins`}});return gitJournal(store,folder(run4),run4,1)},async reopen(content){
+if(isUnderWay(content))throw underWay(content.run);const{run:run4}=content.run;const last=await store.read(async(head,branch)=>(await batches(
+head,branch,run4)).at(-1));return gitJournal(store,folder(run4),run4,Number.parseInt(last??"-1",10)+1)},async remove(names2){
+if(names2.length===0)return;const what=names2.length===1?`the journal of ${names2[0]}`:`${names2.length} journals`;const files=new Map(
+names2.map(run4=>[folder(run4),null]));await store.change(()=>({files,message:`idops: ${what} removed`}))}}}function numbered(number4){
+return`${String(number4).padStart(8,"0")}.jsonl`}function gitJournal(store,folder,run4,next){let number4=next;return batched(
+async lines=>{const path=`${folder}/${numbered(number4)}`;number4+=1;const files=new Map([[path,lines.map(line=>`${line}\
+
+`).join("")]]);await store.change(()=>({files,message:`idops: run ${run4}`}))})}var init_runs=__esm({"src/state/git/runs\
+.ts"(){"use strict";init_json();init_batched();init_journal();init_journal_text()}});function holderOf2(message){try{return holderSchema3.parse(JSON.parse(message))}catch{return null}}function isOver(holder){
 return holder!==null&&(fateOf(holder)==="gone"||Date.now()>endOf(holder))}function endOf({expires}){return Date.parse(expires)+
 SKEW}function holdingOf2(holder){const holding=holdingOf(holder,isOver(holder)?"gone":void 0);if(holder===null||holding.
 elsewhere===null)return holding;const end2=`its lock ends by itself at ${new Date(endOf(holder)).toISOString()} where no\
@@ -12143,45 +12163,46 @@ const head=await this.#inTurn(async()=>{const isOnly2=this.#held?.ref===this.#wh
 performance.now()-this.#seenAt>=FRESH2)await this.#see([]);return this.#head});return head===null?void 0:await work(head,
 this.#branch)}async#see(locks){const seen2=await this.#branch.see(locks);const{branch:head}=seen2;if(head!==null&&!this.#isOwn){
 const about2=await this.#branch.text(head,ABOUT);if(about2?.startsWith(TITLE)!==true)throw notOwn(this.#place);this.#isOwn=
-true}this.#head=head;this.#seenAt=performance.now();return seen2}#refOf(shard2){return shard2===void 0?this.#whole:`${this.#whole}\
-.${shardName(shard2)}`}async#lockAt(ref){return(await this.#see([ref])).others.get(ref)??null}async found(){return await this.#inTurn(
-async()=>{const{others:others2}=await this.#see([this.#whole,`${this.#whole}.*-of-*`]);const found2=[];for(const[ref,lock]of others2){
-const shard2=shardNamed(ref.slice(this.#whole.length+1));if(ref!==this.#whole&&(shard2===void 0||this.#refOf(shard2)!==ref))
-continue;const holder=await this.#holder(lock);found2.push({...holdingOf2(holder),...shard2===void 0?{}:{shard:shard2},nonce:holder?.
-nonce??null,place:this.#place,drop:()=>this.#inTurn(()=>this.#drop(ref,lock))})}return found2})}async#drop(ref,lock){this.#seenAt=
-UNSEEN;return await this.#branch.push([{ref,from:lock,to:null}])==="done"}async change(work,anew=false){return await this.#inTurn(
-async()=>{for(let tries=1;tries<=TRIES4;tries+=1){if(this.#lost!==void 0)throw this.#lost;if(tries>1||anew||this.#isShared||
-this.#head===null){const last=this.#head;if(this.#held===void 0)await this.#see([]);else await this.#confirm(this.#held);
-this.#isShared&&=tries>1||last!==this.#head}const from=this.#head;const changed=await work(from,this.#branch);const about2=from===
-null?[[ABOUT,TEXT]]:[];const files=new Map([...about2,...changed.files]);const held=this.#held;const holder=held&&renewedHolder(
-held.holder);const notes=holder===void 0?[]:[noteOf(holder)];const change3={parent:from,files,message:changed.message};const[
-to="",at3=""]=await this.#branch.make([change3,...notes]);const lock=held===void 0?[]:[{ref:held.ref,from:held.at,to:at3}];
-const pushed=await this.#branch.push([{ref:this.#branch.ref,from,to},...lock]);if(pushed==="done"){this.#head=to;this.#seenAt=
-performance.now();this.#held=held&&holder&&{ref:held.ref,holder,at:at3};return changed}this.#isShared=true;await sleep3(
-Math.random()*Math.min(PAUSE,10*tries))}throw outrun(this.#place,TRIES4)})}async take(command,now,shard2){return await this.#inTurn(
-async()=>{const ref=this.#refOf(shard2);if(this.#held!==void 0&&this.#held.ref!==ref&&this.#lost===void 0)throw locked(holdingOf2(
-this.#held.holder),this.#place);const from=await this.#lockAt(ref);const other=from===null?void 0:await this.#holder(from);
-if(other!==void 0&&!isOver(other))throw locked(holdingOf2(other),this.#place);const mark={...ownMark(),command,at:now.toISOString(),
-expires:"",nonce:randomUUID5()};const made3=await this.#renewed({ref,holder:{user:userName(),...mark}});if(await this.#branch.
-push([{ref,from,to:made3.at}])==="moved"){const lock=await this.#lockAt(ref);throw locked(holdingOf2(lock===null?null:await this.#holder(
-lock)),this.#place)}this.#held=made3;this.#lost=void 0;this.#seenAt=UNSEEN;this.#isShared=shard2!==void 0;const timer=setInterval(
-()=>void this.#renew(made3).catch(()=>{}),LEASE/3);timer.unref();return{takenOver:other===void 0?null:`took over the loc\
-k of ${describeHolder(other)}, which is gone`,fenced:true,confirm:()=>this.#inTurn(()=>this.#confirm(made3)),release:async()=>{
-clearInterval(timer);await this.#inTurn(()=>this.#release(made3)).catch(()=>{})}}})}async#release(made3){const{at:at3}=this.#own(
-made3)??made3;if(this.#own(made3)!==void 0)this.#held=void 0;this.#seenAt=UNSEEN;await this.#branch.push([{ref:made3.ref,
-from:at3,to:null}])}#own({holder}){return this.#held?.holder.nonce===holder.nonce?this.#held:void 0}async#renew(made3){await this.#inTurn(
-async()=>{const held=this.#own(made3);if(held===void 0)return;const renewed=await this.#renewed(held);const pushed=await this.#branch.
-push([{ref:held.ref,from:held.at,to:renewed.at}]);if(pushed==="done")this.#held=renewed;else await this.#confirm(held)})}async#renewed({
-ref,holder}){const next=renewedHolder(holder);const[at3=""]=await this.#branch.make([noteOf(next)]);return{ref,holder:next,
-at:at3}}async#confirm(made3){const{ref,holder}=made3;const at3=await this.#lockAt(ref);const now=at3===null?void 0:await this.#holder(
-at3);const isOwn=this.#own(made3)!==void 0;if(at3!==null&&now?.nonce===holder.nonce){if(isOwn)this.#held={ref,holder:now,
-at:at3};return}const failure2=lockLost(now,this.#place);if(isOwn)this.#lost=failure2;throw failure2}async#holder(commit2){
-return holderOf2(await this.#branch.message(commit2))}}}});var git_exports={};__export(git_exports,{gitBackend:()=>gitBackend});import{posix}from"node:path";function gitBackend(settings){
+true}if(head!==null)await this.#branch.remember(head);this.#head=head;this.#seenAt=performance.now();return seen2}#refOf(shard2){
+return shard2===void 0?this.#whole:`${this.#whole}.${shardName(shard2)}`}async#lockAt(ref){return(await this.#see([ref])).
+others.get(ref)??null}async found(){return await this.#inTurn(async()=>{const{others:others2}=await this.#see([this.#whole,
+`${this.#whole}.*-of-*`]);const found2=[];for(const[ref,lock]of others2){const shard2=shardNamed(ref.slice(this.#whole.length+
+1));if(ref!==this.#whole&&(shard2===void 0||this.#refOf(shard2)!==ref))continue;const holder=await this.#holder(lock);found2.
+push({...holdingOf2(holder),...shard2===void 0?{}:{shard:shard2},nonce:holder?.nonce??null,place:this.#place,drop:()=>this.#inTurn(
+()=>this.#drop(ref,lock))})}return found2})}async#drop(ref,lock){this.#seenAt=UNSEEN;return await this.#branch.push([{ref,
+from:lock,to:null}])==="done"}async change(work,anew=false){return await this.#inTurn(async()=>{for(let tries=1;tries<=TRIES4;tries+=
+1){if(this.#lost!==void 0)throw this.#lost;if(tries>1||anew||this.#isShared||this.#head===null){const last=this.#head;if(this.#held===
+void 0)await this.#see([]);else await this.#confirm(this.#held);this.#isShared&&=tries>1||last!==this.#head}const from=this.#head;
+const changed=await work(from,this.#branch);const about2=from===null?[[ABOUT,TEXT]]:[];const files=new Map([...about2,...changed.
+files]);const held=this.#held;const holder=held&&renewedHolder(held.holder);const notes=holder===void 0?[]:[noteOf(holder)];
+const change3={parent:from,files,message:changed.message};const[to="",at3=""]=await this.#branch.make([change3,...notes]);
+const lock=held===void 0?[]:[{ref:held.ref,from:held.at,to:at3}];const pushed=await this.#branch.push([{ref:this.#branch.
+ref,from,to},...lock]);if(pushed==="done"){this.#head=to;this.#seenAt=performance.now();this.#held=held&&holder&&{ref:held.
+ref,holder,at:at3};return changed}this.#isShared=true;await sleep3(Math.random()*Math.min(PAUSE,10*tries))}throw outrun(
+this.#place,TRIES4)})}async take(command,now,shard2){return await this.#inTurn(async()=>{const ref=this.#refOf(shard2);if(this.#held!==
+void 0&&this.#held.ref!==ref&&this.#lost===void 0)throw locked(holdingOf2(this.#held.holder),this.#place);const from=await this.#lockAt(
+ref);const other=from===null?void 0:await this.#holder(from);if(other!==void 0&&!isOver(other))throw locked(holdingOf2(other),
+this.#place);const mark={...ownMark(),command,at:now.toISOString(),expires:"",nonce:randomUUID5()};const made3=await this.#renewed(
+{ref,holder:{user:userName(),...mark}});if(await this.#branch.push([{ref,from,to:made3.at}])==="moved"){const lock=await this.#lockAt(
+ref);throw locked(holdingOf2(lock===null?null:await this.#holder(lock)),this.#place)}this.#held=made3;this.#lost=void 0;
+this.#seenAt=UNSEEN;this.#isShared=shard2!==void 0;const timer=setInterval(()=>void this.#renew(made3).catch(()=>{}),LEASE/
+3);timer.unref();return{takenOver:other===void 0?null:`took over the lock of ${describeHolder(other)}, which is gone`,fenced:true,
+confirm:()=>this.#inTurn(()=>this.#confirm(made3)),release:async()=>{clearInterval(timer);await this.#inTurn(()=>this.#release(
+made3)).catch(()=>{})}}})}async#release(made3){const{at:at3}=this.#own(made3)??made3;if(this.#own(made3)!==void 0)this.#held=
+void 0;this.#seenAt=UNSEEN;await this.#branch.push([{ref:made3.ref,from:at3,to:null}])}#own({holder}){return this.#held?.
+holder.nonce===holder.nonce?this.#held:void 0}async#renew(made3){await this.#inTurn(async()=>{const held=this.#own(made3);
+if(held===void 0)return;const renewed=await this.#renewed(held);const pushed=await this.#branch.push([{ref:held.ref,from:held.
+at,to:renewed.at}]);if(pushed==="done")this.#held=renewed;else await this.#confirm(held)})}async#renewed({ref,holder}){const next=renewedHolder(
+holder);const[at3=""]=await this.#branch.make([noteOf(next)]);return{ref,holder:next,at:at3}}async#confirm(made3){const{
+ref,holder}=made3;const at3=await this.#lockAt(ref);const now=at3===null?void 0:await this.#holder(at3);const isOwn=this.#own(
+made3)!==void 0;if(at3!==null&&now?.nonce===holder.nonce){if(isOwn)this.#held={ref,holder:now,at:at3};return}const failure2=lockLost(
+now,this.#place);if(isOwn)this.#lost=failure2;throw failure2}async#holder(commit2){return holderOf2(await this.#branch.message(
+commit2))}}}});var git_exports={};__export(git_exports,{gitBackend:()=>gitBackend});import{posix}from"node:path";function gitBackend(settings){
 const{remote,branch,path}=settings;const place2=`${path} on the branch ${branch} of ${withoutCredentials(remote)}`;const store=new Store(
 settings,path,place2);const folder=posix.dirname(path);const within5=name2=>posix.join(folder,name2);const saved=async()=>{
 const text6=await store.read((head,of)=>of.text(head,path));return text6===void 0?void 0:stateOf(stateData(text6,place2),
-place2)};const named4=async file=>{const text6=await store.read((head,of)=>of.text(head,file));return text6===void 0?void 0:
-nameOf4(text6)};const written3=state=>({files:new Map([[path,`${stringifyJson(state,2)}
+place2)};const named4=async file=>{const text6=await store.read((head,of)=>of.text(head,file)).catch(unlessUnreadable);return text6===
+void 0?void 0:nameOf4(text6)};const written3=state=>({files:new Map([[path,`${stringifyJson(state,2)}
 `]]),message:`idops: ${path}, serial ${state.serial}`});return{place:place2,name:posix.basename(path),runs:gitRuns(store,
 within5("runs"),place2),load:async server=>ofServer(await saved(),place2,server),saved,async save(state){await store.change(
 ()=>written3(state))},async merge(change3){const merged=async(commit2,of)=>{const text6=commit2===null?void 0:await of.text(
@@ -12189,9 +12210,10 @@ commit2,path);const there=text6===void 0?void 0:stateOf(stateData(text6,place2),
 place2);const{resources:_,...head2}=next;return{...written3(next),head:head2}};const{head}=await store.change(merged,true);
 return head},told:()=>named4(path),async beside(){const files=await store.read((head,of)=>of.list(head,folder==="."?"":folder,
 "blob"));const others2=(files??[]).map(within5).filter(file=>file.endsWith(".json")&&file!==path);const names2=await Promise.
-all(others2.map(named4));return names2.filter(name2=>name2!==void 0)},...excluding(store),async check(){}}}function withoutCredentials(remote){
-return remote.replace(/^(\w+:\/\/)[^/@]*(?::[^/]*)?@/,"$1")}var init_git2=__esm({"src/state/git/index.ts"(){"use strict";
-init_json();init_locks();init_state_text();init_runs();init_store()}});var require_postgres_array=__commonJS({"node_modules/postgres-array/index.js"(exports){"use strict";exports.parse=function(source,transform2){
+all(others2.map(named4));return names2.filter(name2=>name2!==void 0)},...excluding(store),async check(){}}}function unlessUnreadable(failure2){
+const isUnreadable=failure2 instanceof ProblemsError&&failure2.problems.every(({code:code2})=>code2==="state-unreadable");
+if(!isUnreadable)throw failure2}var init_git2=__esm({"src/state/git/index.ts"(){"use strict";init_json();init_problems();
+init_locks();init_state_text();init_branch();init_runs();init_store()}});var require_postgres_array=__commonJS({"node_modules/postgres-array/index.js"(exports){"use strict";exports.parse=function(source,transform2){
 return new ArrayParser(source,transform2).parse()};var ArrayParser=class _ArrayParser{constructor(source,transform2){this.
 source=source;this.transform=transform2||identity2;this.position=0;this.entries=[];this.recorded=[];this.dimension=0}isEof(){
 return this.position>=this.source.length}nextCharacter(){var character=this.source[this.position++];if(character==="\\"){
@@ -12378,7 +12400,7 @@ module.exports={postgresMd5PasswordHash,randomBytes:randomBytes5,deriveKey,sha25
 webcrypto||globalThis.crypto;var subtleCrypto=webCrypto.subtle;var textEncoder=new TextEncoder;function randomBytes5(length2){
 return webCrypto.getRandomValues(Buffer.alloc(length2))}async function md5(string3){try{return nodeCrypto.createHash("md\
 5").update(string3,"utf-8").digest("hex")}catch(e2){const data3=typeof string3==="string"?textEncoder.encode(string3):string3;
-const hash4=await subtleCrypto.digest("MD5",data3);return Array.from(new Uint8Array(hash4)).map(b=>b.toString(16).padStart(
+const hash5=await subtleCrypto.digest("MD5",data3);return Array.from(new Uint8Array(hash5)).map(b=>b.toString(16).padStart(
 2,"0")).join("")}}async function postgresMd5PasswordHash(user3,password,salt){const inner=await md5(password+user3);const outer=await md5(
 Buffer.concat([Buffer.from(inner),salt]));return"md5"+outer}async function sha2562(text6){return await subtleCrypto.digest(
 "SHA-256",text6)}async function hashByName(hashName,text6){return await subtleCrypto.digest(hashName,text6)}async function hmacSha256(keyBuffer,msg){
@@ -13356,7 +13378,8 @@ init_batched();init_connection()}});import{randomUUID as randomUUID8}from"node:c
 target.place}`;const read=async run4=>{const lines=await database.read(void 0,async statements=>{const{rows}=await statements.
 run("SELECT number, line::text FROM idops.lines WHERE run = $1 ORDER BY number",[run4]);return rows});if(lines===void 0||
 lines.length===0)throw unusableJournal(shown4(run4),"it is not there");const gap=lines.findIndex(({number:number4},index)=>number4!==
-index);if(gap>=0)throw unusableJournal(shown4(run4),`line ${gap+1} is missing`);return journalOf(lines.map(({line})=>`${line}\
+index);if(gap>=0)throw unusableJournal(shown4(run4),`line ${gap+1} is missing`);const size2=lines.reduce((sum,{line})=>sum+
+line.length,0);if(size2>MOST2)throw unusableJournal(shown4(run4),`it ${tooLarge2()}`);return journalOf(lines.map(({line})=>`${line}\
 
 `).join(""),run4,shown4(run4))};return{async list(){const runs=await database.read([],async statements=>{const{rows}=await statements.
 run("SELECT run FROM idops.runs");return rows});return runs.map(({run:run4})=>run4).sort()},read,async hasEnd(run4){const lines=await database.
@@ -13382,7 +13405,7 @@ state])}))},async remove(runs){if(runs.length===0)return;await database.write(st
 await lock.fence(statements);await statements.run("DELETE FROM idops.runs WHERE run = ANY ($1::text[])",[[...runs]])}))}}}
 function taken(run4,place2){return new ProblemsError([error("not-writable",`there is a journal of ${run4} already (${place2}\
 )`,[],"run it again")])}var init_runs2=__esm({"src/state/postgres/runs.ts"(){"use strict";init_json();init_problems();init_journal();
-init_journal_text();init_connection();init_journal2()}});import{createPrivateKey,X509Certificate}from"node:crypto";function checkCertificates(pem2){const found2=pem2.match(certificate)??
+init_journal_text();init_state_text();init_connection();init_journal2()}});import{createPrivateKey,X509Certificate}from"node:crypto";function checkCertificates(pem2){const found2=pem2.match(certificate)??
 [];if(found2.length===0)throw new Error("no certificate");for(const one of found2)new X509Certificate(one)}function belong(cert,key){
 const[own5]=cert.match(certificate)??[];return own5!==void 0&&new X509Certificate(own5).checkPrivateKey(createPrivateKey(
 key))}var certificate;var init_pem=__esm({"src/base/pem.ts"(){"use strict";certificate=/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g}});import{createPrivateKey as createPrivateKey2}from"node:crypto";function secretsOf(text6){try{const{password}=urlOf(text6);
@@ -13422,7 +13445,7 @@ return new ProblemsError([error("wrong-value",message,[],hint)])}var LONGEST_NAM
 {"src/state/postgres/settings.ts"(){"use strict";init_pem();init_problems();init_user_name();LONGEST_NAME=200;parameters=
 ["sslmode","ssl","channel_binding","application_name"];SIGNS="write it as postgres://USER:PASSWORD@HOST:PORT/DATABASE wi\
 th one host, and with signs such as @, /, # and % of the password as %40, %2F, %23 and %25";modes=["allow","prefer","req\
-uire","verify-ca","verify-full","disable"]}});import{hash as hash2,randomUUID as randomUUID9}from"node:crypto";function stateRows(database,lock,name2){const{place:place2}=database.
+uire","verify-ca","verify-full","disable"]}});import{hash as hash3,randomUUID as randomUUID9}from"node:crypto";function stateRows(database,lock,name2){const{place:place2}=database.
 target;let known4;const saved=async()=>{known4=void 0;const found2=await database.read(void 0,statements=>transaction(statements,
 ()=>readAll(statements,name2),"ISOLATION LEVEL REPEATABLE READ READ ONLY"));if(found2===void 0)return void 0;const head=stateData(
 found2.head,place2);const resources=found2.records.map(({address:address3,record:record2})=>[String(stateData(`"${address3}\
@@ -13461,7 +13484,7 @@ cord)
 address:address3})=>keyOf4(address3)),put4.map(({address:address3})=>address3),put4.map(({record:record2})=>stringifyJson(
 record2))])}}}async function describe3(statements,name2,head,revision){await statements.run("UPDATE idops.states SET hea\
 d = $2, revision = $3, saved_at = clock_timestamp() WHERE name = $1",[name2,stringifyJson(head),revision])}function addressOf2(key){
-return JSON.stringify(key).slice(1,-1)}function keyOf4(address3){return hash2("sha256",address3,"hex").slice(0,32)}var PAGE;
+return JSON.stringify(key).slice(1,-1)}function keyOf4(address3){return hash3("sha256",address3,"hex").slice(0,32)}var PAGE;
 var init_store2=__esm({"src/state/postgres/store.ts"(){"use strict";init_json();init_shards();init_state_text();init_connection();
 PAGE=1e3}});var postgres_exports={};__export(postgres_exports,{postgresBackend:()=>postgresBackend,secretsOf:()=>secretsOf});function postgresBackend(settings,times={}){
 const{name:name2}=settings;const database=new Database(targetOf(settings),{...usualTimes,...times});const lock=new StateLock(
@@ -17196,9 +17219,10 @@ problemsGithub}};init_result_text();var words4={EACCES:"this user may not do tha
 s to be",ENOTDIR:"a file stands where a folder has to be",EISDIR:"it is a folder",ELOOP:"a symbolic link leads to itself",
 EMFILE:"too many files are open",ENAMETOOLONG:"the name is too long",ENOENT:"it is not there",ENOSPC:"the disk is full",
 EROFS:"the disk is read-only",EADDRINUSE:"another program listens on it",EADDRNOTAVAIL:"this machine has no such address",
-EAI_AGAIN:"the host could not be looked up",ENOTFOUND:"there is no such host"};function whyRefused(failure2){if(!(failure2 instanceof
-Error))return String(failure2);const code2="code"in failure2?String(failure2.code):"";const said3=words4[code2];return said3===
-void 0?failure2.message:`${said3} (${code2})`}init_problems();init_process();init_redact();init_user_name();init_values();init_kinds();init_operations();init_journal();init_problems();var inTheWay=["EEXIST","ENOTDIR","EISDIR"];function cureOf(failure2){const hint=failure2 instanceof ProblemsError?
+EAI_AGAIN:"the host could not be looked up",ENOTFOUND:"there is no such host",ERR_FS_FILE_TOO_LARGE:"it is too large",ERR_STRING_TOO_LONG:"\
+it is too large"};function whyRefused(failure2){if(!(failure2 instanceof Error))return String(failure2);const code2="cod\
+e"in failure2?String(failure2.code):"";const said3=words4[code2];return said3===void 0?failure2.message:`${said3} (${code2}\
+)`}init_problems();init_process();init_redact();init_user_name();init_values();init_kinds();init_operations();init_journal();init_problems();var inTheWay=["EEXIST","ENOTDIR","EISDIR"];function cureOf(failure2){const hint=failure2 instanceof ProblemsError?
 failure2.problems[0]?.hint:void 0;if(hint!==void 0)return hint;const code2=failure2 instanceof Error&&"code"in failure2?
 failure2.code:void 0;return inTheWay.includes(code2)?"move what is in the way elsewhere, or name another place with stat\
 e.path":"make room or mend the permissions of the folder of the state"}init_values();import{createHmac as createHmac2}from"node:crypto";init_p_limit();import{createHmac,randomBytes as randomBytes2,scrypt,scryptSync}from"node:crypto";import{availableParallelism}from"node:os";init_problems();import{setImmediate as setImmediate2}from"node:timers/promises";var AFTER=50;var Pauses=class{#signal;#since=performance.
@@ -17219,11 +17243,11 @@ lacking=lacks2;try{return{result:work(),thrown:void 0,lacks:lacks2}}catch(failur
 lacks:lacks2}}finally{lacking=around}}async function prepared(one,signal){const key=keyOf3(one.salt,one.text);if(known3.
 has(key))return;let work=underWay2.get(key);if(work===void 0){work=limit(async()=>{if(signal?.aborted!==true)keep(key,await hashed(
 one))}).finally(()=>underWay2.delete(key));underWay2.set(key,work)}await work}function hashed({salt,text:text6}){return new Promise(
-(resolve18,reject)=>{scrypt(text6,salt,LENGTH,COST,(failure2,hash4)=>{if(failure2===null)resolve18(hash4);else reject(failure2)})})}
-function keep(key,hash4){known3.set(key,hash4);return hash4}function keyOf3(salt,text6){return createHmac("sha256",ownKey).
+(resolve18,reject)=>{scrypt(text6,salt,LENGTH,COST,(failure2,hash5)=>{if(failure2===null)resolve18(hash5);else reject(failure2)})})}
+function keep(key,hash5){known3.set(key,hash5);return hash5}function keyOf3(salt,text6){return createHmac("sha256",ownKey).
 update(JSON.stringify([salt,text6])).digest("base64")}var Hasher=class{#slowSalt;#salt;#holds;constructor({server,salt},holds=()=>false){this.#slowSalt=`idops secrets of ${server}`;
-this.#salt=salt;this.#holds=holds}conceals(text6){return this.#holds(text6)}hash(value3){return this.#keyed(this.#slow(value3))}secret(hash4){
-return new HashedSecret(hash4,value3=>{const slow=this.#slow(value3);return slow===notYet||this.#keyed(slow)===hash4})}async prepare(values,signal){
+this.#salt=salt;this.#holds=holds}conceals(text6){return this.#holds(text6)}hash(value3){return this.#keyed(this.#slow(value3))}secret(hash5){
+return new HashedSecret(hash5,value3=>{const slow=this.#slow(value3);return slow===notYet||this.#keyed(slow)===hash5})}async prepare(values,signal){
 const wanted=[...values].map(value3=>({salt:this.#slowSalt,text:canonical(value3)}));await prepareSlowHashes(wanted,signal)}#slow(value3){
 return slowHash(this.#slowSalt,canonical(value3))}#keyed(slow){return`scrypt:${createHmac2("sha256",this.#salt).update(slow).
 digest("base64url")}`}};function storeFields(fields2,hasher){const hashes={};const conceals=(value3,key)=>typeof value3===
@@ -17234,8 +17258,8 @@ true))}if(!isMap(value3))return value3;const members3=listed2?Object.fromEntries
 member2,name2))):value3;return mapValues(members3,(member2,name2)=>strip(member2,`${pointer}/${escapePointer(name2)}`,name2,
 listed2))};return{fields:mapValues(fields2,(value3,field2)=>strip(value3,`/${escapePointer(field2)}`,field2,false)),hashes}}
 function restoreFields(stored2,hasher){if(Object.keys(stored2.hashes).length===0)return{...stored2.fields};const restore=(value3,pointer)=>{
-const hash4=Object.hasOwn(stored2.hashes,pointer)?stored2.hashes[pointer]:void 0;if(hash4!==void 0)return hasher.secret(
-hash4);if(Array.isArray(value3))return value3.map((item,index)=>restore(item,`${pointer}/${index}`));if(isMap(value3))return mapValues(
+const hash5=Object.hasOwn(stored2.hashes,pointer)?stored2.hashes[pointer]:void 0;if(hash5!==void 0)return hasher.secret(
+hash5);if(Array.isArray(value3))return value3.map((item,index)=>restore(item,`${pointer}/${index}`));if(isMap(value3))return mapValues(
 value3,(member2,key)=>restore(member2,`${pointer}/${escapePointer(key)}`));return value3};return mapValues(stored2.fields,
 (value3,field2)=>restore(value3,`/${escapePointer(field2)}`))}function secretsIn(value3){if(value3 instanceof HashedSecret)
 return[];if(value3 instanceof Sensitive)return[value3.reveal()];if(Array.isArray(value3))return value3.flatMap(secretsIn);
@@ -17880,52 +17904,52 @@ for(const name2 of(await runs.list()).toReversed()){const content=await runs.rea
 failure2)});if(content===null&&name2===heldBefore(state,name2))throw maybeNewest(new ProblemsError([withoutFirstLine(name2)]));
 if(content!==null&&content.run.server===state.server&&belongs(content.run,state))return name2}return void 0}function withoutFirstLine(run4){return error("journal-unreadable",`the journal of run ${run4} can't be used: its first l\
 ine is gone`,[],COPY_BACK)}function maybeNewest(failure2){if(!(failure2 instanceof ProblemsError))return failure2;const hint="\
-it may be of the newest run: put a good copy back, or name the run that is meant, idops undo RUN (idops runs lists them)";
-return new ProblemsError(failure2.problems.map(problem2=>({...problem2,hint})),{cause:failure2})}async function resumeRun(content,before,options){
-const{run:run4}=content;const journalHasher=new Hasher(run4,options.holds);const state=Object.keys(before.resources).length===
-0?{...before,salt:run4.salt}:before;const hasher=new Hasher(state,options.holds);const keep3=fields2=>state.salt===run4.
-salt?fields2:withoutHashes(fields2,journalHasher);const entries=entriesOf(content).filter(({sending})=>isNews(content,state.
-resources[sending.key]));const{live,read}=await readOpen(entries.filter(({answered})=>answered===void 0),journalHasher,options);
-const takeIn=()=>{const resources2={...state.resources};const findings2=[];const additions2=[];for(const entry of entries){
-const{sending,answered}=entry;const{generation:generation2,...asked}=sending;const readable2=kindOf(sending.kind).readable(
-options.profile);const became=answered===void 0?becameOf(entry,live.get(entry),journalHasher):{...answered,otherProfile:answered.
-other_profile,sentence:"",after:answered.after===null?void 0:restoreFields(answered.after,journalHasher)};const at3=answered?.
-at??options.now().toISOString();const expected=keep3(restoreFields(sending.expected,journalHasher));recordInto(resources2,
-{...asked,before:keep3(restoreFields(sending.before,journalHasher)),expected,...generation2===void 0?{}:{generation:generation2}},
-{...became,after:became.after===void 0?void 0:keep3(became.after)},{run:run4.run,at:at3,hasher,readable:readable2});if(answered!==
-void 0)continue;const owed2=resources2[sending.key]?.owed!==void 0;findings2.push(`${sending.address}: ${became.sentence}${owed2&&
-became.status!=="unknown"?"; the next apply that takes it in puts it back":""}`);additions2.push({type:"answered",seq:sending.
-seq,at:at3,status:became.status,ambiguous:became.ambiguous,http_status:null,attempts:0,after:became.after===void 0?null:
-storeFields(became.after,journalHasher),unverified:[...became.unverified],error:became.status==="applied"?null:"the run \
-ended before there was an answer"})}return{resources:resources2,findings:findings2,additions:additions2}};const{resources,
-findings,additions}=await withSlowHashes(takeIn);return{state:withSettled({...state,resources,serial:before.serial+1},run4.
-run),run:run4.run,findings,settled:entries.length-findings.length,read,async finish(){if(content.ended&&additions.length===
-0)return;const journal=await options.runs.reopen(content);try{for(const line of additions)await journal.write(line);await journal.
-write({type:"end",at:options.now().toISOString(),interrupted:true,by:`process ${process.pid}`})}finally{await journal.close()}}}}
-function isNews({run:{run:run4},late:late2=false},record2){if(record2===void 0)return true;if(!late2)return record2.run<
-run4;if(record2.pending_regeneration===run4)return true;return record2.run===run4?record2.uncertain!==void 0:record2.run<
-run4}var SETTLED=1e4;async function readOpen(entries,hasher,options){const objects3=entries.filter(({sending})=>sending.
-action!=="adopt").map(entry=>({kind:entry.sending.kind,identity:entry.sending.identity,entry}));const isUnsteady=({entry},live2)=>options.
-now().getTime()-Date.parse(entry.sending.at)<SETTLED&&becameOf(entry,live2,hasher).status==="failed";const{live,read}=await readBack(
-objects3,isUnsteady,options);return{live:new Map([...live].map(([object3,found2])=>[object3.entry,found2])),read}}function becameOf({
-sending},live,hasher){const{action:action2}=sending;const aim={action:action2,before:restoreFields(sending.before,hasher),
-expected:restoreFields(sending.expected,hasher)};const{verdict,unverified,sentence:sentence2}=judge(kindOf(sending.kind),
-aim,live);if(verdict==="unseen"){return{status:"unknown",ambiguous:true,after:void 0,unverified,sentence:sentence2}}const shown4=action2===
-"adopt"?void 0:live?.fields;return{status:verdict==="done"?"applied":"failed",ambiguous:false,after:shown4,unverified:[],
-sentence:sentence2}}function withoutHashes(fields2,hasher){const{hashes}=storeFields(fields2,hasher);const hashed2=new Set(
-Object.keys(hashes).map(pointer=>pointer.split("/")[1]));return Object.fromEntries(Object.entries(fields2).filter(([field2])=>!hashed2.
-has(field2)))}function isFor(name2,shard2,state,kept2){if(!isSplit(state,shard2)||partOf(state,shard2).to_end?.includes(
-name2))return true;const part=partOfRun(name2);return part===void 0?kept2.has(name2):isShard(part.shard,shard2)}async function findRun(store,name2){return asOne(await findParts(store,name2))}async function findParts(store,given){const names2=await store.
+it may be of the newest run: put a good copy back, remove it with idops runs forget, or name the run that is meant, idop\
+s undo RUN (idops runs lists them)";return new ProblemsError(failure2.problems.map(problem2=>({...problem2,hint})),{cause:failure2})}
+async function resumeRun(content,before,options){const{run:run4}=content;const journalHasher=new Hasher(run4,options.holds);
+const state=Object.keys(before.resources).length===0?{...before,salt:run4.salt}:before;const hasher=new Hasher(state,options.
+holds);const keep3=fields2=>state.salt===run4.salt?fields2:withoutHashes(fields2,journalHasher);const entries=entriesOf(
+content).filter(({sending})=>isNews(content,state.resources[sending.key]));const{live,read}=await readOpen(entries.filter(
+({answered})=>answered===void 0),journalHasher,options);const takeIn=()=>{const resources2={...state.resources};const findings2=[];
+const additions2=[];for(const entry of entries){const{sending,answered}=entry;const{generation:generation2,...asked}=sending;
+const readable2=kindOf(sending.kind).readable(options.profile);const became=answered===void 0?becameOf(entry,live.get(entry),
+journalHasher):{...answered,otherProfile:answered.other_profile,sentence:"",after:answered.after===null?void 0:restoreFields(
+answered.after,journalHasher)};const at3=answered?.at??options.now().toISOString();const expected=keep3(restoreFields(sending.
+expected,journalHasher));recordInto(resources2,{...asked,before:keep3(restoreFields(sending.before,journalHasher)),expected,
+...generation2===void 0?{}:{generation:generation2}},{...became,after:became.after===void 0?void 0:keep3(became.after)},
+{run:run4.run,at:at3,hasher,readable:readable2});if(answered!==void 0)continue;const owed2=resources2[sending.key]?.owed!==
+void 0;findings2.push(`${sending.address}: ${became.sentence}${owed2&&became.status!=="unknown"?"; the next apply that t\
+akes it in puts it back":""}`);additions2.push({type:"answered",seq:sending.seq,at:at3,status:became.status,ambiguous:became.
+ambiguous,http_status:null,attempts:0,after:became.after===void 0?null:storeFields(became.after,journalHasher),unverified:[
+...became.unverified],error:became.status==="applied"?null:"the run ended before there was an answer"})}return{resources:resources2,
+findings:findings2,additions:additions2}};const{resources,findings,additions}=await withSlowHashes(takeIn);return{state:withSettled(
+{...state,resources,serial:before.serial+1},run4.run),run:run4.run,findings,settled:entries.length-findings.length,read,
+async finish(){if(content.ended&&additions.length===0)return;const journal=await options.runs.reopen(content);try{for(const line of additions)
+await journal.write(line);await journal.write({type:"end",at:options.now().toISOString(),interrupted:true,by:`process ${process.
+pid}`})}finally{await journal.close()}}}}function isNews({run:{run:run4},late:late2=false},record2){if(record2===void 0)
+return true;if(!late2)return record2.run<run4;if(record2.pending_regeneration===run4)return true;return record2.run===run4?
+record2.uncertain!==void 0:record2.run<run4}var SETTLED=1e4;async function readOpen(entries,hasher,options){const objects3=entries.
+filter(({sending})=>sending.action!=="adopt").map(entry=>({kind:entry.sending.kind,identity:entry.sending.identity,entry}));
+const isUnsteady=({entry},live2)=>options.now().getTime()-Date.parse(entry.sending.at)<SETTLED&&becameOf(entry,live2,hasher).
+status==="failed";const{live,read}=await readBack(objects3,isUnsteady,options);return{live:new Map([...live].map(([object3,
+found2])=>[object3.entry,found2])),read}}function becameOf({sending},live,hasher){const{action:action2}=sending;const aim={
+action:action2,before:restoreFields(sending.before,hasher),expected:restoreFields(sending.expected,hasher)};const{verdict,
+unverified,sentence:sentence2}=judge(kindOf(sending.kind),aim,live);if(verdict==="unseen"){return{status:"unknown",ambiguous:true,
+after:void 0,unverified,sentence:sentence2}}const shown4=action2==="adopt"?void 0:live?.fields;return{status:verdict==="\
+done"?"applied":"failed",ambiguous:false,after:shown4,unverified:[],sentence:sentence2}}function withoutHashes(fields2,hasher){
+const{hashes}=storeFields(fields2,hasher);const hashed2=new Set(Object.keys(hashes).map(pointer=>pointer.split("/")[1]));
+return Object.fromEntries(Object.entries(fields2).filter(([field2])=>!hashed2.has(field2)))}function isFor(name2,shard2,state,kept2){
+if(!isSplit(state,shard2)||partOf(state,shard2).to_end?.includes(name2))return true;const part=partOfRun(name2);return part===
+void 0?kept2.has(name2):isShard(part.shard,shard2)}async function findRun(store,name2){return asOne(await findParts(store,name2))}async function findParts(store,given){const names2=await store.
 list();const name2=meant(names2,given);const found2=names2.filter(one=>isOfRun(one,name2));const contents2=[];for(const one of found2){
 const content=await store.read(one);if(content!==null)contents2.push(content)}const[first,...others2]=contents2;if(first===
-void 0)throw new ProblemsError(found2.map(withoutFirstLine));return{name:name2,contents:[first,...others2]}}function meant(names2,name2){
-const levels=[names2.map(runOf),names2.map(partCalled),names2].map(level3=>[...new Set(level3)]);const exact=levels.flat().
-find(one=>one===name2);if(exact!==void 0)return exact;const found2=levels.map(level3=>level3.filter(one=>name2!==""&&one.
-startsWith(name2)));const first=found2.find(level3=>level3.length>0)??[];const[only2]=first;if(only2!==void 0&&first.length===
-1)return only2;const why=first.length>1?`${first.length} runs begin with "${name2}": ${first.slice(0,NAMED3).join(", ")}${first.
-length>NAMED3?` and ${first.length-NAMED3} more`:""}`:`there is no run "${name2}"`;throw new ProblemsError([error("no-su\
-ch-run",why,[],"idops runs lists them")])}var NAMED3=5;function asOne({name:name2,contents:contents2}){const[first,...others2]=contents2;
-return others2.length===0&&first.run.run===name2?first:together3(contents2,name2)}function namesTold(entries){return new Map(entries.flatMap(({sending:{kind,identity:identity2,label:label3,before},answered})=>{
+void 0)throw new ProblemsError(found2.map(withoutFirstLine));return{name:name2,contents:[first,...others2]}}function meant(names2,name2){const levels=[names2.map(runOf),names2.map(partCalled),names2].map(level3=>[...new Set(level3)]);
+const exact=levels.flat().find(one=>one===name2);if(exact!==void 0)return exact;const found2=levels.map(level3=>level3.filter(
+one=>name2!==""&&one.startsWith(name2)));const first=found2.find(level3=>level3.length>0)??[];const[only2]=first;if(only2!==
+void 0&&first.length===1)return only2;const why=first.length>1?`${first.length} runs begin with "${name2}": ${first.slice(
+0,NAMED3).join(", ")}${first.length>NAMED3?` and ${first.length-NAMED3} more`:""}`:`there is no run "${name2}"`;throw new ProblemsError(
+[error("no-such-run",why,[],"idops runs lists them")])}var NAMED3=5;function asOne({name:name2,contents:contents2}){const[
+first,...others2]=contents2;return others2.length===0&&first.run.run===name2?first:together3(contents2,name2)}function namesTold(entries){return new Map(entries.flatMap(({sending:{kind,identity:identity2,label:label3,before},answered})=>{
 const{names:names2,within:within5=""}=kindOf(kind);const{[within5]:whole2}=identity2;return[...whole2===void 0||label3===
 void 0?[]:[[whole2,label3]],...[before.fields,answered?.after?.fields??{}].flatMap(fields2=>Object.entries(names2?.(fields2)??
 {}))]}))}function labelIn({sending,answered},names2){const{kind,address:address3,identity:identity2,before}=sending;const{
@@ -17964,8 +17988,8 @@ line:this.#lineOf(point)+1}}#lineOf(point){const lines=this.#lineStarts();let lo
 const middle=low+high+1>>1;if((lines[middle]??0)<=point)low=middle;else high=middle-1}return low}#lineStarts(){if(this.#lines!==
 void 0)return this.#lines;const lines=[0];for(let at3=this.text.indexOf("\n");at3!==-1;at3=this.text.indexOf("\n",at3+1))
 lines.push(at3+1);this.#lines=lines;return lines}};function readBytes(path){try{return withRegular(path,(file,{size:size2})=>{
-const tooLarge2={reason:"too-large",detail:"is larger than 16 MiB"};if(size2>MAX_BYTES)return tooLarge2;const bytes=readFileSync4(
-file);return bytes.length>MAX_BYTES?tooLarge2:bytes})}catch(failure2){if(failure2 instanceof NoRegularFile)return{reason:"\
+const tooLarge3={reason:"too-large",detail:"is larger than 16 MiB"};if(size2>MAX_BYTES)return tooLarge3;const bytes=readFileSync4(
+file);return bytes.length>MAX_BYTES?tooLarge3:bytes})}catch(failure2){if(failure2 instanceof NoRegularFile)return{reason:"\
 unreadable",detail:failure2.what};return unreadable(failure2)}}function decode2(bytes){try{return new TextDecoder("utf-8",
 {fatal:true,ignoreBOM:true}).decode(bytes)}catch{return{reason:"not-utf8",detail:"is not valid UTF-8"}}}function unreadable(failure2){
 const code2=failure2 instanceof Error&&"code"in failure2?String(failure2.code):"";if(code2==="ENOENT"||code2==="ENOTDIR")
@@ -18069,16 +18093,16 @@ text6,run4,shownPath2(path))}var TAIL=4096;async function hasEnd(folder,run4){re
 sonl`),(file,{size:size2})=>{const buffer=Buffer.alloc(TAIL);const length2=readSync(file,buffer,0,TAIL,Math.max(0,size2-
 TAIL));const lines=buffer.subarray(0,length2).toString("utf8").split("\n");return lines.pop()===""&&(lines.pop()??"").startsWith(
 '{"type":"end"')})}function shownPath2(path){return relative3(process.cwd(),path)||path}async function removeJournals(folder,runs){
-for(const run4 of runs)await rm4(join8(folder,`${run4}.jsonl`),{force:true});if(runs.length>0)await syncFolder(folder)}function fileJournal(file,end2){
-let written3=end2;let broken;const put4=async lines=>{if(broken!==void 0)throw broken;const text6=lines.map(line=>`${line}\
-
+for(const run4 of runs)await rm4(join8(folder,`${run4}.jsonl`),{force:true,recursive:true});if(runs.length>0)await syncFolder(
+folder)}function fileJournal(file,end2){let written3=end2;let broken;const put4=async lines=>{if(broken!==void 0)throw broken;
+const text6=lines.map(line=>`${line}
 `).join("");try{await file.appendFile(text6);await file.datasync();written3+=Buffer.byteLength(text6)}catch(failure2){await file.
-truncate(written3).catch(()=>{broken=failure2});throw failure2}};return batched(put4,()=>file.close())}import{isUtf8}from"node:buffer";import{relative as relative4}from"node:path";init_json();init_problems();init_regular();init_state_text();function stateFile(path){const place2=relative4(process.cwd(),path)||path;return{place:place2,load:async server=>ofServer(
-await readState(path,place2),place2,server),saved:()=>readState(path,place2),save:state=>write(path,state),merge:change3=>alone2(
-path,async()=>{const next=mergedInto(await readState(path,place2),change3,place2);await write(path,next);const{resources:_,
-...head}=next;return head})}}function textOf3(bytes,place2){if(isUtf8(bytes))return bytes.toString("utf8");throw noState(
-place2,"is not valid UTF-8")}async function write(path,state){await writeWhole(await leadsTo(path),`${stringifyJson(state,
-2)}
+truncate(written3).catch(()=>{broken=failure2});throw failure2}};return batched(put4,()=>file.close())}import{isUtf8}from"node:buffer";import{relative as relative4}from"node:path";init_json();init_problems();init_regular();init_shell();init_state_text();function stateFile(path){const place2=relative4(process.cwd(),path)||path;return{place:place2,load:async server=>ofServer(
+await readState(path,place2),place2,server,`rm ${shellWord(place2)}`),saved:()=>readState(path,place2),save:state=>write(
+path,state),merge:change3=>alone2(path,async()=>{const next=mergedInto(await readState(path,place2),change3,place2);await write(
+path,next);const{resources:_,...head}=next;return head})}}function textOf3(bytes,place2){if(bytes.length>MOST2)throw noState(
+place2,tooLarge2());if(isUtf8(bytes))return bytes.toString("utf8");throw noState(place2,"is not valid UTF-8")}async function write(path,state){
+await writeWhole(await leadsTo(path),`${stringifyJson(state,2)}
 `)}async function readState(path,place2){const data3=await readData(path,place2);return data3===void 0?void 0:stateOf(data3,
 place2)}async function readData(path,place2){try{return stateData(textOf3(await readRegularBytes(path),place2),place2)}catch(failure2){
 if(failure2 instanceof ProblemsError)throw failure2;const{code:code2}=failure2;if(code2==="ENOENT")return void 0;const isElse=failure2 instanceof
@@ -18134,13 +18158,14 @@ skipped",ambiguous:false,http_status:null,attempts:0,after:null,unverified:[],er
 written"}}var KEPT=".idops/kept";async function backendOf(project,onSecret){const backend3=await placeOf2(project,onSecret);const kept2=join12(
 project.root,KEPT);return project.state().in==="file"&&!existsSync4(kept2)?backend3:keeping(backend3,kept2)}async function placeOf2(project,onSecret){
 const settings=project.state();if(settings.in==="file")return await fileBackend(settings);return settings.in==="git"?await onBranch(
-project,settings,onSecret):await inDatabase(project,settings,onSecret)}async function onBranch({root:folder,file,environment},{
-remote,branch,path},onSecret){const root=workTreeOf(folder);if(root===void 0){throw new ProblemsError([error("state-unre\
-achable",`the state is kept in git, and ${file} lies in no git work tree`,[],"run idops in a clone of the repository, or\
- keep the state elsewhere")])}for(const secret3 of credentialsIn(remote))onSecret(secret3);const below2=relative7(root,folder).
-split(sep3).join("/");const{gitBackend:gitBackend2}=await Promise.resolve().then(()=>(init_git2(),git_exports));return gitBackend2(
-{root,remote,branch,path:path??posix2.join(below2,`${environment??"state"}.json`)})}async function inDatabase({cwd,environment},{
-url:address3,name:name2,files},onSecret){const{postgresBackend:postgresBackend2,secretsOf:secretsOf2}=await Promise.resolve().then(()=>(init_postgres(),postgres_exports));
+project,settings,onSecret):await inDatabase(project,settings,onSecret)}function pathOnBranch({root:folder,environment},root,path){
+const below2=relative7(root,folder).split(sep3).join("/");return path??posix2.join(below2,`${environment??"state"}.json`)}
+async function onBranch(project,{remote,branch,path},onSecret){const{root:folder,file}=project;const root=workTreeOf(folder);
+if(root===void 0){throw new ProblemsError([error("state-unreachable",`the state is kept in git, and ${file} lies in no g\
+it work tree`,[],"run idops in a clone of the repository, or keep the state elsewhere")])}for(const secret3 of credentialsIn(
+remote))onSecret(secret3);const{gitBackend:gitBackend2}=await Promise.resolve().then(()=>(init_git2(),git_exports));return gitBackend2(
+{root,remote,branch,path:pathOnBranch(project,root,path)})}async function inDatabase({cwd,environment},{url:address3,name:name2,
+files},onSecret){const{postgresBackend:postgresBackend2,secretsOf:secretsOf2}=await Promise.resolve().then(()=>(init_postgres(),postgres_exports));
 const url=String(address3.reveal());for(const secret3 of secretsOf2(url))onSecret(secret3);const read=async([what,file])=>{
 const text6=await readRegular(file).catch(failure2=>{throw new ProblemsError([error("bad-certificate",`the file ${shownPath(
 file,cwd)} of state.postgres can't be read: ${whyRefused(failure2)}`,[],"the path is relative to the configuration")])});
@@ -18423,7 +18448,7 @@ head:now=>{if(!isOwn&&!isSame2(now,before))throw moved;return withSettled({...sa
 run4)}});return{...head,resources:state.resources}}function isOnly(failure2,reason){return failure2 instanceof ProblemsError&&
 failure2.problems.every(({code:code2})=>code2===reason)}function into({ended}){return ended?"it":"the state"}function told2({
 ended},{run:run4,settled,findings},where){const why=ended?"is newer than the state":"had not ended";return[`run ${run4} ${why}\
-: ${settled} of its answers were taken into ${where}`,...findings]}import{resolve as resolve5}from"node:path";init_zod();init_members();init_zod();init_members();init_problems();init_values();var DEFAULT_STATE=".idops/state.json";var DEFAULT_REMOTE="origin";
+: ${settled} of its answers were taken into ${where}`,...findings]}init_problems();init_work_tree();import{resolve as resolve5}from"node:path";init_zod();init_members();init_limits2();init_zod();init_members();init_problems();init_values();var DEFAULT_STATE=".idops/state.json";var DEFAULT_REMOTE="origin";
 var DEFAULT_BRANCH="idops-state";var text3=()=>string2().min(1,"must not be empty");var gitSchema=strictObject({remote:text3().
 regex(/^(?!-)(?!\w+::)[^\s\p{Cc}]+$/u,"must be the name of a remote, or its address").optional().meta({description:"A re\
 mote of the repository that the configuration lies in, by its name or its address.",examples:["origin"],default:DEFAULT_REMOTE}),
@@ -18501,17 +18526,21 @@ documented",auth:{token:"${IDOPS_TOKEN}"}}]});var manifestsSchema=array(string2(
 Globs of manifests, relative to the configuration; "!" before one excludes.',examples:[["manifests/**/*.yaml","!manifest\
 s/drafts/**"]],default:DEFAULT_MANIFESTS});var safetySchema=strictObject({max_destructive:int().min(0,"must be 0 or more").
 optional().meta({description:"How many destructive changes one apply may make.",examples:[0],default:DEFAULT_MAX_DESTRUCTIVE})}).
-meta({description:"Limits that stop an apply.",examples:[{max_destructive:0}]});var sections={server:serverSchema.optional(),
+meta({description:"Limits that stop an apply.",examples:[{max_destructive:0}]});var limitsSchema=strictObject({body_characters:int().
+min(1,"must be 1 or more").optional().meta({description:"How many characters all body files may have together. Checking \
+them takes memory in proportion.",examples:[1e8],default:limits.allBodiesCharacters})}).meta({description:"How much idop\
+s takes, if a project has more than usual.",examples:[{body_characters:1e8}]});var sections={server:serverSchema.optional(),
 manifests:manifestsSchema.optional(),vars:optional2(record(variableName,union([string2(),number2(),boolean2()],{error:"e\
 xpected a string, a number or a boolean"})),"Values for ${NAME} in manifests and in this file; they stand above process \
 variables.",{support_email:"help@example.com"}),allow_env:optional2(array(variableName),"Process variables that may be u\
 sed as ${NAME}, beside those that start with IDOPS_.",["SMTP_PASSWORD"]),state:stateSettingsSchema.optional(),safety:safetySchema.
-optional(),checks:checksSchema.optional(),email:emailSchema.optional()};var environmentSchema=strictObject(sections).describe(
-"Laid over the rest with --env: maps merge, lists and single values replace.");var environmentName=string2().regex(/^[\w.-]+$/,
-'must be a name of letters (a to z), digits, "_", "-" and "."');var configSchema=strictObject({version:literal(1).describe(
-"The version of this format."),...sections,environments:optional2(record(environmentName,environmentSchema),"What is dif\
-ferent in an environment, by its name. --env chooses one.",{production:{server:{base_url:"https://id.example.com"}}})}).
-describe("The configuration of an idops project.");init_problems();init_work_tree();import{realpath as realpath4}from"node:fs/promises";import{dirname as dirname10,resolve as resolvePath3}from"node:path";init_nearest();init_problems();init_secret_names();init_json();init_values();init_values();function pathKey(path){return path.map(String).join("\0")}function resolve4(root,file,variables,under=[]){
+optional(),checks:checksSchema.optional(),email:emailSchema.optional(),limits:limitsSchema.optional()};var environmentSchema=strictObject(
+sections).describe("Laid over the rest with --env: maps merge, lists and single values replace.");var environmentName=string2().
+regex(/^[\w.-]+$/,'must be a name of letters (a to z), digits, "_", "-" and "."');var configSchema=strictObject({version:literal(
+1).describe("The version of this format."),...sections,environments:optional2(record(environmentName,environmentSchema),
+"What is different in an environment, by its name. --env chooses one.",{production:{server:{base_url:"https://id.example\
+.com"}}})}).describe("The configuration of an idops project.");init_problems();init_work_tree();init_limits2();import{realpath as realpath4}from"node:fs/promises";import{dirname as dirname10,
+resolve as resolvePath3}from"node:path";init_nearest();init_problems();init_secret_names();init_json();init_values();init_values();function pathKey(path){return path.map(String).join("\0")}function resolve4(root,file,variables,under=[]){
 const notes=new Map;const path=[];const walk=node2=>{if(node2.type==="scalar"){if(node2.unknown===true){notes.set(pathKey(
 path),{path:[...path],node:node2,tainted:false,unknown:true});return UNKNOWN_TEXT}if(typeof node2.value!=="string"||!node2.
 value.includes("$"))return node2.value;if(variables===null){if(node2.value.includes("${")){notes.set(pathKey(path),{path:[
@@ -18525,12 +18554,12 @@ return void 0;const[,sign,whole2="",fraction="",exponent=""]=parts;const digits=
 record:"a map",null:"null"};function typeName(expected){return typeNames[expected??""]??expected??"another value"}function typeOf(node2){
 if(node2.type==="list")return"a list";if(node2.type==="map")return"a map";if(node2.value===null)return node2.source===""?
 "nothing":"null";if(node2.value instanceof ExactNumber)return plainNumber(node2.value.text)===void 0?"a number that woul\
-d be rounded":"a number";return typeof node2.value==="boolean"?"a boolean":`a ${typeof node2.value}`}var MOST3=40;function gotOf(node2,file){
+d be rounded":"a number";return typeof node2.value==="boolean"?"a boolean":`a ${typeof node2.value}`}var MOST4=40;function gotOf(node2,file){
 const type=typeOf(node2);const written3=writtenOf(node2,file);if(written3===void 0||node2.type!=="scalar"||node2.value===
 null)return type;if(typeof node2.value==="string")return`the string ${JSON.stringify(written3)}`;return`${type.replace(/^a /,
 "the ")}${type==="a number"||type==="a boolean"?` ${written3}`:""}`}function writtenOf(node2,file){if(node2.type!=="scal\
 ar"||file.hides(node2.range))return void 0;const text6=typeof node2.value==="string"?node2.value:node2.source;const unfit=text6.
-length>MOST3||text6.includes("$")||new RegExp("\\p{C}","u").test(text6)||looksLikeCredential(text6);return unfit?void 0:
+length>MOST4||text6.includes("$")||new RegExp("\\p{C}","u").test(text6)||looksLikeCredential(text6);return unfit?void 0:
 text6}var howTo={boolean:"write true or false, without quotes",array:'write each element on a line that begins with "- "\
 , or put them in []',object:'write its fields as "key: value" on lines below, indented further',record:'write it as "key\
 : value" on lines below, indented further'};function typeHint(expected,node2){if(node2.type==="scalar"&&node2.value===null)
@@ -18959,42 +18988,51 @@ variables.resolve(node2.value,node2,this.#source):void 0;return{config:config3,t
 return found2?.unknown?void 0:found2?.text},literal:node2=>{const found2=resolved2(node2);return found2?.unknown||found2?.
 tainted?void 0:found2?.text}}})}state(){const section=this.#section("state",stateSettingsSchema);return stateSettings(section,
 path=>resolvePath3(this.root,path))}settingsProblems(){const sections2={state:stateSettingsSchema,safety:safetySchema,checks:checksSchema,
-email:emailSchema};return Object.entries(sections2).flatMap(([name2,schema5])=>this.#resolved(name2,schema5,true).problems)}addressProblems(){
-const[base2,...environments]=this.#all();const used=this.environment===null&&base2!==void 0?[base2,...environments]:environments;
-return[...this.#badReferences(used),...addressProblems(this.#layers(used),({range:range2})=>this.#source.place(range2))]}#badReferences(configs){
-const found2=new Map;for(const config3 of configs){const{node:node2,complete}=find6(config3,["server"]);if(!complete)continue;
-const variables=new Variables(variableSources(config3,this.#source,this.#process),{lenient:true});resolve4(node2,this.#source,
-variables,["server"]);for(const problem2 of variables.takeProblems()){const[place2]=problem2.places;if(problem2.code==="\
-bad-variable")found2.set(`${place2?.line}:${place2?.column}`,problem2)}}return[...found2.values()]}maxDestructive(){return this.#section(
-"safety",safetySchema)?.max_destructive??DEFAULT_MAX_DESTRUCTIVE}checks(){return this.#section("checks",checksSchema)??{}}email(){
-return this.#section("email",emailSchema)??{}}patterns(){const entry=this.#config.entries.get("manifests");if(entry===void 0)
-return DEFAULT_MANIFESTS.map(pattern=>({pattern,place:null}));return(this.#section("manifests",manifestsSchema)??[]).map(
-(pattern,index)=>({pattern,place:this.#source.place(find6(entry.value,[index]).node.range)}))}async server(overrides={}){
-const variable=setting2(this.#process,"IDOPS_BASE_URL");const isAside=this.#hasAddress&&overrides.baseUrl===void 0;const given={
-baseUrl:overrides.baseUrl??(isAside?void 0:variable),aside:isAside?variable:void 0,tokenFile:overrides.tokenFile,token:setting2(
-this.#process,"IDOPS_TOKEN"),pinned:overrides.pinned??false};const replaced3=new Set;if(given.baseUrl!==void 0)replaced3.
-add("base_url");if(given.tokenFile!==void 0||given.token!==void 0)replaced3.add("auth");const entry=this.#config.entries.
-get("server");return await serverSettings({section:this.#needed("server",serverSchema,replaced3),given,environment:this.
-environment,variables:this.#process,cwd:this.cwd,root:this.root,key:entry===void 0?[]:[this.#source.place(entry.key)],place:(...path)=>entry===
-void 0?[]:[this.#source.place(find6(entry.value,path).node.range)]})}#section(name2,schema5){const{data:data3,problems}=this.#needed(
-name2,schema5);refuse(problems);return data3}#needed(name2,schema5,replaced3){return this.#resolved(name2,schema5,false,
-replaced3)}#resolved(name2,schema5,lenient,replaced3){const entry=this.#config.entries.get(name2);if(entry===void 0)return{
-data:void 0,problems:[],notes:new Map};const root=replaced3!==void 0&&entry.value.type==="map"?without(entry.value,member2=>replaced3.
-has(member2)):entry.value;const variables=new Variables(this.#sources,{lenient});return check2({schema:schema5,root,file:this.#source,
-variables,name:"configuration",under:[name2]})}#literalProfile(){const{documented:documented2}=profiles;if(documented2===
-void 0)throw new Error("no documented profile");const{node:node2,complete}=find6(this.#config,["server","profile"]);const[
-layer]=this.#layers([this.#config]);const name2=complete&&node2.type==="scalar"?layer?.literal(node2):void 0;return(name2!==
-void 0&&Object.hasOwn(profiles,name2)?profiles[name2]:void 0)??documented2}};function variableSources(config3,file,process2){
+email:emailSchema,limits:limitsSchema};return Object.entries(sections2).flatMap(([name2,schema5])=>this.#resolved(name2,
+schema5,true).problems)}addressProblems(){const[base2,...environments]=this.#all();const used=this.environment===null&&base2!==
+void 0?[base2,...environments]:environments;return[...this.#badReferences(used),...addressProblems(this.#layers(used),({
+range:range2})=>this.#source.place(range2))]}#badReferences(configs){const found2=new Map;for(const config3 of configs){
+const{node:node2,complete}=find6(config3,["server"]);if(!complete)continue;const variables=new Variables(variableSources(
+config3,this.#source,this.#process),{lenient:true});resolve4(node2,this.#source,variables,["server"]);for(const problem2 of variables.
+takeProblems()){const[place2]=problem2.places;if(problem2.code==="bad-variable")found2.set(`${place2?.line}:${place2?.column}`,
+problem2)}}return[...found2.values()]}maxDestructive(){return this.#section("safety",safetySchema)?.max_destructive??DEFAULT_MAX_DESTRUCTIVE}checks(){
+return this.#section("checks",checksSchema)??{}}email(){return this.#section("email",emailSchema)??{}}bodyCharacters(){const{
+data:data3}=this.#resolved("limits",limitsSchema,true);return data3?.body_characters??limits.allBodiesCharacters}patterns(){
+const entry=this.#config.entries.get("manifests");if(entry===void 0)return DEFAULT_MANIFESTS.map(pattern=>({pattern,place:null}));
+return(this.#section("manifests",manifestsSchema)??[]).map((pattern,index)=>({pattern,place:this.#source.place(find6(entry.
+value,[index]).node.range)}))}async server(overrides={}){const variable=setting2(this.#process,"IDOPS_BASE_URL");const isAside=this.#hasAddress&&
+overrides.baseUrl===void 0;const given={baseUrl:overrides.baseUrl??(isAside?void 0:variable),aside:isAside?variable:void 0,
+tokenFile:overrides.tokenFile,token:setting2(this.#process,"IDOPS_TOKEN"),pinned:overrides.pinned??false};const replaced3=new Set;
+if(given.baseUrl!==void 0)replaced3.add("base_url");if(given.tokenFile!==void 0||given.token!==void 0)replaced3.add("aut\
+h");const entry=this.#config.entries.get("server");return await serverSettings({section:this.#needed("server",serverSchema,
+replaced3),given,environment:this.environment,variables:this.#process,cwd:this.cwd,root:this.root,key:entry===void 0?[]:
+[this.#source.place(entry.key)],place:(...path)=>entry===void 0?[]:[this.#source.place(find6(entry.value,path).node.range)]})}#section(name2,schema5){
+const{data:data3,problems}=this.#needed(name2,schema5);refuse(problems);return data3}#needed(name2,schema5,replaced3){return this.#resolved(
+name2,schema5,false,replaced3)}#resolved(name2,schema5,lenient,replaced3){const entry=this.#config.entries.get(name2);if(entry===
+void 0)return{data:void 0,problems:[],notes:new Map};const root=replaced3!==void 0&&entry.value.type==="map"?without(entry.
+value,member2=>replaced3.has(member2)):entry.value;const variables=new Variables(this.#sources,{lenient});return check2(
+{schema:schema5,root,file:this.#source,variables,name:"configuration",under:[name2]})}#literalProfile(){const{documented:documented2}=profiles;
+if(documented2===void 0)throw new Error("no documented profile");const{node:node2,complete}=find6(this.#config,["server",
+"profile"]);const[layer]=this.#layers([this.#config]);const name2=complete&&node2.type==="scalar"?layer?.literal(node2):
+void 0;return(name2!==void 0&&Object.hasOwn(profiles,name2)?profiles[name2]:void 0)??documented2}};function variableSources(config3,file,process2){
 const vars=config3.entries.get("vars")?.value;const allowed=config3.entries.get("allow_env")?.value;const scalars=new Map;
 if(vars?.type==="map"){for(const[name2,{value:value3}]of vars.entries)if(value3.type==="scalar")scalars.set(name2,value3)}
 const names2=allowed?.type==="list"?allowed.items:[];return{vars:scalars,file,allowed:new Set(names2.flatMap(item=>item.
-type==="scalar"?[String(item.value)]:[])),process:process2}}async function leftBehind2(project,state){const isNew=state.serial===0&&Object.keys(state.resources).length===0;if(!isNew||
-project.state().in==="file")return null;const{root,environment}=project;const usual=[DEFAULT_STATE,...environment===null?
-[]:[`.idops/${environment}.json`]];for(const path of usual){const backend3=await fileBackend({path:resolve5(root,path),allowTracked:true});
-const there=await backend3.saved().catch(()=>void 0);const records=Object.keys(there?.resources??{}).length;if(there?.server!==
-state.server||records===0)continue;const[what,them]=records===1?["a record","it"]:[`${records} records`,"them"];return`n\
-othing is known yet where the state is kept now, and ${backend3.place} has ${what} of this server: idops state migrate -\
--from ${backend3.place} brings ${them} there`}return null}var Life=class{#stop=new AbortController;#underWay=new Set;#end;#ended;#applying=false;constructor(end2){this.#end=end2}get signal(){
+type==="scalar"?[String(item.value)]:[])),process:process2}}init_state_text();async function leftBehind2(project,state){const isNew=state.serial===0&&Object.keys(state.resources).length===0;if(!isNew)
+return null;for(const{place:place2,from,removal,state:read}of[...await formerFiles(project),...await formerBranches(project)]){
+const there=await Promise.resolve().then(read).catch(()=>void 0);const records=Object.keys(there?.resources??{}).length;
+if(there?.server!==state.server||records===0)continue;const[what,them]=records===1?["a record","it"]:[`${records} record\
+s`,"them"];return error("state-elsewhere",`nothing is known yet where the state is kept now, and ${place2} has ${what} o\
+f this server`,[],`idops state migrate --from ${from} brings ${them} there; to begin anew instead: ${removal}`)}return null}
+async function formerFiles(project){if(project.state().in==="file")return[];const{root,environment}=project;const own5=environment===
+null?[]:[`.idops/${environment}.json`,`.idops/${environment}/state.json`];return await Promise.all([DEFAULT_STATE,...own5].
+map(async path=>{const{place:place2,saved}=await fileBackend({path:resolve5(root,path),allowTracked:true});return{place:place2,
+from:place2,removal:`rm ${place2}`,state:saved}}))}async function formerBranches(project){const root=workTreeOf(project.
+root);if(root===void 0)return[];const settings=project.state();const path=pathOnBranch(project,root,settings.in==="git"?
+settings.path:null);const{seenTexts:seenTexts2}=await Promise.resolve().then(()=>(init_branch(),branch_exports));const texts2=await seenTexts2(
+root,path).catch(()=>[]);return texts2.map(([ref,text6])=>({place:`${path} in git (${ref})`,from:'FILE (a copy of the co\
+nfiguration beside it, with the former "state")',removal:`git update-ref -d ${ref}`,state:()=>stateOf(stateData(text6,path),
+path)}))}var Life=class{#stop=new AbortController;#underWay=new Set;#end;#ended;#applying=false;constructor(end2){this.#end=end2}get signal(){
 return this.#stop.signal}async does(work){if(this.#ended!==void 0)throw new TypeError("this session is closed");const doing=work();
 this.#underWay.add(doing);try{return await doing}finally{this.#underWay.delete(doing)}}async applies(work){if(this.#applying)
 throw new TypeError("this session is applying a plan: wait for it, and plan again");this.#applying=true;try{return await this.
@@ -19040,26 +19078,26 @@ return true;try{const data3=JSON.parse(text6);if(typeof data3!=="object"||data3=
 "resources"in data3||"digest"in data3&&"changes"in data3}catch{return false}}async function isMountedFolder(path){const target=await realpath5(
 path).catch(()=>void 0);if(target===void 0)return false;const swapped=dirname12(target);if(basename8(target)!==basename8(
 path)||!mountedFolder.test(basename8(swapped)))return false;const data3=await realpath5(join15(dirname12(path),"..data")).
-catch(()=>void 0);return data3===swapped&&dirname12(swapped)===await realpath5(dirname12(path))}init_p_limit();init_problems();init_limits2();import{dirname as dirname13,resolve as resolve6}from"node:path";var Bodies=class{#project;#access;files=new Set;#limit=pLimit(readsAtOnce);#contents=new Map;#characters=0;constructor(project,access3){
-this.#project=project;this.#access=access3}async read(request5){const path=resolve6(dirname13(request5.manifest),request5.
-path);let content=this.#contents.get(path);if(content===void 0){content=this.#limit(()=>this.#load(path));this.#contents.
-set(path,content)}const loaded=await content;return"text"in loaded?loaded:this.#problem(request5,path,loaded)}async#load(path){
-const read=await this.#access.read(path);if(!("target"in read))return read;this.files.add(read.target);if(read.text.includes(
-"\0"))return{reason:"nul"};this.#characters+=read.text.length;if(this.#characters>limits.allBodiesCharacters)return{reason:"\
-too-many"};return bodyOf(read.text,nameOf3(path,this.#project))}#problem(request5,path,found2){const shown4=request5.tainted?
-"the body file":`the body file ${shownPath(path,this.#project.cwd)}`;const places=[request5.place];switch(found2.reason){case"\
-outside":return error("body-outside",`${request5.tainted?"the body file":`the body file "${request5.path}"`} lies outsid\
-e the project`,places,"a body file must lie in the folder of the configuration, after following links");case"private":return error(
-"body-private",`${shown4} ${found2.detail}, which no body may be`,places,"keep bodies in files of their own, such as ema\
-ils/reset_password.html");case"too-many":return error("too-large",`the body files of this project have more than ${shown2(
-limits.allBodiesCharacters)} characters together`,places,"split the project, or take pictures out of the bodies and link\
- to them");case"nul":return error("body-nul",`${shown4} has a NUL character, which no server can keep`,places,"save it a\
-s UTF-8 text");case"missing":return error("body-missing",`${shown4} ${found2.detail}`,places,"the path is relative to th\
-e manifest");case"too-large":return error("too-large",`${shown4} ${found2.detail}`,places);case"not-utf8":return error("\
-body-not-utf8",`${shown4} ${found2.detail}`,places,"save it as UTF-8");default:return error("body-unreadable",`${shown4}\
- ${found2.detail}`,places)}}};function bodyOf(text6,name2){let source;return{text:text6,place(part){if(part===void 0)return wholeFile(
-name2);source??=sourceOf(name2,text6,false);const mark=text6.length-source.text.length;return source.place({start:Math.max(
-0,part.start-mark),end:Math.max(0,part.end-mark)})}}}init_nearest();init_problems();init_kinds();init_values();init_fields();init_schema();var DeclaredDocument=class{kind;identity;fields;absent;whole;#written;constructor(object3,written3){this.kind=object3.kind;
+catch(()=>void 0);return data3===swapped&&dirname12(swapped)===await realpath5(dirname12(path))}init_p_limit();init_problems();init_limits2();import{dirname as dirname13,resolve as resolve6}from"node:path";var Bodies=class{#project;#access;files=new Set;#limit=pLimit(readsAtOnce);#contents=new Map;#most;#characters=0;constructor(project,access3){
+this.#project=project;this.#access=access3;this.#most=project.bodyCharacters()}async read(request5){const path=resolve6(
+dirname13(request5.manifest),request5.path);let content=this.#contents.get(path);if(content===void 0){content=this.#limit(
+()=>this.#load(path));this.#contents.set(path,content)}const loaded=await content;return"text"in loaded?loaded:this.#problem(
+request5,path,loaded)}async#load(path){const read=await this.#access.read(path);if(!("target"in read))return read;this.files.
+add(read.target);if(read.text.includes("\0"))return{reason:"nul"};this.#characters+=read.text.length;if(this.#characters>
+this.#most)return{reason:"too-many"};return bodyOf(read.text,nameOf3(path,this.#project))}#problem(request5,path,found2){
+const shown4=request5.tainted?"the body file":`the body file ${shownPath(path,this.#project.cwd)}`;const places=[request5.
+place];switch(found2.reason){case"outside":return error("body-outside",`${request5.tainted?"the body file":`the body fil\
+e "${request5.path}"`} lies outside the project`,places,"a body file must lie in the folder of the configuration, after \
+following links");case"private":return error("body-private",`${shown4} ${found2.detail}, which no body may be`,places,"k\
+eep bodies in files of their own, such as emails/reset_password.html");case"too-many":return error("too-large",`the body\
+ files of this project have more than ${shown2(this.#most)} characters together`,places,"raise limits.body_characters in\
+ the configuration, split the project, or take pictures out of the bodies and link to them");case"nul":return error("bod\
+y-nul",`${shown4} has a NUL character, which no server can keep`,places,"save it as UTF-8 text");case"missing":return error(
+"body-missing",`${shown4} ${found2.detail}`,places,"the path is relative to the manifest");case"too-large":return error(
+"too-large",`${shown4} ${found2.detail}`,places);case"not-utf8":return error("body-not-utf8",`${shown4} ${found2.detail}`,
+places,"save it as UTF-8");default:return error("body-unreadable",`${shown4} ${found2.detail}`,places)}}};function bodyOf(text6,name2){
+let source;return{text:text6,place(part){if(part===void 0)return wholeFile(name2);source??=sourceOf(name2,text6,false);const mark=text6.
+length-source.text.length;return source.place({start:Math.max(0,part.start-mark),end:Math.max(0,part.end-mark)})}}}init_nearest();init_problems();init_kinds();init_values();init_fields();init_schema();var DeclaredDocument=class{kind;identity;fields;absent;whole;#written;constructor(object3,written3){this.kind=object3.kind;
 this.identity=object3.identity;this.fields=object3.fields;this.absent=object3.absent;this.whole=object3.whole;if(object3.
 generation!==void 0)this.generation=object3.generation;this.#written=written3}get place(){return this.placeOf()}get declaredAt(){
 const{file,root}=this.#written;return file.lineAt(startOf(root).start)}placeOf(...path){const{file,root}=this.#written;return placeOf4(
@@ -19629,11 +19667,11 @@ return[...isMasked(before,redact)?[maskedBody(`the present ${path}`)]:[],...isMa
  ${path}`)]:[]]});return warnings.length===0?change3:{...change3,warnings:[...change3.warnings,...warnings]}}function isMasked(body2,redact){
 return typeof body2==="string"&&redact(body2)!==body2}function maskedBody(what){return{code:"masked-body",message:`${what}\
  holds what idops knows as a credential, so that is masked here: look at the source before you trust what stands around \
-it`}}init_zod();init_json();init_problems();init_redact();init_shard();init_values();init_fields();init_kinds();import{createHash as createHash4}from"node:crypto";var hash3=string2().describe("A hash that tells whether it is the same now");var sealSchema=strictObject({targets:array(
+it`}}init_zod();init_json();init_problems();init_redact();init_shard();init_values();init_fields();init_kinds();import{createHash as createHash4}from"node:crypto";var hash4=string2().describe("A hash that tells whether it is the same now");var sealSchema=strictObject({targets:array(
 string2()),kinds:array(string2()),prune:boolean2(),assert:boolean2(),shard:strictObject({index:int().min(1),count:int().
 min(1)}).optional().describe("The part of the objects that it is about; left out where it is about all"),objects:array(strictObject(
-{address:string2(),action:string2(),observed:hash3.describe("Over everything that was observed of the object"),requests:hash3.
-describe("Over what would be sent for it")})),whole:hash3.describe("Over all the rest of the file, whatever its layout")}).
+{address:string2(),action:string2(),observed:hash4.describe("Over everything that was observed of the object"),requests:hash4.
+describe("Over what would be sent for it")})),whole:hash4.describe("Over all the rest of the file, whatever its layout")}).
 describe("What apply needs besides");var storedSchema=looseObject({format_version:literal(1),server:string2(),environment:string2().
 nullable(),created_at:string2(),digest:string2(),apply:sealSchema});async function seal(plan,options,redactName){return{
 ...options,objects:await sealObjects(plan,redactName)}}async function sealObjects(plan,redactName){const hasher=digestHasher(
@@ -19843,10 +19881,11 @@ options.shard;const isAlone=shard2!==void 0&&options.ofJob===true&&project.state
 backend3.place)]:[];const shared={reader,profile:server.profile,concurrency,progress,signal,pause:options.pause};const home={
 backend:backend3,environment:project.environment};const held=await settleState(home,command,{...shared,server:server.baseUrl,
 shard:shard2,holds:redactor.holds}).catch(async failure2=>{await connection.close();throw failure2});const behind=await leftBehind2(
-project,held.state);const planner=new Planner({project,server,manifests,home,redactor,reader,shard:shard2,concurrency,progress,
-signal},held.state,held.read);const session={project,warnings:[...alone3,...warnings],notes:behind===null?held.notes:[...held.
-notes,behind],declared,files:manifests.files,plan:asked=>life.does(()=>planner.plan(asked)),storePlan:made3=>life.does(()=>planner.
-store(made3)),planStored:stored2=>life.does(()=>planner.stored(stored2)),lastRun:()=>life.does(async()=>{const run4=await newestRun(
+project,held.state);if(behind!==null&&command!==void 0){await life.end();throw new ProblemsError([behind])}const planner=new Planner(
+{project,server,manifests,home,redactor,reader,shard:shard2,concurrency,progress,signal},held.state,held.read);const session={
+project,warnings:[...alone3,...warnings],notes:behind===null?held.notes:[...held.notes,`${behind.message}: ${behind.hint}`],
+declared,files:manifests.files,plan:asked=>life.does(()=>planner.plan(asked)),storePlan:made3=>life.does(()=>planner.store(
+made3)),planStored:stored2=>life.does(()=>planner.stored(stored2)),lastRun:()=>life.does(async()=>{const run4=await newestRun(
 backend3.runs,planner.state);if(run4!==void 0)return runToUndo(await findRun(backend3.runs,run4));throw new ProblemsError(
 [error("no-such-run","this state has no runs",[],"a run is what idops apply leaves; which state this is, --env and state\
  in the configuration say")])}),planUndo:(run4,{force=false}={})=>life.does(()=>planner.undo(run4,force)),planRegeneration:clientId=>life.

@@ -98,6 +98,32 @@ export async function findParts(store: RunStore, given: string): Promise<Found> 
   return { name, contents: [first, ...others] };
 }
 
+/**
+ * The journals of a run, or of a part of one, that can't be used. Throws a ProblemsError (`no-such-run`) if there is no such run, or
+ * (`journal-readable`) if all of them can be used.
+ */
+export async function unusableJournals(store: RunStore, given: string): Promise<string[]> {
+  const names = await store.list();
+  const name = meant(names, given);
+  const unusable: string[] = [];
+  for (const one of names.filter((journal) => isOfRun(journal, name))) {
+    const content = await store.read(one).catch((failure: unknown) => {
+      if (failure instanceof ProblemsError && failure.problems[0]?.code === 'journal-unreadable') return null;
+      throw failure;
+    });
+    if (content === null) unusable.push(one);
+  }
+  if (unusable.length > 0) return unusable;
+  throw new ProblemsError([
+    error(
+      'journal-readable',
+      `the journal of run ${name} can be read`,
+      [],
+      'idops runs prune removes journals that nobody needs any more',
+    ),
+  ]);
+}
+
 /** The run, the part or the journal that a name means, or the beginning of one. Throws a ProblemsError (`no-such-run`). */
 function meant(names: readonly string[], name: string): string {
   const levels = [names.map(runOf), names.map(partCalled), names].map((level) => [...new Set(level)]);

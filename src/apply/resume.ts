@@ -94,7 +94,7 @@ export function withoutFirstLine(run: string): Problem {
 function maybeNewest(failure: unknown): unknown {
   if (!(failure instanceof ProblemsError)) return failure;
   const hint =
-    'it may be of the newest run: put a good copy back, or name the run that is meant, idops undo RUN (idops runs lists them)';
+    'it may be of the newest run: put a good copy back, remove it with idops runs forget, or name the run that is meant, idops undo RUN (idops runs lists them)';
   return new ProblemsError(
     failure.problems.map((problem) => ({ ...problem, hint })),
     { cause: failure },

@@ -14,6 +14,8 @@ const words: { readonly [code: string]: string } = {
   EADDRNOTAVAIL: 'this machine has no such address',
   EAI_AGAIN: 'the host could not be looked up',
   ENOTFOUND: 'there is no such host',
+  ERR_FS_FILE_TOO_LARGE: 'it is too large',
+  ERR_STRING_TOO_LONG: 'it is too large',
 };
 
 /** Why the system refused a file or a port, in words, followed by the code. */

@@ -125,6 +125,12 @@ export class GitFailed extends Error {
   }
 }
 
+/** Whether git said more than `most`. */
+export function isTooMuch(failure: unknown): boolean {
+  const cause = failure instanceof GitFailed ? (failure.cause as ExecFileException) : undefined;
+  return String(cause?.code) === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER';
+}
+
 /** There is no git to be run. */
 export class NoGit extends Error {
   constructor() {

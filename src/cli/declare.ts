@@ -164,7 +164,7 @@ export function declare(action: Act): Command {
 
   const runs = program
     .command('runs')
-    .description('list the runs; show, settle, prune or unlock')
+    .description('list the runs; show, settle, prune, forget or unlock')
     .enablePositionalOptions();
   runs
     .command('list', { isDefault: true })
@@ -194,6 +194,12 @@ export function declare(action: Act): Command {
     .option('--yes', "don't ask")
     .addOption(format('pruning'))
     .action(action(async () => (await import('./commands/runs-prune.js')).prune));
+  runs
+    .command('forget')
+    .argument('<run>', 'the run, or the beginning of its name')
+    .description("remove the journal of a run that can't be read, after a question")
+    .option('--yes', "don't ask")
+    .action(action(async () => (await import('./commands/runs.js')).forgetRun));
   runs
     .command('unlock')
     .description('remove a lock whose process is surely gone, after a question')

@@ -47,6 +47,10 @@ export const examples: { readonly [command: string]: Example } = {
     args: 'runs prune --keep 90d --keep-last 20',
     does: 'remove older journals, but for the last 20',
   },
+  'runs forget': {
+    args: 'runs forget 20260131T120000Z-4f2a1c',
+    does: 'after its journal was damaged, and no good copy of it is left',
+  },
   'runs unlock': { args: 'runs unlock', does: 'after a crash on a machine that is gone' },
   state: { args: 'state', does: 'list what the state has recorded' },
   'state show': {

@@ -5,7 +5,7 @@
 export const limits = {
   /** Characters of one body. */
   bodyCharacters: 1_048_576,
-  /** Characters of all declared bodies together. */
+  /** Characters of all body files together, unless limits.body_characters says otherwise. */
   allBodiesCharacters: 32_000_000,
   /** Mustache tags in one body. */
   tags: 20_000,

@@ -2,7 +2,7 @@ import { dirname, resolve } from 'node:path';
 import pLimit from 'p-limit';
 import { error, type Place, type Problem } from '../base/problems.js';
 import type { Span } from '../base/span.js';
-import { limits, shown as written } from '../mail/limits.js';
+import { shown as written } from '../mail/limits.js';
 import type { Project } from '../project/project.js';
 import {
   type FileName,
@@ -41,11 +41,13 @@ export class Bodies {
   readonly files = new Set<string>();
   readonly #limit = pLimit(readsAtOnce);
   readonly #contents = new Map<string, Promise<Content>>();
+  readonly #most: number;
   #characters = 0;
 
   constructor(project: Project, access: Access) {
     this.#project = project;
     this.#access = access;
+    this.#most = project.bodyCharacters();
   }
 
   /** The content of a file, or what is wrong with it. */
@@ -66,7 +68,7 @@ export class Bodies {
     this.files.add(read.target);
     if (read.text.includes('\0')) return { reason: 'nul' };
     this.#characters += read.text.length;
-    if (this.#characters > limits.allBodiesCharacters) return { reason: 'too-many' };
+    if (this.#characters > this.#most) return { reason: 'too-many' };
     return bodyOf(read.text, nameOf(path, this.#project));
   }
 
@@ -91,9 +93,9 @@ export class Bodies {
       case 'too-many':
         return error(
           'too-large',
-          `the body files of this project have more than ${written(limits.allBodiesCharacters)} characters together`,
+          `the body files of this project have more than ${written(this.#most)} characters together`,
           places,
-          'split the project, or take pictures out of the bodies and link to them',
+          'raise limits.body_characters in the configuration, split the project, or take pictures out of the bodies and link to them',
         );
       case 'nul':
         return error(

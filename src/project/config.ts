@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { optional } from '../base/members.js';
+import { limits } from '../mail/limits.js';
 import { checksSchema, emailSchema } from '../mail/settings.js';
 import { profiles } from '../server/profiles.js';
 import { stateSettingsSchema } from './state.js';
@@ -188,6 +189,24 @@ export const safetySchema = z
   })
   .meta({ description: 'Limits that stop an apply.', examples: [{ max_destructive: 0 }] });
 
+export const limitsSchema = z
+  .strictObject({
+    body_characters: z
+      .int()
+      .min(1, 'must be 1 or more')
+      .optional()
+      .meta({
+        description:
+          'How many characters all body files may have together. Checking them takes memory in proportion.',
+        examples: [100_000_000],
+        default: limits.allBodiesCharacters,
+      }),
+  })
+  .meta({
+    description: 'How much idops takes, if a project has more than usual.',
+    examples: [{ body_characters: 100_000_000 }],
+  });
+
 const sections = {
   server: serverSchema.optional(),
   manifests: manifestsSchema.optional(),
@@ -208,6 +227,7 @@ const sections = {
   safety: safetySchema.optional(),
   checks: checksSchema.optional(),
   email: emailSchema.optional(),
+  limits: limitsSchema.optional(),
 };
 
 const environmentSchema = z

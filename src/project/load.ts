@@ -3,6 +3,7 @@ import { dirname, resolve as resolvePath } from 'node:path';
 import type { z } from 'zod';
 import { error, type Problem, ProblemsError, refuse } from '../base/problems.js';
 import { isThere } from '../base/work-tree.js';
+import { limits } from '../mail/limits.js';
 import { type ChecksSettings, checksSchema, type EmailSettings, emailSchema } from '../mail/settings.js';
 import { type Profile, profiles } from '../server/profiles.js';
 import { check } from '../source/check.js';
@@ -14,6 +15,7 @@ import { addressProblems } from './addresses.js';
 import {
   DEFAULT_MANIFESTS,
   DEFAULT_MAX_DESTRUCTIVE,
+  limitsSchema,
   manifestsSchema,
   safetySchema,
   serverSchema,
@@ -181,6 +183,7 @@ class LoadedProject implements Project {
       safety: safetySchema,
       checks: checksSchema,
       email: emailSchema,
+      limits: limitsSchema,
     };
     return Object.entries(sections).flatMap(([name, schema]) => this.#resolved(name, schema, true).problems);
   }
@@ -223,6 +226,12 @@ class LoadedProject implements Project {
 
   email(): EmailSettings {
     return this.#section('email', emailSchema) ?? {};
+  }
+
+  bodyCharacters(): number {
+    // One that can't be used is among the problems of the settings.
+    const { data } = this.#resolved('limits', limitsSchema, true);
+    return data?.body_characters ?? limits.allBodiesCharacters;
   }
 
   patterns(): readonly Pattern[] {

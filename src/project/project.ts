@@ -124,6 +124,8 @@ export interface Project {
   checks(): ChecksSettings;
   /** What is known of those who fill in and show the emails. */
   email(): EmailSettings;
+  /** `limits.body_characters`: how many characters all body files may have together. */
+  bodyCharacters(): number;
   /** The globs that name the manifests. */
   patterns(): readonly Pattern[];
   /** The globs that the configuration has for each environment, whichever is chosen. */

@@ -33,11 +33,22 @@ export async function placeOf(project: Project, onSecret: (secret: string) => vo
     : await inDatabase(project, settings, onSecret);
 }
 
+/** The file of a state on its branch: as the configuration says, or by the environment and the folder of the configuration in the repository. */
+export function pathOnBranch(
+  { root: folder, environment }: Pick<Project, 'root' | 'environment'>,
+  root: string,
+  path: string | null,
+): string {
+  const below = relative(root, folder).split(sep).join('/');
+  return path ?? posix.join(below, `${environment ?? 'state'}.json`);
+}
+
 async function onBranch(
-  { root: folder, file, environment }: Project,
+  project: Project,
   { remote, branch, path }: Extract<StateSettings, { in: 'git' }>,
   onSecret: (secret: string) => void,
 ): Promise<StateBackend> {
+  const { root: folder, file } = project;
   const root = workTreeOf(folder);
   if (root === undefined) {
     throw new ProblemsError([
@@ -50,14 +61,8 @@ async function onBranch(
     ]);
   }
   for (const secret of credentialsIn(remote)) onSecret(secret);
-  const below = relative(root, folder).split(sep).join('/');
   const { gitBackend } = await import('../state/git/index.js');
-  return gitBackend({
-    root,
-    remote,
-    branch,
-    path: path ?? posix.join(below, `${environment ?? 'state'}.json`),
-  });
+  return gitBackend({ root, remote, branch, path: pathOnBranch(project, root, path) });
 }
 
 async function inDatabase(

@@ -1,25 +1,75 @@
 import { resolve } from 'node:path';
+import { error, type Problem } from '../base/problems.js';
+import { workTreeOf } from '../base/work-tree.js';
 import { DEFAULT_STATE, type Project } from '../project/index.js';
 import { fileBackend } from '../state/file/index.js';
 import type { State } from '../state/state.js';
+import { stateData, stateOf } from '../state/state-text.js';
+import { pathOnBranch } from './backend.js';
+
+/** A place that may have the state, other than the one that the configuration names. */
+interface Former {
+  readonly place: string;
+  /** What `idops state migrate --from` takes. */
+  readonly from: string;
+  /** The command that takes it away. */
+  readonly removal: string;
+  /** Throws a ProblemsError for one that can't be read or was moved. */
+  state(): Promise<State | undefined> | State;
+}
 
 /**
- * A sentence about a state file that lies where the state was kept before it was to be kept elsewhere, as long as nothing is known there:
- * what is in it would be taken for gone. Null where there is none.
+ * Says that the state is where the configuration named it before, as long as nothing is known in its place: what is in it would be
+ * taken for gone. Null if it is nowhere else.
  */
-export async function leftBehind(project: Project, state: State): Promise<string | null> {
+export async function leftBehind(project: Project, state: State): Promise<Problem | null> {
   const isNew = state.serial === 0 && Object.keys(state.resources).length === 0;
-  if (!isNew || project.state().in === 'file') return null;
-  const { root, environment } = project;
-  const usual = [DEFAULT_STATE, ...(environment === null ? [] : [`.idops/${environment}.json`])];
-  for (const path of usual) {
-    const backend = await fileBackend({ path: resolve(root, path), allowTracked: true });
+  if (!isNew) return null;
+  for (const { place, from, removal, state: read } of [
+    ...(await formerFiles(project)),
+    ...(await formerBranches(project)),
+  ]) {
     // One that was moved, or that nobody can read, isn't waiting for anybody.
-    const there = await backend.saved().catch(() => undefined);
+    const there = await Promise.resolve()
+      .then(read)
+      .catch(() => undefined);
     const records = Object.keys(there?.resources ?? {}).length;
     if (there?.server !== state.server || records === 0) continue;
     const [what, them] = records === 1 ? ['a record', 'it'] : [`${records} records`, 'them'];
-    return `nothing is known yet where the state is kept now, and ${backend.place} has ${what} of this server: idops state migrate --from ${backend.place} brings ${them} there`;
+    return error(
+      'state-elsewhere',
+      `nothing is known yet where the state is kept now, and ${place} has ${what} of this server`,
+      [],
+      `idops state migrate --from ${from} brings ${them} there; to begin anew instead: ${removal}`,
+    );
   }
   return null;
+}
+
+async function formerFiles(project: Project): Promise<Former[]> {
+  if (project.state().in === 'file') return [];
+  const { root, environment } = project;
+  const own = environment === null ? [] : [`.idops/${environment}.json`, `.idops/${environment}/state.json`];
+  return await Promise.all(
+    [DEFAULT_STATE, ...own].map(async (path) => {
+      const { place, saved } = await fileBackend({ path: resolve(root, path), allowTracked: true });
+      return { place, from: place, removal: `rm ${place}`, state: saved };
+    }),
+  );
+}
+
+/** The branches that this clone has seen: the one that the configuration names is not new. */
+async function formerBranches(project: Project): Promise<Former[]> {
+  const root = workTreeOf(project.root);
+  if (root === undefined) return [];
+  const settings = project.state();
+  const path = pathOnBranch(project, root, settings.in === 'git' ? settings.path : null);
+  const { seenTexts } = await import('../state/git/branch.js');
+  const texts = await seenTexts(root, path).catch(() => []);
+  return texts.map(([ref, text]) => ({
+    place: `${path} in git (${ref})`,
+    from: 'FILE (a copy of the configuration beside it, with the former "state")',
+    removal: `git update-ref -d ${ref}`,
+    state: () => stateOf(stateData(text, path), path),
+  }));
 }

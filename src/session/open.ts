@@ -91,6 +91,10 @@ async function open(
     throw failure;
   });
   const behind = await leftBehind(project, held.state);
+  if (behind !== null && command !== undefined) {
+    await life.end();
+    throw new ProblemsError([behind]);
+  }
   const planner = new Planner(
     {
       project,
@@ -110,7 +114,7 @@ async function open(
   const session: Session = {
     project,
     warnings: [...alone, ...warnings],
-    notes: behind === null ? held.notes : [...held.notes, behind],
+    notes: behind === null ? held.notes : [...held.notes, `${behind.message}: ${behind.hint}`],
     declared,
     files: manifests.files,
     plan: (asked) => life.does(() => planner.plan(asked)),

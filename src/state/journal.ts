@@ -8,7 +8,7 @@ import { identitySchema } from './state.js';
 
 /** What to do about a journal that can't be used. */
 export const COPY_BACK =
-  'put a good copy back, or move it away; what it says of its run is then no longer known';
+  'put a good copy back, or remove it with idops runs forget RUN; what it says of its run is then no longer known';
 
 /** The newest journal format that this version reads and writes. */
 export const JOURNAL_FORMAT = 1;

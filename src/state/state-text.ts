@@ -5,6 +5,13 @@ import type { Merge, StateName } from './backend.js';
 import { withRecords } from './shards.js';
 import { emptyState, recordSchema, STATE_FORMAT, type State, unreadSchema } from './state.js';
 
+/** Bytes of a state, or of a journal, that are read at most: a text can't have many more in Node.js. */
+export const MOST = 500_000_000;
+
+/** Why a state or a journal with more bytes than that is refused. */
+export const tooLarge = (most = MOST): string =>
+  `has more than ${most / 1_000_000} MB, which is more than idops reads`;
+
 /**
  * What is in the text of a state, wherever it was kept; `place` is what a message calls that. Throws a ProblemsError
  * (`state-unreadable`) where it is no JSON.
@@ -17,18 +24,32 @@ export function stateData(text: string, place: string): unknown {
   }
 }
 
-/** The same state, surely of this server, or an empty one. Throws a ProblemsError (`state-other-server`) where it is of another. */
-export function ofServer(state: State | undefined, place: string, server: string): State {
+/**
+ * The same state, surely of this server, or an empty one; `removal` says how a person removes it. Throws a ProblemsError
+ * (`state-other-server`) where it is of another.
+ */
+export function ofServer(state: State | undefined, place: string, server: string, removal?: string): State {
   if (state === undefined) return emptyState(server);
   if (state.server === server) return state;
+  const former = portBefore(state.server, server);
   throw new ProblemsError([
     error(
       'state-other-server',
       `the state ${place} belongs to ${state.server}, and this is ${server}`,
       [],
-      'give each server a state of its own, with state.path in its environment for instance (state.git.path, state.postgres.name); after a move of the server, change "server" in the state',
+      former === undefined
+        ? 'give each server a state of its own, with state.path in its environment for instance (state.git.path, state.postgres.name); after a move of the server, change "server" in the state'
+        : `a server of this machine that was started again has another port now: start it on the former one (idops sandbox --port ${former}), or remove the state if it was only for trying things out${removal === undefined ? '' : ` (${removal})`}`,
     ),
   ]);
+}
+
+/** The port of a server of this machine, if nothing else tells it from another one; undefined otherwise. */
+function portBefore(former: string, now: string): string | undefined {
+  if (!URL.canParse(former) || !URL.canParse(now)) return undefined;
+  const [from, to] = [new URL(former), new URL(now)];
+  const isHere = /^(?:localhost|\[::1\]|127(?:\.\d+){3})$/.test(to.hostname);
+  return isHere && from.hostname === to.hostname && from.port !== to.port ? from.port || '80' : undefined;
 }
 
 const nameSchema = z.object({ lineage: z.string(), salt: z.string() });

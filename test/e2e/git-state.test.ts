@@ -258,6 +258,73 @@ describe('a state in git', () => {
     expect((await idops('plan --detailed-exitcode')).code).toBe(0);
   });
 
+  it.each(['forced back', 'deleted'])('whose branch was %s is refused until it is put back', async (how) => {
+    const { idops, folder, bare, write, sandbox } = await shared();
+    const client = (generation: number) => ({
+      'manifests/client.yaml': `kind: Client\nid: ${ids.portal}\ndid_generation: ${generation}\n`,
+    });
+    await write(client(1));
+    expect((await idops('apply --yes')).code).toBe(0);
+    const older = git(bare, 'rev-parse', 'idops-state').trim();
+    await write(client(2));
+    expect((await idops('apply --yes')).code).toBe(0);
+    const newest = git(bare, 'rev-parse', 'idops-state').trim();
+    const back = how === 'deleted' ? ['-d', 'refs/heads/idops-state'] : ['refs/heads/idops-state', older];
+    git(bare, 'update-ref', ...back);
+    // What a person fetches makes no difference.
+    git(folder, 'fetch', '--quiet', '--prune');
+    let said = '';
+    for (const command of ['plan', 'apply --yes', 'undo --last --yes', 'runs', 'state show', 'doctor']) {
+      const { code, stdout, stderr } = await idops(command);
+      said = stdout + stderr;
+      expect([code, said], command).toEqual([1, expect.stringContaining('went back:')]);
+    }
+    expect(sandbox.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
+    const [command = ''] = /git push \S+ \S+/.exec(said) ?? [];
+    git(folder, ...command.split(' ').slice(1), '--quiet');
+    expect(git(bare, 'rev-parse', 'idops-state').trim()).toBe(newest);
+    expect((await idops('plan --detailed-exitcode')).code).toBe(0);
+    git(bare, 'update-ref', ...back);
+    git(folder, 'update-ref', '-d', 'refs/idops/seen/idops-state');
+    expect((await idops('plan')).code).toBe(0);
+  });
+
+  it.each(['forced back', 'deleted'])('loses nothing if its branch is %s during a run', async (how) => {
+    let change = async (): Promise<void> => {};
+    const { idops, folder, bare, write, writes, sandbox } = await shared({
+      intercept: async ({ method, path }) => {
+        if (method !== 'GET' && path.includes('/users/')) await change();
+        return undefined;
+      },
+    });
+    await write({ 'manifests/clients.yaml': `kind: Client\nid: ${ids.portal}\ndid_generation: 1\n` });
+    expect((await idops('apply --yes')).code).toBe(0);
+    const older = git(bare, 'rev-parse', 'idops-state').trim();
+    await write({
+      'manifests/ada.yaml': ada('others'),
+      'manifests/clients.yaml': `kind: Client\nid: ${ids.portal}\ndid_generation: 2\n`,
+    });
+    const back = how === 'deleted' ? ['-d', 'refs/heads/idops-state'] : ['refs/heads/idops-state', older];
+    change = async () => void git(bare, 'update-ref', ...back);
+    const before = writes().length;
+    const { code, stderr } = await idops('apply --yes');
+    expect([code, stderr]).toEqual([1, expect.stringContaining('error[run-ended-early]')]);
+    expect(stderr).toMatch(/went back.* kept in \.idops\/kept: run idops again from here/s);
+    expect(writes().slice(before)).toEqual([`PATCH /api/users/${ids.ada}`]);
+    change = async () => {};
+    for (const command of ['plan', 'runs', 'undo --last --yes', 'runs prune --keep-last 0 --yes'])
+      expect((await idops(command)).stderr, command).toContain('error[state-went-back]');
+    git(folder, 'push', '--quiet', 'origin', 'refs/idops/seen/idops-state:refs/heads/idops-state');
+    const planned = await idops('plan');
+    expect(planned.stderr).toMatch(/run \S+ had not ended: \d+ of its answers were taken into the state/);
+    expect(planned.stdout).not.toContain('User/');
+    const applied = await idops('apply --yes');
+    expect(applied.code, applied.stdout + applied.stderr).toBe(0);
+    expect(sandbox.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
+    expect((await idops('runs')).stdout.match(/apply/g)).toHaveLength(3);
+    expect((await idops('undo --last --yes')).stderr).toContain('regenerat');
+  });
+
   it('says what is wrong where there is no repository, no remote, or a branch of somebody else', async () => {
     const { idops, folder, bare } = await shared();
     const outside = await project({ 'idops.yaml': inGit, ...manifests });

@@ -127,14 +127,28 @@ describe('idops state migrate', () => {
   });
 
   it('is missed where the state is kept elsewhere, and it was not moved there', async () => {
-    const { idops, write } = await applied();
+    const { idops, folder, files, write } = await applied();
     await write({ 'idops.yaml': inGit });
     const left =
       /nothing is known yet where the state is kept now, and \.idops\/state\.json has a record of this server: idops state migrate --from \.idops\/state\.json brings it there/;
     const plan = await idops('plan', { env });
     expect([plan.code, plan.stderr]).toEqual([0, expect.stringMatching(left)]);
+    const refused = await idops('apply --yes', { env });
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('error[state-elsewhere]')]);
+    expect((await idops('doctor', { env })).stdout).toMatch(/fail {2}state +nothing is known yet/);
     expect((await idops('state migrate --from .idops/state.json --yes')).code).toBe(0);
     expect((await idops('plan', { env })).stderr).not.toMatch(left);
+
+    await write({ 'idops.yaml': `${inFile}state: {path: other/state.json}\n` });
+    const again = await idops('apply --yes', { env });
+    expect([again.code, again.stderr]).toEqual([
+      1,
+      expect.stringContaining('state.json in git (refs/idops/seen/idops-state) has a record of this server'),
+    ]);
+    expect(await files()).not.toHaveProperty('other/state.json');
+    const [command = ''] = /git update-ref -d \S+/.exec(again.stderr) ?? [];
+    execFileSync('git', command.split(' ').slice(1), { cwd: folder });
+    expect((await idops('apply --yes', { env })).code).toBe(0);
   });
 
   it('asks first, and needs a state that can be moved', async () => {

@@ -306,6 +306,12 @@ describe('what is more than idops takes', () => {
     const { problems } = await load(files(1));
     expect(problems.filter(({ code }) => code === 'too-large').length).toBeGreaterThan(0);
     expect(problems[0]).toMatchObject({ severity: 'error', places: [{ file: 'manifests/all.yaml' }] });
+    expect(problems[0]?.hint).toContain('limits.body_characters');
+    const config = 'limits: {body_characters: 32000001}\n';
+    const raised = await load(files(1), { config });
+    expect(raised.problems.filter(({ severity }) => severity === 'error')).toEqual([]);
+    const [beyond] = (await load(files(2), { config })).problems;
+    expect(beyond?.message).toContain('more than 32,000,001 characters');
   });
 });
 

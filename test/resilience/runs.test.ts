@@ -332,3 +332,26 @@ describe('idops runs settle', () => {
     expect((await at.idops('plan')).code).toBe(1);
   });
 });
+
+describe('idops runs forget', () => {
+  it('removes the journal of a run that nobody can read, and no other', async () => {
+    const { at, first, second } = await twoRuns();
+    const run = nameOf(second);
+    const refused = await at.idops(`runs forget ${nameOf(first)} --yes`);
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('error[journal-readable]')]);
+    expect(refused.stderr).toContain('idops runs prune');
+    expect((await at.idops('runs forget 1999 --yes')).stderr).toContain('error[no-such-run]');
+
+    await at.write({ [second]: `${await at.read(second)}garbage\n` });
+    const damaged = await at.idops('undo --last --yes');
+    expect([damaged.code, damaged.stderr]).toEqual([1, expect.stringContaining('line 7 is not JSON')]);
+    expect((await at.idops('runs')).stderr).toContain('remove it with idops runs forget RUN');
+    expect((await at.idops(`runs forget ${run}`)).stderr).toContain('error[no-terminal]');
+    expect(journals(await at.files())).toHaveLength(2);
+    const forgotten = await at.idops(`runs forget ${run} --yes`);
+    expect([forgotten.code, forgotten.stderr]).toEqual([0, `Removed the journal of run ${run}.\n`]);
+    expect(journals(await at.files())).toEqual([first]);
+    for (const command of ['runs', 'doctor', 'plan', 'apply --yes'])
+      expect((await at.idops(command)).code, command).toBe(0);
+  });
+});

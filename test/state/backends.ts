@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
+import { unusableJournals } from '../../src/apply/history.js';
 import { parseJson, stringifyJson } from '../../src/base/json.js';
 import type { JournalLine, RunLine } from '../../src/state/journal.js';
 import { emptyState, type State } from '../../src/state/state.js';
@@ -260,7 +261,13 @@ export function conforms(kind: string, make: () => Promise<BackendPlace>): void 
       await here.spoilRun('a', early);
       expect(await codeOf((await here.open('a')).runs.read(early))).toBe('journal-unreadable');
       expect(await (await here.open('a')).runs.read(late)).toMatchObject({ lines: [answer, end] });
-      expect(await (await here.open('a')).runs.list()).toEqual([early, late]);
+      const there = (await here.open('a')).runs;
+      expect(await there.list()).toEqual([early, late]);
+      expect(await unusableJournals(there, early)).toEqual([early]);
+      expect(await codeOf(unusableJournals(there, late))).toBe('journal-readable');
+      await there.remove([early]);
+      expect(await (await here.open('a')).runs.list()).toEqual([late]);
+      expect(await codeOf(unusableJournals(there, early))).toBe('no-such-run');
     });
 
     test('are removed for good, and what is not there is no failure', async () => {

@@ -1,4 +1,4 @@
-import { findParts, type PastRun, pastRun, readRuns } from '../../apply/history.js';
+import { findParts, type PastRun, pastRun, readRuns, unusableJournals } from '../../apply/history.js';
 import { othersOf, ownerOf, type StateHome } from '../../apply/owner.js';
 import { historyOf, type PastOfObject } from '../../apply/past-of-object.js';
 import { isAbout, settleRegeneration } from '../../apply/settle.js';
@@ -119,6 +119,41 @@ export async function settleRun(
   }
   context.output.message(`${address} is settled.`);
   return exit.done;
+}
+
+/** `idops runs forget`: removes the journal of a run that can't be read, after a question. */
+export async function forgetRun(
+  context: Context,
+  options: { readonly yes?: boolean } & GlobalOptions,
+  name: string,
+): Promise<ExitCode> {
+  const project = await context.project();
+  const backend = await backendOf(project, context.redactor.add);
+  await backend.check('write');
+  const lock = await backend.lock('runs forget', new Date());
+  try {
+    const runs = await unusableJournals(backend.runs, name);
+    const which = runs.join(' and ');
+    const { environment } = project;
+    const state = await backend.saved().catch(() => undefined);
+    const whose = where({ server: state?.server ?? backend.place, environment });
+    const agreed = await consent(
+      {
+        text: `Remove the unreadable journal of run ${which}, for ${whose}? What the run did is then unknown if the state does not hold it: a DID that it regenerated may be regenerated again.`,
+        otherwise: 'Nothing was removed.',
+      },
+      options.yes === true,
+      context,
+    );
+    if ('refused' in agreed) return agreed.refused;
+    // Somebody may have removed the lock while the question was open.
+    await lock.confirm();
+    await backend.runs.remove(runs);
+    context.output.message(`Removed the journal of run ${which}.`);
+    return exit.done;
+  } finally {
+    await lock.release();
+  }
 }
 
 /** `idops runs unlock`: removes the lock of a process that is gone, as a person says. */

@@ -29,7 +29,7 @@ export async function examine(load: () => Promise<Project>, options: ExamineOpti
       : { failed: server.failed };
   const beside = await attempt(async () => {
     const backend = await backendOf(project.found, options.redactor.add);
-    return { checks: await lookAtState(backend, settings?.baseUrl ?? null) };
+    return { checks: await lookAtState(backend, project.found, settings?.baseUrl ?? null) };
   }, options);
   return {
     server: settings?.baseUrl ?? null,

@@ -2,17 +2,24 @@ import { knowsOf, withoutFirstLine } from '../../apply/resume.js';
 import { type Check, fail, ok, warn } from '../../base/checks.js';
 import { type Problem, ProblemsError } from '../../base/problems.js';
 import { shardText } from '../../base/shard.js';
+import type { Project } from '../../project/index.js';
 import type { StateBackend } from '../../state/backend.js';
 import type { State } from '../../state/state.js';
+import { leftBehind } from '../left-behind.js';
 
 /** Looks at a state, its lock and its journals, and changes nothing of them. `server` is null where no address is known. */
-export async function lookAtState(backend: StateBackend, server: string | null): Promise<readonly Check[]> {
-  const { state, check } = await lookAtRecords(backend, server);
+export async function lookAtState(
+  backend: StateBackend,
+  project: Project,
+  server: string | null,
+): Promise<readonly Check[]> {
+  const { state, check } = await lookAtRecords(backend, project, server);
   return [check, ...(await lookAtLocks(backend)), ...(await lookAtJournals(backend, state))];
 }
 
 async function lookAtRecords(
   backend: StateBackend,
+  project: Project,
   server: string | null,
 ): Promise<{ readonly state: State | null; readonly check: Check }> {
   try {
@@ -20,8 +27,9 @@ async function lookAtRecords(
     const saved = await backend.saved();
     const state = server === null ? saved : await backend.load(server);
     if (saved === undefined) {
-      const check = ok('state', `there is none at ${backend.place} yet: the first apply writes it`);
-      return { state: state ?? null, check };
+      const behind = state === undefined ? null : await leftBehind(project, state);
+      const none = ok('state', `there is none at ${backend.place} yet: the first apply writes it`);
+      return { state: state ?? null, check: behind === null ? none : failedBy('state', behind) };
     }
     const count = Object.keys(saved.resources).length;
     const objects = count === 1 ? '1 object' : `${count} objects`;

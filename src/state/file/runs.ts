@@ -110,7 +110,7 @@ function shownPath(path: string): string {
 
 /** Removes journals; what the file system says is thrown, and the others stay. */
 async function removeJournals(folder: string, runs: readonly string[]): Promise<void> {
-  for (const run of runs) await rm(join(folder, `${run}.jsonl`), { force: true });
+  for (const run of runs) await rm(join(folder, `${run}.jsonl`), { force: true, recursive: true });
   if (runs.length > 0) await syncFolder(folder);
 }
 

@@ -5,10 +5,11 @@ import { stringifyJson } from '../../base/json.js';
 import { leadsTo } from '../../base/links.js';
 import { error, ProblemsError } from '../../base/problems.js';
 import { NoRegularFile, readRegularBytes } from '../../base/regular.js';
+import { shellWord } from '../../base/shell.js';
 import { writeWhole } from '../../base/whole-file.js';
 import type { StateBackend } from '../backend.js';
 import type { State } from '../state.js';
-import { mergedInto, noState, ofServer, stateData, stateOf } from '../state-text.js';
+import { MOST, mergedInto, noState, ofServer, stateData, stateOf, tooLarge } from '../state-text.js';
 import { alone } from './lock.js';
 
 /** A state in one JSON file. */
@@ -16,7 +17,7 @@ export function stateFile(path: string): Pick<StateBackend, 'place' | 'load' | '
   const place = relative(process.cwd(), path) || path;
   return {
     place,
-    load: async (server) => ofServer(await readState(path, place), place, server),
+    load: async (server) => ofServer(await readState(path, place), place, server, `rm ${shellWord(place)}`),
     saved: () => readState(path, place),
     save: (state) => write(path, state),
     merge: (change) =>
@@ -30,6 +31,7 @@ export function stateFile(path: string): Pick<StateBackend, 'place' | 'load' | '
 }
 
 function textOf(bytes: Buffer, place: string): string {
+  if (bytes.length > MOST) throw noState(place, tooLarge());
   if (isUtf8(bytes)) return bytes.toString('utf8');
   throw noState(place, 'is not valid UTF-8');
 }

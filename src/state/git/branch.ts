@@ -1,10 +1,12 @@
-import { randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { GitFailed, git, NoGit } from '../../base/git.js';
+import { GitFailed, git, isTooMuch, NoGit } from '../../base/git.js';
+import type { ProblemsError } from '../../base/problems.js';
 import { userName } from '../../base/user-name.js';
-import { notHere, notTaken, refusedBy, unreachable } from './failures.js';
+import { MOST, noState, tooLarge } from '../state-text.js';
+import { isForbidden, notHere, notTaken, refusedBy, unreachable, wentBack } from './failures.js';
 
 /** Where a state is kept in git. */
 export interface BranchSettings {
@@ -16,6 +18,8 @@ export interface BranchSettings {
   readonly branch: string;
   /** Milliseconds to wait before each further try where the remote can't be asked any more. */
   readonly pauses?: readonly number[];
+  /** Bytes of a state, or of a journal, that are read at most. */
+  readonly most?: number;
 }
 
 /** What the remote has. */
@@ -57,6 +61,8 @@ export class Branch {
   /** Whether the remote has ever answered: one that never did is wrong, and not away. */
   #answered = false;
   #isShallow: boolean | undefined;
+  /** The newest commit that the branch is known to have had; empty if none is known. */
+  #known = '';
 
   /** `place` is what a message calls what is kept there. */
   constructor(settings: BranchSettings, place: string) {
@@ -84,8 +90,10 @@ export class Branch {
     };
   }
 
-  /** What the remote has now, brought here. Throws a ProblemsError (`state-unreachable`). */
+  /** What the remote has now, brought here. Throws a ProblemsError (`state-unreachable`, `state-went-back`). */
   async see(names: readonly string[]): Promise<Seen> {
+    // Looked up before the remote is: what another process writes meanwhile is newer than what the remote is about to say.
+    this.#known ||= (await this.#git(['for-each-ref', '--format=%(objectname)', this.#seen])).trim();
     for (let tries = 1; ; tries += 1) {
       const { branch, others } = await this.look(names);
       const seen = new Map([...(branch === null ? [] : [[this.ref, branch] as const]), ...others]);
@@ -97,8 +105,23 @@ export class Branch {
       }
       const head = seen.get(this.ref) ?? null;
       seen.delete(this.ref);
+      if (!(await this.#hasKnown(head))) throw wentBack(this.#place, this.settings, this.#seen, head);
       return { branch: head, others: seen };
     }
+  }
+
+  /** Whether a commit of the branch has the newest known one in its history. */
+  async #hasKnown(head: string | null): Promise<boolean> {
+    if (this.#known === '' || this.#known === head) return true;
+    if (head === null) return false;
+    return (await this.#git(['rev-list', '--max-count=1', this.#known, '--not', head])) === '';
+  }
+
+  /** Takes a commit for the newest of the branch, which every later one has to have in its history. */
+  async remember(head: string): Promise<void> {
+    if (this.#known === head) return;
+    this.#known = head;
+    await this.#git(['update-ref', this.#seen, head]).catch(() => '');
   }
 
   /** The names of those whose commits aren't here. */
@@ -116,7 +139,7 @@ export class Branch {
     if (missing.length === 0) return;
     // Only what is newest is looked at, and a clone that has everything has to stay one.
     this.#isShallow ??= (await this.#git(['rev-parse', '--is-shallow-repository'])).trim() === 'true';
-    const depth = this.#isShallow ? ['--depth=1'] : [];
+    const depth = this.#isShallow && this.#known === '' ? ['--depth=1'] : [];
     const quiet = [
       '--quiet',
       '--no-tags',
@@ -134,16 +157,18 @@ export class Branch {
       for (const [sha = '', name = ''] of said.split('\n').map((line) => line.split(' '))) {
         const ref = here.get(name);
         if (ref !== undefined) seen.set(ref, sha);
-        if (ref === this.ref) after.push(`update ${this.#seen} ${sha}\n`);
       }
     } finally {
       await this.#git(['update-ref', '--stdin'], { input: after.join('') }).catch(() => '');
     }
   }
 
-  /** The name here of what was seen last, so that the next fetch brings only what is new. */
+  /** The name here of the newest known commit, so that the next fetch brings only what is new. */
   get #seen(): string {
-    return `refs/idops/seen/${this.settings.branch}`;
+    const { remote, branch } = this.settings;
+    // Branches of one name may be those of several remotes.
+    const of = remote === USUAL ? '' : `.${hash('sha256', withoutCredentials(remote), 'hex').slice(0, 12)}`;
+    return `${SEEN}/${branch}${of}`;
   }
 
   /** The names below a folder of a commit, sorted; files alone or folders alone. */
@@ -164,16 +189,19 @@ export class Branch {
     return text;
   }
 
-  /** The texts of files of a commit, by one call; without those that aren't there. */
-  async texts(commit: string, paths: readonly string[]): Promise<string[]> {
+  /** The texts of files of a commit, by one call; without those that aren't there. Throws what `refuse` makes of too much. */
+  async texts(
+    commit: string,
+    paths: readonly string[],
+    refuse = (why: string): ProblemsError => noState(this.#place, why),
+  ): Promise<string[]> {
     if (paths.length === 0) return [];
+    const { root, most = MOST } = this.settings;
     const input = paths.map((path) => `${commit}:${path}\n`).join('');
-    const options = { input, most: Number.POSITIVE_INFINITY };
-    const found = await git(this.settings.root, ['cat-file', '--batch'], options).catch(
-      (failure: unknown) => {
-        throw notHere(this.#place, failure);
-      },
-    );
+    const options = { input, most, patience: PATIENCE };
+    const found = await git(root, ['cat-file', '--batch'], options).catch((failure: unknown) => {
+      throw isTooMuch(failure) ? refuse(tooLarge(most)) : notHere(this.#place, failure);
+    });
     let at = 0;
     return paths.flatMap(() => {
       const begin = found.indexOf('\n', at) + 1;
@@ -233,25 +261,28 @@ export class Branch {
     for (let tries = 0; ; tries += 1) {
       try {
         await git(this.settings.root, ['push', ...options, ...leases, remote, ...specs], FAR);
-        const to = moves.find(({ ref }) => ref === this.ref)?.to ?? null;
-        if (to !== null) await this.#git(['update-ref', this.#seen, to]).catch(() => '');
-        return 'done';
+        return await this.#moved(moves);
       } catch (failure) {
         const now = await this.look(others);
         const has = (ref: string) => (ref === this.ref ? now.branch : (now.others.get(ref) ?? null));
         const is = (compare: 'from' | 'to') => moves.every((move) => has(move.ref) === move[compare]);
-        if (is('to')) return 'done';
+        if (is('to')) return await this.#moved(moves);
         if (!is('from')) return 'moved';
         const refused = refusedBy(failure);
-        const pause = pauses[tries];
-        if (pause === undefined)
-          throw refused === undefined
-            ? unreachable(this.#place, remote, failure)
-            : notTaken(this.#place, refused, failure);
-        // Where it refused, another push may have had its turn at that moment, and not be through with it.
+        // If it refused a reference, another push may have had its turn at that moment, which doesn't take long.
+        const again = isForbidden(failure) ? [] : refused === undefined ? pauses : pauses.slice(0, 2);
+        const pause = again[tries];
+        // The remote answered the look.
+        if (pause === undefined) throw notTaken(this.#place, refused, failure);
         await sleep(pause);
       }
     }
+  }
+
+  async #moved(moves: readonly Move[]): Promise<'done'> {
+    const to = moves.find(({ ref }) => ref === this.ref)?.to;
+    if (to != null) await this.remember(to);
+    return 'done';
   }
 
   /** What the remote answers; asked again where it can't be asked. Throws a ProblemsError (`state-unreachable`). */
@@ -281,6 +312,11 @@ export class Branch {
   }
 }
 
+/** Where the newest known commits of branches are named here. */
+const SEEN = 'refs/idops/seen';
+/** The remote whose branches are named there by their names alone. */
+const USUAL = 'origin';
+
 const FAR = { reaches: true, patience: PATIENCE } as const;
 /** The first time all of the branch comes here. */
 const FETCHING = { ...FAR, patience: 10 * PATIENCE };
@@ -297,4 +333,22 @@ function dataOf(text: string): string {
 /** A path as git fast-import takes it. */
 function quoted(path: string): string {
   return `"${path.replace(/["\\]/g, '\\$&').replaceAll('\n', '\\n')}"`;
+}
+
+/** The text of a file in the newest known commits of branches, by the references here that name those; without those that lack it. */
+export async function seenTexts(root: string, path: string): Promise<[ref: string, text: string][]> {
+  const said = await git(root, ['for-each-ref', '--format=%(refname)', SEEN]);
+  const found: [string, string][] = [];
+  for (const ref of said.toString('utf8').split('\n').filter(Boolean)) {
+    const text = await git(root, ['cat-file', 'blob', `${ref}:${path}`], { most: MOST }).catch(
+      () => undefined,
+    );
+    if (text !== undefined) found.push([ref, text.toString('utf8')]);
+  }
+  return found;
+}
+
+/** The address of a remote as it may be written down anywhere. */
+export function withoutCredentials(remote: string): string {
+  return remote.replace(/^(\w+:\/\/)[^/@]*(?::[^/]*)?@/, '$1');
 }

@@ -1,5 +1,6 @@
 import { GitFailed, NoGit } from '../../base/git.js';
 import { error, type ProblemCode, ProblemsError } from '../../base/problems.js';
+import { shellWord } from '../../base/shell.js';
 
 /** What the remote said to a push, and why it didn't take it. */
 interface Refused {
@@ -20,6 +21,14 @@ export function refusedBy(failure: unknown): Refused | undefined {
   return undefined;
 }
 
+/** Whether the remote itself refused a request, which it does each time: git tells the status of an answer over HTTP in words alone. */
+export function isForbidden(failure: unknown): boolean {
+  return (
+    failure instanceof GitFailed &&
+    /^(?:fatal|error): .*The requested URL returned error: 40[13]$/m.test(failure.told)
+  );
+}
+
 const RIGHTS =
   'the credentials need the right to push to that branch and to refs/idops/ (contents: write in GitHub Actions), and no rule or hook of the remote may be against it';
 
@@ -37,10 +46,27 @@ export function unreachable(place: string, remote: string, failure: unknown): Pr
   );
 }
 
-/** What is wrong where a remote was asked, and refused. */
-export function notTaken(place: string, { ref, reason }: Refused, failure: unknown): ProblemsError {
-  const message = `the remote does not take the state ${place}: it refused to move ${ref} (${reason}): ${messageOf(failure)}`;
+/** What is wrong where a remote can be read, and takes no push. */
+export function notTaken(place: string, refused: Refused | undefined, failure: unknown): ProblemsError {
+  const readOnly = isForbidden(failure) ? 'the token or key may read it, but not write its contents: ' : '';
+  const what = refused === undefined ? readOnly : `it refused to move ${refused.ref} (${refused.reason}): `;
+  const message = `the remote does not take the state ${place}: ${what}${messageOf(failure)}`;
   return problem('not-writable', message, RIGHTS, failure);
+}
+
+/** The refusal of a branch that has lost the newest commit that is known of it, which the reference `seen` here names. */
+export function wentBack(
+  place: string,
+  { remote, branch }: { readonly remote: string; readonly branch: string },
+  seen: string,
+  head: string | null,
+): ProblemsError {
+  const now = head === null ? 'the branch is gone' : `the branch is at ${head}, which does not contain it`;
+  return problem(
+    'state-went-back',
+    `the history of the state ${place} went back: ${seen} is the newest commit that this clone knows, and ${now}`,
+    `put it back: git push ${shellWord(remote)} ${seen}:refs/heads/${branch} (git refuses that if others wrote since); or accept what is there: git update-ref -d ${seen}`,
+  );
 }
 
 /** What is wrong where others are always quicker. */

@@ -1,10 +1,11 @@
 import { posix } from 'node:path';
 import { stringifyJson } from '../../base/json.js';
+import { ProblemsError } from '../../base/problems.js';
 import type { StateBackend, StateName } from '../backend.js';
 import { excluding } from '../locks.js';
 import type { State } from '../state.js';
 import { mergedInto, nameOf, ofServer, stateData, stateOf } from '../state-text.js';
-import type { Branch, BranchSettings } from './branch.js';
+import { type Branch, type BranchSettings, withoutCredentials } from './branch.js';
 import { gitRuns } from './runs.js';
 import { type Change, Store } from './store.js';
 
@@ -29,7 +30,7 @@ export function gitBackend(settings: GitSettings): StateBackend {
     return text === undefined ? undefined : stateOf(stateData(text, place), place);
   };
   const named = async (file: string): Promise<StateName | undefined> => {
-    const text = await store.read((head, of) => of.text(head, file));
+    const text = await store.read((head, of) => of.text(head, file)).catch(unlessUnreadable);
     return text === undefined ? undefined : nameOf(text);
   };
   const written = (state: State): Change => ({
@@ -69,7 +70,8 @@ export function gitBackend(settings: GitSettings): StateBackend {
   };
 }
 
-/** The address of a remote as it may be written down anywhere. */
-function withoutCredentials(remote: string): string {
-  return remote.replace(/^(\w+:\/\/)[^/@]*(?::[^/]*)?@/, '$1');
+function unlessUnreadable(failure: unknown): undefined {
+  const isUnreadable =
+    failure instanceof ProblemsError && failure.problems.every(({ code }) => code === 'state-unreadable');
+  if (!isUnreadable) throw failure;
 }

@@ -2,7 +2,7 @@ import { stringifyJson } from '../../base/json.js';
 import type { RunStore } from '../backend.js';
 import { batched } from '../batched.js';
 import { isUnderWay, type Journal, underWay } from '../journal.js';
-import { journalOf } from '../journal-text.js';
+import { journalOf, unusableJournal } from '../journal-text.js';
 import type { Branch } from './branch.js';
 import type { Store } from './store.js';
 
@@ -17,6 +17,7 @@ export function gitRuns(store: Store, runs: string, place: string): RunStore {
       return await branch.texts(
         head,
         names.map((name) => `${folder(run)}/${name}`),
+        (why) => unusableJournal(`${run} in ${place}`, `it ${why}`),
       );
     });
     return (found ?? []).join('');

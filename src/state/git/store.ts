@@ -86,6 +86,7 @@ export class Store implements Locks {
       if (about?.startsWith(TITLE) !== true) throw notOwn(this.#place);
       this.#isOwn = true;
     }
+    if (head !== null) await this.#branch.remember(head);
     this.#head = head;
     this.#seenAt = performance.now();
     return seen;

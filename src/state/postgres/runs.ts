@@ -4,6 +4,7 @@ import { error, ProblemsError } from '../../base/problems.js';
 import type { RunStore } from '../backend.js';
 import { isUnderWay, type JournalContent, type RunLine, underWay } from '../journal.js';
 import { journalOf, unusableJournal } from '../journal-text.js';
+import { MOST, tooLarge } from '../state-text.js';
 import { transaction } from './connection.js';
 import type { Database } from './database.js';
 import { postgresJournal } from './journal.js';
@@ -30,6 +31,8 @@ export function runRows(database: Database, lock: StateLock, state: string): Run
     if (lines === undefined || lines.length === 0) throw unusableJournal(shown(run), 'it is not there');
     const gap = lines.findIndex(({ number }, index) => number !== index);
     if (gap >= 0) throw unusableJournal(shown(run), `line ${gap + 1} is missing`);
+    const size = lines.reduce((sum, { line }) => sum + line.length, 0);
+    if (size > MOST) throw unusableJournal(shown(run), `it ${tooLarge()}`);
     return journalOf(lines.map(({ line }) => `${line}\n`).join(''), run, shown(run));
   };
 

@@ -127,6 +127,17 @@ describe('a state that can not be used', () => {
     expect(message).toContain('https://new.example.com');
   });
 
+  it.each([
+    ['http://127.0.0.1:40001', /idops sandbox --port 40001\), .* \(rm \S+\/state\.json\)$/],
+    ['http://localhost', /--port 80\)/],
+    ['http://localhost.example.com:1', /state of its own/],
+  ])('says what to do if it belongs to %s, which has another port now', async (former, what) => {
+    await stateFile(path('state.json')).save({ ...stateWith(), server: former });
+    const now = new URL(former);
+    now.port = '40002';
+    expect((await problemOf(stateFile(path('state.json')).load(now.origin))).hint).toMatch(what);
+  });
+
   it('is refused where it is a folder', async () => {
     await mkdir(path('state.json'));
     expect((await problemOf(stateFile(path('state.json')).load(server))).code).toBe('state-unreadable');

@@ -138,6 +138,49 @@ describe('a state on a branch', () => {
     expect(await found.runs.list()).toEqual([run]);
     expect(git(root, 'rev-parse', '--is-shallow-repository')).toBe('true\n');
     expect(git(bare, 'rev-parse', 'idops-state').trim()).toHaveLength(64);
+    const fresh = () => gitBackend({ root, remote: 'origin', branch: 'idops-state', path: 'a.json' });
+    expect(await fresh().saved()).toEqual({ ...state, serial: 3 });
+    git(bare, 'update-ref', 'refs/heads/idops-state', 'idops-state~1');
+    await expect(fresh().saved()).rejects.toMatchObject({ problems: [{ code: 'state-went-back' }] });
+    await remove();
+  });
+
+  it.each(['GET', 'POST'])('is not asked for twice if the remote forbids the %s of a push', async (how) => {
+    const { server, open, remove } = await overHttp();
+    let asked = 0;
+    server.fault = (method, path) => {
+      if (method !== how || !path.includes('git-receive-pack')) return undefined;
+      asked += 1;
+      return 'forbid';
+    };
+    await expect(open('a').save(emptyState('https://id.example.com'))).rejects.toMatchObject({
+      problems: [
+        {
+          code: 'not-writable',
+          message: expect.stringMatching(
+            /does not take the state a\.json .*may read it, but not write its contents: .*: 403/,
+          ),
+          hint: expect.stringContaining('contents: write'),
+        },
+      ],
+    });
+    expect(asked).toBe(1);
+    await remove();
+  });
+
+  it('is refused if it is larger than what is read, as is a journal', async () => {
+    const { root, open, remove } = await overFile();
+    const state = { ...emptyState('https://id.example.com'), server: 'x'.repeat(1000) };
+    await open('a').save(state);
+    await (await open('a').runs.create({ ...runLine(run, state), server: state.server })).close();
+    const small = gitBackend({ root, remote: 'origin', branch: 'idops-state', path: 'a.json', most: 1000 });
+    await expect(small.saved()).rejects.toMatchObject({
+      problems: [{ code: 'state-unreadable', message: expect.stringContaining('more than 0.001 MB') }],
+    });
+    await expect(small.runs.read(run)).rejects.toMatchObject({ problems: [{ code: 'journal-unreadable' }] });
+    expect(await small.told()).toBeUndefined();
+    await small.runs.remove([run]);
+    expect(await small.runs.list()).toEqual([]);
     await remove();
   });
 

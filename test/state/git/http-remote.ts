@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 
 /** What becomes of a request, in the place of an answer. */
-export type Fault = 'drop before' | 'drop after';
+export type Fault = 'drop before' | 'drop after' | 'forbid';
 
 export interface HttpRemote {
   readonly url: string;
@@ -25,6 +25,11 @@ export async function serveGit(
     const fault = await remote.fault(request.method ?? '', `${pathname}${search}`);
     if (fault === 'drop before') {
       request.socket.destroy();
+      return;
+    }
+    if (fault === 'forbid') {
+      request.resume();
+      response.writeHead(403, { 'content-type': 'text/plain' }).end('only Grace may push\n');
       return;
     }
     if (authorization !== undefined && request.headers.authorization !== authorization) {
