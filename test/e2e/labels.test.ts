@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { SandboxSeed } from '../../src/sandbox/index.js';
 import { ids } from '../sandbox/asking.js';
-import { config, project, startedSeed, type TestProject } from './running.js';
+import { config, project, startedSeed, sure, type TestProject } from './running.js';
 import { expectToFit } from './schemas.js';
 
 const boruta = config.replace('server:\n', 'server:\n  profile: boruta\n');
@@ -66,7 +66,7 @@ describe('what the server calls an object', () => {
   it('is known from the answers alone where nothing can be read, and for good', async () => {
     const { backends, clients } = await startedSeed();
     const made = await project({
-      'idops.yaml': config.replace('server:\n', 'server:\n  profile: documented\n'),
+      'idops.yaml': sure,
       'manifests/all.yaml': [user('office'), template, client].join('---\n'),
     });
     const labels = (shown: { readonly [list: string]: readonly { label?: string }[] }) =>

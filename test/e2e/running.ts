@@ -70,8 +70,8 @@ server:
     token: \${IDOPS_TOKEN}
 `;
 
-/** The same with the profile written out, so that nothing has to be asked to make sure of it. */
-export const sure = config.replace('server:\n', 'server:\n  profile: documented\n');
+/** The same with a profile that is trusted, so that nothing is asked to make sure of it. */
+export const sure = config.replace('server:\n', 'server:\n  profile: documented\n  trust_profile: true\n');
 
 /** Writes a project with these files; \`idops.yaml\` is an ordinary one where it isn't given. */
 export async function project(files: Files, options: SandboxOptions = {}): Promise<TestProject> {
