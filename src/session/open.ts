@@ -144,10 +144,10 @@ async function open(
             'changed since: make it in this one, or store it and let planStored make it anew',
         );
       }
+      if (held.lock === undefined) throw new TypeError('only what holds the lock of the state applies');
       const applied = await applyPlan(approved, {
         ...shared,
-        confirm: async () => await held.lock?.confirm(),
-        fenced: held.lock?.fenced === true,
+        lock: held.lock,
         replan: made.replan,
         recognise: planner.recognise,
         writer,

@@ -9,6 +9,8 @@ export interface Lock {
   readonly takenOver: string | null;
   /** Whether each write of the state and of journals makes sure of it by itself, so that none can come after it was lost. */
   readonly fenced: boolean;
+  /** Milliseconds from a `confirm` on in which nobody can take it over, unless a person removes it; 0 if that is not known. */
+  readonly lease: number;
   /** Throws a ProblemsError (`locked`) where it is lost: somebody removed it, and somebody else may have it. */
   confirm(): Promise<void>;
   release(): Promise<void>;

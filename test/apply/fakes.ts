@@ -82,6 +82,7 @@ export async function run(changes: readonly Change[], rig: Rig): Promise<Ran> {
         }
       },
     },
+    permit: () => ({ confirm: async () => {}, holds: () => true }),
     profile: documented,
     recorder: {
       async sending(change, request) {

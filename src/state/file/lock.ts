@@ -43,6 +43,7 @@ export async function acquireLock(statePath: string, command: string, now: Date)
   return {
     takenOver,
     fenced: false,
+    lease: 0,
     confirm: () => confirm(path, holder),
     release: () => release(path, holder),
   };

@@ -27,6 +27,11 @@ export function isOver(holder: Holder | null): holder is Holder {
   return holder !== null && (fateOf(holder) === 'gone' || Date.now() > endOf(holder));
 }
 
+/** Milliseconds for which a lock is still held without being renewed. */
+export function restOf({ expires }: Holder): number {
+  return Date.parse(expires) - Date.now();
+}
+
 /** When a lock that nobody renews may be taken over; a time of `Date.now()`. */
 function endOf({ expires }: Holder): number {
   return Date.parse(expires) + SKEW;

@@ -95,7 +95,7 @@ export class StateLock implements Keeper, Locks {
     this.#lost = undefined;
     this.#database.keep(this);
     clearInterval(this.#renewing);
-    const { renewal } = this.#database.times;
+    const { renewal, lease } = this.#database.times;
     const renew = onceAtATime(() => this.#renew(nonce));
     // It also brings a connection back that was cut while nothing was written.
     this.#renewing = setInterval(() => void renew().catch(() => {}), renewal);
@@ -103,6 +103,7 @@ export class StateLock implements Keeper, Locks {
     return {
       takenOver,
       fenced: true,
+      lease: lease / 2,
       confirm: () =>
         this.#database.read(undefined, (statements) => this.confirm(statements, { shard, nonce })),
       release: () => this.#release(nonce),
