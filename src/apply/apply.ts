@@ -54,7 +54,7 @@ export interface Applied {
  * written, before anything is sent.
  */
 export async function applyPlan({ plan, asked }: ApprovedPlan, options: ApplyOptions): Promise<Applied> {
-  const { backend, lock, now, signal, shard } = options;
+  const { lock, now, signal, shard } = options;
   const keeping = keepingOf(options);
   const { resources: recorded } = withoutDebts(options.state, plan.settled ?? []);
   if (plan.changes.every(({ action }) => action === 'unchanged')) {
@@ -116,7 +116,7 @@ export async function applyPlan({ plan, asked }: ApprovedPlan, options: ApplyOpt
     problems.push(
       error(
         'state-not-saved',
-        `the state ${backend.place} could not be saved: ${messageOf(failure)}`,
+        messageOf(failure),
         [],
         journal.kept === null
           ? `${cureOf(failure)}; the journal of run ${name} holds everything, and the next apply reads it`
@@ -144,13 +144,13 @@ function withoutDebts(state: State, keys: readonly string[]): State {
 async function kept(
   keeping: Keeping,
   resources: State['resources'],
-  { backend, state }: ApplyOptions,
+  { state }: ApplyOptions,
 ): Promise<{ state: State; problems: Problem[] }> {
   try {
     return { state: await keeping.keep(resources), problems: [] };
   } catch (failure) {
-    const why = `the state ${backend.place} could not be saved: ${messageOf(failure)}`;
-    const problem = error('state-not-saved', why, [], `${cureOf(failure)}; nothing was to be sent`);
+    const hint = `${cureOf(failure)}; nothing was to be sent`;
+    const problem = error('state-not-saved', messageOf(failure), [], hint);
     return { state: { ...state, resources }, problems: [problem] };
   }
 }
@@ -185,14 +185,7 @@ async function start(
     return { begun, journal };
   } catch (failure) {
     throw new ProblemsError(
-      [
-        error(
-          'not-writable',
-          `the state or the journal can't be written: ${messageOf(failure)}`,
-          [],
-          `nothing was sent; ${cureOf(failure)}`,
-        ),
-      ],
+      [error('not-writable', messageOf(failure), [], `nothing was sent; ${cureOf(failure)}`)],
       { cause: failure },
     );
   }

@@ -1,4 +1,6 @@
 const words: { readonly [code: string]: string } = {
+  EDQUOT: 'the quota of the disk is used up',
+  EIO: 'the disk fails',
   EACCES: 'this user may not do that',
   EPERM: 'this user may not do that',
   EEXIST: 'a file stands where a folder has to be',
@@ -11,6 +13,11 @@ const words: { readonly [code: string]: string } = {
   ENOSPC: 'the disk is full',
   EROFS: 'the disk is read-only',
 };
+
+/** Whether it is the file system that refused, and no mistake of ours. */
+export function isRefusal(failure: unknown): failure is NodeJS.ErrnoException {
+  return failure instanceof Error && 'code' in failure && /^E[A-Z0-9]+$/.test(String(failure.code));
+}
 
 /** Why the file system refused, in words; the code stands behind them for who wants to look it up. */
 export function whyRefused(failure: unknown): string {

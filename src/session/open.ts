@@ -57,7 +57,7 @@ async function open(
   const progress = withoutHarm(options.progress ?? noProgress);
   const life = new Life(async () => {
     await connection.close();
-    await held.lock?.release();
+    return (await held.lock?.release()) ?? [];
   });
   const signal = options.signal === undefined ? life.signal : AbortSignal.any([options.signal, life.signal]);
   const redactor = options.redactor ?? createRedactor();

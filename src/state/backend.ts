@@ -1,3 +1,4 @@
+import type { Problem } from '../base/problems.js';
 import type { Fate } from '../base/process.js';
 import type { Shard } from '../base/shard.js';
 import type { Journal, JournalContent, RunLine } from './journal.js';
@@ -13,7 +14,8 @@ export interface Lock {
   readonly lease: number;
   /** Throws a ProblemsError (`locked`) where it is lost: somebody removed it, and somebody else may have it. */
   confirm(): Promise<void>;
-  release(): Promise<void>;
+  /** Gives it up. Never throws; gives warnings if it may still be there. */
+  release(): Promise<readonly Problem[]>;
 }
 
 /** A lock as it stands. */
@@ -89,7 +91,7 @@ export interface RunStore {
   hasEnd(run: string): Promise<boolean>;
   /** The runs of which lines are kept here alone, since their place could not be reached. */
   kept(): Promise<string[]>;
-  /** Begins the journal of a new run with its first line. Throws where that can't be kept. */
+  /** Begins the journal of a new run with its first line. Throws a ProblemsError where that can't be kept. */
   create(first: RunLine): Promise<Journal>;
   /**
    * Goes on with a journal that was left unfinished; a line that was cut off goes. Throws a ProblemsError (`locked`)

@@ -13,6 +13,7 @@ import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { type Format, parseFormats, show } from '../formats.js';
 import { consent, where } from './applying.js';
+import { holding } from './holding.js';
 
 interface ShowOptions {
   readonly format: readonly string[];
@@ -101,8 +102,7 @@ export async function settleRun(
   }
   const backend = await backendOf(await context.project(), context.redactor.add);
   await backend.check('write');
-  const lock = await backend.lock('runs settle', new Date());
-  try {
+  await holding(backend, 'runs settle', context, async () => {
     const { contents } = await findParts(backend.runs, name);
     const content = contents.findLast((one) => isAbout(one, address)) ?? contents[0];
     await settleRegeneration({
@@ -114,9 +114,7 @@ export async function settleRun(
       by: userName(),
       now: new Date(),
     });
-  } finally {
-    await lock.release();
-  }
+  });
   context.output.message(`${address} is settled.`);
   return exit.done;
 }

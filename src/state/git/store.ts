@@ -213,6 +213,7 @@ export class Store implements Locks {
           clearInterval(timer);
           // One that can't be given back now ends by itself.
           await this.#inTurn(() => this.#release(made)).catch(() => {});
+          return [];
         },
       };
     });

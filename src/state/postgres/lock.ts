@@ -106,7 +106,10 @@ export class StateLock implements Keeper, Locks {
       lease: lease / 2,
       confirm: () =>
         this.#database.read(undefined, (statements) => this.confirm(statements, { shard, nonce })),
-      release: () => this.#release(nonce),
+      release: async () => {
+        await this.#release(nonce);
+        return [];
+      },
     };
   }
 
