@@ -9,7 +9,7 @@ import type { ApprovedPlan } from '../plan/approve.js';
 import type { Change, Plan } from '../plan/plan.js';
 import { operationPath, operations } from '../server/operations.js';
 import type { Lock, StateBackend } from '../state/backend.js';
-import { JOURNAL_FORMAT, type Journal, type RunLine, type SendingLine } from '../state/journal.js';
+import { JOURNAL_FORMAT, type Journal, type RunLine, runHolder, type SendingLine } from '../state/journal.js';
 import { cureOf } from '../state/refused.js';
 import { conceal, type Hasher, storeFields } from '../state/secrets.js';
 import { withSlowHashes } from '../state/slow-hash.js';
@@ -17,8 +17,9 @@ import type { State } from '../state/state.js';
 import type { Recorder } from './attempt.js';
 import { messageOf, type Outcome } from './ending.js';
 import { type ExecuteOptions, execute } from './execute.js';
-import { Held } from './held.js';
+import { Held, isLost } from './held.js';
 import { type Begun, type Keeping, keepingOf } from './keep.js';
+import { belongs } from './owner.js';
 import { recordInto } from './record.js';
 import type { Result } from './result.js';
 
@@ -71,7 +72,7 @@ export async function applyPlan({ plan, asked }: ApprovedPlan, options: ApplyOpt
   const { begun, journal } = await start(plan, keeping, recorded, options);
   const { run, journal: name } = begun;
   let state: State = { ...begun.state, resources };
-  const held = new Held(lock);
+  const held = new Held({ ...lock, confirm: () => confirmed(begun, options) });
   const recorder = journalRecorder(journal, held, options, async (change, outcome, at) => {
     const readable = kindOf(change.kind).readable(options.profile);
     const asked = { ...change, ...change.apply };
@@ -105,7 +106,10 @@ export async function applyPlan({ plan, asked }: ApprovedPlan, options: ApplyOpt
     return {
       result,
       state,
-      problems: fatal === undefined ? [runEndedEarly(name, failure, journal), ...problems] : problems,
+      problems:
+        fatal === undefined || isLost(fatal)
+          ? [runEndedEarly(name, failure, journal), ...stillOwed(plan)]
+          : problems,
     };
   }
   try {
@@ -152,6 +156,26 @@ async function kept(
     const hint = `${cureOf(failure)}; nothing was to be sent`;
     const problem = error('state-not-saved', messageOf(failure), [], hint);
     return { state: { ...state, resources }, problems: [problem] };
+  }
+}
+
+/**
+ * Makes sure of the lock of a run. Throws what the lock throws; if it was lost, with the run that took it over, as far as journals tell:
+ * whoever did may have given it back by now.
+ */
+async function confirmed({ journal, state }: Begun, { lock, backend, shard }: ApplyOptions): Promise<void> {
+  try {
+    await lock.confirm();
+  } catch (failure) {
+    // Other shards run beside this one.
+    if (!isLost(failure) || shard !== undefined) throw failure;
+    for (const name of await backend.runs.list().catch(() => [])) {
+      const later = name > journal ? await backend.runs.read(name).catch(() => null) : null;
+      if (later === null || !belongs(later.run, state)) continue;
+      const message = `the lock of the state was lost: ${runHolder(later.run)} took it over (${backend.place})`;
+      throw new ProblemsError([error('locked', message)], { cause: failure });
+    }
+    throw failure;
   }
 }
 

@@ -30,6 +30,8 @@ export interface Holding {
   readonly readable: boolean;
   /** Whether its process still runs, as far as that can be told from here. */
   readonly fate: Fate;
+  /** Why it binds nobody any more, as a sentence about its holder goes on; null where it does. */
+  readonly end: string | null;
   /** Why that can't be told; null where it can, or where nobody is named. */
   readonly elsewhere: string | null;
   /** Whether it surely is the lock of another process of this host that still runs. */
@@ -89,6 +91,8 @@ export interface RunStore {
   read(run: string): Promise<JournalContent | null>;
   /** Whether the last whole line of a journal says that the run has ended, without reading all of it. */
   hasEnd(run: string): Promise<boolean>;
+  /** What lies among the journals and is none, by its name. Throws as `list` does. */
+  strangers(): Promise<string[]>;
   /** The runs of which lines are kept here alone, since their place could not be reached. */
   kept(): Promise<string[]>;
   /** Begins the journal of a new run with its first line. Throws a ProblemsError where that can't be kept. */

@@ -13,7 +13,7 @@ import { sweepTemporaries, temporaryName } from '../../base/temporary.js';
 import { userName } from '../../base/user-name.js';
 import { makeFolder } from '../../base/whole-file.js';
 import type { FoundLock, Lock, Locks } from '../backend.js';
-import { describeHolder, holderFields, holdingOf, locked, lockLost } from '../holder.js';
+import { holderFields, holdingOf, locked, lockLost, tookOver } from '../holder.js';
 import { writing } from '../refused.js';
 
 const holderSchema = z.object({ ...holderFields, nonce: z.string() });
@@ -147,7 +147,7 @@ async function take(path: string, holder: Holder): Promise<string | null> {
     if (other === null || fateOf(other) !== 'gone' || tries > TRIES)
       throw locked(holdingOf(other), shown(path));
     if (await inTurn(path, other, holder, () => create(path, holder, rename)))
-      return `took over the lock of ${describeHolder(other)}, which is gone`;
+      return tookOver(holdingOf(other));
     await wait(A_MOMENT);
   }
 }

@@ -4,6 +4,7 @@ import { join, relative } from 'node:path';
 import { whyRefused } from '../../base/errno.js';
 import { error, ProblemsError } from '../../base/problems.js';
 import { readRegular } from '../../base/regular.js';
+import { isJournalName } from '../../base/shard.js';
 import { makeFolder, syncFolder } from '../../base/whole-file.js';
 import type { RunStore } from '../backend.js';
 import { batched } from '../batched.js';
@@ -14,7 +15,8 @@ import { writing } from '../refused.js';
 /** The journals in a folder, a file of lines for each run. */
 export function fileRuns(folder: string): RunStore {
   return {
-    list: () => runsIn(folder),
+    list: async () => (await namesIn(folder)).filter(isJournalName),
+    strangers: async () => (await namesIn(folder)).filter((name) => !isJournalName(name)),
     read: (run) => readJournal(folder, run),
     hasEnd: (run) => hasEnd(folder, run),
     kept: async () => [],
@@ -58,8 +60,8 @@ async function reopenJournal(folder: string, content: JournalContent): Promise<J
   });
 }
 
-/** The names of the runs that have a journal, oldest first. */
-async function runsIn(folder: string): Promise<string[]> {
+/** What has the ending of a journal, by its name without that, sorted: runs are oldest first. */
+async function namesIn(folder: string): Promise<string[]> {
   let names: string[];
   try {
     names = await readdir(folder);

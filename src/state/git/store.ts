@@ -6,7 +6,7 @@ import { ownMark } from '../../base/process.js';
 import { type Shard, shardName, shardNamed } from '../../base/shard.js';
 import { userName } from '../../base/user-name.js';
 import type { FoundLock, Lock, Locks } from '../backend.js';
-import { describeHolder, locked, lockLost } from '../holder.js';
+import { locked, lockLost, tookOver } from '../holder.js';
 import { Branch, type BranchSettings, type Commit, type Seen } from './branch.js';
 import { notOwn, outrun } from './failures.js';
 import { type Holder, holderOf, holdingOf, isOver, LEASE, restOf } from './holder.js';
@@ -198,8 +198,7 @@ export class Store implements Locks {
       const timer = setInterval(() => void renew().catch(() => {}), LEASE / 3);
       timer.unref();
       return {
-        takenOver:
-          other === undefined ? null : `took over the lock of ${describeHolder(other)}, which is gone`,
+        takenOver: other === undefined ? null : tookOver(holdingOf(other)),
         fenced: true,
         lease: LEASE / 2,
         confirm: () =>
