@@ -101,7 +101,10 @@ export async function applyPlan({ plan, asked }: ApprovedPlan, options: ApplyOpt
   try {
     await held.look();
   } catch (failure) {
-    // The state is somebody else's now: the journal has no end, and whoever holds the lock next takes it in.
+    // The state is somebody else's now: the journal has no end, and whoever holds the lock next takes it in, unless they already have.
+    const content = await options.backend.runs.read(name).catch(() => null);
+    if (content?.lines.some(({ type }) => type === 'end') === true)
+      await journal.write({ type: 'end', at: now().toISOString(), interrupted: true }).catch(() => {});
     await journal.close();
     return {
       result,

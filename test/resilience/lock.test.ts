@@ -187,6 +187,7 @@ describe('a lock that was taken over in the middle of a run', () => {
     );
     expect(stderr).not.toContain('it was removed');
     expect(at.writes()).toHaveLength(3);
+    expect((await at.idops('runs')).stdout).not.toContain('unfinished');
   });
 });
 
