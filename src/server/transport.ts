@@ -157,7 +157,11 @@ export class Transport {
       const tried = await this.#try(call, credential, attempt);
       if (tried !== 'withheld') return tried;
     }
-    return { withheld: new Error(`it was confirmed ${CONFIRMATIONS} times, each time too long before`) };
+    return {
+      withheld: new Error(
+        `the right to send it was confirmed ${CONFIRMATIONS} times, each time too long before it could leave`,
+      ),
+    };
   }
 
   async #try<T>(call: Call<T>, credential: Credential, attempt: number): Promise<Tried<T> | 'withheld'> {

@@ -1,5 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { Withheld } from '../../src/server/failures.js';
+import { afterwards } from '../cleanups.js';
 import { json, regenerate, rename, serve, use } from './serving.js';
 
 /** What a request that is kept from leaving ends with. */
@@ -57,6 +58,18 @@ describe('a permit', () => {
     expect((await withheld(writer.send(rename, undefined, never))).failure).toBeUndefined();
     const lost = { confirm: () => Promise.reject(new Error('lost')), holds: () => true };
     expect((await withheld(writer.send(rename, undefined, lost))).cause).toEqual(new Error('lost'));
+    expect(received).toEqual([]);
+  });
+
+  it('that took long to confirm does not let go what is too old by then', async () => {
+    const { origin, received } = await serve((response) => json(response, 200, organization));
+    const soon = performance.now() + 3_600_000;
+    const confirm = async () => {
+      const clock = vi.spyOn(performance, 'now').mockReturnValue(soon + 1);
+      afterwards(() => clock.mockRestore());
+    };
+    const sending = use(origin).writer.send(rename, soon, { confirm, holds: () => true });
+    await expect(sending).rejects.toMatchObject({ name: 'Expired', failure: undefined });
     expect(received).toEqual([]);
   });
 

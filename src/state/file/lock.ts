@@ -204,7 +204,7 @@ async function release(path: string, { nonce }: Holder): Promise<Problem[]> {
     if ((await readHolder(path))?.nonce === nonce) await rm(path, { force: true });
     return [];
   } catch (failure) {
-    const why = failure instanceof ProblemsError ? failure.problems[0]?.message : whyRefused(failure);
+    const why = whyRefused(failure instanceof ProblemsError ? failure.cause : failure);
     return [
       warning(
         'not-writable',
@@ -278,14 +278,17 @@ async function readHolder(path: string): Promise<Holder | null | undefined> {
 }
 
 function noLock(path: string, failure: NoRegularFile): ProblemsError {
-  return new ProblemsError([
-    error(
-      'locked',
-      `the lock ${shown(path)} can't be read: ${failure.message}`,
-      [],
-      'remove it; no idops made it',
-    ),
-  ]);
+  return new ProblemsError(
+    [
+      error(
+        'locked',
+        `the lock ${shown(path)} can't be read: ${failure.message}`,
+        [],
+        'remove it; no idops made it',
+      ),
+    ],
+    { cause: failure },
+  );
 }
 
 /** What can't be read may be there all the same, and somebody's. */
