@@ -120,6 +120,25 @@ describe('a state on a branch', () => {
     await remove();
   });
 
+  it('whose lock ran out while its machine slept is renewed when it is made sure of', async () => {
+    const { open, bare, remove } = await overFile();
+    const git = (input: string, ...args: string[]) =>
+      execFileSync('git', [...who, ...args], { cwd: bare, input, encoding: 'utf8' }).trim();
+    const lock = await open('a').lock('apply', new Date());
+    const ref = 'refs/idops/lock/idops-state/a.json';
+    const [, message = ''] = git('', 'cat-file', 'commit', ref).split('\n\n');
+    const ended = { ...JSON.parse(message), host: 'elsewhere', expires: '2026-01-31T12:00:00.000Z' };
+    const tree = git('', 'hash-object', '-t', 'tree', '-w', '--stdin');
+    git('', 'update-ref', ref, git(JSON.stringify(ended), 'commit-tree', tree));
+    expect(await open('a').holdings()).toMatchObject([
+      { fate: 'gone', end: 'whose lease ran out at 2026-01-31T12:00:00.000Z and was not renewed' },
+    ]);
+    await lock.confirm();
+    expect(await open('a').holdings()).toMatchObject([{ fate: 'unknown', end: null }]);
+    await lock.release();
+    await remove();
+  });
+
   it('may have something else among its journals', async () => {
     const { open, root, bare, remove } = await overFile();
     const state = { ...emptyState('https://id.example.com'), serial: 1 };
