@@ -6,7 +6,7 @@ import type { ResourceRecord, State, StateHead } from './state.js';
 
 /** The right to write a state and its runs, held by one process at a time. */
 export interface Lock {
-  /** Says that a lock was taken over from a process that is gone; null where it was free. */
+  /** Says from whom a lock was taken over, and why; null where it was free. */
   readonly takenOver: string | null;
   /** Whether each write of the state and of journals makes sure of it by itself, so that none can come after it was lost. */
   readonly fenced: boolean;
