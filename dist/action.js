@@ -8428,8 +8428,8 @@ roles,...asElements(fields2.organizations??null).map(({roles:roles4})=>roles4)];
 includes("organizations")??false)||filled(fields2.organizations)?["organizations"]:[],...listScope("scopes",profile)!==void 0&&
 filled(fields2.authorized_scopes)?["scopes"]:[],...listScope("roles",profile)!==void 0&&roles3.some(filled)?["roles"]:[]]}
 function resolveUser(fields2,context3){const{references,present:present3,profile,wished}=context3;const resolved2={...fields2};
-const troubles=[];const confirmed=[];const take2=(field2,{elements:elements2,troubles:found2,sure})=>{resolved2[field2]=
-elements2;troubles.push(...found2);if(sure)confirmed.push(field2)};const lookUp2=(list2,catalog,noun,own5,field2)=>findAll(
+const troubles=[];const confirmed2=[];const take2=(field2,{elements:elements2,troubles:found2,sure})=>{resolved2[field2]=
+elements2;troubles.push(...found2);if(sure)confirmed2.push(field2)};const lookUp2=(list2,catalog,noun,own5,field2)=>findAll(
 asElements(list2),{catalog,noun,own:own5,strict:wished(field2),live:userTraits[profile.name].reads?.one!==void 0});if(Array.
 isArray(fields2.authorized_scopes)){const own5=asElements(present3.authorized_scopes??null);const{authorized_scopes:list2}=fields2;
 take2("authorized_scopes",lookUp2(list2,references.scopes,"scope",own5,"authorized_scopes"))}const ownRoles=rolesOf(present3);
@@ -8441,43 +8441,44 @@ element=>{if(element.roles===void 0)return{elements:[element],troubles:[],sure:t
 references.roles,"role",ownRoles,"organizations");return{...found2,elements:[{...element,roles:found2.elements}]}});take2(
 "organizations",{elements:inner.flatMap(({elements:elements2})=>elements2),troubles:[...members3.troubles,...inner.flatMap(
 ({troubles:troubles2})=>troubles2)],sure:listScope("roles",profile)!==void 0&&members3.sure&&told5&&inner.every(({sure})=>sure)})}
-return{fields:resolved2,troubles:[...new Set(troubles)],confirmed}}function existing(lists,{organizations,scopes,roles:roles3}){
-const isIn=(catalog,{id})=>catalog==null||catalog.unsure||typeof id==="string"&&catalog.byId(id)!==void 0;const kept2=Object.
-entries(lists).map(([field2,list2])=>{if(!Array.isArray(list2))return[field2,list2];const elements2=asElements(list2);if(field2===
-"authorized_scopes")return[field2,elements2.filter(scope2=>isIn(scopes,scope2))];if(field2==="roles")return[field2,elements2.
-filter(role2=>isIn(roles3,role2))];const members3=elements2.filter(member2=>isIn(organizations,member2)).map(member2=>member2.
-roles===void 0?member2:{...member2,roles:asElements(member2.roles).filter(role2=>isIn(roles3,role2))});return[field2,members3]});
-return Object.fromEntries(kept2.filter(([,list2])=>!Array.isArray(list2)||list2.length>0))}function rolesOf(user3){const memberships2=asElements(
-user3.organizations??null);return[user3,...memberships2].flatMap(({roles:roles3=null})=>asElements(roles3))}function findAll(list2,{
-catalog,noun,own:own5,strict,live}){if(catalog==null){return{elements:[...list2],troubles:[],sure:live&&catalog===void 0&&
-list2.length===0}}const isShared=name2=>catalog.byName(name2).length>1;const troubles=[];let sure=own5.every(({name:name2})=>typeof name2!==
-"string"||!isShared(name2));const elements2=list2.map(element=>{const row=typeof element.id==="string"?byId(element.id):
-byName2(String(element.name));if(typeof row==="string"){troubles.push(row);return element}if(typeof row?.name!=="string"||
-isShared(row.name))sure=false;if(row===void 0)return element;const misnamed=strict?otherName(noun,element,row):void 0;if(misnamed!==
-void 0)troubles.push(misnamed);return shownAs(element,row,own5)});return{elements:elements2,troubles,sure};function byId(id){
-const row=catalog?.byId(id)??own5.find(one=>one.id===id);if(row!==void 0||catalog?.unsure===true)return row;if(!strict)return`\
-the server has no ${noun} with the id ${id} any more, so it can't be put back`;return`the server has no ${noun} with the\
- id ${id}: correct the id, or create the ${noun} there`}function byName2(name2){const listed2=catalog?.byName(name2)??[];
-const found2=listed2.length>0?listed2:own5.filter(one=>one.name===name2);const ids=[...new Set(found2.flatMap(({id})=>typeof id===
-"string"?[id]:[]))];const[row]=found2;if(row!==void 0&&ids.length===1)return row;if(ids.length>1){return`${ids.length} ${noun}\
-s are called "${name2}" (${ids.join(", ")}): refer to one by its id`}const unsure2=catalog?.unsure===true?" (its list ha\
-s rows without an id)":"";if(!strict)return`the server has no ${noun} "${name2}"${unsure2} any more, so it can't be put \
-back`;const lack=`the server has no ${noun} "${name2}"${unsure2}: correct the name, or create the ${noun} there`;return`${lack}${catalog?.
-proposal(name2)??""}`}}function otherName(noun,{id,name:name2},row){if(typeof name2!=="string"||typeof row.name!=="strin\
-g"||name2===row.name)return void 0;return`the ${noun} with the id ${String(id)} is called "${row.name}" on the server, n\
-ot "${name2}": correct the id or the name`}function shownAs(element,row,own5){const{scopes:_,...said3}=element;const isNew=!own5.
-some(({id})=>id===row.id);return{...said3,...said3.public!==void 0&&row.public!==void 0?{public:row.public}:{},...isNew&&
-row.scopes!==void 0?{scopes:row.scopes}:{},...row.id===void 0?{}:{id:row.id},...typeof row.name==="string"?{name:row.name}:
-{}}}function memberships(references,index,strict){const troubles=[];const seen2=new Set;let sure=true;const elements2=references.
-flatMap(reference=>{const element=isMap(reference)?reference:{};const row=findMember(reference,index);if(typeof row==="s\
-tring"){troubles.push(row);return[]}const id=String(row.id);if(seen2.has(id)){troubles.push(`the organization ${id} is t\
-wice in organizations: remove one of the two`);return[]}seen2.add(id);if(typeof row.name!=="string"||index.byName(row.name).
-length>1)sure=false;const misnamed=strict?otherName("organization",element,row):void 0;if(misnamed!==void 0)troubles.push(
-misnamed);return[{...row,...element,id,...typeof row.name==="string"?{name:row.name}:{}}]});return{elements:elements2,troubles,
-sure}}function findMember(reference,organizations){if(!isMap(reference))return organizations.find(String(reference));if(typeof reference.
-id!=="string")return organizations.findNamed(String(reference.name));const row=organizations.byId(reference.id);if(row!==
-void 0)return row;if(organizations.unsure)return{id:reference.id};return organizations.lacksId(reference.id)}var init_user_references=__esm(
-{"src/kinds/user-references.ts"(){"use strict";init_values();init_fields();init_references();init_user_traits()}});var scope,membership,backend2,userSchema;var init_user_schema=__esm({"src/kinds/user-schema.ts"(){"use strict";init_zod();
+return{fields:resolved2,troubles:[...new Set(troubles)],confirmed:confirmed2}}function existing(lists,{organizations,scopes,
+roles:roles3}){const isIn=(catalog,{id})=>catalog==null||catalog.unsure||typeof id==="string"&&catalog.byId(id)!==void 0;
+const kept2=Object.entries(lists).map(([field2,list2])=>{if(!Array.isArray(list2))return[field2,list2];const elements2=asElements(
+list2);if(field2==="authorized_scopes")return[field2,elements2.filter(scope2=>isIn(scopes,scope2))];if(field2==="roles")
+return[field2,elements2.filter(role2=>isIn(roles3,role2))];const members3=elements2.filter(member2=>isIn(organizations,member2)).
+map(member2=>member2.roles===void 0?member2:{...member2,roles:asElements(member2.roles).filter(role2=>isIn(roles3,role2))});
+return[field2,members3]});return Object.fromEntries(kept2.filter(([,list2])=>!Array.isArray(list2)||list2.length>0))}function rolesOf(user3){
+const memberships2=asElements(user3.organizations??null);return[user3,...memberships2].flatMap(({roles:roles3=null})=>asElements(
+roles3))}function findAll(list2,{catalog,noun,own:own5,strict,live}){if(catalog==null){return{elements:[...list2],troubles:[],
+sure:live&&catalog===void 0&&list2.length===0}}const isShared=name2=>catalog.byName(name2).length>1;const troubles=[];let sure=own5.
+every(({name:name2})=>typeof name2!=="string"||!isShared(name2));const elements2=list2.map(element=>{const row=typeof element.
+id==="string"?byId(element.id):byName2(String(element.name));if(typeof row==="string"){troubles.push(row);return element}
+if(typeof row?.name!=="string"||isShared(row.name))sure=false;if(row===void 0)return element;const misnamed=strict?otherName(
+noun,element,row):void 0;if(misnamed!==void 0)troubles.push(misnamed);return shownAs(element,row,own5)});return{elements:elements2,
+troubles,sure};function byId(id){const row=catalog?.byId(id)??own5.find(one=>one.id===id);if(row!==void 0||catalog?.unsure===
+true)return row;if(!strict)return`the server has no ${noun} with the id ${id} any more, so it can't be put back`;return`\
+the server has no ${noun} with the id ${id}: correct the id, or create the ${noun} there`}function byName2(name2){const listed2=catalog?.
+byName(name2)??[];const found2=listed2.length>0?listed2:own5.filter(one=>one.name===name2);const ids=[...new Set(found2.
+flatMap(({id})=>typeof id==="string"?[id]:[]))];const[row]=found2;if(row!==void 0&&ids.length===1)return row;if(ids.length>
+1){return`${ids.length} ${noun}s are called "${name2}" (${ids.join(", ")}): refer to one by its id`}const unsure2=catalog?.
+unsure===true?" (its list has rows without an id)":"";if(!strict)return`the server has no ${noun} "${name2}"${unsure2} a\
+ny more, so it can't be put back`;const lack=`the server has no ${noun} "${name2}"${unsure2}: correct the name, or creat\
+e the ${noun} there`;return`${lack}${catalog?.proposal(name2)??""}`}}function otherName(noun,{id,name:name2},row){if(typeof name2!==
+"string"||typeof row.name!=="string"||name2===row.name)return void 0;return`the ${noun} with the id ${String(id)} is cal\
+led "${row.name}" on the server, not "${name2}": correct the id or the name`}function shownAs(element,row,own5){const{scopes:_,
+...said3}=element;const isNew=!own5.some(({id})=>id===row.id);return{...said3,...said3.public!==void 0&&row.public!==void 0?
+{public:row.public}:{},...isNew&&row.scopes!==void 0?{scopes:row.scopes}:{},...row.id===void 0?{}:{id:row.id},...typeof row.
+name==="string"?{name:row.name}:{}}}function memberships(references,index,strict){const troubles=[];const seen2=new Set;
+let sure=true;const elements2=references.flatMap(reference=>{const element=isMap(reference)?reference:{};const row=findMember(
+reference,index);if(typeof row==="string"){troubles.push(row);return[]}const id=String(row.id);if(seen2.has(id)){troubles.
+push(`the organization ${id} is twice in organizations: remove one of the two`);return[]}seen2.add(id);if(typeof row.name!==
+"string"||index.byName(row.name).length>1)sure=false;const misnamed=strict?otherName("organization",element,row):void 0;
+if(misnamed!==void 0)troubles.push(misnamed);return[{...row,...element,id,...typeof row.name==="string"?{name:row.name}:
+{}}]});return{elements:elements2,troubles,sure}}function findMember(reference,organizations){if(!isMap(reference))return organizations.
+find(String(reference));if(typeof reference.id!=="string")return organizations.findNamed(String(reference.name));const row=organizations.
+byId(reference.id);if(row!==void 0)return row;if(organizations.unsure)return{id:reference.id};return organizations.lacksId(
+reference.id)}var init_user_references=__esm({"src/kinds/user-references.ts"(){"use strict";init_values();init_fields();
+init_references();init_user_traits()}});var scope,membership,backend2,userSchema;var init_user_schema=__esm({"src/kinds/user-schema.ts"(){"use strict";init_zod();
 init_members();init_once();init_schema();scope=once(()=>strictObject({id:optional2(text2(),"The id of the scope. Servers\
  go by it alone; the boruta profile looks it up by the name where it is left out.",UUID),name:text2().meta({description:"\
 The name of the scope.",examples:["billing:read"]}),label:optional2(text2(),"What people read in the place of the name.",
@@ -8577,7 +8578,7 @@ const isWhole=whole2.every(field2=>row[field2]!==void 0);const shown4=isWhole||o
 identity:identity2,fields:shownUser(shown4)}}]}));return{found:found2.flat().sort((a2,b)=>compareText(a2.identity.id??"",
 b.identity.id??"")),notes:withoutIds(listed2.filter(({id})=>typeof id!=="string").length,"users")}}function rolesLost(wanted,got){
 if(wanted.roles===void 0||got.roles===void 0)return[];return matchSets(asElements(wanted.roles),asElements(got.roles)).removed}
-function nameOf(element,confirmed){if(holdsSensitive(element))return" (sensitive)";const{id,name:name2}=element;const beside=!confirmed&&
+function nameOf(element,confirmed2){if(holdsSensitive(element))return" (sensitive)";const{id,name:name2}=element;const beside=!confirmed2&&
 typeof name2==="string"&&typeof id==="string"&&id!==name2;return` "${String(name2??id)}"${beside?` (id ${id})`:""}`}function unknownRoles(user3){
 if(user3.fields.roles===void 0)return[];return[error("profile-field",'the documented API has no "roles" of a user; only \
 those of its organizations',[user3.placeOf("roles")],'if the server is a Boruta, set "profile: boruta" under server; oth\
@@ -8609,11 +8610,11 @@ objects3,async object3=>{const{identity:identity2}=object3;const shown4=await re
 fields:shownUser(shown4),names:toldNames(shown4)}]}))},refersTo:listsOfUser,resolve:resolveUser,update(input){if(userTraits[input.
 profile.name].whole!==void 0)return replaceUser(input);const{present:present3,desired:desired2}=input;return{requests:[{
 operation:"updateUser",params:{user_id:present3.identity.id??""},body:desired2}],expected:desired2}},lost:lostLists,restorable:existing,
-discovery:{options:{user:"id"},find:find5},destructions:fields2=>fields2.flatMap(({path,before,after:after2,confirmed=false})=>{
+discovery:{options:{user:"id"},find:find5},destructions:fields2=>fields2.flatMap(({path,before,after:after2,confirmed:confirmed2=false})=>{
 if(path==="blocked")return after2===true?["blocks the user"]:[];const loses=elementNouns[path];if(loses===void 0||before===
 void 0)return[];const{removed:left,pairs}=matchSets(asElements(after2),asElements(before));const kept2=new Set(pairs.map(
 ({got})=>keyOf(got)));const removed=left.filter(element=>!kept2.has(keyOf(element)));const called=element=>nameOf(element,
-confirmed);return[...removed.map(element=>`removes the ${loses}${called(element)}`),...pairs.flatMap(({wanted,got})=>rolesLost(
+confirmed2);return[...removed.map(element=>`removes the ${loses}${called(element)}`),...pairs.flatMap(({wanted,got})=>rolesLost(
 wanted,got).map(role2=>`removes the role${called(role2)} within the ${loses}${called(got)}`))]})}}});function kindOf(name2){return byName[name2]}function only(found2){const[one,...others2]=found2;if(one===void 0||others2.
 length>0)throw new Error("one kind has a regeneration, and no other");return one}function isKindName(name2){return Object.
 hasOwn(byName,name2)}function addressOf(kind,identity2){return`${kind}/${kindOf(kind).addressPart(identity2)}`}function emailsIn(declared){
@@ -8663,11 +8664,11 @@ const[,index,count3]=/^(\d+)-of-(\d+)$/.exec(name2)??[];return index===void 0?vo
 const text6=address3.replace(/[A-Z]/g,letter=>letter.toLowerCase());return Number.parseInt(hash("sha256",text6,"hex").slice(
 0,12),16)%count3+1}function partOfRun(name2){const[,run4,part="",attempt="1"]=/^([^.]+)\.(\d+-of-\d+)(?:\.(\d\d))?$/.exec(
 name2)??[];const shard2=shardNamed(part);return run4===void 0||shard2===void 0?void 0:{run:run4,shard:shard2,attempt:Number(
-attempt)}}function runOf(name2){return partOfRun(name2)?.run??name2}function partName(run4,shard2,attempt){const again=attempt===
-1?"":`.${String(attempt).padStart(2,"0")}`;return`${run4}.${shardName(shard2)}${again}`}function partCalled(journal){const part=partOfRun(
-journal);return part===void 0?journal:partName(part.run,part.shard,1)}function isOfRun(journal,name2){return journal===name2||
-runOf(journal)===name2||partCalled(journal)===name2}var MAX_SHARDS;var init_shard=__esm({"src/base/shard.ts"(){"use stri\
-ct";MAX_SHARDS=1e3}});function withDrift(fields2,types3,left,shown4){if(left===void 0)return fields2;return fields2.map(field2=>{const recorded2=recordedAt(
+attempt)}}function isJournalName(name2){return/^\d{8}T\d{6}Z-[0-9a-f]{6}$/.test(runOf(name2))}function runOf(name2){return partOfRun(
+name2)?.run??name2}function partName(run4,shard2,attempt){const again=attempt===1?"":`.${String(attempt).padStart(2,"0")}`;
+return`${run4}.${shardName(shard2)}${again}`}function partCalled(journal){const part=partOfRun(journal);return part===void 0?
+journal:partName(part.run,part.shard,1)}function isOfRun(journal,name2){return journal===name2||runOf(journal)===name2||
+partCalled(journal)===name2}var MAX_SHARDS;var init_shard=__esm({"src/base/shard.ts"(){"use strict";MAX_SHARDS=1e3}});function withDrift(fields2,types3,left,shown4){if(left===void 0)return fields2;return fields2.map(field2=>{const recorded2=recordedAt(
 field2.path,types3,left.fields,shown4);if(recorded2===void 0)return field2;const declared=isAsLeft(field2,types3,recorded2)?
 {}:{declared:"changed"};return{...field2,drift:{recorded:recorded2,run:left.run,...declared}}})}function isAsLeft({path,
 after:after2},types3,recorded2){const type=types3[path]??value;return contrast(type,path,after2,recorded2).every(({verdict})=>verdict!==
@@ -8857,27 +8858,27 @@ filter(ending=>ending==="\r\n").length;if(all.length===0)return"none";return win
 none"||now==="none")return[];if(old!==now)return[`line endings: ${old} \u2192 ${now}`];if(old!=="mixed")return[];if(!sameLines)
 return["line endings are mixed before and after, the diff leaves them out"];const isSame3=endings(before).join("")===endings(
 after2).join("");return isSame3?[]:["line endings change"]}var maxChangedLines,maxComparisons;var init_bodies=__esm({"sr\
-c/report/bodies.ts"(){"use strict";init_libesm();init_values2();maxChangedLines=2e3;maxComparisons=6e7}});function compareSets(before,after2,confirmed,whole2){if(!isSet(after2)||before!==void 0&&!isSet(before))return void 0;const wanted=asElements(
-after2);if(before===void 0){const name3=namer(wanted,confirmed);return{elements:wanted.map(it=>({mark:"=",text:described(
-it,name3,confirmed,whole2)})),kept:0}}const got=asElements(before);const match=matchSets(wanted,got);const name2=namer([
-...match.removed,...wanted],confirmed);const changed=match.pairs.flatMap(pair=>{const inner=innerChanges(pair.wanted,pair.
-got,confirmed,whole2);return inner===""?[]:[{mark:"~",text:`${name2(pair.wanted,pair.got)} (${inner})`}]});const added=match.
-added.map(it=>described(it,name2,confirmed,whole2));const removed=match.removed.map(({public:_,...it})=>described(it,name2,
-confirmed,whole2));const elements2=[...added.map(text6=>({mark:"+",text:text6})),...removed.map(text6=>({mark:"-",text:text6})),
+c/report/bodies.ts"(){"use strict";init_libesm();init_values2();maxChangedLines=2e3;maxComparisons=6e7}});function compareSets(before,after2,confirmed2,whole2){if(!isSet(after2)||before!==void 0&&!isSet(before))return void 0;const wanted=asElements(
+after2);if(before===void 0){const name3=namer(wanted,confirmed2);return{elements:wanted.map(it=>({mark:"=",text:described(
+it,name3,confirmed2,whole2)})),kept:0}}const got=asElements(before);const match=matchSets(wanted,got);const name2=namer(
+[...match.removed,...wanted],confirmed2);const changed=match.pairs.flatMap(pair=>{const inner=innerChanges(pair.wanted,pair.
+got,confirmed2,whole2);return inner===""?[]:[{mark:"~",text:`${name2(pair.wanted,pair.got)} (${inner})`}]});const added=match.
+added.map(it=>described(it,name2,confirmed2,whole2));const removed=match.removed.map(({public:_,...it})=>described(it,name2,
+confirmed2,whole2));const elements2=[...added.map(text6=>({mark:"+",text:text6})),...removed.map(text6=>({mark:"-",text:text6})),
 ...changed];return elements2.length===0?void 0:{elements:elements2,kept:match.pairs.length-changed.length}}function isSet(value3){
-return value3===null||Array.isArray(value3)&&value3.every(isMap)}function namer(elements2,confirmed){const ids=new Map;for(const{
-name:name2,id}of elements2){if(typeof name2==="string")ids.set(name2,(ids.get(name2)??new Set).add(inline(id??null)))}return(element,other=element)=>{
-const name2=element.name??other.name;const id=element.id??other.id;if(typeof name2!=="string")return typeof id==="string"?
-bare(id):inline(element);const unclear=!confirmed||(ids.get(name2)?.size??0)>1;return unclear&&typeof id==="string"&&id!==
-name2?`${bare(name2)} (id ${bare(id)})`:bare(name2)}}function described(element,name2,confirmed,whole2){const inside2=Object.
-entries(element).filter(([key,member2])=>!["id","name","label"].includes(key)&&member2!==null).map(([key,member2])=>`${bare(
-key)}: ${memberText(member2,confirmed,whole2)}`);const named4=name2(element);return inside2.length===0||named4===inline(
-element)?named4:`${named4} (${inside2.join("; ")})`}function memberText(member2,confirmed,whole2){if(!Array.isArray(member2)||
-!isSet(member2))return inlinePair(null,member2,whole2).after;const elements2=asElements(member2);return elements2.length===
-0?"none":elements2.map(it=>namer(elements2,confirmed)(it)).join(", ")}function innerChanges(wanted,got,confirmed,whole2){
+return value3===null||Array.isArray(value3)&&value3.every(isMap)}function namer(elements2,confirmed2){const ids=new Map;
+for(const{name:name2,id}of elements2){if(typeof name2==="string")ids.set(name2,(ids.get(name2)??new Set).add(inline(id??
+null)))}return(element,other=element)=>{const name2=element.name??other.name;const id=element.id??other.id;if(typeof name2!==
+"string")return typeof id==="string"?bare(id):inline(element);const unclear=!confirmed2||(ids.get(name2)?.size??0)>1;return unclear&&
+typeof id==="string"&&id!==name2?`${bare(name2)} (id ${bare(id)})`:bare(name2)}}function described(element,name2,confirmed2,whole2){
+const inside2=Object.entries(element).filter(([key,member2])=>!["id","name","label"].includes(key)&&member2!==null).map(
+([key,member2])=>`${bare(key)}: ${memberText(member2,confirmed2,whole2)}`);const named4=name2(element);return inside2.length===
+0||named4===inline(element)?named4:`${named4} (${inside2.join("; ")})`}function memberText(member2,confirmed2,whole2){if(!Array.
+isArray(member2)||!isSet(member2))return inlinePair(null,member2,whole2).after;const elements2=asElements(member2);return elements2.
+length===0?"none":elements2.map(it=>namer(elements2,confirmed2)(it)).join(", ")}function innerChanges(wanted,got,confirmed2,whole2){
 const changes=Object.entries(wanted).flatMap(([key,member2])=>{const there=Object.hasOwn(got,key)?got[key]:void 0;if(there!==
 void 0&&same(member2,there))return[];const label3=`${bare(key)}: `;if(Array.isArray(member2)){if(there===void 0)return[`${label3}\
-(unknown) \u2192 ${memberText(member2,confirmed,whole2)}`];const inner=compareSets(there,member2,confirmed,whole2);if(inner!==
+(unknown) \u2192 ${memberText(member2,confirmed2,whole2)}`];const inner=compareSets(there,member2,confirmed2,whole2);if(inner!==
 void 0){return[label3+inner.elements.map(({mark,text:text6})=>`${mark} ${text6}`).join(" ")]}if(isSet(member2)&&isSet(there))
 return[]}if(there===void 0&&(key==="id"||key==="name"))return[];const{before,after:after2}=inlinePair(there,member2,whole2);
 return[`${label3}${before} \u2192 ${after2}`]});return changes.join("; ")}var init_sets=__esm({"src/report/sets.ts"(){"u\
@@ -8911,11 +8912,11 @@ init_escape();lineWidth=80;actionWords={update:"to update",delete:"to delete",re
 blocked:"blocked",unchanged:"unchanged"};actions=Object.keys(actionWords)}});function driftText(field2,whole2){const{drift}=field2;if(drift===void 0)return null;const was=field2.sensitive||holdsSensitive(
 drift.recorded)?"":` (${wasText(field2,drift.recorded,whole2)})`;const declared=drift.declared==="changed"?", and in the\
  manifest":"";return`changed on the server since run ${escapeText(drift.run)}${was}${declared}`}function wasText({type,before,
-confirmed=false},recorded2,whole2){if(type==="body"&&typeof recorded2==="string"&&[recorded2,before].some(isLong)){return`\
-was ${plural(countLines(recorded2),"line")}`}const elements2=type==="set"?compareSets(void 0,recorded2,confirmed,whole2)?.
-elements:void 0;if(elements2===void 0)return`was ${inlinePair(recorded2,before??null,whole2).before}`;return`was ${elements2.
-map(({text:text6})=>text6).join(", ")||"none"}`}function isLong(value3){return typeof value3==="string"&&value3.includes(
-"\n")}function driftNote({fields:fields2}){const drifted2=fields2.filter(({drift})=>drift!==void 0);const[first]=drifted2;
+confirmed:confirmed2=false},recorded2,whole2){if(type==="body"&&typeof recorded2==="string"&&[recorded2,before].some(isLong)){
+return`was ${plural(countLines(recorded2),"line")}`}const elements2=type==="set"?compareSets(void 0,recorded2,confirmed2,
+whole2)?.elements:void 0;if(elements2===void 0)return`was ${inlinePair(recorded2,before??null,whole2).before}`;return`wa\
+s ${elements2.map(({text:text6})=>text6).join(", ")||"none"}`}function isLong(value3){return typeof value3==="string"&&value3.
+includes("\n")}function driftNote({fields:fields2}){const drifted2=fields2.filter(({drift})=>drift!==void 0);const[first]=drifted2;
 if(first?.drift===void 0)return null;if(fields2.length===1)return driftText(first,false);const since=`changed on the ser\
 ver since run ${escapeText(first.drift.run)}`;return`${drifted2.length===fields2.length?"all":drifted2.length} of ${plural(
 fields2.length,"field")} ${since}`}function driftSentence(plan){const{fields:fields2,objects:objects3}=countDrift(plan);
@@ -8944,22 +8945,22 @@ field2,options)};return{...view,drift}}function fateText({becomes}){switch(becom
 uilt-in text takes its place";case"gone":return"deleted";case"removed":return"removed";default:return void 0}}function valuePair(field2,{
 whole:whole2}){const pair=inlinePair(field2.before,field2.after,whole2);const fate=fateText(field2);return{before:field2.
 was==="absent"?"(absent)":pair.before,after:fate===void 0?pair.after:`(${fate})`,...field2.was==="absent"?{lacks:"before"}:
-fate===void 0?{}:{lacks:"after"}}}function viewSet(path,{before,after:after2,confirmed=false},{whole:whole2}){const difference=compareSets(
-before,after2,confirmed,whole2);if(difference===void 0)return void 0;const{elements:elements2,kept:kept2}=difference;const unknown4=`\
-(unknown) \u2192 ${elements2.length===0?"none":"exactly these"}`;return{view:"set",path,head:before===void 0?unknown4:null,
-elements:elements2,kept:kept2}}function viewBody(path,field2,options){const{before,after:after2}=field2;if(!isText2(before)||
-!isText2(after2)||fitsLine(field2,before,after2,options))return void 0;const{notes,hunks}=before===void 0?newLines(after2??
-""):compareBodies(before??"",after2??"");return{view:"body",path,before:before===void 0?"unknown":before===null&&field2.
-was===void 0?"null":"text",fate:after2===null?fateText(field2)??"cleared (null)":null,lines:countLines(after2??""),notes,
-hunks:hunks.map(hunk=>({head:hunkHead(hunk),lines:hunkLines(hunk,options.whole)}))}}function isText2(value3){return value3===
-void 0||value3===null||typeof value3==="string"}function fitsLine({type},before,after2,{room}){const texts2=[before,after2];
-if(texts2.some(text6=>text6?.includes("\n")))return false;if(type!=="body")return true;if(room==="terminal"&&before===void 0)
-return true;return room!=="page"&&texts2.every(text6=>text6==null||displayWidth(text6)<=lineWidth/2)}function newLines(text6){
-if(text6==="")return{notes:[],hunks:[]};const lines=text6.replace(/\n$/,"").split("\n");const hunk={oldStart:1,oldLines:0,
-newStart:1,newLines:lines.length};return{notes:[],hunks:[{...hunk,lines:lines.map(line=>`+${line}`)}]}}function requestTexts({
-requests}){return requests.map(({operation,params})=>`${operations[operation].method} ${escapeText(operationPath(operation,
-params))}`)}var init_view=__esm({"src/report/view.ts"(){"use strict";init_escape();init_operations();init_bodies();init_drift2();
-init_hunks();init_sets();init_values2();init_words()}});function fieldLines(field2,pen){const view=viewField(field2,{whole:pen.debug,room:"terminal"});const drift=view.drift===
+fate===void 0?{}:{lacks:"after"}}}function viewSet(path,{before,after:after2,confirmed:confirmed2=false},{whole:whole2}){
+const difference=compareSets(before,after2,confirmed2,whole2);if(difference===void 0)return void 0;const{elements:elements2,
+kept:kept2}=difference;const unknown4=`(unknown) \u2192 ${elements2.length===0?"none":"exactly these"}`;return{view:"set",
+path,head:before===void 0?unknown4:null,elements:elements2,kept:kept2}}function viewBody(path,field2,options){const{before,
+after:after2}=field2;if(!isText2(before)||!isText2(after2)||fitsLine(field2,before,after2,options))return void 0;const{notes,
+hunks}=before===void 0?newLines(after2??""):compareBodies(before??"",after2??"");return{view:"body",path,before:before===
+void 0?"unknown":before===null&&field2.was===void 0?"null":"text",fate:after2===null?fateText(field2)??"cleared (null)":
+null,lines:countLines(after2??""),notes,hunks:hunks.map(hunk=>({head:hunkHead(hunk),lines:hunkLines(hunk,options.whole)}))}}
+function isText2(value3){return value3===void 0||value3===null||typeof value3==="string"}function fitsLine({type},before,after2,{
+room}){const texts2=[before,after2];if(texts2.some(text6=>text6?.includes("\n")))return false;if(type!=="body")return true;
+if(room==="terminal"&&before===void 0)return true;return room!=="page"&&texts2.every(text6=>text6==null||displayWidth(text6)<=
+lineWidth/2)}function newLines(text6){if(text6==="")return{notes:[],hunks:[]};const lines=text6.replace(/\n$/,"").split(
+"\n");const hunk={oldStart:1,oldLines:0,newStart:1,newLines:lines.length};return{notes:[],hunks:[{...hunk,lines:lines.map(
+line=>`+${line}`)}]}}function requestTexts({requests}){return requests.map(({operation,params})=>`${operations[operation].
+method} ${escapeText(operationPath(operation,params))}`)}var init_view=__esm({"src/report/view.ts"(){"use strict";init_escape();
+init_operations();init_bodies();init_drift2();init_hunks();init_sets();init_values2();init_words()}});function fieldLines(field2,pen){const view=viewField(field2,{whole:pen.debug,room:"terminal"});const drift=view.drift===
 null?[]:wrap(`${indent}  `,view.drift).map(pen.paint.cyan);return[...viewLines(view,pen),...drift]}function viewLines(view,pen){
 const path=disarm(`${view.path}:`).slice(0,-1);switch(view.view){case"secret":return[`${indent}${path}: ${view.unknown?"\
 (unknown) \u2192 ":""}(sensitive)`];case"set":return setLines(path,view,pen);case"body":return bodyLines(path,view,pen);default:
@@ -11925,36 +11926,38 @@ if(isThere(join2(folder,".git")))return folder;const above=dirname(folder);retur
 function isThere(path){try{return existsSync3(path)||lstatSync(path,{throwIfNoEntry:false})!==void 0}catch(failure2){if(failure2.
 code==="ENOTDIR")return false;throw failure2}}var init_work_tree=__esm({"src/base/work-tree.ts"(){"use strict"}});import{hostname as hostname2}from"node:os";function describeHolder(holder){if(holder===null)return"something that left n\
 o name";const{user:user3,host:host2,pid,command,at:at3}=holder;return`${command} by ${user3} on ${host2}, process ${pid}\
-, since ${at3}`}function holdingOf(holder,fate){const ofProcess=holder===null?"unknown":fateOf(holder);const isUnknown=holder!==
-null&&(fate??ofProcess)==="unknown";return{holder:describeHolder(holder),command:holder?.command??null,readable:holder!==
-null,fate:(holder===null?void 0:fate)??ofProcess,elsewhere:isUnknown?whereElse(holder):null,inUse:ofProcess==="alive"&&holder?.
-pid!==process.pid}}function whereElse(holder){if(holder.host!==hostname2())return"is on another host";return holder.boot===
+, since ${at3}`}function holdingOf(holder,fate,end2=GONE){const ofProcess=holder===null?"unknown":fateOf(holder);const became=(holder===
+null?void 0:fate)??ofProcess;const isUnknown=holder!==null&&became==="unknown";return{holder:describeHolder(holder),command:holder?.
+command??null,readable:holder!==null,fate:became,end:became==="gone"?end2:null,elsewhere:isUnknown?whereElse(holder):null,
+inUse:ofProcess==="alive"&&holder?.pid!==process.pid}}function tookOver({holder,end:end2}){return`took over the lock of ${holder}${end2===
+null?"":`, ${end2}`}`}function whereElse(holder){if(holder.host!==hostname2())return"is on another host";return holder.boot===
 ownMark().boot?"is in another process namespace, such as a container":"is of another machine of the same name, or from b\
 efore the last restart of this one"}function locked({holder,elsewhere},place2,what="the state is locked"){const hint=elsewhere===
 null?"wait until it has ended; if that process is surely gone, use idops runs unlock":`that process ${elsewhere}, so nob\
 ody can tell from here whether it still runs: make sure that it doesn't, then use idops runs unlock`;return new ProblemsError(
 [error("locked",`${what}: ${holder} (${place2})`,[],hint)])}function lockLost(now,place2){const who=now===void 0?"it was\
- removed":`somebody else has it: ${describeHolder(now)}`;return new ProblemsError([error("locked",`the lock of the state\
- was lost: ${who} (${place2})`,[],"find out who removes locks, and run it again once no other run is under way")])}var holderFields,
-holderSchema;var init_holder=__esm({"src/state/holder.ts"(){"use strict";init_zod();init_problems();init_process();init_process_mark();
-holderFields={user:string2(),...processMark,command:string2(),at:string2()};holderSchema=object(holderFields)}});function excluding(locks){const lock=async(command,now,shard2)=>{const taken2=await locks.take(command,now,shard2);try{const gone=taken2.
+ removed, or taken over by somebody who has given it back since":`somebody else took it over: ${describeHolder(now)}`;return new ProblemsError(
+[error("locked",`the lock of the state was lost: ${who} (${place2})`,[],"find out who removes locks, and run it again on\
+ce no other run is under way")])}var holderFields,holderSchema,GONE;var init_holder=__esm({"src/state/holder.ts"(){"use \
+strict";init_zod();init_problems();init_process();init_process_mark();holderFields={user:string2(),...processMark,command:string2(),
+at:string2()};holderSchema=object(holderFields);GONE="which is gone"}});function excluding(locks){const lock=async(command,now,shard2)=>{const taken2=await locks.take(command,now,shard2);try{const gone=taken2.
 takenOver===null?[]:[taken2.takenOver];for(let tries=1;;tries+=1){const others2=(await locks.found()).filter(one=>isInTheWay(
 one.shard,shard2));const[first]=others2;if(first===void 0)break;const living=others2.find(({fate})=>fate!=="gone");if(living!==
-void 0||tries>TRIES2)throw inTheWay2(living??first);for(const other of others2)if(await other.drop())gone.push(`took ove\
-r the lock of ${other.holder}, which is gone`)}return{...taken2,takenOver:gone.length===0?null:gone.join("; ")}}catch(failure2){
-await taken2.release();throw failure2}};const remove2=async one=>{let now=one;for(let tries=1;now!==void 0;tries+=1){const isOther2=now.
-nonce!==null&&now.nonce!==one.nonce;if(isOther2||tries>TRIES2)throw locked(now,now.place);if(await now.drop())return;now=
-(await locks.found()).find(other=>isOfPlace(other,one))}};return{lock,async holder(){const held=(await locks.found()).find(
-({fate})=>fate!=="gone");if(held===void 0)return null;const isUnsure=held.readable&&held.fate==="unknown";return isUnsure?
-`${held.holder}, if that process still runs`:held.holder},holdings:()=>locks.found(),async removable(){const found2=await locks.
-found();const free=found2.filter(({inUse})=>!inUse);if(free.length===0&&found2[0]!==void 0)throw stillRuns(found2[0]);if(free.
-length===0)return null;return{holder:free.map(({holder})=>holder).join("; and of "),async remove(){for(const one of free)
-await remove2(one)}}}}}function isOfPlace({place:place2,shard:shard2},other){return place2===other.place&&shard2?.index===
-other.shard?.index&&shard2?.count===other.shard?.count}function isInTheWay(other,shard2){if(shard2===void 0)return other!==
-void 0;return other===void 0||other.count!==shard2.count}function inTheWay2(found2){const what=found2.shard===void 0?void 0:
-"the state is locked by a run of a shard";return locked(found2,found2.place,what)}function stillRuns({holder}){return new ProblemsError(
-[error("locked",`the lock is in use: ${holder} still runs on this host`,[],"wait until it has ended, or end it")])}var TRIES2;
-var init_locks=__esm({"src/state/locks.ts"(){"use strict";init_problems();init_holder();TRIES2=250}});function stateData(text6,place2){try{return parseJson(text6)}catch{throw noState(place2,"is not JSON")}}function ofServer(state,place2,server,removal){
+void 0||tries>TRIES2)throw inTheWay2(living??first);for(const other of others2)if(await other.drop())gone.push(tookOver(
+other))}return{...taken2,takenOver:gone.length===0?null:gone.join("; ")}}catch(failure2){await taken2.release();throw failure2}};
+const remove2=async one=>{let now=one;for(let tries=1;now!==void 0;tries+=1){const isOther2=now.nonce!==null&&now.nonce!==
+one.nonce;if(isOther2||tries>TRIES2)throw locked(now,now.place);if(await now.drop())return;now=(await locks.found()).find(
+other=>isOfPlace(other,one))}};return{lock,async holder(){const held=(await locks.found()).find(({fate})=>fate!=="gone");
+if(held===void 0)return null;const isUnsure=held.readable&&held.fate==="unknown";return isUnsure?`${held.holder}, if tha\
+t process still runs`:held.holder},holdings:()=>locks.found(),async removable(){const found2=await locks.found();const free=found2.
+filter(({inUse})=>!inUse);if(free.length===0&&found2[0]!==void 0)throw stillRuns(found2[0]);if(free.length===0)return null;
+return{holder:free.map(({holder})=>holder).join("; and of "),async remove(){for(const one of free)await remove2(one)}}}}}
+function isOfPlace({place:place2,shard:shard2},other){return place2===other.place&&shard2?.index===other.shard?.index&&shard2?.
+count===other.shard?.count}function isInTheWay(other,shard2){if(shard2===void 0)return other!==void 0;return other===void 0||
+other.count!==shard2.count}function inTheWay2(found2){const what=found2.shard===void 0?void 0:"the state is locked by a \
+run of a shard";return locked(found2,found2.place,what)}function stillRuns({holder}){return new ProblemsError([error("lo\
+cked",`the lock is in use: ${holder} still runs on this host`,[],"wait until it has ended, or end it")])}var TRIES2;var init_locks=__esm(
+{"src/state/locks.ts"(){"use strict";init_problems();init_holder();TRIES2=250}});function stateData(text6,place2){try{return parseJson(text6)}catch{throw noState(place2,"is not JSON")}}function ofServer(state,place2,server,removal){
 if(state===void 0)return emptyState(server);if(state.server===server)return state;const former=portBefore(state.server,server);
 throw new ProblemsError([error("state-other-server",`the state ${place2} belongs to ${state.server}, and this is ${server}`,
 [],former===void 0?'give each server a state of its own, with state.path in its environment for instance (state.git.path\
@@ -11983,10 +11986,10 @@ nerated";return new ProblemsError([error("state-unreadable",`the state ${place2}
 return new ProblemsError([error("state-unreadable",`the state ${place2} is gone`,[],"put it back, or begin anew with ido\
 ps plan; journals of runs that go on are settled by it")])}var MOST2,tooLarge2,nameSchema;var init_state_text=__esm({"sr\
 c/state/state-text.ts"(){"use strict";init_zod();init_json();init_problems();init_shards();init_state();MOST2=5e8;tooLarge2=
-(most=MOST2)=>`has more than ${most/1e6} MB, which is more than idops reads`;nameSchema=object({lineage:string2(),salt:string2()})}});function batched(put4,end2=async()=>{}){let waiting=[];let writing;const writeAll=async()=>{await Promise.resolve();while(waiting.
+(most=MOST2)=>`has more than ${most/1e6} MB, which is more than idops reads`;nameSchema=object({lineage:string2(),salt:string2()})}});function batched(put4,end2=async()=>{}){let waiting=[];let writing2;const writeAll=async()=>{await Promise.resolve();while(waiting.
 length>0){const batch=waiting;waiting=[];try{await put4(batch.map(({text:text6})=>text6));for(const{done:done2}of batch)
-done2()}catch(failure2){for(const{failed}of batch)failed(failure2)}}writing=void 0};return{kept:null,write:line=>new Promise(
-(done2,failed)=>{waiting.push({text:stringifyJson(line),done:done2,failed});writing??=writeAll()}),async close(){await writing;
+done2()}catch(failure2){for(const{failed}of batch)failed(failure2)}}writing2=void 0};return{kept:null,write:line=>new Promise(
+(done2,failed)=>{waiting.push({text:stringifyJson(line),done:done2,failed});writing2??=writeAll()}),async close(){await writing2;
 await end2()}}}var init_batched=__esm({"src/state/batched.ts"(){"use strict";init_json()}});function journalOf(text6,run4,place2){const whole2=text6.slice(0,text6.lastIndexOf("\n")+1);const[first,...lines]=whole2.
 split("\n").slice(0,-1).map((line,index)=>parseLine(line,place2,index+1));if(first===void 0)return null;if(first.type!==
 "run"||first.run!==run4)throw unusableJournal(place2,"line 1 does not name this run");return{run:first,lines,bytes:Buffer.
@@ -12122,32 +12125,35 @@ const again=failure2 instanceof NoGit?[]:this.#answered?pauses:pauses.slice(0,1)
 throw unreachable(this.#place,remote,failure2);await sleep2(pause)}}}async#git(command,options={}){try{return(await git(
 this.settings.root,command,options)).toString("utf8")}catch(failure2){throw notHere(this.#place,failure2)}}};SEEN="refs/\
 idops/seen";USUAL="origin";FAR={reaches:true,patience:PATIENCE3};FETCHING={...FAR,patience:10*PATIENCE3};SIGHTS=5;PASSING=
-"refs/idops/passing"}});function gitRuns(store,runs,place2){const folder=run4=>`${runs}/${run4}`;const batches=async(head,branch,run4)=>await branch.
-list(head,folder(run4),"blob");const read=async run4=>{const found2=await store.read(async(head,branch)=>{const names2=await batches(
-head,branch,run4);return await branch.texts(head,names2.map(name2=>`${folder(run4)}/${name2}`),why=>unusableJournal(`${run4}\
- in ${place2}`,`it ${why}`))});return(found2??[]).join("")};return{list:async()=>await store.read((head,branch)=>branch.
-list(head,runs,"tree"))??[],read:async run4=>journalOf(await read(run4),run4,`${run4} in ${place2}`),async hasEnd(run4){
-const text6=await store.read(async(head,branch)=>{const last=(await batches(head,branch,run4)).at(-1);return last===void 0?
-void 0:await branch.text(head,`${folder(run4)}/${last}`)});return(text6??"").trimEnd().split("\n").at(-1)?.startsWith('{\
-"type":"end"')===true},kept:async()=>[],assign:async()=>{},async create(first){const{run:run4}=first;await store.change(
-async(head,branch)=>{if(head!==null&&(await batches(head,branch,run4)).length>0){throw new Error(`there is a journal of ${run4}\
- already`)}const files=new Map([[`${folder(run4)}/${numbered(0)}`,`${stringifyJson(first)}
+"refs/idops/passing"}});function gitRuns(store,runs,place2){const folder=run4=>`${runs}/${run4}`;const batches=async(head,branch,run4)=>(await branch.
+list(head,folder(run4),"blob")).filter(name2=>/^\d{8}\.jsonl$/.test(name2));const names2=async()=>await store.read((head,branch)=>branch.
+list(head,runs,"tree"))??[];const read=async run4=>{const found2=await store.read(async(head,branch)=>{const names3=await batches(
+head,branch,run4);return await branch.texts(head,names3.map(name2=>`${folder(run4)}/${name2}`),why=>unusableJournal(`${run4}\
+ in ${place2}`,`it ${why}`))});return(found2??[]).join("")};return{list:async()=>(await names2()).filter(isJournalName),
+strangers:async()=>(await names2()).filter(name2=>!isJournalName(name2)),read:async run4=>journalOf(await read(run4),run4,
+`${run4} in ${place2}`),async hasEnd(run4){const text6=await store.read(async(head,branch)=>{const last=(await batches(head,
+branch,run4)).at(-1);return last===void 0?void 0:await branch.text(head,`${folder(run4)}/${last}`)});return(text6??"").trimEnd().
+split("\n").at(-1)?.startsWith('{"type":"end"')===true},kept:async()=>[],assign:async()=>{},async create(first){const{run:run4}=first;
+await store.change(async(head,branch)=>{if(head!==null&&(await batches(head,branch,run4)).length>0){throw new Error(`the\
+re is a journal of ${run4} already`)}const files=new Map([[`${folder(run4)}/${numbered(0)}`,`${stringifyJson(first)}
 `]]);return{files,message:`idops: run ${run4} begins`}});return gitJournal(store,folder(run4),run4,1)},async reopen(content){
 if(isUnderWay(content))throw underWay(content.run);const{run:run4}=content.run;const last=await store.read(async(head,branch)=>(await batches(
-head,branch,run4)).at(-1));return gitJournal(store,folder(run4),run4,Number.parseInt(last??"-1",10)+1)},async remove(names2){
-if(names2.length===0)return;const what=names2.length===1?`the journal of ${names2[0]}`:`${names2.length} journals`;const files=new Map(
-names2.map(run4=>[folder(run4),null]));await store.change(()=>({files,message:`idops: ${what} removed`}))}}}function numbered(number4){
+head,branch,run4)).at(-1));return gitJournal(store,folder(run4),run4,Number.parseInt(last??"-1",10)+1)},async remove(names3){
+if(names3.length===0)return;const what=names3.length===1?`the journal of ${names3[0]}`:`${names3.length} journals`;const files=new Map(
+names3.map(run4=>[folder(run4),null]));await store.change(()=>({files,message:`idops: ${what} removed`}))}}}function numbered(number4){
 return`${String(number4).padStart(8,"0")}.jsonl`}function gitJournal(store,folder,run4,next){let number4=next;return batched(
 async lines=>{const path=`${folder}/${numbered(number4)}`;number4+=1;const files=new Map([[path,lines.map(line=>`${line}\
 
 `).join("")]]);await store.change(()=>({files,message:`idops: run ${run4}`}))})}var init_runs=__esm({"src/state/git/runs\
-.ts"(){"use strict";init_json();init_batched();init_journal();init_journal_text()}});function holderOf2(message){try{return holderSchema3.parse(JSON.parse(message))}catch{return null}}function isOver(holder){
-return holder!==null&&(fateOf(holder)==="gone"||Date.now()>endOf(holder))}function endOf({expires}){return Date.parse(expires)+
-SKEW}function holdingOf2(holder){const holding=holdingOf(holder,isOver(holder)?"gone":void 0);if(holder===null||holding.
-elsewhere===null)return holding;const end2=`its lock ends by itself at ${new Date(endOf(holder)).toISOString()} where no\
-thing renews it`;return{...holding,elsewhere:`${holding.elsewhere}, and ${end2}`}}var holderSchema3,LEASE,SKEW;var init_holder2=__esm(
-{"src/state/git/holder.ts"(){"use strict";init_zod();init_process();init_holder();holderSchema3=object({...holderFields,
-expires:iso_exports.datetime(),nonce:string2()});LEASE=10*6e4;SKEW=5*6e4}});import{randomUUID as randomUUID5}from"node:crypto";import{setTimeout as sleep3}from"node:timers/promises";function renewedHolder(holder){
+.ts"(){"use strict";init_json();init_shard();init_batched();init_journal();init_journal_text()}});function holderOf2(message){try{return holderSchema3.parse(JSON.parse(message))}catch{return null}}function isOver(holder){
+return holder!==null&&(fateOf(holder)==="gone"||Date.now()>endOf(holder))}function restOf({expires}){return Date.parse(expires)-
+Date.now()}function endOf({expires}){return Date.parse(expires)+SKEW}function holdingOf2(holder){const end2=holder===null||
+fateOf(holder)==="gone"?GONE:`whose lease ran out at ${holder.expires} and was not renewed`;const holding=holdingOf(holder,
+isOver(holder)?"gone":void 0,end2);if(holder===null||holding.elsewhere===null)return holding;const last=`its lock ends b\
+y itself at ${new Date(endOf(holder)).toISOString()} where nothing renews it`;return{...holding,elsewhere:`${holding.elsewhere}\
+, and ${last}`}}var holderSchema3,LEASE,SKEW;var init_holder2=__esm({"src/state/git/holder.ts"(){"use strict";init_zod();
+init_process();init_holder();holderSchema3=object({...holderFields,expires:iso_exports.datetime(),nonce:string2()});LEASE=
+10*6e4;SKEW=5*6e4}});import{randomUUID as randomUUID5}from"node:crypto";import{setTimeout as sleep3}from"node:timers/promises";function renewedHolder(holder){
 return{...holder,expires:new Date(Date.now()+LEASE).toISOString()}}function noteOf(holder){return{message:JSON.stringify(
 {...holder,turn:randomUUID5()})}}var TRIES4,PAUSE,FRESH2,UNSEEN,ABOUT,TITLE,TEXT,Store;var init_store=__esm({"src/state/\
 git/store.ts"(){"use strict";init_p_limit();init_process();init_shard();init_user_name();init_holder();init_branch();init_failures();
@@ -12185,14 +12191,15 @@ ref);const other=from===null?void 0:await this.#holder(from);if(other!==void 0&&
 this.#place);const mark={...ownMark(),command,at:now.toISOString(),expires:"",nonce:randomUUID5()};const made3=await this.#renewed(
 {ref,holder:{user:userName(),...mark}});if(await this.#branch.push([{ref,from,to:made3.at}])==="moved"){const lock=await this.#lockAt(
 ref);throw locked(holdingOf2(lock===null?null:await this.#holder(lock)),this.#place)}this.#held=made3;this.#lost=void 0;
-this.#seenAt=UNSEEN;this.#isShared=shard2!==void 0;const timer=setInterval(()=>void this.#renew(made3).catch(()=>{}),LEASE/
-3);timer.unref();return{takenOver:other===void 0?null:`took over the lock of ${describeHolder(other)}, which is gone`,fenced:true,
-confirm:()=>this.#inTurn(()=>this.#confirm(made3)),release:async()=>{clearInterval(timer);await this.#inTurn(()=>this.#release(
-made3)).catch(()=>{})}}})}async#release(made3){const{at:at3}=this.#own(made3)??made3;if(this.#own(made3)!==void 0)this.#held=
-void 0;this.#seenAt=UNSEEN;await this.#branch.push([{ref:made3.ref,from:at3,to:null}])}#own({holder}){return this.#held?.
-holder.nonce===holder.nonce?this.#held:void 0}async#renew(made3){await this.#inTurn(async()=>{const held=this.#own(made3);
-if(held===void 0)return;const renewed=await this.#renewed(held);const pushed=await this.#branch.push([{ref:held.ref,from:held.
-at,to:renewed.at}]);if(pushed==="done")this.#held=renewed;else await this.#confirm(held)})}async#renewed({ref,holder}){const next=renewedHolder(
+this.#seenAt=UNSEEN;this.#isShared=shard2!==void 0;const renew=()=>this.#inTurn(async()=>{const held=this.#own(made3);if(held!==
+void 0)await this.#renew(held)});const timer=setInterval(()=>void renew().catch(()=>{}),LEASE/3);timer.unref();return{takenOver:other===
+void 0?null:tookOver(holdingOf2(other)),fenced:true,lease:LEASE/2,confirm:()=>this.#inTurn(async()=>{await this.#confirm(
+made3);const held=this.#own(made3);if(held!==void 0&&restOf(held.holder)<LEASE/2)await this.#renew(held)}),release:async()=>{
+clearInterval(timer);await this.#inTurn(()=>this.#release(made3)).catch(()=>{});return[]}}})}async#release(made3){const{
+at:at3}=this.#own(made3)??made3;if(this.#own(made3)!==void 0)this.#held=void 0;this.#seenAt=UNSEEN;await this.#branch.push(
+[{ref:made3.ref,from:at3,to:null}])}#own({holder}){return this.#held?.holder.nonce===holder.nonce?this.#held:void 0}async#renew(held){
+const renewed=await this.#renewed(held);const pushed=await this.#branch.push([{ref:held.ref,from:held.at,to:renewed.at}]);
+if(pushed==="done")this.#held=renewed;else await this.#confirm(held)}async#renewed({ref,holder}){const next=renewedHolder(
 holder);const[at3=""]=await this.#branch.make([noteOf(next)]);return{ref,holder:next,at:at3}}async#confirm(made3){const{
 ref,holder}=made3;const at3=await this.#lockAt(ref);const now=at3===null?void 0:await this.#holder(at3);const isOwn=this.#own(
 made3)!==void 0;if(at3!==null&&now?.nonce===holder.nonce){if(isOwn)this.#held={ref,holder:now,at:at3};return}const failure2=lockLost(
@@ -13050,8 +13057,8 @@ release)}else{client3.release()}}}_releaseOnce(client3,idleListener){let release
 released=true;this._release(client3,idleListener,err)}}_release(client3,idleListener,err){client3.on("error",idleListener);
 client3._poolUseCount=(client3._poolUseCount||0)+1;this.emit("release",err,client3);if(err||this.ending||!client3._queryable||
 client3._ending||client3._poolUseCount>=this.options.maxUses){if(client3._poolUseCount>=this.options.maxUses){this.log("\
-remove expended client")}return this._remove(client3,this._pulseQueue.bind(this))}const isExpired=this._expired.has(client3);
-if(isExpired){this.log("remove expired client");this._expired.delete(client3);return this._remove(client3,this._pulseQueue.
+remove expended client")}return this._remove(client3,this._pulseQueue.bind(this))}const isExpired2=this._expired.has(client3);
+if(isExpired2){this.log("remove expired client");this._expired.delete(client3);return this._remove(client3,this._pulseQueue.
 bind(this))}let tid;if(this.options.idleTimeoutMillis&&this._isAboveMin()){tid=setTimeout(()=>{if(this._isAboveMin()){this.
 log("remove idle client");this._remove(client3,this._pulseQueue.bind(this))}},this.options.idleTimeoutMillis);if(this.options.
 allowExitOnIdle){tid.unref()}}if(this.options.allowExitOnIdle){client3.unref()}this._idle.push(new IdleItem(client3,idleListener,
@@ -13304,25 +13311,24 @@ init_shard();init_user_name();init_holder();init_lock_row();init_tables();StateL
 this.#database=database;this.state=state}get session(){if(this.#lost!==void 0)throw this.#lost;return this.#held?.session??
 null}get shard(){return this.#held?.shard??""}async found(){const rows=await this.#database.read([],statements=>findHolders(
 statements,this.state));return rows.map(found2=>{const{nonce,session,seenAt}=found2;const shard2=shardNamed(found2.shard);
-const holding=holdingOf(found2.holder,this.#fateOf(found2));const connected=this.#isConnected(found2)?", whose session i\
-s connected right now":"";return{...holding,...shard2===void 0?{}:{shard:shard2},holder:`${holding.holder}${connected}`,
-nonce:found2.holder===null?null:nonce,place:this.#database.target.place,drop:()=>this.#database.write(async statements=>{
-const{count:count3}=await statements.run("DELETE FROM idops.locks WHERE state = $1 AND shard = $2 AND session = $3 AND s\
-een_at = $4::timestamptz",[this.state,found2.shard,session,seenAt]);return count3>0})}})}async take(command,now,of){const shard2=shardKey(
-of);const before=this.#held;if(before!==void 0&&this.#lost===void 0&&before.shard!==shard2){const own5=(await this.found()).
-find(({nonce:nonce2})=>nonce2===before.nonce);if(own5!==void 0)throw locked(own5,own5.place)}const holder={user:userName(),
-...ownMark(),command,at:now.toISOString()};const nonce=randomUUID6();const{takenOver:takenOver2,held}=await this.#database.
-write(async statements=>{const session=await this.#begin(statements);const own5={shard:shard2,nonce,...session};try{return{
-takenOver:await this.#enter(statements,own5,holder),held:own5}}catch(failure2){await end(statements,session.advisory);throw failure2}});
-this.#held=held;this.#lost=void 0;this.#database.keep(this);clearInterval(this.#renewing);const{renewal}=this.#database.
-times;const renew=onceAtATime(()=>this.#renew(nonce));this.#renewing=setInterval(()=>void renew().catch(()=>{}),renewal);
-this.#renewing.unref();return{takenOver:takenOver2,fenced:true,confirm:()=>this.#database.read(void 0,statements=>this.confirm(
-statements,{shard:shard2,nonce})),release:()=>this.#release(nonce)}}async confirm(statements,asked=this.#held){const found2=await findHolder(
-statements,this.state,asked?.shard??"");const own5=this.#held;if(own5!==void 0&&own5.nonce===asked?.nonce&&found2?.session===
-own5.session)return;if(own5?.nonce===asked?.nonce)throw this.#lose(found2);throw lockLost(found2?.holder,this.#database.
-target.place)}async rejoin(statements){const held=this.#held;if(held===void 0)return;const own5={...held,...await this.#begin(
-statements)};const{count:count3}=await statements.run(`UPDATE idops.locks SET session = $4, advisory = $5, backend = pg_\
-backend_pid(), seen_at = clock_timestamp()
+const holding=this.#holdingOf(found2);const connected=this.#isConnected(found2)?", whose session is connected right now":
+"";return{...holding,...shard2===void 0?{}:{shard:shard2},holder:`${holding.holder}${connected}`,nonce:found2.holder===null?
+null:nonce,place:this.#database.target.place,drop:()=>this.#database.write(async statements=>{const{count:count3}=await statements.
+run("DELETE FROM idops.locks WHERE state = $1 AND shard = $2 AND session = $3 AND seen_at = $4::timestamptz",[this.state,
+found2.shard,session,seenAt]);return count3>0})}})}async take(command,now,of){const shard2=shardKey(of);const before=this.#held;
+if(before!==void 0&&this.#lost===void 0&&before.shard!==shard2){const own5=(await this.found()).find(({nonce:nonce2})=>nonce2===
+before.nonce);if(own5!==void 0)throw locked(own5,own5.place)}const holder={user:userName(),...ownMark(),command,at:now.toISOString()};
+const nonce=randomUUID6();const{takenOver:takenOver2,held}=await this.#database.write(async statements=>{const session=await this.#begin(
+statements);const own5={shard:shard2,nonce,...session};try{return{takenOver:await this.#enter(statements,own5,holder),held:own5}}catch(failure2){
+await end(statements,session.advisory);throw failure2}});this.#held=held;this.#lost=void 0;this.#database.keep(this);clearInterval(
+this.#renewing);const{renewal,lease}=this.#database.times;const renew=onceAtATime(()=>this.#renew(nonce));this.#renewing=
+setInterval(()=>void renew().catch(()=>{}),renewal);this.#renewing.unref();return{takenOver:takenOver2,fenced:true,lease:lease/
+2,confirm:()=>this.#database.read(void 0,statements=>this.confirm(statements,{shard:shard2,nonce})),release:async()=>{await this.#release(
+nonce);return[]}}}async confirm(statements,asked=this.#held){const found2=await findHolder(statements,this.state,asked?.
+shard??"");const own5=this.#held;if(own5!==void 0&&own5.nonce===asked?.nonce&&found2?.session===own5.session)return;if(own5?.
+nonce===asked?.nonce)throw this.#lose(found2);throw lockLost(found2?.holder,this.#database.target.place)}async rejoin(statements){
+const held=this.#held;if(held===void 0)return;const own5={...held,...await this.#begin(statements)};const{count:count3}=await statements.
+run(`UPDATE idops.locks SET session = $4, advisory = $5, backend = pg_backend_pid(), seen_at = clock_timestamp()
        WHERE state = $1 AND shard = $2 AND nonce = $3`,[this.state,own5.shard,own5.nonce,own5.session,own5.advisory]);if(count3===
 0)throw this.#lose(await findHolder(statements,this.state,own5.shard));this.#held=own5}async fence(statements){const{session}=this;
 if(session===null)return;const{rows}=await statements.run(`UPDATE idops.locks SET seen_at = clock_timestamp() WHERE stat\
@@ -13339,19 +13345,20 @@ nonce===own5.nonce;if(!isOwn&&this.#fateOf(other)!=="gone")throw this.#refusal(o
 `UPDATE idops.locks SET nonce = $3, session = $4, advisory = $5, holder = $6, backend = pg_backend_pid(), seen_at = cloc\
 k_timestamp()
          WHERE state = $1 AND shard = $2 AND session = $7 AND seen_at = $8::timestamptz`,[...values,other.session,other.
-seenAt]);if(replaced3.count===0)continue;if(isOwn)return null;const isGone2=other.holder!==null&&fateOf(other.holder)===
-"gone";return`took over the lock of ${describeHolder(other.holder)}${isGone2?", which is gone":`: ${cut(other)}`}`}}async#renew(nonce){
+seenAt]);if(replaced3.count===0)continue;if(isOwn)return null;return tookOver(this.#holdingOf(other))}}async#renew(nonce){
 await this.#database.write(async statements=>{if(this.#held?.nonce===nonce)await this.fence(statements)})}async#release(nonce){
 const held=this.#held;if(held?.nonce!==nonce)return;clearInterval(this.#renewing);this.#held=void 0;this.#lost=void 0;this.#database.
 drop();await this.#database.write(async statements=>{await remove(statements,this.state,held);await end(statements,held.
 advisory)}).catch(()=>{})}#fateOf(found2){const fate=found2.holder===null?"unknown":fateOf(found2.holder);if(fate==="gon\
 e")return"gone";if(this.#isConnected(found2))return"alive";return Math.abs(found2.age)>this.#database.times.lease?"gone":
-fate}#isConnected({isConnected,session}){return isConnected||session===this.#held?.session}#refusal(found2){const{target,
-times}=this.#database;if(this.#isConnected(found2))return locked(holdingOf(found2.holder,"alive"),target.place);const seconds2=Math.
-max(1,Math.ceil((times.lease-found2.age)/1e3));return new ProblemsError([error("locked",`the state is locked: ${describeHolder(
-found2.holder)} (${target.place}); ${cut(found2)}, and it may come back`,[],`try again in ${seconds2} s, when its lock i\
-s taken over if it did not come back; if that process is surely gone, use idops runs unlock`)])}#lose(found2){this.#lost=
-lockLost(found2?.holder,this.#database.target.place);this.#database.drop();clearInterval(this.#renewing);return this.#lost}}}});import{randomUUID as randomUUID7}from"node:crypto";function postgresJournal(database,lock,turn){const{run:run4}=turn;let{
+fate}#holdingOf(found2){const isGone2=found2.holder!==null&&fateOf(found2.holder)==="gone";return holdingOf(found2.holder,
+this.#fateOf(found2),isGone2?GONE:`whose lease ran out: ${cut(found2)}`)}#isConnected({isConnected,session}){return isConnected||
+session===this.#held?.session}#refusal(found2){const{target,times}=this.#database;if(this.#isConnected(found2))return locked(
+holdingOf(found2.holder,"alive"),target.place);const seconds2=Math.max(1,Math.ceil((times.lease-found2.age)/1e3));return new ProblemsError(
+[error("locked",`the state is locked: ${describeHolder(found2.holder)} (${target.place}); ${cut(found2)}, and it may com\
+e back`,[],`try again in ${seconds2} s, when its lock is taken over if it did not come back; if that process is surely g\
+one, use idops runs unlock`)])}#lose(found2){this.#lost=lockLost(found2?.holder,this.#database.target.place);this.#database.
+drop();clearInterval(this.#renewing);return this.#lost}}}});import{randomUUID as randomUUID7}from"node:crypto";function postgresJournal(database,lock,turn){const{run:run4}=turn;let{
 next}=turn;let writers=[turn.writer];let isUnsure=false;const takenOver2=()=>new ProblemsError([error("locked",`the jour\
 nal of run ${run4} was taken over or removed by somebody else (${database.target.place})`,[],"find out who works with th\
 is state, and run it again once no other run is under way")]);const send=async(statements,lines)=>{const{state,shard:shard2,
@@ -13385,9 +13392,9 @@ line.length,0);if(size2>MOST2)throw unusableJournal(shown4(run4),`it ${tooLarge2
 run("SELECT run FROM idops.runs");return rows});return runs.map(({run:run4})=>run4).sort()},read,async hasEnd(run4){const lines=await database.
 read([],async statements=>{const{rows}=await statements.run("SELECT line::text FROM idops.lines WHERE run = $1 ORDER BY \
 number DESC LIMIT 1",[run4]);return rows});if(lines.length===0)throw unusableJournal(shown4(run4),"it is not there");return lines[0]?.
-line.startsWith('{"type":"end"')===true},kept:async()=>[],async create(first){const{run:run4}=first;const writer=randomUUID8();
-await database.write(statements=>transaction(statements,async()=>{await lock.fence(statements);await statements.run(`WIT\
-H begun AS (
+line.startsWith('{"type":"end"')===true},strangers:async()=>[],kept:async()=>[],async create(first){const{run:run4}=first;
+const writer=randomUUID8();await database.write(statements=>transaction(statements,async()=>{await lock.fence(statements);
+await statements.run(`WITH begun AS (
                INSERT INTO idops.runs (run, state, writer) VALUES ($1, $2, $3) ON CONFLICT (run) DO NOTHING RETURNING ru\
 n
              )
@@ -17145,7 +17152,8 @@ length>maxLength?[...line]:[];return characters2.length>maxLength?`${characters2
 this,facts);this.name="ServerFailure";this.open=facts.doubt===true||leavesOpen(facts)}};var refusalsOfPost=new Set([400,
 401,403,404,422,425,429]);function leavesOpen({kind,method,status,sent}){if(!sent||method==="GET")return false;if(method===
 "POST")return status===null||!refusalsOfPost.has(status);return kind==="lost"||kind==="server-error"||kind==="answer"}var Expired=class extends Error{failure;constructor(failure2){
-super("what the request is built on has been read too long ago");this.name="Expired";this.failure=failure2}};function kindOfStatus(status){
+super("what the request is built on has been read too long ago");this.name="Expired";this.failure=failure2}};var Withheld=class extends Error{failure;constructor(failure2,cause){
+super("the right to send the request could not be confirmed",{cause});this.name="Withheld";this.failure=failure2}};function kindOfStatus(status){
 if(status===401)return"unauthorized";if(status===403)return"forbidden";if(status===404)return"not-found";if(status>=500)
 return"server-error";return status>=400?"refused":"redirect"}function faultOf(reason){return unconnected(atProxy(reason)??
 reason)?.fault}function atProxy(reason){return reason.startsWith(proxyMark)?reason.slice(proxyMark.length):void 0}var looks={
@@ -17215,17 +17223,20 @@ return({result},look2)=>resultMarkdown2(result,look2)},async html(){const{result
 return({result,plan,samples=new Map},look2)=>resultHtml2(result,plan,{...look2,samples})},async github(){const{resultGithub:resultGithub2}=await Promise.resolve().then(()=>(init_github(),github_exports));
 return({result,plan},look2)=>resultGithub2(result,plan,look2)}}};var problemsReport={redact:redactProblems,formats:{text:async()=>(await Promise.resolve().then(()=>(init_problems2(),problems_exports))).
 problemsText,json:async()=>(await Promise.resolve().then(()=>(init_json2(),json_exports))).problemsJson,github:async()=>(await Promise.resolve().then(()=>(init_github(),github_exports))).
-problemsGithub}};init_result_text();var words4={EACCES:"this user may not do that",EPERM:"this user may not do that",EEXIST:"a file stands where a folder ha\
-s to be",ENOTDIR:"a file stands where a folder has to be",EISDIR:"it is a folder",ELOOP:"a symbolic link leads to itself",
-EMFILE:"too many files are open",ENAMETOOLONG:"the name is too long",ENOENT:"it is not there",ENOSPC:"the disk is full",
-EROFS:"the disk is read-only",EADDRINUSE:"another program listens on it",EADDRNOTAVAIL:"this machine has no such address",
-EAI_AGAIN:"the host could not be looked up",ENOTFOUND:"there is no such host",ERR_FS_FILE_TOO_LARGE:"it is too large",ERR_STRING_TOO_LONG:"\
-it is too large"};function whyRefused(failure2){if(!(failure2 instanceof Error))return String(failure2);const code2="cod\
-e"in failure2?String(failure2.code):"";const said3=words4[code2];return said3===void 0?failure2.message:`${said3} (${code2}\
-)`}init_problems();init_process();init_redact();init_user_name();init_values();init_kinds();init_operations();init_journal();init_problems();var inTheWay=["EEXIST","ENOTDIR","EISDIR"];function cureOf(failure2){const hint=failure2 instanceof ProblemsError?
+problemsGithub}};init_result_text();init_problems();init_process();init_redact();init_user_name();init_values();init_kinds();init_operations();init_journal();var words4={EDQUOT:"the quota of the disk is used up",EIO:"the disk fails",EACCES:"this user may not do that",EPERM:"thi\
+s user may not do that",EEXIST:"a file stands where a folder has to be",ENOTDIR:"a file stands where a folder has to be",
+EISDIR:"it is a folder",ELOOP:"a symbolic link leads to itself",EMFILE:"too many files are open",ENAMETOOLONG:"the name \
+is too long",ENOENT:"it is not there",ENOSPC:"the disk is full",EROFS:"the disk is read-only",EADDRINUSE:"another progra\
+m listens on it",EADDRNOTAVAIL:"this machine has no such address",EAI_AGAIN:"the host could not be looked up",ENOTFOUND:"\
+there is no such host",ERR_FS_FILE_TOO_LARGE:"it is too large",ERR_STRING_TOO_LONG:"it is too large"};function isRefusal(failure2){
+return failure2 instanceof Error&&"code"in failure2&&/^E[A-Z0-9]+$/.test(String(failure2.code))}function whyRefused(failure2){
+if(!(failure2 instanceof Error))return String(failure2);const code2="code"in failure2?String(failure2.code):"";const said3=words4[code2];
+return said3===void 0?failure2.message:`${said3} (${code2})`}init_problems();var inTheWay=["EEXIST","ENOTDIR","EISDIR"];function cureOf(failure2){const hint=failure2 instanceof ProblemsError?
 failure2.problems[0]?.hint:void 0;if(hint!==void 0)return hint;const code2=failure2 instanceof Error&&"code"in failure2?
 failure2.code:void 0;return inTheWay.includes(code2)?"move what is in the way elsewhere, or name another place with stat\
-e.path":"make room or mend the permissions of the folder of the state"}init_values();import{createHmac as createHmac2}from"node:crypto";init_p_limit();import{createHmac,randomBytes as randomBytes2,scrypt,scryptSync}from"node:crypto";import{availableParallelism}from"node:os";init_problems();import{setImmediate as setImmediate2}from"node:timers/promises";var AFTER=50;var Pauses=class{#signal;#since=performance.
+e.path":"make room or mend the permissions of the folder of the state"}async function writing(what,work){try{return await work()}catch(failure2){
+if(!isRefusal(failure2))throw failure2;const message=`${what}: ${whyRefused(failure2)}`;throw new ProblemsError([error("\
+not-writable",message,[],cureOf(failure2))],{cause:failure2})}}init_values();import{createHmac as createHmac2}from"node:crypto";init_p_limit();import{createHmac,randomBytes as randomBytes2,scrypt,scryptSync}from"node:crypto";import{availableParallelism}from"node:os";init_problems();import{setImmediate as setImmediate2}from"node:timers/promises";var AFTER=50;var Pauses=class{#signal;#since=performance.
 now();constructor(signal){this.#signal=signal}get due(){return this.#signal?.aborted===true||performance.now()-this.#since>=
 AFTER}async pause(){await setImmediate2();await setImmediate2();this.#since=performance.now();if(this.#signal?.aborted)throw interrupted(
 "nothing more was read")}};function interrupted(left){return new ProblemsError([error("interrupted",`interrupted: ${left}`)])}var COST={N:4096,r:8,p:1};var LENGTH=32;var limit=pLimit(Math.max(1,Math.min(3,availableParallelism())));var known3=new Map;
@@ -17266,7 +17277,36 @@ return[];if(value3 instanceof Sensitive)return[value3.reveal()];if(Array.isArray
 return isMap(value3)?Object.values(value3).flatMap(secretsIn):[]}function escapePointer(key){return key.replaceAll("~","\
 ~0").replaceAll("/","~1")}function conceal(got,asked){if(asked instanceof Sensitive)return got instanceof Sensitive?got:
 new Sensitive(reveal(got));if(Array.isArray(asked))return holdsSensitive(asked)?new Sensitive(reveal(asked)):got;if(isMap(
-asked)&&isMap(got)){return mapValues(got,(member2,key)=>conceal(member2,Object.hasOwn(asked,key)?asked[key]:void 0))}return got}init_p_limit();init_problems();init_settle();init_kinds();init_values();init_values();var documented={name:"documented",limits:null,signs:null};var boruta={name:"boruta",limits:{uuids:true,requestBytes:8e6},
+asked)&&isMap(got)){return mapValues(got,(member2,key)=>conceal(member2,Object.hasOwn(asked,key)?asked[key]:void 0))}return got}init_problems();init_loss();var NOTHING_KNOWN={message:"",httpStatus:null,attempts:0,answered:true,refused:false,unsteady:false};
+var BY_ANOTHER={...NOTHING_KNOWN,message:"nothing was sent, since the server does it with another change"};function closed2(open8,ambiguous){
+return{status:ambiguous?"unknown":"failed",httpStatus:open8.httpStatus,attempts:open8.attempts,ambiguous,after:void 0,unverified:[],
+error:ambiguous?`${open8.message}; what the server did is not known`:open8.message}}function advised(outcome3,advice){const{
+error:error3,gist,notes=[]}=outcome3;if(error3===null)return{...outcome3,notes:[...notes,advice]};return{...outcome3,error:`${error3}\
+; ${advice}`,...gist===void 0?{}:{gist:`${gist}; ${advice}`}}}function brokenOff(failure2){return closed2({...NOTHING_KNOWN,
+message:messageOf(failure2)},true)}function messageOf(failure2){if(failure2 instanceof ProblemsError)return distinct2(failure2.
+problems.map(({message})=>message));if(failure2 instanceof AggregateError)return distinct2(failure2.errors.map(messageOf));
+return whyRefused(failure2)}function distinct2(sentences){return[...new Set(sentences)].join("; ")}function openOutcome({
+regeneration:regeneration2},change3,open8,{verdict,different,differing,unverified,lost:lost2},live){const base2={httpStatus:open8.
+httpStatus,attempts:open8.attempts,unverified:[],after:live?.fields};if(live===void 0){const error3=`${open8.message}; i\
+t could not be read back, so what the server did is not known`;return{...base2,status:"unknown",ambiguous:true,after:void 0,
+error:error3}}if(verdict==="unseen"){if(change3.action==="regenerate")return closed2(open8,true);const error3=`${open8.message}\
+; read back: ${unverified.join(", ")} could not be seen, so what the server did is not known`;return{...base2,status:"un\
+known",ambiguous:true,error:error3}}if(verdict==="done"){const notes=change3.action==="regenerate"&&regeneration2!==void 0?
+[`${open8.message}; read back: the ${regeneration2.noun} is another one now`]:[];return{...base2,status:"applied",ambiguous:false,
+error:null,notes}}const names2=namesOfLost(lost2);const told5=kept2=>{const found2=change3.action==="delete"?["it is sti\
+ll there"]:[...kept2];if(names2!=="")found2.push(`lost: ${names2}, which the next apply that takes it in puts back`);if(found2.
+length===0)found2.push("it was not done");return`${open8.message}; read back: ${found2.join("; ")}`};return{...base2,status:open8.
+answered?"not_converged":"failed",ambiguous:false,error:told5(different),gist:told5(differing)}}function repaired(aim,open8,names2,after2){
+const base2={httpStatus:open8.httpStatus,attempts:open8.attempts,ambiguous:false,after:after2,unverified:[]};if(aim==="a\
+sked"){const note=`${open8.message}; read back: it had lost ${names2}; what is asked for was sent after that, and all is\
+ as asked`;return{...base2,status:"applied",error:null,notes:[note]}}return{...base2,status:open8.answered?"not_converge\
+d":"failed",error:`${open8.message}; read back: it had lost ${names2}; that is put back as it was before`}}function skipped(error3){
+return{status:"skipped",httpStatus:null,attempts:0,ambiguous:false,after:void 0,unverified:[],error:error3}}function asResult({
+address:address3,label:label3,action:action2},outcome3){const{status,httpStatus,attempts,unverified,error:error3,gist,notes=[]}=outcome3;
+return{address:address3,...label3===void 0?{}:{label:label3},action:action2,status,httpStatus,attempts,unverified,error:error3,
+...gist===void 0?{}:{gist},...notes.length===0?{}:{notes}}}function tells({action:action2},outcome3){return action2!=="d\
+elete"&&outcome3!==void 0&&isSuccess(outcome3)}function isSuccess({httpStatus}){return httpStatus!==null&&httpStatus>=200&&
+httpStatus<300}init_p_limit();init_problems();init_settle();init_kinds();init_values();init_values();var documented={name:"documented",limits:null,signs:null};var boruta={name:"boruta",limits:{uuids:true,requestBytes:8e6},
 signs:{errors:[{members:["code","message","errors"]},{members:["code","message"],status:500}],unknownPath:406}};var profiles={
 documented,boruta};function betterProfileByError(used,{status,members:members3=[]}){return otherProfiles(used).find(({signs})=>signs?.errors.
 some(sign=>sign.members.every(member2=>members3.includes(member2))&&(sign.status===void 0||sign.status===status)))}function adviceFor({
@@ -17310,34 +17350,7 @@ function level({kind}){return kinds.findIndex(({name:name2})=>name2===kind)}func
 return-1;return givesUp(change3)?1:0}function takesOver({kind,apply:{expected}}){const{succession}=kindOf(kind);return succession!==
 void 0&&expected[succession.field]===true}function givesUp({kind,action:action2,apply:{expected}}){const{succession}=kindOf(
 kind);if(succession===void 0||action2!=="update")return false;const asked=expected[succession.field];return asked===false||
-asked===null}init_operations();init_extended();init_fields();init_loss();init_rules();init_loss();var NOTHING_KNOWN={message:"",httpStatus:null,attempts:0,answered:true,refused:false,unsteady:false};var BY_ANOTHER={
-...NOTHING_KNOWN,message:"nothing was sent, since the server does it with another change"};function closed2(open8,ambiguous){
-return{status:ambiguous?"unknown":"failed",httpStatus:open8.httpStatus,attempts:open8.attempts,ambiguous,after:void 0,unverified:[],
-error:ambiguous?`${open8.message}; what the server did is not known`:open8.message}}function advised(outcome3,advice){const{
-error:error3,gist,notes=[]}=outcome3;if(error3===null)return{...outcome3,notes:[...notes,advice]};return{...outcome3,error:`${error3}\
-; ${advice}`,...gist===void 0?{}:{gist:`${gist}; ${advice}`}}}function brokenOff(failure2){return closed2({...NOTHING_KNOWN,
-message:whyRefused(failure2)},true)}function openOutcome({regeneration:regeneration2},change3,open8,{verdict,different,differing,
-unverified,lost:lost2},live){const base2={httpStatus:open8.httpStatus,attempts:open8.attempts,unverified:[],after:live?.
-fields};if(live===void 0){const error3=`${open8.message}; it could not be read back, so what the server did is not known`;
-return{...base2,status:"unknown",ambiguous:true,after:void 0,error:error3}}if(verdict==="unseen"){if(change3.action==="r\
-egenerate")return closed2(open8,true);const error3=`${open8.message}; read back: ${unverified.join(", ")} could not be s\
-een, so what the server did is not known`;return{...base2,status:"unknown",ambiguous:true,error:error3}}if(verdict==="do\
-ne"){const notes=change3.action==="regenerate"&&regeneration2!==void 0?[`${open8.message}; read back: the ${regeneration2.
-noun} is another one now`]:[];return{...base2,status:"applied",ambiguous:false,error:null,notes}}const names2=namesOfLost(
-lost2);const told5=kept2=>{const found2=change3.action==="delete"?["it is still there"]:[...kept2];if(names2!=="")found2.
-push(`lost: ${names2}, which the next apply that takes it in puts back`);if(found2.length===0)found2.push("it was not do\
-ne");return`${open8.message}; read back: ${found2.join("; ")}`};return{...base2,status:open8.answered?"not_converged":"f\
-ailed",ambiguous:false,error:told5(different),gist:told5(differing)}}function repaired(aim,open8,names2,after2){const base2={
-httpStatus:open8.httpStatus,attempts:open8.attempts,ambiguous:false,after:after2,unverified:[]};if(aim==="asked"){const note=`${open8.
-message}; read back: it had lost ${names2}; what is asked for was sent after that, and all is as asked`;return{...base2,
-status:"applied",error:null,notes:[note]}}return{...base2,status:open8.answered?"not_converged":"failed",error:`${open8.
-message}; read back: it had lost ${names2}; that is put back as it was before`}}function skipped(error3){return{status:"\
-skipped",httpStatus:null,attempts:0,ambiguous:false,after:void 0,unverified:[],error:error3}}function asResult({address:address3,
-label:label3,action:action2},outcome3){const{status,httpStatus,attempts,unverified,error:error3,gist,notes=[]}=outcome3;
-return{address:address3,...label3===void 0?{}:{label:label3},action:action2,status,httpStatus,attempts,unverified,error:error3,
-...gist===void 0?{}:{gist},...notes.length===0?{}:{notes}}}function tells({action:action2},outcome3){return action2!=="d\
-elete"&&outcome3!==void 0&&isSuccess(outcome3)}function isSuccess({httpStatus}){return httpStatus!==null&&httpStatus>=200&&
-httpStatus<300}init_fields();init_loss();init_json();init_values();init_fields();function verify(kind,expected,answer){const parts=Object.entries(expected).flatMap(
+asked===null}init_operations();init_extended();init_fields();init_loss();init_rules();init_fields();init_loss();init_json();init_values();init_fields();function verify(kind,expected,answer){const parts=Object.entries(expected).flatMap(
 ([field2,asked])=>contrast(kind.fields[field2]??value,field2,asked,answer[field2]));const off=parts.filter(({verdict})=>verdict===
 "different");return{different:off.map(sentenceOf),differing:off.map(({path})=>path),unverified:parts.filter(({verdict})=>verdict===
 "unknown").map(({path})=>path)}}function emptied(fields2,{before,expected},answer){return fields2.flatMap(field2=>{const got=answer[field2];
@@ -17419,33 +17432,38 @@ live);const untouched=!judgement.begun&&Object.keys(judgement.lost).length===0;i
 verdict!=="done"&&untouched)return EXPIRED;if(live===void 0||Object.keys(judgement.lost).length===0){return this.#ended(
 openOutcome(this.#kind,change3,failure2,judgement,live),change3)}return await this.#putBack(change3,failure2,judgement,live)}#ended(outcome3,sent){
 return{outcome:outcome3,sent,better:this.#better,suspected:this.#suspected}}get#readable(){return this.#kind.readable(this.#options.
-profile)}async#send(change3,freshUntil){const{recorder,writer,profile}=this.#options;let attempts=0;let last={status:0,data:{}};
-for(const[index,request5]of change3.requests.entries()){const isLast=index===change3.requests.length-1;await recorder.sending(
-change3,request5,isLast);try{const answer=await writer.send(request5,index===0?freshUntil:void 0);attempts+=answer.attempts;
-const shown4=shownFields(this.#kind,answer.data,profile);last={status:answer.status,data:markSecrets(this.#kind.fields,shown4)};
-if(!isLast)await recorder.answered(change3,answer.status,answer.attempts)}catch(failure2){if(failure2 instanceof Expired){
-if(failure2.failure===void 0)return{expired:true};const met=this.#failed(failure2.failure,attempts+failure2.failure.attempts,
-false);return"open"in met?{open:{...met.open,expired:true}}:{expired:true}}if(!(failure2 instanceof ServerFailure))throw failure2;
-return this.#failed(failure2,attempts+failure2.attempts,index>0)}}return extended2(last,{attempts})}#failed(failure2,attempts,begun){
-const{profile,onFailure}=this.#options;onFailure(failure2);const isOwn=failure2.kind==="forbidden"&&this.#kind.traits[profile.
-name].protects===true;this.#suspected??=betterProfileByError(profile,failure2);const remarks=isOwn?[`or this ${this.#kind.
-noun} is protected, as the token's own is`]:[];const ambiguous=failure2.open;const refused4=failure2.kind==="refused"||failure2.
-kind==="not-found"||failure2.kind==="forbidden";const open8={message:[failure2.message,...remarks].join("; "),httpStatus:failure2.
+profile)}async#send(change3,freshUntil){const{recorder,writer,profile,permit}=this.#options;let attempts=0;let last={status:0,
+data:{}};for(const[index,request5]of change3.requests.entries()){const isLast=index===change3.requests.length-1;await recorder.
+sending(change3,request5,isLast);try{const fresh=index===0?freshUntil:void 0;const answer=await writer.send(request5,permit(
+fresh===void 0),fresh);attempts+=answer.attempts;const shown4=shownFields(this.#kind,answer.data,profile);last={status:answer.
+status,data:markSecrets(this.#kind.fields,shown4)};if(!isLast)await recorder.answered(change3,answer.status,answer.attempts)}catch(failure2){
+if(failure2 instanceof Expired){if(failure2.failure===void 0)return{expired:true};const met=this.#failed(failure2.failure,
+attempts+failure2.failure.attempts,false);return"open"in met?{open:{...met.open,expired:true}}:{expired:true}}if(failure2 instanceof
+Withheld)return this.#withheld(failure2,attempts,index>0);if(!(failure2 instanceof ServerFailure))throw failure2;return this.#failed(
+failure2,attempts+failure2.attempts,index>0)}}return extended2(last,{attempts})}#failed(failure2,attempts,begun){const{profile,
+onFailure}=this.#options;onFailure(failure2);const isOwn=failure2.kind==="forbidden"&&this.#kind.traits[profile.name].protects===
+true;this.#suspected??=betterProfileByError(profile,failure2);const remarks=isOwn?[`or this ${this.#kind.noun} is protec\
+ted, as the token's own is`]:[];const ambiguous=failure2.open;const refused4=failure2.kind==="refused"||failure2.kind===
+"not-found"||failure2.kind==="forbidden";const open8={message:[failure2.message,...remarks].join("; "),httpStatus:failure2.
 status,attempts,answered:failure2.kind==="answer",refused:refused4,unsteady:failure2.kind==="lost"||failure2.doubt===true};
 const harmful=failure2.kind==="refused"&&this.#kind.traits[profile.name].piecemeal===true;if((ambiguous||harmful||begun)&&
-this.#readable)return{open:open8};return{closed:closed2(open8,ambiguous)}}#answered(change3,{status,data:data3,attempts}){
-const{different,differing,unverified}=compareAnswer(this.#kind,change3,data3);const others2=this.#otherServer(change3,data3);
-const told5=kept2=>[...kept2.length>0?[`the server answered ${status} and kept another value: ${kept2.join("; ")}`]:[],...others2].
-join("; ");const isOff=different.length+others2.length>0;return{status:isOff?"not_converged":"applied",httpStatus:status,
-attempts,ambiguous:false,after:data3,unverified,error:isOff?told5(different):null,...isOff?{gist:told5(differing)}:{},notes:notesOf(
-this.#kind,change3,data3)}}#otherServer(change3,answer){const{profile}=this.#options;if(change3.action!=="update")return[];
-const{before,expected}=change3.apply;const kind=this.#kind;const better=betterProfile(profile,kind,answer)??betterProfileByReset(
-profile,kind,change3.apply,answer);if(better===void 0)return[];this.#better??=better;const unsent=Object.fromEntries(Object.
-entries(before).filter(([field2])=>!Object.hasOwn(expected,field2)&&field2 in kind.fields));const{different}=verify(kind,
-unsent,answer);const{signs,whole:whole2=[]}=kind.traits[better.name];const losesSilently=signs?.losesSilently===true;const seen2=verify(
-kind,expected,answer).different.length>0;if(!losesSilently&&!seen2)return[];const empty2=emptied(whole2,change3.apply,answer);
-return[...different.map(what=>`${what}, although it was not sent`),...empty2.length===0?[]:[`the answer shows ${empty2.join(
-", ")}, which were not sent: what was in them, if anything, is lost and not known`],adviceFor(better)]}async#putBack(change3,open8,judgement,live){
+this.#readable)return{open:open8};return{closed:closed2(open8,ambiguous)}}#withheld({failure:failure2,cause},before,begun){
+const why=this.#options.onWithheld(cause);const attempts=before+(failure2?.attempts??0);const open8=failure2?.open===true;
+if(!open8&&!begun)return{closed:{...skipped(why),attempts}};const message=failure2===void 0?why:`${failure2.message}; ${why}`;
+const httpStatus=failure2?.status??null;const left={...NOTHING_KNOWN,message,httpStatus,attempts,answered:false,unsteady:open8};
+return this.#readable?{open:left}:{closed:closed2(left,true)}}#answered(change3,{status,data:data3,attempts}){const{different,
+differing,unverified}=compareAnswer(this.#kind,change3,data3);const others2=this.#otherServer(change3,data3);const told5=kept2=>[
+...kept2.length>0?[`the server answered ${status} and kept another value: ${kept2.join("; ")}`]:[],...others2].join("; ");
+const isOff=different.length+others2.length>0;return{status:isOff?"not_converged":"applied",httpStatus:status,attempts,ambiguous:false,
+after:data3,unverified,error:isOff?told5(different):null,...isOff?{gist:told5(differing)}:{},notes:notesOf(this.#kind,change3,
+data3)}}#otherServer(change3,answer){const{profile}=this.#options;if(change3.action!=="update")return[];const{before,expected}=change3.
+apply;const kind=this.#kind;const better=betterProfile(profile,kind,answer)??betterProfileByReset(profile,kind,change3.apply,
+answer);if(better===void 0)return[];this.#better??=better;const unsent=Object.fromEntries(Object.entries(before).filter(
+([field2])=>!Object.hasOwn(expected,field2)&&field2 in kind.fields));const{different}=verify(kind,unsent,answer);const{signs,
+whole:whole2=[]}=kind.traits[better.name];const losesSilently=signs?.losesSilently===true;const seen2=verify(kind,expected,
+answer).different.length>0;if(!losesSilently&&!seen2)return[];const empty2=emptied(whole2,change3.apply,answer);return[...different.
+map(what=>`${what}, although it was not sent`),...empty2.length===0?[]:[`the answer shows ${empty2.join(", ")}, which we\
+re not sent: what was in them, if anything, is lost and not known`],adviceFor(better)]}async#putBack(change3,open8,judgement,live){
 const{repair:repair2}=this.#options;const names2=namesOfLost(judgement.lost);let known4={judgement,live};let{attempts}=open8;
 let sent=change3;for(const aim of open8.refused?["before"]:["asked","before"]){const owed2=seenLoss("",known4.judgement.
 lost,known4.live.fields);const again=repair2(change3,owed2,known4.live,aim);if(again===void 0)continue;sent=again;const tried2=await this.#send(
@@ -17462,7 +17480,16 @@ change3.apply.expected,answer);const{regeneration:regeneration2}=kind;const miss
 field??""]!=="string";return{different:[],differing:[],unverified:missing2&&regeneration2!==void 0?[regeneration2.field]:
 []}}function notesOf({regeneration:regeneration2},change3,answer){if(change3.action!=="regenerate"||regeneration2===void 0)
 return[];const{[regeneration2.field]:before}=change3.apply.before;return typeof before==="string"&&before===answer[regeneration2.
-field]?[regeneration2.same(before)]:[]}var FRESH=3e4;var ROUNDS=5;async function execute(plan,options){return await new Execution(options).run(plan.changes)}var Execution=class{#options;#outcomes=new Map;#called=new Map;#names=new Map;#forbidden=new Map;#harmful=new Map;#stop;#unsucceeded=new Set;constructor(options){
+field]?[regeneration2.same(before)]:[]}init_problems();var GOOD=3e4;var BEAT=50;var STILL=250;var moment=()=>({monotonic:performance.now(),wall:Date.now()});function isWithin({
+monotonic,wall},milliseconds){return performance.now()-monotonic<milliseconds&&Math.abs(Date.now()-wall)<milliseconds}var Held=class{#lock;#beats;#beat=moment();#stops=0;#found;#isAway=false;#looking;constructor(lock){
+this.#lock=lock;this.#beats=setInterval(()=>this.#notice(),BEAT);this.#beats.unref()}async look(){this.#looking??=this.#look().
+finally(()=>{this.#looking=void 0});await this.#looking}permit(begun){const isLeased=()=>begun&&this.#isAway&&this.#found!==
+void 0&&isWithin(this.#found.began,this.#lock.lease);return{confirm:()=>this.look().catch(failure2=>{if(!isLeased())throw failure2}),
+holds:()=>isLeased()||this.#isSure()}}end(){clearInterval(this.#beats)}async#look(){this.#notice();const now={began:moment(),
+stops:this.#stops};try{await this.#lock.confirm();this.#found=now;this.#isAway=false}catch(failure2){this.#isAway=!isLost(
+failure2);throw failure2}}#isSure(){this.#notice();return this.#found?.stops===this.#stops&&isWithin(this.#found.began,GOOD)}#notice(){
+if(!isWithin(this.#beat,STILL))this.#stops+=1;this.#beat=moment()}};function isLost(failure2){return failure2 instanceof
+ProblemsError&&failure2.problems.some(({code:code2})=>code2==="locked")}var FRESH=3e4;var ROUNDS=5;async function execute(plan,options){return await new Execution(options).run(plan.changes)}var Execution=class{#options;#outcomes=new Map;#called=new Map;#names=new Map;#forbidden=new Map;#harmful=new Map;#stop;#unsucceeded=new Set;constructor(options){
 this.#options=options}async run(changes){const todo=changes.filter(({action:action2})=>action2!=="unchanged"&&action2!==
 "blocked");const{progress,concurrency}=this.#options;let fatal;progress.phase("Applying",todo.length);for(const kind of kinds){
 const level3=todo.filter(change3=>change3.kind===kind.name);if(level3.length===0)continue;try{await this.#level(kind,level3,
@@ -17499,7 +17526,8 @@ this.#harmful.set(kind.name,`not sent: what came back about ${address3} looks li
 advised(marked,adviceFor(told5)):marked}async#probe(kind){return await this.#options.recognise(kind.scopes.write).catch(
 ()=>({kind:"unclear"}))}#attempt(kind,begun){const{recorder,replan}=this.#options;return new Attempt(kind,{...this.#options,
 recorder:{sending:async(...line)=>{await this.#guard(()=>recorder.sending(...line));begun()},answered:(...line)=>this.#guard(
-()=>recorder.answered(...line))},repair:replan.repair,onFailure:failure2=>this.#remember(failure2,kind)})}async#trying(planned,work){
+()=>recorder.answered(...line))},repair:replan.repair,onFailure:failure2=>this.#remember(failure2,kind),onWithheld:cause=>{
+this.#stop??=isLost(cause)?LOST:"not sent: the lock of the state could not be confirmed";return`not sent: ${messageOf(cause)}`}})}async#trying(planned,work){
 let begun=false;try{return await work(()=>{begun=true})}catch(failure2){if(begun&&!this.#outcomes.has(planned))this.#outcomes.
 set(planned,brokenOff(failure2));throw failure2}}async#asItIsNow(planned,since){const{replan}=this.#options;if(planned.requests.
 length===0||replan.observedAt>=since)return planned;let change3;try{change3=await replan.again(planned,since)}catch(failure2){
@@ -17524,11 +17552,10 @@ after??{});await this.#guard(()=>this.#options.recorder.settled(sent,outcome3));
 const{address:address3}=planned;this.#options.progress.step({address:address3,status,error:error3,...gist===void 0?{}:{gist}})}#hear(planned,after2){
 const kind=kindOf(planned.kind);const called=kind.naming===void 0?kind.called?.(after2):void 0;if(called!==void 0)this.#called.
 set(planned,called);for(const[id,name2]of Object.entries(kind.names?.(after2)??{}))this.#names.set(id,name2)}async#guard(write2){
-try{await write2()}catch(failure2){this.#stop??=failure2 instanceof ProblemsError&&failure2.problems.some(({code:code2})=>code2===
-"locked")?"not sent: the lock of the state was lost":"not sent: the journal could not be written";throw failure2}}};function isSame(one,other){
-const path=({operation,params})=>operationPath(operation,params);return one.operation===other.operation&&path(one)===path(
-other)}function isExpected(failure2){return failure2 instanceof ServerFailure||failure2 instanceof ProblemsError}var NOT_SENT="\
-not sent: the run ended early";init_shard();init_shards();init_shard();import{randomBytes as randomBytes3}from"node:crypto";function nextRun(known4,now){const newest=known4.flatMap(
+try{await write2()}catch(failure2){this.#stop??=isLost(failure2)?LOST:"not sent: the journal could not be written";throw failure2}}};
+function isSame(one,other){const path=({operation,params})=>operationPath(operation,params);return one.operation===other.
+operation&&path(one)===path(other)}function isExpected(failure2){return failure2 instanceof ServerFailure||failure2 instanceof
+ProblemsError}var NOT_SENT="not sent: the run ended early";var LOST="not sent: the lock of the state was lost";init_shard();init_shards();init_shard();import{randomBytes as randomBytes3}from"node:crypto";function nextRun(known4,now){const newest=known4.flatMap(
 name2=>name2??[]).toSorted().at(-1)??"";const latest=momentOf(newest);const first=runName(new Date(Math.max(now.getTime(),
 latest)));return first>newest?first:runName(new Date(Math.max(now.getTime(),latest+1e3)))}function momentOf(run4){const[
 ,date3="",time3=""]=/^(\d{8}T)(\d{6})Z-/.exec(run4)??[];const iso=`${date3.replace(/(....)(..)(..)T/,"$1-$2-$3T")}${time3.
@@ -17553,7 +17580,13 @@ ot split has no shards");return shards}async function namesIn2({runs}){return aw
 const{run:current,key:currentKey,parts}=split2(head);if(current!==void 0&&key!==void 0&&currentKey===key){const{last_run="",
 open_run=""}=partOf(head,own5);const attempts=attemptsOf2([...names2,last_run,open_run],current,own5);if(attempts<99)return{
 run:current,journal:partName(current,own5,attempts+1)}}const lasts=Object.values(parts).map(({last_run})=>last_run);const run4=nextRun(
-[...names2,head.last_run,current,...lasts],now);return{run:run4,journal:partName(run4,own5,1)}}init_extended();init_values();init_fields();init_kinds();init_loss();init_kinds();init_limits();init_references();init_extended();init_values();init_fields();init_kinds();init_limits();init_loss();init_rules();init_drift();function compare(given){
+[...names2,head.last_run,current,...lasts],now);return{run:run4,journal:partName(run4,own5,1)}}init_problems();function belongs({state},known4){return state.lineage===known4.lineage}async function othersOf(state,home){
+const beside=await home.backend.beside();return run4=>!(state!==void 0&&belongs(run4,state))&&(!isOfLost(run4,home)||beside.
+some(one=>belongs(run4,one)))}function isOfLost({state},home){return state.file===home.backend.name}function heirOf(state,{
+state:lost2}){return state.serial>0?state:{...state,lineage:lost2.lineage}}function ownerOf({run:run4,state},home){const here2=home.
+backend.name;return state.file===here2?`run ${run4} is of another state than ${here2}`:`run ${run4} is of the state ${state.
+file}, and this is ${here2}`}function refuseOther(run4,home){return new ProblemsError([error("run-other-state",ownerOf(run4,
+home),[],"choose the environment, and with it the state, that it was run with")])}init_extended();init_values();init_fields();init_kinds();init_loss();init_kinds();init_limits();init_references();init_extended();init_values();init_fields();init_kinds();init_limits();init_loss();init_rules();init_drift();function compare(given){
 const change3=compareFields(given);if(change3.fields.length===0)return change3;const{live,recorded:recorded2,declared}=given;
 const shown4=field2=>live===void 0?void 0:liveValue(live,field2);const fields2=withDrift(change3.fields,kindOf(declared.
 kind).fields,recorded2?.left,shown4);return{...change3,fields:fields2}}function liveValue({exists,fields:fields2},field2){
@@ -17562,64 +17595,64 @@ given);const input=live===given.live?given:{...given,live};const{declared}=input
 kind,input);const restored=restoredFields(kind,lost2,input);const own5=takenFields(declared.fields,kind.traits[input.profile.
 name]);const taken2={...restored,...own5};const present3=presentObject(input);const resolution=kind.resolve?.(taken2,{references:input.
 references,profile:input.profile,present:present3.fields,wished:field2=>declared.remembered!==true&&Object.hasOwn(declared.
-fields,field2)});const{fields:resolved2,troubles,confirmed}=resolution??{fields:taken2,troubles:[],confirmed:[]};const known4=knowledge(
-input,present3);const before={...present3.fields,...withBack(kind,present3.fields,lost2)};const observed=known4.source(Object.
-keys(resolved2));const base2=expected2=>baseChange(input,present3,{before,expected:expected2,observed,managed:Object.keys(
-own5)});const blocked3=reason=>({...base2({}),action:"blocked",reason});const unfit=idTrouble(declared.identity,input.profile)??
-live?.trouble;if(unfit!==void 0)return blocked3(unfit);if(troubles.length>0)return blocked3(troubles.join("; "));const wanted=wantedFields(
-kind,resolved2,declared,before);const asked=Object.entries(wanted.fields);const parts=asked.every(([field2,goal])=>plainlySame(
-goal,known4.now(field2)))?[]:asked.flatMap(([field2,goal])=>contrast(kind.fields[field2]??value,field2,goal,known4.now(field2)).
-map(part=>({field:field2,part})));const differing=parts.filter(({part})=>part.verdict!=="same");const planInput={declared,
-present:present3,desired:wanted.fields,changed:new Set(differing.map(({field:field2})=>field2)),profile:input.profile,references:input.
-references};const verdict=kind.decide?.(planInput);if(verdict!==void 0){const{reason=null,warnings:warnings2=[],...decided}=verdict;
-return{...base2({}),...decided,reason,warnings:warnings2}}const gone=unrestorable(kind,input.recorded?.owed?.run,restored);
-if(gone!==void 0)return blocked3(gone);if(wanted.unknowable.length>0)return blocked3(unmergeable(kind,wanted.unknowable));
-if(differing.length===0&&!(input.assert&&observed==="recorded"))return base2(wanted.fields);const{requests,expected,warnings=[],
-trouble}=kind.update(planInput);const refused4=trouble??tooLarge(requests,input.profile);if(refused4!==void 0)return blocked3(
-refused4);if(Object.keys(expected).length===0)return base2(wanted.fields);const fields2=differing.map(({field:field2,part})=>({
-...fieldChange(part),...confirmed.includes(field2)?{confirmed:true}:{}}));return{...base2(expected),action:"update",requests,
-fields:fields2,destructions:kind.destructions(fields2),warnings:[...warnings,...restoreWarnings(kind,input.recorded?.owed?.
-run,lost2,expected),...updateWarnings(kind,live,parts.map(({part})=>part))]}}function lostOf(kind,{declared,live,recorded:recorded2,
-references}){if(declared.absent||live===void 0||!live.exists||recorded2?.owed===void 0)return{};const lost2=stillLost(kind,
-recorded2.owed,live.fields);return kind.restorable?.(lost2,references)??lost2}function withBack(kind,now,lost2){return mapValues(
-lost2,(part,field2)=>withLost(kind.fields[field2]??value,now[field2],part))}function restoredFields(kind,lost2,{declared,
-live,profile}){const back=Object.entries(withBack(kind,live?.fields??{},lost2));const own5=back.filter(([field2])=>!Object.
-hasOwn(declared.fields,field2));return takenFields(Object.fromEntries(own5),kind.traits[profile.name])}function restoreWarnings(kind,run4,lost2,wanted){
-const back=Object.entries(lost2).flatMap(([field2,part])=>{const goal=wanted[field2];if(goal===void 0)return[];if(Array.
-isArray(part)){const ids=new Set(asElements(goal).map(({id})=>id));const elements2=asElements(part).filter(({id})=>ids.has(
-id));return elements2.length===0?[]:[[field2,elements2]]}if(!isMap(part)||!isMap(goal))return[[field2,part]];const members3=Object.
-entries(part).filter(([key])=>Object.hasOwn(goal,key));return members3.length===0?[]:[[field2,Object.fromEntries(members3)]]});
-if(back.length===0)return[];const message=`an update of this ${kind.noun} in run ${run4} did not get to its end and took\
- away ${namesOfLost(Object.fromEntries(back))}, which is to be put back`;return[{code:"restores",message}]}function unrestorable(kind,run4,restored){
-const secret3=Object.keys(restored).filter(field2=>holdsHashed(restored[field2]??null));if(secret3.length===0)return void 0;
-const names2=secret3.join(" and ");return`an update of this ${kind.noun} in run ${run4} did not get to its end and took \
-away ${names2}, which holds a secret that no journal keeps: declare ${names2}, or set it on the server`}function tooLarge(requests,{
-limits:limits2}){if(limits2===null)return void 0;const largest=Math.max(0,...requests.map(({body:body2})=>body2===void 0?
-0:requestSize(body2)));if(largest<=limits2.requestBytes)return void 0;return`the request would have about ${largest} byt\
-es, and the server takes ${limits2.requestBytes}: shorten what is declared, or what is sent along with it`}function knownSecrets({
-live,recorded:recorded2}){if(live===void 0||recorded2===void 0)return live;const{fields:fields2}=recorded2;if(!Object.values(
-fields2).some(holdsHashed))return live;return{...live,fields:mapValues(live.fields,(field2,name2)=>heldBack(field2,fields2[name2]))}}
-function heldBack(shown4,recorded2){if(recorded2 instanceof HashedSecret){const plain3=!(shown4 instanceof Sensitive);return plain3&&
-recorded2.matches(reveal(shown4))?new Sensitive(reveal(shown4)):shown4}if(recorded2===void 0||!isMap(recorded2)||!isMap(
-shown4))return shown4;return mapValues(shown4,(member2,name2)=>heldBack(member2,Object.hasOwn(recorded2,name2)?recorded2[name2]:
-void 0))}function presentObject({declared,live,recorded:recorded2}){return{exists:live?.exists,identity:live===void 0?declared.
-identity:extended2(declared.identity,live.identity),fields:live?.exists===false?{}:{...recorded2?.fields,...live?.fields},
-shown:live?.fields??{},asDeleted:live!==void 0&&(recorded2?.asDeleted(live.fields)??false),...recorded2===void 0?{}:{record:{
-fields:recorded2.fields,at:recorded2.at,run:recorded2.run}},...recorded2?.generation===void 0?{}:{generation:recorded2.generation},
-...recorded2?.pendingRun===void 0?{}:{pendingRun:recorded2.pendingRun}}}function knowledge({live,recorded:recorded2,declared},present3){
-const isLive=field2=>live!==void 0&&(Object.hasOwn(live.fields,field2)||!live.exists);const now=field2=>{if(isLive(field2))
-return live?.fields[field2]??null;return recorded2?.uncertain.has(field2)?void 0:present3.fields[field2]};const source=fields2=>{
-if(declared.generation!==void 0)return recorded2?.generation===void 0?"unknown":"recorded";if(fields2.some(field2=>!isLive(
-field2)&&now(field2)!==void 0))return"recorded";return live===void 0?"unknown":"live"};return{now,source}}var none=Object.
-freeze([]);function baseChange(input,present3,{before,expected,observed,managed}){const{declared,recorded:recorded2,address:address3,
-key}=input;return{address:address3,kind:declared.kind,action:"unchanged",observed,...observed==="recorded"&&recorded2!==
-void 0?{recordedAt:recorded2.at}:{},destructions:none,requests:none,fields:none,warnings:none,reason:null,declaredAt:declared.
-declaredAt,apply:{key,identity:present3.identity,expected,before,existed:present3.exists??null,managed,...declared.generation===
-void 0?{}:{generation:declared.generation},...declared.generation===void 0||recorded2?.generation===void 0?{}:{recordedGeneration:recorded2.
-generation}}}}function wantedFields(kind,fields2,declared,present3){const wanted={};const unknowable=[];for(const[field2,
-asked]of Object.entries(fields2)){const type=kind.fields[field2]??value;const whole2=desired(type,asked,present3[field2],
-declared.whole.includes(field2));if(whole2!==void 0)wanted[field2]=whole2;else if(typeof asked==="object"&&asked!==null&&
-Object.keys(asked).length>0)unknowable.push(field2)}return{fields:wanted,unknowable}}function unmergeable(kind,fields2){
+fields,field2)});const{fields:resolved2,troubles,confirmed:confirmed2}=resolution??{fields:taken2,troubles:[],confirmed:[]};
+const known4=knowledge(input,present3);const before={...present3.fields,...withBack(kind,present3.fields,lost2)};const observed=known4.
+source(Object.keys(resolved2));const base2=expected2=>baseChange(input,present3,{before,expected:expected2,observed,managed:Object.
+keys(own5)});const blocked3=reason=>({...base2({}),action:"blocked",reason});const unfit=idTrouble(declared.identity,input.
+profile)??live?.trouble;if(unfit!==void 0)return blocked3(unfit);if(troubles.length>0)return blocked3(troubles.join("; "));
+const wanted=wantedFields(kind,resolved2,declared,before);const asked=Object.entries(wanted.fields);const parts=asked.every(
+([field2,goal])=>plainlySame(goal,known4.now(field2)))?[]:asked.flatMap(([field2,goal])=>contrast(kind.fields[field2]??value,
+field2,goal,known4.now(field2)).map(part=>({field:field2,part})));const differing=parts.filter(({part})=>part.verdict!==
+"same");const planInput={declared,present:present3,desired:wanted.fields,changed:new Set(differing.map(({field:field2})=>field2)),
+profile:input.profile,references:input.references};const verdict=kind.decide?.(planInput);if(verdict!==void 0){const{reason=null,
+warnings:warnings2=[],...decided}=verdict;return{...base2({}),...decided,reason,warnings:warnings2}}const gone=unrestorable(
+kind,input.recorded?.owed?.run,restored);if(gone!==void 0)return blocked3(gone);if(wanted.unknowable.length>0)return blocked3(
+unmergeable(kind,wanted.unknowable));if(differing.length===0&&!(input.assert&&observed==="recorded"))return base2(wanted.
+fields);const{requests,expected,warnings=[],trouble}=kind.update(planInput);const refused4=trouble??tooLarge(requests,input.
+profile);if(refused4!==void 0)return blocked3(refused4);if(Object.keys(expected).length===0)return base2(wanted.fields);
+const fields2=differing.map(({field:field2,part})=>({...fieldChange(part),...confirmed2.includes(field2)?{confirmed:true}:
+{}}));return{...base2(expected),action:"update",requests,fields:fields2,destructions:kind.destructions(fields2),warnings:[
+...warnings,...restoreWarnings(kind,input.recorded?.owed?.run,lost2,expected),...updateWarnings(kind,live,parts.map(({part})=>part))]}}
+function lostOf(kind,{declared,live,recorded:recorded2,references}){if(declared.absent||live===void 0||!live.exists||recorded2?.
+owed===void 0)return{};const lost2=stillLost(kind,recorded2.owed,live.fields);return kind.restorable?.(lost2,references)??
+lost2}function withBack(kind,now,lost2){return mapValues(lost2,(part,field2)=>withLost(kind.fields[field2]??value,now[field2],
+part))}function restoredFields(kind,lost2,{declared,live,profile}){const back=Object.entries(withBack(kind,live?.fields??
+{},lost2));const own5=back.filter(([field2])=>!Object.hasOwn(declared.fields,field2));return takenFields(Object.fromEntries(
+own5),kind.traits[profile.name])}function restoreWarnings(kind,run4,lost2,wanted){const back=Object.entries(lost2).flatMap(
+([field2,part])=>{const goal=wanted[field2];if(goal===void 0)return[];if(Array.isArray(part)){const ids=new Set(asElements(
+goal).map(({id})=>id));const elements2=asElements(part).filter(({id})=>ids.has(id));return elements2.length===0?[]:[[field2,
+elements2]]}if(!isMap(part)||!isMap(goal))return[[field2,part]];const members3=Object.entries(part).filter(([key])=>Object.
+hasOwn(goal,key));return members3.length===0?[]:[[field2,Object.fromEntries(members3)]]});if(back.length===0)return[];const message=`\
+an update of this ${kind.noun} in run ${run4} did not get to its end and took away ${namesOfLost(Object.fromEntries(back))}\
+, which is to be put back`;return[{code:"restores",message}]}function unrestorable(kind,run4,restored){const secret3=Object.
+keys(restored).filter(field2=>holdsHashed(restored[field2]??null));if(secret3.length===0)return void 0;const names2=secret3.
+join(" and ");return`an update of this ${kind.noun} in run ${run4} did not get to its end and took away ${names2}, which\
+ holds a secret that no journal keeps: declare ${names2}, or set it on the server`}function tooLarge(requests,{limits:limits2}){
+if(limits2===null)return void 0;const largest=Math.max(0,...requests.map(({body:body2})=>body2===void 0?0:requestSize(body2)));
+if(largest<=limits2.requestBytes)return void 0;return`the request would have about ${largest} bytes, and the server take\
+s ${limits2.requestBytes}: shorten what is declared, or what is sent along with it`}function knownSecrets({live,recorded:recorded2}){
+if(live===void 0||recorded2===void 0)return live;const{fields:fields2}=recorded2;if(!Object.values(fields2).some(holdsHashed))
+return live;return{...live,fields:mapValues(live.fields,(field2,name2)=>heldBack(field2,fields2[name2]))}}function heldBack(shown4,recorded2){
+if(recorded2 instanceof HashedSecret){const plain3=!(shown4 instanceof Sensitive);return plain3&&recorded2.matches(reveal(
+shown4))?new Sensitive(reveal(shown4)):shown4}if(recorded2===void 0||!isMap(recorded2)||!isMap(shown4))return shown4;return mapValues(
+shown4,(member2,name2)=>heldBack(member2,Object.hasOwn(recorded2,name2)?recorded2[name2]:void 0))}function presentObject({
+declared,live,recorded:recorded2}){return{exists:live?.exists,identity:live===void 0?declared.identity:extended2(declared.
+identity,live.identity),fields:live?.exists===false?{}:{...recorded2?.fields,...live?.fields},shown:live?.fields??{},asDeleted:live!==
+void 0&&(recorded2?.asDeleted(live.fields)??false),...recorded2===void 0?{}:{record:{fields:recorded2.fields,at:recorded2.
+at,run:recorded2.run}},...recorded2?.generation===void 0?{}:{generation:recorded2.generation},...recorded2?.pendingRun===
+void 0?{}:{pendingRun:recorded2.pendingRun}}}function knowledge({live,recorded:recorded2,declared},present3){const isLive=field2=>live!==
+void 0&&(Object.hasOwn(live.fields,field2)||!live.exists);const now=field2=>{if(isLive(field2))return live?.fields[field2]??
+null;return recorded2?.uncertain.has(field2)?void 0:present3.fields[field2]};const source=fields2=>{if(declared.generation!==
+void 0)return recorded2?.generation===void 0?"unknown":"recorded";if(fields2.some(field2=>!isLive(field2)&&now(field2)!==
+void 0))return"recorded";return live===void 0?"unknown":"live"};return{now,source}}var none=Object.freeze([]);function baseChange(input,present3,{
+before,expected,observed,managed}){const{declared,recorded:recorded2,address:address3,key}=input;return{address:address3,
+kind:declared.kind,action:"unchanged",observed,...observed==="recorded"&&recorded2!==void 0?{recordedAt:recorded2.at}:{},
+destructions:none,requests:none,fields:none,warnings:none,reason:null,declaredAt:declared.declaredAt,apply:{key,identity:present3.
+identity,expected,before,existed:present3.exists??null,managed,...declared.generation===void 0?{}:{generation:declared.generation},
+...declared.generation===void 0||recorded2?.generation===void 0?{}:{recordedGeneration:recorded2.generation}}}}function wantedFields(kind,fields2,declared,present3){
+const wanted={};const unknowable=[];for(const[field2,asked]of Object.entries(fields2)){const type=kind.fields[field2]??value;
+const whole2=desired(type,asked,present3[field2],declared.whole.includes(field2));if(whole2!==void 0)wanted[field2]=whole2;else if(typeof asked===
+"object"&&asked!==null&&Object.keys(asked).length>0)unknowable.push(field2)}return{fields:wanted,unknowable}}function unmergeable(kind,fields2){
 const names2=fields2.join(" and ");return`the present value of ${names2} isn't known, so what the manifest says can't be\
  merged into it: this ${kind.noun} can't be read and nothing is recorded; with "whole: [${fields2.join(", ")}]" the mani\
 fest's value becomes the whole value`}function fieldChange(part){const{path,type,wanted,got}=part;const sensitive=isSecret(
@@ -17806,64 +17839,65 @@ expected},unverified){return Object.keys(expected).filter(name2=>unverified.some
 name2,wanted]of Object.entries(normalized(asked))){if(unverified.includes(name2)){fields2[name2]=wanted;continue}if(types3[name2]?.
 type!=="members"||!isMap(wanted))continue;const left=Object.entries(wanted).filter(([member2])=>unverified.includes(`${name2}\
 .${member2}`));if(left.length===0)continue;const there=shown4[name2];fields2[name2]={...there!==void 0&&isMap(there)?there:
-{},...Object.fromEntries(left)}}return fields2}async function applyPlan({plan,asked},options){const{backend:backend3,now,signal,shard:shard2}=options;const keeping2=keepingOf(
-options);const{resources:recorded2}=withoutDebts(options.state,plan.settled??[]);if(plan.changes.every(({action:action2})=>action2===
+{},...Object.fromEntries(left)}}return fields2}async function applyPlan({plan,asked},options){const{lock,now,signal,shard:shard2}=options;const keeping2=keepingOf(options);
+const{resources:recorded2}=withoutDebts(options.state,plan.settled??[]);if(plan.changes.every(({action:action2})=>action2===
 "unchanged")){const result2={run:null,results:[],interrupted:false};if(plan.settled===void 0||plan.settled.length===0){return{
-result:result2,state:options.state,problems:stillOwed(plan)}}await options.confirm();const{state:state2,problems:problems2}=await kept(
-keeping2,recorded2,options);return{result:result2,state:state2,problems:[...problems2,...stillOwed(plan)]}}await options.
-confirm();const resources={...recorded2};const{begun,journal}=await start(plan,keeping2,recorded2,options);const{run:run4,
-journal:name2}=begun;let state={...begun.state,resources};const held=new Held(options.confirm);const recorder=journalRecorder(
+result:result2,state:options.state,problems:stillOwed(plan)}}await lock.confirm();const{state:state2,problems:problems2}=await kept(
+keeping2,recorded2,options);return{result:result2,state:state2,problems:[...problems2,...stillOwed(plan)]}}await lock.confirm();
+const resources={...recorded2};const{begun,journal}=await start(plan,keeping2,recorded2,options);const{run:run4,journal:name2}=begun;
+let state={...begun.state,resources};const held=new Held({...lock,confirm:()=>confirmed(begun,options)});const recorder=journalRecorder(
 journal,held,options,async(change3,outcome3,at3)=>{const readable2=kindOf(change3.kind).readable(options.profile);const asked2={
 ...change3,...change3.apply};const context3={run:name2,at:at3,hasher:options.hasher,readable:readable2};const{[asked2.key]:known4}=resources;
 await withSlowHashes(()=>recordInto(known4===void 0?{}:{[asked2.key]:known4},asked2,outcome3,context3));recordInto(resources,
-asked2,outcome3,context3)});const executing=execute(plan,{...options,notBefore:asked,recorder});const{results,fatal}=await executing.
-catch(async failure2=>{await journal.close();throw failure2});const part=shard2===void 0?{}:{shard:shard2,journal:name2};
-const result={run:run4,...part,results,interrupted:signal.aborted};const problems=[...fatal===void 0?[]:[runEndedEarly(name2,
-fatal,journal)],...stillOwed(plan)];try{await held.look()}catch(failure2){await journal.close();return{result,state,problems:fatal===
-void 0?[runEndedEarly(name2,failure2,journal),...problems]:problems}}try{state=await keeping2.end(begun,resources,fatal===
-void 0);if(fatal===void 0)await journal.write({type:"end",at:now().toISOString(),interrupted:signal.aborted})}catch(failure2){
-problems.push(error("state-not-saved",`the state ${backend3.place} could not be saved: ${messageOf(failure2)}`,[],journal.
-kept===null?`${cureOf(failure2)}; the journal of run ${name2} holds everything, and the next apply reads it`:keptHint(name2,
-journal.kept)))}finally{await journal.close()}return{result,state,problems}}function withoutDebts(state,keys){const resources={
-...state.resources};for(const key of keys){const record2=resources[key];if(record2===void 0)continue;const{owed:_,...rest}=record2;
-resources[key]=rest}return{...state,resources}}async function kept(keeping2,resources,{backend:backend3,state}){try{return{
-state:await keeping2.keep(resources),problems:[]}}catch(failure2){const why=`the state ${backend3.place} could not be sa\
-ved: ${messageOf(failure2)}`;const problem2=error("state-not-saved",why,[],`${cureOf(failure2)}; nothing was to be sent`);
-return{state:{...state,resources},problems:[problem2]}}}async function start(plan,keeping2,resources,options){try{const begun=await keeping2.
-begin(resources);const{state}=begun;const journal=await options.backend.runs.create({type:"run",format_version:JOURNAL_FORMAT,
+asked2,outcome3,context3)});const permit=begun2=>held.permit(begun2);const executing=execute(plan,{...options,notBefore:asked,
+recorder,permit});const{results,fatal}=await executing.catch(async failure2=>{await journal.close();throw failure2}).finally(
+()=>held.end());const part=shard2===void 0?{}:{shard:shard2,journal:name2};const result={run:run4,...part,results,interrupted:signal.
+aborted};const problems=[...fatal===void 0?[]:[runEndedEarly(name2,fatal,journal)],...stillOwed(plan)];try{await held.look()}catch(failure2){
+const content=await options.backend.runs.read(name2).catch(()=>null);if(content?.lines.some(({type})=>type==="end")===true)
+await journal.write({type:"end",at:now().toISOString(),interrupted:true}).catch(()=>{});await journal.close();return{result,
+state,problems:fatal===void 0||isLost(fatal)?[runEndedEarly(name2,failure2,journal),...stillOwed(plan)]:problems}}try{state=
+await keeping2.end(begun,resources,fatal===void 0);if(fatal===void 0)await journal.write({type:"end",at:now().toISOString(),
+interrupted:signal.aborted})}catch(failure2){problems.push(error("state-not-saved",messageOf(failure2),[],journal.kept===
+null?`${cureOf(failure2)}; the journal of run ${name2} holds everything, and the next apply reads it`:keptHint(name2,journal.
+kept)))}finally{await journal.close()}return{result,state,problems}}function withoutDebts(state,keys){const resources={...state.
+resources};for(const key of keys){const record2=resources[key];if(record2===void 0)continue;const{owed:_,...rest}=record2;
+resources[key]=rest}return{...state,resources}}async function kept(keeping2,resources,{state}){try{return{state:await keeping2.
+keep(resources),problems:[]}}catch(failure2){const hint=`${cureOf(failure2)}; nothing was to be sent`;const problem2=error(
+"state-not-saved",messageOf(failure2),[],hint);return{state:{...state,resources},problems:[problem2]}}}async function confirmed({
+journal,state},{lock,backend:backend3,shard:shard2}){try{await lock.confirm()}catch(failure2){if(!isLost(failure2)||shard2!==
+void 0)throw failure2;for(const name2 of await backend3.runs.list().catch(()=>[])){const later=name2>journal?await backend3.
+runs.read(name2).catch(()=>null):null;if(later===null||!belongs(later.run,state))continue;const message=`the lock of the\
+ state was lost: ${runHolder(later.run)} took it over (${backend3.place})`;throw new ProblemsError([error("locked",message)],
+{cause:failure2})}throw failure2}}async function start(plan,keeping2,resources,options){try{const begun=await keeping2.begin(
+resources);const{state}=begun;const journal=await options.backend.runs.create({type:"run",format_version:JOURNAL_FORMAT,
 run:begun.journal,tool_version:plan.toolVersion,at:options.now().toISOString(),command:options.command,...plan.undoes===
 void 0?{}:{undoes:plan.undoes},user:userName(),...ownMark(),state:{lineage:state.lineage,file:options.backend.name},server:plan.
 server,profile:plan.profile,environment:plan.environment,digest:plan.digest,salt:state.salt});return{begun,journal}}catch(failure2){
-throw new ProblemsError([error("not-writable",`the state or the journal can't be written: ${messageOf(failure2)}`,[],`no\
-thing was sent; ${cureOf(failure2)}`)],{cause:failure2})}}var HELD=100;var Held=class{#confirm;#until=0;#looking;constructor(confirm2){
-this.#confirm=confirm2}async check(){if(performance.now()>=this.#until)await this.look()}async look(){this.#looking??=this.#confirm().
-then(()=>{this.#until=performance.now()+HELD}).finally(()=>{this.#looking=void 0});await this.#looking}};function journalRecorder(journal,lock,{
-fenced,hasher,now,redactor},record2){const sequences=new Map;const begun=new Set;let sequence=0;return{async sending(change3,request5,last){
-if(!fenced&&!begun.has(change3.apply.key))await lock.check();begun.add(change3.apply.key);const{key,identity:identity2,expected,
-before,existed,managed,generation:generation2,recordedGeneration}=change3.apply;const held=await withSlowHashes(()=>({before:storeFields(
-concealAll(before,expected),hasher),body:request5?.body===void 0?null:storeFields(request5.body,hasher),expected:storeFields(
-expected,hasher)}));sequence+=1;sequences.set(change3,sequence);await journal.write({type:"sending",seq:sequence,at:now().
-toISOString(),address:redactAddress(change3.address,redactor),...change3.label===void 0?{}:{label:redactor.redactName(change3.
-label)},key,kind:change3.kind,identity:{...identity2},action:change3.action,operation:request5?.operation??null,method:request5===
-null?null:operations[request5.operation].method,path:request5===null?null:operationPath(request5.operation,request5.params),
-last,existed,...held,managed:[...managed],...generation2===void 0?{}:{generation:generation2},...recordedGeneration===void 0?
-{}:{recorded_generation:recordedGeneration}})},async answered(change3,httpStatus,attempts){await journal.write({type:"an\
-swered",seq:sequences.get(change3)??0,at:now().toISOString(),status:"applied",ambiguous:false,http_status:httpStatus,attempts,
-after:null,unverified:[],error:null})},async settled(change3,outcome3){const at3=now().toISOString();const after2=await withSlowHashes(
-()=>outcome3.after===void 0?null:storeFields(concealAll(outcome3.after,change3.apply.expected),hasher));await record2(change3,
-outcome3,at3);await journal.write({type:"answered",seq:sequences.get(change3)??0,at:at3,status:outcome3.status,ambiguous:outcome3.
-ambiguous,http_status:outcome3.httpStatus,attempts:outcome3.attempts,after:after2,unverified:outcome3.unverified.map(redactor.
-redactName),error:outcome3.error===null?null:redactor.redactSentence(outcome3.error),...outcome3.otherProfile===void 0?{}:
-{other_profile:outcome3.otherProfile},...outcome3.notes===void 0||outcome3.notes.length===0?{}:{notes:outcome3.notes.map(
-redactor.redactSentence)}})}}}function concealAll(fields2,asked){return mapValues(fields2,(value3,field2)=>conceal(value3,
-asked[field2]))}function stillOwed({warnings}){return warnings.filter(({code:code2})=>code2==="restores-left-out").map(({
-code:code2,message})=>error(code2,message))}function runEndedEarly(run4,failure2,{kept:kept2}){return error("run-ended-e\
-arly",`run ${run4} ended early: ${messageOf(failure2)}`,[],kept2===null?"what was sent is in the journal, and the next a\
-pply reads it":keptHint(run4,kept2))}function keptHint(run4,kept2){return`a part of the journal of run ${run4} could not\
- be brought to its place and is kept in ${kept2}: run idops again from here, which takes it along`}function messageOf(failure2){
-if(failure2 instanceof ProblemsError)return distinct2(failure2.problems.map(({message})=>message));if(failure2 instanceof
-AggregateError)return distinct2(failure2.errors.map(messageOf));return whyRefused(failure2)}function distinct2(sentences){
-return[...new Set(sentences)].join("; ")}init_problems();init_shard();init_values();init_fields();init_kinds();function entriesOf({lines}){const byKey=new Map;const bySequence=new Map;for(const line of lines){if(line.type==="sendin\
+throw new ProblemsError([error("not-writable",messageOf(failure2),[],`nothing was sent; ${cureOf(failure2)}`)],{cause:failure2})}}
+function journalRecorder(journal,held,{lock,hasher,now,redactor},record2){const sequences=new Map;const begun=new Set;let sequence=0;
+return{async sending(change3,request5,last){if(!lock.fenced&&!begun.has(change3.apply.key))await held.look();begun.add(change3.
+apply.key);const{key,identity:identity2,expected,before,existed,managed,generation:generation2,recordedGeneration}=change3.
+apply;const stored2=await withSlowHashes(()=>({before:storeFields(concealAll(before,expected),hasher),body:request5?.body===
+void 0?null:storeFields(request5.body,hasher),expected:storeFields(expected,hasher)}));sequence+=1;sequences.set(change3,
+sequence);await journal.write({type:"sending",seq:sequence,at:now().toISOString(),address:redactAddress(change3.address,
+redactor),...change3.label===void 0?{}:{label:redactor.redactName(change3.label)},key,kind:change3.kind,identity:{...identity2},
+action:change3.action,operation:request5?.operation??null,method:request5===null?null:operations[request5.operation].method,
+path:request5===null?null:operationPath(request5.operation,request5.params),last,existed,...stored2,managed:[...managed],
+...generation2===void 0?{}:{generation:generation2},...recordedGeneration===void 0?{}:{recorded_generation:recordedGeneration}})},
+async answered(change3,httpStatus,attempts){await journal.write({type:"answered",seq:sequences.get(change3)??0,at:now().
+toISOString(),status:"applied",ambiguous:false,http_status:httpStatus,attempts,after:null,unverified:[],error:null})},async settled(change3,outcome3){
+const at3=now().toISOString();const after2=await withSlowHashes(()=>outcome3.after===void 0?null:storeFields(concealAll(
+outcome3.after,change3.apply.expected),hasher));await record2(change3,outcome3,at3);await journal.write({type:"answered",
+seq:sequences.get(change3)??0,at:at3,status:outcome3.status,ambiguous:outcome3.ambiguous,http_status:outcome3.httpStatus,
+attempts:outcome3.attempts,after:after2,unverified:outcome3.unverified.map(redactor.redactName),error:outcome3.error===null?
+null:redactor.redactSentence(outcome3.error),...outcome3.otherProfile===void 0?{}:{other_profile:outcome3.otherProfile},
+...outcome3.notes===void 0||outcome3.notes.length===0?{}:{notes:outcome3.notes.map(redactor.redactSentence)}})}}}function concealAll(fields2,asked){
+return mapValues(fields2,(value3,field2)=>conceal(value3,asked[field2]))}function stillOwed({warnings}){return warnings.
+filter(({code:code2})=>code2==="restores-left-out").map(({code:code2,message})=>error(code2,message))}function runEndedEarly(run4,failure2,{
+kept:kept2}){return error("run-ended-early",`run ${run4} ended early: ${messageOf(failure2)}`,[],kept2===null?"what was \
+sent is in the journal, and the next apply reads it":keptHint(run4,kept2))}function keptHint(run4,kept2){return`a part o\
+f the journal of run ${run4} could not be brought to its place and is kept in ${kept2}: run idops again from here, which\
+ takes it along`}init_problems();init_shard();init_values();init_fields();init_kinds();function entriesOf({lines}){const byKey=new Map;const bySequence=new Map;for(const line of lines){if(line.type==="sendin\
 g"){const entry={sending:line,answers:[]};byKey.set(line.key,entry);bySequence.set(line.seq,entry)}else if(line.type==="\
 answered"){bySequence.get(line.seq)?.answers.push(line)}}return[...byKey.values()].map(({sending,answers:answers2})=>{const answer=answers2.
 at(-1);const settles=answer!==void 0&&(sending.last||answer.status!=="applied");return{sending,answered:settles?answer:void 0,
@@ -17884,13 +17918,7 @@ opt")return false;if(answered===void 0)return true;if(answered.status==="failed"
 null;return answered.status!=="skipped"}function isInterrupted({lines}){const last=lines.at(-1);return last?.type==="end"&&
 last.interrupted}function wasBegunAgain({run:run4},contents2){const part=partOfRun(run4.run);return contents2.some(other=>{
 const again=partOfRun(other.run.run);return again?.shard.index===part?.shard.index&&(again?.attempt??0)>(part?.attempt??
-0)})}init_problems();init_shard();init_kinds();init_journal();init_shards();init_problems();function belongs({state},known4){return state.lineage===known4.lineage}async function othersOf(state,home){
-const beside=await home.backend.beside();return run4=>!(state!==void 0&&belongs(run4,state))&&(!isOfLost(run4,home)||beside.
-some(one=>belongs(run4,one)))}function isOfLost({state},home){return state.file===home.backend.name}function heirOf(state,{
-state:lost2}){return state.serial>0?state:{...state,lineage:lost2.lineage}}function ownerOf({run:run4,state},home){const here2=home.
-backend.name;return state.file===here2?`run ${run4} is of another state than ${here2}`:`run ${run4} is of the state ${state.
-file}, and this is ${here2}`}function refuseOther(run4,home){return new ProblemsError([error("run-other-state",ownerOf(run4,
-home),[],"choose the environment, and with it the state, that it was run with")])}async function unfinishedRuns(state,home,shard2){const{runs}=home.backend;const open8=openRuns(state);const names2=[];const kept2=new Set(
+0)})}init_problems();init_shard();init_kinds();init_journal();init_shards();async function unfinishedRuns(state,home,shard2){const{runs}=home.backend;const open8=openRuns(state);const names2=[];const kept2=new Set(
 await runs.kept());const isNewestHeld=name2=>name2===heldBefore(state,name2);const read=async name2=>isNewestHeld(name2)&&
 !open8.has(name2)?await runs.read(name2).catch(()=>null):await runs.read(name2);for(const name2 of await runs.list()){if(shard2!==
 void 0&&!isFor(name2,shard2,state,kept2))continue;const held=heldBefore(state,name2);const later=kept2.has(name2)||open8.
@@ -18034,18 +18062,18 @@ return{async commit(){await rename(temporary,path);await syncFolder(folder)},dro
 close()}}catch(failure2){const{code:code2}=failure2;if(code2!=="EISDIR"&&code2!=="EPERM"&&code2!=="EINVAL")throw failure2}}init_holder();var holderSchema2=object({...holderFields,nonce:string2()});var A_MOMENT=20;var TRIES3=250;function lockPath(statePath){
 return`${statePath}.lock`}async function acquireLock(statePath,command,now){const path=lockPath(statePath);const holder=holderOf(
 command,now);const takenOver2=await take(path,holder);await sweepTemporaries(dirname5(path));await sweepTurns(path);return{
-takenOver:takenOver2,fenced:false,confirm:()=>confirm(path,holder),release:()=>release(path,holder)}}function holderOf(command,now){
+takenOver:takenOver2,fenced:false,lease:0,confirm:()=>confirm(path,holder),release:()=>release(path,holder)}}function holderOf(command,now){
 return{user:userName(),...ownMark(),command,at:now.toISOString(),nonce:randomUUID3()}}function mergedPath(statePath){return`${statePath}\
 .merge`}function lockedPath(statePath,shard2){return shard2===void 0?statePath:`${statePath}.${shardName(shard2)}`}function fileLocks(statePath){
-return{take:(command,now,shard2)=>acquireLock(lockedPath(statePath,shard2),command,now),async found(){const names2=await readdir3(
-dirname5(statePath)).catch(()=>[]);const[begin3,end2]=[`${basename3(statePath)}.`,lockPath("")];const shards=names2.flatMap(
-name2=>{if(!name2.startsWith(begin3)||!name2.endsWith(end2))return[];return shardNamed(name2.slice(begin3.length,-end2.length))??
-[]});const merging=await foundLock(lockPath(mergedPath(statePath)));const locks=await Promise.all([void 0,...shards].map(
-shard2=>foundLock(lockPath(lockedPath(statePath,shard2)),shard2)));return[...locks,merging?.fate==="unknown"?merging:null].
-filter(lock=>lock!==null)}}}async function foundLock(path,shard2){const holder=await readHolder(path);if(holder===void 0)
-return null;const nonce=holder?.nonce??null;const removed=async()=>{const now=await readHolder(path);if(now===void 0||(now?.
-nonce??null)!==nonce)return false;await rm3(path,{force:true});return true};const holding=holdingOf(holder);return{...holding,
-...shard2===void 0?{}:{shard:shard2},nonce,place:shown3(path),async drop(){if(holder===null||holding.fate!=="gone")return await removed();
+return{take:(command,now,shard2)=>acquireLock(lockedPath(statePath,shard2),command,now),async found(){const names2=await namesBeside(
+statePath);const[begin3,end2]=[`${basename3(statePath)}.`,lockPath("")];const shards=names2.flatMap(name2=>{if(!name2.startsWith(
+begin3)||!name2.endsWith(end2))return[];return shardNamed(name2.slice(begin3.length,-end2.length))??[]});const merging=await foundLock(
+lockPath(mergedPath(statePath)));const locks=await Promise.all([void 0,...shards].map(shard2=>foundLock(lockPath(lockedPath(
+statePath,shard2)),shard2)));return[...locks,merging?.fate==="unknown"?merging:null].filter(lock=>lock!==null)}}}async function foundLock(path,shard2){
+const holder=await readHolder(path);if(holder===void 0)return null;const nonce=holder?.nonce??null;const removed=async()=>{
+const now=await readHolder(path);if(now===void 0||(now?.nonce??null)!==nonce)return false;await writing(`the lock ${shown3(
+path)} can't be removed`,()=>rm3(path,{force:true}));return true};const holding=holdingOf(holder);return{...holding,...shard2===
+void 0?{}:{shard:shard2},nonce,place:shown3(path),async drop(){if(holder===null||holding.fate!=="gone")return await removed();
 const isRemoved=await inTurn(path,holder,holderOf("unlock",new Date),removed);if(!isRemoved)await wait(A_MOMENT);return isRemoved}}}
 var PATIENCE=3e4;async function alone2(statePath,work){const until=performance.now()+PATIENCE;for(;;){let lock;try{lock=
 await acquireLock(mergedPath(statePath),"merge",new Date)}catch(failure2){const isHeld=failure2 instanceof ProblemsError&&
@@ -18053,57 +18081,66 @@ failure2.problems.some(({code:code2})=>code2==="locked");if(!isHeld||performance
 random()*A_MOMENT);continue}try{return await work()}finally{await lock.release()}}}async function take(path,holder){for(let tries=1;;tries+=
 1){if(await create(path,holder,link))return null;const other=await readHolder(path);if(other===void 0)continue;if(other===
 null||fateOf(other)!=="gone"||tries>TRIES3)throw locked(holdingOf(other),shown3(path));if(await inTurn(path,other,holder,
-()=>create(path,holder,rename2)))return`took over the lock of ${describeHolder(other)}, which is gone`;await wait(A_MOMENT)}}
-async function inTurn(path,dead,holder,work){const turn=`${path}.${createHash2("sha256").update(dead.nonce).digest("hex").
-slice(0,16)}`;const mine={...holder,nonce:randomUUID3()};try{await take(turn,mine)}catch(failure2){if(failure2 instanceof
-ProblemsError&&failure2.problems.some(({code:code2})=>code2==="locked"))return false;throw failure2}try{if((await readHolder(
-path))?.nonce!==dead.nonce)return false;return await work()}finally{await release(turn,mine)}}async function sweepTurns(path){
-const names2=await readdir3(dirname5(path)).catch(()=>[]);const turns=names2.filter(name2=>name2.startsWith(`${basename3(
-path)}.`)&&/\.[0-9a-f]{16}$/.test(name2));for(const turn of turns.map(name2=>join7(dirname5(path),name2))){const holder=await readHolder(
-turn).catch(()=>void 0);if(holder!=null&&fateOf(holder)==="gone")await rm3(turn,{force:true}).catch(()=>{})}}async function confirm(path,{
-nonce}){const now=await readHolder(path);if(now?.nonce===nonce)return;throw lockLost(now,shown3(path))}async function release(path,{
-nonce}){if((await readHolder(path))?.nonce===nonce)await rm3(path,{force:true})}function unlessThere(failure2){if(failure2.
+()=>create(path,holder,rename2)))return tookOver(holdingOf(other));await wait(A_MOMENT)}}async function inTurn(path,dead,holder,work){
+const turn=`${path}.${createHash2("sha256").update(dead.nonce).digest("hex").slice(0,16)}`;const mine={...holder,nonce:randomUUID3()};
+try{await take(turn,mine)}catch(failure2){if(failure2 instanceof ProblemsError&&failure2.problems.some(({code:code2})=>code2===
+"locked"))return false;throw failure2}try{if((await readHolder(path))?.nonce!==dead.nonce)return false;return await work()}finally{
+await release(turn,mine)}}async function sweepTurns(path){const names2=await readdir3(dirname5(path)).catch(()=>[]);const turns=names2.
+filter(name2=>name2.startsWith(`${basename3(path)}.`)&&/\.[0-9a-f]{16}$/.test(name2));for(const turn of turns.map(name2=>join7(
+dirname5(path),name2))){const holder=await readHolder(turn).catch(()=>void 0);if(holder!=null&&fateOf(holder)==="gone")await rm3(
+turn,{force:true}).catch(()=>{})}}async function confirm(path,{nonce}){const now=await readHolder(path);if(now?.nonce===
+nonce)return;throw lockLost(now,shown3(path))}async function release(path,{nonce}){try{if((await readHolder(path))?.nonce===
+nonce)await rm3(path,{force:true});return[]}catch(failure2){const why=whyRefused(failure2 instanceof ProblemsError?failure2.
+cause:failure2);return[warning2("not-writable",`the lock ${shown3(path)} can't be given back: ${why}`,[],"the next run o\
+n this machine takes it over; from elsewhere idops runs unlock removes it")]}}function unlessThere(failure2){if(failure2.
 code!=="EEXIST")throw failure2;return false}async function create(path,holder,place2){const temporary=join7(dirname5(path),
-temporaryName());try{await makeFolder(dirname5(path));const file=await open3(temporary,"wx",384);try{await file.writeFile(
-`${JSON.stringify(holder,null,2)}
-`);await file.sync()}finally{await file.close()}return await place2(temporary,path).then(()=>true,unlessThere)}catch(failure2){
-throw notWritable(path,failure2)}finally{await rm3(temporary,{force:true}).catch(()=>{})}}async function readHolder(path){
-let text6;try{const there=await lstat(path);if(there.isSymbolicLink())throw new NoRegularFile(there);text6=await readRegular(
-path)}catch(failure2){if(failure2 instanceof NoRegularFile)throw noLock(path,failure2);const{code:code2}=failure2;return code2===
-"ENOENT"||code2==="ENOTDIR"?void 0:null}try{return holderSchema2.parse(JSON.parse(text6))}catch{return null}}function noLock(path,failure2){
+temporaryName());try{return await writing(`the lock ${shown3(path)} can't be written`,async()=>{await makeFolder(dirname5(
+path));const file=await open3(temporary,"wx",384);try{await file.writeFile(`${JSON.stringify(holder,null,2)}
+`);await file.sync()}finally{await file.close()}return await place2(temporary,path).then(()=>true,unlessThere)})}finally{
+await rm3(temporary,{force:true}).catch(()=>{})}}async function namesBeside(statePath){const folder=dirname5(statePath);
+try{return await readdir3(folder).catch(unlessMissing)??[]}catch(failure2){throw unreadable2(`the folder of the state ${shown3(
+folder)}`,failure2)}}async function readHolder(path){let text6;try{const there=await lstat(path);if(there.isSymbolicLink())
+throw new NoRegularFile(there);text6=await readRegular(path)}catch(failure2){if(failure2 instanceof NoRegularFile)throw noLock(
+path,failure2);const{code:code2}=failure2;if(code2==="ENOENT"||code2==="ENOTDIR")return void 0;throw unreadable2(`the lo\
+ck ${shown3(path)}`,failure2)}try{return holderSchema2.parse(JSON.parse(text6))}catch{return null}}function noLock(path,failure2){
 return new ProblemsError([error("locked",`the lock ${shown3(path)} can't be read: ${failure2.message}`,[],"remove it; no\
- idops made it")])}function notWritable(path,failure2){return new ProblemsError([error("not-writable",`the lock ${shown3(
-path)} can't be written: ${whyRefused(failure2)}`,[],`nothing was sent; ${cureOf(failure2)}`)],{cause:failure2})}function shown3(path){
-return relative2(process.cwd(),path)}import{readSync}from"node:fs";import{open as open4,readdir as readdir4,rm as rm4}from"node:fs/promises";import{join as join8,
-relative as relative3}from"node:path";init_problems();init_regular();init_batched();init_journal();init_journal_text();function fileRuns(folder){return{list:()=>runsIn(folder),read:run4=>readJournal(
-folder,run4),hasEnd:run4=>hasEnd(folder,run4),kept:async()=>[],assign:async()=>{},create:first=>createJournal(folder,first),
-reopen:content=>reopenJournal(folder,content),remove:runs=>removeJournals(folder,runs)}}async function createJournal(folder,first){
-await makeFolder(folder);const path=join8(folder,`${first.run}.jsonl`);const file=await open4(path,"ax",384);const journal=fileJournal(
-file,0);try{await journal.write(first);await syncFolder(folder)}catch(failure2){await journal.close();await rm4(path,{force:true}).
-catch(()=>{});throw failure2}return journal}async function reopenJournal(folder,content){if(isUnderWay(content))throw underWay(
-content.run);const file=await open4(join8(folder,`${content.run.run}.jsonl`),"r+");await file.truncate(content.bytes);await file.
-close();return fileJournal(await open4(join8(folder,`${content.run.run}.jsonl`),"a"),content.bytes)}async function runsIn(folder){
-let names2;try{names2=await readdir4(folder)}catch(failure2){if(failure2.code==="ENOENT")return[];const shown4=relative3(
-process.cwd(),folder)||folder;throw new ProblemsError([error("journal-unreadable",`the folder of journals ${shown4} can'\
-t be read: ${whyRefused(failure2)}`,[],"it has to be a folder that can be read: move what is in its place away, mend its\
- permissions, or name another place with state.path")])}return names2.filter(name2=>name2.endsWith(".jsonl")).map(name2=>name2.
-slice(0,-".jsonl".length)).sort()}async function readJournal(folder,run4){const path=join8(folder,`${run4}.jsonl`);let text6;
-try{text6=await readRegular(path)}catch(failure2){throw unusableJournal(shownPath2(path),whyRefused(failure2))}return journalOf(
-text6,run4,shownPath2(path))}var TAIL=4096;async function hasEnd(folder,run4){return withRegular(join8(folder,`${run4}.j\
-sonl`),(file,{size:size2})=>{const buffer=Buffer.alloc(TAIL);const length2=readSync(file,buffer,0,TAIL,Math.max(0,size2-
-TAIL));const lines=buffer.subarray(0,length2).toString("utf8").split("\n");return lines.pop()===""&&(lines.pop()??"").startsWith(
-'{"type":"end"')})}function shownPath2(path){return relative3(process.cwd(),path)||path}async function removeJournals(folder,runs){
-for(const run4 of runs)await rm4(join8(folder,`${run4}.jsonl`),{force:true,recursive:true});if(runs.length>0)await syncFolder(
-folder)}function fileJournal(file,end2){let written3=end2;let broken;const put4=async lines=>{if(broken!==void 0)throw broken;
-const text6=lines.map(line=>`${line}
+ idops made it")],{cause:failure2})}function unreadable2(what,failure2){return new ProblemsError([error("state-unreadabl\
+e",`${what} can't be read: ${whyRefused(failure2)}`,[],"mend the disk or the permissions, so that it can be seen who hol\
+ds the state")],{cause:failure2})}function shown3(path){return relative2(process.cwd(),path)}import{readSync}from"node:fs";import{open as open4,readdir as readdir4,rm as rm4}from"node:fs/promises";import{join as join8,
+relative as relative3}from"node:path";init_problems();init_regular();init_shard();init_batched();init_journal();init_journal_text();function fileRuns(folder){return{list:async()=>(await namesIn3(folder)).filter(isJournalName),strangers:async()=>(await namesIn3(
+folder)).filter(name2=>!isJournalName(name2)),read:run4=>readJournal(folder,run4),hasEnd:run4=>hasEnd(folder,run4),kept:async()=>[],
+assign:async()=>{},create:first=>createJournal(folder,first),reopen:content=>reopenJournal(folder,content),remove:runs=>removeJournals(
+folder,runs)}}async function createJournal(folder,first){const path=join8(folder,`${first.run}.jsonl`);const file=await writing(
+unwritten(path),async()=>{await makeFolder(folder);return await open4(path,"ax",384)});const journal=fileJournal(file,0,
+path);try{await journal.write(first);await writing(unwritten(path),()=>syncFolder(folder))}catch(failure2){await journal.
+close();await rm4(path,{force:true}).catch(()=>{});throw failure2}return journal}async function reopenJournal(folder,content){
+if(isUnderWay(content))throw underWay(content.run);const path=join8(folder,`${content.run.run}.jsonl`);return await writing(
+unwritten(path),async()=>{const file=await open4(path,"r+");await file.truncate(content.bytes).finally(()=>file.close());
+return fileJournal(await open4(path,"a"),content.bytes,path)})}async function namesIn3(folder){let names2;try{names2=await readdir4(
+folder)}catch(failure2){if(failure2.code==="ENOENT")return[];const shown4=relative3(process.cwd(),folder)||folder;throw new ProblemsError(
+[error("journal-unreadable",`the folder of journals ${shown4} can't be read: ${whyRefused(failure2)}`,[],"it has to be a\
+ folder that can be read: move what is in its place away, mend its permissions, or name another place with state.path")])}
+return names2.filter(name2=>name2.endsWith(".jsonl")).map(name2=>name2.slice(0,-".jsonl".length)).sort()}async function readJournal(folder,run4){
+const path=join8(folder,`${run4}.jsonl`);let text6;try{text6=await readRegular(path)}catch(failure2){throw unusableJournal(
+shownPath2(path),whyRefused(failure2))}return journalOf(text6,run4,shownPath2(path))}var TAIL=4096;async function hasEnd(folder,run4){
+return withRegular(join8(folder,`${run4}.jsonl`),(file,{size:size2})=>{const buffer=Buffer.alloc(TAIL);const length2=readSync(
+file,buffer,0,TAIL,Math.max(0,size2-TAIL));const lines=buffer.subarray(0,length2).toString("utf8").split("\n");return lines.
+pop()===""&&(lines.pop()??"").startsWith('{"type":"end"')})}function shownPath2(path){return relative3(process.cwd(),path)||
+path}async function removeJournals(folder,runs){for(const path of runs.map(run4=>join8(folder,`${run4}.jsonl`)))await writing(
+`the journal ${shownPath2(path)} can't be removed`,()=>rm4(path,{force:true,recursive:true}));if(runs.length>0)await writing(
+`the folder of journals ${shownPath2(folder)} can't be written`,()=>syncFolder(folder))}function unwritten(path){return`\
+the journal ${shownPath2(path)} can't be written`}function fileJournal(file,end2,path){let written3=end2;let broken;const put4=async lines=>{
+if(broken!==void 0)throw broken;const text6=lines.map(line=>`${line}
 `).join("");try{await file.appendFile(text6);await file.datasync();written3+=Buffer.byteLength(text6)}catch(failure2){await file.
-truncate(written3).catch(()=>{broken=failure2});throw failure2}};return batched(put4,()=>file.close())}import{isUtf8}from"node:buffer";import{relative as relative4}from"node:path";init_json();init_problems();init_regular();init_shell();init_state_text();function stateFile(path){const place2=relative4(process.cwd(),path)||path;return{place:place2,load:async server=>ofServer(
+truncate(written3).catch(()=>{broken=failure2});throw failure2}};return batched(lines=>writing(unwritten(path),()=>put4(
+lines)),()=>file.close().catch(()=>{}))}import{isUtf8}from"node:buffer";import{relative as relative4}from"node:path";init_json();init_problems();init_regular();init_shell();init_state_text();function stateFile(path){const place2=relative4(process.cwd(),path)||path;return{place:place2,load:async server=>ofServer(
 await readState(path,place2),place2,server,`rm ${shellWord(place2)}`),saved:()=>readState(path,place2),save:state=>write(
-path,state),merge:change3=>alone2(path,async()=>{const next=mergedInto(await readState(path,place2),change3,place2);await write(
-path,next);const{resources:_,...head}=next;return head})}}function textOf3(bytes,place2){if(bytes.length>MOST2)throw noState(
-place2,tooLarge2());if(isUtf8(bytes))return bytes.toString("utf8");throw noState(place2,"is not valid UTF-8")}async function write(path,state){
-await writeWhole(await leadsTo(path),`${stringifyJson(state,2)}
-`)}async function readState(path,place2){const data3=await readData(path,place2);return data3===void 0?void 0:stateOf(data3,
+path,state,place2),merge:change3=>alone2(path,async()=>{const next=mergedInto(await readState(path,place2),change3,place2);
+await write(path,next,place2);const{resources:_,...head}=next;return head})}}function textOf3(bytes,place2){if(bytes.length>
+MOST2)throw noState(place2,tooLarge2());if(isUtf8(bytes))return bytes.toString("utf8");throw noState(place2,"is not vali\
+d UTF-8")}async function write(path,state,place2){await writing(`the state ${place2} can't be written`,async()=>writeWhole(
+await leadsTo(path),`${stringifyJson(state,2)}
+`))}async function readState(path,place2){const data3=await readData(path,place2);return data3===void 0?void 0:stateOf(data3,
 place2)}async function readData(path,place2){try{return stateData(textOf3(await readRegularBytes(path),place2),place2)}catch(failure2){
 if(failure2 instanceof ProblemsError)throw failure2;const{code:code2}=failure2;if(code2==="ENOENT")return void 0;const isElse=failure2 instanceof
 NoRegularFile||code2==="ENOTDIR";const hint=isElse?"move what is in the way elsewhere, or name another file with state.p\
@@ -18181,7 +18218,8 @@ resolve18,reject,limits2).start(dispatcher,request5)})}var Exchange=class{#resol
 this.#resolve=resolve18;this.#reject=reject;this.#limits=limits2;this.#timer=setTimeout(()=>this.#giveUp("timeout"),Math.
 min(limits2.timeout*1e3,maxTimer))}start(dispatcher,request5){dispatcher.dispatch(extended2(request5,{headersTimeout:0,bodyTimeout:0}),
 this)}onRequestStart(controller2){if(this.#settled||this.#controller!==void 0){controller2.abort(new Error("the request \
-is over"));return}this.#controller=controller2}onResponseStart(_,status,headers){if(status>=200)this.#head={status,headers:answerHeaders(
+is over"));return}if(this.#limits.permit?.holds()===false){this.#settle("withheld");controller2.abort(new Error("withhel\
+d"));return}this.#controller=controller2}onResponseStart(_,status,headers){if(status>=200)this.#head={status,headers:answerHeaders(
 headers)}}onResponseData(_,chunk){this.#bytes+=chunk.length;if(this.#bytes>this.#limits.maxBytes)this.#giveUp("too-large");else
 this.#chunks.push(chunk)}onResponseEnd(){this.#settle(null)}onResponseError(_,error3){const misuse=error3 instanceof import_undici.errors.
 InvalidArgumentError||error3 instanceof import_undici.errors.ClientDestroyedError||error3 instanceof import_undici.errors.
@@ -18246,7 +18284,7 @@ era===this.#era){this.#window=Math.max(1,this.#window/2);this.#era+=1}while(this
 shift();if(next===void 0)return;this.#running+=1;next()}}async hold(seconds2){const pause=this.#options.delay(seconds2);
 this.#held=Promise.all([this.#held,pause]);await pause}async#inRate(){const{rate,now,delay}=this.#options;if(rate===void 0)
 return;const time3=now();const start2=Math.max(time3,this.#nextStart);this.#nextStart=start2+1/rate;if(start2>time3)await delay(
-start2-time3)}};var defaultMaxAnswerBytes=64*2**20;var Transport=class{#options;#route;#pool;#pace;#judge;#patience;#delay;#random;#closing=new AbortController;constructor(options){
+start2-time3)}};var defaultMaxAnswerBytes=64*2**20;var CONFIRMATIONS=10;var Transport=class{#options;#route;#pool;#pace;#judge;#patience;#delay;#random;#closing=new AbortController;constructor(options){
 const{baseUrl:baseUrl2,concurrency,rate,timeout,tls={},proxy=null,signal}=options;const{delay=sleepSeconds,random=Math.random,
 patience}=options;this.#options=options;this.#judge=new Judge(options);const ending=AbortSignal.any([signal,this.#closing.
 signal]);setMaxListeners(0,ending);this.#delay=time3=>delay(time3,ending);this.#random=random;this.#patience=patience??new Patience(
@@ -18254,45 +18292,50 @@ defaultPatience,seconds);this.#pace=new Pace({most:concurrency,rate,delay:this.#
 origin,tls,proxy};this.#pool=openRoute(this.#route,{connections:concurrency,seconds:timeout})}async call(call){const{signal,
 retries:retries2=defaultRetries}=this.#options;let sent=false;let doubt=false;let renewed=false;let repeats2=0;let last;
 for(let attempts=1;;attempts++){const tried2=await this.#inTurn(call,attempts);if(tried2==="expired")throw new Expired(last);
-if(tried2==="unwanted")throw new Error("what nobody wants any more is not asked for");const{verdict,credential}=tried2;if("\
-value"in verdict)return{status:verdict.status,attempts,data:verdict.value};sent||=verdict.sent;const{problem:problem2}=verdict;
-const earlier=doubt?{doubt}:{};const fail=(more={})=>this.#failure(call,{...problem2,...earlier,...more},{sent,attempts,
-credential});doubt||=leavesOpen({...problem2,method:call.method,sent:verdict.sent});const once3=call.method==="POST"&&sent;
-if(problem2.kind==="unauthorized"&&!once3&&!renewed&&!signal.aborted){renewed=true;const renewal=await this.#renew(credential,
-call.scope);if(renewal===true)continue;throw fail({detail:renewal})}repeats2+=1;const pause=pauseBefore(repeats2+1,problem2.
-retryAfter??null,this.#random);const again=verdict.passing&&!once3&&repeats2<=retries2&&!signal.aborted;const others2=isCrowded(
-verdict)&&problem2.retryAfter!=null;const waits=(again||others2)&&this.#patience.take(pause);if(!again||!waits){if(waits)
-void this.#pace.hold(pause);throw fail(again?{outOfPatience:true}:{})}this.#options.onRetry?.({attempt:attempts+1,of:attempts+
-1+retries2-repeats2,why:briefly(problem2)});if(others2||problem2.status===429)await this.#pace.hold(pause);else await this.#delay(
-pause);if(signal.aborted)throw fail();last=fail();if(!sent||call.confirm===void 0)continue;const done2=await call.confirm().
-catch(failure2=>{throw failure2 instanceof ServerFailure?fail():failure2});if(done2==="changed")throw fail({changed:true});
-if(done2!=="not-done")return{status:200,attempts,data:done2.done}}}async close(){this.#closing.abort();await this.#pool.
-destroy()}async#inTurn(call,attempt){const turn=await this.#pace.begin();let outcome3="other";try{if(call.freshUntil!==void 0&&
-performance.now()>call.freshUntil)return"expired";if(call.wanted?.()===false)return"unwanted";const credential=await this.#options.
-credentials.current(call.scope);if(call.wanted?.()===false)return"unwanted";const tried2=await this.#try(call,credential,
-attempt);const{verdict}=tried2;if("value"in verdict){outcome3="fine";this.#patience.answered()}else if(isCrowded(verdict))
-outcome3="crowded";return tried2}finally{this.#pace.end(turn,outcome3)}}async#try(call,credential,attempt){const{timeout,
-maxAnswerBytes=defaultMaxAnswerBytes,onTry}=this.#options;const limits2={timeout,maxBytes:maxAnswerBytes};const request5=this.#request(
-call,credential);const began=performance.now();const outcome3=call.method==="POST"?await this.#exchangeOnce(request5,limits2):
-await exchange(this.#pool,request5,limits2);const verdict=this.#judge.judge(call,outcome3);const said3="problem"in verdict?
-verdict.problem.serverMessage:null;onTry?.({operation:call.operation,method:call.method,path:call.path,...triedOf(outcome3),
-milliseconds:performance.now()-began,attempt,...said3!=null&&isRaw(said3)?{raw:this.#cleaner(credential)(said3)}:{}});return{
-verdict,credential}}async#exchangeOnce(request5,limits2){const route2=openRoute(this.#route,{connections:"once",seconds:limits2.
-timeout});try{return await exchange(route2,request5,limits2)}finally{await route2.destroy()}}async#renew(refused4,scope2){
-try{return await this.#options.credentials.renew(refused4,scope2)||null}catch(failure2){return`it could not be renewed: ${failure2 instanceof
-Error?failure2.message:String(failure2)}`}}#request(call,credential){const{baseUrl:baseUrl2,version:version3}=this.#options;
-return{origin:baseUrl2.origin,method:call.method,path:`${baseUrl2.prefix}${call.path}`,headers:{[credential.name]:credential.
-value,accept:"application/json","user-agent":`idops/${version3}`,...call.body===void 0?{}:{"content-type":"application/j\
-son"}},...call.body===void 0?{}:{body:stringifyJson(call.body)},idempotent:call.method!=="POST"}}#failure(call,problem2,{
-sent,attempts,credential}){const{baseUrl:baseUrl2,timeout,proxy}=this.#options;const{serverMessage,detail,reason,retryAfter,
-members:members3,doubt,outOfPatience,changed}=problem2;const strip=this.#stripper(credential);const clean=this.#cleaner(
-credential);return new ServerFailure({kind:problem2.kind==="unreachable"&&sent?"lost":problem2.kind,operation:call.operation,
-title:call.title,method:call.method,path:oneLine(strip(call.path)),scope:call.scope,origin:baseUrl2.origin,status:problem2.
-status,serverMessage:serverMessage==null?null:clean(serverMessage)||null,attempts,retryAfter:retryAfter??null,sent,reason:reason??
-null,detail:detail==null?null:clean(detail),timeout,proxy:proxy?.origin,doubt,changed,outOfPatience,members:members3?.map(
-clean)})}#cleaner(credential){const strip=this.#stripper(credential);return text6=>oneLine(this.#options.redact(strip(text6)))}#stripper({
-value:value3}){const token=value3.slice(value3.indexOf(" ")+1);const echoes=[...new Set([value3,token,encodeURIComponent(
-token)])].filter(Boolean);return text6=>echoes.reduce((rest,echo)=>rest.replaceAll(echo,mask),text6)}};var written2={regenerateDid:answers.client.one,updateUser:answers.user.one,updateTemplate:answers.template.one,deleteTemplate:answers.
+if(tried2==="unwanted")throw new Error("what nobody wants any more is not asked for");if("withheld"in tried2)throw new Withheld(
+last,tried2.withheld);const{verdict,credential}=tried2;if("value"in verdict)return{status:verdict.status,attempts,data:verdict.
+value};sent||=verdict.sent;const{problem:problem2}=verdict;const earlier=doubt?{doubt}:{};const fail=(more={})=>this.#failure(
+call,{...problem2,...earlier,...more},{sent,attempts,credential});doubt||=leavesOpen({...problem2,method:call.method,sent:verdict.
+sent});const once3=call.method==="POST"&&sent;if(problem2.kind==="unauthorized"&&!once3&&!renewed&&!signal.aborted){renewed=
+true;const renewal=await this.#renew(credential,call.scope);if(renewal===true)continue;throw fail({detail:renewal})}repeats2+=
+1;const pause=pauseBefore(repeats2+1,problem2.retryAfter??null,this.#random);const again=verdict.passing&&!once3&&repeats2<=
+retries2&&!signal.aborted;const others2=isCrowded(verdict)&&problem2.retryAfter!=null;const waits=(again||others2)&&this.#patience.
+take(pause);if(!again||!waits){if(waits)void this.#pace.hold(pause);throw fail(again?{outOfPatience:true}:{})}this.#options.
+onRetry?.({attempt:attempts+1,of:attempts+1+retries2-repeats2,why:briefly(problem2)});if(others2||problem2.status===429)
+await this.#pace.hold(pause);else await this.#delay(pause);if(signal.aborted)throw fail();last=fail();if(!sent||call.confirm===
+void 0)continue;const done2=await call.confirm().catch(failure2=>{throw failure2 instanceof ServerFailure?fail():failure2});
+if(done2==="changed")throw fail({changed:true});if(done2!=="not-done")return{status:200,attempts,data:done2.done}}}async close(){
+this.#closing.abort();await this.#pool.destroy()}async#inTurn(call,attempt){const turn=await this.#pace.begin();let outcome3="\
+other";try{if(isExpired(call))return"expired";if(call.wanted?.()===false)return"unwanted";const credential=await this.#options.
+credentials.current(call.scope);if(call.wanted?.()===false)return"unwanted";const tried2=await this.#permitted(call,credential,
+attempt);if(typeof tried2==="string"||"withheld"in tried2)return tried2;const{verdict}=tried2;if("value"in verdict){outcome3=
+"fine";this.#patience.answered()}else if(isCrowded(verdict))outcome3="crowded";return tried2}finally{this.#pace.end(turn,
+outcome3)}}async#permitted(call,credential,attempt){for(let round=1;round<=CONFIRMATIONS;round+=1){try{await call.permit?.
+confirm()}catch(failure2){return{withheld:failure2}}if(isExpired(call))return"expired";const tried2=await this.#try(call,
+credential,attempt);if(tried2!=="withheld")return tried2}return{withheld:new Error(`the right to send it was confirmed ${CONFIRMATIONS}\
+ times, each time too long before it could leave`)}}async#try(call,credential,attempt){const{timeout,maxAnswerBytes=defaultMaxAnswerBytes,
+onTry}=this.#options;const limits2={timeout,maxBytes:maxAnswerBytes,permit:call.permit};const request5=this.#request(call,
+credential);const began=performance.now();const outcome3=call.method==="POST"?await this.#exchangeOnce(request5,limits2):
+await exchange(this.#pool,request5,limits2);if(outcome3.status===null&&outcome3.reason==="withheld")return"withheld";const verdict=this.#judge.
+judge(call,outcome3);const said3="problem"in verdict?verdict.problem.serverMessage:null;onTry?.({operation:call.operation,
+method:call.method,path:call.path,...triedOf(outcome3),milliseconds:performance.now()-began,attempt,...said3!=null&&isRaw(
+said3)?{raw:this.#cleaner(credential)(said3)}:{}});return{verdict,credential}}async#exchangeOnce(request5,limits2){const route2=openRoute(
+this.#route,{connections:"once",seconds:limits2.timeout});try{return await exchange(route2,request5,limits2)}finally{await route2.
+destroy()}}async#renew(refused4,scope2){try{return await this.#options.credentials.renew(refused4,scope2)||null}catch(failure2){
+return`it could not be renewed: ${failure2 instanceof Error?failure2.message:String(failure2)}`}}#request(call,credential){
+const{baseUrl:baseUrl2,version:version3}=this.#options;return{origin:baseUrl2.origin,method:call.method,path:`${baseUrl2.
+prefix}${call.path}`,headers:{[credential.name]:credential.value,accept:"application/json","user-agent":`idops/${version3}`,
+...call.body===void 0?{}:{"content-type":"application/json"}},...call.body===void 0?{}:{body:stringifyJson(call.body)},idempotent:call.
+method!=="POST"}}#failure(call,problem2,{sent,attempts,credential}){const{baseUrl:baseUrl2,timeout,proxy}=this.#options;
+const{serverMessage,detail,reason,retryAfter,members:members3,doubt,outOfPatience,changed}=problem2;const strip=this.#stripper(
+credential);const clean=this.#cleaner(credential);return new ServerFailure({kind:problem2.kind==="unreachable"&&sent?"lo\
+st":problem2.kind,operation:call.operation,title:call.title,method:call.method,path:oneLine(strip(call.path)),scope:call.
+scope,origin:baseUrl2.origin,status:problem2.status,serverMessage:serverMessage==null?null:clean(serverMessage)||null,attempts,
+retryAfter:retryAfter??null,sent,reason:reason??null,detail:detail==null?null:clean(detail),timeout,proxy:proxy?.origin,
+doubt,changed,outOfPatience,members:members3?.map(clean)})}#cleaner(credential){const strip=this.#stripper(credential);return text6=>oneLine(
+this.#options.redact(strip(text6)))}#stripper({value:value3}){const token=value3.slice(value3.indexOf(" ")+1);const echoes=[
+...new Set([value3,token,encodeURIComponent(token)])].filter(Boolean);return text6=>echoes.reduce((rest,echo)=>rest.replaceAll(
+echo,mask),text6)}};function isExpired({freshUntil}){return freshUntil!==void 0&&performance.now()>freshUntil}var written2={regenerateDid:answers.client.one,updateUser:answers.user.one,updateTemplate:answers.template.one,deleteTemplate:answers.
 template.one,updateKeyPair:answers.keyPair.one,updateOrganization:answers.organization.one};function connect(options){const transport=new Transport(
 options);return{reader:readerOver(transport),writer:writerOver(transport),close:()=>transport.close()}}function readerOver(transport){
 const read=async call=>(await transport.call(extended2(call,{method:"GET"}))).data;const documented2=operation=>({operation,
@@ -18304,10 +18347,10 @@ wanted}),showExtra:async({title,path,scope:scope2},params,parse11,wanted)=>read(
 path,params),parse:aboutOne(path,params,parse11),whenMissing:null,wanted}),listExtra:async({title,path,scope:scope2},page,parse11,wanted)=>read(
 {operation:null,title,scope:scope2,path:page===1?path:`${path}?page=${page}`,parse:parse11,whenMissing:null,missing:[404,
 406],wanted})}}function aboutOne(path,params,parse11){const id=params[/\/:([a-z_]+)$/.exec(path)?.[1]??""];return id===void 0?
-parse11:about({id},parse11)}function writerOver(transport){return{async send({operation,params,body:body2,confirm:confirm2},freshUntil){
+parse11:about({id},parse11)}function writerOver(transport){return{async send({operation,params,body:body2,confirm:confirm2},permit,freshUntil){
 const{title,method,scope:scope2}=operations[operation];const call={operation,title,method,scope:scope2,path:operationPath(
-operation,params),parse:about(templateOf(params),written2[operation]),...method==="DELETE"?{whenMissing:{}}:{},freshUntil};
-const wrapper=wrapperOf(operation);if(wrapper===void 0||body2===void 0)return await transport.call(call);return await transport.
+operation,params),parse:about(templateOf(params),written2[operation]),...method==="DELETE"?{whenMissing:{}}:{},freshUntil,
+permit};const wrapper=wrapperOf(operation);if(wrapper===void 0||body2===void 0)return await transport.call(call);return await transport.
 call({...call,body:{[wrapper]:reveal(body2)},...confirm2===void 0?{}:{confirm:()=>lookAgain(body2,confirm2.from,call,transport)}})}}}
 function templateOf({backend_id,template_type}){return{...backend_id===void 0?{}:{backend_id},...template_type===void 0?
 {}:{type:template_type}}}async function lookAgain(body2,from,call,transport){const{title,scope:scope2,path,parse:parse11}=call;
@@ -18434,21 +18477,21 @@ after2=one.state}state=await begin2(backend3,state,after2,shard2,resumed);notes.
 const isHeld=isToEnd(state,content.run.run);const before=state;const resumed=await resume(content,shard2===void 0?heirOf(
 state,content.run):state);if(isHeld)await resumed.finish();state=await keep2(backend3,before,resumed,shard2);if(isHeld)continue;
 await resumed.finish();notes.push(...told2(content,resumed,into(content)))}break}catch(failure2){if(failure2!==moved)throw failure2;
-state=await load()}}if(writes!==void 0)return held();await lock?.release();lock=void 0;return held()}catch(failure2){await lock?.
-release();throw failure2}}var moved=new ProblemsError([error("locked","another shard changed the state")]);function isSame2(now,{
-serial,lineage}){return now===void 0?serial===0:now.serial===serial&&now.lineage===lineage}async function begin2(backend3,before,after2,shard2,resumed){
-const{resources,...head}=split({...after2,serial:before.serial+1},shard2,resumed.map(({run:run4})=>run4));await backend3.
-merge({...before.serial===0?{absent:before}:{},records:changedRecords(before.resources,resources),head:now=>{if(!isSame2(
-now,before))throw moved;return head}});if(resumed.length===0)return{...head,resources};for(const one of resumed)await one.
-finish();const ended=await backend3.merge({records:new Map,head:now=>resumed.reduce((done2,{run:run4})=>withSettled(done2,
-run4),{...sameState(now,head),serial:now.serial+1})});return{...ended,resources}}async function keep2(backend3,before,{state,
-run:run4},shard2){if(shard2===void 0){await backend3.save(state);return state}const part=partOfRun(run4);const isOwn=part!==
-void 0&&isShard(part.shard,shard2);const head=await backend3.merge({records:changedRecords(before.resources,state.resources),
-head:now=>{if(!isOwn&&!isSame2(now,before))throw moved;return withSettled({...sameState(now,before),serial:now.serial+1},
-run4)}});return{...head,resources:state.resources}}function isOnly(failure2,reason){return failure2 instanceof ProblemsError&&
-failure2.problems.every(({code:code2})=>code2===reason)}function into({ended}){return ended?"it":"the state"}function told2({
-ended},{run:run4,settled,findings},where){const why=ended?"is newer than the state":"had not ended";return[`run ${run4} ${why}\
-: ${settled} of its answers were taken into ${where}`,...findings]}init_problems();init_work_tree();import{resolve as resolve5}from"node:path";init_zod();init_members();init_limits2();init_zod();init_members();init_problems();init_values();var DEFAULT_STATE=".idops/state.json";var DEFAULT_REMOTE="origin";
+state=await load()}}if(writes!==void 0)return held();for(const{message}of await lock?.release()??[])notes.push(message);
+lock=void 0;return held()}catch(failure2){await lock?.release();throw failure2}}var moved=new ProblemsError([error("lock\
+ed","another shard changed the state")]);function isSame2(now,{serial,lineage}){return now===void 0?serial===0:now.serial===
+serial&&now.lineage===lineage}async function begin2(backend3,before,after2,shard2,resumed){const{resources,...head}=split(
+{...after2,serial:before.serial+1},shard2,resumed.map(({run:run4})=>run4));await backend3.merge({...before.serial===0?{absent:before}:
+{},records:changedRecords(before.resources,resources),head:now=>{if(!isSame2(now,before))throw moved;return head}});if(resumed.
+length===0)return{...head,resources};for(const one of resumed)await one.finish();const ended=await backend3.merge({records:new Map,
+head:now=>resumed.reduce((done2,{run:run4})=>withSettled(done2,run4),{...sameState(now,head),serial:now.serial+1})});return{
+...ended,resources}}async function keep2(backend3,before,{state,run:run4},shard2){if(shard2===void 0){await backend3.save(
+state);return state}const part=partOfRun(run4);const isOwn=part!==void 0&&isShard(part.shard,shard2);const head=await backend3.
+merge({records:changedRecords(before.resources,state.resources),head:now=>{if(!isOwn&&!isSame2(now,before))throw moved;return withSettled(
+{...sameState(now,before),serial:now.serial+1},run4)}});return{...head,resources:state.resources}}function isOnly(failure2,reason){
+return failure2 instanceof ProblemsError&&failure2.problems.every(({code:code2})=>code2===reason)}function into({ended}){
+return ended?"it":"the state"}function told2({ended},{run:run4,settled,findings},where){const why=ended?"is newer than t\
+he state":"had not ended";return[`run ${run4} ${why}: ${settled} of its answers were taken into ${where}`,...findings]}init_problems();init_work_tree();import{resolve as resolve5}from"node:path";init_zod();init_members();init_limits2();init_zod();init_members();init_problems();init_values();var DEFAULT_STATE=".idops/state.json";var DEFAULT_REMOTE="origin";
 var DEFAULT_BRANCH="idops-state";var text3=()=>string2().min(1,"must not be empty");var gitSchema=strictObject({remote:text3().
 regex(/^(?!-)(?!\w+::)[^\s\p{Cc}]+$/u,"must be the name of a remote, or its address").optional().meta({description:"A re\
 mote of the repository that the configuration lies in, by its name or its address.",examples:["origin"],default:DEFAULT_REMOTE}),
@@ -18735,13 +18778,13 @@ by itself, since ${owned} belongs to another user`,[],`write --config ${shown4} 
 ["IDOPS_TOKEN"]);for(const{config:config3,text:text6}of layers){const texts2=node2=>scalarsOf(node2).flatMap(scalar=>{const known4=text6(
 scalar);return known4===void 0||known4===""?[]:[known4]});for(const section of[["server","auth"],["server","tls"],["stat\
 e","postgres"]]){const{node:node2,complete}=find6(config3,section);if(!complete)continue;for(const scalar of scalarsOf(node2))
-for(const name2 of namesIn3(scalar))named4.add(name2);for(const name2 of passedNodes(node2).flatMap(texts2))named4.add(name2);
+for(const name2 of namesIn4(scalar))named4.add(name2);for(const name2 of passedNodes(node2).flatMap(texts2))named4.add(name2);
 const given=commandNodes(node2).flatMap(texts2).flatMap(filesIn);for(const file of[...fileNodes(node2).flatMap(texts2),...given])
 files.add(resolvePath(root,file))}const remote=find6(config3,["state","git","remote"]);if(remote.complete&&remote.node.type===
-"scalar")for(const name2 of namesIn3(remote.node))named4.add(name2);const state=find6(config3,["state","path"]);const[path=defaultState]=state.
+"scalar")for(const name2 of namesIn4(remote.node))named4.add(name2);const state=find6(config3,["state","path"]);const[path=defaultState]=state.
 complete?texts2(state.node):[];states.add(resolvePath(root,path))}const pending=[...named4];for(let name2=pending.pop();name2!==
 void 0;name2=pending.pop()){variables.add(name2);for(const{config:config3}of layers){const{node:node2,complete}=find6(config3,
-["vars",name2]);if(complete&&node2.type==="scalar")pending.push(...namesIn3(node2).filter(one=>!variables.has(one)))}}return{
+["vars",name2]);if(complete&&node2.type==="scalar")pending.push(...namesIn4(node2).filter(one=>!variables.has(one)))}}return{
 variables,files:[...files],states:[...states]}}function fileNodes(node2){if(node2.type!=="map")return[];return[...node2.
 entries].flatMap(([key,{value:value3}])=>key.endsWith("_file")?[value3]:fileNodes(value3))}function commandNodes(node2){
 const command=node2.type==="map"?node2.entries.get("token_command")?.value:void 0;return command===void 0?[]:[command]}function filesIn(argument){
@@ -18749,7 +18792,7 @@ const behind=[...argument.matchAll(/[=@:]/g)].map(({index})=>argument.slice(inde
 split(/[\s"'`=@:,;|&<>()]+/)].filter(part=>part!=="")}function passedNodes(node2){const passed=node2.type==="map"?node2.
 entries.get("pass_env")?.value:void 0;return passed===void 0?[]:scalarsOf(passed)}function scalarsOf(node2){if(node2.type===
 "scalar")return[node2];if(node2.type==="list")return node2.items.flatMap(scalarsOf);return[...node2.entries.values()].flatMap(
-({value:value3})=>scalarsOf(value3))}function namesIn3({value:value3}){if(typeof value3!=="string"||!value3.includes("$"))
+({value:value3})=>scalarsOf(value3))}function namesIn4({value:value3}){if(typeof value3!=="string"||!value3.includes("$"))
 return[];try{return namesOf2(parseVariables(value3))}catch(failure2){if(failure2 instanceof BadVariable)return[];throw failure2}}
 function namesOf2(template2){return template2.flatMap(part=>typeof part==="string"?[]:[part.name,...namesOf2(part.fallback??
 [])])}init_problems();function inOrder(problems){return[...problems].sort((one,other)=>{const[a2]=one.places;const[b]=other.places;if(a2===void 0||
@@ -18801,16 +18844,16 @@ e quotes'];return error("bad-character",`${what} is not allowed here`,[file.plac
 if(problems.length<=MAX_ERRORS)return problems;const rest=problems.length-MAX_ERRORS;const last=problems[MAX_ERRORS-1];return[
 ...problems.slice(0,MAX_ERRORS),error("yaml-syntax",`${rest} more errors in this file`,last?.places??[])]}function*compose(file,problems,quotes){
 const parser=new import_yaml.Parser;const composer=new import_yaml.Composer({schema:"core",resolveKnownTags:false,uniqueKeys:false,
-merge:false,strict:true,logLevel:"silent",prettyErrors:false});let lexemes=0;let isPlain2=false;let isLost=false;for(const lexeme of new import_yaml.Lexer().
+merge:false,strict:true,logLevel:"silent",prettyErrors:false});let lexemes=0;let isPlain2=false;let isLost2=false;for(const lexeme of new import_yaml.Lexer().
 lex(file.text)){if(!isPlain2&&isOpenQuote(lexeme))quotes.set(parser.offset+lexeme.length,parser.offset);isPlain2=lexeme===
-PLAIN;for(const token of parser.next(lexeme)){if(token.type==="document"){lexemes=0;isLost=false}if(token.type==="error"&&
-isLost)continue;isLost||=token.type==="error";if(token.type==="directive"&&isOldYaml(token))problems.push(oldYaml(file,token));
-yield*composer.next(token)}lexemes+=1;const deep=parser.stack.length>MAX_DEPTH;if(deep||lexemes>MAX_LEXEMES){file.distrust();
-const place2=file.place({start:parser.offset,end:parser.offset+1});problems.push(deep?error("too-deep",`more than ${MAX_DEPTH}\
- levels of nesting`,[place2],"flatten the document"):error("too-large","one document has too many values",[place2],"spli\
-t it into several files"));yield*composer.end();return}}for(const token of parser.end())yield*composer.next(token);yield*composer.
-end(true,file.text.length)}var PLAIN="";function isOpenQuote(lexeme){const[quote2]=lexeme;if(quote2!=='"'&&quote2!=="'")
-return false;return lexeme.length===1||!lexeme.endsWith(quote2)||/(?:\\"|'')$/.test(lexeme)}var Converter=class{problems=[];#file;#allowance;#exhausted=false;#anchors=new Map;constructor(file,allowance){
+PLAIN;for(const token of parser.next(lexeme)){if(token.type==="document"){lexemes=0;isLost2=false}if(token.type==="error"&&
+isLost2)continue;isLost2||=token.type==="error";if(token.type==="directive"&&isOldYaml(token))problems.push(oldYaml(file,
+token));yield*composer.next(token)}lexemes+=1;const deep=parser.stack.length>MAX_DEPTH;if(deep||lexemes>MAX_LEXEMES){file.
+distrust();const place2=file.place({start:parser.offset,end:parser.offset+1});problems.push(deep?error("too-deep",`more \
+than ${MAX_DEPTH} levels of nesting`,[place2],"flatten the document"):error("too-large","one document has too many value\
+s",[place2],"split it into several files"));yield*composer.end();return}}for(const token of parser.end())yield*composer.
+next(token);yield*composer.end(true,file.text.length)}var PLAIN="";function isOpenQuote(lexeme){const[quote2]=lexeme;if(quote2!==
+'"'&&quote2!=="'")return false;return lexeme.length===1||!lexeme.endsWith(quote2)||/(?:\\"|'')$/.test(lexeme)}var Converter=class{problems=[];#file;#allowance;#exhausted=false;#anchors=new Map;constructor(file,allowance){
 this.#file=file;this.#allowance=allowance}get broken(){return this.problems.length>0||this.#exhausted}convert(node2,depth){
 if((0,import_yaml.isAlias)(node2))return this.#alias(node2.source,rangeOf2(node2),depth);if((0,import_yaml.isMap)(node2)){
 return this.#anchored(node2.anchor,()=>{const entries=new Map;for(const pair of node2.items)this.#pair(entries,pair.key,
@@ -18882,8 +18925,8 @@ const value3=mapNode(environments.value.range,cleaned);return mapNode(clean.rang
 ts",{...environments,value:value3}]]))}function isEmpty3(node2){return node2.type==="scalar"&&node2.value===null}init_pem();init_problems();init_values();import{createPrivateKey as createPrivateKey3}from"node:crypto";import{resolve as resolvePath2}from"node:path";init_problems();init_values();function proxyFor(origin2,variables){const{protocol,hostname:hostname3,port}=new URL(origin2);if(isLoopback(hostname3))return null;
 const name2=protocol==="https:"?"https_proxy":"http_proxy";const found2=setting(variables,name2);if(found2===void 0||isExempt(
 hostname3,port||defaultPort(protocol),variables))return null;return readProxy(found2.value,found2.name)}function isProblem(found2){
-return found2!==null&&"severity"in found2}function setting(variables,name2){for(const writing of[name2,name2.toUpperCase()]){
-const value3=Object.hasOwn(variables,writing)?variables[writing]?.trim():void 0;if(value3)return{name:writing,value:value3}}
+return found2!==null&&"severity"in found2}function setting(variables,name2){for(const writing2 of[name2,name2.toUpperCase()]){
+const value3=Object.hasOwn(variables,writing2)?variables[writing2]?.trim():void 0;if(value3)return{name:writing2,value:value3}}
 return void 0}function defaultPort(protocol){return protocol==="https:"?"443":"80"}function isExempt(host2,port,variables){
 const entries=(setting(variables,"no_proxy")?.value??"").toLowerCase().split(/[\s,]+/);const name2=host2.replace(/^\[|\]$|\.$/g,
 "");return entries.filter(Boolean).some(entry=>{if(entry==="*")return true;const{address:address3,only:only2}=/^(?<address>\[.+\]|[^:]+):(?<only>\d+)$/.
@@ -19037,7 +19080,7 @@ return this.#stop.signal}async does(work){if(this.#ended!==void 0)throw new Type
 this.#underWay.add(doing);try{return await doing}finally{this.#underWay.delete(doing)}}async applies(work){if(this.#applying)
 throw new TypeError("this session is applying a plan: wait for it, and plan again");this.#applying=true;try{return await this.
 does(work)}finally{this.#applying=false}}async end(){this.#stop.abort();this.#ended??=Promise.allSettled([...this.#underWay]).
-then(()=>this.#end());await this.#ended}};init_problems();import{resolve as resolve12}from"node:path";init_p_limit();import{basename as basename11,dirname as dirname16}from"node:path";init_problems();init_kinds();import{lstatSync as lstatSync3,realpathSync}from"node:fs";import{realpath as realpath5}from"node:fs/promises";import{basename as basename8,
+then(()=>this.#end());return await this.#ended}};init_problems();import{resolve as resolve12}from"node:path";init_p_limit();import{basename as basename11,dirname as dirname16}from"node:path";init_problems();init_kinds();import{lstatSync as lstatSync3,realpathSync}from"node:fs";import{realpath as realpath5}from"node:fs/promises";import{basename as basename8,
 dirname as dirname12,join as join15,relative as relative9,sep as sep5}from"node:path";import{lstatSync as lstatSync2}from"node:fs";import{readlink as readlink2}from"node:fs/promises";import{dirname as dirname11,
 isAbsolute as isAbsolute3,join as join14,parse as parse8,relative as relative8,sep as sep4}from"node:path";var MAX_LINKS=40;
 var mountedData="..data";var mountedFolder=/^\.\.\d{4}_\d{2}_\d{2}_\d{2}_\d{2}_\d{2}\.\d+$/;function isInside(path,folder){
@@ -19580,13 +19623,13 @@ message:`how the server answers to a path that it doesn't have (${status}) does 
 ts: run idops doctor, then write out the profile under server, with "trust_profile: true" if this one fits`}}init_escape();init_values();var others="\u0430\u0441\u0435\u043E\u0440\u0445\u0443\u0456\u0458\u0455\u0501\u04BB\u051B\u051D\u0410\u0412\u0421\u0415\u041D\u0406\u0408\u041A\u041C\u041E\u0420\u0405\u0422\u0425\u0423\u03BF\u03B9\u03BD\u03C5\u03C1\u03BA\u03C4\u03B1\u0391\u0392\u0395\u0396\u0397\u0399\u039A\u039C\u039D\u039F\u03A1\u03A4\u03A5\u03A7";
 var latin="aceopxyijsdhqwABCEHIJKMOPSTXYoivupktaABEZHIKMNOPTYX";var alphabets={Latin:new RegExp("\\p{Script=Latin}","u"),
 Cyrillic:new RegExp("\\p{Script=Cyrillic}","u"),Greek:new RegExp("\\p{Script=Greek}","u")};function warnOfMixedScripts(change3){
-const names2=[...new Set(change3.fields.flatMap(namesIn4))];const warnings=names2.flatMap(name2=>{const mixed=(name2.match(
+const names2=[...new Set(change3.fields.flatMap(namesIn5))];const warnings=names2.flatMap(name2=>{const mixed=(name2.match(
 /[\p{L}\p{M}]+/gu)??[]).map(alphabetsOf).find(found2=>found2.length>1);if(mixed===void 0)return[];const[reads2,isThere2]=[
 looksLike(name2),names2.includes(looksLike(name2))];const beside=isThere2?", which is there as well":"";return[{code:"mi\
 xed-script",message:`${quote(name2)} mixes ${mixed.join(" and ")} letters, and looks like ${quote(reads2)}${beside}`}]});
 return warnings.length===0?change3:{...change3,warnings:[...change3.warnings,...warnings]}}function alphabetsOf(word2){return Object.
 entries(alphabets).flatMap(([name2,letters2])=>letters2.test(word2)?[name2]:[])}function looksLike(name2){return[...name2].
-map(letter=>latin.charAt(others.indexOf(letter))||letter).join("")}function namesIn4({path,before,after:after2,sensitive}){
+map(letter=>latin.charAt(others.indexOf(letter))||letter).join("")}function namesIn5({path,before,after:after2,sensitive}){
 if(sensitive)return[];const own5=path==="name"?[before,after2].filter(value3=>typeof value3==="string"):[];return[...path.
 split(".").slice(1),...own5,...[before,after2].flatMap(value3=>namesOf3(value3))]}function namesOf3(value3){if(Array.isArray(
 value3))return value3.flatMap(namesOf3);if(!isMap(value3))return[];return Object.entries(value3).flatMap(([key,member2])=>key===
@@ -19871,8 +19914,8 @@ CI_PIPELINE_ID}=variables;if((IDOPS_SHARD_RUN??"")!=="")return IDOPS_SHARD_RUN;i
  ${GITHUB_RUN_ID}/${GITHUB_RUN_ATTEMPT??"1"}`;return(CI_PIPELINE_ID??"")===""?void 0:`gitlab ${CI_PIPELINE_ID}`}var DEFAULT_CONCURRENCY=10;async function openSession(project,options={}){const{session}=await open6(project,void 0,options);
 return session}async function openForWriting(project,command,options={}){const{session,apply}=await open6(project,command,
 options);return{...session,apply}}async function open6(project,command,options){const{concurrency=DEFAULT_CONCURRENCY,network={}}=options;
-const progress=withoutHarm(options.progress??noProgress);const life=new Life(async()=>{await connection.close();await held.
-lock?.release()});const signal=options.signal===void 0?life.signal:AbortSignal.any([options.signal,life.signal]);const redactor=options.
+const progress=withoutHarm(options.progress??noProgress);const life=new Life(async()=>{await connection.close();return await held.
+lock?.release()??[]});const signal=options.signal===void 0?life.signal:AbortSignal.any([options.signal,life.signal]);const redactor=options.
 redactor??createRedactor();const{server,declared,warnings,manifests}=await loadAll(project,options,redactor.add);const backend3=await backendOf(
 project,redactor.add);await backend3.check(command===void 0?"read":"write");const connection=openConnection(server,declared,
 {concurrency,timeout:options.timeout??DEFAULT_TIMEOUT,redact:redactor.redactEcho,onSecret:redactor.add,onRetry:progress.
@@ -19892,12 +19935,12 @@ backend3.runs,planner.state);if(run4!==void 0)return runToUndo(await findRun(bac
 does(()=>planner.regeneration(clientId)),close:()=>life.end()};const apply=approved=>life.applies(async()=>{if(!isApproved(
 approved))throw new TypeError("this plan was not approved: approve(plan, limits) does it");const made3=planner.find(approved.
 plan);if(made3===void 0){throw new TypeError("this plan was made in another session, or before something was applied in \
-this one, and what is there may have changed since: make it in this one, or store it and let planStored make it anew")}const applied2=await applyPlan(
-approved,{...shared,confirm:async()=>await held.lock?.confirm(),fenced:held.lock?.fenced===true,replan:made3.replan,recognise:planner.
-recognise,writer,backend:backend3,state:planner.state,shard:shard2,sharedRun:options.sharedRun,hasher:new Hasher(planner.
-state,redactor.holds),command:made3.command,now:()=>new Date,redactor}).finally(()=>{planner.forget()});planner.state=applied2.
-state;const{undoes}=approved.plan;return undoes===void 0?applied2:{...applied2,result:{...applied2.result,undoes}}});return{
-session,apply}}var import_index=__toESM(require_commander(),1);var{program,createCommand,createArgument,createOption,CommanderError,InvalidArgumentError,
+this one, and what is there may have changed since: make it in this one, or store it and let planStored make it anew")}if(held.
+lock===void 0)throw new TypeError("only what holds the lock of the state applies");const applied2=await applyPlan(approved,
+{...shared,lock:held.lock,replan:made3.replan,recognise:planner.recognise,writer,backend:backend3,state:planner.state,shard:shard2,
+sharedRun:options.sharedRun,hasher:new Hasher(planner.state,redactor.holds),command:made3.command,now:()=>new Date,redactor}).
+finally(()=>{planner.forget()});planner.state=applied2.state;const{undoes}=approved.plan;return undoes===void 0?applied2:
+{...applied2,result:{...applied2.result,undoes}}});return{session,apply}}var import_index=__toESM(require_commander(),1);var{program,createCommand,createArgument,createOption,CommanderError,InvalidArgumentError,
 InvalidOptionArgumentError,Command:Command2,Argument,Option,Help}=import_index.default;init_kind_names();init_problems();init_shard();function selectionOptions(){return[new Option("--target <ADDRESS>","only what matches, such as User/9b1d\u2026; * stands for \
 any characters (repeatable)").argParser(collect2).default([],"everything"),kindOption(),new Option("--prune","delete tem\
 plates that idops applied and no manifest names any more"),new Option("--assert","send even where the recorded value alr\
@@ -20217,19 +20260,19 @@ this.#phase=phase}concerns(shard2){this.#shard=shard2}about(inputs){return this.
 args,baseUrl:baseUrl2,shard:shard2}){return{...shardOptions(shard2,process.env),...sessionOptionsOf({...args,...baseUrl2===
 void 0?{}:{baseUrl:baseUrl2}}),pinned:baseUrl2!==void 0,signal:this.signal,redactor:this.redactor}}async within(session,work){
 try{if(session.warnings.length>0)await this.log.problems(redactProblems(session.warnings,this.redactor));for(const note of session.
-notes)this.log.say(escapeLines(this.redactor.redactSentence(note)));return await work(session)}finally{await session.close()}}async project({
-config:config3,environment,token,...inputs}){return await loadProject({cwd:folderOf(inputs),above:false,variables:variablesOf(
-token),tokenFile:inputs.args.tokenFile,...config3===void 0?{}:{config:config3},...environment===void 0?{}:{env:environment}})}async samples(plan,project){
-const{samples,warnings}=await planSamples(plan,project);if(warnings.length>0)await this.log.problems(redactProblems(warnings,
-this.redactor));return samples}async samplesOrNone(plan,project){try{return await this.samples(plan,project)}catch(failure2){
-if(!(failure2 instanceof ProblemsError))throw failure2;const told5=failure2.problems.map(problem2=>({...problem2,severity:"\
-warning"}));await this.log.problems(redactProblems(told5,this.redactor));return new Map}}async writeHtml(name2,report2,found2){
-const shown4=report2.redact(found2,this.redactor);const file=join18(await this.temporaryFolder(),name2);await writeResult(
-file,await renderText(report2,"html",shown4,this.log.look),384);return file}async shared(inputs,plan){const forge=await forgeOf(
-process.env,folderOf(inputs));const subject=subjectOf(inputs,inputs.args,this.redactor.redact,plan);return{plan,only:inputs.
-args.only,forge,subject}}async temporaryFolder(){this.#temporary??=await mkdtemp(join18(process.env.RUNNER_TEMP||tmpdir(),
-"idops-"));return this.#temporary}async tellPlan(plan,shown4){this.#made=plan;await this.log.report(planReport,{plan:shown4,
-samples:new Map})}};async function tellNoPlan(job,inputs,{title,text:text6,hide:hide2,quiet=false}){const key=commentKey(inputs,null);const first=markerLine(
+notes)this.log.say(escapeLines(this.redactor.redactSentence(note)));return await work(session)}finally{const left=await session.
+close();if(left.length>0)await this.log.problems(left)}}async project({config:config3,environment,token,...inputs}){return await loadProject(
+{cwd:folderOf(inputs),above:false,variables:variablesOf(token),tokenFile:inputs.args.tokenFile,...config3===void 0?{}:{config:config3},
+...environment===void 0?{}:{env:environment}})}async samples(plan,project){const{samples,warnings}=await planSamples(plan,
+project);if(warnings.length>0)await this.log.problems(redactProblems(warnings,this.redactor));return samples}async samplesOrNone(plan,project){
+try{return await this.samples(plan,project)}catch(failure2){if(!(failure2 instanceof ProblemsError))throw failure2;const told5=failure2.
+problems.map(problem2=>({...problem2,severity:"warning"}));await this.log.problems(redactProblems(told5,this.redactor));
+return new Map}}async writeHtml(name2,report2,found2){const shown4=report2.redact(found2,this.redactor);const file=join18(
+await this.temporaryFolder(),name2);await writeResult(file,await renderText(report2,"html",shown4,this.log.look),384);return file}async shared(inputs,plan){
+const forge=await forgeOf(process.env,folderOf(inputs));const subject=subjectOf(inputs,inputs.args,this.redactor.redact,
+plan);return{plan,only:inputs.args.only,forge,subject}}async temporaryFolder(){this.#temporary??=await mkdtemp(join18(process.
+env.RUNNER_TEMP||tmpdir(),"idops-"));return this.#temporary}async tellPlan(plan,shown4){this.#made=plan;await this.log.report(
+planReport,{plan:shown4,samples:new Map})}};async function tellNoPlan(job,inputs,{title,text:text6,hide:hide2,quiet=false}){const key=commentKey(inputs,null);const first=markerLine(
 {kind:"plan",key,run:job.event.runId,plan:null});const heading=`${aboutText("idops plan",subjectOf(inputs,inputs.args,hide2))}\
 : ${title}`;const body2=`${first}
 ${plainText(heading,text6,job.event)}`;await job.posts.comment(inputs,key,body2,{opens:inputs.comment==="true"&&!quiet,quiet})}import{join as join20,resolve as resolve17}from"node:path";init_plan();init_text();import{stat as stat7}from"node:fs/promises";import{basename as basename12,dirname as dirname18,join as join19,resolve as resolve16}from"node:path";init_problems();async function refuseInputs(outputs,config3,known4){const{files,states}=await inputsOf(known4);const inputs=new Set((await Promise.

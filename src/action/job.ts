@@ -89,7 +89,8 @@ export class Job {
       for (const note of session.notes) this.log.say(escapeLines(this.redactor.redactSentence(note)));
       return await work(session);
     } finally {
-      await session.close();
+      const left = await session.close();
+      if (left.length > 0) await this.log.problems(left);
     }
   }
 

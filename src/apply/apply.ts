@@ -1,4 +1,3 @@
-import { whyRefused } from '../base/errno.js';
 import { error, type Problem, ProblemsError } from '../base/problems.js';
 import { ownMark } from '../base/process.js';
 import { type Redactor, redactAddress } from '../base/redact.js';
@@ -9,20 +8,22 @@ import { kindOf } from '../kinds/index.js';
 import type { ApprovedPlan } from '../plan/approve.js';
 import type { Change, Plan } from '../plan/plan.js';
 import { operationPath, operations } from '../server/operations.js';
-import type { StateBackend } from '../state/backend.js';
-import { JOURNAL_FORMAT, type Journal, type RunLine, type SendingLine } from '../state/journal.js';
+import type { Lock, StateBackend } from '../state/backend.js';
+import { JOURNAL_FORMAT, type Journal, type RunLine, runHolder, type SendingLine } from '../state/journal.js';
 import { cureOf } from '../state/refused.js';
 import { conceal, type Hasher, storeFields } from '../state/secrets.js';
 import { withSlowHashes } from '../state/slow-hash.js';
 import type { State } from '../state/state.js';
 import type { Recorder } from './attempt.js';
-import type { Outcome } from './ending.js';
+import { messageOf, type Outcome } from './ending.js';
 import { type ExecuteOptions, execute } from './execute.js';
+import { Held, isLost } from './held.js';
 import { type Begun, type Keeping, keepingOf } from './keep.js';
+import { belongs } from './owner.js';
 import { recordInto } from './record.js';
 import type { Result } from './result.js';
 
-export interface ApplyOptions extends Omit<ExecuteOptions, 'recorder' | 'notBefore'> {
+export interface ApplyOptions extends Omit<ExecuteOptions, 'recorder' | 'permit' | 'notBefore'> {
   readonly backend: Pick<StateBackend, 'place' | 'name' | 'save' | 'merge' | 'runs'>;
   /** The state that the plan was made with. */
   readonly state: State;
@@ -31,10 +32,7 @@ export interface ApplyOptions extends Omit<ExecuteOptions, 'recorder' | 'notBefo
   /** What tells the run that its shards do together from others; left out where each does one of its own. */
   readonly sharedRun?: string | undefined;
   readonly hasher: Hasher;
-  /** Throws where the right to write is lost. */
-  readonly confirm: () => Promise<void>;
-  /** Whether what writes makes sure of that by itself. */
-  readonly fenced: boolean;
+  readonly lock: Pick<Lock, 'confirm' | 'fenced' | 'lease'>;
   readonly command: RunLine['command'];
   readonly now: () => Date;
   /** Takes secrets out of messages of the server, and out of names, before they are journalled. */
@@ -57,7 +55,7 @@ export interface Applied {
  * written, before anything is sent.
  */
 export async function applyPlan({ plan, asked }: ApprovedPlan, options: ApplyOptions): Promise<Applied> {
-  const { backend, now, signal, shard } = options;
+  const { lock, now, signal, shard } = options;
   const keeping = keepingOf(options);
   const { resources: recorded } = withoutDebts(options.state, plan.settled ?? []);
   if (plan.changes.every(({ action }) => action === 'unchanged')) {
@@ -65,16 +63,16 @@ export async function applyPlan({ plan, asked }: ApprovedPlan, options: ApplyOpt
     if (plan.settled === undefined || plan.settled.length === 0) {
       return { result, state: options.state, problems: stillOwed(plan) };
     }
-    await options.confirm();
+    await lock.confirm();
     const { state, problems } = await kept(keeping, recorded, options);
     return { result, state, problems: [...problems, ...stillOwed(plan)] };
   }
-  await options.confirm();
+  await lock.confirm();
   const resources = { ...recorded };
   const { begun, journal } = await start(plan, keeping, recorded, options);
   const { run, journal: name } = begun;
   let state: State = { ...begun.state, resources };
-  const held = new Held(options.confirm);
+  const held = new Held({ ...lock, confirm: () => confirmed(begun, options) });
   const recorder = journalRecorder(journal, held, options, async (change, outcome, at) => {
     const readable = kindOf(change.kind).readable(options.profile);
     const asked = { ...change, ...change.apply };
@@ -86,11 +84,14 @@ export async function applyPlan({ plan, asked }: ApprovedPlan, options: ApplyOpt
     );
     recordInto(resources, asked, outcome, context);
   });
-  const executing = execute(plan, { ...options, notBefore: asked, recorder });
-  const { results, fatal } = await executing.catch(async (failure: unknown) => {
-    await journal.close();
-    throw failure;
-  });
+  const permit = (begun: boolean) => held.permit(begun);
+  const executing = execute(plan, { ...options, notBefore: asked, recorder, permit });
+  const { results, fatal } = await executing
+    .catch(async (failure: unknown) => {
+      await journal.close();
+      throw failure;
+    })
+    .finally(() => held.end());
   const part = shard === undefined ? {} : { shard, journal: name };
   const result = { run, ...part, results, interrupted: signal.aborted };
   const problems = [
@@ -100,12 +101,18 @@ export async function applyPlan({ plan, asked }: ApprovedPlan, options: ApplyOpt
   try {
     await held.look();
   } catch (failure) {
-    // The state is somebody else's now: the journal has no end, and whoever holds the lock next takes it in.
+    // The state is somebody else's now: the journal has no end, and whoever holds the lock next takes it in, unless they already have.
+    const content = await options.backend.runs.read(name).catch(() => null);
+    if (content?.lines.some(({ type }) => type === 'end') === true)
+      await journal.write({ type: 'end', at: now().toISOString(), interrupted: true }).catch(() => {});
     await journal.close();
     return {
       result,
       state,
-      problems: fatal === undefined ? [runEndedEarly(name, failure, journal), ...problems] : problems,
+      problems:
+        fatal === undefined || isLost(fatal)
+          ? [runEndedEarly(name, failure, journal), ...stillOwed(plan)]
+          : problems,
     };
   }
   try {
@@ -116,7 +123,7 @@ export async function applyPlan({ plan, asked }: ApprovedPlan, options: ApplyOpt
     problems.push(
       error(
         'state-not-saved',
-        `the state ${backend.place} could not be saved: ${messageOf(failure)}`,
+        messageOf(failure),
         [],
         journal.kept === null
           ? `${cureOf(failure)}; the journal of run ${name} holds everything, and the next apply reads it`
@@ -144,14 +151,34 @@ function withoutDebts(state: State, keys: readonly string[]): State {
 async function kept(
   keeping: Keeping,
   resources: State['resources'],
-  { backend, state }: ApplyOptions,
+  { state }: ApplyOptions,
 ): Promise<{ state: State; problems: Problem[] }> {
   try {
     return { state: await keeping.keep(resources), problems: [] };
   } catch (failure) {
-    const why = `the state ${backend.place} could not be saved: ${messageOf(failure)}`;
-    const problem = error('state-not-saved', why, [], `${cureOf(failure)}; nothing was to be sent`);
+    const hint = `${cureOf(failure)}; nothing was to be sent`;
+    const problem = error('state-not-saved', messageOf(failure), [], hint);
     return { state: { ...state, resources }, problems: [problem] };
+  }
+}
+
+/**
+ * Makes sure of the lock of a run. Throws what the lock throws; if it was lost, with the run that took it over, as far as journals tell:
+ * whoever did may have given it back by now.
+ */
+async function confirmed({ journal, state }: Begun, { lock, backend, shard }: ApplyOptions): Promise<void> {
+  try {
+    await lock.confirm();
+  } catch (failure) {
+    // Other shards run beside this one.
+    if (!isLost(failure) || shard !== undefined) throw failure;
+    for (const name of await backend.runs.list().catch(() => [])) {
+      const later = name > journal ? await backend.runs.read(name).catch(() => null) : null;
+      if (later === null || !belongs(later.run, state)) continue;
+      const message = `the lock of the state was lost: ${runHolder(later.run)} took it over (${backend.place})`;
+      throw new ProblemsError([error('locked', message)], { cause: failure });
+    }
+    throw failure;
   }
 }
 
@@ -185,54 +212,16 @@ async function start(
     return { begun, journal };
   } catch (failure) {
     throw new ProblemsError(
-      [
-        error(
-          'not-writable',
-          `the state or the journal can't be written: ${messageOf(failure)}`,
-          [],
-          `nothing was sent; ${cureOf(failure)}`,
-        ),
-      ],
+      [error('not-writable', messageOf(failure), [], `nothing was sent; ${cureOf(failure)}`)],
       { cause: failure },
     );
   }
 }
 
-/** Milliseconds for which a look at the lock holds good. */
-const HELD = 100;
-
-/** The lock of a run, looked at while the run goes on: somebody may have removed it. */
-class Held {
-  readonly #confirm: () => Promise<void>;
-  #until = 0;
-  #looking: Promise<void> | undefined;
-
-  constructor(confirm: () => Promise<void>) {
-    this.#confirm = confirm;
-  }
-
-  /** Throws a ProblemsError (`locked`) where it was lost a moment ago. */
-  async check(): Promise<void> {
-    if (performance.now() >= this.#until) await this.look();
-  }
-
-  /** The same as it is now; one look serves all that ask at the same time. */
-  async look(): Promise<void> {
-    this.#looking ??= this.#confirm()
-      .then(() => {
-        this.#until = performance.now() + HELD;
-      })
-      .finally(() => {
-        this.#looking = undefined;
-      });
-    await this.#looking;
-  }
-}
-
 function journalRecorder(
   journal: Journal,
-  lock: Held,
-  { fenced, hasher, now, redactor }: ApplyOptions,
+  held: Held,
+  { lock, hasher, now, redactor }: ApplyOptions,
   record: (change: Change, outcome: Outcome, at: string) => Promise<void>,
 ): Recorder {
   const sequences = new Map<Change, number>();
@@ -241,11 +230,11 @@ function journalRecorder(
   return {
     async sending(change, request, last) {
       // What is begun is brought to its end: a template would stay deleted between two requests.
-      if (!fenced && !begun.has(change.apply.key)) await lock.check();
+      if (!lock.fenced && !begun.has(change.apply.key)) await held.look();
       begun.add(change.apply.key);
       const { key, identity, expected, before, existed, managed, generation, recordedGeneration } =
         change.apply;
-      const held = await withSlowHashes(() => ({
+      const stored = await withSlowHashes(() => ({
         before: storeFields(concealAll(before, expected), hasher),
         body: request?.body === undefined ? null : storeFields(request.body, hasher),
         expected: storeFields(expected, hasher),
@@ -267,7 +256,7 @@ function journalRecorder(
         path: request === null ? null : operationPath(request.operation, request.params),
         last,
         existed,
-        ...held,
+        ...stored,
         managed: [...managed],
         ...(generation === undefined ? {} : { generation }),
         ...(recordedGeneration === undefined ? {} : { recorded_generation: recordedGeneration }),
@@ -338,15 +327,4 @@ function runEndedEarly(run: string, failure: unknown, { kept }: Journal): Proble
 /** What to do about a journal of which the end lies here alone. */
 function keptHint(run: string, kept: string): string {
   return `a part of the journal of run ${run} could not be brought to its place and is kept in ${kept}: run idops again from here, which takes it along`;
-}
-
-/** Several lines of a journal may fail by one cause: it is said once. */
-function messageOf(failure: unknown): string {
-  if (failure instanceof ProblemsError) return distinct(failure.problems.map(({ message }) => message));
-  if (failure instanceof AggregateError) return distinct(failure.errors.map(messageOf));
-  return whyRefused(failure);
-}
-
-function distinct(sentences: readonly string[]): string {
-  return [...new Set(sentences)].join('; ');
 }

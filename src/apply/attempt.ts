@@ -6,8 +6,9 @@ import { namesOfLost, type Owed, seenLoss } from '../kinds/loss.js';
 import { betterProfile, betterProfileByReset } from '../kinds/recognise.js';
 import { shownFields } from '../kinds/rules.js';
 import type { Change } from '../plan/plan.js';
-import { Expired, ServerFailure } from '../server/failures.js';
+import { Expired, ServerFailure, Withheld } from '../server/failures.js';
 import type { WriteRequest } from '../server/operations.js';
+import type { Permit } from '../server/permit.js';
 import type { Profile } from '../server/profiles.js';
 import type { Reader } from '../server/reader.js';
 import { adviceFor, betterProfileByError } from '../server/recognise.js';
@@ -21,6 +22,7 @@ import {
   type Outcome,
   openOutcome,
   repaired,
+  skipped,
 } from './ending.js';
 import { aimOf, type Judgement, judge } from './outcome.js';
 import { type Pause, readBackOne } from './read-back.js';
@@ -46,8 +48,12 @@ export interface AttemptOptions {
   readonly recorder: Pick<Recorder, 'sending' | 'answered'>;
   readonly repair: Repair;
   readonly pause?: Pause | undefined;
+  /** What a request needs to leave; `begun` says that something of its change was sent before. */
+  readonly permit: (begun: boolean) => Permit;
   /** Told what the server refused or failed, before anything else is sent. */
   readonly onFailure: (failure: ServerFailure) => void;
+  /** Told why a permit could not be confirmed, before anything else is sent; gives that in words. */
+  readonly onWithheld: (cause: unknown) => string;
 }
 
 /** Nothing of a change was done, and what it is built on is too old: it has to be planned again. */
@@ -119,7 +125,7 @@ export class Attempt {
   }
 
   async #send(change: Change, freshUntil?: number): Promise<Sent> {
-    const { recorder, writer, profile } = this.#options;
+    const { recorder, writer, profile, permit } = this.#options;
     let attempts = 0;
     let last: { status: number; data: Fields } = { status: 0, data: {} };
     for (const [index, request] of change.requests.entries()) {
@@ -127,7 +133,8 @@ export class Attempt {
       await recorder.sending(change, request, isLast);
       try {
         // A change that is begun is brought to its end.
-        const answer = await writer.send(request, index === 0 ? freshUntil : undefined);
+        const fresh = index === 0 ? freshUntil : undefined;
+        const answer = await writer.send(request, permit(fresh === undefined), fresh);
         attempts += answer.attempts;
         const shown = shownFields(this.#kind, answer.data, profile);
         last = { status: answer.status, data: markSecrets(this.#kind.fields, shown) };
@@ -138,6 +145,7 @@ export class Attempt {
           const met = this.#failed(failure.failure, attempts + failure.failure.attempts, false);
           return 'open' in met ? { open: { ...met.open, expired: true } } : { expired: true };
         }
+        if (failure instanceof Withheld) return this.#withheld(failure, attempts, index > 0);
         if (!(failure instanceof ServerFailure)) throw failure;
         return this.#failed(failure, attempts + failure.attempts, index > 0);
       }
@@ -165,6 +173,18 @@ export class Attempt {
     const harmful = failure.kind === 'refused' && this.#kind.traits[profile.name].piecemeal === true;
     if ((ambiguous || harmful || begun) && this.#readable) return { open };
     return { closed: closed(open, ambiguous) };
+  }
+
+  /** What becomes of a change of which nothing more may be sent: what was sent of it may be read back. */
+  #withheld({ failure, cause }: Withheld, before: number, begun: boolean): Sent {
+    const why = this.#options.onWithheld(cause);
+    const attempts = before + (failure?.attempts ?? 0);
+    const open = failure?.open === true;
+    if (!open && !begun) return { closed: { ...skipped(why), attempts } };
+    const message = failure === undefined ? why : `${failure.message}; ${why}`;
+    const httpStatus = failure?.status ?? null;
+    const left = { ...NOTHING_KNOWN, message, httpStatus, attempts, answered: false, unsteady: open };
+    return this.#readable ? { open: left } : { closed: closed(left, true) };
   }
 
   #answered(change: Change, { status, data, attempts }: Extract<Sent, { data: Fields }>): Outcome {

@@ -1,4 +1,5 @@
 import { whyRefused } from '../base/errno.js';
+import { ProblemsError } from '../base/problems.js';
 import type { Fields } from '../base/values.js';
 import type { Kind, Live } from '../kinds/kind.js';
 import { namesOfLost } from '../kinds/loss.js';
@@ -88,7 +89,18 @@ export function advised(outcome: Outcome, advice: string): Outcome {
 
 /** The outcome of a change that nothing came of, since something of ours failed. */
 export function brokenOff(failure: unknown): Outcome {
-  return closed({ ...NOTHING_KNOWN, message: whyRefused(failure) }, true);
+  return closed({ ...NOTHING_KNOWN, message: messageOf(failure) }, true);
+}
+
+/** Why something failed, in words; several things may fail by one cause, which is said once. */
+export function messageOf(failure: unknown): string {
+  if (failure instanceof ProblemsError) return distinct(failure.problems.map(({ message }) => message));
+  if (failure instanceof AggregateError) return distinct(failure.errors.map(messageOf));
+  return whyRefused(failure);
+}
+
+function distinct(sentences: readonly string[]): string {
+  return [...new Set(sentences)].join('; ');
 }
 
 /** What became of a change whose answer didn't tell, as reading it back shows. */

@@ -14,13 +14,24 @@ import type { Change, Plan } from '../plan/plan.js';
 import type { Replan } from '../plan/replan.js';
 import { ServerFailure } from '../server/failures.js';
 import { operationPath, operations, type Scope, type WriteRequest } from '../server/operations.js';
+import type { Permit } from '../server/permit.js';
 import type { Probed } from '../server/probe.js';
 import type { Profile } from '../server/profiles.js';
 import type { Reader } from '../server/reader.js';
 import { adviceFor } from '../server/recognise.js';
 import type { Writer } from '../server/writer.js';
 import { Attempt, type Attempted, EXPIRED, type Recorder } from './attempt.js';
-import { advised, asResult, brokenOff, type Open, type Outcome, skipped, tells } from './ending.js';
+import {
+  advised,
+  asResult,
+  brokenOff,
+  messageOf,
+  type Open,
+  type Outcome,
+  skipped,
+  tells,
+} from './ending.js';
+import { isLost } from './held.js';
 import { type Pause, readBackAll, readBackOne } from './read-back.js';
 import type { ChangeResult } from './result.js';
 
@@ -34,6 +45,8 @@ export interface ExecuteOptions {
   readonly writer: Writer;
   readonly profile: Profile;
   readonly recorder: Recorder;
+  /** What a request needs to leave; `begun` says that something of its change was sent before. */
+  readonly permit: (begun: boolean) => Permit;
   readonly concurrency: number;
   readonly progress: Progress;
   /** Makes changes anew where time has passed, and for what an update left behind. */
@@ -257,6 +270,10 @@ class Execution {
       },
       repair: replan.repair,
       onFailure: (failure) => this.#remember(failure, kind),
+      onWithheld: (cause) => {
+        this.#stop ??= isLost(cause) ? LOST : 'not sent: the lock of the state could not be confirmed';
+        return `not sent: ${messageOf(cause)}`;
+      },
     });
   }
 
@@ -356,10 +373,7 @@ class Execution {
     try {
       await write();
     } catch (failure) {
-      this.#stop ??=
-        failure instanceof ProblemsError && failure.problems.some(({ code }) => code === 'locked')
-          ? 'not sent: the lock of the state was lost'
-          : 'not sent: the journal could not be written';
+      this.#stop ??= isLost(failure) ? LOST : 'not sent: the journal could not be written';
       throw failure;
     }
   }
@@ -376,3 +390,4 @@ function isExpected(failure: unknown): failure is ServerFailure | ProblemsError 
 }
 
 const NOT_SENT = 'not sent: the run ended early';
+const LOST = 'not sent: the lock of the state was lost';

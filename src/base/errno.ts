@@ -1,4 +1,6 @@
 const words: { readonly [code: string]: string } = {
+  EDQUOT: 'the quota of the disk is used up',
+  EIO: 'the disk fails',
   EACCES: 'this user may not do that',
   EPERM: 'this user may not do that',
   EEXIST: 'a file stands where a folder has to be',
@@ -17,6 +19,11 @@ const words: { readonly [code: string]: string } = {
   ERR_FS_FILE_TOO_LARGE: 'it is too large',
   ERR_STRING_TOO_LONG: 'it is too large',
 };
+
+/** Whether it is the file system that refused, and no mistake of ours. */
+export function isRefusal(failure: unknown): failure is NodeJS.ErrnoException {
+  return failure instanceof Error && 'code' in failure && /^E[A-Z0-9]+$/.test(String(failure.code));
+}
 
 /** Why the system refused a file or a port, in words, followed by the code. */
 export function whyRefused(failure: unknown): string {

@@ -58,6 +58,11 @@ export function partOfRun(
   return run === undefined || shard === undefined ? undefined : { run, shard, attempt: Number(attempt) };
 }
 
+/** Whether something is named as the journal of a run, or of a part of one, is. */
+export function isJournalName(name: string): boolean {
+  return /^\d{8}T\d{6}Z-[0-9a-f]{6}$/.test(runOf(name));
+}
+
 /** The run that a journal is of: the same for the journals of all its parts. */
 export function runOf(name: string): string {
   return partOfRun(name)?.run ?? name;

@@ -132,7 +132,8 @@ export function createContext(
       for (const note of session.notes) output.message(note);
       return await work(session);
     } finally {
-      await session.close();
+      const left = await session.close();
+      if (left.length > 0) output.problems(left);
     }
   };
   const learnTokens = async (): Promise<void> => {

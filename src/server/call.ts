@@ -7,6 +7,7 @@ import type { TlsSettings } from './connections.js';
 import type { Credentials } from './credentials.js';
 import type { FailureFacts } from './failures.js';
 import type { OperationName, Scope } from './operations.js';
+import type { Permit } from './permit.js';
 import type { ProxyServer } from './proxy.js';
 import type { Delay, Patience } from './retry.js';
 
@@ -42,6 +43,8 @@ export interface Call<T> {
   readonly wanted?: (() => boolean) | undefined;
   /** When what it is built on is too old to be sent; a time of `performance.now()`. */
   readonly freshUntil?: number | undefined;
+  /** What every try needs to leave; reads need none. */
+  readonly permit?: Permit | undefined;
 }
 
 /** One try of a request, for the log of `--debug`: neither headers nor bodies. */

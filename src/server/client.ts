@@ -109,7 +109,7 @@ function aboutOne<T>(path: string, params: PathParameters, parse: Parser<T>): Pa
 
 function writerOver(transport: Transport): Writer {
   return {
-    async send({ operation, params, body, confirm }, freshUntil) {
+    async send({ operation, params, body, confirm }, permit, freshUntil) {
       const { title, method, scope } = operations[operation];
       const call: Call<Fields> = {
         operation,
@@ -120,6 +120,7 @@ function writerOver(transport: Transport): Writer {
         parse: about(templateOf(params), written[operation]),
         ...(method === 'DELETE' ? { whenMissing: {} } : {}),
         freshUntil,
+        permit,
       };
       const wrapper = wrapperOf(operation);
       if (wrapper === undefined || body === undefined) return await transport.call(call);

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { type Dispatcher, errors } from 'undici';
 import { extended } from '../base/extended.js';
 import { type AnswerHeaders, answerHeaders } from './headers.js';
+import type { Permit } from './permit.js';
 
 /** What one try of a request came to. */
 export type Exchanged =
@@ -16,7 +17,7 @@ export type Exchanged =
       readonly status: null;
       /** Whether anything may have reached the server; false where no connection was made. */
       readonly sent: boolean;
-      /** `timeout` or an error code. */
+      /** `timeout`, `withheld` or an error code. */
       readonly reason: string;
     };
 
@@ -25,6 +26,8 @@ export interface ExchangeLimits {
   readonly timeout: number;
   /** Bytes that the body of the answer may have. */
   readonly maxBytes: number;
+  /** Has to hold at the moment when the request leaves; otherwise the reason is `withheld`. */
+  readonly permit?: Pick<Permit, 'holds'> | undefined;
 }
 
 const maxTimer = 2 ** 31 - 1;
@@ -74,6 +77,11 @@ class Exchange implements Dispatcher.DispatchHandler {
     // A second start would be a second sending, and one after the time was up a sending that nobody waits for.
     if (this.#settled || this.#controller !== undefined) {
       controller.abort(new Error('the request is over'));
+      return;
+    }
+    if (this.#limits.permit?.holds() === false) {
+      this.#settle('withheld');
+      controller.abort(new Error('withheld'));
       return;
     }
     this.#controller = controller;

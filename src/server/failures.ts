@@ -126,6 +126,18 @@ export class Expired extends Error {
   }
 }
 
+/** A write that was not sent, or not once more: the right to send it could not be confirmed. `cause` says why. */
+export class Withheld extends Error {
+  /** What the last try met; undefined where there was none. */
+  readonly failure: ServerFailure | undefined;
+
+  constructor(failure: ServerFailure | undefined, cause: unknown) {
+    super('the right to send the request could not be confirmed', { cause });
+    this.name = 'Withheld';
+    this.failure = failure;
+  }
+}
+
 /** The kind of failure that a status other than 2xx stands for. */
 export function kindOfStatus(status: number): FailureKind {
   if (status === 401) return 'unauthorized';

@@ -5,8 +5,8 @@ import { mask } from '../base/redact.js';
 import type { Answer, Call, TransportOptions } from './call.js';
 import { openRoute, type Route } from './connections.js';
 import type { Credential } from './credentials.js';
-import { type Exchanged, exchange, triedOf } from './exchange.js';
-import { briefly, Expired, type FailureFacts, leavesOpen, ServerFailure } from './failures.js';
+import { type Exchanged, type ExchangeLimits, exchange, triedOf } from './exchange.js';
+import { briefly, Expired, type FailureFacts, leavesOpen, ServerFailure, Withheld } from './failures.js';
 import { isCrowded, Judge, type Trouble, type TryVerdict } from './judge.js';
 import { isRaw, oneLine } from './messages.js';
 import type { Scope } from './operations.js';
@@ -15,10 +15,16 @@ import { defaultPatience, defaultRetries, Patience, pauseBefore, seconds, sleepS
 
 const defaultMaxAnswerBytes = 64 * 2 ** 20;
 
+/** How often the right to send a request is confirmed where it no longer holds when the request is about to leave. */
+const CONFIRMATIONS = 10;
+
 interface Tried<T> {
   readonly verdict: TryVerdict<T>;
   readonly credential: Credential;
 }
+
+/** Why nothing was sent when a request had its turn; `withheld` is why its permit could not be confirmed. */
+type NotTried = 'expired' | 'unwanted' | { readonly withheld: unknown };
 
 /** Sends requests to one server, and to no other: it follows no redirect. */
 export class Transport {
@@ -51,7 +57,7 @@ export class Transport {
 
   /**
    * Sends a request, again where that is safe and may help, and gives what the answer holds.
-   * Throws a `ServerFailure`, an `Expired`, or what the credentials throw.
+   * Throws a `ServerFailure`, an `Expired`, a `Withheld`, or what the credentials throw.
    */
   async call<T>(call: Call<T>): Promise<Answer<T>> {
     const { signal, retries = defaultRetries } = this.#options;
@@ -64,6 +70,7 @@ export class Transport {
       const tried = await this.#inTurn(call, attempts);
       if (tried === 'expired') throw new Expired(last);
       if (tried === 'unwanted') throw new Error('what nobody wants any more is not asked for');
+      if ('withheld' in tried) throw new Withheld(last, tried.withheld);
       const { verdict, credential } = tried;
       if ('value' in verdict) return { status: verdict.status, attempts, data: verdict.value };
       sent ||= verdict.sent;
@@ -115,17 +122,18 @@ export class Transport {
   }
 
   /** Tries once, when the turn comes; the credentials are asked then, so that they are fresh. */
-  async #inTurn<T>(call: Call<T>, attempt: number): Promise<Tried<T> | 'expired' | 'unwanted'> {
+  async #inTurn<T>(call: Call<T>, attempt: number): Promise<Tried<T> | NotTried> {
     const turn = await this.#pace.begin();
     let outcome: 'fine' | 'crowded' | 'other' = 'other';
     try {
       // Waiting for the turn may have taken long.
-      if (call.freshUntil !== undefined && performance.now() > call.freshUntil) return 'expired';
+      if (isExpired(call)) return 'expired';
       if (call.wanted?.() === false) return 'unwanted';
       const credential = await this.#options.credentials.current(call.scope);
       // So may a program that gives the token.
       if (call.wanted?.() === false) return 'unwanted';
-      const tried = await this.#try(call, credential, attempt);
+      const tried = await this.#permitted(call, credential, attempt);
+      if (typeof tried === 'string' || 'withheld' in tried) return tried;
       const { verdict } = tried;
       if ('value' in verdict) {
         outcome = 'fine';
@@ -137,15 +145,35 @@ export class Transport {
     }
   }
 
-  async #try<T>(call: Call<T>, credential: Credential, attempt: number): Promise<Tried<T>> {
+  /** Tries once, with a permit that holds when the request leaves: confirming it is the last thing that is waited for. */
+  async #permitted<T>(call: Call<T>, credential: Credential, attempt: number): Promise<Tried<T> | NotTried> {
+    for (let round = 1; round <= CONFIRMATIONS; round += 1) {
+      try {
+        await call.permit?.confirm();
+      } catch (failure) {
+        return { withheld: failure };
+      }
+      if (isExpired(call)) return 'expired';
+      const tried = await this.#try(call, credential, attempt);
+      if (tried !== 'withheld') return tried;
+    }
+    return {
+      withheld: new Error(
+        `the right to send it was confirmed ${CONFIRMATIONS} times, each time too long before it could leave`,
+      ),
+    };
+  }
+
+  async #try<T>(call: Call<T>, credential: Credential, attempt: number): Promise<Tried<T> | 'withheld'> {
     const { timeout, maxAnswerBytes = defaultMaxAnswerBytes, onTry } = this.#options;
-    const limits = { timeout, maxBytes: maxAnswerBytes };
+    const limits = { timeout, maxBytes: maxAnswerBytes, permit: call.permit };
     const request = this.#request(call, credential);
     const began = performance.now();
     const outcome =
       call.method === 'POST'
         ? await this.#exchangeOnce(request, limits)
         : await exchange(this.#pool, request, limits);
+    if (outcome.status === null && outcome.reason === 'withheld') return 'withheld';
     const verdict = this.#judge.judge(call, outcome);
     const said = 'problem' in verdict ? verdict.problem.serverMessage : null;
     onTry?.({
@@ -164,10 +192,7 @@ export class Transport {
    * On a connection of its own: a kept-alive one may be closed by the server at the very moment it is used,
    * and then nobody could tell whether the request arrived.
    */
-  async #exchangeOnce(
-    request: Dispatcher.DispatchOptions,
-    limits: { timeout: number; maxBytes: number },
-  ): Promise<Exchanged> {
+  async #exchangeOnce(request: Dispatcher.DispatchOptions, limits: ExchangeLimits): Promise<Exchanged> {
     const route = openRoute(this.#route, { connections: 'once', seconds: limits.timeout });
     try {
       return await exchange(route, request, limits);
@@ -249,4 +274,9 @@ export class Transport {
     const echoes = [...new Set([value, token, encodeURIComponent(token)])].filter(Boolean);
     return (text) => echoes.reduce((rest, echo) => rest.replaceAll(echo, mask), text);
   }
+}
+
+/** Whether what a request is built on is too old. */
+function isExpired({ freshUntil }: Call<unknown>): boolean {
+  return freshUntil !== undefined && performance.now() > freshUntil;
 }

@@ -1,13 +1,15 @@
 import type { Fields } from '../base/values.js';
 import type { Answer } from './call.js';
 import type { WriteRequest } from './operations.js';
+import type { Permit } from './permit.js';
 
 /** Changes the server. */
 export interface Writer {
   /**
    * Sends what the plan named; the one place where secrets are revealed. Gives what the server says the object
    * is now; a DELETE that finds nothing gives 404 and no fields, since what was asked for holds.
-   * After `freshUntil`, a time of `performance.now()`, it isn't sent any more. Throws a `ServerFailure` or an `Expired`.
+   * Nothing leaves without the permit, which is confirmed right before each try, nor after `freshUntil`, a time of
+   * `performance.now()`. Throws a `ServerFailure`, an `Expired` or a `Withheld`.
    */
-  send(request: WriteRequest, freshUntil?: number): Promise<Answer<Fields>>;
+  send(request: WriteRequest, permit: Permit, freshUntil?: number): Promise<Answer<Fields>>;
 }

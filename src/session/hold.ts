@@ -140,7 +140,7 @@ export async function settleState(
       }
     }
     if (writes !== undefined) return held();
-    await lock?.release();
+    for (const { message } of (await lock?.release()) ?? []) notes.push(message);
     lock = undefined;
     return held();
   } catch (failure) {

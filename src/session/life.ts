@@ -1,13 +1,15 @@
+import type { Problem } from '../base/problems.js';
+
 /** What goes on in a session: it ends once, when nothing is under way any more, and applies one plan at a time. */
 export class Life {
   readonly #stop = new AbortController();
   readonly #underWay = new Set<Promise<unknown>>();
-  readonly #end: () => Promise<void>;
-  #ended: Promise<void> | undefined;
+  readonly #end: () => Promise<readonly Problem[]>;
+  #ended: Promise<readonly Problem[]> | undefined;
   #applying = false;
 
-  /** `end` lets go of all that the session holds; it is called once. */
-  constructor(end: () => Promise<void>) {
+  /** `end` lets go of all that the session holds, and gives warnings; it is called once. */
+  constructor(end: () => Promise<readonly Problem[]>) {
     this.#end = end;
   }
 
@@ -39,10 +41,10 @@ export class Life {
     }
   }
 
-  /** Starts nothing more, waits for what is under way, which is finished and recorded, and lets go. */
-  async end(): Promise<void> {
+  /** Starts nothing more, waits for what is under way, which is finished and recorded, and lets go; gives warnings. */
+  async end(): Promise<readonly Problem[]> {
     this.#stop.abort();
     this.#ended ??= Promise.allSettled([...this.#underWay]).then(() => this.#end());
-    await this.#ended;
+    return await this.#ended;
   }
 }

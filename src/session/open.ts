@@ -57,7 +57,7 @@ async function open(
   const progress = withoutHarm(options.progress ?? noProgress);
   const life = new Life(async () => {
     await connection.close();
-    await held.lock?.release();
+    return (await held.lock?.release()) ?? [];
   });
   const signal = options.signal === undefined ? life.signal : AbortSignal.any([options.signal, life.signal]);
   const redactor = options.redactor ?? createRedactor();
@@ -148,10 +148,10 @@ async function open(
             'changed since: make it in this one, or store it and let planStored make it anew',
         );
       }
+      if (held.lock === undefined) throw new TypeError('only what holds the lock of the state applies');
       const applied = await applyPlan(approved, {
         ...shared,
-        confirm: async () => await held.lock?.confirm(),
-        fenced: held.lock?.fenced === true,
+        lock: held.lock,
         replan: made.replan,
         recognise: planner.recognise,
         writer,

@@ -86,8 +86,11 @@ export interface Session {
   planUndo(run: string, options?: { readonly force?: boolean }): Promise<UndoPlan>;
   /** A plan that regenerates one client's DID, whatever the manifests say. */
   planRegeneration(clientId: string): Promise<Plan>;
-  /** Starts nothing more, waits for requests under way, ends the connections and releases the lock. */
-  close(): Promise<void>;
+  /**
+   * Starts nothing more, waits for requests under way, ends the connections and releases the lock. Gives a warning if the lock may still
+   * be there.
+   */
+  close(): Promise<readonly Problem[]>;
 }
 
 /** What a session is opened for that writes. */

@@ -1,3 +1,4 @@
+import type { Problem } from '../base/problems.js';
 import type { Fate } from '../base/process.js';
 import type { Shard } from '../base/shard.js';
 import type { Journal, JournalContent, RunLine } from './journal.js';
@@ -5,13 +6,16 @@ import type { ResourceRecord, State, StateHead } from './state.js';
 
 /** The right to write a state and its runs, held by one process at a time. */
 export interface Lock {
-  /** Says that a lock was taken over from a process that is gone; null where it was free. */
+  /** Says from whom a lock was taken over, and why; null where it was free. */
   readonly takenOver: string | null;
   /** Whether each write of the state and of journals makes sure of it by itself, so that none can come after it was lost. */
   readonly fenced: boolean;
+  /** Milliseconds from a `confirm` on in which nobody can take it over, unless a person removes it; 0 if that is not known. */
+  readonly lease: number;
   /** Throws a ProblemsError (`locked`) where it is lost: somebody removed it, and somebody else may have it. */
   confirm(): Promise<void>;
-  release(): Promise<void>;
+  /** Gives it up. Never throws; gives warnings if it may still be there. */
+  release(): Promise<readonly Problem[]>;
 }
 
 /** A lock as it stands. */
@@ -26,6 +30,8 @@ export interface Holding {
   readonly readable: boolean;
   /** Whether its process still runs, as far as that can be told from here. */
   readonly fate: Fate;
+  /** Why it binds nobody any more, as a sentence about its holder goes on; null where it does. */
+  readonly end: string | null;
   /** Why that can't be told; null where it can, or where nobody is named. */
   readonly elsewhere: string | null;
   /** Whether it surely is the lock of another process of this host that still runs. */
@@ -85,9 +91,11 @@ export interface RunStore {
   read(run: string): Promise<JournalContent | null>;
   /** Whether the last whole line of a journal says that the run has ended, without reading all of it. */
   hasEnd(run: string): Promise<boolean>;
+  /** What lies among the journals and is none, by its name. Throws as `list` does. */
+  strangers(): Promise<string[]>;
   /** The runs of which lines are kept here alone, since their place could not be reached. */
   kept(): Promise<string[]>;
-  /** Begins the journal of a new run with its first line. Throws where that can't be kept. */
+  /** Begins the journal of a new run with its first line. Throws a ProblemsError where that can't be kept. */
   create(first: RunLine): Promise<Journal>;
   /**
    * Goes on with a journal that was left unfinished; a line that was cut off goes. Throws a ProblemsError (`locked`)

@@ -24,18 +24,28 @@ export function describeHolder(holder: Holder | null): string {
   return `${command} by ${user} on ${host}, process ${pid}, since ${at}`;
 }
 
-/** A lock by who holds it; `fate` is what becomes of it, where its process alone doesn't say that. */
-export function holdingOf(holder: Holder | null, fate?: Fate): Holding {
+/** What is said of a holder whose process is surely gone. */
+export const GONE = 'which is gone';
+
+/** A lock by who holds it; `fate` is what becomes of it, where its process alone doesn't say that, and `end` why it is over then. */
+export function holdingOf(holder: Holder | null, fate?: Fate, end: string = GONE): Holding {
   const ofProcess = holder === null ? 'unknown' : fateOf(holder);
-  const isUnknown = holder !== null && (fate ?? ofProcess) === 'unknown';
+  const became = (holder === null ? undefined : fate) ?? ofProcess;
+  const isUnknown = holder !== null && became === 'unknown';
   return {
     holder: describeHolder(holder),
     command: holder?.command ?? null,
     readable: holder !== null,
-    fate: (holder === null ? undefined : fate) ?? ofProcess,
+    fate: became,
+    end: became === 'gone' ? end : null,
     elsewhere: isUnknown ? whereElse(holder) : null,
     inUse: ofProcess === 'alive' && holder?.pid !== process.pid,
   };
+}
+
+/** What is told of a lock that was taken over. */
+export function tookOver({ holder, end }: Pick<Holding, 'holder' | 'end'>): string {
+  return `took over the lock of ${holder}${end === null ? '' : `, ${end}`}`;
 }
 
 /** Why a holder can't be judged from here. */
@@ -61,7 +71,10 @@ export function locked(
 
 /** The failure of whoever had a lock that somebody else has by now, or nobody; undefined is nobody. */
 export function lockLost(now: Holder | null | undefined, place: string): ProblemsError {
-  const who = now === undefined ? 'it was removed' : `somebody else has it: ${describeHolder(now)}`;
+  const who =
+    now === undefined
+      ? 'it was removed, or taken over by somebody who has given it back since'
+      : `somebody else took it over: ${describeHolder(now)}`;
   return new ProblemsError([
     error(
       'locked',

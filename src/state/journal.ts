@@ -177,7 +177,7 @@ export type JournalLine = z.infer<typeof journalLineSchema>;
 
 /** Where a run writes what it does, before and after it does it. */
 export interface Journal {
-  /** Resolves when the line is on the disk. Rejects with what the file system says; nothing may be sent then. */
+  /** Resolves when the line is on the disk. Rejects with a ProblemsError if it may not be; nothing may be sent then. */
   write(line: JournalLine): Promise<void>;
   /** Where lines lie that could not be brought to their place; null where there are none. */
   readonly kept: string | null;

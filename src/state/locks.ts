@@ -1,7 +1,7 @@
 import { error, ProblemsError } from '../base/problems.js';
 import type { Shard } from '../base/shard.js';
 import type { FoundLock, Lock, Locks, StateBackend } from './backend.js';
-import { locked } from './holder.js';
+import { locked, tookOver } from './holder.js';
 
 /** How often a lock is looked at again that was otherwise than it was found; whoever changes one has done so in a moment. */
 const TRIES = 250;
@@ -22,8 +22,7 @@ export function excluding(locks: Locks): Pick<StateBackend, 'lock' | 'holder' | 
         const living = others.find(({ fate }) => fate !== 'gone');
         if (living !== undefined || tries > TRIES) throw inTheWay(living ?? first);
         // One that ended by itself would still be good to a holder that comes back.
-        for (const other of others)
-          if (await other.drop()) gone.push(`took over the lock of ${other.holder}, which is gone`);
+        for (const other of others) if (await other.drop()) gone.push(tookOver(other));
       }
       return { ...taken, takenOver: gone.length === 0 ? null : gone.join('; ') };
     } catch (failure) {

@@ -1,4 +1,5 @@
-import { ProblemsError } from '../base/problems.js';
+import { isRefusal, whyRefused } from '../base/errno.js';
+import { error, ProblemsError } from '../base/problems.js';
 
 /** Codes of the file system that say that something else stands in a place. */
 const inTheWay: readonly unknown[] = ['EEXIST', 'ENOTDIR', 'EISDIR'];
@@ -11,4 +12,18 @@ export function cureOf(failure: unknown): string {
   return inTheWay.includes(code)
     ? 'move what is in the way elsewhere, or name another place with state.path'
     : 'make room or mend the permissions of the folder of the state';
+}
+
+/**
+ * Does something with files. If the file system refuses, that is thrown as a ProblemsError (`not-writable`) that says what could not be
+ * done, such as "the journal X can't be written".
+ */
+export async function writing<T>(what: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (failure) {
+    if (!isRefusal(failure)) throw failure;
+    const message = `${what}: ${whyRefused(failure)}`;
+    throw new ProblemsError([error('not-writable', message, [], cureOf(failure))], { cause: failure });
+  }
 }

@@ -1,9 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { error, ProblemsError } from '../../src/base/problems.js';
 import { arrange } from '../../src/plan/order.js';
 import type { Change } from '../../src/plan/plan.js';
 import { noReplan, type Replan } from '../../src/plan/replan.js';
-import { Expired, type FailureKind, kindOfStatus } from '../../src/server/failures.js';
+import { Expired, type FailureKind, kindOfStatus, Withheld } from '../../src/server/failures.js';
 import { changeFor, declared, live, recorded } from '../plan/fixtures.js';
 import { failure, kinds, run } from './fakes.js';
 
@@ -429,6 +430,47 @@ describe('a disk that takes nothing more', () => {
     });
     expect(log).toContain('PATCH backends/b/email-templates/a');
     expect(statuses['EmailTemplate/b/a']).not.toBe('skipped');
+  });
+});
+
+describe('a request that must not leave', () => {
+  const lost = new ProblemsError([error('locked', 'the lock is gone')]);
+
+  it('is skipped with all that follow, and the journal says so', async () => {
+    const { log, results, fatal } = await run([user('a'), user('b')], {
+      concurrency: 1,
+      respond: () => new Withheld(undefined, lost),
+    });
+    expect(log).toEqual(['sending User/a', 'PATCH users/a', 'settled User/a']);
+    expect(results).toMatchObject([
+      { status: 'skipped', error: 'not sent: the lock is gone', attempts: 0 },
+      { status: 'skipped', error: 'not sent: the lock of the state was lost' },
+    ]);
+    expect(fatal).toBeUndefined();
+  });
+
+  it('leaves its change to be read back, if something of it was sent before', async () => {
+    const planned = template('t');
+    const two = { ...planned, requests: [...planned.requests, ...planned.requests] };
+    const { log, results } = await run([two], {
+      respond: (request, number) => (number === 1 ? obliging(request) : new Withheld(undefined, lost)),
+      templates: () => ({ id: 't', txt_content: 'old', html_content: '<p>' }),
+    });
+    expect(log.slice(-2)).toEqual(['GET t', 'settled EmailTemplate/b/t']);
+    expect(results).toMatchObject([
+      { status: 'failed', error: expect.stringContaining('not sent: the lock is gone; read back: ') },
+    ]);
+  });
+
+  it('once more is not known to be done, if an earlier try may have done it', async () => {
+    const met = failure(kinds.user, { kind: 'lost', status: null });
+    const { results } = await run([user('a')], { respond: () => new Withheld(met, lost) });
+    expect(results).toMatchObject([
+      {
+        status: 'unknown',
+        error: expect.stringContaining('not sent: the lock is gone; what the server did'),
+      },
+    ]);
   });
 });
 

@@ -7,7 +7,7 @@ import type { Kind } from '../../src/kinds/kind.js';
 import type { Change } from '../../src/plan/plan.js';
 import { noReplan, type Replan } from '../../src/plan/replan.js';
 import type { Organization, Template } from '../../src/server/answers.js';
-import { Expired, type FailureFacts, ServerFailure } from '../../src/server/failures.js';
+import { type Expired, type FailureFacts, ServerFailure, type Withheld } from '../../src/server/failures.js';
 import { operationPath, operations, type WriteRequest } from '../../src/server/operations.js';
 import type { Probed } from '../../src/server/probe.js';
 import { documented } from '../plan/fixtures.js';
@@ -17,7 +17,7 @@ import { planOf } from '../report/plans.js';
 export type Respond = (
   request: WriteRequest,
   number: number,
-) => Fields | ServerFailure | Expired | Promise<Fields>;
+) => Fields | ServerFailure | Expired | Withheld | Promise<Fields>;
 
 export interface Rig {
   readonly respond: Respond;
@@ -75,13 +75,14 @@ export async function run(changes: readonly Change[], rig: Rig): Promise<Ran> {
         try {
           const answer = await rig.respond(request, sent);
           await Promise.resolve();
-          if (answer instanceof ServerFailure || answer instanceof Expired) throw answer;
+          if (answer instanceof Error) throw answer;
           return { status: 200, attempts: 1, data: answer };
         } finally {
           busy -= 1;
         }
       },
     },
+    permit: () => ({ confirm: async () => {}, holds: () => true }),
     profile: documented,
     recorder: {
       async sending(change, request) {

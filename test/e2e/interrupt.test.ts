@@ -1,7 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
-import { afterwards } from '../cleanups.js';
+import { describe, expect, it } from 'vitest';
 import { ids } from '../sandbox/asking.js';
 import { gate } from './gate.js';
 import { signal } from './in-process.js';
@@ -53,10 +52,6 @@ describe('an interruption', () => {
     await rm(join(folder, '.idops/state.json.lock'));
     const state = '{"somebody": "else\'s"}';
     await write({ '.idops/state.json': state });
-    // A look at the lock holds good for a moment.
-    const now = performance.now.bind(performance);
-    const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + 1000);
-    afterwards(() => clock.mockRestore());
     open();
     const { code, stdout, stderr } = await running;
     expect(code).toBe(1);

@@ -155,6 +155,42 @@ describe('a lock that was left behind', () => {
   });
 });
 
+describe('a lock that was taken over in the middle of a run', () => {
+  it('is told with the run that took it over, also if that has ended', async () => {
+    let patches = 0;
+    const { came, open, intercept } = gate(({ method }) => method === 'PATCH' && ++patches === 1);
+    const at = await project(
+      {
+        'manifests/all.yaml': `${manifest['manifests/all.yaml']}---\nkind: Organization\nname: globex\nlabel: New\n`,
+      },
+      { intercept },
+    );
+    const first = at.begin(['apply', '--yes', '--concurrency', '1']);
+    await came;
+    // As if it ran in another container.
+    for (const [path, text] of Object.entries(await at.files())) {
+      if (path.startsWith('.idops/'))
+        await at.write({ [path]: text.replaceAll(`"${hostname()}"`, '"elsewhere"') });
+    }
+    expect((await at.idops('runs unlock --yes')).code).toBe(0);
+    const second = await at.idops('apply --yes');
+    expect(second.code, second.stderr).toBe(0);
+    const [, run] = /Run: (\S+)/.exec(second.stdout) ?? [];
+    open();
+    const { code, stdout, stderr } = await first.ended;
+    expect(code).toBe(1);
+    expect(stdout).toContain('1 skipped');
+    expect(stderr).toMatch(
+      new RegExp(
+        `ended early: the lock of the state was lost: run ${run} \\(apply by .+\\) took it over \\(.idops/state.json\\)`,
+      ),
+    );
+    expect(stderr).not.toContain('it was removed');
+    expect(at.writes()).toHaveLength(3);
+    expect((await at.idops('runs')).stdout).not.toContain('unfinished');
+  });
+});
+
 describe('a lock', () => {
   const folders: string[] = [];
   afterEach(async () => {

@@ -19,6 +19,36 @@ async function twoRuns(): Promise<{ at: TestProject; first: string; second: stri
 
 const nameOf = (path: string): string => path.replace(/^.*\//, '').replace('.jsonl', '');
 
+describe('what lies among the journals and is none', () => {
+  it('is ignored, with a warning; a journal that is broken is an error for its run alone', async () => {
+    const { at } = await twoRuns();
+    await at.write({
+      '.idops/runs/notes.jsonl': 'buy milk',
+      '.idops/runs/old.jsonl/a': '',
+      '.idops/runs/.keep': '',
+    });
+    const listed = await at.idops('runs');
+    expect(listed.code, listed.stderr).toBe(0);
+    expect(
+      listed.stderr.match(/warning\[journal-unreadable\]: "(?:notes|old)" among the journals/g),
+    ).toHaveLength(2);
+    expect(listed.stdout).toContain('apply');
+    for (const command of ['plan --detailed-exitcode', 'doctor', 'undo --last --yes']) {
+      const { code, stderr } = await at.idops(command);
+      // What the undo can't see it leaves.
+      expect(code, stderr).toBe(command.startsWith('undo') ? 1 : 0);
+      expect(stderr).not.toContain('journal');
+    }
+    await at.write({ '.idops/runs/20000101T000000Z-abcdef.jsonl': '{}\n' });
+    const broken = await at.idops('runs');
+    expect(broken.code).toBe(1);
+    expect(broken.stderr).toContain(
+      'error[journal-unreadable]: the journal .idops/runs/20000101T000000Z-abcdef.jsonl',
+    );
+    expect(broken.stdout).toContain('undo');
+  });
+});
+
 describe('idops runs', () => {
   it('lists the runs, the newest last, as text and as JSON', async () => {
     const { at, first, second } = await twoRuns();

@@ -5,6 +5,9 @@ import { type BaseUrl, checkBaseUrl, isBaseUrl } from '../../src/server/base-url
 import { type Connection, type ConnectOptions, connect } from '../../src/server/client.js';
 import { bearerToken } from '../../src/server/credentials.js';
 import { ServerFailure } from '../../src/server/failures.js';
+import type { WriteRequest } from '../../src/server/operations.js';
+import type { Permit } from '../../src/server/permit.js';
+import type { Writer } from '../../src/server/writer.js';
 import { afterwards } from '../cleanups.js';
 
 export const token = 'secret-token.of~the+tests/1234==';
@@ -57,7 +60,11 @@ export function json(response: ServerResponse, status: number, body: unknown, he
   response.end(JSON.stringify(body));
 }
 
-export interface Using extends Connection {
+export interface Using extends Omit<Connection, 'writer'> {
+  readonly writer: {
+    /** Sends with a permit that always holds, where none is given. */
+    send(request: WriteRequest, freshUntil?: number, permit?: Permit): ReturnType<Writer['send']>;
+  };
   /** The pauses that were made between tries, in seconds; nothing waits for real. */
   readonly pauses: number[];
 }
@@ -80,7 +87,15 @@ export function use(base: string, options: Partial<ConnectOptions> = {}): Using 
     ...options,
   });
   afterwards(() => connection.close());
-  return { ...connection, pauses };
+  const { writer, ...rest } = connection;
+  const always: Permit = { confirm: async () => {}, holds: () => true };
+  return {
+    ...rest,
+    writer: {
+      send: (request, freshUntil, permit = always) => writer.send(request, permit, freshUntil),
+    },
+    pauses,
+  };
 }
 
 function usable(checked: BaseUrl | Problem): BaseUrl {

@@ -7,6 +7,7 @@ import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { parseFormats, show } from '../formats.js';
 import { consent } from './applying.js';
+import { holding } from './holding.js';
 
 interface Options {
   readonly keep?: number;
@@ -33,8 +34,7 @@ export async function prune(context: Context, options: Options & GlobalOptions):
   await context.learnTokens();
   await backend.check('write');
   const now = new Date();
-  const lock = await backend.lock('runs prune', now);
-  try {
+  return await holding(backend, 'runs prune', context, async () => {
     const state = await backend.saved();
     // Without a state nobody knows which runs are held by one.
     const pruning =
@@ -64,7 +64,5 @@ export async function prune(context: Context, options: Options & GlobalOptions):
     if (pruning.problems.length === 0) return exit.done;
     context.output.problems(pruning.problems);
     return exit.failed;
-  } finally {
-    await lock.release();
-  }
+  });
 }

@@ -3,7 +3,7 @@ import { othersOf, ownerOf, type StateHome } from '../../apply/owner.js';
 import { historyOf, type PastOfObject } from '../../apply/past-of-object.js';
 import { isAbout, settleRegeneration } from '../../apply/settle.js';
 import { escapeText } from '../../base/escape.js';
-import { error, type Problem, ProblemsError } from '../../base/problems.js';
+import { error, type Problem, ProblemsError, warning } from '../../base/problems.js';
 import { userName } from '../../base/user-name.js';
 import type { Project } from '../../project/index.js';
 import { historyReport, runReport, runsReport } from '../../report/formats.js';
@@ -13,6 +13,7 @@ import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { type Format, parseFormats, show } from '../formats.js';
 import { consent, where } from './applying.js';
+import { holding } from './holding.js';
 
 interface ShowOptions {
   readonly format: readonly string[];
@@ -32,6 +33,9 @@ export async function listRuns(context: Context, options: ListOptions & GlobalOp
   const project = await context.project();
   await context.learnTokens();
   const { home, isOther } = await told(project, context);
+  const strangers = await home.backend.runs.strangers();
+  if (strangers.length > 0)
+    context.output.problems(strangers.map((name) => noJournal(name, home.backend.place)));
   const { runs: found, problems } = await readRuns(
     home.backend.runs,
     await home.backend.saved().catch(() => undefined),
@@ -101,8 +105,7 @@ export async function settleRun(
   }
   const backend = await backendOf(await context.project(), context.redactor.add);
   await backend.check('write');
-  const lock = await backend.lock('runs settle', new Date());
-  try {
+  await holding(backend, 'runs settle', context, async () => {
     const { contents } = await findParts(backend.runs, name);
     const content = contents.findLast((one) => isAbout(one, address)) ?? contents[0];
     await settleRegeneration({
@@ -114,9 +117,7 @@ export async function settleRun(
       by: userName(),
       now: new Date(),
     });
-  } finally {
-    await lock.release();
-  }
+  });
   context.output.message(`${address} is settled.`);
   return exit.done;
 }
@@ -195,6 +196,15 @@ async function told(
   const backend = await backendOf(project, context.redactor.add);
   const home = { backend, environment: project.environment };
   return { home, isOther: await othersOf(await backend.told(), home) };
+}
+
+function noJournal(name: string, place: string): Problem {
+  return warning(
+    'journal-unreadable',
+    `${JSON.stringify(name)} among the journals of ${place} is not named as a run is, so it is ignored`,
+    [],
+    'move it elsewhere; idops did not make it',
+  );
 }
 
 function leftOut(runs: readonly RunLine[]): string {

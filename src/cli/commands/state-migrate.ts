@@ -10,6 +10,7 @@ import { fileBackend } from '../../state/file/index.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { consent, where } from './applying.js';
+import { holding } from './holding.js';
 
 interface Options {
   readonly from?: string;
@@ -35,24 +36,13 @@ export async function migrateState(context: Context, options: Options & GlobalOp
   }
   await from.check('write');
   await to.check('write');
-  const held = await from.lock('state migrate', new Date());
-  try {
-    const taken = await to.lock('state migrate', new Date());
-    try {
-      return await move(
-        { backend: from, environment: project.environment },
-        to,
-        project,
-        options,
-        context,
-        () => Promise.all([held, taken].map((lock) => lock.confirm())),
-      );
-    } finally {
-      await taken.release();
-    }
-  } finally {
-    await held.release();
-  }
+  return await holding(from, 'state migrate', context, (held) =>
+    holding(to, 'state migrate', context, (taken) =>
+      move({ backend: from, environment: project.environment }, to, project, options, context, () =>
+        Promise.all([held, taken].map((lock) => lock.confirm())),
+      ),
+    ),
+  );
 }
 
 /** With the locks of both, which `confirm` makes sure of. */

@@ -13,6 +13,7 @@ import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { parseFormats, show } from '../formats.js';
 import { consent, where } from './applying.js';
+import { holding } from './holding.js';
 
 /** `idops state show`: what the state has recorded, all of it or of some objects. Speaks to no server. */
 export async function showState(
@@ -54,8 +55,7 @@ export async function removeRecords(
   const backend = await backendOf(project, context.redactor.add);
   await context.learnTokens();
   await backend.check('write');
-  const lock = await backend.lock('state rm', new Date());
-  try {
+  return await holding(backend, 'state rm', context, async (lock) => {
     const saved = await backend.saved();
     if (saved === undefined) throw noState(backend.place);
     // Where the project's server can be told, the state of another one is not written.
@@ -83,9 +83,7 @@ export async function removeRecords(
     await backend.save(left);
     context.output.message(`Removed ${what} of ${which}.`);
     return exit.done;
-  } finally {
-    await lock.release();
-  }
+  });
 }
 
 function noState(place: string): ProblemsError {

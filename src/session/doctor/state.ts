@@ -55,6 +55,7 @@ function lockCheck({
   holder,
   readable,
   fate,
+  end,
   elsewhere,
   shard,
 }: Awaited<ReturnType<StateBackend['holdings']>>[number]): Check {
@@ -65,10 +66,10 @@ function lockCheck({
       `${which} is held by ${holder}`,
       'idops runs unlock removes it, where surely nothing runs',
     );
-  if (fate === 'gone')
+  if (end !== null)
     return warn(
       'lock',
-      `${which} was left by ${holder}, which is gone`,
+      `${which} was left by ${holder}, ${end}`,
       'the next run takes it over; idops runs unlock removes it',
     );
   if (fate === 'alive')

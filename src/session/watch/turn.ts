@@ -153,9 +153,12 @@ function outcomeOf(result: Result, problems: readonly Problem[]): Outcome {
 }
 
 async function within<S extends Session>(session: S, work: (session: S) => Promise<Turn>): Promise<Turn> {
+  let left: readonly Problem[] = [];
+  let turn: Turn;
   try {
-    return await work(session);
+    turn = await work(session);
   } finally {
-    await session.close();
+    left = await session.close();
   }
+  return { ...turn, problems: [...turn.problems, ...left] };
 }

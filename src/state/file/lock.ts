@@ -4,7 +4,8 @@ import { basename, dirname, join, relative } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import * as z from 'zod';
 import { whyRefused } from '../../base/errno.js';
-import { error, ProblemsError } from '../../base/problems.js';
+import { unlessMissing } from '../../base/links.js';
+import { error, type Problem, ProblemsError, warning } from '../../base/problems.js';
 import { fateOf, ownMark } from '../../base/process.js';
 import { NoRegularFile, readRegular } from '../../base/regular.js';
 import { type Shard, shardName, shardNamed } from '../../base/shard.js';
@@ -12,8 +13,8 @@ import { sweepTemporaries, temporaryName } from '../../base/temporary.js';
 import { userName } from '../../base/user-name.js';
 import { makeFolder } from '../../base/whole-file.js';
 import type { FoundLock, Lock, Locks } from '../backend.js';
-import { describeHolder, holderFields, holdingOf, locked, lockLost } from '../holder.js';
-import { cureOf } from '../refused.js';
+import { holderFields, holdingOf, locked, lockLost, tookOver } from '../holder.js';
+import { writing } from '../refused.js';
 
 const holderSchema = z.object({ ...holderFields, nonce: z.string() });
 
@@ -43,6 +44,7 @@ export async function acquireLock(statePath: string, command: string, now: Date)
   return {
     takenOver,
     fenced: false,
+    lease: 0,
     confirm: () => confirm(path, holder),
     release: () => release(path, holder),
   };
@@ -68,7 +70,7 @@ export function fileLocks(statePath: string): Locks {
   return {
     take: (command, now, shard) => acquireLock(lockedPath(statePath, shard), command, now),
     async found() {
-      const names = await readdir(dirname(statePath)).catch(() => []);
+      const names = await namesBeside(statePath);
       const [begin, end] = [`${basename(statePath)}.`, lockPath('')];
       const shards = names.flatMap((name) => {
         if (!name.startsWith(begin) || !name.endsWith(end)) return [];
@@ -92,7 +94,7 @@ async function foundLock(path: string, shard?: Shard): Promise<FoundLock | null>
   const removed = async (): Promise<boolean> => {
     const now = await readHolder(path);
     if (now === undefined || (now?.nonce ?? null) !== nonce) return false;
-    await rm(path, { force: true });
+    await writing(`the lock ${shown(path)} can't be removed`, () => rm(path, { force: true }));
     return true;
   };
   const holding = holdingOf(holder);
@@ -145,7 +147,7 @@ async function take(path: string, holder: Holder): Promise<string | null> {
     if (other === null || fateOf(other) !== 'gone' || tries > TRIES)
       throw locked(holdingOf(other), shown(path));
     if (await inTurn(path, other, holder, () => create(path, holder, rename)))
-      return `took over the lock of ${describeHolder(other)}, which is gone`;
+      return tookOver(holdingOf(other));
     await wait(A_MOMENT);
   }
 }
@@ -196,8 +198,22 @@ async function confirm(path: string, { nonce }: Holder): Promise<void> {
   throw lockLost(now, shown(path));
 }
 
-async function release(path: string, { nonce }: Holder): Promise<void> {
-  if ((await readHolder(path))?.nonce === nonce) await rm(path, { force: true });
+/** Gives a lock up; warns if it may still be there. */
+async function release(path: string, { nonce }: Holder): Promise<Problem[]> {
+  try {
+    if ((await readHolder(path))?.nonce === nonce) await rm(path, { force: true });
+    return [];
+  } catch (failure) {
+    const why = whyRefused(failure instanceof ProblemsError ? failure.cause : failure);
+    return [
+      warning(
+        'not-writable',
+        `the lock ${shown(path)} can't be given back: ${why}`,
+        [],
+        'the next run on this machine takes it over; from elsewhere idops runs unlock removes it',
+      ),
+    ];
+  }
 }
 
 function unlessThere(failure: NodeJS.ErrnoException): false {
@@ -213,23 +229,33 @@ async function create(
 ): Promise<boolean> {
   const temporary = join(dirname(path), temporaryName());
   try {
-    await makeFolder(dirname(path));
-    const file = await open(temporary, 'wx', 0o600);
-    try {
-      await file.writeFile(`${JSON.stringify(holder, null, 2)}\n`);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    return await place(temporary, path).then(() => true, unlessThere);
-  } catch (failure) {
-    throw notWritable(path, failure);
+    return await writing(`the lock ${shown(path)} can't be written`, async () => {
+      await makeFolder(dirname(path));
+      const file = await open(temporary, 'wx', 0o600);
+      try {
+        await file.writeFile(`${JSON.stringify(holder, null, 2)}\n`);
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+      return await place(temporary, path).then(() => true, unlessThere);
+    });
   } finally {
     await rm(temporary, { force: true }).catch(() => {});
   }
 }
 
-/** The holder; null where the file can't be read as one, undefined where there is none. */
+/** What lies in the folder of a state. Throws a ProblemsError (`state-unreadable`). */
+async function namesBeside(statePath: string): Promise<readonly string[]> {
+  const folder = dirname(statePath);
+  try {
+    return (await readdir(folder).catch(unlessMissing)) ?? [];
+  } catch (failure) {
+    throw unreadable(`the folder of the state ${shown(folder)}`, failure);
+  }
+}
+
+/** The holder; null where the file names none, undefined where there is no file. Throws a ProblemsError where it can't be read. */
 async function readHolder(path: string): Promise<Holder | null | undefined> {
   let text: string;
   try {
@@ -241,7 +267,8 @@ async function readHolder(path: string): Promise<Holder | null | undefined> {
     if (failure instanceof NoRegularFile) throw noLock(path, failure);
     // A file stands where the folder would be: nothing can be in it.
     const { code } = failure as NodeJS.ErrnoException;
-    return code === 'ENOENT' || code === 'ENOTDIR' ? undefined : null;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    throw unreadable(`the lock ${shown(path)}`, failure);
   }
   try {
     return holderSchema.parse(JSON.parse(text));
@@ -251,24 +278,28 @@ async function readHolder(path: string): Promise<Holder | null | undefined> {
 }
 
 function noLock(path: string, failure: NoRegularFile): ProblemsError {
-  return new ProblemsError([
-    error(
-      'locked',
-      `the lock ${shown(path)} can't be read: ${failure.message}`,
-      [],
-      'remove it; no idops made it',
-    ),
-  ]);
-}
-
-function notWritable(path: string, failure: unknown): ProblemsError {
   return new ProblemsError(
     [
       error(
-        'not-writable',
-        `the lock ${shown(path)} can't be written: ${whyRefused(failure)}`,
+        'locked',
+        `the lock ${shown(path)} can't be read: ${failure.message}`,
         [],
-        `nothing was sent; ${cureOf(failure)}`,
+        'remove it; no idops made it',
+      ),
+    ],
+    { cause: failure },
+  );
+}
+
+/** What can't be read may be there all the same, and somebody's. */
+function unreadable(what: string, failure: unknown): ProblemsError {
+  return new ProblemsError(
+    [
+      error(
+        'state-unreadable',
+        `${what} can't be read: ${whyRefused(failure)}`,
+        [],
+        'mend the disk or the permissions, so that it can be seen who holds the state',
       ),
     ],
     { cause: failure },

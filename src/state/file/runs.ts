@@ -4,16 +4,19 @@ import { join, relative } from 'node:path';
 import { whyRefused } from '../../base/errno.js';
 import { error, ProblemsError } from '../../base/problems.js';
 import { readRegular, withRegular } from '../../base/regular.js';
+import { isJournalName } from '../../base/shard.js';
 import { makeFolder, syncFolder } from '../../base/whole-file.js';
 import type { RunStore } from '../backend.js';
 import { batched } from '../batched.js';
 import { isUnderWay, type Journal, type JournalContent, type RunLine, underWay } from '../journal.js';
 import { journalOf, unusableJournal } from '../journal-text.js';
+import { writing } from '../refused.js';
 
 /** The journals in a folder, a file of lines for each run. */
 export function fileRuns(folder: string): RunStore {
   return {
-    list: () => runsIn(folder),
+    list: async () => (await namesIn(folder)).filter(isJournalName),
+    strangers: async () => (await namesIn(folder)).filter((name) => !isJournalName(name)),
     read: (run) => readJournal(folder, run),
     hasEnd: (run) => hasEnd(folder, run),
     kept: async () => [],
@@ -24,15 +27,17 @@ export function fileRuns(folder: string): RunStore {
   };
 }
 
-/** Opens the journal of a new run and writes its first line. Throws what the file system throws. */
+/** Opens the journal of a new run and writes its first line. Throws a ProblemsError (`not-writable`). */
 async function createJournal(folder: string, first: RunLine): Promise<Journal> {
-  await makeFolder(folder);
   const path = join(folder, `${first.run}.jsonl`);
-  const file = await open(path, 'ax', 0o600);
-  const journal = fileJournal(file, 0);
+  const file = await writing(unwritten(path), async () => {
+    await makeFolder(folder);
+    return await open(path, 'ax', 0o600);
+  });
+  const journal = fileJournal(file, 0, path);
   try {
     await journal.write(first);
-    await syncFolder(folder);
+    await writing(unwritten(path), () => syncFolder(folder));
   } catch (failure) {
     await journal.close();
     await rm(path, { force: true }).catch(() => {});
@@ -43,18 +48,20 @@ async function createJournal(folder: string, first: RunLine): Promise<Journal> {
 
 /**
  * Opens a journal that was left unfinished, to add what was found out; a line that was cut off goes.
- * Throws a ProblemsError (`locked`) where its process still writes it.
+ * Throws a ProblemsError: `locked` where its process still writes it, or `not-writable`.
  */
 async function reopenJournal(folder: string, content: JournalContent): Promise<Journal> {
   if (isUnderWay(content)) throw underWay(content.run);
-  const file = await open(join(folder, `${content.run.run}.jsonl`), 'r+');
-  await file.truncate(content.bytes);
-  await file.close();
-  return fileJournal(await open(join(folder, `${content.run.run}.jsonl`), 'a'), content.bytes);
+  const path = join(folder, `${content.run.run}.jsonl`);
+  return await writing(unwritten(path), async () => {
+    const file = await open(path, 'r+');
+    await file.truncate(content.bytes).finally(() => file.close());
+    return fileJournal(await open(path, 'a'), content.bytes, path);
+  });
 }
 
-/** The names of the runs that have a journal, oldest first. */
-async function runsIn(folder: string): Promise<string[]> {
+/** What has the ending of a journal, by its name without that, sorted: runs are oldest first. */
+async function namesIn(folder: string): Promise<string[]> {
   let names: string[];
   try {
     names = await readdir(folder);
@@ -108,14 +115,22 @@ function shownPath(path: string): string {
   return relative(process.cwd(), path) || path;
 }
 
-/** Removes journals; what the file system says is thrown, and the others stay. */
+/** Removes journals. Throws a ProblemsError (`not-writable`) for the first that can't be removed; the others stay. */
 async function removeJournals(folder: string, runs: readonly string[]): Promise<void> {
-  for (const run of runs) await rm(join(folder, `${run}.jsonl`), { force: true, recursive: true });
-  if (runs.length > 0) await syncFolder(folder);
+  for (const path of runs.map((run) => join(folder, `${run}.jsonl`)))
+    await writing(`the journal ${shownPath(path)} can't be removed`, () =>
+      rm(path, { force: true, recursive: true }),
+    );
+  if (runs.length > 0)
+    await writing(`the folder of journals ${shownPath(folder)} can't be written`, () => syncFolder(folder));
+}
+
+function unwritten(path: string): string {
+  return `the journal ${shownPath(path)} can't be written`;
 }
 
 /** A journal in a file that is open for adding; its last line that is surely on the disk ends at `end`. */
-function fileJournal(file: FileHandle, end: number): Journal {
+function fileJournal(file: FileHandle, end: number, path: string): Journal {
   let written = end;
   let broken: unknown;
   const put = async (lines: readonly string[]): Promise<void> => {
@@ -133,5 +148,9 @@ function fileJournal(file: FileHandle, end: number): Journal {
       throw failure;
     }
   };
-  return batched(put, () => file.close());
+  return batched(
+    (lines) => writing(unwritten(path), () => put(lines)),
+    // All of it is on the disk.
+    () => file.close().catch(() => {}),
+  );
 }

@@ -8,6 +8,7 @@ import { NoRegularFile, readRegularBytes } from '../../base/regular.js';
 import { shellWord } from '../../base/shell.js';
 import { writeWhole } from '../../base/whole-file.js';
 import type { StateBackend } from '../backend.js';
+import { writing } from '../refused.js';
 import type { State } from '../state.js';
 import { MOST, mergedInto, noState, ofServer, stateData, stateOf, tooLarge } from '../state-text.js';
 import { alone } from './lock.js';
@@ -19,11 +20,11 @@ export function stateFile(path: string): Pick<StateBackend, 'place' | 'load' | '
     place,
     load: async (server) => ofServer(await readState(path, place), place, server, `rm ${shellWord(place)}`),
     saved: () => readState(path, place),
-    save: (state) => write(path, state),
+    save: (state) => write(path, state, place),
     merge: (change) =>
       alone(path, async () => {
         const next = mergedInto(await readState(path, place), change, place);
-        await write(path, next);
+        await write(path, next, place);
         const { resources: _, ...head } = next;
         return head;
       }),
@@ -36,9 +37,11 @@ function textOf(bytes: Buffer, place: string): string {
   throw noState(place, 'is not valid UTF-8');
 }
 
-async function write(path: string, state: State): Promise<void> {
-  // A link to a state that lies elsewhere stays one.
-  await writeWhole(await leadsTo(path), `${stringifyJson(state, 2)}\n`);
+async function write(path: string, state: State, place: string): Promise<void> {
+  await writing(`the state ${place} can't be written`, async () =>
+    // A link to a state that lies elsewhere stays one.
+    writeWhole(await leadsTo(path), `${stringifyJson(state, 2)}\n`),
+  );
 }
 
 async function readState(path: string, place: string): Promise<State | undefined> {

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { fateOf } from '../../base/process.js';
 import type { Holding } from '../backend.js';
-import { holdingOf as heldBy, holderFields } from '../holder.js';
+import { GONE, holdingOf as heldBy, holderFields } from '../holder.js';
 
 const holderSchema = z.object({ ...holderFields, expires: z.iso.datetime(), nonce: z.string() });
 
@@ -27,6 +27,11 @@ export function isOver(holder: Holder | null): holder is Holder {
   return holder !== null && (fateOf(holder) === 'gone' || Date.now() > endOf(holder));
 }
 
+/** Milliseconds for which a lock is still held without being renewed. */
+export function restOf({ expires }: Holder): number {
+  return Date.parse(expires) - Date.now();
+}
+
 /** When a lock that nobody renews may be taken over; a time of `Date.now()`. */
 function endOf({ expires }: Holder): number {
   return Date.parse(expires) + SKEW;
@@ -34,8 +39,13 @@ function endOf({ expires }: Holder): number {
 
 /** A lock of a branch as it stands, and when it ends by itself. */
 export function holdingOf(holder: Holder | null): Holding {
-  const holding = heldBy(holder, isOver(holder) ? 'gone' : undefined);
+  // Nobody here knows whether a process elsewhere still runs.
+  const end =
+    holder === null || fateOf(holder) === 'gone'
+      ? GONE
+      : `whose lease ran out at ${holder.expires} and was not renewed`;
+  const holding = heldBy(holder, isOver(holder) ? 'gone' : undefined, end);
   if (holder === null || holding.elsewhere === null) return holding;
-  const end = `its lock ends by itself at ${new Date(endOf(holder)).toISOString()} where nothing renews it`;
-  return { ...holding, elsewhere: `${holding.elsewhere}, and ${end}` };
+  const last = `its lock ends by itself at ${new Date(endOf(holder)).toISOString()} where nothing renews it`;
+  return { ...holding, elsewhere: `${holding.elsewhere}, and ${last}` };
 }

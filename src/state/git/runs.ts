@@ -1,4 +1,5 @@
 import { stringifyJson } from '../../base/json.js';
+import { isJournalName } from '../../base/shard.js';
 import type { RunStore } from '../backend.js';
 import { batched } from '../batched.js';
 import { isUnderWay, type Journal, underWay } from '../journal.js';
@@ -10,7 +11,9 @@ import type { Store } from './store.js';
 export function gitRuns(store: Store, runs: string, place: string): RunStore {
   const folder = (run: string): string => `${runs}/${run}`;
   const batches = async (head: string, branch: Branch, run: string): Promise<string[]> =>
-    await branch.list(head, folder(run), 'blob');
+    (await branch.list(head, folder(run), 'blob')).filter((name) => /^\d{8}\.jsonl$/.test(name));
+  const names = async (): Promise<string[]> =>
+    (await store.read((head, branch) => branch.list(head, runs, 'tree'))) ?? [];
   const read = async (run: string): Promise<string> => {
     const found = await store.read(async (head, branch) => {
       const names = await batches(head, branch, run);
@@ -23,7 +26,8 @@ export function gitRuns(store: Store, runs: string, place: string): RunStore {
     return (found ?? []).join('');
   };
   return {
-    list: async () => (await store.read((head, branch) => branch.list(head, runs, 'tree'))) ?? [],
+    list: async () => (await names()).filter(isJournalName),
+    strangers: async () => (await names()).filter((name) => !isJournalName(name)),
     read: async (run) => journalOf(await read(run), run, `${run} in ${place}`),
     async hasEnd(run) {
       const text = await store.read(async (head, branch) => {

@@ -6,10 +6,10 @@ import { ownMark } from '../../base/process.js';
 import { type Shard, shardName, shardNamed } from '../../base/shard.js';
 import { userName } from '../../base/user-name.js';
 import type { FoundLock, Lock, Locks } from '../backend.js';
-import { describeHolder, locked, lockLost } from '../holder.js';
+import { locked, lockLost, tookOver } from '../holder.js';
 import { Branch, type BranchSettings, type Commit, type Seen } from './branch.js';
 import { notOwn, outrun } from './failures.js';
-import { type Holder, holderOf, holdingOf, isOver, LEASE } from './holder.js';
+import { type Holder, holderOf, holdingOf, isOver, LEASE, restOf } from './holder.js';
 
 /** How often a change is made anew where somebody else was quicker. */
 const TRIES = 300;
@@ -191,17 +191,29 @@ export class Store implements Locks {
       // Whoever had another lock may have written until now.
       this.#seenAt = UNSEEN;
       this.#isShared = shard !== undefined;
-      const timer = setInterval(() => void this.#renew(made).catch(() => {}), LEASE / 3);
+      const renew = () =>
+        this.#inTurn(async () => {
+          const held = this.#own(made);
+          if (held !== undefined) await this.#renew(held);
+        });
+      const timer = setInterval(() => void renew().catch(() => {}), LEASE / 3);
       timer.unref();
       return {
-        takenOver:
-          other === undefined ? null : `took over the lock of ${describeHolder(other)}, which is gone`,
+        takenOver: other === undefined ? null : tookOver(holdingOf(other)),
         fenced: true,
-        confirm: () => this.#inTurn(() => this.#confirm(made)),
+        lease: LEASE / 2,
+        confirm: () =>
+          this.#inTurn(async () => {
+            await this.#confirm(made);
+            const held = this.#own(made);
+            // One that was not renewed for long, as while this machine slept, may be taken over at any moment.
+            if (held !== undefined && restOf(held.holder) < LEASE / 2) await this.#renew(held);
+          }),
         release: async () => {
           clearInterval(timer);
           // One that can't be given back now ends by itself.
           await this.#inTurn(() => this.#release(made)).catch(() => {});
+          return [];
         },
       };
     });
@@ -219,15 +231,11 @@ export class Store implements Locks {
     return this.#held?.holder.nonce === holder.nonce ? this.#held : undefined;
   }
 
-  async #renew(made: Held): Promise<void> {
-    await this.#inTurn(async () => {
-      const held = this.#own(made);
-      if (held === undefined) return;
-      const renewed = await this.#renewed(held);
-      const pushed = await this.#branch.push([{ ref: held.ref, from: held.at, to: renewed.at }]);
-      if (pushed === 'done') this.#held = renewed;
-      else await this.#confirm(held);
-    });
+  async #renew(held: Held): Promise<void> {
+    const renewed = await this.#renewed(held);
+    const pushed = await this.#branch.push([{ ref: held.ref, from: held.at, to: renewed.at }]);
+    if (pushed === 'done') this.#held = renewed;
+    else await this.#confirm(held);
   }
 
   async #renewed({ ref, holder }: Pick<Held, 'ref' | 'holder'>): Promise<Held> {

@@ -3,8 +3,8 @@ import { error, ProblemsError } from '../../base/problems.js';
 import { type Fate, fateOf, ownMark } from '../../base/process.js';
 import { type Shard, shardNamed } from '../../base/shard.js';
 import { userName } from '../../base/user-name.js';
-import type { FoundLock, Lock, Locks } from '../backend.js';
-import { describeHolder, type Holder, holdingOf, locked, lockLost } from '../holder.js';
+import type { FoundLock, Holding, Lock, Locks } from '../backend.js';
+import { describeHolder, GONE, type Holder, holdingOf, locked, lockLost, tookOver } from '../holder.js';
 import type { Statements } from './connection.js';
 import type { Database, Keeper } from './database.js';
 import { type Found, findHolder, findHolders, shardKey } from './lock-row.js';
@@ -51,7 +51,7 @@ export class StateLock implements Keeper, Locks {
     return rows.map((found) => {
       const { nonce, session, seenAt } = found;
       const shard = shardNamed(found.shard);
-      const holding = holdingOf(found.holder, this.#fateOf(found));
+      const holding = this.#holdingOf(found);
       const connected = this.#isConnected(found) ? ', whose session is connected right now' : '';
       return {
         ...holding,
@@ -95,7 +95,7 @@ export class StateLock implements Keeper, Locks {
     this.#lost = undefined;
     this.#database.keep(this);
     clearInterval(this.#renewing);
-    const { renewal } = this.#database.times;
+    const { renewal, lease } = this.#database.times;
     const renew = onceAtATime(() => this.#renew(nonce));
     // It also brings a connection back that was cut while nothing was written.
     this.#renewing = setInterval(() => void renew().catch(() => {}), renewal);
@@ -103,9 +103,13 @@ export class StateLock implements Keeper, Locks {
     return {
       takenOver,
       fenced: true,
+      lease: lease / 2,
       confirm: () =>
         this.#database.read(undefined, (statements) => this.confirm(statements, { shard, nonce })),
-      release: () => this.#release(nonce),
+      release: async () => {
+        await this.#release(nonce);
+        return [];
+      },
     };
   }
 
@@ -185,8 +189,7 @@ export class StateLock implements Keeper, Locks {
       );
       if (replaced.count === 0) continue;
       if (isOwn) return null;
-      const isGone = other.holder !== null && fateOf(other.holder) === 'gone';
-      return `took over the lock of ${describeHolder(other.holder)}${isGone ? ', which is gone' : `: ${cut(other)}`}`;
+      return tookOver(this.#holdingOf(other));
     }
   }
 
@@ -221,6 +224,11 @@ export class StateLock implements Keeper, Locks {
     if (fate === 'gone') return 'gone';
     if (this.#isConnected(found)) return 'alive';
     return Math.abs(found.age) > this.#database.times.lease ? 'gone' : fate;
+  }
+
+  #holdingOf(found: Found): Holding {
+    const isGone = found.holder !== null && fateOf(found.holder) === 'gone';
+    return holdingOf(found.holder, this.#fateOf(found), isGone ? GONE : `whose lease ran out: ${cut(found)}`);
   }
 
   /** What this session holds seems free to itself. */

@@ -56,6 +56,7 @@ export function runRows(database: Database, lock: StateLock, state: string): Run
       if (lines.length === 0) throw unusableJournal(shown(run), 'it is not there');
       return lines[0]?.line.startsWith('{"type":"end"') === true;
     },
+    strangers: async () => [],
     kept: async () => [],
     async create(first: RunLine) {
       const { run } = first;

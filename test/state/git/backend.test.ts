@@ -120,6 +120,54 @@ describe('a state on a branch', () => {
     await remove();
   });
 
+  it('whose lock ran out while its machine slept is renewed when it is made sure of', async () => {
+    const { open, bare, remove } = await overFile();
+    const git = (input: string, ...args: string[]) =>
+      execFileSync('git', [...who, ...args], { cwd: bare, input, encoding: 'utf8' }).trim();
+    const lock = await open('a').lock('apply', new Date());
+    const ref = 'refs/idops/lock/idops-state/a.json';
+    const [, message = ''] = git('', 'cat-file', 'commit', ref).split('\n\n');
+    const ended = { ...JSON.parse(message), host: 'elsewhere', expires: '2026-01-31T12:00:00.000Z' };
+    const tree = git('', 'hash-object', '-t', 'tree', '-w', '--stdin');
+    git('', 'update-ref', ref, git(JSON.stringify(ended), 'commit-tree', tree));
+    expect(await open('a').holdings()).toMatchObject([
+      { fate: 'gone', end: 'whose lease ran out at 2026-01-31T12:00:00.000Z and was not renewed' },
+    ]);
+    await lock.confirm();
+    expect(await open('a').holdings()).toMatchObject([{ fate: 'unknown', end: null }]);
+    await lock.release();
+    await remove();
+  });
+
+  it('may have something else among its journals', async () => {
+    const { open, root, bare, remove } = await overFile();
+    const state = { ...emptyState('https://id.example.com'), serial: 1 };
+    const journal = await open('a').runs.create({ ...runLine(run, state), host: 'elsewhere' });
+    await journal.write(line(1));
+    await journal.close();
+    const clone = (...args: string[]) =>
+      execFileSync('git', [...who, ...args], { cwd: root, encoding: 'utf8' });
+    clone('fetch', '--quiet', bare, 'idops-state');
+    clone('checkout', '--quiet', 'FETCH_HEAD');
+    for (const path of [`runs/${run}/zettel.txt`, 'runs/notes/milk.txt']) {
+      await mkdir(join(root, path, '..'), { recursive: true });
+      await writeFile(join(root, path), 'buy milk');
+    }
+    clone('add', '.');
+    clone('commit', '--quiet', '--message=by hand');
+    clone('push', '--quiet', bare, 'HEAD:idops-state');
+    const { runs } = open('a');
+    expect(await runs.list()).toEqual([run]);
+    expect(await runs.strangers()).toEqual(['notes']);
+    const content = await runs.read(run);
+    if (content === null) throw new Error('no journal');
+    const again = await runs.reopen(content);
+    await again.write(line(2));
+    await again.close();
+    expect((await open('a').runs.read(run))?.lines).toEqual([line(1), line(2)]);
+    await remove();
+  });
+
   it('is kept in a repository whose commits are named by SHA-256, and read in a shallow clone of it', async () => {
     const { open, bare, remove } = await overFile('sha256');
     const state = { ...emptyState('https://id.example.com'), serial: 2 };

@@ -275,7 +275,9 @@ describe.skipIf(noPostgres !== null)('a state in PostgreSQL, where something fai
       for (const work of works) {
         expect(await problemOf(work())).toMatchObject({
           code: 'locked',
-          message: expect.stringMatching(/^the lock of the state was lost: somebody else has it: undo by/),
+          message: expect.stringMatching(
+            /^the lock of the state was lost: somebody else took it over: undo by/,
+          ),
         });
       }
       // It may still look.

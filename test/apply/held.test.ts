@@ -1,0 +1,74 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { Held } from '../../src/apply/held.js';
+import { error, ProblemsError } from '../../src/base/problems.js';
+
+const failing = (code: 'locked' | 'state-unreachable') => new ProblemsError([error(code, 'no')]);
+
+describe('the lock that a request needs to leave', () => {
+  /** Called when the lock is asked for. */
+  let confirm: () => Promise<void>;
+  let held: Held;
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['Date', 'performance', 'setInterval', 'clearInterval'] });
+    confirm = async () => {};
+    held = new Held({ confirm: () => confirm(), lease: 60_000 });
+  });
+  afterEach(() => {
+    held.end();
+    vi.restoreAllMocks();
+    vi.useRealTimers();
+  });
+  /** Lets a machine sleep: its monotonic clock stands still, and no timer runs. */
+  const sleep = (milliseconds: number) => vi.setSystemTime(Date.now() + milliseconds);
+  /** Stops the process: both clocks go on, and no timer runs. */
+  const stop = (milliseconds: number) => {
+    const now = performance.now();
+    vi.spyOn(performance, 'now').mockReturnValue(now + milliseconds);
+    sleep(milliseconds);
+  };
+
+  it('holds once it was confirmed, until too much time has passed', async () => {
+    const permit = held.permit(false);
+    expect(permit.holds()).toBe(false);
+    await permit.confirm();
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(permit.holds()).toBe(true);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(permit.holds()).toBe(false);
+  });
+
+  it.each([
+    ['the process was stopped', stop],
+    ['the machine slept', sleep],
+  ])('holds no more once %s, also in the middle of a look', async (_, away) => {
+    const permit = held.permit(false);
+    await permit.confirm();
+    away(1000);
+    expect(permit.holds()).toBe(false);
+    confirm = async () => away(2000);
+    await permit.confirm();
+    expect(permit.holds()).toBe(false);
+    confirm = async () => {};
+    await permit.confirm();
+    expect(permit.holds()).toBe(true);
+  });
+
+  it('that nobody can be asked for is enough for what is begun, within its lease', async () => {
+    await held.look();
+    confirm = () => Promise.reject(failing('state-unreachable'));
+    await expect(held.permit(false).confirm()).rejects.toThrow('state-unreachable');
+    expect(held.permit(false).holds()).toBe(true);
+    await held.permit(true).confirm();
+    await vi.advanceTimersByTimeAsync(59_000);
+    expect(held.permit(true).holds()).toBe(true);
+    sleep(2000);
+    expect(held.permit(true).holds()).toBe(false);
+    await expect(held.permit(true).confirm()).rejects.toThrow('state-unreachable');
+  });
+
+  it('that was lost is not enough for what is begun', async () => {
+    await held.look();
+    confirm = () => Promise.reject(failing('locked'));
+    await expect(held.permit(true).confirm()).rejects.toThrow('locked');
+  });
+});

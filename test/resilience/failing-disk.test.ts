@@ -1,0 +1,103 @@
+import { cp, mkdir, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { project, type Ran, sure, type TestProject } from '../e2e/running.js';
+import { ids } from '../sandbox/asking.js';
+import { failing } from './failing-disk.mjs';
+
+const client = (generation: number): string =>
+  `kind: Client\nid: ${ids.portal}\ndid_generation: ${generation}\n`;
+const manifests = { 'manifests/user.yaml': `kind: User\nid: ${ids.ada}\ngroup: staff\n` };
+
+/** A project whose state has a run. */
+const applied = async (): Promise<TestProject> => {
+  const at = await project({ 'idops.yaml': sure, ...manifests });
+  expect((await at.idops('apply --yes')).code).toBe(0);
+  return at;
+};
+
+/** One whose last run left a regeneration open. */
+const unsettled = async (): Promise<TestProject> => {
+  const at = await project(
+    { 'idops.yaml': sure, 'manifests/client.yaml': client(1) },
+    { intercept: async ({ method }) => (method === 'POST' ? { kind: 'reset', when: 'before' } : undefined) },
+  );
+  expect((await at.idops('apply --yes')).code).toBe(0);
+  await at.write({ 'manifests/client.yaml': client(2) });
+  expect((await at.idops('apply --yes')).code).toBe(1);
+  return at;
+};
+
+/** One whose state lies elsewhere than the configuration says. */
+const moved = async (): Promise<TestProject> => {
+  const at = await applied();
+  await at.write({ 'idops.yaml': `${sure}state: {path: .idops/other/state.json}\n` });
+  return at;
+};
+
+const runOf = async ({ folder }: TestProject): Promise<string> =>
+  ((await readdir(join(folder, '.idops/runs'))).sort().at(-1) ?? '').replace('.jsonl', '');
+
+const commands: readonly [string, () => Promise<TestProject>, (at: TestProject) => Promise<string>][] = [
+  [
+    'apply',
+    async () => {
+      const at = await project({ 'idops.yaml': sure, ...manifests });
+      await mkdir(join(at.folder, '.idops'));
+      return at;
+    },
+    async () => 'apply --yes',
+  ],
+  ['state rm', applied, async () => `state rm User/${ids.ada} --yes`],
+  ['runs settle', unsettled, async (at) => `runs settle ${await runOf(at)} Client/${ids.portal} --not-done`],
+  [
+    'runs prune',
+    async () => {
+      const at = await applied();
+      await at.write({ 'manifests/user.yaml': manifests['manifests/user.yaml'].replace('staff', 'others') });
+      expect((await at.idops('apply --yes')).code).toBe(0);
+      return at;
+    },
+    async () => 'runs prune --keep-last 0 --yes',
+  ],
+  ['state migrate', moved, async () => 'state migrate --yes'],
+];
+
+describe('a disk that fails', () => {
+  it.each(commands)(
+    'at whatever %s does with it: what failed is said, and it is no mistake of idops',
+    async (_, make, line) => {
+      const at = await make();
+      const args = await line(at);
+      const folder = join(at.folder, '.idops');
+      await cp(folder, `${folder}.before`, { recursive: true });
+      const codes = new Set<number | null>();
+      for (const once of [true, false]) {
+        for (let event = 1; ; event += 1) {
+          await rm(folder, { recursive: true });
+          await cp(`${folder}.before`, folder, { recursive: true });
+          let ran: Ran | undefined;
+          const failed = await failing(folder, event, once, async () => {
+            ran = await at.idops(args);
+          });
+          if (failed === undefined) break;
+          const { code, stdout, stderr } = ran as Ran;
+          const told = `${event}, ${failed}: ${stdout}${stderr}`;
+          codes.add(code);
+          expect(stderr, told).not.toContain('error[internal]');
+          expect(stderr, told).not.toContain('somebody else has it');
+          // Some of what is done with files is done without, such as looking for what killed processes left.
+          if (code !== 0) expect(stdout + stderr, told).toContain('(EIO)');
+          // A lock that can't be given back is no failure.
+          if (failed === `rm ${folder}/state.json.lock` && once) {
+            expect(code, told).toBe(0);
+            expect(stderr, told).toContain(
+              "warning[not-writable]: the lock .idops/state.json.lock can't be given back",
+            );
+          }
+        }
+      }
+      expect([...codes].sort()).toEqual([0, 1]);
+    },
+  );
+});
