@@ -131,8 +131,7 @@ export async function forgetRun(
   const project = await context.project();
   const backend = await backendOf(project, context.redactor.add);
   await backend.check('write');
-  const lock = await backend.lock('runs forget', new Date());
-  try {
+  return await holding(backend, 'runs forget', context, async (lock) => {
     const runs = await unusableJournals(backend.runs, name);
     const which = runs.join(' and ');
     const { environment } = project;
@@ -152,9 +151,7 @@ export async function forgetRun(
     await backend.runs.remove(runs);
     context.output.message(`Removed the journal of run ${which}.`);
     return exit.done;
-  } finally {
-    await lock.release();
-  }
+  });
 }
 
 /** `idops runs unlock`: removes the lock of a process that is gone, as a person says. */
