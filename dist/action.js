@@ -4800,7 +4800,7 @@ type:"header name"})}else if(!isValidHeaderValue(value3)){throw webidl.errors.in
 header value"})}if(this.#guard==="immutable"){throw new TypeError("immutable")}this.#headersList.set(name2,value3,false)}getSetCookie(){
 webidl.brandCheck(this,_Headers);const list2=this.#headersList.cookies;if(list2){return[...list2]}return[]}[util.inspect.
 custom](depth,options){options.depth??=depth;return`Headers ${util.formatWithOptions(options,this.#headersList.entries)}`}static getHeadersGuard(o2){
-return o2.#guard}static setHeadersGuard(o2,guard){o2.#guard=guard}static getHeadersList(o2){return o2.#headersList}static setHeadersList(target,list2){
+return o2.#guard}static setHeadersGuard(o2,guard2){o2.#guard=guard2}static getHeadersList(o2){return o2.#headersList}static setHeadersList(target,list2){
 target.#headersList=list2}};var{getHeadersGuard,setHeadersGuard,getHeadersList,setHeadersList}=Headers;Reflect.deleteProperty(
 Headers,"getHeadersGuard");Reflect.deleteProperty(Headers,"setHeadersGuard");Reflect.deleteProperty(Headers,"getHeadersL\
 ist");Reflect.deleteProperty(Headers,"setHeadersList");iteratorMixin("Headers",Headers,headersListSortAndCombine,0,1);Object.
@@ -4877,18 +4877,19 @@ response).statusText=init.statusText}if("headers"in init&&init.headers!=null){fi
 if(body2){if(nullBodyStatus.includes(response.status)){throw webidl.errors.exception({header:"Response constructor",message:`\
 Invalid response status code ${response.status}`})}getResponseState(response).body=body2.body;if(body2.type!=null&&!getResponseState(
 response).headersList.contains("content-type",true)){getResponseState(response).headersList.append("content-type",body2.
-type,true)}}}function fromInnerResponse(innerResponse,guard){const response=new Response2(kConstruct);setResponseState(response,
-innerResponse);const headers=new Headers(kConstruct);setResponseHeaders(response,headers);setHeadersList(headers,innerResponse.
-headersList);setHeadersGuard(headers,guard);if(innerResponse.urlList.length!==0&&innerResponse.body?.stream){streamRegistry.
-register(response,new WeakRef(innerResponse.body.stream))}return response}webidl.converters.XMLHttpRequestBodyInit=function(V,prefix,name2){
-if(typeof V==="string"){return webidl.converters.USVString(V,prefix,name2)}if(webidl.is.Blob(V)){return V}if(webidl.is.BufferSource(
-V)){return V}if(webidl.is.FormData(V)){return V}if(webidl.is.URLSearchParams(V)){return V}return webidl.converters.DOMString(
-V,prefix,name2)};webidl.converters.BodyInit=function(V,prefix,argument){if(webidl.is.ReadableStream(V)){return V}if(V?.[Symbol.
-asyncIterator]){return V}return webidl.converters.XMLHttpRequestBodyInit(V,prefix,argument)};webidl.converters.ResponseInit=
-webidl.dictionaryConverter([{key:"status",converter:webidl.converters["unsigned short"],defaultValue:()=>200},{key:"stat\
-usText",converter:webidl.converters.ByteString,defaultValue:()=>""},{key:"headers",converter:webidl.converters.HeadersInit}]);
-webidl.is.Response=webidl.util.MakeTypeAssertion(Response2);module.exports={isNetworkError,makeNetworkError,makeResponse,
-makeAppropriateNetworkError,filterResponse,Response:Response2,cloneResponse,fromInnerResponse,getResponseState}}});var require_request2=__commonJS({"node_modules/undici/lib/web/fetch/request.js"(exports,module){"use strict";var{extractBody,
+type,true)}}}function fromInnerResponse(innerResponse,guard2){const response=new Response2(kConstruct);setResponseState(
+response,innerResponse);const headers=new Headers(kConstruct);setResponseHeaders(response,headers);setHeadersList(headers,
+innerResponse.headersList);setHeadersGuard(headers,guard2);if(innerResponse.urlList.length!==0&&innerResponse.body?.stream){
+streamRegistry.register(response,new WeakRef(innerResponse.body.stream))}return response}webidl.converters.XMLHttpRequestBodyInit=
+function(V,prefix,name2){if(typeof V==="string"){return webidl.converters.USVString(V,prefix,name2)}if(webidl.is.Blob(V)){
+return V}if(webidl.is.BufferSource(V)){return V}if(webidl.is.FormData(V)){return V}if(webidl.is.URLSearchParams(V)){return V}
+return webidl.converters.DOMString(V,prefix,name2)};webidl.converters.BodyInit=function(V,prefix,argument){if(webidl.is.
+ReadableStream(V)){return V}if(V?.[Symbol.asyncIterator]){return V}return webidl.converters.XMLHttpRequestBodyInit(V,prefix,
+argument)};webidl.converters.ResponseInit=webidl.dictionaryConverter([{key:"status",converter:webidl.converters["unsigne\
+d short"],defaultValue:()=>200},{key:"statusText",converter:webidl.converters.ByteString,defaultValue:()=>""},{key:"head\
+ers",converter:webidl.converters.HeadersInit}]);webidl.is.Response=webidl.util.MakeTypeAssertion(Response2);module.exports=
+{isNetworkError,makeNetworkError,makeResponse,makeAppropriateNetworkError,filterResponse,Response:Response2,cloneResponse,
+fromInnerResponse,getResponseState}}});var require_request2=__commonJS({"node_modules/undici/lib/web/fetch/request.js"(exports,module){"use strict";var{extractBody,
 mixinBody,cloneBody,bodyUnusable}=require_body();var{Headers,fill:fillHeaders,HeadersList,setHeadersGuard,getHeadersGuard,
 setHeadersList,getHeadersList}=require_headers();var util=require_util();var nodeUtil=__require("node:util");var{isValidHTTPToken,
 sameOrigin,environmentSettingsObject}=require_util2();var{forbiddenMethodsSet,corsSafeListedMethodsSet,referrerPolicy,requestRedirect,
@@ -4996,10 +4997,10 @@ false,userActivation:init.userActivation??false,taintedOrigin:init.taintedOrigin
 false,done:init.done??false,timingAllowFailed:init.timingAllowFailed??false,useURLCredentials:init.useURLCredentials??void 0,
 traversableForUserPrompts:init.traversableForUserPrompts??"client",urlList:init.urlList,url:init.urlList[0],headersList:init.
 headersList?new HeadersList(init.headersList):new HeadersList}}function cloneRequest(request5){const newRequest=makeRequest(
-{...request5,body:null});if(request5.body!=null){newRequest.body=cloneBody(request5.body)}return newRequest}function fromInnerRequest(innerRequest,dispatcher,signal,guard){
+{...request5,body:null});if(request5.body!=null){newRequest.body=cloneBody(request5.body)}return newRequest}function fromInnerRequest(innerRequest,dispatcher,signal,guard2){
 const request5=new Request(kConstruct);setRequestState(request5,innerRequest);setRequestDispatcher(request5,dispatcher);
 setRequestSignal(request5,signal);const headers=new Headers(kConstruct);setRequestHeaders(request5,headers);setHeadersList(
-headers,innerRequest.headersList);setHeadersGuard(headers,guard);return request5}Object.defineProperties(Request.prototype,
+headers,innerRequest.headersList);setHeadersGuard(headers,guard2);return request5}Object.defineProperties(Request.prototype,
 {method:kEnumerableProperty,url:kEnumerableProperty,headers:kEnumerableProperty,redirect:kEnumerableProperty,clone:kEnumerableProperty,
 signal:kEnumerableProperty,duplex:kEnumerableProperty,destination:kEnumerableProperty,body:kEnumerableProperty,bodyUsed:kEnumerableProperty,
 isHistoryNavigation:kEnumerableProperty,isReloadNavigation:kEnumerableProperty,keepalive:kEnumerableProperty,integrity:kEnumerableProperty,
@@ -6224,6 +6225,8 @@ base/json.ts"(){"use strict";init_esm();init_values();suspicious=/(?:^|[\s,[]|["
 (code2>65535?`\\u{${hex}}`:`\\u${hex.padStart(4,"0")}`)}function escapeText(text6){return disarmLog(text6.replace(hostile,
 escapeCharacter))}function disarmLog(text6){return text6.replace(logCommand,"\\u0023")}function escapeLines(text6){return text6.
 split("\n").map(escapeText).map(disarm).join("\n")}function disarm(line){return line.replace(/^(\s*):(?=:)/,"$1\\u003a")}
+function oneLine(text6){const line=text6.toWellFormed().replace(/[\s\p{Cc}\p{Cf}]+/gu," ").trim();const characters2=line.
+length>maxLength?[...line]:[];return characters2.length>maxLength?`${characters2.slice(0,maxLength-1).join("")}\u2026`:line}
 function quote(text6){return escapeText(JSON.stringify(text6))}function bare(text6){return/^[\p{L}\p{N}_.:@/+*-][\p{L}\p{M}\p{N}_.:@/+*-]*$/u.
 test(text6)&&escapeText(text6)===text6?text6:quote(text6)}function jsonText(value3){return harmless(stringifyJson(value3,
 2))}function harmless(json){const text6=disarmLog(json).replace(hostile,character=>character==="\n"?character:[...Array(
@@ -6231,9 +6234,9 @@ character.length).keys()].map(index=>`\\u${character.charCodeAt(index).toString(
 
 `}function displayWidth(text6){let width=0;for(const character of text6)width+=characterWidth(character);return width}function characterWidth(character){
 if(character<="~")return 1;if(/[\p{Mn}\p{Me}]/u.test(character))return 0;return wide.test(character)&&!/[\uff61-\uffdc]/.
-test(character)?2:1}var hostile,logCommand,short,wide;var init_escape=__esm({"src/base/escape.ts"(){"use strict";init_json();
-hostile=/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800]/gu;
-logCommand=/#(?=#(?:vso|teamcity)?\[)/gi;short={"\n":"\\n","\r":"\\r","	":"\\t"};wide=/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\u3000-\u303e\uff01-\uff60\uffe0-\uffe6]/u}});function error(code2,message,places=[],hint){return{code:code2,severity:"error",message,places,...hint===void 0?{}:{hint}}}
+test(character)?2:1}var hostile,logCommand,short,maxLength,wide;var init_escape=__esm({"src/base/escape.ts"(){"use stric\
+t";init_json();hostile=/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800]/gu;
+logCommand=/#(?=#(?:vso|teamcity)?\[)/gi;short={"\n":"\\n","\r":"\\r","	":"\\t"};maxLength=500;wide=/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\u3000-\u303e\uff01-\uff60\uffe0-\uffe6]/u}});function error(code2,message,places=[],hint){return{code:code2,severity:"error",message,places,...hint===void 0?{}:{hint}}}
 function warning2(code2,message,places=[],hint){return{...error(code2,message,places,hint),severity:"warning"}}function refuse(problems){
 if(problems.some(problem2=>problem2.severity==="error"))throw new ProblemsError(problems);return problems}function addProblems(to,more){
 for(const problem2 of more)to.push(problem2)}var ProblemsError;var init_problems=__esm({"src/base/problems.ts"(){"use st\
@@ -13100,64 +13103,72 @@ cause:failure2})}const[problem2,can]=doing==="read"?["state-unreadable","read"]:
 [error(problem2,`the state ${target.place} can't be ${can}: ${why}`,[],cure)],{cause:failure2})}function codeOf(failure2){
 return failure2 instanceof Error&&"code"in failure2?String(failure2.code):""}function said(failure2,{secrets}){const message=failure2 instanceof
 Error?failure2.message:String(failure2);const code2=codeOf(failure2);if(secrets.some(secret3=>message.includes(secret3)))
-return code2===""?"it failed":code2;return code2===""?message:`${message} (${code2})`}var NoAnswer,passing,changing,ofTheWay,
-CHECK,cures,looks2;var init_failures2=__esm({"src/state/postgres/failures.ts"(){"use strict";init_esm2();init_problems();
-init_unconnected();NoAnswer=class extends Error{constructor(){super("it did not answer in time")}};passing=/^(?:08...|57P0[1235]|25P0[34]|40001|40P01)$/;
-changing=/^(?:25006|53300|55P03|57014)$/;ofTheWay=/^(?:08...|28...|3D000|53300|57P..)$/;CHECK="check the URL (host, port\
-, user, password, database and sslmode), and see the log of PostgreSQL";cures={"28000":"check the user and the password \
-in the URL, and what its pg_hba.conf says of this machine, this user and TLS","3D000":"make the database, or name anothe\
-r one in the URL","53300":"end some connections, or raise its max_connections","55P03":"see who is in pg_locks","25006":"\
-name the primary in the URL, or turn default_transaction_read_only off for this role and this database","42501":"let its\
- owner run: GRANT USAGE ON SCHEMA idops TO this role; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA idops\
- TO this role"};looks2={authority:"name a file with its authority with ca_file of state.postgres; or write sslmode=disab\
-le in the URL where nobody else is on the way","client-certificate":"client_cert_file and client_key_file of state.postg\
-res name one",clock:"is this machine's clock right?",host:"is the host in the URL right, and does a firewall let it thro\
-ugh?",network:"is there a network, and is the host right?",port:"does PostgreSQL run there, and is the port right?"}}});async function transaction(statements,work,mode=""){await statements.run(`BEGIN ${mode}`);try{const done2=await work();await statements.
-run("COMMIT");return done2}catch(failure2){await statements.run("ROLLBACK").catch(()=>{});throw failure2}}var usualTimes,
-Connection2;var init_connection=__esm({"src/state/postgres/connection.ts"(){"use strict";init_esm2();init_problems();init_failures2();
-usualTimes={connect:1e4,statement:3e4,contended:1e4,answer:4e4,patience:3e4,pause:100,longestPause:2e3,idle:5e3,renewal:1e4,
-lease:6e4};Connection2=class _Connection{#client;#times;#gone=false;constructor(client3,times){this.#client=client3;this.#times=
-times;client3.on("error",()=>{this.#gone=true});client3.on("end",()=>{this.#gone=true})}static async open({config:config3,
-place:place2},times){const client3=new Client({...config3,keepAlive:true,keepAliveInitialDelayMillis:1e4});const connection=new _Connection(
-client3,times);const silence=Object.assign(new Error("no connection in time"),{code:"ETIMEDOUT"});const late2=setTimeout(
-()=>connection.destroy(silence),times.connect);try{await client3.connect().finally(()=>clearTimeout(late2));await connection.#prepare(
-place2);return connection}catch(failure2){connection.destroy();throw failure2}}get gone(){return this.#gone}async run(text6,values=[]){
-const late2=setTimeout(()=>this.destroy(new NoAnswer),this.#times.answer);try{const{rows,rowCount}=await this.#client.query(
-text6,[...values]);return{rows,count:rowCount??0}}finally{clearTimeout(late2)}}hold(isNeeded){if(isNeeded)this.#socket.ref();else
-this.#socket.unref()}close(){this.#gone=true;void this.#client.end().catch(()=>{});this.#socket.unref()}destroy(why){this.#gone=
-true;this.#socket.destroy(why)}get#socket(){return this.#client.connection.stream}async#prepare(place2){const{statement,
-contended}=this.#times;const wanted={search_path:"pg_catalog",client_encoding:"UTF8",datestyle:"ISO",default_transaction_isolation:"\
-read committed",statement_timeout:`${statement}ms`,lock_timeout:`${contended}ms`,idle_in_transaction_session_timeout:`${2*
-statement}ms`,tcp_keepalives_idle:"10s",tcp_keepalives_interval:"5s",tcp_keepalives_count:"3",tcp_user_timeout:"30s"};const{
-rows}=await this.run(`SELECT current_setting('server_encoding') AS encoding, current_setting('synchronous_commit') AS co\
-mmits,
-         (SELECT count(set_config(name, wanted.setting, false))
-          FROM unnest($1::text[], $2::text[]) AS wanted (name, setting) JOIN pg_catalog.pg_settings USING (name))`,[Object.
-keys(wanted),Object.values(wanted)]);const[found2]=rows;if(found2?.encoding!=="UTF8"){throw new ProblemsError([error("no\
-t-writable",`the database of the state ${place2} can't hold all characters: its encoding is ${found2?.encoding}`,[],"mak\
-e one with ENCODING 'UTF8' TEMPLATE template0")])}if(found2.commits!=="remote_apply")await this.run("SET synchronous_com\
-mit = 'on'")}}}});async function haveTables(statements,target,make){if(await areThere(statements,target))return true;if(!make)return false;
-try{await transaction(statements,async()=>{await statements.run("SELECT pg_advisory_xact_lock($1, $2)",[LOCKS,MAKING]);if(await areThere(
-statements,target))return;const schema5=await statements.run("SELECT FROM pg_catalog.pg_namespace WHERE nspname = 'idops\
-'");if(schema5.count===0)await statements.run("CREATE SCHEMA idops");for(const table2 of tables)await statements.run(table2);
-await statements.run("INSERT INTO idops.versions (version) VALUES ($1)",[TABLES])});return true}catch(failure2){if(!(failure2 instanceof
-Error)||!("code"in failure2)||failure2.code!=="42501")throw failure2;throw new ProblemsError([error("not-writable",`the \
-tables for the state ${target.place} can't be made: this role may not make them`,[],`let the owner of the database run: \
-GRANT CREATE ON DATABASE "${target.database}" TO this role; or let somebody who may make them run idops once, and then: \
-GRANT USAGE ON SCHEMA idops TO this role; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA idops TO this rol\
-e`)],{cause:failure2})}}async function areThere(statements,{place:place2}){const there=await statements.run(`SELECT FROM\
- pg_catalog.pg_class JOIN pg_catalog.pg_namespace ON pg_namespace.oid = relnamespace
+return code2===""?"it failed":code2;return code2===""?oneLine(message):`${oneLine(message)} (${code2})`}function notUnderstood(answer,place2,cause){
+const way=answer.length>=9&&answer[0]===82?ways2[answer.readInt32BE(5)]:void 0;const[why,hint]=way===void 0?["it sent wh\
+at is no message of PostgreSQL","is the port right, and does PostgreSQL run there?"]:[`it asks for ${way}, which idops d\
+oes not have`,"let its pg_hba.conf ask this user for scram-sha-256 or cert, and give the password in the URL or name the\
+ certificate in state.postgres"];return new ProblemsError([error("state-unreachable",`the database of the state can't be\
+ reached: ${why} (${place2})`,[],hint)],{cause})}var NoAnswer,passing,changing,ofTheWay,ways2,CHECK,cures,looks2;var init_failures2=__esm(
+{"src/state/postgres/failures.ts"(){"use strict";init_esm2();init_escape();init_problems();init_unconnected();NoAnswer=class extends Error{constructor(){
+super("it did not answer in time")}};passing=/^(?:08...|57P0[1235]|25P0[34]|40001|40P01)$/;changing=/^(?:25006|53300|55P03|57014)$/;
+ofTheWay=/^(?:08...|28...|3D000|53300|57P..)$/;ways2={2:"Kerberos V5",7:"GSSAPI",9:"SSPI"};CHECK="check the URL (host, p\
+ort, user, password, database and sslmode), and see the log of PostgreSQL";cures={"28000":"check the user and the passwo\
+rd in the URL, and what its pg_hba.conf says of this machine, this user and TLS","3D000":"make the database, or name ano\
+ther one in the URL","53300":"end some connections, or raise its max_connections","55P03":"see who is in pg_locks","2500\
+6":"name the primary in the URL, or turn default_transaction_read_only off for this role and this database","42501":"let\
+ its owner run: GRANT USAGE ON SCHEMA idops TO this role; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA i\
+dops TO this role"};looks2={authority:"name a file with its authority with ca_file of state.postgres; or write sslmode=d\
+isable in the URL where nobody else is on the way","client-certificate":"client_cert_file and client_key_file of state.p\
+ostgres name one",clock:"is this machine's clock right?",host:"is the host in the URL right, and does a firewall let it \
+through?",network:"is there a network, and is the host right?",port:"does PostgreSQL run there, and is the port right?"}}});function guard({connection},place2){const parsing=connection;const attach=parsing.attachListeners.bind(parsing);parsing.
+attachListeners=stream=>{attach(stream);for(const parse11 of stream.rawListeners("data")){stream.off("data",parse11);stream.
+on("data",part=>{try{parse11(part)}catch(failure2){stream.destroy(notUnderstood(part,place2,failure2))}})}}}async function transaction(statements,work,mode=""){
+await statements.run(`BEGIN ${mode}`);try{const done2=await work();await statements.run("COMMIT");return done2}catch(failure2){
+await statements.run("ROLLBACK").catch(()=>{});throw failure2}}var usualTimes,Connection2;var init_connection=__esm({"sr\
+c/state/postgres/connection.ts"(){"use strict";init_esm2();init_problems();init_failures2();usualTimes={connect:1e4,statement:3e4,
+contended:1e4,answer:4e4,patience:3e4,pause:100,longestPause:2e3,idle:5e3,renewal:1e4,lease:6e4};Connection2=class _Connection{#client;#times;#gone=false;constructor(client3,place2,times){
+this.#client=client3;this.#times=times;guard(client3,place2);client3.on("error",()=>{this.#gone=true});client3.on("end",
+()=>{this.#gone=true})}static async open({config:config3,place:place2},times){const client3=new Client({...config3,keepAlive:true,
+keepAliveInitialDelayMillis:1e4});const connection=new _Connection(client3,place2,times);const silence=Object.assign(new Error(
+"no connection in time"),{code:"ETIMEDOUT"});const late2=setTimeout(()=>connection.destroy(silence),times.connect);try{await client3.
+connect().finally(()=>clearTimeout(late2));await connection.#prepare(place2);return connection}catch(failure2){connection.
+destroy();throw failure2}}get gone(){return this.#gone}async run(text6,values=[]){const late2=setTimeout(()=>this.destroy(
+new NoAnswer),this.#times.answer);try{const{rows,rowCount}=await this.#client.query(text6,[...values]);return{rows,count:rowCount??
+0}}finally{clearTimeout(late2)}}hold(isNeeded){if(isNeeded)this.#socket.ref();else this.#socket.unref()}close(){this.#gone=
+true;void this.#client.end().catch(()=>{});this.#socket.unref()}destroy(why){this.#gone=true;this.#socket.destroy(why)}get#socket(){
+return this.#client.connection.stream}async#prepare(place2){const{statement,contended}=this.#times;await this.run("SET s\
+earch_path = pg_catalog");const wanted={client_encoding:"UTF8",datestyle:"ISO",default_transaction_isolation:"read commi\
+tted",statement_timeout:`${statement}ms`,lock_timeout:`${contended}ms`,idle_in_transaction_session_timeout:`${2*statement}\
+ms`,tcp_keepalives_idle:"10s",tcp_keepalives_interval:"5s",tcp_keepalives_count:"3",tcp_user_timeout:"30s"};const{rows}=await this.
+run(`SELECT pg_catalog.current_setting('server_encoding') AS encoding, pg_catalog.current_setting('synchronous_commit') \
+AS commits,
+         (SELECT pg_catalog.count(pg_catalog.set_config(name, wanted.setting, false))
+          FROM ROWS FROM (pg_catalog.unnest($1::text[]), pg_catalog.unnest($2::text[])) AS wanted (name, setting) JOIN p\
+g_catalog.pg_settings USING (name))`,[Object.keys(wanted),Object.values(wanted)]);const[found2]=rows;if(found2?.encoding!==
+"UTF8"){throw new ProblemsError([error("not-writable",`the database of the state ${place2} can't hold all characters: it\
+s encoding is ${found2?.encoding}`,[],"make one with ENCODING 'UTF8' TEMPLATE template0")])}if(found2.commits!=="remote_\
+apply")await this.run("SET synchronous_commit = 'on'")}}}});async function haveTables(statements,target,make){if(await areThere(statements,target))return true;if(!make)return false;
+try{await transaction(statements,async()=>{await statements.run("SELECT pg_catalog.pg_advisory_xact_lock($1, $2)",[LOCKS,
+MAKING]);if(await areThere(statements,target))return;const schema5=await statements.run("SELECT FROM pg_catalog.pg_names\
+pace WHERE nspname = 'idops'");if(schema5.count===0)await statements.run("CREATE SCHEMA idops");for(const table2 of tables)
+await statements.run(table2);await statements.run("INSERT INTO idops.versions (version) VALUES ($1)",[TABLES])});return true}catch(failure2){
+if(!(failure2 instanceof Error)||!("code"in failure2)||failure2.code!=="42501")throw failure2;throw new ProblemsError([error(
+"not-writable",`the tables for the state ${target.place} can't be made: this role may not make them`,[],`let the owner o\
+f the database run: GRANT CREATE ON DATABASE "${target.database}" TO this role; or let somebody who may make them run id\
+ops once, and then: GRANT USAGE ON SCHEMA idops TO this role; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHE\
+MA idops TO this role`)],{cause:failure2})}}async function areThere(statements,{place:place2}){const there=await statements.
+run(`SELECT FROM pg_catalog.pg_class JOIN pg_catalog.pg_namespace ON pg_namespace.oid = relnamespace
      WHERE nspname = 'idops' AND relname = 'versions'`);if(there.count===0)return false;const{rows}=await statements.run(
-"SELECT max(version) AS version FROM idops.versions");const version3=rows[0]?.version??0;if(version3>TABLES){throw new ProblemsError(
-[error("state-newer",`the tables of the state ${place2} have version ${version3}, this idops knows version ${TABLES}`,[],
-"use the version of idops that made them, or a later one")])}return true}var LOCKS,MAKING,TABLES,tables;var init_tables=__esm(
-{"src/state/postgres/tables.ts"(){"use strict";init_problems();init_connection();LOCKS=1768189808;MAKING=0;TABLES=1;tables=
-[`CREATE TABLE idops.versions (version integer PRIMARY KEY, made_at timestamptz NOT NULL DEFAULT clock_timestamp())`,`CR\
-EATE TABLE idops.states (
+"SELECT pg_catalog.max(version) AS version FROM idops.versions");const version3=rows[0]?.version??0;if(version3>TABLES){
+throw new ProblemsError([error("state-newer",`the tables of the state ${place2} have version ${version3}, this idops kno\
+ws version ${TABLES}`,[],"use the version of idops that made them, or a later one")])}return true}var LOCKS,MAKING,TABLES,
+tables;var init_tables=__esm({"src/state/postgres/tables.ts"(){"use strict";init_problems();init_connection();LOCKS=1768189808;
+MAKING=0;TABLES=1;tables=[`CREATE TABLE idops.versions (version integer PRIMARY KEY, made_at timestamptz NOT NULL DEFAUL\
+T pg_catalog.clock_timestamp())`,`CREATE TABLE idops.states (
      name text PRIMARY KEY,
      head json NOT NULL,
      revision uuid NOT NULL,
-     saved_at timestamptz NOT NULL DEFAULT clock_timestamp()
+     saved_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp()
    )`,`CREATE TABLE idops.records (
      state text NOT NULL REFERENCES idops.states (name) ON DELETE CASCADE,
      key uuid NOT NULL,
@@ -13172,13 +13183,13 @@ EATE TABLE idops.states (
      advisory integer NOT NULL,
      holder json NOT NULL,
      backend integer NOT NULL,
-     seen_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+     seen_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
      PRIMARY KEY (state, shard)
    )`,`CREATE TABLE idops.runs (
      run text PRIMARY KEY,
      state text NOT NULL,
      writer uuid NOT NULL,
-     begun_at timestamptz NOT NULL DEFAULT clock_timestamp()
+     begun_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp()
    )`,`CREATE TABLE idops.lines (
      run text NOT NULL REFERENCES idops.runs (run) ON DELETE CASCADE,
      number integer NOT NULL,
@@ -13205,21 +13216,21 @@ await haveTables(connection,this.target,make);return this.#hasTables}#forget(){t
 void 0}#rest(){if(this.#inTurn.pendingCount>0)return;this.#connection?.hold(false);if(this.#keeper!==void 0)return;this.#idle=
 setTimeout(()=>{this.#connection?.close();this.#connection=void 0},this.times.idle);this.#idle.unref()}}}});function shardKey(shard2){return shard2===void 0?"":shardName(shard2)}async function findHolders(statements,state){const{
 rows}=await statements.run(`SELECT shard, nonce, session, holder::text, seen_at::text,
-       extract(epoch FROM clock_timestamp() - seen_at)::float8 * 1000 AS age,
-       pg_try_advisory_xact_lock_shared($2, advisory) AS free
-     FROM idops.locks WHERE state = $1 ORDER BY shard`,[state,LOCKS]);return rows.map(({holder,seen_at:seenAt,free,...row})=>({
-...row,holder:holderOf3(holder),isConnected:!free,seenAt}))}async function findHolder(statements,state,shard2){return(await findHolders(
-statements,state)).find(found2=>found2.shard===shard2)}function holderOf3(text6){try{return holderSchema4.parse(JSON.parse(
-text6))}catch{return null}}var holderSchema4;var init_lock_row=__esm({"src/state/postgres/lock-row.ts"(){"use strict";init_zod();
-init_shard();init_holder();init_tables();holderSchema4=object(holderFields)}});import{randomUUID as randomUUID6}from"node:crypto";function cut({age}){const heard=Math.max(0,Math.round(age/1e3));return`\
+       extract(epoch FROM pg_catalog.clock_timestamp() - seen_at)::float8 AS age,
+       pg_catalog.pg_try_advisory_xact_lock_shared($2, advisory) AS free
+     FROM idops.locks WHERE state = $1 ORDER BY shard`,[state,LOCKS]);return rows.map(({holder,seen_at:seenAt,age,free,...row})=>({
+...row,age:age*1e3,holder:holderOf3(holder),isConnected:!free,seenAt}))}async function findHolder(statements,state,shard2){
+return(await findHolders(statements,state)).find(found2=>found2.shard===shard2)}function holderOf3(text6){try{return holderSchema4.
+parse(JSON.parse(text6))}catch{return null}}var holderSchema4;var init_lock_row=__esm({"src/state/postgres/lock-row.ts"(){
+"use strict";init_zod();init_shard();init_holder();init_tables();holderSchema4=object(holderFields)}});import{randomUUID as randomUUID6}from"node:crypto";function cut({age}){const heard=Math.max(0,Math.round(age/1e3));return`\
 its connection was cut, and nothing was heard of it for ${heard} s`}function pooled(place2){return new ProblemsError([error(
 "state-unreachable",`the database of the state can't be reached: a pooler on the way changes sessions within a run (${place2}\
 )`,[],"let the pooler work by sessions (pool_mode = session in PgBouncer), or name the port of PostgreSQL itself")])}async function remove(statements,state,{
 shard:shard2,nonce}){await statements.run("DELETE FROM idops.locks WHERE state = $1 AND shard = $2 AND nonce = $3",[state,
-shard2,nonce])}async function end(statements,advisory){await statements.run("SELECT pg_advisory_unlock($1, $2)",[LOCKS,advisory]).
-catch(()=>{})}function onceAtATime(work){let underWay3;return async()=>{underWay3??=work().finally(()=>{underWay3=void 0});
-await underWay3}}var StateLock;var init_lock=__esm({"src/state/postgres/lock.ts"(){"use strict";init_problems();init_process();
-init_shard();init_user_name();init_holder();init_lock_row();init_tables();StateLock=class{#database;state;#held;#lost;#renewing;constructor(database,state){
+shard2,nonce])}async function end(statements,advisory){await statements.run("SELECT pg_catalog.pg_advisory_unlock($1, $2\
+)",[LOCKS,advisory]).catch(()=>{})}function onceAtATime(work){let underWay3;return async()=>{underWay3??=work().finally(
+()=>{underWay3=void 0});await underWay3}}var StateLock;var init_lock=__esm({"src/state/postgres/lock.ts"(){"use strict";
+init_problems();init_process();init_shard();init_user_name();init_holder();init_lock_row();init_tables();StateLock=class{#database;state;#held;#lost;#renewing;constructor(database,state){
 this.#database=database;this.state=state}get session(){if(this.#lost!==void 0)throw this.#lost;return this.#held?.session??
 null}get shard(){return this.#held?.shard??""}async found(){const rows=await this.#database.read([],statements=>findHolders(
 statements,this.state));return rows.map(found2=>{const{nonce,session,seenAt}=found2;const shard2=shardNamed(found2.shard);
@@ -13241,22 +13252,22 @@ statements,this.state,asked?.shard??"");const own5=this.#held;if(own5!==void 0&&
 own5.session)return;if(own5?.nonce===asked?.nonce)throw this.#lose(found2);throw lockLost(found2?.holder,this.#database.
 target.place)}async rejoin(statements){const held=this.#held;if(held===void 0)return;const own5={...held,...await this.#begin(
 statements)};const{count:count3}=await statements.run(`UPDATE idops.locks SET session = $4, advisory = $5, backend = pg_\
-backend_pid(), seen_at = clock_timestamp()
+catalog.pg_backend_pid(), seen_at = pg_catalog.clock_timestamp()
        WHERE state = $1 AND shard = $2 AND nonce = $3`,[this.state,own5.shard,own5.nonce,own5.session,own5.advisory]);if(count3===
 0)throw this.#lose(await findHolder(statements,this.state,own5.shard));this.#held=own5}async fence(statements){const{session}=this;
-if(session===null)return;const{rows}=await statements.run(`UPDATE idops.locks SET seen_at = clock_timestamp() WHERE stat\
-e = $1 AND shard = $2 AND session = $3
-       RETURNING backend = pg_backend_pid() AS own`,[this.state,this.shard,session]);if(rows.length===0)await this.confirm(
-statements);if(rows[0]?.own===false)throw pooled(this.#database.target.place)}async#begin(statements){for(;;){const session=randomUUID6();
-const advisory=Number.parseInt(session.slice(0,8),16)|0;const{rows}=await statements.run("SELECT pg_try_advisory_lock($1\
-, $2) AS free",[LOCKS,advisory]);if(rows[0]?.free===true)return{session,advisory}}}async#enter(statements,own5,holder){const values=[
-this.state,own5.shard,own5.nonce,own5.session,own5.advisory,JSON.stringify(holder)];for(;;){const{count:count3}=await statements.
+if(session===null)return;const{rows}=await statements.run(`UPDATE idops.locks SET seen_at = pg_catalog.clock_timestamp()\
+ WHERE state = $1 AND shard = $2 AND session = $3
+       RETURNING backend = pg_catalog.pg_backend_pid() AS own`,[this.state,this.shard,session]);if(rows.length===0)await this.
+confirm(statements);if(rows[0]?.own===false)throw pooled(this.#database.target.place)}async#begin(statements){for(;;){const session=randomUUID6();
+const advisory=Number.parseInt(session.slice(0,8),16)|0;const{rows}=await statements.run("SELECT pg_catalog.pg_try_advis\
+ory_lock($1, $2) AS free",[LOCKS,advisory]);if(rows[0]?.free===true)return{session,advisory}}}async#enter(statements,own5,holder){
+const values=[this.state,own5.shard,own5.nonce,own5.session,own5.advisory,JSON.stringify(holder)];for(;;){const{count:count3}=await statements.
 run(`INSERT INTO idops.locks (state, shard, nonce, session, advisory, holder, backend)
-         VALUES ($1, $2, $3, $4, $5, $6, pg_backend_pid()) ON CONFLICT (state, shard) DO NOTHING`,values);if(count3===1)
-return null;const other=await findHolder(statements,this.state,own5.shard);if(other===void 0)continue;const isOwn=other.
+         VALUES ($1, $2, $3, $4, $5, $6, pg_catalog.pg_backend_pid()) ON CONFLICT (state, shard) DO NOTHING`,values);if(count3===
+1)return null;const other=await findHolder(statements,this.state,own5.shard);if(other===void 0)continue;const isOwn=other.
 nonce===own5.nonce;if(!isOwn&&this.#fateOf(other)!=="gone")throw this.#refusal(other);const replaced2=await statements.run(
-`UPDATE idops.locks SET nonce = $3, session = $4, advisory = $5, holder = $6, backend = pg_backend_pid(), seen_at = cloc\
-k_timestamp()
+`UPDATE idops.locks SET nonce = $3, session = $4, advisory = $5, holder = $6, backend = pg_catalog.pg_backend_pid(), see\
+n_at = pg_catalog.clock_timestamp()
          WHERE state = $1 AND shard = $2 AND session = $7 AND seen_at = $8::timestamptz`,[...values,other.session,other.
 seenAt]);if(replaced2.count===0)continue;if(isOwn)return null;const isGone2=other.holder!==null&&fateOf(other.holder)===
 "gone";return`took over the lock of ${describeHolder(other.holder)}${isGone2?", which is gone":`: ${cut(other)}`}`}}async#renew(nonce){
@@ -13275,25 +13286,27 @@ next}=turn;let writers=[turn.writer];let isUnsure=false;const takenOver2=()=>new
 nal of run ${run4} was taken over or removed by somebody else (${database.target.place})`,[],"find out who works with th\
 is state, and run it again once no other run is under way")]);const send=async(statements,lines)=>{const{state,shard:shard2,
 session}=lock;const{count:count3}=await statements.run(`WITH held AS (
-         UPDATE idops.locks SET seen_at = clock_timestamp() WHERE state = $5 AND shard = $6 AND session = $7::uuid RETUR\
-NING state
+         UPDATE idops.locks SET seen_at = pg_catalog.clock_timestamp() WHERE state = $5 AND shard = $6 AND session = $7:\
+:uuid RETURNING state
        ), mine AS (
          SELECT run FROM idops.runs WHERE run = $1 AND writer = $2 FOR SHARE
        )
        INSERT INTO idops.lines (run, number, line)
        SELECT mine.run, $3 + place - 1, line::json
-       FROM mine, unnest($4::text[]) WITH ORDINALITY AS batch (line, place)
-       WHERE $7::uuid IS NULL OR EXISTS (SELECT FROM held)`,[run4,writers.at(-1),next,lines,state,shard2,session]);if(count3>
-0)return;if(session!==null)await lock.confirm(statements);throw takenOver2()};const settle3=async(statements,lines)=>{const writer=randomUUID7();
-writers.push(writer);const arrived=await transaction(statements,async()=>{await lock.fence(statements);const{count:count3}=await statements.
-run("UPDATE idops.runs SET writer = $3 WHERE run = $1 AND writer = ANY ($2::uuid[])",[run4,writers,writer]);if(count3===
-0)throw takenOver2();const{rows}=await statements.run("SELECT line::text FROM idops.lines WHERE run = $1 AND number >= $\
-2 ORDER BY number",[run4,next]);if(rows.length===lines.length&&rows.every(({line},index)=>line===lines[index]))return true;
-await statements.run("DELETE FROM idops.lines WHERE run = $1 AND number >= $2",[run4,next]);return false});writers=[writer];
-return arrived};return batched(async lines=>{try{await database.write(async(statements,again)=>{const arrived=again||isUnsure?
-await settle3(statements,lines):false;if(!arrived)await send(statements,lines)});isUnsure=false;next+=lines.length}catch(failure2){
-isUnsure=true;throw failure2}})}var init_journal2=__esm({"src/state/postgres/journal.ts"(){"use strict";init_problems();
-init_batched();init_connection()}});import{randomUUID as randomUUID8}from"node:crypto";function runRows(database,lock,state){const shown4=run4=>`${run4} of ${database.
+       FROM mine, pg_catalog.unnest($4::text[]) WITH ORDINALITY AS batch (line, place)
+       WHERE $7::uuid IS NULL OR EXISTS (SELECT FROM held)`,[run4,writers.at(-1),next,lines,state,shard2,session]);if(count3===
+lines.length)return;if(count3>0){const message=`the database kept ${count3} of ${lines.length} lines of the journal of r\
+un ${run4} (${database.target.place})`;const hint="look for a trigger or a rule on the table idops.lines, and remove it";
+throw new ProblemsError([error("not-writable",message,[],hint)])}if(session!==null)await lock.confirm(statements);throw takenOver2()};
+const settle3=async(statements,lines)=>{const writer=randomUUID7();writers.push(writer);const arrived=await transaction(
+statements,async()=>{await lock.fence(statements);const{count:count3}=await statements.run("UPDATE idops.runs SET writer\
+ = $3 WHERE run = $1 AND writer = ANY ($2::uuid[])",[run4,writers,writer]);if(count3===0)throw takenOver2();const{rows}=await statements.
+run("SELECT line::text FROM idops.lines WHERE run = $1 AND number >= $2 ORDER BY number",[run4,next]);if(rows.length===lines.
+length&&rows.every(({line},index)=>line===lines[index]))return true;await statements.run("DELETE FROM idops.lines WHERE \
+run = $1 AND number >= $2",[run4,next]);return false});writers=[writer];return arrived};return batched(async lines=>{try{
+await database.write(async(statements,again)=>{const arrived=again||isUnsure?await settle3(statements,lines):false;if(!arrived)
+await send(statements,lines)});isUnsure=false;next+=lines.length}catch(failure2){isUnsure=true;throw failure2}})}var init_journal2=__esm(
+{"src/state/postgres/journal.ts"(){"use strict";init_problems();init_batched();init_connection()}});import{randomUUID as randomUUID8}from"node:crypto";function runRows(database,lock,state){const shown4=run4=>`${run4} of ${database.
 target.place}`;const read=async run4=>{const lines=await database.read(void 0,async statements=>{const{rows}=await statements.
 run("SELECT number, line::text FROM idops.lines WHERE run = $1 ORDER BY number",[run4]);return rows});if(lines===void 0||
 lines.length===0)throw unusableJournal(shown4(run4),"it is not there");const gap=lines.findIndex(({number:number4},index)=>number4!==
@@ -13315,15 +13328,15 @@ count===0)throw taken(run4,database.target.place)}));return postgresJournal(data
 if(isUnderWay(content))throw underWay(content.run);const{run:run4}=content.run;const writer=randomUUID8();await database.
 write(statements=>transaction(statements,async()=>{await lock.fence(statements);const{count:count3}=await statements.run(
 "UPDATE idops.runs SET writer = $2 WHERE run = $1",[run4,writer]);if(count3===0)throw unusableJournal(shown4(run4),"it i\
-s not there");const{rows}=await statements.run("SELECT max(number) AS last FROM idops.lines WHERE run = $1",[run4]);if(rows[0]?.
-last!==content.lines.length)throw underWay(content.run)}));return postgresJournal(database,lock,{run:run4,writer,next:content.
-lines.length+1})},async assign(runs){if(runs.length===0)return;await database.write(statements=>transaction(statements,async()=>{
-await lock.fence(statements);await statements.run("UPDATE idops.runs SET state = $2 WHERE run = ANY ($1::text[])",[[...runs],
-state])}))},async remove(runs){if(runs.length===0)return;await database.write(statements=>transaction(statements,async()=>{
-await lock.fence(statements);await statements.run("DELETE FROM idops.runs WHERE run = ANY ($1::text[])",[[...runs]])}))}}}
-function taken(run4,place2){return new ProblemsError([error("not-writable",`there is a journal of ${run4} already (${place2}\
-)`,[],"run it again")])}var init_runs2=__esm({"src/state/postgres/runs.ts"(){"use strict";init_json();init_problems();init_journal();
-init_journal_text();init_connection();init_journal2()}});import{createPrivateKey,X509Certificate}from"node:crypto";function checkCertificates(pem2){const found2=pem2.match(certificate)??
+s not there");const{rows}=await statements.run("SELECT pg_catalog.max(number) AS last FROM idops.lines WHERE run = $1",[
+run4]);if(rows[0]?.last!==content.lines.length)throw underWay(content.run)}));return postgresJournal(database,lock,{run:run4,
+writer,next:content.lines.length+1})},async assign(runs){if(runs.length===0)return;await database.write(statements=>transaction(
+statements,async()=>{await lock.fence(statements);await statements.run("UPDATE idops.runs SET state = $2 WHERE run = ANY\
+ ($1::text[])",[[...runs],state])}))},async remove(runs){if(runs.length===0)return;await database.write(statements=>transaction(
+statements,async()=>{await lock.fence(statements);await statements.run("DELETE FROM idops.runs WHERE run = ANY ($1::text\
+[])",[[...runs]])}))}}}function taken(run4,place2){return new ProblemsError([error("not-writable",`there is a journal of\
+ ${run4} already (${place2})`,[],"run it again")])}var init_runs2=__esm({"src/state/postgres/runs.ts"(){"use strict";init_json();
+init_problems();init_journal();init_journal_text();init_connection();init_journal2()}});import{createPrivateKey,X509Certificate}from"node:crypto";function checkCertificates(pem2){const found2=pem2.match(certificate)??
 [];if(found2.length===0)throw new Error("no certificate");for(const one of found2)new X509Certificate(one)}function belong(cert,key){
 const[own5]=cert.match(certificate)??[];return own5!==void 0&&new X509Certificate(own5).checkPrivateKey(createPrivateKey(
 key))}var certificate;var init_pem=__esm({"src/base/pem.ts"(){"use strict";certificate=/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g}});import{createPrivateKey as createPrivateKey2}from"node:crypto";function secretsOf(text6){try{const{password}=urlOf(text6);
@@ -13396,12 +13409,13 @@ const page=entries.slice(at3,at3+PAGE);const gone=page.filter(({record:record2})
 ({record:record2})=>record2!==null);if(gone.length>0){await statements.run("DELETE FROM idops.records WHERE state = $1 A\
 ND key = ANY ($2::uuid[])",[name2,gone.map(({address:address3})=>keyOf3(address3))])}if(put4.length>0){await statements.
 run(`INSERT INTO idops.records (state, key, address, record)
-         SELECT $1, key, address, record::json FROM unnest($2::uuid[], $3::text[], $4::text[]) AS page (key, address, re\
-cord)
+         SELECT $1, key, address, record::json
+         FROM ROWS FROM (pg_catalog.unnest($2::uuid[]), pg_catalog.unnest($3::text[]), pg_catalog.unnest($4::text[]))
+           AS page (key, address, record)
          ON CONFLICT (state, key) DO UPDATE SET address = excluded.address, record = excluded.record`,[name2,put4.map(({
 address:address3})=>keyOf3(address3)),put4.map(({address:address3})=>address3),put4.map(({record:record2})=>stringifyJson(
 record2))])}}}async function describe3(statements,name2,head,revision){await statements.run("UPDATE idops.states SET hea\
-d = $2, revision = $3, saved_at = clock_timestamp() WHERE name = $1",[name2,stringifyJson(head),revision])}function addressOf2(key){
+d = $2, revision = $3, saved_at = pg_catalog.clock_timestamp() WHERE name = $1",[name2,stringifyJson(head),revision])}function addressOf2(key){
 return JSON.stringify(key).slice(1,-1)}function keyOf3(address3){return hash2("sha256",address3,"hex").slice(0,32)}var PAGE;
 var init_store2=__esm({"src/state/postgres/store.ts"(){"use strict";init_json();init_shards();init_state_text();init_connection();
 PAGE=1e3}});var postgres_exports={};__export(postgres_exports,{postgresBackend:()=>postgresBackend,secretsOf:()=>secretsOf});function postgresBackend(settings,times={}){
@@ -17044,22 +17058,20 @@ return new Map([...samples].map(([address3,named4])=>[redactAddress(address3,red
 redactor))]))}function redactSample({name:name2,file,data:data3},redactor){return{name:redactor.redactFile(name2),file:redactor.
 redactFile(file),data:mapValues({...data3},value3=>redactValue(value3,redactor))}}function redactResult(result,redactor){
 return redactTexts(result,redactor)}function redactProblems(problems,redactor){return redactTexts(problems,redactor).map(problem2=>({...problem2,places:problem2.
-places.map(({text:text6,...place2})=>({...place2,...text6===void 0||redactor.redact(text6)!==text6?{}:{text:text6}}))}))}init_problems();init_settle();init_unconnected();import{STATUS_CODES}from"node:http";init_values();var maxLength=500;var maxDepth2=6;function messageIn(body2){if(typeof body2==="string")return body2.trim()===
-""?null:body2;if(!isMap(body2))return null;const main=firstText2(body2.message,body2.error_description,body2.detail,body2.
-error,body2.code);const error3=isMap(body2.error)?messageIn(body2.error):null;const said3=main??error3??"";const code2=typeof body2.
-code==="string"?body2.code:"";const more=flatten(body2.errors,"",maxDepth2).filter(part=>!repeats(`${said3} ${code2}`,part));
-if(more.length===0)return said3||null;return[...said3===""?[]:[said3],more.join("; ")].join(": ")}function repeats(before,part){
-const said3=new Set(["is",...words2(before)]);return words2(part.replace(/^[\w.]+: /,"")).every(word2=>said3.has(word2))}
-function words2(text6){return text6.toLowerCase().match(/[\p{L}\p{N}]+/gu)??[]}var insides=/\*\* \(|%[A-Z][\w.]*\{|\b(?:Ecto|Postgrex|DBConnection|Plug|Phoenix)\.[A-Z]|#(?:PID|Reference|Ecto)\b/;
+places.map(({text:text6,...place2})=>({...place2,...text6===void 0||redactor.redact(text6)!==text6?{}:{text:text6}}))}))}init_problems();init_settle();init_unconnected();import{STATUS_CODES}from"node:http";init_values();var maxDepth2=6;function messageIn(body2){if(typeof body2==="string")return body2.trim()===""?null:body2;if(!isMap(
+body2))return null;const main=firstText2(body2.message,body2.error_description,body2.detail,body2.error,body2.code);const error3=isMap(
+body2.error)?messageIn(body2.error):null;const said3=main??error3??"";const code2=typeof body2.code==="string"?body2.code:
+"";const more=flatten(body2.errors,"",maxDepth2).filter(part=>!repeats(`${said3} ${code2}`,part));if(more.length===0)return said3||
+null;return[...said3===""?[]:[said3],more.join("; ")].join(": ")}function repeats(before,part){const said3=new Set(["is",
+...words2(before)]);return words2(part.replace(/^[\w.]+: /,"")).every(word2=>said3.has(word2))}function words2(text6){return text6.
+toLowerCase().match(/[\p{L}\p{N}]+/gu)??[]}var insides=/\*\* \(|%[A-Z][\w.]*\{|\b(?:Ecto|Postgrex|DBConnection|Plug|Phoenix)\.[A-Z]|#(?:PID|Reference|Ecto)\b/;
 function isRaw(message){return insides.test(message)}var rawInstead="what it says is raw internals of the server, which \
 --debug shows";function firstText2(...candidates2){return candidates2.find(candidate=>typeof candidate==="string"&&candidate.
 trim()!=="")?.toString()??null}function flatten(errors2,path,depth){const label3=path===""?"":`${path}: `;if(Array.isArray(
 errors2)){const texts2=errors2.filter(item=>typeof item!=="object").map(String);const others=errors2.filter(item=>typeof item===
 "object");return[...texts2.length===0?[]:[`${label3}${texts2.join(", ")}`],...depth===0?[]:others.flatMap(item=>flatten(
 item,path,depth-1))]}if(isMap(errors2)){if(depth===0)return[];return Object.entries(errors2).flatMap(([key,value3])=>flatten(
-value3,path===""?key:`${path}.${key}`,depth-1))}return errors2===void 0||errors2===null?[]:[`${label3}${String(errors2)}`]}
-function oneLine(text6){const line=text6.toWellFormed().replace(/[\s\p{Cc}\p{Cf}]+/gu," ").trim();const characters2=line.
-length>maxLength?[...line]:[];return characters2.length>maxLength?`${characters2.slice(0,maxLength-1).join("")}\u2026`:line}var proxyMark="proxy:";var FactsError=Error;var ServerFailure=class extends FactsError{open;constructor(facts){super(describe2(facts));Object.assign(
+value3,path===""?key:`${path}.${key}`,depth-1))}return errors2===void 0||errors2===null?[]:[`${label3}${String(errors2)}`]}var proxyMark="proxy:";var FactsError=Error;var ServerFailure=class extends FactsError{open;constructor(facts){super(describe2(facts));Object.assign(
 this,facts);this.name="ServerFailure";this.open=facts.doubt===true||leavesOpen(facts)}};var refusalsOfPost=new Set([400,
 401,403,404,422,425,429]);function leavesOpen({kind,method,status,sent}){if(!sent||method==="GET")return false;if(method===
 "POST")return status===null||!refusalsOfPost.has(status);return kind==="lost"||kind==="server-error"||kind==="answer"}var Expired=class extends Error{failure;constructor(failure2){
@@ -18092,7 +18104,7 @@ e",...given})}function credentialsIn(remote){if(!URL.canParse(remote))return[];c
 const given=[password,...remote.startsWith("http")?[username]:[]].filter(one=>one!=="");return given.flatMap(one=>[one,decodeURIComponent(
 one)])}init_kinds();init_references();function scopesOf(declared,profile){const own5=declared.flatMap(({kind})=>{const{readable:readable2,scopes}=kindOf(kind);
 return readable2(profile)?[scopes.read,scopes.write]:[scopes.write]});const listing=listsFor(declared,profile).flatMap(list2=>listScope(
-list2,profile)??[]);return[...new Set([...own5,...listing])].sort()}init_extended();init_values();init_answers();init_operations();init_json();init_redact();import{setMaxListeners}from"node:events";var import_undici2=__toESM(require_undici(),1);var import_undici=__toESM(require_undici(),1);init_extended();function answerHeaders(headers){return new Map(Object.entries(headers).map(([name2,value3=[]])=>[name2,typeof value3==="\
+list2,profile)??[]);return[...new Set([...own5,...listing])].sort()}init_extended();init_values();init_answers();init_operations();init_escape();init_json();init_redact();import{setMaxListeners}from"node:events";var import_undici2=__toESM(require_undici(),1);var import_undici=__toESM(require_undici(),1);init_extended();function answerHeaders(headers){return new Map(Object.entries(headers).map(([name2,value3=[]])=>[name2,typeof value3==="\
 string"?[value3]:value3]))}function firstHeader(headers,name2){return headers.get(name2)?.[0]}var maxTimer=2**31-1;function exchange(dispatcher,request5,limits2){return new Promise((resolve18,reject)=>{new Exchange(
 resolve18,reject,limits2).start(dispatcher,request5)})}var Exchange=class{#resolve;#reject;#limits;#timer;#controller;#settled=false;#head;#chunks=[];#bytes=0;constructor(resolve18,reject,limits2){
 this.#resolve=resolve18;this.#reject=reject;this.#limits=limits2;this.#timer=setTimeout(()=>this.#giveUp("timeout"),Math.
@@ -18232,7 +18244,8 @@ const{data:data3}=await transport.call({operation:null,title:`read back, to ${ti
 whenMissing:{}});const holds=Object.entries(body2).every(([field2,asked])=>same(asked,data3[field2]??null));if(holds)return{
 done:data3};const isOther2=Object.entries(from).some(([field2,was])=>data3[field2]!==void 0&&!same(was,data3[field2]??null));
 return isOther2?"changed":"not-done"}function wrapperOf(operation){const described2=operations[operation];return"wrapper"in
-described2?described2.wrapper:void 0}init_zod();init_problems();import{readFile}from"node:fs/promises";import{basename as basename7}from"node:path";init_problems();init_problems();import{execFile as execFile2}from"node:child_process";import{basename as basename6}from"node:path";var defaultTimeout=60;var defaultGrace=1;var maxBytes=2**20;async function runTokenCommand({argv,cwd,passed},options){const{
+described2?described2.wrapper:void 0}init_zod();init_escape();init_problems();import{readFile}from"node:fs/promises";import{basename as basename7}from"node:path";init_problems();init_escape();init_problems();import{execFile as execFile2}from"node:child_process";import{basename as basename6}from"node:path";
+var defaultTimeout=60;var defaultGrace=1;var maxBytes=2**20;async function runTokenCommand({argv,cwd,passed},options){const{
 redact,onSecret}=options;const[program2="",...args]=argv;for(const value3 of Object.values(passed))onSecret(value3,"decl\
 ared");const env={...neededVariables(process.env),...passed};const{stdout,stderr,why}=await run2(program2,args,{cwd,env},
 options);onSecret(stdout.trim());if(why===null)return stdout;const said3=oneLine(redact(stderr));throw new ProblemsError(
@@ -18413,13 +18426,13 @@ ken address for a token, by the client credentials grant.",examples:[{token_url:
 ${IDOPS_CLIENT_ID}",client_secret:"${IDOPS_CLIENT_SECRET}"}]});var headerSchema=strictObject({name:text4().meta({description:"\
 The name of the header.",examples:["X-Api-Key"]}),value:text4().meta({description:"Its value. Write a variable here, nev\
 er the value itself.",examples:["${IDOPS_API_KEY}"]})}).meta({description:'A header of your own in the place of "Authori\
-zation: Bearer".',examples:[{name:"X-Api-Key",value:"${IDOPS_API_KEY}"}]});var ways2={token:optional2(text4(),"The beare\
+zation: Bearer".',examples:[{name:"X-Api-Key",value:"${IDOPS_API_KEY}"}]});var ways3={token:optional2(text4(),"The beare\
 r token. Write a variable here, never the token itself.","${IDOPS_TOKEN}"),token_file:optional2(text4(),"A file with the\
  bearer token, relative to the configuration. Read again when the server refuses it.","/run/secrets/idops-token"),token_command:optional2(
 array(text4()).min(1,"must not be empty"),"A program that prints the bearer token, and its arguments; no shell takes par\
 t. Run again when the server refuses it. It gets no process variables but those that programs need to run, and those of \
 pass_env.",["vault","read","-field=token","identity/token"]),client_credentials:clientCredentialsSchema.optional(),header:headerSchema.
-optional()};var wayNames=Object.keys(ways2);var authSchema=strictObject({...ways2,pass_env:optional2(array(string2().regex(
+optional()};var wayNames=Object.keys(ways3);var authSchema=strictObject({...ways3,pass_env:optional2(array(string2().regex(
 /^[A-Za-z_]\w*$/,"must be the name of a process variable")),"Names of further process variables that the program of toke\
 n_command gets.",["VAULT_ADDR","VAULT_TOKEN"])}).refine(({pass_env,...given})=>Object.values(given).filter(way=>way!==void 0).
 length===1,{error:`needs exactly one of ${wayNames.map(name2=>`"${name2}"`).join(", ")}`}).refine(({pass_env,token_command})=>pass_env===
@@ -18953,7 +18966,7 @@ place2,root)===""||isInside(place2,root)?place2:null}async function leadsOut(pat
 ()=>path)===null}function stepsOf2(path){return path.split(sep4==="/"?"/":/[\\/]/).filter(step=>step!==""&&step!==".")}function refused2(code2,path){
 return Object.assign(new Error(`${code2}: ${path}`),{code:code2})}var readsAtOnce=16;var Access=class{#root;#states;#files;#folders=new Map;#pauses;constructor(project,more=[],pauses=new Pauses(
 void 0)){this.#pauses=pauses;const{files,states}=project.guarded();this.#root=project.root;this.#states=Promise.all(states.
-map(ways3)).then(all=>all.flat());this.#files=realpaths([...files,...more])}async find(path){if(this.#pauses.due)await this.#pauses.
+map(ways4)).then(all=>all.flat());this.#files=realpaths([...files,...more])}async find(path){if(this.#pauses.due)await this.#pauses.
 pause();if(!isInside(path,this.#root))return outside;const named4=await this.#private(path);if(named4!==void 0)return named4;
 let target;const way={places:[],isHidden:false};try{const followed=await follow(path,this.#root,way,(place2,isLast)=>this.#look(
 place2,isLast));if(followed===null)return outside;target=realpathSync.native(followed)}catch(failure2){return unreadable(
@@ -18967,7 +18980,7 @@ idden file"):await this.#owned(path)}async#owned(...paths){const[files,states]=a
 if(paths.some(path=>files.has(path)))return own3("the configuration or a credential file");return paths.some(path=>states.
 some(state=>isOfState(path,state)))?own3("a state, a lock or a journal"):void 0}};var outside={reason:"outside",detail:"\
 lies outside the project"};function own3(what){return{reason:"private",detail:`is ${what}`}}async function realpaths(paths){
-const real=await Promise.all(paths.map(path=>realpath5(path).catch(()=>path)));return new Set([...paths,...real])}async function ways3(path){
+const real=await Promise.all(paths.map(path=>realpath5(path).catch(()=>path)));return new Set([...paths,...real])}async function ways4(path){
 const[folder,target]=await Promise.all([dirname12(path),path].map(one=>realpath5(one).catch(()=>void 0)));return[path,...folder===
 void 0?[]:[join15(folder,basename8(path))],...target===void 0?[]:[target]]}function isHidden(path,root){return relative9(
 root,path).split(sep5).some(step=>step.startsWith("."))}function isOfState(path,state){if(path===state||path.startsWith(

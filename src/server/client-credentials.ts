@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { oneLine } from '../base/escape.js';
 import { error, type ProblemCode, ProblemsError } from '../base/problems.js';
 import type { OnSecret } from '../base/redact.js';
 import type { BaseUrl } from './base-url.js';
@@ -8,7 +9,7 @@ import { bearerText, type Token, type TokenSource } from './credentials.js';
 import { type Exchanged, exchange, triedOf } from './exchange.js';
 import { whyNotConnected } from './failures.js';
 import { readJson, secretTextsIn } from './json.js';
-import { messageIn, oneLine } from './messages.js';
+import { messageIn } from './messages.js';
 import type { Scope } from './operations.js';
 import type { ProxyServer } from './proxy.js';
 import {
