@@ -95,6 +95,7 @@ export class Transport {
         attempt: attempts + 1,
         of: attempts + 1 + retries - repeats,
         why: briefly(problem),
+        ...(problem.retryAfter == null ? {} : { wait: pause }),
       });
       if (others || problem.status === 429) await this.#pace.hold(pause);
       else await this.#delay(pause);

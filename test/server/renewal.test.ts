@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ProblemsError } from '../../src/base/problems.js';
+import type { Retrying } from '../../src/base/progress.js';
 import { createRedactor } from '../../src/base/redact.js';
 import { checkBaseUrl, isBaseUrl } from '../../src/server/base-url.js';
 import { clientCredentials, type TokenNetwork } from '../../src/server/client-credentials.js';
@@ -187,6 +188,23 @@ describe('client credentials', () => {
     const { obtain, pauses } = source(origin);
     expect((await obtain(new Set())).text).toBe('t0k');
     expect(pauses).toEqual([5]);
+  });
+
+  test('say for how long they wait, a minute at most each time, and give up as other requests do', async () => {
+    const { origin, received } = await serve((response) =>
+      response.writeHead(429, { 'retry-after': '86400' }).end(),
+    );
+    const told: Retrying[] = [];
+    const { obtain, pauses } = source(origin, { onRetry: (again) => told.push(again) });
+    expect(await problemOf(obtain(new Set()))).toMatchObject({
+      code: 'token-unavailable',
+      message: expect.stringMatching(/answered 429; it asks to wait 86400 s$/),
+      hint: 'try again later',
+    });
+    expect(received).toHaveLength(4);
+    expect(pauses).toEqual([60, 60, 60]);
+    const why = 'the token address: answered 429 (too many requests)';
+    expect(told).toEqual([2, 3, 4].map((attempt) => ({ attempt, of: 4, why, wait: 60 })));
   });
 
   test('show nothing of it where a refusal repeats it', async () => {
