@@ -122,6 +122,33 @@ environments:
     safety: {max_destructive: "\${NOWHERE}"}
 `;
 
+  test('are named by what they alone set', async () => {
+    const two = `version: 1
+vars: {all: "\${URL:?say it}", URL: ""}
+environments:
+  production: {server: {base_url: "https://a.example", auth: {token: abcdef}}, vars: {SUPPORT: a}}
+  staging: {server: {base_url: "https://b.example"}, vars: {SUPPORT: b}}
+  empty: {}
+`;
+    const hints = async (project: Awaited<ReturnType<typeof load>>): Promise<unknown[]> =>
+      (await problemsOf(() => project.server())).map(({ code, hint }) => [code, hint]);
+    expect(await hints(await load(two))).toEqual([
+      ['missing-field', 'environments production and staging set it: choose one with --env'],
+      ['missing-field', 'environment production sets it: choose it with --env'],
+    ]);
+    expect(await hints(await load(two, { env: 'staging' }))).toEqual([
+      ['missing-field', 'add server.auth to the configuration, or give --token-file or IDOPS_TOKEN'],
+    ]);
+    const advice = async (name: string, env?: string): Promise<unknown> => {
+      await writeFile(join(cwd, 'a.yaml'), `kind: Organization\nname: acme\nlabel: \${${name}}\n`);
+      const project = await load(`${two}manifests: [a.yaml]\n`, env === undefined ? {} : { env });
+      return (await loadManifests(project, { lenient: false })).problems[0]?.hint;
+    };
+    expect(await advice('SUPPORT')).toBe('environments production and staging set it: choose one with --env');
+    expect(await advice('SUPPORT', 'empty')).toMatch(/^add it to vars/);
+    expect(await advice('all')).not.toContain('--env');
+  });
+
   test('have names of which it is said what they may hold', async () => {
     const [problem] = await problemsOf(() => load(`${server}environments:\n  prod-eu.1: {}\n  Été: {}\n`));
     expect(problem).toMatchObject({
