@@ -180,12 +180,12 @@ environments:
   });
 
   test('that were not chosen are not resolved', async () => {
-    const project = await load(config, { variables: { IDOPS_TOKEN: 't' } });
+    const project = await load(config, { variables: { IDOPS_TOKEN: 'a-token' } });
     expect((await project.server()).baseUrl).toBe('https://id.example.com');
   });
 
   test('that were chosen are placed where they are written', async () => {
-    const project = await load(config, { env: 'broken', variables: { IDOPS_TOKEN: 't' } });
+    const project = await load(config, { env: 'broken', variables: { IDOPS_TOKEN: 'a-token' } });
     expect(await codesOf(() => project.server())).toEqual(['unresolved-variable idops.yaml:15:25']);
     expect(await codesOf(() => project.maxDestructive())).toEqual(['unresolved-variable idops.yaml:16:32']);
   });
@@ -214,9 +214,9 @@ describe('the server', () => {
 
   test('may be left out where options and variables give it', async () => {
     const project = await load('version: 1\n', {
-      variables: { IDOPS_BASE_URL: 'https://a.example.com', IDOPS_TOKEN: 't' },
+      variables: { IDOPS_BASE_URL: 'https://a.example.com', IDOPS_TOKEN: 'a-token' },
     });
-    expect(tokenOf(await project.server())).toBe('t');
+    expect(tokenOf(await project.server())).toBe('a-token');
     expect((await project.server({ baseUrl: 'https://b.example.com' })).baseUrl).toBe(
       'https://b.example.com',
     );
@@ -248,7 +248,7 @@ describe('the server', () => {
     ['http://id.example.com', 'insecure-http'],
     ['http://localhost.example.com', 'insecure-http'],
   ])('%s is refused: %s', async (baseUrl, code) => {
-    const project = await load(server, { variables: { IDOPS_TOKEN: 't' } });
+    const project = await load(server, { variables: { IDOPS_TOKEN: 'a-token' } });
     expect(await codesOf(() => project.server({ baseUrl }))).toEqual([code]);
   });
 
@@ -269,7 +269,7 @@ describe('the server', () => {
 
   test('a reference that is not closed is told without a server, once', async () => {
     const text = `version: 1\nserver:\n  base_url: \${IDOPS_BASE_URL\n  auth:\n    token: \${IDOPS_TOKEN\nenvironments:\n  a: {server: {profile: boruta}}\n`;
-    const project = await load(text, { variables: { IDOPS_BASE_URL: 'x', IDOPS_TOKEN: 'y' } });
+    const project = await load(text, { variables: { IDOPS_BASE_URL: 'x', IDOPS_TOKEN: 'a-token' } });
     const found = ['bad-variable idops.yaml:3:13', 'bad-variable idops.yaml:5:12'];
     expect(project.addressProblems().map(coded)).toEqual(found);
     expect((await load(text, { env: 'a' })).addressProblems().map(coded)).toEqual(found);
@@ -289,7 +289,7 @@ describe('the server', () => {
   test.each(['http://localhost:4000', 'http://127.0.0.1:4000/x', 'http://[::1]:4000'])(
     '%s is fine',
     async (baseUrl) => {
-      const project = await load(server, { variables: { IDOPS_TOKEN: 't' } });
+      const project = await load(server, { variables: { IDOPS_TOKEN: 'a-token' } });
       expect((await project.server({ baseUrl })).baseUrl).toBe(baseUrl);
     },
   );
@@ -298,7 +298,7 @@ describe('the server', () => {
     const config = server
       .replace('https:', 'http:')
       .replace('  auth', `  allow_insecure_http: \${IDOPS_INSECURE}\n  auth`);
-    const variables = { IDOPS_TOKEN: 't', IDOPS_INSECURE: 'true' };
+    const variables = { IDOPS_TOKEN: 'a-token', IDOPS_INSECURE: 'true' };
     const project = await load(config, { variables });
     expect(await project.server()).toMatchObject({
       baseUrl: 'http://id.example.com',
@@ -308,7 +308,7 @@ describe('the server', () => {
     expect(await codesOf(() => refused.server())).toEqual(['insecure-http idops.yaml:3:13']);
   });
 
-  test.each(['', ' \n', 'two words', 'line\nbreak', 'not-ascii-é'])(
+  test.each(['', ' \n', 'xyz', 'two words', 'line\nbreak', 'not-ascii-é'])(
     'the token file %j is refused',
     async (text) => {
       const project = await load(server);

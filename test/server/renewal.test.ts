@@ -183,10 +183,10 @@ describe('client credentials', () => {
   test('take the longest wait where Retry-After is sent twice', async () => {
     const { origin } = await serve((response, _, count) => {
       if (count === 1) response.writeHead(429, ['retry-after', '2', 'retry-after', '5']).end();
-      else json(response, 200, { access_token: 't0k' });
+      else json(response, 200, { access_token: 't0ken' });
     });
     const { obtain, pauses } = source(origin);
-    expect((await obtain(new Set())).text).toBe('t0k');
+    expect((await obtain(new Set())).text).toBe('t0ken');
     expect(pauses).toEqual([5]);
   });
 
@@ -220,15 +220,15 @@ describe('client credentials', () => {
   });
 
   test('ask for the scopes that the configuration names, and no others', async () => {
-    const { origin, received } = await serve((response) => json(response, 200, { access_token: 't0k' }));
+    const { origin, received } = await serve((response) => json(response, 200, { access_token: 't0ken' }));
     const token = await source(origin, {}, ['a', 'b']).obtain(new Set<Scope>(['clients:manage:all']));
     expect(received[0]?.body).toBe('grant_type=client_credentials&scope=a+b');
-    expect(token).toEqual({ text: 't0k', renewAt: null, scopes: null });
+    expect(token).toEqual({ text: 't0ken', renewAt: null, scopes: null });
   });
 
   test('renew a token that ends soon when half of its time is over', async () => {
     const { origin } = await serve((response) =>
-      json(response, 200, { access_token: 't0k', expires_in: '20' }),
+      json(response, 200, { access_token: 't0ken', expires_in: '20' }),
     );
     expect((await source(origin).obtain(new Set())).renewAt).toBe(1_000_000 + 10_000);
   });
@@ -237,10 +237,10 @@ describe('client credentials', () => {
     const { origin } = await serve((response, _, count) => {
       if (count === 1) response.writeHead(503, { 'retry-after': '3' }).end();
       else if (count === 2) response.socket?.resetAndDestroy();
-      else json(response, 200, { access_token: 't0k' });
+      else json(response, 200, { access_token: 't0ken' });
     });
     const { obtain, pauses } = source(origin);
-    expect((await obtain(new Set())).text).toBe('t0k');
+    expect((await obtain(new Set())).text).toBe('t0ken');
     expect(pauses).toEqual([3, 1]);
   });
 
@@ -251,7 +251,8 @@ describe('client credentials', () => {
     [302, 'x', 'token-unavailable', 'answered 302'],
     [200, '<html>', 'token-unavailable', 'answered 200 without a token'],
     [200, { data: {} }, 'token-unavailable', 'answered 200 without a token'],
-    [200, { access_token: 't0k', token_type: 'mac' }, 'token-unavailable', 'no bearer token'],
+    [200, { access_token: 't0ken', token_type: 'mac' }, 'token-unavailable', 'no bearer token'],
+    [200, { access_token: 'xyz' }, 'bad-token', 'has fewer than 4 characters'],
     [200, { access_token: 'two words' }, 'bad-token', 'white space'],
   ])('answered with %i %j: %s', async (status, body, code, sentence) => {
     const { origin, received } = await serve((response) => json(response, status, body));
