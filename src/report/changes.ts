@@ -12,7 +12,7 @@ import { type Insertable, type Markup, markup } from './markup.js';
 import { labelBeside, type Named } from './names.js';
 import { scrollable } from './page.js';
 import { bodyNotes, isDestructive, located, observedNote, placeText, shortValue } from './review.js';
-import { type BodyView, type FieldView, fateText, requestTexts, viewField } from './view.js';
+import { type BodyView, type FieldView, fateText, requestTexts, type SetView, viewField } from './view.js';
 
 /** What changes are shown with. */
 export interface ChangeContext {
@@ -131,13 +131,24 @@ function cells(view: FieldView): Insertable {
       return markup`<td class="unknown">${view.unknown ? '(unknown)' : '(sensitive)'}</td><td class="unknown">(sensitive)</td>`;
     case 'value':
       return markup`<td class="${view.unknown || view.lacks === 'before' ? 'unknown' : 'before'}"><code>${view.before}</code></td><td class="${view.lacks === 'after' ? 'before' : 'after'}"><code>${view.after}</code></td>`;
-    case 'set':
-      return markup`<td colspan="2">${view.head === null ? null : markup`<p>${view.head}</p>`}<ul class="set">${view.elements.map(
-        ({ mark, text }) => markup`<li class="${setClasses[mark]}">${setMarks[mark]} ${text}</li>`,
-      )}${view.kept > 0 ? markup`<li class="quiet">(${view.kept} unchanged)</li>` : null}</ul></td>`;
+    case 'set': {
+      const [gone, there] = [true, false].map((isGone) =>
+        view.elements.filter(({ mark }) => (mark === '-') === isGone),
+      );
+      const before = view.head === null ? '(none removed)' : '(unknown)';
+      return [elementsCell(gone, 0, before), elementsCell(there, view.kept, '(none)')];
+    }
     default:
       return null;
   }
+}
+
+/** Elements of a set on one side of its change, and how many stay; `none` stands for no element at all. */
+function elementsCell(elements: SetView['elements'] = [], kept: number, none: string): Markup {
+  if (elements.length + kept === 0) return markup`<td class="unknown">${none}</td>`;
+  return markup`<td><ul class="set">${elements.map(
+    ({ mark, text }) => markup`<li class="${setClasses[mark]}">${setMarks[mark]} ${text}</li>`,
+  )}${kept > 0 ? markup`<li class="quiet">(${kept} unchanged)</li>` : null}</ul></td>`;
 }
 
 function driftLine({ drift }: FieldView): Insertable {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Fields, Sensitive } from '../../src/base/values.js';
+import { type Fields, Sensitive, type Value } from '../../src/base/values.js';
 import { galleryHtml } from '../../src/report/gallery.js';
 import { planHtml } from '../../src/report/html.js';
 import { layout, layoutText } from '../mail/layouts.js';
@@ -38,6 +38,29 @@ describe('the page of a plan', () => {
     expect(elements.filter(({ tag }) => ['script', 'link', 'img', 'form', 'iframe'].includes(tag))).toEqual(
       [],
     );
+  });
+
+  it('shows what a set loses before, and what it has then after', () => {
+    const cells = (before: Value | undefined, after: Value): string[] => {
+      const fields = [fieldOf({ path: 'organizations', type: 'set', before, after, confirmed: true })];
+      const html = planHtml(planOf([changeOf({ fields })]), plain);
+      return [...html.matchAll(/<td[^>]*>(.*?)<\/td>/gs)].map(([, cell = '']) =>
+        cell
+          .replace(/<[^>]+>/g, ' ')
+          .replace(/\s+/g, ' ')
+          .trim(),
+      );
+    };
+    const [a, b] = [
+      { id: '1', name: 'a' },
+      { id: '2', name: 'b' },
+    ];
+    expect(cells([a], [a, b])).toEqual(['(none removed)', '+ b (1 unchanged)']);
+    expect(cells([a, b], [b])).toEqual(['− a', '(1 unchanged)']);
+    expect(cells([a], [])).toEqual(['− a', '(none)']);
+    expect(cells([], [a])).toEqual(['(none removed)', '+ a']);
+    expect(cells(undefined, [a])).toEqual(['(unknown)', '= a']);
+    expect(cells(undefined, [])).toEqual(['(unknown)', '(none)']);
   });
 
   it('shows an email before and after, with sample data', () => {
@@ -120,7 +143,7 @@ describe('the page of a plan', () => {
       ),
     );
     const attributes = new Set(
-      'lang charset http-equiv content name class href id data-kind data-action open type value checked scope colspan tabindex role aria-label data-status sandbox loading referrerpolicy title srcdoc'.split(
+      'lang charset http-equiv content name class href id data-kind data-action open type value checked scope tabindex role aria-label data-status sandbox loading referrerpolicy title srcdoc'.split(
         ' ',
       ),
     );
