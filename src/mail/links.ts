@@ -33,7 +33,7 @@ const onePlaceholder = /^\ue001[^\ue001\ue002]*\ue002$/;
 
 /**
  * The links of an email's bodies that change, as far as both are known: of the HTML the addresses of all attributes that lead or load, of
- * the text those that mail programs make links of. What is there as often as before has not changed; of the rest, one stands for another in
+ * the text those that mail programs make links of; of a body that is new or can't be compared those alone that lead elsewhere. What is there as often as before has not changed; of the rest, one stands for another in
  * the order in which they are there.
  */
 export function changedLinks(before: Bodies, after: Bodies): ChangedLink[] {
@@ -46,7 +46,7 @@ export function changedLinks(before: Bodies, after: Bodies): ChangedLink[] {
     const hosts = new Set(had?.map(({ text }) => hostOf(text)));
     const gone = without(had ?? [], now);
     const come = without(now, had ?? []);
-    return Array.from({ length: Math.max(gone.length, come.length) }, (_, index): ChangedLink => {
+    const all = Array.from({ length: Math.max(gone.length, come.length) }, (_, index): ChangedLink => {
       const [from, to] = [gone[index], come[index]];
       const holds = whole.some(({ text }) => to !== undefined && to.text !== text && to.text.includes(text));
       const host = to === undefined ? undefined : hostOf(to.text);
@@ -62,6 +62,7 @@ export function changedLinks(before: Bodies, after: Bodies): ChangedLink[] {
         at: to?.at,
       };
     });
+    return had === undefined ? all.filter(({ elsewhere }) => elsewhere) : all;
   });
 }
 

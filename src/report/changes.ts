@@ -2,6 +2,7 @@ import { type Fields, Sensitive } from '../base/values.js';
 import { kindOf } from '../kinds/index.js';
 import type { Email } from '../kinds/kind.js';
 import type { TemplateBodies } from '../mail/checks.js';
+import { type ChangedLink, changedLinks } from '../mail/links.js';
 import type { NamedSample } from '../mail/samples.js';
 import { isDrifted } from '../plan/drift.js';
 import type { Change, PlanWarning } from '../plan/plan.js';
@@ -13,6 +14,7 @@ import { labelBeside, type Named } from './names.js';
 import { scrollable } from './page.js';
 import { bodyNotes, isDestructive, located, observedNote, placeText, shortValue } from './review.js';
 import { type BodyView, type FieldView, fateText, requestTexts, type SetView, viewField } from './view.js';
+import { plural } from './words.js';
 
 /** What changes are shown with. */
 export interface ChangeContext {
@@ -187,32 +189,50 @@ function email(
 ): Markup {
   const { before, expected } = change.apply;
   const deleted = change.action === 'delete';
-  const sides: readonly EmailSide[] = [
-    side('Before', bodies, before, absent),
-    side(
-      'After',
-      bodies,
-      deleted ? {} : { ...before, ...expected },
-      deleted ? (change.fields.map(fateText)[0] ?? 'deleted') : absent,
-    ),
-  ];
+  const was = side('Before', bodies, before, absent);
+  const is = side(
+    'After',
+    bodies,
+    deleted ? {} : { ...before, ...expected },
+    deleted ? (change.fields.map(fateText)[0] ?? 'deleted') : absent,
+  );
   const given = samples.get(change.address) ?? [];
-  const { rendered, text } = emailViews(sides, given, emails);
-  const tab = (value: string, label: string, checked: Markup | null = null) =>
-    markup`<label><input type="radio" name="view ${change.address}" value="${value}"${checked}>${label}</label>`;
+  const { rendered, text, alike } = emailViews([was, is], given, emails);
+  const open = alike ? 'source' : 'rendered';
+  const tab = (value: string, label: string) =>
+    markup`<label><input type="radio" name="view ${change.address}" value="${value}"${value === open ? markup` checked` : null}>${label}</label>`;
   // Of these one is shown; the keyboard moves between them as between radio buttons.
   return markup`<div class="tabs email">
 <fieldset><legend>Show</legend>${[
-    tab('rendered', 'as email', markup` checked`),
+    tab('rendered', 'as email'),
     tab('text', 'as text'),
     tab('source', 'changes of the source'),
   ]}</fieldset>
 <p class="quiet">Rendered with sample data, ${samplesText(given)}; pictures are blocked.</p>
+${alike ? markup`<p class="note">As an email it looks the same; the source differs.</p>\n` : null}${deleted ? null : linkLines(changedLinks(was.bodies, is.bodies))}
 <div class="panel rendered">${rendered}</div>
 <div class="panel text">${text}</div>
 <div class="panel source">${diffs}</div>
 </div>
 `;
+}
+
+/** So many changed links are listed. */
+const linksAtMost = 50;
+
+/** What the links of an email lead to now, where that changes: it isn't seen in a frame. */
+function linkLines(links: readonly ChangedLink[]): Insertable {
+  const more = links.length - linksAtMost;
+  const address = (text: string | null) => (text === null ? '(none)' : markup`<code>${text}</code>`);
+  return [
+    ...links
+      .slice(0, linksAtMost)
+      .map(
+        ({ body, from, to }) =>
+          markup`<p class="note">Link in the ${body} body: ${address(from)} → ${address(to)}</p>\n`,
+      ),
+    more > 0 ? markup`<p class="note">${plural(more, 'more link')} changed.</p>\n` : null,
+  ];
 }
 
 /** What is said of a body that isn't shown. */

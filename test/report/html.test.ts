@@ -77,6 +77,37 @@ describe('the page of a plan', () => {
     expect(html).toContain('Rendered with sample data, from <code>a.yaml</code>; pictures are blocked.');
   });
 
+  it('opens the source of an email that looks the same, and lists the links that changed', () => {
+    const page = (before: string, after: string, txt = 'a') =>
+      planHtml(
+        planOf([
+          templateChange(
+            { html_content: before, txt_content: 'a' },
+            { html_content: after, txt_content: txt },
+          ),
+        ]),
+        plain,
+      );
+    const opened = (html: string) => /value="(\w+)" checked>/.exec(html)?.[1];
+    const same = 'As an email it looks the same; the source differs.';
+    const link = (address: string, text = 'Go on') => `<a href="${address}">${text}</a>`;
+    const hidden = page(link('{{ url }}'), link('https://evil.example/?u={{ url }}'));
+    expect(hidden).toContain(
+      'Link in the html body: <code>{{ url }}</code> → <code>https://evil.example/?u={{ url }}</code>',
+    );
+    expect(hidden).toContain(same);
+    expect(opened(hidden)).toBe('source');
+    for (const frame of emailsIn(hidden)) expect(frame).not.toMatch(/href/);
+    const seen = page(link('https://a.example'), link('https://a.example/x', 'Go'));
+    expect(seen).toContain('<code>https://a.example</code> → <code>https://a.example/x</code>');
+    expect(seen).not.toContain(same);
+    expect(opened(seen)).toBe('rendered');
+    expect(opened(page('a', 'a', 'b'))).toBe('source');
+    const many = page('', [...Array(52).keys()].map((index) => link(`/${index}`)).join(''));
+    expect(many.match(/Link in the html body: \(none\) → /g)).toHaveLength(50);
+    expect(many).toContain('2 more links changed.');
+  });
+
   it('takes out of an email what could reach the network', () => {
     const html =
       '<base href="https://evil.example"><link rel="preconnect" href="https://evil.example"><meta http-equiv="refresh" content="0;url=https://evil.example"><p>x</p>';
@@ -131,7 +162,7 @@ describe('the page of a plan', () => {
     const frames = emailsIn(planHtml(planOf([change]), plain));
     expect(frames).toHaveLength(4);
     expect(frames[0]).toContain(
-      'Paragraph 0 for Jane Doe, with <a style="color: #586ee0" href="#" title="https://example.com/action">',
+      'Paragraph 0 for Jane Doe, with <a style="color: #586ee0" title="https://example.com/action">',
     );
     expect(frames[0]).not.toContain('<!--');
   });
