@@ -108,8 +108,14 @@ function plain(text: string): string {
   return text.replace(/[\ue000-\ue002]/g, '?');
 }
 
+/** What a comment has for Outlook alone counts as well. */
+const forOutlook = /<!--\[if[^\]]*\]>|(?:<!--)?<!\[endif\]-->/gi;
+
 function htmlTargets(body: string): Target[] | undefined {
-  const tree = parseBody(body, { located: true });
+  const tree = parseBody(
+    body.replace(forOutlook, (mark) => ' '.repeat(mark.length)),
+    { located: true },
+  );
   if ('refused' in tree) return undefined;
   return tree.elements.flatMap((element) =>
     element.attrs.flatMap(({ name, value }) => {

@@ -31,6 +31,11 @@ describe('the links of an email', () => {
       `{{=<% %>=}}${link('https://evil.example/?<% url %>')}`,
       ['! {{ url }} → https://evil.example/?{{ url }}'],
     ],
+    [
+      '<!--[if mso]><v:roundrect href="{{ url }}"></v:roundrect><![endif]--><!--[if !mso]><!--><a href="{{ url }}">x</a><!--<![endif]--><b>y</b>',
+      '<!--[if mso]><v:roundrect href="https://evil.example/?{{ url }}"></v:roundrect><![endif]--><!--[if !mso]><!--><a href="{{ url }}">x</a><!--<![endif]--><b>y</b>',
+      ['! {{ url }} → https://evil.example/?{{ url }}'],
+    ],
     // Another host.
     [
       link('https://a.example/x'),
