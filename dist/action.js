@@ -25,8 +25,8 @@ host2,port,localAddress));if(self2.sockets.length>=this.maxSockets){self2.reques
 options,function(socket){socket.on("free",onFree);socket.on("close",onCloseOrRemove);socket.on("agentRemove",onCloseOrRemove);
 req.onSocket(socket);function onFree(){self2.emit("free",socket,options)}function onCloseOrRemove(err){self2.removeSocket(
 socket);socket.removeListener("free",onFree);socket.removeListener("close",onCloseOrRemove);socket.removeListener("agent\
-Remove",onCloseOrRemove)}})};TunnelingAgent.prototype.createSocket=function createSocket(options,cb){var self2=this;var placeholder={};
-self2.sockets.push(placeholder);var connectOptions=mergeOptions({},self2.proxyOptions,{method:"CONNECT",path:options.host+
+Remove",onCloseOrRemove)}})};TunnelingAgent.prototype.createSocket=function createSocket(options,cb){var self2=this;var placeholder2={};
+self2.sockets.push(placeholder2);var connectOptions=mergeOptions({},self2.proxyOptions,{method:"CONNECT",path:options.host+
 ":"+options.port,agent:false,headers:{host:options.host+":"+options.port}});if(options.localAddress){connectOptions.localAddress=
 options.localAddress}if(connectOptions.proxyAuth){connectOptions.headers=connectOptions.headers||{};connectOptions.headers["\
 Proxy-Authorization"]="Basic "+new Buffer(connectOptions.proxyAuth).toString("base64")}debug("making CONNECT request");var connectReq=self2.
@@ -35,13 +35,13 @@ request(connectOptions);connectReq.useChunkedEncodingByDefault=false;connectReq.
 res.upgrade=true}function onUpgrade(res,socket,head){process.nextTick(function(){onConnect(res,socket,head)})}function onConnect(res,socket,head){
 connectReq.removeAllListeners();socket.removeAllListeners();if(res.statusCode!==200){debug("tunneling socket could not b\
 e established, statusCode=%d",res.statusCode);socket.destroy();var error3=new Error("tunneling socket could not be estab\
-lished, statusCode="+res.statusCode);error3.code="ECONNRESET";options.request.emit("error",error3);self2.removeSocket(placeholder);
+lished, statusCode="+res.statusCode);error3.code="ECONNRESET";options.request.emit("error",error3);self2.removeSocket(placeholder2);
 return}if(head.length>0){debug("got illegal response body from proxy");socket.destroy();var error3=new Error("got illega\
-l response body from proxy");error3.code="ECONNRESET";options.request.emit("error",error3);self2.removeSocket(placeholder);
-return}debug("tunneling connection has established");self2.sockets[self2.sockets.indexOf(placeholder)]=socket;return cb(
+l response body from proxy");error3.code="ECONNRESET";options.request.emit("error",error3);self2.removeSocket(placeholder2);
+return}debug("tunneling connection has established");self2.sockets[self2.sockets.indexOf(placeholder2)]=socket;return cb(
 socket)}function onError(cause){connectReq.removeAllListeners();debug("tunneling socket could not be established, cause=\
 %s\n",cause.message,cause.stack);var error3=new Error("tunneling socket could not be established, cause="+cause.message);
-error3.code="ECONNRESET";options.request.emit("error",error3);self2.removeSocket(placeholder)}};TunnelingAgent.prototype.
+error3.code="ECONNRESET";options.request.emit("error",error3);self2.removeSocket(placeholder2)}};TunnelingAgent.prototype.
 removeSocket=function removeSocket(socket){var pos=this.sockets.indexOf(socket);if(pos===-1){return}this.sockets.splice(
 pos,1);var pending=this.requests.shift();if(pending){this.createSocket(pending,function(socket2){pending.request.onSocket(
 socket2)})}};function createSecureSocket(options,cb){var self2=this;TunnelingAgent.prototype.createSocket.call(self2,options,
@@ -4800,7 +4800,7 @@ type:"header name"})}else if(!isValidHeaderValue(value3)){throw webidl.errors.in
 header value"})}if(this.#guard==="immutable"){throw new TypeError("immutable")}this.#headersList.set(name2,value3,false)}getSetCookie(){
 webidl.brandCheck(this,_Headers);const list2=this.#headersList.cookies;if(list2){return[...list2]}return[]}[util.inspect.
 custom](depth,options){options.depth??=depth;return`Headers ${util.formatWithOptions(options,this.#headersList.entries)}`}static getHeadersGuard(o2){
-return o2.#guard}static setHeadersGuard(o2,guard){o2.#guard=guard}static getHeadersList(o2){return o2.#headersList}static setHeadersList(target,list2){
+return o2.#guard}static setHeadersGuard(o2,guard2){o2.#guard=guard2}static getHeadersList(o2){return o2.#headersList}static setHeadersList(target,list2){
 target.#headersList=list2}};var{getHeadersGuard,setHeadersGuard,getHeadersList,setHeadersList}=Headers;Reflect.deleteProperty(
 Headers,"getHeadersGuard");Reflect.deleteProperty(Headers,"setHeadersGuard");Reflect.deleteProperty(Headers,"getHeadersL\
 ist");Reflect.deleteProperty(Headers,"setHeadersList");iteratorMixin("Headers",Headers,headersListSortAndCombine,0,1);Object.
@@ -4877,18 +4877,19 @@ response).statusText=init.statusText}if("headers"in init&&init.headers!=null){fi
 if(body2){if(nullBodyStatus.includes(response.status)){throw webidl.errors.exception({header:"Response constructor",message:`\
 Invalid response status code ${response.status}`})}getResponseState(response).body=body2.body;if(body2.type!=null&&!getResponseState(
 response).headersList.contains("content-type",true)){getResponseState(response).headersList.append("content-type",body2.
-type,true)}}}function fromInnerResponse(innerResponse,guard){const response=new Response2(kConstruct);setResponseState(response,
-innerResponse);const headers=new Headers(kConstruct);setResponseHeaders(response,headers);setHeadersList(headers,innerResponse.
-headersList);setHeadersGuard(headers,guard);if(innerResponse.urlList.length!==0&&innerResponse.body?.stream){streamRegistry.
-register(response,new WeakRef(innerResponse.body.stream))}return response}webidl.converters.XMLHttpRequestBodyInit=function(V,prefix,name2){
-if(typeof V==="string"){return webidl.converters.USVString(V,prefix,name2)}if(webidl.is.Blob(V)){return V}if(webidl.is.BufferSource(
-V)){return V}if(webidl.is.FormData(V)){return V}if(webidl.is.URLSearchParams(V)){return V}return webidl.converters.DOMString(
-V,prefix,name2)};webidl.converters.BodyInit=function(V,prefix,argument){if(webidl.is.ReadableStream(V)){return V}if(V?.[Symbol.
-asyncIterator]){return V}return webidl.converters.XMLHttpRequestBodyInit(V,prefix,argument)};webidl.converters.ResponseInit=
-webidl.dictionaryConverter([{key:"status",converter:webidl.converters["unsigned short"],defaultValue:()=>200},{key:"stat\
-usText",converter:webidl.converters.ByteString,defaultValue:()=>""},{key:"headers",converter:webidl.converters.HeadersInit}]);
-webidl.is.Response=webidl.util.MakeTypeAssertion(Response2);module.exports={isNetworkError,makeNetworkError,makeResponse,
-makeAppropriateNetworkError,filterResponse,Response:Response2,cloneResponse,fromInnerResponse,getResponseState}}});var require_request2=__commonJS({"node_modules/undici/lib/web/fetch/request.js"(exports,module){"use strict";var{extractBody,
+type,true)}}}function fromInnerResponse(innerResponse,guard2){const response=new Response2(kConstruct);setResponseState(
+response,innerResponse);const headers=new Headers(kConstruct);setResponseHeaders(response,headers);setHeadersList(headers,
+innerResponse.headersList);setHeadersGuard(headers,guard2);if(innerResponse.urlList.length!==0&&innerResponse.body?.stream){
+streamRegistry.register(response,new WeakRef(innerResponse.body.stream))}return response}webidl.converters.XMLHttpRequestBodyInit=
+function(V,prefix,name2){if(typeof V==="string"){return webidl.converters.USVString(V,prefix,name2)}if(webidl.is.Blob(V)){
+return V}if(webidl.is.BufferSource(V)){return V}if(webidl.is.FormData(V)){return V}if(webidl.is.URLSearchParams(V)){return V}
+return webidl.converters.DOMString(V,prefix,name2)};webidl.converters.BodyInit=function(V,prefix,argument){if(webidl.is.
+ReadableStream(V)){return V}if(V?.[Symbol.asyncIterator]){return V}return webidl.converters.XMLHttpRequestBodyInit(V,prefix,
+argument)};webidl.converters.ResponseInit=webidl.dictionaryConverter([{key:"status",converter:webidl.converters["unsigne\
+d short"],defaultValue:()=>200},{key:"statusText",converter:webidl.converters.ByteString,defaultValue:()=>""},{key:"head\
+ers",converter:webidl.converters.HeadersInit}]);webidl.is.Response=webidl.util.MakeTypeAssertion(Response2);module.exports=
+{isNetworkError,makeNetworkError,makeResponse,makeAppropriateNetworkError,filterResponse,Response:Response2,cloneResponse,
+fromInnerResponse,getResponseState}}});var require_request2=__commonJS({"node_modules/undici/lib/web/fetch/request.js"(exports,module){"use strict";var{extractBody,
 mixinBody,cloneBody,bodyUnusable}=require_body();var{Headers,fill:fillHeaders,HeadersList,setHeadersGuard,getHeadersGuard,
 setHeadersList,getHeadersList}=require_headers();var util=require_util();var nodeUtil=__require("node:util");var{isValidHTTPToken,
 sameOrigin,environmentSettingsObject}=require_util2();var{forbiddenMethodsSet,corsSafeListedMethodsSet,referrerPolicy,requestRedirect,
@@ -4996,10 +4997,10 @@ false,userActivation:init.userActivation??false,taintedOrigin:init.taintedOrigin
 false,done:init.done??false,timingAllowFailed:init.timingAllowFailed??false,useURLCredentials:init.useURLCredentials??void 0,
 traversableForUserPrompts:init.traversableForUserPrompts??"client",urlList:init.urlList,url:init.urlList[0],headersList:init.
 headersList?new HeadersList(init.headersList):new HeadersList}}function cloneRequest(request5){const newRequest=makeRequest(
-{...request5,body:null});if(request5.body!=null){newRequest.body=cloneBody(request5.body)}return newRequest}function fromInnerRequest(innerRequest,dispatcher,signal,guard){
+{...request5,body:null});if(request5.body!=null){newRequest.body=cloneBody(request5.body)}return newRequest}function fromInnerRequest(innerRequest,dispatcher,signal,guard2){
 const request5=new Request(kConstruct);setRequestState(request5,innerRequest);setRequestDispatcher(request5,dispatcher);
 setRequestSignal(request5,signal);const headers=new Headers(kConstruct);setRequestHeaders(request5,headers);setHeadersList(
-headers,innerRequest.headersList);setHeadersGuard(headers,guard);return request5}Object.defineProperties(Request.prototype,
+headers,innerRequest.headersList);setHeadersGuard(headers,guard2);return request5}Object.defineProperties(Request.prototype,
 {method:kEnumerableProperty,url:kEnumerableProperty,headers:kEnumerableProperty,redirect:kEnumerableProperty,clone:kEnumerableProperty,
 signal:kEnumerableProperty,duplex:kEnumerableProperty,destination:kEnumerableProperty,body:kEnumerableProperty,bodyUsed:kEnumerableProperty,
 isHistoryNavigation:kEnumerableProperty,isReloadNavigation:kEnumerableProperty,keepalive:kEnumerableProperty,integrity:kEnumerableProperty,
@@ -5961,7 +5962,7 @@ var{pipeline}=__require("node:stream");var{fetching}=require_fetch();var{makeReq
 var{EventSourceStream}=require_eventsource_stream();var{parseMIMEType}=require_data_url();var{createFastMessageEvent}=require_events();
 var{isNetworkError}=require_response();var{kEnumerableProperty}=require_util();var{environmentSettingsObject}=require_util2();
 var{getGlobalDispatcher}=require_global2();var experimentalWarned=false;var defaultReconnectionTime=3e3;var CONNECTING=0;
-var OPEN=1;var CLOSED=2;var ANONYMOUS="anonymous";var USE_CREDENTIALS="use-credentials";var EventSource=class _EventSource extends EventTarget{#events={
+var OPEN2=1;var CLOSED=2;var ANONYMOUS="anonymous";var USE_CREDENTIALS="use-credentials";var EventSource=class _EventSource extends EventTarget{#events={
 open:null,error:null,message:null};#url;#withCredentials=false;#readyState=CONNECTING;#request=null;#controller=null;#dispatcher;#state;constructor(url,eventSourceInitDict={}){
 super();webidl.util.markAsUncloneable(this);const prefix="EventSource constructor";webidl.argumentLengthCheck(arguments,
 1,prefix);if(!experimentalWarned){experimentalWarned=true;process.emitWarning("EventSource is experimental, expect them \
@@ -5981,7 +5982,7 @@ fetchParams.processResponse=response=>{if(isNetworkError(response)){if(response.
 new Event("error"));return}else{this.#reconnect();return}}const contentType=response.headersList.get("content-type",true);
 const mimeType=contentType!==null?parseMIMEType(contentType):"failure";const contentTypeValid=mimeType!=="failure"&&mimeType.
 essence==="text/event-stream";if(response.status!==200||contentTypeValid===false){this.close();this.dispatchEvent(new Event(
-"error"));return}this.#readyState=OPEN;this.dispatchEvent(new Event("open"));this.#state.origin=response.urlList[response.
+"error"));return}this.#readyState=OPEN2;this.dispatchEvent(new Event("open"));this.#state.origin=response.urlList[response.
 urlList.length-1].origin;const eventSourceStream=new EventSourceStream({eventSourceSettings:this.#state,maxEventSize:this.#dispatcher.
 eventSourceOptions?.maxEventSize,push:event=>{this.dispatchEvent(createFastMessageEvent(event.type,event.options))}});pipeline(
 response.body.stream,eventSourceStream,error3=>{if(error3?.aborted===false){this.close();this.dispatchEvent(new Event("e\
@@ -5997,7 +5998,7 @@ fn);if(listener!==null){this.addEventListener("message",listener);this.#events.m
 return this.#events.error}set onerror(fn){if(this.#events.error){this.removeEventListener("error",this.#events.error)}const listener=webidl.
 converters.EventHandlerNonNull(fn);if(listener!==null){this.addEventListener("error",listener);this.#events.error=fn}else{
 this.#events.error=null}}};var constantsPropertyDescriptors={CONNECTING:{__proto__:null,configurable:false,enumerable:true,
-value:CONNECTING,writable:false},OPEN:{__proto__:null,configurable:false,enumerable:true,value:OPEN,writable:false},CLOSED:{
+value:CONNECTING,writable:false},OPEN:{__proto__:null,configurable:false,enumerable:true,value:OPEN2,writable:false},CLOSED:{
 __proto__:null,configurable:false,enumerable:true,value:CLOSED,writable:false}};Object.defineProperties(EventSource,constantsPropertyDescriptors);
 Object.defineProperties(EventSource.prototype,constantsPropertyDescriptors);Object.defineProperties(EventSource.prototype,
 {close:kEnumerableProperty,onerror:kEnumerableProperty,onmessage:kEnumerableProperty,onopen:kEnumerableProperty,readyState:kEnumerableProperty,
@@ -6179,7 +6180,7 @@ unction"&&typeof value4!=="symbol"}}function resolveSpace(space){if(typeof space
 trunc(space),MAX_SPACE_LENGTH);return count3>=1?" ".repeat(count3):void 0}if(typeof space==="string"&&space!==""){return space.
 slice(0,MAX_SPACE_LENGTH)}return void 0}var MAX_SPACE_LENGTH;var init_stringify=__esm({"node_modules/lossless-json/lib/e\
 sm/stringify.js"(){init_LosslessNumber();init_utils();MAX_SPACE_LENGTH=10}});var init_types=__esm({"node_modules/lossless-json/lib/esm/types.js"(){}});var init_esm=__esm({"node_modules/lossless-json/lib/esm/index.js"(){init_config();init_LosslessNumber();init_numberParsers();
-init_parse();init_reviveDate();init_stringify();init_types();init_utils()}});import{inspect}from"node:util";function exactly(text6){const plain3=Number(text6);return String(plain3)===text6?plain3:new ExactNumber(
+init_parse();init_reviveDate();init_stringify();init_types();init_utils()}});import{inspect}from"node:util";function exactly(text6){const plain4=Number(text6);return String(plain4)===text6?plain4:new ExactNumber(
 text6)}function isMap(value3){return typeof value3==="object"&&value3!==null&&!Array.isArray(value3)&&!(value3 instanceof
 Sensitive)&&!(value3 instanceof ExactNumber)}function holdsSensitive(value3){if(value3 instanceof Sensitive)return true;
 if(Array.isArray(value3))return value3.some(holdsSensitive);return isMap(value3)&&Object.values(value3).some(holdsSensitive)}
@@ -6196,8 +6197,8 @@ every((item,index)=>plainlySame(item,b[index]))}if(!isMap(a2)||!isMap(b))return 
 length===Object.keys(b).length&&keys.every(key=>Object.hasOwn(b,key)&&plainlySame(a2[key]??null,b[key]))}function canonical(value3){
 if(value3 instanceof ExactNumber)return value3.text;if(Array.isArray(value3))return`[${value3.map(canonical).join(",")}]`;
 if(typeof value3==="object"&&value3!==null){const members3=Object.keys(value3).sort().map(key=>`${JSON.stringify(key)}:${canonical(
-value3[key]??null)}`);return`{${members3.join(",")}}`}return JSON.stringify(value3)}function mapValues(map2,change3){const changed={};
-for(const key of Object.keys(map2))put(changed,key,change3(map2[key],key));return changed}function put(object3,key,value3){
+value3[key]??null)}`);return`{${members3.join(",")}}`}return JSON.stringify(value3)}function mapValues(map2,change3){const changed2={};
+for(const key of Object.keys(map2))put(changed2,key,change3(map2[key],key));return changed2}function put(object3,key,value3){
 if(key!=="__proto__")object3[key]=value3;else Object.defineProperty(object3,key,{value:value3,enumerable:true,configurable:true,
 writable:true})}function compareText(a2,b){return a2<b?-1:a2>b?1:0}function isUuid(text6){return uuid.test(text6)}function identifierKey(id){
 return isUuid(id)?id.toLowerCase():id}function isPathParameter(text6){return text6!==""&&text6.length<=maxIdentifier&&!/^\.{1,2}$/.
@@ -6209,7 +6210,7 @@ Number(this.text)}toString(){return this.text}[inspect.custom](){return this.tex
 this.#value=value3}reveal(){return this.#value}toJSON(){return{sensitive:true}}[inspect.custom](){return"(sensitive)"}toString(){
 return"(sensitive)"}};HashedSecret=class extends Sensitive{hash;#matches;constructor(hash5,matches){super(null);this.hash=
 hash5;this.#matches=matches}matches(value3){return this.#matches(value3)}reveal(){throw new Error("a hashed secret has n\
-o readable value")}};UNKNOWN_TEXT="(unknown)";uuid=/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;maxIdentifier=512}});function parseJson(text6){const plain3=JSON.parse(text6);if(!holdsNumber(plain3)||!suspicious.test(text6))return plain3;
+o readable value")}};UNKNOWN_TEXT="(unknown)";uuid=/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;maxIdentifier=512}});function parseJson(text6){const plain4=JSON.parse(text6);if(!holdsNumber(plain4)||!suspicious.test(text6))return plain4;
 return parse(text6,null,{parseNumber:exactly,onDuplicateKey:({newValue})=>newValue})}function holdsNumber(document2){const open8=[
 document2];while(open8.length>0){const next=open8.pop();if(typeof next==="number")return true;if(typeof next!=="object"||
 next===null)continue;if(Array.isArray(next))for(const item of next)open8.push(item);else for(const name2 in next)open8.push(
@@ -6224,6 +6225,8 @@ base/json.ts"(){"use strict";init_esm();init_values();suspicious=/(?:^|[\s,[]|["
 (code2>65535?`\\u{${hex}}`:`\\u${hex.padStart(4,"0")}`)}function escapeText(text6){return disarmLog(text6.replace(hostile,
 escapeCharacter))}function disarmLog(text6){return text6.replace(logCommand,"\\u0023")}function escapeLines(text6){return text6.
 split("\n").map(escapeText).map(disarm).join("\n")}function disarm(line){return line.replace(/^(\s*):(?=:)/,"$1\\u003a")}
+function oneLine(text6){const line=text6.toWellFormed().replace(/[\s\p{Cc}\p{Cf}]+/gu," ").trim();const characters2=line.
+length>maxLength?[...line]:[];return characters2.length>maxLength?`${characters2.slice(0,maxLength-1).join("")}\u2026`:line}
 function quote(text6){return escapeText(JSON.stringify(text6))}function bare(text6){return/^[\p{L}\p{N}_.:@/+*-][\p{L}\p{M}\p{N}_.:@/+*-]*$/u.
 test(text6)&&escapeText(text6)===text6?text6:quote(text6)}function jsonText(value3){return harmless(stringifyJson(value3,
 2))}function harmless(json){const text6=disarmLog(json).replace(hostile,character=>character==="\n"?character:[...Array(
@@ -6231,9 +6234,9 @@ character.length).keys()].map(index=>`\\u${character.charCodeAt(index).toString(
 
 `}function displayWidth(text6){let width=0;for(const character of text6)width+=characterWidth(character);return width}function characterWidth(character){
 if(character<="~")return 1;if(/[\p{Mn}\p{Me}]/u.test(character))return 0;return wide.test(character)&&!/[\uff61-\uffdc]/.
-test(character)?2:1}var hostile,logCommand,short,wide;var init_escape=__esm({"src/base/escape.ts"(){"use strict";init_json();
-hostile=/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800]/gu;
-logCommand=/#(?=#(?:vso|teamcity)?\[)/gi;short={"\n":"\\n","\r":"\\r","	":"\\t"};wide=/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\u3000-\u303e\uff01-\uff60\uffe0-\uffe6]/u}});function error(code2,message,places=[],hint){return{code:code2,severity:"error",message,places,...hint===void 0?{}:{hint}}}
+test(character)?2:1}var hostile,logCommand,short,maxLength,wide;var init_escape=__esm({"src/base/escape.ts"(){"use stric\
+t";init_json();hostile=/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800]/gu;
+logCommand=/#(?=#(?:vso|teamcity)?\[)/gi;short={"\n":"\\n","\r":"\\r","	":"\\t"};maxLength=500;wide=/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\u3000-\u303e\uff01-\uff60\uffe0-\uffe6]/u}});function error(code2,message,places=[],hint){return{code:code2,severity:"error",message,places,...hint===void 0?{}:{hint}}}
 function warning2(code2,message,places=[],hint){return{...error(code2,message,places,hint),severity:"warning"}}function refuse(problems){
 if(problems.some(problem2=>problem2.severity==="error"))throw new ProblemsError(problems);return problems}function addProblems(to,more){
 for(const problem2 of more)to.push(problem2)}var ProblemsError;var init_problems=__esm({"src/base/problems.ts"(){"use st\
@@ -7895,9 +7898,9 @@ data:data3,page_number,page_size,total_pages,total_entries}=page.value;return{va
 null?{}:{totalEntries:total_entries}}}}}function answerType(schema5){const one=object({data:schema5});const list2=object(
 {data:array(schema5)});return{one:document2=>data(parse3(one,document2)),list:document2=>data(parse3(list2,document2))}}
 function data(parsed3){return"wrong"in parsed3?parsed3:{value:parsed3.value.data}}function parse3(schema5,document2){const result=schema5.
-safeParse(document2);if(result.success)return{value:result.data};const shown4=result.error.issues.slice(0,3).map(({path,
+safeParse(document2);if(result.success)return{value:result.data};const shown5=result.error.issues.slice(0,3).map(({path,
 message})=>{const place2=path.length===0?"the answer":path.map(String).join(".");return`${place2}: ${message.replace(/^Invalid input: /,
-"").replace("ExactNumber","number")}`});const more=result.error.issues.length-shown4.length;return{wrong:`${shown4.join(
+"").replace("ExactNumber","number")}`});const more=result.error.issues.length-shown5.length;return{wrong:`${shown5.join(
 "; ")}${more>0?`; and ${more} more`:""}`}}function deeperThan(levels,value3){if(typeof value3!=="object"||value3===null||
 value3 instanceof ExactNumber)return false;return levels===0||Object.values(value3).some(member2=>deeperThan(levels-1,member2))}
 var maxDepth,text,flag,integer2,int2,identifier,texts,anyObject,object2,objects,secret,namedScopes,roles,organization,listedScope,
@@ -7968,8 +7971,8 @@ placeOf(field2)],hint)]});return[...unfilled,...nulled]}function wordProblems({f
 return uniqueWords.flatMap(field2=>{if(fields2[field2]===void 0||isBlank(fields2[field2]))return[];const words6=textOf(fields2[field2]).
 split(" ");if(words6.length>1&&words6.includes("")){return[refused4(`"${field2}" has a space at its start, at its end or\
  next to another one, and this server takes single spaces between words`,[field2],"leave out the spaces that separate no\
-thing")]}const twice=words6.find((word2,index)=>words6.indexOf(word2)!==index);if(twice===void 0)return[];const shown4=holdsSensitive(
-fields2[field2]??null)?"a word":`"${twice}"`;return[refused4(`"${field2}" has ${shown4} twice`,[field2],"keep one of the\
+thing")]}const twice=words6.find((word2,index)=>words6.indexOf(word2)!==index);if(twice===void 0)return[];const shown5=holdsSensitive(
+fields2[field2]??null)?"a word":`"${twice}"`;return[refused4(`"${field2}" has ${shown5} twice`,[field2],"keep one of the\
  two")]})}function isText(value3){return!Array.isArray(value3)&&!isMap(value3)&&typeof reveal(value3)==="string"}function elementProblems({
 fields:fields2},{elements:elements2={}},refused4){return Object.entries(elements2).flatMap(([field2,{needs,types:types3}])=>{
 const map2=fields2[field2];if(!isMap(map2))return[];return Object.entries(map2).flatMap(([key,element])=>{if(element===null||
@@ -8022,10 +8025,10 @@ the role.","billing-admin"),scopes:optional2(array(roleScope),"The scopes that t
 client??[];const rows=all===void 0?null:await context3.rows("clients",all,pages.client);if(rows!==null){const found2=rows.
 filter(({id})=>wanted.length===0||wanted.includes(String(id))).flatMap(asFinding);return{found:found2.sort((a2,b)=>compareText(
 a2.identity.id??"",b.identity.id??"")),notes:withoutIds(rows.filter(({id})=>typeof id!=="string").length,"clients")}}if(one===
-void 0)return{found:[],notes:[]};const ids=idsOf("Client","client",context3);const shown4=await settle2(ids.map(async id=>{
+void 0)return{found:[],notes:[]};const ids=idsOf("Client","client",context3);const shown5=await settle2(ids.map(async id=>{
 const client3=await readOne(context3,one,{client_id:id},answers.client.one);return client3===null?[]:asFinding({...client3,
 id})}));const unnamed="the server offers no list of clients, so those alone are found that a manifest, the state or --cl\
-ient ID names";return{found:shown4.flat(),notes:wanted.length>0?[]:[unnamed]}}function asFinding(client3){const{id,name:name2}=client3;
+ient ID names";return{found:shown5.flat(),notes:wanted.length>0?[]:[unnamed]}}function asFinding(client3){const{id,name:name2}=client3;
 if(typeof id!=="string")return[];const called=typeof name2==="string"?name2:null;return[{identity:{id},called,live:{exists:true,
 identity:{id},fields:shownClient(client3)}}]}function decide({declared,present:present3}){const{generation:generation2}=declared;
 if(generation2===void 0)return void 0;const recorded2=present3.generation;const nothing3={fields:[],requests:[],destructions:[]};
@@ -8045,9 +8048,9 @@ id}=identity2;return`the client's DID was ${then2??"none"} when run ${record2.ru
 "none"} now: it was regenerated by hand, or by a run that this state, an older copy perhaps, doesn't know of; nothing is\
  regenerated by itself: look at it, and if it is right, forget the record with idops state rm Client/${id}: the next app\
 ly sends nothing and records the declared number`}function isKnown(did){return typeof did==="string"||did===null}function presentDid({
-did},shown4){if(typeof did!=="string")return"";return shown4.did===void 0?`, which was ${did} when it was recorded`:`, w\
-hich is ${did} now`}function regeneration(identity2,present3,shown4){return{action:"regenerate",fields:[],requests:[{operation:"\
-regenerateDid",params:{client_id:identity2.id??""}}],destructions:[`regenerates the DID${presentDid(present3,shown4)}`]}}
+did},shown5){if(typeof did!=="string")return"";return shown5.did===void 0?`, which was ${did} when it was recorded`:`, w\
+hich is ${did} now`}function regeneration(identity2,present3,shown5){return{action:"regenerate",fields:[],requests:[{operation:"\
+regenerateDid",params:{client_id:identity2.id??""}}],destructions:[`regenerates the DID${presentDid(present3,shown5)}`]}}
 var traits,schema,client2;var init_client=__esm({"src/kinds/client.ts"(){"use strict";init_zod();init_members();init_once();
 init_settle();init_values();init_answers();init_discovery();init_reading();init_rules();init_schema();init_texts();traits=
 {documented:{},boruta:{reads:{one:{title:"show a client",path:"/api/clients/:client_id",scope:"clients:manage:all"},all:{
@@ -8060,8 +8063,8 @@ id"],scopes:{read:"clients:manage:all",write:"clients:manage:all"},traits,identi
 id}`],check:(declared,profile)=>profileProblems(declared,profile,traits),addressPart:({id})=>id??"",called:({name:name2})=>firstText(
 name2),readable:({name:name2})=>traits[name2].reads?.one!==void 0,async observe(objects3,context3){const{one:read}=traits[context3.
 profile.name].reads??{};if(read===void 0)return new Map;return new Map(await settleEach(objects3,async object3=>{const{identity:identity2}=object3;
-const params={client_id:identity2.id??""};const shown4=await readOne(context3,read,params,answers.client.one);const found2=shown4===
-null?missing(identity2,"client"):{exists:true,identity:identity2,fields:shownClient(shown4),...named(shown4)};return[object3,
+const params={client_id:identity2.id??""};const shown5=await readOne(context3,read,params,answers.client.one);const found2=shown5===
+null?missing(identity2,"client"):{exists:true,identity:identity2,fields:shownClient(shown5),...named(shown5)};return[object3,
 found2]}))},discovery:{options:{client:"id"},find},decide,regeneration:{field:"did",name:"name",noun:"DID",verdict:regeneration,
 same:did=>`the DID came out the same (${did}): the server derives it from the client's key, which is the same`},update:()=>({
 requests:[],expected:{}}),destructions:()=>[]}}});var require_mod=__commonJS({"node_modules/fastest-levenshtein/mod.js"(exports){"use strict";exports.__esModule=true;exports.
@@ -8206,8 +8209,8 @@ identity:identity2,called:null,...remark,live}]}));const unnamed="no backend is 
 : name the backends with --backend ID";if(backends.length>0)return{found:found2.flat(),notes:[]};return{found:[],notes:[
 unnamed],unasked:"no backend is known, so that no template was asked for"}}async function backendsOf({rows,profile},named4){
 const known4=named4.flatMap(({backend_id})=>backend_id??[]);const{backends}=traits2[profile.name];if(backends===void 0)return known4;
-const own5=await rows("backends",backends.own,pages.backend);const shown4=own5??await rows("users",backends.ofUsers,pages.
-user)??[];const ids=shown4.map(row=>{if(own5!==null)return row.id;return isMap(row.backend)?row.backend.id:void 0});return[
+const own5=await rows("backends",backends.own,pages.backend);const shown5=own5??await rows("users",backends.ofUsers,pages.
+user)??[];const ids=shown5.map(row=>{if(own5!==null)return row.id;return isMap(row.backend)?row.backend.id:void 0});return[
 ...known4,...ids.flatMap(id=>typeof id==="string"?[id]:[])]}var knownTypes,ofUser,placeholders,BUILT_IN,traits2,deletedAlone,
 schema2,emailTemplate;var init_email_template=__esm({"src/kinds/email-template.ts"(){"use strict";init_zod();init_members();
 init_once();init_problems();init_settle();init_values();init_answers();init_fields();init_rules();init_schema();init_template_bodies();
@@ -8262,10 +8265,10 @@ ow, and the server creates one more when the first is set"}];return{requests:[re
 warnings}}function request({id=""},body2){return{operation:"updateKeyPair",params:{key_pair_id:id},body:body2}}async function observeKeyPairs(objects3,context3){
 const{all,one:single}=traits3[context3.profile.name].reads??{};if(all===void 0)return new Map;const list2=await readOne(
 context3,all,{},answers.keyPair.list)??[];const byId=new Map(list2.map(pair=>[pair.id,pair]));const defaults3=defaultsOf(
-list2);return new Map(await settleEach(objects3,async object3=>{const{identity:identity2}=object3;const shown4=byId.get(
+list2);return new Map(await settleEach(objects3,async object3=>{const{identity:identity2}=object3;const shown5=byId.get(
 identity2.id)??(single===void 0?null:await readOne(context3,single,{key_pair_id:identity2.id??""},answers.keyPair.one));
-if(shown4===null)return[object3,missing(identity2,"key pair")];return[object3,{exists:true,identity:identity2,fields:shownPair(
-shown4,defaults3)}]}))}function shownPair({is_default,...rest},defaults3){const known4=is_default===void 0?{}:{is_default:is_default===
+if(shown5===null)return[object3,missing(identity2,"key pair")];return[object3,{exists:true,identity:identity2,fields:shownPair(
+shown5,defaults3)}]}))}function shownPair({is_default,...rest},defaults3){const known4=is_default===void 0?{}:{is_default:is_default===
 true};return{...rest,...known4,[DEFAULTS]:[...defaults3].sort()}}function defaultsOf(pairs){return pairs.flatMap(({id,is_default})=>is_default===
 true&&typeof id==="string"?[id]:[])}async function find3({rows,profile}){const{all}=traits3[profile.name].reads??{};const pairs=all===
 void 0?null:await rows("key pairs",all,pages.keyPair);if(pairs===null)return{found:[],notes:["the server offers no list \
@@ -8292,8 +8295,8 @@ reads?.all!==void 0,listed:"own",succession:{field:"is_default",holders:defaults
 return MOVES;return former.length===0?`${MOVES}: none is the default now`:`${MOVES} from ${former.join(" and ")}`},withoutSuccessor:'\
 no other key pair of this plan becomes the default, and a server must not be left without one: declare "is_default: true\
 " on the new default',failed:"the new default key pair could not be set"},observe:observeKeyPairs,update(input){if(traits3[input.
-profile.name].movesDefault)return move(input);const{present:present3,desired:desired2,changed}=input;const body2=Object.
-fromEntries(Object.entries(desired2).filter(([field2,asked])=>field2!=="is_default"||asked===true||changed.has(field2)));
+profile.name].movesDefault)return move(input);const{present:present3,desired:desired2,changed:changed2}=input;const body2=Object.
+fromEntries(Object.entries(desired2).filter(([field2,asked])=>field2!=="is_default"||asked===true||changed2.has(field2)));
 return{requests:[request(present3.identity,body2)],expected:body2}},discovery:{options:{},find:find3},destructions:fields2=>fields2.
 some(({path,after:after2})=>path==="is_default"&&after2===true)?[MOVES]:[]}}});function extended2(object3,more){return Object.assign({},object3,more)}var init_extended=__esm({"src/base/extended.ts"(){
 "use strict"}});async function find4({list:list2}){const index=await list2("organizations");if(index===null)return{found:[],notes:[]};return{
@@ -8566,16 +8569,16 @@ server would empty all memberships over it: declare organizations without it, or
 value,field2,there,now[field2]).every(({verdict})=>verdict==="same");const untouched=WRITTEN_FIRST.some(field2=>asked[field2]!==
 void 0&&is(field2,before[field2])&&!is(field2,asked[field2]));return untouched?{}:lostElements(["authorized_scopes","org\
 anizations","roles"],traces)}function toldNames({backend:backend3}){if(!isMap(backend3))return{};const{id,name:name2}=backend3;
-return typeof id==="string"&&typeof name2==="string"?{[id]:name2}:{}}function shownUser(shown4){return mapValues({...shown4},
+return typeof id==="string"&&typeof name2==="string"?{[id]:name2}:{}}function shownUser(shown5){return mapValues({...shown5},
 (field2,name2)=>normalForm(fields()[name2]??value,field2))}async function find5(context3){const{profile,asked,rows}=context3;
 const{whole:whole2=[],reads:{one,all}={}}=userTraits[profile.name];const wanted=asked.user??[];const users=wanted.length>
 0||all===void 0?null:await rows("users",all,pages.user);if(users===null&&wanted.length===0){const note="the server offer\
 s no list of users: name those that are meant with --user ID";return{found:[],notes:[note]}}const listed2=users??[...new Set(
 wanted)].map(id=>({id}));const found2=await settle2(listed2.map(async row=>{const{id}=row;if(typeof id!=="string")return[];
-const isWhole=whole2.every(field2=>row[field2]!==void 0);const shown4=isWhole||one===void 0?row:await readOne(context3,one,
-{user_id:id},answers.user.one);if(shown4===null)return[];const called=[shown4.username,shown4.uid].find(name2=>typeof name2===
+const isWhole=whole2.every(field2=>row[field2]!==void 0);const shown5=isWhole||one===void 0?row:await readOne(context3,one,
+{user_id:id},answers.user.one);if(shown5===null)return[];const called=[shown5.username,shown5.uid].find(name2=>typeof name2===
 "string");const identity2={id};return[{identity:identity2,called:typeof called==="string"?called:null,live:{exists:true,
-identity:identity2,fields:shownUser(shown4)}}]}));return{found:found2.flat().sort((a2,b)=>compareText(a2.identity.id??"",
+identity:identity2,fields:shownUser(shown5)}}]}));return{found:found2.flat().sort((a2,b)=>compareText(a2.identity.id??"",
 b.identity.id??"")),notes:withoutIds(listed2.filter(({id})=>typeof id!=="string").length,"users")}}function rolesLost(wanted,got){
 if(wanted.roles===void 0||got.roles===void 0)return[];return matchSets(asElements(wanted.roles),asElements(got.roles)).removed}
 function nameOf(element,confirmed2){if(holdsSensitive(element))return" (sensitive)";const{id,name:name2}=element;const beside=!confirmed2&&
@@ -8605,9 +8608,9 @@ name].hasRoles?[]:unknownRoles(user3),...Object.entries(user3.fields).flatMap(([
 field2,value3))]),...profileProblems(declared,profile,userTraits)],addressPart:({id})=>id??"",called:({username,uid})=>firstText(
 username,uid),names:toldNames,readable:({name:name2})=>userTraits[name2].reads?.one!==void 0,async observe(objects3,context3){
 const{one:read}=userTraits[context3.profile.name].reads??{};if(read===void 0)return new Map;return new Map(await settleEach(
-objects3,async object3=>{const{identity:identity2}=object3;const shown4=await readOne(context3,read,{user_id:identity2.id??
-""},answers.user.one);if(shown4===null)return[object3,missing(identity2,"user")];return[object3,{exists:true,identity:identity2,
-fields:shownUser(shown4),names:toldNames(shown4)}]}))},refersTo:listsOfUser,resolve:resolveUser,update(input){if(userTraits[input.
+objects3,async object3=>{const{identity:identity2}=object3;const shown5=await readOne(context3,read,{user_id:identity2.id??
+""},answers.user.one);if(shown5===null)return[object3,missing(identity2,"user")];return[object3,{exists:true,identity:identity2,
+fields:shownUser(shown5),names:toldNames(shown5)}]}))},refersTo:listsOfUser,resolve:resolveUser,update(input){if(userTraits[input.
 profile.name].whole!==void 0)return replaceUser(input);const{present:present3,desired:desired2}=input;return{requests:[{
 operation:"updateUser",params:{user_id:present3.identity.id??""},body:desired2}],expected:desired2}},lost:lostLists,restorable:existing,
 discovery:{options:{user:"id"},find:find5},destructions:fields2=>fields2.flatMap(({path,before,after:after2,confirmed:confirmed2=false})=>{
@@ -8668,12 +8671,12 @@ attempt)}}function isJournalName(name2){return/^\d{8}T\d{6}Z-[0-9a-f]{6}$/.test(
 name2)?.run??name2}function partName(run4,shard2,attempt){const again=attempt===1?"":`.${String(attempt).padStart(2,"0")}`;
 return`${run4}.${shardName(shard2)}${again}`}function partCalled(journal){const part=partOfRun(journal);return part===void 0?
 journal:partName(part.run,part.shard,1)}function isOfRun(journal,name2){return journal===name2||runOf(journal)===name2||
-partCalled(journal)===name2}var MAX_SHARDS;var init_shard=__esm({"src/base/shard.ts"(){"use strict";MAX_SHARDS=1e3}});function withDrift(fields2,types3,left,shown4){if(left===void 0)return fields2;return fields2.map(field2=>{const recorded2=recordedAt(
-field2.path,types3,left.fields,shown4);if(recorded2===void 0)return field2;const declared=isAsLeft(field2,types3,recorded2)?
+partCalled(journal)===name2}var MAX_SHARDS;var init_shard=__esm({"src/base/shard.ts"(){"use strict";MAX_SHARDS=1e3}});function withDrift(fields2,types3,left,shown5){if(left===void 0)return fields2;return fields2.map(field2=>{const recorded2=recordedAt(
+field2.path,types3,left.fields,shown5);if(recorded2===void 0)return field2;const declared=isAsLeft(field2,types3,recorded2)?
 {}:{declared:"changed"};return{...field2,drift:{recorded:recorded2,run:left.run,...declared}}})}function isAsLeft({path,
 after:after2},types3,recorded2){const type=types3[path]??value;return contrast(type,path,after2,recorded2).every(({verdict})=>verdict!==
-"different")}function recordedAt(path,types3,left,shown4){const[field2=""]=/^\w*/.exec(path)??[];if(!Object.hasOwn(left,
-field2)||!Object.hasOwn(types3,field2))return void 0;const[was,now]=[left[field2],shown4(field2)];if(was===void 0||now===
+"different")}function recordedAt(path,types3,left,shown5){const[field2=""]=/^\w*/.exec(path)??[];if(!Object.hasOwn(left,
+field2)||!Object.hasOwn(types3,field2))return void 0;const[was,now]=[left[field2],shown5(field2)];if(was===void 0||now===
 void 0)return void 0;const parts=contrast(types3[field2]??value,field2,now,was);const part=parts.find(one=>one.path===path);
 if(part!==void 0)return part.verdict==="different"?part.got??null:void 0;const isOther2=parts.some(({verdict})=>verdict===
 "different");if(!isOther2)return void 0;if(path===field2)return was;const member2=memberOf(was,path);return same(member2,
@@ -8861,11 +8864,11 @@ after2).join("");return isSame3?[]:["line endings change"]}var maxChangedLines,m
 c/report/bodies.ts"(){"use strict";init_libesm();init_values2();maxChangedLines=2e3;maxComparisons=6e7}});function compareSets(before,after2,confirmed2,whole2){if(!isSet(after2)||before!==void 0&&!isSet(before))return void 0;const wanted=asElements(
 after2);if(before===void 0){const name3=namer(wanted,confirmed2);return{elements:wanted.map(it=>({mark:"=",text:described(
 it,name3,confirmed2,whole2)})),kept:0}}const got=asElements(before);const match=matchSets(wanted,got);const name2=namer(
-[...match.removed,...wanted],confirmed2);const changed=match.pairs.flatMap(pair=>{const inner=innerChanges(pair.wanted,pair.
-got,confirmed2,whole2);return inner===""?[]:[{mark:"~",text:`${name2(pair.wanted,pair.got)} (${inner})`}]});const added=match.
+[...match.removed,...wanted],confirmed2);const changed2=match.pairs.flatMap(pair=>{const inner=innerChanges(pair.wanted,
+pair.got,confirmed2,whole2);return inner===""?[]:[{mark:"~",text:`${name2(pair.wanted,pair.got)} (${inner})`}]});const added=match.
 added.map(it=>described(it,name2,confirmed2,whole2));const removed=match.removed.map(({public:_,...it})=>described(it,name2,
 confirmed2,whole2));const elements2=[...added.map(text6=>({mark:"+",text:text6})),...removed.map(text6=>({mark:"-",text:text6})),
-...changed];return elements2.length===0?void 0:{elements:elements2,kept:match.pairs.length-changed.length}}function isSet(value3){
+...changed2];return elements2.length===0?void 0:{elements:elements2,kept:match.pairs.length-changed2.length}}function isSet(value3){
 return value3===null||Array.isArray(value3)&&value3.every(isMap)}function namer(elements2,confirmed2){const ids=new Map;
 for(const{name:name2,id}of elements2){if(typeof name2==="string")ids.set(name2,(ids.get(name2)??new Set).add(inline(id??
 null)))}return(element,other=element)=>{const name2=element.name??other.name;const id=element.id??other.id;if(typeof name2!==
@@ -8926,10 +8929,10 @@ losesLeftOut},only2){if(only2===void 0||leftOut3.size===0)return null;const coun
  ${actionWords[action2]}`);const all=[...leftOut3.values()].reduce((sum,count3)=>sum+count3,0);const lost2=losesLeftOut===
 0?"":all===1?", which is destructive":`; ${losesLeftOut} of them destructive`;return`Left out by --only ${only2}: ${counts2.
 join(", ")}${lost2}.`}var init_drift2=__esm({"src/report/drift.ts"(){"use strict";init_escape();init_values();init_drift();
-init_bodies();init_sets();init_values2();init_words()}});function hunkLines({lines},whole2){const shown4=lines.map(line=>{const first=line.charAt(0);const mark=first==="+"||first===
+init_bodies();init_sets();init_values2();init_words()}});function hunkLines({lines},whole2){const shown5=lines.map(line=>{const first=line.charAt(0);const mark=first==="+"||first===
 "-"?first:" ";return{mark,text:mark===" "?escapeText(line.slice(1)):escapeChanged(line.slice(1))}});const cut2=spans=>whole2?
-spans:shortened(spans);const partners=partnersOf(shown4);return shown4.map(({mark,text:text6},index)=>{if(mark===" ")return{
-mark,text:textOf2(cut2([plain2(text6)]))};const other=shown4[partners.get(index)??-1]?.text;if(other===void 0)return{mark,
+spans:shortened(spans);const partners=partnersOf(shown5);return shown5.map(({mark,text:text6},index)=>{if(mark===" ")return{
+mark,text:textOf2(cut2([plain2(text6)]))};const other=shown5[partners.get(index)??-1]?.text;if(other===void 0)return{mark,
 text:text6};const words6=mark==="-"?changedWords(text6,other):changedWords(other,text6);const spans=cut2(mark==="-"?words6.
 before:words6.after);return{mark,text:textOf2(spans),...words6.alike?{spans}:{}}})}function hunkHead(hunk){return`@@ -${range(
 hunk.oldStart,hunk.oldLines)} +${range(hunk.newStart,hunk.newLines)} @@`}function range(start2,lines){return`${lines===0?
@@ -8989,9 +8992,9 @@ error:error3,action:action2,httpStatus}=result;if(status==="applied"||error3===n
 action2,httpStatus,gistOf(result,error3)])})}function someOf(results){return firstFew(results,({address:address3})=>address3)}
 function firstFew(all,show){const named4=all.slice(0,FEW).map(show);const more=all.length-named4.length;return more>0?`${named4.
 join(", ")} and ${more} more`:named4.join(", ")}var FEW;var init_alike=__esm({"src/report/alike.ts"(){"use strict";FEW=3}});function placesOf({place:place2,places}){return places??(place2===void 0?[]:[place2])}function placeList(places,more=0,show=(_,text6)=>text6){
-const shown4=places.slice(0,namedAtMost).map((place2,index)=>{const{file,line,column}=place2;const spot=`${line}${column===
+const shown5=places.slice(0,namedAtMost).map((place2,index)=>{const{file,line,column}=place2;const spot=`${line}${column===
 void 0?"":`:${column}`}`;return show(place2,places[index-1]?.file===file?spot:`${bare(file)}:${spot}`)});const left=places.
-length-shown4.length+more;return`${shown4.join(", ")}${left>0?` and ${left} more`:""}`}var namedAtMost;var init_places=__esm(
+length-shown5.length+more;return`${shown5.join(", ")}${left>0?` and ${left} more`:""}`}var namedAtMost;var init_places=__esm(
 {"src/report/places.ts"(){"use strict";init_escape();namedAtMost=10}});function shareNotes(plan,only2){const shared=shareOf(plan.changes,only2);return[driftSentence(plan),leftOutSentence(shared,
 only2)].filter(note=>note!==null)}function shownPart(plan,only2){return only2===void 0?plan:{...plan,changes:shareOf(plan.
 changes,only2).changes}}function reviewGroups(plan,{debug,only:only2}){const{changes}=shareOf(plan.changes,only2);const destructive=changes.
@@ -9030,12 +9033,12 @@ morePlaces:morePlaces2}=warning4;return place2?.column===void 0?message:`${messa
 init_drift();init_plan();init_safety();init_drift2();init_places();init_view();init_words();shortLength=100}});function foldChanges(changes,debug){const groups=debug?changes.map(change3=>[change3]):together(changes,keyOf2);return groups.
 flatMap(all=>{const[first]=all;return first===void 0?[]:[{change:all.length===1?first:common(first,all),changes:all}]})}
 function keyOf2(change3){const{kind,action:action2,observed,reason,destructions,warnings,fields:fields2,requests,apply}=change3;
-const bodies2=kindOf(kind).email;const shown4=value3=>value3===void 0?null:inline(value3);return JSON.stringify([kind,action2,
+const bodies2=kindOf(kind).email;const shown5=value3=>value3===void 0?null:inline(value3);return JSON.stringify([kind,action2,
 observed,observedNote({...change3,recordedAt:""}),reason===null?null:nameless(change3,reason),destructions.map(loss=>nameless(
 change3,loss)),warnings.map(({code:code2,message})=>[code2,nameless(change3,message)]),fields2.map(({before,after:after2,
-drift,sensitive,...rest})=>[rest,sensitive||[shown4(before),shown4(after2),drift&&{...drift,recorded:shown4(drift.recorded)}]]),
+drift,sensitive,...rest})=>[rest,sensitive||[shown5(before),shown5(after2),drift&&{...drift,recorded:shown5(drift.recorded)}]]),
 requests.map(({operation})=>operation),bodies2&&[apply.before,apply.expected].map(side3=>[bodies2.txt,bodies2.html].map(
-name2=>shown4(side3[name2])))])}function common(first,all){const{recordedAt:recordedAt2,reason,destructions,warnings}=first;
+name2=>shown5(side3[name2])))])}function common(first,all){const{recordedAt:recordedAt2,reason,destructions,warnings}=first;
 const times=all.flatMap(change3=>change3.recordedAt??[]).sort();const[earliest,latest]=[times[0],times.at(-1)];const shared=(text6,of)=>all.
 every(change3=>of(change3)===text6)?text6:nameless(first,text6);return{...first,...recordedAt2===void 0?{}:{recordedAt:earliest===
 latest?recordedAt2:`${earliest} to ${latest}`},reason:reason===null?null:shared(reason,change3=>change3.reason),destructions:destructions.
@@ -9145,9 +9148,9 @@ notes]}}))}}function problemsJson(problems){return{format_version:1,problems:pro
 hint,places,morePlaces:morePlaces2})=>({code:code2,severity,message,hint:hint??null,places:places.map(placeJson),...morePlaces2===
 void 0?{}:{more_places:morePlaces2}}))}}var init_json2=__esm({"src/report/json.ts"(){"use strict";init_result();init_values();
 init_drift();init_plan();init_operations();init_escape()}});function fence(lines){const longest=Math.max(2,...lines.flatMap(line=>line.match(/`+/g)??[]).map(({length:length2})=>length2));
-const marks2="`".repeat(longest+1);return[`${marks2}diff`,...lines.map(disarm),marks2].join("\n")}function code(text6){const shown4=disarm(
-escapeText(text6));if(shown4.trim()==="")return"` `";const longest=Math.max(0,...(shown4.match(/`+/g)??[]).map(({length:length2})=>length2));
-const marks2="`".repeat(longest+1);const pad=/^[` ]|[` ]$/.test(shown4)?" ":"";return`${marks2}${pad}${shown4}${pad}${marks2}`}
+const marks2="`".repeat(longest+1);return[`${marks2}diff`,...lines.map(disarm),marks2].join("\n")}function code(text6){const shown5=disarm(
+escapeText(text6));if(shown5.trim()==="")return"` `";const longest=Math.max(0,...(shown5.match(/`+/g)??[]).map(({length:length2})=>length2));
+const marks2="`".repeat(longest+1);const pad=/^[` ]|[` ]$/.test(shown5)?" ":"";return`${marks2}${pad}${shown5}${pad}${marks2}`}
 function codeName({address:address3,label:label3}){return`${code(address3)}${label3===void 0?"":` (${code(label3)})`}`}function prose(text6){
 return(text6.match(pieces)??[]).map(pieceText).join(" ")}function pieceText(piece){const[,open8="",core="",close=""]=/^(\(?)(.*?)(\)?[,.;:!?]?)$/su.
 exec(piece)??[];if(core==="")return/^[),;]$/.test(piece)?piece:code(piece);const isNumbered=/^\d/.test(core)&&/^[.)]/.test(
@@ -9167,9 +9170,9 @@ drift}`]]}function shownLines(view){const{path}=view;switch(view.view){case"secr
 unknown) \u2192 ":""}(sensitive)`];case"value":return view.unknown?[`! ${path}: ${view.before} \u2192 ${view.after}`]:[`\
 - ${path}: ${view.before}`,`+ ${path}: ${view.after}`];case"set":return[`  ${path}:${view.head===null?"":` ${view.head}`}`,
 ...view.elements.map(({mark,text:text6})=>`${setMarks[mark]}   ${text6}`),...view.kept>0?[`    (${view.kept} unchanged)`]:
-[]];default:return[]}}function bodyBlock(view,shown4){const{path,hunks}=view;const said3=[...view.drift===null?[]:[prose(
-view.drift)],...bodyNotes(view),...shown4||hunks.length===0?[]:["left out for length"]];const head=`${code(path)}: ${said3.
-join("; ")}`;if(!shown4||hunks.length===0)return head;const lines=hunks.flatMap(hunk=>[hunk.head,...hunk.lines.map(({mark,
+[]];default:return[]}}function bodyBlock(view,shown5){const{path,hunks}=view;const said3=[...view.drift===null?[]:[prose(
+view.drift)],...bodyNotes(view),...shown5||hunks.length===0?[]:["left out for length"]];const head=`${code(path)}: ${said3.
+join("; ")}`;if(!shown5||hunks.length===0)return head;const lines=hunks.flatMap(hunk=>[hunk.head,...hunk.lines.map(({mark,
 text:text6})=>disarm(`${mark}${text6}`).trimEnd())]);return`${head}
 
 ${fence(lines)}`}var setMarks;var init_details=__esm({"src/report/details.ts"(){"use strict";init_escape();init_marked();
@@ -9191,20 +9194,20 @@ fold2)}**`;return`**${action2}** ${name2}${what}${notes.map(note=>` \u2014 ${not
 const url=forge===void 0?void 0:fileUrl(forge,place2);return url===void 0?code(text6):`[${code(text6)}](${url})`}function fieldNames(action2,fields2){
 return action2==="delete"||fields2.length===0?"":`: ${firstFew(fields2,({path})=>code(path))}`}function warningLine(group,forge){
 const{message,objects:objects3,places,morePlaces:morePlaces2}=group;const[only2,...others2]=objects3;const one=only2===void 0?
-"":`${codeName(only2)}: `;const subject=others2.length>0?`**${plural(objects3.length,"object")}**: `:one;const shown4=places.
+"":`${codeName(only2)}: `;const subject=others2.length>0?`**${plural(objects3.length,"object")}**: `:one;const shown5=places.
 filter(place2=>!message.includes(`${place2.file}:${place2.line}`));const notes=[...others2.length>0?[firstFew(objects3,codeName)]:
-[],...shown4.length>0?[`at ${placeList(shown4,morePlaces2,(place2,text6)=>placeLink(place2,text6,forge))}`]:[]];return`${subject}${prose(
+[],...shown5.length>0?[`at ${placeList(shown5,morePlaces2,(place2,text6)=>placeLink(place2,text6,forge))}`]:[]];return`${subject}${prose(
 message)} (${code(group.code)})${notes.map(note=>` \u2014 ${note}`).join("")}`}var init_lines=__esm({"src/report/lines.t\
-s"(){"use strict";init_alike();init_drift2();init_fold();init_forge();init_marked();init_places();init_review();init_words()}});function allot(sections2,room){const shown4=new Map;const begun=new Set;let left=room;const show=(section,entry,form,least)=>{
+s"(){"use strict";init_alike();init_drift2();init_fold();init_forge();init_marked();init_places();init_review();init_words()}});function allot(sections2,room){const shown5=new Map;const begun=new Set;let left=room;const show=(section,entry,form,least)=>{
 const lengthOf=one=>entry.forms[one??-1]?.().length??0;const begins=begun.has(section)?0:headingOf(section).length+moreRoom;
-const cost=begins+lengthOf(form)-lengthOf(shown4.get(entry));if(cost>left-least)return false;left-=cost;begun.add(section);
-shown4.set(entry,form);return true};const raise=(forms,ranks,least=0)=>{for(const rank2 of ranks){for(const section of sections2){
+const cost=begins+lengthOf(form)-lengthOf(shown5.get(entry));if(cost>left-least)return false;left-=cost;begun.add(section);
+shown5.set(entry,form);return true};const raise=(forms,ranks,least=0)=>{for(const rank2 of ranks){for(const section of sections2){
 for(const entry of section.entries){if(entry.rank!==rank2)continue;const there=forms.filter(form=>form<entry.forms.length);
 if(forms.includes(2)&&left<leastDetail)return;there.some(form=>show(section,entry,form,least))}}}};raise([0],[0]);raise(
 [1],[0]);raise([0],[1,2]);raise([0],["warnings"],left/2);raise([1],[1,2]);raise([0],["warnings"]);raise([3,2],[0,1,2]);raise(
-[3,2,1],[3]);return shown4}function isShownWhole(entry,shown4){return shown4.get(entry)===entry.forms.length-1}function sectionTexts(sections2,shown4){
-return sections2.flatMap(section=>{const texts2=section.entries.flatMap(entry=>entry.forms[shown4.get(entry)??-1]?.()??[]);
-if(texts2.length===0)return[];const missing2=objectsOf(section.entries.filter(entry=>!shown4.has(entry)));return[`${headingOf(
+[3,2,1],[3]);return shown5}function isShownWhole(entry,shown5){return shown5.get(entry)===entry.forms.length-1}function sectionTexts(sections2,shown5){
+return sections2.flatMap(section=>{const texts2=section.entries.flatMap(entry=>entry.forms[shown5.get(entry)??-1]?.()??[]);
+if(texts2.length===0)return[];const missing2=objectsOf(section.entries.filter(entry=>!shown5.has(entry)));return[`${headingOf(
 section)}${texts2.join("")}${missing2>0?`
 \u2026 and ${missing2} more
 `:""}`]})}function headingOf({title,entries}){return`### ${title} (${objectsOf(entries)})
@@ -9219,8 +9222,8 @@ ${intro}
 `}`;const head=headText(plan,warnings.length,only2);const foot=footText(plan);const room=budget-[title,head,foot].join("\
 \n").length-1;const all=allot(sections2,room);const entries=sections2.flatMap(section=>section.entries);const isShort=!entries.
 every(entry=>isShownWhole(entry,all));const most=notice(entries,new Map(entries.map(entry=>[entry,entry.forms.length-1])),
-budget);const shown4=isShort?allot(sections2,room-most.length-1):all;const parts=[title,isShort?notice(entries,shown4,budget):
-"",head,...sectionTexts(sections2,shown4),foot];const text6=parts.filter(part=>part!=="").join("\n");const bare2=`${title}\
+budget);const shown5=isShort?allot(sections2,room-most.length-1):all;const parts=[title,isShort?notice(entries,shown5,budget):
+"",head,...sectionTexts(sections2,shown5),foot];const text6=parts.filter(part=>part!=="").join("\n");const bare2=`${title}\
 
 This is longer than ${budget} characters even without details.
 `;const fits=text6.length<=budget;return{text:fits?text6:bare2.slice(0,Math.max(0,budget)),isWhole:fits&&!isShort&&!isPart(
@@ -9233,8 +9236,8 @@ push("",`${notes.join("; ")}.`);lines.push(...shareNotes(plan,only2).flatMap(not
 lines.push("","This is a part of what is declared, so it carries no approval.");return`${lines.join("\n")}
 `}function footText(plan){const scopes=plan.requiredScopes.length===0?"none":plan.requiredScopes.map(code).join(", ");return[
 "---","",`Digest ${code(plan.digest)}  `,`Required scopes: ${scopes}  `,`idops ${code(plan.toolVersion)}, ${code(plan.createdAt)}`,
-""].join("\n")}function sectionsOf(plan,warnings,{debug,only:only2,forge}){const shown4=reviewGroups(plan,{debug,...only2===
-void 0?{}:{only:only2}});const groups=shown4.map(({title,rank:rank2,changes})=>({title,entries:foldChanges(changes,debug).
+""].join("\n")}function sectionsOf(plan,warnings,{debug,only:only2,forge}){const shown5=reviewGroups(plan,{debug,...only2===
+void 0?{}:{only:only2}});const groups=shown5.map(({title,rank:rank2,changes})=>({title,entries:foldChanges(changes,debug).
 map(fold2=>changeEntry(fold2,rank2,debug,forge))}));if(warnings.length===0)return groups;const ordered2=warnings.toSorted(
 (a2,b)=>weight(b)-weight(a2));const entries=ordered2.map(group=>{return{rank:"warnings",objects:1,differences:1,forms:[once(
 ()=>`- ${warningLine(group,forge)}
@@ -9249,14 +9252,214 @@ ${detail}
 
 `;const withDetails=[()=>folded(details().short),()=>folded(details().full)];return{rank:rank2,objects:changes.length,differences:changes.
 length*Math.max(1,change3.fields.length),forms:[()=>`- ${changeName(fold2)}
-`,line,...hasDetails(change3,debug)?withDetails:[]]}}function notice(entries,shown4,budget){const counted=(isWarning,noun)=>{
+`,line,...hasDetails(change3,debug)?withDetails:[]]}}function notice(entries,shown5,budget){const counted=(isWarning,noun)=>{
 const all=entries.filter(({rank:rank2})=>rank2==="warnings"===isWarning);const count3=some2=>some2.reduce((sum,{differences:differences2})=>sum+
-differences2,0);const whole2=count3(all.filter(entry=>isShownWhole(entry,shown4)));return all.length===0?[]:[`${whole2} \
+differences2,0);const whole2=count3(all.filter(entry=>isShownWhole(entry,shown5)));return all.length===0?[]:[`${whole2} \
 of ${plural(count3(all),noun)}`]};const counts2=[...counted(false,"difference"),...counted(true,"warning")].join(" and ");
 return[`> **${counts2} are shown**, since there is room for ${budget.toLocaleString("en")} characters. This carries no a\
 pproval.`,"> All of it: `idops plan`, or `idops plan --format html=plan.html` for a page to look at.",""].join("\n")}var defaultBudget;
 var init_markdown=__esm({"src/report/markdown.ts"(){"use strict";init_once();init_details();init_fold();init_lines();init_marked();
-init_review();init_room();init_warnings();init_words();defaultBudget=6e4}});function isSurrogate(cp){return cp>=55296&&cp<=57343}function isSurrogatePair(cp){return cp>=56320&&cp<=57343}function getSurrogatePairCodePoint(cp1,cp2){
+init_review();init_room();init_warnings();init_words();defaultBudget=6e4}});var words3,elements,withContent,missed,attributes,properties,imageProperties,valueFunctions,imageFunctions,mediaAndStates,
+ownPicture;var init_allowed=__esm({"src/mail/allowed.ts"(){"use strict";words3=text6=>new Set(text6.trim().split(/\s+/));
+elements=words3(`
+  a abbr acronym address article aside b bdi bdo big blockquote br button caption center cite code col colgroup dd del
+  details dfn dir div dl dt em fieldset figcaption figure font footer h1 h2 h3 h4 h5 h6 header hgroup hr i ins kbd
+  legend li main mark menu nav nobr ol p pre q rp rt ruby s samp section small span strike strong sub summary sup
+  table tbody td tfoot th thead time tr tt u ul var wbr
+`);withContent=words3(`
+  applet audio base basefont bgsound canvas datalist embed fencedframe frame frameset iframe input keygen link
+  map meta model noembed noframes object optgroup option output param plaintext portal script select source
+  template textarea title track video xmp
+`);missed=words3(`
+  applet audio canvas embed fencedframe frame frameset iframe input map model object portal select textarea video
+`);attributes=words3(`
+  abbr align alt bgcolor border cellpadding cellspacing char charoff class clear color cols colspan compact datetime
+  dir face frame headers height hidden hspace id lang noshade nowrap open reversed role rowspan rules scope size
+  span start summary title translate type valign value vspace width
+  alink link text vlink aria-hidden aria-label aria-level aria-describedby aria-labelledby aria-roledescription
+`);properties=words3(`
+  align-content align-items align-self appearance aspect-ratio
+  background background-attachment background-blend-mode background-clip background-color background-image
+  background-origin background-position background-position-x background-position-y background-repeat background-size
+  border border-block border-block-end border-block-start border-bottom border-bottom-color
+  border-bottom-left-radius border-bottom-right-radius border-bottom-style border-bottom-width border-collapse
+  border-color border-inline border-inline-end border-inline-start border-left border-left-color border-left-style
+  border-left-width border-radius border-right border-right-color border-right-style border-right-width
+  border-spacing border-style border-top border-top-color border-top-left-radius border-top-right-radius
+  border-top-style border-top-width border-width bottom box-decoration-break box-shadow box-sizing break-after
+  break-before break-inside caption-side clear clip color color-scheme column-count column-gap column-rule
+  column-span column-width columns content counter-increment counter-reset direction display empty-cells flex
+  flex-basis flex-direction flex-flow flex-grow flex-shrink flex-wrap float font font-family font-feature-settings
+  font-kerning font-size font-size-adjust font-smoothing font-stretch font-style font-variant font-variant-caps
+  font-variant-ligatures font-variant-numeric font-weight gap grid-area grid-auto-columns grid-auto-flow
+  grid-auto-rows grid-column grid-column-end grid-column-start grid-row grid-row-end grid-row-start
+  grid-template-areas grid-template-columns grid-template-rows height hyphens inline-size inset
+  interpolation-mode isolation justify-content justify-items justify-self left letter-spacing line-break
+  line-height list-style list-style-image list-style-position list-style-type margin margin-block
+  margin-block-end margin-block-start margin-bottom margin-inline margin-inline-end margin-inline-start margin-left
+  margin-right margin-top max-height max-inline-size max-width min-height min-inline-size min-width mix-blend-mode
+  object-fit object-position opacity order orphans osx-font-smoothing outline outline-color outline-offset
+  outline-style outline-width overflow overflow-wrap overflow-x overflow-y padding padding-block padding-block-end
+  padding-block-start padding-bottom padding-inline padding-inline-end padding-inline-start padding-left
+  padding-right padding-top place-content place-items place-self position quotes right row-gap tab-size
+  table-layout tap-highlight-color text-align text-align-last text-decoration text-decoration-color
+  text-decoration-line text-decoration-style text-decoration-thickness text-fill-color text-indent
+  text-overflow text-shadow text-size-adjust text-transform text-underline-offset text-wrap top transform
+  transform-origin unicode-bidi user-select vertical-align visibility white-space widows width word-break
+  word-spacing word-wrap writing-mode z-index zoom
+`);imageProperties=words3("background background-image list-style list-style-image");valueFunctions=words3(`
+  calc clamp color-mix counter counters fit-content hsl hsla hwb lab lch linear-gradient matrix max min minmax oklab
+  oklch radial-gradient repeat repeating-linear-gradient repeating-radial-gradient rgb rgba rotate scale scalex
+  scaley skew skewx skewy translate translatex translatey
+`);imageFunctions=/image|cross-fade|src|element|paint/;mediaAndStates=words3(`
+  and dir is lang not nth-child nth-last-child nth-last-of-type nth-of-type or where
+`);ownPicture=/^data:image\/(?:avif|bmp|gif|jpe?g|png|webp|x-icon)(?:;[a-z0-9=-]+)*,[a-z0-9+/=%\s._~-]*$/i}});function isFunction(object3){return typeof object3==="function"}function typeStr(obj){return isArray(obj)?"array":typeof obj}
+function escapeRegExp(string3){return string3.replace(/[\-\[\]{}()*+?.,\\\^$|#\s]/g,"\\$&")}function hasProperty(obj,propName){
+return obj!=null&&typeof obj==="object"&&propName in obj}function primitiveHasOwnProperty(primitive,propName){return primitive!=
+null&&typeof primitive!=="object"&&primitive.hasOwnProperty&&primitive.hasOwnProperty(propName)}function testRegExp(re,string3){
+return regExpTest.call(re,string3)}function isWhitespace2(string3){return!testRegExp(nonSpaceRe,string3)}function escapeHtml(string3){
+return String(string3).replace(/[&<>"'`=\/]/g,function fromEntityMap(s2){return entityMap[s2]})}function parseTemplate(template2,tags){
+if(!template2)return[];var lineHasNonSpace=false;var sections2=[];var tokens=[];var spaces=[];var hasTag=false;var nonSpace=false;
+var indentation="";var tagIndex=0;function stripSpace(){if(hasTag&&!nonSpace){while(spaces.length)delete tokens[spaces.pop()]}else{
+spaces=[]}hasTag=false;nonSpace=false}var openingTagRe,closingTagRe,closingCurlyRe;function compileTags(tagsToCompile){if(typeof tagsToCompile===
+"string")tagsToCompile=tagsToCompile.split(spaceRe,2);if(!isArray(tagsToCompile)||tagsToCompile.length!==2)throw new Error(
+"Invalid tags: "+tagsToCompile);openingTagRe=new RegExp(escapeRegExp(tagsToCompile[0])+"\\s*");closingTagRe=new RegExp("\
+\\s*"+escapeRegExp(tagsToCompile[1]));closingCurlyRe=new RegExp("\\s*"+escapeRegExp("}"+tagsToCompile[1]))}compileTags(tags||
+mustache.tags);var scanner=new Scanner(template2);var start2,type,value3,chr,token,openSection;while(!scanner.eos()){start2=
+scanner.pos;value3=scanner.scanUntil(openingTagRe);if(value3){for(var i2=0,valueLength=value3.length;i2<valueLength;++i2){
+chr=value3.charAt(i2);if(isWhitespace2(chr)){spaces.push(tokens.length);indentation+=chr}else{nonSpace=true;lineHasNonSpace=
+true;indentation+=" "}tokens.push(["text",chr,start2,start2+1]);start2+=1;if(chr==="\n"){stripSpace();indentation="";tagIndex=
+0;lineHasNonSpace=false}}}if(!scanner.scan(openingTagRe))break;hasTag=true;type=scanner.scan(tagRe)||"name";scanner.scan(
+whiteRe);if(type==="="){value3=scanner.scanUntil(equalsRe);scanner.scan(equalsRe);scanner.scanUntil(closingTagRe)}else if(type===
+"{"){value3=scanner.scanUntil(closingCurlyRe);scanner.scan(curlyRe);scanner.scanUntil(closingTagRe);type="&"}else{value3=
+scanner.scanUntil(closingTagRe)}if(!scanner.scan(closingTagRe))throw new Error("Unclosed tag at "+scanner.pos);if(type==
+">"){token=[type,value3,start2,scanner.pos,indentation,tagIndex,lineHasNonSpace]}else{token=[type,value3,start2,scanner.
+pos]}tagIndex++;tokens.push(token);if(type==="#"||type==="^"){sections2.push(token)}else if(type==="/"){openSection=sections2.
+pop();if(!openSection)throw new Error('Unopened section "'+value3+'" at '+start2);if(openSection[1]!==value3)throw new Error(
+'Unclosed section "'+openSection[1]+'" at '+start2)}else if(type==="name"||type==="{"||type==="&"){nonSpace=true}else if(type===
+"="){compileTags(value3)}}stripSpace();openSection=sections2.pop();if(openSection)throw new Error('Unclosed section "'+openSection[1]+
+'" at '+scanner.pos);return nestTokens(squashTokens(tokens))}function squashTokens(tokens){var squashedTokens=[];var token,
+lastToken;for(var i2=0,numTokens=tokens.length;i2<numTokens;++i2){token=tokens[i2];if(token){if(token[0]==="text"&&lastToken&&
+lastToken[0]==="text"){lastToken[1]+=token[1];lastToken[3]=token[3]}else{squashedTokens.push(token);lastToken=token}}}return squashedTokens}
+function nestTokens(tokens){var nestedTokens=[];var collector=nestedTokens;var sections2=[];var token,section;for(var i2=0,
+numTokens=tokens.length;i2<numTokens;++i2){token=tokens[i2];switch(token[0]){case"#":case"^":collector.push(token);sections2.
+push(token);collector=token[4]=[];break;case"/":section=sections2.pop();section[5]=token[2];collector=sections2.length>0?
+sections2[sections2.length-1][4]:nestedTokens;break;default:collector.push(token)}}return nestedTokens}function Scanner(string3){
+this.string=string3;this.tail=string3;this.pos=0}function Context(view,parentContext){this.view=view;this.cache={".":this.
+view};this.parent=parentContext}function Writer(){this.templateCache={_cache:{},set:function set2(key,value3){this._cache[key]=
+value3},get:function get(key){return this._cache[key]},clear:function clear(){this._cache={}}}}var objectToString,isArray,
+regExpTest,nonSpaceRe,entityMap,whiteRe,spaceRe,equalsRe,curlyRe,tagRe,mustache,defaultWriter,mustache_default;var init_mustache=__esm(
+{"node_modules/mustache/mustache.mjs"(){objectToString=Object.prototype.toString;isArray=Array.isArray||function isArrayPolyfill(object3){
+return objectToString.call(object3)==="[object Array]"};regExpTest=RegExp.prototype.test;nonSpaceRe=/\S/;entityMap={"&":"\
+&amp;","<":"&lt;",">":"&gt;",'"':"&quot;","'":"&#39;","/":"&#x2F;","`":"&#x60;","=":"&#x3D;"};whiteRe=/\s*/;spaceRe=/\s+/;
+equalsRe=/\s*=/;curlyRe=/\s*\}/;tagRe=/#|\^|\/|>|\{|&|=|!/;Scanner.prototype.eos=function eos(){return this.tail===""};Scanner.
+prototype.scan=function scan(re){var match=this.tail.match(re);if(!match||match.index!==0)return"";var string3=match[0];
+this.tail=this.tail.substring(string3.length);this.pos+=string3.length;return string3};Scanner.prototype.scanUntil=function scanUntil(re){
+var index=this.tail.search(re),match;switch(index){case-1:match=this.tail;this.tail="";break;case 0:match="";break;default:
+match=this.tail.substring(0,index);this.tail=this.tail.substring(index)}this.pos+=match.length;return match};Context.prototype.
+push=function push(view){return new Context(view,this)};Context.prototype.lookup=function lookup(name2){var cache=this.cache;
+var value3;if(cache.hasOwnProperty(name2)){value3=cache[name2]}else{var context3=this,intermediateValue,names2,index,lookupHit=false;
+while(context3){if(name2.indexOf(".")>0){intermediateValue=context3.view;names2=name2.split(".");index=0;while(intermediateValue!=
+null&&index<names2.length){if(index===names2.length-1)lookupHit=hasProperty(intermediateValue,names2[index])||primitiveHasOwnProperty(
+intermediateValue,names2[index]);intermediateValue=intermediateValue[names2[index++]]}}else{intermediateValue=context3.view[name2];
+lookupHit=hasProperty(context3.view,name2)}if(lookupHit){value3=intermediateValue;break}context3=context3.parent}cache[name2]=
+value3}if(isFunction(value3))value3=value3.call(this.view);return value3};Writer.prototype.clearCache=function clearCache(){
+if(typeof this.templateCache!=="undefined"){this.templateCache.clear()}};Writer.prototype.parse=function parse4(template2,tags){
+var cache=this.templateCache;var cacheKey=template2+":"+(tags||mustache.tags).join(":");var isCacheEnabled=typeof cache!==
+"undefined";var tokens=isCacheEnabled?cache.get(cacheKey):void 0;if(tokens==void 0){tokens=parseTemplate(template2,tags);
+isCacheEnabled&&cache.set(cacheKey,tokens)}return tokens};Writer.prototype.render=function render(template2,view,partials,config3){
+var tags=this.getConfigTags(config3);var tokens=this.parse(template2,tags);var context3=view instanceof Context?view:new Context(
+view,void 0);return this.renderTokens(tokens,context3,partials,template2,config3)};Writer.prototype.renderTokens=function renderTokens(tokens,context3,partials,originalTemplate,config3){
+var buffer="";var token,symbol,value3;for(var i2=0,numTokens=tokens.length;i2<numTokens;++i2){value3=void 0;token=tokens[i2];
+symbol=token[0];if(symbol==="#")value3=this.renderSection(token,context3,partials,originalTemplate,config3);else if(symbol===
+"^")value3=this.renderInverted(token,context3,partials,originalTemplate,config3);else if(symbol===">")value3=this.renderPartial(
+token,context3,partials,config3);else if(symbol==="&")value3=this.unescapedValue(token,context3);else if(symbol==="name")
+value3=this.escapedValue(token,context3,config3);else if(symbol==="text")value3=this.rawValue(token);if(value3!==void 0)
+buffer+=value3}return buffer};Writer.prototype.renderSection=function renderSection(token,context3,partials,originalTemplate,config3){
+var self2=this;var buffer="";var value3=context3.lookup(token[1]);function subRender(template2){return self2.render(template2,
+context3,partials,config3)}if(!value3)return;if(isArray(value3)){for(var j=0,valueLength=value3.length;j<valueLength;++j){
+buffer+=this.renderTokens(token[4],context3.push(value3[j]),partials,originalTemplate,config3)}}else if(typeof value3===
+"object"||typeof value3==="string"||typeof value3==="number"){buffer+=this.renderTokens(token[4],context3.push(value3),partials,
+originalTemplate,config3)}else if(isFunction(value3)){if(typeof originalTemplate!=="string")throw new Error("Cannot use \
+higher-order sections without the original template");value3=value3.call(context3.view,originalTemplate.slice(token[3],token[5]),
+subRender);if(value3!=null)buffer+=value3}else{buffer+=this.renderTokens(token[4],context3,partials,originalTemplate,config3)}
+return buffer};Writer.prototype.renderInverted=function renderInverted(token,context3,partials,originalTemplate,config3){
+var value3=context3.lookup(token[1]);if(!value3||isArray(value3)&&value3.length===0)return this.renderTokens(token[4],context3,
+partials,originalTemplate,config3)};Writer.prototype.indentPartial=function indentPartial(partial2,indentation,lineHasNonSpace){
+var filteredIndentation=indentation.replace(/[^ \t]/g,"");var partialByNl=partial2.split("\n");for(var i2=0;i2<partialByNl.
+length;i2++){if(partialByNl[i2].length&&(i2>0||!lineHasNonSpace)){partialByNl[i2]=filteredIndentation+partialByNl[i2]}}return partialByNl.
+join("\n")};Writer.prototype.renderPartial=function renderPartial(token,context3,partials,config3){if(!partials)return;var tags=this.
+getConfigTags(config3);var value3=isFunction(partials)?partials(token[1]):partials[token[1]];if(value3!=null){var lineHasNonSpace=token[6];
+var tagIndex=token[5];var indentation=token[4];var indentedValue=value3;if(tagIndex==0&&indentation){indentedValue=this.
+indentPartial(value3,indentation,lineHasNonSpace)}var tokens=this.parse(indentedValue,tags);return this.renderTokens(tokens,
+context3,partials,indentedValue,config3)}};Writer.prototype.unescapedValue=function unescapedValue(token,context3){var value3=context3.
+lookup(token[1]);if(value3!=null)return value3};Writer.prototype.escapedValue=function escapedValue(token,context3,config3){
+var escape=this.getConfigEscape(config3)||mustache.escape;var value3=context3.lookup(token[1]);if(value3!=null)return typeof value3===
+"number"&&escape===mustache.escape?String(value3):escape(value3)};Writer.prototype.rawValue=function rawValue(token){return token[1]};
+Writer.prototype.getConfigTags=function getConfigTags(config3){if(isArray(config3)){return config3}else if(config3&&typeof config3===
+"object"){return config3.tags}else{return void 0}};Writer.prototype.getConfigEscape=function getConfigEscape(config3){if(config3&&
+typeof config3==="object"&&!isArray(config3)){return config3.escape}else{return void 0}};mustache={name:"mustache.js",version:"\
+4.2.0",tags:["{{","}}"],clearCache:void 0,escape:void 0,parse:void 0,render:void 0,Scanner:void 0,Context:void 0,Writer:void 0,
+set templateCache(cache){defaultWriter.templateCache=cache},get templateCache(){return defaultWriter.templateCache}};defaultWriter=
+new Writer;mustache.clearCache=function clearCache2(){return defaultWriter.clearCache()};mustache.parse=function parse5(template2,tags){
+return defaultWriter.parse(template2,tags)};mustache.render=function render2(template2,view,partials,config3){if(typeof template2!==
+"string"){throw new TypeError('Invalid template! Template should be a "string" but "'+typeStr(template2)+'" was given as\
+ the first argument for mustache#render(template, view, partials)')}return defaultWriter.render(template2,view,partials,
+config3)};mustache.escape=escapeHtml;mustache.Scanner=Scanner;mustache.Context=Context;mustache.Writer=Writer;mustache_default=
+mustache}});function shown2(limit2){return String(limit2).replace(/\B(?=(?:\d{3})+$)/g,",")}var limits;var init_limits2=__esm({"src/\
+mail/limits.ts"(){"use strict";limits={bodyCharacters:1048576,allBodiesCharacters:32e6,tags:2e4,sectionDepth:100,nameSteps:32,
+nameCharacters:1e3,elementDepth:512,elements:5e4,variants:24,renderedCharacters:2e6,templateCharacters:16e6,sectionVisits:1e5,
+pageCharacters:3e7,pageFrames:200,leftOut:20,windowHeight:200,styleDepth:32}}});function parseMustache(body2){if(body2.length>limits.bodyCharacters){return{syntax:`it has more than ${shown2(limits.bodyCharacters)}\
+ characters`,limit:true}}const{text:text6,whole:whole2}=withoutLongSpace(body2);try{const tokens=new mustache_default.Writer().
+parse(text6);if(depthOf(tokens)>limits.sectionDepth){return{syntax:`sections are nested more than ${limits.sectionDepth}\
+ deep`,limit:true}}const parts=partsOf2(tokens,whole2);const strange=strangeName(parts);if(strange!==void 0)return strange;
+if(tagsIn(parts)>limits.tags)return{syntax:tooManyTags,limit:true};return{parts,render:(data3,{html,absent:absent2=new Set})=>new LimitedWriter().
+renderTokens(tokens,new JsonContext(data3,void 0,absent2),void 0,text6,{escape:value3=>html?mustache_default.escape(printed(
+value3)):printed(value3)})}}catch(failure2){if(!(failure2 instanceof Error))throw failure2;const{words:words6,offset}=located2(
+failure2.message);if(offset===void 0)return{syntax:words6};const{at:at3,end:end2,until}=blamed(words6,offset,text6);const lineAt=offset2=>text6.
+slice(0,offset2).split("\n").length;const where=`at line ${lineAt(at3)}${until===void 0?"":`, before line ${lineAt(until)}\
+ closes another one`}`;return{syntax:`${words6} ${where}`,at:{start:whole2(at3),end:whole2(end2)}}}}function blamed(words6,noticed,text6){
+const{sections:sections2,last}=tagsBefore(noticed,text6);const section=words6.startsWith("unclosed section")?sections2.at(
+-1):void 0;if(section!==void 0)return{...section,...noticed<text6.length?{until:noticed}:{}};const at3=words6.startsWith(
+"unclosed tag")?last:noticed;return{at:at3,end:at3+1}}function tagsBefore(place2,text6){const sections2=[];let[open8="",
+close=""]=["{{","}}"];let last=0;for(let at3=text6.indexOf(open8);at3>=0&&at3<place2;){last=at3;const start2=at3+open8.length;
+const first=start2+text6.slice(start2).search(/\S/);const sign=text6.charAt(first);const from="#^/{&>=!".includes(sign)?
+first+1:first;const ending=sign==="{"?`}${close}`:sign==="="?`=${close}`:close;const until=text6.indexOf(ending,from);if(until<
+0)break;const end2=until+ending.length;if(sign==="#"||sign==="^")sections2.push({at:at3,end:end2});else if(sign==="/")sections2.
+pop();else if(sign==="=")[open8="",close=""]=text6.slice(from,until).trim().split(/\s+/);at3=text6.indexOf(open8,end2)}return{
+sections:sections2,last}}function withoutLongSpace(body2){const cuts=[];let gone=0;const text6=body2.replace(longSpace,(run4,at3)=>{
+if(run4.length>1e3){gone+=run4.length-1e3;cuts.push({from:at3+run4.length-gone,gone})}return run4.slice(0,1e3)});return{
+text:text6,whole:offset=>offset+(cuts.findLast(({from})=>from<=offset)?.gone??0)}}function tagsIn(parts){let tags=0;for(const part of parts){
+if(part.kind!=="text")tags+=1;if(part.kind==="section")tags+=tagsIn(part.parts)}return tags}function isSection([type]){return type===
+"#"||type==="^"}function inside([,,,,tokens]){return tokens??[]}function depthOf(tokens){let depth=0;let level3=tokens.filter(
+isSection);while(level3.length>0&&depth<=limits.sectionDepth){depth+=1;level3=level3.flatMap(token=>inside(token).filter(
+isSection))}return depth}function partsOf2(tokens,original){return tokens.flatMap(token=>{const[type,name2,start2,end2]=token;
+const at3=()=>({start:original(start2),end:original(end2)});switch(type){case"text":return[{kind:"text",text:name2}];case"\
+name":case"&":return[{kind:"variable",name:name2,at:at3()}];case">":return[{kind:"partial",name:name2,at:at3()}];case"#":case"\
+^":return[{kind:"section",name:name2,at:at3(),inverted:type==="^",parts:partsOf2(inside(token),original)}];default:return[]}})}
+function strangeName(parts){for(const part of parts){if(part.kind==="text")continue;const{at:at3}=part;if(part.name==="")
+return{syntax:"a tag has no name: {{}}",at:at3};const start2=`"${part.name.slice(0,40)}\u2026"`;if(part.name.length>limits.
+nameCharacters){const syntax2=`the name ${start2} has more than ${shown2(limits.nameCharacters)} characters`;return{syntax:syntax2,
+limit:true,at:at3}}if(part.name.split(".").length>limits.nameSteps){return{syntax:`the name ${start2} has more than ${limits.
+nameSteps} steps`,limit:true,at:at3}}if(/[{}<>\n]/.test(part.name)){const[start3=""]=part.name.split(/[{}<>\n]/);return{
+syntax:`the tag "{{ ${start3.trim().slice(0,40)}" is not closed with "}}"`,at:at3}}const inner=part.kind==="section"?strangeName(
+part.parts):void 0;if(inner!==void 0)return inner}return void 0}function located2(message){const at3=message.lastIndexOf(
+" at ");const offset=/^ at (\d+)$/.exec(message.slice(at3))?.[1];const words6=offset===void 0?message:message.slice(0,at3);
+const short4=words6.length>100?`${words6.slice(0,80)}\u2026${words6.endsWith('"')?'"':""}`:words6;return{words:`${short4.
+charAt(0).toLowerCase()}${short4.slice(1)}`,offset:offset===void 0?void 0:Number(offset)}}function printed(value3){return typeof value3===
+"object"&&value3!==null?JSON.stringify(value3):String(value3)}function valueAt(view,path){let at3=view;for(const step of path){
+if(!isMap(at3)||!Object.hasOwn(at3,step))return void 0;at3=at3[step]}return at3}var longSpace,TooLong,tooManyTags,LimitedWriter,
+JsonContext;var init_template=__esm({"src/mail/template.ts"(){"use strict";init_mustache();init_values();init_limits2();
+longSpace=/(?<!\s)\s{1000,}/g;TooLong=class extends Error{};tooManyTags=`it has more than ${shown2(limits.tags)} tags`;LimitedWriter=
+class extends mustache_default.Writer{#characters=0;#visits=0;rawValue(token){return this.#counted(super.rawValue(token))}escapedValue(...parts){
+return this.#counted(super.escapedValue(...parts))}unescapedValue(...parts){return this.#counted(super.unescapedValue(...parts))}renderTokens(...parts){
+this.#visits+=1;if(this.#visits>limits.sectionVisits){throw new TooLong(`it goes into sections more than ${shown2(limits.
+sectionVisits)} times`)}return super.renderTokens(...parts)}#counted(text6){this.#characters+=String(text6??"").length;if(this.#characters>
+limits.renderedCharacters){throw new TooLong(`it has more than ${shown2(limits.renderedCharacters)} characters`)}return text6??
+""}};JsonContext=class _JsonContext extends mustache_default.Context{#absent;constructor(view,parent,absent2){super(view,
+parent);this.#absent=absent2}push(view){return new _JsonContext(view,this,this.#absent)}lookup(name2){if(name2===".")return this.
+view;if(this.#absent.has(name2))return void 0;const path=name2.split(".");for(let context3=this;context3!==void 0;context3=
+context3.parent){const found2=valueAt(context3.view,path);if(found2!==void 0)return found2}return void 0}}}});function isSurrogate(cp){return cp>=55296&&cp<=57343}function isSurrogatePair(cp){return cp>=56320&&cp<=57343}function getSurrogatePairCodePoint(cp1,cp2){
 return(cp1-55296)*1024+9216+cp2}function isControlCodePoint(cp){return cp!==32&&cp!==10&&cp!==13&&cp!==9&&cp!==12&&cp>=1&&
 cp<=31||cp>=127&&cp<=159}function isUndefinedCodePoint(cp){return cp>=64976&&cp<=65007||UNDEFINED_CODE_POINTS.has(cp)}var UNDEFINED_CODE_POINTS,
 REPLACEMENT_CHARACTER,CODE_POINTS,SEQUENCES;var init_unicode=__esm({"node_modules/parse5/dist/common/unicode.js"(){UNDEFINED_CODE_POINTS=
@@ -9463,9 +9666,9 @@ XMLNS]:new Set};NUMBERED_HEADERS=new Set([$.H1,$.H2,$.H3,$.H4,$.H5,$.H6]);UNESCA
 SCRIPT,TAG_NAMES.XMP,TAG_NAMES.IFRAME,TAG_NAMES.NOEMBED,TAG_NAMES.NOFRAMES,TAG_NAMES.PLAINTEXT])}});function isAsciiDigit(cp){return cp>=CODE_POINTS.DIGIT_0&&cp<=CODE_POINTS.DIGIT_9}function isAsciiUpper(cp){return cp>=CODE_POINTS.
 LATIN_CAPITAL_A&&cp<=CODE_POINTS.LATIN_CAPITAL_Z}function isAsciiLower(cp){return cp>=CODE_POINTS.LATIN_SMALL_A&&cp<=CODE_POINTS.
 LATIN_SMALL_Z}function isAsciiLetter(cp){return isAsciiLower(cp)||isAsciiUpper(cp)}function isAsciiAlphaNumeric(cp){return isAsciiLetter(
-cp)||isAsciiDigit(cp)}function toAsciiLower(cp){return cp+32}function isWhitespace2(cp){return cp===CODE_POINTS.SPACE||cp===
+cp)||isAsciiDigit(cp)}function toAsciiLower(cp){return cp+32}function isWhitespace3(cp){return cp===CODE_POINTS.SPACE||cp===
 CODE_POINTS.LINE_FEED||cp===CODE_POINTS.TABULATION||cp===CODE_POINTS.FORM_FEED||cp===CODE_POINTS.CARRIAGE_RETURN}function isScriptDataDoubleEscapeSequenceEnd(cp){
-return isWhitespace2(cp)||cp===CODE_POINTS.SOLIDUS||cp===CODE_POINTS.GREATER_THAN_SIGN}function getErrorForNumericCharacterReference(code2){
+return isWhitespace3(cp)||cp===CODE_POINTS.SOLIDUS||cp===CODE_POINTS.GREATER_THAN_SIGN}function getErrorForNumericCharacterReference(code2){
 if(code2===CODE_POINTS.NULL){return ERR.nullCharacterReference}else if(code2>1114111){return ERR.characterReferenceOutsideUnicodeRange}else if(isSurrogate(
 code2)){return ERR.surrogateCharacterReference}else if(isUndefinedCodePoint(code2)){return ERR.noncharacterCharacterReference}else if(isControlCodePoint(
 code2)||code2===CODE_POINTS.CARRIAGE_RETURN){return ERR.controlCharacterReference}return null}var ATTR_NAME_SET_THRESHOLD,
@@ -9520,7 +9723,7 @@ this.options=options;this.handler=handler2;this.paused=false;this.inLoop=false;t
 -1;this.currentCharacterToken=null;this.currentToken=null;this.currentAttr={name:"",value:""};this.currentAttrLocation=null;
 this.currentAttrNames=null;this.runStart=0;this.runEnd=0;this.preprocessor=new Preprocessor(handler2);this.currentLocation=
 this.getCurrentLocation(-1);this.entityDecoder=new HtmlEntityDecoder((cp,consumed)=>{this.preprocessor.pos=this.entityStartPos+
-consumed-1;if(!this._isCharacterReferenceInAttribute()){this._ensureCharacterToken(isWhitespace2(cp)?TokenType.WHITESPACE_CHARACTER:
+consumed-1;if(!this._isCharacterReferenceInAttribute()){this._ensureCharacterToken(isWhitespace3(cp)?TokenType.WHITESPACE_CHARACTER:
 cp===CODE_POINTS.NULL?TokenType.NULL_CHARACTER:TokenType.CHARACTER)}this._extendRunWith(String.fromCodePoint(cp),0);this.
 entityStartPos=this.preprocessor.pos-consumed+1},handler2.onParseError?{missingSemicolonAfterCharacterReference:()=>{this.
 _err(ERR.missingSemicolonAfterCharacterReference,1)},absenceOfDigitsInNumericCharacterReference:consumed=>{this._err(ERR.
@@ -9606,7 +9809,7 @@ location.endCol=location.startCol;location.endOffset=location.startOffset}this._
 currentToken)===null||_a3===void 0?void 0:_a3.location)!==null&&_b!==void 0?_b:location);this.handler.onEof({type:TokenType.
 EOF,location});this.active=false}_ensureCharacterToken(type){if(this.currentCharacterToken){if(this.currentCharacterToken.
 type===type){return}this.currentLocation=this.getCurrentLocation(0);this._emitCurrentCharacterToken(this.currentLocation);
-this.preprocessor.dropParsedChunk()}this._createCharacterToken(type)}_emitCodePoint(cp){const type=isWhitespace2(cp)?TokenType.
+this.preprocessor.dropParsedChunk()}this._createCharacterToken(type)}_emitCodePoint(cp){const type=isWhitespace3(cp)?TokenType.
 WHITESPACE_CHARACTER:cp===CODE_POINTS.NULL?TokenType.NULL_CHARACTER:TokenType.CHARACTER;const token=this.currentCharacterToken;
 if(token===null||token.type!==type){this._ensureCharacterToken(type)}this._extendRun(cp)}_emitChars(ch,cpOffset=0){if(this.
 options.sourceCodeLocationInfo&&cpOffset!==0&&this.currentCharacterToken&&this.currentCharacterToken.type!==TokenType.CHARACTER){
@@ -10746,71 +10949,59 @@ break}default:}}};TABLE_VOID_ELEMENTS=new Set([TAG_ID.CAPTION,TAG_ID.COL,TAG_ID.
 TAG_ID.TH,TAG_ID.THEAD,TAG_ID.TR])}});var VOID_ELEMENTS;var init_serializer=__esm({"node_modules/parse5/dist/serializer/index.js"(){init_html();init_default();
 VOID_ELEMENTS=new Set([TAG_NAMES.AREA,TAG_NAMES.BASE,TAG_NAMES.BASEFONT,TAG_NAMES.BGSOUND,TAG_NAMES.BR,TAG_NAMES.COL,TAG_NAMES.
 EMBED,TAG_NAMES.FRAME,TAG_NAMES.HR,TAG_NAMES.IMG,TAG_NAMES.INPUT,TAG_NAMES.KEYGEN,TAG_NAMES.LINK,TAG_NAMES.META,TAG_NAMES.
-PARAM,TAG_NAMES.SOURCE,TAG_NAMES.TRACK,TAG_NAMES.WBR])}});function parse4(html,options){return Parser.parse(html,options)}var init_dist=__esm({"node_modules/parse5/dist/index.js"(){
+PARAM,TAG_NAMES.SOURCE,TAG_NAMES.TRACK,TAG_NAMES.WBR])}});function parse6(html,options){return Parser.parse(html,options)}var init_dist=__esm({"node_modules/parse5/dist/index.js"(){
 init_parser();init_default();init_parser();init_serializer();init_error_codes();init_foreign_content();init_html();init_token();
-init_tokenizer()}});var words3,elements,withContent,missed,attributes,properties,imageProperties,valueFunctions,imageFunctions,mediaAndStates,
-ownPicture;var init_allowed=__esm({"src/mail/allowed.ts"(){"use strict";words3=text6=>new Set(text6.trim().split(/\s+/));
-elements=words3(`
-  a abbr acronym address article aside b bdi bdo big blockquote br button caption center cite code col colgroup dd del
-  details dfn dir div dl dt em fieldset figcaption figure font footer h1 h2 h3 h4 h5 h6 header hgroup hr i ins kbd
-  legend li main mark menu nav nobr ol p pre q rp rt ruby s samp section small span strike strong sub summary sup
-  table tbody td tfoot th thead time tr tt u ul var wbr
-`);withContent=words3(`
-  applet audio base basefont bgsound canvas datalist embed fencedframe frame frameset iframe input keygen link
-  map meta model noembed noframes object optgroup option output param plaintext portal script select source
-  template textarea title track video xmp
-`);missed=words3(`
-  applet audio canvas embed fencedframe frame frameset iframe input map model object portal select textarea video
-`);attributes=words3(`
-  abbr align alt bgcolor border cellpadding cellspacing char charoff class clear color cols colspan compact datetime
-  dir face frame headers height hidden hspace id lang noshade nowrap open reversed role rowspan rules scope size
-  span start summary title translate type valign value vspace width
-  alink link text vlink aria-hidden aria-label aria-level aria-describedby aria-labelledby aria-roledescription
-`);properties=words3(`
-  align-content align-items align-self appearance aspect-ratio
-  background background-attachment background-blend-mode background-clip background-color background-image
-  background-origin background-position background-position-x background-position-y background-repeat background-size
-  border border-block border-block-end border-block-start border-bottom border-bottom-color
-  border-bottom-left-radius border-bottom-right-radius border-bottom-style border-bottom-width border-collapse
-  border-color border-inline border-inline-end border-inline-start border-left border-left-color border-left-style
-  border-left-width border-radius border-right border-right-color border-right-style border-right-width
-  border-spacing border-style border-top border-top-color border-top-left-radius border-top-right-radius
-  border-top-style border-top-width border-width bottom box-decoration-break box-shadow box-sizing break-after
-  break-before break-inside caption-side clear clip color color-scheme column-count column-gap column-rule
-  column-span column-width columns content counter-increment counter-reset direction display empty-cells flex
-  flex-basis flex-direction flex-flow flex-grow flex-shrink flex-wrap float font font-family font-feature-settings
-  font-kerning font-size font-size-adjust font-smoothing font-stretch font-style font-variant font-variant-caps
-  font-variant-ligatures font-variant-numeric font-weight gap grid-area grid-auto-columns grid-auto-flow
-  grid-auto-rows grid-column grid-column-end grid-column-start grid-row grid-row-end grid-row-start
-  grid-template-areas grid-template-columns grid-template-rows height hyphens inline-size inset
-  interpolation-mode isolation justify-content justify-items justify-self left letter-spacing line-break
-  line-height list-style list-style-image list-style-position list-style-type margin margin-block
-  margin-block-end margin-block-start margin-bottom margin-inline margin-inline-end margin-inline-start margin-left
-  margin-right margin-top max-height max-inline-size max-width min-height min-inline-size min-width mix-blend-mode
-  object-fit object-position opacity order orphans osx-font-smoothing outline outline-color outline-offset
-  outline-style outline-width overflow overflow-wrap overflow-x overflow-y padding padding-block padding-block-end
-  padding-block-start padding-bottom padding-inline padding-inline-end padding-inline-start padding-left
-  padding-right padding-top place-content place-items place-self position quotes right row-gap tab-size
-  table-layout tap-highlight-color text-align text-align-last text-decoration text-decoration-color
-  text-decoration-line text-decoration-style text-decoration-thickness text-fill-color text-indent
-  text-overflow text-shadow text-size-adjust text-transform text-underline-offset text-wrap top transform
-  transform-origin unicode-bidi user-select vertical-align visibility white-space widows width word-break
-  word-spacing word-wrap writing-mode z-index zoom
-`);imageProperties=words3("background background-image list-style list-style-image");valueFunctions=words3(`
-  calc clamp color-mix counter counters fit-content hsl hsla hwb lab lch linear-gradient matrix max min minmax oklab
-  oklch radial-gradient repeat repeating-linear-gradient repeating-radial-gradient rgb rgba rotate scale scalex
-  scaley skew skewx skewy translate translatex translatey
-`);imageFunctions=/image|cross-fade|src|element|paint/;mediaAndStates=words3(`
-  and dir is lang not nth-child nth-last-child nth-last-of-type nth-of-type or where
-`);ownPicture=/^data:image\/(?:avif|bmp|gif|jpe?g|png|webp|x-icon)(?:;[a-z0-9=-]+)*,[a-z0-9+/=%\s._~-]*$/i}});function shown2(limit2){return String(limit2).replace(/\B(?=(?:\d{3})+$)/g,",")}var limits;var init_limits2=__esm({"src/\
-mail/limits.ts"(){"use strict";limits={bodyCharacters:1048576,allBodiesCharacters:32e6,tags:2e4,sectionDepth:100,nameSteps:32,
-nameCharacters:1e3,elementDepth:512,elements:5e4,variants:24,renderedCharacters:2e6,templateCharacters:16e6,sectionVisits:1e5,
-pageCharacters:3e7,pageFrames:200,leftOut:20,windowHeight:200,styleDepth:32}}});function isHexDigitCodePoint(e2){return e2>=48&&e2<=57||e2>=97&&e2<=102||e2>=65&&e2<=70}function isIdentStartCodePoint(e2){
+init_tokenizer()}});function parseBody(body2,{located:located3=false}={}){if(body2.length>limits.bodyCharacters){return{refused:`longer than\
+ ${shown2(limits.bodyCharacters)} characters`}}const elements2=[];let depth=0;try{parse6(body2,{scriptingEnabled:false,sourceCodeLocationInfo:located3,
+treeAdapter:{...defaultTreeAdapter,createElement:(...parts)=>{if(elements2.length===limits.elements){throw new TooMuch(`\
+made of more than ${shown2(limits.elements)} elements`)}const element=defaultTreeAdapter.createElement(...parts);elements2.
+push(element);return element},onItemPush:()=>{depth+=1;if(depth>limits.elementDepth){throw new TooMuch(`nested more than\
+ ${shown2(limits.elementDepth)} elements deep`)}},onItemPop:()=>{depth-=1}}});return{elements:elements2}}catch(failure2){
+if(failure2 instanceof TooMuch)return{refused:failure2.message};throw failure2}}function attribute({attrs},name2){return attrs.
+find(one=>one.name===name2)?.value}function spotOf({sourceCodeLocation:whole2},name2){if(whole2===void 0||whole2===null)
+return void 0;const{startOffset,endOffset}=(name2===void 0?void 0:whole2.attrs?.[name2])??whole2.startTag??whole2;return{
+start:startOffset,end:endOffset}}var addressAttributes,TooMuch;var init_tree=__esm({"src/mail/tree.ts"(){"use strict";init_dist();
+init_limits2();addressAttributes=new Set(["href","src","action","formaction","data","background","poster"]);TooMuch=class extends Error{}}});function some(items){const more=items.length-namedAtMost2;return`${items.slice(0,namedAtMost2).join(", ")}${more>0?` and\
+ ${more} more`:""}`}function short2(text6){return text6.length>80?`${text6.slice(0,79)}\u2026`:text6}var namedAtMost2;var init_words2=__esm(
+{"src/mail/words.ts"(){"use strict";namedAtMost2=5}});function changedLinks(before,after2){const old={txt:targetsOf("txt",before.txt),html:targetsOf("html",before.html)};const whole2=[
+...old.txt??[],...old.html??[]].filter(({text:text6})=>onePlaceholder.test(text6));return["txt","html"].flatMap(body2=>{
+const now=targetsOf(body2,after2[body2]);if(now===void 0||before[body2]===after2[body2])return[];const had=old[body2];const hosts=new Set(
+had?.map(({text:text6})=>hostOf(text6)));const gone=without(had??[],now);const come=without(now,had??[]);const all=Array.
+from({length:Math.max(gone.length,come.length)},(_,index)=>{const[from,to]=[gone[index],come[index]];const holds=whole2.
+some(({text:text6})=>to!==void 0&&to.text!==text6&&to.text.includes(text6));const host2=to===void 0?void 0:hostOf(to.text);
+const isOther2=had!==void 0&&host2!==void 0&&(from===void 0?!hosts.has(host2):host2!==hostOf(from.text));return{body:body2,
+from:from===void 0?null:shown3(from.text),to:to===void 0?null:shown3(to.text),elsewhere:holds||isOther2,at:to?.at}});return had===
+void 0?all.filter(({elsewhere})=>elsewhere):all})}function without(one,other){const left=new Map;for(const{text:text6}of other)
+left.set(text6,(left.get(text6)??0)+1);return one.filter(({text:text6})=>{const count3=left.get(text6)??0;left.set(text6,
+count3-1);return count3<=0})}function targetsOf(name2,body2){if(typeof body2!=="string")return void 0;const text6=withPlaceholders(
+body2);return name2==="txt"?textTargets(text6):htmlTargets(text6)}function withPlaceholders(body2){const template2=parseMustache(
+body2);const pieces2=[];let end2=0;const add=parts=>{for(const part of parts){if(part.kind==="section")add(part.parts);if(part.
+kind!=="variable")continue;const name2=part.name.replace(/[^\p{L}\p{N}_.-]/gu,"_");const tag=`${OPEN}${name2}${CLOSE}`;pieces2.
+push(plain3(body2.slice(end2,part.at.start)),tag.padEnd(part.at.end-part.at.start,FILL));end2=part.at.end}};if("parts"in
+template2)add(template2.parts);return[...pieces2,plain3(body2.slice(end2))].join("")}function plain3(text6){return text6.
+replace(/[\ue000-\ue002]/g,"?")}function htmlTargets(body2){const tree=parseBody(body2.replace(forOutlook,mark=>" ".repeat(
+mark.length)),{located:true});if("refused"in tree)return void 0;return tree.elements.flatMap(element=>element.attrs.flatMap(
+({name:name2,value:value3})=>{const text6=value3.replace(/[\u0000-\u0020\ue000]/g,"");return addressAttributes.has(name2)&&
+!ownPicture.test(text6)?[{text:text6,at:spotOf(element,name2)}]:[]}))}function textTargets(body2){return[...body2.matchAll(
+/[^\s<>"]+/g)].flatMap(({0:word2,index})=>{const first=/https?:\/\//i.exec(word2)?.index;const isLink=first!==void 0||[...word2.
+matchAll(placeholder)].some(([,name2=""])=>isAddress(name2));if(!isLink)return[];const start2=first??/^(?:[\p{L}\p{N}_-]*[:([{'])*(?=\ue001)/u.
+exec(word2)?.[0].length??0;const text6=word2.slice(start2).replaceAll(FILL,"").replace(/[.,;:!?)\]}']+$/,"");return[{text:text6,
+at:{start:index+start2,end:index+word2.length}}]})}function isAddress(name2){return/(?:^|[._])(?:url|uri|link|href)$/i.test(
+name2.replace(/([a-z])([A-Z])/g,"$1_$2"))}function hostOf(address3){if(address3.startsWith(OPEN))return/^[^/\\?#]*/.exec(
+address3)?.[0]??"";const placeholders2=[];const known4=address3.replace(placeholder,tag=>`idops${placeholders2.push(tag)-
+1}placeholder`);const nowhere2="https://nowhere.invalid";if(!URL.canParse(known4,nowhere2))return address3;const{host:host2,
+origin:origin2,protocol,pathname}=new URL(known4,nowhere2);if(origin2===nowhere2)return"";const other=protocol==="mailto\
+:"?pathname.slice(pathname.lastIndexOf("@")+1):protocol;return(host2||other).replace(/idops(\d+)placeholder/g,(_,index)=>placeholders2[Number(
+index)]??"")}function shown3(address3){const written3=text6=>text6.replace(placeholder,"{{ $1 }}");const start2=short2(written3(
+address3));const host2=hostOf(address3);return start2.toLowerCase().includes(written3(host2))?start2:`${start2} (at ${short2(
+written3(host2))})`}var OPEN,CLOSE,FILL,placeholder,onePlaceholder,forOutlook;var init_links=__esm({"src/mail/links.ts"(){
+"use strict";init_allowed();init_template();init_tree();init_words2();OPEN="\uE001";CLOSE="\uE002";FILL="\uE000";placeholder=
+/\ue001([^\ue001\ue002]*)\ue002/g;onePlaceholder=/^\ue001[^\ue001\ue002]*\ue002$/;forOutlook=/<!--\[if[^\]]*\]>|(?:<!--)?<!\[endif\]-->/gi}});function isHexDigitCodePoint(e2){return e2>=48&&e2<=57||e2>=97&&e2<=102||e2>=65&&e2<=70}function isIdentStartCodePoint(e2){
 return e2>=97&&e2<=122||e2>=65&&e2<=90||95===e2||isNonASCII_IdentCodePoint(e2)}function isNonASCII_IdentCodePoint(e2){return e2<
 183?0===e2:183===e2||8204===e2||8205===e2||8255===e2||8256===e2||8204===e2||(192<=e2&&e2<=214||216<=e2&&e2<=246||248<=e2&&
 e2<=893||895<=e2&&e2<=8191||8304<=e2&&e2<=8591||11264<=e2&&e2<=12271||12289<=e2&&e2<=55295||63744<=e2&&e2<=64975||65008<=
 e2&&e2<=65533||(0===e2||(e2>=55296&&e2<=57343||e2>=65536)))}function isNonPrintableCodePoint(e2){return 11===e2||127===e2||
-0<=e2&&e2<=8||14<=e2&&e2<=31}function isNewLine(e2){return e2===r||e2===t||12===e2}function isWhitespace3(e2){return 32===
+0<=e2&&e2<=8||14<=e2&&e2<=31}function isNewLine(e2){return e2===r||e2===t||12===e2}function isWhitespace4(e2){return 32===
 e2||e2===r||9===e2||e2===t||12===e2}function isSurrogate2(e2){return e2>=55296&&e2<=57343}function tokenize2(e2,n2){const t2=tokenizer(
 e2,n2),o2=[];for(;!t2.endOfFile();)o2.push(t2.nextToken());return o2.push(t2.nextToken()),o2}function tokenizer(n2,l2){const C=n2.
 css.valueOf(),f=n2.unicodeRangesAllowed??false;let h=0,m=0,k=-1,P=false;const p=l2?.onParseError??noop;function consumeIdentSequence(){
@@ -10824,7 +11015,7 @@ isSurrogate2(e3))t2+=String.fromCharCode(c),h+=+(e3>65535)+1,k=h-1;else if(e3>=6
 consumeEscapedCodePoint())}}}function consumeEscapedCodePoint(){const n3=C.codePointAt(h);if(void 0===n3)return p(new ParseError(
 e.UnexpectedEOFInEscapedCodePoint,m,k,["4.3.7. Consume an escaped code point","Unexpected EOF"])),c;if(h+=+(n3>65535)+1,
 k=h-1,isHexDigitCodePoint(n3)){const e2=[n3];let o2;for(;void 0!==(o2=C.codePointAt(h))&&isHexDigitCodePoint(o2)&&e2.length<
-6;)e2.push(o2),h+=1,k=h-1;isWhitespace3(C.codePointAt(h)??-1)&&(C.codePointAt(h)===t&&C.codePointAt(h+1)===r&&(h+=1),h+=
+6;)e2.push(o2),h+=1,k=h-1;isWhitespace4(C.codePointAt(h)??-1)&&(C.codePointAt(h)===t&&C.codePointAt(h+1)===r&&(h+=1),h+=
 1,k=h-1);const i2=parseInt(String.fromCodePoint(...e2),16);return 0===i2||isSurrogate2(i2)||i2>1114111?c:i2}return 0===n3||
 isSurrogate2(n3)?c:n3}function consumeBadURL(){for(;;){const e2=C.codePointAt(h);if(void 0===e2)return;if(41===e2)return h+=
 1,void(k=h-1);e2!==s||isNewLine(C.codePointAt(h+1)??-1)?(h+=1,k=h-1):(h+=1,k=h-1,consumeEscapedCodePoint())}}function consumeComment(){
@@ -10846,10 +11037,10 @@ C.codePointAt(h)===o&&isHexDigitCodePoint(C.codePointAt(h+1)??-1))for(h+=1,k=h-1
 6&&isHexDigitCodePoint(t2);)n3.push(t2),h+=1,k=h-1;if(!n3.length){const n4=parseInt(String.fromCodePoint(...e2),16);return[
 u.UnicodeRange,C.slice(m,k+1),m,k,{startOfRange:n4,endOfRange:n4}]}const r2=parseInt(String.fromCodePoint(...e2),16),i2=parseInt(
 String.fromCodePoint(...n3),16);return[u.UnicodeRange,C.slice(m,k+1),m,k,{startOfRange:r2,endOfRange:i2}]}function consumeUrlToken(){
-for(;isWhitespace3(C.codePointAt(h)??-1);)h+=1,k=h-1;let n3="";for(;;){if(void 0===C.codePointAt(h)){const t3=[u.URL,C.slice(
+for(;isWhitespace4(C.codePointAt(h)??-1);)h+=1,k=h-1;let n3="";for(;;){if(void 0===C.codePointAt(h)){const t3=[u.URL,C.slice(
 m,k+1),m,k,{value:n3}];return p(new ParseErrorWithToken(e.UnexpectedEOFInURL,m,k,["4.3.6. Consume a url token","Unexpect\
-ed EOF"],t3)),t3}if(41===C.codePointAt(h))return h+=1,k=h-1,[u.URL,C.slice(m,k+1),m,k,{value:n3}];if(isWhitespace3(C.codePointAt(
-h)??-1)){for(h+=1,k=h-1;isWhitespace3(C.codePointAt(h)??-1);)h+=1,k=h-1;if(void 0===C.codePointAt(h)){const t3=[u.URL,C.
+ed EOF"],t3)),t3}if(41===C.codePointAt(h))return h+=1,k=h-1,[u.URL,C.slice(m,k+1),m,k,{value:n3}];if(isWhitespace4(C.codePointAt(
+h)??-1)){for(h+=1,k=h-1;isWhitespace4(C.codePointAt(h)??-1);)h+=1,k=h-1;if(void 0===C.codePointAt(h)){const t3=[u.URL,C.
 slice(m,k+1),m,k,{value:n3}];return p(new ParseErrorWithToken(e.UnexpectedEOFInURL,m,k,["4.3.6. Consume a url token","Co\
 nsume as much whitespace as possible","Unexpected EOF"],t3)),t3}return 41===C.codePointAt(h)?(h+=1,k=h-1,[u.URL,C.slice(
 m,k+1),m,k,{value:n3}]):(consumeBadURL(),[u.BadURL,C.slice(m,k+1),m,k,void 0])}const t2=C.codePointAt(h);if(34===t2||39===
@@ -10870,7 +11061,7 @@ const t3=consumeIdentSequence();return[u.Dimension,C.slice(m,k+1),m,k,{value:s2,
 C.charCodeAt(h)?(h+=1,k=h-1,[u.Percentage,C.slice(m,k+1),m,k,{value:s2,signCharacter:e2}]):[u.Number,C.slice(m,k+1),m,k,
 {value:s2,signCharacter:e2,type:n3}]}function consumeIdentLikeToken(){const e2=consumeIdentSequence();if(40!==C.charCodeAt(
 h))return[u.Ident,P?e2:C.slice(m,k+1),m,k,{value:e2}];if(!(3!==e2.length||117!==e2.charCodeAt(0)&&85!==e2.charCodeAt(0)||
-114!==e2.charCodeAt(1)&&82!==e2.charCodeAt(1)||108!==e2.charCodeAt(2)&&76!==e2.charCodeAt(2))){h+=1,k=h-1;let n3=0;for(;isWhitespace3(
+114!==e2.charCodeAt(1)&&82!==e2.charCodeAt(1)||108!==e2.charCodeAt(2)&&76!==e2.charCodeAt(2))){h+=1,k=h-1;let n3=0;for(;isWhitespace4(
 C.charCodeAt(h));)n3+=1,h+=1,k=h-1;const t2=C.charCodeAt(h);return 34===t2||39===t2?(n3>0&&(h-=n3,k=h-1),[u.Function,C.slice(
 m,k+1),m,k,{value:e2}]):consumeUrlToken()}return h+=1,k=h-1,[u.Function,C.slice(m,k+1),m,k,{value:e2}]}function consumeHashToken(){
 h+=1,k=h-1;const e2=C.charCodeAt(h);if(e2>=65&&e2<=90||e2>=97&&e2<=122||e2>=48&&e2<=57||e2===o||95===e2||isNonASCII_IdentCodePoint(
@@ -10927,8 +11118,8 @@ push(one);start2=at3+1;if(type===u.EOF)break}else if(closing[type]!==void 0)open
 max(0,open8-1)}return written3.join("; ")}function declaration(tokens,pictures){const all=tokens.filter(([type])=>type!==
 u.Comment);const filled=all.flatMap(([type],index)=>type===u.Whitespace?[]:[index]).slice(0,2);const[first,colon]=filled.
 map(index=>all[index]);if(first?.[0]!==u.Ident||colon?.[0]!==u.Colon)return void 0;const rest=all.slice((filled[1]??0)+1);
-const name2=first[4].value.toLowerCase();const plain3=name2.replace(/^-(?:webkit|moz|ms|o)-/,"");if(!properties.has(plain3))
-return void 0;const written3=value2(rest,imageProperties.has(plain3)?pictures:noPictures(pictures))?.trim();return written3===
+const name2=first[4].value.toLowerCase();const plain4=name2.replace(/^-(?:webkit|moz|ms|o)-/,"");if(!properties.has(plain4))
+return void 0;const written3=value2(rest,imageProperties.has(plain4)?pictures:noPictures(pictures))?.trim();return written3===
 void 0||written3===""?void 0:`${name2}: ${written3}`}function noPictures(pictures){return address3=>{pictures(address3);
 return void 0}}function value2(tokens,pictures){let written3="";let open8=0;for(let at3=0;at3<tokens.length;at3+=1){const token=tokens[at3];
 if(token===void 0)break;switch(token[0]){case u.Function:{const name2=token[4].value.toLowerCase();if(name2==="url"){let address3="";
@@ -10943,30 +11134,32 @@ if(/^[sld]?(?:vh|vb|vmin)$/i.test(unit))return`${number3(value3*limits.windowHei
 return`${number3(value3)}vw`;return simple(token,anyUnit)}function withImportant(written3){const[mark]=/! +important$/i.
 exec(written3)??[];return mark===void 0?written3:`${written3.slice(0,-mark.length).trimEnd()} !important`}function picture(address3,pictures){
 const kept2=pictures(address3);return kept2===void 0?"none":`url(${quoted(kept2)})`}function prelude(tokens){let written3="";
-const open8=[];for(const token of tokens){const[type]=token;const end2=closing[type];if(end2!==void 0)open8.push(end2);else if(closers.
-has(type)&&open8.pop()!==type)return void 0;switch(type){case u.Comment:break;case u.Function:if(!mediaAndStates.has(token[4].
-value.toLowerCase()))return void 0;written3+=`${token[4].value.toLowerCase()}(`;break;case u.OpenParen:written3+="(";break;case u.
-CloseParen:written3+=")";break;case u.OpenSquare:written3+="[";break;case u.CloseSquare:written3+="]";break;case u.Colon:
-written3+=":";break;case u.Delim:if(!".>+~*|^$=-/".includes(token[4].value))return void 0;written3+=token[4].value;break;default:{
-const text6=simple(token,/^[a-z][a-z0-9-]{0,15}$/i);if(text6===void 0)return void 0;written3+=text6}}}return open8.length===
-0?written3.trim():void 0}function simple(token,unit){switch(token[0]){case u.Whitespace:return" ";case u.Comma:return",";case u.
-Ident:return identifier3(token[4].value);case u.Hash:return`#${name(token[4].value)}`;case u.String:return quoted(token[4].
-value);case u.Number:return`${token[4].signCharacter==="+"?"+":""}${number3(token[4].value)}`;case u.Percentage:return`${number3(
-token[4].value)}%`;case u.Dimension:return unit.test(token[4].unit)?`${number3(token[4].value)}${token[4].unit}`:void 0;default:
-return void 0}}function number3(value3){const finite=Math.min(Math.max(value3,-1e9),1e9);return String(Math.abs(finite)<
-1e-6?0:finite)}function escaped(character){return`\\${character.codePointAt(0)?.toString(16)} `}function name(text6){return text6.
-replace(/[^\p{L}\p{N}_-]/gu,escaped)}function identifier3(text6){return text6==="-"?"\\2d ":name(text6).replace(/^(-?)([0-9])/,
-(_,dash,digit)=>dash+escaped(digit))}function quoted(text6){return`"${text6.replace(/[\p{C}\p{Zl}\p{Zp}"\\<>&]/gu,escaped)}\
-"`}var closing,closers,Sheet,between,anyUnit;var init_styles=__esm({"src/mail/styles.ts"(){"use strict";init_dist2();init_allowed();
-init_limits2();closing={[u.Function]:u.CloseParen,[u.OpenParen]:u.CloseParen,[u.OpenSquare]:u.CloseSquare,[u.OpenCurly]:u.
-CloseCurly};closers=new Set(Object.values(closing));Sheet=class{#tokens;#pictures;#at=0;constructor(tokens,pictures){this.#tokens=
-tokens;this.#pictures=pictures}rules(inBlock){let written3="";for(;;){const token=this.#tokens[this.#at];if(token===void 0||
-token[0]===u.EOF)return written3;if(inBlock&&token[0]===u.CloseCurly){this.#at+=1;return written3}if(between.has(token[0]))
-this.#at+=1;else if(token[0]===u.AtKeyword)written3+=this.#atRule(token[4].value,inBlock);else written3+=this.#rule(inBlock)}}#atRule(name2,inBlock){
-this.#at+=1;const head=this.#until([u.Semicolon,u.OpenCurly],inBlock);const end2=this.#tokens[this.#at]?.[0];if(end2===u.
-Semicolon)this.#at+=1;if(end2!==u.OpenCurly)return"";this.#at+=1;if(name2.toLowerCase()!=="media"){this.#until([u.CloseCurly],
-false);this.#at+=1;return""}const inner=this.rules(true);const media=prelude(head);return media===void 0||inner===""?"":
-`@media ${media} {
+const open8=[];let last;for(const token of tokens){const[type]=token;const before=last;last=type;const end2=closing[type];
+if(end2!==void 0)open8.push(end2);else if(closers.has(type)&&open8.pop()!==type)return void 0;switch(type){case u.Comment:
+break;case u.Function:if(!mediaAndStates.has(token[4].value.toLowerCase()))return void 0;written3+=`${token[4].value.toLowerCase()}\
+(`;break;case u.OpenParen:written3+="(";break;case u.CloseParen:written3+=")";break;case u.OpenSquare:written3+="[";break;case u.
+CloseSquare:written3+="]";break;case u.Colon:written3+=":";break;case u.Delim:if(!".>+~*|^$=-/".includes(token[4].value))
+return void 0;written3+=token[4].value;break;default:{const text6=ofLink(token,before)??simple(token,/^[a-z][a-z0-9-]{0,15}$/i);
+if(text6===void 0)return void 0;written3+=text6}}}return open8.length===0?written3.trim():void 0}function ofLink(token,before){
+if(token[0]!==u.Ident)return void 0;const name2=token[4].value.toLowerCase();if(before===u.OpenSquare&&name2==="href")return"\
+title";return before===u.Colon&&/^(?:any-)?link$/.test(name2)?"is(a[title])":void 0}function simple(token,unit){switch(token[0]){case u.
+Whitespace:return" ";case u.Comma:return",";case u.Ident:return identifier3(token[4].value);case u.Hash:return`#${name(token[4].
+value)}`;case u.String:return quoted(token[4].value);case u.Number:return`${token[4].signCharacter==="+"?"+":""}${number3(
+token[4].value)}`;case u.Percentage:return`${number3(token[4].value)}%`;case u.Dimension:return unit.test(token[4].unit)?
+`${number3(token[4].value)}${token[4].unit}`:void 0;default:return void 0}}function number3(value3){const finite=Math.min(
+Math.max(value3,-1e9),1e9);return String(Math.abs(finite)<1e-6?0:finite)}function escaped(character){return`\\${character.
+codePointAt(0)?.toString(16)} `}function name(text6){return text6.replace(/[^\p{L}\p{N}_-]/gu,escaped)}function identifier3(text6){
+return text6==="-"?"\\2d ":name(text6).replace(/^(-?)([0-9])/,(_,dash,digit)=>dash+escaped(digit))}function quoted(text6){
+return`"${text6.replace(/[\p{C}\p{Zl}\p{Zp}"\\<>&]/gu,escaped)}"`}var closing,closers,Sheet,between,anyUnit;var init_styles=__esm(
+{"src/mail/styles.ts"(){"use strict";init_dist2();init_allowed();init_limits2();closing={[u.Function]:u.CloseParen,[u.OpenParen]:u.
+CloseParen,[u.OpenSquare]:u.CloseSquare,[u.OpenCurly]:u.CloseCurly};closers=new Set(Object.values(closing));Sheet=class{#tokens;#pictures;#at=0;constructor(tokens,pictures){
+this.#tokens=tokens;this.#pictures=pictures}rules(inBlock){let written3="";for(;;){const token=this.#tokens[this.#at];if(token===
+void 0||token[0]===u.EOF)return written3;if(inBlock&&token[0]===u.CloseCurly){this.#at+=1;return written3}if(between.has(
+token[0]))this.#at+=1;else if(token[0]===u.AtKeyword)written3+=this.#atRule(token[4].value,inBlock);else written3+=this.#rule(
+inBlock)}}#atRule(name2,inBlock){this.#at+=1;const head=this.#until([u.Semicolon,u.OpenCurly],inBlock);const end2=this.#tokens[this.#at]?.[0];
+if(end2===u.Semicolon)this.#at+=1;if(end2!==u.OpenCurly)return"";this.#at+=1;if(name2.toLowerCase()!=="media"){this.#until(
+[u.CloseCurly],false);this.#at+=1;return""}const inner=this.rules(true);const media=prelude(head);return media===void 0||
+inner===""?"":`@media ${media} {
 ${inner}}
 `}#rule(inBlock){const head=this.#until([u.OpenCurly],inBlock);if(this.#tokens[this.#at]?.[0]!==u.OpenCurly)return"";this.#at+=
 1;const inside2=this.#until([u.CloseCurly],false);this.#at+=1;const selector=prelude(head);const inner=declarations(inside2,
@@ -10974,17 +11167,7 @@ this.#pictures);return selector===void 0||selector===""||inner===""?"":`${select
 `}#until(ends,inBlock){const start2=this.#at;const open8=[];for(;this.#at<this.#tokens.length;this.#at+=1){const type=this.#tokens[this.#at]?.[0]??
 u.EOF;if(open8.length===0&&(ends.includes(type)||inBlock&&type===u.CloseCurly))break;if(type===u.EOF)break;const end2=closing[type];
 if(end2!==void 0)open8.push(end2);else if(open8.at(-1)===type)open8.pop()}return this.#tokens.slice(start2,this.#at)}};between=
-new Set([u.Whitespace,u.Comment,u.CDO,u.CDC,u.Semicolon,u.CloseCurly]);anyUnit=/^[a-z]{1,8}$/i}});function parseBody(body2,{located:located3=false}={}){if(body2.length>limits.bodyCharacters){return{refused:`longer than\
- ${shown2(limits.bodyCharacters)} characters`}}const elements2=[];let depth=0;try{parse4(body2,{scriptingEnabled:false,sourceCodeLocationInfo:located3,
-treeAdapter:{...defaultTreeAdapter,createElement:(...parts)=>{if(elements2.length===limits.elements){throw new TooMuch(`\
-made of more than ${shown2(limits.elements)} elements`)}const element=defaultTreeAdapter.createElement(...parts);elements2.
-push(element);return element},onItemPush:()=>{depth+=1;if(depth>limits.elementDepth){throw new TooMuch(`nested more than\
- ${shown2(limits.elementDepth)} elements deep`)}},onItemPop:()=>{depth-=1}}});return{elements:elements2}}catch(failure2){
-if(failure2 instanceof TooMuch)return{refused:failure2.message};throw failure2}}function attribute({attrs},name2){return attrs.
-find(one=>one.name===name2)?.value}function spotOf({sourceCodeLocation:whole2},name2){if(whole2===void 0||whole2===null)
-return void 0;const{startOffset,endOffset}=(name2===void 0?void 0:whole2.attrs?.[name2])??whole2.startTag??whole2;return{
-start:startOffset,end:endOffset}}var TooMuch;var init_tree=__esm({"src/mail/tree.ts"(){"use strict";init_dist();init_limits2();
-TooMuch=class extends Error{}}});function cleanHtml(body2){const tree=parseBody(body2);if("refused"in tree)return tree;const cleaner=new Cleaner;const root=tree.
+new Set([u.Whitespace,u.Comment,u.CDO,u.CDC,u.Semicolon,u.CloseCurly]);anyUnit=/^[a-z]{1,8}$/i}});function cleanHtml(body2){const tree=parseBody(body2);if("refused"in tree)return tree;const cleaner=new Cleaner;const root=tree.
 elements.find(({tagName})=>tagName==="html");const page=root?.childNodes.find(node2=>node2.nodeName==="body");const head=root?.
 childNodes.find(node2=>node2.nodeName==="head");const styles2=head===void 0?"":cleaner.styles(head);const inner=page===void 0?
 cleaner.frames(root):cleaner.children(page,0);return{html:`<html${root===void 0?"":cleaner.attributes(root)}><head>${styles2}\
@@ -11005,11 +11188,11 @@ return`${start2}${tag==="pre"?"\n":""}${inner}</${tag}>`}attributes(element){con
 element,"href"):void 0;const kept2=element.attrs.flatMap(({name:name2,value:value3})=>{if(name2==="style"){const written3=cleanDeclarations(
 value3,this.#picture);return written3===""?[]:[attributeText("style",written3)]}if(name2==="background"){const own5=this.#picture(
 value3);return own5===void 0?[]:[attributeText(name2,own5)]}if(name2==="title"&&target!==void 0)return[];return attributes.
-has(name2)?[attributeText(name2,value3)]:[]});const link2=target===void 0?[]:[attributeText("href","#"),attributeText("t\
-itle",target.trim())];return[...kept2,...link2].join("")}#sheet(element){const source=element.childNodes.map(node2=>node2.
-nodeName==="#text"?node2.value:"").join("");const sheet=cleanSheet(source,this.#picture);const media=attribute(element,"\
-media");const written3=media===void 0?"":cleanMedia(media);if(sheet===""||written3===void 0)return"";return`<style${written3===
-""?"":attributeText("media",written3)}>
+has(name2)?[attributeText(name2,value3)]:[]});const link2=target===void 0?"":attributeText("title",target.trim());return`${kept2.
+join("")}${link2}`}#sheet(element){const source=element.childNodes.map(node2=>node2.nodeName==="#text"?node2.value:"").join(
+"");const sheet=cleanSheet(source,this.#picture);const media=attribute(element,"media");const written3=media===void 0?"":
+cleanMedia(media);if(sheet===""||written3===void 0)return"";return`<style${written3===""?"":attributeText("media",written3)}\
+>
 ${sheet}</style>`}#image(element){const source=(attribute(element,"src")??"").trim();const alt=(attribute(element,"alt")??
 "").trim();if(ownPicture.test(source))return`<img${attributeText("src",source)}${this.attributes(element)}>`;const words6=[
 shortened2(alt),shortened2(source)].filter(text7=>text7!=="").join(", ");this.#leave(`picture ${words6===""?"without add\
@@ -11034,150 +11217,7 @@ sections2,part.name),found2,enters)}}function below(sections2,name2){return[...n
 ...sections2])].slice(0,8)}function within2(sections2,name2){return sections2.flatMap(section=>section.length+name2.length<
 limits.nameCharacters?[`${section}.${name2}`]:[])}function missingFrom(other,one){const used=new Set(other.flatMap(({meanings})=>meanings));
 return one.filter(({meanings})=>!meanings.some(meaning=>used.has(meaning)))}function written({name:name2,section}){return section?
-`{{# ${name2} }}`:`{{ ${name2} }}`}var init_placeholders=__esm({"src/mail/placeholders.ts"(){"use strict";init_limits2()}});function isFunction(object3){return typeof object3==="function"}function typeStr(obj){return isArray(obj)?"array":typeof obj}
-function escapeRegExp(string3){return string3.replace(/[\-\[\]{}()*+?.,\\\^$|#\s]/g,"\\$&")}function hasProperty(obj,propName){
-return obj!=null&&typeof obj==="object"&&propName in obj}function primitiveHasOwnProperty(primitive,propName){return primitive!=
-null&&typeof primitive!=="object"&&primitive.hasOwnProperty&&primitive.hasOwnProperty(propName)}function testRegExp(re,string3){
-return regExpTest.call(re,string3)}function isWhitespace4(string3){return!testRegExp(nonSpaceRe,string3)}function escapeHtml(string3){
-return String(string3).replace(/[&<>"'`=\/]/g,function fromEntityMap(s2){return entityMap[s2]})}function parseTemplate(template2,tags){
-if(!template2)return[];var lineHasNonSpace=false;var sections2=[];var tokens=[];var spaces=[];var hasTag=false;var nonSpace=false;
-var indentation="";var tagIndex=0;function stripSpace(){if(hasTag&&!nonSpace){while(spaces.length)delete tokens[spaces.pop()]}else{
-spaces=[]}hasTag=false;nonSpace=false}var openingTagRe,closingTagRe,closingCurlyRe;function compileTags(tagsToCompile){if(typeof tagsToCompile===
-"string")tagsToCompile=tagsToCompile.split(spaceRe,2);if(!isArray(tagsToCompile)||tagsToCompile.length!==2)throw new Error(
-"Invalid tags: "+tagsToCompile);openingTagRe=new RegExp(escapeRegExp(tagsToCompile[0])+"\\s*");closingTagRe=new RegExp("\
-\\s*"+escapeRegExp(tagsToCompile[1]));closingCurlyRe=new RegExp("\\s*"+escapeRegExp("}"+tagsToCompile[1]))}compileTags(tags||
-mustache.tags);var scanner=new Scanner(template2);var start2,type,value3,chr,token,openSection;while(!scanner.eos()){start2=
-scanner.pos;value3=scanner.scanUntil(openingTagRe);if(value3){for(var i2=0,valueLength=value3.length;i2<valueLength;++i2){
-chr=value3.charAt(i2);if(isWhitespace4(chr)){spaces.push(tokens.length);indentation+=chr}else{nonSpace=true;lineHasNonSpace=
-true;indentation+=" "}tokens.push(["text",chr,start2,start2+1]);start2+=1;if(chr==="\n"){stripSpace();indentation="";tagIndex=
-0;lineHasNonSpace=false}}}if(!scanner.scan(openingTagRe))break;hasTag=true;type=scanner.scan(tagRe)||"name";scanner.scan(
-whiteRe);if(type==="="){value3=scanner.scanUntil(equalsRe);scanner.scan(equalsRe);scanner.scanUntil(closingTagRe)}else if(type===
-"{"){value3=scanner.scanUntil(closingCurlyRe);scanner.scan(curlyRe);scanner.scanUntil(closingTagRe);type="&"}else{value3=
-scanner.scanUntil(closingTagRe)}if(!scanner.scan(closingTagRe))throw new Error("Unclosed tag at "+scanner.pos);if(type==
-">"){token=[type,value3,start2,scanner.pos,indentation,tagIndex,lineHasNonSpace]}else{token=[type,value3,start2,scanner.
-pos]}tagIndex++;tokens.push(token);if(type==="#"||type==="^"){sections2.push(token)}else if(type==="/"){openSection=sections2.
-pop();if(!openSection)throw new Error('Unopened section "'+value3+'" at '+start2);if(openSection[1]!==value3)throw new Error(
-'Unclosed section "'+openSection[1]+'" at '+start2)}else if(type==="name"||type==="{"||type==="&"){nonSpace=true}else if(type===
-"="){compileTags(value3)}}stripSpace();openSection=sections2.pop();if(openSection)throw new Error('Unclosed section "'+openSection[1]+
-'" at '+scanner.pos);return nestTokens(squashTokens(tokens))}function squashTokens(tokens){var squashedTokens=[];var token,
-lastToken;for(var i2=0,numTokens=tokens.length;i2<numTokens;++i2){token=tokens[i2];if(token){if(token[0]==="text"&&lastToken&&
-lastToken[0]==="text"){lastToken[1]+=token[1];lastToken[3]=token[3]}else{squashedTokens.push(token);lastToken=token}}}return squashedTokens}
-function nestTokens(tokens){var nestedTokens=[];var collector=nestedTokens;var sections2=[];var token,section;for(var i2=0,
-numTokens=tokens.length;i2<numTokens;++i2){token=tokens[i2];switch(token[0]){case"#":case"^":collector.push(token);sections2.
-push(token);collector=token[4]=[];break;case"/":section=sections2.pop();section[5]=token[2];collector=sections2.length>0?
-sections2[sections2.length-1][4]:nestedTokens;break;default:collector.push(token)}}return nestedTokens}function Scanner(string3){
-this.string=string3;this.tail=string3;this.pos=0}function Context(view,parentContext){this.view=view;this.cache={".":this.
-view};this.parent=parentContext}function Writer(){this.templateCache={_cache:{},set:function set2(key,value3){this._cache[key]=
-value3},get:function get(key){return this._cache[key]},clear:function clear(){this._cache={}}}}var objectToString,isArray,
-regExpTest,nonSpaceRe,entityMap,whiteRe,spaceRe,equalsRe,curlyRe,tagRe,mustache,defaultWriter,mustache_default;var init_mustache=__esm(
-{"node_modules/mustache/mustache.mjs"(){objectToString=Object.prototype.toString;isArray=Array.isArray||function isArrayPolyfill(object3){
-return objectToString.call(object3)==="[object Array]"};regExpTest=RegExp.prototype.test;nonSpaceRe=/\S/;entityMap={"&":"\
-&amp;","<":"&lt;",">":"&gt;",'"':"&quot;","'":"&#39;","/":"&#x2F;","`":"&#x60;","=":"&#x3D;"};whiteRe=/\s*/;spaceRe=/\s+/;
-equalsRe=/\s*=/;curlyRe=/\s*\}/;tagRe=/#|\^|\/|>|\{|&|=|!/;Scanner.prototype.eos=function eos(){return this.tail===""};Scanner.
-prototype.scan=function scan(re){var match=this.tail.match(re);if(!match||match.index!==0)return"";var string3=match[0];
-this.tail=this.tail.substring(string3.length);this.pos+=string3.length;return string3};Scanner.prototype.scanUntil=function scanUntil(re){
-var index=this.tail.search(re),match;switch(index){case-1:match=this.tail;this.tail="";break;case 0:match="";break;default:
-match=this.tail.substring(0,index);this.tail=this.tail.substring(index)}this.pos+=match.length;return match};Context.prototype.
-push=function push(view){return new Context(view,this)};Context.prototype.lookup=function lookup(name2){var cache=this.cache;
-var value3;if(cache.hasOwnProperty(name2)){value3=cache[name2]}else{var context3=this,intermediateValue,names2,index,lookupHit=false;
-while(context3){if(name2.indexOf(".")>0){intermediateValue=context3.view;names2=name2.split(".");index=0;while(intermediateValue!=
-null&&index<names2.length){if(index===names2.length-1)lookupHit=hasProperty(intermediateValue,names2[index])||primitiveHasOwnProperty(
-intermediateValue,names2[index]);intermediateValue=intermediateValue[names2[index++]]}}else{intermediateValue=context3.view[name2];
-lookupHit=hasProperty(context3.view,name2)}if(lookupHit){value3=intermediateValue;break}context3=context3.parent}cache[name2]=
-value3}if(isFunction(value3))value3=value3.call(this.view);return value3};Writer.prototype.clearCache=function clearCache(){
-if(typeof this.templateCache!=="undefined"){this.templateCache.clear()}};Writer.prototype.parse=function parse5(template2,tags){
-var cache=this.templateCache;var cacheKey=template2+":"+(tags||mustache.tags).join(":");var isCacheEnabled=typeof cache!==
-"undefined";var tokens=isCacheEnabled?cache.get(cacheKey):void 0;if(tokens==void 0){tokens=parseTemplate(template2,tags);
-isCacheEnabled&&cache.set(cacheKey,tokens)}return tokens};Writer.prototype.render=function render(template2,view,partials,config3){
-var tags=this.getConfigTags(config3);var tokens=this.parse(template2,tags);var context3=view instanceof Context?view:new Context(
-view,void 0);return this.renderTokens(tokens,context3,partials,template2,config3)};Writer.prototype.renderTokens=function renderTokens(tokens,context3,partials,originalTemplate,config3){
-var buffer="";var token,symbol,value3;for(var i2=0,numTokens=tokens.length;i2<numTokens;++i2){value3=void 0;token=tokens[i2];
-symbol=token[0];if(symbol==="#")value3=this.renderSection(token,context3,partials,originalTemplate,config3);else if(symbol===
-"^")value3=this.renderInverted(token,context3,partials,originalTemplate,config3);else if(symbol===">")value3=this.renderPartial(
-token,context3,partials,config3);else if(symbol==="&")value3=this.unescapedValue(token,context3);else if(symbol==="name")
-value3=this.escapedValue(token,context3,config3);else if(symbol==="text")value3=this.rawValue(token);if(value3!==void 0)
-buffer+=value3}return buffer};Writer.prototype.renderSection=function renderSection(token,context3,partials,originalTemplate,config3){
-var self2=this;var buffer="";var value3=context3.lookup(token[1]);function subRender(template2){return self2.render(template2,
-context3,partials,config3)}if(!value3)return;if(isArray(value3)){for(var j=0,valueLength=value3.length;j<valueLength;++j){
-buffer+=this.renderTokens(token[4],context3.push(value3[j]),partials,originalTemplate,config3)}}else if(typeof value3===
-"object"||typeof value3==="string"||typeof value3==="number"){buffer+=this.renderTokens(token[4],context3.push(value3),partials,
-originalTemplate,config3)}else if(isFunction(value3)){if(typeof originalTemplate!=="string")throw new Error("Cannot use \
-higher-order sections without the original template");value3=value3.call(context3.view,originalTemplate.slice(token[3],token[5]),
-subRender);if(value3!=null)buffer+=value3}else{buffer+=this.renderTokens(token[4],context3,partials,originalTemplate,config3)}
-return buffer};Writer.prototype.renderInverted=function renderInverted(token,context3,partials,originalTemplate,config3){
-var value3=context3.lookup(token[1]);if(!value3||isArray(value3)&&value3.length===0)return this.renderTokens(token[4],context3,
-partials,originalTemplate,config3)};Writer.prototype.indentPartial=function indentPartial(partial2,indentation,lineHasNonSpace){
-var filteredIndentation=indentation.replace(/[^ \t]/g,"");var partialByNl=partial2.split("\n");for(var i2=0;i2<partialByNl.
-length;i2++){if(partialByNl[i2].length&&(i2>0||!lineHasNonSpace)){partialByNl[i2]=filteredIndentation+partialByNl[i2]}}return partialByNl.
-join("\n")};Writer.prototype.renderPartial=function renderPartial(token,context3,partials,config3){if(!partials)return;var tags=this.
-getConfigTags(config3);var value3=isFunction(partials)?partials(token[1]):partials[token[1]];if(value3!=null){var lineHasNonSpace=token[6];
-var tagIndex=token[5];var indentation=token[4];var indentedValue=value3;if(tagIndex==0&&indentation){indentedValue=this.
-indentPartial(value3,indentation,lineHasNonSpace)}var tokens=this.parse(indentedValue,tags);return this.renderTokens(tokens,
-context3,partials,indentedValue,config3)}};Writer.prototype.unescapedValue=function unescapedValue(token,context3){var value3=context3.
-lookup(token[1]);if(value3!=null)return value3};Writer.prototype.escapedValue=function escapedValue(token,context3,config3){
-var escape=this.getConfigEscape(config3)||mustache.escape;var value3=context3.lookup(token[1]);if(value3!=null)return typeof value3===
-"number"&&escape===mustache.escape?String(value3):escape(value3)};Writer.prototype.rawValue=function rawValue(token){return token[1]};
-Writer.prototype.getConfigTags=function getConfigTags(config3){if(isArray(config3)){return config3}else if(config3&&typeof config3===
-"object"){return config3.tags}else{return void 0}};Writer.prototype.getConfigEscape=function getConfigEscape(config3){if(config3&&
-typeof config3==="object"&&!isArray(config3)){return config3.escape}else{return void 0}};mustache={name:"mustache.js",version:"\
-4.2.0",tags:["{{","}}"],clearCache:void 0,escape:void 0,parse:void 0,render:void 0,Scanner:void 0,Context:void 0,Writer:void 0,
-set templateCache(cache){defaultWriter.templateCache=cache},get templateCache(){return defaultWriter.templateCache}};defaultWriter=
-new Writer;mustache.clearCache=function clearCache2(){return defaultWriter.clearCache()};mustache.parse=function parse6(template2,tags){
-return defaultWriter.parse(template2,tags)};mustache.render=function render2(template2,view,partials,config3){if(typeof template2!==
-"string"){throw new TypeError('Invalid template! Template should be a "string" but "'+typeStr(template2)+'" was given as\
- the first argument for mustache#render(template, view, partials)')}return defaultWriter.render(template2,view,partials,
-config3)};mustache.escape=escapeHtml;mustache.Scanner=Scanner;mustache.Context=Context;mustache.Writer=Writer;mustache_default=
-mustache}});function parseMustache(body2){if(body2.length>limits.bodyCharacters){return{syntax:`it has more than ${shown2(limits.bodyCharacters)}\
- characters`,limit:true}}const{text:text6,whole:whole2}=withoutLongSpace(body2);try{const tokens=new mustache_default.Writer().
-parse(text6);if(depthOf(tokens)>limits.sectionDepth){return{syntax:`sections are nested more than ${limits.sectionDepth}\
- deep`,limit:true}}const parts=partsOf2(tokens,whole2);const strange=strangeName(parts);if(strange!==void 0)return strange;
-if(tagsIn(parts)>limits.tags)return{syntax:tooManyTags,limit:true};return{parts,render:(data3,{html,absent:absent2=new Set})=>new LimitedWriter().
-renderTokens(tokens,new JsonContext(data3,void 0,absent2),void 0,text6,{escape:value3=>html?mustache_default.escape(printed(
-value3)):printed(value3)})}}catch(failure2){if(!(failure2 instanceof Error))throw failure2;const{words:words6,offset}=located2(
-failure2.message);if(offset===void 0)return{syntax:words6};const{at:at3,end:end2,until}=blamed(words6,offset,text6);const lineAt=offset2=>text6.
-slice(0,offset2).split("\n").length;const where=`at line ${lineAt(at3)}${until===void 0?"":`, before line ${lineAt(until)}\
- closes another one`}`;return{syntax:`${words6} ${where}`,at:{start:whole2(at3),end:whole2(end2)}}}}function blamed(words6,noticed,text6){
-const{sections:sections2,last}=tagsBefore(noticed,text6);const section=words6.startsWith("unclosed section")?sections2.at(
--1):void 0;if(section!==void 0)return{...section,...noticed<text6.length?{until:noticed}:{}};const at3=words6.startsWith(
-"unclosed tag")?last:noticed;return{at:at3,end:at3+1}}function tagsBefore(place2,text6){const sections2=[];let[open8="",
-close=""]=["{{","}}"];let last=0;for(let at3=text6.indexOf(open8);at3>=0&&at3<place2;){last=at3;const start2=at3+open8.length;
-const first=start2+text6.slice(start2).search(/\S/);const sign=text6.charAt(first);const from="#^/{&>=!".includes(sign)?
-first+1:first;const ending=sign==="{"?`}${close}`:sign==="="?`=${close}`:close;const until=text6.indexOf(ending,from);if(until<
-0)break;const end2=until+ending.length;if(sign==="#"||sign==="^")sections2.push({at:at3,end:end2});else if(sign==="/")sections2.
-pop();else if(sign==="=")[open8="",close=""]=text6.slice(from,until).trim().split(/\s+/);at3=text6.indexOf(open8,end2)}return{
-sections:sections2,last}}function withoutLongSpace(body2){const cuts=[];let gone=0;const text6=body2.replace(longSpace,(run4,at3)=>{
-if(run4.length>1e3){gone+=run4.length-1e3;cuts.push({from:at3+run4.length-gone,gone})}return run4.slice(0,1e3)});return{
-text:text6,whole:offset=>offset+(cuts.findLast(({from})=>from<=offset)?.gone??0)}}function tagsIn(parts){let tags=0;for(const part of parts){
-if(part.kind!=="text")tags+=1;if(part.kind==="section")tags+=tagsIn(part.parts)}return tags}function isSection([type]){return type===
-"#"||type==="^"}function inside([,,,,tokens]){return tokens??[]}function depthOf(tokens){let depth=0;let level3=tokens.filter(
-isSection);while(level3.length>0&&depth<=limits.sectionDepth){depth+=1;level3=level3.flatMap(token=>inside(token).filter(
-isSection))}return depth}function partsOf2(tokens,original){return tokens.flatMap(token=>{const[type,name2,start2,end2]=token;
-const at3=()=>({start:original(start2),end:original(end2)});switch(type){case"text":return[{kind:"text",text:name2}];case"\
-name":case"&":return[{kind:"variable",name:name2,at:at3()}];case">":return[{kind:"partial",name:name2,at:at3()}];case"#":case"\
-^":return[{kind:"section",name:name2,at:at3(),inverted:type==="^",parts:partsOf2(inside(token),original)}];default:return[]}})}
-function strangeName(parts){for(const part of parts){if(part.kind==="text")continue;const{at:at3}=part;if(part.name==="")
-return{syntax:"a tag has no name: {{}}",at:at3};const start2=`"${part.name.slice(0,40)}\u2026"`;if(part.name.length>limits.
-nameCharacters){const syntax2=`the name ${start2} has more than ${shown2(limits.nameCharacters)} characters`;return{syntax:syntax2,
-limit:true,at:at3}}if(part.name.split(".").length>limits.nameSteps){return{syntax:`the name ${start2} has more than ${limits.
-nameSteps} steps`,limit:true,at:at3}}if(/[{}<>\n]/.test(part.name)){const[start3=""]=part.name.split(/[{}<>\n]/);return{
-syntax:`the tag "{{ ${start3.trim().slice(0,40)}" is not closed with "}}"`,at:at3}}const inner=part.kind==="section"?strangeName(
-part.parts):void 0;if(inner!==void 0)return inner}return void 0}function located2(message){const at3=message.lastIndexOf(
-" at ");const offset=/^ at (\d+)$/.exec(message.slice(at3))?.[1];const words6=offset===void 0?message:message.slice(0,at3);
-const short4=words6.length>100?`${words6.slice(0,80)}\u2026${words6.endsWith('"')?'"':""}`:words6;return{words:`${short4.
-charAt(0).toLowerCase()}${short4.slice(1)}`,offset:offset===void 0?void 0:Number(offset)}}function printed(value3){return typeof value3===
-"object"&&value3!==null?JSON.stringify(value3):String(value3)}function valueAt(view,path){let at3=view;for(const step of path){
-if(!isMap(at3)||!Object.hasOwn(at3,step))return void 0;at3=at3[step]}return at3}var longSpace,TooLong,tooManyTags,LimitedWriter,
-JsonContext;var init_template=__esm({"src/mail/template.ts"(){"use strict";init_mustache();init_values();init_limits2();
-longSpace=/(?<!\s)\s{1000,}/g;TooLong=class extends Error{};tooManyTags=`it has more than ${shown2(limits.tags)} tags`;LimitedWriter=
-class extends mustache_default.Writer{#characters=0;#visits=0;rawValue(token){return this.#counted(super.rawValue(token))}escapedValue(...parts){
-return this.#counted(super.escapedValue(...parts))}unescapedValue(...parts){return this.#counted(super.unescapedValue(...parts))}renderTokens(...parts){
-this.#visits+=1;if(this.#visits>limits.sectionVisits){throw new TooLong(`it goes into sections more than ${shown2(limits.
-sectionVisits)} times`)}return super.renderTokens(...parts)}#counted(text6){this.#characters+=String(text6??"").length;if(this.#characters>
-limits.renderedCharacters){throw new TooLong(`it has more than ${shown2(limits.renderedCharacters)} characters`)}return text6??
-""}};JsonContext=class _JsonContext extends mustache_default.Context{#absent;constructor(view,parent,absent2){super(view,
-parent);this.#absent=absent2}push(view){return new _JsonContext(view,this,this.#absent)}lookup(name2){if(name2===".")return this.
-view;if(this.#absent.has(name2))return void 0;const path=name2.split(".");for(let context3=this;context3!==void 0;context3=
-context3.parent){const found2=valueAt(context3.view,path);if(found2!==void 0)return found2}return void 0}}}});function renderMails(sides,...given){const parsed3=sides.map(({txt,html})=>({txt:parse7(txt),html:parse7(html)}));const templates=parsed3.
+`{{# ${name2} }}`:`{{ ${name2} }}`}var init_placeholders=__esm({"src/mail/placeholders.ts"(){"use strict";init_limits2()}});function renderMails(sides,...given){const parsed3=sides.map(({txt,html})=>({txt:parse7(txt),html:parse7(html)}));const templates=parsed3.
 flatMap(({txt,html})=>[txt,html]).flatMap(body2=>body2?.template===void 0?[]:[body2.template]);const parts=templates.flatMap(
 template2=>template2.parts);const all=given.length===0?[{}]:given;const samples=all.slice(0,limits.variants).map(one=>sampleData(
 parts,one));const sections2=sectionsOf2(parts);const seen2=new Set;const variants=[];let made3=0;let characters2=0;const isFull=()=>made3===
@@ -11300,7 +11340,6 @@ thead th:first-child { width: 24%; }
 tbody th { font-weight: 400; }
 tbody th code { background: none; padding: 0; }
 td code { background: none; padding: 0; }
-td p { margin: 0 0 .25rem; }
 td.before { color: var(--cut); }
 td.after { color: var(--add); }
 td.unknown { color: var(--quiet); }
@@ -11357,7 +11396,6 @@ footer { max-width: 96rem; margin: 0 auto; padding: 1rem; color: var(--quiet); o
   tbody tr { display: grid; grid-template-columns: 1fr 1fr; border-bottom: 1px solid var(--line); }
   tbody th { grid-column: 1 / -1; font-weight: 600; border: 0; padding-bottom: 0; }
   td { border: 0; }
-  td[colspan] { grid-column: 1 / -1; }
 }
 @media print {
   .filters, .contents, .skip, .tabs > fieldset { display: none; }
@@ -11389,20 +11427,20 @@ ${content}
 `.text}function scrollable(className,label3,content){return markup`<pre class="${className}" tabindex="0" role="group" aria-label="${label3}">${content}</pre>`}
 var init_page=__esm({"src/report/page.ts"(){"use strict";init_markup();init_styles2()}});function emailViews(sides,samples,emails){const{variants,left}=mailsOf(sides.map(({bodies:bodies2})=>bodies2),samples);const view=show=>[
 ...variants.map(({label:label3,mails},index)=>variantBox(label3,index===0,markup`<div class="pair">${mails.map((mail,at3)=>{
-const side3=sides[at3];return side3===void 0?null:show(mail,side3,index>0)})}</div>`)),moreVariants(left)];return{rendered:view(
-({html},side3,further)=>htmlFigure(html,side3.label,side3.none,emails,further)),text:view(({txt},side3)=>textFigure(txt,
-side3.label,side3.none,emails))}}function samplesText(samples){const files=[...new Set(samples.map(({file})=>file))];if(files.
-length===0)return"made up from the names of the placeholders";return["from ",...files.map((file,at3)=>[at3===0?null:", ",
-markup`<code>${file}</code>`])]}function mailsOf(sides,samples){const{variants,left}=renderMails(sides,...samples.map(({
-data:data3})=>data3));const isOneFile=new Set(samples.map(({file})=>file)).size===1;const nameOf5=({name:name2,file})=>isOneFile||
-name2===file?name2:`${name2}, ${file}`;return{left,variants:variants.map(({sample,label:label3,mails})=>{const parts=[...samples.
-length>1?samples.slice(sample,sample+1).map(nameOf5):[],...label3===null?[]:[label3]];return{label:parts.length===0?null:
-parts.join(": "),mails}})}}function moreVariants(left){if(left===0)return null;return markup`<p class="note">Not shown: up to ${shown2(
-left)} more mails, in which other sections are there and not there.</p>`}function variantBox(label3,open8,content){if(label3===
-null)return content;const start2=open8?markup`<details class="variant" open>`:markup`<details class="variant">`;return markup`${start2}<summary>${label3}</summary>${content}</details>\n`}
-function htmlFigure(body2,label3,none2,emails,further){return figure(body2,label3,none2,text6=>{const email3=emails.framed(
-text6,further);if(email3===void 0)return further?noFurther:noRoom;if("refused"in email3)return markup`<p class="note">not shown: it is ${email3.
-refused}</p>`;return markup`<div class="mail"><iframe sandbox="" loading="lazy" referrerpolicy="no-referrer" title="${label3}" srcdoc="${email3.
+const side3=sides[at3];return side3===void 0?null:show(mail,side3,index>0)})}</div>`)),moreVariants(left)];const rendered=view(
+({html},side3,further)=>htmlFigure(html,side3.label,side3.none,emails,further));return{rendered,alike:variants.every(({mails})=>emails.
+alike(mails.map(({html})=>html))),text:view(({txt},side3)=>textFigure(txt,side3.label,side3.none,emails))}}function samplesText(samples){
+const files=[...new Set(samples.map(({file})=>file))];if(files.length===0)return"made up from the names of the placehold\
+ers";return["from ",...files.map((file,at3)=>[at3===0?null:", ",markup`<code>${file}</code>`])]}function mailsOf(sides,samples){
+const{variants,left}=renderMails(sides,...samples.map(({data:data3})=>data3));const isOneFile=new Set(samples.map(({file})=>file)).
+size===1;const nameOf5=({name:name2,file})=>isOneFile||name2===file?name2:`${name2}, ${file}`;return{left,variants:variants.
+map(({sample,label:label3,mails})=>{const parts=[...samples.length>1?samples.slice(sample,sample+1).map(nameOf5):[],...label3===
+null?[]:[label3]];return{label:parts.length===0?null:parts.join(": "),mails}})}}function moreVariants(left){if(left===0)
+return null;return markup`<p class="note">Not shown: up to ${shown2(left)} more mails, in which other sections are there and not there.</p>`}
+function variantBox(label3,open8,content){if(label3===null)return content;const start2=open8?markup`<details class="variant" open>`:
+markup`<details class="variant">`;return markup`${start2}<summary>${label3}</summary>${content}</details>\n`}function htmlFigure(body2,label3,none2,emails,further){
+return figure(body2,label3,none2,text6=>{const email3=emails.framed(text6,further);if(email3===void 0)return further?noFurther:
+noRoom;if("refused"in email3)return markup`<p class="note">not shown: it is ${email3.refused}</p>`;return markup`<div class="mail"><iframe sandbox="" loading="lazy" referrerpolicy="no-referrer" title="${label3}" srcdoc="${email3.
 source}"></iframe></div>${leftOut(email3.left)}`})}function leftOut(left){return left.length===0?null:markup`<p class="note">Left out here: ${left.
 join("; ")}</p>`}function textFigure(body2,label3,none2,emails){return figure(body2,label3,none2,text6=>emails.take(text6.
 length)?scrollable("mail-text",label3,markupLines(text6)):noRoom)}function figure(body2,label3,none2,show){const content=body2===
@@ -11413,16 +11451,19 @@ noFurther;var init_emails=__esm({"src/report/emails.ts"(){"use strict";init_clea
 init_page();framePrefix=`<!DOCTYPE html><meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-sr\
 c 'unsafe-inline'; img-src data:"><meta http-equiv="x-dns-prefetch-control" content="off"><style>:root, :root > body { p\
 osition: static !important; height: auto !important; max-height: none !important; overflow: visible !important; } :root \
-{ min-height: 100% !important; transform: translate(0) !important; }</style>`;Emails=class{#room;#left;#frames=limits.pageFrames;#known=new Map;constructor(characters2=limits.
+{ min-height: 100% !important; transform: translate(0) !important; } :where(a[title]) { color: #0000ee; text-decoration:\
+ underline; cursor: pointer; }</style>`;Emails=class{#room;#left;#frames=limits.pageFrames;#known=new Map;constructor(characters2=limits.
 pageCharacters){this.#room=characters2;this.#left=characters2}take(characters2){if(characters2>this.#left)return false;this.#left-=
-characters2;return true}framed(body2,further=false){if(this.#frames<=(further?limits.pageFrames/2:0))return void 0;const shown4=this.#known.
-get(body2)??this.#clean(body2,further);if(shown4===void 0||"refused"in shown4)return shown4;if(!this.#fits(shown4.source.
-text.length,further))return void 0;this.#frames-=1;this.take(shown4.source.text.length);return shown4}#clean(body2,further){
-if(!this.#fits(body2.length,further))return void 0;const cleaned=cleanHtml(body2);this.take(body2.length);const shown4="\
-refused"in cleaned?cleaned:{source:frameSource(`${framePrefix}${cleaned.html}`),left:cleaned.left};this.#known.set(body2,
-shown4);return shown4}#fits(characters2,further){return characters2<=this.#left-(further?this.#room/2:0)}};noRoom=markup`<p class="note">not shown: a page shows ${shown2(
-limits.pageFrames)} emails at most, with ${shown2(limits.pageCharacters)} characters in all; look at fewer at once</p>`;
-noFurther=markup`<p class="note">not shown: of so many emails this page shows the first mail of each template; look at fewer at once</p>`}});function contextOf({samples,debug},changes,done2){return{samples,debug,emails:new Emails,changes,done:done2}}function changeBox(box){
+characters2;return true}framed(body2,further=false){if(this.#frames<=(further?limits.pageFrames/2:0))return void 0;const shown5=this.#known.
+get(body2)??this.#clean(body2,further);if(shown5===void 0||"refused"in shown5)return shown5;if(!this.#fits(shown5.source.
+text.length,further))return void 0;this.#frames-=1;this.take(shown5.source.text.length);return shown5}alike(bodies2){const looks3=bodies2.
+map(body2=>{if(body2===null||!("text"in body2))return body2;const shown5=this.#known.get(body2.text);return shown5!==void 0&&
+"look"in shown5?shown5.look:body2.text});return new Set(looks3).size===1}#clean(body2,further){if(!this.#fits(body2.length,
+further))return void 0;const cleaned=cleanHtml(body2);this.take(body2.length);const shown5="refused"in cleaned?cleaned:{
+source:frameSource(`${framePrefix}${cleaned.html}`),left:cleaned.left,look:cleaned.html.replace(/ title="[^"]*"(?=[^<>]*>)/g,
+"")};this.#known.set(body2,shown5);return shown5}#fits(characters2,further){return characters2<=this.#left-(further?this.#room/
+2:0)}};noRoom=markup`<p class="note">not shown: a page shows ${shown2(limits.pageFrames)} emails at most, with ${shown2(
+limits.pageCharacters)} characters in all; look at fewer at once</p>`;noFurther=markup`<p class="note">not shown: of so many emails this page shows the first mail of each template; look at fewer at once</p>`}});function contextOf({samples,debug},changes,done2){return{samples,debug,emails:new Emails,changes,done:done2}}function changeBox(box){
 const{number:number4,context:context3,named:named4,fold:fold2}=box;const change3=fold2?.change;const isOpen=context3.changes<=
 unfoldedChanges||box.matters&&number4<=unfoldedChanges;const isLoss=change3!==void 0&&isDestructive(change3);const classes=[
 "change",...isLoss?["destructive"]:[],...change3!==void 0&&isDrifted(change3)?["drifted"]:[],...change3!==void 0&&change3.
@@ -11460,35 +11501,41 @@ ${rows.map(view=>markup`<tr><th scope="row"><code>${view.path}</code>${driftLine
 `}function cells(view){switch(view.view){case"secret":return markup`<td class="unknown">${view.unknown?"(unknown)":"(sen\
 sitive)"}</td><td class="unknown">(sensitive)</td>`;case"value":return markup`<td class="${view.unknown||view.lacks==="b\
 efore"?"unknown":"before"}"><code>${view.before}</code></td><td class="${view.lacks==="after"?"before":"after"}"><code>${view.
-after}</code></td>`;case"set":return markup`<td colspan="2">${view.head===null?null:markup`<p>${view.head}</p>`}<ul class="set">${view.
-elements.map(({mark,text:text6})=>markup`<li class="${setClasses[mark]}">${setMarks2[mark]} ${text6}</li>`)}${view.kept>
-0?markup`<li class="quiet">(${view.kept} unchanged)</li>`:null}</ul></td>`;default:return null}}function driftLine({drift}){
-return drift===null?null:markup`<p class="drift">${drift}</p>`}function bodyDiff(view){const{path,hunks}=view;const lines=hunks.
-flatMap(hunk=>[markup`<span class="at">${hunk.head}</span>`,...hunk.lines.map(({mark,text:text6,spans})=>markup`<span class="${lineClasses[mark]}">${mark}${spans?.
-map(word)??text6}</span>`)]);return markup`<h3><code>${path}</code></h3>
+after}</code></td>`;case"set":{const[gone,there]=[true,false].map(isGone2=>view.elements.filter(({mark})=>mark==="-"===isGone2));
+const before=view.head===null?"(none removed)":"(unknown)";return[elementsCell(gone,0,before),elementsCell(there,view.kept,
+"(none)")]}default:return null}}function elementsCell(elements2=[],kept2,none2){if(elements2.length+kept2===0)return markup`<td class="unknown">${none2}</td>`;
+return markup`<td><ul class="set">${elements2.map(({mark,text:text6})=>markup`<li class="${setClasses[mark]}">${setMarks2[mark]} ${text6}</li>`)}${kept2>
+0?markup`<li class="quiet">(${kept2} unchanged)</li>`:null}</ul></td>`}function driftLine({drift}){return drift===null?null:
+markup`<p class="drift">${drift}</p>`}function bodyDiff(view){const{path,hunks}=view;const lines=hunks.flatMap(hunk=>[markup`<span class="at">${hunk.
+head}</span>`,...hunk.lines.map(({mark,text:text6,spans})=>markup`<span class="${lineClasses[mark]}">${mark}${spans?.map(
+word)??text6}</span>`)]);return markup`<h3><code>${path}</code></h3>
 ${driftLine(view)}<p class="quiet">${bodyNotes(view).join("; ")}</p>
 ${hunks.length===0?null:scrollable("diff",`Difference of ${path}`,lines)}
 `}function word({text:text6,change:change3}){if(change3===null)return text6;return change3==="+"?markup`<ins>${text6}</ins>`:
 markup`<del>${text6}</del>`}function email2(change3,bodies2,diffs,{samples,emails}){const{before,expected}=change3.apply;
-const deleted=change3.action==="delete";const sides=[side("Before",bodies2,before,absent),side("After",bodies2,deleted?{}:
-{...before,...expected},deleted?change3.fields.map(fateText)[0]??"deleted":absent)];const given=samples.get(change3.address)??
-[];const{rendered,text:text6}=emailViews(sides,given,emails);const tab=(value3,label3,checked2=null)=>markup`<label><input type="radio" name="view ${change3.
-address}" value="${value3}"${checked2}>${label3}</label>`;return markup`<div class="tabs email">
-<fieldset><legend>Show</legend>${[tab("rendered","as email",markup` checked`),tab("text","as text"),tab("source","change\
-s of the source")]}</fieldset>
+const deleted=change3.action==="delete";const was=side("Before",bodies2,before,absent);const is=side("After",bodies2,deleted?
+{}:{...before,...expected},deleted?change3.fields.map(fateText)[0]??"deleted":absent);const given=samples.get(change3.address)??
+[];const{rendered,text:text6,alike:alike2}=emailViews([was,is],given,emails);const open8=alike2?"source":"rendered";const tab=(value3,label3)=>markup`<label><input type="radio" name="view ${change3.
+address}" value="${value3}"${value3===open8?markup` checked`:null}>${label3}</label>`;return markup`<div class="tabs email">
+<fieldset><legend>Show</legend>${[tab("rendered","as email"),tab("text","as text"),tab("source","changes of the source")]}</fieldset>
 <p class="quiet">Rendered with sample data, ${samplesText(given)}; pictures are blocked.</p>
+${alike2?markup`<p class="note">As an email it looks the same; the source differs.</p>\n`:null}${deleted?null:linkLines(
+changedLinks(was.bodies,is.bodies))}
 <div class="panel rendered">${rendered}</div>
 <div class="panel text">${text6}</div>
 <div class="panel source">${diffs}</div>
 </div>
-`}function side(label3,email3,fields2,none2){const{[email3.txt]:txt,[email3.html]:html}=fields2;const held=txt instanceof
-Sensitive||html instanceof Sensitive;const bodies2={txt:typeof txt==="string"?txt:null,html:typeof html==="string"?html:
-null};return{label:label3,bodies:bodies2,none:held?"held back, since it holds a secret":none2}}function warningLine2(warning4){
-return markup`<p class="warning"><strong>Warning:</strong> ${located(warning4)} <span>(${warning4.code})</span></p>\n`}var unfoldedChanges,
-setClasses,setMarks2,lineClasses,absent;var init_changes=__esm({"src/report/changes.ts"(){"use strict";init_values();init_kinds();
-init_drift();init_alike();init_emails();init_fold();init_markup();init_names();init_page();init_review();init_view();unfoldedChanges=
+`}function linkLines(links){const more=links.length-linksAtMost;const address3=text6=>text6===null?"(none)":markup`<code>${text6}</code>`;
+return[...links.slice(0,linksAtMost).map(({body:body2,from,to})=>markup`<p class="note">Link in the ${body2} body: ${address3(
+from)} → ${address3(to)}</p>\n`),more>0?markup`<p class="note">${plural(more,"more link")} changed.</p>\n`:null]}function side(label3,email3,fields2,none2){
+const{[email3.txt]:txt,[email3.html]:html}=fields2;const held=txt instanceof Sensitive||html instanceof Sensitive;const bodies2={
+txt:typeof txt==="string"?txt:null,html:typeof html==="string"?html:null};return{label:label3,bodies:bodies2,none:held?"\
+held back, since it holds a secret":none2}}function warningLine2(warning4){return markup`<p class="warning"><strong>Warning:</strong> ${located(
+warning4)} <span>(${warning4.code})</span></p>\n`}var unfoldedChanges,setClasses,setMarks2,lineClasses,linksAtMost,absent;
+var init_changes=__esm({"src/report/changes.ts"(){"use strict";init_values();init_kinds();init_links();init_drift();init_alike();
+init_emails();init_fold();init_markup();init_names();init_page();init_review();init_view();init_words();unfoldedChanges=
 12;setClasses={"+":"added","-":"removed","~":"changed","=":"changed"};setMarks2={"+":"+","-":"\u2212","~":"~","=":"="};lineClasses=
-{"+":"added","-":"removed"," ":"same"};absent="there is none, or it is not known"}});function changesPage(page){const{groups,box}=page;const entries=groups.flatMap(group=>group.entries);return pageText({title:page.
+{"+":"added","-":"removed"," ":"same"};linksAtMost=50;absent="there is none, or it is not known"}});function changesPage(page){const{groups,box}=page;const entries=groups.flatMap(group=>group.entries);return pageText({title:page.
 title,content:markup`<header>
 <h1>${page.heading}</h1>
 <ul class="facts quiet">
@@ -11524,15 +11571,15 @@ ${told5.length===0?null:markup`<fieldset><legend>Only</legend>${told5.map(({name
 value3,(counts2.get(value3)??0)+1);return markup`<fieldset><legend>${legend}</legend>${[...counts2].map(([value3,count3])=>markup`<label><input type="checkbox" name="${name2}" value="${value3}" checked>${words6[value3]??
 value3} (${count3})</label>`)}</fieldset>`}var aboutEmails;var init_contents=__esm({"src/report/contents.ts"(){"use stri\
 ct";init_kinds();init_markup();init_page();aboutEmails=markup`<p class="note">Emails are rendered with sample data, and pictures and other things from the network are blocked.</p>\n`}});var html_exports2={};__export(html_exports2,{planFacts:()=>planFacts,planHtml:()=>planHtml});function planHtml(plan,options){
-const groups=groupsOf(plan,options);const folds=groups.flatMap(({entries})=>entries.map(({fold:fold2})=>fold2));const shown4=folds.
+const groups=groupsOf(plan,options);const folds=groups.flatMap(({entries})=>entries.map(({fold:fold2})=>fold2));const shown5=folds.
 flatMap(({changes})=>changes);const context3=contextOf(options,folds.length,false);const summary2=summarize(plan);const told5=actions.
-filter(action2=>summary2[action2]>0||action2==="update"||action2==="unchanged");const nothing3=shown4.length===0&&options.
+filter(action2=>summary2[action2]>0||action2==="update"||action2==="unchanged");const nothing3=shown5.length===0&&options.
 only===void 0;return changesPage({title:`Plan: ${headline(plan)}`,heading:`idops plan for ${plan.server}`,facts:[...planFacts(
 plan),`Made at ${plan.createdAt} by idops ${plan.toolVersion}`],counts:told5.map(action2=>({count:summary2[action2],words:actionWords[action2]})),
 notices:[notices(plan,options.only),nothing3?markup`<p class="note">There is nothing to review: ${headline(plan)}.</p>`:
-null],filters:[{name:"kind",legend:"Kind",values:shown4.map(({kind})=>kind)},{name:"action",legend:"Action",values:shown4.
-map(({action:action2})=>action2)}],only:[{name:"destructive",label:"destructive",some:shown4.some(isDestructive)},{name:"\
-drift",label:"changed on the server",some:shown4.some(isDrifted)},{name:"warnings",label:"with warnings",some:shown4.some(
+null],filters:[{name:"kind",legend:"Kind",values:shown5.map(({kind})=>kind)},{name:"action",legend:"Action",values:shown5.
+map(({action:action2})=>action2)}],only:[{name:"destructive",label:"destructive",some:shown5.some(isDestructive)},{name:"\
+drift",label:"changed on the server",some:shown5.some(isDrifted)},{name:"warnings",label:"with warnings",some:shown5.some(
 ({warnings})=>warnings.length>0)}],groups,box:({number:number4,change:change3,fold:fold2})=>{const{action:action2,warnings}=change3;
 return changeBox({number:number4,named:change3,fold:fold2,matters:isDestructive(change3)||action2==="blocked",data:markup`data-action="${action2}"`,
 badges:markup`<span class="badge ${action2}">${action2}</span>`,notes:[isDrifted(change3)?markup`<span class="badge adopt">drift</span>`:
@@ -11545,8 +11592,8 @@ const[first]=changes;const byAction=title==="Destructive"?null:markup` data-acti
 1?markup` data-kind="${first?.kind??""}"`:byAction;const entries=foldChanges(changes,options.debug).map(fold2=>{number4+=
 1;const{change:change3}=fold2;const{address:address3,action:action2}=change3;return{number:number4,objects:fold2.changes.
 length,title:fold2.changes.length===1?`${address3}${labelBeside(change3)}`:foldCount(fold2),badge:{word:action2,className:action2},
-change:change3,fold:fold2}});return{title,meaning:"",filter,entries}})}function notices(plan,only2){const shown4=shownPart(
-plan,only2);const{count:count3,inAll}=destructiveCount(shown4);const single=allWarnings(shown4).length-plan.warnings.length;
+change:change3,fold:fold2}});return{title,meaning:"",filter,entries}})}function notices(plan,only2){const shown5=shownPart(
+plan,only2);const{count:count3,inAll}=destructiveCount(shown5);const single=allWarnings(shown5).length-plan.warnings.length;
 return[count3>0?markup`<p class="loss"><strong>${plural(count3,"destructive change")}</strong>${inAll}, shown first.</p>\n`:
 null,shareNotes(plan,only2).map(note=>markup`<p class="note">${note}</p>\n`),plan.warnings.map(warningLine2),single>0?markup`<p class="warning">${plural(
 single,"warning")} about single changes, shown with them.</p>\n`:null]}var init_html2=__esm({"src/report/html.ts"(){"use\
@@ -11686,21 +11733,21 @@ join("\n")]});return`${[...blocks,paint.bold(countsLine(problems))].join("\n\n")
 `}function countsLine(problems){const counts2=["error","warning"].map(severity=>({severity,count:problems.filter(problem2=>problem2.
 severity===severity).length}));return counts2.filter(({count:count3})=>count3>0).map(({severity,count:count3})=>plural(count3,
 severity)).join(", ")}function problemLines(problem2,paint){const tint=problem2.severity==="error"?paint.red:paint.yellow;
-const shown4=problem2.places.slice(0,snippetsAtMost);const others2=problem2.places.slice(snippetsAtMost);const digits=Math.
-max(1,...shown4.map(({line})=>String(line).length));const[message="",...more]=paragraphs(problem2.message);const[help,...moreHelp]=paragraphs(
+const shown5=problem2.places.slice(0,snippetsAtMost);const others2=problem2.places.slice(snippetsAtMost);const digits=Math.
+max(1,...shown5.map(({line})=>String(line).length));const[message="",...more]=paragraphs(problem2.message);const[help,...moreHelp]=paragraphs(
 problem2.hint??"");const margin=" ".repeat(digits+1);const arrow=`${margin}${paint.blue("-->")}`;const barred=line=>`${margin}\
  ${paint.blue("|")} ${line}`;return[`${paint.bold(tint(`${problem2.severity}[${escapeText(problem2.code)}]`))}${paint.bold(
-`: ${message}`)}`,...more.map(barred),...shown4.flatMap(place2=>[`${arrow} ${escapeText(place2.file)}:${place2.line}:${place2.
+`: ${message}`)}`,...more.map(barred),...shown5.flatMap(place2=>[`${arrow} ${escapeText(place2.file)}:${place2.line}:${place2.
 column}`,...place2.text===void 0?[]:snippet(place2,place2.text,digits,tint,paint)]),...others2.length===0?[]:[`${arrow} \
 also at ${placeList(others2,problem2.morePlaces)}`],...help===void 0?[]:[`${margin} ${paint.blue("=")} help: ${help}`],...moreHelp.
 map(barred)]}function paragraphs(text6){return text6.split(/\r?\n/).map(line=>escapeText(line.trimEnd())).filter(line=>line!==
 "")}function snippet({line,column,length:length2},text6,digits,tint,paint){const[source=""]=text6.split(/\r?\n|\r$/);const caret=characterAt(
 source,Math.min(column-1,source.length));const room=lineWidth-digits-6;const start2=characterAt(source,Math.max(0,Math.min(
-caret-room/3,source.length-room)));const end2=characterAt(source,start2+room);const shown4=(from,to)=>escapeText(source.
-slice(from,to).replaceAll("	","  "));const before=(start2>0?1:0)+displayWidth(shown4(start2,caret));const last=characterAt(
+caret-room/3,source.length-room)));const end2=characterAt(source,start2+room);const shown5=(from,to)=>escapeText(source.
+slice(from,to).replaceAll("	","  "));const before=(start2>0?1:0)+displayWidth(shown5(start2,caret));const last=characterAt(
 source,caret+Math.max(1,length2)-1);const stop=Math.min(end2,last+String.fromCodePoint(source.codePointAt(last)??32).length);
-const under=displayWidth(shown4(caret,stop))||1;const gutter=label3=>paint.blue(` ${String(label3).padStart(digits)} |`);
-const whole2=`${start2>0?"\u2026":""}${shown4(start2,end2)}${end2<source.length?"\u2026":""}`;return[gutter(""),`${gutter(
+const under=displayWidth(shown5(caret,stop))||1;const gutter=label3=>paint.blue(` ${String(label3).padStart(digits)} |`);
+const whole2=`${start2>0?"\u2026":""}${shown5(start2,end2)}${end2<source.length?"\u2026":""}`;return[gutter(""),`${gutter(
 line)} ${whole2}`.trimEnd(),`${gutter("")} ${" ".repeat(before)}${tint("^".repeat(under))}`]}function characterAt(text6,offset){
 const at3=Math.floor(offset);return/[\udc00-\udfff]/.test(text6.charAt(at3))?at3-1:at3}function validText(objects3){return`${objects3}\
  ${objects3===1?"object is":"objects are"} valid`}var snippetsAtMost;var init_problems2=__esm({"src/report/problems.ts"(){
@@ -11827,9 +11874,9 @@ const held=isNewest?{last_run:run4}:known4;return withPart(head,part.shard,{...h
 const{last_run}=head;return{...rest,last_run:last_run!==void 0&&last_run>run4?last_run:run4}}function sameState(now,{lineage,
 shards}){if(now.lineage===lineage&&now.shards?.count===shards?.count)return now;throw new ProblemsError([error("locked",
 "the state was replaced by another one while this run of a shard was under way",[],"find out who writes it, and run it a\
-gain once no other run is under way")])}function changedRecords(before,after2){const changed=new Map;for(const[key,record2]of Object.
-entries(after2))if(before[key]!==record2)changed.set(key,record2);for(const key of Object.keys(before))if(!Object.hasOwn(
-after2,key))changed.set(key,null);return changed}function withRecords({resources},records){const next={...resources};for(const[
+gain once no other run is under way")])}function changedRecords(before,after2){const changed2=new Map;for(const[key,record2]of Object.
+entries(after2))if(before[key]!==record2)changed2.set(key,record2);for(const key of Object.keys(before))if(!Object.hasOwn(
+after2,key))changed2.set(key,null);return changed2}function withRecords({resources},records){const next={...resources};for(const[
 key,record2]of records){if(record2===null)delete next[key];else next[key]=record2}return next}var init_shards=__esm({"sr\
 c/state/shards.ts"(){"use strict";init_problems();init_shard()}});function unknownPlaceholders(parts,known4){return placeholdersOf(parts,meanings=>known4.has(meanings)).filter(({meanings})=>!known4.
 has(meanings))}var KnownPlaceholders;var init_known=__esm({"src/mail/known.ts"(){"use strict";init_nearest();init_placeholders();
@@ -11838,9 +11885,7 @@ KnownPlaceholders=class _KnownPlaceholders{#names;#open;type;constructor(type,na
 name2=>name2.endsWith(".*")?[name2.slice(0,-1)]:[])}has(meanings){return meanings.some(meaning=>this.#names.has(meaning)||
 this.#open.some(start2=>meaning.startsWith(start2)))}nearest(name2){const known4=[...this.#names].filter(one=>!one.endsWith(
 ".*"));return known4.find(one=>/[._]/.test(one.at(-name2.length-1)??"")&&one.endsWith(name2))??nearest(name2,known4)}with(more){
-return new _KnownPlaceholders(this.type,[...this.#names,...more])}}}});function some(items){const more=items.length-namedAtMost2;return`${items.slice(0,namedAtMost2).join(", ")}${more>0?` and\
- ${more} more`:""}`}function short2(text6){return text6.length>80?`${text6.slice(0,79)}\u2026`:text6}var namedAtMost2;var init_words2=__esm(
-{"src/mail/words.ts"(){"use strict";namedAtMost2=5}});function htmlFindings(body2){const tree=parseBody(body2,{located:true});const size2=clipped(body2);if(!("refused"in tree)){
+return new _KnownPlaceholders(this.type,[...this.#names,...more])}}}});function htmlFindings(body2){const tree=parseBody(body2,{located:true});const size2=clipped(body2);if(!("refused"in tree)){
 const{elements:elements2}=tree;return[...told("html-script",elements2.flatMap(activeParts),what=>`the html body has ${what}\
 , which mail clients remove or distrust`),...size2,...charset(elements2),...withoutAlt(elements2),...told("insecure-link",
 elements2.flatMap(insecureParts),what=>`the html body leads to ${what} without https`)]}if(body2.length>limits.bodyCharacters)
@@ -11871,33 +11916,35 @@ return element.attrs.flatMap(({name:name2,value:value3})=>addressAttributes.has(
 function charsetOf(element){if(element.tagName!=="meta")return void 0;const direct=attribute(element,"charset");if(direct!==
 void 0)return direct.trim().toLowerCase();if(attribute(element,"http-equiv")?.trim().toLowerCase()!=="content-type")return void 0;
 return/charset\s*=\s*(?:["']\s*)?([^\s;"']+)/i.exec(attribute(element,"content")??"")?.[1]?.toLowerCase()}var clippedBytes,
-embedding,dataBlock,addressAttributes;var init_html_checks=__esm({"src/mail/html-checks.ts"(){"use strict";init_limits2();
-init_tree();init_words2();clippedBytes=102*1024;embedding=new Set(["iframe","object","embed","applet","frame","portal"]);
-dataBlock=/^application\/(ld\+)?json$/i;addressAttributes=new Set(["href","src","action","formaction","data","background",
-"poster"])}});var checks_exports3={};__export(checks_exports3,{checkTemplate:()=>checkTemplate});function checkTemplate({before,after:after2,
+embedding,dataBlock;var init_html_checks=__esm({"src/mail/html-checks.ts"(){"use strict";init_limits2();init_tree();init_words2();
+clippedBytes=102*1024;embedding=new Set(["iframe","object","embed","applet","frame","portal"]);dataBlock=/^application\/(ld\+)?json$/i}});var checks_exports3={};__export(checks_exports3,{checkTemplate:()=>checkTemplate});function checkTemplate({before,after:after2,
 known:known4}){const txt=parsed(after2.txt);const html=parsed(after2.html);const had={txt:parsed(before?.txt),html:parsed(
-before?.html)};return[...lost("txt",had.txt,txt),...lost("html",had.html,html),...unreadLive("txt",had.txt,txt),...unreadLive(
-"html",had.html,html),...syntax("txt",txt),...syntax("html",html),...mismatch(txt,html),...known4===void 0?[]:unknown3({
-txt,html},had,known4),...present(after2.txt)&&after2.txt.length<=limits.bodyCharacters?insecureText(after2.txt):[],...present(
-after2.html)?htmlFindings(after2.html).map(({at:at3,...finding})=>({...finding,body:"html",...within3("html",at3)})):[]]}
-function within3(body2,at3){return at3.length===0?{}:{at:{[body2]:at3}}}function present(body2){return typeof body2==="s\
-tring"&&body2.trim()!==""}function parsed(body2){return present(body2)?parseMustache(body2):void 0}function names(template2){
+before?.html)};return[...lost("txt",had.txt,txt),...lost("html",had.html,html),...changed(before??{},after2),...unreadLive(
+"txt",had.txt,txt),...unreadLive("html",had.html,html),...syntax("txt",txt),...syntax("html",html),...mismatch(txt,html),
+...known4===void 0?[]:unknown3({txt,html},had,known4),...present(after2.txt)&&after2.txt.length<=limits.bodyCharacters?insecureText(
+after2.txt):[],...present(after2.html)?htmlFindings(after2.html).map(({at:at3,...finding})=>({...finding,body:"html",...within3(
+"html",at3)})):[]]}function within3(body2,at3){return at3.length===0?{}:{at:{[body2]:at3}}}function present(body2){return typeof body2===
+"string"&&body2.trim()!==""}function parsed(body2){return present(body2)?parseMustache(body2):void 0}function names(template2){
 return template2===void 0||"syntax"in template2?void 0:placeholdersOf(template2.parts)}function lost(body2,before,after2){
 const now=names(after2);const had=names(before);if(now===void 0||had===void 0)return[];const gone=missingFrom(now,had);if(gone.
 length===0)return[];const message=`the new ${body2} body lost ${list(gone)}, which the present one has`;return[{code:"lo\
-st-placeholder",message,body:body2}]}function syntax(body2,template2){if(template2===void 0||!("syntax"in template2))return[];
-const at3=template2.at===void 0?[]:[template2.at];if(template2.limit){const message2=`the ${body2} body can't be checked\
- or rendered: ${template2.syntax}; shorten it, or look at what is sent yourself`;return[{code:"body-too-large",message:message2,
-body:body2,...within3(body2,at3)}]}const message=`the ${body2} body is not a Mustache template: ${template2.syntax}`;return[
-{code:"template-syntax",message,body:body2,...within3(body2,at3)}]}function unreadLive(body2,had,after2){if(names(after2)===
-void 0||had===void 0||!("syntax"in had)||!had.limit)return[];const message=`the present ${body2} body can't be checked o\
-r rendered: ${had.syntax}; look yourself whether the new one lost a placeholder`;return[{code:"body-too-large",message,body:body2,
-live:true}]}function mismatch(txt,html){const inTxt=names(txt);const inHtml=names(html);if(inTxt===void 0||inHtml===void 0)
-return[];const onlyTxt=missingFrom(inHtml,inTxt);const onlyHtml=missingFrom(inTxt,inHtml);const parts=[...onlyTxt.length>
-0?[`only the txt body has ${list(onlyTxt)}`]:[],...onlyHtml.length>0?[`only the html body has ${list(onlyHtml)}`]:[]];if(parts.
-length===0)return[];const at3={...within3("txt",spotsOf2(onlyTxt)).at,...within3("html",spotsOf2(onlyHtml)).at};return[{
-code:"placeholder-mismatch",message:parts.join(", "),body:null,at:at3}]}function unknown3(after2,had,known4){const live=[
-had.txt,had.html].flatMap(body2=>names(body2)??[]);const all=known4.with(live.flatMap(({meanings})=>meanings));const found2=new Map;
+st-placeholder",message,body:body2}]}function changed(before,after2){const links=changedLinks(before,after2).filter(({elsewhere})=>elsewhere);
+return["txt","html"].flatMap(body2=>{const ones=links.filter(link2=>link2.body===body2);if(ones.length===0)return[];const told5=ones.
+map(({from,to})=>from===null?`a new link to ${to}`:`${from} \u2192 ${to}`);const message=`the new ${body2} body leads el\
+sewhere: ${some([...new Set(told5)])}`;return[{code:"changed-link",message,body:body2,...within3(body2,ones.flatMap(({at:at3})=>at3??
+[]))}]})}function syntax(body2,template2){if(template2===void 0||!("syntax"in template2))return[];const at3=template2.at===
+void 0?[]:[template2.at];if(template2.limit){const message2=`the ${body2} body can't be checked or rendered: ${template2.
+syntax}; shorten it, or look at what is sent yourself`;return[{code:"body-too-large",message:message2,body:body2,...within3(
+body2,at3)}]}const message=`the ${body2} body is not a Mustache template: ${template2.syntax}`;return[{code:"template-sy\
+ntax",message,body:body2,...within3(body2,at3)}]}function unreadLive(body2,had,after2){if(names(after2)===void 0||had===
+void 0||!("syntax"in had)||!had.limit)return[];const message=`the present ${body2} body can't be checked or rendered: ${had.
+syntax}; look yourself whether the new one lost a placeholder`;return[{code:"body-too-large",message,body:body2,live:true}]}
+function mismatch(txt,html){const inTxt=names(txt);const inHtml=names(html);if(inTxt===void 0||inHtml===void 0)return[];
+const onlyTxt=missingFrom(inHtml,inTxt);const onlyHtml=missingFrom(inTxt,inHtml);const parts=[...onlyTxt.length>0?[`only\
+ the txt body has ${list(onlyTxt)}`]:[],...onlyHtml.length>0?[`only the html body has ${list(onlyHtml)}`]:[]];if(parts.length===
+0)return[];const at3={...within3("txt",spotsOf2(onlyTxt)).at,...within3("html",spotsOf2(onlyHtml)).at};return[{code:"pla\
+ceholder-mismatch",message:parts.join(", "),body:null,at:at3}]}function unknown3(after2,had,known4){const live=[had.txt,
+had.html].flatMap(body2=>names(body2)??[]);const all=known4.with(live.flatMap(({meanings})=>meanings));const found2=new Map;
 for(const body2 of["txt","html"]){const template2=after2[body2];if(template2===void 0||"syntax"in template2)continue;for(const one of unknownPlaceholders(
 template2.parts,all)){const{at:at3}=found2.get(one.name)??{at:{}};found2.set(one.name,{one,at:{...at3,[body2]:one.at}})}}
 const[told5,untold]=[[...found2.values()].slice(0,unknownAtMost),[...found2.values()].slice(unknownAtMost)];return told5.
@@ -11911,9 +11958,9 @@ length===0)return[];const addresses3=new Set(found2.map(([address3])=>address3))
 [...addresses3].map(short2))} without https`;const at3=found2.map(({0:address3,index})=>({start:index,end:index+address3.
 length}));return[{code:"insecure-link",message,body:"txt",at:{txt:at3}}]}function spotsOf2(placeholders2){return placeholders2.
 flatMap(({at:at3})=>at3)}function together2(all){const txt=all.flatMap(({txt:txt2=[]})=>txt2);const html=all.flatMap(({html:html2=[]})=>html2);
-return{...within3("txt",txt).at,...within3("html",html).at}}function list(placeholders2){return some(placeholders2.map(placeholder=>short2(
-written(placeholder))))}var unknownAtMost;var init_checks3=__esm({"src/mail/checks.ts"(){"use strict";init_html_checks();
-init_known();init_limits2();init_placeholders();init_template();init_words2();unknownAtMost=10}});import{closeSync,constants as constants2,fstatSync,openSync,readFileSync as readFileSync3}from"node:fs";import{setImmediate as setImmediate3}from"node:timers/promises";
+return{...within3("txt",txt).at,...within3("html",html).at}}function list(placeholders2){return some(placeholders2.map(placeholder2=>short2(
+written(placeholder2))))}var unknownAtMost;var init_checks3=__esm({"src/mail/checks.ts"(){"use strict";init_html_checks();
+init_known();init_limits2();init_links();init_placeholders();init_template();init_words2();unknownAtMost=10}});import{closeSync,constants as constants2,fstatSync,openSync,readFileSync as readFileSync3}from"node:fs";import{setImmediate as setImmediate3}from"node:timers/promises";
 async function readRegular(path){await setImmediate3();return withRegular(path,file=>readFileSync3(file,"utf8"))}async function readRegularBytes(path){
 await setImmediate3();return withRegular(path,file=>readFileSync3(file))}function withRegular(path,use){const file=openSync(
 path,READING);try{const stat8=fstatSync(file);if(!stat8.isFile())throw new NoRegularFile(stat8);return use(file,stat8)}finally{
@@ -12179,12 +12226,12 @@ push({...holdingOf2(holder),...shard2===void 0?{}:{shard:shard2},nonce:holder?.n
 from:lock,to:null}])==="done"}async change(work,anew=false){return await this.#inTurn(async()=>{for(let tries=1;tries<=TRIES4;tries+=
 1){if(this.#lost!==void 0)throw this.#lost;if(tries>1||anew||this.#isShared||this.#head===null){const last=this.#head;if(this.#held===
 void 0)await this.#see([]);else await this.#confirm(this.#held);this.#isShared&&=tries>1||last!==this.#head}const from=this.#head;
-const changed=await work(from,this.#branch);const about2=from===null?[[ABOUT,TEXT]]:[];const files=new Map([...about2,...changed.
+const changed2=await work(from,this.#branch);const about2=from===null?[[ABOUT,TEXT]]:[];const files=new Map([...about2,...changed2.
 files]);const held=this.#held;const holder=held&&renewedHolder(held.holder);const notes=holder===void 0?[]:[noteOf(holder)];
-const change3={parent:from,files,message:changed.message};const[to="",at3=""]=await this.#branch.make([change3,...notes]);
+const change3={parent:from,files,message:changed2.message};const[to="",at3=""]=await this.#branch.make([change3,...notes]);
 const lock=held===void 0?[]:[{ref:held.ref,from:held.at,to:at3}];const pushed=await this.#branch.push([{ref:this.#branch.
 ref,from,to},...lock]);if(pushed==="done"){this.#head=to;this.#seenAt=performance.now();this.#held=held&&holder&&{ref:held.
-ref,holder,at:at3};return changed}this.#isShared=true;await sleep3(Math.random()*Math.min(PAUSE,10*tries))}throw outrun(
+ref,holder,at:at3};return changed2}this.#isShared=true;await sleep3(Math.random()*Math.min(PAUSE,10*tries))}throw outrun(
 this.#place,TRIES4)})}async take(command,now,shard2){return await this.#inTurn(async()=>{const ref=this.#refOf(shard2);if(this.#held!==
 void 0&&this.#held.ref!==ref&&this.#lost===void 0)throw locked(holdingOf2(this.#held.holder),this.#place);const from=await this.#lockAt(
 ref);const other=from===null?void 0:await this.#holder(from);if(other!==void 0&&!isOver(other))throw locked(holdingOf2(other),
@@ -13188,64 +13235,72 @@ cause:failure2})}const[problem2,can]=doing==="read"?["state-unreadable","read"]:
 [error(problem2,`the state ${target.place} can't be ${can}: ${why}`,[],cure)],{cause:failure2})}function codeOf(failure2){
 return failure2 instanceof Error&&"code"in failure2?String(failure2.code):""}function said(failure2,{secrets}){const message=failure2 instanceof
 Error?failure2.message:String(failure2);const code2=codeOf(failure2);if(secrets.some(secret3=>message.includes(secret3)))
-return code2===""?"it failed":code2;return code2===""?message:`${message} (${code2})`}var NoAnswer,passing,changing,ofTheWay,
-CHECK,cures,looks2;var init_failures2=__esm({"src/state/postgres/failures.ts"(){"use strict";init_esm2();init_problems();
-init_unconnected();NoAnswer=class extends Error{constructor(){super("it did not answer in time")}};passing=/^(?:08...|57P0[1235]|25P0[34]|40001|40P01)$/;
-changing=/^(?:25006|53300|55P03|57014)$/;ofTheWay=/^(?:08...|28...|3D000|53300|57P..)$/;CHECK="check the URL (host, port\
-, user, password, database and sslmode), and see the log of PostgreSQL";cures={"28000":"check the user and the password \
-in the URL, and what its pg_hba.conf says of this machine, this user and TLS","3D000":"make the database, or name anothe\
-r one in the URL","53300":"end some connections, or raise its max_connections","55P03":"see who is in pg_locks","25006":"\
-name the primary in the URL, or turn default_transaction_read_only off for this role and this database","42501":"let its\
- owner run: GRANT USAGE ON SCHEMA idops TO this role; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA idops\
- TO this role"};looks2={authority:"name a file with its authority with ca_file of state.postgres; or write sslmode=disab\
-le in the URL where nobody else is on the way","client-certificate":"client_cert_file and client_key_file of state.postg\
-res name one",clock:"is this machine's clock right?",host:"is the host in the URL right, and does a firewall let it thro\
-ugh?",network:"is there a network, and is the host right?",port:"does PostgreSQL run there, and is the port right?"}}});async function transaction(statements,work,mode=""){await statements.run(`BEGIN ${mode}`);try{const done2=await work();await statements.
-run("COMMIT");return done2}catch(failure2){await statements.run("ROLLBACK").catch(()=>{});throw failure2}}var usualTimes,
-Connection2;var init_connection=__esm({"src/state/postgres/connection.ts"(){"use strict";init_esm2();init_problems();init_failures2();
-usualTimes={connect:1e4,statement:3e4,contended:1e4,answer:4e4,patience:3e4,pause:100,longestPause:2e3,idle:5e3,renewal:1e4,
-lease:6e4};Connection2=class _Connection{#client;#times;#gone=false;constructor(client3,times){this.#client=client3;this.#times=
-times;client3.on("error",()=>{this.#gone=true});client3.on("end",()=>{this.#gone=true})}static async open({config:config3,
-place:place2},times){const client3=new Client({...config3,keepAlive:true,keepAliveInitialDelayMillis:1e4});const connection=new _Connection(
-client3,times);const silence=Object.assign(new Error("no connection in time"),{code:"ETIMEDOUT"});const late2=setTimeout(
-()=>connection.destroy(silence),times.connect);try{await client3.connect().finally(()=>clearTimeout(late2));await connection.#prepare(
-place2);return connection}catch(failure2){connection.destroy();throw failure2}}get gone(){return this.#gone}async run(text6,values=[]){
-const late2=setTimeout(()=>this.destroy(new NoAnswer),this.#times.answer);try{const{rows,rowCount}=await this.#client.query(
-text6,[...values]);return{rows,count:rowCount??0}}finally{clearTimeout(late2)}}hold(isNeeded){if(isNeeded)this.#socket.ref();else
-this.#socket.unref()}close(){this.#gone=true;void this.#client.end().catch(()=>{});this.#socket.unref()}destroy(why){this.#gone=
-true;this.#socket.destroy(why)}get#socket(){return this.#client.connection.stream}async#prepare(place2){const{statement,
-contended}=this.#times;const wanted={search_path:"pg_catalog",client_encoding:"UTF8",datestyle:"ISO",default_transaction_isolation:"\
-read committed",statement_timeout:`${statement}ms`,lock_timeout:`${contended}ms`,idle_in_transaction_session_timeout:`${2*
-statement}ms`,tcp_keepalives_idle:"10s",tcp_keepalives_interval:"5s",tcp_keepalives_count:"3",tcp_user_timeout:"30s"};const{
-rows}=await this.run(`SELECT current_setting('server_encoding') AS encoding, current_setting('synchronous_commit') AS co\
-mmits,
-         (SELECT count(set_config(name, wanted.setting, false))
-          FROM unnest($1::text[], $2::text[]) AS wanted (name, setting) JOIN pg_catalog.pg_settings USING (name))`,[Object.
-keys(wanted),Object.values(wanted)]);const[found2]=rows;if(found2?.encoding!=="UTF8"){throw new ProblemsError([error("no\
-t-writable",`the database of the state ${place2} can't hold all characters: its encoding is ${found2?.encoding}`,[],"mak\
-e one with ENCODING 'UTF8' TEMPLATE template0")])}if(found2.commits!=="remote_apply")await this.run("SET synchronous_com\
-mit = 'on'")}}}});async function haveTables(statements,target,make){if(await areThere(statements,target))return true;if(!make)return false;
-try{await transaction(statements,async()=>{await statements.run("SELECT pg_advisory_xact_lock($1, $2)",[LOCKS,MAKING]);if(await areThere(
-statements,target))return;const schema5=await statements.run("SELECT FROM pg_catalog.pg_namespace WHERE nspname = 'idops\
-'");if(schema5.count===0)await statements.run("CREATE SCHEMA idops");for(const table2 of tables)await statements.run(table2);
-await statements.run("INSERT INTO idops.versions (version) VALUES ($1)",[TABLES])});return true}catch(failure2){if(!(failure2 instanceof
-Error)||!("code"in failure2)||failure2.code!=="42501")throw failure2;throw new ProblemsError([error("not-writable",`the \
-tables for the state ${target.place} can't be made: this role may not make them`,[],`let the owner of the database run: \
-GRANT CREATE ON DATABASE "${target.database}" TO this role; or let somebody who may make them run idops once, and then: \
-GRANT USAGE ON SCHEMA idops TO this role; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA idops TO this rol\
-e`)],{cause:failure2})}}async function areThere(statements,{place:place2}){const there=await statements.run(`SELECT FROM\
- pg_catalog.pg_class JOIN pg_catalog.pg_namespace ON pg_namespace.oid = relnamespace
+return code2===""?"it failed":code2;return code2===""?oneLine(message):`${oneLine(message)} (${code2})`}function notUnderstood(answer,place2,cause){
+const way=answer.length>=9&&answer[0]===82?ways2[answer.readInt32BE(5)]:void 0;const[why,hint]=way===void 0?["it sent wh\
+at is no message of PostgreSQL","is the port right, and does PostgreSQL run there?"]:[`it asks for ${way}, which idops d\
+oes not have`,"let its pg_hba.conf ask this user for scram-sha-256 or cert, and give the password in the URL or name the\
+ certificate in state.postgres"];return new ProblemsError([error("state-unreachable",`the database of the state can't be\
+ reached: ${why} (${place2})`,[],hint)],{cause})}var NoAnswer,passing,changing,ofTheWay,ways2,CHECK,cures,looks2;var init_failures2=__esm(
+{"src/state/postgres/failures.ts"(){"use strict";init_esm2();init_escape();init_problems();init_unconnected();NoAnswer=class extends Error{constructor(){
+super("it did not answer in time")}};passing=/^(?:08...|57P0[1235]|25P0[34]|40001|40P01)$/;changing=/^(?:25006|53300|55P03|57014)$/;
+ofTheWay=/^(?:08...|28...|3D000|53300|57P..)$/;ways2={2:"Kerberos V5",7:"GSSAPI",9:"SSPI"};CHECK="check the URL (host, p\
+ort, user, password, database and sslmode), and see the log of PostgreSQL";cures={"28000":"check the user and the passwo\
+rd in the URL, and what its pg_hba.conf says of this machine, this user and TLS","3D000":"make the database, or name ano\
+ther one in the URL","53300":"end some connections, or raise its max_connections","55P03":"see who is in pg_locks","2500\
+6":"name the primary in the URL, or turn default_transaction_read_only off for this role and this database","42501":"let\
+ its owner run: GRANT USAGE ON SCHEMA idops TO this role; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA i\
+dops TO this role"};looks2={authority:"name a file with its authority with ca_file of state.postgres; or write sslmode=d\
+isable in the URL where nobody else is on the way","client-certificate":"client_cert_file and client_key_file of state.p\
+ostgres name one",clock:"is this machine's clock right?",host:"is the host in the URL right, and does a firewall let it \
+through?",network:"is there a network, and is the host right?",port:"does PostgreSQL run there, and is the port right?"}}});function guard({connection},place2){const parsing=connection;const attach=parsing.attachListeners.bind(parsing);parsing.
+attachListeners=stream=>{attach(stream);for(const parse11 of stream.rawListeners("data")){stream.off("data",parse11);stream.
+on("data",part=>{try{parse11(part)}catch(failure2){stream.destroy(notUnderstood(part,place2,failure2))}})}}}async function transaction(statements,work,mode=""){
+await statements.run(`BEGIN ${mode}`);try{const done2=await work();await statements.run("COMMIT");return done2}catch(failure2){
+await statements.run("ROLLBACK").catch(()=>{});throw failure2}}var usualTimes,Connection2;var init_connection=__esm({"sr\
+c/state/postgres/connection.ts"(){"use strict";init_esm2();init_problems();init_failures2();usualTimes={connect:1e4,statement:3e4,
+contended:1e4,answer:4e4,patience:3e4,pause:100,longestPause:2e3,idle:5e3,renewal:1e4,lease:6e4};Connection2=class _Connection{#client;#times;#gone=false;constructor(client3,place2,times){
+this.#client=client3;this.#times=times;guard(client3,place2);client3.on("error",()=>{this.#gone=true});client3.on("end",
+()=>{this.#gone=true})}static async open({config:config3,place:place2},times){const client3=new Client({...config3,keepAlive:true,
+keepAliveInitialDelayMillis:1e4});const connection=new _Connection(client3,place2,times);const silence=Object.assign(new Error(
+"no connection in time"),{code:"ETIMEDOUT"});const late2=setTimeout(()=>connection.destroy(silence),times.connect);try{await client3.
+connect().finally(()=>clearTimeout(late2));await connection.#prepare(place2);return connection}catch(failure2){connection.
+destroy();throw failure2}}get gone(){return this.#gone}async run(text6,values=[]){const late2=setTimeout(()=>this.destroy(
+new NoAnswer),this.#times.answer);try{const{rows,rowCount}=await this.#client.query(text6,[...values]);return{rows,count:rowCount??
+0}}finally{clearTimeout(late2)}}hold(isNeeded){if(isNeeded)this.#socket.ref();else this.#socket.unref()}close(){this.#gone=
+true;void this.#client.end().catch(()=>{});this.#socket.unref()}destroy(why){this.#gone=true;this.#socket.destroy(why)}get#socket(){
+return this.#client.connection.stream}async#prepare(place2){const{statement,contended}=this.#times;await this.run("SET s\
+earch_path = pg_catalog");const wanted={client_encoding:"UTF8",datestyle:"ISO",default_transaction_isolation:"read commi\
+tted",statement_timeout:`${statement}ms`,lock_timeout:`${contended}ms`,idle_in_transaction_session_timeout:`${2*statement}\
+ms`,tcp_keepalives_idle:"10s",tcp_keepalives_interval:"5s",tcp_keepalives_count:"3",tcp_user_timeout:"30s"};const{rows}=await this.
+run(`SELECT pg_catalog.current_setting('server_encoding') AS encoding, pg_catalog.current_setting('synchronous_commit') \
+AS commits,
+         (SELECT pg_catalog.count(pg_catalog.set_config(name, wanted.setting, false))
+          FROM ROWS FROM (pg_catalog.unnest($1::text[]), pg_catalog.unnest($2::text[])) AS wanted (name, setting) JOIN p\
+g_catalog.pg_settings USING (name))`,[Object.keys(wanted),Object.values(wanted)]);const[found2]=rows;if(found2?.encoding!==
+"UTF8"){throw new ProblemsError([error("not-writable",`the database of the state ${place2} can't hold all characters: it\
+s encoding is ${found2?.encoding}`,[],"make one with ENCODING 'UTF8' TEMPLATE template0")])}if(found2.commits!=="remote_\
+apply")await this.run("SET synchronous_commit = 'on'")}}}});async function haveTables(statements,target,make){if(await areThere(statements,target))return true;if(!make)return false;
+try{await transaction(statements,async()=>{await statements.run("SELECT pg_catalog.pg_advisory_xact_lock($1, $2)",[LOCKS,
+MAKING]);if(await areThere(statements,target))return;const schema5=await statements.run("SELECT FROM pg_catalog.pg_names\
+pace WHERE nspname = 'idops'");if(schema5.count===0)await statements.run("CREATE SCHEMA idops");for(const table2 of tables)
+await statements.run(table2);await statements.run("INSERT INTO idops.versions (version) VALUES ($1)",[TABLES])});return true}catch(failure2){
+if(!(failure2 instanceof Error)||!("code"in failure2)||failure2.code!=="42501")throw failure2;throw new ProblemsError([error(
+"not-writable",`the tables for the state ${target.place} can't be made: this role may not make them`,[],`let the owner o\
+f the database run: GRANT CREATE ON DATABASE "${target.database}" TO this role; or let somebody who may make them run id\
+ops once, and then: GRANT USAGE ON SCHEMA idops TO this role; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHE\
+MA idops TO this role`)],{cause:failure2})}}async function areThere(statements,{place:place2}){const there=await statements.
+run(`SELECT FROM pg_catalog.pg_class JOIN pg_catalog.pg_namespace ON pg_namespace.oid = relnamespace
      WHERE nspname = 'idops' AND relname = 'versions'`);if(there.count===0)return false;const{rows}=await statements.run(
-"SELECT max(version) AS version FROM idops.versions");const version3=rows[0]?.version??0;if(version3>TABLES){throw new ProblemsError(
-[error("state-newer",`the tables of the state ${place2} have version ${version3}, this idops knows version ${TABLES}`,[],
-"use the version of idops that made them, or a later one")])}return true}var LOCKS,MAKING,TABLES,tables;var init_tables=__esm(
-{"src/state/postgres/tables.ts"(){"use strict";init_problems();init_connection();LOCKS=1768189808;MAKING=0;TABLES=1;tables=
-[`CREATE TABLE idops.versions (version integer PRIMARY KEY, made_at timestamptz NOT NULL DEFAULT clock_timestamp())`,`CR\
-EATE TABLE idops.states (
+"SELECT pg_catalog.max(version) AS version FROM idops.versions");const version3=rows[0]?.version??0;if(version3>TABLES){
+throw new ProblemsError([error("state-newer",`the tables of the state ${place2} have version ${version3}, this idops kno\
+ws version ${TABLES}`,[],"use the version of idops that made them, or a later one")])}return true}var LOCKS,MAKING,TABLES,
+tables;var init_tables=__esm({"src/state/postgres/tables.ts"(){"use strict";init_problems();init_connection();LOCKS=1768189808;
+MAKING=0;TABLES=1;tables=[`CREATE TABLE idops.versions (version integer PRIMARY KEY, made_at timestamptz NOT NULL DEFAUL\
+T pg_catalog.clock_timestamp())`,`CREATE TABLE idops.states (
      name text PRIMARY KEY,
      head json NOT NULL,
      revision uuid NOT NULL,
-     saved_at timestamptz NOT NULL DEFAULT clock_timestamp()
+     saved_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp()
    )`,`CREATE TABLE idops.records (
      state text NOT NULL REFERENCES idops.states (name) ON DELETE CASCADE,
      key uuid NOT NULL,
@@ -13260,13 +13315,13 @@ EATE TABLE idops.states (
      advisory integer NOT NULL,
      holder json NOT NULL,
      backend integer NOT NULL,
-     seen_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+     seen_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
      PRIMARY KEY (state, shard)
    )`,`CREATE TABLE idops.runs (
      run text PRIMARY KEY,
      state text NOT NULL,
      writer uuid NOT NULL,
-     begun_at timestamptz NOT NULL DEFAULT clock_timestamp()
+     begun_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp()
    )`,`CREATE TABLE idops.lines (
      run text NOT NULL REFERENCES idops.runs (run) ON DELETE CASCADE,
      number integer NOT NULL,
@@ -13293,21 +13348,21 @@ await haveTables(connection,this.target,make);return this.#hasTables}#forget(){t
 void 0}#rest(){if(this.#inTurn.pendingCount>0)return;this.#connection?.hold(false);if(this.#keeper!==void 0)return;this.#idle=
 setTimeout(()=>{this.#connection?.close();this.#connection=void 0},this.times.idle);this.#idle.unref()}}}});function shardKey(shard2){return shard2===void 0?"":shardName(shard2)}async function findHolders(statements,state){const{
 rows}=await statements.run(`SELECT shard, nonce, session, holder::text, seen_at::text,
-       extract(epoch FROM clock_timestamp() - seen_at)::float8 * 1000 AS age,
-       pg_try_advisory_xact_lock_shared($2, advisory) AS free
-     FROM idops.locks WHERE state = $1 ORDER BY shard`,[state,LOCKS]);return rows.map(({holder,seen_at:seenAt,free,...row})=>({
-...row,holder:holderOf3(holder),isConnected:!free,seenAt}))}async function findHolder(statements,state,shard2){return(await findHolders(
-statements,state)).find(found2=>found2.shard===shard2)}function holderOf3(text6){try{return holderSchema4.parse(JSON.parse(
-text6))}catch{return null}}var holderSchema4;var init_lock_row=__esm({"src/state/postgres/lock-row.ts"(){"use strict";init_zod();
-init_shard();init_holder();init_tables();holderSchema4=object(holderFields)}});import{randomUUID as randomUUID6}from"node:crypto";function cut({age}){const heard=Math.max(0,Math.round(age/1e3));return`\
+       extract(epoch FROM pg_catalog.clock_timestamp() - seen_at)::float8 AS age,
+       pg_catalog.pg_try_advisory_xact_lock_shared($2, advisory) AS free
+     FROM idops.locks WHERE state = $1 ORDER BY shard`,[state,LOCKS]);return rows.map(({holder,seen_at:seenAt,age,free,...row})=>({
+...row,age:age*1e3,holder:holderOf3(holder),isConnected:!free,seenAt}))}async function findHolder(statements,state,shard2){
+return(await findHolders(statements,state)).find(found2=>found2.shard===shard2)}function holderOf3(text6){try{return holderSchema4.
+parse(JSON.parse(text6))}catch{return null}}var holderSchema4;var init_lock_row=__esm({"src/state/postgres/lock-row.ts"(){
+"use strict";init_zod();init_shard();init_holder();init_tables();holderSchema4=object(holderFields)}});import{randomUUID as randomUUID6}from"node:crypto";function cut({age}){const heard=Math.max(0,Math.round(age/1e3));return`\
 its connection was cut, and nothing was heard of it for ${heard} s`}function pooled(place2){return new ProblemsError([error(
 "state-unreachable",`the database of the state can't be reached: a pooler on the way changes sessions within a run (${place2}\
 )`,[],"let the pooler work by sessions (pool_mode = session in PgBouncer), or name the port of PostgreSQL itself")])}async function remove(statements,state,{
 shard:shard2,nonce}){await statements.run("DELETE FROM idops.locks WHERE state = $1 AND shard = $2 AND nonce = $3",[state,
-shard2,nonce])}async function end(statements,advisory){await statements.run("SELECT pg_advisory_unlock($1, $2)",[LOCKS,advisory]).
-catch(()=>{})}function onceAtATime(work){let underWay3;return async()=>{underWay3??=work().finally(()=>{underWay3=void 0});
-await underWay3}}var StateLock;var init_lock=__esm({"src/state/postgres/lock.ts"(){"use strict";init_problems();init_process();
-init_shard();init_user_name();init_holder();init_lock_row();init_tables();StateLock=class{#database;state;#held;#lost;#renewing;constructor(database,state){
+shard2,nonce])}async function end(statements,advisory){await statements.run("SELECT pg_catalog.pg_advisory_unlock($1, $2\
+)",[LOCKS,advisory]).catch(()=>{})}function onceAtATime(work){let underWay3;return async()=>{underWay3??=work().finally(
+()=>{underWay3=void 0});await underWay3}}var StateLock;var init_lock=__esm({"src/state/postgres/lock.ts"(){"use strict";
+init_problems();init_process();init_shard();init_user_name();init_holder();init_lock_row();init_tables();StateLock=class{#database;state;#held;#lost;#renewing;constructor(database,state){
 this.#database=database;this.state=state}get session(){if(this.#lost!==void 0)throw this.#lost;return this.#held?.session??
 null}get shard(){return this.#held?.shard??""}async found(){const rows=await this.#database.read([],statements=>findHolders(
 statements,this.state));return rows.map(found2=>{const{nonce,session,seenAt}=found2;const shard2=shardNamed(found2.shard);
@@ -13328,22 +13383,23 @@ nonce);return[]}}}async confirm(statements,asked=this.#held){const found2=await 
 shard??"");const own5=this.#held;if(own5!==void 0&&own5.nonce===asked?.nonce&&found2?.session===own5.session)return;if(own5?.
 nonce===asked?.nonce)throw this.#lose(found2);throw lockLost(found2?.holder,this.#database.target.place)}async rejoin(statements){
 const held=this.#held;if(held===void 0)return;const own5={...held,...await this.#begin(statements)};const{count:count3}=await statements.
-run(`UPDATE idops.locks SET session = $4, advisory = $5, backend = pg_backend_pid(), seen_at = clock_timestamp()
+run(`UPDATE idops.locks SET session = $4, advisory = $5, backend = pg_catalog.pg_backend_pid(), seen_at = pg_catalog.clo\
+ck_timestamp()
        WHERE state = $1 AND shard = $2 AND nonce = $3`,[this.state,own5.shard,own5.nonce,own5.session,own5.advisory]);if(count3===
 0)throw this.#lose(await findHolder(statements,this.state,own5.shard));this.#held=own5}async fence(statements){const{session}=this;
-if(session===null)return;const{rows}=await statements.run(`UPDATE idops.locks SET seen_at = clock_timestamp() WHERE stat\
-e = $1 AND shard = $2 AND session = $3
-       RETURNING backend = pg_backend_pid() AS own`,[this.state,this.shard,session]);if(rows.length===0)await this.confirm(
-statements);if(rows[0]?.own===false)throw pooled(this.#database.target.place)}async#begin(statements){for(;;){const session=randomUUID6();
-const advisory=Number.parseInt(session.slice(0,8),16)|0;const{rows}=await statements.run("SELECT pg_try_advisory_lock($1\
-, $2) AS free",[LOCKS,advisory]);if(rows[0]?.free===true)return{session,advisory}}}async#enter(statements,own5,holder){const values=[
-this.state,own5.shard,own5.nonce,own5.session,own5.advisory,JSON.stringify(holder)];for(;;){const{count:count3}=await statements.
+if(session===null)return;const{rows}=await statements.run(`UPDATE idops.locks SET seen_at = pg_catalog.clock_timestamp()\
+ WHERE state = $1 AND shard = $2 AND session = $3
+       RETURNING backend = pg_catalog.pg_backend_pid() AS own`,[this.state,this.shard,session]);if(rows.length===0)await this.
+confirm(statements);if(rows[0]?.own===false)throw pooled(this.#database.target.place)}async#begin(statements){for(;;){const session=randomUUID6();
+const advisory=Number.parseInt(session.slice(0,8),16)|0;const{rows}=await statements.run("SELECT pg_catalog.pg_try_advis\
+ory_lock($1, $2) AS free",[LOCKS,advisory]);if(rows[0]?.free===true)return{session,advisory}}}async#enter(statements,own5,holder){
+const values=[this.state,own5.shard,own5.nonce,own5.session,own5.advisory,JSON.stringify(holder)];for(;;){const{count:count3}=await statements.
 run(`INSERT INTO idops.locks (state, shard, nonce, session, advisory, holder, backend)
-         VALUES ($1, $2, $3, $4, $5, $6, pg_backend_pid()) ON CONFLICT (state, shard) DO NOTHING`,values);if(count3===1)
-return null;const other=await findHolder(statements,this.state,own5.shard);if(other===void 0)continue;const isOwn=other.
+         VALUES ($1, $2, $3, $4, $5, $6, pg_catalog.pg_backend_pid()) ON CONFLICT (state, shard) DO NOTHING`,values);if(count3===
+1)return null;const other=await findHolder(statements,this.state,own5.shard);if(other===void 0)continue;const isOwn=other.
 nonce===own5.nonce;if(!isOwn&&this.#fateOf(other)!=="gone")throw this.#refusal(other);const replaced3=await statements.run(
-`UPDATE idops.locks SET nonce = $3, session = $4, advisory = $5, holder = $6, backend = pg_backend_pid(), seen_at = cloc\
-k_timestamp()
+`UPDATE idops.locks SET nonce = $3, session = $4, advisory = $5, holder = $6, backend = pg_catalog.pg_backend_pid(), see\
+n_at = pg_catalog.clock_timestamp()
          WHERE state = $1 AND shard = $2 AND session = $7 AND seen_at = $8::timestamptz`,[...values,other.session,other.
 seenAt]);if(replaced3.count===0)continue;if(isOwn)return null;return tookOver(this.#holdingOf(other))}}async#renew(nonce){
 await this.#database.write(async statements=>{if(this.#held?.nonce===nonce)await this.fence(statements)})}async#release(nonce){
@@ -13363,35 +13419,37 @@ next}=turn;let writers=[turn.writer];let isUnsure=false;const takenOver2=()=>new
 nal of run ${run4} was taken over or removed by somebody else (${database.target.place})`,[],"find out who works with th\
 is state, and run it again once no other run is under way")]);const send=async(statements,lines)=>{const{state,shard:shard2,
 session}=lock;const{count:count3}=await statements.run(`WITH held AS (
-         UPDATE idops.locks SET seen_at = clock_timestamp() WHERE state = $5 AND shard = $6 AND session = $7::uuid RETUR\
-NING state
+         UPDATE idops.locks SET seen_at = pg_catalog.clock_timestamp() WHERE state = $5 AND shard = $6 AND session = $7:\
+:uuid RETURNING state
        ), mine AS (
          SELECT run FROM idops.runs WHERE run = $1 AND writer = $2 FOR SHARE
        )
        INSERT INTO idops.lines (run, number, line)
        SELECT mine.run, $3 + place - 1, line::json
-       FROM mine, unnest($4::text[]) WITH ORDINALITY AS batch (line, place)
-       WHERE $7::uuid IS NULL OR EXISTS (SELECT FROM held)`,[run4,writers.at(-1),next,lines,state,shard2,session]);if(count3>
-0)return;if(session!==null)await lock.confirm(statements);throw takenOver2()};const settle3=async(statements,lines)=>{const writer=randomUUID7();
-writers.push(writer);const arrived=await transaction(statements,async()=>{await lock.fence(statements);const{count:count3}=await statements.
-run("UPDATE idops.runs SET writer = $3 WHERE run = $1 AND writer = ANY ($2::uuid[])",[run4,writers,writer]);if(count3===
-0)throw takenOver2();const{rows}=await statements.run("SELECT line::text FROM idops.lines WHERE run = $1 AND number >= $\
-2 ORDER BY number",[run4,next]);if(rows.length===lines.length&&rows.every(({line},index)=>line===lines[index]))return true;
-await statements.run("DELETE FROM idops.lines WHERE run = $1 AND number >= $2",[run4,next]);return false});writers=[writer];
-return arrived};return batched(async lines=>{try{await database.write(async(statements,again)=>{const arrived=again||isUnsure?
-await settle3(statements,lines):false;if(!arrived)await send(statements,lines)});isUnsure=false;next+=lines.length}catch(failure2){
-isUnsure=true;throw failure2}})}var init_journal2=__esm({"src/state/postgres/journal.ts"(){"use strict";init_problems();
-init_batched();init_connection()}});import{randomUUID as randomUUID8}from"node:crypto";function runRows(database,lock,state){const shown4=run4=>`${run4} of ${database.
+       FROM mine, pg_catalog.unnest($4::text[]) WITH ORDINALITY AS batch (line, place)
+       WHERE $7::uuid IS NULL OR EXISTS (SELECT FROM held)`,[run4,writers.at(-1),next,lines,state,shard2,session]);if(count3===
+lines.length)return;if(count3>0){const message=`the database kept ${count3} of ${lines.length} lines of the journal of r\
+un ${run4} (${database.target.place})`;const hint="look for a trigger or a rule on the table idops.lines, and remove it";
+throw new ProblemsError([error("not-writable",message,[],hint)])}if(session!==null)await lock.confirm(statements);throw takenOver2()};
+const settle3=async(statements,lines)=>{const writer=randomUUID7();writers.push(writer);const arrived=await transaction(
+statements,async()=>{await lock.fence(statements);const{count:count3}=await statements.run("UPDATE idops.runs SET writer\
+ = $3 WHERE run = $1 AND writer = ANY ($2::uuid[])",[run4,writers,writer]);if(count3===0)throw takenOver2();const{rows}=await statements.
+run("SELECT line::text FROM idops.lines WHERE run = $1 AND number >= $2 ORDER BY number",[run4,next]);if(rows.length===lines.
+length&&rows.every(({line},index)=>line===lines[index]))return true;await statements.run("DELETE FROM idops.lines WHERE \
+run = $1 AND number >= $2",[run4,next]);return false});writers=[writer];return arrived};return batched(async lines=>{try{
+await database.write(async(statements,again)=>{const arrived=again||isUnsure?await settle3(statements,lines):false;if(!arrived)
+await send(statements,lines)});isUnsure=false;next+=lines.length}catch(failure2){isUnsure=true;throw failure2}})}var init_journal2=__esm(
+{"src/state/postgres/journal.ts"(){"use strict";init_problems();init_batched();init_connection()}});import{randomUUID as randomUUID8}from"node:crypto";function runRows(database,lock,state){const shown5=run4=>`${run4} of ${database.
 target.place}`;const read=async run4=>{const lines=await database.read(void 0,async statements=>{const{rows}=await statements.
 run("SELECT number, line::text FROM idops.lines WHERE run = $1 ORDER BY number",[run4]);return rows});if(lines===void 0||
-lines.length===0)throw unusableJournal(shown4(run4),"it is not there");const gap=lines.findIndex(({number:number4},index)=>number4!==
-index);if(gap>=0)throw unusableJournal(shown4(run4),`line ${gap+1} is missing`);const size2=lines.reduce((sum,{line})=>sum+
-line.length,0);if(size2>MOST2)throw unusableJournal(shown4(run4),`it ${tooLarge2()}`);return journalOf(lines.map(({line})=>`${line}\
+lines.length===0)throw unusableJournal(shown5(run4),"it is not there");const gap=lines.findIndex(({number:number4},index)=>number4!==
+index);if(gap>=0)throw unusableJournal(shown5(run4),`line ${gap+1} is missing`);const size2=lines.reduce((sum,{line})=>sum+
+line.length,0);if(size2>MOST2)throw unusableJournal(shown5(run4),`it ${tooLarge2()}`);return journalOf(lines.map(({line})=>`${line}\
 
-`).join(""),run4,shown4(run4))};return{async list(){const runs=await database.read([],async statements=>{const{rows}=await statements.
+`).join(""),run4,shown5(run4))};return{async list(){const runs=await database.read([],async statements=>{const{rows}=await statements.
 run("SELECT run FROM idops.runs");return rows});return runs.map(({run:run4})=>run4).sort()},read,async hasEnd(run4){const lines=await database.
 read([],async statements=>{const{rows}=await statements.run("SELECT line::text FROM idops.lines WHERE run = $1 ORDER BY \
-number DESC LIMIT 1",[run4]);return rows});if(lines.length===0)throw unusableJournal(shown4(run4),"it is not there");return lines[0]?.
+number DESC LIMIT 1",[run4]);return rows});if(lines.length===0)throw unusableJournal(shown5(run4),"it is not there");return lines[0]?.
 line.startsWith('{"type":"end"')===true},strangers:async()=>[],kept:async()=>[],async create(first){const{run:run4}=first;
 const writer=randomUUID8();await database.write(statements=>transaction(statements,async()=>{await lock.fence(statements);
 await statements.run(`WITH begun AS (
@@ -13403,16 +13461,16 @@ first)]);const own5=await statements.run("SELECT FROM idops.runs WHERE run = $1 
 count===0)throw taken(run4,database.target.place)}));return postgresJournal(database,lock,{run:run4,writer,next:1})},async reopen(content){
 if(isUnderWay(content))throw underWay(content.run);const{run:run4}=content.run;const writer=randomUUID8();await database.
 write(statements=>transaction(statements,async()=>{await lock.fence(statements);const{count:count3}=await statements.run(
-"UPDATE idops.runs SET writer = $2 WHERE run = $1",[run4,writer]);if(count3===0)throw unusableJournal(shown4(run4),"it i\
-s not there");const{rows}=await statements.run("SELECT max(number) AS last FROM idops.lines WHERE run = $1",[run4]);if(rows[0]?.
-last!==content.lines.length)throw underWay(content.run)}));return postgresJournal(database,lock,{run:run4,writer,next:content.
-lines.length+1})},async assign(runs){if(runs.length===0)return;await database.write(statements=>transaction(statements,async()=>{
-await lock.fence(statements);await statements.run("UPDATE idops.runs SET state = $2 WHERE run = ANY ($1::text[])",[[...runs],
-state])}))},async remove(runs){if(runs.length===0)return;await database.write(statements=>transaction(statements,async()=>{
-await lock.fence(statements);await statements.run("DELETE FROM idops.runs WHERE run = ANY ($1::text[])",[[...runs]])}))}}}
-function taken(run4,place2){return new ProblemsError([error("not-writable",`there is a journal of ${run4} already (${place2}\
-)`,[],"run it again")])}var init_runs2=__esm({"src/state/postgres/runs.ts"(){"use strict";init_json();init_problems();init_journal();
-init_journal_text();init_state_text();init_connection();init_journal2()}});import{createPrivateKey,X509Certificate}from"node:crypto";function checkCertificates(pem2){const found2=pem2.match(certificate)??
+"UPDATE idops.runs SET writer = $2 WHERE run = $1",[run4,writer]);if(count3===0)throw unusableJournal(shown5(run4),"it i\
+s not there");const{rows}=await statements.run("SELECT pg_catalog.max(number) AS last FROM idops.lines WHERE run = $1",[
+run4]);if(rows[0]?.last!==content.lines.length)throw underWay(content.run)}));return postgresJournal(database,lock,{run:run4,
+writer,next:content.lines.length+1})},async assign(runs){if(runs.length===0)return;await database.write(statements=>transaction(
+statements,async()=>{await lock.fence(statements);await statements.run("UPDATE idops.runs SET state = $2 WHERE run = ANY\
+ ($1::text[])",[[...runs],state])}))},async remove(runs){if(runs.length===0)return;await database.write(statements=>transaction(
+statements,async()=>{await lock.fence(statements);await statements.run("DELETE FROM idops.runs WHERE run = ANY ($1::text\
+[])",[[...runs]])}))}}}function taken(run4,place2){return new ProblemsError([error("not-writable",`there is a journal of\
+ ${run4} already (${place2})`,[],"run it again")])}var init_runs2=__esm({"src/state/postgres/runs.ts"(){"use strict";init_json();
+init_problems();init_journal();init_journal_text();init_state_text();init_connection();init_journal2()}});import{createPrivateKey,X509Certificate}from"node:crypto";function checkCertificates(pem2){const found2=pem2.match(certificate)??
 [];if(found2.length===0)throw new Error("no certificate");for(const one of found2)new X509Certificate(one)}function belong(cert,key){
 const[own5]=cert.match(certificate)??[];return own5!==void 0&&new X509Certificate(own5).checkPrivateKey(createPrivateKey(
 key))}var certificate;var init_pem=__esm({"src/base/pem.ts"(){"use strict";certificate=/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g}});import{createPrivateKey as createPrivateKey2}from"node:crypto";function secretsOf(text6){try{const{password}=urlOf(text6);
@@ -13485,12 +13543,13 @@ const page=entries.slice(at3,at3+PAGE);const gone=page.filter(({record:record2})
 ({record:record2})=>record2!==null);if(gone.length>0){await statements.run("DELETE FROM idops.records WHERE state = $1 A\
 ND key = ANY ($2::uuid[])",[name2,gone.map(({address:address3})=>keyOf4(address3))])}if(put4.length>0){await statements.
 run(`INSERT INTO idops.records (state, key, address, record)
-         SELECT $1, key, address, record::json FROM unnest($2::uuid[], $3::text[], $4::text[]) AS page (key, address, re\
-cord)
+         SELECT $1, key, address, record::json
+         FROM ROWS FROM (pg_catalog.unnest($2::uuid[]), pg_catalog.unnest($3::text[]), pg_catalog.unnest($4::text[]))
+           AS page (key, address, record)
          ON CONFLICT (state, key) DO UPDATE SET address = excluded.address, record = excluded.record`,[name2,put4.map(({
 address:address3})=>keyOf4(address3)),put4.map(({address:address3})=>address3),put4.map(({record:record2})=>stringifyJson(
 record2))])}}}async function describe3(statements,name2,head,revision){await statements.run("UPDATE idops.states SET hea\
-d = $2, revision = $3, saved_at = clock_timestamp() WHERE name = $1",[name2,stringifyJson(head),revision])}function addressOf2(key){
+d = $2, revision = $3, saved_at = pg_catalog.clock_timestamp() WHERE name = $1",[name2,stringifyJson(head),revision])}function addressOf2(key){
 return JSON.stringify(key).slice(1,-1)}function keyOf4(address3){return hash3("sha256",address3,"hex").slice(0,32)}var PAGE;
 var init_store2=__esm({"src/state/postgres/store.ts"(){"use strict";init_json();init_shards();init_state_text();init_connection();
 PAGE=1e3}});var postgres_exports={};__export(postgres_exports,{postgresBackend:()=>postgresBackend,secretsOf:()=>secretsOf});function postgresBackend(settings,times={}){
@@ -14916,34 +14975,35 @@ if(ch==='"'){quote2=quote2===1?0:1;value3+=ch;continue}if(quote2===0){if(ch==="[
 bracket--}else if(bracket===0){if(ch==="("){paren++}else if(ch===")"&&paren>0){paren--}else if(ch==="|"&&paren===0){parts.
 push(value3);value3="";continue}}}value3+=ch}parts.push(value3);return parts};var isPlainBranch=branch=>{let escaped2=false;
 for(const ch of branch){if(escaped2===true){escaped2=false;continue}if(ch==="\\"){escaped2=true;continue}if(/[?*+@!()[\]{}]/.
-test(ch)){return false}}return true};var normalizeSimpleBranch=branch=>{let value3=branch.trim();let changed=true;while(changed===
-true){changed=false;if(/^@\([^\\()[\]{}|]+\)$/.test(value3)){value3=value3.slice(2,-1);changed=true}}if(!isPlainBranch(value3)){
-return}return value3.replace(/\\(.)/g,"$1")};var hasRepeatedCharPrefixOverlap=branches=>{const values=branches.map(normalizeSimpleBranch).
-filter(Boolean);for(let i2=0;i2<values.length;i2++){for(let j=i2+1;j<values.length;j++){const a2=values[i2];const b=values[j];
-const char=a2[0];if(!char||a2!==char.repeat(a2.length)||b!==char.repeat(b.length)){continue}if(a2===b||a2.startsWith(b)||
-b.startsWith(a2)){return true}}}return false};var parseRepeatedExtglob=(pattern,requireEnd=true)=>{if(pattern[0]!=="+"&&
-pattern[0]!=="*"||pattern[1]!=="("){return}let bracket=0;let paren=0;let quote2=0;let escaped2=false;for(let i2=1;i2<pattern.
-length;i2++){const ch=pattern[i2];if(escaped2===true){escaped2=false;continue}if(ch==="\\"){escaped2=true;continue}if(ch===
-'"'){quote2=quote2===1?0:1;continue}if(quote2===1){continue}if(ch==="["){bracket++;continue}if(ch==="]"&&bracket>0){bracket--;
-continue}if(bracket>0){continue}if(ch==="("){paren++;continue}if(ch===")"){paren--;if(paren===0){if(requireEnd===true&&i2!==
-pattern.length-1){return}return{type:pattern[0],body:pattern.slice(2,i2),end:i2}}}}};var buildCharClassStar=chars=>{const source=chars.
-length===1?utils.escapeRegex(chars[0]):`[${chars.map(ch=>utils.escapeRegex(ch)).join("")}]`;return`${source}*`};var getStarExtglobSequenceChars=pattern=>{
-let index=0;const chars=[];while(index<pattern.length){const match=parseRepeatedExtglob(pattern.slice(index),false);if(!match||
-match.type!=="*"){return}const branches=splitTopLevel(match.body).map(branch2=>branch2.trim());if(branches.length!==1){return}
-const branch=normalizeSimpleBranch(branches[0]);if(!branch||branch.length!==1){return}chars.push(branch);index+=match.end+
-1}if(chars.length<1){return}return chars};var repeatedExtglobRecursion=pattern=>{let depth=0;let value3=pattern.trim();let match=parseRepeatedExtglob(
-value3);while(match){depth++;value3=match.body.trim();match=parseRepeatedExtglob(value3)}return depth};var analyzeRepeatedExtglob=(body2,options)=>{
-if(options.maxExtglobRecursion===false){return{risky:false}}const max=typeof options.maxExtglobRecursion==="number"?options.
-maxExtglobRecursion:constants5.DEFAULT_MAX_EXTGLOB_RECURSION;const branches=splitTopLevel(body2).map(branch=>branch.trim());
-if(branches.length>1){if(branches.some(branch=>branch==="")||branches.some(branch=>/^[*?]+$/.test(branch))||hasRepeatedCharPrefixOverlap(
-branches)){return{risky:true}}}const safeChars=[];let sawStarSequence=false;let combinable=true;for(const branch of branches){
-const chars=getStarExtglobSequenceChars(branch);if(chars){sawStarSequence=true;safeChars.push(...chars);continue}const literal2=normalizeSimpleBranch(
-branch);if(literal2&&literal2.length===1){safeChars.push(literal2);continue}combinable=false;if(repeatedExtglobRecursion(
-branch)>max){return{risky:true}}}if(sawStarSequence){return combinable?{risky:true,safeOutput:buildCharClassStar([...new Set(
-safeChars)])}:{risky:true}}return{risky:false}};var parse11=(input,options)=>{if(typeof input!=="string"){throw new TypeError(
-"Expected a string")}input=REPLACEMENTS[input]||input;const opts={...options};const max=typeof opts.maxLength==="number"?
-Math.min(MAX_LENGTH,opts.maxLength):MAX_LENGTH;let len=input.length;if(len>max){throw new SyntaxError(`Input length: ${len}\
-, exceeds maximum allowed length: ${max}`)}const bos={type:"bos",value:"",output:opts.prepend||""};const tokens=[bos];const capture=opts.
+test(ch)){return false}}return true};var normalizeSimpleBranch=branch=>{let value3=branch.trim();let changed2=true;while(changed2===
+true){changed2=false;if(/^@\([^\\()[\]{}|]+\)$/.test(value3)){value3=value3.slice(2,-1);changed2=true}}if(!isPlainBranch(
+value3)){return}return value3.replace(/\\(.)/g,"$1")};var hasRepeatedCharPrefixOverlap=branches=>{const values=branches.
+map(normalizeSimpleBranch).filter(Boolean);for(let i2=0;i2<values.length;i2++){for(let j=i2+1;j<values.length;j++){const a2=values[i2];
+const b=values[j];const char=a2[0];if(!char||a2!==char.repeat(a2.length)||b!==char.repeat(b.length)){continue}if(a2===b||
+a2.startsWith(b)||b.startsWith(a2)){return true}}}return false};var parseRepeatedExtglob=(pattern,requireEnd=true)=>{if(pattern[0]!==
+"+"&&pattern[0]!=="*"||pattern[1]!=="("){return}let bracket=0;let paren=0;let quote2=0;let escaped2=false;for(let i2=1;i2<
+pattern.length;i2++){const ch=pattern[i2];if(escaped2===true){escaped2=false;continue}if(ch==="\\"){escaped2=true;continue}
+if(ch==='"'){quote2=quote2===1?0:1;continue}if(quote2===1){continue}if(ch==="["){bracket++;continue}if(ch==="]"&&bracket>
+0){bracket--;continue}if(bracket>0){continue}if(ch==="("){paren++;continue}if(ch===")"){paren--;if(paren===0){if(requireEnd===
+true&&i2!==pattern.length-1){return}return{type:pattern[0],body:pattern.slice(2,i2),end:i2}}}}};var buildCharClassStar=chars=>{
+const source=chars.length===1?utils.escapeRegex(chars[0]):`[${chars.map(ch=>utils.escapeRegex(ch)).join("")}]`;return`${source}\
+*`};var getStarExtglobSequenceChars=pattern=>{let index=0;const chars=[];while(index<pattern.length){const match=parseRepeatedExtglob(
+pattern.slice(index),false);if(!match||match.type!=="*"){return}const branches=splitTopLevel(match.body).map(branch2=>branch2.
+trim());if(branches.length!==1){return}const branch=normalizeSimpleBranch(branches[0]);if(!branch||branch.length!==1){return}
+chars.push(branch);index+=match.end+1}if(chars.length<1){return}return chars};var repeatedExtglobRecursion=pattern=>{let depth=0;
+let value3=pattern.trim();let match=parseRepeatedExtglob(value3);while(match){depth++;value3=match.body.trim();match=parseRepeatedExtglob(
+value3)}return depth};var analyzeRepeatedExtglob=(body2,options)=>{if(options.maxExtglobRecursion===false){return{risky:false}}
+const max=typeof options.maxExtglobRecursion==="number"?options.maxExtglobRecursion:constants5.DEFAULT_MAX_EXTGLOB_RECURSION;
+const branches=splitTopLevel(body2).map(branch=>branch.trim());if(branches.length>1){if(branches.some(branch=>branch==="")||
+branches.some(branch=>/^[*?]+$/.test(branch))||hasRepeatedCharPrefixOverlap(branches)){return{risky:true}}}const safeChars=[];
+let sawStarSequence=false;let combinable=true;for(const branch of branches){const chars=getStarExtglobSequenceChars(branch);
+if(chars){sawStarSequence=true;safeChars.push(...chars);continue}const literal2=normalizeSimpleBranch(branch);if(literal2&&
+literal2.length===1){safeChars.push(literal2);continue}combinable=false;if(repeatedExtglobRecursion(branch)>max){return{
+risky:true}}}if(sawStarSequence){return combinable?{risky:true,safeOutput:buildCharClassStar([...new Set(safeChars)])}:{
+risky:true}}return{risky:false}};var parse11=(input,options)=>{if(typeof input!=="string"){throw new TypeError("Expected\
+ a string")}input=REPLACEMENTS[input]||input;const opts={...options};const max=typeof opts.maxLength==="number"?Math.min(
+MAX_LENGTH,opts.maxLength):MAX_LENGTH;let len=input.length;if(len>max){throw new SyntaxError(`Input length: ${len}, exce\
+eds maximum allowed length: ${max}`)}const bos={type:"bos",value:"",output:opts.prepend||""};const tokens=[bos];const capture=opts.
 capture?"":"?:";const PLATFORM_CHARS=constants5.globChars(opts.windows);const EXTGLOB_CHARS=constants5.extglobChars(PLATFORM_CHARS);
 const{DOT_LITERAL,PLUS_LITERAL,SLASH_LITERAL,ONE_CHAR,DOTS_SLASH,NO_DOT,NO_DOT_SLASH,NO_DOTS_SLASH,QMARK,QMARK_NO_DOT,STAR,
 START_ANCHOR}=PLATFORM_CHARS;const globstar=opts2=>{return`(${capture}(?:(?!${START_ANCHOR}${opts2.dot?DOTS_SLASH:DOT_LITERAL}\
@@ -17089,7 +17149,7 @@ value3))}function warning(message,properties2={}){issueCommand("warning",toComma
 message.toString():message)}init_escape();init_problems();init_values();var stead=word2=>`(a value of ${word2.length} characters)`;var leastWord=4;function withoutPasted(words6,known4=text6=>text6){
 const hidden=new Map;for(const word2 of words6.flatMap(partsOf)){const clean=known4(word2);if(clean!==word2)hidden.set(word2,
 clean);else if(looksRandom(word2))hidden.set(word2,stead(word2))}const found2=[...hidden].sort(([one],[other])=>other.length-
-one.length);return text6=>found2.reduce((rest,[word2,shown4])=>rest.split(word2).join(shown4),text6)}function withoutPastedIn(problems,words6,{
+one.length);return text6=>found2.reduce((rest,[word2,shown5])=>rest.split(word2).join(shown5),text6)}function withoutPastedIn(problems,words6,{
 holds,redact}){const unsaid=withoutPasted(words6,word2=>holds(word2)?redact(word2):word2);return problems.map(({message,
 hint,places,...problem2})=>({...problem2,message:unsaid(message),...hint===void 0?{}:{hint:unsaid(hint)},places:places.map(
 place2=>({...place2,file:unsaid(place2.file)}))}))}function partsOf(word2){const parts=word2.split(/\s+/).flatMap(one=>{
@@ -17103,15 +17163,15 @@ redact})=>redact(text6),name:(text6,{redactName})=>redactName(text6),file:(text6
 redactSentence})=>redactSentence(text6)};var wayOf=new Map(Object.entries({address:["address","key"],value:["label","cal\
 led"],name:["identity","path","type","unverified","user","host","again"],file:["file","inProject","shown","place"],sentence:[
 "message","hint","reason","error","gist","notes","destructions"]}).flatMap(([way,members3])=>members3.map(member2=>[member2,
-way])));function redactTexts(shown4,redactor,way){const redacted=()=>{if(typeof shown4==="string")return way===void 0?shown4:
-ways[way](shown4,redactor);if(Array.isArray(shown4))return shown4.map(one=>redactTexts(one,redactor,way));if(!isMap(shown4))
-return shown4;return mapValues(shown4,(member2,name2)=>redactTexts(member2,redactor,way??wayOf.get(name2)))};return redacted()}
+way])));function redactTexts(shown5,redactor,way){const redacted=()=>{if(typeof shown5==="string")return way===void 0?shown5:
+ways[way](shown5,redactor);if(Array.isArray(shown5))return shown5.map(one=>redactTexts(one,redactor,way));if(!isMap(shown5))
+return shown5;return mapValues(shown5,(member2,name2)=>redactTexts(member2,redactor,way??wayOf.get(name2)))};return redacted()}
 function redactPlan(plan,redactor){const{changes,...rest}=plan;return{...plan,...redactTexts(rest,redactor),changes:changes.
 map(change3=>{const{fields:fields2,apply:_,requests,...others2}=change3;const redacted=redactTexts(others2,redactor);return{
 ...change3,...redacted,requests:requests.map(({operation,params})=>({operation,params:mapValues(params,redactor.redactName)})),
 fields:fields2.map(field2=>redactField(field2,redactor)),apply:redactApply(change3,redacted.address,redactor)}})}}function redactApply({
-kind,address:address3,apply},shown4,redactor){const{expected,before}=apply;const redacted={...apply,key:apply.key===address3?
-shown4:redactAddress(apply.key,redactor),identity:mapValues(apply.identity,redactor.redactName),expected:unshown,before:unshown};
+kind,address:address3,apply},shown5,redactor){const{expected,before}=apply;const redacted={...apply,key:apply.key===address3?
+shown5:redactAddress(apply.key,redactor),identity:mapValues(apply.identity,redactor.redactName),expected:unshown,before:unshown};
 if(kindOf(kind).email===void 0)return redacted;let shownExpected;let shownBefore;return{...redacted,get expected(){shownExpected??=
 redactFields(expected,redactor);return shownExpected},get before(){shownBefore??=redactFields(before,redactor);return shownBefore}}}
 var unshown=Object.freeze({});function redactField(field2,redactor){const before=field2.before===void 0?void 0:redactValue(
@@ -17119,36 +17179,34 @@ field2.before,redactor);const after2=redactValue(field2.after,redactor);const[na
 path.slice(name2.length);const path=name2+(field2.type==="map"?redactor.redactKey(rest):redactor.redactName(rest));const hidden=before!==
 void 0&&same(before,after2)&&!same(field2.before??null,field2.after);const drift=redactDrift(field2,before,redactor);return{
 ...field2,path,before,after:after2,sensitive:field2.sensitive||hidden,...drift}}function redactDrift(field2,before,redactor){
-const{drift}=field2;if(drift===void 0||holdsSensitive(drift.recorded))return{...drift&&{drift}};const shown4=redactValue(
-drift.recorded,redactor);const hidden=before!==void 0&&!holdsSensitive(before)&&same(shown4,before)&&!same(drift.recorded,
-field2.before??null);return{drift:{...drift,recorded:hidden?new Sensitive(null):shown4}}}function redactFields(fields2,redactor){
+const{drift}=field2;if(drift===void 0||holdsSensitive(drift.recorded))return{...drift&&{drift}};const shown5=redactValue(
+drift.recorded,redactor);const hidden=before!==void 0&&!holdsSensitive(before)&&same(shown5,before)&&!same(drift.recorded,
+field2.before??null);return{drift:{...drift,recorded:hidden?new Sensitive(null):shown5}}}function redactFields(fields2,redactor){
 const redacted=mapValues(fields2,field2=>redactValue(field2,redactor));return Object.entries(redacted).every(([name2,field2])=>field2===
 fields2[name2])?fields2:redacted}function redactValue(value3,redactor){if(typeof value3==="string")return redactor.redact(
 value3);if(Array.isArray(value3)){const items=value3.map(item=>redactValue(item,redactor));return items.every((item,index)=>item===
 value3[index])?value3:items}if(!isMap(value3))return value3;let isSame3=true;const members3=[];const taken2=new Set;for(const[
-key,member2]of Object.entries(value3)){const shown4=redactor.redactKey(key);let unique=shown4;for(let number4=2;taken2.has(
-unique);number4+=1)unique=`${shown4} ${number4}`;taken2.add(unique);const redacted=redactValue(member2,redactor);isSame3&&=
+key,member2]of Object.entries(value3)){const shown5=redactor.redactKey(key);let unique=shown5;for(let number4=2;taken2.has(
+unique);number4+=1)unique=`${shown5} ${number4}`;taken2.add(unique);const redacted=redactValue(member2,redactor);isSame3&&=
 unique===key&&redacted===member2;members3.push([unique,redacted])}return isSame3?value3:Object.fromEntries(members3)}function redactSamples(samples,redactor){
 return new Map([...samples].map(([address3,named4])=>[redactAddress(address3,redactor),named4.map(sample=>redactSample(sample,
 redactor))]))}function redactSample({name:name2,file,data:data3},redactor){return{name:redactor.redactFile(name2),file:redactor.
 redactFile(file),data:mapValues({...data3},value3=>redactValue(value3,redactor))}}function redactResult(result,redactor){
 return redactTexts(result,redactor)}function redactProblems(problems,redactor){return redactTexts(problems,redactor).map(problem2=>({...problem2,places:problem2.
-places.map(({text:text6,...place2})=>({...place2,...text6===void 0||redactor.redact(text6)!==text6?{}:{text:text6}}))}))}init_problems();init_settle();init_unconnected();import{STATUS_CODES}from"node:http";init_values();var maxLength=500;var maxDepth2=6;function messageIn(body2){if(typeof body2==="string")return body2.trim()===
-""?null:body2;if(!isMap(body2))return null;const main=firstText2(body2.message,body2.error_description,body2.detail,body2.
-error,body2.code);const error3=isMap(body2.error)?messageIn(body2.error):null;const said3=main??error3??"";const code2=typeof body2.
-code==="string"?body2.code:"";const more=flatten(body2.errors,"",maxDepth2).filter(part=>!repeats(`${said3} ${code2}`,part));
-if(more.length===0)return said3||null;return[...said3===""?[]:[said3],more.join("; ")].join(": ")}function repeats(before,part){
-const said3=new Set(["is",...words2(before)]);return words2(part.replace(/^[\w.]+: /,"")).every(word2=>said3.has(word2))}
-function words2(text6){return text6.toLowerCase().match(/[\p{L}\p{N}]+/gu)??[]}var insides=/\*\* \(|%[A-Z][\w.]*\{|\b(?:Ecto|Postgrex|DBConnection|Plug|Phoenix)\.[A-Z]|#(?:PID|Reference|Ecto)\b/;
+places.map(({text:text6,...place2})=>({...place2,...text6===void 0||redactor.redact(text6)!==text6?{}:{text:text6}}))}))}init_problems();init_settle();init_unconnected();import{STATUS_CODES}from"node:http";init_values();var maxDepth2=6;function messageIn(body2){if(typeof body2==="string")return body2.trim()===""?null:body2;if(!isMap(
+body2))return null;const main=firstText2(body2.message,body2.error_description,body2.detail,body2.error,body2.code);const error3=isMap(
+body2.error)?messageIn(body2.error):null;const said3=main??error3??"";const code2=typeof body2.code==="string"?body2.code:
+"";const more=flatten(body2.errors,"",maxDepth2).filter(part=>!repeats(`${said3} ${code2}`,part));if(more.length===0)return said3||
+null;return[...said3===""?[]:[said3],more.join("; ")].join(": ")}function repeats(before,part){const said3=new Set(["is",
+...words2(before)]);return words2(part.replace(/^[\w.]+: /,"")).every(word2=>said3.has(word2))}function words2(text6){return text6.
+toLowerCase().match(/[\p{L}\p{N}]+/gu)??[]}var insides=/\*\* \(|%[A-Z][\w.]*\{|\b(?:Ecto|Postgrex|DBConnection|Plug|Phoenix)\.[A-Z]|#(?:PID|Reference|Ecto)\b/;
 function isRaw(message){return insides.test(message)}var rawInstead="what it says is raw internals of the server, which \
 --debug shows";function firstText2(...candidates2){return candidates2.find(candidate=>typeof candidate==="string"&&candidate.
 trim()!=="")?.toString()??null}function flatten(errors2,path,depth){const label3=path===""?"":`${path}: `;if(Array.isArray(
 errors2)){const texts2=errors2.filter(item=>typeof item!=="object").map(String);const others2=errors2.filter(item=>typeof item===
 "object");return[...texts2.length===0?[]:[`${label3}${texts2.join(", ")}`],...depth===0?[]:others2.flatMap(item=>flatten(
 item,path,depth-1))]}if(isMap(errors2)){if(depth===0)return[];return Object.entries(errors2).flatMap(([key,value3])=>flatten(
-value3,path===""?key:`${path}.${key}`,depth-1))}return errors2===void 0||errors2===null?[]:[`${label3}${String(errors2)}`]}
-function oneLine(text6){const line=text6.toWellFormed().replace(/[\s\p{Cc}\p{Cf}]+/gu," ").trim();const characters2=line.
-length>maxLength?[...line]:[];return characters2.length>maxLength?`${characters2.slice(0,maxLength-1).join("")}\u2026`:line}var proxyMark="proxy:";var FactsError=Error;var ServerFailure=class extends FactsError{open;constructor(facts){super(describe2(facts));Object.assign(
+value3,path===""?key:`${path}.${key}`,depth-1))}return errors2===void 0||errors2===null?[]:[`${label3}${String(errors2)}`]}var proxyMark="proxy:";var FactsError=Error;var ServerFailure=class extends FactsError{open;constructor(facts){super(describe2(facts));Object.assign(
 this,facts);this.name="ServerFailure";this.open=facts.doubt===true||leavesOpen(facts)}};var refusalsOfPost=new Set([400,
 401,403,404,422,425,429]);function leavesOpen({kind,method,status,sent}){if(!sent||method==="GET")return false;if(method===
 "POST")return status===null||!refusalsOfPost.has(status);return kind==="lost"||kind==="server-error"||kind==="answer"}var Expired=class extends Error{failure;constructor(failure2){
@@ -17159,12 +17217,12 @@ return"server-error";return status>=400?"refused":"redirect"}function faultOf(re
 reason)?.fault}function atProxy(reason){return reason.startsWith(proxyMark)?reason.slice(proxyMark.length):void 0}var looks={
 authority:"server.tls.ca_file can name a file with the authority","client-certificate":"server.tls.client_cert_file name\
 s one",clock:"is this machine's clock right?",host:"is the address right?",network:"is there a network?",port:"does the \
-server run, and is the port right?"};function describe2(facts){const{title,method,path,attempts,outOfPatience,changed}=facts;
+server run, and is the port right?"};function describe2(facts){const{title,method,path,attempts,outOfPatience,changed:changed2}=facts;
 const tries=attempts>1?` (after ${attempts} tries)`:"";const patience=outOfPatience===true?" (no other try: this run has\
- waited long enough for others)":"";const other=changed===true?" (no other try: somebody has changed it meanwhile)":"";return`${title}\
-: ${method} ${path} ${sentence(facts)}${tries}${patience}${other}`}function briefly({kind,status,reason}){if(status!==null){
-const phrase=STATUS_CODES[status]?.toLowerCase();return`answered ${status}${phrase===void 0?"":` (${phrase})`}`}if(isTimeout(
-reason??""))return"no answer in time";return kind==="unreachable"?"no connection":"connection lost"}function sentence(facts){
+ waited long enough for others)":"";const other=changed2===true?" (no other try: somebody has changed it meanwhile)":"";
+return`${title}: ${method} ${path} ${sentence(facts)}${tries}${patience}${other}`}function briefly({kind,status,reason}){
+if(status!==null){const phrase=STATUS_CODES[status]?.toLowerCase();return`answered ${status}${phrase===void 0?"":` (${phrase}\
+)`}`}if(isTimeout(reason??""))return"no answer in time";return kind==="unreachable"?"no connection":"connection lost"}function sentence(facts){
 const{kind,status,serverMessage,scope:scope2,origin:origin2,reason,detail,retryAfter}=facts;if(kind==="unreachable")return`\
 got no connection to ${origin2}: ${whyNotConnected(facts)}`;if(kind==="lost")return whyLost(facts);if(kind==="answer"){const said4=serverMessage===
 null?"":`; it says: ${shownMessage(serverMessage)}`;return`answered ${status} with ${whyUnusable(reason,detail)}${said4}`}
@@ -17205,9 +17263,9 @@ made.has(thing)}var stale=new WeakMap;function markStale(plan,problems){stale.se
 if(!(maxDestructive>=0))throw new TypeError("maxDestructive must be a number of 0 or more");return[...stale.get(plan)??[],
 ...refusals(plan,maxDestructive)]}function approve(plan,{maxDestructive,asked=0}){if(!Number.isFinite(asked))throw new TypeError(
 "asked must be a time of performance.now()");refuse(refusalsOf(plan,maxDestructive));const approved=Object.freeze({plan,
-asked});made.add(approved);return approved}init_plan();async function render3(report2,format,shown4,look2){const make=await report2.formats[format]?.();if(make===void 0)throw new TypeError(
-`there is no ${format} of it`);const made3=make(shown4,look2);return typeof made3==="string"?{text:made3}:{json:made3}}async function renderText(report2,format,shown4,look2){
-const rendering=await render3(report2,format,shown4,look2);if("json"in rendering)throw new TypeError(`${format} is no te\
+asked});made.add(approved);return approved}init_plan();async function render3(report2,format,shown5,look2){const make=await report2.formats[format]?.();if(make===void 0)throw new TypeError(
+`there is no ${format} of it`);const made3=make(shown5,look2);return typeof made3==="string"?{text:made3}:{json:made3}}async function renderText(report2,format,shown5,look2){
+const rendering=await render3(report2,format,shown5,look2);if("json"in rendering)throw new TypeError(`${format} is no te\
 xt`);return rendering.text}var ofPlan=make=>({plan},look2)=>make(plan,look2);var planReport={redact:({plan,samples},redactor)=>({
 plan:redactPlan(plan,redactor),...samples===void 0?{}:{samples:redactSamples(samples,redactor)}}),formats:{text:async()=>ofPlan(
 (await Promise.resolve().then(()=>(init_text(),text_exports))).planText),json:async()=>ofPlan((await Promise.resolve().then(()=>(init_json2(),json_exports))).
@@ -17215,7 +17273,7 @@ planJson),markdown:async()=>ofPlan((await Promise.resolve().then(()=>(init_markd
 async html(){const{planHtml:planHtml2}=await Promise.resolve().then(()=>(init_html2(),html_exports2));return({plan,samples=new Map},look2)=>planHtml2(
 plan,{...look2,samples})},github:async()=>ofPlan((await Promise.resolve().then(()=>(init_github(),github_exports))).planGithub),
 gitlab:async()=>ofPlan((await Promise.resolve().then(()=>(init_gitlab(),gitlab_exports))).planGitlab)}};var resultReport={
-redact:({result,...shown4},redactor)=>({result:redactResult(result,redactor),...planReport.redact(shown4,redactor)}),formats:{
+redact:({result,...shown5},redactor)=>({result:redactResult(result,redactor),...planReport.redact(shown5,redactor)}),formats:{
 async text(){const{resultText:resultText2}=await Promise.resolve().then(()=>(init_result_text(),result_text_exports));return({
 result},look2)=>result.run===null?"":resultText2(result,look2)},async json(){const{resultJson:resultJson2}=await Promise.resolve().then(()=>(init_json2(),json_exports));
 return({result})=>resultJson2(result)},async markdown(){const{resultMarkdown:resultMarkdown2}=await Promise.resolve().then(()=>(init_results(),results_exports));
@@ -17344,8 +17402,8 @@ return change3;if(takesOver(change3)&&change3.destructions.length>0){return{...c
 change3,sorted))]}}if(!givesUp(change3)||succeeded.has(change3.kind))return change3;return{...change3,action:"blocked",requests:[],
 destructions:[],reason:succession.withoutSuccessor}})}function formerHolders(change3,changes){const{kind,apply}=change3;
 const{succession}=kindOf(kind);if(succession===void 0)return void 0;const told5=succession.holders(apply.before);if(told5!==
-void 0)return told5.filter(id=>id!==apply.identity.id).map(id=>`${kind}/${id}`);const shown4=changes.filter(other=>other!==
-change3&&other.kind===kind&&other.apply.before[succession.field]===true);return shown4.length===0?void 0:shown4.map(({address:address3})=>address3)}
+void 0)return told5.filter(id=>id!==apply.identity.id).map(id=>`${kind}/${id}`);const shown5=changes.filter(other=>other!==
+change3&&other.kind===kind&&other.apply.before[succession.field]===true);return shown5.length===0?void 0:shown5.map(({address:address3})=>address3)}
 function level({kind}){return kinds.findIndex(({name:name2})=>name2===kind)}function rank(change3){if(takesOver(change3))
 return-1;return givesUp(change3)?1:0}function takesOver({kind,apply:{expected}}){const{succession}=kindOf(kind);return succession!==
 void 0&&expected[succession.field]===true}function givesUp({kind,action:action2,apply:{expected}}){const{succession}=kindOf(
@@ -17355,12 +17413,12 @@ asked===null}init_operations();init_extended();init_fields();init_loss();init_ru
 "different");return{different:off.map(sentenceOf),differing:off.map(({path})=>path),unverified:parts.filter(({verdict})=>verdict===
 "unknown").map(({path})=>path)}}function emptied(fields2,{before,expected},answer){return fields2.flatMap(field2=>{const got=answer[field2];
 if(got===void 0||field2 in expected||field2 in before||!isEmpty2(got))return[];return[`${field2} ${stringifyJson(got)}`]})}
-function isEmpty2(shown4){if(Array.isArray(shown4))return shown4.length===0;return shown4===null||isMap(shown4)&&Object.
-keys(shown4).length===0}function sentenceOf({path,wanted,got}){return`${path}: asked ${brief(wanted,got)}, the server ha\
+function isEmpty2(shown5){if(Array.isArray(shown5))return shown5.length===0;return shown5===null||isMap(shown5)&&Object.
+keys(shown5).length===0}function sentenceOf({path,wanted,got}){return`${path}: asked ${brief(wanted,got)}, the server ha\
 s ${brief(got??null,wanted)}`}function otherObject(identity2,answer){for(const part of["id","backend_id","type"]){const asked=identity2[part];
 const got=answer[part];if(asked!==void 0&&typeof got==="string"&&!sameIdentifier(got,asked)){return`the answer is about \
-another object: ${part} is ${JSON.stringify(got)}`}}return void 0}var BRIEF=60;function brief(shown4,other){if(holdsSensitive(
-shown4)||other!==void 0&&holdsSensitive(other))return"(sensitive)";const text6=stringifyJson(reveal(shown4));return text6.
+another object: ${part} is ${JSON.stringify(got)}`}}return void 0}var BRIEF=60;function brief(shown5,other){if(holdsSensitive(
+shown5)||other!==void 0&&holdsSensitive(other))return"(sensitive)";const text6=stringifyJson(reveal(shown5));return text6.
 length<=BRIEF?text6:`${text6.slice(0,BRIEF)}\u2026 (${text6.length} characters)`}function aimOf({action:action2,apply:{before,expected}}){return{action:action2,before,expected}}var SHOWN="as reading it\
  back shows";var NOBODY_KNOWS="was sent, and nobody can tell whether it was done";function judge(kind,aim,live){const nothing3={
 different:[],differing:[],unverified:[],lost:{},begun:false};const done2={...nothing3,verdict:"done",sentence:`was done,\
@@ -17379,15 +17437,15 @@ path),lost:lost2,begun};const isWhole=Object.keys(lost2).length===0;if(off.lengt
 length===0?{...found2,verdict:"done",sentence:`was done, ${SHOWN}`}:{...found2,verdict:"unseen",sentence:NOBODY_KNOWS}}if(found2.
 different.length===0&&isWhole&&wished.length>0){return{...found2,verdict:"done",sentence:`was done, ${SHOWN}`}}const neither=wished.
 filter(({part,kept:kept3})=>part.verdict==="different"&&!kept3);if(!begun&&isWhole&&neither.length===0){return{...found2,
-verdict:"not-done",sentence:`was not done, ${SHOWN}`}}const paths=which=>which.map(({part})=>part.path).join(", ");const shown4=[
+verdict:"not-done",sentence:`was not done, ${SHOWN}`}}const paths=which=>which.map(({part})=>part.path).join(", ");const shown5=[
 ...begun?[`as asked: ${paths(wished.filter(({part})=>part.verdict==="same"))}`]:[],...neither.length>0?[`neither as aske\
 d nor as before: ${paths(neither)}`]:[],...isWhole?[]:[`lost: ${namesOfLost(lost2)}`]];return{...found2,verdict:"part",sentence:`\
-was not done as a whole, ${SHOWN} (${shown4.join("; ")})`}}function partsOf3(kind,field2,asked,before,now){const type=kind.
+was not done as a whole, ${SHOWN} (${shown5.join("; ")})`}}function partsOf3(kind,field2,asked,before,now){const type=kind.
 fields[field2]??value;const was=new Map(contrast(type,field2,asked,before[field2]).map(part=>[part.path,part]));const since=new Map(
 before[field2]===void 0?[]:contrast(type,field2,before[field2],now[field2]).map(part=>[part.path,part]));return contrast(
 type,field2,asked,now[field2]).map(part=>{const first=was.get(part.path);const changes=first===void 0?part.type.type!=="\
-map":first.verdict!=="same";const shown4=since.get(part.path)?.verdict;const absent2=shown4===void 0&&part.type.type==="\
-map"&&before[field2]!==void 0;return{part,changes,kept:shown4==="same"||absent2}})}import{setTimeout as sleep}from"node:timers/promises";var noProgress={phase(){},step(){},end(){}};function withoutHarm(progress){let failed=false;const fail=()=>{failed=true};
+map":first.verdict!=="same";const shown5=since.get(part.path)?.verdict;const absent2=shown5===void 0&&part.type.type==="\
+map"&&before[field2]!==void 0;return{part,changes,kept:shown5==="same"||absent2}})}import{setTimeout as sleep}from"node:timers/promises";var noProgress={phase(){},step(){},end(){}};function withoutHarm(progress){let failed=false;const fail=()=>{failed=true};
 const tell=telling=>{if(failed)return;try{Promise.resolve(telling()).catch(fail)}catch{fail()}};return{phase:(name2,total)=>tell(
 ()=>progress.phase(name2,total)),begin:address3=>tell(()=>progress.begin?.(address3)),retry:again=>tell(()=>progress.retry?.(
 again)),step:done2=>tell(()=>progress.step(done2)),end:how=>tell(()=>progress.end(how))}}init_values();init_p_limit();init_settle();init_fields();init_kinds();init_references();init_rules();init_once();var always=()=>true;function stoppable(reader,signal){const stop=once(()=>interrupted("nothing more was asked"));const goOn=()=>{
@@ -17405,8 +17463,8 @@ readable(profile)?objects3.filter(object3=>object3.kind===kind.name):[];return o
 needed2);const shared=listNames.filter(name2=>wanted.has(name2)&&listScope(name2,profile)!==void 0);const steps=stepsOf(
 asked,shared,lists);if(steps>0)progress.phase("Observing",steps);try{await settle2([...asked.map(async({kind,own:own5})=>{
 const step=kind.listed===void 0?()=>progress.step():()=>{};const observed=await kind.observe(own5,{...context3,limit:limited(
-step)});if(kind.listed==="own")progress.step();for(const[object3,shown4]of observed){const fields2=markSecrets(kind.fields,
-shownFields(kind,shown4.fields,profile));live.set(object3,{...shown4,fields:fields2})}}),...shared.map(name2=>context3.list(
+step)});if(kind.listed==="own")progress.step();for(const[object3,shown5]of observed){const fields2=markSecrets(kind.fields,
+shownFields(kind,shown5.fields,profile));live.set(object3,{...shown5,fields:fields2})}}),...shared.map(name2=>context3.list(
 name2))])}catch(failure2){if(steps>0)progress.end("failed");throw failure2}if(steps>0)progress.end();return{live,references:await heldLists(
 lists)}}function stepsOf(asked,needed2,held){const shared=new Set(needed2);let steps=0;for(const{kind,own:own5}of asked){
 if(kind.listed===void 0)steps+=own5.length;else if(kind.listed==="own")steps+=1;else shared.add(kind.listed)}return steps+
@@ -17435,8 +17493,8 @@ return{outcome:outcome3,sent,better:this.#better,suspected:this.#suspected}}get#
 profile)}async#send(change3,freshUntil){const{recorder,writer,profile,permit}=this.#options;let attempts=0;let last={status:0,
 data:{}};for(const[index,request5]of change3.requests.entries()){const isLast=index===change3.requests.length-1;await recorder.
 sending(change3,request5,isLast);try{const fresh=index===0?freshUntil:void 0;const answer=await writer.send(request5,permit(
-fresh===void 0),fresh);attempts+=answer.attempts;const shown4=shownFields(this.#kind,answer.data,profile);last={status:answer.
-status,data:markSecrets(this.#kind.fields,shown4)};if(!isLast)await recorder.answered(change3,answer.status,answer.attempts)}catch(failure2){
+fresh===void 0),fresh);attempts+=answer.attempts;const shown5=shownFields(this.#kind,answer.data,profile);last={status:answer.
+status,data:markSecrets(this.#kind.fields,shown5)};if(!isLast)await recorder.answered(change3,answer.status,answer.attempts)}catch(failure2){
 if(failure2 instanceof Expired){if(failure2.failure===void 0)return{expired:true};const met=this.#failed(failure2.failure,
 attempts+failure2.failure.attempts,false);return"open"in met?{open:{...met.open,expired:true}}:{expired:true}}if(failure2 instanceof
 Withheld)return this.#withheld(failure2,attempts,index>0);if(!(failure2 instanceof ServerFailure))throw failure2;return this.#failed(
@@ -17588,8 +17646,8 @@ backend.name;return state.file===here2?`run ${run4} is of another state than ${h
 file}, and this is ${here2}`}function refuseOther(run4,home){return new ProblemsError([error("run-other-state",ownerOf(run4,
 home),[],"choose the environment, and with it the state, that it was run with")])}init_extended();init_values();init_fields();init_kinds();init_loss();init_kinds();init_limits();init_references();init_extended();init_values();init_fields();init_kinds();init_limits();init_loss();init_rules();init_drift();function compare(given){
 const change3=compareFields(given);if(change3.fields.length===0)return change3;const{live,recorded:recorded2,declared}=given;
-const shown4=field2=>live===void 0?void 0:liveValue(live,field2);const fields2=withDrift(change3.fields,kindOf(declared.
-kind).fields,recorded2?.left,shown4);return{...change3,fields:fields2}}function liveValue({exists,fields:fields2},field2){
+const shown5=field2=>live===void 0?void 0:liveValue(live,field2);const fields2=withDrift(change3.fields,kindOf(declared.
+kind).fields,recorded2?.left,shown5);return{...change3,fields:fields2}}function liveValue({exists,fields:fields2},field2){
 if(!exists)return null;return Object.hasOwn(fields2,field2)?fields2[field2]:void 0}function compareFields(given){const live=knownSecrets(
 given);const input=live===given.live?given:{...given,live};const{declared}=input;const kind=kindOf(declared.kind);const lost2=lostOf(
 kind,input);const restored=restoredFields(kind,lost2,input);const own5=takenFields(declared.fields,kind.traits[input.profile.
@@ -17632,10 +17690,10 @@ if(limits2===null)return void 0;const largest=Math.max(0,...requests.map(({body:
 if(largest<=limits2.requestBytes)return void 0;return`the request would have about ${largest} bytes, and the server take\
 s ${limits2.requestBytes}: shorten what is declared, or what is sent along with it`}function knownSecrets({live,recorded:recorded2}){
 if(live===void 0||recorded2===void 0)return live;const{fields:fields2}=recorded2;if(!Object.values(fields2).some(holdsHashed))
-return live;return{...live,fields:mapValues(live.fields,(field2,name2)=>heldBack(field2,fields2[name2]))}}function heldBack(shown4,recorded2){
-if(recorded2 instanceof HashedSecret){const plain3=!(shown4 instanceof Sensitive);return plain3&&recorded2.matches(reveal(
-shown4))?new Sensitive(reveal(shown4)):shown4}if(recorded2===void 0||!isMap(recorded2)||!isMap(shown4))return shown4;return mapValues(
-shown4,(member2,name2)=>heldBack(member2,Object.hasOwn(recorded2,name2)?recorded2[name2]:void 0))}function presentObject({
+return live;return{...live,fields:mapValues(live.fields,(field2,name2)=>heldBack(field2,fields2[name2]))}}function heldBack(shown5,recorded2){
+if(recorded2 instanceof HashedSecret){const plain4=!(shown5 instanceof Sensitive);return plain4&&recorded2.matches(reveal(
+shown5))?new Sensitive(reveal(shown5)):shown5}if(recorded2===void 0||!isMap(recorded2)||!isMap(shown5))return shown5;return mapValues(
+shown5,(member2,name2)=>heldBack(member2,Object.hasOwn(recorded2,name2)?recorded2[name2]:void 0))}function presentObject({
 declared,live,recorded:recorded2}){return{exists:live?.exists,identity:live===void 0?declared.identity:extended2(declared.
 identity,live.identity),fields:live?.exists===false?{}:{...recorded2?.fields,...live?.fields},shown:live?.fields??{},asDeleted:live!==
 void 0&&(recorded2?.asDeleted(live.fields)??false),...recorded2===void 0?{}:{record:{fields:recorded2.fields,at:recorded2.
@@ -17661,19 +17719,20 @@ before:got,after:asItWillBe(part),sensitive,...lackOf(part)}}function updateWarn
 if(live?.exists===false){warnings.push({code:"not-there",message:`the server has no such ${kind.noun}; it is asked to ta\
 ke it all the same`})}for(const{path,type,verdict}of parts){if(type.type!=="set"||verdict!=="unknown")continue;warnings.
 push({code:"unknown-set",message:`the present ${path} aren't known: what is there and not in the manifest will be lost`})}
-return warnings}init_problems();init_kinds();init_zod();var checkDescriptions={"lost-placeholder":"A placeholder that the live body has and the new one lost.","templ\
-ate-syntax":"A body that does not parse as a Mustache template, such as one with an open section.","body-too-large":"A b\
-ody beyond the limits of what idops checks and renders, or a live one that the new one could not be compared with.","pla\
-ceholder-mismatch":"Text and HTML with different placeholders.","unknown-placeholder":"A placeholder that no server is k\
-nown to fill in for this type of email.","html-script":"HTML that runs scripts or embeds other documents, which mail cli\
-ents remove or distrust.","html-too-large":"HTML of more than 102 KB, where mail clients clip.","html-charset":"HTML wit\
-hout a declared character set, or with another one than UTF-8.","html-nesting":"HTML that is nested deeper than browsers\
- and mail clients go, or that makes them repeat elements without end.","image-without-alt":"Images without a text for re\
-aders who do not see them.","insecure-link":"Addresses that begin with http:, which anybody on the way can read and chan\
-ge."};var checkCodes=Object.keys(checkDescriptions);var level2=code2=>_enum(["error","warning","off"]).optional().meta({
-description:checkDescriptions[code2],examples:["error"],default:"warning"});var checksSchema=strictObject(Object.fromEntries(
-checkCodes.map(code2=>[code2,level2(code2)]))).meta({description:"What is made of findings in email bodies: each can be \
-an error, a warning or off.",examples:[{"html-script":"error","image-without-alt":"off"}]});var emailSchema=strictObject(
+return warnings}init_problems();init_kinds();init_zod();var checkDescriptions={"lost-placeholder":"A placeholder that the live body has and the new one lost.","chang\
+ed-link":"A link of the new body that leads to another host than that of the live one, or that puts an address of the se\
+rver into another one.","template-syntax":"A body that does not parse as a Mustache template, such as one with an open s\
+ection.","body-too-large":"A body beyond the limits of what idops checks and renders, or a live one that the new one cou\
+ld not be compared with.","placeholder-mismatch":"Text and HTML with different placeholders.","unknown-placeholder":"A p\
+laceholder that no server is known to fill in for this type of email.","html-script":"HTML that runs scripts or embeds o\
+ther documents, which mail clients remove or distrust.","html-too-large":"HTML of more than 102 KB, where mail clients c\
+lip.","html-charset":"HTML without a declared character set, or with another one than UTF-8.","html-nesting":"HTML that \
+is nested deeper than browsers and mail clients go, or that makes them repeat elements without end.","image-without-alt":"\
+Images without a text for readers who do not see them.","insecure-link":"Addresses that begin with http:, which anybody \
+on the way can read and change."};var checkCodes=Object.keys(checkDescriptions);var level2=code2=>_enum(["error","warnin\
+g","off"]).optional().meta({description:checkDescriptions[code2],examples:["error"],default:"warning"});var checksSchema=strictObject(
+Object.fromEntries(checkCodes.map(code2=>[code2,level2(code2)]))).meta({description:"What is made of findings in email b\
+odies: each can be an error, a warning or off.",examples:[{"html-script":"error","image-without-alt":"off"}]});var emailSchema=strictObject(
 {placeholders:array(string2().regex(/^[^\s{}<>]+$/,"must be the name of a placeholder, without braces")).optional().meta(
 {description:'Placeholders that the server fills in beside those that idops knows; "company.*" is all below company.',examples:[
 ["support_url","company.*"]]})}).meta({description:"What is known of the server that fills in the emails, for the checks\
@@ -17805,16 +17864,16 @@ return"as before";return{run:run4,before,asked:expected}}function owedOf(record2
 owed}}function storeOwed(owed2,hasher){return"before"in owed2?{run:owed2.run,before:storeFields(owed2.before,hasher),asked:storeFields(
 owed2.asked,hasher)}:{run:owed2.run,lost:storeFields(owed2.lost,hasher),seen:storeFields(owed2.seen,hasher)}}function generation({
 generation:generation2}){return generation2===void 0?{}:{did_generation:generation2}}function seen({kind,before={}}){const field2=kindOf(
-kind).regeneration?.field;const shown4=made2({kind},before);return field2!==void 0&&before[field2]===null?{...shown4,[field2]:null}:
-shown4}function made2({kind},answer={}){const field2=kindOf(kind).regeneration?.field;const told5={...calledBefore({kind,
+kind).regeneration?.field;const shown5=made2({kind},before);return field2!==void 0&&before[field2]===null?{...shown5,[field2]:null}:
+shown5}function made2({kind},answer={}){const field2=kindOf(kind).regeneration?.field;const told5={...calledBefore({kind,
 before:answer})};return field2!==void 0&&typeof answer[field2]==="string"?{...told5,[field2]:answer[field2]}:told5}function calledBefore({
 kind,before={}}){const name2=kindOf(kind).regeneration?.name;return name2!==void 0&&typeof before[name2]==="string"?{[name2]:before[name2]}:
 {}}function updated(base2,before,asked,became,context3){const known4=before===void 0?{}:restoreFields(before,context3.hasher);
 if(became.ambiguous){const fields3=context3.readable?{}:{...known4,...normalized(asked)};return{...base2,...storeFields(
 fields3,context3.hasher),uncertain:Object.keys(asked.expected)}}if(became.status!=="applied"&&became.status!=="not_conve\
-rged"){const changed=before!==void 0&&became.after!==void 0&&isOther(asked,became.after);return changed?{...before,...leftBehind(
-asked,became.after,context3)}:void 0}const shown4=context3.readable?askedSecrets(asked):answeredFields(asked,became.after??
-{},known4);const fields2={...shown4,...unverifiedFields(asked,became.unverified,shown4)};const secret3=Object.entries(asked.
+rged"){const changed2=before!==void 0&&became.after!==void 0&&isOther(asked,became.after);return changed2?{...before,...leftBehind(
+asked,became.after,context3)}:void 0}const shown5=context3.readable?askedSecrets(asked):answeredFields(asked,became.after??
+{},known4);const fields2={...shown5,...unverifiedFields(asked,became.unverified,shown5)};const secret3=Object.entries(asked.
 expected).flatMap(([name2,field2])=>holdsSensitive(field2)?[name2]:[]);const unseen=became.otherProfile===void 0?[]:unverifiedNames(
 asked,became.unverified);const open8=became.status==="not_converged"?[...new Set([...secret3,...unseen])]:[];const uncertain=open8.
 length>0?{uncertain:open8}:{};const stored2=storeFields(fields2,context3.hasher);return extended2(base2,{...uncertain,fields:stored2.
@@ -17831,14 +17890,14 @@ return holdsHashed(got)?got:new Sensitive(reveal(got))}if(!isMap(known4)||!isMap
 member2,Object.hasOwn(known4,key)?known4[key]:void 0))}function normalized({kind,expected}){const types3=kindOf(kind).fields;
 return mapValues(expected,(field2,name2)=>normalForm(types3[name2]??value,field2))}function askedSecrets(asked){return Object.
 fromEntries(Object.entries(normalized(asked)).filter(([,field2])=>holdsSensitive(field2)))}function answeredFields(asked,answer,known4){
-const types3=kindOf(asked.kind).fields;const wanted=normalized(asked);const shown4={...known4};for(const[name2,type]of Object.
+const types3=kindOf(asked.kind).fields;const wanted=normalized(asked);const shown5={...known4};for(const[name2,type]of Object.
 entries(types3)){const got=answer[name2];if(got===void 0)continue;const before=known4[name2];const whole2=type.type==="m\
-embers"&&isMap(got)&&isMap(before)?{...before,...got}:got;shown4[name2]=conceal(whole2,wanted[name2])}return shown4}function unverifiedNames({
+embers"&&isMap(got)&&isMap(before)?{...before,...got}:got;shown5[name2]=conceal(whole2,wanted[name2])}return shown5}function unverifiedNames({
 expected},unverified){return Object.keys(expected).filter(name2=>unverified.some(path=>path===name2||path.startsWith(`${name2}\
-.`)))}function unverifiedFields(asked,unverified,shown4){const types3=kindOf(asked.kind).fields;const fields2={};for(const[
+.`)))}function unverifiedFields(asked,unverified,shown5){const types3=kindOf(asked.kind).fields;const fields2={};for(const[
 name2,wanted]of Object.entries(normalized(asked))){if(unverified.includes(name2)){fields2[name2]=wanted;continue}if(types3[name2]?.
 type!=="members"||!isMap(wanted))continue;const left=Object.entries(wanted).filter(([member2])=>unverified.includes(`${name2}\
-.${member2}`));if(left.length===0)continue;const there=shown4[name2];fields2[name2]={...there!==void 0&&isMap(there)?there:
+.${member2}`));if(left.length===0)continue;const there=shown5[name2];fields2[name2]={...there!==void 0&&isMap(there)?there:
 {},...Object.fromEntries(left)}}return fields2}async function applyPlan({plan,asked},options){const{lock,now,signal,shard:shard2}=options;const keeping2=keepingOf(options);
 const{resources:recorded2}=withoutDebts(options.state,plan.settled??[]);if(plan.changes.every(({action:action2})=>action2===
 "unchanged")){const result2={run:null,results:[],interrupted:false};if(plan.settled===void 0||plan.settled.length===0){return{
@@ -17963,8 +18022,8 @@ status==="failed";const{live,read}=await readBack(objects3,isUnsteady,options);r
 found2])=>[object3.entry,found2])),read}}function becameOf({sending},live,hasher){const{action:action2}=sending;const aim={
 action:action2,before:restoreFields(sending.before,hasher),expected:restoreFields(sending.expected,hasher)};const{verdict,
 unverified,sentence:sentence2}=judge(kindOf(sending.kind),aim,live);if(verdict==="unseen"){return{status:"unknown",ambiguous:true,
-after:void 0,unverified,sentence:sentence2}}const shown4=action2==="adopt"?void 0:live?.fields;return{status:verdict==="\
-done"?"applied":"failed",ambiguous:false,after:shown4,unverified:[],sentence:sentence2}}function withoutHashes(fields2,hasher){
+after:void 0,unverified,sentence:sentence2}}const shown5=action2==="adopt"?void 0:live?.fields;return{status:verdict==="\
+done"?"applied":"failed",ambiguous:false,after:shown5,unverified:[],sentence:sentence2}}function withoutHashes(fields2,hasher){
 const{hashes}=storeFields(fields2,hasher);const hashed2=new Set(Object.keys(hashes).map(pointer=>pointer.split("/")[1]));
 return Object.fromEntries(Object.entries(fields2).filter(([field2])=>!hashed2.has(field2)))}function isFor(name2,shard2,state,kept2){
 if(!isSplit(state,shard2)||partOf(state,shard2).to_end?.includes(name2))return true;const part=partOfRun(name2);return part===
@@ -18023,11 +18082,11 @@ unreadable",detail:failure2.what};return unreadable(failure2)}}function decode2(
 const code2=failure2 instanceof Error&&"code"in failure2?String(failure2.code):"";if(code2==="ENOENT"||code2==="ENOTDIR")
 return{reason:"missing",detail:"does not exist"};return{reason:"unreadable",detail:`can't be read: ${whyRefused(failure2)}`}}
 function sourceOf(name2,text6,isYaml=true){return new SourceFile(name2,text6.startsWith("\uFEFF")?text6.slice(1):text6,isYaml)}
-function readSource(path,name2){const{file:shown4}=name2;const bytes=readBytes(path);const text6=bytes instanceof Uint8Array?
+function readSource(path,name2){const{file:shown5}=name2;const bytes=readBytes(path);const text6=bytes instanceof Uint8Array?
 decode2(bytes):bytes;if(typeof text6==="string")return sourceOf(name2,text6);const place2=wholeFile(name2);if(text6.reason===
-"too-large"){return error("too-large",`${shown4} ${text6.detail}`,[place2],"split it into several files")}if(text6.reason===
-"not-utf8"){return error("not-utf8",`${shown4} ${text6.detail}`,[place2],"save it as UTF-8")}return error("file-unreadab\
-le",`${shown4} ${text6.detail}`,[place2])}import{basename as basename5,dirname as dirname8,join as join11}from"node:path";import{readlink,realpath}from"node:fs/promises";import{basename,dirname as dirname2,join as join3,resolve}from"node:path";
+"too-large"){return error("too-large",`${shown5} ${text6.detail}`,[place2],"split it into several files")}if(text6.reason===
+"not-utf8"){return error("not-utf8",`${shown5} ${text6.detail}`,[place2],"save it as UTF-8")}return error("file-unreadab\
+le",`${shown5} ${text6.detail}`,[place2])}import{basename as basename5,dirname as dirname8,join as join11}from"node:path";import{readlink,realpath}from"node:fs/promises";import{basename,dirname as dirname2,join as join3,resolve}from"node:path";
 var LINKS=40;async function leadsTo(path,links=LINKS){const real=await realpath(path).catch(unlessMissing);if(real!==void 0)
 return real;const next=await readlink(path).catch(()=>void 0);if(next===void 0||links===0)return path;return await leadsTo(
 resolve(await realpath(dirname2(path)),next),links-1)}async function realPlaceOf(path){try{const target=await leadsTo(path);
@@ -18071,16 +18130,16 @@ begin3)||!name2.endsWith(end2))return[];return shardNamed(name2.slice(begin3.len
 lockPath(mergedPath(statePath)));const locks=await Promise.all([void 0,...shards].map(shard2=>foundLock(lockPath(lockedPath(
 statePath,shard2)),shard2)));return[...locks,merging?.fate==="unknown"?merging:null].filter(lock=>lock!==null)}}}async function foundLock(path,shard2){
 const holder=await readHolder(path);if(holder===void 0)return null;const nonce=holder?.nonce??null;const removed=async()=>{
-const now=await readHolder(path);if(now===void 0||(now?.nonce??null)!==nonce)return false;await writing(`the lock ${shown3(
+const now=await readHolder(path);if(now===void 0||(now?.nonce??null)!==nonce)return false;await writing(`the lock ${shown4(
 path)} can't be removed`,()=>rm3(path,{force:true}));return true};const holding=holdingOf(holder);return{...holding,...shard2===
-void 0?{}:{shard:shard2},nonce,place:shown3(path),async drop(){if(holder===null||holding.fate!=="gone")return await removed();
+void 0?{}:{shard:shard2},nonce,place:shown4(path),async drop(){if(holder===null||holding.fate!=="gone")return await removed();
 const isRemoved=await inTurn(path,holder,holderOf("unlock",new Date),removed);if(!isRemoved)await wait(A_MOMENT);return isRemoved}}}
 var PATIENCE=3e4;async function alone2(statePath,work){const until=performance.now()+PATIENCE;for(;;){let lock;try{lock=
 await acquireLock(mergedPath(statePath),"merge",new Date)}catch(failure2){const isHeld=failure2 instanceof ProblemsError&&
 failure2.problems.some(({code:code2})=>code2==="locked");if(!isHeld||performance.now()>until)throw failure2;await wait(Math.
 random()*A_MOMENT);continue}try{return await work()}finally{await lock.release()}}}async function take(path,holder){for(let tries=1;;tries+=
 1){if(await create(path,holder,link))return null;const other=await readHolder(path);if(other===void 0)continue;if(other===
-null||fateOf(other)!=="gone"||tries>TRIES3)throw locked(holdingOf(other),shown3(path));if(await inTurn(path,other,holder,
+null||fateOf(other)!=="gone"||tries>TRIES3)throw locked(holdingOf(other),shown4(path));if(await inTurn(path,other,holder,
 ()=>create(path,holder,rename2)))return tookOver(holdingOf(other));await wait(A_MOMENT)}}async function inTurn(path,dead,holder,work){
 const turn=`${path}.${createHash2("sha256").update(dead.nonce).digest("hex").slice(0,16)}`;const mine={...holder,nonce:randomUUID3()};
 try{await take(turn,mine)}catch(failure2){if(failure2 instanceof ProblemsError&&failure2.problems.some(({code:code2})=>code2===
@@ -18089,24 +18148,24 @@ await release(turn,mine)}}async function sweepTurns(path){const names2=await rea
 filter(name2=>name2.startsWith(`${basename3(path)}.`)&&/\.[0-9a-f]{16}$/.test(name2));for(const turn of turns.map(name2=>join7(
 dirname5(path),name2))){const holder=await readHolder(turn).catch(()=>void 0);if(holder!=null&&fateOf(holder)==="gone")await rm3(
 turn,{force:true}).catch(()=>{})}}async function confirm(path,{nonce}){const now=await readHolder(path);if(now?.nonce===
-nonce)return;throw lockLost(now,shown3(path))}async function release(path,{nonce}){try{if((await readHolder(path))?.nonce===
+nonce)return;throw lockLost(now,shown4(path))}async function release(path,{nonce}){try{if((await readHolder(path))?.nonce===
 nonce)await rm3(path,{force:true});return[]}catch(failure2){const why=whyRefused(failure2 instanceof ProblemsError?failure2.
-cause:failure2);return[warning2("not-writable",`the lock ${shown3(path)} can't be given back: ${why}`,[],"the next run o\
+cause:failure2);return[warning2("not-writable",`the lock ${shown4(path)} can't be given back: ${why}`,[],"the next run o\
 n this machine takes it over; from elsewhere idops runs unlock removes it")]}}function unlessThere(failure2){if(failure2.
 code!=="EEXIST")throw failure2;return false}async function create(path,holder,place2){const temporary=join7(dirname5(path),
-temporaryName());try{return await writing(`the lock ${shown3(path)} can't be written`,async()=>{await makeFolder(dirname5(
+temporaryName());try{return await writing(`the lock ${shown4(path)} can't be written`,async()=>{await makeFolder(dirname5(
 path));const file=await open3(temporary,"wx",384);try{await file.writeFile(`${JSON.stringify(holder,null,2)}
 `);await file.sync()}finally{await file.close()}return await place2(temporary,path).then(()=>true,unlessThere)})}finally{
 await rm3(temporary,{force:true}).catch(()=>{})}}async function namesBeside(statePath){const folder=dirname5(statePath);
-try{return await readdir3(folder).catch(unlessMissing)??[]}catch(failure2){throw unreadable2(`the folder of the state ${shown3(
+try{return await readdir3(folder).catch(unlessMissing)??[]}catch(failure2){throw unreadable2(`the folder of the state ${shown4(
 folder)}`,failure2)}}async function readHolder(path){let text6;try{const there=await lstat(path);if(there.isSymbolicLink())
 throw new NoRegularFile(there);text6=await readRegular(path)}catch(failure2){if(failure2 instanceof NoRegularFile)throw noLock(
 path,failure2);const{code:code2}=failure2;if(code2==="ENOENT"||code2==="ENOTDIR")return void 0;throw unreadable2(`the lo\
-ck ${shown3(path)}`,failure2)}try{return holderSchema2.parse(JSON.parse(text6))}catch{return null}}function noLock(path,failure2){
-return new ProblemsError([error("locked",`the lock ${shown3(path)} can't be read: ${failure2.message}`,[],"remove it; no\
+ck ${shown4(path)}`,failure2)}try{return holderSchema2.parse(JSON.parse(text6))}catch{return null}}function noLock(path,failure2){
+return new ProblemsError([error("locked",`the lock ${shown4(path)} can't be read: ${failure2.message}`,[],"remove it; no\
  idops made it")],{cause:failure2})}function unreadable2(what,failure2){return new ProblemsError([error("state-unreadabl\
 e",`${what} can't be read: ${whyRefused(failure2)}`,[],"mend the disk or the permissions, so that it can be seen who hol\
-ds the state")],{cause:failure2})}function shown3(path){return relative2(process.cwd(),path)}import{readSync}from"node:fs";import{open as open4,readdir as readdir4,rm as rm4}from"node:fs/promises";import{join as join8,
+ds the state")],{cause:failure2})}function shown4(path){return relative2(process.cwd(),path)}import{readSync}from"node:fs";import{open as open4,readdir as readdir4,rm as rm4}from"node:fs/promises";import{join as join8,
 relative as relative3}from"node:path";init_problems();init_regular();init_shard();init_batched();init_journal();init_journal_text();function fileRuns(folder){return{list:async()=>(await namesIn3(folder)).filter(isJournalName),strangers:async()=>(await namesIn3(
 folder)).filter(name2=>!isJournalName(name2)),read:run4=>readJournal(folder,run4),hasEnd:run4=>hasEnd(folder,run4),kept:async()=>[],
 assign:async()=>{},create:first=>createJournal(folder,first),reopen:content=>reopenJournal(folder,content),remove:runs=>removeJournals(
@@ -18117,8 +18176,8 @@ close();await rm4(path,{force:true}).catch(()=>{});throw failure2}return journal
 if(isUnderWay(content))throw underWay(content.run);const path=join8(folder,`${content.run.run}.jsonl`);return await writing(
 unwritten(path),async()=>{const file=await open4(path,"r+");await file.truncate(content.bytes).finally(()=>file.close());
 return fileJournal(await open4(path,"a"),content.bytes,path)})}async function namesIn3(folder){let names2;try{names2=await readdir4(
-folder)}catch(failure2){if(failure2.code==="ENOENT")return[];const shown4=relative3(process.cwd(),folder)||folder;throw new ProblemsError(
-[error("journal-unreadable",`the folder of journals ${shown4} can't be read: ${whyRefused(failure2)}`,[],"it has to be a\
+folder)}catch(failure2){if(failure2.code==="ENOENT")return[];const shown5=relative3(process.cwd(),folder)||folder;throw new ProblemsError(
+[error("journal-unreadable",`the folder of journals ${shown5} can't be read: ${whyRefused(failure2)}`,[],"it has to be a\
  folder that can be read: move what is in its place away, mend its permissions, or name another place with state.path")])}
 return names2.filter(name2=>name2.endsWith(".jsonl")).map(name2=>name2.slice(0,-".jsonl".length)).sort()}async function readJournal(folder,run4){
 const path=join8(folder,`${run4}.jsonl`);let text6;try{text6=await readRegular(path)}catch(failure2){throw unusableJournal(
@@ -18212,7 +18271,7 @@ e",...given})}function credentialsIn(remote){if(!URL.canParse(remote))return[];c
 const given=[password,...remote.startsWith("http")?[username]:[]].filter(one=>one!=="");return given.flatMap(one=>[one,decodeURIComponent(
 one)])}init_kinds();init_references();function scopesOf(declared,profile){const own5=declared.flatMap(({kind})=>{const{readable:readable2,scopes}=kindOf(kind);
 return readable2(profile)?[scopes.read,scopes.write]:[scopes.write]});const listing=listsFor(declared,profile).flatMap(list2=>listScope(
-list2,profile)??[]);return[...new Set([...own5,...listing])].sort()}init_extended();init_values();init_answers();init_operations();init_json();init_redact();import{setMaxListeners}from"node:events";var import_undici2=__toESM(require_undici(),1);var import_undici=__toESM(require_undici(),1);init_extended();function answerHeaders(headers){return new Map(Object.entries(headers).map(([name2,value3=[]])=>[name2,typeof value3==="\
+list2,profile)??[]);return[...new Set([...own5,...listing])].sort()}init_extended();init_values();init_answers();init_operations();init_escape();init_json();init_redact();import{setMaxListeners}from"node:events";var import_undici2=__toESM(require_undici(),1);var import_undici=__toESM(require_undici(),1);init_extended();function answerHeaders(headers){return new Map(Object.entries(headers).map(([name2,value3=[]])=>[name2,typeof value3==="\
 string"?[value3]:value3]))}function firstHeader(headers,name2){return headers.get(name2)?.[0]}var maxTimer=2**31-1;function exchange(dispatcher,request5,limits2){return new Promise((resolve18,reject)=>{new Exchange(
 resolve18,reject,limits2).start(dispatcher,request5)})}var Exchange=class{#resolve;#reject;#limits;#timer;#controller;#settled=false;#head;#chunks=[];#bytes=0;constructor(resolve18,reject,limits2){
 this.#resolve=resolve18;this.#reject=reject;this.#limits=limits2;this.#timer=setTimeout(()=>this.#giveUp("timeout"),Math.
@@ -18301,12 +18360,12 @@ true;const renewal=await this.#renew(credential,call.scope);if(renewal===true)co
 1;const pause=pauseBefore(repeats2+1,problem2.retryAfter??null,this.#random);const again=verdict.passing&&!once3&&repeats2<=
 retries2&&!signal.aborted;const others2=isCrowded(verdict)&&problem2.retryAfter!=null;const waits=(again||others2)&&this.#patience.
 take(pause);if(!again||!waits){if(waits)void this.#pace.hold(pause);throw fail(again?{outOfPatience:true}:{})}this.#options.
-onRetry?.({attempt:attempts+1,of:attempts+1+retries2-repeats2,why:briefly(problem2)});if(others2||problem2.status===429)
-await this.#pace.hold(pause);else await this.#delay(pause);if(signal.aborted)throw fail();last=fail();if(!sent||call.confirm===
-void 0)continue;const done2=await call.confirm().catch(failure2=>{throw failure2 instanceof ServerFailure?fail():failure2});
-if(done2==="changed")throw fail({changed:true});if(done2!=="not-done")return{status:200,attempts,data:done2.done}}}async close(){
-this.#closing.abort();await this.#pool.destroy()}async#inTurn(call,attempt){const turn=await this.#pace.begin();let outcome3="\
-other";try{if(isExpired(call))return"expired";if(call.wanted?.()===false)return"unwanted";const credential=await this.#options.
+onRetry?.({attempt:attempts+1,of:attempts+1+retries2-repeats2,why:briefly(problem2),...problem2.retryAfter==null?{}:{wait:pause}});
+if(others2||problem2.status===429)await this.#pace.hold(pause);else await this.#delay(pause);if(signal.aborted)throw fail();
+last=fail();if(!sent||call.confirm===void 0)continue;const done2=await call.confirm().catch(failure2=>{throw failure2 instanceof
+ServerFailure?fail():failure2});if(done2==="changed")throw fail({changed:true});if(done2!=="not-done")return{status:200,
+attempts,data:done2.done}}}async close(){this.#closing.abort();await this.#pool.destroy()}async#inTurn(call,attempt){const turn=await this.#pace.
+begin();let outcome3="other";try{if(isExpired(call))return"expired";if(call.wanted?.()===false)return"unwanted";const credential=await this.#options.
 credentials.current(call.scope);if(call.wanted?.()===false)return"unwanted";const tried2=await this.#permitted(call,credential,
 attempt);if(typeof tried2==="string"||"withheld"in tried2)return tried2;const{verdict}=tried2;if("value"in verdict){outcome3=
 "fine";this.#patience.answered()}else if(isCrowded(verdict))outcome3="crowded";return tried2}finally{this.#pace.end(turn,
@@ -18327,15 +18386,16 @@ const{baseUrl:baseUrl2,version:version3}=this.#options;return{origin:baseUrl2.or
 prefix}${call.path}`,headers:{[credential.name]:credential.value,accept:"application/json","user-agent":`idops/${version3}`,
 ...call.body===void 0?{}:{"content-type":"application/json"}},...call.body===void 0?{}:{body:stringifyJson(call.body)},idempotent:call.
 method!=="POST"}}#failure(call,problem2,{sent,attempts,credential}){const{baseUrl:baseUrl2,timeout,proxy}=this.#options;
-const{serverMessage,detail,reason,retryAfter,members:members3,doubt,outOfPatience,changed}=problem2;const strip=this.#stripper(
+const{serverMessage,detail,reason,retryAfter,members:members3,doubt,outOfPatience,changed:changed2}=problem2;const strip=this.#stripper(
 credential);const clean=this.#cleaner(credential);return new ServerFailure({kind:problem2.kind==="unreachable"&&sent?"lo\
 st":problem2.kind,operation:call.operation,title:call.title,method:call.method,path:oneLine(strip(call.path)),scope:call.
 scope,origin:baseUrl2.origin,status:problem2.status,serverMessage:serverMessage==null?null:clean(serverMessage)||null,attempts,
 retryAfter:retryAfter??null,sent,reason:reason??null,detail:detail==null?null:clean(detail),timeout,proxy:proxy?.origin,
-doubt,changed,outOfPatience,members:members3?.map(clean)})}#cleaner(credential){const strip=this.#stripper(credential);return text6=>oneLine(
-this.#options.redact(strip(text6)))}#stripper({value:value3}){const token=value3.slice(value3.indexOf(" ")+1);const echoes=[
-...new Set([value3,token,encodeURIComponent(token)])].filter(Boolean);return text6=>echoes.reduce((rest,echo)=>rest.replaceAll(
-echo,mask),text6)}};function isExpired({freshUntil}){return freshUntil!==void 0&&performance.now()>freshUntil}var written2={regenerateDid:answers.client.one,updateUser:answers.user.one,updateTemplate:answers.template.one,deleteTemplate:answers.
+doubt,changed:changed2,outOfPatience,members:members3?.map(clean)})}#cleaner(credential){const strip=this.#stripper(credential);
+return text6=>oneLine(this.#options.redact(strip(text6)))}#stripper({value:value3}){const token=value3.slice(value3.indexOf(
+" ")+1);const echoes=[...new Set([value3,token,encodeURIComponent(token)])].filter(Boolean);return text6=>echoes.reduce(
+(rest,echo)=>rest.replaceAll(echo,mask),text6)}};function isExpired({freshUntil}){return freshUntil!==void 0&&performance.
+now()>freshUntil}var written2={regenerateDid:answers.client.one,updateUser:answers.user.one,updateTemplate:answers.template.one,deleteTemplate:answers.
 template.one,updateKeyPair:answers.keyPair.one,updateOrganization:answers.organization.one};function connect(options){const transport=new Transport(
 options);return{reader:readerOver(transport),writer:writerOver(transport),close:()=>transport.close()}}function readerOver(transport){
 const read=async call=>(await transport.call(extended2(call,{method:"GET"}))).data;const documented2=operation=>({operation,
@@ -18358,7 +18418,8 @@ const{data:data3}=await transport.call({operation:null,title:`read back, to ${ti
 whenMissing:{}});const holds=Object.entries(body2).every(([field2,asked])=>same(asked,data3[field2]??null));if(holds)return{
 done:data3};const isOther2=Object.entries(from).some(([field2,was])=>data3[field2]!==void 0&&!same(was,data3[field2]??null));
 return isOther2?"changed":"not-done"}function wrapperOf(operation){const described2=operations[operation];return"wrapper"in
-described2?described2.wrapper:void 0}init_zod();init_problems();import{readFile}from"node:fs/promises";import{basename as basename7}from"node:path";init_problems();init_problems();import{execFile as execFile2}from"node:child_process";import{basename as basename6}from"node:path";var defaultTimeout=60;var defaultGrace=1;var maxBytes=2**20;async function runTokenCommand({argv,cwd,passed},options){const{
+described2?described2.wrapper:void 0}init_zod();init_escape();init_problems();import{readFile}from"node:fs/promises";import{basename as basename7}from"node:path";init_problems();init_redact();init_escape();init_problems();import{execFile as execFile2}from"node:child_process";import{basename as basename6}from"node:path";
+var defaultTimeout=60;var defaultGrace=1;var maxBytes=2**20;async function runTokenCommand({argv,cwd,passed},options){const{
 redact,onSecret}=options;const[program2="",...args]=argv;for(const value3 of Object.values(passed))onSecret(value3,"decl\
 ared");const env={...neededVariables(process.env),...passed};const{stdout,stderr,why}=await run2(program2,args,{cwd,env},
 options);onSecret(stdout.trim());if(why===null)return stdout;const said3=oneLine(redact(stderr));throw new ProblemsError(
@@ -18380,10 +18441,10 @@ return`ended with ${code2}`;return typeof signal==="string"?`was ended by ${sign
 if(code2==="ENOENT"||code2==="ENOTDIR")return"was not found";if(code2==="EACCES")return"may not be run by this user";return`\
 can't be started (${code2??"unknown error"})`}function bearerToken(token){const wrong2=wrongInToken(token,"the token");if(wrong2!==null)throw new ProblemsError([wrong2]);
 return fixed(headerOf({text:token}))}function chosenHeader(name2,value3){return fixed({name:name2.toLowerCase(),value:value3})}
-function fixed(credential){return{current:async()=>credential,renew:async()=>false}}function tokenFile(path,shown4,onSecret){
-return renewing(async()=>{const text6=await readFile(path,"utf8").catch(failure2=>{const message=`the token file ${shown4}\
+function fixed(credential){return{current:async()=>credential,renew:async()=>false}}function tokenFile(path,shown5,onSecret){
+return renewing(async()=>{const text6=await readFile(path,"utf8").catch(failure2=>{const message=`the token file ${shown5}\
  can't be read: ${whyRefused(failure2)}`;const hint="check --token-file and server.auth.token_file";throw new ProblemsError(
-[error("token-unreadable",message,[],hint)])});return endless2(text6,`the token in ${shown4}`)},onSecret)}function tokenCommand(command,options){
+[error("token-unreadable",message,[],hint)])});return endless2(text6,`the token in ${shown5}`)},onSecret)}function tokenCommand(command,options){
 return renewing(async()=>{const text6=await runTokenCommand(command,options);return endless2(text6,`the output of ${basename7(
 command.argv[0]??"")}`)},options.onSecret)}function endless2(text6,what){return{text:bearerText(text6,what),renewAt:null,
 scopes:null}}function renewing(source,onSecret,now=Date.now){return new Renewing(source,onSecret,now)}var Renewing=class{#source;#onSecret;#now;#needed=new Set;#held;#coming;constructor(source,onSecret,now){
@@ -18401,12 +18462,13 @@ test(token)?"in idops.yaml write ${NAME}, with braces; elsewhere give the token 
 Bearer" and without quotes';return error("bad-token",`${what} ${why}`,places,hint)}var isVariable=/^\$\{?[A-Za-z_]\w*\}?$/;
 function whyNoToken(token){if(isVariable.test(token))return"is the name of a variable that nothing filled in";if(token===
 "")return"is empty";if(/\s/.test(token))return"has white space in it";if(/[^\x21-\x7e]/.test(token))return"has character\
-s in it that are not visible ASCII";return null}var takenHeaders=new Set(["accept","connection","content-length","conten\
-t-type","expect","host","keep-alive","proxy-authorization","proxy-connection","te","trailer","transfer-encoding","upgrad\
-e","user-agent"]);function wrongInHeader(name2,value3){if(!/^[\w!#$%&'*+.^`|~-]+$/.test(name2))return{part:"name",why:"i\
-s not the name of a header"};if(takenHeaders.has(name2.toLowerCase()))return{part:"name",why:"is a header that carries n\
-o credentials"};if(!/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(value3)){return{part:"value",why:"is empty, or has ch\
-aracters in it that are not visible ASCII"}}return null}var maxBytes2=2**20;var tokenAnswer=object({access_token:string2(),token_type:string2().nullish(),expires_in:union([number2(),
+s in it that are not visible ASCII";return token.length<leastSecret?tooShort:null}var tooShort=`has fewer than ${leastSecret}\
+ characters`;var takenHeaders=new Set(["accept","connection","content-length","content-type","expect","host","keep-alive",
+"proxy-authorization","proxy-connection","te","trailer","transfer-encoding","upgrade","user-agent"]);function wrongInHeader(name2,value3){
+if(!/^[\w!#$%&'*+.^`|~-]+$/.test(name2))return{part:"name",why:"is not the name of a header"};if(takenHeaders.has(name2.
+toLowerCase()))return{part:"name",why:"is a header that carries no credentials"};if(!/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.
+test(value3)){return{part:"value",why:"is empty, or has characters in it that are not visible ASCII"}}const isShort=value3.
+slice(value3.indexOf(" ")+1).length<leastSecret;return isShort?{part:"value",why:tooShort}:null}var maxBytes2=2**20;var tokenAnswer=object({access_token:string2(),token_type:string2().nullish(),expires_in:union([number2(),
 string2().regex(/^\d+$/).transform(Number)]).nullish()});function clientCredentials(client3,initial,network){return async needed2=>{
 const scopes=client3.scopes??[...new Set([...initial,...needed2])].sort();const outcome3=await ask(client3,scopes,network);
 return readToken(client3,outcome3,client3.scopes===null?new Set(scopes):null,network)}}async function ask(client3,scopes,network){
@@ -18414,25 +18476,29 @@ const{signal,delay,random,patience,retries:retries2=defaultRetries}=network;for(
 now();const outcome3=await askOnce(client3,scopes,network);network.onTry?.({operation:null,method:"POST",path:client3.address.
 href,...triedOf(outcome3),milliseconds:performance.now()-began,attempt});if(!mayPass2(outcome3)||attempt>retries2||signal.
 aborted)return outcome3;const retryAfter=outcome3.status===null?null:retryAfterSeconds(outcome3.headers);const pause=pauseBefore(
-attempt+1,retryAfter,random);if(!patience.take(pause))return outcome3;await delay(pause,signal);if(signal.aborted)return outcome3}}
-async function askOnce({address:address3,clientId,clientSecret},scopes,{tls,proxy,timeout,version:version3,onSecret}){const route2=openRoute(
-{origin:address3.origin,tls,proxy},{connections:"once",seconds:timeout});const form=new URLSearchParams({grant_type:"cli\
-ent_credentials"});if(scopes.length>0)form.set("scope",scopes.join(" "));const pair=`${formEncoded(clientId)}:${formEncoded(
-clientSecret)}`;const basic=Buffer.from(pair).toString("base64");for(const secret3 of[basic,pair,`${clientId}:${clientSecret}`])
-onSecret(secret3);try{return await exchange(route2,{origin:address3.origin,method:"POST",path:address3.prefix||"/",headers:{
-authorization:`Basic ${basic}`,accept:"application/json","content-type":"application/x-www-form-urlencoded","user-agent":`\
-idops/${version3}`},body:form.toString()},{timeout,maxBytes:maxBytes2})}finally{await route2.destroy()}}function formEncoded(text6){
-return new URLSearchParams([["",text6]]).toString().slice(1)}function readToken({address:address3},outcome3,scopes,network){
-const{redact,onSecret,timeout,proxy,now=Date.now}=network;const problem2=(code2,message,hint)=>new ProblemsError([error(
-code2,`the token address ${address3.href} ${message}`,[],hint)]);if(outcome3.status===null){const why=outcome3.sent?`gav\
-e no answer (${outcome3.reason})`:`could not be reached: ${whyNotConnected({reason:outcome3.reason,timeout,proxy:proxy?.
+attempt+1,retryAfter,random);if(!patience.take(pause))return outcome3;const{status}=outcome3;const why=status===null?briefly(
+{kind:outcome3.sent?"lost":"unreachable",status,reason:outcome3.reason}):briefly({kind:"refused",status});network.onRetry?.(
+{attempt:attempt+1,of:retries2+1,why:`the token address: ${why}`,...retryAfter===null?{}:{wait:pause}});await delay(pause,
+signal);if(signal.aborted)return outcome3}}async function askOnce({address:address3,clientId,clientSecret},scopes,{tls,proxy,
+timeout,version:version3,onSecret}){const route2=openRoute({origin:address3.origin,tls,proxy},{connections:"once",seconds:timeout});
+const form=new URLSearchParams({grant_type:"client_credentials"});if(scopes.length>0)form.set("scope",scopes.join(" "));
+const pair=`${formEncoded(clientId)}:${formEncoded(clientSecret)}`;const basic=Buffer.from(pair).toString("base64");for(const secret3 of[
+basic,pair,`${clientId}:${clientSecret}`])onSecret(secret3);try{return await exchange(route2,{origin:address3.origin,method:"\
+POST",path:address3.prefix||"/",headers:{authorization:`Basic ${basic}`,accept:"application/json","content-type":"applic\
+ation/x-www-form-urlencoded","user-agent":`idops/${version3}`},body:form.toString()},{timeout,maxBytes:maxBytes2})}finally{
+await route2.destroy()}}function formEncoded(text6){return new URLSearchParams([["",text6]]).toString().slice(1)}function readToken({
+address:address3},outcome3,scopes,network){const{redact,onSecret,timeout,proxy,now=Date.now}=network;const problem2=(code2,message,hint)=>new ProblemsError(
+[error(code2,`the token address ${address3.href} ${message}`,[],hint)]);if(outcome3.status===null){const why=outcome3.sent?
+`gave no answer (${outcome3.reason})`:`could not be reached: ${whyNotConnected({reason:outcome3.reason,timeout,proxy:proxy?.
 origin})}`;throw problem2("token-unavailable",why)}const{status,body:body2,broken}=outcome3;const document2=broken===null?
 readJson(body2):{wrong:broken};if("value"in document2)for(const secret3 of secretTextsIn(document2.value))onSecret(secret3);
 if(status<200||status>299){const said3="value"in document2?messageIn(document2.value):null;const text6=said3===null?"":`\
-: ${oneLine(redact(said3))}`;if(status>=400&&status<500){throw problem2("token-refused",`answered ${status}${text6}`,"ch\
-eck client_id, client_secret, and the scopes that this client may have")}throw problem2("token-unavailable",`answered ${status}${text6}`,
-"check token_url")}const parsed3="value"in document2?tokenAnswer.safeParse(document2.value):void 0;if(parsed3?.success!==
-true){throw problem2("token-unavailable",`answered ${status} without a token`,"check token_url")}const{access_token,token_type,
+: ${oneLine(redact(said3))}`;if(mayPass2(outcome3)){const asked=retryAfterSeconds(outcome3.headers);const wait3=asked===
+null?"":`; it asks to wait ${asked} s`;throw problem2("token-unavailable",`answered ${status}${text6}${wait3}`,"try agai\
+n later")}if(status>=400&&status<500){throw problem2("token-refused",`answered ${status}${text6}`,"check client_id, clie\
+nt_secret, and the scopes that this client may have")}throw problem2("token-unavailable",`answered ${status}${text6}`,"c\
+heck token_url")}const parsed3="value"in document2?tokenAnswer.safeParse(document2.value):void 0;if(parsed3?.success!==true){
+throw problem2("token-unavailable",`answered ${status} without a token`,"check token_url")}const{access_token,token_type,
 expires_in}=parsed3.data;onSecret(access_token);if(token_type!=null&&token_type.toLowerCase()!=="bearer"){throw problem2(
 "token-unavailable","gave a token that is no bearer token")}return{text:bearerText(access_token,`the token from ${address3.
 href}`),renewAt:expires_in==null?null:now()+renewAfter(expires_in)*1e3,scopes}}function renewAfter(lifetime){return Math.
@@ -18539,13 +18605,13 @@ ken address for a token, by the client credentials grant.",examples:[{token_url:
 ${IDOPS_CLIENT_ID}",client_secret:"${IDOPS_CLIENT_SECRET}"}]});var headerSchema=strictObject({name:text4().meta({description:"\
 The name of the header.",examples:["X-Api-Key"]}),value:text4().meta({description:"Its value. Write a variable here, nev\
 er the value itself.",examples:["${IDOPS_API_KEY}"]})}).meta({description:'A header of your own in the place of "Authori\
-zation: Bearer".',examples:[{name:"X-Api-Key",value:"${IDOPS_API_KEY}"}]});var ways2={token:optional2(text4(),"The beare\
+zation: Bearer".',examples:[{name:"X-Api-Key",value:"${IDOPS_API_KEY}"}]});var ways3={token:optional2(text4(),"The beare\
 r token. Write a variable here, never the token itself.","${IDOPS_TOKEN}"),token_file:optional2(text4(),"A file with the\
  bearer token, relative to the configuration. Read again when the server refuses it.","/run/secrets/idops-token"),token_command:optional2(
 array(text4()).min(1,"must not be empty"),"A program that prints the bearer token, and its arguments; no shell takes par\
 t. Run again when the server refuses it. It gets no process variables but those that programs need to run, and those of \
 pass_env.",["vault","read","-field=token","identity/token"]),client_credentials:clientCredentialsSchema.optional(),header:headerSchema.
-optional()};var wayNames=Object.keys(ways2);var authSchema=strictObject({...ways2,pass_env:optional2(array(string2().regex(
+optional()};var wayNames=Object.keys(ways3);var authSchema=strictObject({...ways3,pass_env:optional2(array(string2().regex(
 /^[A-Za-z_]\w*$/,"must be the name of a process variable")),"Names of further process variables that the program of toke\
 n_command gets.",["VAULT_ADDR","VAULT_TOKEN"])}).refine(({pass_env,...given})=>Object.values(given).filter(way=>way!==void 0).
 length===1,{error:`needs exactly one of ${wayNames.map(name2=>`"${name2}"`).join(", ")}`}).refine(({pass_env,token_command})=>pass_env===
@@ -18583,7 +18649,7 @@ regex(/^[\w.-]+$/,'must be a name of letters (a to z), digits, "_", "-" and "."'
 1).describe("The version of this format."),...sections,environments:optional2(record(environmentName,environmentSchema),
 "What is different in an environment, by its name. --env chooses one.",{production:{server:{base_url:"https://id.example\
 .com"}}})}).describe("The configuration of an idops project.");init_problems();init_work_tree();init_limits2();import{realpath as realpath4}from"node:fs/promises";import{dirname as dirname10,
-resolve as resolvePath3}from"node:path";init_nearest();init_problems();init_secret_names();init_json();init_values();init_values();function pathKey(path){return path.map(String).join("\0")}function resolve4(root,file,variables,under=[]){
+resolve as resolvePath3}from"node:path";init_words2();init_nearest();init_problems();init_secret_names();init_json();init_values();init_values();function pathKey(path){return path.map(String).join("\0")}function resolve4(root,file,variables,under=[]){
 const notes=new Map;const path=[];const walk=node2=>{if(node2.type==="scalar"){if(node2.unknown===true){notes.set(pathKey(
 path),{path:[...path],node:node2,tainted:false,unknown:true});return UNKNOWN_TEXT}if(typeof node2.value!=="string"||!node2.
 value.includes("$"))return node2.value;if(variables===null){if(node2.value.includes("${")){notes.set(pathKey(path),{path:[
@@ -18610,13 +18676,13 @@ return"write a value, or remove the key";if(expected==="number"||expected==="int
 typeof node2.value==="string"&&!node2.plain;return isQuoted?"write it without quotes":void 0}if(expected!==void 0&&howTo[expected]!==
 void 0)return howTo[expected];return node2.type==="scalar"&&typeof node2.value!=="string"?"put it in quotes":void 0}function fromText(expected,text6){
 if(expected==="boolean"){return/^(true|True|TRUE)$/.test(text6)?true:/^(false|False|FALSE)$/.test(text6)?false:void 0}const number4=expected===
-"number"||expected==="int";const decimal=number4?decimalText(text6):void 0;return decimal===void 0?void 0:plainNumber(decimal)}function repair(value3,issues,notes,tried2){let changed=false;for(const issue3 of issues){const key=pathKey(issue3.path);
-const note=notes.get(key);if(note===void 0){changed=takePlain(value3,issue3.path)||changed;continue}if(!tried2.has(key)){
-tried2.add(key);const converted=convert(issue3.expected,valueAt2(value3,issue3.path),note);if(converted!==void 0){changed=
-put3(value3,issue3.path,converted)||changed;continue}}if(note.unknown&&!tried2.has(`${key}\0gone`)){tried2.add(`${key}\0g\
-one`);changed=put3(value3,issue3.path,void 0)||changed}}return changed}function takePlain(value3,path){const there=valueAt2(
-value3,path);const plain3=there instanceof ExactNumber?plainNumber(there.text):void 0;return plain3!==void 0&&put3(value3,
-path,plain3)}function convert(expected,value3,note){const number4=expected==="number"||expected==="int";if(note.unknown)
+"number"||expected==="int";const decimal=number4?decimalText(text6):void 0;return decimal===void 0?void 0:plainNumber(decimal)}function repair(value3,issues,notes,tried2){let changed2=false;for(const issue3 of issues){const key=pathKey(issue3.path);
+const note=notes.get(key);if(note===void 0){changed2=takePlain(value3,issue3.path)||changed2;continue}if(!tried2.has(key)){
+tried2.add(key);const converted=convert(issue3.expected,valueAt2(value3,issue3.path),note);if(converted!==void 0){changed2=
+put3(value3,issue3.path,converted)||changed2;continue}}if(note.unknown&&!tried2.has(`${key}\0gone`)){tried2.add(`${key}\0\
+gone`);changed2=put3(value3,issue3.path,void 0)||changed2}}return changed2}function takePlain(value3,path){const there=valueAt2(
+value3,path);const plain4=there instanceof ExactNumber?plainNumber(there.text):void 0;return plain4!==void 0&&put3(value3,
+path,plain4)}function convert(expected,value3,note){const number4=expected==="number"||expected==="int";if(note.unknown)
 return expected==="boolean"?false:number4?0:void 0;return typeof value3==="string"?fromText(expected,value3):void 0}function valueAt2(value3,path){
 let at3=value3;for(const step of path){if(typeof at3!=="object"||at3===null||at3 instanceof ExactNumber)return void 0;at3=
 Array.isArray(at3)?at3[Number(step)]:Object.hasOwn(at3,step)?at3[String(step)]:void 0}return at3}function put3(value3,path,member2){
@@ -18734,19 +18800,19 @@ p",`more than ${MAX_CHAIN} vars need each other in a row`,[file.place(node2.rang
 name2);const isNumber3=typeof node2.value==="number"||node2.value instanceof ExactNumber;const text6=isNumber3&&node2.source!==
 ""?node2.source:String(node2.value??"");const value3=text6.includes("$")?this.resolve(text6,node2,file,[name2]):{text:text6,
 tainted:false,unknown:node2.value===null};this.#resolving.pop();this.#resolved.set(name2,value3);return value3}#unresolved(reference,context3,state){
-const{name:name2,message}=reference;const inEnvironment="set it in the environment, in CI from a secret";const advice=state===
-void 0?isSecret2(name2,context3)?`add it to allow_env in the configuration, and ${inEnvironment}`:"add it to vars in the\
- configuration, or to allow_env and set it":ownVariables.get(name2)??(isSecret2(name2,context3)?inEnvironment:`set it, o\
-r write \${${name2}:-default}`);const text6=message!==void 0&&message!==""?`variable ${name2}: ${message}`:`variable ${name2}\
- ${state??"is neither in vars nor an allowed process variable"}`;this.#report(error("unresolved-variable",text6,[placeOf3(
-reference.written,context3)],advice));return{...nothing,tainted:state!==void 0}}#report(problem2){const[place2]=problem2.
-places;const key=`${problem2.code}\0${problem2.message}\0${place2?.file}\0${place2?.line}\0${place2?.column}`;if(this.#reported.
-has(key))return;this.#reported.add(key);this.#problems.push(problem2)}};var ownVariables=new Map([["IDOPS_BASE_URL","set\
- it to the address of your server; idops sandbox runs one to practise on"],["IDOPS_TOKEN","set it to a bearer token of y\
-our server; idops sandbox runs one to practise on"]]);function isSecret2(name2,{path}){return looksSecret(name2)||path.some(
-step=>typeof step==="string"&&(step==="auth"||looksSecret(step)))}function placeOf3(written3,{node:node2,file}){const at3=written3===
-""?-1:file.text.indexOf(written3,node2.range.start);if(at3===-1||at3>=node2.range.end)return file.place(node2.range);return file.
-place({start:at3,end:at3+written3.length})}init_problems();function isBaseUrl(checked2){return"origin"in checked2}var label="(?!-)[\\p{L}\\p{N}_-]+(?<!-)";var host=`\
+const{name:name2,message}=reference;const inEnvironment="set it in the environment, in CI from a secret";const advice=this.#sources.
+elsewhere?.(name2)??(state===void 0?isSecret2(name2,context3)?`add it to allow_env in the configuration, and ${inEnvironment}`:
+"add it to vars in the configuration, or to allow_env and set it":ownVariables.get(name2)??(isSecret2(name2,context3)?inEnvironment:
+`set it, or write \${${name2}:-default}`));const text6=message!==void 0&&message!==""?`variable ${name2}: ${message}`:`v\
+ariable ${name2} ${state??"is neither in vars nor an allowed process variable"}`;this.#report(error("unresolved-variable",
+text6,[placeOf3(reference.written,context3)],advice));return{...nothing,tainted:state!==void 0}}#report(problem2){const[
+place2]=problem2.places;const key=`${problem2.code}\0${problem2.message}\0${place2?.file}\0${place2?.line}\0${place2?.column}`;
+if(this.#reported.has(key))return;this.#reported.add(key);this.#problems.push(problem2)}};var ownVariables=new Map([["ID\
+OPS_BASE_URL","set it to the address of your server; idops sandbox runs one to practise on"],["IDOPS_TOKEN","set it to a\
+ bearer token of your server; idops sandbox runs one to practise on"]]);function isSecret2(name2,{path}){return looksSecret(
+name2)||path.some(step=>typeof step==="string"&&(step==="auth"||looksSecret(step)))}function placeOf3(written3,{node:node2,
+file}){const at3=written3===""?-1:file.text.indexOf(written3,node2.range.start);if(at3===-1||at3>=node2.range.end)return file.
+place(node2.range);return file.place({start:at3,end:at3+written3.length})}init_problems();function isBaseUrl(checked2){return"origin"in checked2}var label="(?!-)[\\p{L}\\p{N}_-]+(?<!-)";var host=`\
 (?:${label}(?:\\.${label})*\\.?|\\[[\\da-f:.]+\\])`;var address2=new RegExp(`^https?://${host}(?::\\d{1,5})?(?:/(?!/)[^\\\\\
 \\s]*)?$`,"iu");function checkBaseUrl(text6,use){const{allowInsecureHttp,what="the base URL",places=[]}=use;const bad2=(why,hint="\
 write it as https://id.example.com")=>error("bad-address",`${what} ${why}`,places,hint);if(/^\s*\$[A-Za-z_{(]/.test(text6))
@@ -18772,9 +18838,9 @@ void 0)return void 0;for(let folder=await realpath3(cwd);folder!==top;){folder=d
 name2);if(!isThere(path))continue;for(const one of[path,join13(top,".git")])await refuseOthers(one,path,cwd);return path}
 return void 0}async function topOf(cwd){const folder=await realpath3(cwd).catch(()=>void 0);const top=folder===void 0?void 0:
 workTreeOf(folder);return top===folder?void 0:top}async function refuseOthers(one,config3,cwd){const own5=process.getuid?.();
-const{uid}=await lstat2(one);if(own5===void 0||uid===own5||uid===0)return;const[shown4,owned]=[shownPath(config3,cwd),shownPath(
-one,cwd)];throw new ProblemsError([error("no-config",`there is no idops.yaml in this folder, and ${shown4} is not taken \
-by itself, since ${owned} belongs to another user`,[],`write --config ${shown4} if that is the one`)])}import{resolve as resolvePath}from"node:path";function guardedOf(layers,root,defaultState){const variables=new Set;const files=new Set;const states=new Set;const named4=new Set(
+const{uid}=await lstat2(one);if(own5===void 0||uid===own5||uid===0)return;const[shown5,owned]=[shownPath(config3,cwd),shownPath(
+one,cwd)];throw new ProblemsError([error("no-config",`there is no idops.yaml in this folder, and ${shown5} is not taken \
+by itself, since ${owned} belongs to another user`,[],`write --config ${shown5} if that is the one`)])}import{resolve as resolvePath}from"node:path";function guardedOf(layers,root,defaultState){const variables=new Set;const files=new Set;const states=new Set;const named4=new Set(
 ["IDOPS_TOKEN"]);for(const{config:config3,text:text6}of layers){const texts2=node2=>scalarsOf(node2).flatMap(scalar=>{const known4=text6(
 scalar);return known4===void 0||known4===""?[]:[known4]});for(const section of[["server","auth"],["server","tls"],["stat\
 e","postgres"]]){const{node:node2,complete}=find6(config3,section);if(!complete)continue;for(const scalar of scalarsOf(node2))
@@ -18869,13 +18935,13 @@ ands inside its own anchor",places));return empty2}if(depth+target.height>MAX_DE
 `more than ${MAX_DEPTH} levels of nesting`,places,"flatten the document"));return empty2}this.#allowance.aliased+=target.
 size;if(this.#allowance.aliased>MAX_ALIASED){const already=this.#allowance.exceeded;this.#allowance.exceeded=true;this.#exhausted=
 true;if(already)return empty2;this.problems.push(error("alias-explosion",`aliases repeat more than ${MAX_ALIASED} values`,
-places,"use fewer aliases"));return empty2}return{...target,range:range2}}#scalar(node2){const range2=rangeOf2(node2);const plain3=node2.
+places,"use fewer aliases"));return empty2}return{...target,range:range2}}#scalar(node2){const range2=rangeOf2(node2);const plain4=node2.
 type==="PLAIN"||node2.type===void 0||node2.type===null;const source=typeof node2.source==="string"?node2.source:"";const{
 value:value3}=node2;let kept2=typeof value3==="string"||typeof value3==="boolean"?value3:null;if(typeof value3==="string"&&
-value3.includes("\0")){this.problems.push(badCharacter(this.#file,"\0",range2))}if(plain3&&shownKey(source)!==source&&beginsLine(
+value3.includes("\0")){this.problems.push(badCharacter(this.#file,"\0",range2))}if(plain4&&shownKey(source)!==source&&beginsLine(
 this.#file.text,range2.start)){this.#file.hide(range2)}if(typeof value3==="number"){const number4=numberOf(source);if(number4===
 void 0){this.problems.push(error("wrong-value","JSON has no such number",[this.#file.place(range2)],"write it in quotes \
-to have it as a text"))}kept2=number4??0}return{type:"scalar",value:kept2,plain:plain3,source,range:range2,size:1,height:0}}#pair(entries,key,value3,depth){
+to have it as a text"))}kept2=number4??0}return{type:"scalar",value:kept2,plain:plain4,source,range:range2,size:1,height:0}}#pair(entries,key,value3,depth){
 const range2=rangeOf2(key);const places=()=>[this.#file.place(range2)];const name2=(0,import_yaml.isScalar)(key)?key.value:
 void 0;if(typeof name2!=="string"){const hint=(0,import_yaml.isScalar)(key)?"write it in quotes":'put quotes around a te\
 xt that begins with "{{"';this.problems.push(error("bad-key","a key must be a text",places(),hint));return}if(name2.includes(
@@ -18895,7 +18961,7 @@ void 0:exactly(text6)}function rangeOf2(node2){if(typeof node2==="object"&&node2
 node2.range)){const[start2,end2]=node2.range;if(typeof start2==="number"&&typeof end2==="number")return{start:start2,end:end2}}
 return{start:0,end:0}}function merge2(base2,over){const entries=new Map(base2.entries);for(const[name2,entry]of over.entries){const below2=entries.
 get(name2)?.value;const both=below2?.type==="map"&&entry.value.type==="map"&&name2!=="auth";entries.set(name2,both?{key:entry.
-key,value:merge2(below2,entry.value)}:entry)}return mapNode(base2.range,entries)}function without(node2,drop){return mapNode(
+key,value:merge2(below2,entry.value)}:entry)}return mapNode(base2.range,entries)}function without2(node2,drop){return mapNode(
 node2.range,new Map([...node2.entries].filter(([name2,{value:value3}])=>!drop(name2,value3))))}function readConfig(file,environment){hideCredentials(file);const{documents,problems:found2}=parseYaml(file);const problems=[
 ...found2];const[first,second]=documents;if(second!==void 0){problems.push(error("wrong-value","a configuration is one d\
 ocument",[file.place(second.root.range)],"remove the others"))}const empty2=mapNode({start:0,end:0},new Map);const written3=first?.
@@ -18906,21 +18972,21 @@ variables:null,name:"configuration"}).problems);const environments=root.entries.
 type==="map"?[...environments.entries.keys()]:[];const chosen=environment===null?void 0:find6(root,["environments",environment]);
 if(environment!==null&&chosen?.complete!==true){problems.push(error("unknown-environment",`there is no environment "${environment}\
 " in ${file.path}`,[],known4.length===0?"the configuration has none: leave out --env and IDOPS_ENV, or write it under en\
-vironments":`environments there: ${known4.join(", ")}`))}refuse(inOrder(problems));const base2=without(root,name2=>name2===
+vironments":`environments there: ${known4.join(", ")}`))}refuse(inOrder(problems));const base2=without2(root,name2=>name2===
 "environments");const over=({node:node2})=>node2.type==="map"?merge2(withoutPlace(base2,node2),node2):base2;return{chosen:chosen===
 void 0?base2:over(chosen),own:chosen?.node.type==="map"?chosen.node:void 0,environments:known4,all:()=>[base2,...known4.
 map(name2=>over(find6(root,["environments",name2])))]}}function withoutPlace(base2,over){const[below2,above]=[base2,over].
 map(({entries:entries2})=>entries2.get("state"));if(below2?.value.type!=="map"||above?.value.type!=="map")return base2;const{
 entries}=above.value;const named4=statePlaces.find(place2=>entries.has(place2));if(named4===void 0)return base2;const others2=new Set(
-[...statePlaces.filter(place2=>place2!==named4),...named4==="path"?[]:["allow_tracked"]]);const value3=without(below2.value,
+[...statePlaces.filter(place2=>place2!==named4),...named4==="path"?[]:["allow_tracked"]]);const value3=without2(below2.value,
 name2=>others2.has(name2));return mapNode(base2.range,new Map([...base2.entries,["state",{...below2,value:value3}]]))}var open5=/^(?:version|manifests|vars|allow_env|safety|checks|email)[ \t]*:/;
 function hideCredentials(file){let start2=0;let isOpen=false;for(const line of file.text.split("\n")){if(/^[^\s#-]/.test(
 line))isOpen=open5.test(line);if(/\b(?:server|state|auth|tls|header)["']?[ \t]*:/.test(line))isOpen=false;const isTold=isOpen||
 isReference(line.slice(line.indexOf(":")));if(!isTold)file.hide({start:start2,end:start2+line.length});start2+=line.length+
-1}}function withoutEmpty(root){const clean=without(root,(name2,value4)=>name2!=="version"&&isEmpty3(value4));const environments=clean.
+1}}function withoutEmpty(root){const clean=without2(root,(name2,value4)=>name2!=="version"&&isEmpty3(value4));const environments=clean.
 entries.get("environments");if(environments?.value.type!=="map")return clean;const cleaned=new Map([...environments.value.
 entries].map(([name2,entry])=>{const{value:value4}=entry;if(isEmpty3(value4))return[name2,{...entry,value:mapNode(value4.
-range,new Map)}];return[name2,value4.type==="map"?{...entry,value:without(value4,(_,inner)=>isEmpty3(inner))}:entry]}));
+range,new Map)}];return[name2,value4.type==="map"?{...entry,value:without2(value4,(_,inner)=>isEmpty3(inner))}:entry]}));
 const value3=mapNode(environments.value.range,cleaned);return mapNode(clean.range,new Map([...clean.entries,["environmen\
 ts",{...environments,value:value3}]]))}function isEmpty3(node2){return node2.type==="scalar"&&node2.value===null}init_pem();init_problems();init_values();import{createPrivateKey as createPrivateKey3}from"node:crypto";import{resolve as resolvePath2}from"node:path";init_problems();init_values();function proxyFor(origin2,variables){const{protocol,hostname:hostname3,port}=new URL(origin2);if(isLoopback(hostname3))return null;
 const name2=protocol==="https:"?"https_proxy":"http_proxy";const found2=setting(variables,name2);if(found2===void 0||isExempt(
@@ -18949,7 +19015,7 @@ void 0){throw new Error("settings without a problem and without a value")}return
 profile,profileWritten:server.profile!==void 0,profileTrusted:profile.name!==DEFAULT_PROFILE||server.trust_profile===true,
 auth:auth2,tls,proxy,allowInsecureHttp,secrets:this.#secrets.filter(secret3=>secret3!=="").map(secret3=>new Sensitive(secret3))}}#baseUrl(server,allowInsecureHttp){
 const{given,place:place2}=this.#sources;const text6=given.baseUrl??server.base_url;if(text6===void 0){this.#missing("the\
- address of the server","add server.base_url to the configuration, or give --base-url or IDOPS_BASE_URL");return void 0}
+ address of the server","base_url","add server.base_url to the configuration, or give --base-url or IDOPS_BASE_URL");return void 0}
 const places=given.baseUrl===void 0?place2("base_url"):[];const address3=this.#address(text6,"the base URL",places,allowInsecureHttp);
 if(address3!==void 0&&given.aside!==void 0)this.#sameAddress(address3,given.aside,places);return address3}#sameAddress(address3,aside,places){
 const other=checkBaseUrl(aside,{what:"IDOPS_BASE_URL",places:[],allowInsecureHttp:true});if(isBaseUrl(other)&&other.href===
@@ -18959,46 +19025,46 @@ thing else"}, and environment ${this.#sources.environment} is at ${address3.href
 text6,{what,places,allowInsecureHttp});if(isBaseUrl(checked2))return checked2;this.#problems.push(checked2);return void 0}#proxy({
 origin:origin2}){const proxy=proxyFor(origin2,this.#sources.variables);if(isProblem(proxy)){this.#problems.push(proxy);return null}
 if(proxy?.authorization!=null){const encoded=String(proxy.authorization.reveal()).replace(/^Basic /,"");const pair=Buffer.
-from(encoded,"base64").toString();this.#secrets.push(encoded,pair.slice(pair.indexOf(":")+1))}return proxy}#missing(what,hint){
-if(this.#sources.section.problems.length>0)return;this.#problems.push(error("missing-field",`${what} is not known`,this.#sources.
-key,hint))}async#auth(auth2,allowInsecureHttp){const{given,cwd,root,place:place2}=this.#sources;if(given.tokenFile!==void 0)
-return await this.#tokenFile(resolvePath2(cwd,given.tokenFile),[]);if(given.token!==void 0)return this.#token(given.token,
-"IDOPS_TOKEN",[]);if(auth2?.token!==void 0)return this.#token(auth2.token,"server.auth.token",place2("auth","token"));if(auth2?.
-token_file!==void 0){return await this.#tokenFile(resolvePath2(root,auth2.token_file),place2("auth","token_file"))}if(auth2?.
-token_command!==void 0){return{way:"token_command",argv:auth2.token_command,cwd:root,passed:this.#passed(auth2)}}if(auth2?.
-client_credentials!==void 0){return this.#clientCredentials(auth2.client_credentials,allowInsecureHttp)}if(auth2?.header!==
-void 0)return this.#header(auth2.header);this.#missing("how to authenticate","add server.auth to the configuration, or g\
-ive --token-file or IDOPS_TOKEN");return void 0}#staysAt({origin:origin2},auth2){const elsewhere=auth2.way==="token_comm\
-and"?"would run a program for a token":auth2.way==="client_credentials"&&auth2.address.origin!==origin2?`would ask ${auth2.
-address.origin} for a token`:void 0;if(elsewhere===void 0)return;this.#problems.push(error("auth-elsewhere",`"server.aut\
-h" ${elsewhere}, and base-url, which is an input, pins credentials to ${origin2}`,this.#sources.place("auth",auth2.way),
-"give the input token too, which stands above server.auth"))}#passed({pass_env:names2=[]}){const{variables}=this.#sources;
-return Object.fromEntries(names2.flatMap(name2=>{const value3=Object.hasOwn(variables,name2)?variables[name2]:void 0;return value3===
-void 0?[]:[[name2,value3]]}))}#token(text6,what,places){const token=text6.trim();this.#wrong(wrongInToken(token,what,places));
-this.#secrets.push(token);return{way:"token",token:new Sensitive(token)}}async#tokenFile(path,places){const shown4=shownPath(
-path,this.#sources.cwd);const text6=await this.#read(path,`the token file ${shown4}`,"token-unreadable",places,"check --\
-token-file and server.auth.token_file");if(text6!==void 0){const token=text6.trim();this.#wrong(wrongInToken(token,`the \
-token file ${shown4}`,places));this.#secrets.push(token)}return{way:"token_file",path,shown:shown4}}#clientCredentials({
-token_url,client_id,client_secret,scopes},allowInsecureHttp){const places=this.#sources.place("auth","client_credentials",
-"token_url");const address3=this.#address(token_url,"the token address",places,allowInsecureHttp);this.#secrets.push(client_secret);
-if(address3===void 0)return void 0;return{way:"client_credentials",address:address3,proxy:this.#proxy(address3),clientId:client_id,
-clientSecret:new Sensitive(client_secret),scopes:scopes??null}}#header({name:name2,value:value3}){const wrong2=wrongInHeader(
-name2,value3);if(wrong2!==null){const{part,why}=wrong2;this.#problems.push(error("bad-header",`"auth.header.${part}" ${why}`,
-this.#sources.place("auth","header",part)))}this.#secrets.push(value3,value3.slice(value3.indexOf(" ")+1));return{way:"h\
-eader",name:name2,value:new Sensitive(value3)}}#wrong(problem2){if(problem2!==null)this.#problems.push(problem2)}async#tls(tls){
-const ca=await this.#pem("ca_file",tls.ca_file,checkCertificates);const cert=await this.#pem("client_cert_file",tls.client_cert_file,
-checkCertificates);const key=await this.#pem("client_key_file",tls.client_key_file,createPrivateKey3);if(tls.client_cert_file===
-void 0!==(tls.client_key_file===void 0)){const[there,lacking3]=tls.client_key_file===void 0?["client_cert_file","client_\
-key_file"]:["client_key_file","client_cert_file"];const places=this.#sources.place("tls",there);this.#problems.push(error(
-"bad-certificate",`"tls.${there}" needs "tls.${lacking3}" beside it`,places))}else if(cert!==void 0&&key!==void 0&&!belong(
-cert,key)){const places=this.#sources.place("tls","client_key_file");this.#problems.push(error("bad-certificate",'"tls.c\
-lient_key_file" is not the key of the client certificate',places))}if(key!==void 0)this.#secrets.push(key);return{...ca===
-void 0?{}:{ca},...cert===void 0?{}:{clientCert:cert},...key===void 0?{}:{clientKey:new Sensitive(key)}}}async#pem(member2,file,parse11){
-if(file===void 0)return void 0;const path=resolvePath2(this.#sources.root,file);const places=this.#sources.place("tls",member2);
-const shown4=shownPath(path,this.#sources.cwd);const pem2=await this.#read(path,`the file ${shown4} of tls.${member2}`,"\
-bad-certificate",places,"the path is relative to the configuration");if(pem2===void 0)return void 0;try{parse11(pem2);return pem2}catch{
-const what=member2==="client_key_file"?"a private key without a passphrase":"certificates";this.#problems.push(error("ba\
-d-certificate",`${shown4} does not hold ${what} in PEM form`,places));return void 0}}async#read(path,what,code2,places,hint){
+from(encoded,"base64").toString();this.#secrets.push(encoded,pair.slice(pair.indexOf(":")+1))}return proxy}#missing(what,member2,usual){
+if(this.#sources.section.problems.length>0)return;const hint=this.#sources.inEnvironments(member2)??usual;this.#problems.
+push(error("missing-field",`${what} is not known`,this.#sources.key,hint))}async#auth(auth2,allowInsecureHttp){const{given,
+cwd,root,place:place2}=this.#sources;if(given.tokenFile!==void 0)return await this.#tokenFile(resolvePath2(cwd,given.tokenFile),
+[]);if(given.token!==void 0)return this.#token(given.token,"IDOPS_TOKEN",[]);if(auth2?.token!==void 0)return this.#token(
+auth2.token,"server.auth.token",place2("auth","token"));if(auth2?.token_file!==void 0){return await this.#tokenFile(resolvePath2(
+root,auth2.token_file),place2("auth","token_file"))}if(auth2?.token_command!==void 0){return{way:"token_command",argv:auth2.
+token_command,cwd:root,passed:this.#passed(auth2)}}if(auth2?.client_credentials!==void 0){return this.#clientCredentials(
+auth2.client_credentials,allowInsecureHttp)}if(auth2?.header!==void 0)return this.#header(auth2.header);this.#missing("h\
+ow to authenticate","auth","add server.auth to the configuration, or give --token-file or IDOPS_TOKEN");return void 0}#staysAt({
+origin:origin2},auth2){const elsewhere=auth2.way==="token_command"?"would run a program for a token":auth2.way==="client\
+_credentials"&&auth2.address.origin!==origin2?`would ask ${auth2.address.origin} for a token`:void 0;if(elsewhere===void 0)
+return;this.#problems.push(error("auth-elsewhere",`"server.auth" ${elsewhere}, and base-url, which is an input, pins cre\
+dentials to ${origin2}`,this.#sources.place("auth",auth2.way),"give the input token too, which stands above server.auth"))}#passed({
+pass_env:names2=[]}){const{variables}=this.#sources;return Object.fromEntries(names2.flatMap(name2=>{const value3=Object.
+hasOwn(variables,name2)?variables[name2]:void 0;return value3===void 0?[]:[[name2,value3]]}))}#token(text6,what,places){
+const token=text6.trim();this.#wrong(wrongInToken(token,what,places));this.#secrets.push(token);return{way:"token",token:new Sensitive(
+token)}}async#tokenFile(path,places){const shown5=shownPath(path,this.#sources.cwd);const text6=await this.#read(path,`t\
+he token file ${shown5}`,"token-unreadable",places,"check --token-file and server.auth.token_file");if(text6!==void 0){const token=text6.
+trim();this.#wrong(wrongInToken(token,`the token file ${shown5}`,places));this.#secrets.push(token)}return{way:"token_fi\
+le",path,shown:shown5}}#clientCredentials({token_url,client_id,client_secret,scopes},allowInsecureHttp){const places=this.#sources.
+place("auth","client_credentials","token_url");const address3=this.#address(token_url,"the token address",places,allowInsecureHttp);
+this.#secrets.push(client_secret);if(address3===void 0)return void 0;return{way:"client_credentials",address:address3,proxy:this.#proxy(
+address3),clientId:client_id,clientSecret:new Sensitive(client_secret),scopes:scopes??null}}#header({name:name2,value:value3}){
+const wrong2=wrongInHeader(name2,value3);if(wrong2!==null){const{part,why}=wrong2;this.#problems.push(error("bad-header",
+`"auth.header.${part}" ${why}`,this.#sources.place("auth","header",part)))}this.#secrets.push(value3,value3.slice(value3.
+indexOf(" ")+1));return{way:"header",name:name2,value:new Sensitive(value3)}}#wrong(problem2){if(problem2!==null)this.#problems.
+push(problem2)}async#tls(tls){const ca=await this.#pem("ca_file",tls.ca_file,checkCertificates);const cert=await this.#pem(
+"client_cert_file",tls.client_cert_file,checkCertificates);const key=await this.#pem("client_key_file",tls.client_key_file,
+createPrivateKey3);if(tls.client_cert_file===void 0!==(tls.client_key_file===void 0)){const[there,lacking3]=tls.client_key_file===
+void 0?["client_cert_file","client_key_file"]:["client_key_file","client_cert_file"];const places=this.#sources.place("t\
+ls",there);this.#problems.push(error("bad-certificate",`"tls.${there}" needs "tls.${lacking3}" beside it`,places))}else if(cert!==
+void 0&&key!==void 0&&!belong(cert,key)){const places=this.#sources.place("tls","client_key_file");this.#problems.push(error(
+"bad-certificate",'"tls.client_key_file" is not the key of the client certificate',places))}if(key!==void 0)this.#secrets.
+push(key);return{...ca===void 0?{}:{ca},...cert===void 0?{}:{clientCert:cert},...key===void 0?{}:{clientKey:new Sensitive(
+key)}}}async#pem(member2,file,parse11){if(file===void 0)return void 0;const path=resolvePath2(this.#sources.root,file);const places=this.#sources.
+place("tls",member2);const shown5=shownPath(path,this.#sources.cwd);const pem2=await this.#read(path,`the file ${shown5}\
+ of tls.${member2}`,"bad-certificate",places,"the path is relative to the configuration");if(pem2===void 0)return void 0;
+try{parse11(pem2);return pem2}catch{const what=member2==="client_key_file"?"a private key without a passphrase":"certifi\
+cates";this.#problems.push(error("bad-certificate",`${shown5} does not hold ${what} in PEM form`,places));return void 0}}async#read(path,what,code2,places,hint){
 const bytes=readBytes(path);const text6=bytes instanceof Uint8Array?decode2(bytes):bytes;if(typeof text6==="string")return text6.
 replace(/^\uFEFF/,"");this.#problems.push(error(code2,`${what} ${text6.detail}`,places,hint));return void 0}#rememberVariables(){
 const{data:data3,notes}=this.#sources.section;for(const{path,tainted}of notes.values()){if(!tainted||path[0]!=="auth"||path.
@@ -19019,22 +19085,22 @@ function setting2(variables,name2){const value3=Object.hasOwn(variables,name2)?v
 void 0:value3}var LoadedProject=class{root;file;cwd;environment;environments;profile;#source;#config;#all;#hasAddress;#process;#sources;#tokenFile;#guarded;constructor(options,root,source,environment,{
 chosen,own:own5,environments,all}){this.root=root;this.#tokenFile=options.tokenFile;this.file=source.path;this.cwd=options.
 cwd;this.environment=environment;this.environments=environments;this.#source=source;this.#config=chosen;this.#all=all;this.#hasAddress=
-own5!==void 0&&find6(own5,["server","base_url"]).complete;this.#process=options.variables;this.#sources=variableSources(
-chosen,source,options.variables);this.profile=this.#literalProfile()}variables(options){return new Variables({...this.#sources,
-credentials:this.guarded().variables},options)}guarded(){this.#guarded??=guardedOf(this.#layers(),this.root,DEFAULT_STATE);
-const token=this.#tokenFile===void 0?[]:[resolvePath3(this.cwd,this.#tokenFile)];return{...this.#guarded,files:[resolvePath3(
-this.cwd,this.file),...token,...this.#guarded.files]}}everyGlobs(){return this.#layers().map(({config:config3,text:text6})=>{
-const node2=config3.entries.get("manifests")?.value;if(node2?.type!=="list")return[];return node2.items.flatMap(item=>item.
-type==="scalar"?text6(item)??[]:[])})}#layers(configs=this.#all()){return configs.map(config3=>{const variables=new Variables(
-variableSources(config3,this.#source,this.#process),{lenient:true});const resolved2=node2=>typeof node2.value==="string"?
-variables.resolve(node2.value,node2,this.#source):void 0;return{config:config3,text:node2=>{const found2=resolved2(node2);
-return found2?.unknown?void 0:found2?.text},literal:node2=>{const found2=resolved2(node2);return found2?.unknown||found2?.
-tainted?void 0:found2?.text}}})}state(){const section=this.#section("state",stateSettingsSchema);return stateSettings(section,
-path=>resolvePath3(this.root,path))}settingsProblems(){const sections2={state:stateSettingsSchema,safety:safetySchema,checks:checksSchema,
-email:emailSchema,limits:limitsSchema};return Object.entries(sections2).flatMap(([name2,schema5])=>this.#resolved(name2,
-schema5,true).problems)}addressProblems(){const[base2,...environments]=this.#all();const used=this.environment===null&&base2!==
-void 0?[base2,...environments]:environments;return[...this.#badReferences(used),...addressProblems(this.#layers(used),({
-range:range2})=>this.#source.place(range2))]}#badReferences(configs){const found2=new Map;for(const config3 of configs){
+own5!==void 0&&find6(own5,["server","base_url"]).complete;this.#process=options.variables;this.#sources={...variableSources(
+chosen,source,options.variables),elsewhere:name2=>this.#inEnvironments("vars",name2)};this.profile=this.#literalProfile()}variables(options){
+return new Variables({...this.#sources,credentials:this.guarded().variables},options)}guarded(){this.#guarded??=guardedOf(
+this.#layers(),this.root,DEFAULT_STATE);const token=this.#tokenFile===void 0?[]:[resolvePath3(this.cwd,this.#tokenFile)];
+return{...this.#guarded,files:[resolvePath3(this.cwd,this.file),...token,...this.#guarded.files]}}everyGlobs(){return this.#layers().
+map(({config:config3,text:text6})=>{const node2=config3.entries.get("manifests")?.value;if(node2?.type!=="list")return[];
+return node2.items.flatMap(item=>item.type==="scalar"?text6(item)??[]:[])})}#layers(configs=this.#all()){return configs.
+map(config3=>{const variables=new Variables(variableSources(config3,this.#source,this.#process),{lenient:true});const resolved2=node2=>typeof node2.
+value==="string"?variables.resolve(node2.value,node2,this.#source):void 0;return{config:config3,text:node2=>{const found2=resolved2(
+node2);return found2?.unknown?void 0:found2?.text},literal:node2=>{const found2=resolved2(node2);return found2?.unknown||
+found2?.tainted?void 0:found2?.text}}})}state(){const section=this.#section("state",stateSettingsSchema);return stateSettings(
+section,path=>resolvePath3(this.root,path))}settingsProblems(){const sections2={state:stateSettingsSchema,safety:safetySchema,
+checks:checksSchema,email:emailSchema,limits:limitsSchema};return Object.entries(sections2).flatMap(([name2,schema5])=>this.#resolved(
+name2,schema5,true).problems)}addressProblems(){const[base2,...environments]=this.#all();const used=this.environment===null&&
+base2!==void 0?[base2,...environments]:environments;return[...this.#badReferences(used),...addressProblems(this.#layers(
+used),({range:range2})=>this.#source.place(range2))]}#badReferences(configs){const found2=new Map;for(const config3 of configs){
 const{node:node2,complete}=find6(config3,["server"]);if(!complete)continue;const variables=new Variables(variableSources(
 config3,this.#source,this.#process),{lenient:true});resolve4(node2,this.#source,variables,["server"]);for(const problem2 of variables.
 takeProblems()){const[place2]=problem2.places;if(problem2.code==="bad-variable")found2.set(`${place2?.line}:${place2?.column}`,
@@ -19048,20 +19114,24 @@ overrides.baseUrl===void 0;const given={baseUrl:overrides.baseUrl??(isAside?void
 tokenFile:overrides.tokenFile,token:setting2(this.#process,"IDOPS_TOKEN"),pinned:overrides.pinned??false};const replaced3=new Set;
 if(given.baseUrl!==void 0)replaced3.add("base_url");if(given.tokenFile!==void 0||given.token!==void 0)replaced3.add("aut\
 h");const entry=this.#config.entries.get("server");return await serverSettings({section:this.#needed("server",serverSchema,
-replaced3),given,environment:this.environment,variables:this.#process,cwd:this.cwd,root:this.root,key:entry===void 0?[]:
-[this.#source.place(entry.key)],place:(...path)=>entry===void 0?[]:[this.#source.place(find6(entry.value,path).node.range)]})}#section(name2,schema5){
-const{data:data3,problems}=this.#needed(name2,schema5);refuse(problems);return data3}#needed(name2,schema5,replaced3){return this.#resolved(
-name2,schema5,false,replaced3)}#resolved(name2,schema5,lenient,replaced3){const entry=this.#config.entries.get(name2);if(entry===
-void 0)return{data:void 0,problems:[],notes:new Map};const root=replaced3!==void 0&&entry.value.type==="map"?without(entry.
-value,member2=>replaced3.has(member2)):entry.value;const variables=new Variables(this.#sources,{lenient});return check2(
-{schema:schema5,root,file:this.#source,variables,name:"configuration",under:[name2]})}#literalProfile(){const{documented:documented2}=profiles;
-if(documented2===void 0)throw new Error("no documented profile");const{node:node2,complete}=find6(this.#config,["server",
-"profile"]);const[layer]=this.#layers([this.#config]);const name2=complete&&node2.type==="scalar"?layer?.literal(node2):
-void 0;return(name2!==void 0&&Object.hasOwn(profiles,name2)?profiles[name2]:void 0)??documented2}};function variableSources(config3,file,process2){
-const vars=config3.entries.get("vars")?.value;const allowed=config3.entries.get("allow_env")?.value;const scalars=new Map;
-if(vars?.type==="map"){for(const[name2,{value:value3}]of vars.entries)if(value3.type==="scalar")scalars.set(name2,value3)}
-const names2=allowed?.type==="list"?allowed.items:[];return{vars:scalars,file,allowed:new Set(names2.flatMap(item=>item.
-type==="scalar"?[String(item.value)]:[])),process:process2}}init_state_text();async function leftBehind2(project,state){const isNew=state.serial===0&&Object.keys(state.resources).length===0;if(!isNew)
+replaced3),given,environment:this.environment,variables:this.#process,cwd:this.cwd,root:this.root,inEnvironments:member2=>this.#inEnvironments(
+"server",member2),key:entry===void 0?[]:[this.#source.place(entry.key)],place:(...path)=>entry===void 0?[]:[this.#source.
+place(find6(entry.value,path).node.range)]})}#inEnvironments(...path){if(this.environment!==null)return void 0;const[,...all]=this.#all();
+const base2=find6(this.#config,path).node;const names2=this.environments.filter((_,index)=>{const found2=all[index]&&find6(
+all[index],path);return found2?.complete===true&&found2.node!==base2});if(names2.length===0)return void 0;if(names2.length===
+1)return`environment ${names2[0]} sets it: choose it with --env`;return`environments ${names2.length===2?names2.join(" a\
+nd "):some(names2)} set it: choose one with --env`}#section(name2,schema5){const{data:data3,problems}=this.#needed(name2,
+schema5);refuse(problems);return data3}#needed(name2,schema5,replaced3){return this.#resolved(name2,schema5,false,replaced3)}#resolved(name2,schema5,lenient,replaced3){
+const entry=this.#config.entries.get(name2);if(entry===void 0)return{data:void 0,problems:[],notes:new Map};const root=replaced3!==
+void 0&&entry.value.type==="map"?without2(entry.value,member2=>replaced3.has(member2)):entry.value;const variables=new Variables(
+this.#sources,{lenient});return check2({schema:schema5,root,file:this.#source,variables,name:"configuration",under:[name2]})}#literalProfile(){
+const{documented:documented2}=profiles;if(documented2===void 0)throw new Error("no documented profile");const{node:node2,
+complete}=find6(this.#config,["server","profile"]);const[layer]=this.#layers([this.#config]);const name2=complete&&node2.
+type==="scalar"?layer?.literal(node2):void 0;return(name2!==void 0&&Object.hasOwn(profiles,name2)?profiles[name2]:void 0)??
+documented2}};function variableSources(config3,file,process2){const vars=config3.entries.get("vars")?.value;const allowed=config3.
+entries.get("allow_env")?.value;const scalars=new Map;if(vars?.type==="map"){for(const[name2,{value:value3}]of vars.entries)
+if(value3.type==="scalar")scalars.set(name2,value3)}const names2=allowed?.type==="list"?allowed.items:[];return{vars:scalars,
+file,allowed:new Set(names2.flatMap(item=>item.type==="scalar"?[String(item.value)]:[])),process:process2}}init_state_text();async function leftBehind2(project,state){const isNew=state.serial===0&&Object.keys(state.resources).length===0;if(!isNew)
 return null;for(const{place:place2,from,removal,state:read}of[...await formerFiles(project),...await formerBranches(project)]){
 const there=await Promise.resolve().then(read).catch(()=>void 0);const records=Object.keys(there?.resources??{}).length;
 if(there?.server!==state.server||records===0)continue;const[what,them]=records===1?["a record","it"]:[`${records} record\
@@ -19097,7 +19167,7 @@ place2,root)===""||isInside(place2,root)?place2:null}async function leadsOut(pat
 ()=>path)===null}function stepsOf2(path){return path.split(sep4==="/"?"/":/[\\/]/).filter(step=>step!==""&&step!==".")}function refused2(code2,path){
 return Object.assign(new Error(`${code2}: ${path}`),{code:code2})}var readsAtOnce=16;var Access=class{#root;#states;#files;#folders=new Map;#pauses;constructor(project,more=[],pauses=new Pauses(
 void 0)){this.#pauses=pauses;const{files,states}=project.guarded();this.#root=project.root;this.#states=Promise.all(states.
-map(ways3)).then(all=>all.flat());this.#files=realpaths([...files,...more])}async find(path){if(this.#pauses.due)await this.#pauses.
+map(ways4)).then(all=>all.flat());this.#files=realpaths([...files,...more])}async find(path){if(this.#pauses.due)await this.#pauses.
 pause();if(!isInside(path,this.#root))return outside;const named4=await this.#private(path);if(named4!==void 0)return named4;
 let target;const way={places:[],isHidden:false};try{const followed=await follow(path,this.#root,way,(place2,isLast)=>this.#look(
 place2,isLast));if(followed===null)return outside;target=realpathSync.native(followed)}catch(failure2){return unreadable(
@@ -19111,7 +19181,7 @@ idden file"):await this.#owned(path)}async#owned(...paths){const[files,states]=a
 if(paths.some(path=>files.has(path)))return own3("the configuration or a credential file");return paths.some(path=>states.
 some(state=>isOfState(path,state)))?own3("a state, a lock or a journal"):void 0}};var outside={reason:"outside",detail:"\
 lies outside the project"};function own3(what){return{reason:"private",detail:`is ${what}`}}async function realpaths(paths){
-const real=await Promise.all(paths.map(path=>realpath5(path).catch(()=>path)));return new Set([...paths,...real])}async function ways3(path){
+const real=await Promise.all(paths.map(path=>realpath5(path).catch(()=>path)));return new Set([...paths,...real])}async function ways4(path){
 const[folder,target]=await Promise.all([dirname12(path),path].map(one=>realpath5(one).catch(()=>void 0)));return[path,...folder===
 void 0?[]:[join15(folder,basename8(path))],...target===void 0?[]:[target]]}function isHidden(path,root){return relative9(
 root,path).split(sep5).some(step=>step.startsWith("."))}function isOfState(path,state){if(path===state||path.startsWith(
@@ -19128,17 +19198,17 @@ dirname13(request5.manifest),request5.path);let content=this.#contents.get(path)
 request5,path,loaded)}async#load(path){const read=await this.#access.read(path);if(!("target"in read))return read;this.files.
 add(read.target);if(read.text.includes("\0"))return{reason:"nul"};this.#characters+=read.text.length;if(this.#characters>
 this.#most)return{reason:"too-many"};return bodyOf(read.text,nameOf3(path,this.#project))}#problem(request5,path,found2){
-const shown4=request5.tainted?"the body file":`the body file ${shownPath(path,this.#project.cwd)}`;const places=[request5.
+const shown5=request5.tainted?"the body file":`the body file ${shownPath(path,this.#project.cwd)}`;const places=[request5.
 place];switch(found2.reason){case"outside":return error("body-outside",`${request5.tainted?"the body file":`the body fil\
 e "${request5.path}"`} lies outside the project`,places,"a body file must lie in the folder of the configuration, after \
-following links");case"private":return error("body-private",`${shown4} ${found2.detail}, which no body may be`,places,"k\
+following links");case"private":return error("body-private",`${shown5} ${found2.detail}, which no body may be`,places,"k\
 eep bodies in files of their own, such as emails/reset_password.html");case"too-many":return error("too-large",`the body\
  files of this project have more than ${shown2(this.#most)} characters together`,places,"raise limits.body_characters in\
  the configuration, split the project, or take pictures out of the bodies and link to them");case"nul":return error("bod\
-y-nul",`${shown4} has a NUL character, which no server can keep`,places,"save it as UTF-8 text");case"missing":return error(
-"body-missing",`${shown4} ${found2.detail}`,places,"the path is relative to the manifest");case"too-large":return error(
-"too-large",`${shown4} ${found2.detail}`,places);case"not-utf8":return error("body-not-utf8",`${shown4} ${found2.detail}`,
-places,"save it as UTF-8");default:return error("body-unreadable",`${shown4} ${found2.detail}`,places)}}};function bodyOf(text6,name2){
+y-nul",`${shown5} has a NUL character, which no server can keep`,places,"save it as UTF-8 text");case"missing":return error(
+"body-missing",`${shown5} ${found2.detail}`,places,"the path is relative to the manifest");case"too-large":return error(
+"too-large",`${shown5} ${found2.detail}`,places);case"not-utf8":return error("body-not-utf8",`${shown5} ${found2.detail}`,
+places,"save it as UTF-8");default:return error("body-unreadable",`${shown5} ${found2.detail}`,places)}}};function bodyOf(text6,name2){
 let source;return{text:text6,place(part){if(part===void 0)return wholeFile(name2);source??=sourceOf(name2,text6,false);const mark=text6.
 length-source.text.length;return source.place({start:Math.max(0,part.start-mark),end:Math.max(0,part.end-mark)})}}}init_nearest();init_problems();init_kinds();init_values();init_fields();init_schema();var DeclaredDocument=class{kind;identity;fields;absent;whole;#written;constructor(object3,written3){this.kind=object3.kind;
 this.identity=object3.identity;this.fields=object3.fields;this.absent=object3.absent;this.whole=object3.whole;if(object3.
@@ -19173,7 +19243,7 @@ did_generation==="number"?{generation:data3.did_generation}:{}},{root:this.#root
 return part==="name"||this.#reading.profile.limits?.uuids===true?value3:identifierKey(value3)}#field(type,value3,path){if(type.
 type==="members"&&isObject3(value3)){const members3={};for(const name2 of Object.keys(value3)){if(value3[name2]===void 0)
 continue;put(members3,name2,this.#field(type.members[name2]??{type:"value"},value3[name2],[...path,name2]))}return members3}
-const plain3=this.#value(value3,path);if(!isSecret(type)||plain3===null)return plain3;const secret3=reveal(plain3);this.#remember(
+const plain4=this.#value(value3,path);if(!isSecret(type)||plain4===null)return plain4;const secret3=reveal(plain4);this.#remember(
 secret3);return new Sensitive(secret3)}#remember(secret3){if(typeof secret3==="string")this.#reading.onSecret(secret3);else if(typeof secret3===
 "object"&&secret3!==null&&!(secret3 instanceof ExactNumber))Object.values(secret3).forEach(part=>void this.#remember(part))}#value(value3,path){
 if(value3 instanceof FileReference){const text6=this.#bodies?.get(pathKey(path))?.text??"";return this.#note([...path,"f\
@@ -19413,7 +19483,7 @@ this.#project);this.#refused.set(folder,error("manifest-outside",`${name2.file} 
 [wholeFile(name2)],"copy the files into the project"))}#report(path,failure2){const name2=nameOf3(path,this.#project);this.#refused.
 set(path,error("file-unreadable",`${name2.file} ${unreadable(failure2).detail}`,[wholeFile(name2)]))}};function asFile(name2){
 return{name:name2,isFile:()=>true,isDirectory:()=>false,isSymbolicLink:()=>false}}function asFolder(name2){return{name:name2,
-isFile:()=>false,isDirectory:()=>true,isSymbolicLink:()=>false}}async function unreadOf(seen2){const{project,walk,globs,found:found2,read}=seen2;const ignore=[...seen2.ignore];const shown4=path=>shownPath(
+isFile:()=>false,isDirectory:()=>true,isSymbolicLink:()=>false}}async function unreadOf(seen2){const{project,walk,globs,found:found2,read}=seen2;const ignore=[...seen2.ignore];const shown5=path=>shownPath(
 path,project.cwd);const isOthers=path=>isOfTools(path,project.root);const patterns=globs.map(({pattern})=>eitherEnd(pattern));
 const wide2={ignore,dot:true,caseSensitiveMatch:false};const all=new Walk(project,{seeking:true});const names2=await glob(
 patterns,{...all.options(),...wide2});const missed2=names2.map(name2=>resolve10(project.root,name2)).filter(path=>!found2.
@@ -19423,9 +19493,9 @@ test(path)&&!isOthers(path)).filter(path=>![...found2].some(one=>one.startsWith(
 filter(path=>!isOthers(path)&&!found2.has(path));const known4=new Set([...missed2,...all.dangling]);const deeper=await deeperOnes(
 seen2,known4);const named4=globs.filter(({isNamed})=>isNamed);const absent2=await Promise.all(named4.map(one=>absence(one,
 project)));const refused4=all.problems().flatMap(({severity,message})=>severity==="error"?[message]:[]);return[...new Set(
-[...[...walk.linked].map(path=>`${shown4(path)} is a link to a folder, which is not walked`),...dangling.map(path=>`${shown4(
-path)} is a link that leads nowhere, perhaps to a folder`).sort(),...absent2.flat(),...refused4,...missed2.map(path=>`${shown4(
-path)} has the name of a manifest, and is not read as one`).sort(),...hollow.map(path=>`${shown4(path)} is a folder with\
+[...[...walk.linked].map(path=>`${shown5(path)} is a link to a folder, which is not walked`),...dangling.map(path=>`${shown5(
+path)} is a link that leads nowhere, perhaps to a folder`).sort(),...absent2.flat(),...refused4,...missed2.map(path=>`${shown5(
+path)} has the name of a manifest, and is not read as one`).sort(),...hollow.map(path=>`${shown5(path)} is a folder with\
  the name of a manifest, as a mount without its source`).sort(),...deeper.sort()])]}async function deeperOnes({project,access:access3,
 globs,ignore,found:found2,read},known4){const bases=[...new Set(globs.map(({pattern})=>fixedSteps(pattern).join("/")))];
 const within5=async(walk,some2)=>{if(some2.length===0)return[];const below2=some2.map(base2=>`${base2}${base2===""?"":"/"}\
@@ -19435,9 +19505,9 @@ caseSensitiveMatch:false})};const named4=new Walk(project);const names2=[...awai
 message})=>severity==="error"?[message]:[]);const paths=names2.map(name2=>resolve10(project.root,name2)).filter(path=>!found2.
 has(path)&&!read.has(path)&&!known4.has(path));if(paths.length===0)return refused4;const others2=await readElsewhere(project);
 const limit2=pLimit(readsAtOnce);const looked=await Promise.all(paths.filter(path=>!others2.has(path)).map(path=>limit2(
-async()=>{const content=await access3.read(path);const shown4=shownPath(path,project.cwd);if("text"in content){return isManifest(
-content.text)?[`${shown4} looks like a manifest, and no glob names it`]:[]}if(content.reason==="private")return[];return[
-`${shown4} has the name of a manifest, and can't be read`]})));return[...refused4,...looked.flat()]}async function readElsewhere(project){
+async()=>{const content=await access3.read(path);const shown5=shownPath(path,project.cwd);if("text"in content){return isManifest(
+content.text)?[`${shown5} looks like a manifest, and no glob names it`]:[]}if(content.reason==="private")return[];return[
+`${shown5} has the name of a manifest, and can't be read`]})));return[...refused4,...looked.flat()]}async function readElsewhere(project){
 const found2=await Promise.all(project.everyGlobs().map(async globs=>{const ignore=globs.flatMap(one=>one.startsWith("!")?
 [one.slice(1)]:[]);const named4=globs.filter(one=>!one.startsWith("!")&&!one.split("/").includes(".."));return named4.length===
 0?[]:await glob(named4,{...new Walk(project).options(),ignore})}));return new Set(found2.flat().map(name2=>resolve10(project.
@@ -19463,26 +19533,26 @@ flatMap((path,index)=>{const name2=nameOf3(path,project);const found2=looked[ind
 rget"in found2)){problems.push(refusal(name2,found2));return[]}const{target}=found2;if(seen2.has(target)||path!==target&&
 direct.has(target))return[];seen2.add(target);return[{path,target,name:name2}]})}async function readManifest(access3,{path,
 name:name2}){const read=await access3.read(path);if("text"in read)return sourceOf(name2,read.text);return refusal(name2,
-read)}function refusal(name2,{reason,detail}){const{file:shown4}=name2;const place2=[wholeFile(name2)];switch(reason){case"\
-outside":return error("manifest-outside",`${shown4} is a link that leads out of the project`,place2,"copy the file into \
-the project");case"private":return error("manifest-private",`${shown4} ${detail}, so it is not read`,place2,'keep manife\
+read)}function refusal(name2,{reason,detail}){const{file:shown5}=name2;const place2=[wholeFile(name2)];switch(reason){case"\
+outside":return error("manifest-outside",`${shown5} is a link that leads out of the project`,place2,"copy the file into \
+the project");case"private":return error("manifest-private",`${shown5} ${detail}, so it is not read`,place2,'keep manife\
 sts and sample data in files of their own, or exclude the file from the globs with "!"');case"missing":return error("fil\
-e-unreadable",`${shown4} is a link that leads nowhere`,place2);case"too-large":return error("too-large",`${shown4} ${detail}`,
-place2,"split it into several files");case"not-utf8":return error("not-utf8",`${shown4} ${detail}`,place2,"save it as UT\
-F-8");default:return error("file-unreadable",`${shown4} ${detail}`,place2)}}init_json();init_problems();init_values();import{dirname as dirname15,join as join17,resolve as resolvePath4}from"node:path";var samplesFolder="samples";async function loadSamples(project,templates){const read=new Map;const access3=new Access(project);
+e-unreadable",`${shown5} is a link that leads nowhere`,place2);case"too-large":return error("too-large",`${shown5} ${detail}`,
+place2,"split it into several files");case"not-utf8":return error("not-utf8",`${shown5} ${detail}`,place2,"save it as UT\
+F-8");default:return error("file-unreadable",`${shown5} ${detail}`,place2)}}init_json();init_problems();init_values();import{dirname as dirname15,join as join17,resolve as resolvePath4}from"node:path";var samplesFolder="samples";async function loadSamples(project,templates){const read=new Map;const access3=new Access(project);
 const once3=path=>{const known4=read.get(path)??readSample(project,access3,path);read.set(path,known4);return known4};const found2=new Map;
 const problems=new Set;for(const{address:address3,type,manifest}of templates){if(!/^[\w@+-][\w.@+-]*$/.test(type))continue;
 for(const folder of foldersAbove(resolvePath4(project.cwd,manifest),project.root)){const sample=await once3(join17(folder,
 samplesFolder,`${type}.yaml`));if(sample===void 0)continue;if("code"in sample)problems.add(sample);else found2.set(address3,
 sample);break}}return{found:found2,problems:[...problems]}}function foldersAbove(manifest,root){const folders=[];for(let folder=dirname15(
 manifest);isInside(folder,root);folder=dirname15(folder))folders.push(folder);return[...folders,root]}async function readSample(project,access3,path){
-const read=await access3.read(path);const name2=nameOf3(path,project);const{file:shown4}=name2;if(!("text"in read))return read.
+const read=await access3.read(path);const name2=nameOf3(path,project);const{file:shown5}=name2;if(!("text"in read))return read.
 reason==="missing"?void 0:refusal(name2,read);const source=sourceOf(name2,read.text);const{documents,problems}=parseYaml(
 source);const[problem2]=problems.filter(({severity})=>severity==="error");if(problem2!==void 0)return problem2;if(documents.
-length===0)return[{name:shown4,data:{},file:shown4}];const samples=[];for(const[index,document2]of documents.entries()){
+length===0)return[{name:shown5,data:{},file:shown5}];const samples=[];for(const[index,document2]of documents.entries()){
 const{value:value3}=resolve4(document2.root,source,null);if(!isMap(value3)){return error("wrong-type",`sample data must \
 be one map, got ${typeOf(document2.root)}`,[source.place(document2.root.range)],'write "placeholder: value" for each pla\
-ceholder')}samples.push({name:documents.length===1?shown4:`document ${index+1}`,data:mapValues(value3,printable),file:shown4})}
+ceholder')}samples.push({name:documents.length===1?shown5:`document ${index+1}`,data:mapValues(value3,printable),file:shown5})}
 return samples}function printable(value3){if(value3 instanceof ExactNumber)return plainNumber(value3.text)===0?0:value3.
 text;if(Array.isArray(value3))return value3.map(printable);return isMap(value3)?mapValues(value3,printable):value3}var MAX_SECRETS=2e3;async function loadManifests(project,options){const{profile=project.profile}=options;const problems=[];
 const variables=project.variables(options);const declaredSecrets=new Map;const pauses=new Pauses(options.signal);const access3=new Access(
@@ -19555,12 +19625,12 @@ kind},now){return kindOf(kind).deletion?.isBuiltIn(now)===true?{}:now}function w
 status==="failed"&&!answered.ambiguous&&answered.after===null}function whyNot({sending,answered}){if(sending.action!=="r\
 egenerate")return void 0;if(answered!==void 0&&answered.status==="failed")return void 0;return"a regenerated DID can not\
  be put back"}function undoEntry({sending,answered},hasher,source){const kind=kindOf(sending.kind);const before=restoreFields(
-sending.before,hasher);const asked=restoreFields(sending.expected,hasher);const shown4=answered?.after==null?{}:restoreFields(
+sending.before,hasher);const asked=restoreFields(sending.expected,hasher);const shown5=answered?.after==null?{}:restoreFields(
 answered.after,hasher);const{deletion:deletion2}=kind;if(deletion2!==void 0&&(sending.existed===false||deletion2.isBuiltIn(
 before))){if(sending.action==="delete")return{document:void 0,after:{},left:[]};return{document:documentOf(sending,{},source,
 true),after:deletion2.restored(asked),left:[]}}const wished=sending.action==="delete"?deletion2?.restored(before)??{}:asked;
 const fields2={};const after2={};const left=[];for(const[name2,wish]of Object.entries(wished)){const type=kind.fields[name2]??
-value;const was=before[name2];const became=sending.action==="delete"?null:(name2 in shown4?shown4:asked)[name2]??null;const undone=undoField(
+value;const was=before[name2];const became=sending.action==="delete"?null:(name2 in shown5?shown5:asked)[name2]??null;const undone=undoField(
 type,name2,wish,was,became);left.push(...undone.left);if(undone.value===void 0)continue;fields2[name2]=undone.value;after2[name2]=
 became}const none2=Object.keys(fields2).length===0;return{document:none2?void 0:documentOf(sending,fields2,source,false),
 after:after2,left}}function undoField(type,path,asked,was,became){if(type.type==="members"&&isMap(asked)&&isMap(became)&&
@@ -19571,8 +19641,8 @@ fromEntries(known4),left:members3.flatMap(({left})=>left)}}const nothing3={value
 ...nothing3,left:[{path,reason:UNKNOWN_BEFORE}]};if(holdsSensitive(was))return same(was,became)?nothing3:{...nothing3,left:[
 {path,reason:SECRET_BEFORE}]};if(contrast(type,path,was,became).every(({verdict})=>verdict==="same"))return nothing3;if(type.
 type==="map"&&isMap(was)&&isMap(became))return{value:mapPatch(was,became),left:[]};return{value:type.type==="set"?asElements(
-was):was,left:[]}}function mapPatch(was,became){const changed=Object.keys({...was,...became}).filter(key=>Object.hasOwn(
-was,key)!==Object.hasOwn(became,key)||!same(was[key]??null,became[key]??null));return Object.fromEntries(changed.map(key=>[
+was):was,left:[]}}function mapPatch(was,became){const changed2=Object.keys({...was,...became}).filter(key=>Object.hasOwn(
+was,key)!==Object.hasOwn(became,key)||!same(was[key]??null,became[key]??null));return Object.fromEntries(changed2.map(key=>[
 key,Object.hasOwn(was,key)?was[key]??null:null]))}function documentOf({kind,identity:identity2},fields2,source,absent2){
 const place2={file:source,line:1,column:1,length:1};const deciding=kindOf(kind).deciding?.(part=>identity2[part]!==void 0);
 const parts=Object.entries(identity2).filter(([part])=>deciding?.includes(part)??true);return{kind,identity:Object.fromEntries(
@@ -19695,12 +19765,12 @@ state}=options;const{changes,warnings}=await makeSure([change3],{profile,seen:vo
 changes,reads2,options),warnings},replan:{...noReplan,observedAt,...readable2?{again}:{}}}}async function regenerationOf(id,options){
 const{kind,regeneration:regeneration2}=regenerated;const identity2={id};const subject={kind:kind.name,identity:identity2};
 const address3=addressOf(kind.name,identity2);const unfit=idTrouble(identity2,options.profile);const{live}=await observe(
-unfit===void 0?[subject]:[],[],options);const shown4=live.get(subject);const before=shown4?.fields??{};const trouble=unfit??
-shown4?.trouble;const change3={...regeneration2.verdict(identity2,before,before),...trouble===void 0?{}:{action:"blocked",
-requests:[],destructions:[]},address:address3,kind:kind.name,observed:shown4===void 0?"unknown":"live",warnings:[],reason:trouble??
-null,declaredAt:null,apply:{key:address3,identity:identity2,expected:{},before,existed:shown4?.exists??null,managed:[]}};
-const called=shown4?.called??kind.called?.(options.state.resources[address3]?.fields??{});return{change:{...change3,...labelled2(
-change3,called,new Map)},reads:shown4===void 0?[]:[kind.scopes.read]}}async function assemble(changes,reads2,header){const writes=changes.
+unfit===void 0?[subject]:[],[],options);const shown5=live.get(subject);const before=shown5?.fields??{};const trouble=unfit??
+shown5?.trouble;const change3={...regeneration2.verdict(identity2,before,before),...trouble===void 0?{}:{action:"blocked",
+requests:[],destructions:[]},address:address3,kind:kind.name,observed:shown5===void 0?"unknown":"live",warnings:[],reason:trouble??
+null,declaredAt:null,apply:{key:address3,identity:identity2,expected:{},before,existed:shown5?.exists??null,managed:[]}};
+const called=shown5?.called??kind.called?.(options.state.resources[address3]?.fields??{});return{change:{...change3,...labelled2(
+change3,called,new Map)},reads:shown5===void 0?[]:[kind.scopes.read]}}async function assemble(changes,reads2,header){const writes=changes.
 flatMap(({requests})=>requests.map(({operation})=>operations[operation].scope));return{toolVersion:header.toolVersion,createdAt:header.
 now.toISOString(),server:header.server,profile:header.profile.name,environment:header.environment,changes:changes.map(warnOfMixedScripts),
 requiredScopes:[...new Set([...reads2,...writes])].sort(),warnings:[],digest:await withSlowHashes(()=>planDigest(header,
@@ -19728,10 +19798,10 @@ find(({path})=>path==="did_generation");return[withHashes(before,hasher),apply.e
 generation2?.before??null,hasher)]}function withoutLabels({type},field2){if(type!=="set"||!Array.isArray(field2))return field2;
 return field2.map(element=>{if(!isMap(element)||typeof element.id!=="string")return element;const{label:_,...rest}=element;
 return rest})}function secretFields2({action:action2,fields:fields2,apply}){if(action2==="blocked")return new Set(apply.
-managed);const asked=Object.entries(apply.expected).flatMap(([name2,field2])=>holdsSensitive(field2)?[name2]:[]);const shown4=fields2.
-flatMap(({path,sensitive})=>sensitive?[path.replace(/[.[].*$/s,"")]:[]);return new Set([...asked,...shown4])}function hashOf2(value3){
-return`sha256:${createHash4("sha256").update(canonical(value3)).digest("hex")}`}function planHash({apply,...shown4}){const{
-whole:_,...rest}=apply;return hashOf2({...shown4,apply:rest})}function alteration(stored2,file){if(stored2.apply.whole===
+managed);const asked=Object.entries(apply.expected).flatMap(([name2,field2])=>holdsSensitive(field2)?[name2]:[]);const shown5=fields2.
+flatMap(({path,sensitive})=>sensitive?[path.replace(/[.[].*$/s,"")]:[]);return new Set([...asked,...shown5])}function hashOf2(value3){
+return`sha256:${createHash4("sha256").update(canonical(value3)).digest("hex")}`}function planHash({apply,...shown5}){const{
+whole:_,...rest}=apply;return hashOf2({...shown5,apply:rest})}function alteration(stored2,file){if(stored2.apply.whole===
 planHash(stored2))return[];return[error("plan-altered",`${file} was changed after it was stored: what it shows is not th\
 e plan that was made`,[],"make it anew with idops plan --out FILE and review it")]}function parseStoredPlan(text6,file){
 const unusable=why=>unusablePlan(file,why);let data3;try{data3=parseJson(text6)}catch{return unusable("it is not JSON")}
@@ -19820,25 +19890,25 @@ e server keeps another value"),unknown:count2("Sent, and nobody can tell whether
 The status of the last answer; null where there was none"),attempts:count2("How many times a request was sent"),unverified:array(
 string2()).describe("Sent fields that the answer did not carry"),error:string2().nullable().describe("What went wrong"),
 notes:array(string2()).optional().describe("What a person should know although it went well; left out where there is not\
-hing")})).describe("What became of each change, in the order of the plan")}).describe("What one run of apply did");init_values();init_kinds();init_operations();init_json2();function storedJson(plan){const shown4=planJson(plan,{debug:false});
-const changed=plan.changes.filter(({action:action2})=>action2!=="unchanged");return{...shown4,changes:shown4.changes.map(
-(change3,at3)=>({...change3,fields:change3.fields.map((field2,index)=>changed[at3]?.fields[index]?.confirmed===true?{...field2,
-confirmed:true}:field2)}))}}async function storedPlanText(plan,options,redactor){const shown4=storedJson(redactPlan(plan,redactor));const stored2={...shown4,
+hing")})).describe("What became of each change, in the order of the plan")}).describe("What one run of apply did");init_values();init_kinds();init_operations();init_json2();function storedJson(plan){const shown5=planJson(plan,{debug:false});
+const changed2=plan.changes.filter(({action:action2})=>action2!=="unchanged");return{...shown5,changes:shown5.changes.map(
+(change3,at3)=>({...change3,fields:change3.fields.map((field2,index)=>changed2[at3]?.fields[index]?.confirmed===true?{...field2,
+confirmed:true}:field2)}))}}async function storedPlanText(plan,options,redactor){const shown5=storedJson(redactPlan(plan,redactor));const stored2={...shown5,
 apply:await seal(plan,options,redactor.redactName)};const read=parseJson(jsonText(stored2));return jsonText({...stored2,
-apply:{...stored2.apply,whole:planHash(read)}})}async function readPlanFile(path,shown4=path){return readStoredPlan(await readText(
-path,shown4),shown4)}async function readText(path,shown4){try{return await readFile2(path,"utf8")}catch(failure2){const isMissing2=failure2 instanceof
+apply:{...stored2.apply,whole:planHash(read)}})}async function readPlanFile(path,shown5=path){return readStoredPlan(await readText(
+path,shown5),shown5)}async function readText(path,shown5){try{return await readFile2(path,"utf8")}catch(failure2){const isMissing2=failure2 instanceof
 Error&&"code"in failure2&&failure2.code==="ENOENT";const why=isMissing2?"is not there":`can't be read: ${whyRefused(failure2)}`;
-const hint=isMissing2?`idops plan --out ${shown4} stores one`:"name the file that idops plan --out wrote";throw new ProblemsError(
-[error("plan-unreadable",`${shown4} ${why}`,[],hint)])}}function readStoredPlan(text6,shown4){const stored2=parsed2(text6,
-shown4);refuse(alteration(stored2,shown4));return stored2}function parsed2(text6,shown4){const stored2=parseStoredPlan(text6,
-shown4);if(!isStoredPlan(stored2))throw new ProblemsError([stored2]);return stored2}init_problems();init_values();init_fields();init_kinds();var SHOWN4=20;function shownOtherwise(stored2,plan,redactor){const{apply:_,...rest}=stored2;const read=planSchema.safeParse(
+const hint=isMissing2?`idops plan --out ${shown5} stores one`:"name the file that idops plan --out wrote";throw new ProblemsError(
+[error("plan-unreadable",`${shown5} ${why}`,[],hint)])}}function readStoredPlan(text6,shown5){const stored2=parsed2(text6,
+shown5);refuse(alteration(stored2,shown5));return stored2}function parsed2(text6,shown5){const stored2=parseStoredPlan(text6,
+shown5);if(!isStoredPlan(stored2))throw new ProblemsError([stored2]);return stored2}init_problems();init_values();init_fields();init_kinds();var SHOWN4=20;function shownOtherwise(stored2,plan,redactor){const{apply:_,...rest}=stored2;const read=planSchema.safeParse(
 rest);const found2=read.success?differences(formOf(read.data),formOf(storedJson(redactPlan(plan,redactor)))):[`${read.error.
 issues[0]?.path.map(String).join(".")} isn't there, or is something else`];if(found2.length===0)return[];const told5=found2.
 length>SHOWN4?[...found2.slice(0,SHOWN4),`and ${found2.length-SHOWN4} more`]:found2;return[error("plan-altered",`the sto\
 red plan shows something else than applying it would do: ${told5.join("; ")}`,[],"nothing was sent; make a new one with \
-idops plan --out FILE and review it")]}var NAME="the name of ";function differences(shown4,now){const isAll=part=>shown4.
-has(part)||!part.startsWith(NAME);const parts=new Set([...shown4.keys(),...now.keys()].filter(isAll));return[...parts].filter(
-part=>shown4.get(part)!==now.get(part))}function formOf({profile,summary:summary2,required_scopes:scopes,warnings,changes}){
+idops plan --out FILE and review it")]}var NAME="the name of ";function differences(shown5,now){const isAll=part=>shown5.
+has(part)||!part.startsWith(NAME);const parts=new Set([...shown5.keys(),...now.keys()].filter(isAll));return[...parts].filter(
+part=>shown5.get(part)!==now.get(part))}function formOf({profile,summary:summary2,required_scopes:scopes,warnings,changes}){
 const{drift:_,...counts2}=summary2;const parts=changes.flatMap(change3=>{const{address:address3,label:label3,kind,fields:fields2,
 warnings:told5,...others2}=change3;const{declared_at:_place,recorded_at:_time,...rest}=others2;return[[address3,{...rest,
 kind,warnings:toldBy(told5)}],...label3===void 0?[]:[[`${NAME}${address3}`,label3]],...fields2.map(field2=>[`${address3}\
@@ -20110,7 +20180,7 @@ if(!(since<=merged))throw refusal2(`the comment with the plan of pull request #$
 if(latest===void 0||since>latest.since)latest={body:body2,since}}return latest===void 0?null:readMarker(latest.body)}init_escape();init_github();var Log=class{#inputs;learn(inputs){this.#inputs=inputs}get look(){const inputs=this.#inputs;const only2=inputs?.args.only;
 return{...only2===void 0?{}:{only:only2},color:false,debug:inputs?.args.debug===true,folder:inputs===void 0?"":folderInRepository(
 inputs)}}say(text6){if(text6!=="")process.stdout.write(text6.endsWith("\n")?text6:`${text6}
-`)}async report(report2,shown4){for(const format of["text","github"])this.say(await renderText(report2,format,shown4,this.
+`)}async report(report2,shown5){for(const format of["text","github"])this.say(await renderText(report2,format,shown5,this.
 look))}async problems(problems){if(problems.length>0)await this.report(problemsReport,problems)}annotate(level3,message){
 this.say(annotationCommand({level:level3,title:"idops",message,place:null}))}};function titleLine(text6){return escapeLines(
 text6).split("\n").join(" ").slice(0,1e3)}init_plan();init_safety();function writeOutputs(outcome3,failed){const{code:code2,plan}=outcome3;setOutput("changed",String(
@@ -20127,20 +20197,20 @@ args.kind.length>0||inputs.shard!==void 0}}function aboutText(what,subject){retu
 name2)))}function aboutPlain(what,subject){return told4(what,subject,name2=>escapeText(short3(name2)))}function told4(what,{
 environment,config:config3,server,shard:shard2},name2){return[what,...shard2===null?[]:[`in shard ${shard2}`],...environment===
 null?[]:[`for ${name2(environment)}`],...config3===null?[]:[`of ${name2(config3)}`],...server===null?[]:[`at ${name2(server)}`]].
-join(" ")}function selectedSentence({selected}){if(selected==="")return"";const shown4=selected.length>selectedRoom?`${selected.
-slice(0,selectedRoom)}\u2026`:selected;return`Made with ${code(shown4)}.`}function short3(text6){return text6.length>nameRoom?
+join(" ")}function selectedSentence({selected}){if(selected==="")return"";const shown5=selected.length>selectedRoom?`${selected.
+slice(0,selectedRoom)}\u2026`:selected;return`Made with ${code(shown5)}.`}function short3(text6){return text6.length>nameRoom?
 `${text6.slice(0,nameRoom)}\u2026`:text6}function selectedText({target,kind,only:only2,prune,assert:assert2},hide2){return[
 ...target.map(address3=>`--target ${shellWord(hide2(address3))}`),...kind.map(name2=>`--kind ${name2}`),...only2===void 0?
 []:[`--only ${only2}`],...prune===true?["--prune"]:[],...assert2===true?["--assert"]:[]].join(" ")}var commentLimit=65536;var summaryLimit=1024*1024;var summaryRest=2e5;var blockRoom=3e4;var look={color:false,debug:false,
-folder:""};function planText2(shown4,event,{note="",taken:taken2=0}={}){const end2=`
+folder:""};function planText2(shown5,event,{note="",taken:taken2=0}={}){const end2=`
 ${origin(event)}
-`;const head=headOf(shown4,note);const{text:text6,isWhole}=fitting2(shown4,head,one=>one.length,commentLimit-taken2-end2.
+`;const head=headOf(shown5,note);const{text:text6,isWhole}=fitting2(shown5,head,one=>one.length,commentLimit-taken2-end2.
 length);return{text:`${text6}${end2}`,isWhole}}function plainText(title,text6,event){return`## ${title}
 
 ${text6}
 
 ${origin(event)}
-`}function planSummary(shown4){const limit2=summaryLimit-summaryRest;return fitting2(shown4,headOf(shown4,""),text6=>Buffer.
+`}function planSummary(shown5){const limit2=summaryLimit-summaryRest;return fitting2(shown5,headOf(shown5,""),text6=>Buffer.
 byteLength(text6),limit2).text}function headOf({plan,subject},note){const{adopt,blocked:blocked3}=summarize(plan);const sentences=[
 note,blocked3>0?"What is blocked can not be done as things are, and `apply` refuses the whole plan.":"",adopt>0&&blocked3===
 0&&!changesServer(plan)?"What is to be adopted is only recorded: nothing is sent to the server.":"",selectedSentence(subject)];
@@ -20178,14 +20248,14 @@ filter(({command})=>/^(?:undo|runs) /.test(command??""));return steps.map(({befo
 folderOf(given),planFile);const stored2=file===void 0?void 0:await readPlanFile(file,planFile);job.concerns(stored2?.apply.
 shard);const inputs=job.about(given);const project=await job.project(inputs);const opened2=await openForWriting(project,
 "apply",job.sessionOptions(inputs));return await job.within(opened2,async session=>{const{plan,problems}=stored2===void 0?
-{plan:await session.plan(planOptionsOf(inputs.args)),problems:[]}:await session.planStored(stored2);const shown4=redactPlan(
-plan,job.redactor);await job.tellPlan(plan,shown4);await writeSummary(planSummary(await job.shared(inputs,shown4)));if(problems.
+{plan:await session.plan(planOptionsOf(inputs.args)),problems:[]}:await session.planStored(stored2);const shown5=redactPlan(
+plan,job.redactor);await job.tellPlan(plan,shown5);await writeSummary(planSummary(await job.shared(inputs,shown5)));if(problems.
 length>0)throw new ProblemsError(problems);if(expectDigest!==void 0)await checkApproval(job,inputs,expectDigest,plan);const maxDestructive=inputs.
 allowDestructive??project.maxDestructive();const approved=approve(plan,{maxDestructive});job.enters("sending");const{result:became,
 problems:found2}=await session.apply(approved);const result=redactResult(became,job.redactor);const after2=redactProblems(
-found2,job.redactor);if(after2.length>0)await job.log.problems(after2);if(result.run!==null){const done2={result,plan:shown4};
+found2,job.redactor);if(after2.length>0)await job.log.problems(after2);if(result.run!==null){const done2={result,plan:shown5};
 await job.log.report(resultReport,done2);await writeSummary(await renderText(resultReport,"markdown",done2,job.log.look))}
-await tellResult(job,inputs,{plan:shown4,result,problems:after2});job.enters("told");const{failed,not_converged,unknown:unknown4,
+await tellResult(job,inputs,{plan:shown5,result,problems:after2});job.enters("told");const{failed,not_converged,unknown:unknown4,
 skipped:skipped2}=summarizeResult(result);const bad2=failed+not_converged+unknown4+skipped2+after2.length>0;return{code:result.
 interrupted?130:bad2?1:0,summary:applied(result,after2),changed:changesServer(plan),plan,...file===void 0?{}:{planFile:file},
 htmlReport:await job.writeHtml(`${fileOf("apply",inputs.shard)}.html`,resultReport,{result:became,plan,samples:await job.
@@ -20239,11 +20309,11 @@ own5.id,body2);else if(opens)await api.addComment(number4,body2)};await this.#as
 githubToken,write2,{quiet})}async result({comment,githubToken,prNumber},body2){if(comment==="false"||githubToken===void 0||
 this.#event.commit==="")return;const write2=async api=>{const pull=await mergedPullRequest(api,this.#event,prNumber).catch(
 nothing2);if(pull!==null)await api.addComment(pull.number,body2)};await this.#asking("The result","pull-requests: write",
-githubToken,write2)}async drift({githubToken},shown4,{found:found2,...marker}){if(githubToken===void 0){this.#log.annotate(
+githubToken,write2)}async drift({githubToken},shown5,{found:found2,...marker}){if(githubToken===void 0){this.#log.annotate(
 "warning","The issue can't be written: there is no github-token.");return}const first=markerLine({kind:"drift",...marker});
-const{subject}=shown4;const gone=`The server is as the manifests say${subject.narrowed?", as far as they were looked at":
+const{subject}=shown5;const gone=`The server is as the manifests say${subject.narrowed?", as far as they were looked at":
 ""}.`;const note="The server is not as the manifests say. Apply puts it right; so does a change of the manifests.";const text6=found2?
-planText2(shown4,this.#event,{note,taken:first.length+1}).text:plainText(`${aboutText("idops plan",subject)}: no drift`,
+planText2(shown5,this.#event,{note,taken:first.length+1}).text:plainText(`${aboutText("idops plan",subject)}: no drift`,
 [gone,selectedSentence(subject)].join(" ").trim(),this.#event);const body2=`${first}
 ${text6}`;await this.#asking("The issue","issues: write",githubToken,async api=>{const[own5]=await api.issues(one=>isAbout(
 one,{kind:"drift",key:marker.key}));if(own5!==void 0){await api.updateIssue(own5.id,body2,{close:!found2});this.#log.say(
@@ -20267,12 +20337,12 @@ close();if(left.length>0)await this.log.problems(left)}}async project({config:co
 project);if(warnings.length>0)await this.log.problems(redactProblems(warnings,this.redactor));return samples}async samplesOrNone(plan,project){
 try{return await this.samples(plan,project)}catch(failure2){if(!(failure2 instanceof ProblemsError))throw failure2;const told5=failure2.
 problems.map(problem2=>({...problem2,severity:"warning"}));await this.log.problems(redactProblems(told5,this.redactor));
-return new Map}}async writeHtml(name2,report2,found2){const shown4=report2.redact(found2,this.redactor);const file=join18(
-await this.temporaryFolder(),name2);await writeResult(file,await renderText(report2,"html",shown4,this.log.look),384);return file}async shared(inputs,plan){
+return new Map}}async writeHtml(name2,report2,found2){const shown5=report2.redact(found2,this.redactor);const file=join18(
+await this.temporaryFolder(),name2);await writeResult(file,await renderText(report2,"html",shown5,this.log.look),384);return file}async shared(inputs,plan){
 const forge=await forgeOf(process.env,folderOf(inputs));const subject=subjectOf(inputs,inputs.args,this.redactor.redact,
 plan);return{plan,only:inputs.args.only,forge,subject}}async temporaryFolder(){this.#temporary??=await mkdtemp(join18(process.
-env.RUNNER_TEMP||tmpdir(),"idops-"));return this.#temporary}async tellPlan(plan,shown4){this.#made=plan;await this.log.report(
-planReport,{plan:shown4,samples:new Map})}};async function tellNoPlan(job,inputs,{title,text:text6,hide:hide2,quiet=false}){const key=commentKey(inputs,null);const first=markerLine(
+env.RUNNER_TEMP||tmpdir(),"idops-"));return this.#temporary}async tellPlan(plan,shown5){this.#made=plan;await this.log.report(
+planReport,{plan:shown5,samples:new Map})}};async function tellNoPlan(job,inputs,{title,text:text6,hide:hide2,quiet=false}){const key=commentKey(inputs,null);const first=markerLine(
 {kind:"plan",key,run:job.event.runId,plan:null});const heading=`${aboutText("idops plan",subjectOf(inputs,inputs.args,hide2))}\
 : ${title}`;const body2=`${first}
 ${plainText(heading,text6,job.event)}`;await job.posts.comment(inputs,key,body2,{opens:inputs.comment==="true"&&!quiet,quiet})}import{join as join20,resolve as resolve17}from"node:path";init_plan();init_text();import{stat as stat7}from"node:fs/promises";import{basename as basename12,dirname as dirname18,join as join19,resolve as resolve16}from"node:path";init_problems();async function refuseInputs(outputs,config3,known4){const{files,states}=await inputsOf(known4);const inputs=new Set((await Promise.
@@ -20289,19 +20359,19 @@ await realPlaceOf(dirname18(path)),basename12(path));return[...await identity(pa
 project(inputs),job.sessionOptions(inputs));const{plan,project,planFile}=await job.within(opened2,async session=>{if(inputs.
 planFile!==void 0){const asked=resolve17(folderOf(inputs),inputs.planFile);await refuseInputs([asked],configOf(inputs),session)}
 const made3=await session.plan(planOptionsOf(inputs.args));const file=await writePlan(job,inputs,session,made3,name2);return{
-plan:made3,planFile:file,project:session.project}});const shown4=redactPlan(plan,job.redactor);const samples=await job.samples(
-plan,project);const htmlReport=await job.writeHtml(`${name2}.html`,planReport,{plan,samples});await job.tellPlan(plan,shown4);
-const shared=await job.shared(inputs,shown4);await writeSummary(planSummary(shared));const changed=changesServer(plan);const blocked3=plan.
-changes.some(({action:action2})=>action2==="blocked");const tells2=changed||blocked3||leavesDebts(plan);const key=commentKey(
-inputs,plan.environment);const marker={key,run:job.event.runId,plan:await markPlan(plan,job.redactor)};const taken2=markerLine(
-{kind:"plan",...marker}).length+1;const{text:text6,isWhole}=planText2(shared,job.event,{taken:taken2});const first=markerLine(
-{kind:"plan",...marker,plan:isWhole?marker.plan:null});const opens=tells2||inputs.comment==="true";await job.posts.comment(
-inputs,key,`${first}
+plan:made3,planFile:file,project:session.project}});const shown5=redactPlan(plan,job.redactor);const samples=await job.samples(
+plan,project);const htmlReport=await job.writeHtml(`${name2}.html`,planReport,{plan,samples});await job.tellPlan(plan,shown5);
+const shared=await job.shared(inputs,shown5);await writeSummary(planSummary(shared));const changed2=changesServer(plan);
+const blocked3=plan.changes.some(({action:action2})=>action2==="blocked");const tells2=changed2||blocked3||leavesDebts(plan);
+const key=commentKey(inputs,plan.environment);const marker={key,run:job.event.runId,plan:await markPlan(plan,job.redactor)};
+const taken2=markerLine({kind:"plan",...marker}).length+1;const{text:text6,isWhole}=planText2(shared,job.event,{taken:taken2});
+const first=markerLine({kind:"plan",...marker,plan:isWhole?marker.plan:null});const opens=tells2||inputs.comment==="true";
+await job.posts.comment(inputs,key,`${first}
 ${text6}`,{opens});if(inputs.driftIssue&&job.event.onDefaultBranch)await job.posts.drift(inputs,shared,{...marker,found:tells2});else if(inputs.
-driftIssue)job.log.annotate("notice",noIssue);if(changed&&inputs.failOnChanges)job.log.annotate("error","There are chang\
-es, and fail-on-changes is set.");return{code:job.signal.aborted?130:blocked3?1:changed?2:0,summary:summaryLine(plan),changed,
-plan,planFile,htmlReport}}var noIssue="No issue is opened, changed or closed: drift is what schedule, push and workflow_\
-dispatch find on the default branch, and this run is for something else.";async function writePlan(job,inputs,session,plan,name2){
+driftIssue)job.log.annotate("notice",noIssue);if(changed2&&inputs.failOnChanges)job.log.annotate("error","There are chan\
+ges, and fail-on-changes is set.");return{code:job.signal.aborted?130:blocked3?1:changed2?2:0,summary:summaryLine(plan),
+changed:changed2,plan,planFile,htmlReport}}var noIssue="No issue is opened, changed or closed: drift is what schedule, p\
+ush and workflow_dispatch find on the default branch, and this run is for something else.";async function writePlan(job,inputs,session,plan,name2){
 const planFile=inputs.planFile===void 0?join20(await job.temporaryFolder(),`${name2}.json`):resolve17(folderOf(inputs),inputs.
 planFile);await writeResult(planFile,await session.storePlan(plan),384);return planFile}init_problems2();init_words();async function validateProject(load,{onSecret,signal}){const pauses=new Pauses(signal);try{const project=await load();const loaded=await loadManifests(
 project,{lenient:true,signal});tellSecrets(loaded,onSecret);const settings=project.settingsProblems();const known4=settings.

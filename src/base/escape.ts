@@ -39,6 +39,19 @@ export function disarm(line: string): string {
   return line.replace(/^(\s*):(?=:)/, '$1\\u003a');
 }
 
+/** How many characters of what a server or a program says a message shows. */
+const maxLength = 500;
+
+/** What somebody else says, as one line of bounded length, without control and invisible characters. */
+export function oneLine(text: string): string {
+  const line = text
+    .toWellFormed()
+    .replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ')
+    .trim();
+  const characters = line.length > maxLength ? [...line] : [];
+  return characters.length > maxLength ? `${characters.slice(0, maxLength - 1).join('')}…` : line;
+}
+
 /** A text in double quotes, as JSON writes it, harmless and on one line. */
 export function quote(text: string): string {
   return escapeText(JSON.stringify(text));

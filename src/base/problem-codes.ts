@@ -26,6 +26,7 @@ export const problemCodes = [
   'body-too-large',
   'body-unreadable',
   'by-server',
+  'changed-link',
   'credential-variable',
   'did-moved',
   'duplicate-element',

@@ -18,6 +18,8 @@ export interface Retrying {
   readonly of: number;
   /** Why the one before it came to nothing, in a few words. */
   readonly why: string;
+  /** Seconds until then, where the server asks to wait. */
+  readonly wait?: number;
 }
 
 /**

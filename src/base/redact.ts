@@ -5,7 +5,7 @@ import { isUuid } from './values.js';
 /** What a secret is shown as, wherever it turns up. */
 export const mask = '(sensitive)';
 /** Shorter secrets are left in free text, where they would tear up innocent words. */
-const leastSecret = 4;
+export const leastSecret = 4;
 /** Shorter ones are found as they are alone, in their own case; and so short a line says too little by itself. */
 const leastFolded = 8;
 /** Shorter ones are found without a break in them alone. */

@@ -42,6 +42,8 @@ interface Phase {
 export function createProgress({ output, terminal, now }: ProgressOptions): Watched {
   const flying = new Set<string>();
   let phase: Phase | null = null;
+  /** The reasons for retries that were told between phases. */
+  const outside = new Set<string>();
   /** The ways in which objects ended badly, and how many did. */
   let bad = new Map<string, { readonly status: string; readonly how: string; count: number }>();
 
@@ -73,11 +75,13 @@ export function createProgress({ output, terminal, now }: ProgressOptions): Watc
       else tell(phase);
     },
     begin: (address) => void flying.add(address),
-    retry({ attempt, of, why }) {
+    retry({ attempt, of, why, wait }) {
       // One line for each reason says enough.
-      if (phase === null || phase.retries.has(why)) return;
-      phase.retries.add(why);
-      say(`${phase.name}: retrying, attempt ${attempt} of ${of}: ${why}`);
+      const { name, retries } = phase ?? { name: null, retries: outside };
+      if (retries.has(why)) return;
+      retries.add(why);
+      const when = wait === undefined ? '' : ` in ${Math.ceil(wait)} s`;
+      say(`${name === null ? 'Retrying' : `${name}: retrying`}${when}, attempt ${attempt} of ${of}: ${why}`);
     },
     step(made) {
       if (made !== undefined) flying.delete(made.address);

@@ -18,7 +18,7 @@ export interface Prompt {
   /** Whether there is someone to ask: standard input and standard error are both terminals. */
   readonly available: boolean;
   /**
-   * Asks a question with yes or no, or for a word that means yes; no is the default. It needs Enter: a key alone may have
+   * Asks a question with yes or no, or for a word that means yes, once more after another word; no is the default. It needs Enter: a key alone may have
    * been meant for something else. Ctrl-C, Ctrl-D and Escape abort.
    */
   confirm(question: string, word?: string): Promise<Reply>;
@@ -76,21 +76,21 @@ export function createPrompt({ stdin, stderr, color, redactor }: PromptOptions):
   return {
     available,
     confirm: async (question, word) => {
+      let isAgain = false;
       const answer = await ask<string>(question, (clack, common) =>
         clack.text({
           ...common,
-          placeholder: word === undefined ? 'y, or Enter for no' : 'Enter alone for no',
-          validate: (text) => wrongWord(text ?? '', word),
+          placeholder: word === undefined ? 'y, or Enter for no' : 'n or Enter alone for no',
+          validate: (text) => {
+            const wrong = isAgain ? undefined : wrongWord(text ?? '', word);
+            isAgain ||= wrong !== undefined;
+            return wrong;
+          },
         }),
       );
       if (answer === null) return 'aborted';
-      return word === undefined
-        ? saysYes.test(answer.trim())
-          ? 'yes'
-          : 'no'
-        : answer.trim() === word
-          ? 'yes'
-          : 'no';
+      const typed = answer.trim();
+      return (word === undefined ? saysYes.test(typed) : typed === word) ? 'yes' : 'no';
     },
     text: (question, wrong, example) =>
       ask<string>(question, (clack, common) =>
@@ -109,6 +109,7 @@ export function createPrompt({ stdin, stderr, color, redactor }: PromptOptions):
 }
 
 const saysYes = /^y(?:es)?$/i;
+const saysNo = /^(?:no?)?$/i;
 
 /** A question with its further lines beside the frame that the library draws. */
 function framed(question: string, columns: number): string {
@@ -119,11 +120,11 @@ function framed(question: string, columns: number): string {
   return lines.join(`\n${frame}  `);
 }
 
-/** A word that isn't the one is a mistake of typing; nothing at all is a no. */
+/** A word that isn't the one may be a mistake of typing, which is asked about once; a no, or nothing at all, is none. */
 function wrongWord(text: string, word: string | undefined): string | undefined {
   const typed = text.trim();
-  if (word === undefined || typed === '' || typed === word) return undefined;
-  return `that is not ${escapeText(word)}; Ctrl-C leaves everything as it is`;
+  if (word === undefined || typed === word || saysNo.test(typed)) return undefined;
+  return `that is not ${escapeText(word)}; anything else once more is a no`;
 }
 
 /** Milliseconds in which everything arrives that was typed before. */

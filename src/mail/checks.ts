@@ -2,6 +2,7 @@ import type { Span } from '../base/span.js';
 import { htmlFindings } from './html-checks.js';
 import { type KnownPlaceholders, unknownPlaceholders } from './known.js';
 import { limits } from './limits.js';
+import { changedLinks } from './links.js';
 import { missingFrom, type Placeholder, placeholdersOf, written } from './placeholders.js';
 import type { CheckCode } from './settings.js';
 import { type MustacheTemplate, parseMustache, type SyntaxProblem } from './template.js';
@@ -52,6 +53,7 @@ export function checkTemplate({ before, after, known }: CheckedTemplate): Templa
   return [
     ...lost('txt', had.txt, txt),
     ...lost('html', had.html, html),
+    ...changed(before ?? {}, after),
     ...unreadLive('txt', had.txt, txt),
     ...unreadLive('html', had.html, html),
     ...syntax('txt', txt),
@@ -97,6 +99,27 @@ function lost(
   if (gone.length === 0) return [];
   const message = `the new ${body} body lost ${list(gone)}, which the present one has`;
   return [{ code: 'lost-placeholder', message, body }];
+}
+
+function changed(before: TemplateBodies, after: TemplateBodies): TemplateFinding[] {
+  const links = changedLinks(before, after).filter(({ elsewhere }) => elsewhere);
+  return (['txt', 'html'] as const).flatMap((body): TemplateFinding[] => {
+    const ones = links.filter((link) => link.body === body);
+    if (ones.length === 0) return [];
+    const told = ones.map(({ from, to }) => (from === null ? `a new link to ${to}` : `${from} → ${to}`));
+    const message = `the new ${body} body leads elsewhere: ${some([...new Set(told)])}`;
+    return [
+      {
+        code: 'changed-link',
+        message,
+        body,
+        ...within(
+          body,
+          ones.flatMap(({ at }) => at ?? []),
+        ),
+      },
+    ];
+  });
 }
 
 function syntax(body: BodyName, template: ParsedBody | undefined): TemplateFinding[] {

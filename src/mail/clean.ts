@@ -15,7 +15,7 @@ export interface CleanHtml {
 /**
  * A body for looking at, written anew from the tree that a browser would make of it: elements, attributes and styles
  * that are known to be harmless, and nothing else. So no browser's way to read it can make something of it that was
- * not meant. A link leads nowhere but says on hovering where it would; for a picture from elsewhere stands its text.
+ * not meant. A link can't be followed: it has no address, but says on hovering where it would lead; for a picture from elsewhere stands its text.
  */
 export function cleanHtml(body: string): CleanHtml | RefusedBody {
   const tree = parseBody(body);
@@ -92,9 +92,8 @@ class Cleaner {
       if (name === 'title' && target !== undefined) return [];
       return attributes.has(name) ? [attributeText(name, value)] : [];
     });
-    const link =
-      target === undefined ? [] : [attributeText('href', '#'), attributeText('title', target.trim())];
-    return [...kept, ...link].join('');
+    const link = target === undefined ? '' : attributeText('title', target.trim());
+    return `${kept.join('')}${link}`;
   }
 
   #sheet(element: Element): string {

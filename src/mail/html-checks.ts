@@ -1,7 +1,7 @@
 import type { Span } from '../base/span.js';
 import { limits } from './limits.js';
 import type { CheckCode } from './settings.js';
-import { attribute, type Element, parseBody, spotOf } from './tree.js';
+import { addressAttributes, attribute, type Element, parseBody, spotOf } from './tree.js';
 import { short, some } from './words.js';
 
 /** Gmail clips what is longer, and others follow it. */
@@ -108,7 +108,6 @@ function isImage(element: Element): boolean {
 const embedding = new Set(['iframe', 'object', 'embed', 'applet', 'frame', 'portal']);
 /** What a script's `type` says of a block that only carries data, as the markup for inbox actions does. */
 const dataBlock = /^application\/(ld\+)?json$/i;
-const addressAttributes = new Set(['href', 'src', 'action', 'formaction', 'data', 'background', 'poster']);
 
 function activeParts(element: Element): Spotted[] {
   const found: Spotted[] = [];

@@ -4,6 +4,8 @@ import type { ProblemCode } from '../base/problems.js';
 /** What is looked for in email bodies, and what each finding means for a reader of the configuration. */
 export const checkDescriptions = {
   'lost-placeholder': 'A placeholder that the live body has and the new one lost.',
+  'changed-link':
+    'A link of the new body that leads to another host than that of the live one, or that puts an address of the server into another one.',
   'template-syntax': 'A body that does not parse as a Mustache template, such as one with an open section.',
   'body-too-large':
     'A body beyond the limits of what idops checks and renders, or a live one that the new one could not be compared with.',

@@ -239,8 +239,11 @@ function picture(address: string, pictures: Pictures): string {
 function prelude(tokens: readonly CSSToken[]): string | undefined {
   let written = '';
   const open: TokenType[] = [];
+  let last: TokenType | undefined;
   for (const token of tokens) {
     const [type] = token;
+    const before = last;
+    last = type;
     const end = closing[type];
     if (end !== undefined) open.push(end);
     else if (closers.has(type) && open.pop() !== type) return undefined;
@@ -271,13 +274,21 @@ function prelude(tokens: readonly CSSToken[]): string | undefined {
         written += token[4].value;
         break;
       default: {
-        const text = simple(token, /^[a-z][a-z0-9-]{0,15}$/i);
+        const text = ofLink(token, before) ?? simple(token, /^[a-z][a-z0-9-]{0,15}$/i);
         if (text === undefined) return undefined;
         written += text;
       }
     }
   }
   return open.length === 0 ? written.trim() : undefined;
+}
+
+/** What picks a link out: it has its address as its title, since an address that it leads to would make it one. */
+function ofLink(token: CSSToken, before: TokenType | undefined): string | undefined {
+  if (token[0] !== TokenType.Ident) return undefined;
+  const name = token[4].value.toLowerCase();
+  if (before === TokenType.OpenSquare && name === 'href') return 'title';
+  return before === TokenType.Colon && /^(?:any-)?link$/.test(name) ? 'is(a[title])' : undefined;
 }
 
 /** A token that means the same wherever it stands, with nothing of its escapes. */

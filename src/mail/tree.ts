@@ -14,6 +14,17 @@ interface Tree {
   readonly elements: readonly Element[];
 }
 
+/** Attributes that have an address of something that is led to or loaded. */
+export const addressAttributes: ReadonlySet<string> = new Set([
+  'href',
+  'src',
+  'action',
+  'formaction',
+  'data',
+  'background',
+  'poster',
+]);
+
 class TooMuch extends Error {}
 
 /**

@@ -5,6 +5,7 @@ import { error, type Problem, ProblemsError, refuse } from '../base/problems.js'
 import { isThere } from '../base/work-tree.js';
 import { limits } from '../mail/limits.js';
 import { type ChecksSettings, checksSchema, type EmailSettings, emailSchema } from '../mail/settings.js';
+import { some } from '../mail/words.js';
 import { type Profile, profiles } from '../server/profiles.js';
 import { check } from '../source/check.js';
 import { nameOf, readSource, type SourceFile, shownPath, unreadable } from '../source/file.js';
@@ -126,7 +127,10 @@ class LoadedProject implements Project {
     this.#all = all;
     this.#hasAddress = own !== undefined && find(own, ['server', 'base_url']).complete;
     this.#process = options.variables;
-    this.#sources = variableSources(chosen, source, options.variables);
+    this.#sources = {
+      ...variableSources(chosen, source, options.variables),
+      elsewhere: (name) => this.#inEnvironments('vars', name),
+    };
     this.profile = this.#literalProfile();
   }
 
@@ -264,10 +268,25 @@ class LoadedProject implements Project {
       variables: this.#process,
       cwd: this.cwd,
       root: this.root,
+      inEnvironments: (member) => this.#inEnvironments('server', member),
       key: entry === undefined ? [] : [this.#source.place(entry.key)],
       place: (...path) =>
         entry === undefined ? [] : [this.#source.place(find(entry.value, path).node.range)],
     });
+  }
+
+  /** What to do about something that environments alone say, where none is chosen; undefined where none says it. */
+  #inEnvironments(...path: string[]): string | undefined {
+    if (this.environment !== null) return undefined;
+    const [, ...all] = this.#all();
+    const base = find(this.#config, path).node;
+    const names = this.environments.filter((_, index) => {
+      const found = all[index] && find(all[index], path);
+      return found?.complete === true && found.node !== base;
+    });
+    if (names.length === 0) return undefined;
+    if (names.length === 1) return `environment ${names[0]} sets it: choose it with --env`;
+    return `environments ${names.length === 2 ? names.join(' and ') : some(names)} set it: choose one with --env`;
   }
 
   #section<T>(name: string, schema: z.ZodType<T>): T | undefined {

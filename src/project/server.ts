@@ -32,6 +32,8 @@ export interface ServerSources {
     readonly pinned: boolean;
   };
   readonly environment: string | null;
+  /** What to do about a member of the section that environments alone have, where none is chosen. */
+  readonly inEnvironments: (member: string) => string | undefined;
   readonly variables: ProjectOptions['variables'];
   readonly cwd: string;
   readonly root: string;
@@ -103,6 +105,7 @@ class Settings {
     if (text === undefined) {
       this.#missing(
         'the address of the server',
+        'base_url',
         'add server.base_url to the configuration, or give --base-url or IDOPS_BASE_URL',
       );
       return undefined;
@@ -153,9 +156,10 @@ class Settings {
     return proxy;
   }
 
-  #missing(what: string, hint: string): void {
+  #missing(what: string, member: string, usual: string): void {
     // Where the section is wrong, what it lacks may be what is wrong in it.
     if (this.#sources.section.problems.length > 0) return;
+    const hint = this.#sources.inEnvironments(member) ?? usual;
     this.#problems.push(error('missing-field', `${what} is not known`, this.#sources.key, hint));
   }
 
@@ -177,6 +181,7 @@ class Settings {
     if (auth?.header !== undefined) return this.#header(auth.header);
     this.#missing(
       'how to authenticate',
+      'auth',
       'add server.auth to the configuration, or give --token-file or IDOPS_TOKEN',
     );
     return undefined;

@@ -2,6 +2,7 @@ import { type Fields, Sensitive } from '../base/values.js';
 import { kindOf } from '../kinds/index.js';
 import type { Email } from '../kinds/kind.js';
 import type { TemplateBodies } from '../mail/checks.js';
+import { type ChangedLink, changedLinks } from '../mail/links.js';
 import type { NamedSample } from '../mail/samples.js';
 import { isDrifted } from '../plan/drift.js';
 import type { Change, PlanWarning } from '../plan/plan.js';
@@ -13,7 +14,8 @@ import { type Insertable, type Markup, markup } from './markup.js';
 import { labelBeside, type Named } from './names.js';
 import { scrollable } from './page.js';
 import { bodyNotes, isDestructive, located, observedNote, placeText, shortValue } from './review.js';
-import { type BodyView, type FieldView, fateText, requestTexts, viewField } from './view.js';
+import { type BodyView, type FieldView, fateText, requestTexts, type SetView, viewField } from './view.js';
+import { plural } from './words.js';
 
 /** What changes are shown with. */
 export interface ChangeContext {
@@ -150,13 +152,24 @@ function cells(view: FieldView): Insertable {
       return markup`<td class="unknown">${view.unknown ? '(unknown)' : '(sensitive)'}</td><td class="unknown">(sensitive)</td>`;
     case 'value':
       return markup`<td class="${view.unknown || view.lacks === 'before' ? 'unknown' : 'before'}"><code>${view.before}</code></td><td class="${view.lacks === 'after' ? 'before' : 'after'}"><code>${view.after}</code></td>`;
-    case 'set':
-      return markup`<td colspan="2">${view.head === null ? null : markup`<p>${view.head}</p>`}<ul class="set">${view.elements.map(
-        ({ mark, text }) => markup`<li class="${setClasses[mark]}">${setMarks[mark]} ${text}</li>`,
-      )}${view.kept > 0 ? markup`<li class="quiet">(${view.kept} unchanged)</li>` : null}</ul></td>`;
+    case 'set': {
+      const [gone, there] = [true, false].map((isGone) =>
+        view.elements.filter(({ mark }) => (mark === '-') === isGone),
+      );
+      const before = view.head === null ? '(none removed)' : '(unknown)';
+      return [elementsCell(gone, 0, before), elementsCell(there, view.kept, '(none)')];
+    }
     default:
       return null;
   }
+}
+
+/** Elements of a set on one side of its change, and how many stay; `none` stands for no element at all. */
+function elementsCell(elements: SetView['elements'] = [], kept: number, none: string): Markup {
+  if (elements.length + kept === 0) return markup`<td class="unknown">${none}</td>`;
+  return markup`<td><ul class="set">${elements.map(
+    ({ mark, text }) => markup`<li class="${setClasses[mark]}">${setMarks[mark]} ${text}</li>`,
+  )}${kept > 0 ? markup`<li class="quiet">(${kept} unchanged)</li>` : null}</ul></td>`;
 }
 
 function driftLine({ drift }: FieldView): Insertable {
@@ -195,32 +208,50 @@ function email(
 ): Markup {
   const { before, expected } = change.apply;
   const deleted = change.action === 'delete';
-  const sides: readonly EmailSide[] = [
-    side('Before', bodies, before, absent),
-    side(
-      'After',
-      bodies,
-      deleted ? {} : { ...before, ...expected },
-      deleted ? (change.fields.map(fateText)[0] ?? 'deleted') : absent,
-    ),
-  ];
+  const was = side('Before', bodies, before, absent);
+  const is = side(
+    'After',
+    bodies,
+    deleted ? {} : { ...before, ...expected },
+    deleted ? (change.fields.map(fateText)[0] ?? 'deleted') : absent,
+  );
   const given = samples.get(change.address) ?? [];
-  const { rendered, text } = emailViews(sides, given, emails);
-  const tab = (value: string, label: string, checked: Markup | null = null) =>
-    markup`<label><input type="radio" name="view ${change.address}" value="${value}"${checked}>${label}</label>`;
+  const { rendered, text, alike } = emailViews([was, is], given, emails);
+  const open = alike ? 'source' : 'rendered';
+  const tab = (value: string, label: string) =>
+    markup`<label><input type="radio" name="view ${change.address}" value="${value}"${value === open ? markup` checked` : null}>${label}</label>`;
   // Of these one is shown; the keyboard moves between them as between radio buttons.
   return markup`<div class="tabs email">
 <fieldset><legend>Show</legend>${[
-    tab('rendered', 'as email', markup` checked`),
+    tab('rendered', 'as email'),
     tab('text', 'as text'),
     tab('source', 'changes of the source'),
   ]}</fieldset>
 <p class="quiet">Rendered with sample data, ${samplesText(given)}; pictures are blocked.</p>
+${alike ? markup`<p class="note">As an email it looks the same; the source differs.</p>\n` : null}${deleted ? null : linkLines(changedLinks(was.bodies, is.bodies))}
 <div class="panel rendered">${rendered}</div>
 <div class="panel text">${text}</div>
 <div class="panel source">${diffs}</div>
 </div>
 `;
+}
+
+/** So many changed links are listed. */
+const linksAtMost = 50;
+
+/** What the links of an email lead to now, where that changes: it isn't seen in a frame. */
+function linkLines(links: readonly ChangedLink[]): Insertable {
+  const more = links.length - linksAtMost;
+  const address = (text: string | null) => (text === null ? '(none)' : markup`<code>${text}</code>`);
+  return [
+    ...links
+      .slice(0, linksAtMost)
+      .map(
+        ({ body, from, to }) =>
+          markup`<p class="note">Link in the ${body} body: ${address(from)} → ${address(to)}</p>\n`,
+      ),
+    more > 0 ? markup`<p class="note">${plural(more, 'more link')} changed.</p>\n` : null,
+  ];
 }
 
 /** What is said of a body that isn't shown. */

@@ -7,17 +7,25 @@ import { scrollable } from './page.js';
 
 /**
  * What precedes every email in its frame: a policy of its own, beside the page's, which holds there as well; and styles that let all of
- * an email be scrolled to that fixes its page in the window or hides what overflows.
+ * an email be scrolled to that fixes its page in the window or hides what overflows, and that show links, which have no address, as links.
  */
 const framePrefix =
   '<!DOCTYPE html>' +
   '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; style-src \'unsafe-inline\'; img-src data:">' +
   '<meta http-equiv="x-dns-prefetch-control" content="off">' +
   '<style>:root, :root > body { position: static !important; height: auto !important; max-height: none !important; overflow: visible !important; }' +
-  ' :root { min-height: 100% !important; transform: translate(0) !important; }</style>';
+  ' :root { min-height: 100% !important; transform: translate(0) !important; }' +
+  ' :where(a[title]) { color: #0000ee; text-decoration: underline; cursor: pointer; }</style>';
 
 /** An email for a frame, and what was left out of it; or why it can't be shown. */
-type Shown = { readonly source: Markup; readonly left: readonly string[] } | { readonly refused: string };
+type Shown =
+  | {
+      readonly source: Markup;
+      readonly left: readonly string[];
+      /** The same for emails that look the same: what a link says on hovering isn't seen. */
+      readonly look: string;
+    }
+  | { readonly refused: string };
 
 /** The rendered emails of a page: no more of them than a page may hold before it is too heavy to be opened. */
 export class Emails {
@@ -53,6 +61,16 @@ export class Emails {
     return shown;
   }
 
+  /** Whether bodies look the same, as far as they were framed. */
+  alike(bodies: readonly (RenderedBody | null)[]): boolean {
+    const looks = bodies.map((body) => {
+      if (body === null || !('text' in body)) return body;
+      const shown = this.#known.get(body.text);
+      return shown !== undefined && 'look' in shown ? shown.look : body.text;
+    });
+    return new Set(looks).size === 1;
+  }
+
   #clean(body: string, further: boolean): Shown | undefined {
     if (!this.#fits(body.length, further)) return undefined;
     const cleaned = cleanHtml(body);
@@ -60,7 +78,11 @@ export class Emails {
     const shown =
       'refused' in cleaned
         ? cleaned
-        : { source: frameSource(`${framePrefix}${cleaned.html}`), left: cleaned.left };
+        : {
+            source: frameSource(`${framePrefix}${cleaned.html}`),
+            left: cleaned.left,
+            look: cleaned.html.replace(/ title="[^"]*"(?=[^<>]*>)/g, ''),
+          };
     this.#known.set(body, shown);
     return shown;
   }
@@ -74,6 +96,8 @@ export class Emails {
 export interface EmailViews {
   readonly rendered: Insertable;
   readonly text: Insertable;
+  /** Whether all sides look the same when they are rendered. */
+  readonly alike: boolean;
 }
 
 /** The bodies of an email on one side of a change, and what that side is called. */
@@ -107,8 +131,12 @@ export function emailViews(
     ),
     moreVariants(left),
   ];
+  const rendered = view(({ html }, side, further) =>
+    htmlFigure(html, side.label, side.none, emails, further),
+  );
   return {
-    rendered: view(({ html }, side, further) => htmlFigure(html, side.label, side.none, emails, further)),
+    rendered,
+    alike: variants.every(({ mails }) => emails.alike(mails.map(({ html }) => html))),
     text: view(({ txt }, side) => textFigure(txt, side.label, side.none, emails)),
   };
 }

@@ -85,7 +85,6 @@ thead th:first-child { width: 24%; }
 tbody th { font-weight: 400; }
 tbody th code { background: none; padding: 0; }
 td code { background: none; padding: 0; }
-td p { margin: 0 0 .25rem; }
 td.before { color: var(--cut); }
 td.after { color: var(--add); }
 td.unknown { color: var(--quiet); }
@@ -139,7 +138,6 @@ footer { max-width: 96rem; margin: 0 auto; padding: 1rem; color: var(--quiet); o
   tbody tr { display: grid; grid-template-columns: 1fr 1fr; border-bottom: 1px solid var(--line); }
   tbody th { grid-column: 1 / -1; font-weight: 600; border: 0; padding-bottom: 0; }
   td { border: 0; }
-  td[colspan] { grid-column: 1 / -1; }
 }
 @media print {
   .filters, .contents, .skip, .tabs > fieldset { display: none; }

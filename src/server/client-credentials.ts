@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { oneLine } from '../base/escape.js';
 import { error, type ProblemCode, ProblemsError } from '../base/problems.js';
 import type { OnSecret } from '../base/redact.js';
 import type { BaseUrl } from './base-url.js';
@@ -6,9 +7,9 @@ import type { NetworkOptions } from './call.js';
 import { openRoute, type TlsSettings } from './connections.js';
 import { bearerText, type Token, type TokenSource } from './credentials.js';
 import { type Exchanged, exchange, triedOf } from './exchange.js';
-import { whyNotConnected } from './failures.js';
+import { briefly, whyNotConnected } from './failures.js';
 import { readJson, secretTextsIn } from './json.js';
-import { messageIn, oneLine } from './messages.js';
+import { messageIn } from './messages.js';
 import type { Scope } from './operations.js';
 import type { ProxyServer } from './proxy.js';
 import {
@@ -31,7 +32,10 @@ export interface ClientCredentials {
 
 /** How the token address is spoken to. */
 export interface TokenNetwork
-  extends Pick<NetworkOptions, 'timeout' | 'retries' | 'version' | 'redact' | 'signal' | 'onTry'> {
+  extends Pick<
+    NetworkOptions,
+    'timeout' | 'retries' | 'version' | 'redact' | 'signal' | 'onTry' | 'onRetry'
+  > {
   readonly tls: TlsSettings;
   readonly proxy: ProxyServer | null;
   readonly onSecret: OnSecret;
@@ -89,6 +93,17 @@ async function ask(
     const retryAfter = outcome.status === null ? null : retryAfterSeconds(outcome.headers);
     const pause = pauseBefore(attempt + 1, retryAfter, random);
     if (!patience.take(pause)) return outcome;
+    const { status } = outcome;
+    const why =
+      status === null
+        ? briefly({ kind: outcome.sent ? 'lost' : 'unreachable', status, reason: outcome.reason })
+        : briefly({ kind: 'refused', status });
+    network.onRetry?.({
+      attempt: attempt + 1,
+      of: retries + 1,
+      why: `the token address: ${why}`,
+      ...(retryAfter === null ? {} : { wait: pause }),
+    });
     await delay(pause, signal);
     if (signal.aborted) return outcome;
   }
@@ -154,6 +169,11 @@ function readToken(
   if (status < 200 || status > 299) {
     const said = 'value' in document ? messageIn(document.value) : null;
     const text = said === null ? '' : `: ${oneLine(redact(said))}`;
+    if (mayPass(outcome)) {
+      const asked = retryAfterSeconds(outcome.headers);
+      const wait = asked === null ? '' : `; it asks to wait ${asked} s`;
+      throw problem('token-unavailable', `answered ${status}${text}${wait}`, 'try again later');
+    }
     if (status >= 400 && status < 500) {
       throw problem(
         'token-refused',

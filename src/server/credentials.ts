@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { whyRefused } from '../base/errno.js';
 import { error, type Place, type Problem, ProblemsError } from '../base/problems.js';
-import type { OnSecret } from '../base/redact.js';
+import { leastSecret, type OnSecret } from '../base/redact.js';
 import type { Scope } from './operations.js';
 import { runTokenCommand, type TokenCommand, type TokenCommandOptions } from './token-command.js';
 
@@ -179,8 +179,11 @@ function whyNoToken(token: string): string | null {
   if (token === '') return 'is empty';
   if (/\s/.test(token)) return 'has white space in it';
   if (/[^\x21-\x7e]/.test(token)) return 'has characters in it that are not visible ASCII';
-  return null;
+  return token.length < leastSecret ? tooShort : null;
 }
+
+/** Nobody could take it out of a message without tearing up innocent words. */
+const tooShort = `has fewer than ${leastSecret} characters`;
 
 /** Headers that say how a request is carried, and those that idops sets itself. */
 const takenHeaders: ReadonlySet<string> = new Set([
@@ -211,5 +214,7 @@ export function wrongInHeader(
   if (!/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(value)) {
     return { part: 'value', why: 'is empty, or has characters in it that are not visible ASCII' };
   }
-  return null;
+  // Behind the scheme, where there is one.
+  const isShort = value.slice(value.indexOf(' ') + 1).length < leastSecret;
+  return isShort ? { part: 'value', why: tooShort } : null;
 }

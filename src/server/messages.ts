@@ -1,6 +1,5 @@
 import { isMap, type Value } from '../base/values.js';
 
-const maxLength = 500;
 const maxDepth = 6;
 
 /**
@@ -66,14 +65,4 @@ function flatten(errors: Value | undefined, path: string, depth: number): string
     );
   }
   return errors === undefined || errors === null ? [] : [`${label}${String(errors)}`];
-}
-
-/** One line of bounded length, without control and invisible characters. */
-export function oneLine(text: string): string {
-  const line = text
-    .toWellFormed()
-    .replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ')
-    .trim();
-  const characters = line.length > maxLength ? [...line] : [];
-  return characters.length > maxLength ? `${characters.slice(0, maxLength - 1).join('')}…` : line;
 }

@@ -1,8 +1,8 @@
 import { type ChildProcess, type ExecFileException, execFile } from 'node:child_process';
 import { basename } from 'node:path';
+import { oneLine } from '../base/escape.js';
 import { error, ProblemsError } from '../base/problems.js';
 import type { OnSecret } from '../base/redact.js';
-import { oneLine } from './messages.js';
 
 /** A program that prints a token. */
 export interface TokenCommand {

@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { Dispatcher } from 'undici';
+import { oneLine } from '../base/escape.js';
 import { stringifyJson } from '../base/json.js';
 import { mask } from '../base/redact.js';
 import type { Answer, Call, TransportOptions } from './call.js';
@@ -8,7 +9,7 @@ import type { Credential } from './credentials.js';
 import { type Exchanged, type ExchangeLimits, exchange, triedOf } from './exchange.js';
 import { briefly, Expired, type FailureFacts, leavesOpen, ServerFailure, Withheld } from './failures.js';
 import { isCrowded, Judge, type Trouble, type TryVerdict } from './judge.js';
-import { isRaw, oneLine } from './messages.js';
+import { isRaw } from './messages.js';
 import type { Scope } from './operations.js';
 import { Pace } from './pace.js';
 import { defaultPatience, defaultRetries, Patience, pauseBefore, seconds, sleepSeconds } from './retry.js';
@@ -101,6 +102,7 @@ export class Transport {
         attempt: attempts + 1,
         of: attempts + 1 + retries - repeats,
         why: briefly(problem),
+        ...(problem.retryAfter == null ? {} : { wait: pause }),
       });
       if (others || problem.status === 429) await this.#pace.hold(pause);
       else await this.#delay(pause);

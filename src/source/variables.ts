@@ -24,6 +24,8 @@ export interface VariableSources {
   readonly process: { readonly [name: string]: string | undefined };
   /** What credentials are made of, and nothing else may be. */
   readonly credentials?: ReadonlySet<string>;
+  /** What to do about a variable that is only set elsewhere, where there is such a place. */
+  readonly elsewhere?: (name: string) => string | undefined;
 }
 
 const MAX_TEXT = 16 * 1024 * 1024;
@@ -200,12 +202,13 @@ export class Variables {
     // A default for a secret would be a secret in a file.
     const inEnvironment = 'set it in the environment, in CI from a secret';
     const advice =
-      state === undefined
+      this.#sources.elsewhere?.(name) ??
+      (state === undefined
         ? isSecret(name, context)
           ? `add it to allow_env in the configuration, and ${inEnvironment}`
           : 'add it to vars in the configuration, or to allow_env and set it'
         : (ownVariables.get(name) ??
-          (isSecret(name, context) ? inEnvironment : `set it, or write \${${name}:-default}`));
+          (isSecret(name, context) ? inEnvironment : `set it, or write \${${name}:-default}`)));
     const text =
       message !== undefined && message !== ''
         ? `variable ${name}: ${message}`

@@ -104,7 +104,7 @@ describe('a user, and a server that does half', () => {
   test("the token's own user is protected, and the others are written whatever the concurrency", async () => {
     const outcomes = [1, 16].map(async (concurrency) => {
       const at = await site({
-        tokens: { own: ['users:manage:all'] },
+        tokens: { owner: ['users:manage:all'] },
         ownUser: ids.ada,
         concurrency,
       });

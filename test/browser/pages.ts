@@ -158,7 +158,8 @@ export function emailPage(html: string, redactor = createRedactor()): string {
   const change = template(
     'tx_code',
     { txt_content: 'a', html_content: html },
-    { txt_content: 'b', html_content: html },
+    // One that looks the same would be shown by its source.
+    { txt_content: 'b', html_content: `${html}<p>later` },
   );
   return planHtml(redactPlan(planOf([change]), redactor), { samples: new Map(), debug: false });
 }

@@ -133,6 +133,32 @@ describe('the frame of an email', () => {
     await page.context().close();
   });
 
+  it('has links that look like links and can not be followed, by mouse or keyboard', async () => {
+    const email = `<style>b a:link { color: rgb(1, 2, 3) }</style>
+      <a href="${canary.url}">plain</a> <b><a href="#main">styled</a></b> <a>none</a>`;
+    const page = await chromium.open(emailPage(email), { width: 1280, scheme: 'light' });
+    await seeAll(page);
+    const element = page.locator('iframe').first();
+    await element.scrollIntoViewIfNeeded();
+    const frame = await (await element.elementHandle())?.contentFrame();
+    const looks = await frame?.evaluate<string[]>(
+      "[...document.querySelectorAll('a')].map((a) => { const { color, textDecorationLine } = getComputedStyle(a); return `${color} ${textDecorationLine}`; })",
+    );
+    expect(looks).toEqual(['rgb(0, 0, 238) underline', 'rgb(1, 2, 3) underline', 'rgb(0, 0, 0) none']);
+    const address = page.url();
+    for (const link of (await frame?.locator('a').all()) ?? []) {
+      await link.click();
+      await link.click({ button: 'middle' });
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('Enter');
+      expect(await frame?.evaluate<string>('`${location.href} ${document.activeElement.tagName}`')).toBe(
+        'about:srcdoc BODY',
+      );
+    }
+    expect([page.url(), page.context().pages().length, canary.seen]).toEqual([address, 1, []]);
+    await page.context().close();
+  });
+
   it('can be made higher', async () => {
     const page = await chromium.open(emailPage(end), { width: 1280, scheme: 'light' });
     await seeAll(page);

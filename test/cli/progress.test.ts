@@ -187,12 +187,18 @@ describe('a retry', () => {
     const { said, progress } = watched({ terminal });
     progress.phase('Applying', 1);
     for (const attempt of [2, 3]) progress.retry({ ...again, attempt });
-    progress.retry({ ...again, why: 'answered 503' });
+    progress.retry({ ...again, why: 'answered 503', wait: 59.1 });
     expect(said.slice(1)).toEqual([
       'Applying: retrying, attempt 2 of 4: connection lost',
-      'Applying: retrying, attempt 2 of 4: answered 503',
+      'Applying: retrying in 60 s, attempt 2 of 4: answered 503',
     ]);
   });
+});
+
+it('says once that it waits where no phase is under way', () => {
+  const { said, progress } = watched();
+  for (const attempt of [2, 3]) progress.retry({ attempt, of: 4, why: 'answered 429', wait: 60 });
+  expect(said).toEqual(['Retrying in 60 s, attempt 2 of 4: answered 429']);
 });
 
 describe('an interruption', () => {

@@ -54,7 +54,10 @@ describe('a question', () => {
     ['production\r', 'yes'],
     [' production \r', 'yes'],
     ['\r', 'no'],
+    ['n\r', 'no'],
+    [' NO\r', 'no'],
     ['y\r\u007fproduction\r', 'yes'],
+    ['y\rs\r', 'no'],
     ['Production\r\u0003', 'aborted'],
     ['yes\r\u0003', 'aborted'],
   ])('that wants a word, answered with %j, means %s', async (keys, meaning) => {

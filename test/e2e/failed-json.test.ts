@@ -41,7 +41,7 @@ describe('what failed is told to a program on standard output', () => {
     const { idops, write } = await project({ 'manifests/a.yaml': organization });
     await write({
       '.idops/state.json.lock': JSON.stringify({
-        token: 't',
+        token: 'a-token',
         host: `not-${hostname()}`,
         pid: 1,
         user: 'ada',

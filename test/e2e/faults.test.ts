@@ -68,7 +68,7 @@ describe('a server that refuses', () => {
   it('to be read for want of a scope keeps everything from being written', async () => {
     const { idops, writes } = await project(
       { 'manifests/all.yaml': [organization, template].join('---\n') },
-      { tokens: { t: ['users:manage:all'] } },
+      { tokens: { token: ['users:manage:all'] } },
     );
     const { code, stderr } = await idops('apply --yes');
     expect(code).toBe(1);

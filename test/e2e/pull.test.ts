@@ -141,7 +141,7 @@ label: null
   it('says of what it did not ask for that it did not, and what follows a refusal', async () => {
     const at = await project(
       { 'idops.yaml': boruta },
-      { profile: 'boruta', tokens: { few: ['users:manage:all'] } },
+      { profile: 'boruta', tokens: { limited: ['users:manage:all'] } },
     );
     const refused = await at.idops('pull');
     expect(refused).toMatchObject({ code: 1, stdout: '' });

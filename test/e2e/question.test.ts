@@ -48,7 +48,7 @@ describe('the question before changes are sent', () => {
     const { host } = new URL(made.sandbox.url);
     const at = sit(made, ['apply']);
     await at.shown(`type ${host} to go on`);
-    at.type('\r');
+    at.type('n\r');
     expect(await at.ended).toBe(1);
     expect(made.writes()).toEqual([]);
     const again = sit(made, ['apply']);

@@ -55,7 +55,7 @@ describe('idops watch', () => {
     setLabel(at.sandbox, 'New');
     expect(await watch.turns(2)).toEqual(['unchanged', 'unchanged']);
     expect(watch.text().match(/nothing to change, 1 unchanged, \d/g)).toHaveLength(2);
-    expect(await watch.stop()).toMatchObject({ code: 0, stderr: 'Stopped after 7 turns.\n' });
+    expect(await watch.stop()).toMatchObject({ code: 130, stderr: 'Stopped after 7 turns.\n' });
     expect(at.writes()).toEqual([]);
     expect(at.sandbox.snapshot()).toEqual({
       ...before,
@@ -87,7 +87,7 @@ describe('idops watch', () => {
         '{operation="updateOrganization",method="PATCH",status="2xx"}',
       ),
     ).toBe(3);
-    expect((await watch.stop()).code).toBe(0);
+    expect((await watch.stop()).code).toBe(130);
     expect(at.writes()).toHaveLength(3);
     expect(journals(await at.files())).toHaveLength(3);
   });
@@ -124,7 +124,7 @@ describe('idops watch', () => {
     await at.write({ 'manifests/all.yaml': organization('Newer') });
     expect(await watch.turn()).toBe('applied');
     const { code, stdout, stderr } = await watch.stop();
-    expect(code).toBe(0);
+    expect(code).toBe(130);
     expect(labelOf(at)).toBe('Newer');
     expect(stderr.match(/error\[unknown-field\]/g)).toHaveLength(1);
     expect(stderr).toContain('manifests/all.yaml:3:1');
@@ -150,7 +150,7 @@ describe('idops watch', () => {
     await version('second', 'Second');
     expect(await watch.turn()).toBe('applied');
     expect(labelOf(at)).toBe('Second');
-    expect((await watch.stop()).code).toBe(0);
+    expect((await watch.stop()).code).toBe(130);
     expect(journals(await filesIn(join(at.folder, 'kept')))).toHaveLength(2);
   });
 
@@ -265,7 +265,7 @@ describe('what idops watch serves', () => {
     afterwards(() => back.close());
     await watch.turn();
     expect((await get(address, '/healthz')).status).toBe(200);
-    expect((await watch.stop()).code).toBe(0);
+    expect((await watch.stop()).code).toBe(130);
     await expect(fetch(`${address}/healthz`)).rejects.toThrow();
   });
 
@@ -300,19 +300,19 @@ describe('what idops watch serves', () => {
 describe('what ends idops watch', () => {
   const users = Array.from({ length: 5 }, (_, index) => `kind: User\nid: user-${index}\ngroup: staff\n`);
 
-  it('is a signal: 0 where nothing is under way', async () => {
+  it('is a signal, where nothing is under way', async () => {
     const at = await project({ 'manifests/all.yaml': organization('New') });
     const watch = at.begin(['watch', '--interval', '24h']);
     await watch.said(' drift: ');
     watch.child.kill('SIGINT');
     expect(await watch.ended).toMatchObject({
-      code: 0,
+      code: 130,
       signal: null,
       stderr: expect.stringMatching(/^Stopped after 1 turn\.\n$/),
     });
   });
 
-  it('is a signal while it applies: what is in flight is finished and recorded, nothing new is started, 130', async () => {
+  it('is a signal while it applies: what is in flight is finished and recorded, nothing new is started', async () => {
     const { came, open, intercept } = gate();
     const at = await project(
       {
@@ -338,7 +338,7 @@ describe('what ends idops watch', () => {
     expect(Object.keys(left).filter((path) => path.endsWith('.lock'))).toEqual([]);
   });
 
-  it('is a signal while it looks: nothing more is asked, and nothing is left undone, 0', async () => {
+  it('is a signal while it looks: nothing more is asked, and nothing is left undone', async () => {
     const { came, open, intercept } = gate();
     const templates = Array.from(
       { length: 5 },
@@ -351,14 +351,14 @@ describe('what ends idops watch', () => {
     await watch.said('Stopping');
     open();
     const { code, stdout, stderr } = await watch.ended;
-    expect(code).toBe(0);
+    expect(code).toBe(130);
     expect(stdout).toMatch(/^\S+Z interrupted: \d+\.\d s\n$/);
     expect(stderr).toBe('Stopping: nothing new is started.\nStopped after 1 turn.\n');
     expect(at.reads()).toHaveLength(1);
     expect(await at.files()).not.toHaveProperty('.idops/state.json.lock');
   });
 
-  it('is a signal in a turn that comes to its end all the same: 0', async () => {
+  it('is a signal in a turn that comes to its end all the same', async () => {
     const { came, open, intercept } = gate();
     const at = await project(
       { 'idops.yaml': sure, 'manifests/all.yaml': `kind: User\nid: ${ids.ada}\ngroup: staff\n` },
@@ -370,7 +370,7 @@ describe('what ends idops watch', () => {
     await watch.said('Finishing 1 in flight');
     open();
     const { code, stdout } = await watch.ended;
-    expect(code).toBe(0);
+    expect(code).toBe(130);
     expect(stdout).toMatch(/Z applied: /);
     expect(at.writes()).toHaveLength(1);
   });

@@ -30,6 +30,10 @@ describe('a style sheet that is written anew', () => {
     ],
     ['p{min-height:100vh;margin:1DVH 2vmin}', 'p { min-height: 200px; margin: 2px 4px }'],
     ['p{width:calc(100vw - 2vmax)}', 'p { width: calc(100vw - 2vw) }'],
+    [
+      'a:link, a:Any-Link:hover, a[href^="tel"]{color:red}',
+      'a:is(a[title]), a:is(a[title]):hover, a[title^="tel"] { color: red }',
+    ],
     ['<!-- p{color:red} -->', 'p { color: red }'],
     ['p{color:red', 'p { color: red }'],
   ])('keeps %s', (source, written) => {

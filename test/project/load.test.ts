@@ -122,6 +122,33 @@ environments:
     safety: {max_destructive: "\${NOWHERE}"}
 `;
 
+  test('are named by what they alone set', async () => {
+    const two = `version: 1
+vars: {all: "\${URL:?say it}", URL: ""}
+environments:
+  production: {server: {base_url: "https://a.example", auth: {token: abcdef}}, vars: {SUPPORT: a}}
+  staging: {server: {base_url: "https://b.example"}, vars: {SUPPORT: b}}
+  empty: {}
+`;
+    const hints = async (project: Awaited<ReturnType<typeof load>>): Promise<unknown[]> =>
+      (await problemsOf(() => project.server())).map(({ code, hint }) => [code, hint]);
+    expect(await hints(await load(two))).toEqual([
+      ['missing-field', 'environments production and staging set it: choose one with --env'],
+      ['missing-field', 'environment production sets it: choose it with --env'],
+    ]);
+    expect(await hints(await load(two, { env: 'staging' }))).toEqual([
+      ['missing-field', 'add server.auth to the configuration, or give --token-file or IDOPS_TOKEN'],
+    ]);
+    const advice = async (name: string, env?: string): Promise<unknown> => {
+      await writeFile(join(cwd, 'a.yaml'), `kind: Organization\nname: acme\nlabel: \${${name}}\n`);
+      const project = await load(`${two}manifests: [a.yaml]\n`, env === undefined ? {} : { env });
+      return (await loadManifests(project, { lenient: false })).problems[0]?.hint;
+    };
+    expect(await advice('SUPPORT')).toBe('environments production and staging set it: choose one with --env');
+    expect(await advice('SUPPORT', 'empty')).toMatch(/^add it to vars/);
+    expect(await advice('all')).not.toContain('--env');
+  });
+
   test('have names of which it is said what they may hold', async () => {
     const [problem] = await problemsOf(() => load(`${server}environments:\n  prod-eu.1: {}\n  Été: {}\n`));
     expect(problem).toMatchObject({
@@ -153,12 +180,12 @@ environments:
   });
 
   test('that were not chosen are not resolved', async () => {
-    const project = await load(config, { variables: { IDOPS_TOKEN: 't' } });
+    const project = await load(config, { variables: { IDOPS_TOKEN: 'a-token' } });
     expect((await project.server()).baseUrl).toBe('https://id.example.com');
   });
 
   test('that were chosen are placed where they are written', async () => {
-    const project = await load(config, { env: 'broken', variables: { IDOPS_TOKEN: 't' } });
+    const project = await load(config, { env: 'broken', variables: { IDOPS_TOKEN: 'a-token' } });
     expect(await codesOf(() => project.server())).toEqual(['unresolved-variable idops.yaml:15:25']);
     expect(await codesOf(() => project.maxDestructive())).toEqual(['unresolved-variable idops.yaml:16:32']);
   });
@@ -187,9 +214,9 @@ describe('the server', () => {
 
   test('may be left out where options and variables give it', async () => {
     const project = await load('version: 1\n', {
-      variables: { IDOPS_BASE_URL: 'https://a.example.com', IDOPS_TOKEN: 't' },
+      variables: { IDOPS_BASE_URL: 'https://a.example.com', IDOPS_TOKEN: 'a-token' },
     });
-    expect(tokenOf(await project.server())).toBe('t');
+    expect(tokenOf(await project.server())).toBe('a-token');
     expect((await project.server({ baseUrl: 'https://b.example.com' })).baseUrl).toBe(
       'https://b.example.com',
     );
@@ -221,7 +248,7 @@ describe('the server', () => {
     ['http://id.example.com', 'insecure-http'],
     ['http://localhost.example.com', 'insecure-http'],
   ])('%s is refused: %s', async (baseUrl, code) => {
-    const project = await load(server, { variables: { IDOPS_TOKEN: 't' } });
+    const project = await load(server, { variables: { IDOPS_TOKEN: 'a-token' } });
     expect(await codesOf(() => project.server({ baseUrl }))).toEqual([code]);
   });
 
@@ -242,7 +269,7 @@ describe('the server', () => {
 
   test('a reference that is not closed is told without a server, once', async () => {
     const text = `version: 1\nserver:\n  base_url: \${IDOPS_BASE_URL\n  auth:\n    token: \${IDOPS_TOKEN\nenvironments:\n  a: {server: {profile: boruta}}\n`;
-    const project = await load(text, { variables: { IDOPS_BASE_URL: 'x', IDOPS_TOKEN: 'y' } });
+    const project = await load(text, { variables: { IDOPS_BASE_URL: 'x', IDOPS_TOKEN: 'a-token' } });
     const found = ['bad-variable idops.yaml:3:13', 'bad-variable idops.yaml:5:12'];
     expect(project.addressProblems().map(coded)).toEqual(found);
     expect((await load(text, { env: 'a' })).addressProblems().map(coded)).toEqual(found);
@@ -262,7 +289,7 @@ describe('the server', () => {
   test.each(['http://localhost:4000', 'http://127.0.0.1:4000/x', 'http://[::1]:4000'])(
     '%s is fine',
     async (baseUrl) => {
-      const project = await load(server, { variables: { IDOPS_TOKEN: 't' } });
+      const project = await load(server, { variables: { IDOPS_TOKEN: 'a-token' } });
       expect((await project.server({ baseUrl })).baseUrl).toBe(baseUrl);
     },
   );
@@ -271,7 +298,7 @@ describe('the server', () => {
     const config = server
       .replace('https:', 'http:')
       .replace('  auth', `  allow_insecure_http: \${IDOPS_INSECURE}\n  auth`);
-    const variables = { IDOPS_TOKEN: 't', IDOPS_INSECURE: 'true' };
+    const variables = { IDOPS_TOKEN: 'a-token', IDOPS_INSECURE: 'true' };
     const project = await load(config, { variables });
     expect(await project.server()).toMatchObject({
       baseUrl: 'http://id.example.com',
@@ -281,7 +308,7 @@ describe('the server', () => {
     expect(await codesOf(() => refused.server())).toEqual(['insecure-http idops.yaml:3:13']);
   });
 
-  test.each(['', ' \n', 'two words', 'line\nbreak', 'not-ascii-é'])(
+  test.each(['', ' \n', 'xyz', 'two words', 'line\nbreak', 'not-ascii-é'])(
     'the token file %j is refused',
     async (text) => {
       const project = await load(server);

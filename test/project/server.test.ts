@@ -40,7 +40,7 @@ async function problems(server: string, variables: Variables = {}): Promise<stri
   throw new Error('nothing was refused');
 }
 
-const token = '  auth: {token: abc}\n';
+const token = '  auth: {token: abcd}\n';
 
 describe('the ways to authenticate', () => {
   test('a token command keeps its arguments as they are, and those from process variables are secret', async () => {
@@ -93,6 +93,8 @@ describe('the ways to authenticate', () => {
     [credentials('https://a', ', scopes: ["a b"]'), 'wrong-value 4:102'],
     ['{header: {name: Content-Length, value: "1"}}', 'bad-header 4:25'],
     ['{header: {name: X-A, value: "hunter2\\nb: c"}}', 'bad-header 4:37'],
+    ['{header: {name: X-A, value: "Key xyz"}}', 'bad-header 4:37 "auth.header.value" has fewer than 4'],
+    ['{token: xyz}', 'bad-token 4:17 server.auth.token has fewer than 4 characters'],
     ['{token_file: nowhere}', 'token-unreadable 4:22'],
   ])('%s is refused at its place', async (auth, expected) => {
     const found = await problems(`  auth: ${auth}\n`);
@@ -109,7 +111,7 @@ describe('the ways to authenticate', () => {
   });
 
   test('IDOPS_TOKEN stands above all of them', async () => {
-    const { auth } = await settings('  auth: {token_command: [x]}\n', { IDOPS_TOKEN: 'abc' });
+    const { auth } = await settings('  auth: {token_command: [x]}\n', { IDOPS_TOKEN: 'abcd' });
     expect(auth.way).toBe('token');
   });
 });
@@ -177,7 +179,7 @@ describe('proxies', () => {
 
 describe('an address of the environment beside IDOPS_BASE_URL', () => {
   const load = async (environment: string, variables: Variables, env = 'production') => {
-    const text = `version: 1\nserver:\n  base_url: https://shared.example.com\n  auth: {token: abc}\nenvironments:\n  production:\n    ${environment}\n  other: {server: {base_url: https://other.example.com}}\n`;
+    const text = `version: 1\nserver:\n  base_url: https://shared.example.com\n  auth: {token: abcd}\nenvironments:\n  production:\n    ${environment}\n  other: {server: {base_url: https://other.example.com}}\n`;
     await writeFile(join(cwd, 'idops.yaml'), text);
     return await loadProject({ cwd, variables, ...(env === '' ? {} : { env }) });
   };

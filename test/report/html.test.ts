@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Fields, Sensitive } from '../../src/base/values.js';
+import { type Fields, Sensitive, type Value } from '../../src/base/values.js';
 import { galleryHtml } from '../../src/report/gallery.js';
 import { planHtml } from '../../src/report/html.js';
 import { layout, layoutText } from '../mail/layouts.js';
@@ -40,6 +40,29 @@ describe('the page of a plan', () => {
     );
   });
 
+  it('shows what a set loses before, and what it has then after', () => {
+    const cells = (before: Value | undefined, after: Value): string[] => {
+      const fields = [fieldOf({ path: 'organizations', type: 'set', before, after, confirmed: true })];
+      const html = planHtml(planOf([changeOf({ fields })]), plain);
+      return [...html.matchAll(/<td[^>]*>(.*?)<\/td>/gs)].map(([, cell = '']) =>
+        cell
+          .replace(/<[^>]+>/g, ' ')
+          .replace(/\s+/g, ' ')
+          .trim(),
+      );
+    };
+    const [a, b] = [
+      { id: '1', name: 'a' },
+      { id: '2', name: 'b' },
+    ];
+    expect(cells([a], [a, b])).toEqual(['(none removed)', '+ b (1 unchanged)']);
+    expect(cells([a, b], [b])).toEqual(['− a', '(1 unchanged)']);
+    expect(cells([a], [])).toEqual(['− a', '(none)']);
+    expect(cells([], [a])).toEqual(['(none removed)', '+ a']);
+    expect(cells(undefined, [a])).toEqual(['(unknown)', '= a']);
+    expect(cells(undefined, [])).toEqual(['(unknown)', '(none)']);
+  });
+
   it('shows an email before and after, with sample data', () => {
     const change = templateChange(
       { txt_content: 'Hi {{ name }}', html_content: '<p>Hi {{ name }}</p>' },
@@ -52,6 +75,37 @@ describe('the page of a plan', () => {
     expect(emailsIn(html).map(bodyOf)).toEqual(['<p>Hi Ada &amp; Bob</p>', '<p>Hello Ada &amp; Bob</p>']);
     expect(html).toContain('Hello Ada &amp; Bob</pre>');
     expect(html).toContain('Rendered with sample data, from <code>a.yaml</code>; pictures are blocked.');
+  });
+
+  it('opens the source of an email that looks the same, and lists the links that changed', () => {
+    const page = (before: string, after: string, txt = 'a') =>
+      planHtml(
+        planOf([
+          templateChange(
+            { html_content: before, txt_content: 'a' },
+            { html_content: after, txt_content: txt },
+          ),
+        ]),
+        plain,
+      );
+    const opened = (html: string) => /value="(\w+)" checked>/.exec(html)?.[1];
+    const same = 'As an email it looks the same; the source differs.';
+    const link = (address: string, text = 'Go on') => `<a href="${address}">${text}</a>`;
+    const hidden = page(link('{{ url }}'), link('https://evil.example/?u={{ url }}'));
+    expect(hidden).toContain(
+      'Link in the html body: <code>{{ url }}</code> → <code>https://evil.example/?u={{ url }}</code>',
+    );
+    expect(hidden).toContain(same);
+    expect(opened(hidden)).toBe('source');
+    for (const frame of emailsIn(hidden)) expect(frame).not.toMatch(/href/);
+    const seen = page(link('https://a.example'), link('https://a.example/x', 'Go'));
+    expect(seen).toContain('<code>https://a.example</code> → <code>https://a.example/x</code>');
+    expect(seen).not.toContain(same);
+    expect(opened(seen)).toBe('rendered');
+    expect(opened(page('a', 'a', 'b'))).toBe('source');
+    const many = page('', [...Array(52).keys()].map((index) => link(`/${index}`)).join(''));
+    expect(many.match(/Link in the html body: \(none\) → /g)).toHaveLength(50);
+    expect(many).toContain('2 more links changed.');
   });
 
   it('takes out of an email what could reach the network', () => {
@@ -111,7 +165,7 @@ describe('the page of a plan', () => {
     const frames = emailsIn(planHtml(planOf([change]), plain));
     expect(frames).toHaveLength(4);
     expect(frames[0]).toContain(
-      'Paragraph 0 for Jane Doe, with <a style="color: #586ee0" href="#" title="https://example.com/action">',
+      'Paragraph 0 for Jane Doe, with <a style="color: #586ee0" title="https://example.com/action">',
     );
     expect(frames[0]).not.toContain('<!--');
   });
@@ -123,7 +177,7 @@ describe('the page of a plan', () => {
       ),
     );
     const attributes = new Set(
-      'lang charset http-equiv content name class href id data-kind data-action open type value checked scope colspan tabindex role aria-label data-status sandbox loading referrerpolicy title srcdoc'.split(
+      'lang charset http-equiv content name class href id data-kind data-action open type value checked scope tabindex role aria-label data-status sandbox loading referrerpolicy title srcdoc'.split(
         ' ',
       ),
     );

@@ -64,6 +64,8 @@ describe('a bearer token', () => {
     ['hunter2\u0000', 'not visible'],
     ['hunter2\u200b', 'not visible'],
     ['hunter2é', 'not visible'],
+    ['s', 'has fewer than 4 characters'],
+    ['xyz', 'has fewer than 4 characters'],
   ])('%j is refused before anything is sent, without repeating it', async (token, why) => {
     const problem = await problemOf(() => bearerToken(token));
     expect(problem.code).toBe('bad-token');
@@ -74,14 +76,14 @@ describe('a bearer token', () => {
 
 describe('a chosen header', () => {
   test('is sent as it is', async () => {
-    expect(await chosenHeader('X-Api-Key', 'abc def').current(scope)).toEqual({
+    expect(await chosenHeader('X-Api-Key', 'abc defg').current(scope)).toEqual({
       name: 'x-api-key',
-      value: 'abc def',
+      value: 'abc defg',
     });
   });
 
   test.each([
-    ['X-Api-Key', 'abc def', null],
+    ['X-Api-Key', 'abc defg', null],
     ['Authorization', 'Basic YTpi', null],
     ['', 'abc', 'name'],
     ['X Api', 'abc', 'name'],
@@ -148,7 +150,7 @@ describe('a token file', () => {
     });
   });
 
-  test.each(['', ' \n', 'hunter2\nhunter3'])('that holds %j is refused', async (content) => {
+  test.each(['', ' \n', ' xyz\n', 'hunter2\nhunter3'])('that holds %j is refused', async (content) => {
     const path = join(folder, 'token');
     await writeFile(path, content);
     const problem = await problemOf(() => tokenFile(path, 'x', () => {}).current(scope));
@@ -176,17 +178,17 @@ describe('a token command', () => {
 
   test('runs once for many requests, and again when its token is refused', async () => {
     const count = 'require("fs").appendFileSync("runs", "x");';
-    const print = 'process.stdout.write("t" + require("fs").readFileSync("runs").length)';
+    const print = 'process.stdout.write("tok" + require("fs").readFileSync("runs").length)';
     const secrets: string[] = [];
     const credentials = tokenCommand(node(count + print), {
       ...guard,
       onSecret: (secret) => secrets.push(secret),
     });
     const values = await Promise.all([1, 2, 3].map(() => headerValue(credentials)));
-    expect(new Set(values)).toEqual(new Set(['Bearer t1']));
+    expect(new Set(values)).toEqual(new Set(['Bearer tok1']));
     expect(await renew(credentials)).toBe(true);
-    expect(await headerValue(credentials)).toBe('Bearer t2');
-    expect(new Set(secrets)).toEqual(new Set(['t1', 't2']));
+    expect(await headerValue(credentials)).toBe('Bearer tok2');
+    expect(new Set(secrets)).toEqual(new Set(['tok1', 'tok2']));
   });
 
   test('that fails says what it said, without secrets and without its arguments', async () => {
@@ -295,6 +297,9 @@ describe('a token command', () => {
       code: 'bad-token',
       message: 'the output of node is empty',
     });
+    expect(
+      await problemOf(() => tokenCommand(node('console.log("xyz")'), guard).current(scope)),
+    ).toMatchObject({ code: 'bad-token', message: 'the output of node has fewer than 4 characters' });
   });
 });
 

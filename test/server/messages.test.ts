@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { messageIn, oneLine } from '../../src/server/messages.js';
+import { oneLine } from '../../src/base/escape.js';
+import { messageIn } from '../../src/server/messages.js';
 
 describe("the server's own message", () => {
   test.each([

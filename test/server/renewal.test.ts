@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ProblemsError } from '../../src/base/problems.js';
+import type { Retrying } from '../../src/base/progress.js';
 import { createRedactor } from '../../src/base/redact.js';
 import { checkBaseUrl, isBaseUrl } from '../../src/server/base-url.js';
 import { clientCredentials, type TokenNetwork } from '../../src/server/client-credentials.js';
@@ -182,11 +183,28 @@ describe('client credentials', () => {
   test('take the longest wait where Retry-After is sent twice', async () => {
     const { origin } = await serve((response, _, count) => {
       if (count === 1) response.writeHead(429, ['retry-after', '2', 'retry-after', '5']).end();
-      else json(response, 200, { access_token: 't0k' });
+      else json(response, 200, { access_token: 't0ken' });
     });
     const { obtain, pauses } = source(origin);
-    expect((await obtain(new Set())).text).toBe('t0k');
+    expect((await obtain(new Set())).text).toBe('t0ken');
     expect(pauses).toEqual([5]);
+  });
+
+  test('say for how long they wait, a minute at most each time, and give up as other requests do', async () => {
+    const { origin, received } = await serve((response) =>
+      response.writeHead(429, { 'retry-after': '86400' }).end(),
+    );
+    const told: Retrying[] = [];
+    const { obtain, pauses } = source(origin, { onRetry: (again) => told.push(again) });
+    expect(await problemOf(obtain(new Set()))).toMatchObject({
+      code: 'token-unavailable',
+      message: expect.stringMatching(/answered 429; it asks to wait 86400 s$/),
+      hint: 'try again later',
+    });
+    expect(received).toHaveLength(4);
+    expect(pauses).toEqual([60, 60, 60]);
+    const why = 'the token address: answered 429 (too many requests)';
+    expect(told).toEqual([2, 3, 4].map((attempt) => ({ attempt, of: 4, why, wait: 60 })));
   });
 
   test('show nothing of it where a refusal repeats it', async () => {
@@ -202,15 +220,15 @@ describe('client credentials', () => {
   });
 
   test('ask for the scopes that the configuration names, and no others', async () => {
-    const { origin, received } = await serve((response) => json(response, 200, { access_token: 't0k' }));
+    const { origin, received } = await serve((response) => json(response, 200, { access_token: 't0ken' }));
     const token = await source(origin, {}, ['a', 'b']).obtain(new Set<Scope>(['clients:manage:all']));
     expect(received[0]?.body).toBe('grant_type=client_credentials&scope=a+b');
-    expect(token).toEqual({ text: 't0k', renewAt: null, scopes: null });
+    expect(token).toEqual({ text: 't0ken', renewAt: null, scopes: null });
   });
 
   test('renew a token that ends soon when half of its time is over', async () => {
     const { origin } = await serve((response) =>
-      json(response, 200, { access_token: 't0k', expires_in: '20' }),
+      json(response, 200, { access_token: 't0ken', expires_in: '20' }),
     );
     expect((await source(origin).obtain(new Set())).renewAt).toBe(1_000_000 + 10_000);
   });
@@ -219,10 +237,10 @@ describe('client credentials', () => {
     const { origin } = await serve((response, _, count) => {
       if (count === 1) response.writeHead(503, { 'retry-after': '3' }).end();
       else if (count === 2) response.socket?.resetAndDestroy();
-      else json(response, 200, { access_token: 't0k' });
+      else json(response, 200, { access_token: 't0ken' });
     });
     const { obtain, pauses } = source(origin);
-    expect((await obtain(new Set())).text).toBe('t0k');
+    expect((await obtain(new Set())).text).toBe('t0ken');
     expect(pauses).toEqual([3, 1]);
   });
 
@@ -233,7 +251,8 @@ describe('client credentials', () => {
     [302, 'x', 'token-unavailable', 'answered 302'],
     [200, '<html>', 'token-unavailable', 'answered 200 without a token'],
     [200, { data: {} }, 'token-unavailable', 'answered 200 without a token'],
-    [200, { access_token: 't0k', token_type: 'mac' }, 'token-unavailable', 'no bearer token'],
+    [200, { access_token: 't0ken', token_type: 'mac' }, 'token-unavailable', 'no bearer token'],
+    [200, { access_token: 'xyz' }, 'bad-token', 'has fewer than 4 characters'],
     [200, { access_token: 'two words' }, 'bad-token', 'white space'],
   ])('answered with %i %j: %s', async (status, body, code, sentence) => {
     const { origin, received } = await serve((response) => json(response, status, body));

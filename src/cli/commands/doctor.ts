@@ -12,7 +12,9 @@ interface Options {
 export async function doctor(context: Context, options: Options & GlobalOptions): Promise<ExitCode> {
   const formats = parseFormats(options.format, diagnosisReport);
   const { redactor, signal } = context;
-  const report = await examine(context.project, { ...context.sessionOptions(), redactor, signal });
+  const { progress, network, ...session } = context.sessionOptions();
+  const told = { ...network, ...(progress?.retry && { onRetry: progress.retry }) };
+  const report = await examine(context.project, { ...session, network: told, redactor, signal });
   await show(formats, diagnosisReport, report, context);
   return report.checks.some(({ status }) => status === 'fail') ? exit.failed : exit.done;
 }

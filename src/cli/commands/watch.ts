@@ -45,7 +45,7 @@ export async function watch(context: Context, options: Options & GlobalOptions):
   const newspaper = new Newspaper();
   // Turns go on for ever, and no run that others share does.
   const { sharedRun: _, ...shard } = shardOptions(options.shard, process.env);
-  const ended = { cutShort: false, isRead: true };
+  let isRead = true;
 
   const take = async (number: number, ending: AbortSignal): Promise<boolean> => {
     const [time, began] = [new Date().toISOString(), clock.now()];
@@ -64,17 +64,15 @@ export async function watch(context: Context, options: Options & GlobalOptions):
       onPlan: (made) => serving?.planned(made),
       now: clock.now,
     });
-    // A look that was ended early has left nothing undone.
-    ended.cutShort = turn.outcome === 'interrupted' && turn.result !== null;
     health.ends(wentWell(turn.outcome) ? null : wrongIn(turn));
     serving?.ended(turn);
     const seconds = (clock.now() - began) / 1000;
     await tell({ ...turn, number, time, seconds }, newspaper, isJson, context);
     // Where nobody takes what is told, whoever starts it again has to know.
     await output.flush().catch(() => {
-      ended.isRead = false;
+      isRead = false;
     });
-    return ended.isRead;
+    return isRead;
   };
 
   try {
@@ -83,8 +81,7 @@ export async function watch(context: Context, options: Options & GlobalOptions):
   } finally {
     await serving?.close();
   }
-  if (!ended.isRead) return exit.failed;
-  return ended.cutShort ? exit.interrupted : exit.done;
+  return isRead ? exit.interrupted : exit.failed;
 }
 
 function formatOf({ format }: Options): string {

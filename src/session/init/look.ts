@@ -38,6 +38,7 @@ export async function lookAtServer(
     section: { data: {}, problems: [], notes: new Map() },
     given: { ...given, aside: undefined, pinned: false },
     environment: null,
+    inEnvironments: () => undefined,
     variables: process.env,
     cwd: process.cwd(),
     root: process.cwd(),

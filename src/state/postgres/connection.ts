@@ -1,7 +1,8 @@
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { Client } from 'pg';
 import { error, ProblemsError } from '../../base/problems.js';
-import { NoAnswer } from './failures.js';
+import { NoAnswer, notUnderstood } from './failures.js';
 import type { Target } from './settings.js';
 
 /** Milliseconds; tests have others. */
@@ -59,9 +60,10 @@ export class Connection implements Statements {
   readonly #times: Times;
   #gone = false;
 
-  private constructor(client: Client, times: Times) {
+  private constructor(client: Client, place: string, times: Times) {
     this.#client = client;
     this.#times = times;
+    guard(client, place);
     // An event of this name that nobody listens to would end the process.
     client.on('error', () => {
       this.#gone = true;
@@ -78,7 +80,7 @@ export class Connection implements Statements {
       keepAlive: true,
       keepAliveInitialDelayMillis: 10_000,
     });
-    const connection = new Connection(client, times);
+    const connection = new Connection(client, place, times);
     const silence = Object.assign(new Error('no connection in time'), { code: 'ETIMEDOUT' });
     const late = setTimeout(() => connection.destroy(silence), times.connect);
     try {
@@ -132,9 +134,11 @@ export class Connection implements Statements {
 
   async #prepare(place: string): Promise<void> {
     const { statement, contended } = this.#times;
-    // Not as parameters of the connection, which PgBouncer refuses. What a server doesn't know is left out.
+    // Not as parameters of the connection, which PgBouncer refuses. A function or operator of somebody else must not run as this role: this
+    // statement looks nothing up, and all others name the schema of their functions, since a pooler may lose the setting.
+    await this.run('SET search_path = pg_catalog');
+    // What a server doesn't know is left out.
     const wanted = {
-      search_path: 'pg_catalog',
       client_encoding: 'UTF8',
       datestyle: 'ISO',
       default_transaction_isolation: 'read committed',
@@ -149,9 +153,9 @@ export class Connection implements Statements {
       tcp_user_timeout: '30s',
     };
     const { rows } = await this.run<{ encoding: string; commits: string }>(
-      `SELECT current_setting('server_encoding') AS encoding, current_setting('synchronous_commit') AS commits,
-         (SELECT count(set_config(name, wanted.setting, false))
-          FROM unnest($1::text[], $2::text[]) AS wanted (name, setting) JOIN pg_catalog.pg_settings USING (name))`,
+      `SELECT pg_catalog.current_setting('server_encoding') AS encoding, pg_catalog.current_setting('synchronous_commit') AS commits,
+         (SELECT pg_catalog.count(pg_catalog.set_config(name, wanted.setting, false))
+          FROM ROWS FROM (pg_catalog.unnest($1::text[]), pg_catalog.unnest($2::text[])) AS wanted (name, setting) JOIN pg_catalog.pg_settings USING (name))`,
       [Object.keys(wanted), Object.values(wanted)],
     );
     const [found] = rows;
@@ -168,6 +172,25 @@ export class Connection implements Statements {
     // What was journalled has to be on a disk; what waits for standbys to apply it waits for more.
     if (found.commits !== 'remote_apply') await this.run("SET synchronous_commit = 'on'");
   }
+}
+
+/** The driver parses in a listener of its stream, where what it throws would end the process: that ends the connection. */
+function guard({ connection }: Client, place: string): void {
+  const parsing = connection as unknown as { attachListeners(stream: Duplex): void };
+  const attach = parsing.attachListeners.bind(parsing);
+  parsing.attachListeners = (stream) => {
+    attach(stream);
+    for (const parse of stream.rawListeners('data') as ((part: Buffer) => void)[]) {
+      stream.off('data', parse);
+      stream.on('data', (part: Buffer) => {
+        try {
+          parse(part);
+        } catch (failure) {
+          stream.destroy(notUnderstood(part, place, failure));
+        }
+      });
+    }
+  };
 }
 
 /** Does work in one transaction, which is as if it had never begun where the work throws. */

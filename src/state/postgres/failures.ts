@@ -1,4 +1,5 @@
 import { DatabaseError } from 'pg';
+import { oneLine } from '../../base/escape.js';
 import { error, ProblemsError } from '../../base/problems.js';
 import { type Unconnected, unconnected } from '../../base/unconnected.js';
 import type { Target } from './settings.js';
@@ -60,7 +61,26 @@ function said(failure: unknown, { secrets }: Target): string {
   const message = failure instanceof Error ? failure.message : String(failure);
   const code = codeOf(failure);
   if (secrets.some((secret) => message.includes(secret))) return code === '' ? 'it failed' : code;
-  return code === '' ? message : `${message} (${code})`;
+  return code === '' ? oneLine(message) : `${oneLine(message)} (${code})`;
+}
+
+/** What a server may ask a client for, by the number in its message, and which the driver doesn't have. */
+const ways: { readonly [way: number]: string } = { 2: 'Kerberos V5', 7: 'GSSAPI', 9: 'SSPI' };
+
+/** The problem of an answer that the driver doesn't understand. */
+export function notUnderstood(answer: Buffer, place: string, cause: unknown): ProblemsError {
+  const way = answer.length >= 9 && answer[0] === 0x52 ? ways[answer.readInt32BE(5)] : undefined;
+  const [why, hint] =
+    way === undefined
+      ? ['it sent what is no message of PostgreSQL', 'is the port right, and does PostgreSQL run there?']
+      : [
+          `it asks for ${way}, which idops does not have`,
+          'let its pg_hba.conf ask this user for scram-sha-256 or cert, and give the password in the URL or name the certificate in state.postgres',
+        ];
+  return new ProblemsError(
+    [error('state-unreachable', `the database of the state can't be reached: ${why} (${place})`, [], hint)],
+    { cause },
+  );
 }
 
 const CHECK =

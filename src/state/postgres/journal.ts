@@ -38,17 +38,22 @@ export function postgresJournal(database: Database, lock: StateLock, turn: Turn)
     const { state, shard, session } = lock;
     const { count } = await statements.run(
       `WITH held AS (
-         UPDATE idops.locks SET seen_at = clock_timestamp() WHERE state = $5 AND shard = $6 AND session = $7::uuid RETURNING state
+         UPDATE idops.locks SET seen_at = pg_catalog.clock_timestamp() WHERE state = $5 AND shard = $6 AND session = $7::uuid RETURNING state
        ), mine AS (
          SELECT run FROM idops.runs WHERE run = $1 AND writer = $2 FOR SHARE
        )
        INSERT INTO idops.lines (run, number, line)
        SELECT mine.run, $3 + place - 1, line::json
-       FROM mine, unnest($4::text[]) WITH ORDINALITY AS batch (line, place)
+       FROM mine, pg_catalog.unnest($4::text[]) WITH ORDINALITY AS batch (line, place)
        WHERE $7::uuid IS NULL OR EXISTS (SELECT FROM held)`,
       [run, writers.at(-1), next, lines, state, shard, session],
     );
-    if (count > 0) return;
+    if (count === lines.length) return;
+    if (count > 0) {
+      const message = `the database kept ${count} of ${lines.length} lines of the journal of run ${run} (${database.target.place})`;
+      const hint = 'look for a trigger or a rule on the table idops.lines, and remove it';
+      throw new ProblemsError([error('not-writable', message, [], hint)]);
+    }
     if (session !== null) await lock.confirm(statements);
     throw takenOver();
   };

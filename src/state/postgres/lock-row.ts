@@ -28,6 +28,7 @@ interface Row {
   readonly session: string;
   readonly holder: string;
   readonly seen_at: string;
+  /** Seconds. */
   readonly age: number;
   readonly free: boolean;
 }
@@ -42,13 +43,14 @@ export async function findHolders(statements: Statements, state: string): Promis
   // Shared, so that two that look at the same time don't take each other for the holder.
   const { rows } = await statements.run<Row>(
     `SELECT shard, nonce, session, holder::text, seen_at::text,
-       extract(epoch FROM clock_timestamp() - seen_at)::float8 * 1000 AS age,
-       pg_try_advisory_xact_lock_shared($2, advisory) AS free
+       extract(epoch FROM pg_catalog.clock_timestamp() - seen_at)::float8 AS age,
+       pg_catalog.pg_try_advisory_xact_lock_shared($2, advisory) AS free
      FROM idops.locks WHERE state = $1 ORDER BY shard`,
     [state, LOCKS],
   );
-  return rows.map(({ holder, seen_at: seenAt, free, ...row }) => ({
+  return rows.map(({ holder, seen_at: seenAt, age, free, ...row }) => ({
     ...row,
+    age: age * 1000,
     holder: holderOf(holder),
     isConnected: !free,
     seenAt,

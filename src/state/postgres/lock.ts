@@ -131,7 +131,7 @@ export class StateLock implements Keeper, Locks {
     const own: Held = { ...held, ...(await this.#begin(statements)) };
     // This waits for what the former session still does: afterwards nothing of it comes any more.
     const { count } = await statements.run(
-      `UPDATE idops.locks SET session = $4, advisory = $5, backend = pg_backend_pid(), seen_at = clock_timestamp()
+      `UPDATE idops.locks SET session = $4, advisory = $5, backend = pg_catalog.pg_backend_pid(), seen_at = pg_catalog.clock_timestamp()
        WHERE state = $1 AND shard = $2 AND nonce = $3`,
       [this.state, own.shard, own.nonce, own.session, own.advisory],
     );
@@ -144,8 +144,8 @@ export class StateLock implements Keeper, Locks {
     const { session } = this;
     if (session === null) return;
     const { rows } = await statements.run<{ own: boolean }>(
-      `UPDATE idops.locks SET seen_at = clock_timestamp() WHERE state = $1 AND shard = $2 AND session = $3
-       RETURNING backend = pg_backend_pid() AS own`,
+      `UPDATE idops.locks SET seen_at = pg_catalog.clock_timestamp() WHERE state = $1 AND shard = $2 AND session = $3
+       RETURNING backend = pg_catalog.pg_backend_pid() AS own`,
       [this.state, this.shard, session],
     );
     if (rows.length === 0) await this.confirm(statements);
@@ -158,7 +158,7 @@ export class StateLock implements Keeper, Locks {
       const session = randomUUID();
       const advisory = Number.parseInt(session.slice(0, 8), 16) | 0;
       const { rows } = await statements.run<{ free: boolean }>(
-        'SELECT pg_try_advisory_lock($1, $2) AS free',
+        'SELECT pg_catalog.pg_try_advisory_lock($1, $2) AS free',
         [LOCKS, advisory],
       );
       // The number may be somebody else's.
@@ -172,7 +172,7 @@ export class StateLock implements Keeper, Locks {
     for (;;) {
       const { count } = await statements.run(
         `INSERT INTO idops.locks (state, shard, nonce, session, advisory, holder, backend)
-         VALUES ($1, $2, $3, $4, $5, $6, pg_backend_pid()) ON CONFLICT (state, shard) DO NOTHING`,
+         VALUES ($1, $2, $3, $4, $5, $6, pg_catalog.pg_backend_pid()) ON CONFLICT (state, shard) DO NOTHING`,
         values,
       );
       if (count === 1) return null;
@@ -183,7 +183,7 @@ export class StateLock implements Keeper, Locks {
       const isOwn = other.nonce === own.nonce;
       if (!isOwn && this.#fateOf(other) !== 'gone') throw this.#refusal(other);
       const replaced = await statements.run(
-        `UPDATE idops.locks SET nonce = $3, session = $4, advisory = $5, holder = $6, backend = pg_backend_pid(), seen_at = clock_timestamp()
+        `UPDATE idops.locks SET nonce = $3, session = $4, advisory = $5, holder = $6, backend = pg_catalog.pg_backend_pid(), seen_at = pg_catalog.clock_timestamp()
          WHERE state = $1 AND shard = $2 AND session = $7 AND seen_at = $8::timestamptz`,
         [...values, other.session, other.seenAt],
       );
@@ -291,7 +291,7 @@ async function remove(
 }
 
 async function end(statements: Statements, advisory: number): Promise<void> {
-  await statements.run('SELECT pg_advisory_unlock($1, $2)', [LOCKS, advisory]).catch(() => {});
+  await statements.run('SELECT pg_catalog.pg_advisory_unlock($1, $2)', [LOCKS, advisory]).catch(() => {});
 }
 
 /** The same work, which is not begun again while it is under way. */

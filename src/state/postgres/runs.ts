@@ -95,7 +95,7 @@ export function runRows(database: Database, lock: StateLock, state: string): Run
           ]);
           if (count === 0) throw unusableJournal(shown(run), 'it is not there');
           const { rows } = await statements.run<{ last: number }>(
-            'SELECT max(number) AS last FROM idops.lines WHERE run = $1',
+            'SELECT pg_catalog.max(number) AS last FROM idops.lines WHERE run = $1',
             [run],
           );
           if (rows[0]?.last !== content.lines.length) throw underWay(content.run);

@@ -179,7 +179,9 @@ async function change(statements: Statements, name: string, records: Merge['reco
     if (put.length > 0) {
       await statements.run(
         `INSERT INTO idops.records (state, key, address, record)
-         SELECT $1, key, address, record::json FROM unnest($2::uuid[], $3::text[], $4::text[]) AS page (key, address, record)
+         SELECT $1, key, address, record::json
+         FROM ROWS FROM (pg_catalog.unnest($2::uuid[]), pg_catalog.unnest($3::text[]), pg_catalog.unnest($4::text[]))
+           AS page (key, address, record)
          ON CONFLICT (state, key) DO UPDATE SET address = excluded.address, record = excluded.record`,
         [
           name,
@@ -200,7 +202,7 @@ async function describe(
   revision: string,
 ): Promise<void> {
   await statements.run(
-    'UPDATE idops.states SET head = $2, revision = $3, saved_at = clock_timestamp() WHERE name = $1',
+    'UPDATE idops.states SET head = $2, revision = $3, saved_at = pg_catalog.clock_timestamp() WHERE name = $1',
     [name, stringifyJson(head), revision],
   );
 }

@@ -13,12 +13,12 @@ export const TABLES = 1;
 
 /** JSON is kept as `json`, which keeps the text to the letter; `jsonb` alters numbers, the order of keys and refuses `\u0000`. */
 const tables: readonly string[] = [
-  `CREATE TABLE idops.versions (version integer PRIMARY KEY, made_at timestamptz NOT NULL DEFAULT clock_timestamp())`,
+  `CREATE TABLE idops.versions (version integer PRIMARY KEY, made_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp())`,
   `CREATE TABLE idops.states (
      name text PRIMARY KEY,
      head json NOT NULL,
      revision uuid NOT NULL,
-     saved_at timestamptz NOT NULL DEFAULT clock_timestamp()
+     saved_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp()
    )`,
   // An address may be longer than an index takes, so its hash is the key. It is as in a string of JSON: no text holds a NUL.
   `CREATE TABLE idops.records (
@@ -37,14 +37,14 @@ const tables: readonly string[] = [
      advisory integer NOT NULL,
      holder json NOT NULL,
      backend integer NOT NULL,
-     seen_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+     seen_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
      PRIMARY KEY (state, shard)
    )`,
   `CREATE TABLE idops.runs (
      run text PRIMARY KEY,
      state text NOT NULL,
      writer uuid NOT NULL,
-     begun_at timestamptz NOT NULL DEFAULT clock_timestamp()
+     begun_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp()
    )`,
   `CREATE TABLE idops.lines (
      run text NOT NULL REFERENCES idops.runs (run) ON DELETE CASCADE,
@@ -63,7 +63,7 @@ export async function haveTables(statements: Statements, target: Target, make: b
   if (!make) return false;
   try {
     await transaction(statements, async () => {
-      await statements.run('SELECT pg_advisory_xact_lock($1, $2)', [LOCKS, MAKING]);
+      await statements.run('SELECT pg_catalog.pg_advisory_xact_lock($1, $2)', [LOCKS, MAKING]);
       if (await areThere(statements, target)) return;
       const schema = await statements.run("SELECT FROM pg_catalog.pg_namespace WHERE nspname = 'idops'");
       // Who may use a schema that somebody else made may not be allowed to make one.
@@ -97,7 +97,7 @@ async function areThere(statements: Statements, { place }: Target): Promise<bool
   );
   if (there.count === 0) return false;
   const { rows } = await statements.run<{ version: number | null }>(
-    'SELECT max(version) AS version FROM idops.versions',
+    'SELECT pg_catalog.max(version) AS version FROM idops.versions',
   );
   const version = rows[0]?.version ?? 0;
   if (version > TABLES) {

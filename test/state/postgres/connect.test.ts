@@ -11,7 +11,8 @@ import { emptyState } from '../../../src/state/state.js';
 import { afterwards } from '../../cleanups.js';
 import { issue } from '../../server/certificates.js';
 import { problemOf, secret, type Told } from './failing.js';
-import { serverUrl } from './lines.js';
+import { line, runLine, serverUrl } from './lines.js';
+import { proxyTo } from './proxy.js';
 import { noPostgres, type PostgresServer, password, startPostgres } from './server.js';
 
 const state = { ...emptyState(serverUrl), serial: 1 };
@@ -64,6 +65,36 @@ describe('a database that is none', () => {
 
     const unknown = postgresBackend({ url: `postgres://ada:${secret}@db.invalid/d`, name: 'a' });
     expect(await problemOf(() => unknown.load(serverUrl))).toMatchObject(unreachable('its name '));
+  });
+
+  it.each([
+    [7, /it asks for GSSAPI, which idops does not have/],
+    [9, /it asks for SSPI, /],
+    [2, /it asks for Kerberos V5, /],
+    [99, /it sent what is no message of PostgreSQL/],
+  ])('that asks for what the driver does not have is refused (%i)', async (way, why) => {
+    const asking = createServer((socket) => {
+      socket.on('error', () => {});
+      socket.once('data', () => socket.write(Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, way])));
+    });
+    const backend = at(await listening(asking));
+    expect(await problemOf(() => backend.load(serverUrl))).toMatchObject(unreachable(why));
+    expect(await problemOf(() => backend.save(state))).toMatchObject(unreachable(why));
+  });
+
+  it('that says very much says less', async () => {
+    const talking = createServer((socket) => {
+      socket.on('error', () => {});
+      socket.once('data', () => {
+        const said = Buffer.from(`SFATAL\0C28000\0M${'no '.repeat(2_000_000)}\0\0`);
+        const length = Buffer.alloc(4);
+        length.writeInt32BE(said.length + 4);
+        socket.end(Buffer.concat([Buffer.from('E'), length, said]));
+      });
+    });
+    const { message } = await problemOf(async () => at(await listening(talking)).load(serverUrl));
+    expect(message).toMatch(/^the database of the state can't be reached: no no .+… \(28000\) \(a in/);
+    expect(message.length).toBeLessThan(700);
   });
 
   it.each(['', '?sslmode=require'])('that says nothing is not waited for (%s)', async (query) => {
@@ -221,6 +252,81 @@ describe.skipIf(noPostgres !== null)('a connection to PostgreSQL', () => {
     expect(await problemOf(() => backend.save(state))).toMatchObject(
       unreachable('a pooler on the way changes sessions'),
     );
+  });
+
+  it('runs nothing of another tenant, not even where a pooler loses its settings', async () => {
+    await server.sql(
+      database,
+      `CREATE SCHEMA z; CREATE TABLE z.ran (name text); GRANT ALL ON SCHEMA z TO PUBLIC;
+       CREATE FUNCTION z.counted(bigint, text) RETURNS bigint LANGUAGE sql AS $$ INSERT INTO z.ran VALUES ('count'); SELECT 7 $$;
+       CREATE AGGREGATE z.count(text) (sfunc = z.counted, stype = bigint, initcond = '0')`,
+    );
+    const used = {
+      clock_timestamp: '',
+      pg_backend_pid: '',
+      current_setting: 'text',
+      set_config: 'text, text, boolean',
+      unnest: 'text[]',
+      pg_advisory_xact_lock: 'integer, integer',
+      pg_try_advisory_lock: 'integer, integer',
+      pg_advisory_unlock: 'integer, integer',
+      pg_try_advisory_xact_lock_shared: 'integer, integer',
+    };
+    for (const [name, takes] of Object.entries(used)) {
+      const values = takes === '' ? '' : takes.split(',').map((_, index) => `$${index + 1}`);
+      const gives = name === 'unnest' ? 'SETOF text' : `pg_catalog.${name}(${values})`;
+      const [found] = await server.sql<{ type: string }>(
+        database,
+        `SELECT prorettype::regtype AS type FROM pg_proc WHERE proname = $1 LIMIT 1`,
+        [name],
+      );
+      await server.sql(
+        database,
+        `CREATE FUNCTION z.${name}(${takes}) RETURNS ${name === 'unnest' ? gives : found?.type} LANGUAGE plpgsql AS
+         $$ BEGIN INSERT INTO z.ran VALUES ('${name}'); RAISE 'another tenant ran'; END $$`,
+      );
+    }
+    await server.sql('postgres', `ALTER DATABASE ${database} SET search_path = z, pg_catalog`);
+    const proxy = await proxyTo(server.port);
+    afterwards(() => proxy.close());
+    const lost = (sent: string): Buffer =>
+      Buffer.from(sent.replace('SET search_path = pg_catalog', 'SET search_path=z,pg_catalog'), 'latin1');
+    for (const fault of [() => undefined, lost]) {
+      proxy.fault = fault;
+      const url = new URL(server.url(database));
+      url.port = String(proxy.port);
+      const backend = postgresBackend({ url: url.href, name: 'a' });
+      const lock = await backend.lock('apply', new Date());
+      await backend.save(state);
+      await lock.confirm();
+      const run = `20260131T12000${fault === lost ? 1 : 0}Z-aaaaaa`;
+      const journal = await backend.runs.create(runLine(run, state));
+      await journal.write(line(1));
+      await backend.runs.list();
+      expect((await backend.runs.read(run))?.lines).toEqual([line(1)]);
+      await lock.release();
+      expect(await backend.load(serverUrl)).toEqual(state);
+    }
+    expect(await server.sql(database, 'SELECT name FROM z.ran')).toEqual([]);
+  });
+
+  it('counts the lines that it keeps', async () => {
+    const backend = open();
+    const run = '20260131T120000Z-aaaaaa';
+    const journal = await backend.runs.create(runLine(run, state));
+    await server.sql(
+      database,
+      `CREATE FUNCTION skip() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
+       CREATE TRIGGER skip BEFORE INSERT ON idops.lines FOR EACH ROW WHEN (NEW.number = 2) EXECUTE FUNCTION skip()`,
+    );
+    const [first] = await Promise.all([problemOf(journal.write(line(1))), problemOf(journal.write(line(2)))]);
+    expect(first).toMatchObject({
+      code: 'not-writable',
+      message: expect.stringContaining('kept 1 of 2 lines of the journal'),
+    });
+    await server.sql(database, 'DROP TRIGGER skip ON idops.lines');
+    await journal.write(line(3));
+    expect((await backend.runs.read(run))?.lines).toEqual([line(3)]);
   });
 
   describe('makes the tables', () => {

@@ -7,8 +7,8 @@ export type Fault = 'cut before' | 'cut after' | 'silence';
 /** The way to a server, which can be cut. */
 export interface ServerProxy {
   readonly port: number;
-  /** Asked of whatever is sent, which waits for it; gives what goes wrong with it. */
-  fault: (sent: string) => Fault | undefined | Promise<Fault | undefined>;
+  /** Asked of whatever is sent, which waits for it; gives what goes wrong with it, or what is sent in its place. */
+  fault: (sent: string) => Fault | Buffer | undefined | Promise<Fault | undefined>;
   /** Whether connections are taken; those that are there stay. */
   isOpen: boolean;
   /** Cuts all connections. */
@@ -45,7 +45,7 @@ export async function proxyTo(port: number): Promise<ServerProxy> {
       if (fault === 'cut before') return cut();
       isLast ||= fault === 'cut after';
       isSilent ||= fault === 'silence';
-      upstream.write(part);
+      upstream.write(fault instanceof Buffer ? fault : part);
     });
     upstream.on('data', (part) => {
       if (isLast) cut();

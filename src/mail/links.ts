@@ -1,0 +1,171 @@
+import type { Span } from '../base/span.js';
+import { ownPicture } from './allowed.js';
+import { type Part, parseMustache } from './template.js';
+import { addressAttributes, parseBody, spotOf } from './tree.js';
+import { short } from './words.js';
+
+/** What an email leads to in another way than before. */
+export interface ChangedLink {
+  readonly body: 'txt' | 'html';
+  /** For people; null for a link that is new, or that is gone. */
+  readonly from: string | null;
+  readonly to: string | null;
+  /** Whether it leads elsewhere: to another host, or with an address of the server in one that the body has. */
+  readonly elsewhere: boolean;
+  /** Where the new body has it. */
+  readonly at: Span | undefined;
+}
+
+type Bodies = { readonly [body in ChangedLink['body']]?: string | null | undefined };
+
+/** An address in a body, its placeholders between `OPEN` and `CLOSE`. */
+interface Target {
+  readonly text: string;
+  readonly at: Span | undefined;
+}
+
+// Private characters, as many as the tag has, so that no placeholder ends an address and each place stays what it is.
+const OPEN = '\ue001';
+const CLOSE = '\ue002';
+const FILL = '\ue000';
+const placeholder = /\ue001([^\ue001\ue002]*)\ue002/g;
+const onePlaceholder = /^\ue001[^\ue001\ue002]*\ue002$/;
+
+/**
+ * The links of an email's bodies that change, as far as both are known: of the HTML the addresses of all attributes that lead or load, of
+ * the text those that mail programs make links of; of a body that is new or can't be compared those alone that lead elsewhere. What is there as often as before has not changed; of the rest, one stands for another in
+ * the order in which they are there.
+ */
+export function changedLinks(before: Bodies, after: Bodies): ChangedLink[] {
+  const old = { txt: targetsOf('txt', before.txt), html: targetsOf('html', before.html) };
+  const whole = [...(old.txt ?? []), ...(old.html ?? [])].filter(({ text }) => onePlaceholder.test(text));
+  return (['txt', 'html'] as const).flatMap((body) => {
+    const now = targetsOf(body, after[body]);
+    if (now === undefined || before[body] === after[body]) return [];
+    const had = old[body];
+    const hosts = new Set(had?.map(({ text }) => hostOf(text)));
+    const gone = without(had ?? [], now);
+    const come = without(now, had ?? []);
+    const all = Array.from({ length: Math.max(gone.length, come.length) }, (_, index): ChangedLink => {
+      const [from, to] = [gone[index], come[index]];
+      const holds = whole.some(({ text }) => to !== undefined && to.text !== text && to.text.includes(text));
+      const host = to === undefined ? undefined : hostOf(to.text);
+      const isOther =
+        had !== undefined &&
+        host !== undefined &&
+        (from === undefined ? !hosts.has(host) : host !== hostOf(from.text));
+      return {
+        body,
+        from: from === undefined ? null : shown(from.text),
+        to: to === undefined ? null : shown(to.text),
+        elsewhere: holds || isOther,
+        at: to?.at,
+      };
+    });
+    return had === undefined ? all.filter(({ elsewhere }) => elsewhere) : all;
+  });
+}
+
+/** The targets of `one` that `other` doesn't have as often. */
+function without(one: readonly Target[], other: readonly Target[]): Target[] {
+  const left = new Map<string, number>();
+  for (const { text } of other) left.set(text, (left.get(text) ?? 0) + 1);
+  return one.filter(({ text }) => {
+    const count = left.get(text) ?? 0;
+    left.set(text, count - 1);
+    return count <= 0;
+  });
+}
+
+/** Undefined where a body isn't there or can't be read. */
+function targetsOf(name: ChangedLink['body'], body: string | null | undefined): Target[] | undefined {
+  if (typeof body !== 'string') return undefined;
+  const text = withPlaceholders(body);
+  return name === 'txt' ? textTargets(text) : htmlTargets(text);
+}
+
+/** A body, as long as it is, in which each placeholder is one word. */
+function withPlaceholders(body: string): string {
+  const template = parseMustache(body);
+  const pieces: string[] = [];
+  let end = 0;
+  const add = (parts: readonly Part[]): void => {
+    for (const part of parts) {
+      if (part.kind === 'section') add(part.parts);
+      if (part.kind !== 'variable') continue;
+      const name = part.name.replace(/[^\p{L}\p{N}_.-]/gu, '_');
+      const tag = `${OPEN}${name}${CLOSE}`;
+      pieces.push(plain(body.slice(end, part.at.start)), tag.padEnd(part.at.end - part.at.start, FILL));
+      end = part.at.end;
+    }
+  };
+  if ('parts' in template) add(template.parts);
+  return [...pieces, plain(body.slice(end))].join('');
+}
+
+/** What a body says with these characters itself is no placeholder. */
+function plain(text: string): string {
+  return text.replace(/[\ue000-\ue002]/g, '?');
+}
+
+/** What a comment has for Outlook alone counts as well. */
+const forOutlook = /<!--\[if[^\]]*\]>|(?:<!--)?<!\[endif\]-->/gi;
+
+function htmlTargets(body: string): Target[] | undefined {
+  const tree = parseBody(
+    body.replace(forOutlook, (mark) => ' '.repeat(mark.length)),
+    { located: true },
+  );
+  if ('refused' in tree) return undefined;
+  return tree.elements.flatMap((element) =>
+    element.attrs.flatMap(({ name, value }) => {
+      // As browsers read it: without the white space and control characters that hide what it is.
+      const text = value.replace(/[\u0000-\u0020\ue000]/g, '');
+      return addressAttributes.has(name) && !ownPicture.test(text)
+        ? [{ text, at: spotOf(element, name) }]
+        : [];
+    }),
+  );
+}
+
+function textTargets(body: string): Target[] {
+  return [...body.matchAll(/[^\s<>"]+/g)].flatMap(({ 0: word, index }) => {
+    const first = /https?:\/\//i.exec(word)?.index;
+    const isLink =
+      first !== undefined || [...word.matchAll(placeholder)].some(([, name = '']) => isAddress(name));
+    if (!isLink) return [];
+    // Words and brackets before an address are none of it.
+    const start = first ?? /^(?:[\p{L}\p{N}_-]*[:([{'])*(?=\ue001)/u.exec(word)?.[0].length ?? 0;
+    const text = word
+      .slice(start)
+      .replaceAll(FILL, '')
+      .replace(/[.,;:!?)\]}']+$/, '');
+    return [{ text, at: { start: index + start, end: index + word.length } }];
+  });
+}
+
+/** Whether a placeholder stands for an address, judged by its name. */
+function isAddress(name: string): boolean {
+  return /(?:^|[._])(?:url|uri|link|href)$/i.test(name.replace(/([a-z])([A-Z])/g, '$1_$2'));
+}
+
+/** The host that an address leads to, whatever stands before it; of one that begins with a placeholder all that makes its host. */
+function hostOf(address: string): string {
+  if (address.startsWith(OPEN)) return /^[^/\\?#]*/.exec(address)?.[0] ?? '';
+  const placeholders: string[] = [];
+  const known = address.replace(placeholder, (tag) => `idops${placeholders.push(tag) - 1}placeholder`);
+  const nowhere = 'https://nowhere.invalid';
+  if (!URL.canParse(known, nowhere)) return address;
+  const { host, origin, protocol, pathname } = new URL(known, nowhere);
+  if (origin === nowhere) return '';
+  const other = protocol === 'mailto:' ? pathname.slice(pathname.lastIndexOf('@') + 1) : protocol;
+  return (host || other).replace(/idops(\d+)placeholder/g, (_, index) => placeholders[Number(index)] ?? '');
+}
+
+/** An address for people, with the host that it leads to where that isn't what is shown. */
+function shown(address: string): string {
+  const written = (text: string): string => text.replace(placeholder, '{{ $1 }}');
+  const start = short(written(address));
+  const host = hostOf(address);
+  return start.toLowerCase().includes(written(host)) ? start : `${start} (at ${short(written(host))})`;
+}
