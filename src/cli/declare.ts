@@ -142,7 +142,7 @@ export function declare(action: Act): Command {
     .action(action(async () => (await import('./commands/pull.js')).pull));
 
   asking(program.command('list'))
-    .addArgument(new Argument('[kind]', 'this kind alone').choices([...kindNames, ...otherNames]))
+    .addArgument(new Argument('[kind...]', 'these kinds alone').choices([...kindNames, ...otherNames]))
     .description('list what the server has, with ids and names, as far as its profile can read it')
     .addOption(format('listing'))
     .action(action(async () => (await import('./commands/list.js')).list));

@@ -24,16 +24,17 @@ export interface Listing extends ShownListing {
 export async function list(
   project: Project,
   options: SessionOptions,
-  request: Pick<PullRequest, 'kinds' | 'asked'> & { readonly other?: OtherName },
+  request: Pick<PullRequest, 'kinds' | 'asked'> & { readonly others?: readonly OtherName[] },
 ): Promise<Listing> {
-  const { kinds: wanted = [], asked = {}, other } = request;
+  const { kinds: wanted = [], asked = {}, others: besides = [] } = request;
   const isAll = wanted.length === 0 && Object.values(asked).every((ids = []) => ids.length === 0);
   return await looking(project, options, request, async ({ server, look, known, notes }) => {
-    const wishes = { ...wishesOf(request), ...(other === undefined ? {} : { kinds: [] }), known };
+    const besidesAlone = besides.length > 0 && wanted.length === 0;
+    const wishes = { ...wishesOf(request), ...(besidesAlone ? { kinds: [] } : {}), known };
     const seen = await survey(wishes, [], look);
     const { profile } = server;
     const named = others.filter(({ name, read }) =>
-      other === undefined ? isAll && read(profile) !== undefined : name === other,
+      besides.length === 0 ? isAll && read(profile) !== undefined : besides.includes(name),
     );
     const beside = await findOthers(named, profile, seen.rows);
     return {

@@ -23,6 +23,10 @@ describe('idops list', () => {
     expect(alone.stdout.trimEnd().split('\n')).toHaveLength(roles.length);
     expect(alone.stdout).toContain(`Role  ${ids.member}  member`);
     expect(reads()).toHaveLength(before + 1);
+    const both = (await idops('list Organization Role')).stdout;
+    expect(both).toContain(`Role          ${ids.member}  member`);
+    expect(both).toMatch(/^Organization /m);
+    expect(both).not.toMatch(/^(?:User|Scope|Backend) /m);
     expect((await idops('list Organization')).stdout).not.toContain('Role');
     expect((await idops(`list --user ${ids.ada}`)).stdout).not.toContain('Role');
   });

@@ -10,15 +10,12 @@ import { parseFormats, show } from '../formats.js';
 export async function list(
   context: Context,
   options: PullingOptions & GlobalOptions,
-  kind: string | undefined,
+  kinds: readonly string[],
 ): Promise<ExitCode> {
   const formats = parseFormats(options.format, listReport);
   const { output } = context;
-  const other = otherNames.find((name) => name === kind);
-  const asked = {
-    ...askedOf({ ...options, kind: kind === undefined || other !== undefined ? [] : [kind] }),
-    ...(other === undefined ? {} : { other }),
-  };
+  const others = otherNames.filter((name) => kinds.includes(name));
+  const asked = { ...askedOf({ ...options, kind: kinds }), others };
   const listing = await listFrom(await context.project(), context.sessionOptions(), asked);
   for (const note of listing.notes) output.message(note);
   const { missing } = listing;
