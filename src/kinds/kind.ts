@@ -23,6 +23,8 @@ export interface Live {
   readonly identity: Identity;
   /** What the answer carried; a field that isn't there is unknown. */
   readonly fields: Fields;
+  /** What it carried of objects that the profile's server ignores in an update; for comparing alone. */
+  readonly beside?: Fields;
   /** What the server calls it, where that is in none of the fields. */
   readonly called?: string;
   /** The names of other things that the answer told, by their ids. */

@@ -26,7 +26,7 @@ import type { Declared, Kind, Live, Present } from '../kinds/kind.js';
 import { idTrouble, requestSize } from '../kinds/limits.js';
 import { namesOfLost, type Owed, stillLost, withLost } from '../kinds/loss.js';
 import type { References } from '../kinds/references.js';
-import { takenFields } from '../kinds/rules.js';
+import { ignoredTrouble, takenFields } from '../kinds/rules.js';
 import type { Profile } from '../server/profiles.js';
 import { type LeftBehind, withDrift } from './drift.js';
 import type { Change, FieldChange, PlanWarning, Source } from './plan.js';
@@ -67,12 +67,19 @@ export interface CompareInput {
  * read and nothing is sent.
  */
 export function compare(given: CompareInput): Change {
-  const change = compareFields(given);
+  const { live, recorded, declared, profile } = given;
+  const kind = kindOf(declared.kind);
+  const change = withReason(compareFields(given), ignoredTrouble(kind, declared, live, profile));
   if (change.fields.length === 0) return change;
-  const { live, recorded, declared } = given;
   const shown = (field: string) => (live === undefined ? undefined : liveValue(live, field));
-  const fields = withDrift(change.fields, kindOf(declared.kind).fields, recorded?.left, shown);
-  return { ...change, fields };
+  return { ...change, fields: withDrift(change.fields, kind.fields, recorded?.left, shown) };
+}
+
+/** A change that is blocked for a further reason, if there is one; what differs is still shown. */
+export function withReason(change: Change, why: string | undefined): Change {
+  if (why === undefined) return change;
+  const reason = change.reason === null ? why : `${change.reason}; ${why}`;
+  return { ...change, action: 'blocked', requests: [], destructions: [], reason };
 }
 
 /** What the server shows of a field: null where there is no such object, undefined where the answer doesn't have it. */

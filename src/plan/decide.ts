@@ -8,7 +8,7 @@ import type { Profile } from '../server/profiles.js';
 import { type Hasher, restoreFields } from '../state/secrets.js';
 import type { ResourceRecord, State } from '../state/state.js';
 import type { BodyChecks } from './body-checks.js';
-import { compare, type Recorded } from './compare.js';
+import { compare, type Recorded, withReason } from './compare.js';
 import { templateWarnings } from './findings.js';
 import { type Names, withLabel } from './label.js';
 import type { BuildOptions } from './options.js';
@@ -49,9 +49,7 @@ export class Decider {
     if (subject.declared === undefined) {
       const change = pruned(subject, { address, key, live, profile: this.#options.profile });
       // A record may have been written with another profile.
-      const reason = idTrouble(subject.identity, this.#options.profile);
-      if (change === undefined || reason === undefined) return change;
-      return { ...change, action: 'blocked', requests: [], destructions: [], reason };
+      return change && withReason(change, idTrouble(subject.identity, this.#options.profile));
     }
     const recorded = this.recorded(key);
     const change = this.compare(one, live, recorded, this.#adjusted(one, live, recorded));
@@ -92,7 +90,7 @@ function checked(change: Change, declared: Declared, checks: BodyChecks): Change
   const told = { ...change, warnings: [...change.warnings, ...warnings, ...errors] };
   if (errors.length === 0) return told;
   const reason = errors.map(({ code, message }) => `${message} (${code} is an error here)`).join('; ');
-  return { ...told, action: 'blocked', requests: [], destructions: [], reason };
+  return withReason(told, reason);
 }
 
 /** By which an object is known that is just as the server answered to its DELETE. */

@@ -33,6 +33,7 @@ export function undocumented(kind: KindName, identity: Identity): Declared {
     fields: {},
     absent: false,
     whole: [],
+    ignored: [],
     place: nowhere,
     declaredAt: { file: '', line: 1 },
     placeOf: place,

@@ -199,6 +199,7 @@ function declaredOf({ kind, identity, said }: Draft): Declared {
     fields,
     absent: false,
     whole: [],
+    ignored: [],
     place,
     declaredAt: place,
     placeOf: () => place,

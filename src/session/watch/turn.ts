@@ -117,9 +117,7 @@ class TurnUnderWay {
   }
 
   async #makePlan(session: Session): Promise<Plan> {
-    // The plan says which fields the server ignores.
-    const warnings = session.warnings.filter(({ code }) => code !== 'ignored-field');
-    this.#told = { warnings, notes: session.notes };
+    this.#told = { warnings: session.warnings, notes: session.notes };
     const plan = await session.plan(this.#options.plan);
     const seconds = this.#seconds();
     this.#plan = plan;
