@@ -69,6 +69,7 @@ export const problemCodes = [
   'not-found',
   'not-in-list',
   'not-pulled',
+  'not-recorded',
   'not-there',
   'not-undone',
   'not-utf8',

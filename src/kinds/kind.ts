@@ -55,7 +55,7 @@ export interface Present {
   /** The run whose regeneration has no known outcome. */
   readonly pendingRun?: string;
   /** What the record says of fields that no document sets, such as a client's DID; since when, and by which run. */
-  readonly record?: { readonly fields: Fields; readonly at: string; readonly run: string };
+  readonly record?: { readonly fields: Fields; readonly at: string; readonly run: string | null };
   /** Whether the object is just as the server answered to the last recorded DELETE. */
   readonly asDeleted: boolean;
 }

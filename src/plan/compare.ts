@@ -28,7 +28,7 @@ import { namesOfLost, type Owed, stillLost, withLost } from '../kinds/loss.js';
 import type { References } from '../kinds/references.js';
 import { ignoredTrouble, takenFields } from '../kinds/rules.js';
 import type { Profile } from '../server/profiles.js';
-import { type LeftBehind, withDrift } from './drift.js';
+import { type LeftBehind, undeclaredDrift, withDrift } from './drift.js';
 import type { Change, FieldChange, PlanWarning, Source } from './plan.js';
 
 /** What the state knows of an object, its secrets as things that can be compared. */
@@ -37,11 +37,11 @@ export interface Recorded {
   /** Fields that were sent in a request whose outcome isn't known. */
   readonly uncertain: ReadonlySet<string>;
   readonly at: string;
-  readonly run: string;
+  readonly run: string | null;
   readonly generation?: number;
   readonly pendingRun?: string;
   readonly asDeleted: (live: Fields) => boolean;
-  /** The object as a run left it, where the server showed it. */
+  /** The object as the server showed it last. */
   readonly left?: LeftBehind;
   /** What an update that did not get to its end took away, to be put back with the next one. */
   readonly owed?: Owed;
@@ -70,9 +70,14 @@ export function compare(given: CompareInput): Change {
   const { live, recorded, declared, profile } = given;
   const kind = kindOf(declared.kind);
   const change = withReason(compareFields(given), ignoredTrouble(kind, declared, live, profile));
-  if (change.fields.length === 0) return change;
-  const shown = (field: string) => (live === undefined ? undefined : liveValue(live, field));
-  return { ...change, fields: withDrift(change.fields, kind.fields, recorded?.left, shown) };
+  const left = recorded?.left;
+  if (live === undefined || left === undefined) return change;
+  const shown = (field: string) => liveValue(live, field);
+  const fields = [
+    ...withDrift(change.fields, kind.fields, left, shown),
+    ...undeclaredDrift(change.fields, declared, kind.fields, left, shown),
+  ];
+  return fields.length === 0 ? change : { ...change, fields };
 }
 
 /** A change that is blocked for a further reason, if there is one; what differs is still shown. */
@@ -311,6 +316,7 @@ function baseChange(
       before,
       existed: present.exists ?? null,
       managed,
+      ...(present.exists === true ? { seen: present.shown } : {}),
       ...(declared.generation === undefined ? {} : { generation: declared.generation }),
       ...(declared.generation === undefined || recorded?.generation === undefined
         ? {}

@@ -20,6 +20,8 @@ describe('idops pull into an empty project', () => {
     expect(await at.read('manifests/users.yaml')).toMatch(/^# ada@acme\.example\nkind: User\n/);
     expect(await at.idops('validate')).toMatchObject({ code: 0, stdout: '11 objects are valid.\n' });
     expect(await at.idops('plan --detailed-exitcode')).toMatchObject({ code: 0 });
+    const { '.idops/state.json': recorded, ...rest } = await at.files();
+    expect(Object.keys(rest).some((path) => path.startsWith('.idops'))).toBe(false);
     expect(await at.idops('pull --check')).toMatchObject({ code: 0 });
     const missing = await at.idops('pull --user 40000000-0000-4000-8000-000000000099');
     expect(missing).toMatchObject({
@@ -27,7 +29,9 @@ describe('idops pull into an empty project', () => {
       stdout: expect.stringContaining('Next: mend what is told above'),
     });
     expect(at.writes()).toEqual([]);
-    expect(Object.keys(await at.files()).some((path) => path.startsWith('.idops'))).toBe(false);
+    // What is known already is not recorded again.
+    expect((await at.idops('pull')).code).toBe(0);
+    expect(await at.read('.idops/state.json')).toBe(recorded);
   });
 
   it('has one file for each kind, and clients by their ids', async () => {
@@ -35,6 +39,7 @@ describe('idops pull into an empty project', () => {
     const asked = `pull --kind Client --kind Organization --client ${ids.portal}`;
     expect(await at.idops(asked)).toMatchObject({ code: 0 });
     expect(Object.keys(await at.files())).toEqual([
+      '.idops/state.json',
       'idops.yaml',
       'manifests/clients.yaml',
       'manifests/organizations.yaml',
@@ -204,7 +209,9 @@ describe('idops pull --out', () => {
       expect((await out(hidden)).stderr).toContain('error[wrong-option]: --out names a hidden folder');
     }
     expect((await out('../afile')).stderr).toContain('error[not-writable]');
-    expect(Object.keys(await at.files()).filter((path) => /^(?:p\/)?\.(?:idops|git)/.test(path))).toEqual([]);
+    expect(Object.keys(await at.files()).filter((path) => /^(?:p\/)?\.(?:idops|git)/.test(path))).toEqual([
+      'p/.idops/state.json',
+    ]);
   });
 
   it('writes nothing where the state is to be', async () => {

@@ -41,7 +41,8 @@ export async function pull(context: Context, options: Options & GlobalOptions): 
     const { refuseTwice } = await import('../../session/outputs.js');
     await refuseTwice([...pulling.files.map(({ path }) => shownPath(path, project.cwd)), ...outputs]);
   }
-  if (changes) await (check ? pulling.check() : pulling.write());
+  if (!check) output.problems(await pulling.write());
+  else if (changes) await pulling.check();
   if (pulling.leftOut.length > 0) {
     const unmanaged = ({ address, reason }: Pulling['leftOut'][number]): Problem =>
       warning('left-out', `${address} stays unmanaged, as a whole or in part: ${reason}`);
