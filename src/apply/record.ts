@@ -78,7 +78,7 @@ export function recordInto(
         };
   if (after === undefined) return false;
   forgetFormer(resources, asked);
-  resources[asked.key] = after;
+  resources[asked.key] = withFormerNames(after, before, asked, context.hasher);
   return true;
 }
 
@@ -122,7 +122,22 @@ function seenRecord(
   if (isKnown(stored.fields as Fields, stored.hashes)) return undefined;
   const secrets = storeFields(askedSecrets(asked), hasher);
   const record = before ?? { ...emptyRecord(asked, { run: null, at }), ...secrets };
-  return { ...record, left: { run: null, ...stored } };
+  return withFormerNames({ ...record, left: { run: null, ...stored } }, before, asked, hasher);
+}
+
+/** A record with what the object was called before, if it is one that others refer to by its name. */
+function withFormerNames(
+  record: ResourceRecord,
+  before: ResourceRecord | undefined,
+  asked: Asked,
+  hasher: Hasher,
+): ResourceRecord {
+  if (kindOf(asked.kind).naming === undefined) return record;
+  const known = [...(before?.former_names ?? []), before?.left?.fields.name, asked.before?.name];
+  const former = known.flatMap((name) =>
+    typeof name === 'string' && name !== record.left?.fields.name && !hasher.conceals(name) ? [name] : [],
+  );
+  return former.length === 0 ? record : { ...record, former_names: [...new Set(former)] };
 }
 
 /** What one object of a kind has alone: the one that takes it leaves no other known to have it. */

@@ -104,6 +104,7 @@ export const problemCodes = [
   'server-server-error',
   'server-unauthorized',
   'server-unreachable',
+  'stale-name',
   'stale-plan',
   'state-moved',
   'state-newer',

@@ -89,6 +89,8 @@ export interface Resolved {
   readonly troubles: readonly string[];
   /** The fields in which lists of the server confirmed every name. */
   readonly confirmed: readonly string[];
+  /** What is to be said of some, and the field that each is in. */
+  readonly warnings: readonly (PlanWarning & { readonly field: string })[];
 }
 
 /** The requests of an update, and all that they ask for or send along. */

@@ -98,7 +98,7 @@ export async function buildPlan(options: BuildOptions): Promise<Planned> {
     ...compared
       .filter(isUnchanged)
       .flatMap(({ address, warnings }) =>
-        warnings.map(({ code, message }) => ({ code, message: `${address}: ${message}` })),
+        warnings.map((warning) => ({ ...warning, message: `${address}: ${warning.message}` })),
       ),
   ];
   const settled = decided.filter((one) => one.settled).map(({ one: { key } }) => key);

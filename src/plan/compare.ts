@@ -113,13 +113,20 @@ function compareFields(given: CompareInput): Change {
     fields: resolved,
     troubles,
     confirmed,
-  } = resolution ?? { fields: taken, troubles: [], confirmed: [] };
+    warnings: named,
+  } = resolution ?? { fields: taken, troubles: [], confirmed: [], warnings: none };
+  const stale = named.map(({ field, ...warning }) => {
+    const { length: _length, text: _text, ...place } = declared.placeOf(field);
+    return { ...warning, place };
+  });
   const known = knowledge(input, present);
   // Undoing the run that puts something back must not bring back the gap.
   const before = { ...present.fields, ...withBack(kind, present.fields, lost) };
   const observed = known.source(Object.keys(resolved));
-  const base = (expected: Fields): Change =>
-    baseChange(input, present, { before, expected, observed, managed: Object.keys(own) });
+  const base = (expected: Fields): Change => {
+    const change = baseChange(input, present, { before, expected, observed, managed: Object.keys(own) });
+    return stale.length === 0 ? change : { ...change, warnings: stale };
+  };
   const blocked = (reason: string): Change => ({ ...base({}), action: 'blocked', reason });
   const unfit = idTrouble(declared.identity, input.profile) ?? live?.trouble;
   if (unfit !== undefined) return blocked(unfit);
@@ -146,7 +153,7 @@ function compareFields(given: CompareInput): Change {
   const verdict = kind.decide?.(planInput);
   if (verdict !== undefined) {
     const { reason = null, warnings = [], ...decided } = verdict;
-    return { ...base({}), ...decided, reason, warnings };
+    return { ...base({}), ...decided, reason, warnings: [...stale, ...warnings] };
   }
   const gone = unrestorable(kind, input.recorded?.owed?.run, restored);
   if (gone !== undefined) return blocked(gone);
@@ -168,6 +175,7 @@ function compareFields(given: CompareInput): Change {
     fields,
     destructions: kind.destructions(fields),
     warnings: [
+      ...stale,
       ...warnings,
       ...restoreWarnings(kind, input.recorded?.owed?.run, lost, expected),
       ...updateWarnings(

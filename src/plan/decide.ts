@@ -1,4 +1,4 @@
-import type { Fields } from '../base/values.js';
+import { type Fields, identifierKey } from '../base/values.js';
 import { kindOf } from '../kinds/index.js';
 import type { Declared, KindName, Live } from '../kinds/kind.js';
 import { idTrouble } from '../kinds/limits.js';
@@ -23,9 +23,13 @@ export class Decider {
   /** The names of things that answers told, by their ids. */
   readonly names: Names;
 
-  constructor(options: BuildOptions, references: References, names: Names) {
+  /** `earlier` are the lists of a plan that is under way: what it renames may go by either name until its end. */
+  constructor(options: BuildOptions, references: References, names: Names, earlier: References = {}) {
     this.#options = options;
-    this.references = afterwards(references, options.declared);
+    this.references = afterwards(references, options.declared, {
+      present: earlier.organizations?.others.present ?? new Map(),
+      former: formerNames(options.state),
+    });
     this.names = names;
   }
 
@@ -96,6 +100,17 @@ function checked(change: Change, declared: Declared, checks: BodyChecks): Change
 /** By which an object is known that is just as the server answered to its DELETE. */
 export function deletedHash(kind: KindName, answer: Fields, hasher: Hasher): string {
   return hasher.hash([...(kindOf(kind).deletion?.traces(answer) ?? [])]);
+}
+
+/** What objects were called when idops knew them last, and before, by their ids. */
+function formerNames({ resources }: State): ReadonlyMap<string, readonly string[]> {
+  return new Map(
+    Object.values(resources).flatMap(({ kind, identity: { id }, left, former_names: former = [] }) => {
+      if (kindOf(kind).naming === undefined || id === undefined) return [];
+      const last = left?.fields.name;
+      return [[identifierKey(id), typeof last === 'string' ? [...former, last] : former] as const];
+    }),
+  );
 }
 
 /** What was taken away from the object with a key, as the state knows it; undefined where that is nothing. */

@@ -39,6 +39,8 @@ export const recordSchema = z.strictObject({
   hashes: z.record(z.string(), z.string()),
   /** The object as a server showed it last, so that what was changed there since can be told: after a run, or when it was read (null). */
   left: stored.extend({ run: z.string().nullable() }).optional(),
+  /** What the object was called before, if manifests may still write that beside its id. */
+  former_names: z.array(z.string()).optional(),
   /** Fields that were sent in a request whose outcome isn't known. */
   uncertain: z.array(z.string()).optional(),
   did_generation: z.int().min(0).optional(),

@@ -268,6 +268,32 @@ describe('what was changed on the server since idops read it', () => {
     expect(Object.keys(await made.files())).not.toContain('.idops/state.json');
   });
 
+  it('renames an organization that a pull wrote, and then asks for its new name beside ids', async () => {
+    const made = await pulled();
+    const file = 'manifests/organizations.yaml';
+    await made.write({ [file]: (await made.read(file)).replace('name: globex', 'name: contoso') });
+    const plan = JSON.parse((await made.idops('plan --format json')).stdout);
+    expect(plan).toMatchObject({ summary: { update: 1, blocked: 0 }, warnings: [] });
+    expect((await made.idops('apply --yes')).code).toBe(0);
+    for (const command of ['plan --detailed-exitcode', 'apply --yes', 'plan --detailed-exitcode']) {
+      const told = await made.idops(command);
+      expect(told.code).toBe(0);
+      expect(told.stdout.replaceAll(/\s+/g, ' ')).toMatch(
+        /warning\[stale-name\]: User\/\S+ the organization with the id \S+ is called "contoso" now, .*: write "contoso" \(manifests\/users.yaml:\d+:1\)/,
+      );
+    }
+    // Another organization has the former name.
+    const [acme] = made.sandbox.data.organizations;
+    if (acme !== undefined) acme.name = 'globex';
+    expect((await made.idops('plan')).stdout.replaceAll(/\s+/g, ' ')).toContain(
+      'is called "contoso" on the server, not "globex"',
+    );
+    if (acme !== undefined) acme.name = 'acme';
+    // A pull writes the new one.
+    expect((await made.idops('pull')).code).toBe(0);
+    expect((await made.idops('plan')).stdout).not.toContain('stale-name');
+  });
+
   it('is told after init as well', async () => {
     const made = await project({}, { profile: 'boruta' });
     const { url, token } = made.sandbox;
