@@ -8396,30 +8396,37 @@ row.name,[row]);else others.push(row)}this.anonymous=anonymous}get unsure(){retu
 ids.get(identifierKey(id))}byName(name2){return this.names.get(name2)??[]}proposal(name2){const near=nearest(name2,this.
 names.keys());return near===void 0?"":`; did you mean "${near}"?`}}}});function lacks(which,what){return`the server has no organization ${which}, and no operation creates one: create it there\
 , or correct the ${what}`}async function readOrganizations(reader){const rows=await readListing("organizations",(number4,wanted)=>reader.
-listOrganizations(number4,wanted));return new OrganizationIndex(rows)}function changedBy(organizations,declared){const changes=declared.
-flatMap(({kind,identity:identity2,fields:fields2})=>{if(kind!=="Organization")return[];const{id:given,name:called=""}=identity2;
-const found2=given===void 0?organizations.findNamed(called):organizations.byId(given);if(found2===void 0||typeof found2===
-"string")return[];const{name:name2,label:label3}=fields2;const change3={...given!==void 0&&typeof name2==="string"?{name:name2}:
-{},...typeof label3==="string"||label3===null?{label:label3}:{}};return Object.keys(change3).length===0?[]:[[String(found2.
-id),change3]]});return organizations.changed(new Map(changes))}var OrganizationIndex;var init_organizations=__esm({"src/\
-kinds/organizations.ts"(){"use strict";init_values();init_catalog();init_listing();OrganizationIndex=class _OrganizationIndex extends Catalog{#formerNames;constructor(rows,formerNames=new Map){
-super(rows);this.#formerNames=formerNames}rows(){return[...this.ids].sort(([a2],[b])=>compareText(a2,b)).map(([,row])=>row)}changed(changes){
-const former=new Map;const given=new Map([...changes].map(([id,change3])=>[identifierKey(id),change3]));const rows=[...this.
-ids].map(([id,row])=>{const change3=given.get(id);if(change3===void 0)return row;const next={...row,...change3};if(typeof row.
-name==="string"&&typeof next.name==="string"&&next.name!==row.name)former.set(row.name,next.name);return next});return new _OrganizationIndex(
-rows,former)}find(reference){const byId=this.byId(reference);return this.#only(reference,byId===void 0?[]:[byId])}findNamed(name2){
-return this.#only(name2,[])}#only(reference,candidates2){const found2=new Set([...candidates2,...this.byName(reference)]);
-const[only2]=found2;if(only2!==void 0&&found2.size===1)return only2;if(found2.size>1){const ids=[...found2].map(({id})=>id).
-join(", ");return`${found2.size} organizations are called "${reference}" (${ids}): refer to one by its id`}const renamed=this.#formerNames.
-get(reference);if(renamed!==void 0){return`the organization "${reference}" is renamed to "${renamed}": refer to it by it\
-s new name`}const unsure2=this.unsure?" (its list has rows without an id)":"";const lack=lacks(`"${reference}"${unsure2}`,
-isUuid(reference)?"id":"name");return`${lack}${this.proposal(reference)}`}lacksId(id){return lacks(`with the id ${id}`,"\
-id")}}}});function listScope(name2,profile){return types[name2].scope(profile)}function holdList(held,name2,{reader,profile},onRead){
+listOrganizations(number4,wanted));return new OrganizationIndex(rows)}function changedBy(organizations,declared,others){
+const changes=declared.flatMap(({kind,identity:identity2,fields:fields2})=>{if(kind!=="Organization")return[];const{id:given,
+name:called=""}=identity2;const found2=given===void 0?organizations.findNamed(called):organizations.byId(given);if(found2===
+void 0||typeof found2==="string")return[];const{name:name2,label:label3}=fields2;const change3={...given!==void 0&&typeof name2===
+"string"?{name:name2}:{},...typeof label3==="string"||label3===null?{label:label3}:{}};return Object.keys(change3).length===
+0?[]:[[String(found2.id),change3]]});return organizations.changed(new Map(changes),others)}var OrganizationIndex;var init_organizations=__esm(
+{"src/kinds/organizations.ts"(){"use strict";init_values();init_catalog();init_listing();OrganizationIndex=class _OrganizationIndex extends Catalog{others;constructor(rows,others={
+present:new Map,former:new Map}){super(rows);this.others=others}rows(){return[...this.ids].sort(([a2],[b])=>compareText(
+a2,b)).map(([,row])=>row)}changed(changes,others=this.others){const present3=new Map(others.present);const given=new Map(
+[...changes].map(([id,change3])=>[identifierKey(id),change3]));const rows=[...this.ids].map(([id,row])=>{const change3=given.
+get(id);if(change3===void 0)return row;const next={...row,...change3};if(typeof row.name==="string"&&typeof next.name===
+"string"&&next.name!==row.name)present3.set(id,row.name);return next});return new _OrganizationIndex(rows,{...others,present:present3})}standing(id,name2){
+const{present:present3,former}=this.others;const key=identifierKey(id);const called=this.ids.get(key)?.name;if(called===
+void 0||called===name2||present3.get(key)===name2)return"right";const isHeld=this.byName(name2).length>0||[...present3.values()].
+includes(name2);return!isHeld&&former.get(key)?.includes(name2)===true?"stale":"wrong"}presentName(id){const key=identifierKey(
+id);const name2=this.others.present.get(key)??this.ids.get(key)?.name;return typeof name2==="string"?name2:void 0}find(reference){
+const byId=this.byId(reference);return this.#only(reference,byId===void 0?[]:[byId])}findNamed(name2){return this.#only(
+name2,[])}#only(reference,candidates2){const named4=names3=>[...names3].flatMap(([id,name2])=>{const row=this.ids.get(id);
+return name2===reference&&row!==void 0?[row]:[]});const direct=[...candidates2,...this.byName(reference)];const found2=new Set(
+direct.length>0?direct:named4(this.others.present));const[only2]=found2;if(only2!==void 0&&found2.size===1)return only2;
+if(found2.size>1){const ids=[...found2].map(({id})=>id).join(", ");return`${found2.size} organizations are called "${reference}\
+" (${ids}): refer to one by its id`}const former=[...this.others.former].flatMap(([id,names3])=>names3.map(name2=>[id,name2]));
+const[renamed]=named4(former);if(renamed!==void 0){return`the organization "${reference}" is called "${String(renamed.name)}\
+" now: refer to it by that name`}const unsure2=this.unsure?" (its list has rows without an id)":"";const lack=lacks(`"${reference}\
+"${unsure2}`,isUuid(reference)?"id":"name");return`${lack}${this.proposal(reference)}`}lacksId(id){return lacks(`with th\
+e id ${id}`,"id")}}}});function listScope(name2,profile){return types[name2].scope(profile)}function holdList(held,name2,{reader,profile},onRead){
 const type=types[name2];const before=held[name2];if(before!==void 0)return before;const list2=type.read(reader,profile);
 held[name2]=list2;list2.then(onRead,()=>{});return list2}async function heldLists(held){const references={};const take2=async name2=>{
 const list2=held[name2];if(list2!==void 0)references[name2]=await list2};for(const name2 of listNames)await take2(name2);
-return references}function afterwards(references,declared){const next={...references};const take2=name2=>{const type=types[name2];
-const list2=references[name2];if(list2!=null&&type.after!==void 0)next[name2]=type.after(list2,declared)};for(const name2 of listNames)
+return references}function afterwards(references,declared,others){const next={...references};const take2=name2=>{const type=types[name2];
+const list2=references[name2];if(list2!=null&&type.after!==void 0)next[name2]=type.after(list2,declared,others)};for(const name2 of listNames)
 take2(name2);return next}var reads,types,listNames;var init_references=__esm({"src/kinds/references.ts"(){"use strict";init_answers();
 init_operations();init_catalog();init_organizations();reads={documented:{},boruta:{scopes:{title:"list scopes",path:"/ap\
 i/scopes",scope:"users:manage:all"},roles:{title:"list roles",path:"/api/roles",scope:"users:manage:all"}}};types={organizations:{
@@ -8439,27 +8446,28 @@ roles,...asElements(fields2.organizations??null).map(({roles:roles4})=>roles4)];
 includes("organizations")??false)||filled(fields2.organizations)?["organizations"]:[],...listScope("scopes",profile)!==void 0&&
 filled(fields2.authorized_scopes)?["scopes"]:[],...listScope("roles",profile)!==void 0&&roles3.some(filled)?["roles"]:[]]}
 function resolveUser(fields2,context3){const{references,present:present3,profile,wished}=context3;const resolved2={...fields2};
-const troubles=[];const confirmed=[];const take2=(field2,{elements:elements2,troubles:found2,sure})=>{resolved2[field2]=
-elements2;troubles.push(...found2);if(sure)confirmed.push(field2)};const lookUp2=(list2,catalog,noun,own5,field2)=>findAll(
+const troubles=[];const confirmed=[];const warnings=[];const take2=(field2,{elements:elements2,troubles:found2,sure})=>{
+resolved2[field2]=elements2;troubles.push(...found2);if(sure)confirmed.push(field2)};const lookUp2=(list2,catalog,noun,own5,field2)=>findAll(
 asElements(list2),{catalog,noun,own:own5,strict:wished(field2),live:userTraits[profile.name].reads?.one!==void 0});if(Array.
 isArray(fields2.authorized_scopes)){const own5=asElements(present3.authorized_scopes??null);const{authorized_scopes:list2}=fields2;
 take2("authorized_scopes",lookUp2(list2,references.scopes,"scope",own5,"authorized_scopes"))}const ownRoles=rolesOf(present3);
 if(Array.isArray(fields2.roles)){take2("roles",lookUp2(fields2.roles,references.roles,"role",ownRoles,"roles"))}if(Array.
 isArray(fields2.organizations)&&references.organizations!=null){const{organizations}=references;const members3=memberships(
-fields2.organizations,organizations,wished("organizations"));const own5=asElements(present3.organizations??null);const told5=own5.
-every(({name:name2})=>typeof name2!=="string"||organizations.byName(name2).length<=1);const inner=members3.elements.map(
-element=>{if(element.roles===void 0)return{elements:[element],troubles:[],sure:true};const found2=lookUp2(element.roles,
-references.roles,"role",ownRoles,"organizations");return{...found2,elements:[{...element,roles:found2.elements}]}});take2(
-"organizations",{elements:inner.flatMap(({elements:elements2})=>elements2),troubles:[...members3.troubles,...inner.flatMap(
-({troubles:troubles2})=>troubles2)],sure:listScope("roles",profile)!==void 0&&members3.sure&&told5&&inner.every(({sure})=>sure)})}
-return{fields:resolved2,troubles:[...new Set(troubles)],confirmed}}function existing(lists,{organizations,scopes,roles:roles3}){
-const isIn=(catalog,{id})=>catalog==null||catalog.unsure||typeof id==="string"&&catalog.byId(id)!==void 0;const kept2=Object.
-entries(lists).map(([field2,list2])=>{if(!Array.isArray(list2))return[field2,list2];const elements2=asElements(list2);if(field2===
-"authorized_scopes")return[field2,elements2.filter(scope2=>isIn(scopes,scope2))];if(field2==="roles")return[field2,elements2.
-filter(role2=>isIn(roles3,role2))];const members3=elements2.filter(member2=>isIn(organizations,member2)).map(member2=>member2.
-roles===void 0?member2:{...member2,roles:asElements(member2.roles).filter(role2=>isIn(roles3,role2))});return[field2,members3]});
-return Object.fromEntries(kept2.filter(([,list2])=>!Array.isArray(list2)||list2.length>0))}function rolesOf(user3){const memberships2=asElements(
-user3.organizations??null);return[user3,...memberships2].flatMap(({roles:roles3=null})=>asElements(roles3))}function findAll(list2,{
+fields2.organizations,organizations,wished("organizations"));warnings.push(...members3.stale.map(message=>({code:"stale-\
+name",message,field:"organizations"})));const own5=asElements(present3.organizations??null);const told5=own5.every(({name:name2})=>typeof name2!==
+"string"||organizations.byName(name2).length<=1);const inner=members3.elements.map(element=>{if(element.roles===void 0)return{
+elements:[element],troubles:[],sure:true};const found2=lookUp2(element.roles,references.roles,"role",ownRoles,"organizat\
+ions");return{...found2,elements:[{...element,roles:found2.elements}]}});take2("organizations",{elements:inner.flatMap(({
+elements:elements2})=>elements2),troubles:[...members3.troubles,...inner.flatMap(({troubles:troubles2})=>troubles2)],sure:listScope(
+"roles",profile)!==void 0&&members3.sure&&told5&&inner.every(({sure})=>sure)})}return{fields:resolved2,troubles:[...new Set(
+troubles)],confirmed,warnings}}function existing(lists,{organizations,scopes,roles:roles3}){const isIn=(catalog,{id})=>catalog==
+null||catalog.unsure||typeof id==="string"&&catalog.byId(id)!==void 0;const kept2=Object.entries(lists).map(([field2,list2])=>{
+if(!Array.isArray(list2))return[field2,list2];const elements2=asElements(list2);if(field2==="authorized_scopes")return[field2,
+elements2.filter(scope2=>isIn(scopes,scope2))];if(field2==="roles")return[field2,elements2.filter(role2=>isIn(roles3,role2))];
+const members3=elements2.filter(member2=>isIn(organizations,member2)).map(member2=>member2.roles===void 0?member2:{...member2,
+roles:asElements(member2.roles).filter(role2=>isIn(roles3,role2))});return[field2,members3]});return Object.fromEntries(
+kept2.filter(([,list2])=>!Array.isArray(list2)||list2.length>0))}function rolesOf(user3){const memberships2=asElements(user3.
+organizations??null);return[user3,...memberships2].flatMap(({roles:roles3=null})=>asElements(roles3))}function findAll(list2,{
 catalog,noun,own:own5,strict,live}){if(catalog==null){return{elements:[...list2],troubles:[],sure:live&&catalog===void 0&&
 list2.length===0}}const isShared=name2=>catalog.byName(name2).length>1;const troubles=[];let sure=own5.every(({name:name2})=>typeof name2!==
 "string"||!isShared(name2));const elements2=list2.map(element=>{const row=typeof element.id==="string"?byId(element.id):
@@ -8475,20 +8483,24 @@ s are called "${name2}" (${ids.join(", ")}): refer to one by its id`}const unsur
 s rows without an id)":"";if(!strict)return`the server has no ${noun} "${name2}"${unsure2} any more, so it can't be put \
 back`;const lack=`the server has no ${noun} "${name2}"${unsure2}: correct the name, or create the ${noun} there`;return`${lack}${catalog?.
 proposal(name2)??""}`}}function otherName(noun,{id,name:name2},row){if(typeof name2!=="string"||typeof row.name!=="strin\
-g"||name2===row.name)return void 0;return`the ${noun} with the id ${String(id)} is called "${row.name}" on the server, n\
-ot "${name2}": correct the id or the name`}function shownAs(element,row,own5){const{scopes:_,...said3}=element;const isNew=!own5.
-some(({id})=>id===row.id);return{...said3,...said3.public!==void 0&&row.public!==void 0?{public:row.public}:{},...isNew&&
-row.scopes!==void 0?{scopes:row.scopes}:{},...row.id===void 0?{}:{id:row.id},...typeof row.name==="string"?{name:row.name}:
-{}}}function memberships(references,index,strict){const troubles=[];const seen2=new Set;let sure=true;const elements2=references.
-flatMap(reference=>{const element=isMap(reference)?reference:{};const row=findMember(reference,index);if(typeof row==="s\
-tring"){troubles.push(row);return[]}const id=String(row.id);if(seen2.has(id)){troubles.push(`the organization ${id} is t\
-wice in organizations: remove one of the two`);return[]}seen2.add(id);if(typeof row.name!=="string"||index.byName(row.name).
-length>1)sure=false;const misnamed=strict?otherName("organization",element,row):void 0;if(misnamed!==void 0)troubles.push(
-misnamed);return[{...row,...element,id,...typeof row.name==="string"?{name:row.name}:{}}]});return{elements:elements2,troubles,
-sure}}function findMember(reference,organizations){if(!isMap(reference))return organizations.find(String(reference));if(typeof reference.
-id!=="string")return organizations.findNamed(String(reference.name));const row=organizations.byId(reference.id);if(row!==
-void 0)return row;if(organizations.unsure)return{id:reference.id};return organizations.lacksId(reference.id)}var init_user_references=__esm(
-{"src/kinds/user-references.ts"(){"use strict";init_values();init_fields();init_references();init_user_traits()}});var scope,membership,backend2,userSchema;var init_user_schema=__esm({"src/kinds/user-schema.ts"(){"use strict";init_zod();
+g"||name2===row.name)return void 0;return wrongName(noun,String(id),row.name,name2)}function wrongName(noun,id,called,name2){
+return`the ${noun} with the id ${id} is called "${called}" on the server, not "${name2}": correct the id or the name`}function shownAs(element,row,own5){
+const{scopes:_,...said3}=element;const isNew=!own5.some(({id})=>id===row.id);return{...said3,...said3.public!==void 0&&row.
+public!==void 0?{public:row.public}:{},...isNew&&row.scopes!==void 0?{scopes:row.scopes}:{},...row.id===void 0?{}:{id:row.
+id},...typeof row.name==="string"?{name:row.name}:{}}}function memberships(references,index,strict){const troubles=[];const stale2=[];
+const seen2=new Set;let sure=true;const elements2=references.flatMap(reference=>{const element=isMap(reference)?reference:
+{};const row=findMember(reference,index);if(typeof row==="string"){troubles.push(row);return[]}const id=String(row.id);if(seen2.
+has(id)){troubles.push(`the organization ${id} is twice in organizations: remove one of the two`);return[]}seen2.add(id);
+if(typeof row.name!=="string"||index.byName(row.name).length>1)sure=false;const{name:name2}=element;const standing=strict&&
+typeof name2==="string"?index.standing(id,name2):"right";if(standing==="wrong"){troubles.push(wrongName("organization",id,
+index.presentName(id)??"",String(name2)))}if(standing==="stale"){stale2.push(`the organization with the id ${id} is call\
+ed "${String(row.name)}" now, and the name "${String(name2)}" beside the id is a former one: write "${String(row.name)}"`)}
+return[{...row,...element,id,...typeof row.name==="string"?{name:row.name}:{}}]});return{elements:elements2,troubles,sure,
+stale:stale2}}function findMember(reference,organizations){if(!isMap(reference))return organizations.find(String(reference));
+if(typeof reference.id!=="string")return organizations.findNamed(String(reference.name));const row=organizations.byId(reference.
+id);if(row!==void 0)return row;if(organizations.unsure)return{id:reference.id};return organizations.lacksId(reference.id)}
+var init_user_references=__esm({"src/kinds/user-references.ts"(){"use strict";init_values();init_fields();init_references();
+init_user_traits()}});var scope,membership,backend2,userSchema;var init_user_schema=__esm({"src/kinds/user-schema.ts"(){"use strict";init_zod();
 init_members();init_once();init_schema();init_user_traits();scope=once(()=>strictObject({id:optional2(text2(),"The id of\
  the scope. Servers go by it alone; the boruta profile looks it up by the name where it is left out.",UUID),name:text2().
 meta({description:"The name of the scope.",examples:["billing:read"]}),label:optional2(text2(),"What people read in the \
@@ -11695,14 +11707,14 @@ strictObject({run:string2(),before:stored,asked:stored})]);identitySchema=record
 entries(identity2).every(([part,text6])=>part==="name"||isPathParameter(text6)),"has an id that no path can carry");recordSchema=
 strictObject({kind:_enum(kindNames),identity:identitySchema,recorded_at:iso_exports.datetime(),run:string2().nullable(),
 managed:array(string2()),fields:jsonFields(),hashes:record(string2(),string2()),left:stored.extend({run:string2().nullable()}).
-optional(),uncertain:array(string2()).optional(),did_generation:int().min(0).optional(),pending_regeneration:string2().optional(),
-owed:owedSchema.optional(),other_profile:strictObject({profile:string2(),run:string2()}).optional(),deleted:string2().optional()});
-partSchema=strictObject({open_run:string2().optional(),last_run:string2().optional(),to_end:array(string2()).optional()});
-shardsSchema=strictObject({count:int().min(2),run:string2().optional(),key:string2().optional(),parts:record(string2(),partSchema)});
-headSchema=strictObject({format_version:literal(STATE_FORMAT),serial:int().min(0),lineage:string2().min(1),server:string2(),
-salt:string2().min(1),open_run:string2().optional(),moved_to:string2().optional(),arriving:literal(true).optional(),last_run:string2().
-optional(),shards:shardsSchema.optional()});stateSchema=headSchema.extend({resources:record(string2(),recordSchema)});unreadSchema=
-headSchema.extend({resources:jsonFields()})}});function isUnderWay({run:run4,ended}){return!ended&&surelyAlive(run4)}function underWay(run4){return new ProblemsError([
+optional(),former_names:array(string2()).optional(),uncertain:array(string2()).optional(),did_generation:int().min(0).optional(),
+pending_regeneration:string2().optional(),owed:owedSchema.optional(),other_profile:strictObject({profile:string2(),run:string2()}).
+optional(),deleted:string2().optional()});partSchema=strictObject({open_run:string2().optional(),last_run:string2().optional(),
+to_end:array(string2()).optional()});shardsSchema=strictObject({count:int().min(2),run:string2().optional(),key:string2().
+optional(),parts:record(string2(),partSchema)});headSchema=strictObject({format_version:literal(STATE_FORMAT),serial:int().
+min(0),lineage:string2().min(1),server:string2(),salt:string2().min(1),open_run:string2().optional(),moved_to:string2().
+optional(),arriving:literal(true).optional(),last_run:string2().optional(),shards:shardsSchema.optional()});stateSchema=
+headSchema.extend({resources:record(string2(),recordSchema)});unreadSchema=headSchema.extend({resources:jsonFields()})}});function isUnderWay({run:run4,ended}){return!ended&&surelyAlive(run4)}function underWay(run4){return new ProblemsError([
 error("locked",`${runHolder(run4)} is still under way`,[],"wait until it has ended, or end it")])}function runHolder({run:run4,
 command,user:user3,host:host2,pid,at:at3}){return`run ${run4} (${command} by ${user3} on ${host2}, process ${pid}, since\
  ${at3})`}var COPY_BACK,JOURNAL_FORMAT,storedFields,RUN,at,runLine,sendingLine,answeredLine,endLine,journalLineSchema;var init_journal=__esm(
@@ -17492,7 +17504,7 @@ ot split has no shards");return shards}async function namesIn2({runs}){return aw
 const{run:current,key:currentKey,parts}=split2(head);if(current!==void 0&&key!==void 0&&currentKey===key){const{last_run="",
 open_run=""}=partOf(head,own5);const attempts=attemptsOf2([...names3,last_run,open_run],current,own5);if(attempts<99)return{
 run:current,journal:partName(current,own5,attempts+1)}}const lasts=Object.values(parts).map(({last_run})=>last_run);const run4=nextRun(
-[...names3,head.last_run,current,...lasts],now);return{run:run4,journal:partName(run4,own5,1)}}init_extended();init_values();init_fields();init_kinds();init_loss();init_kinds();init_limits();init_references();init_extended();init_values();init_fields();init_kinds();init_limits();init_loss();init_rules();init_drift();function compare(given){
+[...names3,head.last_run,current,...lasts],now);return{run:run4,journal:partName(run4,own5,1)}}init_extended();init_values();init_fields();init_kinds();init_loss();init_values();init_kinds();init_limits();init_references();init_extended();init_values();init_fields();init_kinds();init_limits();init_loss();init_rules();init_drift();function compare(given){
 const{live,recorded:recorded2,declared,profile}=given;const kind=kindOf(declared.kind);const change3=withReason(compareFields(
 given),ignoredTrouble(kind,declared,live,profile));const left=recorded2?.left;if(live===void 0||left===void 0)return change3;
 const shown4=field2=>liveValue(live,field2);const fields2=[...withDrift(change3.fields,kind.fields,left,shown4),...undeclaredDrift(
@@ -17504,29 +17516,31 @@ given.live?given:{...given,live};const{declared}=input;const kind=kindOf(declare
 kind,lost2,input);const own5=takenFields(declared.fields,kind.traits[input.profile.name]);const taken2={...restored,...own5};
 const present3=presentObject(input);const resolution=kind.resolve?.(taken2,{references:input.references,profile:input.profile,
 present:present3.fields,wished:field2=>declared.remembered!==true&&Object.hasOwn(declared.fields,field2)});const{fields:resolved2,
-troubles,confirmed}=resolution??{fields:taken2,troubles:[],confirmed:[]};const known4=knowledge(input,present3);const before={
-...present3.fields,...withBack(kind,present3.fields,lost2)};const observed=known4.source(Object.keys(resolved2));const base2=expected2=>baseChange(
-input,present3,{before,expected:expected2,observed,managed:Object.keys(own5)});const blocked3=reason=>({...base2({}),action:"\
-blocked",reason});const unfit=idTrouble(declared.identity,input.profile)??live?.trouble;if(unfit!==void 0)return blocked3(
-unfit);if(troubles.length>0)return blocked3(troubles.join("; "));const wanted=wantedFields(kind,resolved2,declared,before);
-const asked=Object.entries(wanted.fields);const parts=asked.every(([field2,goal])=>plainlySame(goal,known4.now(field2)))?
-[]:asked.flatMap(([field2,goal])=>contrast(kind.fields[field2]??value,field2,goal,known4.now(field2)).map(part=>({field:field2,
-part})));const differing=parts.filter(({part})=>part.verdict!=="same");const planInput={declared,present:present3,desired:wanted.
-fields,changed:new Set(differing.map(({field:field2})=>field2)),profile:input.profile,references:input.references};const verdict=kind.
-decide?.(planInput);if(verdict!==void 0){const{reason=null,warnings:warnings2=[],...decided}=verdict;return{...base2({}),
-...decided,reason,warnings:warnings2}}const gone=unrestorable(kind,input.recorded?.owed?.run,restored);if(gone!==void 0)
-return blocked3(gone);if(wanted.unknowable.length>0)return blocked3(unmergeable(kind,wanted.unknowable));if(differing.length===
-0&&!(input.assert&&observed==="recorded"))return base2(wanted.fields);const{requests,expected,warnings=[],trouble}=kind.
-update(planInput);const refused4=trouble??tooLarge(requests,input.profile);if(refused4!==void 0)return blocked3(refused4);
-if(Object.keys(expected).length===0)return base2(wanted.fields);const fields2=differing.map(({field:field2,part})=>({...fieldChange(
-part),...confirmed.includes(field2)?{confirmed:true}:{}}));return{...base2(expected),action:"update",requests,fields:fields2,
-destructions:kind.destructions(fields2),warnings:[...warnings,...restoreWarnings(kind,input.recorded?.owed?.run,lost2,expected),
-...updateWarnings(kind,live,parts.map(({part})=>part))]}}function lostOf(kind,{declared,live,recorded:recorded2,references}){
-if(declared.absent||live===void 0||!live.exists||recorded2?.owed===void 0)return{};const lost2=stillLost(kind,recorded2.
-owed,live.fields);return kind.restorable?.(lost2,references)??lost2}function withBack(kind,now,lost2){return mapValues(lost2,
-(part,field2)=>withLost(kind.fields[field2]??value,now[field2],part))}function restoredFields(kind,lost2,{declared,live,
-profile}){const back=Object.entries(withBack(kind,live?.fields??{},lost2));const own5=back.filter(([field2])=>!Object.hasOwn(
-declared.fields,field2));return takenFields(Object.fromEntries(own5),kind.traits[profile.name])}function restoreWarnings(kind,run4,lost2,wanted){
+troubles,confirmed,warnings:named4}=resolution??{fields:taken2,troubles:[],confirmed:[],warnings:none};const stale2=named4.
+map(({field:field2,...warning4})=>{const{length:_length2,text:_text,...place2}=declared.placeOf(field2);return{...warning4,
+place:place2}});const known4=knowledge(input,present3);const before={...present3.fields,...withBack(kind,present3.fields,
+lost2)};const observed=known4.source(Object.keys(resolved2));const base2=expected2=>{const change3=baseChange(input,present3,
+{before,expected:expected2,observed,managed:Object.keys(own5)});return stale2.length===0?change3:{...change3,warnings:stale2}};
+const blocked3=reason=>({...base2({}),action:"blocked",reason});const unfit=idTrouble(declared.identity,input.profile)??
+live?.trouble;if(unfit!==void 0)return blocked3(unfit);if(troubles.length>0)return blocked3(troubles.join("; "));const wanted=wantedFields(
+kind,resolved2,declared,before);const asked=Object.entries(wanted.fields);const parts=asked.every(([field2,goal])=>plainlySame(
+goal,known4.now(field2)))?[]:asked.flatMap(([field2,goal])=>contrast(kind.fields[field2]??value,field2,goal,known4.now(field2)).
+map(part=>({field:field2,part})));const differing=parts.filter(({part})=>part.verdict!=="same");const planInput={declared,
+present:present3,desired:wanted.fields,changed:new Set(differing.map(({field:field2})=>field2)),profile:input.profile,references:input.
+references};const verdict=kind.decide?.(planInput);if(verdict!==void 0){const{reason=null,warnings:warnings2=[],...decided}=verdict;
+return{...base2({}),...decided,reason,warnings:[...stale2,...warnings2]}}const gone=unrestorable(kind,input.recorded?.owed?.
+run,restored);if(gone!==void 0)return blocked3(gone);if(wanted.unknowable.length>0)return blocked3(unmergeable(kind,wanted.
+unknowable));if(differing.length===0&&!(input.assert&&observed==="recorded"))return base2(wanted.fields);const{requests,
+expected,warnings=[],trouble}=kind.update(planInput);const refused4=trouble??tooLarge(requests,input.profile);if(refused4!==
+void 0)return blocked3(refused4);if(Object.keys(expected).length===0)return base2(wanted.fields);const fields2=differing.
+map(({field:field2,part})=>({...fieldChange(part),...confirmed.includes(field2)?{confirmed:true}:{}}));return{...base2(expected),
+action:"update",requests,fields:fields2,destructions:kind.destructions(fields2),warnings:[...stale2,...warnings,...restoreWarnings(
+kind,input.recorded?.owed?.run,lost2,expected),...updateWarnings(kind,live,parts.map(({part})=>part))]}}function lostOf(kind,{
+declared,live,recorded:recorded2,references}){if(declared.absent||live===void 0||!live.exists||recorded2?.owed===void 0)
+return{};const lost2=stillLost(kind,recorded2.owed,live.fields);return kind.restorable?.(lost2,references)??lost2}function withBack(kind,now,lost2){
+return mapValues(lost2,(part,field2)=>withLost(kind.fields[field2]??value,now[field2],part))}function restoredFields(kind,lost2,{
+declared,live,profile}){const back=Object.entries(withBack(kind,live?.fields??{},lost2));const own5=back.filter(([field2])=>!Object.
+hasOwn(declared.fields,field2));return takenFields(Object.fromEntries(own5),kind.traits[profile.name])}function restoreWarnings(kind,run4,lost2,wanted){
 const back=Object.entries(lost2).flatMap(([field2,part])=>{const goal=wanted[field2];if(goal===void 0)return[];if(Array.
 isArray(part)){const ids=new Set(asElements(goal).map(({id})=>id));const elements2=asElements(part).filter(({id})=>ids.has(
 id));return elements2.length===0?[]:[[field2,elements2]]}if(!isMap(part)||!isMap(goal))return[[field2,part]];const members3=Object.
@@ -17659,14 +17673,15 @@ if(others===void 0)byKey.set(key,[subject.declared]);else others.push(subject.de
 filter(group=>group.length>1);return new Map(twice.flatMap(group=>group.map(one=>[one,group.filter(other=>other!==one)])))}
 function blockedAsTwice(others){const places=others.map(({place:place2})=>`${place2.file}:${place2.line}`).join(", ");return{
 action:"blocked",requests:[],fields:[],destructions:[],reason:`this is the same object as the one declared at ${places}:\
- keep one document`}}var Decider=class{#options;references;names;constructor(options,references,names3){this.#options=options;this.references=
-afterwards(references,options.declared);this.names=names3}recorded(key){return recordOf(this.#options.state,key,this.#options.
-hasher)}owed(key){return owedIn(this.#options.state,key,this.#options.hasher)}decide(one,live){const change3=this.#decided(
-one,live);return change3===void 0?void 0:withLabel(change3,live,this.names)}#decided(one,live){const{subject,address:address3,
-key}=one;if(subject.declared===void 0){const change4=pruned(subject,{address:address3,key,live,profile:this.#options.profile});
-return change4&&withReason(change4,idTrouble(subject.identity,this.#options.profile))}const recorded2=this.recorded(key);
-const change3=this.compare(one,live,recorded2,this.#adjusted(one,live,recorded2));if(!subject.owed)return checked(change3,
-subject.declared,this.#options.checks);return change3.action==="unchanged"||live?.exists===false?void 0:{...change3,declaredAt:null}}adjusted(one,live){
+ keep one document`}}var Decider=class{#options;references;names;constructor(options,references,names3,earlier={}){this.#options=options;this.
+references=afterwards(references,options.declared,{present:earlier.organizations?.others.present??new Map,former:formerNames(
+options.state)});this.names=names3}recorded(key){return recordOf(this.#options.state,key,this.#options.hasher)}owed(key){
+return owedIn(this.#options.state,key,this.#options.hasher)}decide(one,live){const change3=this.#decided(one,live);return change3===
+void 0?void 0:withLabel(change3,live,this.names)}#decided(one,live){const{subject,address:address3,key}=one;if(subject.declared===
+void 0){const change4=pruned(subject,{address:address3,key,live,profile:this.#options.profile});return change4&&withReason(
+change4,idTrouble(subject.identity,this.#options.profile))}const recorded2=this.recorded(key);const change3=this.compare(
+one,live,recorded2,this.#adjusted(one,live,recorded2));if(!subject.owed)return checked(change3,subject.declared,this.#options.
+checks);return change3.action==="unchanged"||live?.exists===false?void 0:{...change3,declaredAt:null}}adjusted(one,live){
 return this.#adjusted(one,live,this.recorded(one.key))}#adjusted({subject},live,recorded2){const{declared=undocumented(subject.
 kind,subject.identity),owed:owed2}=subject;const{adjust}=this.#options;if(owed2||adjust===void 0)return declared;return adjust(
 declared,{...recorded2?.fields,...live?.fields})??declared}compare({address:address3,key},live,recorded2,declared){const{
@@ -17675,34 +17690,40 @@ profile,assert:assert2,address:address3,key})}};function checked(change3,declare
 change3,declared,checks);if(warnings.length===0&&errors2.length===0)return change3;const told5={...change3,warnings:[...change3.
 warnings,...warnings,...errors2]};if(errors2.length===0)return told5;const reason=errors2.map(({code:code2,message})=>`${message}\
  (${code2} is an error here)`).join("; ");return withReason(told5,reason)}function deletedHash(kind,answer,hasher){return hasher.
-hash([...kindOf(kind).deletion?.traces(answer)??[]])}function owedIn(state,key,hasher){const record2=recordIn(state,key);
-return record2?.owed===void 0?void 0:owed(record2.owed,hasher)}function recordOf(state,key,hasher){const record2=recordIn(
-state,key);return record2===void 0?void 0:recorded(record2,hasher)}function recordIn({resources},key){return Object.hasOwn(
-resources,key)?resources[key]:void 0}function recorded(record2,hasher){return{fields:restoreFields(record2,hasher),uncertain:new Set(
-record2.uncertain),at:record2.recorded_at,run:record2.run,asDeleted:live=>record2.deleted!==void 0&&record2.deleted===deletedHash(
-record2.kind,live,hasher),...record2.left===void 0?{}:{left:{run:record2.left.run,fields:restoreFields(record2.left,hasher)}},
-...record2.owed===void 0?{}:{owed:owed(record2.owed,hasher)},...record2.did_generation===void 0?{}:{generation:record2.did_generation},
-...record2.pending_regeneration===void 0?{}:{pendingRun:record2.pending_regeneration}}}function owed(record2,hasher){const{
-run:run4}=record2;return"before"in record2?{run:run4,before:restoreFields(record2.before,hasher),asked:restoreFields(record2.
-asked,hasher)}:{run:run4,lost:restoreFields(record2.lost,hasher),seen:restoreFields(record2.seen,hasher)}}function pruned({
-kind,identity:identity2},{address:address3,key,live,profile}){const{deletion:deletion2}=kindOf(kind);if(live===void 0||deletion2?.
-exists(live)!==true)return void 0;return{...deletion2.verdict(identity2,live.fields,profile),address:address3,kind,observed:"\
-live",warnings:[{code:"pruned",message:"no manifest names it any more, and idops applied it"}],reason:null,declaredAt:null,
-apply:{key,identity:identity2,expected:{},before:live.fields,existed:true,managed:[]}}}function recordInto(resources,asked,became,context3){const before=Object.hasOwn(resources,asked.key)?resources[asked.key]:
+hash([...kindOf(kind).deletion?.traces(answer)??[]])}function formerNames({resources}){return new Map(Object.values(resources).
+flatMap(({kind,identity:{id},left,former_names:former=[]})=>{if(kindOf(kind).naming===void 0||id===void 0)return[];const last=left?.
+fields.name;return[[identifierKey(id),typeof last==="string"?[...former,last]:former]]}))}function owedIn(state,key,hasher){
+const record2=recordIn(state,key);return record2?.owed===void 0?void 0:owed(record2.owed,hasher)}function recordOf(state,key,hasher){
+const record2=recordIn(state,key);return record2===void 0?void 0:recorded(record2,hasher)}function recordIn({resources},key){
+return Object.hasOwn(resources,key)?resources[key]:void 0}function recorded(record2,hasher){return{fields:restoreFields(
+record2,hasher),uncertain:new Set(record2.uncertain),at:record2.recorded_at,run:record2.run,asDeleted:live=>record2.deleted!==
+void 0&&record2.deleted===deletedHash(record2.kind,live,hasher),...record2.left===void 0?{}:{left:{run:record2.left.run,
+fields:restoreFields(record2.left,hasher)}},...record2.owed===void 0?{}:{owed:owed(record2.owed,hasher)},...record2.did_generation===
+void 0?{}:{generation:record2.did_generation},...record2.pending_regeneration===void 0?{}:{pendingRun:record2.pending_regeneration}}}
+function owed(record2,hasher){const{run:run4}=record2;return"before"in record2?{run:run4,before:restoreFields(record2.before,
+hasher),asked:restoreFields(record2.asked,hasher)}:{run:run4,lost:restoreFields(record2.lost,hasher),seen:restoreFields(
+record2.seen,hasher)}}function pruned({kind,identity:identity2},{address:address3,key,live,profile}){const{deletion:deletion2}=kindOf(
+kind);if(live===void 0||deletion2?.exists(live)!==true)return void 0;return{...deletion2.verdict(identity2,live.fields,profile),
+address:address3,kind,observed:"live",warnings:[{code:"pruned",message:"no manifest names it any more, and idops applied\
+ it"}],reason:null,declaredAt:null,apply:{key,identity:identity2,expected:{},before:live.fields,existed:true,managed:[]}}}function recordInto(resources,asked,became,context3){const before=Object.hasOwn(resources,asked.key)?resources[asked.key]:
 void 0;const{otherProfile:profile}=became;const next=nextRecord(before,asked,became,context3);const after2=profile===void 0?
 next:{...next??before??{...emptyRecord(asked,context3),managed:[]},other_profile:{profile,run:context3.run}};if(after2===
-void 0)return false;forgetFormer(resources,asked);resources[asked.key]=after2;return true}async function withSeen(resources,seen2,context3){
-const records=await eachWithSlowHashes(seen2,one=>{const before=Object.hasOwn(resources,one.key)?resources[one.key]:void 0;
-return seenRecord(before,one,context3)});const news=seen2.flatMap(({key},index)=>{const record2=records[index];return record2===
-void 0?[]:[[key,record2]]});return news.length===0?resources:{...resources,...Object.fromEntries(news)}}function seenRecord(before,{
-fields:fields2,...seen2},{at:at3,hasher}){const asked={...seen2,action:"adopt"};const declared=Object.entries(fields2).filter(
-([name2])=>seen2.managed.includes(name2));const shown4=shownOf(asked,Object.fromEntries(declared));const known4=before?.
-left;const isKnown2=(stored3,hashes)=>known4!==void 0&&same(hashes,known4.hashes)&&Object.keys(shown4).every(name2=>Object.
-hasOwn(known4.fields,name2)&&same(stored3[name2]??null,known4.fields[name2]??null));const isPlain2=!Object.values(shown4).
-some(holdsSensitive);if(Object.keys(shown4).length===0||isPlain2&&isKnown2(shown4,{}))return void 0;const stored2=storeFields(
-{...known4&&restoreFields(known4,hasher),...shown4},hasher);if(isKnown2(stored2.fields,stored2.hashes))return void 0;const secrets=storeFields(
-askedSecrets(asked),hasher);const record2=before??{...emptyRecord(asked,{run:null,at:at3}),...secrets};return{...record2,
-left:{run:null,...stored2}}}function forgetFormer(resources,{kind,expected}){const{succession}=kindOf(kind);if(succession===
+void 0)return false;forgetFormer(resources,asked);resources[asked.key]=withFormerNames(after2,before,asked,context3.hasher);
+return true}async function withSeen(resources,seen2,context3){const records=await eachWithSlowHashes(seen2,one=>{const before=Object.
+hasOwn(resources,one.key)?resources[one.key]:void 0;return seenRecord(before,one,context3)});const news=seen2.flatMap(({
+key},index)=>{const record2=records[index];return record2===void 0?[]:[[key,record2]]});return news.length===0?resources:
+{...resources,...Object.fromEntries(news)}}function seenRecord(before,{fields:fields2,...seen2},{at:at3,hasher}){const asked={
+...seen2,action:"adopt"};const declared=Object.entries(fields2).filter(([name2])=>seen2.managed.includes(name2));const shown4=shownOf(
+asked,Object.fromEntries(declared));const known4=before?.left;const isKnown2=(stored3,hashes)=>known4!==void 0&&same(hashes,
+known4.hashes)&&Object.keys(shown4).every(name2=>Object.hasOwn(known4.fields,name2)&&same(stored3[name2]??null,known4.fields[name2]??
+null));const isPlain2=!Object.values(shown4).some(holdsSensitive);if(Object.keys(shown4).length===0||isPlain2&&isKnown2(
+shown4,{}))return void 0;const stored2=storeFields({...known4&&restoreFields(known4,hasher),...shown4},hasher);if(isKnown2(
+stored2.fields,stored2.hashes))return void 0;const secrets=storeFields(askedSecrets(asked),hasher);const record2=before??
+{...emptyRecord(asked,{run:null,at:at3}),...secrets};return withFormerNames({...record2,left:{run:null,...stored2}},before,
+asked,hasher)}function withFormerNames(record2,before,asked,hasher){if(kindOf(asked.kind).naming===void 0)return record2;
+const known4=[...before?.former_names??[],before?.left?.fields.name,asked.before?.name];const former=known4.flatMap(name2=>typeof name2===
+"string"&&name2!==record2.left?.fields.name&&!hasher.conceals(name2)?[name2]:[]);return former.length===0?record2:{...record2,
+former_names:[...new Set(former)]}}function forgetFormer(resources,{kind,expected}){const{succession}=kindOf(kind);if(succession===
 void 0||expected[succession.field]!==true)return;const{field:field2}=succession;for(const[key,record2]of Object.entries(
 resources)){if(record2.kind!==kind)continue;const former=record2.fields[field2]===true;const uncertain=former?{uncertain:[
 ...new Set([...record2.uncertain??[],field2])]}:{};if(former||record2.left?.fields[field2]===true){resources[key]={...record2,
@@ -19524,17 +19545,18 @@ let decider=planned;let held;let seen2;return{observedAt,async again({apply:{key
 void 0||!kindOf(one.subject.kind).readable(options.profile))return void 0;if(held===void 0||held.at<notBefore)held={at:performance.
 now(),lists:{}};const needed2=listsFor(referring([one.subject],options),options.profile);const{live,references}=await observe(
 [one.subject],needed2,{...options,lists:held.lists,progress:noProgress});if(seen2===void 0||listNames.some(name2=>references[name2]!==
-seen2?.[name2])){decider=new Decider(options,{...decider.references,...references},decider.names);seen2=references}return await withSlowHashes(
-()=>decider.decide(one,live.get(one.subject)))},repair({apply},owed2,live,aim){const one=byKey.get(apply.key);if(one===void 0)
-return void 0;const known4=planned.recorded(apply.key)??NO_RECORD;const asked=decider.adjusted(one,void 0);const before=altered(
-asked,{fields:picked(apply.before,Object.keys(apply.expected)),absent:false,remembered:true});const declared=aim==="aske\
-d"?asked:altered(before,{whole:Object.keys(before.fields)});const change3=decider.compare(one,live,{...known4,owed:owed2},
-declared);if(change3.action!=="update"||change3.requests.length===0)return void 0;return{...change3,apply:{...change3.apply,
-before:apply.before,managed:apply.managed}}}}}var NO_RECORD={fields:{},uncertain:new Set,at:"",run:"",asDeleted:()=>false};
-function picked(fields2,names3){return Object.fromEntries(names3.flatMap(name2=>fields2[name2]===void 0?[]:[[name2,fields2[name2]]]))}
-function referring(subjects,{state,hasher}){return subjects.flatMap(({kind,identity:identity2,declared})=>{if(declared===
-void 0)return[];const owed2=owedIn(state,addressOf(kind,identity2),hasher);if(owed2===void 0)return[declared];const fields2="\
-before"in owed2?owed2.before:owed2.lost;return[declared,altered(undocumented(kind,identity2),{fields:fields2})]})}async function buildPlan(options){const{selection,profile}=options;const subjects=candidates(options);const own5=subjects.
+seen2?.[name2])){const{references:earlier,names:names3}=decider;decider=new Decider(options,{...earlier,...references},names3,
+earlier);seen2=references}return await withSlowHashes(()=>decider.decide(one,live.get(one.subject)))},repair({apply},owed2,live,aim){
+const one=byKey.get(apply.key);if(one===void 0)return void 0;const known4=planned.recorded(apply.key)??NO_RECORD;const asked=decider.
+adjusted(one,void 0);const before=altered(asked,{fields:picked(apply.before,Object.keys(apply.expected)),absent:false,remembered:true});
+const declared=aim==="asked"?asked:altered(before,{whole:Object.keys(before.fields)});const change3=decider.compare(one,
+live,{...known4,owed:owed2},declared);if(change3.action!=="update"||change3.requests.length===0)return void 0;return{...change3,
+apply:{...change3.apply,before:apply.before,managed:apply.managed}}}}}var NO_RECORD={fields:{},uncertain:new Set,at:"",run:"",
+asDeleted:()=>false};function picked(fields2,names3){return Object.fromEntries(names3.flatMap(name2=>fields2[name2]===void 0?
+[]:[[name2,fields2[name2]]]))}function referring(subjects,{state,hasher}){return subjects.flatMap(({kind,identity:identity2,
+declared})=>{if(declared===void 0)return[];const owed2=owedIn(state,addressOf(kind,identity2),hasher);if(owed2===void 0)
+return[declared];const fields2="before"in owed2?owed2.before:owed2.lost;return[declared,altered(undocumented(kind,identity2),
+{fields:fields2})]})}async function buildPlan(options){const{selection,profile}=options;const subjects=candidates(options);const own5=subjects.
 filter(({elsewhere})=>!elsewhere);const documents=own5.flatMap(subject=>subject.declared??[]);const needed2=listsFor(referring(
 own5,options),profile);const{at:observedAt,lists:held}=takenOver(options.read,subjects,needed2);const{live,references}=await whileHashing(
 documents,options,()=>observe(subjects,needed2,{...options,lists:held}));const decider=new Decider(options,references,namesOf(
@@ -19550,8 +19572,8 @@ kind=>kind.scopes.read);const lists=listNames.filter(name2=>references[name2]!==
 name2,profile)??[]);const fitting3=await makeSure(compared.map(change3=>isUnchanged(change3)&&change3.warnings.length>0?
 {...change3,warnings:[]}:change3),{profile,seen:seenProfile(profile,live),recognise:options.recognise,state:options.state});
 const warnings=[...fitting3.warnings,...leftOut2(debtsLeftOut(options)),...missingLists(references),...compared.filter(isUnchanged).
-flatMap(({address:address3,warnings:warnings2})=>warnings2.map(({code:code2,message})=>({code:code2,message:`${address3}\
-: ${message}`})))];const settled=decided.filter(one=>one.settled).map(({one:{key}})=>key);const made3=await assemble(arrange(
+flatMap(({address:address3,warnings:warnings2})=>warnings2.map(warning4=>({...warning4,message:`${address3}: ${warning4.
+message}`})))];const settled=decided.filter(one=>one.settled).map(({one:{key}})=>key);const made3=await assemble(arrange(
 fitting3.changes),[...reads2,...listing],options);const leavesOut=selected.length===0&&options.declared.length>0;const{targets,
 kinds:asked,shard:shard2}=selection;const isPartial=targets.length>0||asked.length>0||shard2!==void 0;const plan={...made3,
 ...shard2===void 0?{}:{shard:shard2},...isPartial?{partial:true}:{},warnings,settled,...leavesOut?{leavesOut}:{}};return{
