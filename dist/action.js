@@ -17507,46 +17507,47 @@ run:current,journal:partName(current,own5,attempts+1)}}const lasts=Object.values
 [...names3,head.last_run,current,...lasts],now);return{run:run4,journal:partName(run4,own5,1)}}init_extended();init_values();init_fields();init_kinds();init_loss();init_values();init_kinds();init_limits();init_references();init_extended();init_values();init_fields();init_kinds();init_limits();init_loss();init_rules();init_drift();function compare(given){
 const{live,recorded:recorded2,declared,profile}=given;const kind=kindOf(declared.kind);const change3=withReason(compareFields(
 given),ignoredTrouble(kind,declared,live,profile));const left=recorded2?.left;if(live===void 0||left===void 0)return change3;
-const shown4=field2=>liveValue(live,field2);const fields2=[...withDrift(change3.fields,kind.fields,left,shown4),...undeclaredDrift(
-change3.fields,declared,kind.fields,left,shown4)];return fields2.length===0?change3:{...change3,fields:fields2}}function withReason(change3,why){
-if(why===void 0)return change3;const reason=change3.reason===null?why:`${change3.reason}; ${why}`;return{...change3,action:"\
-blocked",requests:[],destructions:[],reason}}function liveValue({exists,fields:fields2},field2){if(!exists)return null;return Object.
-hasOwn(fields2,field2)?fields2[field2]:void 0}function compareFields(given){const live=knownSecrets(given);const input=live===
-given.live?given:{...given,live};const{declared}=input;const kind=kindOf(declared.kind);const lost2=lostOf(kind,input);const restored=restoredFields(
-kind,lost2,input);const own5=takenFields(declared.fields,kind.traits[input.profile.name]);const taken2={...restored,...own5};
-const present3=presentObject(input);const resolution=kind.resolve?.(taken2,{references:input.references,profile:input.profile,
-present:present3.fields,wished:field2=>declared.remembered!==true&&Object.hasOwn(declared.fields,field2)});const{fields:resolved2,
-troubles,confirmed,warnings:named4}=resolution??{fields:taken2,troubles:[],confirmed:[],warnings:none};const stale2=named4.
-map(({field:field2,...warning4})=>{const{length:_length2,text:_text,...place2}=declared.placeOf(field2);return{...warning4,
-place:place2}});const known4=knowledge(input,present3);const before={...present3.fields,...withBack(kind,present3.fields,
-lost2)};const observed=known4.source(Object.keys(resolved2));const base2=expected2=>{const change3=baseChange(input,present3,
-{before,expected:expected2,observed,managed:Object.keys(own5)});return stale2.length===0?change3:{...change3,warnings:stale2}};
-const blocked3=reason=>({...base2({}),action:"blocked",reason});const unfit=idTrouble(declared.identity,input.profile)??
-live?.trouble;if(unfit!==void 0)return blocked3(unfit);if(troubles.length>0)return blocked3(troubles.join("; "));const wanted=wantedFields(
-kind,resolved2,declared,before);const asked=Object.entries(wanted.fields);const parts=asked.every(([field2,goal])=>plainlySame(
-goal,known4.now(field2)))?[]:asked.flatMap(([field2,goal])=>contrast(kind.fields[field2]??value,field2,goal,known4.now(field2)).
-map(part=>({field:field2,part})));const differing=parts.filter(({part})=>part.verdict!=="same");const planInput={declared,
-present:present3,desired:wanted.fields,changed:new Set(differing.map(({field:field2})=>field2)),profile:input.profile,references:input.
-references};const verdict=kind.decide?.(planInput);if(verdict!==void 0){const{reason=null,warnings:warnings2=[],...decided}=verdict;
-return{...base2({}),...decided,reason,warnings:[...stale2,...warnings2]}}const gone=unrestorable(kind,input.recorded?.owed?.
-run,restored);if(gone!==void 0)return blocked3(gone);if(wanted.unknowable.length>0)return blocked3(unmergeable(kind,wanted.
-unknowable));if(differing.length===0&&!(input.assert&&observed==="recorded"))return base2(wanted.fields);const{requests,
-expected,warnings=[],trouble}=kind.update(planInput);const refused4=trouble??tooLarge(requests,input.profile);if(refused4!==
-void 0)return blocked3(refused4);if(Object.keys(expected).length===0)return base2(wanted.fields);const fields2=differing.
-map(({field:field2,part})=>({...fieldChange(part),...confirmed.includes(field2)?{confirmed:true}:{}}));return{...base2(expected),
-action:"update",requests,fields:fields2,destructions:kind.destructions(fields2),warnings:[...stale2,...warnings,...restoreWarnings(
-kind,input.recorded?.owed?.run,lost2,expected),...updateWarnings(kind,live,parts.map(({part})=>part))]}}function lostOf(kind,{
-declared,live,recorded:recorded2,references}){if(declared.absent||live===void 0||!live.exists||recorded2?.owed===void 0)
-return{};const lost2=stillLost(kind,recorded2.owed,live.fields);return kind.restorable?.(lost2,references)??lost2}function withBack(kind,now,lost2){
-return mapValues(lost2,(part,field2)=>withLost(kind.fields[field2]??value,now[field2],part))}function restoredFields(kind,lost2,{
-declared,live,profile}){const back=Object.entries(withBack(kind,live?.fields??{},lost2));const own5=back.filter(([field2])=>!Object.
-hasOwn(declared.fields,field2));return takenFields(Object.fromEntries(own5),kind.traits[profile.name])}function restoreWarnings(kind,run4,lost2,wanted){
-const back=Object.entries(lost2).flatMap(([field2,part])=>{const goal=wanted[field2];if(goal===void 0)return[];if(Array.
-isArray(part)){const ids=new Set(asElements(goal).map(({id})=>id));const elements2=asElements(part).filter(({id})=>ids.has(
-id));return elements2.length===0?[]:[[field2,elements2]]}if(!isMap(part)||!isMap(goal))return[[field2,part]];const members3=Object.
-entries(part).filter(([key])=>Object.hasOwn(goal,key));return members3.length===0?[]:[[field2,Object.fromEntries(members3)]]});
-if(back.length===0)return[];const message=`an update of this ${kind.noun} in run ${run4} did not get to its end and took\
- away ${namesOfLost(Object.fromEntries(back))}, which is to be put back`;return[{code:"restores",message}]}function unrestorable(kind,run4,restored){
+const shown4=field2=>liveValue(live,field2);const fields2=[...withDrift(change3.fields,kind.fields,left,shown4),...declared.
+remembered?none:undeclaredDrift(change3.fields,declared,kind.fields,left,shown4)];return fields2.length===0?change3:{...change3,
+fields:fields2}}function withReason(change3,why){if(why===void 0)return change3;const reason=change3.reason===null?why:`${change3.
+reason}; ${why}`;return{...change3,action:"blocked",requests:[],destructions:[],reason}}function liveValue({exists,fields:fields2},field2){
+if(!exists)return null;return Object.hasOwn(fields2,field2)?fields2[field2]:void 0}function compareFields(given){const live=knownSecrets(
+given);const input=live===given.live?given:{...given,live};const{declared}=input;const kind=kindOf(declared.kind);const lost2=lostOf(
+kind,input);const restored=restoredFields(kind,lost2,input);const own5=takenFields(declared.fields,kind.traits[input.profile.
+name]);const taken2={...restored,...own5};const present3=presentObject(input);const resolution=kind.resolve?.(taken2,{references:input.
+references,profile:input.profile,present:present3.fields,wished:field2=>declared.remembered!==true&&Object.hasOwn(declared.
+fields,field2)});const{fields:resolved2,troubles,confirmed,warnings:named4}=resolution??{fields:taken2,troubles:[],confirmed:[],
+warnings:none};const stale2=named4.map(({field:field2,...warning4})=>{const{length:_length2,text:_text,...place2}=declared.
+placeOf(field2);return{...warning4,place:place2}});const known4=knowledge(input,present3);const before={...present3.fields,
+...withBack(kind,present3.fields,lost2)};const observed=known4.source(Object.keys(resolved2));const base2=expected2=>{const change3=baseChange(
+input,present3,{before,expected:expected2,observed,managed:Object.keys(own5)});return stale2.length===0?change3:{...change3,
+warnings:stale2}};const blocked3=reason=>({...base2({}),action:"blocked",reason});const unfit=idTrouble(declared.identity,
+input.profile)??live?.trouble;if(unfit!==void 0)return blocked3(unfit);if(troubles.length>0)return blocked3(troubles.join(
+"; "));const wanted=wantedFields(kind,resolved2,declared,before);const asked=Object.entries(wanted.fields);const parts=asked.
+every(([field2,goal])=>plainlySame(goal,known4.now(field2)))?[]:asked.flatMap(([field2,goal])=>contrast(kind.fields[field2]??
+value,field2,goal,known4.now(field2)).map(part=>({field:field2,part})));const differing=parts.filter(({part})=>part.verdict!==
+"same");const planInput={declared,present:present3,desired:wanted.fields,changed:new Set(differing.map(({field:field2})=>field2)),
+profile:input.profile,references:input.references};const verdict=kind.decide?.(planInput);if(verdict!==void 0){const{reason=null,
+warnings:warnings2=[],...decided}=verdict;return{...base2({}),...decided,reason,warnings:[...stale2,...warnings2]}}const gone=unrestorable(
+kind,input.recorded?.owed?.run,restored);if(gone!==void 0)return blocked3(gone);if(wanted.unknowable.length>0)return blocked3(
+unmergeable(kind,wanted.unknowable));if(differing.length===0&&!(input.assert&&observed==="recorded"))return base2(wanted.
+fields);const{requests,expected,warnings=[],trouble}=kind.update(planInput);const refused4=trouble??tooLarge(requests,input.
+profile);if(refused4!==void 0)return blocked3(refused4);if(Object.keys(expected).length===0)return base2(wanted.fields);
+const fields2=differing.map(({field:field2,part})=>({...fieldChange(part),...confirmed.includes(field2)?{confirmed:true}:
+{}}));return{...base2(expected),action:"update",requests,fields:fields2,destructions:kind.destructions(fields2),warnings:[
+...stale2,...warnings,...restoreWarnings(kind,input.recorded?.owed?.run,lost2,expected),...updateWarnings(kind,live,parts.
+map(({part})=>part))]}}function lostOf(kind,{declared,live,recorded:recorded2,references}){if(declared.absent||live===void 0||
+!live.exists||recorded2?.owed===void 0)return{};const lost2=stillLost(kind,recorded2.owed,live.fields);return kind.restorable?.(
+lost2,references)??lost2}function withBack(kind,now,lost2){return mapValues(lost2,(part,field2)=>withLost(kind.fields[field2]??
+value,now[field2],part))}function restoredFields(kind,lost2,{declared,live,profile}){const back=Object.entries(withBack(
+kind,live?.fields??{},lost2));const own5=back.filter(([field2])=>!Object.hasOwn(declared.fields,field2));return takenFields(
+Object.fromEntries(own5),kind.traits[profile.name])}function restoreWarnings(kind,run4,lost2,wanted){const back=Object.entries(
+lost2).flatMap(([field2,part])=>{const goal=wanted[field2];if(goal===void 0)return[];if(Array.isArray(part)){const ids=new Set(
+asElements(goal).map(({id})=>id));const elements2=asElements(part).filter(({id})=>ids.has(id));return elements2.length===
+0?[]:[[field2,elements2]]}if(!isMap(part)||!isMap(goal))return[[field2,part]];const members3=Object.entries(part).filter(
+([key])=>Object.hasOwn(goal,key));return members3.length===0?[]:[[field2,Object.fromEntries(members3)]]});if(back.length===
+0)return[];const message=`an update of this ${kind.noun} in run ${run4} did not get to its end and took away ${namesOfLost(
+Object.fromEntries(back))}, which is to be put back`;return[{code:"restores",message}]}function unrestorable(kind,run4,restored){
 const secret3=Object.keys(restored).filter(field2=>holdsHashed(restored[field2]??null));if(secret3.length===0)return void 0;
 const names3=secret3.join(" and ");return`an update of this ${kind.noun} in run ${run4} did not get to its end and took \
 away ${names3}, which holds a secret that no journal keeps: declare ${names3}, or set it on the server`}function tooLarge(requests,{

@@ -75,7 +75,8 @@ export function compare(given: CompareInput): Change {
   const shown = (field: string) => liveValue(live, field);
   const fields = [
     ...withDrift(change.fields, kind.fields, left, shown),
-    ...undeclaredDrift(change.fields, declared, kind.fields, left, shown),
+    // What an undo leaves alone is none of its business.
+    ...(declared.remembered ? none : undeclaredDrift(change.fields, declared, kind.fields, left, shown)),
   ];
   return fields.length === 0 ? change : { ...change, fields };
 }
