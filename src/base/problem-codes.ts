@@ -31,6 +31,7 @@ export const problemCodes = [
   'duplicate-element',
   'duplicate-key',
   'duplicate-object',
+  'edited-file',
   'env-not-allowed',
   'extra-key-pair',
   'file-exists',

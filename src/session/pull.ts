@@ -17,6 +17,7 @@ import type { LookOptions } from '../pull/discover.js';
 import { type FreshPull, pullFresh } from '../pull/fresh-files.js';
 import { pullInto } from '../pull/into.js';
 import type { NewFile } from '../pull/layout.js';
+import type { PulledFile } from '../pull/pulled-file.js';
 import type { PullResult } from '../pull/result.js';
 import { manifestHead } from '../pull/schema-line.js';
 import { askedProblems } from '../pull/survey.js';
@@ -25,6 +26,7 @@ import type { ProfileName } from '../server/profiles.js';
 import type { State } from '../state/state.js';
 import { backendOf } from './backend.js';
 import { whileReading } from './connection.js';
+import { editedFiles, type Written } from './edits.js';
 import { refuseInputs } from './outputs.js';
 import { recordSeen } from './seen.js';
 import type { SessionOptions } from './session.js';
@@ -50,7 +52,7 @@ export interface Pulling extends PullResult {
   check(): Promise<void>;
   /**
    * Writes the files, and records in the state what the manifests now say; gives a warning if that can't be done. Throws a ProblemsError
-   * if a file was changed meanwhile, or can't be written.
+   * if a file was edited and that isn't forced, was changed meanwhile, or can't be written.
    */
   write(): Promise<Problem[]>;
 }
@@ -62,10 +64,10 @@ export interface Pulling extends PullResult {
 export async function pull(
   project: Project,
   options: SessionOptions,
-  { out, ...request }: PullRequest & { readonly out?: string },
+  { out, force = false, ...request }: PullRequest & { readonly out?: string; readonly force?: boolean },
 ): Promise<Pulling> {
   return await looking(project, options, request, async (looked) => {
-    const { server, manifests, look, known, notes, holds, record } = looked;
+    const { server, manifests, look, known, notes, holds, record, pulled } = looked;
     // What is wrong with manifests is in the way of changing them, and of nothing else.
     if (out === undefined) refuse(manifests.problems);
     const wishes = { ...wishesOf(request), known, holds };
@@ -79,9 +81,10 @@ export async function pull(
         notes: [...notes, ...rest.notes],
         check: () => checkFiles(rest.files, project.root, project.cwd),
         async write() {
+          if (!force) refuse(await editedFiles(rest.files, project, pulled));
           const isNew = rest.files.some(({ action }) => action !== 'unchanged');
           if (isNew) await writeFiles(rest.files, project.root, project.cwd, options.signal);
-          return await record(rest.seen);
+          return await record(rest.seen, rest.files);
         },
       };
     }
@@ -111,7 +114,7 @@ export async function pull(
       check: () => checkFiles(files, folder, project.cwd),
       async write() {
         if (options.signal?.aborted) throw interruptedBefore();
-        if (isThere) return await record(apart ? [] : fresh.seen);
+        if (isThere) return await record(apart ? [] : fresh.seen, files);
         const made = await makeFolder(folder, 0o644).catch((failure: unknown) => {
           throw notWritable(
             folder,
@@ -127,7 +130,7 @@ export async function pull(
           throw failure;
         }
         // What no configuration names is no business of the state.
-        return await record(apart ? [] : fresh.seen);
+        return await record(apart ? [] : fresh.seen, files);
       },
     };
   });
@@ -142,7 +145,9 @@ export interface Looked {
   readonly notes: readonly string[];
   readonly holds: (text: string) => boolean;
   /** Records what was seen of objects; gives a warning if that can't be done. */
-  record(seen: readonly Seen[]): Promise<Problem[]>;
+  record(seen: readonly Seen[], files: readonly PulledFile[]): Promise<Problem[]>;
+  /** What is known of the files that were pulled before. */
+  readonly pulled: Written | undefined;
 }
 
 /** Reads what the project says of itself, and connects to its server for as long as the work takes. */
@@ -165,8 +170,11 @@ export async function looking<T>(
   refuse(askedProblems(request.asked ?? {}, wishesOf(request).kinds, profile));
   const { known, notes, before } = await knownIn(project, manifests, server, redactor.add);
   // A state that can't be used was told of.
-  const record = async (seen: readonly Seen[]): Promise<Problem[]> =>
-    before === undefined ? [] : await recordSeen(project, seen, { server: server.baseUrl, before, redactor });
+  const record: Looked['record'] = async (seen, files) =>
+    before === undefined
+      ? []
+      : await recordSeen(project, seen, { server: server.baseUrl, before, files, redactor });
+  const pulled = before?.pulled;
   const sending = {
     concurrency,
     timeout,
@@ -176,7 +184,16 @@ export async function looking<T>(
   };
   return await whileReading(server, manifests.declared, sending, async (reader) => {
     const look = { reader, profile, concurrency, progress, signal };
-    const done = await work({ server, manifests, look, known, notes, holds: redactor.holds, record });
+    const done = await work({
+      server,
+      manifests,
+      look,
+      known,
+      notes,
+      holds: redactor.holds,
+      record,
+      pulled,
+    });
     if (signal.aborted) throw interruptedBefore();
     return done;
   });

@@ -87,6 +87,8 @@ const headSchema = z.strictObject({
   arriving: z.literal(true).optional(),
   /** The newest run that is all in here. */
   last_run: z.string().optional(),
+  /** Hashes of the files that were pulled last, by their paths from the root of the project. */
+  pulled: z.record(z.string(), z.string()).optional(),
   /** How the work is split, as long as no run of all of it comes between. */
   shards: shardsSchema.optional(),
 });

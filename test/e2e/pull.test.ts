@@ -1,9 +1,10 @@
+import { execFileSync } from 'node:child_process';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadSeed } from '../../src/sandbox/seed.js';
 import { ids } from '../sandbox/asking.js';
-import { config, project, sure } from './running.js';
+import { config, project, sure, type TestProject } from './running.js';
 import { expectToBeTold } from './schemas.js';
 
 const boruta = config.replace('server:\n', 'server:\n  profile: boruta\n');
@@ -177,6 +178,47 @@ label: null
     expect(pulled.code).toBe(1);
     expect(pulled.stderr).toContain('the server has no organization "nobody"');
     expect(pulled.stderr).toContain('--> manifests/a.yaml:1:1');
+  });
+});
+
+describe('an edit', () => {
+  const file = 'manifests/organizations.yaml';
+  const change = (at: TestProject, label: string) => {
+    const [first] = at.sandbox.data.organizations;
+    if (first !== undefined) first.label = label;
+  };
+
+  it('since the last pull is overwritten with --force alone', async () => {
+    const at = await project({ 'idops.yaml': sure });
+    expect((await at.idops('pull')).code).toBe(0);
+    const edited = (await at.read(file)).replace('label: ACME Corp', 'label: Mine');
+    await at.write({ [file]: edited });
+    change(at, 'Theirs');
+    const refused = await at.idops('pull');
+    expect(refused).toMatchObject({ code: 1, stdout: '' });
+    expect(refused.stderr).toContain(`error[edited-file]: ${file} was edited since`);
+    expect(await at.read(file)).toBe(edited);
+    expect((await at.idops('pull --check')).stdout).toContain(file);
+    expect((await at.idops('pull --force')).code).toBe(0);
+    expect(await at.read(file)).toContain('label: Theirs');
+    // What a pull wrote is no edit.
+    change(at, 'Again');
+    expect((await at.idops('pull')).code).toBe(0);
+  });
+
+  it('in a work tree of git is what no commit has', async () => {
+    const at = await project({ 'idops.yaml': sure, [file]: 'kind: Organization\nname: acme\nlabel: Mine\n' });
+    const git = (...args: string[]) =>
+      execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b.example', ...args], { cwd: at.folder });
+    git('init', '-q');
+    const pull = async () => (await at.idops('pull --kind Organization')).code;
+    expect(await pull()).toBe(1);
+    git('add', '.');
+    git('commit', '-qm', 'first');
+    expect(await pull()).toBe(0);
+    expect(await at.read(file)).toContain('label: ACME Corp');
+    await at.write({ [file]: (await at.read(file)).replace('ACME Corp', 'Edited') });
+    expect(await pull()).toBe(1);
   });
 });
 

@@ -16,7 +16,7 @@ it('what was read before a run changed the state is not recorded, since the run 
     await recordSeen(
       loadProject({ cwd: made.folder, variables: {} }),
       [{ ...one, expected: fields, managed: ['name'], fields }],
-      { server, before: { ...state, serial }, redactor: createRedactor() },
+      { server, before: { ...state, serial }, files: [], redactor: createRedactor() },
     );
   expect(await record(1)).toMatchObject([{ code: 'not-recorded', severity: 'warning' }]);
   expect(JSON.parse(await made.read('.idops/state.json'))).toEqual(state);

@@ -69,7 +69,7 @@ export async function init(
   for (const { path, action } of written)
     output.result(`${action === 'write' ? 'wrote' : 'added to'} ${shown(path)}`);
   for (const path of kept) output.message(`${shown(join(root, path))} was there already, and stays as it is`);
-  output.problems(await looked.record(root));
+  output.problems(await looked.record(root, written));
   const made = workflows.filter(({ path }) => !kept.includes(path));
   const top = await workTreeOf(root);
   const todo = [

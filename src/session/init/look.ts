@@ -3,6 +3,7 @@ import { noProgress, type Progress } from '../../base/progress.js';
 import { loadProject } from '../../project/index.js';
 import { serverSettings } from '../../project/server.js';
 import { type FreshPull, pullFresh } from '../../pull/fresh-files.js';
+import type { PulledFile } from '../../pull/pulled-file.js';
 import { diagnose } from '../../server/diagnose.js';
 import { type ProfileName, profiles } from '../../server/profiles.js';
 import { type LookingOptions, whileReading } from '../connection.js';
@@ -20,7 +21,7 @@ export interface Looked {
   /** Why it can't be read. */
   readonly problems: readonly Problem[];
   /** Records in the state of the new project what its manifests say; gives a warning if that can't be done. */
-  record(root: string): Promise<readonly Problem[]>;
+  record(root: string, files: readonly PulledFile[]): Promise<readonly Problem[]>;
 }
 
 /** What a new configuration will say of its server. */
@@ -64,10 +65,10 @@ export async function lookAtServer(
     try {
       const wishes = { ...wishesOf({}), known: [], holds: redactor.holds };
       const fresh = await pullFresh(wishes, { reader, profile: own, concurrency, progress, signal });
-      const record = async (root: string): Promise<Problem[]> => {
+      const record: Looked['record'] = async (root, files) => {
         const variables = { ...process.env, IDOPS_ENV: undefined };
         const project = loadProject({ cwd: root, config: CONFIG, variables });
-        return await recordSeen(project, fresh.seen, { server: baseUrl, redactor });
+        return await recordSeen(project, fresh.seen, { server: baseUrl, files, redactor });
       };
       return { ...nothing, fresh, record };
     } catch (failure) {
