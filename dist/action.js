@@ -4753,8 +4753,8 @@ errors.invalidArgument({prefix:"Headers.append",value:name2,type:"header name"})
 errors.invalidArgument({prefix:"Headers.append",value:value3,type:"header value"})}if(getHeadersGuard(headers)==="immuta\
 ble"){throw new TypeError("immutable")}return getHeadersList(headers).append(name2,value3,false)}function headersListSortAndCombine(target){
 const headersList=getHeadersList(target);if(!headersList){return[]}if(headersList.sortedMap){return headersList.sortedMap}
-const headers=[];const names2=headersList.toSortedArray();const cookies=headersList.cookies;if(cookies===null||cookies.length===
-1){return headersList.sortedMap=names2}for(let i2=0;i2<names2.length;++i2){const{0:name2,1:value3}=names2[i2];if(name2===
+const headers=[];const names3=headersList.toSortedArray();const cookies=headersList.cookies;if(cookies===null||cookies.length===
+1){return headersList.sortedMap=names3}for(let i2=0;i2<names3.length;++i2){const{0:name2,1:value3}=names3[i2];if(name2===
 "set-cookie"){for(let j=0;j<cookies.length;++j){headers.push([name2,cookies[j]])}}else{headers.push([name2,value3])}}return headersList.
 sortedMap=headers}function compareHeaderName(a2,b){return a2[0]<b[0]?-1:1}var HeadersList=class _HeadersList{cookies=null;sortedMap;headersMap;constructor(init){
 if(init instanceof _HeadersList){this.headersMap=new Map(init.headersMap);this.sortedMap=init.sortedMap;this.cookies=init.
@@ -6529,8 +6529,8 @@ index;length2+=1}return{text:textOfUnits(units.subarray(0,length2)),at:at3.subar
 const unit=text6.charCodeAt(index);if(unit===56128&&(text6.charCodeAt(index+1)&64512)===56320)return-2;const answer=knownOf(
 unit);return answer===1?-1:answer-2}function textOfUnits(units){return Buffer.from(units.buffer,units.byteOffset,units.byteLength).
 toString("utf16le")}function knownOf(unit){known??=new Uint32Array(2**16);const before=known[unit]??0;if(before!==0)return before;
-const character=String.fromCharCode(unit);const small=character.toLowerCase();const ignored2=/[\p{White_Space}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u.
-test(character);const answer=ignored2?1:(small.length===1?small.charCodeAt(0):unit)+2;known[unit]=answer;return answer}var maxDecodings,
+const character=String.fromCharCode(unit);const small=character.toLowerCase();const ignored=/[\p{White_Space}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u.
+test(character);const answer=ignored?1:(small.length===1?small.charCodeAt(0):unit)+2;known[unit]=answer;return answer}var maxDecodings,
 escapes,everyEscape,letters,known;var init_redact_layers=__esm({"src/base/redact-layers.ts"(){"use strict";init_decode();
 maxDecodings=3;escapes=[["\\",String.raw`\\(?:u\{[0-9a-f]{1,6}\}|u[0-9a-f]{4}|x[0-9a-f]{2}|["'\\/bfnrt])`],["%","%[0-7][\
 0-9a-f]|%[cd][0-9a-f]%[89ab][0-9a-f]|%e[0-9a-f](?:%[89ab][0-9a-f]){2}|%f[0-7](?:%[89ab][0-9a-f]){3}"],["&",String.raw`&(?:#\d{1,24};?|#x[0-9a-f]{1,24};?|[a-z][a-z0-9]{1,31};|(?:amp|lt|gt|quot|[aeiou]uml|copy|reg|nbsp|sect|szlig))`]];
@@ -6564,13 +6564,13 @@ run:false};this.#byBeginning.set(text6,made3);this.#flags??=new Uint8Array(2**17
 3]=(this.#flags[slot>>>3]??0)|1<<(slot&7);return made3}};powers=new Map}});function redactAddress(address3,{redactName}){const slash=address3.indexOf("/")+1;return address3.slice(0,slash)+redactName(
 address3.slice(slash))}function createRedactor(){const tokens=new Secrets;const variables=new Secrets;const answered=new Secrets;
 const declared=new Secrets;const credentials2=[tokens,variables,answered];const short4=new Set;const knownTokens=new Set;
-const isToken=text6=>knownTokens.has(text6.toLowerCase());const values=new Innocent;const keys=new Innocent;const names2=new Innocent;
-return{add(secret3,kind="token"){for(const innocent of[values,keys,names2])innocent.forget();const trimmed=secret3.trim();
+const isToken=text6=>knownTokens.has(text6.toLowerCase());const values=new Innocent;const keys=new Innocent;const names3=new Innocent;
+return{add(secret3,kind="token"){for(const innocent of[values,keys,names3])innocent.forget();const trimmed=secret3.trim();
 const credential=kind==="answer"?trimmed.length>=leastFolded:kind!=="declared";const list2={token:tokens,variable:variables,
 answer:answered,declared}[kind];(credential?list2:declared).add(secret3,kind==="token");if(credential&&trimmed!==""&&trimmed.
 length<leastFolded)short4.add(trimmed);if(kind==="token")knownTokens.add(trimmed.toLowerCase())},redact:text6=>values.unless(
 text6,()=>replaced(text6,found(credentials2,text6,true))),redactKey:text6=>keys.unless(text6,()=>replaced(text6,found(credentials2,
-text6,false))),redactName:text6=>names2.unless(text6,()=>replaced(text6,found([tokens,variables],text6,false),one=>isUuid(
+text6,false))),redactName:text6=>names3.unless(text6,()=>replaced(text6,found([tokens,variables],text6,false),one=>isUuid(
 one)&&!isToken(one))),redactFile:text6=>replaced(text6,found([tokens],text6,false)),redactSentence(text6){const own5=found(
 [tokens,variables],text6,true);const quoted3=within(found([answered],text6,true),quotations(text6));return replaced(text6,
 [...own5,...quoted3],one=>isWord(one)&&!isToken(one))},redactEcho:text6=>replaced(text6,found([...credentials2,declared],
@@ -7574,8 +7574,8 @@ v=>typeof v==="number"?String(v):v);else if(typeof rest.const==="number")rest.co
 rest.type="string";if(!values)rest.pattern=(types3.includes("number")?number:integer).source;return rest}function rewriteKeyNames(ctx){
 const bySchema=new Map;for(const entry of ctx.seen.values()){if(entry.def&&!bySchema.has(entry.schema))bySchema.set(entry.
 schema,entry)}const rewrites=new Map;for(const record2 of pendingRecords.get(ctx)??[]){const seen2=ctx.seen.get(record2);
-const names2=(seen2?.def??seen2?.schema)?.propertyNames;if(!names2||names2===true||rewrites.has(names2))continue;const rewritten=stringifyKeyNames(
-bySchema,names2,new Set);if(rewritten!==names2)rewrites.set(names2,rewritten)}if(!rewrites.size)return;for(const entry of ctx.
+const names3=(seen2?.def??seen2?.schema)?.propertyNames;if(!names3||names3===true||rewrites.has(names3))continue;const rewritten=stringifyKeyNames(
+bySchema,names3,new Set);if(rewritten!==names3)rewrites.set(names3,rewritten)}if(!rewrites.size)return;for(const entry of ctx.
 seen.values()){for(const carrier of[entry.schema,entry.def]){const rewritten=carrier&&rewrites.get(carrier.propertyNames);
 if(rewritten)carrier.propertyNames=rewritten}}}function serializeDefaultValue(value3,schema5,ctx,json,params){let unrepresentable=false;
 const serialized=JSON.stringify(value3,(_,val)=>{if(typeof val!=="bigint")return val;unrepresentable=true;return null});
@@ -7932,142 +7932,7 @@ if(count3===0)return[];return[`${count3} of the server's ${nouns} came without a
 n of ${count3===1?"it":"them"}`]}var init_discovery=__esm({"src/kinds/discovery.ts"(){"use strict"}});async function readOne({reader,limit:limit2},read,params,parse11){return await limit2(()=>reader.showExtra(read,params,parse11))}
 function missing(identity2,noun){return{exists:false,identity:identity2,fields:{},trouble:`the server has no ${noun} wit\
 h the id ${identity2.id}, and no operation creates one: create it there, or correct the id`}}var init_reading=__esm({"sr\
-c/kinds/reading.ts"(){"use strict"}});function isBlank(value3){const text6=shown(value3);return typeof text6==="string"&&new RegExp("^\\p{White_Space}*$","u").
-test(text6)}function textOf(value3){const text6=shown(value3);return typeof text6==="string"?text6:""}function shown(value3){
-return value3 instanceof Sensitive?value3.reveal():value3}function firstText(...values){return values.find(value3=>typeof value3===
-"string"&&value3.trim()!=="")}function characters(text6){return[...text6].length}var init_texts=__esm({"src/kinds/texts.\
-ts"(){"use strict";init_values()}});function idTrouble(identity2,{name:name2,limits:limits2}){const unusable=Object.entries(identity2).find(([part,text6])=>part!==
-"name"&&text6!==void 0&&!isPathParameter(text6));if(unusable!==void 0){return`the ${unusable[0]} ${JSON.stringify(unusable[1])}\
- can't name an object in a path of the API: correct it`}if(limits2?.uuids!==true)return void 0;const wrong2=["id","backe\
-nd_id"].find(part=>identity2[part]!==void 0&&!uuid3.test(identity2[part]));if(wrong2===void 0)return void 0;return`the ${wrong2}\
- ${identity2[wrong2]} is not a UUID in lower case, as the ids of this server are (profile ${name2}): correct it`}function limitProblems(object3,profile,limits2,{
-emptyIsNull=[],limits:own5={}}){const refused4=(message,path,hint)=>error("profile-limit",`${message} (profile ${profile.
-name})`,[object3.placeOf(...path)],hint);return[...idProblems(object3,limits2,own5,refused4),...identityProblems(object3,
-own5,refused4),...lengthProblems(object3,own5,refused4),...emptyProblems(object3,profile,emptyIsNull,own5,refused4),...wordProblems(
-object3,own5,refused4),...elementProblems(object3,own5,refused4),...sizeProblems(object3,limits2,refused4)]}function idProblems(object3,limits2,{
-ids={}},refused4){return idsOf2(object3).flatMap(({id,path,most})=>{const text6=reveal(id);if(typeof text6!=="string"||text6===
-UNKNOWN_TEXT)return[];const name2=path.join(".");if(most!==void 0){const length2=characters(text6);return length2<=most?
-[]:[refused4(`"${name2}" has ${length2} characters, and may have ${most}`,path)]}if(!limits2.uuids||uuid3.test(text6))return[];
-const lower=text6.toLowerCase();const hint=uuid3.test(lower)?`this server writes its ids in lower case: ${lower}`:"copy \
-the id from the server, such as 9b1d5c1e-6f3a-4a0e-8b1a-0d6f3e1c2b77";return[refused4(`"${name2}" is not a UUID, as the \
-ids of this server are`,path,hint)]});function idsOf2({identity:identity2,fields:fields2}){const own5=["id","backend_id"].
-flatMap(part=>identity2[part]===void 0?[]:[{id:identity2[part],path:[part]}]);const inLists=Object.entries(ids).flatMap(
-([list2,most])=>elementIds(fields2[list2],[list2],most??void 0));return[...own5,...inLists]}}function elementIds(list2,path,most){
-if(!Array.isArray(list2))return[];return list2.flatMap((element,index)=>{if(!isMap(element))return[];const at3=[...path,
-index];const own5=element.id===void 0?[]:[{id:element.id,path:[...at3,"id"],...most===void 0?{}:{most}}];return[...own5,
-...elementIds(element.roles,[...at3,"roles"])]})}function identityProblems({identity:identity2},{identity:parts={}},refused4){
-return Object.entries(parts).flatMap(([part,{known:known4,otherwise}])=>{const{[part]:text6}=identity2;if(text6===void 0||
-text6===UNKNOWN_TEXT||known4.includes(text6))return[];return[refused4(otherwise,[part],`the ${part}s are ${known4.join("\
-, ")}`)]})}function lengthProblems({fields:fields2},{characters:limited={}},refused4){return Object.entries(limited).flatMap(
-([field2,most])=>{const length2=characters(textOf(fields2[field2]));return length2<=most?[]:[refused4(`"${field2}" has ${length2}\
- characters, and may have ${most}`,[field2])]})}function emptyProblems(object3,profile,emptyIsNull,{filled={},notEmpty:notEmpty2=[]},refused4){
-const{fields:fields2}=object3;const empty2=value3=>value3!==void 0&&reveal(value3)===""?"empty":"white space alone";const unfilled=Object.
-entries(filled).flatMap(([field2,instead])=>{const value3=fields2[field2];if(value3!==null&&!isBlank(value3))return[];return[
-refused4(`"${field2}" can't be ${value3===null?"null":empty2(value3)}`,[field2],instead??void 0)]});const nulled=emptyIsNull.
-flatMap(field2=>{if(!isBlank(fields2[field2]))return[];const message=empty2(fields2[field2])==="empty"?`an empty "${field2}\
-" becomes null`:`a "${field2}" of white space alone becomes null`;const hint=`write ${field2}: null`;if(notEmpty2.includes(
-field2))return[refused4(message,[field2],hint)];return[warning2("becomes-null",`${message} (profile ${profile.name})`,[object3.
-placeOf(field2)],hint)]});return[...unfilled,...nulled]}function wordProblems({fields:fields2},{uniqueWords=[]},refused4){
-return uniqueWords.flatMap(field2=>{if(fields2[field2]===void 0||isBlank(fields2[field2]))return[];const words6=textOf(fields2[field2]).
-split(" ");if(words6.length>1&&words6.includes("")){return[refused4(`"${field2}" has a space at its start, at its end or\
- next to another one, and this server takes single spaces between words`,[field2],"leave out the spaces that separate no\
-thing")]}const twice=words6.find((word2,index)=>words6.indexOf(word2)!==index);if(twice===void 0)return[];const shown5=holdsSensitive(
-fields2[field2]??null)?"a word":`"${twice}"`;return[refused4(`"${field2}" has ${shown5} twice`,[field2],"keep one of the\
- two")]})}function isText(value3){return!Array.isArray(value3)&&!isMap(value3)&&typeof reveal(value3)==="string"}function elementProblems({
-fields:fields2},{elements:elements2={}},refused4){return Object.entries(elements2).flatMap(([field2,{needs,types:types3}])=>{
-const map2=fields2[field2];if(!isMap(map2))return[];return Object.entries(map2).flatMap(([key,element])=>{if(element===null||
-reveal(element)===UNKNOWN_TEXT)return[];if(!isMap(element)||!needs.every(member2=>Object.hasOwn(element,member2))){const members3=needs.
-map(member2=>`"${member2}"`).join(" and ");const example=`${key}: {${needs.map(member2=>`${member2}: \u2026`).join(", ")}\
-}`;return[refused4(`an element of "${field2}" must be a map with ${members3}`,[field2,key],`write it as ${example}`)]}return Object.
-entries(types3).flatMap(([member2,type])=>{const value3=Object.hasOwn(element,member2)?element[member2]:void 0;if(value3===
-void 0||memberTypes[type].fits(value3))return[];return[refused4(`"${member2}" in an element of "${field2}" must be ${memberTypes[type].
-words}`,[field2,key,member2])]})})})}function sizeProblems({fields:fields2},limits2,refused4){const bytes=requestSize(fields2);
-if(bytes<=limits2.requestBytes)return[];const[longest=""]=Object.keys(fields2).sort((a2,b)=>size(fields2[b])-size(fields2[a2]));
-const message=`the request would have ${bytes} bytes, and this server takes ${limits2.requestBytes}`;return[refused4(message,
-[longest])]}function requestSize(fields2){return Object.entries(fields2).reduce((sum,[name2,value3])=>sum+name2.length+4+
-size(value3),32)}function size(value3){return value3===void 0?0:Buffer.byteLength(stringifyJson(reveal(value3)))}var uuid3,
-memberTypes;var init_limits=__esm({"src/kinds/limits.ts"(){"use strict";init_json();init_problems();init_values();init_texts();
-uuid3=/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;memberTypes={text:{words:"a text",fits:isText},texts:{words:"a list \
-of texts",fits:value3=>Array.isArray(value3)&&value3.every(isText)}}}});function takenFields(fields2,{ignored:ignored2=[],emptyIsNull=[],nullBecomes={}}){const taken2={};for(const[field2,value3]of Object.
-entries(fields2)){if(ignored2.includes(field2))continue;const{[field2]:instead}=nullBecomes;if(emptyIsNull.includes(field2)&&
-isBlank(value3))put(taken2,field2,null);else put(taken2,field2,value3===null&&instead!==void 0&&!isMap(instead)?instead:
-value3)}return taken2}function shownFields({fields:fields2,traits:traits5},answer,{name:name2}){const left=(traits5[name2].
-ignored??[]).filter(field2=>fields2[field2]?.type==="members");if(left.length===0)return answer;return Object.fromEntries(
-Object.entries(answer).filter(([field2])=>!left.includes(field2)))}function ignoredFields(fields2,{ignored:ignored2}){return ignored2===
-void 0?[]:Object.keys(fields2).filter(field2=>ignored2.includes(field2))}function wholeFields(desired2,present3,{whole:whole2=[],
-nullBecomes={}}){const fields2={};const unknown4=[];for(const name2 of whole2){const value3=Object.hasOwn(desired2,name2)?
-desired2[name2]:present3[name2];if(value3===void 0)unknown4.push(name2);else fields2[name2]=value3??nullBecomes[name2]??
-null}return{fields:fields2,unknown:unknown4}}function unknownWhole(noun,unknown4){return`the server's answer does not sh\
-ow ${unknown4.join(" and ")} of this ${noun}, and an update that does not send ${unknown4.length===1?"it":"them"} would \
-reset ${unknown4.length===1?"it":"them"}: declare ${unknown4.join(" and ")} too`}function profileProblems(declared,profile,{
-[profile.name]:traits5}){return declared.flatMap(object3=>{const ignored2=ignoredFields(object3.fields,traits5);return[...ignored2.
-map(field2=>ignoredWarning(object3,field2,profile)),...profile.limits===null?[]:limitProblems(object3,profile,profile.limits,
-traits5)]})}function ignoredWarning(object3,field2,profile){return warning2("ignored-field",`a server of the profile ${profile.
-name} takes no notice of "${field2}", so it is neither sent nor compared`,[object3.placeOf(field2)],"remove it, or keep \
-it for a server that does")}var init_rules=__esm({"src/kinds/rules.ts"(){"use strict";init_problems();init_values();init_limits();
-init_texts()}});function text2(){return union([string2(),fileReference.transform(({file})=>new FileReference(file))],{error:"expected a \
-string or {file: PATH}"})}function identifier2(){return string2().min(1,"must not be empty").max(512,"must not be longer\
- than 512 characters").refine(id=>!/^\.{1,2}$/.test(id)&&id.isWellFormed()&&!new RegExp("\\p{Cc}","u").test(id),"is not \
-usable as an id")}function document(kind,about2,shape,together4={}){return strictObject({kind:literal(kind).meta({description:about2}),
-...shape}).meta({description:about2,...together4})}var FileReference,UUID,fileReference,anyObject2,idOrName,noneTwice,organizationId,
-roleScope,role,roles2;var init_schema=__esm({"src/kinds/schema.ts"(){"use strict";init_zod();init_members();FileReference=
-class{file;constructor(file){this.file=file}};UUID="5f0c1a9e-2f5d-4a58-9a51-6b1f8a1d7c11";fileReference=strictObject({file:string2().
-min(1).meta({description:"A file with the text, relative to this one, inside the project. It is taken to the byte, as UT\
-F-8.",examples:["emails/reset_password.txt"]})});anyObject2=record(string2(),unknown());idOrName={anyOf:[{required:["id"]},
-{required:["name"]}]};noneTwice={uniqueItems:true};organizationId=identifier2().optional().meta({description:"The id of \
-the organization; without it, the name finds it.",examples:[UUID]});roleScope=strictObject({id:optional2(text2(),"The id\
- of the scope.",UUID),name:optional2(text2(),"The name of the scope.","billing:read"),public:optional2(boolean2(),"Wheth\
-er any client may ask for the scope.",false)});role=strictObject({id:optional2(text2(),"The id of the role. Servers go b\
-y it alone; the boruta profile looks it up by the name where it is left out.",UUID),name:optional2(text2(),"The name of \
-the role.","billing-admin"),scopes:optional2(array(roleScope),"The scopes that the role grants.",[{id:UUID,name:"billing\
-:read"}])});roles2=array(role.refine(it=>it.id!==void 0||it.name!==void 0,"needs an id or a name").meta(idOrName))}});function named({name:name2}){return typeof name2==="string"?{called:name2}:{}}function shownClient({did}){return did===void 0?
-{}:{did}}async function find(context3){const{one,all}=traits[context3.profile.name].reads??{};const wanted=context3.asked.
-client??[];const rows=all===void 0?null:await context3.rows("clients",all,pages.client);if(rows!==null){const found2=rows.
-filter(({id})=>wanted.length===0||wanted.includes(String(id))).flatMap(asFinding);return{found:found2.sort((a2,b)=>compareText(
-a2.identity.id??"",b.identity.id??"")),notes:withoutIds(rows.filter(({id})=>typeof id!=="string").length,"clients")}}if(one===
-void 0)return{found:[],notes:[]};const ids=idsOf("Client","client",context3);const shown5=await settle2(ids.map(async id=>{
-const client3=await readOne(context3,one,{client_id:id},answers.client.one);return client3===null?[]:asFinding({...client3,
-id})}));const unnamed="the server offers no list of clients, so those alone are found that a manifest, the state or --cl\
-ient ID names";return{found:shown5.flat(),notes:wanted.length>0?[]:[unnamed]}}function asFinding(client3){const{id,name:name2}=client3;
-if(typeof id!=="string")return[];const called=typeof name2==="string"?name2:null;return[{identity:{id},called,live:{exists:true,
-identity:{id},fields:shownClient(client3)}}]}function decide({declared,present:present3}){const{generation:generation2}=declared;
-if(generation2===void 0)return void 0;const recorded2=present3.generation;const nothing3={fields:[],requests:[],destructions:[]};
-if(present3.pendingRun!==void 0){return{...nothing3,action:"blocked",reason:`run ${present3.pendingRun} sent a regenerat\
-ion whose outcome is not known: look at the client's DID on the server${presentDid(present3.fields,present3.shown)} and \
-say what you found with idops runs settle ${present3.pendingRun} Client/${present3.identity.id} --done or --not-done; no\
-thing is sent by itself`}}const fields2=[{path:"did_generation",type:"value",before:recorded2,after:generation2,sensitive:false}];
-if(recorded2===void 0)return{...nothing3,action:"adopt",fields:fields2};const moved2=movedDid(present3);if(generation2<recorded2){
-return{...nothing3,fields:fields2,action:"blocked",reason:`did_generation ${generation2} is smaller than the recorded ${recorded2}\
-: a generation never goes back; declare ${recorded2}, or more to regenerate`}}if(generation2===recorded2){if(moved2!==void 0){
-return{...nothing3,action:"unchanged",warnings:[{code:"did-moved",message:moved2}]}}const unrecorded=present3.fields.did!==
-void 0&&present3.record?.fields.did===void 0;return{...nothing3,action:unrecorded?"adopt":"unchanged"}}if(moved2!==void 0)
-return{...nothing3,fields:fields2,action:"blocked",reason:moved2};return{...regeneration(present3.identity,present3.fields,
-present3.shown),fields:fields2}}function movedDid({fields:fields2,record:record2,identity:identity2}){const{did:now}=fields2;
-const{did:then2}=record2?.fields??{};if(record2===void 0||!isKnown(now)||!isKnown(then2)||then2===now)return void 0;const{
-id}=identity2;return`the client's DID was ${then2??"none"} when run ${record2.run} recorded it at ${record2.at}, and is ${now??
-"none"} now: it was regenerated by hand, or by a run that this state, an older copy perhaps, doesn't know of; nothing is\
- regenerated by itself: look at it, and if it is right, forget the record with idops state rm Client/${id}: the next app\
-ly sends nothing and records the declared number`}function isKnown(did){return typeof did==="string"||did===null}function presentDid({
-did},shown5){if(typeof did!=="string")return"";return shown5.did===void 0?`, which was ${did} when it was recorded`:`, w\
-hich is ${did} now`}function regeneration(identity2,present3,shown5){return{action:"regenerate",fields:[],requests:[{operation:"\
-regenerateDid",params:{client_id:identity2.id??""}}],destructions:[`regenerates the DID${presentDid(present3,shown5)}`]}}
-var traits,schema,client2;var init_client=__esm({"src/kinds/client.ts"(){"use strict";init_zod();init_members();init_once();
-init_settle();init_values();init_answers();init_discovery();init_reading();init_rules();init_schema();init_texts();traits=
-{documented:{},boruta:{reads:{one:{title:"show a client",path:"/api/clients/:client_id",scope:"clients:manage:all"},all:{
-title:"list clients",path:"/api/clients",scope:"clients:manage:all"}},unsafe:true}};schema=once(()=>document("Client","A\
- client's DID. Nothing else of a client can be changed by the API.",{id:identifier2().meta({description:"The id of the c\
-lient.",examples:[UUID]}),did_generation:optional2(int().min(0,"must be 0 or more"),"Greater than recorded: the DID is r\
-egenerated, once, whatever the distance. Where nothing is recorded, the number is taken as the present one and nothing i\
-s sent.",1)}));client2={name:"Client",noun:"client",get schema(){return schema()},identity:["id"],fields:{},decisive:["d\
-id"],scopes:{read:"clients:manage:all",write:"clients:manage:all"},traits,identities:({identity:identity2})=>[`id ${identity2.
-id}`],check:(declared,profile)=>profileProblems(declared,profile,traits),addressPart:({id})=>id??"",called:({name:name2})=>firstText(
-name2),readable:({name:name2})=>traits[name2].reads?.one!==void 0,async observe(objects3,context3){const{one:read}=traits[context3.
-profile.name].reads??{};if(read===void 0)return new Map;return new Map(await settleEach(objects3,async object3=>{const{identity:identity2}=object3;
-const params={client_id:identity2.id??""};const shown5=await readOne(context3,read,params,answers.client.one);const found2=shown5===
-null?missing(identity2,"client"):{exists:true,identity:identity2,fields:shownClient(shown5),...named(shown5)};return[object3,
-found2]}))},discovery:{options:{client:"id"},find},decide,regeneration:{field:"did",name:"name",noun:"DID",verdict:regeneration,
-same:did=>`the DID came out the same (${did}): the server derives it from the client's key, which is the same`},update:()=>({
-requests:[],expected:{}}),destructions:()=>[]}}});var require_mod=__commonJS({"node_modules/fastest-levenshtein/mod.js"(exports){"use strict";exports.__esModule=true;exports.
+c/kinds/reading.ts"(){"use strict"}});var require_mod=__commonJS({"node_modules/fastest-levenshtein/mod.js"(exports){"use strict";exports.__esModule=true;exports.
 distance=exports.closest=void 0;var peq=new Uint32Array(65536);var myers_32=function(a2,b){var n2=a2.length;var m=b.length;
 var lst=1<<n2-1;var pv=-1;var mv=0;var sc=n2;var i2=n2;while(i2--){peq[a2.charCodeAt(i2)]|=1<<i2}for(i2=0;i2<m;i2++){var eq=peq[b.
 charCodeAt(i2)];var xv=eq|mv;eq|=(eq&pv)+pv^pv;mv|=~(eq|pv);pv&=eq;if(mv&lst){sc++}if(pv&lst){sc--}mv=mv<<1|1;pv=pv<<1|~(xv|
@@ -8154,8 +8019,8 @@ return{...id===void 0?{}:{id},...name2===void 0?{}:{name:name2},...known4,...Obj
 if(field2 instanceof HashedSecret)return true;if(Array.isArray(field2))return field2.some(holdsHashed);return isMap(field2)&&
 Object.values(field2).some(holdsHashed)}function desiredSet(declared,present3){const wanted=asElements(declared);if(present3===
 void 0)return wanted;const known4=new Map(matchSets(wanted,asElements(present3)).pairs.map(pair=>[pair.wanted,pair.got]));
-return wanted.map(element=>({...known4.get(element),...element}))}function carried(fields2,names2){return Object.fromEntries(
-names2.flatMap(name2=>{const field2=fields2[name2];return field2===void 0||holdsHashed(field2)?[]:[[name2,field2]]}))}function normalForm(type,field2){
+return wanted.map(element=>({...known4.get(element),...element}))}function carried(fields2,names3){return Object.fromEntries(
+names3.flatMap(name2=>{const field2=fields2[name2];return field2===void 0||holdsHashed(field2)?[]:[[name2,field2]]}))}function normalForm(type,field2){
 if(type.type==="set"&&Array.isArray(field2)){const elements2=asElements(field2).map(element=>mapValues(element,(member2,name2)=>{
 const inner=type.nested[name2];return inner===void 0?member2:normalForm(inner,member2)}));return elements2.sort((a2,b)=>compareText(
 elementKey(a2),elementKey(b)))}if(type.type==="members"&&isMap(field2)){return mapValues(field2,(member2,name2)=>normalForm(
@@ -8166,7 +8031,152 @@ return/^[\w-]+$/.test(key)?`${path}.${key}`:`${path}[${JSON.stringify(key)}]`}fu
 value,field2))}function markSecret(type,field2){if(isSecret(type)&&field2!==null){return field2 instanceof Sensitive?field2:
 new Sensitive(reveal(field2))}return type.type==="members"&&isMap(field2)?markSecrets(type.members,field2):field2}var value,
 secret2,instant,body,map;var init_fields=__esm({"src/kinds/fields.ts"(){"use strict";init_secret_names();init_values();value=
-{type:"value"};secret2={type:"value",secret:true};instant={type:"instant"};body={type:"body"};map={type:"map"}}});function altered(declared,changes){return{...declared,...changes,get place(){return declared.place},get declaredAt(){return declared.
+{type:"value"};secret2={type:"value",secret:true};instant={type:"instant"};body={type:"body"};map={type:"map"}}});function isBlank(value3){const text6=shown(value3);return typeof text6==="string"&&new RegExp("^\\p{White_Space}*$","u").
+test(text6)}function textOf(value3){const text6=shown(value3);return typeof text6==="string"?text6:""}function shown(value3){
+return value3 instanceof Sensitive?value3.reveal():value3}function firstText(...values){return values.find(value3=>typeof value3===
+"string"&&value3.trim()!=="")}function characters(text6){return[...text6].length}var init_texts=__esm({"src/kinds/texts.\
+ts"(){"use strict";init_values()}});function idTrouble(identity2,{name:name2,limits:limits2}){const unusable=Object.entries(identity2).find(([part,text6])=>part!==
+"name"&&text6!==void 0&&!isPathParameter(text6));if(unusable!==void 0){return`the ${unusable[0]} ${JSON.stringify(unusable[1])}\
+ can't name an object in a path of the API: correct it`}if(limits2?.uuids!==true)return void 0;const wrong2=["id","backe\
+nd_id"].find(part=>identity2[part]!==void 0&&!uuid3.test(identity2[part]));if(wrong2===void 0)return void 0;return`the ${wrong2}\
+ ${identity2[wrong2]} is not a UUID in lower case, as the ids of this server are (profile ${name2}): correct it`}function limitProblems(object3,profile,limits2,{
+emptyIsNull=[],limits:own5={}}){const refused4=(message,path,hint)=>error("profile-limit",`${message} (profile ${profile.
+name})`,[object3.placeOf(...path)],hint);return[...idProblems(object3,limits2,own5,refused4),...identityProblems(object3,
+own5,refused4),...lengthProblems(object3,own5,refused4),...emptyProblems(object3,profile,emptyIsNull,own5,refused4),...wordProblems(
+object3,own5,refused4),...elementProblems(object3,own5,refused4),...sizeProblems(object3,limits2,refused4)]}function idProblems(object3,limits2,{
+ids={}},refused4){return idsOf2(object3).flatMap(({id,path,most})=>{const text6=reveal(id);if(typeof text6!=="string"||text6===
+UNKNOWN_TEXT)return[];const name2=path.join(".");if(most!==void 0){const length2=characters(text6);return length2<=most?
+[]:[refused4(`"${name2}" has ${length2} characters, and may have ${most}`,path)]}if(!limits2.uuids||uuid3.test(text6))return[];
+const lower=text6.toLowerCase();const hint=uuid3.test(lower)?`this server writes its ids in lower case: ${lower}`:"copy \
+the id from the server, such as 9b1d5c1e-6f3a-4a0e-8b1a-0d6f3e1c2b77";return[refused4(`"${name2}" is not a UUID, as the \
+ids of this server are`,path,hint)]});function idsOf2({identity:identity2,fields:fields2}){const own5=["id","backend_id"].
+flatMap(part=>identity2[part]===void 0?[]:[{id:identity2[part],path:[part]}]);const inLists=Object.entries(ids).flatMap(
+([list2,most])=>elementIds(fields2[list2],[list2],most??void 0));return[...own5,...inLists]}}function elementIds(list2,path,most){
+if(!Array.isArray(list2))return[];return list2.flatMap((element,index)=>{if(!isMap(element))return[];const at3=[...path,
+index];const own5=element.id===void 0?[]:[{id:element.id,path:[...at3,"id"],...most===void 0?{}:{most}}];return[...own5,
+...elementIds(element.roles,[...at3,"roles"])]})}function identityProblems({identity:identity2},{identity:parts={}},refused4){
+return Object.entries(parts).flatMap(([part,{known:known4,otherwise}])=>{const{[part]:text6}=identity2;if(text6===void 0||
+text6===UNKNOWN_TEXT||known4.includes(text6))return[];return[refused4(otherwise,[part],`the ${part}s are ${known4.join("\
+, ")}`)]})}function lengthProblems({fields:fields2},{characters:limited={}},refused4){return Object.entries(limited).flatMap(
+([field2,most])=>{const length2=characters(textOf(fields2[field2]));return length2<=most?[]:[refused4(`"${field2}" has ${length2}\
+ characters, and may have ${most}`,[field2])]})}function emptyProblems(object3,profile,emptyIsNull,{filled={},notEmpty:notEmpty2=[]},refused4){
+const{fields:fields2}=object3;const empty2=value3=>value3!==void 0&&reveal(value3)===""?"empty":"white space alone";const unfilled=Object.
+entries(filled).flatMap(([field2,instead])=>{const value3=fields2[field2];if(value3!==null&&!isBlank(value3))return[];return[
+refused4(`"${field2}" can't be ${value3===null?"null":empty2(value3)}`,[field2],instead??void 0)]});const nulled=emptyIsNull.
+flatMap(field2=>{if(!isBlank(fields2[field2]))return[];const message=empty2(fields2[field2])==="empty"?`an empty "${field2}\
+" becomes null`:`a "${field2}" of white space alone becomes null`;const hint=`write ${field2}: null`;if(notEmpty2.includes(
+field2))return[refused4(message,[field2],hint)];return[warning2("becomes-null",`${message} (profile ${profile.name})`,[object3.
+placeOf(field2)],hint)]});return[...unfilled,...nulled]}function wordProblems({fields:fields2},{uniqueWords=[]},refused4){
+return uniqueWords.flatMap(field2=>{if(fields2[field2]===void 0||isBlank(fields2[field2]))return[];const words6=textOf(fields2[field2]).
+split(" ");if(words6.length>1&&words6.includes("")){return[refused4(`"${field2}" has a space at its start, at its end or\
+ next to another one, and this server takes single spaces between words`,[field2],"leave out the spaces that separate no\
+thing")]}const twice=words6.find((word2,index)=>words6.indexOf(word2)!==index);if(twice===void 0)return[];const shown5=holdsSensitive(
+fields2[field2]??null)?"a word":`"${twice}"`;return[refused4(`"${field2}" has ${shown5} twice`,[field2],"keep one of the\
+ two")]})}function isText(value3){return!Array.isArray(value3)&&!isMap(value3)&&typeof reveal(value3)==="string"}function elementProblems({
+fields:fields2},{elements:elements2={}},refused4){return Object.entries(elements2).flatMap(([field2,{needs,types:types3}])=>{
+const map2=fields2[field2];if(!isMap(map2))return[];return Object.entries(map2).flatMap(([key,element])=>{if(element===null||
+reveal(element)===UNKNOWN_TEXT)return[];if(!isMap(element)||!needs.every(member2=>Object.hasOwn(element,member2))){const members3=needs.
+map(member2=>`"${member2}"`).join(" and ");const example=`${key}: {${needs.map(member2=>`${member2}: \u2026`).join(", ")}\
+}`;return[refused4(`an element of "${field2}" must be a map with ${members3}`,[field2,key],`write it as ${example}`)]}return Object.
+entries(types3).flatMap(([member2,type])=>{const value3=Object.hasOwn(element,member2)?element[member2]:void 0;if(value3===
+void 0||memberTypes[type].fits(value3))return[];return[refused4(`"${member2}" in an element of "${field2}" must be ${memberTypes[type].
+words}`,[field2,key,member2])]})})})}function sizeProblems({fields:fields2},limits2,refused4){const bytes=requestSize(fields2);
+if(bytes<=limits2.requestBytes)return[];const[longest=""]=Object.keys(fields2).sort((a2,b)=>size(fields2[b])-size(fields2[a2]));
+const message=`the request would have ${bytes} bytes, and this server takes ${limits2.requestBytes}`;return[refused4(message,
+[longest])]}function requestSize(fields2){return Object.entries(fields2).reduce((sum,[name2,value3])=>sum+name2.length+4+
+size(value3),32)}function size(value3){return value3===void 0?0:Buffer.byteLength(stringifyJson(reveal(value3)))}var uuid3,
+memberTypes;var init_limits=__esm({"src/kinds/limits.ts"(){"use strict";init_json();init_problems();init_values();init_texts();
+uuid3=/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;memberTypes={text:{words:"a text",fits:isText},texts:{words:"a list \
+of texts",fits:value3=>Array.isArray(value3)&&value3.every(isText)}}}});function takenFields(fields2,{ignored=[],emptyIsNull=[],nullBecomes={}}){const taken2={};for(const[field2,value3]of Object.
+entries(fields2)){if(ignored.includes(field2))continue;const{[field2]:instead}=nullBecomes;if(emptyIsNull.includes(field2)&&
+isBlank(value3))put(taken2,field2,null);else put(taken2,field2,value3===null&&instead!==void 0&&!isMap(instead)?instead:
+value3)}return taken2}function shownFields({fields:fields2,traits:traits5},answer,{name:name2}){const shown5=markSecrets(
+fields2,answer);const left=(traits5[name2].ignored??[]).filter(field2=>fields2[field2]?.type==="members");if(left.length===
+0)return{fields:shown5};const isBeside=([field2])=>left.includes(field2);const all=Object.entries(shown5);return{fields:Object.
+fromEntries(all.filter(one=>!isBeside(one))),beside:Object.fromEntries(all.filter(isBeside))}}function ignoredFields(fields2,{
+ignored}){return ignored===void 0?[]:Object.keys(fields2).filter(field2=>ignored.includes(field2))}function unacceptedFields({
+fields:fields2,ignored},traits5){return ignoredFields(fields2,traits5).filter(field2=>!ignored.includes(field2))}function ignoredTrouble(kind,declared,live,{
+name:name2}){const shown5={...live?.beside,...live?.fields};const off=unacceptedFields(declared,kind.traits[name2]).filter(
+field2=>{const type=kind.fields[field2]??value;const wanted=desired(type,declared.fields[field2]??null,shown5[field2],declared.
+whole.includes(field2));return wanted===void 0||contrast(type,field2,wanted,shown5[field2]).some(({verdict})=>verdict!==
+"same")});if(off.length===0)return void 0;const names3=off.map(field2=>`"${field2}"`).join(" and ");const cure=`change i\
+t by other means, or accept with "ignored: [${off.join(", ")}]" that it stays as it is`;return`the server ignores ${names3}\
+, which is not as declared: ${cure}`}function wholeFields(desired2,present3,{whole:whole2=[],nullBecomes={}}){const fields2={};
+const unknown4=[];for(const name2 of whole2){const value3=Object.hasOwn(desired2,name2)?desired2[name2]:present3[name2];
+if(value3===void 0)unknown4.push(name2);else fields2[name2]=value3??nullBecomes[name2]??null}return{fields:fields2,unknown:unknown4}}
+function unknownWhole(noun,unknown4){return`the server's answer does not show ${unknown4.join(" and ")} of this ${noun},\
+ and an update that does not send ${unknown4.length===1?"it":"them"} would reset ${unknown4.length===1?"it":"them"}: dec\
+lare ${unknown4.join(" and ")} too`}function profileProblems(declared,profile,{[profile.name]:traits5}){const{limits:limits2}=profile;
+if(limits2===null)return[];return declared.flatMap(object3=>limitProblems(object3,profile,limits2,traits5))}function ignoredProblems(declared,{
+traits:traits5},{name:name2}){return unacceptedFields(declared,traits5[name2]).map(field2=>error("ignored-field",`a serv\
+er of the profile ${name2} ignores "${field2}", so it can't become as declared`,[declared.placeOf(field2)],`remove it, o\
+r accept with "ignored: [${field2}]" that it stays as it is on such a server`))}var init_rules=__esm({"src/kinds/rules.t\
+s"(){"use strict";init_problems();init_values();init_fields();init_limits();init_texts()}});function text2(){return union([string2(),fileReference.transform(({file})=>new FileReference(file))],{error:"expected a \
+string or {file: PATH}"})}function identifier2(){return string2().min(1,"must not be empty").max(512,"must not be longer\
+ than 512 characters").refine(id=>!/^\.{1,2}$/.test(id)&&id.isWellFormed()&&!new RegExp("\\p{Cc}","u").test(id),"is not \
+usable as an id")}function document(kind,about2,shape,together4={}){return strictObject({kind:literal(kind).meta({description:about2}),
+...shape}).meta({description:about2,...together4})}function ignorable(traits5){const names3=[...new Set(Object.values(traits5).
+flatMap(({ignored=[]})=>ignored))];return array(_enum(names3)).optional().meta({description:"Which of these fields may b\
+e declared although the server ignores them: they stay as they are there.",examples:[names3.slice(-1)],default:[]})}var FileReference,
+UUID,fileReference,anyObject2,idOrName,noneTwice,organizationId,roleScope,role,roles2;var init_schema=__esm({"src/kinds/\
+schema.ts"(){"use strict";init_zod();init_members();FileReference=class{file;constructor(file){this.file=file}};UUID="5f\
+0c1a9e-2f5d-4a58-9a51-6b1f8a1d7c11";fileReference=strictObject({file:string2().min(1).meta({description:"A file with the\
+ text, relative to this one, inside the project. It is taken to the byte, as UTF-8.",examples:["emails/reset_password.tx\
+t"]})});anyObject2=record(string2(),unknown());idOrName={anyOf:[{required:["id"]},{required:["name"]}]};noneTwice={uniqueItems:true};
+organizationId=identifier2().optional().meta({description:"The id of the organization; without it, the name finds it.",examples:[
+UUID]});roleScope=strictObject({id:optional2(text2(),"The id of the scope.",UUID),name:optional2(text2(),"The name of th\
+e scope.","billing:read"),public:optional2(boolean2(),"Whether any client may ask for the scope.",false)});role=strictObject(
+{id:optional2(text2(),"The id of the role. Servers go by it alone; the boruta profile looks it up by the name where it i\
+s left out.",UUID),name:optional2(text2(),"The name of the role.","billing-admin"),scopes:optional2(array(roleScope),"Th\
+e scopes that the role grants.",[{id:UUID,name:"billing:read"}])});roles2=array(role.refine(it=>it.id!==void 0||it.name!==
+void 0,"needs an id or a name").meta(idOrName))}});function named({name:name2}){return typeof name2==="string"?{called:name2}:{}}function shownClient({did}){return did===void 0?
+{}:{did}}async function find(context3){const{one,all}=traits[context3.profile.name].reads??{};const wanted=context3.asked.
+client??[];const rows=all===void 0?null:await context3.rows("clients",all,pages.client);if(rows!==null){const found2=rows.
+filter(({id})=>wanted.length===0||wanted.includes(String(id))).flatMap(asFinding);return{found:found2.sort((a2,b)=>compareText(
+a2.identity.id??"",b.identity.id??"")),notes:withoutIds(rows.filter(({id})=>typeof id!=="string").length,"clients")}}if(one===
+void 0)return{found:[],notes:[]};const ids=idsOf("Client","client",context3);const shown5=await settle2(ids.map(async id=>{
+const client3=await readOne(context3,one,{client_id:id},answers.client.one);return client3===null?[]:asFinding({...client3,
+id})}));const unnamed="the server offers no list of clients, so those alone are found that a manifest, the state or --cl\
+ient ID names";return{found:shown5.flat(),notes:wanted.length>0?[]:[unnamed]}}function asFinding(client3){const{id,name:name2}=client3;
+if(typeof id!=="string")return[];const called=typeof name2==="string"?name2:null;return[{identity:{id},called,live:{exists:true,
+identity:{id},fields:shownClient(client3)}}]}function decide({declared,present:present3}){const{generation:generation2}=declared;
+if(generation2===void 0)return void 0;const recorded2=present3.generation;const nothing3={fields:[],requests:[],destructions:[]};
+if(present3.pendingRun!==void 0){return{...nothing3,action:"blocked",reason:`run ${present3.pendingRun} sent a regenerat\
+ion whose outcome is not known: look at the client's DID on the server${presentDid(present3.fields,present3.shown)} and \
+say what you found with idops runs settle ${present3.pendingRun} Client/${present3.identity.id} --done or --not-done; no\
+thing is sent by itself`}}const fields2=[{path:"did_generation",type:"value",before:recorded2,after:generation2,sensitive:false}];
+if(recorded2===void 0)return{...nothing3,action:"adopt",fields:fields2};const moved2=movedDid(present3);if(generation2<recorded2){
+return{...nothing3,fields:fields2,action:"blocked",reason:`did_generation ${generation2} is smaller than the recorded ${recorded2}\
+: a generation never goes back; declare ${recorded2}, or more to regenerate`}}if(generation2===recorded2){if(moved2!==void 0){
+return{...nothing3,action:"unchanged",warnings:[{code:"did-moved",message:moved2}]}}const unrecorded=present3.fields.did!==
+void 0&&present3.record?.fields.did===void 0;return{...nothing3,action:unrecorded?"adopt":"unchanged"}}if(moved2!==void 0)
+return{...nothing3,fields:fields2,action:"blocked",reason:moved2};return{...regeneration(present3.identity,present3.fields,
+present3.shown),fields:fields2}}function movedDid({fields:fields2,record:record2,identity:identity2}){const{did:now}=fields2;
+const{did:then2}=record2?.fields??{};if(record2===void 0||!isKnown(now)||!isKnown(then2)||then2===now)return void 0;const{
+id}=identity2;return`the client's DID was ${then2??"none"} when run ${record2.run} recorded it at ${record2.at}, and is ${now??
+"none"} now: it was regenerated by hand, or by a run that this state, an older copy perhaps, doesn't know of; nothing is\
+ regenerated by itself: look at it, and if it is right, forget the record with idops state rm Client/${id}: the next app\
+ly sends nothing and records the declared number`}function isKnown(did){return typeof did==="string"||did===null}function presentDid({
+did},shown5){if(typeof did!=="string")return"";return shown5.did===void 0?`, which was ${did} when it was recorded`:`, w\
+hich is ${did} now`}function regeneration(identity2,present3,shown5){return{action:"regenerate",fields:[],requests:[{operation:"\
+regenerateDid",params:{client_id:identity2.id??""}}],destructions:[`regenerates the DID${presentDid(present3,shown5)}`]}}
+var traits,schema,client2;var init_client=__esm({"src/kinds/client.ts"(){"use strict";init_zod();init_members();init_once();
+init_settle();init_values();init_answers();init_discovery();init_reading();init_rules();init_schema();init_texts();traits=
+{documented:{},boruta:{reads:{one:{title:"show a client",path:"/api/clients/:client_id",scope:"clients:manage:all"},all:{
+title:"list clients",path:"/api/clients",scope:"clients:manage:all"}},unsafe:true}};schema=once(()=>document("Client","A\
+ client's DID. Nothing else of a client can be changed by the API.",{id:identifier2().meta({description:"The id of the c\
+lient.",examples:[UUID]}),did_generation:optional2(int().min(0,"must be 0 or more"),"Greater than recorded: the DID is r\
+egenerated, once, whatever the distance. Where nothing is recorded, the number is taken as the present one and nothing i\
+s sent.",1)}));client2={name:"Client",noun:"client",get schema(){return schema()},identity:["id"],fields:{},decisive:["d\
+id"],scopes:{read:"clients:manage:all",write:"clients:manage:all"},traits,identities:({identity:identity2})=>[`id ${identity2.
+id}`],check:(declared,profile)=>profileProblems(declared,profile,traits),addressPart:({id})=>id??"",called:({name:name2})=>firstText(
+name2),readable:({name:name2})=>traits[name2].reads?.one!==void 0,async observe(objects3,context3){const{one:read}=traits[context3.
+profile.name].reads??{};if(read===void 0)return new Map;return new Map(await settleEach(objects3,async object3=>{const{identity:identity2}=object3;
+const params={client_id:identity2.id??""};const shown5=await readOne(context3,read,params,answers.client.one);const found2=shown5===
+null?missing(identity2,"client"):{exists:true,identity:identity2,fields:shownClient(shown5),...named(shown5)};return[object3,
+found2]}))},discovery:{options:{client:"id"},find},decide,regeneration:{field:"did",name:"name",noun:"DID",verdict:regeneration,
+same:did=>`the DID came out the same (${did}): the server derives it from the client's key, which is the same`},update:()=>({
+requests:[],expected:{}}),destructions:()=>[]}}});function altered(declared,changes){return{...declared,...changes,get place(){return declared.place},get declaredAt(){return declared.
 declaredAt},placeOf:(...path)=>declared.placeOf(...path),placeWithin:(field2,part)=>declared.placeWithin(field2,part)}}var init_declared=__esm(
 {"src/kinds/declared.ts"(){"use strict"}});function bodyProblems(template2){return halves.flatMap(half=>bodyProblem(template2,half)??[])}function bodyProblem(template2,half){
 const text6=textOf(template2.fields[half]);if(text6===""||!isBlank(text6))return void 0;const message=`"${half}" is whit\
@@ -8231,30 +8241,30 @@ the email is for, as the server names it.",examples:knownTypes}),id:optional2(te
 e template. Backend and type find it.",UUID),txt_content:nullish2(text2(),"The body in plain text.",{file:"emails/reset_\
 password.txt"}),html_content:nullish2(text2(),"The body in HTML.",{file:"emails/reset_password.html"}),state:_enum(["pre\
 sent","absent"]).optional().meta({description:"absent: delete the template, so that the server's built-in text holds. No\
-thing else is deleted without this word.",examples:["absent"],default:"present"})},deletedAlone));emailTemplate={name:"E\
-mailTemplate",noun:"email template",get schema(){return schema2()},identity:["backend_id","type"],fields:{id:value,txt_content:body,
-html_content:body},scopes:{read:"identity-providers:manage:all",write:"identity-providers:manage:all"},traits:traits2,identities:({
-identity:identity2})=>[JSON.stringify([identity2.backend_id,identity2.type])],check:(declared,profile)=>[...declared.filter(
-({absent:absent2,fields:fields2})=>absent2&&Object.keys(fields2).length>0).map(template2=>error("absent-with-fields",'a \
-template with "state: absent" has no other fields',Object.keys(template2.fields).map(field2=>template2.placeOf(field2)),
-"remove the fields to delete the template, or the state to keep it")),...declared.flatMap(bodyProblems),...profileProblems(
-declared.map(withUsableBodies),profile,traits2)],addressPart:({backend_id="",type=""})=>`${/[/%]/.test(backend_id)?encodeURIComponent(
-backend_id):backend_id}/${type}`,within:"backend_id",readable:()=>true,email:{txt:"txt_content",html:"html_content",type:"\
-type",placeholders},deletion:{verdict:deletion,exists:({exists,fields:fields2})=>exists&&typeof fields2.id==="string",isBuiltIn:({
-id})=>id===null,traces:({id,txt_content,html_content})=>[id,txt_content,html_content].map(part=>typeof part==="string"?part:
-""),restored:bodiesOf},async observe(objects3,context3){return new Map(await settleEach(objects3,async object3=>[object3,
-await showTemplate(object3.identity,context3)]))},decide({declared,present:present3,profile}){if(!declared.absent)return void 0;
-const holds=present3.exists===false||typeof present3.fields.id!=="string"||present3.asDeleted;if(holds){const strange=present3.
-exists===false&&traits2[profile.name].allBuiltIn;const warnings=strange?[{code:"not-there",message:nothingThere(present3.
-identity)}]:[];return{action:"unchanged",fields:[],requests:[],destructions:[],warnings}}return deletion(present3.identity,
-present3.fields,profile)},update(input){if(input.present.exists===false&&traits2[input.profile.name].allBuiltIn){return{
-requests:[],expected:{},trouble:notThere(input.present.identity)}}if(traits2[input.profile.name].halvesFallBack)return rewrite(
-input);const{present:present3,desired:desired2}=input;const{backend_id="",type=""}=present3.identity;const known4=carried(
-present3.fields,["id","txt_content","html_content"]);const there=Object.fromEntries(Object.entries(known4).filter(([,half])=>half!==
-null));const template2={...there,...desired2};return{requests:[{operation:"updateTemplate",params:{backend_id,template_type:type},
-body:{...template2,type,backend_id}}],expected:template2}},lost:lostTemplate,discovery:{options:{backend:"backend_id",type:"\
-type"},find:find2,writes:["txt_content","html_content"],files:{folder:"emails",endings:{txt_content:"txt",html_content:"\
-html"}}},destructions:()=>[]}}});function defaultsAmong(fields2){const defaults3=fields2[DEFAULTS];return Array.isArray(defaults3)?defaults3.filter(id=>typeof id===
+thing else is deleted without this word.",examples:["absent"],default:"present"}),ignored:ignorable(traits2)},deletedAlone));
+emailTemplate={name:"EmailTemplate",noun:"email template",get schema(){return schema2()},identity:["backend_id","type"],
+fields:{id:value,txt_content:body,html_content:body},scopes:{read:"identity-providers:manage:all",write:"identity-provid\
+ers:manage:all"},traits:traits2,identities:({identity:identity2})=>[JSON.stringify([identity2.backend_id,identity2.type])],
+check:(declared,profile)=>[...declared.filter(({absent:absent2,fields:fields2})=>absent2&&Object.keys(fields2).length>0).
+map(template2=>error("absent-with-fields",'a template with "state: absent" has no other fields',Object.keys(template2.fields).
+map(field2=>template2.placeOf(field2)),"remove the fields to delete the template, or the state to keep it")),...declared.
+flatMap(bodyProblems),...profileProblems(declared.map(withUsableBodies),profile,traits2)],addressPart:({backend_id="",type=""})=>`${/[/%]/.
+test(backend_id)?encodeURIComponent(backend_id):backend_id}/${type}`,within:"backend_id",readable:()=>true,email:{txt:"t\
+xt_content",html:"html_content",type:"type",placeholders},deletion:{verdict:deletion,exists:({exists,fields:fields2})=>exists&&
+typeof fields2.id==="string",isBuiltIn:({id})=>id===null,traces:({id,txt_content,html_content})=>[id,txt_content,html_content].
+map(part=>typeof part==="string"?part:""),restored:bodiesOf},async observe(objects3,context3){return new Map(await settleEach(
+objects3,async object3=>[object3,await showTemplate(object3.identity,context3)]))},decide({declared,present:present3,profile}){
+if(!declared.absent)return void 0;const holds=present3.exists===false||typeof present3.fields.id!=="string"||present3.asDeleted;
+if(holds){const strange=present3.exists===false&&traits2[profile.name].allBuiltIn;const warnings=strange?[{code:"not-the\
+re",message:nothingThere(present3.identity)}]:[];return{action:"unchanged",fields:[],requests:[],destructions:[],warnings}}
+return deletion(present3.identity,present3.fields,profile)},update(input){if(input.present.exists===false&&traits2[input.
+profile.name].allBuiltIn){return{requests:[],expected:{},trouble:notThere(input.present.identity)}}if(traits2[input.profile.
+name].halvesFallBack)return rewrite(input);const{present:present3,desired:desired2}=input;const{backend_id="",type=""}=present3.
+identity;const known4=carried(present3.fields,["id","txt_content","html_content"]);const there=Object.fromEntries(Object.
+entries(known4).filter(([,half])=>half!==null));const template2={...there,...desired2};return{requests:[{operation:"upda\
+teTemplate",params:{backend_id,template_type:type},body:{...template2,type,backend_id}}],expected:template2}},lost:lostTemplate,
+discovery:{options:{backend:"backend_id",type:"type"},find:find2,writes:["txt_content","html_content"],files:{folder:"em\
+ails",endings:{txt_content:"txt",html_content:"html"}}},destructions:()=>[]}}});function defaultsAmong(fields2){const defaults3=fields2[DEFAULTS];return Array.isArray(defaults3)?defaults3.filter(id=>typeof id===
 "string"):void 0}function move({present:present3,desired:desired2}){const asked=desired2.is_default===true;const expected={
 is_default:asked};const defaults3=defaultsAmong(present3.fields)??[];if(defaults3.length>1){return{requests:[],expected,
 trouble:`the server has ${defaults3.length} default key pairs (${defaults3.join(", ")}) and fails when one is set: take \
@@ -8284,21 +8294,22 @@ path:"/api/key-pairs",scope:"clients:manage:all"}},ignored:["public_key"],nullBe
 once(()=>document("KeyPair","A key pair that the server signs with. Key pairs are made by the server, never by idops.",{
 id:identifier2().meta({description:"The id of the key pair.",examples:[UUID]}),public_key:nullish2(text2(),"The public k\
 ey in PEM form. Servers of the boruta profile ignore it.",{file:"keys/signing.pub.pem"}),is_default:nullish2(boolean2(),
-"Whether it is the default key pair; one of them is. Moving the default counts as destructive.",true)}));keyPair2={name:"\
-KeyPair",noun:"key pair",get schema(){return schema3()},identity:["id"],fields:{public_key:value,is_default:value},decisive:[
-DEFAULTS],scopes:{read:"clients:manage:all",write:"clients:manage:all"},traits:traits3,sequential:true,identities:({identity:identity2})=>[
-`id ${identity2.id}`],check(declared,profile){const problems=profileProblems(declared,profile,traits3);const defaults3=declared.
-filter(({fields:fields2})=>fields2.is_default===true);if(defaults3.length<2)return problems;return[...problems,error("tw\
-o-defaults",`${defaults3.length} key pairs have "is_default: true", and a server has one default`,defaults3.map(pair=>pair.
-placeOf("is_default")),"keep it on the one that is to be the default")]},addressPart:({id})=>id??"",readable:({name:name2})=>traits3[name2].
-reads?.all!==void 0,listed:"own",succession:{field:"is_default",holders:defaultsAmong,moves:former=>{if(former===void 0)
-return MOVES;return former.length===0?`${MOVES}: none is the default now`:`${MOVES} from ${former.join(" and ")}`},withoutSuccessor:'\
-no other key pair of this plan becomes the default, and a server must not be left without one: declare "is_default: true\
-" on the new default',failed:"the new default key pair could not be set"},observe:observeKeyPairs,update(input){if(traits3[input.
-profile.name].movesDefault)return move(input);const{present:present3,desired:desired2,changed:changed2}=input;const body2=Object.
-fromEntries(Object.entries(desired2).filter(([field2,asked])=>field2!=="is_default"||asked===true||changed2.has(field2)));
-return{requests:[request(present3.identity,body2)],expected:body2}},discovery:{options:{},find:find3},destructions:fields2=>fields2.
-some(({path,after:after2})=>path==="is_default"&&after2===true)?[MOVES]:[]}}});function extended2(object3,more){return Object.assign({},object3,more)}var init_extended=__esm({"src/base/extended.ts"(){
+"Whether it is the default key pair; one of them is. Moving the default counts as destructive.",true),ignored:ignorable(
+traits3)}));keyPair2={name:"KeyPair",noun:"key pair",get schema(){return schema3()},identity:["id"],fields:{public_key:value,
+is_default:value},decisive:[DEFAULTS],scopes:{read:"clients:manage:all",write:"clients:manage:all"},traits:traits3,sequential:true,
+identities:({identity:identity2})=>[`id ${identity2.id}`],check(declared,profile){const problems=profileProblems(declared,
+profile,traits3);const defaults3=declared.filter(({fields:fields2})=>fields2.is_default===true);if(defaults3.length<2)return problems;
+return[...problems,error("two-defaults",`${defaults3.length} key pairs have "is_default: true", and a server has one def\
+ault`,defaults3.map(pair=>pair.placeOf("is_default")),"keep it on the one that is to be the default")]},addressPart:({id})=>id??
+"",readable:({name:name2})=>traits3[name2].reads?.all!==void 0,listed:"own",succession:{field:"is_default",holders:defaultsAmong,
+moves:former=>{if(former===void 0)return MOVES;return former.length===0?`${MOVES}: none is the default now`:`${MOVES} fr\
+om ${former.join(" and ")}`},withoutSuccessor:'no other key pair of this plan becomes the default, and a server must not\
+ be left without one: declare "is_default: true" on the new default',failed:"the new default key pair could not be set"},
+observe:observeKeyPairs,update(input){if(traits3[input.profile.name].movesDefault)return move(input);const{present:present3,
+desired:desired2,changed:changed2}=input;const body2=Object.fromEntries(Object.entries(desired2).filter(([field2,asked])=>field2!==
+"is_default"||asked===true||changed2.has(field2)));return{requests:[request(present3.identity,body2)],expected:body2}},discovery:{
+options:{},find:find3},destructions:fields2=>fields2.some(({path,after:after2})=>path==="is_default"&&after2===true)?[MOVES]:
+[]}}});function extended2(object3,more){return Object.assign({},object3,more)}var init_extended=__esm({"src/base/extended.ts"(){
 "use strict"}});async function find4({list:list2}){const index=await list2("organizations");if(index===null)return{found:[],notes:[]};return{
 found:index.rows().map(row=>{const identity2={id:String(row.id)};const{name:name2}=row;return{identity:identity2,called:typeof name2===
 "string"?name2:null,live:{exists:true,identity:identity2,fields:row}}}),notes:withoutIds(index.anonymous,"organizations")}}
@@ -8333,8 +8344,8 @@ null||Array.isArray(left)&&left.length===0;if(!isEmpty4||asked[list2]===void 0)r
 asked[list2]).map(({id})=>id));const lost2=asElements(before[list2]??null).filter(({id})=>wanted.has(id));return lost2.length===
 0?[]:[[list2,lost2]]}))}function withLost(type,now,lost2){if(type.type!=="set")return lost2;const there=asElements(now??
 null);const ids=new Set(there.map(({id})=>id));return[...there,...asElements(lost2).filter(({id})=>!ids.has(id))]}function namesOfLost(lost2){
-return Object.entries(lost2).filter(([field2])=>field2!=="id").map(([field2,part])=>{const names2=Array.isArray(part)?asElements(
-part).map(({name:name2,id})=>JSON.stringify(name2??id)):[];return names2.length===0?field2:`${field2} (${names2.join(", ")}\
+return Object.entries(lost2).filter(([field2])=>field2!=="id").map(([field2,part])=>{const names3=Array.isArray(part)?asElements(
+part).map(({name:name2,id})=>JSON.stringify(name2??id)):[];return names3.length===0?field2:`${field2} (${names3.join(", ")}\
 )`}).join(", ")}function seenLoss(run4,lost2,now){return{run:run4,lost:lost2,seen:Object.fromEntries(Object.keys(lost2).
 map(field2=>[field2,now[field2]??null]))}}function stillLost(kind,owed2,now){if("before"in owed2)return kind.lost?.({...owed2,
 now})??{};const asSeen=field2=>!Object.hasOwn(owed2.seen,field2)||contrast(kind.fields[field2]??value,field2,owed2.seen[field2]??
@@ -8388,30 +8399,37 @@ row.name,[row]);else others2.push(row)}this.anonymous=anonymous}get unsure(){ret
 ids.get(identifierKey(id))}byName(name2){return this.names.get(name2)??[]}proposal(name2){const near=nearest(name2,this.
 names.keys());return near===void 0?"":`; did you mean "${near}"?`}}}});function lacks(which,what){return`the server has no organization ${which}, and no operation creates one: create it there\
 , or correct the ${what}`}async function readOrganizations(reader){const rows=await readListing("organizations",(number4,wanted)=>reader.
-listOrganizations(number4,wanted));return new OrganizationIndex(rows)}function changedBy(organizations,declared){const changes=declared.
-flatMap(({kind,identity:identity2,fields:fields2})=>{if(kind!=="Organization")return[];const{id:given,name:called=""}=identity2;
-const found2=given===void 0?organizations.findNamed(called):organizations.byId(given);if(found2===void 0||typeof found2===
-"string")return[];const{name:name2,label:label3}=fields2;const change3={...given!==void 0&&typeof name2==="string"?{name:name2}:
-{},...typeof label3==="string"||label3===null?{label:label3}:{}};return Object.keys(change3).length===0?[]:[[String(found2.
-id),change3]]});return organizations.changed(new Map(changes))}var OrganizationIndex;var init_organizations=__esm({"src/\
-kinds/organizations.ts"(){"use strict";init_values();init_catalog();init_listing();OrganizationIndex=class _OrganizationIndex extends Catalog{#formerNames;constructor(rows,formerNames=new Map){
-super(rows);this.#formerNames=formerNames}rows(){return[...this.ids].sort(([a2],[b])=>compareText(a2,b)).map(([,row])=>row)}changed(changes){
-const former=new Map;const given=new Map([...changes].map(([id,change3])=>[identifierKey(id),change3]));const rows=[...this.
-ids].map(([id,row])=>{const change3=given.get(id);if(change3===void 0)return row;const next={...row,...change3};if(typeof row.
-name==="string"&&typeof next.name==="string"&&next.name!==row.name)former.set(row.name,next.name);return next});return new _OrganizationIndex(
-rows,former)}find(reference){const byId=this.byId(reference);return this.#only(reference,byId===void 0?[]:[byId])}findNamed(name2){
-return this.#only(name2,[])}#only(reference,candidates2){const found2=new Set([...candidates2,...this.byName(reference)]);
-const[only2]=found2;if(only2!==void 0&&found2.size===1)return only2;if(found2.size>1){const ids=[...found2].map(({id})=>id).
-join(", ");return`${found2.size} organizations are called "${reference}" (${ids}): refer to one by its id`}const renamed=this.#formerNames.
-get(reference);if(renamed!==void 0){return`the organization "${reference}" is renamed to "${renamed}": refer to it by it\
-s new name`}const unsure2=this.unsure?" (its list has rows without an id)":"";const lack=lacks(`"${reference}"${unsure2}`,
-isUuid(reference)?"id":"name");return`${lack}${this.proposal(reference)}`}lacksId(id){return lacks(`with the id ${id}`,"\
-id")}}}});function listScope(name2,profile){return types[name2].scope(profile)}function holdList(held,name2,{reader,profile},onRead){
+listOrganizations(number4,wanted));return new OrganizationIndex(rows)}function changedBy(organizations,declared,others2){
+const changes=declared.flatMap(({kind,identity:identity2,fields:fields2})=>{if(kind!=="Organization")return[];const{id:given,
+name:called=""}=identity2;const found2=given===void 0?organizations.findNamed(called):organizations.byId(given);if(found2===
+void 0||typeof found2==="string")return[];const{name:name2,label:label3}=fields2;const change3={...given!==void 0&&typeof name2===
+"string"?{name:name2}:{},...typeof label3==="string"||label3===null?{label:label3}:{}};return Object.keys(change3).length===
+0?[]:[[String(found2.id),change3]]});return organizations.changed(new Map(changes),others2)}var OrganizationIndex;var init_organizations=__esm(
+{"src/kinds/organizations.ts"(){"use strict";init_values();init_catalog();init_listing();OrganizationIndex=class _OrganizationIndex extends Catalog{others;constructor(rows,others2={
+present:new Map,former:new Map}){super(rows);this.others=others2}rows(){return[...this.ids].sort(([a2],[b])=>compareText(
+a2,b)).map(([,row])=>row)}changed(changes,others2=this.others){const present3=new Map(others2.present);const given=new Map(
+[...changes].map(([id,change3])=>[identifierKey(id),change3]));const rows=[...this.ids].map(([id,row])=>{const change3=given.
+get(id);if(change3===void 0)return row;const next={...row,...change3};if(typeof row.name==="string"&&typeof next.name===
+"string"&&next.name!==row.name)present3.set(id,row.name);return next});return new _OrganizationIndex(rows,{...others2,present:present3})}standing(id,name2){
+const{present:present3,former}=this.others;const key=identifierKey(id);const called=this.ids.get(key)?.name;if(called===
+void 0||called===name2||present3.get(key)===name2)return"right";const isHeld=this.byName(name2).length>0||[...present3.values()].
+includes(name2);return!isHeld&&former.get(key)?.includes(name2)===true?"stale":"wrong"}presentName(id){const key=identifierKey(
+id);const name2=this.others.present.get(key)??this.ids.get(key)?.name;return typeof name2==="string"?name2:void 0}find(reference){
+const byId=this.byId(reference);return this.#only(reference,byId===void 0?[]:[byId])}findNamed(name2){return this.#only(
+name2,[])}#only(reference,candidates2){const named4=names3=>[...names3].flatMap(([id,name2])=>{const row=this.ids.get(id);
+return name2===reference&&row!==void 0?[row]:[]});const direct=[...candidates2,...this.byName(reference)];const found2=new Set(
+direct.length>0?direct:named4(this.others.present));const[only2]=found2;if(only2!==void 0&&found2.size===1)return only2;
+if(found2.size>1){const ids=[...found2].map(({id})=>id).join(", ");return`${found2.size} organizations are called "${reference}\
+" (${ids}): refer to one by its id`}const former=[...this.others.former].flatMap(([id,names3])=>names3.map(name2=>[id,name2]));
+const[renamed]=named4(former);if(renamed!==void 0){return`the organization "${reference}" is called "${String(renamed.name)}\
+" now: refer to it by that name`}const unsure2=this.unsure?" (its list has rows without an id)":"";const lack=lacks(`"${reference}\
+"${unsure2}`,isUuid(reference)?"id":"name");return`${lack}${this.proposal(reference)}`}lacksId(id){return lacks(`with th\
+e id ${id}`,"id")}}}});function listScope(name2,profile){return types[name2].scope(profile)}function holdList(held,name2,{reader,profile},onRead){
 const type=types[name2];const before=held[name2];if(before!==void 0)return before;const list2=type.read(reader,profile);
 held[name2]=list2;list2.then(onRead,()=>{});return list2}async function heldLists(held){const references={};const take2=async name2=>{
 const list2=held[name2];if(list2!==void 0)references[name2]=await list2};for(const name2 of listNames)await take2(name2);
-return references}function afterwards(references,declared){const next={...references};const take2=name2=>{const type=types[name2];
-const list2=references[name2];if(list2!=null&&type.after!==void 0)next[name2]=type.after(list2,declared)};for(const name2 of listNames)
+return references}function afterwards(references,declared,others2){const next={...references};const take2=name2=>{const type=types[name2];
+const list2=references[name2];if(list2!=null&&type.after!==void 0)next[name2]=type.after(list2,declared,others2)};for(const name2 of listNames)
 take2(name2);return next}var reads,types,listNames;var init_references=__esm({"src/kinds/references.ts"(){"use strict";init_answers();
 init_operations();init_catalog();init_organizations();reads={documented:{},boruta:{scopes:{title:"list scopes",path:"/ap\
 i/scopes",scope:"users:manage:all"},roles:{title:"list roles",path:"/api/roles",scope:"users:manage:all"}}};types={organizations:{
@@ -8431,110 +8449,115 @@ roles,...asElements(fields2.organizations??null).map(({roles:roles4})=>roles4)];
 includes("organizations")??false)||filled(fields2.organizations)?["organizations"]:[],...listScope("scopes",profile)!==void 0&&
 filled(fields2.authorized_scopes)?["scopes"]:[],...listScope("roles",profile)!==void 0&&roles3.some(filled)?["roles"]:[]]}
 function resolveUser(fields2,context3){const{references,present:present3,profile,wished}=context3;const resolved2={...fields2};
-const troubles=[];const confirmed2=[];const take2=(field2,{elements:elements2,troubles:found2,sure})=>{resolved2[field2]=
-elements2;troubles.push(...found2);if(sure)confirmed2.push(field2)};const lookUp2=(list2,catalog,noun,own5,field2)=>findAll(
+const troubles=[];const confirmed2=[];const warnings=[];const take2=(field2,{elements:elements2,troubles:found2,sure})=>{
+resolved2[field2]=elements2;troubles.push(...found2);if(sure)confirmed2.push(field2)};const lookUp2=(list2,catalog,noun,own5,field2)=>findAll(
 asElements(list2),{catalog,noun,own:own5,strict:wished(field2),live:userTraits[profile.name].reads?.one!==void 0});if(Array.
 isArray(fields2.authorized_scopes)){const own5=asElements(present3.authorized_scopes??null);const{authorized_scopes:list2}=fields2;
 take2("authorized_scopes",lookUp2(list2,references.scopes,"scope",own5,"authorized_scopes"))}const ownRoles=rolesOf(present3);
 if(Array.isArray(fields2.roles)){take2("roles",lookUp2(fields2.roles,references.roles,"role",ownRoles,"roles"))}if(Array.
 isArray(fields2.organizations)&&references.organizations!=null){const{organizations}=references;const members3=memberships(
-fields2.organizations,organizations,wished("organizations"));const own5=asElements(present3.organizations??null);const told5=own5.
-every(({name:name2})=>typeof name2!=="string"||organizations.byName(name2).length<=1);const inner=members3.elements.map(
-element=>{if(element.roles===void 0)return{elements:[element],troubles:[],sure:true};const found2=lookUp2(element.roles,
-references.roles,"role",ownRoles,"organizations");return{...found2,elements:[{...element,roles:found2.elements}]}});take2(
-"organizations",{elements:inner.flatMap(({elements:elements2})=>elements2),troubles:[...members3.troubles,...inner.flatMap(
-({troubles:troubles2})=>troubles2)],sure:listScope("roles",profile)!==void 0&&members3.sure&&told5&&inner.every(({sure})=>sure)})}
-return{fields:resolved2,troubles:[...new Set(troubles)],confirmed:confirmed2}}function existing(lists,{organizations,scopes,
-roles:roles3}){const isIn=(catalog,{id})=>catalog==null||catalog.unsure||typeof id==="string"&&catalog.byId(id)!==void 0;
-const kept2=Object.entries(lists).map(([field2,list2])=>{if(!Array.isArray(list2))return[field2,list2];const elements2=asElements(
-list2);if(field2==="authorized_scopes")return[field2,elements2.filter(scope2=>isIn(scopes,scope2))];if(field2==="roles")
-return[field2,elements2.filter(role2=>isIn(roles3,role2))];const members3=elements2.filter(member2=>isIn(organizations,member2)).
-map(member2=>member2.roles===void 0?member2:{...member2,roles:asElements(member2.roles).filter(role2=>isIn(roles3,role2))});
-return[field2,members3]});return Object.fromEntries(kept2.filter(([,list2])=>!Array.isArray(list2)||list2.length>0))}function rolesOf(user3){
-const memberships2=asElements(user3.organizations??null);return[user3,...memberships2].flatMap(({roles:roles3=null})=>asElements(
-roles3))}function findAll(list2,{catalog,noun,own:own5,strict,live}){if(catalog==null){return{elements:[...list2],troubles:[],
-sure:live&&catalog===void 0&&list2.length===0}}const isShared=name2=>catalog.byName(name2).length>1;const troubles=[];let sure=own5.
-every(({name:name2})=>typeof name2!=="string"||!isShared(name2));const elements2=list2.map(element=>{const row=typeof element.
-id==="string"?byId(element.id):byName2(String(element.name));if(typeof row==="string"){troubles.push(row);return element}
-if(typeof row?.name!=="string"||isShared(row.name))sure=false;if(row===void 0)return element;const misnamed=strict?otherName(
-noun,element,row):void 0;if(misnamed!==void 0)troubles.push(misnamed);return shownAs(element,row,own5)});return{elements:elements2,
-troubles,sure};function byId(id){const row=catalog?.byId(id)??own5.find(one=>one.id===id);if(row!==void 0||catalog?.unsure===
-true)return row;if(!strict)return`the server has no ${noun} with the id ${id} any more, so it can't be put back`;return`\
-the server has no ${noun} with the id ${id}: correct the id, or create the ${noun} there`}function byName2(name2){const listed2=catalog?.
-byName(name2)??[];const found2=listed2.length>0?listed2:own5.filter(one=>one.name===name2);const ids=[...new Set(found2.
-flatMap(({id})=>typeof id==="string"?[id]:[]))];const[row]=found2;if(row!==void 0&&ids.length===1)return row;if(ids.length>
-1){return`${ids.length} ${noun}s are called "${name2}" (${ids.join(", ")}): refer to one by its id`}const unsure2=catalog?.
-unsure===true?" (its list has rows without an id)":"";if(!strict)return`the server has no ${noun} "${name2}"${unsure2} a\
-ny more, so it can't be put back`;const lack=`the server has no ${noun} "${name2}"${unsure2}: correct the name, or creat\
-e the ${noun} there`;return`${lack}${catalog?.proposal(name2)??""}`}}function otherName(noun,{id,name:name2},row){if(typeof name2!==
-"string"||typeof row.name!=="string"||name2===row.name)return void 0;return`the ${noun} with the id ${String(id)} is cal\
-led "${row.name}" on the server, not "${name2}": correct the id or the name`}function shownAs(element,row,own5){const{scopes:_,
-...said3}=element;const isNew=!own5.some(({id})=>id===row.id);return{...said3,...said3.public!==void 0&&row.public!==void 0?
-{public:row.public}:{},...isNew&&row.scopes!==void 0?{scopes:row.scopes}:{},...row.id===void 0?{}:{id:row.id},...typeof row.
-name==="string"?{name:row.name}:{}}}function memberships(references,index,strict){const troubles=[];const seen2=new Set;
-let sure=true;const elements2=references.flatMap(reference=>{const element=isMap(reference)?reference:{};const row=findMember(
-reference,index);if(typeof row==="string"){troubles.push(row);return[]}const id=String(row.id);if(seen2.has(id)){troubles.
-push(`the organization ${id} is twice in organizations: remove one of the two`);return[]}seen2.add(id);if(typeof row.name!==
-"string"||index.byName(row.name).length>1)sure=false;const misnamed=strict?otherName("organization",element,row):void 0;
-if(misnamed!==void 0)troubles.push(misnamed);return[{...row,...element,id,...typeof row.name==="string"?{name:row.name}:
-{}}]});return{elements:elements2,troubles,sure}}function findMember(reference,organizations){if(!isMap(reference))return organizations.
-find(String(reference));if(typeof reference.id!=="string")return organizations.findNamed(String(reference.name));const row=organizations.
-byId(reference.id);if(row!==void 0)return row;if(organizations.unsure)return{id:reference.id};return organizations.lacksId(
-reference.id)}var init_user_references=__esm({"src/kinds/user-references.ts"(){"use strict";init_values();init_fields();
-init_references();init_user_traits()}});var scope,membership,backend2,userSchema;var init_user_schema=__esm({"src/kinds/user-schema.ts"(){"use strict";init_zod();
-init_members();init_once();init_schema();scope=once(()=>strictObject({id:optional2(text2(),"The id of the scope. Servers\
- go by it alone; the boruta profile looks it up by the name where it is left out.",UUID),name:text2().meta({description:"\
-The name of the scope.",examples:["billing:read"]}),label:optional2(text2(),"What people read in the place of the name.",
-"Read billing"),public:optional2(boolean2(),"Whether any client may ask for the scope.",false)}));membership=once(()=>strictObject(
-{id:organizationId,name:optional2(identifier2(),"The name of the organization; finds it where there is no id.","acme"),label:nullish2(
-text2(),"The label of the organization.","ACME Corporation"),roles:roles2.optional().meta({description:"The user's roles\
- in this organization, the whole set: an empty list takes all away, no list leaves them.",...noneTwice,examples:[[{id:UUID,
-name:"billing-admin"}]]})}).refine(it=>it.id!==void 0||it.name!==void 0,'needs an "id" or a "name"').meta(idOrName));backend2=
-once(()=>strictObject({id:nullish2(text2(),"The id of the backend.",UUID),name:nullish2(text2(),"The name of the backend\
-.","Staff directory"),type:nullish2(text2(),"What the backend keeps its users in, as the server names it.","ldap"),is_default:nullish2(
-boolean2(),"Whether it is the backend of those that name none.",false),create_default_organization:nullish2(boolean2(),"\
-Whether a new user gets an organization of their own.",true),roles:nullish2(array(role),"The roles of the backend, the w\
-hole set.",[{id:UUID,name:"member"}]),metadata_fields:nullish2(array(anyObject2),"The fields that users' metadata may ha\
-ve. Their members are the server's; idops compares and sends them as they are.",[{attribute_name:"department",user_editable:false}]),
-federated_servers:nullish2(array(anyObject2),"Other servers that users may sign in with. Their members are the server's;\
- idops compares and sends them as they are.",[{name:"partner"}]),verifiable_credentials:nullish2(array(anyObject2),"The \
-verifiable credentials that it issues. Their members are the server's; idops compares and sends them as they are.",[{credential_identifier:"\
-EmployeeCard"}]),verifiable_presentations:nullish2(array(anyObject2),"The verifiable presentations that it asks for. The\
-ir members are the server's; idops compares and sends them as they are.",[{presentation_identifier:"EmployeeCard"}]),password_hashing_alg:nullish2(
-text2(),"How passwords are hashed.","argon2"),password_hashing_opts:nullish2(anyObject2,"The settings of that hash. Thei\
-r names are the server's.",{m_cost:16}),ldap_pool_size:nullish2(int32(),"How many connections to the directory are kept \
-open.",5),ldap_host:nullish2(text2(),"The host of the LDAP directory.","ldap.example.com"),ldap_user_rdn_attribute:nullish2(
-text2(),"The attribute that names a user in the directory.","uid"),ldap_base_dn:nullish2(text2(),"Where users are looked\
- for in the directory.","dc=example,dc=com"),ldap_ou:nullish2(text2(),"The organizational unit that users are in.","ou=p\
-eople"),ldap_master_dn:nullish2(text2(),"Whom the server signs in to the directory as.","cn=idp,dc=example,dc=com"),ldap_master_password:nullish2(
-text2(),"The password of ldap_master_dn, a secret wherever it comes from. Write a variable here, never the password itse\
-lf.","${LDAP_PASSWORD}"),smtp_from:nullish2(text2(),"The sender of emails.","no-reply@example.com"),smtp_relay:nullish2(
-text2(),"The mail server that emails are handed to.","smtp.example.com"),smtp_username:nullish2(text2(),"Whom the server\
- signs in to the mail server as.","idp"),smtp_password:nullish2(text2(),"The password of smtp_username, a secret whereve\
-r it comes from. Write a variable here, never the password itself.","${SMTP_PASSWORD}"),smtp_ssl:nullish2(boolean2(),"Wh\
-ether the mail server is spoken to over TLS from the first byte.",true),smtp_tls:nullish2(boolean2(),"Whether the connec\
-tion to the mail server changes to TLS (STARTTLS).",false),smtp_port:nullish2(int32(),"The port of the mail server.",465),
-features:nullish2(array(text2()),"What the backend can do, as the server names it.",["authenticable"])}));userSchema=once(
-()=>document("User","A user's record: what they belong to and may do. Users are made by the server, never by idops.",{id:identifier2().
-meta({description:"The id of the user.",examples:[UUID]}),uid:nullish2(text2(),"What the user's backend knows them by.",
-"ada"),username:nullish2(text2(),"What the user signs in as.","ada@example.com"),totp_registered_at:nullish2(iso_exports.
-datetime({offset:true,error:"expected a date-time such as 2026-01-31T12:00:00Z"}),"When the user registered a device for\
- one-time passwords; null takes it away.","2026-01-31T12:00:00Z"),metadata:nullish2(anyObject2,"What is known of the use\
-r, by name. Keys that are not mentioned stay, null removes one; see whole.",{department:{value:"R&D",status:"valid"}}),federated_metadata:nullish2(
-anyObject2,"The same, as another server told it. Keys that are not mentioned stay, null removes one; see whole.",{department:{
-value:"R&D",status:"valid"}}),blocked:nullish2(boolean2(),"Whether the user is kept from signing in. Blocking counts as \
-destructive.",false),group:nullish2(text2(),"The groups of the user, one or several with a space between them.","staff"),
-authorized_scopes:array(scope()).nullable().optional().meta({description:"The scopes that the user may be granted, the w\
-hole set: an empty list takes all away, no list leaves them.",examples:[[{id:UUID,name:"billing:read",label:"Read billin\
-g"}]],...noneTwice}),organizations:array(union([identifier2(),membership()],{error:"expected the name or id of an organi\
-zation, or an object with one"})).nullable().optional().meta({description:"The organizations that the user is in, the wh\
-ole set: each an organization's name or id, or an object with roles. An empty list takes all away, no list leaves them.",
-examples:[["acme",{id:UUID,roles:[{id:UUID,name:"billing-admin"}]}]],...noneTwice}),roles:roles2.nullable().optional().meta(
-{description:"The user's own roles, the whole set. For servers of the boruta profile; the documented API has none.",examples:[
-[{id:UUID,name:"auditor"}]],...noneTwice}),backend:nullish2(backend2(),"The backend that the user comes from, with its s\
-ettings. The members that are mentioned are managed.",{id:UUID,smtp_relay:"smtp.example.com"}),whole:array(_enum(["metad\
-ata","federated_metadata"])).optional().meta({description:"Which of these maps are written whole: a key that is not ment\
-ioned is removed.",examples:[["metadata"]],default:[]})}))}});function replaceUser({present:present3,desired:desired2,profile,references}){const{[profile.name]:traits5}=userTraits;const{
+fields2.organizations,organizations,wished("organizations"));warnings.push(...members3.stale.map(message=>({code:"stale-\
+name",message,field:"organizations"})));const own5=asElements(present3.organizations??null);const told5=own5.every(({name:name2})=>typeof name2!==
+"string"||organizations.byName(name2).length<=1);const inner=members3.elements.map(element=>{if(element.roles===void 0)return{
+elements:[element],troubles:[],sure:true};const found2=lookUp2(element.roles,references.roles,"role",ownRoles,"organizat\
+ions");return{...found2,elements:[{...element,roles:found2.elements}]}});take2("organizations",{elements:inner.flatMap(({
+elements:elements2})=>elements2),troubles:[...members3.troubles,...inner.flatMap(({troubles:troubles2})=>troubles2)],sure:listScope(
+"roles",profile)!==void 0&&members3.sure&&told5&&inner.every(({sure})=>sure)})}return{fields:resolved2,troubles:[...new Set(
+troubles)],confirmed:confirmed2,warnings}}function existing(lists,{organizations,scopes,roles:roles3}){const isIn=(catalog,{
+id})=>catalog==null||catalog.unsure||typeof id==="string"&&catalog.byId(id)!==void 0;const kept2=Object.entries(lists).map(
+([field2,list2])=>{if(!Array.isArray(list2))return[field2,list2];const elements2=asElements(list2);if(field2==="authoriz\
+ed_scopes")return[field2,elements2.filter(scope2=>isIn(scopes,scope2))];if(field2==="roles")return[field2,elements2.filter(
+role2=>isIn(roles3,role2))];const members3=elements2.filter(member2=>isIn(organizations,member2)).map(member2=>member2.roles===
+void 0?member2:{...member2,roles:asElements(member2.roles).filter(role2=>isIn(roles3,role2))});return[field2,members3]});
+return Object.fromEntries(kept2.filter(([,list2])=>!Array.isArray(list2)||list2.length>0))}function rolesOf(user3){const memberships2=asElements(
+user3.organizations??null);return[user3,...memberships2].flatMap(({roles:roles3=null})=>asElements(roles3))}function findAll(list2,{
+catalog,noun,own:own5,strict,live}){if(catalog==null){return{elements:[...list2],troubles:[],sure:live&&catalog===void 0&&
+list2.length===0}}const isShared=name2=>catalog.byName(name2).length>1;const troubles=[];let sure=own5.every(({name:name2})=>typeof name2!==
+"string"||!isShared(name2));const elements2=list2.map(element=>{const row=typeof element.id==="string"?byId(element.id):
+byName2(String(element.name));if(typeof row==="string"){troubles.push(row);return element}if(typeof row?.name!=="string"||
+isShared(row.name))sure=false;if(row===void 0)return element;const misnamed=strict?otherName(noun,element,row):void 0;if(misnamed!==
+void 0)troubles.push(misnamed);return shownAs(element,row,own5)});return{elements:elements2,troubles,sure};function byId(id){
+const row=catalog?.byId(id)??own5.find(one=>one.id===id);if(row!==void 0||catalog?.unsure===true)return row;if(!strict)return`\
+the server has no ${noun} with the id ${id} any more, so it can't be put back`;return`the server has no ${noun} with the\
+ id ${id}: correct the id, or create the ${noun} there`}function byName2(name2){const listed2=catalog?.byName(name2)??[];
+const found2=listed2.length>0?listed2:own5.filter(one=>one.name===name2);const ids=[...new Set(found2.flatMap(({id})=>typeof id===
+"string"?[id]:[]))];const[row]=found2;if(row!==void 0&&ids.length===1)return row;if(ids.length>1){return`${ids.length} ${noun}\
+s are called "${name2}" (${ids.join(", ")}): refer to one by its id`}const unsure2=catalog?.unsure===true?" (its list ha\
+s rows without an id)":"";if(!strict)return`the server has no ${noun} "${name2}"${unsure2} any more, so it can't be put \
+back`;const lack=`the server has no ${noun} "${name2}"${unsure2}: correct the name, or create the ${noun} there`;return`${lack}${catalog?.
+proposal(name2)??""}`}}function otherName(noun,{id,name:name2},row){if(typeof name2!=="string"||typeof row.name!=="strin\
+g"||name2===row.name)return void 0;return wrongName(noun,String(id),row.name,name2)}function wrongName(noun,id,called,name2){
+return`the ${noun} with the id ${id} is called "${called}" on the server, not "${name2}": correct the id or the name`}function shownAs(element,row,own5){
+const{scopes:_,...said3}=element;const isNew=!own5.some(({id})=>id===row.id);return{...said3,...said3.public!==void 0&&row.
+public!==void 0?{public:row.public}:{},...isNew&&row.scopes!==void 0?{scopes:row.scopes}:{},...row.id===void 0?{}:{id:row.
+id},...typeof row.name==="string"?{name:row.name}:{}}}function memberships(references,index,strict){const troubles=[];const stale2=[];
+const seen2=new Set;let sure=true;const elements2=references.flatMap(reference=>{const element=isMap(reference)?reference:
+{};const row=findMember(reference,index);if(typeof row==="string"){troubles.push(row);return[]}const id=String(row.id);if(seen2.
+has(id)){troubles.push(`the organization ${id} is twice in organizations: remove one of the two`);return[]}seen2.add(id);
+if(typeof row.name!=="string"||index.byName(row.name).length>1)sure=false;const{name:name2}=element;const standing=strict&&
+typeof name2==="string"?index.standing(id,name2):"right";if(standing==="wrong"){troubles.push(wrongName("organization",id,
+index.presentName(id)??"",String(name2)))}if(standing==="stale"){stale2.push(`the organization with the id ${id} is call\
+ed "${String(row.name)}" now, and the name "${String(name2)}" beside the id is a former one: write "${String(row.name)}"`)}
+return[{...row,...element,id,...typeof row.name==="string"?{name:row.name}:{}}]});return{elements:elements2,troubles,sure,
+stale:stale2}}function findMember(reference,organizations){if(!isMap(reference))return organizations.find(String(reference));
+if(typeof reference.id!=="string")return organizations.findNamed(String(reference.name));const row=organizations.byId(reference.
+id);if(row!==void 0)return row;if(organizations.unsure)return{id:reference.id};return organizations.lacksId(reference.id)}
+var init_user_references=__esm({"src/kinds/user-references.ts"(){"use strict";init_values();init_fields();init_references();
+init_user_traits()}});var scope,membership,backend2,userSchema;var init_user_schema=__esm({"src/kinds/user-schema.ts"(){"use strict";init_zod();
+init_members();init_once();init_schema();init_user_traits();scope=once(()=>strictObject({id:optional2(text2(),"The id of\
+ the scope. Servers go by it alone; the boruta profile looks it up by the name where it is left out.",UUID),name:text2().
+meta({description:"The name of the scope.",examples:["billing:read"]}),label:optional2(text2(),"What people read in the \
+place of the name.","Read billing"),public:optional2(boolean2(),"Whether any client may ask for the scope.",false)}));membership=
+once(()=>strictObject({id:organizationId,name:optional2(identifier2(),"The name of the organization; finds it where ther\
+e is no id.","acme"),label:nullish2(text2(),"The label of the organization.","ACME Corporation"),roles:roles2.optional().
+meta({description:"The user's roles in this organization, the whole set: an empty list takes all away, no list leaves th\
+em.",...noneTwice,examples:[[{id:UUID,name:"billing-admin"}]]})}).refine(it=>it.id!==void 0||it.name!==void 0,'needs an \
+"id" or a "name"').meta(idOrName));backend2=once(()=>strictObject({id:nullish2(text2(),"The id of the backend.",UUID),name:nullish2(
+text2(),"The name of the backend.","Staff directory"),type:nullish2(text2(),"What the backend keeps its users in, as the\
+ server names it.","ldap"),is_default:nullish2(boolean2(),"Whether it is the backend of those that name none.",false),create_default_organization:nullish2(
+boolean2(),"Whether a new user gets an organization of their own.",true),roles:nullish2(array(role),"The roles of the ba\
+ckend, the whole set.",[{id:UUID,name:"member"}]),metadata_fields:nullish2(array(anyObject2),"The fields that users' met\
+adata may have. Their members are the server's; idops compares and sends them as they are.",[{attribute_name:"department",
+user_editable:false}]),federated_servers:nullish2(array(anyObject2),"Other servers that users may sign in with. Their me\
+mbers are the server's; idops compares and sends them as they are.",[{name:"partner"}]),verifiable_credentials:nullish2(
+array(anyObject2),"The verifiable credentials that it issues. Their members are the server's; idops compares and sends t\
+hem as they are.",[{credential_identifier:"EmployeeCard"}]),verifiable_presentations:nullish2(array(anyObject2),"The ver\
+ifiable presentations that it asks for. Their members are the server's; idops compares and sends them as they are.",[{presentation_identifier:"\
+EmployeeCard"}]),password_hashing_alg:nullish2(text2(),"How passwords are hashed.","argon2"),password_hashing_opts:nullish2(
+anyObject2,"The settings of that hash. Their names are the server's.",{m_cost:16}),ldap_pool_size:nullish2(int32(),"How \
+many connections to the directory are kept open.",5),ldap_host:nullish2(text2(),"The host of the LDAP directory.","ldap.\
+example.com"),ldap_user_rdn_attribute:nullish2(text2(),"The attribute that names a user in the directory.","uid"),ldap_base_dn:nullish2(
+text2(),"Where users are looked for in the directory.","dc=example,dc=com"),ldap_ou:nullish2(text2(),"The organizational\
+ unit that users are in.","ou=people"),ldap_master_dn:nullish2(text2(),"Whom the server signs in to the directory as.","\
+cn=idp,dc=example,dc=com"),ldap_master_password:nullish2(text2(),"The password of ldap_master_dn, a secret wherever it c\
+omes from. Write a variable here, never the password itself.","${LDAP_PASSWORD}"),smtp_from:nullish2(text2(),"The sender\
+ of emails.","no-reply@example.com"),smtp_relay:nullish2(text2(),"The mail server that emails are handed to.","smtp.exam\
+ple.com"),smtp_username:nullish2(text2(),"Whom the server signs in to the mail server as.","idp"),smtp_password:nullish2(
+text2(),"The password of smtp_username, a secret wherever it comes from. Write a variable here, never the password itsel\
+f.","${SMTP_PASSWORD}"),smtp_ssl:nullish2(boolean2(),"Whether the mail server is spoken to over TLS from the first byte.",
+true),smtp_tls:nullish2(boolean2(),"Whether the connection to the mail server changes to TLS (STARTTLS).",false),smtp_port:nullish2(
+int32(),"The port of the mail server.",465),features:nullish2(array(text2()),"What the backend can do, as the server nam\
+es it.",["authenticable"])}));userSchema=once(()=>document("User","A user's record: what they belong to and may do. User\
+s are made by the server, never by idops.",{id:identifier2().meta({description:"The id of the user.",examples:[UUID]}),uid:nullish2(
+text2(),"What the user's backend knows them by.","ada"),username:nullish2(text2(),"What the user signs in as.","ada@exam\
+ple.com"),totp_registered_at:nullish2(iso_exports.datetime({offset:true,error:"expected a date-time such as 2026-01-31T1\
+2:00:00Z"}),"When the user registered a device for one-time passwords; null takes it away.","2026-01-31T12:00:00Z"),metadata:nullish2(
+anyObject2,"What is known of the user, by name. Keys that are not mentioned stay, null removes one; see whole.",{department:{
+value:"R&D",status:"valid"}}),federated_metadata:nullish2(anyObject2,"The same, as another server told it. Keys that are\
+ not mentioned stay, null removes one; see whole.",{department:{value:"R&D",status:"valid"}}),blocked:nullish2(boolean2(),
+"Whether the user is kept from signing in. Blocking counts as destructive.",false),group:nullish2(text2(),"The groups of\
+ the user, one or several with a space between them.","staff"),authorized_scopes:array(scope()).nullable().optional().meta(
+{description:"The scopes that the user may be granted, the whole set: an empty list takes all away, no list leaves them.",
+examples:[[{id:UUID,name:"billing:read",label:"Read billing"}]],...noneTwice}),organizations:array(union([identifier2(),
+membership()],{error:"expected the name or id of an organization, or an object with one"})).nullable().optional().meta({
+description:"The organizations that the user is in, the whole set: each an organization's name or id, or an object with \
+roles. An empty list takes all away, no list leaves them.",examples:[["acme",{id:UUID,roles:[{id:UUID,name:"billing-admi\
+n"}]}]],...noneTwice}),roles:roles2.nullable().optional().meta({description:"The user's own roles, the whole set. For se\
+rvers of the boruta profile; the documented API has none.",examples:[[{id:UUID,name:"auditor"}]],...noneTwice}),backend:nullish2(
+backend2(),"The backend that the user comes from, with its settings. The members that are mentioned are managed.",{id:UUID,
+smtp_relay:"smtp.example.com"}),whole:array(_enum(["metadata","federated_metadata"])).optional().meta({description:"Whic\
+h of these maps are written whole: a key that is not mentioned is removed.",examples:[["metadata"]],default:[]}),ignored:ignorable(
+userTraits)}))}});function replaceUser({present:present3,desired:desired2,profile,references}){const{[profile.name]:traits5}=userTraits;const{
 fields:fields2,unknown:unknown4}=wholeFields(desired2,present3.fields,traits5);if(unknown4.length>0)return blocked(unknownWhole(
 "user",unknown4),fields2);const troubles=[];const body2=traits5.elementsNeedIds?withIds(fields2,present3.fields,references,
 troubles):fields2;troubles.push(...strangers(body2,references.organizations));if(troubles.length>0)return blocked([...new Set(
@@ -8671,25 +8694,32 @@ attempt)}}function isJournalName(name2){return/^\d{8}T\d{6}Z-[0-9a-f]{6}$/.test(
 name2)?.run??name2}function partName(run4,shard2,attempt){const again=attempt===1?"":`.${String(attempt).padStart(2,"0")}`;
 return`${run4}.${shardName(shard2)}${again}`}function partCalled(journal){const part=partOfRun(journal);return part===void 0?
 journal:partName(part.run,part.shard,1)}function isOfRun(journal,name2){return journal===name2||runOf(journal)===name2||
-partCalled(journal)===name2}var MAX_SHARDS;var init_shard=__esm({"src/base/shard.ts"(){"use strict";MAX_SHARDS=1e3}});function withDrift(fields2,types3,left,shown5){if(left===void 0)return fields2;return fields2.map(field2=>{const recorded2=recordedAt(
-field2.path,types3,left.fields,shown5);if(recorded2===void 0)return field2;const declared=isAsLeft(field2,types3,recorded2)?
-{}:{declared:"changed"};return{...field2,drift:{recorded:recorded2,run:left.run,...declared}}})}function isAsLeft({path,
-after:after2},types3,recorded2){const type=types3[path]??value;return contrast(type,path,after2,recorded2).every(({verdict})=>verdict!==
-"different")}function recordedAt(path,types3,left,shown5){const[field2=""]=/^\w*/.exec(path)??[];if(!Object.hasOwn(left,
-field2)||!Object.hasOwn(types3,field2))return void 0;const[was,now]=[left[field2],shown5(field2)];if(was===void 0||now===
-void 0)return void 0;const parts=contrast(types3[field2]??value,field2,now,was);const part=parts.find(one=>one.path===path);
-if(part!==void 0)return part.verdict==="different"?part.got??null:void 0;const isOther2=parts.some(({verdict})=>verdict===
-"different");if(!isOther2)return void 0;if(path===field2)return was;const member2=memberOf(was,path);return same(member2,
-memberOf(now,path))?void 0:member2}function memberOf(map2,path){const parts=contrast({type:"map"},/^\w*/.exec(path)?.[0]??
-"",map2,{});return parts.find(one=>one.path===path)?.wanted??null}function isDrifted({action:action2,fields:fields2}){return action2!==
-"unchanged"&&fields2.some(({drift})=>drift!==void 0)}function countDrift({changes}){const drifted2=changes.filter(isDrifted);
+partCalled(journal)===name2}var MAX_SHARDS;var init_shard=__esm({"src/base/shard.ts"(){"use strict";MAX_SHARDS=1e3}});function withDrift(fields2,types3,left,shown5){return fields2.map(field2=>{const recorded2=recordedAt(field2.path,types3,
+left.fields,shown5);if(recorded2===void 0)return field2;const declared=isAsLeft(field2,types3,recorded2)?{}:{declared:"c\
+hanged"};return{...field2,drift:{recorded:recorded2,run:left.run,...declared}}})}function undeclaredDrift(fields2,declared,types3,left,shown5){
+return Object.entries(declared.fields).flatMap(([name2,said3])=>{const[type,was,now]=[types3[name2],left.fields[name2],shown5(
+name2)];if(type?.type!=="map"||!isMap(said3)||!isMap(was??null)||!isMap(now??null))return[];const own5=new Set([...fields2.
+map(({path})=>path),...contrast(type,name2,said3,{}).map(({path})=>path)]);return contrast(type,name2,now??null,was).filter(
+({path,verdict})=>verdict==="different"&&!own5.has(path)).map(({path,wanted,got=null,lacks:lacks2})=>{const sensitive=holdsSensitive(
+wanted)||holdsSensitive(got);const drift={recorded:got,run:left.run,declared:"nowhere"};const absent2=lacks2==="wanted"?
+{was:"absent"}:{};return{path,type:"map",before:wanted,after:wanted,sensitive,...absent2,drift}})})}function isUnplanned({
+drift}){return drift?.declared==="nowhere"}function isAsLeft({path,after:after2},types3,recorded2){const type=types3[path]??
+value;return contrast(type,path,after2,recorded2).every(({verdict})=>verdict!=="different")}function recordedAt(path,types3,left,shown5){
+const[field2=""]=/^\w*/.exec(path)??[];if(!Object.hasOwn(left,field2)||!Object.hasOwn(types3,field2))return void 0;const[
+was,now]=[left[field2],shown5(field2)];if(was===void 0||now===void 0)return void 0;const parts=contrast(types3[field2]??
+value,field2,now,was);const part=parts.find(one=>one.path===path);if(part!==void 0)return part.verdict==="different"?part.
+got??null:void 0;const isOther2=parts.some(({verdict})=>verdict==="different");if(!isOther2)return void 0;if(path===field2)
+return was;const member2=memberOf(was,path);return same(member2,memberOf(now,path))?void 0:member2}function memberOf(map2,path){
+const parts=contrast({type:"map"},/^\w*/.exec(path)?.[0]??"",map2,{});return parts.find(one=>one.path===path)?.wanted??null}
+function isDrifted({fields:fields2}){return fields2.some(({drift})=>drift!==void 0)}function isListed(change3,debug){return debug||
+change3.action!=="unchanged"||isDrifted(change3)}function countDrift({changes}){const drifted2=changes.filter(isDrifted);
 const fields2=drifted2.flatMap(change3=>change3.fields.filter(({drift})=>drift!==void 0));return{fields:fields2.length,objects:drifted2.
 length}}function shareOf(changes,only2){if(only2===void 0)return{changes,leftOut:new Map,losesLeftOut:0};const leftOut3=new Map;
-let losesLeftOut=0;const kept2=changes.filter(change3=>{if(change3.action==="unchanged")return false;const isOf=only2===
-"drift"?isDrifted(change3):isMade(change3);if(!isOf){leftOut3.set(change3.action,(leftOut3.get(change3.action)??0)+1);if(change3.
-destructions.length>0)losesLeftOut+=1}return isOf});return{changes:kept2,leftOut:leftOut3,losesLeftOut}}function isMade({
-fields:fields2}){return fields2.length===0||fields2.some(({drift})=>drift===void 0||drift.declared==="changed")}var init_drift=__esm(
-{"src/plan/drift.ts"(){"use strict";init_values();init_fields()}});var Diff;var init_base=__esm({"node_modules/diff/libesm/diff/base.js"(){Diff=class{diff(oldStr,newStr,options={}){let callback2;
+let losesLeftOut=0;const kept2=changes.filter(change3=>{const isOf=only2==="drift"?isDrifted(change3):isMade(change3);if(!isOf&&
+change3.action!=="unchanged"){leftOut3.set(change3.action,(leftOut3.get(change3.action)??0)+1);if(change3.destructions.length>
+0)losesLeftOut+=1}return isOf});return{changes:kept2,leftOut:leftOut3,losesLeftOut}}function isMade({action:action2,fields:fields2}){
+return action2!=="unchanged"&&(fields2.length===0||fields2.some(({drift})=>drift===void 0||drift.declared==="changed"))}
+var init_drift=__esm({"src/plan/drift.ts"(){"use strict";init_values();init_fields()}});var Diff;var init_base=__esm({"node_modules/diff/libesm/diff/base.js"(){Diff=class{diff(oldStr,newStr,options={}){let callback2;
 if(typeof options==="function"){callback2=options;options={}}else if("callback"in options){callback2=options.callback}const oldString=this.
 castInput(oldStr,options);const newString=this.castInput(newStr,options);const oldTokens=this.removeEmpty(this.tokenize(
 oldString,options));const newTokens=this.removeEmpty(this.tokenize(newString,options));return this.diffWithOptionsObj(oldTokens,
@@ -8912,24 +8942,25 @@ const fits=line.trim()===""||displayWidth(longer)<=columns;if(!fits)lines.push(l
 return[...lines,line]}function wordsOf2(text6){return text6.split(/\s+/).filter(word2=>word2!=="")}var import_picocolors,
 lineWidth,actionWords,actions;var init_words=__esm({"src/report/words.ts"(){"use strict";import_picocolors=__toESM(require_picocolors(),1);
 init_escape();lineWidth=80;actionWords={update:"to update",delete:"to delete",regenerate:"to regenerate",adopt:"to adopt",
-blocked:"blocked",unchanged:"unchanged"};actions=Object.keys(actionWords)}});function driftText(field2,whole2){const{drift}=field2;if(drift===void 0)return null;const was=field2.sensitive||holdsSensitive(
-drift.recorded)?"":` (${wasText(field2,drift.recorded,whole2)})`;const declared=drift.declared==="changed"?", and in the\
- manifest":"";return`changed on the server since run ${escapeText(drift.run)}${was}${declared}`}function wasText({type,before,
-confirmed:confirmed2=false},recorded2,whole2){if(type==="body"&&typeof recorded2==="string"&&[recorded2,before].some(isLong)){
-return`was ${plural(countLines(recorded2),"line")}`}const elements2=type==="set"?compareSets(void 0,recorded2,confirmed2,
-whole2)?.elements:void 0;if(elements2===void 0)return`was ${inlinePair(recorded2,before??null,whole2).before}`;return`wa\
-s ${elements2.map(({text:text6})=>text6).join(", ")||"none"}`}function isLong(value3){return typeof value3==="string"&&value3.
-includes("\n")}function driftNote({fields:fields2}){const drifted2=fields2.filter(({drift})=>drift!==void 0);const[first]=drifted2;
-if(first?.drift===void 0)return null;if(fields2.length===1)return driftText(first,false);const since=`changed on the ser\
-ver since run ${escapeText(first.drift.run)}`;return`${drifted2.length===fields2.length?"all":drifted2.length} of ${plural(
-fields2.length,"field")} ${since}`}function driftSentence(plan){const{fields:fields2,objects:objects3}=countDrift(plan);
-if(fields2===0)return null;const since=fields2===1?"it was last applied":"they were last applied";return`Drift: ${plural(
-fields2,"field")} of ${plural(objects3,"object")} changed on the server since ${since}.`}function leftOutSentence({leftOut:leftOut3,
-losesLeftOut},only2){if(only2===void 0||leftOut3.size===0)return null;const counts2=[...leftOut3].map(([action2,count3])=>`${count3}\
- ${actionWords[action2]}`);const all=[...leftOut3.values()].reduce((sum,count3)=>sum+count3,0);const lost2=losesLeftOut===
-0?"":all===1?", which is destructive":`; ${losesLeftOut} of them destructive`;return`Left out by --only ${only2}: ${counts2.
-join(", ")}${lost2}.`}var init_drift2=__esm({"src/report/drift.ts"(){"use strict";init_escape();init_values();init_drift();
-init_bodies();init_sets();init_values2();init_words()}});function hunkLines({lines},whole2){const shown5=lines.map(line=>{const first=line.charAt(0);const mark=first==="+"||first===
+blocked:"blocked",unchanged:"unchanged"};actions=Object.keys(actionWords)}});function driftText(field2,whole2){const{drift}=field2;if(drift===void 0)return null;const since=sinceText(drift);if(isUnplanned(
+field2))return`${since}, and no manifest declares it: it stays so`;const was=field2.sensitive||holdsSensitive(drift.recorded)?
+"":` (${wasText(field2,drift.recorded,whole2)})`;const declared=drift.declared==="changed"?", and in the manifest":"";return`${since}${was}${declared}`}
+function sinceText({run:run4}){return`changed on the server since ${run4===null?"idops read it":`run ${escapeText(run4)}`}`}
+function wasText({type,before,confirmed:confirmed2=false},recorded2,whole2){if(type==="body"&&typeof recorded2==="string"&&
+[recorded2,before].some(isLong)){return`was ${plural(countLines(recorded2),"line")}`}const elements2=type==="set"?compareSets(
+void 0,recorded2,confirmed2,whole2)?.elements:void 0;if(elements2===void 0)return`was ${inlinePair(recorded2,before??null,
+whole2).before}`;return`was ${elements2.map(({text:text6})=>text6).join(", ")||"none"}`}function isLong(value3){return typeof value3===
+"string"&&value3.includes("\n")}function driftNote({fields:fields2}){const drifted2=fields2.filter(({drift})=>drift!==void 0);
+const[first]=drifted2;if(first?.drift===void 0)return null;if(fields2.length===1)return driftText(first,false);const count3=drifted2.
+length===fields2.length?"all":drifted2.length;const unplanned=drifted2.every(isUnplanned)?", and no manifest declares th\
+em":"";return`${count3} of ${plural(fields2.length,"field")} ${sinceText(first.drift)}${unplanned}`}function driftSentence(plan){
+const{fields:fields2,objects:objects3}=countDrift(plan);if(fields2===0)return null;const known4=fields2===1?"it":"them";
+return`Drift: ${plural(fields2,"field")} of ${plural(objects3,"object")} changed on the server since idops last knew ${known4}\
+.`}function leftOutSentence({leftOut:leftOut3,losesLeftOut},only2){if(only2===void 0||leftOut3.size===0)return null;const counts2=[
+...leftOut3].map(([action2,count3])=>`${count3} ${actionWords[action2]}`);const all=[...leftOut3.values()].reduce((sum,count3)=>sum+
+count3,0);const lost2=losesLeftOut===0?"":all===1?", which is destructive":`; ${losesLeftOut} of them destructive`;return`\
+Left out by --only ${only2}: ${counts2.join(", ")}${lost2}.`}var init_drift2=__esm({"src/report/drift.ts"(){"use strict";
+init_escape();init_values();init_drift();init_bodies();init_sets();init_values2();init_words()}});function hunkLines({lines},whole2){const shown5=lines.map(line=>{const first=line.charAt(0);const mark=first==="+"||first===
 "-"?first:" ";return{mark,text:mark===" "?escapeText(line.slice(1)):escapeChanged(line.slice(1))}});const cut2=spans=>whole2?
 spans:shortened(spans);const partners=partnersOf(shown5);return shown5.map(({mark,text:text6},index)=>{if(mark===" ")return{
 mark,text:textOf2(cut2([plain2(text6)]))};const other=shown5[partners.get(index)??-1]?.text;if(other===void 0)return{mark,
@@ -8942,10 +8973,12 @@ const end2=lines.findIndex(({mark},index)=>index>=start2&&mark!==wanted);return 
 lines.length;){const middle=endOf2(start2,"-");const end2=endOf2(middle,"+");if(middle-start2===end2-middle){for(let at3=start2;at3<
 middle;at3+=1){found2.set(at3,at3+middle-start2);found2.set(at3+middle-start2,at3)}}start2=Math.max(end2,start2+1)}return found2}
 var init_hunks=__esm({"src/report/hunks.ts"(){"use strict";init_escape();init_changed_words()}});function viewField(field2,options){const path=escapeText(field2.path);const unknown4=field2.before===void 0;const drift=driftText(
-field2,options.whole);if(field2.sensitive)return{view:"secret",path,unknown:unknown4,drift};const view=(field2.type==="s\
-et"?viewSet(path,field2,options):void 0)??viewBody(path,field2,options)??{view:"value",path,unknown:unknown4,...valuePair(
-field2,options)};return{...view,drift}}function fateText({becomes}){switch(becomes){case"built-in":return"the server's b\
-uilt-in text takes its place";case"gone":return"deleted";case"removed":return"removed";default:return void 0}}function valuePair(field2,{
+field2,options.whole);if(isUnplanned(field2))return{...viewField(asItWas(field2),options),drift};if(field2.sensitive)return{
+view:"secret",path,unknown:unknown4,drift};const view=(field2.type==="set"?viewSet(path,field2,options):void 0)??viewBody(
+path,field2,options)??{view:"value",path,unknown:unknown4,...valuePair(field2,options)};return{...view,drift}}function asItWas({
+drift,was,...field2}){const before=drift?.recorded??null;return{...field2,before,...before===null?{was:"absent"}:{},...was===
+"absent"?{becomes:"removed"}:{}}}function fateText({becomes}){switch(becomes){case"built-in":return"the server's built-i\
+n text takes its place";case"gone":return"deleted";case"removed":return"removed";default:return void 0}}function valuePair(field2,{
 whole:whole2}){const pair=inlinePair(field2.before,field2.after,whole2);const fate=fateText(field2);return{before:field2.
 was==="absent"?"(absent)":pair.before,after:fate===void 0?pair.after:`(${fate})`,...field2.was==="absent"?{lacks:"before"}:
 fate===void 0?{}:{lacks:"after"}}}function viewSet(path,{before,after:after2,confirmed:confirmed2=false},{whole:whole2}){
@@ -8963,7 +8996,7 @@ lineWidth/2)}function newLines(text6){if(text6==="")return{notes:[],hunks:[]};co
 "\n");const hunk={oldStart:1,oldLines:0,newStart:1,newLines:lines.length};return{notes:[],hunks:[{...hunk,lines:lines.map(
 line=>`+${line}`)}]}}function requestTexts({requests}){return requests.map(({operation,params})=>`${operations[operation].
 method} ${escapeText(operationPath(operation,params))}`)}var init_view=__esm({"src/report/view.ts"(){"use strict";init_escape();
-init_operations();init_bodies();init_drift2();init_hunks();init_sets();init_values2();init_words()}});function fieldLines(field2,pen){const view=viewField(field2,{whole:pen.debug,room:"terminal"});const drift=view.drift===
+init_drift();init_operations();init_bodies();init_drift2();init_hunks();init_sets();init_values2();init_words()}});function fieldLines(field2,pen){const view=viewField(field2,{whole:pen.debug,room:"terminal"});const drift=view.drift===
 null?[]:wrap(`${indent}  `,view.drift).map(pen.paint.cyan);return[...viewLines(view,pen),...drift]}function viewLines(view,pen){
 const path=disarm(`${view.path}:`).slice(0,-1);switch(view.view){case"secret":return[`${indent}${path}: ${view.unknown?"\
 (unknown) \u2192 ":""}(sensitive)`];case"set":return setLines(path,view,pen);case"body":return bodyLines(path,view,pen);default:
@@ -8984,7 +9017,7 @@ text)).join("");return tint(diffRow(text6===void 0?line:{...line,text:text6}))}f
 report/field-text.ts"(){"use strict";init_escape();init_view();init_words();indent="    "}});function together(items,keyOf5){const groups=new Map;for(const item of items){const key=keyOf5(item)??item;const group=groups.
 get(key);if(group===void 0)groups.set(key,[item]);else group.push(item)}return[...groups.values()].flatMap(group=>group.
 length>FEW?[group]:group.map(item=>[item]))}function namesIn(address3){return address3.split("/").slice(1).filter(name2=>name2.
-length>2)}function withoutNames(text6,names2){return names2.toSorted((a2,b)=>b.length-a2.length).reduce((shorter,name2)=>shorter.
+length>2)}function withoutNames(text6,names3){return names3.toSorted((a2,b)=>b.length-a2.length).reduce((shorter,name2)=>shorter.
 replace(alone(name2),"\u2026"),text6)}function alone(name2){const letters2="[\\p{L}\\p{M}\\p{N}_-]";return new RegExp(`(\
 ?<!${letters2})${name2.replace(/[\\^$.*+?()[\]{}|/]/g,"\\$&")}(?!${letters2})`,"gu")}function gistOf({address:address3,gist},said3){
 return withoutNames(gist??said3,namesIn(address3))}function alike(results){return together(results,result=>{const{status,
@@ -9003,34 +9036,35 @@ action===action2);const done2=rest.filter(({action:action2})=>["update","delete"
 for(const change3 of done2)byKind.set(change3.kind,[...byKind.get(change3.kind)??[],change3]);return[{title:"Destructive",
 rank:0,changes:destructive},{title:"Blocked",rank:0,changes:of("blocked")},...[...byKind.values()].map(changes2=>({title:kindTitle(
 changes2),rank:1,changes:changes2})),{title:"Recorded only, nothing is sent",rank:2,changes:of("adopt")},{title:"Unchang\
-ed",rank:3,changes:debug?of("unchanged"):[]}].filter(({changes:changes2})=>changes2.length>0)}function kindTitle(changes){
-const[first]=changes;if(first===void 0)return"";return capitalized(kindOf(first.kind).noun)+(changes.length===1?"":"s")}
-function isDestructive({destructions}){return destructions.length>0}function destructiveCount({changes}){const count3=changes.
-filter(isDestructive).length;const losses=countDestructions({changes});return{count:count3,inAll:losses===count3?"":` (${losses}\
- things in all)`}}function allWarnings({warnings,changes}){return[...warnings.map(given=>({...given,change:null,given})),
-...changes.flatMap(change3=>change3.warnings.map(given=>({...given,change:change3,given})))]}function headline(plan){const count3=summarize(
-plan);const told5=actions.filter(action2=>action2!=="unchanged"&&count3[action2]>0).map(action2=>`${count3[action2]} ${actionWords[action2]}`);
-const isIdle=told5.length===0;return[...isIdle?[idleWords(plan)]:told5,...isIdle&&count3.unchanged===0?[]:[`${count3.unchanged}\
- unchanged`]].join(", ")}function idleWords(plan){if(plan.undoes!==void 0)return"nothing to put back";if(leavesDebts(plan)){
-return"nothing to change of what is selected; of what is left out, something is still owed"}if(plan.changes.length>0)return"\
-nothing to change";if(plan.leavesOut!==true)return"nothing is declared";return plan.shard===void 0?"nothing of what is s\
-elected is declared":`nothing of what is declared and selected falls to ${shardOf(plan)}`}function shardOf({shard:shard2}){
-return shard2===void 0?"the whole":`shard ${shardText(shard2)}`}function observedNote({action:action2,observed,recordedAt:recordedAt2,
-fields:fields2,apply}){const{generation:generation2,existed}=apply;if(action2==="adopt"){if(generation2===void 0)return null;
-return`${fields2.length>0?"":`did_generation ${generation2} `}will be recorded, nothing is sent`}if(observed==="recorded"){
-const what=generation2===void 0?"recorded":"did_generation as recorded";const why=existed===true?"since the server doesn\
-'t show it":"not read from the server";return`${what}${recordedAt2===void 0?"":` ${escapeText(recordedAt2)}`}, ${why}`}return observed===
-"unknown"&&action2==="update"?"present value unknown: will be asserted":null}function shortValue(change3){const[field2,...others2]=change3.
-fields;if(field2===void 0||others2.length>0||observedNote(change3)!==null)return void 0;const view=viewField(field2,{whole:true,
-room:"comment"});if(view.view!=="value"||view.before.length+view.after.length>shortLength)return void 0;return{path:field2.
-path,before:view.before,after:view.after}}function bodyNotes({before,fate,lines,notes,hunks}){const all=hunks.flatMap(hunk=>hunk.
-lines);const count3=wanted=>all.filter(({mark})=>mark===wanted).length;return[...hunks.length===0||before==="unknown"?[]:
-[`${plural(count3("+"),"line")} added, ${count3("-")} removed`],...before==="unknown"?[`the value before is unknown${fate===
-null?`; ${plural(lines,"line")} after`:""}`]:[],...before==="null"?["there was none (null)"]:[],...fate===null?[]:[fate],
-...notes]}function placeText({file,line}){return`${bare(file)}:${line}`}function located(warning4){const{message,place:place2,
-morePlaces:morePlaces2}=warning4;return place2?.column===void 0?message:`${message} (${placeList(placesOf(warning4),morePlaces2)}\
-)`}var shortLength;var init_review=__esm({"src/report/review.ts"(){"use strict";init_escape();init_shard();init_kinds();
-init_drift();init_plan();init_safety();init_drift2();init_places();init_view();init_words();shortLength=100}});function foldChanges(changes,debug){const groups=debug?changes.map(change3=>[change3]):together(changes,keyOf2);return groups.
+ed",rank:3,changes:of("unchanged").filter(change3=>isListed(change3,debug))}].filter(({changes:changes2})=>changes2.length>
+0)}function kindTitle(changes){const[first]=changes;if(first===void 0)return"";return capitalized(kindOf(first.kind).noun)+
+(changes.length===1?"":"s")}function isDestructive({destructions}){return destructions.length>0}function destructiveCount({
+changes}){const count3=changes.filter(isDestructive).length;const losses=countDestructions({changes});return{count:count3,
+inAll:losses===count3?"":` (${losses} things in all)`}}function allWarnings({warnings,changes}){return[...warnings.map(given=>({
+...given,change:null,given})),...changes.flatMap(change3=>change3.warnings.map(given=>({...given,change:change3,given})))]}
+function headline(plan){const count3=summarize(plan);const told5=actions.filter(action2=>action2!=="unchanged"&&count3[action2]>
+0).map(action2=>`${count3[action2]} ${actionWords[action2]}`);const isIdle=told5.length===0;return[...isIdle?[idleWords(
+plan)]:told5,...isIdle&&count3.unchanged===0?[]:[`${count3.unchanged} unchanged`]].join(", ")}function idleWords(plan){if(plan.
+undoes!==void 0)return"nothing to put back";if(leavesDebts(plan)){return"nothing to change of what is selected; of what \
+is left out, something is still owed"}if(plan.changes.length>0)return"nothing to change";if(plan.leavesOut!==true)return"\
+nothing is declared";return plan.shard===void 0?"nothing of what is selected is declared":`nothing of what is declared a\
+nd selected falls to ${shardOf(plan)}`}function shardOf({shard:shard2}){return shard2===void 0?"the whole":`shard ${shardText(
+shard2)}`}function observedNote({action:action2,observed,recordedAt:recordedAt2,fields:fields2,apply}){const{generation:generation2,
+existed}=apply;if(action2==="adopt"){if(generation2===void 0)return null;return`${fields2.length>0?"":`did_generation ${generation2}\
+ `}will be recorded, nothing is sent`}if(observed==="recorded"){const what=generation2===void 0?"recorded":"did_generati\
+on as recorded";const why=existed===true?"since the server doesn't show it":"not read from the server";return`${what}${recordedAt2===
+void 0?"":` ${escapeText(recordedAt2)}`}, ${why}`}return observed==="unknown"&&action2==="update"?"present value unknown\
+: will be asserted":null}function shortValue(change3){const[field2,...others2]=change3.fields;if(field2===void 0||others2.
+length>0||observedNote(change3)!==null)return void 0;const view=viewField(field2,{whole:true,room:"comment"});if(view.view!==
+"value"||view.before.length+view.after.length>shortLength)return void 0;return{path:field2.path,before:view.before,after:view.
+after}}function bodyNotes({before,fate,lines,notes,hunks}){const all=hunks.flatMap(hunk=>hunk.lines);const count3=wanted=>all.
+filter(({mark})=>mark===wanted).length;return[...hunks.length===0||before==="unknown"?[]:[`${plural(count3("+"),"line")}\
+ added, ${count3("-")} removed`],...before==="unknown"?[`the value before is unknown${fate===null?`; ${plural(lines,"lin\
+e")} after`:""}`]:[],...before==="null"?["there was none (null)"]:[],...fate===null?[]:[fate],...notes]}function placeText({
+file,line}){return`${bare(file)}:${line}`}function located(warning4){const{message,place:place2,morePlaces:morePlaces2}=warning4;
+return place2?.column===void 0?message:`${message} (${placeList(placesOf(warning4),morePlaces2)})`}var shortLength;var init_review=__esm(
+{"src/report/review.ts"(){"use strict";init_escape();init_shard();init_kinds();init_drift();init_plan();init_safety();init_drift2();
+init_places();init_view();init_words();shortLength=100}});function foldChanges(changes,debug){const groups=debug?changes.map(change3=>[change3]):together(changes,keyOf2);return groups.
 flatMap(all=>{const[first]=all;return first===void 0?[]:[{change:all.length===1?first:common(first,all),changes:all}]})}
 function keyOf2(change3){const{kind,action:action2,observed,reason,destructions,warnings,fields:fields2,requests,apply}=change3;
 const bodies2=kindOf(kind).email;const shown5=value3=>value3===void 0?null:inline(value3);return JSON.stringify([kind,action2,
@@ -9048,8 +9082,8 @@ warnings[at3]?.message);return{...warning4,message,...places.length>0?{places}:{
 label:label3},text6){return withoutNames(text6,[...namesIn(address3),...label3===void 0?[]:[label3]])}function foldCount({
 change:change3,changes}){return`${changes.length.toLocaleString("en")} ${kindOf(change3.kind).noun}s`}function foldNames({
 changes},show=bare){return changes.map(({address:address3,label:label3})=>show(label3??address3))}function foldedNames(fold2,show){
-const names2=foldNames(fold2,show);let width=0;const fit=isDestructive(fold2.change)?names2:names2.filter(name2=>{width+=
-displayWidth(name2)+2;return width<=namesWidth});const more=names2.length-fit.length;return`${fit.join(", ")}${more>0?` \
+const names3=foldNames(fold2,show);let width=0;const fit=isDestructive(fold2.change)?names3:names3.filter(name2=>{width+=
+displayWidth(name2)+2;return width<=namesWidth});const more=names3.length-fit.length;return`${fit.join(", ")}${more>0?` \
 and ${more.toLocaleString("en")} more; --format json lists all of them`:""}`}function foldPlace({changes}){const places=changes.
 flatMap(({declaredAt})=>declaredAt??[]);const[first]=places;if(first===void 0)return null;if(changes.length===1)return placeText(
 first);const files=[...new Set(places.map(({file})=>bare(file)))];return`${files.slice(0,3).join(", ")}${files.length>3?
@@ -9066,7 +9100,7 @@ message})=>message===first.message)?first.message:nameless2(first),objects:[...n
 change!==null||place2===void 0)return warning4;for(let at3=message.indexOf(": ");at3!==-1;at3=message.indexOf(": ",at3+1)){
 const change3=byAddress.get(message.slice(0,at3));if(change3===void 0)continue;return{...warning4,change:change3,message:message.
 slice(at3+2).replace(` (${place2.file}:${place2.line})`,"")}}return warning4}function nameless2({message,change:change3}){
-const names2=change3===null?[]:namesIn(change3.address);return withoutNames(message,names2.filter(name2=>name2.length>=8&&
+const names3=change3===null?[]:namesIn(change3.address);return withoutNames(message,names3.filter(name2=>name2.length>=8&&
 /\d/.test(name2)&&/\D/.test(name2)))}var init_warnings=__esm({"src/report/warnings.ts"(){"use strict";init_alike();init_places();
 init_review()}});function toldWarnings(plan,changes,debug){if(debug)return{together:[],alone:warnings=>warnings};const all=allWarnings({warnings:plan.
 warnings,changes});const together4=groupWarnings(plan,all).filter(({objects:objects3})=>objects3.length>FEW2);const told5=new Set(
@@ -9079,20 +9113,20 @@ map(paint.yellow),...places===""?[]:wrap("    at ",places).map(paint.yellow)]})}
 rc/report/warning-text.ts"(){"use strict";init_escape();init_alike();init_names();init_places();init_review();init_warnings();
 init_words();FEW2=2}});var text_exports={};__export(text_exports,{changeLines:()=>changeLines,penOf:()=>penOf,planText:()=>planText,summaryLine:()=>summaryLine});
 function penOf({color,debug}){return{paint:colors(color),debug}}function planText(plan,options){const pen=penOf(options);
-const{paint}=pen;const shared=shareOf(plan.changes,options.only);const listed2=shared.changes.filter(({action:action2})=>options.
-debug||action2!=="unchanged");const leftOut3=leftOutSentence(shared,options.only);const told5=toldWarnings(plan,listed2,
-options.debug);const warnings=[...togetherLines(told5.together,pen),...warningLines("",told5.alone(plan.warnings),pen)];
-const idle=plan.changes.every(({action:action2})=>action2==="unchanged");const lines=[`Server:      ${paint.bold(escapeText(
-plan.server))}`,`Profile:     ${escapeText(plan.profile)}`,`Environment: ${plan.environment===null?"none":paint.bold(escapeText(
-plan.environment))}`,...plan.shard===void 0?[]:[`Shard:       ${paint.bold(shardText(plan.shard))}`],...plan.undoes===void 0?
-[]:[`Undoes:      run ${escapeText(plan.undoes)}`],...options.stored===true?[`Made:        ${escapeText(plan.createdAt)}\
- by idops ${escapeText(plan.toolVersion)}`]:[],"",...foldChanges(listed2.map(change3=>({...change3,warnings:told5.alone(
-change3.warnings)})),options.debug).flatMap(fold2=>[...foldLines(fold2,pen),""]),...leftOut3===null?[]:[...wrap("",leftOut3),
-""],...idle?[`${capitalized(idleWords(plan))}.`,""]:[],...warnings.length===0?[]:[...warnings,""]];if(!idle){lines.push(
-...wrap("Required scopes: ",plan.requiredScopes.join(", ")||"none"),`Digest: ${escapeText(plan.digest)}`)}const drift=driftSentence(
-plan);if(drift!==null)lines.push(...wrap("",drift).map(line=>paint.cyan(line)));const destructive=destructiveSentence(plan);
-const closing3=`${paint.bold(summaryLine(plan))}${destructive===null?"":` ${paint.bold(paint.red(destructive))}`}`;return`${[
-...lines,closing3].join("\n")}
+const{paint}=pen;const shared=shareOf(plan.changes,options.only);const listed2=shared.changes.filter(change3=>isListed(change3,
+options.debug));const leftOut3=leftOutSentence(shared,options.only);const told5=toldWarnings(plan,listed2,options.debug);
+const warnings=[...togetherLines(told5.together,pen),...warningLines("",told5.alone(plan.warnings),pen)];const idle=plan.
+changes.every(({action:action2})=>action2==="unchanged");const lines=[`Server:      ${paint.bold(escapeText(plan.server))}`,
+`Profile:     ${escapeText(plan.profile)}`,`Environment: ${plan.environment===null?"none":paint.bold(escapeText(plan.environment))}`,
+...plan.shard===void 0?[]:[`Shard:       ${paint.bold(shardText(plan.shard))}`],...plan.undoes===void 0?[]:[`Undoes:    \
+  run ${escapeText(plan.undoes)}`],...options.stored===true?[`Made:        ${escapeText(plan.createdAt)} by idops ${escapeText(
+plan.toolVersion)}`]:[],"",...foldChanges(listed2.map(change3=>({...change3,warnings:told5.alone(change3.warnings)})),options.
+debug).flatMap(fold2=>[...foldLines(fold2,pen),""]),...leftOut3===null?[]:[...wrap("",leftOut3),""],...idle?[`${capitalized(
+idleWords(plan))}.`,""]:[],...warnings.length===0?[]:[...warnings,""]];if(!idle){lines.push(...wrap("Required scopes: ",
+plan.requiredScopes.join(", ")||"none"),`Digest: ${escapeText(plan.digest)}`)}const drift=driftSentence(plan);if(drift!==
+null)lines.push(...wrap("",drift).map(line=>paint.cyan(line)));const destructive=destructiveSentence(plan);const closing3=`${paint.
+bold(summaryLine(plan))}${destructive===null?"":` ${paint.bold(paint.red(destructive))}`}`;return`${[...lines,closing3].
+join("\n")}
 `}function summaryLine(plan){const count3=summarize(plan);const recorded2=plan.changes.filter(({action:action2,observed})=>action2===
 "unchanged"&&observed==="recorded").length;const parts=[...actions.filter(action2=>count3[action2]>0||!["adopt","blocked"].
 includes(action2)).map(action2=>`${count3[action2]} ${actionWords[action2]}`),...recorded2>0?[`${recorded2} of them by r\
@@ -9123,31 +9157,30 @@ update,delete:deleted,regenerate,adopt,blocked:blocked3,unchanged}=summarize(pla
 toolVersion,created_at:plan.createdAt,server:plan.server,profile:plan.profile,environment:plan.environment,...plan.shard===
 void 0?{}:{shard:plan.shard},...plan.partial===void 0?{}:{partial:plan.partial},summary:{update,delete:deleted,regenerate,
 adopt,blocked:blocked3,unchanged,...drift>0?{drift}:{}},required_scopes:[...plan.requiredScopes],...only2===void 0?{}:{only:only2,
-left_out:Object.fromEntries(leftOut3)},changes:changes.filter(({action:action2})=>debug||action2!=="unchanged").map(changeJson),
-warnings:plan.warnings.map(warningJson),digest:plan.digest}}function warningJson({code:code2,message,place:place2,places,
-morePlaces:morePlaces2}){return{code:code2,message,...place2===void 0?{}:{place:placeJson(place2)},...places===void 0?{}:
-{places:places.map(placeJson)},...morePlaces2===void 0?{}:{more_places:morePlaces2}}}function placeJson({file,inProject=file,
-line,column}){return{file:inProject,line,...column===void 0?{}:{column}}}function changeJson(change3){return{address:change3.
-address,...change3.label===void 0?{}:{label:change3.label},kind:change3.kind,action:change3.action,observed:change3.observed,
-...change3.observed==="recorded"&&change3.recordedAt!==void 0?{recorded_at:change3.recordedAt}:{},destructive:change3.destructions.
-length>0,destructions:[...change3.destructions],requests:change3.requests.map(({operation,params})=>({method:operations[operation].
-method,path:operationPath(operation,params)})),fields:change3.fields.map(fieldJson),warnings:change3.warnings.map(warningJson),
-reason:change3.reason,declared_at:change3.declaredAt===null?null:placeJson(change3.declaredAt)}}function fieldJson({path,
-before,after:after2,sensitive,becomes,was,drift}){const drifted2=drift===void 0?{}:{drift:{...drift,recorded:recordedJson(
-drift.recorded,sensitive)}};if(sensitive)return{path,before:{sensitive:true},after:{sensitive:true},sensitive,...drifted2};
-return{path,before:before===void 0?{unknown:true}:jsonOf(before),after:becomes==="built-in"?{unknown:true}:jsonOf(after2),
-sensitive,...becomes===void 0?{}:{becomes},...was===void 0?{}:{was},...drifted2}}function recordedJson(recorded2,sensitive){
-return sensitive||holdsSensitive(recorded2)?{sensitive:true}:jsonOf(recorded2)}function jsonOf(value3){if(value3 instanceof
-Sensitive)return value3.toJSON();if(Array.isArray(value3))return value3.map(jsonOf);return isMap(value3)?mapValues(value3,
-jsonOf):value3}function resultJson(result){const{applied:applied2,failed,not_converged,unknown:unknown4,skipped:skipped2}=summarizeResult(
-result);return{format_version:1,run:result.run,...result.shard===void 0?{}:{shard:result.shard},...result.undoes===void 0?
-{}:{undoes:result.undoes},summary:{applied:applied2,failed,not_converged,unknown:unknown4,skipped:skipped2},results:result.
-results.map(one=>({address:one.address,...one.label===void 0?{}:{label:one.label},action:one.action,status:one.status,http_status:one.
-httpStatus,attempts:one.attempts,unverified:[...one.unverified],error:one.error,...one.notes===void 0?{}:{notes:[...one.
-notes]}}))}}function problemsJson(problems){return{format_version:1,problems:problems.map(({code:code2,severity,message,
-hint,places,morePlaces:morePlaces2})=>({code:code2,severity,message,hint:hint??null,places:places.map(placeJson),...morePlaces2===
-void 0?{}:{more_places:morePlaces2}}))}}var init_json2=__esm({"src/report/json.ts"(){"use strict";init_result();init_values();
-init_drift();init_plan();init_operations();init_escape()}});function fence(lines){const longest=Math.max(2,...lines.flatMap(line=>line.match(/`+/g)??[]).map(({length:length2})=>length2));
+left_out:Object.fromEntries(leftOut3)},changes:changes.filter(change3=>isListed(change3,debug)).map(changeJson),warnings:plan.
+warnings.map(warningJson),digest:plan.digest}}function warningJson({code:code2,message,place:place2,places,morePlaces:morePlaces2}){
+return{code:code2,message,...place2===void 0?{}:{place:placeJson(place2)},...places===void 0?{}:{places:places.map(placeJson)},
+...morePlaces2===void 0?{}:{more_places:morePlaces2}}}function placeJson({file,inProject=file,line,column}){return{file:inProject,
+line,...column===void 0?{}:{column}}}function changeJson(change3){return{address:change3.address,...change3.label===void 0?
+{}:{label:change3.label},kind:change3.kind,action:change3.action,observed:change3.observed,...change3.observed==="record\
+ed"&&change3.recordedAt!==void 0?{recorded_at:change3.recordedAt}:{},destructive:change3.destructions.length>0,destructions:[
+...change3.destructions],requests:change3.requests.map(({operation,params})=>({method:operations[operation].method,path:operationPath(
+operation,params)})),fields:change3.fields.map(fieldJson),warnings:change3.warnings.map(warningJson),reason:change3.reason,
+declared_at:change3.declaredAt===null?null:placeJson(change3.declaredAt)}}function fieldJson({path,before,after:after2,sensitive,
+becomes,was,drift}){const drifted2=drift===void 0?{}:{drift:{...drift,recorded:recordedJson(drift.recorded,sensitive)}};
+if(sensitive)return{path,before:{sensitive:true},after:{sensitive:true},sensitive,...drifted2};return{path,before:before===
+void 0?{unknown:true}:jsonOf(before),after:becomes==="built-in"?{unknown:true}:jsonOf(after2),sensitive,...becomes===void 0?
+{}:{becomes},...was===void 0?{}:{was},...drifted2}}function recordedJson(recorded2,sensitive){return sensitive||holdsSensitive(
+recorded2)?{sensitive:true}:jsonOf(recorded2)}function jsonOf(value3){if(value3 instanceof Sensitive)return value3.toJSON();
+if(Array.isArray(value3))return value3.map(jsonOf);return isMap(value3)?mapValues(value3,jsonOf):value3}function resultJson(result){
+const{applied:applied2,failed,not_converged,unknown:unknown4,skipped:skipped2}=summarizeResult(result);return{format_version:1,
+run:result.run,...result.shard===void 0?{}:{shard:result.shard},...result.undoes===void 0?{}:{undoes:result.undoes},summary:{
+applied:applied2,failed,not_converged,unknown:unknown4,skipped:skipped2},results:result.results.map(one=>({address:one.address,
+...one.label===void 0?{}:{label:one.label},action:one.action,status:one.status,http_status:one.httpStatus,attempts:one.attempts,
+unverified:[...one.unverified],error:one.error,...one.notes===void 0?{}:{notes:[...one.notes]}}))}}function problemsJson(problems){
+return{format_version:1,problems:problems.map(({code:code2,severity,message,hint,places,morePlaces:morePlaces2})=>({code:code2,
+severity,message,hint:hint??null,places:places.map(placeJson),...morePlaces2===void 0?{}:{more_places:morePlaces2}}))}}var init_json2=__esm(
+{"src/report/json.ts"(){"use strict";init_result();init_values();init_drift();init_plan();init_operations();init_escape()}});function fence(lines){const longest=Math.max(2,...lines.flatMap(line=>line.match(/`+/g)??[]).map(({length:length2})=>length2));
 const marks2="`".repeat(longest+1);return[`${marks2}diff`,...lines.map(disarm),marks2].join("\n")}function code(text6){const shown5=disarm(
 escapeText(text6));if(shown5.trim()==="")return"` `";const longest=Math.max(0,...(shown5.match(/`+/g)??[]).map(({length:length2})=>length2));
 const marks2="`".repeat(longest+1);const pad=/^[` ]|[` ]$/.test(shown5)?" ":"";return`${marks2}${pad}${shown5}${pad}${marks2}`}
@@ -9182,8 +9215,8 @@ const steps=[];let isInside2=true;for(const step of`${folder}/${file}`.split("/"
 void 0&&isInside2;else if(step!==""&&step!==".")steps.push(step)}return{steps,isInside:isInside2}}function segment2(name2){
 return encodeURIComponent(name2.toWellFormed()).replace(/[!'()*~]/g,character=>`%${character.charCodeAt(0).toString(16).
 toUpperCase()}`)}var init_forge=__esm({"src/report/forge.ts"(){"use strict";init_redact()}});function changeName(fold2){const{change:change3,changes}=fold2;const isLoss=isDestructive(change3);const name2=changes.length===
-1?code(change3.address):foldCount(fold2);const names2=isLoss&&changes.length>1?` \u2014 ${foldedNames(fold2,code)}`:"";return`\
-**${change3.action}** ${name2}${isLoss?" \u2014 **destructive**":""}${names2}`}function changeLine(fold2,forge){const{change:change3,
+1?code(change3.address):foldCount(fold2);const names3=isLoss&&changes.length>1?` \u2014 ${foldedNames(fold2,code)}`:"";return`\
+**${change3.action}** ${name2}${isLoss?" \u2014 **destructive**":""}${names3}`}function changeLine(fold2,forge){const{change:change3,
 changes}=fold2;const{action:action2,fields:fields2,destructions,reason,warnings,declaredAt}=change3;const place2=foldPlace(
 fold2);const value3=shortValue(change3);const drift=driftNote(change3);const notes=[...drift===null?[]:[prose(drift)],...destructions.
 length>0?[`**destructive:** ${destructions.map(prose).join("; ")}`]:[],...reason===null?[]:[prose(reason)],...warnings.length>
@@ -9358,10 +9391,10 @@ this.tail=this.tail.substring(string3.length);this.pos+=string3.length;return st
 var index=this.tail.search(re),match;switch(index){case-1:match=this.tail;this.tail="";break;case 0:match="";break;default:
 match=this.tail.substring(0,index);this.tail=this.tail.substring(index)}this.pos+=match.length;return match};Context.prototype.
 push=function push(view){return new Context(view,this)};Context.prototype.lookup=function lookup(name2){var cache=this.cache;
-var value3;if(cache.hasOwnProperty(name2)){value3=cache[name2]}else{var context3=this,intermediateValue,names2,index,lookupHit=false;
-while(context3){if(name2.indexOf(".")>0){intermediateValue=context3.view;names2=name2.split(".");index=0;while(intermediateValue!=
-null&&index<names2.length){if(index===names2.length-1)lookupHit=hasProperty(intermediateValue,names2[index])||primitiveHasOwnProperty(
-intermediateValue,names2[index]);intermediateValue=intermediateValue[names2[index++]]}}else{intermediateValue=context3.view[name2];
+var value3;if(cache.hasOwnProperty(name2)){value3=cache[name2]}else{var context3=this,intermediateValue,names3,index,lookupHit=false;
+while(context3){if(name2.indexOf(".")>0){intermediateValue=context3.view;names3=name2.split(".");index=0;while(intermediateValue!=
+null&&index<names3.length){if(index===names3.length-1)lookupHit=hasProperty(intermediateValue,names3[index])||primitiveHasOwnProperty(
+intermediateValue,names3[index]);intermediateValue=intermediateValue[names3[index++]]}}else{intermediateValue=context3.view[name2];
 lookupHit=hasProperty(context3.view,name2)}if(lookupHit){value3=intermediateValue;break}context3=context3.parent}cache[name2]=
 value3}if(isFunction(value3))value3=value3.call(this.view);return value3};Writer.prototype.clearCache=function clearCache(){
 if(typeof this.templateCache!=="undefined"){this.templateCache.clear()}};Writer.prototype.parse=function parse4(template2,tags){
@@ -9776,9 +9809,9 @@ const start2=this.currentLocation.startOffset-this.preprocessor.droppedBufferSiz
 this.preprocessor.html[start2-1]==="\r"){this.currentLocation.startOffset++}}this.currentCharacterToken={type,chars:"",location:this.
 currentLocation}}_createAttr(attrNameFirstCh){this._flushRun("");this.currentAttr={name:attrNameFirstCh,value:""};this.currentAttrLocation=
 this.getCurrentLocation(0)}_leaveAttrName(){var _a3;var _b;const token=this.currentToken;const{name:name2}=this.currentAttr;
-const names2=this.currentAttrNames;let duplicate;if(names2===null){duplicate=getTokenAttr(token,name2)!==null;if(!duplicate&&
+const names3=this.currentAttrNames;let duplicate;if(names3===null){duplicate=getTokenAttr(token,name2)!==null;if(!duplicate&&
 token.attrs.length===ATTR_NAME_SET_THRESHOLD){this.currentAttrNames=new Set(token.attrs.map(attr=>attr.name)).add(name2)}}else{
-duplicate=names2.has(name2);if(!duplicate)names2.add(name2)}if(duplicate){this._err(ERR.duplicateAttribute)}else{token.attrs.
+duplicate=names3.has(name2);if(!duplicate)names3.add(name2)}if(duplicate){this._err(ERR.duplicateAttribute)}else{token.attrs.
 push(this.currentAttr);if(token.location&&this.currentAttrLocation){const attrLocations=(_a3=(_b=token.location).attrs)!==
 null&&_a3!==void 0?_a3:_b.attrs=Object.create(null);attrLocations[this.currentAttr.name]=this.currentAttrLocation;this._leaveAttrValue()}}}_leaveAttrValue(){
 if(this.currentAttrLocation){this.currentAttrLocation.endLine=this.preprocessor.line;this.currentAttrLocation.endCol=this.
@@ -11198,9 +11231,9 @@ ${sheet}</style>`}#image(element){const source=(attribute(element,"src")??"").tr
 shortened2(alt),shortened2(source)].filter(text7=>text7!=="").join(", ");this.#leave(`picture ${words6===""?"without add\
 ress":words6}`);const size2=["width","height"].flatMap(name2=>{const[,digits,percent]=/^(\d{1,4})\s*(?:px)?(%?)$/.exec((attribute(
 element,name2)??"").trim())??[];return digits===void 0?[]:[`${name2}:${digits}${percent==="%"?"%":"px"}`]});const own5=cleanDeclarations(
-attribute(element,"style")??"",this.#picture);const styles2=[noteStyle,...size2,...own5===""?[]:[own5]].join(";");const names2=[
+attribute(element,"style")??"",this.#picture);const styles2=[noteStyle,...size2,...own5===""?[]:[own5]].join(";");const names3=[
 "class","id"].flatMap(name2=>{const value3=attribute(element,name2);return value3===void 0?[]:[attributeText(name2,value3)]});
-const text6=alt===""?words6===""?"picture":words6:alt;return`<span${names2.join("")}${attributeText("style",styles2)}${attributeText(
+const text6=alt===""?words6===""?"picture":words6:alt;return`<span${names3.join("")}${attributeText("style",styles2)}${attributeText(
 "title",source)}>${escapeNode(text6)}</span>`}#note(element,what){const address3=["src","data","href","code"].map(name2=>attribute(
 element,name2)?.trim()??"").find(text6=>text6!=="");const words6=address3===void 0?what:`${what} ${shortened2(address3)}`;
 this.#leave(words6);return`<span${attributeText("style",noteStyle)}>${escapeNode(words6)}</span>`}#picture=address3=>{const source=address3.
@@ -11230,9 +11263,9 @@ if(typeof body2!=="string")return null;const parsed3=parseMustache(body2);return
 problem:parsed3}:{source:body2,template:parsed3,problem:{syntax:""}}}function renderBody(body2,data3,options){if(body2===
 null)return null;if(body2.template===void 0){const{syntax:syntax2,limit:limit2}=body2.problem;return limit2?{tooLong:syntax2}:
 {source:body2.source,syntax:syntax2}}try{return{text:body2.template.render(data3,options)}}catch(failure2){if(failure2 instanceof
-TooLong)return{tooLong:failure2.message};throw failure2}}function sectionsOf2(parts){const names2=new Set;const walk=inner=>{
-for(const part of inner){if(part.kind!=="section")continue;if(part.name!==".")names2.add(part.name);walk(part.parts)}};walk(
-parts);return[...names2]}function*combinations(sections2){if(sections2.length<=combinedSections){for(let bits=0;bits<2**
+TooLong)return{tooLong:failure2.message};throw failure2}}function sectionsOf2(parts){const names3=new Set;const walk=inner=>{
+for(const part of inner){if(part.kind!=="section")continue;if(part.name!==".")names3.add(part.name);walk(part.parts)}};walk(
+parts);return[...names3]}function*combinations(sections2){if(sections2.length<=combinedSections){for(let bits=0;bits<2**
 sections2.length;bits+=1){yield new Set(sections2.filter((_,index)=>(bits>>index)%2===1))}return}yield new Set;yield new Set(
 sections2);for(const section of sections2)yield new Set([section]);for(const section of sections2)yield new Set(sections2.
 filter(other=>other!==section))}function combinationsOf({length:length2}){return length2<=combinedSections?2**length2:2+
@@ -11632,8 +11665,8 @@ only);const of=wanted=>changes.filter(wanted);return[...of(({action:action2})=>a
 change3,change3.destructions.join("; "))}${drifted(change3)}`;return annotation("warning",`destructive ${change3.action}`,
 message,change3.declaredAt)}),...plan.warnings.map(warning4=>warned(warning4,warning4.message,null)),...changes.flatMap(
 change3=>change3.warnings.map(warning4=>warned(warning4,titled(change3,warning4.message),change3.declaredAt))),...shareNotes(
-plan,options.only).map(note=>annotation("notice","plan",note,null)),...of(change3=>!["unchanged","blocked"].includes(change3.
-action)&&!isDestructive(change3)).map(change3=>{const paths=change3.action==="delete"?[]:change3.fields.map(({path})=>path);
+plan,options.only).map(note=>annotation("notice","plan",note,null)),...of(change3=>isListed(change3,false)&&change3.action!==
+"blocked"&&!isDestructive(change3)).map(change3=>{const paths=change3.action==="delete"?[]:change3.fields.map(({path})=>path);
 const message=`${titled(change3,paths.join(", "))}${drifted(change3)}`;return annotation("notice",change3.action,message,
 change3.declaredAt)})]}function annotation(level3,title,message,place2){return{level:level3,title:`idops ${title}`,message,
 place:place2}}function titled(named4,said3){return`${named4.address}${labelBeside(named4)}${said3===""?"":`: ${said3}`}`}
@@ -11775,16 +11808,17 @@ identitySchema,recordSchema,partSchema,shardsSchema,headSchema,stateSchema,unrea
 {fields:jsonFields(),hashes:record(string2(),string2())});owedSchema=union([strictObject({run:string2(),lost:stored,seen:stored}),
 strictObject({run:string2(),before:stored,asked:stored})]);identitySchema=record(string2(),string2()).refine(identity2=>Object.
 entries(identity2).every(([part,text6])=>part==="name"||isPathParameter(text6)),"has an id that no path can carry");recordSchema=
-strictObject({kind:_enum(kindNames),identity:identitySchema,recorded_at:iso_exports.datetime(),run:string2(),managed:array(
-string2()),fields:jsonFields(),hashes:record(string2(),string2()),left:strictObject({run:string2(),fields:jsonFields(),hashes:record(
-string2(),string2())}).optional(),uncertain:array(string2()).optional(),did_generation:int().min(0).optional(),pending_regeneration:string2().
-optional(),owed:owedSchema.optional(),other_profile:strictObject({profile:string2(),run:string2()}).optional(),deleted:string2().
-optional()});partSchema=strictObject({open_run:string2().optional(),last_run:string2().optional(),to_end:array(string2()).
-optional()});shardsSchema=strictObject({count:int().min(2),run:string2().optional(),key:string2().optional(),parts:record(
-string2(),partSchema)});headSchema=strictObject({format_version:literal(STATE_FORMAT),serial:int().min(0),lineage:string2().
-min(1),server:string2(),salt:string2().min(1),open_run:string2().optional(),moved_to:string2().optional(),arriving:literal(
-true).optional(),last_run:string2().optional(),shards:shardsSchema.optional()});stateSchema=headSchema.extend({resources:record(
-string2(),recordSchema)});unreadSchema=headSchema.extend({resources:jsonFields()})}});function isUnderWay({run:run4,ended}){return!ended&&surelyAlive(run4)}function underWay(run4){return new ProblemsError([
+strictObject({kind:_enum(kindNames),identity:identitySchema,recorded_at:iso_exports.datetime(),run:string2().nullable(),
+managed:array(string2()),fields:jsonFields(),hashes:record(string2(),string2()),left:stored.extend({run:string2().nullable()}).
+optional(),former_names:array(string2()).optional(),uncertain:array(string2()).optional(),did_generation:int().min(0).optional(),
+pending_regeneration:string2().optional(),owed:owedSchema.optional(),other_profile:strictObject({profile:string2(),run:string2()}).
+optional(),deleted:string2().optional()});partSchema=strictObject({open_run:string2().optional(),last_run:string2().optional(),
+to_end:array(string2()).optional()});shardsSchema=strictObject({count:int().min(2),run:string2().optional(),key:string2().
+optional(),parts:record(string2(),partSchema)});headSchema=strictObject({format_version:literal(STATE_FORMAT),serial:int().
+min(0),lineage:string2().min(1),server:string2(),salt:string2().min(1),open_run:string2().optional(),moved_to:string2().
+optional(),arriving:literal(true).optional(),last_run:string2().optional(),pulled:record(string2(),string2()).optional(),
+shards:shardsSchema.optional()});stateSchema=headSchema.extend({resources:record(string2(),recordSchema)});unreadSchema=
+headSchema.extend({resources:jsonFields()})}});function isUnderWay({run:run4,ended}){return!ended&&surelyAlive(run4)}function underWay(run4){return new ProblemsError([
 error("locked",`${runHolder(run4)} is still under way`,[],"wait until it has ended, or end it")])}function runHolder({run:run4,
 command,user:user3,host:host2,pid,at:at3}){return`run ${run4} (${command} by ${user3} on ${host2}, process ${pid}, since\
  ${at3})`}var COPY_BACK,JOURNAL_FORMAT,storedFields,RUN,at,runLine,sendingLine,answeredLine,endLine,journalLineSchema;var init_journal=__esm(
@@ -11880,8 +11914,8 @@ after2,key))changed2.set(key,null);return changed2}function withRecords({resourc
 key,record2]of records){if(record2===null)delete next[key];else next[key]=record2}return next}var init_shards=__esm({"sr\
 c/state/shards.ts"(){"use strict";init_problems();init_shard()}});function unknownPlaceholders(parts,known4){return placeholdersOf(parts,meanings=>known4.has(meanings)).filter(({meanings})=>!known4.
 has(meanings))}var KnownPlaceholders;var init_known=__esm({"src/mail/known.ts"(){"use strict";init_nearest();init_placeholders();
-KnownPlaceholders=class _KnownPlaceholders{#names;#open;type;constructor(type,names2){this.type=type;this.#names=new Set(
-[...names2].flatMap(name2=>name2.endsWith(".*")?[name2.slice(0,-2),name2]:[name2]));this.#open=[...this.#names].flatMap(
+KnownPlaceholders=class _KnownPlaceholders{#names;#open;type;constructor(type,names3){this.type=type;this.#names=new Set(
+[...names3].flatMap(name2=>name2.endsWith(".*")?[name2.slice(0,-2),name2]:[name2]));this.#open=[...this.#names].flatMap(
 name2=>name2.endsWith(".*")?[name2.slice(0,-1)]:[])}has(meanings){return meanings.some(meaning=>this.#names.has(meaning)||
 this.#open.some(start2=>meaning.startsWith(start2)))}nearest(name2){const known4=[...this.#names].filter(one=>!one.endsWith(
 ".*"));return known4.find(one=>/[._]/.test(one.at(-name2.length-1)??"")&&one.endsWith(name2))??nearest(name2,known4)}with(more){
@@ -12114,8 +12148,8 @@ this.settings=settings;this.#place=place2;this.ref=`refs/heads/${settings.branch
 settings;const said3=await this.#asking(["ls-remote","--quiet",remote,this.ref,...others2]);const found2=new Map(said3.split(
 "\n").map(line=>line.split("	")).map(([sha="",name2=""])=>[name2,sha]));const isMeant=name2=>others2.some(other=>other.includes(
 "*")?name2.startsWith("refs/idops/"):name2===other);return{branch:found2.get(this.ref)??null,others:new Map([...found2].
-filter(([name2])=>isMeant(name2)))}}async see(names2){this.#known||=(await this.#git(["for-each-ref","--format=%(objectn\
-ame)",this.#seen])).trim();for(let tries=1;;tries+=1){const{branch,others:others2}=await this.look(names2);const seen2=new Map(
+filter(([name2])=>isMeant(name2)))}}async see(names3){this.#known||=(await this.#git(["for-each-ref","--format=%(objectn\
+ame)",this.#seen])).trim();for(let tries=1;;tries+=1){const{branch,others:others2}=await this.look(names3);const seen2=new Map(
 [...branch===null?[]:[[this.ref,branch]],...others2]);try{await this.#fetch(seen2)}catch(failure2){if(tries>=SIGHTS)throw unreachable(
 this.#place,this.settings.remote,failure2);continue}const head=seen2.get(this.ref)??null;seen2.delete(this.ref);if(!await this.#hasKnown(
 head))throw wentBack(this.#place,this.settings,this.#seen,head);return{branch:head,others:seen2}}}async#hasKnown(head){if(this.#known===
@@ -12173,11 +12207,11 @@ throw unreachable(this.#place,remote,failure2);await sleep2(pause)}}}async#git(c
 this.settings.root,command,options)).toString("utf8")}catch(failure2){throw notHere(this.#place,failure2)}}};SEEN="refs/\
 idops/seen";USUAL="origin";FAR={reaches:true,patience:PATIENCE3};FETCHING={...FAR,patience:10*PATIENCE3};SIGHTS=5;PASSING=
 "refs/idops/passing"}});function gitRuns(store,runs,place2){const folder=run4=>`${runs}/${run4}`;const batches=async(head,branch,run4)=>(await branch.
-list(head,folder(run4),"blob")).filter(name2=>/^\d{8}\.jsonl$/.test(name2));const names2=async()=>await store.read((head,branch)=>branch.
-list(head,runs,"tree"))??[];const read=async run4=>{const found2=await store.read(async(head,branch)=>{const names3=await batches(
-head,branch,run4);return await branch.texts(head,names3.map(name2=>`${folder(run4)}/${name2}`),why=>unusableJournal(`${run4}\
- in ${place2}`,`it ${why}`))});return(found2??[]).join("")};return{list:async()=>(await names2()).filter(isJournalName),
-strangers:async()=>(await names2()).filter(name2=>!isJournalName(name2)),read:async run4=>journalOf(await read(run4),run4,
+list(head,folder(run4),"blob")).filter(name2=>/^\d{8}\.jsonl$/.test(name2));const names3=async()=>await store.read((head,branch)=>branch.
+list(head,runs,"tree"))??[];const read=async run4=>{const found2=await store.read(async(head,branch)=>{const names4=await batches(
+head,branch,run4);return await branch.texts(head,names4.map(name2=>`${folder(run4)}/${name2}`),why=>unusableJournal(`${run4}\
+ in ${place2}`,`it ${why}`))});return(found2??[]).join("")};return{list:async()=>(await names3()).filter(isJournalName),
+strangers:async()=>(await names3()).filter(name2=>!isJournalName(name2)),read:async run4=>journalOf(await read(run4),run4,
 `${run4} in ${place2}`),async hasEnd(run4){const text6=await store.read(async(head,branch)=>{const last=(await batches(head,
 branch,run4)).at(-1);return last===void 0?void 0:await branch.text(head,`${folder(run4)}/${last}`)});return(text6??"").trimEnd().
 split("\n").at(-1)?.startsWith('{"type":"end"')===true},kept:async()=>[],assign:async()=>{},async create(first){const{run:run4}=first;
@@ -12185,9 +12219,9 @@ await store.change(async(head,branch)=>{if(head!==null&&(await batches(head,bran
 re is a journal of ${run4} already`)}const files=new Map([[`${folder(run4)}/${numbered(0)}`,`${stringifyJson(first)}
 `]]);return{files,message:`idops: run ${run4} begins`}});return gitJournal(store,folder(run4),run4,1)},async reopen(content){
 if(isUnderWay(content))throw underWay(content.run);const{run:run4}=content.run;const last=await store.read(async(head,branch)=>(await batches(
-head,branch,run4)).at(-1));return gitJournal(store,folder(run4),run4,Number.parseInt(last??"-1",10)+1)},async remove(names3){
-if(names3.length===0)return;const what=names3.length===1?`the journal of ${names3[0]}`:`${names3.length} journals`;const files=new Map(
-names3.map(run4=>[folder(run4),null]));await store.change(()=>({files,message:`idops: ${what} removed`}))}}}function numbered(number4){
+head,branch,run4)).at(-1));return gitJournal(store,folder(run4),run4,Number.parseInt(last??"-1",10)+1)},async remove(names4){
+if(names4.length===0)return;const what=names4.length===1?`the journal of ${names4[0]}`:`${names4.length} journals`;const files=new Map(
+names4.map(run4=>[folder(run4),null]));await store.change(()=>({files,message:`idops: ${what} removed`}))}}}function numbered(number4){
 return`${String(number4).padStart(8,"0")}.jsonl`}function gitJournal(store,folder,run4,next){let number4=next;return batched(
 async lines=>{const path=`${folder}/${numbered(number4)}`;number4+=1;const files=new Map([[path,lines.map(line=>`${line}\
 
@@ -12263,8 +12297,8 @@ within5("runs"),place2),load:async server=>ofServer(await saved(),place2,server)
 commit2,path);const there=text6===void 0?void 0:stateOf(stateData(text6,place2),place2);const next=mergedInto(there,change3,
 place2);const{resources:_,...head2}=next;return{...written3(next),head:head2}};const{head}=await store.change(merged,true);
 return head},told:()=>named4(path),async beside(){const files=await store.read((head,of)=>of.list(head,folder==="."?"":folder,
-"blob"));const others2=(files??[]).map(within5).filter(file=>file.endsWith(".json")&&file!==path);const names2=await Promise.
-all(others2.map(named4));return names2.filter(name2=>name2!==void 0)},...excluding(store),async check(){}}}function unlessUnreadable(failure2){
+"blob"));const others2=(files??[]).map(within5).filter(file=>file.endsWith(".json")&&file!==path);const names3=await Promise.
+all(others2.map(named4));return names3.filter(name2=>name2!==void 0)},...excluding(store),async check(){}}}function unlessUnreadable(failure2){
 const isUnreadable=failure2 instanceof ProblemsError&&failure2.problems.every(({code:code2})=>code2==="state-unreadable");
 if(!isUnreadable)throw failure2}var init_git2=__esm({"src/state/git/index.ts"(){"use strict";init_json();init_problems();
 init_locks();init_state_text();init_branch();init_runs();init_store()}});var require_postgres_array=__commonJS({"node_modules/postgres-array/index.js"(exports){"use strict";exports.parse=function(source,transform2){
@@ -13515,7 +13549,7 @@ target;let known4;const saved=async()=>{known4=void 0;const found2=await databas
 ()=>readAll(statements,name2),"ISOLATION LEVEL REPEATABLE READ READ ONLY"));if(found2===void 0)return void 0;const head=stateData(
 found2.head,place2);const resources=found2.records.map(({address:address3,record:record2})=>[String(stateData(`"${address3}\
 "`,place2)),stateData(record2,place2)]);const state=stateOf({...head,resources:Object.fromEntries(resources)},place2);known4=
-{revision:found2.revision,resources:state.resources};return state};const names2=async where=>{const rows=await database.
+{revision:found2.revision,resources:state.resources};return state};const names3=async where=>{const rows=await database.
 read([],async statements=>{const answer=await statements.run(`SELECT head::text FROM idops.states WHERE ${where} ORDER B\
 Y name`,[name2]);return answer.rows});return rows.flatMap(({head})=>nameOf4(head)??[])};return{load:async server=>ofServer(
 await saved(),place2,server),saved,async save({resources,...head}){const revision=randomUUID9();const seen2=known4;await database.
@@ -13529,8 +13563,8 @@ const isNew=await begin(statements,name2,head2,randomUUID9());if(isNew)await cha
 resources)))}const{rows}=await statements.run("SELECT head::text FROM idops.states WHERE name = $1 FOR UPDATE",[name2]);
 const[there]=rows;if(there===void 0)throw stateGone(place2);const whole2={...stateData(there.head,place2),resources:{}};
 const{resources:_,...now}=stateOf(whole2,place2);const head=headOf2(now);await change(statements,name2,records);await describe3(
-statements,name2,head,randomUUID9());return head}));known4=void 0;return merged},told:async()=>(await names2("name = $1"))[0],
-beside:()=>names2("name <> $1")}}async function readAll(statements,name2){const{rows}=await statements.run("SELECT head:\
+statements,name2,head,randomUUID9());return head}));known4=void 0;return merged},told:async()=>(await names3("name = $1"))[0],
+beside:()=>names3("name <> $1")}}async function readAll(statements,name2){const{rows}=await statements.run("SELECT head:\
 :text, revision FROM idops.states WHERE name = $1",[name2]);const[state]=rows;return state===void 0?void 0:{...state,records:await readRecords(
 statements,name2)}}async function begin(statements,name2,head,revision){const{count:count3}=await statements.run("INSERT\
  INTO idops.states (name, head, revision) VALUES ($1, $2, $3) ON CONFLICT (name) DO NOTHING",[name2,stringifyJson(head),
@@ -15280,7 +15314,7 @@ flags);this.short=optionFlags.shortFlag;this.long=optionFlags.longFlag;this.nega
 long.startsWith("--no-")}this.defaultValue=void 0;this.defaultValueDescription=void 0;this.presetArg=void 0;this.envVar=
 void 0;this.parseArg=void 0;this.hidden=false;this.argChoices=void 0;this.conflictsWith=[];this.implied=void 0;this.helpGroupHeading=
 void 0}default(value3,description){this.defaultValue=value3;this.defaultValueDescription=description;return this}preset(arg){
-this.presetArg=arg;return this}conflicts(names2){this.conflictsWith=this.conflictsWith.concat(names2);return this}implies(impliedOptionValues){
+this.presetArg=arg;return this}conflicts(names3){this.conflictsWith=this.conflictsWith.concat(names3);return this}implies(impliedOptionValues){
 let newImplied=impliedOptionValues;if(typeof impliedOptionValues==="string"){newImplied={[impliedOptionValues]:true}}this.
 implied=Object.assign(this.implied||{},newImplied);return this}env(name2){this.envVar=name2;return this}argParser(fn){this.
 parseArg=fn;return this}makeOptionMandatory(mandatory=true){this.mandatory=!!mandatory;return this}hideHelp(hide2=true){
@@ -15362,7 +15396,7 @@ and passed to .addCommand() must have a name
 _name;if(opts.noHelp||opts.hidden)cmd._hidden=true;this._registerCommand(cmd);cmd.parent=this;cmd._checkForBrokenPassThrough();
 return this}createArgument(name2,description){return new Argument2(name2,description)}argument(name2,description,parseArg,defaultValue){
 const argument=this.createArgument(name2,description);if(typeof parseArg==="function"){argument.default(defaultValue).argParser(
-parseArg)}else{argument.default(parseArg)}this.addArgument(argument);return this}arguments(names2){names2.trim().split(/ +/).
+parseArg)}else{argument.default(parseArg)}this.addArgument(argument);return this}arguments(names3){names3.trim().split(/ +/).
 forEach(detail=>{this.argument(detail)});return this}addArgument(argument){const previousArgument=this.registeredArguments.
 slice(-1)[0];if(previousArgument?.variadic){throw new Error(`only the last argument can be variadic '${previousArgument.
 name()}'`)}if(argument.required&&argument.defaultValue!==void 0&&argument.parseArg===void 0){throw new Error(`a default \
@@ -15862,7 +15896,7 @@ defaults3||{},options);if(options.url==="/graphql"){if(defaults3&&defaults3.medi
 previews=defaults3.mediaType.previews.filter(preview=>!mergedOptions.mediaType.previews.includes(preview)).concat(mergedOptions.
 mediaType.previews)}mergedOptions.mediaType.previews=(mergedOptions.mediaType.previews||[]).map(preview=>preview.replace(
 /-preview/,""))}return mergedOptions}function addQueryParameters(url,parameters2){const separator=/\?/.test(url)?"&":"?";
-const names2=Object.keys(parameters2);if(names2.length===0){return url}return url+separator+names2.map(name2=>{if(name2===
+const names3=Object.keys(parameters2);if(names3.length===0){return url}return url+separator+names3.map(name2=>{if(name2===
 "q"){return"q="+parameters2.q.split("+").map(encodeURIComponent).join("+")}return`${name2}=${encodeURIComponent(parameters2[name2])}`}).
 join("&")}function removeNonChars(variableName2){return variableName2.replace(/(?:^\W+)|(?:(?<!\W)\W+$)/g,"").split(/,/)}
 function extractUrlVariableNames(url){const matches=url.match(urlVariableRegex);if(!matches){return[]}return matches.map(
@@ -17351,14 +17385,14 @@ error:error3}}if(verdict==="unseen"){if(change3.action==="regenerate")return clo
 ; read back: ${unverified.join(", ")} could not be seen, so what the server did is not known`;return{...base2,status:"un\
 known",ambiguous:true,error:error3}}if(verdict==="done"){const notes=change3.action==="regenerate"&&regeneration2!==void 0?
 [`${open8.message}; read back: the ${regeneration2.noun} is another one now`]:[];return{...base2,status:"applied",ambiguous:false,
-error:null,notes}}const names2=namesOfLost(lost2);const told5=kept2=>{const found2=change3.action==="delete"?["it is sti\
-ll there"]:[...kept2];if(names2!=="")found2.push(`lost: ${names2}, which the next apply that takes it in puts back`);if(found2.
+error:null,notes}}const names3=namesOfLost(lost2);const told5=kept2=>{const found2=change3.action==="delete"?["it is sti\
+ll there"]:[...kept2];if(names3!=="")found2.push(`lost: ${names3}, which the next apply that takes it in puts back`);if(found2.
 length===0)found2.push("it was not done");return`${open8.message}; read back: ${found2.join("; ")}`};return{...base2,status:open8.
-answered?"not_converged":"failed",ambiguous:false,error:told5(different),gist:told5(differing)}}function repaired(aim,open8,names2,after2){
+answered?"not_converged":"failed",ambiguous:false,error:told5(different),gist:told5(differing)}}function repaired(aim,open8,names3,after2){
 const base2={httpStatus:open8.httpStatus,attempts:open8.attempts,ambiguous:false,after:after2,unverified:[]};if(aim==="a\
-sked"){const note=`${open8.message}; read back: it had lost ${names2}; what is asked for was sent after that, and all is\
+sked"){const note=`${open8.message}; read back: it had lost ${names3}; what is asked for was sent after that, and all is\
  as asked`;return{...base2,status:"applied",error:null,notes:[note]}}return{...base2,status:open8.answered?"not_converge\
-d":"failed",error:`${open8.message}; read back: it had lost ${names2}; that is put back as it was before`}}function skipped(error3){
+d":"failed",error:`${open8.message}; read back: it had lost ${names3}; that is put back as it was before`}}function skipped(error3){
 return{status:"skipped",httpStatus:null,attempts:0,ambiguous:false,after:void 0,unverified:[],error:error3}}function asResult({
 address:address3,label:label3,action:action2},outcome3){const{status,httpStatus,attempts,unverified,error:error3,gist,notes=[]}=outcome3;
 return{address:address3,...label3===void 0?{}:{label:label3},action:action2,status,httpStatus,attempts,unverified,error:error3,
@@ -17380,22 +17414,23 @@ some(([field2,sent])=>{const was=before[field2];const got=answer[field2];return 
 return was!==void 0&&same(sent,was)||got===void 0||same(got,sent)});return reset&&obeyed?otherProfiles(used).find(({name:name2})=>traits5[name2].
 signs?.resets===true):void 0}function mayHarm({traits:traits5}){return Object.values(traits5).some(({unsafe})=>unsafe===
 true)}init_extended();init_kinds();function namesOf(observed,state){const all=new Map;const tell=(told5={})=>{for(const[id,name2]of Object.
-entries(told5))all.set(id,name2)};for(const{kind,fields:fields2,left}of Object.values(state.resources)){const{names:names2}=kindOf(
-kind);if(names2===void 0)continue;tell(names2(fields2));if(left!==void 0)tell(names2(left.fields))}for(const{names:names2}of observed)
-tell(names2);return all}function withLabel(change3,live,names2){const{kind,apply}=change3;const called=live?.called??kindOf(
-kind).called?.(apply.before);const{label:label3}=labelled2(change3,called,names2);return label3===void 0?change3:extended2(
-change3,{label:label3})}function labelled2({kind:name2,address:address3,apply:{identity:identity2}},called,names2){const label3=called??
-names2.get(identity2[kindOf(name2).within??""]??"");return label3===void 0||address3===`${name2}/${label3}`?{}:{label:label3}}init_values();init_fields();init_kinds();function movedSince(planned,now){if(now.action==="blocked")return[now.reason??"\
-it is blocked now"];const paths=new Set([...planned.fields,...now.fields].map(({path})=>path));const moved2=[...paths].filter(
-path=>!isAsShown(fieldAt(planned,path),fieldAt(now,path)));const decisive=(kindOf(planned.kind).decisive??[]).filter(field2=>!same(
-planned.apply.before[field2]??null,now.apply.before[field2]??null));const all=[...new Set([...moved2,...decisive])].sort();
-if(all.length>0)return all;return planned.action===now.action?[]:[`there is nothing to ${planned.action} any more`]}function fieldAt(change3,path){
-return change3.fields.find(field2=>field2.path===path)}function isAsShown(planned,now){if(planned===void 0||now===void 0)
-return false;if(planned.type==="set")return same(shownSet(planned),shownSet(now));return same(planned.before??null,now.before??
-null)}function shownSet({before,after:after2}){const goals=new Map(asElements(after2).map(element=>[keyOf(element),element]));
-const elements2=asElements(before??null).map(element=>{const goal=goals.get(keyOf(element));const inner=Object.entries(element).
-filter(([name2,member2])=>Array.isArray(member2)&&(goal===void 0||!same(goal[name2]??null,member2)));return[keyOf(element),
-Object.fromEntries(inner)]});return Object.fromEntries(elements2)}init_values();init_kinds();function arrange(changes){const sorted=[...changes].sort((a2,b)=>level(a2)-level(b)||rank(a2)-
+entries(told5))all.set(id,name2)};for(const{kind,fields:fields2,left}of Object.values(state.resources)){const{names:names3}=kindOf(
+kind);if(names3===void 0)continue;tell(names3(fields2));if(left!==void 0)tell(names3(left.fields))}for(const{names:names3}of observed)
+tell(names3);return all}function withLabel(change3,live,names3){const{kind,apply}=change3;const called=live?.called??kindOf(
+kind).called?.(apply.before);const{label:label3}=labelled2(change3,called,names3);return label3===void 0?change3:extended2(
+change3,{label:label3})}function labelled2({kind:name2,address:address3,apply:{identity:identity2}},called,names3){const label3=called??
+names3.get(identity2[kindOf(name2).within??""]??"");return label3===void 0||address3===`${name2}/${label3}`?{}:{label:label3}}init_values();init_fields();init_kinds();init_drift();function movedSince(planned,now){if(now.action==="blocked")return[
+now.reason??"it is blocked now"];const fields2=[...planned.fields,...now.fields].filter(field2=>!isUnplanned(field2));const paths=new Set(
+fields2.map(({path})=>path));const moved2=[...paths].filter(path=>!isAsShown(fieldAt(planned,path),fieldAt(now,path)));const decisive=(kindOf(
+planned.kind).decisive??[]).filter(field2=>!same(planned.apply.before[field2]??null,now.apply.before[field2]??null));const all=[
+...new Set([...moved2,...decisive])].sort();if(all.length>0)return all;return planned.action===now.action?[]:[`there is \
+nothing to ${planned.action} any more`]}function fieldAt(change3,path){return change3.fields.find(field2=>field2.path===
+path)}function isAsShown(planned,now){if(planned===void 0||now===void 0)return false;if(planned.type==="set")return same(
+shownSet(planned),shownSet(now));return same(planned.before??null,now.before??null)}function shownSet({before,after:after2}){
+const goals=new Map(asElements(after2).map(element=>[keyOf(element),element]));const elements2=asElements(before??null).
+map(element=>{const goal=goals.get(keyOf(element));const inner=Object.entries(element).filter(([name2,member2])=>Array.isArray(
+member2)&&(goal===void 0||!same(goal[name2]??null,member2)));return[keyOf(element),Object.fromEntries(inner)]});return Object.
+fromEntries(elements2)}init_values();init_kinds();function arrange(changes){const sorted=[...changes].sort((a2,b)=>level(a2)-level(b)||rank(a2)-
 rank(b)||compareText(a2.address,b.address));const succeeded=new Set(sorted.filter(change3=>change3.action!=="blocked"&&takesOver(
 change3)).map(({kind})=>kind));return sorted.map(change3=>{const{succession}=kindOf(change3.kind);if(succession===void 0)
 return change3;if(takesOver(change3)&&change3.destructions.length>0){return{...change3,destructions:[succession.moves(formerHolders(
@@ -17408,7 +17443,7 @@ function level({kind}){return kinds.findIndex(({name:name2})=>name2===kind)}func
 return-1;return givesUp(change3)?1:0}function takesOver({kind,apply:{expected}}){const{succession}=kindOf(kind);return succession!==
 void 0&&expected[succession.field]===true}function givesUp({kind,action:action2,apply:{expected}}){const{succession}=kindOf(
 kind);if(succession===void 0||action2!=="update")return false;const asked=expected[succession.field];return asked===false||
-asked===null}init_operations();init_extended();init_fields();init_loss();init_rules();init_fields();init_loss();init_json();init_values();init_fields();function verify(kind,expected,answer){const parts=Object.entries(expected).flatMap(
+asked===null}init_operations();init_extended();init_loss();init_rules();init_fields();init_loss();init_json();init_values();init_fields();function verify(kind,expected,answer){const parts=Object.entries(expected).flatMap(
 ([field2,asked])=>contrast(kind.fields[field2]??value,field2,asked,answer[field2]));const off=parts.filter(({verdict})=>verdict===
 "different");return{different:off.map(sentenceOf),differing:off.map(({path})=>path),unverified:parts.filter(({verdict})=>verdict===
 "unknown").map(({path})=>path)}}function emptied(fields2,{before,expected},answer){return fields2.flatMap(field2=>{const got=answer[field2];
@@ -17448,7 +17483,7 @@ map":first.verdict!=="same";const shown5=since.get(part.path)?.verdict;const abs
 map"&&before[field2]!==void 0;return{part,changes,kept:shown5==="same"||absent2}})}import{setTimeout as sleep}from"node:timers/promises";var noProgress={phase(){},step(){},end(){}};function withoutHarm(progress){let failed=false;const fail=()=>{failed=true};
 const tell=telling=>{if(failed)return;try{Promise.resolve(telling()).catch(fail)}catch{fail()}};return{phase:(name2,total)=>tell(
 ()=>progress.phase(name2,total)),begin:address3=>tell(()=>progress.begin?.(address3)),retry:again=>tell(()=>progress.retry?.(
-again)),step:done2=>tell(()=>progress.step(done2)),end:how=>tell(()=>progress.end(how))}}init_values();init_p_limit();init_settle();init_fields();init_kinds();init_references();init_rules();init_once();var always=()=>true;function stoppable(reader,signal){const stop=once(()=>interrupted("nothing more was asked"));const goOn=()=>{
+again)),step:done2=>tell(()=>progress.step(done2)),end:how=>tell(()=>progress.end(how))}}init_values();init_p_limit();init_settle();init_kinds();init_references();init_rules();init_once();var always=()=>true;function stoppable(reader,signal){const stop=once(()=>interrupted("nothing more was asked"));const goOn=()=>{
 if(signal?.aborted)throw stop()};const still=async(wanted,ask2)=>{goOn();let wasStopped=false;const isWanted=()=>{wasStopped=
 signal?.aborted===true;return!wasStopped&&wanted()};try{return await ask2(isWanted)}catch(failure2){throw wasStopped?stop():
 failure2}};const stopped={listOrganizations:(page,wanted=always)=>still(wanted,so=>reader.listOrganizations(page,so)),showTemplate:(backendId,type,wanted=always)=>still(
@@ -17463,13 +17498,13 @@ readable(profile)?objects3.filter(object3=>object3.kind===kind.name):[];return o
 needed2);const shared=listNames.filter(name2=>wanted.has(name2)&&listScope(name2,profile)!==void 0);const steps=stepsOf(
 asked,shared,lists);if(steps>0)progress.phase("Observing",steps);try{await settle2([...asked.map(async({kind,own:own5})=>{
 const step=kind.listed===void 0?()=>progress.step():()=>{};const observed=await kind.observe(own5,{...context3,limit:limited(
-step)});if(kind.listed==="own")progress.step();for(const[object3,shown5]of observed){const fields2=markSecrets(kind.fields,
-shownFields(kind,shown5.fields,profile));live.set(object3,{...shown5,fields:fields2})}}),...shared.map(name2=>context3.list(
-name2))])}catch(failure2){if(steps>0)progress.end("failed");throw failure2}if(steps>0)progress.end();return{live,references:await heldLists(
-lists)}}function stepsOf(asked,needed2,held){const shared=new Set(needed2);let steps=0;for(const{kind,own:own5}of asked){
-if(kind.listed===void 0)steps+=own5.length;else if(kind.listed==="own")steps+=1;else shared.add(kind.listed)}return steps+
-[...shared].filter(name2=>held[name2]===void 0).length}function listsFor(declared,profile){return declared.flatMap(document2=>kindOf(
-document2.kind).refersTo?.(document2,profile)??[])}var MOMENT=500;var MOST=8;async function readBack(objects3,isUnsteady,{pause=sleep,...options}){let newest={at:performance.
+step)});if(kind.listed==="own")progress.step();for(const[object3,shown5]of observed){live.set(object3,{...shown5,...shownFields(
+kind,shown5.fields,profile)})}}),...shared.map(name2=>context3.list(name2))])}catch(failure2){if(steps>0)progress.end("f\
+ailed");throw failure2}if(steps>0)progress.end();return{live,references:await heldLists(lists)}}function stepsOf(asked,needed2,held){
+const shared=new Set(needed2);let steps=0;for(const{kind,own:own5}of asked){if(kind.listed===void 0)steps+=own5.length;else if(kind.
+listed==="own")steps+=1;else shared.add(kind.listed)}return steps+[...shared].filter(name2=>held[name2]===void 0).length}
+function listsFor(declared,profile){return declared.flatMap(document2=>kindOf(document2.kind).refersTo?.(document2,profile)??
+[])}var MOMENT=500;var MOST=8;async function readBack(objects3,isUnsteady,{pause=sleep,...options}){let newest={at:performance.
 now(),lists:{}};const read=async which=>{newest={at:performance.now(),lists:{}};return(await observe(which,[],{...options,
 lists:newest.lists,progress:noProgress})).live};const found2=new Map(await read(objects3));let open8=[...found2].flatMap(
 ([object3,live])=>isUnsteady(object3,live)?[object3]:[]);for(let round=0;open8.length>0&&round<MOST;round+=1){await pause(
@@ -17493,8 +17528,8 @@ return{outcome:outcome3,sent,better:this.#better,suspected:this.#suspected}}get#
 profile)}async#send(change3,freshUntil){const{recorder,writer,profile,permit}=this.#options;let attempts=0;let last={status:0,
 data:{}};for(const[index,request5]of change3.requests.entries()){const isLast=index===change3.requests.length-1;await recorder.
 sending(change3,request5,isLast);try{const fresh=index===0?freshUntil:void 0;const answer=await writer.send(request5,permit(
-fresh===void 0),fresh);attempts+=answer.attempts;const shown5=shownFields(this.#kind,answer.data,profile);last={status:answer.
-status,data:markSecrets(this.#kind.fields,shown5)};if(!isLast)await recorder.answered(change3,answer.status,answer.attempts)}catch(failure2){
+fresh===void 0),fresh);attempts+=answer.attempts;const{fields:fields2}=shownFields(this.#kind,answer.data,profile);last=
+{status:answer.status,data:fields2};if(!isLast)await recorder.answered(change3,answer.status,answer.attempts)}catch(failure2){
 if(failure2 instanceof Expired){if(failure2.failure===void 0)return{expired:true};const met=this.#failed(failure2.failure,
 attempts+failure2.failure.attempts,false);return"open"in met?{open:{...met.open,expired:true}}:{expired:true}}if(failure2 instanceof
 Withheld)return this.#withheld(failure2,attempts,index>0);if(!(failure2 instanceof ServerFailure))throw failure2;return this.#failed(
@@ -17522,14 +17557,14 @@ whole:whole2=[]}=kind.traits[better.name];const losesSilently=signs?.losesSilent
 answer).different.length>0;if(!losesSilently&&!seen2)return[];const empty2=emptied(whole2,change3.apply,answer);return[...different.
 map(what=>`${what}, although it was not sent`),...empty2.length===0?[]:[`the answer shows ${empty2.join(", ")}, which we\
 re not sent: what was in them, if anything, is lost and not known`],adviceFor(better)]}async#putBack(change3,open8,judgement,live){
-const{repair:repair2}=this.#options;const names2=namesOfLost(judgement.lost);let known4={judgement,live};let{attempts}=open8;
+const{repair:repair2}=this.#options;const names3=namesOfLost(judgement.lost);let known4={judgement,live};let{attempts}=open8;
 let sent=change3;for(const aim of open8.refused?["before"]:["asked","before"]){const owed2=seenLoss("",known4.judgement.
 lost,known4.live.fields);const again=repair2(change3,owed2,known4.live,aim);if(again===void 0)continue;sent=again;const tried2=await this.#send(
 again);const answered="data"in tried2&&otherObject(change3.apply.identity,tried2.data)===void 0;attempts+=attemptsOf(tried2);
 const now=answered?{exists:true,identity:known4.live.identity,fields:tried2.data}:await readBackOne(this.#kind,{change:again,
 failure:"open"in tried2?tried2.open:open8},this.#options);const became=judge(this.#kind,{...aimOf(change3),expected:again.
 apply.expected},now);const end3={...open8,attempts};if(now===void 0)return this.#ended(openOutcome(this.#kind,change3,end3,
-became,now),again);if(became.verdict==="done")return this.#ended(repaired(aim,end3,names2,now.fields),again);known4={judgement:{
+became,now),again);if(became.verdict==="done")return this.#ended(repaired(aim,end3,names3,now.fields),again);known4={judgement:{
 ...judge(this.#kind,aimOf(change3),now),lost:became.lost},live:now};if(Object.keys(known4.judgement.lost).length===0)break}
 const end2={...open8,attempts};return this.#ended(openOutcome(this.#kind,change3,end2,known4.judgement,known4.live),sent)}};
 function attemptsOf(sent){if("data"in sent)return sent.attempts;if("open"in sent)return sent.open.attempts;return"closed"in
@@ -17593,8 +17628,8 @@ const failures=failuresIn(failure2);if(!failures.every(isExpected))throw failure
 ServerFailure)this.#remember(one,void 0);const why=failures.map(({message})=>message).join("; ");return`not sent: what i\
 s there now could not be read: ${why}`}if(change3===void 0)return planned;const moved2=movedSince(planned,change3);const other=change3.
 requests.filter(request5=>!planned.requests.some(named4=>isSame(named4,request5)));if(moved2.length===0&&other.length>0){
-const names2=other.map(({operation})=>operations[operation].title).join(", ");return`not sent, stale: what is there now \
-takes a request that the plan did not name (${names2}); plan again, and review it`}if(moved2.length===0)return{...change3,
+const names3=other.map(({operation})=>operations[operation].title).join(", ");return`not sent, stale: what is there now \
+takes a request that the plan did not name (${names3}); plan again, and review it`}if(moved2.length===0)return{...change3,
 apply:{...change3.apply,managed:planned.apply.managed}};return`not sent, stale: it was changed on the server since the p\
 lan was made (${moved2.join(", ")}); plan again, and review it`}#skip(change3,reason){this.#outcomes.set(change3,skipped(
 reason));this.#options.progress.step({address:change3.address,status:"skipped",error:reason});return void 0}#reasonToSkip(change3){
@@ -17618,7 +17653,7 @@ name2=>name2??[]).toSorted().at(-1)??"";const latest=momentOf(newest);const firs
 latest)));return first>newest?first:runName(new Date(Math.max(now.getTime(),latest+1e3)))}function momentOf(run4){const[
 ,date3="",time3=""]=/^(\d{8}T)(\d{6})Z-/.exec(run4)??[];const iso=`${date3.replace(/(....)(..)(..)T/,"$1-$2-$3T")}${time3.
 replace(/(..)(..)(..)/,"$1:$2:$3")}Z`;return Date.parse(iso)||0}function runName(now){return`${now.toISOString().slice(0,
-19).replace(/[-:]/g,"")}Z-${randomBytes3(3).toString("hex")}`}function attemptsOf2(names2,run4,{index,count:count3}){const attempts=names2.
+19).replace(/[-:]/g,"")}Z-${randomBytes3(3).toString("hex")}`}function attemptsOf2(names3,run4,{index,count:count3}){const attempts=names3.
 flatMap(name2=>{const part=partOfRun(name2);const isOwn=part?.run===run4&&part.shard.index===index&&part.shard.count===count3;
 return isOwn?[part.attempt]:[]});return Math.max(0,...attempts)}function keepingOf(options){const{shard:shard2}=options;return shard2===void 0?ofWhole(options):ofShard(options,shard2)}
 function ofWhole({backend:backend3,state:before,now}){const saved=async(resources,run4)=>{const begun=run4===void 0?{}:{
@@ -17629,89 +17664,95 @@ run:run4,state},resources,whole2){const{open_run,...rest}=state;const ended={...
 {open_run:run4}};await backend3.save(ended);return ended}}}function ofShard({backend:backend3,state:before,now,sharedRun:key},own5){
 const merged=async(resources,change3)=>{const head=await backend3.merge({records:changedRecords(before.resources,resources),
 head:there=>change3({...sameState(there,before),serial:there.serial+1})});return{...head,resources}};return{async begin(resources){
-const names2=await backend3.runs.list();let taken2={run:"",journal:""};const state=await merged(resources,head=>{taken2=
-takePart(head,own5,key,names2,now());const shards={...split2(head),run:taken2.run,...key===void 0?{}:{key}};if(key===void 0)
+const names3=await backend3.runs.list();let taken2={run:"",journal:""};const state=await merged(resources,head=>{taken2=
+takePart(head,own5,key,names3,now());const shards={...split2(head),run:taken2.run,...key===void 0?{}:{key}};if(key===void 0)
 delete shards.key;return withPart({...head,shards},own5,{...partOf(head,own5),open_run:taken2.journal})});return{...taken2,
 state}},keep:resources=>merged(resources,head=>head),end:({journal},resources,whole2)=>merged(resources,head=>whole2?withPart(
 head,own5,{last_run:journal}):head)}}function split2({shards}){if(shards===void 0)throw new TypeError("a state that is n\
-ot split has no shards");return shards}async function namesIn2({runs}){return await runs.list().catch(()=>[])}function takePart(head,own5,key,names2,now){
+ot split has no shards");return shards}async function namesIn2({runs}){return await runs.list().catch(()=>[])}function takePart(head,own5,key,names3,now){
 const{run:current,key:currentKey,parts}=split2(head);if(current!==void 0&&key!==void 0&&currentKey===key){const{last_run="",
-open_run=""}=partOf(head,own5);const attempts=attemptsOf2([...names2,last_run,open_run],current,own5);if(attempts<99)return{
+open_run=""}=partOf(head,own5);const attempts=attemptsOf2([...names3,last_run,open_run],current,own5);if(attempts<99)return{
 run:current,journal:partName(current,own5,attempts+1)}}const lasts=Object.values(parts).map(({last_run})=>last_run);const run4=nextRun(
-[...names2,head.last_run,current,...lasts],now);return{run:run4,journal:partName(run4,own5,1)}}init_problems();function belongs({state},known4){return state.lineage===known4.lineage}async function othersOf(state,home){
+[...names3,head.last_run,current,...lasts],now);return{run:run4,journal:partName(run4,own5,1)}}init_problems();function belongs({state},known4){return state.lineage===known4.lineage}async function othersOf(state,home){
 const beside=await home.backend.beside();return run4=>!(state!==void 0&&belongs(run4,state))&&(!isOfLost(run4,home)||beside.
 some(one=>belongs(run4,one)))}function isOfLost({state},home){return state.file===home.backend.name}function heirOf(state,{
 state:lost2}){return state.serial>0?state:{...state,lineage:lost2.lineage}}function ownerOf({run:run4,state},home){const here2=home.
 backend.name;return state.file===here2?`run ${run4} is of another state than ${here2}`:`run ${run4} is of the state ${state.
 file}, and this is ${here2}`}function refuseOther(run4,home){return new ProblemsError([error("run-other-state",ownerOf(run4,
-home),[],"choose the environment, and with it the state, that it was run with")])}init_extended();init_values();init_fields();init_kinds();init_loss();init_kinds();init_limits();init_references();init_extended();init_values();init_fields();init_kinds();init_limits();init_loss();init_rules();init_drift();function compare(given){
-const change3=compareFields(given);if(change3.fields.length===0)return change3;const{live,recorded:recorded2,declared}=given;
-const shown5=field2=>live===void 0?void 0:liveValue(live,field2);const fields2=withDrift(change3.fields,kindOf(declared.
-kind).fields,recorded2?.left,shown5);return{...change3,fields:fields2}}function liveValue({exists,fields:fields2},field2){
+home),[],"choose the environment, and with it the state, that it was run with")])}init_extended();init_values();init_fields();init_kinds();init_loss();init_values();init_kinds();init_limits();init_references();init_extended();init_values();init_fields();init_kinds();init_limits();init_loss();init_rules();init_drift();function compare(given){
+const{live,recorded:recorded2,declared,profile}=given;const kind=kindOf(declared.kind);const change3=withReason(compareFields(
+given),ignoredTrouble(kind,declared,live,profile));const left=recorded2?.left;if(live===void 0||left===void 0)return change3;
+const shown5=field2=>liveValue(live,field2);const fields2=[...withDrift(change3.fields,kind.fields,left,shown5),...declared.
+remembered?none:undeclaredDrift(change3.fields,declared,kind.fields,left,shown5)];return fields2.length===0?change3:{...change3,
+fields:fields2}}function withReason(change3,why){if(why===void 0)return change3;const reason=change3.reason===null?why:`${change3.
+reason}; ${why}`;return{...change3,action:"blocked",requests:[],destructions:[],reason}}function liveValue({exists,fields:fields2},field2){
 if(!exists)return null;return Object.hasOwn(fields2,field2)?fields2[field2]:void 0}function compareFields(given){const live=knownSecrets(
 given);const input=live===given.live?given:{...given,live};const{declared}=input;const kind=kindOf(declared.kind);const lost2=lostOf(
 kind,input);const restored=restoredFields(kind,lost2,input);const own5=takenFields(declared.fields,kind.traits[input.profile.
 name]);const taken2={...restored,...own5};const present3=presentObject(input);const resolution=kind.resolve?.(taken2,{references:input.
 references,profile:input.profile,present:present3.fields,wished:field2=>declared.remembered!==true&&Object.hasOwn(declared.
-fields,field2)});const{fields:resolved2,troubles,confirmed:confirmed2}=resolution??{fields:taken2,troubles:[],confirmed:[]};
-const known4=knowledge(input,present3);const before={...present3.fields,...withBack(kind,present3.fields,lost2)};const observed=known4.
-source(Object.keys(resolved2));const base2=expected2=>baseChange(input,present3,{before,expected:expected2,observed,managed:Object.
-keys(own5)});const blocked3=reason=>({...base2({}),action:"blocked",reason});const unfit=idTrouble(declared.identity,input.
-profile)??live?.trouble;if(unfit!==void 0)return blocked3(unfit);if(troubles.length>0)return blocked3(troubles.join("; "));
-const wanted=wantedFields(kind,resolved2,declared,before);const asked=Object.entries(wanted.fields);const parts=asked.every(
-([field2,goal])=>plainlySame(goal,known4.now(field2)))?[]:asked.flatMap(([field2,goal])=>contrast(kind.fields[field2]??value,
-field2,goal,known4.now(field2)).map(part=>({field:field2,part})));const differing=parts.filter(({part})=>part.verdict!==
+fields,field2)});const{fields:resolved2,troubles,confirmed:confirmed2,warnings:named4}=resolution??{fields:taken2,troubles:[],
+confirmed:[],warnings:none};const stale2=named4.map(({field:field2,...warning4})=>{const{length:_length2,text:_text,...place2}=declared.
+placeOf(field2);return{...warning4,place:place2}});const known4=knowledge(input,present3);const before={...present3.fields,
+...withBack(kind,present3.fields,lost2)};const observed=known4.source(Object.keys(resolved2));const base2=expected2=>{const change3=baseChange(
+input,present3,{before,expected:expected2,observed,managed:Object.keys(own5)});return stale2.length===0?change3:{...change3,
+warnings:stale2}};const blocked3=reason=>({...base2({}),action:"blocked",reason});const unfit=idTrouble(declared.identity,
+input.profile)??live?.trouble;if(unfit!==void 0)return blocked3(unfit);if(troubles.length>0)return blocked3(troubles.join(
+"; "));const wanted=wantedFields(kind,resolved2,declared,before);const asked=Object.entries(wanted.fields);const parts=asked.
+every(([field2,goal])=>plainlySame(goal,known4.now(field2)))?[]:asked.flatMap(([field2,goal])=>contrast(kind.fields[field2]??
+value,field2,goal,known4.now(field2)).map(part=>({field:field2,part})));const differing=parts.filter(({part})=>part.verdict!==
 "same");const planInput={declared,present:present3,desired:wanted.fields,changed:new Set(differing.map(({field:field2})=>field2)),
 profile:input.profile,references:input.references};const verdict=kind.decide?.(planInput);if(verdict!==void 0){const{reason=null,
-warnings:warnings2=[],...decided}=verdict;return{...base2({}),...decided,reason,warnings:warnings2}}const gone=unrestorable(
+warnings:warnings2=[],...decided}=verdict;return{...base2({}),...decided,reason,warnings:[...stale2,...warnings2]}}const gone=unrestorable(
 kind,input.recorded?.owed?.run,restored);if(gone!==void 0)return blocked3(gone);if(wanted.unknowable.length>0)return blocked3(
 unmergeable(kind,wanted.unknowable));if(differing.length===0&&!(input.assert&&observed==="recorded"))return base2(wanted.
 fields);const{requests,expected,warnings=[],trouble}=kind.update(planInput);const refused4=trouble??tooLarge(requests,input.
 profile);if(refused4!==void 0)return blocked3(refused4);if(Object.keys(expected).length===0)return base2(wanted.fields);
 const fields2=differing.map(({field:field2,part})=>({...fieldChange(part),...confirmed2.includes(field2)?{confirmed:true}:
 {}}));return{...base2(expected),action:"update",requests,fields:fields2,destructions:kind.destructions(fields2),warnings:[
-...warnings,...restoreWarnings(kind,input.recorded?.owed?.run,lost2,expected),...updateWarnings(kind,live,parts.map(({part})=>part))]}}
-function lostOf(kind,{declared,live,recorded:recorded2,references}){if(declared.absent||live===void 0||!live.exists||recorded2?.
-owed===void 0)return{};const lost2=stillLost(kind,recorded2.owed,live.fields);return kind.restorable?.(lost2,references)??
-lost2}function withBack(kind,now,lost2){return mapValues(lost2,(part,field2)=>withLost(kind.fields[field2]??value,now[field2],
-part))}function restoredFields(kind,lost2,{declared,live,profile}){const back=Object.entries(withBack(kind,live?.fields??
-{},lost2));const own5=back.filter(([field2])=>!Object.hasOwn(declared.fields,field2));return takenFields(Object.fromEntries(
-own5),kind.traits[profile.name])}function restoreWarnings(kind,run4,lost2,wanted){const back=Object.entries(lost2).flatMap(
-([field2,part])=>{const goal=wanted[field2];if(goal===void 0)return[];if(Array.isArray(part)){const ids=new Set(asElements(
-goal).map(({id})=>id));const elements2=asElements(part).filter(({id})=>ids.has(id));return elements2.length===0?[]:[[field2,
-elements2]]}if(!isMap(part)||!isMap(goal))return[[field2,part]];const members3=Object.entries(part).filter(([key])=>Object.
-hasOwn(goal,key));return members3.length===0?[]:[[field2,Object.fromEntries(members3)]]});if(back.length===0)return[];const message=`\
-an update of this ${kind.noun} in run ${run4} did not get to its end and took away ${namesOfLost(Object.fromEntries(back))}\
-, which is to be put back`;return[{code:"restores",message}]}function unrestorable(kind,run4,restored){const secret3=Object.
-keys(restored).filter(field2=>holdsHashed(restored[field2]??null));if(secret3.length===0)return void 0;const names2=secret3.
-join(" and ");return`an update of this ${kind.noun} in run ${run4} did not get to its end and took away ${names2}, which\
- holds a secret that no journal keeps: declare ${names2}, or set it on the server`}function tooLarge(requests,{limits:limits2}){
-if(limits2===null)return void 0;const largest=Math.max(0,...requests.map(({body:body2})=>body2===void 0?0:requestSize(body2)));
-if(largest<=limits2.requestBytes)return void 0;return`the request would have about ${largest} bytes, and the server take\
-s ${limits2.requestBytes}: shorten what is declared, or what is sent along with it`}function knownSecrets({live,recorded:recorded2}){
-if(live===void 0||recorded2===void 0)return live;const{fields:fields2}=recorded2;if(!Object.values(fields2).some(holdsHashed))
-return live;return{...live,fields:mapValues(live.fields,(field2,name2)=>heldBack(field2,fields2[name2]))}}function heldBack(shown5,recorded2){
-if(recorded2 instanceof HashedSecret){const plain4=!(shown5 instanceof Sensitive);return plain4&&recorded2.matches(reveal(
-shown5))?new Sensitive(reveal(shown5)):shown5}if(recorded2===void 0||!isMap(recorded2)||!isMap(shown5))return shown5;return mapValues(
-shown5,(member2,name2)=>heldBack(member2,Object.hasOwn(recorded2,name2)?recorded2[name2]:void 0))}function presentObject({
-declared,live,recorded:recorded2}){return{exists:live?.exists,identity:live===void 0?declared.identity:extended2(declared.
-identity,live.identity),fields:live?.exists===false?{}:{...recorded2?.fields,...live?.fields},shown:live?.fields??{},asDeleted:live!==
-void 0&&(recorded2?.asDeleted(live.fields)??false),...recorded2===void 0?{}:{record:{fields:recorded2.fields,at:recorded2.
-at,run:recorded2.run}},...recorded2?.generation===void 0?{}:{generation:recorded2.generation},...recorded2?.pendingRun===
-void 0?{}:{pendingRun:recorded2.pendingRun}}}function knowledge({live,recorded:recorded2,declared},present3){const isLive=field2=>live!==
-void 0&&(Object.hasOwn(live.fields,field2)||!live.exists);const now=field2=>{if(isLive(field2))return live?.fields[field2]??
-null;return recorded2?.uncertain.has(field2)?void 0:present3.fields[field2]};const source=fields2=>{if(declared.generation!==
-void 0)return recorded2?.generation===void 0?"unknown":"recorded";if(fields2.some(field2=>!isLive(field2)&&now(field2)!==
-void 0))return"recorded";return live===void 0?"unknown":"live"};return{now,source}}var none=Object.freeze([]);function baseChange(input,present3,{
-before,expected,observed,managed}){const{declared,recorded:recorded2,address:address3,key}=input;return{address:address3,
-kind:declared.kind,action:"unchanged",observed,...observed==="recorded"&&recorded2!==void 0?{recordedAt:recorded2.at}:{},
-destructions:none,requests:none,fields:none,warnings:none,reason:null,declaredAt:declared.declaredAt,apply:{key,identity:present3.
-identity,expected,before,existed:present3.exists??null,managed,...declared.generation===void 0?{}:{generation:declared.generation},
-...declared.generation===void 0||recorded2?.generation===void 0?{}:{recordedGeneration:recorded2.generation}}}}function wantedFields(kind,fields2,declared,present3){
+...stale2,...warnings,...restoreWarnings(kind,input.recorded?.owed?.run,lost2,expected),...updateWarnings(kind,live,parts.
+map(({part})=>part))]}}function lostOf(kind,{declared,live,recorded:recorded2,references}){if(declared.absent||live===void 0||
+!live.exists||recorded2?.owed===void 0)return{};const lost2=stillLost(kind,recorded2.owed,live.fields);return kind.restorable?.(
+lost2,references)??lost2}function withBack(kind,now,lost2){return mapValues(lost2,(part,field2)=>withLost(kind.fields[field2]??
+value,now[field2],part))}function restoredFields(kind,lost2,{declared,live,profile}){const back=Object.entries(withBack(
+kind,live?.fields??{},lost2));const own5=back.filter(([field2])=>!Object.hasOwn(declared.fields,field2));return takenFields(
+Object.fromEntries(own5),kind.traits[profile.name])}function restoreWarnings(kind,run4,lost2,wanted){const back=Object.entries(
+lost2).flatMap(([field2,part])=>{const goal=wanted[field2];if(goal===void 0)return[];if(Array.isArray(part)){const ids=new Set(
+asElements(goal).map(({id})=>id));const elements2=asElements(part).filter(({id})=>ids.has(id));return elements2.length===
+0?[]:[[field2,elements2]]}if(!isMap(part)||!isMap(goal))return[[field2,part]];const members3=Object.entries(part).filter(
+([key])=>Object.hasOwn(goal,key));return members3.length===0?[]:[[field2,Object.fromEntries(members3)]]});if(back.length===
+0)return[];const message=`an update of this ${kind.noun} in run ${run4} did not get to its end and took away ${namesOfLost(
+Object.fromEntries(back))}, which is to be put back`;return[{code:"restores",message}]}function unrestorable(kind,run4,restored){
+const secret3=Object.keys(restored).filter(field2=>holdsHashed(restored[field2]??null));if(secret3.length===0)return void 0;
+const names3=secret3.join(" and ");return`an update of this ${kind.noun} in run ${run4} did not get to its end and took \
+away ${names3}, which holds a secret that no journal keeps: declare ${names3}, or set it on the server`}function tooLarge(requests,{
+limits:limits2}){if(limits2===null)return void 0;const largest=Math.max(0,...requests.map(({body:body2})=>body2===void 0?
+0:requestSize(body2)));if(largest<=limits2.requestBytes)return void 0;return`the request would have about ${largest} byt\
+es, and the server takes ${limits2.requestBytes}: shorten what is declared, or what is sent along with it`}function knownSecrets({
+live,recorded:recorded2}){if(live===void 0||recorded2===void 0)return live;const{fields:fields2}=recorded2;if(!Object.values(
+fields2).some(holdsHashed))return live;return{...live,fields:mapValues(live.fields,(field2,name2)=>heldBack(field2,fields2[name2]))}}
+function heldBack(shown5,recorded2){if(recorded2 instanceof HashedSecret){const plain4=!(shown5 instanceof Sensitive);return plain4&&
+recorded2.matches(reveal(shown5))?new Sensitive(reveal(shown5)):shown5}if(recorded2===void 0||!isMap(recorded2)||!isMap(
+shown5))return shown5;return mapValues(shown5,(member2,name2)=>heldBack(member2,Object.hasOwn(recorded2,name2)?recorded2[name2]:
+void 0))}function presentObject({declared,live,recorded:recorded2}){return{exists:live?.exists,identity:live===void 0?declared.
+identity:extended2(declared.identity,live.identity),fields:live?.exists===false?{}:{...recorded2?.fields,...live?.fields},
+shown:live?.fields??{},asDeleted:live!==void 0&&(recorded2?.asDeleted(live.fields)??false),...recorded2===void 0?{}:{record:{
+fields:recorded2.fields,at:recorded2.at,run:recorded2.run}},...recorded2?.generation===void 0?{}:{generation:recorded2.generation},
+...recorded2?.pendingRun===void 0?{}:{pendingRun:recorded2.pendingRun}}}function knowledge({live,recorded:recorded2,declared},present3){
+const isLive=field2=>live!==void 0&&(Object.hasOwn(live.fields,field2)||!live.exists);const now=field2=>{if(isLive(field2))
+return live?.fields[field2]??null;return recorded2?.uncertain.has(field2)?void 0:present3.fields[field2]};const source=fields2=>{
+if(declared.generation!==void 0)return recorded2?.generation===void 0?"unknown":"recorded";if(fields2.some(field2=>!isLive(
+field2)&&now(field2)!==void 0))return"recorded";return live===void 0?"unknown":"live"};return{now,source}}var none=Object.
+freeze([]);function baseChange(input,present3,{before,expected,observed,managed}){const{declared,recorded:recorded2,address:address3,
+key}=input;return{address:address3,kind:declared.kind,action:"unchanged",observed,...observed==="recorded"&&recorded2!==
+void 0?{recordedAt:recorded2.at}:{},destructions:none,requests:none,fields:none,warnings:none,reason:null,declaredAt:declared.
+declaredAt,apply:{key,identity:present3.identity,expected,before,existed:present3.exists??null,managed,...present3.exists===
+true?{seen:present3.shown}:{},...declared.generation===void 0?{}:{generation:declared.generation},...declared.generation===
+void 0||recorded2?.generation===void 0?{}:{recordedGeneration:recorded2.generation}}}}function wantedFields(kind,fields2,declared,present3){
 const wanted={};const unknowable=[];for(const[field2,asked]of Object.entries(fields2)){const type=kind.fields[field2]??value;
 const whole2=desired(type,asked,present3[field2],declared.whole.includes(field2));if(whole2!==void 0)wanted[field2]=whole2;else if(typeof asked===
 "object"&&asked!==null&&Object.keys(asked).length>0)unknowable.push(field2)}return{fields:wanted,unknowable}}function unmergeable(kind,fields2){
-const names2=fields2.join(" and ");return`the present value of ${names2} isn't known, so what the manifest says can't be\
+const names3=fields2.join(" and ");return`the present value of ${names3} isn't known, so what the manifest says can't be\
  merged into it: this ${kind.noun} can't be read and nothing is recorded; with "whole: [${fields2.join(", ")}]" the mani\
 fest's value becomes the whole value`}function fieldChange(part){const{path,type,wanted,got}=part;const sensitive=isSecret(
 type)||holdsSensitive(wanted)||got!==void 0&&(got instanceof HashedSecret||holdsSensitive(got));return{path,type:type.type,
@@ -17778,43 +17819,44 @@ if(targets.length===0)return true;return targets.some(target=>addresses3.some(ad
 function mayMatchKind({targets,kinds:kinds2},kind){if(kinds2.length>0&&!kinds2.includes(kind))return false;if(targets.length===
 0)return true;return targets.some(target=>{const prefix=target.split("*")[0]??"";const start2=`${kind}/`;return prefix.startsWith(
 start2)||target.includes("*")&&start2.startsWith(prefix)})}function undocumented(kind,identity2){const nowhere2={file:"",line:1,column:1,length:1};const place2=()=>nowhere2;return{
-kind,identity:identity2,fields:{},absent:false,whole:[],place:nowhere2,declaredAt:{file:"",line:1},placeOf:place2,placeWithin:place2}}
-function candidates(options){const{declared,selection,prune,state}=options;const documents=ownAndAlike(declared.filter(({
-kind,identity:identity2})=>mayMean(selection,kind,identity2)),selection);const named4=new Set(declared.map(document2=>addressOf(
-document2.kind,document2.identity)));const others2=Object.entries(state.resources).filter(([address3,{kind,identity:identity2}])=>!named4.
-has(address3)&&!named4.has(addressOf(kind,identity2))&&isSelected(selection,kind,[address3])&&isInShard(selection,kind,identity2));
-const orphans=others2.flatMap(([,record2])=>{const{kind,identity:identity2,deleted,managed}=record2;if(prune&&kindOf(kind).
-deletion!==void 0&&deleted===void 0&&managed.length>0){return[{kind,identity:identity2,declared:void 0}]}return isOwed(record2,
-options)?[{kind,identity:identity2,declared:undocumented(kind,identity2),owed:true}]:[]});return[...documents,...orphans]}
-function ownAndAlike(documents,selection){const subjects=documents.map(document2=>{const{kind,identity:identity2}=document2;
-const own5=isInShard(selection,kind,identity2);return{kind,identity:identity2,declared:document2,...own5?{}:{elsewhere:true}}});
-const looked=new Set(subjects.flatMap(({kind,elsewhere})=>elsewhere?[]:[kind]));return subjects.filter(({kind,elsewhere})=>!elsewhere||
-kindOf(kind).naming!==void 0&&looked.has(kind))}function isOwed({kind,owed:owed2},{restores,profile}){if(owed2===void 0||
-restores==="none"||!kindOf(kind).readable(profile))return false;return restores==="all"||isOfRun(owed2.run,restores.run)}
-function debtsLeftOut(options){const{selection,state,restores}=options;if(restores!=="all")return[];return Object.entries(
-state.resources).filter(([address3,record2])=>isOwed(record2,options)&&!isSelected(selection,record2.kind,[address3])&&isInShard(
-selection,record2.kind,record2.identity)).map(([address3])=>address3)}function mayMean(selection,kind,identity2){if(kindOf(
-kind).naming!==void 0)return mayMatchKind(selection,kind);return isSelected(selection,kind,[addressOf(kind,identity2)])}
-function addresses({kind,identity:identity2},live,references){const naming2=kindOf(kind).naming?.(live===void 0?identity2:
-extended2(identity2,live.identity),references);if(naming2===void 0){const address4=addressOf(kind,identity2);return{address:address4,
-key:address4,all:[address4]}}const{address:address3,key,all}=naming2;return{address:addressOf(kind,address3),key:addressOf(
-kind,key),all:all.map(one=>addressOf(kind,one))}}function checkTargets({targets,kinds:kinds2,shard:shard2},all,{declared,
-state}){const elsewhere=shard2===void 0?[]:[...declared,...Object.values(state.resources)];const lost2=targets.filter(target=>!all.
-some(address3=>matchesTarget(target,address3))&&!elsewhere.some(({kind,identity:identity2})=>mayMean({targets:[target],kinds:kinds2},
-kind,identity2)));if(lost2.length===0)return;const among=kinds2.length===0?"":` among ${kinds2.join(" and ")}`;throw new ProblemsError(
-lost2.map(target=>error("no-such-target",`--target ${target} matches nothing that the manifests declare${among}`,[],"an \
-address is KIND/ID, such as User/9b1d\u2026; * stands for any characters")))}function sameObjects(subjects){const byKey=new Map;
-for(const{subject,key}of subjects){if(subject.declared===void 0)continue;const others2=byKey.get(key);if(others2===void 0)
-byKey.set(key,[subject.declared]);else others2.push(subject.declared)}const twice=[...byKey.values()].filter(group=>group.
-length>1);return new Map(twice.flatMap(group=>group.map(one=>[one,group.filter(other=>other!==one)])))}function blockedAsTwice(others2){
-const places=others2.map(({place:place2})=>`${place2.file}:${place2.line}`).join(", ");return{action:"blocked",requests:[],
-fields:[],destructions:[],reason:`this is the same object as the one declared at ${places}: keep one document`}}var Decider=class{#options;references;names;constructor(options,references,names2){this.#options=options;this.references=
-afterwards(references,options.declared);this.names=names2}recorded(key){return recordOf(this.#options.state,key,this.#options.
-hasher)}owed(key){return owedIn(this.#options.state,key,this.#options.hasher)}decide(one,live){const change3=this.#decided(
-one,live);return change3===void 0?void 0:withLabel(change3,live,this.names)}#decided(one,live){const{subject,address:address3,
-key}=one;if(subject.declared===void 0){const change4=pruned(subject,{address:address3,key,live,profile:this.#options.profile});
-const reason=idTrouble(subject.identity,this.#options.profile);if(change4===void 0||reason===void 0)return change4;return{
-...change4,action:"blocked",requests:[],destructions:[],reason}}const recorded2=this.recorded(key);const change3=this.compare(
+kind,identity:identity2,fields:{},absent:false,whole:[],ignored:[],place:nowhere2,declaredAt:{file:"",line:1},placeOf:place2,
+placeWithin:place2}}function candidates(options){const{declared,selection,prune,state}=options;const documents=ownAndAlike(
+declared.filter(({kind,identity:identity2})=>mayMean(selection,kind,identity2)),selection);const named4=new Set(declared.
+map(document2=>addressOf(document2.kind,document2.identity)));const others2=Object.entries(state.resources).filter(([address3,
+{kind,identity:identity2}])=>!named4.has(address3)&&!named4.has(addressOf(kind,identity2))&&isSelected(selection,kind,[address3])&&
+isInShard(selection,kind,identity2));const orphans=others2.flatMap(([,record2])=>{const{kind,identity:identity2,run:run4,
+deleted,managed}=record2;const isOwn=run4!==null&&managed.length>0;if(prune&&kindOf(kind).deletion!==void 0&&deleted===void 0&&
+isOwn){return[{kind,identity:identity2,declared:void 0}]}return isOwed(record2,options)?[{kind,identity:identity2,declared:undocumented(
+kind,identity2),owed:true}]:[]});return[...documents,...orphans]}function ownAndAlike(documents,selection){const subjects=documents.
+map(document2=>{const{kind,identity:identity2}=document2;const own5=isInShard(selection,kind,identity2);return{kind,identity:identity2,
+declared:document2,...own5?{}:{elsewhere:true}}});const looked=new Set(subjects.flatMap(({kind,elsewhere})=>elsewhere?[]:
+[kind]));return subjects.filter(({kind,elsewhere})=>!elsewhere||kindOf(kind).naming!==void 0&&looked.has(kind))}function isOwed({
+kind,owed:owed2},{restores,profile}){if(owed2===void 0||restores==="none"||!kindOf(kind).readable(profile))return false;
+return restores==="all"||isOfRun(owed2.run,restores.run)}function debtsLeftOut(options){const{selection,state,restores}=options;
+if(restores!=="all")return[];return Object.entries(state.resources).filter(([address3,record2])=>isOwed(record2,options)&&
+!isSelected(selection,record2.kind,[address3])&&isInShard(selection,record2.kind,record2.identity)).map(([address3])=>address3)}
+function mayMean(selection,kind,identity2){if(kindOf(kind).naming!==void 0)return mayMatchKind(selection,kind);return isSelected(
+selection,kind,[addressOf(kind,identity2)])}function addresses({kind,identity:identity2},live,references){const naming2=kindOf(
+kind).naming?.(live===void 0?identity2:extended2(identity2,live.identity),references);if(naming2===void 0){const address4=addressOf(
+kind,identity2);return{address:address4,key:address4,all:[address4]}}const{address:address3,key,all}=naming2;return{address:addressOf(
+kind,address3),key:addressOf(kind,key),all:all.map(one=>addressOf(kind,one))}}function checkTargets({targets,kinds:kinds2,
+shard:shard2},all,{declared,state}){const elsewhere=shard2===void 0?[]:[...declared,...Object.values(state.resources)];const lost2=targets.
+filter(target=>!all.some(address3=>matchesTarget(target,address3))&&!elsewhere.some(({kind,identity:identity2})=>mayMean(
+{targets:[target],kinds:kinds2},kind,identity2)));if(lost2.length===0)return;const among=kinds2.length===0?"":` among ${kinds2.
+join(" and ")}`;throw new ProblemsError(lost2.map(target=>error("no-such-target",`--target ${target} matches nothing tha\
+t the manifests declare${among}`,[],"an address is KIND/ID, such as User/9b1d\u2026; * stands for any characters")))}function sameObjects(subjects){
+const byKey=new Map;for(const{subject,key}of subjects){if(subject.declared===void 0)continue;const others2=byKey.get(key);
+if(others2===void 0)byKey.set(key,[subject.declared]);else others2.push(subject.declared)}const twice=[...byKey.values()].
+filter(group=>group.length>1);return new Map(twice.flatMap(group=>group.map(one=>[one,group.filter(other=>other!==one)])))}
+function blockedAsTwice(others2){const places=others2.map(({place:place2})=>`${place2.file}:${place2.line}`).join(", ");
+return{action:"blocked",requests:[],fields:[],destructions:[],reason:`this is the same object as the one declared at ${places}\
+: keep one document`}}var Decider=class{#options;references;names;constructor(options,references,names3,earlier={}){this.#options=options;this.
+references=afterwards(references,options.declared,{present:earlier.organizations?.others.present??new Map,former:formerNames(
+options.state)});this.names=names3}recorded(key){return recordOf(this.#options.state,key,this.#options.hasher)}owed(key){
+return owedIn(this.#options.state,key,this.#options.hasher)}decide(one,live){const change3=this.#decided(one,live);return change3===
+void 0?void 0:withLabel(change3,live,this.names)}#decided(one,live){const{subject,address:address3,key}=one;if(subject.declared===
+void 0){const change4=pruned(subject,{address:address3,key,live,profile:this.#options.profile});return change4&&withReason(
+change4,idTrouble(subject.identity,this.#options.profile))}const recorded2=this.recorded(key);const change3=this.compare(
 one,live,recorded2,this.#adjusted(one,live,recorded2));if(!subject.owed)return checked(change3,subject.declared,this.#options.
 checks);return change3.action==="unchanged"||live?.exists===false?void 0:{...change3,declaredAt:null}}adjusted(one,live){
 return this.#adjusted(one,live,this.recorded(one.key))}#adjusted({subject},live,recorded2){const{declared=undocumented(subject.
@@ -17824,50 +17866,67 @@ profile,assert:assert2}=this.#options;const{references}=this;return compare({liv
 profile,assert:assert2,address:address3,key})}};function checked(change3,declared,checks){const{warnings,errors:errors2}=templateWarnings(
 change3,declared,checks);if(warnings.length===0&&errors2.length===0)return change3;const told5={...change3,warnings:[...change3.
 warnings,...warnings,...errors2]};if(errors2.length===0)return told5;const reason=errors2.map(({code:code2,message})=>`${message}\
- (${code2} is an error here)`).join("; ");return{...told5,action:"blocked",requests:[],destructions:[],reason}}function deletedHash(kind,answer,hasher){
-return hasher.hash([...kindOf(kind).deletion?.traces(answer)??[]])}function owedIn(state,key,hasher){const record2=recordIn(
-state,key);return record2?.owed===void 0?void 0:owed(record2.owed,hasher)}function recordOf(state,key,hasher){const record2=recordIn(
-state,key);return record2===void 0?void 0:recorded(record2,hasher)}function recordIn({resources},key){return Object.hasOwn(
-resources,key)?resources[key]:void 0}function recorded(record2,hasher){return{fields:restoreFields(record2,hasher),uncertain:new Set(
-record2.uncertain),at:record2.recorded_at,run:record2.run,asDeleted:live=>record2.deleted!==void 0&&record2.deleted===deletedHash(
-record2.kind,live,hasher),...record2.left===void 0?{}:{left:{run:record2.left.run,fields:restoreFields(record2.left,hasher)}},
-...record2.owed===void 0?{}:{owed:owed(record2.owed,hasher)},...record2.did_generation===void 0?{}:{generation:record2.did_generation},
-...record2.pending_regeneration===void 0?{}:{pendingRun:record2.pending_regeneration}}}function owed(record2,hasher){const{
-run:run4}=record2;return"before"in record2?{run:run4,before:restoreFields(record2.before,hasher),asked:restoreFields(record2.
-asked,hasher)}:{run:run4,lost:restoreFields(record2.lost,hasher),seen:restoreFields(record2.seen,hasher)}}function pruned({
-kind,identity:identity2},{address:address3,key,live,profile}){const{deletion:deletion2}=kindOf(kind);if(live===void 0||deletion2?.
-exists(live)!==true)return void 0;return{...deletion2.verdict(identity2,live.fields,profile),address:address3,kind,observed:"\
-live",warnings:[{code:"pruned",message:"no manifest names it any more, and idops applied it"}],reason:null,declaredAt:null,
-apply:{key,identity:identity2,expected:{},before:live.fields,existed:true,managed:[]}}}function recordInto(resources,asked,became,context3){const before=Object.hasOwn(resources,asked.key)?resources[asked.key]:
+ (${code2} is an error here)`).join("; ");return withReason(told5,reason)}function deletedHash(kind,answer,hasher){return hasher.
+hash([...kindOf(kind).deletion?.traces(answer)??[]])}function formerNames({resources}){return new Map(Object.values(resources).
+flatMap(({kind,identity:{id},left,former_names:former=[]})=>{if(kindOf(kind).naming===void 0||id===void 0)return[];const last=left?.
+fields.name;return[[identifierKey(id),typeof last==="string"?[...former,last]:former]]}))}function owedIn(state,key,hasher){
+const record2=recordIn(state,key);return record2?.owed===void 0?void 0:owed(record2.owed,hasher)}function recordOf(state,key,hasher){
+const record2=recordIn(state,key);return record2===void 0?void 0:recorded(record2,hasher)}function recordIn({resources},key){
+return Object.hasOwn(resources,key)?resources[key]:void 0}function recorded(record2,hasher){return{fields:restoreFields(
+record2,hasher),uncertain:new Set(record2.uncertain),at:record2.recorded_at,run:record2.run,asDeleted:live=>record2.deleted!==
+void 0&&record2.deleted===deletedHash(record2.kind,live,hasher),...record2.left===void 0?{}:{left:{run:record2.left.run,
+fields:restoreFields(record2.left,hasher)}},...record2.owed===void 0?{}:{owed:owed(record2.owed,hasher)},...record2.did_generation===
+void 0?{}:{generation:record2.did_generation},...record2.pending_regeneration===void 0?{}:{pendingRun:record2.pending_regeneration}}}
+function owed(record2,hasher){const{run:run4}=record2;return"before"in record2?{run:run4,before:restoreFields(record2.before,
+hasher),asked:restoreFields(record2.asked,hasher)}:{run:run4,lost:restoreFields(record2.lost,hasher),seen:restoreFields(
+record2.seen,hasher)}}function pruned({kind,identity:identity2},{address:address3,key,live,profile}){const{deletion:deletion2}=kindOf(
+kind);if(live===void 0||deletion2?.exists(live)!==true)return void 0;return{...deletion2.verdict(identity2,live.fields,profile),
+address:address3,kind,observed:"live",warnings:[{code:"pruned",message:"no manifest names it any more, and idops applied\
+ it"}],reason:null,declaredAt:null,apply:{key,identity:identity2,expected:{},before:live.fields,existed:true,managed:[]}}}function recordInto(resources,asked,became,context3){const before=Object.hasOwn(resources,asked.key)?resources[asked.key]:
 void 0;const{otherProfile:profile}=became;const next=nextRecord(before,asked,became,context3);const after2=profile===void 0?
 next:{...next??before??{...emptyRecord(asked,context3),managed:[]},other_profile:{profile,run:context3.run}};if(after2===
-void 0)return false;forgetFormer(resources,asked);resources[asked.key]=after2;return true}function forgetFormer(resources,{
-kind,expected}){const{succession}=kindOf(kind);if(succession===void 0||expected[succession.field]!==true)return;const{field:field2}=succession;
-for(const[key,record2]of Object.entries(resources)){if(record2.kind!==kind)continue;const former=record2.fields[field2]===
-true;const uncertain=former?{uncertain:[...new Set([...record2.uncertain??[],field2])]}:{};if(former||record2.left?.fields[field2]===
-true){resources[key]={...record2,...uncertain,...withoutLeft(record2,field2)}}}}function withoutLeft({left},field2){if(left===
-void 0)return{};const{[field2]:_,...fields2}=left.fields;return{left:{...left,fields:fields2}}}function emptyRecord({kind,
-identity:identity2,managed},{at:at3,run:run4}){return{kind,identity:{...identity2},recorded_at:at3,run:run4,managed:[...managed],
-fields:{},hashes:{}}}function nextRecord(before,asked,became,context3){const base2={...emptyRecord(asked,context3),...before?.
-did_generation===void 0?{}:{did_generation:before.did_generation}};switch(asked.action){case"adopt":return{...base2,...generation(
-asked),...storeFields(seen(asked),context3.hasher)};case"regenerate":if(became.status==="unknown"){return{...before??base2,
-pending_regeneration:context3.run}}if(became.status!=="applied")return void 0;return{...base2,...generation(asked),...storeFields(
-{...calledBefore(asked),...made2(asked,became.after)},context3.hasher)};case"delete":if(became.status!=="applied")return void 0;
-return{...base2,deleted:deletedHash(asked.kind,became.after??{},context3.hasher),...builtInLeft(asked,became.after,context3)};case"\
-update":{const record2=updated(base2,before,asked,became,context3);const owed2=owedAfter(asked,became,context3);if(owed2===
-"as before")return record2&&{...record2,...owedOf(before)};if(record2===void 0&&owed2===void 0&&before?.owed===void 0)return void 0;
-const{owed:_,...rest}=record2??before??{...base2,managed:[]};return owed2===void 0?rest:{...rest,owed:storeOwed(owed2,context3.
-hasher)}}default:return void 0}}function owedAfter({kind:name2,before={},expected},{ambiguous,after:after2},{run:run4,readable:readable2}){
-const kind=kindOf(name2);if(kind.lost===void 0||!readable2)return"as before";if(after2!==void 0){const lost2=kind.lost({
-before,asked:expected,now:after2});return Object.keys(lost2).length===0?void 0:seenLoss(run4,lost2,after2)}if(!ambiguous)
-return"as before";return{run:run4,before,asked:expected}}function owedOf(record2){return record2?.owed===void 0?{}:{owed:record2.
-owed}}function storeOwed(owed2,hasher){return"before"in owed2?{run:owed2.run,before:storeFields(owed2.before,hasher),asked:storeFields(
-owed2.asked,hasher)}:{run:owed2.run,lost:storeFields(owed2.lost,hasher),seen:storeFields(owed2.seen,hasher)}}function generation({
-generation:generation2}){return generation2===void 0?{}:{did_generation:generation2}}function seen({kind,before={}}){const field2=kindOf(
-kind).regeneration?.field;const shown5=made2({kind},before);return field2!==void 0&&before[field2]===null?{...shown5,[field2]:null}:
-shown5}function made2({kind},answer={}){const field2=kindOf(kind).regeneration?.field;const told5={...calledBefore({kind,
-before:answer})};return field2!==void 0&&typeof answer[field2]==="string"?{...told5,[field2]:answer[field2]}:told5}function calledBefore({
-kind,before={}}){const name2=kindOf(kind).regeneration?.name;return name2!==void 0&&typeof before[name2]==="string"?{[name2]:before[name2]}:
+void 0)return false;forgetFormer(resources,asked);resources[asked.key]=withFormerNames(after2,before,asked,context3.hasher);
+return true}async function withSeen(resources,seen2,context3){const records=await eachWithSlowHashes(seen2,one=>{const before=Object.
+hasOwn(resources,one.key)?resources[one.key]:void 0;return seenRecord(before,one,context3)});const news=seen2.flatMap(({
+key},index)=>{const record2=records[index];return record2===void 0?[]:[[key,record2]]});return news.length===0?resources:
+{...resources,...Object.fromEntries(news)}}function seenRecord(before,{fields:fields2,...seen2},{at:at3,hasher}){const asked={
+...seen2,action:"adopt"};const declared=Object.entries(fields2).filter(([name2])=>seen2.managed.includes(name2));const shown5=shownOf(
+asked,Object.fromEntries(declared));const known4=before?.left;const isKnown2=(stored3,hashes)=>known4!==void 0&&same(hashes,
+known4.hashes)&&Object.keys(shown5).every(name2=>Object.hasOwn(known4.fields,name2)&&same(stored3[name2]??null,known4.fields[name2]??
+null));const isPlain2=!Object.values(shown5).some(holdsSensitive);if(Object.keys(shown5).length===0||isPlain2&&isKnown2(
+shown5,{}))return void 0;const stored2=storeFields({...known4&&restoreFields(known4,hasher),...shown5},hasher);if(isKnown2(
+stored2.fields,stored2.hashes))return void 0;const secrets=storeFields(askedSecrets(asked),hasher);const record2=before??
+{...emptyRecord(asked,{run:null,at:at3}),...secrets};return withFormerNames({...record2,left:{run:null,...stored2}},before,
+asked,hasher)}function withFormerNames(record2,before,asked,hasher){if(kindOf(asked.kind).naming===void 0)return record2;
+const known4=[...before?.former_names??[],before?.left?.fields.name,asked.before?.name];const former=known4.flatMap(name2=>typeof name2===
+"string"&&name2!==record2.left?.fields.name&&!hasher.conceals(name2)?[name2]:[]);return former.length===0?record2:{...record2,
+former_names:[...new Set(former)]}}function forgetFormer(resources,{kind,expected}){const{succession}=kindOf(kind);if(succession===
+void 0||expected[succession.field]!==true)return;const{field:field2}=succession;for(const[key,record2]of Object.entries(
+resources)){if(record2.kind!==kind)continue;const former=record2.fields[field2]===true;const uncertain=former?{uncertain:[
+...new Set([...record2.uncertain??[],field2])]}:{};if(former||record2.left?.fields[field2]===true){resources[key]={...record2,
+...uncertain,...withoutLeft(record2,field2)}}}}function withoutLeft({left},field2){if(left===void 0)return{};const{[field2]:_,
+...fields2}=left.fields;return{left:{...left,fields:fields2}}}function emptyRecord({kind,identity:identity2,managed},{at:at3,
+run:run4}){return{kind,identity:{...identity2},recorded_at:at3,run:run4,managed:[...managed],fields:{},hashes:{}}}function nextRecord(before,asked,became,context3){
+const base2={...emptyRecord(asked,context3),...before?.did_generation===void 0?{}:{did_generation:before.did_generation}};
+switch(asked.action){case"adopt":return{...base2,...generation(asked),...storeFields(seen(asked),context3.hasher)};case"\
+regenerate":if(became.status==="unknown"){return{...before??base2,pending_regeneration:context3.run}}if(became.status!==
+"applied")return void 0;return{...base2,...generation(asked),...storeFields({...calledBefore(asked),...made2(asked,became.
+after)},context3.hasher)};case"delete":if(became.status!=="applied")return void 0;return{...base2,deleted:deletedHash(asked.
+kind,became.after??{},context3.hasher),...builtInLeft(asked,became.after,context3)};case"update":{const record2=updated(
+base2,before,asked,became,context3);const owed2=owedAfter(asked,became,context3);if(owed2==="as before")return record2&&
+{...record2,...owedOf(before)};if(record2===void 0&&owed2===void 0&&before?.owed===void 0)return void 0;const{owed:_,...rest}=record2??
+before??{...base2,managed:[]};return owed2===void 0?rest:{...rest,owed:storeOwed(owed2,context3.hasher)}}default:return void 0}}
+function owedAfter({kind:name2,before={},expected},{ambiguous,after:after2},{run:run4,readable:readable2}){const kind=kindOf(
+name2);if(kind.lost===void 0||!readable2)return"as before";if(after2!==void 0){const lost2=kind.lost({before,asked:expected,
+now:after2});return Object.keys(lost2).length===0?void 0:seenLoss(run4,lost2,after2)}if(!ambiguous)return"as before";return{
+run:run4,before,asked:expected}}function owedOf(record2){return record2?.owed===void 0?{}:{owed:record2.owed}}function storeOwed(owed2,hasher){
+return"before"in owed2?{run:owed2.run,before:storeFields(owed2.before,hasher),asked:storeFields(owed2.asked,hasher)}:{run:owed2.
+run,lost:storeFields(owed2.lost,hasher),seen:storeFields(owed2.seen,hasher)}}function generation({generation:generation2}){
+return generation2===void 0?{}:{did_generation:generation2}}function seen({kind,before={}}){const field2=kindOf(kind).regeneration?.
+field;const shown5=made2({kind},before);return field2!==void 0&&before[field2]===null?{...shown5,[field2]:null}:shown5}function made2({
+kind},answer={}){const field2=kindOf(kind).regeneration?.field;const told5={...calledBefore({kind,before:answer})};return field2!==
+void 0&&typeof answer[field2]==="string"?{...told5,[field2]:answer[field2]}:told5}function calledBefore({kind,before={}}){
+const name2=kindOf(kind).regeneration?.name;return name2!==void 0&&typeof before[name2]==="string"?{[name2]:before[name2]}:
 {}}function updated(base2,before,asked,became,context3){const known4=before===void 0?{}:restoreFields(before,context3.hasher);
 if(became.ambiguous){const fields3=context3.readable?{}:{...known4,...normalized(asked)};return{...base2,...storeFields(
 fields3,context3.hasher),uncertain:Object.keys(asked.expected)}}if(became.status!=="applied"&&became.status!=="not_conve\
@@ -17880,16 +17939,18 @@ length>0?{uncertain:open8}:{};const stored2=storeFields(fields2,context3.hasher)
 fields,hashes:stored2.hashes,...leftBehind(asked,became.after,context3)})}function isOther({kind,before={}},after2){return Object.
 entries(kindOf(kind).fields).some(([name2,type])=>{const[was,now]=[before[name2],after2[name2]];return was!==void 0&&now!==
 void 0&&!same(normalForm(type,was),normalForm(type,now))})}function leftBehind(asked,after2,{run:run4,readable:readable2,
-hasher}){if(!readable2||after2===void 0)return{};const left={};for(const[name2,type]of Object.entries(kindOf(asked.kind).
-fields)){const got=after2[name2];if(got===void 0)continue;const known4=sealed(normalForm(type,got),asked.expected[name2]);
-left[name2]=sealed(known4,asked.before?.[name2])}const{fields:fields2,hashes}=storeFields(left,hasher);return{left:{run:run4,
-fields:fields2,hashes}}}function builtInLeft(asked,after2,context3){const isBuiltIn=after2!==void 0&&kindOf(asked.kind).
-deletion?.isBuiltIn(after2)===true;return isBuiltIn?leftBehind(asked,after2,context3):{}}function sealed(got,known4){if(known4===
-void 0||got instanceof Sensitive)return got;if(known4 instanceof Sensitive||Array.isArray(known4)&&holdsSensitive(known4)){
-return holdsHashed(got)?got:new Sensitive(reveal(got))}if(!isMap(known4)||!isMap(got))return got;return mapValues(got,(member2,key)=>sealed(
-member2,Object.hasOwn(known4,key)?known4[key]:void 0))}function normalized({kind,expected}){const types3=kindOf(kind).fields;
-return mapValues(expected,(field2,name2)=>normalForm(types3[name2]??value,field2))}function askedSecrets(asked){return Object.
-fromEntries(Object.entries(normalized(asked)).filter(([,field2])=>holdsSensitive(field2)))}function answeredFields(asked,answer,known4){
+hasher}){if(!readable2||after2===void 0)return{};return{left:{run:run4,...storeFields(shownOf(asked,after2),hasher)}}}function shownOf({
+kind,expected,before},after2){const shown5={};for(const[name2,type]of Object.entries(kindOf(kind).fields)){const got=after2[name2];
+if(got===void 0)continue;const known4=sealed(withoutOthers(type,normalForm(type,got)),expected[name2]);shown5[name2]=sealed(
+known4,before?.[name2])}return shown5}function withoutOthers(type,got){if(type.type!=="set"||!Array.isArray(got))return got;
+const own5=["id","name",...Object.keys(type.nested)];return got.map(element=>isMap(element)?Object.fromEntries(Object.entries(
+element).filter(([name2])=>own5.includes(name2))):element)}function builtInLeft(asked,after2,context3){const isBuiltIn=after2!==
+void 0&&kindOf(asked.kind).deletion?.isBuiltIn(after2)===true;return isBuiltIn?leftBehind(asked,after2,context3):{}}function sealed(got,known4){
+if(known4===void 0||got instanceof Sensitive)return got;if(known4 instanceof Sensitive||Array.isArray(known4)&&holdsSensitive(
+known4)){return holdsHashed(got)?got:new Sensitive(reveal(got))}if(!isMap(known4)||!isMap(got))return got;return mapValues(
+got,(member2,key)=>sealed(member2,Object.hasOwn(known4,key)?known4[key]:void 0))}function normalized({kind,expected}){const types3=kindOf(
+kind).fields;return mapValues(expected,(field2,name2)=>normalForm(types3[name2]??value,field2))}function askedSecrets(asked){
+return Object.fromEntries(Object.entries(normalized(asked)).filter(([,field2])=>holdsSensitive(field2)))}function answeredFields(asked,answer,known4){
 const types3=kindOf(asked.kind).fields;const wanted=normalized(asked);const shown5={...known4};for(const[name2,type]of Object.
 entries(types3)){const got=answer[name2];if(got===void 0)continue;const before=known4[name2];const whole2=type.type==="m\
 embers"&&isMap(got)&&isMap(before)?{...before,...got}:got;shown5[name2]=conceal(whole2,wanted[name2])}return shown5}function unverifiedNames({
@@ -17898,37 +17959,39 @@ expected},unverified){return Object.keys(expected).filter(name2=>unverified.some
 name2,wanted]of Object.entries(normalized(asked))){if(unverified.includes(name2)){fields2[name2]=wanted;continue}if(types3[name2]?.
 type!=="members"||!isMap(wanted))continue;const left=Object.entries(wanted).filter(([member2])=>unverified.includes(`${name2}\
 .${member2}`));if(left.length===0)continue;const there=shown5[name2];fields2[name2]={...there!==void 0&&isMap(there)?there:
-{},...Object.fromEntries(left)}}return fields2}async function applyPlan({plan,asked},options){const{lock,now,signal,shard:shard2}=options;const keeping2=keepingOf(options);
-const{resources:recorded2}=withoutDebts(options.state,plan.settled??[]);if(plan.changes.every(({action:action2})=>action2===
-"unchanged")){const result2={run:null,results:[],interrupted:false};if(plan.settled===void 0||plan.settled.length===0){return{
-result:result2,state:options.state,problems:stillOwed(plan)}}await lock.confirm();const{state:state2,problems:problems2}=await kept(
-keeping2,recorded2,options);return{result:result2,state:state2,problems:[...problems2,...stillOwed(plan)]}}await lock.confirm();
-const resources={...recorded2};const{begun,journal}=await start(plan,keeping2,recorded2,options);const{run:run4,journal:name2}=begun;
-let state={...begun.state,resources};const held=new Held({...lock,confirm:()=>confirmed(begun,options)});const recorder=journalRecorder(
-journal,held,options,async(change3,outcome3,at3)=>{const readable2=kindOf(change3.kind).readable(options.profile);const asked2={
-...change3,...change3.apply};const context3={run:name2,at:at3,hasher:options.hasher,readable:readable2};const{[asked2.key]:known4}=resources;
-await withSlowHashes(()=>recordInto(known4===void 0?{}:{[asked2.key]:known4},asked2,outcome3,context3));recordInto(resources,
-asked2,outcome3,context3)});const permit=begun2=>held.permit(begun2);const executing=execute(plan,{...options,notBefore:asked,
-recorder,permit});const{results,fatal}=await executing.catch(async failure2=>{await journal.close();throw failure2}).finally(
-()=>held.end());const part=shard2===void 0?{}:{shard:shard2,journal:name2};const result={run:run4,...part,results,interrupted:signal.
-aborted};const problems=[...fatal===void 0?[]:[runEndedEarly(name2,fatal,journal)],...stillOwed(plan)];try{await held.look()}catch(failure2){
-const content=await options.backend.runs.read(name2).catch(()=>null);if(content?.lines.some(({type})=>type==="end")===true)
-await journal.write({type:"end",at:now().toISOString(),interrupted:true}).catch(()=>{});await journal.close();return{result,
-state,problems:fatal===void 0||isLost(fatal)?[runEndedEarly(name2,failure2,journal),...stillOwed(plan)]:problems}}try{state=
-await keeping2.end(begun,resources,fatal===void 0);if(fatal===void 0)await journal.write({type:"end",at:now().toISOString(),
-interrupted:signal.aborted})}catch(failure2){problems.push(error("state-not-saved",messageOf(failure2),[],journal.kept===
-null?`${cureOf(failure2)}; the journal of run ${name2} holds everything, and the next apply reads it`:keptHint(name2,journal.
-kept)))}finally{await journal.close()}return{result,state,problems}}function withoutDebts(state,keys){const resources={...state.
-resources};for(const key of keys){const record2=resources[key];if(record2===void 0)continue;const{owed:_,...rest}=record2;
-resources[key]=rest}return{...state,resources}}async function kept(keeping2,resources,{state}){try{return{state:await keeping2.
-keep(resources),problems:[]}}catch(failure2){const hint=`${cureOf(failure2)}; nothing was to be sent`;const problem2=error(
-"state-not-saved",messageOf(failure2),[],hint);return{state:{...state,resources},problems:[problem2]}}}async function confirmed({
-journal,state},{lock,backend:backend3,shard:shard2}){try{await lock.confirm()}catch(failure2){if(!isLost(failure2)||shard2!==
-void 0)throw failure2;for(const name2 of await backend3.runs.list().catch(()=>[])){const later=name2>journal?await backend3.
-runs.read(name2).catch(()=>null):null;if(later===null||!belongs(later.run,state))continue;const message=`the lock of the\
- state was lost: ${runHolder(later.run)} took it over (${backend3.place})`;throw new ProblemsError([error("locked",message)],
-{cause:failure2})}throw failure2}}async function start(plan,keeping2,resources,options){try{const begun=await keeping2.begin(
-resources);const{state}=begun;const journal=await options.backend.runs.create({type:"run",format_version:JOURNAL_FORMAT,
+{},...Object.fromEntries(left)}}return fields2}async function applyPlan({plan,asked},options){const{lock,now,signal,shard:shard2,hasher}=options;const keeping2=keepingOf(
+options);const recorded2=await withSeen(withoutDebts(options.state,plan.settled??[]),seenIn(plan),{at:now().toISOString(),
+hasher});if(plan.changes.every(({action:action2})=>action2==="unchanged")){const result2={run:null,results:[],interrupted:false};
+if(recorded2===options.state.resources){return{result:result2,state:options.state,problems:stillOwed(plan)}}await lock.confirm();
+const{state:state2,problems:problems2}=await kept(keeping2,recorded2,options);return{result:result2,state:state2,problems:[
+...problems2,...stillOwed(plan)]}}await lock.confirm();const resources={...recorded2};const{begun,journal}=await start(plan,
+keeping2,recorded2,options);const{run:run4,journal:name2}=begun;let state={...begun.state,resources};const held=new Held(
+{...lock,confirm:()=>confirmed(begun,options)});const recorder=journalRecorder(journal,held,options,async(change3,outcome3,at3)=>{
+const readable2=kindOf(change3.kind).readable(options.profile);const asked2={...change3,...change3.apply};const context3={
+run:name2,at:at3,hasher:options.hasher,readable:readable2};const{[asked2.key]:known4}=resources;await withSlowHashes(()=>recordInto(
+known4===void 0?{}:{[asked2.key]:known4},asked2,outcome3,context3));recordInto(resources,asked2,outcome3,context3)});const permit=begun2=>held.
+permit(begun2);const executing=execute(plan,{...options,notBefore:asked,recorder,permit});const{results,fatal}=await executing.
+catch(async failure2=>{await journal.close();throw failure2}).finally(()=>held.end());const part=shard2===void 0?{}:{shard:shard2,
+journal:name2};const result={run:run4,...part,results,interrupted:signal.aborted};const problems=[...fatal===void 0?[]:[
+runEndedEarly(name2,fatal,journal)],...stillOwed(plan)];try{await held.look()}catch(failure2){const content=await options.
+backend.runs.read(name2).catch(()=>null);if(content?.lines.some(({type})=>type==="end")===true)await journal.write({type:"\
+end",at:now().toISOString(),interrupted:true}).catch(()=>{});await journal.close();return{result,state,problems:fatal===
+void 0||isLost(fatal)?[runEndedEarly(name2,failure2,journal),...stillOwed(plan)]:problems}}try{state=await keeping2.end(
+begun,resources,fatal===void 0);if(fatal===void 0)await journal.write({type:"end",at:now().toISOString(),interrupted:signal.
+aborted})}catch(failure2){problems.push(error("state-not-saved",messageOf(failure2),[],journal.kept===null?`${cureOf(failure2)}\
+; the journal of run ${name2} holds everything, and the next apply reads it`:keptHint(name2,journal.kept)))}finally{await journal.
+close()}return{result,state,problems}}function seenIn({changes}){return changes.flatMap(({kind,action:action2,apply:{seen:seen2,
+...asked}})=>action2==="unchanged"&&seen2!==void 0?[{...asked,kind,fields:seen2}]:[])}function withoutDebts(state,keys){
+if(keys.length===0)return state.resources;const resources={...state.resources};for(const key of keys){const record2=resources[key];
+if(record2===void 0)continue;const{owed:_,...rest}=record2;resources[key]=rest}return resources}async function kept(keeping2,resources,{
+state}){try{return{state:await keeping2.keep(resources),problems:[]}}catch(failure2){const hint=`${cureOf(failure2)}; no\
+thing was to be sent`;const problem2=error("state-not-saved",messageOf(failure2),[],hint);return{state:{...state,resources},
+problems:[problem2]}}}async function confirmed({journal,state},{lock,backend:backend3,shard:shard2}){try{await lock.confirm()}catch(failure2){
+if(!isLost(failure2)||shard2!==void 0)throw failure2;for(const name2 of await backend3.runs.list().catch(()=>[])){const later=name2>
+journal?await backend3.runs.read(name2).catch(()=>null):null;if(later===null||!belongs(later.run,state))continue;const message=`\
+the lock of the state was lost: ${runHolder(later.run)} took it over (${backend3.place})`;throw new ProblemsError([error(
+"locked",message)],{cause:failure2})}throw failure2}}async function start(plan,keeping2,resources,options){try{const begun=await keeping2.
+begin(resources);const{state}=begun;const journal=await options.backend.runs.create({type:"run",format_version:JOURNAL_FORMAT,
 run:begun.journal,tool_version:plan.toolVersion,at:options.now().toISOString(),command:options.command,...plan.undoes===
 void 0?{}:{undoes:plan.undoes},user:userName(),...ownMark(),state:{lineage:state.lineage,file:options.backend.name},server:plan.
 server,profile:plan.profile,environment:plan.environment,digest:plan.digest,salt:state.salt});return{begun,journal}}catch(failure2){
@@ -17977,12 +18040,12 @@ opt")return false;if(answered===void 0)return true;if(answered.status==="failed"
 null;return answered.status!=="skipped"}function isInterrupted({lines}){const last=lines.at(-1);return last?.type==="end"&&
 last.interrupted}function wasBegunAgain({run:run4},contents2){const part=partOfRun(run4.run);return contents2.some(other=>{
 const again=partOfRun(other.run.run);return again?.shard.index===part?.shard.index&&(again?.attempt??0)>(part?.attempt??
-0)})}init_problems();init_shard();init_kinds();init_journal();init_shards();async function unfinishedRuns(state,home,shard2){const{runs}=home.backend;const open8=openRuns(state);const names2=[];const kept2=new Set(
+0)})}init_problems();init_shard();init_kinds();init_journal();init_shards();async function unfinishedRuns(state,home,shard2){const{runs}=home.backend;const open8=openRuns(state);const names3=[];const kept2=new Set(
 await runs.kept());const isNewestHeld=name2=>name2===heldBefore(state,name2);const read=async name2=>isNewestHeld(name2)&&
 !open8.has(name2)?await runs.read(name2).catch(()=>null):await runs.read(name2);for(const name2 of await runs.list()){if(shard2!==
 void 0&&!isFor(name2,shard2,state,kept2))continue;const held=heldBefore(state,name2);const later=kept2.has(name2)||open8.
-has(name2)||held===void 0||name2>held;if(later||name2===held&&!await runs.hasEnd(name2).catch(()=>true))names2.push(name2)}
-const contents2=(await Promise.all(names2.map(name2=>read(name2)))).filter(content=>content!==null&&content.run.server===
+has(name2)||held===void 0||name2>held;if(later||name2===held&&!await runs.hasEnd(name2).catch(()=>true))names3.push(name2)}
+const contents2=(await Promise.all(names3.map(name2=>read(name2)))).filter(content=>content!==null&&content.run.server===
 state.server);const isDone=name2=>isNewestHeld(name2)&&!isToEnd(state,name2);const own5=contents2.filter(({run:run4,ended})=>belongs(
 run4,state)&&!(ended&&isDone(run4.run)));const others2=contents2.filter(({run:run4,ended})=>!ended&&!belongs(run4,state));
 if(others2.length===0||state.serial>0)return own5;const isOther2=await othersOf(state,home);const lost2=others2.filter(({
@@ -18014,34 +18077,34 @@ findings:findings2,additions:additions2}};const{resources,findings,additions}=aw
 async finish(){if(content.ended&&additions.length===0)return;const journal=await options.runs.reopen(content);try{for(const line of additions)
 await journal.write(line);await journal.write({type:"end",at:options.now().toISOString(),interrupted:true,by:`process ${process.
 pid}`})}finally{await journal.close()}}}}function isNews({run:{run:run4},late:late2=false},record2){if(record2===void 0)
-return true;if(!late2)return record2.run<run4;if(record2.pending_regeneration===run4)return true;return record2.run===run4?
-record2.uncertain!==void 0:record2.run<run4}var SETTLED=1e4;async function readOpen(entries,hasher,options){const objects3=entries.
-filter(({sending})=>sending.action!=="adopt").map(entry=>({kind:entry.sending.kind,identity:entry.sending.identity,entry}));
-const isUnsteady=({entry},live2)=>options.now().getTime()-Date.parse(entry.sending.at)<SETTLED&&becameOf(entry,live2,hasher).
-status==="failed";const{live,read}=await readBack(objects3,isUnsteady,options);return{live:new Map([...live].map(([object3,
-found2])=>[object3.entry,found2])),read}}function becameOf({sending},live,hasher){const{action:action2}=sending;const aim={
-action:action2,before:restoreFields(sending.before,hasher),expected:restoreFields(sending.expected,hasher)};const{verdict,
-unverified,sentence:sentence2}=judge(kindOf(sending.kind),aim,live);if(verdict==="unseen"){return{status:"unknown",ambiguous:true,
-after:void 0,unverified,sentence:sentence2}}const shown5=action2==="adopt"?void 0:live?.fields;return{status:verdict==="\
-done"?"applied":"failed",ambiguous:false,after:shown5,unverified:[],sentence:sentence2}}function withoutHashes(fields2,hasher){
+return true;const isOlder=record2.run===null||record2.run<run4;if(!late2)return isOlder;if(record2.pending_regeneration===
+run4)return true;return record2.run===run4?record2.uncertain!==void 0:isOlder}var SETTLED=1e4;async function readOpen(entries,hasher,options){
+const objects3=entries.filter(({sending})=>sending.action!=="adopt").map(entry=>({kind:entry.sending.kind,identity:entry.
+sending.identity,entry}));const isUnsteady=({entry},live2)=>options.now().getTime()-Date.parse(entry.sending.at)<SETTLED&&
+becameOf(entry,live2,hasher).status==="failed";const{live,read}=await readBack(objects3,isUnsteady,options);return{live:new Map(
+[...live].map(([object3,found2])=>[object3.entry,found2])),read}}function becameOf({sending},live,hasher){const{action:action2}=sending;
+const aim={action:action2,before:restoreFields(sending.before,hasher),expected:restoreFields(sending.expected,hasher)};const{
+verdict,unverified,sentence:sentence2}=judge(kindOf(sending.kind),aim,live);if(verdict==="unseen"){return{status:"unknow\
+n",ambiguous:true,after:void 0,unverified,sentence:sentence2}}const shown5=action2==="adopt"?void 0:live?.fields;return{
+status:verdict==="done"?"applied":"failed",ambiguous:false,after:shown5,unverified:[],sentence:sentence2}}function withoutHashes(fields2,hasher){
 const{hashes}=storeFields(fields2,hasher);const hashed2=new Set(Object.keys(hashes).map(pointer=>pointer.split("/")[1]));
 return Object.fromEntries(Object.entries(fields2).filter(([field2])=>!hashed2.has(field2)))}function isFor(name2,shard2,state,kept2){
 if(!isSplit(state,shard2)||partOf(state,shard2).to_end?.includes(name2))return true;const part=partOfRun(name2);return part===
-void 0?kept2.has(name2):isShard(part.shard,shard2)}async function findRun(store,name2){return asOne(await findParts(store,name2))}async function findParts(store,given){const names2=await store.
-list();const name2=meant(names2,given);const found2=names2.filter(one=>isOfRun(one,name2));const contents2=[];for(const one of found2){
+void 0?kept2.has(name2):isShard(part.shard,shard2)}async function findRun(store,name2){return asOne(await findParts(store,name2))}async function findParts(store,given){const names3=await store.
+list();const name2=meant(names3,given);const found2=names3.filter(one=>isOfRun(one,name2));const contents2=[];for(const one of found2){
 const content=await store.read(one);if(content!==null)contents2.push(content)}const[first,...others2]=contents2;if(first===
-void 0)throw new ProblemsError(found2.map(withoutFirstLine));return{name:name2,contents:[first,...others2]}}function meant(names2,name2){const levels=[names2.map(runOf),names2.map(partCalled),names2].map(level3=>[...new Set(level3)]);
+void 0)throw new ProblemsError(found2.map(withoutFirstLine));return{name:name2,contents:[first,...others2]}}function meant(names3,name2){const levels=[names3.map(runOf),names3.map(partCalled),names3].map(level3=>[...new Set(level3)]);
 const exact=levels.flat().find(one=>one===name2);if(exact!==void 0)return exact;const found2=levels.map(level3=>level3.filter(
 one=>name2!==""&&one.startsWith(name2)));const first=found2.find(level3=>level3.length>0)??[];const[only2]=first;if(only2!==
 void 0&&first.length===1)return only2;const why=first.length>1?`${first.length} runs begin with "${name2}": ${first.slice(
 0,NAMED3).join(", ")}${first.length>NAMED3?` and ${first.length-NAMED3} more`:""}`:`there is no run "${name2}"`;throw new ProblemsError(
 [error("no-such-run",why,[],"idops runs lists them")])}var NAMED3=5;function asOne({name:name2,contents:contents2}){const[
 first,...others2]=contents2;return others2.length===0&&first.run.run===name2?first:together3(contents2,name2)}function namesTold(entries){return new Map(entries.flatMap(({sending:{kind,identity:identity2,label:label3,before},answered})=>{
-const{names:names2,within:within5=""}=kindOf(kind);const{[within5]:whole2}=identity2;return[...whole2===void 0||label3===
-void 0?[]:[[whole2,label3]],...[before.fields,answered?.after?.fields??{}].flatMap(fields2=>Object.entries(names2?.(fields2)??
-{}))]}))}function labelIn({sending,answered},names2){const{kind,address:address3,identity:identity2,before}=sending;const{
+const{names:names3,within:within5=""}=kindOf(kind);const{[within5]:whole2}=identity2;return[...whole2===void 0||label3===
+void 0?[]:[[whole2,label3]],...[before.fields,answered?.after?.fields??{}].flatMap(fields2=>Object.entries(names3?.(fields2)??
+{}))]}))}function labelIn({sending,answered},names3){const{kind,address:address3,identity:identity2,before}=sending;const{
 called,naming:naming2}=kindOf(kind);const after2=naming2===void 0?answered?.after?.fields??{}:{};const told5=called?.(before.
-fields)??called?.(after2)??sending.label;return labelled2({kind,address:address3,apply:{identity:identity2}},told5,names2)}init_problems();init_redact();import{existsSync as existsSync2,readFileSync as readFileSync2}from"node:fs";var version2=ownPackage().version;function ownPackage(){
+fields)??called?.(after2)??sending.label;return labelled2({kind,address:address3,apply:{identity:identity2}},told5,names3)}init_problems();init_redact();import{existsSync as existsSync2,readFileSync as readFileSync2}from"node:fs";var version2=ownPackage().version;function ownPackage(){
 const files=["../package.json","../../package.json"].map(path=>new URL(path,import.meta.url));const file=files.find(one=>existsSync2(
 one));return file===void 0?{version:"unknown"}:JSON.parse(readFileSync2(file,"utf8"))}import{existsSync as existsSync4}from"node:fs";import{join as join12,posix as posix2,relative as relative7,sep as sep3}from"node:path";init_problems();init_regular();init_work_tree();import{readFileSync as readFileSync4}from"node:fs";import{relative,sep}from"node:path";init_problems();init_regular();init_secret_names();var keyLine=/^[ \t]*(?:[-?][ \t]+)*["']?[^\s"':{}[\],#]{1,120}["']?[ \t]*:(?:\s|$)/;var closing2=/^(?:(?:---|\.\.\.)(?:\s|$)|\s*[}\]])/;
 var MAX_LINE=1e5;function secretLines(text6,isBroken){const hidden=new Set;let below2;for(const[index,line]of text6.split(
@@ -18093,16 +18156,16 @@ resolve(await realpath(dirname2(path)),next),links-1)}async function realPlaceOf
 const folder=dirname2(target);return folder===target?target:join3(await realPlaceOf(folder),basename(target))}catch{return path}}
 function unlessMissing(failure2){if(failure2.code!=="ENOENT"&&failure2.code!=="ENOTDIR")throw failure2;return void 0}init_locks();init_regular();init_state_text();import{readdir}from"node:fs/promises";import{basename as basename2,dirname as dirname3,
 join as join4}from"node:path";async function statesBeside(statePath){const folder=dirname3(statePath);const entries=await readdir(
-folder,{withFileTypes:true}).catch(()=>[]);const names2=entries.filter(entry=>!entry.isDirectory()&&entry.name!==basename2(
-statePath));const states=await Promise.all(names2.map(({name:name2})=>stateName(join4(folder,name2))));return states.filter(
+folder,{withFileTypes:true}).catch(()=>[]);const names3=entries.filter(entry=>!entry.isDirectory()&&entry.name!==basename2(
+statePath));const states=await Promise.all(names3.map(({name:name2})=>stateName(join4(folder,name2))));return states.filter(
 state=>state!==void 0)}async function stateName(path){const text6=await readRegular(path).catch(()=>void 0);return text6===
 void 0?void 0:nameOf4(text6)}init_zod();import{createHash as createHash2,randomUUID as randomUUID3}from"node:crypto";import{link,lstat,open as open3,
 readdir as readdir3,rename as rename2,rm as rm3}from"node:fs/promises";import{basename as basename3,dirname as dirname5,
 join as join7,relative as relative2}from"node:path";import{setTimeout as wait}from"node:timers/promises";init_problems();init_process();init_regular();init_shard();init_process();import{createHash,randomBytes as randomBytes4}from"node:crypto";import{readdir as readdir2,rm,stat}from"node:fs/promises";
 import{join as join5}from"node:path";var named3=/^\.idops-(\d+)-([0-9a-f]{8})-([0-9a-f]{6})[0-9a-f]{6}\.tmp$/;var own2=randomBytes4(
 3).toString("hex");var OLD=60*60*1e3;function temporaryName(){return`.idops-${process.pid}-${here()}-${own2}${randomBytes4(
-3).toString("hex")}.tmp`}async function sweepTemporaries(folder){const names2=await readdir2(folder).catch(()=>[]);await Promise.
-all(names2.map(async name2=>{const path=join5(folder,name2);if(await isLeft(path,name2))await rm(path,{force:true}).catch(
+3).toString("hex")}.tmp`}async function sweepTemporaries(folder){const names3=await readdir2(folder).catch(()=>[]);await Promise.
+all(names3.map(async name2=>{const path=join5(folder,name2);if(await isLeft(path,name2))await rm(path,{force:true}).catch(
 ()=>{})}))}async function isLeft(path,name2){const ours=named3.exec(name2);if(ours===null)return false;if(ours[2]===here()&&
 isGone(Number(ours[1]),ours[3]))return true;const made3=await stat(path).catch(()=>void 0);return made3?.isFile()===true&&
 Date.now()-made3.mtimeMs>OLD}function isGone(pid,sign){if(pid===process.pid)return sign!==own2;return fateOf({...ownMark(),
@@ -18124,8 +18187,8 @@ command,now);const takenOver2=await take(path,holder);await sweepTemporaries(dir
 takenOver:takenOver2,fenced:false,lease:0,confirm:()=>confirm(path,holder),release:()=>release(path,holder)}}function holderOf(command,now){
 return{user:userName(),...ownMark(),command,at:now.toISOString(),nonce:randomUUID3()}}function mergedPath(statePath){return`${statePath}\
 .merge`}function lockedPath(statePath,shard2){return shard2===void 0?statePath:`${statePath}.${shardName(shard2)}`}function fileLocks(statePath){
-return{take:(command,now,shard2)=>acquireLock(lockedPath(statePath,shard2),command,now),async found(){const names2=await namesBeside(
-statePath);const[begin3,end2]=[`${basename3(statePath)}.`,lockPath("")];const shards=names2.flatMap(name2=>{if(!name2.startsWith(
+return{take:(command,now,shard2)=>acquireLock(lockedPath(statePath,shard2),command,now),async found(){const names3=await namesBeside(
+statePath);const[begin3,end2]=[`${basename3(statePath)}.`,lockPath("")];const shards=names3.flatMap(name2=>{if(!name2.startsWith(
 begin3)||!name2.endsWith(end2))return[];return shardNamed(name2.slice(begin3.length,-end2.length))??[]});const merging=await foundLock(
 lockPath(mergedPath(statePath)));const locks=await Promise.all([void 0,...shards].map(shard2=>foundLock(lockPath(lockedPath(
 statePath,shard2)),shard2)));return[...locks,merging?.fate==="unknown"?merging:null].filter(lock=>lock!==null)}}}async function foundLock(path,shard2){
@@ -18144,7 +18207,7 @@ null||fateOf(other)!=="gone"||tries>TRIES3)throw locked(holdingOf(other),shown4(
 const turn=`${path}.${createHash2("sha256").update(dead.nonce).digest("hex").slice(0,16)}`;const mine={...holder,nonce:randomUUID3()};
 try{await take(turn,mine)}catch(failure2){if(failure2 instanceof ProblemsError&&failure2.problems.some(({code:code2})=>code2===
 "locked"))return false;throw failure2}try{if((await readHolder(path))?.nonce!==dead.nonce)return false;return await work()}finally{
-await release(turn,mine)}}async function sweepTurns(path){const names2=await readdir3(dirname5(path)).catch(()=>[]);const turns=names2.
+await release(turn,mine)}}async function sweepTurns(path){const names3=await readdir3(dirname5(path)).catch(()=>[]);const turns=names3.
 filter(name2=>name2.startsWith(`${basename3(path)}.`)&&/\.[0-9a-f]{16}$/.test(name2));for(const turn of turns.map(name2=>join7(
 dirname5(path),name2))){const holder=await readHolder(turn).catch(()=>void 0);if(holder!=null&&fateOf(holder)==="gone")await rm3(
 turn,{force:true}).catch(()=>{})}}async function confirm(path,{nonce}){const now=await readHolder(path);if(now?.nonce===
@@ -18175,11 +18238,11 @@ path);try{await journal.write(first);await writing(unwritten(path),()=>syncFolde
 close();await rm4(path,{force:true}).catch(()=>{});throw failure2}return journal}async function reopenJournal(folder,content){
 if(isUnderWay(content))throw underWay(content.run);const path=join8(folder,`${content.run.run}.jsonl`);return await writing(
 unwritten(path),async()=>{const file=await open4(path,"r+");await file.truncate(content.bytes).finally(()=>file.close());
-return fileJournal(await open4(path,"a"),content.bytes,path)})}async function namesIn3(folder){let names2;try{names2=await readdir4(
+return fileJournal(await open4(path,"a"),content.bytes,path)})}async function namesIn3(folder){let names3;try{names3=await readdir4(
 folder)}catch(failure2){if(failure2.code==="ENOENT")return[];const shown5=relative3(process.cwd(),folder)||folder;throw new ProblemsError(
 [error("journal-unreadable",`the folder of journals ${shown5} can't be read: ${whyRefused(failure2)}`,[],"it has to be a\
  folder that can be read: move what is in its place away, mend its permissions, or name another place with state.path")])}
-return names2.filter(name2=>name2.endsWith(".jsonl")).map(name2=>name2.slice(0,-".jsonl".length)).sort()}async function readJournal(folder,run4){
+return names3.filter(name2=>name2.endsWith(".jsonl")).map(name2=>name2.slice(0,-".jsonl".length)).sort()}async function readJournal(folder,run4){
 const path=join8(folder,`${run4}.jsonl`);let text6;try{text6=await readRegular(path)}catch(failure2){throw unusableJournal(
 shownPath2(path),whyRefused(failure2))}return journalOf(text6,run4,shownPath2(path))}var TAIL=4096;async function hasEnd(folder,run4){
 return withRegular(join8(folder,`${run4}.jsonl`),(file,{size:size2})=>{const buffer=Buffer.alloc(TAIL);const length2=readSync(
@@ -18514,8 +18577,8 @@ at(-1);if(newest===void 0)return state;const heir={...state,salt:newest.run.salt
 ...state.resources};for(const content of runs.filter(({run:run4})=>run4.salt===heir.salt)){for(const entry of entriesOf(
 content)){const owed2=debtOf(entry,content.run.run,hasher);if(owed2==="as before")continue;delete resources[entry.sending.
 key];if(owed2!==void 0)resources[entry.sending.key]=debtor(entry,owed2,hasher)}}return Object.keys(resources).length===0?
-state:{...heir,resources}}async function ownRuns(state,home){const{runs}=home.backend;const names2=await runs.list();if(names2.
-length===0)return[];const isOther2=await othersOf(state,home);const contents2=await Promise.all(names2.map(name2=>runs.read(
+state:{...heir,resources}}async function ownRuns(state,home){const{runs}=home.backend;const names3=await runs.list();if(names3.
+length===0)return[];const isOther2=await othersOf(state,home);const contents2=await Promise.all(names3.map(name2=>runs.read(
 name2).catch(()=>null)));return contents2.filter(content=>{return content?.ended===true&&content.run.server===state.server&&
 !isOther2(content.run)})}function debtOf({sending,answered},run4,hasher){const kind=kindOf(sending.kind);if(sending.action!==
 "update"||kind.lost===void 0||answered===void 0)return"as before";const before=restoreFields(sending.before,hasher);const asked=restoreFields(
@@ -18726,34 +18789,36 @@ length===0?`the ${name2}`:`"${pathText(whole2)}" in ${name2}`;if(issue3.code==="
 place2:file.place(found2.key);return[error("wrong-value",`${what}: the name is not usable`,[key],issue3.message)]}if(issue3.
 code==="invalid_type"||issue3.code==="invalid_union"){const{node:node2}=found2;const{expected}=issue3;return[error("wron\
 g-type",`${what}: ${issue3.message||`expected ${typeName(expected)}`}, got ${gotOf(node2,file)}`,[place2],typeHint(expected,
-node2))]}if(issue3.code==="invalid_value"&&issue3.values!==void 0){const names2=issue3.values.map(value3=>JSON.stringify(
-value3));const must=names2.length===1?`must be ${names2[0]}`:`must be one of ${names2.join(", ")}`;return[error("wrong-v\
-alue",`${what} ${must}`,[place2])]}if(issue3.code==="too_small"&&found2.node.type==="scalar"&&found2.node.value===""){return[
-error("wrong-value",`${what} must not be empty`,[place2])]}if(issue3.message===""){return[error("wrong-value",`${what} i\
-s too ${issue3.code==="too_big"?"large":"small"}`,[place2])]}return[error("wrong-value",`${what}${/^(must|is|needs) /.test(
-issue3.message)?" ":": "}${issue3.message}`,[place2])]}function hideField(node2,file){if(node2.type==="scalar"&&typeof node2.
-value==="string"&&shownKey(node2.value)!==node2.value)file.hide(node2.range)}function hasNothing({value:value3}){return value3.
-type==="scalar"&&value3.value===null&&value3.source===""}function toldKey(key,entry,bare2,file){const told5=shownKey(key);
-if(entry===void 0||told5!==key)return told5;const isAlone=hasNothing(entry);const isBare=isAlone&&bare2.some(name2=>name2!==
-key);const maySay=file.hides(entry.key)?!isAlone&&/^[A-Za-z_][\w-]{0,40}$/.test(key):!isAlone||!looksSecret(key)||!/\d/.
-test(key);if(maySay&&!isBare)return key;file.hide(entry.key);return void 0}function unknownFields(issue3,subject){const{
-root,file,name:name2,schema:schema5,under=[]}=subject;const{node:node2}=find6(root,issue3.path);const known4=knownFields(
-schema5,issue3.path);const entries=node2.type==="map"?node2.entries:new Map;const bare2=[...entries].flatMap(([key,entry])=>isSecretField(
-key)&&hasNothing(entry)?[key]:[]);const keys=(issue3.keys??[]).map(key=>{const entry=entries.get(key);return{key,entry,told:toldKey(
-key,entry,bare2,file)}});const free=known4.filter(field2=>!entries.has(field2));const where=within4(name2,[...under,...issue3.
-path]);return keys.map(({key,entry,told:told5})=>{const place2=entry===void 0?placeIn(file,root,issue3.path):file.place(
-entry.key);if(told5!==key)return gluedField(key,told5,where,place2);const near=nearest(key,free)===void 0?void 0:nearest(
-key,[...free,...known4]);const similar=near??nearest(key,known4);const message=`unknown field "${key}" in ${where}`;if(similar!==
-void 0){return error("unknown-field",`${message}, did you mean "${similar}"?`,[place2])}const hint=known4.length>0?`fiel\
-ds here: ${known4.join(", ")}`:void 0;return error("unknown-field",message,[place2],hint)})}function gluedField(key,told5,where,place2){
-if(told5===void 0)return error("unknown-field",`unknown field in ${where}, whose name is not shown, since it may be a se\
-cret`,[place2],'write it as "key: value"');const hasColon=/^["']?\s*:/.test(key.slice(told5.length));const missing2=hasColon?
-"a space is missing behind the colon of":"a colon and a space are missing behind";return error("unknown-field",`${missing2}\
- "${told5}" in ${where}`,[place2],`write it as "${told5}: \u2026"`)}function pathText(path){return path.reduce((text6,step)=>typeof step===
-"number"?`${text6}[${step}]`:/^[\w-]+$/.test(step)?`${text6}${text6===""?"":"."}${step}`:`${text6}[${JSON.stringify(shownKey(
-step))}]`,"")}function within4(name2,path){return path.length===0?name2:`${pathText(path)} of ${name2}`}function valuePlace(file,root,path){
-const{node:node2,key}=find6(root,path);return file.place(node2.range.end>node2.range.start||key===void 0?node2.range:key)}
-function placeIn(file,root,path){const{node:node2,key}=find6(root,path);return file.place(key??startOf(node2))}init_problems();init_secret_names();init_values();var BadVariable=class extends Error{written;constructor(message,written3){super(message);this.written=written3}};var MAX_NESTING=50;
+node2))]}if(issue3.code==="invalid_value"&&issue3.values!==void 0){const names3=issue3.values.map(value3=>JSON.stringify(
+value3));const must=names3.length===1?`must be ${names3[0]}`:`must be one of ${names3.join(", ")}`;const near=found2.node.
+type==="scalar"&&names3.length>1?nearest(String(found2.node.value),issue3.values.map(String)):void 0;const meant2=near===
+void 0?"":`, did you mean "${near}"?`;return[error("wrong-value",`${what} ${must}${meant2}`,[place2])]}if(issue3.code===
+"too_small"&&found2.node.type==="scalar"&&found2.node.value===""){return[error("wrong-value",`${what} must not be empty`,
+[place2])]}if(issue3.message===""){return[error("wrong-value",`${what} is too ${issue3.code==="too_big"?"large":"small"}`,
+[place2])]}return[error("wrong-value",`${what}${/^(must|is|needs) /.test(issue3.message)?" ":": "}${issue3.message}`,[place2])]}
+function hideField(node2,file){if(node2.type==="scalar"&&typeof node2.value==="string"&&shownKey(node2.value)!==node2.value)
+file.hide(node2.range)}function hasNothing({value:value3}){return value3.type==="scalar"&&value3.value===null&&value3.source===
+""}function toldKey(key,entry,bare2,file){const told5=shownKey(key);if(entry===void 0||told5!==key)return told5;const isAlone=hasNothing(
+entry);const isBare=isAlone&&bare2.some(name2=>name2!==key);const maySay=file.hides(entry.key)?!isAlone&&/^[A-Za-z_][\w-]{0,40}$/.
+test(key):!isAlone||!looksSecret(key)||!/\d/.test(key);if(maySay&&!isBare)return key;file.hide(entry.key);return void 0}
+function unknownFields(issue3,subject){const{root,file,name:name2,schema:schema5,under=[]}=subject;const{node:node2}=find6(
+root,issue3.path);const known4=knownFields(schema5,issue3.path);const entries=node2.type==="map"?node2.entries:new Map;const bare2=[
+...entries].flatMap(([key,entry])=>isSecretField(key)&&hasNothing(entry)?[key]:[]);const keys=(issue3.keys??[]).map(key=>{
+const entry=entries.get(key);return{key,entry,told:toldKey(key,entry,bare2,file)}});const free=known4.filter(field2=>!entries.
+has(field2));const where=within4(name2,[...under,...issue3.path]);return keys.map(({key,entry,told:told5})=>{const place2=entry===
+void 0?placeIn(file,root,issue3.path):file.place(entry.key);if(told5!==key)return gluedField(key,told5,where,place2);const near=nearest(
+key,free)===void 0?void 0:nearest(key,[...free,...known4]);const similar=near??nearest(key,known4);const message=`unknow\
+n field "${key}" in ${where}`;if(similar!==void 0){return error("unknown-field",`${message}, did you mean "${similar}"?`,
+[place2])}const hint=known4.length>0?`fields here: ${known4.join(", ")}`:void 0;return error("unknown-field",message,[place2],
+hint)})}function gluedField(key,told5,where,place2){if(told5===void 0)return error("unknown-field",`unknown field in ${where}\
+, whose name is not shown, since it may be a secret`,[place2],'write it as "key: value"');const hasColon=/^["']?\s*:/.test(
+key.slice(told5.length));const missing2=hasColon?"a space is missing behind the colon of":"a colon and a space are missi\
+ng behind";return error("unknown-field",`${missing2} "${told5}" in ${where}`,[place2],`write it as "${told5}: \u2026"`)}
+function pathText(path){return path.reduce((text6,step)=>typeof step==="number"?`${text6}[${step}]`:/^[\w-]+$/.test(step)?
+`${text6}${text6===""?"":"."}${step}`:`${text6}[${JSON.stringify(shownKey(step))}]`,"")}function within4(name2,path){return path.
+length===0?name2:`${pathText(path)} of ${name2}`}function valuePlace(file,root,path){const{node:node2,key}=find6(root,path);
+return file.place(node2.range.end>node2.range.start||key===void 0?node2.range:key)}function placeIn(file,root,path){const{
+node:node2,key}=find6(root,path);return file.place(key??startOf(node2))}init_problems();init_secret_names();init_values();var BadVariable=class extends Error{written;constructor(message,written3){super(message);this.written=written3}};var MAX_NESTING=50;
 function parseVariables(text6){return new Scanner2(text6).template(false,0)}var Scanner2=class{#text;#at=0;constructor(text6){
 this.#text=text6}template(inside2,depth){const parts=[];const stop=inside2?/[$}]/g:/\$/g;let literal2="";while(this.#at<
 this.#text.length){stop.lastIndex=this.#at;const next=stop.exec(this.#text)?.index??this.#text.length;literal2+=this.#text.
@@ -19039,7 +19104,7 @@ origin:origin2},auth2){const elsewhere=auth2.way==="token_command"?"would run a 
 _credentials"&&auth2.address.origin!==origin2?`would ask ${auth2.address.origin} for a token`:void 0;if(elsewhere===void 0)
 return;this.#problems.push(error("auth-elsewhere",`"server.auth" ${elsewhere}, and base-url, which is an input, pins cre\
 dentials to ${origin2}`,this.#sources.place("auth",auth2.way),"give the input token too, which stands above server.auth"))}#passed({
-pass_env:names2=[]}){const{variables}=this.#sources;return Object.fromEntries(names2.flatMap(name2=>{const value3=Object.
+pass_env:names3=[]}){const{variables}=this.#sources;return Object.fromEntries(names3.flatMap(name2=>{const value3=Object.
 hasOwn(variables,name2)?variables[name2]:void 0;return value3===void 0?[]:[[name2,value3]]}))}#token(text6,what,places){
 const token=text6.trim();this.#wrong(wrongInToken(token,what,places));this.#secrets.push(token);return{way:"token",token:new Sensitive(
 token)}}async#tokenFile(path,places){const shown5=shownPath(path,this.#sources.cwd);const text6=await this.#read(path,`t\
@@ -19117,10 +19182,10 @@ h");const entry=this.#config.entries.get("server");return await serverSettings({
 replaced3),given,environment:this.environment,variables:this.#process,cwd:this.cwd,root:this.root,inEnvironments:member2=>this.#inEnvironments(
 "server",member2),key:entry===void 0?[]:[this.#source.place(entry.key)],place:(...path)=>entry===void 0?[]:[this.#source.
 place(find6(entry.value,path).node.range)]})}#inEnvironments(...path){if(this.environment!==null)return void 0;const[,...all]=this.#all();
-const base2=find6(this.#config,path).node;const names2=this.environments.filter((_,index)=>{const found2=all[index]&&find6(
-all[index],path);return found2?.complete===true&&found2.node!==base2});if(names2.length===0)return void 0;if(names2.length===
-1)return`environment ${names2[0]} sets it: choose it with --env`;return`environments ${names2.length===2?names2.join(" a\
-nd "):some(names2)} set it: choose one with --env`}#section(name2,schema5){const{data:data3,problems}=this.#needed(name2,
+const base2=find6(this.#config,path).node;const names3=this.environments.filter((_,index)=>{const found2=all[index]&&find6(
+all[index],path);return found2?.complete===true&&found2.node!==base2});if(names3.length===0)return void 0;if(names3.length===
+1)return`environment ${names3[0]} sets it: choose it with --env`;return`environments ${names3.length===2?names3.join(" a\
+nd "):some(names3)} set it: choose one with --env`}#section(name2,schema5){const{data:data3,problems}=this.#needed(name2,
 schema5);refuse(problems);return data3}#needed(name2,schema5,replaced3){return this.#resolved(name2,schema5,false,replaced3)}#resolved(name2,schema5,lenient,replaced3){
 const entry=this.#config.entries.get(name2);if(entry===void 0)return{data:void 0,problems:[],notes:new Map};const root=replaced3!==
 void 0&&entry.value.type==="map"?without2(entry.value,member2=>replaced3.has(member2)):entry.value;const variables=new Variables(
@@ -19130,8 +19195,8 @@ complete}=find6(this.#config,["server","profile"]);const[layer]=this.#layers([th
 type==="scalar"?layer?.literal(node2):void 0;return(name2!==void 0&&Object.hasOwn(profiles,name2)?profiles[name2]:void 0)??
 documented2}};function variableSources(config3,file,process2){const vars=config3.entries.get("vars")?.value;const allowed=config3.
 entries.get("allow_env")?.value;const scalars=new Map;if(vars?.type==="map"){for(const[name2,{value:value3}]of vars.entries)
-if(value3.type==="scalar")scalars.set(name2,value3)}const names2=allowed?.type==="list"?allowed.items:[];return{vars:scalars,
-file,allowed:new Set(names2.flatMap(item=>item.type==="scalar"?[String(item.value)]:[])),process:process2}}init_state_text();async function leftBehind2(project,state){const isNew=state.serial===0&&Object.keys(state.resources).length===0;if(!isNew)
+if(value3.type==="scalar")scalars.set(name2,value3)}const names3=allowed?.type==="list"?allowed.items:[];return{vars:scalars,
+file,allowed:new Set(names3.flatMap(item=>item.type==="scalar"?[String(item.value)]:[])),process:process2}}init_state_text();async function leftBehind2(project,state){const isNew=state.serial===0&&Object.keys(state.resources).length===0;if(!isNew)
 return null;for(const{place:place2,from,removal,state:read}of[...await formerFiles(project),...await formerBranches(project)]){
 const there=await Promise.resolve().then(read).catch(()=>void 0);const records=Object.keys(there?.resources??{}).length;
 if(there?.server!==state.server||records===0)continue;const[what,them]=records===1?["a record","it"]:[`${records} record\
@@ -19210,21 +19275,21 @@ y-nul",`${shown5} has a NUL character, which no server can keep`,places,"save it
 "too-large",`${shown5} ${found2.detail}`,places);case"not-utf8":return error("body-not-utf8",`${shown5} ${found2.detail}`,
 places,"save it as UTF-8");default:return error("body-unreadable",`${shown5} ${found2.detail}`,places)}}};function bodyOf(text6,name2){
 let source;return{text:text6,place(part){if(part===void 0)return wholeFile(name2);source??=sourceOf(name2,text6,false);const mark=text6.
-length-source.text.length;return source.place({start:Math.max(0,part.start-mark),end:Math.max(0,part.end-mark)})}}}init_nearest();init_problems();init_kinds();init_values();init_fields();init_schema();var DeclaredDocument=class{kind;identity;fields;absent;whole;#written;constructor(object3,written3){this.kind=object3.kind;
-this.identity=object3.identity;this.fields=object3.fields;this.absent=object3.absent;this.whole=object3.whole;if(object3.
-generation!==void 0)this.generation=object3.generation;this.#written=written3}get place(){return this.placeOf()}get declaredAt(){
-const{file,root}=this.#written;return file.lineAt(startOf(root).start)}placeOf(...path){const{file,root}=this.#written;return placeOf4(
-file,root,path)}placeWithin(field2,part){const{root,file,bodies:bodies2}=this.#written;const value3=this.fields[field2];
-const body2=bodies2?.get(pathKey([field2]));if(body2!==void 0&&typeof value3==="string")return body2.place(part);return placeOf4(
-file,root,[field2])}};function placeOf4(file,root,path){const{node:node2,key}=find6(root,path);return file.place(key??(node2===
-root?startOf(root):node2.range))}init_problems();function forgottenFile(field2,text6,place2){const path=text6.trim().replace(/^file:\s*/,"");if(text6.length>
+length-source.text.length;return source.place({start:Math.max(0,part.start-mark),end:Math.max(0,part.end-mark)})}}}init_nearest();init_problems();init_kinds();init_values();init_fields();init_schema();var DeclaredDocument=class{kind;identity;fields;absent;whole;ignored;#written;constructor(object3,written3){this.kind=object3.
+kind;this.identity=object3.identity;this.fields=object3.fields;this.absent=object3.absent;this.whole=object3.whole;this.
+ignored=object3.ignored;if(object3.generation!==void 0)this.generation=object3.generation;this.#written=written3}get place(){
+return this.placeOf()}get declaredAt(){const{file,root}=this.#written;return file.lineAt(startOf(root).start)}placeOf(...path){
+const{file,root}=this.#written;return placeOf4(file,root,path)}placeWithin(field2,part){const{root,file,bodies:bodies2}=this.#written;
+const value3=this.fields[field2];const body2=bodies2?.get(pathKey([field2]));if(body2!==void 0&&typeof value3==="string")
+return body2.place(part);return placeOf4(file,root,[field2])}};function placeOf4(file,root,path){const{node:node2,key}=find6(
+root,path);return file.place(key??(node2===root?startOf(root):node2.range))}init_problems();function forgottenFile(field2,text6,place2){const path=text6.trim().replace(/^file:\s*/,"");if(text6.length>
 300||!/^[^\s{}<>:|?*"]+\.(?:te?xt|html?|mustache)$/i.test(path))return void 0;return warning2("forgotten-file",`"${field2}\
 " is the text "${path}", which looks like the path of a file, and that is what recipients would get`,[place2],`to send w\
 hat is in the file, write ${field2}: {file: ${path}}`)}function isObject3(value3){return typeof value3==="object"&&value3!==null&&!Array.isArray(value3)&&!(value3 instanceof ExactNumber)}
-function request2(reading,root,path,file,tainted){return{manifest:reading.path,path:file,tainted,place:valuePlace(reading.
-file,root,path)}}var Builder=class{#kind;#root;#notes;#reading;#bodies;constructor(kind,root,notes,reading){this.#kind=kind;
-this.#root=root;this.#notes=notes;this.#reading=reading}async build(data3,found2){const references=[];this.#collect(data3,
-[],references);const contents2=await Promise.all(references.map(({wanted})=>this.#reading.bodies.read(wanted)));const problems=[
+function names2(list2){return Array.isArray(list2)?list2.filter(name2=>typeof name2==="string"):[]}function request2(reading,root,path,file,tainted){
+return{manifest:reading.path,path:file,tainted,place:valuePlace(reading.file,root,path)}}var Builder=class{#kind;#root;#notes;#reading;#bodies;constructor(kind,root,notes,reading){
+this.#kind=kind;this.#root=root;this.#notes=notes;this.#reading=reading}async build(data3,found2){const references=[];this.#collect(
+data3,[],references);const contents2=await Promise.all(references.map(({wanted})=>this.#reading.bodies.read(wanted)));const problems=[
 ...found2];contents2.forEach((content,index)=>{if(!("text"in content))problems.push(content);else{this.#bodies??=new Map;
 this.#bodies.set(references[index]?.key??"",content)}});problems.push(...this.#forgotten(data3));const failed=problems.some(
 ({severity})=>severity==="error");return{declared:failed?void 0:this.#declared(data3),problems}}#forgotten(data3){return Object.
@@ -19238,14 +19303,14 @@ item,[...path,index],references))}else if(isObject3(value3)){for(const key of Ob
 identity){const value3=this.#value(data3[part]??null,[part]);if(typeof value3==="string")identity2[part]=this.#identifier(
 part,value3)}const fields2={};for(const[name2,type]of Object.entries(kind.fields)){if(data3[name2]!==void 0)fields2[name2]=
 this.#field(type,data3[name2],[name2])}return new DeclaredDocument({kind:kind.name,identity:identity2,fields:fields2,absent:data3.
-state==="absent",whole:Array.isArray(data3.whole)?data3.whole.filter(name2=>typeof name2==="string"):[],...typeof data3.
-did_generation==="number"?{generation:data3.did_generation}:{}},{root:this.#root,file,bodies:this.#bodies})}#identifier(part,value3){
-return part==="name"||this.#reading.profile.limits?.uuids===true?value3:identifierKey(value3)}#field(type,value3,path){if(type.
-type==="members"&&isObject3(value3)){const members3={};for(const name2 of Object.keys(value3)){if(value3[name2]===void 0)
-continue;put(members3,name2,this.#field(type.members[name2]??{type:"value"},value3[name2],[...path,name2]))}return members3}
-const plain4=this.#value(value3,path);if(!isSecret(type)||plain4===null)return plain4;const secret3=reveal(plain4);this.#remember(
-secret3);return new Sensitive(secret3)}#remember(secret3){if(typeof secret3==="string")this.#reading.onSecret(secret3);else if(typeof secret3===
-"object"&&secret3!==null&&!(secret3 instanceof ExactNumber))Object.values(secret3).forEach(part=>void this.#remember(part))}#value(value3,path){
+state==="absent",whole:names2(data3.whole),ignored:names2(data3.ignored),...typeof data3.did_generation==="number"?{generation:data3.
+did_generation}:{}},{root:this.#root,file,bodies:this.#bodies})}#identifier(part,value3){return part==="name"||this.#reading.
+profile.limits?.uuids===true?value3:identifierKey(value3)}#field(type,value3,path){if(type.type==="members"&&isObject3(value3)){
+const members3={};for(const name2 of Object.keys(value3)){if(value3[name2]===void 0)continue;put(members3,name2,this.#field(
+type.members[name2]??{type:"value"},value3[name2],[...path,name2]))}return members3}const plain4=this.#value(value3,path);
+if(!isSecret(type)||plain4===null)return plain4;const secret3=reveal(plain4);this.#remember(secret3);return new Sensitive(
+secret3)}#remember(secret3){if(typeof secret3==="string")this.#reading.onSecret(secret3);else if(typeof secret3==="objec\
+t"&&secret3!==null&&!(secret3 instanceof ExactNumber))Object.values(secret3).forEach(part=>void this.#remember(part))}#value(value3,path){
 if(value3 instanceof FileReference){const text6=this.#bodies?.get(pathKey(path))?.text??"";return this.#note([...path,"f\
 ile"])?.tainted===true?new Sensitive(text6):text6}if(Array.isArray(value3))return value3.map((item,index)=>this.#value(item,
 [...path,index]));if(isObject3(value3)){const members3={};for(const key of Object.keys(value3)){if(value3[key]!==void 0)
@@ -19261,15 +19326,15 @@ if(!isObject3(data3)||document2.broken||found2.some(({severity})=>severity==="er
 reading).then(bodies2=>({declared:void 0,problems:[...found2,...bodies2]}))}return new Builder(kind,root,notes,reading).
 build(data3,found2)}function covers(one,other){const[a2]=one.places;const[b]=other.places;const about2=other.code==="wro\
 ng-value"||other.code==="wrong-type";return about2&&a2?.file===b?.file&&a2?.line===b?.line&&a2?.column===b?.column}function readKind(root,{
-file,variables}){const entry=root.entries.get("kind");const names2=kinds.map(({name:name3})=>name3);if(entry===void 0){const hint=`\
-write one of ${names2.join(", ")}`;return[error("missing-field",'missing field "kind" in a manifest document',[file.place(
+file,variables}){const entry=root.entries.get("kind");const names3=kinds.map(({name:name3})=>name3);if(entry===void 0){const hint=`\
+write one of ${names3.join(", ")}`;return[error("missing-field",'missing field "kind" in a manifest document',[file.place(
 startOf(root))],hint)]}const{value:node2}=entry;const places=()=>[file.place(node2.range.end>node2.range.start?node2.range:
-entry.key)];if(node2.type!=="scalar"||typeof node2.value!=="string"){return[error("wrong-type",`"kind" must be one of ${names2.
+entry.key)];if(node2.type!=="scalar"||typeof node2.value!=="string"){return[error("wrong-type",`"kind" must be one of ${names3.
 join(", ")}, got ${typeOf(node2)}`,places())]}let name2=node2.value;if(name2.includes("$")){const resolved2=variables.resolve(
 name2,node2,file);if(resolved2.tainted)return[sensitiveIdentity("kind",places()),...variables.takeProblems()];if(resolved2.
 unknown)return variables.takeProblems();name2=resolved2.text}if(isKindName(name2))return kindOf(name2);const similar=nearest(
-name2,names2);return[error("unknown-kind",`unknown kind "${name2}"${similar===void 0?"":`, did you mean "${similar}"?`}`,
-places(),`kinds: ${names2.join(", ")}`)]}function sensitiveIdentities(kind,root,file,notes){return[...notes.values()].filter(
+name2,names3);return[error("unknown-kind",`unknown kind "${name2}"${similar===void 0?"":`, did you mean "${similar}"?`}`,
+places(),`kinds: ${names3.join(", ")}`)]}function sensitiveIdentities(kind,root,file,notes){return[...notes.values()].filter(
 ({path,tainted})=>tainted&&identifies(kind,root,path)).map(({path})=>sensitiveIdentity(pathText(path),[valuePlace(file,root,
 path)]))}function sensitiveIdentity(what,places){return error("sensitive-identity",`"${what}" can't come from a process \
 variable, since it says which object is meant`,places,"put the value into vars of the configuration")}function identifies(kind,root,path){
@@ -19462,8 +19527,8 @@ const[crawler,relative15]=getCrawler(globInput,options);return crawler?formatPat
 join as join16,relative as relative11,resolve as resolve9}from"node:path";var NOWHERE=resolve9("/project");var SHOWN2=3;var Walk=class{#project;#refused=new Map;linked=new Set;dangling=new Set;#unfollowed=new Set;#outside=new Set;#passed=new Set;#seeking;constructor(project,{
 seeking=false}={}){this.#project=project;this.#seeking=seeking}options(){return{cwd:NOWHERE,expandDirectories:false,followSymbolicLinks:false,
 fs:{readdir:this.#reader()}}}problems(){const problems=[...this.#refused.values()];const unread=[...this.linked,...this.#passed];
-if(unread.length===0)return problems;const names2=unread.sort().map(path=>nameOf3(path,this.#project));const paths=names2.
-map(({file})=>file);const more=paths.length>SHOWN2?`, and ${paths.length-SHOWN2} more`:"";const[first={file:""}]=names2;
+if(unread.length===0)return problems;const names3=unread.sort().map(path=>nameOf3(path,this.#project));const paths=names3.
+map(({file})=>file);const more=paths.length>SHOWN2?`, and ${paths.length-SHOWN2} more`:"";const[first={file:""}]=names3;
 return[...problems,warning2("linked-folder",`links to folders and out of the project are not followed, so no manifest is\
  read from ${paths.slice(0,SHOWN2).join(", ")}${more}`,[wholeFile(first)],'put the manifests into the folder itself, or \
 name the folder that the link leads to in "manifests"')]}#reader(){let first=true;return(path,_,callback2)=>{const folder=resolve9(
@@ -19485,8 +19550,8 @@ set(path,error("file-unreadable",`${name2.file} ${unreadable(failure2).detail}`,
 return{name:name2,isFile:()=>true,isDirectory:()=>false,isSymbolicLink:()=>false}}function asFolder(name2){return{name:name2,
 isFile:()=>false,isDirectory:()=>true,isSymbolicLink:()=>false}}async function unreadOf(seen2){const{project,walk,globs,found:found2,read}=seen2;const ignore=[...seen2.ignore];const shown5=path=>shownPath(
 path,project.cwd);const isOthers=path=>isOfTools(path,project.root);const patterns=globs.map(({pattern})=>eitherEnd(pattern));
-const wide2={ignore,dot:true,caseSensitiveMatch:false};const all=new Walk(project,{seeking:true});const names2=await glob(
-patterns,{...all.options(),...wide2});const missed2=names2.map(name2=>resolve10(project.root,name2)).filter(path=>!found2.
+const wide2={ignore,dot:true,caseSensitiveMatch:false};const all=new Walk(project,{seeking:true});const names3=await glob(
+patterns,{...all.options(),...wide2});const missed2=names3.map(name2=>resolve10(project.root,name2)).filter(path=>!found2.
 has(path)&&!read.has(path)&&!isOthers(path)&&!all.dangling.has(path));const folders=await glob(patterns,{...new Walk(project).
 options(),...wide2,onlyDirectories:true});const hollow=folders.map(name2=>resolve10(project.root,name2)).filter(path=>/\.ya?ml$/i.
 test(path)&&!isOthers(path)).filter(path=>![...found2].some(one=>one.startsWith(path+sep7)));const dangling=[...all.dangling].
@@ -19500,9 +19565,9 @@ path)} has the name of a manifest, and is not read as one`).sort(),...hollow.map
 globs,ignore,found:found2,read},known4){const bases=[...new Set(globs.map(({pattern})=>fixedSteps(pattern).join("/")))];
 const within5=async(walk,some2)=>{if(some2.length===0)return[];const below2=some2.map(base2=>`${base2}${base2===""?"":"/"}\
 **/*.{yaml,yml}`);const options={...walk.options(),ignore:[...ignore,"**/node_modules/**"]};return await glob(below2,{...options,
-caseSensitiveMatch:false})};const named4=new Walk(project);const names2=[...await within5(named4,bases.filter(base2=>base2!==
+caseSensitiveMatch:false})};const named4=new Walk(project);const names3=[...await within5(named4,bases.filter(base2=>base2!==
 "")),...await within5(new Walk(project),bases.filter(base2=>base2===""))];const refused4=named4.problems().flatMap(({severity,
-message})=>severity==="error"?[message]:[]);const paths=names2.map(name2=>resolve10(project.root,name2)).filter(path=>!found2.
+message})=>severity==="error"?[message]:[]);const paths=names3.map(name2=>resolve10(project.root,name2)).filter(path=>!found2.
 has(path)&&!read.has(path)&&!known4.has(path));if(paths.length===0)return refused4;const others2=await readElsewhere(project);
 const limit2=pLimit(readsAtOnce);const looked=await Promise.all(paths.filter(path=>!others2.has(path)).map(path=>limit2(
 async()=>{const content=await access3.read(path);const shown5=shownPath(path,project.cwd);if("text"in content){return isManifest(
@@ -19646,7 +19711,7 @@ was,key)!==Object.hasOwn(became,key)||!same(was[key]??null,became[key]??null));r
 key,Object.hasOwn(was,key)?was[key]??null:null]))}function documentOf({kind,identity:identity2},fields2,source,absent2){
 const place2={file:source,line:1,column:1,length:1};const deciding=kindOf(kind).deciding?.(part=>identity2[part]!==void 0);
 const parts=Object.entries(identity2).filter(([part])=>deciding?.includes(part)??true);return{kind,identity:Object.fromEntries(
-parts),fields:fields2,absent:absent2,whole:[],remembered:true,place:place2,declaredAt:{file:source,line:1},placeOf:()=>place2,
+parts),fields:fields2,absent:absent2,whole:[],ignored:[],remembered:true,place:place2,declaredAt:{file:source,line:1},placeOf:()=>place2,
 placeWithin:()=>place2}}function withoutConflicts(document2,after2,now){const kind=kindOf(document2.kind);const address3=addressOf(
 document2.kind,document2.identity);const present3=markSecrets(kind.fields,now);const conflicts=[];const fields2={};for(const[
 name2,left2]of Object.entries(after2)){const type=kind.fields[name2]??value;const wished=document2.absent?left2:document2.
@@ -19661,7 +19726,7 @@ void 0;const part=withoutConflict(inner,`${path}.${key}`,was,Object.hasOwn(left,
 push(...part.conflicts);return part.value!==void 0});return{value:kept2.length===0?void 0:Object.fromEntries(kept2),conflicts}}
 const untouched=agrees(type,left,present3)||agrees(type,wished,present3);return untouched?{value:wished,conflicts:[]}:{value:void 0,
 conflicts:[path]}}function agrees(type,wanted,present3){return contrast(type,"",wanted,present3).every(({verdict})=>verdict!==
-"different")}init_escape();init_problems();init_shard();init_schema();init_kinds();init_limits();init_loss();init_references();init_rules();init_operations();init_values();init_fields();init_kinds();init_operations();import{createHash as createHash3}from"node:crypto";function planDigest(scope2,changes){const{server}=scope2;const hasher=digestHasher(scope2);const requests=changes.flatMap(
+"different")}init_escape();init_problems();init_shard();init_schema();init_kinds();init_limits();init_loss();init_references();init_operations();init_values();init_fields();init_kinds();init_operations();import{createHash as createHash3}from"node:crypto";function planDigest(scope2,changes){const{server}=scope2;const hasher=digestHasher(scope2);const requests=changes.flatMap(
 change3=>{const types3=kindOf(change3.kind).fields;return change3.requests.map(({operation,params,body:body2})=>{const fields2=body2===
 void 0?null:mapValues(body2,(field2,name2)=>normalForm(types3[name2]??value,field2));return canonical([operations[operation].
 method,operationPath(operation,params),withHashes(fields2,hasher)])})});const text6=canonical({format_version:1,server,requests:requests.
@@ -19693,9 +19758,9 @@ message:`how the server answers to a path that it doesn't have (${status}) does 
 ts: run idops doctor, then write out the profile under server, with "trust_profile: true" if this one fits`}}init_escape();init_values();var others="\u0430\u0441\u0435\u043E\u0440\u0445\u0443\u0456\u0458\u0455\u0501\u04BB\u051B\u051D\u0410\u0412\u0421\u0415\u041D\u0406\u0408\u041A\u041C\u041E\u0420\u0405\u0422\u0425\u0423\u03BF\u03B9\u03BD\u03C5\u03C1\u03BA\u03C4\u03B1\u0391\u0392\u0395\u0396\u0397\u0399\u039A\u039C\u039D\u039F\u03A1\u03A4\u03A5\u03A7";
 var latin="aceopxyijsdhqwABCEHIJKMOPSTXYoivupktaABEZHIKMNOPTYX";var alphabets={Latin:new RegExp("\\p{Script=Latin}","u"),
 Cyrillic:new RegExp("\\p{Script=Cyrillic}","u"),Greek:new RegExp("\\p{Script=Greek}","u")};function warnOfMixedScripts(change3){
-const names2=[...new Set(change3.fields.flatMap(namesIn5))];const warnings=names2.flatMap(name2=>{const mixed=(name2.match(
+const names3=[...new Set(change3.fields.flatMap(namesIn5))];const warnings=names3.flatMap(name2=>{const mixed=(name2.match(
 /[\p{L}\p{M}]+/gu)??[]).map(alphabetsOf).find(found2=>found2.length>1);if(mixed===void 0)return[];const[reads2,isThere2]=[
-looksLike(name2),names2.includes(looksLike(name2))];const beside=isThere2?", which is there as well":"";return[{code:"mi\
+looksLike(name2),names3.includes(looksLike(name2))];const beside=isThere2?", which is there as well":"";return[{code:"mi\
 xed-script",message:`${quote(name2)} mixes ${mixed.join(" and ")} letters, and looks like ${quote(reads2)}${beside}`}]});
 return warnings.length===0?change3:{...change3,warnings:[...change3.warnings,...warnings]}}function alphabetsOf(word2){return Object.
 entries(alphabets).flatMap(([name2,letters2])=>letters2.test(word2)?[name2]:[])}function looksLike(name2){return[...name2].
@@ -19708,17 +19773,18 @@ let decider=planned;let held;let seen2;return{observedAt,async again({apply:{key
 void 0||!kindOf(one.subject.kind).readable(options.profile))return void 0;if(held===void 0||held.at<notBefore)held={at:performance.
 now(),lists:{}};const needed2=listsFor(referring([one.subject],options),options.profile);const{live,references}=await observe(
 [one.subject],needed2,{...options,lists:held.lists,progress:noProgress});if(seen2===void 0||listNames.some(name2=>references[name2]!==
-seen2?.[name2])){decider=new Decider(options,{...decider.references,...references},decider.names);seen2=references}return await withSlowHashes(
-()=>decider.decide(one,live.get(one.subject)))},repair({apply},owed2,live,aim){const one=byKey.get(apply.key);if(one===void 0)
-return void 0;const known4=planned.recorded(apply.key)??NO_RECORD;const asked=decider.adjusted(one,void 0);const before=altered(
-asked,{fields:picked(apply.before,Object.keys(apply.expected)),absent:false,remembered:true});const declared=aim==="aske\
-d"?asked:altered(before,{whole:Object.keys(before.fields)});const change3=decider.compare(one,live,{...known4,owed:owed2},
-declared);if(change3.action!=="update"||change3.requests.length===0)return void 0;return{...change3,apply:{...change3.apply,
-before:apply.before,managed:apply.managed}}}}}var NO_RECORD={fields:{},uncertain:new Set,at:"",run:"",asDeleted:()=>false};
-function picked(fields2,names2){return Object.fromEntries(names2.flatMap(name2=>fields2[name2]===void 0?[]:[[name2,fields2[name2]]]))}
-function referring(subjects,{state,hasher}){return subjects.flatMap(({kind,identity:identity2,declared})=>{if(declared===
-void 0)return[];const owed2=owedIn(state,addressOf(kind,identity2),hasher);if(owed2===void 0)return[declared];const fields2="\
-before"in owed2?owed2.before:owed2.lost;return[declared,altered(undocumented(kind,identity2),{fields:fields2})]})}async function buildPlan(options){const{selection,profile}=options;const subjects=candidates(options);const own5=subjects.
+seen2?.[name2])){const{references:earlier,names:names3}=decider;decider=new Decider(options,{...earlier,...references},names3,
+earlier);seen2=references}return await withSlowHashes(()=>decider.decide(one,live.get(one.subject)))},repair({apply},owed2,live,aim){
+const one=byKey.get(apply.key);if(one===void 0)return void 0;const known4=planned.recorded(apply.key)??NO_RECORD;const asked=decider.
+adjusted(one,void 0);const before=altered(asked,{fields:picked(apply.before,Object.keys(apply.expected)),absent:false,remembered:true});
+const declared=aim==="asked"?asked:altered(before,{whole:Object.keys(before.fields)});const change3=decider.compare(one,
+live,{...known4,owed:owed2},declared);if(change3.action!=="update"||change3.requests.length===0)return void 0;return{...change3,
+apply:{...change3.apply,before:apply.before,managed:apply.managed}}}}}var NO_RECORD={fields:{},uncertain:new Set,at:"",run:"",
+asDeleted:()=>false};function picked(fields2,names3){return Object.fromEntries(names3.flatMap(name2=>fields2[name2]===void 0?
+[]:[[name2,fields2[name2]]]))}function referring(subjects,{state,hasher}){return subjects.flatMap(({kind,identity:identity2,
+declared})=>{if(declared===void 0)return[];const owed2=owedIn(state,addressOf(kind,identity2),hasher);if(owed2===void 0)
+return[declared];const fields2="before"in owed2?owed2.before:owed2.lost;return[declared,altered(undocumented(kind,identity2),
+{fields:fields2})]})}async function buildPlan(options){const{selection,profile}=options;const subjects=candidates(options);const own5=subjects.
 filter(({elsewhere})=>!elsewhere);const documents=own5.flatMap(subject=>subject.declared??[]);const needed2=listsFor(referring(
 own5,options),profile);const{at:observedAt,lists:held}=takenOver(options.read,subjects,needed2);const{live,references}=await whileHashing(
 documents,options,()=>observe(subjects,needed2,{...options,lists:held}));const decider=new Decider(options,references,namesOf(
@@ -19733,48 +19799,44 @@ others2)}]});const reads2=kinds.filter(kind=>kind.readable(profile)&&subjects.so
 kind=>kind.scopes.read);const lists=listNames.filter(name2=>references[name2]!==void 0);const listing=lists.flatMap(name2=>listScope(
 name2,profile)??[]);const fitting3=await makeSure(compared.map(change3=>isUnchanged(change3)&&change3.warnings.length>0?
 {...change3,warnings:[]}:change3),{profile,seen:seenProfile(profile,live),recognise:options.recognise,state:options.state});
-const warnings=[...fitting3.warnings,...leftOut2(debtsLeftOut(options)),...missingLists(references),...selected.flatMap(
-({subject,address:address3})=>ignored(subject,address3,profile)),...compared.filter(isUnchanged).flatMap(({address:address3,
-warnings:warnings2})=>warnings2.map(({code:code2,message})=>({code:code2,message:`${address3}: ${message}`})))];const settled=decided.
-filter(one=>one.settled).map(({one:{key}})=>key);const made3=await assemble(arrange(fitting3.changes),[...reads2,...listing],
-options);const leavesOut=selected.length===0&&options.declared.length>0;const{targets,kinds:asked,shard:shard2}=selection;
-const isPartial=targets.length>0||asked.length>0||shard2!==void 0;const plan={...made3,...shard2===void 0?{}:{shard:shard2},
-...isPartial?{partial:true}:{},warnings,settled,...leavesOut?{leavesOut}:{}};return{plan,replan:replanOf(options,new Map(
-selected.map(one=>[one.key,one])),decider,observedAt)}}function takenOver(read,subjects,needed2){const listed2=new Set(subjects.
-map(({kind})=>kindOf(kind).listed));const names2=listNames.filter(name2=>read?.lists[name2]!==void 0&&(needed2.includes(
-name2)||listed2.has(name2)));if(read===void 0||names2.length===0)return{at:performance.now(),lists:{}};return{at:read.at,
-lists:Object.fromEntries(names2.map(name2=>[name2,read.lists[name2]]))}}async function whileHashing(documents,{hasher,signal},observing){
-const failed=new AbortController;const stop=signal===void 0?failed.signal:AbortSignal.any([failed.signal,signal]);const secrets=documents.
-flatMap(({fields:fields2})=>secretsIn(fields2));const hashing=hasher.prepare(secrets,stop);try{const observed=await observing();
-await hashing;if(secrets.length>0&&signal?.aborted)throw interrupted("nothing more was asked");return observed}catch(failure2){
-failed.abort();throw failure2}}function isUnchanged({action:action2}){return action2==="unchanged"}function isSettled({kind,
-declared},live,owed2){if(owed2===void 0||live===void 0)return false;const gone=!live.exists||declared===void 0||declared.
-absent;return gone||Object.keys(stillLost(kindOf(kind),owed2,live.fields)).length===0}var NAMED4=3;function leftOut2(addresses3){
-if(addresses3.length===0)return[];const more=addresses3.length-NAMED4;const names2=`${addresses3.slice(0,NAMED4).join(",\
- ")}${more>0?` and ${more} more`:""}`;const objects3=addresses3.length===1?"1 object":`${addresses3.length} objects`;return[
-{code:"restores-left-out",message:`what an update took away from ${objects3} that --kind or --target leave out is still \
-owed (${names2}): an apply without --kind and --target puts it back`}]}function missingLists(references){return listNames.
-filter(name2=>references[name2]===null).map(name2=>({code:"no-list",message:`the server offers no list of ${name2}, so n\
-othing could check that the ids of ${name2} in the manifests exist and mean what their names say: compare the ids`}))}function ignored({
-declared},address3,profile){if(declared===void 0)return[];return ignoredFields(declared.fields,kindOf(declared.kind).traits[profile.
-name]).map(field2=>{const{file,line}=declared.placeOf(field2);return{code:"ignored-field",message:`${address3}: the serv\
-er takes no notice of "${field2}" (${file}:${line}), so it is neither sent nor compared`,place:{file,line}}})}async function regenerationPlan(id,options){
-const observedAt=performance.now();const{change:change3,reads:reads2}=await regenerationOf(id,options);const again=async()=>(await regenerationOf(
-id,{...options,progress:noProgress})).change;const readable2=regenerated.kind.readable(options.profile);const{profile,recognise,
-state}=options;const{changes,warnings}=await makeSure([change3],{profile,seen:void 0,recognise,state});return{plan:{...await assemble(
-changes,reads2,options),warnings},replan:{...noReplan,observedAt,...readable2?{again}:{}}}}async function regenerationOf(id,options){
-const{kind,regeneration:regeneration2}=regenerated;const identity2={id};const subject={kind:kind.name,identity:identity2};
-const address3=addressOf(kind.name,identity2);const unfit=idTrouble(identity2,options.profile);const{live}=await observe(
-unfit===void 0?[subject]:[],[],options);const shown5=live.get(subject);const before=shown5?.fields??{};const trouble=unfit??
-shown5?.trouble;const change3={...regeneration2.verdict(identity2,before,before),...trouble===void 0?{}:{action:"blocked",
-requests:[],destructions:[]},address:address3,kind:kind.name,observed:shown5===void 0?"unknown":"live",warnings:[],reason:trouble??
-null,declaredAt:null,apply:{key:address3,identity:identity2,expected:{},before,existed:shown5?.exists??null,managed:[]}};
-const called=shown5?.called??kind.called?.(options.state.resources[address3]?.fields??{});return{change:{...change3,...labelled2(
-change3,called,new Map)},reads:shown5===void 0?[]:[kind.scopes.read]}}async function assemble(changes,reads2,header){const writes=changes.
-flatMap(({requests})=>requests.map(({operation})=>operations[operation].scope));return{toolVersion:header.toolVersion,createdAt:header.
-now.toISOString(),server:header.server,profile:header.profile.name,environment:header.environment,changes:changes.map(warnOfMixedScripts),
-requiredScopes:[...new Set([...reads2,...writes])].sort(),warnings:[],digest:await withSlowHashes(()=>planDigest(header,
-changes))}}function warnOfMasks(plan,redact){return{...plan,changes:plan.changes.map(change3=>warned2(change3,redact))}}function warned2(change3,redact){
+const warnings=[...fitting3.warnings,...leftOut2(debtsLeftOut(options)),...missingLists(references),...compared.filter(isUnchanged).
+flatMap(({address:address3,warnings:warnings2})=>warnings2.map(warning4=>({...warning4,message:`${address3}: ${warning4.
+message}`})))];const settled=decided.filter(one=>one.settled).map(({one:{key}})=>key);const made3=await assemble(arrange(
+fitting3.changes),[...reads2,...listing],options);const leavesOut=selected.length===0&&options.declared.length>0;const{targets,
+kinds:asked,shard:shard2}=selection;const isPartial=targets.length>0||asked.length>0||shard2!==void 0;const plan={...made3,
+...shard2===void 0?{}:{shard:shard2},...isPartial?{partial:true}:{},warnings,settled,...leavesOut?{leavesOut}:{}};return{
+plan,replan:replanOf(options,new Map(selected.map(one=>[one.key,one])),decider,observedAt)}}function takenOver(read,subjects,needed2){
+const listed2=new Set(subjects.map(({kind})=>kindOf(kind).listed));const names3=listNames.filter(name2=>read?.lists[name2]!==
+void 0&&(needed2.includes(name2)||listed2.has(name2)));if(read===void 0||names3.length===0)return{at:performance.now(),lists:{}};
+return{at:read.at,lists:Object.fromEntries(names3.map(name2=>[name2,read.lists[name2]]))}}async function whileHashing(documents,{
+hasher,signal},observing){const failed=new AbortController;const stop=signal===void 0?failed.signal:AbortSignal.any([failed.
+signal,signal]);const secrets=documents.flatMap(({fields:fields2})=>secretsIn(fields2));const hashing=hasher.prepare(secrets,
+stop);try{const observed=await observing();await hashing;if(secrets.length>0&&signal?.aborted)throw interrupted("nothing\
+ more was asked");return observed}catch(failure2){failed.abort();throw failure2}}function isUnchanged({action:action2}){
+return action2==="unchanged"}function isSettled({kind,declared},live,owed2){if(owed2===void 0||live===void 0)return false;
+const gone=!live.exists||declared===void 0||declared.absent;return gone||Object.keys(stillLost(kindOf(kind),owed2,live.fields)).
+length===0}var NAMED4=3;function leftOut2(addresses3){if(addresses3.length===0)return[];const more=addresses3.length-NAMED4;
+const names3=`${addresses3.slice(0,NAMED4).join(", ")}${more>0?` and ${more} more`:""}`;const objects3=addresses3.length===
+1?"1 object":`${addresses3.length} objects`;return[{code:"restores-left-out",message:`what an update took away from ${objects3}\
+ that --kind or --target leave out is still owed (${names3}): an apply without --kind and --target puts it back`}]}function missingLists(references){
+return listNames.filter(name2=>references[name2]===null).map(name2=>({code:"no-list",message:`the server offers no list \
+of ${name2}, so nothing could check that the ids of ${name2} in the manifests exist and mean what their names say: compa\
+re the ids`}))}async function regenerationPlan(id,options){const observedAt=performance.now();const{change:change3,reads:reads2}=await regenerationOf(
+id,options);const again=async()=>(await regenerationOf(id,{...options,progress:noProgress})).change;const readable2=regenerated.
+kind.readable(options.profile);const{profile,recognise,state}=options;const{changes,warnings}=await makeSure([change3],{
+profile,seen:void 0,recognise,state});return{plan:{...await assemble(changes,reads2,options),warnings},replan:{...noReplan,
+observedAt,...readable2?{again}:{}}}}async function regenerationOf(id,options){const{kind,regeneration:regeneration2}=regenerated;
+const identity2={id};const subject={kind:kind.name,identity:identity2};const address3=addressOf(kind.name,identity2);const unfit=idTrouble(
+identity2,options.profile);const{live}=await observe(unfit===void 0?[subject]:[],[],options);const shown5=live.get(subject);
+const before=shown5?.fields??{};const trouble=unfit??shown5?.trouble;const change3={...regeneration2.verdict(identity2,before,
+before),...trouble===void 0?{}:{action:"blocked",requests:[],destructions:[]},address:address3,kind:kind.name,observed:shown5===
+void 0?"unknown":"live",warnings:[],reason:trouble??null,declaredAt:null,apply:{key:address3,identity:identity2,expected:{},
+before,existed:shown5?.exists??null,managed:[]}};const called=shown5?.called??kind.called?.(options.state.resources[address3]?.
+fields??{});return{change:{...change3,...labelled2(change3,called,new Map)},reads:shown5===void 0?[]:[kind.scopes.read]}}
+async function assemble(changes,reads2,header){const writes=changes.flatMap(({requests})=>requests.map(({operation})=>operations[operation].
+scope));return{toolVersion:header.toolVersion,createdAt:header.now.toISOString(),server:header.server,profile:header.profile.
+name,environment:header.environment,changes:changes.map(warnOfMixedScripts),requiredScopes:[...new Set([...reads2,...writes])].
+sort(),warnings:[],digest:await withSlowHashes(()=>planDigest(header,changes))}}function warnOfMasks(plan,redact){return{...plan,changes:plan.changes.map(change3=>warned2(change3,redact))}}function warned2(change3,redact){
 const warnings=change3.fields.flatMap(({path,type,before,after:after2,sensitive})=>{if(type!=="body"||sensitive)return[];
 return[...isMasked(before,redact)?[maskedBody(`the present ${path}`)]:[],...isMasked(after2,redact)?[maskedBody(`the new\
  ${path}`)]:[]]});return warnings.length===0?change3:{...change3,warnings:[...change3.warnings,...warnings]}}function isMasked(body2,redact){
@@ -19850,10 +19912,11 @@ describe("Whether the values are held back"),becomes:_enum(["built-in","gone","r
 ect that is deleted: whether a text that the server has built in takes the place; of a key of a map: that it is removed"),
 was:literal("absent").optional().describe("Of a key of a map: that it wasn't there before"),confirmed:literal(true).optional().
 describe("In a stored plan: lists of the server confirmed the names in it, so that ids needn't stand beside them"),drift:strictObject(
-{recorded:union([strictObject({sensitive:literal(true).describe("It is a secret")}),anyJson]).describe('What that run le\
-ft; {"sensitive": true} for a secret'),run:text5("The run that left it"),declared:literal("changed").optional().describe(
-"There where the manifest asks for something else than that run left, too")}).optional().describe("There where the serve\
-r was changed since the last run that wrote the object")});var change2=strictObject({address:text5("What names the objec\
+{recorded:union([strictObject({sensitive:literal(true).describe("It is a secret")}),anyJson]).describe('What the server \
+had then; {"sensitive": true} for a secret'),run:string2().nullable().describe("The run that left it so; null if idops o\
+nly read it"),declared:_enum(["changed","nowhere"]).optional().describe("changed: the manifest asks for something else t\
+han was recorded, too. nowhere: no manifest declares this key of a map, which stays as it is")}).optional().describe("Th\
+ere if the server was changed since idops last knew it")});var change2=strictObject({address:text5("What names the objec\
 t, such as Organization/acme"),label:label2,kind:_enum(kinds.map(({name:name2})=>name2)).describe("The kind of the objec\
 t"),action,observed:_enum(["live","recorded","unknown"]).describe("Where the present value came from"),recorded_at:string2().
 optional().describe("When the record was made that the object was compared with"),destructive:boolean2().describe("Wheth\
@@ -19872,28 +19935,29 @@ true).optional().describe("There if --target, --kind or --shard leave objects ou
 "Objects to update"),delete:count2("Objects to delete"),regenerate:count2("DIDs to regenerate"),adopt:count2("Objects to\
  record, without a request"),blocked:count2("Objects that are declared and cannot be brought about"),unchanged:count2("O\
 bjects that are already as declared"),drift:int().min(1).optional().describe("Of the objects, those with a field that wa\
-s changed on the server since a run left it; left out where there are none")}).describe("How many objects there are of e\
-ach action"),required_scopes:array(string2()).meta(said2("The scopes that observing and applying need together",["users:\
-manage:all"])),only:_enum(shares).optional().describe("Which changes are listed, where --only says it"),left_out:partialRecord(
+s changed on the server since idops last knew it; left out if there are none")}).describe("How many objects there are of\
+ each action"),required_scopes:array(string2()).meta(said2("The scopes that observing and applying need together",["user\
+s:manage:all"])),only:_enum(shares).optional().describe("Which changes are listed, where --only says it"),left_out:partialRecord(
 action,int().min(1)).optional().describe("How many changes --only leaves out, by their action"),changes:array(change2).describe(
-"In the order in which they are applied; unchanged objects with --debug only"),warnings:array(warning3).describe("What a\
- reviewer should know about the whole"),digest:text5("sha256 over what would be sent, in a normal form",`sha256:${"5f".repeat(
-32)}`)}).describe("What idops would do to a server");var resultSchema=strictObject({format_version:literal(1).describe("\
-The version of this format"),run:string2().nullable().meta(said2("The name of the run, which its journal has too, and th\
-e runs of its other shards; null where there was nothing to do",RUN2)),shard,undoes:string2().optional().meta(said2("The\
- run that it put back; there after an undo alone",RUN2)),summary:strictObject({applied:count2("Done, and shown by the se\
-rver"),failed:count2("Refused by the server, or the server was not reached"),not_converged:count2("Answered well, and th\
-e server keeps another value"),unknown:count2("Sent, and nobody can tell whether it was done"),skipped:count2("Not sent,\
- because of something before it")}).describe("How many changes ended in each way"),results:array(strictObject({address:text5(
-"What names the object, such as Organization/acme"),label:label2,action,status:_enum(["applied","failed","not_converged",
-"unknown","skipped"]).describe("What became of it, in the words of the summary"),http_status:int().nullable().describe("\
-The status of the last answer; null where there was none"),attempts:count2("How many times a request was sent"),unverified:array(
-string2()).describe("Sent fields that the answer did not carry"),error:string2().nullable().describe("What went wrong"),
-notes:array(string2()).optional().describe("What a person should know although it went well; left out where there is not\
-hing")})).describe("What became of each change, in the order of the plan")}).describe("What one run of apply did");init_values();init_kinds();init_operations();init_json2();function storedJson(plan){const shown5=planJson(plan,{debug:false});
-const changed2=plan.changes.filter(({action:action2})=>action2!=="unchanged");return{...shown5,changes:shown5.changes.map(
-(change3,at3)=>({...change3,fields:change3.fields.map((field2,index)=>changed2[at3]?.fields[index]?.confirmed===true?{...field2,
-confirmed:true}:field2)}))}}async function storedPlanText(plan,options,redactor){const shown5=storedJson(redactPlan(plan,redactor));const stored2={...shown5,
+"In the order in which they are applied; unchanged objects only with --debug, or with drift"),warnings:array(warning3).describe(
+"What a reviewer should know about the whole"),digest:text5("sha256 over what would be sent, in a normal form",`sha256:${"\
+5f".repeat(32)}`)}).describe("What idops would do to a server");var resultSchema=strictObject({format_version:literal(1).
+describe("The version of this format"),run:string2().nullable().meta(said2("The name of the run, which its journal has t\
+oo, and the runs of its other shards; null where there was nothing to do",RUN2)),shard,undoes:string2().optional().meta(
+said2("The run that it put back; there after an undo alone",RUN2)),summary:strictObject({applied:count2("Done, and shown\
+ by the server"),failed:count2("Refused by the server, or the server was not reached"),not_converged:count2("Answered we\
+ll, and the server keeps another value"),unknown:count2("Sent, and nobody can tell whether it was done"),skipped:count2(
+"Not sent, because of something before it")}).describe("How many changes ended in each way"),results:array(strictObject(
+{address:text5("What names the object, such as Organization/acme"),label:label2,action,status:_enum(["applied","failed",
+"not_converged","unknown","skipped"]).describe("What became of it, in the words of the summary"),http_status:int().nullable().
+describe("The status of the last answer; null where there was none"),attempts:count2("How many times a request was sent"),
+unverified:array(string2()).describe("Sent fields that the answer did not carry"),error:string2().nullable().describe("W\
+hat went wrong"),notes:array(string2()).optional().describe("What a person should know although it went well; left out w\
+here there is nothing")})).describe("What became of each change, in the order of the plan")}).describe("What one run of \
+apply did");init_values();init_kinds();init_drift();init_operations();init_json2();function storedJson(plan){const shown5=planJson(plan,
+{debug:false});const changed2=plan.changes.filter(change3=>isListed(change3,false));return{...shown5,changes:shown5.changes.
+map((change3,at3)=>({...change3,fields:change3.fields.map((field2,index)=>changed2[at3]?.fields[index]?.confirmed===true?
+{...field2,confirmed:true}:field2)}))}}async function storedPlanText(plan,options,redactor){const shown5=storedJson(redactPlan(plan,redactor));const stored2={...shown5,
 apply:await seal(plan,options,redactor.redactName)};const read=parseJson(jsonText(stored2));return jsonText({...stored2,
 apply:{...stored2.apply,whole:planHash(read)}})}async function readPlanFile(path,shown5=path){return readStoredPlan(await readText(
 path,shown5),shown5)}async function readText(path,shown5){try{return await readFile2(path,"utf8")}catch(failure2){const isMissing2=failure2 instanceof
@@ -19909,22 +19973,23 @@ red plan shows something else than applying it would do: ${told5.join("; ")}`,[]
 idops plan --out FILE and review it")]}var NAME="the name of ";function differences(shown5,now){const isAll=part=>shown5.
 has(part)||!part.startsWith(NAME);const parts=new Set([...shown5.keys(),...now.keys()].filter(isAll));return[...parts].filter(
 part=>shown5.get(part)!==now.get(part))}function formOf({profile,summary:summary2,required_scopes:scopes,warnings,changes}){
-const{drift:_,...counts2}=summary2;const parts=changes.flatMap(change3=>{const{address:address3,label:label3,kind,fields:fields2,
-warnings:told5,...others2}=change3;const{declared_at:_place,recorded_at:_time,...rest}=others2;return[[address3,{...rest,
-kind,warnings:toldBy(told5)}],...label3===void 0?[]:[[`${NAME}${address3}`,label3]],...fields2.map(field2=>[`${address3}\
-: ${field2.path}`,fieldForm(kind,field2)])]});const whole2={profile,summary:counts2,scopes:[...scopes].sort(),warnings:toldBy(
-warnings)};const named4=Object.entries(whole2).map(([part,form])=>[`the ${part}`,form]);return new Map([...named4,...parts].
-map(([part,form])=>[part,canonical(form)]))}function fieldForm(kind,field2){const{path,before,after:after2,drift:_,...rest}=field2;
-const types3=kindOf(kind).fields;const type=typeof path==="string"&&Object.hasOwn(types3,path)?types3[path]:void 0;const form=side3=>normalForm(
-type??value,side3??null);return{...rest,before:form(before),after:form(after2)}}function toldBy(warnings){return warnings.
-map(({code:code2,message})=>`${code2} ${message}`).sort()}init_problems();init_shard();function undoPlan(plan,given,content){const blocked3=plan.changes.filter(({action:action2})=>action2===
+const{drift:_,...counts2}=summary2;const planned=changes.filter(({action:action2})=>action2!=="unchanged");const parts=planned.
+flatMap(change3=>{const{address:address3,label:label3,kind,fields:fields2,warnings:told5,...others2}=change3;const{declared_at:_place,
+recorded_at:_time,...rest}=others2;return[[address3,{...rest,kind,warnings:toldBy(told5)}],...label3===void 0?[]:[[`${NAME}${address3}`,
+label3]],...fields2.filter(({drift})=>drift?.declared!=="nowhere").map(field2=>[`${address3}: ${field2.path}`,fieldForm(
+kind,field2)])]});const whole2={profile,summary:counts2,scopes:[...scopes].sort(),warnings:toldBy(warnings)};const named4=Object.
+entries(whole2).map(([part,form])=>[`the ${part}`,form]);return new Map([...named4,...parts].map(([part,form])=>[part,canonical(
+form)]))}function fieldForm(kind,field2){const{path,before,after:after2,drift:_,...rest}=field2;const types3=kindOf(kind).
+fields;const type=typeof path==="string"&&Object.hasOwn(types3,path)?types3[path]:void 0;const form=side3=>normalForm(type??
+value,side3??null);return{...rest,before:form(before),after:form(after2)}}function toldBy(warnings){return warnings.map(
+({code:code2,message})=>`${code2} ${message}`).sort()}init_problems();init_shard();function undoPlan(plan,given,content){const blocked3=plan.changes.filter(({action:action2})=>action2===
 "blocked");const left=[...given,...blocked3.map(({address:address3,reason})=>({address:address3,path:null,reason:reason??
 "it is blocked"}))];return{plan:{...plan,changes:plan.changes.filter(({action:action2})=>action2!=="blocked").map(change3=>({
 ...change3,declaredAt:null,apply:{...change3.apply,managed:[]}}))},left:asPlanned(left,plan,content)}}function asPlanned(left,{
-changes},content){const entries=entriesOf(content);const names2=namesTold(entries);const past=new Map(entries.map(entry=>[
+changes},content){const entries=entriesOf(content);const names3=namesTold(entries);const past=new Map(entries.map(entry=>[
 entry.sending.address,entry]));const planned=new Map(changes.map(change3=>[change3.apply.key,change3]));return left.map(
 one=>{const entry=past.get(one.address);const change3=planned.get(entry?.sending.key??one.address);const{label:label3}=change3??
-(entry===void 0?{}:labelIn(entry,names2));return{...one,...change3&&{address:change3.address},...label3===void 0?{}:{label:label3}}})}
+(entry===void 0?{}:labelIn(entry,names3));return{...one,...change3&&{address:change3.address},...label3===void 0?{}:{label:label3}}})}
 function runToUndo({run:{run:run4,undoes},lines}){if(undoes===void 0)return runOf(run4);const ends=lines.filter(line=>line.
 type==="end");if(ends.length===0||ends.some(({interrupted:interrupted2})=>interrupted2))return undoes;const message=`the\
  newest run ${runOf(run4)} is an undo already: of run ${undoes}`;const hint=`idops undo ${runOf(run4)} puts back what it\
@@ -20018,9 +20083,9 @@ eady matches"),shardOption()]}function shardOption(){return new Option("--shard 
 objects, split by their addresses; auto takes both from a parallel CI job or an Indexed Job").argParser(value3=>{if(value3===
 "auto")return value3;const shard2=parseShard(value3);if(shard2!==void 0)return shard2;throw new InvalidArgumentError(`It\
  must be I/N with I from 1 to N, such as 2/4 (N at most ${MAX_SHARDS}), or auto.`)})}function onlyOption(){return new Option(
-"--only <SHARE>","show only what was changed on the server since idops applied it (drift), or only the rest (changes); a\
-ll is planned").choices(shares)}function kindOption(){return new Option("--kind <KIND>","only this kind (repeatable)").choices(
-kindNames).argParser(collectKinds).default([],"all")}function connectionOptions(){return[new Option("--token-file <FILE>","file with the bearer token (IDOPS_TOKEN holds the \
+"--only <SHARE>","show only what was changed on the server since idops last knew it (drift), or only the rest (changes);\
+ all is planned").choices(shares)}function kindOption(){return new Option("--kind <KIND>","only this kind (repeatable)").
+choices(kindNames).argParser(collectKinds).default([],"all")}function connectionOptions(){return[new Option("--token-file <FILE>","file with the bearer token (IDOPS_TOKEN holds the \
 token itself)").argParser(notEmpty),new Option("--concurrency <N>","requests at once, 1 to 1000 (10)").argParser(wholeNumber(
 1,1e3)),new Option("--rate <N>","requests a second at most (any number)").argParser(positive),new Option("--timeout <SEC\
 ONDS>","seconds that one request may take, up to 86400 (30)").argParser(secondsOption),new Option("--retries <N>","how o\
@@ -20347,8 +20412,8 @@ planReport,{plan:shown5,samples:new Map})}};async function tellNoPlan(job,inputs
 : ${title}`;const body2=`${first}
 ${plainText(heading,text6,job.event)}`;await job.posts.comment(inputs,key,body2,{opens:inputs.comment==="true"&&!quiet,quiet})}import{join as join20,resolve as resolve17}from"node:path";init_plan();init_text();import{stat as stat7}from"node:fs/promises";import{basename as basename12,dirname as dirname18,join as join19,resolve as resolve16}from"node:path";init_problems();async function refuseInputs(outputs,config3,known4){const{files,states}=await inputsOf(known4);const inputs=new Set((await Promise.
 all([resolve16(config3),...files].map(identity))).flat());const kept2=(await Promise.all(states.map(namesOf4))).flat();const problems=[];
-for(const output of outputs){const names2=await namesOf4(resolve16(output));if(names2.some(name2=>inputs.has(name2)))problems.
-push(refusal3(output,"idops reads it"));else if(names2.some(name2=>kept2.some(state=>isOfState(name2,state))))problems.push(
+for(const output of outputs){const names3=await namesOf4(resolve16(output));if(names3.some(name2=>inputs.has(name2)))problems.
+push(refusal3(output,"idops reads it"));else if(names3.some(name2=>kept2.some(state=>isOfState(name2,state))))problems.push(
 refusal3(output,"it is a state, or belongs to one"))}refuse(problems)}async function inputsOf(known4){try{const project=typeof known4===
 "function"?await known4():known4.project;const read=typeof known4==="function"?await loadManifests(project,{lenient:true}):
 known4;const{files,states}=project.guarded();return{files:[...files,...read.files],states}}catch(failure2){if(!(failure2 instanceof
@@ -20373,12 +20438,13 @@ ges, and fail-on-changes is set.");return{code:job.signal.aborted?130:blocked3?1
 changed:changed2,plan,planFile,htmlReport}}var noIssue="No issue is opened, changed or closed: drift is what schedule, p\
 ush and workflow_dispatch find on the default branch, and this run is for something else.";async function writePlan(job,inputs,session,plan,name2){
 const planFile=inputs.planFile===void 0?join20(await job.temporaryFolder(),`${name2}.json`):resolve17(folderOf(inputs),inputs.
-planFile);await writeResult(planFile,await session.storePlan(plan),384);return planFile}init_problems2();init_words();async function validateProject(load,{onSecret,signal}){const pauses=new Pauses(signal);try{const project=await load();const loaded=await loadManifests(
+planFile);await writeResult(planFile,await session.storePlan(plan),384);return planFile}init_problems2();init_words();init_kinds();init_rules();async function validateProject(load,{onSecret,signal}){const pauses=new Pauses(signal);try{const project=await load();const loaded=await loadManifests(
 project,{lenient:true,signal});tellSecrets(loaded,onSecret);const settings=project.settingsProblems();const known4=settings.
 every(({severity})=>severity==="warning");const bodies2=known4?checkDeclaredTemplates(loaded.declared,await bodyChecks(project,
-loaded.declared)):[];const addresses3=project.addressProblems();await pauses.pause();return{problems:[...addresses3,...settings,
-...loaded.problems,...bodies2],objects:loaded.declared.length}}catch(failure2){if(signal?.aborted)throw failure2;const problems=problemsOf(
-failure2);if(problems.some(({code:code2})=>code2==="internal"))throw failure2;return{problems,objects:0}}}async function validate2(job,inputs,reason=null){const{problems:found2,objects:objects3}=await validateProject(()=>job.project(
+loaded.declared)):[];const ignored=loaded.declared.flatMap(one=>ignoredProblems(one,kindOf(one.kind),project.profile));const addresses3=project.
+addressProblems();await pauses.pause();return{problems:[...addresses3,...settings,...loaded.problems,...ignored,...bodies2],
+objects:loaded.declared.length}}catch(failure2){if(signal?.aborted)throw failure2;const problems=problemsOf(failure2);if(problems.
+some(({code:code2})=>code2==="internal"))throw failure2;return{problems,objects:0}}}async function validate2(job,inputs,reason=null){const{problems:found2,objects:objects3}=await validateProject(()=>job.project(
 inputs),{onSecret:job.redactor.add,signal:job.signal});const problems=redactProblems(found2,job.redactor);await job.log.
 problems(problems);const errors2=problems.filter(({severity})=>severity==="error").length;const failed=errors2>0;const summary2=failed?
 plural(errors2,"error"):validText(objects3);const why=reason===null?"":`There is no plan for this ${job.event.pullRequest===

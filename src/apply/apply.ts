@@ -6,7 +6,7 @@ import { userName } from '../base/user-name.js';
 import { type Fields, mapValues } from '../base/values.js';
 import { kindOf } from '../kinds/index.js';
 import type { ApprovedPlan } from '../plan/approve.js';
-import type { Change, Plan } from '../plan/plan.js';
+import type { Change, Plan, Seen } from '../plan/plan.js';
 import { operationPath, operations } from '../server/operations.js';
 import type { Lock, StateBackend } from '../state/backend.js';
 import { JOURNAL_FORMAT, type Journal, type RunLine, runHolder, type SendingLine } from '../state/journal.js';
@@ -20,7 +20,7 @@ import { type ExecuteOptions, execute } from './execute.js';
 import { Held, isLost } from './held.js';
 import { type Begun, type Keeping, keepingOf } from './keep.js';
 import { belongs } from './owner.js';
-import { recordInto } from './record.js';
+import { recordInto, withSeen } from './record.js';
 import type { Result } from './result.js';
 
 export interface ApplyOptions extends Omit<ExecuteOptions, 'recorder' | 'permit' | 'notBefore'> {
@@ -51,16 +51,19 @@ export interface Applied {
 
 /**
  * Applies an approved plan: journals each request before it is sent and after its answer, and saves the state at the end.
- * A plan with nothing to do writes nothing. Throws a ProblemsError where the lock was lost, or the journal or the state can't be
+ * A plan with nothing to do writes no journal, and saves what it saw if that is news. Throws a ProblemsError where the lock was lost, or the journal or the state can't be
  * written, before anything is sent.
  */
 export async function applyPlan({ plan, asked }: ApprovedPlan, options: ApplyOptions): Promise<Applied> {
-  const { lock, now, signal, shard } = options;
+  const { lock, now, signal, shard, hasher } = options;
   const keeping = keepingOf(options);
-  const { resources: recorded } = withoutDebts(options.state, plan.settled ?? []);
+  const recorded = await withSeen(withoutDebts(options.state, plan.settled ?? []), seenIn(plan), {
+    at: now().toISOString(),
+    hasher,
+  });
   if (plan.changes.every(({ action }) => action === 'unchanged')) {
     const result = { run: null, results: [], interrupted: false };
-    if (plan.settled === undefined || plan.settled.length === 0) {
+    if (recorded === options.state.resources) {
       return { result, state: options.state, problems: stillOwed(plan) };
     }
     await lock.confirm();
@@ -136,8 +139,16 @@ export async function applyPlan({ plan, asked }: ApprovedPlan, options: ApplyOpt
   return { result, state, problems };
 }
 
-/** A state in which nothing is owed any more to the objects with these keys. */
-function withoutDebts(state: State, keys: readonly string[]): State {
+/** The objects that a plan leaves as they are, as the server showed them. */
+function seenIn({ changes }: Plan): Seen[] {
+  return changes.flatMap(({ kind, action, apply: { seen, ...asked } }) =>
+    action === 'unchanged' && seen !== undefined ? [{ ...asked, kind, fields: seen }] : [],
+  );
+}
+
+/** The records of a state in which nothing is owed any more to the objects with these keys. */
+function withoutDebts(state: State, keys: readonly string[]): State['resources'] {
+  if (keys.length === 0) return state.resources;
   const resources = { ...state.resources };
   for (const key of keys) {
     const record = resources[key];
@@ -145,7 +156,7 @@ function withoutDebts(state: State, keys: readonly string[]): State {
     const { owed: _, ...rest } = record;
     resources[key] = rest;
   }
-  return { ...state, resources };
+  return resources;
 }
 
 async function kept(

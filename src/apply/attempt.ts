@@ -1,6 +1,5 @@
 import { extended } from '../base/extended.js';
 import type { Fields } from '../base/values.js';
-import { markSecrets } from '../kinds/fields.js';
 import type { Kind, Live } from '../kinds/kind.js';
 import { namesOfLost, type Owed, seenLoss } from '../kinds/loss.js';
 import { betterProfile, betterProfileByReset } from '../kinds/recognise.js';
@@ -136,8 +135,8 @@ export class Attempt {
         const fresh = index === 0 ? freshUntil : undefined;
         const answer = await writer.send(request, permit(fresh === undefined), fresh);
         attempts += answer.attempts;
-        const shown = shownFields(this.#kind, answer.data, profile);
-        last = { status: answer.status, data: markSecrets(this.#kind.fields, shown) };
+        const { fields } = shownFields(this.#kind, answer.data, profile);
+        last = { status: answer.status, data: fields };
         if (!isLast) await recorder.answered(change, answer.status, answer.attempts);
       } catch (failure) {
         if (failure instanceof Expired) {

@@ -9,13 +9,14 @@ import {
   same,
   type Value,
 } from '../base/values.js';
-import { holdsHashed, normalForm, value } from '../kinds/fields.js';
+import { type FieldType, holdsHashed, normalForm, value } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
 import type { Identity, KindName } from '../kinds/kind.js';
 import { type Owed, seenLoss } from '../kinds/loss.js';
 import { deletedHash } from '../plan/decide.js';
-import type { Action } from '../plan/plan.js';
-import { conceal, type Hasher, restoreFields, storeFields } from '../state/secrets.js';
+import type { Action, Seen } from '../plan/plan.js';
+import { conceal, type Hasher, restoreFields, type StoredFields, storeFields } from '../state/secrets.js';
+import { eachWithSlowHashes } from '../state/slow-hash.js';
 import type { ResourceRecord, State } from '../state/state.js';
 import type { Status } from './result.js';
 
@@ -77,8 +78,66 @@ export function recordInto(
         };
   if (after === undefined) return false;
   forgetFormer(resources, asked);
-  resources[asked.key] = after;
+  resources[asked.key] = withFormerNames(after, before, asked, context.hasher);
   return true;
+}
+
+/** Records with what was seen of objects, which no run wrote; the very same ones if all of it is recorded already. */
+export async function withSeen(
+  resources: State['resources'],
+  seen: readonly Seen[],
+  context: Pick<RecordContext, 'at' | 'hasher'>,
+): Promise<State['resources']> {
+  const records = await eachWithSlowHashes(seen, (one) => {
+    const before = Object.hasOwn(resources, one.key) ? resources[one.key] : undefined;
+    return seenRecord(before, one, context);
+  });
+  const news = seen.flatMap(({ key }, index): [string, ResourceRecord][] => {
+    const record = records[index];
+    return record === undefined ? [] : [[key, record]];
+  });
+  return news.length === 0 ? resources : { ...resources, ...Object.fromEntries(news) };
+}
+
+/** The record of an object that was seen; undefined if nothing that manifests declare of it is news. */
+function seenRecord(
+  before: ResourceRecord | undefined,
+  { fields, ...seen }: Seen,
+  { at, hasher }: Parameters<typeof withSeen>[2],
+): ResourceRecord | undefined {
+  const asked = { ...seen, action: 'adopt' as const };
+  const declared = Object.entries(fields).filter(([name]) => seen.managed.includes(name));
+  const shown = shownOf(asked, Object.fromEntries(declared));
+  const known = before?.left;
+  const isKnown = (stored: Fields, hashes: StoredFields['hashes']): boolean =>
+    known !== undefined &&
+    same(hashes, known.hashes) &&
+    Object.keys(shown).every(
+      (name) => Object.hasOwn(known.fields, name) && same(stored[name] ?? null, known.fields[name] ?? null),
+    );
+  // Most objects are as they were, and have no secrets.
+  const isPlain = !Object.values(shown).some(holdsSensitive);
+  if (Object.keys(shown).length === 0 || (isPlain && isKnown(shown, {}))) return undefined;
+  const stored = storeFields({ ...(known && restoreFields(known, hasher)), ...shown }, hasher);
+  if (isKnown(stored.fields as Fields, stored.hashes)) return undefined;
+  const secrets = storeFields(askedSecrets(asked), hasher);
+  const record = before ?? { ...emptyRecord(asked, { run: null, at }), ...secrets };
+  return withFormerNames({ ...record, left: { run: null, ...stored } }, before, asked, hasher);
+}
+
+/** A record with what the object was called before, if it is one that others refer to by its name. */
+function withFormerNames(
+  record: ResourceRecord,
+  before: ResourceRecord | undefined,
+  asked: Asked,
+  hasher: Hasher,
+): ResourceRecord {
+  if (kindOf(asked.kind).naming === undefined) return record;
+  const known = [...(before?.former_names ?? []), before?.left?.fields.name, asked.before?.name];
+  const former = known.flatMap((name) =>
+    typeof name === 'string' && name !== record.left?.fields.name && !hasher.conceals(name) ? [name] : [],
+  );
+  return former.length === 0 ? record : { ...record, former_names: [...new Set(former)] };
 }
 
 /** What one object of a kind has alone: the one that takes it leaves no other known to have it. */
@@ -103,7 +162,10 @@ function withoutLeft({ left }: ResourceRecord, field: string): Pick<ResourceReco
   return { left: { ...left, fields } };
 }
 
-function emptyRecord({ kind, identity, managed }: Asked, { at, run }: RecordContext): ResourceRecord {
+function emptyRecord(
+  { kind, identity, managed }: Asked,
+  { at, run }: { readonly run: string | null; readonly at: string },
+): ResourceRecord {
   return {
     kind,
     identity: { ...identity },
@@ -265,15 +327,33 @@ function leftBehind(
   { run, readable, hasher }: RecordContext,
 ): Pick<ResourceRecord, 'left'> {
   if (!readable || after === undefined) return {};
-  const left: Fields = {};
-  for (const [name, type] of Object.entries(kindOf(asked.kind).fields)) {
+  return { left: { run, ...storeFields(shownOf(asked, after), hasher) } };
+}
+
+/** What the server shows of an object's fields, sets in one order, with that made secret which is known to be. */
+function shownOf(
+  { kind, expected, before }: Pick<Asked, 'kind' | 'expected' | 'before'>,
+  after: Fields,
+): Fields {
+  const shown: Fields = {};
+  for (const [name, type] of Object.entries(kindOf(kind).fields)) {
     const got = after[name];
     if (got === undefined) continue;
-    const known = sealed(normalForm(type, got), asked.expected[name]);
-    left[name] = sealed(known, asked.before?.[name]);
+    const known = sealed(withoutOthers(type, normalForm(type, got)), expected[name]);
+    shown[name] = sealed(known, before?.[name]);
   }
-  const { fields, hashes } = storeFields(left, hasher);
-  return { left: { run, fields, hashes } };
+  return shown;
+}
+
+/** A set whose elements have what they are compared by; what else they show is other objects' own. */
+function withoutOthers(type: FieldType, got: Value): Value {
+  if (type.type !== 'set' || !Array.isArray(got)) return got;
+  const own = ['id', 'name', ...Object.keys(type.nested)];
+  return got.map((element) =>
+    isMap(element)
+      ? Object.fromEntries(Object.entries(element).filter(([name]) => own.includes(name)))
+      : element,
+  );
 }
 
 /** What took the place of what was deleted, where the answer is that and not what went. */

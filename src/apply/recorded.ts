@@ -15,14 +15,14 @@ export interface Recorded {
   readonly kind: KindName;
   /** When the record was made, ISO 8601 in UTC. */
   readonly at: string;
-  /** The run that made it. */
-  readonly run: string;
+  /** The run that made it; null if the object was only read. */
+  readonly run: string | null;
   /** The fields that the manifest mentioned then. */
   readonly managed: readonly string[];
   /** What is known of its fields; secrets can't be read. */
   readonly fields: Fields;
-  /** The object as a run left it on a server that shows it; null where nothing of that is kept. */
-  readonly left: { readonly run: string; readonly fields: Fields } | null;
+  /** The object as a server showed it last, and the run that left it so, if one did; null if nothing of that is kept. */
+  readonly left: { readonly run: string | null; readonly fields: Fields } | null;
   readonly generation: number | null;
   /** Fields of which nobody knows whether they were set. */
   readonly uncertain: readonly string[];

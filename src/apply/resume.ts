@@ -227,10 +227,11 @@ export async function resumeRun(
 function isNews({ run: { run }, late = false }: JournalContent, record: ResourceRecord | undefined): boolean {
   if (record === undefined) return true;
   // What a later run recorded is newer, whatever copy of the state was put back.
-  if (!late) return record.run < run;
+  const isOlder = record.run === null || record.run < run;
+  if (!late) return isOlder;
   // Whoever settled it without these lines could not know, and later runs know better.
   if (record.pending_regeneration === run) return true;
-  return record.run === run ? record.uncertain !== undefined : record.run < run;
+  return record.run === run ? record.uncertain !== undefined : isOlder;
 }
 
 /** Milliseconds after which a server has surely ended what it was doing for a process that is gone. */

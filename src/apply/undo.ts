@@ -231,6 +231,7 @@ function documentOf(
     fields,
     absent,
     whole: [],
+    ignored: [],
     remembered: true,
     place,
     declaredAt: { file: source, line: 1 },

@@ -126,9 +126,7 @@ export function createContext(
   };
   const within = async <S extends Session, T>(session: S, work: (session: S) => Promise<T>): Promise<T> => {
     try {
-      // The plan says which fields the server ignores.
-      const warnings = session.warnings.filter(({ code }) => code !== 'ignored-field');
-      if (warnings.length > 0) output.problems(warnings);
+      if (session.warnings.length > 0) output.problems(session.warnings);
       for (const note of session.notes) output.message(note);
       return await work(session);
     } finally {

@@ -137,6 +137,7 @@ export function declare(action: Act): Command {
     .addOption(kindOption())
     .option('--out <DIR>', "a fresh set of files in this folder, in the place of the project's own", notEmpty)
     .option('--check', 'write nothing; exit 1 where the server has moved away from the files')
+    .option('--force', 'overwrite files that were edited since they were pulled or committed')
     .option('--all-templates', 'built-in email templates too, which nobody customised')
     .addOption(format('pull'))
     .action(action(async () => (await import('./commands/pull.js')).pull));

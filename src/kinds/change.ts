@@ -32,10 +32,14 @@ export interface FieldChange {
   /** Of a key of a map that wasn't there before, which null is not. */
   readonly was?: 'absent';
   /**
-   * What a run left, where the server shows something else now: the server was changed since. `declared` where something else
-   * is declared by now too, so that the manifest was changed as well.
+   * What the server had when idops last knew it, if it shows something else now. `run` left it so; null if it was only read. `declared`
+   * if something else is declared by now too, or if no manifest declares it: then it is shown, and stays as it is.
    */
-  readonly drift?: { readonly recorded: Value; readonly run: string; readonly declared?: 'changed' };
+  readonly drift?: {
+    readonly recorded: Value;
+    readonly run: string | null;
+    readonly declared?: 'changed' | 'nowhere';
+  };
 }
 
 /** What a warning is about; without a column its message says the place. */

@@ -21,6 +21,8 @@ export declare abstract class Declared {
   readonly absent: boolean;
   /** `whole: [...]`: the maps that are declared whole. */
   readonly whole: readonly string[];
+  /** `ignored: [...]`: the fields that may be declared although the profile's server ignores them. */
+  readonly ignored: readonly string[];
   /** `did_generation` of a client. */
   readonly generation?: number;
   /** It comes from a journal and not from a manifest, so that names in it may be old ones. */

@@ -24,7 +24,7 @@ import type {
   Verdict,
 } from './kind.js';
 import { profileProblems, unknownWhole, wholeFields } from './rules.js';
-import { document, identifier, text, UUID } from './schema.js';
+import { document, identifier, ignorable, text, UUID } from './schema.js';
 import { bodiesOf, bodyProblems, withUsableBodies } from './template-bodies.js';
 import type { ProfileTraits, Traits } from './traits.js';
 
@@ -124,6 +124,7 @@ const schema = once(() =>
           examples: ['absent'],
           default: 'present',
         }),
+      ignored: ignorable(traits),
     },
     deletedAlone,
   ),

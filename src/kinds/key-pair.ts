@@ -20,7 +20,7 @@ import type {
 } from './kind.js';
 import { missing, readOne } from './reading.js';
 import { profileProblems } from './rules.js';
-import { document, identifier, text, UUID } from './schema.js';
+import { document, identifier, ignorable, text, UUID } from './schema.js';
 import type { ProfileTraits, Traits } from './traits.js';
 
 /**
@@ -65,6 +65,7 @@ const schema = once(() =>
         'Whether it is the default key pair; one of them is. Moving the default counts as destructive.',
         true,
       ),
+      ignored: ignorable(traits),
     },
   ),
 );

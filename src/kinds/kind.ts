@@ -23,6 +23,8 @@ export interface Live {
   readonly identity: Identity;
   /** What the answer carried; a field that isn't there is unknown. */
   readonly fields: Fields;
+  /** What it carried of objects that the profile's server ignores in an update; for comparing alone. */
+  readonly beside?: Fields;
   /** What the server calls it, where that is in none of the fields. */
   readonly called?: string;
   /** The names of other things that the answer told, by their ids. */
@@ -53,7 +55,7 @@ export interface Present {
   /** The run whose regeneration has no known outcome. */
   readonly pendingRun?: string;
   /** What the record says of fields that no document sets, such as a client's DID; since when, and by which run. */
-  readonly record?: { readonly fields: Fields; readonly at: string; readonly run: string };
+  readonly record?: { readonly fields: Fields; readonly at: string; readonly run: string | null };
   /** Whether the object is just as the server answered to the last recorded DELETE. */
   readonly asDeleted: boolean;
 }
@@ -87,6 +89,8 @@ export interface Resolved {
   readonly troubles: readonly string[];
   /** The fields in which lists of the server confirmed every name. */
   readonly confirmed: readonly string[];
+  /** What is to be said of some, and the field that each is in. */
+  readonly warnings: readonly (PlanWarning & { readonly field: string })[];
 }
 
 /** The requests of an update, and all that they ask for or send along. */

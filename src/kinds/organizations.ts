@@ -4,13 +4,21 @@ import { Catalog } from './catalog.js';
 import type { Declared } from './declared.js';
 import { readListing } from './listing.js';
 
+/** Names of organizations beside those in their rows, by their ids. */
+export interface OtherNames {
+  /** What the server calls those that the plan renames. */
+  readonly present: ReadonlyMap<string, string>;
+  /** What idops knew them as before. */
+  readonly former: ReadonlyMap<string, readonly string[]>;
+}
+
 /** The organizations of the server as the list gave them, found by id or by name. */
 export class OrganizationIndex extends Catalog {
-  readonly #formerNames: ReadonlyMap<string, string>;
+  readonly others: OtherNames;
 
-  constructor(rows: readonly Fields[], formerNames: ReadonlyMap<string, string> = new Map()) {
+  constructor(rows: readonly Fields[], others: OtherNames = { present: new Map(), former: new Map() }) {
     super(rows);
-    this.#formerNames = formerNames;
+    this.others = others;
   }
 
   /** Those that have an id, in the order of their ids, which a list that writes reorder doesn't have. */
@@ -18,21 +26,42 @@ export class OrganizationIndex extends Catalog {
     return [...this.ids].sort(([a], [b]) => compareText(a, b)).map(([, row]) => row);
   }
 
-  /** The same organizations with the names and labels that they will have, by their ids. */
+  /** The same organizations with the names and labels that they will have, by their ids; `others` are known of before. */
   changed(
     changes: ReadonlyMap<string, { readonly name?: string; readonly label?: string | null }>,
+    others: OtherNames = this.others,
   ): OrganizationIndex {
-    const former = new Map<string, string>();
+    const present = new Map(others.present);
     const given = new Map([...changes].map(([id, change]) => [identifierKey(id), change]));
     const rows = [...this.ids].map(([id, row]) => {
       const change = given.get(id);
       if (change === undefined) return row;
       const next = { ...row, ...change };
       if (typeof row.name === 'string' && typeof next.name === 'string' && next.name !== row.name)
-        former.set(row.name, next.name);
+        present.set(id, row.name);
       return next;
     });
-    return new OrganizationIndex(rows, former);
+    return new OrganizationIndex(rows, { ...others, present });
+  }
+
+  /**
+   * How a name beside an id stands: `right` if it is what the organization is called, on the server or by this plan; `stale` if it was
+   * called so before, and no other is; otherwise `wrong`.
+   */
+  standing(id: string, name: string): 'right' | 'stale' | 'wrong' {
+    const { present, former } = this.others;
+    const key = identifierKey(id);
+    const called = this.ids.get(key)?.name;
+    if (called === undefined || called === name || present.get(key) === name) return 'right';
+    const isHeld = this.byName(name).length > 0 || [...present.values()].includes(name);
+    return !isHeld && former.get(key)?.includes(name) === true ? 'stale' : 'wrong';
+  }
+
+  /** What the server calls an organization now, whatever this plan makes of that. */
+  presentName(id: string): string | undefined {
+    const key = identifierKey(id);
+    const name = this.others.present.get(key) ?? this.ids.get(key)?.name;
+    return typeof name === 'string' ? name : undefined;
   }
 
   /** The organization that a name or an id stands for, or a sentence that says why there is none. */
@@ -47,16 +76,24 @@ export class OrganizationIndex extends Catalog {
   }
 
   #only(reference: string, candidates: readonly Fields[]): Fields | string {
-    const found = new Set([...candidates, ...this.byName(reference)]);
+    const named = (names: Iterable<readonly [string, unknown]>): Fields[] =>
+      [...names].flatMap(([id, name]) => {
+        const row = this.ids.get(id);
+        return name === reference && row !== undefined ? [row] : [];
+      });
+    const direct = [...candidates, ...this.byName(reference)];
+    // In the plan that renames it, its name of before means it too, unless another one gets that.
+    const found = new Set(direct.length > 0 ? direct : named(this.others.present));
     const [only] = found;
     if (only !== undefined && found.size === 1) return only;
     if (found.size > 1) {
       const ids = [...found].map(({ id }) => id).join(', ');
       return `${found.size} organizations are called "${reference}" (${ids}): refer to one by its id`;
     }
-    const renamed = this.#formerNames.get(reference);
+    const former = [...this.others.former].flatMap(([id, names]) => names.map((name) => [id, name] as const));
+    const [renamed] = named(former);
     if (renamed !== undefined) {
-      return `the organization "${reference}" is renamed to "${renamed}": refer to it by its new name`;
+      return `the organization "${reference}" is called "${String(renamed.name)}" now: refer to it by that name`;
     }
     const unsure = this.unsure ? ' (its list has rows without an id)' : '';
     const lack = lacks(`"${reference}"${unsure}`, isUuid(reference) ? 'id' : 'name');
@@ -88,6 +125,7 @@ export async function readOrganizations(reader: Reader): Promise<OrganizationInd
 export function changedBy(
   organizations: OrganizationIndex,
   declared: readonly Declared[],
+  others: OtherNames,
 ): OrganizationIndex {
   const changes = declared.flatMap(({ kind, identity, fields }) => {
     if (kind !== 'Organization') return [];
@@ -101,5 +139,5 @@ export function changedBy(
     };
     return Object.keys(change).length === 0 ? [] : [[String(found.id), change] as const];
   });
-  return organizations.changed(new Map(changes));
+  return organizations.changed(new Map(changes), others);
 }

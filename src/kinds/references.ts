@@ -5,7 +5,7 @@ import type { Reader } from '../server/reader.js';
 import type { ExtraRead } from '../server/reads.js';
 import { type Catalog, readCatalog } from './catalog.js';
 import type { Declared } from './declared.js';
-import { changedBy, type OrganizationIndex, readOrganizations } from './organizations.js';
+import { changedBy, type OrganizationIndex, type OtherNames, readOrganizations } from './organizations.js';
 
 /** What the server lists as a whole: references of manifests are looked up in it, and it may answer for a kind. */
 interface Lists {
@@ -40,7 +40,7 @@ interface ListType<N extends ListName> {
   /** Reads it whole; null where the server offers no such list. Throws what the reader throws. */
   read(reader: Reader, profile: Profile): BeingRead[N];
   /** The list as it will be when the documents are applied; as it is where this is left out. */
-  after?(list: Lists[N], declared: readonly Declared[]): Lists[N];
+  after?(list: Lists[N], declared: readonly Declared[], others: OtherNames): Lists[N];
 }
 
 /** The lists that servers offer beyond the document. */
@@ -117,13 +117,17 @@ export async function heldLists(held: HeldLists): Promise<References> {
   return references;
 }
 
-/** The lists as they will be when the documents are applied. */
-export function afterwards(references: References, declared: readonly Declared[]): References {
+/** The lists as they will be when the documents are applied; `others` are names of organizations that are known of before. */
+export function afterwards(
+  references: References,
+  declared: readonly Declared[],
+  others: OtherNames,
+): References {
   const next: { -readonly [name in ListName]?: References[name] } = { ...references };
   const take = <N extends ListName>(name: N): void => {
     const type: ListType<N> = types[name];
     const list: Lists[N] | null | undefined = references[name];
-    if (list != null && type.after !== undefined) next[name] = type.after(list, declared);
+    if (list != null && type.after !== undefined) next[name] = type.after(list, declared, others);
   };
   for (const name of listNames) take(name);
   return next;

@@ -1,7 +1,8 @@
-import { type Problem, warning } from '../base/problems.js';
+import { error, type Problem } from '../base/problems.js';
 import { type Fields, isMap, put } from '../base/values.js';
 import type { Profile } from '../server/profiles.js';
-import type { Declared, Kind } from './kind.js';
+import { contrast, desired, markSecrets, value } from './fields.js';
+import type { Declared, Kind, Live } from './kind.js';
 import { limitProblems } from './limits.js';
 import { isBlank } from './texts.js';
 import type { ProfileTraits, Traits } from './traits.js';
@@ -23,18 +24,63 @@ export function takenFields(
 }
 
 /**
- * An answer without the objects beside the managed ones that the server ignores, such as a user's backend: what is
- * never compared needs no record, least of all its passwords.
+ * What an answer shows of an object. Objects beside the managed ones that the server ignores, such as a user's backend, are apart:
+ * they need no record, least of all their passwords.
  */
-export function shownFields({ fields, traits }: Kind, answer: Fields, { name }: Profile): Fields {
+export function shownFields(
+  { fields, traits }: Kind,
+  answer: Fields,
+  { name }: Profile,
+): Pick<Live, 'fields' | 'beside'> {
+  const shown = markSecrets(fields, answer);
   const left = (traits[name].ignored ?? []).filter((field) => fields[field]?.type === 'members');
-  if (left.length === 0) return answer;
-  return Object.fromEntries(Object.entries(answer).filter(([field]) => !left.includes(field)));
+  if (left.length === 0) return { fields: shown };
+  const isBeside = ([field]: [string, unknown]): boolean => left.includes(field);
+  const all = Object.entries(shown);
+  return {
+    fields: Object.fromEntries(all.filter((one) => !isBeside(one))),
+    beside: Object.fromEntries(all.filter(isBeside)),
+  };
 }
 
 /** The declared fields that the profile's server takes and does nothing with. */
 export function ignoredFields(fields: Fields, { ignored }: Traits): string[] {
   return ignored === undefined ? [] : Object.keys(fields).filter((field) => ignored.includes(field));
+}
+
+/** The same without those that the document accepts as ignored. */
+function unacceptedFields({ fields, ignored }: Declared, traits: Traits): string[] {
+  return ignoredFields(fields, traits).filter((field) => !ignored.includes(field));
+}
+
+/**
+ * Why a document can't come about as a whole: it declares fields that the profile's server ignores, and that aren't so already.
+ * Undefined if it declares none.
+ */
+export function ignoredTrouble(
+  kind: Kind,
+  declared: Declared,
+  live: Live | undefined,
+  { name }: Profile,
+): string | undefined {
+  const shown = { ...live?.beside, ...live?.fields };
+  const off = unacceptedFields(declared, kind.traits[name]).filter((field) => {
+    const type = kind.fields[field] ?? value;
+    const wanted = desired(
+      type,
+      declared.fields[field] ?? null,
+      shown[field],
+      declared.whole.includes(field),
+    );
+    return (
+      wanted === undefined ||
+      contrast(type, field, wanted, shown[field]).some(({ verdict }) => verdict !== 'same')
+    );
+  });
+  if (off.length === 0) return undefined;
+  const names = off.map((field) => `"${field}"`).join(' and ');
+  const cure = `change it by other means, or accept with "ignored: [${off.join(', ')}]" that it stays as it is`;
+  return `the server ignores ${names}, which is not as declared: ${cure}`;
 }
 
 /**
@@ -64,26 +110,25 @@ export function unknownWhole(noun: string, unknown: readonly string[]): string {
   );
 }
 
-/** What of the documents the profile's server can't take, or takes and does nothing with. */
+/** What of the documents the profile's server can't take. */
 export function profileProblems(
   declared: readonly Declared[],
   profile: Profile,
   { [profile.name]: traits }: ProfileTraits,
 ): Problem[] {
-  return declared.flatMap((object) => {
-    const ignored = ignoredFields(object.fields, traits);
-    return [
-      ...ignored.map((field) => ignoredWarning(object, field, profile)),
-      ...(profile.limits === null ? [] : limitProblems(object, profile, profile.limits, traits)),
-    ];
-  });
+  const { limits } = profile;
+  if (limits === null) return [];
+  return declared.flatMap((object) => limitProblems(object, profile, limits, traits));
 }
 
-function ignoredWarning(object: Declared, field: string, profile: Profile): Problem {
-  return warning(
-    'ignored-field',
-    `a server of the profile ${profile.name} takes no notice of "${field}", so it is neither sent nor compared`,
-    [object.placeOf(field)],
-    'remove it, or keep it for a server that does',
+/** What a document declares although the profile's server ignores it; only the server tells whether it is so already. */
+export function ignoredProblems(declared: Declared, { traits }: Kind, { name }: Profile): Problem[] {
+  return unacceptedFields(declared, traits[name]).map((field) =>
+    error(
+      'ignored-field',
+      `a server of the profile ${name} ignores "${field}", so it can't become as declared`,
+      [declared.placeOf(field)],
+      `remove it, or accept with "ignored: [${field}]" that it stays as it is on such a server`,
+    ),
   );
 }

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { optional } from '../base/members.js';
+import type { ProfileTraits } from './traits.js';
 
 /**
  * A text that lies in a file beside the manifest. The loader replaces it by the file's content, after
@@ -68,6 +69,20 @@ export function document<K extends string, S extends z.ZodRawShape>(
   return z
     .strictObject({ kind: z.literal(kind).meta({ description: about }), ...shape })
     .meta({ description: about, ...together });
+}
+
+/** The directive of a kind that accepts that servers of some profile ignore a field. */
+export function ignorable(traits: ProfileTraits) {
+  const names = [...new Set(Object.values(traits).flatMap(({ ignored = [] }) => ignored))];
+  return z
+    .array(z.enum(names))
+    .optional()
+    .meta({
+      description:
+        'Which of these fields may be declared although the server ignores them: they stay as they are there.',
+      examples: [names.slice(-1)],
+      default: [],
+    });
 }
 
 /** The id of an organization that is referred to. */

@@ -32,6 +32,7 @@ export function resolveUser(fields: Fields, context: ResolveContext): Resolved {
   const resolved: Fields = { ...fields };
   const troubles: string[] = [];
   const confirmed: string[] = [];
+  const warnings: Resolved['warnings'][number][] = [];
   const take = (field: string, { elements, troubles: found, sure }: LookedUp): void => {
     resolved[field] = elements;
     troubles.push(...found);
@@ -64,6 +65,9 @@ export function resolveUser(fields: Fields, context: ResolveContext): Resolved {
   if (Array.isArray(fields.organizations) && references.organizations != null) {
     const { organizations } = references;
     const members = memberships(fields.organizations, organizations, wished('organizations'));
+    warnings.push(
+      ...members.stale.map((message) => ({ code: 'stale-name' as const, message, field: 'organizations' })),
+    );
     // A name that several have tells no two of them apart, in what goes either.
     const own = asElements(present.organizations ?? null);
     const told = own.every(({ name }) => typeof name !== 'string' || organizations.byName(name).length <= 1);
@@ -80,7 +84,7 @@ export function resolveUser(fields: Fields, context: ResolveContext): Resolved {
         listScope('roles', profile) !== undefined && members.sure && told && inner.every(({ sure }) => sure),
     });
   }
-  return { fields: resolved, troubles: [...new Set(troubles)], confirmed };
+  return { fields: resolved, troubles: [...new Set(troubles)], confirmed, warnings };
 }
 
 /** Of a user's lists the elements that the lists of the server show, where there are such. */
@@ -179,7 +183,11 @@ function findAll(list: readonly Fields[], { catalog, noun, own, strict, live }: 
 /** Why a name beside an id can't stand; undefined where it is the server's. */
 function otherName(noun: string, { id, name }: Fields, row: Fields): string | undefined {
   if (typeof name !== 'string' || typeof row.name !== 'string' || name === row.name) return undefined;
-  return `the ${noun} with the id ${String(id)} is called "${row.name}" on the server, not "${name}": correct the id or the name`;
+  return wrongName(noun, String(id), row.name, name);
+}
+
+function wrongName(noun: string, id: string, called: string, name: string): string {
+  return `the ${noun} with the id ${id} is called "${called}" on the server, not "${name}": correct the id or the name`;
 }
 
 /**
@@ -199,8 +207,14 @@ function shownAs(element: Fields, row: Fields, own: readonly Fields[]): Fields {
   };
 }
 
-function memberships(references: readonly Value[], index: OrganizationIndex, strict: boolean): LookedUp {
+/** Memberships with the organizations that they mean; `stale` are those whose names are former ones, a sentence each. */
+function memberships(
+  references: readonly Value[],
+  index: OrganizationIndex,
+  strict: boolean,
+): LookedUp & { readonly stale: readonly string[] } {
   const troubles: string[] = [];
+  const stale: string[] = [];
   const seen = new Set<string>();
   let sure = true;
   const elements = references.flatMap((reference): Fields[] => {
@@ -217,11 +231,19 @@ function memberships(references: readonly Value[], index: OrganizationIndex, str
     }
     seen.add(id);
     if (typeof row.name !== 'string' || index.byName(row.name).length > 1) sure = false;
-    const misnamed = strict ? otherName('organization', element, row) : undefined;
-    if (misnamed !== undefined) troubles.push(misnamed);
+    const { name } = element;
+    const standing = strict && typeof name === 'string' ? index.standing(id, name) : 'right';
+    if (standing === 'wrong') {
+      troubles.push(wrongName('organization', id, index.presentName(id) ?? '', String(name)));
+    }
+    if (standing === 'stale') {
+      stale.push(
+        `the organization with the id ${id} is called "${String(row.name)}" now, and the name "${String(name)}" beside the id is a former one: write "${String(row.name)}"`,
+      );
+    }
     return [{ ...row, ...element, id, ...(typeof row.name === 'string' ? { name: row.name } : {}) }];
   });
-  return { elements, troubles, sure };
+  return { elements, troubles, sure, stale };
 }
 
 function findMember(reference: Value, organizations: OrganizationIndex): Fields | string {

@@ -6,6 +6,7 @@ import {
   document,
   identifier,
   idOrName,
+  ignorable,
   noneTwice,
   organizationId,
   role,
@@ -13,6 +14,7 @@ import {
   text,
   UUID,
 } from './schema.js';
+import { userTraits } from './user-traits.js';
 
 const scope = once(() =>
   z.strictObject({
@@ -195,6 +197,7 @@ export const userSchema = once(() =>
           examples: [['metadata']],
           default: [],
         }),
+      ignored: ignorable(userTraits),
     },
   ),
 );

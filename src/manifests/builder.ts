@@ -26,6 +26,11 @@ export function isObject(value: unknown): value is { readonly [key: string]: unk
   );
 }
 
+/** What a directive of a document lists. */
+function names(list: unknown): string[] {
+  return Array.isArray(list) ? list.filter((name) => typeof name === 'string') : [];
+}
+
 /** Asks for a body file that a document names. */
 export function request(
   reading: Reading,
@@ -117,7 +122,8 @@ export class Builder {
         identity,
         fields,
         absent: data.state === 'absent',
-        whole: Array.isArray(data.whole) ? data.whole.filter((name) => typeof name === 'string') : [],
+        whole: names(data.whole),
+        ignored: names(data.ignored),
         ...(typeof data.did_generation === 'number' ? { generation: data.did_generation } : {}),
       },
       { root: this.#root, file, bodies: this.#bodies },

@@ -23,6 +23,7 @@ export class DeclaredDocument implements Declared {
   readonly fields: Fields;
   readonly absent: boolean;
   readonly whole: readonly string[];
+  readonly ignored: readonly string[];
   declare readonly generation?: number;
   readonly #written: Written;
 
@@ -35,6 +36,7 @@ export class DeclaredDocument implements Declared {
     this.fields = object.fields;
     this.absent = object.absent;
     this.whole = object.whole;
+    this.ignored = object.ignored;
     if (object.generation !== undefined) this.generation = object.generation;
     this.#written = written;
   }

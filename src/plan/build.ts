@@ -5,9 +5,7 @@ import type { Declared, Live } from '../kinds/kind.js';
 import { idTrouble } from '../kinds/limits.js';
 import { type Owed, stillLost } from '../kinds/loss.js';
 import { type ListName, listNames, listScope, type ReadLists, type References } from '../kinds/references.js';
-import { ignoredFields } from '../kinds/rules.js';
 import { operations, type Scope } from '../server/operations.js';
-import type { Profile } from '../server/profiles.js';
 import { secretsIn } from '../state/secrets.js';
 import { eachWithSlowHashes, withSlowHashes } from '../state/slow-hash.js';
 import { Decider } from './decide.js';
@@ -98,11 +96,10 @@ export async function buildPlan(options: BuildOptions): Promise<Planned> {
     ...fitting.warnings,
     ...leftOut(debtsLeftOut(options)),
     ...missingLists(references),
-    ...selected.flatMap(({ subject, address }) => ignored(subject, address, profile)),
     ...compared
       .filter(isUnchanged)
       .flatMap(({ address, warnings }) =>
-        warnings.map(({ code, message }) => ({ code, message: `${address}: ${message}` })),
+        warnings.map((warning) => ({ ...warning, message: `${address}: ${warning.message}` })),
       ),
   ];
   const settled = decided.filter((one) => one.settled).map(({ one: { key } }) => key);
@@ -196,19 +193,6 @@ function missingLists(references: References): PlanWarning[] {
       code: 'no-list',
       message: `the server offers no list of ${name}, so nothing could check that the ids of ${name} in the manifests exist and mean what their names say: compare the ids`,
     }));
-}
-
-/** What a document declares and the server does nothing with. */
-function ignored({ declared }: Subject, address: string, profile: Profile): PlanWarning[] {
-  if (declared === undefined) return [];
-  return ignoredFields(declared.fields, kindOf(declared.kind).traits[profile.name]).map((field) => {
-    const { file, line } = declared.placeOf(field);
-    return {
-      code: 'ignored-field',
-      message: `${address}: the server takes no notice of "${field}" (${file}:${line}), so it is neither sent nor compared`,
-      place: { file, line },
-    };
-  });
 }
 
 /** A plan that regenerates what one object has, whatever was recorded of it; the object is read where that can be done. */

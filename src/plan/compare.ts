@@ -26,9 +26,9 @@ import type { Declared, Kind, Live, Present } from '../kinds/kind.js';
 import { idTrouble, requestSize } from '../kinds/limits.js';
 import { namesOfLost, type Owed, stillLost, withLost } from '../kinds/loss.js';
 import type { References } from '../kinds/references.js';
-import { takenFields } from '../kinds/rules.js';
+import { ignoredTrouble, takenFields } from '../kinds/rules.js';
 import type { Profile } from '../server/profiles.js';
-import { type LeftBehind, withDrift } from './drift.js';
+import { type LeftBehind, undeclaredDrift, withDrift } from './drift.js';
 import type { Change, FieldChange, PlanWarning, Source } from './plan.js';
 
 /** What the state knows of an object, its secrets as things that can be compared. */
@@ -37,11 +37,11 @@ export interface Recorded {
   /** Fields that were sent in a request whose outcome isn't known. */
   readonly uncertain: ReadonlySet<string>;
   readonly at: string;
-  readonly run: string;
+  readonly run: string | null;
   readonly generation?: number;
   readonly pendingRun?: string;
   readonly asDeleted: (live: Fields) => boolean;
-  /** The object as a run left it, where the server showed it. */
+  /** The object as the server showed it last. */
   readonly left?: LeftBehind;
   /** What an update that did not get to its end took away, to be put back with the next one. */
   readonly owed?: Owed;
@@ -67,12 +67,25 @@ export interface CompareInput {
  * read and nothing is sent.
  */
 export function compare(given: CompareInput): Change {
-  const change = compareFields(given);
-  if (change.fields.length === 0) return change;
-  const { live, recorded, declared } = given;
-  const shown = (field: string) => (live === undefined ? undefined : liveValue(live, field));
-  const fields = withDrift(change.fields, kindOf(declared.kind).fields, recorded?.left, shown);
-  return { ...change, fields };
+  const { live, recorded, declared, profile } = given;
+  const kind = kindOf(declared.kind);
+  const change = withReason(compareFields(given), ignoredTrouble(kind, declared, live, profile));
+  const left = recorded?.left;
+  if (live === undefined || left === undefined) return change;
+  const shown = (field: string) => liveValue(live, field);
+  const fields = [
+    ...withDrift(change.fields, kind.fields, left, shown),
+    // What an undo leaves alone is none of its business.
+    ...(declared.remembered ? none : undeclaredDrift(change.fields, declared, kind.fields, left, shown)),
+  ];
+  return fields.length === 0 ? change : { ...change, fields };
+}
+
+/** A change that is blocked for a further reason, if there is one; what differs is still shown. */
+export function withReason(change: Change, why: string | undefined): Change {
+  if (why === undefined) return change;
+  const reason = change.reason === null ? why : `${change.reason}; ${why}`;
+  return { ...change, action: 'blocked', requests: [], destructions: [], reason };
 }
 
 /** What the server shows of a field: null where there is no such object, undefined where the answer doesn't have it. */
@@ -101,13 +114,20 @@ function compareFields(given: CompareInput): Change {
     fields: resolved,
     troubles,
     confirmed,
-  } = resolution ?? { fields: taken, troubles: [], confirmed: [] };
+    warnings: named,
+  } = resolution ?? { fields: taken, troubles: [], confirmed: [], warnings: none };
+  const stale = named.map(({ field, ...warning }) => {
+    const { length: _length, text: _text, ...place } = declared.placeOf(field);
+    return { ...warning, place };
+  });
   const known = knowledge(input, present);
   // Undoing the run that puts something back must not bring back the gap.
   const before = { ...present.fields, ...withBack(kind, present.fields, lost) };
   const observed = known.source(Object.keys(resolved));
-  const base = (expected: Fields): Change =>
-    baseChange(input, present, { before, expected, observed, managed: Object.keys(own) });
+  const base = (expected: Fields): Change => {
+    const change = baseChange(input, present, { before, expected, observed, managed: Object.keys(own) });
+    return stale.length === 0 ? change : { ...change, warnings: stale };
+  };
   const blocked = (reason: string): Change => ({ ...base({}), action: 'blocked', reason });
   const unfit = idTrouble(declared.identity, input.profile) ?? live?.trouble;
   if (unfit !== undefined) return blocked(unfit);
@@ -134,7 +154,7 @@ function compareFields(given: CompareInput): Change {
   const verdict = kind.decide?.(planInput);
   if (verdict !== undefined) {
     const { reason = null, warnings = [], ...decided } = verdict;
-    return { ...base({}), ...decided, reason, warnings };
+    return { ...base({}), ...decided, reason, warnings: [...stale, ...warnings] };
   }
   const gone = unrestorable(kind, input.recorded?.owed?.run, restored);
   if (gone !== undefined) return blocked(gone);
@@ -156,6 +176,7 @@ function compareFields(given: CompareInput): Change {
     fields,
     destructions: kind.destructions(fields),
     warnings: [
+      ...stale,
       ...warnings,
       ...restoreWarnings(kind, input.recorded?.owed?.run, lost, expected),
       ...updateWarnings(
@@ -304,6 +325,7 @@ function baseChange(
       before,
       existed: present.exists ?? null,
       managed,
+      ...(present.exists === true ? { seen: present.shown } : {}),
       ...(declared.generation === undefined ? {} : { generation: declared.generation }),
       ...(declared.generation === undefined || recorded?.generation === undefined
         ? {}

@@ -1,4 +1,4 @@
-import type { Fields } from '../base/values.js';
+import { type Fields, identifierKey } from '../base/values.js';
 import { kindOf } from '../kinds/index.js';
 import type { Declared, KindName, Live } from '../kinds/kind.js';
 import { idTrouble } from '../kinds/limits.js';
@@ -8,7 +8,7 @@ import type { Profile } from '../server/profiles.js';
 import { type Hasher, restoreFields } from '../state/secrets.js';
 import type { ResourceRecord, State } from '../state/state.js';
 import type { BodyChecks } from './body-checks.js';
-import { compare, type Recorded } from './compare.js';
+import { compare, type Recorded, withReason } from './compare.js';
 import { templateWarnings } from './findings.js';
 import { type Names, withLabel } from './label.js';
 import type { BuildOptions } from './options.js';
@@ -23,9 +23,13 @@ export class Decider {
   /** The names of things that answers told, by their ids. */
   readonly names: Names;
 
-  constructor(options: BuildOptions, references: References, names: Names) {
+  /** `earlier` are the lists of a plan that is under way: what it renames may go by either name until its end. */
+  constructor(options: BuildOptions, references: References, names: Names, earlier: References = {}) {
     this.#options = options;
-    this.references = afterwards(references, options.declared);
+    this.references = afterwards(references, options.declared, {
+      present: earlier.organizations?.others.present ?? new Map(),
+      former: formerNames(options.state),
+    });
     this.names = names;
   }
 
@@ -49,9 +53,7 @@ export class Decider {
     if (subject.declared === undefined) {
       const change = pruned(subject, { address, key, live, profile: this.#options.profile });
       // A record may have been written with another profile.
-      const reason = idTrouble(subject.identity, this.#options.profile);
-      if (change === undefined || reason === undefined) return change;
-      return { ...change, action: 'blocked', requests: [], destructions: [], reason };
+      return change && withReason(change, idTrouble(subject.identity, this.#options.profile));
     }
     const recorded = this.recorded(key);
     const change = this.compare(one, live, recorded, this.#adjusted(one, live, recorded));
@@ -92,12 +94,23 @@ function checked(change: Change, declared: Declared, checks: BodyChecks): Change
   const told = { ...change, warnings: [...change.warnings, ...warnings, ...errors] };
   if (errors.length === 0) return told;
   const reason = errors.map(({ code, message }) => `${message} (${code} is an error here)`).join('; ');
-  return { ...told, action: 'blocked', requests: [], destructions: [], reason };
+  return withReason(told, reason);
 }
 
 /** By which an object is known that is just as the server answered to its DELETE. */
 export function deletedHash(kind: KindName, answer: Fields, hasher: Hasher): string {
   return hasher.hash([...(kindOf(kind).deletion?.traces(answer) ?? [])]);
+}
+
+/** What objects were called when idops knew them last, and before, by their ids. */
+function formerNames({ resources }: State): ReadonlyMap<string, readonly string[]> {
+  return new Map(
+    Object.values(resources).flatMap(({ kind, identity: { id }, left, former_names: former = [] }) => {
+      if (kindOf(kind).naming === undefined || id === undefined) return [];
+      const last = left?.fields.name;
+      return [[identifierKey(id), typeof last === 'string' ? [...former, last] : former] as const];
+    }),
+  );
 }
 
 /** What was taken away from the object with a key, as the state knows it; undefined where that is nothing. */

@@ -1,12 +1,14 @@
-import { type Fields, same, type Value } from '../base/values.js';
+import { type Fields, holdsSensitive, isMap, same, type Value } from '../base/values.js';
 import type { FieldChange } from '../kinds/change.js';
+import type { Declared } from '../kinds/declared.js';
 import { contrast, type FieldTypes, value } from '../kinds/fields.js';
 import type { Action, Change, Plan } from './plan.js';
 import type { Share } from './share.js';
 
-/** What a run left of an object on the server, as far as the server showed it then. */
+/** An object as the server showed it when idops last knew it. */
 export interface LeftBehind {
-  readonly run: string;
+  /** The run that left it so; null if it was only read. */
+  readonly run: string | null;
   readonly fields: Fields;
 }
 
@@ -17,16 +19,49 @@ export interface LeftBehind {
 export function withDrift(
   fields: readonly FieldChange[],
   types: FieldTypes,
-  left: LeftBehind | undefined,
+  left: LeftBehind,
   shown: (field: string) => Value | undefined,
 ): readonly FieldChange[] {
-  if (left === undefined) return fields;
   return fields.map((field) => {
     const recorded = recordedAt(field.path, types, left.fields, shown);
     if (recorded === undefined) return field;
     const declared = isAsLeft(field, types, recorded) ? {} : { declared: 'changed' as const };
     return { ...field, drift: { recorded, run: left.run, ...declared } };
   });
+}
+
+/**
+ * Keys of declared maps that no manifest declares and that somebody changed on the server: they are shown, and stay as they are. Those
+ * among `fields` are planned already. Pure.
+ */
+export function undeclaredDrift(
+  fields: readonly FieldChange[],
+  declared: Pick<Declared, 'fields'>,
+  types: FieldTypes,
+  left: LeftBehind,
+  shown: (field: string) => Value | undefined,
+): readonly FieldChange[] {
+  return Object.entries(declared.fields).flatMap(([name, said]) => {
+    const [type, was, now] = [types[name], left.fields[name], shown(name)];
+    if (type?.type !== 'map' || !isMap(said) || !isMap(was ?? null) || !isMap(now ?? null)) return [];
+    const own = new Set([
+      ...fields.map(({ path }) => path),
+      ...contrast(type, name, said, {}).map(({ path }) => path),
+    ]);
+    return contrast(type, name, now ?? null, was)
+      .filter(({ path, verdict }) => verdict === 'different' && !own.has(path))
+      .map(({ path, wanted, got = null, lacks }): FieldChange => {
+        const sensitive = holdsSensitive(wanted) || holdsSensitive(got);
+        const drift = { recorded: got, run: left.run, declared: 'nowhere' as const };
+        const absent = lacks === 'wanted' ? { was: 'absent' as const } : {};
+        return { path, type: 'map', before: wanted, after: wanted, sensitive, ...absent, drift };
+      });
+  });
+}
+
+/** Whether a difference is the server's own, which a plan shows and doesn't touch. */
+export function isUnplanned({ drift }: FieldChange): boolean {
+  return drift?.declared === 'nowhere';
 }
 
 /** Whether what is declared is what was left, so that only the server was changed. */
@@ -65,9 +100,14 @@ function memberOf(map: Value, path: string): Value {
   return parts.find((one) => one.path === path)?.wanted ?? null;
 }
 
-/** Whether somebody changed the server at one of the fields since a run left them. */
-export function isDrifted({ action, fields }: Pick<Change, 'action' | 'fields'>): boolean {
-  return action !== 'unchanged' && fields.some(({ drift }) => drift !== undefined);
+/** Whether somebody changed the server at one of the fields since idops last knew them. */
+export function isDrifted({ fields }: Pick<Change, 'fields'>): boolean {
+  return fields.some(({ drift }) => drift !== undefined);
+}
+
+/** Whether a plan lists an object: with `debug` all, otherwise those with something to do or to show. */
+export function isListed(change: Change, debug: boolean): boolean {
+  return debug || change.action !== 'unchanged' || isDrifted(change);
 }
 
 /** How much of a plan the server's own changes are. */
@@ -91,15 +131,14 @@ export interface Shared {
   readonly losesLeftOut: number;
 }
 
-/** The changes of a share. An object that has something of both is in both; unchanged ones are in neither, and don't count. */
+/** The changes of a share. An object that has something of both is in both; unchanged ones without drift are in neither, and don't count. */
 export function shareOf(changes: readonly Change[], only: Share | undefined): Shared {
   if (only === undefined) return { changes, leftOut: new Map(), losesLeftOut: 0 };
   const leftOut = new Map<Action, number>();
   let losesLeftOut = 0;
   const kept = changes.filter((change) => {
-    if (change.action === 'unchanged') return false;
     const isOf = only === 'drift' ? isDrifted(change) : isMade(change);
-    if (!isOf) {
+    if (!isOf && change.action !== 'unchanged') {
       leftOut.set(change.action, (leftOut.get(change.action) ?? 0) + 1);
       if (change.destructions.length > 0) losesLeftOut += 1;
     }
@@ -109,8 +148,9 @@ export function shareOf(changes: readonly Change[], only: Share | undefined): Sh
 }
 
 /** Whether anything of a change isn't the server's own alone: a field, or what has none. */
-function isMade({ fields }: Change): boolean {
+function isMade({ action, fields }: Change): boolean {
   return (
-    fields.length === 0 || fields.some(({ drift }) => drift === undefined || drift.declared === 'changed')
+    action !== 'unchanged' &&
+    (fields.length === 0 || fields.some(({ drift }) => drift === undefined || drift.declared === 'changed'))
   );
 }

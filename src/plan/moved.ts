@@ -2,6 +2,7 @@ import { same, type Value } from '../base/values.js';
 import type { FieldChange } from '../kinds/change.js';
 import { asElements, keyOf } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
+import { isUnplanned } from './drift.js';
 import type { Change } from './plan.js';
 
 /**
@@ -10,7 +11,8 @@ import type { Change } from './plan.js';
  */
 export function movedSince(planned: Change, now: Change): string[] {
   if (now.action === 'blocked') return [now.reason ?? 'it is blocked now'];
-  const paths = new Set([...planned.fields, ...now.fields].map(({ path }) => path));
+  const fields = [...planned.fields, ...now.fields].filter((field) => !isUnplanned(field));
+  const paths = new Set(fields.map(({ path }) => path));
   const moved = [...paths].filter((path) => !isAsShown(fieldAt(planned, path), fieldAt(now, path)));
   const decisive = (kindOf(planned.kind).decisive ?? []).filter(
     (field) => !same(planned.apply.before[field] ?? null, now.apply.before[field] ?? null),

@@ -1,7 +1,6 @@
 import pLimit from 'p-limit';
 import type { Progress } from '../base/progress.js';
 import { settle } from '../base/settle.js';
-import { markSecrets } from '../kinds/fields.js';
 import { kindOf, kinds } from '../kinds/index.js';
 import type { Declared, Identity, Kind, KindName, Live, ObserveContext } from '../kinds/kind.js';
 import {
@@ -94,8 +93,7 @@ export async function observe<T extends Wanted>(
         // What a list doesn't show may need further reads; its step is over with the last of them.
         if (kind.listed === 'own') progress.step();
         for (const [object, shown] of observed) {
-          const fields = markSecrets(kind.fields, shownFields(kind, shown.fields, profile));
-          live.set(object, { ...shown, fields });
+          live.set(object, { ...shown, ...shownFields(kind, shown.fields, profile) });
         }
       }),
       ...shared.map((name) => context.list(name)),

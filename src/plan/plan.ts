@@ -53,12 +53,23 @@ export interface ApplyInfo {
   readonly before: Fields;
   /** Whether the server has it; null where it can't be asked. */
   readonly existed: boolean | null;
+  /** What the server shows of it now; left out if it can't be asked, or has no such object. */
+  readonly seen?: Fields;
   /** The fields that the manifest mentions. */
   readonly managed: readonly string[];
   /** The declared `did_generation`, to be recorded. */
   readonly generation?: number;
   /** The one that was recorded before; left out where none was. */
   readonly recordedGeneration?: number;
+}
+
+/** An object that the server was seen to have as manifests declare it. */
+export interface Seen
+  extends Pick<ApplyInfo, 'key' | 'identity' | 'expected' | 'managed'>,
+    Partial<Pick<ApplyInfo, 'before'>> {
+  readonly kind: KindName;
+  /** What the server showed of it. */
+  readonly fields: Fields;
 }
 
 /** What would be done, and all that a reviewer needs to judge it. Plain data. */

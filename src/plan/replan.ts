@@ -62,7 +62,8 @@ export function replanOf(
       });
       // Making one looks at all documents: it serves as long as the lists are the same.
       if (seen === undefined || listNames.some((name) => references[name] !== seen?.[name])) {
-        decider = new Decider(options, { ...decider.references, ...references }, decider.names);
+        const { references: earlier, names } = decider;
+        decider = new Decider(options, { ...earlier, ...references }, names, earlier);
         seen = references;
       }
       return await withSlowHashes(() => decider.decide(one, live.get(one.subject)));

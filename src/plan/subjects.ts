@@ -33,6 +33,7 @@ export function undocumented(kind: KindName, identity: Identity): Declared {
     fields: {},
     absent: false,
     whole: [],
+    ignored: [],
     place: nowhere,
     declaredAt: { file: '', line: 1 },
     placeOf: place,
@@ -57,9 +58,10 @@ export function candidates(options: BuildOptions): Subject[] {
       isInShard(selection, kind, identity),
   );
   const orphans = others.flatMap(([, record]): Subject[] => {
-    const { kind, identity, deleted, managed } = record;
-    // What manages nothing was put back by an undo: it is somebody else's again.
-    if (prune && kindOf(kind).deletion !== undefined && deleted === undefined && managed.length > 0) {
+    const { kind, identity, run, deleted, managed } = record;
+    // What no run wrote was never idops' own; what manages nothing was put back by an undo, and is somebody else's again.
+    const isOwn = run !== null && managed.length > 0;
+    if (prune && kindOf(kind).deletion !== undefined && deleted === undefined && isOwn) {
       return [{ kind, identity, declared: undefined }];
     }
     return isOwed(record, options)

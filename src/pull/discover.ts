@@ -2,7 +2,6 @@ import pLimit from 'p-limit';
 import type { Progress } from '../base/progress.js';
 import { settle } from '../base/settle.js';
 import { readRows } from '../kinds/catalog.js';
-import { markSecrets } from '../kinds/fields.js';
 import type { Asked, DiscoverContext, Discovered, Kind, Known } from '../kinds/kind.js';
 import { idTrouble } from '../kinds/limits.js';
 import { type HeldLists, holdList } from '../kinds/references.js';
@@ -72,7 +71,7 @@ export async function discover({ kinds, asked, known }: Wanted, look: LookOption
       progress.step();
       const shown = found.map((one) => ({
         ...one,
-        live: { ...one.live, fields: markSecrets(kind.fields, shownFields(kind, one.live.fields, profile)) },
+        live: { ...one.live, ...shownFields(kind, one.live.fields, profile) },
       }));
       return [kind, { ...rest, found: shown, notes }];
     };

@@ -1,9 +1,11 @@
 import type { Asked, Kind, Known } from '../kinds/kind.js';
+import type { Seen } from '../plan/plan.js';
 import type { LookOptions } from './discover.js';
 import { type FreshDocument, freshDocuments, type LeftOut } from './fresh.js';
 import { filesOf, type NewFile } from './layout.js';
 import type { ToSet } from './literal.js';
 import { VariableNames } from './names.js';
+import { seenAnew } from './seen.js';
 import { type Survey, survey } from './survey.js';
 
 /** What is to be pulled. */
@@ -22,6 +24,8 @@ export interface FreshPull {
   readonly files: readonly NewFile[];
   /** The documents that are in them. */
   readonly documents: readonly FreshDocument[];
+  /** Their objects, as the server showed them. */
+  readonly seen: readonly Seen[];
   /** The variables that stand in the place of secrets. */
   readonly toSet: readonly ToSet[];
   readonly left: readonly LeftOut[];
@@ -32,15 +36,18 @@ export interface FreshPull {
 /** Reads a server and makes the manifests and bodies that say what it has. Sends GETs alone, writes nothing. */
 export async function pullFresh(wishes: PullWishes, look: LookOptions): Promise<FreshPull> {
   const seen = await survey(wishes, [], look);
+  const { profile } = look;
+  const { references } = seen;
   const { documents, left } = freshDocuments(withoutBuiltIn(seen, wishes.builtIn), {
-    profile: look.profile,
+    profile,
     names: new VariableNames(),
     holds: wishes.holds,
-    references: seen.references,
+    references,
   });
   return {
     files: filesOf(documents, wishes.holds),
     documents,
+    seen: documents.map((one) => seenAnew(one, { references, profile })),
     toSet: documents.flatMap(({ toSet }) => toSet),
     left,
     notes: seen.notes,

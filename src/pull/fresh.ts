@@ -31,6 +31,8 @@ export interface FreshDocument {
   readonly address: string;
   /** What tells a person which object it is. */
   readonly called: string | null;
+  /** What the server has of it. */
+  readonly live: Live;
   readonly said: ReadonlyMap<string, SaidField>;
   readonly toSet: readonly ToSet[];
 }
@@ -56,7 +58,6 @@ export interface FreshOptions {
 
 /** A document that is being made. */
 interface Draft extends FreshDocument {
-  readonly live: Live;
   readonly said: Map<string, SaidField>;
   readonly left: string[];
 }
@@ -186,7 +187,8 @@ export function troubleOf(
   return reason ?? 'a plan would change it, whatever is written down';
 }
 
-function declaredOf({ kind, identity, said }: Draft): Declared {
+/** What a new document declares. */
+export function declaredOf({ kind, identity, said }: Omit<FreshDocument, 'toSet'>): Declared {
   // It has no place yet, and what is wrong with it is told by its field.
   const place: Place = { file: '', line: 1, column: 1, length: 1 };
   const fields = Object.fromEntries([...said].map(([field, { value }]) => [field, value]));
@@ -199,6 +201,7 @@ function declaredOf({ kind, identity, said }: Draft): Declared {
     fields,
     absent: false,
     whole: [],
+    ignored: [],
     place,
     declaredAt: place,
     placeOf: () => place,

@@ -16,6 +16,7 @@ import { freshDocuments } from './fresh.js';
 import { type PullWishes, withoutBuiltIn } from './fresh-files.js';
 import { VariableNames } from './names.js';
 import type { PullResult } from './result.js';
+import { seenAnew, seenOf } from './seen.js';
 import { type Survey, survey } from './survey.js';
 import { type Update, updateOf } from './update.js';
 
@@ -53,13 +54,13 @@ export async function pullInto(
   // Before the server is read, so that what becomes a link meanwhile isn't taken for one that was there.
   const bodies = new BodyFiles(project, manifests, look.tokenFile);
   await bodies.look();
-  const seen = await survey(
+  const surveyed = await survey(
     wishes,
     concerned.map(({ declared }) => declared),
     look,
   );
-  const { references } = seen;
-  const { live, found } = await lookUp(concerned, seen, look);
+  const { references } = surveyed;
+  const { live, found } = await lookUp(concerned, surveyed, look);
   const names = new VariableNames();
   const options = { profile, names, holds, references, builtIn };
   const updates = concerned.map((one): Wanted => {
@@ -73,7 +74,7 @@ export async function pullInto(
   }
   const edited = editedSources(updates);
   const left = [...updates.flatMap(({ update }) => update?.left ?? []), ...bodies.conflicts()];
-  const fresh = withoutBuiltIn(seen, builtIn).filter((one) => !found.has(one.finding));
+  const fresh = withoutBuiltIn(surveyed, builtIn).filter((one) => !found.has(one.finding));
   const { documents, left: leftOut } = freshDocuments(fresh, options);
   const changed = await withNew(documents, edited, project, manifests, wishes, bodies);
   const toSet = [
@@ -91,6 +92,11 @@ export async function pullInto(
     if (isMade) return 'updated';
     return update.left.length + update.bodies.length === 0 ? 'unchanged' : 'left';
   });
+  const seen = updates.flatMap(({ one, update }, index) => {
+    const now = live.get(one);
+    const isWhole = update !== undefined && update.left.length === 0 && outcomes[index] !== 'left';
+    return isWhole && now?.exists === true ? [seenOf(update.declared, now, options)] : [];
+  });
   return {
     files: files.filter(({ path, action }) => action !== 'unchanged' || own.has(path)),
     added: documents.length,
@@ -99,8 +105,9 @@ export async function pullInto(
     toSet,
     left,
     leftOut,
-    notes: seen.notes,
-    missing: seen.missing,
+    seen: [...seen, ...documents.map((one) => seenAnew(one, options))],
+    notes: surveyed.notes,
+    missing: surveyed.missing,
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Problem } from '../base/problems.js';
+import type { Seen } from '../plan/plan.js';
 import type { LeftOut } from './fresh.js';
 import type { ToSet } from './literal.js';
 import type { PulledFile } from './pulled-file.js';
@@ -21,6 +22,8 @@ export interface PullResult {
   readonly left: readonly Problem[];
   /** What was asked for by its id and isn't there. */
   readonly missing: readonly Problem[];
+  /** The objects that the documents say all of, as the server showed them. */
+  readonly seen: readonly Seen[];
   /** What could not be looked for, a sentence each. */
   readonly notes: readonly string[];
 }

@@ -82,8 +82,13 @@ export function updateOf(declared: Declared, written: Json, live: Live, options:
   };
   const ignored = ignoredFields(declared.fields, kind.traits[options.profile.name]);
   for (const [field, value] of Object.entries(declared.fields)) {
-    if (ignored.includes(field) || troubleWith(field, value) === undefined) continue;
+    const wrong = troubleWith(field, value);
+    if (wrong === undefined) continue;
     const place = declared.placeOf(field);
+    if (ignored.includes(field)) {
+      problems.push(left(wrong, place));
+      continue;
+    }
     const now = live.fields[field];
     if (now === undefined) {
       problems.push(left(`the server doesn't show ${field}`, place));

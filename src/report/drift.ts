@@ -1,6 +1,6 @@
 import { escapeText } from '../base/escape.js';
 import { holdsSensitive, type Value } from '../base/values.js';
-import { countDrift, type Shared } from '../plan/drift.js';
+import { countDrift, isUnplanned, type Shared } from '../plan/drift.js';
 import type { Change, FieldChange, Plan } from '../plan/plan.js';
 import type { Share } from '../plan/share.js';
 import { countLines } from './bodies.js';
@@ -8,14 +8,21 @@ import { compareSets } from './sets.js';
 import { inlinePair } from './values.js';
 import { actionWords, plural } from './words.js';
 
-/** That the server was changed since a run left a field, and what that left; null where it was not. Harmless, on one line. */
+/** That the server was changed since idops last knew a field, and what that was; null if it was not. Harmless, on one line. */
 export function driftText(field: FieldChange, whole: boolean): string | null {
   const { drift } = field;
   if (drift === undefined) return null;
+  const since = sinceText(drift);
+  // The change itself is shown.
+  if (isUnplanned(field)) return `${since}, and no manifest declares it: it stays so`;
   const was =
     field.sensitive || holdsSensitive(drift.recorded) ? '' : ` (${wasText(field, drift.recorded, whole)})`;
   const declared = drift.declared === 'changed' ? ', and in the manifest' : '';
-  return `changed on the server since run ${escapeText(drift.run)}${was}${declared}`;
+  return `${since}${was}${declared}`;
+}
+
+function sinceText({ run }: NonNullable<FieldChange['drift']>): string {
+  return `changed on the server since ${run === null ? 'idops read it' : `run ${escapeText(run)}`}`;
 }
 
 function wasText({ type, before, confirmed = false }: FieldChange, recorded: Value, whole: boolean): string {
@@ -37,16 +44,17 @@ export function driftNote({ fields }: Pick<Change, 'fields'>): string | null {
   const [first] = drifted;
   if (first?.drift === undefined) return null;
   if (fields.length === 1) return driftText(first, false);
-  const since = `changed on the server since run ${escapeText(first.drift.run)}`;
-  return `${drifted.length === fields.length ? 'all' : drifted.length} of ${plural(fields.length, 'field')} ${since}`;
+  const count = drifted.length === fields.length ? 'all' : drifted.length;
+  const unplanned = drifted.every(isUnplanned) ? ', and no manifest declares them' : '';
+  return `${count} of ${plural(fields.length, 'field')} ${sinceText(first.drift)}${unplanned}`;
 }
 
 /** How much of a plan is drift, in one sentence; null where nothing is. */
 export function driftSentence(plan: Plan): string | null {
   const { fields, objects } = countDrift(plan);
   if (fields === 0) return null;
-  const since = fields === 1 ? 'it was last applied' : 'they were last applied';
-  return `Drift: ${plural(fields, 'field')} of ${plural(objects, 'object')} changed on the server since ${since}.`;
+  const known = fields === 1 ? 'it' : 'them';
+  return `Drift: ${plural(fields, 'field')} of ${plural(objects, 'object')} changed on the server since idops last knew ${known}.`;
 }
 
 /** What `--only` leaves out, in one sentence; null where it leaves out nothing. */

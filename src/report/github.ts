@@ -1,7 +1,7 @@
 import type { Result } from '../apply/result.js';
 import { escapeText } from '../base/escape.js';
 import type { Place, Problem } from '../base/problems.js';
-import { shareOf } from '../plan/drift.js';
+import { isListed, shareOf } from '../plan/drift.js';
 import type { Change, Plan, PlanWarning, WarningPlace } from '../plan/plan.js';
 import { driftNote } from './drift.js';
 import { stepsTo } from './forge.js';
@@ -52,7 +52,7 @@ function planAnnotations(plan: Plan, options: Pick<GithubOptions, 'only'> = {}):
       change.warnings.map((warning) => warned(warning, titled(change, warning.message), change.declaredAt)),
     ),
     ...shareNotes(plan, options.only).map((note) => annotation('notice', 'plan', note, null)),
-    ...of((change) => !['unchanged', 'blocked'].includes(change.action) && !isDestructive(change)).map(
+    ...of((change) => isListed(change, false) && change.action !== 'blocked' && !isDestructive(change)).map(
       (change) => {
         const paths = change.action === 'delete' ? [] : change.fields.map(({ path }) => path);
         const message = `${titled(change, paths.join(', '))}${drifted(change)}`;

@@ -1,7 +1,7 @@
 import { type Result, summarizeResult } from '../apply/result.js';
 import type { Problem } from '../base/problems.js';
 import { holdsSensitive, isMap, type Json, mapValues, Sensitive, type Value } from '../base/values.js';
-import { countDrift, shareOf } from '../plan/drift.js';
+import { countDrift, isListed, shareOf } from '../plan/drift.js';
 import {
   type Change,
   type FieldChange,
@@ -44,7 +44,7 @@ export function planJson(plan: Plan, { debug, only }: { debug: boolean; only?: S
     },
     required_scopes: [...plan.requiredScopes],
     ...(only === undefined ? {} : { only, left_out: Object.fromEntries(leftOut) }),
-    changes: changes.filter(({ action }) => debug || action !== 'unchanged').map(changeJson),
+    changes: changes.filter((change) => isListed(change, debug)).map(changeJson),
     warnings: plan.warnings.map(warningJson),
     digest: plan.digest,
   };

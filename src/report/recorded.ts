@@ -52,7 +52,7 @@ export function stateText(state: ShownState | undefined, options: TextOptions): 
 function remarks(record: Recorded): string[] {
   const { managed, uncertain, generation, owedBy, regeneratedBy } = record;
   return [
-    `recorded ${record.at} by run ${bare(record.run)}`,
+    `recorded ${record.at} ${record.run === null ? 'as the server had it' : `by run ${bare(record.run)}`}`,
     ...(record.deleted ? ['deleted by that run'] : []),
     ...(managed.length === 0 ? [] : [`declared then: ${managed.map(bare).join(', ')}`]),
     ...(generation === null ? [] : [`did_generation ${generation}`]),
@@ -71,7 +71,7 @@ function wholeLines({ fields, left }: Recorded, options: TextOptions): string[] 
     ...(left === null
       ? []
       : [
-          `    as run ${bare(left.run)} left it:`,
+          left.run === null ? '    as the server showed it:' : `    as run ${bare(left.run)} left it:`,
           ...fieldLines(left.fields, options).map((line) => `  ${line}`),
         ]),
   ];

@@ -1,7 +1,7 @@
 import { bare, escapeText } from '../base/escape.js';
 import { shardText } from '../base/shard.js';
 import { kindOf } from '../kinds/index.js';
-import { shareOf } from '../plan/drift.js';
+import { isListed, shareOf } from '../plan/drift.js';
 import type { Action, Change, Plan, PlanWarning } from '../plan/plan.js';
 import { leavesDebts, summarize } from '../plan/plan.js';
 import { countDestructions } from '../plan/safety.js';
@@ -48,7 +48,7 @@ export function reviewGroups(
     { title: 'Blocked', rank: 0, changes: of('blocked') },
     ...[...byKind.values()].map((changes) => ({ title: kindTitle(changes), rank: 1, changes })),
     { title: 'Recorded only, nothing is sent', rank: 2, changes: of('adopt') },
-    { title: 'Unchanged', rank: 3, changes: debug ? of('unchanged') : [] },
+    { title: 'Unchanged', rank: 3, changes: of('unchanged').filter((change) => isListed(change, debug)) },
   ].filter(({ changes }) => changes.length > 0);
 }
 

@@ -91,15 +91,17 @@ const field = z.strictObject({
     .strictObject({
       recorded: z
         .union([z.strictObject({ sensitive: z.literal(true).describe('It is a secret') }), anyJson])
-        .describe('What that run left; {"sensitive": true} for a secret'),
-      run: text('The run that left it'),
+        .describe('What the server had then; {"sensitive": true} for a secret'),
+      run: z.string().nullable().describe('The run that left it so; null if idops only read it'),
       declared: z
-        .literal('changed')
+        .enum(['changed', 'nowhere'])
         .optional()
-        .describe('There where the manifest asks for something else than that run left, too'),
+        .describe(
+          'changed: the manifest asks for something else than was recorded, too. nowhere: no manifest declares this key of a map, which stays as it is',
+        ),
     })
     .optional()
-    .describe('There where the server was changed since the last run that wrote the object'),
+    .describe('There if the server was changed since idops last knew it'),
 });
 
 const change = z.strictObject({
@@ -158,7 +160,7 @@ export const planSchema = z
           .min(1)
           .optional()
           .describe(
-            'Of the objects, those with a field that was changed on the server since a run left it; left out where there are none',
+            'Of the objects, those with a field that was changed on the server since idops last knew it; left out if there are none',
           ),
       })
       .describe('How many objects there are of each action'),
@@ -172,7 +174,7 @@ export const planSchema = z
       .describe('How many changes --only leaves out, by their action'),
     changes: z
       .array(change)
-      .describe('In the order in which they are applied; unchanged objects with --debug only'),
+      .describe('In the order in which they are applied; unchanged objects only with --debug, or with drift'),
     warnings: z.array(warning).describe('What a reviewer should know about the whole'),
     digest: text('sha256 over what would be sent, in a normal form', `sha256:${'5f'.repeat(32)}`),
   })

@@ -2,6 +2,7 @@ import type { ProblemCode } from '../base/problem-codes.js';
 import { isMap, type Json, mapValues, Sensitive, type Value } from '../base/values.js';
 import type { FieldType } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
+import { isListed } from '../plan/drift.js';
 import type { Change, FieldChange, Plan, WarningPlace } from '../plan/plan.js';
 import { requestOf, type WriteRequest } from '../server/operations.js';
 import { planJson } from './json.js';
@@ -20,7 +21,7 @@ export interface Sealed {
 /** A plan as its file shows it: as `plan --format json` does, with what showing it again needs besides. */
 export function storedJson(plan: Plan): PlanJson {
   const shown = planJson(plan, { debug: false });
-  const changed = plan.changes.filter(({ action }) => action !== 'unchanged');
+  const changed = plan.changes.filter((change) => isListed(change, false));
   return {
     ...shown,
     changes: shown.changes.map((change, at) => ({
@@ -39,7 +40,8 @@ export function storedJson(plan: Plan): PlanJson {
 export function planOfJson(json: PlanJson, { objects, targets, kinds }: Sealed): Plan | undefined {
   const changes = json.changes.map(changeOfJson);
   if (!changes.every((change) => change !== undefined)) return undefined;
-  const unchanged = objects.filter(({ action }) => action === 'unchanged');
+  const shown = new Set(changes.map(({ address }) => address));
+  const unchanged = objects.filter(({ address, action }) => action === 'unchanged' && !shown.has(address));
   return {
     toolVersion: json.tool_version,
     createdAt: json.created_at,

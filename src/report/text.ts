@@ -1,6 +1,6 @@
 import { bare, escapeText } from '../base/escape.js';
 import { shardText } from '../base/shard.js';
-import { shareOf } from '../plan/drift.js';
+import { isListed, shareOf } from '../plan/drift.js';
 import { type Action, type Change, type Plan, summarize } from '../plan/plan.js';
 import { driftSentence, leftOutSentence } from './drift.js';
 import { fieldLines, type Pen } from './field-text.js';
@@ -24,7 +24,7 @@ export function planText(plan: Plan, options: TextOptions): string {
   const pen = penOf(options);
   const { paint } = pen;
   const shared = shareOf(plan.changes, options.only);
-  const listed = shared.changes.filter(({ action }) => options.debug || action !== 'unchanged');
+  const listed = shared.changes.filter((change) => isListed(change, options.debug));
   const leftOut = leftOutSentence(shared, options.only);
   const told = toldWarnings(plan, listed, options.debug);
   const warnings = [

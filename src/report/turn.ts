@@ -1,6 +1,7 @@
 import { countedWords, type Result } from '../apply/result.js';
 import { escapeText } from '../base/escape.js';
 import type { Problem } from '../base/problems.js';
+import { isListed } from '../plan/drift.js';
 import type { Action, Plan } from '../plan/plan.js';
 import { planJson, problemsJson, resultJson } from './json.js';
 import type { Outcome } from './outcomes.js';
@@ -83,7 +84,7 @@ function isError({ severity }: Problem): boolean {
 
 /** Whether there is more in a plan than that all is as declared. */
 function isTelling({ changes, warnings }: Plan): boolean {
-  return warnings.length > 0 || changes.some(({ action }) => action !== 'unchanged');
+  return warnings.length > 0 || changes.some((change) => isListed(change, false));
 }
 
 /** A turn as a line of `watch --format json`. */

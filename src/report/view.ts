@@ -1,5 +1,6 @@
 import { displayWidth, escapeText } from '../base/escape.js';
 import type { Value } from '../base/values.js';
+import { isUnplanned } from '../plan/drift.js';
 import type { Change, FieldChange } from '../plan/plan.js';
 import { operationPath, operations } from '../server/operations.js';
 import { type BodyDifference, compareBodies, countLines } from './bodies.js';
@@ -89,10 +90,22 @@ export function viewField(field: FieldChange, options: ViewOptions): FieldView {
   const path = escapeText(field.path);
   const unknown = field.before === undefined;
   const drift = driftText(field, options.whole);
+  if (isUnplanned(field)) return { ...viewField(asItWas(field), options), drift };
   if (field.sensitive) return { view: 'secret', path, unknown, drift };
   const view = (field.type === 'set' ? viewSet(path, field, options) : undefined) ??
     viewBody(path, field, options) ?? { view: 'value', path, unknown, ...valuePair(field, options) };
   return { ...view, drift };
+}
+
+/** What somebody changed on the server, as the change that it was. */
+function asItWas({ drift, was, ...field }: FieldChange): FieldChange {
+  const before = drift?.recorded ?? null;
+  return {
+    ...field,
+    before,
+    ...(before === null ? { was: 'absent' } : {}),
+    ...(was === 'absent' ? { becomes: 'removed' } : {}),
+  };
 }
 
 /** What becomes of a field that goes, in words; undefined where the change says it itself. */

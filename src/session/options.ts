@@ -63,7 +63,7 @@ function shardOption(): Option {
 export function onlyOption(): Option {
   return new Option(
     '--only <SHARE>',
-    'show only what was changed on the server since idops applied it (drift), or only the rest (changes); all is planned',
+    'show only what was changed on the server since idops last knew it (drift), or only the rest (changes); all is planned',
   ).choices(shares);
 }
 

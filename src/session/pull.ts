@@ -1,7 +1,7 @@
 import { realpath, rmdir } from 'node:fs/promises';
 import { posix, relative, resolve, sep } from 'node:path';
 import { realPlaceOf } from '../base/links.js';
-import { error, ProblemsError, refuse } from '../base/problems.js';
+import { error, type Problem, ProblemsError, refuse } from '../base/problems.js';
 import { noProgress, withoutHarm } from '../base/progress.js';
 import { createRedactor } from '../base/redact.js';
 import { makeFolder } from '../base/whole-file.js';
@@ -11,19 +11,24 @@ import { isHidden } from '../manifests/access.js';
 import { isInside } from '../manifests/follow.js';
 import { type LoadedManifests, loadManifests, tellSecrets } from '../manifests/index.js';
 import { namedByGlobs } from '../manifests/named.js';
+import type { Seen } from '../plan/plan.js';
 import type { Project, ServerSettings } from '../project/index.js';
 import type { LookOptions } from '../pull/discover.js';
 import { type FreshPull, pullFresh } from '../pull/fresh-files.js';
 import { pullInto } from '../pull/into.js';
 import type { NewFile } from '../pull/layout.js';
+import type { PulledFile } from '../pull/pulled-file.js';
 import type { PullResult } from '../pull/result.js';
 import { manifestHead } from '../pull/schema-line.js';
 import { askedProblems } from '../pull/survey.js';
 import { checkFiles, filesInFolder, interruptedBefore, notWritable, writeFiles } from '../pull/write.js';
 import type { ProfileName } from '../server/profiles.js';
+import type { State } from '../state/state.js';
 import { backendOf } from './backend.js';
 import { whileReading } from './connection.js';
+import { editedFiles, type Written } from './edits.js';
 import { refuseInputs } from './outputs.js';
+import { recordSeen } from './seen.js';
 import type { SessionOptions } from './session.js';
 
 /** What is to be pulled or listed; all that the server shows where nothing is said. */
@@ -45,21 +50,24 @@ export interface Pulling extends PullResult {
   readonly apart: boolean;
   /** Makes sure that they can be written, as far as that shows before. Throws what `write` throws then. */
   check(): Promise<void>;
-  /** Writes the files. Throws a ProblemsError where one was changed meanwhile, or can't be written. */
-  write(): Promise<void>;
+  /**
+   * Writes the files, and records in the state what the manifests now say; gives a warning if that can't be done. Throws a ProblemsError
+   * if a file was edited and that isn't forced, was changed meanwhile, or can't be written.
+   */
+  write(): Promise<Problem[]>;
 }
 
 /**
  * Works out how a project's manifests come to say what its server has, or with `out` a fresh set of files for a folder. Sends
- * GETs alone; takes no lock, and leaves the state alone. Throws a ProblemsError with everything that is wrong before that.
+ * GETs alone. Throws a ProblemsError with everything that is wrong before that.
  */
 export async function pull(
   project: Project,
   options: SessionOptions,
-  { out, ...request }: PullRequest & { readonly out?: string },
+  { out, force = false, ...request }: PullRequest & { readonly out?: string; readonly force?: boolean },
 ): Promise<Pulling> {
   return await looking(project, options, request, async (looked) => {
-    const { server, manifests, look, known, notes, holds } = looked;
+    const { server, manifests, look, known, notes, holds, record, pulled } = looked;
     // What is wrong with manifests is in the way of changing them, and of nothing else.
     if (out === undefined) refuse(manifests.problems);
     const wishes = { ...wishesOf(request), known, holds };
@@ -73,7 +81,10 @@ export async function pull(
         notes: [...notes, ...rest.notes],
         check: () => checkFiles(rest.files, project.root, project.cwd),
         async write() {
-          await writeFiles(rest.files, project.root, project.cwd, options.signal);
+          if (!force) refuse(await editedFiles(rest.files, project, pulled));
+          const isNew = rest.files.some(({ action }) => action !== 'unchanged');
+          if (isNew) await writeFiles(rest.files, project.root, project.cwd, options.signal);
+          return await record(rest.seen, rest.files);
         },
       };
     }
@@ -98,10 +109,12 @@ export async function pull(
       leftOut: fresh.left,
       left: [],
       missing: fresh.missing,
+      seen: fresh.seen,
       notes: [...notes, ...fresh.notes],
       check: () => checkFiles(files, folder, project.cwd),
       async write() {
         if (options.signal?.aborted) throw interruptedBefore();
+        if (isThere) return await record(apart ? [] : fresh.seen, files);
         const made = await makeFolder(folder, 0o644).catch((failure: unknown) => {
           throw notWritable(
             folder,
@@ -116,6 +129,8 @@ export async function pull(
           if (made !== undefined) await rmdir(folder).catch(() => {});
           throw failure;
         }
+        // What no configuration names is no business of the state.
+        return await record(apart ? [] : fresh.seen, files);
       },
     };
   });
@@ -129,6 +144,10 @@ export interface Looked {
   readonly known: readonly Known[];
   readonly notes: readonly string[];
   readonly holds: (text: string) => boolean;
+  /** Records what was seen of objects; gives a warning if that can't be done. */
+  record(seen: readonly Seen[], files: readonly PulledFile[]): Promise<Problem[]>;
+  /** What is known of the files that were pulled before. */
+  readonly pulled: Written | undefined;
 }
 
 /** Reads what the project says of itself, and connects to its server for as long as the work takes. */
@@ -149,7 +168,13 @@ export async function looking<T>(
   const manifests = await loadManifests(project, { lenient: true, profile, tokenFile: credentials, signal });
   tellSecrets(manifests, redactor.add);
   refuse(askedProblems(request.asked ?? {}, wishesOf(request).kinds, profile));
-  const { known, notes } = await knownIn(project, manifests, server, redactor.add);
+  const { known, notes, before } = await knownIn(project, manifests, server, redactor.add);
+  // A state that can't be used was told of.
+  const record: Looked['record'] = async (seen, files) =>
+    before === undefined
+      ? []
+      : await recordSeen(project, seen, { server: server.baseUrl, before, files, redactor });
+  const pulled = before?.pulled;
   const sending = {
     concurrency,
     timeout,
@@ -159,7 +184,16 @@ export async function looking<T>(
   };
   return await whileReading(server, manifests.declared, sending, async (reader) => {
     const look = { reader, profile, concurrency, progress, signal };
-    const done = await work({ server, manifests, look, known, notes, holds: redactor.holds });
+    const done = await work({
+      server,
+      manifests,
+      look,
+      known,
+      notes,
+      holds: redactor.holds,
+      record,
+      pulled,
+    });
     if (signal.aborted) throw interruptedBefore();
     return done;
   });
@@ -171,16 +205,17 @@ async function knownIn(
   { declared }: LoadedManifests,
   server: ServerSettings,
   onSecret: (secret: string) => void,
-): Promise<{ known: readonly Known[]; notes: readonly string[] }> {
+): Promise<{ known: readonly Known[]; notes: readonly string[]; before: State | undefined }> {
   try {
     const backend = await backendOf(project, onSecret);
     await backend.check('read');
-    const { resources } = await backend.load(server.baseUrl);
-    return { known: [...declared, ...Object.values(resources)], notes: [] };
+    const before = await backend.load(server.baseUrl);
+    return { known: [...declared, ...Object.values(before.resources)], notes: [], before };
   } catch (failure) {
     if (!(failure instanceof ProblemsError)) throw failure;
     const [problem] = failure.problems;
-    return { known: declared, notes: [`the state is left out of account: ${problem?.message}`] };
+    const notes = [`the state is left out of account: ${problem?.message}`];
+    return { known: declared, notes, before: undefined };
   }
 }
 

@@ -49,13 +49,16 @@ function differences(shown: Form, now: Form): string[] {
 
 function formOf({ profile, summary, required_scopes: scopes, warnings, changes }: PlanJson): Form {
   const { drift: _, ...counts } = summary;
-  const parts = changes.flatMap((change) => {
+  const planned = changes.filter(({ action }) => action !== 'unchanged');
+  const parts = planned.flatMap((change) => {
     const { address, label, kind, fields, warnings: told, ...others } = change;
     const { declared_at: _place, recorded_at: _time, ...rest } = others;
     return [
       [address, { ...rest, kind, warnings: toldBy(told) }],
       ...(label === undefined ? [] : [[`${NAME}${address}`, label]]),
-      ...fields.map((field) => [`${address}: ${field.path}`, fieldForm(kind, field)]),
+      ...fields
+        .filter(({ drift }) => drift?.declared !== 'nowhere')
+        .map((field) => [`${address}: ${field.path}`, fieldForm(kind, field)]),
     ] as [string, unknown][];
   });
   const whole = { profile, summary: counts, scopes: [...scopes].sort(), warnings: toldBy(warnings) };

@@ -1,6 +1,8 @@
 import { Pauses } from '../base/pauses.js';
 import type { Problem } from '../base/problems.js';
 import type { OnSecret } from '../base/redact.js';
+import { kindOf } from '../kinds/index.js';
+import { ignoredProblems } from '../kinds/rules.js';
 import { loadManifests, tellSecrets } from '../manifests/index.js';
 import { bodyChecks } from '../plan/body-checks.js';
 import { checkDeclaredTemplates } from '../plan/findings.js';
@@ -33,10 +35,11 @@ export async function validateProject(
     const bodies = known
       ? checkDeclaredTemplates(loaded.declared, await bodyChecks(project, loaded.declared))
       : [];
+    const ignored = loaded.declared.flatMap((one) => ignoredProblems(one, kindOf(one.kind), project.profile));
     const addresses = project.addressProblems();
     await pauses.pause();
     return {
-      problems: [...addresses, ...settings, ...loaded.problems, ...bodies],
+      problems: [...addresses, ...settings, ...loaded.problems, ...ignored, ...bodies],
       objects: loaded.declared.length,
     };
   } catch (failure) {

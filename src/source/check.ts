@@ -148,7 +148,12 @@ function issueProblems(issue: Issue, subject: Unchecked<unknown>): Problem[] {
   if (issue.code === 'invalid_value' && issue.values !== undefined) {
     const names = issue.values.map((value) => JSON.stringify(value));
     const must = names.length === 1 ? `must be ${names[0]}` : `must be one of ${names.join(', ')}`;
-    return [error('wrong-value', `${what} ${must}`, [place])];
+    const near =
+      found.node.type === 'scalar' && names.length > 1
+        ? nearest(String(found.node.value), issue.values.map(String))
+        : undefined;
+    const meant = near === undefined ? '' : `, did you mean "${near}"?`;
+    return [error('wrong-value', `${what} ${must}${meant}`, [place])];
   }
   if (issue.code === 'too_small' && found.node.type === 'scalar' && found.node.value === '') {
     return [error('wrong-value', `${what} must not be empty`, [place])];

@@ -29,17 +29,18 @@ export const recordSchema = z.strictObject({
   /** The path parameters, since an address can't always be taken apart. */
   identity: identitySchema,
   recorded_at: z.iso.datetime(),
-  run: z.string(),
+  /** The run that wrote the object; null if none did, and the server already had what was declared. */
+  run: z.string().nullable(),
   /** The fields that the manifest mentioned when it was applied. */
   managed: z.array(z.string()),
   /** The last response to a write, and what was sent and not answered. */
   fields: jsonFields(),
   /** Hashes of the secrets among the fields, by JSON pointer. */
   hashes: z.record(z.string(), z.string()),
-  /** The object as a run left it on a server that shows it, so that what was changed there since can be told. */
-  left: z
-    .strictObject({ run: z.string(), fields: jsonFields(), hashes: z.record(z.string(), z.string()) })
-    .optional(),
+  /** The object as a server showed it last, so that what was changed there since can be told: after a run, or when it was read (null). */
+  left: stored.extend({ run: z.string().nullable() }).optional(),
+  /** What the object was called before, if manifests may still write that beside its id. */
+  former_names: z.array(z.string()).optional(),
   /** Fields that were sent in a request whose outcome isn't known. */
   uncertain: z.array(z.string()).optional(),
   did_generation: z.int().min(0).optional(),
@@ -86,6 +87,8 @@ const headSchema = z.strictObject({
   arriving: z.literal(true).optional(),
   /** The newest run that is all in here. */
   last_run: z.string().optional(),
+  /** Hashes of the files that were pulled last, by their paths from the root of the project. */
+  pulled: z.record(z.string(), z.string()).optional(),
   /** How the work is split, as long as no run of all of it comes between. */
   shards: shardsSchema.optional(),
 });
@@ -95,7 +98,7 @@ export const stateSchema = headSchema.extend({ resources: z.record(z.string(), r
 /** The same without a look at its records, which may be very many. It changes nothing that it reads. */
 export const unreadSchema = headSchema.extend({ resources: jsonFields() });
 
-/** What idops knows of one object that it wrote. */
+/** What idops knows of one object that it wrote or saw. */
 export type ResourceRecord = z.infer<typeof recordSchema>;
 
 /** What idops knows of a server. Disposable: losing it may cost requests, never data. */

@@ -21,7 +21,9 @@ describe('idops init', () => {
     const { idops, files, folder } = await project({});
     const { code, stdout } = await idops(`init new --ci ${ci}`);
     expect(code).toBe(0);
-    const written = Object.keys(await files()).filter((path) => path.startsWith('new/'));
+    const all = Object.keys(await files()).filter((path) => path.startsWith('new/'));
+    expect(all).toContain('new/.idops/state.json');
+    const written = all.filter((path) => !path.startsWith('new/.idops/'));
     expect(stdout.trim().split('\n').sort()).toEqual(written.map((path) => `wrote ${path}`).sort());
     for (const path of ['idops.yaml', '.gitignore', 'manifests/organizations.yaml', ...workflows]) {
       expect(written).toContain(`new/${path}`);

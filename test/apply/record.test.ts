@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Asked, type Became, recordInto } from '../../src/apply/record.js';
+import { type Asked, type Became, recordInto, withSeen } from '../../src/apply/record.js';
 import { verify } from '../../src/apply/verify.js';
 import { noProgress } from '../../src/base/progress.js';
 import { type Fields, Sensitive } from '../../src/base/values.js';
@@ -349,5 +349,50 @@ describe('a deletion', () => {
       became({ txt_content: 'x' }),
     );
     expect(of(back, template.key)?.deleted).toBeUndefined();
+  });
+});
+
+describe('what was seen of an object', () => {
+  const seen = (fields: Fields, expected: Fields = fields) => ({
+    key: 'Organization/o',
+    kind: 'Organization' as const,
+    identity: { id: 'o' },
+    expected,
+    managed: Object.keys(expected),
+    fields,
+  });
+  const see = (resources: State['resources'], ...all: Parameters<typeof seen>) =>
+    withSeen(resources, [seen(...all)], { at, hasher });
+
+  it('is recorded as no run left it, of declared fields alone, secrets as hashes, and once', async () => {
+    const shown = { name: 'acme', label: 'secret', other: 'x' };
+    const declaredFields = { name: 'acme', label: new Sensitive('secret') };
+    const resources = await see({}, shown, declaredFields);
+    const { 'Organization/o': made } = resources;
+    expect(made).toMatchObject({ run: null, managed: ['name', 'label'] });
+    expect(made?.left).toMatchObject({ run: null, fields: { name: 'acme', label: null } });
+    expect(JSON.stringify(made)).not.toMatch(/secret"|"other"/);
+    expect(await see(resources, shown, declaredFields)).toBe(resources);
+    expect(await see(resources, { ...shown, label: 'else' }, declaredFields)).not.toBe(resources);
+  });
+
+  it('leaves what a run recorded, and adds the name that the object had before', async () => {
+    const wrote: ResourceRecord = {
+      kind: 'Organization',
+      identity: { id: 'o' },
+      recorded_at: at,
+      run: 'run-1',
+      managed: ['label'],
+      fields: {},
+      hashes: {},
+      did_generation: 3,
+      left: { run: 'run-1', fields: { name: 'old', label: 'a' }, hashes: {} },
+    };
+    const { 'Organization/o': made } = await see({ 'Organization/o': wrote }, { name: 'new', label: 'b' });
+    expect(made).toEqual({
+      ...wrote,
+      left: { run: null, fields: { name: 'new', label: 'b' }, hashes: {} },
+      former_names: ['old'],
+    });
   });
 });

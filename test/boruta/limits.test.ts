@@ -1,16 +1,16 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { loadManifests } from '../../src/manifests/index.js';
 import { loadProject } from '../../src/project/index.js';
+import { validateProject } from '../../src/session/validation.js';
 import { boruta, changeFor, declared, live } from '../plan/fixtures.js';
 import { type Doc, ids, type Site, site } from './site.js';
 
 /** `severity[code] message` of everything that `validate` finds, with the line it is at. */
 async function found(at: Site, document: Doc): Promise<string[]> {
   await at.declare(document);
-  const project = await loadProject({ cwd: at.folder, variables: {} });
-  const { problems } = await loadManifests(project, { lenient: true });
+  const load = () => loadProject({ cwd: at.folder, variables: {} });
+  const { problems } = await validateProject(load, { onSecret: () => {} });
   return problems.map(({ severity, code, message, hint, places: [place] }) => {
     const at = place?.text?.trim() ?? '';
     return `${severity}[${code}] ${message} | ${hint ?? ''} | ${at}`;
@@ -104,21 +104,46 @@ describe('fields that the server ignores', () => {
     { kind: 'KeyPair', id: ids.firstKey, public_key: 'x' },
     { ...template, id: 'x' },
   ];
-  test.each(ignored)('%j: a warning at its line, in the plan too, and nothing to do', async (document) => {
+  test.each(ignored)(
+    '%j: an error at its line, blocked in the plan, unless it is accepted',
+    async (document) => {
+      const at = await site();
+      const field = Object.keys(document).at(-1) ?? '';
+      expect(await found(at, document)).toEqual([
+        expect.stringMatching(new RegExp(`^error\\[ignored-field\\].*"${field}".*\\| "${field}"`)),
+      ]);
+      const { changes, warnings } = await at.plan();
+      expect(changes).toMatchObject([{ action: 'blocked', requests: [] }]);
+      expect(changes[0]?.reason).toContain(`the server ignores "${field}"`);
+      expect(changes[0]?.reason).toContain(`"ignored: [${field}]"`);
+      expect(warnings).toEqual([]);
+
+      const accepted = { ...document, ignored: [field] };
+      expect(await found(at, accepted)).toEqual([]);
+      const plan = await at.plan();
+      expect([...plan.changes, ...plan.warnings]).toMatchObject([{ action: 'unchanged' }]);
+    },
+  );
+
+  test('what is so already is fine in a plan, an object that it is a part of as well', async () => {
     const at = await site();
-    const field = Object.keys(document).at(-1) ?? '';
-    const name = document.kind === 'EmailTemplate' ? '"id"' : `"${field}"`;
-    expect(await found(at, document)).toEqual([
-      expect.stringMatching(new RegExp(`^warning\\[ignored-field\\].*${name}`)),
-    ]);
-    const plan = await at.plan();
-    expect(plan.changes.map(({ action }) => action)).toEqual(['unchanged']);
-    expect(plan.warnings).toEqual([
-      {
-        code: 'ignored-field',
-        message: expect.stringContaining(name),
-        place: { file: 'manifests/0.yaml', line: expect.any(Number) },
-      },
+    const backend = { id: ids.backend, name: 'Company directory' };
+    await at.declare({
+      ...user,
+      username: 'ada@acme.example',
+      federated_metadata: {},
+      backend,
+      group: 'new',
+    });
+    expect((await at.plan()).changes).toMatchObject([{ action: 'update', fields: [{ path: 'group' }] }]);
+    await at.declare({ ...user, backend: { ...backend, name: 'other' }, group: 'new' });
+    expect((await at.plan()).changes).toMatchObject([{ action: 'blocked', fields: [{ path: 'group' }] }]);
+  });
+
+  test('a field that no server ignores is none that can be accepted so', async () => {
+    expect(await found(await site(), { ...user, ignored: ['blokced', 'group'] })).toEqual([
+      expect.stringMatching(/^error\[wrong-value\].*"ignored\[0\]".*did you mean "blocked"/),
+      expect.stringMatching(/^error\[wrong-value\].*"ignored\[1\]"/),
     ]);
   });
 });
@@ -197,7 +222,8 @@ test('roles can not be declared with the documented profile', async () => {
 test('a body over 8 MB is refused at the field that names its file', async () => {
   const at = await site();
   await writeFile(join(at.folder, 'big.html'), 'x'.repeat(8_000_001));
-  expect(await found(at, { ...template, txt_content: 'x', html_content: { file: '../big.html' } })).toEqual([
+  const all = await found(at, { ...template, txt_content: 'x', html_content: { file: '../big.html' } });
+  expect(all.filter((one) => one.startsWith('error'))).toEqual([
     expect.stringMatching(/profile-limit.*8000\d+ bytes.*\| "html_content"/),
   ]);
 });

@@ -88,13 +88,15 @@ describe('applying', () => {
     });
   });
 
-  it('with nothing to do sends nothing and writes nothing', async () => {
+  it('with nothing to do sends nothing, and writes what it saw once, without a journal', async () => {
     const { idops, writes, files } = await project({ 'manifests/all.yaml': unchanged });
     const before = await files();
     expect((await idops('apply --yes')).code).toBe(0);
+    const { '.idops/state.json': state, ...rest } = await files();
+    expect(rest).toEqual(before);
     expect((await idops('apply')).code).toBe(0);
     expect(writes()).toEqual([]);
-    expect(await files()).toEqual(before);
+    expect(await files()).toEqual({ ...before, '.idops/state.json': state });
   });
 
   it('needs no agreement where nothing is sent, as for an adoption', async () => {

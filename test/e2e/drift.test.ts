@@ -1,5 +1,7 @@
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/index.js';
+import { fileBackend } from '../../src/state/file/index.js';
 import { ids } from '../sandbox/asking.js';
 import { config, project, sure, type TestProject } from './running.js';
 import { expectToFit } from './schemas.js';
@@ -47,7 +49,7 @@ describe.each([
     const words = text.replaceAll(/\s+/g, ' ');
     expect(words).toContain(`label: "By hand" → "ACME Corporation" ${said}`);
     expect(words.split('changed on the server since run')).toHaveLength(2);
-    expect(words).toContain('Drift: 1 field of 1 object changed on the server since it was last applied.');
+    expect(words).toContain('Drift: 1 field of 1 object changed on the server since idops last knew it.');
     expect(Math.max(...text.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
 
     const plan = JSON.parse((await idops('plan --format json')).stdout);
@@ -137,5 +139,169 @@ describe('drift', () => {
     const { stdout } = await idops('plan');
     expect(stdout).toContain('2 to update');
     expect(stdout).not.toContain('since run');
+  });
+});
+
+describe('what was changed on the server since idops read it', () => {
+  /** A project whose manifests `pull` wrote. */
+  async function pulled(profile = boruta): Promise<TestProject> {
+    const made = await project(
+      { 'idops.yaml': profile },
+      { profile: profile === boruta ? 'boruta' : 'documented' },
+    );
+    expect((await made.idops('pull')).code).toBe(0);
+    return made;
+  }
+  const label = (made: TestProject, text: string) =>
+    edit(made.sandbox, `/api/organizations/${ids.acme}`, { organization: { name: 'acme', label: text } });
+
+  it.each([
+    ['documented', sure],
+    ['boruta', boruta],
+  ])('is drift after a pull, in every format (%s)', async (_, profile) => {
+    const made = await pulled(profile);
+    await label(made, 'By hand');
+    const said = 'changed on the server since idops read it (was "ACME Corp")';
+    const { stdout } = await made.idops('plan --only drift');
+    expect(stdout.replaceAll(/\s+/g, ' ')).toContain(`label: "By hand" → "ACME Corp" ${said}`);
+    const plan = JSON.parse((await made.idops('plan --format json')).stdout);
+    expectToFit('plan', plan);
+    expect(plan.summary.drift).toBe(1);
+    expect(plan.changes[0].fields[0].drift).toEqual({ recorded: 'ACME Corp', run: null });
+    expect((await made.idops('plan --format html')).stdout).toContain('since idops read it');
+    expect((await made.idops('plan --format markdown')).stdout.replaceAll(/<\/?code>|`/g, '')).toContain(
+      said,
+    );
+    expect((await made.idops('plan --only changes')).stdout).toContain(
+      'Left out by --only changes: 1 to update',
+    );
+    // A plan records nothing.
+    expect(JSON.parse((await made.idops('plan --format json')).stdout).summary.drift).toBe(1);
+    // A pull takes it over, and it is drift no more.
+    expect((await made.idops('pull')).code).toBe(0);
+    await made.write({
+      'manifests/organizations.yaml': (await made.read('manifests/organizations.yaml')).replace(
+        'By hand',
+        'Mine',
+      ),
+    });
+    const mine = (await made.idops('plan')).stdout;
+    expect(mine).toContain('1 to update');
+    expect(mine).not.toContain('Drift');
+  });
+
+  it('is drift after an apply that had nothing to send', async () => {
+    const made = await project(
+      { 'idops.yaml': sure, 'manifests/a.yaml': 'kind: Organization\nname: acme\nlabel: ACME Corporation\n' },
+      {},
+    );
+    await label(made, 'ACME Corporation');
+    const first = await made.idops('apply --yes');
+    expect(first).toMatchObject({ code: 0, stdout: expect.stringContaining('1 unchanged') });
+    const state = await made.read('.idops/state.json');
+    expect(JSON.parse(state)).toMatchObject({
+      serial: 1,
+      resources: { [`Organization/${ids.acme}`]: { run: null, left: { run: null } } },
+    });
+    expect((await made.idops('apply --yes')).code).toBe(0);
+    expect(await made.read('.idops/state.json')).toBe(state);
+    expect(Object.keys(await made.files()).filter((path) => path.includes('runs/'))).toEqual([]);
+    await label(made, 'By hand');
+    expect((await made.idops('plan')).stdout).toContain('since idops last knew it');
+  });
+
+  it('of a metadata key that no manifest declares is shown, and not planned', async () => {
+    const made = await pulled();
+    const ada = made.sandbox.data.users.find(({ id }) => id === ids.ada);
+    if (ada === undefined) throw new Error('nobody is there');
+    ada.metadata = { ...ada.metadata, note: { value: 'by hand', status: 'valid' } };
+    delete ada.metadata.phone;
+    // What is gone is declared, and planned; what came isn't.
+    const both = JSON.parse((await made.idops('plan --format json')).stdout);
+    expect(both.changes[0].fields).toMatchObject([
+      { path: 'metadata.phone', drift: { run: null } },
+      { path: 'metadata.note', drift: { recorded: null, run: null, declared: 'nowhere' } },
+    ]);
+    const manifest = await made.read('manifests/users.yaml');
+    await made.write({ 'manifests/users.yaml': manifest.replace(/ {2}phone:\n(?: {4}.*\n)+/, '') });
+
+    const plan = await made.idops('plan --detailed-exitcode');
+    expect(plan.code).toBe(0);
+    const words = plan.stdout.replaceAll(/\s+/g, ' ');
+    expect(words).toMatch(
+      /metadata.note: \(absent\) → \{.*by hand.*\} changed on the server since idops read it, and no manifest declares it/,
+    );
+    expect(words).toMatch(/metadata.phone: .* → \(removed\) changed on the server/);
+    expect(words).toContain('Drift: 2 fields of 1 object');
+    expect(words).toContain('Plan: 0 to update');
+    const json = JSON.parse((await made.idops('plan --format json --only drift')).stdout);
+    expectToFit('plan', json);
+    expect(json.changes).toMatchObject([{ action: 'unchanged', requests: [], fields: [{}, {}] }]);
+    for (const format of ['markdown', 'html', 'github'])
+      expect((await made.idops(`plan --format ${format}`)).stdout).toMatch(
+        /no manifest declares (?:it|them)/,
+      );
+    expect((await made.idops('plan --out stored.json')).code).toBe(0);
+    expect((await made.idops('plan stored.json')).stdout).toContain('no manifest declares it');
+    expect((await made.idops('apply stored.json')).code).toBe(0);
+    expect(made.writes()).toEqual([]);
+    // By then idops knows it.
+    expect((await made.idops('plan')).stdout).not.toContain('Drift');
+  });
+
+  it('makes no template that idops only saw its own to prune', async () => {
+    const made = await pulled();
+    await made.write({ 'manifests/email-templates.yaml': '' });
+    const plan = JSON.parse((await made.idops('plan --prune --format json')).stdout);
+    expect(plan.summary.delete).toBe(0);
+  });
+
+  it('is not recorded, with a warning, while somebody holds the lock', async () => {
+    const made = await project({ 'idops.yaml': boruta }, { profile: 'boruta' });
+    const backend = await fileBackend({ path: join(made.folder, '.idops/state.json'), allowTracked: false });
+    const lock = await backend.lock('apply', new Date());
+    const held = await made.idops('pull');
+    await lock.release();
+    expect(held.code).toBe(0);
+    expect(held.stderr).toMatch(/warning\[not-recorded\].*\n.*the next apply records it/);
+    expect(await made.read('manifests/organizations.yaml')).toContain('ACME');
+    expect(Object.keys(await made.files())).not.toContain('.idops/state.json');
+  });
+
+  it('renames an organization that a pull wrote, and then asks for its new name beside ids', async () => {
+    const made = await pulled();
+    const file = 'manifests/organizations.yaml';
+    await made.write({ [file]: (await made.read(file)).replace('name: globex', 'name: contoso') });
+    const plan = JSON.parse((await made.idops('plan --format json')).stdout);
+    expect(plan).toMatchObject({ summary: { update: 1, blocked: 0 }, warnings: [] });
+    expect((await made.idops('apply --yes')).code).toBe(0);
+    for (const command of ['plan --detailed-exitcode', 'apply --yes', 'plan --detailed-exitcode']) {
+      const told = await made.idops(command);
+      expect(told.code).toBe(0);
+      expect(told.stdout.replaceAll(/\s+/g, ' ')).toMatch(
+        /warning\[stale-name\]: User\/\S+ the organization with the id \S+ is called "contoso" now, .*: write "contoso" \(manifests\/users.yaml:\d+:1\)/,
+      );
+    }
+    // Another organization has the former name.
+    const [acme] = made.sandbox.data.organizations;
+    if (acme !== undefined) acme.name = 'globex';
+    expect((await made.idops('plan')).stdout.replaceAll(/\s+/g, ' ')).toContain(
+      'is called "contoso" on the server, not "globex"',
+    );
+    if (acme !== undefined) acme.name = 'acme';
+    // A pull writes the new one.
+    expect((await made.idops('pull')).code).toBe(0);
+    expect((await made.idops('plan')).stdout).not.toContain('stale-name');
+  });
+
+  it('is told after init as well', async () => {
+    const made = await project({}, { profile: 'boruta' });
+    const { url, token } = made.sandbox;
+    const env = { IDOPS_BASE_URL: undefined, IDOPS_TOKEN: token };
+    const init = await made.idops(`init new --yes --base-url ${url} --ci none`, { env });
+    expect(init).toMatchObject({ code: 0 });
+    await label(made, 'By hand');
+    const cwd = join(made.folder, 'new');
+    expect((await made.idops('plan --only drift', { cwd, env })).stdout).toContain('since idops read it');
   });
 });

@@ -19,13 +19,15 @@ describe('messages', () => {
     );
   });
 
-  it('tell an ignored field once', async () => {
-    const { idops } = await project(
-      { ...boruta, 'manifests/u.yaml': `kind: User\nid: ${ids.ada}\nblocked: true\n` },
-      { profile: 'boruta' },
-    );
-    const { stdout, stderr } = await idops('plan');
-    expect((stdout + stderr).match(/ignored-field/g)).toHaveLength(1);
+  it('tell that the server ignores a field, once, beside the rest of the plan', async () => {
+    const users = `kind: User\nid: ${ids.ada}\nblocked: true\n---\nkind: User\nid: ${ids.grace}\ngroup: ops\n`;
+    const { idops } = await project({ ...boruta, 'manifests/u.yaml': users }, { profile: 'boruta' });
+    const { code, stdout, stderr } = await idops('plan --detailed-exitcode');
+    expect(code).toBe(1);
+    expect((stdout + stderr).match(/ignores "blocked"/g)).toHaveLength(1);
+    expect(stdout).toContain('1 to update');
+    expect(stdout).toContain('1 blocked');
+    expect((await idops('validate')).code).toBe(1);
   });
 
   it('tell a token that is refused once, however many requests meet it', async () => {

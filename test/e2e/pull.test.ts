@@ -1,9 +1,10 @@
+import { execFileSync } from 'node:child_process';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadSeed } from '../../src/sandbox/seed.js';
 import { ids } from '../sandbox/asking.js';
-import { config, project, sure } from './running.js';
+import { config, project, sure, type TestProject } from './running.js';
 import { expectToBeTold } from './schemas.js';
 
 const boruta = config.replace('server:\n', 'server:\n  profile: boruta\n');
@@ -20,6 +21,8 @@ describe('idops pull into an empty project', () => {
     expect(await at.read('manifests/users.yaml')).toMatch(/^# ada@acme\.example\nkind: User\n/);
     expect(await at.idops('validate')).toMatchObject({ code: 0, stdout: '11 objects are valid.\n' });
     expect(await at.idops('plan --detailed-exitcode')).toMatchObject({ code: 0 });
+    const { '.idops/state.json': recorded, ...rest } = await at.files();
+    expect(Object.keys(rest).some((path) => path.startsWith('.idops'))).toBe(false);
     expect(await at.idops('pull --check')).toMatchObject({ code: 0 });
     const missing = await at.idops('pull --user 40000000-0000-4000-8000-000000000099');
     expect(missing).toMatchObject({
@@ -27,7 +30,9 @@ describe('idops pull into an empty project', () => {
       stdout: expect.stringContaining('Next: mend what is told above'),
     });
     expect(at.writes()).toEqual([]);
-    expect(Object.keys(await at.files()).some((path) => path.startsWith('.idops'))).toBe(false);
+    // What is known already is not recorded again.
+    expect((await at.idops('pull')).code).toBe(0);
+    expect(await at.read('.idops/state.json')).toBe(recorded);
   });
 
   it('has one file for each kind, and clients by their ids', async () => {
@@ -35,6 +40,7 @@ describe('idops pull into an empty project', () => {
     const asked = `pull --kind Client --kind Organization --client ${ids.portal}`;
     expect(await at.idops(asked)).toMatchObject({ code: 0 });
     expect(Object.keys(await at.files())).toEqual([
+      '.idops/state.json',
       'idops.yaml',
       'manifests/clients.yaml',
       'manifests/organizations.yaml',
@@ -175,6 +181,47 @@ label: null
   });
 });
 
+describe('an edit', () => {
+  const file = 'manifests/organizations.yaml';
+  const change = (at: TestProject, label: string) => {
+    const [first] = at.sandbox.data.organizations;
+    if (first !== undefined) first.label = label;
+  };
+
+  it('since the last pull is overwritten with --force alone', async () => {
+    const at = await project({ 'idops.yaml': sure });
+    expect((await at.idops('pull')).code).toBe(0);
+    const edited = (await at.read(file)).replace('label: ACME Corp', 'label: Mine');
+    await at.write({ [file]: edited });
+    change(at, 'Theirs');
+    const refused = await at.idops('pull');
+    expect(refused).toMatchObject({ code: 1, stdout: '' });
+    expect(refused.stderr).toContain(`error[edited-file]: ${file} was edited since`);
+    expect(await at.read(file)).toBe(edited);
+    expect((await at.idops('pull --check')).stdout).toContain(file);
+    expect((await at.idops('pull --force')).code).toBe(0);
+    expect(await at.read(file)).toContain('label: Theirs');
+    // What a pull wrote is no edit.
+    change(at, 'Again');
+    expect((await at.idops('pull')).code).toBe(0);
+  });
+
+  it('in a work tree of git is what no commit has', async () => {
+    const at = await project({ 'idops.yaml': sure, [file]: 'kind: Organization\nname: acme\nlabel: Mine\n' });
+    const git = (...args: string[]) =>
+      execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b.example', ...args], { cwd: at.folder });
+    git('init', '-q');
+    const pull = async () => (await at.idops('pull --kind Organization')).code;
+    expect(await pull()).toBe(1);
+    git('add', '.');
+    git('commit', '-qm', 'first');
+    expect(await pull()).toBe(0);
+    expect(await at.read(file)).toContain('label: ACME Corp');
+    await at.write({ [file]: (await at.read(file)).replace('ACME Corp', 'Edited') });
+    expect(await pull()).toBe(1);
+  });
+});
+
 describe('idops pull --out', () => {
   it('writes a fresh set elsewhere, and overwrites nothing there', async () => {
     const at = await project({ 'idops.yaml': boruta }, { profile: 'boruta' });
@@ -204,7 +251,9 @@ describe('idops pull --out', () => {
       expect((await out(hidden)).stderr).toContain('error[wrong-option]: --out names a hidden folder');
     }
     expect((await out('../afile')).stderr).toContain('error[not-writable]');
-    expect(Object.keys(await at.files()).filter((path) => /^(?:p\/)?\.(?:idops|git)/.test(path))).toEqual([]);
+    expect(Object.keys(await at.files()).filter((path) => /^(?:p\/)?\.(?:idops|git)/.test(path))).toEqual([
+      'p/.idops/state.json',
+    ]);
   });
 
   it('writes nothing where the state is to be', async () => {

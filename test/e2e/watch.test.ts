@@ -44,13 +44,13 @@ describe('idops watch', () => {
     const at = await project({ 'manifests/all.yaml': organization('New') });
     const before = at.sandbox.snapshot();
     const watch = watching(at, '');
-    expect(await watch.turns(3)).toEqual(['drift', 'drift', 'drift']);
+    expect(await watch.turns(3)).toEqual(['changes', 'changes', 'changes']);
     expect(watch.text().match(/"ACME Corp" → "New"/g)).toHaveLength(1);
     expect(watch.text()).toMatch(
-      /Z drift: 1 to update, 0 unchanged \(1 Organization\), as before, \d+\.\d s\n/,
+      /Z changes: 1 to update, 0 unchanged \(1 Organization\), as before, \d+\.\d s\n/,
     );
     setLabel(at.sandbox, 'By hand');
-    expect(await watch.turns(2)).toEqual(['drift', 'drift']);
+    expect(await watch.turns(2)).toEqual(['changes', 'changes']);
     expect(watch.text().match(/"By hand" → "New"/g)).toHaveLength(1);
     setLabel(at.sandbox, 'New');
     expect(await watch.turns(2)).toEqual(['unchanged', 'unchanged']);
@@ -81,7 +81,7 @@ describe('idops watch', () => {
     expect(watch.text()).toContain('changed on the server since run');
     expect(await watch.turn()).toBe('unchanged');
     expect((await metric(address, 'changes_total')).get('{kind="Organization",status="applied"}')).toBe(3);
-    expect((await metric(address, 'drift')).get('{kind="Organization",action="update"}')).toBe(0);
+    expect((await metric(address, 'pending_changes')).get('{kind="Organization",action="update"}')).toBe(0);
     expect(
       (await metric(address, 'requests_total')).get(
         '{operation="updateOrganization",method="PATCH",status="2xx"}',
@@ -108,7 +108,7 @@ describe('idops watch', () => {
     expect(await watch.turn()).toBe('refused');
     expect((await metric(address, 'problems_total')).get('{code="blocked"}')).toBe(1);
     expect(at.writes()).toEqual([]);
-    expect((await metric(address, 'drift')).get('{kind="Organization",action="blocked"}')).toBe(1);
+    expect((await metric(address, 'pending_changes')).get('{kind="Organization",action="blocked"}')).toBe(1);
     await watch.stop();
     await at.write({ 'manifests/all.yaml': `${organization('New')}---\n${template}` });
     expect(await watching(at, '--apply --allow-destructive 1').turn()).toBe('applied');
@@ -165,7 +165,7 @@ describe('idops watch', () => {
     const watch = watching(at, `--token-file ${file}`, run);
     expect(await watch.turn()).toBe('failed');
     await writeFile(file, `${at.sandbox.token}\n`);
-    expect(await watch.turn()).toBe('drift');
+    expect(await watch.turn()).toBe('changes');
     const { stdout, stderr } = await watch.stop();
     expect(stdout).toContain('server-unauthorized');
     expect(stdout + stderr).not.toContain('an-old-token');
@@ -229,13 +229,30 @@ describe('idops watch', () => {
   });
 });
 
+describe('drift in idops watch', () => {
+  it('is what was changed on the server since an apply, and nothing else', async () => {
+    const at = await project({ 'manifests/all.yaml': organization('ACME Corp') });
+    expect((await at.idops('apply --yes')).code).toBe(0);
+    const watch = watching(at, listening);
+    const address = await watch.address();
+    expect(await watch.turn()).toBe('unchanged');
+    await at.write({ 'manifests/all.yaml': organization('New') });
+    expect(await watch.turn()).toBe('changes');
+    expect((await metric(address, 'drifted_objects')).get('{kind="Organization"}')).toBe(0);
+    setLabel(at.sandbox, 'By hand');
+    expect(await watch.turn()).toBe('drift');
+    expect((await metric(address, 'drifted_objects')).get('{kind="Organization"}')).toBe(1);
+    await watch.stop();
+  });
+});
+
 describe('what idops watch serves', () => {
   it('says that turns fail where the server is away, and that they go well when it is back', async () => {
     const at = await project({ 'manifests/all.yaml': organization('New') });
     const watch = watching(at, listening);
     const address = await watch.address();
-    expect(await watch.turn()).toBe('drift');
-    expect((await metric(address, 'turns_total')).get('{outcome="drift"}')).toBe(1);
+    expect(await watch.turn()).toBe('changes');
+    expect((await metric(address, 'turns_total')).get('{outcome="changes"}')).toBe(1);
     expect((await get(address, '/healthz')).text).toBe('{"status":"ok"}\n');
     const [[, lastSuccess = 0] = []] = await metric(address, 'last_success_timestamp_seconds');
     expect(lastSuccess).toBeGreaterThan(1_700_000_000);
@@ -257,8 +274,8 @@ describe('what idops watch serves', () => {
         '{operation="listOrganizations",method="GET",status="none"}',
       ),
     ).toBe(4);
-    // What was known last of the drift stays.
-    expect((await metric(address, 'drift')).get('{kind="Organization",action="update"}')).toBe(1);
+    // What was known last of the changes stays.
+    expect((await metric(address, 'pending_changes')).get('{kind="Organization",action="update"}')).toBe(1);
 
     const scopes = ['users:manage:all'] as const;
     const back = await startSandbox({ port: Number(port), tokens: { [token]: scopes } });
@@ -303,7 +320,7 @@ describe('what ends idops watch', () => {
   it('is a signal, where nothing is under way', async () => {
     const at = await project({ 'manifests/all.yaml': organization('New') });
     const watch = at.begin(['watch', '--interval', '24h']);
-    await watch.said(' drift: ');
+    await watch.said(' changes: ');
     watch.child.kill('SIGINT');
     expect(await watch.ended).toMatchObject({
       code: 130,

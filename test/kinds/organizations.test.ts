@@ -200,12 +200,19 @@ describe('finding an organization', () => {
     expect(index.find('hooli')).toMatch('no operation creates one');
   });
 
-  it('knows the names that organizations will have, and tells the new one to who uses the old one', () => {
+  it('knows an organization by both names in the plan that renames it', () => {
     const renamed = index.changed(new Map([['1', { name: 'acme international' }]]));
     expect(renamed.find('acme international')).toMatchObject({ id: '1' });
-    expect(renamed.find('acme')).toBe(
-      'the organization "acme" is renamed to "acme international": refer to it by its new name',
-    );
+    expect(renamed.find('acme')).toMatchObject({ id: '1', name: 'acme international' });
+    // Made anew while the plan is applied, when the server has the new name.
+    const applied = index.changed(new Map([['1', { name: 'x' }]])).changed(new Map(), renamed.others);
+    expect(applied.find('acme')).toMatchObject({ id: '1' });
+  });
+
+  it('tells the new name to who uses a former one', () => {
+    const former = new Map([['1', ['old']]]);
+    const known = index.changed(new Map(), { present: new Map(), former });
+    expect(known.find('old')).toBe('the organization "old" is called "acme" now: refer to it by that name');
   });
 
   it('lets two organizations swap their names', () => {

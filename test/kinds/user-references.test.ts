@@ -66,12 +66,42 @@ describe('an id whose name on the server is another one', () => {
     );
   });
 
-  it('is told under the name that the manifests give an organization', () => {
+  it('may be either name of an organization that the manifests rename, and no other', () => {
     const renamed = organizations.changed(new Map([['o1', { name: 'acme international' }]]));
     const member = (name: string) =>
       change({ organizations: [{ id: 'o1', name }] }, {}, { organizations: renamed });
-    expect(member('acme international').action).toBe('update');
-    expect(member('acme').reason).toContain('is called "acme international"');
+    for (const name of ['acme international', 'acme']) {
+      expect(member(name)).toMatchObject({ action: 'update', warnings: [] });
+    }
+    expect(member('globex').reason).toContain('is called "acme" on the server, not "globex"');
+  });
+
+  it('is a warning where it is a former name of the organization that no other has', () => {
+    const present = new Map();
+    const former = new Map([
+      ['o1', ['initech', 'globex']],
+      ['o2', ['hooli']],
+    ]);
+    const known = organizations.changed(new Map(), { present, former });
+    const member = (name: string, has: Fields = {}) =>
+      change({ organizations: [{ id: 'o1', name }] }, has, { organizations: known });
+    const has = { organizations: [{ id: 'o1', name: 'acme' }] };
+    for (const [action, given] of [
+      ['update', {}],
+      ['unchanged', has],
+    ] as const) {
+      expect(member('initech', given)).toMatchObject({
+        action,
+        warnings: [
+          { code: 'stale-name', message: expect.stringContaining('write "acme"'), place: { line: 3 } },
+        ],
+      });
+    }
+    for (const name of ['globex', 'hooli', 'never']) {
+      expect(member(name).reason).toContain(`is called "acme" on the server, not "${name}"`);
+    }
+    // A former name of a scope's id is none that can stand.
+    expect(change({ authorized_scopes: [{ id: 's1', name: 'initech' }] }).action).toBe('blocked');
   });
 
   it('does not matter in what a journal remembers, and is shown as the server has it', () => {

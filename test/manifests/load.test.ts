@@ -48,7 +48,7 @@ describe('what a document declares', () => {
       ].join('\n---\n'),
     );
     expect(problems).toEqual([]);
-    const plain = { absent: false, whole: [] };
+    const plain = { absent: false, whole: [], ignored: [] };
     expect(declared).toMatchObject([
       {
         ...plain,
@@ -63,6 +63,7 @@ describe('what a document declares', () => {
         fields: { blocked: false, organizations: ['acme', { id: 'o1' }], metadata: { a: { value: 1 } } },
         absent: false,
         whole: ['metadata'],
+        ignored: [],
       },
       { ...plain, kind: 'KeyPair', identity: { id: 'k1' }, fields: { is_default: true } },
       {
@@ -71,6 +72,7 @@ describe('what a document declares', () => {
         fields: {},
         absent: true,
         whole: [],
+        ignored: [],
       },
       { ...plain, kind: 'Client', identity: { id: 'c1' }, fields: {}, generation: 2 },
     ]);

@@ -20,6 +20,7 @@ function declaredTemplate(fields: Fields, absent = false): Declared {
     fields,
     absent,
     whole: [],
+    ignored: [],
     place,
     declaredAt: { file: place.file, line: place.line },
     placeOf: (field) => ({ ...place, line: field === 'txt_content' ? 2 : 3 }),

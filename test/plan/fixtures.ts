@@ -30,7 +30,7 @@ export function declared(
     placeOf: () => place,
     placeWithin: () => place,
   };
-  return { kind, identity, fields, absent: false, whole: [], ...placed, ...parts };
+  return { kind, identity, fields, absent: false, whole: [], ignored: [], ...placed, ...parts };
 }
 
 /** An object as the server showed it. */

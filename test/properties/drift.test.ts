@@ -102,9 +102,17 @@ function toldBy(plan: Plan): Map<string, Value | undefined> {
     Array.isArray(value) ? value.map((one) => (one as { id: string }).id).sort() : value;
   return new Map(
     plan.changes.flatMap(({ fields }) =>
-      fields.map(({ path, drift }) => [path, drift && elements(drift.recorded)] as const),
+      fields
+        .filter(({ drift }) => drift?.declared !== 'nowhere')
+        .map(({ path, drift }) => [path, drift && elements(drift.recorded)] as const),
     ),
   );
+}
+
+/** The paths that a plan tells of, and that no manifest declares. */
+function undeclaredIn(plan: Plan): string[] {
+  const fields = plan.changes.flatMap((change) => change.fields);
+  return fields.flatMap(({ path, drift }) => (drift?.declared === 'nowhere' ? [path] : [])).sort();
 }
 
 /** The same, by comparing what was left, what is there and what is declared. */
@@ -153,6 +161,9 @@ it('exactly those differences are told as changes of the server that are not wha
           place.declare(docsOf(asked, profile, new Set(undeclared)));
           const plan = await place.session((session) => session.plan());
           expect(toldBy(plan)).toEqual(wantedOf([was, now, asked], profile, new Set(undeclared)));
+          // What the user had from the beginning went by hand.
+          const isTold = profile === 'boruta' && !undeclared.includes('metadata');
+          expect(undeclaredIn(plan)).toEqual(isTold ? ['metadata.department', 'metadata.phone'] : []);
         });
       },
     ),

@@ -11,7 +11,9 @@ it('as many files as it takes have the documents of a kind, none larger than a m
     const raw = 'é'.repeat(3_000_000);
     const said = new Map([['label', { raw, value: raw, isBody: false }]]);
     const address = `Organization/${id}`;
-    return { kind: organization, identity: { id }, address, called: null, said, toSet: [] };
+    const identity = { id };
+    const live = { exists: true, identity, fields: {} };
+    return { kind: organization, identity, address, called: null, live, said, toSet: [] };
   });
   const files = filesOf(documents, () => false);
   expect(files.map(({ path }) => path)).toEqual([

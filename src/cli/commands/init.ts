@@ -50,7 +50,8 @@ export async function init(
   const ci = await askCi(context, options, asks);
   if (ci === null) return stop();
   const pulls = isNew && (await readdir(join(root, MANIFESTS)).catch(() => [])).length === 0;
-  const { fits, fresh } = isNew ? await look(context, options, address, token, pulls) : unseen;
+  const looked = isNew ? await look(context, options, address, token, pulls) : unseen;
+  const { fits, fresh } = looked;
   if (signal.aborted) return stop();
   // The address that a variable says may be another one tomorrow.
   const baseUrl = options.baseUrl === undefined && process.env.IDOPS_BASE_URL ? null : address || null;
@@ -68,6 +69,7 @@ export async function init(
   for (const { path, action } of written)
     output.result(`${action === 'write' ? 'wrote' : 'added to'} ${shown(path)}`);
   for (const path of kept) output.message(`${shown(join(root, path))} was there already, and stays as it is`);
+  output.problems(await looked.record(root, written));
   const made = workflows.filter(({ path }) => !kept.includes(path));
   const top = workTreeOf(root);
   const todo = [
@@ -107,7 +109,7 @@ function workflowsText(made: readonly NewFile[], baseUrl: string | null): string
   ];
 }
 
-const unseen: Looked = { fits: null, fresh: null, problems: [] };
+const unseen: Looked = { fits: null, fresh: null, problems: [], record: async () => [] };
 
 /** Looks at the server, where its address and a token are there, and says what was found. */
 async function look(

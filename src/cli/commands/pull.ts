@@ -12,6 +12,7 @@ import { filesOf, parseFormats, show } from '../formats.js';
 interface Options extends PullingOptions {
   readonly out?: string;
   readonly check?: boolean;
+  readonly force?: boolean;
   readonly allTemplates?: boolean;
 }
 
@@ -19,7 +20,7 @@ interface Options extends PullingOptions {
 export async function pull(context: Context, options: Options & GlobalOptions): Promise<ExitCode> {
   const formats = parseFormats(options.format, pullReport);
   const { output, signal } = context;
-  const { out, check = false, allTemplates = false } = options;
+  const { out, check = false, force = false, allTemplates = false } = options;
   const outputs = filesOf(formats);
   // Before anything is written: what is refused has changed nothing.
   await context.refuseOutputs(outputs);
@@ -27,6 +28,7 @@ export async function pull(context: Context, options: Options & GlobalOptions): 
   const pulling = await pullFrom(project, context.sessionOptions(), {
     ...askedOf(options),
     builtIn: allTemplates,
+    force,
     ...(out === undefined ? {} : { out }),
   }).catch((failure: unknown) => {
     if (!signal.aborted) output.message('Nothing was written; --kind chooses what is read.');
@@ -41,7 +43,8 @@ export async function pull(context: Context, options: Options & GlobalOptions): 
     const { refuseTwice } = await import('../../session/outputs.js');
     await refuseTwice([...pulling.files.map(({ path }) => shownPath(path, project.cwd)), ...outputs]);
   }
-  if (changes) await (check ? pulling.check() : pulling.write());
+  if (!check) output.problems(await pulling.write());
+  else if (changes) await pulling.check();
   if (pulling.leftOut.length > 0) {
     const unmanaged = ({ address, reason }: Pulling['leftOut'][number]): Problem =>
       warning('left-out', `${address} stays unmanaged, as a whole or in part: ${reason}`);

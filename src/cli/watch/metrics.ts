@@ -18,13 +18,13 @@ const statuses = ['applied', 'failed', 'not_converged', 'unknown', 'skipped'] as
 export class Metrics {
   /** One of its own: what is counted of one watch is nobody else's. */
   readonly #registry = new Registry();
-  readonly #drift = this.#gauge('drift', 'Changes of the last plan that are not made yet.', [
+  readonly #pending = this.#gauge('pending_changes', 'Changes of the last plan that are not made yet.', [
     'kind',
     'action',
   ]);
   readonly #drifted = this.#gauge(
     'drifted_objects',
-    'Objects of the last plan with a field that was changed on the server since a run left it, and is not put right yet.',
+    'Objects of the last plan with a field that was changed on the server since idops last knew it, and is not put right yet.',
     ['kind'],
   );
   readonly #declared = this.#gauge(
@@ -69,7 +69,7 @@ export class Metrics {
     // A series that comes with its first event hides that event from rate().
     for (const outcome of outcomes) this.#turns.inc({ outcome }, 0);
     for (const kind of kindNames) {
-      for (const action of actions) this.#drift.set({ kind, action }, 0);
+      for (const action of actions) this.#pending.set({ kind, action }, 0);
       for (const status of statuses) this.#changes.inc({ kind, status }, 0);
       this.#drifted.set({ kind }, 0);
       this.#declared.set({ kind }, 0);
@@ -122,7 +122,7 @@ export class Metrics {
       changes.filter((change) => change.kind === kind && isOne(change)).length;
     for (const kind of kindNames) {
       for (const action of actions)
-        this.#drift.set(
+        this.#pending.set(
           { kind, action },
           count(kind, (change) => change.action === action),
         );

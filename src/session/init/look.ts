@@ -1,12 +1,16 @@
 import type { Problem } from '../../base/problems.js';
 import { noProgress, type Progress } from '../../base/progress.js';
+import { loadProject } from '../../project/index.js';
 import { serverSettings } from '../../project/server.js';
 import { type FreshPull, pullFresh } from '../../pull/fresh-files.js';
+import type { PulledFile } from '../../pull/pulled-file.js';
 import { diagnose } from '../../server/diagnose.js';
 import { type ProfileName, profiles } from '../../server/profiles.js';
 import { type LookingOptions, whileReading } from '../connection.js';
 import { problemsOf } from '../failures.js';
 import { wishesOf } from '../pull.js';
+import { recordSeen } from '../seen.js';
+import { CONFIG } from './files.js';
 
 /** What a look at a server came to. */
 export interface Looked {
@@ -16,6 +20,8 @@ export interface Looked {
   readonly fresh: FreshPull | null;
   /** Why it can't be read. */
   readonly problems: readonly Problem[];
+  /** Records in the state of the new project what its manifests say; gives a warning if that can't be done. */
+  record(root: string, files: readonly PulledFile[]): Promise<readonly Problem[]>;
 }
 
 /** What a new configuration will say of its server. */
@@ -54,13 +60,18 @@ export async function lookAtServer(
       isWritten: false,
       needed: [],
     });
-    const nothing = { fits, fresh: null, problems: [] };
+    const nothing = { fits, fresh: null, problems: [], record: async () => [] };
     if (!pulls || signal.aborted) return nothing;
     const { [profile ?? fits ?? server.profile.name]: own = server.profile } = profiles;
     try {
       const wishes = { ...wishesOf({}), known: [], holds: redactor.holds };
       const fresh = await pullFresh(wishes, { reader, profile: own, concurrency, progress, signal });
-      return { ...nothing, fresh };
+      const record: Looked['record'] = async (root, files) => {
+        const variables = { ...process.env, IDOPS_ENV: undefined };
+        const project = loadProject({ cwd: root, config: CONFIG, variables });
+        return await recordSeen(project, fresh.seen, { server: baseUrl, files, redactor });
+      };
+      return { ...nothing, fresh, record };
     } catch (failure) {
       const problems = problemsOf(failure);
       if (problems.some(({ code }) => code === 'internal')) throw failure;

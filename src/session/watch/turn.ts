@@ -1,6 +1,7 @@
 import { type Result, summarizeResult } from '../../apply/result.js';
 import type { Problem } from '../../base/problems.js';
 import { approve, refusalsOf } from '../../plan/approve.js';
+import { isDrifted } from '../../plan/drift.js';
 import { changesServer, type Plan } from '../../plan/plan.js';
 import type { Project } from '../../project/index.js';
 import type { Outcome } from '../../report/outcomes.js';
@@ -47,7 +48,7 @@ export interface Turn {
 
 /** Whether a turn came to what it is for. */
 export function wentWell(outcome: Outcome): boolean {
-  return outcome === 'unchanged' || outcome === 'drift' || outcome === 'applied';
+  return ['unchanged', 'changes', 'drift', 'applied'].includes(outcome);
 }
 
 /**
@@ -91,7 +92,8 @@ class TurnUnderWay {
         const plan = await this.#makePlan(session);
         const refusals = refusalsOf(plan, Number.POSITIVE_INFINITY);
         if (refusals.length > 0) return this.soFar('refused', refusals);
-        return this.soFar(changesServer(plan) ? 'drift' : 'unchanged');
+        if (plan.changes.some(isDrifted)) return this.soFar('drift');
+        return this.soFar(changesServer(plan) ? 'changes' : 'unchanged');
       });
     }
     return await within(await openForWriting(project, 'apply', given), async (session) => {
@@ -117,9 +119,7 @@ class TurnUnderWay {
   }
 
   async #makePlan(session: Session): Promise<Plan> {
-    // The plan says which fields the server ignores.
-    const warnings = session.warnings.filter(({ code }) => code !== 'ignored-field');
-    this.#told = { warnings, notes: session.notes };
+    this.#told = { warnings: session.warnings, notes: session.notes };
     const plan = await session.plan(this.#options.plan);
     const seconds = this.#seconds();
     this.#plan = plan;

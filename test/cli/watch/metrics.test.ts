@@ -45,7 +45,7 @@ describe('metrics', () => {
     const lines = await linesOf(new Metrics(300));
     for (const outcome of outcomes) expect(lines).toContain(`idops_turns_total{outcome="${outcome}"} 0`);
     for (const kind of kindNames) {
-      expect(lines).toContain(`idops_drift{kind="${kind}",action="update"} 0`);
+      expect(lines).toContain(`idops_pending_changes{kind="${kind}",action="update"} 0`);
       expect(lines).toContain(`idops_drifted_objects{kind="${kind}"} 0`);
       expect(lines).toContain(`idops_declared_objects{kind="${kind}"} 0`);
       expect(lines).toContain(`idops_changes_total{kind="${kind}",status="failed"} 0`);
@@ -62,21 +62,21 @@ describe('metrics', () => {
     metrics.ended(turn({ plan: plan(one, drifted) }), 1_800_000_000);
     metrics.ended(turn({ outcome: 'failed', took: { plan: null, apply: null } }), 1_800_000_300);
     const lines = await linesOf(metrics);
-    expect(lines).toContain('idops_drift{kind="Organization",action="update"} 2');
+    expect(lines).toContain('idops_pending_changes{kind="Organization",action="update"} 2');
     expect(lines).toContain('idops_drifted_objects{kind="Organization"} 1');
     expect(lines).toContain('idops_last_success_timestamp_seconds 1800000000');
     expect(lines).toContain('idops_turns_total{outcome="failed"} 1');
     expect(lines).toContain('idops_turn_duration_seconds_count{phase="plan"} 1');
     metrics.planned(planned(plan()));
     metrics.ended(turn({ outcome: 'unchanged', plan: plan() }), 1_800_000_600);
-    expect(await linesOf(metrics)).toContain('idops_drift{kind="Organization",action="update"} 0');
+    expect(await linesOf(metrics)).toContain('idops_pending_changes{kind="Organization",action="update"} 0');
   });
 
   it('tell what a plan would change, and what is declared, before it is applied', async () => {
     const metrics = new Metrics(300);
     metrics.planned(planned(plan(one, drifted), [{ kind: 'Organization' }, { kind: 'Organization' }]));
     const lines = await linesOf(metrics);
-    expect(lines).toContain('idops_drift{kind="Organization",action="update"} 2');
+    expect(lines).toContain('idops_pending_changes{kind="Organization",action="update"} 2');
     expect(lines).toContain('idops_drifted_objects{kind="Organization"} 1');
     expect(lines).toContain('idops_declared_objects{kind="Organization"} 2');
     expect(lines).toContain('idops_declared_objects{kind="User"} 0');
@@ -110,7 +110,7 @@ describe('metrics', () => {
       1,
     );
     const lines = await linesOf(metrics);
-    expect(lines).toContain('idops_drift{kind="Organization",action="update"} 1');
+    expect(lines).toContain('idops_pending_changes{kind="Organization",action="update"} 1');
     expect(lines).toContain('idops_changes_total{kind="Organization",status="applied"} 1');
     expect(lines).toContain('idops_changes_total{kind="Organization",status="failed"} 1');
     expect(lines).toContain('idops_turn_duration_seconds_sum{phase="apply"} 12');

@@ -1,0 +1,25 @@
+import { expect, it } from 'vitest';
+import { createRedactor } from '../../src/base/redact.js';
+import { loadProject } from '../../src/project/index.js';
+import { recordSeen } from '../../src/session/seen.js';
+import { emptyState } from '../../src/state/state.js';
+import { project } from '../e2e/running.js';
+
+it('what was read before a run changed the state is not recorded, since the run knows better', async () => {
+  const made = await project({});
+  const server = made.sandbox.url;
+  const state = { ...emptyState(server), serial: 2 };
+  await made.write({ '.idops/state.json': JSON.stringify(state) });
+  const fields = { name: 'acme' };
+  const one = { key: 'Organization/o', kind: 'Organization' as const, identity: { id: 'o' } };
+  const record = async (serial: number) =>
+    await recordSeen(
+      loadProject({ cwd: made.folder, variables: {} }),
+      [{ ...one, expected: fields, managed: ['name'], fields }],
+      { server, before: { ...state, serial }, files: [], redactor: createRedactor() },
+    );
+  expect(await record(1)).toMatchObject([{ code: 'not-recorded', severity: 'warning' }]);
+  expect(JSON.parse(await made.read('.idops/state.json'))).toEqual(state);
+  expect(await record(2)).toEqual([]);
+  expect(JSON.parse(await made.read('.idops/state.json'))).toMatchObject({ serial: 3 });
+});
