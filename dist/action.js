@@ -4003,10 +4003,10 @@ var RESTRICTIVE_DIRECTIVE_NAMES=["no-store","private","no-cache"];var kInvalidCa
 he-control directives");function trimOWS(value3){return value3.replace(/^[\t ]+|[\t ]+$/g,"")}function arrayIncludes(array2,value3){
 for(let i2=0;i2<array2.length;i2++){if(array2[i2]===value3){return true}}return false}function trimOWSStart(value3){return value3.
 replace(/^[\t ]+/,"")}function trimOWSEnd(value3){return value3.replace(/[\t ]+$/,"")}function findUnescapedQuote(value3,start2){
-let escaped2=false;for(let i2=start2;i2<value3.length;i2++){if(escaped2){escaped2=false}else if(value3[i2]==="\\"){escaped2=
+let escaped3=false;for(let i2=start2;i2<value3.length;i2++){if(escaped3){escaped3=false}else if(value3[i2]==="\\"){escaped3=
 true}else if(value3[i2]==='"'){return i2}}return-1}function splitCacheControlHeaderValue(value3){const directives=[];let start2=0;
-let quoteStart=-1;let inQuote=false;let escaped2=false;for(let i2=0;i2<value3.length;i2++){if(inQuote){if(escaped2){escaped2=
-false}else if(value3[i2]==="\\"){escaped2=true}else if(value3[i2]==='"'){inQuote=false;quoteStart=-1}}else if(value3[i2]===
+let quoteStart=-1;let inQuote=false;let escaped3=false;for(let i2=0;i2<value3.length;i2++){if(inQuote){if(escaped3){escaped3=
+false}else if(value3[i2]==="\\"){escaped3=true}else if(value3[i2]==='"'){inQuote=false;quoteStart=-1}}else if(value3[i2]===
 '"'){inQuote=true;quoteStart=i2}else if(value3[i2]===","){directives.push({value:value3.substring(start2,i2),fromMalformedQuote:false});
 start2=i2+1}}if(!inQuote){directives.push({value:value3.substring(start2),fromMalformedQuote:false});return directives}const tail=value3.
 substring(start2);const quoteOffset=quoteStart-start2;let tailStart=0;for(let i2=0;i2<tail.length;i2++){if(tail[i2]===","){
@@ -6221,22 +6221,23 @@ Object.values(value3).some(holdsExact)}function plainNumber(text6){const number4
 return void 0;if(!Number.isSafeInteger(number4))return number4;const whole2=new LosslessNumber(String(number4));return compareLosslessNumber(
 new LosslessNumber(text6),whole2)===0?Number(whole2.value):void 0}var suspicious,numberWriter;var init_json=__esm({"src/\
 base/json.ts"(){"use strict";init_esm();init_values();suspicious=/(?:^|[\s,[]|["\s]:)(?:-0|-?\d{16}|-?\d+[.eE])/;numberWriter=
-{test:value3=>value3 instanceof ExactNumber,stringify:String}}});function escapeCharacter(character){const code2=character.codePointAt(0)??0;const hex=code2.toString(16);return short[character]??
-(code2>65535?`\\u{${hex}}`:`\\u${hex.padStart(4,"0")}`)}function escapeText(text6){return disarmLog(text6.replace(hostile,
-escapeCharacter))}function disarmLog(text6){return text6.replace(logCommand,"\\u0023")}function escapeLines(text6){return text6.
-split("\n").map(escapeText).map(disarm).join("\n")}function disarm(line){return line.replace(/^(\s*):(?=:)/,"$1\\u003a")}
-function oneLine(text6){const line=text6.toWellFormed().replace(/[\s\p{Cc}\p{Cf}]+/gu," ").trim();const characters2=line.
-length>maxLength?[...line]:[];return characters2.length>maxLength?`${characters2.slice(0,maxLength-1).join("")}\u2026`:line}
-function quote(text6){return escapeText(JSON.stringify(text6))}function bare(text6){return/^[\p{L}\p{N}_.:@/+*-][\p{L}\p{M}\p{N}_.:@/+*-]*$/u.
-test(text6)&&escapeText(text6)===text6?text6:quote(text6)}function jsonText(value3){return harmless(stringifyJson(value3,
-2))}function harmless(json){const text6=disarmLog(json).replace(hostile,character=>character==="\n"?character:[...Array(
-character.length).keys()].map(index=>`\\u${character.charCodeAt(index).toString(16).padStart(4,"0")}`).join(""));return`${text6}\
-
+{test:value3=>value3 instanceof ExactNumber,stringify:String}}});function escapeCharacter(characters2){return[...characters2].map(escaped).join("")}function escaped(character){const code2=character.
+codePointAt(0)??0;const hex=code2.toString(16);return short[character]??(code2>65535?`\\u{${hex}}`:`\\u${hex.padStart(4,
+"0")}`)}function escapeText(text6){return disarmLog(text6.replace(hostile,escapeCharacter))}function disarmLog(text6){return text6.
+replace(logCommand,"\\u0023")}function escapeLines(text6){return text6.split("\n").map(escapeText).map(disarm).join("\n")}
+function disarm(line){return line.replace(/^(\s*):(?=:)/,"$1\\u003a")}function oneLine(text6){const line=text6.toWellFormed().
+replace(/[\s\p{Cc}\p{Cf}]+/gu," ").trim();const characters2=line.length>maxLength?[...line]:[];return characters2.length>
+maxLength?`${characters2.slice(0,maxLength-1).join("")}\u2026`:line}function quote(text6){return escapeText(JSON.stringify(
+text6))}function bare(text6){return/^[\p{L}\p{N}_.:@/+*-][\p{L}\p{M}\p{N}_.:@/+*-]*$/u.test(text6)&&escapeText(text6)===
+text6?text6:quote(text6)}function jsonText(value3){return harmless(stringifyJson(value3,2))}function harmless(json){const text6=disarmLog(
+json).replace(hostile,character=>character==="\n"?character:[...Array(character.length).keys()].map(index=>`\\u${character.
+charCodeAt(index).toString(16).padStart(4,"0")}`).join(""));return`${text6}
 `}function displayWidth(text6){let width=0;for(const character of text6)width+=characterWidth(character);return width}function characterWidth(character){
 if(character<="~")return 1;if(/[\p{Mn}\p{Me}]/u.test(character))return 0;return wide.test(character)&&!/[\uff61-\uffdc]/.
 test(character)?2:1}var hostile,logCommand,short,maxLength,wide;var init_escape=__esm({"src/base/escape.ts"(){"use stric\
-t";init_json();hostile=/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800]/gu;
-logCommand=/#(?=#(?:vso|teamcity)?\[)/gi;short={"\n":"\\n","\r":"\\r","	":"\\t"};maxLength=500;wide=/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\u3000-\u303e\uff01-\uff60\uffe0-\uffe6]/u}});function error(code2,message,places=[],hint){return{code:code2,severity:"error",message,places,...hint===void 0?{}:{hint}}}
+t";init_json();hostile=new RegExp(`[\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}\\p{Noncharacter_Code_P\
+oint}\\u00a0\\u1680\\u2000-\\u200a\\u202f\\u205f\\u2800\\u3000\\u{1d159}]|(?<=^|[\\s"'(,:])\\p{M}+`,"gu");logCommand=/#(?=#(?:vso|teamcity)?\[)/gi;
+short={"\n":"\\n","\r":"\\r","	":"\\t"};maxLength=500;wide=/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\u3000-\u303e\uff01-\uff60\uffe0-\uffe6]/u}});function error(code2,message,places=[],hint){return{code:code2,severity:"error",message,places,...hint===void 0?{}:{hint}}}
 function warning2(code2,message,places=[],hint){return{...error(code2,message,places,hint),severity:"warning"}}function refuse(problems){
 if(problems.some(problem2=>problem2.severity==="error"))throw new ProblemsError(problems);return problems}function addProblems(to,more){
 for(const problem2 of more)to.push(problem2)}var ProblemsError;var init_problems=__esm({"src/base/problems.ts"(){"use st\
@@ -8623,9 +8624,9 @@ init_reading();init_rules();init_texts();init_user_references();init_user_schema
 elementNouns={organizations:"membership",authorized_scopes:"scope",roles:"role"};backendFields=()=>({...Object.fromEntries(
 Object.keys(backend2().shape).map(name2=>[name2,plain(name2)])),roles:set()});fields=once(()=>({uid:value,username:value,
 totp_registered_at:instant,metadata:map,federated_metadata:map,blocked:value,group:value,authorized_scopes:set(),organizations:set(
-{roles:set()}),roles:set(),backend:members2(backendFields())}));WRITTEN_FIRST=["metadata","group"];user2={name:"User",noun:"\
-user",get schema(){return userSchema()},identity:["id"],get fields(){return fields()},scopes:{read:"users:manage:all",write:"\
-users:manage:all"},traits:userTraits,identities:({identity:identity2})=>[`id ${identity2.id}`],check:(declared,profile)=>[
+{roles:set({scopes:set()})}),roles:set(),backend:members2(backendFields())}));WRITTEN_FIRST=["metadata","group"];user2={
+name:"User",noun:"user",get schema(){return userSchema()},identity:["id"],get fields(){return fields()},scopes:{read:"us\
+ers:manage:all",write:"users:manage:all"},traits:userTraits,identities:({identity:identity2})=>[`id ${identity2.id}`],check:(declared,profile)=>[
 ...declared.flatMap(user3=>[...userTraits[profile.name].scopeNeedsLabel?unlabelledScopes(user3):[],...userTraits[profile.
 name].hasRoles?[]:unknownRoles(user3),...Object.entries(user3.fields).flatMap(([field2,value3])=>repeatedElements(user3,
 field2,value3))]),...profileProblems(declared,profile,userTraits)],addressPart:({id})=>id??"",called:({username,uid})=>firstText(
@@ -8868,11 +8869,13 @@ map(([key,member2])=>`${quote(key)}: ${inline(member2)}`);return`{${members3.joi
 const old=before===void 0?"(unknown)":inline(before);const now=inline(after2);const note=typeof before==="string"&&typeof after2===
 "string"?formNote(before,after2):null;const words6=whole2||before===void 0?void 0:changedWords(old,now);return{before:words6===
 void 0?old:textOf2(shortened(words6.before)),after:(words6===void 0?now:textOf2(shortened(words6.after)))+(note===null?"":
-` (${note})`)}}function formNote(before,after2){return before!==after2&&before.normalize("NFC")===after2.normalize("NFC")?
-"the same text in another Unicode normal form":null}var init_values2=__esm({"src/report/values.ts"(){"use strict";init_escape();
-init_values();init_changed_words()}});function compareBodies(before,after2){const old=normalize(before);const now=normalize(after2);const notes=[...byteOrderMark(
-before,after2),...lineEndings(before,after2,old===now)];if(before!==""&&after2!=="")notes.push(...finalNewline(before,after2));
-if(old===now)return{notes,hunks:[]};const form=formNote(old,now);if(form!==null)return{notes:[...notes,form],hunks:[]};const patch=structuredPatch(
+` (${note})`)}}function formNote(before,after2){if(before===after2)return null;const[old,now]=[before.normalize("NFC"),after2.
+normalize("NFC")];if(old===now)return"the same text in another Unicode normal form";return before===old===(after2===now)?
+null:"the Unicode normal form changes as well"}var init_values2=__esm({"src/report/values.ts"(){"use strict";init_escape();
+init_values();init_changed_words()}});function compareBodies(before,after2){const isMixed=[before,after2].some(text6=>endingsOf(text6)==="mixed");const[old,now]=[
+normalize(before,isMixed),normalize(after2,isMixed)];const notes=[...byteOrderMark(before,after2),...lineEndings(before,
+after2)];if(before!==""&&after2!=="")notes.push(...finalNewline(before,after2));if(old===now)return{notes,hunks:[]};const form=formNote(
+old,now);if(form!==null)notes.push(form);if(old.normalize("NFC")===now.normalize("NFC"))return{notes,hunks:[]};const patch=structuredPatch(
 "","",old,now,void 0,void 0,{context:3,maxEditLength:longestEdit(old,now)});return{notes,hunks:patch?.hunks??[replaced2(
 old.split("\n").slice(0,-1),now.split("\n").slice(0,-1))]}}function replaced2(old,now){const most=Math.min(old.length,now.
 length);let start2=0;while(start2<most&&old[start2]===now[start2])start2+=1;let end2=0;while(end2<most-start2&&old.at(-1-
@@ -8880,35 +8883,35 @@ end2)===now.at(-1-end2))end2+=1;const[goes,comes]=[old.slice(start2,old.length-e
 return{oldStart:start2+1,oldLines:goes.length,newStart:start2+1,newLines:comes.length,lines:[...goes.map(line=>`-${line}`),
 ...comes.map(line=>`+${line}`)]}}function longestEdit(before,after2){const lines=Math.max(before.split("\n").length,after2.
 split("\n").length);return Math.min(maxChangedLines,Math.ceil(maxComparisons/(2*lines)))}function countLines(text6){return text6===
-""?0:normalize(text6).split("\n").length-1}function normalize(text6){const lines=text6.replace(/^\ufeff/,"").replaceAll(
-"\r\n","\n");return lines===""||lines.endsWith("\n")?lines:`${lines}
+""?0:normalize(text6).split("\n").length-1}function normalize(text6,keepsEndings=false){const marked=text6.replace(/^\ufeff/,
+"");const lines=keepsEndings?marked:marked.replaceAll("\r\n","\n");return lines===""||lines.endsWith("\n")?lines:`${lines}\
+
 `}function byteOrderMark(before,after2){const had=before.startsWith("\uFEFF");if(had===after2.startsWith("\uFEFF"))return[];
 return[had?"the byte order mark is removed":"a byte order mark is added"]}function finalNewline(before,after2){const had=before.
 endsWith("\n");if(had===after2.endsWith("\n"))return[];return[had?"the final newline is removed":"a final newline is add\
-ed"]}function endings(text6){return text6.match(/\r?\n/g)??[]}function endingsOf(text6){const all=endings(text6);const windows=all.
-filter(ending=>ending==="\r\n").length;if(all.length===0)return"none";return windows===0?"LF":windows===all.length?"CRLF":
-"mixed"}function lineEndings(before,after2,sameLines){const old=endingsOf(before);const now=endingsOf(after2);if(old==="\
-none"||now==="none")return[];if(old!==now)return[`line endings: ${old} \u2192 ${now}`];if(old!=="mixed")return[];if(!sameLines)
-return["line endings are mixed before and after, the diff leaves them out"];const isSame3=endings(before).join("")===endings(
-after2).join("");return isSame3?[]:["line endings change"]}var maxChangedLines,maxComparisons;var init_bodies=__esm({"sr\
-c/report/bodies.ts"(){"use strict";init_libesm();init_values2();maxChangedLines=2e3;maxComparisons=6e7}});function compareSets(before,after2,confirmed2,whole2){if(!isSet(after2)||before!==void 0&&!isSet(before))return void 0;const wanted=asElements(
+ed"]}function endingsOf(text6){const all=text6.match(/\r?\n/g)??[];const windows=all.filter(ending=>ending==="\r\n").length;
+if(all.length===0)return"none";return windows===0?"LF":windows===all.length?"CRLF":"mixed"}function lineEndings(before,after2){
+const[old,now]=[endingsOf(before),endingsOf(after2)];return old===now||old==="none"||now==="none"?[]:[`line endings: ${old}\
+ \u2192 ${now}`]}var maxChangedLines,maxComparisons;var init_bodies=__esm({"src/report/bodies.ts"(){"use strict";init_libesm();
+init_values2();maxChangedLines=2e3;maxComparisons=6e7}});function compareSets(before,after2,confirmed2,whole2){if(!isSet(after2)||before!==void 0&&!isSet(before))return void 0;const wanted=asElements(
 after2);if(before===void 0){const name3=namer(wanted,confirmed2);return{elements:wanted.map(it=>({mark:"=",text:described(
 it,name3,confirmed2,whole2)})),kept:0}}const got=asElements(before);const match=matchSets(wanted,got);const name2=namer(
 [...match.removed,...wanted],confirmed2);const changed2=match.pairs.flatMap(pair=>{const inner=innerChanges(pair.wanted,
 pair.got,confirmed2,whole2);return inner===""?[]:[{mark:"~",text:`${name2(pair.wanted,pair.got)} (${inner})`}]});const added=match.
-added.map(it=>described(it,name2,confirmed2,whole2));const removed=match.removed.map(({public:_,...it})=>described(it,name2,
-confirmed2,whole2));const elements2=[...added.map(text6=>({mark:"+",text:text6})),...removed.map(text6=>({mark:"-",text:text6})),
-...changed2];return elements2.length===0?void 0:{elements:elements2,kept:match.pairs.length-changed2.length}}function isSet(value3){
-return value3===null||Array.isArray(value3)&&value3.every(isMap)}function namer(elements2,confirmed2){const ids=new Map;
-for(const{name:name2,id}of elements2){if(typeof name2==="string")ids.set(name2,(ids.get(name2)??new Set).add(inline(id??
-null)))}return(element,other=element)=>{const name2=element.name??other.name;const id=element.id??other.id;if(typeof name2!==
-"string")return typeof id==="string"?bare(id):inline(element);const unclear=!confirmed2||(ids.get(name2)?.size??0)>1;return unclear&&
-typeof id==="string"&&id!==name2?`${bare(name2)} (id ${bare(id)})`:bare(name2)}}function described(element,name2,confirmed2,whole2){
-const inside2=Object.entries(element).filter(([key,member2])=>!["id","name","label"].includes(key)&&member2!==null).map(
-([key,member2])=>`${bare(key)}: ${memberText(member2,confirmed2,whole2)}`);const named4=name2(element);return inside2.length===
-0||named4===inline(element)?named4:`${named4} (${inside2.join("; ")})`}function memberText(member2,confirmed2,whole2){if(!Array.
-isArray(member2)||!isSet(member2))return inlinePair(null,member2,whole2).after;const elements2=asElements(member2);return elements2.
-length===0?"none":elements2.map(it=>namer(elements2,confirmed2)(it)).join(", ")}function innerChanges(wanted,got,confirmed2,whole2){
+added.map(it=>described(it,name2,confirmed2,whole2));const removed=match.removed.map(({public:_,label:__,...it})=>described(
+it,name2,confirmed2,whole2));const elements2=[...added.map(text6=>({mark:"+",text:text6})),...removed.map(text6=>({mark:"\
+-",text:text6})),...changed2];return elements2.length===0?void 0:{elements:elements2,kept:match.pairs.length-changed2.length}}
+function isSet(value3){return value3===null||Array.isArray(value3)&&value3.every(isMap)}function namer(elements2,confirmed2){
+const ids=new Map;for(const{name:name2,id}of elements2){if(typeof name2==="string")ids.set(name2,(ids.get(name2)??new Set).
+add(inline(id??null)))}return(element,other=element)=>{const name2=element.name??other.name;const id=element.id??other.id;
+if(typeof name2!=="string")return typeof id==="string"?bare(id):inline(element);const unclear=!confirmed2||(ids.get(name2)?.
+size??0)>1;return unclear&&typeof id==="string"&&id!==name2?`${bare(name2)} (id ${bare(id)})`:bare(name2)}}function described(element,name2,confirmed2,whole2){
+const inside2=Object.entries(element).filter(([key,member2])=>!["id","name"].includes(key)&&member2!==null).filter(([key,
+member2])=>key!=="label"||member2!==element.name).map(([key,member2])=>`${bare(key)}: ${memberText(member2,confirmed2,whole2)}`);
+const named4=name2(element);return inside2.length===0||named4===inline(element)?named4:`${named4} (${inside2.join("; ")}\
+)`}function memberText(member2,confirmed2,whole2){if(!Array.isArray(member2)||!isSet(member2))return inlinePair(null,member2,
+whole2).after;const elements2=asElements(member2);const name2=namer(elements2,confirmed2);return elements2.length===0?"n\
+one":elements2.map(it=>described(it,name2,confirmed2,whole2)).join(", ")}function innerChanges(wanted,got,confirmed2,whole2){
 const changes=Object.entries(wanted).flatMap(([key,member2])=>{const there=Object.hasOwn(got,key)?got[key]:void 0;if(there!==
 void 0&&same(member2,there))return[];const label3=`${bare(key)}: `;if(Array.isArray(member2)){if(there===void 0)return[`${label3}\
 (unknown) \u2192 ${memberText(member2,confirmed2,whole2)}`];const inner=compareSets(there,member2,confirmed2,whole2);if(inner!==
@@ -8961,18 +8964,19 @@ return`Drift: ${plural(fields2,"field")} of ${plural(objects3,"object")} changed
 count3,0);const lost2=losesLeftOut===0?"":all===1?", which is destructive":`; ${losesLeftOut} of them destructive`;return`\
 Left out by --only ${only2}: ${counts2.join(", ")}${lost2}.`}var init_drift2=__esm({"src/report/drift.ts"(){"use strict";
 init_escape();init_values();init_drift();init_bodies();init_sets();init_values2();init_words()}});function hunkLines({lines},whole2){const shown5=lines.map(line=>{const first=line.charAt(0);const mark=first==="+"||first===
-"-"?first:" ";return{mark,text:mark===" "?escapeText(line.slice(1)):escapeChanged(line.slice(1))}});const cut2=spans=>whole2?
-spans:shortened(spans);const partners=partnersOf(shown5);return shown5.map(({mark,text:text6},index)=>{if(mark===" ")return{
-mark,text:textOf2(cut2([plain2(text6)]))};const other=shown5[partners.get(index)??-1]?.text;if(other===void 0)return{mark,
-text:text6};const words6=mark==="-"?changedWords(text6,other):changedWords(other,text6);const spans=cut2(mark==="-"?words6.
-before:words6.after);return{mark,text:textOf2(spans),...words6.alike?{spans}:{}}})}function hunkHead(hunk){return`@@ -${range(
-hunk.oldStart,hunk.oldLines)} +${range(hunk.newStart,hunk.newLines)} @@`}function range(start2,lines){return`${lines===0?
-start2-1:start2},${lines}`}function escapeChanged(line){const escaped2=escapeText(line);const kept2=escaped2.trimEnd();return kept2+
-escaped2.slice(kept2.length).replaceAll(" ","\\u0020")}function partnersOf(lines){const found2=new Map;const endOf2=(start2,wanted)=>{
-const end2=lines.findIndex(({mark},index)=>index>=start2&&mark!==wanted);return end2<0?lines.length:end2};for(let start2=0;start2<
-lines.length;){const middle=endOf2(start2,"-");const end2=endOf2(middle,"+");if(middle-start2===end2-middle){for(let at3=start2;at3<
-middle;at3+=1){found2.set(at3,at3+middle-start2);found2.set(at3+middle-start2,at3)}}start2=Math.max(end2,start2+1)}return found2}
-var init_hunks=__esm({"src/report/hunks.ts"(){"use strict";init_escape();init_changed_words()}});function viewField(field2,options){const path=escapeText(field2.path);const unknown4=field2.before===void 0;const drift=driftText(
+"-"?first:" ";return{mark,text:mark===" "?escapeLine(line.slice(1)):escapeChanged(line.slice(1))}});const cut2=spans=>whole2?
+spans:shortened(spans);const partners=shown5.length>mostCompared?new Map:partnersOf(shown5);return shown5.map(({mark,text:text6},index)=>{
+if(mark===" ")return{mark,text:textOf2(cut2([plain2(text6)]))};const other=shown5[partners.get(index)??-1]?.text;if(other===
+void 0)return{mark,text:text6};const words6=mark==="-"?changedWords(text6,other):changedWords(other,text6);const spans=cut2(
+mark==="-"?words6.before:words6.after);return{mark,text:textOf2(spans),...words6.alike?{spans}:{}}})}function hunkHead(hunk){
+return`@@ -${range(hunk.oldStart,hunk.oldLines)} +${range(hunk.newStart,hunk.newLines)} @@`}function range(start2,lines){
+return`${lines===0?start2-1:start2},${lines}`}function escapeLine(line){return escapeText(line.replaceAll("\\u","\\\\u"))}
+function escapeChanged(line){const escaped3=escapeLine(line);const kept2=escaped3.trimEnd();return kept2+escaped3.slice(
+kept2.length).replaceAll(" ","\\u0020")}function partnersOf(lines){const found2=new Map;const endOf2=(start2,wanted)=>{const end2=lines.
+findIndex(({mark},index)=>index>=start2&&mark!==wanted);return end2<0?lines.length:end2};for(let start2=0;start2<lines.length;){
+const middle=endOf2(start2,"-");const end2=endOf2(middle,"+");if(middle-start2===end2-middle){for(let at3=start2;at3<middle;at3+=
+1){found2.set(at3,at3+middle-start2);found2.set(at3+middle-start2,at3)}}start2=Math.max(end2,start2+1)}return found2}var mostCompared;
+var init_hunks=__esm({"src/report/hunks.ts"(){"use strict";init_escape();init_changed_words();mostCompared=4e3}});function viewField(field2,options){const path=escapeText(field2.path);const unknown4=field2.before===void 0;const drift=driftText(
 field2,options.whole);if(isUnplanned(field2))return{...viewField(asItWas(field2),options),drift};if(field2.sensitive)return{
 view:"secret",path,unknown:unknown4,drift};const view=(field2.type==="set"?viewSet(path,field2,options):void 0)??viewBody(
 path,field2,options)??{view:"value",path,unknown:unknown4,...valuePair(field2,options)};return{...view,drift}}function asItWas({
@@ -8982,21 +8986,22 @@ n text takes its place";case"gone":return"deleted";case"removed":return"removed"
 whole:whole2}){const pair=inlinePair(field2.before,field2.after,whole2);const fate=fateText(field2);return{before:field2.
 was==="absent"?"(absent)":pair.before,after:fate===void 0?pair.after:`(${fate})`,...field2.was==="absent"?{lacks:"before"}:
 fate===void 0?{}:{lacks:"after"}}}function viewSet(path,{before,after:after2,confirmed:confirmed2=false},{whole:whole2}){
-const difference=compareSets(before,after2,confirmed2,whole2);if(difference===void 0)return void 0;const{elements:elements2,
-kept:kept2}=difference;const unknown4=`(unknown) \u2192 ${elements2.length===0?"none":"exactly these"}`;return{view:"set",
-path,head:before===void 0?unknown4:null,elements:elements2,kept:kept2}}function viewBody(path,field2,options){const{before,
-after:after2}=field2;if(!isText2(before)||!isText2(after2)||fitsLine(field2,before,after2,options))return void 0;const{notes,
-hunks}=before===void 0?newLines(after2??""):compareBodies(before??"",after2??"");return{view:"body",path,before:before===
-void 0?"unknown":before===null&&field2.was===void 0?"null":"text",fate:after2===null?fateText(field2)??"cleared (null)":
-null,lines:countLines(after2??""),notes,hunks:hunks.map(hunk=>({head:hunkHead(hunk),lines:hunkLines(hunk,options.whole)}))}}
-function isText2(value3){return value3===void 0||value3===null||typeof value3==="string"}function fitsLine({type},before,after2,{
-room}){const texts2=[before,after2];if(texts2.some(text6=>text6?.includes("\n")))return false;if(type!=="body")return true;
-if(room==="terminal"&&before===void 0)return true;return room!=="page"&&texts2.every(text6=>text6==null||displayWidth(text6)<=
-lineWidth/2)}function newLines(text6){if(text6==="")return{notes:[],hunks:[]};const lines=text6.replace(/\n$/,"").split(
-"\n");const hunk={oldStart:1,oldLines:0,newStart:1,newLines:lines.length};return{notes:[],hunks:[{...hunk,lines:lines.map(
-line=>`+${line}`)}]}}function requestTexts({requests}){return requests.map(({operation,params})=>`${operations[operation].
-method} ${escapeText(operationPath(operation,params))}`)}var init_view=__esm({"src/report/view.ts"(){"use strict";init_escape();
-init_drift();init_operations();init_bodies();init_drift2();init_hunks();init_sets();init_values2();init_words()}});function fieldLines(field2,pen){const view=viewField(field2,{whole:pen.debug,room:"terminal"});const drift=view.drift===
+const difference=compareSets(before,after2,confirmed2,whole2)??(before!==void 0&&same(before,after2)?compareSets(void 0,
+after2,confirmed2,whole2):void 0);if(difference===void 0)return void 0;const{elements:elements2,kept:kept2}=difference;const unknown4=`\
+(unknown) \u2192 ${elements2.length===0?"none":"exactly these"}`;return{view:"set",path,head:before===void 0?unknown4:null,
+elements:elements2,kept:kept2}}function viewBody(path,field2,options){const{before,after:after2}=field2;if(!isText2(before)||
+!isText2(after2)||fitsLine(field2,before,after2,options))return void 0;const{notes,hunks}=before===void 0?newLines(after2??
+""):compareBodies(before??"",after2??"");return{view:"body",path,before:before===void 0?"unknown":before===null&&field2.
+was===void 0?"null":"text",fate:after2===null?fateText(field2)??"cleared (null)":null,lines:countLines(after2??""),notes,
+hunks:hunks.map(hunk=>({head:hunkHead(hunk),lines:hunkLines(hunk,options.whole)}))}}function isText2(value3){return value3===
+void 0||value3===null||typeof value3==="string"}function fitsLine({type},before,after2,{room}){const texts2=[before,after2];
+if(texts2.some(text6=>text6?.includes("\n")))return false;if(type!=="body")return true;if(room==="terminal"&&before===void 0)
+return true;return room!=="page"&&texts2.every(text6=>text6==null||displayWidth(text6)<=lineWidth/2)}function newLines(text6){
+if(text6==="")return{notes:[],hunks:[]};const lines=text6.replace(/\n$/,"").split("\n");const hunk={oldStart:1,oldLines:0,
+newStart:1,newLines:lines.length};return{notes:[],hunks:[{...hunk,lines:lines.map(line=>`+${line}`)}]}}function requestTexts({
+requests}){return requests.map(({operation,params})=>`${operations[operation].method} ${escapeText(operationPath(operation,
+params))}`)}var init_view=__esm({"src/report/view.ts"(){"use strict";init_escape();init_values();init_drift();init_operations();
+init_bodies();init_drift2();init_hunks();init_sets();init_values2();init_words()}});function fieldLines(field2,pen){const view=viewField(field2,{whole:pen.debug,room:"terminal"});const drift=view.drift===
 null?[]:wrap(`${indent}  `,view.drift).map(pen.paint.cyan);return[...viewLines(view,pen),...drift]}function viewLines(view,pen){
 const path=disarm(`${view.path}:`).slice(0,-1);switch(view.view){case"secret":return[`${indent}${path}: ${view.unknown?"\
 (unknown) \u2192 ":""}(sensitive)`];case"set":return setLines(path,view,pen);case"body":return bodyLines(path,view,pen);default:
@@ -9080,15 +9085,16 @@ map((loss,at3)=>shared(loss,change3=>change3.destructions[at3])),warnings:warnin
 flatMap(change3=>change3.warnings.slice(at3,at3+1).flatMap(placesOf));const message=shared(warning4.message,change3=>change3.
 warnings[at3]?.message);return{...warning4,message,...places.length>0?{places}:{}}})}}function nameless({address:address3,
 label:label3},text6){return withoutNames(text6,[...namesIn(address3),...label3===void 0?[]:[label3]])}function foldCount({
-change:change3,changes}){return`${changes.length.toLocaleString("en")} ${kindOf(change3.kind).noun}s`}function foldNames({
-changes},show=bare){return changes.map(({address:address3,label:label3})=>show(label3??address3))}function foldedNames(fold2,show){
-const names3=foldNames(fold2,show);let width=0;const fit=isDestructive(fold2.change)?names3:names3.filter(name2=>{width+=
-displayWidth(name2)+2;return width<=namesWidth});const more=names3.length-fit.length;return`${fit.join(", ")}${more>0?` \
-and ${more.toLocaleString("en")} more; --format json lists all of them`:""}`}function foldPlace({changes}){const places=changes.
-flatMap(({declaredAt})=>declaredAt??[]);const[first]=places;if(first===void 0)return null;if(changes.length===1)return placeText(
-first);const files=[...new Set(places.map(({file})=>bare(file)))];return`${files.slice(0,3).join(", ")}${files.length>3?
-` and ${files.length-3} more files`:""}`}var namesWidth;var init_fold=__esm({"src/report/fold.ts"(){"use strict";init_escape();
-init_kinds();init_alike();init_places();init_review();init_values2();namesWidth=150}});function labelBeside({label:label3}){return label3===void 0?"":` (${bare(label3)})`}function nameOf2(named4){return`${bare(
+change:change3,changes}){return`${changes.length.toLocaleString("en")} ${kindOf(change3.kind).noun}s`}function foldedNames({
+changes},all,{name:name2,code:code2}){if(all)return changes.map(name2).join(", ");const labels=changes.flatMap(({label:label3})=>label3??
+[]);const isClear=new Set(labels).size===changes.length;let width=0;const fit=changes.flatMap(({address:address3,label:label3=address3})=>{
+const shown5=code2(isClear?label3:address3);width+=displayWidth(shown5)+2;return width<=namesWidth?[shown5]:[]});const more=changes.
+length-fit.length;const rest=`${more.toLocaleString("en")} more; ${code2("--format json")} lists all of them`;return`${fit.
+join(", ")}${more>0?` and ${rest}`:""}`}function foldPlace({changes}){const places=changes.flatMap(({declaredAt})=>declaredAt??
+[]);const[first]=places;if(first===void 0)return null;if(changes.length===1)return placeText(first);const files=[...new Set(
+places.map(({file})=>bare(file)))];return`${files.slice(0,3).join(", ")}${files.length>3?` and ${files.length-3} more fi\
+les`:""}`}var namesWidth;var init_fold=__esm({"src/report/fold.ts"(){"use strict";init_escape();init_kinds();init_alike();
+init_places();init_review();init_values2();namesWidth=150}});function labelBeside({label:label3}){return label3===void 0?"":` (${bare(label3)})`}function nameOf2(named4){return`${bare(
 named4.address)}${labelBeside(named4)}`}var init_names=__esm({"src/report/names.ts"(){"use strict";init_escape()}});function groupWarnings(plan,warnings=allWarnings(plan)){const byAddress=new Map(plan.changes.map(change3=>[change3.address,
 change3]));const groups=new Map;for(const warning4 of warnings.map(one=>attributed(one,byAddress))){const key=JSON.stringify(
 [warning4.code,warning4.change!==null,nameless2(warning4)]);const group=groups.get(key)??[];group.push(warning4);groups.
@@ -9135,14 +9141,15 @@ isDestructive);if(destructive.length===0)return null;const named4=destructive.sl
 length-NAMED2;const{count:count3,inAll}=destructiveCount(plan);return`${count3} ${count3===1?"is":"are"} destructive${inAll}\
 : ${named4}${more>0?` and ${more} more`:""}.`}function changeLines(change3,pen){return[...headLines(change3,pen),...detailLines(
 change3,pen)]}function foldLines(fold2,pen){const{change:change3,changes}=fold2;if(changes.length===1)return changeLines(
-change3,pen);const{paint}=pen;const place2=foldPlace(fold2);const value3=shortValue(change3);const said3=value3===void 0?
-"":`: ${value3.path} ${paint.red(value3.before)} \u2192 ${paint.green(value3.after)}`;return[`${markOf(change3,pen)} ${paint.
-bold(foldCount(fold2))}${said3}${place2===null?"":paint.dim(`  in ${place2}`)}`,...detailLines(value3===void 0?change3:{
-...change3,fields:[]},pen),...wrap("    ",foldedNames(fold2))]}function detailLines(change3,pen){const{paint,debug}=pen;
-const note=observedNote(change3);return[...note===null?[]:[paint.dim(`    ${note}`)],...change3.reason===null?[]:wrap(" \
-   reason: ",change3.reason).map(paint.red),...change3.destructions.flatMap(loss=>wrap("    destructive: ",loss).map(paint.
-red)),...change3.fields.flatMap(field2=>fieldLines(field2,pen)),...warningLines("    ",change3.warnings,pen),...debug||change3.
-requests.length>1?requestTexts(change3).map(request5=>paint.dim(`    sends ${request5}`)):[]]}function headLines(change3,pen){
+change3,pen);const{paint}=pen;const place2=foldPlace(fold2);const value3=change3.fields.some(({drift})=>drift!==void 0)?
+void 0:shortValue(change3);const said3=value3===void 0?"":`: ${value3.path} ${paint.red(value3.before)} \u2192 ${paint.green(
+value3.after)}`;return[`${markOf(change3,pen)} ${paint.bold(foldCount(fold2))}${said3}${place2===null?"":paint.dim(`  in\
+ ${place2}`)}`,...detailLines(value3===void 0?change3:{...change3,fields:[]},pen),...wrap("    ",foldedNames(fold2,isDestructive(
+change3),{name:nameOf2,code:text6=>text6.startsWith("--")?text6:bare(text6)}))]}function detailLines(change3,pen){const{
+paint,debug}=pen;const note=observedNote(change3);return[...note===null?[]:[paint.dim(`    ${note}`)],...change3.reason===
+null?[]:wrap("    reason: ",change3.reason).map(paint.red),...change3.destructions.flatMap(loss=>wrap("    destructive: ",
+loss).map(paint.red)),...change3.fields.flatMap(field2=>fieldLines(field2,pen)),...warningLines("    ",change3.warnings,
+pen),...debug||change3.requests.length>1?requestTexts(change3).map(request5=>paint.dim(`    sends ${request5}`)):[]]}function headLines(change3,pen){
 const{paint}=pen;const{address:address3,declaredAt,label:label3}=change3;const head=`${markOf(change3,pen)} ${paint.bold(
 bare(address3))}${labelBeside(change3)}`;if(declaredAt===null)return[head];const place2=`at ${escapeText(declaredAt.file)}\
 :${declaredAt.line}`;return label3===void 0?[`${head}${paint.dim(`  ${place2}`)}`]:[head,paint.dim(`    ${place2}`)]}function markOf({
@@ -9215,16 +9222,17 @@ const steps=[];let isInside2=true;for(const step of`${folder}/${file}`.split("/"
 void 0&&isInside2;else if(step!==""&&step!==".")steps.push(step)}return{steps,isInside:isInside2}}function segment2(name2){
 return encodeURIComponent(name2.toWellFormed()).replace(/[!'()*~]/g,character=>`%${character.charCodeAt(0).toString(16).
 toUpperCase()}`)}var init_forge=__esm({"src/report/forge.ts"(){"use strict";init_redact()}});function changeName(fold2){const{change:change3,changes}=fold2;const isLoss=isDestructive(change3);const name2=changes.length===
-1?code(change3.address):foldCount(fold2);const names3=isLoss&&changes.length>1?` \u2014 ${foldedNames(fold2,code)}`:"";return`\
+1?code(change3.address):foldCount(fold2);const names3=isLoss&&changes.length>1?` \u2014 ${namesIn2(fold2,false)}`:"";return`\
 **${change3.action}** ${name2}${isLoss?" \u2014 **destructive**":""}${names3}`}function changeLine(fold2,forge){const{change:change3,
 changes}=fold2;const{action:action2,fields:fields2,destructions,reason,warnings,declaredAt}=change3;const place2=foldPlace(
 fold2);const value3=shortValue(change3);const drift=driftNote(change3);const notes=[...drift===null?[]:[prose(drift)],...destructions.
 length>0?[`**destructive:** ${destructions.map(prose).join("; ")}`]:[],...reason===null?[]:[prose(reason)],...warnings.length>
-0?[`\u26A0\uFE0F ${plural(warnings.length,"warning")}`]:[],...changes.length>1?[foldedNames(fold2,code)]:[],...declaredAt===
-null||place2===null?[]:[placeLink(declaredAt,place2,forge)]];const what=value3===void 0?fieldNames(action2,fields2):`: ${code(
-value3.path)} ${code(value3.before)} \u2192 ${code(value3.after)}`;const name2=changes.length===1?codeName(change3):`**${foldCount(
-fold2)}**`;return`**${action2}** ${name2}${what}${notes.map(note=>` \u2014 ${note}`).join("")}`}function placeLink(place2,text6,forge){
-const url=forge===void 0?void 0:fileUrl(forge,place2);return url===void 0?code(text6):`[${code(text6)}](${url})`}function fieldNames(action2,fields2){
+0?[`\u26A0\uFE0F ${plural(warnings.length,"warning")}`]:[],...changes.length>1?[namesIn2(fold2,isDestructive(change3))]:
+[],...declaredAt===null||place2===null?[]:[placeLink(declaredAt,place2,forge)]];const what=value3===void 0?fieldNames(action2,
+fields2):`: ${code(value3.path)} ${code(value3.before)} \u2192 ${code(value3.after)}`;const name2=changes.length===1?codeName(
+change3):`**${foldCount(fold2)}**`;return`**${action2}** ${name2}${what}${notes.map(note=>` \u2014 ${note}`).join("")}`}
+function namesIn2(fold2,all){return foldedNames(fold2,all,{name:codeName,code})}function placeLink(place2,text6,forge){const url=forge===
+void 0?void 0:fileUrl(forge,place2);return url===void 0?code(text6):`[${code(text6)}](${url})`}function fieldNames(action2,fields2){
 return action2==="delete"||fields2.length===0?"":`: ${firstFew(fields2,({path})=>code(path))}`}function warningLine(group,forge){
 const{message,objects:objects3,places,morePlaces:morePlaces2}=group;const[only2,...others2]=objects3;const one=only2===void 0?
 "":`${codeName(only2)}: `;const subject=others2.length>0?`**${plural(objects3.length,"object")}**: `:one;const shown5=places.
@@ -11180,10 +11188,10 @@ Whitespace:return" ";case u.Comma:return",";case u.Ident:return identifier3(toke
 value)}`;case u.String:return quoted(token[4].value);case u.Number:return`${token[4].signCharacter==="+"?"+":""}${number3(
 token[4].value)}`;case u.Percentage:return`${number3(token[4].value)}%`;case u.Dimension:return unit.test(token[4].unit)?
 `${number3(token[4].value)}${token[4].unit}`:void 0;default:return void 0}}function number3(value3){const finite=Math.min(
-Math.max(value3,-1e9),1e9);return String(Math.abs(finite)<1e-6?0:finite)}function escaped(character){return`\\${character.
-codePointAt(0)?.toString(16)} `}function name(text6){return text6.replace(/[^\p{L}\p{N}_-]/gu,escaped)}function identifier3(text6){
-return text6==="-"?"\\2d ":name(text6).replace(/^(-?)([0-9])/,(_,dash,digit)=>dash+escaped(digit))}function quoted(text6){
-return`"${text6.replace(/[\p{C}\p{Zl}\p{Zp}"\\<>&]/gu,escaped)}"`}var closing,closers,Sheet,between,anyUnit;var init_styles=__esm(
+Math.max(value3,-1e9),1e9);return String(Math.abs(finite)<1e-6?0:finite)}function escaped2(character){return`\\${character.
+codePointAt(0)?.toString(16)} `}function name(text6){return text6.replace(/[^\p{L}\p{N}_-]/gu,escaped2)}function identifier3(text6){
+return text6==="-"?"\\2d ":name(text6).replace(/^(-?)([0-9])/,(_,dash,digit)=>dash+escaped2(digit))}function quoted(text6){
+return`"${text6.replace(/[\p{C}\p{Zl}\p{Zp}"\\<>&]/gu,escaped2)}"`}var closing,closers,Sheet,between,anyUnit;var init_styles=__esm(
 {"src/mail/styles.ts"(){"use strict";init_dist2();init_allowed();init_limits2();closing={[u.Function]:u.CloseParen,[u.OpenParen]:u.
 CloseParen,[u.OpenSquare]:u.CloseSquare,[u.OpenCurly]:u.CloseCurly};closers=new Set(Object.values(closing));Sheet=class{#tokens;#pictures;#at=0;constructor(tokens,pictures){
 this.#tokens=tokens;this.#pictures=pictures}rules(inBlock){let written3="";for(;;){const token=this.#tokens[this.#at];if(token===
@@ -11649,14 +11657,15 @@ failed:"\u2717",not_converged:"\u2260",unknown:"?",skipped:"-",applied:"\u2713"}
 "unknown"?"nobody can tell whether it was done":statusWords[result.status];const tint=result.status==="skipped"?paint.dim:
 result.status==="unknown"?paint.yellow:paint.red;return[`${tint(`${mark} ${result.action}`)} ${nameOf2(result)} ${tint(status)}${attemptsText(
 result)}`,...result.error===null?[]:wrap("    error: ",result.error),...unverifiedLines(result)]}function alikeLines(first,others2,pen){
-if(first.status==="skipped"){const all=[first,...others2];const text6=`- ${all.length} ${escapeText(gistOf(first,first.error??
-"not sent"))}`;return[pen.paint.dim(text6),...wrap("    ",someOf(all))]}return[...troubleLines(first,pen),...wrap(`    ${others2.
-length} more alike: `,someOf(others2))]}function attemptsText({httpStatus,attempts}){const parts=[...httpStatus===null?[]:
-[`HTTP ${httpStatus}`],...attempts>1?[plural(attempts,"attempt")]:[]];return parts.length===0?"":` (${parts.join(", ")})`}
-var done,statusWords;var init_result_text=__esm({"src/report/result-text.ts"(){"use strict";init_result();init_escape();
-init_shard();init_alike();init_names();init_text();init_words();done={update:"updated",delete:"deleted",regenerate:"rege\
-nerated",adopt:"adopted",blocked:"blocked",unchanged:"unchanged"};statusWords={applied:"applied",failed:"failed",not_converged:"\
-not converged",unknown:"unknown",skipped:"skipped"}}});var github_exports={};__export(github_exports,{annotationCommand:()=>annotationCommand,planGithub:()=>planGithub,problemsGithub:()=>problemsGithub,
+const all=[first,...others2];if(first.status==="skipped"){const text6=`- ${all.length} ${escapeText(gistOf(first,first.error??
+"not sent"))}`;return[pen.paint.dim(text6),...wrap("    ",someOf(all))]}const values=all.some(({gist})=>gist!==void 0)?"\
+, each with its own values":"";return[...troubleLines(first,pen),...wrap(`    ${others2.length} more alike${values}: `,someOf(
+others2))]}function attemptsText({httpStatus,attempts}){const parts=[...httpStatus===null?[]:[`HTTP ${httpStatus}`],...attempts>
+1?[plural(attempts,"attempt")]:[]];return parts.length===0?"":` (${parts.join(", ")})`}var done,statusWords;var init_result_text=__esm(
+{"src/report/result-text.ts"(){"use strict";init_result();init_escape();init_shard();init_alike();init_names();init_text();
+init_words();done={update:"updated",delete:"deleted",regenerate:"regenerated",adopt:"adopted",blocked:"blocked",unchanged:"\
+unchanged"};statusWords={applied:"applied",failed:"failed",not_converged:"not converged",unknown:"unknown",skipped:"skip\
+ped"}}});var github_exports={};__export(github_exports,{annotationCommand:()=>annotationCommand,planGithub:()=>planGithub,problemsGithub:()=>problemsGithub,
 resultGithub:()=>resultGithub});function planGithub(plan,options={}){return[...planAnnotations(plan,options).map(annotation2=>annotationCommand(
 annotation2,options)),`idops plan${options.stored===true?` made at ${escapeText(plan.createdAt)} for ${escapeText(plan.server)}`:
 ""}: ${headline(plan)}`,""].join("\n")}function planAnnotations(plan,options={}){const{changes}=shareOf(plan.changes,options.
@@ -11706,7 +11715,7 @@ results}){return results.toSorted((a2,b)=>Number(a2.status==="applied")-Number(b
 var init_results=__esm({"src/report/results.ts"(){"use strict";init_marked();init_result_text();init_words();defaultBudget2=
 6e4}});function shellWord(text6){const word2=text6.startsWith("-")?`./${text6}`:text6;if(/^[\w./:@%+=,-]+$/.test(word2))return word2;
 if(process.platform==="win32")return`"${word2}"`;if(!/[\u0000-\u001f\u007f]/.test(word2))return`'${word2.replaceAll("'",
-"'\\''")}'`;const escaped2=word2.replaceAll(/[\\']/g,"\\$&").replaceAll(/[\u0000-\u001f\u007f]/g,octal);return`$'${escaped2}\
+"'\\''")}'`;const escaped3=word2.replaceAll(/[\\']/g,"\\$&").replaceAll(/[\u0000-\u001f\u007f]/g,octal);return`$'${escaped3}\
 '`}function octal(character){return`\\${character.charCodeAt(0).toString(8).padStart(3,"0")}`}var init_shell=__esm({"src\
 /base/shell.ts"(){"use strict"}});function nextSteps({run:name2,journal,results},{undoes,again=["apply"]}){if(name2===null)return[];const run4=partCalled(
 journal??name2);const isLeft2=results.some(({status,action:action2})=>status!=="applied"&&action2!=="regenerate");const isUndoable=mayBeUndone(
@@ -11772,19 +11781,20 @@ problem2.hint??"");const margin=" ".repeat(digits+1);const arrow=`${margin}${pai
  ${paint.blue("|")} ${line}`;return[`${paint.bold(tint(`${problem2.severity}[${escapeText(problem2.code)}]`))}${paint.bold(
 `: ${message}`)}`,...more.map(barred),...shown5.flatMap(place2=>[`${arrow} ${escapeText(place2.file)}:${place2.line}:${place2.
 column}`,...place2.text===void 0?[]:snippet(place2,place2.text,digits,tint,paint)]),...others2.length===0?[]:[`${arrow} \
-also at ${placeList(others2,problem2.morePlaces)}`],...help===void 0?[]:[`${margin} ${paint.blue("=")} help: ${help}`],...moreHelp.
-map(barred)]}function paragraphs(text6){return text6.split(/\r?\n/).map(line=>escapeText(line.trimEnd())).filter(line=>line!==
-"")}function snippet({line,column,length:length2},text6,digits,tint,paint){const[source=""]=text6.split(/\r?\n|\r$/);const caret=characterAt(
-source,Math.min(column-1,source.length));const room=lineWidth-digits-6;const start2=characterAt(source,Math.max(0,Math.min(
-caret-room/3,source.length-room)));const end2=characterAt(source,start2+room);const shown5=(from,to)=>escapeText(source.
-slice(from,to).replaceAll("	","  "));const before=(start2>0?1:0)+displayWidth(shown5(start2,caret));const last=characterAt(
-source,caret+Math.max(1,length2)-1);const stop=Math.min(end2,last+String.fromCodePoint(source.codePointAt(last)??32).length);
-const under=displayWidth(shown5(caret,stop))||1;const gutter=label3=>paint.blue(` ${String(label3).padStart(digits)} |`);
-const whole2=`${start2>0?"\u2026":""}${shown5(start2,end2)}${end2<source.length?"\u2026":""}`;return[gutter(""),`${gutter(
-line)} ${whole2}`.trimEnd(),`${gutter("")} ${" ".repeat(before)}${tint("^".repeat(under))}`]}function characterAt(text6,offset){
-const at3=Math.floor(offset);return/[\udc00-\udfff]/.test(text6.charAt(at3))?at3-1:at3}function validText(objects3){return`${objects3}\
- ${objects3===1?"object is":"objects are"} valid`}var snippetsAtMost;var init_problems2=__esm({"src/report/problems.ts"(){
-"use strict";init_escape();init_alike();init_places();init_words();snippetsAtMost=3}});import{readFileSync,readlinkSync}from"node:fs";import{hostname}from"node:os";function ownMark(){return{host:hostname(),pid:process.
+also at ${placeList(others2,problem2.morePlaces)}${others2.length+(problem2.morePlaces??0)>namedAtMost?"; --format json \
+lists all of them":""}`],...help===void 0?[]:[`${margin} ${paint.blue("=")} help: ${help}`],...moreHelp.map(barred)]}function paragraphs(text6){
+return text6.split(/\r?\n/).map(line=>escapeText(line.trimEnd())).filter(line=>line!=="")}function snippet({line,column,
+length:length2},text6,digits,tint,paint){const[source=""]=text6.split(/\r?\n|\r$/);const caret=characterAt(source,Math.min(
+column-1,source.length));const room=lineWidth-digits-6;const start2=characterAt(source,Math.max(0,Math.min(caret-room/3,
+source.length-room)));const end2=characterAt(source,start2+room);const shown5=(from,to)=>escapeText(source.slice(from,to).
+replaceAll("	","  "));const before=(start2>0?1:0)+displayWidth(shown5(start2,caret));const last=characterAt(source,caret+
+Math.max(1,length2)-1);const stop=Math.min(end2,last+String.fromCodePoint(source.codePointAt(last)??32).length);const under=displayWidth(
+shown5(caret,stop))||1;const gutter=label3=>paint.blue(` ${String(label3).padStart(digits)} |`);const whole2=`${start2>0?
+"\u2026":""}${shown5(start2,end2)}${end2<source.length?"\u2026":""}`;return[gutter(""),`${gutter(line)} ${whole2}`.trimEnd(),
+`${gutter("")} ${" ".repeat(before)}${tint("^".repeat(under))}`]}function characterAt(text6,offset){const at3=Math.floor(
+offset);return/[\udc00-\udfff]/.test(text6.charAt(at3))?at3-1:at3}function validText(objects3){return`${objects3} ${objects3===
+1?"object is":"objects are"} valid`}var snippetsAtMost;var init_problems2=__esm({"src/report/problems.ts"(){"use strict";
+init_escape();init_alike();init_places();init_words();snippetsAtMost=3}});import{readFileSync,readlinkSync}from"node:fs";import{hostname}from"node:os";function ownMark(){return{host:hostname(),pid:process.
 pid,started:processStart(process.pid),boot:bootId(),namespace:namespaceId()}}function fateOf(mark){const{host:host2,pid,
 started,boot,namespace}=mark;if(host2!==hostname())return"unknown";if(boot!==bootId()||namespace!==namespaceId())return"\
 unknown";const now=processStart(pid);if(pid===process.pid)return started===now?"alive":"gone";try{process.kill(pid,0)}catch(failure2){
@@ -12456,7 +12466,7 @@ parseBigIntegerArray)})}});var require_utils2=__commonJS({"node_modules/pg/lib/u
 var nodeUtils=__require("util");var{isDate}=__require("util/types");var invalidDateDeprecationNotice=nodeUtils.deprecate(
 ()=>{},"Sending an invalid date to Postgres is deprecated and will throw an error in the next major version of pg. Ensur\
 e any Date object passed as a query parameter is valid.","PG_INVALID_DATE");function escapeElement(elementRepresentation){
-const escaped2=elementRepresentation.replace(/\\/g,"\\\\").replace(/"/g,'\\"');return'"'+escaped2+'"'}function arrayString(val){
+const escaped3=elementRepresentation.replace(/\\/g,"\\\\").replace(/"/g,'\\"');return'"'+escaped3+'"'}function arrayString(val){
 let result="{";for(let i2=0;i2<val.length;i2++){if(i2>0){result+=","}let item=val[i2];if(item==null){result+="NULL"}else if(Array.
 isArray(item)){result+=arrayString(item)}else if(ArrayBuffer.isView(item)){if(!(item instanceof Buffer)){item=Buffer.from(
 item.buffer,item.byteOffset,item.byteLength)}result+="\\\\x"+item.toString("hex")}else{result+=escapeElement(prepareValue(
@@ -12480,9 +12490,9 @@ config3=typeof config3==="string"?{text:config3}:cloneQueryConfig(config3);if(va
 callback=values}else{config3.values=values}}if(callback2){config3.callback=callback2}return config3}function cloneQueryConfig(config3){
 if(config3==null){return config3}return Object.defineProperties(Object.create(Object.getPrototypeOf(config3)),Object.getOwnPropertyDescriptors(
 config3))}var escapeIdentifier2=function(str){return'"'+str.replace(/"/g,'""')+'"'};var escapeLiteral2=function(str){let hasBackslash=false;
-let escaped2="'";if(str==null){return"''"}if(typeof str!=="string"){return"''"}for(let i2=0;i2<str.length;i2++){const c2=str[i2];
-if(c2==="'"){escaped2+=c2+c2}else if(c2==="\\"){escaped2+=c2+c2;hasBackslash=true}else{escaped2+=c2}}escaped2+="'";if(hasBackslash===
-true){escaped2=" E"+escaped2}return escaped2};module.exports={prepareValue:function prepareValueWrapper(value3){return prepareValue(
+let escaped3="'";if(str==null){return"''"}if(typeof str!=="string"){return"''"}for(let i2=0;i2<str.length;i2++){const c2=str[i2];
+if(c2==="'"){escaped3+=c2+c2}else if(c2==="\\"){escaped3+=c2+c2;hasBackslash=true}else{escaped3+=c2}}escaped3+="'";if(hasBackslash===
+true){escaped3=" E"+escaped3}return escaped3};module.exports={prepareValue:function prepareValueWrapper(value3){return prepareValue(
 value3)},normalizeQueryConfig,escapeIdentifier:escapeIdentifier2,escapeLiteral:escapeLiteral2}}});var require_utils3=__commonJS({"node_modules/pg/lib/crypto/utils.js"(exports,module){var nodeCrypto=__require("crypto");
 module.exports={postgresMd5PasswordHash,randomBytes:randomBytes5,deriveKey,sha256:sha2562,hashByName,hmacSha256,md5};var webCrypto=nodeCrypto.
 webcrypto||globalThis.crypto;var subtleCrypto=webCrypto.subtle;var textEncoder=new TextEncoder;function randomBytes5(length2){
@@ -15003,20 +15013,20 @@ var utils=require_utils4();var{MAX_LENGTH,POSIX_REGEX_SOURCE,REGEX_NON_SPECIAL_C
 var expandRange=(args,options)=>{if(typeof options.expandRange==="function"){return options.expandRange(...args,options)}
 args.sort();const value3=`[${args.join("-")}]`;try{new RegExp(value3)}catch(ex){return args.map(v=>utils.escapeRegex(v)).
 join("..")}return value3};var syntaxError=(type,char)=>{return`Missing ${type}: "${char}" - use "\\\\${char}" to match l\
-iteral characters`};var splitTopLevel=input=>{const parts=[];let bracket=0;let paren=0;let quote2=0;let value3="";let escaped2=false;
-for(const ch of input){if(escaped2===true){value3+=ch;escaped2=false;continue}if(ch==="\\"){value3+=ch;escaped2=true;continue}
+iteral characters`};var splitTopLevel=input=>{const parts=[];let bracket=0;let paren=0;let quote2=0;let value3="";let escaped3=false;
+for(const ch of input){if(escaped3===true){value3+=ch;escaped3=false;continue}if(ch==="\\"){value3+=ch;escaped3=true;continue}
 if(ch==='"'){quote2=quote2===1?0:1;value3+=ch;continue}if(quote2===0){if(ch==="["){bracket++}else if(ch==="]"&&bracket>0){
 bracket--}else if(bracket===0){if(ch==="("){paren++}else if(ch===")"&&paren>0){paren--}else if(ch==="|"&&paren===0){parts.
-push(value3);value3="";continue}}}value3+=ch}parts.push(value3);return parts};var isPlainBranch=branch=>{let escaped2=false;
-for(const ch of branch){if(escaped2===true){escaped2=false;continue}if(ch==="\\"){escaped2=true;continue}if(/[?*+@!()[\]{}]/.
+push(value3);value3="";continue}}}value3+=ch}parts.push(value3);return parts};var isPlainBranch=branch=>{let escaped3=false;
+for(const ch of branch){if(escaped3===true){escaped3=false;continue}if(ch==="\\"){escaped3=true;continue}if(/[?*+@!()[\]{}]/.
 test(ch)){return false}}return true};var normalizeSimpleBranch=branch=>{let value3=branch.trim();let changed2=true;while(changed2===
 true){changed2=false;if(/^@\([^\\()[\]{}|]+\)$/.test(value3)){value3=value3.slice(2,-1);changed2=true}}if(!isPlainBranch(
 value3)){return}return value3.replace(/\\(.)/g,"$1")};var hasRepeatedCharPrefixOverlap=branches=>{const values=branches.
 map(normalizeSimpleBranch).filter(Boolean);for(let i2=0;i2<values.length;i2++){for(let j=i2+1;j<values.length;j++){const a2=values[i2];
 const b=values[j];const char=a2[0];if(!char||a2!==char.repeat(a2.length)||b!==char.repeat(b.length)){continue}if(a2===b||
 a2.startsWith(b)||b.startsWith(a2)){return true}}}return false};var parseRepeatedExtglob=(pattern,requireEnd=true)=>{if(pattern[0]!==
-"+"&&pattern[0]!=="*"||pattern[1]!=="("){return}let bracket=0;let paren=0;let quote2=0;let escaped2=false;for(let i2=1;i2<
-pattern.length;i2++){const ch=pattern[i2];if(escaped2===true){escaped2=false;continue}if(ch==="\\"){escaped2=true;continue}
+"+"&&pattern[0]!=="*"||pattern[1]!=="("){return}let bracket=0;let paren=0;let quote2=0;let escaped3=false;for(let i2=1;i2<
+pattern.length;i2++){const ch=pattern[i2];if(escaped3===true){escaped3=false;continue}if(ch==="\\"){escaped3=true;continue}
 if(ch==='"'){quote2=quote2===1?0:1;continue}if(quote2===1){continue}if(ch==="["){bracket++;continue}if(ch==="]"&&bracket>
 0){bracket--;continue}if(bracket>0){continue}if(ch==="("){paren++;continue}if(ch===")"){paren--;if(paren===0){if(requireEnd===
 true&&i2!==pattern.length-1){return}return{type:pattern[0],body:pattern.slice(2,i2),end:i2}}}}};var buildCharClassStar=chars=>{
@@ -15099,9 +15109,9 @@ if(value3==="]"){if(opts.nobracket===true||prev&&prev.type==="bracket"&&prev.val
 output:`\\${value3}`});continue}if(state.brackets===0){if(opts.strictBrackets===true){throw new SyntaxError(syntaxError(
 "opening","["))}push2({type:"text",value:value3,output:`\\${value3}`});continue}decrement("brackets");const prevValue=prev.
 value.slice(1);if(prev.posix!==true&&prevValue[0]==="^"&&!prevValue.includes("/")){value3=`/${value3}`}prev.value+=value3;
-append({value:value3});if(opts.literalBrackets===false||utils.hasRegexChars(prevValue)){continue}const escaped2=utils.escapeRegex(
-prev.value);state.output=state.output.slice(0,-prev.value.length);if(opts.literalBrackets===true){state.output+=escaped2;
-prev.value=escaped2;continue}prev.value=`(${capture}${escaped2}|${prev.value})`;state.output+=prev.value;continue}if(value3===
+append({value:value3});if(opts.literalBrackets===false||utils.hasRegexChars(prevValue)){continue}const escaped3=utils.escapeRegex(
+prev.value);state.output=state.output.slice(0,-prev.value.length);if(opts.literalBrackets===true){state.output+=escaped3;
+prev.value=escaped3;continue}prev.value=`(${capture}${escaped3}|${prev.value})`;state.output+=prev.value;continue}if(value3===
 "{"&&opts.nobrace!==true){increment("braces");const open8={type:"brace",value:value3,output:"(",outputIndex:state.output.
 length,tokensIndex:state.tokens.length};braces.push(open8);push2(open8);continue}if(value3==="}"){const brace=braces[braces.
 length-1];if(opts.nobrace===true||!brace){push2({type:"text",value:value3,output:value3});continue}let output=")";if(brace.
@@ -17658,7 +17668,7 @@ flatMap(name2=>{const part=partOfRun(name2);const isOwn=part?.run===run4&&part.s
 return isOwn?[part.attempt]:[]});return Math.max(0,...attempts)}function keepingOf(options){const{shard:shard2}=options;return shard2===void 0?ofWhole(options):ofShard(options,shard2)}
 function ofWhole({backend:backend3,state:before,now}){const saved=async(resources,run4)=>{const begun=run4===void 0?{}:{
 open_run:run4};const state={...joined2(before),resources,serial:before.serial+1,...begun};await backend3.save(state);return state};
-return{async begin(resources){const{last_run,open_run}=joined2(before);const run4=nextRun([...await namesIn2(backend3),last_run,
+return{async begin(resources){const{last_run,open_run}=joined2(before);const run4=nextRun([...await namesIn3(backend3),last_run,
 open_run],now());return{run:run4,journal:run4,state:await saved(resources,run4)}},keep:resources=>saved(resources),async end({
 run:run4,state},resources,whole2){const{open_run,...rest}=state;const ended={...rest,resources,...whole2?{last_run:run4}:
 {open_run:run4}};await backend3.save(ended);return ended}}}function ofShard({backend:backend3,state:before,now,sharedRun:key},own5){
@@ -17669,7 +17679,7 @@ takePart(head,own5,key,names3,now());const shards={...split2(head),run:taken2.ru
 delete shards.key;return withPart({...head,shards},own5,{...partOf(head,own5),open_run:taken2.journal})});return{...taken2,
 state}},keep:resources=>merged(resources,head=>head),end:({journal},resources,whole2)=>merged(resources,head=>whole2?withPart(
 head,own5,{last_run:journal}):head)}}function split2({shards}){if(shards===void 0)throw new TypeError("a state that is n\
-ot split has no shards");return shards}async function namesIn2({runs}){return await runs.list().catch(()=>[])}function takePart(head,own5,key,names3,now){
+ot split has no shards");return shards}async function namesIn3({runs}){return await runs.list().catch(()=>[])}function takePart(head,own5,key,names3,now){
 const{run:current,key:currentKey,parts}=split2(head);if(current!==void 0&&key!==void 0&&currentKey===key){const{last_run="",
 open_run=""}=partOf(head,own5);const attempts=attemptsOf2([...names3,last_run,open_run],current,own5);if(attempts<99)return{
 run:current,journal:partName(current,own5,attempts+1)}}const lasts=Object.values(parts).map(({last_run})=>last_run);const run4=nextRun(
@@ -17698,31 +17708,31 @@ placeOf(field2);return{...warning4,place:place2}});const known4=knowledge(input,
 input,present3,{before,expected:expected2,observed,managed:Object.keys(own5)});return stale2.length===0?change3:{...change3,
 warnings:stale2}};const blocked3=reason=>({...base2({}),action:"blocked",reason});const unfit=idTrouble(declared.identity,
 input.profile)??live?.trouble;if(unfit!==void 0)return blocked3(unfit);if(troubles.length>0)return blocked3(troubles.join(
-"; "));const wanted=wantedFields(kind,resolved2,declared,before);const asked=Object.entries(wanted.fields);const parts=asked.
-every(([field2,goal])=>plainlySame(goal,known4.now(field2)))?[]:asked.flatMap(([field2,goal])=>contrast(kind.fields[field2]??
-value,field2,goal,known4.now(field2)).map(part=>({field:field2,part})));const differing=parts.filter(({part})=>part.verdict!==
-"same");const planInput={declared,present:present3,desired:wanted.fields,changed:new Set(differing.map(({field:field2})=>field2)),
-profile:input.profile,references:input.references};const verdict=kind.decide?.(planInput);if(verdict!==void 0){const{reason=null,
-warnings:warnings2=[],...decided}=verdict;return{...base2({}),...decided,reason,warnings:[...stale2,...warnings2]}}const gone=unrestorable(
-kind,input.recorded?.owed?.run,restored);if(gone!==void 0)return blocked3(gone);if(wanted.unknowable.length>0)return blocked3(
-unmergeable(kind,wanted.unknowable));if(differing.length===0&&!(input.assert&&observed==="recorded"))return base2(wanted.
-fields);const{requests,expected,warnings=[],trouble}=kind.update(planInput);const refused4=trouble??tooLarge(requests,input.
-profile);if(refused4!==void 0)return blocked3(refused4);if(Object.keys(expected).length===0)return base2(wanted.fields);
-const fields2=differing.map(({field:field2,part})=>({...fieldChange(part),...confirmed2.includes(field2)?{confirmed:true}:
-{}}));return{...base2(expected),action:"update",requests,fields:fields2,destructions:kind.destructions(fields2),warnings:[
-...stale2,...warnings,...restoreWarnings(kind,input.recorded?.owed?.run,lost2,expected),...updateWarnings(kind,live,parts.
-map(({part})=>part))]}}function lostOf(kind,{declared,live,recorded:recorded2,references}){if(declared.absent||live===void 0||
-!live.exists||recorded2?.owed===void 0)return{};const lost2=stillLost(kind,recorded2.owed,live.fields);return kind.restorable?.(
-lost2,references)??lost2}function withBack(kind,now,lost2){return mapValues(lost2,(part,field2)=>withLost(kind.fields[field2]??
-value,now[field2],part))}function restoredFields(kind,lost2,{declared,live,profile}){const back=Object.entries(withBack(
-kind,live?.fields??{},lost2));const own5=back.filter(([field2])=>!Object.hasOwn(declared.fields,field2));return takenFields(
-Object.fromEntries(own5),kind.traits[profile.name])}function restoreWarnings(kind,run4,lost2,wanted){const back=Object.entries(
-lost2).flatMap(([field2,part])=>{const goal=wanted[field2];if(goal===void 0)return[];if(Array.isArray(part)){const ids=new Set(
-asElements(goal).map(({id})=>id));const elements2=asElements(part).filter(({id})=>ids.has(id));return elements2.length===
-0?[]:[[field2,elements2]]}if(!isMap(part)||!isMap(goal))return[[field2,part]];const members3=Object.entries(part).filter(
-([key])=>Object.hasOwn(goal,key));return members3.length===0?[]:[[field2,Object.fromEntries(members3)]]});if(back.length===
-0)return[];const message=`an update of this ${kind.noun} in run ${run4} did not get to its end and took away ${namesOfLost(
-Object.fromEntries(back))}, which is to be put back`;return[{code:"restores",message}]}function unrestorable(kind,run4,restored){
+"; "));const wanted=wantedFields(kind,resolved2,declared,before);const asked=Object.entries(wanted.fields);const asserts=input.
+assert&&observed==="recorded";const parts=!asserts&&asked.every(([field2,goal])=>plainlySame(goal,known4.now(field2)))?[]:
+asked.flatMap(([field2,goal])=>contrast(kind.fields[field2]??value,field2,goal,known4.now(field2)).map(part=>({field:field2,
+part})));const differing=parts.filter(({part})=>part.verdict!=="same");const planInput={declared,present:present3,desired:wanted.
+fields,changed:new Set(differing.map(({field:field2})=>field2)),profile:input.profile,references:input.references};const verdict=kind.
+decide?.(planInput);if(verdict!==void 0){const{reason=null,warnings:warnings2=[],...decided}=verdict;return{...base2({}),
+...decided,reason,warnings:[...stale2,...warnings2]}}const gone=unrestorable(kind,input.recorded?.owed?.run,restored);if(gone!==
+void 0)return blocked3(gone);if(wanted.unknowable.length>0)return blocked3(unmergeable(kind,wanted.unknowable));if(differing.
+length===0&&!asserts)return base2(wanted.fields);const{requests,expected,warnings=[],trouble}=kind.update(planInput);const refused4=trouble??
+tooLarge(requests,input.profile);if(refused4!==void 0)return blocked3(refused4);if(Object.keys(expected).length===0)return base2(
+wanted.fields);const changesOf=some2=>some2.map(({field:field2,part})=>({...fieldChange(part),...confirmed2.includes(field2)?
+{confirmed:true}:{}}));return{...base2(expected),action:"update",requests,fields:changesOf(asserts?parts:differing),destructions:kind.
+destructions(changesOf(differing)),warnings:[...stale2,...warnings,...restoreWarnings(kind,input.recorded?.owed?.run,lost2,
+expected),...updateWarnings(kind,live,parts.map(({part})=>part))]}}function lostOf(kind,{declared,live,recorded:recorded2,
+references}){if(declared.absent||live===void 0||!live.exists||recorded2?.owed===void 0)return{};const lost2=stillLost(kind,
+recorded2.owed,live.fields);return kind.restorable?.(lost2,references)??lost2}function withBack(kind,now,lost2){return mapValues(
+lost2,(part,field2)=>withLost(kind.fields[field2]??value,now[field2],part))}function restoredFields(kind,lost2,{declared,
+live,profile}){const back=Object.entries(withBack(kind,live?.fields??{},lost2));const own5=back.filter(([field2])=>!Object.
+hasOwn(declared.fields,field2));return takenFields(Object.fromEntries(own5),kind.traits[profile.name])}function restoreWarnings(kind,run4,lost2,wanted){
+const back=Object.entries(lost2).flatMap(([field2,part])=>{const goal=wanted[field2];if(goal===void 0)return[];if(Array.
+isArray(part)){const ids=new Set(asElements(goal).map(({id})=>id));const elements2=asElements(part).filter(({id})=>ids.has(
+id));return elements2.length===0?[]:[[field2,elements2]]}if(!isMap(part)||!isMap(goal))return[[field2,part]];const members3=Object.
+entries(part).filter(([key])=>Object.hasOwn(goal,key));return members3.length===0?[]:[[field2,Object.fromEntries(members3)]]});
+if(back.length===0)return[];const message=`an update of this ${kind.noun} in run ${run4} did not get to its end and took\
+ away ${namesOfLost(Object.fromEntries(back))}, which is to be put back`;return[{code:"restores",message}]}function unrestorable(kind,run4,restored){
 const secret3=Object.keys(restored).filter(field2=>holdsHashed(restored[field2]??null));if(secret3.length===0)return void 0;
 const names3=secret3.join(" and ");return`an update of this ${kind.noun} in run ${run4} did not get to its end and took \
 away ${names3}, which holds a secret that no journal keeps: declare ${names3}, or set it on the server`}function tooLarge(requests,{
@@ -18229,7 +18239,7 @@ return new ProblemsError([error("locked",`the lock ${shown4(path)} can't be read
  idops made it")],{cause:failure2})}function unreadable2(what,failure2){return new ProblemsError([error("state-unreadabl\
 e",`${what} can't be read: ${whyRefused(failure2)}`,[],"mend the disk or the permissions, so that it can be seen who hol\
 ds the state")],{cause:failure2})}function shown4(path){return relative2(process.cwd(),path)}import{readSync}from"node:fs";import{open as open4,readdir as readdir4,rm as rm4}from"node:fs/promises";import{join as join8,
-relative as relative3}from"node:path";init_problems();init_regular();init_shard();init_batched();init_journal();init_journal_text();function fileRuns(folder){return{list:async()=>(await namesIn3(folder)).filter(isJournalName),strangers:async()=>(await namesIn3(
+relative as relative3}from"node:path";init_problems();init_regular();init_shard();init_batched();init_journal();init_journal_text();function fileRuns(folder){return{list:async()=>(await namesIn4(folder)).filter(isJournalName),strangers:async()=>(await namesIn4(
 folder)).filter(name2=>!isJournalName(name2)),read:run4=>readJournal(folder,run4),hasEnd:run4=>hasEnd(folder,run4),kept:async()=>[],
 assign:async()=>{},create:first=>createJournal(folder,first),reopen:content=>reopenJournal(folder,content),remove:runs=>removeJournals(
 folder,runs)}}async function createJournal(folder,first){const path=join8(folder,`${first.run}.jsonl`);const file=await writing(
@@ -18238,7 +18248,7 @@ path);try{await journal.write(first);await writing(unwritten(path),()=>syncFolde
 close();await rm4(path,{force:true}).catch(()=>{});throw failure2}return journal}async function reopenJournal(folder,content){
 if(isUnderWay(content))throw underWay(content.run);const path=join8(folder,`${content.run.run}.jsonl`);return await writing(
 unwritten(path),async()=>{const file=await open4(path,"r+");await file.truncate(content.bytes).finally(()=>file.close());
-return fileJournal(await open4(path,"a"),content.bytes,path)})}async function namesIn3(folder){let names3;try{names3=await readdir4(
+return fileJournal(await open4(path,"a"),content.bytes,path)})}async function namesIn4(folder){let names3;try{names3=await readdir4(
 folder)}catch(failure2){if(failure2.code==="ENOENT")return[];const shown5=relative3(process.cwd(),folder)||folder;throw new ProblemsError(
 [error("journal-unreadable",`the folder of journals ${shown5} can't be read: ${whyRefused(failure2)}`,[],"it has to be a\
  folder that can be read: move what is in its place away, mend its permissions, or name another place with state.path")])}
@@ -18620,7 +18630,8 @@ merge({records:changedRecords(before.resources,state.resources),head:now=>{if(!i
 {...sameState(now,before),serial:now.serial+1},run4)}});return{...head,resources:state.resources}}function isOnly(failure2,reason){
 return failure2 instanceof ProblemsError&&failure2.problems.every(({code:code2})=>code2===reason)}function into({ended}){
 return ended?"it":"the state"}function told2({ended},{run:run4,settled,findings},where){const why=ended?"is newer than t\
-he state":"had not ended";return[`run ${run4} ${why}: ${settled} of its answers were taken into ${where}`,...findings]}init_problems();init_work_tree();import{resolve as resolve5}from"node:path";init_zod();init_members();init_limits2();init_zod();init_members();init_problems();init_values();var DEFAULT_STATE=".idops/state.json";var DEFAULT_REMOTE="origin";
+he state":"had not ended";return[`run ${run4} ${why}: ${settled===0?"none":settled} of its answers ${settled===1?"was":"\
+were"} taken into ${where}`,...findings]}init_problems();init_work_tree();import{resolve as resolve5}from"node:path";init_zod();init_members();init_limits2();init_zod();init_members();init_problems();init_values();var DEFAULT_STATE=".idops/state.json";var DEFAULT_REMOTE="origin";
 var DEFAULT_BRANCH="idops-state";var text3=()=>string2().min(1,"must not be empty");var gitSchema=strictObject({remote:text3().
 regex(/^(?!-)(?!\w+::)[^\s\p{Cc}]+$/u,"must be the name of a remote, or its address").optional().meta({description:"A re\
 mote of the repository that the configuration lies in, by its name or its address.",examples:["origin"],default:DEFAULT_REMOTE}),
@@ -18909,13 +18920,13 @@ by itself, since ${owned} belongs to another user`,[],`write --config ${shown5} 
 ["IDOPS_TOKEN"]);for(const{config:config3,text:text6}of layers){const texts2=node2=>scalarsOf(node2).flatMap(scalar=>{const known4=text6(
 scalar);return known4===void 0||known4===""?[]:[known4]});for(const section of[["server","auth"],["server","tls"],["stat\
 e","postgres"]]){const{node:node2,complete}=find6(config3,section);if(!complete)continue;for(const scalar of scalarsOf(node2))
-for(const name2 of namesIn4(scalar))named4.add(name2);for(const name2 of passedNodes(node2).flatMap(texts2))named4.add(name2);
+for(const name2 of namesIn5(scalar))named4.add(name2);for(const name2 of passedNodes(node2).flatMap(texts2))named4.add(name2);
 const given=commandNodes(node2).flatMap(texts2).flatMap(filesIn);for(const file of[...fileNodes(node2).flatMap(texts2),...given])
 files.add(resolvePath(root,file))}const remote=find6(config3,["state","git","remote"]);if(remote.complete&&remote.node.type===
-"scalar")for(const name2 of namesIn4(remote.node))named4.add(name2);const state=find6(config3,["state","path"]);const[path=defaultState]=state.
+"scalar")for(const name2 of namesIn5(remote.node))named4.add(name2);const state=find6(config3,["state","path"]);const[path=defaultState]=state.
 complete?texts2(state.node):[];states.add(resolvePath(root,path))}const pending=[...named4];for(let name2=pending.pop();name2!==
 void 0;name2=pending.pop()){variables.add(name2);for(const{config:config3}of layers){const{node:node2,complete}=find6(config3,
-["vars",name2]);if(complete&&node2.type==="scalar")pending.push(...namesIn4(node2).filter(one=>!variables.has(one)))}}return{
+["vars",name2]);if(complete&&node2.type==="scalar")pending.push(...namesIn5(node2).filter(one=>!variables.has(one)))}}return{
 variables,files:[...files],states:[...states]}}function fileNodes(node2){if(node2.type!=="map")return[];return[...node2.
 entries].flatMap(([key,{value:value3}])=>key.endsWith("_file")?[value3]:fileNodes(value3))}function commandNodes(node2){
 const command=node2.type==="map"?node2.entries.get("token_command")?.value:void 0;return command===void 0?[]:[command]}function filesIn(argument){
@@ -18923,7 +18934,7 @@ const behind=[...argument.matchAll(/[=@:]/g)].map(({index})=>argument.slice(inde
 split(/[\s"'`=@:,;|&<>()]+/)].filter(part=>part!=="")}function passedNodes(node2){const passed=node2.type==="map"?node2.
 entries.get("pass_env")?.value:void 0;return passed===void 0?[]:scalarsOf(passed)}function scalarsOf(node2){if(node2.type===
 "scalar")return[node2];if(node2.type==="list")return node2.items.flatMap(scalarsOf);return[...node2.entries.values()].flatMap(
-({value:value3})=>scalarsOf(value3))}function namesIn4({value:value3}){if(typeof value3!=="string"||!value3.includes("$"))
+({value:value3})=>scalarsOf(value3))}function namesIn5({value:value3}){if(typeof value3!=="string"||!value3.includes("$"))
 return[];try{return namesOf2(parseVariables(value3))}catch(failure2){if(failure2 instanceof BadVariable)return[];throw failure2}}
 function namesOf2(template2){return template2.flatMap(part=>typeof part==="string"?[]:[part.name,...namesOf2(part.fallback??
 [])])}init_problems();function inOrder(problems){return[...problems].sort((one,other)=>{const[a2]=one.places;const[b]=other.places;if(a2===void 0||
@@ -19756,19 +19767,19 @@ warnings:[],reason:`this server answers as those of the profile ${name2} do, who
  set "profile: ${name2}" under server and plan again`}}function unsure({name:name2},status){return{code:"profile-unsure",
 message:`how the server answers to a path that it doesn't have (${status}) does not tell whether the profile ${name2} fi\
 ts: run idops doctor, then write out the profile under server, with "trust_profile: true" if this one fits`}}init_escape();init_values();var others="\u0430\u0441\u0435\u043E\u0440\u0445\u0443\u0456\u0458\u0455\u0501\u04BB\u051B\u051D\u0410\u0412\u0421\u0415\u041D\u0406\u0408\u041A\u041C\u041E\u0420\u0405\u0422\u0425\u0423\u03BF\u03B9\u03BD\u03C5\u03C1\u03BA\u03C4\u03B1\u0391\u0392\u0395\u0396\u0397\u0399\u039A\u039C\u039D\u039F\u03A1\u03A4\u03A5\u03A7";
-var latin="aceopxyijsdhqwABCEHIJKMOPSTXYoivupktaABEZHIKMNOPTYX";var alphabets={Latin:new RegExp("\\p{Script=Latin}","u"),
-Cyrillic:new RegExp("\\p{Script=Cyrillic}","u"),Greek:new RegExp("\\p{Script=Greek}","u")};function warnOfMixedScripts(change3){
-const names3=[...new Set(change3.fields.flatMap(namesIn5))];const warnings=names3.flatMap(name2=>{const mixed=(name2.match(
-/[\p{L}\p{M}]+/gu)??[]).map(alphabetsOf).find(found2=>found2.length>1);if(mixed===void 0)return[];const[reads2,isThere2]=[
-looksLike(name2),names3.includes(looksLike(name2))];const beside=isThere2?", which is there as well":"";return[{code:"mi\
-xed-script",message:`${quote(name2)} mixes ${mixed.join(" and ")} letters, and looks like ${quote(reads2)}${beside}`}]});
-return warnings.length===0?change3:{...change3,warnings:[...change3.warnings,...warnings]}}function alphabetsOf(word2){return Object.
-entries(alphabets).flatMap(([name2,letters2])=>letters2.test(word2)?[name2]:[])}function looksLike(name2){return[...name2].
-map(letter=>latin.charAt(others.indexOf(letter))||letter).join("")}function namesIn5({path,before,after:after2,sensitive}){
-if(sensitive)return[];const own5=path==="name"?[before,after2].filter(value3=>typeof value3==="string"):[];return[...path.
-split(".").slice(1),...own5,...[before,after2].flatMap(value3=>namesOf3(value3))]}function namesOf3(value3){if(Array.isArray(
-value3))return value3.flatMap(namesOf3);if(!isMap(value3))return[];return Object.entries(value3).flatMap(([key,member2])=>key===
-"name"&&typeof member2==="string"?[key,member2]:[key,...namesOf3(member2)])}init_declared();init_kinds();init_references();var noReplan={observedAt:Number.POSITIVE_INFINITY,again:async()=>void 0,repair:()=>void 0};function replanOf(options,byKey,planned,observedAt){
+var latin="aceopxyijsdhqwABCEHIJKMOPSTXYoivupktaABEZHIKMNOPTYX";var alphabets=["Latin","Cyrillic","Greek","Armenian","Ch\
+erokee","Coptic","Lisu"].map(name2=>[name2,new RegExp(`\\p{Script=${name2}}`,"u")]);function warnOfMixedScripts(change3){
+const names3=[...new Set(change3.fields.flatMap(namesIn6))];const warnings=names3.flatMap(name2=>{const mixed=(name2.match(
+/[\p{L}\p{M}]+/gu)??[]).map(alphabetsOf).find(found2=>found2.length>1);if(mixed===void 0)return[];const reads2=looksLike(
+name2);const beside=names3.includes(reads2)?", which is there as well":"";const alike2=reads2===name2?"":`, and looks li\
+ke ${quote(reads2)}${beside}`;return[{code:"mixed-script",message:`${quote(name2)} mixes ${mixed.join(" and ")} letters${alike2}`}]});
+return warnings.length===0?change3:{...change3,warnings:[...change3.warnings,...warnings]}}function alphabetsOf(word2){return alphabets.
+flatMap(([name2,letters2])=>letters2.test(word2)?[name2]:[])}function looksLike(name2){return[...name2].map(letter=>latin.
+charAt(others.indexOf(letter))||letter).join("")}function namesIn6({path,before,after:after2,sensitive}){if(sensitive)return[];
+const own5=path==="name"?[before,after2].filter(value3=>typeof value3==="string"):[];return[...path.split(/[.[\]"]+/).slice(
+1),...own5,...[before,after2].flatMap(value3=>namesOf3(value3))]}function namesOf3(value3){if(Array.isArray(value3))return value3.
+flatMap(namesOf3);if(!isMap(value3))return[];return Object.entries(value3).flatMap(([key,member2])=>key==="name"&&typeof member2===
+"string"?[key,member2]:[key,...namesOf3(member2)])}init_declared();init_kinds();init_references();var noReplan={observedAt:Number.POSITIVE_INFINITY,again:async()=>void 0,repair:()=>void 0};function replanOf(options,byKey,planned,observedAt){
 let decider=planned;let held;let seen2;return{observedAt,async again({apply:{key}},notBefore){const one=byKey.get(key);if(one===
 void 0||!kindOf(one.subject.kind).readable(options.profile))return void 0;if(held===void 0||held.at<notBefore)held={at:performance.
 now(),lists:{}};const needed2=listsFor(referring([one.subject],options),options.profile);const{live,references}=await observe(
@@ -19961,7 +19972,7 @@ map((change3,at3)=>({...change3,fields:change3.fields.map((field2,index)=>change
 apply:await seal(plan,options,redactor.redactName)};const read=parseJson(jsonText(stored2));return jsonText({...stored2,
 apply:{...stored2.apply,whole:planHash(read)}})}async function readPlanFile(path,shown5=path){return readStoredPlan(await readText(
 path,shown5),shown5)}async function readText(path,shown5){try{return await readFile2(path,"utf8")}catch(failure2){const isMissing2=failure2 instanceof
-Error&&"code"in failure2&&failure2.code==="ENOENT";const why=isMissing2?"is not there":`can't be read: ${whyRefused(failure2)}`;
+Error&&"code"in failure2&&failure2.code==="ENOENT";const why=isMissing2?"does not exist":`can't be read: ${whyRefused(failure2)}`;
 const hint=isMissing2?`idops plan --out ${shown5} stores one`:"name the file that idops plan --out wrote";throw new ProblemsError(
 [error("plan-unreadable",`${shown5} ${why}`,[],hint)])}}function readStoredPlan(text6,shown5){const stored2=parsed2(text6,
 shown5);refuse(alteration(stored2,shown5));return stored2}function parsed2(text6,shown5){const stored2=parseStoredPlan(text6,
@@ -19992,8 +20003,9 @@ one=>{const entry=past.get(one.address);const change3=planned.get(entry?.sending
 (entry===void 0?{}:labelIn(entry,names3));return{...one,...change3&&{address:change3.address},...label3===void 0?{}:{label:label3}}})}
 function runToUndo({run:{run:run4,undoes},lines}){if(undoes===void 0)return runOf(run4);const ends=lines.filter(line=>line.
 type==="end");if(ends.length===0||ends.some(({interrupted:interrupted2})=>interrupted2))return undoes;const message=`the\
- newest run ${runOf(run4)} is an undo already: of run ${undoes}`;const hint=`idops undo ${runOf(run4)} puts back what it\
- changed; idops runs lists the runs`;throw new ProblemsError([error("already-undone",message,[],hint)])}var JUST_BEFORE=5e3;var Planner=class{#options;state;#read;#current=new WeakMap;#madeWith=new WeakMap;#probed;constructor(options,state,read){
+ newest run ${runOf(run4)} is an undo already: of run ${undoes}`;const hint=`idops undo ${undoes} tries again what it le\
+ft, idops undo ${runOf(run4)} takes it back; idops runs lists the runs`;throw new ProblemsError([error("already-undone",
+message,[],hint)])}var JUST_BEFORE=5e3;var Planner=class{#options;state;#read;#current=new WeakMap;#madeWith=new WeakMap;#probed;constructor(options,state,read){
 this.#options=options;this.state=state;this.#read=read}recognise=scope2=>{this.#probed??=probe(this.#options.reader,scope2).
 catch(failure2=>{this.#probed=void 0;throw failure2});return this.#probed};find(plan){return this.#current.get(plan)}forget(){
 this.#current=new WeakMap}async plan(asked={}){const plans=this.#current;const{shard:shard2,manifests:{declared}}=this.#options;

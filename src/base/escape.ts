@@ -2,18 +2,21 @@ import { stringifyJson } from './json.js';
 
 /**
  * What a terminal or a reader can be fooled with: control characters, bidi controls, separators, invisible
- * characters, spaces that look like the ordinary one, lone surrogates. The ideographic space stays, since
- * its width shows it.
+ * characters, spaces that look like the ordinary one, lone surrogates, combining marks without a letter.
  */
 const hostile =
-  /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800]/gu;
+  /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000\u{1d159}]|(?<=^|[\s"'(,:])\p{M}+/gu;
 
 /** CI systems execute `##[command]`, `##vso[…]` and `##teamcity[…]` wherever in a logged line they stand. */
 const logCommand = /#(?=#(?:vso|teamcity)?\[)/gi;
 
 const short: { readonly [character: string]: string } = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
-function escapeCharacter(character: string): string {
+function escapeCharacter(characters: string): string {
+  return [...characters].map(escaped).join('');
+}
+
+function escaped(character: string): string {
   const code = character.codePointAt(0) ?? 0;
   const hex = code.toString(16);
   return short[character] ?? (code > 0xffff ? `\\u{${hex}}` : `\\u${hex.padStart(4, '0')}`);

@@ -57,7 +57,7 @@ const fields = once(
     blocked: value,
     group: value,
     authorized_scopes: set(),
-    organizations: set({ roles: set() }),
+    organizations: set({ roles: set({ scopes: set() }) }),
     roles: set(),
     backend: members(backendFields()),
   }),

@@ -137,11 +137,16 @@ function compareFields(given: CompareInput): Change {
   const wanted = wantedFields(kind, resolved, declared, before);
   const asked = Object.entries(wanted.fields);
   // Most objects are as they are wanted, which takes no looking at their parts.
-  const parts = asked.every(([field, goal]) => plainlySame(goal, known.now(field)))
-    ? []
-    : asked.flatMap(([field, goal]) =>
-        contrast(kind.fields[field] ?? value, field, goal, known.now(field)).map((part) => ({ field, part })),
-      );
+  const asserts = input.assert && observed === 'recorded';
+  const parts =
+    !asserts && asked.every(([field, goal]) => plainlySame(goal, known.now(field)))
+      ? []
+      : asked.flatMap(([field, goal]) =>
+          contrast(kind.fields[field] ?? value, field, goal, known.now(field)).map((part) => ({
+            field,
+            part,
+          })),
+        );
   const differing = parts.filter(({ part }) => part.verdict !== 'same');
   const planInput = {
     declared,
@@ -159,22 +164,24 @@ function compareFields(given: CompareInput): Change {
   const gone = unrestorable(kind, input.recorded?.owed?.run, restored);
   if (gone !== undefined) return blocked(gone);
   if (wanted.unknowable.length > 0) return blocked(unmergeable(kind, wanted.unknowable));
-  if (differing.length === 0 && !(input.assert && observed === 'recorded')) return base(wanted.fields);
+  if (differing.length === 0 && !asserts) return base(wanted.fields);
   const { requests, expected, warnings = [], trouble } = kind.update(planInput);
   const refused = trouble ?? tooLarge(requests, input.profile);
   if (refused !== undefined) return blocked(refused);
   // All that there was to assert stays unsaid, as the default that a key pair doesn't have.
   if (Object.keys(expected).length === 0) return base(wanted.fields);
-  const fields = differing.map(({ field, part }) => ({
-    ...fieldChange(part),
-    ...(confirmed.includes(field) ? { confirmed: true } : {}),
-  }));
+  const changesOf = (some: typeof parts): FieldChange[] =>
+    some.map(({ field, part }) => ({
+      ...fieldChange(part),
+      ...(confirmed.includes(field) ? { confirmed: true } : {}),
+    }));
   return {
     ...base(expected),
     action: 'update',
     requests,
-    fields,
-    destructions: kind.destructions(fields),
+    // The server may have something else than the record by now, so all that is asserted is shown.
+    fields: changesOf(asserts ? parts : differing),
+    destructions: kind.destructions(changesOf(differing)),
     warnings: [
       ...stale,
       ...warnings,

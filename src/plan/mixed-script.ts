@@ -5,11 +5,9 @@ import type { Change, FieldChange, PlanWarning } from './plan.js';
 /** Letters that look like the Latin ones below them: Cyrillic, then Greek. */
 const others = 'асеорхуіјѕԁһԛԝАВСЕНІЈКМОРЅТХУοινυρκταΑΒΕΖΗΙΚΜΝΟΡΤΥΧ';
 const latin = 'aceopxyijsdhqwABCEHIJKMOPSTXYoivupktaABEZHIKMNOPTYX';
-const alphabets = {
-  Latin: /\p{Script=Latin}/u,
-  Cyrillic: /\p{Script=Cyrillic}/u,
-  Greek: /\p{Script=Greek}/u,
-};
+const alphabets = ['Latin', 'Cyrillic', 'Greek', 'Armenian', 'Cherokee', 'Coptic', 'Lisu'].map(
+  (name) => [name, new RegExp(`\\p{Script=${name}}`, 'u')] as const,
+);
 
 /** A change with a warning at each key and name of it whose words mix alphabets: it may look like another one. */
 export function warnOfMixedScripts(change: Change): Change {
@@ -17,20 +15,16 @@ export function warnOfMixedScripts(change: Change): Change {
   const warnings = names.flatMap((name): PlanWarning[] => {
     const mixed = (name.match(/[\p{L}\p{M}]+/gu) ?? []).map(alphabetsOf).find((found) => found.length > 1);
     if (mixed === undefined) return [];
-    const [reads, isThere] = [looksLike(name), names.includes(looksLike(name))];
-    const beside = isThere ? ', which is there as well' : '';
-    return [
-      {
-        code: 'mixed-script',
-        message: `${quote(name)} mixes ${mixed.join(' and ')} letters, and looks like ${quote(reads)}${beside}`,
-      },
-    ];
+    const reads = looksLike(name);
+    const beside = names.includes(reads) ? ', which is there as well' : '';
+    const alike = reads === name ? '' : `, and looks like ${quote(reads)}${beside}`;
+    return [{ code: 'mixed-script', message: `${quote(name)} mixes ${mixed.join(' and ')} letters${alike}` }];
   });
   return warnings.length === 0 ? change : { ...change, warnings: [...change.warnings, ...warnings] };
 }
 
 function alphabetsOf(word: string): string[] {
-  return Object.entries(alphabets).flatMap(([name, letters]) => (letters.test(word) ? [name] : []));
+  return alphabets.flatMap(([name, letters]) => (letters.test(word) ? [name] : []));
 }
 
 function looksLike(name: string): string {
@@ -41,7 +35,7 @@ function looksLike(name: string): string {
 function namesIn({ path, before, after, sensitive }: FieldChange): string[] {
   if (sensitive) return [];
   const own = path === 'name' ? [before, after].filter((value) => typeof value === 'string') : [];
-  return [...path.split('.').slice(1), ...own, ...[before, after].flatMap((value) => namesOf(value))];
+  return [...path.split(/[.[\]"]+/).slice(1), ...own, ...[before, after].flatMap((value) => namesOf(value))];
 }
 
 function namesOf(value: Value | undefined): string[] {

@@ -19,13 +19,15 @@ export interface BodyDifference {
 
 /** Compares two text bodies for a reviewer. */
 export function compareBodies(before: string, after: string): BodyDifference {
-  const old = normalize(before);
-  const now = normalize(after);
-  const notes = [...byteOrderMark(before, after), ...lineEndings(before, after, old === now)];
+  // Line endings that aren't all the same are a part of their lines.
+  const isMixed = [before, after].some((text) => endingsOf(text) === 'mixed');
+  const [old, now] = [normalize(before, isMixed), normalize(after, isMixed)];
+  const notes = [...byteOrderMark(before, after), ...lineEndings(before, after)];
   if (before !== '' && after !== '') notes.push(...finalNewline(before, after));
   if (old === now) return { notes, hunks: [] };
   const form = formNote(old, now);
-  if (form !== null) return { notes: [...notes, form], hunks: [] };
+  if (form !== null) notes.push(form);
+  if (old.normalize('NFC') === now.normalize('NFC')) return { notes, hunks: [] };
   const patch = structuredPatch('', '', old, now, undefined, undefined, {
     context: 3,
     maxEditLength: longestEdit(old, now),
@@ -64,8 +66,9 @@ export function countLines(text: string): number {
   return text === '' ? 0 : normalize(text).split('\n').length - 1;
 }
 
-function normalize(text: string): string {
-  const lines = text.replace(/^\ufeff/, '').replaceAll('\r\n', '\n');
+function normalize(text: string, keepsEndings = false): string {
+  const marked = text.replace(/^\ufeff/, '');
+  const lines = keepsEndings ? marked : marked.replaceAll('\r\n', '\n');
   return lines === '' || lines.endsWith('\n') ? lines : `${lines}\n`;
 }
 
@@ -83,24 +86,14 @@ function finalNewline(before: string, after: string): string[] {
 
 type Endings = 'none' | 'LF' | 'CRLF' | 'mixed';
 
-function endings(text: string): readonly string[] {
-  return text.match(/\r?\n/g) ?? [];
-}
-
 function endingsOf(text: string): Endings {
-  const all = endings(text);
+  const all = text.match(/\r?\n/g) ?? [];
   const windows = all.filter((ending) => ending === '\r\n').length;
   if (all.length === 0) return 'none';
   return windows === 0 ? 'LF' : windows === all.length ? 'CRLF' : 'mixed';
 }
 
-function lineEndings(before: string, after: string, sameLines: boolean): string[] {
-  const old = endingsOf(before);
-  const now = endingsOf(after);
-  if (old === 'none' || now === 'none') return [];
-  if (old !== now) return [`line endings: ${old} → ${now}`];
-  if (old !== 'mixed') return [];
-  if (!sameLines) return ['line endings are mixed before and after, the diff leaves them out'];
-  const isSame = endings(before).join('') === endings(after).join('');
-  return isSame ? [] : ['line endings change'];
+function lineEndings(before: string, after: string): string[] {
+  const [old, now] = [endingsOf(before), endingsOf(after)];
+  return old === now || old === 'none' || now === 'none' ? [] : [`line endings: ${old} → ${now}`];
 }

@@ -2,8 +2,9 @@ import { bare, displayWidth } from '../base/escape.js';
 import { kindOf } from '../kinds/index.js';
 import type { Change, FieldChange } from '../plan/plan.js';
 import { namesIn, together, withoutNames } from './alike.js';
+import type { Named } from './names.js';
 import { placesOf } from './places.js';
-import { isDestructive, observedNote, placeText } from './review.js';
+import { observedNote, placeText } from './review.js';
 import { inline } from './values.js';
 
 /** One change, or many that are equal to a reader: they differ in the names of their objects alone. */
@@ -82,26 +83,30 @@ export function foldCount({ change, changes }: Fold): string {
   return `${changes.length.toLocaleString('en')} ${kindOf(change.kind).noun}s`;
 }
 
-/** The objects of a fold for a list of names: what the server calls them, otherwise their addresses. Harmless. */
-export function foldNames({ changes }: Fold, show: (name: string) => string = bare): string[] {
-  return changes.map(({ address, label }) => show(label ?? address));
-}
-
-/** So many columns of names are listed of a fold; what is lost is always named. */
+/** So many columns of names are listed of a fold. */
 const namesWidth = 150;
 
-/** As many names of a fold as fit, and where the others are; all of them if something would be lost. */
-export function foldedNames(fold: Fold, show?: (name: string) => string): string {
-  const names = foldNames(fold, show);
+/**
+ * As many names of a fold as fit, and where the others are: what the server calls the objects, if nothing else is called so. With
+ * `all`, each of them by its address and name. `name` and `code` make them harmless for a format.
+ */
+export function foldedNames(
+  { changes }: Fold,
+  all: boolean,
+  { name, code }: { readonly name: (named: Named) => string; readonly code: (text: string) => string },
+): string {
+  if (all) return changes.map(name).join(', ');
+  const labels = changes.flatMap(({ label }) => label ?? []);
+  const isClear = new Set(labels).size === changes.length;
   let width = 0;
-  const fit = isDestructive(fold.change)
-    ? names
-    : names.filter((name) => {
-        width += displayWidth(name) + 2;
-        return width <= namesWidth;
-      });
-  const more = names.length - fit.length;
-  return `${fit.join(', ')}${more > 0 ? ` and ${more.toLocaleString('en')} more; --format json lists all of them` : ''}`;
+  const fit = changes.flatMap(({ address, label = address }) => {
+    const shown = code(isClear ? label : address);
+    width += displayWidth(shown) + 2;
+    return width <= namesWidth ? [shown] : [];
+  });
+  const more = changes.length - fit.length;
+  const rest = `${more.toLocaleString('en')} more; ${code('--format json')} lists all of them`;
+  return `${fit.join(', ')}${more > 0 ? ` and ${rest}` : ''}`;
 }
 
 /** The files that declare the objects of a fold; for one object its place. Harmless. */

@@ -10,15 +10,18 @@ export interface DiffLine {
   readonly spans?: readonly Span[];
 }
 
+/** In a hunk of more lines than this no words are compared: all of each line is shown. */
+const mostCompared = 4_000;
+
 /** The lines of a hunk as they are shown; unless `whole`, long ones are cut where they don't differ. */
 export function hunkLines({ lines }: BodyDifference['hunks'][number], whole: boolean): DiffLine[] {
   const shown = lines.map((line): DiffLine => {
     const first = line.charAt(0);
     const mark = first === '+' || first === '-' ? first : ' ';
-    return { mark, text: mark === ' ' ? escapeText(line.slice(1)) : escapeChanged(line.slice(1)) };
+    return { mark, text: mark === ' ' ? escapeLine(line.slice(1)) : escapeChanged(line.slice(1)) };
   });
   const cut = (spans: readonly Span[]) => (whole ? spans : shortened(spans));
-  const partners = partnersOf(shown);
+  const partners = shown.length > mostCompared ? new Map<number, number>() : partnersOf(shown);
   return shown.map(({ mark, text }, index): DiffLine => {
     if (mark === ' ') return { mark, text: textOf(cut([plain(text)])) };
     const other = shown[partners.get(index) ?? -1]?.text;
@@ -39,9 +42,14 @@ function range(start: number, lines: number): string {
   return `${lines === 0 ? start - 1 : start},${lines}`;
 }
 
+/** A line of a body. What it says itself must not look like an escape of an invisible character. */
+function escapeLine(line: string): string {
+  return escapeText(line.replaceAll('\\u', '\\\\u'));
+}
+
 /** A changed line, with the spaces at its end made visible: they may be all that changed. */
 function escapeChanged(line: string): string {
-  const escaped = escapeText(line);
+  const escaped = escapeLine(line);
   const kept = escaped.trimEnd();
   return kept + escaped.slice(kept.length).replaceAll(' ', '\\u0020');
 }

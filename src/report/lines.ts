@@ -14,7 +14,7 @@ export function changeName(fold: Fold): string {
   const { change, changes } = fold;
   const isLoss = isDestructive(change);
   const name = changes.length === 1 ? code(change.address) : foldCount(fold);
-  const names = isLoss && changes.length > 1 ? ` — ${foldedNames(fold, code)}` : '';
+  const names = isLoss && changes.length > 1 ? ` — ${namesIn(fold, false)}` : '';
   return `**${change.action}** ${name}${isLoss ? ' — **destructive**' : ''}${names}`;
 }
 
@@ -30,7 +30,8 @@ export function changeLine(fold: Fold, forge: Forge | undefined): string {
     ...(destructions.length > 0 ? [`**destructive:** ${destructions.map(prose).join('; ')}`] : []),
     ...(reason === null ? [] : [prose(reason)]),
     ...(warnings.length > 0 ? [`⚠️ ${plural(warnings.length, 'warning')}`] : []),
-    ...(changes.length > 1 ? [foldedNames(fold, code)] : []),
+    // Whoever loses something is named, each of them.
+    ...(changes.length > 1 ? [namesIn(fold, isDestructive(change))] : []),
     ...(declaredAt === null || place === null ? [] : [placeLink(declaredAt, place, forge)]),
   ];
   const what =
@@ -39,6 +40,10 @@ export function changeLine(fold: Fold, forge: Forge | undefined): string {
       : `: ${code(value.path)} ${code(value.before)} → ${code(value.after)}`;
   const name = changes.length === 1 ? codeName(change) : `**${foldCount(fold)}**`;
   return `**${action}** ${name}${what}${notes.map((note) => ` — ${note}`).join('')}`;
+}
+
+function namesIn(fold: Fold, all: boolean): string {
+  return foldedNames(fold, all, { name: codeName, code });
 }
 
 function placeLink(

@@ -2,7 +2,7 @@ import { bare } from '../base/escape.js';
 import type { PlanWarning, WarningPlace } from '../plan/plan.js';
 
 /** So many places are named in a sentence; all of them are in the JSON. */
-const namedAtMost = 10;
+export const namedAtMost = 10;
 
 /** Every place that a warning is about. */
 export function placesOf({ place, places }: PlanWarning): readonly WarningPlace[] {

@@ -1,7 +1,7 @@
 import { displayWidth, escapeText } from '../base/escape.js';
 import type { Place, Problem } from '../base/problems.js';
 import { together } from './alike.js';
-import { placeList } from './places.js';
+import { namedAtMost, placeList } from './places.js';
 import { type Colors, colors, lineWidth, plural } from './words.js';
 
 /** Problems for a person: each with its place, the line of the file and a caret under what is meant. */
@@ -54,7 +54,11 @@ function problemLines(problem: Problem, paint: Colors): string[] {
       `${arrow} ${escapeText(place.file)}:${place.line}:${place.column}`,
       ...(place.text === undefined ? [] : snippet(place, place.text, digits, tint, paint)),
     ]),
-    ...(others.length === 0 ? [] : [`${arrow} also at ${placeList(others, problem.morePlaces)}`]),
+    ...(others.length === 0
+      ? []
+      : [
+          `${arrow} also at ${placeList(others, problem.morePlaces)}${others.length + (problem.morePlaces ?? 0) > namedAtMost ? '; --format json lists all of them' : ''}`,
+        ]),
     ...(help === undefined ? [] : [`${margin} ${paint.blue('=')} help: ${help}`]),
     ...moreHelp.map(barred),
   ];

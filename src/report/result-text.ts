@@ -86,12 +86,14 @@ function troubleLines(result: ChangeResult, { paint }: Pen): string[] {
 
 /** What happened to many, once. */
 function alikeLines(first: ChangeResult, others: readonly ChangeResult[], pen: Pen): string[] {
+  const all = [first, ...others];
   if (first.status === 'skipped') {
-    const all = [first, ...others];
     const text = `- ${all.length} ${escapeText(gistOf(first, first.error ?? 'not sent'))}`;
     return [pen.paint.dim(text), ...wrap('    ', someOf(all))];
   }
-  return [...troubleLines(first, pen), ...wrap(`    ${others.length} more alike: `, someOf(others))];
+  // The values that differ are told by --debug and JSON.
+  const values = all.some(({ gist }) => gist !== undefined) ? ', each with its own values' : '';
+  return [...troubleLines(first, pen), ...wrap(`    ${others.length} more alike${values}: `, someOf(others))];
 }
 
 function attemptsText({ httpStatus, attempts }: ChangeResult): string {

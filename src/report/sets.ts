@@ -48,7 +48,9 @@ export function compareSets(
   });
   const added = match.added.map((it) => described(it, name, confirmed, whole));
   // Of what goes nobody needs to know who may see it.
-  const removed = match.removed.map(({ public: _, ...it }) => described(it, name, confirmed, whole));
+  const removed = match.removed.map(({ public: _, label: __, ...it }) =>
+    described(it, name, confirmed, whole),
+  );
   const elements: ElementChange[] = [
     ...added.map((text): ElementChange => ({ mark: '+', text })),
     ...removed.map((text): ElementChange => ({ mark: '-', text })),
@@ -78,11 +80,12 @@ function namer(elements: readonly Fields[], confirmed: boolean): Namer {
   };
 }
 
-/** An element with what is in it beside its names, such as its roles. */
+/** An element with all that is in it beside its id and its name, such as its roles and their scopes. */
 function described(element: Fields, name: Namer, confirmed: boolean, whole: boolean): string {
   const inside = Object.entries(element)
-    // What is null says nothing of the element.
-    .filter(([key, member]) => !['id', 'name', 'label'].includes(key) && member !== null)
+    // What is null, or the name again, says nothing of the element.
+    .filter(([key, member]) => !['id', 'name'].includes(key) && member !== null)
+    .filter(([key, member]) => key !== 'label' || member !== element.name)
     .map(([key, member]) => `${bare(key)}: ${memberText(member, confirmed, whole)}`);
   const named = name(element);
   return inside.length === 0 || named === inline(element) ? named : `${named} (${inside.join('; ')})`;
@@ -91,7 +94,10 @@ function described(element: Fields, name: Namer, confirmed: boolean, whole: bool
 function memberText(member: Value, confirmed: boolean, whole: boolean): string {
   if (!Array.isArray(member) || !isSet(member)) return inlinePair(null, member, whole).after;
   const elements = asElements(member);
-  return elements.length === 0 ? 'none' : elements.map((it) => namer(elements, confirmed)(it)).join(', ');
+  const name = namer(elements, confirmed);
+  return elements.length === 0
+    ? 'none'
+    : elements.map((it) => described(it, name, confirmed, whole)).join(', ');
 }
 
 function innerChanges(wanted: Fields, got: Fields, confirmed: boolean, whole: boolean): string {

@@ -112,13 +112,20 @@ function foldLines(fold: Fold, pen: Pen): string[] {
   if (changes.length === 1) return changeLines(change, pen);
   const { paint } = pen;
   const place = foldPlace(fold);
-  const value = shortValue(change);
+  // What it drifted from has a line of its own.
+  const value = change.fields.some(({ drift }) => drift !== undefined) ? undefined : shortValue(change);
   const said =
     value === undefined ? '' : `: ${value.path} ${paint.red(value.before)} → ${paint.green(value.after)}`;
   return [
     `${markOf(change, pen)} ${paint.bold(foldCount(fold))}${said}${place === null ? '' : paint.dim(`  in ${place}`)}`,
     ...detailLines(value === undefined ? change : { ...change, fields: [] }, pen),
-    ...wrap('    ', foldedNames(fold)),
+    ...wrap(
+      '    ',
+      foldedNames(fold, isDestructive(change), {
+        name: nameOf,
+        code: (text) => (text.startsWith('--') ? text : bare(text)),
+      }),
+    ),
   ];
 }
 

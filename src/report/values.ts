@@ -30,9 +30,10 @@ export function inlinePair(
   };
 }
 
-/** Says what the eye can't see: two texts that differ in how their accents are encoded alone; null for all others. */
+/** Says what the eye can't see: two texts that differ in how their accents are encoded, alone or beside the rest; null for all others. */
 export function formNote(before: string, after: string): string | null {
-  return before !== after && before.normalize('NFC') === after.normalize('NFC')
-    ? 'the same text in another Unicode normal form'
-    : null;
+  if (before === after) return null;
+  const [old, now] = [before.normalize('NFC'), after.normalize('NFC')];
+  if (old === now) return 'the same text in another Unicode normal form';
+  return (before === old) === (after === now) ? null : 'the Unicode normal form changes as well';
 }

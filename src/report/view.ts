@@ -1,5 +1,5 @@
 import { displayWidth, escapeText } from '../base/escape.js';
-import type { Value } from '../base/values.js';
+import { same, type Value } from '../base/values.js';
 import { isUnplanned } from '../plan/drift.js';
 import type { Change, FieldChange } from '../plan/plan.js';
 import { operationPath, operations } from '../server/operations.js';
@@ -140,7 +140,12 @@ function viewSet(
   { before, after, confirmed = false }: FieldChange,
   { whole }: ViewOptions,
 ): Omit<SetView, 'drift'> | undefined {
-  const difference = compareSets(before, after, confirmed, whole);
+  const difference =
+    compareSets(before, after, confirmed, whole) ??
+    // What is sent again as it is recorded.
+    (before !== undefined && same(before, after)
+      ? compareSets(undefined, after, confirmed, whole)
+      : undefined);
   if (difference === undefined) return undefined;
   const { elements, kept } = difference;
   const unknown = `(unknown) → ${elements.length === 0 ? 'none' : 'exactly these'}`;

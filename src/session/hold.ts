@@ -227,5 +227,8 @@ function into({ ended }: JournalContent): string {
 /** What is told of a run that was taken into something. */
 function told({ ended }: JournalContent, { run, settled, findings }: Resumed, where: string): string[] {
   const why = ended ? 'is newer than the state' : 'had not ended';
-  return [`run ${run} ${why}: ${settled} of its answers were taken into ${where}`, ...findings];
+  return [
+    `run ${run} ${why}: ${settled === 0 ? 'none' : settled} of its answers ${settled === 1 ? 'was' : 'were'} taken into ${where}`,
+    ...findings,
+  ];
 }

@@ -45,7 +45,7 @@ async function readText(path: string, shown: string): Promise<string> {
     return await readFile(path, 'utf8');
   } catch (failure) {
     const isMissing = failure instanceof Error && 'code' in failure && failure.code === 'ENOENT';
-    const why = isMissing ? 'is not there' : `can't be read: ${whyRefused(failure)}`;
+    const why = isMissing ? 'does not exist' : `can't be read: ${whyRefused(failure)}`;
     const hint = isMissing
       ? `idops plan --out ${shown} stores one`
       : 'name the file that idops plan --out wrote';

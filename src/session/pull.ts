@@ -255,7 +255,7 @@ function declaredAlready(): ProblemsError {
       'wrong-option',
       '--out names a folder whose files the configuration takes for manifests, and the project has manifests already',
       [],
-      'leave --out away to bring those up to what the server has, or name a folder that no glob of the configuration names',
+      'leave out --out to bring those up to what the server has, or name a folder that no glob of the configuration names',
     ),
   ]);
 }

@@ -48,6 +48,6 @@ export function runToUndo({ run: { run, undoes }, lines }: JournalContent): stri
   const ends = lines.filter((line) => line.type === 'end');
   if (ends.length === 0 || ends.some(({ interrupted }) => interrupted)) return undoes;
   const message = `the newest run ${runOf(run)} is an undo already: of run ${undoes}`;
-  const hint = `idops undo ${runOf(run)} puts back what it changed; idops runs lists the runs`;
+  const hint = `idops undo ${undoes} tries again what it left, idops undo ${runOf(run)} takes it back; idops runs lists the runs`;
   throw new ProblemsError([error('already-undone', message, [], hint)]);
 }

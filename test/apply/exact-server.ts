@@ -64,7 +64,7 @@ export async function exactSite(profile: Profile, user: { [member: string]: stri
   };
   await write(
     'idops.yaml',
-    `version: 1\nserver: {base_url: "${origin}", profile: ${profile}, auth: {token: "\${IDOPS_TOKEN}"}}\n`,
+    `version: 1\nserver: {base_url: "${origin}", profile: ${profile}, trust_profile: true, auth: {token: "\${IDOPS_TOKEN}"}}\n`,
   );
   const variables = { IDOPS_TOKEN: 'token-of-the-test' };
   const load = () => loadProject({ cwd: folder, variables });

@@ -88,7 +88,12 @@ export async function site(options: SiteOptions = {}): Promise<Site> {
       join(folder, 'idops.yaml'),
       JSON.stringify({
         version: 1,
-        server: { base_url: sandbox.url, profile: name, auth: { token: '${IDOPS_TOKEN}' } },
+        server: {
+          base_url: sandbox.url,
+          profile: name,
+          trust_profile: true,
+          auth: { token: '${IDOPS_TOKEN}' },
+        },
         safety: { max_destructive: 10_000 },
       }),
     );

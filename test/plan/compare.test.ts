@@ -96,7 +96,7 @@ describe('a user', () => {
     expect(changeFor(document, known)).toMatchObject({ action: 'unchanged', observed: 'recorded' });
     expect(changeFor(document, { ...known, assert: true })).toMatchObject({
       action: 'update',
-      fields: [],
+      fields: [{ path: 'group', before: 'staff', after: 'staff' }],
       destructions: [],
       requests: [{ body: { group: 'staff' } }],
     });

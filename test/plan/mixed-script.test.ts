@@ -10,6 +10,7 @@ function messages(...fields: Partial<FieldChange>[]): string[] {
 describe('a key or a name that mixes alphabets', () => {
   it.each<[string, Partial<FieldChange>]>([
     ['a key of metadata', { path: 'metadata.d\u0435pt', before: null, after: { value: 'x' } }],
+    ['a key that a path quotes', { path: 'metadata["d\u0435pt"]', before: null, after: 1 }],
     ['a key within a value', { path: 'metadata', before: {}, after: { d\u0435pt: 1 } }],
     ['the name of an element', { path: 'roles', type: 'set', before: [], after: [{ name: 'd\u0435pt' }] }],
     ['the name that goes', { path: 'roles', type: 'set', before: [{ name: 'd\u0435pt' }], after: [] }],
@@ -22,6 +23,12 @@ describe('a key or a name that mixes alphabets', () => {
     const [before, after] = [[{ name: 'admin' }], [{ name: '\u03b1dmin' }, { name: 'admin' }]];
     expect(messages({ path: 'roles', type: 'set', before, after })).toEqual([
       '"\u03b1dmin" mixes Latin and Greek letters, and looks like "admin", which is there as well',
+    ]);
+  });
+
+  it('is told without what it looks like, if that is not known', () => {
+    expect(messages({ path: 'name', after: 'depa\u0433t' })).toEqual([
+      '"depa\u0433t" mixes Latin and Cyrillic letters',
     ]);
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Change } from '../../src/plan/plan.js';
+import type { Change, FieldChange } from '../../src/plan/plan.js';
 import { planHtml } from '../../src/report/html.js';
 import { planComment } from '../../src/report/markdown.js';
 import { problemsText } from '../../src/report/problems.js';
@@ -78,15 +78,16 @@ describe('equal changes of many objects', () => {
     );
     const text = planText(plan, plain).replaceAll(/\s+/g, ' ');
     const comment = planComment(plan, plain);
-    for (const { label } of plan.changes) {
-      expect(text).toContain(` ${label}`);
-      expect(comment.text).toContain(`\`${label}\``);
+    for (const { address, label } of plan.changes) {
+      expect(text).toContain(` ${address} (${label})`);
+      expect(comment.text).toContain(`\`${address}\` (\`${label}\`)`);
     }
     expect(text).toContain('~ update 200 users: blocked false → true');
     // Names that there is no room for are not left out in silence.
     const short = planComment(plan, { ...plain, budget: 3000 });
     expect(short.isWhole).toBe(false);
     expect(short.text).toContain('> **0 of 200 differences are shown**');
+    expect(short.text).toContain('**update** 200 users — **destructive** — `user0@acme.example`');
   });
 
   it.each<[string, (index: number) => Partial<Change>]>([
@@ -119,6 +120,50 @@ describe('equal changes of many objects', () => {
     expect(text).toContain('~ update 5 users  in');
     expect(text).toContain('recorded 2026-01-01T00:00:00Z to 2026-01-05T00:00:00Z,');
     expect(text).toContain('destructive: blocks …');
+  });
+});
+
+describe('folded lines', () => {
+  const drift = (recorded: string) => ({ fields: [fieldOf({ drift: { run: 'r1', recorded } })] });
+
+  it('tell what drifted, in text too', () => {
+    expect(planText(planOf(users(5, drift('Old'))), plain)).toContain(
+      'changed on the server since run r1 (was "Old")',
+    );
+  });
+
+  it('name objects by their addresses if several are called the same', () => {
+    const same = users(5, group('x')).map((change) => ({ ...change, label: 'ada' }));
+    expect(planText(planOf(same), plain)).toMatch(new RegExp(`User/${id(0)},\\s+User/${id(1)},`));
+  });
+});
+
+describe('what is sent within a set', () => {
+  const role = (...names: string[]) => [
+    { id: '9', name: 'member', scopes: names.map((name, index) => ({ id: `s${index}`, name })) },
+  ];
+  const textOf = (before: FieldChange['before'], after: FieldChange['after']) =>
+    planText(
+      planOf([
+        changeOf({
+          fields: [fieldOf({ path: 'organizations', type: 'set', confirmed: true, before, after })],
+        }),
+      ]),
+      plain,
+    );
+
+  it('is shown to the scopes of the roles of what is added, or sent without a known value', () => {
+    const added = [{ id: '1', name: 'acme', label: 'A label', roles: role('users:manage:all') }];
+    for (const before of [[], undefined]) {
+      expect(textOf(before, added)).toContain(
+        'acme (label: "A label"; roles: member (scopes: users:manage:all))',
+      );
+    }
+  });
+
+  it('is shown as it is recorded, if it is sent again', () => {
+    const recorded = [{ id: '1', name: 'acme' }];
+    expect(textOf(recorded, recorded)).toContain('= acme');
   });
 });
 

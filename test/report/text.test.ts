@@ -345,13 +345,28 @@ describe('a body', () => {
 
   it.each([
     ['line endings', 'a\r\nb\r\n', 'a\nb\n', 'line endings: CRLF → LF'],
-    ['some line endings', 'a\r\nb\n', 'a\nb\n', 'line endings: mixed → LF'],
-    ['line endings among mixed ones', 'a\r\nb\n', 'a\nb\r\n', 'line endings change'],
     ['a final newline that comes', 'a\nb', 'a\nb\n', 'a final newline is added'],
     ['a final newline that goes', 'a\nb\n', 'a\nb', 'the final newline is removed'],
     ['a byte order mark', '\ufeffa\nb\n', 'a\nb\n', 'the byte order mark is removed'],
   ])('says %s in words alone', (_, before, after, words) => {
     expect(body(before, after)).toBe(`txt_content:\n  ${words}`);
+  });
+
+  it('shows which lines change their ending, where they are mixed', () => {
+    expect(body('a\r\nb\n', 'a\nb\n')).toBe(
+      'txt_content:\n  line endings: mixed → LF\n  │ @@ -1,2 +1,2 @@\n  │ -a\\r\n  │ +a\n  │  b',
+    );
+    expect(body('a\r\nb\nc\n', 'a\nb\r\nc\n')).toContain('-a\\r\n  │ -b\n  │ +a\n  │ +b\\r\n');
+  });
+
+  it('tells what a line says from what is escaped in it', () => {
+    expect(body('a\\u200bz\nb\n', 'a\u200bz\nb\n')).toContain('-a\\\\u200bz\n  │ +a\\u200bz\n');
+  });
+
+  it('says that accents are encoded in another way, beside what else changes', () => {
+    expect(body('caf\u00e9 x\nb\n', 'cafe\u0301 y\nb\n')).toContain(
+      'the Unicode normal form changes as well',
+    );
   });
 
   it('says several of them, above the diff of the rest', () => {
@@ -457,7 +472,8 @@ Applied: 0 applied, 5 failed, 6 skipped.
     ];
     expect(resultText({ run: null, interrupted: false, results }, plain)).toBe(`✗ update User/user-0 failed
     error: PATCH user-0 failed: group: asked "a", the server has "user-0s"
-    4 more alike: User/user-1, User/user-2, User/user-3 and 1 more
+    4 more alike, each with its own values: User/user-1, User/user-2,
+      User/user-3 and 1 more
 - 5 not sent: GET /api/users/… got no connection
     User/user-0, User/user-1, User/user-2 and 2 more
 Applied: 0 applied, 5 failed, 5 skipped.
