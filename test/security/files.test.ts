@@ -374,17 +374,6 @@ describe('what Kubernetes mounts from a ConfigMap is read', () => {
     expect([...samples.found.values()].flat().map(({ data }) => data)).toEqual([{ code: 1 }, { code: 2 }]);
   });
 
-  it('in a nested folder whose bodies are beside it', async () => {
-    const { codes, declared } = await found({
-      [`manifests/${stamp}/mails/de/all.yaml`]: template,
-      [`manifests/${stamp}/mails/de/tx.txt`]: 'Hallo {{ code }}',
-      'manifests/..data': { link: stamp },
-      'manifests/mails': { link: '..data/mails' },
-    });
-    expect(codes).toEqual([]);
-    expect(declared).toHaveLength(1);
-  });
-
   const twoBodies =
     'kind: EmailTemplate\nbackend_id: b\ntype: tx_code\n' +
     'txt_content: {file: emails/tx.txt}\nhtml_content: {file: emails/tx.html}\n';
@@ -653,7 +642,6 @@ describe('--prune is refused', () => {
       globs('"manifests/**/*.yaml", "sub2/**/*.yaml"'),
       'sub2, which "sub2/**/*.yaml" names',
     ],
-    ['a name in capitals of the shorter end', { 'manifests/B.YML': acme }, 'manifests/B.YML'],
     [
       'the other end than the glob has',
       { ...globs('"manifests/**/*.yaml"'), 'manifests/b.yml': acme },
