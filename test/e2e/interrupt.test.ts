@@ -5,40 +5,11 @@ import { afterwards } from '../cleanups.js';
 import { ids } from '../sandbox/asking.js';
 import { gate } from './gate.js';
 import { signal } from './in-process.js';
-import { journals, project, sure } from './running.js';
+import { project, sure } from './running.js';
 
 const users = Array.from({ length: 6 }, (_, index) => `kind: User\nid: user-${index}\ngroup: staff\n`);
 
 describe('an interruption', () => {
-  it.each(['SIGINT', 'SIGTERM'] as const)(
-    'by %s lets what is in flight end, records it, and starts nothing new',
-    async (name) => {
-      const { came, open, intercept } = gate();
-      const { begin, writes, files } = await project(
-        {
-          'idops.yaml': sure,
-          'manifests/all.yaml': [`kind: User\nid: ${ids.ada}\ngroup: staff\n`, ...users].join('---\n'),
-        },
-        { intercept },
-      );
-      const running = begin(['apply', '--yes', '--concurrency', '1']);
-      await came;
-      running.child.kill(name);
-      await running.said('Finishing 1 in flight');
-      open();
-      const { code, stdout } = await running.ended;
-      expect(code).toBe(130);
-      expect(writes()).toEqual([`PATCH /api/users/${ids.ada}`]);
-      expect(stdout).toContain('Interrupted');
-      expect(stdout).toContain('Applied: 1 applied, 6 skipped.');
-      const left = await files();
-      expect(journals(left)).toHaveLength(1);
-      expect(JSON.parse(left['.idops/state.json'] ?? '').resources[`User/${ids.ada}`].fields.group).toBe(
-        'staff',
-      );
-    },
-  );
-
   it('by a lock that is taken away stops what is not begun, and leaves the state to whoever has it', async () => {
     const { came, open, intercept } = gate();
     const { idops, writes, files, write, folder } = await project(
