@@ -1,5 +1,3 @@
-import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ids } from '../sandbox/asking.js';
 import { config, journals, project } from './running.js';
@@ -243,17 +241,5 @@ describe('what a run leaves behind', () => {
     const written = await files();
     expect(Object.keys(written)).toContain('records/prod.json');
     expect(journals(written)[0]).toMatch(/^records\/runs\//);
-  });
-
-  it('may be lost: requests are sent again, and nothing is deleted or regenerated', async () => {
-    const { idops, writes, sandbox, folder } = await project(fiveKindFiles);
-    await idops('apply --yes');
-    const { did } = sandbox.data.clients[0] ?? {};
-    const sent = writes().length;
-    await rm(join(folder, '.idops'), { recursive: true });
-    expect((await idops('apply --yes')).code).toBe(0);
-    const again = writes().slice(sent);
-    expect(again.every((line) => line.startsWith('PATCH '))).toBe(true);
-    expect(sandbox.data.clients[0]?.did).toBe(did);
   });
 });

@@ -157,21 +157,6 @@ describe('a state in git', () => {
     expect((await idops('runs')).stdout.match(/apply/g)).toHaveLength(2);
   });
 
-  it('is written by one of two runs at once, and the other sends nothing', async () => {
-    const held = gate();
-    const { idops, clone, writes } = await shared({
-      intercept: async ({ method }) => (method === 'GET' ? undefined : await held.intercept()),
-    });
-    const first = idops('apply --yes');
-    await held.came;
-    const second = await idops('apply --yes', { cwd: await clone() });
-    expect(second.code).toBe(1);
-    expect(second.stderr).toMatch(/error\[locked\]: the state is locked: apply by .* on .*, process \d+/);
-    held.open();
-    expect((await first).code).toBe(0);
-    expect(writes().filter((one) => one.includes('/users/'))).toHaveLength(1);
-  });
-
   it('of a run that was killed is settled by the next one, wherever that is', async () => {
     const held = gate();
     const { begin, idops, clone, sandbox, bare } = await shared({

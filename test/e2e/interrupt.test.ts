@@ -105,23 +105,6 @@ describe('an interruption', () => {
 });
 
 describe('a reader that goes away, as `head` does', () => {
-  it('is no mistake', async () => {
-    const { begin, sandbox } = await project({
-      'manifests/all.yaml': Array.from(
-        { length: 3000 },
-        (_, index) => `kind: Organization\nid: o-${index}\nlabel: ${'new '.repeat(20)}\n`,
-      ).join('---\n'),
-    });
-    for (let index = 0; index < 3000; index += 1) {
-      sandbox.data.organizations.push({ id: `o-${index}`, name: `organization ${index}`, label: 'old' });
-    }
-    const running = begin(['plan', '--quiet']);
-    running.child.stdout.once('data', () => running.child.stdout.destroy());
-    const { code, stderr } = await running.ended;
-    expect(stderr).toBe('');
-    expect(code).toBe(0);
-  });
-
   it('does not keep apply from going on', async () => {
     const { begin, sandbox } = await project({
       'manifests/all.yaml': 'kind: Organization\nname: acme\nlabel: New\n',

@@ -59,14 +59,6 @@ async function command(credentials?: 'none' | 'wanted') {
 }
 
 describe('the built command behind a proxy', () => {
-  it('reaches a server of a private authority', async () => {
-    const { asked, host, plan, proxy } = await command();
-    const { code, stdout } = await plan({ https_proxy: `http://${proxy}` });
-    expect(stdout).toContain(planned);
-    expect(code).toBe(0);
-    expect(asked()).toEqual([`${host} as nobody`]);
-  });
-
   it('gives the proxy, and nobody else, the credentials in its address', async () => {
     const { asked, host, plan, proxy, sandbox } = await command('wanted');
     const { code, stdout } = await plan({ https_proxy: `http://ada:p%40ss@${proxy}` });
@@ -74,26 +66,6 @@ describe('the built command behind a proxy', () => {
     expect(code).toBe(0);
     expect(asked()).toEqual([`${host} ${right}`]);
     expect(sandbox.requests.map(({ headers }) => headers['proxy-authorization'])).toEqual([undefined]);
-  });
-
-  it.each(['ada:hunter2@', ''])(
-    'names the 407 of a proxy that refuses "%s", and no credentials',
-    async (user) => {
-      const { plan, proxy, sandbox } = await command('wanted');
-      const { code, stdout, stderr } = await plan({ https_proxy: `http://${user}${proxy}` });
-      expect(code).toBe(1);
-      expect(stderr).toContain(`the proxy http://${proxy} wants a user name and a password (407)`);
-      expect(stdout + stderr).not.toContain('hunter2');
-      expect(sandbox.requests).toEqual([]);
-    },
-  );
-
-  it('goes past it to a host in no_proxy', async () => {
-    const { asked, plan, proxy } = await command();
-    const { code, stdout } = await plan({ https_proxy: `http://${proxy}`, no_proxy: 'id.example.com' });
-    expect(stdout).toContain(planned);
-    expect(code).toBe(0);
-    expect(asked()).toEqual([]);
   });
 });
 

@@ -73,6 +73,9 @@ server:
 /** The same with the profile written out, so that nothing has to be asked to make sure of it. */
 export const sure = config.replace('server:\n', 'server:\n  profile: documented\n');
 
+/** The same for a Boruta. */
+export const boruta = config.replace('server:\n', 'server:\n  profile: boruta\n');
+
 /** Writes a project with these files; \`idops.yaml\` is an ordinary one where it isn't given. */
 export async function project(files: Files, options: SandboxOptions = {}): Promise<TestProject> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'idops-e2e-')));

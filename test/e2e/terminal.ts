@@ -19,7 +19,6 @@ export interface Sitting {
 }
 
 export interface TerminalOptions {
-  readonly columns?: number;
   readonly rows?: number;
   readonly env?: { readonly [name: string]: string };
   readonly cwd?: string;
@@ -31,16 +30,16 @@ export interface TerminalOptions {
 export function sit(
   { folder, sandbox }: Pick<TestProject, 'folder' | 'sandbox'>,
   args: readonly string[],
-  { columns = 100, rows = 40, env = {}, cwd = folder, into }: TerminalOptions = {},
+  { rows = 40, env = {}, cwd = folder, into }: TerminalOptions = {},
 ): Sitting {
-  const terminal = new Terminal({ cols: columns, rows, scrollback: 20_000, allowProposedApi: true });
+  const terminal = new Terminal({ cols: 100, rows, scrollback: 20_000, allowProposedApi: true });
   const given = [process.execPath, cli, ...args];
   const [program = '', ...words] =
     into === undefined
       ? given
       : ['/bin/sh', '-c', 'into=$1; shift; exec "$@" > "$into"', 'sh', into, ...given];
   const child = spawn(program, words, {
-    cols: columns,
+    cols: 100,
     rows,
     cwd,
     env: {

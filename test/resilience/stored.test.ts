@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { config, project, type TestProject } from '../e2e/running.js';
+import { boruta, config, project, type TestProject } from '../e2e/running.js';
 import { ids } from '../sandbox/asking.js';
 
 const acme = 'kind: Organization\nname: acme\nlabel: New\n';
@@ -44,7 +44,7 @@ describe('a stored plan that still holds', () => {
   it('holds where the server lists its rows and the members of sets in another order', async () => {
     const at = await project(
       {
-        'idops.yaml': config.replace('server:\n', 'server:\n  profile: boruta\n'),
+        'idops.yaml': boruta,
         'manifests/all.yaml': `${acme}---\n${ada('second')}organizations: [initech, globex]\n`,
       },
       { profile: 'boruta' },
