@@ -61,6 +61,11 @@ environments:
     vars: {where: production}
 `;
 
+/** The manifest of one organization. */
+export const acme = (label: string): { [path: string]: string } => ({
+  'manifests/organizations.yaml': `kind: Organization\nname: acme\nlabel: ${label}\n`,
+});
+
 /** The repository that workflows run in, as events tell it. */
 export const repository = { id: 1, full_name: 'acme/identity', default_branch: 'main' };
 
