@@ -79,7 +79,6 @@ export async function workspace(
   const sandbox = await startSandbox(options);
   afterwards(() => sandbox.close());
   const github = await githubDouble(pageSize === undefined ? {} : { pageSize });
-  afterwards(() => github.close());
   const checkout = join(folder, 'repository');
   const runner = join(folder, 'runner');
   const write: Workspace['write'] = async (written) => {
