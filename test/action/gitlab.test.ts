@@ -1,14 +1,13 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { planGitlab } from '../../src/report/gitlab.js';
-import { afterwards } from '../cleanups.js';
+import { temporaryFolder } from '../cleanups.js';
 import { project } from '../e2e/running.js';
 import { changeOf, planOf } from '../report/plans.js';
 import { listening } from '../server/serving.js';
@@ -100,8 +99,7 @@ async function noted(
   env: { [name: string]: string } = {},
   name = 'production',
 ) {
-  const folder = await mkdtemp(join(tmpdir(), 'idops-note-'));
-  afterwards(() => rm(folder, { recursive: true, force: true }));
+  const folder = await temporaryFolder('note');
   if (text !== undefined) await writeFile(join(folder, 'plan.md'), text);
   const child = spawn(process.execPath, [script, 'plan.md', name], {
     cwd: folder,

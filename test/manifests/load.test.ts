@@ -1,19 +1,15 @@
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { reveal, Sensitive } from '../../src/base/values.js';
 import { type LoadedManifests, loadManifests } from '../../src/manifests/index.js';
 import { loadProject } from '../../src/project/index.js';
+import { temporaryFolder } from '../cleanups.js';
 
 let cwd: string;
 
 beforeEach(async () => {
-  cwd = await mkdtemp(join(tmpdir(), 'idops-manifests-'));
-});
-
-afterEach(async () => {
-  await rm(cwd, { recursive: true });
+  cwd = await temporaryFolder('manifests');
 });
 
 type Files = { [path: string]: string | Uint8Array };

@@ -1,18 +1,14 @@
-import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { loadSamples } from '../../src/manifests/samples.js';
 import { loadProject } from '../../src/project/index.js';
+import { temporaryFolder } from '../cleanups.js';
 
 let cwd: string;
 
 beforeEach(async () => {
-  cwd = await realpath(await mkdtemp(join(tmpdir(), 'idops-samples-')));
-});
-
-afterEach(async () => {
-  await rm(cwd, { recursive: true });
+  cwd = await temporaryFolder('samples');
 });
 
 async function load(files: { readonly [path: string]: string }, type = 'tx_code') {

@@ -1,7 +1,6 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type Problem, ProblemsError } from '../../src/base/problems.js';
 import { reveal } from '../../src/base/values.js';
@@ -12,15 +11,12 @@ import {
   type ProjectOptions,
   type ServerSettings,
 } from '../../src/project/index.js';
+import { temporaryFolder } from '../cleanups.js';
 
 let cwd: string;
 
 beforeEach(async () => {
-  cwd = await mkdtemp(join(tmpdir(), 'idops-project-'));
-});
-
-afterEach(async () => {
-  await rm(cwd, { recursive: true });
+  cwd = await temporaryFolder('project');
 });
 
 async function load(config: string, options: Partial<ProjectOptions> = {}) {

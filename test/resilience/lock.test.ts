@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { hostname, tmpdir } from 'node:os';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { acquireLock } from '../../src/state/file/lock.js';
+import { temporaryFolder } from '../cleanups.js';
 import { writesHeld } from '../e2e/gate.js';
 import { project } from '../e2e/running.js';
 import { often } from '../often.js';
@@ -107,17 +108,10 @@ describe('a lock that was left behind', () => {
 });
 
 describe('a lock', () => {
-  const folders: string[] = [];
-  afterEach(async () => {
-    for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true });
-  });
-
   it('that is dead is taken over by one of many that begin in the same moment', async () => {
     for (let round = 0; round < often(15); round += 1) {
-      const folder = await mkdtemp(join(tmpdir(), 'idops-lock-'));
-      folders.push(folder);
+      const folder = await temporaryFolder('lock');
       const state = join(folder, 'state.json');
-      await mkdir(folder, { recursive: true });
       await writeFile(`${state}.lock`, holder({ pid: await deadPid() }));
       const taken = await Promise.allSettled(
         Array.from({ length: 20 }, () => acquireLock(state, 'apply', new Date())),
