@@ -20,6 +20,16 @@ describe('the question before changes are sent', () => {
     expect(made.writes()).toHaveLength(1);
   });
 
+  test('takes nothing that was typed before it was shown', async () => {
+    const made = await project({ 'idops.yaml': sure, 'manifests/a.yaml': organization });
+    const at = sit(made, ['apply']);
+    at.type('y\r');
+    await at.shown('(no environment)?');
+    at.type('\r');
+    expect(await at.ended).toBe(1);
+    expect(made.writes()).toEqual([]);
+  });
+
   test('where something is destructive wants the name of the environment', async () => {
     const made = await project({ 'idops.yaml': production, 'manifests/a.yaml': organization + deletion });
     const at = sit(made, ['apply', '--env', 'production']);

@@ -261,6 +261,14 @@ describe('the server', () => {
     expect(await codesOf(() => refused.server())).toEqual(['insecure-http idops.yaml:3:13']);
   });
 
+  test('a token file that holds no token is refused', async () => {
+    const project = await load(server);
+    await writeFile(join(cwd, 'token'), 'two words');
+    const [problem] = await problemsOf(() => project.server({ tokenFile: 'token' }));
+    expect(problem?.code).toBe('bad-token');
+    expect(JSON.stringify(problem)).not.toContain('two words');
+  });
+
   test('the profile of checks is known without process variables', async () => {
     const project = await load(`${server}  profile: \${p}\nvars: {p: documented}\n`);
     expect(project.profile.name).toBe('documented');
