@@ -1,3 +1,7 @@
+import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
 const cleanups: (() => unknown)[] = [];
 
 /** Does something when the test is over, the latest first: files may share a process, and leave nothing to each other. */
@@ -8,4 +12,11 @@ export function afterwards(cleanup: () => unknown): void {
 /** Does all that was to be done. */
 export async function cleanUp(): Promise<void> {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+}
+
+/** A folder that is gone when the test is over. */
+export async function temporaryFolder(name: string): Promise<string> {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), `idops-${name}-`)));
+  afterwards(() => rm(folder, { recursive: true, force: true }));
+  return folder;
 }

@@ -1,11 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Intercept, SandboxRequest } from '../../src/sandbox/options.js';
 import { ids } from '../sandbox/asking.js';
-import { type ActionRun, pullRequest, type Workspace, workspace } from './running.js';
+import { type ActionRun, acme, pullRequest, type Workspace, workspace } from './running.js';
 
-const acme = (label: string): { [path: string]: string } => ({
-  'manifests/organizations.yaml': `kind: Organization\nname: acme\nlabel: ${label}\n`,
-});
 const sha = 'abc123';
 
 /** A pull request that was planned and merged. */

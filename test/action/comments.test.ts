@@ -1,10 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ids } from '../sandbox/asking.js';
-import { pullRequest, type Workspace, workspace } from './running.js';
-
-const acme = (label: string): { [path: string]: string } => ({
-  'manifests/organizations.yaml': `kind: Organization\nname: acme\nlabel: ${label}\n`,
-});
+import { acme, pullRequest, type Workspace, workspace } from './running.js';
 
 /** The one comment that idops wrote, and its heading. */
 function comment({ github }: Workspace): { readonly heading: string; readonly body: string } {

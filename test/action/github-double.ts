@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listening } from '../server/serving.js';
 import { answerGraphql, nodeOf } from './github-graphql.js';
 
 /** A comment or an issue, as GitHub keeps it. */
@@ -61,7 +61,6 @@ export interface GithubDouble {
   merge(number: number, sha: string, branch?: string): DoublePull;
   /** Edits a comment, as a person can on the page; null is somebody whose account is gone. */
   edit(comment: DoubleRemark, by: DoubleRemark['user'] | null, body: string): void;
-  close(): Promise<void>;
 }
 
 export const actionsBot = { id: 41898282, login: 'github-actions[bot]' };
@@ -101,8 +100,7 @@ export async function githubDouble({ pageSize = perPageMost } = {}): Promise<Git
       response.end(JSON.stringify({ message: `the double failed: ${String(failure)}` }));
     });
   });
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = await listening(server);
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
@@ -225,10 +223,5 @@ export async function githubDouble({ pageSize = perPageMost } = {}): Promise<Git
     received,
     merge,
     edit,
-    close: () =>
-      new Promise((done) => {
-        server.close(() => done());
-        server.closeAllConnections();
-      }),
   };
 }

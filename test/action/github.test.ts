@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { type GithubApi, GithubFailure, type Manner, withGithub } from '../../src/action/github.js';
-import { afterwards } from '../cleanups.js';
 import { deadlines } from '../deadlines.js';
 import { type DoubleFault, type GithubDouble, githubDouble } from './github-double.js';
 
@@ -14,7 +13,6 @@ async function opened(
   manner: Partial<Manner> = {},
 ): Promise<{ github: GithubDouble; ask: Ask }> {
   const github = await githubDouble();
-  afterwards(() => github.close());
   github.faults.push(...faults);
   const repository = { owner: 'acme', repository: 'identity' };
   // The toolkit takes the address from its environment, once.

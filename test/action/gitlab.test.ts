@@ -1,17 +1,16 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { planGitlab } from '../../src/report/gitlab.js';
-import { afterwards } from '../cleanups.js';
+import { temporaryFolder } from '../cleanups.js';
 import { project } from '../e2e/running.js';
 import { changeOf, planOf } from '../report/plans.js';
+import { listening } from '../server/serving.js';
 
 const script = resolve('examples/gitlab/note.mjs');
 const token = 'glpat-secret-0123456789';
@@ -90,10 +89,7 @@ async function gitlab(notes: readonly Partial<Note>[], { answers = {}, pageSize 
       answer(200, kept[at]);
     });
   });
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  afterwards(() => new Promise((done) => server.close(done)));
-  const { port } = server.address() as AddressInfo;
-  return { kept, requests, api: `http://127.0.0.1:${port}/api/v4` };
+  return { kept, requests, api: `${await listening(server)}/api/v4` };
 }
 
 /** Runs the script with a plan, as the job does. */
@@ -103,8 +99,7 @@ async function noted(
   env: { [name: string]: string } = {},
   name = 'production',
 ) {
-  const folder = await mkdtemp(join(tmpdir(), 'idops-note-'));
-  afterwards(() => rm(folder, { recursive: true, force: true }));
+  const folder = await temporaryFolder('note');
   if (text !== undefined) await writeFile(join(folder, 'plan.md'), text);
   const child = spawn(process.execPath, [script, 'plan.md', name], {
     cwd: folder,

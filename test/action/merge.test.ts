@@ -2,7 +2,7 @@ import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { type ActionRun, pullRequest, type Workspace, workspace } from './running.js';
+import { type ActionRun, acme, pullRequest, type Workspace, workspace } from './running.js';
 
 interface Step {
   readonly uses?: string;
@@ -14,9 +14,6 @@ const { jobs } = parse(await readFile('examples/github/merge.yml', 'utf8')) as {
 };
 
 const sha = 'abc123';
-const acme = (label: string): { [path: string]: string } => ({
-  'manifests/organizations.yaml': `kind: Organization\nname: acme\nlabel: ${label}\n`,
-});
 
 /** What a job of the workflow gives to the action, with what GitHub would put in. */
 function inputsOf(job: string, site: Workspace, temporary: string, digest = ''): { [input: string]: string } {

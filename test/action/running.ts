@@ -1,9 +1,8 @@
 import { spawn } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
-import { afterwards } from '../cleanups.js';
+import { afterwards, temporaryFolder } from '../cleanups.js';
 import type { Surroundings } from '../e2e/in-process.js';
 import { type GithubDouble, githubDouble } from './github-double.js';
 import { type Printed, runActionInProcess, summaryFile } from './in-process.js';
@@ -61,6 +60,11 @@ environments:
     vars: {where: production}
 `;
 
+/** The manifest of one organization. */
+export const acme = (label: string): { [path: string]: string } => ({
+  'manifests/organizations.yaml': `kind: Organization\nname: acme\nlabel: ${label}\n`,
+});
+
 /** The repository that workflows run in, as events tell it. */
 export const repository = { id: 1, full_name: 'acme/identity', default_branch: 'main' };
 
@@ -69,12 +73,10 @@ export async function workspace(
   files: { readonly [path: string]: string },
   { pageSize, ...options }: SandboxOptions & { readonly pageSize?: number } = {},
 ): Promise<Workspace> {
-  const folder = await realpath(await mkdtemp(join(tmpdir(), 'idops-action-')));
-  afterwards(() => rm(folder, { recursive: true, force: true }));
+  const folder = await temporaryFolder('action');
   const sandbox = await startSandbox(options);
   afterwards(() => sandbox.close());
   const github = await githubDouble(pageSize === undefined ? {} : { pageSize });
-  afterwards(() => github.close());
   const checkout = join(folder, 'repository');
   const runner = join(folder, 'runner');
   const write: Workspace['write'] = async (written) => {

@@ -1,6 +1,5 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { kinds } from '../../src/kinds/index.js';
 import { loadProject } from '../../src/project/index.js';
 import { startSandbox } from '../../src/sandbox/index.js';
@@ -8,6 +7,7 @@ import { type Diagnosis, diagnose } from '../../src/server/diagnose.js';
 import type { Scope } from '../../src/server/operations.js';
 import { profiles } from '../../src/server/profiles.js';
 import { openConnection } from '../../src/session/connection.js';
+import { listening } from '../server/serving.js';
 import { type Site, type SiteOptions, site } from './site.js';
 
 const scopes: readonly Scope[] = ['clients:manage:all', 'users:manage:all', 'identity-providers:manage:all'];
@@ -95,11 +95,6 @@ test('a wrong token fails once, and its echo is not shown', async () => {
 });
 
 describe('an address that leads nowhere', () => {
-  const closing: (() => void)[] = [];
-  afterEach(() => {
-    for (const close of closing.splice(0)) close();
-  });
-
   test('nobody listens', async () => {
     const gone = await startSandbox();
     await gone.close();
@@ -109,11 +104,8 @@ describe('an address that leads nowhere', () => {
 
   test('it is another kind of server', async () => {
     const server = createServer((_, response) => response.end('<html></html>'));
-    closing.push(() => server.close());
-    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-    const { port } = server.address() as AddressInfo;
     const at = await site();
-    expect(marks(await examine(at, `http://127.0.0.1:${port}`))).toEqual({ address: 'fail' });
+    expect(marks(await examine(at, await listening(server)))).toEqual({ address: 'fail' });
   });
 
   test('it answers everything with nothing', async () => {
@@ -121,11 +113,8 @@ describe('an address that leads nowhere', () => {
       response.setHeader('content-type', 'application/json');
       response.end('{"data":[]}');
     });
-    closing.push(() => server.close());
-    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-    const { port } = server.address() as AddressInfo;
     const at = await site();
-    const { checks, fits } = await examine(at, `http://127.0.0.1:${port}`);
+    const { checks, fits } = await examine(at, await listening(server));
     expect(fits).toBeNull();
     expect(checks).toContainEqual({
       name: 'profile',

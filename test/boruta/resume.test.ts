@@ -99,10 +99,3 @@ test('a killed run that moved the default is settled, and undo knows the former 
   await at.undo(run.replace('.jsonl', ''));
   expect(at.sandbox.data.keyPairs.map(({ is_default }) => is_default)).toEqual([true, false, false]);
 });
-
-test('a user whose update was cut off is read back', async () => {
-  const at = await site();
-  await at.declare({ kind: 'User', id: ids.ada, group: 'ops' });
-  await killedAt(at, 'PATCH', 0, true);
-  expect(todo(await at.plan())).toEqual([]);
-});

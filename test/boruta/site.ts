@@ -1,5 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setImmediate as atOnce } from 'node:timers/promises';
 import type { ChangeResult } from '../../src/apply/result.js';
@@ -19,7 +18,7 @@ import {
 import { openForWriting, openSession } from '../../src/session/open.js';
 import type { Session, SessionOptions, WritingCommand, WritingSession } from '../../src/session/session.js';
 import { applyAll } from '../approving.js';
-import { afterwards } from '../cleanups.js';
+import { afterwards, temporaryFolder } from '../cleanups.js';
 
 import { ids } from '../sandbox/asking.js';
 
@@ -73,8 +72,7 @@ export interface Site {
 /** Starts a sandbox that behaves like Boruta, with a project beside it; both are gone after the test. */
 export async function site(options: SiteOptions = {}): Promise<Site> {
   const { uses, concurrency, retries, ...sandboxOptions } = options;
-  const folder = await mkdtemp(join(tmpdir(), 'idops-boruta-'));
-  afterwards(() => rm(folder, { recursive: true, force: true }));
+  const folder = await temporaryFolder('boruta');
   let made: Site | undefined;
   const sandbox = await startSandbox({
     profile: 'boruta',

@@ -121,12 +121,6 @@ describe('an answer about a template of another backend', () => {
     expect(at.writes().filter((sent) => sent.startsWith('PATCH'))).toEqual([]);
   });
 
-  test('to a GET fails the plan', async () => {
-    const at = await site();
-    at.fault = () => ({ kind: 'answer', status: 200, body: { data: moved } });
-    await expect(at.plan(own)).rejects.toThrow();
-  });
-
   test('is the same one in capitals', async () => {
     const at = await site({ seed: lettered((await site()).sandbox.snapshot()) });
     at.fault = ({ method }) =>

@@ -4,7 +4,6 @@ import { ids } from '../sandbox/asking.js';
 import { cli, config, type Files, project } from './running.js';
 
 const good = 'kind: Organization\nname: acme\nlabel: New\n';
-const record = { format_version: 1, serial: 1, lineage: 'l', salt: 's', resources: {} };
 
 /** Applies, and expects it to fail with that message, send nothing and leave every file as it was. */
 async function expectRefused(files: Files, message: string, env = {}): Promise<void> {
@@ -78,29 +77,6 @@ it.skipIf(process.platform === 'win32')(
     ]);
   },
 );
-
-describe('a state', () => {
-  it.each<[string, string, string]>([
-    ['that is not JSON', '{', 'error[state-unreadable]'],
-    ['of a newer format', '{"format_version": 2}', 'error[state-newer]'],
-    [
-      'of another server',
-      JSON.stringify({ ...record, server: 'https://other.example' }),
-      'error[state-other-server]',
-    ],
-  ])('%s is refused and kept', async (_, text, message) => {
-    await expectRefused({ '.idops/state.json': text }, message);
-  });
-
-  it('that can not be written keeps everything from being sent', async () => {
-    const { idops, writes } = await project({ 'manifests/good.yaml': good, '.idops/runs': 'in the way' });
-    expect(await idops('apply --yes')).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('error['),
-    });
-    expect(writes()).toEqual([]);
-  });
-});
 
 describe('an answer to a read', () => {
   const template = `kind: EmailTemplate\nbackend_id: ${ids.backend}\ntype: tx_code\ntxt_content: new\n`;

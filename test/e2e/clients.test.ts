@@ -1,5 +1,3 @@
-import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ids } from '../sandbox/asking.js';
 import { project, sure } from './running.js';
@@ -14,26 +12,6 @@ function client(generation: number): { [path: string]: string } {
 const post = `POST /api/clients/${ids.portal}/regenerate_did`;
 
 describe('did_generation', () => {
-  it('without a record is adopted, whatever it is', async () => {
-    const { idops, writes } = await project(client(41));
-    expect((await idops('plan --detailed-exitcode')).code).toBe(0);
-    expect((await idops('apply --yes')).code).toBe(0);
-    expect(writes()).toEqual([]);
-    expect((await idops('plan')).stdout).toContain('1 unchanged, 1 of them by record.');
-  });
-
-  it('that grows regenerates the DID once, whatever the distance', async () => {
-    const { idops, writes, write, sandbox } = await project(client(1));
-    const before = sandbox.data.clients[0]?.did;
-    await idops('apply --yes');
-    await write(client(5));
-    expect((await idops('plan --detailed-exitcode')).code).toBe(2);
-    expect((await idops('apply --yes')).code).toBe(0);
-    expect((await idops('apply --yes')).code).toBe(0);
-    expect(writes()).toEqual([post]);
-    expect(sandbox.data.clients[0]?.did).not.toBe(before);
-  });
-
   it.each(['documented', 'boruta'] as const)(
     'is told with the recorded number on a %s server',
     async (profile) => {
@@ -77,31 +55,6 @@ describe('did_generation', () => {
     expect(stdout).not.toMatch(/ did: /);
     const shown = JSON.parse((await idops(`runs show ${run} --format json`)).stdout);
     expect(shown.changes[0].notes).toEqual([expect.stringContaining('the DID came out the same')]);
-  });
-
-  it('after a lost state regenerates nothing', async () => {
-    const { idops, writes, write, folder } = await project(client(1));
-    await idops('apply --yes');
-    await write(client(2));
-    await rm(join(folder, '.idops'), { recursive: true });
-    expect((await idops('apply --yes')).code).toBe(0);
-    expect(writes()).toEqual([]);
-  });
-});
-
-describe('a regeneration whose outcome is not known', () => {
-  it('is settled by a person who regenerates it', async () => {
-    let faulty = true;
-    const { idops, writes, write } = await project(client(1), {
-      intercept: () => (faulty ? { kind: 'answer', status: 500 } : undefined),
-    });
-    await idops('apply --yes');
-    await write(client(2));
-    await idops('apply --yes');
-    faulty = false;
-    expect((await idops(`regenerate-did ${ids.portal} --yes`)).code).toBe(0);
-    expect((await idops('plan')).code).toBe(0);
-    expect(writes()).toEqual([post, post]);
   });
 });
 

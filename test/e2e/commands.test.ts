@@ -44,20 +44,6 @@ describe('the command line', () => {
     expect(sandbox.requests).toEqual([]);
     expect(await files()).toEqual(before);
   });
-
-  it.each(['--format github', '--format=github'])('refuses as an annotation too, with %s', async (format) => {
-    const { idops } = await project({});
-    expect(await idops(`plan --concurrency 0 ${format}`)).toMatchObject({
-      code: 1,
-      stdout:
-        "::error title=idops wrong-option::option '--concurrency <N>' argument '0' is invalid. It must be a whole number from 1 to 1000.%0Ahelp: idops --help lists what there is\n",
-      stderr: `error[wrong-option]: option '--concurrency <N>' argument '0' is invalid. It must be a whole number from 1 to 1000.
-   = help: idops --help lists what there is
-
-1 error
-`,
-    });
-  });
 });
 
 describe('idops validate', () => {
@@ -71,46 +57,6 @@ describe('idops validate', () => {
     const { idops } = await project({ 'idops.yaml': 'version: 1\n', ...organization });
     const env = { IDOPS_BASE_URL: undefined, IDOPS_TOKEN: undefined };
     expect(await idops('validate', { env })).toMatchObject({ code: 0, stderr: '' });
-  });
-
-  it('takes an allowed variable that is not set, with a warning', async () => {
-    const { idops } = await project({
-      'idops.yaml': 'version: 1\nallow_env: [SMTP_PASSWORD]\n',
-      'manifests/user.yaml': `kind: User\nid: u\nbackend: {smtp_password: "\${SMTP_PASSWORD}"}\n`,
-    });
-    const { code, stderr } = await idops('validate');
-    expect(code).toBe(0);
-    expect(stderr).toMatch(/^warning\[.*SMTP_PASSWORD/m);
-  });
-
-  it('shows the place of a mistake', async () => {
-    const { idops } = await project({ 'manifests/all.yaml': 'kind: Organization\nname: acme\nlable: x\n' });
-    const { code, stdout, stderr } = await idops('validate');
-    expect(code).toBe(1);
-    expect(stdout).toBe('');
-    expect(stderr).toBe(`error[unknown-field]: unknown field "lable" in Organization, did you mean "label"?
-  --> manifests/all.yaml:3:1
-   |
- 3 | lable: x
-   | ^^^^^
-
-1 error
-`);
-  });
-
-  it('reports every mistake of a project at once', async () => {
-    const { idops } = await project({
-      'manifests/a.yaml': 'kind: Organization\nlable: x\n---\nkind: Usr\nid: u\n',
-      'manifests/b.yaml': `kind: User\nid: u\nblocked: "yes"\nmetadata: {a: "\${NOWHERE}"}\n`,
-      'manifests/c.yaml': 'kind: KeyPair\nid: [\n',
-    });
-    const { code, stdout } = await idops('validate --format json');
-    expect(code).toBe(1);
-    const { problems } = JSON.parse(stdout);
-    const files = problems.map(({ places }: { places: { file: string }[] }) => places[0]?.file);
-    expect(new Set(files)).toEqual(new Set(['manifests/a.yaml', 'manifests/b.yaml', 'manifests/c.yaml']));
-    expect(problems.length).toBeGreaterThanOrEqual(5);
-    expect(problems).toContainEqual(expect.objectContaining({ code: 'unknown-kind', severity: 'error' }));
   });
 });
 

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { loadProject } from '../../src/project/index.js';
 import type { SandboxSeed } from '../../src/sandbox/index.js';
 import { openForWriting } from '../../src/session/open.js';
-import { gate } from './gate.js';
+import { writesHeld } from './gate.js';
 import { journals, project, type TestProject } from './running.js';
 
 const count = 100;
@@ -54,19 +54,10 @@ describe('a hundred organizations of which ten change', () => {
 describe('what is left of an apply that was killed', () => {
   /** A project of which an apply was killed while the first of its PATCHes was on its way, long enough ago to look once. */
   async function killed(): Promise<TestProject> {
-    const { came, open, intercept } = gate();
-    const isWrite = ({ method }: { readonly method: string }) => method !== 'GET';
+    const { came, open, intercept } = writesHeld();
     const given = await project(
       { 'manifests/all.yaml': manifest },
-      {
-        seed: seed(),
-        pageSize: 50,
-        intercept: async (request) => {
-          if (!isWrite(request)) return undefined;
-          await intercept();
-          return undefined;
-        },
-      },
+      { seed: seed(), pageSize: 50, intercept },
     );
     const running = given.begin(['apply', '--yes', '--concurrency', '1']);
     await came;

@@ -3,10 +3,9 @@ import { describe, expect, it } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/index.js';
 import { fileBackend } from '../../src/state/file/index.js';
 import { ids } from '../sandbox/asking.js';
-import { config, project, sure, type TestProject } from './running.js';
+import { boruta, project, sure, type TestProject } from './running.js';
 import { expectToFit } from './schemas.js';
 
-const boruta = config.replace('server:\n', 'server:\n  profile: boruta\n');
 const template = `/api/backends/${ids.backend}/email-templates/reset_password_instructions`;
 
 /** What somebody does on the server beside idops. */

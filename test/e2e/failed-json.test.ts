@@ -1,4 +1,3 @@
-import { hostname } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { project } from './running.js';
 import { expectToBeTold } from './schemas.js';
@@ -23,6 +22,7 @@ describe('what failed is told to a program on standard output', () => {
     ['a missing plan file', 'apply nosuch.json', 'plan-unreadable'],
     ['a plan to show that is missing', 'plan nosuch.json', 'plan-unreadable'],
     ['nobody to ask', 'apply', 'no-terminal'],
+    ['a lock', 'apply --yes', 'locked', { '.idops/state.json.lock': '{}' }],
     ['a run that there is not', 'runs show 2001', 'no-such-run'],
     ['a run to undo that there is not', 'undo 2001', 'no-such-run'],
     ['a server that lists nothing', 'list --retries 0', 'server-unreachable', {}, nobodyListens],
@@ -35,23 +35,6 @@ describe('what failed is told to a program on standard output', () => {
     expectToBeTold('Problems', told);
     expect(told.problems).toContainEqual(expect.objectContaining({ code, severity: 'error' }));
     expect(ran.stderr).toContain(`error[${code}]`);
-  });
-
-  it('a lock that somebody else holds', async () => {
-    const { idops, write } = await project({ 'manifests/a.yaml': organization });
-    await write({
-      '.idops/state.json.lock': JSON.stringify({
-        token: 'a-token',
-        host: `not-${hostname()}`,
-        pid: 1,
-        user: 'ada',
-        command: 'apply',
-        since: '2026-01-31T12:00:00.000Z',
-      }),
-    });
-    const { code, stdout } = await idops('apply --yes --format json');
-    expect(code).toBe(1);
-    expect(JSON.parse(stdout).problems).toMatchObject([{ code: 'locked' }]);
   });
 
   it('but where a result went there it stays one object', async () => {

@@ -1,16 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Intercept, SandboxRequest } from '../../src/sandbox/index.js';
+import type { Intercept } from '../../src/sandbox/index.js';
 import { ids } from '../sandbox/asking.js';
 import { project } from './running.js';
 import { expectToFit } from './schemas.js';
 
 const organization = 'kind: Organization\nname: acme\nlabel: New\n';
 const user = `kind: User\nid: ${ids.ada}\ngroup: guests\n`;
-const keyPair = `kind: KeyPair\nid: ${ids.secondKey}\nis_default: true\n`;
 const template = `kind: EmailTemplate\nbackend_id: ${ids.backend}\ntype: tx_code\ntxt_content: new\n`;
-const absent = `kind: EmailTemplate\nbackend_id: ${ids.backend}\ntype: tx_code\nstate: absent\n`;
 
-const isWrite = ({ method }: SandboxRequest): boolean => method !== 'GET';
 const busy: Intercept = { kind: 'answer', status: 503, headers: { 'retry-after': '0' } };
 
 // Pauses between tries last as long as chance says.
@@ -37,30 +34,6 @@ describe('a fault that passes', () => {
       expect(code).toBe(1);
       expect(stderr).toContain('It must be a whole number from 0 to 100');
     }
-  });
-});
-
-describe('a server that answers 500', () => {
-  it('is not asked again, and is read back where that can be done', async () => {
-    const { idops, writes, sandbox } = await project(
-      { 'manifests/all.yaml': [organization, user, keyPair, template].join('---\n') },
-      { intercept: (request) => (isWrite(request) ? { kind: 'replace', status: 500, body: {} } : undefined) },
-    );
-    const result = await resultOf(idops('apply --yes --format json'));
-    expect(result.code).toBe(1);
-    expect(writes()).toHaveLength(4);
-    const statuses = Object.fromEntries(
-      result.results.map(({ address, status }: { address: string; status: string }) => [address, status]),
-    );
-    expect(statuses['Organization/acme']).toBe('applied');
-    expect(statuses[`EmailTemplate/${ids.backend}/tx_code`]).toBe('applied');
-    expect(statuses[`User/${ids.ada}`]).not.toBe('applied');
-    expect(sandbox.data.users[0]?.group).toBe('guests');
-    const plan = JSON.parse((await idops('plan --format json')).stdout);
-    expect(plan.changes.map(({ address }: { address: string }) => address)).toEqual([
-      `User/${ids.ada}`,
-      `KeyPair/${ids.secondKey}`,
-    ]);
   });
 });
 
@@ -100,13 +73,4 @@ describe('a server that answers 200', () => {
     const plan = JSON.parse((await idops('plan --format json')).stdout);
     expect(plan.summary).toMatchObject({ update: 3, unchanged: 0 });
   });
-});
-
-it('a template that is gone when it is to be deleted is a success', async () => {
-  const { idops } = await project(
-    { 'manifests/all.yaml': absent },
-    { intercept: ({ method }) => (method === 'DELETE' ? { kind: 'answer', status: 404 } : undefined) },
-  );
-  const result = await resultOf(idops('apply --yes --format json'));
-  expect(result).toMatchObject({ code: 0, results: [{ status: 'applied', http_status: 404 }] });
 });

@@ -1,3 +1,5 @@
+import type { SandboxRequest } from '../../src/sandbox/index.js';
+
 /** A server that holds its answers back until it is told, and tells when the first requests came. */
 export function gate(expected = 1) {
   let come = (): void => {};
@@ -19,5 +21,14 @@ export function gate(expected = 1) {
       await opened;
       return undefined;
     },
+  };
+}
+
+/** One that lets what is read through, and holds so many writes back. */
+export function writesHeld(expected = 1) {
+  const { intercept, ...rest } = gate(expected);
+  return {
+    ...rest,
+    intercept: ({ method }: SandboxRequest) => (method === 'GET' ? undefined : intercept()),
   };
 }

@@ -1,12 +1,11 @@
 import { execFile, execFileSync } from 'node:child_process';
-import { chmod, mkdir, mkdtemp, realpath, rename, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { SandboxOptions } from '../../src/sandbox/index.js';
 import { gitBackend } from '../../src/state/git/index.js';
-import { afterwards } from '../cleanups.js';
+import { afterwards, temporaryFolder } from '../cleanups.js';
 import { ids } from '../sandbox/asking.js';
 import { serveGit } from '../state/git/http-remote.js';
 import { gate } from './gate.js';
@@ -34,7 +33,7 @@ interface Shared extends TestProject {
 /** A project in a clone of a repository of its own. */
 async function shared(options: SandboxOptions = {}): Promise<Shared> {
   const made = await project({ 'idops.yaml': inGit, ...manifests }, options);
-  const bare = await folderOf('remote.git');
+  const bare = await temporaryFolder('remote.git');
   const init = ['init', '--quiet', '--template=', '--initial-branch=main'];
   git(bare, ...init, '--bare');
   git(made.folder, ...init);
@@ -43,17 +42,11 @@ async function shared(options: SandboxOptions = {}): Promise<Shared> {
   git(made.folder, 'remote', 'add', 'origin', bare);
   git(made.folder, 'push', '--quiet', 'origin', 'main');
   const clone = async (): Promise<string> => {
-    const folder = await folderOf('clone');
+    const folder = await temporaryFolder('clone');
     git(folder, 'clone', '--quiet', '--depth=1', `file://${bare}`, '.');
     return folder;
   };
   return { ...made, bare, clone };
-}
-
-async function folderOf(name: string): Promise<string> {
-  const folder = await realpath(await mkdtemp(join(tmpdir(), `idops-${name}-`)));
-  afterwards(() => rm(folder, { recursive: true, force: true }));
-  return folder;
 }
 
 /** A remote that takes no push, and says so. */
@@ -118,7 +111,7 @@ describe('a state in git', () => {
     afterwards(() => server.close());
     const address = `${server.url}/${bare.split('/').at(-1)}`;
     const head = git(folder, 'rev-parse', 'main').trim();
-    const runner = await folderOf('runner');
+    const runner = await temporaryFolder('runner');
     git(runner, 'init', '--quiet', '.');
     git(runner, 'remote', 'add', 'origin', address);
     git(runner, 'config', '--local', 'gc.auto', '0');
@@ -155,21 +148,6 @@ describe('a state in git', () => {
     const second = await idops('apply --yes', { cwd: runner });
     expect(second.code, second.stdout + second.stderr).toBe(0);
     expect((await idops('runs')).stdout.match(/apply/g)).toHaveLength(2);
-  });
-
-  it('is written by one of two runs at once, and the other sends nothing', async () => {
-    const held = gate();
-    const { idops, clone, writes } = await shared({
-      intercept: async ({ method }) => (method === 'GET' ? undefined : await held.intercept()),
-    });
-    const first = idops('apply --yes');
-    await held.came;
-    const second = await idops('apply --yes', { cwd: await clone() });
-    expect(second.code).toBe(1);
-    expect(second.stderr).toMatch(/error\[locked\]: the state is locked: apply by .* on .*, process \d+/);
-    held.open();
-    expect((await first).code).toBe(0);
-    expect(writes().filter((one) => one.includes('/users/'))).toHaveLength(1);
   });
 
   it('of a run that was killed is settled by the next one, wherever that is', async () => {

@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ids } from '../sandbox/asking.js';
-import { config, project, type TestProject } from './running.js';
-
-const boruta = config.replace('server:\n', 'server:\n  profile: boruta\n');
+import { boruta, project, type TestProject } from './running.js';
 
 /** Three runs: two of them write acme, which the second renames, and one ada. */
 async function written(): Promise<TestProject> {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { config, project, type Ran } from './running.js';
+import { project, type Ran } from './running.js';
 
 const esc = '\u001b';
 const hostile = [
@@ -81,17 +81,4 @@ describe('text that would forge output', () => {
       expectHarmless(ran);
     }
   });
-});
-
-it('an id can not reach another operation', async () => {
-  const ids = ['../users/u', 'a/b', '?page=1', '#x', 'ä ö', '%2e%2e'];
-  const { idops, writes } = await project({
-    'idops.yaml': config,
-    'manifests/all.yaml': ids
-      .map((id) => `kind: KeyPair\nid: ${JSON.stringify(id)}\npublic_key: x\n`)
-      .join('---\n'),
-  });
-  const { code } = await idops('apply --yes');
-  expect(code).toBe(1);
-  expect(writes().sort()).toEqual(ids.map((id) => `PATCH /api/key-pairs/${encodeURIComponent(id)}`).sort());
 });

@@ -4,40 +4,11 @@ import { describe, expect, it } from 'vitest';
 import { ids } from '../sandbox/asking.js';
 import { gate } from './gate.js';
 import { signal } from './in-process.js';
-import { journals, project, sure } from './running.js';
+import { project, sure } from './running.js';
 
 const users = Array.from({ length: 6 }, (_, index) => `kind: User\nid: user-${index}\ngroup: staff\n`);
 
 describe('an interruption', () => {
-  it.each(['SIGINT', 'SIGTERM'] as const)(
-    'by %s lets what is in flight end, records it, and starts nothing new',
-    async (name) => {
-      const { came, open, intercept } = gate();
-      const { begin, writes, files } = await project(
-        {
-          'idops.yaml': sure,
-          'manifests/all.yaml': [`kind: User\nid: ${ids.ada}\ngroup: staff\n`, ...users].join('---\n'),
-        },
-        { intercept },
-      );
-      const running = begin(['apply', '--yes', '--concurrency', '1']);
-      await came;
-      running.child.kill(name);
-      await running.said('Finishing 1 in flight');
-      open();
-      const { code, stdout } = await running.ended;
-      expect(code).toBe(130);
-      expect(writes()).toEqual([`PATCH /api/users/${ids.ada}`]);
-      expect(stdout).toContain('Interrupted');
-      expect(stdout).toContain('Applied: 1 applied, 6 skipped.');
-      const left = await files();
-      expect(journals(left)).toHaveLength(1);
-      expect(JSON.parse(left['.idops/state.json'] ?? '').resources[`User/${ids.ada}`].fields.group).toBe(
-        'staff',
-      );
-    },
-  );
-
   it('by a lock that is taken away stops what is not begun, and leaves the state to whoever has it', async () => {
     const { came, open, intercept } = gate();
     const { idops, writes, files, write, folder } = await project(
@@ -129,23 +100,6 @@ describe('an interruption', () => {
 });
 
 describe('a reader that goes away, as `head` does', () => {
-  it('is no mistake', async () => {
-    const { begin, sandbox } = await project({
-      'manifests/all.yaml': Array.from(
-        { length: 3000 },
-        (_, index) => `kind: Organization\nid: o-${index}\nlabel: ${'new '.repeat(20)}\n`,
-      ).join('---\n'),
-    });
-    for (let index = 0; index < 3000; index += 1) {
-      sandbox.data.organizations.push({ id: `o-${index}`, name: `organization ${index}`, label: 'old' });
-    }
-    const running = begin(['plan', '--quiet']);
-    running.child.stdout.once('data', () => running.child.stdout.destroy());
-    const { code, stderr } = await running.ended;
-    expect(stderr).toBe('');
-    expect(code).toBe(0);
-  });
-
   it('does not keep apply from going on', async () => {
     const { begin, sandbox } = await project({
       'manifests/all.yaml': 'kind: Organization\nname: acme\nlabel: New\n',

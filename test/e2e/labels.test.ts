@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { SandboxSeed } from '../../src/sandbox/index.js';
 import { ids } from '../sandbox/asking.js';
-import { config, project, startedSeed, sure, type TestProject } from './running.js';
+import { boruta, project, startedSeed, sure, type TestProject } from './running.js';
 import { expectToFit } from './schemas.js';
 
-const boruta = config.replace('server:\n', 'server:\n  profile: boruta\n');
 const user = (group: string): string => `kind: User\nid: ${ids.ada}\ngroup: ${group}\n`;
 const template = `kind: EmailTemplate\nbackend_id: ${ids.backend}\ntype: tx_code\ntxt_content: "{{ tx_code }}"\nhtml_content: "<p>{{ tx_code }}</p>"\n`;
 const client = `kind: Client\nid: ${ids.portal}\ndid_generation: 1\n`;

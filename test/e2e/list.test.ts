@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ids } from '../sandbox/asking.js';
-import { config, project, startedSeed } from './running.js';
+import { boruta, project, startedSeed } from './running.js';
 
-const boruta = config.replace('server:\n', 'server:\n  profile: boruta\n');
 describe('idops list', () => {
   it('lists backends, scopes and roles where the server does, each list read once', async () => {
     const { idops, reads } = await project({ 'idops.yaml': boruta }, { profile: 'boruta' });

@@ -1,9 +1,8 @@
-import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { SandboxOptions } from '../../src/sandbox/index.js';
-import { afterwards } from '../cleanups.js';
+import { temporaryFolder } from '../cleanups.js';
 import { ids } from '../sandbox/asking.js';
 import { noPostgres, type PostgresServer, password, sharedPostgres } from '../state/postgres/server.js';
 import { gate } from './gate.js';
@@ -34,8 +33,7 @@ async function shared(options: SandboxOptions = {}): Promise<Shared> {
     idops: (args, run) => made.idops(args, { ...run, env: { ...env, ...run?.env } }),
     begin: (args, run) => made.begin(args, { ...run, env: { ...env, ...run?.env } }),
     async elsewhere(more = {}) {
-      const folder = await realpath(await mkdtemp(join(tmpdir(), 'idops-elsewhere-')));
-      afterwards(() => rm(folder, { recursive: true, force: true }));
+      const folder = await temporaryFolder('elsewhere');
       const all: Files = { ...files, ...more };
       for (const [path, text] of Object.entries(all)) {
         await writeFile(join(folder, path.replace('manifests/', '')), text.replace('manifests/', ''));

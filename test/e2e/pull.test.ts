@@ -4,10 +4,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadSeed } from '../../src/sandbox/seed.js';
 import { ids } from '../sandbox/asking.js';
-import { config, project, sure, type TestProject } from './running.js';
+import { boruta, project, sure, type TestProject } from './running.js';
 import { expectToBeTold } from './schemas.js';
-
-const boruta = config.replace('server:\n', 'server:\n  profile: boruta\n');
 
 describe('idops pull into an empty project', () => {
   it('writes manifests and bodies, and the plan right after it is empty', async () => {

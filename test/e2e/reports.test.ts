@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { get } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { ids } from '../sandbox/asking.js';
-import { config, project, sure } from './running.js';
+import { boruta, config, project, sure } from './running.js';
 
 const template = `kind: EmailTemplate
 backend_id: ${ids.backend}
@@ -115,11 +115,6 @@ describe('preview', () => {
     expect(reads()).toEqual([]);
   });
 
-  it('writes the page to standard output', async () => {
-    const { idops } = await project(files);
-    expect((await idops('preview --out -')).stdout).toMatch(/^<!DOCTYPE html>\n/);
-  });
-
   it('refuses sample data that it can not read, and manifests that are wrong', async () => {
     const { idops } = await project({
       ...files,
@@ -165,7 +160,7 @@ describe('preview', () => {
   it('calls templates by their backend and type, where a name is known, and shows the address beside it', async () => {
     const { idops, read } = await project(
       {
-        'idops.yaml': config.replace('server:\n', 'server:\n  profile: boruta\n'),
+        'idops.yaml': boruta,
         'manifests/all.yaml': `kind: User\nid: ${ids.ada}\ngroup: office\n---\n${template.replace('html_content: {file: tx_code.html}\n', '')}`,
       },
       { profile: 'boruta' },

@@ -1,6 +1,5 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import {
   type Sandbox,
@@ -8,7 +7,7 @@ import {
   type SandboxSeed,
   startSandbox,
 } from '../../src/sandbox/index.js';
-import { afterwards } from '../cleanups.js';
+import { afterwards, temporaryFolder } from '../cleanups.js';
 import { runInProcess, type Surroundings } from './in-process.js';
 
 /** What a user runs. */
@@ -73,10 +72,12 @@ server:
 /** The same with a profile that is trusted, so that nothing is asked to make sure of it. */
 export const sure = config.replace('server:\n', 'server:\n  profile: documented\n  trust_profile: true\n');
 
+/** The same for a Boruta. */
+export const boruta = config.replace('server:\n', 'server:\n  profile: boruta\n');
+
 /** Writes a project with these files; \`idops.yaml\` is an ordinary one where it isn't given. */
 export async function project(files: Files, options: SandboxOptions = {}): Promise<TestProject> {
-  const folder = await realpath(await mkdtemp(join(tmpdir(), 'idops-e2e-')));
-  afterwards(() => rm(folder, { recursive: true, force: true }));
+  const folder = await temporaryFolder('e2e');
   const sandbox = await startSandbox(options);
   afterwards(() => sandbox.close());
   const write = async (written: Files): Promise<void> => {

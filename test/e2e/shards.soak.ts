@@ -1,18 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtemp, realpath, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe } from 'vitest';
-import { afterwards } from '../cleanups.js';
+import { temporaryFolder } from '../cleanups.js';
 import { noPostgres, type PostgresServer, startPostgres } from '../state/postgres/server.js';
 import { project, sure } from './running.js';
 import { copyOf, inFile, type MakeShared, sharded } from './shards.js';
-
-async function folderOf(name: string): Promise<string> {
-  const folder = await realpath(await mkdtemp(join(tmpdir(), `idops-${name}-`)));
-  afterwards(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 sharded('a file', inFile, 'at once');
 
@@ -20,7 +11,7 @@ sharded(
   'git',
   async (files, options) => {
     const made = await project({ 'idops.yaml': `${sure}state: {git: {}}\n`, ...files }, options);
-    const bare = await folderOf('remote.git');
+    const bare = await temporaryFolder('remote.git');
     const git = (cwd: string, ...args: string[]): string =>
       execFileSync('git', args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
     git(bare, 'init', '--quiet', '--bare', '--initial-branch=main');
@@ -33,7 +24,7 @@ sharded(
     return {
       ...made,
       async runner() {
-        const folder = await cloned(await folderOf('runner'));
+        const folder = await cloned(await temporaryFolder('runner'));
         await copyOf(made, folder);
         return folder;
       },
@@ -58,7 +49,7 @@ describe.skipIf(noPostgres !== null)(`PostgreSQL${noPostgres === null ? '' : `: 
       idops: (args, run) => made.idops(args, { ...run, env: { ...env, ...run?.env } }),
       begin: (args, run) => made.begin(args, { ...run, env: { ...env, ...run?.env } }),
       async runner() {
-        const folder = await folderOf('runner');
+        const folder = await temporaryFolder('runner');
         await copyOf(made, folder);
         return folder;
       },

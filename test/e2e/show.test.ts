@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { planHash } from '../../src/plan/stored.js';
 import { ids } from '../sandbox/asking.js';
-import { config, project, type TestProject } from './running.js';
+import { boruta, project, type TestProject } from './running.js';
 
-const boruta = `${config.replace('server:\n', 'server:\n  profile: boruta\n')}allow_env: [PIN]\n`;
+const withPin = `${boruta}allow_env: [PIN]\n`;
 const env = { PIN: 'hush-hush-hush' };
 
 /** A server that moved since a run, and a plan of all kinds of changes that is stored. */
@@ -11,7 +11,7 @@ async function stored(): Promise<TestProject> {
   const user = (group: string): string =>
     `kind: User\nid: ${ids.ada}\ngroup: ${group}\norganizations: [globex]\nroles: []\nmetadata: {pin: {value: "\${PIN}", status: valid}, floor: {value: first, status: valid}}\n`;
   const made = await project(
-    { 'idops.yaml': boruta, 'manifests/all.yaml': 'kind: Organization\nname: acme\nlabel: ACME 1\n' },
+    { 'idops.yaml': withPin, 'manifests/all.yaml': 'kind: Organization\nname: acme\nlabel: ACME 1\n' },
     { profile: 'boruta' },
   );
   expect((await made.idops('apply --yes', { env })).code).toBe(0);

@@ -1,9 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { afterwards } from '../cleanups.js';
+import { temporaryFolder } from '../cleanups.js';
 import { ids } from '../sandbox/asking.js';
 import { project, sure, type TestProject } from './running.js';
 
@@ -17,8 +16,7 @@ const env = { PIN: secret };
 /** A project in a clone of a repository, with two runs and a state in a file. */
 async function applied(): Promise<TestProject> {
   const made = await project({ 'idops.yaml': inFile, 'manifests/user.yaml': user('staff') });
-  const bare = await mkdtemp(join(tmpdir(), 'idops-remote-'));
-  afterwards(() => rm(bare, { recursive: true, force: true }));
+  const bare = await temporaryFolder('remote');
   execFileSync('git', ['init', '--quiet', '--bare', bare]);
   execFileSync('git', ['init', '--quiet'], { cwd: made.folder });
   execFileSync('git', ['remote', 'add', 'origin', bare], { cwd: made.folder });

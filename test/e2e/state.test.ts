@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ids } from '../sandbox/asking.js';
-import { gate } from './gate.js';
+import { writesHeld } from './gate.js';
 import { project, sure, type TestProject } from './running.js';
 
 const secret = 'a-smtp-password-of-somebody';
@@ -118,11 +118,8 @@ describe('idops state rm', () => {
   });
 
   it('refuses while another run has the lock, and what a killed run has not told the state yet', async () => {
-    const { came, open, intercept } = gate();
-    const { begin, idops, files } = await project(
-      { 'idops.yaml': config, ...manifests },
-      { intercept: (request) => (request.method === 'GET' ? undefined : intercept()) },
-    );
+    const { came, open, intercept } = writesHeld();
+    const { begin, idops, files } = await project({ 'idops.yaml': config, ...manifests }, { intercept });
     const running = begin(['apply', '--yes'], { env });
     await came;
     expect((await idops(`state rm ${ids.ada} --yes`)).stderr).toContain('error[locked]');

@@ -4,7 +4,7 @@ import { afterwards } from '../cleanups.js';
 import { cli, type TestProject } from './running.js';
 
 /** A command that runs in a terminal of its own, with somebody before it. */
-export interface Sitting {
+interface Sitting {
   /** What the screen shows and what scrolled off it, a line each, without the spaces at their ends. */
   screen(): string;
   /** All that was written, with its control sequences. */
@@ -15,14 +15,10 @@ export interface Sitting {
   type(keys: string): void;
   /** The process's exit code, when it has ended and the screen shows all of it. */
   readonly ended: Promise<number>;
-  readonly pid: number;
 }
 
-export interface TerminalOptions {
-  readonly columns?: number;
-  readonly rows?: number;
+interface TerminalOptions {
   readonly env?: { readonly [name: string]: string };
-  readonly cwd?: string;
   /** A file that standard output goes to, in the place of the terminal. */
   readonly into?: string;
 }
@@ -31,18 +27,18 @@ export interface TerminalOptions {
 export function sit(
   { folder, sandbox }: Pick<TestProject, 'folder' | 'sandbox'>,
   args: readonly string[],
-  { columns = 100, rows = 40, env = {}, cwd = folder, into }: TerminalOptions = {},
+  { env = {}, into }: TerminalOptions = {},
 ): Sitting {
-  const terminal = new Terminal({ cols: columns, rows, scrollback: 20_000, allowProposedApi: true });
+  const terminal = new Terminal({ cols: 100, rows: 40, scrollback: 20_000, allowProposedApi: true });
   const given = [process.execPath, cli, ...args];
   const [program = '', ...words] =
     into === undefined
       ? given
       : ['/bin/sh', '-c', 'into=$1; shift; exec "$@" > "$into"', 'sh', into, ...given];
   const child = spawn(program, words, {
-    cols: columns,
-    rows,
-    cwd,
+    cols: 100,
+    rows: 40,
+    cwd: folder,
     env: {
       PATH: process.env.PATH,
       HOME: folder,
@@ -102,6 +98,5 @@ export function sit(
       }),
     type: (keys) => child.write(keys),
     ended,
-    pid: child.pid,
   };
 }

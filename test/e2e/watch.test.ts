@@ -1,11 +1,11 @@
 import { mkdir, rename, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
 import { afterwards } from '../cleanups.js';
 import { ids } from '../sandbox/asking.js';
+import { listening as serving } from '../server/serving.js';
 import { gate } from './gate.js';
 import { config, filesIn, journals, project, sure, type TestProject } from './running.js';
 import { expectToBeTold, expectToFit } from './schemas.js';
@@ -410,9 +410,7 @@ describe('what ends idops watch', () => {
 
   it('is a port that is taken, or an address that this machine has not', async () => {
     const taken = createServer();
-    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', () => resolve()));
-    afterwards(() => taken.close());
-    const { port } = taken.address() as AddressInfo;
+    const { port } = new URL(await serving(taken));
     const at = await project({ 'manifests/all.yaml': organization('New') });
     const { code, stderr, stdout } = await at.idops(`watch --listen 127.0.0.1:${port} --format json`);
     expect(code).toBe(1);

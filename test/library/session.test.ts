@@ -83,23 +83,6 @@ describe('a plan of the library', () => {
     await session.close();
   });
 
-  test('that is stale can be shown and is not approved', async () => {
-    const at = await site();
-    await at.declare(acme);
-    const project = await loadProject(optionsOf(at));
-    const file = join(at.folder, 'plan.json');
-    await within(project, async (session) => {
-      await writeFile(file, await session.storePlan(await session.plan()));
-    });
-    await at.declare({ ...acme, label: 'Newer' });
-    await within(project, async (session) => {
-      const { plan, problems } = await session.planStored(await readPlanFile(file));
-      expect(problems.map(({ code }) => code)).toEqual(['stale-plan']);
-      expect(refusalsOf(plan, 10)).toEqual(problems);
-      expect(() => approve(plan, { maxDestructive: 10 })).toThrow(ProblemsError);
-    });
-  });
-
   test('is applied as the session made it: neither a copy nor an approval by hand will do', async () => {
     const at = await site();
     await at.declare(acme);

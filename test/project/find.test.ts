@@ -1,22 +1,18 @@
-import { chown, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chown, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { type Problem, ProblemsError } from '../../src/base/problems.js';
 import { loadProject, type ProjectOptions } from '../../src/project/index.js';
+import { temporaryFolder } from '../cleanups.js';
 
 let top: string;
 let deep: string;
 
 /** A folder with one two floors below, and nothing else. */
 beforeEach(async () => {
-  top = await realpath(await mkdtemp(join(tmpdir(), 'idops-find-')));
+  top = await temporaryFolder('find');
   deep = join(top, 'repository/manifests/emails');
   await mkdir(deep, { recursive: true });
-});
-
-afterEach(async () => {
-  await rm(top, { recursive: true });
 });
 
 async function workTree(folder: string): Promise<void> {

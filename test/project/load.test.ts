@@ -1,7 +1,6 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type Problem, ProblemsError } from '../../src/base/problems.js';
 import { reveal } from '../../src/base/values.js';
@@ -12,15 +11,12 @@ import {
   type ProjectOptions,
   type ServerSettings,
 } from '../../src/project/index.js';
+import { temporaryFolder } from '../cleanups.js';
 
 let cwd: string;
 
 beforeEach(async () => {
-  cwd = await mkdtemp(join(tmpdir(), 'idops-project-'));
-});
-
-afterEach(async () => {
-  await rm(cwd, { recursive: true });
+  cwd = await temporaryFolder('project');
 });
 
 async function load(config: string, options: Partial<ProjectOptions> = {}) {
@@ -58,11 +54,6 @@ function tokenOf({ auth }: ServerSettings): unknown {
 }
 
 describe('finding the configuration', () => {
-  test('there is none', async () => {
-    const [problem] = await problemsOf(() => loadProject({ cwd, variables: {} }));
-    expect(problem).toMatchObject({ code: 'no-config', message: 'there is no idops.yaml in this folder' });
-  });
-
   test('the option stands above the variable, and its folder is the root', async () => {
     await mkdir(join(cwd, 'sub'));
     await writeFile(join(cwd, 'sub/x.yaml'), 'version: 1\n');
@@ -242,11 +233,8 @@ describe('the server', () => {
 
   test.each([
     ['ftp://id.example.com', 'bad-address'],
-    ['id.example.com', 'bad-address'],
     ['https://user:pw@id.example.com', 'bad-address'],
-    ['https://id.example.com/?a=b', 'bad-address'],
     ['http://id.example.com', 'insecure-http'],
-    ['http://localhost.example.com', 'insecure-http'],
   ])('%s is refused: %s', async (baseUrl, code) => {
     const project = await load(server, { variables: { IDOPS_TOKEN: 'a-token' } });
     expect(await codesOf(() => project.server({ baseUrl }))).toEqual([code]);
@@ -286,14 +274,6 @@ describe('the server', () => {
     ]);
   });
 
-  test.each(['http://localhost:4000', 'http://127.0.0.1:4000/x', 'http://[::1]:4000'])(
-    '%s is fine',
-    async (baseUrl) => {
-      const project = await load(server, { variables: { IDOPS_TOKEN: 'a-token' } });
-      expect((await project.server({ baseUrl })).baseUrl).toBe(baseUrl);
-    },
-  );
-
   test('plain http has to be allowed', async () => {
     const config = server
       .replace('https:', 'http:')
@@ -308,20 +288,12 @@ describe('the server', () => {
     expect(await codesOf(() => refused.server())).toEqual(['insecure-http idops.yaml:3:13']);
   });
 
-  test.each(['', ' \n', 'xyz', 'two words', 'line\nbreak', 'not-ascii-é'])(
-    'the token file %j is refused',
-    async (text) => {
-      const project = await load(server);
-      await writeFile(join(cwd, 'token'), text);
-      const [problem] = await problemsOf(() => project.server({ tokenFile: 'token' }));
-      expect(problem?.code).toBe('bad-token');
-      if (text.trim() !== '') expect(JSON.stringify(problem)).not.toContain(text.trim());
-    },
-  );
-
-  test('a token file that is not there is refused', async () => {
+  test('a token file that holds no token is refused', async () => {
     const project = await load(server);
-    expect(await codesOf(() => project.server({ tokenFile: 'nowhere' }))).toEqual(['token-unreadable']);
+    await writeFile(join(cwd, 'token'), 'two words');
+    const [problem] = await problemsOf(() => project.server({ tokenFile: 'token' }));
+    expect(problem?.code).toBe('bad-token');
+    expect(JSON.stringify(problem)).not.toContain('two words');
   });
 
   test('the profile of checks is known without process variables', async () => {

@@ -1,20 +1,16 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { ProblemsError } from '../../src/base/problems.js';
 import { reveal } from '../../src/base/values.js';
 import { loadProject, type ServerSettings } from '../../src/project/index.js';
+import { temporaryFolder } from '../cleanups.js';
 import { issue } from '../server/certificates.js';
 
 let cwd: string;
 
 beforeEach(async () => {
-  cwd = await mkdtemp(join(tmpdir(), 'idops-server-'));
-});
-
-afterEach(async () => {
-  await rm(cwd, { recursive: true });
+  cwd = await temporaryFolder('server');
 });
 
 type Variables = { readonly [name: string]: string };

@@ -19,7 +19,7 @@ interface Planned {
 }
 
 /** The requests of a plan. */
-function planned(plan: Plan): Planned[] {
+export function planned(plan: Plan): Planned[] {
   return plan.changes.flatMap(({ kind, requests }) =>
     requests.map(({ operation, params }) => ({
       request: `${operations[operation].method} ${operationPath(operation, params)}`,

@@ -1,19 +1,11 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { type Plan, summarize } from '../../src/plan/plan.js';
-import { operationPath, operations } from '../../src/server/operations.js';
+import { summarize } from '../../src/plan/plan.js';
 import { applyAll } from '../approving.js';
 import { often } from '../often.js';
+import { planned } from './converge.js';
 import { world } from './generating.js';
 import { inPlace } from './writing.js';
-
-function requestsOf(plan: Plan): string[] {
-  return plan.changes.flatMap(({ requests }) =>
-    requests.map(
-      ({ operation, params }) => `${operations[operation].method} ${operationPath(operation, params)}`,
-    ),
-  );
-}
 
 it('shards at once send together what the whole would, once, under one run; the next plan of the whole is empty', async () => {
   await fc.assert(
@@ -44,9 +36,13 @@ it('shards at once send together what the whole would, once, under one run; the 
               .slice(start)
               .filter(({ method }) => method !== 'GET')
               .map(({ method, path }) => `${method} ${path}`);
-            expect(writes.toSorted()).toEqual(requestsOf(whole).toSorted());
-            const planned = applied.flatMap(({ plan }) => plan.changes.map(({ address }) => address));
-            expect(planned.toSorted()).toEqual(whole.changes.map(({ address }) => address).toSorted());
+            expect(writes.toSorted()).toEqual(
+              planned(whole)
+                .map(({ request }) => request)
+                .toSorted(),
+            );
+            const addresses = applied.flatMap(({ plan }) => plan.changes.map(({ address }) => address));
+            expect(addresses.toSorted()).toEqual(whole.changes.map(({ address }) => address).toSorted());
             const runs = new Set(applied.flatMap(({ result }) => result.run ?? []));
             expect(runs.size).toBeLessThanOrEqual(1);
             const { unchanged, ...rest } = summarize(await session((it) => it.plan()));

@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -139,14 +139,5 @@ describe('a place that can not be written', () => {
     expect(code).toBe(1);
     expect(stderr).toContain('EACCES');
     expect(at.sandbox.requests).toEqual([]);
-  });
-
-  it('a state is for its owner alone', async () => {
-    const at = await project(manifest);
-    await at.idops('apply --yes');
-    const [run] = await readdir(join(at.folder, '.idops', 'runs'));
-    for (const path of ['state.json', `runs/${run}`]) {
-      expect((await stat(join(at.folder, '.idops', path))).mode & 0o777).toBe(0o600);
-    }
   });
 });

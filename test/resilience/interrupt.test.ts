@@ -1,7 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import type { SandboxRequest } from '../../src/sandbox/index.js';
-import { gate } from '../e2e/gate.js';
+import { writesHeld } from '../e2e/gate.js';
 import { journals, project } from '../e2e/running.js';
 import { ids } from '../sandbox/asking.js';
 
@@ -14,36 +13,24 @@ const manifest = {
   ].join('---\n'),
 };
 
-/** Holds the first writes back until it is told. */
-function writesHeld(inFlight: number) {
-  const { came, open, intercept } = gate(inFlight);
-  return {
-    came,
-    open,
-    intercept: ({ method }: SandboxRequest) => (method === 'GET' ? undefined : intercept()),
-  };
-}
-
-/** What a signal does in this process, whose listener for it is the command's. */
-function signalled(name: 'SIGINT' | 'SIGTERM'): void {
-  process.listeners(name).at(-1)?.(name);
-}
-
 describe('an apply that is interrupted', () => {
   it.each(['SIGINT', 'SIGTERM'] as const)(
-    'by %s ends all that is in flight, and the next one does the rest',
+    'by %s ends all that is in flight and records it, and the next one does the rest',
     async (signal) => {
       const { came, open, intercept } = writesHeld(2);
       const at = await project(manifest, { intercept });
-      const running = at.idops('apply --yes --concurrency 2');
+      const running = at.begin(['apply', '--yes', '--concurrency', '2']);
       await came;
-      signalled(signal);
+      running.child.kill(signal);
+      await running.said('Finishing 2 in flight');
       open();
-      const { code, stdout } = await running;
+      const { code, stdout } = await running.ended;
       expect(code).toBe(130);
-      expect(stdout).toContain('2 applied');
+      expect(stdout).toContain('Interrupted');
+      expect(stdout).toContain('Applied: 2 applied, 4 skipped.');
       expect(at.writes()).toHaveLength(2);
       const files = await at.files();
+      expect(Object.keys(JSON.parse(files['.idops/state.json'] ?? '').resources)).toHaveLength(2);
       expect(Object.keys(files).filter((path) => path.includes('lock'))).toEqual([]);
       const [journal = ''] = journals(files);
       expect(JSON.parse(files[journal]?.trimEnd().split('\n').at(-1) ?? '')).toMatchObject({
@@ -88,25 +75,5 @@ describe('an apply that is interrupted', () => {
     const undone = await at.idops(`undo ${journal.replace(/^.*\//, '').replace('.jsonl', '')} --yes`);
     expect(undone.code).toBe(0);
     expect(at.sandbox.data.organizations[0]?.label).toBe('ACME Corp');
-  });
-
-  it('while a regeneration is under way does not send it again', async () => {
-    const { came, open, intercept } = gate();
-    const at = await project(
-      { 'manifests/all.yaml': `kind: Client\nid: ${ids.portal}\ndid_generation: 1\n` },
-      { intercept: ({ method }) => (method === 'POST' ? intercept() : undefined) },
-    );
-    expect((await at.idops('apply --yes')).code).toBe(0);
-    await at.write({ 'manifests/all.yaml': `kind: Client\nid: ${ids.portal}\ndid_generation: 2\n` });
-    const running = at.begin(['apply', '--yes']);
-    await came;
-    running.child.kill('SIGKILL');
-    await running.ended;
-    open();
-    const posts = () => at.writes().filter((write) => write.startsWith('POST')).length;
-    const next = await at.idops('apply --yes');
-    expect(next.code).toBe(1);
-    expect(next.stderr).toContain('nobody can tell');
-    expect(posts()).toBe(1);
   });
 });

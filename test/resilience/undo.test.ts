@@ -1,21 +1,13 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import type { SandboxSeed } from '../../src/sandbox/index.js';
-import { type Doc, ids, type Site, site, todo } from '../boruta/site.js';
+import { comparable, type Doc, ids, site } from '../boruta/site.js';
 import { afterwards } from '../cleanups.js';
 import { gate } from '../e2e/gate.js';
 import { signal } from '../e2e/in-process.js';
 import { journals, project } from '../e2e/running.js';
-import { often } from '../often.js';
 
 const profiles = ['documented', 'boruta'] as const;
-const organization = (id: string, more: { [field: string]: string | null }): Doc => ({
-  kind: 'Organization',
-  id,
-  ...more,
-});
 const template = (type: string, more: { [field: string]: string }): Doc => ({
   kind: 'EmailTemplate',
   backend_id: ids.backend,
@@ -23,26 +15,6 @@ const template = (type: string, more: { [field: string]: string }): Doc => ({
   ...more,
 });
 const bodies = (text: string) => ({ txt_content: `${text} {{ code }}`, html_content: `<p>${text}</p>` });
-
-/** Without order, and without the ids of templates that were written anew. */
-function comparable({ organizations, templates, ...rest }: SandboxSeed): object {
-  return {
-    ...rest,
-    users: rest.users.map((user) => ({
-      ...user,
-      organizations: user.organizations.map(({ id }) => id).sort(),
-      authorized_scopes: user.authorized_scopes.map(({ id }) => id).sort(),
-    })),
-    organizations: [...organizations].sort((a, b) => (a.id < b.id ? -1 : 1)),
-    templates: templates.map(({ id: _, ...one }) => one).sort((a, b) => (a.type < b.type ? -1 : 1)),
-  };
-}
-
-function organizationOf(at: Site, id: string) {
-  const found = at.sandbox.data.organizations.find((one) => one.id === id);
-  if (found === undefined) throw new Error(`no organization ${id}`);
-  return found;
-}
 
 describe.each(profiles)('undoing a run (%s)', (profile) => {
   it('puts back organizations, templates, the default key pair and users', async () => {
@@ -55,7 +27,7 @@ describe.each(profiles)('undoing a run (%s)', (profile) => {
     await at.apply(...baseline);
     const start = at.sandbox.snapshot();
     const ran = await at.apply(
-      organization(ids.acme, { name: 'renamed', label: 'New' }),
+      { kind: 'Organization', id: ids.acme, name: 'renamed', label: 'New' },
       template('reset_password_instructions', bodies('new')),
       template('tx_code', { state: 'absent' }),
       template('confirmation_instructions', bodies('created')),
@@ -74,129 +46,6 @@ describe.each(profiles)('undoing a run (%s)', (profile) => {
     expect(comparable(at.sandbox.snapshot())).toEqual(comparable(changed));
     await at.undo(redone.run);
     expect(comparable(at.sandbox.snapshot())).toEqual(comparable(start));
-  });
-
-  it('leaves a field that somebody changed since, and only that', async () => {
-    const at = await site({ profile });
-    const ran = await at.apply(
-      organization(ids.acme, { name: 'renamed', label: 'New' }),
-      template('reset_password_instructions', bodies('new')),
-    );
-    organizationOf(at, ids.acme).label = 'by a person';
-    const undone = await at.undo(ran.run);
-    expect(undone.left).toEqual([expect.stringContaining('changed since')]);
-    expect(organizationOf(at, ids.acme)).toMatchObject({ name: 'acme', label: 'by a person' });
-  });
-
-  it('leaves what a later run changed', async () => {
-    const at = await site({ profile });
-    const ran = await at.apply(organization(ids.acme, { label: 'First' }));
-    await at.apply(organization(ids.acme, { label: 'Second' }));
-    const undone = await at.undo(ran.run);
-    expect(undone.left).toHaveLength(1);
-    expect(todo(undone.plan)).toEqual([]);
-    expect(organizationOf(at, ids.acme).label).toBe('Second');
-  });
-
-  it('leaves a created template that somebody changed, and a deleted one that somebody wrote', async () => {
-    const at = await site({ profile });
-    const ran = await at.apply(
-      template('tx_code', { state: 'absent' }),
-      template('confirmation_instructions', bodies('created')),
-    );
-    const created = at.sandbox.data.templates.find(({ type }) => type === 'confirmation_instructions');
-    if (created !== undefined) created.txt_content = 'by a person';
-    at.sandbox.data.templates.push({
-      id: ids.nobody,
-      backend_id: ids.backend,
-      type: 'tx_code',
-      txt_content: 'by a person',
-      html_content: 'by a person',
-    });
-    const before = at.sandbox.snapshot();
-    const undone = await at.undo(ran.run);
-    expect(undone.left.length).toBeGreaterThan(1);
-    expect(comparable(at.sandbox.snapshot())).toEqual(comparable(before));
-  });
-
-  it('puts back single keys of metadata', async () => {
-    const at = await site({ profile });
-    const [ada] = at.sandbox.data.users;
-    const value = (text: string) => ({ value: text, status: 'valid' });
-    if (ada !== undefined) ada.metadata = { department: value('old'), phone: value('1'), kept: value('k') };
-    const whole = { department: value('old'), phone: value('1'), kept: value('k') };
-    await at.apply({ kind: 'User', id: ids.ada, metadata: whole, whole: ['metadata'] });
-    // What was as it is gave no change where it could be read, so that something is recorded in both cases.
-    await at.apply({ kind: 'User', id: ids.ada, group: 'staff' });
-    const ran = await at.apply({
-      kind: 'User',
-      id: ids.ada,
-      metadata: { department: value('new'), phone: null, added: value('a') },
-    });
-    expect(ran.results.map(({ status }) => status)).toEqual(['applied']);
-    expect(ada?.metadata).toEqual({ department: value('new'), kept: value('k'), added: value('a') });
-    const undone = await at.undo(ran.run);
-    expect(undone.left).toEqual([]);
-    expect(ada?.metadata).toEqual(whole);
-  });
-
-  it('says that a DID can not be put back, and sends nothing for it', async () => {
-    const at = await site({ profile });
-    await at.apply({ kind: 'Client', id: ids.portal, did_generation: 1 });
-    const ran = await at.apply({ kind: 'Client', id: ids.portal, did_generation: 2 });
-    at.writes();
-    const undone = await at.undo(ran.run);
-    expect(undone.left).toEqual([`Client/${ids.portal}: a regenerated DID can not be put back`]);
-    expect(at.writes()).toEqual([]);
-  });
-
-  it('leads back from any changes of organizations and templates', async () => {
-    const text = fc.oneof(
-      fc.constantFrom('acme', 'x', 'New\r\nline'),
-      fc.string({ minLength: 1, maxLength: 12 }),
-    );
-    const usable = text.filter((one) => one.trim() !== '' && !/[${}]/.test(one) && one.isWellFormed());
-    const label = fc.option(usable, { nil: null });
-    const orgs = fc.uniqueArray(fc.constantFrom(ids.acme, ids.globex, ids.initech, ids.umbrella), {
-      maxLength: 4,
-    });
-    const types = fc.uniqueArray(
-      fc.constantFrom('tx_code', 'reset_password_instructions', 'confirmation_instructions'),
-      { maxLength: 3 },
-    );
-    const documents = fc.tuple(orgs, types).chain(([organizations, templates]) =>
-      fc.tuple(
-        ...organizations.map((id) =>
-          fc
-            .record({ name: usable, label }, { requiredKeys: [] })
-            .map((more): Doc => ({ kind: 'Organization', id, ...more })),
-        ),
-        ...templates.map((type) =>
-          fc.oneof(
-            fc.constant(template(type, { state: 'absent' })),
-            fc.record({ txt_content: usable, html_content: usable }).map((more) => template(type, more)),
-            ...(type === 'confirmation_instructions'
-              ? []
-              : [usable.map((txt_content) => template(type, { txt_content }))]),
-          ),
-        ),
-      ),
-    );
-    await fc.assert(
-      fc.asyncProperty(documents, async (declared) => {
-        fc.pre(declared.length > 0);
-        const at = await site({ profile });
-        const start = at.sandbox.snapshot();
-        const ran = await at.apply(...declared);
-        fc.pre(ran.run !== null);
-        const undone = await at.undo(ran.run);
-        expect(undone.left).toEqual([]);
-        expect(comparable(at.sandbox.snapshot())).toEqual(comparable(start));
-        expect(todo((await at.undo(ran.run)).plan)).toEqual([]);
-        await at.sandbox.close();
-      }),
-      { numRuns: often(40) },
-    );
   });
 });
 
@@ -337,8 +186,6 @@ describe('undo on the command line', () => {
   const damages: readonly [string, (text: string) => string | null][] = [
     ['a line that was cut', (text) => text.replace(/\n(\{"type":"sending")[^\n]*/, '\n$1')],
     ['no first line', (text) => `xx${text}`],
-    ['nothing in it', () => ''],
-    ['a newer format', (text) => text.replace('"format_version":1', '"format_version":99')],
     ['a folder in its place', () => null],
   ];
   it.each(damages)('with --last is refused where the newest journal has %s', async (_, damage) => {

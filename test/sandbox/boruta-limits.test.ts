@@ -3,7 +3,7 @@ import { allScopes } from '../../src/sandbox/options.js';
 import { type Asking, ids, start, type Told, templatePath } from './asking.js';
 
 const boruta = { profile: 'boruta' } as const;
-const spaces = [' ', '\t\n', '\u00a0', '\u2003\u2028', '\u3000\u0085'];
+const spaces = ['', ' ', '\t\n', '\u00a0', '\u2003\u2028', '\u3000\u0085'];
 
 const patch = ({ ask }: Asking, user: unknown): Promise<Told> =>
   ask('PATCH', `/api/users/${ids.ada}`, { user });
@@ -176,22 +176,6 @@ describe('group', () => {
 });
 
 describe('metadata', () => {
-  test.each([
-    [{ value: 'a', status: null }],
-    [{ value: 'a', status: 1 }],
-    [{ value: 'a', status: ['valid'] }],
-    [{ value: 'a', status: 'valid', display: 'text' }],
-    [{ value: 'a', status: 'valid', display: {} }],
-    [{ value: 'a', status: 'valid', display: ['text', 1] }],
-  ])('status must be text, display a list of texts: %j is 422', async (value) => {
-    const asking = await start(boruta);
-    const before = asking.sandbox.snapshot();
-    const told = await patch(asking, { ...whole, metadata: { department: value } });
-    expect(told.status).toBe(422);
-    expect(told.body.errors).toHaveProperty('metadata');
-    expect(asking.sandbox.snapshot()).toEqual(before);
-  });
-
   test('display as a list of texts is kept', async () => {
     const asking = await start(boruta);
     const metadata = { department: { value: { any: [1] }, status: '', display: ['web', ''] } };

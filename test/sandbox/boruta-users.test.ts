@@ -180,16 +180,25 @@ describe('PATCH', () => {
     [{ department: { value: 'finance' } }],
     [{ department: { status: 'valid' } }],
     [{ department: null }],
+    [{ department: { value: 'a', status: null } }],
+    [{ department: { value: 'a', status: 1 } }],
+    [{ department: { value: 'a', status: ['valid'] } }],
+    [{ department: { value: 'a', status: 'valid', display: 'text' } }],
+    [{ department: { value: 'a', status: 'valid', display: {} } }],
+    [{ department: { value: 'a', status: 'valid', display: ['text', 1] } }],
     [[]],
     ['text'],
-  ])('a metadata value must be an object with value and status: %j', async (metadata) => {
-    const asking = await start(boruta);
-    const before = asking.sandbox.snapshot();
-    const told = await patch(asking, { ...whole, metadata });
-    expect(told.status).toBe(422);
-    expect(told.body.errors).toHaveProperty('metadata');
-    expect(asking.sandbox.snapshot()).toEqual(before);
-  });
+  ])(
+    'metadata must be objects with value, status as text, and display as a list of texts, if any: %j',
+    async (metadata) => {
+      const asking = await start(boruta);
+      const before = asking.sandbox.snapshot();
+      const told = await patch(asking, { ...whole, metadata });
+      expect(told.status).toBe(422);
+      expect(told.body.errors).toHaveProperty('metadata');
+      expect(asking.sandbox.snapshot()).toEqual(before);
+    },
+  );
 
   test('group with a word twice is 422', async () => {
     const asking = await start(boruta);

@@ -1,18 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { project, sure, type TestProject } from '../e2e/running.js';
-import { ids } from '../sandbox/asking.js';
+import { mails } from './mails.js';
 
 const heap = { env: { NODE_OPTIONS: '--max-old-space-size=250' } };
-
-/** A project with these bodies, each the HTML and the text of an email. */
-function mails(bodies: readonly string[]): Promise<TestProject> {
-  const files = Object.fromEntries(bodies.map((body, at) => [`bodies/${at}.html`, body]));
-  const manifests = bodies.map((_, at) => {
-    const file = `{file: ../bodies/${at}.html}`;
-    return `kind: EmailTemplate\nbackend_id: ${ids.backend}\ntype: t${at}\ntxt_content: ${file}\nhtml_content: ${file}\n`;
-  });
-  return project({ 'idops.yaml': sure, 'manifests/all.yaml': manifests.join('---\n'), ...files });
-}
 
 describe('a body beyond reason takes memory in proportion', () => {
   const many = (count: number, of: (index: number) => string): string =>

@@ -1,19 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { hostileBody, hostileElements } from '../browser/hostile-bodies.js';
-import { project, sure, type TestProject } from '../e2e/running.js';
 import { emailsIn, treeOf } from '../report/trees.js';
-import { ids } from '../sandbox/asking.js';
-
-/** A project with these bodies, each the HTML and the text of an email. */
-function mails(bodies: readonly string[]): Promise<TestProject> {
-  const files = Object.fromEntries(bodies.map((body, at) => [`bodies/${at}.html`, body]));
-  const manifests = bodies.map((_, at) => {
-    const file = `{file: ../bodies/${at}.html}`;
-    return `kind: EmailTemplate\nbackend_id: ${ids.backend}\ntype: t${at}\ntxt_content: ${file}\nhtml_content: ${file}\n`;
-  });
-  return project({ 'idops.yaml': sure, 'manifests/all.yaml': manifests.join('---\n'), ...files });
-}
+import { mails } from './mails.js';
 
 describe('emails in reports make no connection', () => {
   const url = 'https://canary.example';

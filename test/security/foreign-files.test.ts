@@ -4,12 +4,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { readEvent } from '../../src/action/event.js';
-import { type ActionOptions, pullRequest, workspace } from '../action/running.js';
+import { type ActionOptions, acme, pullRequest, workspace } from '../action/running.js';
 import { afterwards } from '../cleanups.js';
-
-const acme = (label: string): { [path: string]: string } => ({
-  'manifests/organizations.yaml': `kind: Organization\nname: acme\nlabel: ${label}\n`,
-});
 
 describe('a project with credentials of its own', () => {
   const fork = pullRequest(7, { from: 'jo/identity' });

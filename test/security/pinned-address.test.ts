@@ -1,10 +1,9 @@
 import { existsSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { pullRequest, type Workspace, workspace } from '../action/running.js';
-import { afterwards } from '../cleanups.js';
+import { listening } from '../server/serving.js';
 
 const manifests = { 'manifests/organizations.yaml': 'kind: Organization\nname: acme\nlabel: One\n' };
 
@@ -15,9 +14,7 @@ async function elsewhere(): Promise<{ readonly url: string; readonly visits: () 
     visits += 1;
     socket.destroy();
   });
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  afterwards(() => new Promise<void>((done) => server.close(() => done())));
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, visits: () => visits };
+  return { url: await listening(server), visits: () => visits };
 }
 
 /** What a branch may write into its configuration, with credentials that lead to `away` or write the file `ran`. */
