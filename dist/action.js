@@ -11021,23 +11021,32 @@ kind!=="variable")continue;const name2=part.name.replace(/[^\p{L}\p{N}_.-]/gu,"_
 push(plain3(body2.slice(end2,part.at.start)),tag.padEnd(part.at.end-part.at.start,FILL));end2=part.at.end}};if("parts"in
 template2)add(template2.parts);return[...pieces2,plain3(body2.slice(end2))].join("")}function plain3(text6){return text6.
 replace(/[\ue000-\ue002]/g,"?")}function htmlTargets(body2){const tree=parseBody(body2.replace(forOutlook,mark=>" ".repeat(
-mark.length)),{located:true});if("refused"in tree)return void 0;return tree.elements.flatMap(element=>element.attrs.flatMap(
-({name:name2,value:value3})=>{const text6=value3.replace(/[\u0000-\u0020\ue000]/g,"");return addressAttributes.has(name2)&&
-!ownPicture.test(text6)?[{text:text6,at:spotOf(element,name2)}]:[]}))}function textTargets(body2){return[...body2.matchAll(
-/[^\s<>"]+/g)].flatMap(({0:word2,index})=>{const first=/https?:\/\//i.exec(word2)?.index;const isLink=first!==void 0||[...word2.
-matchAll(placeholder)].some(([,name2=""])=>isAddress(name2));if(!isLink)return[];const start2=first??/^(?:[\p{L}\p{N}_-]*[:([{'])*(?=\ue001)/u.
+mark.length)),{located:true});if("refused"in tree)return void 0;return tree.elements.flatMap(element=>{const{attrs,tagName}=element;
+const refreshes=attrs.some(({name:name2,value:value3})=>name2==="http-equiv"&&/^refresh$/i.test(value3.trim()));const led=attrs.
+flatMap(({name:name2,value:value3})=>addressesOf(refreshes&&name2==="content"?"refresh":name2,value3).map(text6=>({text:text6,
+at:spotOf(element,name2)})));const words6=element.childNodes.flatMap(node2=>"value"in node2?node2.value:[]).join("\n");const styled=tagName===
+"style"?addressesOf("style",words6).map(text6=>({text:text6,at:void 0})):[];const bare2=notRead.has(tagName)?[]:textTargets(
+words6).map(({text:text6})=>({text:text6,at:void 0}));return[...led,...styled,...bare2].flatMap(({text:text6,at:at3})=>{
+const address3=text6.replace(/[\u0000-\u0020\ue000]/g,"");return address3===""||ownPicture.test(address3)?[]:[{text:address3,
+at:at3}]})})}function addressesOf(name2,value3){if(addressAttributes.has(name2))return[value3];switch(name2){case"srcset":
+return value3.split(",").map(one=>one.trim().split(/\s/)[0]??"");case"ping":return value3.trim().split(/\s+/);case"refre\
+sh":return[/url\s*=\s*(.*)/is.exec(value3)?.[1]??""];case"style":return[...value3.matchAll(/url\(\s*["']?([^"')]*)/gi)].
+map(([,address3=""])=>address3);default:return[]}}function textTargets(body2){return[...body2.matchAll(/[^\s<>"]+/g)].flatMap(
+({0:word2,index})=>{const first=/(?:https?|ftp):\/\/|(?<![\p{L}\p{N}.@/-])www\./iu.exec(word2)?.index;const isLink=first!==
+void 0||[...word2.matchAll(placeholder)].some(([,name2=""])=>isAddress(name2));if(!isLink)return[];const start2=first??/^(?:[\p{L}\p{N}_-]*[:([{'])*(?=\ue001)/u.
 exec(word2)?.[0].length??0;const text6=word2.slice(start2).replaceAll(FILL,"").replace(/[.,;:!?)\]}']+$/,"");return[{text:text6,
 at:{start:index+start2,end:index+word2.length}}]})}function isAddress(name2){return/(?:^|[._])(?:url|uri|link|href)$/i.test(
 name2.replace(/([a-z])([A-Z])/g,"$1_$2"))}function hostOf(address3){if(address3.startsWith(OPEN))return/^[^/\\?#]*/.exec(
-address3)?.[0]??"";const placeholders2=[];const known4=address3.replace(placeholder,tag=>`idops${placeholders2.push(tag)-
-1}placeholder`);const nowhere2="https://nowhere.invalid";if(!URL.canParse(known4,nowhere2))return address3;const{host:host2,
-origin:origin2,protocol,pathname}=new URL(known4,nowhere2);if(origin2===nowhere2)return"";const other=protocol==="mailto\
-:"?pathname.slice(pathname.lastIndexOf("@")+1):protocol;return(host2||other).replace(/idops(\d+)placeholder/g,(_,index)=>placeholders2[Number(
-index)]??"")}function shown3(address3){const written3=text6=>text6.replace(placeholder,"{{ $1 }}");const start2=short2(written3(
-address3));const host2=hostOf(address3);return start2.toLowerCase().includes(written3(host2))?start2:`${start2} (at ${short2(
-written3(host2))})`}var OPEN,CLOSE,FILL,placeholder,onePlaceholder,forOutlook;var init_links=__esm({"src/mail/links.ts"(){
-"use strict";init_allowed();init_template();init_tree();init_words2();OPEN="\uE001";CLOSE="\uE002";FILL="\uE000";placeholder=
-/\ue001([^\ue001\ue002]*)\ue002/g;onePlaceholder=/^\ue001[^\ue001\ue002]*\ue002$/;forOutlook=/<!--\[if[^\]]*\]>|(?:<!--)?<!\[endif\]-->/gi}});function isHexDigitCodePoint(e2){return e2>=48&&e2<=57||e2>=97&&e2<=102||e2>=65&&e2<=70}function isIdentStartCodePoint(e2){
+address3)?.[0]??"";const placeholders2=[];const whole2=/^www\./i.test(address3)?`https://${address3}`:address3;const known4=whole2.
+replace(placeholder,tag=>`idops${placeholders2.push(tag)-1}placeholder`);const nowhere2="https://nowhere.invalid";if(!URL.
+canParse(known4,nowhere2))return address3;const{host:host2,origin:origin2,protocol,pathname}=new URL(known4,nowhere2);if(origin2===
+nowhere2)return"";const other=protocol==="mailto:"?pathname.slice(pathname.lastIndexOf("@")+1):protocol;return(host2||other).
+replace(/idops(\d+)placeholder/g,(_,index)=>placeholders2[Number(index)]??"")}function shown3(address3){const written3=text6=>text6.
+replace(placeholder,"{{ $1 }}");const start2=short2(written3(address3));const host2=hostOf(address3);return start2.toLowerCase().
+includes(written3(host2))?start2:`${start2} (at ${short2(written3(host2))})`}var OPEN,CLOSE,FILL,placeholder,onePlaceholder,
+forOutlook,notRead;var init_links=__esm({"src/mail/links.ts"(){"use strict";init_allowed();init_template();init_tree();init_words2();
+OPEN="\uE001";CLOSE="\uE002";FILL="\uE000";placeholder=/\ue001([^\ue001\ue002]*)\ue002/g;onePlaceholder=/^\ue001[^\ue001\ue002]*\ue002$/;
+forOutlook=/<!--\[if[^\]]*\]>|(?:<!--)?<!\[endif\]-->/gi;notRead=new Set(["a","style","script","title"])}});function isHexDigitCodePoint(e2){return e2>=48&&e2<=57||e2>=97&&e2<=102||e2>=65&&e2<=70}function isIdentStartCodePoint(e2){
 return e2>=97&&e2<=122||e2>=65&&e2<=90||95===e2||isNonASCII_IdentCodePoint(e2)}function isNonASCII_IdentCodePoint(e2){return e2<
 183?0===e2:183===e2||8204===e2||8205===e2||8255===e2||8256===e2||8204===e2||(192<=e2&&e2<=214||216<=e2&&e2<=246||248<=e2&&
 e2<=893||895<=e2&&e2<=8191||8304<=e2&&e2<=8591||11264<=e2&&e2<=12271||12289<=e2&&e2<=55295||63744<=e2&&e2<=64975||65008<=
@@ -12012,10 +12021,40 @@ closeSync(file)}}function fileType(stat8){if(stat8.isDirectory())return"a folder
 k";if(stat8.isFIFO())return"a named pipe";if(stat8.isSocket())return"a socket";return"a device"}var READING,NoRegularFile;
 var init_regular=__esm({"src/base/regular.ts"(){"use strict";READING=constants2.O_RDONLY|(constants2.O_NONBLOCK??0);NoRegularFile=
 class extends Error{what;constructor(stat8){const what=`is ${fileType(stat8)}, not a regular file`;super(`it ${what}`);this.
-what=what;this.name="NoRegularFile"}}}});import{existsSync as existsSync3,lstatSync}from"node:fs";import{dirname,join as join2}from"node:path";function workTreeOf(folder){
-if(isThere(join2(folder,".git")))return folder;const above=dirname(folder);return above===folder?void 0:workTreeOf(above)}
-function isThere(path){try{return existsSync3(path)||lstatSync(path,{throwIfNoEntry:false})!==void 0}catch(failure2){if(failure2.
-code==="ENOTDIR")return false;throw failure2}}var init_work_tree=__esm({"src/base/work-tree.ts"(){"use strict"}});import{hostname as hostname2}from"node:os";function describeHolder(holder){if(holder===null)return"something that left n\
+what=what;this.name="NoRegularFile"}}}});import{lstatSync}from"node:fs";import{dirname,join as join2}from"node:path";function workTreeOf(folder){if(isThere(join2(
+folder,".git")))return folder;const above=dirname(folder);return above===folder?void 0:workTreeOf(above)}function isThere(path){
+try{return lstatSync(path,{throwIfNoEntry:false})!==void 0}catch(failure2){return failure2.code!=="ENOTDIR"}}var init_work_tree=__esm(
+{"src/base/work-tree.ts"(){"use strict"}});import{execFile}from"node:child_process";import{access as access2,constants as constants3}from"node:fs/promises";import{
+delimiter,dirname as dirname2,isAbsolute,join as join3,resolve}from"node:path";async function inGitIndex(root,paths){if(paths.
+length===0||await findGit()===void 0)return[];try{const listed2=await git(root,["ls-files","-z","--",...paths]);return[...new Set(
+listed2.toString("utf8").split("\0"))].filter(path=>path!=="")}catch(failure2){if(!await hasRepository(join3(root,".git")))
+return[];throw failure2}}async function findGit(){const name2=process.platform==="win32"?"git.exe":"git";for(const folder of(process.
+env.PATH??"").split(delimiter).filter(path=>isAbsolute(path))){const path=join3(folder,name2);if(await access2(path,constants3.
+X_OK).then(()=>true,()=>false))return path}return void 0}async function hasRepository(path){const text6=await readRegular(
+path).catch(()=>void 0);const folder=text6===void 0?path:/^gitdir: (.+)/.exec(text6)?.[1];if(folder===void 0)return false;
+const real=resolve(dirname2(path),folder);return isThere(join3(real,"HEAD"))||isThere(join3(real,"index"))}async function git(root,command,{
+input="",most=MOST2,reaches=false,env:more={},patience=PATIENCE}={}){const found2=await findGit();if(found2===void 0)throw new NoGit;
+const protocols=reaches?["protocol.ext.allow=never"]:["protocol.allow=never"];const settings=["core.fsmonitor=false","co\
+re.hooksPath=/dev/null",...protocols];const args=[...["--no-pager","--no-optional-locks","--literal-pathspecs"],...settings.
+flatMap(setting3=>["-c",setting3]),...[`--git-dir=${join3(root,".git")}`,`--work-tree=${root}`],...command];const own5=Object.
+entries(process.env).filter(([name2])=>{const upper=name2.toUpperCase();return reaches?!ofRepository.test(upper):!upper.
+startsWith("GIT_")});const asksNobody=reaches&&process.env.GIT_SSH_COMMAND===void 0?{GIT_SSH_COMMAND:"ssh -oBatchMode=ye\
+s"}:{};const quiet={GIT_NO_LAZY_FETCH:"1",GIT_TERMINAL_PROMPT:"0",LC_ALL:"C"};const env={...asksNobody,...Object.fromEntries(
+own5),...quiet,...more};const limits2={timeout:patience,killSignal:"SIGKILL",maxBuffer:most};const detached=reaches&&process.
+platform!=="win32";const options={cwd:root,env,windowsHide:true,encoding:"buffer",detached,...limits2};return await new Promise(
+(done2,failed)=>{const child=execFile(found2,args,options,(failure2,stdout,stderr)=>{if(failure2===null)return done2(stdout);
+const[said3,told5]=[stdout.toString("utf8"),stderr.toString("utf8")];failed(new GitFailed(whyFailed(failure2,told5,patience),
+said3,told5,{cause:failure2}))});child.stdin?.on("error",()=>{});child.stdin?.end(input)})}function isTooMuch(failure2){
+const cause=failure2 instanceof GitFailed?failure2.cause:void 0;return String(cause?.code)==="ERR_CHILD_PROCESS_STDIO_MA\
+XBUFFER"}function whyFailed({killed,code:code2,message},stderr,patience){const said3=stderr.split("\n").find(line=>line.
+startsWith("fatal: ")||line.startsWith("error: "));const remote=stderr.split("\n").flatMap(line=>line.startsWith("remote\
+: ")?[line.slice("remote: ".length).trim()]:[]).filter(line=>line!=="");if(said3!==void 0)return[said3.slice("fatal: ".length),
+...remote.slice(0,LINES)].join("; ");if(typeof code2==="number")return`it ended with exit code ${code2}`;if(killed===true&&
+code2==null)return`it did not end in ${patience/1e3} s`;return typeof code2==="string"?code2:message.split("\n")[0]??""}
+var PATIENCE,MOST2,ofRepository,GitFailed,NoGit,LINES;var init_git=__esm({"src/base/git.ts"(){"use strict";init_regular();
+init_work_tree();PATIENCE=1e4;MOST2=64*1024*1024;ofRepository=/^GIT_(DIR|WORK_TREE|INDEX_FILE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|COMMON_DIR|NAMESPACE|PREFIX|CEILING_DIRECTORIES)$/;
+GitFailed=class extends Error{said;told;constructor(why,said3,told5,options){super(why,options);this.said=said3;this.told=
+told5}};NoGit=class extends Error{constructor(){super("there is no git")}};LINES=3}});import{hostname as hostname2}from"node:os";function describeHolder(holder){if(holder===null)return"something that left n\
 o name";const{user:user3,host:host2,pid,command,at:at3}=holder;return`${command} by ${user3} on ${host2}, process ${pid}\
 , since ${at3}`}function holdingOf(holder,fate,end2=GONE){const ofProcess=holder===null?"unknown":fateOf(holder);const became=(holder===
 null?void 0:fate)??ofProcess;const isUnknown=holder!==null&&became==="unknown";return{holder:describeHolder(holder),command:holder?.
@@ -12075,9 +12114,9 @@ return noState(place2,`is not a state of idops${path.length===0?"":` at ${path.j
 const hint="put a good copy back, or move it away: without it requests may be sent again, and nothing is deleted or rege\
 nerated";return new ProblemsError([error("state-unreadable",`the state ${place2} ${why}`,[],hint)])}function stateGone(place2){
 return new ProblemsError([error("state-unreadable",`the state ${place2} is gone`,[],"put it back, or begin anew with ido\
-ps plan; journals of runs that go on are settled by it")])}var MOST2,tooLarge2,nameSchema;var init_state_text=__esm({"sr\
-c/state/state-text.ts"(){"use strict";init_zod();init_json();init_problems();init_shards();init_state();MOST2=5e8;tooLarge2=
-(most=MOST2)=>`has more than ${most/1e6} MB, which is more than idops reads`;nameSchema=object({lineage:string2(),salt:string2()})}});function batched(put4,end2=async()=>{}){let waiting=[];let writing2;const writeAll=async()=>{await Promise.resolve();while(waiting.
+ps plan; journals of runs that go on are settled by it")])}var MOST3,tooLarge2,nameSchema;var init_state_text=__esm({"sr\
+c/state/state-text.ts"(){"use strict";init_zod();init_json();init_problems();init_shards();init_state();MOST3=5e8;tooLarge2=
+(most=MOST3)=>`has more than ${most/1e6} MB, which is more than idops reads`;nameSchema=object({lineage:string2(),salt:string2()})}});function batched(put4,end2=async()=>{}){let waiting=[];let writing2;const writeAll=async()=>{await Promise.resolve();while(waiting.
 length>0){const batch=waiting;waiting=[];try{await put4(batch.map(({text:text6})=>text6));for(const{done:done2}of batch)
 done2()}catch(failure2){for(const{failed}of batch)failed(failure2)}}writing2=void 0};return{kept:null,write:line=>new Promise(
 (done2,failed)=>{waiting.push({text:stringifyJson(line),done:done2,failed});writing2??=writeAll()}),async close(){await writing2;
@@ -12090,37 +12129,7 @@ line)}catch{throw unusableJournal(place2,`line ${number4} is not JSON`)}const ve
 to ${JOURNAL_FORMAT}`)}const parsed3=journalLineSchema.safeParse(data3);if(parsed3.success)return parsed3.data;throw unusableJournal(
 place2,`line ${number4} is not a line of a journal`)}function unusableJournal(place2,why){return new ProblemsError([error(
 "journal-unreadable",`the journal ${place2} can't be used: ${why}`,[],COPY_BACK)])}var init_journal_text=__esm({"src/sta\
-te/journal-text.ts"(){"use strict";init_json();init_problems();init_journal()}});import{execFile}from"node:child_process";import{access as access2,constants as constants3}from"node:fs/promises";import{
-delimiter,dirname as dirname6,isAbsolute,join as join9,resolve as resolve2}from"node:path";async function inGitIndex(root,paths){
-if(paths.length===0||await findGit()===void 0)return[];try{const listed2=await git(root,["ls-files","-z","--",...paths]);
-return[...new Set(listed2.toString("utf8").split("\0"))].filter(path=>path!=="")}catch(failure2){if(!await hasRepository(
-join9(root,".git")))return[];throw failure2}}async function findGit(){const name2=process.platform==="win32"?"git.exe":"\
-git";for(const folder of(process.env.PATH??"").split(delimiter).filter(path=>isAbsolute(path))){const path=join9(folder,
-name2);if(await access2(path,constants3.X_OK).then(()=>true,()=>false))return path}return void 0}async function hasRepository(path){
-const text6=await readRegular(path).catch(()=>void 0);const folder=text6===void 0?path:/^gitdir: (.+)/.exec(text6)?.[1];
-if(folder===void 0)return false;const real=resolve2(dirname6(path),folder);return isThere(join9(real,"HEAD"))||isThere(join9(
-real,"index"))}async function git(root,command,{input="",most=MOST3,reaches=false,env:more={},patience=PATIENCE2}={}){const found2=await findGit();
-if(found2===void 0)throw new NoGit;const protocols=reaches?["protocol.ext.allow=never"]:["protocol.allow=never"];const settings=[
-"core.fsmonitor=false","core.hooksPath=/dev/null",...protocols];const args=[...["--no-pager","--no-optional-locks","--li\
-teral-pathspecs"],...settings.flatMap(setting3=>["-c",setting3]),...[`--git-dir=${join9(root,".git")}`,`--work-tree=${root}`],
-...command];const own5=Object.entries(process.env).filter(([name2])=>{const upper=name2.toUpperCase();return reaches?!ofRepository.
-test(upper):!upper.startsWith("GIT_")});const asksNobody=reaches&&process.env.GIT_SSH_COMMAND===void 0?{GIT_SSH_COMMAND:"\
-ssh -oBatchMode=yes"}:{};const quiet={GIT_NO_LAZY_FETCH:"1",GIT_TERMINAL_PROMPT:"0",LC_ALL:"C"};const env={...asksNobody,
-...Object.fromEntries(own5),...quiet,...more};const limits2={timeout:patience,killSignal:"SIGKILL",maxBuffer:most};const detached=reaches&&
-process.platform!=="win32";const options={cwd:root,env,windowsHide:true,encoding:"buffer",detached,...limits2};return await new Promise(
-(done2,failed)=>{const child=execFile(found2,args,options,(failure2,stdout,stderr)=>{if(failure2===null)return done2(stdout);
-const[said3,told5]=[stdout.toString("utf8"),stderr.toString("utf8")];failed(new GitFailed(whyFailed(failure2,told5,patience),
-said3,told5,{cause:failure2}))});child.stdin?.on("error",()=>{});child.stdin?.end(input)})}function isTooMuch(failure2){
-const cause=failure2 instanceof GitFailed?failure2.cause:void 0;return String(cause?.code)==="ERR_CHILD_PROCESS_STDIO_MA\
-XBUFFER"}function whyFailed({killed,code:code2,message},stderr,patience){const said3=stderr.split("\n").find(line=>line.
-startsWith("fatal: ")||line.startsWith("error: "));const remote=stderr.split("\n").flatMap(line=>line.startsWith("remote\
-: ")?[line.slice("remote: ".length).trim()]:[]).filter(line=>line!=="");if(said3!==void 0)return[said3.slice("fatal: ".length),
-...remote.slice(0,LINES)].join("; ");if(typeof code2==="number")return`it ended with exit code ${code2}`;if(killed===true&&
-code2==null)return`it did not end in ${patience/1e3} s`;return typeof code2==="string"?code2:message.split("\n")[0]??""}
-var PATIENCE2,MOST3,ofRepository,GitFailed,NoGit,LINES;var init_git=__esm({"src/base/git.ts"(){"use strict";init_regular();
-init_work_tree();PATIENCE2=1e4;MOST3=64*1024*1024;ofRepository=/^GIT_(DIR|WORK_TREE|INDEX_FILE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|COMMON_DIR|NAMESPACE|PREFIX|CEILING_DIRECTORIES)$/;
-GitFailed=class extends Error{said;told;constructor(why,said3,told5,options){super(why,options);this.said=said3;this.told=
-told5}};NoGit=class extends Error{constructor(){super("there is no git")}};LINES=3}});function refusedBy(failure2){if(!(failure2 instanceof GitFailed))return void 0;for(const line of failure2.said.split("\n")){
+te/journal-text.ts"(){"use strict";init_json();init_problems();init_journal()}});function refusedBy(failure2){if(!(failure2 instanceof GitFailed))return void 0;for(const line of failure2.said.split("\n")){
 const[,ref,reason]=/^!\t[^\t]*:([^\t]+)\t\[remote rejected\](?: \((.*)\))?/.exec(line)??[];if(ref!==void 0)return{ref,reason:reason??
 "it gives no reason"}}return void 0}function isForbidden(failure2){return failure2 instanceof GitFailed&&/^(?:fatal|error): .*The requested URL returned error: 40[13]$/m.
 test(failure2.told)}function unreachable(place2,remote,failure2){const hint=failure2 instanceof NoGit?"install git, or k\
@@ -12149,7 +12158,7 @@ import{setTimeout as sleep2}from"node:timers/promises";function dataOf(text6){re
 ${text6}
 `}function quoted2(path){return`"${path.replace(/["\\]/g,"\\$&").replaceAll("\n","\\n")}"`}async function seenTexts(root,path){
 const said3=await git(root,["for-each-ref","--format=%(refname)",SEEN]);const found2=[];for(const ref of said3.toString(
-"utf8").split("\n").filter(Boolean)){const text6=await git(root,["cat-file","blob",`${ref}:${path}`],{most:MOST2}).catch(
+"utf8").split("\n").filter(Boolean)){const text6=await git(root,["cat-file","blob",`${ref}:${path}`],{most:MOST3}).catch(
 ()=>void 0);if(text6!==void 0)found2.push([ref,text6.toString("utf8")])}return found2}function withoutCredentials(remote){
 return remote.replace(/^(\w+:\/\/)[^/@]*(?::[^/]*)?@/,"$1")}var PATIENCE3,PAUSES,Branch,SEEN,USUAL,FAR,FETCHING,SIGHTS,PASSING;
 var init_branch=__esm({"src/state/git/branch.ts"(){"use strict";init_git();init_user_name();init_state_text();init_failures();
@@ -12181,7 +12190,7 @@ remote),"hex").slice(0,12)}`;return`${SEEN}/${branch}${of}`}async list(commit2,f
 ["ls-tree","-z",commit2,...folder===""?[]:[`${folder}/`]]);return said3.split("\0").flatMap(line=>{const[,kind,path]=/^\d+ (\w+) [0-9a-f]+\t([\s\S]+)$/.
 exec(line)??[];return kind===type&&path!==void 0?[path.slice(folder===""?0:folder.length+1)]:[]}).sort()}async text(commit2,path){
 const[text6]=await this.texts(commit2,[path]);return text6}async texts(commit2,paths,refuse2=why=>noState(this.#place,why)){
-if(paths.length===0)return[];const{root,most=MOST2}=this.settings;const input=paths.map(path=>`${commit2}:${path}
+if(paths.length===0)return[];const{root,most=MOST3}=this.settings;const input=paths.map(path=>`${commit2}:${path}
 `).join("");const options={input,most,patience:PATIENCE3};const found2=await git(root,["cat-file","--batch"],options).catch(
 failure2=>{throw isTooMuch(failure2)?refuse2(tooLarge2(most)):notHere(this.#place,failure2)});let at3=0;return paths.flatMap(
 ()=>{const begin3=found2.indexOf("\n",at3)+1;const[,type,size2]=/ (\w+) (\d+)$/.exec(found2.toString("latin1",at3,begin3-
@@ -13488,7 +13497,7 @@ target.place}`;const read=async run4=>{const lines=await database.read(void 0,as
 run("SELECT number, line::text FROM idops.lines WHERE run = $1 ORDER BY number",[run4]);return rows});if(lines===void 0||
 lines.length===0)throw unusableJournal(shown5(run4),"it is not there");const gap=lines.findIndex(({number:number4},index)=>number4!==
 index);if(gap>=0)throw unusableJournal(shown5(run4),`line ${gap+1} is missing`);const size2=lines.reduce((sum,{line})=>sum+
-line.length,0);if(size2>MOST2)throw unusableJournal(shown5(run4),`it ${tooLarge2()}`);return journalOf(lines.map(({line})=>`${line}\
+line.length,0);if(size2>MOST3)throw unusableJournal(shown5(run4),`it ${tooLarge2()}`);return journalOf(lines.map(({line})=>`${line}\
 
 `).join(""),run4,shown5(run4))};return{async list(){const runs=await database.read([],async statements=>{const{rows}=await statements.
 run("SELECT run FROM idops.runs");return rows});return runs.map(({run:run4})=>run4).sort()},read,async hasEnd(run4){const lines=await database.
@@ -15679,9 +15688,9 @@ var{Command:Command3}=require_command();var{CommanderError:CommanderError2,Inval
 var{Help:Help2}=require_help();var{Option:Option2}=require_option();exports.program=new Command3;exports.createCommand=name2=>new Command3(
 name2);exports.createOption=(flags,description)=>new Option2(flags,description);exports.createArgument=(name2,description)=>new Argument2(
 name2,description);exports.Command=Command3;exports.Option=Option2;exports.Argument=Argument2;exports.Help=Help2;exports.
-CommanderError=CommanderError2;exports.InvalidArgumentError=InvalidArgumentError2;exports.InvalidOptionArgumentError=InvalidArgumentError2}});import{readFileSync as readFileSync5,existsSync as existsSync5}from"fs";import{EOL as EOL5}from"os";var Context2;var init_context=__esm(
+CommanderError=CommanderError2;exports.InvalidArgumentError=InvalidArgumentError2;exports.InvalidOptionArgumentError=InvalidArgumentError2}});import{readFileSync as readFileSync5,existsSync as existsSync4}from"fs";import{EOL as EOL5}from"os";var Context2;var init_context=__esm(
 {"node_modules/@actions/github/lib/context.js"(){Context2=class{constructor(){var _a3,_b,_c;this.payload={};if(process.env.
-GITHUB_EVENT_PATH){if(existsSync5(process.env.GITHUB_EVENT_PATH)){this.payload=JSON.parse(readFileSync5(process.env.GITHUB_EVENT_PATH,
+GITHUB_EVENT_PATH){if(existsSync4(process.env.GITHUB_EVENT_PATH)){this.payload=JSON.parse(readFileSync5(process.env.GITHUB_EVENT_PATH,
 {encoding:"utf8"}))}else{const path=process.env.GITHUB_EVENT_PATH;process.stdout.write(`GITHUB_EVENT_PATH ${path} does n\
 ot exist${EOL5}`)}}this.eventName=process.env.GITHUB_EVENT_NAME;this.sha=process.env.GITHUB_SHA;this.ref=process.env.GITHUB_REF;
 this.workflow=process.env.GITHUB_WORKFLOW;this.action=process.env.GITHUB_ACTION;this.actor=process.env.GITHUB_ACTOR;this.
@@ -18116,7 +18125,7 @@ void 0?[]:[[whole2,label3]],...[before.fields,answered?.after?.fields??{}].flatM
 called,naming:naming2}=kindOf(kind);const after2=naming2===void 0?answered?.after?.fields??{}:{};const told5=called?.(before.
 fields)??called?.(after2)??sending.label;return labelled2({kind,address:address3,apply:{identity:identity2}},told5,names3)}init_problems();init_redact();import{existsSync as existsSync2,readFileSync as readFileSync2}from"node:fs";var version2=ownPackage().version;function ownPackage(){
 const files=["../package.json","../../package.json"].map(path=>new URL(path,import.meta.url));const file=files.find(one=>existsSync2(
-one));return file===void 0?{version:"unknown"}:JSON.parse(readFileSync2(file,"utf8"))}import{existsSync as existsSync4}from"node:fs";import{join as join12,posix as posix2,relative as relative7,sep as sep3}from"node:path";init_problems();init_regular();init_work_tree();import{readFileSync as readFileSync4}from"node:fs";import{relative,sep}from"node:path";init_problems();init_regular();init_secret_names();var keyLine=/^[ \t]*(?:[-?][ \t]+)*["']?[^\s"':{}[\],#]{1,120}["']?[ \t]*:(?:\s|$)/;var closing2=/^(?:(?:---|\.\.\.)(?:\s|$)|\s*[}\]])/;
+one));return file===void 0?{version:"unknown"}:JSON.parse(readFileSync2(file,"utf8"))}import{existsSync as existsSync3}from"node:fs";import{join as join12,posix as posix2,relative as relative7,sep as sep3}from"node:path";init_git();init_problems();init_regular();init_work_tree();import{readFileSync as readFileSync4}from"node:fs";import{relative,sep}from"node:path";init_problems();init_regular();init_secret_names();var keyLine=/^[ \t]*(?:[-?][ \t]+)*["']?[^\s"':{}[\],#]{1,120}["']?[ \t]*:(?:\s|$)/;var closing2=/^(?:(?:---|\.\.\.)(?:\s|$)|\s*[}\]])/;
 var MAX_LINE=1e5;function secretLines(text6,isBroken){const hidden=new Set;let below2;for(const[index,line]of text6.split(
 "\n").entries()){if(line.trim()==="")continue;const indent2=/^[ \t]*(?:[-?][ \t]+)*/.exec(line)?.[0].length??0;const isKey=keyLine.
 test(line);if(below2!==void 0&&(closing2.test(line)||isKey&&indent2<=below2))below2=void 0;const found2=below2===void 0?
@@ -18159,41 +18168,41 @@ function readSource(path,name2){const{file:shown5}=name2;const bytes=readBytes(p
 decode2(bytes):bytes;if(typeof text6==="string")return sourceOf(name2,text6);const place2=wholeFile(name2);if(text6.reason===
 "too-large"){return error("too-large",`${shown5} ${text6.detail}`,[place2],"split it into several files")}if(text6.reason===
 "not-utf8"){return error("not-utf8",`${shown5} ${text6.detail}`,[place2],"save it as UTF-8")}return error("file-unreadab\
-le",`${shown5} ${text6.detail}`,[place2])}import{basename as basename5,dirname as dirname8,join as join11}from"node:path";import{readlink,realpath}from"node:fs/promises";import{basename,dirname as dirname2,join as join3,resolve}from"node:path";
+le",`${shown5} ${text6.detail}`,[place2])}import{basename as basename5,dirname as dirname8,join as join11}from"node:path";import{readlink,realpath}from"node:fs/promises";import{basename,dirname as dirname3,join as join4,resolve as resolve2}from"node:path";
 var LINKS=40;async function leadsTo(path,links=LINKS){const real=await realpath(path).catch(unlessMissing);if(real!==void 0)
 return real;const next=await readlink(path).catch(()=>void 0);if(next===void 0||links===0)return path;return await leadsTo(
-resolve(await realpath(dirname2(path)),next),links-1)}async function realPlaceOf(path){try{const target=await leadsTo(path);
-const folder=dirname2(target);return folder===target?target:join3(await realPlaceOf(folder),basename(target))}catch{return path}}
-function unlessMissing(failure2){if(failure2.code!=="ENOENT"&&failure2.code!=="ENOTDIR")throw failure2;return void 0}init_locks();init_regular();init_state_text();import{readdir}from"node:fs/promises";import{basename as basename2,dirname as dirname3,
-join as join4}from"node:path";async function statesBeside(statePath){const folder=dirname3(statePath);const entries=await readdir(
+resolve2(await realpath(dirname3(path)),next),links-1)}async function realPlaceOf(path){try{const target=await leadsTo(path);
+const folder=dirname3(target);return folder===target?target:join4(await realPlaceOf(folder),basename(target))}catch{return path}}
+function unlessMissing(failure2){if(failure2.code!=="ENOENT"&&failure2.code!=="ENOTDIR")throw failure2;return void 0}init_locks();init_regular();init_state_text();import{readdir}from"node:fs/promises";import{basename as basename2,dirname as dirname4,
+join as join5}from"node:path";async function statesBeside(statePath){const folder=dirname4(statePath);const entries=await readdir(
 folder,{withFileTypes:true}).catch(()=>[]);const names3=entries.filter(entry=>!entry.isDirectory()&&entry.name!==basename2(
-statePath));const states=await Promise.all(names3.map(({name:name2})=>stateName(join4(folder,name2))));return states.filter(
+statePath));const states=await Promise.all(names3.map(({name:name2})=>stateName(join5(folder,name2))));return states.filter(
 state=>state!==void 0)}async function stateName(path){const text6=await readRegular(path).catch(()=>void 0);return text6===
 void 0?void 0:nameOf4(text6)}init_zod();import{createHash as createHash2,randomUUID as randomUUID3}from"node:crypto";import{link,lstat,open as open3,
-readdir as readdir3,rename as rename2,rm as rm3}from"node:fs/promises";import{basename as basename3,dirname as dirname5,
-join as join7,relative as relative2}from"node:path";import{setTimeout as wait}from"node:timers/promises";init_problems();init_process();init_regular();init_shard();init_process();import{createHash,randomBytes as randomBytes4}from"node:crypto";import{readdir as readdir2,rm,stat}from"node:fs/promises";
-import{join as join5}from"node:path";var named3=/^\.idops-(\d+)-([0-9a-f]{8})-([0-9a-f]{6})[0-9a-f]{6}\.tmp$/;var own2=randomBytes4(
+readdir as readdir3,rename as rename2,rm as rm3}from"node:fs/promises";import{basename as basename3,dirname as dirname6,
+join as join8,relative as relative2}from"node:path";import{setTimeout as wait}from"node:timers/promises";init_problems();init_process();init_regular();init_shard();init_process();import{createHash,randomBytes as randomBytes4}from"node:crypto";import{readdir as readdir2,rm,stat}from"node:fs/promises";
+import{join as join6}from"node:path";var named3=/^\.idops-(\d+)-([0-9a-f]{8})-([0-9a-f]{6})[0-9a-f]{6}\.tmp$/;var own2=randomBytes4(
 3).toString("hex");var OLD=60*60*1e3;function temporaryName(){return`.idops-${process.pid}-${here()}-${own2}${randomBytes4(
 3).toString("hex")}.tmp`}async function sweepTemporaries(folder){const names3=await readdir2(folder).catch(()=>[]);await Promise.
-all(names3.map(async name2=>{const path=join5(folder,name2);if(await isLeft(path,name2))await rm(path,{force:true}).catch(
+all(names3.map(async name2=>{const path=join6(folder,name2);if(await isLeft(path,name2))await rm(path,{force:true}).catch(
 ()=>{})}))}async function isLeft(path,name2){const ours=named3.exec(name2);if(ours===null)return false;if(ours[2]===here()&&
 isGone(Number(ours[1]),ours[3]))return true;const made3=await stat(path).catch(()=>void 0);return made3?.isFile()===true&&
 Date.now()-made3.mtimeMs>OLD}function isGone(pid,sign){if(pid===process.pid)return sign!==own2;return fateOf({...ownMark(),
 pid,started:null})==="gone"}function here(){const{host:host2,boot,namespace}=ownMark();return createHash("sha256").update(
-JSON.stringify([host2,boot,namespace])).digest("hex").slice(0,8)}init_user_name();import{mkdir,open as open2,rename,rm as rm2,stat as stat2}from"node:fs/promises";import{dirname as dirname4,join as join6}from"node:path";async function makeFolder(folder,mode=384){try{return await makeOne(folder,mode)?folder:void 0}catch(failure2){const parent=dirname4(
+JSON.stringify([host2,boot,namespace])).digest("hex").slice(0,8)}init_user_name();import{mkdir,open as open2,rename,rm as rm2,stat as stat2}from"node:fs/promises";import{dirname as dirname5,join as join7}from"node:path";async function makeFolder(folder,mode=384){try{return await makeOne(folder,mode)?folder:void 0}catch(failure2){const parent=dirname5(
 folder);if(failure2.code!=="ENOENT"||parent===folder)throw failure2;const first=await makeFolder(parent,mode);const made3=await makeOne(
 folder,mode);return first??(made3?folder:void 0)}}async function makeOne(folder,mode){try{await mkdir(folder,{mode:isPrivate(
 mode)?448:511});return true}catch(failure2){const isThere2=failure2.code==="EEXIST";if(isThere2&&(await stat2(folder)).isDirectory())
 return false;throw failure2}}async function writeWhole(path,text6,mode=384,exactly2){const staged=await stageWhole(path,
 text6,mode,exactly2);try{await staged.commit()}catch(failure2){await staged.drop();throw failure2}}async function stageWhole(path,text6,mode=384,exactly2){
-const folder=dirname4(path);await makeFolder(folder,mode);const temporary=join6(folder,temporaryName());const drop=()=>rm2(
+const folder=dirname5(path);await makeFolder(folder,mode);const temporary=join7(folder,temporaryName());const drop=()=>rm2(
 temporary,{force:true});try{const file=await open2(temporary,"wx",mode);try{if(exactly2!==void 0)await file.chmod(exactly2&
 511);await file.writeFile(text6);await file.sync()}finally{await file.close()}}catch(failure2){await drop();throw failure2}
 return{async commit(){await rename(temporary,path);await syncFolder(folder)},drop}}function isPrivate(mode){return(mode&
 63)===0}async function syncFolder(folder){try{const handle=await open2(folder,"r");try{await handle.sync()}finally{await handle.
 close()}}catch(failure2){const{code:code2}=failure2;if(code2!=="EISDIR"&&code2!=="EPERM"&&code2!=="EINVAL")throw failure2}}init_holder();var holderSchema2=object({...holderFields,nonce:string2()});var A_MOMENT=20;var TRIES3=250;function lockPath(statePath){
 return`${statePath}.lock`}async function acquireLock(statePath,command,now){const path=lockPath(statePath);const holder=holderOf(
-command,now);const takenOver2=await take(path,holder);await sweepTemporaries(dirname5(path));await sweepTurns(path);return{
+command,now);const takenOver2=await take(path,holder);await sweepTemporaries(dirname6(path));await sweepTurns(path);return{
 takenOver:takenOver2,fenced:false,lease:0,confirm:()=>confirm(path,holder),release:()=>release(path,holder)}}function holderOf(command,now){
 return{user:userName(),...ownMark(),command,at:now.toISOString(),nonce:randomUUID3()}}function mergedPath(statePath){return`${statePath}\
 .merge`}function lockedPath(statePath,shard2){return shard2===void 0?statePath:`${statePath}.${shardName(shard2)}`}function fileLocks(statePath){
@@ -18207,7 +18216,7 @@ const now=await readHolder(path);if(now===void 0||(now?.nonce??null)!==nonce)ret
 path)} can't be removed`,()=>rm3(path,{force:true}));return true};const holding=holdingOf(holder);return{...holding,...shard2===
 void 0?{}:{shard:shard2},nonce,place:shown4(path),async drop(){if(holder===null||holding.fate!=="gone")return await removed();
 const isRemoved=await inTurn(path,holder,holderOf("unlock",new Date),removed);if(!isRemoved)await wait(A_MOMENT);return isRemoved}}}
-var PATIENCE=3e4;async function alone2(statePath,work){const until=performance.now()+PATIENCE;for(;;){let lock;try{lock=
+var PATIENCE2=3e4;async function alone2(statePath,work){const until=performance.now()+PATIENCE2;for(;;){let lock;try{lock=
 await acquireLock(mergedPath(statePath),"merge",new Date)}catch(failure2){const isHeld=failure2 instanceof ProblemsError&&
 failure2.problems.some(({code:code2})=>code2==="locked");if(!isHeld||performance.now()>until)throw failure2;await wait(Math.
 random()*A_MOMENT);continue}try{return await work()}finally{await lock.release()}}}async function take(path,holder){for(let tries=1;;tries+=
@@ -18217,19 +18226,19 @@ null||fateOf(other)!=="gone"||tries>TRIES3)throw locked(holdingOf(other),shown4(
 const turn=`${path}.${createHash2("sha256").update(dead.nonce).digest("hex").slice(0,16)}`;const mine={...holder,nonce:randomUUID3()};
 try{await take(turn,mine)}catch(failure2){if(failure2 instanceof ProblemsError&&failure2.problems.some(({code:code2})=>code2===
 "locked"))return false;throw failure2}try{if((await readHolder(path))?.nonce!==dead.nonce)return false;return await work()}finally{
-await release(turn,mine)}}async function sweepTurns(path){const names3=await readdir3(dirname5(path)).catch(()=>[]);const turns=names3.
-filter(name2=>name2.startsWith(`${basename3(path)}.`)&&/\.[0-9a-f]{16}$/.test(name2));for(const turn of turns.map(name2=>join7(
-dirname5(path),name2))){const holder=await readHolder(turn).catch(()=>void 0);if(holder!=null&&fateOf(holder)==="gone")await rm3(
+await release(turn,mine)}}async function sweepTurns(path){const names3=await readdir3(dirname6(path)).catch(()=>[]);const turns=names3.
+filter(name2=>name2.startsWith(`${basename3(path)}.`)&&/\.[0-9a-f]{16}$/.test(name2));for(const turn of turns.map(name2=>join8(
+dirname6(path),name2))){const holder=await readHolder(turn).catch(()=>void 0);if(holder!=null&&fateOf(holder)==="gone")await rm3(
 turn,{force:true}).catch(()=>{})}}async function confirm(path,{nonce}){const now=await readHolder(path);if(now?.nonce===
 nonce)return;throw lockLost(now,shown4(path))}async function release(path,{nonce}){try{if((await readHolder(path))?.nonce===
 nonce)await rm3(path,{force:true});return[]}catch(failure2){const why=whyRefused(failure2 instanceof ProblemsError?failure2.
 cause:failure2);return[warning2("not-writable",`the lock ${shown4(path)} can't be given back: ${why}`,[],"the next run o\
 n this machine takes it over; from elsewhere idops runs unlock removes it")]}}function unlessThere(failure2){if(failure2.
-code!=="EEXIST")throw failure2;return false}async function create(path,holder,place2){const temporary=join7(dirname5(path),
-temporaryName());try{return await writing(`the lock ${shown4(path)} can't be written`,async()=>{await makeFolder(dirname5(
+code!=="EEXIST")throw failure2;return false}async function create(path,holder,place2){const temporary=join8(dirname6(path),
+temporaryName());try{return await writing(`the lock ${shown4(path)} can't be written`,async()=>{await makeFolder(dirname6(
 path));const file=await open3(temporary,"wx",384);try{await file.writeFile(`${JSON.stringify(holder,null,2)}
 `);await file.sync()}finally{await file.close()}return await place2(temporary,path).then(()=>true,unlessThere)})}finally{
-await rm3(temporary,{force:true}).catch(()=>{})}}async function namesBeside(statePath){const folder=dirname5(statePath);
+await rm3(temporary,{force:true}).catch(()=>{})}}async function namesBeside(statePath){const folder=dirname6(statePath);
 try{return await readdir3(folder).catch(unlessMissing)??[]}catch(failure2){throw unreadable2(`the folder of the state ${shown4(
 folder)}`,failure2)}}async function readHolder(path){let text6;try{const there=await lstat(path);if(there.isSymbolicLink())
 throw new NoRegularFile(there);text6=await readRegular(path)}catch(failure2){if(failure2 instanceof NoRegularFile)throw noLock(
@@ -18238,27 +18247,27 @@ ck ${shown4(path)}`,failure2)}try{return holderSchema2.parse(JSON.parse(text6))}
 return new ProblemsError([error("locked",`the lock ${shown4(path)} can't be read: ${failure2.message}`,[],"remove it; no\
  idops made it")],{cause:failure2})}function unreadable2(what,failure2){return new ProblemsError([error("state-unreadabl\
 e",`${what} can't be read: ${whyRefused(failure2)}`,[],"mend the disk or the permissions, so that it can be seen who hol\
-ds the state")],{cause:failure2})}function shown4(path){return relative2(process.cwd(),path)}import{readSync}from"node:fs";import{open as open4,readdir as readdir4,rm as rm4}from"node:fs/promises";import{join as join8,
+ds the state")],{cause:failure2})}function shown4(path){return relative2(process.cwd(),path)}import{readSync}from"node:fs";import{open as open4,readdir as readdir4,rm as rm4}from"node:fs/promises";import{join as join9,
 relative as relative3}from"node:path";init_problems();init_regular();init_shard();init_batched();init_journal();init_journal_text();function fileRuns(folder){return{list:async()=>(await namesIn4(folder)).filter(isJournalName),strangers:async()=>(await namesIn4(
 folder)).filter(name2=>!isJournalName(name2)),read:run4=>readJournal(folder,run4),hasEnd:run4=>hasEnd(folder,run4),kept:async()=>[],
 assign:async()=>{},create:first=>createJournal(folder,first),reopen:content=>reopenJournal(folder,content),remove:runs=>removeJournals(
-folder,runs)}}async function createJournal(folder,first){const path=join8(folder,`${first.run}.jsonl`);const file=await writing(
+folder,runs)}}async function createJournal(folder,first){const path=join9(folder,`${first.run}.jsonl`);const file=await writing(
 unwritten(path),async()=>{await makeFolder(folder);return await open4(path,"ax",384)});const journal=fileJournal(file,0,
 path);try{await journal.write(first);await writing(unwritten(path),()=>syncFolder(folder))}catch(failure2){await journal.
 close();await rm4(path,{force:true}).catch(()=>{});throw failure2}return journal}async function reopenJournal(folder,content){
-if(isUnderWay(content))throw underWay(content.run);const path=join8(folder,`${content.run.run}.jsonl`);return await writing(
+if(isUnderWay(content))throw underWay(content.run);const path=join9(folder,`${content.run.run}.jsonl`);return await writing(
 unwritten(path),async()=>{const file=await open4(path,"r+");await file.truncate(content.bytes).finally(()=>file.close());
 return fileJournal(await open4(path,"a"),content.bytes,path)})}async function namesIn4(folder){let names3;try{names3=await readdir4(
 folder)}catch(failure2){if(failure2.code==="ENOENT")return[];const shown5=relative3(process.cwd(),folder)||folder;throw new ProblemsError(
 [error("journal-unreadable",`the folder of journals ${shown5} can't be read: ${whyRefused(failure2)}`,[],"it has to be a\
  folder that can be read: move what is in its place away, mend its permissions, or name another place with state.path")])}
 return names3.filter(name2=>name2.endsWith(".jsonl")).map(name2=>name2.slice(0,-".jsonl".length)).sort()}async function readJournal(folder,run4){
-const path=join8(folder,`${run4}.jsonl`);let text6;try{text6=await readRegular(path)}catch(failure2){throw unusableJournal(
+const path=join9(folder,`${run4}.jsonl`);let text6;try{text6=await readRegular(path)}catch(failure2){throw unusableJournal(
 shownPath2(path),whyRefused(failure2))}return journalOf(text6,run4,shownPath2(path))}var TAIL=4096;async function hasEnd(folder,run4){
-return withRegular(join8(folder,`${run4}.jsonl`),(file,{size:size2})=>{const buffer=Buffer.alloc(TAIL);const length2=readSync(
+return withRegular(join9(folder,`${run4}.jsonl`),(file,{size:size2})=>{const buffer=Buffer.alloc(TAIL);const length2=readSync(
 file,buffer,0,TAIL,Math.max(0,size2-TAIL));const lines=buffer.subarray(0,length2).toString("utf8").split("\n");return lines.
 pop()===""&&(lines.pop()??"").startsWith('{"type":"end"')})}function shownPath2(path){return relative3(process.cwd(),path)||
-path}async function removeJournals(folder,runs){for(const path of runs.map(run4=>join8(folder,`${run4}.jsonl`)))await writing(
+path}async function removeJournals(folder,runs){for(const path of runs.map(run4=>join9(folder,`${run4}.jsonl`)))await writing(
 `the journal ${shownPath2(path)} can't be removed`,()=>rm4(path,{force:true,recursive:true}));if(runs.length>0)await writing(
 `the folder of journals ${shownPath2(folder)} can't be written`,()=>syncFolder(folder))}function unwritten(path){return`\
 the journal ${shownPath2(path)} can't be written`}function fileJournal(file,end2,path){let written3=end2;let broken;const put4=async lines=>{
@@ -18269,7 +18278,7 @@ lines)),()=>file.close().catch(()=>{}))}import{isUtf8}from"node:buffer";import{r
 await readState(path,place2),place2,server,`rm ${shellWord(place2)}`),saved:()=>readState(path,place2),save:state=>write(
 path,state,place2),merge:change3=>alone2(path,async()=>{const next=mergedInto(await readState(path,place2),change3,place2);
 await write(path,next,place2);const{resources:_,...head}=next;return head})}}function textOf3(bytes,place2){if(bytes.length>
-MOST2)throw noState(place2,tooLarge2());if(isUtf8(bytes))return bytes.toString("utf8");throw noState(place2,"is not vali\
+MOST3)throw noState(place2,tooLarge2());if(isUtf8(bytes))return bytes.toString("utf8");throw noState(place2,"is not vali\
 d UTF-8")}async function write(path,state,place2){await writing(`the state ${place2} can't be written`,async()=>writeWhole(
 await leadsTo(path),`${stringifyJson(state,2)}
 `))}async function readState(path,place2){const data3=await readData(path,place2);return data3===void 0?void 0:stateOf(data3,
@@ -18325,24 +18334,28 @@ lines.map(line=>this.#base.write(line)));this.#kept=this.#kept.slice(lines.lengt
 await(await this.#keeping)?.close()}};function notSent({seq}){return{type:"answered",seq,at:new Date().toISOString(),status:"\
 skipped",ambiguous:false,http_status:null,attempts:0,after:null,unverified:[],error:"not sent: the journal could not be \
 written"}}var KEPT=".idops/kept";async function backendOf(project,onSecret){const backend3=await placeOf2(project,onSecret);const kept2=join12(
-project.root,KEPT);return project.state().in==="file"&&!existsSync4(kept2)?backend3:keeping(backend3,kept2)}async function placeOf2(project,onSecret){
+project.root,KEPT);return project.state().in==="file"&&!existsSync3(kept2)?backend3:keeping(backend3,kept2)}async function placeOf2(project,onSecret){
 const settings=project.state();if(settings.in==="file")return await fileBackend(settings);return settings.in==="git"?await onBranch(
 project,settings,onSecret):await inDatabase(project,settings,onSecret)}function pathOnBranch({root:folder,environment},root,path){
 const below2=relative7(root,folder).split(sep3).join("/");return path??posix2.join(below2,`${environment??"state"}.json`)}
 async function onBranch(project,{remote,branch,path},onSecret){const{root:folder,file}=project;const root=workTreeOf(folder);
 if(root===void 0){throw new ProblemsError([error("state-unreachable",`the state is kept in git, and ${file} lies in no g\
-it work tree`,[],"run idops in a clone of the repository, or keep the state elsewhere")])}for(const secret3 of credentialsIn(
-remote))onSecret(secret3);const{gitBackend:gitBackend2}=await Promise.resolve().then(()=>(init_git2(),git_exports));return gitBackend2(
-{root,remote,branch,path:pathOnBranch(project,root,path)})}async function inDatabase({cwd,environment},{url:address3,name:name2,
-files},onSecret){const{postgresBackend:postgresBackend2,secretsOf:secretsOf2}=await Promise.resolve().then(()=>(init_postgres(),postgres_exports));
+it work tree`,[],"run idops in a clone of the repository, or keep the state elsewhere")])}for(const secret3 of[...credentialsIn(
+remote),...await configuredSecrets(root)])onSecret(secret3);const{gitBackend:gitBackend2}=await Promise.resolve().then(()=>(init_git2(),git_exports));
+return gitBackend2({root,remote,branch,path:pathOnBranch(project,root,path)})}async function inDatabase({cwd,environment},{
+url:address3,name:name2,files},onSecret){const{postgresBackend:postgresBackend2,secretsOf:secretsOf2}=await Promise.resolve().then(()=>(init_postgres(),postgres_exports));
 const url=String(address3.reveal());for(const secret3 of secretsOf2(url))onSecret(secret3);const read=async([what,file])=>{
 const text6=await readRegular(file).catch(failure2=>{throw new ProblemsError([error("bad-certificate",`the file ${shownPath(
 file,cwd)} of state.postgres can't be read: ${whyRefused(failure2)}`,[],"the path is relative to the configuration")])});
 if(what==="key")onSecret(text6);return[what,text6]};const tls=Object.fromEntries(await Promise.all(Object.entries(files).
 map(read)));const given=Object.keys(tls).length===0?{}:{tls};return postgresBackend2({url,name:name2??environment??"stat\
-e",...given})}function credentialsIn(remote){if(!URL.canParse(remote))return[];const{username,password}=new URL(remote);
-const given=[password,...remote.startsWith("http")?[username]:[]].filter(one=>one!=="");return given.flatMap(one=>[one,decodeURIComponent(
-one)])}init_kinds();init_references();function scopesOf(declared,profile){const own5=declared.flatMap(({kind})=>{const{readable:readable2,scopes}=kindOf(kind);
+e",...given})}async function configuredSecrets(root){const keys="^(http\\..*extraheader|remote\\..*url|url\\..*)$";const said3=await git(
+root,["config","--get-regexp",keys]).catch(()=>"");return said3.toString().split("\n").flatMap(line=>[...line.split(/\s+/).
+flatMap(credentialsIn),...headerSecrets(line)])}function headerSecrets(line){const word2=/^http\..*?\s\S+:\s*(?:\S+\s+)?(\S{4,})$/i.
+exec(line)?.[1];if(word2===void 0)return[];const[,password=""]=Buffer.from(word2,"base64").toString("utf8").split(":");return[
+word2,...password.length>3?[password]:[]]}function credentialsIn(remote){if(!URL.canParse(remote))return[];const{username,
+password}=new URL(remote);const given=[password,...remote.startsWith("http")?[username]:[]].filter(one=>one!=="");return given.
+flatMap(one=>[one,decodeURIComponent(one)])}init_kinds();init_references();function scopesOf(declared,profile){const own5=declared.flatMap(({kind})=>{const{readable:readable2,scopes}=kindOf(kind);
 return readable2(profile)?[scopes.read,scopes.write]:[scopes.write]});const listing=listsFor(declared,profile).flatMap(list2=>listScope(
 list2,profile)??[]);return[...new Set([...own5,...listing])].sort()}init_extended();init_values();init_answers();init_operations();init_escape();init_json();init_redact();import{setMaxListeners}from"node:events";var import_undici2=__toESM(require_undici(),1);var import_undici=__toESM(require_undici(),1);init_extended();function answerHeaders(headers){return new Map(Object.entries(headers).map(([name2,value3=[]])=>[name2,typeof value3==="\
 string"?[value3]:value3]))}function firstHeader(headers,name2){return headers.get(name2)?.[0]}var maxTimer=2**31-1;function exchange(dispatcher,request5,limits2){return new Promise((resolve18,reject)=>{new Exchange(
@@ -19213,15 +19226,17 @@ const there=await Promise.resolve().then(read).catch(()=>void 0);const records=O
 if(there?.server!==state.server||records===0)continue;const[what,them]=records===1?["a record","it"]:[`${records} record\
 s`,"them"];return error("state-elsewhere",`nothing is known yet where the state is kept now, and ${place2} has ${what} o\
 f this server`,[],`idops state migrate --from ${from} brings ${them} there; to begin anew instead: ${removal}`)}return null}
-async function formerFiles(project){if(project.state().in==="file")return[];const{root,environment}=project;const own5=environment===
-null?[]:[`.idops/${environment}.json`,`.idops/${environment}/state.json`];return await Promise.all([DEFAULT_STATE,...own5].
-map(async path=>{const{place:place2,saved}=await fileBackend({path:resolve5(root,path),allowTracked:true});return{place:place2,
-from:place2,removal:`rm ${place2}`,state:saved}}))}async function formerBranches(project){const root=workTreeOf(project.
-root);if(root===void 0)return[];const settings=project.state();const path=pathOnBranch(project,root,settings.in==="git"?
-settings.path:null);const{seenTexts:seenTexts2}=await Promise.resolve().then(()=>(init_branch(),branch_exports));const texts2=await seenTexts2(
-root,path).catch(()=>[]);return texts2.map(([ref,text6])=>({place:`${path} in git (${ref})`,from:'FILE (a copy of the co\
-nfiguration beside it, with the former "state")',removal:`git update-ref -d ${ref}`,state:()=>stateOf(stateData(text6,path),
-path)}))}var Life=class{#stop=new AbortController;#underWay=new Set;#end;#ended;#applying=false;constructor(end2){this.#end=end2}get signal(){
+async function formerFiles(project){const{root,environment}=project;const settings=project.state();const own5=environment===
+null?[]:[`.idops/${environment}.json`,`.idops/${environment}/state.json`];const usual=settings.in==="file"&&environment!==
+null?[]:[DEFAULT_STATE];return await Promise.all([...usual,...own5].map(path=>resolve5(root,path)).filter(path=>settings.
+in!=="file"||path!==settings.path).map(async path=>{const{place:place2,saved}=await fileBackend({path,allowTracked:true});
+return{place:place2,from:place2,removal:`rm ${place2}`,state:saved}}))}async function formerBranches(project){const root=workTreeOf(
+project.root);if(root===void 0)return[];const settings=project.state();const own5=pathOnBranch(project,root,settings.in===
+"git"?settings.path:null);const{seenTexts:seenTexts2}=await Promise.resolve().then(()=>(init_branch(),branch_exports));const found2=[];
+for(const path of new Set([own5,pathOnBranch(project,root,null)])){for(const[ref,text6]of await seenTexts2(root,path).catch(
+()=>[])){found2.push({place:`${path} in git (${ref})`,from:'FILE (a copy of the configuration beside it, with the former\
+ "state")',removal:path===own5?`git update-ref -d ${ref}`:`remove ${path} from that branch`,state:()=>stateOf(stateData(
+text6,path),path)})}}return found2}var Life=class{#stop=new AbortController;#underWay=new Set;#end;#ended;#applying=false;constructor(end2){this.#end=end2}get signal(){
 return this.#stop.signal}async does(work){if(this.#ended!==void 0)throw new TypeError("this session is closed");const doing=work();
 this.#underWay.add(doing);try{return await doing}finally{this.#underWay.delete(doing)}}async applies(work){if(this.#applying)
 throw new TypeError("this session is applying a plan: wait for it, and plan again");this.#applying=true;try{return await this.

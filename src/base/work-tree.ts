@@ -1,4 +1,4 @@
-import { existsSync, lstatSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 /** The nearest folder from this one upwards that holds a `.git`, which no commit can bring along. */
@@ -8,13 +8,12 @@ export function workTreeOf(folder: string): string | undefined {
   return above === folder ? undefined : workTreeOf(above);
 }
 
-/** Whether something is at a path, be it a link that leads nowhere. */
+/** Whether something is at a path, be it a link that leads nowhere, or what this user may not look at. */
 export function isThere(path: string): boolean {
   try {
-    return existsSync(path) || lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
   } catch (failure) {
-    // A file stands where a folder would have to be.
-    if ((failure as NodeJS.ErrnoException).code === 'ENOTDIR') return false;
-    throw failure;
+    // A file is in the place of a folder.
+    return (failure as NodeJS.ErrnoException).code !== 'ENOTDIR';
   }
 }

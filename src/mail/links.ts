@@ -32,8 +32,8 @@ const placeholder = /\ue001([^\ue001\ue002]*)\ue002/g;
 const onePlaceholder = /^\ue001[^\ue001\ue002]*\ue002$/;
 
 /**
- * The links of an email's bodies that change, as far as both are known: of the HTML the addresses of all attributes that lead or load, of
- * the text those that mail programs make links of; of a body that is new or can't be compared those alone that lead elsewhere. What is there as often as before has not changed; of the rest, one stands for another in
+ * The links of an email's bodies that change, as far as both are known: of the HTML the addresses of all attributes and styles that lead
+ * or load, and of all text those that mail programs make links of; of a body that is new or can't be compared those alone that lead elsewhere. What is there as often as before has not changed; of the rest, one stands for another in
  * the order in which they are there.
  */
 export function changedLinks(before: Bodies, after: Bodies): ChangedLink[] {
@@ -117,20 +117,53 @@ function htmlTargets(body: string): Target[] | undefined {
     { located: true },
   );
   if ('refused' in tree) return undefined;
-  return tree.elements.flatMap((element) =>
-    element.attrs.flatMap(({ name, value }) => {
+  return tree.elements.flatMap((element): Target[] => {
+    const { attrs, tagName } = element;
+    const refreshes = attrs.some(
+      ({ name, value }) => name === 'http-equiv' && /^refresh$/i.test(value.trim()),
+    );
+    const led = attrs.flatMap(({ name, value }) =>
+      addressesOf(refreshes && name === 'content' ? 'refresh' : name, value).map((text) => ({
+        text,
+        at: spotOf(element, name),
+      })),
+    );
+    const words = element.childNodes.flatMap((node) => ('value' in node ? node.value : [])).join('\n');
+    const styled =
+      tagName === 'style' ? addressesOf('style', words).map((text) => ({ text, at: undefined })) : [];
+    // A mail program makes a link of an address that is in no link yet.
+    const bare = notRead.has(tagName) ? [] : textTargets(words).map(({ text }) => ({ text, at: undefined }));
+    return [...led, ...styled, ...bare].flatMap(({ text, at }) => {
       // As browsers read it: without the white space and control characters that hide what it is.
-      const text = value.replace(/[\u0000-\u0020\ue000]/g, '');
-      return addressAttributes.has(name) && !ownPicture.test(text)
-        ? [{ text, at: spotOf(element, name) }]
-        : [];
-    }),
-  );
+      const address = text.replace(/[\u0000-\u0020\ue000]/g, '');
+      return address === '' || ownPicture.test(address) ? [] : [{ text: address, at }];
+    });
+  });
+}
+
+/** The elements of which the text is no text, or a link already. */
+const notRead = new Set(['a', 'style', 'script', 'title']);
+
+/** The addresses in the value of an attribute. */
+function addressesOf(name: string, value: string): string[] {
+  if (addressAttributes.has(name)) return [value];
+  switch (name) {
+    case 'srcset':
+      return value.split(',').map((one) => one.trim().split(/\s/)[0] ?? '');
+    case 'ping':
+      return value.trim().split(/\s+/);
+    case 'refresh':
+      return [/url\s*=\s*(.*)/is.exec(value)?.[1] ?? ''];
+    case 'style':
+      return [...value.matchAll(/url\(\s*["']?([^"')]*)/gi)].map(([, address = '']) => address);
+    default:
+      return [];
+  }
 }
 
 function textTargets(body: string): Target[] {
   return [...body.matchAll(/[^\s<>"]+/g)].flatMap(({ 0: word, index }) => {
-    const first = /https?:\/\//i.exec(word)?.index;
+    const first = /(?:https?|ftp):\/\/|(?<![\p{L}\p{N}.@/-])www\./iu.exec(word)?.index;
     const isLink =
       first !== undefined || [...word.matchAll(placeholder)].some(([, name = '']) => isAddress(name));
     if (!isLink) return [];
@@ -153,7 +186,8 @@ function isAddress(name: string): boolean {
 function hostOf(address: string): string {
   if (address.startsWith(OPEN)) return /^[^/\\?#]*/.exec(address)?.[0] ?? '';
   const placeholders: string[] = [];
-  const known = address.replace(placeholder, (tag) => `idops${placeholders.push(tag) - 1}placeholder`);
+  const whole = /^www\./i.test(address) ? `https://${address}` : address;
+  const known = whole.replace(placeholder, (tag) => `idops${placeholders.push(tag) - 1}placeholder`);
   const nowhere = 'https://nowhere.invalid';
   if (!URL.canParse(known, nowhere)) return address;
   const { host, origin, protocol, pathname } = new URL(known, nowhere);

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join, posix, relative, sep } from 'node:path';
 import { whyRefused } from '../base/errno.js';
+import { git } from '../base/git.js';
 import { error, ProblemsError } from '../base/problems.js';
 import { readRegular } from '../base/regular.js';
 import { workTreeOf } from '../base/work-tree.js';
@@ -60,7 +61,7 @@ async function onBranch(
       ),
     ]);
   }
-  for (const secret of credentialsIn(remote)) onSecret(secret);
+  for (const secret of [...credentialsIn(remote), ...(await configuredSecrets(root))]) onSecret(secret);
   const { gitBackend } = await import('../state/git/index.js');
   return gitBackend({ root, remote, branch, path: pathOnBranch(project, root, path) });
 }
@@ -93,6 +94,24 @@ async function inDatabase(
 }
 
 /** What an address has in it that nobody is to see. */
+/** The credentials that git's configuration has for remotes: a server may repeat them in what it says. */
+async function configuredSecrets(root: string): Promise<string[]> {
+  const keys = '^(http\\..*extraheader|remote\\..*url|url\\..*)$';
+  const said = await git(root, ['config', '--get-regexp', keys]).catch(() => '');
+  return said
+    .toString()
+    .split('\n')
+    .flatMap((line) => [...line.split(/\s+/).flatMap(credentialsIn), ...headerSecrets(line)]);
+}
+
+/** What `http.extraheader AUTHORIZATION: basic …` holds: the word, and the password in it. */
+function headerSecrets(line: string): string[] {
+  const word = /^http\..*?\s\S+:\s*(?:\S+\s+)?(\S{4,})$/i.exec(line)?.[1];
+  if (word === undefined) return [];
+  const [, password = ''] = Buffer.from(word, 'base64').toString('utf8').split(':');
+  return [word, ...(password.length > 3 ? [password] : [])];
+}
+
 function credentialsIn(remote: string): string[] {
   if (!URL.canParse(remote)) return [];
   const { username, password } = new URL(remote);

@@ -47,29 +47,39 @@ export async function leftBehind(project: Project, state: State): Promise<Proble
 }
 
 async function formerFiles(project: Project): Promise<Former[]> {
-  if (project.state().in === 'file') return [];
   const { root, environment } = project;
+  const settings = project.state();
   const own = environment === null ? [] : [`.idops/${environment}.json`, `.idops/${environment}/state.json`];
+  // Another file may be the state of what is managed without an environment.
+  const usual = settings.in === 'file' && environment !== null ? [] : [DEFAULT_STATE];
   return await Promise.all(
-    [DEFAULT_STATE, ...own].map(async (path) => {
-      const { place, saved } = await fileBackend({ path: resolve(root, path), allowTracked: true });
-      return { place, from: place, removal: `rm ${place}`, state: saved };
-    }),
+    [...usual, ...own]
+      .map((path) => resolve(root, path))
+      .filter((path) => settings.in !== 'file' || path !== settings.path)
+      .map(async (path) => {
+        const { place, saved } = await fileBackend({ path, allowTracked: true });
+        return { place, from: place, removal: `rm ${place}`, state: saved };
+      }),
   );
 }
 
-/** The branches that this clone has seen: the one that the configuration names is not new. */
+/** What branches that this clone has seen hold where the configuration names the state, and where it is without one. */
 async function formerBranches(project: Project): Promise<Former[]> {
   const root = workTreeOf(project.root);
   if (root === undefined) return [];
   const settings = project.state();
-  const path = pathOnBranch(project, root, settings.in === 'git' ? settings.path : null);
+  const own = pathOnBranch(project, root, settings.in === 'git' ? settings.path : null);
   const { seenTexts } = await import('../state/git/branch.js');
-  const texts = await seenTexts(root, path).catch(() => []);
-  return texts.map(([ref, text]) => ({
-    place: `${path} in git (${ref})`,
-    from: 'FILE (a copy of the configuration beside it, with the former "state")',
-    removal: `git update-ref -d ${ref}`,
-    state: () => stateOf(stateData(text, path), path),
-  }));
+  const found: Former[] = [];
+  for (const path of new Set([own, pathOnBranch(project, root, null)])) {
+    for (const [ref, text] of await seenTexts(root, path).catch(() => [])) {
+      found.push({
+        place: `${path} in git (${ref})`,
+        from: 'FILE (a copy of the configuration beside it, with the former "state")',
+        removal: path === own ? `git update-ref -d ${ref}` : `remove ${path} from that branch`,
+        state: () => stateOf(stateData(text, path), path),
+      });
+    }
+  }
+  return found;
 }

@@ -108,7 +108,7 @@ describe('a stored plan', () => {
       expect(stderr.replaceAll(/\s+/g, ' ')).toContain(`error[plan-unreadable]: ${file} can't be used`);
       expect(stderr.replaceAll(/\s+/g, ' ')).toContain(why);
     }
-    expect((await idops('plan nothing.json')).stderr).toContain('nothing.json is not there');
+    expect((await idops('plan nothing.json')).stderr).toContain('nothing.json does not exist');
     const folder = (await idops('plan manifests')).stderr.replaceAll(/\s+/g, ' ');
     expect(folder).toContain("manifests can't be read: it is a folder");
     expect(folder).not.toContain('idops plan --out manifests');

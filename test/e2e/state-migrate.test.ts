@@ -149,6 +149,25 @@ describe('idops state migrate', () => {
     expect((await idops('apply --yes', { env })).code).toBe(0);
   });
 
+  it('is missed at another path of a file or a branch', async () => {
+    const { idops, write } = await applied();
+    const refusedWith = async (args: string, what: string) => {
+      const { code, stderr } = await idops(args, { env });
+      expect([code, stderr]).toEqual([1, expect.stringContaining(`${what} has a record of this server`)]);
+    };
+    await write({ 'idops.yaml': `${inFile}state: {path: other/state.json}\n` });
+    await refusedWith('apply --yes', '.idops/state.json');
+    await write({ 'idops.yaml': inGit });
+    expect((await idops('state migrate --from .idops/state.json --yes')).code).toBe(0);
+    const seen = 'state.json in git (refs/idops/seen/idops-state)';
+    await write({
+      'idops.yaml': inGit
+        .replace('git: {', 'git: {path: x/y.json, ')
+        .replace('{path: x/y.json, }', '{path: x/y.json}'),
+    });
+    await refusedWith('apply --yes', seen);
+  });
+
   it('asks first, and needs a state that can be moved', async () => {
     const { idops, write, read, files } = await applied();
     const before = await files();
@@ -167,8 +186,10 @@ describe('idops state migrate', () => {
   it('takes the place of no other state', async () => {
     const { idops, write, read } = await applied();
     const before = await read('.idops/state.json');
-    await write({ 'idops.yaml': `${inFile}state: {path: .idops/other.json}\n` });
+    const config = `${inFile}state: {path: .idops/other.json}\n`;
+    await write({ 'idops.yaml': config, '.idops/state.json': '' });
     expect((await idops('apply --yes', { env })).code).toBe(0);
+    await write({ '.idops/state.json': before });
     const other = await read('.idops/other.json');
     const { code, stderr } = await idops('state migrate --yes');
     expect([code, stderr]).toEqual([

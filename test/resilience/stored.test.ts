@@ -121,7 +121,7 @@ describe('a file that is no plan', () => {
     const at = await planned();
     expect(await at.idops('apply no.json')).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('no.json is not there'),
+      stderr: expect.stringContaining('no.json does not exist'),
     });
     for (const option of ['--target User/*', '--kind User', '--prune', '--assert']) {
       const { code, stderr } = await at.idops(`apply plan.json ${option}`);

@@ -190,7 +190,7 @@ describe('the first shards of a split', () => {
       one,
     );
     expect(first.notes).toEqual([]);
-    expect(second?.notes).toEqual([`run ${RUN} had not ended: 1 of its answers were taken into the state`]);
+    expect(second?.notes).toEqual([`run ${RUN} had not ended: 1 of its answers was taken into the state`]);
     for (const state of [first.state, second?.state, await backend.saved()]) {
       if (state === undefined) throw new Error('there is a state');
       expect(generationOf({ state })).toBe(2);
