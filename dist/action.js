@@ -19287,21 +19287,23 @@ this.#project=project;this.#access=access3;this.#most=project.bodyCharacters()}a
 dirname13(request5.manifest),request5.path);let content=this.#contents.get(path);if(content===void 0){content=this.#limit(
 ()=>this.#load(path));this.#contents.set(path,content)}const loaded=await content;return"text"in loaded?loaded:this.#problem(
 request5,path,loaded)}async#load(path){const read=await this.#access.read(path);if(!("target"in read))return read;this.files.
-add(read.target);if(read.text.includes("\0"))return{reason:"nul"};this.#characters+=read.text.length;if(this.#characters>
-this.#most)return{reason:"too-many"};return bodyOf(read.text,nameOf3(path,this.#project))}#problem(request5,path,found2){
-const shown5=request5.tainted?"the body file":`the body file ${shownPath(path,this.#project.cwd)}`;const places=[request5.
-place];switch(found2.reason){case"outside":return error("body-outside",`${request5.tainted?"the body file":`the body fil\
-e "${request5.path}"`} lies outside the project`,places,"a body file must lie in the folder of the configuration, after \
-following links");case"private":return error("body-private",`${shown5} ${found2.detail}, which no body may be`,places,"k\
-eep bodies in files of their own, such as emails/reset_password.html");case"too-many":return error("too-large",`the body\
- files of this project have more than ${shown2(this.#most)} characters together`,places,"raise limits.body_characters in\
- the configuration, split the project, or take pictures out of the bodies and link to them");case"nul":return error("bod\
-y-nul",`${shown5} has a NUL character, which no server can keep`,places,"save it as UTF-8 text");case"missing":return error(
-"body-missing",`${shown5} ${found2.detail}`,places,"the path is relative to the manifest");case"too-large":return error(
-"too-large",`${shown5} ${found2.detail}`,places);case"not-utf8":return error("body-not-utf8",`${shown5} ${found2.detail}`,
-places,"save it as UTF-8");default:return error("body-unreadable",`${shown5} ${found2.detail}`,places)}}};function bodyOf(text6,name2){
-let source;return{text:text6,place(part){if(part===void 0)return wholeFile(name2);source??=sourceOf(name2,text6,false);const mark=text6.
-length-source.text.length;return source.place({start:Math.max(0,part.start-mark),end:Math.max(0,part.end-mark)})}}}init_nearest();init_problems();init_kinds();init_values();init_fields();init_schema();var DeclaredDocument=class{kind;identity;fields;absent;whole;ignored;#written;constructor(object3,written3){this.kind=object3.
+add(read.target);const body2=bodyOf(read.text,nameOf3(path,this.#project));const nul=read.text.indexOf("\0");if(nul>=0){
+const{text:_,...place2}=body2.place({start:nul,end:nul+1});return{reason:"nul",place:place2}}this.#characters+=read.text.
+length;if(this.#characters>this.#most)return{reason:"too-many"};return body2}#problem(request5,path,found2){const shown5=request5.
+tainted?"the body file":`the body file ${shownPath(path,this.#project.cwd)}`;const places=[request5.place];switch(found2.
+reason){case"outside":return error("body-outside",`${request5.tainted?"the body file":`the body file "${request5.path}"`}\
+ lies outside the project`,places,"a body file must lie in the folder of the configuration, after following links");case"\
+private":return error("body-private",`${shown5} ${found2.detail}, which no body may be`,places,"keep bodies in files of \
+their own, such as emails/reset_password.html");case"too-many":return error("too-large",`the body files of this project \
+have more than ${shown2(this.#most)} characters together`,places,"raise limits.body_characters in the configuration, spl\
+it the project, or take pictures out of the bodies and link to them");case"nul":return error("body-nul",`${shown5} has a\
+ NUL character, which no server can keep`,request5.tainted?places:[found2.place,...places],"save it as UTF-8 text");case"\
+missing":return error("body-missing",`${shown5} ${found2.detail}`,places,"the path is relative to the manifest");case"to\
+o-large":return error("too-large",`${shown5} ${found2.detail}`,places);case"not-utf8":return error("body-not-utf8",`${shown5}\
+ ${found2.detail}`,places,"save it as UTF-8");default:return error("body-unreadable",`${shown5} ${found2.detail}`,places)}}};
+function bodyOf(text6,name2){let source;return{text:text6,place(part){if(part===void 0)return wholeFile(name2);source??=
+sourceOf(name2,text6,false);const mark=text6.length-source.text.length;return source.place({start:Math.max(0,part.start-
+mark),end:Math.max(0,part.end-mark)})}}}init_nearest();init_problems();init_kinds();init_values();init_fields();init_schema();var DeclaredDocument=class{kind;identity;fields;absent;whole;ignored;#written;constructor(object3,written3){this.kind=object3.
 kind;this.identity=object3.identity;this.fields=object3.fields;this.absent=object3.absent;this.whole=object3.whole;this.
 ignored=object3.ignored;if(object3.generation!==void 0)this.generation=object3.generation;this.#written=written3}get place(){
 return this.placeOf()}get declaredAt(){const{file,root}=this.#written;return file.lineAt(startOf(root).start)}placeOf(...path){

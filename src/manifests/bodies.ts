@@ -31,7 +31,12 @@ export interface Body {
   place(part: Span | undefined): Place;
 }
 
-type Content = Body | Refused | Unreadable | { readonly reason: 'too-many' | 'nul' };
+type Content =
+  | Body
+  | Refused
+  | Unreadable
+  | { readonly reason: 'too-many' }
+  | { readonly reason: 'nul'; readonly place: Place };
 
 /** Reads body files, some at once and each once, and keeps every byte of them. */
 export class Bodies {
@@ -66,10 +71,16 @@ export class Bodies {
     const read = await this.#access.read(path);
     if (!('target' in read)) return read;
     this.files.add(read.target);
-    if (read.text.includes('\0')) return { reason: 'nul' };
+    const body = bodyOf(read.text, nameOf(path, this.#project));
+    const nul = read.text.indexOf('\0');
+    if (nul >= 0) {
+      // It may be the file of a secret.
+      const { text: _, ...place } = body.place({ start: nul, end: nul + 1 });
+      return { reason: 'nul', place };
+    }
     this.#characters += read.text.length;
     if (this.#characters > this.#most) return { reason: 'too-many' };
-    return bodyOf(read.text, nameOf(path, this.#project));
+    return body;
   }
 
   #problem(request: BodyRequest, path: string, found: Exclude<Content, Body>): Problem {
@@ -101,7 +112,7 @@ export class Bodies {
         return error(
           'body-nul',
           `${shown} has a NUL character, which no server can keep`,
-          places,
+          request.tainted ? places : [found.place, ...places],
           'save it as UTF-8 text',
         );
       case 'missing':

@@ -164,6 +164,17 @@ describe('body files', () => {
     expect(declared[0]?.fields).toEqual({ metadata: { file: 'none' } });
   });
 
+  test('one with a NUL is refused, where that is, without what stands beside it', async () => {
+    const { problems } = await load({
+      'manifests/a.yaml': 'kind: User\nid: u\nbackend: {smtp_password: {file: pw}}\n',
+      'manifests/pw': 'first\nhunter2 \0',
+    });
+    expect(
+      problems.map(({ code, places }) => [code, places.map(({ file, line }) => `${file}:${line}`)]),
+    ).toEqual([['body-nul', ['manifests/pw:2', 'manifests/a.yaml:3']]]);
+    expect(JSON.stringify(problems)).not.toContain('hunter2');
+  });
+
   test('too large a one is refused', async () => {
     const { problems } = await load({
       'manifests/a.yaml': 'kind: EmailTemplate\nbackend_id: b\ntype: t\ntxt_content: {file: big.txt}\n',
