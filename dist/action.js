@@ -7953,23 +7953,24 @@ a2,b)};exports.distance=distance3;var closest=function(str,arr){var min_distance
 arr.length;i2++){var dist=distance3(str,arr[i2]);if(dist<min_distance){min_distance=dist;min_index=i2}}return arr[min_index]};
 exports.closest=closest}});function isSecretField(name2){return secretFieldNames.has(name2)}function isSecretMember(name2){return secretMembers.has(
 name2)}function looksSecret(key){const known4=memo2.get(key);if(known4!==void 0)return known4;const answer=resemblesSecret(
-fold(key));if(memo2.size<1e4)memo2.set(key,answer);return answer}function shownKey(key){if(!/[\s:=]/.test(key))return key;
-const word2=new RegExp(`(?:${keyCharacter.source})+`,"gu");const head=key.slice(0,300);for(let match=word2.exec(head);match!==
-null;match=word2.exec(head)){if(/^["']?[\s:=]+\S/.test(head.slice(word2.lastIndex))&&looksSecret(match[0]))return key.slice(
-0,word2.lastIndex)}return key}function fold(name2){const bare2=name2.normalize("NFKD").replace(new RegExp("\\p{M}","gu"),
-"").toLowerCase();return bare2.replace(/[łøđıß]/g,letter=>strokes[letter]??letter)}function resemblesSecret(name2){
-if([...words,...foreign].some(word2=>name2.includes(word2)))return true;if(secretKeys.some(pattern=>pattern.test(name2)))
-return true;if(name2.length>100)return false;if(secretFields.some(field2=>(0,import_fastest_levenshtein.distance)(name2,
-field2)<=3))return true;return name2.split(/[^a-z0-9]+/).some(part=>abbreviations.has(part)||words.some(word2=>(0,import_fastest_levenshtein.distance)(
-part,word2)<=(word2==="token"?1:2)))}function looksLikeCredential(text6){return credentials.some(pattern=>pattern.test(text6))}
-var import_fastest_levenshtein,secretFields,secretFieldNames,secretMembers,words,abbreviations,foreign,secretKeys,keyCharacter,
-memo2,strokes,loose,credentials;var init_secret_names=__esm({"src/base/secret-names.ts"(){"use strict";import_fastest_levenshtein=
-__toESM(require_mod(),1);secretFields=["ldap_master_password","smtp_password"];secretFieldNames=new Set(secretFields);secretMembers=
-new Set([...secretFields,"secret","client_secret","access_token","refresh_token","id_token"]);words=["password","secret",
-"token","credential"];abbreviations=new Set([...["pass","pwd","pw","passwd","passphrase","pin","pins"],...["senha","hesl\
-o","haslo","jelszo"],...["bearer","mnemonic"]]);foreign=[...["kennwort","contrasena","wachtwoord","losenord","adgangskod\
-e","salasana"],...["\u043F\u0430\u0440\u043E\u043B\u044C","\u5BC6\u7801","\u5BC6\u78BC","\u30D1\u30B9\u30EF\u30FC\u30C9",
-"\uBE44\uBC00\uBC88\uD638"].map(fold)];secretKeys=[/(?:api|private|access|signing|encryption|ssh)[^a-z0-9]{0,3}keys?(?![a-z])/,
+fold(key));if(memo2.size<1e4)memo2.set(key,answer);return answer}function holdsSecretKey(key,value3){if(looksSecret(key))
+return true;if(typeof value3!=="object"||value3===null)return false;return Object.entries(value3).some(([name2,member2])=>holdsSecretKey(
+name2,member2))}function shownKey(key){if(!/[\s:=]/.test(key))return key;const word2=new RegExp(`(?:${keyCharacter.source}\
+)+`,"gu");const head=key.slice(0,300);for(let match=word2.exec(head);match!==null;match=word2.exec(head)){if(/^["']?[\s:=]+\S/.
+test(head.slice(word2.lastIndex))&&looksSecret(match[0]))return key.slice(0,word2.lastIndex)}return key}function fold(name2){
+const bare2=name2.normalize("NFKD").replace(new RegExp("\\p{M}","gu"),"").toLowerCase();return bare2.replace(/[łøđıß]/g,
+letter=>strokes[letter]??letter)}function resemblesSecret(name2){if([...words,...foreign].some(word2=>name2.includes(word2)))
+return true;if(secretKeys.some(pattern=>pattern.test(name2)))return true;if(name2.length>100)return false;if(secretFields.
+some(field2=>(0,import_fastest_levenshtein.distance)(name2,field2)<=3))return true;return name2.split(/[^a-z0-9]+/).some(
+part=>abbreviations.has(part)||words.some(word2=>(0,import_fastest_levenshtein.distance)(part,word2)<=(word2==="token"?1:
+2)))}function looksLikeCredential(text6){return credentials.some(pattern=>pattern.test(text6))}var import_fastest_levenshtein,
+secretFields,secretFieldNames,secretMembers,words,abbreviations,foreign,secretKeys,keyCharacter,memo2,strokes,loose,credentials;
+var init_secret_names=__esm({"src/base/secret-names.ts"(){"use strict";import_fastest_levenshtein=__toESM(require_mod(),1);
+secretFields=["ldap_master_password","smtp_password"];secretFieldNames=new Set(secretFields);secretMembers=new Set([...secretFields,
+"secret","client_secret","access_token","refresh_token","id_token"]);words=["password","secret","token","credential"];abbreviations=
+new Set([...["pass","pwd","pw","passwd","passphrase","pin","pins"],...["senha","heslo","haslo","jelszo"],...["bearer","m\
+nemonic"]]);foreign=[...["kennwort","contrasena","wachtwoord","losenord","adgangskode","salasana"],...["\u043F\u0430\u0440\u043E\u043B\u044C",
+"\u5BC6\u7801","\u5BC6\u78BC","\u30D1\u30B9\u30EF\u30FC\u30C9","\uBE44\uBC00\uBC88\uD638"].map(fold)];secretKeys=[/(?:api|private|access|signing|encryption|ssh)[^a-z0-9]{0,3}keys?(?![a-z])/,
 /(?:^|[^a-z])[th]?otp(?:[^a-z0-9]{0,3}(?:seed|key|code|ur[il])s?)?$/,/(?:recovery|backup|scratch|reset)[^a-z0-9]{0,3}(?:codes?|keys?|phrases?)(?![a-z])/,
 /seed[^a-z0-9]{0,3}phrase/,/session[^a-z0-9]{0,3}(?:id|key)s?(?![a-z])/,/mots?[^a-z0-9]{0,3}de[^a-z0-9]{0,3}passe/,/^authorization$|(?:^|[^a-z])cookies?$/];
 keyCharacter=/[\p{L}\p{M}\p{N}\p{Cs}_.-]/u;memo2=new Map;strokes={\u0142:"l",\u00F8:"o",\u0111:"d",\u0131:"i",\u00DF:"ss"};
@@ -8702,10 +8703,10 @@ return Object.entries(declared.fields).flatMap(([name2,said3])=>{const[type,was,
 name2)];if(type?.type!=="map"||!isMap(said3)||!isMap(was??null)||!isMap(now??null))return[];const own5=new Set([...fields2.
 map(({path})=>path),...contrast(type,name2,said3,{}).map(({path})=>path)]);return contrast(type,name2,now??null,was).filter(
 ({path,verdict})=>verdict==="different"&&!own5.has(path)).map(({path,wanted,got=null,lacks:lacks2})=>{const sensitive=holdsSensitive(
-wanted)||holdsSensitive(got);const drift={recorded:got,run:left.run,declared:"nowhere"};const absent2=lacks2==="wanted"?
-{was:"absent"}:{};return{path,type:"map",before:wanted,after:wanted,sensitive,...absent2,drift}})})}function isUnplanned({
-drift}){return drift?.declared==="nowhere"}function isAsLeft({path,after:after2},types3,recorded2){const type=types3[path]??
-value;return contrast(type,path,after2,recorded2).every(({verdict})=>verdict!=="different")}function recordedAt(path,types3,left,shown5){
+wanted)||holdsSensitive(got)||[wanted,got].some(one=>holdsSecretKey(path,one));const drift={recorded:got,run:left.run,declared:"\
+nowhere"};const absent2=lacks2==="wanted"?{was:"absent"}:{};return{path,type:"map",before:wanted,after:wanted,sensitive,
+...absent2,drift}})})}function isUnplanned({drift}){return drift?.declared==="nowhere"}function isAsLeft({path,after:after2},types3,recorded2){
+const type=types3[path]??value;return contrast(type,path,after2,recorded2).every(({verdict})=>verdict!=="different")}function recordedAt(path,types3,left,shown5){
 const[field2=""]=/^\w*/.exec(path)??[];if(!Object.hasOwn(left,field2)||!Object.hasOwn(types3,field2))return void 0;const[
 was,now]=[left[field2],shown5(field2)];if(was===void 0||now===void 0)return void 0;const parts=contrast(types3[field2]??
 value,field2,now,was);const part=parts.find(one=>one.path===path);if(part!==void 0)return part.verdict==="different"?part.
@@ -8720,7 +8721,7 @@ let losesLeftOut=0;const kept2=changes.filter(change3=>{const isOf=only2==="drif
 change3.action!=="unchanged"){leftOut3.set(change3.action,(leftOut3.get(change3.action)??0)+1);if(change3.destructions.length>
 0)losesLeftOut+=1}return isOf});return{changes:kept2,leftOut:leftOut3,losesLeftOut}}function isMade({action:action2,fields:fields2}){
 return action2!=="unchanged"&&(fields2.length===0||fields2.some(({drift})=>drift===void 0||drift.declared==="changed"))}
-var init_drift=__esm({"src/plan/drift.ts"(){"use strict";init_values();init_fields()}});var Diff;var init_base=__esm({"node_modules/diff/libesm/diff/base.js"(){Diff=class{diff(oldStr,newStr,options={}){let callback2;
+var init_drift=__esm({"src/plan/drift.ts"(){"use strict";init_secret_names();init_values();init_fields()}});var Diff;var init_base=__esm({"node_modules/diff/libesm/diff/base.js"(){Diff=class{diff(oldStr,newStr,options={}){let callback2;
 if(typeof options==="function"){callback2=options;options={}}else if("callback"in options){callback2=options.callback}const oldString=this.
 castInput(oldStr,options);const newString=this.castInput(newStr,options);const oldTokens=this.removeEmpty(this.tokenize(
 oldString,options));const newTokens=this.removeEmpty(this.tokenize(newString,options));return this.diffWithOptionsObj(oldTokens,
@@ -17698,7 +17699,7 @@ some(one=>belongs(run4,one)))}function isOfLost({state},home){return state.file=
 state:lost2}){return state.serial>0?state:{...state,lineage:lost2.lineage}}function ownerOf({run:run4,state},home){const here2=home.
 backend.name;return state.file===here2?`run ${run4} is of another state than ${here2}`:`run ${run4} is of the state ${state.
 file}, and this is ${here2}`}function refuseOther(run4,home){return new ProblemsError([error("run-other-state",ownerOf(run4,
-home),[],"choose the environment, and with it the state, that it was run with")])}init_extended();init_values();init_fields();init_kinds();init_loss();init_values();init_kinds();init_limits();init_references();init_extended();init_values();init_fields();init_kinds();init_limits();init_loss();init_rules();init_drift();function compare(given){
+home),[],"choose the environment, and with it the state, that it was run with")])}init_extended();init_secret_names();init_values();init_fields();init_kinds();init_loss();init_values();init_kinds();init_limits();init_references();init_extended();init_values();init_fields();init_kinds();init_limits();init_loss();init_rules();init_drift();function compare(given){
 const{live,recorded:recorded2,declared,profile}=given;const kind=kindOf(declared.kind);const change3=withReason(compareFields(
 given),ignoredTrouble(kind,declared,live,profile));const left=recorded2?.left;if(live===void 0||left===void 0)return change3;
 const shown5=field2=>liveValue(live,field2);const fields2=[...withDrift(change3.fields,kind.fields,left,shown5),...declared.
@@ -17960,25 +17961,26 @@ entries(kindOf(kind).fields).some(([name2,type])=>{const[was,now]=[before[name2]
 void 0&&!same(normalForm(type,was),normalForm(type,now))})}function leftBehind(asked,after2,{run:run4,readable:readable2,
 hasher}){if(!readable2||after2===void 0)return{};return{left:{run:run4,...storeFields(shownOf(asked,after2),hasher)}}}function shownOf({
 kind,expected,before},after2){const shown5={};for(const[name2,type]of Object.entries(kindOf(kind).fields)){const got=after2[name2];
-if(got===void 0)continue;const known4=sealed(withoutOthers(type,normalForm(type,got)),expected[name2]);shown5[name2]=sealed(
-known4,before?.[name2])}return shown5}function withoutOthers(type,got){if(type.type!=="set"||!Array.isArray(got))return got;
-const own5=["id","name",...Object.keys(type.nested)];return got.map(element=>isMap(element)?Object.fromEntries(Object.entries(
-element).filter(([name2])=>own5.includes(name2))):element)}function builtInLeft(asked,after2,context3){const isBuiltIn=after2!==
-void 0&&kindOf(asked.kind).deletion?.isBuiltIn(after2)===true;return isBuiltIn?leftBehind(asked,after2,context3):{}}function sealed(got,known4){
-if(known4===void 0||got instanceof Sensitive)return got;if(known4 instanceof Sensitive||Array.isArray(known4)&&holdsSensitive(
-known4)){return holdsHashed(got)?got:new Sensitive(reveal(got))}if(!isMap(known4)||!isMap(got))return got;return mapValues(
-got,(member2,key)=>sealed(member2,Object.hasOwn(known4,key)?known4[key]:void 0))}function normalized({kind,expected}){const types3=kindOf(
-kind).fields;return mapValues(expected,(field2,name2)=>normalForm(types3[name2]??value,field2))}function askedSecrets(asked){
-return Object.fromEntries(Object.entries(normalized(asked)).filter(([,field2])=>holdsSensitive(field2)))}function answeredFields(asked,answer,known4){
-const types3=kindOf(asked.kind).fields;const wanted=normalized(asked);const shown5={...known4};for(const[name2,type]of Object.
-entries(types3)){const got=answer[name2];if(got===void 0)continue;const before=known4[name2];const whole2=type.type==="m\
-embers"&&isMap(got)&&isMap(before)?{...before,...got}:got;shown5[name2]=conceal(whole2,wanted[name2])}return shown5}function unverifiedNames({
-expected},unverified){return Object.keys(expected).filter(name2=>unverified.some(path=>path===name2||path.startsWith(`${name2}\
-.`)))}function unverifiedFields(asked,unverified,shown5){const types3=kindOf(asked.kind).fields;const fields2={};for(const[
-name2,wanted]of Object.entries(normalized(asked))){if(unverified.includes(name2)){fields2[name2]=wanted;continue}if(types3[name2]?.
-type!=="members"||!isMap(wanted))continue;const left=Object.entries(wanted).filter(([member2])=>unverified.includes(`${name2}\
-.${member2}`));if(left.length===0)continue;const there=shown5[name2];fields2[name2]={...there!==void 0&&isMap(there)?there:
-{},...Object.fromEntries(left)}}return fields2}async function applyPlan({plan,asked},options){const{lock,now,signal,shard:shard2,hasher}=options;const keeping2=keepingOf(
+if(got===void 0)continue;const known4=sealed(veiled(type,withoutOthers(type,normalForm(type,got))),expected[name2]);shown5[name2]=
+sealed(known4,before?.[name2])}return shown5}function veiled(type,got){if(type.type!=="map"||!isMap(got))return got;return mapValues(
+got,(member2,key)=>member2!==null&&holdsSecretKey(key,member2)?new Sensitive(reveal(member2)):member2)}function withoutOthers(type,got){
+if(type.type!=="set"||!Array.isArray(got))return got;const own5=["id","name",...Object.keys(type.nested)];return got.map(
+element=>isMap(element)?Object.fromEntries(Object.entries(element).filter(([name2])=>own5.includes(name2))):element)}function builtInLeft(asked,after2,context3){
+const isBuiltIn=after2!==void 0&&kindOf(asked.kind).deletion?.isBuiltIn(after2)===true;return isBuiltIn?leftBehind(asked,
+after2,context3):{}}function sealed(got,known4){if(known4===void 0||got instanceof Sensitive)return got;if(known4 instanceof
+Sensitive||Array.isArray(known4)&&holdsSensitive(known4)){return holdsHashed(got)?got:new Sensitive(reveal(got))}if(!isMap(
+known4)||!isMap(got))return got;return mapValues(got,(member2,key)=>sealed(member2,Object.hasOwn(known4,key)?known4[key]:
+void 0))}function normalized({kind,expected}){const types3=kindOf(kind).fields;return mapValues(expected,(field2,name2)=>normalForm(
+types3[name2]??value,field2))}function askedSecrets(asked){return Object.fromEntries(Object.entries(normalized(asked)).filter(
+([,field2])=>holdsSensitive(field2)))}function answeredFields(asked,answer,known4){const types3=kindOf(asked.kind).fields;
+const wanted=normalized(asked);const shown5={...known4};for(const[name2,type]of Object.entries(types3)){const got=answer[name2];
+if(got===void 0)continue;const before=known4[name2];const whole2=type.type==="members"&&isMap(got)&&isMap(before)?{...before,
+...got}:got;shown5[name2]=conceal(whole2,wanted[name2])}return shown5}function unverifiedNames({expected},unverified){return Object.
+keys(expected).filter(name2=>unverified.some(path=>path===name2||path.startsWith(`${name2}.`)))}function unverifiedFields(asked,unverified,shown5){
+const types3=kindOf(asked.kind).fields;const fields2={};for(const[name2,wanted]of Object.entries(normalized(asked))){if(unverified.
+includes(name2)){fields2[name2]=wanted;continue}if(types3[name2]?.type!=="members"||!isMap(wanted))continue;const left=Object.
+entries(wanted).filter(([member2])=>unverified.includes(`${name2}.${member2}`));if(left.length===0)continue;const there=shown5[name2];
+fields2[name2]={...there!==void 0&&isMap(there)?there:{},...Object.fromEntries(left)}}return fields2}async function applyPlan({plan,asked},options){const{lock,now,signal,shard:shard2,hasher}=options;const keeping2=keepingOf(
 options);const recorded2=await withSeen(withoutDebts(options.state,plan.settled??[]),seenIn(plan),{at:now().toISOString(),
 hasher});if(plan.changes.every(({action:action2})=>action2==="unchanged")){const result2={run:null,results:[],interrupted:false};
 if(recorded2===options.state.resources){return{result:result2,state:options.state,problems:stillOwed(plan)}}await lock.confirm();

@@ -1,4 +1,5 @@
 import { extended } from '../base/extended.js';
+import { holdsSecretKey } from '../base/secret-names.js';
 import {
   type Fields,
   holdsSensitive,
@@ -339,10 +340,18 @@ function shownOf(
   for (const [name, type] of Object.entries(kindOf(kind).fields)) {
     const got = after[name];
     if (got === undefined) continue;
-    const known = sealed(withoutOthers(type, normalForm(type, got)), expected[name]);
+    const known = sealed(veiled(type, withoutOthers(type, normalForm(type, got))), expected[name]);
     shown[name] = sealed(known, before?.[name]);
   }
   return shown;
+}
+
+/** A map without what looks like a secret by its key: nobody says in a manifest what it is. */
+function veiled(type: FieldType, got: Value): Value {
+  if (type.type !== 'map' || !isMap(got)) return got;
+  return mapValues(got, (member, key) =>
+    member !== null && holdsSecretKey(key, member) ? new Sensitive(reveal(member)) : member,
+  );
 }
 
 /** A set whose elements have what they are compared by; what else they show is other objects' own. */

@@ -69,6 +69,13 @@ export function looksSecret(key: string): boolean {
   return answer;
 }
 
+/** Whether a map has a key anywhere whose value looks like a secret, or is the value of one. */
+export function holdsSecretKey(key: string, value: unknown): boolean {
+  if (looksSecret(key)) return true;
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.entries(value).some(([name, member]) => holdsSecretKey(name, member));
+}
+
 /** What may be told of a key: no more than its name, where a value behind a name that looks secret lacks its colon. */
 export function shownKey(key: string): string {
   if (!/[\s:=]/.test(key)) return key;

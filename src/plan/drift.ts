@@ -1,3 +1,4 @@
+import { holdsSecretKey } from '../base/secret-names.js';
 import { type Fields, holdsSensitive, isMap, same, type Value } from '../base/values.js';
 import type { FieldChange } from '../kinds/change.js';
 import type { Declared } from '../kinds/declared.js';
@@ -51,7 +52,11 @@ export function undeclaredDrift(
     return contrast(type, name, now ?? null, was)
       .filter(({ path, verdict }) => verdict === 'different' && !own.has(path))
       .map(({ path, wanted, got = null, lacks }): FieldChange => {
-        const sensitive = holdsSensitive(wanted) || holdsSensitive(got);
+        // Nobody says in a manifest what of it is a secret.
+        const sensitive =
+          holdsSensitive(wanted) ||
+          holdsSensitive(got) ||
+          [wanted, got].some((one) => holdsSecretKey(path, one));
         const drift = { recorded: got, run: left.run, declared: 'nowhere' as const };
         const absent = lacks === 'wanted' ? { was: 'absent' as const } : {};
         return { path, type: 'map', before: wanted, after: wanted, sensitive, ...absent, drift };

@@ -209,6 +209,27 @@ describe('what was changed on the server since idops read it', () => {
     expect((await made.idops('plan')).stdout).toContain('since idops last knew it');
   });
 
+  it('of a metadata key that looks secret is shown without its values, which the state does not keep', async () => {
+    const made = await pulled();
+    const ada = made.sandbox.data.users.find(({ id }) => id === ids.ada);
+    if (ada === undefined) throw new Error('nobody is there');
+    const shown = async (): Promise<string> => {
+      const texts: string[] = [];
+      for (const format of ['text', 'json', 'markdown', 'html', 'github'])
+        texts.push((await made.idops(`plan --format ${format}`)).stdout);
+      return texts.join('\n');
+    };
+    for (const token of ['s3cr3t-first', 's3cr3t-second']) {
+      ada.metadata = { ...ada.metadata, api_token: { value: token, status: 'valid' } };
+      const text = await shown();
+      expect(text).toContain('metadata.api_token');
+      expect(text).not.toContain('s3cr3t');
+      await made.idops('pull');
+      expect(await made.read('.idops/state.json')).not.toContain('s3cr3t');
+      expect(await shown()).not.toContain('metadata.api_token');
+    }
+  });
+
   it('of a metadata key that no manifest declares is shown, and not planned', async () => {
     const made = await pulled();
     const ada = made.sandbox.data.users.find(({ id }) => id === ids.ada);
