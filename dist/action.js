@@ -8101,19 +8101,19 @@ fields:fields2,ignored},traits5){return ignoredFields(fields2,traits5).filter(fi
 name:name2}){const shown5={...live?.beside,...live?.fields};const off=unacceptedFields(declared,kind.traits[name2]).filter(
 field2=>{const type=kind.fields[field2]??value;const wanted=desired(type,declared.fields[field2]??null,shown5[field2],declared.
 whole.includes(field2));return wanted===void 0||contrast(type,field2,wanted,shown5[field2]).some(({verdict})=>verdict!==
-"same")});if(off.length===0)return void 0;const names3=off.map(field2=>`"${field2}"`).join(" and ");const cure=`change i\
-t by other means, or accept with "ignored: [${off.join(", ")}]" that it stays as it is`;return`the server ignores ${names3}\
-, which is not as declared: ${cure}`}function wholeFields(desired2,present3,{whole:whole2=[],nullBecomes={}}){const fields2={};
-const unknown4=[];for(const name2 of whole2){const value3=Object.hasOwn(desired2,name2)?desired2[name2]:present3[name2];
-if(value3===void 0)unknown4.push(name2);else fields2[name2]=value3??nullBecomes[name2]??null}return{fields:fields2,unknown:unknown4}}
-function unknownWhole(noun,unknown4){return`the server's answer does not show ${unknown4.join(" and ")} of this ${noun},\
- and an update that does not send ${unknown4.length===1?"it":"them"} would reset ${unknown4.length===1?"it":"them"}: dec\
-lare ${unknown4.join(" and ")} too`}function profileProblems(declared,profile,{[profile.name]:traits5}){const{limits:limits2}=profile;
-if(limits2===null)return[];return declared.flatMap(object3=>limitProblems(object3,profile,limits2,traits5))}function ignoredProblems(declared,{
-traits:traits5},{name:name2}){return unacceptedFields(declared,traits5[name2]).map(field2=>error("ignored-field",`a serv\
-er of the profile ${name2} ignores "${field2}", so it can't become as declared`,[declared.placeOf(field2)],`remove it, o\
-r accept with "ignored: [${field2}]" that it stays as it is on such a server`))}var init_rules=__esm({"src/kinds/rules.t\
-s"(){"use strict";init_problems();init_values();init_fields();init_limits();init_texts()}});function text2(){return union([string2(),fileReference.transform(({file})=>new FileReference(file))],{error:"expected a \
+"same")});if(off.length===0)return void 0;const names3=off.map(field2=>`"${field2}"`).join(", ");const cure=`change it b\
+y other means, or accept with "ignored: [${off.join(", ")}]" that it stays as it is`;return`the server ignores ${names3}\
+, and isn't known to have what is declared: ${cure}`}function wholeFields(desired2,present3,{whole:whole2=[],nullBecomes={}}){
+const fields2={};const unknown4=[];for(const name2 of whole2){const value3=Object.hasOwn(desired2,name2)?desired2[name2]:
+present3[name2];if(value3===void 0)unknown4.push(name2);else fields2[name2]=value3??nullBecomes[name2]??null}return{fields:fields2,
+unknown:unknown4}}function unknownWhole(noun,unknown4){return`the server's answer does not show ${unknown4.join(" and ")}\
+ of this ${noun}, and an update that does not send ${unknown4.length===1?"it":"them"} would reset ${unknown4.length===1?
+"it":"them"}: declare ${unknown4.join(" and ")} too`}function profileProblems(declared,profile,{[profile.name]:traits5}){
+const{limits:limits2}=profile;if(limits2===null)return[];return declared.flatMap(object3=>limitProblems(object3,profile,
+limits2,traits5))}function ignoredProblems(declared,{traits:traits5},{name:name2}){return unacceptedFields(declared,traits5[name2]).
+map(field2=>error("ignored-field",`a server of the profile ${name2} ignores "${field2}", so it can't become as declared`,
+[declared.placeOf(field2)],`remove it, or accept with "ignored: [${field2}]" that it stays as it is on such a server`))}
+var init_rules=__esm({"src/kinds/rules.ts"(){"use strict";init_problems();init_values();init_fields();init_limits();init_texts()}});function text2(){return union([string2(),fileReference.transform(({file})=>new FileReference(file))],{error:"expected a \
 string or {file: PATH}"})}function identifier2(){return string2().min(1,"must not be empty").max(512,"must not be longer\
  than 512 characters").refine(id=>!/^\.{1,2}$/.test(id)&&id.isWellFormed()&&!new RegExp("\\p{Cc}","u").test(id),"is not \
 usable as an id")}function document(kind,about2,shape,together4={}){return strictObject({kind:literal(kind).meta({description:about2}),

@@ -78,9 +78,9 @@ export function ignoredTrouble(
     );
   });
   if (off.length === 0) return undefined;
-  const names = off.map((field) => `"${field}"`).join(' and ');
+  const names = off.map((field) => `"${field}"`).join(', ');
   const cure = `change it by other means, or accept with "ignored: [${off.join(', ')}]" that it stays as it is`;
-  return `the server ignores ${names}, which is not as declared: ${cure}`;
+  return `the server ignores ${names}, and isn't known to have what is declared: ${cure}`;
 }
 
 /**

@@ -31,7 +31,7 @@ export async function editedFiles(
     const last = written[pathFrom(root, path)];
     if (last === hashOf(before) || (last === undefined && top === undefined)) continue;
     if (top !== undefined && (await committed(top, path)) === before) continue;
-    const message = `${shownPath(path, cwd)} was edited since it was written by idops, or committed`;
+    const message = `${shownPath(path, cwd)} has an edit that neither idops wrote nor the newest commit has`;
     const hint = 'nothing was written: commit it, or overwrite it with --force';
     problems.push(error('edited-file', message, [], hint));
   }

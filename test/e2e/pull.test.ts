@@ -194,7 +194,7 @@ describe('an edit', () => {
     change(at, 'Theirs');
     const refused = await at.idops('pull');
     expect(refused).toMatchObject({ code: 1, stdout: '' });
-    expect(refused.stderr).toContain(`error[edited-file]: ${file} was edited since`);
+    expect(refused.stderr).toContain(`error[edited-file]: ${file} has an edit that`);
     expect(await at.read(file)).toBe(edited);
     expect((await at.idops('pull --check')).stdout).toContain(file);
     expect((await at.idops('pull --force')).code).toBe(0);
