@@ -12022,10 +12022,10 @@ closeSync(file)}}function fileType(stat8){if(stat8.isDirectory())return"a folder
 k";if(stat8.isFIFO())return"a named pipe";if(stat8.isSocket())return"a socket";return"a device"}var READING,NoRegularFile;
 var init_regular=__esm({"src/base/regular.ts"(){"use strict";READING=constants2.O_RDONLY|(constants2.O_NONBLOCK??0);NoRegularFile=
 class extends Error{what;constructor(stat8){const what=`is ${fileType(stat8)}, not a regular file`;super(`it ${what}`);this.
-what=what;this.name="NoRegularFile"}}}});import{lstatSync}from"node:fs";import{dirname,join as join2}from"node:path";function workTreeOf(folder){if(isThere(join2(
-folder,".git")))return folder;const above=dirname(folder);return above===folder?void 0:workTreeOf(above)}function isThere(path){
-try{return lstatSync(path,{throwIfNoEntry:false})!==void 0}catch(failure2){return failure2.code!=="ENOTDIR"}}var init_work_tree=__esm(
-{"src/base/work-tree.ts"(){"use strict"}});import{execFile}from"node:child_process";import{access as access2,constants as constants3}from"node:fs/promises";import{
+what=what;this.name="NoRegularFile"}}}});import{existsSync as existsSync3,lstatSync}from"node:fs";import{dirname,join as join2}from"node:path";function workTreeOf(folder){
+if(existsSync3(join2(folder,".git")))return folder;const above=dirname(folder);return above===folder?void 0:workTreeOf(above)}
+function isThere(path){try{return lstatSync(path,{throwIfNoEntry:false})!==void 0}catch(failure2){return failure2.code!==
+"ENOTDIR"}}var init_work_tree=__esm({"src/base/work-tree.ts"(){"use strict"}});import{execFile}from"node:child_process";import{access as access2,constants as constants3}from"node:fs/promises";import{
 delimiter,dirname as dirname2,isAbsolute,join as join3,resolve}from"node:path";async function inGitIndex(root,paths){if(paths.
 length===0||await findGit()===void 0)return[];try{const listed2=await git(root,["ls-files","-z","--",...paths]);return[...new Set(
 listed2.toString("utf8").split("\0"))].filter(path=>path!=="")}catch(failure2){if(!await hasRepository(join3(root,".git")))
@@ -15689,9 +15689,9 @@ var{Command:Command3}=require_command();var{CommanderError:CommanderError2,Inval
 var{Help:Help2}=require_help();var{Option:Option2}=require_option();exports.program=new Command3;exports.createCommand=name2=>new Command3(
 name2);exports.createOption=(flags,description)=>new Option2(flags,description);exports.createArgument=(name2,description)=>new Argument2(
 name2,description);exports.Command=Command3;exports.Option=Option2;exports.Argument=Argument2;exports.Help=Help2;exports.
-CommanderError=CommanderError2;exports.InvalidArgumentError=InvalidArgumentError2;exports.InvalidOptionArgumentError=InvalidArgumentError2}});import{readFileSync as readFileSync5,existsSync as existsSync4}from"fs";import{EOL as EOL5}from"os";var Context2;var init_context=__esm(
+CommanderError=CommanderError2;exports.InvalidArgumentError=InvalidArgumentError2;exports.InvalidOptionArgumentError=InvalidArgumentError2}});import{readFileSync as readFileSync5,existsSync as existsSync5}from"fs";import{EOL as EOL5}from"os";var Context2;var init_context=__esm(
 {"node_modules/@actions/github/lib/context.js"(){Context2=class{constructor(){var _a3,_b,_c;this.payload={};if(process.env.
-GITHUB_EVENT_PATH){if(existsSync4(process.env.GITHUB_EVENT_PATH)){this.payload=JSON.parse(readFileSync5(process.env.GITHUB_EVENT_PATH,
+GITHUB_EVENT_PATH){if(existsSync5(process.env.GITHUB_EVENT_PATH)){this.payload=JSON.parse(readFileSync5(process.env.GITHUB_EVENT_PATH,
 {encoding:"utf8"}))}else{const path=process.env.GITHUB_EVENT_PATH;process.stdout.write(`GITHUB_EVENT_PATH ${path} does n\
 ot exist${EOL5}`)}}this.eventName=process.env.GITHUB_EVENT_NAME;this.sha=process.env.GITHUB_SHA;this.ref=process.env.GITHUB_REF;
 this.workflow=process.env.GITHUB_WORKFLOW;this.action=process.env.GITHUB_ACTION;this.actor=process.env.GITHUB_ACTOR;this.
@@ -18127,7 +18127,7 @@ void 0?[]:[[whole2,label3]],...[before.fields,answered?.after?.fields??{}].flatM
 called,naming:naming2}=kindOf(kind);const after2=naming2===void 0?answered?.after?.fields??{}:{};const told5=called?.(before.
 fields)??called?.(after2)??sending.label;return labelled2({kind,address:address3,apply:{identity:identity2}},told5,names3)}init_problems();init_redact();import{existsSync as existsSync2,readFileSync as readFileSync2}from"node:fs";var version2=ownPackage().version;function ownPackage(){
 const files=["../package.json","../../package.json"].map(path=>new URL(path,import.meta.url));const file=files.find(one=>existsSync2(
-one));return file===void 0?{version:"unknown"}:JSON.parse(readFileSync2(file,"utf8"))}import{existsSync as existsSync3}from"node:fs";import{join as join12,posix as posix2,relative as relative7,sep as sep3}from"node:path";init_git();init_problems();init_regular();init_work_tree();import{readFileSync as readFileSync4}from"node:fs";import{relative,sep}from"node:path";init_problems();init_regular();init_secret_names();var keyLine=/^[ \t]*(?:[-?][ \t]+)*["']?[^\s"':{}[\],#]{1,120}["']?[ \t]*:(?:\s|$)/;var closing2=/^(?:(?:---|\.\.\.)(?:\s|$)|\s*[}\]])/;
+one));return file===void 0?{version:"unknown"}:JSON.parse(readFileSync2(file,"utf8"))}import{existsSync as existsSync4}from"node:fs";import{join as join12,posix as posix2,relative as relative7,sep as sep3}from"node:path";init_git();init_problems();init_regular();init_work_tree();import{readFileSync as readFileSync4}from"node:fs";import{relative,sep}from"node:path";init_problems();init_regular();init_secret_names();var keyLine=/^[ \t]*(?:[-?][ \t]+)*["']?[^\s"':{}[\],#]{1,120}["']?[ \t]*:(?:\s|$)/;var closing2=/^(?:(?:---|\.\.\.)(?:\s|$)|\s*[}\]])/;
 var MAX_LINE=1e5;function secretLines(text6,isBroken){const hidden=new Set;let below2;for(const[index,line]of text6.split(
 "\n").entries()){if(line.trim()==="")continue;const indent2=/^[ \t]*(?:[-?][ \t]+)*/.exec(line)?.[0].length??0;const isKey=keyLine.
 test(line);if(below2!==void 0&&(closing2.test(line)||isKey&&indent2<=below2))below2=void 0;const found2=below2===void 0?
@@ -18296,16 +18296,16 @@ slice(0,3).map(path=>shellWord(`:/${path}`));const rest=paths.length>3?" and so 
 tate-tracked",`git tracks ${first}${more}, so a commit decides what idops believes was recorded`,[],`take it out of git \
 with "git rm --cached ${out.join(" ")}"${rest}, and name it in .gitignore; or set state.allow_tracked: true, if that is \
 meant`)])}async function trackedOf(files,journals){const named4=[...files,journals];const real=await Promise.all(named4.
-map(realName));const root=workTreeOf(dirname7(real[0]??""));if(root===void 0)return[];const targets=[...new Set([...real,
-...await Promise.all(named4.map(path=>leadsTo(path)))])];const inside2=targets.map(path=>relative5(root,path)).filter(isBelow);
-const listed2=await listOf(root,inside2);const folders=new Set([journals,await realName(journals)].map(path=>relative5(root,
-path)));return listed2.filter(path=>{const isInFolder=folders.has(dirname7(path).split("/").join(sep2));return!isInFolder||
-path.endsWith(".jsonl")})}async function realName(path){const folder=dirname7(path);const real=await realpath2(folder).catch(
-()=>void 0);if(real!==void 0)return join10(real,basename4(path));return folder===path?path:join10(await realName(folder),
-basename4(path))}function isBelow(way){return way!==""&&way!==".."&&!way.startsWith(`..${sep2}`)&&!isAbsolute2(way)}async function listOf(root,paths){
-try{return await inGitIndex(root,paths)}catch(failure2){throw new ProblemsError([error("state-tracked",`git can't tell w\
-hether it tracks the state: ${failure2.message}`,[],'mend the repository, so that "git status" works; or set state.allow\
-_tracked: true, if a state that git tracks is meant')],{cause:failure2})}}async function fileBackend({path:named4,allowTracked}){const path=await realPlaceOf(named4);const folder=join11(dirname8(
+map(realName));const root=workTreeOf(dirname7(real[0]??""));if(root===void 0)return[];const led=await Promise.all(named4.
+map(path=>leadsTo(path).catch(()=>path)));const targets=[...new Set([...real,...led])];const inside2=targets.map(path=>relative5(
+root,path)).filter(isBelow);const listed2=await listOf(root,inside2);const folders=new Set([journals,await realName(journals)].
+map(path=>relative5(root,path)));return listed2.filter(path=>{const isInFolder=folders.has(dirname7(path).split("/").join(
+sep2));return!isInFolder||path.endsWith(".jsonl")})}async function realName(path){const folder=dirname7(path);const real=await realpath2(
+folder).catch(()=>void 0);if(real!==void 0)return join10(real,basename4(path));return folder===path?path:join10(await realName(
+folder),basename4(path))}function isBelow(way){return way!==""&&way!==".."&&!way.startsWith(`..${sep2}`)&&!isAbsolute2(way)}
+async function listOf(root,paths){try{return await inGitIndex(root,paths)}catch(failure2){throw new ProblemsError([error(
+"state-tracked",`git can't tell whether it tracks the state: ${failure2.message}`,[],'mend the repository, so that "git \
+status" works; or set state.allow_tracked: true, if a state that git tracks is meant')],{cause:failure2})}}async function fileBackend({path:named4,allowTracked}){const path=await realPlaceOf(named4);const folder=join11(dirname8(
 path),"runs");return{...stateFile(path),name:basename5(path),runs:fileRuns(folder),told:()=>stateName(path),beside:()=>statesBeside(
 path),...excluding(fileLocks(path)),async check(use){if(allowTracked)return;await refuseTracked([...new Set([named4,path])],
 folder,use==="write")}}}init_json();import{relative as relative6}from"node:path";function keeping(backend3,folder){return{...backend3,runs:keptRuns(backend3.runs,folder)}}function keptRuns(base2,folder){
@@ -18336,7 +18336,7 @@ lines.map(line=>this.#base.write(line)));this.#kept=this.#kept.slice(lines.lengt
 await(await this.#keeping)?.close()}};function notSent({seq}){return{type:"answered",seq,at:new Date().toISOString(),status:"\
 skipped",ambiguous:false,http_status:null,attempts:0,after:null,unverified:[],error:"not sent: the journal could not be \
 written"}}var KEPT=".idops/kept";async function backendOf(project,onSecret){const backend3=await placeOf2(project,onSecret);const kept2=join12(
-project.root,KEPT);return project.state().in==="file"&&!existsSync3(kept2)?backend3:keeping(backend3,kept2)}async function placeOf2(project,onSecret){
+project.root,KEPT);return project.state().in==="file"&&!existsSync4(kept2)?backend3:keeping(backend3,kept2)}async function placeOf2(project,onSecret){
 const settings=project.state();if(settings.in==="file")return await fileBackend(settings);return settings.in==="git"?await onBranch(
 project,settings,onSecret):await inDatabase(project,settings,onSecret)}function pathOnBranch({root:folder,environment},root,path){
 const below2=relative7(root,folder).split(sep3).join("/");return path??posix2.join(below2,`${environment??"state"}.json`)}

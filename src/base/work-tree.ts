@@ -1,9 +1,9 @@
-import { lstatSync } from 'node:fs';
+import { existsSync, lstatSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 /** The nearest folder from this one upwards that holds a `.git`, which no commit can bring along. */
 export function workTreeOf(folder: string): string | undefined {
-  if (isThere(join(folder, '.git'))) return folder;
+  if (existsSync(join(folder, '.git'))) return folder;
   const above = dirname(folder);
   return above === folder ? undefined : workTreeOf(above);
 }

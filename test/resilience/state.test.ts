@@ -1,8 +1,10 @@
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { applyAll } from '../approving.js';
 import { type Doc, ids, type Site, site, todo } from '../boruta/site.js';
+import { project } from '../e2e/running.js';
 
 const template = (more: Doc | { [field: string]: string }): Doc => ({
   kind: 'EmailTemplate',
@@ -206,4 +208,19 @@ describe('a state that can not be used', () => {
     expect(readFileSync(stateOf(at), 'utf8')).toBe(damaged);
     expect(existsSync(`${stateOf(at)}.lock`)).toBe(false);
   });
+});
+
+describe('a folder of the state that nobody can look into', () => {
+  it.each(['plan', 'apply --yes', 'state show', 'state rm User/1 --yes', 'runs', 'runs unlock --yes'])(
+    'is told as that by %s',
+    async (command) => {
+      const { idops, folder } = await project({ 'manifests/a.yaml': 'kind: Organization\nname: acme\n' });
+      // Whoever runs this may look anywhere, but for where a link leads to itself.
+      await symlink('.idops', join(folder, '.idops'));
+      const { code, stderr } = await idops(command);
+      expect(code).toBe(1);
+      expect(stderr).toMatch(/error\[(state|journal)-unreadable\]|error\[not-writable\]/);
+      expect(stderr).toContain('a symbolic link leads to itself (ELOOP)');
+    },
+  );
 });

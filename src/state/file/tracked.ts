@@ -47,7 +47,9 @@ async function trackedOf(files: readonly string[], journals: string): Promise<st
   const real = await Promise.all(named.map(realName));
   const root = workTreeOf(dirname(real[0] ?? ''));
   if (root === undefined) return [];
-  const targets = [...new Set([...real, ...(await Promise.all(named.map((path) => leadsTo(path))))])];
+  // Who reads the state says why it can't be read.
+  const led = await Promise.all(named.map((path) => leadsTo(path).catch(() => path)));
+  const targets = [...new Set([...real, ...led])];
   const inside = targets.map((path) => relative(root, path)).filter(isBelow);
   const listed = await listOf(root, inside);
   const folders = new Set([journals, await realName(journals)].map((path) => relative(root, path)));
