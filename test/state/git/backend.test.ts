@@ -105,21 +105,6 @@ describe('a state on a branch', () => {
     await remove();
   });
 
-  it('is not written by a run whose lock was taken over', async () => {
-    const { open, remove } = await overFile();
-    const first = open('a');
-    await first.save(emptyState('https://id.example.com'));
-    await first.lock('apply', new Date());
-    await (await open('a').removable())?.remove();
-    await open('a').lock('undo', new Date());
-    const before = await open('a').saved();
-    await expect(first.save({ ...emptyState('https://id.example.com'), serial: 9 })).rejects.toMatchObject({
-      problems: [{ code: 'locked' }],
-    });
-    expect(await open('a').saved()).toEqual(before);
-    await remove();
-  });
-
   it('whose lock ran out while its machine slept is renewed when it is made sure of', async () => {
     const { open, bare, remove } = await overFile();
     const git = (input: string, ...args: string[]) =>
