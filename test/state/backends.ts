@@ -7,7 +7,8 @@ import { unusableJournals } from '../../src/apply/history.js';
 import { parseJson, stringifyJson } from '../../src/base/json.js';
 import type { JournalLine, RunLine } from '../../src/state/journal.js';
 import { emptyState, type State } from '../../src/state/state.js';
-import { answer, at, type BackendPlace, codeOf, runLine, server } from './backend-place.js';
+import { type BackendPlace, codeOf } from './backend-place.js';
+import { answer, at, runLine, server } from './journal-lines.js';
 import { keepsShards } from './shards.js';
 
 export { type BackendPlace, elsewhere } from './backend-place.js';
@@ -93,11 +94,13 @@ export function conforms(kind: string, make: () => Promise<BackendPlace>): void 
       const odd = parseJson(
         String.raw`{"metadata":{"nul":"\u0000","emoji":"👩‍👩‍👧","lone":"\ud800","z":1,"a":[9007199254740993,10.0,1e400,-0,1E-7,0.1],"":null,"__proto__":{"x":1}}}`,
       );
-      const resources = { 'User/1': record(odd), [`User/${'ü'.repeat(300)}`]: record({}) };
+      const keys = ['a\0b', '"\\"', '\ud83d', 'ü'.repeat(300)].map((name) => `User/${name}`);
+      const resources = Object.fromEntries(['User/1', ...keys].map((key) => [key, record(odd)]));
       const state: State = { ...emptyState(server), serial: 9, resources };
       await (await here.open('a')).save(state);
       const found = await (await here.open('a')).saved();
-      expect(stringifyJson(found?.resources['User/1'])).toBe(stringifyJson(state.resources['User/1']));
+      for (const key of Object.keys(resources))
+        expect(stringifyJson(found?.resources[key])).toBe(stringifyJson(record(odd)));
       expect(Object.keys(found?.resources ?? {}).sort()).toEqual(Object.keys(resources).sort());
     });
 

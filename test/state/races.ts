@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { JournalLine } from '../../src/state/journal.js';
 import { emptyState, type State } from '../../src/state/state.js';
-import { answer, at, type BackendPlace, runLine, server } from './backend-place.js';
+import type { BackendPlace } from './backend-place.js';
+import { answer, at, runLine, server } from './journal-lines.js';
 import { racesOfShards } from './shards.js';
 
 /** What anything that keeps states has to do where many come at once, whatever it keeps them in. */
