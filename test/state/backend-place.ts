@@ -23,7 +23,6 @@ export interface BackendPlace {
   leave(name: string, since: Date, left?: Left): Promise<void>;
   /** Whether the lock of a machine of which nothing is heard ends by itself; where it doesn't, nobody can judge it from elsewhere. */
   readonly ends: boolean;
-  remove(): Promise<void>;
 }
 
 /** What names a process of another machine. */
