@@ -53,11 +53,6 @@ function obliging({ body = {} }: { body?: object }) {
 }
 
 describe('what is sent', () => {
-  it('is journaled before it is sent and after it was answered', async () => {
-    const { log } = await run([user('a')], { respond: obliging });
-    expect(log).toEqual(['sending User/a', 'PATCH users/a', 'settled User/a']);
-  });
-
   it('leaves unchanged and blocked objects alone', async () => {
     const blocked: Change = { ...user('b'), action: 'blocked', requests: [] };
     const unchanged = changeFor(declared('User', { id: 'c' }, { group: 'x' }), {
@@ -185,16 +180,6 @@ describe('an answer', () => {
 });
 
 describe('a failure', () => {
-  it('does not stop the others', async () => {
-    const { statuses } = await run([user('a'), user('b'), user('c')], {
-      respond: (request) =>
-        request.params.user_id === 'b'
-          ? failure(kinds.user, { kind: 'refused', status: 422 })
-          : obliging(request),
-    });
-    expect(statuses).toEqual({ 'User/a': 'applied', 'User/b': 'failed', 'User/c': 'applied' });
-  });
-
   it('that refuses the credentials stops everything that is left', async () => {
     const changes = [organization('o'), user('a'), keyPair('k', true), client('c')];
     const { log, results } = await run(changes, {

@@ -4,8 +4,8 @@ import { together } from '../../src/apply/parts.js';
 import type { AnsweredLine, JournalContent, JournalLine, SendingLine } from '../../src/state/journal.js';
 import { split, withPart, withSettled } from '../../src/state/shards.js';
 import { emptyState } from '../../src/state/state.js';
+import { answer, at, runLine, sending } from '../state/journal-lines.js';
 
-const at = '2026-01-31T12:00:00Z';
 const R = '20260131T120000Z-4f2a1c';
 
 type Json = SendingLine['before']['fields'];
@@ -22,62 +22,24 @@ function journal(run: string, changes: readonly Told[], end?: { interrupted: boo
   const lines = changes.flatMap(
     ({ key = 'User/u', before, expected, status, after }, index): JournalLine[] => {
       const seq = index + 1;
-      const sending: SendingLine = {
-        type: 'sending',
+      const begun: SendingLine = {
+        ...sending,
         seq,
-        at,
         address: key,
         key,
-        kind: 'User',
         identity: { id: key.slice(5) },
-        action: 'update',
-        operation: 'updateUser',
-        method: 'PATCH',
-        path: '/',
-        last: true,
-        existed: true,
         before: { fields: before, hashes: {} },
-        body: null,
         expected: { fields: expected, hashes: {} },
-        managed: [],
       };
-      if (status === null) return [sending];
-      const answered: AnsweredLine = {
-        type: 'answered',
-        seq,
-        at,
-        status,
-        ambiguous: false,
-        http_status: null,
-        attempts: 1,
-        after: after === undefined ? null : { fields: after, hashes: {} },
-        unverified: [],
-        error: null,
-      };
-      return [sending, answered];
+      if (status === null) return [begun];
+      return [
+        begun,
+        { ...answer, seq, status, after: after === undefined ? null : { fields: after, hashes: {} } },
+      ];
     },
   );
   return {
-    run: {
-      type: 'run',
-      format_version: 1,
-      run,
-      tool_version: '0.1.0',
-      at,
-      command: 'apply',
-      user: 'ada',
-      host: 'host',
-      pid: 1,
-      started: null,
-      boot: null,
-      namespace: null,
-      state: { lineage: 'lineage', file: 'state.json' },
-      server: 'https://id.example.com',
-      profile: 'documented',
-      environment: null,
-      digest: 'sha256:0',
-      salt: 'salt',
-    },
+    run: runLine(run, { lineage: 'lineage', salt: 'salt' }, 'state.json'),
     lines: [...lines, ...(end === undefined ? [] : [{ type: 'end' as const, at, ...end }])],
     bytes: 0,
     ended: end !== undefined,

@@ -4,9 +4,9 @@ import { type Fields, Sensitive } from '../../src/base/values.js';
 import type { Declared } from '../../src/kinds/kind.js';
 import type { AnsweredLine, JournalContent, SendingLine } from '../../src/state/journal.js';
 import { Hasher, storeFields } from '../../src/state/secrets.js';
+import { answer, runLine, sending } from '../state/journal-lines.js';
 
-const at = '2026-01-31T12:00:00Z';
-const run = { run: 'run-1', server: 'https://id.example.com', salt: 'salt' };
+const run = runLine('run-1', { lineage: 'lineage', salt: 'salt' }, 'state.json');
 const hasher = new Hasher(run);
 const since = 'it was changed since the run (--force puts it back all the same)';
 
@@ -23,63 +23,24 @@ function journalOf(...changes: readonly Told[]): JournalContent {
   const lines = changes.flatMap((change, seq): JournalContent['lines'][number][] => {
     const { kind = 'Organization', action = 'update', identity = { id: 'o' }, existed = true } = change;
     const name = Object.values(identity).join('/');
-    const sending: SendingLine = {
-      type: 'sending',
+    const begun: SendingLine = {
+      ...sending,
       seq,
-      at,
       address: `${kind}/${name}`,
       key: `${kind}/${name}`,
       kind,
       identity,
       action,
-      operation: 'updateOrganization',
-      method: 'PATCH',
-      path: '/',
-      last: true,
       existed,
       before: storeFields(change.before, hasher),
-      body: null,
       expected: storeFields(change.expected, hasher),
       managed: Object.keys(change.expected),
     };
-    if (change.after === null) return [sending];
-    const answered: AnsweredLine = {
-      type: 'answered',
-      seq,
-      at,
-      status: change.status ?? 'applied',
-      ambiguous: false,
-      http_status: 200,
-      attempts: 1,
-      after: storeFields(change.after ?? change.expected, hasher),
-      unverified: [],
-      error: null,
-    };
-    return [sending, answered];
+    if (change.after === null) return [begun];
+    const after = storeFields(change.after ?? change.expected, hasher);
+    return [begun, { ...answer, seq, status: change.status ?? 'applied', after }];
   });
-  return {
-    run: {
-      type: 'run',
-      format_version: 1,
-      tool_version: '0.1.0',
-      at,
-      command: 'apply',
-      user: 'ada',
-      host: 'host',
-      pid: 1,
-      started: null,
-      boot: null,
-      namespace: null,
-      state: { lineage: 'lineage', file: 'state.json' },
-      profile: 'documented',
-      environment: null,
-      digest: 'sha256:0',
-      ...run,
-    },
-    lines,
-    bytes: 0,
-    ended: true,
-  };
+  return { run, lines, bytes: 0, ended: true };
 }
 
 /** What undoing asks for, once somebody has looked at what is there now. */

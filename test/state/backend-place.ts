@@ -3,8 +3,6 @@ import { ProblemsError } from '../../src/base/problems.js';
 import { ownMark } from '../../src/base/process.js';
 import type { Shard } from '../../src/base/shard.js';
 import type { StateBackend } from '../../src/state/backend.js';
-import { type AnsweredLine, JOURNAL_FORMAT, type RunLine } from '../../src/state/journal.js';
-import type { State } from '../../src/state/state.js';
 
 /** Whose lock is left, other than that of the whole by a process of another machine. */
 export interface Left {
@@ -25,7 +23,6 @@ export interface BackendPlace {
   leave(name: string, since: Date, left?: Left): Promise<void>;
   /** Whether the lock of a machine of which nothing is heard ends by itself; where it doesn't, nobody can judge it from elsewhere. */
   readonly ends: boolean;
-  remove(): Promise<void>;
 }
 
 /** What names a process of another machine. */
@@ -45,9 +42,6 @@ export function gone(): object {
   return { ...ownMark(), user: 'grace', pid, started: 'before 1', command: 'apply' };
 }
 
-export const server = 'https://id.example.com';
-export const at = '2026-01-31T12:00:00.000Z';
-
 /** The code of the problem that something ends with; undefined where it ends well. */
 export async function codeOf(work: Promise<unknown>): Promise<string | undefined> {
   const failure = await work.then(
@@ -58,37 +52,3 @@ export async function codeOf(work: Promise<unknown>): Promise<string | undefined
   if (!(failure instanceof ProblemsError)) throw failure;
   return failure.problems[0]?.code;
 }
-
-/** The first line of a run of this process. */
-export function runLine(run: string, state: State, name: string): RunLine {
-  return {
-    type: 'run',
-    format_version: JOURNAL_FORMAT,
-    run,
-    tool_version: '0.0.0',
-    at,
-    command: 'apply',
-    user: 'somebody',
-    ...ownMark(),
-    state: { lineage: state.lineage, file: name },
-    server,
-    profile: 'documented',
-    environment: null,
-    digest: 'sha256:0',
-    salt: state.salt,
-  };
-}
-
-/** One of its lines. */
-export const answer: AnsweredLine = {
-  type: 'answered',
-  seq: 1,
-  at,
-  status: 'applied',
-  ambiguous: false,
-  http_status: 200,
-  attempts: 1,
-  after: null,
-  unverified: [],
-  error: null,
-};

@@ -2,12 +2,13 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { unusableJournals } from '../../src/apply/history.js';
 import { parseJson, stringifyJson } from '../../src/base/json.js';
 import type { JournalLine, RunLine } from '../../src/state/journal.js';
 import { emptyState, type State } from '../../src/state/state.js';
-import { answer, at, type BackendPlace, codeOf, runLine, server } from './backend-place.js';
+import { type BackendPlace, codeOf } from './backend-place.js';
+import { answer, at, runLine, server } from './journal-lines.js';
 import { keepsShards } from './shards.js';
 
 export { type BackendPlace, elsewhere } from './backend-place.js';
@@ -27,17 +28,7 @@ async function livingMark(): Promise<Partial<RunLine>> {
 }
 
 /** What anything that keeps states has to do, whatever it keeps them in. */
-export function conforms(kind: string, make: () => Promise<BackendPlace>): void {
-  const places: BackendPlace[] = [];
-  const place = async (): Promise<BackendPlace> => {
-    const made = await make();
-    places.push(made);
-    return made;
-  };
-  afterEach(async () => {
-    for (const made of places.splice(0)) await made.remove();
-  });
-
+export function conforms(kind: string, place: () => Promise<BackendPlace>): void {
   describe(`${kind}: a state`, () => {
     test('is empty where there is none, and of its own each time', async () => {
       const backend = await (await place()).open('a');
@@ -91,14 +82,20 @@ export function conforms(kind: string, make: () => Promise<BackendPlace>): void 
         hashes: { '/metadata/pin': 'scrypt:1' },
       });
       const odd = parseJson(
-        String.raw`{"metadata":{"nul":"\u0000","emoji":"👩‍👩‍👧","lone":"\ud800","z":1,"a":[9007199254740993,10.0,1e400,-0,1E-7,0.1],"":null,"__proto__":{"x":1}}}`,
+        String.raw`{"metadata":{"nul":"a\u0000b","\u0000":1,"emoji":"👩‍👩‍👧","lone":"\ud800","half":"\ud83d","quotes":"\"\\ {}(),NULL","lines":"\u2028\n\r",
+        "numbers":[9007199254740993,10.0,1e400,-1e-400,12345678901234567890,-0,0.10,1E5,1E-7,-0.0],"b":{"10":1,"9":2,"a":[null,[],{}]},"z":1,"":null,"__proto__":{"x":1}}}`,
       );
-      const resources = { 'User/1': record(odd), [`User/${'ü'.repeat(300)}`]: record({}) };
+      const keys = ['a\0b', '"\\"', '\ud83d', 'ü'.repeat(5_000)].map((name) => `User/${name}`);
+      const resources = Object.fromEntries(['User/1', ...keys].map((key) => [key, record(odd)]));
       const state: State = { ...emptyState(server), serial: 9, resources };
       await (await here.open('a')).save(state);
       const found = await (await here.open('a')).saved();
-      expect(stringifyJson(found?.resources['User/1'])).toBe(stringifyJson(state.resources['User/1']));
+      for (const key of Object.keys(resources))
+        expect(stringifyJson(found?.resources[key])).toBe(stringifyJson(record(odd)));
       expect(Object.keys(found?.resources ?? {}).sort()).toEqual(Object.keys(resources).sort());
+      expect(stringifyJson(record(odd))).toContain('-1e-400,12345678901234567890,-0,0.10,1E5,1E-7,-0.0]');
+      await (await here.open('a')).save(state);
+      expect(await (await here.open('a')).saved()).toEqual(found);
     });
 
     test('knows the others beside it, and they have other names', async () => {

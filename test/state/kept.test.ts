@@ -1,43 +1,24 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ownMark } from '../../src/base/process.js';
 import type { RunStore, StateBackend } from '../../src/state/backend.js';
 import { fileBackend } from '../../src/state/file/index.js';
 import { fileRuns } from '../../src/state/file/runs.js';
-import { JOURNAL_FORMAT, type JournalLine, type RunLine } from '../../src/state/journal.js';
+import type { JournalLine } from '../../src/state/journal.js';
 import { keeping } from '../../src/state/kept.js';
 import { emptyState } from '../../src/state/state.js';
-import { afterwards } from '../cleanups.js';
+import { temporaryFolder } from '../cleanups.js';
 import { conforms } from './backends.js';
 import { inFiles } from './file/place.js';
+import { answer, at, runLine, sending as sendingLine, server } from './journal-lines.js';
 
-const at = '2026-01-31T12:00:00.000Z';
 const run = '20260131T120000Z-aaaaaa';
-const state = emptyState('https://id.example.com');
+const state = emptyState(server);
 
-const first: RunLine = {
-  type: 'run',
-  format_version: JOURNAL_FORMAT,
-  run,
-  tool_version: '0.0.0',
-  at,
-  command: 'apply',
-  user: 'somebody',
-  ...ownMark(),
-  state: { lineage: state.lineage, file: 'a.json' },
-  server: state.server,
-  profile: 'documented',
-  environment: null,
-  digest: 'sha256:0',
-  salt: state.salt,
-};
-const nothing = { fields: {}, hashes: {} };
+const first = runLine(run, state, 'a.json');
 const sending = (seq: number, key: string, last = true): JournalLine => ({
-  type: 'sending',
+  ...sendingLine,
   seq,
-  at,
   address: key,
   key,
   kind: 'Client',
@@ -47,31 +28,14 @@ const sending = (seq: number, key: string, last = true): JournalLine => ({
   method: 'POST',
   path: `/api/clients/${key}/regenerate-did`,
   last,
-  existed: true,
-  before: nothing,
-  body: null,
-  expected: nothing,
-  managed: [],
 });
 const answered = (seq: number, status: 'applied' | 'unknown' = 'applied'): JournalLine => ({
-  type: 'answered',
+  ...answer,
   seq,
-  at,
   status,
   ambiguous: status === 'unknown',
-  http_status: 200,
-  attempts: 1,
-  after: null,
-  unverified: [],
-  error: null,
 });
 const end: JournalLine = { type: 'end', at, interrupted: false };
-
-async function folderOf(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'idops-kept-'));
-  afterwards(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 interface Place {
   readonly runs: RunStore;
@@ -84,7 +48,7 @@ interface Place {
 
 /** A place that can be out of reach. */
 async function place(): Promise<Place> {
-  const folder = await folderOf();
+  const folder = await temporaryFolder('kept');
   const backend = await fileBackend({ path: join(folder, 'a.json'), allowTracked: true });
   const { runs } = backend;
   const made: { reach: Place['reach'] } = { reach: 'yes' };
@@ -265,7 +229,7 @@ describe('a journal whose place is out of reach', () => {
 describe('what is kept of a state whose place was called otherwise', () => {
   /** The same state in another place, with the run that was begun; and what is kept of it. */
   async function moved(lineage = state.lineage) {
-    const folder = await folderOf();
+    const folder = await temporaryFolder('kept');
     const local = fileRuns(join(folder, 'kept'));
     const kept = await local.create({ ...first, state: { file: 'a.json', lineage } });
     await kept.write(answered(1));

@@ -1,21 +1,12 @@
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { JournalLine } from '../../src/state/journal.js';
 import { emptyState, type State } from '../../src/state/state.js';
-import { answer, at, type BackendPlace, runLine, server } from './backend-place.js';
+import type { BackendPlace } from './backend-place.js';
+import { answer, at, runLine, server } from './journal-lines.js';
 import { racesOfShards } from './shards.js';
 
 /** What anything that keeps states has to do where many come at once, whatever it keeps them in. */
-export function races(kind: string, make: () => Promise<BackendPlace>): void {
-  const places: BackendPlace[] = [];
-  const place = async (): Promise<BackendPlace> => {
-    const made = await make();
-    places.push(made);
-    return made;
-  };
-  afterEach(async () => {
-    for (const made of places.splice(0)) await made.remove();
-  });
-
+export function races(kind: string, place: () => Promise<BackendPlace>): void {
   describe(`${kind}, where many come at once`, () => {
     test('a state is the old one or the new one to whoever reads while it is written', async () => {
       const here = await place();

@@ -3,7 +3,9 @@ import { error, ProblemsError } from '../../src/base/problems.js';
 import { parseShard, type Shard } from '../../src/base/shard.js';
 import type { Lock, Merge, StateBackend } from '../../src/state/backend.js';
 import { emptyState, type ResourceRecord, type State, type StateHead } from '../../src/state/state.js';
-import { at, type BackendPlace, codeOf, gone, server } from './backend-place.js';
+import { type BackendPlace, codeOf, gone } from './backend-place.js';
+import { server } from './journal-lines.js';
+import { recordOf as record } from './postgres/lines.js';
 
 const DAY = 24 * 3_600_000;
 
@@ -11,18 +13,6 @@ function shard(text: string): Shard {
   const found = parseShard(text);
   if (found === undefined) throw new TypeError(`${text} is no shard`);
   return found;
-}
-
-function record(id: string, fields: ResourceRecord['fields'] = {}): ResourceRecord {
-  return {
-    kind: 'User',
-    identity: { id },
-    recorded_at: at,
-    run: '20260131T120000Z-aaaaaa',
-    managed: [],
-    fields,
-    hashes: {},
-  };
 }
 
 function stateWith(ids: readonly string[]): State {

@@ -1,20 +1,13 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { sweepTemporaries, temporaryName } from '../../../src/base/temporary.js';
 import { alone } from '../../../src/state/file/lock.js';
-import { afterwards } from '../../cleanups.js';
-
-async function folder(): Promise<string> {
-  const made = await mkdtemp(join(tmpdir(), 'idops-alone-'));
-  afterwards(() => rm(made, { recursive: true, force: true }));
-  return made;
-}
+import { temporaryFolder } from '../../cleanups.js';
 
 test('what is done to a state file alone is done by one at a time, and by all', async () => {
-  const path = join(await folder(), 'state.json');
+  const path = join(await temporaryFolder('alone'), 'state.json');
   const seen: number[] = [];
   let inside = 0;
   const one = async (): Promise<void> => {
@@ -32,7 +25,7 @@ test('what is done to a state file alone is done by one at a time, and by all', 
 });
 
 test('what this process is writing is not swept away by it; what a former one of its number left is', async () => {
-  const here = await folder();
+  const here = await temporaryFolder('alone');
   const own = temporaryName();
   const former = own.replace(/[0-9a-f]{12}(?=\.tmp$)/, (sign) =>
     sign.replace(/./g, (digit) => (digit === '0' ? '1' : '0')),

@@ -1,24 +1,20 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { ownMark } from '../../../src/base/process.js';
 import { fileBackend } from '../../../src/state/file/index.js';
 import { acquireLock, lockPath } from '../../../src/state/file/lock.js';
+import { temporaryFolder } from '../../cleanups.js';
 
 const now = new Date('2026-01-31T12:00:00Z');
 let folder = '';
 let state = '';
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'idops-lock-'));
+  folder = await temporaryFolder('lock');
   state = join(folder, 'state.json');
-});
-
-afterEach(async () => {
-  await rm(folder, { recursive: true, force: true });
 });
 
 /** A number that no process has. */

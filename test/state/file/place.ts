@@ -1,16 +1,16 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { shardName } from '../../../src/base/shard.js';
 import type { StateBackend } from '../../../src/state/backend.js';
 import { fileBackend } from '../../../src/state/file/index.js';
+import { temporaryFolder } from '../../cleanups.js';
 import { type BackendPlace, elsewhere } from '../backends.js';
 
 /** States in files of one folder; `open` may give something that is built on them. */
 export async function inFiles(
   open: (backend: StateBackend, folder: string, name: string) => StateBackend = (backend) => backend,
 ): Promise<BackendPlace> {
-  const folder = await mkdtemp(join(tmpdir(), 'idops-backend-'));
+  const folder = await temporaryFolder('backend');
   const path = (name: string): string => join(folder, '.idops', `${name}.json`);
   return {
     open: async (name) => open(await fileBackend({ path: path(name), allowTracked: false }), folder, name),
@@ -29,7 +29,6 @@ export async function inFiles(
       await writeFile(`${path(name)}${of}.lock`, JSON.stringify(holder));
     },
     ends: false,
-    remove: () => rm(folder, { recursive: true, force: true }),
   };
 }
 

@@ -1,21 +1,17 @@
-import { mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { ProblemsError } from '../../../src/base/problems.js';
 import { writeWhole } from '../../../src/base/whole-file.js';
 import { stateFile } from '../../../src/state/file/state-file.js';
 import { emptyState, type State } from '../../../src/state/state.js';
+import { temporaryFolder } from '../../cleanups.js';
 
 const server = 'https://id.example.com';
 let folder = '';
 
 beforeEach(async () => {
-  folder = await realpath(await mkdtemp(join(tmpdir(), 'idops-state-')));
-});
-
-afterEach(async () => {
-  await rm(folder, { recursive: true, force: true });
+  folder = await temporaryFolder('state');
 });
 
 function path(...parts: string[]): string {

@@ -12,7 +12,7 @@ races('on a branch of a git remote', conforming(overFile));
 races('on a branch of a git remote over HTTP', conforming(overHttp));
 
 it('a branch keeps what others saved on it meanwhile', async () => {
-  const { open, remove } = await overFile();
+  const { open } = await overFile();
   const states = Array.from({ length: 6 }, (_, index) => ({
     ...emptyState('https://id.example.com'),
     serial: index,
@@ -20,14 +20,13 @@ it('a branch keeps what others saved on it meanwhile', async () => {
   await Promise.all(states.map((state, index) => open(`s${index}`).save(state)));
   const found = await Promise.all(states.map((_, index) => open(`s${index}`).saved()));
   expect(found).toEqual(states);
-  await remove();
 });
 
 describe('a state on a branch', () => {
   it.each(['whole', 'shallow'])(
     'takes what shards merge and journal at once, in clones that are %s',
     async (how) => {
-      const { bare, open, remove } = await overFile();
+      const { bare, open } = await overFile();
       const runs = [1, 2, 3].map((index) => `20260131T120000Z-aaaaaa.${index}-of-3`);
       const state = { ...emptyState('https://id.example.com'), shards: { count: 3, parts: {} } };
       for (const serial of [0, 1, 2]) await open('a').save({ ...state, serial });
@@ -59,7 +58,6 @@ describe('a state on a branch', () => {
       for (const run of runs) expect((await open('a').runs.read(run))?.lines).toEqual(lines);
       const log = execFileSync('git', ['log', '--format=%s', 'idops-state'], { cwd: bare, encoding: 'utf8' });
       expect(log).toContain('idops: a.json, serial 11\n');
-      await remove();
     },
   );
 });

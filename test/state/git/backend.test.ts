@@ -16,7 +16,7 @@ conforms('on a branch of a git remote', conforming(overFile));
 
 describe('a state on a branch', () => {
   it('leaves the work tree, its index and its branches as they are', async () => {
-    const { root, open, remove } = await overFile();
+    const { root, open } = await overFile();
     const git = (...args: string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8' });
     await writeFile(join(root, 'mine.txt'), 'mine');
     git('add', 'mine.txt');
@@ -33,11 +33,10 @@ describe('a state on a branch', () => {
       git('for-each-ref', 'refs/heads'),
       git('ls-files', '--stage'),
     ]).toEqual(before);
-    await remove();
   });
 
   it('is saved once where the network drops after the push has arrived', async () => {
-    const { server, bare, open, remove } = await overHttp();
+    const { server, bare, open } = await overHttp();
     let drops = 1;
     server.fault = (method, path) =>
       method === 'POST' && path.includes('git-receive-pack') && drops-- > 0 ? 'drop after' : undefined;
@@ -49,11 +48,10 @@ describe('a state on a branch', () => {
       encoding: 'utf8',
     });
     expect(count.trim()).toBe('1');
-    await remove();
   });
 
   it('is not merged into by a shard whose lock had ended and was removed for that of the whole', async () => {
-    const { open, bare, remove } = await overFile();
+    const { open, bare } = await overFile();
     const git = (input: string, ...args: string[]) =>
       execFileSync('git', [...who, ...args], { cwd: bare, input, encoding: 'utf8' }).trim();
     const state = { ...emptyState('https://id.example.com'), shards: { count: 2, parts: {} } };
@@ -74,11 +72,10 @@ describe('a state on a branch', () => {
     await shard.release();
     await whole.confirm();
     expect(await open('a').saved()).toEqual(state);
-    await remove();
   });
 
   it('has locks of shards whose names git takes, and are told from those of other states', async () => {
-    const { open, bare, remove } = await overFile();
+    const { open, bare } = await overFile();
     const names = ['a', 'folder/a', 'a.json.1-of-2', 'a.1-of-2', 'A-b_c.d'];
     for (const name of names) {
       const lock = await open(name).lock('apply', new Date(), { index: 1, count: 1000 });
@@ -86,11 +83,10 @@ describe('a state on a branch', () => {
       await lock.release();
     }
     expect(execFileSync('git', ['for-each-ref', 'refs/idops/'], { cwd: bare, encoding: 'utf8' })).toBe('');
-    await remove();
   });
 
   it('whose lock ends at no time is locked by nobody who is known', async () => {
-    const { bare, open, remove } = await overFile();
+    const { bare, open } = await overFile();
     const git = (input: string, ...args: string[]) =>
       execFileSync('git', [...who, ...args], { cwd: bare, input, encoding: 'utf8' }).trim();
     const message = JSON.stringify({ ...elsewhere, at: 'zzz', expires: '2026-13-99', nonce: 'somebody' });
@@ -102,26 +98,10 @@ describe('a state on a branch', () => {
     });
     await (await open('a').removable())?.remove();
     await (await open('a').lock('apply', new Date())).release();
-    await remove();
-  });
-
-  it('is not written by a run whose lock was taken over', async () => {
-    const { open, remove } = await overFile();
-    const first = open('a');
-    await first.save(emptyState('https://id.example.com'));
-    await first.lock('apply', new Date());
-    await (await open('a').removable())?.remove();
-    await open('a').lock('undo', new Date());
-    const before = await open('a').saved();
-    await expect(first.save({ ...emptyState('https://id.example.com'), serial: 9 })).rejects.toMatchObject({
-      problems: [{ code: 'locked' }],
-    });
-    expect(await open('a').saved()).toEqual(before);
-    await remove();
   });
 
   it('whose lock ran out while its machine slept is renewed when it is made sure of', async () => {
-    const { open, bare, remove } = await overFile();
+    const { open, bare } = await overFile();
     const git = (input: string, ...args: string[]) =>
       execFileSync('git', [...who, ...args], { cwd: bare, input, encoding: 'utf8' }).trim();
     const lock = await open('a').lock('apply', new Date());
@@ -136,11 +116,10 @@ describe('a state on a branch', () => {
     await lock.confirm();
     expect(await open('a').holdings()).toMatchObject([{ fate: 'unknown', end: null }]);
     await lock.release();
-    await remove();
   });
 
   it('may have something else among its journals', async () => {
-    const { open, root, bare, remove } = await overFile();
+    const { open, root, bare } = await overFile();
     const state = { ...emptyState('https://id.example.com'), serial: 1 };
     const journal = await open('a').runs.create({ ...runLine(run, state), host: 'elsewhere' });
     await journal.write(line(1));
@@ -165,11 +144,10 @@ describe('a state on a branch', () => {
     await again.write(line(2));
     await again.close();
     expect((await open('a').runs.read(run))?.lines).toEqual([line(1), line(2)]);
-    await remove();
   });
 
   it('is kept in a repository whose commits are named by SHA-256, and read in a shallow clone of it', async () => {
-    const { open, bare, remove } = await overFile('sha256');
+    const { open, bare } = await overFile('sha256');
     const state = { ...emptyState('https://id.example.com'), serial: 2 };
     const lock = await open('a').lock('apply', new Date());
     await open('a').save({ ...state, serial: 1 });
@@ -190,11 +168,10 @@ describe('a state on a branch', () => {
     expect(await fresh().saved()).toEqual({ ...state, serial: 3 });
     git(bare, 'update-ref', 'refs/heads/idops-state', 'idops-state~1');
     await expect(fresh().saved()).rejects.toMatchObject({ problems: [{ code: 'state-went-back' }] });
-    await remove();
   });
 
   it.each(['GET', 'POST'])('is not asked for twice if the remote forbids the %s of a push', async (how) => {
-    const { server, open, remove } = await overHttp();
+    const { server, open } = await overHttp();
     let asked = 0;
     server.fault = (method, path) => {
       if (method !== how || !path.includes('git-receive-pack')) return undefined;
@@ -213,11 +190,10 @@ describe('a state on a branch', () => {
       ],
     });
     expect(asked).toBe(1);
-    await remove();
   });
 
   it('is refused if it is larger than what is read, as is a journal', async () => {
-    const { root, open, remove } = await overFile();
+    const { root, open } = await overFile();
     const state = { ...emptyState('https://id.example.com'), server: 'x'.repeat(1000) };
     await open('a').save(state);
     await (await open('a').runs.create({ ...runLine(run, state), server: state.server })).close();
@@ -229,11 +205,10 @@ describe('a state on a branch', () => {
     expect(await small.told()).toBeUndefined();
     await small.runs.remove([run]);
     expect(await small.runs.list()).toEqual([]);
-    await remove();
   });
 
   it('that git fails to write says why, and leaves nothing of that in the repository', async () => {
-    const { open, root, remove } = await overFile();
+    const { open, root } = await overFile();
     await open('a').save(emptyState('https://id.example.com'));
     const before = await readdir(join(root, '.git'));
     const backend = open('a');
@@ -249,7 +224,6 @@ describe('a state on a branch', () => {
       ],
     });
     expect(await readdir(join(root, '.git'))).toEqual(before);
-    await remove();
   });
 });
 
@@ -268,16 +242,15 @@ describe('a state on a branch, where somebody else comes between a look and a pu
   const [first, second, third] = [state(1), state(2), state(3)];
 
   it.each([true, false])('keeps what was saved beside it; there was a branch: %s', async (hasBranch) => {
-    const { server, open, remove } = await overHttp();
+    const { server, open } = await overHttp();
     if (hasBranch) await open('a').save(first);
     meanwhile(server, () => open('b').save(second));
     await open('a').save(third);
     expect([await open('a').saved(), await open('b').saved()]).toEqual([third, second]);
-    await remove();
   });
 
   it('is the old one until the new one is there', async () => {
-    const { server, open, remove } = await overHttp();
+    const { server, open } = await overHttp();
     await open('a').save(first);
     let found: unknown;
     meanwhile(server, async () => {
@@ -285,11 +258,10 @@ describe('a state on a branch, where somebody else comes between a look and a pu
     });
     await open('a').save(second);
     expect([found, await open('a').saved()]).toEqual([first, second]);
-    await remove();
   });
 
   it('has all lines of both journals', async () => {
-    const { server, open, remove } = await overHttp();
+    const { server, open } = await overHttp();
     const runs = ['20260131T120000Z-aaaaaa', '20260131T120001Z-bbbbbb'];
     const [one, other] = await Promise.all(
       runs.map(async (id, index) => open(`s${index}`).runs.create(runLine(id, first))),
@@ -300,11 +272,10 @@ describe('a state on a branch, where somebody else comes between a look and a pu
     await other?.write(line(8));
     expect((await open('a').runs.read(runs[0] ?? ''))?.lines).toEqual([line(1), line(2), line(3)]);
     expect((await open('a').runs.read(runs[1] ?? ''))?.lines).toEqual([line(7), line(8)]);
-    await remove();
   });
 
   it('gives the lock to who was first', async () => {
-    const { server, open, remove } = await overHttp();
+    const { server, open } = await overHttp();
     let other: Lock | undefined;
     meanwhile(server, async () => {
       other = await open('a').lock('undo', new Date());
@@ -313,11 +284,10 @@ describe('a state on a branch, where somebody else comes between a look and a pu
       problems: [{ code: 'locked', message: expect.stringContaining('undo by') }],
     });
     await other?.confirm();
-    await remove();
   });
 
   it('is not written by who lost the lock by then', async () => {
-    const { server, open, remove } = await overHttp();
+    const { server, open } = await overHttp();
     await open('a').save(first);
     const backend = open('a');
     await backend.lock('apply', new Date());
@@ -327,7 +297,6 @@ describe('a state on a branch, where somebody else comes between a look and a pu
     });
     await expect(backend.save(second)).rejects.toMatchObject({ problems: [{ code: 'locked' }] });
     expect(await open('a').saved()).toEqual(first);
-    await remove();
   });
 });
 

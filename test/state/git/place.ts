@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { shardName } from '../../../src/base/shard.js';
 import type { StateBackend } from '../../../src/state/backend.js';
 import { gitBackend } from '../../../src/state/git/index.js';
+import { afterwards, temporaryFolder } from '../../cleanups.js';
 import { type BackendPlace, elsewhere } from '../backend-place.js';
 import { spoilt, withGarbage } from '../file/place.js';
 import { type HttpRemote, serveGit } from './http-remote.js';
@@ -14,12 +14,11 @@ interface Place {
   readonly root: string;
   readonly bare: string;
   open(name: string): StateBackend;
-  remove(): Promise<void>;
 }
 
 /** `address` gives the way to the repository. */
 async function cloned(address: (folder: string) => Promise<string>, hash = 'sha1'): Promise<Place> {
-  const folder = await mkdtemp(join(tmpdir(), 'idops-git-'));
+  const folder = await temporaryFolder('git');
   const [bare, root] = [join(folder, 'remote.git'), join(folder, 'clone')];
   const init = ['init', '--quiet', '--template=', `--object-format=${hash}`];
   execFileSync('git', [...init, '--bare', bare]);
@@ -29,7 +28,6 @@ async function cloned(address: (folder: string) => Promise<string>, hash = 'sha1
     root,
     bare,
     open: (name) => gitBackend({ root, remote: 'origin', branch: 'idops-state', path: `${name}.json` }),
-    remove: () => rm(folder, { recursive: true, force: true }),
   };
 }
 
@@ -42,12 +40,12 @@ export async function overHttp(): Promise<Place & { readonly server: HttpRemote 
     return `${server.url}/remote.git`;
   });
   if (server === undefined) throw new Error('no server');
-  const { close } = server;
-  return { ...place, server, remove: async () => void (await Promise.all([close(), place.remove()])) };
+  afterwards(server.close);
+  return { ...place, server };
 }
 
 export const conforming = (make: () => Promise<Place>) => async (): Promise<BackendPlace> => {
-  const { bare, open, remove } = await make();
+  const { bare, open } = await make();
   return {
     open: async (name) => open(name),
     spoil: (name, how) => editing(bare, `${name}.json`, (text) => spoilt(text, how)),
@@ -64,7 +62,6 @@ export const conforming = (make: () => Promise<Place>) => async (): Promise<Back
       git('', 'update-ref', ref, git(message, 'commit-tree', tree));
     },
     ends: true,
-    remove,
   };
 };
 
@@ -73,7 +70,7 @@ export const who = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com'];
 
 /** Changes a file on the branch as a person would, in a clone; null removes it. */
 async function editing(bare: string, path: string, change: (text: string) => string | null): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'idops-editing-'));
+  const folder = await temporaryFolder('editing');
   const git = (...args: string[]) =>
     execFileSync('git', [...who, ...args], { cwd: folder, stdio: ['ignore', 'pipe', 'ignore'] });
   git('clone', '--quiet', '--branch', 'idops-state', bare, '.');
@@ -82,5 +79,4 @@ async function editing(bare: string, path: string, change: (text: string) => str
   else await writeFile(join(folder, path), text);
   git('commit', '--quiet', '--all', '--message=by hand');
   git('push', '--quiet');
-  await rm(folder, { recursive: true, force: true });
 }

@@ -4,7 +4,6 @@ import { type Times, usualTimes } from '../../../src/state/postgres/connection.j
 import { postgresBackend } from '../../../src/state/postgres/index.js';
 import { emptyState } from '../../../src/state/state.js';
 import { afterwards } from '../../cleanups.js';
-import { elsewhere } from '../backend-place.js';
 import { problemOf } from './failing.js';
 import { line, recordOf, runLine, serverUrl } from './lines.js';
 import { proxyTo, type ServerProxy } from './proxy.js';
@@ -389,24 +388,6 @@ describe.skipIf(noPostgres !== null)('a state in PostgreSQL, where something fai
         code: 'locked',
         message: expect.stringContaining('undo by'),
       });
-    });
-
-    it('leaves a lock whose holder comes back while it is looked at', async () => {
-      const holder = JSON.stringify({ ...elsewhere, at: '2026-01-31T12:00:00.000Z' });
-      await open().save(state);
-      await server.sql(
-        database,
-        `INSERT INTO idops.locks (state, shard, nonce, session, advisory, holder, backend, seen_at)
-         VALUES ('a', '1-of-3', gen_random_uuid(), gen_random_uuid(), 1, $1, 1, '2026-01-31')`,
-        [holder],
-      );
-      const renewal = 'UPDATE idops.locks SET seen_at = clock_timestamp()';
-      meanwhile('DELETE FROM idops.locks', () => server.sql(database, renewal));
-      expect(await problemOf(overProxy().lock('apply', new Date()))).toMatchObject({
-        code: 'locked',
-        message: expect.stringContaining('locked by a run of a shard: apply by grace'),
-      });
-      expect((await open().holdings()).map(({ shard }) => shard)).toEqual([{ index: 1, count: 3 }]);
     });
   });
 });

@@ -11,6 +11,7 @@ import type { PostgresServer } from './server.js';
 /** States in a database of their own. */
 export async function inDatabase(server: PostgresServer): Promise<BackendPlace> {
   const conforming = await server.database();
+  afterwards(() => server.sql('postgres', `DROP DATABASE ${conforming} WITH (FORCE)`));
   const sql = (text: string, ...values: unknown[]) => server.sql(conforming, text, values);
   return {
     open: async (name) => postgresBackend({ url: server.url(conforming), name }),
@@ -39,7 +40,6 @@ export async function inDatabase(server: PostgresServer): Promise<BackendPlace> 
       );
     },
     ends: true,
-    remove: async () => void (await server.sql('postgres', `DROP DATABASE ${conforming} WITH (FORCE)`)),
   };
 }
 
