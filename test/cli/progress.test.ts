@@ -24,14 +24,6 @@ describe('progress without a terminal', () => {
     );
   });
 
-  it('says the start and the end alone of a short phase', () => {
-    const { said, progress } = watched();
-    progress.phase('changes applied', 3);
-    for (let step = 0; step < 3; step += 1) progress.step();
-    progress.end();
-    expect(said).toEqual(['changes applied: 0/3', 'changes applied: 3/3']);
-  });
-
   it('says how far a phase came that ended early', () => {
     const { said, progress } = watched();
     progress.phase('changes applied', 3);

@@ -148,14 +148,6 @@ describe('the writer', () => {
     expect(await use(origin).writer.send(deletion)).toEqual({ status: 404, attempts: 1, data: {} });
     expect(received[0]).toMatchObject({ method: 'DELETE', body: '' });
   });
-
-  test('fails where a PATCH finds nothing', async () => {
-    const { origin } = await serve((response) => json(response, 404, { message: 'Not found' }));
-    expect(await failureOf(use(origin).writer.send(rename))).toMatchObject({
-      kind: 'not-found',
-      status: 404,
-    });
-  });
 });
 
 describe('a connection', () => {

@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { ProblemsError } from '../../src/base/problems.js';
 import { createRedactor } from '../../src/base/redact.js';
 import {
@@ -18,15 +17,15 @@ import {
 } from '../../src/server/credentials.js';
 import type { Scope } from '../../src/server/operations.js';
 import { neededVariables, runTokenCommand } from '../../src/server/token-command.js';
+import { temporaryFolder } from '../cleanups.js';
 import { deadlines } from '../deadlines.js';
 
 const scope = 'users:manage:all';
 
 let folder: string;
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'idops-credentials-'));
+  folder = await temporaryFolder('credentials');
 });
-afterEach(() => rm(folder, { recursive: true }));
 
 async function problemOf(making: () => unknown): Promise<{ code: string; message: string }> {
   try {

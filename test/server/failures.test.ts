@@ -3,7 +3,6 @@ import { createServer as createPlainServer } from 'node:net';
 import { inspect } from 'node:util';
 import { Agent, type Dispatcher, errors } from 'undici';
 import { describe, expect, test } from 'vitest';
-import { bearerToken } from '../../src/server/credentials.js';
 import { exchange } from '../../src/server/exchange.js';
 import { ServerFailure } from '../../src/server/failures.js';
 import { afterwards } from '../cleanups.js';
@@ -252,21 +251,6 @@ describe('a POST', () => {
     504, 599,
   ])('that is answered with %i is open', async (status) => {
     expect((await answered(status)).open).toBe(true);
-  });
-
-  test('that is refused with 401 is not sent again with another token', async () => {
-    const renewals: unknown[] = [];
-    const current = await bearerToken(token).current('clients:manage:all');
-    await answered(401, {
-      credentials: {
-        current: async () => current,
-        renew: async (refused) => {
-          renewals.push(refused);
-          return true;
-        },
-      },
-    });
-    expect(renewals).toEqual([]);
   });
 
   test('whose connection changes to another protocol is open', async () => {

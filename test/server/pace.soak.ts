@@ -3,27 +3,6 @@ import { describe, expect, test } from 'vitest';
 import { json, rename, serve, use } from './serving.js';
 
 describe('a connection', () => {
-  test('sends fewer at once after a 429, and all are answered in the end', async () => {
-    let busy = 0;
-    const widths: number[] = [];
-    const { origin } = await serve((response, _, count) => {
-      busy += 1;
-      setTimeout(() => {
-        busy -= 1;
-        if (count <= 8) response.writeHead(429, { 'retry-after': '1' }).end();
-        else {
-          widths.push(busy + 1);
-          json(response, 200, { data: { id: 'o1' } });
-        }
-      }, 20);
-    });
-    const { writer } = use(origin, { concurrency: 8 });
-    const sent = await Promise.all(Array.from({ length: 30 }, () => writer.send(rename)));
-    expect(sent.every(({ status }) => status === 200)).toBe(true);
-    expect(Math.max(...widths.slice(0, 4))).toBeLessThanOrEqual(4);
-    expect(Math.max(...widths)).toBeGreaterThan(4);
-  });
-
   /** A server that can do so many things at once; one more, and it answers as `refuse` does. */
   async function limited(most: number, refuse: (response: ServerResponse) => void) {
     let busy = 0;
@@ -42,6 +21,7 @@ describe('a connection', () => {
   }
 
   test.each<[string, (response: ServerResponse) => void]>([
+    ['429', (response) => void response.writeHead(429).end()],
     ['503', (response) => void response.writeHead(503).end()],
     ['502', (response) => void response.writeHead(502).end('<h1>Bad Gateway</h1>')],
     ['504', (response) => void response.writeHead(504).end()],

@@ -177,8 +177,3 @@ describe('through a proxy', () => {
     expect(requests).toHaveLength(1);
   });
 });
-
-test('a problem is told from a proxy', () => {
-  expect(isProblem(null)).toBe(false);
-  expect(isProblem({ origin: 'http://p', variable: 'https_proxy', authorization: null })).toBe(false);
-});

@@ -7,7 +7,7 @@ import { clientCredentials, type TokenNetwork } from '../../src/server/client-cr
 import { type Credentials, renewing, type Token } from '../../src/server/credentials.js';
 import type { Scope } from '../../src/server/operations.js';
 import { defaultPatience, Patience } from '../../src/server/retry.js';
-import { deletion, failureOf, json, regenerate, rename, serve, use } from './serving.js';
+import { failureOf, json, regenerate, rename, serve, use } from './serving.js';
 
 function tokens(...texts: string[]): Credentials & { readonly asked: () => number } {
   let asked = 0;
@@ -41,15 +41,6 @@ describe('a 401', () => {
     expect(await writer.send(rename)).toEqual({ status: 200, attempts: 2, data: { id: 'o1' } });
     expect(received.map(({ headers }) => headers.authorization)).toEqual(['Bearer old', 'Bearer new']);
     expect(pauses).toEqual([]);
-  });
-
-  test('renews once for many requests', async () => {
-    const { origin } = await server('Bearer new');
-    const credentials = tokens('old', 'new');
-    const { writer } = use(origin, { credentials });
-    const sent = await Promise.all(Array.from({ length: 10 }, () => writer.send(deletion)));
-    expect(sent.every(({ status }) => status === 200)).toBe(true);
-    expect(credentials.asked()).toBe(2);
   });
 
   test('to the renewed token as well is the end', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
-import { defaultPatience, Patience, sleepSeconds } from '../../src/server/retry.js';
+import { Patience, sleepSeconds } from '../../src/server/retry.js';
 import { afterwards } from '../cleanups.js';
-import { failureOf, json, regenerate, rename, serve, use } from './serving.js';
+import { failureOf, json, rename, serve, use } from './serving.js';
 
 describe('a request is repeated', () => {
   test('until it succeeds, with the same body each time', async () => {
@@ -55,23 +55,6 @@ describe('as many tries as are wanted', () => {
     expect(pauses).toEqual([1, 2, 4, 8, 16, 30, 30, 30]);
   });
 
-  test('end when the run has waited long enough', async () => {
-    const { origin } = await serve((response) => response.writeHead(503).end());
-    let now = 0;
-    const { reader } = use(origin, {
-      retries: 100,
-      random: () => 1,
-      patience: new Patience(defaultPatience, () => now),
-      delay: async (seconds) => {
-        now += seconds;
-      },
-    });
-    const failure = await failureOf(reader.listOrganizations(1));
-    expect(failure.outOfPatience).toBe(true);
-    expect(now).toBeGreaterThan(defaultPatience - 30);
-    expect(now).toBeLessThanOrEqual(defaultPatience);
-  });
-
   test('outlast a server that is away for ten seconds', async () => {
     let now = 0;
     const { origin } = await serve((response) => {
@@ -87,12 +70,6 @@ describe('as many tries as are wanted', () => {
     expect(await failureOf(use(origin, options).writer.send(rename))).toMatchObject({ kind: 'lost' });
     now = 0;
     expect(await use(origin, { ...options, retries: 6 }).writer.send(rename)).toMatchObject({ status: 200 });
-  });
-
-  test('of a POST stay one', async () => {
-    const { origin, received } = await serve((response) => response.writeHead(503).end());
-    await failureOf(use(origin, { retries: 9 }).writer.send(regenerate));
-    expect(received).toHaveLength(1);
   });
 });
 

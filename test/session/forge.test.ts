@@ -1,17 +1,15 @@
-import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { forgeOf } from '../../src/session/forge.js';
-import { afterwards } from '../cleanups.js';
+import { temporaryFolder } from '../cleanups.js';
 
 const merge = 'a'.repeat(40);
 const head = 'b'.repeat(40);
 
 /** A folder of a repository that CI checked out, with a folder of a project in it. */
 async function checkout(): Promise<string> {
-  const root = await realpath(await mkdtemp(join(tmpdir(), 'idops-forge-')));
-  afterwards(() => rm(root, { recursive: true, force: true }));
+  const root = await temporaryFolder('forge');
   await mkdir(join(root, '.git'));
   await mkdir(join(root, 'infra', 'id'), { recursive: true });
   return root;

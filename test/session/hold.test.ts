@@ -1,6 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ownMark } from '../../src/base/process.js';
@@ -12,7 +10,7 @@ import type { StateBackend } from '../../src/state/backend.js';
 import { fileBackend } from '../../src/state/file/index.js';
 import { JOURNAL_FORMAT, type JournalLine, type RunLine } from '../../src/state/journal.js';
 import { emptyState, type ResourceRecord, type State } from '../../src/state/state.js';
-import { afterwards } from '../cleanups.js';
+import { temporaryFolder } from '../cleanups.js';
 
 const server = 'https://id.example.com';
 const at = '2026-01-31T12:00:00.000Z';
@@ -34,8 +32,7 @@ const reader: Reader = {
 };
 
 async function backendOf(): Promise<StateBackend> {
-  const folder = await mkdtemp(join(tmpdir(), 'idops-hold-'));
-  afterwards(() => rm(folder, { recursive: true, force: true }));
+  const folder = await temporaryFolder('hold');
   return await fileBackend({ path: join(folder, 'state.json'), allowTracked: true });
 }
 

@@ -1,20 +1,18 @@
-import { mkdtemp, readdir, readFile, realpath, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { createRedactor } from '../../../src/base/redact.js';
 import { init } from '../../../src/cli/commands/init.js';
 import type { Context, GlobalOptions } from '../../../src/cli/context.js';
 import type { Prompt } from '../../../src/cli/prompt.js';
+import { temporaryFolder } from '../../cleanups.js';
 import { keptOutput } from '../streams.js';
 
 let folder: string;
 
 beforeEach(async () => {
-  folder = await realpath(await mkdtemp(join(tmpdir(), 'idops-init-')));
+  folder = await temporaryFolder('init');
 });
-
-afterEach(() => rm(folder, { recursive: true }));
 
 /** Runs `idops init` for somebody who gives these answers, in this order; null aborts. */
 async function run(
