@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { afterwards, temporaryFolder } from './cleanups.js';
 import { runInProcess } from './e2e/in-process.js';
 import { cli } from './e2e/running.js';
 
@@ -25,12 +25,6 @@ function typed(page: string): Block[] {
 function steps(commands: string): string[] {
   return commands.match(/^.*<<'END'\n[\s\S]*?^END$|^.+$/gm) ?? [];
 }
-
-const cleanups: (() => Promise<void>)[] = [];
-
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
 
 /** A terminal in a folder with nothing in it. */
 class Terminal {
@@ -69,7 +63,7 @@ async function secondTerminal(command: string, cwd: string): Promise<{ [name: st
   expect(word).toBe('idops');
   const child: ChildProcess = spawn(process.execPath, [cli, ...words], { cwd });
   const ended = new Promise((done) => child.on('close', done));
-  cleanups.push(async () => {
+  afterwards(async () => {
     child.kill('SIGTERM');
     await ended;
   });
@@ -89,8 +83,7 @@ describe('the page for beginners', async () => {
 
   // The page is about one of the two; with the other it must work as well.
   test.each(['boruta', 'documented'])('works as it stands, with the profile %s', async (profile) => {
-    const folder = await mkdtemp(join(tmpdir(), 'idops-beginner-'));
-    cleanups.push(() => rm(folder, { recursive: true, force: true }));
+    const folder = await temporaryFolder('beginner');
     const terminal = new Terminal(folder);
     const blocks = typed(page.replaceAll('boruta\n', `${profile}\n`));
     expect(blocks.filter((block) => block.secondTerminal)).toHaveLength(1);

@@ -1,16 +1,16 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import fc from 'fast-check';
-import { describe, expect, it, onTestFinished, test } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { loadManifests } from '../src/manifests/index.js';
 import { loadProject } from '../src/project/index.js';
 import { jsonSchema } from '../src/session/json-schema.js';
 import { type SchemaName, schemaNames } from '../src/session/schema-names.js';
+import { temporaryFolder } from './cleanups.js';
 
 function schema(name: SchemaName): object {
   return JSON.parse(readFileSync(`schemas/${name}.schema.json`, 'utf8'));
@@ -175,8 +175,7 @@ test('a manifest is refused by its schema where what is in it alone makes valida
       roles,
     }).map((fields) => ({ kind: 'User', id: 'u', ...fields })),
   );
-  const cwd = await mkdtemp(join(tmpdir(), 'idops-schemas-'));
-  onTestFinished(() => rm(cwd, { recursive: true }));
+  const cwd = await temporaryFolder('schemas');
   await writeFile(join(cwd, 'idops.yaml'), 'version: 1\nserver: {profile: boruta}\nmanifests: [one.yaml]\n');
   const fits = validator('manifest');
   let refused = 0;

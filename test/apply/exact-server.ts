@@ -1,13 +1,12 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { parse, stringify } from 'lossless-json';
-import { onTestFinished } from 'vitest';
 import { loadProject } from '../../src/project/index.js';
 import { openForWriting, openSession } from '../../src/session/open.js';
 import type { Session, WritingCommand, WritingSession } from '../../src/session/session.js';
 import { fileRuns } from '../../src/state/file/runs.js';
 import { applyAll as approveAll } from '../approving.js';
+import { temporaryFolder } from '../cleanups.js';
 import { runInProcess } from '../e2e/in-process.js';
 import type { Ran } from '../e2e/running.js';
 import { serve } from '../server/serving.js';
@@ -39,8 +38,7 @@ export interface ExactSite {
 
 /** Starts it with these members of the user; all is gone after the test. */
 export async function exactSite(profile: Profile, user: { [member: string]: string }): Promise<ExactSite> {
-  const folder = await mkdtemp(join(tmpdir(), 'idops-numbers-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = await temporaryFolder('numbers');
   const sent: string[] = [];
   const shown = () =>
     `{"data":{${[`"id":"${userId}"`, ...Object.entries(user).map(([name, text]) => `"${name}":${text}`)].join(', ')}}}`;

@@ -1,15 +1,13 @@
-import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { makeFolder } from '../../src/base/whole-file.js';
-import { afterwards } from '../cleanups.js';
+import { temporaryFolder } from '../cleanups.js';
 
 let at: string;
 
 beforeEach(async () => {
-  at = await mkdtemp(join(tmpdir(), 'idops-folder-'));
-  afterwards(() => rm(at, { recursive: true, force: true }));
+  at = await temporaryFolder('folder');
 });
 
 describe('making a folder', () => {

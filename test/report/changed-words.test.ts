@@ -109,22 +109,4 @@ describe('a body', () => {
     expect(spansOf('one two\nx\n', 'and three\nx\n')).toEqual([]);
     expect(spansOf('one two three\n', 'one two four\none two five\n')).toEqual([]);
   });
-
-  it('keeps them in the part that is shown of a line that is cut, and shows the same text', () => {
-    const long = 'word '.repeat(400);
-    const view = viewField(
-      fieldOf({ type: 'body', before: `${long}old ${long}\n`, after: `${long}new ${long}\n` }),
-      { whole: false, room: 'terminal' },
-    );
-    if (view.view !== 'body') throw new Error('no body');
-    const lines = view.hunks.flatMap((hunk) => hunk.lines);
-    expect(lines.map(({ spans }) => spans?.filter(({ change }) => change !== null))).toEqual([
-      [{ text: 'old', change: '-' }],
-      [{ text: 'new', change: '+' }],
-    ]);
-    for (const { text, spans } of lines) {
-      expect(textOf(spans ?? [])).toBe(text);
-      expect(text).toMatch(/…\S* .* (old|new) .*…/);
-    }
-  });
 });

@@ -151,12 +151,4 @@ describe('a present value that is not known', () => {
       'the value before is unknown; cleared (null)',
     );
   });
-
-  it('is told by its size on a terminal, and whole in a page and for debug', () => {
-    const field = { type: 'body', before: undefined, after: 'row\n'.repeat(2500) } as const;
-    const { text, html } = drawn(field);
-    expect(text).toContain('label: (unknown) → 2500 lines\n');
-    expect(html.match(/>\+row</g)).toHaveLength(2500);
-    expect(drawn(field, true).text.match(/│ \+row/g)).toHaveLength(2500);
-  });
 });
