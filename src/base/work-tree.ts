@@ -13,7 +13,7 @@ export function isThere(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
   } catch (failure) {
-    // A file is in the place of a folder.
+    // If a parent is a file, nothing can be there.
     return (failure as NodeJS.ErrnoException).code !== 'ENOTDIR';
   }
 }
