@@ -346,7 +346,7 @@ function shownOf(
   return shown;
 }
 
-/** A map without what looks like a secret by its key: nobody says in a manifest what it is. */
+/** A map in which the value of each key that looks secret is one: no manifest declares that it is. */
 function veiled(type: FieldType, got: Value): Value {
   if (type.type !== 'map' || !isMap(got)) return got;
   return mapValues(got, (member, key) =>
@@ -354,7 +354,7 @@ function veiled(type: FieldType, got: Value): Value {
   );
 }
 
-/** A set whose elements have what they are compared by; what else they show is other objects' own. */
+/** A set whose elements have only what they are compared by; the rest belongs to other objects. */
 function withoutOthers(type: FieldType, got: Value): Value {
   if (type.type !== 'set' || !Array.isArray(got)) return got;
   const own = ['id', 'name', ...Object.keys(type.nested)];

@@ -69,7 +69,7 @@ export function looksSecret(key: string): boolean {
   return answer;
 }
 
-/** Whether a map has a key anywhere whose value looks like a secret, or is the value of one. */
+/** Whether a key, or any key within its value, looks as if its value were a secret. */
 export function holdsSecretKey(key: string, value: unknown): boolean {
   if (looksSecret(key)) return true;
   if (typeof value !== 'object' || value === null) return false;

@@ -52,7 +52,7 @@ export function undeclaredDrift(
     return contrast(type, name, now ?? null, was)
       .filter(({ path, verdict }) => verdict === 'different' && !own.has(path))
       .map(({ path, wanted, got = null, lacks }): FieldChange => {
-        // Nobody says in a manifest what of it is a secret.
+        // No manifest declares that a value of it is secret.
         const sensitive =
           holdsSensitive(wanted) ||
           holdsSensitive(got) ||

@@ -8,12 +8,11 @@ import type { Reader } from '../../src/server/reader.js';
 import { type HeldState, settleState } from '../../src/session/hold.js';
 import type { StateBackend } from '../../src/state/backend.js';
 import { fileBackend } from '../../src/state/file/index.js';
-import { JOURNAL_FORMAT, type JournalLine, type RunLine } from '../../src/state/journal.js';
+import type { JournalLine } from '../../src/state/journal.js';
 import { emptyState, type ResourceRecord, type State } from '../../src/state/state.js';
 import { temporaryFolder } from '../cleanups.js';
+import { answer, at, runLine, sending, server } from '../state/journal-lines.js';
 
-const server = 'https://id.example.com';
-const at = '2026-01-31T12:00:00.000Z';
 const RUN = '20260131T120000Z-aaaaaa';
 const [one, two]: readonly [Shard, Shard] = [
   { index: 1, count: 3 },
@@ -83,34 +82,16 @@ function record(generation: number): ResourceRecord {
   };
 }
 
-function runLine(run: string, state: State): RunLine {
-  return {
-    type: 'run',
-    format_version: JOURNAL_FORMAT,
-    run,
-    tool_version: '0.0.0',
-    at,
-    command: 'apply',
-    user: 'grace',
-    ...ownMark(),
-    host: 'another-machine',
-    state: { lineage: state.lineage, file: 'state.json' },
-    server,
-    profile: 'documented',
-    environment: null,
-    digest: 'sha256:0',
-    salt: state.salt,
-  };
-}
-
-const none = { fields: {}, hashes: {} };
+/** The first line of a run of another machine. */
+const elsewhere = (run: string, state: State) => ({
+  ...runLine(run, state, 'state.json'),
+  host: 'another-machine',
+});
 
 /** A client's DID was regenerated, and the state doesn't know it yet. */
 const regenerated: readonly JournalLine[] = [
   {
-    type: 'sending',
-    seq: 1,
-    at,
+    ...sending,
     address: key,
     key,
     kind: 'Client',
@@ -119,27 +100,12 @@ const regenerated: readonly JournalLine[] = [
     operation: 'regenerateClientDid',
     method: 'POST',
     path: `/api/clients/${id}/regenerate_did`,
-    last: true,
     existed: null,
-    before: none,
-    body: null,
-    expected: none,
     managed: ['did_generation'],
     generation: 2,
     recorded_generation: 1,
   },
-  {
-    type: 'answered',
-    seq: 1,
-    at,
-    status: 'applied',
-    ambiguous: false,
-    http_status: 200,
-    attempts: 1,
-    after: null,
-    unverified: [],
-    error: null,
-  },
+  answer,
 ];
 
 /** A state with a run of all of it that was killed, by its name. */
@@ -152,7 +118,7 @@ async function withKilledRun(backend: StateBackend, ...runs: readonly string[]):
   };
   await backend.save(state);
   for (const run of runs) {
-    const journal = await backend.runs.create(runLine(run, state));
+    const journal = await backend.runs.create(elsewhere(run, state));
     for (const line of regenerated) await journal.write(line);
     await journal.close();
   }
@@ -223,7 +189,7 @@ describe('the first shards of a split', () => {
             if (isFirst) {
               isFirst = false;
               const { state } = await settled(backend, two);
-              const line = { ...runLine(`${RUN}.2-of-3`, state), ...alive };
+              const line = { ...elsewhere(`${RUN}.2-of-3`, state), ...alive };
               await (await backend.runs.create(line)).close();
             }
             return await backend.runs.list();
@@ -281,7 +247,7 @@ describe('the first shards of a split', () => {
       resources: { [key]: record(1), 'Client/other': record(5) },
     };
     await backend.save(state);
-    const journal = await backend.runs.create(runLine(part, state));
+    const journal = await backend.runs.create(elsewhere(part, state));
     for (const line of regenerated) await journal.write(line);
     await journal.close();
     for (const shard of [{ index: 1, count: 2 }, { index: 2, count: 2 }, undefined]) {
