@@ -9087,15 +9087,15 @@ flatMap(change3=>change3.warnings.slice(at3,at3+1).flatMap(placesOf));const mess
 warnings[at3]?.message);return{...warning4,message,...places.length>0?{places}:{}}})}}function nameless({address:address3,
 label:label3},text6){return withoutNames(text6,[...namesIn(address3),...label3===void 0?[]:[label3]])}function foldCount({
 change:change3,changes}){return`${changes.length.toLocaleString("en")} ${kindOf(change3.kind).noun}s`}function foldedNames({
-changes},all,{name:name2,code:code2}){if(all)return changes.map(name2).join(", ");const labels=changes.flatMap(({label:label3})=>label3??
+changes},all,format){if(all)return changes.map(format.name).join(", ");const labels=changes.flatMap(({label:label3})=>label3??
 []);const isClear=new Set(labels).size===changes.length;let width=0;const fit=changes.flatMap(({address:address3,label:label3=address3})=>{
-const shown5=code2(isClear?label3:address3);width+=displayWidth(shown5)+2;return width<=namesWidth?[shown5]:[]});const more=changes.
-length-fit.length;const rest=`${more.toLocaleString("en")} more; ${code2("--format json")} lists all of them`;return`${fit.
-join(", ")}${more>0?` and ${rest}`:""}`}function foldPlace({changes}){const places=changes.flatMap(({declaredAt})=>declaredAt??
-[]);const[first]=places;if(first===void 0)return null;if(changes.length===1)return placeText(first);const files=[...new Set(
-places.map(({file})=>bare(file)))];return`${files.slice(0,3).join(", ")}${files.length>3?` and ${files.length-3} more fi\
-les`:""}`}var namesWidth;var init_fold=__esm({"src/report/fold.ts"(){"use strict";init_escape();init_kinds();init_alike();
-init_places();init_review();init_values2();namesWidth=150}});function labelBeside({label:label3}){return label3===void 0?"":` (${bare(label3)})`}function nameOf2(named4){return`${bare(
+const shown5=format.text(isClear?label3:address3);width+=displayWidth(shown5)+2;return width<=namesWidth?[shown5]:[]});const more=changes.
+length-fit.length;const rest=`${more.toLocaleString("en")} more; ${format.json} lists all of them`;return`${fit.join(", ")}${more>
+0?` and ${rest}`:""}`}function foldPlace({changes}){const places=changes.flatMap(({declaredAt})=>declaredAt??[]);const[first]=places;
+if(first===void 0)return null;if(changes.length===1)return placeText(first);const files=[...new Set(places.map(({file})=>bare(
+file)))];return`${files.slice(0,3).join(", ")}${files.length>3?` and ${files.length-3} more files`:""}`}var namesWidth;var init_fold=__esm(
+{"src/report/fold.ts"(){"use strict";init_escape();init_kinds();init_alike();init_places();init_review();init_values2();
+namesWidth=150}});function labelBeside({label:label3}){return label3===void 0?"":` (${bare(label3)})`}function nameOf2(named4){return`${bare(
 named4.address)}${labelBeside(named4)}`}var init_names=__esm({"src/report/names.ts"(){"use strict";init_escape()}});function groupWarnings(plan,warnings=allWarnings(plan)){const byAddress=new Map(plan.changes.map(change3=>[change3.address,
 change3]));const groups=new Map;for(const warning4 of warnings.map(one=>attributed(one,byAddress))){const key=JSON.stringify(
 [warning4.code,warning4.change!==null,nameless2(warning4)]);const group=groups.get(key)??[];group.push(warning4);groups.
@@ -9146,19 +9146,19 @@ change3,pen);const{paint}=pen;const place2=foldPlace(fold2);const value3=change3
 void 0:shortValue(change3);const said3=value3===void 0?"":`: ${value3.path} ${paint.red(value3.before)} \u2192 ${paint.green(
 value3.after)}`;return[`${markOf(change3,pen)} ${paint.bold(foldCount(fold2))}${said3}${place2===null?"":paint.dim(`  in\
  ${place2}`)}`,...detailLines(value3===void 0?change3:{...change3,fields:[]},pen),...wrap("    ",foldedNames(fold2,isDestructive(
-change3),{name:nameOf2,code:text6=>text6.startsWith("--")?text6:bare(text6)}))]}function detailLines(change3,pen){const{
-paint,debug}=pen;const note=observedNote(change3);return[...note===null?[]:[paint.dim(`    ${note}`)],...change3.reason===
-null?[]:wrap("    reason: ",change3.reason).map(paint.red),...change3.destructions.flatMap(loss=>wrap("    destructive: ",
-loss).map(paint.red)),...change3.fields.flatMap(field2=>fieldLines(field2,pen)),...warningLines("    ",change3.warnings,
-pen),...debug||change3.requests.length>1?requestTexts(change3).map(request5=>paint.dim(`    sends ${request5}`)):[]]}function headLines(change3,pen){
-const{paint}=pen;const{address:address3,declaredAt,label:label3}=change3;const head=`${markOf(change3,pen)} ${paint.bold(
-bare(address3))}${labelBeside(change3)}`;if(declaredAt===null)return[head];const place2=`at ${escapeText(declaredAt.file)}\
-:${declaredAt.line}`;return label3===void 0?[`${head}${paint.dim(`  ${place2}`)}`]:[head,paint.dim(`    ${place2}`)]}function markOf({
-action:action2},{paint}){const{mark,color}=marks[action2];return paint[color](`${mark} ${action2}`)}var NAMED2,marks;var init_text=__esm(
-{"src/report/text.ts"(){"use strict";init_escape();init_shard();init_drift();init_plan();init_drift2();init_field_text();
-init_fold();init_names();init_review();init_view();init_warning_text();init_words();NAMED2=5;marks={update:{mark:"~",color:"\
-yellow"},delete:{mark:"-",color:"red"},regenerate:{mark:"\u21BB",color:"magenta"},adopt:{mark:"*",color:"dim"},blocked:{
-mark:"!",color:"red"},unchanged:{mark:"=",color:"dim"}}}});var json_exports={};__export(json_exports,{changeJson:()=>changeJson,fieldJson:()=>fieldJson,jsonOf:()=>jsonOf,jsonText:()=>jsonText,
+change3),{name:nameOf2,text:bare,json:"--format json"}))]}function detailLines(change3,pen){const{paint,debug}=pen;const note=observedNote(
+change3);return[...note===null?[]:[paint.dim(`    ${note}`)],...change3.reason===null?[]:wrap("    reason: ",change3.reason).
+map(paint.red),...change3.destructions.flatMap(loss=>wrap("    destructive: ",loss).map(paint.red)),...change3.fields.flatMap(
+field2=>fieldLines(field2,pen)),...warningLines("    ",change3.warnings,pen),...debug||change3.requests.length>1?requestTexts(
+change3).map(request5=>paint.dim(`    sends ${request5}`)):[]]}function headLines(change3,pen){const{paint}=pen;const{address:address3,
+declaredAt,label:label3}=change3;const head=`${markOf(change3,pen)} ${paint.bold(bare(address3))}${labelBeside(change3)}`;
+if(declaredAt===null)return[head];const place2=`at ${escapeText(declaredAt.file)}:${declaredAt.line}`;return label3===void 0?
+[`${head}${paint.dim(`  ${place2}`)}`]:[head,paint.dim(`    ${place2}`)]}function markOf({action:action2},{paint}){const{
+mark,color}=marks[action2];return paint[color](`${mark} ${action2}`)}var NAMED2,marks;var init_text=__esm({"src/report/t\
+ext.ts"(){"use strict";init_escape();init_shard();init_drift();init_plan();init_drift2();init_field_text();init_fold();init_names();
+init_review();init_view();init_warning_text();init_words();NAMED2=5;marks={update:{mark:"~",color:"yellow"},delete:{mark:"\
+-",color:"red"},regenerate:{mark:"\u21BB",color:"magenta"},adopt:{mark:"*",color:"dim"},blocked:{mark:"!",color:"red"},unchanged:{
+mark:"=",color:"dim"}}}});var json_exports={};__export(json_exports,{changeJson:()=>changeJson,fieldJson:()=>fieldJson,jsonOf:()=>jsonOf,jsonText:()=>jsonText,
 placeJson:()=>placeJson,planJson:()=>planJson,problemsJson:()=>problemsJson,resultJson:()=>resultJson});function planJson(plan,{
 debug,only:only2}){const{changes,leftOut:leftOut3}=shareOf(plan.changes,only2);const{objects:drift}=countDrift(plan);const{
 update,delete:deleted,regenerate,adopt,blocked:blocked3,unchanged}=summarize(plan);return{format_version:1,tool_version:plan.
@@ -9232,8 +9232,8 @@ length>0?[`**destructive:** ${destructions.map(prose).join("; ")}`]:[],...reason
 [],...declaredAt===null||place2===null?[]:[placeLink(declaredAt,place2,forge)]];const what=value3===void 0?fieldNames(action2,
 fields2):`: ${code(value3.path)} ${code(value3.before)} \u2192 ${code(value3.after)}`;const name2=changes.length===1?codeName(
 change3):`**${foldCount(fold2)}**`;return`**${action2}** ${name2}${what}${notes.map(note=>` \u2014 ${note}`).join("")}`}
-function namesIn2(fold2,all){return foldedNames(fold2,all,{name:codeName,code})}function placeLink(place2,text6,forge){const url=forge===
-void 0?void 0:fileUrl(forge,place2);return url===void 0?code(text6):`[${code(text6)}](${url})`}function fieldNames(action2,fields2){
+function namesIn2(fold2,all){return foldedNames(fold2,all,{name:codeName,text:code,json:code("--format json")})}function placeLink(place2,text6,forge){
+const url=forge===void 0?void 0:fileUrl(forge,place2);return url===void 0?code(text6):`[${code(text6)}](${url})`}function fieldNames(action2,fields2){
 return action2==="delete"||fields2.length===0?"":`: ${firstFew(fields2,({path})=>code(path))}`}function warningLine(group,forge){
 const{message,objects:objects3,places,morePlaces:morePlaces2}=group;const[only2,...others2]=objects3;const one=only2===void 0?
 "":`${codeName(only2)}: `;const subject=others2.length>0?`**${plural(objects3.length,"object")}**: `:one;const shown5=places.
@@ -9355,11 +9355,186 @@ elements=words3(`
   scaley skew skewx skewy translate translatex translatey
 `);imageFunctions=/image|cross-fade|src|element|paint/;mediaAndStates=words3(`
   and dir is lang not nth-child nth-last-child nth-last-of-type nth-of-type or where
-`);ownPicture=/^data:image\/(?:avif|bmp|gif|jpe?g|png|webp|x-icon)(?:;[a-z0-9=-]+)*,[a-z0-9+/=%\s._~-]*$/i}});function isFunction(object3){return typeof object3==="function"}function typeStr(obj){return isArray(obj)?"array":typeof obj}
+`);ownPicture=/^data:image\/(?:avif|bmp|gif|jpe?g|png|webp|x-icon)(?:;[a-z0-9=-]+)*,[a-z0-9+/=%\s._~-]*$/i}});function isHexDigitCodePoint(e2){return e2>=48&&e2<=57||e2>=97&&e2<=102||e2>=65&&e2<=70}function isIdentStartCodePoint(e2){
+return e2>=97&&e2<=122||e2>=65&&e2<=90||95===e2||isNonASCII_IdentCodePoint(e2)}function isNonASCII_IdentCodePoint(e2){return e2<
+183?0===e2:183===e2||8204===e2||8205===e2||8255===e2||8256===e2||8204===e2||(192<=e2&&e2<=214||216<=e2&&e2<=246||248<=e2&&
+e2<=893||895<=e2&&e2<=8191||8304<=e2&&e2<=8591||11264<=e2&&e2<=12271||12289<=e2&&e2<=55295||63744<=e2&&e2<=64975||65008<=
+e2&&e2<=65533||(0===e2||(e2>=55296&&e2<=57343||e2>=65536)))}function isNonPrintableCodePoint(e2){return 11===e2||127===e2||
+0<=e2&&e2<=8||14<=e2&&e2<=31}function isNewLine(e2){return e2===r||e2===t||12===e2}function isWhitespace2(e2){return 32===
+e2||e2===r||9===e2||e2===t||12===e2}function isSurrogate(e2){return e2>=55296&&e2<=57343}function tokenize2(e2,n2){const t2=tokenizer(
+e2,n2),o2=[];for(;!t2.endOfFile();)o2.push(t2.nextToken());return o2.push(t2.nextToken()),o2}function tokenizer(n2,l2){const C=n2.
+css.valueOf(),f=n2.unicodeRangesAllowed??false;let h=0,m=0,k=-1,P=false;const p=l2?.onParseError??noop;function consumeIdentSequence(){
+const e2=h;for(;;){const e3=C.charCodeAt(h);if(e3>=65&&e3<=90||e3>=97&&e3<=122||e3>=48&&e3<=57||e3===o||95===e3){h+=1;continue}
+const n4=C.codePointAt(h)??-1;if(0===n4||n4>=55296&&n4<=57343||n4===s&&!isNewLine(C.codePointAt(h+1)??-1))break;if(!isNonASCII_IdentCodePoint(
+n4))break;h+=+(n4>65535)+1}const n3=C.codePointAt(h)??-1;if(0!==n3&&!(n3>=55296&&n3<=57343)&&(n3!==s||isNewLine(C.codePointAt(
+h+1)??-1)))return P=true,k=h-1,C.slice(e2,h);P=false,h=e2,k=-1;let t2="";for(;;){const e3=C.codePointAt(h)??-1;if(0===e3||
+isSurrogate(e3))t2+=String.fromCharCode(c),h+=+(e3>65535)+1,k=h-1;else if(e3>=65&&e3<=90||e3>=97&&e3<=122||e3>=48&&e3<=57||
+e3===o||95===e3||isNonASCII_IdentCodePoint(e3))t2+=e3>65535?String.fromCodePoint(e3):String.fromCharCode(e3),h+=+(e3>65535)+
+1,k=h-1;else{if(C.codePointAt(h)!==s||isNewLine(C.codePointAt(h+1)??-1))return t2;h+=1,k=h-1,t2+=String.fromCodePoint(consumeEscapedCodePoint())}}}
+function consumeEscapedCodePoint(){const n3=C.codePointAt(h);if(void 0===n3)return p(new ParseError(e.UnexpectedEOFInEscapedCodePoint,
+m,k,["4.3.7. Consume an escaped code point","Unexpected EOF"])),c;if(h+=+(n3>65535)+1,k=h-1,isHexDigitCodePoint(n3)){const e2=[
+n3];let o2;for(;void 0!==(o2=C.codePointAt(h))&&isHexDigitCodePoint(o2)&&e2.length<6;)e2.push(o2),h+=1,k=h-1;isWhitespace2(
+C.codePointAt(h)??-1)&&(C.codePointAt(h)===t&&C.codePointAt(h+1)===r&&(h+=1),h+=1,k=h-1);const i2=parseInt(String.fromCodePoint(
+...e2),16);return 0===i2||isSurrogate(i2)||i2>1114111?c:i2}return 0===n3||isSurrogate(n3)?c:n3}function consumeBadURL(){
+for(;;){const e2=C.codePointAt(h);if(void 0===e2)return;if(41===e2)return h+=1,void(k=h-1);e2!==s||isNewLine(C.codePointAt(
+h+1)??-1)?(h+=1,k=h-1):(h+=1,k=h-1,consumeEscapedCodePoint())}}function consumeComment(){for(h+=2,k=h-1;;){const n3=C.codePointAt(
+h);if(void 0===n3){const n4=[u.Comment,C.slice(m,k+1),m,k,void 0];return p(new ParseErrorWithToken(e.UnexpectedEOFInComment,
+m,k,["4.3.2. Consume comments","Unexpected EOF"],n4)),n4}if(h+=1,k=h-1,42===n3&&void 0!==C.codePointAt(h)&&47===C.codePointAt(
+h)){h+=1,k=h-1;break}}return[u.Comment,C.slice(m,k+1),m,k,void 0]}function consumeStringToken(){let n3="";const o2=C.codePointAt(
+h);for(h+=1,k=h-1;;){const i2=C.charCodeAt(h);if(h>=C.length){const t2=[u.String,C.slice(m,k+1),m,k,{value:n3}];return p(
+new ParseErrorWithToken(e.UnexpectedEOFInString,m,k,["4.3.5. Consume a string token","Unexpected EOF"],t2)),t2}if(h+=1,k=
+h-1,isNewLine(i2)){h-=1,k=h-1;const n4=[u.BadString,C.slice(m,k+1),m,k,void 0];return p(new ParseErrorWithToken(e.UnexpectedNewLineInString,
+m,C.codePointAt(h)===t&&C.codePointAt(h+1)===r?k+2:k+1,["4.3.5. Consume a string token","Unexpected newline"],n4)),n4}if(i2===
+o2)return[u.String,C.slice(m,k+1),m,k,{value:n3}];if(i2!==s)if(0!==i2)if(i2<128)n3+=String.fromCharCode(i2);else{if(i2>=
+55296&&i2<=57343){const e2=C.codePointAt(h-1)??-1;e2>=65536?(n3+=String.fromCodePoint(e2),h+=1,k=h-1):n3+=String.fromCharCode(
+c);continue}n3+=String.fromCharCode(i2)}else n3+=String.fromCharCode(c);else{if(void 0===C.codePointAt(h))continue;if(isNewLine(
+C.codePointAt(h)??-1)){C.codePointAt(h)===t&&C.codePointAt(h+1)===r&&(h+=1),h+=1,k=h-1;continue}n3+=String.fromCodePoint(
+consumeEscapedCodePoint())}}}function consumeUnicodeRangeToken(){h+=2,k=h-1;const e2=[],n3=[];let t2;for(;void 0!==(t2=C.
+codePointAt(h))&&e2.length<6&&isHexDigitCodePoint(t2);)e2.push(t2),h+=1,k=h-1;for(;void 0!==(t2=C.codePointAt(h))&&e2.length<
+6&&63===t2;)0===n3.length&&n3.push(...e2),e2.push(48),n3.push(70),h+=1,k=h-1;if(!n3.length&&C.codePointAt(h)===o&&isHexDigitCodePoint(
+C.codePointAt(h+1)??-1))for(h+=1,k=h-1;void 0!==(t2=C.codePointAt(h))&&n3.length<6&&isHexDigitCodePoint(t2);)n3.push(t2),
+h+=1,k=h-1;if(!n3.length){const n4=parseInt(String.fromCodePoint(...e2),16);return[u.UnicodeRange,C.slice(m,k+1),m,k,{startOfRange:n4,
+endOfRange:n4}]}const r2=parseInt(String.fromCodePoint(...e2),16),i2=parseInt(String.fromCodePoint(...n3),16);return[u.UnicodeRange,
+C.slice(m,k+1),m,k,{startOfRange:r2,endOfRange:i2}]}function consumeUrlToken(){for(;isWhitespace2(C.codePointAt(h)??-1);)
+h+=1,k=h-1;let n3="";for(;;){if(void 0===C.codePointAt(h)){const t3=[u.URL,C.slice(m,k+1),m,k,{value:n3}];return p(new ParseErrorWithToken(
+e.UnexpectedEOFInURL,m,k,["4.3.6. Consume a url token","Unexpected EOF"],t3)),t3}if(41===C.codePointAt(h))return h+=1,k=
+h-1,[u.URL,C.slice(m,k+1),m,k,{value:n3}];if(isWhitespace2(C.codePointAt(h)??-1)){for(h+=1,k=h-1;isWhitespace2(C.codePointAt(
+h)??-1);)h+=1,k=h-1;if(void 0===C.codePointAt(h)){const t3=[u.URL,C.slice(m,k+1),m,k,{value:n3}];return p(new ParseErrorWithToken(
+e.UnexpectedEOFInURL,m,k,["4.3.6. Consume a url token","Consume as much whitespace as possible","Unexpected EOF"],t3)),t3}
+return 41===C.codePointAt(h)?(h+=1,k=h-1,[u.URL,C.slice(m,k+1),m,k,{value:n3}]):(consumeBadURL(),[u.BadURL,C.slice(m,k+1),
+m,k,void 0])}const t2=C.codePointAt(h);if(34===t2||39===t2||40===t2||isNonPrintableCodePoint(t2??-1)){consumeBadURL();const n4=[
+u.BadURL,C.slice(m,k+1),m,k,void 0];return p(new ParseErrorWithToken(e.UnexpectedCharacterInURL,m,k,["4.3.6. Consume a u\
+rl token",`Unexpected U+0022 QUOTATION MARK ("), U+0027 APOSTROPHE ('), U+0028 LEFT PARENTHESIS (() or non-printable cod\
+e point`],n4)),n4}if(t2===s){if(t2===s&&!isNewLine(C.codePointAt(h+1)??-1)){h+=1,k=h-1,n3+=String.fromCodePoint(consumeEscapedCodePoint());
+continue}consumeBadURL();const o2=[u.BadURL,C.slice(m,k+1),m,k,void 0];return p(new ParseErrorWithToken(e.InvalidEscapeSequenceInURL,
+m,k,["4.3.6. Consume a url token","U+005C REVERSE SOLIDUS (\\)","The input stream does not start with a valid escape seq\
+uence"],o2)),o2}0===t2||isSurrogate(t2??-1)?(n3+=String.fromCharCode(c),h+=1,k=h-1):(n3+=String.fromCodePoint(t2??c),h+=
++((t2??-1)>65535)+1,k=h-1)}}function consumeNumericToken(){let e2;{const n4=C.charCodeAt(h);n4===o?e2="-":n4===i&&(e2="+")}
+let n3=a.Integer;const t2=C.charCodeAt(h);t2!==i&&t2!==o||(h+=1);let r2=C.charCodeAt(h);for(;r2>=48&&r2<=57;)h+=1,r2=C.charCodeAt(
+h);if(46===C.charCodeAt(h)&&C.charCodeAt(h+1)>=48&&C.charCodeAt(h+1)<=57)for(h+=2,n3=a.Number,r2=C.charCodeAt(h);r2>=48&&
+r2<=57;)h+=1,r2=C.charCodeAt(h);const c2=C.charCodeAt(h);if(101===c2||69===c2){const e3=C.charCodeAt(h+1);if(e3>=48&&e3<=
+57)for(h+=2,n3=a.Number,r2=C.charCodeAt(h);r2>=48&&r2<=57;)h+=1,r2=C.charCodeAt(h);else if((e3===o||e3===i)&&C.charCodeAt(
+h+2)>=48&&C.charCodeAt(h+2)<=57)for(h+=3,n3=a.Number,r2=C.charCodeAt(h);r2>=48&&r2<=57;)h+=1,r2=C.charCodeAt(h)}k=h-1;const s2=parseFloat(
+C.slice(m,k+1));if(checkIfThreeCodePointsWouldStartAnIdentSequence()){const t3=consumeIdentSequence();return[u.Dimension,
+C.slice(m,k+1),m,k,{value:s2,signCharacter:e2,type:n3,unit:t3}]}return 37===C.charCodeAt(h)?(h+=1,k=h-1,[u.Percentage,C.
+slice(m,k+1),m,k,{value:s2,signCharacter:e2}]):[u.Number,C.slice(m,k+1),m,k,{value:s2,signCharacter:e2,type:n3}]}function consumeIdentLikeToken(){
+const e2=consumeIdentSequence();if(40!==C.charCodeAt(h))return[u.Ident,P?e2:C.slice(m,k+1),m,k,{value:e2}];if(!(3!==e2.length||
+117!==e2.charCodeAt(0)&&85!==e2.charCodeAt(0)||114!==e2.charCodeAt(1)&&82!==e2.charCodeAt(1)||108!==e2.charCodeAt(2)&&76!==
+e2.charCodeAt(2))){h+=1,k=h-1;let n3=0;for(;isWhitespace2(C.charCodeAt(h));)n3+=1,h+=1,k=h-1;const t2=C.charCodeAt(h);return 34===
+t2||39===t2?(n3>0&&(h-=n3,k=h-1),[u.Function,C.slice(m,k+1),m,k,{value:e2}]):consumeUrlToken()}return h+=1,k=h-1,[u.Function,
+C.slice(m,k+1),m,k,{value:e2}]}function consumeHashToken(){h+=1,k=h-1;const e2=C.charCodeAt(h);if(e2>=65&&e2<=90||e2>=97&&
+e2<=122||e2>=48&&e2<=57||e2===o||95===e2||isNonASCII_IdentCodePoint(e2)||e2===s&&!isNewLine(C.codePointAt(h+1)??-1)){let e3=d.
+Unrestricted;checkIfThreeCodePointsWouldStartAnIdentSequence()&&(e3=d.ID);const n3=consumeIdentSequence();return[u.Hash,
+C.slice(m,k+1),m,k,{value:n3,type:e3}]}return[u.Delim,"#",m,k,{value:"#"}]}function consumeAtKeywordToken(){if(h+=1,k=h-
+1,checkIfThreeCodePointsWouldStartAnIdentSequence()){const e2=consumeIdentSequence();return[u.AtKeyword,C.slice(m,k+1),m,
+k,{value:e2}]}return[u.Delim,"@",m,k,{value:"@"}]}function consumeInvalidEscapeToken(){h+=1,k=h-1;const n3=[u.Delim,"\\",
+m,k,{value:"\\"}];return p(new ParseErrorWithToken(e.InvalidEscapeSequenceAfterBackslash,m,k,["4.3.1. Consume a token","\
+U+005C REVERSE SOLIDUS (\\)","The input stream does not start with a valid escape sequence"],n3)),n3}function checkIfThreeCodePointsWouldStartAnIdentSequence(e2){
+const n3=void 0===e2?C.charCodeAt(h):e2;return n3===o?C.charCodeAt(h+1)===o||(!!isIdentStartCodePoint(C.charCodeAt(h+1))||
+C.charCodeAt(h+1)===s&&!isNewLine(C.charCodeAt(h+2))):!!isIdentStartCodePoint(n3)||C.charCodeAt(h)===s&&!isNewLine(C.charCodeAt(
+h+1))}function checkIfThreeCodePointsWouldStartANumber(e2){return e2===i||e2===o?C.charCodeAt(h+1)>=48&&C.charCodeAt(h+1)<=
+57||46===C.charCodeAt(h+1)&&(C.charCodeAt(h+2)>=48&&C.charCodeAt(h+2)<=57):46===e2?C.charCodeAt(h+1)>=48&&C.charCodeAt(h+
+1)<=57:e2>=48&&e2<=57}return{nextToken:function nextToken(){if(m=h,k=-1,h>=C.length)return[u.EOF,"",-1,-1,void 0];const e2=C.
+charCodeAt(h);if(47===e2&&42===C.charCodeAt(h+1))return consumeComment();if(f&&(117===e2||85===e2)&&C.codePointAt(h+1)===
+i&&(63===C.codePointAt(h+2)||isHexDigitCodePoint(C.codePointAt(h+2)??-1)))return consumeUnicodeRangeToken();if(isIdentStartCodePoint(
+e2))return consumeIdentLikeToken();if((n3=e2)>=48&&n3<=57)return consumeNumericToken();switch(e2){case 44:return h+=1,k=
+h-1,[u.Comma,",",m,k,void 0];case 58:return h+=1,k=h-1,[u.Colon,":",m,k,void 0];case 59:return h+=1,k=h-1,[u.Semicolon,"\
+;",m,k,void 0];case 40:return h+=1,k=h-1,[u.OpenParen,"(",m,k,void 0];case 41:return h+=1,k=h-1,[u.CloseParen,")",m,k,void 0];case 91:
+return h+=1,k=h-1,[u.OpenSquare,"[",m,k,void 0];case 93:return h+=1,k=h-1,[u.CloseSquare,"]",m,k,void 0];case 123:return h+=
+1,k=h-1,[u.OpenCurly,"{",m,k,void 0];case 125:return h+=1,k=h-1,[u.CloseCurly,"}",m,k,void 0];case 39:case 34:return consumeStringToken();case 35:
+return consumeHashToken();case i:case 46:return checkIfThreeCodePointsWouldStartANumber(e2)?consumeNumericToken():(h+=1,
+k=h-1,[u.Delim,C[m],m,k,{value:C[m]}]);case r:case t:case 12:case 9:case 32:{let e3=C.charCodeAt(h);for(;32===e3||e3===r||
+9===e3||e3===t||12===e3;)h+=1,e3=C.charCodeAt(h);k=h-1}return[u.Whitespace,C.slice(m,k+1),m,k,void 0];case o:return checkIfThreeCodePointsWouldStartANumber(
+e2)?consumeNumericToken():C.charCodeAt(h+1)===o&&62===C.charCodeAt(h+2)?(h+=3,k=h-1,[u.CDC,"-->",m,k,void 0]):checkIfThreeCodePointsWouldStartAnIdentSequence(
+e2)?consumeIdentLikeToken():(h+=1,k=h-1,[u.Delim,"-",m,k,{value:"-"}]);case 60:return 33===C.charCodeAt(h+1)&&C.charCodeAt(
+h+2)===o&&C.charCodeAt(h+3)===o?(h+=4,k=h-1,[u.CDO,"<!--",m,k,void 0]):(h+=1,k=h-1,[u.Delim,"<",m,k,{value:"<"}]);case 64:
+return consumeAtKeywordToken();case s:return e2!==s||isNewLine(C.charCodeAt(h+1))?consumeInvalidEscapeToken():consumeIdentLikeToken();default:
+return h+=1,k=h-1,[u.Delim,C[m],m,k,{value:C[m]}]}var n3},endOfFile:function endOfFile(){return h>=C.length}}}function noop(){}
+var ParseError,ParseErrorWithToken,e,n,t,o,r,i,c,s,u,a,d,l;var init_dist=__esm({"node_modules/@csstools/css-tokenizer/di\
+st/index.mjs"(){ParseError=class extends Error{sourceStart;sourceEnd;parserState;constructor(e2,n2,t2,o2){super(e2),this.
+name="ParseError",this.sourceStart=n2,this.sourceEnd=t2,this.parserState=o2}};ParseErrorWithToken=class extends ParseError{token;constructor(e2,n2,t2,o2,r2){
+super(e2,n2,t2,o2),this.token=r2}};e={UnexpectedNewLineInString:"Unexpected newline while consuming a string token.",UnexpectedEOFInString:"\
+Unexpected EOF while consuming a string token.",UnexpectedEOFInComment:"Unexpected EOF while consuming a comment.",UnexpectedEOFInURL:"\
+Unexpected EOF while consuming a url token.",UnexpectedEOFInEscapedCodePoint:"Unexpected EOF while consuming an escaped \
+code point.",UnexpectedCharacterInURL:"Unexpected character while consuming a url token.",InvalidEscapeSequenceInURL:"In\
+valid escape sequence while consuming a url token.",InvalidEscapeSequenceAfterBackslash:'Invalid escape sequence after "\
+\\"'};n="undefined"!=typeof globalThis&&"structuredClone"in globalThis;t=13;o=45;r=10;i=43;c=65533;s=92;!(function(e2){e2.
+Comment="comment",e2.AtKeyword="at-keyword-token",e2.BadString="bad-string-token",e2.BadURL="bad-url-token",e2.CDC="CDC-\
+token",e2.CDO="CDO-token",e2.Colon="colon-token",e2.Comma="comma-token",e2.Delim="delim-token",e2.Dimension="dimension-t\
+oken",e2.EOF="EOF-token",e2.Function="function-token",e2.Hash="hash-token",e2.Ident="ident-token",e2.Number="number-toke\
+n",e2.Percentage="percentage-token",e2.Semicolon="semicolon-token",e2.String="string-token",e2.URL="url-token",e2.Whitespace=
+"whitespace-token",e2.OpenParen="(-token",e2.CloseParen=")-token",e2.OpenSquare="[-token",e2.CloseSquare="]-token",e2.OpenCurly=
+"{-token",e2.CloseCurly="}-token",e2.UnicodeRange="unicode-range-token"})(u||(u={})),(function(e2){e2.Integer="integer",
+e2.Number="number"})(a||(a={})),(function(e2){e2.Unrestricted="unrestricted",e2.ID="id"})(d||(d={}));l=Object.values(u)}});function shown2(limit2){return String(limit2).replace(/\B(?=(?:\d{3})+$)/g,",")}var limits;var init_limits2=__esm({"src/\
+mail/limits.ts"(){"use strict";limits={bodyCharacters:1048576,allBodiesCharacters:32e6,tags:2e4,sectionDepth:100,nameSteps:32,
+nameCharacters:1e3,elementDepth:512,elements:5e4,variants:24,renderedCharacters:2e6,templateCharacters:16e6,sectionVisits:1e5,
+pageCharacters:3e7,pageFrames:200,leftOut:20,windowHeight:200,styleDepth:32}}});function cleanSheet(source,pictures){const tokens=tokenize2({css:source});return nestedTooDeeply(tokens)?"":new Sheet(tokens,
+pictures).rules(false)}function cleanDeclarations(source,pictures){const tokens=tokenize2({css:source});return nestedTooDeeply(
+tokens)?"":declarations(tokens,pictures)}function addressesIn(source){return tokenize2({css:source}).flatMap(token=>{if(token[0]===
+u.URL)return[token[4].value];return token[0]===u.String&&/[/\ue001]/.test(token[4].value)?[token[4].value]:[]})}function cleanMedia(source){
+return prelude(tokenize2({css:source}).filter(([type])=>type!==u.EOF))}function nestedTooDeeply(tokens){let depth=0;for(const[
+type]of tokens){if(closing[type]!==void 0)depth+=1;else if(closers.has(type))depth=Math.max(0,depth-1);if(depth>limits.styleDepth)
+return true}return false}function declarations(tokens,pictures){const written3=[];let start2=0;let open8=0;for(let at3=0;at3<=
+tokens.length;at3+=1){const type=tokens[at3]?.[0]??u.EOF;if(type===u.EOF||type===u.Semicolon&&open8===0){const one=declaration(
+tokens.slice(start2,at3),pictures);if(one!==void 0)written3.push(one);start2=at3+1;if(type===u.EOF)break}else if(closing[type]!==
+void 0)open8+=1;else if(closers.has(type))open8=Math.max(0,open8-1)}return written3.join("; ")}function declaration(tokens,pictures){
+const all=tokens.filter(([type])=>type!==u.Comment);const filled=all.flatMap(([type],index)=>type===u.Whitespace?[]:[index]).
+slice(0,2);const[first,colon]=filled.map(index=>all[index]);if(first?.[0]!==u.Ident||colon?.[0]!==u.Colon)return void 0;
+const rest=all.slice((filled[1]??0)+1);const name2=first[4].value.toLowerCase();const plain4=name2.replace(/^-(?:webkit|moz|ms|o)-/,
+"");if(!properties.has(plain4))return void 0;const written3=value2(rest,imageProperties.has(plain4)?pictures:noPictures(
+pictures))?.trim();return written3===void 0||written3===""?void 0:`${name2}: ${written3}`}function noPictures(pictures){
+return address3=>{pictures(address3);return void 0}}function value2(tokens,pictures){let written3="";let open8=0;for(let at3=0;at3<
+tokens.length;at3+=1){const token=tokens[at3];if(token===void 0)break;switch(token[0]){case u.Function:{const name2=token[4].
+value.toLowerCase();if(name2==="url"){let address3="";for(at3+=1;at3<tokens.length&&tokens[at3]?.[0]!==u.CloseParen;at3+=
+1){const inside2=tokens[at3];if(address3===""&&inside2?.[0]===u.String)address3=inside2[4].value}written3+=picture(address3,
+pictures);break}if(imageFunctions.test(name2))pictures(`${name2}()`);if(!valueFunctions.has(name2))return void 0;written3+=
+`${name2}(`;open8+=1;break}case u.URL:written3+=picture(token[4].value,pictures);break;case u.OpenParen:written3+="(";open8+=
+1;break;case u.CloseParen:if(open8===0)return void 0;written3+=")";open8-=1;break;case u.Delim:if(!["+","-","*","/","!"].
+includes(token[4].value))return void 0;written3+=` ${token[4].value} `;break;default:{const text6=token[0]===u.Dimension?
+length(token):simple(token,anyUnit);if(text6===void 0)return void 0;written3+=text6}}}return open8===0?withImportant(written3.
+trimEnd()):void 0}function length(token){const{value:value3,unit}=token[4];if(/^[sld]?(?:vh|vb|vmin)$/i.test(unit))return`${number3(
+value3*limits.windowHeight/100)}px`;if(/^[sld]?vmax$/i.test(unit))return`${number3(value3)}vw`;return simple(token,anyUnit)}
+function withImportant(written3){const[mark]=/! +important$/i.exec(written3)??[];return mark===void 0?written3:`${written3.
+slice(0,-mark.length).trimEnd()} !important`}function picture(address3,pictures){const kept2=pictures(address3);return kept2===
+void 0?"none":`url(${quoted(kept2)})`}function prelude(tokens){let written3="";const open8=[];let last;for(const token of tokens){
+const[type]=token;const before=last;last=type;const end2=closing[type];if(end2!==void 0)open8.push(end2);else if(closers.
+has(type)&&open8.pop()!==type)return void 0;switch(type){case u.Comment:break;case u.Function:if(!mediaAndStates.has(token[4].
+value.toLowerCase()))return void 0;written3+=`${token[4].value.toLowerCase()}(`;break;case u.OpenParen:written3+="(";break;case u.
+CloseParen:written3+=")";break;case u.OpenSquare:written3+="[";break;case u.CloseSquare:written3+="]";break;case u.Colon:
+written3+=":";break;case u.Delim:if(!".>+~*|^$=-/".includes(token[4].value))return void 0;written3+=token[4].value;break;default:{
+const text6=ofLink(token,before)??simple(token,/^[a-z][a-z0-9-]{0,15}$/i);if(text6===void 0)return void 0;written3+=text6}}}
+return open8.length===0?written3.trim():void 0}function ofLink(token,before){if(token[0]!==u.Ident)return void 0;const name2=token[4].
+value.toLowerCase();if(before===u.OpenSquare&&name2==="href")return"title";return before===u.Colon&&/^(?:any-)?link$/.test(
+name2)?"is(a[title])":void 0}function simple(token,unit){switch(token[0]){case u.Whitespace:return" ";case u.Comma:return"\
+,";case u.Ident:return identifier3(token[4].value);case u.Hash:return`#${name(token[4].value)}`;case u.String:return quoted(
+token[4].value);case u.Number:return`${token[4].signCharacter==="+"?"+":""}${number3(token[4].value)}`;case u.Percentage:
+return`${number3(token[4].value)}%`;case u.Dimension:return unit.test(token[4].unit)?`${number3(token[4].value)}${token[4].
+unit}`:void 0;default:return void 0}}function number3(value3){const finite=Math.min(Math.max(value3,-1e9),1e9);return String(
+Math.abs(finite)<1e-6?0:finite)}function escaped2(character){return`\\${character.codePointAt(0)?.toString(16)} `}function name(text6){
+return text6.replace(/[^\p{L}\p{N}_-]/gu,escaped2)}function identifier3(text6){return text6==="-"?"\\2d ":name(text6).replace(
+/^(-?)([0-9])/,(_,dash,digit)=>dash+escaped2(digit))}function quoted(text6){return`"${text6.replace(/[\p{C}\p{Zl}\p{Zp}"\\<>&]/gu,
+escaped2)}"`}var closing,closers,Sheet,between,anyUnit;var init_styles=__esm({"src/mail/styles.ts"(){"use strict";init_dist();
+init_allowed();init_limits2();closing={[u.Function]:u.CloseParen,[u.OpenParen]:u.CloseParen,[u.OpenSquare]:u.CloseSquare,
+[u.OpenCurly]:u.CloseCurly};closers=new Set(Object.values(closing));Sheet=class{#tokens;#pictures;#at=0;constructor(tokens,pictures){
+this.#tokens=tokens;this.#pictures=pictures}rules(inBlock){let written3="";for(;;){const token=this.#tokens[this.#at];if(token===
+void 0||token[0]===u.EOF)return written3;if(inBlock&&token[0]===u.CloseCurly){this.#at+=1;return written3}if(between.has(
+token[0]))this.#at+=1;else if(token[0]===u.AtKeyword)written3+=this.#atRule(token[4].value,inBlock);else written3+=this.#rule(
+inBlock)}}#atRule(name2,inBlock){this.#at+=1;const head=this.#until([u.Semicolon,u.OpenCurly],inBlock);const end2=this.#tokens[this.#at]?.[0];
+if(end2===u.Semicolon)this.#at+=1;if(end2!==u.OpenCurly)return"";this.#at+=1;if(name2.toLowerCase()!=="media"){this.#until(
+[u.CloseCurly],false);this.#at+=1;return""}const inner=this.rules(true);const media=prelude(head);return media===void 0||
+inner===""?"":`@media ${media} {
+${inner}}
+`}#rule(inBlock){const head=this.#until([u.OpenCurly],inBlock);if(this.#tokens[this.#at]?.[0]!==u.OpenCurly)return"";this.#at+=
+1;const inside2=this.#until([u.CloseCurly],false);this.#at+=1;const selector=prelude(head);const inner=declarations(inside2,
+this.#pictures);return selector===void 0||selector===""||inner===""?"":`${selector} { ${inner} }
+`}#until(ends,inBlock){const start2=this.#at;const open8=[];for(;this.#at<this.#tokens.length;this.#at+=1){const type=this.#tokens[this.#at]?.[0]??
+u.EOF;if(open8.length===0&&(ends.includes(type)||inBlock&&type===u.CloseCurly))break;if(type===u.EOF)break;const end2=closing[type];
+if(end2!==void 0)open8.push(end2);else if(open8.at(-1)===type)open8.pop()}return this.#tokens.slice(start2,this.#at)}};between=
+new Set([u.Whitespace,u.Comment,u.CDO,u.CDC,u.Semicolon,u.CloseCurly]);anyUnit=/^[a-z]{1,8}$/i}});function isFunction(object3){return typeof object3==="function"}function typeStr(obj){return isArray(obj)?"array":typeof obj}
 function escapeRegExp(string3){return string3.replace(/[\-\[\]{}()*+?.,\\\^$|#\s]/g,"\\$&")}function hasProperty(obj,propName){
 return obj!=null&&typeof obj==="object"&&propName in obj}function primitiveHasOwnProperty(primitive,propName){return primitive!=
 null&&typeof primitive!=="object"&&primitive.hasOwnProperty&&primitive.hasOwnProperty(propName)}function testRegExp(re,string3){
-return regExpTest.call(re,string3)}function isWhitespace2(string3){return!testRegExp(nonSpaceRe,string3)}function escapeHtml(string3){
+return regExpTest.call(re,string3)}function isWhitespace3(string3){return!testRegExp(nonSpaceRe,string3)}function escapeHtml(string3){
 return String(string3).replace(/[&<>"'`=\/]/g,function fromEntityMap(s2){return entityMap[s2]})}function parseTemplate(template2,tags){
 if(!template2)return[];var lineHasNonSpace=false;var sections2=[];var tokens=[];var spaces=[];var hasTag=false;var nonSpace=false;
 var indentation="";var tagIndex=0;function stripSpace(){if(hasTag&&!nonSpace){while(spaces.length)delete tokens[spaces.pop()]}else{
@@ -9369,7 +9544,7 @@ spaces=[]}hasTag=false;nonSpace=false}var openingTagRe,closingTagRe,closingCurly
 \\s*"+escapeRegExp(tagsToCompile[1]));closingCurlyRe=new RegExp("\\s*"+escapeRegExp("}"+tagsToCompile[1]))}compileTags(tags||
 mustache.tags);var scanner=new Scanner(template2);var start2,type,value3,chr,token,openSection;while(!scanner.eos()){start2=
 scanner.pos;value3=scanner.scanUntil(openingTagRe);if(value3){for(var i2=0,valueLength=value3.length;i2<valueLength;++i2){
-chr=value3.charAt(i2);if(isWhitespace2(chr)){spaces.push(tokens.length);indentation+=chr}else{nonSpace=true;lineHasNonSpace=
+chr=value3.charAt(i2);if(isWhitespace3(chr)){spaces.push(tokens.length);indentation+=chr}else{nonSpace=true;lineHasNonSpace=
 true;indentation+=" "}tokens.push(["text",chr,start2,start2+1]);start2+=1;if(chr==="\n"){stripSpace();indentation="";tagIndex=
 0;lineHasNonSpace=false}}}if(!scanner.scan(openingTagRe))break;hasTag=true;type=scanner.scan(tagRe)||"name";scanner.scan(
 whiteRe);if(type==="="){value3=scanner.scanUntil(equalsRe);scanner.scan(equalsRe);scanner.scanUntil(closingTagRe)}else if(type===
@@ -9448,10 +9623,7 @@ return defaultWriter.parse(template2,tags)};mustache.render=function render2(tem
 "string"){throw new TypeError('Invalid template! Template should be a "string" but "'+typeStr(template2)+'" was given as\
  the first argument for mustache#render(template, view, partials)')}return defaultWriter.render(template2,view,partials,
 config3)};mustache.escape=escapeHtml;mustache.Scanner=Scanner;mustache.Context=Context;mustache.Writer=Writer;mustache_default=
-mustache}});function shown2(limit2){return String(limit2).replace(/\B(?=(?:\d{3})+$)/g,",")}var limits;var init_limits2=__esm({"src/\
-mail/limits.ts"(){"use strict";limits={bodyCharacters:1048576,allBodiesCharacters:32e6,tags:2e4,sectionDepth:100,nameSteps:32,
-nameCharacters:1e3,elementDepth:512,elements:5e4,variants:24,renderedCharacters:2e6,templateCharacters:16e6,sectionVisits:1e5,
-pageCharacters:3e7,pageFrames:200,leftOut:20,windowHeight:200,styleDepth:32}}});function parseMustache(body2){if(body2.length>limits.bodyCharacters){return{syntax:`it has more than ${shown2(limits.bodyCharacters)}\
+mustache}});function parseMustache(body2){if(body2.length>limits.bodyCharacters){return{syntax:`it has more than ${shown2(limits.bodyCharacters)}\
  characters`,limit:true}}const{text:text6,whole:whole2}=withoutLongSpace(body2);try{const tokens=new mustache_default.Writer().
 parse(text6);if(depthOf(tokens)>limits.sectionDepth){return{syntax:`sections are nested more than ${limits.sectionDepth}\
  deep`,limit:true}}const parts=partsOf2(tokens,whole2);const strange=strangeName(parts);if(strange!==void 0)return strange;
@@ -9501,7 +9673,7 @@ limits.renderedCharacters){throw new TooLong(`it has more than ${shown2(limits.r
 ""}};JsonContext=class _JsonContext extends mustache_default.Context{#absent;constructor(view,parent,absent2){super(view,
 parent);this.#absent=absent2}push(view){return new _JsonContext(view,this,this.#absent)}lookup(name2){if(name2===".")return this.
 view;if(this.#absent.has(name2))return void 0;const path=name2.split(".");for(let context3=this;context3!==void 0;context3=
-context3.parent){const found2=valueAt(context3.view,path);if(found2!==void 0)return found2}return void 0}}}});function isSurrogate(cp){return cp>=55296&&cp<=57343}function isSurrogatePair(cp){return cp>=56320&&cp<=57343}function getSurrogatePairCodePoint(cp1,cp2){
+context3.parent){const found2=valueAt(context3.view,path);if(found2!==void 0)return found2}return void 0}}}});function isSurrogate2(cp){return cp>=55296&&cp<=57343}function isSurrogatePair(cp){return cp>=56320&&cp<=57343}function getSurrogatePairCodePoint(cp1,cp2){
 return(cp1-55296)*1024+9216+cp2}function isControlCodePoint(cp){return cp!==32&&cp!==10&&cp!==13&&cp!==9&&cp!==12&&cp>=1&&
 cp<=31||cp>=127&&cp<=159}function isUndefinedCodePoint(cp){return cp>=64976&&cp<=65007||UNDEFINED_CODE_POINTS.has(cp)}var UNDEFINED_CODE_POINTS,
 REPLACEMENT_CHARACTER,CODE_POINTS,SEQUENCES;var init_unicode=__esm({"node_modules/parse5/dist/common/unicode.js"(){UNDEFINED_CODE_POINTS=
@@ -9583,7 +9755,7 @@ CODE_POINTS.LINE_FEED:code2}advance(){this.pos++;if(this.isEol){this.isEol=false
 if(this.pos>=this.html.length){this.endOfChunkHit=!this.lastChunkWritten;return CODE_POINTS.EOF}let cp=this.html.charCodeAt(
 this.pos);if(cp===CODE_POINTS.CARRIAGE_RETURN){this.isEol=true;this.skipNextNewLine=true;return CODE_POINTS.LINE_FEED}if(cp===
 CODE_POINTS.LINE_FEED){this.isEol=true;if(this.skipNextNewLine){this.line--;this.skipNextNewLine=false;this._addGap();return this.
-advance()}}this.skipNextNewLine=false;if(isSurrogate(cp)){cp=this._processSurrogate(cp)}const isCommonValidRange=this.handler.
+advance()}}this.skipNextNewLine=false;if(isSurrogate2(cp)){cp=this._processSurrogate(cp)}const isCommonValidRange=this.handler.
 onParseError===null||cp>31&&cp<127||cp===CODE_POINTS.LINE_FEED||cp===CODE_POINTS.CARRIAGE_RETURN||cp>159&&cp<64976;if(!isCommonValidRange){
 this._checkForProblematicCharacters(cp)}return cp}_checkForProblematicCharacters(cp){if(isControlCodePoint(cp)){this._err(
 ERR.controlCharacterInInputStream)}else if(isUndefinedCodePoint(cp)){this._err(ERR.noncharacterInInputStream)}}retreat(count3){
@@ -9708,10 +9880,10 @@ XMLNS]:new Set};NUMBERED_HEADERS=new Set([$.H1,$.H2,$.H3,$.H4,$.H5,$.H6]);UNESCA
 SCRIPT,TAG_NAMES.XMP,TAG_NAMES.IFRAME,TAG_NAMES.NOEMBED,TAG_NAMES.NOFRAMES,TAG_NAMES.PLAINTEXT])}});function isAsciiDigit(cp){return cp>=CODE_POINTS.DIGIT_0&&cp<=CODE_POINTS.DIGIT_9}function isAsciiUpper(cp){return cp>=CODE_POINTS.
 LATIN_CAPITAL_A&&cp<=CODE_POINTS.LATIN_CAPITAL_Z}function isAsciiLower(cp){return cp>=CODE_POINTS.LATIN_SMALL_A&&cp<=CODE_POINTS.
 LATIN_SMALL_Z}function isAsciiLetter(cp){return isAsciiLower(cp)||isAsciiUpper(cp)}function isAsciiAlphaNumeric(cp){return isAsciiLetter(
-cp)||isAsciiDigit(cp)}function toAsciiLower(cp){return cp+32}function isWhitespace3(cp){return cp===CODE_POINTS.SPACE||cp===
+cp)||isAsciiDigit(cp)}function toAsciiLower(cp){return cp+32}function isWhitespace4(cp){return cp===CODE_POINTS.SPACE||cp===
 CODE_POINTS.LINE_FEED||cp===CODE_POINTS.TABULATION||cp===CODE_POINTS.FORM_FEED||cp===CODE_POINTS.CARRIAGE_RETURN}function isScriptDataDoubleEscapeSequenceEnd(cp){
-return isWhitespace3(cp)||cp===CODE_POINTS.SOLIDUS||cp===CODE_POINTS.GREATER_THAN_SIGN}function getErrorForNumericCharacterReference(code2){
-if(code2===CODE_POINTS.NULL){return ERR.nullCharacterReference}else if(code2>1114111){return ERR.characterReferenceOutsideUnicodeRange}else if(isSurrogate(
+return isWhitespace4(cp)||cp===CODE_POINTS.SOLIDUS||cp===CODE_POINTS.GREATER_THAN_SIGN}function getErrorForNumericCharacterReference(code2){
+if(code2===CODE_POINTS.NULL){return ERR.nullCharacterReference}else if(code2>1114111){return ERR.characterReferenceOutsideUnicodeRange}else if(isSurrogate2(
 code2)){return ERR.surrogateCharacterReference}else if(isUndefinedCodePoint(code2)){return ERR.noncharacterCharacterReference}else if(isControlCodePoint(
 code2)||code2===CODE_POINTS.CARRIAGE_RETURN){return ERR.controlCharacterReference}return null}var ATTR_NAME_SET_THRESHOLD,
 State,TokenizerMode,Tokenizer;var init_tokenizer=__esm({"node_modules/parse5/dist/tokenizer/index.js"(){init_preprocessor();
@@ -9765,7 +9937,7 @@ this.options=options;this.handler=handler2;this.paused=false;this.inLoop=false;t
 -1;this.currentCharacterToken=null;this.currentToken=null;this.currentAttr={name:"",value:""};this.currentAttrLocation=null;
 this.currentAttrNames=null;this.runStart=0;this.runEnd=0;this.preprocessor=new Preprocessor(handler2);this.currentLocation=
 this.getCurrentLocation(-1);this.entityDecoder=new HtmlEntityDecoder((cp,consumed)=>{this.preprocessor.pos=this.entityStartPos+
-consumed-1;if(!this._isCharacterReferenceInAttribute()){this._ensureCharacterToken(isWhitespace3(cp)?TokenType.WHITESPACE_CHARACTER:
+consumed-1;if(!this._isCharacterReferenceInAttribute()){this._ensureCharacterToken(isWhitespace4(cp)?TokenType.WHITESPACE_CHARACTER:
 cp===CODE_POINTS.NULL?TokenType.NULL_CHARACTER:TokenType.CHARACTER)}this._extendRunWith(String.fromCodePoint(cp),0);this.
 entityStartPos=this.preprocessor.pos-consumed+1},handler2.onParseError?{missingSemicolonAfterCharacterReference:()=>{this.
 _err(ERR.missingSemicolonAfterCharacterReference,1)},absenceOfDigitsInNumericCharacterReference:consumed=>{this._err(ERR.
@@ -9851,7 +10023,7 @@ location.endCol=location.startCol;location.endOffset=location.startOffset}this._
 currentToken)===null||_a3===void 0?void 0:_a3.location)!==null&&_b!==void 0?_b:location);this.handler.onEof({type:TokenType.
 EOF,location});this.active=false}_ensureCharacterToken(type){if(this.currentCharacterToken){if(this.currentCharacterToken.
 type===type){return}this.currentLocation=this.getCurrentLocation(0);this._emitCurrentCharacterToken(this.currentLocation);
-this.preprocessor.dropParsedChunk()}this._createCharacterToken(type)}_emitCodePoint(cp){const type=isWhitespace3(cp)?TokenType.
+this.preprocessor.dropParsedChunk()}this._createCharacterToken(type)}_emitCodePoint(cp){const type=isWhitespace4(cp)?TokenType.
 WHITESPACE_CHARACTER:cp===CODE_POINTS.NULL?TokenType.NULL_CHARACTER:TokenType.CHARACTER;const token=this.currentCharacterToken;
 if(token===null||token.type!==type){this._ensureCharacterToken(type)}this._extendRun(cp)}_emitChars(ch,cpOffset=0){if(this.
 options.sourceCodeLocationInfo&&cpOffset!==0&&this.currentCharacterToken&&this.currentCharacterToken.type!==TokenType.CHARACTER){
@@ -10991,7 +11163,7 @@ break}default:}}};TABLE_VOID_ELEMENTS=new Set([TAG_ID.CAPTION,TAG_ID.COL,TAG_ID.
 TAG_ID.TH,TAG_ID.THEAD,TAG_ID.TR])}});var VOID_ELEMENTS;var init_serializer=__esm({"node_modules/parse5/dist/serializer/index.js"(){init_html();init_default();
 VOID_ELEMENTS=new Set([TAG_NAMES.AREA,TAG_NAMES.BASE,TAG_NAMES.BASEFONT,TAG_NAMES.BGSOUND,TAG_NAMES.BR,TAG_NAMES.COL,TAG_NAMES.
 EMBED,TAG_NAMES.FRAME,TAG_NAMES.HR,TAG_NAMES.IMG,TAG_NAMES.INPUT,TAG_NAMES.KEYGEN,TAG_NAMES.LINK,TAG_NAMES.META,TAG_NAMES.
-PARAM,TAG_NAMES.SOURCE,TAG_NAMES.TRACK,TAG_NAMES.WBR])}});function parse6(html,options){return Parser.parse(html,options)}var init_dist=__esm({"node_modules/parse5/dist/index.js"(){
+PARAM,TAG_NAMES.SOURCE,TAG_NAMES.TRACK,TAG_NAMES.WBR])}});function parse6(html,options){return Parser.parse(html,options)}var init_dist2=__esm({"node_modules/parse5/dist/index.js"(){
 init_parser();init_default();init_parser();init_serializer();init_error_codes();init_foreign_content();init_html();init_token();
 init_tokenizer()}});function parseBody(body2,{located:located3=false}={}){if(body2.length>limits.bodyCharacters){return{refused:`longer than\
  ${shown2(limits.bodyCharacters)} characters`}}const elements2=[];let depth=0;try{parse6(body2,{scriptingEnabled:false,sourceCodeLocationInfo:located3,
@@ -11002,7 +11174,7 @@ push(element);return element},onItemPush:()=>{depth+=1;if(depth>limits.elementDe
 if(failure2 instanceof TooMuch)return{refused:failure2.message};throw failure2}}function attribute({attrs},name2){return attrs.
 find(one=>one.name===name2)?.value}function spotOf({sourceCodeLocation:whole2},name2){if(whole2===void 0||whole2===null)
 return void 0;const{startOffset,endOffset}=(name2===void 0?void 0:whole2.attrs?.[name2])??whole2.startTag??whole2;return{
-start:startOffset,end:endOffset}}var addressAttributes,TooMuch;var init_tree=__esm({"src/mail/tree.ts"(){"use strict";init_dist();
+start:startOffset,end:endOffset}}var addressAttributes,TooMuch;var init_tree=__esm({"src/mail/tree.ts"(){"use strict";init_dist2();
 init_limits2();addressAttributes=new Set(["href","src","action","formaction","data","background","poster"]);TooMuch=class extends Error{}}});function some(items){const more=items.length-namedAtMost2;return`${items.slice(0,namedAtMost2).join(", ")}${more>0?` and\
  ${more} more`:""}`}function short2(text6){return text6.length>80?`${text6.slice(0,79)}\u2026`:text6}var namedAtMost2;var init_words2=__esm(
 {"src/mail/words.ts"(){"use strict";namedAtMost2=5}});function changedLinks(before,after2){const old={txt:targetsOf("txt",before.txt),html:targetsOf("html",before.html)};const whole2=[
@@ -11026,14 +11198,13 @@ mark.length)),{located:true});if("refused"in tree)return void 0;return tree.elem
 const refreshes=attrs.some(({name:name2,value:value3})=>name2==="http-equiv"&&/^refresh$/i.test(value3.trim()));const led=attrs.
 flatMap(({name:name2,value:value3})=>addressesOf(refreshes&&name2==="content"?"refresh":name2,value3).map(text6=>({text:text6,
 at:spotOf(element,name2)})));const words6=element.childNodes.flatMap(node2=>"value"in node2?node2.value:[]).join("\n");const styled=tagName===
-"style"?addressesOf("style",words6).map(text6=>({text:text6,at:void 0})):[];const bare2=notRead.has(tagName)?[]:textTargets(
-words6).map(({text:text6})=>({text:text6,at:void 0}));return[...led,...styled,...bare2].flatMap(({text:text6,at:at3})=>{
-const address3=text6.replace(/[\u0000-\u0020\ue000]/g,"");return address3===""||ownPicture.test(address3)?[]:[{text:address3,
-at:at3}]})})}function addressesOf(name2,value3){if(addressAttributes.has(name2))return[value3];switch(name2){case"srcset":
-return value3.split(",").map(one=>one.trim().split(/\s/)[0]??"");case"ping":return value3.trim().split(/\s+/);case"refre\
-sh":return[/url\s*=\s*(.*)/is.exec(value3)?.[1]??""];case"style":return[...value3.matchAll(/url\(\s*["']?([^"')]*)/gi)].
-map(([,address3=""])=>address3);default:return[]}}function textTargets(body2){return[...body2.matchAll(/[^\s<>"]+/g)].flatMap(
-({0:word2,index})=>{const first=/(?:https?|ftp):\/\/|(?<![\p{L}\p{N}.@/-])www\./iu.exec(word2)?.index;const isLink=first!==
+"style"?addressesIn(words6).map(text6=>({text:text6,at:void 0})):[];const bare2=notRead.has(tagName)?[]:textTargets(words6).
+map(({text:text6})=>({text:text6,at:void 0}));return[...led,...styled,...bare2].flatMap(({text:text6,at:at3})=>{const address3=text6.
+replace(/[\u0000-\u0020\ue000]/g,"");return address3===""||ownPicture.test(address3)?[]:[{text:address3,at:at3}]})})}function addressesOf(name2,value3){
+if(addressAttributes.has(name2))return[value3];switch(name2){case"srcset":return value3.split(",").map(one=>one.trim().split(
+/\s/)[0]??"");case"ping":return value3.trim().split(/\s+/);case"refresh":return[/url\s*=\s*(.*)/is.exec(value3)?.[1]??""];case"\
+style":return addressesIn(value3);default:return[]}}function textTargets(body2){return[...body2.matchAll(/[^\s<>"]+/g)].
+flatMap(({0:word2,index})=>{const first=/(?:https?|ftp):\/\/|(?<![\p{L}\p{N}.@/-])www\./iu.exec(word2)?.index;const isLink=first!==
 void 0||[...word2.matchAll(placeholder)].some(([,name2=""])=>isAddress(name2));if(!isLink)return[];const start2=first??/^(?:[\p{L}\p{N}_-]*[:([{'])*(?=\ue001)/u.
 exec(word2)?.[0].length??0;const text6=word2.slice(start2).replaceAll(FILL,"").replace(/[.,;:!?)\]}']+$/,"");return[{text:text6,
 at:{start:index+start2,end:index+word2.length}}]})}function isAddress(name2){return/(?:^|[._])(?:url|uri|link|href)$/i.test(
@@ -11045,180 +11216,10 @@ nowhere2)return"";const other=protocol==="mailto:"?pathname.slice(pathname.lastI
 replace(/idops(\d+)placeholder/g,(_,index)=>placeholders2[Number(index)]??"")}function shown3(address3){const written3=text6=>text6.
 replace(placeholder,"{{ $1 }}");const start2=short2(written3(address3));const host2=hostOf(address3);return start2.toLowerCase().
 includes(written3(host2))?start2:`${start2} (at ${short2(written3(host2))})`}var OPEN,CLOSE,FILL,placeholder,onePlaceholder,
-forOutlook,notRead;var init_links=__esm({"src/mail/links.ts"(){"use strict";init_allowed();init_template();init_tree();init_words2();
-OPEN="\uE001";CLOSE="\uE002";FILL="\uE000";placeholder=/\ue001([^\ue001\ue002]*)\ue002/g;onePlaceholder=/^\ue001[^\ue001\ue002]*\ue002$/;
-forOutlook=/<!--\[if[^\]]*\]>|(?:<!--)?<!\[endif\]-->/gi;notRead=new Set(["a","style","script","title"])}});function isHexDigitCodePoint(e2){return e2>=48&&e2<=57||e2>=97&&e2<=102||e2>=65&&e2<=70}function isIdentStartCodePoint(e2){
-return e2>=97&&e2<=122||e2>=65&&e2<=90||95===e2||isNonASCII_IdentCodePoint(e2)}function isNonASCII_IdentCodePoint(e2){return e2<
-183?0===e2:183===e2||8204===e2||8205===e2||8255===e2||8256===e2||8204===e2||(192<=e2&&e2<=214||216<=e2&&e2<=246||248<=e2&&
-e2<=893||895<=e2&&e2<=8191||8304<=e2&&e2<=8591||11264<=e2&&e2<=12271||12289<=e2&&e2<=55295||63744<=e2&&e2<=64975||65008<=
-e2&&e2<=65533||(0===e2||(e2>=55296&&e2<=57343||e2>=65536)))}function isNonPrintableCodePoint(e2){return 11===e2||127===e2||
-0<=e2&&e2<=8||14<=e2&&e2<=31}function isNewLine(e2){return e2===r||e2===t||12===e2}function isWhitespace4(e2){return 32===
-e2||e2===r||9===e2||e2===t||12===e2}function isSurrogate2(e2){return e2>=55296&&e2<=57343}function tokenize2(e2,n2){const t2=tokenizer(
-e2,n2),o2=[];for(;!t2.endOfFile();)o2.push(t2.nextToken());return o2.push(t2.nextToken()),o2}function tokenizer(n2,l2){const C=n2.
-css.valueOf(),f=n2.unicodeRangesAllowed??false;let h=0,m=0,k=-1,P=false;const p=l2?.onParseError??noop;function consumeIdentSequence(){
-const e2=h;for(;;){const e3=C.charCodeAt(h);if(e3>=65&&e3<=90||e3>=97&&e3<=122||e3>=48&&e3<=57||e3===o||95===e3){h+=1;continue}
-const n4=C.codePointAt(h)??-1;if(0===n4||n4>=55296&&n4<=57343||n4===s&&!isNewLine(C.codePointAt(h+1)??-1))break;if(!isNonASCII_IdentCodePoint(
-n4))break;h+=+(n4>65535)+1}const n3=C.codePointAt(h)??-1;if(0!==n3&&!(n3>=55296&&n3<=57343)&&(n3!==s||isNewLine(C.codePointAt(
-h+1)??-1)))return P=true,k=h-1,C.slice(e2,h);P=false,h=e2,k=-1;let t2="";for(;;){const e3=C.codePointAt(h)??-1;if(0===e3||
-isSurrogate2(e3))t2+=String.fromCharCode(c),h+=+(e3>65535)+1,k=h-1;else if(e3>=65&&e3<=90||e3>=97&&e3<=122||e3>=48&&e3<=
-57||e3===o||95===e3||isNonASCII_IdentCodePoint(e3))t2+=e3>65535?String.fromCodePoint(e3):String.fromCharCode(e3),h+=+(e3>
-65535)+1,k=h-1;else{if(C.codePointAt(h)!==s||isNewLine(C.codePointAt(h+1)??-1))return t2;h+=1,k=h-1,t2+=String.fromCodePoint(
-consumeEscapedCodePoint())}}}function consumeEscapedCodePoint(){const n3=C.codePointAt(h);if(void 0===n3)return p(new ParseError(
-e.UnexpectedEOFInEscapedCodePoint,m,k,["4.3.7. Consume an escaped code point","Unexpected EOF"])),c;if(h+=+(n3>65535)+1,
-k=h-1,isHexDigitCodePoint(n3)){const e2=[n3];let o2;for(;void 0!==(o2=C.codePointAt(h))&&isHexDigitCodePoint(o2)&&e2.length<
-6;)e2.push(o2),h+=1,k=h-1;isWhitespace4(C.codePointAt(h)??-1)&&(C.codePointAt(h)===t&&C.codePointAt(h+1)===r&&(h+=1),h+=
-1,k=h-1);const i2=parseInt(String.fromCodePoint(...e2),16);return 0===i2||isSurrogate2(i2)||i2>1114111?c:i2}return 0===n3||
-isSurrogate2(n3)?c:n3}function consumeBadURL(){for(;;){const e2=C.codePointAt(h);if(void 0===e2)return;if(41===e2)return h+=
-1,void(k=h-1);e2!==s||isNewLine(C.codePointAt(h+1)??-1)?(h+=1,k=h-1):(h+=1,k=h-1,consumeEscapedCodePoint())}}function consumeComment(){
-for(h+=2,k=h-1;;){const n3=C.codePointAt(h);if(void 0===n3){const n4=[u.Comment,C.slice(m,k+1),m,k,void 0];return p(new ParseErrorWithToken(
-e.UnexpectedEOFInComment,m,k,["4.3.2. Consume comments","Unexpected EOF"],n4)),n4}if(h+=1,k=h-1,42===n3&&void 0!==C.codePointAt(
-h)&&47===C.codePointAt(h)){h+=1,k=h-1;break}}return[u.Comment,C.slice(m,k+1),m,k,void 0]}function consumeStringToken(){let n3="";
-const o2=C.codePointAt(h);for(h+=1,k=h-1;;){const i2=C.charCodeAt(h);if(h>=C.length){const t2=[u.String,C.slice(m,k+1),m,
-k,{value:n3}];return p(new ParseErrorWithToken(e.UnexpectedEOFInString,m,k,["4.3.5. Consume a string token","Unexpected \
-EOF"],t2)),t2}if(h+=1,k=h-1,isNewLine(i2)){h-=1,k=h-1;const n4=[u.BadString,C.slice(m,k+1),m,k,void 0];return p(new ParseErrorWithToken(
-e.UnexpectedNewLineInString,m,C.codePointAt(h)===t&&C.codePointAt(h+1)===r?k+2:k+1,["4.3.5. Consume a string token","Une\
-xpected newline"],n4)),n4}if(i2===o2)return[u.String,C.slice(m,k+1),m,k,{value:n3}];if(i2!==s)if(0!==i2)if(i2<128)n3+=String.
-fromCharCode(i2);else{if(i2>=55296&&i2<=57343){const e2=C.codePointAt(h-1)??-1;e2>=65536?(n3+=String.fromCodePoint(e2),h+=
-1,k=h-1):n3+=String.fromCharCode(c);continue}n3+=String.fromCharCode(i2)}else n3+=String.fromCharCode(c);else{if(void 0===
-C.codePointAt(h))continue;if(isNewLine(C.codePointAt(h)??-1)){C.codePointAt(h)===t&&C.codePointAt(h+1)===r&&(h+=1),h+=1,
-k=h-1;continue}n3+=String.fromCodePoint(consumeEscapedCodePoint())}}}function consumeUnicodeRangeToken(){h+=2,k=h-1;const e2=[],
-n3=[];let t2;for(;void 0!==(t2=C.codePointAt(h))&&e2.length<6&&isHexDigitCodePoint(t2);)e2.push(t2),h+=1,k=h-1;for(;void 0!==
-(t2=C.codePointAt(h))&&e2.length<6&&63===t2;)0===n3.length&&n3.push(...e2),e2.push(48),n3.push(70),h+=1,k=h-1;if(!n3.length&&
-C.codePointAt(h)===o&&isHexDigitCodePoint(C.codePointAt(h+1)??-1))for(h+=1,k=h-1;void 0!==(t2=C.codePointAt(h))&&n3.length<
-6&&isHexDigitCodePoint(t2);)n3.push(t2),h+=1,k=h-1;if(!n3.length){const n4=parseInt(String.fromCodePoint(...e2),16);return[
-u.UnicodeRange,C.slice(m,k+1),m,k,{startOfRange:n4,endOfRange:n4}]}const r2=parseInt(String.fromCodePoint(...e2),16),i2=parseInt(
-String.fromCodePoint(...n3),16);return[u.UnicodeRange,C.slice(m,k+1),m,k,{startOfRange:r2,endOfRange:i2}]}function consumeUrlToken(){
-for(;isWhitespace4(C.codePointAt(h)??-1);)h+=1,k=h-1;let n3="";for(;;){if(void 0===C.codePointAt(h)){const t3=[u.URL,C.slice(
-m,k+1),m,k,{value:n3}];return p(new ParseErrorWithToken(e.UnexpectedEOFInURL,m,k,["4.3.6. Consume a url token","Unexpect\
-ed EOF"],t3)),t3}if(41===C.codePointAt(h))return h+=1,k=h-1,[u.URL,C.slice(m,k+1),m,k,{value:n3}];if(isWhitespace4(C.codePointAt(
-h)??-1)){for(h+=1,k=h-1;isWhitespace4(C.codePointAt(h)??-1);)h+=1,k=h-1;if(void 0===C.codePointAt(h)){const t3=[u.URL,C.
-slice(m,k+1),m,k,{value:n3}];return p(new ParseErrorWithToken(e.UnexpectedEOFInURL,m,k,["4.3.6. Consume a url token","Co\
-nsume as much whitespace as possible","Unexpected EOF"],t3)),t3}return 41===C.codePointAt(h)?(h+=1,k=h-1,[u.URL,C.slice(
-m,k+1),m,k,{value:n3}]):(consumeBadURL(),[u.BadURL,C.slice(m,k+1),m,k,void 0])}const t2=C.codePointAt(h);if(34===t2||39===
-t2||40===t2||isNonPrintableCodePoint(t2??-1)){consumeBadURL();const n4=[u.BadURL,C.slice(m,k+1),m,k,void 0];return p(new ParseErrorWithToken(
-e.UnexpectedCharacterInURL,m,k,["4.3.6. Consume a url token",`Unexpected U+0022 QUOTATION MARK ("), U+0027 APOSTROPHE ('\
-), U+0028 LEFT PARENTHESIS (() or non-printable code point`],n4)),n4}if(t2===s){if(t2===s&&!isNewLine(C.codePointAt(h+1)??
--1)){h+=1,k=h-1,n3+=String.fromCodePoint(consumeEscapedCodePoint());continue}consumeBadURL();const o2=[u.BadURL,C.slice(
-m,k+1),m,k,void 0];return p(new ParseErrorWithToken(e.InvalidEscapeSequenceInURL,m,k,["4.3.6. Consume a url token","U+00\
-5C REVERSE SOLIDUS (\\)","The input stream does not start with a valid escape sequence"],o2)),o2}0===t2||isSurrogate2(t2??
--1)?(n3+=String.fromCharCode(c),h+=1,k=h-1):(n3+=String.fromCodePoint(t2??c),h+=+((t2??-1)>65535)+1,k=h-1)}}function consumeNumericToken(){
-let e2;{const n4=C.charCodeAt(h);n4===o?e2="-":n4===i&&(e2="+")}let n3=a.Integer;const t2=C.charCodeAt(h);t2!==i&&t2!==o||
-(h+=1);let r2=C.charCodeAt(h);for(;r2>=48&&r2<=57;)h+=1,r2=C.charCodeAt(h);if(46===C.charCodeAt(h)&&C.charCodeAt(h+1)>=48&&
-C.charCodeAt(h+1)<=57)for(h+=2,n3=a.Number,r2=C.charCodeAt(h);r2>=48&&r2<=57;)h+=1,r2=C.charCodeAt(h);const c2=C.charCodeAt(
-h);if(101===c2||69===c2){const e3=C.charCodeAt(h+1);if(e3>=48&&e3<=57)for(h+=2,n3=a.Number,r2=C.charCodeAt(h);r2>=48&&r2<=
-57;)h+=1,r2=C.charCodeAt(h);else if((e3===o||e3===i)&&C.charCodeAt(h+2)>=48&&C.charCodeAt(h+2)<=57)for(h+=3,n3=a.Number,
-r2=C.charCodeAt(h);r2>=48&&r2<=57;)h+=1,r2=C.charCodeAt(h)}k=h-1;const s2=parseFloat(C.slice(m,k+1));if(checkIfThreeCodePointsWouldStartAnIdentSequence()){
-const t3=consumeIdentSequence();return[u.Dimension,C.slice(m,k+1),m,k,{value:s2,signCharacter:e2,type:n3,unit:t3}]}return 37===
-C.charCodeAt(h)?(h+=1,k=h-1,[u.Percentage,C.slice(m,k+1),m,k,{value:s2,signCharacter:e2}]):[u.Number,C.slice(m,k+1),m,k,
-{value:s2,signCharacter:e2,type:n3}]}function consumeIdentLikeToken(){const e2=consumeIdentSequence();if(40!==C.charCodeAt(
-h))return[u.Ident,P?e2:C.slice(m,k+1),m,k,{value:e2}];if(!(3!==e2.length||117!==e2.charCodeAt(0)&&85!==e2.charCodeAt(0)||
-114!==e2.charCodeAt(1)&&82!==e2.charCodeAt(1)||108!==e2.charCodeAt(2)&&76!==e2.charCodeAt(2))){h+=1,k=h-1;let n3=0;for(;isWhitespace4(
-C.charCodeAt(h));)n3+=1,h+=1,k=h-1;const t2=C.charCodeAt(h);return 34===t2||39===t2?(n3>0&&(h-=n3,k=h-1),[u.Function,C.slice(
-m,k+1),m,k,{value:e2}]):consumeUrlToken()}return h+=1,k=h-1,[u.Function,C.slice(m,k+1),m,k,{value:e2}]}function consumeHashToken(){
-h+=1,k=h-1;const e2=C.charCodeAt(h);if(e2>=65&&e2<=90||e2>=97&&e2<=122||e2>=48&&e2<=57||e2===o||95===e2||isNonASCII_IdentCodePoint(
-e2)||e2===s&&!isNewLine(C.codePointAt(h+1)??-1)){let e3=d.Unrestricted;checkIfThreeCodePointsWouldStartAnIdentSequence()&&
-(e3=d.ID);const n3=consumeIdentSequence();return[u.Hash,C.slice(m,k+1),m,k,{value:n3,type:e3}]}return[u.Delim,"#",m,k,{value:"\
-#"}]}function consumeAtKeywordToken(){if(h+=1,k=h-1,checkIfThreeCodePointsWouldStartAnIdentSequence()){const e2=consumeIdentSequence();
-return[u.AtKeyword,C.slice(m,k+1),m,k,{value:e2}]}return[u.Delim,"@",m,k,{value:"@"}]}function consumeInvalidEscapeToken(){
-h+=1,k=h-1;const n3=[u.Delim,"\\",m,k,{value:"\\"}];return p(new ParseErrorWithToken(e.InvalidEscapeSequenceAfterBackslash,
-m,k,["4.3.1. Consume a token","U+005C REVERSE SOLIDUS (\\)","The input stream does not start with a valid escape sequenc\
-e"],n3)),n3}function checkIfThreeCodePointsWouldStartAnIdentSequence(e2){const n3=void 0===e2?C.charCodeAt(h):e2;return n3===
-o?C.charCodeAt(h+1)===o||(!!isIdentStartCodePoint(C.charCodeAt(h+1))||C.charCodeAt(h+1)===s&&!isNewLine(C.charCodeAt(h+2))):
-!!isIdentStartCodePoint(n3)||C.charCodeAt(h)===s&&!isNewLine(C.charCodeAt(h+1))}function checkIfThreeCodePointsWouldStartANumber(e2){
-return e2===i||e2===o?C.charCodeAt(h+1)>=48&&C.charCodeAt(h+1)<=57||46===C.charCodeAt(h+1)&&(C.charCodeAt(h+2)>=48&&C.charCodeAt(
-h+2)<=57):46===e2?C.charCodeAt(h+1)>=48&&C.charCodeAt(h+1)<=57:e2>=48&&e2<=57}return{nextToken:function nextToken(){if(m=
-h,k=-1,h>=C.length)return[u.EOF,"",-1,-1,void 0];const e2=C.charCodeAt(h);if(47===e2&&42===C.charCodeAt(h+1))return consumeComment();
-if(f&&(117===e2||85===e2)&&C.codePointAt(h+1)===i&&(63===C.codePointAt(h+2)||isHexDigitCodePoint(C.codePointAt(h+2)??-1)))
-return consumeUnicodeRangeToken();if(isIdentStartCodePoint(e2))return consumeIdentLikeToken();if((n3=e2)>=48&&n3<=57)return consumeNumericToken();
-switch(e2){case 44:return h+=1,k=h-1,[u.Comma,",",m,k,void 0];case 58:return h+=1,k=h-1,[u.Colon,":",m,k,void 0];case 59:
-return h+=1,k=h-1,[u.Semicolon,";",m,k,void 0];case 40:return h+=1,k=h-1,[u.OpenParen,"(",m,k,void 0];case 41:return h+=
-1,k=h-1,[u.CloseParen,")",m,k,void 0];case 91:return h+=1,k=h-1,[u.OpenSquare,"[",m,k,void 0];case 93:return h+=1,k=h-1,
-[u.CloseSquare,"]",m,k,void 0];case 123:return h+=1,k=h-1,[u.OpenCurly,"{",m,k,void 0];case 125:return h+=1,k=h-1,[u.CloseCurly,
-"}",m,k,void 0];case 39:case 34:return consumeStringToken();case 35:return consumeHashToken();case i:case 46:return checkIfThreeCodePointsWouldStartANumber(
-e2)?consumeNumericToken():(h+=1,k=h-1,[u.Delim,C[m],m,k,{value:C[m]}]);case r:case t:case 12:case 9:case 32:{let e3=C.charCodeAt(
-h);for(;32===e3||e3===r||9===e3||e3===t||12===e3;)h+=1,e3=C.charCodeAt(h);k=h-1}return[u.Whitespace,C.slice(m,k+1),m,k,void 0];case o:
-return checkIfThreeCodePointsWouldStartANumber(e2)?consumeNumericToken():C.charCodeAt(h+1)===o&&62===C.charCodeAt(h+2)?(h+=
-3,k=h-1,[u.CDC,"-->",m,k,void 0]):checkIfThreeCodePointsWouldStartAnIdentSequence(e2)?consumeIdentLikeToken():(h+=1,k=h-
-1,[u.Delim,"-",m,k,{value:"-"}]);case 60:return 33===C.charCodeAt(h+1)&&C.charCodeAt(h+2)===o&&C.charCodeAt(h+3)===o?(h+=
-4,k=h-1,[u.CDO,"<!--",m,k,void 0]):(h+=1,k=h-1,[u.Delim,"<",m,k,{value:"<"}]);case 64:return consumeAtKeywordToken();case s:
-return e2!==s||isNewLine(C.charCodeAt(h+1))?consumeInvalidEscapeToken():consumeIdentLikeToken();default:return h+=1,k=h-
-1,[u.Delim,C[m],m,k,{value:C[m]}]}var n3},endOfFile:function endOfFile(){return h>=C.length}}}function noop(){}var ParseError,
-ParseErrorWithToken,e,n,t,o,r,i,c,s,u,a,d,l;var init_dist2=__esm({"node_modules/@csstools/css-tokenizer/dist/index.mjs"(){
-ParseError=class extends Error{sourceStart;sourceEnd;parserState;constructor(e2,n2,t2,o2){super(e2),this.name="ParseErro\
-r",this.sourceStart=n2,this.sourceEnd=t2,this.parserState=o2}};ParseErrorWithToken=class extends ParseError{token;constructor(e2,n2,t2,o2,r2){
-super(e2,n2,t2,o2),this.token=r2}};e={UnexpectedNewLineInString:"Unexpected newline while consuming a string token.",UnexpectedEOFInString:"\
-Unexpected EOF while consuming a string token.",UnexpectedEOFInComment:"Unexpected EOF while consuming a comment.",UnexpectedEOFInURL:"\
-Unexpected EOF while consuming a url token.",UnexpectedEOFInEscapedCodePoint:"Unexpected EOF while consuming an escaped \
-code point.",UnexpectedCharacterInURL:"Unexpected character while consuming a url token.",InvalidEscapeSequenceInURL:"In\
-valid escape sequence while consuming a url token.",InvalidEscapeSequenceAfterBackslash:'Invalid escape sequence after "\
-\\"'};n="undefined"!=typeof globalThis&&"structuredClone"in globalThis;t=13;o=45;r=10;i=43;c=65533;s=92;!(function(e2){e2.
-Comment="comment",e2.AtKeyword="at-keyword-token",e2.BadString="bad-string-token",e2.BadURL="bad-url-token",e2.CDC="CDC-\
-token",e2.CDO="CDO-token",e2.Colon="colon-token",e2.Comma="comma-token",e2.Delim="delim-token",e2.Dimension="dimension-t\
-oken",e2.EOF="EOF-token",e2.Function="function-token",e2.Hash="hash-token",e2.Ident="ident-token",e2.Number="number-toke\
-n",e2.Percentage="percentage-token",e2.Semicolon="semicolon-token",e2.String="string-token",e2.URL="url-token",e2.Whitespace=
-"whitespace-token",e2.OpenParen="(-token",e2.CloseParen=")-token",e2.OpenSquare="[-token",e2.CloseSquare="]-token",e2.OpenCurly=
-"{-token",e2.CloseCurly="}-token",e2.UnicodeRange="unicode-range-token"})(u||(u={})),(function(e2){e2.Integer="integer",
-e2.Number="number"})(a||(a={})),(function(e2){e2.Unrestricted="unrestricted",e2.ID="id"})(d||(d={}));l=Object.values(u)}});function cleanSheet(source,pictures){const tokens=tokenize2({css:source});return nestedTooDeeply(tokens)?"":new Sheet(tokens,
-pictures).rules(false)}function cleanDeclarations(source,pictures){const tokens=tokenize2({css:source});return nestedTooDeeply(
-tokens)?"":declarations(tokens,pictures)}function cleanMedia(source){return prelude(tokenize2({css:source}).filter(([type])=>type!==
-u.EOF))}function nestedTooDeeply(tokens){let depth=0;for(const[type]of tokens){if(closing[type]!==void 0)depth+=1;else if(closers.
-has(type))depth=Math.max(0,depth-1);if(depth>limits.styleDepth)return true}return false}function declarations(tokens,pictures){
-const written3=[];let start2=0;let open8=0;for(let at3=0;at3<=tokens.length;at3+=1){const type=tokens[at3]?.[0]??u.EOF;if(type===
-u.EOF||type===u.Semicolon&&open8===0){const one=declaration(tokens.slice(start2,at3),pictures);if(one!==void 0)written3.
-push(one);start2=at3+1;if(type===u.EOF)break}else if(closing[type]!==void 0)open8+=1;else if(closers.has(type))open8=Math.
-max(0,open8-1)}return written3.join("; ")}function declaration(tokens,pictures){const all=tokens.filter(([type])=>type!==
-u.Comment);const filled=all.flatMap(([type],index)=>type===u.Whitespace?[]:[index]).slice(0,2);const[first,colon]=filled.
-map(index=>all[index]);if(first?.[0]!==u.Ident||colon?.[0]!==u.Colon)return void 0;const rest=all.slice((filled[1]??0)+1);
-const name2=first[4].value.toLowerCase();const plain4=name2.replace(/^-(?:webkit|moz|ms|o)-/,"");if(!properties.has(plain4))
-return void 0;const written3=value2(rest,imageProperties.has(plain4)?pictures:noPictures(pictures))?.trim();return written3===
-void 0||written3===""?void 0:`${name2}: ${written3}`}function noPictures(pictures){return address3=>{pictures(address3);
-return void 0}}function value2(tokens,pictures){let written3="";let open8=0;for(let at3=0;at3<tokens.length;at3+=1){const token=tokens[at3];
-if(token===void 0)break;switch(token[0]){case u.Function:{const name2=token[4].value.toLowerCase();if(name2==="url"){let address3="";
-for(at3+=1;at3<tokens.length&&tokens[at3]?.[0]!==u.CloseParen;at3+=1){const inside2=tokens[at3];if(address3===""&&inside2?.[0]===
-u.String)address3=inside2[4].value}written3+=picture(address3,pictures);break}if(imageFunctions.test(name2))pictures(`${name2}\
-()`);if(!valueFunctions.has(name2))return void 0;written3+=`${name2}(`;open8+=1;break}case u.URL:written3+=picture(token[4].
-value,pictures);break;case u.OpenParen:written3+="(";open8+=1;break;case u.CloseParen:if(open8===0)return void 0;written3+=
-")";open8-=1;break;case u.Delim:if(!["+","-","*","/","!"].includes(token[4].value))return void 0;written3+=` ${token[4].
-value} `;break;default:{const text6=token[0]===u.Dimension?length(token):simple(token,anyUnit);if(text6===void 0)return void 0;
-written3+=text6}}}return open8===0?withImportant(written3.trimEnd()):void 0}function length(token){const{value:value3,unit}=token[4];
-if(/^[sld]?(?:vh|vb|vmin)$/i.test(unit))return`${number3(value3*limits.windowHeight/100)}px`;if(/^[sld]?vmax$/i.test(unit))
-return`${number3(value3)}vw`;return simple(token,anyUnit)}function withImportant(written3){const[mark]=/! +important$/i.
-exec(written3)??[];return mark===void 0?written3:`${written3.slice(0,-mark.length).trimEnd()} !important`}function picture(address3,pictures){
-const kept2=pictures(address3);return kept2===void 0?"none":`url(${quoted(kept2)})`}function prelude(tokens){let written3="";
-const open8=[];let last;for(const token of tokens){const[type]=token;const before=last;last=type;const end2=closing[type];
-if(end2!==void 0)open8.push(end2);else if(closers.has(type)&&open8.pop()!==type)return void 0;switch(type){case u.Comment:
-break;case u.Function:if(!mediaAndStates.has(token[4].value.toLowerCase()))return void 0;written3+=`${token[4].value.toLowerCase()}\
-(`;break;case u.OpenParen:written3+="(";break;case u.CloseParen:written3+=")";break;case u.OpenSquare:written3+="[";break;case u.
-CloseSquare:written3+="]";break;case u.Colon:written3+=":";break;case u.Delim:if(!".>+~*|^$=-/".includes(token[4].value))
-return void 0;written3+=token[4].value;break;default:{const text6=ofLink(token,before)??simple(token,/^[a-z][a-z0-9-]{0,15}$/i);
-if(text6===void 0)return void 0;written3+=text6}}}return open8.length===0?written3.trim():void 0}function ofLink(token,before){
-if(token[0]!==u.Ident)return void 0;const name2=token[4].value.toLowerCase();if(before===u.OpenSquare&&name2==="href")return"\
-title";return before===u.Colon&&/^(?:any-)?link$/.test(name2)?"is(a[title])":void 0}function simple(token,unit){switch(token[0]){case u.
-Whitespace:return" ";case u.Comma:return",";case u.Ident:return identifier3(token[4].value);case u.Hash:return`#${name(token[4].
-value)}`;case u.String:return quoted(token[4].value);case u.Number:return`${token[4].signCharacter==="+"?"+":""}${number3(
-token[4].value)}`;case u.Percentage:return`${number3(token[4].value)}%`;case u.Dimension:return unit.test(token[4].unit)?
-`${number3(token[4].value)}${token[4].unit}`:void 0;default:return void 0}}function number3(value3){const finite=Math.min(
-Math.max(value3,-1e9),1e9);return String(Math.abs(finite)<1e-6?0:finite)}function escaped2(character){return`\\${character.
-codePointAt(0)?.toString(16)} `}function name(text6){return text6.replace(/[^\p{L}\p{N}_-]/gu,escaped2)}function identifier3(text6){
-return text6==="-"?"\\2d ":name(text6).replace(/^(-?)([0-9])/,(_,dash,digit)=>dash+escaped2(digit))}function quoted(text6){
-return`"${text6.replace(/[\p{C}\p{Zl}\p{Zp}"\\<>&]/gu,escaped2)}"`}var closing,closers,Sheet,between,anyUnit;var init_styles=__esm(
-{"src/mail/styles.ts"(){"use strict";init_dist2();init_allowed();init_limits2();closing={[u.Function]:u.CloseParen,[u.OpenParen]:u.
-CloseParen,[u.OpenSquare]:u.CloseSquare,[u.OpenCurly]:u.CloseCurly};closers=new Set(Object.values(closing));Sheet=class{#tokens;#pictures;#at=0;constructor(tokens,pictures){
-this.#tokens=tokens;this.#pictures=pictures}rules(inBlock){let written3="";for(;;){const token=this.#tokens[this.#at];if(token===
-void 0||token[0]===u.EOF)return written3;if(inBlock&&token[0]===u.CloseCurly){this.#at+=1;return written3}if(between.has(
-token[0]))this.#at+=1;else if(token[0]===u.AtKeyword)written3+=this.#atRule(token[4].value,inBlock);else written3+=this.#rule(
-inBlock)}}#atRule(name2,inBlock){this.#at+=1;const head=this.#until([u.Semicolon,u.OpenCurly],inBlock);const end2=this.#tokens[this.#at]?.[0];
-if(end2===u.Semicolon)this.#at+=1;if(end2!==u.OpenCurly)return"";this.#at+=1;if(name2.toLowerCase()!=="media"){this.#until(
-[u.CloseCurly],false);this.#at+=1;return""}const inner=this.rules(true);const media=prelude(head);return media===void 0||
-inner===""?"":`@media ${media} {
-${inner}}
-`}#rule(inBlock){const head=this.#until([u.OpenCurly],inBlock);if(this.#tokens[this.#at]?.[0]!==u.OpenCurly)return"";this.#at+=
-1;const inside2=this.#until([u.CloseCurly],false);this.#at+=1;const selector=prelude(head);const inner=declarations(inside2,
-this.#pictures);return selector===void 0||selector===""||inner===""?"":`${selector} { ${inner} }
-`}#until(ends,inBlock){const start2=this.#at;const open8=[];for(;this.#at<this.#tokens.length;this.#at+=1){const type=this.#tokens[this.#at]?.[0]??
-u.EOF;if(open8.length===0&&(ends.includes(type)||inBlock&&type===u.CloseCurly))break;if(type===u.EOF)break;const end2=closing[type];
-if(end2!==void 0)open8.push(end2);else if(open8.at(-1)===type)open8.pop()}return this.#tokens.slice(start2,this.#at)}};between=
-new Set([u.Whitespace,u.Comment,u.CDO,u.CDC,u.Semicolon,u.CloseCurly]);anyUnit=/^[a-z]{1,8}$/i}});function cleanHtml(body2){const tree=parseBody(body2);if("refused"in tree)return tree;const cleaner=new Cleaner;const root=tree.
+forOutlook,notRead;var init_links=__esm({"src/mail/links.ts"(){"use strict";init_allowed();init_styles();init_template();
+init_tree();init_words2();OPEN="\uE001";CLOSE="\uE002";FILL="\uE000";placeholder=/\ue001([^\ue001\ue002]*)\ue002/g;onePlaceholder=
+/^\ue001[^\ue001\ue002]*\ue002$/;forOutlook=/<!--\[if[^\]]*\]>|(?:<!--)?<!\[endif\]-->/gi;notRead=new Set(["a","style","\
+script","title"])}});function cleanHtml(body2){const tree=parseBody(body2);if("refused"in tree)return tree;const cleaner=new Cleaner;const root=tree.
 elements.find(({tagName})=>tagName==="html");const page=root?.childNodes.find(node2=>node2.nodeName==="body");const head=root?.
 childNodes.find(node2=>node2.nodeName==="head");const styles2=head===void 0?"":cleaner.styles(head);const inner=page===void 0?
 cleaner.frames(root):cleaner.children(page,0);return{html:`<html${root===void 0?"":cleaner.attributes(root)}><head>${styles2}\
@@ -11226,13 +11227,13 @@ cleaner.frames(root):cleaner.children(page,0);return{html:`<html${root===void 0?
 return"tagName"in node2}function shortened2(text6){return text6.length>200?`${text6.slice(0,199)}\u2026`:text6}function attributeText(name2,value3){
 return` ${name2}="${escapeNode(value3).replaceAll('"',"&quot;")}"`}function escapeNode(text6){return text6.replace(/[&<>\u00a0\0]/g,
 character=>entities[character]??"")}var childless,Cleaner,noteStyle,entities;var init_clean=__esm({"src/mail/clean.ts"(){
-"use strict";init_dist();init_allowed();init_limits2();init_styles();init_tree();childless=new Set(["br","col","hr","wbr"]);
-Cleaner=class{#left=new Set;get left(){return[...this.#left]}styles(head){return head.childNodes.map(node2=>isElement(node2)&&
-node2.tagName==="style"?this.#sheet(node2):"").join("")}frames(root){const frames=root?.childNodes.find(node2=>node2.nodeName===
-"frameset");return frames===void 0?"":this.#note(frames,"<frameset>")}children(parent,depth){if(depth>limits.elementDepth)
-return"";return parent.childNodes.map(node2=>this.#node(node2,depth+1)).join("")}#node(node2,depth){if(node2.nodeName===
-"#text")return escapeNode(node2.value);if(!isElement(node2))return"";const tag=node2.tagName;if(node2.namespaceURI!==html_exports.
-NS.HTML)return this.#note(node2,`<${tag}>`);if(tag==="style")return this.#sheet(node2);if(tag==="img")return this.#image(
+"use strict";init_dist2();init_allowed();init_limits2();init_styles();init_tree();childless=new Set(["br","col","hr","wb\
+r"]);Cleaner=class{#left=new Set;get left(){return[...this.#left]}styles(head){return head.childNodes.map(node2=>isElement(
+node2)&&node2.tagName==="style"?this.#sheet(node2):"").join("")}frames(root){const frames=root?.childNodes.find(node2=>node2.
+nodeName==="frameset");return frames===void 0?"":this.#note(frames,"<frameset>")}children(parent,depth){if(depth>limits.
+elementDepth)return"";return parent.childNodes.map(node2=>this.#node(node2,depth+1)).join("")}#node(node2,depth){if(node2.
+nodeName==="#text")return escapeNode(node2.value);if(!isElement(node2))return"";const tag=node2.tagName;if(node2.namespaceURI!==
+html_exports.NS.HTML)return this.#note(node2,`<${tag}>`);if(tag==="style")return this.#sheet(node2);if(tag==="img")return this.#image(
 node2);if(withContent.has(tag))return missed.has(tag)?this.#note(node2,`<${tag}>`):"";const inner=this.children(node2,depth);
 if(!elements.has(tag))return inner;const start2=`<${tag}${this.attributes(node2)}>`;if(childless.has(tag))return start2;
 return`${start2}${tag==="pre"?"\n":""}${inner}</${tag}>`}attributes(element){const target=element.tagName==="a"?attribute(

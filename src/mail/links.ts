@@ -1,5 +1,6 @@
 import type { Span } from '../base/span.js';
 import { ownPicture } from './allowed.js';
+import { addressesIn } from './styles.js';
 import { type Part, parseMustache } from './template.js';
 import { addressAttributes, parseBody, spotOf } from './tree.js';
 import { short } from './words.js';
@@ -129,8 +130,7 @@ function htmlTargets(body: string): Target[] | undefined {
       })),
     );
     const words = element.childNodes.flatMap((node) => ('value' in node ? node.value : [])).join('\n');
-    const styled =
-      tagName === 'style' ? addressesOf('style', words).map((text) => ({ text, at: undefined })) : [];
+    const styled = tagName === 'style' ? addressesIn(words).map((text) => ({ text, at: undefined })) : [];
     // A mail program makes a link of an address that is in no link yet.
     const bare = notRead.has(tagName) ? [] : textTargets(words).map(({ text }) => ({ text, at: undefined }));
     return [...led, ...styled, ...bare].flatMap(({ text, at }) => {
@@ -155,7 +155,7 @@ function addressesOf(name: string, value: string): string[] {
     case 'refresh':
       return [/url\s*=\s*(.*)/is.exec(value)?.[1] ?? ''];
     case 'style':
-      return [...value.matchAll(/url\(\s*["']?([^"')]*)/gi)].map(([, address = '']) => address);
+      return addressesIn(value);
     default:
       return [];
   }

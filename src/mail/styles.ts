@@ -17,6 +17,15 @@ export function cleanDeclarations(source: string, pictures: Pictures): string {
   return nestedTooDeeply(tokens) ? '' : declarations(tokens, pictures);
 }
 
+/** The addresses in a style or a style sheet: those of pictures, fonts and imports. */
+export function addressesIn(source: string): string[] {
+  return tokenize({ css: source }).flatMap((token) => {
+    if (token[0] === TokenType.URL) return [token[4].value];
+    // Within url(), image-set() and behind @import; names of fonts and contents are no addresses.
+    return token[0] === TokenType.String && /[/\ue001]/.test(token[4].value) ? [token[4].value] : [];
+  });
+}
+
 /** What a `media` attribute says; undefined where it can't be said anew. */
 export function cleanMedia(source: string): string | undefined {
   return prelude(tokenize({ css: source }).filter(([type]) => type !== TokenType.EOF));

@@ -88,24 +88,28 @@ const namesWidth = 150;
 
 /**
  * As many names of a fold as fit, and where the others are: what the server calls the objects, if nothing else is called so. With
- * `all`, each of them by its address and name. `name` and `code` make them harmless for a format.
+ * `all`, each of them by its address and name. A format makes both harmless, and says where the others are.
  */
 export function foldedNames(
   { changes }: Fold,
   all: boolean,
-  { name, code }: { readonly name: (named: Named) => string; readonly code: (text: string) => string },
+  format: {
+    readonly name: (named: Named) => string;
+    readonly text: (text: string) => string;
+    readonly json: string;
+  },
 ): string {
-  if (all) return changes.map(name).join(', ');
+  if (all) return changes.map(format.name).join(', ');
   const labels = changes.flatMap(({ label }) => label ?? []);
   const isClear = new Set(labels).size === changes.length;
   let width = 0;
   const fit = changes.flatMap(({ address, label = address }) => {
-    const shown = code(isClear ? label : address);
+    const shown = format.text(isClear ? label : address);
     width += displayWidth(shown) + 2;
     return width <= namesWidth ? [shown] : [];
   });
   const more = changes.length - fit.length;
-  const rest = `${more.toLocaleString('en')} more; ${code('--format json')} lists all of them`;
+  const rest = `${more.toLocaleString('en')} more; ${format.json} lists all of them`;
   return `${fit.join(', ')}${more > 0 ? ` and ${rest}` : ''}`;
 }
 

@@ -43,7 +43,7 @@ export function changeLine(fold: Fold, forge: Forge | undefined): string {
 }
 
 function namesIn(fold: Fold, all: boolean): string {
-  return foldedNames(fold, all, { name: codeName, code });
+  return foldedNames(fold, all, { name: codeName, text: code, json: code('--format json') });
 }
 
 function placeLink(

@@ -123,7 +123,8 @@ function foldLines(fold: Fold, pen: Pen): string[] {
       '    ',
       foldedNames(fold, isDestructive(change), {
         name: nameOf,
-        code: (text) => (text.startsWith('--') ? text : bare(text)),
+        text: bare,
+        json: '--format json',
       }),
     ),
   ];

