@@ -1,8 +1,8 @@
 import { createRequire as idopsRequire } from 'node:module'; const require = idopsRequire(import.meta.url);
-var __create=Object.create;var __defProp=Object.defineProperty;var __getOwnPropDesc=Object.getOwnPropertyDescriptor;var __getOwnPropNames=Object.getOwnPropertyNames;var __getProtoOf=Object.getPrototypeOf;var __hasOwnProp=Object.prototype.hasOwnProperty;var __require=(x=>typeof require!=="undefined"?require:typeof Proxy!=="undefined"?new Proxy(x,{get:(a2,b)=>(typeof require!==
-"undefined"?require:a2)[b]}):x)(function(x){if(typeof require!=="undefined")return require.apply(this,arguments);throw Error(
-'Dynamic require of "'+x+'" is not supported')});var __esm=(fn,res,err)=>function __init(){if(err)throw err[0];try{return fn&&(res=(0,fn[__getOwnPropNames(fn)[0]])(fn=0)),
-res}catch(e2){throw err=[e2],e2}};var __commonJS=(cb,mod)=>function __require3(){try{return mod||(0,cb[__getOwnPropNames(cb)[0]])((mod={exports:{}}).exports,
+var __create=Object.create;var __defProp=Object.defineProperty;var __getOwnPropDesc=Object.getOwnPropertyDescriptor;var __getOwnPropNames=Object.getOwnPropertyNames;var __getProtoOf=Object.getPrototypeOf;var __hasOwnProp=Object.prototype.hasOwnProperty;var __require=(x2=>typeof require!=="undefined"?require:typeof Proxy!=="undefined"?new Proxy(x2,{get:(a2,b)=>(typeof require!==
+"undefined"?require:a2)[b]}):x2)(function(x2){if(typeof require!=="undefined")return require.apply(this,arguments);throw Error(
+'Dynamic require of "'+x2+'" is not supported')});var __esm=(fn,res,err2)=>function __init(){if(err2)throw err2[0];try{return fn&&(res=(0,fn[__getOwnPropNames(fn)[0]])(fn=
+0)),res}catch(e2){throw err2=[e2],e2}};var __commonJS=(cb,mod)=>function __require3(){try{return mod||(0,cb[__getOwnPropNames(cb)[0]])((mod={exports:{}}).exports,
 mod),mod.exports}catch(e2){throw mod=0,e2}};var __export=(target,all)=>{for(var name2 in all)__defProp(target,name2,{get:all[name2],enumerable:true})};var __copyProps=(to,from,except,desc)=>{
 if(from&&typeof from==="object"||typeof from==="function"){for(let key of __getOwnPropNames(from))if(!__hasOwnProp.call(
 to,key)&&key!==except)__defProp(to,key,{get:()=>from[key],enumerable:!(desc=__getOwnPropDesc(from,key))||desc.enumerable})}
@@ -17,13 +17,13 @@ request;return agent}function httpsOverHttps(options){var agent=new TunnelingAge
 agent.createSocket=createSecureSocket;agent.defaultPort=443;return agent}function TunnelingAgent(options){var self2=this;
 self2.options=options||{};self2.proxyOptions=self2.options.proxy||{};self2.maxSockets=self2.options.maxSockets||http.Agent.
 defaultMaxSockets;self2.requests=[];self2.sockets=[];self2.on("free",function onFree(socket,host2,port,localAddress){var options2=toOptions(
-host2,port,localAddress);for(var i2=0,len=self2.requests.length;i2<len;++i2){var pending=self2.requests[i2];if(pending.host===
-options2.host&&pending.port===options2.port){self2.requests.splice(i2,1);pending.request.onSocket(socket);return}}socket.
+host2,port,localAddress);for(var i3=0,len=self2.requests.length;i3<len;++i3){var pending=self2.requests[i3];if(pending.host===
+options2.host&&pending.port===options2.port){self2.requests.splice(i3,1);pending.request.onSocket(socket);return}}socket.
 destroy();self2.removeSocket(socket)})}util.inherits(TunnelingAgent,events.EventEmitter);TunnelingAgent.prototype.addRequest=
 function addRequest(req,host2,port,localAddress){var self2=this;var options=mergeOptions({request:req},self2.options,toOptions(
 host2,port,localAddress));if(self2.sockets.length>=this.maxSockets){self2.requests.push(options);return}self2.createSocket(
 options,function(socket){socket.on("free",onFree);socket.on("close",onCloseOrRemove);socket.on("agentRemove",onCloseOrRemove);
-req.onSocket(socket);function onFree(){self2.emit("free",socket,options)}function onCloseOrRemove(err){self2.removeSocket(
+req.onSocket(socket);function onFree(){self2.emit("free",socket,options)}function onCloseOrRemove(err2){self2.removeSocket(
 socket);socket.removeListener("free",onFree);socket.removeListener("close",onCloseOrRemove);socket.removeListener("agent\
 Remove",onCloseOrRemove)}})};TunnelingAgent.prototype.createSocket=function createSocket(options,cb){var self2=this;var placeholder2={};
 self2.sockets.push(placeholder2);var connectOptions=mergeOptions({},self2.proxyOptions,{method:"CONNECT",path:options.host+
@@ -48,8 +48,8 @@ socket2)})}};function createSecureSocket(options,cb){var self2=this;TunnelingAge
 function(socket){var hostHeader=options.request.getHeader("host");var tlsOptions2=mergeOptions({},self2.options,{socket,
 servername:hostHeader?hostHeader.replace(/:.*$/,""):options.host});var secureSocket=tls.connect(0,tlsOptions2);self2.sockets[self2.
 sockets.indexOf(socket)]=secureSocket;cb(secureSocket)})}function toOptions(host2,port,localAddress){if(typeof host2==="\
-string"){return{host:host2,port,localAddress}}return host2}function mergeOptions(target){for(var i2=1,len=arguments.length;i2<
-len;++i2){var overrides=arguments[i2];if(typeof overrides==="object"){var keys=Object.keys(overrides);for(var j=0,keyLen=keys.
+string"){return{host:host2,port,localAddress}}return host2}function mergeOptions(target){for(var i3=1,len=arguments.length;i3<
+len;++i3){var overrides=arguments[i3];if(typeof overrides==="object"){var keys=Object.keys(overrides);for(var j=0,keyLen=keys.
 length;j<keyLen;++j){var k=keys[j];if(overrides[k]!==void 0){target[k]=overrides[k]}}}}return target}var debug;if(process.
 env.NODE_DEBUG&&/\btunnel\b/.test(process.env.NODE_DEBUG)){debug=function(){var args=Array.prototype.slice.call(arguments);
 if(typeof args[0]==="string"){args[0]="TUNNEL: "+args[0]}else{args.unshift("TUNNEL:")}console.error.apply(console,args)}}else{
@@ -191,7 +191,7 @@ Upgrade-Insecure-Requests","User-Agent","Vary","Via","WWW-Authenticate","X-Conte
 "X-Frame-Options","X-Permitted-Cross-Domain-Policies","X-Powered-By","X-Requested-With","X-XSS-Protection"];var headerNameLowerCasedRecord={};
 Object.setPrototypeOf(headerNameLowerCasedRecord,null);var wellknownHeaderNameBuffers={};Object.setPrototypeOf(wellknownHeaderNameBuffers,
 null);function getHeaderNameAsBuffer(header){let buffer=wellknownHeaderNameBuffers[header];if(buffer===void 0){buffer=Buffer.
-from(header)}return buffer}for(let i2=0;i2<wellknownHeaderNames.length;++i2){const key=wellknownHeaderNames[i2];const lowerCasedKey=key.
+from(header)}return buffer}for(let i3=0;i3<wellknownHeaderNames.length;++i3){const key=wellknownHeaderNames[i3];const lowerCasedKey=key.
 toLowerCase();headerNameLowerCasedRecord[key]=headerNameLowerCasedRecord[lowerCasedKey]=lowerCasedKey}module.exports={wellknownHeaderNames,
 headerNameLowerCasedRecord,getHeaderNameAsBuffer}}});var require_tree=__commonJS({"node_modules/undici/lib/core/tree.js"(exports,module){"use strict";var{wellknownHeaderNames,
 headerNameLowerCasedRecord}=require_constants();var TstNode=class _TstNode{value=null;left=null;middle=null;right=null;code;constructor(key,value3,index){
@@ -206,7 +206,7 @@ key,value3,index);break}}}search(key){const keylength=key.length;let index=0;let
 let code2=key[index];if(code2<=90&&code2>=65){code2|=32}while(node2!==null){if(code2===node2.code){if(keylength===++index){
 return node2}node2=node2.middle;break}node2=node2.code<code2?node2.left:node2.right}}return null}};var TernarySearchTree=class{node=null;insert(key,value3){
 if(this.node===null){this.node=new TstNode(key,value3,0)}else{this.node.add(key,value3)}}lookup(key){return this.node?.search(
-key)?.value??null}};var tree=new TernarySearchTree;for(let i2=0;i2<wellknownHeaderNames.length;++i2){const key=headerNameLowerCasedRecord[wellknownHeaderNames[i2]];
+key)?.value??null}};var tree=new TernarySearchTree;for(let i3=0;i3<wellknownHeaderNames.length;++i3){const key=headerNameLowerCasedRecord[wellknownHeaderNames[i3]];
 tree.insert(key,key)}module.exports={TernarySearchTree,tree}}});var require_util=__commonJS({"node_modules/undici/lib/core/util.js"(exports,module){"use strict";var assert2=__require("node:assert");
 var{kDestroyed,kBodyUsed,kListeners,kBody}=require_symbols();var{IncomingMessage}=__require("node:http");var stream=__require("node:stream");
 var net=__require("node:net");var{stringify:stringify2}=__require("node:querystring");var{EventEmitter:EE}=__require("node:events");
@@ -253,79 +253,79 @@ Object.prototype&&typeof obj[Symbol.iterator]==="function"}function bodyLength(b
 body2)){const state=body2._readableState;return state&&state.objectMode===false&&state.ended===true&&Number.isFinite(state.
 length)?state.length:null}else if(isBlobLike(body2)){return body2.size!=null?body2.size:null}else if(isBuffer(body2)){return body2.
 byteLength}return null}function isDestroyed(body2){return body2&&!!(body2.destroyed||body2[kDestroyed]||stream.isDestroyed?.(
-body2))}function destroy(stream2,err){if(stream2==null||!isStream(stream2)||isDestroyed(stream2)){return}if(typeof stream2.
+body2))}function destroy(stream2,err2){if(stream2==null||!isStream(stream2)||isDestroyed(stream2)){return}if(typeof stream2.
 destroy==="function"){if(Object.getPrototypeOf(stream2).constructor===IncomingMessage){stream2.socket=null}stream2.destroy(
-err)}else if(err){queueMicrotask(()=>{stream2.emit("error",err)})}if(stream2.destroyed!==true){stream2[kDestroyed]=true}}
+err2)}else if(err2){queueMicrotask(()=>{stream2.emit("error",err2)})}if(stream2.destroyed!==true){stream2[kDestroyed]=true}}
 var KEEPALIVE_TIMEOUT_EXPR=/timeout=(\d+)/;function parseKeepAliveTimeout(val){const m=val.match(KEEPALIVE_TIMEOUT_EXPR);
 return m?parseInt(m[1],10)*1e3:null}function headerNameToString(value3){return typeof value3==="string"?headerNameLowerCasedRecord[value3]??
 value3.toLowerCase():tree.lookup(value3)??value3.toString("latin1").toLowerCase()}function bufferToLowerCasedHeaderName(value3){
 return tree.lookup(value3)??value3.toString("latin1").toLowerCase()}function parseHeaders(headers,obj){if(obj===void 0)obj=
-{};for(let i2=0;i2<headers.length;i2+=2){const key=headerNameToString(headers[i2]);let val=obj[key];if(val!==void 0){if(!Object.
-hasOwn(obj,key)){const headersValue=typeof headers[i2+1]==="string"?headers[i2+1]:Array.isArray(headers[i2+1])?headers[i2+
-1].map(x=>x.toString("latin1")):headers[i2+1].toString("latin1");if(key==="__proto__"){Object.defineProperty(obj,key,{value:headersValue,
-enumerable:true,configurable:true,writable:true})}else{obj[key]=headersValue}}else{if(typeof val==="string"){val=[val];obj[key]=
-val}val.push(headers[i2+1].toString("latin1"))}}else{const headersValue=typeof headers[i2+1]==="string"?headers[i2+1]:Array.
-isArray(headers[i2+1])?headers[i2+1].map(x=>x.toString("latin1")):headers[i2+1].toString("latin1");obj[key]=headersValue}}
-return obj}function parseRawHeaders(headers){const headersLength=headers.length;const ret=new Array(headersLength);let key;
-let val;for(let n2=0;n2<headersLength;n2+=2){key=headers[n2];val=headers[n2+1];typeof key!=="string"&&(key=key.toString());
-typeof val!=="string"&&(val=val.toString("latin1"));ret[n2]=key;ret[n2+1]=val}return ret}function toRawHeaders(headers){
+{};for(let i3=0;i3<headers.length;i3+=2){const key=headerNameToString(headers[i3]);let val=obj[key];if(val!==void 0){if(!Object.
+hasOwn(obj,key)){const headersValue=typeof headers[i3+1]==="string"?headers[i3+1]:Array.isArray(headers[i3+1])?headers[i3+
+1].map(x2=>x2.toString("latin1")):headers[i3+1].toString("latin1");if(key==="__proto__"){Object.defineProperty(obj,key,{
+value:headersValue,enumerable:true,configurable:true,writable:true})}else{obj[key]=headersValue}}else{if(typeof val==="s\
+tring"){val=[val];obj[key]=val}val.push(headers[i3+1].toString("latin1"))}}else{const headersValue=typeof headers[i3+1]===
+"string"?headers[i3+1]:Array.isArray(headers[i3+1])?headers[i3+1].map(x2=>x2.toString("latin1")):headers[i3+1].toString(
+"latin1");obj[key]=headersValue}}return obj}function parseRawHeaders(headers){const headersLength=headers.length;const ret=new Array(
+headersLength);let key;let val;for(let n2=0;n2<headersLength;n2+=2){key=headers[n2];val=headers[n2+1];typeof key!=="stri\
+ng"&&(key=key.toString());typeof val!=="string"&&(val=val.toString("latin1"));ret[n2]=key;ret[n2+1]=val}return ret}function toRawHeaders(headers){
 const rawHeaders=[];for(const[name2,value3]of Object.entries(headers)){if(Array.isArray(value3)){for(const entry of value3){
 rawHeaders.push(Buffer.from(name2,"latin1"),Buffer.from(`${entry}`,"latin1"))}}else{rawHeaders.push(Buffer.from(name2,"l\
 atin1"),Buffer.from(`${value3}`,"latin1"))}}return rawHeaders}function encodeRawHeaders(headers){if(!Array.isArray(headers)){
-throw new TypeError("expected headers to be an array")}return headers.map(x=>Buffer.from(x))}function isBuffer(buffer){return buffer instanceof
-Uint8Array||Buffer.isBuffer(buffer)}function assertRequestHandler(handler2,method,upgrade){if(!handler2||typeof handler2!==
-"object"){throw new InvalidArgumentError2("handler must be an object")}if(typeof handler2.onRequestStart==="function"){return}
-if(typeof handler2.onConnect!=="function"){throw new InvalidArgumentError2("invalid onConnect method")}if(typeof handler2.
-onError!=="function"){throw new InvalidArgumentError2("invalid onError method")}if(typeof handler2.onBodySent!=="functio\
-n"&&handler2.onBodySent!==void 0){throw new InvalidArgumentError2("invalid onBodySent method")}if(upgrade||method==="CON\
-NECT"){if(typeof handler2.onUpgrade!=="function"){throw new InvalidArgumentError2("invalid onUpgrade method")}}else{if(typeof handler2.
-onHeaders!=="function"){throw new InvalidArgumentError2("invalid onHeaders method")}if(typeof handler2.onData!=="functio\
-n"){throw new InvalidArgumentError2("invalid onData method")}if(typeof handler2.onComplete!=="function"){throw new InvalidArgumentError2(
-"invalid onComplete method")}}}function isDisturbed(body2){return!!(body2&&(stream.isDisturbed(body2)||body2[kBodyUsed]))}
-function getSocketInfo(socket){return{localAddress:socket.localAddress,localPort:socket.localPort,remoteAddress:socket.remoteAddress,
-remotePort:socket.remotePort,remoteFamily:socket.remoteFamily,timeout:socket.timeout,bytesWritten:socket.bytesWritten,bytesRead:socket.
-bytesRead}}function ReadableStreamFrom(iterable){let iterator2;return new ReadableStream({start(){iterator2=iterable[Symbol.
-asyncIterator]()},pull(controller2){return iterator2.next().then(({done:done2,value:value3})=>{if(done2){return queueMicrotask(
-()=>{controller2.close();controller2.byobRequest?.respond(0)})}else{const buf=Buffer.isBuffer(value3)?value3:Buffer.from(
-value3);if(buf.byteLength){return controller2.enqueue(new Uint8Array(buf))}else{return this.pull(controller2)}}})},cancel(){
-return iterator2.return()},type:"bytes"})}function isFormDataLike(object3){return object3&&typeof object3==="object"&&typeof object3.
-append==="function"&&typeof object3.delete==="function"&&typeof object3.get==="function"&&typeof object3.getAll==="funct\
-ion"&&typeof object3.has==="function"&&typeof object3.set==="function"&&object3[Symbol.toStringTag]==="FormData"}function addAbortListener(signal,listener){
-if("addEventListener"in signal){signal.addEventListener("abort",listener,{once:true});return()=>signal.removeEventListener(
-"abort",listener)}signal.once("abort",listener);return()=>signal.removeListener("abort",listener)}var validTokenChars=new Uint8Array(
-[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1,0,1,1,1,1,1,0,0,1,1,0,1,1,0,1,1,1,1,1,1,1,1,1,1,0,0,
-0,0,0,0,0,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,0,0,0,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,
-1,1,1,0,1,0,1,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
+throw new TypeError("expected headers to be an array")}return headers.map(x2=>Buffer.from(x2))}function isBuffer(buffer){
+return buffer instanceof Uint8Array||Buffer.isBuffer(buffer)}function assertRequestHandler(handler2,method,upgrade){if(!handler2||
+typeof handler2!=="object"){throw new InvalidArgumentError2("handler must be an object")}if(typeof handler2.onRequestStart===
+"function"){return}if(typeof handler2.onConnect!=="function"){throw new InvalidArgumentError2("invalid onConnect method")}
+if(typeof handler2.onError!=="function"){throw new InvalidArgumentError2("invalid onError method")}if(typeof handler2.onBodySent!==
+"function"&&handler2.onBodySent!==void 0){throw new InvalidArgumentError2("invalid onBodySent method")}if(upgrade||method===
+"CONNECT"){if(typeof handler2.onUpgrade!=="function"){throw new InvalidArgumentError2("invalid onUpgrade method")}}else{
+if(typeof handler2.onHeaders!=="function"){throw new InvalidArgumentError2("invalid onHeaders method")}if(typeof handler2.
+onData!=="function"){throw new InvalidArgumentError2("invalid onData method")}if(typeof handler2.onComplete!=="function"){
+throw new InvalidArgumentError2("invalid onComplete method")}}}function isDisturbed(body2){return!!(body2&&(stream.isDisturbed(
+body2)||body2[kBodyUsed]))}function getSocketInfo(socket){return{localAddress:socket.localAddress,localPort:socket.localPort,
+remoteAddress:socket.remoteAddress,remotePort:socket.remotePort,remoteFamily:socket.remoteFamily,timeout:socket.timeout,
+bytesWritten:socket.bytesWritten,bytesRead:socket.bytesRead}}function ReadableStreamFrom(iterable){let iterator2;return new ReadableStream(
+{start(){iterator2=iterable[Symbol.asyncIterator]()},pull(controller2){return iterator2.next().then(({done:done2,value:value3})=>{
+if(done2){return queueMicrotask(()=>{controller2.close();controller2.byobRequest?.respond(0)})}else{const buf=Buffer.isBuffer(
+value3)?value3:Buffer.from(value3);if(buf.byteLength){return controller2.enqueue(new Uint8Array(buf))}else{return this.pull(
+controller2)}}})},cancel(){return iterator2.return()},type:"bytes"})}function isFormDataLike(object3){return object3&&typeof object3===
+"object"&&typeof object3.append==="function"&&typeof object3.delete==="function"&&typeof object3.get==="function"&&typeof object3.
+getAll==="function"&&typeof object3.has==="function"&&typeof object3.set==="function"&&object3[Symbol.toStringTag]==="Fo\
+rmData"}function addAbortListener(signal,listener){if("addEventListener"in signal){signal.addEventListener("abort",listener,
+{once:true});return()=>signal.removeEventListener("abort",listener)}signal.once("abort",listener);return()=>signal.removeListener(
+"abort",listener)}var validTokenChars=new Uint8Array([0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
+1,0,1,1,1,1,1,0,0,1,1,0,1,1,0,1,1,1,1,1,1,1,1,1,1,0,0,0,0,0,0,0,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,0,0,
+0,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,0,1,0,1,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
-0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]);function isTokenCharCode(c2){return validTokenChars[c2]===1}var tokenRegExp=/^[\^_`a-zA-Z\-0-9!#$%&'*+.|~]+$/;
-function isValidHTTPToken(characters2){if(characters2.length>=12)return tokenRegExp.test(characters2);if(characters2.length===
-0)return false;for(let i2=0;i2<characters2.length;i2++){if(validTokenChars[characters2.charCodeAt(i2)]!==1){return false}}
-return true}var headerCharRegex=/[^\t\x20-\x7e\x80-\xff]/;function isValidHeaderValue(characters2){return!headerCharRegex.
-test(characters2)}var rangeHeaderRegex=/^bytes (\d+)-(\d+)\/(\d+)?$/;function parseRangeHeader(range2){if(range2==null||
-range2==="")return{start:0,end:null,size:null};const m=range2?range2.match(rangeHeaderRegex):null;return m?{start:parseInt(
-m[1]),end:m[2]?parseInt(m[2]):null,size:m[3]?parseInt(m[3]):null}:null}function addListener(obj,name2,listener){const listeners=obj[kListeners]??=
-[];listeners.push([name2,listener]);obj.on(name2,listener);return obj}function removeAllListeners(obj){if(obj[kListeners]!=
-null){for(const[name2,listener]of obj[kListeners]){obj.removeListener(name2,listener)}obj[kListeners]=null}return obj}function errorRequest2(client3,request5,err){
-try{request5.onError(err);assert2(request5.aborted)}catch(err2){client3.emit("error",err2)}}var setupConnectTimeout=process.
-platform==="win32"?(socketWeakRef,opts)=>{if(!opts.timeout){return noop4}let s1=null;let s2=null;const fastTimer=timers.
-setFastTimeout(()=>{s1=setImmediate(()=>{s2=setImmediate(()=>onConnectTimeout(socketWeakRef.deref(),opts))})},opts.timeout);
-return()=>{timers.clearFastTimeout(fastTimer);clearImmediate(s1);clearImmediate(s2)}}:(socketWeakRef,opts)=>{if(!opts.timeout){
-return noop4}let s1=null;const fastTimer=timers.setFastTimeout(()=>{s1=setImmediate(()=>{onConnectTimeout(socketWeakRef.
-deref(),opts)})},opts.timeout);return()=>{timers.clearFastTimeout(fastTimer);clearImmediate(s1)}};function onConnectTimeout(socket,opts){
-if(socket==null){return}let message="Connect Timeout Error";if(Array.isArray(socket.autoSelectFamilyAttemptedAddresses)){
-message+=` (attempted addresses: ${socket.autoSelectFamilyAttemptedAddresses.join(", ")},`}else{message+=` (attempted ad\
-dress: ${opts.hostname}:${opts.port},`}message+=` timeout: ${opts.timeout}ms)`;destroy(socket,new ConnectTimeoutError(message))}
-function getProtocolFromUrlString(urlString){if(urlString[0]==="h"&&urlString[1]==="t"&&urlString[2]==="t"&&urlString[3]===
-"p"){switch(urlString[4]){case":":return"http:";case"s":if(urlString[5]===":"){return"https:"}}}return urlString.slice(0,
-urlString.indexOf(":")+1)}var kEnumerableProperty=Object.create(null);kEnumerableProperty.enumerable=true;var normalizedMethodRecordsBase={
-delete:"DELETE",DELETE:"DELETE",get:"GET",GET:"GET",head:"HEAD",HEAD:"HEAD",options:"OPTIONS",OPTIONS:"OPTIONS",post:"PO\
-ST",POST:"POST",put:"PUT",PUT:"PUT"};var normalizedMethodRecords={...normalizedMethodRecordsBase,patch:"patch",PATCH:"PA\
-TCH"};Object.setPrototypeOf(normalizedMethodRecordsBase,null);Object.setPrototypeOf(normalizedMethodRecords,null);module.
-exports={kEnumerableProperty,isDisturbed,isBlobLike,parseOrigin,parseURL,getServerName,isStream,isIterable,hasSafeIterator,
-isAsyncIterable,isDestroyed,headerNameToString,bufferToLowerCasedHeaderName,addListener,removeAllListeners,errorRequest:errorRequest2,
-parseRawHeaders,toRawHeaders,encodeRawHeaders,parseHeaders,parseKeepAliveTimeout,destroy,bodyLength,deepClone,ReadableStreamFrom,
-isBuffer,assertRequestHandler,getSocketInfo,isFormDataLike,pathHasQueryOrFragment,serializePathWithQuery,addAbortListener,
-isValidHTTPToken,isValidHeaderValue,isTokenCharCode,parseRangeHeader,normalizedMethodRecordsBase,normalizedMethodRecords,
+0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]);function isTokenCharCode(c2){return validTokenChars[c2]===
+1}var tokenRegExp=/^[\^_`a-zA-Z\-0-9!#$%&'*+.|~]+$/;function isValidHTTPToken(characters2){if(characters2.length>=12)return tokenRegExp.
+test(characters2);if(characters2.length===0)return false;for(let i3=0;i3<characters2.length;i3++){if(validTokenChars[characters2.
+charCodeAt(i3)]!==1){return false}}return true}var headerCharRegex=/[^\t\x20-\x7e\x80-\xff]/;function isValidHeaderValue(characters2){
+return!headerCharRegex.test(characters2)}var rangeHeaderRegex=/^bytes (\d+)-(\d+)\/(\d+)?$/;function parseRangeHeader(range2){
+if(range2==null||range2==="")return{start:0,end:null,size:null};const m=range2?range2.match(rangeHeaderRegex):null;return m?
+{start:parseInt(m[1]),end:m[2]?parseInt(m[2]):null,size:m[3]?parseInt(m[3]):null}:null}function addListener(obj,name2,listener){
+const listeners=obj[kListeners]??=[];listeners.push([name2,listener]);obj.on(name2,listener);return obj}function removeAllListeners(obj){
+if(obj[kListeners]!=null){for(const[name2,listener]of obj[kListeners]){obj.removeListener(name2,listener)}obj[kListeners]=
+null}return obj}function errorRequest2(client3,request5,err2){try{request5.onError(err2);assert2(request5.aborted)}catch(err3){
+client3.emit("error",err3)}}var setupConnectTimeout=process.platform==="win32"?(socketWeakRef,opts)=>{if(!opts.timeout){
+return noop4}let s1=null;let s2=null;const fastTimer=timers.setFastTimeout(()=>{s1=setImmediate(()=>{s2=setImmediate(()=>onConnectTimeout(
+socketWeakRef.deref(),opts))})},opts.timeout);return()=>{timers.clearFastTimeout(fastTimer);clearImmediate(s1);clearImmediate(
+s2)}}:(socketWeakRef,opts)=>{if(!opts.timeout){return noop4}let s1=null;const fastTimer=timers.setFastTimeout(()=>{s1=setImmediate(
+()=>{onConnectTimeout(socketWeakRef.deref(),opts)})},opts.timeout);return()=>{timers.clearFastTimeout(fastTimer);clearImmediate(
+s1)}};function onConnectTimeout(socket,opts){if(socket==null){return}let message="Connect Timeout Error";if(Array.isArray(
+socket.autoSelectFamilyAttemptedAddresses)){message+=` (attempted addresses: ${socket.autoSelectFamilyAttemptedAddresses.
+join(", ")},`}else{message+=` (attempted address: ${opts.hostname}:${opts.port},`}message+=` timeout: ${opts.timeout}ms)`;
+destroy(socket,new ConnectTimeoutError(message))}function getProtocolFromUrlString(urlString){if(urlString[0]==="h"&&urlString[1]===
+"t"&&urlString[2]==="t"&&urlString[3]==="p"){switch(urlString[4]){case":":return"http:";case"s":if(urlString[5]===":"){return"\
+https:"}}}return urlString.slice(0,urlString.indexOf(":")+1)}var kEnumerableProperty=Object.create(null);kEnumerableProperty.
+enumerable=true;var normalizedMethodRecordsBase={delete:"DELETE",DELETE:"DELETE",get:"GET",GET:"GET",head:"HEAD",HEAD:"H\
+EAD",options:"OPTIONS",OPTIONS:"OPTIONS",post:"POST",POST:"POST",put:"PUT",PUT:"PUT"};var normalizedMethodRecords={...normalizedMethodRecordsBase,
+patch:"patch",PATCH:"PATCH"};Object.setPrototypeOf(normalizedMethodRecordsBase,null);Object.setPrototypeOf(normalizedMethodRecords,
+null);module.exports={kEnumerableProperty,isDisturbed,isBlobLike,parseOrigin,parseURL,getServerName,isStream,isIterable,
+hasSafeIterator,isAsyncIterable,isDestroyed,headerNameToString,bufferToLowerCasedHeaderName,addListener,removeAllListeners,
+errorRequest:errorRequest2,parseRawHeaders,toRawHeaders,encodeRawHeaders,parseHeaders,parseKeepAliveTimeout,destroy,bodyLength,
+deepClone,ReadableStreamFrom,isBuffer,assertRequestHandler,getSocketInfo,isFormDataLike,pathHasQueryOrFragment,serializePathWithQuery,
+addAbortListener,isValidHTTPToken,isValidHeaderValue,isTokenCharCode,parseRangeHeader,normalizedMethodRecordsBase,normalizedMethodRecords,
 isValidPort,isHttpOrHttpsPrefixed,nodeMajor,nodeMinor,safeHTTPMethods:Object.freeze(["GET","HEAD","OPTIONS","TRACE"]),wrapRequestBody,
 setupConnectTimeout,getProtocolFromUrlString}}});var require_stats=__commonJS({"node_modules/undici/lib/util/stats.js"(exports,module){"use strict";var{kConnected,kPending,
 kRunning,kSize,kFree,kQueued}=require_symbols();var ClientStats=class{constructor(client3){this.connected=client3[kConnected];
@@ -364,8 +364,8 @@ hasSubscribers||channels.ping.hasSubscribers||channels.pong.hasSubscribers){isTr
 true;diagnosticsChannel.subscribe("undici:websocket:open",evt=>{if(evt.address!=null){const{address:address3,port}=evt.address;
 debugLog("connection opened %s%s",address3,port?`:${port}`:"")}else{debugLog("connection opened")}});diagnosticsChannel.
 subscribe("undici:websocket:close",evt=>{const{websocket,code:code2,reason}=evt;debugLog("closed connection to %s - %s %\
-s",websocket.url,code2,reason)});diagnosticsChannel.subscribe("undici:websocket:socket_error",err=>{debugLog("connection\
- errored - %s",err.message)});diagnosticsChannel.subscribe("undici:websocket:ping",evt=>{debugLog("ping received")});diagnosticsChannel.
+s",websocket.url,code2,reason)});diagnosticsChannel.subscribe("undici:websocket:socket_error",err2=>{debugLog("connectio\
+n errored - %s",err2.message)});diagnosticsChannel.subscribe("undici:websocket:ping",evt=>{debugLog("ping received")});diagnosticsChannel.
 subscribe("undici:websocket:pong",evt=>{debugLog("pong received")})}if(undiciDebugLog.enabled||fetchDebuglog.enabled){trackClientEvents(
 fetchDebuglog.enabled?fetchDebuglog:undiciDebugLog);trackRequestEvents(fetchDebuglog.enabled?fetchDebuglog:undiciDebugLog)}
 if(websocketDebuglog.enabled){trackClientEvents(undiciDebugLog.enabled?undiciDebugLog:websocketDebuglog);trackWebSocketEvents(
@@ -374,7 +374,7 @@ NotSupportedError}=require_errors();var assert2=__require("node:assert");var{isV
 destroy,isBuffer,isFormDataLike,isIterable,hasSafeIterator,isBlobLike,serializePathWithQuery,assertRequestHandler,getServerName,
 normalizedMethodRecords,getProtocolFromUrlString}=require_util();var{channels}=require_diagnostics();var{headerNameLowerCasedRecord}=require_constants();
 var invalidPathRegex=/[^\u0021-\u00ff]/;function isValidContentLengthHeaderValue(val){if(typeof val!=="string"||val.length===
-0){return false}for(let i2=0;i2<val.length;i2++){const charCode=val.charCodeAt(i2);if(charCode<48||charCode>57){return false}}
+0){return false}for(let i3=0;i3<val.length;i3++){const charCode=val.charCodeAt(i3);if(charCode<48||charCode>57){return false}}
 return true}var kHandler=Symbol("handler");var Request=class{constructor(origin2,{path,method,body:body2,headers,query,idempotent,
 blocking,upgrade,headersTimeout,bodyTimeout,reset,expectContinue,servername,throwOnError,maxRedirections,typeOfService},handler2){
 if(typeof path!=="string"){throw new InvalidArgumentError2("path must be a string")}else if(path[0]!=="/"&&!(path.startsWith(
@@ -393,7 +393,7 @@ typeOfService<0||typeOfService>255)){throw new InvalidArgumentError2("typeOfServ
 this.headersTimeout=headersTimeout;this.bodyTimeout=bodyTimeout;this.method=method;this.typeOfService=typeOfService;this.
 abort=null;if(body2==null){this.body=null}else if(isStream(body2)){this.body=body2;const rState=this.body._readableState;
 if(!rState||!rState.autoDestroy){this.endHandler=function autoDestroy(){destroy(this)};this.body.on("end",this.endHandler)}
-this.errorHandler=err=>{if(this.abort){this.abort(err)}else{this.error=err}};this.body.on("error",this.errorHandler)}else if(isBuffer(
+this.errorHandler=err2=>{if(this.abort){this.abort(err2)}else{this.error=err2}};this.body.on("error",this.errorHandler)}else if(isBuffer(
 body2)){this.body=body2.byteLength?body2:null}else if(ArrayBuffer.isView(body2)){this.body=body2.buffer.byteLength?Buffer.
 from(body2.buffer,body2.byteOffset,body2.byteLength):null}else if(body2 instanceof ArrayBuffer){this.body=body2.byteLength?
 Buffer.from(body2):null}else if(typeof body2==="string"){this.body=body2.length?Buffer.from(body2):null}else if(isFormDataLike(
@@ -403,37 +403,37 @@ upgrade||null;this.path=query?serializePathWithQuery(path,query):path;this.origi
 origin2);this.idempotent=idempotent==null?method==="HEAD"||method==="GET":idempotent;this.blocking=blocking??this.method!==
 "HEAD";this.reset=reset==null?null:reset;this.host=null;this.contentLength=null;this.contentType=null;this.headers=[];this.
 expectContinue=expectContinue!=null?expectContinue:false;if(Array.isArray(headers)){if(headers.length%2!==0){throw new InvalidArgumentError2(
-"headers array must be even")}for(let i2=0;i2<headers.length;i2+=2){processHeader(this,headers[i2],headers[i2+1])}}else if(headers&&
+"headers array must be even")}for(let i3=0;i3<headers.length;i3+=2){processHeader(this,headers[i3],headers[i3+1])}}else if(headers&&
 typeof headers==="object"){if(hasSafeIterator(headers)){for(const header of headers){if(!Array.isArray(header)||header.length!==
 2){throw new InvalidArgumentError2("headers must be in key-value pair format")}processHeader(this,header[0],header[1])}}else{
-const keys=Object.keys(headers);for(let i2=0;i2<keys.length;++i2){processHeader(this,keys[i2],headers[keys[i2]])}}}else if(headers!=
+const keys=Object.keys(headers);for(let i3=0;i3<keys.length;++i3){processHeader(this,keys[i3],headers[keys[i3]])}}}else if(headers!=
 null){throw new InvalidArgumentError2("headers must be an object or an array")}assertRequestHandler(handler2,method,upgrade);
 this.servername=servername||getServerName(this.host)||null;this[kHandler]=handler2;if(channels.create.hasSubscribers){channels.
 create.publish({request:this})}}onBodySent(chunk){if(channels.bodyChunkSent.hasSubscribers){channels.bodyChunkSent.publish(
-{request:this,chunk})}if(this[kHandler].onBodySent){try{return this[kHandler].onBodySent(chunk)}catch(err){this.abort(err)}}}onRequestSent(){
+{request:this,chunk})}if(this[kHandler].onBodySent){try{return this[kHandler].onBodySent(chunk)}catch(err2){this.abort(err2)}}}onRequestSent(){
 if(channels.bodySent.hasSubscribers){channels.bodySent.publish({request:this})}if(this[kHandler].onRequestSent){try{return this[kHandler].
-onRequestSent()}catch(err){this.abort(err)}}}onConnect(abort){assert2(!this.aborted);assert2(!this.completed);if(this.error){
-abort(this.error)}else{this.abort=abort;return this[kHandler].onConnect(abort)}}onResponseStarted(){return this[kHandler].
+onRequestSent()}catch(err2){this.abort(err2)}}}onConnect(abort){assert2(!this.aborted);assert2(!this.completed);if(this.
+error){abort(this.error)}else{this.abort=abort;return this[kHandler].onConnect(abort)}}onResponseStarted(){return this[kHandler].
 onResponseStarted?.()}onHeaders(statusCode,headers,resume,statusText){assert2(!this.aborted);assert2(!this.completed);if(channels.
 headers.hasSubscribers){channels.headers.publish({request:this,response:{statusCode,headers,statusText}})}try{return this[kHandler].
-onHeaders(statusCode,headers,resume,statusText)}catch(err){this.abort(err)}}onData(chunk){assert2(!this.aborted);assert2(
+onHeaders(statusCode,headers,resume,statusText)}catch(err2){this.abort(err2)}}onData(chunk){assert2(!this.aborted);assert2(
 !this.completed);if(channels.bodyChunkReceived.hasSubscribers){channels.bodyChunkReceived.publish({request:this,chunk})}
-try{return this[kHandler].onData(chunk)}catch(err){this.abort(err);return false}}onUpgrade(statusCode,headers,socket,statusText=""){
+try{return this[kHandler].onData(chunk)}catch(err2){this.abort(err2);return false}}onUpgrade(statusCode,headers,socket,statusText=""){
 this.onFinally();assert2(!this.aborted);assert2(!this.completed);if(channels.headers.hasSubscribers){channels.headers.publish(
 {request:this,response:{statusCode,headers,statusText}})}const result=this[kHandler].onUpgrade(statusCode,headers,socket);
 if(!this.aborted){this.completed=true;if(channels.trailers.hasSubscribers){channels.trailers.publish({request:this,trailers:[]})}}
 return result}onComplete(trailers){this.onFinally();assert2(!this.aborted);assert2(!this.completed);this.completed=true;
 if(channels.trailers.hasSubscribers){channels.trailers.publish({request:this,trailers})}try{return this[kHandler].onComplete(
-trailers)}catch(err){this.onError(err)}}onError(error3){this.onFinally();if(channels.error.hasSubscribers){channels.error.
+trailers)}catch(err2){this.onError(err2)}}onError(error3){this.onFinally();if(channels.error.hasSubscribers){channels.error.
 publish({request:this,error:error3})}if(this.aborted){return}this.aborted=true;return this[kHandler].onError(error3)}onFinally(){
 if(this.errorHandler){this.body.off("error",this.errorHandler);this.errorHandler=null}if(this.endHandler){this.body.off(
 "end",this.endHandler);this.endHandler=null}}addHeader(key,value3){processHeader(this,key,value3);return this}};function processHeader(request5,key,val){
 if(val&&(typeof val==="object"&&!Array.isArray(val))){throw new InvalidArgumentError2(`invalid ${key} header`)}else if(val===
 void 0){return}let headerName=headerNameLowerCasedRecord[key];if(headerName===void 0){headerName=key.toLowerCase();if(headerNameLowerCasedRecord[headerName]===
 void 0&&!isValidHTTPToken(headerName)){throw new InvalidArgumentError2("invalid header key")}}if(Array.isArray(val)){const arr=[];
-for(let i2=0;i2<val.length;i2++){if(typeof val[i2]==="string"){if(!isValidHeaderValue(val[i2])){throw new InvalidArgumentError2(
-`invalid ${key} header`)}arr.push(val[i2])}else if(val[i2]===null){arr.push("")}else if(typeof val[i2]==="object"){throw new InvalidArgumentError2(
-`invalid ${key} header`)}else{const str=`${val[i2]}`;if(!isValidHeaderValue(str)){throw new InvalidArgumentError2(`inval\
+for(let i3=0;i3<val.length;i3++){if(typeof val[i3]==="string"){if(!isValidHeaderValue(val[i3])){throw new InvalidArgumentError2(
+`invalid ${key} header`)}arr.push(val[i3])}else if(val[i3]===null){arr.push("")}else if(typeof val[i3]==="object"){throw new InvalidArgumentError2(
+`invalid ${key} header`)}else{const str=`${val[i3]}`;if(!isValidHeaderValue(str)){throw new InvalidArgumentError2(`inval\
 id ${key} header`)}arr.push(str)}}val=arr}else if(typeof val==="string"){if(!isValidHeaderValue(val)){throw new InvalidArgumentError2(
 `invalid ${key} header`)}}else if(val===null){val=""}else{val=`${val}`;if(!isValidHeaderValue(val)){throw new InvalidArgumentError2(
 `invalid ${key} header`)}}if(headerName==="host"){if(request5.host!==null){throw new InvalidArgumentError2("duplicate ho\
@@ -452,7 +452,7 @@ this.#handler=handler2}static wrap(handler2){return handler2.onRequestStart?hand
 return this.#handler.onConnect?.(abort,context3)}onResponseStarted(){return this.#handler.onResponseStarted?.()}onHeaders(statusCode,rawHeaders,resume,statusMessage){
 return this.#handler.onHeaders?.(statusCode,rawHeaders,resume,statusMessage)}onUpgrade(statusCode,rawHeaders,socket){return this.#handler.
 onUpgrade?.(statusCode,rawHeaders,socket)}onData(data3){return this.#handler.onData?.(data3)}onComplete(trailers){return this.#handler.
-onComplete?.(trailers)}onError(err){if(!this.#handler.onError){throw err}return this.#handler.onError?.(err)}onRequestStart(controller2,context3){
+onComplete?.(trailers)}onError(err2){if(!this.#handler.onError){throw err2}return this.#handler.onError?.(err2)}onRequestStart(controller2,context3){
 this.#handler.onConnect?.(reason=>controller2.abort(reason),context3)}onRequestUpgrade(controller2,statusCode,headers,socket){
 const rawHeaders=[];for(const[key,val]of Object.entries(headers)){rawHeaders.push(Buffer.from(key,"latin1"),toRawHeaderValue(
 val))}this.#handler.onUpgrade?.(statusCode,rawHeaders,socket)}onResponseStart(controller2,statusCode,headers,statusMessage){
@@ -460,9 +460,9 @@ const rawHeaders=[];for(const[key,val]of Object.entries(headers)){rawHeaders.pus
 val))}if(this.#handler.onHeaders?.(statusCode,rawHeaders,()=>controller2.resume(),statusMessage)===false){controller2.pause()}}onResponseData(controller2,data3){
 if(this.#handler.onData?.(data3)===false){controller2.pause()}}onResponseEnd(controller2,trailers){const rawTrailers=[];
 for(const[key,val]of Object.entries(trailers)){rawTrailers.push(Buffer.from(key,"latin1"),toRawHeaderValue(val))}this.#handler.
-onComplete?.(rawTrailers)}onResponseError(controller2,err){if(!this.#handler.onError){throw new InvalidArgumentError2("i\
-nvalid onError method")}this.#handler.onError?.(err)}};function toRawHeaderValue(value3){return Array.isArray(value3)?value3.
-map(item=>Buffer.from(item,"latin1")):Buffer.from(value3,"latin1")}}});var require_dispatcher=__commonJS({"node_modules/undici/lib/dispatcher/dispatcher.js"(exports,module){"use strict";var EventEmitter=__require("node:events");
+onComplete?.(rawTrailers)}onResponseError(controller2,err2){if(!this.#handler.onError){throw new InvalidArgumentError2("\
+invalid onError method")}this.#handler.onError?.(err2)}};function toRawHeaderValue(value3){return Array.isArray(value3)?
+value3.map(item=>Buffer.from(item,"latin1")):Buffer.from(value3,"latin1")}}});var require_dispatcher=__commonJS({"node_modules/undici/lib/dispatcher/dispatcher.js"(exports,module){"use strict";var EventEmitter=__require("node:events");
 var WrapHandler=require_wrap_handler();var wrapInterceptor=dispatch=>(opts,handler2)=>dispatch(opts,WrapHandler.wrap(handler2));
 var Dispatcher=class extends EventEmitter{dispatch(){throw new Error("not implemented")}close(){throw new Error("not imp\
 lemented")}destroy(){throw new Error("not implemented")}compose(...args){const interceptors=Array.isArray(args[0])?args[0]:
@@ -483,8 +483,8 @@ this.#handler.onRequestUpgrade?.(this.#controller,statusCode,parseHeaders(rawHea
 this.#controller[kResume]=resume;this.#controller.rawHeaders=rawHeaders;this.#handler.onResponseStart?.(this.#controller,
 statusCode,parseHeaders(rawHeaders),statusMessage);return!this.#controller.paused}onData(data3){this.#handler.onResponseData?.(
 this.#controller,data3);return!this.#controller.paused}onComplete(rawTrailers){this.#controller.rawTrailers=rawTrailers;
-this.#handler.onResponseEnd?.(this.#controller,parseHeaders(rawTrailers))}onError(err){if(!this.#handler.onResponseError){
-throw new InvalidArgumentError2("invalid onError method")}this.#handler.onResponseError?.(this.#controller,err)}}}});var require_dispatcher_base=__commonJS({"node_modules/undici/lib/dispatcher/dispatcher-base.js"(exports,module){"use str\
+this.#handler.onResponseEnd?.(this.#controller,parseHeaders(rawTrailers))}onError(err2){if(!this.#handler.onResponseError){
+throw new InvalidArgumentError2("invalid onError method")}this.#handler.onResponseError?.(this.#controller,err2)}}}});var require_dispatcher_base=__commonJS({"node_modules/undici/lib/dispatcher/dispatcher-base.js"(exports,module){"use str\
 ict";var buffer=__require("node:buffer");var Dispatcher=require_dispatcher();var UnwrapHandler=require_unwrap_handler();
 var{ClientDestroyedError,ClientClosedError,InvalidArgumentError:InvalidArgumentError2}=require_errors();var{kDestroy,kClose,
 kClosed,kDestroyed,kDispatch}=require_symbols();var kOnDestroyed=Symbol("onDestroyed");var kOnClosed=Symbol("onClosed");
@@ -493,21 +493,21 @@ super();this[kWebSocketOptions]=opts?.webSocket??{};this[kEventSourceOptions]=op
 return{maxFragments:this[kWebSocketOptions].maxFragments??131072,maxPayloadSize:this[kWebSocketOptions].maxPayloadSize??
 128*1024*1024}}get eventSourceOptions(){return{maxEventSize:this[kEventSourceOptions].maxEventSize??buffer.kStringMaxLength}}get destroyed(){
 return this[kDestroyed]}get closed(){return this[kClosed]}close(callback2){if(callback2===void 0){return new Promise((resolve18,reject)=>{
-this.close((err,data3)=>{return err?reject(err):resolve18(data3)})})}if(typeof callback2!=="function"){throw new InvalidArgumentError2(
-"invalid callback")}if(this[kDestroyed]){const err=new ClientDestroyedError;queueMicrotask(()=>callback2(err,null));return}
+this.close((err2,data3)=>{return err2?reject(err2):resolve18(data3)})})}if(typeof callback2!=="function"){throw new InvalidArgumentError2(
+"invalid callback")}if(this[kDestroyed]){const err2=new ClientDestroyedError;queueMicrotask(()=>callback2(err2,null));return}
 if(this[kClosed]){if(this[kOnClosed]){this[kOnClosed].push(callback2)}else{queueMicrotask(()=>callback2(null,null))}return}
 this[kClosed]=true;this[kOnClosed]??=[];this[kOnClosed].push(callback2);const onClosed=()=>{const callbacks=this[kOnClosed];
-this[kOnClosed]=null;for(let i2=0;i2<callbacks.length;i2++){callbacks[i2](null,null)}};this[kClose]().then(()=>this.destroy()).
-then(()=>queueMicrotask(onClosed))}destroy(err,callback2){if(typeof err==="function"){callback2=err;err=null}if(callback2===
-void 0){return new Promise((resolve18,reject)=>{this.destroy(err,(err2,data3)=>{return err2?reject(err2):resolve18(data3)})})}
+this[kOnClosed]=null;for(let i3=0;i3<callbacks.length;i3++){callbacks[i3](null,null)}};this[kClose]().then(()=>this.destroy()).
+then(()=>queueMicrotask(onClosed))}destroy(err2,callback2){if(typeof err2==="function"){callback2=err2;err2=null}if(callback2===
+void 0){return new Promise((resolve18,reject)=>{this.destroy(err2,(err3,data3)=>{return err3?reject(err3):resolve18(data3)})})}
 if(typeof callback2!=="function"){throw new InvalidArgumentError2("invalid callback")}if(this[kDestroyed]){if(this[kOnDestroyed]){
-this[kOnDestroyed].push(callback2)}else{queueMicrotask(()=>callback2(null,null))}return}if(!err){err=new ClientDestroyedError}
+this[kOnDestroyed].push(callback2)}else{queueMicrotask(()=>callback2(null,null))}return}if(!err2){err2=new ClientDestroyedError}
 this[kDestroyed]=true;this[kOnDestroyed]??=[];this[kOnDestroyed].push(callback2);const onDestroyed=()=>{const callbacks=this[kOnDestroyed];
-this[kOnDestroyed]=null;for(let i2=0;i2<callbacks.length;i2++){callbacks[i2](null,null)}};this[kDestroy](err).then(()=>queueMicrotask(
+this[kOnDestroyed]=null;for(let i3=0;i3<callbacks.length;i3++){callbacks[i3](null,null)}};this[kDestroy](err2).then(()=>queueMicrotask(
 onDestroyed))}dispatch(opts,handler2){if(!handler2||typeof handler2!=="object"){throw new InvalidArgumentError2("handler\
  must be an object")}handler2=UnwrapHandler.unwrap(handler2);try{if(!opts||typeof opts!=="object"){throw new InvalidArgumentError2(
 "opts must be an object.")}if(this[kDestroyed]||this[kOnDestroyed]){throw new ClientDestroyedError}if(this[kClosed]){throw new ClientClosedError}
-return this[kDispatch](opts,handler2)}catch(err){if(typeof handler2.onError!=="function"){throw err}handler2.onError(err);
+return this[kDispatch](opts,handler2)}catch(err2){if(typeof handler2.onError!=="function"){throw err2}handler2.onError(err2);
 return false}}};module.exports=DispatcherBase}});var require_connect=__commonJS({"node_modules/undici/lib/core/connect.js"(exports,module){"use strict";var net=__require("node:net");
 var assert2=__require("node:assert");var util=require_util();var{InvalidArgumentError:InvalidArgumentError2}=require_errors();
 var tls;var SessionCache=class WeakSessionCache{constructor(maxCachedSessions){this._maxCachedSessions=maxCachedSessions;
@@ -532,8 +532,8 @@ assert2(!httpSocket,"httpSocket can only be sent on TLS update");port=port||80;s
 keepAlive){const keepAliveInitialDelay=options.keepAliveInitialDelay===void 0?6e4:options.keepAliveInitialDelay;socket.setKeepAlive(
 true,keepAliveInitialDelay)}const clearConnectTimeout=util.setupConnectTimeout(new WeakRef(socket),{timeout,hostname:hostname3,
 port});socket.setNoDelay(true).once(protocol==="https:"?"secureConnect":"connect",function(){queueMicrotask(clearConnectTimeout);
-if(callback2){const cb=callback2;callback2=null;cb(null,this)}}).on("error",function(err){queueMicrotask(clearConnectTimeout);
-if(callback2){const cb=callback2;callback2=null;cb(err)}});return socket}}module.exports=buildConnector}});var require_utils=__commonJS({"node_modules/undici/lib/llhttp/utils.js"(exports){"use strict";Object.defineProperty(exports,
+if(callback2){const cb=callback2;callback2=null;cb(null,this)}}).on("error",function(err2){queueMicrotask(clearConnectTimeout);
+if(callback2){const cb=callback2;callback2=null;cb(err2)}});return socket}}module.exports=buildConnector}});var require_utils=__commonJS({"node_modules/undici/lib/llhttp/utils.js"(exports){"use strict";Object.defineProperty(exports,
 "__esModule",{value:true});exports.enumToMap=enumToMap;function enumToMap(obj,filter=[],exceptions=[]){const emptyFilter=(filter?.
 length??0)===0;const emptyExceptions=(exceptions?.length??0)===0;return Object.fromEntries(Object.entries(obj).filter(([
 ,value3])=>{return typeof value3==="number"&&(emptyFilter||filter.includes(value3))&&(emptyExceptions||!exceptions.includes(
@@ -614,18 +614,18 @@ STATUSES.LOOP_DETECTED,exports.STATUSES.BANDWIDTH_LIMIT_EXCEEDED,exports.STATUSE
 exports.STATUSES.WEB_SERVER_UNKNOWN_ERROR,exports.STATUSES.WEB_SERVER_IS_DOWN,exports.STATUSES.CONNECTION_TIMEOUT,exports.
 STATUSES.ORIGIN_IS_UNREACHABLE,exports.STATUSES.TIMEOUT_OCCURED,exports.STATUSES.SSL_HANDSHAKE_FAILED,exports.STATUSES.INVALID_SSL_CERTIFICATE,
 exports.STATUSES.RAILGUN_ERROR,exports.STATUSES.SITE_IS_OVERLOADED,exports.STATUSES.SITE_IS_FROZEN,exports.STATUSES.IDENTITY_PROVIDER_AUTHENTICATION_ERROR,
-exports.STATUSES.NETWORK_READ_TIMEOUT,exports.STATUSES.NETWORK_CONNECT_TIMEOUT];exports.ALPHA=[];for(let i2="A".charCodeAt(
-0);i2<="Z".charCodeAt(0);i2++){exports.ALPHA.push(String.fromCharCode(i2));exports.ALPHA.push(String.fromCharCode(i2+32))}
+exports.STATUSES.NETWORK_READ_TIMEOUT,exports.STATUSES.NETWORK_CONNECT_TIMEOUT];exports.ALPHA=[];for(let i3="A".charCodeAt(
+0);i3<="Z".charCodeAt(0);i3++){exports.ALPHA.push(String.fromCharCode(i3));exports.ALPHA.push(String.fromCharCode(i3+32))}
 exports.NUM_MAP={0:0,1:1,2:2,3:3,4:4,5:5,6:6,7:7,8:8,9:9};exports.HEX_MAP={0:0,1:1,2:2,3:3,4:4,5:5,6:6,7:7,8:8,9:9,A:10,
 B:11,C:12,D:13,E:14,F:15,a:10,b:11,c:12,d:13,e:14,f:15};exports.NUM=["0","1","2","3","4","5","6","7","8","9"];exports.ALPHANUM=
 exports.ALPHA.concat(exports.NUM);exports.MARK=["-","_",".","!","~","*","'","(",")"];exports.USERINFO_CHARS=exports.ALPHANUM.
 concat(exports.MARK).concat(["%",";",":","&","=","+","$",","]);exports.URL_CHAR=["!",'"',"$","%","&","'","(",")","*","+",
 ",","-",".","/",":",";","<","=",">","@","[","\\","]","^","_","`","{","|","}","~"].concat(exports.ALPHANUM);exports.HEX=exports.
 NUM.concat(["a","b","c","d","e","f","A","B","C","D","E","F"]);exports.TOKEN=["!","#","$","%","&","'","*","+","-",".","^",
-"_","`","|","~"].concat(exports.ALPHANUM);exports.HEADER_CHARS=["	"];for(let i2=32;i2<=255;i2++){if(i2!==127){exports.HEADER_CHARS.
-push(i2)}}exports.CONNECTION_TOKEN_CHARS=exports.HEADER_CHARS.filter(c2=>c2!==44);exports.QUOTED_STRING=["	"," "];for(let i2=33;i2<=
-255;i2++){if(i2!==34&&i2!==92){exports.QUOTED_STRING.push(i2)}}exports.HTAB_SP_VCHAR_OBS_TEXT=["	"," "];for(let i2=33;i2<=
-126;i2++){exports.HTAB_SP_VCHAR_OBS_TEXT.push(i2)}for(let i2=128;i2<=255;i2++){exports.HTAB_SP_VCHAR_OBS_TEXT.push(i2)}exports.
+"_","`","|","~"].concat(exports.ALPHANUM);exports.HEADER_CHARS=["	"];for(let i3=32;i3<=255;i3++){if(i3!==127){exports.HEADER_CHARS.
+push(i3)}}exports.CONNECTION_TOKEN_CHARS=exports.HEADER_CHARS.filter(c2=>c2!==44);exports.QUOTED_STRING=["	"," "];for(let i3=33;i3<=
+255;i3++){if(i3!==34&&i3!==92){exports.QUOTED_STRING.push(i3)}}exports.HTAB_SP_VCHAR_OBS_TEXT=["	"," "];for(let i3=33;i3<=
+126;i3++){exports.HTAB_SP_VCHAR_OBS_TEXT.push(i3)}for(let i3=128;i3<=255;i3++){exports.HTAB_SP_VCHAR_OBS_TEXT.push(i3)}exports.
 MAJOR=exports.NUM_MAP;exports.MINOR=exports.MAJOR;exports.SPECIAL_HEADERS={"connection":exports.HEADER_STATE.CONNECTION,
 "content-length":exports.HEADER_STATE.CONTENT_LENGTH,"proxy-connection":exports.HEADER_STATE.CONNECTION,"transfer-encodi\
 ng":exports.HEADER_STATE.TRANSFER_ENCODING,"upgrade":exports.HEADER_STATE.UPGRADE};exports.default={ERROR:exports.ERROR,
@@ -1877,9 +1877,9 @@ function forgivingBase64(data3){data3=data3.replace(ASCII_WHITESPACE_REPLACE_REG
 4===1){return"failure"}if(/[^+/0-9A-Za-z]/.test(data3.length===dataLength?data3:data3.substring(0,dataLength))){return"f\
 ailure"}const buffer=Buffer.from(data3,"base64");return new Uint8Array(buffer.buffer,buffer.byteOffset,buffer.byteLength)}
 function isASCIIWhitespace(char){return char===9||char===10||char===12||char===13||char===32}function isomorphicDecode(input){
-const length2=input.length;if((2<<15)-1>length2){return String.fromCharCode.apply(null,input)}let result="";let i2=0;let addition=(2<<
-15)-1;while(i2<length2){if(i2+addition>length2){addition=length2-i2}result+=String.fromCharCode.apply(null,input.subarray(
-i2,i2+=addition))}return result}var invalidIsomorphicEncodeValueRegex=/[^\x00-\xFF]/;function isomorphicEncode(input){assert2(
+const length2=input.length;if((2<<15)-1>length2){return String.fromCharCode.apply(null,input)}let result="";let i3=0;let addition=(2<<
+15)-1;while(i3<length2){if(i3+addition>length2){addition=length2-i3}result+=String.fromCharCode.apply(null,input.subarray(
+i3,i3+=addition))}return result}var invalidIsomorphicEncodeValueRegex=/[^\x00-\xFF]/;function isomorphicEncode(input){assert2(
 !invalidIsomorphicEncodeValueRegex.test(input));return input}function parseJSONFromBytes(bytes){return JSON.parse(utf8DecodeBytes(
 bytes))}function removeASCIIWhitespace(str,leading=true,trailing=true){return removeChars(str,leading,trailing,isASCIIWhitespace)}
 function removeChars(str,leading,trailing,predicate){let lead=0;let trail=str.length-1;if(leading){while(lead<str.length&&
@@ -1903,9 +1903,9 @@ hash.length;const serialized=hashLength===0?href:href.substring(0,href.length-ha
 "#")){return serialized.slice(0,-1)}return serialized}function stringPercentDecode(input){const bytes=encoder.encode(input);
 return percentDecode(bytes)}function isHexCharByte(byte){return byte>=48&&byte<=57||byte>=65&&byte<=70||byte>=97&&byte<=
 102}function hexByteToNumber(byte){return byte>=48&&byte<=57?byte-48:(byte&223)-55}function percentDecode(input){const length2=input.
-length;const output=new Uint8Array(length2);let j=0;let i2=0;while(i2<length2){const byte=input[i2];if(byte!==37){output[j++]=
-byte}else if(byte===37&&!(isHexCharByte(input[i2+1])&&isHexCharByte(input[i2+2]))){output[j++]=37}else{output[j++]=hexByteToNumber(
-input[i2+1])<<4|hexByteToNumber(input[i2+2]);i2+=2}++i2}return length2===j?output:output.subarray(0,j)}function parseMIMEType(input){
+length;const output=new Uint8Array(length2);let j=0;let i3=0;while(i3<length2){const byte=input[i3];if(byte!==37){output[j++]=
+byte}else if(byte===37&&!(isHexCharByte(input[i3+1])&&isHexCharByte(input[i3+2]))){output[j++]=37}else{output[j++]=hexByteToNumber(
+input[i3+1])<<4|hexByteToNumber(input[i3+2]);i3+=2}++i3}return length2===j?output:output.subarray(0,j)}function parseMIMEType(input){
 input=removeHTTPWhitespace(input,true,true);const position={position:0};const type=collectASequenceOfCodePointsFast("/",
 input,position);if(type.length===0||!HTTP_TOKEN_CODEPOINTS.test(type)){return"failure"}if(position.position>=input.length){
 return"failure"}position.position++;let subtype=collectASequenceOfCodePointsFast(";",input,position);subtype=removeHTTPWhitespace(
@@ -1940,8 +1940,8 @@ image/svg+xml":return"image/svg+xml";case"text/xml":case"application/xml":return
 minimizeSupportedMimeType,HTTP_TOKEN_CODEPOINTS}}});var require_runtime_features=__commonJS({"node_modules/undici/lib/util/runtime-features.js"(exports,module){"use strict";
 var lazyLoaders={__proto__:null,"node:crypto":()=>__require("node:crypto"),"node:sqlite":()=>__require("node:sqlite"),"n\
 ode:worker_threads":()=>__require("node:worker_threads"),"node:zlib":()=>__require("node:zlib")};function detectRuntimeFeatureByNodeModule(moduleName){
-try{lazyLoaders[moduleName]();return true}catch(err){if(err.code!=="ERR_UNKNOWN_BUILTIN_MODULE"&&err.code!=="ERR_NO_CRYP\
-TO"){throw err}return false}}function detectRuntimeFeatureByExportedProperty(moduleName,property2){const module2=lazyLoaders[moduleName]();
+try{lazyLoaders[moduleName]();return true}catch(err2){if(err2.code!=="ERR_UNKNOWN_BUILTIN_MODULE"&&err2.code!=="ERR_NO_C\
+RYPTO"){throw err2}return false}}function detectRuntimeFeatureByExportedProperty(moduleName,property2){const module2=lazyLoaders[moduleName]();
 return typeof module2[property2]!=="undefined"}var runtimeFeaturesByExportedProperty=["markAsUncloneable","zstd"];var exportedPropertyLookup={
 markAsUncloneable:["node:worker_threads","markAsUncloneable"],zstd:["node:zlib","createZstdDecompress"]};var runtimeFeaturesAsNodeModule=[
 "crypto","sqlite"];var features=[...runtimeFeaturesAsNodeModule,...runtimeFeaturesByExportedProperty];function detectRuntimeFeature(feature){
@@ -1959,10 +1959,10 @@ function(message){return new TypeError(`${message.header}: ${message.message}`)}
 const plural2=opts.types.length===1?"":" one of";const message=`${opts.argument} could not be converted to${plural2}: ${opts.
 types.join(", ")}.`;return webidl.errors.exception({header:opts.prefix,message})};webidl.errors.invalidArgument=function(context3){
 return webidl.errors.exception({header:context3.prefix,message:`"${context3.value}" is an invalid ${context3.type}.`})};
-webidl.brandCheck=function(V,I){if(!FunctionPrototypeSymbolHasInstance(I,V)){const err=new TypeError("Illegal invocation");
-err.code="ERR_INVALID_THIS";throw err}};webidl.brandCheckMultiple=function(List){const prototypes=List.map(c2=>webidl.util.
-MakeTypeAssertion(c2));return V=>{if(prototypes.every(typeCheck=>!typeCheck(V))){const err=new TypeError("Illegal invoca\
-tion");err.code="ERR_INVALID_THIS";throw err}}};webidl.argumentLengthCheck=function({length:length2},min,ctx){if(length2<
+webidl.brandCheck=function(V,I){if(!FunctionPrototypeSymbolHasInstance(I,V)){const err2=new TypeError("Illegal invocatio\
+n");err2.code="ERR_INVALID_THIS";throw err2}};webidl.brandCheckMultiple=function(List){const prototypes=List.map(c2=>webidl.
+util.MakeTypeAssertion(c2));return V=>{if(prototypes.every(typeCheck=>!typeCheck(V))){const err2=new TypeError("Illegal \
+invocation");err2.code="ERR_INVALID_THIS";throw err2}}};webidl.argumentLengthCheck=function({length:length2},min,ctx){if(length2<
 min){throw webidl.errors.exception({message:`${min} argument${min!==1?"s":""} required, but${length2?" only":""} ${length2}\
  found.`,header:ctx})}};webidl.illegalConstructor=function(){throw webidl.errors.exception({header:"TypeError",message:"\
 Illegal constructor"})};webidl.util.MakeTypeAssertion=function(I){return O=>FunctionPrototypeSymbolHasInstance(I,O)};webidl.
@@ -1975,95 +1975,95 @@ return"Object"}};webidl.util.markAsUncloneable=runtimeFeatures.has("markAsUnclon
 markAsUncloneable:()=>{};webidl.util.ConvertToInt=function(V,bitLength,signedness,flags){let upperBound;let lowerBound;if(bitLength===
 64){upperBound=Math.pow(2,53)-1;if(signedness==="unsigned"){lowerBound=0}else{lowerBound=Math.pow(-2,53)+1}}else if(signedness===
 "unsigned"){lowerBound=0;upperBound=Math.pow(2,bitLength)-1}else{lowerBound=-Math.pow(2,bitLength-1);upperBound=Math.pow(
-2,bitLength-1)-1}let x=Number(V);if(x===0){x=0}if(webidl.util.HasFlag(flags,webidl.attributes.EnforceRange)){if(Number.isNaN(
-x)||x===Number.POSITIVE_INFINITY||x===Number.NEGATIVE_INFINITY){throw webidl.errors.exception({header:"Integer conversio\
-n",message:`Could not convert ${webidl.util.Stringify(V)} to an integer.`})}x=webidl.util.IntegerPart(x);if(x<lowerBound||
-x>upperBound){throw webidl.errors.exception({header:"Integer conversion",message:`Value must be between ${lowerBound}-${upperBound}\
-, got ${x}.`})}return x}if(!Number.isNaN(x)&&webidl.util.HasFlag(flags,webidl.attributes.Clamp)){x=Math.min(Math.max(x,lowerBound),
-upperBound);if(Math.floor(x)%2===0){x=Math.floor(x)}else{x=Math.ceil(x)}return x}if(Number.isNaN(x)||x===0&&Object.is(0,
-x)||x===Number.POSITIVE_INFINITY||x===Number.NEGATIVE_INFINITY){return 0}x=webidl.util.IntegerPart(x);x=x%Math.pow(2,bitLength);
-if(signedness==="signed"&&x>=Math.pow(2,bitLength-1)){return x-Math.pow(2,bitLength)}return x};webidl.util.IntegerPart=function(n2){
-const r2=Math.floor(Math.abs(n2));if(n2<0){return-1*r2}return r2};webidl.util.Stringify=function(V){const type=webidl.util.
-Type(V);switch(type){case SYMBOL:return`Symbol(${V.description})`;case OBJECT:return inspect2(V);case STRING:return`"${V}\
-"`;case BIGINT:return`${V}n`;default:return`${V}`}};webidl.util.IsResizableArrayBuffer=function(V){if(types3.isArrayBuffer(
-V)){return V.resizable}if(types3.isSharedArrayBuffer(V)){return V.growable}throw webidl.errors.exception({header:"IsResi\
-zableArrayBuffer",message:`"${webidl.util.Stringify(V)}" is not an array buffer.`})};webidl.util.HasFlag=function(flags,attributes2){
-return typeof flags==="number"&&(flags&attributes2)===attributes2};webidl.sequenceConverter=function(converter){return(V,prefix,argument,Iterable)=>{
-if(webidl.util.Type(V)!==OBJECT){throw webidl.errors.exception({header:prefix,message:`${argument} (${webidl.util.Stringify(
-V)}) is not iterable.`})}const method=typeof Iterable==="function"?Iterable():V?.[Symbol.iterator]?.();const seq=[];let index=0;
-if(method===void 0||typeof method.next!=="function"){throw webidl.errors.exception({header:prefix,message:`${argument} i\
-s not iterable.`})}while(true){const{done:done2,value:value3}=method.next();if(done2){break}seq.push(converter(value3,prefix,
-`${argument}[${index++}]`))}return seq}};webidl.recordConverter=function(keyConverter,valueConverter){return(O,prefix,argument)=>{
-if(webidl.util.Type(O)!==OBJECT){throw webidl.errors.exception({header:prefix,message:`${argument} ("${webidl.util.TypeValueToString(
-O)}") is not an Object.`})}const result={};if(!types3.isProxy(O)){const keys2=[...Object.getOwnPropertyNames(O),...Object.
-getOwnPropertySymbols(O)];for(const key of keys2){const keyName=webidl.util.Stringify(key);const typedKey=keyConverter(key,
-prefix,`Key ${keyName} in ${argument}`);const typedValue=valueConverter(O[key],prefix,`${argument}[${keyName}]`);result[typedKey]=
-typedValue}return result}const keys=Reflect.ownKeys(O);for(const key of keys){const desc=Reflect.getOwnPropertyDescriptor(
-O,key);if(desc?.enumerable){const typedKey=keyConverter(key,prefix,argument);const typedValue=valueConverter(O[key],prefix,
-argument);result[typedKey]=typedValue}}return result}};webidl.interfaceConverter=function(TypeCheck,name2){return(V,prefix,argument)=>{
-if(!TypeCheck(V)){throw webidl.errors.exception({header:prefix,message:`Expected ${argument} ("${webidl.util.Stringify(V)}\
-") to be an instance of ${name2}.`})}return V}};webidl.dictionaryConverter=function(converters){converters.sort((a2,b)=>(a2.
-key>b.key)-(a2.key<b.key));return(dictionary,prefix,argument)=>{const dict={};if(dictionary!=null&&webidl.util.Type(dictionary)!==
-OBJECT){throw webidl.errors.exception({header:prefix,message:`Expected ${dictionary} to be one of: Null, Undefined, Obje\
-ct.`})}for(const options of converters){const{key,defaultValue,required:required2,converter}=options;if(required2===true){
-if(dictionary==null||!Object.hasOwn(dictionary,key)){throw webidl.errors.exception({header:prefix,message:`Missing requi\
-red key "${key}".`})}}let value3=dictionary?.[key];const hasDefault=defaultValue!==void 0;if(hasDefault&&value3===void 0){
-value3=defaultValue()}if(required2||hasDefault||value3!==void 0){value3=converter(value3,prefix,`${argument}.${key}`);if(options.
-allowedValues&&!options.allowedValues.includes(value3)){throw webidl.errors.exception({header:prefix,message:`${value3} \
-is not an accepted type. Expected one of ${options.allowedValues.join(", ")}.`})}dict[key]=value3}}return dict}};webidl.
-nullableConverter=function(converter){return(V,prefix,argument)=>{if(V===null){return V}return converter(V,prefix,argument)}};
-webidl.is.USVString=function(value3){return typeof value3==="string"&&value3.isWellFormed()};webidl.is.ReadableStream=webidl.
-util.MakeTypeAssertion(ReadableStream);webidl.is.Blob=webidl.util.MakeTypeAssertion(Blob);webidl.is.URLSearchParams=webidl.
-util.MakeTypeAssertion(URLSearchParams);webidl.is.File=webidl.util.MakeTypeAssertion(File);webidl.is.URL=webidl.util.MakeTypeAssertion(
-URL);webidl.is.AbortSignal=webidl.util.MakeTypeAssertion(AbortSignal);webidl.is.MessagePort=webidl.util.MakeTypeAssertion(
-MessagePort);webidl.is.BufferSource=function(V){return types3.isArrayBuffer(V)||ArrayBuffer.isView(V)&&types3.isArrayBuffer(
-V.buffer)};webidl.util.getCopyOfBytesHeldByBufferSource=function(bufferSource){const jsBufferSource=bufferSource;let jsArrayBuffer=jsBufferSource;
-let offset=0;let length2=0;if(types3.isTypedArray(jsBufferSource)||types3.isDataView(jsBufferSource)){jsArrayBuffer=jsBufferSource.
-buffer;offset=jsBufferSource.byteOffset;length2=jsBufferSource.byteLength}else{assert2(types3.isAnyArrayBuffer(jsBufferSource));
-length2=jsBufferSource.byteLength}if(jsArrayBuffer.detached){return new Uint8Array(0)}const bytes=new Uint8Array(length2);
-const view=new Uint8Array(jsArrayBuffer,offset,length2);bytes.set(view);return bytes};webidl.converters.DOMString=function(V,prefix,argument,flags){
-if(V===null&&webidl.util.HasFlag(flags,webidl.attributes.LegacyNullToEmptyString)){return""}if(typeof V==="symbol"){throw webidl.
-errors.exception({header:prefix,message:`${argument} is a symbol, which cannot be converted to a DOMString.`})}return String(
-V)};webidl.converters.ByteString=function(V,prefix,argument){if(typeof V==="symbol"){throw webidl.errors.exception({header:prefix,
-message:`${argument} is a symbol, which cannot be converted to a ByteString.`})}const x=String(V);for(let index=0;index<
-x.length;index++){if(x.charCodeAt(index)>255){throw new TypeError(`Cannot convert argument to a ByteString because the c\
-haracter at index ${index} has a value of ${x.charCodeAt(index)} which is greater than 255.`)}}return x};webidl.converters.
-USVString=function(value3){if(typeof value3==="string"){return value3.toWellFormed()}return`${value3}`.toWellFormed()};webidl.
-converters.boolean=function(V){const x=Boolean(V);return x};webidl.converters.any=function(V){return V};webidl.converters["\
-long long"]=function(V,prefix,argument){const x=webidl.util.ConvertToInt(V,64,"signed",0,prefix,argument);return x};webidl.
-converters["unsigned long long"]=function(V,prefix,argument){const x=webidl.util.ConvertToInt(V,64,"unsigned",0,prefix,argument);
-return x};webidl.converters["unsigned long"]=function(V,prefix,argument){const x=webidl.util.ConvertToInt(V,32,"unsigned",
-0,prefix,argument);return x};webidl.converters["unsigned short"]=function(V,prefix,argument,flags){const x=webidl.util.ConvertToInt(
-V,16,"unsigned",flags,prefix,argument);return x};webidl.converters.ArrayBuffer=function(V,prefix,argument,flags){if(webidl.
-util.Type(V)!==OBJECT||!types3.isArrayBuffer(V)){throw webidl.errors.conversionFailed({prefix,argument:`${argument} ("${webidl.
-util.Stringify(V)}")`,types:["ArrayBuffer"]})}if(!webidl.util.HasFlag(flags,webidl.attributes.AllowResizable)&&webidl.util.
-IsResizableArrayBuffer(V)){throw webidl.errors.exception({header:prefix,message:`${argument} cannot be a resizable Array\
-Buffer.`})}return V};webidl.converters.SharedArrayBuffer=function(V,prefix,argument,flags){if(webidl.util.Type(V)!==OBJECT||
-!types3.isSharedArrayBuffer(V)){throw webidl.errors.conversionFailed({prefix,argument:`${argument} ("${webidl.util.Stringify(
-V)}")`,types:["SharedArrayBuffer"]})}if(!webidl.util.HasFlag(flags,webidl.attributes.AllowResizable)&&webidl.util.IsResizableArrayBuffer(
-V)){throw webidl.errors.exception({header:prefix,message:`${argument} cannot be a resizable SharedArrayBuffer.`})}return V};
-webidl.converters.TypedArray=function(V,T,prefix,argument,flags){if(webidl.util.Type(V)!==OBJECT||!types3.isTypedArray(V)||
-V.constructor.name!==T.name){throw webidl.errors.conversionFailed({prefix,argument:`${argument} ("${webidl.util.Stringify(
-V)}")`,types:[T.name]})}if(!webidl.util.HasFlag(flags,webidl.attributes.AllowShared)&&types3.isSharedArrayBuffer(V.buffer)){
-throw webidl.errors.exception({header:prefix,message:`${argument} cannot be a view on a shared array buffer.`})}if(!webidl.
-util.HasFlag(flags,webidl.attributes.AllowResizable)&&webidl.util.IsResizableArrayBuffer(V.buffer)){throw webidl.errors.
-exception({header:prefix,message:`${argument} cannot be a view on a resizable array buffer.`})}return V};webidl.converters.
-DataView=function(V,prefix,argument,flags){if(webidl.util.Type(V)!==OBJECT||!types3.isDataView(V)){throw webidl.errors.conversionFailed(
-{prefix,argument:`${argument} ("${webidl.util.Stringify(V)}")`,types:["DataView"]})}if(!webidl.util.HasFlag(flags,webidl.
-attributes.AllowShared)&&types3.isSharedArrayBuffer(V.buffer)){throw webidl.errors.exception({header:prefix,message:`${argument}\
- cannot be a view on a shared array buffer.`})}if(!webidl.util.HasFlag(flags,webidl.attributes.AllowResizable)&&webidl.util.
-IsResizableArrayBuffer(V.buffer)){throw webidl.errors.exception({header:prefix,message:`${argument} cannot be a view on \
-a resizable array buffer.`})}return V};webidl.converters.ArrayBufferView=function(V,prefix,argument,flags){if(webidl.util.
-Type(V)!==OBJECT||!types3.isArrayBufferView(V)){throw webidl.errors.conversionFailed({prefix,argument:`${argument} ("${webidl.
-util.Stringify(V)}")`,types:["ArrayBufferView"]})}if(!webidl.util.HasFlag(flags,webidl.attributes.AllowShared)&&types3.isSharedArrayBuffer(
-V.buffer)){throw webidl.errors.exception({header:prefix,message:`${argument} cannot be a view on a shared array buffer.`})}
-if(!webidl.util.HasFlag(flags,webidl.attributes.AllowResizable)&&webidl.util.IsResizableArrayBuffer(V.buffer)){throw webidl.
-errors.exception({header:prefix,message:`${argument} cannot be a view on a resizable array buffer.`})}return V};webidl.converters.
-BufferSource=function(V,prefix,argument,flags){if(types3.isArrayBuffer(V)){return webidl.converters.ArrayBuffer(V,prefix,
-argument,flags)}if(types3.isArrayBufferView(V)){flags&=~webidl.attributes.AllowShared;return webidl.converters.ArrayBufferView(
-V,prefix,argument,flags)}if(types3.isSharedArrayBuffer(V)){throw webidl.errors.exception({header:prefix,message:`${argument}\
- cannot be a SharedArrayBuffer.`})}throw webidl.errors.conversionFailed({prefix,argument:`${argument} ("${webidl.util.Stringify(
-V)}")`,types:["ArrayBuffer","ArrayBufferView"]})};webidl.converters.AllowSharedBufferSource=function(V,prefix,argument,flags){
+2,bitLength-1)-1}let x2=Number(V);if(x2===0){x2=0}if(webidl.util.HasFlag(flags,webidl.attributes.EnforceRange)){if(Number.
+isNaN(x2)||x2===Number.POSITIVE_INFINITY||x2===Number.NEGATIVE_INFINITY){throw webidl.errors.exception({header:"Integer \
+conversion",message:`Could not convert ${webidl.util.Stringify(V)} to an integer.`})}x2=webidl.util.IntegerPart(x2);if(x2<
+lowerBound||x2>upperBound){throw webidl.errors.exception({header:"Integer conversion",message:`Value must be between ${lowerBound}\
+-${upperBound}, got ${x2}.`})}return x2}if(!Number.isNaN(x2)&&webidl.util.HasFlag(flags,webidl.attributes.Clamp)){x2=Math.
+min(Math.max(x2,lowerBound),upperBound);if(Math.floor(x2)%2===0){x2=Math.floor(x2)}else{x2=Math.ceil(x2)}return x2}if(Number.
+isNaN(x2)||x2===0&&Object.is(0,x2)||x2===Number.POSITIVE_INFINITY||x2===Number.NEGATIVE_INFINITY){return 0}x2=webidl.util.
+IntegerPart(x2);x2=x2%Math.pow(2,bitLength);if(signedness==="signed"&&x2>=Math.pow(2,bitLength-1)){return x2-Math.pow(2,
+bitLength)}return x2};webidl.util.IntegerPart=function(n2){const r2=Math.floor(Math.abs(n2));if(n2<0){return-1*r2}return r2};
+webidl.util.Stringify=function(V){const type=webidl.util.Type(V);switch(type){case SYMBOL:return`Symbol(${V.description}\
+)`;case OBJECT:return inspect2(V);case STRING:return`"${V}"`;case BIGINT:return`${V}n`;default:return`${V}`}};webidl.util.
+IsResizableArrayBuffer=function(V){if(types3.isArrayBuffer(V)){return V.resizable}if(types3.isSharedArrayBuffer(V)){return V.
+growable}throw webidl.errors.exception({header:"IsResizableArrayBuffer",message:`"${webidl.util.Stringify(V)}" is not an\
+ array buffer.`})};webidl.util.HasFlag=function(flags,attributes2){return typeof flags==="number"&&(flags&attributes2)===
+attributes2};webidl.sequenceConverter=function(converter){return(V,prefix,argument,Iterable)=>{if(webidl.util.Type(V)!==
+OBJECT){throw webidl.errors.exception({header:prefix,message:`${argument} (${webidl.util.Stringify(V)}) is not iterable.`})}
+const method=typeof Iterable==="function"?Iterable():V?.[Symbol.iterator]?.();const seq=[];let index=0;if(method===void 0||
+typeof method.next!=="function"){throw webidl.errors.exception({header:prefix,message:`${argument} is not iterable.`})}while(true){
+const{done:done2,value:value3}=method.next();if(done2){break}seq.push(converter(value3,prefix,`${argument}[${index++}]`))}
+return seq}};webidl.recordConverter=function(keyConverter,valueConverter){return(O,prefix,argument)=>{if(webidl.util.Type(
+O)!==OBJECT){throw webidl.errors.exception({header:prefix,message:`${argument} ("${webidl.util.TypeValueToString(O)}") i\
+s not an Object.`})}const result={};if(!types3.isProxy(O)){const keys2=[...Object.getOwnPropertyNames(O),...Object.getOwnPropertySymbols(
+O)];for(const key of keys2){const keyName=webidl.util.Stringify(key);const typedKey=keyConverter(key,prefix,`Key ${keyName}\
+ in ${argument}`);const typedValue=valueConverter(O[key],prefix,`${argument}[${keyName}]`);result[typedKey]=typedValue}return result}
+const keys=Reflect.ownKeys(O);for(const key of keys){const desc=Reflect.getOwnPropertyDescriptor(O,key);if(desc?.enumerable){
+const typedKey=keyConverter(key,prefix,argument);const typedValue=valueConverter(O[key],prefix,argument);result[typedKey]=
+typedValue}}return result}};webidl.interfaceConverter=function(TypeCheck,name2){return(V,prefix,argument)=>{if(!TypeCheck(
+V)){throw webidl.errors.exception({header:prefix,message:`Expected ${argument} ("${webidl.util.Stringify(V)}") to be an \
+instance of ${name2}.`})}return V}};webidl.dictionaryConverter=function(converters){converters.sort((a2,b)=>(a2.key>b.key)-
+(a2.key<b.key));return(dictionary,prefix,argument)=>{const dict={};if(dictionary!=null&&webidl.util.Type(dictionary)!==OBJECT){
+throw webidl.errors.exception({header:prefix,message:`Expected ${dictionary} to be one of: Null, Undefined, Object.`})}for(const options of converters){
+const{key,defaultValue,required:required2,converter}=options;if(required2===true){if(dictionary==null||!Object.hasOwn(dictionary,
+key)){throw webidl.errors.exception({header:prefix,message:`Missing required key "${key}".`})}}let value3=dictionary?.[key];
+const hasDefault=defaultValue!==void 0;if(hasDefault&&value3===void 0){value3=defaultValue()}if(required2||hasDefault||value3!==
+void 0){value3=converter(value3,prefix,`${argument}.${key}`);if(options.allowedValues&&!options.allowedValues.includes(value3)){
+throw webidl.errors.exception({header:prefix,message:`${value3} is not an accepted type. Expected one of ${options.allowedValues.
+join(", ")}.`})}dict[key]=value3}}return dict}};webidl.nullableConverter=function(converter){return(V,prefix,argument)=>{
+if(V===null){return V}return converter(V,prefix,argument)}};webidl.is.USVString=function(value3){return typeof value3===
+"string"&&value3.isWellFormed()};webidl.is.ReadableStream=webidl.util.MakeTypeAssertion(ReadableStream);webidl.is.Blob=webidl.
+util.MakeTypeAssertion(Blob);webidl.is.URLSearchParams=webidl.util.MakeTypeAssertion(URLSearchParams);webidl.is.File=webidl.
+util.MakeTypeAssertion(File);webidl.is.URL=webidl.util.MakeTypeAssertion(URL);webidl.is.AbortSignal=webidl.util.MakeTypeAssertion(
+AbortSignal);webidl.is.MessagePort=webidl.util.MakeTypeAssertion(MessagePort);webidl.is.BufferSource=function(V){return types3.
+isArrayBuffer(V)||ArrayBuffer.isView(V)&&types3.isArrayBuffer(V.buffer)};webidl.util.getCopyOfBytesHeldByBufferSource=function(bufferSource){
+const jsBufferSource=bufferSource;let jsArrayBuffer=jsBufferSource;let offset=0;let length2=0;if(types3.isTypedArray(jsBufferSource)||
+types3.isDataView(jsBufferSource)){jsArrayBuffer=jsBufferSource.buffer;offset=jsBufferSource.byteOffset;length2=jsBufferSource.
+byteLength}else{assert2(types3.isAnyArrayBuffer(jsBufferSource));length2=jsBufferSource.byteLength}if(jsArrayBuffer.detached){
+return new Uint8Array(0)}const bytes=new Uint8Array(length2);const view=new Uint8Array(jsArrayBuffer,offset,length2);bytes.
+set(view);return bytes};webidl.converters.DOMString=function(V,prefix,argument,flags){if(V===null&&webidl.util.HasFlag(flags,
+webidl.attributes.LegacyNullToEmptyString)){return""}if(typeof V==="symbol"){throw webidl.errors.exception({header:prefix,
+message:`${argument} is a symbol, which cannot be converted to a DOMString.`})}return String(V)};webidl.converters.ByteString=
+function(V,prefix,argument){if(typeof V==="symbol"){throw webidl.errors.exception({header:prefix,message:`${argument} is\
+ a symbol, which cannot be converted to a ByteString.`})}const x2=String(V);for(let index=0;index<x2.length;index++){if(x2.
+charCodeAt(index)>255){throw new TypeError(`Cannot convert argument to a ByteString because the character at index ${index}\
+ has a value of ${x2.charCodeAt(index)} which is greater than 255.`)}}return x2};webidl.converters.USVString=function(value3){
+if(typeof value3==="string"){return value3.toWellFormed()}return`${value3}`.toWellFormed()};webidl.converters.boolean=function(V){
+const x2=Boolean(V);return x2};webidl.converters.any=function(V){return V};webidl.converters["long long"]=function(V,prefix,argument){
+const x2=webidl.util.ConvertToInt(V,64,"signed",0,prefix,argument);return x2};webidl.converters["unsigned long long"]=function(V,prefix,argument){
+const x2=webidl.util.ConvertToInt(V,64,"unsigned",0,prefix,argument);return x2};webidl.converters["unsigned long"]=function(V,prefix,argument){
+const x2=webidl.util.ConvertToInt(V,32,"unsigned",0,prefix,argument);return x2};webidl.converters["unsigned short"]=function(V,prefix,argument,flags){
+const x2=webidl.util.ConvertToInt(V,16,"unsigned",flags,prefix,argument);return x2};webidl.converters.ArrayBuffer=function(V,prefix,argument,flags){
+if(webidl.util.Type(V)!==OBJECT||!types3.isArrayBuffer(V)){throw webidl.errors.conversionFailed({prefix,argument:`${argument}\
+ ("${webidl.util.Stringify(V)}")`,types:["ArrayBuffer"]})}if(!webidl.util.HasFlag(flags,webidl.attributes.AllowResizable)&&
+webidl.util.IsResizableArrayBuffer(V)){throw webidl.errors.exception({header:prefix,message:`${argument} cannot be a res\
+izable ArrayBuffer.`})}return V};webidl.converters.SharedArrayBuffer=function(V,prefix,argument,flags){if(webidl.util.Type(
+V)!==OBJECT||!types3.isSharedArrayBuffer(V)){throw webidl.errors.conversionFailed({prefix,argument:`${argument} ("${webidl.
+util.Stringify(V)}")`,types:["SharedArrayBuffer"]})}if(!webidl.util.HasFlag(flags,webidl.attributes.AllowResizable)&&webidl.
+util.IsResizableArrayBuffer(V)){throw webidl.errors.exception({header:prefix,message:`${argument} cannot be a resizable \
+SharedArrayBuffer.`})}return V};webidl.converters.TypedArray=function(V,T,prefix,argument,flags){if(webidl.util.Type(V)!==
+OBJECT||!types3.isTypedArray(V)||V.constructor.name!==T.name){throw webidl.errors.conversionFailed({prefix,argument:`${argument}\
+ ("${webidl.util.Stringify(V)}")`,types:[T.name]})}if(!webidl.util.HasFlag(flags,webidl.attributes.AllowShared)&&types3.
+isSharedArrayBuffer(V.buffer)){throw webidl.errors.exception({header:prefix,message:`${argument} cannot be a view on a s\
+hared array buffer.`})}if(!webidl.util.HasFlag(flags,webidl.attributes.AllowResizable)&&webidl.util.IsResizableArrayBuffer(
+V.buffer)){throw webidl.errors.exception({header:prefix,message:`${argument} cannot be a view on a resizable array buffe\
+r.`})}return V};webidl.converters.DataView=function(V,prefix,argument,flags){if(webidl.util.Type(V)!==OBJECT||!types3.isDataView(
+V)){throw webidl.errors.conversionFailed({prefix,argument:`${argument} ("${webidl.util.Stringify(V)}")`,types:["DataView"]})}
+if(!webidl.util.HasFlag(flags,webidl.attributes.AllowShared)&&types3.isSharedArrayBuffer(V.buffer)){throw webidl.errors.
+exception({header:prefix,message:`${argument} cannot be a view on a shared array buffer.`})}if(!webidl.util.HasFlag(flags,
+webidl.attributes.AllowResizable)&&webidl.util.IsResizableArrayBuffer(V.buffer)){throw webidl.errors.exception({header:prefix,
+message:`${argument} cannot be a view on a resizable array buffer.`})}return V};webidl.converters.ArrayBufferView=function(V,prefix,argument,flags){
+if(webidl.util.Type(V)!==OBJECT||!types3.isArrayBufferView(V)){throw webidl.errors.conversionFailed({prefix,argument:`${argument}\
+ ("${webidl.util.Stringify(V)}")`,types:["ArrayBufferView"]})}if(!webidl.util.HasFlag(flags,webidl.attributes.AllowShared)&&
+types3.isSharedArrayBuffer(V.buffer)){throw webidl.errors.exception({header:prefix,message:`${argument} cannot be a view\
+ on a shared array buffer.`})}if(!webidl.util.HasFlag(flags,webidl.attributes.AllowResizable)&&webidl.util.IsResizableArrayBuffer(
+V.buffer)){throw webidl.errors.exception({header:prefix,message:`${argument} cannot be a view on a resizable array buffe\
+r.`})}return V};webidl.converters.BufferSource=function(V,prefix,argument,flags){if(types3.isArrayBuffer(V)){return webidl.
+converters.ArrayBuffer(V,prefix,argument,flags)}if(types3.isArrayBufferView(V)){flags&=~webidl.attributes.AllowShared;return webidl.
+converters.ArrayBufferView(V,prefix,argument,flags)}if(types3.isSharedArrayBuffer(V)){throw webidl.errors.exception({header:prefix,
+message:`${argument} cannot be a SharedArrayBuffer.`})}throw webidl.errors.conversionFailed({prefix,argument:`${argument}\
+ ("${webidl.util.Stringify(V)}")`,types:["ArrayBuffer","ArrayBufferView"]})};webidl.converters.AllowSharedBufferSource=function(V,prefix,argument,flags){
 if(types3.isArrayBuffer(V)){return webidl.converters.ArrayBuffer(V,prefix,argument,flags)}if(types3.isSharedArrayBuffer(
 V)){return webidl.converters.SharedArrayBuffer(V,prefix,argument,flags)}if(types3.isArrayBufferView(V)){flags|=webidl.attributes.
 AllowShared;return webidl.converters.ArrayBufferView(V,prefix,argument,flags)}throw webidl.errors.conversionFailed({prefix,
@@ -2083,18 +2083,18 @@ removeChars}=require_infra();function responseURL(response){const urlList=respon
 return length2===0?null:urlList[length2-1].toString()}function responseLocationURL(response,requestFragment){if(!redirectStatusSet.
 has(response.status)){return null}let location=response.headersList.get("location",true);if(location!==null&&isValidHeaderValue(
 location)){if(!isValidEncodedURL(location)){location=normalizeBinaryStringToUtf8(location)}location=new URL(location,responseURL(
-response))}if(location&&!location.hash){location.hash=requestFragment}return location}function isValidEncodedURL(url){for(let i2=0;i2<
-url.length;++i2){const code2=url.charCodeAt(i2);if(code2>126||code2<32){return false}}return true}function normalizeBinaryStringToUtf8(value3){
+response))}if(location&&!location.hash){location.hash=requestFragment}return location}function isValidEncodedURL(url){for(let i3=0;i3<
+url.length;++i3){const code2=url.charCodeAt(i3);if(code2>126||code2<32){return false}}return true}function normalizeBinaryStringToUtf8(value3){
 return Buffer.from(value3,"binary").toString("utf8")}function requestCurrentURL(request5){return request5.urlList[request5.
 urlList.length-1]}function requestBadPort(request5){const url=requestCurrentURL(request5);if(urlIsHttpHttpsScheme(url)&&
 badPortsSet.has(url.port)){return"blocked"}return"allowed"}function isErrorLike(object3){return object3 instanceof Error||
 (object3?.constructor?.name==="Error"||object3?.constructor?.name==="DOMException")}function isValidReasonPhrase(statusText){
-for(let i2=0;i2<statusText.length;++i2){const c2=statusText.charCodeAt(i2);if(!(c2===9||c2>=32&&c2<=126||c2>=128&&c2<=255)){
+for(let i3=0;i3<statusText.length;++i3){const c2=statusText.charCodeAt(i3);if(!(c2===9||c2>=32&&c2<=126||c2>=128&&c2<=255)){
 return false}}return true}var isValidHeaderName=isValidHTTPToken;function isValidHeaderValue(potentialValue){return(potentialValue[0]===
 "	"||potentialValue[0]===" "||potentialValue[potentialValue.length-1]==="	"||potentialValue[potentialValue.length-1]==="\
  "||potentialValue.includes("\n")||potentialValue.includes("\r")||potentialValue.includes("\0"))===false}function parseReferrerPolicy(actualResponse){
 const policyHeader=(actualResponse.headersList.get("referrer-policy",true)??"").split(",");let policy="";if(policyHeader.
-length){for(let i2=policyHeader.length;i2!==0;i2--){const token=policyHeader[i2-1].trim();if(referrerPolicyTokens.has(token)){
+length){for(let i3=policyHeader.length;i3!==0;i3--){const token=policyHeader[i3-1].trim();if(referrerPolicyTokens.has(token)){
 policy=token;break}}}return policy}function setRequestReferrerPolicyOnRedirect(request5,actualResponse){const policy=parseReferrerPolicy(
 actualResponse);if(policy!==""){request5.referrerPolicy=policy}}function crossOriginResourcePolicyCheck(){return"allowed"}
 function corsCheck(){return"success"}function TAOCheck(){return"success"}function appendFetchMetadata(httpRequest){let header=null;
@@ -2167,8 +2167,8 @@ ion"){throw new TypeError(`Failed to execute 'forEach' on '${name2}': parameter 
 object3.prototype,{...properties2,[Symbol.iterator]:{writable:true,enumerable:false,configurable:true,value:properties2.
 entries.value}})}function fullyReadBody(body2,processBody,processBodyError){const successSteps=processBody;const errorSteps=processBodyError;
 try{const reader=body2.stream.getReader();readAllBytes(reader,successSteps,errorSteps)}catch(e2){errorSteps(e2)}}function readableStreamClose(controller2){
-try{controller2.close();controller2.byobRequest?.respond(0)}catch(err){if(!err.message.includes("Controller is already c\
-losed")&&!err.message.includes("ReadableStream is already closed")){throw err}}}async function readAllBytes(reader,successSteps,failureSteps){
+try{controller2.close();controller2.byobRequest?.respond(0)}catch(err2){if(!err2.message.includes("Controller is already\
+ closed")&&!err2.message.includes("ReadableStream is already closed")){throw err2}}}async function readAllBytes(reader,successSteps,failureSteps){
 try{const bytes=[];let byteLength=0;do{const{done:done2,value:chunk}=await reader.read();if(done2){successSteps(Buffer.concat(
 bytes,byteLength));return}if(!isUint8Array(chunk)){failureSteps(new TypeError("Received non-Uint8Array chunk"));return}bytes.
 push(chunk);byteLength+=chunk.length}while(true)}catch(e2){failureSteps(e2)}}function urlIsLocal(url){assert2("protocol"in
@@ -2191,7 +2191,7 @@ contentRange+="/";contentRange+=isomorphicEncode(`${fullLength}`);return content
 super();this.#zlibOptions=zlibOptions}_transform(chunk,encoding,callback2){if(!this._inflateStream){if(chunk.length===0){
 callback2();return}this._inflateStream=(chunk[0]&15)===8?zlib.createInflate(this.#zlibOptions):zlib.createInflateRaw(this.#zlibOptions);
 this._inflateStream.on("data",this.push.bind(this));this._inflateStream.on("end",()=>this.push(null));this._inflateStream.
-on("error",err=>this.destroy(err))}this._inflateStream.write(chunk,encoding,callback2)}_final(callback2){if(this._inflateStream){
+on("error",err2=>this.destroy(err2))}this._inflateStream.write(chunk,encoding,callback2)}_final(callback2){if(this._inflateStream){
 this._inflateStream.end();this._inflateStream=null}callback2()}};function createInflate(zlibOptions){return new InflateStream(
 zlibOptions)}function extractMimeType(headers){let charset2=null;let essence=null;let mimeType=null;const values=getDecodeSplit(
 "content-type",headers);if(values===null){return"failure"}for(const value3 of values){const temporaryMimeType=parseMIMEType(
@@ -2250,9 +2250,9 @@ FormData);module.exports={FormData,makeEntry,setFormDataState}}});var require_fo
 ct";var{bufferToLowerCasedHeaderName}=require_util();var{HTTP_TOKEN_CODEPOINTS}=require_data_url();var{makeEntry}=require_formdata();
 var{webidl}=require_webidl();var assert2=__require("node:assert");var{isomorphicDecode}=require_infra();var dd=Buffer.from(
 "--");var decoder=new TextDecoder;var decoderIgnoreBOM=new TextDecoder("utf-8",{ignoreBOM:true});function isAsciiString(chars){
-for(let i2=0;i2<chars.length;++i2){if((chars.charCodeAt(i2)&~127)!==0){return false}}return true}function validateBoundary(boundary){
-const length2=boundary.length;if(length2<27||length2>70){return false}for(let i2=0;i2<length2;++i2){const cp=boundary.charCodeAt(
-i2);if(!(cp>=48&&cp<=57||cp>=65&&cp<=90||cp>=97&&cp<=122||cp===39||cp===45||cp===95)){return false}}return true}function multipartFormDataParser(input,mimeType){
+for(let i3=0;i3<chars.length;++i3){if((chars.charCodeAt(i3)&~127)!==0){return false}}return true}function validateBoundary(boundary){
+const length2=boundary.length;if(length2<27||length2>70){return false}for(let i3=0;i3<length2;++i3){const cp=boundary.charCodeAt(
+i3);if(!(cp>=48&&cp<=57||cp>=65&&cp<=90||cp>=97&&cp<=122||cp===39||cp===45||cp===95)){return false}}return true}function multipartFormDataParser(input,mimeType){
 assert2(mimeType!=="failure"&&mimeType.essence==="multipart/form-data");const boundaryString=mimeType.parameters.get("bo\
 undary");if(boundaryString===void 0){throw parsingError("missing boundary in content-type header")}const boundary=Buffer.
 from(`--${boundaryString}`,"utf8");const entryList=[];const position={position:0};const firstBoundaryIndex=input.indexOf(
@@ -2302,7 +2302,7 @@ let start2=position.position;while(start2<input.length&&condition(input[start2])
 position,position.position=start2)}function removeChars(buf,leading,trailing,predicate){let lead=0;let trail=buf.length-
 1;if(leading){while(lead<buf.length&&predicate(buf[lead]))lead++}if(trailing){while(trail>0&&predicate(buf[trail]))trail--}
 return lead===0&&trail===buf.length-1?buf:buf.subarray(lead,trail+1)}function bufferStartsWith(buffer,start2,position){if(buffer.
-length<start2.length){return false}for(let i2=0;i2<start2.length;i2++){if(start2[i2]!==buffer[position.position+i2]){return false}}
+length<start2.length){return false}for(let i3=0;i3<start2.length;i3++){if(start2[i3]!==buffer[position.position+i3]){return false}}
 return true}function parsingError(cause){return new TypeError("Failed to parse body as FormData.",{cause:new TypeError(cause)})}
 function isCTL(char){return char<=31||char===127}function isTSpecial(char){return char===40||char===41||char===60||char===
 62||char===64||char===44||char===59||char===58||char===92||char===34||char===47||char===91||char===93||char===63||char===
@@ -2315,7 +2315,7 @@ var{webidl}=require_webidl();var assert2=__require("node:assert");var{isErrored,
 isUint8Array}=__require("node:util/types");var{serializeAMimeType}=require_data_url();var{multipartFormDataParser}=require_formdata_parser();
 var{createDeferredPromise}=require_promise();var{parseJSONFromBytes}=require_infra();var{utf8DecodeBytes}=require_encoding();
 var{runtimeFeatures}=require_runtime_features();var random=runtimeFeatures.has("crypto")?__require("node:crypto").randomInt:
-max=>Math.floor(Math.random()*max);var textEncoder=new TextEncoder;function noop4(){}var streamRegistry=new FinalizationRegistry(
+max2=>Math.floor(Math.random()*max2);var textEncoder=new TextEncoder;function noop4(){}var streamRegistry=new FinalizationRegistry(
 weakRef=>{const stream=weakRef.deref();if(stream&&!stream.locked&&!isDisturbed(stream)&&!isErrored(stream)){stream.cancel(
 "Response object has been garbage collected").catch(noop4)}});function extractBody(object3,keepalive=false){let stream=null;
 if(webidl.is.ReadableStream(object3)){stream=object3}else if(webidl.is.Blob(object3)){stream=object3.stream()}else{stream=
@@ -2357,10 +2357,10 @@ mimeType=""}else if(mimeType){mimeType=serializeAMimeType(mimeType)}return new B
 arrayBuffer(){return consumeBody(this,bytes=>{return new Uint8Array(bytes).buffer},instance,getInternalState)},text(){return consumeBody(
 this,utf8DecodeBytes,instance,getInternalState)},json(){return consumeBody(this,parseJSONFromBytes,instance,getInternalState)},
 formData(){return consumeBody(this,value3=>{const mimeType=bodyMimeType(getInternalState(this));if(mimeType!==null){switch(mimeType.
-essence){case"multipart/form-data":{const parsed3=multipartFormDataParser(value3,mimeType);const fd=new FormData;setFormDataState(
-fd,parsed3);return fd}case"application/x-www-form-urlencoded":{const entries=new URLSearchParams(value3.toString());const fd=new FormData;
-for(const[name2,value4]of entries){fd.append(name2,value4)}return fd}}}throw new TypeError('Content-Type was not one of \
-"multipart/form-data" or "application/x-www-form-urlencoded".')},instance,getInternalState)},bytes(){return consumeBody(
+essence){case"multipart/form-data":{const parsed3=multipartFormDataParser(value3,mimeType);const fd2=new FormData;setFormDataState(
+fd2,parsed3);return fd2}case"application/x-www-form-urlencoded":{const entries=new URLSearchParams(value3.toString());const fd2=new FormData;
+for(const[name2,value4]of entries){fd2.append(name2,value4)}return fd2}}}throw new TypeError('Content-Type was not one o\
+f "multipart/form-data" or "application/x-www-form-urlencoded".')},instance,getInternalState)},bytes(){return consumeBody(
 this,bytes=>{return new Uint8Array(bytes)},instance,getInternalState)}};return methods}function mixinBody(prototype,getInternalState){
 Object.assign(prototype.prototype,bodyMixinMethods(prototype,getInternalState))}function consumeBody(object3,convertBytesToJSValue,instance,getInternalState){
 try{webidl.brandCheck(object3,instance)}catch(e2){return Promise.reject(e2)}object3=getInternalState(object3);if(bodyUnusable(
@@ -2415,8 +2415,8 @@ length/4096)*4096;currentBufferPtr=llhttp.malloc(currentBufferSize)}new Uint8Arr
 currentBufferSize).set(chunk);try{let ret;try{currentBufferRef=chunk;currentParser=this;ret=llhttp.llhttp_execute(this.ptr,
 currentBufferPtr,chunk.length)}finally{currentParser=null;currentBufferRef=null}if(ret!==constants5.ERROR.OK){const data3=chunk.
 subarray(llhttp.llhttp_get_error_pos(this.ptr)-currentBufferPtr);if(ret===constants5.ERROR.PAUSED_UPGRADE){this.onUpgrade(
-data3)}else if(ret===constants5.ERROR.PAUSED){this.paused=true;socket.unshift(data3)}else{throw this.createError(ret,data3)}}}catch(err){
-util.destroy(socket,err)}}finish(){assert2(currentParser===null);assert2(this.ptr!=null);assert2(!this.paused);const{llhttp}=this;
+data3)}else if(ret===constants5.ERROR.PAUSED){this.paused=true;socket.unshift(data3)}else{throw this.createError(ret,data3)}}}catch(err2){
+util.destroy(socket,err2)}}finish(){assert2(currentParser===null);assert2(this.ptr!=null);assert2(!this.paused);const{llhttp}=this;
 let ret;try{currentParser=this;ret=llhttp.llhttp_finish(this.ptr)}finally{currentParser=null}if(ret===constants5.ERROR.OK){
 return null}if(ret===constants5.ERROR.PAUSED||ret===constants5.ERROR.PAUSED_UPGRADE){this.paused=true;return null}return this.
 createError(ret,EMPTY_BUF)}createError(ret,data3){const{llhttp,contentLength,bytesRead}=this;if(contentLength&&bytesRead!==
@@ -2441,7 +2441,7 @@ assert2(request5);assert2(request5.upgrade||request5.method==="CONNECT");this.st
 false;this.headers=[];this.headersSize=0;socket.unshift(head);socket[kParser].destroy();socket[kParser]=null;socket[kClient]=
 null;socket[kError]=null;removeAllListeners(socket);client3[kSocket]=null;client3[kHTTPContext]=null;client3[kQueue][client3[kRunningIdx]++]=
 null;client3.emit("disconnect",client3[kUrl],[client3],new InformationalError("upgrade"));try{request5.onUpgrade(statusCode,
-headers,socket,statusText)}catch(err){util.errorRequest(client3,request5,err);util.destroy(socket,err)}client3[kResume]()}onHeadersComplete(statusCode,upgrade,shouldKeepAlive){
+headers,socket,statusText)}catch(err2){util.errorRequest(client3,request5,err2);util.destroy(socket,err2)}client3[kResume]()}onHeadersComplete(statusCode,upgrade,shouldKeepAlive){
 const{client:client3,socket,headers,statusText}=this;if(socket.destroyed){return-1}if(client3[kRunning]===0){util.destroy(
 socket,new SocketError("bad response",util.getSocketInfo(socket)));return-1}const request5=client3[kQueue][client3[kRunningIdx]];
 if(!request5){return-1}assert2(!this.upgrade);assert2(this.statusCode<200);if(statusCode===100){util.destroy(socket,new SocketError(
@@ -2482,25 +2482,25 @@ false;socket[kReset]=false;socket[kBlocking]=false;socket[kIdleSocketValidation]
 null;socket[kSocketUsed]=false;socket[kParser]=new Parser3(client3,socket,llhttpInstance);util.addListener(socket,"error",
 onHttpSocketError);util.addListener(socket,"readable",onHttpSocketReadable);util.addListener(socket,"end",onHttpSocketEnd);
 util.addListener(socket,"close",onHttpSocketClose);socket[kClosed]=false;socket.on("close",onSocketClose);return{version:"\
-h1",defaultPipelining:1,write(request5){return writeH1(client3,request5)},resume(){resumeH1(client3)},destroy(err,callback2){
-if(socket[kClosed]){queueMicrotask(callback2)}else{socket.on("close",callback2);socket.destroy(err)}},get destroyed(){return socket.
+h1",defaultPipelining:1,write(request5){return writeH1(client3,request5)},resume(){resumeH1(client3)},destroy(err2,callback2){
+if(socket[kClosed]){queueMicrotask(callback2)}else{socket.on("close",callback2);socket.destroy(err2)}},get destroyed(){return socket.
 destroyed},busy(request5){if(socket[kWriting]||socket[kReset]||socket[kBlocking]||socket[kIdleSocketValidation]===1){return true}
 if(request5){if(client3[kRunning]>0&&!request5.idempotent){return true}if(client3[kRunning]>0&&(request5.upgrade||request5.
 method==="CONNECT")){return true}if(client3[kRunning]>0&&util.bodyLength(request5.body)!==0&&(util.isStream(request5.body)||
-util.isAsyncIterable(request5.body)||util.isFormDataLike(request5.body))){return true}}return false}}}function onHttpSocketError(err){
-const parser=this[kParser];if(err.code==="ECONNRESET"&&parser.statusCode&&!parser.shouldKeepAlive){const parserErr=parser.
-finish();if(parserErr){this[kError]=parserErr;this[kClient][kOnError](parserErr)}return}this[kError]=err;this[kClient][kOnError](
-err)}function onHttpSocketReadable(){this[kParser]?.readMore()}function onHttpSocketEnd(){const parser=this[kParser];if(parser.
+util.isAsyncIterable(request5.body)||util.isFormDataLike(request5.body))){return true}}return false}}}function onHttpSocketError(err2){
+const parser=this[kParser];if(err2.code==="ECONNRESET"&&parser.statusCode&&!parser.shouldKeepAlive){const parserErr=parser.
+finish();if(parserErr){this[kError]=parserErr;this[kClient][kOnError](parserErr)}return}this[kError]=err2;this[kClient][kOnError](
+err2)}function onHttpSocketReadable(){this[kParser]?.readMore()}function onHttpSocketEnd(){const parser=this[kParser];if(parser.
 statusCode&&!parser.shouldKeepAlive){const parserErr=parser.finish();if(parserErr){util.destroy(this,parserErr)}return}util.
 destroy(this,new SocketError("other side closed",util.getSocketInfo(this)))}function onHttpSocketClose(){const parser=this[kParser];
 clearIdleSocketValidation(this);if(parser){if(!this[kError]&&parser.statusCode&&!parser.shouldKeepAlive){this[kError]=parser.
-finish()||this[kError]}this[kParser].destroy();this[kParser]=null}const err=this[kError]||new SocketError("closed",util.
+finish()||this[kError]}this[kParser].destroy();this[kParser]=null}const err2=this[kError]||new SocketError("closed",util.
 getSocketInfo(this));const client3=this[kClient];client3[kSocket]=null;client3[kHTTPContext]=null;if(client3.destroyed){
-assert2(client3[kPending]===0);const requests=client3[kQueue].splice(client3[kRunningIdx]);for(let i2=0;i2<requests.length;i2++){
-const request5=requests[i2];util.errorRequest(client3,request5,err)}}else if(client3[kRunning]>0&&err.code!=="UND_ERR_IN\
-FO"){const request5=client3[kQueue][client3[kRunningIdx]];client3[kQueue][client3[kRunningIdx]++]=null;util.errorRequest(
-client3,request5,err)}client3[kPendingIdx]=client3[kRunningIdx];assert2(client3[kRunning]===0);client3.emit("disconnect",
-client3[kUrl],[client3],err);client3[kResume]()}function onSocketClose(){this[kClosed]=true}function clearIdleSocketValidation(socket){
+assert2(client3[kPending]===0);const requests=client3[kQueue].splice(client3[kRunningIdx]);for(let i3=0;i3<requests.length;i3++){
+const request5=requests[i3];util.errorRequest(client3,request5,err2)}}else if(client3[kRunning]>0&&err2.code!=="UND_ERR_\
+INFO"){const request5=client3[kQueue][client3[kRunningIdx]];client3[kQueue][client3[kRunningIdx]++]=null;util.errorRequest(
+client3,request5,err2)}client3[kPendingIdx]=client3[kRunningIdx];assert2(client3[kRunning]===0);client3.emit("disconnect",
+client3[kUrl],[client3],err2);client3[kResume]()}function onSocketClose(){this[kClosed]=true}function clearIdleSocketValidation(socket){
 if(socket[kIdleSocketValidationTimeout]){clearImmediate(socket[kIdleSocketValidationTimeout]);socket[kIdleSocketValidationTimeout]=
 null}socket[kIdleSocketValidation]=0}function scheduleIdleSocketValidation(client3,socket){socket[kIdleSocketValidation]=
 1;socket[kIdleSocketValidationTimeout]=setImmediate(()=>{socket[kIdleSocketValidationTimeout]=null;socket[kIdleSocketValidation]=
@@ -2528,9 +2528,9 @@ isValidHeaderValue(contentTypeValue)){util.errorRequest(client3,request5,new Inv
 request5.contentLength}if(contentLength===0&&!expectsPayload){contentLength=null}if(shouldSendContentLength(method)&&contentLength>
 0&&request5.contentLength!==null&&request5.contentLength!==contentLength){if(client3[kStrictContentLength]){util.errorRequest(
 client3,request5,new RequestContentLengthMismatchError);return false}process.emitWarning(new RequestContentLengthMismatchError)}
-const socket=client3[kSocket];clearIdleSocketValidation(socket);const abort=err=>{if(request5.aborted||request5.completed){
-return}util.errorRequest(client3,request5,err||new RequestAbortedError);util.destroy(body2);util.destroy(socket,new InformationalError(
-"aborted"))};try{request5.onConnect(abort)}catch(err){util.errorRequest(client3,request5,err)}if(request5.aborted){return false}
+const socket=client3[kSocket];clearIdleSocketValidation(socket);const abort=err2=>{if(request5.aborted||request5.completed){
+return}util.errorRequest(client3,request5,err2||new RequestAbortedError);util.destroy(body2);util.destroy(socket,new InformationalError(
+"aborted"))};try{request5.onConnect(abort)}catch(err2){util.errorRequest(client3,request5,err2)}if(request5.aborted){return false}
 if(method==="HEAD"){socket[kReset]=true}if(upgrade||method==="CONNECT"){socket[kReset]=true}if(reset!=null){socket[kReset]=
 reset}if(client3[kMaxRequests]&&socket[kCounter]++>=client3[kMaxRequests]){socket[kReset]=true}if(blocking){socket[kBlocking]=
 true}setTypeOfService(socket,request5);let header=`${method} ${path} HTTP/1.1\r
@@ -2539,7 +2539,7 @@ true}setTypeOfService(socket,request5);let header=`${method} ${path} HTTP/1.1\r
 upgrade: ${upgrade}\r
 `}else if(client3[kPipelining]&&!socket[kReset]){header+="connection: keep-alive\r\n"}else{header+="connection: close\r\n"}
 if(Array.isArray(headers)){for(let n2=0;n2<headers.length;n2+=2){const key=headers[n2+0];const val=headers[n2+1];if(Array.
-isArray(val)){for(let i2=0;i2<val.length;i2++){header+=`${key}: ${val[i2]}\r
+isArray(val)){for(let i3=0;i3<val.length;i3++){header+=`${key}: ${val[i3]}\r
 `}}else{header+=`${key}: ${val}\r
 `}}}if(channels.sendHeaders.hasSubscribers){channels.sendHeaders.publish({request:request5,headers:header,socket})}if(!body2||
 bodyLength===0){writeBuffer(abort,null,client3,request5,socket,contentLength,header,expectsPayload)}else if(util.isBuffer(
@@ -2550,14 +2550,14 @@ abort,body2,client3,request5,socket,contentLength,header,expectsPayload)}else if
 body2,client3,request5,socket,contentLength,header,expectsPayload)}else{assert2(false)}return true}function writeStream(abort,body2,client3,request5,socket,contentLength,header,expectsPayload){
 assert2(contentLength!==0||client3[kRunning]===0,"stream body cannot be pipelined");let finished=false;const writer=new AsyncWriter(
 {abort,socket,request:request5,contentLength,client:client3,expectsPayload,header});const onData=function(chunk){if(finished){
-return}try{if(!writer.write(chunk)&&this.pause){this.pause()}}catch(err){util.destroy(this,err)}};const onDrain=function(){
+return}try{if(!writer.write(chunk)&&this.pause){this.pause()}}catch(err2){util.destroy(this,err2)}};const onDrain=function(){
 if(finished){return}if(body2.resume){body2.resume()}};const onClose=function(){queueMicrotask(()=>{body2.removeListener(
-"error",onFinished)});if(!finished){const err=new RequestAbortedError;queueMicrotask(()=>onFinished(err))}};const onFinished=function(err){
+"error",onFinished)});if(!finished){const err2=new RequestAbortedError;queueMicrotask(()=>onFinished(err2))}};const onFinished=function(err2){
 if(finished){return}finished=true;assert2(socket.destroyed||socket[kWriting]&&client3[kRunning]<=1);socket.off("drain",onDrain).
 off("error",onFinished);body2.removeListener("data",onData).removeListener("end",onFinished).removeListener("close",onClose);
-if(!err){try{writer.end()}catch(er){err=er}}writer.destroy(err);if(err&&(err.code!=="UND_ERR_INFO"||err.message!=="reset")){
-util.destroy(body2,err)}else{util.destroy(body2)}};body2.on("data",onData).on("end",onFinished).on("error",onFinished).on(
-"close",onClose);if(body2.resume){body2.resume()}socket.on("drain",onDrain).on("error",onFinished);if(body2.errorEmitted??
+if(!err2){try{writer.end()}catch(er){err2=er}}writer.destroy(err2);if(err2&&(err2.code!=="UND_ERR_INFO"||err2.message!==
+"reset")){util.destroy(body2,err2)}else{util.destroy(body2)}};body2.on("data",onData).on("end",onFinished).on("error",onFinished).
+on("close",onClose);if(body2.resume){body2.resume()}socket.on("drain",onDrain).on("error",onFinished);if(body2.errorEmitted??
 body2.errored){setImmediate(onFinished,body2.errored)}else if(body2.endEmitted??body2.readableEnded){setImmediate(onFinished,
 null)}if(body2.closeEmitted??body2.closed){setImmediate(onClose)}}function writeBuffer(abort,body2,client3,request5,socket,contentLength,header,expectsPayload){
 try{if(!body2){if(contentLength===0){socket.write(`${header}content-length: 0\r
@@ -2567,19 +2567,19 @@ try{if(!body2){if(contentLength===0){socket.write(`${header}content-length: 0\r
 h");socket.cork();socket.write(`${header}content-length: ${contentLength}\r
 \r
 `,"latin1");socket.write(body2);socket.uncork();request5.onBodySent(body2);if(!expectsPayload&&request5.reset!==false){socket[kReset]=
-true}}request5.onRequestSent();client3[kResume]()}catch(err){abort(err)}}async function writeBlob(abort,body2,client3,request5,socket,contentLength,header,expectsPayload){
+true}}request5.onRequestSent();client3[kResume]()}catch(err2){abort(err2)}}async function writeBlob(abort,body2,client3,request5,socket,contentLength,header,expectsPayload){
 assert2(contentLength===body2.size,"blob body must have content length");try{if(contentLength!=null&&contentLength!==body2.
 size){throw new RequestContentLengthMismatchError}const buffer=Buffer.from(await body2.arrayBuffer());socket.cork();socket.
 write(`${header}content-length: ${contentLength}\r
 \r
 `,"latin1");socket.write(buffer);socket.uncork();request5.onBodySent(buffer);request5.onRequestSent();if(!expectsPayload&&
-request5.reset!==false){socket[kReset]=true}client3[kResume]()}catch(err){abort(err)}}async function writeIterable(abort,body2,client3,request5,socket,contentLength,header,expectsPayload){
+request5.reset!==false){socket[kReset]=true}client3[kResume]()}catch(err2){abort(err2)}}async function writeIterable(abort,body2,client3,request5,socket,contentLength,header,expectsPayload){
 assert2(contentLength!==0||client3[kRunning]===0,"iterator body cannot be pipelined");let callback2=null;function onDrain(){
 if(callback2){const cb=callback2;callback2=null;cb()}}const waitForDrain=()=>new Promise((resolve18,reject)=>{assert2(callback2===
 null);if(socket[kError]){reject(socket[kError])}else{callback2=resolve18}});socket.on("close",onDrain).on("drain",onDrain);
 const writer=new AsyncWriter({abort,socket,request:request5,contentLength,client:client3,expectsPayload,header});try{for await(const chunk of body2){
-if(socket[kError]){throw socket[kError]}if(!writer.write(chunk)){await waitForDrain()}}writer.end()}catch(err){writer.destroy(
-err)}finally{socket.off("close",onDrain).off("drain",onDrain)}}var AsyncWriter=class{constructor({abort,socket,request:request5,
+if(socket[kError]){throw socket[kError]}if(!writer.write(chunk)){await waitForDrain()}}writer.end()}catch(err2){writer.destroy(
+err2)}finally{socket.off("close",onDrain).off("drain",onDrain)}}var AsyncWriter=class{constructor({abort,socket,request:request5,
 contentLength,client:client3,expectsPayload,header}){this.socket=socket;this.request=request5;this.contentLength=contentLength;
 this.client=client3;this.bytesWritten=0;this.expectsPayload=expectsPayload;this.header=header;this.abort=abort;socket[kWriting]=
 true}write(chunk){const{socket,request:request5,contentLength,client:client3,bytesWritten,expectsPayload,header}=this;if(socket[kError]){
@@ -2601,8 +2601,8 @@ onRequestSent();socket[kWriting]=false;if(socket[kError]){throw socket[kError]}i
 `,"latin1")}}else if(contentLength===null){socket.write("\r\n0\r\n\r\n","latin1")}if(contentLength!==null&&bytesWritten!==
 contentLength){if(client3[kStrictContentLength]){throw new RequestContentLengthMismatchError}else{process.emitWarning(new RequestContentLengthMismatchError)}}
 if(socket[kParser].timeout&&socket[kParser].timeoutType===TIMEOUT_HEADERS){if(socket[kParser].timeout.refresh){socket[kParser].
-timeout.refresh()}}client3[kResume]()}destroy(err){const{socket,client:client3,abort}=this;socket[kWriting]=false;if(err){
-assert2(client3[kRunning]<=1,"pipeline should only contain this request");abort(err)}}};module.exports=connectH1}});var require_client_h2=__commonJS({"node_modules/undici/lib/dispatcher/client-h2.js"(exports,module){"use strict";var assert2=__require("node:assert");
+timeout.refresh()}}client3[kResume]()}destroy(err2){const{socket,client:client3,abort}=this;socket[kWriting]=false;if(err2){
+assert2(client3[kRunning]<=1,"pipeline should only contain this request");abort(err2)}}};module.exports=connectH1}});var require_client_h2=__commonJS({"node_modules/undici/lib/dispatcher/client-h2.js"(exports,module){"use strict";var assert2=__require("node:assert");
 var{pipeline}=__require("node:stream");var util=require_util();var{RequestContentLengthMismatchError,RequestAbortedError,
 SocketError,InformationalError,InvalidArgumentError:InvalidArgumentError2,HeadersTimeoutError,BodyTimeoutError}=require_errors();
 var{kUrl,kReset,kClient,kRunning,kPending,kQueue,kPendingIdx,kRunningIdx,kError,kSocket,kStrictContentLength,kOnError,kMaxConcurrentStreams,
@@ -2625,7 +2625,7 @@ util.addListener(session,"close",onHttp2SessionClose);util.addListener(session,"
 unref();client3[kHTTP2Session]=session;socket[kHTTP2Session]=session;util.addListener(socket,"error",onHttp2SocketError);
 util.addListener(socket,"end",onHttp2SocketEnd);util.addListener(socket,"close",onHttp2SocketClose);socket[kClosed]=false;
 socket.on("close",onSocketClose);return{version:"h2",defaultPipelining:Infinity,write(request5){return writeH2(client3,request5)},
-resume(){resumeH2(client3)},destroy(err,callback2){if(socket[kClosed]){queueMicrotask(callback2)}else{socket.destroy(err).
+resume(){resumeH2(client3)},destroy(err2,callback2){if(socket[kClosed]){queueMicrotask(callback2)}else{socket.destroy(err2).
 on("close",callback2)}},get destroyed(){return socket.destroyed},busy(request5){if(request5!=null){if(client3[kRunning]>
 0){if(request5.idempotent===false)return true;if((request5.upgrade==="websocket"||request5.method==="CONNECT")&&session[kRemoteSettings]===
 false)return true;if(util.bodyLength(request5.body)!==0&&(util.isStream(request5.body)||util.isAsyncIterable(request5.body)||
@@ -2635,36 +2635,36 @@ false){if(client3[kSize]===0){socket.unref();client3[kHTTP2Session].unref()}else
 function applyConnectionWindowSize(connectionWindowSize){try{if(typeof this.setLocalWindowSize==="function"){this.setLocalWindowSize(
 connectionWindowSize)}}catch{}}function onHttp2RemoteSettings(settings){this[kClient][kMaxConcurrentStreams]=settings.maxConcurrentStreams??
 this[kClient][kMaxConcurrentStreams];if(this[kRemoteSettings]===true&&this[kEnableConnectProtocol]===true&&settings.enableConnectProtocol===
-false){const err=new InformationalError("HTTP/2: Server disabled extended CONNECT protocol against RFC-8441");this[kSocket][kError]=
-err;this[kClient][kOnError](err);return}this[kEnableConnectProtocol]=settings.enableConnectProtocol??this[kEnableConnectProtocol];
+false){const err2=new InformationalError("HTTP/2: Server disabled extended CONNECT protocol against RFC-8441");this[kSocket][kError]=
+err2;this[kClient][kOnError](err2);return}this[kEnableConnectProtocol]=settings.enableConnectProtocol??this[kEnableConnectProtocol];
 this[kRemoteSettings]=true;this[kClient][kResume]()}function onHttp2SendPing(session){const state=session[kHTTP2SessionState];
 if((session.closed||session.destroyed)&&state.ping.interval!=null){clearInterval(state.ping.interval);state.ping.interval=
-null;return}session.ping(onPing.bind(session));function onPing(err,duration3){const client3=this[kClient];const socket=this[kClient];
-if(err!=null){const error3=new InformationalError(`HTTP/2: "PING" errored - type ${err.message}`);socket[kError]=error3;
-client3[kOnError](error3)}else{client3.emit("ping",duration3)}}}function onHttp2SessionError(err){this[kSocket][kError]=
-err;this[kClient][kOnError](err)}function onHttp2FrameError(type,code2,id){if(id===0){const err=new InformationalError(`\
-HTTP/2: "frameError" received - type ${type}, code ${code2}`);this[kSocket][kError]=err;this[kClient][kOnError](err)}}function onHttp2SessionEnd(){
-const err=new SocketError("other side closed",util.getSocketInfo(this[kSocket]));this.destroy(err);util.destroy(this[kSocket],
-err)}function completeRequest(client3,request5,resetPendingIdx=false){const queue=client3[kQueue];const runningIdx=client3[kRunningIdx];
-if(runningIdx<client3[kPendingIdx]&&queue[runningIdx]===request5){queue[runningIdx]=null;client3[kRunningIdx]=runningIdx+
-1;return}const index=queue.indexOf(request5,runningIdx);if(index===-1||index>=client3[kPendingIdx]){return}queue.splice(
-index,1);client3[kPendingIdx]--;if(resetPendingIdx&&client3[kPendingIdx]<client3[kRunningIdx]){client3[kPendingIdx]=client3[kRunningIdx]}}
-function onHttp2SessionGoAway(errorCode){const err=this[kError]||new SocketError(`HTTP/2: "GOAWAY" frame received with c\
-ode ${errorCode}`,util.getSocketInfo(this[kSocket]));const client3=this[kClient];client3[kSocket]=null;client3[kHTTPContext]=
-null;this.close();this[kHTTP2Session]=null;util.destroy(this[kSocket],err);if(client3[kRunningIdx]<client3[kQueue].length){
-const request5=client3[kQueue][client3[kRunningIdx]];client3[kQueue][client3[kRunningIdx]++]=null;if(request5!=null){util.
-errorRequest(client3,request5,err)}client3[kPendingIdx]=client3[kRunningIdx]}assert2(client3[kRunning]===0);client3.emit(
-"disconnect",client3[kUrl],[client3],err);client3.emit("connectionError",client3[kUrl],[client3],err);client3[kResume]()}
-function onHttp2SessionClose(){const{[kClient]:client3,[kHTTP2SessionState]:state}=this;const{[kSocket]:socket}=client3;
-const err=this[kSocket][kError]||this[kError]||new SocketError("closed",util.getSocketInfo(socket));client3[kSocket]=null;
+null;return}session.ping(onPing.bind(session));function onPing(err2,duration3){const client3=this[kClient];const socket=this[kClient];
+if(err2!=null){const error3=new InformationalError(`HTTP/2: "PING" errored - type ${err2.message}`);socket[kError]=error3;
+client3[kOnError](error3)}else{client3.emit("ping",duration3)}}}function onHttp2SessionError(err2){this[kSocket][kError]=
+err2;this[kClient][kOnError](err2)}function onHttp2FrameError(type,code2,id){if(id===0){const err2=new InformationalError(
+`HTTP/2: "frameError" received - type ${type}, code ${code2}`);this[kSocket][kError]=err2;this[kClient][kOnError](err2)}}
+function onHttp2SessionEnd(){const err2=new SocketError("other side closed",util.getSocketInfo(this[kSocket]));this.destroy(
+err2);util.destroy(this[kSocket],err2)}function completeRequest(client3,request5,resetPendingIdx=false){const queue=client3[kQueue];
+const runningIdx=client3[kRunningIdx];if(runningIdx<client3[kPendingIdx]&&queue[runningIdx]===request5){queue[runningIdx]=
+null;client3[kRunningIdx]=runningIdx+1;return}const index=queue.indexOf(request5,runningIdx);if(index===-1||index>=client3[kPendingIdx]){
+return}queue.splice(index,1);client3[kPendingIdx]--;if(resetPendingIdx&&client3[kPendingIdx]<client3[kRunningIdx]){client3[kPendingIdx]=
+client3[kRunningIdx]}}function onHttp2SessionGoAway(errorCode){const err2=this[kError]||new SocketError(`HTTP/2: "GOAWAY\
+" frame received with code ${errorCode}`,util.getSocketInfo(this[kSocket]));const client3=this[kClient];client3[kSocket]=
+null;client3[kHTTPContext]=null;this.close();this[kHTTP2Session]=null;util.destroy(this[kSocket],err2);if(client3[kRunningIdx]<
+client3[kQueue].length){const request5=client3[kQueue][client3[kRunningIdx]];client3[kQueue][client3[kRunningIdx]++]=null;
+if(request5!=null){util.errorRequest(client3,request5,err2)}client3[kPendingIdx]=client3[kRunningIdx]}assert2(client3[kRunning]===
+0);client3.emit("disconnect",client3[kUrl],[client3],err2);client3.emit("connectionError",client3[kUrl],[client3],err2);
+client3[kResume]()}function onHttp2SessionClose(){const{[kClient]:client3,[kHTTP2SessionState]:state}=this;const{[kSocket]:socket}=client3;
+const err2=this[kSocket][kError]||this[kError]||new SocketError("closed",util.getSocketInfo(socket));client3[kSocket]=null;
 client3[kHTTPContext]=null;if(state.ping.interval!=null){clearInterval(state.ping.interval);state.ping.interval=null}if(client3.
-destroyed){assert2(client3[kPending]===0);const requests=client3[kQueue].splice(client3[kRunningIdx]);for(let i2=0;i2<requests.
-length;i2++){const request5=requests[i2];if(request5!=null){util.errorRequest(client3,request5,err)}}}}function onHttp2SocketClose(){
-const err=this[kError]||new SocketError("closed",util.getSocketInfo(this));const client3=this[kHTTP2Session][kClient];client3[kSocket]=
-null;client3[kHTTPContext]=null;if(this[kHTTP2Session]!==null){this[kHTTP2Session].destroy(err)}client3[kPendingIdx]=client3[kRunningIdx];
-assert2(client3[kRunning]===0);client3.emit("disconnect",client3[kUrl],[client3],err);client3[kResume]()}function onHttp2SocketError(err){
-this[kError]=err;this[kClient][kOnError](err)}function onHttp2SocketEnd(){util.destroy(this,new SocketError("other side \
-closed",util.getSocketInfo(this)))}function onSocketClose(){this[kClosed]=true}function shouldSendContentLength(method){
+destroyed){assert2(client3[kPending]===0);const requests=client3[kQueue].splice(client3[kRunningIdx]);for(let i3=0;i3<requests.
+length;i3++){const request5=requests[i3];if(request5!=null){util.errorRequest(client3,request5,err2)}}}}function onHttp2SocketClose(){
+const err2=this[kError]||new SocketError("closed",util.getSocketInfo(this));const client3=this[kHTTP2Session][kClient];client3[kSocket]=
+null;client3[kHTTPContext]=null;if(this[kHTTP2Session]!==null){this[kHTTP2Session].destroy(err2)}client3[kPendingIdx]=client3[kRunningIdx];
+assert2(client3[kRunning]===0);client3.emit("disconnect",client3[kUrl],[client3],err2);client3[kResume]()}function onHttp2SocketError(err2){
+this[kError]=err2;this[kClient][kOnError](err2)}function onHttp2SocketEnd(){util.destroy(this,new SocketError("other sid\
+e closed",util.getSocketInfo(this)))}function onSocketClose(){this[kClosed]=true}function shouldSendContentLength(method){
 return method!=="GET"&&method!=="HEAD"&&method!=="OPTIONS"&&method!=="TRACE"&&method!=="CONNECT"}function writeH2(client3,request5){
 const headersTimeout=request5.headersTimeout??client3[kHeadersTimeout];const bodyTimeout=request5.bodyTimeout??client3[kBodyTimeout];
 const session=client3[kHTTP2Session];const{method,path,host:host2,upgrade,expectContinue,signal,protocol,headers:reqHeaders}=request5;
@@ -2672,24 +2672,24 @@ let{body:body2}=request5;if(upgrade!=null&&upgrade!=="websocket"){util.errorRequ
 `Custom upgrade "${upgrade}" not supported over HTTP/2`));return false}const headers={};for(let n2=0;n2<reqHeaders.length;n2+=
 2){const key=reqHeaders[n2+0];const val=reqHeaders[n2+1];if(key==="cookie"){if(headers[key]!=null){headers[key]=Array.isArray(
 headers[key])?(headers[key].push(val),headers[key]):[headers[key],val]}else{headers[key]=val}continue}if(Array.isArray(val)){
-for(let i2=0;i2<val.length;i2++){if(headers[key]){headers[key]+=`, ${val[i2]}`}else{headers[key]=val[i2]}}}else if(headers[key]){
+for(let i3=0;i3<val.length;i3++){if(headers[key]){headers[key]+=`, ${val[i3]}`}else{headers[key]=val[i3]}}}else if(headers[key]){
 headers[key]+=`, ${val}`}else{headers[key]=val}}let stream=null;const{hostname:hostname3,port}=client3[kUrl];headers[HTTP2_HEADER_AUTHORITY]=
-host2||`${hostname3}${port?`:${port}`:""}`;headers[HTTP2_HEADER_METHOD]=method;const abort=err=>{if(request5.aborted||request5.
-completed){return}err=err||new RequestAbortedError;util.errorRequest(client3,request5,err);if(stream!=null){stream.removeAllListeners(
-"data");stream.close();client3[kOnError](err);completeRequest(client3,request5);client3[kResume]()}util.destroy(body2,err)};
-try{request5.onConnect(abort)}catch(err){util.errorRequest(client3,request5,err)}if(request5.aborted){return false}if(upgrade||
+host2||`${hostname3}${port?`:${port}`:""}`;headers[HTTP2_HEADER_METHOD]=method;const abort=err2=>{if(request5.aborted||request5.
+completed){return}err2=err2||new RequestAbortedError;util.errorRequest(client3,request5,err2);if(stream!=null){stream.removeAllListeners(
+"data");stream.close();client3[kOnError](err2);completeRequest(client3,request5);client3[kResume]()}util.destroy(body2,err2)};
+try{request5.onConnect(abort)}catch(err2){util.errorRequest(client3,request5,err2)}if(request5.aborted){return false}if(upgrade||
 method==="CONNECT"){session.ref();if(upgrade==="websocket"){if(session[kEnableConnectProtocol]===false){util.errorRequest(
 client3,request5,new InformationalError("HTTP/2: Extended CONNECT protocol not supported by server"));session.unref();return false}
 headers[HTTP2_HEADER_METHOD]="CONNECT";headers[HTTP2_HEADER_PROTOCOL]="websocket";headers[HTTP2_HEADER_PATH]=path;if(protocol===
 "ws:"||protocol==="wss:"){headers[HTTP2_HEADER_SCHEME]=protocol==="ws:"?"http":"https"}else{headers[HTTP2_HEADER_SCHEME]=
 protocol==="http:"?"http":"https"}stream=session.request(headers,{endStream:false,signal});stream[kHTTP2Stream]=true;++session[kOpenStreams];
 stream.once("response",(headers2,_flags)=>{const{[HTTP2_HEADER_STATUS]:statusCode,...realHeaders}=headers2;try{request5.
-onUpgrade(statusCode,parseH2Headers(realHeaders),stream)}catch(err){abort(err);return}completeRequest(client3,request5)});
+onUpgrade(statusCode,parseH2Headers(realHeaders),stream)}catch(err2){abort(err2);return}completeRequest(client3,request5)});
 stream.on("error",()=>{if(stream.rstCode===NGHTTP2_REFUSED_STREAM||stream.rstCode===NGHTTP2_CANCEL){abort(new InformationalError(
 `HTTP/2: "stream error" received - code ${stream.rstCode}`))}});stream.once("close",()=>{session[kOpenStreams]-=1;if(session[kOpenStreams]===
 0)session.unref()});stream.setTimeout(headersTimeout);return true}stream=session.request(headers,{endStream:false,signal});
 stream[kHTTP2Stream]=true;++session[kOpenStreams];stream.on("response",headers2=>{const{[HTTP2_HEADER_STATUS]:statusCode,
-...realHeaders}=headers2;try{request5.onUpgrade(statusCode,parseH2Headers(realHeaders),stream)}catch(err){abort(err);return}
+...realHeaders}=headers2;try{request5.onUpgrade(statusCode,parseH2Headers(realHeaders),stream)}catch(err2){abort(err2);return}
 completeRequest(client3,request5)});stream.on("error",abort);stream.once("close",()=>{session[kOpenStreams]-=1;if(session[kOpenStreams]===
 0)session.unref()});stream.setTimeout(headersTimeout);return true}headers[HTTP2_HEADER_PATH]=path;headers[HTTP2_HEADER_SCHEME]=
 protocol==="http:"?"http":"https";const expectsPayload=method==="PUT"||method==="POST"||method==="PATCH";if(body2&&typeof body2.
@@ -2714,36 +2714,37 @@ if(!request5.aborted&&!request5.completed){request5.onComplete({})}completeReque
 abort(new InformationalError("HTTP/2: stream half-closed (remote)"));completeRequest(client3,request5,true);client3[kResume]()}});
 stream.once("close",()=>{stream.removeAllListeners("data");session[kOpenStreams]-=1;if(session[kOpenStreams]===0){session.
 unref()}if(!request5.aborted&&!request5.completed){abort(new InformationalError("HTTP/2: stream closed before the respon\
-se was complete"))}});stream.once("error",function(err){stream.removeAllListeners("data");abort(err)});stream.once("fram\
-eError",(type,code2)=>{stream.removeAllListeners("data");abort(new InformationalError(`HTTP/2: "frameError" received - t\
-ype ${type}, code ${code2}`))});stream.on("aborted",()=>{stream.removeAllListeners("data")});stream.on("timeout",()=>{const err=responseReceived?
-new BodyTimeoutError(`HTTP/2: "body timeout after ${bodyTimeout}"`):new HeadersTimeoutError(`HTTP/2: "headers timeout af\
-ter ${headersTimeout}"`);stream.removeAllListeners("data");session[kOpenStreams]-=1;if(session[kOpenStreams]===0){session.
-unref()}abort(err)});stream.once("trailers",trailers=>{if(request5.aborted||request5.completed){return}stream.removeAllListeners(
-"data");request5.onComplete(trailers)});return true;function writeBodyH2(){if(!body2||contentLength===0){writeBuffer(abort,
-stream,null,client3,request5,client3[kSocket],contentLength,expectsPayload)}else if(util.isBuffer(body2)){writeBuffer(abort,
-stream,body2,client3,request5,client3[kSocket],contentLength,expectsPayload)}else if(util.isBlobLike(body2)){if(typeof body2.
-stream==="function"){writeIterable(abort,stream,body2.stream(),client3,request5,client3[kSocket],contentLength,expectsPayload)}else{
-writeBlob(abort,stream,body2,client3,request5,client3[kSocket],contentLength,expectsPayload)}}else if(util.isStream(body2)){
-writeStream(abort,client3[kSocket],expectsPayload,stream,body2,client3,request5,contentLength)}else if(util.isIterable(body2)){
-writeIterable(abort,stream,body2,client3,request5,client3[kSocket],contentLength,expectsPayload)}else{assert2(false)}}}function writeBuffer(abort,h2stream,body2,client3,request5,socket,contentLength,expectsPayload){
-try{if(body2!=null&&util.isBuffer(body2)){assert2(contentLength===body2.byteLength,"buffer body must have content length");
-h2stream.cork();h2stream.write(body2);h2stream.uncork();h2stream.end();request5.onBodySent(body2)}if(!expectsPayload){socket[kReset]=
-true}request5.onRequestSent();client3[kResume]()}catch(error3){abort(error3)}}function writeStream(abort,socket,expectsPayload,h2stream,body2,client3,request5,contentLength){
+se was complete"))}});stream.once("error",function(err2){stream.removeAllListeners("data");abort(err2)});stream.once("fr\
+ameError",(type,code2)=>{stream.removeAllListeners("data");abort(new InformationalError(`HTTP/2: "frameError" received -\
+ type ${type}, code ${code2}`))});stream.on("aborted",()=>{stream.removeAllListeners("data")});stream.on("timeout",()=>{
+const err2=responseReceived?new BodyTimeoutError(`HTTP/2: "body timeout after ${bodyTimeout}"`):new HeadersTimeoutError(
+`HTTP/2: "headers timeout after ${headersTimeout}"`);stream.removeAllListeners("data");session[kOpenStreams]-=1;if(session[kOpenStreams]===
+0){session.unref()}abort(err2)});stream.once("trailers",trailers=>{if(request5.aborted||request5.completed){return}stream.
+removeAllListeners("data");request5.onComplete(trailers)});return true;function writeBodyH2(){if(!body2||contentLength===
+0){writeBuffer(abort,stream,null,client3,request5,client3[kSocket],contentLength,expectsPayload)}else if(util.isBuffer(body2)){
+writeBuffer(abort,stream,body2,client3,request5,client3[kSocket],contentLength,expectsPayload)}else if(util.isBlobLike(body2)){
+if(typeof body2.stream==="function"){writeIterable(abort,stream,body2.stream(),client3,request5,client3[kSocket],contentLength,
+expectsPayload)}else{writeBlob(abort,stream,body2,client3,request5,client3[kSocket],contentLength,expectsPayload)}}else if(util.
+isStream(body2)){writeStream(abort,client3[kSocket],expectsPayload,stream,body2,client3,request5,contentLength)}else if(util.
+isIterable(body2)){writeIterable(abort,stream,body2,client3,request5,client3[kSocket],contentLength,expectsPayload)}else{
+assert2(false)}}}function writeBuffer(abort,h2stream,body2,client3,request5,socket,contentLength,expectsPayload){try{if(body2!=
+null&&util.isBuffer(body2)){assert2(contentLength===body2.byteLength,"buffer body must have content length");h2stream.cork();
+h2stream.write(body2);h2stream.uncork();h2stream.end();request5.onBodySent(body2)}if(!expectsPayload){socket[kReset]=true}
+request5.onRequestSent();client3[kResume]()}catch(error3){abort(error3)}}function writeStream(abort,socket,expectsPayload,h2stream,body2,client3,request5,contentLength){
 assert2(contentLength!==0||client3[kRunning]===0,"stream body cannot be pipelined");const pipe2=pipeline(body2,h2stream,
-err=>{if(err){util.destroy(pipe2,err);abort(err)}else{util.removeAllListeners(pipe2);request5.onRequestSent();if(!expectsPayload){
+err2=>{if(err2){util.destroy(pipe2,err2);abort(err2)}else{util.removeAllListeners(pipe2);request5.onRequestSent();if(!expectsPayload){
 socket[kReset]=true}client3[kResume]()}});util.addListener(pipe2,"data",onPipeData);function onPipeData(chunk){request5.
 onBodySent(chunk)}}async function writeBlob(abort,h2stream,body2,client3,request5,socket,contentLength,expectsPayload){assert2(
 contentLength===body2.size,"blob body must have content length");try{if(contentLength!=null&&contentLength!==body2.size){
 throw new RequestContentLengthMismatchError}const buffer=Buffer.from(await body2.arrayBuffer());h2stream.cork();h2stream.
 write(buffer);h2stream.uncork();h2stream.end();request5.onBodySent(buffer);request5.onRequestSent();if(!expectsPayload){
-socket[kReset]=true}client3[kResume]()}catch(err){abort(err)}}async function writeIterable(abort,h2stream,body2,client3,request5,socket,contentLength,expectsPayload){
+socket[kReset]=true}client3[kResume]()}catch(err2){abort(err2)}}async function writeIterable(abort,h2stream,body2,client3,request5,socket,contentLength,expectsPayload){
 assert2(contentLength!==0||client3[kRunning]===0,"iterator body cannot be pipelined");let callback2=null;function onDrain(){
 if(callback2){const cb=callback2;callback2=null;cb()}}const waitForDrain=()=>new Promise((resolve18,reject)=>{assert2(callback2===
 null);if(socket[kError]){reject(socket[kError])}else{callback2=resolve18}});h2stream.on("close",onDrain).on("drain",onDrain);
 try{for await(const chunk of body2){if(socket[kError]){throw socket[kError]}const res=h2stream.write(chunk);request5.onBodySent(
-chunk);if(!res){await waitForDrain()}}h2stream.end();request5.onRequestSent();if(!expectsPayload){socket[kReset]=true}client3[kResume]()}catch(err){
-abort(err)}finally{h2stream.off("close",onDrain).off("drain",onDrain)}}module.exports=connectH2}});var require_client=__commonJS({"node_modules/undici/lib/dispatcher/client.js"(exports,module){"use strict";var assert2=__require("node:assert");
+chunk);if(!res){await waitForDrain()}}h2stream.end();request5.onRequestSent();if(!expectsPayload){socket[kReset]=true}client3[kResume]()}catch(err2){
+abort(err2)}finally{h2stream.off("close",onDrain).off("drain",onDrain)}}module.exports=connectH2}});var require_client=__commonJS({"node_modules/undici/lib/dispatcher/client.js"(exports,module){"use strict";var assert2=__require("node:assert");
 var net=__require("node:net");var http=__require("node:http");var util=require_util();var{ClientStats}=require_stats();var{
 channels}=require_diagnostics();var Request=require_request();var DispatcherBase=require_dispatcher_base();var{InvalidArgumentError:InvalidArgumentError2,
 InformationalError,ClientDestroyedError}=require_errors();var buildConnector=require_connect();var{kUrl,kServerName,kClient,
@@ -2803,7 +2804,7 @@ strictContentLength==null?true:strictContentLength;this[kMaxRequests]=maxRequest
 maxResponseSize>-1?maxResponseSize:-1;this[kHTTPContext]=null;this[kMaxConcurrentStreams]=maxConcurrentStreams!=null?maxConcurrentStreams:
 100;this[kHTTP2InitialWindowSize]=initialWindowSize!=null?initialWindowSize:262144;this[kHTTP2ConnectionWindowSize]=connectionWindowSize!=
 null?connectionWindowSize:524288;this[kPingInterval]=pingInterval!=null?pingInterval:6e4;this[kQueue]=[];this[kRunningIdx]=
-0;this[kPendingIdx]=0;this[kResume]=sync2=>resume(this,sync2);this[kOnError]=err=>onError(this,err)}get pipelining(){return this[kPipelining]}set pipelining(value3){
+0;this[kPendingIdx]=0;this[kResume]=sync2=>resume(this,sync2);this[kOnError]=err2=>onError(this,err2)}get pipelining(){return this[kPipelining]}set pipelining(value3){
 this[kPipelining]=value3;this[kResume](true)}get stats(){return new ClientStats(this)}get[kPending](){return this[kQueue].
 length-this[kPendingIdx]}get[kRunning](){return this[kPendingIdx]-this[kRunningIdx]}get[kSize](){return this[kQueue].length-
 this[kRunningIdx]}get[kConnected](){return!!this[kHTTPContext]&&!this[kConnecting]&&!this[kHTTPContext].destroyed}get[kBusy](){
@@ -2812,33 +2813,33 @@ this);this.once("connect",cb)}[kDispatch](opts,handler2){const request5=new Requ
 push(request5);if(this[kResuming]){}else if(util.bodyLength(request5.body)==null&&util.isIterable(request5.body)){this[kResuming]=
 1;queueMicrotask(()=>resume(this))}else{this[kResume](true)}if(this[kResuming]&&this[kNeedDrain]!==2&&this[kBusy]){this[kNeedDrain]=
 2}return this[kNeedDrain]<2}[kClose](){return new Promise(resolve18=>{if(this[kSize]){this[kClosedResolve]=resolve18}else{
-resolve18(null)}})}[kDestroy](err){return new Promise(resolve18=>{const requests=this[kQueue].splice(this[kPendingIdx]);
-for(let i2=0;i2<requests.length;i2++){const request5=requests[i2];if(request5!=null){util.errorRequest(this,request5,err)}}
+resolve18(null)}})}[kDestroy](err2){return new Promise(resolve18=>{const requests=this[kQueue].splice(this[kPendingIdx]);
+for(let i3=0;i3<requests.length;i3++){const request5=requests[i3];if(request5!=null){util.errorRequest(this,request5,err2)}}
 const callback2=()=>{if(this[kClosedResolve]){this[kClosedResolve]();this[kClosedResolve]=null}resolve18(null)};if(this[kHTTPContext]){
-this[kHTTPContext].destroy(err,callback2);this[kHTTPContext]=null}else{queueMicrotask(callback2)}this[kResume]()})}};function onError(client3,err){
-if(client3[kRunning]===0&&err.code!=="UND_ERR_INFO"&&err.code!=="UND_ERR_SOCKET"){assert2(client3[kPendingIdx]===client3[kRunningIdx]);
-const requests=client3[kQueue].splice(client3[kRunningIdx]);for(let i2=0;i2<requests.length;i2++){const request5=requests[i2];
-if(request5!=null){util.errorRequest(client3,request5,err)}}assert2(client3[kSize]===0)}}function connect2(client3){assert2(
+this[kHTTPContext].destroy(err2,callback2);this[kHTTPContext]=null}else{queueMicrotask(callback2)}this[kResume]()})}};function onError(client3,err2){
+if(client3[kRunning]===0&&err2.code!=="UND_ERR_INFO"&&err2.code!=="UND_ERR_SOCKET"){assert2(client3[kPendingIdx]===client3[kRunningIdx]);
+const requests=client3[kQueue].splice(client3[kRunningIdx]);for(let i3=0;i3<requests.length;i3++){const request5=requests[i3];
+if(request5!=null){util.errorRequest(client3,request5,err2)}}assert2(client3[kSize]===0)}}function connect2(client3){assert2(
 !client3[kConnecting]);assert2(!client3[kHTTPContext]);let{host:host2,hostname:hostname3,protocol,port}=client3[kUrl];if(hostname3[0]===
 "["){const idx=hostname3.indexOf("]");assert2(idx!==-1);const ip=hostname3.substring(1,idx);assert2(net.isIPv6(ip));hostname3=
 ip}client3[kConnecting]=true;if(channels.beforeConnect.hasSubscribers){channels.beforeConnect.publish({connectParams:{host:host2,
 hostname:hostname3,protocol,port,version:client3[kHTTPContext]?.version,servername:client3[kServerName],localAddress:client3[kLocalAddress]},
 connector:client3[kConnector]})}try{client3[kConnector]({host:host2,hostname:hostname3,protocol,port,servername:client3[kServerName],
-localAddress:client3[kLocalAddress]},(err,socket)=>{if(err){handleConnectError(client3,err,{host:host2,hostname:hostname3,
+localAddress:client3[kLocalAddress]},(err2,socket)=>{if(err2){handleConnectError(client3,err2,{host:host2,hostname:hostname3,
 protocol,port});client3[kResume]();return}if(client3.destroyed){util.destroy(socket.on("error",noop4),new ClientDestroyedError);
 client3[kResume]();return}assert2(socket);try{client3[kHTTPContext]=socket.alpnProtocol==="h2"?connectH2(client3,socket):
-connectH1(client3,socket)}catch(err2){socket.destroy().on("error",noop4);handleConnectError(client3,err2,{host:host2,hostname:hostname3,
+connectH1(client3,socket)}catch(err3){socket.destroy().on("error",noop4);handleConnectError(client3,err3,{host:host2,hostname:hostname3,
 protocol,port});client3[kResume]();return}client3[kConnecting]=false;socket[kCounter]=0;socket[kMaxRequests]=client3[kMaxRequests];
 socket[kClient]=client3;socket[kError]=null;if(channels.connected.hasSubscribers){channels.connected.publish({connectParams:{
 host:host2,hostname:hostname3,protocol,port,version:client3[kHTTPContext]?.version,servername:client3[kServerName],localAddress:client3[kLocalAddress]},
-connector:client3[kConnector],socket})}client3.emit("connect",client3[kUrl],[client3]);client3[kResume]()})}catch(err){handleConnectError(
-client3,err,{host:host2,hostname:hostname3,protocol,port});client3[kResume]()}}function handleConnectError(client3,err,{
+connector:client3[kConnector],socket})}client3.emit("connect",client3[kUrl],[client3]);client3[kResume]()})}catch(err2){
+handleConnectError(client3,err2,{host:host2,hostname:hostname3,protocol,port});client3[kResume]()}}function handleConnectError(client3,err2,{
 host:host2,hostname:hostname3,protocol,port}){if(client3.destroyed){return}client3[kConnecting]=false;if(channels.connectError.
 hasSubscribers){channels.connectError.publish({connectParams:{host:host2,hostname:hostname3,protocol,port,version:client3[kHTTPContext]?.
-version,servername:client3[kServerName],localAddress:client3[kLocalAddress]},connector:client3[kConnector],error:err})}if(err.
-code==="ERR_TLS_CERT_ALTNAME_INVALID"){assert2(client3[kRunning]===0);while(client3[kPending]>0&&client3[kQueue][client3[kPendingIdx]].
+version,servername:client3[kServerName],localAddress:client3[kLocalAddress]},connector:client3[kConnector],error:err2})}
+if(err2.code==="ERR_TLS_CERT_ALTNAME_INVALID"){assert2(client3[kRunning]===0);while(client3[kPending]>0&&client3[kQueue][client3[kPendingIdx]].
 servername===client3[kServerName]){const request5=client3[kQueue][client3[kPendingIdx]++];util.errorRequest(client3,request5,
-err)}}else{onError(client3,err)}client3.emit("connectionError",client3[kUrl],[client3],err)}function emitDrain(client3){
+err2)}}else{onError(client3,err2)}client3.emit("connectionError",client3[kUrl],[client3],err2)}function emitDrain(client3){
 client3[kNeedDrain]=0;client3.emit("drain",client3[kUrl],[client3])}function resume(client3,sync2){if(client3[kResuming]===
 2){return}client3[kResuming]=2;_resume(client3,sync2);client3[kResuming]=0;if(client3[kRunningIdx]>256){client3[kQueue].
 splice(0,client3[kRunningIdx]);client3[kPendingIdx]-=client3[kRunningIdx];client3[kRunningIdx]=0}}function _resume(client3,sync2){
@@ -2866,20 +2867,20 @@ kQueued,kBusy,kFree,kUrl,kClose,kDestroy,kDispatch}=require_symbols();var kClien
 "get dispatcher");var kAddClient=Symbol("add client");var kRemoveClient=Symbol("remove client");var PoolBase=class extends DispatcherBase{[kQueue]=new FixedQueue;[kQueued]=0;[kClients]=[];[kNeedDrain]=false;[kOnDrain](client3,origin2,targets){
 const queue=this[kQueue];let needDrain=false;while(!needDrain){const item=queue.shift();if(!item){break}this[kQueued]--;
 needDrain=!client3.dispatch(item.opts,item.handler)}client3[kNeedDrain]=needDrain;if(!needDrain&&this[kNeedDrain]){this[kNeedDrain]=
-false;this.emit("drain",origin2,[this,...targets])}if(this[kClosedResolve]&&queue.isEmpty()){const closeAll=[];for(let i2=0;i2<
-this[kClients].length;i2++){const client4=this[kClients][i2];if(!client4.destroyed){closeAll.push(client4.close())}}return Promise.
-all(closeAll).then(this[kClosedResolve])}}[kOnConnect]=(origin2,targets)=>{this.emit("connect",origin2,[this,...targets])};[kOnDisconnect]=(origin2,targets,err)=>{
-this.emit("disconnect",origin2,[this,...targets],err)};[kOnConnectionError]=(origin2,targets,err)=>{this.emit("connectio\
-nError",origin2,[this,...targets],err)};get[kBusy](){return this[kNeedDrain]}get[kConnected](){let ret=0;for(const{[kConnected]:connected}of this[kClients]){
+false;this.emit("drain",origin2,[this,...targets])}if(this[kClosedResolve]&&queue.isEmpty()){const closeAll=[];for(let i3=0;i3<
+this[kClients].length;i3++){const client4=this[kClients][i3];if(!client4.destroyed){closeAll.push(client4.close())}}return Promise.
+all(closeAll).then(this[kClosedResolve])}}[kOnConnect]=(origin2,targets)=>{this.emit("connect",origin2,[this,...targets])};[kOnDisconnect]=(origin2,targets,err2)=>{
+this.emit("disconnect",origin2,[this,...targets],err2)};[kOnConnectionError]=(origin2,targets,err2)=>{this.emit("connect\
+ionError",origin2,[this,...targets],err2)};get[kBusy](){return this[kNeedDrain]}get[kConnected](){let ret=0;for(const{[kConnected]:connected}of this[kClients]){
 ret+=connected}return ret}get[kFree](){let ret=0;for(const{[kConnected]:connected,[kNeedDrain]:needDrain}of this[kClients]){
 ret+=connected&&!needDrain}return ret}get[kPending](){let ret=this[kQueued];for(const{[kPending]:pending}of this[kClients]){
 ret+=pending}return ret}get[kRunning](){let ret=0;for(const{[kRunning]:running}of this[kClients]){ret+=running}return ret}get[kSize](){
 let ret=this[kQueued];for(const{[kSize]:size2}of this[kClients]){ret+=size2}return ret}get stats(){return new PoolStats(
-this)}[kClose](){if(this[kQueue].isEmpty()){const closeAll=[];for(let i2=0;i2<this[kClients].length;i2++){const client3=this[kClients][i2];
+this)}[kClose](){if(this[kQueue].isEmpty()){const closeAll=[];for(let i3=0;i3<this[kClients].length;i3++){const client3=this[kClients][i3];
 if(!client3.destroyed){closeAll.push(client3.close())}}return Promise.all(closeAll)}else{return new Promise(resolve18=>{
-this[kClosedResolve]=resolve18})}}[kDestroy](err){while(true){const item=this[kQueue].shift();if(!item){break}item.handler.
-onError(err)}const destroyAll=new Array(this[kClients].length);for(let i2=0;i2<this[kClients].length;i2++){destroyAll[i2]=
-this[kClients][i2].destroy(err)}return Promise.all(destroyAll)}[kDispatch](opts,handler2){const dispatcher=this[kGetDispatcher]();
+this[kClosedResolve]=resolve18})}}[kDestroy](err2){while(true){const item=this[kQueue].shift();if(!item){break}item.handler.
+onError(err2)}const destroyAll=new Array(this[kClients].length);for(let i3=0;i3<this[kClients].length;i3++){destroyAll[i3]=
+this[kClients][i3].destroy(err2)}return Promise.all(destroyAll)}[kDispatch](opts,handler2){const dispatcher=this[kGetDispatcher]();
 if(!dispatcher){this[kNeedDrain]=true;this[kQueue].push({opts,handler:handler2});this[kQueued]++}else if(!dispatcher.dispatch(
 opts,handler2)){dispatcher[kNeedDrain]=true;this[kNeedDrain]=!this[kGetDispatcher]()}return!this[kNeedDrain]}[kAddClient](client3){
 client3.on("drain",this[kOnDrain].bind(this,client3)).on("connect",this[kOnConnect]).on("disconnect",this[kOnDisconnect]).
@@ -2923,10 +2924,10 @@ this.addUpstream(upstream)}this._updateBalancedPoolStats()}addUpstream(upstream)
 origin;if(this[kClients].find(pool2=>pool2[kUrl].origin===upstreamOrigin&&pool2.closed!==true&&pool2.destroyed!==true)){
 return this}const pool=this[kFactory](upstreamOrigin,this[kOptions]);this[kAddClient](pool);pool.on("connect",()=>{pool[kWeight]=
 Math.min(this[kMaxWeightPerServer],pool[kWeight]+this[kErrorPenalty])});pool.on("connectionError",()=>{pool[kWeight]=Math.
-max(1,pool[kWeight]-this[kErrorPenalty]);this._updateBalancedPoolStats()});pool.on("disconnect",(...args)=>{const err=args[2];
-if(err&&err.code==="UND_ERR_SOCKET"){pool[kWeight]=Math.max(1,pool[kWeight]-this[kErrorPenalty]);this._updateBalancedPoolStats()}});
+max(1,pool[kWeight]-this[kErrorPenalty]);this._updateBalancedPoolStats()});pool.on("disconnect",(...args)=>{const err2=args[2];
+if(err2&&err2.code==="UND_ERR_SOCKET"){pool[kWeight]=Math.max(1,pool[kWeight]-this[kErrorPenalty]);this._updateBalancedPoolStats()}});
 for(const client3 of this[kClients]){client3[kWeight]=this[kMaxWeightPerServer]}this._updateBalancedPoolStats();return this}_updateBalancedPoolStats(){
-let result=0;for(let i2=0;i2<this[kClients].length;i2++){result=getGreatestCommonDivisor(this[kClients][i2][kWeight],result)}
+let result=0;for(let i3=0;i3<this[kClients].length;i3++){result=getGreatestCommonDivisor(this[kClients][i3][kWeight],result)}
 this[kGreatestCommonDivisor]=result}removeUpstream(upstream){const upstreamOrigin=util.parseOrigin(upstream).origin;const pool=this[kClients].
 find(pool2=>pool2[kUrl].origin===upstreamOrigin&&pool2.closed!==true&&pool2.destroyed!==true);if(pool){this[kRemoveClient](
 pool)}return this}getUpstream(upstream){const upstreamOrigin=util.parseOrigin(upstream).origin;return this[kClients].find(
@@ -2957,10 +2958,10 @@ void 0;this[kFactory]=factory;this[kIndex]=-1;this.on("connect",(origin3,targets
 Object.assign(target,{ttl:Date.now()})}}});this.on("connectionError",(origin3,targets,error3)=>{for(const target of targets){
 const idx=this[kClients].indexOf(target);if(idx!==-1){this[kClients].splice(idx,1)}}})}[kGetDispatcher](){const clientTtlOption=this[kOptions].
 clientTtl;const clientsLength=this[kClients].length;if(clientsLength===0){const dispatcher=this[kFactory](this[kUrl],this[kOptions]);
-this[kAddClient](dispatcher);return dispatcher}let checked2=0;while(checked2<clientsLength){this[kIndex]=(this[kIndex]+1)%
+this[kAddClient](dispatcher);return dispatcher}let checked3=0;while(checked3<clientsLength){this[kIndex]=(this[kIndex]+1)%
 clientsLength;const client3=this[kClients][this[kIndex]];if(clientTtlOption!=null&&clientTtlOption>0&&client3.ttl&&Date.
-now()-client3.ttl>clientTtlOption){this[kRemoveClient](client3);checked2++;continue}if(!client3[kNeedDrain]){return client3}
-checked2++}if(!this[kConnections]||clientsLength<this[kConnections]){const dispatcher=this[kFactory](this[kUrl],this[kOptions]);
+now()-client3.ttl>clientTtlOption){this[kRemoveClient](client3);checked3++;continue}if(!client3[kNeedDrain]){return client3}
+checked3++}if(!this[kConnections]||clientsLength<this[kConnections]){const dispatcher=this[kFactory](this[kUrl],this[kOptions]);
 this[kAddClient](dispatcher);return dispatcher}}};module.exports=RoundRobinPool}});var require_agent=__commonJS({"node_modules/undici/lib/dispatcher/agent.js"(exports,module){"use strict";var{InvalidArgumentError:InvalidArgumentError2,
 MaxOriginsReachedError}=require_errors();var{kClients,kRunning,kClose,kDestroy,kDispatch,kUrl}=require_symbols();var DispatcherBase=require_dispatcher_base();
 var Pool3=require_pool();var Client2=require_client();var util=require_util();var kOnConnect=Symbol("onConnect");var kOnDisconnect=Symbol(
@@ -2974,8 +2975,8 @@ factory=defaultFactory,maxOrigins=Infinity,connect:connect2,tls,...options}={}){
 if(tls&&typeof tls!=="function"){tls={...tls}}this[kOptions]={...util.deepClone(options),maxOrigins,connect:connect2,tls};
 this[kFactory]=factory;this[kClients]=new Map;this[kOrigins]=new Set;this[kOnDrain]=(origin2,targets)=>{this.emit("drain",
 origin2,[this,...targets])};this[kOnConnect]=(origin2,targets)=>{this.emit("connect",origin2,[this,...targets])};this[kOnDisconnect]=
-(origin2,targets,err)=>{this.emit("disconnect",origin2,[this,...targets],err)};this[kOnConnectionError]=(origin2,targets,err)=>{
-this.emit("connectionError",origin2,[this,...targets],err)}}get[kRunning](){let ret=0;for(const{dispatcher}of this[kClients].
+(origin2,targets,err2)=>{this.emit("disconnect",origin2,[this,...targets],err2)};this[kOnConnectionError]=(origin2,targets,err2)=>{
+this.emit("connectionError",origin2,[this,...targets],err2)}}get[kRunning](){let ret=0;for(const{dispatcher}of this[kClients].
 values()){ret+=dispatcher[kRunning]}return ret}[kDispatch](opts,handler2){let key;if(opts.origin&&(typeof opts.origin===
 "string"||opts.origin instanceof URL)){key=String(opts.origin)}else{throw new InvalidArgumentError2("opts.origin must be\
  a non-empty string or URL.")}if(this[kOrigins].size>=this[kOptions].maxOrigins&&!this[kOrigins].has(key)){throw new MaxOriginsReachedError}
@@ -2983,12 +2984,12 @@ const result=this[kClients].get(key);let dispatcher=result&&result.dispatcher;if
 const result2=this[kClients].get(key);if(result2){if(connected)result2.count-=1;if(result2.count<=0){this[kClients].delete(
 key);if(!result2.dispatcher.destroyed){result2.dispatcher.close()}}this[kOrigins].delete(key)}};dispatcher=this[kFactory](
 opts.origin,this[kOptions]).on("drain",this[kOnDrain]).on("connect",(origin2,targets)=>{const result2=this[kClients].get(
-key);if(result2){result2.count+=1}this[kOnConnect](origin2,targets)}).on("disconnect",(origin2,targets,err)=>{closeClientIfUnused(
-true);this[kOnDisconnect](origin2,targets,err)}).on("connectionError",(origin2,targets,err)=>{closeClientIfUnused(false);
-this[kOnConnectionError](origin2,targets,err)});this[kClients].set(key,{count:0,dispatcher});this[kOrigins].add(key)}return dispatcher.
+key);if(result2){result2.count+=1}this[kOnConnect](origin2,targets)}).on("disconnect",(origin2,targets,err2)=>{closeClientIfUnused(
+true);this[kOnDisconnect](origin2,targets,err2)}).on("connectionError",(origin2,targets,err2)=>{closeClientIfUnused(false);
+this[kOnConnectionError](origin2,targets,err2)});this[kClients].set(key,{count:0,dispatcher});this[kOrigins].add(key)}return dispatcher.
 dispatch(opts,handler2)}[kClose](){const closePromises=[];for(const{dispatcher}of this[kClients].values()){closePromises.
-push(dispatcher.close())}this[kClients].clear();return Promise.all(closePromises)}[kDestroy](err){const destroyPromises=[];
-for(const{dispatcher}of this[kClients].values()){destroyPromises.push(dispatcher.destroy(err))}this[kClients].clear();return Promise.
+push(dispatcher.close())}this[kClients].clear();return Promise.all(closePromises)}[kDestroy](err2){const destroyPromises=[];
+for(const{dispatcher}of this[kClients].values()){destroyPromises.push(dispatcher.destroy(err2))}this[kClients].clear();return Promise.
 all(destroyPromises)}get stats(){const allClientStats={};for(const{dispatcher}of this[kClients].values()){if(dispatcher.
 stats){allClientStats[dispatcher[kUrl].origin]=dispatcher.stats}}return allClientStats}};module.exports=Agent}});var require_socks5_utils=__commonJS({"node_modules/undici/lib/core/socks5-utils.js"(exports,module){"use strict";var{Buffer:Buffer2}=__require("node:buffer");
 var net=__require("node:net");var{InvalidArgumentError:InvalidArgumentError2}=require_errors();function parseAddress(address3){
@@ -3003,8 +3004,8 @@ indexOf("::");if(doubleColonIndex!==-1){const before=normalizedAddress.slice(0,d
 slice(doubleColonIndex+2);const beforeParts=before===""?[]:before.split(":");const afterParts=after2===""?[]:after2.split(
 ":");let bufferIndex=0;for(const part of beforeParts){buffer.writeUInt16BE(parseInt(part,16),bufferIndex);bufferIndex+=2}
 bufferIndex=16-afterParts.length*2;for(const part of afterParts){buffer.writeUInt16BE(parseInt(part,16),bufferIndex);bufferIndex+=
-2}}else{const parts=normalizedAddress.split(":");for(let i2=0;i2<parts.length;i2++){buffer.writeUInt16BE(parseInt(parts[i2],
-16),i2*2)}}return buffer}function buildAddressBuffer(type,addressBuffer,port){const portBuffer=Buffer2.allocUnsafe(2);portBuffer.
+2}}else{const parts=normalizedAddress.split(":");for(let i3=0;i3<parts.length;i3++){buffer.writeUInt16BE(parseInt(parts[i3],
+16),i3*2)}}return buffer}function buildAddressBuffer(type,addressBuffer,port){const portBuffer=Buffer2.allocUnsafe(2);portBuffer.
 writeUInt16BE(port,0);return Buffer2.concat([Buffer2.from([type]),addressBuffer,portBuffer])}function parseResponseAddress(buffer,offset=0){
 if(buffer.length<offset+1){throw new InvalidArgumentError2("Buffer too small to contain address type")}const addressType=buffer[offset];
 let address3;let currentOffset=offset+1;switch(addressType){case 1:{if(buffer.length<currentOffset+6){throw new InvalidArgumentError2(
@@ -3013,7 +3014,7 @@ let address3;let currentOffset=offset+1;switch(addressType){case 1:{if(buffer.le
 const domainLength=buffer[currentOffset];currentOffset+=1;if(buffer.length<currentOffset+domainLength+2){throw new InvalidArgumentError2(
 "Buffer too small for domain address")}address3=buffer.subarray(currentOffset,currentOffset+domainLength).toString("utf8");
 currentOffset+=domainLength;break}case 4:{if(buffer.length<currentOffset+18){throw new InvalidArgumentError2("Buffer too\
- small for IPv6 address")}const parts=[];for(let i2=0;i2<8;i2++){const value3=buffer.readUInt16BE(currentOffset+i2*2);parts.
+ small for IPv6 address")}const parts=[];for(let i3=0;i3<8;i3++){const value3=buffer.readUInt16BE(currentOffset+i3*2);parts.
 push(value3.toString(16))}address3=parts.join(":");currentOffset+=16;break}default:throw new InvalidArgumentError2(`Inva\
 lid address type: ${addressType}`)}if(buffer.length<currentOffset+2){throw new InvalidArgumentError2("Buffer too small f\
 or port")}const port=buffer.readUInt16BE(currentOffset);currentOffset+=2;return{address:address3,port,bytesRead:currentOffset-
@@ -3036,13 +3037,13 @@ AUTH_METHODS.USERNAME_PASSWORD)}this.authMethods.push(AUTH_METHODS.NO_AUTH);this
 socket.on("error",this.onSocketError);this.socket.on("close",this.onSocketClose)}onData(data3){debug("received data",data3.
 length,"bytes in state",this.state);this.buffer=Buffer2.concat([this.buffer,data3]);try{switch(this.state){case STATES.HANDSHAKING:
 this.handleHandshakeResponse();break;case STATES.AUTHENTICATING:this.handleAuthResponse();break;case STATES.CONNECTING:this.
-handleConnectResponse();break}}catch(err){this.onError(err)}}onError(err){debug("socket error",err);this.state=STATES.ERROR;
-this.emit("error",err);this.destroy()}onClose(){debug("socket closed");this.state=STATES.CLOSED;this.emit("close")}destroy(){
+handleConnectResponse();break}}catch(err2){this.onError(err2)}}onError(err2){debug("socket error",err2);this.state=STATES.
+ERROR;this.emit("error",err2);this.destroy()}onClose(){debug("socket closed");this.state=STATES.CLOSED;this.emit("close")}destroy(){
 if(this.socket&&!this.socket.destroyed){this.socket.destroy()}}markAuthenticated(){this.state=STATES.AUTHENTICATED;this.
 emit("authenticated")}handshake(){if(this.state!==STATES.INITIAL){throw new InvalidArgumentError2("Handshake already sta\
 rted")}debug("starting handshake with",this.authMethods.length,"auth methods");this.state=STATES.HANDSHAKING;const request5=Buffer2.
 alloc(2+this.authMethods.length);request5[0]=SOCKS_VERSION;request5[1]=this.authMethods.length;this.authMethods.forEach(
-(method,i2)=>{request5[2+i2]=method});this.socket.write(request5)}handleHandshakeResponse(){if(this.buffer.length<2){return}
+(method,i3)=>{request5[2+i3]=method});this.socket.write(request5)}handleHandshakeResponse(){if(this.buffer.length<2){return}
 const version3=this.buffer[0];const method=this.buffer[1];if(version3!==SOCKS_VERSION){throw new Socks5ProxyError(`Inval\
 id SOCKS version: ${version3}`,"UND_ERR_SOCKS5_VERSION")}if(method===AUTH_METHODS.NO_ACCEPTABLE){throw new Socks5ProxyError(
 "No acceptable authentication method","UND_ERR_SOCKS5_AUTH_REJECTED")}this.buffer=this.buffer.subarray(2);debug("server \
@@ -3074,7 +3075,7 @@ throw new Socks5ProxyError(`SOCKS5 connection failed: ${errorMessage}`,`UND_ERR_
 let offset=4;if(addressType===ADDRESS_TYPES.IPV4){boundAddress=Array.from(this.buffer.subarray(offset,offset+4)).join(".");
 offset+=4}else if(addressType===ADDRESS_TYPES.DOMAIN){const domainLength=this.buffer[offset];offset+=1;boundAddress=this.
 buffer.subarray(offset,offset+domainLength).toString();offset+=domainLength}else if(addressType===ADDRESS_TYPES.IPV6){const parts=[];
-for(let i2=0;i2<8;i2++){const value3=this.buffer.readUInt16BE(offset+i2*2);parts.push(value3.toString(16))}boundAddress=
+for(let i3=0;i3<8;i3++){const value3=this.buffer.readUInt16BE(offset+i3*2);parts.push(value3.toString(16))}boundAddress=
 parts.join(":");offset+=16}const boundPort=this.buffer.readUInt16BE(offset);this.buffer=EMPTY_BUFFER;this.state=STATES.CONNECTED;
 this.socket.removeListener("data",this.onSocketData);debug("connected, bound address:",boundAddress,"port:",boundPort);this.
 emit("connected",{address:boundAddress,port:boundPort})}getReplyErrorMessage(reply){switch(reply){case REPLY_CODES.GENERAL_FAILURE:
@@ -3099,16 +3100,16 @@ decodeURIComponent(url.password):null)};this[kConnector]=options.connect||buildC
 proxyTls?.servername||url.hostname});this[kPools]=new Map}async createSocks5Connection(targetHost,targetPort){const proxyHost=this[kProxyUrl].
 hostname;const proxyPort=parseInt(this[kProxyUrl].port)||1080;debug("creating SOCKS5 connection to",proxyHost,proxyPort);
 const socket=await new Promise((resolve18,reject)=>{this[kConnector]({hostname:proxyHost,host:proxyHost,port:proxyPort,protocol:this[kProxyProtocol]},
-(err,socket2)=>{if(err){reject(err)}else{resolve18(socket2)}})});const socks5Client=new Socks5Client(socket,this[kProxyAuth]);
-socks5Client.on("error",err=>{debug("SOCKS5 error:",err);socket.destroy()});await socks5Client.handshake();await new Promise(
+(err2,socket2)=>{if(err2){reject(err2)}else{resolve18(socket2)}})});const socks5Client=new Socks5Client(socket,this[kProxyAuth]);
+socks5Client.on("error",err2=>{debug("SOCKS5 error:",err2);socket.destroy()});await socks5Client.handshake();await new Promise(
 (resolve18,reject)=>{const timeout=setTimeout(()=>{reject(new Error("SOCKS5 authentication timeout"))},5e3);const onAuthenticated=()=>{
-clearTimeout(timeout);socks5Client.removeListener("error",onError);resolve18()};const onError=err=>{clearTimeout(timeout);
-socks5Client.removeListener("authenticated",onAuthenticated);reject(err)};if(socks5Client.state===STATES.AUTHENTICATED){
+clearTimeout(timeout);socks5Client.removeListener("error",onError);resolve18()};const onError=err2=>{clearTimeout(timeout);
+socks5Client.removeListener("authenticated",onAuthenticated);reject(err2)};if(socks5Client.state===STATES.AUTHENTICATED){
 clearTimeout(timeout);resolve18()}else{socks5Client.once("authenticated",onAuthenticated);socks5Client.once("error",onError)}});
 await socks5Client.connect(targetHost,targetPort);await new Promise((resolve18,reject)=>{const timeout=setTimeout(()=>{reject(
 new Error("SOCKS5 connection timeout"))},5e3);const onConnected=info=>{debug("SOCKS5 tunnel established to",targetHost,targetPort,
-"via",info);clearTimeout(timeout);socks5Client.removeListener("error",onError);resolve18()};const onError=err=>{clearTimeout(
-timeout);socks5Client.removeListener("connected",onConnected);reject(err)};socks5Client.once("connected",onConnected);socks5Client.
+"via",info);clearTimeout(timeout);socks5Client.removeListener("error",onError);resolve18()};const onError=err2=>{clearTimeout(
+timeout);socks5Client.removeListener("connected",onConnected);reject(err2)};socks5Client.once("connected",onConnected);socks5Client.
 once("error",onError)});return socket}[kDispatch](opts,handler2){const{origin:origin2}=opts;debug("dispatching request t\
 o",origin2,"via SOCKS5");try{const originKey=String(origin2);let pool=this[kPools].get(originKey);if(!pool||pool.destroyed||
 pool.closed){pool=new Pool3(origin2,{pipelining:opts.pipelining,connections:opts.connections,connect:async(connectOpts,callback2)=>{
@@ -3117,12 +3118,13 @@ s:"?443:80);debug("establishing SOCKS5 connection to",targetHost,targetPort);con
 targetHost,targetPort);let finalSocket=socket;if(url.protocol==="https:"){if(!tls){tls=__require("node:tls")}debug("upgr\
 ading to TLS");finalSocket=tls.connect({...this[kRequestTls],socket,servername:this[kRequestTls]?.servername||targetHost});
 await new Promise((resolve18,reject)=>{finalSocket.once("secureConnect",resolve18);finalSocket.once("error",reject)})}callback2(
-null,finalSocket)}catch(err){debug("SOCKS5 connection error:",err);callback2(err)}}});this[kPools].set(originKey,pool)}return pool[kDispatch](
-opts,handler2)}catch(err){debug("dispatch error:",err);if(typeof handler2.onResponseError==="function"){handler2.onResponseError(
-null,err);return false}else if(typeof handler2.onError==="function"){handler2.onError(err);return false}else{throw err}}}async[kClose](){
-const closePromises=[];for(const pool of this[kPools].values()){closePromises.push(pool.close())}this[kPools].clear();await Promise.
-all(closePromises)}async[kDestroy](err){const destroyPromises=[];for(const pool of this[kPools].values()){destroyPromises.
-push(pool.destroy(err))}this[kPools].clear();await Promise.all(destroyPromises)}};module.exports=Socks5ProxyAgent}});var require_proxy_agent=__commonJS({"node_modules/undici/lib/dispatcher/proxy-agent.js"(exports,module){"use strict";var{
+null,finalSocket)}catch(err2){debug("SOCKS5 connection error:",err2);callback2(err2)}}});this[kPools].set(originKey,pool)}
+return pool[kDispatch](opts,handler2)}catch(err2){debug("dispatch error:",err2);if(typeof handler2.onResponseError==="fu\
+nction"){handler2.onResponseError(null,err2);return false}else if(typeof handler2.onError==="function"){handler2.onError(
+err2);return false}else{throw err2}}}async[kClose](){const closePromises=[];for(const pool of this[kPools].values()){closePromises.
+push(pool.close())}this[kPools].clear();await Promise.all(closePromises)}async[kDestroy](err2){const destroyPromises=[];
+for(const pool of this[kPools].values()){destroyPromises.push(pool.destroy(err2))}this[kPools].clear();await Promise.all(
+destroyPromises)}};module.exports=Socks5ProxyAgent}});var require_proxy_agent=__commonJS({"node_modules/undici/lib/dispatcher/proxy-agent.js"(exports,module){"use strict";var{
 kProxy,kClose,kDestroy,kDispatch}=require_symbols();var Agent=require_agent();var Pool3=require_pool();var DispatcherBase=require_dispatcher_base();
 var{InvalidArgumentError:InvalidArgumentError2,RequestAbortedError,SecureProxyConnectionError}=require_errors();var buildConnector=require_connect();
 var Client2=require_client();var{channels}=require_diagnostics();var Socks5ProxyAgent=require_socks5_proxy_agent();var kAgent=Symbol(
@@ -3137,8 +3139,8 @@ const onHeaders=handler2.onHeaders;handler2.onHeaders=function(statusCode,data3,
 onError==="function"){handler2.onError(new InvalidArgumentError2("Proxy Authentication Required (407)"))}return}if(onHeaders)
 onHeaders.call(this,statusCode,data3,resume)};const{origin:origin2,path="/",headers={}}=opts;opts.path=origin2+path;if(!("\
 host"in headers)&&!("Host"in headers)){const{host:host2}=new URL(origin2);headers.host=host2}opts.headers={...this[kProxyHeaders],
-...headers};return this.#client[kDispatch](opts,handler2)}[kClose](){return this.#client.close()}[kDestroy](err){return this.#client.
-destroy(err)}};var ProxyAgent2=class extends DispatcherBase{constructor(opts){if(!opts||typeof opts==="object"&&!(opts instanceof
+...headers};return this.#client[kDispatch](opts,handler2)}[kClose](){return this.#client.close()}[kDestroy](err2){return this.#client.
+destroy(err2)}};var ProxyAgent2=class extends DispatcherBase{constructor(opts){if(!opts||typeof opts==="object"&&!(opts instanceof
 URL)&&!opts.uri){throw new InvalidArgumentError2("Proxy uri is mandatory")}const{clientFactory=defaultFactory}=opts;if(typeof clientFactory!==
 "function"){throw new InvalidArgumentError2("Proxy opts.clientFactory must be a function.")}const{proxyTunnel=true}=opts;
 super();const url=this.#getUrl(opts);const{href,origin:origin2,port,protocol,username,password,hostname:proxyHostname}=url;
@@ -3163,14 +3165,14 @@ connectParams);if(statusCode!==200){socket.on("error",noop4).destroy();callback2
  (${statusCode}) !== 200 when HTTP Tunneling`));return}if(channels.proxyConnected.hasSubscribers){channels.proxyConnected.
 publish({socket,connectParams})}if(opts2.protocol!=="https:"){callback2(null,socket);return}let servername;if(this[kRequestTls]){
 servername=this[kRequestTls].servername}else{servername=opts2.servername}this[kConnectEndpoint]({...opts2,servername,httpSocket:socket},
-callback2)}catch(err){if(err.code==="ERR_TLS_CERT_ALTNAME_INVALID"){callback2(new SecureProxyConnectionError(err))}else{
-callback2(err)}}}})}dispatch(opts,handler2){const headers=buildHeaders(opts.headers);throwIfProxyAuthIsSent(headers);if(headers&&
+callback2)}catch(err2){if(err2.code==="ERR_TLS_CERT_ALTNAME_INVALID"){callback2(new SecureProxyConnectionError(err2))}else{
+callback2(err2)}}}})}dispatch(opts,handler2){const headers=buildHeaders(opts.headers);throwIfProxyAuthIsSent(headers);if(headers&&
 !("host"in headers)&&!("Host"in headers)){const{host:host2}=new URL(opts.origin);headers.host=host2}return this[kAgent].
 dispatch({...opts,headers},handler2)}#getUrl(opts){if(typeof opts==="string"){return new URL(opts)}else if(opts instanceof
 URL){return opts}else{return new URL(opts.uri)}}[kClose](){const promises3=[this[kAgent].close()];if(this[kClient]){promises3.
 push(this[kClient].close())}return Promise.all(promises3)}[kDestroy](){const promises3=[this[kAgent].destroy()];if(this[kClient]){
 promises3.push(this[kClient].destroy())}return Promise.all(promises3)}};function buildHeaders(headers){if(Array.isArray(
-headers)){const headersPair={};for(let i2=0;i2<headers.length;i2+=2){headersPair[headers[i2]]=headers[i2+1]}return headersPair}
+headers)){const headersPair={};for(let i3=0;i3<headers.length;i3+=2){headersPair[headers[i3]]=headers[i3+1]}return headersPair}
 return headers}function throwIfProxyAuthIsSent(headers){const existProxyAuth=headers&&Object.keys(headers).find(key=>key.
 toLowerCase()==="proxy-authorization");if(existProxyAuth){throw new InvalidArgumentError2("Proxy-Authorization should be\
  sent in ProxyAgent constructor")}}module.exports=ProxyAgent2}});var require_env_http_proxy_agent=__commonJS({"node_modules/undici/lib/dispatcher/env-http-proxy-agent.js"(exports,module){
@@ -3183,16 +3185,16 @@ this[kHttpProxyAgent]=this[kNoProxyAgent]}const HTTPS_PROXY=httpsProxy??process.
 if(HTTPS_PROXY){this[kHttpsProxyAgent]=new ProxyAgent2({...agentOpts,uri:HTTPS_PROXY})}else{this[kHttpsProxyAgent]=this[kHttpProxyAgent]}
 this.#parseNoProxy()}[kDispatch](opts,handler2){const url=new URL(opts.origin);const agent=this.#getProxyAgentForUrl(url);
 return agent.dispatch(opts,handler2)}[kClose](){return Promise.all([this[kNoProxyAgent].close(),!this[kHttpProxyAgent][kClosed]&&
-this[kHttpProxyAgent].close(),!this[kHttpsProxyAgent][kClosed]&&this[kHttpsProxyAgent].close()])}[kDestroy](err){return Promise.
-all([this[kNoProxyAgent].destroy(err),!this[kHttpProxyAgent][kDestroyed]&&this[kHttpProxyAgent].destroy(err),!this[kHttpsProxyAgent][kDestroyed]&&
-this[kHttpsProxyAgent].destroy(err)])}#getProxyAgentForUrl(url){let{protocol,host:hostname3,port}=url;hostname3=hostname3.
+this[kHttpProxyAgent].close(),!this[kHttpsProxyAgent][kClosed]&&this[kHttpsProxyAgent].close()])}[kDestroy](err2){return Promise.
+all([this[kNoProxyAgent].destroy(err2),!this[kHttpProxyAgent][kDestroyed]&&this[kHttpProxyAgent].destroy(err2),!this[kHttpsProxyAgent][kDestroyed]&&
+this[kHttpsProxyAgent].destroy(err2)])}#getProxyAgentForUrl(url){let{protocol,host:hostname3,port}=url;hostname3=hostname3.
 replace(/:\d*$/,"").toLowerCase();port=Number.parseInt(port,10)||DEFAULT_PORTS[protocol]||0;if(!this.#shouldProxy(hostname3,
 port)){return this[kNoProxyAgent]}if(protocol==="https:"){return this[kHttpsProxyAgent]}return this[kHttpProxyAgent]}#shouldProxy(hostname3,port){
 if(this.#noProxyChanged){this.#parseNoProxy()}if(this.#noProxyEntries.length===0){return true}if(this.#noProxyValue==="*"){
-return false}for(let i2=0;i2<this.#noProxyEntries.length;i2++){const entry=this.#noProxyEntries[i2];if(entry.port&&entry.
+return false}for(let i3=0;i3<this.#noProxyEntries.length;i3++){const entry=this.#noProxyEntries[i3];if(entry.port&&entry.
 port!==port){continue}if(hostname3===entry.hostname){return false}if(hostname3.slice(-(entry.hostname.length+1))===`.${entry.
 hostname}`){return false}}return true}#parseNoProxy(){const noProxyValue=this.#opts.noProxy??this.#noProxyEnv;const noProxySplit=noProxyValue.
-split(/[,\s]/);const noProxyEntries=[];for(let i2=0;i2<noProxySplit.length;i2++){const entry=noProxySplit[i2];if(!entry){
+split(/[,\s]/);const noProxyEntries=[];for(let i3=0;i3<noProxySplit.length;i3++){const entry=noProxySplit[i3];if(!entry){
 continue}const parsed3=entry.match(/^(.+):(\d+)$/);noProxyEntries.push({hostname:(parsed3?parsed3[1]:entry).replace(/^\*?\./,
 "").toLowerCase(),port:parsed3?Number.parseInt(parsed3[2],10):0})}this.#noProxyValue=noProxyValue;this.#noProxyEntries=noProxyEntries}get#noProxyChanged(){
 if(this.#opts.noProxy!==void 0){return false}return this.#noProxyValue!==this.#noProxyEnv}get#noProxyEnv(){return process.
@@ -3216,29 +3218,29 @@ true,retry:retryFn??_RetryHandler[kRetryHandlerDefaultRetry],retryAfter:retryAft
 500,timeoutFactor:timeoutFactor??2,maxRetries:maxRetries??5,methods:methods??["GET","HEAD","OPTIONS","PUT","DELETE","TRA\
 CE"],statusCodes:statusCodes??[500,502,503,504,429],errorCodes:errorCodes??["ECONNRESET","ECONNREFUSED","ENOTFOUND","ENE\
 TDOWN","ENETUNREACH","EHOSTDOWN","EHOSTUNREACH","EPIPE","UND_ERR_SOCKET"]};this.retryCount=0;this.retryCountCheckpoint=0;
-this.headersSent=false;this.start=0;this.end=null;this.etag=null;this.controllerProxy=new RetryController}onResponseStartWithRetry(controller2,statusCode,headers,statusMessage,err){
+this.headersSent=false;this.start=0;this.end=null;this.etag=null;this.controllerProxy=new RetryController}onResponseStartWithRetry(controller2,statusCode,headers,statusMessage,err2){
 if(this.retryOpts.throwOnError){if(this.retryOpts.statusCodes.includes(statusCode)===false){if(this.headersSent){this.handler.
-onResponseError?.(this.controllerProxy,err)}else{this.headersSent=true;this.checkpointResponseEnd(headers);this.handler.
-onResponseStart?.(this.controllerProxy,statusCode,headers,statusMessage)}}else{this.error=err}return}if(isDisturbed(this.
+onResponseError?.(this.controllerProxy,err2)}else{this.headersSent=true;this.checkpointResponseEnd(headers);this.handler.
+onResponseStart?.(this.controllerProxy,statusCode,headers,statusMessage)}}else{this.error=err2}return}if(isDisturbed(this.
 opts.body)){this.headersSent=true;this.checkpointResponseEnd(headers);this.handler.onResponseStart?.(this.controllerProxy,
 statusCode,headers,statusMessage);return}function shouldRetry(passedErr){if(passedErr){if(this.headersSent){this.handler.
 onResponseError?.(this.controllerProxy,passedErr)}else{this.headersSent=true;this.checkpointResponseEnd(headers);this.handler.
-onResponseStart?.(this.controllerProxy,statusCode,headers,statusMessage)}controller2.resume();return}this.error=err;controller2.
-resume()}controller2.pause();this.retryOpts.retry(err,{state:{counter:this.retryCount},opts:{retryOptions:this.retryOpts,
+onResponseStart?.(this.controllerProxy,statusCode,headers,statusMessage)}controller2.resume();return}this.error=err2;controller2.
+resume()}controller2.pause();this.retryOpts.retry(err2,{state:{counter:this.retryCount},opts:{retryOptions:this.retryOpts,
 ...this.opts}},shouldRetry.bind(this))}checkpointResponseEnd(headers){if(this.end==null&&this.opts.method!=="HEAD"){const contentLength=headers["\
 content-length"];this.end=contentLength!=null?Number(contentLength)-1:null;assert2(this.end==null||Number.isFinite(this.
 end),"invalid content-length");this.resume=this.end!=null}}onRequestStart(controller2,context3){this.controllerProxy.target=
 controller2;if(!this.headersSent){this.handler.onRequestStart?.(this.controllerProxy,context3)}}onRequestUpgrade(_controller,statusCode,headers,socket){
-this.handler.onRequestUpgrade?.(this.controllerProxy,statusCode,headers,socket)}static[kRetryHandlerDefaultRetry](err,{state,
-opts},cb){const{statusCode,code:code2,headers}=err;const{method,retryOptions}=opts;const{maxRetries,minTimeout,maxTimeout,
+this.handler.onRequestUpgrade?.(this.controllerProxy,statusCode,headers,socket)}static[kRetryHandlerDefaultRetry](err2,{
+state,opts},cb){const{statusCode,code:code2,headers}=err2;const{method,retryOptions}=opts;const{maxRetries,minTimeout,maxTimeout,
 timeoutFactor,statusCodes,errorCodes,methods}=retryOptions;const{counter}=state;if(code2&&code2!=="UND_ERR_REQ_RETRY"&&!errorCodes.
-includes(code2)){cb(err);return}if(Array.isArray(methods)&&!methods.includes(method)){cb(err);return}if(statusCode!=null&&
-Array.isArray(statusCodes)&&!statusCodes.includes(statusCode)){cb(err);return}if(counter>maxRetries){cb(err);return}let retryAfterHeader=headers?.["\
+includes(code2)){cb(err2);return}if(Array.isArray(methods)&&!methods.includes(method)){cb(err2);return}if(statusCode!=null&&
+Array.isArray(statusCodes)&&!statusCodes.includes(statusCode)){cb(err2);return}if(counter>maxRetries){cb(err2);return}let retryAfterHeader=headers?.["\
 retry-after"];if(retryAfterHeader){retryAfterHeader=Number(retryAfterHeader);retryAfterHeader=Number.isNaN(retryAfterHeader)?
 calculateRetryAfterHeader(headers["retry-after"]):retryAfterHeader*1e3}const retryTimeout=retryAfterHeader>0?Math.min(retryAfterHeader,
 maxTimeout):Math.min(minTimeout*timeoutFactor**(counter-1),maxTimeout);setTimeout(()=>cb(null),retryTimeout)}onResponseStart(controller2,statusCode,headers,statusMessage){
-this.error=null;this.retryCount+=1;if(statusCode>=300){const err=new RequestRetryError("Request failed",statusCode,{headers,
-data:{count:this.retryCount}});this.onResponseStartWithRetry(controller2,statusCode,headers,statusMessage,err);return}if(this.
+this.error=null;this.retryCount+=1;if(statusCode>=300){const err2=new RequestRetryError("Request failed",statusCode,{headers,
+data:{count:this.retryCount}});this.onResponseStartWithRetry(controller2,statusCode,headers,statusMessage,err2);return}if(this.
 headersSent){if(statusCode!==206&&(this.start>0||statusCode!==200)){throw new RequestRetryError("server does not support\
  the range header and the payload was partially consumed",statusCode,{headers,data:{count:this.retryCount}})}const contentRange=parseRangeHeader(
 headers["content-range"]);if(!contentRange){throw new RequestRetryError("Content-Range mismatch",statusCode,{headers,data:{
@@ -3259,12 +3261,12 @@ if(this.error){return}this.start+=chunk.length;this.handler.onResponseData?.(thi
 if(this.error&&this.retryOpts.throwOnError){throw this.error}if(!this.error){this.retryCount=0;return this.handler.onResponseEnd?.(
 this.controllerProxy,trailers)}this.retry()}retry(){if(this.start!==0){const headers={range:`bytes=${this.start}-${this.
 end??""}`};if(this.etag!=null){headers["if-match"]=this.etag}this.opts={...this.opts,headers:{...this.opts.headers,...headers}}}
-try{this.retryCountCheckpoint=this.retryCount;this.dispatch(this.opts,this)}catch(err){this.handler.onResponseError?.(this.
-controllerProxy,err)}}onResponseError(controller2,err){if(controller2?.aborted||isDisturbed(this.opts.body)||this.headersSent&&
-!this.resume){this.handler.onResponseError?.(this.controllerProxy,err);return}function shouldRetry(returnedErr){if(!returnedErr){
+try{this.retryCountCheckpoint=this.retryCount;this.dispatch(this.opts,this)}catch(err2){this.handler.onResponseError?.(this.
+controllerProxy,err2)}}onResponseError(controller2,err2){if(controller2?.aborted||isDisturbed(this.opts.body)||this.headersSent&&
+!this.resume){this.handler.onResponseError?.(this.controllerProxy,err2);return}function shouldRetry(returnedErr){if(!returnedErr){
 this.retry();return}this.handler?.onResponseError?.(this.controllerProxy,returnedErr)}if(this.retryCount-this.retryCountCheckpoint>
 0){this.retryCount=this.retryCountCheckpoint+(this.retryCount-this.retryCountCheckpoint)}else{this.retryCount+=1}this.retryOpts.
-retry(err,{state:{counter:this.retryCount},opts:{retryOptions:this.retryOpts,...this.opts}},shouldRetry.bind(this))}};module.
+retry(err2,{state:{counter:this.retryCount},opts:{retryOptions:this.retryOpts,...this.opts}},shouldRetry.bind(this))}};module.
 exports=RetryHandler}});var require_retry_agent=__commonJS({"node_modules/undici/lib/dispatcher/retry-agent.js"(exports,module){"use strict";var Dispatcher=require_dispatcher();
 var RetryHandler=require_retry_handler();var RetryAgent=class extends Dispatcher{#agent=null;#options=null;constructor(agent,options={}){
 super(options);this.#agent=agent;this.#options=options}dispatch(opts,handler2){const retry2=new RetryHandler({...opts,retryOptions:this.#options},
@@ -3285,8 +3287,8 @@ entType");var kContentLength=Symbol("kContentLength");var kUsed=Symbol("kUsed");
 var BodyReadable=class extends Readable{constructor({resume,abort,contentType="",contentLength,highWaterMark=64*1024}){super(
 {autoDestroy:true,read:resume,highWaterMark});this._readableState.dataEmitted=false;this[kAbort]=abort;this[kConsume]=null;
 this[kBytesRead]=0;this[kBody]=null;this[kUsed]=false;this[kContentType]=contentType;this[kContentLength]=Number.isFinite(
-contentLength)?contentLength:null;this[kReading]=false}_destroy(err,callback2){if(!err&&!this._readableState.endEmitted){
-err=new RequestAbortedError}if(err){this[kAbort]()}if(!this[kUsed]){setImmediate(callback2,err)}else{callback2(err)}}on(event,listener){
+contentLength)?contentLength:null;this[kReading]=false}_destroy(err2,callback2){if(!err2&&!this._readableState.endEmitted){
+err2=new RequestAbortedError}if(err2){this[kAbort]()}if(!this[kUsed]){setImmediate(callback2,err2)}else{callback2(err2)}}on(event,listener){
 if(event==="data"||event==="readable"){this[kReading]=true;this[kUsed]=true}return super.on(event,listener)}addListener(event,listener){
 return this.on(event,listener)}off(event,listener){const ret=super.off(event,listener);if(event==="data"||event==="reada\
 ble"){this[kReading]=this.listenerCount("data")>0||this.listenerCount("readable")>0}return ret}removeListener(event,listener){
@@ -3308,8 +3310,8 @@ locked===true||bodyReadable[kConsume]!==null}function isUnusable(bodyReadable){r
 bodyReadable)}function consume(stream,type){assert2(!stream[kConsume]);return new Promise((resolve18,reject)=>{if(isUnusable(
 stream)){const rState=stream._readableState;if(rState.destroyed&&rState.closeEmitted===false){stream.on("error",reject).
 on("close",()=>{reject(new TypeError("unusable"))})}else{reject(rState.errored??new TypeError("unusable"))}}else{queueMicrotask(
-()=>{stream[kConsume]={type,stream,resolve:resolve18,reject,length:0,body:[]};stream.on("error",function(err){consumeFinish(
-this[kConsume],err)}).on("close",function(){if(this[kConsume].body!==null){consumeFinish(this[kConsume],new RequestAbortedError)}});
+()=>{stream[kConsume]={type,stream,resolve:resolve18,reject,length:0,body:[]};stream.on("error",function(err2){consumeFinish(
+this[kConsume],err2)}).on("close",function(){if(this[kConsume].body!==null){consumeFinish(this[kConsume],new RequestAbortedError)}});
 consumeStart(stream[kConsume])})}})}function consumeStart(consume2){if(consume2.body===null){return}const{_readableState:state}=consume2.
 stream;if(state.bufferIndex){const start2=state.bufferIndex;const end2=state.buffer.length;for(let n2=start2;n2<end2;n2++){
 consumePush(consume2,state.buffer[n2])}}else{for(const chunk of state.buffer){consumePush(consume2,chunk)}}if(state.endEmitted){
@@ -3319,14 +3321,14 @@ if(chunks.length===0||length2===0){return""}const buffer=chunks.length===1?chunk
 length;const start2=bufferLength>2&&buffer[0]===239&&buffer[1]===187&&buffer[2]===191?3:0;if(!encoding||encoding==="utf8"||
 encoding==="utf-8"){return buffer.utf8Slice(start2,bufferLength)}else{return buffer.subarray(start2,bufferLength).toString(
 encoding)}}function chunksConcat(chunks,length2){if(chunks.length===0||length2===0){return new Uint8Array(0)}if(chunks.length===
-1){return new Uint8Array(chunks[0])}const buffer=new Uint8Array(Buffer.allocUnsafeSlow(length2).buffer);let offset=0;for(let i2=0;i2<
-chunks.length;++i2){const chunk=chunks[i2];buffer.set(chunk,offset);offset+=chunk.length}return buffer}function consumeEnd(consume2,encoding){
+1){return new Uint8Array(chunks[0])}const buffer=new Uint8Array(Buffer.allocUnsafeSlow(length2).buffer);let offset=0;for(let i3=0;i3<
+chunks.length;++i3){const chunk=chunks[i3];buffer.set(chunk,offset);offset+=chunk.length}return buffer}function consumeEnd(consume2,encoding){
 const{type,body:body2,resolve:resolve18,stream,length:length2}=consume2;try{if(type==="text"){resolve18(chunksDecode(body2,
 length2,encoding))}else if(type==="json"){resolve18(JSON.parse(chunksDecode(body2,length2,encoding)))}else if(type==="ar\
 rayBuffer"){resolve18(chunksConcat(body2,length2).buffer)}else if(type==="blob"){resolve18(new Blob(body2,{type:stream[kContentType]}))}else if(type===
-"bytes"){resolve18(chunksConcat(body2,length2))}consumeFinish(consume2)}catch(err){stream.destroy(err)}}function consumePush(consume2,chunk){
-consume2.length+=chunk.length;consume2.body.push(chunk)}function consumeFinish(consume2,err){if(consume2.body===null){return}
-if(err){consume2.reject(err)}else{consume2.resolve()}consume2.type=null;consume2.stream=null;consume2.resolve=null;consume2.
+"bytes"){resolve18(chunksConcat(body2,length2))}consumeFinish(consume2)}catch(err2){stream.destroy(err2)}}function consumePush(consume2,chunk){
+consume2.length+=chunk.length;consume2.body.push(chunk)}function consumeFinish(consume2,err2){if(consume2.body===null){return}
+if(err2){consume2.reject(err2)}else{consume2.resolve()}consume2.type=null;consume2.stream=null;consume2.resolve=null;consume2.
 reject=null;consume2.length=0;consume2.body=null}module.exports={Readable:BodyReadable,chunksDecode}}});var require_api_request=__commonJS({"node_modules/undici/lib/api/api-request.js"(exports,module){"use strict";var assert2=__require("node:assert");
 var{AsyncResource}=__require("node:async_hooks");var{Readable}=require_readable();var{InvalidArgumentError:InvalidArgumentError2,
 RequestAbortedError}=require_errors();var util=require_util();function noop4(){}var RequestHandler=class extends AsyncResource{constructor(opts,callback2){
@@ -3335,8 +3337,8 @@ onInfo,responseHeaders,highWaterMark}=opts;try{if(typeof callback2!=="function")
 d callback")}if(highWaterMark!=null&&(!Number.isFinite(highWaterMark)||highWaterMark<0)){throw new InvalidArgumentError2(
 "invalid highWaterMark")}if(signal&&typeof signal.on!=="function"&&typeof signal.addEventListener!=="function"){throw new InvalidArgumentError2(
 "signal must be an EventEmitter or EventTarget")}if(method==="CONNECT"){throw new InvalidArgumentError2("invalid method")}
-if(onInfo&&typeof onInfo!=="function"){throw new InvalidArgumentError2("invalid onInfo callback")}super("UNDICI_REQUEST")}catch(err){
-if(util.isStream(body2)){util.destroy(body2.on("error",noop4),err)}throw err}this.method=method;this.responseHeaders=responseHeaders||
+if(onInfo&&typeof onInfo!=="function"){throw new InvalidArgumentError2("invalid onInfo callback")}super("UNDICI_REQUEST")}catch(err2){
+if(util.isStream(body2)){util.destroy(body2.on("error",noop4),err2)}throw err2}this.method=method;this.responseHeaders=responseHeaders||
 null;this.opaque=opaque||null;this.callback=callback2;this.res=null;this.abort=null;this.body=body2;this.trailers={};this.
 context=null;this.onInfo=onInfo||null;this.highWaterMark=highWaterMark;this.reason=null;this.removeAbortListener=null;if(signal?.
 aborted){this.reason=signal.reason??new RequestAbortedError}else if(signal){this.removeAbortListener=util.addAbortListener(
@@ -3349,16 +3351,16 @@ headers})}return}const parsedHeaders=responseHeaders==="raw"?util.parseHeaders(r
 content-type"];const contentLength=parsedHeaders["content-length"];const res=new Readable({resume,abort,contentType,contentLength:this.
 method!=="HEAD"&&contentLength?Number(contentLength):null,highWaterMark});if(this.removeAbortListener){res.on("close",this.
 removeAbortListener);this.removeAbortListener=null}this.callback=null;this.res=res;if(callback2!==null){try{this.runInAsyncScope(
-callback2,null,null,{statusCode,statusText:statusMessage,headers,trailers:this.trailers,opaque,body:res,context:context3})}catch(err){
-this.res=null;util.destroy(res.on("error",noop4),err);queueMicrotask(()=>{throw err})}}}onData(chunk){return this.res.push(
-chunk)}onComplete(trailers){util.parseHeaders(trailers,this.trailers);this.res.push(null)}onError(err){const{res,callback:callback2,
-body:body2,opaque}=this;if(callback2){this.callback=null;queueMicrotask(()=>{this.runInAsyncScope(callback2,null,err,{opaque})})}
-if(res){this.res=null;queueMicrotask(()=>{util.destroy(res.on("error",noop4),err)})}if(body2){this.body=null;if(util.isStream(
-body2)){body2.on("error",noop4);util.destroy(body2,err)}}if(this.removeAbortListener){this.removeAbortListener();this.removeAbortListener=
+callback2,null,null,{statusCode,statusText:statusMessage,headers,trailers:this.trailers,opaque,body:res,context:context3})}catch(err2){
+this.res=null;util.destroy(res.on("error",noop4),err2);queueMicrotask(()=>{throw err2})}}}onData(chunk){return this.res.
+push(chunk)}onComplete(trailers){util.parseHeaders(trailers,this.trailers);this.res.push(null)}onError(err2){const{res,callback:callback2,
+body:body2,opaque}=this;if(callback2){this.callback=null;queueMicrotask(()=>{this.runInAsyncScope(callback2,null,err2,{opaque})})}
+if(res){this.res=null;queueMicrotask(()=>{util.destroy(res.on("error",noop4),err2)})}if(body2){this.body=null;if(util.isStream(
+body2)){body2.on("error",noop4);util.destroy(body2,err2)}}if(this.removeAbortListener){this.removeAbortListener();this.removeAbortListener=
 null}}};function request5(opts,callback2){if(callback2===void 0){return new Promise((resolve18,reject)=>{request5.call(this,
-opts,(err,data3)=>{return err?reject(err):resolve18(data3)})})}try{const handler2=new RequestHandler(opts,callback2);this.
-dispatch(opts,handler2)}catch(err){if(typeof callback2!=="function"){throw err}const opaque=opts?.opaque;queueMicrotask(
-()=>callback2(err,{opaque}))}}module.exports=request5;module.exports.RequestHandler=RequestHandler}});var require_abort_signal=__commonJS({"node_modules/undici/lib/api/abort-signal.js"(exports,module){"use strict";var{addAbortListener}=require_util();
+opts,(err2,data3)=>{return err2?reject(err2):resolve18(data3)})})}try{const handler2=new RequestHandler(opts,callback2);
+this.dispatch(opts,handler2)}catch(err2){if(typeof callback2!=="function"){throw err2}const opaque=opts?.opaque;queueMicrotask(
+()=>callback2(err2,{opaque}))}}module.exports=request5;module.exports.RequestHandler=RequestHandler}});var require_abort_signal=__commonJS({"node_modules/undici/lib/api/abort-signal.js"(exports,module){"use strict";var{addAbortListener}=require_util();
 var{RequestAbortedError}=require_errors();var kListener=Symbol("kListener");var kSignal=Symbol("kSignal");function abort(self2){
 if(self2.abort){self2.abort(self2[kSignal]?.reason)}else{self2.reason=self2[kSignal]?.reason??new RequestAbortedError}removeSignal(
 self2)}function addSignal(self2,signal){self2.reason=null;self2[kSignal]=null;self2[kListener]=null;if(!signal){return}if(signal.
@@ -3373,59 +3375,59 @@ var StreamHandler=class extends AsyncResource{constructor(opts,factory,callback2
 throw new InvalidArgumentError2("invalid callback")}if(typeof factory!=="function"){throw new InvalidArgumentError2("inv\
 alid factory")}if(signal&&typeof signal.on!=="function"&&typeof signal.addEventListener!=="function"){throw new InvalidArgumentError2(
 "signal must be an EventEmitter or EventTarget")}if(method==="CONNECT"){throw new InvalidArgumentError2("invalid method")}
-if(onInfo&&typeof onInfo!=="function"){throw new InvalidArgumentError2("invalid onInfo callback")}super("UNDICI_STREAM")}catch(err){
-if(util.isStream(body2)){util.destroy(body2.on("error",noop4),err)}throw err}this.responseHeaders=responseHeaders||null;
+if(onInfo&&typeof onInfo!=="function"){throw new InvalidArgumentError2("invalid onInfo callback")}super("UNDICI_STREAM")}catch(err2){
+if(util.isStream(body2)){util.destroy(body2.on("error",noop4),err2)}throw err2}this.responseHeaders=responseHeaders||null;
 this.opaque=opaque||null;this.factory=factory;this.callback=callback2;this.res=null;this.abort=null;this.context=null;this.
-trailers=null;this.body=body2;this.onInfo=onInfo||null;if(util.isStream(body2)){body2.on("error",err=>{this.onError(err)})}
+trailers=null;this.body=body2;this.onInfo=onInfo||null;if(util.isStream(body2)){body2.on("error",err2=>{this.onError(err2)})}
 addSignal(this,signal)}onConnect(abort,context3){if(this.reason){abort(this.reason);return}assert2(this.callback);this.abort=
 abort;this.context=context3}onHeaders(statusCode,rawHeaders,resume,statusMessage){const{factory,opaque,context:context3,
 responseHeaders}=this;const headers=responseHeaders==="raw"?util.parseRawHeaders(rawHeaders):util.parseHeaders(rawHeaders);
 if(statusCode<200){if(this.onInfo){this.onInfo({statusCode,headers})}return}this.factory=null;if(factory===null){return}
 const res=this.runInAsyncScope(factory,null,{statusCode,headers,opaque,context:context3});if(!res||typeof res.write!=="f\
 unction"||typeof res.end!=="function"||typeof res.on!=="function"){throw new InvalidReturnValueError("expected Writable")}
-finished(res,{readable:false},err=>{const{callback:callback2,res:res2,opaque:opaque2,trailers,abort}=this;this.res=null;
-if(err||!res2?.readable){util.destroy(res2,err)}this.callback=null;this.runInAsyncScope(callback2,null,err||null,{opaque:opaque2,
-trailers});if(err){abort()}});res.on("drain",resume);this.res=res;const needDrain=res.writableNeedDrain!==void 0?res.writableNeedDrain:
+finished(res,{readable:false},err2=>{const{callback:callback2,res:res2,opaque:opaque2,trailers,abort}=this;this.res=null;
+if(err2||!res2?.readable){util.destroy(res2,err2)}this.callback=null;this.runInAsyncScope(callback2,null,err2||null,{opaque:opaque2,
+trailers});if(err2){abort()}});res.on("drain",resume);this.res=res;const needDrain=res.writableNeedDrain!==void 0?res.writableNeedDrain:
 res._writableState?.needDrain;return needDrain!==true}onData(chunk){const{res}=this;return res?res.write(chunk):true}onComplete(trailers){
-const{res}=this;removeSignal(this);if(!res){return}this.trailers=util.parseHeaders(trailers);res.end()}onError(err){const{
+const{res}=this;removeSignal(this);if(!res){return}this.trailers=util.parseHeaders(trailers);res.end()}onError(err2){const{
 res,callback:callback2,opaque,body:body2}=this;removeSignal(this);this.factory=null;if(res){this.res=null;util.destroy(res,
-err)}else if(callback2){this.callback=null;queueMicrotask(()=>{this.runInAsyncScope(callback2,null,err,{opaque})})}if(body2){
-this.body=null;util.destroy(body2,err)}}};function stream(opts,factory,callback2){if(callback2===void 0){return new Promise(
-(resolve18,reject)=>{stream.call(this,opts,factory,(err,data3)=>{return err?reject(err):resolve18(data3)})})}try{const handler2=new StreamHandler(
-opts,factory,callback2);this.dispatch(opts,handler2)}catch(err){if(typeof callback2!=="function"){throw err}const opaque=opts?.
-opaque;queueMicrotask(()=>callback2(err,{opaque}))}}module.exports=stream}});var require_api_pipeline=__commonJS({"node_modules/undici/lib/api/api-pipeline.js"(exports,module){"use strict";var{Readable,
+err2)}else if(callback2){this.callback=null;queueMicrotask(()=>{this.runInAsyncScope(callback2,null,err2,{opaque})})}if(body2){
+this.body=null;util.destroy(body2,err2)}}};function stream(opts,factory,callback2){if(callback2===void 0){return new Promise(
+(resolve18,reject)=>{stream.call(this,opts,factory,(err2,data3)=>{return err2?reject(err2):resolve18(data3)})})}try{const handler2=new StreamHandler(
+opts,factory,callback2);this.dispatch(opts,handler2)}catch(err2){if(typeof callback2!=="function"){throw err2}const opaque=opts?.
+opaque;queueMicrotask(()=>callback2(err2,{opaque}))}}module.exports=stream}});var require_api_pipeline=__commonJS({"node_modules/undici/lib/api/api-pipeline.js"(exports,module){"use strict";var{Readable,
 Duplex,PassThrough}=__require("node:stream");var assert2=__require("node:assert");var{AsyncResource}=__require("node:async_hooks");
 var{InvalidArgumentError:InvalidArgumentError2,InvalidReturnValueError,RequestAbortedError}=require_errors();var util=require_util();
 var{addSignal,removeSignal}=require_abort_signal();function noop4(){}var kResume=Symbol("resume");var PipelineRequest=class extends Readable{constructor(){
-super({autoDestroy:true});this[kResume]=null}_read(){const{[kResume]:resume}=this;if(resume){this[kResume]=null;resume()}}_destroy(err,callback2){
-this._read();callback2(err)}};var PipelineResponse=class extends Readable{constructor(resume){super({autoDestroy:true});
-this[kResume]=resume}_read(){this[kResume]()}_destroy(err,callback2){if(!err&&!this._readableState.endEmitted){err=new RequestAbortedError}
-callback2(err)}};var PipelineHandler=class extends AsyncResource{constructor(opts,handler2){if(!opts||typeof opts!=="obj\
-ect"){throw new InvalidArgumentError2("invalid opts")}if(typeof handler2!=="function"){throw new InvalidArgumentError2("\
-invalid handler")}const{signal,method,opaque,onInfo,responseHeaders}=opts;if(signal&&typeof signal.on!=="function"&&typeof signal.
+super({autoDestroy:true});this[kResume]=null}_read(){const{[kResume]:resume}=this;if(resume){this[kResume]=null;resume()}}_destroy(err2,callback2){
+this._read();callback2(err2)}};var PipelineResponse=class extends Readable{constructor(resume){super({autoDestroy:true});
+this[kResume]=resume}_read(){this[kResume]()}_destroy(err2,callback2){if(!err2&&!this._readableState.endEmitted){err2=new RequestAbortedError}
+callback2(err2)}};var PipelineHandler=class extends AsyncResource{constructor(opts,handler2){if(!opts||typeof opts!=="ob\
+ject"){throw new InvalidArgumentError2("invalid opts")}if(typeof handler2!=="function"){throw new InvalidArgumentError2(
+"invalid handler")}const{signal,method,opaque,onInfo,responseHeaders}=opts;if(signal&&typeof signal.on!=="function"&&typeof signal.
 addEventListener!=="function"){throw new InvalidArgumentError2("signal must be an EventEmitter or EventTarget")}if(method===
 "CONNECT"){throw new InvalidArgumentError2("invalid method")}if(onInfo&&typeof onInfo!=="function"){throw new InvalidArgumentError2(
 "invalid onInfo callback")}super("UNDICI_PIPELINE");this.opaque=opaque||null;this.responseHeaders=responseHeaders||null;
 this.handler=handler2;this.abort=null;this.context=null;this.onInfo=onInfo||null;this.req=new PipelineRequest().on("erro\
 r",noop4);this.ret=new Duplex({readableObjectMode:opts.objectMode,autoDestroy:true,read:()=>{const{body:body2}=this;if(body2?.
 resume){body2.resume()}},write:(chunk,encoding,callback2)=>{const{req}=this;if(req.push(chunk,encoding)||req._readableState.
-destroyed){callback2()}else{req[kResume]=callback2}},destroy:(err,callback2)=>{const{body:body2,req,res,ret,abort}=this;
-if(!err&&!ret._readableState.endEmitted){err=new RequestAbortedError}if(abort&&err){abort()}util.destroy(body2,err);util.
-destroy(req,err);util.destroy(res,err);removeSignal(this);callback2(err)}}).on("prefinish",()=>{const{req}=this;req.push(
-null)});this.res=null;addSignal(this,signal)}onConnect(abort,context3){const{res}=this;if(this.reason){abort(this.reason);
-return}assert2(!res,"pipeline cannot be retried");this.abort=abort;this.context=context3}onHeaders(statusCode,rawHeaders,resume){
+destroyed){callback2()}else{req[kResume]=callback2}},destroy:(err2,callback2)=>{const{body:body2,req,res,ret,abort}=this;
+if(!err2&&!ret._readableState.endEmitted){err2=new RequestAbortedError}if(abort&&err2){abort()}util.destroy(body2,err2);
+util.destroy(req,err2);util.destroy(res,err2);removeSignal(this);callback2(err2)}}).on("prefinish",()=>{const{req}=this;
+req.push(null)});this.res=null;addSignal(this,signal)}onConnect(abort,context3){const{res}=this;if(this.reason){abort(this.
+reason);return}assert2(!res,"pipeline cannot be retried");this.abort=abort;this.context=context3}onHeaders(statusCode,rawHeaders,resume){
 const{opaque,handler:handler2,context:context3}=this;if(statusCode<200){if(this.onInfo){const headers=this.responseHeaders===
 "raw"?util.parseRawHeaders(rawHeaders):util.parseHeaders(rawHeaders);this.onInfo({statusCode,headers})}return}this.res=new PipelineResponse(
 resume);let body2;try{this.handler=null;const headers=this.responseHeaders==="raw"?util.parseRawHeaders(rawHeaders):util.
-parseHeaders(rawHeaders);body2=this.runInAsyncScope(handler2,null,{statusCode,headers,opaque,body:this.res,context:context3})}catch(err){
-this.res.on("error",noop4);throw err}if(!body2||typeof body2.on!=="function"){throw new InvalidReturnValueError("expecte\
-d Readable")}body2.on("data",chunk=>{const{ret,body:body3}=this;if(!ret.push(chunk)&&body3.pause){body3.pause()}}).on("e\
-rror",err=>{const{ret}=this;util.destroy(ret,err)}).on("end",()=>{const{ret}=this;ret.push(null)}).on("close",()=>{const{
+parseHeaders(rawHeaders);body2=this.runInAsyncScope(handler2,null,{statusCode,headers,opaque,body:this.res,context:context3})}catch(err2){
+this.res.on("error",noop4);throw err2}if(!body2||typeof body2.on!=="function"){throw new InvalidReturnValueError("expect\
+ed Readable")}body2.on("data",chunk=>{const{ret,body:body3}=this;if(!ret.push(chunk)&&body3.pause){body3.pause()}}).on("\
+error",err2=>{const{ret}=this;util.destroy(ret,err2)}).on("end",()=>{const{ret}=this;ret.push(null)}).on("close",()=>{const{
 ret}=this;if(!ret._readableState.ended){util.destroy(ret,new RequestAbortedError)}});this.body=body2}onData(chunk){const{
-res}=this;return res.push(chunk)}onComplete(trailers){const{res}=this;res.push(null)}onError(err){const{ret}=this;this.handler=
-null;util.destroy(ret,err)}};function pipeline(opts,handler2){try{const pipelineHandler=new PipelineHandler(opts,handler2);
-this.dispatch({...opts,body:pipelineHandler.req},pipelineHandler);return pipelineHandler.ret}catch(err){return new PassThrough().
-destroy(err)}}module.exports=pipeline}});var require_api_upgrade=__commonJS({"node_modules/undici/lib/api/api-upgrade.js"(exports,module){"use strict";var{InvalidArgumentError:InvalidArgumentError2,
+res}=this;return res.push(chunk)}onComplete(trailers){const{res}=this;res.push(null)}onError(err2){const{ret}=this;this.
+handler=null;util.destroy(ret,err2)}};function pipeline(opts,handler2){try{const pipelineHandler=new PipelineHandler(opts,
+handler2);this.dispatch({...opts,body:pipelineHandler.req},pipelineHandler);return pipelineHandler.ret}catch(err2){return new PassThrough().
+destroy(err2)}}module.exports=pipeline}});var require_api_upgrade=__commonJS({"node_modules/undici/lib/api/api-upgrade.js"(exports,module){"use strict";var{InvalidArgumentError:InvalidArgumentError2,
 SocketError}=require_errors();var{AsyncResource}=__require("node:async_hooks");var assert2=__require("node:assert");var util=require_util();
 var{kHTTP2Stream}=require_symbols();var{addSignal,removeSignal}=require_abort_signal();var UpgradeHandler=class extends AsyncResource{constructor(opts,callback2){
 if(!opts||typeof opts!=="object"){throw new InvalidArgumentError2("invalid opts")}if(typeof callback2!=="function"){throw new InvalidArgumentError2(
@@ -3436,13 +3438,13 @@ addSignal(this,signal)}onConnect(abort,context3){if(this.reason){abort(this.reas
 abort;this.context=null}onHeaders(){throw new SocketError("bad upgrade",null)}onUpgrade(statusCode,rawHeaders,socket){assert2(
 socket[kHTTP2Stream]===true?statusCode===200:statusCode===101);const{callback:callback2,opaque,context:context3}=this;removeSignal(
 this);this.callback=null;const headers=this.responseHeaders==="raw"?util.parseRawHeaders(rawHeaders):util.parseHeaders(rawHeaders);
-this.runInAsyncScope(callback2,null,null,{headers,socket,opaque,context:context3})}onError(err){const{callback:callback2,
+this.runInAsyncScope(callback2,null,null,{headers,socket,opaque,context:context3})}onError(err2){const{callback:callback2,
 opaque}=this;removeSignal(this);if(callback2){this.callback=null;queueMicrotask(()=>{this.runInAsyncScope(callback2,null,
-err,{opaque})})}}};function upgrade(opts,callback2){if(callback2===void 0){return new Promise((resolve18,reject)=>{upgrade.
-call(this,opts,(err,data3)=>{return err?reject(err):resolve18(data3)})})}try{const upgradeHandler=new UpgradeHandler(opts,
-callback2);const upgradeOpts={...opts,method:opts.method||"GET",upgrade:opts.protocol||"Websocket"};this.dispatch(upgradeOpts,
-upgradeHandler)}catch(err){if(typeof callback2!=="function"){throw err}const opaque=opts?.opaque;queueMicrotask(()=>callback2(
-err,{opaque}))}}module.exports=upgrade}});var require_api_connect=__commonJS({"node_modules/undici/lib/api/api-connect.js"(exports,module){"use strict";var assert2=__require("node:assert");
+err2,{opaque})})}}};function upgrade(opts,callback2){if(callback2===void 0){return new Promise((resolve18,reject)=>{upgrade.
+call(this,opts,(err2,data3)=>{return err2?reject(err2):resolve18(data3)})})}try{const upgradeHandler=new UpgradeHandler(
+opts,callback2);const upgradeOpts={...opts,method:opts.method||"GET",upgrade:opts.protocol||"Websocket"};this.dispatch(upgradeOpts,
+upgradeHandler)}catch(err2){if(typeof callback2!=="function"){throw err2}const opaque=opts?.opaque;queueMicrotask(()=>callback2(
+err2,{opaque}))}}module.exports=upgrade}});var require_api_connect=__commonJS({"node_modules/undici/lib/api/api-connect.js"(exports,module){"use strict";var assert2=__require("node:assert");
 var{AsyncResource}=__require("node:async_hooks");var{InvalidArgumentError:InvalidArgumentError2,SocketError}=require_errors();
 var util=require_util();var{addSignal,removeSignal}=require_abort_signal();var ConnectHandler=class extends AsyncResource{constructor(opts,callback2){
 if(!opts||typeof opts!=="object"){throw new InvalidArgumentError2("invalid opts")}if(typeof callback2!=="function"){throw new InvalidArgumentError2(
@@ -3452,12 +3454,12 @@ opaque=opaque||null;this.responseHeaders=responseHeaders||null;this.callback=cal
 if(this.reason){abort(this.reason);return}assert2(this.callback);this.abort=abort;this.context=context3}onHeaders(){throw new SocketError(
 "bad connect",null)}onUpgrade(statusCode,rawHeaders,socket){const{callback:callback2,opaque,context:context3}=this;removeSignal(
 this);this.callback=null;let headers=rawHeaders;if(headers!=null){headers=this.responseHeaders==="raw"?util.parseRawHeaders(
-rawHeaders):util.parseHeaders(rawHeaders)}this.runInAsyncScope(callback2,null,null,{statusCode,headers,socket,opaque,context:context3})}onError(err){
+rawHeaders):util.parseHeaders(rawHeaders)}this.runInAsyncScope(callback2,null,null,{statusCode,headers,socket,opaque,context:context3})}onError(err2){
 const{callback:callback2,opaque}=this;removeSignal(this);if(callback2){this.callback=null;queueMicrotask(()=>{this.runInAsyncScope(
-callback2,null,err,{opaque})})}}};function connect2(opts,callback2){if(callback2===void 0){return new Promise((resolve18,reject)=>{
-connect2.call(this,opts,(err,data3)=>{return err?reject(err):resolve18(data3)})})}try{const connectHandler=new ConnectHandler(
-opts,callback2);const connectOptions={...opts,method:"CONNECT"};this.dispatch(connectOptions,connectHandler)}catch(err){
-if(typeof callback2!=="function"){throw err}const opaque=opts?.opaque;queueMicrotask(()=>callback2(err,{opaque}))}}module.
+callback2,null,err2,{opaque})})}}};function connect2(opts,callback2){if(callback2===void 0){return new Promise((resolve18,reject)=>{
+connect2.call(this,opts,(err2,data3)=>{return err2?reject(err2):resolve18(data3)})})}try{const connectHandler=new ConnectHandler(
+opts,callback2);const connectOptions={...opts,method:"CONNECT"};this.dispatch(connectOptions,connectHandler)}catch(err2){
+if(typeof callback2!=="function"){throw err2}const opaque=opts?.opaque;queueMicrotask(()=>callback2(err2,{opaque}))}}module.
 exports=connect2}});var require_api=__commonJS({"node_modules/undici/lib/api/index.js"(exports,module){"use strict";module.exports.request=require_api_request();
 module.exports.stream=require_api_stream();module.exports.pipeline=require_api_pipeline();module.exports.upgrade=require_api_upgrade();
 module.exports.connect=require_api_connect()}});var require_mock_errors=__commonJS({"node_modules/undici/lib/mock/mock-errors.js"(exports,module){"use strict";var{UndiciError}=require_errors();
@@ -3480,8 +3482,8 @@ var{STATUS_CODES:STATUS_CODES2}=__require("node:http");var{types:{isPromise}}=__
 function matchValue(match,value3){if(typeof match==="string"){return match===value3}if(match instanceof RegExp){return match.
 test(value3)}if(typeof match==="function"){return match(value3)===true}return false}function lowerCaseEntries(headers){return Object.
 fromEntries(Object.entries(headers).map(([headerName,headerValue])=>{return[headerName.toLocaleLowerCase(),headerValue]}))}
-function getHeaderByName(headers,key){if(Array.isArray(headers)){for(let i2=0;i2<headers.length;i2+=2){if(headers[i2].toLocaleLowerCase()===
-key.toLocaleLowerCase()){return headers[i2+1]}}return void 0}else if(typeof headers.get==="function"){return headers.get(
+function getHeaderByName(headers,key){if(Array.isArray(headers)){for(let i3=0;i3<headers.length;i3+=2){if(headers[i3].toLocaleLowerCase()===
+key.toLocaleLowerCase()){return headers[i3+1]}}return void 0}else if(typeof headers.get==="function"){return headers.get(
 key)}else{return lowerCaseEntries(headers)[key.toLocaleLowerCase()]}}function buildHeadersFromArray(headers){const clone2=headers.
 slice();const entries=[];for(let index=0;index<clone2.length;index+=2){entries.push([clone2[index],clone2[index+1]])}return Object.
 fromEntries(entries)}function matchHeaders(mockDispatch2,headers){if(typeof mockDispatch2.headers==="function"){if(Array.
@@ -3519,7 +3521,7 @@ function deleteMockDispatch(mockDispatches,key){const index=mockDispatches.findI
 return matchKey(dispatch,key)});if(index!==-1){mockDispatches.splice(index,1)}}function removeTrailingSlash(path){while(path.
 endsWith("/")){path=path.slice(0,-1)}if(path.length===0){path="/"}return path}function buildKey(opts){const{path,method,
 body:body2,headers,query}=opts;return{path,method,body:body2,headers,query}}function generateKeyValues(data3){const keys=Object.
-keys(data3);const result=[];for(let i2=0;i2<keys.length;++i2){const key=keys[i2];const value3=data3[key];const name2=Buffer.
+keys(data3);const result=[];for(let i3=0;i3<keys.length;++i3){const key=keys[i3];const value3=data3[key];const name2=Buffer.
 from(`${key}`);if(Array.isArray(value3)){for(let j=0;j<value3.length;++j){result.push(name2,Buffer.from(`${value3[j]}`))}}else{
 result.push(name2,Buffer.from(`${value3}`))}}return result}function getStatusText(statusCode){return STATUS_CODES2[statusCode]||
 "unknown"}async function getResponse(body2){const buffers=[];for await(const data3 of body2){buffers.push(data3)}return Buffer.
@@ -3528,8 +3530,8 @@ this[kDispatches],key);mockDispatch2.timesInvoked++;if(mockDispatch2.data.callba
 data,...mockDispatch2.data.callback(opts)}}const{data:{statusCode,data:data3,headers,trailers,error:error3},delay,persist}=mockDispatch2;
 const{timesInvoked,times}=mockDispatch2;mockDispatch2.consumed=!persist&&timesInvoked>=times;mockDispatch2.pending=timesInvoked<
 times;if(error3!==null){deleteMockDispatch(this[kDispatches],key);handler2.onError(error3);return true}let aborted2=false;
-let timer=null;function abort(err){if(aborted2){return}aborted2=true;if(timer!==null){clearTimeout(timer);timer=null}handler2.
-onError(err)}handler2.onConnect?.(abort,null);if(typeof delay==="number"&&delay>0){timer=setTimeout(()=>{timer=null;handleReply(
+let timer=null;function abort(err2){if(aborted2){return}aborted2=true;if(timer!==null){clearTimeout(timer);timer=null}handler2.
+onError(err2)}handler2.onConnect?.(abort,null);if(typeof delay==="number"&&delay>0){timer=setTimeout(()=>{timer=null;handleReply(
 this[kDispatches])},delay)}else{handleReply(this[kDispatches])}function handleReply(mockDispatches,_data=data3){if(aborted2){
 return}const optsHeaders=Array.isArray(opts.headers)?buildHeadersFromArray(opts.headers):opts.headers;const body2=typeof _data===
 "function"?_data({...opts,headers:optsHeaders}):_data;if(isPromise(body2)){return body2.then(newData=>handleReply(mockDispatches,
@@ -3717,7 +3719,7 @@ from(value3).toString("base64url");function isUndiciHeaders(headers){return Arra
 let urlLowerCased;for(const pattern of excludePatterns){if(typeof pattern==="string"){if(!urlLowerCased){urlLowerCased=url.
 toLowerCase()}if(urlLowerCased.includes(pattern.toLowerCase())){return true}}else if(pattern instanceof RegExp){if(pattern.
 test(url)){return true}}}return false}}function normalizeHeaders(headers){const normalizedHeaders={};if(!headers)return normalizedHeaders;
-if(isUndiciHeaders(headers)){for(let i2=0;i2<headers.length;i2+=2){const key=headers[i2];const value3=headers[i2+1];if(key&&
+if(isUndiciHeaders(headers)){for(let i3=0;i3<headers.length;i3+=2){const key=headers[i3];const value3=headers[i3+1];if(key&&
 value3!==void 0){const keyStr=Buffer.isBuffer(key)?key.toString():key;const valueStr=Buffer.isBuffer(value3)?value3.toString():
 value3;normalizedHeaders[keyStr.toLowerCase()]=valueStr}}return normalizedHeaders}if(headers&&typeof headers==="object"){
 for(const[key,value3]of Object.entries(headers)){if(key&&typeof key==="string"){normalizedHeaders[key.toLowerCase()]=Array.
@@ -3883,8 +3885,8 @@ headerNameToString(header)==="host"}if(removeContent&&util.headerNameToString(he
 if(unknownOrigin&&(header.length===13||header.length===6||header.length===19)){const name2=util.headerNameToString(header);
 return name2==="authorization"||name2==="cookie"||name2==="proxy-authorization"}return false}function cleanRequestHeaders(headers,removeContent,unknownOrigin){
 const ret=[];if(Array.isArray(headers)){if(headers.length>0&&Array.isArray(headers[0])){for(const[key,value3]of headers){
-if(!shouldRemoveHeader(key,removeContent,unknownOrigin)){ret.push(key,value3)}}}else{for(let i2=0;i2<headers.length;i2+=
-2){if(!shouldRemoveHeader(headers[i2],removeContent,unknownOrigin)){ret.push(headers[i2],headers[i2+1])}}}}else if(headers&&
+if(!shouldRemoveHeader(key,removeContent,unknownOrigin)){ret.push(key,value3)}}}else{for(let i3=0;i3<headers.length;i3+=
+2){if(!shouldRemoveHeader(headers[i3],removeContent,unknownOrigin)){ret.push(headers[i3],headers[i3+1])}}}}else if(headers&&
 typeof headers==="object"){const entries=util.hasSafeIterator(headers)?headers:Object.entries(headers);for(const[key,value3]of entries){
 if(!shouldRemoveHeader(key,removeContent,unknownOrigin)){ret.push(key,value3)}}}else{assert2(headers==null,"headers must\
  be an object or an array")}return ret}module.exports=RedirectHandler}});var require_redirect=__commonJS({"node_modules/undici/lib/interceptor/redirect.js"(exports,module){"use strict";var RedirectHandler=require_redirect_handler();
@@ -3901,10 +3903,10 @@ headers,statusMessage)}if(this.#checkContentType("application/json")||this.#chec
 new TextDecoder("utf-8")}}onResponseData(controller2,chunk){if(this.#statusCode<400){return super.onResponseData(controller2,
 chunk)}this.#body+=this.#decoder?.decode(chunk,{stream:true})??""}onResponseEnd(controller2,trailers){if(this.#statusCode>=
 400){this.#body+=this.#decoder?.decode(void 0,{stream:false})??"";if(this.#checkContentType("application/json")){try{this.#body=
-JSON.parse(this.#body)}catch{}}let err;const stackTraceLimit=Error.stackTraceLimit;Error.stackTraceLimit=0;try{err=new ResponseError(
+JSON.parse(this.#body)}catch{}}let err2;const stackTraceLimit=Error.stackTraceLimit;Error.stackTraceLimit=0;try{err2=new ResponseError(
 "Response Error",this.#statusCode,{body:this.#body,headers:this.#headers})}finally{Error.stackTraceLimit=stackTraceLimit}
-super.onResponseError(controller2,err)}else{super.onResponseEnd(controller2,trailers)}}onResponseError(controller2,err){
-super.onResponseError(controller2,err)}};module.exports=()=>{return dispatch=>{return function Intercept(opts,handler2){
+super.onResponseError(controller2,err2)}else{super.onResponseEnd(controller2,trailers)}}onResponseError(controller2,err2){
+super.onResponseError(controller2,err2)}};module.exports=()=>{return dispatch=>{return function Intercept(opts,handler2){
 return dispatch(opts,new ResponseErrorHandler(opts,{handler:handler2}))}}}}});var require_retry=__commonJS({"node_modules/undici/lib/interceptor/retry.js"(exports,module){"use strict";var RetryHandler=require_retry_handler();
 module.exports=globalOpts=>{return dispatch=>{return function retryInterceptor(opts,handler2){return dispatch(opts,new RetryHandler(
 {...opts,retryOptions:{...globalOpts,...opts.retryOptions}},{handler:handler2,dispatch}))}}}}});var require_dump=__commonJS({"node_modules/undici/lib/interceptor/dump.js"(exports,module){"use strict";var{InvalidArgumentError:InvalidArgumentError2,
@@ -3915,8 +3917,8 @@ this.#maxSize=maxSize??this.#maxSize}#abort(reason){this.aborted=true;this.reaso
 controller2.abort=this.#abort.bind(this);return super.onRequestStart(controller2,context3)}onResponseStart(controller2,statusCode,headers,statusMessage){
 const contentLength=headers["content-length"];if(contentLength!=null&&contentLength>this.#maxSize){throw new RequestAbortedError(
 `Response size (${contentLength}) larger than maxSize (${this.#maxSize})`)}if(this.aborted===true){return true}return super.
-onResponseStart(controller2,statusCode,headers,statusMessage)}onResponseError(controller2,err){super.onResponseError(controller2,
-this.aborted===true?this.reason:err)}onResponseData(controller2,chunk){this.#size=this.#size+chunk.length;if(this.#size>
+onResponseStart(controller2,statusCode,headers,statusMessage)}onResponseError(controller2,err2){super.onResponseError(controller2,
+this.aborted===true?this.reason:err2)}onResponseData(controller2,chunk){this.#size=this.#size+chunk.length;if(this.#size>
 this.#maxSize){throw new RequestAbortedError(`Response size (${this.#size}) larger than maxSize (${this.#maxSize})`)}if(this.#size===
 this.#maxSize){this.#dumped=true}return true}onResponseEnd(controller2,trailers){if(this.aborted===true){super.onResponseError(
 controller2,this.reason);return}super.onResponseEnd(controller2,this.#dumped?{}:trailers)}};function createDumpInterceptor({
@@ -3933,7 +3935,7 @@ isArray(header)&&header.length===2){normalized2.push(header[0],header[1])}else{n
 if(typeof headers==="object"&&hasSafeIterator(headers)){const normalized2=[];for(const header of headers){if(Array.isArray(
 header)&&header.length===2){normalized2.push(header[0],header[1])}else{normalized2.push(header)}}return normalized2}return headers}
 function hasHostHeader(headers){if(headers==null){return false}if(Array.isArray(headers)){if(headers.length===0){return false}
-for(let i2=0;i2<headers.length;i2+=2){if(isHostHeader(headers[i2])){return true}}return false}if(typeof headers==="objec\
+for(let i3=0;i3<headers.length;i3+=2){if(isHostHeader(headers[i3])){return true}}return false}if(typeof headers==="objec\
 t"){for(const key in headers){if(isHostHeader(key)){return true}}}return false}function withHostHeader(host2,headers){const normalizedHeaders=normalizeHeaders(
 headers);if(hasHostHeader(normalizedHeaders)){return normalizedHeaders}if(Array.isArray(normalizedHeaders)){return["host",
 host2,...normalizedHeaders]}if(normalizedHeaders&&typeof normalizedHeaders==="object"){return{host:host2,...normalizedHeaders}}
@@ -3944,40 +3946,40 @@ this.#maxTTL=opts.maxTTL;this.#maxItems=opts.maxItems;this.dualStack=opts.dualSt
 opts.lookup??this.#defaultLookup;this.pick=opts.pick??this.#defaultPick;this.storage=opts.storage??new DNSStorage(opts)}runLookup(origin2,opts,cb){
 const ips=this.storage.get(origin2.hostname);if(ips==null&&this.storage.full()){cb(null,origin2);return}const newOpts={affinity:this.
 affinity,dualStack:this.dualStack,lookup:this.lookup,pick:this.pick,...opts.dns,maxTTL:this.#maxTTL,maxItems:this.#maxItems};
-if(ips==null){this.lookup(origin2,newOpts,(err,addresses3)=>{if(err||addresses3==null||addresses3.length===0){cb(err??new InformationalError(
-"No DNS entries found"));return}this.setRecords(origin2,addresses3);const records=this.storage.get(origin2.hostname);const ip=this.
-pick(origin2,records,newOpts.affinity);let port;if(typeof ip.port==="number"){port=`:${ip.port}`}else if(origin2.port!==
-""){port=`:${origin2.port}`}else{port=""}cb(null,new URL(`${origin2.protocol}//${ip.family===6?`[${ip.address}]`:ip.address}${port}`))})}else{
-const ip=this.pick(origin2,ips,newOpts.affinity);if(ip==null){this.storage.delete(origin2.hostname);this.runLookup(origin2,
-opts,cb);return}let port;if(typeof ip.port==="number"){port=`:${ip.port}`}else if(origin2.port!==""){port=`:${origin2.port}`}else{
-port=""}cb(null,new URL(`${origin2.protocol}//${ip.family===6?`[${ip.address}]`:ip.address}${port}`))}}#defaultLookup(origin2,opts,cb){
-lookup2(origin2.hostname,{all:true,family:this.dualStack===false?this.affinity:0,order:"ipv4first"},(err,addresses3)=>{if(err){
-return cb(err)}const results=new Map;for(const addr of addresses3){results.set(`${addr.address}:${addr.family}`,addr)}cb(
-null,results.values())})}#defaultPick(origin2,hostnameRecords,affinity){let ip=null;const{records,offset}=hostnameRecords;
-let family;if(this.dualStack){if(affinity==null){if(offset==null||offset===maxInt){hostnameRecords.offset=0;affinity=4}else{
-hostnameRecords.offset++;affinity=(hostnameRecords.offset&1)===1?6:4}}if(records[affinity]!=null&&records[affinity].ips.
-length>0){family=records[affinity]}else{family=records[affinity===4?6:4]}}else{family=records[affinity]}if(family==null||
-family.ips.length===0){return ip}if(family.offset==null||family.offset===maxInt){family.offset=0}else{family.offset++}const position=family.
-offset%family.ips.length;ip=family.ips[position]??null;if(ip==null){return ip}if(Date.now()-ip.timestamp>ip.ttl){family.
-ips.splice(position,1);return this.pick(origin2,hostnameRecords,affinity)}return ip}pickFamily(origin2,ipFamily){const records=this.
-storage.get(origin2.hostname)?.records;if(!records){return null}const family=records[ipFamily];if(!family){return null}if(family.
-offset==null||family.offset===maxInt){family.offset=0}else{family.offset++}const position=family.offset%family.ips.length;
-const ip=family.ips[position]??null;if(ip==null){return ip}if(Date.now()-ip.timestamp>ip.ttl){family.ips.splice(position,
-1)}return ip}setRecords(origin2,addresses3){const timestamp=Date.now();const records={records:{4:null,6:null}};let minTTL=this.#maxTTL;
-for(const record2 of addresses3){record2.timestamp=timestamp;if(typeof record2.ttl==="number"){record2.ttl=Math.min(record2.
-ttl,this.#maxTTL);minTTL=Math.min(minTTL,record2.ttl)}else{record2.ttl=this.#maxTTL}const familyRecords=records.records[record2.
-family]??{ips:[]};familyRecords.ips.push(record2);records.records[record2.family]=familyRecords}this.storage.set(origin2.
-hostname,records,{ttl:minTTL})}deleteRecords(origin2){this.storage.delete(origin2.hostname)}getHandler(meta2,opts){return new DNSDispatchHandler(
-this,meta2,opts)}};var DNSDispatchHandler=class extends DecoratorHandler{#state=null;#opts=null;#dispatch=null;#origin=null;#controller=null;#newOrigin=null;#firstTry=true;constructor(state,{
+if(ips==null){this.lookup(origin2,newOpts,(err2,addresses3)=>{if(err2||addresses3==null||addresses3.length===0){cb(err2??
+new InformationalError("No DNS entries found"));return}this.setRecords(origin2,addresses3);const records=this.storage.get(
+origin2.hostname);const ip=this.pick(origin2,records,newOpts.affinity);let port;if(typeof ip.port==="number"){port=`:${ip.
+port}`}else if(origin2.port!==""){port=`:${origin2.port}`}else{port=""}cb(null,new URL(`${origin2.protocol}//${ip.family===
+6?`[${ip.address}]`:ip.address}${port}`))})}else{const ip=this.pick(origin2,ips,newOpts.affinity);if(ip==null){this.storage.
+delete(origin2.hostname);this.runLookup(origin2,opts,cb);return}let port;if(typeof ip.port==="number"){port=`:${ip.port}`}else if(origin2.
+port!==""){port=`:${origin2.port}`}else{port=""}cb(null,new URL(`${origin2.protocol}//${ip.family===6?`[${ip.address}]`:
+ip.address}${port}`))}}#defaultLookup(origin2,opts,cb){lookup2(origin2.hostname,{all:true,family:this.dualStack===false?
+this.affinity:0,order:"ipv4first"},(err2,addresses3)=>{if(err2){return cb(err2)}const results=new Map;for(const addr of addresses3){
+results.set(`${addr.address}:${addr.family}`,addr)}cb(null,results.values())})}#defaultPick(origin2,hostnameRecords,affinity){
+let ip=null;const{records,offset}=hostnameRecords;let family;if(this.dualStack){if(affinity==null){if(offset==null||offset===
+maxInt){hostnameRecords.offset=0;affinity=4}else{hostnameRecords.offset++;affinity=(hostnameRecords.offset&1)===1?6:4}}if(records[affinity]!=
+null&&records[affinity].ips.length>0){family=records[affinity]}else{family=records[affinity===4?6:4]}}else{family=records[affinity]}
+if(family==null||family.ips.length===0){return ip}if(family.offset==null||family.offset===maxInt){family.offset=0}else{family.
+offset++}const position=family.offset%family.ips.length;ip=family.ips[position]??null;if(ip==null){return ip}if(Date.now()-
+ip.timestamp>ip.ttl){family.ips.splice(position,1);return this.pick(origin2,hostnameRecords,affinity)}return ip}pickFamily(origin2,ipFamily){
+const records=this.storage.get(origin2.hostname)?.records;if(!records){return null}const family=records[ipFamily];if(!family){
+return null}if(family.offset==null||family.offset===maxInt){family.offset=0}else{family.offset++}const position=family.offset%
+family.ips.length;const ip=family.ips[position]??null;if(ip==null){return ip}if(Date.now()-ip.timestamp>ip.ttl){family.ips.
+splice(position,1)}return ip}setRecords(origin2,addresses3){const timestamp=Date.now();const records={records:{4:null,6:null}};
+let minTTL=this.#maxTTL;for(const record2 of addresses3){record2.timestamp=timestamp;if(typeof record2.ttl==="number"){record2.
+ttl=Math.min(record2.ttl,this.#maxTTL);minTTL=Math.min(minTTL,record2.ttl)}else{record2.ttl=this.#maxTTL}const familyRecords=records.
+records[record2.family]??{ips:[]};familyRecords.ips.push(record2);records.records[record2.family]=familyRecords}this.storage.
+set(origin2.hostname,records,{ttl:minTTL})}deleteRecords(origin2){this.storage.delete(origin2.hostname)}getHandler(meta2,opts){
+return new DNSDispatchHandler(this,meta2,opts)}};var DNSDispatchHandler=class extends DecoratorHandler{#state=null;#opts=null;#dispatch=null;#origin=null;#controller=null;#newOrigin=null;#firstTry=true;constructor(state,{
 origin:origin2,handler:handler2,dispatch,newOrigin},opts){super(handler2);this.#origin=origin2;this.#newOrigin=newOrigin;
-this.#opts={...opts};this.#state=state;this.#dispatch=dispatch}onResponseError(controller2,err){switch(err.code){case"ET\
-IMEDOUT":case"ECONNREFUSED":{if(this.#state.dualStack){if(!this.#firstTry){super.onResponseError(controller2,err);return}
+this.#opts={...opts};this.#state=state;this.#dispatch=dispatch}onResponseError(controller2,err2){switch(err2.code){case"\
+ETIMEDOUT":case"ECONNREFUSED":{if(this.#state.dualStack){if(!this.#firstTry){super.onResponseError(controller2,err2);return}
 this.#firstTry=false;const otherFamily=this.#newOrigin.hostname[0]==="["?4:6;const ip=this.#state.pickFamily(this.#origin,
-otherFamily);if(ip==null){super.onResponseError(controller2,err);return}let port;if(typeof ip.port==="number"){port=`:${ip.
+otherFamily);if(ip==null){super.onResponseError(controller2,err2);return}let port;if(typeof ip.port==="number"){port=`:${ip.
 port}`}else if(this.#origin.port!==""){port=`:${this.#origin.port}`}else{port=""}const dispatchOpts={...this.#opts,origin:`${this.#origin.
 protocol}//${ip.family===6?`[${ip.address}]`:ip.address}${port}`,headers:withHostHeader(this.#origin.host,this.#opts.headers)};
-this.#dispatch(dispatchOpts,this);return}super.onResponseError(controller2,err);break}case"ENOTFOUND":this.#state.deleteRecords(
-this.#origin);super.onResponseError(controller2,err);break;default:super.onResponseError(controller2,err);break}}};module.
+this.#dispatch(dispatchOpts,this);return}super.onResponseError(controller2,err2);break}case"ENOTFOUND":this.#state.deleteRecords(
+this.#origin);super.onResponseError(controller2,err2);break;default:super.onResponseError(controller2,err2);break}}};module.
 exports=interceptorOpts=>{if(interceptorOpts?.maxTTL!=null&&(typeof interceptorOpts?.maxTTL!=="number"||interceptorOpts?.
 maxTTL<0)){throw new InvalidArgumentError2("Invalid maxTTL. Must be a positive number")}if(interceptorOpts?.maxItems!=null&&
 (typeof interceptorOpts?.maxItems!=="number"||interceptorOpts?.maxItems<1)){throw new InvalidArgumentError2("Invalid max\
@@ -3994,30 +3996,30 @@ affinity??null}else{affinity=interceptorOpts?.affinity??4}const opts={maxTTL:int
 lookup??null,pick:interceptorOpts?.pick??null,dualStack,affinity,maxItems:interceptorOpts?.maxItems??Infinity,storage:interceptorOpts?.
 storage};const instance=new DNSInstance(opts);return dispatch=>{return function dnsInterceptor(origDispatchOpts,handler2){
 const origin2=origDispatchOpts.origin.constructor===URL?origDispatchOpts.origin:new URL(origDispatchOpts.origin);if(isIP(
-origin2.hostname)!==0){return dispatch(origDispatchOpts,handler2)}instance.runLookup(origin2,origDispatchOpts,(err,newOrigin)=>{
-if(err){return handler2.onResponseError(null,err)}const dispatchOpts={...origDispatchOpts,servername:origin2.hostname,origin:newOrigin.
-origin,headers:withHostHeader(origin2.host,origDispatchOpts.headers)};dispatch(dispatchOpts,instance.getHandler({origin:origin2,
-dispatch,handler:handler2,newOrigin},origDispatchOpts))});return true}}}}});var require_cache=__commonJS({"node_modules/undici/lib/util/cache.js"(exports,module){"use strict";var{safeHTTPMethods,pathHasQueryOrFragment,
+origin2.hostname)!==0){return dispatch(origDispatchOpts,handler2)}instance.runLookup(origin2,origDispatchOpts,(err2,newOrigin)=>{
+if(err2){return handler2.onResponseError(null,err2)}const dispatchOpts={...origDispatchOpts,servername:origin2.hostname,
+origin:newOrigin.origin,headers:withHostHeader(origin2.host,origDispatchOpts.headers)};dispatch(dispatchOpts,instance.getHandler(
+{origin:origin2,dispatch,handler:handler2,newOrigin},origDispatchOpts))});return true}}}}});var require_cache=__commonJS({"node_modules/undici/lib/util/cache.js"(exports,module){"use strict";var{safeHTTPMethods,pathHasQueryOrFragment,
 hasSafeIterator,isValidHTTPToken}=require_util();var{serializePathWithQuery}=require_util();var MAX_DELTA_SECONDS=2147483647;
 var RESTRICTIVE_DIRECTIVE_NAMES=["no-store","private","no-cache"];var kInvalidCacheControlDirectives=Symbol("invalid cac\
 he-control directives");function trimOWS(value3){return value3.replace(/^[\t ]+|[\t ]+$/g,"")}function arrayIncludes(array2,value3){
-for(let i2=0;i2<array2.length;i2++){if(array2[i2]===value3){return true}}return false}function trimOWSStart(value3){return value3.
+for(let i3=0;i3<array2.length;i3++){if(array2[i3]===value3){return true}}return false}function trimOWSStart(value3){return value3.
 replace(/^[\t ]+/,"")}function trimOWSEnd(value3){return value3.replace(/[\t ]+$/,"")}function findUnescapedQuote(value3,start2){
-let escaped3=false;for(let i2=start2;i2<value3.length;i2++){if(escaped3){escaped3=false}else if(value3[i2]==="\\"){escaped3=
-true}else if(value3[i2]==='"'){return i2}}return-1}function splitCacheControlHeaderValue(value3){const directives=[];let start2=0;
-let quoteStart=-1;let inQuote=false;let escaped3=false;for(let i2=0;i2<value3.length;i2++){if(inQuote){if(escaped3){escaped3=
-false}else if(value3[i2]==="\\"){escaped3=true}else if(value3[i2]==='"'){inQuote=false;quoteStart=-1}}else if(value3[i2]===
-'"'){inQuote=true;quoteStart=i2}else if(value3[i2]===","){directives.push({value:value3.substring(start2,i2),fromMalformedQuote:false});
-start2=i2+1}}if(!inQuote){directives.push({value:value3.substring(start2),fromMalformedQuote:false});return directives}const tail=value3.
-substring(start2);const quoteOffset=quoteStart-start2;let tailStart=0;for(let i2=0;i2<tail.length;i2++){if(tail[i2]===","){
-directives.push({value:tail.substring(tailStart,i2),fromMalformedQuote:tailStart>quoteOffset});tailStart=i2+1}}directives.
+let escaped3=false;for(let i3=start2;i3<value3.length;i3++){if(escaped3){escaped3=false}else if(value3[i3]==="\\"){escaped3=
+true}else if(value3[i3]==='"'){return i3}}return-1}function splitCacheControlHeaderValue(value3){const directives=[];let start2=0;
+let quoteStart=-1;let inQuote=false;let escaped3=false;for(let i3=0;i3<value3.length;i3++){if(inQuote){if(escaped3){escaped3=
+false}else if(value3[i3]==="\\"){escaped3=true}else if(value3[i3]==='"'){inQuote=false;quoteStart=-1}}else if(value3[i3]===
+'"'){inQuote=true;quoteStart=i3}else if(value3[i3]===","){directives.push({value:value3.substring(start2,i3),fromMalformedQuote:false});
+start2=i3+1}}if(!inQuote){directives.push({value:value3.substring(start2),fromMalformedQuote:false});return directives}const tail=value3.
+substring(start2);const quoteOffset=quoteStart-start2;let tailStart=0;for(let i3=0;i3<tail.length;i3++){if(tail[i3]===","){
+directives.push({value:tail.substring(tailStart,i3),fromMalformedQuote:tailStart>quoteOffset});tailStart=i3+1}}directives.
 push({value:tail.substring(tailStart),fromMalformedQuote:tailStart>quoteOffset});return directives}function markInvalidCacheControlDirective(directives,key){
 let invalidDirectives=directives[kInvalidCacheControlDirectives];if(invalidDirectives===void 0){invalidDirectives=new Set;
 Object.defineProperty(directives,kInvalidCacheControlDirectives,{value:invalidDirectives})}invalidDirectives.add(key)}function hasInvalidCacheControlDirective(directives,key){
 return directives[kInvalidCacheControlDirectives]?.has(key)===true}function getMalformedRestrictiveDirectiveName(key){for(const directiveName of RESTRICTIVE_DIRECTIVE_NAMES){
 if(key.startsWith(directiveName)&&key.length>directiveName.length&&!isValidHTTPToken(key[directiveName.length])){return directiveName}}
-let tokenOnlyKey="";let hasInvalidTokenChar=false;for(let i2=0;i2<key.length;i2++){if(isValidHTTPToken(key[i2])){tokenOnlyKey+=
-key[i2]}else{hasInvalidTokenChar=true}}if(hasInvalidTokenChar&&arrayIncludes(RESTRICTIVE_DIRECTIVE_NAMES,tokenOnlyKey)){
+let tokenOnlyKey="";let hasInvalidTokenChar=false;for(let i3=0;i3<key.length;i3++){if(isValidHTTPToken(key[i3])){tokenOnlyKey+=
+key[i3]}else{hasInvalidTokenChar=true}}if(hasInvalidTokenChar&&arrayIncludes(RESTRICTIVE_DIRECTIVE_NAMES,tokenOnlyKey)){
 return tokenOnlyKey}}function makeCacheKey(opts){if(!opts.origin){throw new Error("opts.origin is undefined")}let fullPath=opts.
 path||"/";if(opts.query&&!pathHasQueryOrFragment(fullPath)){fullPath=serializePathWithQuery(fullPath,opts.query)}return{
 origin:opts.origin.toString(),method:opts.method,path:fullPath,headers:opts.headers}}function appendHeader(headers,key,val){
@@ -4025,14 +4027,14 @@ const headerName=key.toLowerCase();const current=headers[headerName];const value
 void 0){headers[headerName]=Array.isArray(val)?val.slice():val}else if(Array.isArray(current)){current.push(...values)}else{
 headers[headerName]=[current,...values]}}function normalizeHeaders(opts){let headers;if(opts.headers==null){headers={}}else if(typeof opts.
 headers==="object"){headers={};if(hasSafeIterator(opts.headers)){if(Array.isArray(opts.headers)){if(Array.isArray(opts.headers[0])){
-for(const x of opts.headers){if(!Array.isArray(x)){throw new Error("opts.headers is not a valid header map")}const[key,val]=x;
-if(typeof key!=="string"||typeof val!=="string"){throw new Error("opts.headers is not a valid header map")}appendHeader(
-headers,key,val)}}else{if(opts.headers.length%2!==0){throw new Error("opts.headers is not a valid header map")}for(let i2=0;i2<
-opts.headers.length;i2+=2){const key=opts.headers[i2];const val=opts.headers[i2+1];if(typeof key!=="string"||typeof val!==
+for(const x2 of opts.headers){if(!Array.isArray(x2)){throw new Error("opts.headers is not a valid header map")}const[key,
+val]=x2;if(typeof key!=="string"||typeof val!=="string"){throw new Error("opts.headers is not a valid header map")}appendHeader(
+headers,key,val)}}else{if(opts.headers.length%2!==0){throw new Error("opts.headers is not a valid header map")}for(let i3=0;i3<
+opts.headers.length;i3+=2){const key=opts.headers[i3];const val=opts.headers[i3+1];if(typeof key!=="string"||typeof val!==
 "string"&&!Array.isArray(val)){throw new Error("opts.headers is not a valid header map")}if(typeof val==="string"){appendHeader(
 headers,key,val)}else{appendHeader(headers,key,val.map(item=>typeof item==="string"?item:item.toString("latin1")))}}}}else{
-for(const x of opts.headers){if(!Array.isArray(x)){throw new Error("opts.headers is not a valid header map")}const[key,val]=x;
-if(typeof key!=="string"||typeof val!=="string"){throw new Error("opts.headers is not a valid header map")}appendHeader(
+for(const x2 of opts.headers){if(!Array.isArray(x2)){throw new Error("opts.headers is not a valid header map")}const[key,
+val]=x2;if(typeof key!=="string"||typeof val!=="string"){throw new Error("opts.headers is not a valid header map")}appendHeader(
 headers,key,val)}}}else{for(const key of Object.keys(opts.headers)){appendHeader(headers,key,opts.headers[key])}}}else{throw new Error(
 "opts.headers is not an object")}return headers}function assertCacheKey(key){if(typeof key!=="object"){throw new TypeError(
 `expected key to be object, got ${typeof key}`)}for(const property2 of["origin","method","path"]){if(typeof key[property2]!==
@@ -4047,7 +4049,7 @@ vary!==void 0&&typeof value3.vary!=="object"){throw new TypeError(`expected valu
 vary}`)}if(value3.etag!==void 0&&typeof value3.etag!=="string"){throw new TypeError(`expected value.etag to be string, g\
 ot ${typeof value3.etag}`)}}function parseCacheControlHeader(header){const output={};const invalidNumericDirectives=new Set;
 const invalidNoArgumentDirectives=new Set;const directives=splitCacheControlHeaderValue(Array.isArray(header)?header.join(
-","):header);for(let i2=0;i2<directives.length;i2++){const directiveRecord=directives[i2];const directive=directiveRecord.
+","):header);for(let i3=0;i3<directives.length;i3++){const directiveRecord=directives[i3];const directive=directiveRecord.
 value.toLowerCase();const fromMalformedQuote=directiveRecord.fromMalformedQuote;const keyValueDelimiter=directive.indexOf(
 "=");let key;let value3;let keyHasTrailingWhitespace=false;let valueHasLeadingWhitespace=false;if(keyValueDelimiter!==-1){
 const rawKey=directive.substring(0,keyValueDelimiter);const rawValue2=directive.substring(keyValueDelimiter+1);keyHasTrailingWhitespace=
@@ -4062,12 +4064,12 @@ invalidNumericDirectives.add(key);markInvalidCacheControlDirective(output,key);c
 value3,10),MAX_DELTA_SECONDS);if(key==="min-fresh"){if(!(key in output)||output[key]<parsedValue){output[key]=parsedValue}}else if(!(key in
 output)||output[key]>parsedValue){output[key]=parsedValue}break}case"private":case"no-cache":{if(fromMalformedQuote){output[key]=
 true;break}if(value3!==void 0&&value3.length===0){output[key]=true;break}if(value3){if(value3[0]==='"'){value3=trimOWSEnd(
-value3);let fieldList="";let lastQuotedPart=i2;let foundEndingQuote=false;const closingQuote=findUnescapedQuote(value3,1);
+value3);let fieldList="";let lastQuotedPart=i3;let foundEndingQuote=false;const closingQuote=findUnescapedQuote(value3,1);
 if(closingQuote!==-1){fieldList=value3.substring(1,closingQuote);foundEndingQuote=true}else{const fieldListParts=[value3.
-substring(1)];for(let j=i2+1;j<directives.length;j++){const nextPart=trimOWS(directives[j].value);const closingQuote2=findUnescapedQuote(
+substring(1)];for(let j=i3+1;j<directives.length;j++){const nextPart=trimOWS(directives[j].value);const closingQuote2=findUnescapedQuote(
 nextPart,0);lastQuotedPart=j;if(closingQuote2!==-1){fieldListParts.push(nextPart.substring(0,closingQuote2));foundEndingQuote=
 true;break}fieldListParts.push(nextPart)}fieldList=fieldListParts.join(",")}if(!foundEndingQuote){output[key]=true;break}
-i2=lastQuotedPart;const headers=fieldList.split(",");let validFieldNames=true;for(let j=0;j<headers.length;j++){headers[j]=
+i3=lastQuotedPart;const headers=fieldList.split(",");let validFieldNames=true;for(let j=0;j<headers.length;j++){headers[j]=
 trimOWS(headers[j]);if(!isValidHTTPToken(headers[j])){validFieldNames=false}}if(!validFieldNames){output[key]=true}else if(output[key]!==
 true){if(key in output){output[key]=output[key].concat(headers)}else{output[key]=headers}}}else{const fieldName=trimOWS(
 value3);if(!isValidHTTPToken(fieldName)){output[key]=true}else if(output[key]!==true){if(key in output){output[key]=output[key].
@@ -4075,9 +4077,9 @@ concat(fieldName)}else{output[key]=[fieldName]}}}break}}case"public":case"must-r
 mmutable":case"no-transform":case"must-understand":case"only-if-cached":if(fromMalformedQuote||invalidNoArgumentDirectives.
 has(key)){continue}if(value3!==void 0){delete output[key];invalidNoArgumentDirectives.add(key);continue}output[key]=true;
 break;case"no-store":output[key]=true;break;default:continue}}return output}function splitVaryHeader(varyHeader){const values=Array.
-isArray(varyHeader)?varyHeader:[varyHeader];const output=[];for(let i2=0;i2<values.length;i2++){const parts=values[i2].split(
+isArray(varyHeader)?varyHeader:[varyHeader];const output=[];for(let i3=0;i3<values.length;i3++){const parts=values[i3].split(
 ",");for(let j=0;j<parts.length;j++){output.push(parts[j])}}return output}function hasVaryStar(varyHeader){const values=splitVaryHeader(
-varyHeader);for(let i2=0;i2<values.length;i2++){if(trimOWS(values[i2]).indexOf("*")!==-1){return true}}return false}function parseVaryHeader(varyHeader,headers){
+varyHeader);for(let i3=0;i3<values.length;i3++){if(trimOWS(values[i3]).indexOf("*")!==-1){return true}}return false}function parseVaryHeader(varyHeader,headers){
 if(hasVaryStar(varyHeader)){return headers}const output={};const varyingHeaders=splitVaryHeader(varyHeader);for(const header of varyingHeaders){
 const trimmedHeader=trimOWS(header).toLowerCase();if(trimmedHeader.length===0){continue}if(!isValidHTTPToken(trimmedHeader)){
 return void 0}const headerValue=headers[trimmedHeader];output[trimmedHeader]=Array.isArray(headerValue)?headerValue.slice():
@@ -4192,18 +4194,18 @@ hasVaryStar,isInvalidOrWildcardVaryHeader,isEtagUsable}=require_cache();var{pars
 function sameOrigin(a2,b){try{return new URL(String(a2)).origin===new URL(String(b)).origin}catch{return String(a2)===String(
 b)}}var HEURISTICALLY_CACHEABLE_STATUS_CODES=[200,203,204,206,300,301,308,404,405,410,414,501];var NOT_UNDERSTOOD_STATUS_CODES=[
 206];var MAX_RESPONSE_AGE=2147483647e3;var REVALIDATION_ONLY_RETENTION=864e5;function trimOWS(value3){return value3.replace(
-/^[\t ]+|[\t ]+$/g,"")}function arrayIncludes(array2,value3){for(let i2=0;i2<array2.length;i2++){if(array2[i2]===value3){
-return true}}return false}function appendVaryValues(target,varyValue){if(Array.isArray(varyValue)){for(let i2=0;i2<varyValue.
-length;i2++){target.push(varyValue[i2])}}else if(varyValue!=null){target.push(varyValue)}}function appendConnectionHeaderTokens(headersToRemove,connectionHeader){
-const values=Array.isArray(connectionHeader)?connectionHeader:[connectionHeader];for(let i2=0;i2<values.length;i2++){const tokens=values[i2].
+/^[\t ]+|[\t ]+$/g,"")}function arrayIncludes(array2,value3){for(let i3=0;i3<array2.length;i3++){if(array2[i3]===value3){
+return true}}return false}function appendVaryValues(target,varyValue){if(Array.isArray(varyValue)){for(let i3=0;i3<varyValue.
+length;i3++){target.push(varyValue[i3])}}else if(varyValue!=null){target.push(varyValue)}}function appendConnectionHeaderTokens(headersToRemove,connectionHeader){
+const values=Array.isArray(connectionHeader)?connectionHeader:[connectionHeader];for(let i3=0;i3<values.length;i3++){const tokens=values[i3].
 split(",");for(let j=0;j<tokens.length;j++){headersToRemove.push(trimOWS(tokens[j]).toLowerCase())}}}function getSameOriginPath(cacheKey,location){
 if(typeof location!=="string"){return void 0}let originUrl;let requestUrl;let locationUrl;try{originUrl=new URL(cacheKey.
 origin);requestUrl=new URL(cacheKey.path,originUrl);locationUrl=new URL(location,requestUrl)}catch{return void 0}if(locationUrl.
 origin!==originUrl.origin){return void 0}return locationUrl.pathname+locationUrl.search}function deleteCachedUri(store,cacheKey,path){
-deleteCachedValue(store,{...cacheKey,path});for(let i2=0;i2<util.safeHTTPMethods.length;i2++){const method=util.safeHTTPMethods[i2];
+deleteCachedValue(store,{...cacheKey,path});for(let i3=0;i3<util.safeHTTPMethods.length;i3++){const method=util.safeHTTPMethods[i3];
 if(method!==cacheKey.method){deleteCachedValue(store,{...cacheKey,method,path})}}}function deleteLocationTargets(store,cacheKey,headerValue){
-if(headerValue===void 0){return}const values=Array.isArray(headerValue)?headerValue:[headerValue];for(let i2=0;i2<values.
-length;i2++){const path=getSameOriginPath(cacheKey,values[i2]);if(path!==void 0){deleteCachedUri(store,cacheKey,path)}}}
+if(headerValue===void 0){return}const values=Array.isArray(headerValue)?headerValue:[headerValue];for(let i3=0;i3<values.
+length;i3++){const path=getSameOriginPath(cacheKey,values[i3]);if(path!==void 0){deleteCachedUri(store,cacheKey,path)}}}
 function invalidateUnsafeRequest(store,cacheKey,resHeaders){deleteCachedUri(store,cacheKey,cacheKey.path);deleteLocationTargets(
 store,cacheKey,resHeaders.location);deleteLocationTargets(store,cacheKey,resHeaders["content-location"])}function requestCarriesCredentials(headers){
 return headers!=null&&(Object.hasOwn(headers,"authorization")||Object.hasOwn(headers,"cookie")||Object.hasOwn(headers,"p\
@@ -4249,32 +4251,32 @@ const cachedAt=baseTime;const deleteAt=determineDeleteAt(baseTime,now,effectiveC
 resHeaders,cacheControlDirectives);const value3={statusCode,statusMessage,headers:strippedHeaders,vary:varyDirectives,cacheControlDirectives:effectiveCacheControlDirectives,
 cachedAt,staleAt:absoluteStaleAt,deleteAt};if(statusCode===304){this.#replaying304=true;let done2=false;const finish304=()=>{
 if(done2){return}done2=true;this.#replaying304=false;if(this.#pending304End){const{controller:controller3,trailers}=this.#pending304End;
-this.#pending304End=void 0;this.#writeStream?.end();this.#handler.onResponseEnd?.(controller3,trailers)}};const failReplay=err=>{
+this.#pending304End=void 0;this.#writeStream?.end();this.#handler.onResponseEnd?.(controller3,trailers)}};const failReplay=err2=>{
 if(done2){return}done2=true;this.#replaying304=false;this.#suppress304End=true;this.#pending304End=void 0;this.#writeStream?.
-destroy();try{this.#handler.onResponseError?.(controller2,err)}catch{}};const handle304=cachedValue=>{if(!cachedValue){downstreamOnHeaders();
-finish304();return}value3.statusCode=cachedValue.statusCode;value3.statusMessage=cachedValue.statusMessage;value3.etag=cachedValue.
-etag;value3.vary=varyDirectives??cachedValue.vary;value3.headers={...cachedValue.headers,...strippedHeaders};downstreamOnHeaders();
-this.#writeStream=this.#store.createWriteStream(this.#cacheKey,value3);if(!this.#writeStream||!cachedValue?.body){finish304();
-return}if(typeof cachedValue.body.values==="function"){const bodyIterator=cachedValue.body.values();const streamCachedBody=()=>{
+destroy();try{this.#handler.onResponseError?.(controller2,err2)}catch{}};const handle304=cachedValue=>{if(!cachedValue){
+downstreamOnHeaders();finish304();return}value3.statusCode=cachedValue.statusCode;value3.statusMessage=cachedValue.statusMessage;
+value3.etag=cachedValue.etag;value3.vary=varyDirectives??cachedValue.vary;value3.headers={...cachedValue.headers,...strippedHeaders};
+downstreamOnHeaders();this.#writeStream=this.#store.createWriteStream(this.#cacheKey,value3);if(!this.#writeStream||!cachedValue?.
+body){finish304();return}if(typeof cachedValue.body.values==="function"){const bodyIterator=cachedValue.body.values();const streamCachedBody=()=>{
 if(done2){return}try{for(const chunk of bodyIterator){const full=this.#writeStream?.write(chunk)===false;this.#handler.onResponseData?.(
-controller2,chunk);if(full){return}}finish304()}catch(err){failReplay(err)}};this.#writeStream.on("error",function(){handler2.#writeStream=
+controller2,chunk);if(full){return}}finish304()}catch(err2){failReplay(err2)}};this.#writeStream.on("error",function(){handler2.#writeStream=
 void 0;handler2.#store.delete(handler2.#cacheKey);streamCachedBody()}).on("drain",()=>{streamCachedBody()}).on("close",function(){
 if(handler2.#writeStream===this){handler2.#writeStream=void 0;streamCachedBody()}});streamCachedBody()}else if(typeof cachedValue.
 body.on==="function"){cachedValue.body.on("data",chunk=>{try{this.#writeStream?.write(chunk);this.#handler.onResponseData?.(
-controller2,chunk)}catch(err){cachedValue.body.destroy();failReplay(err)}}).on("end",()=>{this.#writeStream?.end();finish304()}).
+controller2,chunk)}catch(err2){cachedValue.body.destroy();failReplay(err2)}}).on("end",()=>{this.#writeStream?.end();finish304()}).
 on("error",()=>{this.#writeStream=void 0;this.#store.delete(this.#cacheKey);finish304()});this.#writeStream.on("error",function(){
 handler2.#writeStream=void 0;handler2.#store.delete(handler2.#cacheKey)}).on("close",function(){if(handler2.#writeStream===
 this){handler2.#writeStream=void 0}})}else{finish304()}};const result=this.#store.get(this.#cacheKey);if(result&&typeof result.
-then==="function"){result.then(handle304,()=>handle304(void 0)).catch(err=>{failReplay(err)})}else{handle304(result)}}else{
+then==="function"){result.then(handle304,()=>handle304(void 0)).catch(err2=>{failReplay(err2)})}else{handle304(result)}}else{
 if(typeof resHeaders.etag==="string"&&isEtagUsable(resHeaders.etag)){value3.etag=resHeaders.etag}this.#writeStream=this.#store.
 createWriteStream(this.#cacheKey,value3);if(!this.#writeStream){return downstreamOnHeaders()}this.#writeStream.on("drain",
 ()=>controller2.resume()).on("error",function(){handler2.#writeStream=void 0;handler2.#store.delete(handler2.#cacheKey)}).
 on("close",function(){if(handler2.#writeStream===this){handler2.#writeStream=void 0}controller2.resume()});downstreamOnHeaders()}}onResponseData(controller2,chunk){
 if(this.#writeStream?.write(chunk)===false){controller2.pause()}this.#handler.onResponseData?.(controller2,chunk)}onResponseEnd(controller2,trailers){
 if(this.#suppress304End){this.#suppress304End=false;return}if(this.#replaying304){this.#pending304End={controller:controller2,
-trailers};return}this.#writeStream?.end();this.#handler.onResponseEnd?.(controller2,trailers)}onResponseError(controller2,err){
-this.#replaying304=false;this.#pending304End=void 0;this.#writeStream?.destroy(err);this.#writeStream=void 0;this.#handler.
-onResponseError?.(controller2,err)}};function deleteCachedValue(store,cacheKey){try{store.delete(cacheKey)?.catch?.(noop4)}catch{}}
+trailers};return}this.#writeStream?.end();this.#handler.onResponseEnd?.(controller2,trailers)}onResponseError(controller2,err2){
+this.#replaying304=false;this.#pending304End=void 0;this.#writeStream?.destroy(err2);this.#writeStream=void 0;this.#handler.
+onResponseError?.(controller2,err2)}};function deleteCachedValue(store,cacheKey){try{store.delete(cacheKey)?.catch?.(noop4)}catch{}}
 function deleteCachedValueIfNotModified(statusCode,store,cacheKey){if(statusCode===304){deleteCachedValue(store,cacheKey)}}
 function revalidationResponseDisallowsCachedReuse(cacheType,resHeaders,cacheControlDirectives){return cacheControlDirectives["\
 no-store"]===true||cacheType==="shared"&&(cacheControlDirectives.private===true||Object.hasOwn(resHeaders,"set-cookie"))||
@@ -4361,12 +4363,12 @@ size;store.#count-=1}if(entries2.length===0){store.#entries.delete(key2)}}if(sto
 store.#hasEmittedMaxSizeEvent=false}}callback2(null)}})}delete(key){if(typeof key!=="object"){throw new TypeError(`expec\
 ted key to be object, got ${typeof key}`)}const topLevelKey=`${key.origin}:${key.path}`;for(const entry of this.#entries.
 get(topLevelKey)??[]){this.#size-=entry.size;this.#count-=1}this.#entries.delete(topLevelKey)}};function findEntry(key,entries,now){
-for(let i2=0;i2<entries.length;i2++){const entry=entries[i2];if(entry.deleteAt>now&&entry.method===key.method&&varyMatches(
+for(let i3=0;i3<entries.length;i3++){const entry=entries[i3];if(entry.deleteAt>now&&entry.method===key.method&&varyMatches(
 key,entry)){return entry}}}function varyMatches(key,entry){if(entry.vary==null){return true}for(const headerName in entry.
 vary){if(Object.hasOwn(entry.vary,headerName)&&!headerValueEquals(key.headers?.[headerName],entry.vary[headerName])){return false}}
 return true}function headerValueEquals(lhs,rhs){if(lhs==null&&rhs==null){return true}if(lhs==null&&rhs!=null||lhs!=null&&
-rhs==null){return false}if(Array.isArray(lhs)&&Array.isArray(rhs)){if(lhs.length!==rhs.length){return false}for(let i2=0;i2<
-lhs.length;i2++){if(lhs[i2]!==rhs[i2]){return false}}return true}return lhs===rhs}module.exports=MemoryCacheStore}});var require_cache_revalidation_handler=__commonJS({"node_modules/undici/lib/handler/cache-revalidation-handler.js"(exports,module){
+rhs==null){return false}if(Array.isArray(lhs)&&Array.isArray(rhs)){if(lhs.length!==rhs.length){return false}for(let i3=0;i3<
+lhs.length;i3++){if(lhs[i3]!==rhs[i3]){return false}}return true}return lhs===rhs}module.exports=MemoryCacheStore}});var require_cache_revalidation_handler=__commonJS({"node_modules/undici/lib/handler/cache-revalidation-handler.js"(exports,module){
 "use strict";var assert2=__require("node:assert");var CacheRevalidationHandler=class{#successful=false;#callback;#handler;#context;#allowErrorStatusCodes;constructor(callback2,handler2,allowErrorStatusCodes){
 if(typeof callback2!=="function"){throw new TypeError("callback must be a function")}this.#callback=callback2;this.#handler=
 handler2;this.#allowErrorStatusCodes=allowErrorStatusCodes}onRequestStart(_,context3){this.#successful=false;this.#context=
@@ -4376,19 +4378,19 @@ statusCode===304||this.#allowErrorStatusCodes&&statusCode>=500&&statusCode<=504;
 statusCode,headers);this.#callback=null;if(this.#successful){return true}this.#handler.onRequestStart?.(controller2,this.#context);
 this.#handler.onResponseStart?.(controller2,statusCode,headers,statusMessage)}onResponseData(controller2,chunk){if(this.#successful){
 return}return this.#handler.onResponseData?.(controller2,chunk)}onResponseEnd(controller2,trailers){if(this.#successful){
-return}this.#handler.onResponseEnd?.(controller2,trailers)}onResponseError(controller2,err){if(this.#successful){return}
+return}this.#handler.onResponseEnd?.(controller2,trailers)}onResponseError(controller2,err2){if(this.#successful){return}
 if(this.#callback){this.#callback(false);this.#callback=null}if(typeof this.#handler.onResponseError==="function"){this.#handler.
-onResponseError(controller2,err)}else{throw err}}};module.exports=CacheRevalidationHandler}});var require_cache2=__commonJS({"node_modules/undici/lib/interceptor/cache.js"(exports,module){"use strict";var assert2=__require("node:assert");
+onResponseError(controller2,err2)}else{throw err2}}};module.exports=CacheRevalidationHandler}});var require_cache2=__commonJS({"node_modules/undici/lib/interceptor/cache.js"(exports,module){"use strict";var assert2=__require("node:assert");
 var{Readable}=__require("node:stream");var util=require_util();var CacheHandler=require_cache_handler();var MemoryCacheStore=require_memory_cache_store();
 var CacheRevalidationHandler=require_cache_revalidation_handler();var{assertCacheStore,assertCacheMethods,makeCacheKey,normalizeHeaders,
 parseCacheControlHeader,isInvalidOrWildcardVaryHeader,parseVaryHeader,isEtagUsable}=require_cache();var{AbortError}=require_errors();
 var{parseHttpDate}=require_date();function assertCacheOrigins(origins,name2){if(origins===void 0)return;if(!Array.isArray(
-origins)){throw new TypeError(`expected ${name2} to be an array or undefined, got ${typeof origins}`)}for(let i2=0;i2<origins.
-length;i2++){const origin2=origins[i2];if(typeof origin2!=="string"&&!(origin2 instanceof RegExp)){throw new TypeError(`\
-expected ${name2}[${i2}] to be a string or RegExp, got ${typeof origin2}`)}}}var nop=()=>{};function trimOWS(value3){return value3.
-replace(/^[\t ]+|[\t ]+$/g,"")}function arrayIncludes(array2,value3){for(let i2=0;i2<array2.length;i2++){if(array2[i2]===
+origins)){throw new TypeError(`expected ${name2} to be an array or undefined, got ${typeof origins}`)}for(let i3=0;i3<origins.
+length;i3++){const origin2=origins[i3];if(typeof origin2!=="string"&&!(origin2 instanceof RegExp)){throw new TypeError(`\
+expected ${name2}[${i3}] to be a string or RegExp, got ${typeof origin2}`)}}}var nop=()=>{};function trimOWS(value3){return value3.
+replace(/^[\t ]+|[\t ]+$/g,"")}function arrayIncludes(array2,value3){for(let i3=0;i3<array2.length;i3++){if(array2[i3]===
 value3){return true}}return false}function hasPragmaNoCache(headers){const pragma=headers?.pragma;if(!pragma){return false}
-const values=Array.isArray(pragma)?pragma:[pragma];for(let i2=0;i2<values.length;i2++){const value3=values[i2];if(typeof value3!==
+const values=Array.isArray(pragma)?pragma:[pragma];for(let i3=0;i3<values.length;i3++){const value3=values[i3];if(typeof value3!==
 "string"){continue}const directives=value3.split(",");for(let j=0;j<directives.length;j++){if(trimOWS(directives[j]).toLowerCase()===
 "no-cache"){return true}}}return false}function needsRevalidation(result,cacheControlDirectives,{headers={}}){if(cacheControlDirectives?.["\
 no-cache"]){return true}if(result.cacheControlDirectives?.["no-cache"]&&!Array.isArray(result.cacheControlDirectives["no\
@@ -4420,26 +4422,26 @@ stale-while-revalidate"];if(!staleWhileRevalidate||staleResponseRequiresRevalida
 now();const staleWhileRevalidateExpiry=result.staleAt+staleWhileRevalidate*1e3;return now<=staleWhileRevalidateExpiry}function handleUncachedResponse(dispatch,globalOpts,cacheKey,handler2,opts,reqCacheControl){
 if(reqCacheControl?.["only-if-cached"]){let aborted2=false;try{if(typeof handler2.onConnect==="function"){handler2.onConnect(
 ()=>{aborted2=true});if(aborted2){return}}if(typeof handler2.onHeaders==="function"){handler2.onHeaders(504,[],nop,"Gate\
-way Timeout");if(aborted2){return}}if(typeof handler2.onComplete==="function"){handler2.onComplete([])}}catch(err){if(typeof handler2.
-onError==="function"){handler2.onError(err)}}return true}return dispatch(opts,new CacheHandler(globalOpts,cacheKey,handler2))}
+way Timeout");if(aborted2){return}}if(typeof handler2.onComplete==="function"){handler2.onComplete([])}}catch(err2){if(typeof handler2.
+onError==="function"){handler2.onError(err2)}}return true}return dispatch(opts,new CacheHandler(globalOpts,cacheKey,handler2))}
 function sendCachedValue(handler2,opts,result,age,context3,isStale2){const stream=util.isStream(result.body)?result.body:
 Readable.from(result.body??[]);assert2(!stream.destroyed,"stream should not be destroyed");assert2(!stream.readableDidRead,
 "stream should not be readableDidRead");const controller2={resume(){stream.resume()},pause(){stream.pause()},get paused(){
 return stream.isPaused()},get aborted(){return stream.destroyed},get reason(){return stream.errored},abort(reason){stream.
-destroy(reason??new AbortError)}};stream.on("error",function(err){if(!this.readableEnded){handler2.onResponseError?.(controller2,
-err)}}).on("close",function(){if(!this.errored){try{handler2.onResponseEnd?.(controller2,{})}catch(err){handler2.onResponseError?.(
-controller2,err)}}});try{handler2.onRequestStart?.(controller2,context3)}catch(err){stream.destroy(err);return}if(stream.
+destroy(reason??new AbortError)}};stream.on("error",function(err2){if(!this.readableEnded){handler2.onResponseError?.(controller2,
+err2)}}).on("close",function(){if(!this.errored){try{handler2.onResponseEnd?.(controller2,{})}catch(err2){handler2.onResponseError?.(
+controller2,err2)}}});try{handler2.onRequestStart?.(controller2,context3)}catch(err2){stream.destroy(err2);return}if(stream.
 destroyed){return}const headers={...result.headers,age:String(age)};if(isStale2){headers.warning='110 - "response is sta\
 le"'}controller2.rawHeaders=util.toRawHeaders(headers);try{handler2.onResponseStart?.(controller2,result.statusCode,headers,
-result.statusMessage)}catch(err){stream.destroy(err);return}if(opts.method==="HEAD"){stream.destroy()}else{stream.on("da\
-ta",function(chunk){try{handler2.onResponseData?.(controller2,chunk)}catch(err){stream.destroy(err)}})}}function handleResult(dispatch,globalOpts,cacheKey,handler2,opts,reqCacheControl,result){
+result.statusMessage)}catch(err2){stream.destroy(err2);return}if(opts.method==="HEAD"){stream.destroy()}else{stream.on("\
+data",function(chunk){try{handler2.onResponseData?.(controller2,chunk)}catch(err2){stream.destroy(err2)}})}}function handleResult(dispatch,globalOpts,cacheKey,handler2,opts,reqCacheControl,result){
 if(!result){return handleUncachedResponse(dispatch,globalOpts,cacheKey,handler2,opts,reqCacheControl)}if(globalOpts.type===
 "shared"&&Object.hasOwn(result.headers,"set-cookie")){if(util.isStream(result.body)){result.body.on("error",nop).destroy()}
 deleteCachedValue(globalOpts.store,cacheKey);return handleUncachedResponse(dispatch,globalOpts,cacheKey,handler2,opts,reqCacheControl)}
 const now=Date.now();if(now>result.deleteAt){return dispatch(opts,new CacheHandler(globalOpts,cacheKey,handler2))}const age=Math.
 round((now-result.cachedAt)/1e3);const requestMaxAgeExpired=reqCacheControl?.["max-age"]!==void 0&&age>=reqCacheControl["\
-max-age"];const stale2=requestMaxAgeExpired||isStale(result,reqCacheControl,globalOpts.type);const revalidate=requestMaxAgeExpired||
-needsRevalidation(result,reqCacheControl,opts);if(stale2||revalidate){if(util.isStream(opts.body)&&util.bodyLength(opts.
+max-age"];const stale3=requestMaxAgeExpired||isStale(result,reqCacheControl,globalOpts.type);const revalidate=requestMaxAgeExpired||
+needsRevalidation(result,reqCacheControl,opts);if(stale3||revalidate){if(util.isStream(opts.body)&&util.bodyLength(opts.
 body)!==0){return dispatch(opts,new CacheHandler(globalOpts,cacheKey,handler2))}if(!revalidate&&withinStaleWhileRevalidateWindow(
 result,globalOpts.type)){sendCachedValue(handler2,opts,result,age,null,true);queueMicrotask(()=>{const headers2=makeRevalidationHeaders(
 opts,result);dispatch({...opts,headers:headers2},new CacheHandler(globalOpts,cacheKey,{onRequestStart(){},onRequestUpgrade(){},
@@ -4452,7 +4454,7 @@ globalOpts,cacheKey,handler2))};return dispatch({...opts,headers},new CacheReval
 if(success){if(statusCode===304){if(!revalidationTargetMatchesCacheKey(cacheKey,context3)||!revalidationEtagMatchesCachedValue(
 result,headers2)||revalidationResponseDisallowsCachedReuse(globalOpts.type,headers2)){return refetch()}if(revalidationResponseUpdatesCacheControl(
 headers2)){deleteCachedValue(globalOpts.store,cacheKey)}else if(revalidationResponseAddsVary(result,headers2.vary?parseVaryHeader(
-headers2.vary,opts.headers):void 0)){return refetch()}}sendCachedValue(handler2,opts,result,age,context3,stale2)}else if(util.
+headers2.vary,opts.headers):void 0)){return refetch()}}sendCachedValue(handler2,opts,result,age,context3,stale3)}else if(util.
 isStream(result.body)){result.body.on("error",nop).destroy()}},new CacheHandler(globalOpts,cacheKey,handler2),withinStaleIfErrorThreshold))}
 if(util.isStream(opts.body)){opts.body.on("error",nop).destroy()}sendCachedValue(handler2,opts,result,age,null,false)}module.
 exports=(opts={})=>{const{store=new MemoryCacheStore,methods=["GET"],cacheByDefault=void 0,type="shared",origins=void 0}=opts;
@@ -4461,20 +4463,20 @@ ull":typeof opts}`)}assertCacheStore(store,"opts.store");assertCacheMethods(meth
 "opts.origins");if(typeof cacheByDefault!=="undefined"&&typeof cacheByDefault!=="number"){throw new TypeError(`expected \
 opts.cacheByDefault to be number or undefined, got ${typeof cacheByDefault}`)}if(typeof type!=="undefined"&&type!=="shar\
 ed"&&type!=="private"){throw new TypeError(`expected opts.type to be shared, private, or undefined, got ${typeof type}`)}
-const globalOpts={store,methods,cacheByDefault,type};const safeMethodsToNotCache=[];for(let i2=0;i2<util.safeHTTPMethods.
-length;i2++){const method=util.safeHTTPMethods[i2];if(!arrayIncludes(methods,method)){safeMethodsToNotCache.push(method)}}
+const globalOpts={store,methods,cacheByDefault,type};const safeMethodsToNotCache=[];for(let i3=0;i3<util.safeHTTPMethods.
+length;i3++){const method=util.safeHTTPMethods[i3];if(!arrayIncludes(methods,method)){safeMethodsToNotCache.push(method)}}
 return dispatch=>{return(opts2,handler2)=>{if(!opts2.origin||arrayIncludes(safeMethodsToNotCache,opts2.method)){return dispatch(
-opts2,handler2)}if(origins!==void 0){const requestOrigin=opts2.origin.toString().toLowerCase();let isAllowed=false;for(let i2=0;i2<
-origins.length;i2++){const allowed=origins[i2];if(typeof allowed==="string"){if(allowed.toLowerCase()===requestOrigin){isAllowed=
+opts2,handler2)}if(origins!==void 0){const requestOrigin=opts2.origin.toString().toLowerCase();let isAllowed=false;for(let i3=0;i3<
+origins.length;i3++){const allowed=origins[i3];if(typeof allowed==="string"){if(allowed.toLowerCase()===requestOrigin){isAllowed=
 true;break}}else if(allowed.test(requestOrigin)){isAllowed=true;break}}if(!isAllowed){return dispatch(opts2,handler2)}}opts2=
 {...opts2,headers:normalizeHeaders(opts2)};const reqCacheControl=opts2.headers?.["cache-control"]?parseCacheControlHeader(
 opts2.headers["cache-control"]):hasPragmaNoCache(opts2.headers)?{"no-cache":true}:void 0;if(reqCacheControl?.["no-store"]){
 return dispatch(opts2,handler2)}const cacheKey=makeCacheKey(opts2);if(!arrayIncludes(util.safeHTTPMethods,opts2.method)){
 return dispatch(opts2,new CacheHandler(globalOpts,cacheKey,handler2))}const result=store.get(cacheKey);if(result&&typeof result.
 then==="function"){return result.then(result2=>handleResult(dispatch,globalOpts,cacheKey,handler2,opts2,reqCacheControl,
-result2)).catch(err=>{if(typeof handler2.onResponseError==="function"){handler2.onResponseError({rawHeaders:[],rawTrailers:[],
-pause(){},resume(){},get paused(){return false},get aborted(){return false},get reason(){return null},abort(){}},err)}else{
-throw err}})}else{return handleResult(dispatch,globalOpts,cacheKey,handler2,opts2,reqCacheControl,result)}}}}}});var require_decompress=__commonJS({"node_modules/undici/lib/interceptor/decompress.js"(exports,module){"use strict";var{
+result2)).catch(err2=>{if(typeof handler2.onResponseError==="function"){handler2.onResponseError({rawHeaders:[],rawTrailers:[],
+pause(){},resume(){},get paused(){return false},get aborted(){return false},get reason(){return null},abort(){}},err2)}else{
+throw err2}})}else{return handleResult(dispatch,globalOpts,cacheKey,handler2,opts2,reqCacheControl,result)}}}}}});var require_decompress=__commonJS({"node_modules/undici/lib/interceptor/decompress.js"(exports,module){"use strict";var{
 createInflate,createGunzip,createBrotliDecompress,createZstdDecompress}=__require("node:zlib");var{pipeline,Transform:TransformStream2}=__require("node:stream");
 var{InvalidArgumentError:InvalidArgumentError2,ResponseExceededMaxSizeError}=require_errors();var DecoratorHandler=require_decorator_handler();
 var{runtimeFeatures}=require_runtime_features();var DecompressController=class{#onPause;#onResume;#onAbort;#paused=false;constructor(onPause,onResume,onAbort){
@@ -4502,25 +4504,25 @@ this.#drainRequested=true;return}this.#draining=true;try{do{this.#drainRequested
 !this.#controller.paused&&(chunk=this.#finalDecompressor.read())!==null){if(this.#maxSize>0){const decompressedSize=this.#decompressedSize+
 chunk.length;if(decompressedSize>this.#maxSize){this.#fail(new ResponseExceededMaxSizeError(`Decompressed response size \
 (${decompressedSize}) exceeded maxSize (${this.#maxSize})`));return}this.#decompressedSize=decompressedSize}try{const result=super.
-onResponseData(this.#controller,chunk);if(result===false&&!this.#controller.paused){this.#controller.pause()}}catch(err){
-this.#fail(err);return}}}while(this.#drainRequested&&!this.#terminated&&!this.#controller.paused)}finally{this.#draining=
+onResponseData(this.#controller,chunk);if(result===false&&!this.#controller.paused){this.#controller.pause()}}catch(err2){
+this.#fail(err2);return}}}while(this.#drainRequested&&!this.#terminated&&!this.#controller.paused)}finally{this.#draining=
 false}this.#resumeUpstreamIfNeeded();this.#finishIfReady()}#finishIfReady(){if(this.#terminated||!this.#completionPending||
-this.#controller.paused||this.#draining){return}this.#cleanupDecompressors();try{super.onResponseEnd(this.#controller,this.#trailers)}catch(err){
-this.#fail(err);return}this.#terminated=true}#onDecompressionEnd(){if(this.#terminated){return}this.#completionPending=true;
-this.#drainOutput();this.#finishIfReady()}#shouldSkipDecompression(contentEncoding,statusCode){if(!contentEncoding||statusCode<
-200)return true;if(this.#skipStatusCodes.includes(statusCode))return true;if(this.#skipErrorResponses&&statusCode>=400)return true;
-return false}#createDecompressionChain(encodings){const parts=encodings.split(",");const maxContentEncodings=5;if(parts.
-length>maxContentEncodings){throw new Error(`too many content-encodings in response: ${parts.length}, maximum allowed is\
- ${maxContentEncodings}`)}const decompressors=[];for(let i2=parts.length-1;i2>=0;i2--){const encoding=parts[i2].trim();if(!encoding)
-continue;if(!supportedEncodings[encoding]){decompressors.length=0;return decompressors}decompressors.push(supportedEncodings[encoding]())}
-if(decompressors.length<2){return decompressors}const streams=[];for(let i2=0;i2<decompressors.length;i2++){streams.push(
-decompressors[i2]);if(i2<decompressors.length-1&&this.#maxSize>0){streams.push(createMaxSizeLimiter(this.#maxSize))}}return streams}#fail(error3){
-if(this.#terminated){return}if(this.#inputEnded){this.onResponseError(this.#controller,error3)}else{this.#controller.abort(
-error3)}}#setupDecompressorEvents(decompressor){this.#finalDecompressor=decompressor;decompressor.on("readable",()=>this.#drainOutput());
-decompressor.on("error",error3=>this.#fail(error3))}#setupSingleDecompressor(){const decompressor=this.#decompressors[0];
-this.#setupDecompressorEvents(decompressor);decompressor.on("end",()=>this.#onDecompressionEnd())}#setupMultipleDecompressors(){
+this.#controller.paused||this.#draining){return}this.#cleanupDecompressors();try{super.onResponseEnd(this.#controller,this.#trailers)}catch(err2){
+this.#fail(err2);return}this.#terminated=true}#onDecompressionEnd(){if(this.#terminated){return}this.#completionPending=
+true;this.#drainOutput();this.#finishIfReady()}#shouldSkipDecompression(contentEncoding,statusCode){if(!contentEncoding||
+statusCode<200)return true;if(this.#skipStatusCodes.includes(statusCode))return true;if(this.#skipErrorResponses&&statusCode>=
+400)return true;return false}#createDecompressionChain(encodings){const parts=encodings.split(",");const maxContentEncodings=5;
+if(parts.length>maxContentEncodings){throw new Error(`too many content-encodings in response: ${parts.length}, maximum a\
+llowed is ${maxContentEncodings}`)}const decompressors=[];for(let i3=parts.length-1;i3>=0;i3--){const encoding=parts[i3].
+trim();if(!encoding)continue;if(!supportedEncodings[encoding]){decompressors.length=0;return decompressors}decompressors.
+push(supportedEncodings[encoding]())}if(decompressors.length<2){return decompressors}const streams=[];for(let i3=0;i3<decompressors.
+length;i3++){streams.push(decompressors[i3]);if(i3<decompressors.length-1&&this.#maxSize>0){streams.push(createMaxSizeLimiter(
+this.#maxSize))}}return streams}#fail(error3){if(this.#terminated){return}if(this.#inputEnded){this.onResponseError(this.#controller,
+error3)}else{this.#controller.abort(error3)}}#setupDecompressorEvents(decompressor){this.#finalDecompressor=decompressor;
+decompressor.on("readable",()=>this.#drainOutput());decompressor.on("error",error3=>this.#fail(error3))}#setupSingleDecompressor(){
+const decompressor=this.#decompressors[0];this.#setupDecompressorEvents(decompressor);decompressor.on("end",()=>this.#onDecompressionEnd())}#setupMultipleDecompressors(){
 const lastDecompressor=this.#decompressors[this.#decompressors.length-1];this.#setupDecompressorEvents(lastDecompressor);
-pipeline(this.#decompressors,err=>{if(this.#terminated){return}if(err){this.#fail(err);return}this.#onDecompressionEnd()})}#setupInputBackpressure(){
+pipeline(this.#decompressors,err2=>{if(this.#terminated){return}if(err2){this.#fail(err2);return}this.#onDecompressionEnd()})}#setupInputBackpressure(){
 const decompressor=this.#decompressors[0];decompressor.on("drain",()=>{if(this.#terminated){return}this.#inputBackpressured=
 false;if(!this.#controller.paused){this.#drainOutput();this.#resumeUpstreamIfNeeded()}})}#cleanupDecompressors(){this.#decompressors.
 length=0;this.#finalDecompressor=void 0}onRequestStart(controller2,context3){this.#controller.target=controller2;return super.
@@ -4531,18 +4533,18 @@ if(this.#shouldSkipDecompression(contentEncoding,statusCode)){return super.onRes
 statusMessage)}const decompressors=this.#createDecompressionChain(contentEncoding.toLowerCase());if(decompressors.length===
 0){this.#cleanupDecompressors();return super.onResponseStart(this.#controller,statusCode,headers,statusMessage)}this.#decompressors=
 decompressors;const{"content-encoding":_,"content-length":__,...newHeaders}=headers;if(this.#controller.rawHeaders){const rawHeaders=this.#controller.
-rawHeaders;if(Array.isArray(rawHeaders)){const filteredHeaders=[];for(let i2=0;i2<rawHeaders.length;i2+=2){const headerName=rawHeaders[i2];
+rawHeaders;if(Array.isArray(rawHeaders)){const filteredHeaders=[];for(let i3=0;i3<rawHeaders.length;i3+=2){const headerName=rawHeaders[i3];
 const name2=Buffer.isBuffer(headerName)?headerName.toString("latin1"):`${headerName}`;const lowerName=name2.toLowerCase();
-if(lowerName==="content-encoding"||lowerName==="content-length"){continue}filteredHeaders.push(rawHeaders[i2],rawHeaders[i2+
+if(lowerName==="content-encoding"||lowerName==="content-length"){continue}filteredHeaders.push(rawHeaders[i3],rawHeaders[i3+
 1])}rawHeaders.splice(0,rawHeaders.length,...filteredHeaders)}else if(typeof rawHeaders==="object"){for(const name2 of Object.
 keys(rawHeaders)){const lowerName=name2.toLowerCase();if(lowerName==="content-encoding"||lowerName==="content-length"){delete rawHeaders[name2]}}}}
 this.#setupInputBackpressure();if(this.#decompressors.length===1){this.#setupSingleDecompressor()}else{this.#setupMultipleDecompressors()}
 return super.onResponseStart(this.#controller,statusCode,newHeaders,statusMessage)}onResponseData(controller2,chunk){if(this.#decompressors.
 length>0){if(!this.#decompressors[0].write(chunk)){this.#inputBackpressured=true;this.#pauseUpstream()}return}return super.
 onResponseData(this.#controller,chunk)}onResponseEnd(controller2,trailers){if(this.#decompressors.length>0){this.#inputEnded=
-true;this.#trailers=trailers;this.#decompressors[0].end();return}return super.onResponseEnd(this.#controller,trailers)}onResponseError(controller2,err){
+true;this.#trailers=trailers;this.#decompressors[0].end();return}return super.onResponseEnd(this.#controller,trailers)}onResponseError(controller2,err2){
 if(this.#terminated){return}this.#terminated=true;for(const decompressor of this.#decompressors){decompressor.destroy()}
-this.#cleanupDecompressors();super.onResponseError(this.#controller,err)}};function createDecompressInterceptor(options={}){
+this.#cleanupDecompressors();super.onResponseError(this.#controller,err2)}};function createDecompressInterceptor(options={}){
 if(!warningEmitted){process.emitWarning("DecompressInterceptor is experimental and subject to change","ExperimentalWarni\
 ng");warningEmitted=true}return dispatch=>{return(opts,handler2)=>{const decompressHandler=new DecompressHandler(handler2,
 options);return dispatch(opts,decompressHandler)}}}module.exports=createDecompressInterceptor}});var require_deduplication_handler=__commonJS({"node_modules/undici/lib/handler/deduplication-handler.js"(exports,module){
@@ -4572,10 +4574,10 @@ return}this.#completed=true;this.#primaryHandler.onResponseEnd?.(controller2,tra
 if(waitingHandler.done||waitingHandler.controller.aborted){waitingHandler.done=true;continue}this.#flushWaitingHandler(waitingHandler);
 if(waitingHandler.done||waitingHandler.controller.aborted){waitingHandler.done=true;continue}if(waitingHandler.controller.
 paused&&waitingHandler.bufferedChunks.length>0){waitingHandler.pendingTrailers=trailers;continue}try{waitingHandler.handler.
-onResponseEnd?.(waitingHandler.controller,trailers)}catch{}waitingHandler.done=true}this.#pruneDoneWaitingHandlers();this.#onComplete?.()}onResponseError(controller2,err){
-if(this.#completed){return}this.#aborted=true;this.#completed=true;this.#primaryHandler.onResponseError?.(controller2,err);
-for(const waitingHandler of this.#waitingHandlers){this.#errorWaitingHandler(waitingHandler,err)}this.#waitingHandlers=[];
-this.#onComplete?.()}#createWaitingHandler(handler2){const waitingHandler={handler:handler2,controller:null,bufferedChunks:[],
+onResponseEnd?.(waitingHandler.controller,trailers)}catch{}waitingHandler.done=true}this.#pruneDoneWaitingHandlers();this.#onComplete?.()}onResponseError(controller2,err2){
+if(this.#completed){return}this.#aborted=true;this.#completed=true;this.#primaryHandler.onResponseError?.(controller2,err2);
+for(const waitingHandler of this.#waitingHandlers){this.#errorWaitingHandler(waitingHandler,err2)}this.#waitingHandlers=
+[];this.#onComplete?.()}#createWaitingHandler(handler2){const waitingHandler={handler:handler2,controller:null,bufferedChunks:[],
 bufferedBytes:0,pendingTrailers:null,done:false,pendingStart:false};const state={aborted:false,paused:false,reason:null};
 waitingHandler.controller={resume:()=>{if(state.aborted){return}state.paused=false;this.#flushWaitingHandler(waitingHandler);
 if(this.#completed&&waitingHandler.pendingTrailers&&waitingHandler.bufferedChunks.length===0&&!state.paused&&!state.aborted){
@@ -4586,16 +4588,16 @@ state.aborted=true;state.reason=reason??null;waitingHandler.done=true;waitingHan
 bufferedChunks=[];waitingHandler.bufferedBytes=0}};return waitingHandler}#bufferWaitingChunk(waitingHandler,chunk){if(waitingHandler.
 done||waitingHandler.controller.aborted){waitingHandler.done=true;waitingHandler.bufferedChunks=[];waitingHandler.bufferedBytes=
 0;return}const bufferedChunk=Buffer.from(chunk);waitingHandler.bufferedChunks.push(bufferedChunk);waitingHandler.bufferedBytes+=
-bufferedChunk.length;if(waitingHandler.bufferedBytes>this.#maxBufferSize){const err=new RequestAbortedError(`Deduplicate\
-d waiting handler exceeded maxBufferSize (${this.#maxBufferSize} bytes) while paused`);this.#errorWaitingHandler(waitingHandler,
-err)}}#flushWaitingHandler(waitingHandler){const{handler:handler2,controller:controller2}=waitingHandler;while(!waitingHandler.
+bufferedChunk.length;if(waitingHandler.bufferedBytes>this.#maxBufferSize){const err2=new RequestAbortedError(`Deduplicat\
+ed waiting handler exceeded maxBufferSize (${this.#maxBufferSize} bytes) while paused`);this.#errorWaitingHandler(waitingHandler,
+err2)}}#flushWaitingHandler(waitingHandler){const{handler:handler2,controller:controller2}=waitingHandler;while(!waitingHandler.
 done&&!controller2.aborted&&!controller2.paused&&waitingHandler.bufferedChunks.length>0){const bufferedChunk=waitingHandler.
 bufferedChunks.shift();waitingHandler.bufferedBytes-=bufferedChunk.length;try{handler2.onResponseData?.(controller2,bufferedChunk)}catch{}
 if(controller2.aborted){waitingHandler.done=true;waitingHandler.pendingTrailers=null;waitingHandler.bufferedChunks=[];waitingHandler.
-bufferedBytes=0;break}}}#errorWaitingHandler(waitingHandler,err){if(waitingHandler.done){return}waitingHandler.done=true;
+bufferedBytes=0;break}}}#errorWaitingHandler(waitingHandler,err2){if(waitingHandler.done){return}waitingHandler.done=true;
 waitingHandler.pendingTrailers=null;waitingHandler.bufferedChunks=[];waitingHandler.bufferedBytes=0;try{waitingHandler.controller.
-abort(err);waitingHandler.handler.onResponseError?.(waitingHandler.controller,err)}catch{}}#pruneDoneWaitingHandlers(){this.#waitingHandlers=
-this.#waitingHandlers.filter(waitingHandler=>waitingHandler.done===false)}};module.exports=DeduplicationHandler}});var require_deduplicate=__commonJS({"node_modules/undici/lib/interceptor/deduplicate.js"(exports,module){"use strict";var diagnosticsChannel=__require("node:diagnostics_channel");
+abort(err2);waitingHandler.handler.onResponseError?.(waitingHandler.controller,err2)}catch{}}#pruneDoneWaitingHandlers(){
+this.#waitingHandlers=this.#waitingHandlers.filter(waitingHandler=>waitingHandler.done===false)}};module.exports=DeduplicationHandler}});var require_deduplicate=__commonJS({"node_modules/undici/lib/interceptor/deduplicate.js"(exports,module){"use strict";var diagnosticsChannel=__require("node:diagnostics_channel");
 var util=require_util();var DeduplicationHandler=require_deduplication_handler();var{normalizeHeaders,makeCacheKey,makeDeduplicationKey}=require_cache();
 var pendingRequestsChannel=diagnosticsChannel.channel("undici:request:pending-requests");module.exports=(opts={})=>{const{
 methods=["GET"],skipHeaderNames=[],excludeHeaderNames=[],maxBufferSize=5*1024*1024}=opts;if(typeof opts!=="object"||opts===
@@ -4736,17 +4738,17 @@ const values=this.#getValuesQuery.all(url,method);if(values.length===0){return v
 if(now>=value3.deleteAt&&!canBeExpired){continue}let matches=true;if(value3.vary){const vary=JSON.parse(value3.vary);for(const header in vary){
 if(!headerValueEquals(headers[header],vary[header])){matches=false;break}}}if(matches){return value3}}return void 0}};function headerValueEquals(lhs,rhs){
 if(lhs==null&&rhs==null){return true}if(lhs==null&&rhs!=null||lhs!=null&&rhs==null){return false}if(Array.isArray(lhs)&&
-Array.isArray(rhs)){if(lhs.length!==rhs.length){return false}for(let i2=0;i2<lhs.length;i2++){if(lhs[i2]!==rhs[i2]){return false}}
+Array.isArray(rhs)){if(lhs.length!==rhs.length){return false}for(let i3=0;i3<lhs.length;i3++){if(lhs[i3]!==rhs[i3]){return false}}
 return true}return lhs===rhs}}});var require_headers=__commonJS({"node_modules/undici/lib/web/fetch/headers.js"(exports,module){"use strict";var{kConstruct}=require_symbols();
 var{kEnumerableProperty}=require_util();var{iteratorMixin,isValidHeaderName,isValidHeaderValue}=require_util2();var{webidl}=require_webidl();
 var assert2=__require("node:assert");var util=__require("node:util");function isHTTPWhiteSpaceCharCode(code2){return code2===
-10||code2===13||code2===9||code2===32}function headerValueNormalize(potentialValue){let i2=0;let j=potentialValue.length;
-while(j>i2&&isHTTPWhiteSpaceCharCode(potentialValue.charCodeAt(j-1)))--j;while(j>i2&&isHTTPWhiteSpaceCharCode(potentialValue.
-charCodeAt(i2)))++i2;return i2===0&&j===potentialValue.length?potentialValue:potentialValue.substring(i2,j)}function fill(headers,object3){
-if(Array.isArray(object3)){for(let i2=0;i2<object3.length;++i2){const header=object3[i2];if(header.length!==2){throw webidl.
+10||code2===13||code2===9||code2===32}function headerValueNormalize(potentialValue){let i3=0;let j=potentialValue.length;
+while(j>i3&&isHTTPWhiteSpaceCharCode(potentialValue.charCodeAt(j-1)))--j;while(j>i3&&isHTTPWhiteSpaceCharCode(potentialValue.
+charCodeAt(i3)))++i3;return i3===0&&j===potentialValue.length?potentialValue:potentialValue.substring(i3,j)}function fill(headers,object3){
+if(Array.isArray(object3)){for(let i3=0;i3<object3.length;++i3){const header=object3[i3];if(header.length!==2){throw webidl.
 errors.exception({header:"Headers constructor",message:`expected name/value pair to be length 2, found ${header.length}.`})}
 appendHeader(headers,header[0],header[1])}}else if(typeof object3==="object"&&object3!==null){const keys=Object.keys(object3);
-for(let i2=0;i2<keys.length;++i2){appendHeader(headers,keys[i2],object3[keys[i2]])}}else{throw webidl.errors.conversionFailed(
+for(let i3=0;i3<keys.length;++i3){appendHeader(headers,keys[i3],object3[keys[i3]])}}else{throw webidl.errors.conversionFailed(
 {prefix:"Headers constructor",argument:"Argument 1",types:["sequence<sequence<ByteString>>","record<ByteString, ByteStri\
 ng>"]})}}function appendHeader(headers,name2,value3){value3=headerValueNormalize(value3);if(!isValidHeaderName(name2)){throw webidl.
 errors.invalidArgument({prefix:"Headers.append",value:name2,type:"header name"})}else if(!isValidHeaderValue(value3)){throw webidl.
@@ -4754,7 +4756,7 @@ errors.invalidArgument({prefix:"Headers.append",value:value3,type:"header value"
 ble"){throw new TypeError("immutable")}return getHeadersList(headers).append(name2,value3,false)}function headersListSortAndCombine(target){
 const headersList=getHeadersList(target);if(!headersList){return[]}if(headersList.sortedMap){return headersList.sortedMap}
 const headers=[];const names3=headersList.toSortedArray();const cookies=headersList.cookies;if(cookies===null||cookies.length===
-1){return headersList.sortedMap=names3}for(let i2=0;i2<names3.length;++i2){const{0:name2,1:value3}=names3[i2];if(name2===
+1){return headersList.sortedMap=names3}for(let i3=0;i3<names3.length;++i3){const{0:name2,1:value3}=names3[i3];if(name2===
 "set-cookie"){for(let j=0;j<cookies.length;++j){headers.push([name2,cookies[j]])}}else{headers.push([name2,value3])}}return headersList.
 sortedMap=headers}function compareHeaderName(a2,b){return a2[0]<b[0]?-1:1}var HeadersList=class _HeadersList{cookies=null;sortedMap;headersMap;constructor(init){
 if(init instanceof _HeadersList){this.headersMap=new Map(init.headersMap);this.sortedMap=init.sortedMap;this.cookies=init.
@@ -4774,11 +4776,11 @@ values()}get entriesList(){const headers=[];if(this.headersMap.size!==0){for(con
 headersMap){if(lowerName==="set-cookie"){for(const cookie of this.cookies){headers.push([name2,cookie])}}else{headers.push(
 [name2,value3])}}}return headers}toSortedArray(){const size2=this.headersMap.size;const array2=new Array(size2);if(size2<=
 32){if(size2===0){return array2}const iterator2=this.headersMap[Symbol.iterator]();const firstValue=iterator2.next().value;
-array2[0]=[firstValue[0],firstValue[1].value];assert2(firstValue[1].value!==null);for(let i2=1,j=0,right=0,left=0,pivot=0,
-x,value3;i2<size2;++i2){value3=iterator2.next().value;x=array2[i2]=[value3[0],value3[1].value];assert2(x[1]!==null);left=
-0;right=i2;while(left<right){pivot=left+(right-left>>1);if(array2[pivot][0]<=x[0]){left=pivot+1}else{right=pivot}}if(i2!==
-pivot){j=i2;while(j>left){array2[j]=array2[--j]}array2[left]=x}}if(!iterator2.next().done){throw new TypeError("Unreacha\
-ble")}return array2}else{let i2=0;for(const{0:name2,1:{value:value3}}of this.headersMap){array2[i2++]=[name2,value3];assert2(
+array2[0]=[firstValue[0],firstValue[1].value];assert2(firstValue[1].value!==null);for(let i3=1,j=0,right=0,left=0,pivot=0,
+x2,value3;i3<size2;++i3){value3=iterator2.next().value;x2=array2[i3]=[value3[0],value3[1].value];assert2(x2[1]!==null);left=
+0;right=i3;while(left<right){pivot=left+(right-left>>1);if(array2[pivot][0]<=x2[0]){left=pivot+1}else{right=pivot}}if(i3!==
+pivot){j=i3;while(j>left){array2[j]=array2[--j]}array2[left]=x2}}if(!iterator2.next().done){throw new TypeError("Unreach\
+able")}return array2}else{let i3=0;for(const{0:name2,1:{value:value3}}of this.headersMap){array2[i3++]=[name2,value3];assert2(
 value3!==null)}return array2.sort(compareHeaderName)}}};var Headers=class _Headers{#guard;#headersList;constructor(init=void 0){
 webidl.util.markAsUncloneable(this);if(init===kConstruct){return}this.#headersList=new HeadersList;this.#guard="none";if(init!==
 void 0){init=webidl.converters.HeadersInit(init,"Headers constructor","init");fill(this,init)}}append(name2,value3){webidl.
@@ -4824,9 +4826,9 @@ if(init!==null){init=webidl.converters.ResponseInit(init)}const bytes=textEncode
 data3));const body2=extractBody(bytes);const responseObject=fromInnerResponse(makeResponse({}),"response");initializeResponse(
 responseObject,init,{body:body2[0],type:"application/json"});return responseObject}static redirect(url,status=302){webidl.
 argumentLengthCheck(arguments,1,"Response.redirect");url=webidl.converters.USVString(url);status=webidl.converters["unsi\
-gned short"](status);let parsedURL;try{parsedURL=new URL(url,relevantRealm.settingsObject.baseUrl)}catch(err){throw new TypeError(
-`Failed to parse URL from ${url}`,{cause:err})}if(!redirectStatusSet.has(status)){throw new RangeError(`Invalid status c\
-ode ${status}`)}const responseObject=fromInnerResponse(makeResponse({}),"immutable");responseObject.#state.status=status;
+gned short"](status);let parsedURL;try{parsedURL=new URL(url,relevantRealm.settingsObject.baseUrl)}catch(err2){throw new TypeError(
+`Failed to parse URL from ${url}`,{cause:err2})}if(!redirectStatusSet.has(status)){throw new RangeError(`Invalid status \
+code ${status}`)}const responseObject=fromInnerResponse(makeResponse({}),"immutable");responseObject.#state.status=status;
 const value3=isomorphicEncode(URLSerializer(parsedURL));responseObject.#state.headersList.append("location",value3,true);
 return responseObject}constructor(body2=null,init=void 0){webidl.util.markAsUncloneable(this);if(body2===kConstruct){return}
 if(body2!==null){body2=webidl.converters.BodyInit(body2,"Response","body")}init=webidl.converters.ResponseInit(init);this.#state=
@@ -4866,21 +4868,21 @@ set(target,p,value3){assert2(!(p in state));target[p]=value3;return true}})}func
 "basic"){return makeFilteredResponse(response,{type:"basic",headersList:response.headersList})}else if(type==="cors"){return makeFilteredResponse(
 response,{type:"cors",headersList:response.headersList})}else if(type==="opaque"){return makeFilteredResponse(response,{
 type:"opaque",urlList:[],status:0,statusText:"",body:null})}else if(type==="opaqueredirect"){return makeFilteredResponse(
-response,{type:"opaqueredirect",status:0,statusText:"",headersList:[],body:null})}else{assert2(false)}}function makeAppropriateNetworkError(fetchParams,err=null){
+response,{type:"opaqueredirect",status:0,statusText:"",headersList:[],body:null})}else{assert2(false)}}function makeAppropriateNetworkError(fetchParams,err2=null){
 assert2(isCancelled(fetchParams));return isAborted(fetchParams)?makeNetworkError(Object.assign(new DOMException("The ope\
-ration was aborted.","AbortError"),{cause:err})):makeNetworkError(Object.assign(new DOMException("Request was cancelled."),
-{cause:err}))}function initializeResponse(response,init,body2){if(init.status!==null&&(init.status<200||init.status>599)){
-throw new RangeError('init["status"] must be in the range of 200 to 599, inclusive.')}if("statusText"in init&&init.statusText!=
-null){if(!isValidReasonPhrase(String(init.statusText))){throw new TypeError("Invalid statusText")}}if("status"in init&&init.
-status!=null){getResponseState(response).status=init.status}if("statusText"in init&&init.statusText!=null){getResponseState(
-response).statusText=init.statusText}if("headers"in init&&init.headers!=null){fill(getResponseHeaders(response),init.headers)}
-if(body2){if(nullBodyStatus.includes(response.status)){throw webidl.errors.exception({header:"Response constructor",message:`\
-Invalid response status code ${response.status}`})}getResponseState(response).body=body2.body;if(body2.type!=null&&!getResponseState(
-response).headersList.contains("content-type",true)){getResponseState(response).headersList.append("content-type",body2.
-type,true)}}}function fromInnerResponse(innerResponse,guard2){const response=new Response2(kConstruct);setResponseState(
-response,innerResponse);const headers=new Headers(kConstruct);setResponseHeaders(response,headers);setHeadersList(headers,
-innerResponse.headersList);setHeadersGuard(headers,guard2);if(innerResponse.urlList.length!==0&&innerResponse.body?.stream){
-streamRegistry.register(response,new WeakRef(innerResponse.body.stream))}return response}webidl.converters.XMLHttpRequestBodyInit=
+ration was aborted.","AbortError"),{cause:err2})):makeNetworkError(Object.assign(new DOMException("Request was cancelled\
+."),{cause:err2}))}function initializeResponse(response,init,body2){if(init.status!==null&&(init.status<200||init.status>
+599)){throw new RangeError('init["status"] must be in the range of 200 to 599, inclusive.')}if("statusText"in init&&init.
+statusText!=null){if(!isValidReasonPhrase(String(init.statusText))){throw new TypeError("Invalid statusText")}}if("statu\
+s"in init&&init.status!=null){getResponseState(response).status=init.status}if("statusText"in init&&init.statusText!=null){
+getResponseState(response).statusText=init.statusText}if("headers"in init&&init.headers!=null){fill(getResponseHeaders(response),
+init.headers)}if(body2){if(nullBodyStatus.includes(response.status)){throw webidl.errors.exception({header:"Response con\
+structor",message:`Invalid response status code ${response.status}`})}getResponseState(response).body=body2.body;if(body2.
+type!=null&&!getResponseState(response).headersList.contains("content-type",true)){getResponseState(response).headersList.
+append("content-type",body2.type,true)}}}function fromInnerResponse(innerResponse,guard2){const response=new Response2(kConstruct);
+setResponseState(response,innerResponse);const headers=new Headers(kConstruct);setResponseHeaders(response,headers);setHeadersList(
+headers,innerResponse.headersList);setHeadersGuard(headers,guard2);if(innerResponse.urlList.length!==0&&innerResponse.body?.
+stream){streamRegistry.register(response,new WeakRef(innerResponse.body.stream))}return response}webidl.converters.XMLHttpRequestBodyInit=
 function(V,prefix,name2){if(typeof V==="string"){return webidl.converters.USVString(V,prefix,name2)}if(webidl.is.Blob(V)){
 return V}if(webidl.is.BufferSource(V)){return V}if(webidl.is.FormData(V)){return V}if(webidl.is.URLSearchParams(V)){return V}
 return webidl.converters.DOMString(V,prefix,name2)};webidl.converters.BodyInit=function(V,prefix,argument){if(webidl.is.
@@ -4906,9 +4908,9 @@ controllerList.clear()}dependentControllerMap.delete(ac.signal)}}}}var patchMeth
 webidl.util.markAsUncloneable(this);if(input===kConstruct){return}const prefix="Request constructor";webidl.argumentLengthCheck(
 arguments,1,prefix);input=webidl.converters.RequestInfo(input);init=webidl.converters.RequestInit(init);let request5=null;
 let fallbackMode=null;const baseUrl2=environmentSettingsObject.settingsObject.baseUrl;let signal=null;if(typeof input===
-"string"){this.#dispatcher=init.dispatcher;let parsedURL;try{parsedURL=new URL(input,baseUrl2)}catch(err){throw new TypeError(
-"Failed to parse URL from "+input,{cause:err})}if(parsedURL.username||parsedURL.password){throw new TypeError("Request c\
-annot be constructed from a URL that includes credentials: "+input)}request5=makeRequest({urlList:[parsedURL]});fallbackMode=
+"string"){this.#dispatcher=init.dispatcher;let parsedURL;try{parsedURL=new URL(input,baseUrl2)}catch(err2){throw new TypeError(
+"Failed to parse URL from "+input,{cause:err2})}if(parsedURL.username||parsedURL.password){throw new TypeError("Request \
+cannot be constructed from a URL that includes credentials: "+input)}request5=makeRequest({urlList:[parsedURL]});fallbackMode=
 "cors"}else{assert2(webidl.is.Request(input));request5=input.#state;signal=input.#signal;this.#dispatcher=init.dispatcher||
 input.#dispatcher}const origin2=environmentSettingsObject.settingsObject.origin;let window2="client";if(request5.window?.
 constructor?.name==="EnvironmentSettingsObject"&&sameOrigin(request5.window,origin2)){window2=request5.window}if(init.window!=
@@ -4921,42 +4923,43 @@ urlList:[...request5.urlList]});const initHasKey=Object.keys(init).length!==0;if
 e"){request5.mode="same-origin"}request5.reloadNavigation=false;request5.historyNavigation=false;request5.origin="client";
 request5.referrer="client";request5.referrerPolicy="";request5.url=request5.urlList[request5.urlList.length-1];request5.
 urlList=[request5.url]}if(init.referrer!==void 0){const referrer=init.referrer;if(referrer===""){request5.referrer="no-r\
-eferrer"}else{let parsedReferrer;try{parsedReferrer=new URL(referrer,baseUrl2)}catch(err){throw new TypeError(`Referrer \
-"${referrer}" is not a valid URL.`,{cause:err})}if(parsedReferrer.protocol==="about:"&&parsedReferrer.hostname==="client"||
-origin2&&!sameOrigin(parsedReferrer,environmentSettingsObject.settingsObject.baseUrl)){request5.referrer="client"}else{request5.
-referrer=parsedReferrer}}}if(init.referrerPolicy!==void 0){request5.referrerPolicy=init.referrerPolicy}let mode;if(init.
-mode!==void 0){mode=init.mode}else{mode=fallbackMode}if(mode==="navigate"){throw webidl.errors.exception({header:"Reques\
-t constructor",message:"invalid request mode navigate."})}if(mode!=null){request5.mode=mode}if(init.credentials!==void 0){
-request5.credentials=init.credentials}if(init.cache!==void 0){request5.cache=init.cache}if(request5.cache==="only-if-cac\
-hed"&&request5.mode!=="same-origin"){throw new TypeError("'only-if-cached' can be set only with 'same-origin' mode")}if(init.
-redirect!==void 0){request5.redirect=init.redirect}if(init.integrity!=null){request5.integrity=String(init.integrity)}if(init.
-keepalive!==void 0){request5.keepalive=Boolean(init.keepalive)}if(init.method!==void 0){let method=init.method;const mayBeNormalized=normalizedMethodRecords[method];
-if(mayBeNormalized!==void 0){request5.method=mayBeNormalized}else{if(!isValidHTTPToken(method)){throw new TypeError(`'${method}\
-' is not a valid HTTP method.`)}const upperCase=method.toUpperCase();if(forbiddenMethodsSet.has(upperCase)){throw new TypeError(
-`'${method}' HTTP method is unsupported.`)}method=normalizedMethodRecordsBase[upperCase]??method;request5.method=method}
-if(!patchMethodWarning&&request5.method==="patch"){process.emitWarning("Using `patch` is highly likely to result in a `4\
-05 Method Not Allowed`. `PATCH` is much more likely to succeed.",{code:"UNDICI-FETCH-patch"});patchMethodWarning=true}}if(init.
-signal!==void 0){signal=init.signal}this.#state=request5;const ac=new AbortController;this.#signal=ac.signal;if(signal!=
-null){if(signal.aborted){ac.abort(signal.reason)}else{this[kAbortController]=ac;const acRef=new WeakRef(ac);const abort=buildAbort(
-acRef);if(abortSignalHasEventHandlerLeakWarning&&getMaxListeners(signal)===defaultMaxListeners){setMaxListeners2(1500,signal)}
-util.addAbortListener(signal,abort);requestFinalizer.register(ac,{signal,abort},abort)}}this.#headers=new Headers(kConstruct);
-setHeadersList(this.#headers,request5.headersList);setHeadersGuard(this.#headers,"request");if(mode==="no-cors"){if(!corsSafeListedMethodsSet.
-has(request5.method)){throw new TypeError(`'${request5.method} is unsupported in no-cors mode.`)}setHeadersGuard(this.#headers,
-"request-no-cors")}if(initHasKey){const headersList=getHeadersList(this.#headers);const headers=init.headers!==void 0?init.
-headers:new HeadersList(headersList);headersList.clear();if(headers instanceof HeadersList){for(const{name:name2,value:value3}of headers.
-rawValues()){headersList.append(name2,value3,false)}headersList.cookies=headers.cookies}else{fillHeaders(this.#headers,headers)}}
-const inputBody=webidl.is.Request(input)?input.#state.body:null;if((init.body!=null||inputBody!=null)&&(request5.method===
-"GET"||request5.method==="HEAD")){throw new TypeError("Request with GET/HEAD method cannot have body.")}let initBody=null;
-if(init.body!=null){const[extractedBody,contentType]=extractBody(init.body,request5.keepalive);initBody=extractedBody;if(contentType&&
-!getHeadersList(this.#headers).contains("content-type",true)){this.#headers.append("content-type",contentType,true)}}const inputOrInitBody=initBody??
-inputBody;if(inputOrInitBody!=null&&inputOrInitBody.source==null){if(initBody!=null&&init.duplex==null){throw new TypeError(
-"RequestInit: duplex option is required when sending a body.")}if(request5.mode!=="same-origin"&&request5.mode!=="cors"){
-throw new TypeError('If request is made from ReadableStream, mode should be "same-origin" or "cors"')}request5.useCORSPreflightFlag=
-true}let finalBody=inputOrInitBody;if(initBody==null&&inputBody!=null){if(bodyUnusable(input.#state)){throw new TypeError(
-"Cannot construct a Request with a Request object that has already been used.")}const identityTransform=new TransformStream;
-inputBody.stream.pipeThrough(identityTransform);finalBody={source:inputBody.source,length:inputBody.length,stream:identityTransform.
-readable}}this.#state.body=finalBody}get method(){webidl.brandCheck(this,_Request);return this.#state.method}get url(){webidl.
-brandCheck(this,_Request);return URLSerializer(this.#state.url)}get headers(){webidl.brandCheck(this,_Request);return this.#headers}get destination(){
+eferrer"}else{let parsedReferrer;try{parsedReferrer=new URL(referrer,baseUrl2)}catch(err2){throw new TypeError(`Referrer\
+ "${referrer}" is not a valid URL.`,{cause:err2})}if(parsedReferrer.protocol==="about:"&&parsedReferrer.hostname==="clie\
+nt"||origin2&&!sameOrigin(parsedReferrer,environmentSettingsObject.settingsObject.baseUrl)){request5.referrer="client"}else{
+request5.referrer=parsedReferrer}}}if(init.referrerPolicy!==void 0){request5.referrerPolicy=init.referrerPolicy}let mode;
+if(init.mode!==void 0){mode=init.mode}else{mode=fallbackMode}if(mode==="navigate"){throw webidl.errors.exception({header:"\
+Request constructor",message:"invalid request mode navigate."})}if(mode!=null){request5.mode=mode}if(init.credentials!==
+void 0){request5.credentials=init.credentials}if(init.cache!==void 0){request5.cache=init.cache}if(request5.cache==="onl\
+y-if-cached"&&request5.mode!=="same-origin"){throw new TypeError("'only-if-cached' can be set only with 'same-origin' mo\
+de")}if(init.redirect!==void 0){request5.redirect=init.redirect}if(init.integrity!=null){request5.integrity=String(init.
+integrity)}if(init.keepalive!==void 0){request5.keepalive=Boolean(init.keepalive)}if(init.method!==void 0){let method=init.
+method;const mayBeNormalized=normalizedMethodRecords[method];if(mayBeNormalized!==void 0){request5.method=mayBeNormalized}else{
+if(!isValidHTTPToken(method)){throw new TypeError(`'${method}' is not a valid HTTP method.`)}const upperCase=method.toUpperCase();
+if(forbiddenMethodsSet.has(upperCase)){throw new TypeError(`'${method}' HTTP method is unsupported.`)}method=normalizedMethodRecordsBase[upperCase]??
+method;request5.method=method}if(!patchMethodWarning&&request5.method==="patch"){process.emitWarning("Using `patch` is h\
+ighly likely to result in a `405 Method Not Allowed`. `PATCH` is much more likely to succeed.",{code:"UNDICI-FETCH-patch"});
+patchMethodWarning=true}}if(init.signal!==void 0){signal=init.signal}this.#state=request5;const ac=new AbortController;this.#signal=
+ac.signal;if(signal!=null){if(signal.aborted){ac.abort(signal.reason)}else{this[kAbortController]=ac;const acRef=new WeakRef(
+ac);const abort=buildAbort(acRef);if(abortSignalHasEventHandlerLeakWarning&&getMaxListeners(signal)===defaultMaxListeners){
+setMaxListeners2(1500,signal)}util.addAbortListener(signal,abort);requestFinalizer.register(ac,{signal,abort},abort)}}this.#headers=
+new Headers(kConstruct);setHeadersList(this.#headers,request5.headersList);setHeadersGuard(this.#headers,"request");if(mode===
+"no-cors"){if(!corsSafeListedMethodsSet.has(request5.method)){throw new TypeError(`'${request5.method} is unsupported in\
+ no-cors mode.`)}setHeadersGuard(this.#headers,"request-no-cors")}if(initHasKey){const headersList=getHeadersList(this.#headers);
+const headers=init.headers!==void 0?init.headers:new HeadersList(headersList);headersList.clear();if(headers instanceof HeadersList){
+for(const{name:name2,value:value3}of headers.rawValues()){headersList.append(name2,value3,false)}headersList.cookies=headers.
+cookies}else{fillHeaders(this.#headers,headers)}}const inputBody=webidl.is.Request(input)?input.#state.body:null;if((init.
+body!=null||inputBody!=null)&&(request5.method==="GET"||request5.method==="HEAD")){throw new TypeError("Request with GET\
+/HEAD method cannot have body.")}let initBody=null;if(init.body!=null){const[extractedBody,contentType]=extractBody(init.
+body,request5.keepalive);initBody=extractedBody;if(contentType&&!getHeadersList(this.#headers).contains("content-type",true)){
+this.#headers.append("content-type",contentType,true)}}const inputOrInitBody=initBody??inputBody;if(inputOrInitBody!=null&&
+inputOrInitBody.source==null){if(initBody!=null&&init.duplex==null){throw new TypeError("RequestInit: duplex option is r\
+equired when sending a body.")}if(request5.mode!=="same-origin"&&request5.mode!=="cors"){throw new TypeError('If request\
+ is made from ReadableStream, mode should be "same-origin" or "cors"')}request5.useCORSPreflightFlag=true}let finalBody=inputOrInitBody;
+if(initBody==null&&inputBody!=null){if(bodyUnusable(input.#state)){throw new TypeError("Cannot construct a Request with \
+a Request object that has already been used.")}const identityTransform=new TransformStream;inputBody.stream.pipeThrough(
+identityTransform);finalBody={source:inputBody.source,length:inputBody.length,stream:identityTransform.readable}}this.#state.
+body=finalBody}get method(){webidl.brandCheck(this,_Request);return this.#state.method}get url(){webidl.brandCheck(this,
+_Request);return URLSerializer(this.#state.url)}get headers(){webidl.brandCheck(this,_Request);return this.#headers}get destination(){
 webidl.brandCheck(this,_Request);return this.#state.destination}get referrer(){webidl.brandCheck(this,_Request);if(this.#state.
 referrer==="no-referrer"){return""}if(this.#state.referrer==="client"){return"about:client"}return this.#state.referrer.
 toString()}get referrerPolicy(){webidl.brandCheck(this,_Request);return this.#state.referrerPolicy}get mode(){webidl.brandCheck(
@@ -5043,8 +5046,8 @@ algorithm,bytes,"base64")};function caseSensitiveMatch(actualValue,expectedValue
 if(actualValueLength!==0&&actualValue[actualValueLength-1]==="="){actualValueLength-=1}if(actualValueLength!==0&&actualValue[actualValueLength-
 1]==="="){actualValueLength-=1}let expectedValueLength=expectedValue.length;if(expectedValueLength!==0&&expectedValue[expectedValueLength-
 1]==="="){expectedValueLength-=1}if(expectedValueLength!==0&&expectedValue[expectedValueLength-1]==="="){expectedValueLength-=
-1}if(actualValueLength!==expectedValueLength){return false}for(let i2=0;i2<actualValueLength;++i2){if(actualValue[i2]===
-expectedValue[i2]||actualValue[i2]==="+"&&expectedValue[i2]==="-"||actualValue[i2]==="/"&&expectedValue[i2]==="_"){continue}
+1}if(actualValueLength!==expectedValueLength){return false}for(let i3=0;i3<actualValueLength;++i3){if(actualValue[i3]===
+expectedValue[i3]||actualValue[i3]==="+"&&expectedValue[i3]==="-"||actualValue[i3]==="/"&&expectedValue[i3]==="_"){continue}
 return false}return true}module.exports={applyAlgorithmToBytes,bytesMatch,caseSensitiveMatch,isValidSRIHashAlgorithm,getStrongestMetadata,
 parseMetadata}}});var require_fetch=__commonJS({"node_modules/undici/lib/web/fetch/index.js"(exports,module){"use strict";var{makeNetworkError,
 makeAppropriateNetworkError,filterResponse,makeResponse,fromInnerResponse,getResponseState}=require_response();var{HeadersList}=require_headers();
@@ -5083,8 +5086,8 @@ return}if(timingInfo===null){return}if(!response.timingAllowPassed){timingInfo=c
 startTime});cacheState=""}timingInfo.endTime=coarsenedSharedCurrentTime();response.timingInfo=timingInfo;markResourceTiming(
 timingInfo,originalURL.href,initiatorType,globalThis,cacheState,"",response.status)}var markResourceTiming=performance.markResourceTiming;
 function abortFetch(p,request5,responseObject,error3,controller2){if(p){p.reject(error3)}if(request5.body?.stream!=null&&
-isReadable(request5.body.stream)){request5.body.stream.cancel(error3).catch(err=>{if(err.code==="ERR_INVALID_STATE"){return}
-throw err})}if(responseObject==null){return}const response=getResponseState(responseObject);if(response.body?.stream!=null&&
+isReadable(request5.body.stream)){request5.body.stream.cancel(error3).catch(err2=>{if(err2.code==="ERR_INVALID_STATE"){return}
+throw err2})}if(responseObject==null){return}const response=getResponseState(responseObject);if(response.body?.stream!=null&&
 isReadable(response.body.stream)){controller2.error(error3)}}function fetching({request:request5,processRequestBodyChunkLength,
 processRequestEndOfBody,processResponse,processResponseEndOfBody,processResponseConsumeBody,useParallelQueue=false,dispatcher=getGlobalDispatcher(),
 requestObject=null}){assert2(dispatcher);let taskDestination=null;let crossOriginIsolatedCapability=false;if(request5.client!=
@@ -5121,7 +5124,7 @@ status))){internalResponse.body=null;fetchParams.controller.dump=true}if(request
 fetchParams,makeNetworkError(reason));if(request5.responseTainting==="opaque"||response.body==null){processBodyError(response.
 error);return}const processBody=bytes=>{if(!bytesMatch(bytes,request5.integrity)){processBodyError("integrity mismatch");
 return}response.body=safelyExtractBody(bytes)[0];fetchFinale(fetchParams,response)};fullyReadBody(response.body,processBody,
-processBodyError)}else{fetchFinale(fetchParams,response)}}catch(err){fetchParams.controller.terminate(err)}}function schemeFetch(fetchParams){
+processBodyError)}else{fetchFinale(fetchParams,response)}}catch(err2){fetchParams.controller.terminate(err2)}}function schemeFetch(fetchParams){
 if(isCancelled(fetchParams)&&fetchParams.request.redirectCount===0){return Promise.resolve(makeAppropriateNetworkError(fetchParams))}
 const{request:request5}=fetchParams;const{protocol:scheme}=requestCurrentURL(request5);switch(scheme){case"about:":{return Promise.
 resolve(makeNetworkError("about scheme is not supported"))}case"blob:":{if(!resolveObjectURL){resolveObjectURL=__require("node:buffer").
@@ -5144,7 +5147,7 @@ data:":{const currentURL=requestCurrentURL(request5);const dataURLStruct=dataURL
 "failure"){return Promise.resolve(makeNetworkError("failed to fetch the data URL"))}const mimeType=serializeAMimeType(dataURLStruct.
 mimeType);return Promise.resolve(makeResponse({statusText:"OK",headersList:[["content-type",{name:"Content-Type",value:mimeType}]],
 body:safelyExtractBody(dataURLStruct.body)[0]}))}case"file:":{return Promise.resolve(makeNetworkError("not implemented..\
-. yet..."))}case"http:":case"https:":{return httpFetch(fetchParams).catch(err=>makeNetworkError(err))}default:{return Promise.
+. yet..."))}case"http:":case"https:":{return httpFetch(fetchParams).catch(err2=>makeNetworkError(err2))}default:{return Promise.
 resolve(makeNetworkError("unknown scheme"))}}}function finalizeResponse(fetchParams,response){fetchParams.request.done=true;
 if(fetchParams.processResponseDone!=null){queueMicrotask(()=>fetchParams.processResponseDone(response))}}function fetchFinale(fetchParams,response){
 let timingInfo=fetchParams.timingInfo;const processResponseEndOfBody=()=>{const unsafeEndTime=Date.now();if(fetchParams.
@@ -5171,7 +5174,7 @@ redirect==="error"){response=makeNetworkError("unexpected redirect")}else if(req
 redirect==="follow"){response=await httpRedirectFetch(fetchParams,response)}else{assert2(false)}}response.timingInfo=timingInfo;
 return response}function httpRedirectFetch(fetchParams,response){const request5=fetchParams.request;const actualResponse=response.
 internalResponse?response.internalResponse:response;let locationURL;try{locationURL=responseLocationURL(actualResponse,requestCurrentURL(
-request5).hash);if(locationURL==null){return response}}catch(err){return Promise.resolve(makeNetworkError(err))}if(!urlIsHttpHttpsScheme(
+request5).hash);if(locationURL==null){return response}}catch(err2){return Promise.resolve(makeNetworkError(err2))}if(!urlIsHttpHttpsScheme(
 locationURL)){return Promise.resolve(makeNetworkError("URL scheme must be a HTTP(S) scheme"))}if(request5.redirectCount===
 20){return Promise.resolve(makeNetworkError("redirect count exceeded"))}request5.redirectCount+=1;if(request5.mode==="co\
 rs"&&(locationURL.username||locationURL.password)&&!sameOrigin(request5,locationURL)){return Promise.resolve(makeNetworkError(
@@ -5227,9 +5230,9 @@ ndow"){return makeNetworkError()}if(isCancelled(fetchParams)){return makeAppropr
 null)){if(isCancelled(fetchParams)){return makeAppropriateNetworkError(fetchParams)}fetchParams.controller.connection.destroy();
 response=await httpNetworkOrCacheFetch(fetchParams,isAuthenticationFetch,true)}if(isAuthenticationFetch){}return response}
 async function httpNetworkFetch(fetchParams,includeCredentials=false,forceNewConnection=false){assert2(!fetchParams.controller.
-connection||fetchParams.controller.connection.destroyed);fetchParams.controller.connection={abort:null,destroyed:false,destroy(err,abort=true){
-if(!this.destroyed){this.destroyed=true;if(abort){this.abort?.(err??new DOMException("The operation was aborted.","Abort\
-Error"))}}}};const request5=fetchParams.request;let response=null;const timingInfo=fetchParams.timingInfo;const httpCache=null;
+connection||fetchParams.controller.connection.destroyed);fetchParams.controller.connection={abort:null,destroyed:false,destroy(err2,abort=true){
+if(!this.destroyed){this.destroyed=true;if(abort){this.abort?.(err2??new DOMException("The operation was aborted.","Abor\
+tError"))}}}};const request5=fetchParams.request;let response=null;const timingInfo=fetchParams.timingInfo;const httpCache=null;
 if(httpCache==null){request5.cache="no-store"}const newConnection=forceNewConnection?"yes":"no";if(request5.mode==="webs\
 ocket"){}else{}let requestBody=null;if(request5.body==null&&fetchParams.processRequestEndOfBody){queueMicrotask(()=>fetchParams.
 processRequestEndOfBody())}else if(request5.body!=null){const processBodyChunk=async function*(bytes){if(isCancelled(fetchParams)){
@@ -5237,17 +5240,17 @@ return}yield bytes;fetchParams.processRequestBodyChunkLength?.(bytes.byteLength)
 fetchParams)){return}if(fetchParams.processRequestEndOfBody){fetchParams.processRequestEndOfBody()}};const processBodyError=e2=>{
 if(isCancelled(fetchParams)){return}if(e2.name==="AbortError"){fetchParams.controller.abort()}else{fetchParams.controller.
 terminate(e2)}};requestBody=(async function*(){try{for await(const bytes of request5.body.stream){yield*processBodyChunk(
-bytes)}processEndOfBody()}catch(err){processBodyError(err)}})()}try{const{body:body2,status,statusText,headersList,socket}=await dispatch(
+bytes)}processEndOfBody()}catch(err2){processBodyError(err2)}})()}try{const{body:body2,status,statusText,headersList,socket}=await dispatch(
 {body:requestBody});if(socket){response=makeResponse({status,statusText,headersList,socket})}else{const iterator2=body2[Symbol.
-asyncIterator]();fetchParams.controller.next=()=>iterator2.next();response=makeResponse({status,statusText,headersList})}}catch(err){
-if(err.name==="AbortError"){fetchParams.controller.connection.destroy();return makeAppropriateNetworkError(fetchParams,err)}
-return makeNetworkError(err)}const pullAlgorithm=()=>{return fetchParams.controller.resume()};const cancelAlgorithm=reason=>{
+asyncIterator]();fetchParams.controller.next=()=>iterator2.next();response=makeResponse({status,statusText,headersList})}}catch(err2){
+if(err2.name==="AbortError"){fetchParams.controller.connection.destroy();return makeAppropriateNetworkError(fetchParams,
+err2)}return makeNetworkError(err2)}const pullAlgorithm=()=>{return fetchParams.controller.resume()};const cancelAlgorithm=reason=>{
 if(!isCancelled(fetchParams)){fetchParams.controller.abort(reason)}};const stream=new ReadableStream({start(controller2){
 fetchParams.controller.controller=controller2},pull:pullAlgorithm,cancel:cancelAlgorithm,type:"bytes"});response.body={stream,
 source:null,length:null};if(!fetchParams.controller.resume){fetchParams.controller.on("terminated",onAborted)}fetchParams.
 controller.resume=async()=>{while(true){let bytes;let isFailure;try{const{done:done2,value:value3}=await fetchParams.controller.
-next();if(isAborted(fetchParams)){break}bytes=done2?void 0:value3}catch(err){if(fetchParams.controller.ended&&!timingInfo.
-encodedBodySize){bytes=void 0}else{bytes=err;isFailure=true}}if(bytes===void 0){readableStreamClose(fetchParams.controller.
+next();if(isAborted(fetchParams)){break}bytes=done2?void 0:value3}catch(err2){if(fetchParams.controller.ended&&!timingInfo.
+encodedBodySize){bytes=void 0}else{bytes=err2;isFailure=true}}if(bytes===void 0){readableStreamClose(fetchParams.controller.
 controller);finalizeResponse(fetchParams,response);return}timingInfo.decodedBodySize+=bytes?.byteLength??0;if(isFailure){
 fetchParams.controller.terminate(bytes);return}const buffer=new Uint8Array(bytes);if(buffer.byteLength){fetchParams.controller.
 controller.enqueue(buffer)}if(isErrored(stream)){fetchParams.controller.terminate();return}if(fetchParams.controller.controller.
@@ -5265,21 +5268,21 @@ destroyed){abort(new DOMException("The operation was aborted.","AbortError"))}el
 abort);this.abort=connection.abort=abort}timingInfo.finalNetworkRequestStartTime=coarsenedSharedCurrentTime(fetchParams.
 crossOriginIsolatedCapability)},onResponseStarted(){timingInfo.finalNetworkResponseStartTime=coarsenedSharedCurrentTime(
 fetchParams.crossOriginIsolatedCapability)},onHeaders(status,rawHeaders,resume,statusText){if(status<200){return false}const headersList=new HeadersList;
-for(let i2=0;i2<rawHeaders.length;i2+=2){const nameStr=bufferToLowerCasedHeaderName(rawHeaders[i2]);const value3=rawHeaders[i2+
-1];if(Array.isArray(value3)&&!Buffer.isBuffer(rawHeaders[i2+1])){for(const val of value3){headersList.append(nameStr,val.
+for(let i3=0;i3<rawHeaders.length;i3+=2){const nameStr=bufferToLowerCasedHeaderName(rawHeaders[i3]);const value3=rawHeaders[i3+
+1];if(Array.isArray(value3)&&!Buffer.isBuffer(rawHeaders[i3+1])){for(const val of value3){headersList.append(nameStr,val.
 toString("latin1"),true)}}else{headersList.append(nameStr,value3.toString("latin1"),true)}}const location=headersList.get(
 "location",true);const willFollow=location&&request5.redirect==="follow"&&redirectStatusSet.has(status);const decoders=[];
 if(request5.method!=="HEAD"&&request5.method!=="CONNECT"&&!nullBodyStatus.includes(status)&&!willFollow){const contentEncoding=headersList.
 get("content-encoding",true);const codings=contentEncoding?contentEncoding.toLowerCase().split(","):[];const maxContentEncodings=5;
 if(codings.length>maxContentEncodings){this.abort(new Error(`too many content-encodings in response: ${codings.length}, \
-maximum allowed is ${maxContentEncodings}`));return true}for(let i2=codings.length-1;i2>=0;--i2){const coding=codings[i2].
+maximum allowed is ${maxContentEncodings}`));return true}for(let i3=codings.length-1;i3>=0;--i3){const coding=codings[i3].
 trim();if(coding==="x-gzip"||coding==="gzip"){decoders.push(zlib.createGunzip({flush:zlib.constants.Z_SYNC_FLUSH,finishFlush:zlib.
 constants.Z_SYNC_FLUSH}))}else if(coding==="deflate"){decoders.push(createInflate({flush:zlib.constants.Z_SYNC_FLUSH,finishFlush:zlib.
 constants.Z_SYNC_FLUSH}))}else if(coding==="br"){decoders.push(zlib.createBrotliDecompress({flush:zlib.constants.BROTLI_OPERATION_FLUSH,
 finishFlush:zlib.constants.BROTLI_OPERATION_FLUSH}))}else if(coding==="zstd"&&hasZstd){decoders.push(zlib.createZstdDecompress(
 {flush:zlib.constants.ZSTD_e_continue,finishFlush:zlib.constants.ZSTD_e_end}))}else{decoders.length=0;break}}}this.body=
 new Readable({read:resume});const onError=this.onError.bind(this);resolve18({status,statusText,headersList,body:decoders.
-length?pipeline(this.body,...decoders,err=>{if(err){this.onError(err)}}).on("error",onError):this.body.on("error",onError)});
+length?pipeline(this.body,...decoders,err2=>{if(err2){this.onError(err2)}}).on("error",onError):this.body.on("error",onError)});
 return true},onData(chunk){if(fetchParams.controller.dump){return}const bytes=chunk;timingInfo.encodedBodySize+=bytes.byteLength;
 return this.body.push(bytes)},onComplete(){if(this.abort){fetchParams.controller.off("terminated",this.abort)}fetchParams.
 controller.ended=true;this.body.push(null)},onError(error3){if(this.abort){fetchParams.controller.off("terminated",this.
@@ -5289,8 +5292,8 @@ for(const[name2,value3]of Object.entries(headers)){if(value3==null){continue}con
 isArray(value3)){for(const entry of value3){headersList.append(headerName,String(entry),true)}}else{headersList.append(headerName,
 String(value3),true)}}resolve18({status,statusText:STATUS_CODES2[status],headersList,socket});return true},onUpgrade(status,rawHeaders,socket){
 if(socket.session!=null&&status!==200||socket.session==null&&status!==101){return false}const headersList=new HeadersList;
-for(let i2=0;i2<rawHeaders.length;i2+=2){const nameStr=bufferToLowerCasedHeaderName(rawHeaders[i2]);const value3=rawHeaders[i2+
-1];if(Array.isArray(value3)&&!Buffer.isBuffer(rawHeaders[i2+1])){for(const val of value3){headersList.append(nameStr,val.
+for(let i3=0;i3<rawHeaders.length;i3+=2){const nameStr=bufferToLowerCasedHeaderName(rawHeaders[i3]);const value3=rawHeaders[i3+
+1];if(Array.isArray(value3)&&!Buffer.isBuffer(rawHeaders[i3+1])){for(const val of value3){headersList.append(nameStr,val.
 toString("latin1"),true)}}else{headersList.append(nameStr,value3.toString("latin1"),true)}}resolve18({status,statusText:STATUS_CODES2[status],
 headersList,socket});return true}}))}}module.exports={fetch:fetch3,Fetch,fetching,finalizeAndReportTiming}}});var require_util3=__commonJS({"node_modules/undici/lib/web/cache/util.js"(exports,module){"use strict";var assert2=__require("node:assert");
 var{URLSerializer}=require_data_url();var{isValidHeaderName}=require_util2();function urlEquals(A,B,excludeFragment=false){
@@ -5414,23 +5417,23 @@ webidl.brandCheck(this,_CacheStorage);const keys=this.#caches.keys();return[...k
 prototype,{[Symbol.toStringTag]:{value:"CacheStorage",configurable:true},match:kEnumerableProperty,has:kEnumerableProperty,
 open:kEnumerableProperty,delete:kEnumerableProperty,keys:kEnumerableProperty});module.exports={CacheStorage}}});var require_constants4=__commonJS({"node_modules/undici/lib/web/cookies/constants.js"(exports,module){"use strict";var maxAttributeValueSize=1024;
 var maxNameValuePairSize=4096;module.exports={maxAttributeValueSize,maxNameValuePairSize}}});var require_util4=__commonJS({"node_modules/undici/lib/web/cookies/util.js"(exports,module){"use strict";function isCTLExcludingHtab(value3){
-for(let i2=0;i2<value3.length;++i2){const code2=value3.charCodeAt(i2);if(code2>=0&&code2<=8||code2>=10&&code2<=31||code2===
-127){return true}}return false}function validateCookieName(name2){for(let i2=0;i2<name2.length;++i2){const code2=name2.charCodeAt(
-i2);if(code2<33||code2>126||code2===34||code2===40||code2===41||code2===60||code2===62||code2===64||code2===44||code2===
+for(let i3=0;i3<value3.length;++i3){const code2=value3.charCodeAt(i3);if(code2>=0&&code2<=8||code2>=10&&code2<=31||code2===
+127){return true}}return false}function validateCookieName(name2){for(let i3=0;i3<name2.length;++i3){const code2=name2.charCodeAt(
+i3);if(code2<33||code2>126||code2===34||code2===40||code2===41||code2===60||code2===62||code2===64||code2===44||code2===
 59||code2===58||code2===92||code2===47||code2===91||code2===93||code2===63||code2===61||code2===123||code2===125){throw new Error(
-"Invalid cookie name")}}}function validateCookieValue(value3){let len=value3.length;let i2=0;if(value3[0]==='"'){if(len===
-1||value3[len-1]!=='"'){throw new Error("Invalid cookie value")}--len;++i2}while(i2<len){const code2=value3.charCodeAt(i2++);
+"Invalid cookie name")}}}function validateCookieValue(value3){let len=value3.length;let i3=0;if(value3[0]==='"'){if(len===
+1||value3[len-1]!=='"'){throw new Error("Invalid cookie value")}--len;++i3}while(i3<len){const code2=value3.charCodeAt(i3++);
 if(code2<33||code2>126||code2===34||code2===44||code2===59||code2===92){throw new Error("Invalid cookie value")}}}function validateCookiePath(path){
-for(let i2=0;i2<path.length;++i2){const code2=path.charCodeAt(i2);if(code2<32||code2>126||code2===59){throw new Error("I\
+for(let i3=0;i3<path.length;++i3){const code2=path.charCodeAt(i3);if(code2<32||code2>126||code2===59){throw new Error("I\
 nvalid cookie path")}}}function isLetterOrDigit(code2){return code2>=48&&code2<=57||code2>=65&&code2<=90||code2>=97&&code2<=
 122}function validateCookieDomain(domain){if(domain===" "){return}if(domain.length>255){throw new Error("Invalid cookie \
-domain")}let labelLength=0;for(let i2=0;i2<domain.length;++i2){const code2=domain.charCodeAt(i2);if(code2===46){if(labelLength===
-0){throw new Error("Invalid cookie domain")}if(domain.charCodeAt(i2-1)===45){throw new Error("Invalid cookie domain")}labelLength=
+domain")}let labelLength=0;for(let i3=0;i3<domain.length;++i3){const code2=domain.charCodeAt(i3);if(code2===46){if(labelLength===
+0){throw new Error("Invalid cookie domain")}if(domain.charCodeAt(i3-1)===45){throw new Error("Invalid cookie domain")}labelLength=
 0;continue}if(labelLength===0&&!isLetterOrDigit(code2)){throw new Error("Invalid cookie domain")}if(!isLetterOrDigit(code2)&&
 code2!==45){throw new Error("Invalid cookie domain")}if(++labelLength>63){throw new Error("Invalid cookie domain")}}if(labelLength===
 0||domain.charCodeAt(domain.length-1)===45){throw new Error("Invalid cookie domain")}}var IMFDays=["Sun","Mon","Tue","We\
 d","Thu","Fri","Sat"];var IMFMonths=["Jan","Feb","Mar","Apr","May","Jun","Jul","Aug","Sep","Oct","Nov","Dec"];var IMFPaddedNumbers=Array(
-61).fill(0).map((_,i2)=>i2.toString().padStart(2,"0"));function toIMFDate(date3){if(typeof date3==="number"){date3=new Date(
+61).fill(0).map((_,i3)=>i3.toString().padStart(2,"0"));function toIMFDate(date3){if(typeof date3==="number"){date3=new Date(
 date3)}return`${IMFDays[date3.getUTCDay()]}, ${IMFPaddedNumbers[date3.getUTCDate()]} ${IMFMonths[date3.getUTCMonth()]} ${date3.
 getUTCFullYear()} ${IMFPaddedNumbers[date3.getUTCHours()]}:${IMFPaddedNumbers[date3.getUTCMinutes()]}:${IMFPaddedNumbers[date3.
 getUTCSeconds()]} GMT`}function validateCookieMaxAge(maxAge){if(maxAge<0){throw new Error("Invalid cookie max-age")}}function stringify2(cookie){
@@ -5549,8 +5552,8 @@ states.OPEN}function isClosing(readyState){return readyState===states.CLOSING}fu
 states.CLOSED}function fireEvent(e2,target,eventFactory=(type,init)=>new Event(type,init),eventInitDict={}){const event=eventFactory(
 e2,eventInitDict);target.dispatchEvent(event)}function websocketMessageReceived(handler2,type,data3){handler2.onMessage(
 type,data3)}function toArrayBuffer(buffer){if(buffer.byteLength===buffer.buffer.byteLength){return buffer.buffer}return new Uint8Array(
-buffer).buffer}function isValidSubprotocol(protocol){if(protocol.length===0){return false}for(let i2=0;i2<protocol.length;++i2){
-const code2=protocol.charCodeAt(i2);if(code2<33||code2>126||code2===34||code2===40||code2===41||code2===44||code2===47||
+buffer).buffer}function isValidSubprotocol(protocol){if(protocol.length===0){return false}for(let i3=0;i3<protocol.length;++i3){
+const code2=protocol.charCodeAt(i3);if(code2<33||code2>126||code2===34||code2===40||code2===41||code2===44||code2===47||
 code2===58||code2===59||code2===60||code2===61||code2===62||code2===63||code2===64||code2===91||code2===92||code2===93||
 code2===123||code2===125){return false}}return true}function isValidStatusCode(code2){if(code2>=1e3&&code2<1015){return code2!==
 1004&&code2!==1005&&code2!==1006}return code2>=3e3&&code2<=4999}function isControlFrame(opcode){return opcode===opcodes.
@@ -5560,7 +5563,7 @@ return isTextBinaryFrame(opcode)||isContinuationFrame(opcode)||isControlFrame(op
 const position={position:0};const extensionList=new Map;while(position.position<extensions.length){const pair=collectASequenceOfCodePointsFast(
 ";",extensions,position);const[name2,value3=""]=pair.split("=",2);extensionList.set(removeHTTPWhitespace(name2,true,false),
 removeHTTPWhitespace(value3,false,true));position.position++}return extensionList}function isValidClientWindowBits(value3){
-if(value3.length===0){return false}for(let i2=0;i2<value3.length;i2++){const byte=value3.charCodeAt(i2);if(byte<48||byte>
+if(value3.length===0){return false}for(let i3=0;i3<value3.length;i3++){const byte=value3.charCodeAt(i3);if(byte<48||byte>
 57){return false}}const num=Number.parseInt(value3,10);return num>=8&&num<=15}function getURLRecord(url,baseURL){let urlRecord;
 try{urlRecord=new URL(url,baseURL)}catch(e2){throw new DOMException(e2,"SyntaxError")}if(urlRecord.protocol==="http:"){urlRecord.
 protocol="ws:"}else if(urlRecord.protocol==="https:"){urlRecord.protocol="wss:"}if(urlRecord.protocol!=="ws:"&&urlRecord.
@@ -5575,8 +5578,8 @@ isConnecting,isEstablished,isClosing,isClosed,fireEvent,isValidSubprotocol,isVal
 isControlFrame,isContinuationFrame,isTextBinaryFrame,isValidOpcode,parseExtensions,isValidClientWindowBits,toArrayBuffer,
 getURLRecord,validateCloseCodeAndReason}}});var require_frame=__commonJS({"node_modules/undici/lib/web/websocket/frame.js"(exports,module){"use strict";var{runtimeFeatures}=require_runtime_features();
 var{maxUnsigned16Bit,opcodes}=require_constants5();var BUFFER_SIZE=8*1024;var buffer=null;var bufIdx=BUFFER_SIZE;var randomFillSync=runtimeFeatures.
-has("crypto")?__require("node:crypto").randomFillSync:function randomFillSync2(buffer2,_offset,_size2){for(let i2=0;i2<buffer2.
-length;++i2){buffer2[i2]=Math.random()*255|0}return buffer2};function generateMask(){if(bufIdx===BUFFER_SIZE){bufIdx=0;randomFillSync(
+has("crypto")?__require("node:crypto").randomFillSync:function randomFillSync2(buffer2,_offset,_size2){for(let i3=0;i3<buffer2.
+length;++i3){buffer2[i3]=Math.random()*255|0}return buffer2};function generateMask(){if(bufIdx===BUFFER_SIZE){bufIdx=0;randomFillSync(
 buffer??=Buffer.allocUnsafeSlow(BUFFER_SIZE),0,BUFFER_SIZE)}return[buffer[bufIdx++],buffer[bufIdx++],buffer[bufIdx++],buffer[bufIdx++]]}
 var WebsocketFrameSend=class{constructor(data3){this.frameData=data3}createFrame(opcode){const frameData=this.frameData;
 const maskKey=generateMask();const bodyLength=frameData?.byteLength??0;let payloadLength=bodyLength;let offset=6;if(bodyLength>
@@ -5584,8 +5587,8 @@ maxUnsigned16Bit){offset+=8;payloadLength=127}else if(bodyLength>125){offset+=2;
 bodyLength+offset);buffer2[0]=buffer2[1]=0;buffer2[0]|=128;buffer2[0]=(buffer2[0]&240)+opcode;buffer2[offset-4]=maskKey[0];
 buffer2[offset-3]=maskKey[1];buffer2[offset-2]=maskKey[2];buffer2[offset-1]=maskKey[3];buffer2[1]=payloadLength;if(payloadLength===
 126){buffer2.writeUInt16BE(bodyLength,2)}else if(payloadLength===127){buffer2[2]=buffer2[3]=0;buffer2.writeUIntBE(bodyLength,
-4,6)}buffer2[1]|=128;for(let i2=0;i2<bodyLength;++i2){buffer2[offset+i2]=frameData[i2]^maskKey[i2&3]}return buffer2}static createFastTextFrame(buffer2){
-const maskKey=generateMask();const bodyLength=buffer2.length;for(let i2=0;i2<bodyLength;++i2){buffer2[i2]^=maskKey[i2&3]}
+4,6)}buffer2[1]|=128;for(let i3=0;i3<bodyLength;++i3){buffer2[offset+i3]=frameData[i3]^maskKey[i3&3]}return buffer2}static createFastTextFrame(buffer2){
+const maskKey=generateMask();const bodyLength=buffer2.length;for(let i3=0;i3<bodyLength;++i3){buffer2[i3]^=maskKey[i3&3]}
 let payloadLength=bodyLength;let offset=6;if(bodyLength>maxUnsigned16Bit){offset+=8;payloadLength=127}else if(bodyLength>
 125){offset+=2;payloadLength=126}const head=Buffer.allocUnsafeSlow(offset);head[0]=128|opcodes.TEXT;head[1]=payloadLength|
 128;head[offset-4]=maskKey[0];head[offset-3]=maskKey[1];head[offset-2]=maskKey[2];head[offset-1]=maskKey[3];if(payloadLength===
@@ -5643,13 +5646,13 @@ serverNoContextTakeover=extensions.has("server_no_context_takeover");this.#optio
 erver_max_window_bits");this.#maxPayloadSize=options.maxPayloadSize}decompress(chunk,fin,callback2){if(!this.#inflate){let windowBits=Z_DEFAULT_WINDOWBITS;
 if(this.#options.serverMaxWindowBits){if(!isValidClientWindowBits(this.#options.serverMaxWindowBits)){callback2(new Error(
 "Invalid server_max_window_bits"));return}windowBits=Number.parseInt(this.#options.serverMaxWindowBits)}try{this.#inflate=
-createInflateRaw({windowBits})}catch(err){callback2(err);return}this.#inflate[kBuffer]=[];this.#inflate[kLength]=0;this.#inflate.
+createInflateRaw({windowBits})}catch(err2){callback2(err2);return}this.#inflate[kBuffer]=[];this.#inflate[kLength]=0;this.#inflate.
 on("data",data3=>{this.#inflate[kLength]+=data3.length;if(this.#maxPayloadSize>0&&this.#inflate[kLength]>this.#maxPayloadSize){
 callback2(new MessageSizeExceededError);this.#inflate.removeAllListeners();this.#inflate.destroy();this.#inflate=null;return}
-this.#inflate[kBuffer].push(data3)});this.#inflate.on("error",err=>{this.#inflate=null;callback2(err)})}this.#inflate.write(
-chunk);if(fin){this.#inflate.write(tail)}this.#inflate.flush(()=>{if(!this.#inflate){return}const full=Buffer.concat(this.#inflate[kBuffer],
-this.#inflate[kLength]);this.#inflate[kBuffer].length=0;this.#inflate[kLength]=0;callback2(null,full)})}};module.exports=
-{PerMessageDeflate}}});var require_receiver=__commonJS({"node_modules/undici/lib/web/websocket/receiver.js"(exports,module){"use strict";var{Writable}=__require("node:stream");
+this.#inflate[kBuffer].push(data3)});this.#inflate.on("error",err2=>{this.#inflate=null;callback2(err2)})}this.#inflate.
+write(chunk);if(fin){this.#inflate.write(tail)}this.#inflate.flush(()=>{if(!this.#inflate){return}const full=Buffer.concat(
+this.#inflate[kBuffer],this.#inflate[kLength]);this.#inflate[kBuffer].length=0;this.#inflate[kLength]=0;callback2(null,full)})}};
+module.exports={PerMessageDeflate}}});var require_receiver=__commonJS({"node_modules/undici/lib/web/websocket/receiver.js"(exports,module){"use strict";var{Writable}=__require("node:stream");
 var assert2=__require("node:assert");var{parserStates,opcodes,states,emptyBuffer,sentCloseFrameState}=require_constants5();
 var{isValidStatusCode,isValidOpcode,websocketMessageReceived,utf8Decode,isControlFrame,isTextBinaryFrame,isContinuationFrame}=require_util5();
 var{failWebsocketConnection}=require_connection();var{WebsocketFrameSend}=require_frame();var{PerMessageDeflate}=require_permessage_deflate();
@@ -5701,8 +5704,8 @@ subarray(0,n2-offset),offset);this.#buffers[0]=next.subarray(n2-offset);break}el
 offset+=length2}}return buffer}}writeFragments(fragment){if(this.#maxFragments>0&&this.#fragments.length===this.#maxFragments){
 failWebsocketConnection(this.#handler,1008,"Too many message fragments");return false}this.#fragmentsBytes+=fragment.length;
 this.#fragments.push(fragment);return true}consumeFragments(){const fragments=this.#fragments;if(fragments.length===1){this.#fragmentsBytes=
-0;return fragments.shift()}let offset=0;const output=Buffer.allocUnsafeSlow(this.#fragmentsBytes);for(let i2=0;i2<fragments.
-length;++i2){const buffer=fragments[i2];output.set(buffer,offset);offset+=buffer.length}this.#fragments=[];this.#fragmentsBytes=
+0;return fragments.shift()}let offset=0;const output=Buffer.allocUnsafeSlow(this.#fragmentsBytes);for(let i3=0;i3<fragments.
+length;++i3){const buffer=fragments[i3];output.set(buffer,offset);offset+=buffer.length}this.#fragments=[];this.#fragmentsBytes=
 0;return output}parseCloseBody(data3){assert2(data3.length!==1);let code2;if(data3.length>=2){code2=data3.readUInt16BE(0)}
 if(code2!==void 0&&!isValidStatusCode(code2)){return{code:1002,reason:"Invalid status code",error:true}}let reason=data3.
 subarray(2);if(reason[0]===239&&reason[1]===187&&reason[2]===191){reason=reason.subarray(3)}try{reason=utf8Decode(reason)}catch{
@@ -5738,10 +5741,10 @@ var{WebsocketFrameSend}=require_frame();var{channels}=require_diagnostics();func
 address==="function"){return socket.address()}if(typeof socket?.session?.socket?.address==="function"){return socket.session.
 socket.address()}return null}var WebSocket=class _WebSocket extends EventTarget{#events={open:null,error:null,close:null,
 message:null};#bufferedAmount=0;#protocol="";#extensions="";#sendQueue;#handler={onConnectionEstablished:(response,extensions)=>this.#onConnectionEstablished(
-response,extensions),onMessage:(opcode,data3)=>this.#onMessage(opcode,data3),onParserError:err=>failWebsocketConnection(
-this.#handler,null,err.message),onParserDrain:()=>this.#onParserDrain(),onSocketData:chunk=>{if(!this.#parser.write(chunk)){
-this.#handler.socket.pause()}},onSocketError:err=>{this.#handler.readyState=states.CLOSING;if(channels.socketError.hasSubscribers){
-channels.socketError.publish(err)}this.#handler.socket.destroy()},onSocketClose:()=>this.#onSocketClose(),onPing:body2=>{
+response,extensions),onMessage:(opcode,data3)=>this.#onMessage(opcode,data3),onParserError:err2=>failWebsocketConnection(
+this.#handler,null,err2.message),onParserDrain:()=>this.#onParserDrain(),onSocketData:chunk=>{if(!this.#parser.write(chunk)){
+this.#handler.socket.pause()}},onSocketError:err2=>{this.#handler.readyState=states.CLOSING;if(channels.socketError.hasSubscribers){
+channels.socketError.publish(err2)}this.#handler.socket.destroy()},onSocketClose:()=>this.#onSocketClose(),onPing:body2=>{
 if(channels.ping.hasSubscribers){channels.ping.publish({payload:body2,websocket:this})}},onPong:body2=>{if(channels.pong.
 hasSubscribers){channels.pong.publish({payload:body2,websocket:this})}},readyState:states.CONNECTING,socket:null,closeState:new Set,
 controller:null,wasEverConnected:false};#url;#binaryType;#parser;constructor(url,protocols=[]){super();webidl.util.markAsUncloneable(
@@ -5783,7 +5786,7 @@ webidl.brandCheck(this,_WebSocket);if(type!=="blob"&&type!=="arraybuffer"){this.
 type}}#onConnectionEstablished(response,parsedExtensions){this.#handler.socket=response.socket;const webSocketOptions=this.#handler.
 controller.dispatcher?.webSocketOptions;const maxFragments=webSocketOptions?.maxFragments;const maxPayloadSize=webSocketOptions?.
 maxPayloadSize;const parser=new ByteParser(this.#handler,parsedExtensions,{maxFragments,maxPayloadSize});parser.on("drai\
-n",()=>this.#handler.onParserDrain());parser.on("error",err=>this.#handler.onParserError(err));this.#parser=parser;this.#sendQueue=
+n",()=>this.#handler.onParserDrain());parser.on("error",err2=>this.#handler.onParserError(err2));this.#parser=parser;this.#sendQueue=
 new SendQueue(response.socket);this.#handler.readyState=states.OPEN;const extensions=response.headersList.get("sec-webso\
 cket-extensions");if(extensions!==null){this.#extensions=extensions}const protocol=response.headersList.get("sec-websock\
 et-protocol");if(protocol!==null){this.#protocol=protocol}fireEvent("open",this);if(channels.open.hasSubscribers){const headers=response.
@@ -5840,10 +5843,10 @@ var{channels}=require_diagnostics();var{WebsocketFrameSend}=require_frame();var{
 createUnvalidatedWebSocketError}=require_websocketerror();var{kEnumerableProperty}=require_util();var{utf8DecodeBytes}=require_encoding();
 var emittedExperimentalWarning=false;var WebSocketStream=class{#url;#openedPromise;#closedPromise;#readableStream;#readableStreamController;#writableStreamController;#handshakeAborted=false;#handler={
 onConnectionEstablished:(response,extensions)=>this.#onConnectionEstablished(response,extensions),onMessage:(opcode,data3)=>this.#onMessage(
-opcode,data3),onParserError:err=>failWebsocketConnection(this.#handler,null,err.message),onParserDrain:()=>this.#handler.
-socket.resume(),onSocketData:chunk=>{if(!this.#parser.write(chunk)){this.#handler.socket.pause()}},onSocketError:err=>{this.#handler.
-readyState=states.CLOSING;if(channels.socketError.hasSubscribers){channels.socketError.publish(err)}this.#handler.socket.
-destroy()},onSocketClose:()=>this.#onSocketClose(),onPing:()=>{},onPong:()=>{},readyState:states.CONNECTING,socket:null,
+opcode,data3),onParserError:err2=>failWebsocketConnection(this.#handler,null,err2.message),onParserDrain:()=>this.#handler.
+socket.resume(),onSocketData:chunk=>{if(!this.#parser.write(chunk)){this.#handler.socket.pause()}},onSocketError:err2=>{
+this.#handler.readyState=states.CLOSING;if(channels.socketError.hasSubscribers){channels.socketError.publish(err2)}this.#handler.
+socket.destroy()},onSocketClose:()=>this.#onSocketClose(),onPing:()=>{},onPong:()=>{},readyState:states.CONNECTING,socket:null,
 closeState:new Set,controller:null,wasEverConnected:false};#parser;constructor(url,options=void 0){if(!emittedExperimentalWarning){
 process.emitWarning("WebSocketStream is experimental! Expect it to change at any time.",{code:"UNDICI-WSS"});emittedExperimentalWarning=
 true}webidl.argumentLengthCheck(arguments,1,"WebSocket");url=webidl.converters.USVString(url);if(options!==null){options=
@@ -5868,8 +5871,8 @@ RECEIVED)){const frame=new WebsocketFrameSend(data3);this.#handler.socket.write(
 resolve(void 0)})}return promise2.promise}#onConnectionEstablished(response,parsedExtensions){this.#handler.socket=response.
 socket;const maxFragments=this.#handler.controller.dispatcher?.webSocketOptions?.maxFragments;const maxPayloadSize=this.#handler.
 controller.dispatcher?.webSocketOptions?.maxPayloadSize;const parser=new ByteParser(this.#handler,parsedExtensions,{maxFragments,
-maxPayloadSize});parser.on("drain",()=>this.#handler.onParserDrain());parser.on("error",err=>this.#handler.onParserError(
-err));this.#parser=parser;this.#handler.readyState=states.OPEN;const extensions=parsedExtensions??"";const protocol=response.
+maxPayloadSize});parser.on("drain",()=>this.#handler.onParserDrain());parser.on("error",err2=>this.#handler.onParserError(
+err2));this.#parser=parser;this.#handler.readyState=states.OPEN;const extensions=parsedExtensions??"";const protocol=response.
 headersList.get("sec-websocket-protocol")??"";const readable2=new ReadableStream({start:controller2=>{this.#readableStreamController=
 controller2},cancel:reason=>this.#cancel(reason)});const writable=new WritableStream({start:controller2=>{this.#writableStreamController=
 controller2},write:chunk=>this.#write(chunk),close:()=>closeWebSocketConnection(this.#handler,null,null),abort:reason=>this.#closeUsingReason(
@@ -5895,16 +5898,16 @@ WebSocketCloseInfo=webidl.dictionaryConverter([{key:"closeCode",converter:V=>web
 attributes.EnforceRange)},{key:"reason",converter:webidl.converters.USVString,defaultValue:()=>""}]);webidl.converters.WebSocketStreamWrite=
 function(V){if(typeof V==="string"){return webidl.converters.USVString(V)}return webidl.converters.BufferSource(V)};module.
 exports={WebSocketStream}}});var require_util6=__commonJS({"node_modules/undici/lib/web/eventsource/util.js"(exports,module){"use strict";function isValidLastEventId(value3){
-return value3.indexOf("\0")===-1}function isASCIINumber(value3){if(value3.length===0)return false;for(let i2=0;i2<value3.
-length;i2++){if(value3.charCodeAt(i2)<48||value3.charCodeAt(i2)>57)return false}return true}module.exports={isValidLastEventId,
+return value3.indexOf("\0")===-1}function isASCIINumber(value3){if(value3.length===0)return false;for(let i3=0;i3<value3.
+length;i3++){if(value3.charCodeAt(i3)<48||value3.charCodeAt(i3)>57)return false}return true}module.exports={isValidLastEventId,
 isASCIINumber}}});var require_eventsource_stream=__commonJS({"node_modules/undici/lib/web/eventsource/eventsource-stream.js"(exports,module){
 "use strict";var buffer=__require("node:buffer");var{Transform}=__require("node:stream");var{isASCIINumber,isValidLastEventId}=require_util6();
 var BOM=[239,187,191];var LF=10;var CR=13;var COLON=58;var SPACE=32;var defaultMaxEventSize=buffer.kStringMaxLength;var DATA=Buffer.
 from("data");var EVENT=Buffer.from("event");var ID=Buffer.from("id");var RETRY=Buffer.from("retry");var minParserItems=1024;
 var maxParserItems=131072;var bytesPerParserItem=128;function isASCIINumberBytes(buffer2,start2){if(start2>=buffer2.length){
-return false}for(let i2=start2;i2<buffer2.length;i2++){if(buffer2[i2]<48||buffer2[i2]>57){return false}}return true}function isValidLastEventIdBytes(buffer2,start2){
-for(let i2=start2;i2<buffer2.length;i2++){if(buffer2[i2]===0){return false}}return true}function isFieldName(line,length2,field2){
-if(length2!==field2.length){return false}for(let i2=0;i2<length2;i2++){if(line[i2]!==field2[i2]){return false}}return true}
+return false}for(let i3=start2;i3<buffer2.length;i3++){if(buffer2[i3]<48||buffer2[i3]>57){return false}}return true}function isValidLastEventIdBytes(buffer2,start2){
+for(let i3=start2;i3<buffer2.length;i3++){if(buffer2[i3]===0){return false}}return true}function isFieldName(line,length2,field2){
+if(length2!==field2.length){return false}for(let i3=0;i3<length2;i3++){if(line[i3]!==field2[i3]){return false}}return true}
 function createMaxEventSizeExceededError(){const error3=new Error("EventSource message size exceeded");error3.aborted=false;
 return error3}var EventSourceStream=class extends Transform{state;checkBOM=true;crlfCheck=false;eventEndCheck=false;chunks=[];chunkIndex=0;pos=0;lineChunkIndex=0;linePos=0;lineLength=0;eventSize=0;eventFieldSizes={
 data:0,event:0,id:0,retry:0};dataLineCount=0;maxEventSize;maxDataLines;maxBufferedChunks;event={data:void 0,event:void 0,
@@ -5946,8 +5949,8 @@ chunkIndex;this.linePos=this.pos;this.lineLength=0;this.dropConsumedChunks()}dro
 0){const consumed=this.lineChunkIndex;this.chunks.splice(0,consumed);this.lineChunkIndex=0;this.chunkIndex-=consumed}if(this.
 chunkIndex===this.chunks.length){this.chunks.length=0;this.chunkIndex=0;this.pos=0;this.lineChunkIndex=0;this.linePos=0}}readLine(){
 if(this.lineChunkIndex===this.chunkIndex){return this.chunks[this.chunkIndex].subarray(this.linePos,this.pos)}const chunks=[];
-let length2=0;for(let i2=this.lineChunkIndex;i2<=this.chunkIndex;i2++){const chunk=this.chunks[i2];const start2=i2===this.
-lineChunkIndex?this.linePos:0;const end2=i2===this.chunkIndex?this.pos:chunk.length;const slice=chunk.subarray(start2,end2);
+let length2=0;for(let i3=this.lineChunkIndex;i3<=this.chunkIndex;i3++){const chunk=this.chunks[i3];const start2=i3===this.
+lineChunkIndex?this.linePos:0;const end2=i3===this.chunkIndex?this.pos:chunk.length;const slice=chunk.subarray(start2,end2);
 length2+=slice.length;chunks.push(slice)}return Buffer.concat(chunks,length2)}peekBufferedByte(offset){let chunkIndex=this.
 lineChunkIndex;let pos=this.linePos;while(chunkIndex<this.chunks.length){const chunk=this.chunks[chunkIndex];const remaining=chunk.
 length-pos;if(offset<remaining){return chunk[pos+offset]}offset-=remaining;chunkIndex++;pos=0}}discardLeadingBytes(count3){
@@ -6032,32 +6035,33 @@ util.parseURL(url)}const{agent,dispatcher=getGlobalDispatcher()}=opts;if(agent){
 rted opts.agent. Did you mean opts.client?")}return fn.call(dispatcher,{...opts,origin:url.origin,path:url.search?`${url.
 pathname}${url.search}`:url.pathname,method:opts.method||(opts.body?"PUT":"GET")},handler2)}}module.exports.setGlobalDispatcher=
 setGlobalDispatcher;module.exports.getGlobalDispatcher=getGlobalDispatcher;var fetchImpl=require_fetch().fetch;var currentFilename=typeof __filename!==
-"undefined"?__filename:void 0;function appendFetchStackTrace(err,filename){if(!err||typeof err!=="object"){return}const stack=typeof err.
-stack==="string"?err.stack:"";const normalizedFilename=filename.replace(/\\/g,"/");if(stack&&(stack.includes(filename)||
+"undefined"?__filename:void 0;function appendFetchStackTrace(err2,filename){if(!err2||typeof err2!=="object"){return}const stack=typeof err2.
+stack==="string"?err2.stack:"";const normalizedFilename=filename.replace(/\\/g,"/");if(stack&&(stack.includes(filename)||
 stack.includes(normalizedFilename))){return}const capture={};Error.captureStackTrace(capture,appendFetchStackTrace);if(!capture.
-stack){return}const captureLines=capture.stack.split("\n").slice(1).join("\n");err.stack=stack?`${stack}
+stack){return}const captureLines=capture.stack.split("\n").slice(1).join("\n");err2.stack=stack?`${stack}
 ${captureLines}`:capture.stack}module.exports.fetch=function fetch3(init,options=void 0){return fetchImpl(init,options).
-catch(err=>{if(currentFilename){appendFetchStackTrace(err,currentFilename)}else if(err&&typeof err==="object"){Error.captureStackTrace(
-err,module.exports.fetch)}throw err})};module.exports.Headers=require_headers().Headers;module.exports.Response=require_response().
-Response;module.exports.Request=require_request2().Request;module.exports.FormData=require_formdata().FormData;var{setGlobalOrigin,
-getGlobalOrigin}=require_global();module.exports.setGlobalOrigin=setGlobalOrigin;module.exports.getGlobalOrigin=getGlobalOrigin;
-var{CacheStorage}=require_cachestorage();var{kConstruct}=require_symbols();module.exports.caches=new CacheStorage(kConstruct);
-var{deleteCookie,getCookies,getSetCookies,setCookie,parseCookie}=require_cookies();module.exports.deleteCookie=deleteCookie;
-module.exports.getCookies=getCookies;module.exports.getSetCookies=getSetCookies;module.exports.setCookie=setCookie;module.
-exports.parseCookie=parseCookie;var{parseMIMEType,serializeAMimeType}=require_data_url();module.exports.parseMIMEType=parseMIMEType;
-module.exports.serializeAMimeType=serializeAMimeType;var{CloseEvent,ErrorEvent,MessageEvent}=require_events();var{WebSocket,
-ping}=require_websocket();module.exports.WebSocket=WebSocket;module.exports.CloseEvent=CloseEvent;module.exports.ErrorEvent=
-ErrorEvent;module.exports.MessageEvent=MessageEvent;module.exports.ping=ping;module.exports.WebSocketStream=require_websocketstream().
-WebSocketStream;module.exports.WebSocketError=require_websocketerror().WebSocketError;module.exports.request=makeDispatcher(
-api.request);module.exports.stream=makeDispatcher(api.stream);module.exports.pipeline=makeDispatcher(api.pipeline);module.
-exports.connect=makeDispatcher(api.connect);module.exports.upgrade=makeDispatcher(api.upgrade);module.exports.MockClient=
-MockClient;module.exports.MockCallHistory=MockCallHistory;module.exports.MockCallHistoryLog=MockCallHistoryLog;module.exports.
-MockPool=MockPool;module.exports.MockAgent=MockAgent;module.exports.SnapshotAgent=SnapshotAgent;module.exports.mockErrors=
-mockErrors;var{EventSource}=require_eventsource();module.exports.EventSource=EventSource;function install(){globalThis.fetch=
-module.exports.fetch;globalThis.Headers=module.exports.Headers;globalThis.Response=module.exports.Response;globalThis.Request=
-module.exports.Request;globalThis.FormData=module.exports.FormData;globalThis.WebSocket=module.exports.WebSocket;globalThis.
-CloseEvent=module.exports.CloseEvent;globalThis.ErrorEvent=module.exports.ErrorEvent;globalThis.MessageEvent=module.exports.
-MessageEvent;globalThis.EventSource=module.exports.EventSource}module.exports.install=install}});var init_config=__esm({"node_modules/lossless-json/lib/esm/config.js"(){}});function isInteger(value3){return INTEGER_REGEX.test(value3)}function isNumber(value3){return NUMBER_REGEX.test(value3)}
+catch(err2=>{if(currentFilename){appendFetchStackTrace(err2,currentFilename)}else if(err2&&typeof err2==="object"){Error.
+captureStackTrace(err2,module.exports.fetch)}throw err2})};module.exports.Headers=require_headers().Headers;module.exports.
+Response=require_response().Response;module.exports.Request=require_request2().Request;module.exports.FormData=require_formdata().
+FormData;var{setGlobalOrigin,getGlobalOrigin}=require_global();module.exports.setGlobalOrigin=setGlobalOrigin;module.exports.
+getGlobalOrigin=getGlobalOrigin;var{CacheStorage}=require_cachestorage();var{kConstruct}=require_symbols();module.exports.
+caches=new CacheStorage(kConstruct);var{deleteCookie,getCookies,getSetCookies,setCookie,parseCookie}=require_cookies();module.
+exports.deleteCookie=deleteCookie;module.exports.getCookies=getCookies;module.exports.getSetCookies=getSetCookies;module.
+exports.setCookie=setCookie;module.exports.parseCookie=parseCookie;var{parseMIMEType,serializeAMimeType}=require_data_url();
+module.exports.parseMIMEType=parseMIMEType;module.exports.serializeAMimeType=serializeAMimeType;var{CloseEvent,ErrorEvent,
+MessageEvent}=require_events();var{WebSocket,ping}=require_websocket();module.exports.WebSocket=WebSocket;module.exports.
+CloseEvent=CloseEvent;module.exports.ErrorEvent=ErrorEvent;module.exports.MessageEvent=MessageEvent;module.exports.ping=
+ping;module.exports.WebSocketStream=require_websocketstream().WebSocketStream;module.exports.WebSocketError=require_websocketerror().
+WebSocketError;module.exports.request=makeDispatcher(api.request);module.exports.stream=makeDispatcher(api.stream);module.
+exports.pipeline=makeDispatcher(api.pipeline);module.exports.connect=makeDispatcher(api.connect);module.exports.upgrade=
+makeDispatcher(api.upgrade);module.exports.MockClient=MockClient;module.exports.MockCallHistory=MockCallHistory;module.exports.
+MockCallHistoryLog=MockCallHistoryLog;module.exports.MockPool=MockPool;module.exports.MockAgent=MockAgent;module.exports.
+SnapshotAgent=SnapshotAgent;module.exports.mockErrors=mockErrors;var{EventSource}=require_eventsource();module.exports.EventSource=
+EventSource;function install(){globalThis.fetch=module.exports.fetch;globalThis.Headers=module.exports.Headers;globalThis.
+Response=module.exports.Response;globalThis.Request=module.exports.Request;globalThis.FormData=module.exports.FormData;globalThis.
+WebSocket=module.exports.WebSocket;globalThis.CloseEvent=module.exports.CloseEvent;globalThis.ErrorEvent=module.exports.
+ErrorEvent;globalThis.MessageEvent=module.exports.MessageEvent;globalThis.EventSource=module.exports.EventSource}module.
+exports.install=install}});var init_config=__esm({"node_modules/lossless-json/lib/esm/config.js"(){}});function isInteger(value3){return INTEGER_REGEX.test(value3)}function isNumber(value3){return NUMBER_REGEX.test(value3)}
 function isSafeNumber(value3,config3){if(isInteger(value3)){return Number.isSafeInteger(Number.parseInt(value3,10))}const num=Number.
 parseFloat(value3);if(Number.isInteger(num)&&!Number.isSafeInteger(num)){return false}const parsed3=String(num);if(value3===
 parsed3){return true}const valueDigits=extractSignificantDigits(value3);const parsedDigits=extractSignificantDigits(parsed3);
@@ -6094,41 +6098,41 @@ if(Array.isArray(value3)){return reviver.call(context3,key,reviveArray(value3,re
 ct"&&!isLosslessNumber(value3)){return reviver.call(context3,key,reviveObject(value3,reviver))}return reviver.call(context3,
 key,value3)}function reviveObject(object3,reviver){for(const key of Object.keys(object3)){const value3=reviveValue(object3,
 key,object3[key],reviver);if(value3!==void 0){object3[key]=value3}else{delete object3[key]}}return object3}function reviveArray(array2,reviver){
-for(let i2=0;i2<array2.length;i2++){const value3=reviveValue(array2,String(i2),array2[i2],reviver);if(value3===void 0){delete array2[i2]}else{
-array2[i2]=value3}}return array2}var init_revive=__esm({"node_modules/lossless-json/lib/esm/revive.js"(){init_LosslessNumber()}});function parse(text6,reviver,options){const optionsObj=typeof options==="function"?{parseNumber:options}:options;const parseNumber=optionsObj?.
-parseNumber??parseLosslessNumber;const onDuplicateKey=optionsObj?.onDuplicateKey??throwDuplicateKey;let i2=0;const value3=parseValue();
+for(let i3=0;i3<array2.length;i3++){const value3=reviveValue(array2,String(i3),array2[i3],reviver);if(value3===void 0){delete array2[i3]}else{
+array2[i3]=value3}}return array2}var init_revive=__esm({"node_modules/lossless-json/lib/esm/revive.js"(){init_LosslessNumber()}});function parse(text6,reviver,options){const optionsObj=typeof options==="function"?{parseNumber:options}:options;const parseNumber=optionsObj?.
+parseNumber??parseLosslessNumber;const onDuplicateKey=optionsObj?.onDuplicateKey??throwDuplicateKey;let i3=0;const value3=parseValue();
 expectValue(value3);expectEndOfInput();return reviver?revive(value3,reviver):value3;function parseObject(){if(text6.charCodeAt(
-i2)===codeOpeningBrace){i2++;skipWhitespace();const object3={};let initial=true;while(i2<text6.length&&text6.charCodeAt(
-i2)!==codeClosingBrace){if(!initial){eatComma();skipWhitespace()}else{initial=false}const start2=i2;const key=parseString();
+i3)===codeOpeningBrace){i3++;skipWhitespace();const object3={};let initial=true;while(i3<text6.length&&text6.charCodeAt(
+i3)!==codeClosingBrace){if(!initial){eatComma();skipWhitespace()}else{initial=false}const start2=i3;const key=parseString();
 if(key===void 0){throwObjectKeyExpected();return}skipWhitespace();eatColon();const value4=parseValue();if(value4===void 0){
 throwObjectValueExpected();return}if(Object.prototype.hasOwnProperty.call(object3,key)&&!isDeepEqual(value4,object3[key])){
 const returnedValue=onDuplicateKey({key,position:start2+1,oldValue:object3[key],newValue:value4});if(returnedValue!==void 0){
-setObjectKey(object3,key,returnedValue)}}else{setObjectKey(object3,key,value4)}}if(text6.charCodeAt(i2)!==codeClosingBrace){
-throwObjectKeyOrEndExpected()}i2++;return object3}}function parseArray(){if(text6.charCodeAt(i2)===codeOpeningBracket){i2++;
-skipWhitespace();const array2=[];let initial=true;while(i2<text6.length&&text6.charCodeAt(i2)!==codeClosingBracket){if(!initial){
+setObjectKey(object3,key,returnedValue)}}else{setObjectKey(object3,key,value4)}}if(text6.charCodeAt(i3)!==codeClosingBrace){
+throwObjectKeyOrEndExpected()}i3++;return object3}}function parseArray(){if(text6.charCodeAt(i3)===codeOpeningBracket){i3++;
+skipWhitespace();const array2=[];let initial=true;while(i3<text6.length&&text6.charCodeAt(i3)!==codeClosingBracket){if(!initial){
 eatComma()}else{initial=false}const value4=parseValue();expectArrayItem(value4);array2.push(value4)}if(text6.charCodeAt(
-i2)!==codeClosingBracket){throwArrayItemOrEndExpected()}i2++;return array2}}function parseValue(){skipWhitespace();const value4=parseString()??
+i3)!==codeClosingBracket){throwArrayItemOrEndExpected()}i3++;return array2}}function parseValue(){skipWhitespace();const value4=parseString()??
 parseNumeric()??parseObject()??parseArray()??parseKeyword("true",true)??parseKeyword("false",false)??parseKeyword("null",
-null);skipWhitespace();return value4}function parseKeyword(name2,value4){if(text6.slice(i2,i2+name2.length)===name2){i2+=
-name2.length;return value4}}function skipWhitespace(){while(isWhitespace(text6.charCodeAt(i2))){i2++}}function parseString(){
-if(text6.charCodeAt(i2)===codeDoubleQuote){i2++;let result="";while(i2<text6.length&&text6.charCodeAt(i2)!==codeDoubleQuote){
-if(text6.charCodeAt(i2)===codeBackslash){const char=text6[i2+1];const escapeChar=escapeCharacters[char];if(escapeChar!==
-void 0){result+=escapeChar;i2++}else if(char==="u"){if(isHex(text6.charCodeAt(i2+2))&&isHex(text6.charCodeAt(i2+3))&&isHex(
-text6.charCodeAt(i2+4))&&isHex(text6.charCodeAt(i2+5))){result+=String.fromCharCode(Number.parseInt(text6.slice(i2+2,i2+
-6),16));i2+=5}else{throwInvalidUnicodeCharacter(i2)}}else{throwInvalidEscapeCharacter(i2)}}else{if(isValidStringCharacter(
-text6.charCodeAt(i2))){result+=text6[i2]}else{throwInvalidCharacter(text6[i2])}}i2++}expectEndOfString();i2++;return result}}
-function parseNumeric(){const start2=i2;if(text6.charCodeAt(i2)===codeMinus){i2++;expectDigit(start2)}if(text6.charCodeAt(
-i2)===codeZero){i2++}else if(isNonZeroDigit(text6.charCodeAt(i2))){i2++;while(isDigit(text6.charCodeAt(i2))){i2++}}else{
-return void 0}if(text6.charCodeAt(i2)===codeDot){i2++;expectDigit(start2);while(isDigit(text6.charCodeAt(i2))){i2++}}if(text6.
-charCodeAt(i2)===codeLowercaseE||text6.charCodeAt(i2)===codeUppercaseE){i2++;if(text6.charCodeAt(i2)===codeMinus||text6.
-charCodeAt(i2)===codePlus){i2++}expectDigit(start2);while(isDigit(text6.charCodeAt(i2))){i2++}}if(i2>start2){return parseNumber(
-text6.slice(start2,i2))}}function eatComma(){if(text6.charCodeAt(i2)!==codeComma){throw new SyntaxError(`Comma ',' expec\
-ted after value ${gotAt()}`)}i2++}function eatColon(){if(text6.charCodeAt(i2)!==codeColon){throw new SyntaxError(`Colon \
-':' expected after property name ${gotAt()}`)}i2++}function expectValue(value4){if(value4===void 0){throw new SyntaxError(
+null);skipWhitespace();return value4}function parseKeyword(name2,value4){if(text6.slice(i3,i3+name2.length)===name2){i3+=
+name2.length;return value4}}function skipWhitespace(){while(isWhitespace(text6.charCodeAt(i3))){i3++}}function parseString(){
+if(text6.charCodeAt(i3)===codeDoubleQuote){i3++;let result="";while(i3<text6.length&&text6.charCodeAt(i3)!==codeDoubleQuote){
+if(text6.charCodeAt(i3)===codeBackslash){const char=text6[i3+1];const escapeChar=escapeCharacters[char];if(escapeChar!==
+void 0){result+=escapeChar;i3++}else if(char==="u"){if(isHex(text6.charCodeAt(i3+2))&&isHex(text6.charCodeAt(i3+3))&&isHex(
+text6.charCodeAt(i3+4))&&isHex(text6.charCodeAt(i3+5))){result+=String.fromCharCode(Number.parseInt(text6.slice(i3+2,i3+
+6),16));i3+=5}else{throwInvalidUnicodeCharacter(i3)}}else{throwInvalidEscapeCharacter(i3)}}else{if(isValidStringCharacter(
+text6.charCodeAt(i3))){result+=text6[i3]}else{throwInvalidCharacter(text6[i3])}}i3++}expectEndOfString();i3++;return result}}
+function parseNumeric(){const start2=i3;if(text6.charCodeAt(i3)===codeMinus){i3++;expectDigit(start2)}if(text6.charCodeAt(
+i3)===codeZero){i3++}else if(isNonZeroDigit(text6.charCodeAt(i3))){i3++;while(isDigit(text6.charCodeAt(i3))){i3++}}else{
+return void 0}if(text6.charCodeAt(i3)===codeDot){i3++;expectDigit(start2);while(isDigit(text6.charCodeAt(i3))){i3++}}if(text6.
+charCodeAt(i3)===codeLowercaseE||text6.charCodeAt(i3)===codeUppercaseE){i3++;if(text6.charCodeAt(i3)===codeMinus||text6.
+charCodeAt(i3)===codePlus){i3++}expectDigit(start2);while(isDigit(text6.charCodeAt(i3))){i3++}}if(i3>start2){return parseNumber(
+text6.slice(start2,i3))}}function eatComma(){if(text6.charCodeAt(i3)!==codeComma){throw new SyntaxError(`Comma ',' expec\
+ted after value ${gotAt()}`)}i3++}function eatColon(){if(text6.charCodeAt(i3)!==codeColon){throw new SyntaxError(`Colon \
+':' expected after property name ${gotAt()}`)}i3++}function expectValue(value4){if(value4===void 0){throw new SyntaxError(
 `JSON value expected ${gotAt()}`)}}function expectArrayItem(value4){if(value4===void 0){throw new SyntaxError(`Array ite\
-m expected ${gotAt()}`)}}function expectEndOfInput(){if(i2<text6.length){throw new SyntaxError(`Expected end of input ${gotAt()}`)}}
-function expectDigit(start2){if(!isDigit(text6.charCodeAt(i2))){const numSoFar=text6.slice(start2,i2);throw new SyntaxError(
-`Invalid number '${numSoFar}', expecting a digit ${gotAt()}`)}}function expectEndOfString(){if(text6.charCodeAt(i2)!==codeDoubleQuote){
+m expected ${gotAt()}`)}}function expectEndOfInput(){if(i3<text6.length){throw new SyntaxError(`Expected end of input ${gotAt()}`)}}
+function expectDigit(start2){if(!isDigit(text6.charCodeAt(i3))){const numSoFar=text6.slice(start2,i3);throw new SyntaxError(
+`Invalid number '${numSoFar}', expecting a digit ${gotAt()}`)}}function expectEndOfString(){if(text6.charCodeAt(i3)!==codeDoubleQuote){
 throw new SyntaxError(`End of string '"' expected ${gotAt()}`)}}function throwObjectKeyExpected(){throw new SyntaxError(
 `Quoted object key expected ${gotAt()}`)}function throwDuplicateKey({key,position}){throw new SyntaxError(`Duplicate key\
  '${key}' encountered at position ${position}`)}function throwObjectKeyOrEndExpected(){throw new SyntaxError(`Quoted obj\
@@ -6137,8 +6141,8 @@ tem or end of array ']' expected ${gotAt()}`)}function throwInvalidCharacter(cha
 ter '${char}' ${pos()}`)}function throwInvalidEscapeCharacter(start2){const chars=text6.slice(start2,start2+2);throw new SyntaxError(
 `Invalid escape character '${chars}' ${pos()}`)}function throwObjectValueExpected(){throw new SyntaxError(`Object value \
 expected after ':' ${pos()}`)}function throwInvalidUnicodeCharacter(start2){const chars=text6.slice(start2,start2+6);throw new SyntaxError(
-`Invalid unicode character '${chars}' ${pos()}`)}function pos(){return`at position ${i2}`}function got(){return i2<text6.
-length?`but got '${text6[i2]}'`:"but reached end of input"}function gotAt(){return`${got()} ${pos()}`}}function setObjectKey(object3,key,value3){
+`Invalid unicode character '${chars}' ${pos()}`)}function pos(){return`at position ${i3}`}function got(){return i3<text6.
+length?`but got '${text6[i3]}'`:"but reached end of input"}function gotAt(){return`${got()} ${pos()}`}}function setObjectKey(object3,key,value3){
 if(key==="__proto__"){Object.defineProperty(object3,key,{value:value3,writable:true,enumerable:true,configurable:true})}else{
 object3[key]=value3}}function isWhitespace(code2){return code2===codeSpace||code2===codeNewline||code2===codeTab||code2===
 codeReturn}function isHex(code2){return code2>=codeZero&&code2<=codeNine||code2>=codeUppercaseA&&code2<=codeUppercaseF||
@@ -6164,9 +6168,9 @@ value4 instanceof Number||value4 instanceof String){return JSON.stringify(value4
 toString()}if(typeof value4==="bigint"){return value4.toString()}if(Array.isArray(value4)){return stringifyArray(value4,
 indent2)}if(value4&&typeof value4==="object"){return stringifyObject(value4,indent2)}return void 0}function stringifyArray(array2,indent2){
 if(array2.length===0){return"[]"}const childIndent=resolvedSpace?indent2+resolvedSpace:void 0;let str=resolvedSpace?"[\n":
-"[";for(let i2=0;i2<array2.length;i2++){const item=typeof replacer==="function"?replacer.call(array2,String(i2),array2[i2]):
-array2[i2];if(resolvedSpace){str+=childIndent}if(typeof item!=="undefined"&&typeof item!=="function"){const serialized=stringifyValue(
-item,childIndent);str+=serialized===void 0?"null":serialized}else{str+="null"}if(i2<array2.length-1){str+=resolvedSpace?
+"[";for(let i3=0;i3<array2.length;i3++){const item=typeof replacer==="function"?replacer.call(array2,String(i3),array2[i3]):
+array2[i3];if(resolvedSpace){str+=childIndent}if(typeof item!=="undefined"&&typeof item!=="function"){const serialized=stringifyValue(
+item,childIndent);str+=serialized===void 0?"null":serialized}else{str+="null"}if(i3<array2.length-1){str+=resolvedSpace?
 ",\n":","}}str+=resolvedSpace?`
 ${indent2}]`:"]";return str}function stringifyObject(object3,indent2){if(typeof object3.toJSON==="function"){return stringifyValue(
 object3.toJSON(),indent2)}const keys=Array.isArray(replacer)?[...new Set(replacer.map(String))]:Object.keys(object3);if(keys.
@@ -6429,12 +6433,12 @@ function nextOffset(input,last){if(last>=input.length)return-1;return input.char
 1>=inputLength)break;const c0=input.charCodeAt(start2);if(c0===CHAR_AMP){offset=start2;continue}if(c0===CHAR_NUM){const packed=parseNumericEntity(
 input,start2+1,!isLegacyAllowed);const consumed=unpackConsumed(packed);if(consumed===0){offset=input.indexOf("&",start2)}else{
 if(last!==offset){result+=input.slice(last,offset)}result+=codePointToString(packed&NUMERIC_CODE_POINT_MASK);last=offset+
-consumed;offset=nextOffset(input,last)}continue}const bits=htmlLengthBits[pairIndex(c0,input.charCodeAt(start2+1))];if((bits&
+consumed;offset=nextOffset(input,last)}continue}const bits2=htmlLengthBits[pairIndex(c0,input.charCodeAt(start2+1))];if((bits2&
 32768)!==0){const packed=findLongClassMatch(input,start2,mode);if(packed>=0){if(last!==offset)result+=input.slice(last,offset);
 result+=emitHtmlValue(htmlSlotValue[packed>>6]);last=start2+(packed&63);offset=nextOffset(input,last)}else{offset=input.
-indexOf("&",start2)}continue}let probed=bits&32767;let matched=-1;while(probed!==0){const low=probed&-probed;probed^=low;
+indexOf("&",start2)}continue}let probed=bits2&32767;let matched=-1;while(probed!==0){const low=probed&-probed;probed^=low;
 const length2=33-Math.clz32(low);const end2=start2+length2;if(end2>inputLength)break;const isTerminated=end2<inputLength&&
-input.charCodeAt(end2)===CHAR_SEMI;if(!(isTerminated||isLegacyAllowed&&(bits>>>length2+14&1)!==0))continue;const slot=findSlotHtml(
+input.charCodeAt(end2)===CHAR_SEMI;if(!(isTerminated||isLegacyAllowed&&(bits2>>>length2+14&1)!==0))continue;const slot=findSlotHtml(
 input,start2,length2);if(slot<0)continue;if(isTerminated){matched=slot<<6|32|length2+1;break}if((htmlSlotValue[slot]&2)!==
 0){matched=slot<<6|length2}}if(matched>=0){const length2=matched&31;if((matched&32)!==0||mode!==DecodingMode.Attribute||
 start2+length2>=inputLength||!isEntityInAttributeInvalidEnd(input.charCodeAt(start2+length2))){if(last!==offset)result+=
@@ -6488,12 +6492,12 @@ return 0}default:{return 0}}}};HtmlEntityDecoder=class extends EntityDecoderBase
 const packed=htmlSlotValue[slot];const off=packed>>2;this.emitCodePoint(htmlValues.charCodeAt(off),this.consumed);if((packed&
 1)!==0){this.emitCodePoint(htmlValues.charCodeAt(off+1),this.consumed)}}startEntity(decodeMode){super.startEntity(decodeMode);
 this.runLength=0}stateNamedEntity(input,offset){const inputLength=input.length;if(this.runLength===0&&offset+17<=inputLength){
-const c0=input.charCodeAt(offset);const pair=pairIndex(c0,input.charCodeAt(offset+1));const bits=htmlLengthBits[pair];if((bits&
+const c0=input.charCodeAt(offset);const pair=pairIndex(c0,input.charCodeAt(offset+1));const bits2=htmlLengthBits[pair];if((bits2&
 32768)!==0&&offset+32<=inputLength){const packed=findLongClassMatch(input,offset,this.decodeMode);if(packed>=0){const length2=packed&
 63;this.consumed=length2+1;this.emitSlot(packed>>6);if(input.charCodeAt(offset+length2-1)!==CHAR_SEMI){this.errors?.missingSemicolonAfterCharacterReference()}
-return this.consumed}return 0}let probed=bits&32767;while(probed!==0){const low=probed&-probed;probed^=low;const length2=33-
+return this.consumed}return 0}let probed=bits2&32767;while(probed!==0){const low=probed&-probed;probed^=low;const length2=33-
 Math.clz32(low);if(input.charCodeAt(offset+length2)===CHAR_SEMI){const slot=findSlotHtml(input,offset,length2);if(slot>=
-0){this.consumed=length2+2;this.emitSlot(slot);return this.consumed}}}if((bits&32768)===0){if(this.decodeMode!==DecodingMode.
+0){this.consumed=length2+2;this.emitSlot(slot);return this.consumed}}}if((bits2&32768)===0){if(this.decodeMode!==DecodingMode.
 Strict){const packed=findLegacySlot(input,offset,31);if(packed>=0){const matchLength=packed&7;const next=input.charCodeAt(
 offset+matchLength);if(this.decodeMode===DecodingMode.Attribute&&isEntityInAttributeInvalidEnd(next)){return 0}this.consumed=
 matchLength+1;this.emitSlot(packed>>3);this.errors?.missingSemicolonAfterCharacterReference();return this.consumed}}return 0}}
@@ -6513,11 +6517,11 @@ text:text6,from:null,to:null};yield layer;const kinds2=escapes.filter(([begin3])
 layer,new RegExp(pattern,"gi"))}function*decodedLayers(first,pattern){let layer=first;for(let count3=0;count3<maxDecodings;count3+=
 1){layer=decoded(layer,pattern);if(layer===null)return;yield layer}}function decoded({text:text6,from,to},pattern){if(text6.
 search(pattern)===-1)return null;const pieces2=[];const starts=new Int32Array(text6.length);const ends=new Int32Array(text6.
-length);let length2=0;let kept2=0;const keep3=end2=>{for(let at3=kept2;at3<end2;at3+=1){starts[length2]=from?.[at3]??at3;
-ends[length2]=to?.[at3]??at3+1;length2+=1}pieces2.push(text6.slice(kept2,end2));kept2=end2};for(const{0:written3,index}of text6.
+length);let length2=0;let kept3=0;const keep3=end2=>{for(let at3=kept3;at3<end2;at3+=1){starts[length2]=from?.[at3]??at3;
+ends[length2]=to?.[at3]??at3+1;length2+=1}pieces2.push(text6.slice(kept3,end2));kept3=end2};for(const{0:written3,index}of text6.
 matchAll(pattern)){const meant2=meaningOf(written3);if(meant2===written3||meant2.length>written3.length)continue;keep3(index);
-kept2=index+written3.length;pieces2.push(meant2);for(let unit=0;unit<meant2.length;unit+=1){starts[length2]=from?.[index]??
-index;ends[length2]=to?.[kept2-1]??kept2;length2+=1}}if(pieces2.length===0)return null;keep3(text6.length);return{text:pieces2.
+kept3=index+written3.length;pieces2.push(meant2);for(let unit=0;unit<meant2.length;unit+=1){starts[length2]=from?.[index]??
+index;ends[length2]=to?.[kept3-1]??kept3;length2+=1}}if(pieces2.length===0)return null;keep3(text6.length);return{text:pieces2.
 join(""),from:starts.subarray(0,length2),to:ends.subarray(0,length2)}}function meaningOf(written3){if(written3.startsWith(
 "&"))return decodeHTML(written3);if(written3.startsWith("%")){try{return decodeURIComponent(written3)}catch{return written3}}
 const letter=written3[1]??"";if(written3.length===2)return letters[letter]??letter;const code2=Number.parseInt(written3.
@@ -6664,9 +6668,9 @@ value)}}function mergeDefs(...defs){const mergedDescriptors={};for(const def of 
 def);Object.assign(mergedDescriptors,descriptors)}return Object.defineProperties({},mergedDescriptors)}function cloneDef(schema5){
 return mergeDefs(schema5._zod.def)}function getElementAtPath(obj,path){if(!path)return obj;return path.reduce((acc,key)=>acc?.[key],
 obj)}function promiseAllObject(promisesObj){const keys=Object.keys(promisesObj);const promises3=keys.map(key=>promisesObj[key]);
-return Promise.all(promises3).then(results=>{const resolvedObj={};for(let i2=0;i2<keys.length;i2++){resolvedObj[keys[i2]]=
-results[i2]}return resolvedObj})}function randomString(length2=10){const chars="abcdefghijklmnopqrstuvwxyz";let str="";for(let i2=0;i2<
-length2;i2++){str+=chars[Math.floor(Math.random()*chars.length)]}return str}function esc(str){return JSON.stringify(str)}
+return Promise.all(promises3).then(results=>{const resolvedObj={};for(let i3=0;i3<keys.length;i3++){resolvedObj[keys[i3]]=
+results[i3]}return resolvedObj})}function randomString(length2=10){const chars="abcdefghijklmnopqrstuvwxyz";let str="";for(let i3=0;i3<
+length2;i3++){str+=chars[Math.floor(Math.random()*chars.length)]}return str}function esc(str){return JSON.stringify(str)}
 function slugify(input){return input.toLowerCase().trim().replace(/[^\w\s-]/g,"").replace(/[\s_-]+/g,"-").replace(/^-+|-+$/g,
 "")}function isObject2(data3){return typeof data3==="object"&&data3!==null&&!Array.isArray(data3)}function isPlainObject(o2){
 if(isObject2(o2)===false)return false;const ctor=o2.constructor;if(ctor===void 0)return true;if(typeof ctor!=="function")
@@ -6714,38 +6718,38 @@ const newShape={};mirrorShape(newShape,schema5,Reflect.ownKeys(sourceShape(schem
 has(key)?value3:new Class2({type:"optional",innerType:value3})));return clone(schema5,mergeDefs(schema5._zod.def,{shape:newShape,
 checks:[]}))}function required(Class2,schema5,mask2){const selected=mask2?new Set(maskedKeys(schema5,mask2)):void 0;const newShape={};
 mirrorShape(newShape,schema5,Reflect.ownKeys(sourceShape(schema5)),(value3,key)=>selected&&!selected.has(key)?value3:new Class2(
-{type:"nonoptional",innerType:value3}));return clone(schema5,mergeDefs(schema5._zod.def,{shape:newShape}))}function aborted(x,startIndex=0){
-if(x.aborted===true)return true;for(let i2=startIndex;i2<x.issues.length;i2++){if(x.issues[i2]?.continue!==true){return true}}
-return false}function explicitlyAborted(x,startIndex=0){if(x.aborted===true)return true;for(let i2=startIndex;i2<x.issues.
-length;i2++){if(x.issues[i2]?.continue===false){return true}}return false}function prefixIssues(path,issues){return issues.
-map(iss=>{var _a3;(_a3=iss).path??(_a3.path=[]);iss.path.unshift(path);return iss})}function unwrapMessage(message){return typeof message===
+{type:"nonoptional",innerType:value3}));return clone(schema5,mergeDefs(schema5._zod.def,{shape:newShape}))}function aborted(x2,startIndex=0){
+if(x2.aborted===true)return true;for(let i3=startIndex;i3<x2.issues.length;i3++){if(x2.issues[i3]?.continue!==true){return true}}
+return false}function explicitlyAborted(x2,startIndex=0){if(x2.aborted===true)return true;for(let i3=startIndex;i3<x2.issues.
+length;i3++){if(x2.issues[i3]?.continue===false){return true}}return false}function prefixIssues(path,issues){return issues.
+map(iss=>{var _a4;(_a4=iss).path??(_a4.path=[]);iss.path.unshift(path);return iss})}function unwrapMessage(message){return typeof message===
 "string"?message:message?.message}function sizeCaps(defChecks){const caps=[];for(const ch of defChecks??[]){const d2=ch.
-_zod.def;if(!/_(length|size)$|_equals$/.test(d2.check))break;const max=d2.maximum??d2.length??d2.size;if(max>=0)caps.push(
-[max,ch])}return caps}function attachSchema(issues,start2,inst){var _a3;for(let i2=start2;i2<issues.length;i2++){(_a3=issues[i2]).
-schema??(_a3.schema=inst)}}function finalizeIssue(iss,ctx,config3){var _a3;const traits5=iss.inst?._zod?.traits;if(traits5?.
-has("$ZodType")){if(traits5.has("$ZodCheck"))(_a3=iss).schema??(_a3.schema=iss.inst);else iss.schema=iss.inst}const schemaError=iss.
+_zod.def;if(!/_(length|size)$|_equals$/.test(d2.check))break;const max2=d2.maximum??d2.length??d2.size;if(max2>=0)caps.push(
+[max2,ch])}return caps}function attachSchema(issues,start2,inst){var _a4;for(let i3=start2;i3<issues.length;i3++){(_a4=issues[i3]).
+schema??(_a4.schema=inst)}}function finalizeIssue(iss,ctx,config3){var _a4;const traits5=iss.inst?._zod?.traits;if(traits5?.
+has("$ZodType")){if(traits5.has("$ZodCheck"))(_a4=iss).schema??(_a4.schema=iss.inst);else iss.schema=iss.inst}const schemaError=iss.
 schema!==iss.inst?iss.schema?._zod.def?.error:void 0;const message=iss.message?iss.message:unwrapMessage(iss.inst?._zod.
 def?.error?.(iss))??unwrapMessage(schemaError?.(iss))??unwrapMessage(ctx?.error?.(iss))??unwrapMessage(config3.customError?.(
 iss))??unwrapMessage(config3.localeError?.(iss))??"Invalid input";const full={};for(const k of Object.keys(iss)){if(k===
 "inst"||k==="schema"||k==="continue"||k==="input"||k==="__proto__")continue;full[k]=iss[k]}full.path??(full.path=[]);full.
 message=message;if(ctx?.reportInput){full.input=iss.input}return full}function getSizableOrigin(input){if(input instanceof
 Set)return"set";if(input instanceof Map)return"map";if(input instanceof File)return"file";return"unknown"}function codePointLength(str){
-const units=str.length;if(!highSurrogate.test(str))return units;let count3=units;for(let i2=0;i2<units-1;i2++){if((str.charCodeAt(
-i2)&64512)===55296&&(str.charCodeAt(i2+1)&64512)===56320){count3--;i2++}}return count3}function getLengthableOrigin(input){
+const units=str.length;if(!highSurrogate.test(str))return units;let count3=units;for(let i3=0;i3<units-1;i3++){if((str.charCodeAt(
+i3)&64512)===55296&&(str.charCodeAt(i3+1)&64512)===56320){count3--;i3++}}return count3}function getLengthableOrigin(input){
 if(Array.isArray(input))return"array";if(typeof input==="string")return"string";return"unknown"}function parsedType(data3){
 const t2=typeof data3;switch(t2){case"number":{return Number.isNaN(data3)?"nan":"number"}case"object":{if(data3===null){
 return"null"}if(Array.isArray(data3)){return"array"}const obj=data3;if(obj&&Object.getPrototypeOf(obj)!==Object.prototype&&
 "constructor"in obj&&obj.constructor){return obj.constructor.name}}}return t2}function issue2(...args){const[iss,input,inst]=args;
 if(typeof iss==="string"){return{message:iss,code:"custom",input,inst}}return{...iss}}function cleanEnum(obj){return Object.
 entries(obj).filter(([k,_])=>{return Number.isNaN(Number.parseInt(k,10))}).map(el=>el[1])}function base64ToUint8Array(base642){
-const binaryString=atob(base642);const bytes=new Uint8Array(binaryString.length);for(let i2=0;i2<binaryString.length;i2++){
-bytes[i2]=binaryString.charCodeAt(i2)}return bytes}function uint8ArrayToBase64(bytes){let binaryString="";for(let i2=0;i2<
-bytes.length;i2++){binaryString+=String.fromCharCode(bytes[i2])}return btoa(binaryString)}function base64urlToUint8Array(base64url2){
+const binaryString=atob(base642);const bytes=new Uint8Array(binaryString.length);for(let i3=0;i3<binaryString.length;i3++){
+bytes[i3]=binaryString.charCodeAt(i3)}return bytes}function uint8ArrayToBase64(bytes){let binaryString="";for(let i3=0;i3<
+bytes.length;i3++){binaryString+=String.fromCharCode(bytes[i3])}return btoa(binaryString)}function base64urlToUint8Array(base64url2){
 const base642=base64url2.replace(/-/g,"+").replace(/_/g,"/");const padding="=".repeat((4-base642.length%4)%4);return base64ToUint8Array(
 base642+padding)}function uint8ArrayToBase64url(bytes){return uint8ArrayToBase64(bytes).replace(/\+/g,"-").replace(/\//g,
 "_").replace(/=/g,"")}function hexToUint8Array(hex){const cleanHex=hex.replace(/^0x/,"");if(cleanHex.length%2!==0){throw new Error(
-"Invalid hex string length")}const bytes=new Uint8Array(cleanHex.length/2);for(let i2=0;i2<cleanHex.length;i2+=2){bytes[i2/
-2]=Number.parseInt(cleanHex.slice(i2,i2+2),16)}return bytes}function uint8ArrayToHex(bytes){return Array.from(bytes).map(
+"Invalid hex string length")}const bytes=new Uint8Array(cleanHex.length/2);for(let i3=0;i3<cleanHex.length;i3+=2){bytes[i3/
+2]=Number.parseInt(cleanHex.slice(i3,i3+2),16)}return bytes}function uint8ArrayToHex(bytes){return Array.from(bytes).map(
 b=>b.toString(16).padStart(2,"0")).join("")}function members(proto,table2){for(const key in table2){const desc=Object.getOwnPropertyDescriptor(
 table2,key);if(desc.get)Object.defineProperty(proto,key,{...desc,enumerable:false});else defineBound(proto,key,desc.value)}}
 function own(inst,key,value3,enumerable=true){Object.defineProperty(inst,key,{configurable:true,writable:true,enumerable,
@@ -6757,8 +6761,8 @@ this,key,value3)}})}function claim(inst,sentinel){const proto=Object.getPrototyp
 proto}function defineLazyInternal(inst,key,compute){const proto=Object.getPrototypeOf(inst._zod);if(key in proto&&installing!==
 inst._zod){installing=void 0;return}installing=inst._zod;Object.defineProperty(proto,key,{configurable:true,get(){Object.
 defineProperty(this,key,breaker);const outer=broke;broke=false;try{const value3=compute(this);if(broke)delete this[key];else
-Object.defineProperty(this,key,{configurable:true,writable:true,value:value3});broke=broke||outer;return value3}catch(err){
-delete this[key];broke=broke||outer;throw err}},set(value3){Object.defineProperty(this,key,{configurable:true,writable:true,
+Object.defineProperty(this,key,{configurable:true,writable:true,value:value3});broke=broke||outer;return value3}catch(err2){
+delete this[key];broke=broke||outer;throw err2}},set(value3){Object.defineProperty(this,key,{configurable:true,writable:true,
 value:value3})}})}function installLazyProp(inst,key,make,enumerable){const proto=claim(inst,key);if(!proto)return;Object.
 defineProperty(proto,key,{configurable:true,get(){const desc={configurable:true,writable:true,enumerable,value:void 0};Object.
 defineProperty(this,key,desc);desc.value=make(this);Object.defineProperty(this,key,desc);return desc.value},set(value3){
@@ -6810,10 +6814,10 @@ message){const fieldErrors={_errors:[]};const processError=(error4,path=[])=>{fo
 code==="invalid_union"&&issue3.errors.length){issue3.errors.map(issues=>processError({issues},[...path,...issue3.path]))}else if(issue3.
 code==="invalid_key"){processError({issues:issue3.issues},[...path,...issue3.path])}else if(issue3.code==="invalid_eleme\
 nt"){processError({issues:issue3.issues},[...path,...issue3.path])}else{const fullpath=[...path,...issue3.path];if(fullpath.
-length===0){fieldErrors._errors.push(mapper(issue3))}else{let curr=fieldErrors;let i2=0;while(i2<fullpath.length){const el=fullpath[i2];
-const terminal=i2===fullpath.length-1;if(el==="_errors"){if(terminal)curr._errors.push(mapper(issue3));i2++;continue}if(!Object.
+length===0){fieldErrors._errors.push(mapper(issue3))}else{let curr=fieldErrors;let i3=0;while(i3<fullpath.length){const el=fullpath[i3];
+const terminal=i3===fullpath.length-1;if(el==="_errors"){if(terminal)curr._errors.push(mapper(issue3));i3++;continue}if(!Object.
 prototype.hasOwnProperty.call(curr,el)){Object.defineProperty(curr,el,{value:{_errors:[]},enumerable:true,writable:true,
-configurable:true})}const node2=curr[el];if(terminal){node2._errors.push(mapper(issue3))}curr=node2;i2++}}}}};processError(
+configurable:true})}const node2=curr[el];if(terminal){node2._errors.push(mapper(issue3))}curr=node2;i3++}}}}};processError(
 error3);return fieldErrors}var _messageDesc,_issuesDesc,_installedToString,initializer,$ZodError,$ZodRealError;var init_errors=__esm(
 {"node_modules/zod/v4/core/errors.js"(){init_core();init_util();_messageDesc={get:_getMessage,set:_setMessage,enumerable:true,
 configurable:true};_issuesDesc={value:void 0,enumerable:false};_installedToString=new WeakSet([Object.prototype,Error.prototype]);
@@ -6883,8 +6887,8 @@ httpProtocol=/^https?$/;e164=/^\+[1-9]\d{6,14}$/;dateSource=`(?:(?:\\d\\d[2468][
 /^(?:true|false)$/i;lowercase=/^[^A-Z]*$/;uppercase=/^[^a-z]*$/}});var $ZodCheck,_whenHasLength,numericOriginMap,$ZodCheckLessThan,$ZodCheckGreaterThan,$ZodCheckMultipleOf,$ZodCheckNumberFormat,
 $ZodCheckMaxLength,$ZodCheckMinLength,$ZodCheckLengthEquals,$ZodCheckStringFormat,$ZodCheckRegex,$ZodCheckLowerCase,$ZodCheckUpperCase,
 $ZodCheckIncludes,$ZodCheckStartsWith,$ZodCheckEndsWith,$ZodCheckOverwrite;var init_checks=__esm({"node_modules/zod/v4/c\
-ore/checks.js"(){init_core();init_regexes();init_util();$ZodCheck=$constructor("$ZodCheck",(inst,def)=>{var _a3;inst._zod??
-(inst._zod={});inst._zod.def=def;(_a3=inst._zod).onattach??(_a3.onattach=[])});_whenHasLength=payload=>{const val=payload.
+ore/checks.js"(){init_core();init_regexes();init_util();$ZodCheck=$constructor("$ZodCheck",(inst,def)=>{var _a4;inst._zod??
+(inst._zod={});inst._zod.def=def;(_a4=inst._zod).onattach??(_a4.onattach=[])});_whenHasLength=payload=>{const val=payload.
 value;return!nullish(val)&&val.length!==void 0};numericOriginMap={number:"number",bigint:"bigint",object:"date"};$ZodCheckLessThan=
 $constructor("$ZodCheckLessThan",(inst,def)=>{$ZodCheck.init(inst,def);const origin2=numericOriginMap[typeof def.value];
 inst._zod.check=payload=>{if(def.inclusive?payload.value<=def.value:payload.value<def.value){return}payload.issues.push(
@@ -6907,44 +6911,44 @@ inclusive:true,continue:!def.abort})}else{payload.issues.push({input,code:"too_s
 Integers must be within the safe integer range.",inst,origin:origin2,inclusive:true,continue:!def.abort})}return}}if(input<
 minimum){payload.issues.push({origin:"number",input,code:"too_small",minimum,inclusive:true,inst,continue:!def.abort})}if(input>
 maximum){payload.issues.push({origin:"number",input,code:"too_big",maximum,inclusive:true,inst,continue:!def.abort})}}});
-$ZodCheckMaxLength=$constructor("$ZodCheckMaxLength",(inst,def)=>{var _a3;$ZodCheck.init(inst,def);(_a3=inst._zod.def).when??
-(_a3.when=_whenHasLength);inst._zod.check=payload=>{const input=payload.value;const units=input.length;const length2=typeof input===
+$ZodCheckMaxLength=$constructor("$ZodCheckMaxLength",(inst,def)=>{var _a4;$ZodCheck.init(inst,def);(_a4=inst._zod.def).when??
+(_a4.when=_whenHasLength);inst._zod.check=payload=>{const input=payload.value;const units=input.length;const length2=typeof input===
 "string"&&units>def.maximum?codePointLength(input):units;if(length2<=def.maximum)return;const origin2=getLengthableOrigin(
 input);payload.issues.push({origin:origin2,code:"too_big",maximum:def.maximum,inclusive:true,input,inst,continue:!def.abort})}});
-$ZodCheckMinLength=$constructor("$ZodCheckMinLength",(inst,def)=>{var _a3;$ZodCheck.init(inst,def);(_a3=inst._zod.def).when??
-(_a3.when=_whenHasLength);inst._zod.check=payload=>{const input=payload.value;const units=input.length;const length2=typeof input===
+$ZodCheckMinLength=$constructor("$ZodCheckMinLength",(inst,def)=>{var _a4;$ZodCheck.init(inst,def);(_a4=inst._zod.def).when??
+(_a4.when=_whenHasLength);inst._zod.check=payload=>{const input=payload.value;const units=input.length;const length2=typeof input===
 "string"&&units>=def.minimum&&units<def.minimum*2?codePointLength(input):units;if(length2>=def.minimum)return;const origin2=getLengthableOrigin(
 input);payload.issues.push({origin:origin2,code:"too_small",minimum:def.minimum,inclusive:true,input,inst,continue:!def.
-abort})}});$ZodCheckLengthEquals=$constructor("$ZodCheckLengthEquals",(inst,def)=>{var _a3;$ZodCheck.init(inst,def);(_a3=
-inst._zod.def).when??(_a3.when=_whenHasLength);inst._zod.check=payload=>{const input=payload.value;const units=input.length;
+abort})}});$ZodCheckLengthEquals=$constructor("$ZodCheckLengthEquals",(inst,def)=>{var _a4;$ZodCheck.init(inst,def);(_a4=
+inst._zod.def).when??(_a4.when=_whenHasLength);inst._zod.check=payload=>{const input=payload.value;const units=input.length;
 const length2=typeof input==="string"&&units>=def.length&&units<=def.length*2?codePointLength(input):units;if(length2===
 def.length)return;const origin2=getLengthableOrigin(input);const tooBig=length2>def.length;payload.issues.push({origin:origin2,
 ...tooBig?{code:"too_big",maximum:def.length}:{code:"too_small",minimum:def.length},inclusive:true,exact:true,input:payload.
-value,inst,continue:!def.abort})}});$ZodCheckStringFormat=$constructor("$ZodCheckStringFormat",(inst,def)=>{var _a3,_b;$ZodCheck.
-init(inst,def);if(def.pattern)(_a3=inst._zod).check??(_a3.check=payload=>{def.pattern.lastIndex=0;if(def.pattern.test(payload.
-value))return;payload.issues.push({origin:"string",code:"invalid_format",format:def.format,input:payload.value,...def.pattern?
-{pattern:def.pattern.toString()}:{},inst,continue:!def.abort})});else(_b=inst._zod).check??(_b.check=()=>{})});$ZodCheckRegex=
-$constructor("$ZodCheckRegex",(inst,def)=>{$ZodCheckStringFormat.init(inst,def);inst._zod.check=payload=>{def.pattern.lastIndex=
-0;if(def.pattern.test(payload.value))return;payload.issues.push({origin:"string",code:"invalid_format",format:"regex",input:payload.
-value,pattern:def.pattern.toString(),inst,continue:!def.abort})}});$ZodCheckLowerCase=$constructor("$ZodCheckLowerCase",
-(inst,def)=>{def.pattern??(def.pattern=lowercase);$ZodCheckStringFormat.init(inst,def)});$ZodCheckUpperCase=$constructor(
-"$ZodCheckUpperCase",(inst,def)=>{def.pattern??(def.pattern=uppercase);$ZodCheckStringFormat.init(inst,def)});$ZodCheckIncludes=
-$constructor("$ZodCheckIncludes",(inst,def)=>{$ZodCheck.init(inst,def);const escapedRegex=escapeRegex(def.includes);const pattern=new RegExp(
-typeof def.position==="number"?`^.{${def.position},}${escapedRegex}`:escapedRegex);def.pattern=pattern;inst._zod.check=payload=>{
-if(payload.value.includes(def.includes,def.position))return;payload.issues.push({origin:"string",code:"invalid_format",format:"\
-includes",includes:def.includes,input:payload.value,inst,continue:!def.abort})}});$ZodCheckStartsWith=$constructor("$Zod\
-CheckStartsWith",(inst,def)=>{$ZodCheck.init(inst,def);const pattern=new RegExp(`^${escapeRegex(def.prefix)}.*`);def.pattern??
-(def.pattern=pattern);inst._zod.check=payload=>{if(payload.value.startsWith(def.prefix))return;payload.issues.push({origin:"\
-string",code:"invalid_format",format:"starts_with",prefix:def.prefix,input:payload.value,inst,continue:!def.abort})}});$ZodCheckEndsWith=
-$constructor("$ZodCheckEndsWith",(inst,def)=>{$ZodCheck.init(inst,def);const pattern=new RegExp(`.*${escapeRegex(def.suffix)}\
-$`);def.pattern??(def.pattern=pattern);inst._zod.check=payload=>{if(payload.value.endsWith(def.suffix))return;payload.issues.
-push({origin:"string",code:"invalid_format",format:"ends_with",suffix:def.suffix,input:payload.value,inst,continue:!def.
-abort})}});$ZodCheckOverwrite=$constructor("$ZodCheckOverwrite",(inst,def)=>{$ZodCheck.init(inst,def);inst._zod.check=payload=>{
-payload.value=def.tx(payload.value)}})}});var Doc;var init_doc=__esm({"node_modules/zod/v4/core/doc.js"(){Doc=class{constructor(args=[],closed3={}){this.content=[];
+value,inst,continue:!def.abort})}});$ZodCheckStringFormat=$constructor("$ZodCheckStringFormat",(inst,def)=>{var _a4,_b2;
+$ZodCheck.init(inst,def);if(def.pattern)(_a4=inst._zod).check??(_a4.check=payload=>{def.pattern.lastIndex=0;if(def.pattern.
+test(payload.value))return;payload.issues.push({origin:"string",code:"invalid_format",format:def.format,input:payload.value,
+...def.pattern?{pattern:def.pattern.toString()}:{},inst,continue:!def.abort})});else(_b2=inst._zod).check??(_b2.check=()=>{})});
+$ZodCheckRegex=$constructor("$ZodCheckRegex",(inst,def)=>{$ZodCheckStringFormat.init(inst,def);inst._zod.check=payload=>{
+def.pattern.lastIndex=0;if(def.pattern.test(payload.value))return;payload.issues.push({origin:"string",code:"invalid_for\
+mat",format:"regex",input:payload.value,pattern:def.pattern.toString(),inst,continue:!def.abort})}});$ZodCheckLowerCase=
+$constructor("$ZodCheckLowerCase",(inst,def)=>{def.pattern??(def.pattern=lowercase);$ZodCheckStringFormat.init(inst,def)});
+$ZodCheckUpperCase=$constructor("$ZodCheckUpperCase",(inst,def)=>{def.pattern??(def.pattern=uppercase);$ZodCheckStringFormat.
+init(inst,def)});$ZodCheckIncludes=$constructor("$ZodCheckIncludes",(inst,def)=>{$ZodCheck.init(inst,def);const escapedRegex=escapeRegex(
+def.includes);const pattern=new RegExp(typeof def.position==="number"?`^.{${def.position},}${escapedRegex}`:escapedRegex);
+def.pattern=pattern;inst._zod.check=payload=>{if(payload.value.includes(def.includes,def.position))return;payload.issues.
+push({origin:"string",code:"invalid_format",format:"includes",includes:def.includes,input:payload.value,inst,continue:!def.
+abort})}});$ZodCheckStartsWith=$constructor("$ZodCheckStartsWith",(inst,def)=>{$ZodCheck.init(inst,def);const pattern=new RegExp(
+`^${escapeRegex(def.prefix)}.*`);def.pattern??(def.pattern=pattern);inst._zod.check=payload=>{if(payload.value.startsWith(
+def.prefix))return;payload.issues.push({origin:"string",code:"invalid_format",format:"starts_with",prefix:def.prefix,input:payload.
+value,inst,continue:!def.abort})}});$ZodCheckEndsWith=$constructor("$ZodCheckEndsWith",(inst,def)=>{$ZodCheck.init(inst,
+def);const pattern=new RegExp(`.*${escapeRegex(def.suffix)}$`);def.pattern??(def.pattern=pattern);inst._zod.check=payload=>{
+if(payload.value.endsWith(def.suffix))return;payload.issues.push({origin:"string",code:"invalid_format",format:"ends_wit\
+h",suffix:def.suffix,input:payload.value,inst,continue:!def.abort})}});$ZodCheckOverwrite=$constructor("$ZodCheckOverwri\
+te",(inst,def)=>{$ZodCheck.init(inst,def);inst._zod.check=payload=>{payload.value=def.tx(payload.value)}})}});var Doc;var init_doc=__esm({"node_modules/zod/v4/core/doc.js"(){Doc=class{constructor(args=[],closed3={}){this.content=[];
 this.indent=0;this.args=args;this.closed=closed3}indented(fn){this.indent+=1;try{fn(this)}finally{this.indent-=1}}write(arg){
 if(typeof arg==="function"){arg(this,{execution:"sync"});arg(this,{execution:"async"});return}const content=arg;const lines=content.
-split("\n").filter(x=>x);const minIndent=Math.min(...lines.map(x=>x.length-x.trimStart().length));const dedented=lines.map(
-x=>x.slice(minIndent)).map(x=>" ".repeat(this.indent*2)+x);for(const line of dedented){this.content.push(line)}}compile(){
+split("\n").filter(x2=>x2);const minIndent=Math.min(...lines.map(x2=>x2.length-x2.trimStart().length));const dedented=lines.
+map(x2=>x2.slice(minIndent)).map(x2=>" ".repeat(this.indent*2)+x2);for(const line of dedented){this.content.push(line)}}compile(){
 const F=Function;const content=this?.content??[``];const factory=new F(...Object.keys(this.closed),`return function (${this.
 args.join(", ")}) {
 ${content.join("\n")}
@@ -6971,7 +6975,7 @@ parse(atob(header));if("typ"in parsedHeader&&parsedHeader?.typ!=="JWT")return fa
 (!("alg"in parsedHeader)||parsedHeader.alg!==algorithm))return false;return true}catch{return false}}function capSize(inst,size2){
 const caps=sizeCaps(inst._zod.def.checks);if(!caps.length)return;const cap=Math.min(...caps.map(c2=>c2[0]));const parse11=inst.
 _zod.parse;inst._zod.parse=(payload,ctx)=>{const n2=size2(payload.value);if(n2>cap&&!ctx?.skipChecks&&ctx?.direction!=="\
-backward"){for(const[max,ch]of sizeCaps(inst._zod.def.checks)){if(n2>max&&ch._zod.def.when(payload)){const start2=payload.
+backward"){for(const[max2,ch]of sizeCaps(inst._zod.def.checks)){if(n2>max2&&ch._zod.def.when(payload)){const start2=payload.
 issues.length;ch._zod.check(payload);payload.issues[start2].continue=false;attachSchema(payload.issues,start2,inst);return payload}}}
 return parse11(payload,ctx)}}function handleArrayResult(result,final,index){if(result.issues.length){final.issues.push(...prefixIssues(
 index,result.issues))}final.value[index]=result.value}function handlePropertyResult(result,final,key,input,optin,optout){
@@ -7034,10 +7038,10 @@ $ZodBoolean,$ZodUnknown,$ZodNever,arraySize,$ZodArray,NO_SYMBOL_KEYS,$ZodObject,
 $ZodIntersection,$ZodRecord,$ZodEnum,$ZodLiteral,$ZodTransform,$ZodOptional,$ZodExactOptional,$ZodNullable,$ZodDefault,$ZodPrefault,
 $ZodNonOptional,$ZodCatch,$ZodPipe,$ZodPreprocess,$ZodReadonly,$ZodCustom;var init_schemas=__esm({"node_modules/zod/v4/c\
 ore/schemas.js"(){init_checks();init_core();init_doc();init_regexes();init_util();init_versions();init_util();$ZodType=$constructor(
-"$ZodType",(inst,def)=>{var _a3;inst??(inst={});inst._zod.def=def;inst._zod.bag=inst._zod.bag||{};inst._zod.version=version;
+"$ZodType",(inst,def)=>{var _a4;inst??(inst={});inst._zod.def=def;inst._zod.bag=inst._zod.bag||{};inst._zod.version=version;
 const defChecks=inst._zod.def.checks;const checks=inst._zod.traits.has("$ZodCheck")?[inst,...defChecks??[]]:defChecks?.length?
-[...defChecks]:[];for(const ch of checks){for(const fn of ch._zod.onattach){fn(inst)}}if(checks.length===0){(_a3=inst._zod).
-deferred??(_a3.deferred=[]);inst._zod.deferred?.push(()=>{inst._zod.run=inst._zod.parse})}else{const runChecks=(payload,checks2,ctx)=>{
+[...defChecks]:[];for(const ch of checks){for(const fn of ch._zod.onattach){fn(inst)}}if(checks.length===0){(_a4=inst._zod).
+deferred??(_a4.deferred=[]);inst._zod.deferred?.push(()=>{inst._zod.run=inst._zod.parse})}else{const runChecks=(payload,checks2,ctx)=>{
 if(payload.memo)return payload;let isAborted=aborted(payload);let asyncResult;for(const ch of checks2){if(ch._zod.def.when){
 if(explicitlyAborted(payload))continue;const shouldRun=ch._zod.def.when(payload);if(!shouldRun)continue}else if(isAborted){
 continue}const currLen=payload.issues.length;const _=ch._zod.check(payload);if(_ instanceof Promise&&ctx?.async===false){
@@ -7114,9 +7118,9 @@ push({expected:"never",code:"invalid_type",input:payload.value,inst});return pay
 input.length:-1;$ZodArray=$constructor("$ZodArray",(inst,def)=>{$ZodType.init(inst,def);const memo3=globalConfig.memoizer;
 memo3?.attach(inst);inst._zod.parse=(payload,ctx)=>{const input=payload.value;if(!Array.isArray(input)){payload.issues.push(
 {expected:"array",code:"invalid_type",input,inst});return payload}payload.value=memo3?memo3.alloc(inst,payload,Array(input.
-length),ctx):Array(input.length);const proms=[];const abortEarly=ctx?.abortEarly;for(let i2=0;i2<input.length;i2++){const item=input[i2];
+length),ctx):Array(input.length);const proms=[];const abortEarly=ctx?.abortEarly;for(let i3=0;i3<input.length;i3++){const item=input[i3];
 const result=def.element._zod.run({value:item,issues:[]},ctx);if(result instanceof Promise){proms.push(result.then(result2=>handleArrayResult(
-result2,payload,i2)))}else{handleArrayResult(result,payload,i2);if(abortEarly&&result.issues.length!==0&&aborted(result))
+result2,payload,i3)))}else{handleArrayResult(result,payload,i3);if(abortEarly&&result.issues.length!==0&&aborted(result))
 break}}if(proms.length){return Promise.all(proms).then(()=>payload)}return payload};capSize(inst,arraySize)});NO_SYMBOL_KEYS=
 [];$ZodObject=$constructor("$ZodObject",(inst,def)=>{$ZodType.init(inst,def);const desc=Object.getOwnPropertyDescriptor(
 def,"shape");const sh=desc?.get?desc.get.raw:def.shape??{};if(sh){const get=()=>{const newSh={...sh};Object.defineProperty(
@@ -7215,8 +7219,8 @@ propValues;if(!pv||Object.keys(pv).length===0)throw new Error(`Invalid discrimin
 indexOf(option)}"`);if(pv[zod.def.discriminator]?.has(void 0))undefinedCount++;for(const[k,v]of Object.entries(pv)){if(!Object.
 prototype.hasOwnProperty.call(propValues,k)){assignProp(propValues,k,new Set)}for(const val of v){propValues[k].add(val)}}}
 if(!zod.def.unionFallback&&undefinedCount>1)propValues[zod.def.discriminator]?.delete(void 0);return propValues});def.options.
-forEach((option,i2)=>{const propShape=rawShape(option._zod.def);if(propShape&&!Object.prototype.hasOwnProperty.call(propShape,
-def.discriminator)){throw new Error(`Invalid discriminated union option at index "${i2}"`)}});const disc=cached(()=>discriminatorMap(
+forEach((option,i3)=>{const propShape=rawShape(option._zod.def);if(propShape&&!Object.prototype.hasOwnProperty.call(propShape,
+def.discriminator)){throw new Error(`Invalid discriminated union option at index "${i3}"`)}});const disc=cached(()=>discriminatorMap(
 def));inst._zod.parse=(payload,ctx)=>{const input=payload.value;if(!isObject2(input)){payload.issues.push({code:"invalid\
 _type",expected:"object",input,inst});return payload}const value3=input?.[def.discriminator];const opt=disc.value.get(value3);
 if(opt&&(value3!==void 0||ctx.direction!=="backward")){return opt._zod.run(payload,ctx)}if(def.unionFallback||ctx.direction===
@@ -7290,7 +7294,7 @@ $constructor("$ZodPrefault",(inst,def)=>{$ZodType.init(inst,def);inst._zod.optin
 lues",zod=>zod.def.innerType._zod.values);inst._zod.parse=(payload,ctx)=>{if(ctx.direction==="backward"){return def.innerType.
 _zod.run(payload,ctx)}if(payload.value===void 0){payload.value=def.defaultValue}return def.innerType._zod.run(payload,ctx)}});
 $ZodNonOptional=$constructor("$ZodNonOptional",(inst,def)=>{$ZodType.init(inst,def);defineLazyInternal(inst,"values",zod=>{
-const v=zod.def.innerType._zod.values;return v?new Set([...v].filter(x=>x!==void 0)):void 0});inst._zod.parse=(payload,ctx)=>{
+const v=zod.def.innerType._zod.values;return v?new Set([...v].filter(x2=>x2!==void 0)):void 0});inst._zod.parse=(payload,ctx)=>{
 const result=def.innerType._zod.run(payload,ctx);if(result instanceof Promise){return result.then(result2=>handleNonOptionalResult(
 result2,inst))}return handleNonOptionalResult(result,inst)}});$ZodCatch=$constructor("$ZodCatch",(inst,def)=>{$ZodType.init(
 inst,def);defineLazyInternal(inst,"optin",zod=>zod.def.innerType._zod.optin==="defaulted"?"defaulted":"optional");defineLazyInternal(
@@ -7338,11 +7342,11 @@ STATE,NO_ISSUES,recursive,NONE,ASSUMED,PROVEN,handoff,open,memo;var init_memoize
 zer.js"(){init_util();$ZodCyclicError=class extends Error{constructor(){super(`Cannot parse a reference cycle that close\
 s through a transform`);this.name="ZodCyclicError"}};STATE="~memo";NO_ISSUES=[];recursive=new WeakMap;NONE=0;ASSUMED=1;PROVEN=
 2;open=[];memo={alloc(_inst,payload,empty2){const bucket=handoff;if(!bucket)return empty2;handoff=void 0;const entry={value:empty2,
-issues:null};bucket.set(payload.value,entry);open.push(entry);return empty2},guard(inst){var _a3;(_a3=inst._zod).deferred??
-(_a3.deferred=[]);inst._zod.deferred.push(()=>{const base2=inst._zod.parse;const wrapped=(payload,ctx)=>{if(ctx.direction!==
+issues:null};bucket.set(payload.value,entry);open.push(entry);return empty2},guard(inst){var _a4;(_a4=inst._zod).deferred??
+(_a4.deferred=[]);inst._zod.deferred.push(()=>{const base2=inst._zod.parse;const wrapped=(payload,ctx)=>{if(ctx.direction!==
 "backward"&&isBackEdge(ctx,payload.value))throw new $ZodCyclicError;return base2(payload,ctx)};inst._zod.parse=wrapped;if(inst.
-_zod.run===base2)inst._zod.run=wrapped})},attach(inst){var _a3;let isRecursiveInst;let rechecked=false;let lastCtx;let lastBucket;
-(_a3=inst._zod).deferred??(_a3.deferred=[]);inst._zod.deferred.push(()=>{const base2=inst._zod.parse;const wrapped=(payload,ctx)=>{
+_zod.run===base2)inst._zod.run=wrapped})},attach(inst){var _a4;let isRecursiveInst;let rechecked=false;let lastCtx;let lastBucket;
+(_a4=inst._zod).deferred??(_a4.deferred=[]);inst._zod.deferred.push(()=>{const base2=inst._zod.parse;const wrapped=(payload,ctx)=>{
 if(isRecursiveInst===void 0){const walked=isRecursive(inst,new Set,false);if(walked===NONE){inst._zod.parse=base2;if(inst.
 _zod.run===wrapped)inst._zod.run=base2;return base2(payload,ctx)}if(walked===PROVEN||rechecked)isRecursiveInst=true;else
 rechecked=true}const input=payload.value;if(!isRef(input))return base2(payload,ctx);let state=ctx[STATE];if(!state){state=
@@ -7455,7 +7459,7 @@ sharedEmitDoneFor:void 0,cycles:params?.cycles??"ref",reused:params?.reused??"in
 external??void 0}}function handleUnrepresentable(schema5,ctx,json,params,message){const result=typeof ctx.unrepresentable===
 "function"?ctx.unrepresentable({zodSchema:schema5,path:params.path,message}):ctx.unrepresentable;if(result==="any")return false;
 if(result===void 0||result==="throw")throw new Error(message);Object.assign(json,result);return true}function processSchema(schema5,ctx,_params={
-path:[],schemaPath:[]}){var _a3;const def=schema5._zod.def;const seen2=ctx.seen.get(schema5);if(seen2){seen2.count++;const isCycle=_params.
+path:[],schemaPath:[]}){var _a4;const def=schema5._zod.def;const seen2=ctx.seen.get(schema5);if(seen2){seen2.count++;const isCycle=_params.
 schemaPath.includes(schema5);if(isCycle){seen2.cycle=_params.path}return seen2.schema}const result={schema:{},count:1,cycle:void 0,
 path:_params.path};ctx.seen.set(schema5,result);ctx.sharedDefsExtractedFor=void 0;ctx.sharedEmitDoneFor=void 0;const overrideSchema=schema5.
 _zod.toJSONSchema?.();if(overrideSchema){result.schema=overrideSchema}else{const params={..._params,schemaPath:[..._params.
@@ -7464,8 +7468,8 @@ params)}else{const _json=result.schema;const processor=ctx.processors[def.type];
 chema]: Non-representable type encountered: ${def.type}`)}processor(schema5,ctx,_json,params)}const parent=schema5._zod.
 parent;if(parent){if(!result.ref)result.ref=parent;processSchema(parent,ctx,params);ctx.seen.get(parent).isParent=true}}
 const meta2=ctx.metadataRegistry.get(schema5);if(meta2)assignProps(result.schema,meta2);if(ctx.io==="input"&&isTransforming(
-schema5)){delete result.schema.examples;delete result.schema.default}if(ctx.io==="input"&&"_prefault"in result.schema)(_a3=
-result.schema).default??(_a3.default=result.schema._prefault);delete result.schema._prefault;const _result=ctx.seen.get(
+schema5)){delete result.schema.examples;delete result.schema.default}if(ctx.io==="input"&&"_prefault"in result.schema)(_a4=
+result.schema).default??(_a4.default=result.schema._prefault);delete result.schema._prefault;const _result=ctx.seen.get(
 schema5);return _result.schema}function encodeJSONPointerSegment(segment3){return segment3.replace(/~/g,"~0").replace(/\//g,
 "~1")}function extractDefs(ctx,schema5){const root=ctx.seen.get(schema5);if(!root)throw new Error("Unprocessed schema. T\
 his is a bug in Zod.");if(ctx.external&&ctx.sharedDefsExtractedFor===ctx.external)return;const idToSchema=new Map;for(const entry of ctx.
@@ -7567,7 +7571,7 @@ return inputOptin(def.innerType)}return schema5._zod.optin}function stringifyKey
 if(visited.has(json))return json;visited.add(json);const def=bySchema.get(json)?.def;if(!def)return json;const inlined=stringifyKeyNames(
 bySchema,def,visited);return inlined===def?json:inlined}for(const keyword of["anyOf","oneOf"]){const branches=json[keyword];
 if(!Array.isArray(branches))continue;const mapped=branches.map(branch=>stringifyKeyNames(bySchema,branch,visited));if(mapped.
-some((branch,i2)=>branch!==branches[i2]))json={...json,[keyword]:mapped}}const types3=Array.isArray(json.type)?json.type:
+some((branch,i3)=>branch!==branches[i3]))json={...json,[keyword]:mapped}}const types3=Array.isArray(json.type)?json.type:
 [json.type];const numericType=!types3.includes("string")&&types3.some(t2=>t2==="number"||t2==="integer");const values=json.
 enum??(json.const!==void 0?[json.const]:void 0);if(!numericType&&!values?.some(v=>typeof v==="number"))return json;const{
 minimum,maximum,exclusiveMinimum,exclusiveMaximum,multipleOf,format,id,...rest}=json;if(rest.enum)rest.enum=rest.enum.map(
@@ -7645,8 +7649,8 @@ _zod.optout===void 0){requiredKeys.push(key)}}if(requiredKeys.length>0){json.req
 def.type==="never"){json.additionalProperties=false}else if(!def.catchall){if(ctx.io==="output")json.additionalProperties=
 false}else if(def.catchall){json.additionalProperties=processSchema(def.catchall,ctx,{...params,path:[...params.path,"ad\
 ditionalProperties"]})}};unionProcessor=(schema5,ctx,json,params)=>{const def=schema5._zod.def;const isExclusive=def.inclusive===
-false;const options=def.options.map((x,i2)=>processSchema(x,ctx,{...params,path:[...params.path,isExclusive?"oneOf":"any\
-Of",i2]}));if(isExclusive){json.oneOf=options}else{json.anyOf=options}};intersectionProcessor=(schema5,ctx,json,params)=>{
+false;const options=def.options.map((x2,i3)=>processSchema(x2,ctx,{...params,path:[...params.path,isExclusive?"oneOf":"a\
+nyOf",i3]}));if(isExclusive){json.oneOf=options}else{json.anyOf=options}};intersectionProcessor=(schema5,ctx,json,params)=>{
 const def=schema5._zod.def;const a2=processSchema(def.left,ctx,{...params,path:[...params.path,"allOf",0]});const b=processSchema(
 def.right,ctx,{...params,path:[...params.path,"allOf",1]});const isSimpleIntersection=val=>"allOf"in val&&Object.keys(val).
 length===1;const allOf=[...isSimpleIntersection(a2)?a2.allOf:[a2],...isSimpleIntersection(b)?b.allOf:[b]];json.allOf=allOf;
@@ -7935,22 +7939,22 @@ function missing(identity2,noun){return{exists:false,identity:identity2,fields:{
 h the id ${identity2.id}, and no operation creates one: create it there, or correct the id`}}var init_reading=__esm({"sr\
 c/kinds/reading.ts"(){"use strict"}});var require_mod=__commonJS({"node_modules/fastest-levenshtein/mod.js"(exports){"use strict";exports.__esModule=true;exports.
 distance=exports.closest=void 0;var peq=new Uint32Array(65536);var myers_32=function(a2,b){var n2=a2.length;var m=b.length;
-var lst=1<<n2-1;var pv=-1;var mv=0;var sc=n2;var i2=n2;while(i2--){peq[a2.charCodeAt(i2)]|=1<<i2}for(i2=0;i2<m;i2++){var eq=peq[b.
-charCodeAt(i2)];var xv=eq|mv;eq|=(eq&pv)+pv^pv;mv|=~(eq|pv);pv&=eq;if(mv&lst){sc++}if(pv&lst){sc--}mv=mv<<1|1;pv=pv<<1|~(xv|
-mv);mv&=xv}i2=n2;while(i2--){peq[a2.charCodeAt(i2)]=0}return sc};var myers_x=function(b,a2){var n2=a2.length;var m=b.length;
-var mhc=[];var phc=[];var hsize=Math.ceil(n2/32);var vsize=Math.ceil(m/32);for(var i2=0;i2<hsize;i2++){phc[i2]=-1;mhc[i2]=
+var lst=1<<n2-1;var pv=-1;var mv=0;var sc=n2;var i3=n2;while(i3--){peq[a2.charCodeAt(i3)]|=1<<i3}for(i3=0;i3<m;i3++){var eq=peq[b.
+charCodeAt(i3)];var xv=eq|mv;eq|=(eq&pv)+pv^pv;mv|=~(eq|pv);pv&=eq;if(mv&lst){sc++}if(pv&lst){sc--}mv=mv<<1|1;pv=pv<<1|~(xv|
+mv);mv&=xv}i3=n2;while(i3--){peq[a2.charCodeAt(i3)]=0}return sc};var myers_x=function(b,a2){var n2=a2.length;var m=b.length;
+var mhc=[];var phc=[];var hsize=Math.ceil(n2/32);var vsize=Math.ceil(m/32);for(var i3=0;i3<hsize;i3++){phc[i3]=-1;mhc[i3]=
 0}var j=0;for(;j<vsize-1;j++){var mv_1=0;var pv_1=-1;var start_1=j*32;var vlen_1=Math.min(32,m)+start_1;for(var k=start_1;k<
-vlen_1;k++){peq[b.charCodeAt(k)]|=1<<k}for(var i2=0;i2<n2;i2++){var eq=peq[a2.charCodeAt(i2)];var pb=phc[i2/32|0]>>>i2&1;
-var mb=mhc[i2/32|0]>>>i2&1;var xv=eq|mv_1;var xh=((eq|mb)&pv_1)+pv_1^pv_1|eq|mb;var ph=mv_1|~(xh|pv_1);var mh=pv_1&xh;if(ph>>>
-31^pb){phc[i2/32|0]^=1<<i2}if(mh>>>31^mb){mhc[i2/32|0]^=1<<i2}ph=ph<<1|pb;mh=mh<<1|mb;pv_1=mh|~(xv|ph);mv_1=ph&xv}for(var k=start_1;k<
+vlen_1;k++){peq[b.charCodeAt(k)]|=1<<k}for(var i3=0;i3<n2;i3++){var eq=peq[a2.charCodeAt(i3)];var pb=phc[i3/32|0]>>>i3&1;
+var mb=mhc[i3/32|0]>>>i3&1;var xv=eq|mv_1;var xh=((eq|mb)&pv_1)+pv_1^pv_1|eq|mb;var ph=mv_1|~(xh|pv_1);var mh=pv_1&xh;if(ph>>>
+31^pb){phc[i3/32|0]^=1<<i3}if(mh>>>31^mb){mhc[i3/32|0]^=1<<i3}ph=ph<<1|pb;mh=mh<<1|mb;pv_1=mh|~(xv|ph);mv_1=ph&xv}for(var k=start_1;k<
 vlen_1;k++){peq[b.charCodeAt(k)]=0}}var mv=0;var pv=-1;var start2=j*32;var vlen=Math.min(32,m-start2)+start2;for(var k=start2;k<
-vlen;k++){peq[b.charCodeAt(k)]|=1<<k}var score=m;for(var i2=0;i2<n2;i2++){var eq=peq[a2.charCodeAt(i2)];var pb=phc[i2/32|
-0]>>>i2&1;var mb=mhc[i2/32|0]>>>i2&1;var xv=eq|mv;var xh=((eq|mb)&pv)+pv^pv|eq|mb;var ph=mv|~(xh|pv);var mh=pv&xh;score+=
-ph>>>m-1&1;score-=mh>>>m-1&1;if(ph>>>31^pb){phc[i2/32|0]^=1<<i2}if(mh>>>31^mb){mhc[i2/32|0]^=1<<i2}ph=ph<<1|pb;mh=mh<<1|
+vlen;k++){peq[b.charCodeAt(k)]|=1<<k}var score=m;for(var i3=0;i3<n2;i3++){var eq=peq[a2.charCodeAt(i3)];var pb=phc[i3/32|
+0]>>>i3&1;var mb=mhc[i3/32|0]>>>i3&1;var xv=eq|mv;var xh=((eq|mb)&pv)+pv^pv|eq|mb;var ph=mv|~(xh|pv);var mh=pv&xh;score+=
+ph>>>m-1&1;score-=mh>>>m-1&1;if(ph>>>31^pb){phc[i3/32|0]^=1<<i3}if(mh>>>31^mb){mhc[i3/32|0]^=1<<i3}ph=ph<<1|pb;mh=mh<<1|
 mb;pv=mh|~(xv|ph);mv=ph&xv}for(var k=start2;k<vlen;k++){peq[b.charCodeAt(k)]=0}return score};var distance3=function(a2,b){
 if(a2.length<b.length){var tmp=b;b=a2;a2=tmp}if(b.length===0){return a2.length}if(a2.length<=32){return myers_32(a2,b)}return myers_x(
-a2,b)};exports.distance=distance3;var closest=function(str,arr){var min_distance=Infinity;var min_index=0;for(var i2=0;i2<
-arr.length;i2++){var dist=distance3(str,arr[i2]);if(dist<min_distance){min_distance=dist;min_index=i2}}return arr[min_index]};
+a2,b)};exports.distance=distance3;var closest=function(str,arr){var min_distance=Infinity;var min_index=0;for(var i3=0;i3<
+arr.length;i3++){var dist=distance3(str,arr[i3]);if(dist<min_distance){min_distance=dist;min_index=i3}}return arr[min_index]};
 exports.closest=closest}});function isSecretField(name2){return secretFieldNames.has(name2)}function isSecretMember(name2){return secretMembers.has(
 name2)}function looksSecret(key){const known4=memo2.get(key);if(known4!==void 0)return known4;const answer=resemblesSecret(
 fold(key));if(memo2.size<1e4)memo2.set(key,answer);return answer}function holdsSecretKey(key,value3){if(looksSecret(key))
@@ -8009,10 +8013,10 @@ length!==there.length?"different":"unknown"}const inner=match.pairs.flatMap(pair
 hasOwn(pair.wanted,name2)).flatMap(([name2,type])=>contrast(type,name2,pair.wanted[name2]??null,pair.got[name2])));if(inner.
 some(part=>part.verdict==="different"))return"different";return inner.some(part=>part.verdict==="unknown")?"unknown":"sa\
 me"}function desired(type,declared,present3,whole2){if(type.type==="set")return desiredSet(declared,present3);if(type.type!==
-"map"||!isMap(declared))return declared;const kept2=Object.entries(declared).filter(([,member2])=>member2!==null);if(whole2)
-return Object.fromEntries(kept2);if(present3===void 0||present3!==null&&!isMap(present3))return void 0;const untouched=Object.
+"map"||!isMap(declared))return declared;const kept3=Object.entries(declared).filter(([,member2])=>member2!==null);if(whole2)
+return Object.fromEntries(kept3);if(present3===void 0||present3!==null&&!isMap(present3))return void 0;const untouched=Object.
 entries(present3??{}).filter(([key])=>!Object.hasOwn(declared,key));if(untouched.some(([,member2])=>holdsHashed(member2)))
-return void 0;return Object.fromEntries([...untouched,...kept2])}function asItWillBe({type,wanted,got}){if(type.type!=="\
+return void 0;return Object.fromEntries([...untouched,...kept3])}function asItWillBe({type,wanted,got}){if(type.type!=="\
 set"||!Array.isArray(wanted)||!Array.isArray(got))return wanted;const{nested}=type;const there=new Map(matchSets(asElements(
 wanted),asElements(got)).pairs.map(pair=>[pair.wanted,pair.got]));return asElements(wanted).map(element=>{const known4=there.
 get(element);if(known4===void 0)return element;const{id,name:name2}=element;const sets=Object.entries(element).flatMap(([
@@ -8194,8 +8198,8 @@ backend_id="",type=""}){return`the server answers 404 for it: it has no backend 
 emplate of the type ${type}, and no operation creates one; correct backend_id or type, or create the backend there`}function rewrite({
 present:present3,desired:desired2,profile}){const{backend_id="",type=""}=present3.identity;const params={backend_id,template_type:type};
 const{fields:fields2,unknown:unknown4}=wholeFields(desired2,present3.fields,traits2[profile.name]);if(unknown4.length>0){
-return{requests:[],expected:fields2,trouble:unknownWhole("email template",unknown4)}}const kept2=Object.keys(fields2).some(
-half=>same(fields2[half]??null,present3.fields[half]??null));const deletes=typeof present3.fields.id==="string"&&kept2;const from=deletes?
+return{requests:[],expected:fields2,trouble:unknownWhole("email template",unknown4)}}const kept3=Object.keys(fields2).some(
+half=>same(fields2[half]??null,present3.fields[half]??null));const deletes=typeof present3.fields.id==="string"&&kept3;const from=deletes?
 {id:null}:carried(present3.fields,["id","txt_content","html_content"]);const patch={operation:"updateTemplate",params,body:{
 ...fields2,type,backend_id},confirm:{from}};return{requests:deletes?[{operation:"deleteTemplate",params},patch]:[patch],
 expected:fields2}}function lostTemplate({before,asked,now}){if(typeof before.id!=="string")return{};const halves2=Object.
@@ -8211,16 +8215,16 @@ name:name2}){return["txt_content","html_content"].filter(field2=>typeof fields2[
 body",before:fields2[path],after:null,sensitive:false,becomes:traits2[name2].allBuiltIn?"built-in":"gone"}))}async function showTemplate(identity2,{
 reader,limit:limit2}){const{backend_id="",type=""}=identity2;const template2=await limit2(()=>reader.showTemplate(backend_id,
 type));return template2===null?{exists:false,identity:identity2,fields:{}}:{exists:true,identity:identity2,fields:{...template2}}}
-async function find2(context3){const{asked,known:known4}=context3;const{backend:wanted=[],type:types3=[]}=asked;const named4=known4.
+async function find2(context3){const{asked,known:known4}=context3;const{backend:wanted=[],type:types3=[]}=asked;const named5=known4.
 filter(({kind})=>kind==="EmailTemplate").map(({identity:identity2})=>identity2);const backends=wanted.length>0?wanted:await backendsOf(
-context3,named4);const identities=[...new Set(backends)].sort().flatMap(backend_id=>{const own5=named4.flatMap(one=>one.
+context3,named5);const identities=[...new Set(backends)].sort().flatMap(backend_id=>{const own5=named5.flatMap(one=>one.
 backend_id===backend_id?[one.type??""]:[]);return[...new Set(types3.length>0?types3:[...knownTypes,...own5])].sort(compareText).
 map(type=>({backend_id,type}))});const found2=await settle2(identities.map(async identity2=>{const live=await showTemplate(
 identity2,context3);if(!live.exists)return[];const remark=live.fields.id===null?{remark:"the built-in text"}:{};return[{
 identity:identity2,called:null,...remark,live}]}));const unnamed="no backend is known, so no email template can be found\
 : name the backends with --backend ID";if(backends.length>0)return{found:found2.flat(),notes:[]};return{found:[],notes:[
-unnamed],unasked:"no backend is known, so that no template was asked for"}}async function backendsOf({rows,profile},named4){
-const known4=named4.flatMap(({backend_id})=>backend_id??[]);const{backends}=traits2[profile.name];if(backends===void 0)return known4;
+unnamed],unasked:"no backend is known, so that no template was asked for"}}async function backendsOf({rows,profile},named5){
+const known4=named5.flatMap(({backend_id})=>backend_id??[]);const{backends}=traits2[profile.name];if(backends===void 0)return known4;
 const own5=await rows("backends",backends.own,pages.backend);const shown5=own5??await rows("users",backends.ofUsers,pages.
 user)??[];const ids=shown5.map(row=>{if(own5!==null)return row.id;return isMap(row.backend)?row.backend.id:void 0});return[
 ...known4,...ids.flatMap(id=>typeof id==="string"?[id]:[])]}var knownTypes,ofUser,placeholders,BUILT_IN,traits2,deletedAlone,
@@ -8418,12 +8422,12 @@ void 0||called===name2||present3.get(key)===name2)return"right";const isHeld=thi
 includes(name2);return!isHeld&&former.get(key)?.includes(name2)===true?"stale":"wrong"}presentName(id){const key=identifierKey(
 id);const name2=this.others.present.get(key)??this.ids.get(key)?.name;return typeof name2==="string"?name2:void 0}find(reference){
 const byId=this.byId(reference);return this.#only(reference,byId===void 0?[]:[byId])}findNamed(name2){return this.#only(
-name2,[])}#only(reference,candidates2){const named4=names3=>[...names3].flatMap(([id,name2])=>{const row=this.ids.get(id);
+name2,[])}#only(reference,candidates2){const named5=names3=>[...names3].flatMap(([id,name2])=>{const row=this.ids.get(id);
 return name2===reference&&row!==void 0?[row]:[]});const direct=[...candidates2,...this.byName(reference)];const found2=new Set(
-direct.length>0?direct:named4(this.others.present));const[only2]=found2;if(only2!==void 0&&found2.size===1)return only2;
+direct.length>0?direct:named5(this.others.present));const[only2]=found2;if(only2!==void 0&&found2.size===1)return only2;
 if(found2.size>1){const ids=[...found2].map(({id})=>id).join(", ");return`${found2.size} organizations are called "${reference}\
 " (${ids}): refer to one by its id`}const former=[...this.others.former].flatMap(([id,names3])=>names3.map(name2=>[id,name2]));
-const[renamed]=named4(former);if(renamed!==void 0){return`the organization "${reference}" is called "${String(renamed.name)}\
+const[renamed]=named5(former);if(renamed!==void 0){return`the organization "${reference}" is called "${String(renamed.name)}\
 " now: refer to it by that name`}const unsure2=this.unsure?" (its list has rows without an id)":"";const lack=lacks(`"${reference}\
 "${unsure2}`,isUuid(reference)?"id":"name");return`${lack}${this.proposal(reference)}`}lacksId(id){return lacks(`with th\
 e id ${id}`,"id")}}}});function listScope(name2,profile){return types[name2].scope(profile)}function holdList(held,name2,{reader,profile},onRead){
@@ -8466,12 +8470,12 @@ ions");return{...found2,elements:[{...element,roles:found2.elements}]}});take2("
 elements:elements2})=>elements2),troubles:[...members3.troubles,...inner.flatMap(({troubles:troubles2})=>troubles2)],sure:listScope(
 "roles",profile)!==void 0&&members3.sure&&told5&&inner.every(({sure})=>sure)})}return{fields:resolved2,troubles:[...new Set(
 troubles)],confirmed:confirmed2,warnings}}function existing(lists,{organizations,scopes,roles:roles3}){const isIn=(catalog,{
-id})=>catalog==null||catalog.unsure||typeof id==="string"&&catalog.byId(id)!==void 0;const kept2=Object.entries(lists).map(
+id})=>catalog==null||catalog.unsure||typeof id==="string"&&catalog.byId(id)!==void 0;const kept3=Object.entries(lists).map(
 ([field2,list2])=>{if(!Array.isArray(list2))return[field2,list2];const elements2=asElements(list2);if(field2==="authoriz\
 ed_scopes")return[field2,elements2.filter(scope2=>isIn(scopes,scope2))];if(field2==="roles")return[field2,elements2.filter(
 role2=>isIn(roles3,role2))];const members3=elements2.filter(member2=>isIn(organizations,member2)).map(member2=>member2.roles===
 void 0?member2:{...member2,roles:asElements(member2.roles).filter(role2=>isIn(roles3,role2))});return[field2,members3]});
-return Object.fromEntries(kept2.filter(([,list2])=>!Array.isArray(list2)||list2.length>0))}function rolesOf(user3){const memberships2=asElements(
+return Object.fromEntries(kept3.filter(([,list2])=>!Array.isArray(list2)||list2.length>0))}function rolesOf(user3){const memberships2=asElements(
 user3.organizations??null);return[user3,...memberships2].flatMap(({roles:roles3=null})=>asElements(roles3))}function findAll(list2,{
 catalog,noun,own:own5,strict,live}){if(catalog==null){return{elements:[...list2],troubles:[],sure:live&&catalog===void 0&&
 list2.length===0}}const isShared=name2=>catalog.byName(name2).length>1;const troubles=[];let sure=own5.every(({name:name2})=>typeof name2!==
@@ -8492,16 +8496,16 @@ g"||name2===row.name)return void 0;return wrongName(noun,String(id),row.name,nam
 return`the ${noun} with the id ${id} is called "${called}" on the server, not "${name2}": correct the id or the name`}function shownAs(element,row,own5){
 const{scopes:_,...said3}=element;const isNew=!own5.some(({id})=>id===row.id);return{...said3,...said3.public!==void 0&&row.
 public!==void 0?{public:row.public}:{},...isNew&&row.scopes!==void 0?{scopes:row.scopes}:{},...row.id===void 0?{}:{id:row.
-id},...typeof row.name==="string"?{name:row.name}:{}}}function memberships(references,index,strict){const troubles=[];const stale2=[];
+id},...typeof row.name==="string"?{name:row.name}:{}}}function memberships(references,index,strict){const troubles=[];const stale3=[];
 const seen2=new Set;let sure=true;const elements2=references.flatMap(reference=>{const element=isMap(reference)?reference:
 {};const row=findMember(reference,index);if(typeof row==="string"){troubles.push(row);return[]}const id=String(row.id);if(seen2.
 has(id)){troubles.push(`the organization ${id} is twice in organizations: remove one of the two`);return[]}seen2.add(id);
 if(typeof row.name!=="string"||index.byName(row.name).length>1)sure=false;const{name:name2}=element;const standing=strict&&
 typeof name2==="string"?index.standing(id,name2):"right";if(standing==="wrong"){troubles.push(wrongName("organization",id,
-index.presentName(id)??"",String(name2)))}if(standing==="stale"){stale2.push(`the organization with the id ${id} is call\
+index.presentName(id)??"",String(name2)))}if(standing==="stale"){stale3.push(`the organization with the id ${id} is call\
 ed "${String(row.name)}" now, and the name "${String(name2)}" beside the id is a former one: write "${String(row.name)}"`)}
 return[{...row,...element,id,...typeof row.name==="string"?{name:row.name}:{}}]});return{elements:elements2,troubles,sure,
-stale:stale2}}function findMember(reference,organizations){if(!isMap(reference))return organizations.find(String(reference));
+stale:stale3}}function findMember(reference,organizations){if(!isMap(reference))return organizations.find(String(reference));
 if(typeof reference.id!=="string")return organizations.findNamed(String(reference.name));const row=organizations.byId(reference.
 id);if(row!==void 0)return row;if(organizations.unsure)return{id:reference.id};return organizations.lacksId(reference.id)}
 var init_user_references=__esm({"src/kinds/user-references.ts"(){"use strict";init_values();init_fields();init_references();
@@ -8640,8 +8644,8 @@ profile.name].whole!==void 0)return replaceUser(input);const{present:present3,de
 operation:"updateUser",params:{user_id:present3.identity.id??""},body:desired2}],expected:desired2}},lost:lostLists,restorable:existing,
 discovery:{options:{user:"id"},find:find5},destructions:fields2=>fields2.flatMap(({path,before,after:after2,confirmed:confirmed2=false})=>{
 if(path==="blocked")return after2===true?["blocks the user"]:[];const loses=elementNouns[path];if(loses===void 0||before===
-void 0)return[];const{removed:left,pairs}=matchSets(asElements(after2),asElements(before));const kept2=new Set(pairs.map(
-({got})=>keyOf(got)));const removed=left.filter(element=>!kept2.has(keyOf(element)));const called=element=>nameOf(element,
+void 0)return[];const{removed:left,pairs}=matchSets(asElements(after2),asElements(before));const kept3=new Set(pairs.map(
+({got})=>keyOf(got)));const removed=left.filter(element=>!kept3.has(keyOf(element)));const called=element=>nameOf(element,
 confirmed2);return[...removed.map(element=>`removes the ${loses}${called(element)}`),...pairs.flatMap(({wanted,got})=>rolesLost(
 wanted,got).map(role2=>`removes the role${called(role2)} within the ${loses}${called(got)}`))]})}}});function kindOf(name2){return byName[name2]}function only(found2){const[one,...others2]=found2;if(one===void 0||others2.
 length>0)throw new Error("one kind has a regeneration, and no other");return one}function isKindName(name2){return Object.
@@ -8669,22 +8673,7 @@ UNABLE_TO_VERIFY_LEAF_SIGNATURE:{...unknown2,why:`${unknown2.why}, or the server
 CERT_HAS_EXPIRED:{why:"its certificate has expired",fault:"certificate",unsent:true},CERT_NOT_YET_VALID:{why:"its certif\
 icate is not valid yet",fault:"certificate",look:"clock",unsent:true},CERT_REVOKED:{why:"its certificate was revoked",fault:"\
 certificate",unsent:true},ERR_TLS_CERT_ALTNAME_INVALID:{why:"its certificate is for another host name",fault:"certificat\
-e",look:"host",unsent:true}}}});function summarizeResult(result){const summary2={applied:0,failed:0,not_converged:0,unknown:0,skipped:0};for(const{status}of result.
-results)summary2[status]+=1;return summary2}function mayBeUndone({results}){return results.some(({status,action:action2})=>status!==
-"failed"&&status!=="skipped"&&(action2==="update"||action2==="delete"))}var init_result=__esm({"src/apply/result.ts"(){"\
-use strict"}});function countDestructions(plan){return plan.changes.reduce((sum,{destructions})=>sum+destructions.length,0)}function refusals(plan,maxDestructive){
-const problems=blockedBy(plan).map(([reason,changes])=>error("blocked",blockedMessage(reason,changes),[],blockedHint(changes)));
-const destructions=countDestructions(plan);if(destructions>maxDestructive){problems.push(error("too-destructive",`the pl\
-an does ${destructions} destructive ${destructions===1?"thing":"things"}, and ${maxDestructive} are allowed (safety.max_\
-destructive, or --allow-destructive)`,[],`review the plan; if it is meant, use --allow-destructive ${destructions}`))}return problems}
-function blockedBy({changes}){const byReason=new Map;for(const change3 of changes){if(change3.action!=="blocked")continue;
-byReason.set(change3.reason,[...byReason.get(change3.reason)??[],change3])}return[...byReason]}function blockedMessage(reason,changes){
-const[only2]=changes;if(only2!==void 0&&changes.length===1)return`${named2(only2)} is blocked: ${reason}`;const first=changes.
-slice(0,NAMED).map(named2);const more=changes.length>NAMED?` and ${changes.length-NAMED} more`:"";return`${changes.length}\
- objects are blocked (${first.join(", ")}${more}): ${reason}`}function named2({address:address3,label:label3}){return label3===
-void 0?address3:`${address3} (${bare(label3)})`}function blockedHint(changes){if(changes.every(({declaredAt})=>declaredAt===
-null))return void 0;return changes.length===1?"mend it, or leave it out with --target":"mend them, or leave them out wit\
-h --target"}var NAMED;var init_safety=__esm({"src/plan/safety.ts"(){"use strict";init_escape();init_problems();NAMED=3}});import{hash}from"node:crypto";function parseShard(text6){const[,first="",second=""]=/^([1-9]\d{0,3})\/([1-9]\d{0,3})$/.exec(
+e",look:"host",unsent:true}}}});import{hash}from"node:crypto";function parseShard(text6){const[,first="",second=""]=/^([1-9]\d{0,3})\/([1-9]\d{0,3})$/.exec(
 text6)??[];const[index,count3]=[Number(first),Number(second)];return index>=1&&index<=count3&&count3<=MAX_SHARDS?{index,
 count:count3}:void 0}function isShard(one,{index,count:count3}){return one.index===index&&one.count===count3}function shardText({
 index,count:count3}){return`${index}/${count3}`}function shardName({index,count:count3}){return`${index}-of-${count3}`}function shardNamed(name2){
@@ -8696,7 +8685,47 @@ attempt)}}function isJournalName(name2){return/^\d{8}T\d{6}Z-[0-9a-f]{6}$/.test(
 name2)?.run??name2}function partName(run4,shard2,attempt){const again=attempt===1?"":`.${String(attempt).padStart(2,"0")}`;
 return`${run4}.${shardName(shard2)}${again}`}function partCalled(journal){const part=partOfRun(journal);return part===void 0?
 journal:partName(part.run,part.shard,1)}function isOfRun(journal,name2){return journal===name2||runOf(journal)===name2||
-partCalled(journal)===name2}var MAX_SHARDS;var init_shard=__esm({"src/base/shard.ts"(){"use strict";MAX_SHARDS=1e3}});function withDrift(fields2,types3,left,shown5){return fields2.map(field2=>{const recorded2=recordedAt(field2.path,types3,
+partCalled(journal)===name2}var MAX_SHARDS;var init_shard=__esm({"src/base/shard.ts"(){"use strict";MAX_SHARDS=1e3}});function isSplit(state,{count:count3}){return state?.shards?.count===count3}function split(state,shard2,toEnd=[]){const whole2={
+...joined2(state),shards:{count:shard2.count,parts:{}}};return toEnd.length===0?whole2:withPart(whole2,shard2,{to_end:[...toEnd]})}
+function joined2(state){const{shards,...rest}=state;if(shards===void 0)return state;const newest=newestHeld(state);return{
+...rest,...newest===void 0?{}:{last_run:newest}}}function newestHeld({last_run,shards}){const parts=Object.values(shards?.
+parts??{}).map(part=>part.last_run);return[last_run,...parts].filter(run4=>run4!==void 0).sort().at(-1)}function heldBefore({
+last_run,shards},run4){const part=partOfRun(run4);const held=part?.shard.count===shards?.count?shards?.parts[String(part?.
+shard.index)]?.last_run:void 0;return held===void 0||last_run!==void 0&&last_run>held?last_run:held}function openRuns({open_run,
+shards}){const parts=Object.values(shards?.parts??{}).flatMap(part=>[part.open_run,...part.to_end??[]]);return new Set([
+open_run,...parts].filter(run4=>run4!==void 0))}function enderOf({shards},run4){if(shards===void 0)return void 0;const[index]=Object.
+entries(shards.parts).find(([,part])=>part.to_end?.includes(run4))??[];return index===void 0?void 0:{index:Number(index),
+count:shards.count}}function isToEnd(head,run4){return enderOf(head,run4)!==void 0}function partOf({shards},{index}){return shards?.
+parts[String(index)]??{}}function withPart(head,{index},part){const{shards}=head;if(shards===void 0)throw new TypeError(
+"no shards without a state that is split");return{...head,shards:{...shards,parts:{...shards.parts,[String(index)]:part}}}}
+function withSettled(head,run4){const ender=enderOf(head,run4);if(ender!==void 0){const{to_end=[],...known4}=partOf(head,
+ender);const left=to_end.filter(one=>one!==run4);return withPart(head,ender,{...known4,...left.length===0?{}:{to_end:left}})}
+const part=partOfRun(run4);if(part!==void 0&&isSplit(head,part.shard)){const{open_run,...known4}=partOf(head,part.shard);
+const isNewest=known4.last_run===void 0||run4>=known4.last_run;const open8=open_run===void 0||open_run===run4?{}:{open_run};
+const held=isNewest?{last_run:run4}:known4;return withPart(head,part.shard,{...held,...open8})}const{open_run:_,...rest}=head;
+const{last_run}=head;return{...rest,last_run:last_run!==void 0&&last_run>run4?last_run:run4}}function sameState(now,{lineage,
+shards}){if(now.lineage===lineage&&now.shards?.count===shards?.count)return now;throw new ProblemsError([error("locked",
+"the state was replaced by another one while this run of a shard was under way",[],"find out who writes it, and run it a\
+gain once no other run is under way")])}function changedRecords(before,after2){const changed2=new Map;for(const[key,record2]of Object.
+entries(after2))if(before[key]!==record2)changed2.set(key,record2);for(const key of Object.keys(before))if(!Object.hasOwn(
+after2,key))changed2.set(key,null);return changed2}function withRecords({resources},records){const next={...resources};for(const[
+key,record2]of records){if(record2===null)delete next[key];else next[key]=record2}return next}var init_shards=__esm({"sr\
+c/state/shards.ts"(){"use strict";init_problems();init_shard()}});function summarizeResult(result){const summary2={applied:0,failed:0,not_converged:0,unknown:0,skipped:0};for(const{status}of result.
+results)summary2[status]+=1;return summary2}function mayBeUndone({results}){return results.some(({status,action:action2})=>status!==
+"failed"&&status!=="skipped"&&(action2==="update"||action2==="delete"))}var init_result=__esm({"src/apply/result.ts"(){"\
+use strict"}});function countDestructions(plan){return plan.changes.reduce((sum,{destructions})=>sum+destructions.length,0)}function refusals(plan,maxDestructive){
+const problems=blockedBy(plan).map(([reason,changes])=>error("blocked",blockedMessage(reason,changes),[],blockedHint(changes)));
+const destructions=countDestructions(plan);if(destructions>maxDestructive){problems.push(error("too-destructive",`the pl\
+an does ${destructions} destructive ${destructions===1?"thing":"things"}, and ${maxDestructive} are allowed (safety.max_\
+destructive, or --allow-destructive)`,[],`review the plan; if it is meant, use --allow-destructive ${destructions}`))}return problems}
+function blockedBy({changes}){const byReason=new Map;for(const change3 of changes){if(change3.action!=="blocked")continue;
+byReason.set(change3.reason,[...byReason.get(change3.reason)??[],change3])}return[...byReason]}function blockedMessage(reason,changes){
+const[only2]=changes;if(only2!==void 0&&changes.length===1)return`${named3(only2)} is blocked: ${reason}`;const first=changes.
+slice(0,NAMED).map(named3);const more=changes.length>NAMED?` and ${changes.length-NAMED} more`:"";return`${changes.length}\
+ objects are blocked (${first.join(", ")}${more}): ${reason}`}function named3({address:address3,label:label3}){return label3===
+void 0?address3:`${address3} (${bare(label3)})`}function blockedHint(changes){if(changes.every(({declaredAt})=>declaredAt===
+null))return void 0;return changes.length===1?"mend it, or leave it out with --target":"mend them, or leave them out wit\
+h --target"}var NAMED;var init_safety=__esm({"src/plan/safety.ts"(){"use strict";init_escape();init_problems();NAMED=3}});function withDrift(fields2,types3,left,shown5){return fields2.map(field2=>{const recorded2=recordedAt(field2.path,types3,
 left.fields,shown5);if(recorded2===void 0)return field2;const declared=isAsLeft(field2,types3,recorded2)?{}:{declared:"c\
 hanged"};return{...field2,drift:{recorded:recorded2,run:left.run,...declared}}})}function undeclaredDrift(fields2,declared,types3,left,shown5){
 return Object.entries(declared.fields).flatMap(([name2,said3])=>{const[type,was,now]=[types3[name2],left.fields[name2],shown5(
@@ -8717,19 +8746,19 @@ function isDrifted({fields:fields2}){return fields2.some(({drift})=>drift!==void
 change3.action!=="unchanged"||isDrifted(change3)}function countDrift({changes}){const drifted2=changes.filter(isDrifted);
 const fields2=drifted2.flatMap(change3=>change3.fields.filter(({drift})=>drift!==void 0));return{fields:fields2.length,objects:drifted2.
 length}}function shareOf(changes,only2){if(only2===void 0)return{changes,leftOut:new Map,losesLeftOut:0};const leftOut3=new Map;
-let losesLeftOut=0;const kept2=changes.filter(change3=>{const isOf=only2==="drift"?isDrifted(change3):isMade(change3);if(!isOf&&
+let losesLeftOut=0;const kept3=changes.filter(change3=>{const isOf=only2==="drift"?isDrifted(change3):isMade(change3);if(!isOf&&
 change3.action!=="unchanged"){leftOut3.set(change3.action,(leftOut3.get(change3.action)??0)+1);if(change3.destructions.length>
-0)losesLeftOut+=1}return isOf});return{changes:kept2,leftOut:leftOut3,losesLeftOut}}function isMade({action:action2,fields:fields2}){
+0)losesLeftOut+=1}return isOf});return{changes:kept3,leftOut:leftOut3,losesLeftOut}}function isMade({action:action2,fields:fields2}){
 return action2!=="unchanged"&&(fields2.length===0||fields2.some(({drift})=>drift===void 0||drift.declared==="changed"))}
 var init_drift=__esm({"src/plan/drift.ts"(){"use strict";init_secret_names();init_values();init_fields()}});var Diff;var init_base=__esm({"node_modules/diff/libesm/diff/base.js"(){Diff=class{diff(oldStr,newStr,options={}){let callback2;
 if(typeof options==="function"){callback2=options;options={}}else if("callback"in options){callback2=options.callback}const oldString=this.
 castInput(oldStr,options);const newString=this.castInput(newStr,options);const oldTokens=this.removeEmpty(this.tokenize(
 oldString,options));const newTokens=this.removeEmpty(this.tokenize(newString,options));return this.diffWithOptionsObj(oldTokens,
-newTokens,options,callback2)}diffWithOptionsObj(oldTokens,newTokens,options,callback2){var _a3;const done2=value3=>{value3=
+newTokens,options,callback2)}diffWithOptionsObj(oldTokens,newTokens,options,callback2){var _a4;const done2=value3=>{value3=
 this.postProcess(value3,options);if(callback2){setTimeout(function(){callback2(value3)},0);return void 0}else{return value3}};
 const newLen=newTokens.length,oldLen=oldTokens.length;let editLength=1;let maxEditLength=newLen+oldLen;if(options.maxEditLength!=
-null){maxEditLength=Math.min(maxEditLength,options.maxEditLength)}const maxExecutionTime=(_a3=options.timeout)!==null&&_a3!==
-void 0?_a3:Infinity;const abortAfterTimestamp=Date.now()+maxExecutionTime;const bestPath=[{oldPos:-1,lastComponent:void 0}];
+null){maxEditLength=Math.min(maxEditLength,options.maxEditLength)}const maxExecutionTime=(_a4=options.timeout)!==null&&_a4!==
+void 0?_a4:Infinity;const abortAfterTimestamp=Date.now()+maxExecutionTime;const bestPath=[{oldPos:-1,lastComponent:void 0}];
 let newPos=this.extractCommon(bestPath[0],newTokens,oldTokens,0,options);if(bestPath[0].oldPos+1>=oldLen&&newPos+1>=newLen){
 return done2(this.buildValues(bestPath[0].lastComponent,newTokens,oldTokens))}let minDiagonalToConsider=-Infinity,maxDiagonalToConsider=Infinity;
 const execEditLength=()=>{for(let diagonalPath=Math.max(minDiagonalToConsider,-editLength);diagonalPath<=Math.min(maxDiagonalToConsider,
@@ -8753,20 +8782,20 @@ oneChangePerToken){basePath.lastComponent={count:1,previousComponent:basePath.la
 if(commonCount&&!options.oneChangePerToken){basePath.lastComponent={count:commonCount,previousComponent:basePath.lastComponent,
 added:false,removed:false}}basePath.oldPos=oldPos;return newPos}equals(left,right,options){if(options.comparator){return options.
 comparator(left,right)}else{return left===right||!!options.ignoreCase&&left.toLowerCase()===right.toLowerCase()}}removeEmpty(array2){
-const ret=[];for(let i2=0;i2<array2.length;i2++){if(array2[i2]){ret.push(array2[i2])}}return ret}castInput(value3,options){
+const ret=[];for(let i3=0;i3<array2.length;i3++){if(array2[i3]){ret.push(array2[i3])}}return ret}castInput(value3,options){
 return value3}tokenize(value3,options){return Array.from(value3)}join(chars){return chars.join("")}postProcess(changeObjects,options){
 return changeObjects}get useLongestToken(){return false}buildValues(lastComponent,newTokens,oldTokens){const components=[];
 let nextComponent;while(lastComponent){components.push(lastComponent);nextComponent=lastComponent.previousComponent;delete lastComponent.
 previousComponent;lastComponent=nextComponent}components.reverse();const componentLen=components.length;let componentPos=0,
 newPos=0,oldPos=0;for(;componentPos<componentLen;componentPos++){const component=components[componentPos];if(!component.
 removed){if(!component.added&&this.useLongestToken){let value3=newTokens.slice(newPos,newPos+component.count);value3=value3.
-map(function(value4,i2){const oldValue=oldTokens[oldPos+i2];return oldValue.length>value4.length?oldValue:value4});component.
+map(function(value4,i3){const oldValue=oldTokens[oldPos+i3];return oldValue.length>value4.length?oldValue:value4});component.
 value=this.join(value3)}else{component.value=this.join(newTokens.slice(newPos,newPos+component.count))}newPos+=component.
 count;if(!component.added){oldPos+=component.count}}else{component.value=this.join(oldTokens.slice(oldPos,oldPos+component.
-count));oldPos+=component.count}}return components}}}});function longestCommonPrefix(str1,str2){let i2;for(i2=0;i2<str1.length&&i2<str2.length;i2++){if(str1[i2]!=str2[i2]){return str1.
-slice(0,i2)}}return str1.slice(0,i2)}function longestCommonSuffix(str1,str2){let i2;if(!str1||!str2||str1[str1.length-1]!=
-str2[str2.length-1]){return""}for(i2=0;i2<str1.length&&i2<str2.length;i2++){if(str1[str1.length-(i2+1)]!=str2[str2.length-
-(i2+1)]){return str1.slice(-i2)}}return str1.slice(-i2)}function replacePrefix(string3,oldPrefix,newPrefix){if(string3.slice(
+count));oldPos+=component.count}}return components}}}});function longestCommonPrefix(str1,str2){let i3;for(i3=0;i3<str1.length&&i3<str2.length;i3++){if(str1[i3]!=str2[i3]){return str1.
+slice(0,i3)}}return str1.slice(0,i3)}function longestCommonSuffix(str1,str2){let i3;if(!str1||!str2||str1[str1.length-1]!=
+str2[str2.length-1]){return""}for(i3=0;i3<str1.length&&i3<str2.length;i3++){if(str1[str1.length-(i3+1)]!=str2[str2.length-
+(i3+1)]){return str1.slice(-i3)}}return str1.slice(-i3)}function replacePrefix(string3,oldPrefix,newPrefix){if(string3.slice(
 0,oldPrefix.length)!=oldPrefix){throw Error(`string ${JSON.stringify(string3)} doesn't start with prefix ${JSON.stringify(
 oldPrefix)}; this is a bug`)}return newPrefix+string3.slice(oldPrefix.length)}function replaceSuffix(string3,oldSuffix,newSuffix){
 if(!oldSuffix){return string3+newSuffix}if(string3.slice(-oldSuffix.length)!=oldSuffix){throw Error(`string ${JSON.stringify(
@@ -8775,12 +8804,12 @@ newSuffix}function removePrefix(string3,oldPrefix){return replacePrefix(string3,
 return replaceSuffix(string3,oldSuffix,"")}function maximumOverlap(string1,string22){return string22.slice(0,overlapCount(
 string1,string22))}function overlapCount(a2,b){let startA=0;if(a2.length>b.length){startA=a2.length-b.length}let endB=b.
 length;if(a2.length<b.length){endB=a2.length}const map2=Array(endB);let k=0;map2[0]=0;for(let j=1;j<endB;j++){if(b[j]==b[k]){
-map2[j]=map2[k]}else{map2[j]=k}while(k>0&&b[j]!=b[k]){k=map2[k]}if(b[j]==b[k]){k++}}k=0;for(let i2=startA;i2<a2.length;i2++){
-while(k>0&&a2[i2]!=b[k]){k=map2[k]}if(a2[i2]==b[k]){k++}}return k}function segment(string3,segmenter){const parts=[];for(const segmentObj of Array.
+map2[j]=map2[k]}else{map2[j]=k}while(k>0&&b[j]!=b[k]){k=map2[k]}if(b[j]==b[k]){k++}}k=0;for(let i3=startA;i3<a2.length;i3++){
+while(k>0&&a2[i3]!=b[k]){k=map2[k]}if(a2[i3]==b[k]){k++}}return k}function segment(string3,segmenter){const parts=[];for(const segmentObj of Array.
 from(segmenter.segment(string3))){const segment3=segmentObj.segment;if(parts.length&&/\s/.test(parts[parts.length-1])&&/\s/.
 test(segment3)){parts[parts.length-1]+=segment3}else{parts.push(segment3)}}return parts}function trailingWs(string3,segmenter){
-if(segmenter){return leadingAndTrailingWs(string3,segmenter)[1]}let i2;for(i2=string3.length-1;i2>=0;i2--){if(!string3[i2].
-match(/\s/)){break}}return string3.substring(i2+1)}function leadingWs(string3,segmenter){if(segmenter){return leadingAndTrailingWs(
+if(segmenter){return leadingAndTrailingWs(string3,segmenter)[1]}let i3;for(i3=string3.length-1;i3>=0;i3--){if(!string3[i3].
+match(/\s/)){break}}return string3.substring(i3+1)}function leadingWs(string3,segmenter){if(segmenter){return leadingAndTrailingWs(
 string3,segmenter)[0]}const match=string3.match(/^\s*/);return match?match[0]:""}function leadingAndTrailingWs(string3,segmenter){
 if(!segmenter){return[leadingWs(string3),trailingWs(string3)]}if(segmenter.resolvedOptions().granularity!="word"){throw new Error(
 'The segmenter passed must have a granularity of "word"')}const segments=segment(string3,segmenter);const firstSeg=segments[0];
@@ -8812,7 +8841,7 @@ ord"){throw new Error('The segmenter passed must have a granularity of "word"')}
 value3.match(tokenizeIncludingWhitespace)||[]}const tokens=[];let prevPart=null;parts.forEach(part=>{if(/\s/.test(part)){
 if(prevPart==null){tokens.push(part)}else{tokens.push(tokens.pop()+part)}}else if(prevPart!=null&&/\s/.test(prevPart)){if(tokens[tokens.
 length-1]==prevPart){tokens.push(tokens.pop()+part)}else{tokens.push(prevPart+part)}}else{tokens.push(part)}prevPart=part});
-return tokens}join(tokens){return tokens.map((token,i2)=>{if(i2==0){return token}else{return token.replace(/^\s+/,"")}}).
+return tokens}join(tokens){return tokens.map((token,i3)=>{if(i3==0){return token}else{return token.replace(/^\s+/,"")}}).
 join("")}postProcess(changes,options){if(!changes||options.oneChangePerToken){return changes}let lastKeep=null;let insertion=null;
 let deletion2=null;changes.forEach(change3=>{if(change3.added){insertion=change3}else if(change3.removed){deletion2=change3}else{
 if(insertion||deletion2){dedupeWhitespaceInChangeObjects(lastKeep,deletion2,insertion,change3,options.intlSegmenter)}lastKeep=
@@ -8821,8 +8850,8 @@ null,options.intlSegmenter)}return changes}};wordDiff=new WordDiff;WordsWithSpac
 const regex=new RegExp(`(\\r?\\n)|[${extendedWordChars}]+|[^\\S\\n\\r]+|[^${extendedWordChars}]`,"ug");return value3.match(
 regex)||[]}};wordsWithSpaceDiff=new WordsWithSpaceDiff}});function diffLines(oldStr,newStr,options){return lineDiff.diff(oldStr,newStr,options)}function tokenize(value3,options){
 if(options.stripTrailingCr){value3=value3.replace(/\r\n/g,"\n")}const retLines=[],linesAndNewlines=value3.split(/(\n|\r\n)/);
-if(!linesAndNewlines[linesAndNewlines.length-1]){linesAndNewlines.pop()}for(let i2=0;i2<linesAndNewlines.length;i2++){const line=linesAndNewlines[i2];
-if(i2%2&&!options.newlineIsToken){retLines[retLines.length-1]+=line}else{retLines.push(line)}}return retLines}var LineDiff,
+if(!linesAndNewlines[linesAndNewlines.length-1]){linesAndNewlines.pop()}for(let i3=0;i3<linesAndNewlines.length;i3++){const line=linesAndNewlines[i3];
+if(i3%2&&!options.newlineIsToken){retLines[retLines.length-1]+=line}else{retLines.push(line)}}return retLines}var LineDiff,
 lineDiff;var init_line=__esm({"node_modules/diff/libesm/diff/line.js"(){init_base();LineDiff=class extends Diff{constructor(){
 super(...arguments);this.tokenize=tokenize}equals(left,right,options){if(options.ignoreWhitespace){if(!options.newlineIsToken||
 !left.includes("\n")){left=left.trim()}if(!options.newlineIsToken||!right.includes("\n")){right=right.trim()}}else if(options.
@@ -8835,17 +8864,17 @@ return diffLinesResultToPatch(diffLines(oldStr,newStr,optionsObj))}else{const{ca
 newStr,Object.assign(Object.assign({},optionsObj),{callback:diff=>{const patch=diffLinesResultToPatch(diff);callback2(patch)}}))}
 function diffLinesResultToPatch(diff){if(!diff){return}diff.push({value:"",lines:[]});function contextLines(lines){return lines.
 map(function(entry){return" "+entry})}const hunks=[];let oldRangeStart=0,newRangeStart=0,curRange=[],oldLine=1,newLine=1;
-for(let i2=0;i2<diff.length;i2++){const current=diff[i2],lines=current.lines||splitLines(current.value);current.lines=lines;
-if(current.added||current.removed){if(!oldRangeStart){const prev=diff[i2-1];oldRangeStart=oldLine;newRangeStart=newLine;
+for(let i3=0;i3<diff.length;i3++){const current=diff[i3],lines=current.lines||splitLines(current.value);current.lines=lines;
+if(current.added||current.removed){if(!oldRangeStart){const prev=diff[i3-1];oldRangeStart=oldLine;newRangeStart=newLine;
 if(prev){curRange=context3>0?contextLines(prev.lines.slice(-context3)):[];oldRangeStart-=curRange.length;newRangeStart-=
 curRange.length}}for(const line of lines){curRange.push((current.added?"+":"-")+line)}if(current.added){newLine+=lines.length}else{
-oldLine+=lines.length}}else{if(oldRangeStart){if(lines.length<=context3*2&&i2<diff.length-2){for(const line of contextLines(
+oldLine+=lines.length}}else{if(oldRangeStart){if(lines.length<=context3*2&&i3<diff.length-2){for(const line of contextLines(
 lines)){curRange.push(line)}}else{const contextSize=Math.min(lines.length,context3);for(const line of contextLines(lines.
 slice(0,contextSize))){curRange.push(line)}const hunk={oldStart:oldRangeStart,oldLines:oldLine-oldRangeStart+contextSize,
 newStart:newRangeStart,newLines:newLine-newRangeStart+contextSize,lines:curRange};hunks.push(hunk);oldRangeStart=0;newRangeStart=
-0;curRange=[]}}oldLine+=lines.length;newLine+=lines.length}}for(const hunk of hunks){for(let i2=0;i2<hunk.lines.length;i2++){
-if(hunk.lines[i2].endsWith("\n")){hunk.lines[i2]=hunk.lines[i2].slice(0,-1)}else{hunk.lines.splice(i2+1,0,"\\ No newline \
-at end of file");i2++}}}return{oldFileName,newFileName,oldHeader,newHeader,hunks}}}function splitLines(text6){const hasTrailingNl=text6.
+0;curRange=[]}}oldLine+=lines.length;newLine+=lines.length}}for(const hunk of hunks){for(let i3=0;i3<hunk.lines.length;i3++){
+if(hunk.lines[i3].endsWith("\n")){hunk.lines[i3]=hunk.lines[i3].slice(0,-1)}else{hunk.lines.splice(i3+1,0,"\\ No newline \
+at end of file");i3++}}}return{oldFileName,newFileName,oldHeader,newHeader,hunks}}}function splitLines(text6){const hasTrailingNl=text6.
 endsWith("\n");const result=text6.split("\n").map(line=>line+"\n");if(hasTrailingNl){result.pop()}else{result.push(result.
 pop().slice(0,-1))}return result}var init_create=__esm({"node_modules/diff/libesm/patch/create.js"(){init_line()}});var init_libesm=__esm({"node_modules/diff/libesm/index.js"(){init_word();init_create()}});function changedWords(before,after2){const start2=commonStart(before,after2);const end2=commonEnd(before.slice(start2),after2.
 slice(start2));const old=before.slice(start2,before.length-end2);const now=after2.slice(start2,after2.length-end2);const parts=Math.
@@ -8909,7 +8938,7 @@ if(typeof name2!=="string")return typeof id==="string"?bare(id):inline(element);
 size??0)>1;return unclear&&typeof id==="string"&&id!==name2?`${bare(name2)} (id ${bare(id)})`:bare(name2)}}function described(element,name2,confirmed2,whole2){
 const inside2=Object.entries(element).filter(([key,member2])=>!["id","name"].includes(key)&&member2!==null).filter(([key,
 member2])=>key!=="label"||member2!==element.name).map(([key,member2])=>`${bare(key)}: ${memberText(member2,confirmed2,whole2)}`);
-const named4=name2(element);return inside2.length===0||named4===inline(element)?named4:`${named4} (${inside2.join("; ")}\
+const named5=name2(element);return inside2.length===0||named5===inline(element)?named5:`${named5} (${inside2.join("; ")}\
 )`}function memberText(member2,confirmed2,whole2){if(!Array.isArray(member2)||!isSet(member2))return inlinePair(null,member2,
 whole2).after;const elements2=asElements(member2);const name2=namer(elements2,confirmed2);return elements2.length===0?"n\
 one":elements2.map(it=>described(it,name2,confirmed2,whole2)).join(", ")}function innerChanges(wanted,got,confirmed2,whole2){
@@ -8972,8 +9001,8 @@ void 0)return{mark,text:text6};const words6=mark==="-"?changedWords(text6,other)
 mark==="-"?words6.before:words6.after);return{mark,text:textOf2(spans),...words6.alike?{spans}:{}}})}function hunkHead(hunk){
 return`@@ -${range(hunk.oldStart,hunk.oldLines)} +${range(hunk.newStart,hunk.newLines)} @@`}function range(start2,lines){
 return`${lines===0?start2-1:start2},${lines}`}function escapeLine(line){return escapeText(line.replaceAll("\\u","\\\\u"))}
-function escapeChanged(line){const escaped3=escapeLine(line);const kept2=escaped3.trimEnd();return kept2+escaped3.slice(
-kept2.length).replaceAll(" ","\\u0020")}function partnersOf(lines){const found2=new Map;const endOf2=(start2,wanted)=>{const end2=lines.
+function escapeChanged(line){const escaped3=escapeLine(line);const kept3=escaped3.trimEnd();return kept3+escaped3.slice(
+kept3.length).replaceAll(" ","\\u0020")}function partnersOf(lines){const found2=new Map;const endOf2=(start2,wanted)=>{const end2=lines.
 findIndex(({mark},index)=>index>=start2&&mark!==wanted);return end2<0?lines.length:end2};for(let start2=0;start2<lines.length;){
 const middle=endOf2(start2,"-");const end2=endOf2(middle,"+");if(middle-start2===end2-middle){for(let at3=start2;at3<middle;at3+=
 1){found2.set(at3,at3+middle-start2);found2.set(at3+middle-start2,at3)}}start2=Math.max(end2,start2+1)}return found2}var mostCompared;
@@ -8988,9 +9017,9 @@ whole:whole2}){const pair=inlinePair(field2.before,field2.after,whole2);const fa
 was==="absent"?"(absent)":pair.before,after:fate===void 0?pair.after:`(${fate})`,...field2.was==="absent"?{lacks:"before"}:
 fate===void 0?{}:{lacks:"after"}}}function viewSet(path,{before,after:after2,confirmed:confirmed2=false},{whole:whole2}){
 const difference=compareSets(before,after2,confirmed2,whole2)??(before!==void 0&&same(before,after2)?compareSets(void 0,
-after2,confirmed2,whole2):void 0);if(difference===void 0)return void 0;const{elements:elements2,kept:kept2}=difference;const unknown4=`\
+after2,confirmed2,whole2):void 0);if(difference===void 0)return void 0;const{elements:elements2,kept:kept3}=difference;const unknown4=`\
 (unknown) \u2192 ${elements2.length===0?"none":"exactly these"}`;return{view:"set",path,head:before===void 0?unknown4:null,
-elements:elements2,kept:kept2}}function viewBody(path,field2,options){const{before,after:after2}=field2;if(!isText2(before)||
+elements:elements2,kept:kept3}}function viewBody(path,field2,options){const{before,after:after2}=field2;if(!isText2(before)||
 !isText2(after2)||fitsLine(field2,before,after2,options))return void 0;const{notes,hunks}=before===void 0?newLines(after2??
 ""):compareBodies(before??"",after2??"");return{view:"body",path,before:before===void 0?"unknown":before===null&&field2.
 was===void 0?"null":"text",fate:after2===null?fateText(field2)??"cleared (null)":null,lines:countLines(after2??""),notes,
@@ -9010,9 +9039,9 @@ return valueLines(path,view,pen)}}function valueLines(path,view,{paint}){const{b
 const was=unknown4||lacks2==="before"?before:paint.red(before);const is=lacks2==="after"?paint.red(after2):paint.green(after2);
 const width=displayWidth(`${indent}${path}: ${before} \u2192 ${after2}`);if(width<=lineWidth)return[`${indent}${path}: ${was}\
  \u2192 ${is}`];return[`${indent}${path}: ${was}`,`${indent}  \u2192 ${is}`]}function setLines(path,{head,elements:elements2,
-kept:kept2},{paint}){const tints={"+":paint.green,"-":paint.red,"~":paint.yellow,"=":String};return[`${indent}${path}:${head===
-null?"":` ${head}`}`,...elements2.map(({mark,text:text6})=>`${indent}  ${tints[mark](`${mark} ${text6}`)}`),...kept2>0?[
-paint.dim(`${indent}  (${kept2} unchanged)`)]:[]]}function bodyLines(path,{before,fate,lines,notes,hunks},{paint}){if(before===
+kept:kept3},{paint}){const tints={"+":paint.green,"-":paint.red,"~":paint.yellow,"=":String};return[`${indent}${path}:${head===
+null?"":` ${head}`}`,...elements2.map(({mark,text:text6})=>`${indent}  ${tints[mark](`${mark} ${text6}`)}`),...kept3>0?[
+paint.dim(`${indent}  (${kept3} unchanged)`)]:[]]}function bodyLines(path,{before,fate,lines,notes,hunks},{paint}){if(before===
 "unknown"){return[`${indent}${path}: (unknown) \u2192 ${fate??plural(lines,"line")}`,...hunks.flatMap(hunk=>hunk.lines.map(
 diffRow))]}const said3=fate??(before==="null"?"was null":null);return[`${indent}${path}:${said3===null?"":` ${said3}`}`,
 ...notes.map(note=>`${indent}  ${note}`),...hunks.flatMap(hunk=>[paint.cyan(`${indent}  \u2502 ${hunk.head}`),...hunk.lines.
@@ -9029,8 +9058,8 @@ replace(alone(name2),"\u2026"),text6)}function alone(name2){const letters2="[\\p
 return withoutNames(gist??said3,namesIn(address3))}function alike(results){return together(results,result=>{const{status,
 error:error3,action:action2,httpStatus}=result;if(status==="applied"||error3===null)return null;return JSON.stringify([status,
 action2,httpStatus,gistOf(result,error3)])})}function someOf(results){return firstFew(results,({address:address3})=>address3)}
-function firstFew(all,show){const named4=all.slice(0,FEW).map(show);const more=all.length-named4.length;return more>0?`${named4.
-join(", ")} and ${more} more`:named4.join(", ")}var FEW;var init_alike=__esm({"src/report/alike.ts"(){"use strict";FEW=3}});function placesOf({place:place2,places}){return places??(place2===void 0?[]:[place2])}function placeList(places,more=0,show=(_,text6)=>text6){
+function firstFew(all,show){const named5=all.slice(0,FEW).map(show);const more=all.length-named5.length;return more>0?`${named5.
+join(", ")} and ${more} more`:named5.join(", ")}var FEW;var init_alike=__esm({"src/report/alike.ts"(){"use strict";FEW=3}});function placesOf({place:place2,places}){return places??(place2===void 0?[]:[place2])}function placeList(places,more=0,show=(_,text6)=>text6){
 const shown5=places.slice(0,namedAtMost).map((place2,index)=>{const{file,line,column}=place2;const spot=`${line}${column===
 void 0?"":`:${column}`}`;return show(place2,places[index-1]?.file===file?spot:`${bare(file)}:${spot}`)});const left=places.
 length-shown5.length+more;return`${shown5.join(", ")}${left>0?` and ${left} more`:""}`}var namedAtMost;var init_places=__esm(
@@ -9095,8 +9124,8 @@ length-fit.length;const rest=`${more.toLocaleString("en")} more; ${format.json} 
 if(first===void 0)return null;if(changes.length===1)return placeText(first);const files=[...new Set(places.map(({file})=>bare(
 file)))];return`${files.slice(0,3).join(", ")}${files.length>3?` and ${files.length-3} more files`:""}`}var namesWidth;var init_fold=__esm(
 {"src/report/fold.ts"(){"use strict";init_escape();init_kinds();init_alike();init_places();init_review();init_values2();
-namesWidth=150}});function labelBeside({label:label3}){return label3===void 0?"":` (${bare(label3)})`}function nameOf2(named4){return`${bare(
-named4.address)}${labelBeside(named4)}`}var init_names=__esm({"src/report/names.ts"(){"use strict";init_escape()}});function groupWarnings(plan,warnings=allWarnings(plan)){const byAddress=new Map(plan.changes.map(change3=>[change3.address,
+namesWidth=150}});function labelBeside({label:label3}){return label3===void 0?"":` (${bare(label3)})`}function nameOf2(named5){return`${bare(
+named5.address)}${labelBeside(named5)}`}var init_names=__esm({"src/report/names.ts"(){"use strict";init_escape()}});function groupWarnings(plan,warnings=allWarnings(plan)){const byAddress=new Map(plan.changes.map(change3=>[change3.address,
 change3]));const groups=new Map;for(const warning4 of warnings.map(one=>attributed(one,byAddress))){const key=JSON.stringify(
 [warning4.code,warning4.change!==null,nameless2(warning4)]);const group=groups.get(key)??[];group.push(warning4);groups.
 set(key,group)}return[...groups.values()].flatMap(all=>{const[first]=all;if(first===void 0)return[];const places=all.flatMap(
@@ -9138,9 +9167,9 @@ join("\n")}
 "unchanged"&&observed==="recorded").length;const parts=[...actions.filter(action2=>count3[action2]>0||!["adopt","blocked"].
 includes(action2)).map(action2=>`${count3[action2]} ${actionWords[action2]}`),...recorded2>0?[`${recorded2} of them by r\
 ecord`]:[]];return`Plan: ${parts.join(", ")}.`}function destructiveSentence(plan){const destructive=plan.changes.filter(
-isDestructive);if(destructive.length===0)return null;const named4=destructive.slice(0,NAMED2).map(nameOf2).join(", ");const more=destructive.
+isDestructive);if(destructive.length===0)return null;const named5=destructive.slice(0,NAMED2).map(nameOf2).join(", ");const more=destructive.
 length-NAMED2;const{count:count3,inAll}=destructiveCount(plan);return`${count3} ${count3===1?"is":"are"} destructive${inAll}\
-: ${named4}${more>0?` and ${more} more`:""}.`}function changeLines(change3,pen){return[...headLines(change3,pen),...detailLines(
+: ${named5}${more>0?` and ${more} more`:""}.`}function changeLines(change3,pen){return[...headLines(change3,pen),...detailLines(
 change3,pen)]}function foldLines(fold2,pen){const{change:change3,changes}=fold2;if(changes.length===1)return changeLines(
 change3,pen);const{paint}=pen;const place2=foldPlace(fold2);const value3=change3.fields.some(({drift})=>drift!==void 0)?
 void 0:shortValue(change3);const said3=value3===void 0?"":`: ${value3.path} ${paint.red(value3.before)} \u2192 ${paint.green(
@@ -9374,28 +9403,28 @@ e3===o||95===e3||isNonASCII_IdentCodePoint(e3))t2+=e3>65535?String.fromCodePoint
 function consumeEscapedCodePoint(){const n3=C.codePointAt(h);if(void 0===n3)return p(new ParseError(e.UnexpectedEOFInEscapedCodePoint,
 m,k,["4.3.7. Consume an escaped code point","Unexpected EOF"])),c;if(h+=+(n3>65535)+1,k=h-1,isHexDigitCodePoint(n3)){const e2=[
 n3];let o2;for(;void 0!==(o2=C.codePointAt(h))&&isHexDigitCodePoint(o2)&&e2.length<6;)e2.push(o2),h+=1,k=h-1;isWhitespace2(
-C.codePointAt(h)??-1)&&(C.codePointAt(h)===t&&C.codePointAt(h+1)===r&&(h+=1),h+=1,k=h-1);const i2=parseInt(String.fromCodePoint(
-...e2),16);return 0===i2||isSurrogate(i2)||i2>1114111?c:i2}return 0===n3||isSurrogate(n3)?c:n3}function consumeBadURL(){
+C.codePointAt(h)??-1)&&(C.codePointAt(h)===t&&C.codePointAt(h+1)===r&&(h+=1),h+=1,k=h-1);const i3=parseInt(String.fromCodePoint(
+...e2),16);return 0===i3||isSurrogate(i3)||i3>1114111?c:i3}return 0===n3||isSurrogate(n3)?c:n3}function consumeBadURL(){
 for(;;){const e2=C.codePointAt(h);if(void 0===e2)return;if(41===e2)return h+=1,void(k=h-1);e2!==s||isNewLine(C.codePointAt(
 h+1)??-1)?(h+=1,k=h-1):(h+=1,k=h-1,consumeEscapedCodePoint())}}function consumeComment(){for(h+=2,k=h-1;;){const n3=C.codePointAt(
 h);if(void 0===n3){const n4=[u.Comment,C.slice(m,k+1),m,k,void 0];return p(new ParseErrorWithToken(e.UnexpectedEOFInComment,
 m,k,["4.3.2. Consume comments","Unexpected EOF"],n4)),n4}if(h+=1,k=h-1,42===n3&&void 0!==C.codePointAt(h)&&47===C.codePointAt(
 h)){h+=1,k=h-1;break}}return[u.Comment,C.slice(m,k+1),m,k,void 0]}function consumeStringToken(){let n3="";const o2=C.codePointAt(
-h);for(h+=1,k=h-1;;){const i2=C.charCodeAt(h);if(h>=C.length){const t2=[u.String,C.slice(m,k+1),m,k,{value:n3}];return p(
+h);for(h+=1,k=h-1;;){const i3=C.charCodeAt(h);if(h>=C.length){const t2=[u.String,C.slice(m,k+1),m,k,{value:n3}];return p(
 new ParseErrorWithToken(e.UnexpectedEOFInString,m,k,["4.3.5. Consume a string token","Unexpected EOF"],t2)),t2}if(h+=1,k=
-h-1,isNewLine(i2)){h-=1,k=h-1;const n4=[u.BadString,C.slice(m,k+1),m,k,void 0];return p(new ParseErrorWithToken(e.UnexpectedNewLineInString,
-m,C.codePointAt(h)===t&&C.codePointAt(h+1)===r?k+2:k+1,["4.3.5. Consume a string token","Unexpected newline"],n4)),n4}if(i2===
-o2)return[u.String,C.slice(m,k+1),m,k,{value:n3}];if(i2!==s)if(0!==i2)if(i2<128)n3+=String.fromCharCode(i2);else{if(i2>=
-55296&&i2<=57343){const e2=C.codePointAt(h-1)??-1;e2>=65536?(n3+=String.fromCodePoint(e2),h+=1,k=h-1):n3+=String.fromCharCode(
-c);continue}n3+=String.fromCharCode(i2)}else n3+=String.fromCharCode(c);else{if(void 0===C.codePointAt(h))continue;if(isNewLine(
+h-1,isNewLine(i3)){h-=1,k=h-1;const n4=[u.BadString,C.slice(m,k+1),m,k,void 0];return p(new ParseErrorWithToken(e.UnexpectedNewLineInString,
+m,C.codePointAt(h)===t&&C.codePointAt(h+1)===r?k+2:k+1,["4.3.5. Consume a string token","Unexpected newline"],n4)),n4}if(i3===
+o2)return[u.String,C.slice(m,k+1),m,k,{value:n3}];if(i3!==s)if(0!==i3)if(i3<128)n3+=String.fromCharCode(i3);else{if(i3>=
+55296&&i3<=57343){const e2=C.codePointAt(h-1)??-1;e2>=65536?(n3+=String.fromCodePoint(e2),h+=1,k=h-1):n3+=String.fromCharCode(
+c);continue}n3+=String.fromCharCode(i3)}else n3+=String.fromCharCode(c);else{if(void 0===C.codePointAt(h))continue;if(isNewLine(
 C.codePointAt(h)??-1)){C.codePointAt(h)===t&&C.codePointAt(h+1)===r&&(h+=1),h+=1,k=h-1;continue}n3+=String.fromCodePoint(
 consumeEscapedCodePoint())}}}function consumeUnicodeRangeToken(){h+=2,k=h-1;const e2=[],n3=[];let t2;for(;void 0!==(t2=C.
 codePointAt(h))&&e2.length<6&&isHexDigitCodePoint(t2);)e2.push(t2),h+=1,k=h-1;for(;void 0!==(t2=C.codePointAt(h))&&e2.length<
 6&&63===t2;)0===n3.length&&n3.push(...e2),e2.push(48),n3.push(70),h+=1,k=h-1;if(!n3.length&&C.codePointAt(h)===o&&isHexDigitCodePoint(
 C.codePointAt(h+1)??-1))for(h+=1,k=h-1;void 0!==(t2=C.codePointAt(h))&&n3.length<6&&isHexDigitCodePoint(t2);)n3.push(t2),
 h+=1,k=h-1;if(!n3.length){const n4=parseInt(String.fromCodePoint(...e2),16);return[u.UnicodeRange,C.slice(m,k+1),m,k,{startOfRange:n4,
-endOfRange:n4}]}const r2=parseInt(String.fromCodePoint(...e2),16),i2=parseInt(String.fromCodePoint(...n3),16);return[u.UnicodeRange,
-C.slice(m,k+1),m,k,{startOfRange:r2,endOfRange:i2}]}function consumeUrlToken(){for(;isWhitespace2(C.codePointAt(h)??-1);)
+endOfRange:n4}]}const r2=parseInt(String.fromCodePoint(...e2),16),i3=parseInt(String.fromCodePoint(...n3),16);return[u.UnicodeRange,
+C.slice(m,k+1),m,k,{startOfRange:r2,endOfRange:i3}]}function consumeUrlToken(){for(;isWhitespace2(C.codePointAt(h)??-1);)
 h+=1,k=h-1;let n3="";for(;;){if(void 0===C.codePointAt(h)){const t3=[u.URL,C.slice(m,k+1),m,k,{value:n3}];return p(new ParseErrorWithToken(
 e.UnexpectedEOFInURL,m,k,["4.3.6. Consume a url token","Unexpected EOF"],t3)),t3}if(41===C.codePointAt(h))return h+=1,k=
 h-1,[u.URL,C.slice(m,k+1),m,k,{value:n3}];if(isWhitespace2(C.codePointAt(h)??-1)){for(h+=1,k=h-1;isWhitespace2(C.codePointAt(
@@ -9495,8 +9524,8 @@ length(token):simple(token,anyUnit);if(text6===void 0)return void 0;written3+=te
 trimEnd()):void 0}function length(token){const{value:value3,unit}=token[4];if(/^[sld]?(?:vh|vb|vmin)$/i.test(unit))return`${number3(
 value3*limits.windowHeight/100)}px`;if(/^[sld]?vmax$/i.test(unit))return`${number3(value3)}vw`;return simple(token,anyUnit)}
 function withImportant(written3){const[mark]=/! +important$/i.exec(written3)??[];return mark===void 0?written3:`${written3.
-slice(0,-mark.length).trimEnd()} !important`}function picture(address3,pictures){const kept2=pictures(address3);return kept2===
-void 0?"none":`url(${quoted(kept2)})`}function prelude(tokens){let written3="";const open8=[];let last;for(const token of tokens){
+slice(0,-mark.length).trimEnd()} !important`}function picture(address3,pictures){const kept3=pictures(address3);return kept3===
+void 0?"none":`url(${quoted(kept3)})`}function prelude(tokens){let written3="";const open8=[];let last;for(const token of tokens){
 const[type]=token;const before=last;last=type;const end2=closing[type];if(end2!==void 0)open8.push(end2);else if(closers.
 has(type)&&open8.pop()!==type)return void 0;switch(type){case u.Comment:break;case u.Function:if(!mediaAndStates.has(token[4].
 value.toLowerCase()))return void 0;written3+=`${token[4].value.toLowerCase()}(`;break;case u.OpenParen:written3+="(";break;case u.
@@ -9543,8 +9572,8 @@ spaces=[]}hasTag=false;nonSpace=false}var openingTagRe,closingTagRe,closingCurly
 "Invalid tags: "+tagsToCompile);openingTagRe=new RegExp(escapeRegExp(tagsToCompile[0])+"\\s*");closingTagRe=new RegExp("\
 \\s*"+escapeRegExp(tagsToCompile[1]));closingCurlyRe=new RegExp("\\s*"+escapeRegExp("}"+tagsToCompile[1]))}compileTags(tags||
 mustache.tags);var scanner=new Scanner(template2);var start2,type,value3,chr,token,openSection;while(!scanner.eos()){start2=
-scanner.pos;value3=scanner.scanUntil(openingTagRe);if(value3){for(var i2=0,valueLength=value3.length;i2<valueLength;++i2){
-chr=value3.charAt(i2);if(isWhitespace3(chr)){spaces.push(tokens.length);indentation+=chr}else{nonSpace=true;lineHasNonSpace=
+scanner.pos;value3=scanner.scanUntil(openingTagRe);if(value3){for(var i3=0,valueLength=value3.length;i3<valueLength;++i3){
+chr=value3.charAt(i3);if(isWhitespace3(chr)){spaces.push(tokens.length);indentation+=chr}else{nonSpace=true;lineHasNonSpace=
 true;indentation+=" "}tokens.push(["text",chr,start2,start2+1]);start2+=1;if(chr==="\n"){stripSpace();indentation="";tagIndex=
 0;lineHasNonSpace=false}}}if(!scanner.scan(openingTagRe))break;hasTag=true;type=scanner.scan(tagRe)||"name";scanner.scan(
 whiteRe);if(type==="="){value3=scanner.scanUntil(equalsRe);scanner.scan(equalsRe);scanner.scanUntil(closingTagRe)}else if(type===
@@ -9556,10 +9585,10 @@ pop();if(!openSection)throw new Error('Unopened section "'+value3+'" at '+start2
 'Unclosed section "'+openSection[1]+'" at '+start2)}else if(type==="name"||type==="{"||type==="&"){nonSpace=true}else if(type===
 "="){compileTags(value3)}}stripSpace();openSection=sections2.pop();if(openSection)throw new Error('Unclosed section "'+openSection[1]+
 '" at '+scanner.pos);return nestTokens(squashTokens(tokens))}function squashTokens(tokens){var squashedTokens=[];var token,
-lastToken;for(var i2=0,numTokens=tokens.length;i2<numTokens;++i2){token=tokens[i2];if(token){if(token[0]==="text"&&lastToken&&
+lastToken;for(var i3=0,numTokens=tokens.length;i3<numTokens;++i3){token=tokens[i3];if(token){if(token[0]==="text"&&lastToken&&
 lastToken[0]==="text"){lastToken[1]+=token[1];lastToken[3]=token[3]}else{squashedTokens.push(token);lastToken=token}}}return squashedTokens}
-function nestTokens(tokens){var nestedTokens=[];var collector=nestedTokens;var sections2=[];var token,section;for(var i2=0,
-numTokens=tokens.length;i2<numTokens;++i2){token=tokens[i2];switch(token[0]){case"#":case"^":collector.push(token);sections2.
+function nestTokens(tokens){var nestedTokens=[];var collector=nestedTokens;var sections2=[];var token,section;for(var i3=0,
+numTokens=tokens.length;i3<numTokens;++i3){token=tokens[i3];switch(token[0]){case"#":case"^":collector.push(token);sections2.
 push(token);collector=token[4]=[];break;case"/":section=sections2.pop();section[5]=token[2];collector=sections2.length>0?
 sections2[sections2.length-1][4]:nestedTokens;break;default:collector.push(token)}}return nestedTokens}function Scanner(string3){
 this.string=string3;this.tail=string3;this.pos=0}function Context(view,parentContext){this.view=view;this.cache={".":this.
@@ -9587,7 +9616,7 @@ var cache=this.templateCache;var cacheKey=template2+":"+(tags||mustache.tags).jo
 isCacheEnabled&&cache.set(cacheKey,tokens)}return tokens};Writer.prototype.render=function render(template2,view,partials,config3){
 var tags=this.getConfigTags(config3);var tokens=this.parse(template2,tags);var context3=view instanceof Context?view:new Context(
 view,void 0);return this.renderTokens(tokens,context3,partials,template2,config3)};Writer.prototype.renderTokens=function renderTokens(tokens,context3,partials,originalTemplate,config3){
-var buffer="";var token,symbol,value3;for(var i2=0,numTokens=tokens.length;i2<numTokens;++i2){value3=void 0;token=tokens[i2];
+var buffer="";var token,symbol,value3;for(var i3=0,numTokens=tokens.length;i3<numTokens;++i3){value3=void 0;token=tokens[i3];
 symbol=token[0];if(symbol==="#")value3=this.renderSection(token,context3,partials,originalTemplate,config3);else if(symbol===
 "^")value3=this.renderInverted(token,context3,partials,originalTemplate,config3);else if(symbol===">")value3=this.renderPartial(
 token,context3,partials,config3);else if(symbol==="&")value3=this.unescapedValue(token,context3);else if(symbol==="name")
@@ -9603,8 +9632,8 @@ subRender);if(value3!=null)buffer+=value3}else{buffer+=this.renderTokens(token[4
 return buffer};Writer.prototype.renderInverted=function renderInverted(token,context3,partials,originalTemplate,config3){
 var value3=context3.lookup(token[1]);if(!value3||isArray(value3)&&value3.length===0)return this.renderTokens(token[4],context3,
 partials,originalTemplate,config3)};Writer.prototype.indentPartial=function indentPartial(partial2,indentation,lineHasNonSpace){
-var filteredIndentation=indentation.replace(/[^ \t]/g,"");var partialByNl=partial2.split("\n");for(var i2=0;i2<partialByNl.
-length;i2++){if(partialByNl[i2].length&&(i2>0||!lineHasNonSpace)){partialByNl[i2]=filteredIndentation+partialByNl[i2]}}return partialByNl.
+var filteredIndentation=indentation.replace(/[^ \t]/g,"");var partialByNl=partial2.split("\n");for(var i3=0;i3<partialByNl.
+length;i3++){if(partialByNl[i3].length&&(i3>0||!lineHasNonSpace)){partialByNl[i3]=filteredIndentation+partialByNl[i3]}}return partialByNl.
 join("\n")};Writer.prototype.renderPartial=function renderPartial(token,context3,partials,config3){if(!partials)return;var tags=this.
 getConfigTags(config3);var value3=isFunction(partials)?partials(token[1]):partials[token[1]];if(value3!=null){var lineHasNonSpace=token[6];
 var tagIndex=token[5];var indentation=token[4];var indentedValue=value3;if(tagIndex==0&&indentation){indentedValue=this.
@@ -9748,8 +9777,8 @@ pos>keep3)this._addGap()}}write(chunk,isLastChunk){if(this.html.length>0){this.h
 false;this.lastChunkWritten=isLastChunk}insertHtmlAtCurrentPos(chunk){this.html=this.html.substring(0,this.pos+1)+chunk+
 this.html.substring(this.pos+1);this.endOfChunkHit=false}startsWith(pattern,caseSensitive){if(this.pos+pattern.length>this.
 html.length){this.endOfChunkHit=!this.lastChunkWritten;return false}if(caseSensitive){return this.html.startsWith(pattern,
-this.pos)}for(let i2=0;i2<pattern.length;i2++){const cp=this.html.charCodeAt(this.pos+i2)|32;if(cp!==pattern.charCodeAt(
-i2)){return false}}return true}peek(offset){const pos=this.pos+offset;if(pos>=this.html.length){this.endOfChunkHit=!this.
+this.pos)}for(let i3=0;i3<pattern.length;i3++){const cp=this.html.charCodeAt(this.pos+i3)|32;if(cp!==pattern.charCodeAt(
+i3)){return false}}return true}peek(offset){const pos=this.pos+offset;if(pos>=this.html.length){this.endOfChunkHit=!this.
 lastChunkWritten;return CODE_POINTS.EOF}const code2=this.html.charCodeAt(pos);return code2===CODE_POINTS.CARRIAGE_RETURN?
 CODE_POINTS.LINE_FEED:code2}advance(){this.pos++;if(this.isEol){this.isEol=false;this.line++;this.lineStartPos=this.pos}
 if(this.pos>=this.html.length){this.endOfChunkHit=!this.lastChunkWritten;return CODE_POINTS.EOF}let cp=this.html.charCodeAt(
@@ -9759,14 +9788,14 @@ advance()}}this.skipNextNewLine=false;if(isSurrogate2(cp)){cp=this._processSurro
 onParseError===null||cp>31&&cp<127||cp===CODE_POINTS.LINE_FEED||cp===CODE_POINTS.CARRIAGE_RETURN||cp>159&&cp<64976;if(!isCommonValidRange){
 this._checkForProblematicCharacters(cp)}return cp}_checkForProblematicCharacters(cp){if(isControlCodePoint(cp)){this._err(
 ERR.controlCharacterInInputStream)}else if(isUndefinedCodePoint(cp)){this._err(ERR.noncharacterInInputStream)}}retreat(count3){
-this.pos-=count3;while(this.pos<this.lastGapPos){this.lastGapPos=this.gapStack.pop();this.pos--}this.isEol=false}}}});function getTokenAttr(token,attrName){for(let i2=token.attrs.length-1;i2>=0;i2--){if(token.attrs[i2].name===attrName){return token.
-attrs[i2].value}}return null}var TokenType;var init_token=__esm({"node_modules/parse5/dist/common/token.js"(){(function(TokenType2){
+this.pos-=count3;while(this.pos<this.lastGapPos){this.lastGapPos=this.gapStack.pop();this.pos--}this.isEol=false}}}});function getTokenAttr(token,attrName){for(let i3=token.attrs.length-1;i3>=0;i3--){if(token.attrs[i3].name===attrName){return token.
+attrs[i3].value}}return null}var TokenType;var init_token=__esm({"node_modules/parse5/dist/common/token.js"(){(function(TokenType2){
 TokenType2[TokenType2["CHARACTER"]=0]="CHARACTER";TokenType2[TokenType2["NULL_CHARACTER"]=1]="NULL_CHARACTER";TokenType2[TokenType2["\
 WHITESPACE_CHARACTER"]=2]="WHITESPACE_CHARACTER";TokenType2[TokenType2["START_TAG"]=3]="START_TAG";TokenType2[TokenType2["\
 END_TAG"]=4]="END_TAG";TokenType2[TokenType2["COMMENT"]=5]="COMMENT";TokenType2[TokenType2["DOCTYPE"]=6]="DOCTYPE";TokenType2[TokenType2["\
 EOF"]=7]="EOF";TokenType2[TokenType2["HIBERNATION"]=8]="HIBERNATION"})(TokenType||(TokenType={}))}});var html_exports={};__export(html_exports,{ATTRS:()=>ATTRS,DOCUMENT_MODE:()=>DOCUMENT_MODE,NS:()=>NS,NUMBERED_HEADERS:()=>NUMBERED_HEADERS,
 SPECIAL_ELEMENTS:()=>SPECIAL_ELEMENTS,TAG_ID:()=>TAG_ID,TAG_NAMES:()=>TAG_NAMES,getTagID:()=>getTagID,hasUnescapedText:()=>hasUnescapedText});
-function getTagID(tagName){var _a3;return(_a3=TAG_NAME_TO_ID.get(tagName))!==null&&_a3!==void 0?_a3:TAG_ID.UNKNOWN}function hasUnescapedText(tn,scriptingEnabled){
+function getTagID(tagName){var _a4;return(_a4=TAG_NAME_TO_ID.get(tagName))!==null&&_a4!==void 0?_a4:TAG_ID.UNKNOWN}function hasUnescapedText(tn,scriptingEnabled){
 return UNESCAPED_TEXT.has(tn)||scriptingEnabled&&tn===TAG_NAMES.NOSCRIPT}var NS,ATTRS,DOCUMENT_MODE,TAG_NAMES,TAG_ID,TAG_NAME_TO_ID,
 $,SPECIAL_ELEMENTS,NUMBERED_HEADERS,UNESCAPED_TEXT;var init_html=__esm({"node_modules/parse5/dist/common/html.js"(){(function(NS2){
 NS2["HTML"]="http://www.w3.org/1999/xhtml";NS2["MATHML"]="http://www.w3.org/1998/Math/MathML";NS2["SVG"]="http://www.w3.\
@@ -9943,21 +9972,21 @@ entityStartPos=this.preprocessor.pos-consumed+1},handler2.onParseError?{missingS
 _err(ERR.missingSemicolonAfterCharacterReference,1)},absenceOfDigitsInNumericCharacterReference:consumed=>{this._err(ERR.
 absenceOfDigitsInNumericCharacterReference,this.entityStartPos-this.preprocessor.pos+consumed)},validateNumericCharacterReference:code2=>{
 const error3=getErrorForNumericCharacterReference(code2);if(error3)this._err(error3,1)}}:void 0)}_err(code2,cpOffset=0){
-var _a3,_b;(_b=(_a3=this.handler).onParseError)===null||_b===void 0?void 0:_b.call(_a3,this.preprocessor.getError(code2,
+var _a4,_b2;(_b2=(_a4=this.handler).onParseError)===null||_b2===void 0?void 0:_b2.call(_a4,this.preprocessor.getError(code2,
 cpOffset))}getCurrentLocation(offset){if(!this.options.sourceCodeLocationInfo){return null}return{startLine:this.preprocessor.
 line,startCol:this.preprocessor.col-offset,startOffset:this.preprocessor.offset-offset,endLine:-1,endCol:-1,endOffset:-1}}_runParsingLoop(){
 if(this.inLoop)return;this.inLoop=true;while(this.active&&!this.paused){this.consumedAfterSnapshot=0;const cp=this._consume();
-if(!this._ensureHibernation()){this._callState(cp)}}this.inLoop=false}flushCharacters(){var _a3;if(this.inLoop){throw new Error(
-"Cannot flush characters from a tokenizer callback")}const location=(_a3=this.currentCharacterToken)===null||_a3===void 0?
-void 0:_a3.location;let nextLocation=null;if(location){nextLocation=this.getCharacterTokenEndLocation(location);this.currentLocation=
+if(!this._ensureHibernation()){this._callState(cp)}}this.inLoop=false}flushCharacters(){var _a4;if(this.inLoop){throw new Error(
+"Cannot flush characters from a tokenizer callback")}const location=(_a4=this.currentCharacterToken)===null||_a4===void 0?
+void 0:_a4.location;let nextLocation=null;if(location){nextLocation=this.getCharacterTokenEndLocation(location);this.currentLocation=
 nextLocation}this.inLoop=true;try{this._emitCurrentCharacterToken(nextLocation)}finally{this.inLoop=false}this._runParsingLoop()}getCharacterTokenEndLocation(location){
 const endOffset=this.getCharacterTokenEndOffset();const html=this.preprocessor.html.slice(location.startOffset-this.preprocessor.
-droppedBufferSize,endOffset-this.preprocessor.droppedBufferSize);let line=location.startLine;let lastLineBreak=-1;for(let i2=html.
-indexOf("\n");i2!==-1;i2=html.indexOf("\n",i2+1)){line++;lastLineBreak=i2}for(let i2=html.indexOf("\r");i2!==-1;i2=html.
-indexOf("\r",i2+1)){if(html.charCodeAt(i2+1)!==CODE_POINTS.LINE_FEED){line++;lastLineBreak=Math.max(lastLineBreak,i2)}}return{
+droppedBufferSize,endOffset-this.preprocessor.droppedBufferSize);let line=location.startLine;let lastLineBreak=-1;for(let i3=html.
+indexOf("\n");i3!==-1;i3=html.indexOf("\n",i3+1)){line++;lastLineBreak=i3}for(let i3=html.indexOf("\r");i3!==-1;i3=html.
+indexOf("\r",i3+1)){if(html.charCodeAt(i3+1)!==CODE_POINTS.LINE_FEED){line++;lastLineBreak=Math.max(lastLineBreak,i3)}}return{
 startLine:line,startCol:lastLineBreak===-1?location.startCol+html.length:html.length-lastLineBreak,startOffset:endOffset,
-endLine:-1,endCol:-1,endOffset:-1}}getCharacterTokenEndOffset(){var _a3;const end2=this.preprocessor.droppedBufferSize+this.
-preprocessor.pos+1;const tokenLocation=(_a3=this.currentToken)===null||_a3===void 0?void 0:_a3.location;switch(this.state){case State.
+endLine:-1,endCol:-1,endOffset:-1}}getCharacterTokenEndOffset(){var _a4;const end2=this.preprocessor.droppedBufferSize+this.
+preprocessor.pos+1;const tokenLocation=(_a4=this.currentToken)===null||_a4===void 0?void 0:_a4.location;switch(this.state){case State.
 TAG_OPEN:case State.RCDATA_LESS_THAN_SIGN:case State.RAWTEXT_LESS_THAN_SIGN:case State.SCRIPT_DATA_LESS_THAN_SIGN:case State.
 SCRIPT_DATA_ESCAPED_LESS_THAN_SIGN:case State.CDATA_SECTION_BRACKET:{return end2-1}case State.END_TAG_OPEN:case State.MARKUP_DECLARATION_OPEN:case State.
 RCDATA_END_TAG_OPEN:case State.RCDATA_END_TAG_NAME:case State.RAWTEXT_END_TAG_OPEN:case State.RAWTEXT_END_TAG_NAME:case State.
@@ -9978,7 +10007,7 @@ preprocessor.retreat(1);this._emitCurrentCharacterToken(this.currentLocation);th
 this.preprocessor.dropParsedChunk(Math.max(pending-1,0));this.entityStartPos=this.preprocessor.pos+1-pending}_ensureHibernation(){
 if(this.preprocessor.endOfChunkHit){this.preprocessor.retreat(this.consumedAfterSnapshot);this.consumedAfterSnapshot=0;this.
 active=false;return true}return false}_consume(){this.consumedAfterSnapshot++;return this.preprocessor.advance()}_advanceBy(count3){
-this.consumedAfterSnapshot+=count3;for(let i2=0;i2<count3;i2++){this.preprocessor.advance()}}_consumeSequenceIfMatch(pattern,caseSensitive){
+this.consumedAfterSnapshot+=count3;for(let i3=0;i3<count3;i3++){this.preprocessor.advance()}}_consumeSequenceIfMatch(pattern,caseSensitive){
 if(this.preprocessor.startsWith(pattern,caseSensitive)){this._advanceBy(pattern.length-1);return true}return false}_createStartTagToken(){
 this._flushRun("");this.currentToken={type:TokenType.START_TAG,tagName:"",tagID:TAG_ID.UNKNOWN,selfClosing:false,ackSelfClosing:false,
 attrs:[],location:this.getCurrentLocation(1)}}_createEndTagToken(){this._flushRun("");this.currentToken={type:TokenType.
@@ -9989,28 +10018,28 @@ forceQuirks:false,publicId:null,systemId:null,location:this.currentLocation}}_cr
 const start2=this.currentLocation.startOffset-this.preprocessor.droppedBufferSize;if(this.preprocessor.html[start2]==="\n"&&
 this.preprocessor.html[start2-1]==="\r"){this.currentLocation.startOffset++}}this.currentCharacterToken={type,chars:"",location:this.
 currentLocation}}_createAttr(attrNameFirstCh){this._flushRun("");this.currentAttr={name:attrNameFirstCh,value:""};this.currentAttrLocation=
-this.getCurrentLocation(0)}_leaveAttrName(){var _a3;var _b;const token=this.currentToken;const{name:name2}=this.currentAttr;
+this.getCurrentLocation(0)}_leaveAttrName(){var _a4;var _b2;const token=this.currentToken;const{name:name2}=this.currentAttr;
 const names3=this.currentAttrNames;let duplicate;if(names3===null){duplicate=getTokenAttr(token,name2)!==null;if(!duplicate&&
 token.attrs.length===ATTR_NAME_SET_THRESHOLD){this.currentAttrNames=new Set(token.attrs.map(attr=>attr.name)).add(name2)}}else{
 duplicate=names3.has(name2);if(!duplicate)names3.add(name2)}if(duplicate){this._err(ERR.duplicateAttribute)}else{token.attrs.
-push(this.currentAttr);if(token.location&&this.currentAttrLocation){const attrLocations=(_a3=(_b=token.location).attrs)!==
-null&&_a3!==void 0?_a3:_b.attrs=Object.create(null);attrLocations[this.currentAttr.name]=this.currentAttrLocation;this._leaveAttrValue()}}}_leaveAttrValue(){
-if(this.currentAttrLocation){this.currentAttrLocation.endLine=this.preprocessor.line;this.currentAttrLocation.endCol=this.
-preprocessor.col;this.currentAttrLocation.endOffset=this.preprocessor.offset}}_flushRun(text6){if(this.runEnd===this.runStart&&
-text6.length===0){return}const slice=this.preprocessor.html.slice(this.runStart,this.runEnd);const run4=(slice.length<13?
-slice:` ${slice}`.slice(1))+text6;const token=this.currentToken;this.runStart=this.runEnd;if(token===null){this.currentCharacterToken.
-chars+=run4}else if(token.type===TokenType.COMMENT){token.data+=run4}else{this.currentAttr.value+=run4}}_extendRun(cp){const{
-preprocessor}=this;if(cp===CODE_POINTS.LINE_FEED&&preprocessor.html.charCodeAt(preprocessor.pos)!==CODE_POINTS.LINE_FEED){
-this._flushRun("\n");this.runStart=preprocessor.pos+1}else{const start2=preprocessor.pos-Number(cp>65535);if(start2!==this.
-runEnd){this._flushRun("");this.runStart=start2}}this.runEnd=preprocessor.pos+1}_extendRunWith(text6,cpOffset){const{preprocessor}=this;
-const start2=preprocessor.codePointStart+1+cpOffset-text6.length;if(start2>=0&&preprocessor.html.startsWith(text6,start2)){
-if(start2!==this.runEnd){this._flushRun("");this.runStart=start2}}else{this._flushRun(text6);this.runStart=start2+text6.
-length}this.runEnd=start2+text6.length}prepareToken(ct){this._emitCurrentCharacterToken(ct.location);this.currentToken=null;
-if(ct.location){ct.location.endLine=this.preprocessor.line;ct.location.endCol=this.preprocessor.col+1;ct.location.endOffset=
-this.preprocessor.offset+1}this.currentLocation=this.getCurrentLocation(-1)}emitCurrentTagToken(){const ct=this.currentToken;
-this.currentAttrNames=null;this.prepareToken(ct);ct.tagID=getTagID(ct.tagName);if(ct.type===TokenType.START_TAG){this.lastStartTagName=
-ct.tagName;this.handler.onStartTag(ct)}else{if(ct.attrs.length>0){this._err(ERR.endTagWithAttributes)}if(ct.selfClosing){
-this._err(ERR.endTagWithTrailingSolidus)}this.handler.onEndTag(ct)}this.preprocessor.dropParsedChunk()}emitCurrentComment(ct){
+push(this.currentAttr);if(token.location&&this.currentAttrLocation){const attrLocations=(_a4=(_b2=token.location).attrs)!==
+null&&_a4!==void 0?_a4:_b2.attrs=Object.create(null);attrLocations[this.currentAttr.name]=this.currentAttrLocation;this.
+_leaveAttrValue()}}}_leaveAttrValue(){if(this.currentAttrLocation){this.currentAttrLocation.endLine=this.preprocessor.line;
+this.currentAttrLocation.endCol=this.preprocessor.col;this.currentAttrLocation.endOffset=this.preprocessor.offset}}_flushRun(text6){
+if(this.runEnd===this.runStart&&text6.length===0){return}const slice=this.preprocessor.html.slice(this.runStart,this.runEnd);
+const run4=(slice.length<13?slice:` ${slice}`.slice(1))+text6;const token=this.currentToken;this.runStart=this.runEnd;if(token===
+null){this.currentCharacterToken.chars+=run4}else if(token.type===TokenType.COMMENT){token.data+=run4}else{this.currentAttr.
+value+=run4}}_extendRun(cp){const{preprocessor}=this;if(cp===CODE_POINTS.LINE_FEED&&preprocessor.html.charCodeAt(preprocessor.
+pos)!==CODE_POINTS.LINE_FEED){this._flushRun("\n");this.runStart=preprocessor.pos+1}else{const start2=preprocessor.pos-Number(
+cp>65535);if(start2!==this.runEnd){this._flushRun("");this.runStart=start2}}this.runEnd=preprocessor.pos+1}_extendRunWith(text6,cpOffset){
+const{preprocessor}=this;const start2=preprocessor.codePointStart+1+cpOffset-text6.length;if(start2>=0&&preprocessor.html.
+startsWith(text6,start2)){if(start2!==this.runEnd){this._flushRun("");this.runStart=start2}}else{this._flushRun(text6);this.
+runStart=start2+text6.length}this.runEnd=start2+text6.length}prepareToken(ct){this._emitCurrentCharacterToken(ct.location);
+this.currentToken=null;if(ct.location){ct.location.endLine=this.preprocessor.line;ct.location.endCol=this.preprocessor.col+
+1;ct.location.endOffset=this.preprocessor.offset+1}this.currentLocation=this.getCurrentLocation(-1)}emitCurrentTagToken(){
+const ct=this.currentToken;this.currentAttrNames=null;this.prepareToken(ct);ct.tagID=getTagID(ct.tagName);if(ct.type===TokenType.
+START_TAG){this.lastStartTagName=ct.tagName;this.handler.onStartTag(ct)}else{if(ct.attrs.length>0){this._err(ERR.endTagWithAttributes)}
+if(ct.selfClosing){this._err(ERR.endTagWithTrailingSolidus)}this.handler.onEndTag(ct)}this.preprocessor.dropParsedChunk()}emitCurrentComment(ct){
 this.prepareToken(ct);this.handler.onComment(ct);this.preprocessor.dropParsedChunk()}emitCurrentDoctype(ct){this.prepareToken(
 ct);this.handler.onDoctype(ct);this.preprocessor.dropParsedChunk()}_emitCurrentCharacterToken(nextLocation){this._flushRun(
 "");if(this.currentCharacterToken){if(nextLocation&&this.currentCharacterToken.location){this.currentCharacterToken.location.
@@ -10018,9 +10047,9 @@ endLine=nextLocation.startLine;this.currentCharacterToken.location.endCol=nextLo
 location.endOffset=nextLocation.startOffset}switch(this.currentCharacterToken.type){case TokenType.CHARACTER:{this.handler.
 onCharacter(this.currentCharacterToken);break}case TokenType.NULL_CHARACTER:{this.handler.onNullCharacter(this.currentCharacterToken);
 break}case TokenType.WHITESPACE_CHARACTER:{this.handler.onWhitespaceCharacter(this.currentCharacterToken);break}}this.currentCharacterToken=
-null}}_emitEOFToken(){var _a3,_b;const location=this.getCurrentLocation(0);if(location){location.endLine=location.startLine;
-location.endCol=location.startCol;location.endOffset=location.startOffset}this._emitCurrentCharacterToken((_b=(_a3=this.
-currentToken)===null||_a3===void 0?void 0:_a3.location)!==null&&_b!==void 0?_b:location);this.handler.onEof({type:TokenType.
+null}}_emitEOFToken(){var _a4,_b2;const location=this.getCurrentLocation(0);if(location){location.endLine=location.startLine;
+location.endCol=location.startCol;location.endOffset=location.startOffset}this._emitCurrentCharacterToken((_b2=(_a4=this.
+currentToken)===null||_a4===void 0?void 0:_a4.location)!==null&&_b2!==void 0?_b2:location);this.handler.onEof({type:TokenType.
 EOF,location});this.active=false}_ensureCharacterToken(type){if(this.currentCharacterToken){if(this.currentCharacterToken.
 type===type){return}this.currentLocation=this.getCurrentLocation(0);this._emitCurrentCharacterToken(this.currentLocation);
 this.preprocessor.dropParsedChunk()}this._createCharacterToken(type)}_emitCodePoint(cp){const type=isWhitespace4(cp)?TokenType.
@@ -10145,7 +10174,7 @@ if(isAsciiLetter(cp)){this.state=State.SCRIPT_DATA_ESCAPED_END_TAG_NAME;this._st
 this._emitChars("</",-1);this.state=State.SCRIPT_DATA_ESCAPED;this._stateScriptDataEscaped(cp)}}_stateScriptDataEscapedEndTagName(cp){
 if(this.handleSpecialEndTag(cp)){this._emitChars("</",-1);this.state=State.SCRIPT_DATA_ESCAPED;this._stateScriptDataEscaped(
 cp)}}_stateScriptDataDoubleEscapeStart(cp){if(this.preprocessor.startsWith(SEQUENCES.SCRIPT,false)&&isScriptDataDoubleEscapeSequenceEnd(
-this.preprocessor.peek(SEQUENCES.SCRIPT.length))){this._emitCodePoint(cp);for(let i2=0;i2<SEQUENCES.SCRIPT.length;i2++){
+this.preprocessor.peek(SEQUENCES.SCRIPT.length))){this._emitCodePoint(cp);for(let i3=0;i3<SEQUENCES.SCRIPT.length;i3++){
 this._emitCodePoint(this._consume())}this.state=State.SCRIPT_DATA_DOUBLE_ESCAPED}else if(!this._ensureHibernation()){this.
 state=State.SCRIPT_DATA_ESCAPED;this._stateScriptDataEscaped(cp)}}_stateScriptDataDoubleEscaped(cp){switch(cp){case CODE_POINTS.
 HYPHEN_MINUS:{this.state=State.SCRIPT_DATA_DOUBLE_ESCAPED_DASH;this._emitChars("-");break}case CODE_POINTS.LESS_THAN_SIGN:{
@@ -10164,8 +10193,8 @@ break}case CODE_POINTS.EOF:{this._err(ERR.eofInScriptHtmlCommentLikeText);this._
 State.SCRIPT_DATA_DOUBLE_ESCAPED;this._emitCodePoint(cp)}}}_stateScriptDataDoubleEscapedLessThanSign(cp){if(cp===CODE_POINTS.
 SOLIDUS){this.state=State.SCRIPT_DATA_DOUBLE_ESCAPE_END;this._emitChars("/")}else{this.state=State.SCRIPT_DATA_DOUBLE_ESCAPED;
 this._stateScriptDataDoubleEscaped(cp)}}_stateScriptDataDoubleEscapeEnd(cp){if(this.preprocessor.startsWith(SEQUENCES.SCRIPT,
-false)&&isScriptDataDoubleEscapeSequenceEnd(this.preprocessor.peek(SEQUENCES.SCRIPT.length))){this._emitCodePoint(cp);for(let i2=0;i2<
-SEQUENCES.SCRIPT.length;i2++){this._emitCodePoint(this._consume())}this.state=State.SCRIPT_DATA_ESCAPED}else if(!this._ensureHibernation()){
+false)&&isScriptDataDoubleEscapeSequenceEnd(this.preprocessor.peek(SEQUENCES.SCRIPT.length))){this._emitCodePoint(cp);for(let i3=0;i3<
+SEQUENCES.SCRIPT.length;i3++){this._emitCodePoint(this._consume())}this.state=State.SCRIPT_DATA_ESCAPED}else if(!this._ensureHibernation()){
 this.state=State.SCRIPT_DATA_DOUBLE_ESCAPED;this._stateScriptDataDoubleEscaped(cp)}}_stateBeforeAttributeName(cp){switch(cp){case CODE_POINTS.
 SPACE:case CODE_POINTS.LINE_FEED:case CODE_POINTS.TABULATION:case CODE_POINTS.FORM_FEED:{break}case CODE_POINTS.SOLIDUS:case CODE_POINTS.
 GREATER_THAN_SIGN:case CODE_POINTS.EOF:{this.state=State.AFTER_ATTRIBUTE_NAME;this._stateAfterAttributeName(cp);break}case CODE_POINTS.
@@ -10376,11 +10405,11 @@ return idx;if(FORMATTING_TAGS[getTagID(this.treeAdapter.getTagName(element))])re
 this.stackTop)}slotBelow(idx){return this.indexed?this.below[idx]:idx-1}slotAbove(idx){if(this.indexed)return this.above[idx];
 return idx===this.stackTop?-1:idx+1}_isInTemplate(){return this.currentTagId===TAG_ID.TEMPLATE&&this.treeAdapter.getNamespaceURI(
 this.current)===NS.HTML}_updateCurrentElement(){this.current=this.items[this.stackTop];this.currentTagId=this.tagIDs[this.
-stackTop]}_nameKey(ns,tagName,create2){var _a3,_b;const name2=`${ns} ${tagName}`;let key=(_a3=this.nameKeys)===null||_a3===
-void 0?void 0:_a3.get(name2);if(key===void 0&&create2){(_b=this.nameKeys)!==null&&_b!==void 0?_b:this.nameKeys=new Map;key=
-NAME_KEYS+this.nameKeys.size;this.nameKeys.set(name2,key);if(key===this.keyTops.length){const keyTops=new Int32Array(2*key).
-fill(-1);keyTops.set(this.keyTops);this.keyTops=keyTops}}return key!==null&&key!==void 0?key:-1}_indexAll(){this.indexed=
-true;this.keyTops=new Int32Array(NAME_KEYS).fill(-1);for(let i2=0;i2<=this.stackTop;i2++)this._index(i2,i2-1)}_index(slot,belowIdx){
+stackTop]}_nameKey(ns,tagName,create2){var _a4,_b2;const name2=`${ns} ${tagName}`;let key=(_a4=this.nameKeys)===null||_a4===
+void 0?void 0:_a4.get(name2);if(key===void 0&&create2){(_b2=this.nameKeys)!==null&&_b2!==void 0?_b2:this.nameKeys=new Map;
+key=NAME_KEYS+this.nameKeys.size;this.nameKeys.set(name2,key);if(key===this.keyTops.length){const keyTops=new Int32Array(
+2*key).fill(-1);keyTops.set(this.keyTops);this.keyTops=keyTops}}return key!==null&&key!==void 0?key:-1}_indexAll(){this.
+indexed=true;this.keyTops=new Int32Array(NAME_KEYS).fill(-1);for(let i3=0;i3<=this.stackTop;i3++)this._index(i3,i3-1)}_index(slot,belowIdx){
 const element=this.items[slot];const tagID=this.tagIDs[slot];const ns=this.treeAdapter.getNamespaceURI(element);let key=tagKey(
 ns,tagID);if(key===-1)key=this._nameKey(ns,this.treeAdapter.getTagName(element),true);const keyPrev=this.keyTops[key];this.
 keys[slot]=key;this.keyPrev[slot]=keyPrev;this.keyNext[slot]=-1;if(keyPrev!==-1)this.keyNext[keyPrev]=slot;this.keyTops[key]=
@@ -10396,16 +10425,16 @@ keyPrev;if(FORMATTING_TAGS[this.tagIDs[slot]])this.formattingSlots.delete(this.i
 items[from];const key=this.keys[from];const keyPrev=this.keyPrev[from];const keyNext=this.keyNext[from];this.items[to]=element;
 this.tagIDs[to]=this.tagIDs[from];this.keys[to]=key;this.keyPrev[to]=keyPrev;this.keyNext[to]=keyNext;if(keyPrev!==-1)this.
 keyNext[keyPrev]=to;if(keyNext===-1)this.keyTops[key]=to;else this.keyPrev[keyNext]=to;if(FORMATTING_TAGS[this.tagIDs[to]])
-this.formattingSlots.set(element,to)}indexOfTopmost(tagID){if(this.indexed)return this.keyTops[tagID];for(let i2=this.stackTop;i2>=
-0;i2--){if(this.tagIDs[i2]===tagID&&this.treeAdapter.getNamespaceURI(this.items[i2])===NS.HTML)return i2}return-1}indexOfTopmostOf(tagIDs){
-if(this.indexed){let top=-1;for(const tagID of tagIDs){if(this.keyTops[tagID]>top)top=this.keyTops[tagID]}return top}for(let i2=this.
-stackTop;i2>=0;i2--){if(tagIDs.includes(this.tagIDs[i2])&&this.treeAdapter.getNamespaceURI(this.items[i2])===NS.HTML)return i2}
+this.formattingSlots.set(element,to)}indexOfTopmost(tagID){if(this.indexed)return this.keyTops[tagID];for(let i3=this.stackTop;i3>=
+0;i3--){if(this.tagIDs[i3]===tagID&&this.treeAdapter.getNamespaceURI(this.items[i3])===NS.HTML)return i3}return-1}indexOfTopmostOf(tagIDs){
+if(this.indexed){let top=-1;for(const tagID of tagIDs){if(this.keyTops[tagID]>top)top=this.keyTops[tagID]}return top}for(let i3=this.
+stackTop;i3>=0;i3--){if(tagIDs.includes(this.tagIDs[i3])&&this.treeAdapter.getNamespaceURI(this.items[i3])===NS.HTML)return i3}
 return-1}indexOfTopmostByName(ns,tagName){if(this.indexed){let key=tagKey(ns,getTagID(tagName));if(key===-1)key=this._nameKey(
-ns,tagName,false);return key===-1?-1:this.keyTops[key]}for(let i2=this.stackTop;i2>=0;i2--){const element=this.items[i2];
-if(this.treeAdapter.getTagName(element)===tagName&&this.treeAdapter.getNamespaceURI(element)===ns){return i2}}return-1}indexOfTopmostHtmlElement(){
-if(this.indexed)return this.stackTop===-1?-1:this.htmlSlots[this.stackTop];let i2=this.stackTop;while(i2>=0&&this.treeAdapter.
-getNamespaceURI(this.items[i2])!==NS.HTML)i2--;return i2}_hasAbove(idx,classes){for(let i2=this.stackTop;i2>idx;i2--){const key=tagKey(
-this.treeAdapter.getNamespaceURI(this.items[i2]),this.tagIDs[i2]);if(key!==-1&&KEY_CLASSES[key]&classes)return true}return false}hasSpecialElementAbove(idx){
+ns,tagName,false);return key===-1?-1:this.keyTops[key]}for(let i3=this.stackTop;i3>=0;i3--){const element=this.items[i3];
+if(this.treeAdapter.getTagName(element)===tagName&&this.treeAdapter.getNamespaceURI(element)===ns){return i3}}return-1}indexOfTopmostHtmlElement(){
+if(this.indexed)return this.stackTop===-1?-1:this.htmlSlots[this.stackTop];let i3=this.stackTop;while(i3>=0&&this.treeAdapter.
+getNamespaceURI(this.items[i3])!==NS.HTML)i3--;return i3}_hasAbove(idx,classes){for(let i3=this.stackTop;i3>idx;i3--){const key=tagKey(
+this.treeAdapter.getNamespaceURI(this.items[i3]),this.tagIDs[i3]);if(key!==-1&&KEY_CLASSES[key]&classes)return true}return false}hasSpecialElementAbove(idx){
 return this.indexed?this.specials[this.stackTop]!==this.specials[idx]:this._hasAbove(idx,SPECIAL)}hasListItemBoundaryAbove(idx){
 return this.indexed?this.listItemBoundaries[this.stackTop]!==this.listItemBoundaries[idx]:this._hasAbove(idx,LIST_ITEM_BOUNDARY)}push(element,tagID){
 const belowIdx=this.stackTop;this.stackTop++;this.depth++;this.items[this.stackTop]=element;this.current=element;this.tagIDs[this.
@@ -10420,16 +10449,16 @@ const formattingElement=this.items[formattingIdx];if(!this.indexed){this.items.s
 formattingIdx,1);this.handler.onItemPop(formattingElement,false);this.items.splice(furthestBlockIdx,0,element);this.tagIDs.
 splice(furthestBlockIdx,0,tagID);if(furthestBlockIdx===this.stackTop)this._updateCurrentElement();if(this.current&&this.
 currentTagId!==void 0){this.handler.onItemPush(this.current,this.currentTagId,furthestBlockIdx===this.stackTop)}return}const key=this.
-keys[formattingIdx];const belowIdx=this.below[formattingIdx];const aboveIdx=this.above[furthestBlockIdx];const kept2=[];
-for(let i2=this.above[formattingIdx];i2!==furthestBlockIdx;i2=this.above[i2])kept2.push(i2);const keyNext=this.keyNext[formattingIdx];
+keys[formattingIdx];const belowIdx=this.below[formattingIdx];const aboveIdx=this.above[furthestBlockIdx];const kept3=[];
+for(let i3=this.above[formattingIdx];i3!==furthestBlockIdx;i3=this.above[i3])kept3.push(i3);const keyNext=this.keyNext[formattingIdx];
 this._unindex(formattingIdx);this.items[formattingIdx]=void 0;this.handler.onItemPop(formattingElement,false);let free=furthestBlockIdx-
-1;while(kept2.length>0&&kept2[kept2.length-1]===free){kept2.pop();free--}for(let i2=free+1;i2<=furthestBlockIdx;i2++)this.
-_move(i2,i2-1);const keyPrev=keyNext===-1?this.keyTops[key]:this.keyPrev[keyNext];this.items[furthestBlockIdx]=element;this.
+1;while(kept3.length>0&&kept3[kept3.length-1]===free){kept3.pop();free--}for(let i3=free+1;i3<=furthestBlockIdx;i3++)this.
+_move(i3,i3-1);const keyPrev=keyNext===-1?this.keyTops[key]:this.keyPrev[keyNext];this.items[furthestBlockIdx]=element;this.
 tagIDs[furthestBlockIdx]=tagID;this.keys[furthestBlockIdx]=key;this.keyPrev[furthestBlockIdx]=keyPrev;this.keyNext[furthestBlockIdx]=
 keyNext;if(keyPrev!==-1)this.keyNext[keyPrev]=furthestBlockIdx;if(keyNext===-1)this.keyTops[key]=furthestBlockIdx;else this.
 keyPrev[keyNext]=furthestBlockIdx;if(FORMATTING_TAGS[tagID])this.formattingSlots.set(element,furthestBlockIdx);let prev=belowIdx;
-for(const i2 of kept2){this._link(i2,prev,true);prev=i2}for(let i2=free;i2<furthestBlockIdx;i2++){this._link(i2,prev,true);
-prev=i2}this._link(furthestBlockIdx,prev,true);if(aboveIdx===-1)this._updateCurrentElement();if(this.current&&this.currentTagId!==
+for(const i3 of kept3){this._link(i3,prev,true);prev=i3}for(let i3=free;i3<furthestBlockIdx;i3++){this._link(i3,prev,true);
+prev=i3}this._link(furthestBlockIdx,prev,true);if(aboveIdx===-1)this._updateCurrentElement();if(this.current&&this.currentTagId!==
 void 0){this.handler.onItemPush(this.current,this.currentTagId,aboveIdx===-1)}}popUntilTagNamePopped(tagName){this.shortenToLength(
 Math.max(this.indexOfTopmost(tagName),0))}shortenToLength(idx){while(this.stackTop>=idx){const popped=this.current;this.
 _popCurrent();this.handler.onItemPop(popped,this.stackTop<idx)}}popUntilElementPopped(element){const idx=this._indexOf(element);
@@ -10441,9 +10470,9 @@ this.shortenToLength(this.indexOfTopmostOf(TABLE_ROW_CONTEXT)+1)}remove(element)
 -1)this.removeAt(idx)}removeAt(idx){if(idx===this.stackTop){this.pop();return}const element=this.items[idx];this.depth--;
 if(this.indexed){const classes=this.keys[idx]<NAME_KEYS?KEY_CLASSES[this.keys[idx]]:0;const belowIdx=this.below[idx];const aboveIdx=this.
 above[idx];this._unindex(idx);this.items[idx]=void 0;this.below[aboveIdx]=belowIdx;if(belowIdx!==-1)this.above[belowIdx]=
-aboveIdx;if(classes!==0){for(let i2=aboveIdx;i2!==-1;i2=this.above[i2]){this.specials[i2]-=classes&SPECIAL;this.listItemBoundaries[i2]-=
-(classes&LIST_ITEM_BOUNDARY)>>1;this.scopeBoundaries[i2]-=(classes&SCOPE)>>2}}const html=belowIdx===-1?-1:this.htmlSlots[belowIdx];
-for(let i2=aboveIdx;i2!==-1&&this.htmlSlots[i2]===idx;i2=this.above[i2]){this.htmlSlots[i2]=html}}else{this.items.splice(
+aboveIdx;if(classes!==0){for(let i3=aboveIdx;i3!==-1;i3=this.above[i3]){this.specials[i3]-=classes&SPECIAL;this.listItemBoundaries[i3]-=
+(classes&LIST_ITEM_BOUNDARY)>>1;this.scopeBoundaries[i3]-=(classes&SCOPE)>>2}}const html=belowIdx===-1?-1:this.htmlSlots[belowIdx];
+for(let i3=aboveIdx;i3!==-1&&this.htmlSlots[i3]===idx;i3=this.above[i3]){this.htmlSlots[i3]=html}}else{this.items.splice(
 idx,1);this.tagIDs.splice(idx,1);this.stackTop--;this._updateCurrentElement()}this.handler.onItemPop(element,false)}tryPeekProperlyNestedBodyElement(){
 return this.stackTop>=1&&this.tagIDs[1]===TAG_ID.BODY?this.items[1]:null}contains(element){return this._indexOf(element)>
 -1}getCommonAncestor(element){const idx=this._indexOf(element);const belowIdx=idx===-1?-1:this.slotBelow(idx);return belowIdx===
@@ -10452,9 +10481,9 @@ let boundary=-1;switch(scope2){case LIST_ITEM_SCOPE:{boundary=Math.max(this.keyT
 break}case BUTTON_SCOPE:{boundary=this.keyTops[TAG_ID.BUTTON];break}case TABLE_SCOPE:{boundary=Math.max(this.keyTops[TAG_ID.
 TABLE],this.keyTops[TAG_ID.HTML]);return target===-1?boundary===-1:target>=boundary}default:}return target===-1?boundary===
 -1&&(this.stackTop===-1||this.scopeBoundaries[this.stackTop]===0):target>=boundary&&this.scopeBoundaries[this.stackTop]===
-this.scopeBoundaries[target]}_scanScope(tagID,tagIDs,scope2,element){for(let i2=this.stackTop;i2>=0;i2--){const key=tagKey(
-this.treeAdapter.getNamespaceURI(this.items[i2]),this.tagIDs[i2]);if(key===-1)continue;if((tagIDs?tagIDs.includes(key):key===
-tagID)&&(!element||this.items[i2]===element))return true;if(KEY_CLASSES[key]&scope2)return false}return true}hasInScope(tagName,element){
+this.scopeBoundaries[target]}_scanScope(tagID,tagIDs,scope2,element){for(let i3=this.stackTop;i3>=0;i3--){const key=tagKey(
+this.treeAdapter.getNamespaceURI(this.items[i3]),this.tagIDs[i3]);if(key===-1)continue;if((tagIDs?tagIDs.includes(key):key===
+tagID)&&(!element||this.items[i3]===element))return true;if(KEY_CLASSES[key]&scope2)return false}return true}hasInScope(tagName,element){
 if(!this.indexed)return this._scanScope(tagName,null,SCOPE,element);return this._isInScope(element?this._indexOf(element):
 this.keyTops[tagName],SCOPE)}hasInListItemScope(tagName){return this.indexed?this._isInScope(this.keyTops[tagName],LIST_ITEM_SCOPE):
 this._scanScope(tagName,null,LIST_ITEM_SCOPE)}hasInButtonScope(tagName){return this.indexed?this._isInScope(this.keyTops[tagName],
@@ -10462,8 +10491,8 @@ BUTTON_SCOPE):this._scanScope(tagName,null,BUTTON_SCOPE)}hasNumberedHeaderInScop
 this.indexOfTopmostOf(NUMBERED_HEADERS2),SCOPE):this._scanScope(TAG_ID.UNKNOWN,NUMBERED_HEADERS2,SCOPE)}hasInTableScope(tagName){
 return this.indexed?this._isInScope(this.keyTops[tagName],TABLE_SCOPE):this._scanScope(tagName,null,TABLE_SCOPE)}hasTableBodyContextInTableScope(){
 return this.indexed?this._isInScope(this.indexOfTopmostOf(TABLE_BODIES),TABLE_SCOPE):this._scanScope(TAG_ID.UNKNOWN,TABLE_BODIES,
-TABLE_SCOPE)}hasInSelectScope(tagName){for(let i2=this.stackTop;i2>=0;i2=this.slotBelow(i2)){if(this.treeAdapter.getNamespaceURI(
-this.items[i2])!==NS.HTML){continue}switch(this.tagIDs[i2]){case tagName:{return true}case TAG_ID.OPTION:case TAG_ID.OPTGROUP:{
+TABLE_SCOPE)}hasInSelectScope(tagName){for(let i3=this.stackTop;i3>=0;i3=this.slotBelow(i3)){if(this.treeAdapter.getNamespaceURI(
+this.items[i3])!==NS.HTML){continue}switch(this.tagIDs[i3]){case tagName:{return true}case TAG_ID.OPTION:case TAG_ID.OPTGROUP:{
 break}default:{return false}}}return true}generateImpliedEndTags(){while(this.currentTagId!==void 0&&IMPLICIT_END_TAG_REQUIRED.
 has(this.currentTagId)&&this.treeAdapter.getNamespaceURI(this.current)===NS.HTML){this.pop()}}generateImpliedEndTagsThoroughly(){
 while(this.currentTagId!==void 0&&IMPLICIT_END_TAG_REQUIRED_THOROUGHLY.has(this.currentTagId)&&this.treeAdapter.getNamespaceURI(
@@ -10488,17 +10517,17 @@ null&&entry.type===EntryType.Element;entry=entry.older){oldest=entry;count3++}if
 arks:new Map,tagNames:new Map};for(let entry=oldest;entry!==null&&entry.type===EntryType.Element;entry=entry.newer){this.
 _addToIndex(this.index,entry)}}}const ark=this._insertElementEntry(element,token,this.newest);if(ark!==null&&ark.entries.
 length>NOAH_ARK_CAPACITY){this.removeEntry(ark.entries[0])}}insertElementAfterBookmark(element,token){const{bookmark}=this;
-this.bookmark=null;this._insertElementEntry(element,token,bookmark)}removeEntry(entry){var _a3;if(entry.newer===null?this.
+this.bookmark=null;this._insertElementEntry(element,token,bookmark)}removeEntry(entry){var _a4;if(entry.newer===null?this.
 newest!==entry:entry.newer.older!==entry){return}this.elementEntries.delete(entry.element);if(entry.newer===null){this.newest=
 entry.older}else{entry.newer.older=entry.older}if(entry.older!==null){entry.older.newer=entry.newer}if(entry.ark!==null){
-const{entries,key}=entry.ark;entries.splice(entries.indexOf(entry),1);if(entries.length===0)(_a3=this.index)===null||_a3===
-void 0?void 0:_a3.arks.delete(key)}if(entry.newerSameTag!==null){entry.newerSameTag.olderSameTag=entry.olderSameTag;if(entry.
+const{entries,key}=entry.ark;entries.splice(entries.indexOf(entry),1);if(entries.length===0)(_a4=this.index)===null||_a4===
+void 0?void 0:_a4.arks.delete(key)}if(entry.newerSameTag!==null){entry.newerSameTag.olderSameTag=entry.olderSameTag;if(entry.
 olderSameTag!==null){entry.olderSameTag.newerSameTag=entry.newerSameTag}}}replaceElement(entry,element){if(this.elementEntries.
 delete(entry.element)){this.elementEntries.set(element,entry)}entry.element=element}clearToLastMarker(){let marker=this.
 newest;for(;marker!==null&&marker.type===EntryType.Element;marker=marker.older){this.elementEntries.delete(marker.element)}
 this.newest=marker===null?null:marker.older;this.index=marker===null?null:marker.outerIndex;if(this.newest!==null){this.
-newest.newer=null}}getElementEntryInScopeWithTagName(tagName){var _a3,_b;if(this.index!==null){return(_b=(_a3=this.index.
-tagNames.get(tagName))===null||_a3===void 0?void 0:_a3.olderSameTag)!==null&&_b!==void 0?_b:null}for(let entry=this.newest;entry!==
+newest.newer=null}}getElementEntryInScopeWithTagName(tagName){var _a4,_b2;if(this.index!==null){return(_b2=(_a4=this.index.
+tagNames.get(tagName))===null||_a4===void 0?void 0:_a4.olderSameTag)!==null&&_b2!==void 0?_b2:null}for(let entry=this.newest;entry!==
 null&&entry.type===EntryType.Element;entry=entry.older){if(entry.token.tagName===tagName){return entry}}return null}getElementEntry(element){
 if(this.index===null){for(let entry=this.newest;entry!==null&&entry.type===EntryType.Element;entry=entry.older){if(entry.
 element===element){return entry}}}return this.elementEntries.get(element)}}}});var attrListIndexes,defaultTreeAdapter;var init_default=__esm({"node_modules/parse5/dist/tree-adapters/default.js"(){init_html();
@@ -10522,10 +10551,10 @@ const referenceIdx=childNodes[childNodes.length-1]===referenceNode?childNodes.le
 const prevNode=childNodes[referenceIdx-1];if(prevNode&&defaultTreeAdapter.isTextNode(prevNode)){prevNode.value+=text6}else{
 defaultTreeAdapter.insertBefore(parentNode,defaultTreeAdapter.createTextNode(text6),referenceNode)}},adoptAttributes(recipient,attrs){
 if(attrs.length===0||attrs===recipient.attrs)return;const cached2=attrListIndexes.get(recipient.attrs);const isIndexed=(cached2===
-null||cached2===void 0?void 0:cached2.size)===recipient.attrs.length&&attrs.every(({name:name2})=>{var _a3;const index=cached2.
-get(name2);return index===void 0||((_a3=recipient.attrs[index])===null||_a3===void 0?void 0:_a3.name)===name2});const recipientAttrsMap=isIndexed?
-cached2:new Map;if(!isIndexed){for(let i2=0;i2<recipient.attrs.length;i2++){const attr=recipient.attrs[i2];if(attr!==void 0)
-recipientAttrsMap.set(attr.name,i2)}attrListIndexes.set(recipient.attrs,recipientAttrsMap)}const adoptedFrom=recipient.attrs.
+null||cached2===void 0?void 0:cached2.size)===recipient.attrs.length&&attrs.every(({name:name2})=>{var _a4;const index=cached2.
+get(name2);return index===void 0||((_a4=recipient.attrs[index])===null||_a4===void 0?void 0:_a4.name)===name2});const recipientAttrsMap=isIndexed?
+cached2:new Map;if(!isIndexed){for(let i3=0;i3<recipient.attrs.length;i3++){const attr=recipient.attrs[i3];if(attr!==void 0)
+recipientAttrsMap.set(attr.name,i3)}attrListIndexes.set(recipient.attrs,recipientAttrsMap)}const adoptedFrom=recipient.attrs.
 length;for(let j=0;j<attrs.length;j++){if(!recipientAttrsMap.has(attrs[j].name)){recipient.attrs.push(attrs[j])}}for(let j=adoptedFrom;j<
 recipient.attrs.length;j++){recipientAttrsMap.set(recipient.attrs[j].name,j)}if(recipientAttrsMap.size!==recipient.attrs.
 length){attrListIndexes.delete(recipient.attrs)}},getFirstChild(node2){return node2.childNodes[0]},getChildNodes(node2){
@@ -10572,15 +10601,15 @@ new Set(["-//w3o//dtd w3 html strict 3.0//en//","-/w3c/dtd html 4.0 transitional
 ["-//w3c//dtd xhtml 1.0 frameset//","-//w3c//dtd xhtml 1.0 transitional//"];LIMITED_QUIRKS_WITH_SYSTEM_ID_PUBLIC_ID_PREFIXES=
 [...LIMITED_QUIRKS_PUBLIC_ID_PREFIXES,"-//w3c//dtd html 4.01 frameset//","-//w3c//dtd html 4.01 transitional//"]}});function causesExit(startTagToken){const tn=startTagToken.tagID;const isFontWithAttrs=tn===TAG_ID.FONT&&startTagToken.attrs.
 some(({name:name2})=>name2===ATTRS.COLOR||name2===ATTRS.SIZE||name2===ATTRS.FACE);return isFontWithAttrs||EXITS_FOREIGN_CONTENT.
-has(tn)}function adjustTokenMathMLAttrs(token){for(let i2=0;i2<token.attrs.length;i2++){if(token.attrs[i2].name===DEFINITION_URL_ATTR){
-token.attrs[i2].name=ADJUSTED_DEFINITION_URL_ATTR;break}}}function adjustTokenSVGAttrs(token){for(let i2=0;i2<token.attrs.
-length;i2++){const adjustedAttrName=SVG_ATTRS_ADJUSTMENT_MAP.get(token.attrs[i2].name);if(adjustedAttrName!=null){token.
-attrs[i2].name=adjustedAttrName}}}function adjustTokenXMLAttrs(token){for(let i2=0;i2<token.attrs.length;i2++){const adjustedAttrEntry=XML_ATTRS_ADJUSTMENT_MAP.
-get(token.attrs[i2].name);if(adjustedAttrEntry){token.attrs[i2].prefix=adjustedAttrEntry.prefix;token.attrs[i2].name=adjustedAttrEntry.
-name;token.attrs[i2].namespace=adjustedAttrEntry.namespace}}}function adjustTokenSVGTagName(token){const adjustedTagName=SVG_TAG_NAMES_ADJUSTMENT_MAP.
+has(tn)}function adjustTokenMathMLAttrs(token){for(let i3=0;i3<token.attrs.length;i3++){if(token.attrs[i3].name===DEFINITION_URL_ATTR){
+token.attrs[i3].name=ADJUSTED_DEFINITION_URL_ATTR;break}}}function adjustTokenSVGAttrs(token){for(let i3=0;i3<token.attrs.
+length;i3++){const adjustedAttrName=SVG_ATTRS_ADJUSTMENT_MAP.get(token.attrs[i3].name);if(adjustedAttrName!=null){token.
+attrs[i3].name=adjustedAttrName}}}function adjustTokenXMLAttrs(token){for(let i3=0;i3<token.attrs.length;i3++){const adjustedAttrEntry=XML_ATTRS_ADJUSTMENT_MAP.
+get(token.attrs[i3].name);if(adjustedAttrEntry){token.attrs[i3].prefix=adjustedAttrEntry.prefix;token.attrs[i3].name=adjustedAttrEntry.
+name;token.attrs[i3].namespace=adjustedAttrEntry.namespace}}}function adjustTokenSVGTagName(token){const adjustedTagName=SVG_TAG_NAMES_ADJUSTMENT_MAP.
 get(token.tagName);if(adjustedTagName!=null){token.tagName=adjustedTagName;token.tagID=getTagID(token.tagName)}}function isMathMLTextIntegrationPoint(tn,ns){
 return ns===NS.MATHML&&(tn===TAG_ID.MI||tn===TAG_ID.MO||tn===TAG_ID.MN||tn===TAG_ID.MS||tn===TAG_ID.MTEXT)}function isHtmlIntegrationPoint(tn,ns,attrs){
-if(ns===NS.MATHML&&tn===TAG_ID.ANNOTATION_XML){for(let i2=0;i2<attrs.length;i2++){if(attrs[i2].name===ATTRS.ENCODING){const value3=attrs[i2].
+if(ns===NS.MATHML&&tn===TAG_ID.ANNOTATION_XML){for(let i3=0;i3<attrs.length;i3++){if(attrs[i3].name===ATTRS.ENCODING){const value3=attrs[i3].
 value.toLowerCase();return value3===MIME_TYPES.TEXT_HTML||value3===MIME_TYPES.APPLICATION_XML}}}return ns===NS.SVG&&(tn===
 TAG_ID.FOREIGN_OBJECT||tn===TAG_ID.DESC||tn===TAG_ID.TITLE)}function isIntegrationPoint(tn,ns,attrs,foreignNS){return(!foreignNS||
 foreignNS===NS.HTML)&&isHtmlIntegrationPoint(tn,ns,attrs)||(!foreignNS||foreignNS===NS.MATHML)&&isMathMLTextIntegrationPoint(
@@ -10619,9 +10648,9 @@ slotAbove(formattingIdx);idx!==-1;idx=openElements.slotAbove(idx)){if(p._isSpeci
 tagIDs[idx])){return idx}}openElements.shortenToLength(formattingIdx);p.activeFormattingElements.removeEntry(formattingElementEntry);
 return-1}function aaInnerLoop(p,furthestBlockIdx,formattingElement){const furthestBlock=p.openElements.items[furthestBlockIdx];
 let lastElement=furthestBlock;let nextIdx=p.openElements.slotBelow(furthestBlockIdx);const intendedParent=p.openElements.
-getCommonAncestor(formattingElement);for(let i2=0,idx=nextIdx;p.openElements.items[idx]!==formattingElement;i2++,idx=nextIdx){
+getCommonAncestor(formattingElement);for(let i3=0,idx=nextIdx;p.openElements.items[idx]!==formattingElement;i3++,idx=nextIdx){
 let element=p.openElements.items[idx];nextIdx=p.openElements.slotBelow(idx);const elementEntry=p.activeFormattingElements.
-getElementEntry(element);const counterOverflow=elementEntry&&i2>=AA_INNER_LOOP_ITER;const shouldRemoveFromOpenElements=!elementEntry||
+getElementEntry(element);const counterOverflow=elementEntry&&i3>=AA_INNER_LOOP_ITER;const shouldRemoveFromOpenElements=!elementEntry||
 counterOverflow;if(shouldRemoveFromOpenElements){if(counterOverflow){p.activeFormattingElements.removeEntry(elementEntry)}
 p.openElements.removeAt(idx)}else{element=aaRecreateElementFromEntry(p,elementEntry,intendedParent);if(lastElement===furthestBlock){
 p.activeFormattingElements.bookmark=elementEntry}p.treeAdapter.detachNode(lastElement);p.treeAdapter.appendChild(element,
@@ -10639,8 +10668,8 @@ removeEntry(formattingElementEntry);const formattingIdx=p.openElements._indexOf(
 openElements.slotAbove(formattingIdx);while(p.openElements.items[furthestBlockIdx]!==furthestBlock){furthestBlockIdx=p.openElements.
 slotAbove(furthestBlockIdx)}p.openElements.replaceFormattingElement(formattingIdx,furthestBlockIdx,newElement,token.tagID)}
 function callAdoptionAgency(p,token){const{current,currentTagId}=p.openElements;if(currentTagId===token.tagID&&p.treeAdapter.
-getNamespaceURI(current)===NS.HTML&&!p.activeFormattingElements.getElementEntry(current)){p.openElements.pop();return}for(let i2=0;i2<
-AA_OUTER_LOOP_ITER;i2++){const formattingElementEntry=aaObtainFormattingElementEntry(p,token);if(!formattingElementEntry){
+getNamespaceURI(current)===NS.HTML&&!p.activeFormattingElements.getElementEntry(current)){p.openElements.pop();return}for(let i3=0;i3<
+AA_OUTER_LOOP_ITER;i3++){const formattingElementEntry=aaObtainFormattingElementEntry(p,token);if(!formattingElementEntry){
 break}const furthestBlockIdx=aaObtainFurthestBlock(p,formattingElementEntry);if(furthestBlockIdx===-1){break}const furthestBlock=p.
 openElements.items[furthestBlockIdx];p.activeFormattingElements.bookmark=formattingElementEntry;const lastElement=aaInnerLoop(
 p,furthestBlockIdx,formattingElementEntry.element);const commonAncestor=p.openElements.getCommonAncestor(formattingElementEntry.
@@ -10648,8 +10677,8 @@ element);p.treeAdapter.detachNode(lastElement);if(commonAncestor)aaInsertLastNod
 aaReplaceFormattingElement(p,furthestBlock,formattingElementEntry)}}function appendComment(p,token){p._appendCommentNode(
 token,p.openElements.currentTmplContentOrNode)}function appendCommentToRootHtmlElement(p,token){p._appendCommentNode(token,
 p.openElements.items[0])}function appendCommentToDocument(p,token){p._appendCommentNode(token,p.document)}function stopParsing(p,token){
-p.stopped=true;if(token.location){const target=p.fragmentContext?0:2;for(let i2=p.openElements.stackTop;i2>=target;i2=p.
-openElements.slotBelow(i2)){p._setEndLocation(p.openElements.items[i2],token)}if(!p.fragmentContext&&p.openElements.stackTop>=
+p.stopped=true;if(token.location){const target=p.fragmentContext?0:2;for(let i3=p.openElements.stackTop;i3>=target;i3=p.
+openElements.slotBelow(i3)){p._setEndLocation(p.openElements.items[i3],token)}if(!p.fragmentContext&&p.openElements.stackTop>=
 0){const htmlElement=p.openElements.items[0];const htmlLocation=p.treeAdapter.getNodeSourceCodeLocation(htmlElement);if(htmlLocation&&
 !htmlLocation.endTag){p._setEndLocation(htmlElement,token);if(p.openElements.stackTop>=1){const bodyElement=p.openElements.
 items[1];const bodyLocation=p.treeAdapter.getNodeSourceCodeLocation(bodyElement);if(bodyLocation&&!bodyLocation.endTag){
@@ -10795,9 +10824,9 @@ if(p.openElements.hasNumberedHeaderInScope()){p.openElements.generateImpliedEndT
 function appletEndTagInBody(p,token){const tn=token.tagID;if(p.openElements.hasInScope(tn)){p.openElements.generateImpliedEndTags();
 p.openElements.popUntilTagNamePopped(tn);p.activeFormattingElements.clearToLastMarker()}}function brEndTagInBody(p){p._reconstructActiveFormattingElements();
 p._insertFakeElement(TAG_NAMES.BR,TAG_ID.BR);p.openElements.pop();p.framesetOk=false}function genericEndTagInBody(p,token){
-const tid=token.tagID;const i2=tid===TAG_ID.UNKNOWN?p.openElements.indexOfTopmostByName(NS.HTML,token.tagName):p.openElements.
-indexOfTopmost(tid);if(i2>0&&!p.openElements.hasSpecialElementAbove(i2)){p.openElements.generateImpliedEndTagsWithExclusion(
-tid);if(p.openElements.stackTop>=i2)p.openElements.shortenToLength(i2)}}function endTagInBody(p,token){switch(token.tagID){case TAG_ID.
+const tid=token.tagID;const i3=tid===TAG_ID.UNKNOWN?p.openElements.indexOfTopmostByName(NS.HTML,token.tagName):p.openElements.
+indexOfTopmost(tid);if(i3>0&&!p.openElements.hasSpecialElementAbove(i3)){p.openElements.generateImpliedEndTagsWithExclusion(
+tid);if(p.openElements.stackTop>=i3)p.openElements.shortenToLength(i3)}}function endTagInBody(p,token){switch(token.tagID){case TAG_ID.
 A:case TAG_ID.B:case TAG_ID.I:case TAG_ID.S:case TAG_ID.U:case TAG_ID.EM:case TAG_ID.TT:case TAG_ID.BIG:case TAG_ID.CODE:case TAG_ID.
 FONT:case TAG_ID.NOBR:case TAG_ID.SMALL:case TAG_ID.STRIKE:case TAG_ID.STRONG:{callAdoptionAgency(p,token);break}case TAG_ID.
 P:{pEndTagInBody(p);break}case TAG_ID.DL:case TAG_ID.UL:case TAG_ID.OL:case TAG_ID.DIR:case TAG_ID.DIV:case TAG_ID.NAV:case TAG_ID.
@@ -10809,8 +10838,8 @@ p,token);break}case TAG_ID.H1:case TAG_ID.H2:case TAG_ID.H3:case TAG_ID.H4:case 
 p);break}case TAG_ID.BR:{brEndTagInBody(p);break}case TAG_ID.BODY:{bodyEndTagInBody(p,token);break}case TAG_ID.HTML:{htmlEndTagInBody(
 p,token);break}case TAG_ID.FORM:{formEndTagInBody(p);break}case TAG_ID.APPLET:case TAG_ID.OBJECT:case TAG_ID.MARQUEE:{appletEndTagInBody(
 p,token);break}case TAG_ID.TEMPLATE:{templateEndTagInHead(p,token);break}default:{genericEndTagInBody(p,token)}}}function eofInBody(p,token){
-if(p.tmplInsertionModeStack.length>0){eofInTemplate(p,token)}else{stopParsing(p,token)}}function endTagInText(p,token){var _a3;
-if(token.tagID===TAG_ID.SCRIPT){(_a3=p.scriptHandler)===null||_a3===void 0?void 0:_a3.call(p,p.openElements.current)}p.openElements.
+if(p.tmplInsertionModeStack.length>0){eofInTemplate(p,token)}else{stopParsing(p,token)}}function endTagInText(p,token){var _a4;
+if(token.tagID===TAG_ID.SCRIPT){(_a4=p.scriptHandler)===null||_a4===void 0?void 0:_a4.call(p,p.openElements.current)}p.openElements.
 pop();p.insertionMode=p.originalInsertionMode}function eofInText(p,token){p._err(token,ERR.eofInElementThatCanContainOnlyText);
 p.openElements.pop();p.insertionMode=p.originalInsertionMode;p.onEof(token)}function characterInTable(p,token){if(p.openElements.
 currentTagId!==void 0&&TABLE_STRUCTURE_TAGS.has(p.openElements.currentTagId)){p.pendingCharacterTokens.length=0;p.hasNonWhitespacePendingCharacterToken=
@@ -10839,9 +10868,9 @@ HTML:case TAG_ID.TBODY:case TAG_ID.TD:case TAG_ID.TFOOT:case TAG_ID.TH:case TAG_
 tokenInTable(p,token)}}}function tokenInTable(p,token){const savedFosterParentingState=p.fosterParentingEnabled;p.fosterParentingEnabled=
 true;modeInBody(p,token);p.fosterParentingEnabled=savedFosterParentingState}function whitespaceCharacterInTableText(p,token){
 p.pendingCharacterTokens.push(token)}function characterInTableText(p,token){p.pendingCharacterTokens.push(token);p.hasNonWhitespacePendingCharacterToken=
-true}function tokenInTableText(p,token){let i2=0;if(p.hasNonWhitespacePendingCharacterToken){for(;i2<p.pendingCharacterTokens.
-length;i2++){tokenInTable(p,p.pendingCharacterTokens[i2])}}else{for(;i2<p.pendingCharacterTokens.length;i2++){p._insertCharacters(
-p.pendingCharacterTokens[i2])}}p.insertionMode=p.originalInsertionMode;p._processToken(token)}function startTagInCaption(p,token){
+true}function tokenInTableText(p,token){let i3=0;if(p.hasNonWhitespacePendingCharacterToken){for(;i3<p.pendingCharacterTokens.
+length;i3++){tokenInTable(p,p.pendingCharacterTokens[i3])}}else{for(;i3<p.pendingCharacterTokens.length;i3++){p._insertCharacters(
+p.pendingCharacterTokens[i3])}}p.insertionMode=p.originalInsertionMode;p._processToken(token)}function startTagInCaption(p,token){
 const tn=token.tagID;if(TABLE_VOID_ELEMENTS.has(tn)){if(p.openElements.hasInTableScope(TAG_ID.CAPTION)){p.openElements.generateImpliedEndTags();
 p.openElements.popUntilTagNamePopped(TAG_ID.CAPTION);p.activeFormattingElements.clearToLastMarker();p.insertionMode=InsertionMode.
 IN_TABLE;startTagInTable(p,token)}}else{startTagInBody(p,token)}}function endTagInCaption(p,token){const tn=token.tagID;
@@ -10916,10 +10945,10 @@ length-1]=InsertionMode.IN_BODY;p.insertionMode=InsertionMode.IN_BODY;startTagIn
 if(token.tagID===TAG_ID.TEMPLATE){templateEndTagInHead(p,token)}}function eofInTemplate(p,token){if(p.openElements.tmplCount>
 0){do{p.openElements.popUntilTagNamePopped(TAG_ID.TEMPLATE);p.activeFormattingElements.clearToLastMarker();p.tmplInsertionModeStack.
 pop()}while(p.openElements.tmplCount>0);p._resetInsertionMode();p.onEof(token)}else{stopParsing(p,token)}}function startTagAfterBody(p,token){
-if(token.tagID===TAG_ID.HTML){startTagInBody(p,token)}else{tokenAfterBody(p,token)}}function endTagAfterBody(p,token){var _a3;
+if(token.tagID===TAG_ID.HTML){startTagInBody(p,token)}else{tokenAfterBody(p,token)}}function endTagAfterBody(p,token){var _a4;
 if(token.tagID===TAG_ID.HTML){if(!p.fragmentContext){p.insertionMode=InsertionMode.AFTER_AFTER_BODY}if(p.options.sourceCodeLocationInfo&&
 p.openElements.tagIDs[0]===TAG_ID.HTML){p._setEndLocation(p.openElements.items[0],token);const bodyElement=p.openElements.
-items[1];if(bodyElement&&!((_a3=p.treeAdapter.getNodeSourceCodeLocation(bodyElement))===null||_a3===void 0?void 0:_a3.endTag)){
+items[1];if(bodyElement&&!((_a4=p.treeAdapter.getNodeSourceCodeLocation(bodyElement))===null||_a4===void 0?void 0:_a4.endTag)){
 p._setEndLocation(bodyElement,token)}}}else{tokenAfterBody(p,token)}}function tokenAfterBody(p,token){p.insertionMode=InsertionMode.
 IN_BODY;modeInBody(p,token)}function startTagInFrameset(p,token){switch(token.tagID){case TAG_ID.HTML:{startTagInBody(p,
 token);break}case TAG_ID.FRAMESET:{p._insertElement(token,NS.HTML);break}case TAG_ID.FRAME:{p._appendElement(token,NS.HTML);
@@ -10941,11 +10970,11 @@ token);adjustTokenSVGAttrs(token)}adjustTokenXMLAttrs(token);if(token.selfClosin
 p._insertElement(token,currentNs)}token.ackSelfClosing=true}}function endTagInForeignContent(p,token){if(token.tagID===TAG_ID.
 P||token.tagID===TAG_ID.BR){popUntilHtmlOrIntegrationPoint(p);p._endTagOutsideForeignContent(token);return}if(p.openElements.
 stackTop===0)return;const{tagName}=token;const adjustedTagName=SVG_TAG_NAMES_ADJUSTMENT_MAP.get(tagName);const contextNs=p.
-fragmentContext?p.treeAdapter.getNamespaceURI(p.fragmentContext):NS.HTML;const i2=Math.max(p.openElements.indexOfTopmostByName(
+fragmentContext?p.treeAdapter.getNamespaceURI(p.fragmentContext):NS.HTML;const i3=Math.max(p.openElements.indexOfTopmostByName(
 NS.SVG,tagName),p.openElements.indexOfTopmostByName(NS.MATHML,tagName),adjustedTagName===void 0?-1:p.openElements.indexOfTopmostByName(
 NS.SVG,adjustedTagName),contextNs===NS.HTML||contextNs===NS.SVG||contextNs===NS.MATHML?-1:p.openElements.indexOfTopmostByName(
-contextNs,tagName));if(i2>p.openElements.indexOfTopmostHtmlElement()){token.tagName=p.treeAdapter.getTagName(p.openElements.
-items[i2]);p.openElements.shortenToLength(i2)}else{p._endTagOutsideForeignContent(token)}}var INSERTION_MODE_TAGS,HIDDEN_INPUT_TYPE,
+contextNs,tagName));if(i3>p.openElements.indexOfTopmostHtmlElement()){token.tagName=p.treeAdapter.getTagName(p.openElements.
+items[i3]);p.openElements.shortenToLength(i3)}else{p._endTagOutsideForeignContent(token)}}var INSERTION_MODE_TAGS,HIDDEN_INPUT_TYPE,
 EMPTY_ATTRS,AA_OUTER_LOOP_ITER,AA_INNER_LOOP_ITER,InsertionMode,BASE_LOC,TABLE_STRUCTURE_TAGS,defaultParserOptions,Parser,
 TABLE_VOID_ELEMENTS;var init_parser=__esm({"node_modules/parse5/dist/parser/index.js"(){init_tokenizer();init_open_element_stack();
 init_formatting_element_list();init_default();init_doctype();init_foreign_content();init_error_codes();init_unicode();init_html();
@@ -10984,15 +11013,15 @@ opts,documentMock,fragmentContext);if(parser.fragmentContextID===TAG_ID.TEMPLATE
 IN_TEMPLATE)}parser._initTokenizerForFragmentParsing();parser._insertFakeRootElement();parser._resetInsertionMode();parser.
 _findFormInFragmentContext();return parser}getFragment(){const rootElement=this.treeAdapter.getFirstChild(this.document);
 const fragment=this.treeAdapter.createDocumentFragment();this._adoptNodes(rootElement,fragment);return fragment}_err(token,code2,beforeToken){
-var _a3;if(!this.onParseError)return;const loc=(_a3=token.location)!==null&&_a3!==void 0?_a3:BASE_LOC;const err={code:code2,
+var _a4;if(!this.onParseError)return;const loc=(_a4=token.location)!==null&&_a4!==void 0?_a4:BASE_LOC;const err2={code:code2,
 startLine:loc.startLine,startCol:loc.startCol,startOffset:loc.startOffset,endLine:beforeToken?loc.startLine:loc.endLine,
-endCol:beforeToken?loc.startCol:loc.endCol,endOffset:beforeToken?loc.startOffset:loc.endOffset};this.onParseError(err)}onItemPush(node2,tid,isTop){
-var _a3,_b;(_b=(_a3=this.treeAdapter).onItemPush)===null||_b===void 0?void 0:_b.call(_a3,node2);if(isTop&&this.openElements.
-stackTop>0)this._setContextModes(node2,tid)}onItemPop(node2,isTop){var _a3,_b,_c;if(this.options.sourceCodeLocationInfo){
-this._setEndLocation(node2,this.currentToken)}(_b=(_a3=this.treeAdapter).onItemPop)===null||_b===void 0?void 0:_b.call(_a3,
-node2,this.openElements.current);(_c=this.annotationXmlIntegrationPoints)===null||_c===void 0?void 0:_c.delete(node2);if(isTop){
-let current;let currentTagId;if(this.openElements.stackTop===0&&this.fragmentContext){current=this.fragmentContext;currentTagId=
-this.fragmentContextID}else{({current,currentTagId}=this.openElements)}this._setContextModes(current,currentTagId)}}_setContextModes(current,tid){
+endCol:beforeToken?loc.startCol:loc.endCol,endOffset:beforeToken?loc.startOffset:loc.endOffset};this.onParseError(err2)}onItemPush(node2,tid,isTop){
+var _a4,_b2;(_b2=(_a4=this.treeAdapter).onItemPush)===null||_b2===void 0?void 0:_b2.call(_a4,node2);if(isTop&&this.openElements.
+stackTop>0)this._setContextModes(node2,tid)}onItemPop(node2,isTop){var _a4,_b2,_c;if(this.options.sourceCodeLocationInfo){
+this._setEndLocation(node2,this.currentToken)}(_b2=(_a4=this.treeAdapter).onItemPop)===null||_b2===void 0?void 0:_b2.call(
+_a4,node2,this.openElements.current);(_c=this.annotationXmlIntegrationPoints)===null||_c===void 0?void 0:_c.delete(node2);
+if(isTop){let current;let currentTagId;if(this.openElements.stackTop===0&&this.fragmentContext){current=this.fragmentContext;
+currentTagId=this.fragmentContextID}else{({current,currentTagId}=this.openElements)}this._setContextModes(current,currentTagId)}}_setContextModes(current,tid){
 const isHTML=current===this.document||current&&this.treeAdapter.getNamespaceURI(current)===NS.HTML;this.currentNotInHTML=
 !isHTML;this.tokenizer.inForeignNode=!isHTML&&current!==void 0&&tid!==void 0&&!this._isIntegrationPoint(tid,current)}_switchToTextParsing(currentToken,nextTokenizerState){
 this._insertElement(currentToken,NS.HTML);this.tokenizer.state=nextTokenizerState;this.originalInsertionMode=this.insertionMode;
@@ -11011,11 +11040,11 @@ treeAdapter.getChildNodes(this.document);const docTypeNode=documentChildren.find
 node2));if(docTypeNode){this.treeAdapter.setNodeSourceCodeLocation(docTypeNode,token.location)}}}_attachElementToTree(element,location,insertionLocation){
 if(this.options.sourceCodeLocationInfo){const loc=location&&{...location,startTag:location};this.treeAdapter.setNodeSourceCodeLocation(
 element,loc)}if(insertionLocation.beforeElement){this.treeAdapter.insertBefore(insertionLocation.parent,element,insertionLocation.
-beforeElement)}else{this.treeAdapter.appendChild(insertionLocation.parent,element)}}_getInsertionLocation(){var _a3;if(this.
-_shouldFosterParentOnInsertion()){return this._findFosterParentingLocation()}return{parent:(_a3=this.openElements.currentTmplContentOrNode)!==
-null&&_a3!==void 0?_a3:this.document,beforeElement:null}}_createElement(tagName,namespaceURI,attrs,intendedParent){var _a3,
-_b;const element=this.treeAdapter.createElement(tagName,namespaceURI,attrs);(_b=(_a3=this.treeAdapter).onElementCreated)===
-null||_b===void 0?void 0:_b.call(_a3,element,{intendedParent,formElement:this.formElement,isInTemplate:this.openElements.
+beforeElement)}else{this.treeAdapter.appendChild(insertionLocation.parent,element)}}_getInsertionLocation(){var _a4;if(this.
+_shouldFosterParentOnInsertion()){return this._findFosterParentingLocation()}return{parent:(_a4=this.openElements.currentTmplContentOrNode)!==
+null&&_a4!==void 0?_a4:this.document,beforeElement:null}}_createElement(tagName,namespaceURI,attrs,intendedParent){var _a4,
+_b2;const element=this.treeAdapter.createElement(tagName,namespaceURI,attrs);(_b2=(_a4=this.treeAdapter).onElementCreated)===
+null||_b2===void 0?void 0:_b2.call(_a4,element,{intendedParent,formElement:this.formElement,isInTemplate:this.openElements.
 tmplCount>0});return element}_appendElement(token,namespaceURI){const insertionLocation=this._getInsertionLocation();const element=this.
 _createElement(token.tagName,namespaceURI,token.attrs,insertionLocation.parent);this._attachElementToTree(element,token.
 location,insertionLocation)}_insertElement(token,namespaceURI){const insertionLocation=this._getInsertionLocation();const element=this.
@@ -11038,8 +11067,8 @@ const siblings=this.treeAdapter.getChildNodes(parent);const textNodeIdx=beforeEl
 siblings.length;const textNode=siblings[textNodeIdx-1];const tnLoc=this.treeAdapter.getNodeSourceCodeLocation(textNode);
 if(tnLoc){const{endLine:endLine2,endCol,endOffset}=token.location;this.treeAdapter.updateNodeSourceCodeLocation(textNode,
 {endLine:endLine2,endCol,endOffset})}else if(this.options.sourceCodeLocationInfo){this.treeAdapter.setNodeSourceCodeLocation(
-textNode,token.location)}}_adoptNodes(donor,recipient){const children=[...this.treeAdapter.getChildNodes(donor)];for(let i2=children.
-length-1;i2>=0;i2--){this.treeAdapter.detachNode(children[i2])}for(const child of children){this.treeAdapter.appendChild(
+textNode,token.location)}}_adoptNodes(donor,recipient){const children=[...this.treeAdapter.getChildNodes(donor)];for(let i3=children.
+length-1;i3>=0;i3--){this.treeAdapter.detachNode(children[i3])}for(const child of children){this.treeAdapter.appendChild(
 recipient,child)}}_setEndLocation(element,closingToken){if(this.treeAdapter.getNodeSourceCodeLocation(element)&&closingToken.
 location){const ctLoc=closingToken.location;const tn=this.treeAdapter.getTagName(element);const endLoc=closingToken.type===
 TokenType.END_TAG&&tn===closingToken.tagName?{endTag:{...ctLoc},endLine:ctLoc.endLine,endCol:ctLoc.endCol,endOffset:ctLoc.
@@ -11053,9 +11082,9 @@ current,NS.HTML)}_processToken(token){switch(token.type){case TokenType.CHARACTE
 NULL_CHARACTER:{this.onNullCharacter(token);break}case TokenType.COMMENT:{this.onComment(token);break}case TokenType.DOCTYPE:{
 this.onDoctype(token);break}case TokenType.START_TAG:{this._processStartTag(token);break}case TokenType.END_TAG:{this.onEndTag(
 token);break}case TokenType.EOF:{this.onEof(token);break}case TokenType.WHITESPACE_CHARACTER:{this.onWhitespaceCharacter(
-token);break}}}_isIntegrationPoint(tid,element,foreignNS){var _a3;const ns=this.treeAdapter.getNamespaceURI(element);if(tid===
-TAG_ID.ANNOTATION_XML&&ns===NS.MATHML&&foreignNS!==NS.MATHML){const verdicts=(_a3=this.annotationXmlIntegrationPoints)!==
-null&&_a3!==void 0?_a3:this.annotationXmlIntegrationPoints=new Map;let isIntegrationPoint2=verdicts.get(element);if(isIntegrationPoint2===
+token);break}}}_isIntegrationPoint(tid,element,foreignNS){var _a4;const ns=this.treeAdapter.getNamespaceURI(element);if(tid===
+TAG_ID.ANNOTATION_XML&&ns===NS.MATHML&&foreignNS!==NS.MATHML){const verdicts=(_a4=this.annotationXmlIntegrationPoints)!==
+null&&_a4!==void 0?_a4:this.annotationXmlIntegrationPoints=new Map;let isIntegrationPoint2=verdicts.get(element);if(isIntegrationPoint2===
 void 0){isIntegrationPoint2=isIntegrationPoint(tid,ns,this.treeAdapter.getAttrList(element));verdicts.set(element,isIntegrationPoint2)}
 return isIntegrationPoint2}return isIntegrationPoint(tid,ns,EMPTY_ATTRS,foreignNS)}_reconstructActiveFormattingElements(){
 let oldest=null;for(let entry=this.activeFormattingElements.newest;entry!==null&&entry.type===EntryType.Element&&!this.openElements.
@@ -11064,16 +11093,16 @@ entry.newer){this._insertElement(entry.token,this.treeAdapter.getNamespaceURI(en
 replaceElement(entry,this.openElements.current)}}_closeTableCell(){this.openElements.generateImpliedEndTags();this.openElements.
 popUntilTableCellPopped();this.activeFormattingElements.clearToLastMarker();this.insertionMode=InsertionMode.IN_ROW}_closePElement(){
 this.openElements.generateImpliedEndTagsWithExclusion(TAG_ID.P);this.openElements.popUntilTagNamePopped(TAG_ID.P)}_resetInsertionMode(){
-const i2=this.openElements.indexOfTopmostOf(INSERTION_MODE_TAGS);const tn=i2===0&&this.fragmentContext?this.fragmentContextID:
-this.openElements.tagIDs[i2];const node2=i2===0&&this.fragmentContext?this.fragmentContext:this.openElements.items[i2];if(node2!==
+const i3=this.openElements.indexOfTopmostOf(INSERTION_MODE_TAGS);const tn=i3===0&&this.fragmentContext?this.fragmentContextID:
+this.openElements.tagIDs[i3];const node2=i3===0&&this.fragmentContext?this.fragmentContext:this.openElements.items[i3];if(node2!==
 void 0&&this.treeAdapter.getNamespaceURI(node2)===NS.HTML){switch(tn){case TAG_ID.TR:{this.insertionMode=InsertionMode.IN_ROW;
 return}case TAG_ID.TBODY:case TAG_ID.THEAD:case TAG_ID.TFOOT:{this.insertionMode=InsertionMode.IN_TABLE_BODY;return}case TAG_ID.
 CAPTION:{this.insertionMode=InsertionMode.IN_CAPTION;return}case TAG_ID.COLGROUP:{this.insertionMode=InsertionMode.IN_COLUMN_GROUP;
 return}case TAG_ID.TABLE:{this.insertionMode=InsertionMode.IN_TABLE;return}case TAG_ID.BODY:{this.insertionMode=InsertionMode.
 IN_BODY;return}case TAG_ID.FRAMESET:{this.insertionMode=InsertionMode.IN_FRAMESET;return}case TAG_ID.SELECT:{this._resetInsertionModeForSelect(
-i2);return}case TAG_ID.TEMPLATE:{this.insertionMode=this.tmplInsertionModeStack[this.tmplInsertionModeStack.length-1];return}case TAG_ID.
+i3);return}case TAG_ID.TEMPLATE:{this.insertionMode=this.tmplInsertionModeStack[this.tmplInsertionModeStack.length-1];return}case TAG_ID.
 HTML:{this.insertionMode=this.headElement?InsertionMode.AFTER_HEAD:InsertionMode.BEFORE_HEAD;return}case TAG_ID.TD:case TAG_ID.
-TH:{if(i2>0){this.insertionMode=InsertionMode.IN_CELL;return}break}case TAG_ID.HEAD:{if(i2>0){this.insertionMode=InsertionMode.
+TH:{if(i3>0){this.insertionMode=InsertionMode.IN_CELL;return}break}case TAG_ID.HEAD:{if(i3>0){this.insertionMode=InsertionMode.
 IN_HEAD;return}break}}}this.insertionMode=InsertionMode.IN_BODY}_resetInsertionModeForSelect(selectIdx){if(selectIdx>0){
 const tableIdx=this.openElements.indexOfTopmost(TAG_ID.TABLE);if(tableIdx>0&&tableIdx>this.openElements.indexOfTopmost(TAG_ID.
 TEMPLATE)){this.insertionMode=InsertionMode.IN_SELECT_IN_TABLE;return}}this.insertionMode=InsertionMode.IN_SELECT}_isElementCausesFosterParenting(tn){
@@ -11237,10 +11266,10 @@ html_exports.NS.HTML)return this.#note(node2,`<${tag}>`);if(tag==="style")return
 node2);if(withContent.has(tag))return missed.has(tag)?this.#note(node2,`<${tag}>`):"";const inner=this.children(node2,depth);
 if(!elements.has(tag))return inner;const start2=`<${tag}${this.attributes(node2)}>`;if(childless.has(tag))return start2;
 return`${start2}${tag==="pre"?"\n":""}${inner}</${tag}>`}attributes(element){const target=element.tagName==="a"?attribute(
-element,"href"):void 0;const kept2=element.attrs.flatMap(({name:name2,value:value3})=>{if(name2==="style"){const written3=cleanDeclarations(
+element,"href"):void 0;const kept3=element.attrs.flatMap(({name:name2,value:value3})=>{if(name2==="style"){const written3=cleanDeclarations(
 value3,this.#picture);return written3===""?[]:[attributeText("style",written3)]}if(name2==="background"){const own5=this.#picture(
 value3);return own5===void 0?[]:[attributeText(name2,own5)]}if(name2==="title"&&target!==void 0)return[];return attributes.
-has(name2)?[attributeText(name2,value3)]:[]});const link2=target===void 0?"":attributeText("title",target.trim());return`${kept2.
+has(name2)?[attributeText(name2,value3)]:[]});const link2=target===void 0?"":attributeText("title",target.trim());return`${kept3.
 join("")}${link2}`}#sheet(element){const source=element.childNodes.map(node2=>node2.nodeName==="#text"?node2.value:"").join(
 "");const sheet=cleanSheet(source,this.#picture);const media=attribute(element,"media");const written3=media===void 0?"":
 cleanMedia(media);if(sheet===""||written3===void 0)return"";return`<style${written3===""?"":attributeText("media",written3)}\
@@ -11284,8 +11313,8 @@ null)return null;if(body2.template===void 0){const{syntax:syntax2,limit:limit2}=
 {source:body2.source,syntax:syntax2}}try{return{text:body2.template.render(data3,options)}}catch(failure2){if(failure2 instanceof
 TooLong)return{tooLong:failure2.message};throw failure2}}function sectionsOf2(parts){const names3=new Set;const walk=inner=>{
 for(const part of inner){if(part.kind!=="section")continue;if(part.name!==".")names3.add(part.name);walk(part.parts)}};walk(
-parts);return[...names3]}function*combinations(sections2){if(sections2.length<=combinedSections){for(let bits=0;bits<2**
-sections2.length;bits+=1){yield new Set(sections2.filter((_,index)=>(bits>>index)%2===1))}return}yield new Set;yield new Set(
+parts);return[...names3]}function*combinations(sections2){if(sections2.length<=combinedSections){for(let bits2=0;bits2<2**
+sections2.length;bits2+=1){yield new Set(sections2.filter((_,index)=>(bits2>>index)%2===1))}return}yield new Set;yield new Set(
 sections2);for(const section of sections2)yield new Set([section]);for(const section of sections2)yield new Set(sections2.
 filter(other=>other!==section))}function combinationsOf({length:length2}){return length2<=combinedSections?2**length2:2+
 2*length2}function labelOf(sections2,absent2){const there=sections2.filter(section=>!absent2.has(section));const gone=sections2.
@@ -11516,20 +11545,20 @@ source:frameSource(`${framePrefix}${cleaned.html}`),left:cleaned.left,look:clean
 "")};this.#known.set(body2,shown5);return shown5}#fits(characters2,further){return characters2<=this.#left-(further?this.#room/
 2:0)}};noRoom=markup`<p class="note">not shown: a page shows ${shown2(limits.pageFrames)} emails at most, with ${shown2(
 limits.pageCharacters)} characters in all; look at fewer at once</p>`;noFurther=markup`<p class="note">not shown: of so many emails this page shows the first mail of each template; look at fewer at once</p>`}});function contextOf({samples,debug},changes,done2){return{samples,debug,emails:new Emails,changes,done:done2}}function changeBox(box){
-const{number:number4,context:context3,named:named4,fold:fold2}=box;const change3=fold2?.change;const isOpen=context3.changes<=
+const{number:number4,context:context3,named:named5,fold:fold2}=box;const change3=fold2?.change;const isOpen=context3.changes<=
 unfoldedChanges||box.matters&&number4<=unfoldedChanges;const isLoss=change3!==void 0&&isDestructive(change3);const classes=[
 "change",...isLoss?["destructive"]:[],...change3!==void 0&&isDrifted(change3)?["drifted"]:[],...change3!==void 0&&change3.
 warnings.length>0?["warns"]:[]];const kind=change3===void 0?null:markup` data-kind="${change3.kind}"`;return markup`<details class="${classes.
 join(" ")}" ${box.data}${kind}${isOpen?markup` open`:null}>
-<summary>${box.badges} ${boxName(named4,fold2)}${isLoss?markup` <span class="badge loses">destructive</span>`:null}
+<summary>${box.badges} ${boxName(named5,fold2)}${isLoss?markup` <span class="badge loses">destructive</span>`:null}
 ${box.notes}
 ${fold2===void 0?null:changePlace(fold2)}</summary>
 <div class="inside" id="change-${number4}">
 ${box.inside}
 ${fold2===void 0||fold2.changes.length===1?null:objects2(fold2)}</div>
 </details>
-`}function boxName(named4,fold2){return fold2===void 0||fold2.changes.length===1?markup`<code class="address">${named4.address}</code>${labelBeside(
-named4)}`:markup`<strong>${foldCount(fold2)}</strong>`}function objects2(fold2){return markup`<details${fold2.changes.length>
+`}function boxName(named5,fold2){return fold2===void 0||fold2.changes.length===1?markup`<code class="address">${named5.address}</code>${labelBeside(
+named5)}`:markup`<strong>${foldCount(fold2)}</strong>`}function objects2(fold2){return markup`<details${fold2.changes.length>
 unfoldedChanges&&!isDestructive(fold2.change)?null:markup` open`}><summary>${foldCount(fold2)}</summary>
 <ul>${fold2.changes.map(change3=>markup`<li><code>${change3.address}</code>${labelBeside(change3)}${change3.declaredAt===
 null?null:markup` <code class="quiet">${placeText(change3.declaredAt)}</code>`}</li>\n`)}</ul>
@@ -11555,9 +11584,9 @@ sitive)"}</td><td class="unknown">(sensitive)</td>`;case"value":return markup`<t
 efore"?"unknown":"before"}"><code>${view.before}</code></td><td class="${view.lacks==="after"?"before":"after"}"><code>${view.
 after}</code></td>`;case"set":{const[gone,there]=[true,false].map(isGone2=>view.elements.filter(({mark})=>mark==="-"===isGone2));
 const before=view.head===null?"(none removed)":"(unknown)";return[elementsCell(gone,0,before),elementsCell(there,view.kept,
-"(none)")]}default:return null}}function elementsCell(elements2=[],kept2,none2){if(elements2.length+kept2===0)return markup`<td class="unknown">${none2}</td>`;
-return markup`<td><ul class="set">${elements2.map(({mark,text:text6})=>markup`<li class="${setClasses[mark]}">${setMarks2[mark]} ${text6}</li>`)}${kept2>
-0?markup`<li class="quiet">(${kept2} unchanged)</li>`:null}</ul></td>`}function driftLine({drift}){return drift===null?null:
+"(none)")]}default:return null}}function elementsCell(elements2=[],kept3,none2){if(elements2.length+kept3===0)return markup`<td class="unknown">${none2}</td>`;
+return markup`<td><ul class="set">${elements2.map(({mark,text:text6})=>markup`<li class="${setClasses[mark]}">${setMarks2[mark]} ${text6}</li>`)}${kept3>
+0?markup`<li class="quiet">(${kept3} unchanged)</li>`:null}</ul></td>`}function driftLine({drift}){return drift===null?null:
 markup`<p class="drift">${drift}</p>`}function bodyDiff(view){const{path,hunks}=view;const lines=hunks.flatMap(hunk=>[markup`<span class="at">${hunk.
 head}</span>`,...hunk.lines.map(({mark,text:text6,spans})=>markup`<span class="${lineClasses[mark]}">${mark}${spans?.map(
 word)??text6}</span>`)]);return markup`<h3><code>${path}</code></h3>
@@ -11689,7 +11718,7 @@ plan,options.only).map(note=>annotation("notice","plan",note,null)),...of(change
 "blocked"&&!isDestructive(change3)).map(change3=>{const paths=change3.action==="delete"?[]:change3.fields.map(({path})=>path);
 const message=`${titled(change3,paths.join(", "))}${drifted(change3)}`;return annotation("notice",change3.action,message,
 change3.declaredAt)})]}function annotation(level3,title,message,place2){return{level:level3,title:`idops ${title}`,message,
-place:place2}}function titled(named4,said3){return`${named4.address}${labelBeside(named4)}${said3===""?"":`: ${said3}`}`}
+place:place2}}function titled(named5,said3){return`${named5.address}${labelBeside(named5)}${said3===""?"":`: ${said3}`}`}
 function drifted(change3){const note=driftNote(change3);return note===null?"":`; ${note}`}function warned(warning4,message,declared){
 const{code:code2,place:place2=declared,morePlaces:morePlaces2}=warning4;const text6=[message,...alsoAt(placesOf(warning4),
 morePlaces2)].join("\n");return annotation("warning",code2,text6,place2)}function alsoAt(places,more){return places.length<
@@ -11720,8 +11749,8 @@ status,error:error3,notes=[]})=>`- ${status==="applied"?status:`**${status.repla
 label:label3})} (${action2})${[...error3===null?[]:[error3],...notes].map(text6=>`: ${prose(text6)}`).join("")}`);return`${head}\
 
 ${fitting(lines,budget-head.length-100)}
-`}function fitting(lines,room){let used=0;const kept2=lines.filter(line=>{used+=line.length+1;return used<=room});const left=lines.
-length-kept2.length;return[...kept2,...left>0?[`- and ${plural(left,"more result")}, see the log`]:[]].join("\n")}function ordered({
+`}function fitting(lines,room){let used=0;const kept3=lines.filter(line=>{used+=line.length+1;return used<=room});const left=lines.
+length-kept3.length;return[...kept3,...left>0?[`- and ${plural(left,"more result")}, see the log`]:[]].join("\n")}function ordered({
 results}){return results.toSorted((a2,b)=>Number(a2.status==="applied")-Number(b.status==="applied"))}var defaultBudget2;
 var init_results=__esm({"src/report/results.ts"(){"use strict";init_marked();init_result_text();init_words();defaultBudget2=
 6e4}});function shellWord(text6){const word2=text6.startsWith("-")?`./${text6}`:text6;if(/^[\w./:@%+=,-]+$/.test(word2))return word2;
@@ -11824,22 +11853,24 @@ ich it started",examples:["71c9\u2026 4711"]}),boot:string2().nullable().meta({d
 "pid:[4026531836]"]})};markSchema=object(processMark)}});function jsonFields(){const fields2=unknown().refine(isMap,"expected a map").meta({type:"object"});return fields2}var init_json_fields=__esm(
 {"src/state/json-fields.ts"(){"use strict";init_zod();init_values()}});import{randomBytes,randomUUID as randomUUID2}from"node:crypto";function emptyState(server){return{format_version:STATE_FORMAT,
 serial:0,lineage:randomUUID2(),server,salt:randomBytes(16).toString("base64url"),resources:{}}}var STATE_FORMAT,stored,owedSchema,
-identitySchema,recordSchema,partSchema,shardsSchema,headSchema,stateSchema,unreadSchema;var init_state=__esm({"src/state\
-/state.ts"(){"use strict";init_zod();init_kind_names();init_values();init_json_fields();STATE_FORMAT=1;stored=strictObject(
-{fields:jsonFields(),hashes:record(string2(),string2())});owedSchema=union([strictObject({run:string2(),lost:stored,seen:stored}),
-strictObject({run:string2(),before:stored,asked:stored})]);identitySchema=record(string2(),string2()).refine(identity2=>Object.
-entries(identity2).every(([part,text6])=>part==="name"||isPathParameter(text6)),"has an id that no path can carry");recordSchema=
-strictObject({kind:_enum(kindNames),identity:identitySchema,recorded_at:iso_exports.datetime(),run:string2().nullable(),
-managed:array(string2()),fields:jsonFields(),hashes:record(string2(),string2()),left:stored.extend({run:string2().nullable()}).
-optional(),former_names:array(string2()).optional(),uncertain:array(string2()).optional(),did_generation:int().min(0).optional(),
-pending_regeneration:string2().optional(),owed:owedSchema.optional(),other_profile:strictObject({profile:string2(),run:string2()}).
-optional(),deleted:string2().optional()});partSchema=strictObject({open_run:string2().optional(),last_run:string2().optional(),
-to_end:array(string2()).optional()});shardsSchema=strictObject({count:int().min(2),run:string2().optional(),key:string2().
-optional(),parts:record(string2(),partSchema)});headSchema=strictObject({format_version:literal(STATE_FORMAT),serial:int().
-min(0),lineage:string2().min(1),server:string2(),salt:string2().min(1),open_run:string2().optional(),moved_to:string2().
-optional(),arriving:literal(true).optional(),last_run:string2().optional(),pulled:record(string2(),string2()).optional(),
-shards:shardsSchema.optional()});stateSchema=headSchema.extend({resources:record(string2(),recordSchema)});unreadSchema=
-headSchema.extend({resources:jsonFields()})}});function isUnderWay({run:run4,ended}){return!ended&&surelyAlive(run4)}function underWay(run4){return new ProblemsError([
+identitySchema,recordSchema,partSchema,shardsSchema,approvalSchema,headSchema,stateSchema,unreadSchema;var init_state=__esm(
+{"src/state/state.ts"(){"use strict";init_zod();init_kind_names();init_values();init_json_fields();STATE_FORMAT=1;stored=
+strictObject({fields:jsonFields(),hashes:record(string2(),string2())});owedSchema=union([strictObject({run:string2(),lost:stored,
+seen:stored}),strictObject({run:string2(),before:stored,asked:stored})]);identitySchema=record(string2(),string2()).refine(
+identity2=>Object.entries(identity2).every(([part,text6])=>part==="name"||isPathParameter(text6)),"has an id that no pat\
+h can carry");recordSchema=strictObject({kind:_enum(kindNames),identity:identitySchema,recorded_at:iso_exports.datetime(),
+run:string2().nullable(),managed:array(string2()),fields:jsonFields(),hashes:record(string2(),string2()),left:stored.extend(
+{run:string2().nullable()}).optional(),former_names:array(string2()).optional(),uncertain:array(string2()).optional(),did_generation:int().
+min(0).optional(),pending_regeneration:string2().optional(),owed:owedSchema.optional(),other_profile:strictObject({profile:string2(),
+run:string2()}).optional(),deleted:string2().optional()});partSchema=strictObject({open_run:string2().optional(),last_run:string2().
+optional(),to_end:array(string2()).optional()});shardsSchema=strictObject({count:int().min(2),run:string2().optional(),key:string2().
+optional(),parts:record(string2(),partSchema)});approvalSchema=strictObject({pull_request:int().nullable(),head:string2().
+nullable(),plan_run:string2().nullable(),environment:string2().nullable(),digest:string2(),workflow_run:string2().regex(
+/^\d+$/),url:string2(),at:iso_exports.datetime(),runs:array(string2()),left:array(string2())});headSchema=strictObject({
+format_version:literal(STATE_FORMAT),serial:int().min(0),lineage:string2().min(1),server:string2(),salt:string2().min(1),
+open_run:string2().optional(),moved_to:string2().optional(),arriving:literal(true).optional(),last_run:string2().optional(),
+pulled:record(string2(),string2()).optional(),approvals:array(approvalSchema).optional(),shards:shardsSchema.optional()});
+stateSchema=headSchema.extend({resources:record(string2(),recordSchema)});unreadSchema=headSchema.extend({resources:jsonFields()})}});function isUnderWay({run:run4,ended}){return!ended&&surelyAlive(run4)}function underWay(run4){return new ProblemsError([
 error("locked",`${runHolder(run4)} is still under way`,[],"wait until it has ended, or end it")])}function runHolder({run:run4,
 command,user:user3,host:host2,pid,at:at3}){return`run ${run4} (${command} by ${user3} on ${host2}, process ${pid}, since\
  ${at3})`}var COPY_BACK,JOURNAL_FORMAT,storedFields,RUN,at,runLine,sendingLine,answeredLine,endLine,journalLineSchema;var init_journal=__esm(
@@ -11908,32 +11939,7 @@ size>0){resumeNext()}})}},map:{async value(iterable,function_){const promises3=[
 const promise2=generator(function_,value3,index);promises3.push(promise2);return promise2})}catch(error3){for(const promise2 of promises3){
 promise2.catch(()=>{})}throw error3}return Promise.all(promises3)}}});return generator}function validateConcurrency(concurrency){
 if(!((Number.isInteger(concurrency)||concurrency===Number.POSITIVE_INFINITY)&&concurrency>0)){throw new TypeError("Expec\
-ted `concurrency` to be a number from 1 and up")}}var init_p_limit=__esm({"node_modules/p-limit/index.js"(){init_yocto_queue()}});function isSplit(state,{count:count3}){return state?.shards?.count===count3}function split(state,shard2,toEnd=[]){const whole2={
-...joined2(state),shards:{count:shard2.count,parts:{}}};return toEnd.length===0?whole2:withPart(whole2,shard2,{to_end:[...toEnd]})}
-function joined2(state){const{shards,...rest}=state;if(shards===void 0)return state;const newest=newestHeld(state);return{
-...rest,...newest===void 0?{}:{last_run:newest}}}function newestHeld({last_run,shards}){const parts=Object.values(shards?.
-parts??{}).map(part=>part.last_run);return[last_run,...parts].filter(run4=>run4!==void 0).sort().at(-1)}function heldBefore({
-last_run,shards},run4){const part=partOfRun(run4);const held=part?.shard.count===shards?.count?shards?.parts[String(part?.
-shard.index)]?.last_run:void 0;return held===void 0||last_run!==void 0&&last_run>held?last_run:held}function openRuns({open_run,
-shards}){const parts=Object.values(shards?.parts??{}).flatMap(part=>[part.open_run,...part.to_end??[]]);return new Set([
-open_run,...parts].filter(run4=>run4!==void 0))}function enderOf({shards},run4){if(shards===void 0)return void 0;const[index]=Object.
-entries(shards.parts).find(([,part])=>part.to_end?.includes(run4))??[];return index===void 0?void 0:{index:Number(index),
-count:shards.count}}function isToEnd(head,run4){return enderOf(head,run4)!==void 0}function partOf({shards},{index}){return shards?.
-parts[String(index)]??{}}function withPart(head,{index},part){const{shards}=head;if(shards===void 0)throw new TypeError(
-"no shards without a state that is split");return{...head,shards:{...shards,parts:{...shards.parts,[String(index)]:part}}}}
-function withSettled(head,run4){const ender=enderOf(head,run4);if(ender!==void 0){const{to_end=[],...known4}=partOf(head,
-ender);const left=to_end.filter(one=>one!==run4);return withPart(head,ender,{...known4,...left.length===0?{}:{to_end:left}})}
-const part=partOfRun(run4);if(part!==void 0&&isSplit(head,part.shard)){const{open_run,...known4}=partOf(head,part.shard);
-const isNewest=known4.last_run===void 0||run4>=known4.last_run;const open8=open_run===void 0||open_run===run4?{}:{open_run};
-const held=isNewest?{last_run:run4}:known4;return withPart(head,part.shard,{...held,...open8})}const{open_run:_,...rest}=head;
-const{last_run}=head;return{...rest,last_run:last_run!==void 0&&last_run>run4?last_run:run4}}function sameState(now,{lineage,
-shards}){if(now.lineage===lineage&&now.shards?.count===shards?.count)return now;throw new ProblemsError([error("locked",
-"the state was replaced by another one while this run of a shard was under way",[],"find out who writes it, and run it a\
-gain once no other run is under way")])}function changedRecords(before,after2){const changed2=new Map;for(const[key,record2]of Object.
-entries(after2))if(before[key]!==record2)changed2.set(key,record2);for(const key of Object.keys(before))if(!Object.hasOwn(
-after2,key))changed2.set(key,null);return changed2}function withRecords({resources},records){const next={...resources};for(const[
-key,record2]of records){if(record2===null)delete next[key];else next[key]=record2}return next}var init_shards=__esm({"sr\
-c/state/shards.ts"(){"use strict";init_problems();init_shard()}});function unknownPlaceholders(parts,known4){return placeholdersOf(parts,meanings=>known4.has(meanings)).filter(({meanings})=>!known4.
+ted `concurrency` to be a number from 1 and up")}}var init_p_limit=__esm({"node_modules/p-limit/index.js"(){init_yocto_queue()}});function unknownPlaceholders(parts,known4){return placeholdersOf(parts,meanings=>known4.has(meanings)).filter(({meanings})=>!known4.
 has(meanings))}var KnownPlaceholders;var init_known=__esm({"src/mail/known.ts"(){"use strict";init_nearest();init_placeholders();
 KnownPlaceholders=class _KnownPlaceholders{#names;#open;type;constructor(type,names3){this.type=type;this.#names=new Set(
 [...names3].flatMap(name2=>name2.endsWith(".*")?[name2.slice(0,-2),name2]:[name2]));this.#open=[...this.#names].flatMap(
@@ -12105,8 +12111,8 @@ at_version"in data3?data3.format_version:void 0;if(typeof version3==="number"&&v
 [error("state-newer",`the state ${place2} has format ${version3}, this idops knows formats up to ${STATE_FORMAT}`,[],"us\
 e the version of idops that wrote it, or a later one")])}const parsed3=unreadSchema.safeParse(data3);if(!parsed3.success)
 throw notOfIdops(place2,placeOf(parsed3.error));const resources=parsed3.data.resources;for(const[key,record2]of Object.entries(
-resources)){const checked2=recordSchema.safeParse(record2);if(!checked2.success)throw notOfIdops(place2,["resources",key,
-...placeOf(checked2.error)])}const{moved_to:elsewhere,arriving}=parsed3.data;if(elsewhere!==void 0){throw new ProblemsError(
+resources)){const checked3=recordSchema.safeParse(record2);if(!checked3.success)throw notOfIdops(place2,["resources",key,
+...placeOf(checked3.error)])}const{moved_to:elsewhere,arriving}=parsed3.data;if(elsewhere!==void 0){throw new ProblemsError(
 [arriving===true?error("state-moved",`the state ${place2} has not arrived: idops state migrate was ended in the middle, \
 and it is still at ${elsewhere}`,[],"run idops state migrate again, as before: it goes on with what is here"):error("sta\
 te-moved",`the state ${place2} was moved to ${elsewhere}`,[],"use the configuration that says so; an older checkout or b\
@@ -12310,16 +12316,16 @@ commit2))}}}});var git_exports={};__export(git_exports,{gitBackend:()=>gitBacken
 const{remote,branch,path}=settings;const place2=`${path} on the branch ${branch} of ${withoutCredentials(remote)}`;const store=new Store(
 settings,path,place2);const folder=posix.dirname(path);const within5=name2=>posix.join(folder,name2);const saved=async()=>{
 const text6=await store.read((head,of)=>of.text(head,path));return text6===void 0?void 0:stateOf(stateData(text6,place2),
-place2)};const named4=async file=>{const text6=await store.read((head,of)=>of.text(head,file)).catch(unlessUnreadable);return text6===
+place2)};const named5=async file=>{const text6=await store.read((head,of)=>of.text(head,file)).catch(unlessUnreadable);return text6===
 void 0?void 0:nameOf4(text6)};const written3=state=>({files:new Map([[path,`${stringifyJson(state,2)}
 `]]),message:`idops: ${path}, serial ${state.serial}`});return{place:place2,name:posix.basename(path),runs:gitRuns(store,
 within5("runs"),place2),load:async server=>ofServer(await saved(),place2,server),saved,async save(state){await store.change(
 ()=>written3(state))},async merge(change3){const merged=async(commit2,of)=>{const text6=commit2===null?void 0:await of.text(
 commit2,path);const there=text6===void 0?void 0:stateOf(stateData(text6,place2),place2);const next=mergedInto(there,change3,
 place2);const{resources:_,...head2}=next;return{...written3(next),head:head2}};const{head}=await store.change(merged,true);
-return head},told:()=>named4(path),async beside(){const files=await store.read((head,of)=>of.list(head,folder==="."?"":folder,
+return head},told:()=>named5(path),async beside(){const files=await store.read((head,of)=>of.list(head,folder==="."?"":folder,
 "blob"));const others2=(files??[]).map(within5).filter(file=>file.endsWith(".json")&&file!==path);const names3=await Promise.
-all(others2.map(named4));return names3.filter(name2=>name2!==void 0)},...excluding(store),async check(){}}}function unlessUnreadable(failure2){
+all(others2.map(named5));return names3.filter(name2=>name2!==void 0)},...excluding(store),async check(){}}}function unlessUnreadable(failure2){
 const isUnreadable=failure2 instanceof ProblemsError&&failure2.problems.every(({code:code2})=>code2==="state-unreadable");
 if(!isUnreadable)throw failure2}var init_git2=__esm({"src/state/git/index.ts"(){"use strict";init_json();init_problems();
 init_locks();init_state_text();init_branch();init_runs();init_store()}});var require_postgres_array=__commonJS({"node_modules/postgres-array/index.js"(exports){"use strict";exports.parse=function(source,transform2){
@@ -12352,7 +12358,7 @@ setFullYear(year)}return date3}function timeZoneOffset(isoDate){if(isoDate.endsW
 exec(isoDate.split(" ")[1]);if(!zone)return;var type=zone[1];if(type==="Z"){return 0}var sign=type==="-"?-1:1;var offset=parseInt(
 zone[2],10)*3600+parseInt(zone[3]||0,10)*60+parseInt(zone[4]||0,10);return offset*sign*1e3}function bcYearToNegativeYear(year){
 return-(year-1)}function is0To99(num){return num>=0&&num<100}}});var require_mutable=__commonJS({"node_modules/xtend/mutable.js"(exports,module){module.exports=extend2;var hasOwnProperty=Object.
-prototype.hasOwnProperty;function extend2(target){for(var i2=1;i2<arguments.length;i2++){var source=arguments[i2];for(var key in source){
+prototype.hasOwnProperty;function extend2(target){for(var i3=1;i3<arguments.length;i3++){var source=arguments[i3];for(var key in source){
 if(hasOwnProperty.call(source,key)){target[key]=source[key]}}}return target}}});var require_postgres_interval=__commonJS({"node_modules/postgres-interval/index.js"(exports,module){"use strict";var extend2=require_mutable();
 module.exports=PostgresInterval;function PostgresInterval(raw){if(!(this instanceof PostgresInterval)){return new PostgresInterval(
 raw)}extend2(this,parse11(raw))}var properties2=["seconds","minutes","hours","days","months","years"];PostgresInterval.prototype.
@@ -12374,9 +12380,9 @@ reduce(function(parsed3,property2){var position=positions[property2];var value3=
 value3=property2==="milliseconds"?parseMilliseconds(value3):parseInt(value3,10);if(!value3)return parsed3;if(isNegative&&
 ~negatives.indexOf(property2)){value3*=-1}parsed3[property2]=value3;return parsed3},{})}}});var require_postgres_bytea=__commonJS({"node_modules/postgres-bytea/index.js"(exports,module){"use strict";var bufferFrom=Buffer.
 from||Buffer;module.exports=function parseBytea(input){if(/^\\x/.test(input)){return bufferFrom(input.substr(2),"hex")}var output="";
-var i2=0;while(i2<input.length){if(input[i2]!=="\\"){output+=input[i2];++i2}else{if(/[0-7]{3}/.test(input.substr(i2+1,3))){
-output+=String.fromCharCode(parseInt(input.substr(i2+1,3),8));i2+=4}else{var backslashes=1;while(i2+backslashes<input.length&&
-input[i2+backslashes]==="\\"){backslashes++}for(var k=0;k<Math.floor(backslashes/2);++k){output+="\\"}i2+=Math.floor(backslashes/
+var i3=0;while(i3<input.length){if(input[i3]!=="\\"){output+=input[i3];++i3}else{if(/[0-7]{3}/.test(input.substr(i3+1,3))){
+output+=String.fromCharCode(parseInt(input.substr(i3+1,3),8));i3+=4}else{var backslashes=1;while(i3+backslashes<input.length&&
+input[i3+backslashes]==="\\"){backslashes++}for(var k=0;k<Math.floor(backslashes/2);++k){output+="\\"}i3+=Math.floor(backslashes/
 2)*2}}}return bufferFrom(output,"binary")}}});var require_textParsers=__commonJS({"node_modules/pg-types/lib/textParsers.js"(exports,module){var array2=require_postgres_array();
 var arrayParser=require_arrayParser();var parseDate=require_postgres_date();var parseInterval=require_postgres_interval();
 var parseByteA=require_postgres_bytea();function allowNull(fn){return function nullAllowed(value3){if(value3===null)return value3;
@@ -12396,9 +12402,9 @@ return array2.parse(value3,allowNull(parseByteA))};var parseInteger=function(val
 var valStr=String(value3);if(/^\d+$/.test(valStr)){return valStr}return value3};var parseJsonArray=function(value3){if(!value3){
 return null}return array2.parse(value3,allowNull(JSON.parse))};var parsePoint=function(value3){if(value3[0]!=="("){return null}
 value3=value3.substring(1,value3.length-1).split(",");return{x:parseFloat(value3[0]),y:parseFloat(value3[1])}};var parseCircle=function(value3){
-if(value3[0]!=="<"&&value3[1]!=="("){return null}var point="(";var radius="";var pointParsed=false;for(var i2=2;i2<value3.
-length-1;i2++){if(!pointParsed){point+=value3[i2]}if(value3[i2]===")"){pointParsed=true;continue}else if(!pointParsed){continue}
-if(value3[i2]===","){continue}radius+=value3[i2]}var result=parsePoint(point);result.radius=parseFloat(radius);return result};
+if(value3[0]!=="<"&&value3[1]!=="("){return null}var point="(";var radius="";var pointParsed=false;for(var i3=2;i3<value3.
+length-1;i3++){if(!pointParsed){point+=value3[i3]}if(value3[i3]===")"){pointParsed=true;continue}else if(!pointParsed){continue}
+if(value3[i3]===","){continue}radius+=value3[i3]}var result=parsePoint(point);result.radius=parseFloat(radius);return result};
 var init=function(register2){register2(20,parseBigInteger);register2(21,parseInteger);register2(23,parseInteger);register2(
 26,parseInteger);register2(700,parseFloat);register2(701,parseFloat);register2(16,parseBool);register2(1082,parseDate);register2(
 1114,parseDate);register2(1184,parseDate);register2(600,parsePoint);register2(651,parseStringArray);register2(718,parseCircle);
@@ -12412,22 +12418,22 @@ bind(JSON));register2(199,parseJsonArray);register2(3807,parseJsonArray);registe
 parseStringArray);register2(791,parseStringArray);register2(1183,parseStringArray);register2(1270,parseStringArray)};module.
 exports={init}}});var require_pg_int8=__commonJS({"node_modules/pg-int8/index.js"(exports,module){"use strict";var BASE=1e6;function readInt8(buffer){
 var high=buffer.readInt32BE(0);var low=buffer.readUInt32BE(4);var sign="";if(high<0){high=~high+(low===0);low=~low+1>>>0;
-sign="-"}var result="";var carry;var t2;var digits;var pad;var l2;var i2;{carry=high%BASE;high=high/BASE>>>0;t2=4294967296*
+sign="-"}var result="";var carry;var t2;var digits;var pad;var l2;var i3;{carry=high%BASE;high=high/BASE>>>0;t2=4294967296*
 carry+low;low=t2/BASE>>>0;digits=""+(t2-BASE*low);if(low===0&&high===0){return sign+digits+result}pad="";l2=6-digits.length;
-for(i2=0;i2<l2;i2++){pad+="0"}result=pad+digits+result}{carry=high%BASE;high=high/BASE>>>0;t2=4294967296*carry+low;low=t2/
-BASE>>>0;digits=""+(t2-BASE*low);if(low===0&&high===0){return sign+digits+result}pad="";l2=6-digits.length;for(i2=0;i2<l2;i2++){
+for(i3=0;i3<l2;i3++){pad+="0"}result=pad+digits+result}{carry=high%BASE;high=high/BASE>>>0;t2=4294967296*carry+low;low=t2/
+BASE>>>0;digits=""+(t2-BASE*low);if(low===0&&high===0){return sign+digits+result}pad="";l2=6-digits.length;for(i3=0;i3<l2;i3++){
 pad+="0"}result=pad+digits+result}{carry=high%BASE;high=high/BASE>>>0;t2=4294967296*carry+low;low=t2/BASE>>>0;digits=""+
-(t2-BASE*low);if(low===0&&high===0){return sign+digits+result}pad="";l2=6-digits.length;for(i2=0;i2<l2;i2++){pad+="0"}result=
+(t2-BASE*low);if(low===0&&high===0){return sign+digits+result}pad="";l2=6-digits.length;for(i3=0;i3<l2;i3++){pad+="0"}result=
 pad+digits+result}{carry=high%BASE;t2=4294967296*carry+low;digits=""+t2%BASE;return sign+digits+result}}module.exports=readInt8}});var require_binaryParsers=__commonJS({"node_modules/pg-types/lib/binaryParsers.js"(exports,module){var parseInt64=require_pg_int8();
-var parseBits=function(data3,bits,offset,invert,callback2){offset=offset||0;invert=invert||false;callback2=callback2||function(lastValue,newValue,bits2){
-return lastValue*Math.pow(2,bits2)+newValue};var offsetBytes=offset>>3;var inv=function(value3){if(invert){return~value3&
-255}return value3};var mask2=255;var firstBits=8-offset%8;if(bits<firstBits){mask2=255<<8-bits&255;firstBits=bits}if(offset){
-mask2=mask2>>offset%8}var result=0;if(offset%8+bits>=8){result=callback2(0,inv(data3[offsetBytes])&mask2,firstBits)}var bytes=bits+
-offset>>3;for(var i2=offsetBytes+1;i2<bytes;i2++){result=callback2(result,inv(data3[i2]),8)}var lastBits=(bits+offset)%8;
-if(lastBits>0){result=callback2(result,inv(data3[bytes])>>8-lastBits,lastBits)}return result};var parseFloatFromBits=function(data3,precisionBits,exponentBits){
+var parseBits=function(data3,bits2,offset,invert,callback2){offset=offset||0;invert=invert||false;callback2=callback2||function(lastValue,newValue,bits3){
+return lastValue*Math.pow(2,bits3)+newValue};var offsetBytes=offset>>3;var inv=function(value3){if(invert){return~value3&
+255}return value3};var mask2=255;var firstBits=8-offset%8;if(bits2<firstBits){mask2=255<<8-bits2&255;firstBits=bits2}if(offset){
+mask2=mask2>>offset%8}var result=0;if(offset%8+bits2>=8){result=callback2(0,inv(data3[offsetBytes])&mask2,firstBits)}var bytes=bits2+
+offset>>3;for(var i3=offsetBytes+1;i3<bytes;i3++){result=callback2(result,inv(data3[i3]),8)}var lastBits=(bits2+offset)%
+8;if(lastBits>0){result=callback2(result,inv(data3[bytes])>>8-lastBits,lastBits)}return result};var parseFloatFromBits=function(data3,precisionBits,exponentBits){
 var bias=Math.pow(2,exponentBits-1)-1;var sign=parseBits(data3,1);var exponent=parseBits(data3,exponentBits,1);if(exponent===
-0){return 0}var precisionBitsCounter=1;var parsePrecisionBits=function(lastValue,newValue,bits){if(lastValue===0){lastValue=
-1}for(var i2=1;i2<=bits;i2++){precisionBitsCounter/=2;if((newValue&1<<bits-i2)>0){lastValue+=precisionBitsCounter}}return lastValue};
+0){return 0}var precisionBitsCounter=1;var parsePrecisionBits=function(lastValue,newValue,bits2){if(lastValue===0){lastValue=
+1}for(var i3=1;i3<=bits2;i3++){precisionBitsCounter/=2;if((newValue&1<<bits2-i3)>0){lastValue+=precisionBitsCounter}}return lastValue};
 var mantissa=parseBits(data3,precisionBits,exponentBits+1,false,parsePrecisionBits);if(exponent==Math.pow(2,exponentBits+
 1)-1){if(mantissa===0){return sign===0?Infinity:-Infinity}return NaN}return(sign===0?1:-1)*Math.pow(2,exponent-bias)*mantissa};
 var parseInt16=function(value3){if(parseBits(value3,1)==1){return-1*(parseBits(value3,15,1,true)+1)}return parseBits(value3,
@@ -12435,19 +12441,19 @@ var parseInt16=function(value3){if(parseBits(value3,1)==1){return-1*(parseBits(v
 value3,31,1)};var parseFloat32=function(value3){return parseFloatFromBits(value3,23,8)};var parseFloat64=function(value3){
 return parseFloatFromBits(value3,52,11)};var parseNumeric=function(value3){var sign=parseBits(value3,16,32);if(sign==49152){
 return NaN}var weight2=Math.pow(1e4,parseBits(value3,16,16));var result=0;var digits=[];var ndigits=parseBits(value3,16);
-for(var i2=0;i2<ndigits;i2++){result+=parseBits(value3,16,64+16*i2)*weight2;weight2/=1e4}var scale=Math.pow(10,parseBits(
+for(var i3=0;i3<ndigits;i3++){result+=parseBits(value3,16,64+16*i3)*weight2;weight2/=1e4}var scale=Math.pow(10,parseBits(
 value3,16,48));return(sign===0?1:-1)*Math.round(result*scale)/scale};var parseDate=function(isUTC,value3){var sign=parseBits(
 value3,1);var rawValue2=parseBits(value3,63,1);var result=new Date((sign===0?1:-1)*rawValue2/1e3+9466848e5);if(!isUTC){result.
 setTime(result.getTime()+result.getTimezoneOffset()*6e4)}result.usec=rawValue2%1e3;result.getMicroSeconds=function(){return this.
 usec};result.setMicroSeconds=function(value4){this.usec=value4};result.getUTCMicroSeconds=function(){return this.usec};return result};
 var parseArray=function(value3){var dim=parseBits(value3,32);var flags=parseBits(value3,32,32);var elementType=parseBits(
-value3,32,64);var offset=96;var dims=[];for(var i2=0;i2<dim;i2++){dims[i2]=parseBits(value3,32,offset);offset+=32;offset+=
+value3,32,64);var offset=96;var dims=[];for(var i3=0;i3<dim;i3++){dims[i3]=parseBits(value3,32,offset);offset+=32;offset+=
 32}var parseElement=function(elementType2){var length2=parseBits(value3,32,offset);offset+=32;if(length2==4294967295){return null}
 var result;if(elementType2==23||elementType2==20){result=parseBits(value3,length2*8,offset);offset+=length2*8;return result}else if(elementType2==
 25){result=value3.toString(this.encoding,offset>>3,(offset+=length2<<3)>>3);return result}else{console.log("ERROR: Eleme\
-ntType not implemented: "+elementType2)}};var parse11=function(dimension,elementType2){var array2=[];var i3;if(dimension.
-length>1){var count3=dimension.shift();for(i3=0;i3<count3;i3++){array2[i3]=parse11(dimension,elementType2)}dimension.unshift(
-count3)}else{for(i3=0;i3<dimension[0];i3++){array2[i3]=parseElement(elementType2)}}return array2};return parse11(dims,elementType)};
+ntType not implemented: "+elementType2)}};var parse11=function(dimension,elementType2){var array2=[];var i4;if(dimension.
+length>1){var count3=dimension.shift();for(i4=0;i4<count3;i4++){array2[i4]=parse11(dimension,elementType2)}dimension.unshift(
+count3)}else{for(i4=0;i4<dimension[0];i4++){array2[i4]=parseElement(elementType2)}}return array2};return parse11(dims,elementType)};
 var parseText=function(value3){return value3.toString("utf8")};var parseBool=function(value3){if(value3===null)return null;
 return parseBits(value3,8)>0};var init=function(register2){register2(20,parseInt64);register2(21,parseInt16);register2(23,
 parseInt32);register2(26,parseInt32);register2(1700,parseNumeric);register2(700,parseFloat32);register2(701,parseFloat64);
@@ -12478,7 +12484,7 @@ var nodeUtils=__require("util");var{isDate}=__require("util/types");var invalidD
 ()=>{},"Sending an invalid date to Postgres is deprecated and will throw an error in the next major version of pg. Ensur\
 e any Date object passed as a query parameter is valid.","PG_INVALID_DATE");function escapeElement(elementRepresentation){
 const escaped3=elementRepresentation.replace(/\\/g,"\\\\").replace(/"/g,'\\"');return'"'+escaped3+'"'}function arrayString(val){
-let result="{";for(let i2=0;i2<val.length;i2++){if(i2>0){result+=","}let item=val[i2];if(item==null){result+="NULL"}else if(Array.
+let result="{";for(let i3=0;i3<val.length;i3++){if(i3>0){result+=","}let item=val[i3];if(item==null){result+="NULL"}else if(Array.
 isArray(item)){result+=arrayString(item)}else if(ArrayBuffer.isView(item)){if(!(item instanceof Buffer)){item=Buffer.from(
 item.buffer,item.byteOffset,item.byteLength)}result+="\\\\x"+item.toString("hex")}else{result+=escapeElement(prepareValue(
 item))}}result+="}";return result}var prepareValue=function(val,seen2){if(val==null){return null}if(typeof val==="object"){
@@ -12501,7 +12507,7 @@ config3=typeof config3==="string"?{text:config3}:cloneQueryConfig(config3);if(va
 callback=values}else{config3.values=values}}if(callback2){config3.callback=callback2}return config3}function cloneQueryConfig(config3){
 if(config3==null){return config3}return Object.defineProperties(Object.create(Object.getPrototypeOf(config3)),Object.getOwnPropertyDescriptors(
 config3))}var escapeIdentifier2=function(str){return'"'+str.replace(/"/g,'""')+'"'};var escapeLiteral2=function(str){let hasBackslash=false;
-let escaped3="'";if(str==null){return"''"}if(typeof str!=="string"){return"''"}for(let i2=0;i2<str.length;i2++){const c2=str[i2];
+let escaped3="'";if(str==null){return"''"}if(typeof str!=="string"){return"''"}for(let i3=0;i3<str.length;i3++){const c2=str[i3];
 if(c2==="'"){escaped3+=c2+c2}else if(c2==="\\"){escaped3+=c2+c2;hasBackslash=true}else{escaped3+=c2}}escaped3+="'";if(hasBackslash===
 true){escaped3=" E"+escaped3}return escaped3};module.exports={prepareValue:function prepareValueWrapper(value3){return prepareValue(
 value3)},normalizeQueryConfig,escapeIdentifier:escapeIdentifier2,escapeLiteral:escapeLiteral2}}});var require_utils3=__commonJS({"node_modules/pg/lib/crypto/utils.js"(exports,module){var nodeCrypto=__require("crypto");
@@ -12519,7 +12525,7 @@ importKey("raw",textEncoder.encode(password),"PBKDF2",false,["deriveBits"]);cons
 iterations};return await subtleCrypto.deriveBits(params,key,32*8,["deriveBits"])}}});var require_cert_signatures=__commonJS({"node_modules/pg/lib/crypto/cert-signatures.js"(exports,module){function x509Error(msg,cert){
 return new Error("SASL channel binding: "+msg+" when parsing public certificate "+cert.toString("base64"))}function readASN1Length(data3,index){
 let length2=data3[index++];if(length2<128)return{length:length2,index};const lengthBytes=length2&127;if(lengthBytes>4)throw x509Error(
-"bad length",data3);length2=0;for(let i2=0;i2<lengthBytes;i2++){length2=length2<<8|data3[index++]}return{length:length2,
+"bad length",data3);length2=0;for(let i3=0;i3<lengthBytes;i3++){length2=length2<<8|data3[index++]}return{length:length2,
 index}}function readASN1OID(data3,index){if(data3[index++]!==6)throw x509Error("non-OID data",data3);const{length:OIDLength,
 index:indexAfterOIDLength}=readASN1Length(data3,index);index=indexAfterOIDLength;const lastIndex=index+OIDLength;const byte1=data3[index++];
 let oid=(byte1/40>>0)+"."+byte1%40;while(index<lastIndex){let value3=0;while(index<lastIndex){const nextByte=data3[index++];
@@ -12572,8 +12578,8 @@ session.serverSignature=Buffer.from(serverSignatureBytes).toString("base64");ses
 L: Last message was not SASLResponse")}if(typeof serverData!=="string"){throw new Error("SASL: SCRAM-SERVER-FINAL-MESSAG\
 E: serverData must be a string")}const{serverSignature}=parseServerFinalMessage(serverData);if(serverSignature!==session.
 serverSignature){throw new Error("SASL: SCRAM-SERVER-FINAL-MESSAGE: server signature does not match")}}function isPrintableChars(text6){
-if(typeof text6!=="string"){throw new TypeError("SASL: text must be a string")}return text6.split("").map((_,i2)=>text6.
-charCodeAt(i2)).every(c2=>c2>=33&&c2<=43||c2>=45&&c2<=126)}function isBase642(text6){return/^(?:[a-zA-Z0-9+/]{4})*(?:[a-zA-Z0-9+/]{2}==|[a-zA-Z0-9+/]{3}=)?$/.
+if(typeof text6!=="string"){throw new TypeError("SASL: text must be a string")}return text6.split("").map((_,i3)=>text6.
+charCodeAt(i3)).every(c2=>c2>=33&&c2<=43||c2>=45&&c2<=126)}function isBase642(text6){return/^(?:[a-zA-Z0-9+/]{4})*(?:[a-zA-Z0-9+/]{2}==|[a-zA-Z0-9+/]{3}=)?$/.
 test(text6)}function parseAttributePairs(text6){if(typeof text6!=="string"){throw new TypeError("SASL: attribute pairs t\
 ext must be a string")}return new Map(text6.split(",").map(attrValue=>{if(!/^.=/.test(attrValue)){throw new Error("SASL:\
  Invalid attribute pair entry")}const name2=attrValue[0];const value3=attrValue.substring(2);return[name2,value3]}))}function parseServerFirstMessage(data3){
@@ -12590,7 +12596,7 @@ throw new Error("SASL: SCRAM-SERVER-FINAL-MESSAGE: server signature is missing")
 "SASL: SCRAM-SERVER-FINAL-MESSAGE: server signature must be base64")}return{serverSignature}}function xorBuffers(a2,b){if(!Buffer.
 isBuffer(a2)){throw new TypeError("first argument must be a Buffer")}if(!Buffer.isBuffer(b)){throw new TypeError("second\
  argument must be a Buffer")}if(a2.length!==b.length){throw new Error("Buffer lengths must match")}if(a2.length===0){throw new Error(
-"Buffers cannot be empty")}return Buffer.from(a2.map((_,i2)=>a2[i2]^b[i2]))}module.exports={startSession,continueSession,
+"Buffers cannot be empty")}return Buffer.from(a2.map((_,i3)=>a2[i3]^b[i3]))}module.exports={startSession,continueSession,
 finalizeSession,DEFAULT_MAX_SCRAM_ITERATIONS}}});var require_type_overrides=__commonJS({"node_modules/pg/lib/type-overrides.js"(exports,module){"use strict";var types3=require_pg_types();
 function TypeOverrides2(userTypes){this._types=userTypes||types3;this.text={};this.binary={}}TypeOverrides2.prototype.getOverrides=
 function(format){switch(format){case"text":return this.text;case"binary":return this.binary;default:return{}}};TypeOverrides2.
@@ -12600,37 +12606,37 @@ format)[oid]||this._types.getTypeParser(oid,format)};module.exports=TypeOverride
 if(str.charAt(0)==="/"){const config4=str.split(" ");return{host:config4[0],database:config4[1]}}const config3=Object.create(
 null);let result;let dummyHost=false;if(/ |%[^a-f0-9]|%[a-f0-9][^a-f0-9]/i.test(str)){str=encodeURI(str).replace(/%25(\d\d)/g,
 "%$1")}try{try{result=new URL(str,"postgres://base")}catch(e2){result=new URL(str.replace("@/","@___DUMMY___/"),"postgre\
-s://base");dummyHost=true}}catch(err){err.input&&(err.input="*****REDACTED*****");throw err}for(const entry of result.searchParams.
-entries()){config3[entry[0]]=entry[1]}config3.user=config3.user||decodeURIComponent(result.username);config3.password=config3.
-password||decodeURIComponent(result.password);if(result.protocol=="socket:"){config3.host=decodeURI(result.pathname);config3.
-database=result.searchParams.get("db");config3.client_encoding=result.searchParams.get("encoding");return config3}const hostname3=(dummyHost?
-"":result.hostname).replace(/^\[(.+)\]$/,"$1");if(!config3.host){config3.host=decodeURIComponent(hostname3)}else if(hostname3&&
-/^%2f/i.test(hostname3)){result.pathname=hostname3+result.pathname}if(!config3.port){config3.port=result.port}const pathname=result.
-pathname.slice(1)||null;config3.database=pathname?decodeURI(pathname):null;if(config3.ssl==="true"||config3.ssl==="1"){config3.
-ssl=true}if(config3.ssl==="0"){config3.ssl=false}if(config3.sslcert||config3.sslkey||config3.sslrootcert||config3.sslmode){
-config3.ssl={}}if(config3.sslnegotiation==="direct"&&config3.ssl===void 0){config3.ssl=true}const fs3=config3.sslcert||config3.
-sslkey||config3.sslrootcert?__require("fs"):null;if(config3.sslcert){config3.ssl.cert=fs3.readFileSync(config3.sslcert).
-toString()}if(config3.sslkey){config3.ssl.key=fs3.readFileSync(config3.sslkey).toString()}if(config3.sslrootcert){config3.
-ssl.ca=fs3.readFileSync(config3.sslrootcert).toString()}if(options.useLibpqCompat&&config3.uselibpqcompat){throw new Error(
-"Both useLibpqCompat and uselibpqcompat are set. Please use only one of them.")}if(config3.uselibpqcompat==="true"||options.
-useLibpqCompat){switch(config3.sslmode){case"disable":{config3.ssl=false;break}case"prefer":{config3.ssl.rejectUnauthorized=
-false;break}case"require":{if(config3.sslrootcert){config3.ssl.checkServerIdentity=function(){}}else{config3.ssl.rejectUnauthorized=
-false}break}case"verify-ca":{if(!config3.ssl.ca){throw new Error("SECURITY WARNING: Using sslmode=verify-ca requires spe\
-cifying a CA with sslrootcert. If a public CA is used, verify-ca allows connections to a server that somebody else may h\
-ave registered with the CA, making you vulnerable to Man-in-the-Middle attacks. Either specify a custom CA certificate w\
-ith sslrootcert parameter or use sslmode=verify-full for proper security.")}config3.ssl.checkServerIdentity=function(){};
-break}case"verify-full":{break}}}else{switch(config3.sslmode){case"disable":{config3.ssl=false;break}case"prefer":case"r\
-equire":case"verify-ca":case"verify-full":{if(config3.sslmode!=="verify-full"){deprecatedSslModeWarning(config3.sslmode)}
-break}case"no-verify":{config3.ssl.rejectUnauthorized=false;break}}}return config3}function toConnectionOptions(sslConfig){
-const connectionOptions2=Object.entries(sslConfig).reduce((c2,[key,value3])=>{if(value3!==void 0&&value3!==null){c2[key]=
-value3}return c2},Object.create(null));return connectionOptions2}function toClientConfig(config3){const poolConfig=Object.
-entries(config3).reduce((c2,[key,value3])=>{if(key==="ssl"){const sslConfig=value3;if(typeof sslConfig==="boolean"){c2[key]=
-sslConfig}if(typeof sslConfig==="object"){c2[key]=toConnectionOptions(sslConfig)}}else if(value3!==void 0&&value3!==null){
-if(key==="port"){if(value3!==""){const v=parseInt(value3,10);if(isNaN(v)){throw new Error(`Invalid ${key}: ${value3}`)}c2[key]=
-v}}else{c2[key]=value3}}return c2},Object.create(null));return poolConfig}function parseIntoClientConfig(str){return toClientConfig(
-parse11(str))}function deprecatedSslModeWarning(sslmode){if(!deprecatedSslModeWarning.warned&&typeof process!=="undefine\
-d"&&process.emitWarning){deprecatedSslModeWarning.warned=true;process.emitWarning(`SECURITY WARNING: The SSL modes 'pref\
-er', 'require', and 'verify-ca' are treated as aliases for 'verify-full'.
+s://base");dummyHost=true}}catch(err2){err2.input&&(err2.input="*****REDACTED*****");throw err2}for(const entry of result.
+searchParams.entries()){config3[entry[0]]=entry[1]}config3.user=config3.user||decodeURIComponent(result.username);config3.
+password=config3.password||decodeURIComponent(result.password);if(result.protocol=="socket:"){config3.host=decodeURI(result.
+pathname);config3.database=result.searchParams.get("db");config3.client_encoding=result.searchParams.get("encoding");return config3}
+const hostname3=(dummyHost?"":result.hostname).replace(/^\[(.+)\]$/,"$1");if(!config3.host){config3.host=decodeURIComponent(
+hostname3)}else if(hostname3&&/^%2f/i.test(hostname3)){result.pathname=hostname3+result.pathname}if(!config3.port){config3.
+port=result.port}const pathname=result.pathname.slice(1)||null;config3.database=pathname?decodeURI(pathname):null;if(config3.
+ssl==="true"||config3.ssl==="1"){config3.ssl=true}if(config3.ssl==="0"){config3.ssl=false}if(config3.sslcert||config3.sslkey||
+config3.sslrootcert||config3.sslmode){config3.ssl={}}if(config3.sslnegotiation==="direct"&&config3.ssl===void 0){config3.
+ssl=true}const fs3=config3.sslcert||config3.sslkey||config3.sslrootcert?__require("fs"):null;if(config3.sslcert){config3.
+ssl.cert=fs3.readFileSync(config3.sslcert).toString()}if(config3.sslkey){config3.ssl.key=fs3.readFileSync(config3.sslkey).
+toString()}if(config3.sslrootcert){config3.ssl.ca=fs3.readFileSync(config3.sslrootcert).toString()}if(options.useLibpqCompat&&
+config3.uselibpqcompat){throw new Error("Both useLibpqCompat and uselibpqcompat are set. Please use only one of them.")}
+if(config3.uselibpqcompat==="true"||options.useLibpqCompat){switch(config3.sslmode){case"disable":{config3.ssl=false;break}case"\
+prefer":{config3.ssl.rejectUnauthorized=false;break}case"require":{if(config3.sslrootcert){config3.ssl.checkServerIdentity=
+function(){}}else{config3.ssl.rejectUnauthorized=false}break}case"verify-ca":{if(!config3.ssl.ca){throw new Error("SECUR\
+ITY WARNING: Using sslmode=verify-ca requires specifying a CA with sslrootcert. If a public CA is used, verify-ca allows\
+ connections to a server that somebody else may have registered with the CA, making you vulnerable to Man-in-the-Middle \
+attacks. Either specify a custom CA certificate with sslrootcert parameter or use sslmode=verify-full for proper securit\
+y.")}config3.ssl.checkServerIdentity=function(){};break}case"verify-full":{break}}}else{switch(config3.sslmode){case"dis\
+able":{config3.ssl=false;break}case"prefer":case"require":case"verify-ca":case"verify-full":{if(config3.sslmode!=="verif\
+y-full"){deprecatedSslModeWarning(config3.sslmode)}break}case"no-verify":{config3.ssl.rejectUnauthorized=false;break}}}return config3}
+function toConnectionOptions(sslConfig){const connectionOptions2=Object.entries(sslConfig).reduce((c2,[key,value3])=>{if(value3!==
+void 0&&value3!==null){c2[key]=value3}return c2},Object.create(null));return connectionOptions2}function toClientConfig(config3){
+const poolConfig=Object.entries(config3).reduce((c2,[key,value3])=>{if(key==="ssl"){const sslConfig=value3;if(typeof sslConfig===
+"boolean"){c2[key]=sslConfig}if(typeof sslConfig==="object"){c2[key]=toConnectionOptions(sslConfig)}}else if(value3!==void 0&&
+value3!==null){if(key==="port"){if(value3!==""){const v=parseInt(value3,10);if(isNaN(v)){throw new Error(`Invalid ${key}\
+: ${value3}`)}c2[key]=v}}else{c2[key]=value3}}return c2},Object.create(null));return poolConfig}function parseIntoClientConfig(str){
+return toClientConfig(parse11(str))}function deprecatedSslModeWarning(sslmode){if(!deprecatedSslModeWarning.warned&&typeof process!==
+"undefined"&&process.emitWarning){deprecatedSslModeWarning.warned=true;process.emitWarning(`SECURITY WARNING: The SSL mo\
+des 'prefer', 'require', and 'verify-ca' are treated as aliases for 'verify-full'.
 In the next major version (pg-connection-string v3.0.0 and pg v9.0.0), these modes will adopt standard libpq semantics, \
 which have weaker security guarantees.
 
@@ -12671,22 +12677,22 @@ this,"fallback_application_name");add(params,this,"connect_timeout");add(params,
 y");add(params,ssl,"sslcert");add(params,ssl,"sslrootcert");add(params,this,"sslnegotiation");if(this.database){params.push(
 "dbname="+quoteParamValue(this.database))}if(this.replication){params.push("replication="+quoteParamValue(this.replication))}
 if(this.host){params.push("host="+quoteParamValue(this.host))}if(this.isDomainSocket){return cb(null,params.join(" "))}if(this.
-client_encoding){params.push("client_encoding="+quoteParamValue(this.client_encoding))}dns.lookup(this.host,function(err,address3){
-if(err)return cb(err,null);params.push("hostaddr="+quoteParamValue(address3));return cb(null,params.join(" "))})}};module.
+client_encoding){params.push("client_encoding="+quoteParamValue(this.client_encoding))}dns.lookup(this.host,function(err2,address3){
+if(err2)return cb(err2,null);params.push("hostaddr="+quoteParamValue(address3));return cb(null,params.join(" "))})}};module.
 exports=ConnectionParameters}});var require_result=__commonJS({"node_modules/pg/lib/result.js"(exports,module){"use strict";var types3=require_pg_types();
 var matchRegexp=/^([A-Za-z]+)(?: (\d+))?(?: (\d+))?/;var Result2=class{constructor(rowMode,types4){this.command=null;this.
 rowCount=null;this.oid=null;this.rows=[];this.fields=[];this._parsers=void 0;this._types=types4;this.RowCtor=null;this.rowAsArray=
 rowMode==="array";if(this.rowAsArray){this.parseRow=this._parseRowAsArray}this._prebuiltEmptyResultObject=null}addCommandComplete(msg){
 let match;if(msg.text){match=matchRegexp.exec(msg.text)}else{match=matchRegexp.exec(msg.command)}if(match){this.command=
 match[1];if(match[3]){this.oid=parseInt(match[2],10);this.rowCount=parseInt(match[3],10)}else if(match[2]){this.rowCount=
-parseInt(match[2],10)}}}_parseRowAsArray(rowData){const row=new Array(rowData.length);for(let i2=0,len=rowData.length;i2<
-len;i2++){const rawValue2=rowData[i2];if(rawValue2!==null){row[i2]=this._parsers[i2](rawValue2)}else{row[i2]=null}}return row}parseRow(rowData){
-const row={...this._prebuiltEmptyResultObject};for(let i2=0,len=rowData.length;i2<len;i2++){const rawValue2=rowData[i2];
-const field2=this.fields[i2].name;if(rawValue2!==null){const v=this.fields[i2].format==="binary"?Buffer.from(rawValue2):
-rawValue2;row[field2]=this._parsers[i2](v)}else{row[field2]=null}}return row}addRow(row){this.rows.push(row)}addFields(fieldDescriptions){
+parseInt(match[2],10)}}}_parseRowAsArray(rowData){const row=new Array(rowData.length);for(let i3=0,len=rowData.length;i3<
+len;i3++){const rawValue2=rowData[i3];if(rawValue2!==null){row[i3]=this._parsers[i3](rawValue2)}else{row[i3]=null}}return row}parseRow(rowData){
+const row={...this._prebuiltEmptyResultObject};for(let i3=0,len=rowData.length;i3<len;i3++){const rawValue2=rowData[i3];
+const field2=this.fields[i3].name;if(rawValue2!==null){const v=this.fields[i3].format==="binary"?Buffer.from(rawValue2):
+rawValue2;row[field2]=this._parsers[i3](v)}else{row[field2]=null}}return row}addRow(row){this.rows.push(row)}addFields(fieldDescriptions){
 this.fields=fieldDescriptions;if(this.fields.length){this._parsers=new Array(fieldDescriptions.length)}const row=Object.
-create(null);for(let i2=0;i2<fieldDescriptions.length;i2++){const desc=fieldDescriptions[i2];row[desc.name]=null;if(this.
-_types){this._parsers[i2]=this._types.getTypeParser(desc.dataTypeID,desc.format||"text")}else{this._parsers[i2]=types3.getTypeParser(
+create(null);for(let i3=0;i3<fieldDescriptions.length;i3++){const desc=fieldDescriptions[i3];row[desc.name]=null;if(this.
+_types){this._parsers[i3]=this._types.getTypeParser(desc.dataTypeID,desc.format||"text")}else{this._parsers[i3]=types3.getTypeParser(
 desc.dataTypeID,desc.format||"text")}}this._prebuiltEmptyResultObject={...row}}};module.exports=Result2}});var require_query=__commonJS({"node_modules/pg/lib/query.js"(exports,module){"use strict";var{EventEmitter}=__require("events");
 var Result2=require_result();var utils=require_utils2();var Query2=class extends EventEmitter{constructor(config3,values,callback2){
 super();config3=utils.normalizeQueryConfig(config3,values,callback2);this.text=config3.text;this.values=config3.values;this.
@@ -12698,13 +12704,13 @@ if(this.rows){return true}if(!this.text){return false}if(!this.values){return fa
 if(this._result.command){if(!Array.isArray(this._results)){this._results=[this._result]}this._result=new Result2(this._rowMode,
 this._result._types);this._results.push(this._result)}}handleRowDescription(msg){this._checkForMultirow();this._result.addFields(
 msg.fields);this._accumulateRows=this.callback||!this.listeners("row").length}handleDataRow(msg){let row;if(this._canceledDueToError){
-return}try{row=this._result.parseRow(msg.fields)}catch(err){this._canceledDueToError=err;return}this.emit("row",row,this.
+return}try{row=this._result.parseRow(msg.fields)}catch(err2){this._canceledDueToError=err2;return}this.emit("row",row,this.
 _result);if(this._accumulateRows){this._result.addRow(row)}}handleCommandComplete(msg,connection){this._checkForMultirow();
 this._result.addCommandComplete(msg);if(this.rows){connection.sync()}}handleEmptyQuery(connection){if(this.rows){connection.
-sync()}}handleError(err,connection){if(this._canceledDueToError){err=this._canceledDueToError;this._canceledDueToError=false}
-if(this.callback){return this.callback(err)}this.emit("error",err)}handleReadyForQuery(con){if(this._canceledDueToError){
-return this.handleError(this._canceledDueToError,con)}if(this.callback){try{this.callback(null,this._results)}catch(err){
-process.nextTick(()=>{throw err})}}this.emit("end",this._results)}submit(connection){if(typeof this.text!=="string"&&typeof this.
+sync()}}handleError(err2,connection){if(this._canceledDueToError){err2=this._canceledDueToError;this._canceledDueToError=
+false}if(this.callback){return this.callback(err2)}this.emit("error",err2)}handleReadyForQuery(con){if(this._canceledDueToError){
+return this.handleError(this._canceledDueToError,con)}if(this.callback){try{this.callback(null,this._results)}catch(err2){
+process.nextTick(()=>{throw err2})}}this.emit("end",this._results)}submit(connection){if(typeof this.text!=="string"&&typeof this.
 name!=="string"){return new Error("A query must have either text or a name. Supplying neither is unsupported.")}const previous=connection.
 parsedStatements[this.name]||connection.submittedNamedStatements[this.name];if(this.text&&previous&&this.text!==previous){
 return new Error(`Prepared statements must be unique - '${this.name}' was used for a different statement`)}if(this.values&&
@@ -12715,8 +12721,8 @@ void 0||connection.submittedNamedStatements[this.name]!==void 0)}handlePortalSus
 this.rows)}_getRows(connection,rows){connection.execute({portal:this.portal,rows});if(!rows){connection.sync()}else{connection.
 flush()}}prepare(connection){if(!this.hasBeenParsed(connection)){connection.parse({text:this.text,name:this.name,types:this.
 types});if(this.name){connection.submittedNamedStatements[this.name]=this.text}}try{connection.bind({portal:this.portal,
-statement:this.name,values:this.values,binary:this.binary,valueMapper:utils.prepareValue})}catch(err){connection.close({
-type:"S",name:this.name});connection.sync();this.handleError(err,connection);return}connection.describe({type:"P",name:this.
+statement:this.name,values:this.values,binary:this.binary,valueMapper:utils.prepareValue})}catch(err2){connection.close(
+{type:"S",name:this.name});connection.sync();this.handleError(err2,connection);return}connection.describe({type:"P",name:this.
 portal||""});this._getRows(connection,this.rows)}handleCopyInResponse(connection){connection.sendCopyFail("No source str\
 eam defined")}handleCopyData(msg,connection){}};module.exports=Query2}});var require_messages=__commonJS({"node_modules/pg-protocol/dist/messages.js"(exports){"use strict";Object.defineProperty(
 exports,"__esModule",{value:true});exports.NoticeMessage=exports.DataRowMessage=exports.CommandCompleteMessage=exports.ReadyForQueryMessage=
@@ -12777,16 +12783,16 @@ return writer.addString(additionalData).flush(112)};var query=text6=>{return wri
 var parse11=query2=>{const name2=query2.name||"";if(name2.length>63){console.error("Warning! Postgres only supports 63 c\
 haracters for query names.");console.error("You supplied %s (%s)",name2,name2.length);console.error("This can cause conf\
 licts and silent errors executing queries")}const types3=query2.types||emptyArray;const len=types3.length;const buffer=writer.
-addCString(name2).addCString(query2.text).addInt16(len);for(let i2=0;i2<len;i2++){buffer.addInt32(types3[i2])}return writer.
-flush(80)};var writeValues=function(values,valueMapper,formatsOffset){const len=values.length;for(let i2=0;i2<len;i2++){
-const mappedVal=valueMapper?valueMapper(values[i2],i2):values[i2];let formatByte=0;if(mappedVal==null){writer.addInt32(-1)}else if(mappedVal instanceof
+addCString(name2).addCString(query2.text).addInt16(len);for(let i3=0;i3<len;i3++){buffer.addInt32(types3[i3])}return writer.
+flush(80)};var writeValues=function(values,valueMapper,formatsOffset){const len=values.length;for(let i3=0;i3<len;i3++){
+const mappedVal=valueMapper?valueMapper(values[i3],i3):values[i3];let formatByte=0;if(mappedVal==null){writer.addInt32(-1)}else if(mappedVal instanceof
 Buffer){formatByte=1;writer.addInt32(mappedVal.length);writer.add(mappedVal)}else{writer.addInt32PrefixedString(mappedVal)}
 const buf=writer.buffer;buf[formatsOffset++]=0;buf[formatsOffset++]=formatByte}};var bind2=(config3={})=>{const portal=config3.
 portal||"";const statement=config3.statement||"";const binary=config3.binary||false;const values=config3.values||emptyArray;
 const len=values.length;writer.addCString(portal).addCString(statement);writer.addInt16(len);const formatsOffset=writer.
-reserveUnsafe(len*2);writer.addInt16(len);try{writeValues(values,config3.valueMapper,formatsOffset)}catch(err){writer.clear();
-throw err}writer.addInt16(1);writer.addInt16(binary?1:0);return writer.flush(66)};var emptyExecute=Buffer.from([69,0,0,0,
-9,0,0,0,0,0]);var execute2=config3=>{if(!config3||!config3.portal&&!config3.rows){return emptyExecute}const portal=config3.
+reserveUnsafe(len*2);writer.addInt16(len);try{writeValues(values,config3.valueMapper,formatsOffset)}catch(err2){writer.clear();
+throw err2}writer.addInt16(1);writer.addInt16(binary?1:0);return writer.flush(66)};var emptyExecute=Buffer.from([69,0,0,
+0,9,0,0,0,0,0]);var execute2=config3=>{if(!config3||!config3.portal&&!config3.rows){return emptyExecute}const portal=config3.
 portal||"";const rows=config3.rows||0;const portalLength=Buffer.byteLength(portal);const len=4+portalLength+1+4;const buff=Buffer.
 allocUnsafe(1+len);buff[0]=69;buff.writeInt32BE(len,1);buff.write(portal,5,"utf-8");buff[portalLength+5]=0;buff.writeUInt32BE(
 rows,buff.length-4);return buff};var cancel=(processID,secretKey)=>{const buffer=Buffer.allocUnsafe(16);buffer.writeInt32BE(
@@ -12843,17 +12849,17 @@ cstring();return new messages_1.CommandCompleteMessage(LATEINIT_LENGTH,text6)};v
 bytes(length2-4);return new messages_1.CopyDataMessage(LATEINIT_LENGTH,chunk)};var parseCopyInMessage=reader=>parseCopyMessage(
 reader,"copyInResponse");var parseCopyOutMessage=reader=>parseCopyMessage(reader,"copyOutResponse");var parseCopyMessage=(reader,messageName)=>{
 const isBinary=reader.byte()!==0;const columnCount=reader.int16();const message=new messages_1.CopyResponse(LATEINIT_LENGTH,
-messageName,isBinary,columnCount);for(let i2=0;i2<columnCount;i2++){message.columnTypes[i2]=reader.int16()}return message};
+messageName,isBinary,columnCount);for(let i3=0;i3<columnCount;i3++){message.columnTypes[i3]=reader.int16()}return message};
 var parseNotificationMessage=reader=>{const processId=reader.int32();const channel=reader.cstring();const payload=reader.
 cstring();return new messages_1.NotificationResponseMessage(LATEINIT_LENGTH,processId,channel,payload)};var parseRowDescriptionMessage=reader=>{
-const fieldCount=reader.int16();const message=new messages_1.RowDescriptionMessage(LATEINIT_LENGTH,fieldCount);for(let i2=0;i2<
-fieldCount;i2++){message.fields[i2]=parseField(reader)}return message};var parseField=reader=>{const name2=reader.cstring();
+const fieldCount=reader.int16();const message=new messages_1.RowDescriptionMessage(LATEINIT_LENGTH,fieldCount);for(let i3=0;i3<
+fieldCount;i3++){message.fields[i3]=parseField(reader)}return message};var parseField=reader=>{const name2=reader.cstring();
 const tableID=reader.uint32();const columnID=reader.int16();const dataTypeID=reader.uint32();const dataTypeSize=reader.int16();
 const dataTypeModifier=reader.int32();const mode=reader.int16()===0?"text":"binary";return new messages_1.Field(name2,tableID,
 columnID,dataTypeID,dataTypeSize,dataTypeModifier,mode)};var parseParameterDescriptionMessage=reader=>{const parameterCount=reader.
-int16();const message=new messages_1.ParameterDescriptionMessage(LATEINIT_LENGTH,parameterCount);for(let i2=0;i2<parameterCount;i2++){
-message.dataTypeIDs[i2]=reader.uint32()}return message};var parseDataRowMessage=reader=>{const fieldCount=reader.int16();
-const fields2=new Array(fieldCount);for(let i2=0;i2<fieldCount;i2++){const len=reader.int32();fields2[i2]=len===-1?null:
+int16();const message=new messages_1.ParameterDescriptionMessage(LATEINIT_LENGTH,parameterCount);for(let i3=0;i3<parameterCount;i3++){
+message.dataTypeIDs[i3]=reader.uint32()}return message};var parseDataRowMessage=reader=>{const fieldCount=reader.int16();
+const fields2=new Array(fieldCount);for(let i3=0;i3<fieldCount;i3++){const len=reader.int32();fields2[i3]=len===-1?null:
 reader.string(len)}return new messages_1.DataRowMessage(LATEINIT_LENGTH,fields2)};var parseParameterStatusMessage=reader=>{
 const name2=reader.cstring();const value3=reader.cstring();return new messages_1.ParameterStatusMessage(LATEINIT_LENGTH,
 name2,value3)};var parseBackendKeyData=reader=>{const processID=reader.int32();const secretKey=reader.int32();return new messages_1.
@@ -12902,11 +12908,11 @@ end();return self2.emit("error",new Error("The server does not support SSL conne
 emit("error",new Error("There was an error establishing an SSL connection"))}self2.upgradeToSSL(host2,reportStreamError)})}upgradeToSSL(host2,reportStreamError){
 const self2=this;const options={socket:self2.stream,host:host2};if(self2.ssl!==true){Object.assign(options,self2.ssl);if("\
 key"in self2.ssl){options.key=self2.ssl.key}}if(self2.sslNegotiation==="direct"){options.ALPNProtocols=["postgresql"]}const net=__require("net");
-if(net.isIP&&net.isIP(host2)===0){options.servername=host2}try{self2.stream=stream.getSecureStream(options)}catch(err){return self2.
-emit("error",err)}self2.attachListeners(self2.stream);self2.stream.on("error",reportStreamError);self2.emit("sslconnect")}attachListeners(stream2){
-parse11(stream2,msg=>{const eventName=msg.name==="error"?"errorMessage":msg.name;if(this._emitMessage){this.emit("messag\
-e",msg)}this.emit(eventName,msg)})}requestSsl(){this.stream.write(serialize2.requestSsl())}startup(config3){this.stream.
-write(serialize2.startup(config3))}cancel(processID,secretKey){this._send(serialize2.cancel(processID,secretKey))}password(password){
+if(net.isIP&&net.isIP(host2)===0){options.servername=host2}try{self2.stream=stream.getSecureStream(options)}catch(err2){
+return self2.emit("error",err2)}self2.attachListeners(self2.stream);self2.stream.on("error",reportStreamError);self2.emit(
+"sslconnect")}attachListeners(stream2){parse11(stream2,msg=>{const eventName=msg.name==="error"?"errorMessage":msg.name;
+if(this._emitMessage){this.emit("message",msg)}this.emit(eventName,msg)})}requestSsl(){this.stream.write(serialize2.requestSsl())}startup(config3){
+this.stream.write(serialize2.startup(config3))}cancel(processID,secretKey){this._send(serialize2.cancel(processID,secretKey))}password(password){
 this._send(serialize2.password(password))}sendSASLInitialResponseMessage(mechanism,initialResponse){this._send(serialize2.
 sendSASLInitialResponseMessage(mechanism,initialResponse))}sendSCRAMClientFinalMessage(additionalData){this._send(serialize2.
 sendSCRAMClientFinalMessage(additionalData))}_send(buffer){if(!this.stream.writable){return false}return this.stream.write(
@@ -12920,7 +12926,7 @@ copyFail(msg))}};module.exports=Connection3}});var require_split2=__commonJS({"n
 var{StringDecoder}=__require("string_decoder");var kLast=Symbol("last");var kDecoder=Symbol("decoder");function transform2(chunk,enc,cb){
 let list2;if(this.overflow){const buf=this[kDecoder].write(chunk);list2=buf.split(this.matcher);if(list2.length===1)return cb();
 list2.shift();this.overflow=false}else{this[kLast]+=this[kDecoder].write(chunk);list2=this[kLast].split(this.matcher)}this[kLast]=
-list2.pop();for(let i2=0;i2<list2.length;i2++){try{push2(this,this.mapper(list2[i2]))}catch(error3){return cb(error3)}}this.
+list2.pop();for(let i3=0;i3<list2.length;i3++){try{push2(this,this.mapper(list2[i3]))}catch(error3){return cb(error3)}}this.
 overflow=this[kLast].length>this.maxLength;if(this.overflow&&!this.skipOverflow){cb(new Error("maximum buffer reached"));
 return}cb()}function flush(cb){this[kLast]+=this[kDecoder].end();if(this[kLast]){try{push2(this,this.mapper(this[kLast]))}catch(error3){
 return cb(error3)}}cb()}function push2(self2,val){if(val!==void 0){self2.push(val)}}function noop4(incoming){return incoming}
@@ -12930,8 +12936,8 @@ RegExp)&&!matcher[Symbol.split]){options=matcher;matcher=/\r?\n/}break;case 2:if
 mapper=matcher;matcher=/\r?\n/}else if(typeof mapper==="object"){options=mapper;mapper=noop4}}options=Object.assign({},options);
 options.autoDestroy=true;options.transform=transform2;options.flush=flush;options.readableObjectMode=true;const stream=new Transform(
 options);stream[kLast]="";stream[kDecoder]=new StringDecoder("utf8");stream.matcher=matcher;stream.mapper=mapper;stream.
-maxLength=options.maxLength;stream.skipOverflow=options.skipOverflow||false;stream.overflow=false;stream._destroy=function(err,cb){
-this._writableState.errorEmitted=false;cb(err)};return stream}module.exports=split3}});var require_helper=__commonJS({"node_modules/pgpass/lib/helper.js"(exports,module){"use strict";var path=__require("path");
+maxLength=options.maxLength;stream.skipOverflow=options.skipOverflow||false;stream.overflow=false;stream._destroy=function(err2,cb){
+this._writableState.errorEmitted=false;cb(err2)};return stream}module.exports=split3}});var require_helper=__commonJS({"node_modules/pgpass/lib/helper.js"(exports,module){"use strict";var path=__require("path");
 var Stream=__require("stream").Stream;var split3=require_split2();var util=__require("util");var defaultPort2=5432;var isWin2=process.
 platform==="win32";var warnStream=process.stderr;var S_IRWXG=56;var S_IRWXO=7;var S_IFMT=61440;var S_IFREG=32768;function isRegFile(mode){
 return(mode&S_IFMT)==S_IFREG}var fieldNames3=["host","port","database","user","password"];var nrOfFields=fieldNames3.length;
@@ -12948,21 +12954,22 @@ exports.match=function(connInfo,entry){return fieldNames3.slice(0,-1).reduce(fun
 connInfo[field2]||defaultPort2)===Number(entry[field2])){return prev&&true}}return prev&&(entry[field2]==="*"||entry[field2]===
 connInfo[field2])},true)};module.exports.getPassword=function(connInfo,stream,cb){var pass;var lineStream=stream.pipe(split3());
 function onLine(line){var entry=parseLine2(line);if(entry&&isValidEntry(entry)&&matcher(connInfo,entry)){pass=entry[passKey];
-lineStream.end()}}var onEnd=function(){stream.destroy();cb(pass)};var onErr=function(err){stream.destroy();warn("WARNING\
-: error on reading file: %s",err);cb(void 0)};stream.on("error",onErr);lineStream.on("data",onLine).on("end",onEnd).on("\
-error",onErr)};var parseLine2=module.exports.parseLine=function(line){if(line.length<11||line.match(/^\s+#/)){return null}
+lineStream.end()}}var onEnd=function(){stream.destroy();cb(pass)};var onErr=function(err2){stream.destroy();warn("WARNIN\
+G: error on reading file: %s",err2);cb(void 0)};stream.on("error",onErr);lineStream.on("data",onLine).on("end",onEnd).on(
+"error",onErr)};var parseLine2=module.exports.parseLine=function(line){if(line.length<11||line.match(/^\s+#/)){return null}
 var curChar="";var prevChar="";var fieldIdx=0;var startIdx=0;var endIdx=0;var obj={};var isLastField=false;var addToObj=function(idx,i0,i1){
 var field2=line.substring(i0,i1);if(!Object.hasOwnProperty.call(process.env,"PGPASS_NO_DEESCAPE")){field2=field2.replace(
-/\\([:\\])/g,"$1")}obj[fieldNames3[idx]]=field2};for(var i2=0;i2<line.length-1;i2+=1){curChar=line.charAt(i2+1);prevChar=
-line.charAt(i2);isLastField=fieldIdx==nrOfFields-1;if(isLastField){addToObj(fieldIdx,startIdx);break}if(i2>=0&&curChar==
-":"&&prevChar!=="\\"){addToObj(fieldIdx,startIdx,i2+1);startIdx=i2+2;fieldIdx+=1}}obj=Object.keys(obj).length===nrOfFields?
-obj:null;return obj};var isValidEntry=module.exports.isValidEntry=function(entry){var rules={0:function(x){return x.length>
-0},1:function(x){if(x==="*"){return true}x=Number(x);return isFinite(x)&&x>0&&x<9007199254740992&&Math.floor(x)===x},2:function(x){
-return x.length>0},3:function(x){return x.length>0},4:function(x){return x.length>0}};for(var idx=0;idx<fieldNames3.length;idx+=
-1){var rule=rules[idx];var value3=entry[fieldNames3[idx]]||"";var res=rule(value3);if(!res){return false}}return true}}});var require_lib=__commonJS({"node_modules/pgpass/lib/index.js"(exports,module){"use strict";var path=__require("path");var fs3=__require("fs");
-var helper=require_helper();module.exports=function(connInfo,cb){var file=helper.getFileName();fs3.stat(file,function(err,stat8){
-if(err||!helper.usePgPass(stat8,file)){return cb(void 0)}var st=fs3.createReadStream(file);helper.getPassword(connInfo,st,
-cb)})};module.exports.warnTo=helper.warnTo}});var require_client2=__commonJS({"node_modules/pg/lib/client.js"(exports,module){var EventEmitter=__require("events").EventEmitter;
+/\\([:\\])/g,"$1")}obj[fieldNames3[idx]]=field2};for(var i3=0;i3<line.length-1;i3+=1){curChar=line.charAt(i3+1);prevChar=
+line.charAt(i3);isLastField=fieldIdx==nrOfFields-1;if(isLastField){addToObj(fieldIdx,startIdx);break}if(i3>=0&&curChar==
+":"&&prevChar!=="\\"){addToObj(fieldIdx,startIdx,i3+1);startIdx=i3+2;fieldIdx+=1}}obj=Object.keys(obj).length===nrOfFields?
+obj:null;return obj};var isValidEntry=module.exports.isValidEntry=function(entry){var rules={0:function(x2){return x2.length>
+0},1:function(x2){if(x2==="*"){return true}x2=Number(x2);return isFinite(x2)&&x2>0&&x2<9007199254740992&&Math.floor(x2)===
+x2},2:function(x2){return x2.length>0},3:function(x2){return x2.length>0},4:function(x2){return x2.length>0}};for(var idx=0;idx<
+fieldNames3.length;idx+=1){var rule=rules[idx];var value3=entry[fieldNames3[idx]]||"";var res=rule(value3);if(!res){return false}}
+return true}}});var require_lib=__commonJS({"node_modules/pgpass/lib/index.js"(exports,module){"use strict";var path=__require("path");var fs3=__require("fs");
+var helper=require_helper();module.exports=function(connInfo,cb){var file=helper.getFileName();fs3.stat(file,function(err2,stat8){
+if(err2||!helper.usePgPass(stat8,file)){return cb(void 0)}var st=fs3.createReadStream(file);helper.getPassword(connInfo,
+st,cb)})};module.exports.warnTo=helper.warnTo}});var require_client2=__commonJS({"node_modules/pg/lib/client.js"(exports,module){var EventEmitter=__require("events").EventEmitter;
 var utils=require_utils2();var nodeUtils=__require("util");var sasl=require_sasl();var TypeOverrides2=require_type_overrides();
 var ConnectionParameters=require_connection_parameters();var Query2=require_query();var defaults3=require_defaults();var Connection3=require_connection2();
 var crypto2=require_utils3();var activeQueryDeprecationNotice=nodeUtils.deprecate(()=>{},"Client.activeQuery is deprecat\
@@ -12990,11 +12997,11 @@ this.binary=c2.binary||defaults3.binary;this.processID=null;this.secretKey=null;
 false;this.sslNegotiation=this.connectionParameters.sslnegotiation||"postgres";if(this.ssl&&this.ssl.key){Object.defineProperty(
 this.ssl,"key",{enumerable:false})}this._connectionTimeoutMillis=c2.connectionTimeoutMillis||0}get activeQuery(){activeQueryDeprecationNotice();
 return this._activeQuery}set activeQuery(val){activeQueryDeprecationNotice();this._activeQuery=val}_getActiveQuery(){return this.
-_activeQuery}_errorAllQueries(err){const enqueueError=query=>{process.nextTick(()=>{query.handleError(err,this.connection)})};
+_activeQuery}_errorAllQueries(err2){const enqueueError=query=>{process.nextTick(()=>{query.handleError(err2,this.connection)})};
 const activeQuery=this._getActiveQuery();if(activeQuery){enqueueError(activeQuery);this._activeQuery=null}this._sentQueryQueue.
 forEach(enqueueError);this._sentQueryQueue.length=0;this._queryQueue.forEach(enqueueError);this._queryQueue.length=0}_connect(callback2){
-const self2=this;const con=this.connection;this._connectionCallback=callback2;if(this._connecting||this._connected){const err=new Error(
-"Client has already been connected. You cannot reuse a client.");process.nextTick(()=>{callback2(err)});return}this._connecting=
+const self2=this;const con=this.connection;this._connectionCallback=callback2;if(this._connecting||this._connected){const err2=new Error(
+"Client has already been connected. You cannot reuse a client.");process.nextTick(()=>{callback2(err2)});return}this._connecting=
 true;if(this._connectionTimeoutMillis>0){this.connectionTimeoutHandle=setTimeout(()=>{con._ending=true;con.stream.destroy(
 new Error("timeout expired"))},this._connectionTimeoutMillis);if(this.connectionTimeoutHandle.unref){this.connectionTimeoutHandle.
 unref()}}if(this.host&&this.host.indexOf("/")===0){con.connect(this.host+"/.s.PGSQL."+this.port)}else{con.connect(this.port,
@@ -13018,77 +13025,77 @@ bind(this));con.on("copyData",this._handleCopyData.bind(this));con.on("notificat
 const con=this.connection;if(typeof this.password==="function"){this._Promise.resolve().then(()=>this.password(this.connectionParameters)).
 then(pass=>{if(pass!==void 0){if(typeof pass!=="string"){con.emit("error",new TypeError("Password must be a string"));return}
 this.connectionParameters.password=this.password=pass}else{this.connectionParameters.password=this.password=null}cb()}).
-catch(err=>{con.emit("error",err)})}else if(this.password!==null){cb()}else{try{const pgPass=require_lib();pgPass(this.connectionParameters,
-pass=>{if(void 0!==pass){pgPassDeprecationNotice();this.connectionParameters.password=this.password=pass}cb()})}catch(e2){
-this.emit("error",e2)}}}_handleAuthCleartextPassword(msg){this._getPassword(()=>{this.connection.password(this.password)})}_handleAuthMD5Password(msg){
-this._getPassword(async()=>{try{const hashedPassword=await crypto2.postgresMd5PasswordHash(this.user,this.password,msg.salt);
-this.connection.password(hashedPassword)}catch(e2){this.emit("error",e2)}})}_handleAuthSASL(msg){this._getPassword(()=>{
-try{this.saslSession=sasl.startSession(msg.mechanisms,this.enableChannelBinding&&this.connection.stream,this.scramMaxIterations);
-this.connection.sendSASLInitialResponseMessage(this.saslSession.mechanism,this.saslSession.response)}catch(err){this.connection.
-emit("error",err)}})}async _handleAuthSASLContinue(msg){try{await sasl.continueSession(this.saslSession,this.password,msg.
-data,this.enableChannelBinding&&this.connection.stream);this.connection.sendSCRAMClientFinalMessage(this.saslSession.response)}catch(err){
-this.connection.emit("error",err)}}_handleAuthSASLFinal(msg){try{sasl.finalizeSession(this.saslSession,msg.data);this.saslSession=
-null}catch(err){this.connection.emit("error",err)}}_handleBackendKeyData(msg){this.processID=msg.processID;this.secretKey=
-msg.secretKey}_handleReadyForQuery(msg){if(this._connecting){this._connecting=false;this._connected=true;clearTimeout(this.
-connectionTimeoutHandle);if(this._connectionCallback){this._connectionCallback(null,this);this._connectionCallback=null}
-this.emit("connect")}const activeQuery=this._getActiveQuery();this._activeQuery=null;this._txStatus=msg?.status??null;this.
-readyForQuery=true;if(activeQuery){activeQuery.handleReadyForQuery(this.connection)}this._pulseQueryQueue()}_handleErrorWhileConnecting(err){
-if(this._connectionError){return}this._connectionError=true;clearTimeout(this.connectionTimeoutHandle);if(this._connectionCallback){
-return this._connectionCallback(err)}this.emit("error",err)}_handleErrorEvent(err){if(this._connecting){return this._handleErrorWhileConnecting(
-err)}this._queryable=false;this._errorAllQueries(err);this.emit("error",err)}_handleErrorMessage(msg){if(this._connecting){
-return this._handleErrorWhileConnecting(msg)}const activeQuery=this._getActiveQuery();if(!activeQuery){this._handleErrorEvent(
-msg);return}this._activeQuery=null;if(activeQuery.name){delete this.connection.submittedNamedStatements[activeQuery.name]}
-activeQuery.handleError(msg,this.connection)}_handleRowDescription(msg){const activeQuery=this._getActiveQuery();if(activeQuery==
-null){const error3=new Error("Received unexpected rowDescription message from backend.");this._handleErrorEvent(error3);
-return}activeQuery.handleRowDescription(msg)}_handleDataRow(msg){const activeQuery=this._getActiveQuery();if(activeQuery==
-null){const error3=new Error("Received unexpected dataRow message from backend.");this._handleErrorEvent(error3);return}
-activeQuery.handleDataRow(msg)}_handlePortalSuspended(msg){const activeQuery=this._getActiveQuery();if(activeQuery==null){
-const error3=new Error("Received unexpected portalSuspended message from backend.");this._handleErrorEvent(error3);return}
-activeQuery.handlePortalSuspended(this.connection)}_handleEmptyQuery(msg){const activeQuery=this._getActiveQuery();if(activeQuery==
-null){const error3=new Error("Received unexpected emptyQuery message from backend.");this._handleErrorEvent(error3);return}
-activeQuery.handleEmptyQuery(this.connection)}_handleCommandComplete(msg){const activeQuery=this._getActiveQuery();if(activeQuery==
-null){const error3=new Error("Received unexpected commandComplete message from backend.");this._handleErrorEvent(error3);
-return}activeQuery.handleCommandComplete(msg,this.connection)}_handleParseComplete(){const activeQuery=this._getActiveQuery();
-if(activeQuery==null){const error3=new Error("Received unexpected parseComplete message from backend.");this._handleErrorEvent(
-error3);return}if(activeQuery.name){this.connection.parsedStatements[activeQuery.name]=activeQuery.text;delete this.connection.
-submittedNamedStatements[activeQuery.name]}}_handleCopyInResponse(msg){const activeQuery=this._getActiveQuery();if(activeQuery==
-null){const error3=new Error("Received unexpected copyInResponse message from backend.");this._handleErrorEvent(error3);
-return}activeQuery.handleCopyInResponse(this.connection)}_handleCopyData(msg){const activeQuery=this._getActiveQuery();if(activeQuery==
-null){const error3=new Error("Received unexpected copyData message from backend.");this._handleErrorEvent(error3);return}
-activeQuery.handleCopyData(msg,this.connection)}_handleNotification(msg){this.emit("notification",msg)}_handleNotice(msg){
-this.emit("notice",msg)}getStartupConf(){const params=this.connectionParameters;const data3={user:params.user,database:params.
-database};const appName=params.application_name||params.fallback_application_name;if(appName){data3.application_name=appName}
-if(params.replication){data3.replication=""+params.replication}if(params.statement_timeout){data3.statement_timeout=String(
-parseInt(params.statement_timeout,10))}if(params.lock_timeout){data3.lock_timeout=String(parseInt(params.lock_timeout,10))}
-if(params.idle_in_transaction_session_timeout){data3.idle_in_transaction_session_timeout=String(parseInt(params.idle_in_transaction_session_timeout,
-10))}if(params.options){data3.options=params.options}return data3}cancel(client3,query){if(client3.activeQuery===query){
-const con=this.connection;if(this.host&&this.host.indexOf("/")===0){con.connect(this.host+"/.s.PGSQL."+this.port)}else{con.
-connect(this.port,this.host)}con.on("connect",function(){con.cancel(client3.processID,client3.secretKey)})}else if(client3.
-_queryQueue.indexOf(query)!==-1){client3._queryQueue.splice(client3._queryQueue.indexOf(query),1)}else if(client3._sentQueryQueue.
-indexOf(query)!==-1){query.callback=()=>{}}}setTypeParser(oid,format,parseFn){return this._types.setTypeParser(oid,format,
-parseFn)}getTypeParser(oid,format){return this._types.getTypeParser(oid,format)}escapeIdentifier(str){return utils.escapeIdentifier(
-str)}escapeLiteral(str){return utils.escapeLiteral(str)}_pulseQueryQueue(){if(this.pipeline){this._pulsePipelinedQueryQueue();
-return}if(this.readyForQuery===true){this._activeQuery=this._queryQueue.shift();const activeQuery=this._getActiveQuery();
-if(activeQuery){this.readyForQuery=false;this.hasExecuted=true;const queryError=activeQuery.submit(this.connection);if(queryError){
-process.nextTick(()=>{activeQuery.handleError(queryError,this.connection);this.readyForQuery=true;this._pulseQueryQueue()})}}else if(this.
-hasExecuted){this._activeQuery=null;this.emit("drain")}}}_pulsePipelinedQueryQueue(){if(!this._connected||!this._queryable){
-return}while(this._queryQueue.length>0){const query=this._queryQueue.shift();this.hasExecuted=true;const queryError=query.
-submit(this.connection);if(queryError){process.nextTick(()=>{query.handleError(queryError,this.connection)});continue}this.
-_sentQueryQueue.push(query)}if(this.readyForQuery&&!this._activeQuery&&this._sentQueryQueue.length>0){this._activeQuery=
-this._sentQueryQueue.shift();this.readyForQuery=false}if(!this._activeQuery&&this._sentQueryQueue.length===0&&this._queryQueue.
-length===0&&this.hasExecuted){this.emit("drain")}}query(config3,values,callback2){let query;let result;if(config3==null){
-throw new TypeError("Client was passed a null or undefined query")}if(typeof config3.submit==="function"){result=query=config3;
-if(!query.callback){if(typeof values==="function"){query.callback=values}else if(callback2){query.callback=callback2}}}else{
-query=new Query2(config3,values,callback2);if(!query.callback){result=new this._Promise((resolve18,reject)=>{query.callback=
-(err,res)=>err?reject(err):resolve18(res)}).catch(err=>{Error.captureStackTrace(err);throw err})}else if(typeof query.callback!==
-"function"){throw new TypeError("callback is not a function")}}const readTimeout=config3.query_timeout||this.connectionParameters.
-query_timeout;if(readTimeout){const queryCallback=query.callback||(()=>{});const readTimeoutTimer=setTimeout(()=>{const error3=new Error(
-"Query read timeout");process.nextTick(()=>{query.handleError(error3,this.connection)});queryCallback(error3);query.callback=
-()=>{};const index=this._queryQueue.indexOf(query);if(index>-1){this._queryQueue.splice(index,1)}else if(this.pipeline){
-this.connection.stream.destroy();return}this._pulseQueryQueue()},readTimeout);query.callback=(err,res)=>{clearTimeout(readTimeoutTimer);
-queryCallback(err,res)}}if(this.binary&&!query.binary){query.binary=true}if(query._result&&!query._result._types){query.
-_result._types=this._types}if(this.pipeline){const portalQuery=typeof config3.submit==="function"&&!(query instanceof Query2)?
-"Custom query classes such as pg-cursor and pg-query-stream are":query.rows?"The `rows` option is":null;if(portalQuery){
+catch(err2=>{con.emit("error",err2)})}else if(this.password!==null){cb()}else{try{const pgPass=require_lib();pgPass(this.
+connectionParameters,pass=>{if(void 0!==pass){pgPassDeprecationNotice();this.connectionParameters.password=this.password=
+pass}cb()})}catch(e2){this.emit("error",e2)}}}_handleAuthCleartextPassword(msg){this._getPassword(()=>{this.connection.password(
+this.password)})}_handleAuthMD5Password(msg){this._getPassword(async()=>{try{const hashedPassword=await crypto2.postgresMd5PasswordHash(
+this.user,this.password,msg.salt);this.connection.password(hashedPassword)}catch(e2){this.emit("error",e2)}})}_handleAuthSASL(msg){
+this._getPassword(()=>{try{this.saslSession=sasl.startSession(msg.mechanisms,this.enableChannelBinding&&this.connection.
+stream,this.scramMaxIterations);this.connection.sendSASLInitialResponseMessage(this.saslSession.mechanism,this.saslSession.
+response)}catch(err2){this.connection.emit("error",err2)}})}async _handleAuthSASLContinue(msg){try{await sasl.continueSession(
+this.saslSession,this.password,msg.data,this.enableChannelBinding&&this.connection.stream);this.connection.sendSCRAMClientFinalMessage(
+this.saslSession.response)}catch(err2){this.connection.emit("error",err2)}}_handleAuthSASLFinal(msg){try{sasl.finalizeSession(
+this.saslSession,msg.data);this.saslSession=null}catch(err2){this.connection.emit("error",err2)}}_handleBackendKeyData(msg){
+this.processID=msg.processID;this.secretKey=msg.secretKey}_handleReadyForQuery(msg){if(this._connecting){this._connecting=
+false;this._connected=true;clearTimeout(this.connectionTimeoutHandle);if(this._connectionCallback){this._connectionCallback(
+null,this);this._connectionCallback=null}this.emit("connect")}const activeQuery=this._getActiveQuery();this._activeQuery=
+null;this._txStatus=msg?.status??null;this.readyForQuery=true;if(activeQuery){activeQuery.handleReadyForQuery(this.connection)}
+this._pulseQueryQueue()}_handleErrorWhileConnecting(err2){if(this._connectionError){return}this._connectionError=true;clearTimeout(
+this.connectionTimeoutHandle);if(this._connectionCallback){return this._connectionCallback(err2)}this.emit("error",err2)}_handleErrorEvent(err2){
+if(this._connecting){return this._handleErrorWhileConnecting(err2)}this._queryable=false;this._errorAllQueries(err2);this.
+emit("error",err2)}_handleErrorMessage(msg){if(this._connecting){return this._handleErrorWhileConnecting(msg)}const activeQuery=this.
+_getActiveQuery();if(!activeQuery){this._handleErrorEvent(msg);return}this._activeQuery=null;if(activeQuery.name){delete this.
+connection.submittedNamedStatements[activeQuery.name]}activeQuery.handleError(msg,this.connection)}_handleRowDescription(msg){
+const activeQuery=this._getActiveQuery();if(activeQuery==null){const error3=new Error("Received unexpected rowDescriptio\
+n message from backend.");this._handleErrorEvent(error3);return}activeQuery.handleRowDescription(msg)}_handleDataRow(msg){
+const activeQuery=this._getActiveQuery();if(activeQuery==null){const error3=new Error("Received unexpected dataRow messa\
+ge from backend.");this._handleErrorEvent(error3);return}activeQuery.handleDataRow(msg)}_handlePortalSuspended(msg){const activeQuery=this.
+_getActiveQuery();if(activeQuery==null){const error3=new Error("Received unexpected portalSuspended message from backend\
+.");this._handleErrorEvent(error3);return}activeQuery.handlePortalSuspended(this.connection)}_handleEmptyQuery(msg){const activeQuery=this.
+_getActiveQuery();if(activeQuery==null){const error3=new Error("Received unexpected emptyQuery message from backend.");this.
+_handleErrorEvent(error3);return}activeQuery.handleEmptyQuery(this.connection)}_handleCommandComplete(msg){const activeQuery=this.
+_getActiveQuery();if(activeQuery==null){const error3=new Error("Received unexpected commandComplete message from backend\
+.");this._handleErrorEvent(error3);return}activeQuery.handleCommandComplete(msg,this.connection)}_handleParseComplete(){
+const activeQuery=this._getActiveQuery();if(activeQuery==null){const error3=new Error("Received unexpected parseComplete\
+ message from backend.");this._handleErrorEvent(error3);return}if(activeQuery.name){this.connection.parsedStatements[activeQuery.
+name]=activeQuery.text;delete this.connection.submittedNamedStatements[activeQuery.name]}}_handleCopyInResponse(msg){const activeQuery=this.
+_getActiveQuery();if(activeQuery==null){const error3=new Error("Received unexpected copyInResponse message from backend.");
+this._handleErrorEvent(error3);return}activeQuery.handleCopyInResponse(this.connection)}_handleCopyData(msg){const activeQuery=this.
+_getActiveQuery();if(activeQuery==null){const error3=new Error("Received unexpected copyData message from backend.");this.
+_handleErrorEvent(error3);return}activeQuery.handleCopyData(msg,this.connection)}_handleNotification(msg){this.emit("not\
+ification",msg)}_handleNotice(msg){this.emit("notice",msg)}getStartupConf(){const params=this.connectionParameters;const data3={
+user:params.user,database:params.database};const appName=params.application_name||params.fallback_application_name;if(appName){
+data3.application_name=appName}if(params.replication){data3.replication=""+params.replication}if(params.statement_timeout){
+data3.statement_timeout=String(parseInt(params.statement_timeout,10))}if(params.lock_timeout){data3.lock_timeout=String(
+parseInt(params.lock_timeout,10))}if(params.idle_in_transaction_session_timeout){data3.idle_in_transaction_session_timeout=
+String(parseInt(params.idle_in_transaction_session_timeout,10))}if(params.options){data3.options=params.options}return data3}cancel(client3,query){
+if(client3.activeQuery===query){const con=this.connection;if(this.host&&this.host.indexOf("/")===0){con.connect(this.host+
+"/.s.PGSQL."+this.port)}else{con.connect(this.port,this.host)}con.on("connect",function(){con.cancel(client3.processID,client3.
+secretKey)})}else if(client3._queryQueue.indexOf(query)!==-1){client3._queryQueue.splice(client3._queryQueue.indexOf(query),
+1)}else if(client3._sentQueryQueue.indexOf(query)!==-1){query.callback=()=>{}}}setTypeParser(oid,format,parseFn){return this.
+_types.setTypeParser(oid,format,parseFn)}getTypeParser(oid,format){return this._types.getTypeParser(oid,format)}escapeIdentifier(str){
+return utils.escapeIdentifier(str)}escapeLiteral(str){return utils.escapeLiteral(str)}_pulseQueryQueue(){if(this.pipeline){
+this._pulsePipelinedQueryQueue();return}if(this.readyForQuery===true){this._activeQuery=this._queryQueue.shift();const activeQuery=this.
+_getActiveQuery();if(activeQuery){this.readyForQuery=false;this.hasExecuted=true;const queryError=activeQuery.submit(this.
+connection);if(queryError){process.nextTick(()=>{activeQuery.handleError(queryError,this.connection);this.readyForQuery=
+true;this._pulseQueryQueue()})}}else if(this.hasExecuted){this._activeQuery=null;this.emit("drain")}}}_pulsePipelinedQueryQueue(){
+if(!this._connected||!this._queryable){return}while(this._queryQueue.length>0){const query=this._queryQueue.shift();this.
+hasExecuted=true;const queryError=query.submit(this.connection);if(queryError){process.nextTick(()=>{query.handleError(queryError,
+this.connection)});continue}this._sentQueryQueue.push(query)}if(this.readyForQuery&&!this._activeQuery&&this._sentQueryQueue.
+length>0){this._activeQuery=this._sentQueryQueue.shift();this.readyForQuery=false}if(!this._activeQuery&&this._sentQueryQueue.
+length===0&&this._queryQueue.length===0&&this.hasExecuted){this.emit("drain")}}query(config3,values,callback2){let query;
+let result;if(config3==null){throw new TypeError("Client was passed a null or undefined query")}if(typeof config3.submit===
+"function"){result=query=config3;if(!query.callback){if(typeof values==="function"){query.callback=values}else if(callback2){
+query.callback=callback2}}}else{query=new Query2(config3,values,callback2);if(!query.callback){result=new this._Promise(
+(resolve18,reject)=>{query.callback=(err2,res)=>err2?reject(err2):resolve18(res)}).catch(err2=>{Error.captureStackTrace(
+err2);throw err2})}else if(typeof query.callback!=="function"){throw new TypeError("callback is not a function")}}const readTimeout=config3.
+query_timeout||this.connectionParameters.query_timeout;if(readTimeout){const queryCallback=query.callback||(()=>{});const readTimeoutTimer=setTimeout(
+()=>{const error3=new Error("Query read timeout");process.nextTick(()=>{query.handleError(error3,this.connection)});queryCallback(
+error3);query.callback=()=>{};const index=this._queryQueue.indexOf(query);if(index>-1){this._queryQueue.splice(index,1)}else if(this.
+pipeline){this.connection.stream.destroy();return}this._pulseQueryQueue()},readTimeout);query.callback=(err2,res)=>{clearTimeout(
+readTimeoutTimer);queryCallback(err2,res)}}if(this.binary&&!query.binary){query.binary=true}if(query._result&&!query._result.
+_types){query._result._types=this._types}if(this.pipeline){const portalQuery=typeof config3.submit==="function"&&!(query instanceof
+Query2)?"Custom query classes such as pg-cursor and pg-query-stream are":query.rows?"The `rows` option is":null;if(portalQuery){
 process.nextTick(()=>{query.handleError(new Error(`${portalQuery} not supported in pipeline mode`),this.connection)});return result}}
 if(!this._queryable){process.nextTick(()=>{query.handleError(new Error("Client has encountered a connection error and is\
  not queryable"),this.connection)});return result}if(this._ending){process.nextTick(()=>{query.handleError(new Error("Cl\
@@ -13100,15 +13107,15 @@ this._sentQueryQueue.length>0||this._queryQueue.length>0)){this.once("drain",()=
 this.connection.stream.destroy()}else{this.connection.end()}if(cb){this.connection.once("end",cb)}else{return new this._Promise(
 resolve18=>{this.connection.once("end",resolve18)})}}get queryQueue(){queryQueueDeprecationNotice();return this._queryQueue}};
 Client2.Query=Query2;module.exports=Client2}});var require_pg_pool=__commonJS({"node_modules/pg-pool/index.js"(exports,module){"use strict";var EventEmitter=__require("events").
-EventEmitter;var NOOP=function(){};var removeWhere=(list2,predicate)=>{const i2=list2.findIndex(predicate);return i2===-1?
-void 0:list2.splice(i2,1)[0]};var IdleItem=class{constructor(client3,idleListener,timeoutId){this.client=client3;this.idleListener=
+EventEmitter;var NOOP=function(){};var removeWhere=(list2,predicate)=>{const i3=list2.findIndex(predicate);return i3===-1?
+void 0:list2.splice(i3,1)[0]};var IdleItem=class{constructor(client3,idleListener,timeoutId){this.client=client3;this.idleListener=
 idleListener;this.timeoutId=timeoutId}};var PendingItem=class{constructor(callback2){this.callback=callback2}};function throwOnDoubleRelease(){
 throw new Error("Release called on client which has already been released to the pool.")}function promisify(Promise2,callback2){
-if(callback2){return{callback:callback2,result:void 0}}let rej;let res;const cb=function(err,client3){err?rej(err):res(client3)};
-const result=new Promise2(function(resolve18,reject){res=resolve18;rej=reject}).catch(err=>{Error.captureStackTrace(err);
-throw err});return{callback:cb,result}}function makeIdleListener(pool,client3){return function idleListener(err){err.client=
-client3;client3.removeListener("error",idleListener);client3.on("error",()=>{pool.log("additional client error after dis\
-connection due to error",err)});pool._remove(client3);pool.emit("error",err,client3)}}var Pool3=class extends EventEmitter{constructor(options,Client2){
+if(callback2){return{callback:callback2,result:void 0}}let rej;let res;const cb=function(err2,client3){err2?rej(err2):res(
+client3)};const result=new Promise2(function(resolve18,reject){res=resolve18;rej=reject}).catch(err2=>{Error.captureStackTrace(
+err2);throw err2});return{callback:cb,result}}function makeIdleListener(pool,client3){return function idleListener(err2){
+err2.client=client3;client3.removeListener("error",idleListener);client3.on("error",()=>{pool.log("additional client err\
+or after disconnection due to error",err2)});pool._remove(client3);pool.emit("error",err2,client3)}}var Pool3=class extends EventEmitter{constructor(options,Client2){
 super();this.options=Object.assign({},options);if(options!=null&&"password"in options){Object.defineProperty(this.options,
 "password",{configurable:true,enumerable:false,writable:true,value:options.password})}if(options!=null&&options.ssl&&options.
 ssl.key){Object.defineProperty(this.options.ssl,"key",{enumerable:false})}this.options.max=this.options.max||this.options.
@@ -13128,36 +13135,36 @@ return this._acquireClient(client3,pendingItem,idleListener,false)}if(!this._isF
 throw new Error("unexpected condition")}_remove(client3,callback2){const removed=removeWhere(this._idle,item=>item.client===
 client3);if(removed!==void 0){clearTimeout(removed.timeoutId)}this._clients=this._clients.filter(c2=>c2!==client3);const context3=this;
 client3.end(()=>{context3.emit("remove",client3);if(typeof callback2==="function"){callback2()}})}connect(cb){if(this.ending){
-const err=new Error("Cannot use a pool after calling end on the pool");return cb?cb(err):this.Promise.reject(err)}const response=promisify(
+const err2=new Error("Cannot use a pool after calling end on the pool");return cb?cb(err2):this.Promise.reject(err2)}const response=promisify(
 this.Promise,cb);const result=response.result;if(this._isFull()||this._idle.length){if(this._idle.length){process.nextTick(
 ()=>this._pulseQueue())}if(!this.options.connectionTimeoutMillis){this._pendingQueue.push(new PendingItem(response.callback));
-return result}const queueCallback=(err,res,done2)=>{clearTimeout(tid);response.callback(err,res,done2)};const pendingItem=new PendingItem(
-queueCallback);const tid=setTimeout(()=>{removeWhere(this._pendingQueue,i2=>i2.callback===queueCallback);pendingItem.timedOut=
+return result}const queueCallback=(err2,res,done2)=>{clearTimeout(tid);response.callback(err2,res,done2)};const pendingItem=new PendingItem(
+queueCallback);const tid=setTimeout(()=>{removeWhere(this._pendingQueue,i3=>i3.callback===queueCallback);pendingItem.timedOut=
 true;response.callback(new Error("timeout exceeded when trying to connect"))},this.options.connectionTimeoutMillis);if(tid.
 unref){tid.unref()}this._pendingQueue.push(pendingItem);return result}this.newClient(new PendingItem(response.callback));
 return result}newClient(pendingItem){const client3=new this.Client(this.options);this._clients.push(client3);const idleListener=makeIdleListener(
 this,client3);this.log("checking client timeout");let tid;let timeoutHit=false;if(this.options.connectionTimeoutMillis){
 tid=setTimeout(()=>{if(client3.connection){this.log("ending client due to timeout");timeoutHit=true;client3.connection.stream.
 destroy()}else if(!client3.isConnected()){this.log("ending client due to timeout");timeoutHit=true;client3.end()}},this.
-options.connectionTimeoutMillis)}this.log("connecting new client");client3.connect(err=>{if(tid){clearTimeout(tid)}client3.
-on("error",idleListener);if(err){this.log("client failed to connect",err);this._clients=this._clients.filter(c2=>c2!==client3);
-if(timeoutHit){err=new Error("Connection terminated due to connection timeout",{cause:err})}this._pulseQueue();if(!pendingItem.
-timedOut){pendingItem.callback(err,void 0,NOOP)}}else{this.log("new client connected");if(this.options.onConnect){this._promiseTry(
-()=>this.options.onConnect(client3)).then(()=>{this._afterConnect(client3,pendingItem,idleListener)},hookErr=>{this._clients=
-this._clients.filter(c2=>c2!==client3);client3.end(()=>{this._pulseQueue();if(!pendingItem.timedOut){pendingItem.callback(
-hookErr,void 0,NOOP)}})});return}return this._afterConnect(client3,pendingItem,idleListener)}})}_afterConnect(client3,pendingItem,idleListener){
+options.connectionTimeoutMillis)}this.log("connecting new client");client3.connect(err2=>{if(tid){clearTimeout(tid)}client3.
+on("error",idleListener);if(err2){this.log("client failed to connect",err2);this._clients=this._clients.filter(c2=>c2!==
+client3);if(timeoutHit){err2=new Error("Connection terminated due to connection timeout",{cause:err2})}this._pulseQueue();
+if(!pendingItem.timedOut){pendingItem.callback(err2,void 0,NOOP)}}else{this.log("new client connected");if(this.options.
+onConnect){this._promiseTry(()=>this.options.onConnect(client3)).then(()=>{this._afterConnect(client3,pendingItem,idleListener)},
+hookErr=>{this._clients=this._clients.filter(c2=>c2!==client3);client3.end(()=>{this._pulseQueue();if(!pendingItem.timedOut){
+pendingItem.callback(hookErr,void 0,NOOP)}})});return}return this._afterConnect(client3,pendingItem,idleListener)}})}_afterConnect(client3,pendingItem,idleListener){
 if(this.options.maxLifetimeSeconds!==0){const maxLifetimeTimeout=setTimeout(()=>{this.log("ending client due to expired \
 lifetime");this._expired.add(client3);const idleIndex=this._idle.findIndex(idleItem=>idleItem.client===client3);if(idleIndex!==
--1){this._acquireClient(client3,new PendingItem((err,client4,clientRelease)=>clientRelease()),idleListener,false)}},this.
+-1){this._acquireClient(client3,new PendingItem((err2,client4,clientRelease)=>clientRelease()),idleListener,false)}},this.
 options.maxLifetimeSeconds*1e3);maxLifetimeTimeout.unref();client3.once("end",()=>clearTimeout(maxLifetimeTimeout))}return this.
 _acquireClient(client3,pendingItem,idleListener,true)}_acquireClient(client3,pendingItem,idleListener,isNew){if(isNew){this.
 emit("connect",client3)}this.emit("acquire",client3);client3.release=this._releaseOnce(client3,idleListener);client3.removeListener(
-"error",idleListener);if(!pendingItem.timedOut){if(isNew&&this.options.verify){this.options.verify(client3,err=>{if(err){
-client3.release(err);return pendingItem.callback(err,void 0,NOOP)}pendingItem.callback(void 0,client3,client3.release)})}else{
+"error",idleListener);if(!pendingItem.timedOut){if(isNew&&this.options.verify){this.options.verify(client3,err2=>{if(err2){
+client3.release(err2);return pendingItem.callback(err2,void 0,NOOP)}pendingItem.callback(void 0,client3,client3.release)})}else{
 pendingItem.callback(void 0,client3,client3.release)}}else{if(isNew&&this.options.verify){this.options.verify(client3,client3.
-release)}else{client3.release()}}}_releaseOnce(client3,idleListener){let released=false;return err=>{if(released){throwOnDoubleRelease()}
-released=true;this._release(client3,idleListener,err)}}_release(client3,idleListener,err){client3.on("error",idleListener);
-client3._poolUseCount=(client3._poolUseCount||0)+1;this.emit("release",err,client3);if(err||this.ending||!client3._queryable||
+release)}else{client3.release()}}}_releaseOnce(client3,idleListener){let released=false;return err2=>{if(released){throwOnDoubleRelease()}
+released=true;this._release(client3,idleListener,err2)}}_release(client3,idleListener,err2){client3.on("error",idleListener);
+client3._poolUseCount=(client3._poolUseCount||0)+1;this.emit("release",err2,client3);if(err2||this.ending||!client3._queryable||
 client3._ending||client3._poolUseCount>=this.options.maxUses){if(client3._poolUseCount>=this.options.maxUses){this.log("\
 remove expended client")}return this._remove(client3,this._pulseQueue.bind(this))}const isExpired2=this._expired.has(client3);
 if(isExpired2){this.log("remove expired client");this._expired.delete(client3);return this._remove(client3,this._pulseQueue.
@@ -13167,12 +13174,12 @@ allowExitOnIdle){tid.unref()}}if(this.options.allowExitOnIdle){client3.unref()}t
 tid));this._pulseQueue()}query(text6,values,cb){if(typeof text6==="function"){const response2=promisify(this.Promise,text6);
 setImmediate(function(){return response2.callback(new Error("Passing a function as the first parameter to pool.query is \
 not supported"))});return response2.result}if(typeof values==="function"){cb=values;values=void 0}const response=promisify(
-this.Promise,cb);cb=response.callback;this.connect((err,client3)=>{if(err){return cb(err)}let clientReleased=false;const onError=err2=>{
-if(clientReleased){return}clientReleased=true;client3.release(err2);cb(err2)};client3.once("error",onError);this.log("di\
-spatching query");try{client3.query(text6,values,(err2,res)=>{this.log("query dispatched");client3.removeListener("error",
-onError);if(clientReleased){return}clientReleased=true;client3.release(err2);if(err2){return cb(err2)}return cb(void 0,res)})}catch(err2){
-client3.release(err2);return cb(err2)}});return response.result}end(cb){this.log("ending");if(this.ending){const err=new Error(
-"Called end on pool more than once");return cb?cb(err):this.Promise.reject(err)}this.ending=true;const promised=promisify(
+this.Promise,cb);cb=response.callback;this.connect((err2,client3)=>{if(err2){return cb(err2)}let clientReleased=false;const onError=err3=>{
+if(clientReleased){return}clientReleased=true;client3.release(err3);cb(err3)};client3.once("error",onError);this.log("di\
+spatching query");try{client3.query(text6,values,(err3,res)=>{this.log("query dispatched");client3.removeListener("error",
+onError);if(clientReleased){return}clientReleased=true;client3.release(err3);if(err3){return cb(err3)}return cb(void 0,res)})}catch(err3){
+client3.release(err3);return cb(err3)}});return response.result}end(cb){this.log("ending");if(this.ending){const err2=new Error(
+"Called end on pool more than once");return cb?cb(err2):this.Promise.reject(err2)}this.ending=true;const promised=promisify(
 this.Promise,cb);this._endCallback=promised.callback;this._pulseQueue();return promised.result}get waitingCount(){return this.
 _pendingQueue.length}get idleCount(){return this._idle.length}get expiredCount(){return this._clients.reduce((acc,client3)=>acc+
 (this._expired.has(client3)?1:0),0)}get totalCount(){return this._clients.length}};module.exports=Pool3}});var require_query2=__commonJS({"node_modules/pg/lib/native/query.js"(exports,module){"use strict";var EventEmitter=__require("events").
@@ -13183,27 +13190,27 @@ _arrayMode=config3.rowMode==="array";this._emitRowEvents=false;this.on("newListe
 _emitRowEvents=true}.bind(this))};util.inherits(NativeQuery,EventEmitter);var errorFieldMap={sqlState:"code",statementPosition:"\
 position",messagePrimary:"message",messageDetail:"detail",messageHint:"hint",context:"where",schemaName:"schema",tableName:"\
 table",columnName:"column",dataTypeName:"dataType",constraintName:"constraint",sourceFile:"file",sourceLine:"line",sourceFunction:"\
-routine"};NativeQuery.prototype.handleError=function(err){const fields2=this.native&&this.native.pq.resultErrorFields();
-if(fields2){for(const key in fields2){const normalizedFieldName=errorFieldMap[key]||key;err[normalizedFieldName]=fields2[key]}}
-if(this.callback){this.callback(err)}else{this.emit("error",err)}this.state="error"};NativeQuery.prototype.then=function(onSuccess,onFailure){
+routine"};NativeQuery.prototype.handleError=function(err2){const fields2=this.native&&this.native.pq.resultErrorFields();
+if(fields2){for(const key in fields2){const normalizedFieldName=errorFieldMap[key]||key;err2[normalizedFieldName]=fields2[key]}}
+if(this.callback){this.callback(err2)}else{this.emit("error",err2)}this.state="error"};NativeQuery.prototype.then=function(onSuccess,onFailure){
 return this._getPromise().then(onSuccess,onFailure)};NativeQuery.prototype.catch=function(callback2){return this._getPromise().
 catch(callback2)};NativeQuery.prototype._getPromise=function(){if(this._promise)return this._promise;this._promise=new Promise(
 function(resolve18,reject){this._once("end",resolve18);this._once("error",reject)}.bind(this));return this._promise};NativeQuery.
 prototype.submit=function(client3){this.state="running";const self2=this;this.native=client3.native;client3.native.arrayMode=
-this._arrayMode;let after2=function(err,rows,results){client3.native.arrayMode=false;setImmediate(function(){self2.emit(
-"_done")});if(err){return self2.handleError(err)}if(self2._emitRowEvents){if(results.length>1){rows.forEach((rowOfRows,i2)=>{
-rowOfRows.forEach(row=>{self2.emit("row",row,results[i2])})})}else{rows.forEach(function(row){self2.emit("row",row,results)})}}
+this._arrayMode;let after2=function(err2,rows,results){client3.native.arrayMode=false;setImmediate(function(){self2.emit(
+"_done")});if(err2){return self2.handleError(err2)}if(self2._emitRowEvents){if(results.length>1){rows.forEach((rowOfRows,i3)=>{
+rowOfRows.forEach(row=>{self2.emit("row",row,results[i3])})})}else{rows.forEach(function(row){self2.emit("row",row,results)})}}
 self2.state="end";self2.emit("end",results);if(self2.callback){self2.callback(null,results)}};if(process.domain){after2=
 process.domain.bind(after2)}if(this.name){if(this.name.length>63){console.error("Warning! Postgres only supports 63 char\
 acters for query names.");console.error("You supplied %s (%s)",this.name,this.name.length);console.error("This can cause\
  conflicts and silent errors executing queries")}const values=(this.values||[]).map(utils.prepareValue);if(client3.namedQueries[this.
-name]!==void 0){if(this.text&&client3.namedQueries[this.name]!==this.text){const err=new Error(`Prepared statements must\
- be unique - '${this.name}' was used for a different statement`);return after2(err)}return client3.native.execute(this.name,
-values,after2)}return client3.native.prepare(this.name,this.text,values.length,function(err){if(err)return after2(err);client3.
-namedQueries[self2.name]=self2.text;return self2.native.execute(self2.name,values,after2)})}else if(this.values){if(!Array.
-isArray(this.values)){const err=new Error("Query values must be an array");return after2(err)}const vals=this.values.map(
-utils.prepareValue);client3.native.query(this.text,vals,after2)}else if(this.queryMode==="extended"){client3.native.query(
-this.text,[],after2)}else{client3.native.query(this.text,after2)}}}});var require_client3=__commonJS({"node_modules/pg/lib/native/client.js"(exports,module){var nodeUtils=__require("util");var Native;
+name]!==void 0){if(this.text&&client3.namedQueries[this.name]!==this.text){const err2=new Error(`Prepared statements mus\
+t be unique - '${this.name}' was used for a different statement`);return after2(err2)}return client3.native.execute(this.
+name,values,after2)}return client3.native.prepare(this.name,this.text,values.length,function(err2){if(err2)return after2(
+err2);client3.namedQueries[self2.name]=self2.text;return self2.native.execute(self2.name,values,after2)})}else if(this.values){
+if(!Array.isArray(this.values)){const err2=new Error("Query values must be an array");return after2(err2)}const vals=this.
+values.map(utils.prepareValue);client3.native.query(this.text,vals,after2)}else if(this.queryMode==="extended"){client3.
+native.query(this.text,[],after2)}else{client3.native.query(this.text,after2)}}}});var require_client3=__commonJS({"node_modules/pg/lib/native/client.js"(exports,module){var nodeUtils=__require("util");var Native;
 try{Native=__require("pg-native")}catch(e2){throw e2}var TypeOverrides2=require_type_overrides();var EventEmitter=__require("events").
 EventEmitter;var util=__require("util");var ConnectionParameters=require_connection_parameters();var NativeQuery=require_query2();
 var queryQueueLengthDeprecationNotice=nodeUtils.deprecate(()=>{},"Calling client.query() when the client is already exec\
@@ -13214,14 +13221,14 @@ Promise||global.Promise;this._types=new TypeOverrides2(config3.types);this.nativ
 this._pipelineInFlight=false;const cp=this.connectionParameters=new ConnectionParameters(config3);if(config3.nativeConnectionString)
 cp.nativeConnectionString=config3.nativeConnectionString;this.user=cp.user;Object.defineProperty(this,"password",{configurable:true,
 enumerable:false,writable:true,value:cp.password});this.database=cp.database;this.host=cp.host;this.port=cp.port;this.namedQueries=
-{}};Client2.Query=NativeQuery;util.inherits(Client2,EventEmitter);Client2.prototype._errorAllQueries=function(err){const enqueueError=query=>{
-process.nextTick(()=>{query.native=this.native;query.handleError(err)})};if(this._hasActiveQuery()){enqueueError(this._activeQuery);
+{}};Client2.Query=NativeQuery;util.inherits(Client2,EventEmitter);Client2.prototype._errorAllQueries=function(err2){const enqueueError=query=>{
+process.nextTick(()=>{query.native=this.native;query.handleError(err2)})};if(this._hasActiveQuery()){enqueueError(this._activeQuery);
 this._activeQuery=null}this._queryQueue.forEach(enqueueError);this._queryQueue.length=0};Client2.prototype._connect=function(cb){
 const self2=this;if(this._connecting){process.nextTick(()=>cb(new Error("Client has already been connected. You cannot r\
-euse a client.")));return}this._connecting=true;this.connectionParameters.getLibpqConnectionString(function(err,conString){
-if(self2.connectionParameters.nativeConnectionString)conString=self2.connectionParameters.nativeConnectionString;if(err)
-return cb(err);self2.native.connect(conString,function(err2){if(err2){self2.native.end();return cb(err2)}self2._connected=
-true;self2.native.on("error",function(err3){self2._queryable=false;self2._errorAllQueries(err3);self2.emit("error",err3)});
+euse a client.")));return}this._connecting=true;this.connectionParameters.getLibpqConnectionString(function(err2,conString){
+if(self2.connectionParameters.nativeConnectionString)conString=self2.connectionParameters.nativeConnectionString;if(err2)
+return cb(err2);self2.native.connect(conString,function(err3){if(err3){self2.native.end();return cb(err3)}self2._connected=
+true;self2.native.on("error",function(err4){self2._queryable=false;self2._errorAllQueries(err4);self2.emit("error",err4)});
 self2.native.on("notification",function(msg){self2.emit("notification",{channel:msg.relname,payload:msg.extra})});self2.
 emit("connect");self2._pulseQueryQueue(true);cb(null,this)})})};Client2.prototype.connect=function(callback2){if(callback2){
 this._connect(callback2);return}return new this._Promise((resolve18,reject)=>{this._connect(error3=>{if(error3){reject(error3)}else{
@@ -13230,40 +13237,41 @@ let queryCallback;if(config3===null||config3===void 0){throw new TypeError("Clie
 submit==="function"){readTimeout=config3.query_timeout||this.connectionParameters.query_timeout;result=query=config3;if(typeof values===
 "function"){config3.callback=values}}else{readTimeout=config3.query_timeout||this.connectionParameters.query_timeout;query=
 new NativeQuery(config3,values,callback2);if(!query.callback){let resolveOut,rejectOut;result=new this._Promise((resolve18,reject)=>{
-resolveOut=resolve18;rejectOut=reject}).catch(err=>{Error.captureStackTrace(err);throw err});query.callback=(err,res)=>err?
-rejectOut(err):resolveOut(res)}}if(readTimeout){queryCallback=query.callback||(()=>{});readTimeoutTimer=setTimeout(()=>{
+resolveOut=resolve18;rejectOut=reject}).catch(err2=>{Error.captureStackTrace(err2);throw err2});query.callback=(err2,res)=>err2?
+rejectOut(err2):resolveOut(res)}}if(readTimeout){queryCallback=query.callback||(()=>{});readTimeoutTimer=setTimeout(()=>{
 const error3=new Error("Query read timeout");process.nextTick(()=>{query.handleError(error3,this.connection)});queryCallback(
 error3);query.callback=()=>{};const index=this._queryQueue.indexOf(query);if(index>-1){this._queryQueue.splice(index,1)}
-this._pulseQueryQueue()},readTimeout);query.callback=(err,res)=>{clearTimeout(readTimeoutTimer);queryCallback(err,res)}}
+this._pulseQueryQueue()},readTimeout);query.callback=(err2,res)=>{clearTimeout(readTimeoutTimer);queryCallback(err2,res)}}
 if(!this._queryable){query.native=this.native;process.nextTick(()=>{query.handleError(new Error("Client has encountered \
 a connection error and is not queryable"))});return result}if(this._ending){query.native=this.native;process.nextTick(()=>{
 query.handleError(new Error("Client was closed and is not queryable"))});return result}if(this._queryQueue.length>0&&!this.
 pipeline){queryQueueLengthDeprecationNotice()}this._queryQueue.push(query);this._pulseQueryQueue();return result};Client2.
 prototype.end=function(cb){const self2=this;this._ending=true;if(this._connecting&&!this._connected){this.once("connect",
-()=>{this.end(()=>{})})}let result;if(!cb){result=new this._Promise(function(resolve18,reject){cb=err=>err?reject(err):resolve18()})}
-const doEnd=function(){self2.native.end(function(){self2._connected=false;self2._errorAllQueries(new Error("Connection t\
-erminated"));process.nextTick(()=>{self2.emit("end");if(cb)cb()})})};if(this.pipeline&&(this._pipelineInFlight||this._queryQueue.
-length>0)){this.once("drain",doEnd)}else{doEnd()}return result};Client2.prototype._hasActiveQuery=function(){return this.
-_activeQuery&&this._activeQuery.state!=="error"&&this._activeQuery.state!=="end"};Client2.prototype._pulseQueryQueue=function(initialConnection){
-if(!this._connected){return}if(this.pipeline&&!initialConnection){return this._pulsePipelinedQueryQueue()}if(this._hasActiveQuery()){
-return}const query=this._queryQueue.shift();if(!query){if(!initialConnection){this.emit("drain")}return}this._activeQuery=
-query;query.submit(this);const self2=this;query.once("_done",function(){self2._pulseQueryQueue()})};Client2.prototype._pulsePipelinedQueryQueue=
-function(){if(!this._connected||this._pipelineInFlight){return}if(this._queryQueue.length===0){if(this.hasExecuted){this.
-emit("drain")}return}this._pipelineInFlight=true;const self2=this;const queries=[];const nativeQueries=[];const utils=require_utils2();
-while(this._queryQueue.length>0){const query=this._queryQueue.shift();this.hasExecuted=true;nativeQueries.push(query);const values=query.
-values?query.values.map(utils.prepareValue):null;const pipelineEntry={text:query.text,name:query.name,arrayMode:query._arrayMode};
-if(values){pipelineEntry.values=values}if(query.name&&this.namedQueries[query.name]){pipelineEntry._alreadyPrepared=true}
-queries.push(pipelineEntry)}this.native.pipeline(queries,function(err,results){self2._pipelineInFlight=false;if(err){self2.
-_connected=false;self2._queryable=false;for(let i2=0;i2<nativeQueries.length;i2++){const q=nativeQueries[i2];q.native=self2.
-native;q.handleError(err)}self2._errorAllQueries(err);self2.emit("error",err);self2.emit("end");return}for(let i2=0;i2<nativeQueries.
-length;i2++){const q=nativeQueries[i2];const r2=results[i2];q.native=self2.native;if(r2.err){q.handleError(r2.err)}else{
-if(q.name){self2.namedQueries[q.name]=q.text}q.state="end";q.emit("end",r2.result);if(q.callback){q.callback(null,r2.result)}}
-setImmediate(function(){q.emit("_done")})}self2._pulsePipelinedQueryQueue()})};Client2.prototype.cancel=function(query){
-if(this._activeQuery===query){this.native.cancel(function(){})}else if(this._queryQueue.indexOf(query)!==-1){this._queryQueue.
-splice(this._queryQueue.indexOf(query),1)}};Client2.prototype.ref=function(){};Client2.prototype.unref=function(){};Client2.
-prototype.setTypeParser=function(oid,format,parseFn){return this._types.setTypeParser(oid,format,parseFn)};Client2.prototype.
-getTypeParser=function(oid,format){return this._types.getTypeParser(oid,format)};Client2.prototype.isConnected=function(){
-return this._connected};Client2.prototype.getTransactionStatus=function(){return this.native.getTransactionStatus()}}});var require_native=__commonJS({"node_modules/pg/lib/native/index.js"(exports,module){"use strict";module.exports=require_client3()}});var require_lib2=__commonJS({"node_modules/pg/lib/index.js"(exports,module){"use strict";var Client2=require_client2();var defaults3=require_defaults();
+()=>{this.end(()=>{})})}let result;if(!cb){result=new this._Promise(function(resolve18,reject){cb=err2=>err2?reject(err2):
+resolve18()})}const doEnd=function(){self2.native.end(function(){self2._connected=false;self2._errorAllQueries(new Error(
+"Connection terminated"));process.nextTick(()=>{self2.emit("end");if(cb)cb()})})};if(this.pipeline&&(this._pipelineInFlight||
+this._queryQueue.length>0)){this.once("drain",doEnd)}else{doEnd()}return result};Client2.prototype._hasActiveQuery=function(){
+return this._activeQuery&&this._activeQuery.state!=="error"&&this._activeQuery.state!=="end"};Client2.prototype._pulseQueryQueue=
+function(initialConnection){if(!this._connected){return}if(this.pipeline&&!initialConnection){return this._pulsePipelinedQueryQueue()}
+if(this._hasActiveQuery()){return}const query=this._queryQueue.shift();if(!query){if(!initialConnection){this.emit("drai\
+n")}return}this._activeQuery=query;query.submit(this);const self2=this;query.once("_done",function(){self2._pulseQueryQueue()})};
+Client2.prototype._pulsePipelinedQueryQueue=function(){if(!this._connected||this._pipelineInFlight){return}if(this._queryQueue.
+length===0){if(this.hasExecuted){this.emit("drain")}return}this._pipelineInFlight=true;const self2=this;const queries=[];
+const nativeQueries=[];const utils=require_utils2();while(this._queryQueue.length>0){const query=this._queryQueue.shift();
+this.hasExecuted=true;nativeQueries.push(query);const values=query.values?query.values.map(utils.prepareValue):null;const pipelineEntry={
+text:query.text,name:query.name,arrayMode:query._arrayMode};if(values){pipelineEntry.values=values}if(query.name&&this.namedQueries[query.
+name]){pipelineEntry._alreadyPrepared=true}queries.push(pipelineEntry)}this.native.pipeline(queries,function(err2,results){
+self2._pipelineInFlight=false;if(err2){self2._connected=false;self2._queryable=false;for(let i3=0;i3<nativeQueries.length;i3++){
+const q=nativeQueries[i3];q.native=self2.native;q.handleError(err2)}self2._errorAllQueries(err2);self2.emit("error",err2);
+self2.emit("end");return}for(let i3=0;i3<nativeQueries.length;i3++){const q=nativeQueries[i3];const r2=results[i3];q.native=
+self2.native;if(r2.err){q.handleError(r2.err)}else{if(q.name){self2.namedQueries[q.name]=q.text}q.state="end";q.emit("en\
+d",r2.result);if(q.callback){q.callback(null,r2.result)}}setImmediate(function(){q.emit("_done")})}self2._pulsePipelinedQueryQueue()})};
+Client2.prototype.cancel=function(query){if(this._activeQuery===query){this.native.cancel(function(){})}else if(this._queryQueue.
+indexOf(query)!==-1){this._queryQueue.splice(this._queryQueue.indexOf(query),1)}};Client2.prototype.ref=function(){};Client2.
+prototype.unref=function(){};Client2.prototype.setTypeParser=function(oid,format,parseFn){return this._types.setTypeParser(
+oid,format,parseFn)};Client2.prototype.getTypeParser=function(oid,format){return this._types.getTypeParser(oid,format)};
+Client2.prototype.isConnected=function(){return this._connected};Client2.prototype.getTransactionStatus=function(){return this.
+native.getTransactionStatus()}}});var require_native=__commonJS({"node_modules/pg/lib/native/index.js"(exports,module){"use strict";module.exports=require_client3()}});var require_lib2=__commonJS({"node_modules/pg/lib/index.js"(exports,module){"use strict";var Client2=require_client2();var defaults3=require_defaults();
 var Connection3=require_connection2();var Result2=require_result();var utils=require_utils2();var Pool3=require_pg_pool();
 var TypeOverrides2=require_type_overrides();var{DatabaseError:DatabaseError2}=require_dist();var{escapeIdentifier:escapeIdentifier2,
 escapeLiteral:escapeLiteral2}=require_utils2();var poolFactory=Client3=>{return class BoundPool extends Pool3{constructor(options){
@@ -13273,13 +13281,13 @@ this.DatabaseError=DatabaseError2;this.TypeOverrides=TypeOverrides2;this.escapeI
 escapeLiteral2;this.Result=Result2;this.utils=utils};var clientConstructor=Client2;var forceNative=false;try{forceNative=
 !!process.env.NODE_PG_FORCE_NATIVE}catch{}if(forceNative){clientConstructor=require_native()}module.exports=new PG(clientConstructor);
 Object.defineProperty(module.exports,"native",{configurable:true,enumerable:false,get(){let native=null;try{native=new PG(
-require_native())}catch(err){if(err.code!=="MODULE_NOT_FOUND"){throw err}}Object.defineProperty(module.exports,"native",
-{value:native});return native}})}});var import_lib,Client,Pool,Connection,types2,Query,DatabaseError,escapeIdentifier,escapeLiteral,Result,TypeOverrides,defaults;
+require_native())}catch(err2){if(err2.code!=="MODULE_NOT_FOUND"){throw err2}}Object.defineProperty(module.exports,"nativ\
+e",{value:native});return native}})}});var import_lib,Client,Pool,Connection,types2,Query,DatabaseError,escapeIdentifier,escapeLiteral,Result,TypeOverrides,defaults;
 var init_esm2=__esm({"node_modules/pg/esm/index.mjs"(){import_lib=__toESM(require_lib2(),1);Client=import_lib.default.Client;
 Pool=import_lib.default.Pool;Connection=import_lib.default.Connection;types2=import_lib.default.types;Query=import_lib.default.
 Query;DatabaseError=import_lib.default.DatabaseError;escapeIdentifier=import_lib.default.escapeIdentifier;escapeLiteral=
 import_lib.default.escapeLiteral;Result=import_lib.default.Result;TypeOverrides=import_lib.default.TypeOverrides;defaults=
-import_lib.default.defaults}});function mayPass(failure2,kept2){const code2=codeOf(failure2);if(isOfDatabase(failure2))return passing.test(code2)||kept2&&
+import_lib.default.defaults}});function mayPass(failure2,kept3){const code2=codeOf(failure2);if(isOfDatabase(failure2))return passing.test(code2)||kept3&&
 changing.test(code2);const fault=unconnected(code2)?.fault;return fault===void 0||fault==="network"}function isOfDatabase(failure2){
 return failure2 instanceof DatabaseError}function problemOf(failure2,doing,target){if(failure2 instanceof ProblemsError)
 return failure2;const code2=codeOf(failure2);const way=isOfDatabase(failure2)?void 0:unconnected(code2);const cure=way===
@@ -13628,9 +13636,9 @@ visitor);if(identity2.isDocument(node2)){const cd=visit_(null,node2.contents,vis
 node2.contents=null}else visit_(null,node2,visitor_,Object.freeze([]))}visit.BREAK=BREAK;visit.SKIP=SKIP;visit.REMOVE=REMOVE;
 function visit_(key,node2,visitor,path){const ctrl=callVisitor(key,node2,visitor,path);if(identity2.isNode(ctrl)||identity2.
 isPair(ctrl)){replaceNode(key,path,ctrl);return visit_(key,ctrl,visitor,path)}if(typeof ctrl!=="symbol"){if(identity2.isCollection(
-node2)){path=Object.freeze(path.concat(node2));for(let i2=0;i2<node2.items.length;++i2){const ci=visit_(i2,node2.items[i2],
-visitor,path);if(typeof ci==="number")i2=ci-1;else if(ci===BREAK)return BREAK;else if(ci===REMOVE){node2.items.splice(i2,
-1);i2-=1}}}else if(identity2.isPair(node2)){path=Object.freeze(path.concat(node2));const ck=visit_("key",node2.key,visitor,
+node2)){path=Object.freeze(path.concat(node2));for(let i3=0;i3<node2.items.length;++i3){const ci=visit_(i3,node2.items[i3],
+visitor,path);if(typeof ci==="number")i3=ci-1;else if(ci===BREAK)return BREAK;else if(ci===REMOVE){node2.items.splice(i3,
+1);i3-=1}}}else if(identity2.isPair(node2)){path=Object.freeze(path.concat(node2));const ck=visit_("key",node2.key,visitor,
 path);if(ck===BREAK)return BREAK;else if(ck===REMOVE)node2.key=null;const cv=visit_("value",node2.value,visitor,path);if(cv===
 BREAK)return BREAK;else if(cv===REMOVE)node2.value=null}}return ctrl}async function visitAsync(node2,visitor){const visitor_=initVisitor(
 visitor);if(identity2.isDocument(node2)){const cd=await visitAsync_(null,node2.contents,visitor_,Object.freeze([node2]));
@@ -13638,8 +13646,8 @@ if(cd===REMOVE)node2.contents=null}else await visitAsync_(null,node2,visitor_,Ob
 visitAsync.SKIP=SKIP;visitAsync.REMOVE=REMOVE;async function visitAsync_(key,node2,visitor,path){const ctrl=await callVisitor(
 key,node2,visitor,path);if(identity2.isNode(ctrl)||identity2.isPair(ctrl)){replaceNode(key,path,ctrl);return visitAsync_(
 key,ctrl,visitor,path)}if(typeof ctrl!=="symbol"){if(identity2.isCollection(node2)){path=Object.freeze(path.concat(node2));
-for(let i2=0;i2<node2.items.length;++i2){const ci=await visitAsync_(i2,node2.items[i2],visitor,path);if(typeof ci==="num\
-ber")i2=ci-1;else if(ci===BREAK)return BREAK;else if(ci===REMOVE){node2.items.splice(i2,1);i2-=1}}}else if(identity2.isPair(
+for(let i3=0;i3<node2.items.length;++i3){const ci=await visitAsync_(i3,node2.items[i3],visitor,path);if(typeof ci==="num\
+ber")i3=ci-1;else if(ci===BREAK)return BREAK;else if(ci===REMOVE){node2.items.splice(i3,1);i3-=1}}}else if(identity2.isPair(
 node2)){path=Object.freeze(path.concat(node2));const ck=await visitAsync_("key",node2.key,visitor,path);if(ck===BREAK)return BREAK;else if(ck===
 REMOVE)node2.key=null;const cv=await visitAsync_("value",node2.value,visitor,path);if(cv===BREAK)return BREAK;else if(cv===
 REMOVE)node2.value=null}}return ctrl}function initVisitor(visitor){if(typeof visitor==="object"&&(visitor.Collection||visitor.
@@ -13683,7 +13691,7 @@ Directives}});var require_anchors=__commonJS({"node_modules/yaml/dist/doc/anchor
 var visit=require_visit();function anchorIsValid(anchor2){if(/[\x00-\x19\s,[\]{}]/.test(anchor2)){const sa=JSON.stringify(
 anchor2);const msg=`Anchor must not contain whitespace or control characters: ${sa}`;throw new Error(msg)}return true}function anchorNames(root){
 const anchors=new Set;visit.visit(root,{Value(_key,node2){if(node2.anchor)anchors.add(node2.anchor)}});return anchors}function findNewAnchor(prefix,exclude){
-for(let i2=1;true;++i2){const name2=`${prefix}${i2}`;if(!exclude.has(name2))return name2}}function createNodeAnchors(doc,prefix){
+for(let i3=1;true;++i3){const name2=`${prefix}${i3}`;if(!exclude.has(name2))return name2}}function createNodeAnchors(doc,prefix){
 const aliasObjects=[];const sourceObjects=new Map;let prevAnchors=null;return{onAnchor:source=>{aliasObjects.push(source);
 prevAnchors??(prevAnchors=anchorNames(doc));const anchor2=findNewAnchor(prefix,prevAnchors);prevAnchors.add(anchor2);return anchor2},
 setAnchors:()=>{for(const source of aliasObjects){const ref=sourceObjects.get(source);if(typeof ref==="object"&&ref.anchor&&
@@ -13691,14 +13699,14 @@ setAnchors:()=>{for(const source of aliasObjects){const ref=sourceObjects.get(so
 "Failed to resolve repeated object (this should not happen)");error3.source=source;throw error3}}},sourceObjects}}exports.
 anchorIsValid=anchorIsValid;exports.anchorNames=anchorNames;exports.createNodeAnchors=createNodeAnchors;exports.findNewAnchor=
 findNewAnchor}});var require_applyReviver=__commonJS({"node_modules/yaml/dist/doc/applyReviver.js"(exports){"use strict";function applyReviver(reviver,obj,key,val){
-if(val&&typeof val==="object"){if(Array.isArray(val)){for(let i2=0,len=val.length;i2<len;++i2){const v0=val[i2];const v1=applyReviver(
-reviver,val,String(i2),v0);if(v1===void 0)delete val[i2];else if(v1!==v0)val[i2]=v1}}else if(val instanceof Map){for(const k of Array.
+if(val&&typeof val==="object"){if(Array.isArray(val)){for(let i3=0,len=val.length;i3<len;++i3){const v0=val[i3];const v1=applyReviver(
+reviver,val,String(i3),v0);if(v1===void 0)delete val[i3];else if(v1!==v0)val[i3]=v1}}else if(val instanceof Map){for(const k of Array.
 from(val.keys())){const v0=val.get(k);const v1=applyReviver(reviver,val,k,v0);if(v1===void 0)val.delete(k);else if(v1!==
 v0)val.set(k,v1)}}else if(val instanceof Set){for(const v0 of Array.from(val)){const v1=applyReviver(reviver,val,v0,v0);
 if(v1===void 0)val.delete(v0);else if(v1!==v0){val.delete(v0);val.add(v1)}}}else{for(const[k,v0]of Object.entries(val)){
 const v1=applyReviver(reviver,val,k,v0);if(v1===void 0)delete val[k];else if(v1!==v0)val[k]=v1}}}return reviver.call(obj,
 key,val)}exports.applyReviver=applyReviver}});var require_toJS=__commonJS({"node_modules/yaml/dist/nodes/toJS.js"(exports){"use strict";var identity2=require_identity();
-function toJS(value3,arg,ctx){if(Array.isArray(value3))return value3.map((v,i2)=>toJS(v,String(i2),ctx));if(value3&&typeof value3.
+function toJS(value3,arg,ctx){if(Array.isArray(value3))return value3.map((v,i3)=>toJS(v,String(i3),ctx));if(value3&&typeof value3.
 toJSON==="function"){if(!ctx||!identity2.hasAnchor(value3))return value3.toJSON(arg,ctx);const data3={aliasCount:0,count:1,
 res:void 0};ctx.anchors.set(value3,data3);ctx.onCreate=res2=>{data3.res=res2;delete ctx.onCreate};const res=value3.toJSON(
 arg,ctx);if(ctx.onCreate)ctx.onCreate(res);return res}if(typeof value3==="bigint"&&!ctx?.keep)return Number(value3);return value3}
@@ -13751,7 +13759,7 @@ ctx.schema,value3,ctx):typeof tagObj?.nodeClass?.from==="function"?tagObj.nodeCl
 Scalar(value3);if(tagName)node2.tag=tagName;else if(!tagObj.default)node2.tag=tagObj.tag;if(ref)ref.node=node2;return node2}
 exports.createNode=createNode}});var require_Collection=__commonJS({"node_modules/yaml/dist/nodes/Collection.js"(exports){"use strict";var createNode=require_createNode();
 var identity2=require_identity();var Node2=require_Node();function collectionFromPath(schema5,path,value3){let v=value3;
-for(let i2=path.length-1;i2>=0;--i2){const k=path[i2];if(typeof k==="number"&&Number.isInteger(k)&&k>=0){const a2=[];a2[k]=
+for(let i3=path.length-1;i3>=0;--i3){const k=path[i3];if(typeof k==="number"&&Number.isInteger(k)&&k>=0){const a2=[];a2[k]=
 v;v=a2}else{v=new Map([[k,v]])}}return createNode.createNode(v,void 0,{aliasDuplicateObjects:false,keepUndefined:false,onAnchor:()=>{
 throw new Error("This should not happen, please report a bug.")},schema:schema5,sourceObjects:new Map})}var isEmptyPath=path=>path==
 null||typeof path==="object"&&!!path[Symbol.iterator]().next().done;var Collection2=class extends Node2.NodeBase{constructor(type,schema5){
@@ -13781,36 +13789,36 @@ minContentWidth=20,onFold,onOverflow}={}){if(!lineWidth2||lineWidth2<0)return te
 0;const endStep=Math.max(1+minContentWidth,1+lineWidth2-indent2.length);if(text6.length<=endStep)return text6;const folds=[];
 const escapedFolds={};let end2=lineWidth2-indent2.length;if(typeof indentAtStart==="number"){if(indentAtStart>lineWidth2-
 Math.max(2,minContentWidth))folds.push(0);else end2=lineWidth2-indentAtStart}let split3=void 0;let prev=void 0;let overflow=false;
-let i2=-1;let escStart=-1;let escEnd=-1;if(mode===FOLD_BLOCK){i2=consumeMoreIndentedLines(text6,i2,indent2.length);if(i2!==
--1)end2=i2+endStep}for(let ch;ch=text6[i2+=1];){if(mode===FOLD_QUOTED&&ch==="\\"){escStart=i2;switch(text6[i2+1]){case"x":
-i2+=3;break;case"u":i2+=5;break;case"U":i2+=9;break;default:i2+=1}escEnd=i2}if(ch==="\n"){if(mode===FOLD_BLOCK)i2=consumeMoreIndentedLines(
-text6,i2,indent2.length);end2=i2+indent2.length+endStep;split3=void 0}else{if(ch===" "&&prev&&prev!==" "&&prev!=="\n"&&prev!==
-"	"){const next=text6[i2+1];if(next&&next!==" "&&next!=="\n"&&next!=="	")split3=i2}if(i2>=end2){if(split3){folds.push(split3);
-end2=split3+endStep;split3=void 0}else if(mode===FOLD_QUOTED){while(prev===" "||prev==="	"){prev=ch;ch=text6[i2+=1];overflow=
-true}const j=i2>escEnd+1?i2-2:escStart-1;if(escapedFolds[j])return text6;folds.push(j);escapedFolds[j]=true;end2=j+endStep;
+let i3=-1;let escStart=-1;let escEnd=-1;if(mode===FOLD_BLOCK){i3=consumeMoreIndentedLines(text6,i3,indent2.length);if(i3!==
+-1)end2=i3+endStep}for(let ch;ch=text6[i3+=1];){if(mode===FOLD_QUOTED&&ch==="\\"){escStart=i3;switch(text6[i3+1]){case"x":
+i3+=3;break;case"u":i3+=5;break;case"U":i3+=9;break;default:i3+=1}escEnd=i3}if(ch==="\n"){if(mode===FOLD_BLOCK)i3=consumeMoreIndentedLines(
+text6,i3,indent2.length);end2=i3+indent2.length+endStep;split3=void 0}else{if(ch===" "&&prev&&prev!==" "&&prev!=="\n"&&prev!==
+"	"){const next=text6[i3+1];if(next&&next!==" "&&next!=="\n"&&next!=="	")split3=i3}if(i3>=end2){if(split3){folds.push(split3);
+end2=split3+endStep;split3=void 0}else if(mode===FOLD_QUOTED){while(prev===" "||prev==="	"){prev=ch;ch=text6[i3+=1];overflow=
+true}const j=i3>escEnd+1?i3-2:escStart-1;if(escapedFolds[j])return text6;folds.push(j);escapedFolds[j]=true;end2=j+endStep;
 split3=void 0}else{overflow=true}}}prev=ch}if(overflow&&onOverflow)onOverflow();if(folds.length===0)return text6;if(onFold)
-onFold();let res=text6.slice(0,folds[0]);for(let i3=0;i3<folds.length;++i3){const fold2=folds[i3];const end3=folds[i3+1]||
+onFold();let res=text6.slice(0,folds[0]);for(let i4=0;i4<folds.length;++i4){const fold2=folds[i4];const end3=folds[i4+1]||
 text6.length;if(fold2===0)res=`
 ${indent2}${text6.slice(0,end3)}`;else{if(mode===FOLD_QUOTED&&escapedFolds[fold2])res+=`${text6[fold2]}\\`;res+=`
-${indent2}${text6.slice(fold2+1,end3)}`}}return res}function consumeMoreIndentedLines(text6,i2,indent2){let end2=i2;let start2=i2+
-1;let ch=text6[start2];while(ch===" "||ch==="	"){if(i2<start2+indent2){ch=text6[++i2]}else{do{ch=text6[++i2]}while(ch&&ch!==
-"\n");end2=i2;start2=i2+1;ch=text6[start2]}}return end2}exports.FOLD_BLOCK=FOLD_BLOCK;exports.FOLD_FLOW=FOLD_FLOW;exports.
+${indent2}${text6.slice(fold2+1,end3)}`}}return res}function consumeMoreIndentedLines(text6,i3,indent2){let end2=i3;let start2=i3+
+1;let ch=text6[start2];while(ch===" "||ch==="	"){if(i3<start2+indent2){ch=text6[++i3]}else{do{ch=text6[++i3]}while(ch&&ch!==
+"\n");end2=i3;start2=i3+1;ch=text6[start2]}}return end2}exports.FOLD_BLOCK=FOLD_BLOCK;exports.FOLD_FLOW=FOLD_FLOW;exports.
 FOLD_QUOTED=FOLD_QUOTED;exports.foldFlowLines=foldFlowLines}});var require_stringifyString=__commonJS({"node_modules/yaml/dist/stringify/stringifyString.js"(exports){"use strict";var Scalar=require_Scalar();
 var foldFlowLines=require_foldFlowLines();var getFoldOptions=(ctx,isBlock)=>({indentAtStart:isBlock?ctx.indent.length:ctx.
 indentAtStart,lineWidth:ctx.options.lineWidth,minContentWidth:ctx.options.minContentWidth});var containsDocumentMarker=str=>/^(%|---|\.\.\.)/m.
 test(str);function lineLengthOverLimit(str,lineWidth2,indentLength){if(!lineWidth2||lineWidth2<0)return false;const limit2=lineWidth2-
-indentLength;const strLen=str.length;if(strLen<=limit2)return false;for(let i2=0,start2=0;i2<strLen;++i2){if(str[i2]==="\
-\n"){if(i2-start2>limit2)return true;start2=i2+1;if(strLen-start2<=limit2)return false}}return true}function doubleQuotedString(value3,ctx){
+indentLength;const strLen=str.length;if(strLen<=limit2)return false;for(let i3=0,start2=0;i3<strLen;++i3){if(str[i3]==="\
+\n"){if(i3-start2>limit2)return true;start2=i3+1;if(strLen-start2<=limit2)return false}}return true}function doubleQuotedString(value3,ctx){
 const json=JSON.stringify(value3);if(ctx.options.doubleQuotedAsJSON)return json;const{implicitKey}=ctx;const minMultiLineLength=ctx.
 options.doubleQuotedMinMultiLineLength;const indent2=ctx.indent||(containsDocumentMarker(value3)?"  ":"");let str="";let start2=0;
-for(let i2=0,ch=json[i2];ch;ch=json[++i2]){if(ch===" "&&json[i2+1]==="\\"&&json[i2+2]==="n"){str+=json.slice(start2,i2)+
-"\\ ";i2+=1;start2=i2;ch="\\"}if(ch==="\\")switch(json[i2+1]){case"u":{str+=json.slice(start2,i2);const code2=json.substr(
-i2+2,4);switch(code2){case"0000":str+="\\0";break;case"0007":str+="\\a";break;case"000b":str+="\\v";break;case"001b":str+=
+for(let i3=0,ch=json[i3];ch;ch=json[++i3]){if(ch===" "&&json[i3+1]==="\\"&&json[i3+2]==="n"){str+=json.slice(start2,i3)+
+"\\ ";i3+=1;start2=i3;ch="\\"}if(ch==="\\")switch(json[i3+1]){case"u":{str+=json.slice(start2,i3);const code2=json.substr(
+i3+2,4);switch(code2){case"0000":str+="\\0";break;case"0007":str+="\\a";break;case"000b":str+="\\v";break;case"001b":str+=
 "\\e";break;case"0085":str+="\\N";break;case"00a0":str+="\\_";break;case"2028":str+="\\L";break;case"2029":str+="\\P";break;default:
-if(code2.substr(0,2)==="00")str+="\\x"+code2.substr(2);else str+=json.substr(i2,6)}i2+=5;start2=i2+1}break;case"n":if(implicitKey||
-json[i2+2]==='"'||json.length<minMultiLineLength){i2+=1}else{str+=json.slice(start2,i2)+"\n\n";while(json[i2+2]==="\\"&&
-json[i2+3]==="n"&&json[i2+4]!=='"'){str+="\n";i2+=2}str+=indent2;if(json[i2+2]===" ")str+="\\";i2+=1;start2=i2+1}break;default:
-i2+=1}}str=start2?str+json.slice(start2):json;return implicitKey?str:foldFlowLines.foldFlowLines(str,indent2,foldFlowLines.
+if(code2.substr(0,2)==="00")str+="\\x"+code2.substr(2);else str+=json.substr(i3,6)}i3+=5;start2=i3+1}break;case"n":if(implicitKey||
+json[i3+2]==='"'||json.length<minMultiLineLength){i3+=1}else{str+=json.slice(start2,i3)+"\n\n";while(json[i3+2]==="\\"&&
+json[i3+3]==="n"&&json[i3+4]!=='"'){str+="\n";i3+=2}str+=indent2;if(json[i3+2]===" ")str+="\\";i3+=1;start2=i3+1}break;default:
+i3+=1}}str=start2?str+json.slice(start2):json;return implicitKey?str:foldFlowLines.foldFlowLines(str,indent2,foldFlowLines.
 FOLD_QUOTED,getFoldOptions(ctx,false))}function singleQuotedString(value3,ctx){if(ctx.options.singleQuote===false||ctx.implicitKey&&
 value3.includes("\n")||/[ \t]\n|\n[ \t]/.test(value3))return doubleQuotedString(value3,ctx);const indent2=ctx.indent||(containsDocumentMarker(
 value3)?"  ":"");const res="'"+value3.replace(/'/g,"''").replace(/\n+/g,`$&
@@ -13953,25 +13961,25 @@ ct";var identity2=require_identity();var stringify2=require_stringify();var stri
 function stringifyCollection(collection,ctx,options){const flow=ctx.inFlow??collection.flow;const stringify3=flow?stringifyFlowCollection:
 stringifyBlockCollection;return stringify3(collection,ctx,options)}function stringifyBlockCollection({comment,items},ctx,{
 blockItemPrefix,flowChars,itemIndent,onChompKeep,onComment}){const{indent:indent2,options:{commentString}}=ctx;const itemCtx=Object.
-assign({},ctx,{indent:itemIndent,type:null});let chompKeep=false;const lines=[];for(let i2=0;i2<items.length;++i2){const item=items[i2];
+assign({},ctx,{indent:itemIndent,type:null});let chompKeep=false;const lines=[];for(let i3=0;i3<items.length;++i3){const item=items[i3];
 let comment2=null;if(identity2.isNode(item)){if(!chompKeep&&item.spaceBefore)lines.push("");addCommentBefore(ctx,lines,item.
 commentBefore,chompKeep);if(item.comment)comment2=item.comment}else if(identity2.isPair(item)){const ik=identity2.isNode(
 item.key)?item.key:null;if(ik){if(!chompKeep&&ik.spaceBefore)lines.push("");addCommentBefore(ctx,lines,ik.commentBefore,
 chompKeep)}}chompKeep=false;let str2=stringify2.stringify(item,itemCtx,()=>comment2=null,()=>chompKeep=true);if(comment2)
 str2+=stringifyComment.lineComment(str2,itemIndent,commentString(comment2));if(chompKeep&&comment2)chompKeep=false;lines.
-push(blockItemPrefix+str2)}let str;if(lines.length===0){str=flowChars.start+flowChars.end}else{str=lines[0];for(let i2=1;i2<
-lines.length;++i2){const line=lines[i2];str+=line?`
+push(blockItemPrefix+str2)}let str;if(lines.length===0){str=flowChars.start+flowChars.end}else{str=lines[0];for(let i3=1;i3<
+lines.length;++i3){const line=lines[i3];str+=line?`
 ${indent2}${line}`:"\n"}}if(comment){str+="\n"+stringifyComment.indentComment(commentString(comment),indent2);if(onComment)
 onComment()}else if(chompKeep&&onChompKeep)onChompKeep();return str}function stringifyFlowCollection({items},ctx,{flowChars,
 itemIndent}){const{indent:indent2,indentStep,flowCollectionPadding:fcPadding,options:{commentString}}=ctx;itemIndent+=indentStep;
 const itemCtx=Object.assign({},ctx,{indent:itemIndent,inFlow:true,type:null});let reqNewline=false;let linesAtValue=0;const lines=[];
-for(let i2=0;i2<items.length;++i2){const item=items[i2];let comment=null;if(identity2.isNode(item)){if(item.spaceBefore)
+for(let i3=0;i3<items.length;++i3){const item=items[i3];let comment=null;if(identity2.isNode(item)){if(item.spaceBefore)
 lines.push("");addCommentBefore(ctx,lines,item.commentBefore,false);if(item.comment)comment=item.comment}else if(identity2.
 isPair(item)){const ik=identity2.isNode(item.key)?item.key:null;if(ik){if(ik.spaceBefore)lines.push("");addCommentBefore(
 ctx,lines,ik.commentBefore,false);if(ik.comment)reqNewline=true}const iv=identity2.isNode(item.value)?item.value:null;if(iv){
 if(iv.comment)comment=iv.comment;if(iv.commentBefore)reqNewline=true}else if(item.value==null&&ik?.comment){comment=ik.comment}}
 if(comment)reqNewline=true;let str=stringify2.stringify(item,itemCtx,()=>comment=null);reqNewline||(reqNewline=lines.length>
-linesAtValue||str.includes("\n"));if(i2<items.length-1){str+=","}else if(ctx.options.trailingComma){if(ctx.options.lineWidth>
+linesAtValue||str.includes("\n"));if(i3<items.length-1){str+=","}else if(ctx.options.trailingComma){if(ctx.options.lineWidth>
 0){reqNewline||(reqNewline=lines.reduce((sum,line)=>sum+line.length+2,2)+(str.length+2)>ctx.options.lineWidth)}if(reqNewline){
 str+=","}}if(comment)str+=stringifyComment.lineComment(str,itemIndent,commentString(comment));lines.push(str);linesAtValue=
 lines.length}const{start:start2,end:end2}=flowChars;if(lines.length===0){return start2+end2}else{if(!reqNewline){const len=lines.
@@ -13995,8 +14003,8 @@ let _pair;if(identity2.isPair(pair))_pair=pair;else if(!pair||typeof pair!=="obj
 pair,pair?.value)}else _pair=new Pair.Pair(pair.key,pair.value);const prev=findPair(this.items,_pair.key);const sortEntries=this.
 schema?.sortMapEntries;if(prev){if(!overwrite)throw new Error(`Key ${_pair.key} already set`);if(identity2.isScalar(prev.
 value)&&Scalar.isScalarValue(_pair.value))prev.value.value=_pair.value;else prev.value=_pair.value}else if(sortEntries){
-const i2=this.items.findIndex(item=>sortEntries(_pair,item)<0);if(i2===-1)this.items.push(_pair);else this.items.splice(
-i2,0,_pair)}else{this.items.push(_pair)}}delete(key){const it=findPair(this.items,key);if(!it)return false;const del=this.
+const i3=this.items.findIndex(item=>sortEntries(_pair,item)<0);if(i3===-1)this.items.push(_pair);else this.items.splice(
+i3,0,_pair)}else{this.items.push(_pair)}}delete(key){const it=findPair(this.items,key);if(!it)return false;const del=this.
 items.splice(this.items.indexOf(it),1);return del.length>0}get(key,keepScalar){const it=findPair(this.items,key);const node2=it?.
 value;return(!keepScalar&&identity2.isScalar(node2)?node2.value:node2)??void 0}has(key){return!!findPair(this.items,key)}set(key,value3){
 this.add(new Pair.Pair(key,value3),true)}toJSON(_,ctx,Type){const map2=Type?new Type:ctx?.mapAsMap?new Map:{};if(ctx?.onCreate)
@@ -14016,12 +14024,12 @@ return del.length>0}get(key,keepScalar){const idx=asItemIndex(key);if(typeof idx
 items[idx];return!keepScalar&&identity2.isScalar(it)?it.value:it}has(key){const idx=asItemIndex(key);return typeof idx===
 "number"&&idx<this.items.length}set(key,value3){const idx=asItemIndex(key);if(typeof idx!=="number")throw new Error(`Exp\
 ected a valid index, not ${key}.`);const prev=this.items[idx];if(identity2.isScalar(prev)&&Scalar.isScalarValue(value3))
-prev.value=value3;else this.items[idx]=value3}toJSON(_,ctx){const seq=[];if(ctx?.onCreate)ctx.onCreate(seq);let i2=0;for(const item of this.
-items)seq.push(toJS.toJS(item,String(i2++),ctx));return seq}toString(ctx,onComment,onChompKeep){if(!ctx)return JSON.stringify(
+prev.value=value3;else this.items[idx]=value3}toJSON(_,ctx){const seq=[];if(ctx?.onCreate)ctx.onCreate(seq);let i3=0;for(const item of this.
+items)seq.push(toJS.toJS(item,String(i3++),ctx));return seq}toString(ctx,onComment,onChompKeep){if(!ctx)return JSON.stringify(
 this);return stringifyCollection.stringifyCollection(this,ctx,{blockItemPrefix:"- ",flowChars:{start:"[",end:"]"},itemIndent:(ctx.
 indent||"")+"  ",onChompKeep,onComment})}static from(schema5,obj,ctx){const{replacer}=ctx;const seq=new this(schema5);if(obj&&
-Symbol.iterator in Object(obj)){let i2=0;for(let it of obj){if(typeof replacer==="function"){const key=obj instanceof Set?
-it:String(i2++);it=replacer.call(obj,key,it)}seq.items.push(createNode.createNode(it,void 0,ctx))}}return seq}};function asItemIndex(key){
+Symbol.iterator in Object(obj)){let i3=0;for(let it of obj){if(typeof replacer==="function"){const key=obj instanceof Set?
+it:String(i3++);it=replacer.call(obj,key,it)}seq.items.push(createNode.createNode(it,void 0,ctx))}}return seq}};function asItemIndex(key){
 let idx=identity2.isScalar(key)?key.value:key;if(idx&&typeof idx==="string")idx=Number(idx);return typeof idx==="number"&&
 Number.isInteger(idx)&&idx>=0?idx:null}exports.YAMLSeq=YAMLSeq}});var require_seq=__commonJS({"node_modules/yaml/dist/schema/common/seq.js"(exports){"use strict";var identity2=require_identity();
 var YAMLSeq=require_YAMLSeq();var seq={collection:"seq",default:true,nodeClass:YAMLSeq.YAMLSeq,tag:"tag:yaml.org,2002:se\
@@ -14040,7 +14048,7 @@ options.falseStr}};exports.boolTag=boolTag}});var require_stringifyNumber=__comm
 format,minFractionDigits,tag,value:value3}){if(typeof value3==="bigint")return String(value3);const num=typeof value3===
 "number"?value3:Number(value3);if(!isFinite(num))return isNaN(num)?".nan":num<0?"-.inf":".inf";let n2=Object.is(value3,-0)?
 "-0":JSON.stringify(value3);if(!format&&minFractionDigits&&(!tag||tag==="tag:yaml.org,2002:float")&&/^-?\d/.test(n2)&&!n2.
-includes("e")){let i2=n2.indexOf(".");if(i2<0){i2=n2.length;n2+="."}let d2=minFractionDigits-(n2.length-i2-1);while(d2-- >
+includes("e")){let i3=n2.indexOf(".");if(i3<0){i3=n2.length;n2+="."}let d2=minFractionDigits-(n2.length-i3-1);while(d2-- >
 0)n2+="0"}return n2}exports.stringifyNumber=stringifyNumber}});var require_float=__commonJS({"node_modules/yaml/dist/schema/core/float.js"(exports){"use strict";var Scalar=require_Scalar();
 var stringifyNumber=require_stringifyNumber();var floatNaN={identify:value3=>typeof value3==="number",default:true,tag:"\
 tag:yaml.org,2002:float",test:/^(?:[-+]?\.(?:inf|Inf|INF)|\.nan|\.NaN|\.NAN)$/,resolve:str=>str.slice(-3).toLowerCase()===
@@ -14077,27 +14085,27 @@ return str}};var schema5=[map2.map,seq.seq].concat(jsonScalars,jsonError);export
 var Scalar=require_Scalar();var stringifyString=require_stringifyString();var binary={identify:value3=>value3 instanceof
 Uint8Array,default:false,tag:"tag:yaml.org,2002:binary",resolve(src,onError){if(typeof node_buffer.Buffer==="function"){
 return node_buffer.Buffer.from(src,"base64")}else if(typeof atob==="function"){const str=atob(src.replace(/[\n\r]/g,""));
-const buffer=new Uint8Array(str.length);for(let i2=0;i2<str.length;++i2)buffer[i2]=str.charCodeAt(i2);return buffer}else{
+const buffer=new Uint8Array(str.length);for(let i3=0;i3<str.length;++i3)buffer[i3]=str.charCodeAt(i3);return buffer}else{
 onError("This environment does not support reading binary tags; either Buffer or atob is required");return src}},stringify({
 comment,type,value:value3},ctx,onComment,onChompKeep){if(!value3)return"";const buf=value3;let str;if(typeof node_buffer.
 Buffer==="function"){str=buf instanceof node_buffer.Buffer?buf.toString("base64"):node_buffer.Buffer.from(buf.buffer).toString(
-"base64")}else if(typeof btoa==="function"){let s2="";for(let i2=0;i2<buf.length;++i2)s2+=String.fromCharCode(buf[i2]);str=
+"base64")}else if(typeof btoa==="function"){let s2="";for(let i3=0;i3<buf.length;++i3)s2+=String.fromCharCode(buf[i3]);str=
 btoa(s2)}else{throw new Error("This environment does not support writing binary tags; either Buffer or btoa is required")}
 type??(type=Scalar.Scalar.BLOCK_LITERAL);if(type!==Scalar.Scalar.QUOTE_DOUBLE){const lineWidth2=Math.max(ctx.options.lineWidth-
-ctx.indent.length,ctx.options.minContentWidth);const n2=Math.ceil(str.length/lineWidth2);const lines=new Array(n2);for(let i2=0,
-o2=0;i2<n2;++i2,o2+=lineWidth2){lines[i2]=str.substr(o2,lineWidth2)}str=lines.join(type===Scalar.Scalar.BLOCK_LITERAL?"\n":
+ctx.indent.length,ctx.options.minContentWidth);const n2=Math.ceil(str.length/lineWidth2);const lines=new Array(n2);for(let i3=0,
+o2=0;i3<n2;++i3,o2+=lineWidth2){lines[i3]=str.substr(o2,lineWidth2)}str=lines.join(type===Scalar.Scalar.BLOCK_LITERAL?"\n":
 " ")}return stringifyString.stringifyString({comment,type,value:str},ctx,onComment,onChompKeep)}};exports.binary=binary}});var require_pairs=__commonJS({"node_modules/yaml/dist/schema/yaml-1.1/pairs.js"(exports){"use strict";var identity2=require_identity();
 var Pair=require_Pair();var Scalar=require_Scalar();var YAMLSeq=require_YAMLSeq();function resolvePairs(seq,onError){if(identity2.
-isSeq(seq)){for(let i2=0;i2<seq.items.length;++i2){let item=seq.items[i2];if(identity2.isPair(item))continue;else if(identity2.
+isSeq(seq)){for(let i3=0;i3<seq.items.length;++i3){let item=seq.items[i3];if(identity2.isPair(item))continue;else if(identity2.
 isMap(item)){if(item.items.length>1)onError("Each pair must have its own sequence indicator");const pair=item.items[0]||
 new Pair.Pair(new Scalar.Scalar(null));if(item.commentBefore)pair.key.commentBefore=pair.key.commentBefore?`${item.commentBefore}\
 
 ${pair.key.commentBefore}`:item.commentBefore;if(item.comment){const cn=pair.value??pair.key;cn.comment=cn.comment?`${item.
 comment}
-${cn.comment}`:item.comment}item=pair}seq.items[i2]=identity2.isPair(item)?item:new Pair.Pair(item)}}else onError("Expec\
+${cn.comment}`:item.comment}item=pair}seq.items[i3]=identity2.isPair(item)?item:new Pair.Pair(item)}}else onError("Expec\
 ted a sequence for this tag");return seq}function createPairs(schema5,iterable,ctx){const{replacer}=ctx;const pairs2=new YAMLSeq.
-YAMLSeq(schema5);pairs2.tag="tag:yaml.org,2002:pairs";let i2=0;if(iterable&&Symbol.iterator in Object(iterable))for(let it of iterable){
-if(typeof replacer==="function")it=replacer.call(iterable,String(i2++),it);let key,value3;if(Array.isArray(it)){if(it.length===
+YAMLSeq(schema5);pairs2.tag="tag:yaml.org,2002:pairs";let i3=0;if(iterable&&Symbol.iterator in Object(iterable))for(let it of iterable){
+if(typeof replacer==="function")it=replacer.call(iterable,String(i3++),it);let key,value3;if(Array.isArray(it)){if(it.length===
 2){key=it[0];value3=it[1]}else throw new TypeError(`Expected [key, value] tuple: ${it}`)}else if(it&&it instanceof Object){
 const keys=Object.keys(it);if(keys.length===1){key=keys[0];value3=it[key]}else{throw new TypeError(`Expected tuple with \
 one key, not ${keys.length} keys`)}}else{key=it}pairs2.items.push(Pair.createPair(key,value3,ctx))}return pairs2}var pairs={
@@ -14380,13 +14388,13 @@ var isBlock=token=>token&&(token.type==="block-map"||token.type==="block-seq");f
 composeEmptyNode},ctx,fc,onError,tag){const isMap3=fc.start.source==="{";const fcName=isMap3?"flow map":"flow sequence";
 const NodeClass=tag?.nodeClass??(isMap3?YAMLMap.YAMLMap:YAMLSeq.YAMLSeq);const coll=new NodeClass(ctx.schema);coll.flow=
 true;const atRoot=ctx.atRoot;if(atRoot)ctx.atRoot=false;if(ctx.atKey)ctx.atKey=false;let offset=fc.offset+fc.start.source.
-length;for(let i2=0;i2<fc.items.length;++i2){const collItem=fc.items[i2];const{start:start2,key,sep:sep11,value:value3}=collItem;
+length;for(let i3=0;i3<fc.items.length;++i3){const collItem=fc.items[i3];const{start:start2,key,sep:sep11,value:value3}=collItem;
 const props=resolveProps.resolveProps(start2,{flow:fcName,indicator:"explicit-key-ind",next:key??sep11?.[0],offset,onError,
-parentIndent:fc.indent,startOnNewline:false});if(!props.found){if(!props.anchor&&!props.tag&&!sep11&&!value3){if(i2===0&&
-props.comma)onError(props.comma,"UNEXPECTED_TOKEN",`Unexpected , in ${fcName}`);else if(i2<fc.items.length-1)onError(props.
+parentIndent:fc.indent,startOnNewline:false});if(!props.found){if(!props.anchor&&!props.tag&&!sep11&&!value3){if(i3===0&&
+props.comma)onError(props.comma,"UNEXPECTED_TOKEN",`Unexpected , in ${fcName}`);else if(i3<fc.items.length-1)onError(props.
 start,"UNEXPECTED_TOKEN",`Unexpected empty item in ${fcName}`);if(props.comment){if(coll.comment)coll.comment+="\n"+props.
 comment;else coll.comment=props.comment}offset=props.end;continue}if(!isMap3&&ctx.options.strict&&utilContainsNewline.containsNewline(
-key))onError(key,"MULTILINE_IMPLICIT_KEY","Implicit keys of flow sequence pairs need to be on a single line")}if(i2===0){
+key))onError(key,"MULTILINE_IMPLICIT_KEY","Implicit keys of flow sequence pairs need to be on a single line")}if(i3===0){
 if(props.comma)onError(props.comma,"UNEXPECTED_TOKEN",`Unexpected , in ${fcName}`)}else{if(!props.comma)onError(props.start,
 "MISSING_CHAR",`Missing , between ${fcName} items`);if(props.comment){let prevItemComment="";loop:for(const st of start2){
 switch(st.type){case"comma":case"space":break;case"comment":prevItemComment=st.source.substring(1);break loop;default:break loop}}
@@ -14440,40 +14448,40 @@ composeCollection}});var require_resolve_block_scalar=__commonJS({"node_modules/
 ct";var Scalar=require_Scalar();function resolveBlockScalar(ctx,scalar,onError){const start2=scalar.offset;const header=parseBlockScalarHeader(
 scalar,ctx.options.strict,onError);if(!header)return{value:"",type:null,comment:"",range:[start2,start2,start2]};const type=header.
 mode===">"?Scalar.Scalar.BLOCK_FOLDED:Scalar.Scalar.BLOCK_LITERAL;const lines=scalar.source?splitLines2(scalar.source):[];
-let chompStart=lines.length;for(let i2=lines.length-1;i2>=0;--i2){const content=lines[i2][1];if(content===""||content===
-"\r")chompStart=i2;else break}if(chompStart===0){const value4=header.chomp==="+"&&lines.length>0?"\n".repeat(Math.max(1,
+let chompStart=lines.length;for(let i3=lines.length-1;i3>=0;--i3){const content=lines[i3][1];if(content===""||content===
+"\r")chompStart=i3;else break}if(chompStart===0){const value4=header.chomp==="+"&&lines.length>0?"\n".repeat(Math.max(1,
 lines.length-1)):"";let end3=start2+header.length;if(scalar.source)end3+=scalar.source.length;return{value:value4,type,comment:header.
 comment,range:[start2,end3,end3]}}let trimIndent=scalar.indent+header.indent;let offset=scalar.offset+header.length;let contentStart=0;
-for(let i2=0;i2<chompStart;++i2){const[indent2,content]=lines[i2];if(content===""||content==="\r"){if(header.indent===0&&
+for(let i3=0;i3<chompStart;++i3){const[indent2,content]=lines[i3];if(content===""||content==="\r"){if(header.indent===0&&
 indent2.length>trimIndent)trimIndent=indent2.length}else{if(indent2.length<trimIndent){const message="Block scalars with\
  more-indented leading empty lines must use an explicit indentation indicator";onError(offset+indent2.length,"MISSING_CH\
-AR",message)}if(header.indent===0)trimIndent=indent2.length;contentStart=i2;if(trimIndent===0&&!ctx.atRoot){const message="\
+AR",message)}if(header.indent===0)trimIndent=indent2.length;contentStart=i3;if(trimIndent===0&&!ctx.atRoot){const message="\
 Block scalar values in collections must be indented";onError(offset,"BAD_INDENT",message)}break}offset+=indent2.length+content.
-length+1}for(let i2=lines.length-1;i2>=chompStart;--i2){if(lines[i2][0].length>trimIndent)chompStart=i2+1}let value3="";
-let sep11="";let prevMoreIndented=false;for(let i2=0;i2<contentStart;++i2)value3+=lines[i2][0].slice(trimIndent)+"\n";for(let i2=contentStart;i2<
-chompStart;++i2){let[indent2,content]=lines[i2];offset+=indent2.length+content.length+1;const crlf=content[content.length-
+length+1}for(let i3=lines.length-1;i3>=chompStart;--i3){if(lines[i3][0].length>trimIndent)chompStart=i3+1}let value3="";
+let sep11="";let prevMoreIndented=false;for(let i3=0;i3<contentStart;++i3)value3+=lines[i3][0].slice(trimIndent)+"\n";for(let i3=contentStart;i3<
+chompStart;++i3){let[indent2,content]=lines[i3];offset+=indent2.length+content.length+1;const crlf=content[content.length-
 1]==="\r";if(crlf)content=content.slice(0,-1);if(content&&indent2.length<trimIndent){const src=header.indent?"explicit i\
 ndentation indicator":"first line";const message=`Block scalar lines must not be less indented than their ${src}`;onError(
 offset-content.length-(crlf?2:1),"BAD_INDENT",message);indent2=""}if(type===Scalar.Scalar.BLOCK_LITERAL){value3+=sep11+indent2.
 slice(trimIndent)+content;sep11="\n"}else if(indent2.length>trimIndent||content[0]==="	"){if(sep11===" ")sep11="\n";else if(!prevMoreIndented&&
 sep11==="\n")sep11="\n\n";value3+=sep11+indent2.slice(trimIndent)+content;sep11="\n";prevMoreIndented=true}else if(content===
 ""){if(sep11==="\n")value3+="\n";else sep11="\n"}else{value3+=sep11+content;sep11=" ";prevMoreIndented=false}}switch(header.
-chomp){case"-":break;case"+":for(let i2=chompStart;i2<lines.length;++i2)value3+="\n"+lines[i2][0].slice(trimIndent);if(value3[value3.
+chomp){case"-":break;case"+":for(let i3=chompStart;i3<lines.length;++i3)value3+="\n"+lines[i3][0].slice(trimIndent);if(value3[value3.
 length-1]!=="\n")value3+="\n";break;default:value3+="\n"}const end2=start2+header.length+scalar.source.length;return{value:value3,
 type,comment:header.comment,range:[start2,end2,end2]}}function parseBlockScalarHeader({offset,props},strict,onError){if(props[0].
 type!=="block-scalar-header"){onError(props[0],"IMPOSSIBLE","Block scalar header not found");return null}const{source}=props[0];
-const mode=source[0];let indent2=0;let chomp="";let error3=-1;for(let i2=1;i2<source.length;++i2){const ch=source[i2];if(!chomp&&
-(ch==="-"||ch==="+"))chomp=ch;else{const n2=Number(ch);if(!indent2&&n2)indent2=n2;else if(error3===-1)error3=offset+i2}}
+const mode=source[0];let indent2=0;let chomp="";let error3=-1;for(let i3=1;i3<source.length;++i3){const ch=source[i3];if(!chomp&&
+(ch==="-"||ch==="+"))chomp=ch;else{const n2=Number(ch);if(!indent2&&n2)indent2=n2;else if(error3===-1)error3=offset+i3}}
 if(error3!==-1)onError(error3,"UNEXPECTED_TOKEN",`Block scalar header includes extra characters: ${source}`);let hasSpace=false;
-let comment="";let length2=source.length;for(let i2=1;i2<props.length;++i2){const token=props[i2];switch(token.type){case"\
+let comment="";let length2=source.length;for(let i3=1;i3<props.length;++i3){const token=props[i3];switch(token.type){case"\
 space":hasSpace=true;case"newline":length2+=token.source.length;break;case"comment":if(strict&&!hasSpace){const message="\
 Comments must be separated from other tokens by white space characters";onError(token,"MISSING_CHAR",message)}length2+=token.
 source.length;comment=token.source.substring(1);break;case"error":onError(token,"UNEXPECTED_TOKEN",token.message);length2+=
 token.source.length;break;default:{const message=`Unexpected token in block scalar header: ${token.type}`;onError(token,
 "UNEXPECTED_TOKEN",message);const ts=token.source;if(ts&&typeof ts==="string")length2+=ts.length}}}return{mode,indent:indent2,
 chomp,comment,length:length2}}function splitLines2(source){const split3=source.split(/\n( *)/);const first=split3[0];const m=first.
-match(/^( *)/);const line0=m?.[1]?[m[1],first.slice(m[1].length)]:["",first];const lines=[line0];for(let i2=1;i2<split3.
-length;i2+=2)lines.push([split3[i2],split3[i2+1]]);return lines}exports.resolveBlockScalar=resolveBlockScalar}});var require_resolve_flow_scalar=__commonJS({"node_modules/yaml/dist/compose/resolve-flow-scalar.js"(exports){"use strict";
+match(/^( *)/);const line0=m?.[1]?[m[1],first.slice(m[1].length)]:["",first];const lines=[line0];for(let i3=1;i3<split3.
+length;i3+=2)lines.push([split3[i3],split3[i3+1]]);return lines}exports.resolveBlockScalar=resolveBlockScalar}});var require_resolve_flow_scalar=__commonJS({"node_modules/yaml/dist/compose/resolve-flow-scalar.js"(exports){"use strict";
 var Scalar=require_Scalar();var resolveEnd=require_resolve_end();function resolveFlowScalar(scalar,strict,onError){const{
 offset,type,source,end:end2}=scalar;let _type;let value3;const _onError=(rel,code2,msg)=>onError(offset+rel,code2,msg);switch(type){case"\
 scalar":_type=Scalar.Scalar.PLAIN;value3=plainValue(source,_onError);break;case"single-quoted-scalar":_type=Scalar.Scalar.
@@ -14492,14 +14500,14 @@ const line=/(.*?)\r?\n/sy;let match=line.exec(source);if(!match)return source;le
 let res=match[1].replace(trimEnd,"");let sep11=" ";let pos=line.lastIndex;while(match=line.exec(source)){const lm=match[1].
 replace(trimBoth,"");if(lm===""){if(sep11==="\n")res+=sep11;else sep11="\n"}else{res+=sep11+lm;sep11=" "}pos=line.lastIndex}
 const last=/[ \t]*(.*)/sy;last.lastIndex=pos;match=last.exec(source);return res+sep11+(match?.[1]??"")}function doubleQuotedValue(source,onError){
-let res="";for(let i2=1;i2<source.length-1;++i2){const ch=source[i2];if(ch==="\r"&&source[i2+1]==="\n")continue;if(ch===
-"\n"){const{fold:fold2,offset}=foldNewline(source,i2);res+=fold2;i2=offset}else if(ch==="\\"){let next=source[++i2];const cc=escapeCodes[next];
-if(cc)res+=cc;else if(next==="\n"){next=source[i2+1];while(next===" "||next==="	")next=source[++i2+1]}else if(next==="\r"&&
-source[i2+1]==="\n"){next=source[++i2+1];while(next===" "||next==="	")next=source[++i2+1]}else if(next==="x"||next==="u"||
-next==="U"){const length2=next==="x"?2:next==="u"?4:8;res+=parseCharCode(source,i2+1,length2,onError);i2+=length2}else{const raw=source.
-substr(i2-1,2);onError(i2-1,"BAD_DQ_ESCAPE",`Invalid escape sequence ${raw}`);res+=raw}}else if(ch===" "||ch==="	"){const wsStart=i2;
-let next=source[i2+1];while(next===" "||next==="	")next=source[++i2+1];if(next!=="\n"&&!(next==="\r"&&source[i2+2]==="\n"))
-res+=i2>wsStart?source.slice(wsStart,i2+1):ch}else{res+=ch}}if(source[source.length-1]!=='"'||source.length===1)onError(
+let res="";for(let i3=1;i3<source.length-1;++i3){const ch=source[i3];if(ch==="\r"&&source[i3+1]==="\n")continue;if(ch===
+"\n"){const{fold:fold2,offset}=foldNewline(source,i3);res+=fold2;i3=offset}else if(ch==="\\"){let next=source[++i3];const cc=escapeCodes[next];
+if(cc)res+=cc;else if(next==="\n"){next=source[i3+1];while(next===" "||next==="	")next=source[++i3+1]}else if(next==="\r"&&
+source[i3+1]==="\n"){next=source[++i3+1];while(next===" "||next==="	")next=source[++i3+1]}else if(next==="x"||next==="u"||
+next==="U"){const length2=next==="x"?2:next==="u"?4:8;res+=parseCharCode(source,i3+1,length2,onError);i3+=length2}else{const raw=source.
+substr(i3-1,2);onError(i3-1,"BAD_DQ_ESCAPE",`Invalid escape sequence ${raw}`);res+=raw}}else if(ch===" "||ch==="	"){const wsStart=i3;
+let next=source[i3+1];while(next===" "||next==="	")next=source[++i3+1];if(next!=="\n"&&!(next==="\r"&&source[i3+2]==="\n"))
+res+=i3>wsStart?source.slice(wsStart,i3+1):ch}else{res+=ch}}if(source[source.length-1]!=='"'||source.length===1)onError(
 source.length,"MISSING_CHAR",'Missing closing "quote');return res}function foldNewline(source,offset){let fold2="";let ch=source[offset+
 1];while(ch===" "||ch==="	"||ch==="\n"||ch==="\r"){if(ch==="\r"&&source[offset+2]!=="\n")break;if(ch==="\n")fold2+="\n";
 offset+=1;ch=source[offset+1]}if(!fold2)fold2=" ";return{fold:fold2,offset}}var escapeCodes={"0":"\0",a:"\x07",b:"\b",e:"\
@@ -14529,9 +14537,9 @@ SCALAR];if(schema5.compat){const compat=schema5.compat.find(tag2=>tag2.default&&
 SCALAR];if(tag.tag!==compat.tag){const ts=directives.tagString(tag.tag);const cs=directives.tagString(compat.tag);const msg=`\
 Value may be parsed as either ${ts} or ${cs}`;onError(token,"TAG_RESOLVE_FAILED",msg,true)}}return tag}exports.composeScalar=
 composeScalar}});var require_util_empty_scalar_position=__commonJS({"node_modules/yaml/dist/compose/util-empty-scalar-position.js"(exports){
-"use strict";function emptyScalarPosition(offset,before,pos){if(before){pos??(pos=before.length);for(let i2=pos-1;i2>=0;--i2){
-let st=before[i2];switch(st.type){case"space":case"comment":case"newline":offset-=st.source.length;continue}st=before[++i2];
-while(st?.type==="space"){offset+=st.source.length;st=before[++i2]}break}}return offset}exports.emptyScalarPosition=emptyScalarPosition}});var require_compose_node=__commonJS({"node_modules/yaml/dist/compose/compose-node.js"(exports){"use strict";var Alias=require_Alias();
+"use strict";function emptyScalarPosition(offset,before,pos){if(before){pos??(pos=before.length);for(let i3=pos-1;i3>=0;--i3){
+let st=before[i3];switch(st.type){case"space":case"comment":case"newline":offset-=st.source.length;continue}st=before[++i3];
+while(st?.type==="space"){offset+=st.source.length;st=before[++i3]}break}}return offset}exports.emptyScalarPosition=emptyScalarPosition}});var require_compose_node=__commonJS({"node_modules/yaml/dist/compose/compose-node.js"(exports){"use strict";var Alias=require_Alias();
 var identity2=require_identity();var composeCollection=require_compose_collection();var composeScalar=require_compose_scalar();
 var resolveEnd=require_resolve_end();var utilEmptyScalarPosition=require_util_empty_scalar_position();var CN={composeNode,
 composeEmptyNode};function composeNode(ctx,token,props,onError){const atKey=ctx.atKey;const{spaceBefore,comment,anchor:anchor2,
@@ -14570,8 +14578,8 @@ var directives=require_directives();var Document=require_Document();var errors2=
 var composeDoc=require_compose_doc();var resolveEnd=require_resolve_end();function getErrorPos(src){if(typeof src==="num\
 ber")return[src,src+1];if(Array.isArray(src))return src.length===2?src:[src[0],src[1]];const{offset,source}=src;return[offset,
 offset+(typeof source==="string"?source.length:1)]}function parsePrelude(prelude2){let comment="";let atComment=false;let afterEmptyLine=false;
-for(let i2=0;i2<prelude2.length;++i2){const source=prelude2[i2];switch(source[0]){case"#":comment+=(comment===""?"":afterEmptyLine?
-"\n\n":"\n")+(source.substring(1)||" ");atComment=true;afterEmptyLine=false;break;case"%":if(prelude2[i2+1]?.[0]!=="#")i2+=
+for(let i3=0;i3<prelude2.length;++i3){const source=prelude2[i3];switch(source[0]){case"#":comment+=(comment===""?"":afterEmptyLine?
+"\n\n":"\n")+(source.substring(1)||" ");atComment=true;afterEmptyLine=false;break;case"%":if(prelude2[i3+1]?.[0]!=="#")i3+=
 1;atComment=false;break;default:if(!atComment)afterEmptyLine=true;atComment=false}}return{comment,afterEmptyLine}}var Composer2=class{constructor(options={}){
 this.doc=null;this.atDirectives=false;this.prelude=[];this.errors=[];this.warnings=[];this.onError=(source,code2,message,warning4)=>{
 const pos=getErrorPos(source);if(warning4)this.warnings.push(new errors2.YAMLWarning(pos,code2,message));else this.errors.
@@ -14582,8 +14590,8 @@ ${comment}`:comment}else if(afterEmptyLine||doc.directives.docStart||!dc){doc.co
 dc)&&!dc.flow&&dc.items.length>0){let it=dc.items[0];if(identity2.isPair(it))it=it.key;const cb=it.commentBefore;it.commentBefore=
 cb?`${comment}
 ${cb}`:comment}else{const cb=dc.commentBefore;dc.commentBefore=cb?`${comment}
-${cb}`:comment}}if(afterDoc){for(let i2=0;i2<this.errors.length;++i2)doc.errors.push(this.errors[i2]);for(let i2=0;i2<this.
-warnings.length;++i2)doc.warnings.push(this.warnings[i2])}else{doc.errors=this.errors;doc.warnings=this.warnings}this.prelude=
+${cb}`:comment}}if(afterDoc){for(let i3=0;i3<this.errors.length;++i3)doc.errors.push(this.errors[i3]);for(let i3=0;i3<this.
+warnings.length;++i3)doc.warnings.push(this.warnings[i3])}else{doc.errors=this.errors;doc.warnings=this.warnings}this.prelude=
 [];this.errors=[];this.warnings=[]}streamInfo(){return{comment:parsePrelude(this.prelude).comment,directives:this.directives,
 errors:this.errors,warnings:this.warnings}}*compose(tokens,forceDoc=false,endOffset=-1){for(const token of tokens)yield*this.
 next(token);yield*this.end(forceDoc,endOffset)}*next(token){if(node_process.env.LOG_STREAM)console.dir(token,{depth:null});
@@ -14659,8 +14667,8 @@ if(tok&&"items"in tok){item=tok.items[index]}else return void 0}return item};vis
 itemAtPath(cst,path.slice(0,-1));const field2=path[path.length-1][0];const coll=parent?.[field2];if(coll&&"items"in coll)
 return coll;throw new Error("Parent collection not found")};function _visit(path,item,visitor){let ctrl=visitor(item,path);
 if(typeof ctrl==="symbol")return ctrl;for(const field2 of["key","value"]){const token=item[field2];if(token&&"items"in token){
-for(let i2=0;i2<token.items.length;++i2){const ci=_visit(Object.freeze(path.concat([[field2,i2]])),token.items[i2],visitor);
-if(typeof ci==="number")i2=ci-1;else if(ci===BREAK)return BREAK;else if(ci===REMOVE){token.items.splice(i2,1);i2-=1}}if(typeof ctrl===
+for(let i3=0;i3<token.items.length;++i3){const ci=_visit(Object.freeze(path.concat([[field2,i3]])),token.items[i3],visitor);
+if(typeof ci==="number")i3=ci-1;else if(ci===BREAK)return BREAK;else if(ci===REMOVE){token.items.splice(i3,1);i3-=1}}if(typeof ctrl===
 "function"&&field2==="key")ctrl=ctrl(item,path)}}return typeof ctrl==="function"?ctrl(item,path):ctrl}exports.visit=visit}});var require_cst=__commonJS({"node_modules/yaml/dist/parse/cst.js"(exports){"use strict";var cstScalar=require_cst_scalar();
 var cstStringify=require_cst_stringify();var cstVisit=require_cst_visit();var BOM="\uFEFF";var DOCUMENT="";var FLOW_END="\
 ";var SCALAR="";var isCollection=token=>!!token&&"items"in token;var isScalar2=token=>!!token&&(token.type==="scalar"||
@@ -14684,9 +14692,9 @@ invalidAnchorChars.has(ch);var Lexer2=class{constructor(){this.atEnd=false;this.
 false;this.buffer="";this.flowKey=false;this.flowLevel=0;this.indentNext=0;this.indentValue=0;this.lineEndPos=null;this.
 next=null;this.pos=0}*lex(source,incomplete=false){if(source){if(typeof source!=="string")throw TypeError("source is not\
  a string");this.buffer=this.buffer?this.buffer+source:source;this.lineEndPos=null}this.atEnd=!incomplete;let next=this.
-next??"stream";while(next&&(incomplete||this.hasChars(1)))next=yield*this.parseNext(next)}atLineEnd(){let i2=this.pos;let ch=this.
-buffer[i2];while(ch===" "||ch==="	")ch=this.buffer[++i2];if(!ch||ch==="#"||ch==="\n")return true;if(ch==="\r")return this.
-buffer[i2+1]==="\n";return false}charAt(n2){return this.buffer[this.pos+n2]}continueScalar(offset){let ch=this.buffer[offset];
+next??"stream";while(next&&(incomplete||this.hasChars(1)))next=yield*this.parseNext(next)}atLineEnd(){let i3=this.pos;let ch=this.
+buffer[i3];while(ch===" "||ch==="	")ch=this.buffer[++i3];if(!ch||ch==="#"||ch==="\n")return true;if(ch==="\r")return this.
+buffer[i3+1]==="\n";return false}charAt(n2){return this.buffer[this.pos+n2]}continueScalar(offset){let ch=this.buffer[offset];
 if(this.indentNext>0){let indent2=0;while(ch===" ")ch=this.buffer[++indent2+offset];if(ch==="\r"){const next=this.buffer[indent2+
 offset+1];if(next==="\n"||!next&&!this.atEnd)return offset+indent2+1}return ch==="\n"||indent2>=this.indentNext||!ch&&!this.
 atEnd?offset+indent2:-1}if(ch==="-"||ch==="."){const dt=this.buffer.substr(offset,3);if((dt==="---"||dt==="...")&&isEmpty4(
@@ -14734,52 +14742,52 @@ const quote2=this.charAt(0);let end2=this.buffer.indexOf(quote2,this.pos+1);if(q
 if(nl!==-1){while(nl!==-1){const cs=this.continueScalar(nl+1);if(cs===-1)break;nl=qb.indexOf("\n",cs)}if(nl!==-1){end2=nl-
 (qb[nl-1]==="\r"?2:1)}}if(end2===-1){if(!this.atEnd)return this.setNext("quoted-scalar");end2=this.buffer.length}yield*this.
 pushToIndex(end2+1,false);return this.flowLevel?"flow":"doc"}*parseBlockScalarHeader(){this.blockScalarIndent=-1;this.blockScalarKeep=
-false;let i2=this.pos;while(true){const ch=this.buffer[++i2];if(ch==="+")this.blockScalarKeep=true;else if(ch>"0"&&ch<="\
+false;let i3=this.pos;while(true){const ch=this.buffer[++i3];if(ch==="+")this.blockScalarKeep=true;else if(ch>"0"&&ch<="\
 9")this.blockScalarIndent=Number(ch)-1;else if(ch!=="-")break}return yield*this.pushUntil(ch=>isEmpty4(ch)||ch==="#")}*parseBlockScalar(){
-let nl=this.pos-1;let indent2=0;let ch;loop:for(let i3=this.pos;ch=this.buffer[i3];++i3){switch(ch){case" ":indent2+=1;break;case"\
-\n":nl=i3;indent2=0;break;case"\r":{const next=this.buffer[i3+1];if(!next&&!this.atEnd)return this.setNext("block-scalar");
+let nl=this.pos-1;let indent2=0;let ch;loop:for(let i4=this.pos;ch=this.buffer[i4];++i4){switch(ch){case" ":indent2+=1;break;case"\
+\n":nl=i4;indent2=0;break;case"\r":{const next=this.buffer[i4+1];if(!next&&!this.atEnd)return this.setNext("block-scalar");
 if(next==="\n")break}default:break loop}}if(!ch&&!this.atEnd)return this.setNext("block-scalar");if(indent2>=this.indentNext){
 if(this.blockScalarIndent===-1)this.indentNext=indent2;else{this.indentNext=this.blockScalarIndent+(this.indentNext===0?
 1:this.indentNext)}do{const cs=this.continueScalar(nl+1);if(cs===-1)break;nl=this.buffer.indexOf("\n",cs)}while(nl!==-1);
-if(nl===-1){if(!this.atEnd)return this.setNext("block-scalar");nl=this.buffer.length}}let i2=nl+1;ch=this.buffer[i2];while(ch===
-" ")ch=this.buffer[++i2];if(ch==="	"){while(ch==="	"||ch===" "||ch==="\r"||ch==="\n")ch=this.buffer[++i2];nl=i2-1}else if(!this.
-blockScalarKeep){do{let i3=nl-1;let ch2=this.buffer[i3];if(ch2==="\r")ch2=this.buffer[--i3];const lastChar=i3;while(ch2===
-" ")ch2=this.buffer[--i3];if(ch2==="\n"&&i3>=this.pos&&i3+1+indent2>lastChar)nl=i3;else break}while(true)}yield cst.SCALAR;
+if(nl===-1){if(!this.atEnd)return this.setNext("block-scalar");nl=this.buffer.length}}let i3=nl+1;ch=this.buffer[i3];while(ch===
+" ")ch=this.buffer[++i3];if(ch==="	"){while(ch==="	"||ch===" "||ch==="\r"||ch==="\n")ch=this.buffer[++i3];nl=i3-1}else if(!this.
+blockScalarKeep){do{let i4=nl-1;let ch2=this.buffer[i4];if(ch2==="\r")ch2=this.buffer[--i4];const lastChar=i4;while(ch2===
+" ")ch2=this.buffer[--i4];if(ch2==="\n"&&i4>=this.pos&&i4+1+indent2>lastChar)nl=i4;else break}while(true)}yield cst.SCALAR;
 yield*this.pushToIndex(nl+1,true);return yield*this.parseLineStart()}*parsePlainScalar(){const inFlow=this.flowLevel>0;let end2=this.
-pos-1;let i2=this.pos-1;let ch;while(ch=this.buffer[++i2]){if(ch===":"){const next=this.buffer[i2+1];if(isEmpty4(next)||
-inFlow&&flowIndicatorChars.has(next))break;end2=i2}else if(isEmpty4(ch)){let next=this.buffer[i2+1];if(ch==="\r"){if(next===
-"\n"){i2+=1;ch="\n";next=this.buffer[i2+1]}else end2=i2}if(next==="#"||inFlow&&flowIndicatorChars.has(next))break;if(ch===
-"\n"){const cs=this.continueScalar(i2+1);if(cs===-1)break;i2=Math.max(i2,cs-2)}}else{if(inFlow&&flowIndicatorChars.has(ch))
-break;end2=i2}}if(!ch&&!this.atEnd)return this.setNext("plain-scalar");yield cst.SCALAR;yield*this.pushToIndex(end2+1,true);
-return inFlow?"flow":"doc"}*pushCount(n2){if(n2>0){yield this.buffer.substr(this.pos,n2);this.pos+=n2;return n2}return 0}*pushToIndex(i2,allowEmpty){
-const s2=this.buffer.slice(this.pos,i2);if(s2){yield s2;this.pos+=s2.length;return s2.length}else if(allowEmpty)yield"";
+pos-1;let i3=this.pos-1;let ch;while(ch=this.buffer[++i3]){if(ch===":"){const next=this.buffer[i3+1];if(isEmpty4(next)||
+inFlow&&flowIndicatorChars.has(next))break;end2=i3}else if(isEmpty4(ch)){let next=this.buffer[i3+1];if(ch==="\r"){if(next===
+"\n"){i3+=1;ch="\n";next=this.buffer[i3+1]}else end2=i3}if(next==="#"||inFlow&&flowIndicatorChars.has(next))break;if(ch===
+"\n"){const cs=this.continueScalar(i3+1);if(cs===-1)break;i3=Math.max(i3,cs-2)}}else{if(inFlow&&flowIndicatorChars.has(ch))
+break;end2=i3}}if(!ch&&!this.atEnd)return this.setNext("plain-scalar");yield cst.SCALAR;yield*this.pushToIndex(end2+1,true);
+return inFlow?"flow":"doc"}*pushCount(n2){if(n2>0){yield this.buffer.substr(this.pos,n2);this.pos+=n2;return n2}return 0}*pushToIndex(i3,allowEmpty){
+const s2=this.buffer.slice(this.pos,i3);if(s2){yield s2;this.pos+=s2.length;return s2.length}else if(allowEmpty)yield"";
 return 0}*pushIndicators(){let n2=0;loop:while(true){switch(this.charAt(0)){case"!":n2+=yield*this.pushTag();n2+=yield*this.
 pushSpaces(true);continue loop;case"&":n2+=yield*this.pushUntil(isNotAnchorChar);n2+=yield*this.pushSpaces(true);continue loop;case"\
 -":case"?":case":":{const inFlow=this.flowLevel>0;const ch1=this.charAt(1);if(isEmpty4(ch1)||inFlow&&flowIndicatorChars.
 has(ch1)){if(!inFlow)this.indentNext=this.indentValue+1;else if(this.flowKey)this.flowKey=false;n2+=yield*this.pushCount(
-1);n2+=yield*this.pushSpaces(true);continue loop}}}break loop}return n2}*pushTag(){if(this.charAt(1)==="<"){let i2=this.
-pos+2;let ch=this.buffer[i2];while(!isEmpty4(ch)&&ch!==">")ch=this.buffer[++i2];return yield*this.pushToIndex(ch===">"?i2+
-1:i2,false)}else{let i2=this.pos+1;let ch=this.buffer[i2];while(ch){if(tagChars.has(ch))ch=this.buffer[++i2];else if(ch===
-"%"&&hexDigits.has(this.buffer[i2+1])&&hexDigits.has(this.buffer[i2+2])){ch=this.buffer[i2+=3]}else break}return yield*this.
-pushToIndex(i2,false)}}*pushNewline(){const ch=this.buffer[this.pos];if(ch==="\n")return yield*this.pushCount(1);else if(ch===
-"\r"&&this.charAt(1)==="\n")return yield*this.pushCount(2);else return 0}*pushSpaces(allowTabs){let i2=this.pos-1;let ch;
-do{ch=this.buffer[++i2]}while(ch===" "||allowTabs&&ch==="	");const n2=i2-this.pos;if(n2>0){yield this.buffer.substr(this.
-pos,n2);this.pos=i2}return n2}*pushUntil(test){let i2=this.pos;let ch=this.buffer[i2];while(!test(ch))ch=this.buffer[++i2];
-return yield*this.pushToIndex(i2,false)}};exports.Lexer=Lexer2}});var require_line_counter=__commonJS({"node_modules/yaml/dist/parse/line-counter.js"(exports){"use strict";var LineCounter=class{constructor(){
+1);n2+=yield*this.pushSpaces(true);continue loop}}}break loop}return n2}*pushTag(){if(this.charAt(1)==="<"){let i3=this.
+pos+2;let ch=this.buffer[i3];while(!isEmpty4(ch)&&ch!==">")ch=this.buffer[++i3];return yield*this.pushToIndex(ch===">"?i3+
+1:i3,false)}else{let i3=this.pos+1;let ch=this.buffer[i3];while(ch){if(tagChars.has(ch))ch=this.buffer[++i3];else if(ch===
+"%"&&hexDigits.has(this.buffer[i3+1])&&hexDigits.has(this.buffer[i3+2])){ch=this.buffer[i3+=3]}else break}return yield*this.
+pushToIndex(i3,false)}}*pushNewline(){const ch=this.buffer[this.pos];if(ch==="\n")return yield*this.pushCount(1);else if(ch===
+"\r"&&this.charAt(1)==="\n")return yield*this.pushCount(2);else return 0}*pushSpaces(allowTabs){let i3=this.pos-1;let ch;
+do{ch=this.buffer[++i3]}while(ch===" "||allowTabs&&ch==="	");const n2=i3-this.pos;if(n2>0){yield this.buffer.substr(this.
+pos,n2);this.pos=i3}return n2}*pushUntil(test){let i3=this.pos;let ch=this.buffer[i3];while(!test(ch))ch=this.buffer[++i3];
+return yield*this.pushToIndex(i3,false)}};exports.Lexer=Lexer2}});var require_line_counter=__commonJS({"node_modules/yaml/dist/parse/line-counter.js"(exports){"use strict";var LineCounter=class{constructor(){
 this.lineStarts=[];this.addNewLine=offset=>this.lineStarts.push(offset);this.linePos=offset=>{let low=0;let high=this.lineStarts.
 length;while(low<high){const mid=low+high>>1;if(this.lineStarts[mid]<offset)low=mid+1;else high=mid}if(this.lineStarts[low]===
 offset)return{line:low+1,col:1};if(low===0)return{line:0,col:offset};const start2=this.lineStarts[low-1];return{line:low,
 col:offset-start2+1}}}};exports.LineCounter=LineCounter}});var require_parser2=__commonJS({"node_modules/yaml/dist/parse/parser.js"(exports){"use strict";var node_process=__require("process");
-var cst=require_cst();var lexer=require_lexer();function includesToken(list2,type){for(let i2=0;i2<list2.length;++i2)if(list2[i2].
-type===type)return true;return false}function findNonEmptyIndex(list2){for(let i2=0;i2<list2.length;++i2){switch(list2[i2].
-type){case"space":case"comment":case"newline":break;default:return i2}}return-1}function isFlowToken(token){switch(token?.
+var cst=require_cst();var lexer=require_lexer();function includesToken(list2,type){for(let i3=0;i3<list2.length;++i3)if(list2[i3].
+type===type)return true;return false}function findNonEmptyIndex(list2){for(let i3=0;i3<list2.length;++i3){switch(list2[i3].
+type){case"space":case"comment":case"newline":break;default:return i3}}return-1}function isFlowToken(token){switch(token?.
 type){case"alias":case"scalar":case"single-quoted-scalar":case"double-quoted-scalar":case"flow-collection":return true;default:
 return false}}function getPrevProps(parent){switch(parent.type){case"document":return parent.start;case"block-map":{const it=parent.
 items[parent.items.length-1];return it.sep??it.start}case"block-seq":return parent.items[parent.items.length-1].start;default:
-return[]}}function getFirstKeyStartProps(prev){if(prev.length===0)return[];let i2=prev.length;loop:while(--i2>=0){switch(prev[i2].
-type){case"doc-start":case"explicit-key-ind":case"map-value-ind":case"seq-item-ind":case"newline":break loop}}while(prev[++i2]?.
-type==="space"){}return prev.splice(i2,prev.length)}function arrayPushArray(target,source){if(source.length<1e5)Array.prototype.
-push.apply(target,source);else for(let i2=0;i2<source.length;++i2)target.push(source[i2])}function fixFlowSeqItems(fc){if(fc.
+return[]}}function getFirstKeyStartProps(prev){if(prev.length===0)return[];let i3=prev.length;loop:while(--i3>=0){switch(prev[i3].
+type){case"doc-start":case"explicit-key-ind":case"map-value-ind":case"seq-item-ind":case"newline":break loop}}while(prev[++i3]?.
+type==="space"){}return prev.splice(i3,prev.length)}function arrayPushArray(target,source){if(source.length<1e5)Array.prototype.
+push.apply(target,source);else for(let i3=0;i3<source.length;++i3)target.push(source[i3])}function fixFlowSeqItems(fc){if(fc.
 start.type==="flow-seq-start"){for(const it of fc.items){if(it.sep&&!it.value&&!includesToken(it.start,"explicit-key-ind")&&
 !includesToken(it.sep,"map-value-ind")){if(it.key)it.value=it.key;delete it.key;if(isFlowToken(it.value)){if(it.value.end)
 arrayPushArray(it.value.end,it.sep);else it.value.end=it.sep}else arrayPushArray(it.start,it.sep);delete it.sep}}}}var Parser3=class{constructor(onNewLine){
@@ -14837,8 +14845,8 @@ sep){it.sep.push(this.sourceToken)}else{if(this.atIndentedComment(it.start,map2.
 length-2];const end2=prev?.value?.end;if(Array.isArray(end2)){arrayPushArray(end2,it.start);end2.push(this.sourceToken);
 map2.items.pop();return}}it.start.push(this.sourceToken)}return}if(this.indent>=map2.indent){const atMapIndent=!this.onKeyLine&&
 this.indent===map2.indent;const atNextItem=atMapIndent&&(it.sep||it.explicitKey)&&this.type!=="seq-item-ind";let start2=[];
-if(atNextItem&&it.sep&&!it.value){const nl=[];for(let i2=0;i2<it.sep.length;++i2){const st=it.sep[i2];switch(st.type){case"\
-newline":nl.push(i2);break;case"space":break;case"comment":if(st.indent>map2.indent)nl.length=0;break;default:nl.length=
+if(atNextItem&&it.sep&&!it.value){const nl=[];for(let i3=0;i3<it.sep.length;++i3){const st=it.sep[i3];switch(st.type){case"\
+newline":nl.push(i3);break;case"space":break;case"comment":if(st.indent>map2.indent)nl.length=0;break;default:nl.length=
 0}}if(nl.length>=2)start2=it.sep.splice(nl[1])}switch(this.type){case"anchor":case"tag":if(atNextItem||it.value){start2.
 push(this.sourceToken);map2.items.push({start:start2});this.onKeyLine=true}else if(it.sep){it.sep.push(this.sourceToken)}else{
 it.start.push(this.sourceToken)}return;case"explicit-key-ind":if(!it.sep&&!it.explicitKey){it.start.push(this.sourceToken);
@@ -15014,9 +15022,9 @@ unescape===true){if(glob2)glob2=utils.removeBackslashes(glob2);if(base2&&backsla
 base2)}}const state={prefix,input,start:start2,base:base2,glob:glob2,isBrace,isBracket,isGlob,isExtglob,isGlobstar,negated,
 negatedExtglob};if(opts.tokens===true){state.maxDepth=0;if(!isPathSeparator(code2)){tokens.push(token)}state.tokens=tokens}
 if(opts.parts===true||opts.tokens===true){let prevIndex;for(let idx=0;idx<slashes.length;idx++){const n3=prevIndex!==void 0?
-prevIndex+1:start2;const i2=slashes[idx];const value4=input.slice(n3,i2);if(opts.tokens){if(idx===0&&start2!==0){tokens[idx].
+prevIndex+1:start2;const i3=slashes[idx];const value4=input.slice(n3,i3);if(opts.tokens){if(idx===0&&start2!==0){tokens[idx].
 isPrefix=true;tokens[idx].value=prefix}else{tokens[idx].value=value4}depth(tokens[idx]);state.maxDepth+=tokens[idx].depth}
-if(i2>=start2){parts.push(value4);prevIndex=i2}}const n2=prevIndex!==void 0?prevIndex+1:start2;const value3=input.slice(
+if(i3>=start2){parts.push(value4);prevIndex=i3}}const n2=prevIndex!==void 0?prevIndex+1:start2;const value3=input.slice(
 n2);parts.push(value3);if(opts.tokens&&prevIndex&&prevIndex+1<input.length){tokens[tokens.length-1].value=value3;depth(tokens[tokens.
 length-1]);state.maxDepth+=tokens[tokens.length-1].depth}state.slashes=slashes;state.parts=parts}return state};module.exports=
 scan2}});var require_parse2=__commonJS({"node_modules/picomatch/lib/parse.js"(exports,module){"use strict";var constants5=require_constants6();
@@ -15033,14 +15041,14 @@ for(const ch of branch){if(escaped3===true){escaped3=false;continue}if(ch==="\\"
 test(ch)){return false}}return true};var normalizeSimpleBranch=branch=>{let value3=branch.trim();let changed2=true;while(changed2===
 true){changed2=false;if(/^@\([^\\()[\]{}|]+\)$/.test(value3)){value3=value3.slice(2,-1);changed2=true}}if(!isPlainBranch(
 value3)){return}return value3.replace(/\\(.)/g,"$1")};var hasRepeatedCharPrefixOverlap=branches=>{const values=branches.
-map(normalizeSimpleBranch).filter(Boolean);for(let i2=0;i2<values.length;i2++){for(let j=i2+1;j<values.length;j++){const a2=values[i2];
+map(normalizeSimpleBranch).filter(Boolean);for(let i3=0;i3<values.length;i3++){for(let j=i3+1;j<values.length;j++){const a2=values[i3];
 const b=values[j];const char=a2[0];if(!char||a2!==char.repeat(a2.length)||b!==char.repeat(b.length)){continue}if(a2===b||
 a2.startsWith(b)||b.startsWith(a2)){return true}}}return false};var parseRepeatedExtglob=(pattern,requireEnd=true)=>{if(pattern[0]!==
-"+"&&pattern[0]!=="*"||pattern[1]!=="("){return}let bracket=0;let paren=0;let quote2=0;let escaped3=false;for(let i2=1;i2<
-pattern.length;i2++){const ch=pattern[i2];if(escaped3===true){escaped3=false;continue}if(ch==="\\"){escaped3=true;continue}
+"+"&&pattern[0]!=="*"||pattern[1]!=="("){return}let bracket=0;let paren=0;let quote2=0;let escaped3=false;for(let i3=1;i3<
+pattern.length;i3++){const ch=pattern[i3];if(escaped3===true){escaped3=false;continue}if(ch==="\\"){escaped3=true;continue}
 if(ch==='"'){quote2=quote2===1?0:1;continue}if(quote2===1){continue}if(ch==="["){bracket++;continue}if(ch==="]"&&bracket>
 0){bracket--;continue}if(bracket>0){continue}if(ch==="("){paren++;continue}if(ch===")"){paren--;if(paren===0){if(requireEnd===
-true&&i2!==pattern.length-1){return}return{type:pattern[0],body:pattern.slice(2,i2),end:i2}}}}};var buildCharClassStar=chars=>{
+true&&i3!==pattern.length-1){return}return{type:pattern[0],body:pattern.slice(2,i3),end:i3}}}}};var buildCharClassStar=chars=>{
 const source=chars.length===1?utils.escapeRegex(chars[0]):`[${chars.map(ch=>utils.escapeRegex(ch)).join("")}]`;return`${source}\
 *`};var getStarExtglobSequenceChars=pattern=>{let index=0;const chars=[];while(index<pattern.length){const match=parseRepeatedExtglob(
 pattern.slice(index),false);if(!match||match.type!=="*"){return}const branches=splitTopLevel(match.body).map(branch2=>branch2.
@@ -15048,17 +15056,17 @@ trim());if(branches.length!==1){return}const branch=normalizeSimpleBranch(branch
 chars.push(branch);index+=match.end+1}if(chars.length<1){return}return chars};var repeatedExtglobRecursion=pattern=>{let depth=0;
 let value3=pattern.trim();let match=parseRepeatedExtglob(value3);while(match){depth++;value3=match.body.trim();match=parseRepeatedExtglob(
 value3)}return depth};var analyzeRepeatedExtglob=(body2,options)=>{if(options.maxExtglobRecursion===false){return{risky:false}}
-const max=typeof options.maxExtglobRecursion==="number"?options.maxExtglobRecursion:constants5.DEFAULT_MAX_EXTGLOB_RECURSION;
+const max2=typeof options.maxExtglobRecursion==="number"?options.maxExtglobRecursion:constants5.DEFAULT_MAX_EXTGLOB_RECURSION;
 const branches=splitTopLevel(body2).map(branch=>branch.trim());if(branches.length>1){if(branches.some(branch=>branch==="")||
 branches.some(branch=>/^[*?]+$/.test(branch))||hasRepeatedCharPrefixOverlap(branches)){return{risky:true}}}const safeChars=[];
 let sawStarSequence=false;let combinable=true;for(const branch of branches){const chars=getStarExtglobSequenceChars(branch);
 if(chars){sawStarSequence=true;safeChars.push(...chars);continue}const literal2=normalizeSimpleBranch(branch);if(literal2&&
-literal2.length===1){safeChars.push(literal2);continue}combinable=false;if(repeatedExtglobRecursion(branch)>max){return{
+literal2.length===1){safeChars.push(literal2);continue}combinable=false;if(repeatedExtglobRecursion(branch)>max2){return{
 risky:true}}}if(sawStarSequence){return combinable?{risky:true,safeOutput:buildCharClassStar([...new Set(safeChars)])}:{
 risky:true}}return{risky:false}};var parse11=(input,options)=>{if(typeof input!=="string"){throw new TypeError("Expected\
- a string")}input=REPLACEMENTS[input]||input;const opts={...options};const max=typeof opts.maxLength==="number"?Math.min(
-MAX_LENGTH,opts.maxLength):MAX_LENGTH;let len=input.length;if(len>max){throw new SyntaxError(`Input length: ${len}, exce\
-eds maximum allowed length: ${max}`)}const bos={type:"bos",value:"",output:opts.prepend||""};const tokens=[bos];const capture=opts.
+ a string")}input=REPLACEMENTS[input]||input;const opts={...options};const max2=typeof opts.maxLength==="number"?Math.min(
+MAX_LENGTH,opts.maxLength):MAX_LENGTH;let len=input.length;if(len>max2){throw new SyntaxError(`Input length: ${len}, exc\
+eeds maximum allowed length: ${max2}`)}const bos={type:"bos",value:"",output:opts.prepend||""};const tokens=[bos];const capture=opts.
 capture?"":"?:";const PLATFORM_CHARS=constants5.globChars(opts.windows);const EXTGLOB_CHARS=constants5.extglobChars(PLATFORM_CHARS);
 const{DOT_LITERAL,PLUS_LITERAL,SLASH_LITERAL,ONE_CHAR,DOTS_SLASH,NO_DOT,NO_DOT_SLASH,NO_DOTS_SLASH,QMARK,QMARK_NO_DOT,STAR,
 START_ANCHOR}=PLATFORM_CHARS;const globstar=opts2=>{return`(${capture}(?:(?!${START_ANCHOR}${opts2.dot?DOTS_SLASH:DOT_LITERAL}\
@@ -15084,8 +15092,8 @@ push2({type:"paren",extglob:true,value:advance(),output});extglobs.push(token)};
 slice(token.startIndex,state.index+1);const body2=input.slice(token.startIndex+2,state.index);const analysis=analyzeRepeatedExtglob(
 body2,opts);if((token.type==="plus"||token.type==="star")&&analysis.risky){const safeOutput=analysis.safeOutput?(token.output?
 "":ONE_CHAR)+(opts.capture?`(${analysis.safeOutput})`:analysis.safeOutput):void 0;const open8=tokens[token.tokensIndex];
-open8.type="text";open8.value=literal2;open8.output=safeOutput||utils.escapeRegex(literal2);for(let i2=token.tokensIndex+
-1;i2<tokens.length;i2++){tokens[i2].value="";tokens[i2].output="";delete tokens[i2].suffix}state.output=token.output+open8.
+open8.type="text";open8.value=literal2;open8.output=safeOutput||utils.escapeRegex(literal2);for(let i3=token.tokensIndex+
+1;i3<tokens.length;i3++){tokens[i3].value="";tokens[i3].output="";delete tokens[i3].suffix}state.output=token.output+open8.
 output;state.backtrack=true;push2({type:"paren",extglob:true,value:value3,output:""});decrement("parens");return}let output=token.
 close+(opts.capture?")":"");let rest;if(token.type==="negate"){let extglobStar=star;if(token.inner&&token.inner.length>1&&
 token.inner.includes("/")){extglobStar=globstar(opts)}if(extglobStar!==star||eos2()||/^\)+$/.test(remaining())){output=token.
@@ -15126,8 +15134,8 @@ prev.value=escaped3;continue}prev.value=`(${capture}${escaped3}|${prev.value})`;
 "{"&&opts.nobrace!==true){increment("braces");const open8={type:"brace",value:value3,output:"(",outputIndex:state.output.
 length,tokensIndex:state.tokens.length};braces.push(open8);push2(open8);continue}if(value3==="}"){const brace=braces[braces.
 length-1];if(opts.nobrace===true||!brace){push2({type:"text",value:value3,output:value3});continue}let output=")";if(brace.
-dots===true){const arr=tokens.slice();const range2=[];for(let i2=arr.length-1;i2>=0;i2--){tokens.pop();if(arr[i2].type===
-"brace"){break}if(arr[i2].type!=="dots"){range2.unshift(arr[i2].value)}}output=expandRange(range2,opts);state.backtrack=
+dots===true){const arr=tokens.slice();const range2=[];for(let i3=arr.length-1;i3>=0;i3--){tokens.pop();if(arr[i3].type===
+"brace"){break}if(arr[i3].type!=="dots"){range2.unshift(arr[i3].value)}}output=expandRange(range2,opts);state.backtrack=
 true}if(brace.comma!==true&&brace.dots!==true){const out=state.output.slice(0,brace.outputIndex);const toks=state.tokens.
 slice(brace.tokensIndex);brace.value=brace.output="\\{";value3=output="\\}";state.output=out;for(const t2 of toks){state.
 output+=t2.output||t2.value}}push2({type:"brace",value:value3,output});decrement("braces");braces.pop();continue}if(value3===
@@ -15184,9 +15192,9 @@ if(opts.strictBrackets===true)throw new SyntaxError(syntaxError("closing",")"));
 "}"));state.output=utils.escapeLast(state.output,"{");decrement("braces")}if(opts.strictSlashes!==true&&(prev.type==="st\
 ar"||prev.type==="bracket")){push2({type:"maybe_slash",value:"",output:`${SLASH_LITERAL}?`})}if(state.backtrack===true){
 state.output="";for(const token of state.tokens){state.output+=token.output!=null?token.output:token.value;if(token.suffix){
-state.output+=token.suffix}}}return state};parse11.fastpaths=(input,options)=>{const opts={...options};const max=typeof opts.
-maxLength==="number"?Math.min(MAX_LENGTH,opts.maxLength):MAX_LENGTH;const len=input.length;if(len>max){throw new SyntaxError(
-`Input length: ${len}, exceeds maximum allowed length: ${max}`)}input=REPLACEMENTS[input]||input;const{DOT_LITERAL,SLASH_LITERAL,
+state.output+=token.suffix}}}return state};parse11.fastpaths=(input,options)=>{const opts={...options};const max2=typeof opts.
+maxLength==="number"?Math.min(MAX_LENGTH,opts.maxLength):MAX_LENGTH;const len=input.length;if(len>max2){throw new SyntaxError(
+`Input length: ${len}, exceeds maximum allowed length: ${max2}`)}input=REPLACEMENTS[input]||input;const{DOT_LITERAL,SLASH_LITERAL,
 ONE_CHAR,DOTS_SLASH,NO_DOT,NO_DOTS,NO_DOTS_SLASH,STAR,START_ANCHOR}=constants5.globChars(opts.windows);const nodot=opts.
 dot?NO_DOTS:NO_DOT;const slashDot=opts.dot?NO_DOTS_SLASH:NO_DOT;const capture=opts.capture?"":"?:";const state={negated:false,
 prefix:""};let star=opts.bash===true?".*?":STAR;if(opts.capture){star=`(${star})`}const globstar=opts2=>{if(opts2.noglobstar===
@@ -15227,8 +15235,8 @@ if(returnState===true){regex.state=state}return regex};picomatch2.makeRe=(input,
 if(!input||typeof input!=="string"){throw new TypeError("Expected a non-empty string")}let parsed3={negated:false,fastpaths:true};
 if(options.fastpaths!==false&&(input[0]==="."||input[0]==="*")){parsed3.output=parse11.fastpaths(input,options)}if(!parsed3.
 output){parsed3=parse11(input,options)}return picomatch2.compileRe(parsed3,options,returnOutput,returnState)};picomatch2.
-toRegex=(source,options)=>{try{const opts=options||{};return new RegExp(source,opts.flags||(opts.nocase?"i":""))}catch(err){
-if(options&&options.debug===true)throw err;return/$^/}};picomatch2.constants=constants5;module.exports=picomatch2}});var require_picomatch2=__commonJS({"node_modules/picomatch/index.js"(exports,module){"use strict";var pico=require_picomatch();
+toRegex=(source,options)=>{try{const opts=options||{};return new RegExp(source,opts.flags||(opts.nocase?"i":""))}catch(err2){
+if(options&&options.debug===true)throw err2;return/$^/}};picomatch2.constants=constants5;module.exports=picomatch2}});var require_picomatch2=__commonJS({"node_modules/picomatch/index.js"(exports,module){"use strict";var pico=require_picomatch();
 var utils=require_utils4();function picomatch2(glob2,options,returnState=false){if(options&&(options.windows===null||options.
 windows===void 0)){options={...options,windows:utils.isWindows()}}return pico(glob2,options,returnState)}Object.assign(picomatch2,
 pico);module.exports=picomatch2}});var require_error=__commonJS({"node_modules/commander/lib/error.js"(exports){var CommanderError2=class extends Error{constructor(exitCode,code2,message){
@@ -15266,12 +15274,12 @@ cmd.registeredArguments.forEach(argument=>{argument.description=argument.descrip
 ""})}if(cmd.registeredArguments.find(argument=>argument.description)){return cmd.registeredArguments}return[]}subcommandTerm(cmd){
 const args=cmd.registeredArguments.map(arg=>humanReadableArgName(arg)).join(" ");return cmd._name+(cmd._aliases[0]?"|"+cmd.
 _aliases[0]:"")+(cmd.options.length?" [options]":"")+(args?" "+args:"")}optionTerm(option){return option.flags}argumentTerm(argument){
-return argument.name()}longestSubcommandTermLength(cmd,helper){return helper.visibleCommands(cmd).reduce((max,command)=>{
-return Math.max(max,this.displayWidth(helper.styleSubcommandTerm(helper.subcommandTerm(command))))},0)}longestOptionTermLength(cmd,helper){
-return helper.visibleOptions(cmd).reduce((max,option)=>{return Math.max(max,this.displayWidth(helper.styleOptionTerm(helper.
-optionTerm(option))))},0)}longestGlobalOptionTermLength(cmd,helper){return helper.visibleGlobalOptions(cmd).reduce((max,option)=>{
-return Math.max(max,this.displayWidth(helper.styleOptionTerm(helper.optionTerm(option))))},0)}longestArgumentTermLength(cmd,helper){
-return helper.visibleArguments(cmd).reduce((max,argument)=>{return Math.max(max,this.displayWidth(helper.styleArgumentTerm(
+return argument.name()}longestSubcommandTermLength(cmd,helper){return helper.visibleCommands(cmd).reduce((max2,command)=>{
+return Math.max(max2,this.displayWidth(helper.styleSubcommandTerm(helper.subcommandTerm(command))))},0)}longestOptionTermLength(cmd,helper){
+return helper.visibleOptions(cmd).reduce((max2,option)=>{return Math.max(max2,this.displayWidth(helper.styleOptionTerm(helper.
+optionTerm(option))))},0)}longestGlobalOptionTermLength(cmd,helper){return helper.visibleGlobalOptions(cmd).reduce((max2,option)=>{
+return Math.max(max2,this.displayWidth(helper.styleOptionTerm(helper.optionTerm(option))))},0)}longestArgumentTermLength(cmd,helper){
+return helper.visibleArguments(cmd).reduce((max2,argument)=>{return Math.max(max2,this.displayWidth(helper.styleArgumentTerm(
 helper.argumentTerm(argument))))},0)}commandUsage(cmd){let cmdName=cmd._name;if(cmd._aliases[0]){cmdName=cmdName+"|"+cmd.
 _aliases[0]}let ancestorCmdNames="";for(let ancestorCmd=cmd.parent;ancestorCmd;ancestorCmd=ancestorCmd.parent){ancestorCmdNames=
 ancestorCmd.name()+" "+ancestorCmdNames}return ancestorCmdNames+cmdName+" "+cmd.usage()}commandDescription(cmd){return cmd.
@@ -15366,10 +15374,10 @@ throw new Error(`${baseError}
 - too many long flags`);throw new Error(`${baseError}
 - unrecognised flag format`)}if(shortFlag===void 0&&longFlag===void 0)throw new Error(`option creation failed due to no \
 flags found in '${flags}'.`);return{shortFlag,longFlag}}exports.Option=Option2;exports.DualOptions=DualOptions}});var require_suggestSimilar=__commonJS({"node_modules/commander/lib/suggestSimilar.js"(exports){var maxDistance=3;function editDistance(a2,b){
-if(Math.abs(a2.length-b.length)>maxDistance)return Math.max(a2.length,b.length);const d2=[];for(let i2=0;i2<=a2.length;i2++){
-d2[i2]=[i2]}for(let j=0;j<=b.length;j++){d2[0][j]=j}for(let j=1;j<=b.length;j++){for(let i2=1;i2<=a2.length;i2++){let cost=1;
-if(a2[i2-1]===b[j-1]){cost=0}else{cost=1}d2[i2][j]=Math.min(d2[i2-1][j]+1,d2[i2][j-1]+1,d2[i2-1][j-1]+cost);if(i2>1&&j>1&&
-a2[i2-1]===b[j-2]&&a2[i2-2]===b[j-1]){d2[i2][j]=Math.min(d2[i2][j],d2[i2-2][j-2]+1)}}}return d2[a2.length][b.length]}function suggestSimilar(word2,candidates2){
+if(Math.abs(a2.length-b.length)>maxDistance)return Math.max(a2.length,b.length);const d2=[];for(let i3=0;i3<=a2.length;i3++){
+d2[i3]=[i3]}for(let j=0;j<=b.length;j++){d2[0][j]=j}for(let j=1;j<=b.length;j++){for(let i3=1;i3<=a2.length;i3++){let cost=1;
+if(a2[i3-1]===b[j-1]){cost=0}else{cost=1}d2[i3][j]=Math.min(d2[i3-1][j]+1,d2[i3][j-1]+1,d2[i3-1][j-1]+cost);if(i3>1&&j>1&&
+a2[i3-1]===b[j-2]&&a2[i3-2]===b[j-1]){d2[i3][j]=Math.min(d2[i3][j],d2[i3-2][j-2]+1)}}}return d2[a2.length][b.length]}function suggestSimilar(word2,candidates2){
 if(!candidates2||candidates2.length===0)return"";candidates2=Array.from(new Set(candidates2));const searchingOptions=word2.
 startsWith("--");if(searchingOptions){word2=word2.slice(2);candidates2=candidates2.map(candidate=>candidate.slice(2))}let similar=[];
 let bestDistance=maxDistance;const minSimilarity=.4;candidates2.forEach(candidate=>{if(candidate.length<=1)return;const distance3=editDistance(
@@ -15436,13 +15444,13 @@ const allowedValues=["preSubcommand","preAction","postAction"];if(!allowedValues
 ected value for event passed to hook : '${event}'.
 Expecting one of '${allowedValues.join("', '")}'`)}if(this._lifeCycleHooks[event]){this._lifeCycleHooks[event].push(listener)}else{
 this._lifeCycleHooks[event]=[listener]}return this}exitOverride(fn){if(fn){this._exitCallback=fn}else{this._exitCallback=
-err=>{if(err.code!=="commander.executeSubCommandAsync"){throw err}else{}}}return this}_exit(exitCode,code2,message){if(this.
+err2=>{if(err2.code!=="commander.executeSubCommandAsync"){throw err2}else{}}}return this}_exit(exitCode,code2,message){if(this.
 _exitCallback){this._exitCallback(new CommanderError2(exitCode,code2,message))}process2.exit(exitCode)}action(fn){const listener=args=>{
 const expectedArgsCount=this.registeredArguments.length;const actionArgs=args.slice(0,expectedArgsCount);if(this._storeOptionsAsProperties){
 actionArgs[expectedArgsCount]=this}else{actionArgs[expectedArgsCount]=this.opts()}actionArgs.push(this);return fn.apply(
 this,actionArgs)};this._actionHandler=listener;return this}createOption(flags,description){return new Option2(flags,description)}_callParseArg(target,value3,previous,invalidArgumentMessage){
-try{return target.parseArg(value3,previous)}catch(err){if(err.code==="commander.invalidArgument"){const message=`${invalidArgumentMessage}\
- ${err.message}`;this.error(message,{exitCode:err.exitCode,code:err.code})}throw err}}_registerOption(option){const matchingOption=option.
+try{return target.parseArg(value3,previous)}catch(err2){if(err2.code==="commander.invalidArgument"){const message=`${invalidArgumentMessage}\
+ ${err2.message}`;this.error(message,{exitCode:err2.exitCode,code:err2.code})}throw err2}}_registerOption(option){const matchingOption=option.
 short&&this._findOption(option.short)||option.long&&this._findOption(option.long);if(matchingOption){const matchingFlag=option.
 long&&this._findOption(option.long)?option.long:option.short;throw new Error(`Cannot add option '${option.flags}'${this.
 _name&&` to command '${this._name}'`} due to conflicting flag '${matchingFlag}'
@@ -15520,17 +15528,17 @@ _name);args.unshift(executableFile);args=incrementNodeInspectorPort(process2.exe
 process2.execPath,args,{stdio:"inherit"})}if(!proc.killed){const signals=["SIGUSR1","SIGUSR2","SIGTERM","SIGINT","SIGHUP"];
 signals.forEach(signal=>{process2.on(signal,()=>{if(proc.killed===false&&proc.exitCode===null){proc.kill(signal)}})})}const exitCallback=this.
 _exitCallback;proc.on("close",code2=>{code2=code2??1;if(!exitCallback){process2.exit(code2)}else{exitCallback(new CommanderError2(
-code2,"commander.executeSubCommandAsync","(close)"))}});proc.on("error",err=>{if(err.code==="ENOENT"){this._checkForMissingExecutable(
-executableFile,executableDir,subcommand._name)}else if(err.code==="EACCES"){throw new Error(`'${executableFile}' not exe\
-cutable`)}if(!exitCallback){process2.exit(1)}else{const wrappedError=new CommanderError2(1,"commander.executeSubCommandA\
-sync","(error)");wrappedError.nestedError=err;exitCallback(wrappedError)}});this.runningCommand=proc}_dispatchSubcommand(commandName,operands,unknown4){
+code2,"commander.executeSubCommandAsync","(close)"))}});proc.on("error",err2=>{if(err2.code==="ENOENT"){this._checkForMissingExecutable(
+executableFile,executableDir,subcommand._name)}else if(err2.code==="EACCES"){throw new Error(`'${executableFile}' not ex\
+ecutable`)}if(!exitCallback){process2.exit(1)}else{const wrappedError=new CommanderError2(1,"commander.executeSubCommand\
+Async","(error)");wrappedError.nestedError=err2;exitCallback(wrappedError)}});this.runningCommand=proc}_dispatchSubcommand(commandName,operands,unknown4){
 const subCommand=this._findCommand(commandName);if(!subCommand)this.help({error:true});subCommand._prepareForParse();let promiseChain;
 promiseChain=this._chainOrCallSubCommandHook(promiseChain,subCommand,"preSubcommand");promiseChain=this._chainOrCall(promiseChain,
 ()=>{if(subCommand._executableHandler){this._executeSubCommand(subCommand,operands.concat(unknown4))}else{return subCommand.
 _parseCommand(operands,unknown4)}});return promiseChain}_dispatchHelpCommand(subcommandName){if(!subcommandName){this.help()}
 const subCommand=this._findCommand(subcommandName);if(subCommand&&!subCommand._executableHandler){subCommand.help()}return this.
 _dispatchSubcommand(subcommandName,[],[this._getHelpOption()?.long??this._getHelpOption()?.short??"--help"])}_checkNumberOfArguments(){
-this.registeredArguments.forEach((arg,i2)=>{if(arg.required&&this.args[i2]==null){this.missingArgument(arg.name())}});if(this.
+this.registeredArguments.forEach((arg,i3)=>{if(arg.required&&this.args[i3]==null){this.missingArgument(arg.name())}});if(this.
 registeredArguments.length>0&&this.registeredArguments[this.registeredArguments.length-1].variadic){return}if(this.args.
 length>this.registeredArguments.length){this._excessArguments(this.args)}}_processArguments(){const myParseArg=(argument,value3,previous)=>{
 let parsedValue=value3;if(value3!==null&&argument.parseArg){const invalidValueMessage=`error: command-argument value '${value3}\
@@ -15573,24 +15581,24 @@ defined=>option.conflictsWith.includes(defined.attributeName()));if(conflictingA
 conflictingAndDefined)}})}_checkForConflictingOptions(){this._getCommandAndAncestors().forEach(cmd=>{cmd._checkForConflictingLocalOptions()})}parseOptions(args){
 const operands=[];const unknown4=[];let dest=operands;function maybeOption(arg){return arg.length>1&&arg[0]==="-"}const negativeNumberArg=arg=>{
 if(!/^-(\d+|\d*\.\d+)(e[+-]?\d+)?$/.test(arg))return false;return!this._getCommandAndAncestors().some(cmd=>cmd.options.map(
-opt=>opt.short).some(short4=>/^-\d$/.test(short4)))};let activeVariadicOption=null;let activeGroup=null;let i2=0;while(i2<
-args.length||activeGroup){const arg=activeGroup??args[i2++];activeGroup=null;if(arg==="--"){if(dest===unknown4)dest.push(
-arg);dest.push(...args.slice(i2));break}if(activeVariadicOption&&(!maybeOption(arg)||negativeNumberArg(arg))){this.emit(
+opt=>opt.short).some(short4=>/^-\d$/.test(short4)))};let activeVariadicOption=null;let activeGroup=null;let i3=0;while(i3<
+args.length||activeGroup){const arg=activeGroup??args[i3++];activeGroup=null;if(arg==="--"){if(dest===unknown4)dest.push(
+arg);dest.push(...args.slice(i3));break}if(activeVariadicOption&&(!maybeOption(arg)||negativeNumberArg(arg))){this.emit(
 `option:${activeVariadicOption.name()}`,arg);continue}activeVariadicOption=null;if(maybeOption(arg)){const option=this._findOption(
-arg);if(option){if(option.required){const value3=args[i2++];if(value3===void 0)this.optionMissingArgument(option);this.emit(
-`option:${option.name()}`,value3)}else if(option.optional){let value3=null;if(i2<args.length&&(!maybeOption(args[i2])||negativeNumberArg(
-args[i2]))){value3=args[i2++]}this.emit(`option:${option.name()}`,value3)}else{this.emit(`option:${option.name()}`)}activeVariadicOption=
+arg);if(option){if(option.required){const value3=args[i3++];if(value3===void 0)this.optionMissingArgument(option);this.emit(
+`option:${option.name()}`,value3)}else if(option.optional){let value3=null;if(i3<args.length&&(!maybeOption(args[i3])||negativeNumberArg(
+args[i3]))){value3=args[i3++]}this.emit(`option:${option.name()}`,value3)}else{this.emit(`option:${option.name()}`)}activeVariadicOption=
 option.variadic?option:null;continue}}if(arg.length>2&&arg[0]==="-"&&arg[1]!=="-"){const option=this._findOption(`-${arg[1]}`);
 if(option){if(option.required||option.optional&&this._combineFlagAndOptionalValue){this.emit(`option:${option.name()}`,arg.
 slice(2))}else{this.emit(`option:${option.name()}`);activeGroup=`-${arg.slice(2)}`}continue}}if(/^--[^=]+=/.test(arg)){const index=arg.
 indexOf("=");const option=this._findOption(arg.slice(0,index));if(option&&(option.required||option.optional)){this.emit(
 `option:${option.name()}`,arg.slice(index+1));continue}}if(dest===operands&&maybeOption(arg)&&!(this.commands.length===0&&
 negativeNumberArg(arg))){dest=unknown4}if((this._enablePositionalOptions||this._passThroughOptions)&&operands.length===0&&
-unknown4.length===0){if(this._findCommand(arg)){operands.push(arg);unknown4.push(...args.slice(i2));break}else if(this._getHelpCommand()&&
-arg===this._getHelpCommand().name()){operands.push(arg,...args.slice(i2));break}else if(this._defaultCommandName){unknown4.
-push(arg,...args.slice(i2));break}}if(this._passThroughOptions){dest.push(arg,...args.slice(i2));break}dest.push(arg)}return{
-operands,unknown:unknown4}}opts(){if(this._storeOptionsAsProperties){const result={};const len=this.options.length;for(let i2=0;i2<
-len;i2++){const key=this.options[i2].attributeName();result[key]=key===this._versionOptionName?this._version:this[key]}return result}
+unknown4.length===0){if(this._findCommand(arg)){operands.push(arg);unknown4.push(...args.slice(i3));break}else if(this._getHelpCommand()&&
+arg===this._getHelpCommand().name()){operands.push(arg,...args.slice(i3));break}else if(this._defaultCommandName){unknown4.
+push(arg,...args.slice(i3));break}}if(this._passThroughOptions){dest.push(arg,...args.slice(i3));break}dest.push(arg)}return{
+operands,unknown:unknown4}}opts(){if(this._storeOptionsAsProperties){const result={};const len=this.options.length;for(let i3=0;i3<
+len;i3++){const key=this.options[i3].attributeName();result[key]=key===this._versionOptionName?this._version:this[key]}return result}
 return this._optionValues}optsWithGlobals(){return this._getCommandAndAncestors().reduce((combinedOptions,cmd)=>Object.assign(
 combinedOptions,cmd.opts()),{})}error(message,errorOptions){this._outputConfiguration.outputError(`${message}
 `,this._outputConfiguration.writeErr);if(typeof this._showHelpAfterError==="string"){this._outputConfiguration.writeErr(
@@ -15691,32 +15699,33 @@ var{Help:Help2}=require_help();var{Option:Option2}=require_option();exports.prog
 name2);exports.createOption=(flags,description)=>new Option2(flags,description);exports.createArgument=(name2,description)=>new Argument2(
 name2,description);exports.Command=Command3;exports.Option=Option2;exports.Argument=Argument2;exports.Help=Help2;exports.
 CommanderError=CommanderError2;exports.InvalidArgumentError=InvalidArgumentError2;exports.InvalidOptionArgumentError=InvalidArgumentError2}});import{readFileSync as readFileSync5,existsSync as existsSync5}from"fs";import{EOL as EOL5}from"os";var Context2;var init_context=__esm(
-{"node_modules/@actions/github/lib/context.js"(){Context2=class{constructor(){var _a3,_b,_c;this.payload={};if(process.env.
-GITHUB_EVENT_PATH){if(existsSync5(process.env.GITHUB_EVENT_PATH)){this.payload=JSON.parse(readFileSync5(process.env.GITHUB_EVENT_PATH,
-{encoding:"utf8"}))}else{const path=process.env.GITHUB_EVENT_PATH;process.stdout.write(`GITHUB_EVENT_PATH ${path} does n\
-ot exist${EOL5}`)}}this.eventName=process.env.GITHUB_EVENT_NAME;this.sha=process.env.GITHUB_SHA;this.ref=process.env.GITHUB_REF;
-this.workflow=process.env.GITHUB_WORKFLOW;this.action=process.env.GITHUB_ACTION;this.actor=process.env.GITHUB_ACTOR;this.
-job=process.env.GITHUB_JOB;this.runAttempt=parseInt(process.env.GITHUB_RUN_ATTEMPT,10);this.runNumber=parseInt(process.env.
-GITHUB_RUN_NUMBER,10);this.runId=parseInt(process.env.GITHUB_RUN_ID,10);this.apiUrl=(_a3=process.env.GITHUB_API_URL)!==null&&
-_a3!==void 0?_a3:`https://api.github.com`;this.serverUrl=(_b=process.env.GITHUB_SERVER_URL)!==null&&_b!==void 0?_b:`http\
-s://github.com`;this.graphqlUrl=(_c=process.env.GITHUB_GRAPHQL_URL)!==null&&_c!==void 0?_c:`https://api.github.com/graph\
-ql`}get issue(){const payload=this.payload;return Object.assign(Object.assign({},this.repo),{number:(payload.issue||payload.
-pull_request||payload).number})}get repo(){if(process.env.GITHUB_REPOSITORY){const[owner,repo]=process.env.GITHUB_REPOSITORY.
-split("/");return{owner,repo}}if(this.payload.repository){return{owner:this.payload.repository.owner.login,repo:this.payload.
-repository.name}}throw new Error("context.repo requires a GITHUB_REPOSITORY environment variable like 'owner/repo'")}}}});var require_proxy=__commonJS({"node_modules/@actions/github/node_modules/@actions/http-client/lib/proxy.js"(exports){"us\
+{"node_modules/@actions/github/lib/context.js"(){Context2=class{constructor(){var _a4,_b2,_c;this.payload={};if(process.
+env.GITHUB_EVENT_PATH){if(existsSync5(process.env.GITHUB_EVENT_PATH)){this.payload=JSON.parse(readFileSync5(process.env.
+GITHUB_EVENT_PATH,{encoding:"utf8"}))}else{const path=process.env.GITHUB_EVENT_PATH;process.stdout.write(`GITHUB_EVENT_P\
+ATH ${path} does not exist${EOL5}`)}}this.eventName=process.env.GITHUB_EVENT_NAME;this.sha=process.env.GITHUB_SHA;this.ref=
+process.env.GITHUB_REF;this.workflow=process.env.GITHUB_WORKFLOW;this.action=process.env.GITHUB_ACTION;this.actor=process.
+env.GITHUB_ACTOR;this.job=process.env.GITHUB_JOB;this.runAttempt=parseInt(process.env.GITHUB_RUN_ATTEMPT,10);this.runNumber=
+parseInt(process.env.GITHUB_RUN_NUMBER,10);this.runId=parseInt(process.env.GITHUB_RUN_ID,10);this.apiUrl=(_a4=process.env.
+GITHUB_API_URL)!==null&&_a4!==void 0?_a4:`https://api.github.com`;this.serverUrl=(_b2=process.env.GITHUB_SERVER_URL)!==null&&
+_b2!==void 0?_b2:`https://github.com`;this.graphqlUrl=(_c=process.env.GITHUB_GRAPHQL_URL)!==null&&_c!==void 0?_c:`https:\
+//api.github.com/graphql`}get issue(){const payload=this.payload;return Object.assign(Object.assign({},this.repo),{number:(payload.
+issue||payload.pull_request||payload).number})}get repo(){if(process.env.GITHUB_REPOSITORY){const[owner,repo]=process.env.
+GITHUB_REPOSITORY.split("/");return{owner,repo}}if(this.payload.repository){return{owner:this.payload.repository.owner.login,
+repo:this.payload.repository.name}}throw new Error("context.repo requires a GITHUB_REPOSITORY environment variable like \
+'owner/repo'")}}}});var require_proxy=__commonJS({"node_modules/@actions/github/node_modules/@actions/http-client/lib/proxy.js"(exports){"us\
 e strict";Object.defineProperty(exports,"__esModule",{value:true});exports.getProxyUrl=getProxyUrl;exports.checkBypass=checkBypass;
 function getProxyUrl(reqUrl){const usingSsl=reqUrl.protocol==="https:";if(checkBypass(reqUrl)){return void 0}const proxyVar=(()=>{
 if(usingSsl){return process.env["https_proxy"]||process.env["HTTPS_PROXY"]}else{return process.env["http_proxy"]||process.
-env["HTTP_PROXY"]}})();if(proxyVar){try{return new DecodedURL(proxyVar)}catch(_a3){if(!proxyVar.startsWith("http://")&&!proxyVar.
+env["HTTP_PROXY"]}})();if(proxyVar){try{return new DecodedURL(proxyVar)}catch(_a4){if(!proxyVar.startsWith("http://")&&!proxyVar.
 startsWith("https://"))return new DecodedURL(`http://${proxyVar}`)}}else{return void 0}}function checkBypass(reqUrl){if(!reqUrl.
 hostname){return false}const reqHost=reqUrl.hostname;if(isLoopbackAddress(reqHost)){return true}const noProxy=process.env["\
 no_proxy"]||process.env["NO_PROXY"]||"";if(!noProxy){return false}let reqPort;if(reqUrl.port){reqPort=Number(reqUrl.port)}else if(reqUrl.
 protocol==="http:"){reqPort=80}else if(reqUrl.protocol==="https:"){reqPort=443}const upperReqHosts=[reqUrl.hostname.toUpperCase()];
 if(typeof reqPort==="number"){upperReqHosts.push(`${upperReqHosts[0]}:${reqPort}`)}for(const upperNoProxyItem of noProxy.
-split(",").map(x=>x.trim().toUpperCase()).filter(x=>x)){if(upperNoProxyItem==="*"||upperReqHosts.some(x=>x===upperNoProxyItem||
-x.endsWith(`.${upperNoProxyItem}`)||upperNoProxyItem.startsWith(".")&&x.endsWith(`${upperNoProxyItem}`))){return true}}return false}
-function isLoopbackAddress(host2){const hostLower=host2.toLowerCase();return hostLower==="localhost"||hostLower.startsWith(
-"127.")||hostLower.startsWith("[::1]")||hostLower.startsWith("[0:0:0:0:0:0:0:1]")}var DecodedURL=class extends URL{constructor(url,base2){
+split(",").map(x2=>x2.trim().toUpperCase()).filter(x2=>x2)){if(upperNoProxyItem==="*"||upperReqHosts.some(x2=>x2===upperNoProxyItem||
+x2.endsWith(`.${upperNoProxyItem}`)||upperNoProxyItem.startsWith(".")&&x2.endsWith(`${upperNoProxyItem}`))){return true}}
+return false}function isLoopbackAddress(host2){const hostLower=host2.toLowerCase();return hostLower==="localhost"||hostLower.
+startsWith("127.")||hostLower.startsWith("[::1]")||hostLower.startsWith("[0:0:0:0:0:0:0:1]")}var DecodedURL=class extends URL{constructor(url,base2){
 super(url,base2);this._decodedUsername=decodeURIComponent(super.username);this._decodedPassword=decodeURIComponent(super.
 password)}get username(){return this._decodedUsername}get password(){return this._decodedPassword}}}});var require_lib3=__commonJS({"node_modules/@actions/github/node_modules/@actions/http-client/lib/index.js"(exports){"use\
  strict";var __createBinding=exports&&exports.__createBinding||(Object.create?(function(o2,m,k,k2){if(k2===void 0)k2=k;var desc=Object.
@@ -15726,8 +15735,8 @@ var __setModuleDefault=exports&&exports.__setModuleDefault||(Object.create?(func
 ault",{enumerable:true,value:v})}):function(o2,v){o2["default"]=v});var __importStar=exports&&exports.__importStar||(function(){
 var ownKeys=function(o2){ownKeys=Object.getOwnPropertyNames||function(o3){var ar=[];for(var k in o3)if(Object.prototype.
 hasOwnProperty.call(o3,k))ar[ar.length]=k;return ar};return ownKeys(o2)};return function(mod){if(mod&&mod.__esModule)return mod;
-var result={};if(mod!=null){for(var k=ownKeys(mod),i2=0;i2<k.length;i2++)if(k[i2]!=="default")__createBinding(result,mod,
-k[i2])}__setModuleDefault(result,mod);return result}})();var __awaiter3=exports&&exports.__awaiter||function(thisArg,_arguments,P,generator){
+var result={};if(mod!=null){for(var k=ownKeys(mod),i3=0;i3<k.length;i3++)if(k[i3]!=="default")__createBinding(result,mod,
+k[i3])}__setModuleDefault(result,mod);return result}})();var __awaiter3=exports&&exports.__awaiter||function(thisArg,_arguments,P,generator){
 function adopt(value3){return value3 instanceof P?value3:new P(function(resolve18){resolve18(value3)})}return new(P||(P=
 Promise))(function(resolve18,reject){function fulfilled(value3){try{step(generator.next(value3))}catch(e2){reject(e2)}}function rejected(value3){
 try{step(generator["throw"](value3))}catch(e2){reject(e2)}}function step(result){result.done?resolve18(result.value):adopt(
@@ -15811,14 +15820,14 @@ verb,parsedRedirectUrl,headers);response=yield this.requestRaw(info,data3);redir
 !HttpResponseRetryCodes.includes(response.message.statusCode)){return response}numTries+=1;if(numTries<maxTries){yield response.
 readBody();yield this._performExponentialBackoff(numTries)}}while(numTries<maxTries);return response})}dispose(){if(this.
 _agent){this._agent.destroy()}this._disposed=true}requestRaw(info,data3){return __awaiter3(this,void 0,void 0,function*(){
-return new Promise((resolve18,reject)=>{function callbackForResult(err,res){if(err){reject(err)}else if(!res){reject(new Error(
-"Unknown error"))}else{resolve18(res)}}this.requestRawWithCallback(info,data3,callbackForResult)})})}requestRawWithCallback(info,data3,onResult){
+return new Promise((resolve18,reject)=>{function callbackForResult(err2,res){if(err2){reject(err2)}else if(!res){reject(
+new Error("Unknown error"))}else{resolve18(res)}}this.requestRawWithCallback(info,data3,callbackForResult)})})}requestRawWithCallback(info,data3,onResult){
 if(typeof data3==="string"){if(!info.options.headers){info.options.headers={}}info.options.headers["Content-Length"]=Buffer.
-byteLength(data3,"utf8")}let callbackCalled=false;function handleResult(err,res){if(!callbackCalled){callbackCalled=true;
-onResult(err,res)}}const req=info.httpModule.request(info.options,msg=>{const res=new HttpClientResponse(msg);handleResult(
+byteLength(data3,"utf8")}let callbackCalled=false;function handleResult(err2,res){if(!callbackCalled){callbackCalled=true;
+onResult(err2,res)}}const req=info.httpModule.request(info.options,msg=>{const res=new HttpClientResponse(msg);handleResult(
 void 0,res)});let socket;req.on("socket",sock=>{socket=sock});req.setTimeout(this._socketTimeout||3*6e4,()=>{if(socket){
-socket.end()}handleResult(new Error(`Request timeout: ${info.options.path}`))});req.on("error",function(err){handleResult(
-err)});if(data3&&typeof data3==="string"){req.write(data3,"utf8")}if(data3&&typeof data3!=="string"){data3.on("close",function(){
+socket.end()}handleResult(new Error(`Request timeout: ${info.options.path}`))});req.on("error",function(err2){handleResult(
+err2)});if(data3&&typeof data3==="string"){req.write(data3,"utf8")}if(data3&&typeof data3!=="string"){data3.on("close",function(){
 req.end()});data3.pipe(req)}else{req.end()}}getAgent(serverUrl){const parsedUrl=new URL(serverUrl);return this._getAgent(
 parsedUrl)}getAgentDispatcher(serverUrl){const parsedUrl=new URL(serverUrl);const proxyUrl=pm2.getProxyUrl(parsedUrl);const useProxy=proxyUrl&&
 proxyUrl.hostname;if(!useProxy){return}return this._getProxyAgentDispatcher(parsedUrl,proxyUrl)}_prepareRequest(method,requestUrl,headers){
@@ -15863,9 +15872,9 @@ message.statusCode||0;const response={statusCode,result:null,headers:{}};if(stat
 function dateTimeDeserializer(key,value3){if(typeof value3==="string"){const a2=new Date(value3);if(!isNaN(a2.valueOf())){
 return a2}}return value3}let obj;let contents2;try{contents2=yield res.readBody();if(contents2&&contents2.length>0){if(options&&
 options.deserializeDates){obj=JSON.parse(contents2,dateTimeDeserializer)}else{obj=JSON.parse(contents2)}response.result=
-obj}response.headers=res.message.headers}catch(err){}if(statusCode>299){let msg;if(obj&&obj.message){msg=obj.message}else if(contents2&&
-contents2.length>0){msg=contents2}else{msg=`Failed request: (${statusCode})`}const err=new HttpClientError(msg,statusCode);
-err.result=response.result;reject(err)}else{resolve18(response)}}))})}};exports.HttpClient=HttpClient2;var lowercaseKeys2=obj=>Object.
+obj}response.headers=res.message.headers}catch(err2){}if(statusCode>299){let msg;if(obj&&obj.message){msg=obj.message}else if(contents2&&
+contents2.length>0){msg=contents2}else{msg=`Failed request: (${statusCode})`}const err2=new HttpClientError(msg,statusCode);
+err2.result=response.result;reject(err2)}else{resolve18(response)}}))})}};exports.HttpClient=HttpClient2;var lowercaseKeys2=obj=>Object.
 keys(obj).reduce((c2,k)=>(c2[k.toLowerCase()]=obj[k],c2),{})}});function getAuthString(token,options){if(!token&&!options.auth){throw new Error("Parameter token or opts.auth is require\
 d")}else if(token&&options.auth){throw new Error("Parameters token and opts.auth may not both be specified")}return typeof options.
 auth==="string"?options.auth:`token ${token}`}function getProxyAgent(destinationUrl){const hc=new httpClient.HttpClient;
@@ -15873,8 +15882,8 @@ return hc.getAgent(destinationUrl)}function getProxyAgentDispatcher(destinationU
 getAgentDispatcher(destinationUrl)}function getProxyFetch(destinationUrl){const httpDispatcher=getProxyAgentDispatcher(destinationUrl);
 const proxyFetch=(url,opts)=>__awaiter2(this,void 0,void 0,function*(){return(0,import_undici3.fetch)(url,Object.assign(
 Object.assign({},opts),{dispatcher:httpDispatcher}))});return proxyFetch}function getApiBaseUrl(){return process.env["GI\
-THUB_API_URL"]||"https://api.github.com"}function getUserAgentWithOrchestrationId(baseUserAgent){var _a3;const orchId=(_a3=
-process.env["ACTIONS_ORCHESTRATION_ID"])===null||_a3===void 0?void 0:_a3.trim();if(orchId){const sanitizedId=orchId.replace(
+THUB_API_URL"]||"https://api.github.com"}function getUserAgentWithOrchestrationId(baseUserAgent){var _a4;const orchId=(_a4=
+process.env["ACTIONS_ORCHESTRATION_ID"])===null||_a4===void 0?void 0:_a4.trim();if(orchId){const sanitizedId=orchId.replace(
 /[^a-z0-9_.-]/gi,"_");const tag=`actions_orchestration_id/${sanitizedId}`;if(baseUserAgent===null||baseUserAgent===void 0?
 void 0:baseUserAgent.includes(tag))return baseUserAgent;const ua=baseUserAgent?`${baseUserAgent} `:"";return`${ua}${tag}`}
 return baseUserAgent}var httpClient,import_undici3,__awaiter2;var init_utils2=__esm({"node_modules/@actions/github/lib/i\
@@ -16054,7 +16063,7 @@ value3,context3)})};MAX_INT=Number.MAX_SAFE_INTEGER.toString();MAX_DIGITS=MAX_IN
 noiseValueWithQuotes=/^"-?\d+n+"$/;applyReviverIteratively=(parsed3,userReviver)=>{const rootHolder={"":parsed3};const stack=[
 {parent:rootHolder,key:"",visited:false}];while(stack.length>0){const node2=stack[stack.length-1];if(!node2.visited){node2.
 visited=true;const value3=node2.parent[node2.key];const isComplexObject=value3!==null&&typeof value3==="object";if(isComplexObject){
-const keys=Object.keys(value3);for(let i2=keys.length-1;i2>=0;i2--){stack.push({parent:value3,key:keys[i2],visited:false})}}}else{
+const keys=Object.keys(value3);for(let i3=keys.length-1;i3>=0;i3--){stack.push({parent:value3,key:keys[i3],visited:false})}}}else{
 const{parent,key}=node2;let value3=parent[key];if(typeof value3==="string"){const isCustomFormatBigInt=customFormat.test(
 value3);if(isCustomFormatBigInt){value3=BigInt(value3.slice(0,-1))}else{const isNoise=noiseValue.test(value3);if(isNoise)
 value3=value3.slice(0,-1)}}const hasUserReviver=typeof userReviver==="function";if(hasUserReviver){value3=userReviver.call(
@@ -16098,7 +16107,7 @@ request:requestOptions})}if(status>=400){octokitResponse.data=await getResponseD
 toErrorMessage(octokitResponse.data),status,{response:octokitResponse,request:requestOptions})}octokitResponse.data=parseSuccessResponseBody?
 await getResponseData(fetchResponse):fetchResponse.body;return octokitResponse}async function getResponseData(response){
 const contentType=response.headers.get("content-type");if(!contentType){return response.text().catch(noop2)}const mimetype=(0,import_content_type.parse)(
-contentType);if(isJSONResponse(mimetype)){let text6="";try{text6=await response.text();return JSONParse(text6)}catch(err){
+contentType);if(isJSONResponse(mimetype)){let text6="";try{text6=await response.text();return JSONParse(text6)}catch(err2){
 return text6}}else if(mimetype.type.startsWith("text/")||mimetype.parameters.charset?.toLowerCase()==="utf-8"&&mimetype.
 type!=="application/octet-stream"){return response.text().catch(noop2)}else{return response.arrayBuffer().catch(()=>new ArrayBuffer(
 0))}}function isJSONResponse(mimetype){return mimetype.type==="application/json"||mimetype.type==="application/scim+json"}
@@ -16165,8 +16174,8 @@ defaults(requestDefaults);this.log=createLogger(options.log);this.hook=hook2;if(
 this.auth=async()=>({type:"unauthenticated"})}else{const auth2=createTokenAuth(options.auth);hook2.wrap("request",auth2.
 hook);this.auth=auth2}}else{const{authStrategy,...otherOptions}=options;const auth2=authStrategy(Object.assign({request:this.
 request,log:this.log,octokit:this,octokitOptions:otherOptions},options.auth));hook2.wrap("request",auth2.hook);this.auth=
-auth2}const classConstructor=this.constructor;for(let i2=0;i2<classConstructor.plugins.length;++i2){Object.assign(this,classConstructor.
-plugins[i2](this,options))}}request;graphql;log;hook;auth}}});var VERSION5;var init_version2=__esm({"node_modules/@octokit/plugin-rest-endpoint-methods/dist-src/version.js"(){VERSION5=
+auth2}const classConstructor=this.constructor;for(let i3=0;i3<classConstructor.plugins.length;++i3){Object.assign(this,classConstructor.
+plugins[i3](this,options))}}request;graphql;log;hook;auth}}});var VERSION5;var init_version2=__esm({"node_modules/@octokit/plugin-rest-endpoint-methods/dist-src/version.js"(){VERSION5=
 "17.0.0"}});var Endpoints,endpoints_default;var init_endpoints=__esm({"node_modules/@octokit/plugin-rest-endpoint-methods/dist-src/g\
 enerated/endpoints.js"(){Endpoints={actions:{addCustomLabelsToSelfHostedRunnerForOrg:["POST /orgs/{org}/actions/runners/\
 {runner_id}/labels"],addCustomLabelsToSelfHostedRunnerForRepo:["POST /repos/{owner}/{repo}/actions/runners/{runner_id}/l\
@@ -16914,10 +16923,10 @@ _events[name2].filter(function(listener){return listener.status!=="none"});promi
 var e3,returned;if(listener.status==="none"){return}if(listener.status==="once"){listener.status="none"}try{returned=typeof listener.
 cb==="function"?listener.cb(...args):void 0;if(typeof(returned!=null?returned.then:void 0)==="function"){return await returned}else{
 return returned}}catch(error3){e3=error3;{this.trigger("error",e3)}return null}});return(await Promise.all(promises3)).find(
-function(x){return x!=null})}catch(error3){e2=error3;{this.trigger("error",e2)}return null}}};var Events_1=Events;var DLList$1,
-Events$1,Queues;DLList$1=DLList_1;Events$1=Events_1;Queues=class Queues{constructor(num_priorities){var i2;this.Events=new Events$1(
-this);this._length=0;this._lists=(function(){var j,ref,results;results=[];for(i2=j=1,ref=num_priorities;1<=ref?j<=ref:j>=
-ref;i2=1<=ref?++j:--j){results.push(new DLList$1((()=>{return this.incr()}),(()=>{return this.decr()})))}return results}).
+function(x2){return x2!=null})}catch(error3){e2=error3;{this.trigger("error",e2)}return null}}};var Events_1=Events;var DLList$1,
+Events$1,Queues;DLList$1=DLList_1;Events$1=Events_1;Queues=class Queues{constructor(num_priorities){var i3;this.Events=new Events$1(
+this);this._length=0;this._lists=(function(){var j,ref,results;results=[];for(i3=j=1,ref=num_priorities;1<=ref?j<=ref:j>=
+ref;i3=1<=ref?++j:--j){results.push(new DLList$1((()=>{return this.incr()}),(()=>{return this.decr()})))}return results}).
 call(this)}incr(){if(this._length++===0){return this.Events.trigger("leftzero")}}decr(){if(--this._length===0){return this.
 Events.trigger("zero")}}push(job){return this._lists[job.options.priority].push(job)}queued(priority){if(priority!=null){
 return this._lists[priority].length}else{return this._length}}shiftAll(fn){return this._lists.forEach(function(list2){return list2.
@@ -17001,7 +17010,7 @@ counts[initial]++}remove(id){var current;current=this._jobs[id];if(current!=null
 return current!=null}jobStatus(id){var ref;return(ref=this.status[this._jobs[id]])!=null?ref:null}statusJobs(status){var k,
 pos,ref,results,v;if(status!=null){pos=this.status.indexOf(status);if(pos<0){throw new BottleneckError$3(`status must be\
  one of ${this.status.join(", ")}`)}ref=this._jobs;results=[];for(k in ref){v=ref[k];if(v===pos){results.push(k)}}return results}else{
-return Object.keys(this._jobs)}}statusCounts(){return this.counts.reduce(((acc,v,i2)=>{acc[this.status[i2]]=v;return acc}),
+return Object.keys(this._jobs)}}statusCounts(){return this.counts.reduce(((acc,v,i3)=>{acc[this.status[i3]]=v;return acc}),
 {})}};var States_1=States;var DLList$2,Sync;DLList$2=DLList_1;Sync=class Sync{constructor(name2,Promise2){this.schedule=
 this.schedule.bind(this);this.name=name2;this.Promise=Promise2;this._running=0;this._queue=new DLList$2}isEmpty(){return this.
 _queue.length===0}async _tryToRun(){var args,cb,error3,reject,resolve18,returned,task;if(this._running<1&&this._queue.length>
@@ -17026,10 +17035,10 @@ this.Events.trigger("created",limiter,key);return limiter})()}async deleteKey(ke
 instances[key];if(this.connection){deleted=await this.connection.__runCommand__(["del",...Scripts$1.allKeys(`${this.id}-${key}`)])}
 if(instance!=null){delete this.instances[key];await instance.disconnect()}return instance!=null||deleted>0}limiters(){var k,
 ref,results,v;ref=this.instances;results=[];for(k in ref){v=ref[k];results.push({key:k,limiter:v})}return results}keys(){
-return Object.keys(this.instances)}async clusterKeys(){var cursor,end2,found2,i2,k,keys,len,next,start2;if(this.connection==
+return Object.keys(this.instances)}async clusterKeys(){var cursor,end2,found2,i3,k,keys,len,next,start2;if(this.connection==
 null){return this.Promise.resolve(this.keys())}keys=[];cursor=null;start2=`b_${this.id}-`.length;end2="_settings".length;
 while(cursor!==0){[next,found2]=await this.connection.__runCommand__(["scan",cursor!=null?cursor:0,"match",`b_${this.id}\
--*_settings`,"count",1e4]);cursor=~~next;for(i2=0,len=found2.length;i2<len;i2++){k=found2[i2];keys.push(k.slice(start2,-end2))}}
+-*_settings`,"count",1e4]);cursor=~~next;for(i3=0,len=found2.length;i3<len;i3++){k=found2[i3];keys.push(k.slice(start2,-end2))}}
 return keys}_startAutoCleanup(){var base2;clearInterval(this.interval);return typeof(base2=this.interval=setInterval(async()=>{
 var e2,k,ref,results,time3,v;time3=Date.now();ref=this.instances;results=[];for(k in ref){v=ref[k];try{if(await v._store.
 __groupCheck__(time3)){results.push(this.deleteKey(k))}else{results.push(void 0)}}catch(error3){e2=error3;results.push(v.
@@ -17172,7 +17181,7 @@ fulfilled,rejected)}step((generator=generator.apply(thisArg,_arguments||[])).nex
 var SUMMARY_ENV_VAR="GITHUB_STEP_SUMMARY";var Summary=class{constructor(){this._buffer=""}filePath(){return __awaiter(this,void 0,void 0,function*(){if(this._filePath){
 return this._filePath}const pathFromEnv=process.env[SUMMARY_ENV_VAR];if(!pathFromEnv){throw new Error(`Unable to find en\
 vironment variable for $${SUMMARY_ENV_VAR}. Check if your runtime environment supports job summaries.`)}try{yield access(
-pathFromEnv,constants.R_OK|constants.W_OK)}catch(_a3){throw new Error(`Unable to access summary file: '${pathFromEnv}'. \
+pathFromEnv,constants.R_OK|constants.W_OK)}catch(_a4){throw new Error(`Unable to access summary file: '${pathFromEnv}'. \
 Check if the file has correct read/write permissions.`)}this._filePath=pathFromEnv;return this._filePath})}wrap(tag,content,attrs={}){
 const htmlAttrs=Object.entries(attrs).map(([key,value3])=>` ${key}="${value3}"`).join("");if(!content){return`<${tag}${htmlAttrs}\
 >`}return`<${tag}${htmlAttrs}>${content}</${tag}>`}write(options){return __awaiter(this,void 0,void 0,function*(){const overwrite=!!(options===
@@ -17244,7 +17253,7 @@ value3[index])?value3:items}if(!isMap(value3))return value3;let isSame3=true;con
 key,member2]of Object.entries(value3)){const shown5=redactor.redactKey(key);let unique=shown5;for(let number4=2;taken2.has(
 unique);number4+=1)unique=`${shown5} ${number4}`;taken2.add(unique);const redacted=redactValue(member2,redactor);isSame3&&=
 unique===key&&redacted===member2;members3.push([unique,redacted])}return isSame3?value3:Object.fromEntries(members3)}function redactSamples(samples,redactor){
-return new Map([...samples].map(([address3,named4])=>[redactAddress(address3,redactor),named4.map(sample=>redactSample(sample,
+return new Map([...samples].map(([address3,named5])=>[redactAddress(address3,redactor),named5.map(sample=>redactSample(sample,
 redactor))]))}function redactSample({name:name2,file,data:data3},redactor){return{name:redactor.redactFile(name2),file:redactor.
 redactFile(file),data:mapValues({...data3},value3=>redactValue(value3,redactor))}}function redactResult(result,redactor){
 return redactTexts(result,redactor)}function redactProblems(problems,redactor){return redactTexts(problems,redactor).map(problem2=>({...problem2,places:problem2.
@@ -17313,7 +17322,25 @@ able","the folder that this runs in isn't there any more, or can't be read",[],"
 e")]}return[error("internal",wordsOf(one),[],"this is a mistake in idops: please report it with the output of --debug")]}
 function wordsOf(one){try{return one instanceof Error?`${one.name}: ${one.message}`:String(one)}catch{return`a thrown ${typeof one}\
  that has no words`}}function stacksOf(failure2){return failuresIn(failure2).map(one=>one instanceof Error?one.stack??one.
-message:String(one)).join("\n")}init_result();init_problems();import{resolve as resolve14}from"node:path";init_problems();init_safety();var made=new WeakSet;function isApproved(thing){return typeof thing==="object"&&thing!==null&&
+message:String(one)).join("\n")}import{resolve as resolve14}from"node:path";init_problems();init_shards();var kept=100;function usedBy({approvals=[]},{workflowRun,environment,digest}){return approvals.
+find(used=>used.workflow_run===workflowRun&&used.environment===environment&&used.digest===digest)}function whyUsedUp(state,approval,since){
+const{workflowRun,environment,pullRequest,head,digest}=approval;const here2=(state.approvals??[]).filter(used=>used.environment===
+environment);const other=here2.find(used=>used.workflow_run!==workflowRun&&pullRequest!==null&&used.pull_request===pullRequest&&
+used.head===head&&used.digest===digest);if(other!==void 0)return usedUp(`the approval of pull request #${pullRequest} wa\
+s used by ${other.url}`);const later=here2.findLast(used=>BigInt(used.workflow_run)>BigInt(workflowRun));if(later!==void 0)
+return usedUp(`a later run was applied since: ${named2(later)}`);const own5=usedBy(state,approval);if(own5?.left.length===
+0)return usedUp(`everything that was approved was applied already, by ${own5.url}`);const newest=newestHeld(state);const ofRuns=new Set(
+here2.flatMap(({runs})=>runs));const begun=own5?.runs.at(-1)??(since===null?void 0:runTime(since));if(newest!==void 0&&begun!==
+void 0&&newest>begun&&!ofRuns.has(newest))return usedUp(`run ${newest} was applied since`);return void 0}function appliedSince({
+approvals=[]},time3){const last=approvals.findLast(({at:at3})=>at3>time3);return last===void 0?void 0:named2(last)}function withUse({
+approvals=[]},approval,{run:run4,keys,at:at3}){const before=usedBy({approvals},approval);const used={pull_request:approval.
+pullRequest,head:approval.head,plan_run:approval.planRun,environment:approval.environment,digest:approval.digest,workflow_run:approval.
+workflowRun,url:approval.url,at:at3,runs:[...before?.runs??[],run4],left:[...keys]};return[...approvals.filter(one=>one!==
+before),used].slice(-kept)}function withLeft({approvals=[]},run4,left){return approvals.map(used=>used.runs.at(-1)===run4?
+{...used,left:[...left]}:used)}function leftOf({results},keys){return results.flatMap(({address:address3,status})=>{const key=keys.
+get(address3);return status==="applied"||key===void 0?[]:[key]})}function usedUp(message){return error("approval-used",message)}
+function named2({pull_request,url}){return pull_request===null?url:`pull request #${pull_request}, by ${url}`}function runTime(time3){
+return`${time3.toISOString().slice(0,19).replace(/[-:]/g,"")}Z`}init_result();init_problems();init_safety();var made=new WeakSet;function isApproved(thing){return typeof thing==="object"&&thing!==null&&
 made.has(thing)}var stale=new WeakMap;function markStale(plan,problems){stale.set(plan,problems)}function refusalsOf(plan,maxDestructive){
 if(!(maxDestructive>=0))throw new TypeError("maxDestructive must be a number of 0 or more");return[...stale.get(plan)??[],
 ...refusals(plan,maxDestructive)]}function approve(plan,{maxDestructive,asked=0}){if(!Number.isFinite(asked))throw new TypeError(
@@ -17406,8 +17433,8 @@ error:error3}}if(verdict==="unseen"){if(change3.action==="regenerate")return clo
 ; read back: ${unverified.join(", ")} could not be seen, so what the server did is not known`;return{...base2,status:"un\
 known",ambiguous:true,error:error3}}if(verdict==="done"){const notes=change3.action==="regenerate"&&regeneration2!==void 0?
 [`${open8.message}; read back: the ${regeneration2.noun} is another one now`]:[];return{...base2,status:"applied",ambiguous:false,
-error:null,notes}}const names3=namesOfLost(lost2);const told5=kept2=>{const found2=change3.action==="delete"?["it is sti\
-ll there"]:[...kept2];if(names3!=="")found2.push(`lost: ${names3}, which the next apply that takes it in puts back`);if(found2.
+error:null,notes}}const names3=namesOfLost(lost2);const told5=kept3=>{const found2=change3.action==="delete"?["it is sti\
+ll there"]:[...kept3];if(names3!=="")found2.push(`lost: ${names3}, which the next apply that takes it in puts back`);if(found2.
 length===0)found2.push("it was not done");return`${open8.message}; read back: ${found2.join("; ")}`};return{...base2,status:open8.
 answered?"not_converged":"failed",ambiguous:false,error:told5(different),gist:told5(differing)}}function repaired(aim,open8,names3,after2){
 const base2={httpStatus:open8.httpStatus,attempts:open8.attempts,ambiguous:false,after:after2,unverified:[]};if(aim==="a\
@@ -17487,12 +17514,12 @@ left nothing that could be read: the ${kind.noun} is not there`;const different=
 different,differing:different,unverified:[],lost:{},begun:false,sentence:sentence2}}const now=live.fields;const parts=Object.
 entries(expected).flatMap(([field2,asked])=>partsOf3(kind,field2,asked,before,now));const lost2=kind.lost?.({before,asked:expected,
 now})??{};const off=parts.filter(({part})=>part.verdict==="different");const wished=parts.filter(({changes})=>changes);const begun=wished.
-some(({part})=>part.verdict==="same");const kept2=off.filter(({changes})=>changes);const found2={different:kept2.map(({part})=>sentenceOf(
-part)),differing:kept2.map(({part})=>part.path),unverified:parts.filter(({part})=>part.verdict==="unknown").map(({part})=>part.
+some(({part})=>part.verdict==="same");const kept3=off.filter(({changes})=>changes);const found2={different:kept3.map(({part})=>sentenceOf(
+part)),differing:kept3.map(({part})=>part.path),unverified:parts.filter(({part})=>part.verdict==="unknown").map(({part})=>part.
 path),lost:lost2,begun};const isWhole=Object.keys(lost2).length===0;if(off.length===0&&isWhole){return found2.unverified.
 length===0?{...found2,verdict:"done",sentence:`was done, ${SHOWN}`}:{...found2,verdict:"unseen",sentence:NOBODY_KNOWS}}if(found2.
 different.length===0&&isWhole&&wished.length>0){return{...found2,verdict:"done",sentence:`was done, ${SHOWN}`}}const neither=wished.
-filter(({part,kept:kept3})=>part.verdict==="different"&&!kept3);if(!begun&&isWhole&&neither.length===0){return{...found2,
+filter(({part,kept:kept4})=>part.verdict==="different"&&!kept4);if(!begun&&isWhole&&neither.length===0){return{...found2,
 verdict:"not-done",sentence:`was not done, ${SHOWN}`}}const paths=which=>which.map(({part})=>part.path).join(", ");const shown5=[
 ...begun?[`as asked: ${paths(wished.filter(({part})=>part.verdict==="same"))}`]:[],...neither.length>0?[`neither as aske\
 d nor as before: ${paths(neither)}`]:[],...isWhole?[]:[`lost: ${namesOfLost(lost2)}`]];return{...found2,verdict:"part",sentence:`\
@@ -17566,8 +17593,8 @@ const why=this.#options.onWithheld(cause);const attempts=before+(failure2?.attem
 if(!open8&&!begun)return{closed:{...skipped(why),attempts}};const message=failure2===void 0?why:`${failure2.message}; ${why}`;
 const httpStatus=failure2?.status??null;const left={...NOTHING_KNOWN,message,httpStatus,attempts,answered:false,unsteady:open8};
 return this.#readable?{open:left}:{closed:closed2(left,true)}}#answered(change3,{status,data:data3,attempts}){const{different,
-differing,unverified}=compareAnswer(this.#kind,change3,data3);const others2=this.#otherServer(change3,data3);const told5=kept2=>[
-...kept2.length>0?[`the server answered ${status} and kept another value: ${kept2.join("; ")}`]:[],...others2].join("; ");
+differing,unverified}=compareAnswer(this.#kind,change3,data3);const others2=this.#otherServer(change3,data3);const told5=kept3=>[
+...kept3.length>0?[`the server answered ${status} and kept another value: ${kept3.join("; ")}`]:[],...others2].join("; ");
 const isOff=different.length+others2.length>0;return{status:isOff?"not_converged":"applied",httpStatus:status,attempts,ambiguous:false,
 after:data3,unverified,error:isOff?told5(different):null,...isOff?{gist:told5(differing)}:{},notes:notesOf(this.#kind,change3,
 data3)}}#otherServer(change3,answer){const{profile}=this.#options;if(change3.action!=="update")return[];const{before,expected}=change3.
@@ -17648,7 +17675,7 @@ length===0||replan.observedAt>=since)return planned;let change3;try{change3=awai
 const failures=failuresIn(failure2);if(!failures.every(isExpected))throw failure2;for(const one of failures)if(one instanceof
 ServerFailure)this.#remember(one,void 0);const why=failures.map(({message})=>message).join("; ");return`not sent: what i\
 s there now could not be read: ${why}`}if(change3===void 0)return planned;const moved2=movedSince(planned,change3);const other=change3.
-requests.filter(request5=>!planned.requests.some(named4=>isSame(named4,request5)));if(moved2.length===0&&other.length>0){
+requests.filter(request5=>!planned.requests.some(named5=>isSame(named5,request5)));if(moved2.length===0&&other.length>0){
 const names3=other.map(({operation})=>operations[operation].title).join(", ");return`not sent, stale: what is there now \
 takes a request that the plan did not name (${names3}); plan again, and review it`}if(moved2.length===0)return{...change3,
 apply:{...change3.apply,managed:planned.apply.managed}};return`not sent, stale: it was changed on the server since the p\
@@ -17677,24 +17704,28 @@ replace(/(..)(..)(..)/,"$1:$2:$3")}Z`;return Date.parse(iso)||0}function runName
 19).replace(/[-:]/g,"")}Z-${randomBytes3(3).toString("hex")}`}function attemptsOf2(names3,run4,{index,count:count3}){const attempts=names3.
 flatMap(name2=>{const part=partOfRun(name2);const isOwn=part?.run===run4&&part.shard.index===index&&part.shard.count===count3;
 return isOwn?[part.attempt]:[]});return Math.max(0,...attempts)}function keepingOf(options){const{shard:shard2}=options;return shard2===void 0?ofWhole(options):ofShard(options,shard2)}
-function ofWhole({backend:backend3,state:before,now}){const saved=async(resources,run4)=>{const begun=run4===void 0?{}:{
-open_run:run4};const state={...joined2(before),resources,serial:before.serial+1,...begun};await backend3.save(state);return state};
-return{async begin(resources){const{last_run,open_run}=joined2(before);const run4=nextRun([...await namesIn3(backend3),last_run,
-open_run],now());return{run:run4,journal:run4,state:await saved(resources,run4)}},keep:resources=>saved(resources),async end({
-run:run4,state},resources,whole2){const{open_run,...rest}=state;const ended={...rest,resources,...whole2?{last_run:run4}:
-{open_run:run4}};await backend3.save(ended);return ended}}}function ofShard({backend:backend3,state:before,now,sharedRun:key},own5){
-const merged=async(resources,change3)=>{const head=await backend3.merge({records:changedRecords(before.resources,resources),
-head:there=>change3({...sameState(there,before),serial:there.serial+1})});return{...head,resources}};return{async begin(resources){
-const names3=await backend3.runs.list();let taken2={run:"",journal:""};const state=await merged(resources,head=>{taken2=
-takePart(head,own5,key,names3,now());const shards={...split2(head),run:taken2.run,...key===void 0?{}:{key}};if(key===void 0)
-delete shards.key;return withPart({...head,shards},own5,{...partOf(head,own5),open_run:taken2.journal})});return{...taken2,
-state}},keep:resources=>merged(resources,head=>head),end:({journal},resources,whole2)=>merged(resources,head=>whole2?withPart(
-head,own5,{last_run:journal}):head)}}function split2({shards}){if(shards===void 0)throw new TypeError("a state that is n\
-ot split has no shards");return shards}async function namesIn3({runs}){return await runs.list().catch(()=>[])}function takePart(head,own5,key,names3,now){
-const{run:current,key:currentKey,parts}=split2(head);if(current!==void 0&&key!==void 0&&currentKey===key){const{last_run="",
-open_run=""}=partOf(head,own5);const attempts=attemptsOf2([...names3,last_run,open_run],current,own5);if(attempts<99)return{
-run:current,journal:partName(current,own5,attempts+1)}}const lasts=Object.values(parts).map(({last_run})=>last_run);const run4=nextRun(
-[...names3,head.last_run,current,...lasts],now);return{run:run4,journal:partName(run4,own5,1)}}init_problems();function belongs({state},known4){return state.lineage===known4.lineage}async function othersOf(state,home){
+function usedIn(head,run4,{use,now}){if(use===void 0)return{};return{approvals:withUse(head,use.approval,{run:run4,keys:use.
+keys,at:now().toISOString()})}}function leftIn(head,run4,left){return head.approvals===void 0?{}:{approvals:withLeft(head,
+run4,left)}}function ofWhole(options){const{backend:backend3,state:before,now}=options;const saved=async(resources,run4)=>{
+const begun=run4===void 0?{}:{open_run:run4,...usedIn(before,run4,options)};const state={...joined2(before),resources,serial:before.
+serial+1,...begun};await backend3.save(state);return state};return{async begin(resources){const{last_run,open_run}=joined2(
+before);const run4=nextRun([...await namesIn3(backend3),last_run,open_run],now());return{run:run4,journal:run4,state:await saved(
+resources,run4)}},keep:resources=>saved(resources),async end({run:run4,state},resources,whole2,left){const{open_run,...rest}=state;
+const ended={...rest,resources,...whole2?{last_run:run4}:{open_run:run4},...leftIn(state,run4,left)};await backend3.save(
+ended);return ended}}}function ofShard(options,own5){const{backend:backend3,state:before,now,sharedRun:key}=options;const merged=async(resources,change3)=>{
+const head=await backend3.merge({records:changedRecords(before.resources,resources),head:there=>change3({...sameState(there,
+before),serial:there.serial+1})});return{...head,resources}};return{async begin(resources){const names3=await backend3.runs.
+list();let taken2={run:"",journal:""};const state=await merged(resources,head=>{taken2=takePart(head,own5,key,names3,now());
+const shards={...split2(head),run:taken2.run,...key===void 0?{}:{key}};if(key===void 0)delete shards.key;const begun={...head,
+shards,...usedIn(head,taken2.journal,options)};return withPart(begun,own5,{...partOf(head,own5),open_run:taken2.journal})});
+return{...taken2,state}},keep:resources=>merged(resources,head=>head),end:({journal},resources,whole2,left)=>merged(resources,
+head=>{const ended={...head,...leftIn(head,journal,left)};return whole2?withPart(ended,own5,{last_run:journal}):ended})}}
+function split2({shards}){if(shards===void 0)throw new TypeError("a state that is not split has no shards");return shards}
+async function namesIn3({runs}){return await runs.list().catch(()=>[])}function takePart(head,own5,key,names3,now){const{
+run:current,key:currentKey,parts}=split2(head);if(current!==void 0&&key!==void 0&&currentKey===key){const{last_run="",open_run=""}=partOf(
+head,own5);const attempts=attemptsOf2([...names3,last_run,open_run],current,own5);if(attempts<99)return{run:current,journal:partName(
+current,own5,attempts+1)}}const lasts=Object.values(parts).map(({last_run})=>last_run);const run4=nextRun([...names3,head.
+last_run,current,...lasts],now);return{run:run4,journal:partName(run4,own5,1)}}init_problems();function belongs({state},known4){return state.lineage===known4.lineage}async function othersOf(state,home){
 const beside=await home.backend.beside();return run4=>!(state!==void 0&&belongs(run4,state))&&(!isOfLost(run4,home)||beside.
 some(one=>belongs(run4,one)))}function isOfLost({state},home){return state.file===home.backend.name}function heirOf(state,{
 state:lost2}){return state.serial>0?state:{...state,lineage:lost2.lineage}}function ownerOf({run:run4,state},home){const here2=home.
@@ -17712,12 +17743,12 @@ given);const input=live===given.live?given:{...given,live};const{declared}=input
 kind,input);const restored=restoredFields(kind,lost2,input);const own5=takenFields(declared.fields,kind.traits[input.profile.
 name]);const taken2={...restored,...own5};const present3=presentObject(input);const resolution=kind.resolve?.(taken2,{references:input.
 references,profile:input.profile,present:present3.fields,wished:field2=>declared.remembered!==true&&Object.hasOwn(declared.
-fields,field2)});const{fields:resolved2,troubles,confirmed:confirmed2,warnings:named4}=resolution??{fields:taken2,troubles:[],
-confirmed:[],warnings:none};const stale2=named4.map(({field:field2,...warning4})=>{const{length:_length2,text:_text,...place2}=declared.
+fields,field2)});const{fields:resolved2,troubles,confirmed:confirmed2,warnings:named5}=resolution??{fields:taken2,troubles:[],
+confirmed:[],warnings:none};const stale3=named5.map(({field:field2,...warning4})=>{const{length:_length2,text:_text,...place2}=declared.
 placeOf(field2);return{...warning4,place:place2}});const known4=knowledge(input,present3);const before={...present3.fields,
 ...withBack(kind,present3.fields,lost2)};const observed=known4.source(Object.keys(resolved2));const base2=expected2=>{const change3=baseChange(
-input,present3,{before,expected:expected2,observed,managed:Object.keys(own5)});return stale2.length===0?change3:{...change3,
-warnings:stale2}};const blocked3=reason=>({...base2({}),action:"blocked",reason});const unfit=idTrouble(declared.identity,
+input,present3,{before,expected:expected2,observed,managed:Object.keys(own5)});return stale3.length===0?change3:{...change3,
+warnings:stale3}};const blocked3=reason=>({...base2({}),action:"blocked",reason});const unfit=idTrouble(declared.identity,
 input.profile)??live?.trouble;if(unfit!==void 0)return blocked3(unfit);if(troubles.length>0)return blocked3(troubles.join(
 "; "));const wanted=wantedFields(kind,resolved2,declared,before);const asked=Object.entries(wanted.fields);const asserts=input.
 assert&&observed==="recorded";const parts=!asserts&&asked.every(([field2,goal])=>plainlySame(goal,known4.now(field2)))?[]:
@@ -17725,13 +17756,13 @@ asked.flatMap(([field2,goal])=>contrast(kind.fields[field2]??value,field2,goal,k
 part})));const differing=parts.filter(({part})=>part.verdict!=="same");const planInput={declared,present:present3,desired:wanted.
 fields,changed:new Set(differing.map(({field:field2})=>field2)),profile:input.profile,references:input.references};const verdict=kind.
 decide?.(planInput);if(verdict!==void 0){const{reason=null,warnings:warnings2=[],...decided}=verdict;return{...base2({}),
-...decided,reason,warnings:[...stale2,...warnings2]}}const gone=unrestorable(kind,input.recorded?.owed?.run,restored);if(gone!==
+...decided,reason,warnings:[...stale3,...warnings2]}}const gone=unrestorable(kind,input.recorded?.owed?.run,restored);if(gone!==
 void 0)return blocked3(gone);if(wanted.unknowable.length>0)return blocked3(unmergeable(kind,wanted.unknowable));if(differing.
 length===0&&!asserts)return base2(wanted.fields);const{requests,expected,warnings=[],trouble}=kind.update(planInput);const refused4=trouble??
 tooLarge(requests,input.profile);if(refused4!==void 0)return blocked3(refused4);if(Object.keys(expected).length===0)return base2(
 wanted.fields);const changesOf=some2=>some2.map(({field:field2,part})=>({...fieldChange(part),...confirmed2.includes(field2)?
 {confirmed:true}:{}}));return{...base2(expected),action:"update",requests,fields:changesOf(asserts?parts:differing),destructions:kind.
-destructions(changesOf(differing)),warnings:[...stale2,...warnings,...restoreWarnings(kind,input.recorded?.owed?.run,lost2,
+destructions(changesOf(differing)),warnings:[...stale3,...warnings,...restoreWarnings(kind,input.recorded?.owed?.run,lost2,
 expected),...updateWarnings(kind,live,parts.map(({part})=>part))]}}function lostOf(kind,{declared,live,recorded:recorded2,
 references}){if(declared.absent||live===void 0||!live.exists||recorded2?.owed===void 0)return{};const lost2=stillLost(kind,
 recorded2.owed,live.fields);return kind.restorable?.(lost2,references)??lost2}function withBack(kind,now,lost2){return mapValues(
@@ -17842,9 +17873,9 @@ function mayMatchKind({targets,kinds:kinds2},kind){if(kinds2.length>0&&!kinds2.i
 start2)||target.includes("*")&&start2.startsWith(prefix)})}function undocumented(kind,identity2){const nowhere2={file:"",line:1,column:1,length:1};const place2=()=>nowhere2;return{
 kind,identity:identity2,fields:{},absent:false,whole:[],ignored:[],place:nowhere2,declaredAt:{file:"",line:1},placeOf:place2,
 placeWithin:place2}}function candidates(options){const{declared,selection,prune,state}=options;const documents=ownAndAlike(
-declared.filter(({kind,identity:identity2})=>mayMean(selection,kind,identity2)),selection);const named4=new Set(declared.
+declared.filter(({kind,identity:identity2})=>mayMean(selection,kind,identity2)),selection);const named5=new Set(declared.
 map(document2=>addressOf(document2.kind,document2.identity)));const others2=Object.entries(state.resources).filter(([address3,
-{kind,identity:identity2}])=>!named4.has(address3)&&!named4.has(addressOf(kind,identity2))&&isSelected(selection,kind,[address3])&&
+{kind,identity:identity2}])=>!named5.has(address3)&&!named5.has(addressOf(kind,identity2))&&isSelected(selection,kind,[address3])&&
 isInShard(selection,kind,identity2));const orphans=others2.flatMap(([,record2])=>{const{kind,identity:identity2,run:run4,
 deleted,managed}=record2;const isOwn=run4!==null&&managed.length>0;if(prune&&kindOf(kind).deletion!==void 0&&deleted===void 0&&
 isOwn){return[{kind,identity:identity2,declared:void 0}]}return isOwed(record2,options)?[{kind,identity:identity2,declared:undocumented(
@@ -17981,67 +18012,68 @@ keys(expected).filter(name2=>unverified.some(path=>path===name2||path.startsWith
 const types3=kindOf(asked.kind).fields;const fields2={};for(const[name2,wanted]of Object.entries(normalized(asked))){if(unverified.
 includes(name2)){fields2[name2]=wanted;continue}if(types3[name2]?.type!=="members"||!isMap(wanted))continue;const left=Object.
 entries(wanted).filter(([member2])=>unverified.includes(`${name2}.${member2}`));if(left.length===0)continue;const there=shown5[name2];
-fields2[name2]={...there!==void 0&&isMap(there)?there:{},...Object.fromEntries(left)}}return fields2}async function applyPlan({plan,asked},options){const{lock,now,signal,shard:shard2,hasher}=options;const keeping2=keepingOf(
-options);const recorded2=await withSeen(withoutDebts(options.state,plan.settled??[]),seenIn(plan),{at:now().toISOString(),
-hasher});if(plan.changes.every(({action:action2})=>action2==="unchanged")){const result2={run:null,results:[],interrupted:false};
-if(recorded2===options.state.resources){return{result:result2,state:options.state,problems:stillOwed(plan)}}await lock.confirm();
-const{state:state2,problems:problems2}=await kept(keeping2,recorded2,options);return{result:result2,state:state2,problems:[
-...problems2,...stillOwed(plan)]}}await lock.confirm();const resources={...recorded2};const{begun,journal}=await start(plan,
-keeping2,recorded2,options);const{run:run4,journal:name2}=begun;let state={...begun.state,resources};const held=new Held(
-{...lock,confirm:()=>confirmed(begun,options)});const recorder=journalRecorder(journal,held,options,async(change3,outcome3,at3)=>{
-const readable2=kindOf(change3.kind).readable(options.profile);const asked2={...change3,...change3.apply};const context3={
-run:name2,at:at3,hasher:options.hasher,readable:readable2};const{[asked2.key]:known4}=resources;await withSlowHashes(()=>recordInto(
-known4===void 0?{}:{[asked2.key]:known4},asked2,outcome3,context3));recordInto(resources,asked2,outcome3,context3)});const permit=begun2=>held.
-permit(begun2);const executing=execute(plan,{...options,notBefore:asked,recorder,permit});const{results,fatal}=await executing.
-catch(async failure2=>{await journal.close();throw failure2}).finally(()=>held.end());const part=shard2===void 0?{}:{shard:shard2,
-journal:name2};const result={run:run4,...part,results,interrupted:signal.aborted};const problems=[...fatal===void 0?[]:[
-runEndedEarly(name2,fatal,journal)],...stillOwed(plan)];try{await held.look()}catch(failure2){const content=await options.
-backend.runs.read(name2).catch(()=>null);if(content?.lines.some(({type})=>type==="end")===true)await journal.write({type:"\
-end",at:now().toISOString(),interrupted:true}).catch(()=>{});await journal.close();return{result,state,problems:fatal===
-void 0||isLost(fatal)?[runEndedEarly(name2,failure2,journal),...stillOwed(plan)]:problems}}try{state=await keeping2.end(
-begun,resources,fatal===void 0);if(fatal===void 0)await journal.write({type:"end",at:now().toISOString(),interrupted:signal.
-aborted})}catch(failure2){problems.push(error("state-not-saved",messageOf(failure2),[],journal.kept===null?`${cureOf(failure2)}\
-; the journal of run ${name2} holds everything, and the next apply reads it`:keptHint(name2,journal.kept)))}finally{await journal.
-close()}return{result,state,problems}}function seenIn({changes}){return changes.flatMap(({kind,action:action2,apply:{seen:seen2,
-...asked}})=>action2==="unchanged"&&seen2!==void 0?[{...asked,kind,fields:seen2}]:[])}function withoutDebts(state,keys){
-if(keys.length===0)return state.resources;const resources={...state.resources};for(const key of keys){const record2=resources[key];
-if(record2===void 0)continue;const{owed:_,...rest}=record2;resources[key]=rest}return resources}async function kept(keeping2,resources,{
-state}){try{return{state:await keeping2.keep(resources),problems:[]}}catch(failure2){const hint=`${cureOf(failure2)}; no\
-thing was to be sent`;const problem2=error("state-not-saved",messageOf(failure2),[],hint);return{state:{...state,resources},
-problems:[problem2]}}}async function confirmed({journal,state},{lock,backend:backend3,shard:shard2}){try{await lock.confirm()}catch(failure2){
-if(!isLost(failure2)||shard2!==void 0)throw failure2;for(const name2 of await backend3.runs.list().catch(()=>[])){const later=name2>
-journal?await backend3.runs.read(name2).catch(()=>null):null;if(later===null||!belongs(later.run,state))continue;const message=`\
-the lock of the state was lost: ${runHolder(later.run)} took it over (${backend3.place})`;throw new ProblemsError([error(
-"locked",message)],{cause:failure2})}throw failure2}}async function start(plan,keeping2,resources,options){try{const begun=await keeping2.
-begin(resources);const{state}=begun;const journal=await options.backend.runs.create({type:"run",format_version:JOURNAL_FORMAT,
-run:begun.journal,tool_version:plan.toolVersion,at:options.now().toISOString(),command:options.command,...plan.undoes===
-void 0?{}:{undoes:plan.undoes},user:userName(),...ownMark(),state:{lineage:state.lineage,file:options.backend.name},server:plan.
-server,profile:plan.profile,environment:plan.environment,digest:plan.digest,salt:state.salt});return{begun,journal}}catch(failure2){
-throw new ProblemsError([error("not-writable",messageOf(failure2),[],`nothing was sent; ${cureOf(failure2)}`)],{cause:failure2})}}
-function journalRecorder(journal,held,{lock,hasher,now,redactor},record2){const sequences=new Map;const begun=new Set;let sequence=0;
-return{async sending(change3,request5,last){if(!lock.fenced&&!begun.has(change3.apply.key))await held.look();begun.add(change3.
-apply.key);const{key,identity:identity2,expected,before,existed,managed,generation:generation2,recordedGeneration}=change3.
-apply;const stored2=await withSlowHashes(()=>({before:storeFields(concealAll(before,expected),hasher),body:request5?.body===
-void 0?null:storeFields(request5.body,hasher),expected:storeFields(expected,hasher)}));sequence+=1;sequences.set(change3,
-sequence);await journal.write({type:"sending",seq:sequence,at:now().toISOString(),address:redactAddress(change3.address,
-redactor),...change3.label===void 0?{}:{label:redactor.redactName(change3.label)},key,kind:change3.kind,identity:{...identity2},
-action:change3.action,operation:request5?.operation??null,method:request5===null?null:operations[request5.operation].method,
-path:request5===null?null:operationPath(request5.operation,request5.params),last,existed,...stored2,managed:[...managed],
-...generation2===void 0?{}:{generation:generation2},...recordedGeneration===void 0?{}:{recorded_generation:recordedGeneration}})},
-async answered(change3,httpStatus,attempts){await journal.write({type:"answered",seq:sequences.get(change3)??0,at:now().
-toISOString(),status:"applied",ambiguous:false,http_status:httpStatus,attempts,after:null,unverified:[],error:null})},async settled(change3,outcome3){
-const at3=now().toISOString();const after2=await withSlowHashes(()=>outcome3.after===void 0?null:storeFields(concealAll(
-outcome3.after,change3.apply.expected),hasher));await record2(change3,outcome3,at3);await journal.write({type:"answered",
-seq:sequences.get(change3)??0,at:at3,status:outcome3.status,ambiguous:outcome3.ambiguous,http_status:outcome3.httpStatus,
-attempts:outcome3.attempts,after:after2,unverified:outcome3.unverified.map(redactor.redactName),error:outcome3.error===null?
-null:redactor.redactSentence(outcome3.error),...outcome3.otherProfile===void 0?{}:{other_profile:outcome3.otherProfile},
-...outcome3.notes===void 0||outcome3.notes.length===0?{}:{notes:outcome3.notes.map(redactor.redactSentence)}})}}}function concealAll(fields2,asked){
-return mapValues(fields2,(value3,field2)=>conceal(value3,asked[field2]))}function stillOwed({warnings}){return warnings.
-filter(({code:code2})=>code2==="restores-left-out").map(({code:code2,message})=>error(code2,message))}function runEndedEarly(run4,failure2,{
-kept:kept2}){return error("run-ended-early",`run ${run4} ended early: ${messageOf(failure2)}`,[],kept2===null?"what was \
-sent is in the journal, and the next apply reads it":keptHint(run4,kept2))}function keptHint(run4,kept2){return`a part o\
-f the journal of run ${run4} could not be brought to its place and is kept in ${kept2}: run idops again from here, which\
- takes it along`}init_problems();init_shard();init_values();init_fields();init_kinds();function entriesOf({lines}){const byKey=new Map;const bySequence=new Map;for(const line of lines){if(line.type==="sendin\
+fields2[name2]={...there!==void 0&&isMap(there)?there:{},...Object.fromEntries(left)}}return fields2}async function applyPlan({plan,asked},options){const{lock,now,signal,shard:shard2,hasher,approval}=options;const keys=new Map(
+plan.changes.flatMap(({address:address3,requests,apply})=>requests.length>0?[[address3,apply.key]]:[]));const use=approval===
+void 0?void 0:{approval,keys:[...keys.values()]};const keeping2=keepingOf({...options,use});const recorded2=await withSeen(
+withoutDebts(options.state,plan.settled??[]),seenIn(plan),{at:now().toISOString(),hasher});if(plan.changes.every(({action:action2})=>action2===
+"unchanged")){const result2={run:null,results:[],interrupted:false};if(recorded2===options.state.resources){return{result:result2,
+state:options.state,problems:stillOwed(plan)}}await lock.confirm();const{state:state2,problems:problems2}=await kept2(keeping2,
+recorded2,options);return{result:result2,state:state2,problems:[...problems2,...stillOwed(plan)]}}await lock.confirm();const resources={
+...recorded2};const{begun,journal}=await start(plan,keeping2,recorded2,options);const{run:run4,journal:name2}=begun;let state={
+...begun.state,resources};const held=new Held({...lock,confirm:()=>confirmed(begun,options)});const recorder=journalRecorder(
+journal,held,options,async(change3,outcome3,at3)=>{const readable2=kindOf(change3.kind).readable(options.profile);const asked2={
+...change3,...change3.apply};const context3={run:name2,at:at3,hasher:options.hasher,readable:readable2};const{[asked2.key]:known4}=resources;
+await withSlowHashes(()=>recordInto(known4===void 0?{}:{[asked2.key]:known4},asked2,outcome3,context3));recordInto(resources,
+asked2,outcome3,context3)});const permit=begun2=>held.permit(begun2);const executing=execute(plan,{...options,notBefore:asked,
+recorder,permit});const{results,fatal}=await executing.catch(async failure2=>{await journal.close();throw failure2}).finally(
+()=>held.end());const part=shard2===void 0?{}:{shard:shard2,journal:name2};const result={run:run4,...part,results,interrupted:signal.
+aborted};const problems=[...fatal===void 0?[]:[runEndedEarly(name2,fatal,journal)],...stillOwed(plan)];try{await held.look()}catch(failure2){
+const content=await options.backend.runs.read(name2).catch(()=>null);if(content?.lines.some(({type})=>type==="end")===true)
+await journal.write({type:"end",at:now().toISOString(),interrupted:true}).catch(()=>{});await journal.close();return{result,
+state,problems:fatal===void 0||isLost(fatal)?[runEndedEarly(name2,failure2,journal),...stillOwed(plan)]:problems}}try{state=
+await keeping2.end(begun,resources,fatal===void 0,leftOf(result,keys));if(fatal===void 0)await journal.write({type:"end",
+at:now().toISOString(),interrupted:signal.aborted})}catch(failure2){problems.push(error("state-not-saved",messageOf(failure2),
+[],journal.kept===null?`${cureOf(failure2)}; the journal of run ${name2} holds everything, and the next apply reads it`:
+keptHint(name2,journal.kept)))}finally{await journal.close()}return{result,state,problems}}function seenIn({changes}){return changes.
+flatMap(({kind,action:action2,apply:{seen:seen2,...asked}})=>action2==="unchanged"&&seen2!==void 0?[{...asked,kind,fields:seen2}]:
+[])}function withoutDebts(state,keys){if(keys.length===0)return state.resources;const resources={...state.resources};for(const key of keys){
+const record2=resources[key];if(record2===void 0)continue;const{owed:_,...rest}=record2;resources[key]=rest}return resources}
+async function kept2(keeping2,resources,{state}){try{return{state:await keeping2.keep(resources),problems:[]}}catch(failure2){
+const hint=`${cureOf(failure2)}; nothing was to be sent`;const problem2=error("state-not-saved",messageOf(failure2),[],hint);
+return{state:{...state,resources},problems:[problem2]}}}async function confirmed({journal,state},{lock,backend:backend3,
+shard:shard2}){try{await lock.confirm()}catch(failure2){if(!isLost(failure2)||shard2!==void 0)throw failure2;for(const name2 of await backend3.
+runs.list().catch(()=>[])){const later=name2>journal?await backend3.runs.read(name2).catch(()=>null):null;if(later===null||
+!belongs(later.run,state))continue;const message=`the lock of the state was lost: ${runHolder(later.run)} took it over (${backend3.
+place})`;throw new ProblemsError([error("locked",message)],{cause:failure2})}throw failure2}}async function start(plan,keeping2,resources,options){
+try{const begun=await keeping2.begin(resources);const{state}=begun;const journal=await options.backend.runs.create({type:"\
+run",format_version:JOURNAL_FORMAT,run:begun.journal,tool_version:plan.toolVersion,at:options.now().toISOString(),command:options.
+command,...plan.undoes===void 0?{}:{undoes:plan.undoes},user:userName(),...ownMark(),state:{lineage:state.lineage,file:options.
+backend.name},server:plan.server,profile:plan.profile,environment:plan.environment,digest:plan.digest,salt:state.salt});
+return{begun,journal}}catch(failure2){throw new ProblemsError([error("not-writable",messageOf(failure2),[],`nothing was \
+sent; ${cureOf(failure2)}`)],{cause:failure2})}}function journalRecorder(journal,held,{lock,hasher,now,redactor},record2){
+const sequences=new Map;const begun=new Set;let sequence=0;return{async sending(change3,request5,last){if(!lock.fenced&&
+!begun.has(change3.apply.key))await held.look();begun.add(change3.apply.key);const{key,identity:identity2,expected,before,
+existed,managed,generation:generation2,recordedGeneration}=change3.apply;const stored2=await withSlowHashes(()=>({before:storeFields(
+concealAll(before,expected),hasher),body:request5?.body===void 0?null:storeFields(request5.body,hasher),expected:storeFields(
+expected,hasher)}));sequence+=1;sequences.set(change3,sequence);await journal.write({type:"sending",seq:sequence,at:now().
+toISOString(),address:redactAddress(change3.address,redactor),...change3.label===void 0?{}:{label:redactor.redactName(change3.
+label)},key,kind:change3.kind,identity:{...identity2},action:change3.action,operation:request5?.operation??null,method:request5===
+null?null:operations[request5.operation].method,path:request5===null?null:operationPath(request5.operation,request5.params),
+last,existed,...stored2,managed:[...managed],...generation2===void 0?{}:{generation:generation2},...recordedGeneration===
+void 0?{}:{recorded_generation:recordedGeneration}})},async answered(change3,httpStatus,attempts){await journal.write({type:"\
+answered",seq:sequences.get(change3)??0,at:now().toISOString(),status:"applied",ambiguous:false,http_status:httpStatus,attempts,
+after:null,unverified:[],error:null})},async settled(change3,outcome3){const at3=now().toISOString();const after2=await withSlowHashes(
+()=>outcome3.after===void 0?null:storeFields(concealAll(outcome3.after,change3.apply.expected),hasher));await record2(change3,
+outcome3,at3);await journal.write({type:"answered",seq:sequences.get(change3)??0,at:at3,status:outcome3.status,ambiguous:outcome3.
+ambiguous,http_status:outcome3.httpStatus,attempts:outcome3.attempts,after:after2,unverified:outcome3.unverified.map(redactor.
+redactName),error:outcome3.error===null?null:redactor.redactSentence(outcome3.error),...outcome3.otherProfile===void 0?{}:
+{other_profile:outcome3.otherProfile},...outcome3.notes===void 0||outcome3.notes.length===0?{}:{notes:outcome3.notes.map(
+redactor.redactSentence)}})}}}function concealAll(fields2,asked){return mapValues(fields2,(value3,field2)=>conceal(value3,
+asked[field2]))}function stillOwed({warnings}){return warnings.filter(({code:code2})=>code2==="restores-left-out").map(({
+code:code2,message})=>error(code2,message))}function runEndedEarly(run4,failure2,{kept:kept3}){return error("run-ended-e\
+arly",`run ${run4} ended early: ${messageOf(failure2)}`,[],kept3===null?"what was sent is in the journal, and the next a\
+pply reads it":keptHint(run4,kept3))}function keptHint(run4,kept3){return`a part of the journal of run ${run4} could not\
+ be brought to its place and is kept in ${kept3}: run idops again from here, which takes it along`}init_problems();init_shard();init_values();init_fields();init_kinds();function entriesOf({lines}){const byKey=new Map;const bySequence=new Map;for(const line of lines){if(line.type==="sendin\
 g"){const entry={sending:line,answers:[]};byKey.set(line.key,entry);bySequence.set(line.seq,entry)}else if(line.type==="\
 answered"){bySequence.get(line.seq)?.answers.push(line)}}return[...byKey.values()].map(({sending,answers:answers2})=>{const answer=answers2.
 at(-1);const settles=answer!==void 0&&(sending.last||answer.status!=="applied");return{sending,answered:settles?answer:void 0,
@@ -18062,10 +18094,10 @@ opt")return false;if(answered===void 0)return true;if(answered.status==="failed"
 null;return answered.status!=="skipped"}function isInterrupted({lines}){const last=lines.at(-1);return last?.type==="end"&&
 last.interrupted}function wasBegunAgain({run:run4},contents2){const part=partOfRun(run4.run);return contents2.some(other=>{
 const again=partOfRun(other.run.run);return again?.shard.index===part?.shard.index&&(again?.attempt??0)>(part?.attempt??
-0)})}init_problems();init_shard();init_kinds();init_journal();init_shards();async function unfinishedRuns(state,home,shard2){const{runs}=home.backend;const open8=openRuns(state);const names3=[];const kept2=new Set(
+0)})}init_problems();init_shard();init_kinds();init_journal();init_shards();async function unfinishedRuns(state,home,shard2){const{runs}=home.backend;const open8=openRuns(state);const names3=[];const kept3=new Set(
 await runs.kept());const isNewestHeld=name2=>name2===heldBefore(state,name2);const read=async name2=>isNewestHeld(name2)&&
 !open8.has(name2)?await runs.read(name2).catch(()=>null):await runs.read(name2);for(const name2 of await runs.list()){if(shard2!==
-void 0&&!isFor(name2,shard2,state,kept2))continue;const held=heldBefore(state,name2);const later=kept2.has(name2)||open8.
+void 0&&!isFor(name2,shard2,state,kept3))continue;const held=heldBefore(state,name2);const later=kept3.has(name2)||open8.
 has(name2)||held===void 0||name2>held;if(later||name2===held&&!await runs.hasEnd(name2).catch(()=>true))names3.push(name2)}
 const contents2=(await Promise.all(names3.map(name2=>read(name2)))).filter(content=>content!==null&&content.run.server===
 state.server);const isDone=name2=>isNewestHeld(name2)&&!isToEnd(state,name2);const own5=contents2.filter(({run:run4,ended})=>belongs(
@@ -18110,9 +18142,9 @@ verdict,unverified,sentence:sentence2}=judge(kindOf(sending.kind),aim,live);if(v
 n",ambiguous:true,after:void 0,unverified,sentence:sentence2}}const shown5=action2==="adopt"?void 0:live?.fields;return{
 status:verdict==="done"?"applied":"failed",ambiguous:false,after:shown5,unverified:[],sentence:sentence2}}function withoutHashes(fields2,hasher){
 const{hashes}=storeFields(fields2,hasher);const hashed2=new Set(Object.keys(hashes).map(pointer=>pointer.split("/")[1]));
-return Object.fromEntries(Object.entries(fields2).filter(([field2])=>!hashed2.has(field2)))}function isFor(name2,shard2,state,kept2){
+return Object.fromEntries(Object.entries(fields2).filter(([field2])=>!hashed2.has(field2)))}function isFor(name2,shard2,state,kept3){
 if(!isSplit(state,shard2)||partOf(state,shard2).to_end?.includes(name2))return true;const part=partOfRun(name2);return part===
-void 0?kept2.has(name2):isShard(part.shard,shard2)}async function findRun(store,name2){return asOne(await findParts(store,name2))}async function findParts(store,given){const names3=await store.
+void 0?kept3.has(name2):isShard(part.shard,shard2)}async function findRun(store,name2){return asOne(await findParts(store,name2))}async function findParts(store,given){const names3=await store.
 list();const name2=meant(names3,given);const found2=names3.filter(one=>isOfRun(one,name2));const contents2=[];for(const one of found2){
 const content=await store.read(one);if(content!==null)contents2.push(content)}const[first,...others2]=contents2;if(first===
 void 0)throw new ProblemsError(found2.map(withoutFirstLine));return{name:name2,contents:[first,...others2]}}function meant(names3,name2){const levels=[names3.map(runOf),names3.map(partCalled),names3].map(level3=>[...new Set(level3)]);
@@ -18184,11 +18216,11 @@ state=>state!==void 0)}async function stateName(path){const text6=await readRegu
 void 0?void 0:nameOf4(text6)}init_zod();import{createHash as createHash2,randomUUID as randomUUID3}from"node:crypto";import{link,lstat,open as open3,
 readdir as readdir3,rename as rename2,rm as rm3}from"node:fs/promises";import{basename as basename3,dirname as dirname6,
 join as join8,relative as relative2}from"node:path";import{setTimeout as wait}from"node:timers/promises";init_problems();init_process();init_regular();init_shard();init_process();import{createHash,randomBytes as randomBytes4}from"node:crypto";import{readdir as readdir2,rm,stat}from"node:fs/promises";
-import{join as join6}from"node:path";var named3=/^\.idops-(\d+)-([0-9a-f]{8})-([0-9a-f]{6})[0-9a-f]{6}\.tmp$/;var own2=randomBytes4(
+import{join as join6}from"node:path";var named4=/^\.idops-(\d+)-([0-9a-f]{8})-([0-9a-f]{6})[0-9a-f]{6}\.tmp$/;var own2=randomBytes4(
 3).toString("hex");var OLD=60*60*1e3;function temporaryName(){return`.idops-${process.pid}-${here()}-${own2}${randomBytes4(
 3).toString("hex")}.tmp`}async function sweepTemporaries(folder){const names3=await readdir2(folder).catch(()=>[]);await Promise.
 all(names3.map(async name2=>{const path=join6(folder,name2);if(await isLeft(path,name2))await rm(path,{force:true}).catch(
-()=>{})}))}async function isLeft(path,name2){const ours=named3.exec(name2);if(ours===null)return false;if(ours[2]===here()&&
+()=>{})}))}async function isLeft(path,name2){const ours=named4.exec(name2);if(ours===null)return false;if(ours[2]===here()&&
 isGone(Number(ours[1]),ours[3]))return true;const made3=await stat(path).catch(()=>void 0);return made3?.isFile()===true&&
 Date.now()-made3.mtimeMs>OLD}function isGone(pid,sign){if(pid===process.pid)return sign!==own2;return fateOf({...ownMark(),
 pid,started:null})==="gone"}function here(){const{host:host2,boot,namespace}=ownMark();return createHash("sha256").update(
@@ -18296,8 +18328,8 @@ join as join10,relative as relative5,sep as sep2}from"node:path";init_problems()
 slice(0,3).map(path=>shellWord(`:/${path}`));const rest=paths.length>3?" and so on":"";throw new ProblemsError([error("s\
 tate-tracked",`git tracks ${first}${more}, so a commit decides what idops believes was recorded`,[],`take it out of git \
 with "git rm --cached ${out.join(" ")}"${rest}, and name it in .gitignore; or set state.allow_tracked: true, if that is \
-meant`)])}async function trackedOf(files,journals){const named4=[...files,journals];const real=await Promise.all(named4.
-map(realName));const root=workTreeOf(dirname7(real[0]??""));if(root===void 0)return[];const led=await Promise.all(named4.
+meant`)])}async function trackedOf(files,journals){const named5=[...files,journals];const real=await Promise.all(named5.
+map(realName));const root=workTreeOf(dirname7(real[0]??""));if(root===void 0)return[];const led=await Promise.all(named5.
 map(path=>leadsTo(path).catch(()=>path)));const targets=[...new Set([...real,...led])];const inside2=targets.map(path=>relative5(
 root,path)).filter(isBelow);const listed2=await listOf(root,inside2);const folders=new Set([journals,await realName(journals)].
 map(path=>relative5(root,path)));return listed2.filter(path=>{const isInFolder=folders.has(dirname7(path).split("/").join(
@@ -18306,9 +18338,9 @@ folder).catch(()=>void 0);if(real!==void 0)return join10(real,basename4(path));r
 folder),basename4(path))}function isBelow(way){return way!==""&&way!==".."&&!way.startsWith(`..${sep2}`)&&!isAbsolute2(way)}
 async function listOf(root,paths){try{return await inGitIndex(root,paths)}catch(failure2){throw new ProblemsError([error(
 "state-tracked",`git can't tell whether it tracks the state: ${failure2.message}`,[],'mend the repository, so that "git \
-status" works; or set state.allow_tracked: true, if a state that git tracks is meant')],{cause:failure2})}}async function fileBackend({path:named4,allowTracked}){const path=await realPlaceOf(named4);const folder=join11(dirname8(
+status" works; or set state.allow_tracked: true, if a state that git tracks is meant')],{cause:failure2})}}async function fileBackend({path:named5,allowTracked}){const path=await realPlaceOf(named5);const folder=join11(dirname8(
 path),"runs");return{...stateFile(path),name:basename5(path),runs:fileRuns(folder),told:()=>stateName(path),beside:()=>statesBeside(
-path),...excluding(fileLocks(path)),async check(use){if(allowTracked)return;await refuseTracked([...new Set([named4,path])],
+path),...excluding(fileLocks(path)),async check(use){if(allowTracked)return;await refuseTracked([...new Set([named5,path])],
 folder,use==="write")}}}init_json();import{relative as relative6}from"node:path";function keeping(backend3,folder){return{...backend3,runs:keptRuns(backend3.runs,folder)}}function keptRuns(base2,folder){
 const local=fileRuns(folder);const place2=relative6(process.cwd(),folder)||folder;const missing2=async({run:{run:run4,state},
 lines})=>{const here2=(await local.list()).includes(run4)?await local.read(run4):null;if(here2?.run.state.lineage!==state.
@@ -18336,8 +18368,8 @@ finally(()=>{this.#bringing=void 0});await this.#bringing}async#brought(){const 
 lines.map(line=>this.#base.write(line)));this.#kept=this.#kept.slice(lines.length)}async close(){await this.#base.close();
 await(await this.#keeping)?.close()}};function notSent({seq}){return{type:"answered",seq,at:new Date().toISOString(),status:"\
 skipped",ambiguous:false,http_status:null,attempts:0,after:null,unverified:[],error:"not sent: the journal could not be \
-written"}}var KEPT=".idops/kept";async function backendOf(project,onSecret){const backend3=await placeOf2(project,onSecret);const kept2=join12(
-project.root,KEPT);return project.state().in==="file"&&!existsSync4(kept2)?backend3:keeping(backend3,kept2)}async function placeOf2(project,onSecret){
+written"}}var KEPT=".idops/kept";async function backendOf(project,onSecret){const backend3=await placeOf2(project,onSecret);const kept3=join12(
+project.root,KEPT);return project.state().in==="file"&&!existsSync4(kept3)?backend3:keeping(backend3,kept3)}async function placeOf2(project,onSecret){
 const settings=project.state();if(settings.in==="file")return await fileBackend(settings);return settings.in==="git"?await onBranch(
 project,settings,onSecret):await inDatabase(project,settings,onSecret)}function pathOnBranch({root:folder,environment},root,path){
 const below2=relative7(root,folder).split(sep3).join("/");return path??posix2.join(below2,`${environment??"state"}.json`)}
@@ -18681,9 +18713,9 @@ e","client_key_file"):[],...cert===void 0&&key!==void 0?needs("client_key_file",
 const{path=DEFAULT_STATE,allow_tracked:allowTracked=false,git:git2,postgres}=given;if(git2!==void 0){const{remote=DEFAULT_REMOTE,
 branch=DEFAULT_BRANCH}=git2;return{in:"git",remote,branch,path:git2.path??null}}if(postgres===void 0)return{in:"file",path:absolute(
 path),allowTracked};const problems=lacking2(postgres);if(problems.length>0)throw new ProblemsError(problems);const{url="",
-name:name2=null,ca_file:ca,client_cert_file:cert,client_key_file:key}=postgres;const named4=Object.entries({ca,cert,key}).
+name:name2=null,ca_file:ca,client_cert_file:cert,client_key_file:key}=postgres;const named5=Object.entries({ca,cert,key}).
 flatMap(([what,file])=>file===void 0?[]:[[what,absolute(file)]]);return{in:"postgres",url:new Sensitive(url),name:name2,
-files:Object.fromEntries(named4)}}var DEFAULT_MANIFESTS=["manifests/**/*.yaml","manifests/**/*.yml"];var DEFAULT_MAX_DESTRUCTIVE=5;var variableName=string2().
+files:Object.fromEntries(named5)}}var DEFAULT_MANIFESTS=["manifests/**/*.yaml","manifests/**/*.yml"];var DEFAULT_MAX_DESTRUCTIVE=5;var variableName=string2().
 regex(/^[A-Za-z_][A-Za-z0-9_]*$/,'must be a name of letters (a to z), digits and "_", and begin with no digit');var text4=()=>string2().
 min(1,"must not be empty");var clientCredentialsSchema=strictObject({token_url:text4().meta({description:"The address th\
 at gives tokens, by the same rules as base_url.",examples:["https://id.example.com/oauth/token"]}),client_id:text4().meta(
@@ -18904,7 +18936,7 @@ OPS_BASE_URL","set it to the address of your server; idops sandbox runs one to p
  bearer token of your server; idops sandbox runs one to practise on"]]);function isSecret2(name2,{path}){return looksSecret(
 name2)||path.some(step=>typeof step==="string"&&(step==="auth"||looksSecret(step)))}function placeOf3(written3,{node:node2,
 file}){const at3=written3===""?-1:file.text.indexOf(written3,node2.range.start);if(at3===-1||at3>=node2.range.end)return file.
-place(node2.range);return file.place({start:at3,end:at3+written3.length})}init_problems();function isBaseUrl(checked2){return"origin"in checked2}var label="(?!-)[\\p{L}\\p{N}_-]+(?<!-)";var host=`\
+place(node2.range);return file.place({start:at3,end:at3+written3.length})}init_problems();function isBaseUrl(checked3){return"origin"in checked3}var label="(?!-)[\\p{L}\\p{N}_-]+(?<!-)";var host=`\
 (?:${label}(?:\\.${label})*\\.?|\\[[\\da-f:.]+\\])`;var address2=new RegExp(`^https?://${host}(?::\\d{1,5})?(?:/(?!/)[^\\\\\
 \\s]*)?$`,"iu");function checkBaseUrl(text6,use){const{allowInsecureHttp,what="the base URL",places=[]}=use;const bad2=(why,hint="\
 write it as https://id.example.com")=>error("bad-address",`${what} ${why}`,places,hint);if(/^\s*\$[A-Za-z_{(]/.test(text6))
@@ -18923,8 +18955,8 @@ address"}];function addressProblems(layers,place2){const found2=new Map;for(cons
 const allows=find6(config3,["server","allow_insecure_http"]);const allowInsecureHttp=allows.complete&&allows.node.type===
 "scalar"&&allows.node.value!==false;for(const{path,what}of addresses2){const{node:node2,complete}=find6(config3,["server",
 ...path]);const text6=complete&&node2.type==="scalar"?literal2(node2):void 0;if(text6===void 0||node2.type!=="scalar")continue;
-const checked2=checkBaseUrl(text6,{allowInsecureHttp,what,places:[place2(node2)]});if(!isBaseUrl(checked2))found2.set(`${checked2.
-code} ${node2.range.start}`,checked2)}}return[...found2.values()]}init_problems();init_work_tree();import{lstat as lstat2,realpath as realpath3}from"node:fs/promises";import{dirname as dirname9,
+const checked3=checkBaseUrl(text6,{allowInsecureHttp,what,places:[place2(node2)]});if(!isBaseUrl(checked3))found2.set(`${checked3.
+code} ${node2.range.start}`,checked3)}}return[...found2.values()]}init_problems();init_work_tree();import{lstat as lstat2,realpath as realpath3}from"node:fs/promises";import{dirname as dirname9,
 join as join13}from"node:path";async function findAbove(name2,cwd){if(isThere(join13(cwd,name2)))return join13(cwd,name2);const top=await topOf(cwd);if(top===
 void 0)return void 0;for(let folder=await realpath3(cwd);folder!==top;){folder=dirname9(folder);const path=join13(folder,
 name2);if(!isThere(path))continue;for(const one of[path,join13(top,".git")])await refuseOthers(one,path,cwd);return path}
@@ -18932,15 +18964,15 @@ return void 0}async function topOf(cwd){const folder=await realpath3(cwd).catch(
 workTreeOf(folder);return top===folder?void 0:top}async function refuseOthers(one,config3,cwd){const own5=process.getuid?.();
 const{uid}=await lstat2(one);if(own5===void 0||uid===own5||uid===0)return;const[shown5,owned]=[shownPath(config3,cwd),shownPath(
 one,cwd)];throw new ProblemsError([error("no-config",`there is no idops.yaml in this folder, and ${shown5} is not taken \
-by itself, since ${owned} belongs to another user`,[],`write --config ${shown5} if that is the one`)])}import{resolve as resolvePath}from"node:path";function guardedOf(layers,root,defaultState){const variables=new Set;const files=new Set;const states=new Set;const named4=new Set(
+by itself, since ${owned} belongs to another user`,[],`write --config ${shown5} if that is the one`)])}import{resolve as resolvePath}from"node:path";function guardedOf(layers,root,defaultState){const variables=new Set;const files=new Set;const states=new Set;const named5=new Set(
 ["IDOPS_TOKEN"]);for(const{config:config3,text:text6}of layers){const texts2=node2=>scalarsOf(node2).flatMap(scalar=>{const known4=text6(
 scalar);return known4===void 0||known4===""?[]:[known4]});for(const section of[["server","auth"],["server","tls"],["stat\
 e","postgres"]]){const{node:node2,complete}=find6(config3,section);if(!complete)continue;for(const scalar of scalarsOf(node2))
-for(const name2 of namesIn5(scalar))named4.add(name2);for(const name2 of passedNodes(node2).flatMap(texts2))named4.add(name2);
+for(const name2 of namesIn5(scalar))named5.add(name2);for(const name2 of passedNodes(node2).flatMap(texts2))named5.add(name2);
 const given=commandNodes(node2).flatMap(texts2).flatMap(filesIn);for(const file of[...fileNodes(node2).flatMap(texts2),...given])
 files.add(resolvePath(root,file))}const remote=find6(config3,["state","git","remote"]);if(remote.complete&&remote.node.type===
-"scalar")for(const name2 of namesIn5(remote.node))named4.add(name2);const state=find6(config3,["state","path"]);const[path=defaultState]=state.
-complete?texts2(state.node):[];states.add(resolvePath(root,path))}const pending=[...named4];for(let name2=pending.pop();name2!==
+"scalar")for(const name2 of namesIn5(remote.node))named5.add(name2);const state=find6(config3,["state","path"]);const[path=defaultState]=state.
+complete?texts2(state.node):[];states.add(resolvePath(root,path))}const pending=[...named5];for(let name2=pending.pop();name2!==
 void 0;name2=pending.pop()){variables.add(name2);for(const{config:config3}of layers){const{node:node2,complete}=find6(config3,
 ["vars",name2]);if(complete&&node2.type==="scalar")pending.push(...namesIn5(node2).filter(one=>!variables.has(one)))}}return{
 variables,files:[...files],states:[...states]}}function fileNodes(node2){if(node2.type!=="map")return[];return[...node2.
@@ -19029,11 +19061,11 @@ size;if(this.#allowance.aliased>MAX_ALIASED){const already=this.#allowance.excee
 true;if(already)return empty2;this.problems.push(error("alias-explosion",`aliases repeat more than ${MAX_ALIASED} values`,
 places,"use fewer aliases"));return empty2}return{...target,range:range2}}#scalar(node2){const range2=rangeOf2(node2);const plain4=node2.
 type==="PLAIN"||node2.type===void 0||node2.type===null;const source=typeof node2.source==="string"?node2.source:"";const{
-value:value3}=node2;let kept2=typeof value3==="string"||typeof value3==="boolean"?value3:null;if(typeof value3==="string"&&
+value:value3}=node2;let kept3=typeof value3==="string"||typeof value3==="boolean"?value3:null;if(typeof value3==="string"&&
 value3.includes("\0")){this.problems.push(badCharacter(this.#file,"\0",range2))}if(plain4&&shownKey(source)!==source&&beginsLine(
 this.#file.text,range2.start)){this.#file.hide(range2)}if(typeof value3==="number"){const number4=numberOf(source);if(number4===
 void 0){this.problems.push(error("wrong-value","JSON has no such number",[this.#file.place(range2)],"write it in quotes \
-to have it as a text"))}kept2=number4??0}return{type:"scalar",value:kept2,plain:plain4,source,range:range2,size:1,height:0}}#pair(entries,key,value3,depth){
+to have it as a text"))}kept3=number4??0}return{type:"scalar",value:kept3,plain:plain4,source,range:range2,size:1,height:0}}#pair(entries,key,value3,depth){
 const range2=rangeOf2(key);const places=()=>[this.#file.place(range2)];const name2=(0,import_yaml.isScalar)(key)?key.value:
 void 0;if(typeof name2!=="string"){const hint=(0,import_yaml.isScalar)(key)?"write it in quotes":'put quotes around a te\
 xt that begins with "{{"';this.problems.push(error("bad-key","a key must be a text",places(),hint));return}if(name2.includes(
@@ -19069,8 +19101,8 @@ vironments":`environments there: ${known4.join(", ")}`))}refuse(inOrder(problems
 void 0?base2:over(chosen),own:chosen?.node.type==="map"?chosen.node:void 0,environments:known4,all:()=>[base2,...known4.
 map(name2=>over(find6(root,["environments",name2])))]}}function withoutPlace(base2,over){const[below2,above]=[base2,over].
 map(({entries:entries2})=>entries2.get("state"));if(below2?.value.type!=="map"||above?.value.type!=="map")return base2;const{
-entries}=above.value;const named4=statePlaces.find(place2=>entries.has(place2));if(named4===void 0)return base2;const others2=new Set(
-[...statePlaces.filter(place2=>place2!==named4),...named4==="path"?[]:["allow_tracked"]]);const value3=without2(below2.value,
+entries}=above.value;const named5=statePlaces.find(place2=>entries.has(place2));if(named5===void 0)return base2;const others2=new Set(
+[...statePlaces.filter(place2=>place2!==named5),...named5==="path"?[]:["allow_tracked"]]);const value3=without2(below2.value,
 name2=>others2.has(name2));return mapNode(base2.range,new Map([...base2.entries,["state",{...below2,value:value3}]]))}var open5=/^(?:version|manifests|vars|allow_env|safety|checks|email)[ \t]*:/;
 function hideCredentials(file){let start2=0;let isOpen=false;for(const line of file.text.split("\n")){if(/^[^\s#-]/.test(
 line))isOpen=open5.test(line);if(/\b(?:server|state|auth|tls|header)["']?[ \t]*:/.test(line))isOpen=false;const isTold=isOpen||
@@ -19113,8 +19145,8 @@ if(address3!==void 0&&given.aside!==void 0)this.#sameAddress(address3,given.asid
 const other=checkBaseUrl(aside,{what:"IDOPS_BASE_URL",places:[],allowInsecureHttp:true});if(isBaseUrl(other)&&other.href===
 address3.href)return;this.#problems.push(error("other-address",`IDOPS_BASE_URL names ${isBaseUrl(other)?other.href:"some\
 thing else"}, and environment ${this.#sources.environment} is at ${address3.href}`,places,"unset IDOPS_BASE_URL, or give\
- --base-url, which replaces the address of an environment"))}#address(text6,what,places,allowInsecureHttp){const checked2=checkBaseUrl(
-text6,{what,places,allowInsecureHttp});if(isBaseUrl(checked2))return checked2;this.#problems.push(checked2);return void 0}#proxy({
+ --base-url, which replaces the address of an environment"))}#address(text6,what,places,allowInsecureHttp){const checked3=checkBaseUrl(
+text6,{what,places,allowInsecureHttp});if(isBaseUrl(checked3))return checked3;this.#problems.push(checked3);return void 0}#proxy({
 origin:origin2}){const proxy=proxyFor(origin2,this.#sources.variables);if(isProblem(proxy)){this.#problems.push(proxy);return null}
 if(proxy?.authorization!=null){const encoded=String(proxy.authorization.reveal()).replace(/^Basic /,"");const pair=Buffer.
 from(encoded,"base64").toString();this.#secrets.push(encoded,pair.slice(pair.indexOf(":")+1))}return proxy}#missing(what,member2,usual){
@@ -19262,7 +19294,7 @@ place2,root)===""||isInside(place2,root)?place2:null}async function leadsOut(pat
 return Object.assign(new Error(`${code2}: ${path}`),{code:code2})}var readsAtOnce=16;var Access=class{#root;#states;#files;#folders=new Map;#pauses;constructor(project,more=[],pauses=new Pauses(
 void 0)){this.#pauses=pauses;const{files,states}=project.guarded();this.#root=project.root;this.#states=Promise.all(states.
 map(ways4)).then(all=>all.flat());this.#files=realpaths([...files,...more])}async find(path){if(this.#pauses.due)await this.#pauses.
-pause();if(!isInside(path,this.#root))return outside;const named4=await this.#private(path);if(named4!==void 0)return named4;
+pause();if(!isInside(path,this.#root))return outside;const named5=await this.#private(path);if(named5!==void 0)return named5;
 let target;const way={places:[],isHidden:false};try{const followed=await follow(path,this.#root,way,(place2,isLast)=>this.#look(
 place2,isLast));if(followed===null)return outside;target=realpathSync.native(followed)}catch(failure2){return unreadable(
 failure2)}if(!isInside(target,this.#root))return outside;if(target===path)return{target};if(way.isHidden&&isHidden(target,
@@ -19452,7 +19484,7 @@ state.paths,this.state.options.filters);this.walkDirectory(this.state,this.root,
 walk);return this.isSynchronous?this.callbackInvoker(this.state,null):null}walk=(entries,directoryPath,depth)=>{const{paths,
 options:{filters:filters2,resolveSymlinks:resolveSymlinks$1,excludeSymlinks,exclude,maxFiles,signal,useRealPaths,pathSeparator},
 controller:controller2}=this.state;if(controller2.aborted||signal&&signal.aborted||maxFiles&&paths.length>maxFiles)return;
-const files=this.getArray(this.state.paths);for(let i2=0;i2<entries.length;++i2){const entry=entries[i2];if(entry.isFile()||
+const files=this.getArray(this.state.paths);for(let i3=0;i3<entries.length;++i3){const entry=entries[i3];if(entry.isFile()||
 entry.isSymbolicLink()&&!resolveSymlinks$1&&!excludeSymlinks){const filename=this.joinPath(entry.name,directoryPath);this.
 pushFile(filename,files,this.state.counts,filters2)}else if(entry.isDirectory()){let path=joinDirectoryPath(entry.name,directoryPath,
 this.state.options.pathSeparator);if(exclude&&exclude(entry.name,path))continue;this.pushDirectory(path,paths,filters2);
@@ -19463,7 +19495,7 @@ return;this.walkDirectory(this.state,resolvedPath,useRealPaths?resolvedPath:path
 useRealPaths?resolvedPath:path;const filename=basename9(resolvedPath);const directoryPath$1=normalizePath(dirname14(resolvedPath),
 this.state.options);resolvedPath=this.joinPath(filename,directoryPath$1);this.pushFile(resolvedPath,files,this.state.counts,
 filters2)}})}}this.groupFiles(this.state.groups,directoryPath,files)}};function promise(root,options){return new Promise(
-(resolve$1,reject)=>{callback(root,options,(err,output)=>{if(err)return reject(err);resolve$1(output)})})}function callback(root,options,callback$1){
+(resolve$1,reject)=>{callback(root,options,(err2,output)=>{if(err2)return reject(err2);resolve$1(output)})})}function callback(root,options,callback$1){
 let walker=new Walker(root,options,callback$1);walker.start()}function sync(root,options){const walker=new Walker(root,options);
 return walker.start()}var APIBuilder=class{constructor(root,options){this.root=root;this.options=options}withPromise(){return promise(
 this.root,this.options)}withCallback(cb){callback(this.root,this.options,cb)}sync(){return sync(this.root,this.options)}};
@@ -19485,11 +19517,11 @@ globFunction||pm;if(!globFn)throw new Error("Please specify a glob function to u
 join("\0")];if(!isMatch){isMatch=globFn(patterns,...options);this.globCache[patterns.join("\0")]=isMatch}this.options.filters.
 push(path=>isMatch(path));return this}};var import_picomatch=__toESM(require_picomatch2(),1);var isReadonlyArray=Array.isArray;var BACKSLASHES=/\\/g;var DRIVE_RELATIVE_PATH=/^[A-Za-z]:$/;
 var isWin=process.platform==="win32";var ONLY_PARENT_DIRECTORIES=/^(\/?\.\.)+$/;function getPartialMatcher(patterns,options={}){
-const patternsCount=patterns.length;const patternsParts=Array(patternsCount);const matchers=Array(patternsCount);let i2,
-j;for(i2=0;i2<patternsCount;i2++){const parts=splitPattern(patterns[i2]);patternsParts[i2]=parts;const partsCount=parts.
+const patternsCount=patterns.length;const patternsParts=Array(patternsCount);const matchers=Array(patternsCount);let i3,
+j;for(i3=0;i3<patternsCount;i3++){const parts=splitPattern(patterns[i3]);patternsParts[i3]=parts;const partsCount=parts.
 length;const partMatchers=Array(partsCount);for(j=0;j<partsCount;j++)partMatchers[j]=(0,import_picomatch.default)(parts[j],
-options);matchers[i2]=partMatchers}return input=>{const inputParts=input.split("/");if(inputParts[0]===".."&&ONLY_PARENT_DIRECTORIES.
-test(input))return true;for(i2=0;i2<patternsCount;i2++){const patternParts=patternsParts[i2];const matcher=matchers[i2];
+options);matchers[i3]=partMatchers}return input=>{const inputParts=input.split("/");if(inputParts[0]===".."&&ONLY_PARENT_DIRECTORIES.
+test(input))return true;for(i3=0;i3<patternsCount;i3++){const patternParts=patternsParts[i3];const matcher=matchers[i3];
 const inputPatternCount=inputParts.length;const minParts=Math.min(inputPatternCount,patternParts.length);j=0;while(j<minParts){
 const part=patternParts[j];if(part.includes("/"))return true;if(!matcher[j](inputParts[j]))break;if(!options.noglobstar&&
 part==="**")return true;j++}if(j===inputPatternCount)return true}return false}}var WIN32_ROOT_DIR=/^[A-Z]:\/$/i;var isRoot=isWin?
@@ -19513,13 +19545,13 @@ var _PARENT_DIRECTORY$exe;const cwd=opts.cwd;let result=pattern;if(pattern[patte
 0,-1);if(result[result.length-1]!=="*"&&opts.expandDirectories)result+="/**";const escapedCwd=escapePath(cwd);result=isAbsolute4(
 result.replace(ESCAPING_BACKSLASHES,""))?posix3.relative(escapedCwd,result):posix3.normalize(result);const parentDir=(_PARENT_DIRECTORY$exe=
 PARENT_DIRECTORY.exec(result))===null||_PARENT_DIRECTORY$exe===void 0?void 0:_PARENT_DIRECTORY$exe[0];const parts=splitPattern(
-result);if(parentDir){const n2=(parentDir.length+1)/3;let i2=0;const cwdParts=escapedCwd.split("/");while(i2<n2&&parts[i2+
-n2]===cwdParts[cwdParts.length+i2-n2]){result=result.slice(0,(n2-i2-1)*3)+result.slice((n2-i2)*3+parts[i2+n2].length+1)||
-".";i2++}const potentialRoot=posix3.join(cwd,parentDir.slice(i2*3));if(potentialRoot[0]!=="."&&props.root.length>potentialRoot.
-length){props.root=ensureNonDriveRelativePath(potentialRoot);props.depthOffset=-n2+i2}}if(!isIgnore&&props.depthOffset>=
+result);if(parentDir){const n2=(parentDir.length+1)/3;let i3=0;const cwdParts=escapedCwd.split("/");while(i3<n2&&parts[i3+
+n2]===cwdParts[cwdParts.length+i3-n2]){result=result.slice(0,(n2-i3-1)*3)+result.slice((n2-i3)*3+parts[i3+n2].length+1)||
+".";i3++}const potentialRoot=posix3.join(cwd,parentDir.slice(i3*3));if(potentialRoot[0]!=="."&&props.root.length>potentialRoot.
+length){props.root=ensureNonDriveRelativePath(potentialRoot);props.depthOffset=-n2+i3}}if(!isIgnore&&props.depthOffset>=
 0){var _props$commonPath;(_props$commonPath=props.commonPath)!==null&&_props$commonPath!==void 0||(props.commonPath=parts);
-const newCommonPath=[];const length2=Math.min(props.commonPath.length,parts.length);for(let i2=0;i2<length2;i2++){const part=parts[i2];
-if(part==="**"&&!parts[i2+1]){newCommonPath.pop();break}if(i2===parts.length-1||part!==props.commonPath[i2]||isDynamicPattern(
+const newCommonPath=[];const length2=Math.min(props.commonPath.length,parts.length);for(let i3=0;i3<length2;i3++){const part=parts[i3];
+if(part==="**"&&!parts[i3+1]){newCommonPath.pop();break}if(i3===parts.length-1||part!==props.commonPath[i3]||isDynamicPattern(
 part))break;newCommonPath.push(part)}props.depthOffset=newCommonPath.length;props.commonPath=newCommonPath;props.root=ensureNonDriveRelativePath(
 newCommonPath.length>0?posix3.join(cwd,...newCommonPath):cwd)}return result}function processPatterns(options,patterns,props){
 const matchPatterns=[];const ignorePatterns=[];for(const pattern of options.ignore){if(!pattern)continue;if(pattern[0]!==
@@ -19541,8 +19573,8 @@ path)&&!ignore(path)}],exclude:debug?(_,p)=>{const skipped2=excludePredicate(_,p
 return skipped2}:excludePredicate,fs:options.fs,pathSeparator:"/",relativePaths:!absolute,resolvePaths:absolute,includeBasePath:absolute,
 resolveSymlinks:followSymbolicLinks,excludeSymlinks:!followSymbolicLinks,excludeFiles:onlyDirectories,includeDirs:onlyDirectories||
 !options.onlyFiles,maxDepth:maxDepth3,signal:options.signal}).crawl(root);if(options.debug)log("internal properties:",{...props,
-root});return[crawler,cwd!==root&&!absolute&&buildRelative(cwd,root)]}function formatPaths(paths,mapper){if(mapper)for(let i2=paths.
-length-1;i2>=0;i2--)paths[i2]=mapper(paths[i2]);return paths}var defaultOptions={caseSensitiveMatch:true,debug:!!process.
+root});return[crawler,cwd!==root&&!absolute&&buildRelative(cwd,root)]}function formatPaths(paths,mapper){if(mapper)for(let i3=paths.
+length-1;i3>=0;i3--)paths[i3]=mapper(paths[i3]);return paths}var defaultOptions={caseSensitiveMatch:true,debug:!!process.
 env.TINYGLOBBY_DEBUG,expandDirectories:true,followSymbolicLinks:true,onlyFiles:true};function getOptions(options){const opts=Object.
 assign({},options);for(const key in defaultOptions)if(opts[key]===void 0)Object.assign(opts,{[key]:defaultOptions[key]});
 opts.cwd=(opts.cwd instanceof URL?fileURLToPath(opts.cwd):resolve8(opts.cwd||process.cwd())).replace(BACKSLASHES,"/");opts.
@@ -19587,7 +19619,7 @@ has(path)&&!read.has(path)&&!isOthers(path)&&!all.dangling.has(path));const fold
 options(),...wide2,onlyDirectories:true});const hollow=folders.map(name2=>resolve10(project.root,name2)).filter(path=>/\.ya?ml$/i.
 test(path)&&!isOthers(path)).filter(path=>![...found2].some(one=>one.startsWith(path+sep7)));const dangling=[...all.dangling].
 filter(path=>!isOthers(path)&&!found2.has(path));const known4=new Set([...missed2,...all.dangling]);const deeper=await deeperOnes(
-seen2,known4);const named4=globs.filter(({isNamed})=>isNamed);const absent2=await Promise.all(named4.map(one=>absence(one,
+seen2,known4);const named5=globs.filter(({isNamed})=>isNamed);const absent2=await Promise.all(named5.map(one=>absence(one,
 project)));const refused4=all.problems().flatMap(({severity,message})=>severity==="error"?[message]:[]);return[...new Set(
 [...[...walk.linked].map(path=>`${shown5(path)} is a link to a folder, which is not walked`),...dangling.map(path=>`${shown5(
 path)} is a link that leads nowhere, perhaps to a folder`).sort(),...absent2.flat(),...refused4,...missed2.map(path=>`${shown5(
@@ -19596,8 +19628,8 @@ path)} has the name of a manifest, and is not read as one`).sort(),...hollow.map
 globs,ignore,found:found2,read},known4){const bases=[...new Set(globs.map(({pattern})=>fixedSteps(pattern).join("/")))];
 const within5=async(walk,some2)=>{if(some2.length===0)return[];const below2=some2.map(base2=>`${base2}${base2===""?"":"/"}\
 **/*.{yaml,yml}`);const options={...walk.options(),ignore:[...ignore,"**/node_modules/**"]};return await glob(below2,{...options,
-caseSensitiveMatch:false})};const named4=new Walk(project);const names3=[...await within5(named4,bases.filter(base2=>base2!==
-"")),...await within5(new Walk(project),bases.filter(base2=>base2===""))];const refused4=named4.problems().flatMap(({severity,
+caseSensitiveMatch:false})};const named5=new Walk(project);const names3=[...await within5(named5,bases.filter(base2=>base2!==
+"")),...await within5(new Walk(project),bases.filter(base2=>base2===""))];const refused4=named5.problems().flatMap(({severity,
 message})=>severity==="error"?[message]:[]);const paths=names3.map(name2=>resolve10(project.root,name2)).filter(path=>!found2.
 has(path)&&!read.has(path)&&!known4.has(path));if(paths.length===0)return refused4;const others2=await readElsewhere(project);
 const limit2=pLimit(readsAtOnce);const looked=await Promise.all(paths.filter(path=>!others2.has(path)).map(path=>limit2(
@@ -19605,8 +19637,8 @@ async()=>{const content=await access3.read(path);const shown5=shownPath(path,pro
 content.text)?[`${shown5} looks like a manifest, and no glob names it`]:[]}if(content.reason==="private")return[];return[
 `${shown5} has the name of a manifest, and can't be read`]})));return[...refused4,...looked.flat()]}async function readElsewhere(project){
 const found2=await Promise.all(project.everyGlobs().map(async globs=>{const ignore=globs.flatMap(one=>one.startsWith("!")?
-[one.slice(1)]:[]);const named4=globs.filter(one=>!one.startsWith("!")&&!one.split("/").includes(".."));return named4.length===
-0?[]:await glob(named4,{...new Walk(project).options(),ignore})}));return new Set(found2.flat().map(name2=>resolve10(project.
+[one.slice(1)]:[]);const named5=globs.filter(one=>!one.startsWith("!")&&!one.split("/").includes(".."));return named5.length===
+0?[]:await glob(named5,{...new Walk(project).options(),ignore})}));return new Set(found2.flat().map(name2=>resolve10(project.
 root,name2)))}var kindLine=new RegExp(`\\bkind["']?\\s*:\\s*["']?(?:${kinds.map(({name:name2})=>name2).join("|")})\\b`);
 function isManifest(text6){return kindLine.test(text6)}function eitherEnd(pattern){return pattern.replace(/\.ya?ml$/i,".\
 {yaml,yml}")}function fixedSteps(pattern){const steps=pattern.split("/").slice(0,-1);const wild=steps.findIndex(step=>isDynamicPattern(
@@ -19699,13 +19731,13 @@ if(manifests.status==="fulfilled"){tellSecrets(manifests.value,onSecret);if(want
 problems)}refuse(problems);if(server.status==="rejected"||manifests.status==="rejected")throw new ProblemsError(problems);
 return{server:server.value,declared:manifests.value.declared,warnings:problems,manifests:manifests.value}}init_values();init_declared();init_fields();init_kinds();var UNKNOWN_BEFORE="the value before the run was not known";var SECRET_BEFORE="the old value was a secret, which no jour\
 nal holds";var CHANGED_SINCE="it was changed since the run (--force puts it back all the same)";function undoRun(content,force){
-const hasher=new Hasher(content.run);const left=[];const kept2=new Map;for(const entry of entriesOf(content)){const reason=whyNot(
+const hasher=new Hasher(content.run);const left=[];const kept3=new Map;for(const entry of entriesOf(content)){const reason=whyNot(
 entry);if(reason!==void 0){left.push({address:entry.sending.address,path:null,reason});continue}if(!wasDone(entry))continue;
 const undone=undoEntry(entry,hasher,`run ${content.run.run}`);if(!isRefused(entry)){left.push(...undone.left.map(why=>({
-address:entry.sending.address,...why})))}if(undone.document!==void 0)kept2.set(undone.document,undone.after)}for(const{former,
-field:field2}of formerHolders2(content,hasher,[...kept2.keys()])){kept2.set(former,{[field2]:false})}return{declared:[...kept2.
-keys()],left,adjust:(document2,now)=>force?{document:document2,left:[]}:movedOn(document2,now,[...kept2.keys()])??withoutConflicts(
-document2,kept2.get(document2)??{},present2(document2,now))}}function formerHolders2(content,hasher,documents){return entriesOf(
+address:entry.sending.address,...why})))}if(undone.document!==void 0)kept3.set(undone.document,undone.after)}for(const{former,
+field:field2}of formerHolders2(content,hasher,[...kept3.keys()])){kept3.set(former,{[field2]:false})}return{declared:[...kept3.
+keys()],left,adjust:(document2,now)=>force?{document:document2,left:[]}:movedOn(document2,now,[...kept3.keys()])??withoutConflicts(
+document2,kept3.get(document2)??{},present2(document2,now))}}function formerHolders2(content,hasher,documents){return entriesOf(
 content).flatMap(entry=>{const{sending}=entry;const{succession}=kindOf(sending.kind);if(succession===void 0||!wasDone(entry))
 return[];const{field:field2,holders}=succession;const before=restoreFields(sending.before,hasher);const[id,...others2]=holders(
 before)??[];const moved2=restoreFields(sending.expected,hasher)[field2]===true&&before[field2]!==true;const known4=documents.
@@ -19751,10 +19783,10 @@ if(parts.value!==void 0&&!document2.absent)fields2[name2]=parts.value}const left
 path,reason:CHANGED_SINCE}));if(!document2.absent)return{document:altered(document2,{fields:fields2}),left};return{document:left.
 length>0?altered(document2,{absent:false}):document2,left}}function withoutConflict(type,path,wished,left,present3){if(present3===
 void 0)return{value:wished,conflicts:[]};const partwise=type.type==="map"||type.type==="members";if(partwise&&isMap(wished)&&
-isMap(left)&&isMap(present3)){const conflicts=[];const kept2=Object.entries(wished).filter(([key,was])=>{const inner=type.
+isMap(left)&&isMap(present3)){const conflicts=[];const kept3=Object.entries(wished).filter(([key,was])=>{const inner=type.
 type==="members"?type.members[key]??value:value;const now=Object.hasOwn(present3,key)?present3[key]:type.type==="map"?null:
 void 0;const part=withoutConflict(inner,`${path}.${key}`,was,Object.hasOwn(left,key)?left[key]??null:null,now);conflicts.
-push(...part.conflicts);return part.value!==void 0});return{value:kept2.length===0?void 0:Object.fromEntries(kept2),conflicts}}
+push(...part.conflicts);return part.value!==void 0});return{value:kept3.length===0?void 0:Object.fromEntries(kept3),conflicts}}
 const untouched=agrees(type,left,present3)||agrees(type,wished,present3);return untouched?{value:wished,conflicts:[]}:{value:void 0,
 conflicts:[path]}}function agrees(type,wanted,present3){return contrast(type,"",wanted,present3).every(({verdict})=>verdict!==
 "different")}init_escape();init_problems();init_shard();init_schema();init_kinds();init_limits();init_loss();init_references();init_operations();init_values();init_fields();init_kinds();init_operations();import{createHash as createHash3}from"node:crypto";function planDigest(scope2,changes){const{server}=scope2;const hasher=digestHasher(scope2);const requests=changes.flatMap(
@@ -19904,20 +19936,24 @@ notStored(parsed3.error.issues[0]?.path??[]))}function unusablePlan(file,why){re
 n't be used: ${why}`,[],"make it anew with idops plan --out FILE")}function notStored(path){const where=path.length===0?
 "":` (see ${path.map(String).join(".")})`;return`it is not a plan that was stored with --out${where}`}function isStoredPlan(read){
 return"digest"in read}function partOf2({shard:shard2}){return shard2===void 0?"all objects":`the shard ${shardText(shard2)}`}
-async function staleness(stored2,now){const found2=[];if(stored2.server!==now.server)found2.push(`it is for ${stored2.server}\
-, and this is ${now.server}`);if(stored2.environment!==now.environment){found2.push(`it is for the environment ${stored2.
+async function staleness(stored2,now,left){const found2=[];if(stored2.server!==now.server)found2.push(`it is for ${stored2.
+server}, and this is ${now.server}`);if(stored2.environment!==now.environment){found2.push(`it is for the environment ${stored2.
 environment??"none"}, and this is ${now.environment??"none"}`)}const[part,here2]=[partOf2(stored2.apply),partOf2(now)];if(part!==
 here2)found2.push(`it is for ${part}, and this is ${here2}`);const before=new Map(stored2.apply.objects.map(object3=>[object3.
 address,object3]));const{objects:whole2}=await seal(now,stored2.apply,text6=>text6);const keys=new Map(now.changes.map(({
 address:address3,apply})=>[apply.key,address3]));const after2=new Map(whole2.map(object3=>[object3.address,object3]));const met=new Set;
-for(const[name2,object3]of before){const address3=after2.has(name2)?name2:keys.get(name2)??name2;met.add(address3);const present3=after2.
-get(address3);if(present3===void 0)found2.push(`${address3} is no longer in it`);else if(present3.observed!==object3.observed)
-found2.push(`${address3} was changed on the server, or its record was`);else if(present3.action!==object3.action)found2.
-push(`${address3} was ${object3.action} in it, and is ${present3.action} now`);else if(present3.requests!==object3.requests)
-found2.push(`${address3} is declared otherwise now`)}for(const address3 of after2.keys())if(!met.has(address3))found2.push(
-`${address3} is new in it`);if(found2.length===0&&stored2.digest!==now.digest)found2.push("its digest is another one now");
-if(found2.length===0)return[];return[error("stale-plan",`stale plan: ${found2.join("; ")}`,[],"nothing was sent; make a \
-new one with idops plan --out FILE and review it")]}var anything=document2=>({value:document2});function nowhere(scope2){return{title:"ask for a path that no server has",path:"\
+const isLeft2=({requests,apply:{key}})=>requests.length>0&&left?.includes(key)===true;const open8=new Set(now.changes.filter(
+isLeft2).map(({address:address3})=>address3));const idle=new Set(now.changes.filter(({requests})=>requests.length===0).map(
+({address:address3})=>address3));for(const[name2,object3]of before){const address3=after2.has(name2)?name2:keys.get(name2)??
+name2;met.add(address3);if(left!==void 0&&!open8.has(address3)){if(after2.has(address3)&&!idle.has(address3))found2.push(
+`${address3} was applied, and was changed since`);continue}const present3=after2.get(address3);if(present3===void 0)found2.
+push(`${address3} is no longer in it`);else if(present3.observed!==object3.observed)found2.push(`${address3} was changed\
+ on the server, or its record was`);else if(present3.action!==object3.action)found2.push(`${address3} was ${object3.action}\
+ in it, and is ${present3.action} now`);else if(present3.requests!==object3.requests)found2.push(`${address3} is declare\
+d otherwise now`)}for(const address3 of after2.keys()){if(!met.has(address3)&&(left===void 0||!idle.has(address3)))found2.
+push(`${address3} is new in it`)}if(found2.length===0&&left===void 0&&stored2.digest!==now.digest)found2.push("its diges\
+t is another one now");if(found2.length===0)return[];return[error("stale-plan",`stale plan: ${found2.join("; ")}`,[],"no\
+thing was sent; make a new one with idops plan --out FILE and review it")]}var anything=document2=>({value:document2});function nowhere(scope2){return{title:"ask for a path that no server has",path:"\
 /api/idops-doctor",scope:scope2}}function profileByUnknownPath(status){return Object.values(profiles).find(({signs})=>signs!==
 null&&signs.unknownPath===status)}async function probe(reader,scope2){try{const answer=await reader.showExtra(nowhere(scope2),
 {},anything);return answer===null?{kind:"plain"}:{kind:"unclear",status:200}}catch(failure2){if(!(failure2 instanceof ServerFailure))
@@ -19996,24 +20032,26 @@ Error&&"code"in failure2&&failure2.code==="ENOENT";const why=isMissing2?"does no
 const hint=isMissing2?`idops plan --out ${shown5} stores one`:"name the file that idops plan --out wrote";throw new ProblemsError(
 [error("plan-unreadable",`${shown5} ${why}`,[],hint)])}}function readStoredPlan(text6,shown5){const stored2=parsed2(text6,
 shown5);refuse(alteration(stored2,shown5));return stored2}function parsed2(text6,shown5){const stored2=parseStoredPlan(text6,
-shown5);if(!isStoredPlan(stored2))throw new ProblemsError([stored2]);return stored2}init_problems();init_values();init_fields();init_kinds();var SHOWN4=20;function shownOtherwise(stored2,plan,redactor){const{apply:_,...rest}=stored2;const read=planSchema.safeParse(
-rest);const found2=read.success?differences(formOf(read.data),formOf(storedJson(redactPlan(plan,redactor)))):[`${read.error.
-issues[0]?.path.map(String).join(".")} isn't there, or is something else`];if(found2.length===0)return[];const told5=found2.
-length>SHOWN4?[...found2.slice(0,SHOWN4),`and ${found2.length-SHOWN4} more`]:found2;return[error("plan-altered",`the sto\
-red plan shows something else than applying it would do: ${told5.join("; ")}`,[],"nothing was sent; make a new one with \
-idops plan --out FILE and review it")]}var NAME="the name of ";function differences(shown5,now){const isAll=part=>shown5.
-has(part)||!part.startsWith(NAME);const parts=new Set([...shown5.keys(),...now.keys()].filter(isAll));return[...parts].filter(
-part=>shown5.get(part)!==now.get(part))}function formOf({profile,summary:summary2,required_scopes:scopes,warnings,changes}){
-const{drift:_,...counts2}=summary2;const planned=changes.filter(({action:action2})=>action2!=="unchanged");const parts=planned.
-flatMap(change3=>{const{address:address3,label:label3,kind,fields:fields2,warnings:told5,...others2}=change3;const{declared_at:_place,
-recorded_at:_time,...rest}=others2;return[[address3,{...rest,kind,warnings:toldBy(told5)}],...label3===void 0?[]:[[`${NAME}${address3}`,
-label3]],...fields2.filter(({drift})=>drift?.declared!=="nowhere").map(field2=>[`${address3}: ${field2.path}`,fieldForm(
-kind,field2)])]});const whole2={profile,summary:counts2,scopes:[...scopes].sort(),warnings:toldBy(warnings)};const named4=Object.
-entries(whole2).map(([part,form])=>[`the ${part}`,form]);return new Map([...named4,...parts].map(([part,form])=>[part,canonical(
-form)]))}function fieldForm(kind,field2){const{path,before,after:after2,drift:_,...rest}=field2;const types3=kindOf(kind).
-fields;const type=typeof path==="string"&&Object.hasOwn(types3,path)?types3[path]:void 0;const form=side3=>normalForm(type??
-value,side3??null);return{...rest,before:form(before),after:form(after2)}}function toldBy(warnings){return warnings.map(
-({code:code2,message})=>`${code2} ${message}`).sort()}init_problems();init_shard();function undoPlan(plan,given,content){const blocked3=plan.changes.filter(({action:action2})=>action2===
+shown5);if(!isStoredPlan(stored2))throw new ProblemsError([stored2]);return stored2}init_problems();init_values();init_fields();init_kinds();var SHOWN4=20;function shownOtherwise(stored2,plan,redactor,left){const{apply:_,...rest}=stored2;const read=planSchema.safeParse(
+rest);const made3=storedJson(redactPlan(plan,redactor));const sending=new Set(made3.changes.filter(({requests})=>requests.
+length>0).map(({address:address3})=>address3));const only2=left===void 0?void 0:sending;const found2=read.success?differences(
+formOf(read.data,only2),formOf(made3,only2)):[`${read.error.issues[0]?.path.map(String).join(".")} isn't there, or is so\
+mething else`];if(found2.length===0)return[];const told5=found2.length>SHOWN4?[...found2.slice(0,SHOWN4),`and ${found2.length-
+SHOWN4} more`]:found2;return[error("plan-altered",`the stored plan shows something else than applying it would do: ${told5.
+join("; ")}`,[],"nothing was sent; make a new one with idops plan --out FILE and review it")]}var NAME="the name of ";function differences(shown5,now){
+const isAll=part=>shown5.has(part)||!part.startsWith(NAME);const parts=new Set([...shown5.keys(),...now.keys()].filter(isAll));
+return[...parts].filter(part=>shown5.get(part)!==now.get(part))}function formOf({profile,summary:summary2,required_scopes:scopes,
+warnings,changes},only2){const{drift:_,...counts2}=summary2;const planned=changes.filter(({address:address3,action:action2})=>only2?.
+has(address3)??action2!=="unchanged");const parts=planned.flatMap(change3=>{const{address:address3,label:label3,kind,fields:fields2,
+warnings:told5,...others2}=change3;const{declared_at:_place,recorded_at:_time,...rest}=others2;return[[address3,{...rest,
+kind,warnings:toldBy(told5)}],...label3===void 0?[]:[[`${NAME}${address3}`,label3]],...fields2.filter(({drift})=>drift?.
+declared!=="nowhere").map(field2=>[`${address3}: ${field2.path}`,fieldForm(kind,field2)])]});const whole2={profile,summary:counts2,
+scopes:[...scopes].sort(),warnings:toldBy(warnings)};const named5=Object.entries(only2===void 0?whole2:{}).map(([part,form])=>[
+`the ${part}`,form]);return new Map([...named5,...parts].map(([part,form])=>[part,canonical(form)]))}function fieldForm(kind,field2){
+const{path,before,after:after2,drift:_,...rest}=field2;const types3=kindOf(kind).fields;const type=typeof path==="string"&&
+Object.hasOwn(types3,path)?types3[path]:void 0;const form=side3=>normalForm(type??value,side3??null);return{...rest,before:form(
+before),after:form(after2)}}function toldBy(warnings){return warnings.map(({code:code2,message})=>`${code2} ${message}`).
+sort()}init_problems();init_shard();function undoPlan(plan,given,content){const blocked3=plan.changes.filter(({action:action2})=>action2===
 "blocked");const left=[...given,...blocked3.map(({address:address3,reason})=>({address:address3,path:null,reason:reason??
 "it is blocked"}))];return{plan:{...plan,changes:plan.changes.filter(({action:action2})=>action2!=="blocked").map(change3=>({
 ...change3,declaredAt:null,apply:{...change3.apply,managed:[]}}))},left:asPlanned(left,plan,content)}}function asPlanned(left,{
@@ -20034,17 +20072,17 @@ const built=await this.#build({declared,selection:{targets,kinds:kinds2,shard:sh
 const given={targets,kinds:kinds2,prune,assert:assert2,...shard2===void 0?{}:{shard:shard2}};const made3={...built.plan,
 again:againOf(given)};plans.set(made3,{replan:built.replan,command:"apply"});this.#madeWith.set(made3,given);return made3}async store(plan){
 const given=this.#madeWith.get(plan);if(given===void 0)throw new TypeError("only a plan that this session made of the ma\
-nifests can be stored");return await storedPlanText(plan,given,this.#options.redactor)}async stored(stored2){const plan=await this.
-plan(stored2.apply);const stale2=await staleness(stored2,plan);const problems=stale2.length>0?stale2:shownOtherwise(stored2,
-plan,this.#options.redactor);if(problems.length>0)markStale(plan,problems);return{plan,problems}}async undo(run4,force){
+nifests can be stored");return await storedPlanText(plan,given,this.#options.redactor)}async stored(stored2,left){const plan=await this.
+plan(stored2.apply);const stale3=await staleness(stored2,plan,left);const problems=stale3.length>0?stale3:shownOtherwise(
+stored2,plan,this.#options.redactor,left);if(problems.length>0)markStale(plan,problems);return{plan,problems}}async undo(run4,force){
 this.#ofAll();const plans=this.#current;const{home,server}=this.#options;const content=await findRun(home.backend.runs,run4);
 if(content.run.server!==server.baseUrl){const message=`run ${content.run.run} was on ${content.run.server}, and this is ${server.
 baseUrl}`;const hint="choose the environment that it was run with";throw new ProblemsError([error("run-other-server",message,
 [],hint)])}const isOther2=await othersOf(this.state,home);if(isOther2(content.run))throw refuseOther(content.run,home);const undo=await withSlowHashes(
-()=>undoRun(content,force));const leftOf=new Map;const made3=await this.#build({declared:undo.declared,restores:{run:content.
-run.run},adjust:(document2,now)=>{const adjusted=undo.adjust(document2,now);leftOf.set(document2,adjusted.left);return adjusted.
+()=>undoRun(content,force));const leftOf3=new Map;const made3=await this.#build({declared:undo.declared,restores:{run:content.
+run.run},adjust:(document2,now)=>{const adjusted=undo.adjust(document2,now);leftOf3.set(document2,adjusted.left);return adjusted.
 document}});const again=["undo",content.run.run,...force?["--force"]:[]];const undone=undoPlan({...made3.plan,undoes:content.
-run.run,again},[...undo.left,...[...leftOf.values()].flat()],content);plans.set(undone.plan,{replan:made3.replan,command:"\
+run.run,again},[...undo.left,...[...leftOf3.values()].flat()],content);plans.set(undone.plan,{replan:made3.replan,command:"\
 undo"});return undone}async regeneration(clientId){this.#ofAll();const{redactor,reader,concurrency,progress,signal}=this.#options;
 if(!identifier2().safeParse(clientId).success)throw new TypeError(`${quote(redactor.redactEcho(String(clientId)))} is no\
 t the id of a client`);const plans=this.#current;const{plan,replan}=await regenerationPlan(clientId,{reader,concurrency,
@@ -20079,35 +20117,36 @@ void 0?{}:{sharedRun:run4}}}function unshared(file){return warning2("state-not-s
 less the file is on a disk that all of them have")}function sharedRun(variables){const{IDOPS_SHARD_RUN,GITHUB_RUN_ID,GITHUB_RUN_ATTEMPT,
 CI_PIPELINE_ID}=variables;if((IDOPS_SHARD_RUN??"")!=="")return IDOPS_SHARD_RUN;if((GITHUB_RUN_ID??"")!=="")return`github\
  ${GITHUB_RUN_ID}/${GITHUB_RUN_ATTEMPT??"1"}`;return(CI_PIPELINE_ID??"")===""?void 0:`gitlab ${CI_PIPELINE_ID}`}var DEFAULT_CONCURRENCY=10;async function openSession(project,options={}){const{session}=await open6(project,void 0,options);
-return session}async function openForWriting(project,command,options={}){const{session,apply}=await open6(project,command,
-options);return{...session,apply}}async function open6(project,command,options){const{concurrency=DEFAULT_CONCURRENCY,network={}}=options;
-const progress=withoutHarm(options.progress??noProgress);const life=new Life(async()=>{await connection.close();return await held.
-lock?.release()??[]});const signal=options.signal===void 0?life.signal:AbortSignal.any([options.signal,life.signal]);const redactor=options.
-redactor??createRedactor();const{server,declared,warnings,manifests}=await loadAll(project,options,redactor.add);const backend3=await backendOf(
-project,redactor.add);await backend3.check(command===void 0?"read":"write");const connection=openConnection(server,declared,
-{concurrency,timeout:options.timeout??DEFAULT_TIMEOUT,redact:redactor.redactEcho,onSecret:redactor.add,onRetry:progress.
-retry,signal,version:version2,...network});const{reader,writer}=connection;const shard2=options.shard?.count===1?void 0:
-options.shard;const isAlone=shard2!==void 0&&options.ofJob===true&&project.state().in==="file";const alone3=isAlone?[unshared(
-backend3.place)]:[];const shared={reader,profile:server.profile,concurrency,progress,signal,pause:options.pause};const home={
-backend:backend3,environment:project.environment};const held=await settleState(home,command,{...shared,server:server.baseUrl,
-shard:shard2,holds:redactor.holds}).catch(async failure2=>{await connection.close();throw failure2});const behind=await leftBehind2(
-project,held.state);if(behind!==null&&command!==void 0){await life.end();throw new ProblemsError([behind])}const planner=new Planner(
-{project,server,manifests,home,redactor,reader,shard:shard2,concurrency,progress,signal},held.state,held.read);const session={
-project,warnings:[...alone3,...warnings],notes:behind===null?held.notes:[...held.notes,`${behind.message}: ${behind.hint}`],
-declared,files:manifests.files,plan:asked=>life.does(()=>planner.plan(asked)),storePlan:made3=>life.does(()=>planner.store(
-made3)),planStored:stored2=>life.does(()=>planner.stored(stored2)),lastRun:()=>life.does(async()=>{const run4=await newestRun(
-backend3.runs,planner.state);if(run4!==void 0)return runToUndo(await findRun(backend3.runs,run4));throw new ProblemsError(
-[error("no-such-run","this state has no runs",[],"a run is what idops apply leaves; which state this is, --env and state\
- in the configuration say")])}),planUndo:(run4,{force=false}={})=>life.does(()=>planner.undo(run4,force)),planRegeneration:clientId=>life.
-does(()=>planner.regeneration(clientId)),close:()=>life.end()};const apply=approved=>life.applies(async()=>{if(!isApproved(
-approved))throw new TypeError("this plan was not approved: approve(plan, limits) does it");const made3=planner.find(approved.
-plan);if(made3===void 0){throw new TypeError("this plan was made in another session, or before something was applied in \
-this one, and what is there may have changed since: make it in this one, or store it and let planStored make it anew")}if(held.
-lock===void 0)throw new TypeError("only what holds the lock of the state applies");const applied2=await applyPlan(approved,
-{...shared,lock:held.lock,replan:made3.replan,recognise:planner.recognise,writer,backend:backend3,state:planner.state,shard:shard2,
-sharedRun:options.sharedRun,hasher:new Hasher(planner.state,redactor.holds),command:made3.command,now:()=>new Date,redactor}).
-finally(()=>{planner.forget()});planner.state=applied2.state;const{undoes}=approved.plan;return undoes===void 0?applied2:
-{...applied2,result:{...applied2.result,undoes}}});return{session,apply}}var import_index=__toESM(require_commander(),1);var{program,createCommand,createArgument,createOption,CommanderError,InvalidArgumentError,
+return session}async function openForWriting(project,command,options={}){const{session,apply,uses}=await open6(project,command,
+options);return{...session,apply,uses}}async function open6(project,command,options){const{concurrency=DEFAULT_CONCURRENCY,
+network={}}=options;const progress=withoutHarm(options.progress??noProgress);const life=new Life(async()=>{await connection.
+close();return await held.lock?.release()??[]});const signal=options.signal===void 0?life.signal:AbortSignal.any([options.
+signal,life.signal]);const redactor=options.redactor??createRedactor();const{server,declared,warnings,manifests}=await loadAll(
+project,options,redactor.add);const backend3=await backendOf(project,redactor.add);await backend3.check(command===void 0?
+"read":"write");const connection=openConnection(server,declared,{concurrency,timeout:options.timeout??DEFAULT_TIMEOUT,redact:redactor.
+redactEcho,onSecret:redactor.add,onRetry:progress.retry,signal,version:version2,...network});const{reader,writer}=connection;
+const shard2=options.shard?.count===1?void 0:options.shard;const isAlone=shard2!==void 0&&options.ofJob===true&&project.
+state().in==="file";const alone3=isAlone?[unshared(backend3.place)]:[];const shared={reader,profile:server.profile,concurrency,
+progress,signal,pause:options.pause};const home={backend:backend3,environment:project.environment};const held=await settleState(
+home,command,{...shared,server:server.baseUrl,shard:shard2,holds:redactor.holds}).catch(async failure2=>{await connection.
+close();throw failure2});const behind=await leftBehind2(project,held.state);if(behind!==null&&command!==void 0){await life.
+end();throw new ProblemsError([behind])}const planner=new Planner({project,server,manifests,home,redactor,reader,shard:shard2,
+concurrency,progress,signal},held.state,held.read);const session={project,warnings:[...alone3,...warnings],notes:behind===
+null?held.notes:[...held.notes,`${behind.message}: ${behind.hint}`],declared,files:manifests.files,plan:asked=>life.does(
+()=>planner.plan(asked)),storePlan:made3=>life.does(()=>planner.store(made3)),planStored:(stored2,left)=>life.does(()=>planner.
+stored(stored2,left)),lastRun:()=>life.does(async()=>{const run4=await newestRun(backend3.runs,planner.state);if(run4!==
+void 0)return runToUndo(await findRun(backend3.runs,run4));throw new ProblemsError([error("no-such-run","this state has \
+no runs",[],"a run is what idops apply leaves; which state this is, --env and state in the configuration say")])}),planUndo:(run4,{
+force=false}={})=>life.does(()=>planner.undo(run4,force)),planRegeneration:clientId=>life.does(()=>planner.regeneration(
+clientId)),close:()=>life.end()};const apply=(approved,approval)=>life.applies(async()=>{if(!isApproved(approved))throw new TypeError(
+"this plan was not approved: approve(plan, limits) does it");const made3=planner.find(approved.plan);if(made3===void 0){
+throw new TypeError("this plan was made in another session, or before something was applied in this one, and what is the\
+re may have changed since: make it in this one, or store it and let planStored make it anew")}if(held.lock===void 0)throw new TypeError(
+"only what holds the lock of the state applies");const applied2=await applyPlan(approved,{...shared,lock:held.lock,replan:made3.
+replan,recognise:planner.recognise,writer,backend:backend3,state:planner.state,shard:shard2,sharedRun:options.sharedRun,
+approval,hasher:new Hasher(planner.state,redactor.holds),command:made3.command,now:()=>new Date,redactor}).finally(()=>{
+planner.forget()});planner.state=applied2.state;const{undoes}=approved.plan;return undoes===void 0?applied2:{...applied2,
+result:{...applied2.result,undoes}}});return{session,apply,uses:()=>planner.state}}var import_index=__toESM(require_commander(),1);var{program,createCommand,createArgument,createOption,CommanderError,InvalidArgumentError,
 InvalidOptionArgumentError,Command:Command2,Argument,Option,Help}=import_index.default;init_kind_names();init_problems();init_shard();function selectionOptions(){return[new Option("--target <ADDRESS>","only what matches, such as User/9b1d\u2026; * stands for \
 any characters (repeatable)").argParser(collect2).default([],"everything"),kindOption(),new Option("--prune","delete tem\
 plates that idops applied and no manifest names any more"),new Option("--assert","send even where the recorded value alr\
@@ -20133,13 +20172,125 @@ ith a plan file",[],"a stored plan says itself what it is about")]}function comm
 /^error: /,"")}function collect2(value3,before){return[...before,notEmpty(value3)]}function collectKinds(value3,before){
 const known4=kindNames;if(!known4.includes(value3))throw new InvalidArgumentError(`Allowed choices are ${known4.join(", ")}\
 .`);return[...before,value3]}function notEmpty(value3){if(value3==="")throw new InvalidArgumentError("It must not be emp\
-ty.");return value3}function wholeNumber(min,max=Number.MAX_SAFE_INTEGER){return value3=>{const number4=/^\d+$/.test(value3)?
-Number(value3):Number.NaN;if(number4>=min&&number4<=max)return number4;throw new InvalidArgumentError(max===Number.MAX_SAFE_INTEGER?
-`It must be a whole number of ${min} or more.`:`It must be a whole number from ${min} to ${max}.`)}}function positive(value3){
+ty.");return value3}function wholeNumber(min,max2=Number.MAX_SAFE_INTEGER){return value3=>{const number4=/^\d+$/.test(value3)?
+Number(value3):Number.NaN;if(number4>=min&&number4<=max2)return number4;throw new InvalidArgumentError(max2===Number.MAX_SAFE_INTEGER?
+`It must be a whole number of ${min} or more.`:`It must be a whole number from ${min} to ${max2}.`)}}function positive(value3){
 const number4=Number(value3);if(/^[\d.]+$/.test(value3)&&Number.isFinite(number4)&&number4>0)return number4;throw new InvalidArgumentError(
 "It must be a number of more than 0.")}function secondsOption(value3){const number4=Number(value3);if(value3.trim()!==""&&
 Number.isFinite(number4)&&number4>0&&number4<=86400)return number4;throw new InvalidArgumentError("It must be a number o\
-f seconds, more than 0 and 86400 (a day) at most.")}init_escape();init_problems();init_shard();init_plan();init_escape();init_problems();import{once as once2}from"node:events";var GithubFailure=class extends Error{lacksPermission;constructor(message,{
+f seconds, more than 0 and 86400 (a day) at most.")}init_problems();init_shard();init_plan();import{createRequire as createRequire2}from"module";var require2=createRequire2("/");var _a3;var Worker;var isMarkedAsUntransferable;try{_a3=require2("worker_threads"),Worker=_a3.Worker,isMarkedAsUntransferable=_a3.isMarkedAsUntransferable}catch(e2){}var u8=Uint8Array;var u16=Uint16Array;var i32=Int32Array;var fleb=new u8([0,0,0,0,0,0,0,0,1,1,1,1,2,2,2,2,3,3,3,3,4,4,4,
+4,5,5,5,5,0,0,0,0]);var fdeb=new u8([0,0,0,0,1,1,2,2,3,3,4,4,5,5,6,6,7,7,8,8,9,9,10,10,11,11,12,12,13,13,0,0]);var clim=new u8(
+[16,17,18,0,8,7,9,6,10,5,11,4,12,3,13,2,14,1,15]);var freb=function(eb,start2){var b=new u16(31);for(var i3=0;i3<31;++i3){
+b[i3]=start2+=1<<eb[i3-1]}var r2=new i32(b[30]);for(var i3=1;i3<30;++i3){for(var j=b[i3];j<b[i3+1];++j){r2[j]=j-b[i3]<<5|
+i3}}return{b,r:r2}};var _a3=freb(fleb,2);var fl=_a3.b;var revfl=_a3.r;fl[28]=258,revfl[258]=28;var _b=freb(fdeb,0);var fd=_b.
+b;var revfd=_b.r;var rev=new u16(32768);for(i2=0;i2<32768;++i2){x=(i2&43690)>>1|(i2&21845)<<1;x=(x&52428)>>2|(x&13107)<<
+2;x=(x&61680)>>4|(x&3855)<<4;rev[i2]=((x&65280)>>8|(x&255)<<8)>>1}var x;var i2;var hMap=(function(cd,mb,r2){var s2=cd.length;
+var i3=0;var l2=new u16(mb);for(;i3<s2;++i3){if(cd[i3])++l2[cd[i3]-1]}var le=new u16(mb);for(i3=1;i3<mb;++i3){le[i3]=le[i3-
+1]+l2[i3-1]<<1}var co;if(r2){co=new u16(1<<mb);var rvb=15-mb;for(i3=0;i3<s2;++i3){if(cd[i3]){var sv=i3<<4|cd[i3];var r_1=mb-
+cd[i3];var v=le[cd[i3]-1]++<<r_1;for(var m=v|(1<<r_1)-1;v<=m;++v){co[rev[v]>>rvb]=sv}}}}else{co=new u16(s2);for(i3=0;i3<
+s2;++i3){if(cd[i3]){co[i3]=rev[le[cd[i3]-1]++]>>15-cd[i3]}}}return co});var flt=new u8(288);for(i2=0;i2<144;++i2)flt[i2]=
+8;var i2;for(i2=144;i2<256;++i2)flt[i2]=9;var i2;for(i2=256;i2<280;++i2)flt[i2]=7;var i2;for(i2=280;i2<288;++i2)flt[i2]=
+8;var i2;var fdt=new u8(32);for(i2=0;i2<32;++i2)fdt[i2]=5;var i2;var flrm=hMap(flt,9,1);var fdrm=hMap(fdt,5,1);var max=function(a2){var m=a2[0];for(var i3=1;i3<a2.length;++i3){if(a2[i3]>m)m=a2[i3]}return m};var bits=function(d2,p,m){
+var o2=p/8|0;return(d2[o2]|d2[o2+1]<<8)>>(p&7)&m};var bits16=function(d2,p){var o2=p/8|0;return(d2[o2]|d2[o2+1]<<8|d2[o2+
+2]<<16)>>(p&7)};var shft=function(p){return(p+7)/8|0};var slc=function(v,s2,e2){if(s2==null||s2<0)s2=0;if(e2==null||e2>v.
+length)e2=v.length;return new u8(v.subarray(s2,e2))};var ec=["unexpected EOF","invalid block type","invalid length/literal","invalid distance","stream finished","no stream h\
+andler",,"no callback","invalid UTF-8 data","extra field too long","date not in range 1980-2099","filename too long","st\
+ream finishing","invalid zip data"];var err=function(ind,msg,nt){var e2=new Error(msg||ec[ind]);e2.code=ind;if(Error.captureStackTrace)Error.captureStackTrace(
+e2,err);if(!nt)throw e2;return e2};var inflt=function(dat,st,buf,dict){var sl=dat.length,dl=dict?dict.length:0;if(!sl||st.
+f&&!st.l)return buf||new u8(0);var noBuf=!buf;var resize=noBuf||st.i!=2;var noSt=st.i;if(noBuf)buf=new u8(sl*3);var cbuf=function(l3){
+var bl=buf.length;if(l3>bl){var nbuf=new u8(Math.max(bl*2,l3));nbuf.set(buf);buf=nbuf}};var final=st.f||0,pos=st.p||0,bt=st.
+b||0,lm=st.l,dm=st.d,lbt=st.m,dbt=st.n;var tbts=sl*8;do{if(!lm){final=bits(dat,pos,1);var type=bits(dat,pos+1,3);pos+=3;
+if(!type){var s2=shft(pos)+4,l2=dat[s2-4]|dat[s2-3]<<8,t2=s2+l2;if(t2>sl){if(noSt)err(0);break}if(resize)cbuf(bt+l2);buf.
+set(dat.subarray(s2,t2),bt);st.b=bt+=l2,st.p=pos=t2*8,st.f=final;continue}else if(type==1)lm=flrm,dm=fdrm,lbt=9,dbt=5;else if(type==
+2){var hLit=bits(dat,pos,31)+257,hcLen=bits(dat,pos+10,15)+4;var tl=hLit+bits(dat,pos+5,31)+1;pos+=14;var ldt=new u8(tl);
+var clt=new u8(19);for(var i3=0;i3<hcLen;++i3){clt[clim[i3]]=bits(dat,pos+i3*3,7)}pos+=hcLen*3;var clb=max(clt),clbmsk=(1<<
+clb)-1;var clm=hMap(clt,clb,1);for(var i3=0;i3<tl;){var r2=clm[bits(dat,pos,clbmsk)];pos+=r2&15;var s2=r2>>4;if(s2<16){ldt[i3++]=
+s2}else{var c2=0,n2=0;if(s2==16)n2=3+bits(dat,pos,3),pos+=2,c2=ldt[i3-1];else if(s2==17)n2=3+bits(dat,pos,7),pos+=3;else if(s2==
+18)n2=11+bits(dat,pos,127),pos+=7;while(n2--)ldt[i3++]=c2}}var lt=ldt.subarray(0,hLit),dt=ldt.subarray(hLit);lbt=max(lt);
+dbt=max(dt);lm=hMap(lt,lbt,1);dm=hMap(dt,dbt,1)}else err(1);if(pos>tbts){if(noSt)err(0);break}}if(resize)cbuf(bt+131072);
+var lms=(1<<lbt)-1,dms=(1<<dbt)-1;var lpos=pos;for(;;lpos=pos){var c2=lm[bits16(dat,pos)&lms],sym=c2>>4;pos+=c2&15;if(pos>
+tbts){if(noSt)err(0);break}if(!c2)err(2);if(sym<256)buf[bt++]=sym;else if(sym==256){lpos=pos,lm=null;break}else{var add=sym-
+254;if(sym>264){var i3=sym-257,b=fleb[i3];add=bits(dat,pos,(1<<b)-1)+fl[i3];pos+=b}var d2=dm[bits16(dat,pos)&dms],dsym=d2>>
+4;if(!d2)err(3);pos+=d2&15;var dt=fd[dsym];if(dsym>3){var b=fdeb[dsym];dt+=bits16(dat,pos)&(1<<b)-1,pos+=b}if(pos>tbts){
+if(noSt)err(0);break}if(resize)cbuf(bt+131072);var end2=bt+add;if(bt<dt){var shift=dl-dt,dend=Math.min(dt,end2);if(shift+
+bt<0)err(3);for(;bt<dend;++bt)buf[bt]=dict[shift+bt]}for(;bt<end2;++bt)buf[bt]=buf[bt-dt]}}st.l=lm,st.p=lpos,st.b=bt,st.
+f=final;if(lm)final=1,st.m=lbt,st.d=dm,st.n=dbt}while(!final);return bt!=buf.length&&noBuf?slc(buf,0,bt):buf.subarray(0,
+bt)};var et=new u8(0);var b2=function(d2,b){return d2[b]|d2[b+1]<<8};var b4=function(d2,b){return(d2[b]|d2[b+1]<<8|d2[b+2]<<16|d2[b+3]<<24)>>>
+0};var b8=function(d2,b){return b4(d2,b)+b4(d2,b+4)*4294967296};function inflateSync(data3,opts){return inflt(data3,{i:2},opts&&opts.out,opts&&opts.dictionary)}var td=typeof TextDecoder!="undefined"&&new TextDecoder;var tds=0;try{td.decode(et,{stream:true});tds=1}catch(e2){}var dutf8=function(d2){
+for(var r2="",i3=0;;){var c2=d2[i3++];var eb=(c2>127)+(c2>223)+(c2>239);if(i3+eb>d2.length)return{s:r2,r:slc(d2,i3-1)};if(!eb)
+r2+=String.fromCharCode(c2);else if(eb==3){c2=((c2&15)<<18|(d2[i3++]&63)<<12|(d2[i3++]&63)<<6|d2[i3++]&63)-65536,r2+=String.
+fromCharCode(55296|c2>>10,56320|c2&1023)}else if(eb&1)r2+=String.fromCharCode((c2&31)<<6|d2[i3++]&63);else r2+=String.fromCharCode(
+(c2&15)<<12|(d2[i3++]&63)<<6|d2[i3++]&63)}};function strFromU8(dat,latin1){if(latin1){var r2="";for(var i3=0;i3<dat.length;i3+=16384)r2+=String.fromCharCode.apply(null,
+dat.subarray(i3,i3+16384));return r2}else if(td){return td.decode(dat)}else{var _a4=dutf8(dat),s2=_a4.s,r2=_a4.r;if(r2.length)
+err(8);return s2}}var slzh=function(d2,b){return b+30+b2(d2,b+26)+b2(d2,b+28)};var zh=function(d2,b,z){var fnl=b2(d2,b+28),efl=b2(d2,b+30),
+fn=strFromU8(d2.subarray(b+46,b+46+fnl),!(b2(d2,b+8)&2048)),es=b+46+fnl;var _a4=z64hs(d2,es,efl,z,b4(d2,b+20),b4(d2,b+24),
+b4(d2,b+42)),sc=_a4[0],su=_a4[1],off=_a4[2];return[b2(d2,b+10),sc,su,fn,es+efl+b2(d2,b+32),off]};var z64hs=function(d2,b,l2,z,sc,su,off){
+var nsc=sc==4294967295,nsu=su==4294967295,noff=off==4294967295,e2=b+l2;var nf=nsc+nsu+noff;if(z&&nf){for(;b+4<e2;b+=4+b2(
+d2,b+2)){if(b2(d2,b)==1){return[nsc?b8(d2,b+4+8*nsu):sc,nsu?b8(d2,b+4):su,noff?b8(d2,b+4+8*(nsu+nsc)):off,1]}}if(z<2)err(
+13)}return[sc,su,off,0]};function unzipSync(data3,opts){var files={};var e2=data3.length-22;for(;b4(data3,e2)!=101010256;--e2){if(!e2||data3.length-
+e2>65558)err(13)};var c2=b2(data3,e2+8);if(!c2)return{};var o2=b4(data3,e2+16);var z=b4(data3,e2-20)==117853008;if(z){var ze=b4(
+data3,e2-12);z=b4(data3,ze)==101075792;if(z){c2=b4(data3,ze+32);o2=b4(data3,ze+48)}}var fltr=opts&&opts.filter;for(var i3=0;i3<
+c2;++i3){var _a4=zh(data3,o2,z),c_2=_a4[0],sc=_a4[1],su=_a4[2],fn=_a4[3],no=_a4[4],off=_a4[5],b=slzh(data3,off);o2=no;if(!fltr||
+fltr({name:fn,size:sc,originalSize:su,compression:c_2})){if(!c_2)files[fn]=slc(data3,b,b+sc);else if(c_2==8)files[fn]=inflateSync(
+data3.subarray(b,b+sc),{out:new u8(su)});else err(14,"unknown compression type "+c_2)}}return files}init_escape();init_problems();init_shard();import{createHash as createHash5}from"node:crypto";function markerKey(config3,environment,shard2){const part=shard2===void 0?[]:[shardText(shard2)];return sha256(JSON.stringify(
+[config3,environment,...part])).slice(0,16)}async function markPlan({server,environment,digest,changes},redactor){const sent=changes.
+filter(({requests})=>requests.length>0);const sealed2=await sealObjects({server,environment,changes:sent},redactor.redactName);
+const rows=sealed2.map(({requests,observed})=>[requests,observed]).sort();return{digest,observed:`sha256:${sha256(JSON.stringify(
+rows))}`}}function markerLine({kind,key,plan,run:run4}){return[`<!-- idops-${kind} key=${key}`,...plan===null?[]:[`diges\
+t=${plan.digest} observed=${plan.observed}`],...run4!==null&&/^\d{1,20}$/.test(run4)?[`run=${run4}`]:[],"-->"].join(" ")}
+var linePattern=new RegExp(["^<!-- idops-(?<kind>plan|drift) key=(?<key>[0-9a-f]{16})","(?: digest=(?<digest>sha256:[0-9\
+a-f]{64}) observed=(?<observed>sha256:[0-9a-f]{64}))?","(?: run=(?<run>\\d{1,20}))? -->$"].join(""));function readMarker(body2){
+const groups=linePattern.exec(body2.split(/\r?\n/,1)[0]??"")?.groups;if(groups===void 0)return null;const{kind,key="",digest,
+observed,run:run4=null}=groups;return{kind:kind==="drift"?kind:"plan",key,plan:digest===void 0||observed===void 0?null:{
+digest,observed},run:run4}}function isAbout(body2,{kind,key}){const marker=readMarker(body2);return marker?.kind===kind&&
+marker.key===key}function sha256(text6){return createHash5("sha256").update(text6).digest("hex")}init_problems();function wayOut(digest){return`if the plan above is right, start the workflow by hand with expect-digest\
+ ${digest}`}function refusal2(message,hint){return new ProblemsError([error("not-approved",message,[],hint)])}async function mergedPullRequest(api,{
+branch,commit:commit2,pullRequest},named5){const number4=pullRequest?.number??named5;const all=number4===void 0?await api.
+pullRequestsOf(commit2):[await api.pullRequest(number4)];const found2=all.filter(({base:base2,merged_at,merge_commit_sha})=>base2.
+ref===(branch??(pullRequest===null?null:base2.ref))&&merged_at!==null&&merge_commit_sha===commit2);const[pull]=found2;if(pull!==
+void 0&&found2.length===1)return pull;const which=number4===void 0?"no merged pull request":`pull request #${number4} is\
+ not merged, or not what`;const several=`several merged pull requests (${found2.map(one=>`#${one.number}`).join(", ")})`;
+throw refusal2(`${found2.length>1?several:which} brought the commit ${commit2.slice(0,12)} to ${branch??"a branch"} as i\
+ts merge`,"merge through a pull request, one in a push, or name it as pr-number")}var commentFile="comment.md";var artifactName="idops-plan";var artifactLimit=1e8;async function approvedPlan(api,event,pull,{
+key,planWorkflow,mode}){const comment=await lastComment(api,pull,key);if(comment===null)return null;const marker=readMarker(
+comment.body);if(marker===null||marker.plan===null)return null;const what=`the comment with the plan of pull request #${pull.
+number}`;if(marker.run===null)throw refusal2(`${what} names no workflow run that made it`);const run4=await api.run(marker.
+run);const wrong2=whyOther(run4,event,pull,planWorkflow);if(wrong2!==null){const by=`run ${run4.id} of ${escapeText(run4.
+path)}, event ${escapeText(run4.event)}`;throw refusal2(`${what} names a run that does not plan pull requests (${by}): ${wrong2}`)}
+const kept3=await keptBy(api,run4,pull,key);if(!isSameText(kept3.comment,comment.body))throw refusal2(`${what} is not wh\
+at its run wrote: ${run4.html_url} keeps another text`);const isReviewed=(mode??(await api.requiresReviews(pull.base.ref)?
+"reviewed":"merged"))==="reviewed";if(isReviewed)await checkReview(api,pull,Math.max(comment.since,kept3.since));return{
+marker,run:run4,stored:kept3.stored}}async function lastComment(api,{number:number4,merged_at},key){const comments=await api.
+comments(number4,body2=>isAbout(body2,{kind:"plan",key}));if(comments.length===0)return null;const merged=Date.parse(merged_at??
+"");let latest=null;for(const comment of await api.histories(comments.map(({node:node2})=>node2))){const{body:body2,createdAt,
+lastEditedAt,author,editor}=comment;const isOwn=editor?.login===author?.login&&editor?.__typename===author?.__typename;if((lastEditedAt!==
+null||editor!==null)&&(editor===null||!isOwn)){const who=editor===null?"an account that GitHub does not name":escapeText(
+editor.login);throw refusal2(`the comment with the plan of pull request #${number4} was edited by ${who}`,`only what ido\
+ps wrote is approved: plan again before the merge`)}const since=Date.parse(lastEditedAt??createdAt);if(lastEditedAt===null&&
+since>merged)continue;if(!(since<=merged))throw refusal2(`the comment with the plan of pull request #${number4} was chan\
+ged after the merge`);if(latest===null||since>latest.since)latest={body:body2,since}}return latest}function whyOther(run4,{
+owner,repository},{number:number4,head},planWorkflow){const[path]=run4.path.split("@",1);if(path!==planWorkflow)return`i\
+ts workflow is not ${planWorkflow} (plan-workflow)`;if(run4.event!=="pull_request")return"its event is not pull_request";
+if(run4.head_sha!==head.sha)return`it is of the commit ${run4.head_sha.slice(0,12)}, and pull request #${number4} ends w\
+ith ${head.sha.slice(0,12)}`;const here2=`${owner}/${repository}`.toLowerCase();return run4.head_repository?.full_name.toLowerCase()===
+here2?null:"it is of another repository"}async function keptBy(api,{id,html_url:url},{number:number4,merged_at},key){const artifacts=await api.
+artifacts(id);for(const{id:artifact,name:name2,size_in_bytes,expired,created_at}of artifacts){const since=Date.parse(created_at??
+"");const isInTime=since<=Date.parse(merged_at??"");if(!name2.startsWith(artifactName)||expired||!isInTime||size_in_bytes>
+artifactLimit)continue;const files=unpacked(await api.artifact(artifact));const comment=files.get(commentFile);if(comment===
+void 0||!isAbout(comment,{kind:"plan",key}))continue;const plans=[...files].filter(([file])=>file.endsWith(".json"));const[
+stored2=null]=plans.flatMap(([file,text6])=>planOf(text6,file)??[]);return{comment,stored:stored2,since}}const lost2=artifacts.
+some(({expired})=>expired)?", or it has expired":"";throw refusal2(`${url}, which planned pull request #${number4}, kept\
+ no artifact ${artifactName}\u2026 with its ${commentFile} before the merge${lost2}`)}function unpacked(zip){const files=unzipSync(
+zip,{filter:({name:name2,originalSize})=>/(?:^|\/)[^/]+\.(?:md|json)$/.test(name2)&&originalSize<=artifactLimit});return new Map(
+Object.entries(files).map(([name2,data3])=>[name2.replace(/^.*\//,""),strFromU8(data3)]))}function planOf(text6,file){try{
+return readStoredPlan(text6,file)}catch(failure2){if(failure2 instanceof ProblemsError)return void 0;throw failure2}}function isSameText(one,other){
+const normal=text6=>text6.replaceAll("\r\n","\n").trimEnd();return normal(one)===normal(other)}async function checkReview(api,{
+number:number4,head,merged_at},since){const reviews=(await api.reviews(number4)).filter(({submittedAt,author,authorCanPushToRepository})=>author?.
+__typename==="User"&&authorCanPushToRepository&&Date.parse(submittedAt)<=Date.parse(merged_at??""));const last=reviews.toSorted(
+(one,other)=>one.submittedAt.localeCompare(other.submittedAt)).at(-1);const why=last===void 0?"nobody who may push appro\
+ved it before the merge":last.commit?.oid!==head.sha?`${escapeText(last.author?.login??"")} approved an earlier commit`:
+Date.parse(last.submittedAt)<=since?`the plan was made again after ${escapeText(last.author?.login??"")} approved it`:null;
+if(why!==null)throw refusal2(`the plan of pull request #${number4} was not reviewed: ${why} (approve: reviewed)`)}init_escape();init_problems();import{once as once2}from"node:events";var GithubFailure=class extends Error{lacksPermission;constructor(message,{
 lacksPermission=false,cause}={}){super(message,{cause});this.name="GithubFailure";this.lacksPermission=lacksPermission}};
 var retries=3;var longestWait=60;var onlyOnce={request:{retries:0}};async function withGithub(token,{owner,repository:repo},manner,work){
 const{signal}=manner;const interrupted2=new GithubFailure("interrupted");try{const octokit=await openClient(token,manner);
@@ -20155,20 +20306,21 @@ const wait3=limitOf(failure2);const{request:failed}=failure2;if(failed!==void 0&
 request={...failed.request,retries,retryAfter:Math.max(1,Math.ceil(wait3))};throw failure2}finally{options.request=given}});
 return{}},retry2)}function wholeFetch(fetching,signal,timeout){return async(address3,init)=>{const late2=new AbortController;
 const timer=setTimeout(()=>late2.abort(new Error(`no answer within ${timeout} seconds`)),timeout*1e3);try{const response=await fetching(
-address3,{...init,signal:AbortSignal.any([signal,late2.signal])});const text6=await response.clone().text();if(response.
-ok)JSON.parse(text6);return response}finally{clearTimeout(timer)}}}function limitOf({status,response}){if(response===void 0||
-status!==403&&status!==429)return null;const{headers}=response;if(headers["retry-after"]!==void 0)return Number(headers["\
-retry-after"]);if(String(headers["x-ratelimit-remaining"])==="0")return Number(headers["x-ratelimit-reset"])-Date.now()/
-1e3;return status===429?longestWait:null}function inWords(failure2){const{status,message="",response,errors:errors2=[]}=failure2;
-const line=message.replace(/\s+/g," ").trim();const short4=escapeText(line.length>300?`${line.slice(0,300)}\u2026`:line);
-const said3=response===void 0?"can't be asked":["answers",status].join(" ").trim();return new GithubFailure(`GitHub ${said3}\
-: ${short4}`,{lacksPermission:status===403&&limitOf(failure2)===null||errors2.some(({type})=>type==="FORBIDDEN"||type===
-"INSUFFICIENT_SCOPES"),cause:failure2})}function apiOf({rest,paginate:paginate2,graphql:graphql3},at3){const own5=async written3=>{
-if(written3.length===0)return[];const{viewer}=await graphql3("{ viewer { login databaseId } }");const{login,databaseId}=viewer;
-return written3.filter(({user:user3})=>databaseId===null?[login,`${login}[bot]`].includes(user3?.login??""):user3?.id===
-databaseId)};return{async comments(number4,isWanted){const all=await paginate2(rest.issues.listComments,{...at3,issue_number:number4,
-per_page:100});const found2=await own5(all.filter(({body:body2=""})=>isWanted(body2)));return found2.map(({id,node_id,body:body2=""})=>({
-id,node:node_id,body:body2}))},async histories(nodes){const answer=await graphql3(`query ($ids: [ID!]!) {
+address3,{...init,signal:AbortSignal.any([signal,late2.signal])});const content=await response.clone().arrayBuffer();const isFile=/zip|octet-stream/.
+test(response.headers.get("content-type")??"");if(response.ok&&!isFile)JSON.parse(Buffer.from(content).toString("utf8"));
+return response}finally{clearTimeout(timer)}}}function limitOf({status,response}){if(response===void 0||status!==403&&status!==
+429)return null;const{headers}=response;if(headers["retry-after"]!==void 0)return Number(headers["retry-after"]);if(String(
+headers["x-ratelimit-remaining"])==="0")return Number(headers["x-ratelimit-reset"])-Date.now()/1e3;return status===429?longestWait:
+null}function inWords(failure2){const{status,message="",response,errors:errors2=[]}=failure2;const line=message.replace(
+/\s+/g," ").trim();const short4=escapeText(line.length>300?`${line.slice(0,300)}\u2026`:line);const said3=response===void 0?
+"can't be asked":["answers",status].join(" ").trim();return new GithubFailure(`GitHub ${said3}: ${short4}`,{lacksPermission:status===
+403&&limitOf(failure2)===null||errors2.some(({type})=>type==="FORBIDDEN"||type==="INSUFFICIENT_SCOPES"),cause:failure2})}
+function apiOf({rest,paginate:paginate2,graphql:graphql3},at3){const own5=async written3=>{if(written3.length===0)return[];
+const{viewer}=await graphql3("{ viewer { login databaseId } }");const{login,databaseId}=viewer;return written3.filter(({
+user:user3})=>databaseId===null?[login,`${login}[bot]`].includes(user3?.login??""):user3?.id===databaseId)};return{async comments(number4,isWanted){
+const all=await paginate2(rest.issues.listComments,{...at3,issue_number:number4,per_page:100});const found2=await own5(all.
+filter(({body:body2=""})=>isWanted(body2)));return found2.map(({id,node_id,body:body2=""})=>({id,node:node_id,body:body2}))},
+async histories(nodes){const answer=await graphql3(`query ($ids: [ID!]!) {
           nodes(ids: $ids) {
             ... on IssueComment {
               body createdAt lastEditedAt
@@ -20180,7 +20332,31 @@ id,node:node_id,body:body2}))},async histories(nodes){const answer=await graphql
 body:body2,...onlyOnce})},async updateComment(id,body2){await rest.issues.updateComment({...at3,comment_id:id,body:body2})},
 async pullRequestsOf(sha){const of={...at3,commit_sha:sha,per_page:100};const found2=await paginate2(rest.repos.listPullRequestsAssociatedWithCommit,
 of);const here2=`${at3.owner}/${at3.repo}`.toLowerCase();return found2.filter(({base:base2})=>base2.repo.full_name.toLowerCase()===
-here2)},async pullRequest(number4){return(await rest.pulls.get({...at3,pull_number:number4})).data},async issues(isWanted){
+here2)},async pullRequest(number4){return(await rest.pulls.get({...at3,pull_number:number4})).data},async run(id){return(await rest.
+actions.getWorkflowRun({...at3,run_id:Number(id)})).data},async runsAfter({id,workflow_id,created_at,head_branch,event}){
+const asked={...at3,workflow_id,created:`>=${created_at}`,per_page:100};const branch=event==="pull_request"||head_branch===
+null?{}:{branch:head_branch};const all=await paginate2(rest.actions.listWorkflowRuns,{...asked,...branch});const begun=[];
+for(const run4 of all.filter(one=>one.id>id)){const{jobs}=(await rest.actions.listJobsForWorkflowRun({...at3,run_id:run4.
+id,filter:"all",per_page:100})).data;if(jobs.some(({conclusion})=>conclusion==="success"))begun.push(run4)}return begun},
+async artifacts(run4){const all=await paginate2(rest.actions.listWorkflowRunArtifacts,{...at3,run_id:run4,per_page:100});
+return all.toSorted((one,other)=>(other.created_at??"").localeCompare(one.created_at??""))},async artifact(id){const asked={
+...at3,artifact_id:id,archive_format:"zip"};return new Uint8Array((await rest.actions.downloadArtifact(asked)).data)},async reviews(number4){
+const{repository}=await graphql3(`query ($owner: String!, $repo: String!, $number: Int!) {
+          repository(owner: $owner, name: $repo) {
+            pullRequest(number: $number) {
+              reviews(last: 100, states: [APPROVED]) {
+                nodes { submittedAt authorCanPushToRepository author { __typename login } commit { oid } }
+              }
+            }
+          }
+        }`,{...at3,number:number4});return repository.pullRequest.reviews.nodes},async requiresReviews(branch){const{repository}=await graphql3(
+`query ($owner: String!, $repo: String!, $ref: String!) {
+          repository(owner: $owner, name: $repo) {
+            ref(qualifiedName: $ref) { refUpdateRule { requiredApprovingReviewCount } }
+          }
+        }`,{...at3,ref:`refs/heads/${branch}`});const rules=await paginate2(rest.repos.getBranchRules,{...at3,branch,per_page:100});
+const counts2=rules.map(rule=>rule.type==="pull_request"?rule.parameters?.required_approving_review_count:0);const ofProtection=repository.
+ref?.refUpdateRule?.requiredApprovingReviewCount;return[...counts2,ofProtection].some(count3=>(count3??0)>0)},async issues(isWanted){
 const asked={...at3,state:"open",sort:"created",direction:"asc",per_page:100};const all=await paginate2(rest.issues.listForRepo,
 asked);const found2=await own5(all.filter(({body:body2,pull_request})=>pull_request===void 0&&isWanted(body2??"")));return found2.
 map(({number:number4,node_id,body:body2})=>({id:number4,node:node_id,body:body2??""}))},async openIssue(title,body2){return(await rest.
@@ -20193,55 +20369,39 @@ void 0?inArgs:ofText(text6);if(given===void 0)return text6===void 0?void 0:wrong
 mands ${commands.join(", ")} alone`,"leave it out");try{return resolved(given)}catch(failure2){if(!(failure2 instanceof ProblemsError))
 throw failure2;problems.push(...failure2.problems);return void 0}}function fileOf(name2,shard2){return shard2===void 0?name2:
 `${name2}-${shardName(shard2)}`}function ofText(text6){return text6==="auto"?text6:parseShard(text6)}function resolved(given){
-const{shard:shard2}=shardOptions(given,process.env);return shard2?.count===1?void 0:shard2}var commands2=["validate","plan","apply"];var commentModes=["true","false","on-change"];var fromPullRequest="from-pull-r\
-equest";function readInputs(given){const problems=[];const text6=name2=>given(name2).trim()||void 0;const oneOf=(name2,known4,otherwise)=>{
-const value3=text6(name2)??otherwise;const found2=known4.find(one=>one===value3.toLowerCase());if(found2===void 0)problems.
-push(wrong(`the input ${name2} is "${value3}"`,`it is ${known4.join(" or ")}`));return found2??otherwise};const flag2=name2=>oneOf(
-name2,["true","false"],"false")==="true";const command=oneOf("command",commands2,"plan");const number4=(name2,least)=>{const value3=text6(
-name2);const found2=value3===void 0?void 0:whole(value3,least);if(value3!==void 0&&found2===void 0)problems.push(wrong(`\
-the input ${name2} is "${value3}"`,`it is a whole number${least===0?"":`, ${least} or more`}`));return found2};const expectDigest=text6(
-"expect-digest");if(expectDigest!==void 0&&expectDigest!==fromPullRequest&&!/^sha256:[0-9a-f]{64}$/.test(expectDigest)){
-problems.push(wrong(`the input expect-digest is "${expectDigest}"`,`it is a plan's digest or ${fromPullRequest}`))}if(expectDigest!==
-void 0&&command!=="apply"){problems.push(wrong("the input expect-digest goes with the command apply alone","leave it out"))}
-const driftIssue=flag2("drift-issue");if(driftIssue&&command!=="plan"){problems.push(wrong("the input drift-issue goes w\
-ith the command plan alone","leave it out"))}const args=readArgs(words5(given("args")),problems);const shard2=text6("sha\
-rd");const inputs={command,workingDirectory:text6("working-directory")??".",...optional3("config",text6("config")),...optional3(
-"environment",text6("environment")),...optional3("baseUrl",text6("base-url")),...optional3("token",text6("token")),...optional3(
-"githubToken",text6("github-token")),comment:oneOf("comment",commentModes,"on-change"),...optional3("planFile",text6("pl\
-an-file")),...optional3("expectDigest",expectDigest),failOnChanges:flag2("fail-on-changes"),driftIssue,...optional3("all\
-owDestructive",number4("allow-destructive",0)),...optional3("prNumber",number4("pr-number",1)),...optional3("shard",readShard(
-shard2,args.shard,command,problems)),args};if(args.only!==void 0&&command!=="plan"){problems.push(wrong("args: --only go\
-es with the command plan alone","leave it out"))}if(command==="apply"&&inputs.planFile!==void 0){problems.push(...besidePlanFile(
-{...args,...optional3("shard",inputs.shard??args.shard)}))}refuse(problems);return inputs}function wrong(message,hint){return error(
-"wrong-option",message,[],hint)}function optional3(name2,value3){return value3===void 0?{}:{[name2]:value3}}function whole(text6,least){
-try{return wholeNumber(least)(text6)}catch(failure2){if(failure2 instanceof CommanderError)return void 0;throw failure2}}
-function argsOptions(){return[...selectionOptions(),onlyOption(),...connectionOptions(),debugOption()]}function readArgs(given,problems){
-const options=argsOptions();const refuseWith=(message,hint=`it takes ${options.map(({long})=>long).join(", ")}`)=>problems.
-push(wrong(`args: ${message}`,hint));const parser=new Command2("args").helpOption(false).allowExcessArguments().configureOutput(
-{outputError(){}}).exitOverride();for(const option of options)parser.addOption(option);try{parser.parse(given,{from:"use\
-r"});for(const argument of parser.args)refuseWith(`unexpected argument '${argument}'`);return parser.opts()}catch(failure2){
-if(!(failure2 instanceof CommanderError))throw failure2;if(failure2.code==="commander.optionMissingArgument")readArgs(given.
-slice(0,-1),problems);refuseWith(commanderWords(failure2));return{target:[],kind:[]}}}function words5(text6){const found2=text6.
-match(/(?:"[^"]*"|'[^']*'|[^\s"'])+|["']/g)??[];return found2.map(word2=>word2.replace(/"([^"]*)"|'([^']*)'/g,"$1$2"))}init_shard();import{createHash as createHash5}from"node:crypto";function markerKey(config3,environment,shard2){const part=shard2===void 0?[]:[shardText(shard2)];return sha256(JSON.stringify(
-[config3,environment,...part])).slice(0,16)}async function markPlan({server,environment,digest,changes},redactor){const sent=changes.
-filter(({requests})=>requests.length>0);const sealed2=await sealObjects({server,environment,changes:sent},redactor.redactName);
-const rows=sealed2.map(({requests,observed})=>[requests,observed]).sort();return{digest,observed:`sha256:${sha256(JSON.stringify(
-rows))}`}}function markerLine({kind,key,plan,run:run4}){return[`<!-- idops-${kind} key=${key}`,...plan===null?[]:[`diges\
-t=${plan.digest} observed=${plan.observed}`],...run4!==null&&/^\d{1,20}$/.test(run4)?[`run=${run4}`]:[],"-->"].join(" ")}
-var linePattern=new RegExp(["^<!-- idops-(?<kind>plan|drift) key=(?<key>[0-9a-f]{16})","(?: digest=(?<digest>sha256:[0-9\
-a-f]{64}) observed=(?<observed>sha256:[0-9a-f]{64}))?","(?: run=(?<run>\\d{1,20}))? -->$"].join(""));function readMarker(body2){
-const groups=linePattern.exec(body2.split(/\r?\n/,1)[0]??"")?.groups;if(groups===void 0)return null;const{kind,key="",digest,
-observed,run:run4=null}=groups;return{kind:kind==="drift"?kind:"plan",key,plan:digest===void 0||observed===void 0?null:{
-digest,observed},run:run4}}function isAbout(body2,{kind,key}){const marker=readMarker(body2);return marker?.kind===kind&&
-marker.key===key}function sha256(text6){return createHash5("sha256").update(text6).digest("hex")}init_problems();var wayOut="look at the plan that this run shows, and start the workflow by hand with its digest as expe\
-ct-digest";function refusal2(message,hint=wayOut){return new ProblemsError([error("not-approved",message,[],hint)])}async function mergedPullRequest(api,{
-branch,commit:commit2,pullRequest},named4){const number4=pullRequest?.number??named4;const all=number4===void 0?await api.
-pullRequestsOf(commit2):[await api.pullRequest(number4)];const found2=all.filter(({base:base2,merged_at,merge_commit_sha})=>base2.
-ref===(branch??(pullRequest===null?null:base2.ref))&&merged_at!==null&&merge_commit_sha===commit2);const[pull]=found2;if(pull!==
-void 0&&found2.length===1)return pull;const which=number4===void 0?"no merged pull request":`pull request #${number4} is\
- not merged, or not what`;const several=`several merged pull requests (${found2.map(one=>`#${one.number}`).join(", ")})`;
-throw refusal2(`${found2.length>1?several:which} brought the commit ${commit2.slice(0,12)} to ${branch??"a branch"} as i\
-ts merge`,`merge through a pull request, one in a push, name it as pr-number, or ${wayOut}`)}import{relative as relative13,resolve as resolve13,sep as sep9}from"node:path";function workspace(){return process.env.GITHUB_WORKSPACE||process.cwd()}function variablesOf(token){const own5=Object.entries(
+const{shard:shard2}=shardOptions(given,process.env);return shard2?.count===1?void 0:shard2}var commands2=["validate","plan","apply"];var approveModes=["reviewed","merged"];var commentModes=["true","false","on-ch\
+ange"];var fromPullRequest="from-pull-request";function readInputs(given){const problems=[];const text6=name2=>given(name2).
+trim()||void 0;const oneOf=(name2,known4,otherwise)=>{const value3=text6(name2)??otherwise;const found2=known4.find(one=>one===
+value3.toLowerCase());if(found2===void 0)problems.push(wrong(`the input ${name2} is "${value3}"`,`it is ${known4.join(" \
+or ")}`));return found2??otherwise};const flag2=name2=>oneOf(name2,["true","false"],"false")==="true";const command=oneOf(
+"command",commands2,"plan");const number4=(name2,least)=>{const value3=text6(name2);const found2=value3===void 0?void 0:
+whole(value3,least);if(value3!==void 0&&found2===void 0)problems.push(wrong(`the input ${name2} is "${value3}"`,`it is a\
+ whole number${least===0?"":`, ${least} or more`}`));return found2};const expectDigest=text6("expect-digest");if(expectDigest!==
+void 0&&expectDigest!==fromPullRequest&&!/^sha256:[0-9a-f]{64}$/.test(expectDigest)){problems.push(wrong(`the input expe\
+ct-digest is "${expectDigest}"`,`it is a plan's digest or ${fromPullRequest}`))}if(expectDigest!==void 0&&command!=="app\
+ly"){problems.push(wrong("the input expect-digest goes with the command apply alone","leave it out"))}const driftIssue=flag2(
+"drift-issue");if(driftIssue&&command!=="plan"){problems.push(wrong("the input drift-issue goes with the command plan al\
+one","leave it out"))}const args=readArgs(words5(given("args")),problems);const shard2=text6("shard");const inputs={command,
+workingDirectory:text6("working-directory")??".",...optional3("config",text6("config")),...optional3("environment",text6(
+"environment")),...optional3("baseUrl",text6("base-url")),...optional3("token",text6("token")),...optional3("githubToken",
+text6("github-token")),comment:oneOf("comment",commentModes,"on-change"),...optional3("planFile",text6("plan-file")),...optional3(
+"expectDigest",expectDigest),...optional3("approve",text6("approve")===void 0?void 0:oneOf("approve",approveModes,"revie\
+wed")),planWorkflow:text6("plan-workflow")??".github/workflows/idops-pull-request.yml",failOnChanges:flag2("fail-on-chan\
+ges"),driftIssue,...optional3("allowDestructive",number4("allow-destructive",0)),...optional3("prNumber",number4("pr-num\
+ber",1)),...optional3("shard",readShard(shard2,args.shard,command,problems)),args};if(args.only!==void 0&&command!=="pla\
+n"){problems.push(wrong("args: --only goes with the command plan alone","leave it out"))}if(command==="apply"&&inputs.planFile!==
+void 0){problems.push(...besidePlanFile({...args,...optional3("shard",inputs.shard??args.shard)}))}refuse(problems);return inputs}
+function wrong(message,hint){return error("wrong-option",message,[],hint)}function optional3(name2,value3){return value3===
+void 0?{}:{[name2]:value3}}function whole(text6,least){try{return wholeNumber(least)(text6)}catch(failure2){if(failure2 instanceof
+CommanderError)return void 0;throw failure2}}function argsOptions(){return[...selectionOptions(),onlyOption(),...connectionOptions(),
+debugOption()]}function readArgs(given,problems){const options=argsOptions();const refuseWith=(message,hint=`it takes ${options.
+map(({long})=>long).join(", ")}`)=>problems.push(wrong(`args: ${message}`,hint));const parser=new Command2("args").helpOption(
+false).allowExcessArguments().configureOutput({outputError(){}}).exitOverride();for(const option of options)parser.addOption(
+option);try{parser.parse(given,{from:"user"});for(const argument of parser.args)refuseWith(`unexpected argument '${argument}\
+'`);return parser.opts()}catch(failure2){if(!(failure2 instanceof CommanderError))throw failure2;if(failure2.code==="com\
+mander.optionMissingArgument")readArgs(given.slice(0,-1),problems);refuseWith(commanderWords(failure2));return{target:[],
+kind:[]}}}function words5(text6){const found2=text6.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+|["']/g)??[];return found2.map(word2=>word2.
+replace(/"([^"]*)"|'([^']*)'/g,"$1$2"))}import{relative as relative13,resolve as resolve13,sep as sep9}from"node:path";function workspace(){return process.env.GITHUB_WORKSPACE||process.cwd()}function variablesOf(token){const own5=Object.entries(
 process.env).filter(([name2])=>!name2.startsWith("INPUT_"));return{...Object.fromEntries(own5),...token===void 0?{}:{IDOPS_TOKEN:token}}}
 function folderOf({workingDirectory}){return resolve13(workspace(),workingDirectory)}function folderInRepository(inputs){
 const folder=relative13(workspace(),folderOf(inputs)).split(sep9).join("/");return folder.startsWith("..")?"":folder}function configOf(inputs){
@@ -20249,32 +20409,44 @@ return resolve13(folderOf(inputs),inputs.config??(process.env.IDOPS_CONFIG||"ido
 return relative13(workspace(),configOf(inputs)).split(sep9).join("/")}function environmentOf({environment}){return environment??
 (process.env.IDOPS_ENV||null)}function commentKey(inputs,environment){return markerKey(configInRepository(inputs),environment??
 environmentOf(inputs),inputs.shard)}function runAddress({runUrl}){const attempt=process.env.GITHUB_RUN_ATTEMPT??"";return encodeURI(
-/^\d+$/.test(attempt)?`${runUrl}/attempts/${attempt}`:runUrl)}async function checkApproval(job,inputs,expected,plan){if(!changesServer(plan))return;const{shard:shard2,environment}=plan;
-const{source,digest,observed,runUrl}=expected===fromPullRequest?await approvalOf(job,inputs,environment):{source:"expect\
--digest",digest:expected,observed:null,runUrl:null};if(digest===null){const part=shard2===void 0?"":`shard ${shardText(shard2)}\
- of `;throw refusal2(`${source} approves no plan for ${part}this environment, and there is something to change now`,`a c\
-omment approves the plan that it shows, if it shows all of it and all that is declared: run idops plan on the pull reque\
-st with comments; if it is merged, ${wayOut}`)}job.log.say(`${source} approved ${digest}`);const now=await markPlan(plan,
-job.redactor);const isSame3=digest===now.digest;if(isSame3&&(observed===null||observed===now.observed))return;throw new ProblemsError(
-[error("stale-plan",`stale plan: ${source} approved ${digest}, and ${isSame3?"the server was changed since":`it is ${now.
-digest} now`}`,[],`nothing was sent; ${runUrl===null?"":`${runUrl} shows what was approved; `}make a new plan and review\
- it`)])}async function approvalOf({event,signal},inputs,environment){if(inputs.githubToken===void 0)throw refusal2("expe\
-ct-digest: from-pull-request needs the input github-token","give it, or a digest");const key=commentKey(inputs,environment);
-try{return await withGithub(inputs.githubToken,event,{signal},async api=>{const pull=await mergedPullRequest(api,event,inputs.
-prNumber);const marker=await approvedMarker(api,pull,key);const{digest,observed}=marker?.plan??{digest:null,observed:null};
-const runUrl=marker?.run==null?null:event.runUrl.replace(/[^/]*$/,marker.run);return{source:`pull request #${pull.number}`,
-digest,observed,runUrl}})}catch(failure2){if(!(failure2 instanceof GithubFailure))throw failure2;throw refusal2(`what wa\
-s approved can't be read: ${failure2.message.replace(/\.$/,"")}`,failure2.lacksPermission?"the job needs the permissions\
- contents: read and pull-requests: read":"nothing was sent; run it again when that is put right or over")}}async function approvedMarker(api,{
-number:number4,merged_at},key){const comments=await api.comments(number4,body2=>isAbout(body2,{kind:"plan",key}));if(comments.
-length===0)return null;const merged=Date.parse(merged_at??"");let latest;for(const comment of await api.histories(comments.
-map(({node:node2})=>node2))){const{body:body2,createdAt,lastEditedAt,author,editor}=comment;const isOwn=editor?.login===
-author?.login&&editor?.__typename===author?.__typename;if((lastEditedAt!==null||editor!==null)&&(editor===null||!isOwn)){
-const who=editor===null?"an account that GitHub does not name":escapeText(editor.login);throw refusal2(`the comment with\
- the plan of pull request #${number4} was edited by ${who}`,`only what idops wrote is approved: plan again before the me\
-rge; after it, ${wayOut}`)}const since=Date.parse(lastEditedAt??createdAt);if(lastEditedAt===null&&since>merged)continue;
-if(!(since<=merged))throw refusal2(`the comment with the plan of pull request #${number4} was changed after the merge`);
-if(latest===void 0||since>latest.since)latest={body:body2,since}}return latest===void 0?null:readMarker(latest.body)}init_escape();init_github();var Log=class{#inputs;learn(inputs){this.#inputs=inputs}get look(){const inputs=this.#inputs;const only2=inputs?.args.only;
+/^\d+$/.test(attempt)?`${runUrl}/attempts/${attempt}`:runUrl)}async function checkApproval(job,inputs,session,made3,stored2){const{plan,problems}=made3;const isAsked=inputs.expectDigest!==
+void 0||stored2!==void 0;try{if(isAsked&&changesServer(plan))return await checked2(job,inputs,session,made3,stored2);refuse(
+problems);return{plan}}catch(failure2){if(!(failure2 instanceof ProblemsError))throw failure2;throw new ProblemsError(failure2.
+problems.map(problem2=>withWayOut(problem2,plan)))}}function withWayOut({hint,...problem2},{digest}){const own5=hint===void 0||
+problem2.code==="stale-plan"?"":`${hint}; `;return{...problem2,hint:`nothing was sent; ${own5}${wayOut(digest)}`}}async function checked2(job,inputs,session,{
+plan,problems},stored2){const{event}=job;const{environment,shard:shard2}=plan;const isFromPull=inputs.expectDigest===fromPullRequest;
+if(isFromPull&&session.project.state().in==="file"&&process.env.RUNNER_ENVIRONMENT==="github-hosted"){throw refusal2("an\
+ approval counts once, which the state remembers, and the state is a file that this runner throws away","keep the state \
+in git or PostgreSQL: state: {git: {}}")}const{pullRequest,approved,since,later}=await foundOut(job,inputs,environment);
+const source=pullRequest===null?"expect-digest":`pull request #${pullRequest.number}`;const digest=isFromPull?approved?.
+marker.plan?.digest:inputs.expectDigest??stored2?.digest;if(digest===void 0){const part=shard2===void 0?"":`shard ${shardText(
+shard2)} of `;throw refusal2(`${source} approves no plan for ${part}this environment, and there is something to change n\
+ow`,"a comment approves the plan that it shows, if it shows all of it and all that is declared")}job.log.say(`${inputs.expectDigest===
+void 0?"the stored plan":source} approved ${digest}`);if(later!==null)throw new ProblemsError([error("approval-used",`a \
+later run of this workflow came after this one: ${later}`)]);const approval=event.runId===null?void 0:{pullRequest:pullRequest?.
+number??null,head:pullRequest?.head??null,planRun:approved===null?null:String(approved.run.id),environment,digest,workflowRun:event.
+runId,url:event.runUrl};const uses=session.uses();const used=approval===void 0?void 0:whyUsedUp(uses,approval,since);if(used!==
+void 0)throw new ProblemsError([used]);refuse(problems);const left=approval===void 0?void 0:usedBy(uses,approval)?.left;
+const result=checkedPlan=>({plan:checkedPlan,...approval===void 0?{}:{approval}});if(left!==void 0){const whole2=stored2??
+approved?.stored??null;if(whole2?.digest!==digest)throw stale2(`${source} approved ${digest}, of which a part was applie\
+d`);if(stored2!==void 0)return result(plan);const rest=await session.planStored(whole2,left);if(rest.problems.length>0)throw new ProblemsError(
+rest.problems);return result(rest.plan)}const now=await markPlan(plan,job.redactor);const observed=approved?.marker.plan?.
+observed??null;if(digest===now.digest&&(observed===null||observed===now.observed))return result(plan);const between2=appliedSince(
+uses,approved?.stored?.created_at??plan.createdAt);const shown5=approved===null?"":`; ${approved.run.html_url} shows wha\
+t was approved`;const why=digest===now.digest?"the server was changed since":`it is ${now.digest} now`;throw stale2(`${source}\
+ approved ${digest}, and ${why}${between2===void 0?"":`: ${between2} was applied in between`}${shown5}`)}function stale2(message){
+return new ProblemsError([error("stale-plan",`stale plan: ${message}`)])}async function foundOut(job,inputs,environment){
+const{event,signal}=job;const nothing3={pullRequest:null,approved:null,since:null,later:null};const isFromPull=inputs.expectDigest===
+fromPullRequest;if(inputs.githubToken===void 0&&isFromPull)throw refusal2("expect-digest: from-pull-request needs the in\
+put github-token","give it, or a digest");if(inputs.githubToken===void 0||event.runId===null)return nothing3;const runId=event.
+runId;try{return await withGithub(inputs.githubToken,event,{signal},async api=>{const run4=await api.run(runId);const[after2]=await api.
+runsAfter(run4);const began={since:(run4.run_attempt??1)>1?new Date(run4.created_at):null,later:after2?.html_url??null};
+if(!isFromPull)return{...nothing3,...began};const pull=await mergedPullRequest(api,event,inputs.prNumber);const approved=await approvedPlan(
+api,event,pull,{key:commentKey(inputs,environment),planWorkflow:inputs.planWorkflow,mode:inputs.approve});return{...began,
+pullRequest:{number:pull.number,head:pull.head.sha},approved}})}catch(failure2){if(!(failure2 instanceof GithubFailure))
+throw failure2;throw refusal2(`what was approved can't be read: ${failure2.message.replace(/\.$/,"")}`,failure2.lacksPermission?
+"the job needs the permissions actions: read, contents: read and pull-requests: read":"run it again when that is put rig\
+ht or over")}}init_escape();init_github();var Log=class{#inputs;learn(inputs){this.#inputs=inputs}get look(){const inputs=this.#inputs;const only2=inputs?.args.only;
 return{...only2===void 0?{}:{only:only2},color:false,debug:inputs?.args.debug===true,folder:inputs===void 0?"":folderInRepository(
 inputs)}}say(text6){if(text6!=="")process.stdout.write(text6.endsWith("\n")?text6:`${text6}
 `)}async report(report2,shown5){for(const format of["text","github"])this.say(await renderText(report2,format,shown5,this.
@@ -20283,10 +20455,10 @@ this.say(annotationCommand({level:level3,title:"idops",message,place:null}))}};f
 text6).split("\n").join(" ").slice(0,1e3)}init_plan();init_safety();function writeOutputs(outcome3,failed){const{code:code2,plan}=outcome3;setOutput("changed",String(
 outcome3.changed));setOutput("failed",String(failed));setOutput("exit-code",String(code2));setOutput("summary",outcome3.
 summary);setOutput("digest",plan?.digest??"");setOutput("plan-file",outcome3.planFile??"");setOutput("html-report",outcome3.
-htmlReport??"");if(plan===void 0)return;const counts2={...summarize(plan),destructive:countDestructions(plan)};for(const[
-name2,count3]of Object.entries(counts2))setOutput(name2,String(count3))}async function writeSummary(text6){if((process.env.
-GITHUB_STEP_SUMMARY??"")==="")return;try{await summary.addRaw(text6,true).write()}catch{warning("The summary of the step\
- can't be written.",{title:"idops"})}}init_escape();init_plan();init_markdown();init_marked();init_review();init_escape();init_shard();init_shell();init_marked();var nameRoom=100;var selectedRoom=600;function subjectOf(inputs,args,hide2,plan){const config3=configInRepository(inputs);
+htmlReport??"");setOutput("comment-file",outcome3.commentFile??"");if(plan===void 0)return;const counts2={...summarize(plan),
+destructive:countDestructions(plan)};for(const[name2,count3]of Object.entries(counts2))setOutput(name2,String(count3))}async function writeSummary(text6){
+if((process.env.GITHUB_STEP_SUMMARY??"")==="")return;try{await summary.addRaw(text6,true).write()}catch{warning("The sum\
+mary of the step can't be written.",{title:"idops"})}}init_escape();init_plan();init_markdown();init_marked();init_review();init_escape();init_shard();init_shell();init_marked();var nameRoom=100;var selectedRoom=600;function subjectOf(inputs,args,hide2,plan){const config3=configInRepository(inputs);
 const environment=plan===void 0?environmentOf(inputs):plan.environment;return{environment:environment===null?null:hide2(
 environment),config:config3==="idops.yaml"?null:hide2(config3),server:plan===void 0?null:hide2(plan.server.replace(/^https?:\/\//,
 "")),shard:inputs.shard===void 0?null:shardText(inputs.shard),selected:selectedText(args,hide2),narrowed:args.target.length+
@@ -20341,22 +20513,23 @@ unknown,"unknown"],[count3.skipped,"skipped"],[count3.applied,"applied"]];const 
 const options=[...config3==="idops.yaml"?[]:["--config",shellWord(config3)],...environment===null?[]:["--env",shellWord(
 environment)],...inputs.baseUrl===void 0?[]:["--base-url",shellWord(inputs.baseUrl)]];const steps=nextSteps(result,plan).
 filter(({command})=>/^(?:undo|runs) /.test(command??""));return steps.map(({before,command})=>`${prose(before.replace(/: $/,
-""))}: ${code(["idops",command,...options].join(" "))}`)}async function planAndApply(job,given){const{planFile,expectDigest}=given;const file=planFile===void 0?void 0:resolve14(
-folderOf(given),planFile);const stored2=file===void 0?void 0:await readPlanFile(file,planFile);job.concerns(stored2?.apply.
-shard);const inputs=job.about(given);const project=await job.project(inputs);const opened2=await openForWriting(project,
-"apply",job.sessionOptions(inputs));return await job.within(opened2,async session=>{const{plan,problems}=stored2===void 0?
-{plan:await session.plan(planOptionsOf(inputs.args)),problems:[]}:await session.planStored(stored2);const shown5=redactPlan(
-plan,job.redactor);await job.tellPlan(plan,shown5);await writeSummary(planSummary(await job.shared(inputs,shown5)));if(problems.
-length>0)throw new ProblemsError(problems);if(expectDigest!==void 0)await checkApproval(job,inputs,expectDigest,plan);const maxDestructive=inputs.
-allowDestructive??project.maxDestructive();const approved=approve(plan,{maxDestructive});job.enters("sending");const{result:became,
-problems:found2}=await session.apply(approved);const result=redactResult(became,job.redactor);const after2=redactProblems(
-found2,job.redactor);if(after2.length>0)await job.log.problems(after2);if(result.run!==null){const done2={result,plan:shown5};
-await job.log.report(resultReport,done2);await writeSummary(await renderText(resultReport,"markdown",done2,job.log.look))}
-await tellResult(job,inputs,{plan:shown5,result,problems:after2});job.enters("told");const{failed,not_converged,unknown:unknown4,
-skipped:skipped2}=summarizeResult(result);const bad2=failed+not_converged+unknown4+skipped2+after2.length>0;return{code:result.
-interrupted?130:bad2?1:0,summary:applied(result,after2),changed:changesServer(plan),plan,...file===void 0?{}:{planFile:file},
-htmlReport:await job.writeHtml(`${fileOf("apply",inputs.shard)}.html`,resultReport,{result:became,plan,samples:await job.
-samplesOrNone(plan,session.project)})}})}function applied(result,problems){if(result.run!==null)return resultSummaryLine(
+""))}: ${code(["idops",command,...options].join(" "))}`)}async function planAndApply(job,given){const{planFile}=given;const file=planFile===void 0?void 0:resolve14(folderOf(given),
+planFile);const stored2=file===void 0?void 0:await readPlanFile(file,planFile);job.concerns(stored2?.apply.shard);const inputs=job.
+about(given);const project=await job.project(inputs);const opened2=await openForWriting(project,"apply",job.sessionOptions(
+inputs));return await job.within(opened2,async session=>{const made3=stored2===void 0?{plan:await session.plan(planOptionsOf(
+inputs.args)),problems:[]}:await session.planStored(stored2,leftOf2(job,session,stored2));const shown5=redactPlan(made3.
+plan,job.redactor);await job.tellPlan(made3.plan,shown5);await writeSummary(planSummary(await job.shared(inputs,shown5)));
+const{plan,approval}=await checkApproval(job,inputs,session,made3,stored2);const maxDestructive=inputs.allowDestructive??
+project.maxDestructive();const approved=approve(plan,{maxDestructive});job.enters("sending");const{result:became,problems:found2}=await session.
+apply(approved,approval);const result=redactResult(became,job.redactor);const after2=redactProblems(found2,job.redactor);
+if(after2.length>0)await job.log.problems(after2);if(result.run!==null){const done2={result,plan:shown5};await job.log.report(
+resultReport,done2);await writeSummary(await renderText(resultReport,"markdown",done2,job.log.look))}await tellResult(job,
+inputs,{plan:shown5,result,problems:after2});job.enters("told");const{failed,not_converged,unknown:unknown4,skipped:skipped2}=summarizeResult(
+result);const bad2=failed+not_converged+unknown4+skipped2+after2.length>0;return{code:result.interrupted?130:bad2?1:0,summary:applied(
+result,after2),changed:changesServer(plan),plan,...file===void 0?{}:{planFile:file},htmlReport:await job.writeHtml(`${fileOf(
+"apply",inputs.shard)}.html`,resultReport,{result:became,plan,samples:await job.samplesOrNone(plan,session.project)})}})}
+function leftOf2({event:{runId}},session,{environment,digest}){if(runId===null)return void 0;return usedBy(session.uses(),
+{workflowRun:runId,environment,digest})?.left}function applied(result,problems){if(result.run!==null)return resultSummaryLine(
 result);const[first]=problems;return first===void 0?"There was nothing to apply.":titleLine(`${first.code}: ${first.message}`)}init_escape();init_problems();init_redact();import{mkdtemp}from"node:fs/promises";import{tmpdir}from"node:os";import{join as join18}from"node:path";import{constants as constants4}from"node:fs";import{open as open7,stat as stat6}from"node:fs/promises";import{dirname as dirname17,
 resolve as resolve15}from"node:path";init_problems();async function writeThrough(path,text6,mode){const there=await stat6(path).catch(unlessMissing);if(there!==void 0&&(!there.
 isFile()||/^\/(?:dev|proc)\//.test(resolve15(path)))){const handle=await open7(path,constants4.O_WRONLY|constants4.O_APPEND);
@@ -20443,9 +20616,9 @@ planReport,{plan:shown5,samples:new Map})}};async function tellNoPlan(job,inputs
 {kind:"plan",key,run:job.event.runId,plan:null});const heading=`${aboutText("idops plan",subjectOf(inputs,inputs.args,hide2))}\
 : ${title}`;const body2=`${first}
 ${plainText(heading,text6,job.event)}`;await job.posts.comment(inputs,key,body2,{opens:inputs.comment==="true"&&!quiet,quiet})}import{join as join20,resolve as resolve17}from"node:path";init_plan();init_text();import{stat as stat7}from"node:fs/promises";import{basename as basename12,dirname as dirname18,join as join19,resolve as resolve16}from"node:path";init_problems();async function refuseInputs(outputs,config3,known4){const{files,states}=await inputsOf(known4);const inputs=new Set((await Promise.
-all([resolve16(config3),...files].map(identity))).flat());const kept2=(await Promise.all(states.map(namesOf4))).flat();const problems=[];
+all([resolve16(config3),...files].map(identity))).flat());const kept3=(await Promise.all(states.map(namesOf4))).flat();const problems=[];
 for(const output of outputs){const names3=await namesOf4(resolve16(output));if(names3.some(name2=>inputs.has(name2)))problems.
-push(refusal3(output,"idops reads it"));else if(names3.some(name2=>kept2.some(state=>isOfState(name2,state))))problems.push(
+push(refusal3(output,"idops reads it"));else if(names3.some(name2=>kept3.some(state=>isOfState(name2,state))))problems.push(
 refusal3(output,"it is a state, or belongs to one"))}refuse(problems)}async function inputsOf(known4){try{const project=typeof known4===
 "function"?await known4():known4.project;const read=typeof known4==="function"?await loadManifests(project,{lenient:true}):
 known4;const{files,states}=project.guarded();return{files:[...files,...read.files],states}}catch(failure2){if(!(failure2 instanceof
@@ -20463,14 +20636,16 @@ const blocked3=plan.changes.some(({action:action2})=>action2==="blocked");const 
 const key=commentKey(inputs,plan.environment);const marker={key,run:job.event.runId,plan:await markPlan(plan,job.redactor)};
 const taken2=markerLine({kind:"plan",...marker}).length+1;const{text:text6,isWhole}=planText2(shared,job.event,{taken:taken2});
 const first=markerLine({kind:"plan",...marker,plan:isWhole?marker.plan:null});const opens=tells2||inputs.comment==="true";
-await job.posts.comment(inputs,key,`${first}
-${text6}`,{opens});if(inputs.driftIssue&&job.event.onDefaultBranch)await job.posts.drift(inputs,shared,{...marker,found:tells2});else if(inputs.
-driftIssue)job.log.annotate("notice",noIssue);if(changed2&&inputs.failOnChanges)job.log.annotate("error","There are chan\
-ges, and fail-on-changes is set.");return{code:job.signal.aborted?130:blocked3?1:changed2?2:0,summary:summaryLine(plan),
-changed:changed2,plan,planFile,htmlReport}}var noIssue="No issue is opened, changed or closed: drift is what schedule, p\
-ush and workflow_dispatch find on the default branch, and this run is for something else.";async function writePlan(job,inputs,session,plan,name2){
-const planFile=inputs.planFile===void 0?join20(await job.temporaryFolder(),`${name2}.json`):resolve17(folderOf(inputs),inputs.
-planFile);await writeResult(planFile,await session.storePlan(plan),384);return planFile}init_problems2();init_words();init_kinds();init_rules();async function validateProject(load,{onSecret,signal}){const pauses=new Pauses(signal);try{const project=await load();const loaded=await loadManifests(
+const body2=`${first}
+${text6}`;const commented=join20(await job.temporaryFolder(),commentFile);await writeResult(commented,body2,384);await job.
+posts.comment(inputs,key,body2,{opens});if(inputs.driftIssue&&job.event.onDefaultBranch)await job.posts.drift(inputs,shared,
+{...marker,found:tells2});else if(inputs.driftIssue)job.log.annotate("notice",noIssue);if(changed2&&inputs.failOnChanges)
+job.log.annotate("error","There are changes, and fail-on-changes is set.");return{code:job.signal.aborted?130:blocked3?1:
+changed2?2:0,summary:summaryLine(plan),changed:changed2,plan,planFile,htmlReport,commentFile:commented}}var noIssue="No \
+issue is opened, changed or closed: drift is what schedule, push and workflow_dispatch find on the default branch, and t\
+his run is for something else.";async function writePlan(job,inputs,session,plan,name2){const planFile=inputs.planFile===
+void 0?join20(await job.temporaryFolder(),`${name2}.json`):resolve17(folderOf(inputs),inputs.planFile);await writeResult(
+planFile,await session.storePlan(plan),384);return planFile}init_problems2();init_words();init_kinds();init_rules();async function validateProject(load,{onSecret,signal}){const pauses=new Pauses(signal);try{const project=await load();const loaded=await loadManifests(
 project,{lenient:true,signal});tellSecrets(loaded,onSecret);const settings=project.settingsProblems();const known4=settings.
 every(({severity})=>severity==="warning");const bodies2=known4?checkDeclaredTemplates(loaded.declared,await bodyChecks(project,
 loaded.declared)):[];const ignored=loaded.declared.flatMap(one=>ignoredProblems(one,kindOf(one.kind),project.profile));const addresses3=project.

@@ -1,14 +1,17 @@
 import { resolve } from 'node:path';
+import { usedBy } from '../apply/approvals.js';
 import { type Result, summarizeResult } from '../apply/result.js';
-import { type Problem, ProblemsError } from '../base/problems.js';
+import type { Problem } from '../base/problems.js';
 import { approve } from '../plan/approve.js';
 import { changesServer } from '../plan/plan.js';
+import type { StoredPlan } from '../plan/stored.js';
 import { renderText, resultReport } from '../report/formats.js';
 import { redactPlan, redactProblems, redactResult } from '../report/redacted.js';
 import { resultSummaryLine } from '../report/result-text.js';
 import { openForWriting } from '../session/open.js';
 import { planOptionsOf } from '../session/options.js';
 import { readPlanFile } from '../session/plan-file.js';
+import type { WritingSession } from '../session/session.js';
 import { checkApproval } from './approval.js';
 import type { Inputs } from './inputs.js';
 import type { Job } from './job.js';
@@ -21,7 +24,7 @@ import { tellResult } from './told-result.js';
 
 /** Applies: a stored plan, or a plan made now; where that is asked for, an approved one alone. */
 export async function planAndApply(job: Job, given: Inputs): Promise<Ending> {
-  const { planFile, expectDigest } = given;
+  const { planFile } = given;
   const file = planFile === undefined ? undefined : resolve(folderOf(given), planFile);
   const stored = file === undefined ? undefined : await readPlanFile(file, planFile);
   job.concerns(stored?.apply.shard);
@@ -29,19 +32,18 @@ export async function planAndApply(job: Job, given: Inputs): Promise<Ending> {
   const project = await job.project(inputs);
   const opened = await openForWriting(project, 'apply', job.sessionOptions(inputs));
   return await job.within(opened, async (session) => {
-    const { plan, problems } =
+    const made =
       stored === undefined
         ? { plan: await session.plan(planOptionsOf(inputs.args)), problems: [] }
-        : await session.planStored(stored);
-    const shown = redactPlan(plan, job.redactor);
-    await job.tellPlan(plan, shown);
+        : await session.planStored(stored, leftOf(job, session, stored));
+    const shown = redactPlan(made.plan, job.redactor);
+    await job.tellPlan(made.plan, shown);
     await writeSummary(planSummary(await job.shared(inputs, shown)));
-    if (problems.length > 0) throw new ProblemsError(problems);
-    if (expectDigest !== undefined) await checkApproval(job, inputs, expectDigest, plan);
+    const { plan, approval } = await checkApproval(job, inputs, session, made, stored);
     const maxDestructive = inputs.allowDestructive ?? project.maxDestructive();
     const approved = approve(plan, { maxDestructive });
     job.enters('sending');
-    const { result: became, problems: found } = await session.apply(approved);
+    const { result: became, problems: found } = await session.apply(approved, approval);
     const result = redactResult(became, job.redactor);
     const after = redactProblems(found, job.redactor);
     if (after.length > 0) await job.log.problems(after);
@@ -67,6 +69,16 @@ export async function planAndApply(job: Job, given: Inputs): Promise<Ending> {
       }),
     };
   });
+}
+
+/** What is left of a stored plan that an earlier attempt of this workflow run applied in part; undefined if none did. */
+function leftOf(
+  { event: { runId } }: Job,
+  session: WritingSession,
+  { environment, digest }: StoredPlan,
+): readonly string[] | undefined {
+  if (runId === null) return undefined;
+  return usedBy(session.uses(), { workflowRun: runId, environment, digest })?.left;
 }
 
 function applied(result: Result, problems: readonly Problem[]): string {

@@ -104,7 +104,7 @@ async function openClient(
   );
 }
 
-/** A fetch with a time, which fails where an answer breaks off or isn't JSON: octokit takes that for an empty answer. */
+/** A fetch with a time, which fails if an answer breaks off, or is neither a file nor JSON: octokit takes that for an empty answer. */
 function wholeFetch(fetching: typeof fetch, signal: AbortSignal, timeout: number): typeof fetch {
   return async (address, init) => {
     const late = new AbortController();
@@ -114,8 +114,9 @@ function wholeFetch(fetching: typeof fetch, signal: AbortSignal, timeout: number
     );
     try {
       const response = await fetching(address, { ...init, signal: AbortSignal.any([signal, late.signal]) });
-      const text = await response.clone().text();
-      if (response.ok) JSON.parse(text);
+      const content = await response.clone().arrayBuffer();
+      const isFile = /zip|octet-stream/.test(response.headers.get('content-type') ?? '');
+      if (response.ok && !isFile) JSON.parse(Buffer.from(content).toString('utf8'));
       return response;
     } finally {
       clearTimeout(timer);
@@ -186,10 +187,46 @@ interface Actor {
 export interface PullRequest {
   readonly number: number;
   readonly base: { readonly ref: string };
+  /** The last commit of its branch. */
+  readonly head: { readonly sha: string };
   /** Null where it isn't merged. */
   readonly merged_at: string | null;
   /** The commit that brought it: of a rebase the last one. */
   readonly merge_commit_sha: string | null;
+}
+
+/** A run of a workflow. Times are ISO 8601. */
+export interface WorkflowRun {
+  readonly id: number;
+  readonly workflow_id: number;
+  /** The workflow's file, such as `.github/workflows/plan.yml`; a reference may follow behind an `@`. */
+  readonly path: string;
+  readonly event: string;
+  readonly head_sha: string;
+  readonly head_branch: string | null;
+  readonly head_repository: { readonly full_name: string } | null;
+  readonly status: string | null;
+  readonly html_url: string;
+  readonly created_at: string;
+  readonly run_attempt?: number;
+}
+
+/** What a run keeps. */
+export interface Artifact {
+  readonly id: number;
+  readonly name: string;
+  readonly size_in_bytes: number;
+  readonly expired: boolean;
+  readonly created_at: string | null;
+}
+
+/** An approving review. */
+export interface Review {
+  readonly submittedAt: string;
+  readonly commit: { readonly oid: string } | null;
+  /** Whether the author may push to the repository: GitHub counts no other's. */
+  readonly authorCanPushToRepository: boolean;
+  readonly author: Actor | null;
 }
 
 /** What idops asks of GitHub's API. */
@@ -248,6 +285,82 @@ function apiOf({ rest, paginate, graphql }: Octokit, at: { readonly owner: strin
     },
     async pullRequest(number: number): Promise<PullRequest> {
       return (await rest.pulls.get({ ...at, pull_number: number })).data;
+    },
+    async run(id: string): Promise<WorkflowRun> {
+      return (await rest.actions.getWorkflowRun({ ...at, run_id: Number(id) })).data;
+    },
+    /** The runs of a workflow that began after another one and did something: a run that was cancelled while it waited did nothing. */
+    async runsAfter({
+      id,
+      workflow_id,
+      created_at,
+      head_branch,
+      event,
+    }: WorkflowRun): Promise<WorkflowRun[]> {
+      const asked = { ...at, workflow_id, created: `>=${created_at}`, per_page: 100 };
+      const branch = event === 'pull_request' || head_branch === null ? {} : { branch: head_branch };
+      const all = await paginate(rest.actions.listWorkflowRuns, { ...asked, ...branch });
+      const begun: WorkflowRun[] = [];
+      for (const run of all.filter((one) => one.id > id)) {
+        const { jobs } = (
+          await rest.actions.listJobsForWorkflowRun({ ...at, run_id: run.id, filter: 'all', per_page: 100 })
+        ).data;
+        if (jobs.some(({ conclusion }) => conclusion === 'success')) begun.push(run);
+      }
+      return begun;
+    },
+    /** What a run keeps, newest first. */
+    async artifacts(run: number): Promise<Artifact[]> {
+      const all = await paginate(rest.actions.listWorkflowRunArtifacts, {
+        ...at,
+        run_id: run,
+        per_page: 100,
+      });
+      return all.toSorted((one, other) => (other.created_at ?? '').localeCompare(one.created_at ?? ''));
+    },
+    /** An artifact as a zip file. */
+    async artifact(id: number): Promise<Uint8Array> {
+      const asked = { ...at, artifact_id: id, archive_format: 'zip' };
+      return new Uint8Array((await rest.actions.downloadArtifact(asked)).data as ArrayBuffer);
+    },
+    /** The approving reviews of a pull request, oldest first. One that was dismissed is none. */
+    async reviews(number: number): Promise<readonly Review[]> {
+      const { repository } = await graphql<{
+        repository: { pullRequest: { reviews: { nodes: readonly Review[] } } };
+      }>(
+        `query ($owner: String!, $repo: String!, $number: Int!) {
+          repository(owner: $owner, name: $repo) {
+            pullRequest(number: $number) {
+              reviews(last: 100, states: [APPROVED]) {
+                nodes { submittedAt authorCanPushToRepository author { __typename login } commit { oid } }
+              }
+            }
+          }
+        }`,
+        { ...at, number },
+      );
+      return repository.pullRequest.reviews.nodes;
+    },
+    /** Whether a branch takes only pull requests that somebody approved, by a ruleset or by its protection. */
+    async requiresReviews(branch: string): Promise<boolean> {
+      const { repository } = await graphql<{
+        repository: {
+          ref: { refUpdateRule: { requiredApprovingReviewCount: number | null } | null } | null;
+        };
+      }>(
+        `query ($owner: String!, $repo: String!, $ref: String!) {
+          repository(owner: $owner, name: $repo) {
+            ref(qualifiedName: $ref) { refUpdateRule { requiredApprovingReviewCount } }
+          }
+        }`,
+        { ...at, ref: `refs/heads/${branch}` },
+      );
+      const rules = await paginate(rest.repos.getBranchRules, { ...at, branch, per_page: 100 });
+      const counts = rules.map((rule) =>
+        rule.type === 'pull_request' ? rule.parameters?.required_approving_review_count : 0,
+      );
+      const ofProtection = repository.ref?.refUpdateRule?.requiredApprovingReviewCount;
+      return [...counts, ofProtection].some((count) => (count ?? 0) > 0);
     },
     /** The open issues of whoever the token belongs to, of those whose text is wanted. */
     async issues(isWanted: (body: string) => boolean): Promise<Remark[]> {

@@ -16,6 +16,7 @@ import {
 import { readShard } from './shard.js';
 
 const commands = ['validate', 'plan', 'apply'] as const;
+const approveModes = ['reviewed', 'merged'] as const;
 const commentModes = ['true', 'false', 'on-change'] as const;
 
 /** What `args` may say, as the command line would. */
@@ -37,6 +38,10 @@ export interface Inputs {
   readonly comment: (typeof commentModes)[number];
   readonly planFile?: string;
   readonly expectDigest?: string;
+  /** Which plan of a pull request approves; left out, what its base branch requires. */
+  readonly approve?: (typeof approveModes)[number];
+  /** The file of the workflow that plans pull requests. */
+  readonly planWorkflow: string;
   /** The pull request that is meant where the event doesn't tell it. */
   readonly prNumber?: number;
   readonly failOnChanges: boolean;
@@ -106,6 +111,11 @@ export function readInputs(given: (name: string) => string): Inputs {
     comment: oneOf('comment', commentModes, 'on-change'),
     ...optional('planFile', text('plan-file')),
     ...optional('expectDigest', expectDigest),
+    ...optional(
+      'approve',
+      text('approve') === undefined ? undefined : oneOf('approve', approveModes, 'reviewed'),
+    ),
+    planWorkflow: text('plan-workflow') ?? '.github/workflows/idops-pull-request.yml',
     failOnChanges: flag('fail-on-changes'),
     driftIssue,
     ...optional('allowDestructive', number('allow-destructive', 0)),

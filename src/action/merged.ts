@@ -3,11 +3,12 @@ import type { WorkflowEvent } from './event.js';
 import type { GithubApi, PullRequest } from './github.js';
 
 /** What a person can do who knows that the plan is right. */
-export const wayOut =
-  'look at the plan that this run shows, and start the workflow by hand with its digest as expect-digest';
+export function wayOut(digest: string): string {
+  return `if the plan above is right, start the workflow by hand with expect-digest ${digest}`;
+}
 
-/** Says that something isn't approved, and what to do. */
-export function refusal(message: string, hint = wayOut): ProblemsError {
+/** Says that something isn't approved; `hint` says what would have been, or what is to be mended. */
+export function refusal(message: string, hint?: string): ProblemsError {
   return new ProblemsError([error('not-approved', message, [], hint)]);
 }
 
@@ -36,6 +37,6 @@ export async function mergedPullRequest(
   const several = `several merged pull requests (${found.map((one) => `#${one.number}`).join(', ')})`;
   throw refusal(
     `${found.length > 1 ? several : which} brought the commit ${commit.slice(0, 12)} to ${branch ?? 'a branch'} as its merge`,
-    `merge through a pull request, one in a push, name it as pr-number, or ${wayOut}`,
+    'merge through a pull request, one in a push, or name it as pr-number',
   );
 }

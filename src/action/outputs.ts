@@ -12,6 +12,8 @@ export interface Ending {
   readonly plan?: Plan;
   readonly planFile?: string;
   readonly htmlReport?: string;
+  /** The comment with the plan, as a file. */
+  readonly commentFile?: string;
 }
 
 /** Sets the outputs. All are short: whatever can be long is in a file that they name. */
@@ -24,6 +26,7 @@ export function writeOutputs(outcome: Ending, failed: boolean): void {
   setOutput('digest', plan?.digest ?? '');
   setOutput('plan-file', outcome.planFile ?? '');
   setOutput('html-report', outcome.htmlReport ?? '');
+  setOutput('comment-file', outcome.commentFile ?? '');
   if (plan === undefined) return;
   const counts = { ...summarize(plan), destructive: countDestructions(plan) };
   for (const [name, count] of Object.entries(counts)) setOutput(name, String(count));

@@ -8,6 +8,7 @@ import { openSession } from '../session/open.js';
 import { planOptionsOf } from '../session/options.js';
 import { refuseInputs } from '../session/outputs.js';
 import type { Session } from '../session/session.js';
+import { commentFile } from './approved.js';
 import type { Inputs } from './inputs.js';
 import type { Job } from './job.js';
 import { markerLine, markPlan } from './marker.js';
@@ -45,7 +46,10 @@ export async function planAndTell(job: Job, inputs: Inputs): Promise<Ending> {
   const { text, isWhole } = planText(shared, job.event, { taken });
   const first = markerLine({ kind: 'plan', ...marker, plan: isWhole ? marker.plan : null });
   const opens = tells || inputs.comment === 'true';
-  await job.posts.comment(inputs, key, `${first}\n${text}`, { opens });
+  const body = `${first}\n${text}`;
+  const commented = join(await job.temporaryFolder(), commentFile);
+  await writeResult(commented, body, 0o600);
+  await job.posts.comment(inputs, key, body, { opens });
   if (inputs.driftIssue && job.event.onDefaultBranch)
     await job.posts.drift(inputs, shared, { ...marker, found: tells });
   else if (inputs.driftIssue) job.log.annotate('notice', noIssue);
@@ -58,6 +62,7 @@ export async function planAndTell(job: Job, inputs: Inputs): Promise<Ending> {
     plan,
     planFile,
     htmlReport,
+    commentFile: commented,
   };
 }
 

@@ -14,6 +14,7 @@ import { cureOf } from '../state/refused.js';
 import { conceal, type Hasher, storeFields } from '../state/secrets.js';
 import { withSlowHashes } from '../state/slow-hash.js';
 import type { State } from '../state/state.js';
+import { type Approval, leftOf } from './approvals.js';
 import type { Recorder } from './attempt.js';
 import { messageOf, type Outcome } from './ending.js';
 import { type ExecuteOptions, execute } from './execute.js';
@@ -31,6 +32,8 @@ export interface ApplyOptions extends Omit<ExecuteOptions, 'recorder' | 'permit'
   readonly shard?: Shard | undefined;
   /** What tells the run that its shards do together from others; left out where each does one of its own. */
   readonly sharedRun?: string | undefined;
+  /** The approval that the plan is applied by; left out if it needs none. */
+  readonly approval?: Approval | undefined;
   readonly hasher: Hasher;
   readonly lock: Pick<Lock, 'confirm' | 'fenced' | 'lease'>;
   readonly command: RunLine['command'];
@@ -55,8 +58,14 @@ export interface Applied {
  * written, before anything is sent.
  */
 export async function applyPlan({ plan, asked }: ApprovedPlan, options: ApplyOptions): Promise<Applied> {
-  const { lock, now, signal, shard, hasher } = options;
-  const keeping = keepingOf(options);
+  const { lock, now, signal, shard, hasher, approval } = options;
+  const keys = new Map(
+    plan.changes.flatMap(({ address, requests, apply }) =>
+      requests.length > 0 ? [[address, apply.key] as const] : [],
+    ),
+  );
+  const use = approval === undefined ? undefined : { approval, keys: [...keys.values()] };
+  const keeping = keepingOf({ ...options, use });
   const recorded = await withSeen(withoutDebts(options.state, plan.settled ?? []), seenIn(plan), {
     at: now().toISOString(),
     hasher,
@@ -119,7 +128,7 @@ export async function applyPlan({ plan, asked }: ApprovedPlan, options: ApplyOpt
     };
   }
   try {
-    state = await keeping.end(begun, resources, fatal === undefined);
+    state = await keeping.end(begun, resources, fatal === undefined, leftOf(result, keys));
     if (fatal === undefined)
       await journal.write({ type: 'end', at: now().toISOString(), interrupted: signal.aborted });
   } catch (failure) {

@@ -2,6 +2,7 @@ import { partName, type Shard } from '../base/shard.js';
 import type { StateBackend } from '../state/backend.js';
 import { changedRecords, joined, partOf, sameState, withPart } from '../state/shards.js';
 import type { State, StateHead } from '../state/state.js';
+import { type Approval, withLeft, withUse } from './approvals.js';
 import { attemptsOf, nextRun } from './run-names.js';
 
 /** What a run keeps of what it does, beside its journal. */
@@ -10,8 +11,8 @@ export interface Keeping {
   begin(resources: State['resources']): Promise<Begun>;
   /** Keeps records without a run: nothing was to be sent. */
   keep(resources: State['resources']): Promise<State>;
-  /** Keeps what a run did; `whole` says that all of its journal is in here. */
-  end(begun: Begun, resources: State['resources'], whole: boolean): Promise<State>;
+  /** Keeps what a run did; `whole` says that all of its journal is in here. `left` is what is left of its approval, by key. */
+  end(begun: Begun, resources: State['resources'], whole: boolean, left: readonly string[]): Promise<State>;
 }
 
 /** A run that was begun. */
@@ -32,6 +33,8 @@ export interface KeepOptions {
   readonly shard?: Shard | undefined;
   /** What tells the run that its shards do together from others; left out where each does one of its own. */
   readonly sharedRun?: string | undefined;
+  /** The approval that the run uses, for the objects with these keys; left out if it needs none. */
+  readonly use?: { readonly approval: Approval; readonly keys: readonly string[] } | undefined;
 }
 
 /** How a run keeps a state: all of it, or what its shard changes of it. */
@@ -40,9 +43,21 @@ export function keepingOf(options: KeepOptions): Keeping {
   return shard === undefined ? ofWhole(options) : ofShard(options, shard);
 }
 
-function ofWhole({ backend, state: before, now }: KeepOptions): Keeping {
+/** What a run that begins keeps of its approval. */
+function usedIn(head: StateHead, run: string, { use, now }: KeepOptions): Pick<StateHead, 'approvals'> {
+  if (use === undefined) return {};
+  return { approvals: withUse(head, use.approval, { run, keys: use.keys, at: now().toISOString() }) };
+}
+
+/** The same of one that ends. */
+function leftIn(head: StateHead, run: string, left: readonly string[]): Pick<StateHead, 'approvals'> {
+  return head.approvals === undefined ? {} : { approvals: withLeft(head, run, left) };
+}
+
+function ofWhole(options: KeepOptions): Keeping {
+  const { backend, state: before, now } = options;
   const saved = async (resources: State['resources'], run?: string): Promise<State> => {
-    const begun = run === undefined ? {} : { open_run: run };
+    const begun = run === undefined ? {} : { open_run: run, ...usedIn(before, run, options) };
     const state = { ...joined(before), resources, serial: before.serial + 1, ...begun };
     await backend.save(state);
     return state;
@@ -54,16 +69,22 @@ function ofWhole({ backend, state: before, now }: KeepOptions): Keeping {
       return { run, journal: run, state: await saved(resources, run) };
     },
     keep: (resources) => saved(resources),
-    async end({ run, state }, resources, whole) {
+    async end({ run, state }, resources, whole, left) {
       const { open_run, ...rest } = state;
-      const ended = { ...rest, resources, ...(whole ? { last_run: run } : { open_run: run }) };
+      const ended = {
+        ...rest,
+        resources,
+        ...(whole ? { last_run: run } : { open_run: run }),
+        ...leftIn(state, run, left),
+      };
       await backend.save(ended);
       return ended;
     },
   };
 }
 
-function ofShard({ backend, state: before, now, sharedRun: key }: KeepOptions, own: Shard): Keeping {
+function ofShard(options: KeepOptions, own: Shard): Keeping {
+  const { backend, state: before, now, sharedRun: key } = options;
   const merged = async (
     resources: State['resources'],
     change: (head: StateHead) => StateHead,
@@ -83,13 +104,17 @@ function ofShard({ backend, state: before, now, sharedRun: key }: KeepOptions, o
         taken = takePart(head, own, key, names, now());
         const shards = { ...split(head), run: taken.run, ...(key === undefined ? {} : { key }) };
         if (key === undefined) delete shards.key;
-        return withPart({ ...head, shards }, own, { ...partOf(head, own), open_run: taken.journal });
+        const begun = { ...head, shards, ...usedIn(head, taken.journal, options) };
+        return withPart(begun, own, { ...partOf(head, own), open_run: taken.journal });
       });
       return { ...taken, state };
     },
     keep: (resources) => merged(resources, (head) => head),
-    end: ({ journal }, resources, whole) =>
-      merged(resources, (head) => (whole ? withPart(head, own, { last_run: journal }) : head)),
+    end: ({ journal }, resources, whole, left) =>
+      merged(resources, (head) => {
+        const ended = { ...head, ...leftIn(head, journal, left) };
+        return whole ? withPart(ended, own, { last_run: journal }) : ended;
+      }),
   };
 }
 

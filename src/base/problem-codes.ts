@@ -6,6 +6,7 @@ export const problemCodes = [
   'absent-with-fields',
   'alias-explosion',
   'already-undone',
+  'approval-used',
   'auth-elsewhere',
   'bad-address',
   'bad-certificate',

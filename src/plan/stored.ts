@@ -200,8 +200,11 @@ function partOf({ shard }: { readonly shard?: Shard | undefined }): string {
   return shard === undefined ? 'all objects' : `the shard ${shardText(shard)}`;
 }
 
-/** Why a stored plan is no longer what would be done now; empty where it is. */
-export async function staleness(stored: StoredPlan, now: Plan): Promise<Problem[]> {
+/**
+ * Why a stored plan is no longer what would be done now; empty where it is. With `left`, whether what would be done now is a part of it:
+ * changes of objects with these keys, each as it was stored.
+ */
+export async function staleness(stored: StoredPlan, now: Plan, left?: readonly string[]): Promise<Problem[]> {
   const found: string[] = [];
   if (stored.server !== now.server) found.push(`it is for ${stored.server}, and this is ${now.server}`);
   if (stored.environment !== now.environment) {
@@ -217,9 +220,21 @@ export async function staleness(stored: StoredPlan, now: Plan): Promise<Problem[
   const keys = new Map(now.changes.map(({ address, apply }) => [apply.key, address]));
   const after = new Map(whole.map((object) => [object.address, object]));
   const met = new Set<string>();
+  const isLeft = ({ requests, apply: { key } }: Change) =>
+    requests.length > 0 && left?.includes(key) === true;
+  const open = new Set(now.changes.filter(isLeft).map(({ address }) => address));
+  // What sends nothing is no part of what was approved.
+  const idle = new Set(
+    now.changes.filter(({ requests }) => requests.length === 0).map(({ address }) => address),
+  );
   for (const [name, object] of before) {
     const address = after.has(name) ? name : (keys.get(name) ?? name);
     met.add(address);
+    if (left !== undefined && !open.has(address)) {
+      if (after.has(address) && !idle.has(address))
+        found.push(`${address} was applied, and was changed since`);
+      continue;
+    }
     const present = after.get(address);
     if (present === undefined) found.push(`${address} is no longer in it`);
     else if (present.observed !== object.observed)
@@ -228,8 +243,12 @@ export async function staleness(stored: StoredPlan, now: Plan): Promise<Problem[
       found.push(`${address} was ${object.action} in it, and is ${present.action} now`);
     else if (present.requests !== object.requests) found.push(`${address} is declared otherwise now`);
   }
-  for (const address of after.keys()) if (!met.has(address)) found.push(`${address} is new in it`);
-  if (found.length === 0 && stored.digest !== now.digest) found.push('its digest is another one now');
+  for (const address of after.keys()) {
+    if (!met.has(address) && (left === undefined || !idle.has(address)))
+      found.push(`${address} is new in it`);
+  }
+  if (found.length === 0 && left === undefined && stored.digest !== now.digest)
+    found.push('its digest is another one now');
   if (found.length === 0) return [];
   return [
     error(

@@ -39,13 +39,14 @@ export async function openForWriting(
   command: WritingCommand,
   options: SessionOptions = {},
 ): Promise<WritingSession> {
-  const { session, apply } = await open(project, command, options);
-  return { ...session, apply };
+  const { session, apply, uses } = await open(project, command, options);
+  return { ...session, apply, uses };
 }
 
 interface Opened {
   readonly session: Session;
   readonly apply: WritingSession['apply'];
+  readonly uses: WritingSession['uses'];
 }
 
 async function open(
@@ -119,7 +120,7 @@ async function open(
     files: manifests.files,
     plan: (asked) => life.does(() => planner.plan(asked)),
     storePlan: (made) => life.does(() => planner.store(made)),
-    planStored: (stored) => life.does(() => planner.stored(stored)),
+    planStored: (stored, left) => life.does(() => planner.stored(stored, left)),
     lastRun: () =>
       life.does(async () => {
         const run = await newestRun(backend.runs, planner.state);
@@ -137,7 +138,7 @@ async function open(
     planRegeneration: (clientId) => life.does(() => planner.regeneration(clientId)),
     close: () => life.end(),
   };
-  const apply: WritingSession['apply'] = (approved) =>
+  const apply: WritingSession['apply'] = (approved, approval) =>
     life.applies(async () => {
       if (!isApproved(approved))
         throw new TypeError('this plan was not approved: approve(plan, limits) does it');
@@ -159,6 +160,7 @@ async function open(
         state: planner.state,
         shard,
         sharedRun: options.sharedRun,
+        approval,
         hasher: new Hasher(planner.state, redactor.holds),
         command: made.command,
         now: () => new Date(),
@@ -171,5 +173,5 @@ async function open(
       const { undoes } = approved.plan;
       return undoes === undefined ? applied : { ...applied, result: { ...applied.result, undoes } };
     });
-  return { session, apply };
+  return { session, apply, uses: () => planner.state };
 }

@@ -120,10 +120,10 @@ export class Planner {
   }
 
   /** A stored plan made anew, and how it differs now. */
-  async stored(stored: StoredPlan): ReturnType<Session['planStored']> {
+  async stored(stored: StoredPlan, left?: readonly string[]): ReturnType<Session['planStored']> {
     const plan = await this.plan(stored.apply);
-    const stale = await staleness(stored, plan);
-    const problems = stale.length > 0 ? stale : shownOtherwise(stored, plan, this.#options.redactor);
+    const stale = await staleness(stored, plan, left);
+    const problems = stale.length > 0 ? stale : shownOtherwise(stored, plan, this.#options.redactor, left);
     if (problems.length > 0) markStale(plan, problems);
     return { plan, problems };
   }

@@ -1,4 +1,5 @@
 import type { Applied } from '../apply/apply.js';
+import type { Approval, Uses } from '../apply/approvals.js';
 import type { Pause } from '../apply/read-back.js';
 import type { Left } from '../apply/undo.js';
 import type { Problem } from '../base/problems.js';
@@ -74,9 +75,9 @@ export interface Session {
   storePlan(plan: Plan): Promise<string>;
   /**
    * Makes a stored plan anew; the problems say how it differs now, and none means that it still holds. One that differs
-   * can be shown, and isn't approved.
+   * can be shown, and isn't approved. With `left`, it holds for the objects with these keys alone: the others were applied before.
    */
-  planStored(stored: StoredPlan): Promise<{ plan: Plan; problems: Problem[] }>;
+  planStored(stored: StoredPlan, left?: readonly string[]): Promise<{ plan: Plan; problems: Problem[] }>;
   /**
    * The run that `undo --last` puts back: the newest run of this state, or the one of an undo that didn't end. Throws a ProblemsError
    * (`no-such-run`, `already-undone`) if there is none.
@@ -102,5 +103,7 @@ export interface WritingSession extends Session {
    * Applies a plan of this session that `approve` has let through. What was read more than 30 seconds ago, or before the
    * plan was asked about, is read again before it is built on. Throws a ProblemsError where nothing could be begun.
    */
-  apply(approved: ApprovedPlan): Promise<Applied>;
+  apply(approved: ApprovedPlan, approval?: Approval): Promise<Applied>;
+  /** What the state knows of approvals that were used. */
+  uses(): Uses;
 }

@@ -14,13 +14,24 @@ const SHOWN = 20;
 
 /**
  * What a stored plan shows otherwise than the plan that would be applied for it, which has the same changes; nothing where it
- * shows that very plan. Where things are declared, when, and since which run the server was changed may be otherwise.
+ * shows that very plan. Where things are declared, when, and since which run the server was changed may be otherwise. With `left`, only
+ * the changes of the plan that send something are compared.
  */
-export function shownOtherwise(stored: StoredPlan, plan: Plan, redactor: Redactor): Problem[] {
+export function shownOtherwise(
+  stored: StoredPlan,
+  plan: Plan,
+  redactor: Redactor,
+  left?: readonly string[],
+): Problem[] {
   const { apply: _, ...rest } = stored;
   const read = planSchema.safeParse(rest);
+  const made = storedJson(redactPlan(plan, redactor));
+  const sending = new Set(
+    made.changes.filter(({ requests }) => requests.length > 0).map(({ address }) => address),
+  );
+  const only = left === undefined ? undefined : sending;
   const found = read.success
-    ? differences(formOf(read.data), formOf(storedJson(redactPlan(plan, redactor))))
+    ? differences(formOf(read.data, only), formOf(made, only))
     : [`${read.error.issues[0]?.path.map(String).join('.')} isn't there, or is something else`];
   if (found.length === 0) return [];
   const told = found.length > SHOWN ? [...found.slice(0, SHOWN), `and ${found.length - SHOWN} more`] : found;
@@ -47,9 +58,12 @@ function differences(shown: Form, now: Form): string[] {
   return [...parts].filter((part) => shown.get(part) !== now.get(part));
 }
 
-function formOf({ profile, summary, required_scopes: scopes, warnings, changes }: PlanJson): Form {
+function formOf(
+  { profile, summary, required_scopes: scopes, warnings, changes }: PlanJson,
+  only: ReadonlySet<string> | undefined,
+): Form {
   const { drift: _, ...counts } = summary;
-  const planned = changes.filter(({ action }) => action !== 'unchanged');
+  const planned = changes.filter(({ address, action }) => only?.has(address) ?? action !== 'unchanged');
   const parts = planned.flatMap((change) => {
     const { address, label, kind, fields, warnings: told, ...others } = change;
     const { declared_at: _place, recorded_at: _time, ...rest } = others;
@@ -62,7 +76,10 @@ function formOf({ profile, summary, required_scopes: scopes, warnings, changes }
     ] as [string, unknown][];
   });
   const whole = { profile, summary: counts, scopes: [...scopes].sort(), warnings: toldBy(warnings) };
-  const named = Object.entries(whole).map(([part, form]): [string, unknown] => [`the ${part}`, form]);
+  const named = Object.entries(only === undefined ? whole : {}).map(([part, form]): [string, unknown] => [
+    `the ${part}`,
+    form,
+  ]);
   return new Map([...named, ...parts].map(([part, form]) => [part, canonical(form as Json)]));
 }
 

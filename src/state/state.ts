@@ -73,6 +73,27 @@ const shardsSchema = z.strictObject({
   parts: z.record(z.string(), partSchema),
 });
 
+/** An approval that a workflow run used: it counts for no other run, and for this one only until nothing is left of it. */
+const approvalSchema = z.strictObject({
+  /** Null if a person gave the digest, or reviewed the stored plan. */
+  pull_request: z.int().nullable(),
+  /** The last commit of the pull request's branch. */
+  head: z.string().nullable(),
+  /** The workflow run that made the plan. */
+  plan_run: z.string().nullable(),
+  environment: z.string().nullable(),
+  digest: z.string(),
+  /** The workflow run that applies it. */
+  workflow_run: z.string().regex(/^\d+$/),
+  url: z.string(),
+  /** When it was last used. */
+  at: z.iso.datetime(),
+  /** The journals of the runs that it was used for, oldest first. */
+  runs: z.array(z.string()),
+  /** The keys of the objects that are not yet as approved. */
+  left: z.array(z.string()),
+});
+
 const headSchema = z.strictObject({
   format_version: z.literal(STATE_FORMAT),
   serial: z.int().min(0),
@@ -89,6 +110,8 @@ const headSchema = z.strictObject({
   last_run: z.string().optional(),
   /** Hashes of the files that were pulled last, by their paths from the root of the project. */
   pulled: z.record(z.string(), z.string()).optional(),
+  /** Approvals that were used, oldest first. */
+  approvals: z.array(approvalSchema).optional(),
   /** How the work is split, as long as no run of all of it comes between. */
   shards: shardsSchema.optional(),
 });

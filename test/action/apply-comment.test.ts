@@ -49,7 +49,7 @@ describe('the comment after apply', () => {
     expect(body).toContain(`\`idops undo ${run} --env production\``);
     expect(body.indexOf('idops undo')).toBeLessThan(body.indexOf('- applied `Org'));
     expect(body).toContain('- applied `Organization/acme` (update)');
-    expect(body).toContain('/actions/runs/77/attempts/2)');
+    expect(body).toContain('/actions/runs/78/attempts/2)');
     expect(site.github.comments[0]?.body).toBe(planned);
   });
 

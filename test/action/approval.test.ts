@@ -97,7 +97,7 @@ describe('what the comment of a pull request approves', () => {
     const marker = readMarker(comment.body);
     if (marker === null) throw new Error('no marker');
     const body = `${markerLine({ ...marker, plan: null })}\nThere is no plan.`;
-    site.github.comments.push({ ...comment, id: 3000, body, created_at: '2026-01-01T00:01:30Z' });
+    site.github.comments.push({ ...comment, id: 3000, body, created_at: '2026-01-01T00:03:30Z' });
     site.github.merge(7, 'abc123');
     await refused(site, 'approves no plan');
   });
@@ -124,7 +124,138 @@ describe('what the comment of a pull request approves', () => {
     const body = JSON.stringify({ data: null, errors: [{ type: 'FORBIDDEN', message }] });
     site.github.faults.push({ method: 'POST', path: /graphql/, status: 200, message, body });
     const log = await refused(site, /what was approved can't be read: GitHub answers: .*not accessible/);
-    expect(log).toContain('the job needs the permissions contents: read and pull-requests: read');
+    expect(log).toContain(
+      'the job needs the permissions actions: read, contents: read and pull-requests: read',
+    );
+  });
+});
+
+describe('the run that planned', () => {
+  const run = 77;
+
+  it.each<[string, (site: Workspace) => void, string]>([
+    [
+      'is of another workflow',
+      ({ github }) => void Object.assign(github.runs[0] ?? {}, { path: '.github/workflows/evil.yml' }),
+      'its workflow is not .github/workflows/idops-pull-request.yml',
+    ],
+    [
+      'is for another event',
+      ({ github }) => void Object.assign(github.runs[0] ?? {}, { event: 'push' }),
+      'its event is not pull_request',
+    ],
+    [
+      'is of another commit',
+      ({ github }) => void Object.assign(github.runs[0] ?? {}, { head_sha: 'ffff' }),
+      'it is of the commit ffff, and pull request #7 ends with beadfeed0123',
+    ],
+    [
+      'is of a fork',
+      ({ github }) =>
+        void Object.assign(github.runs[0] ?? {}, { head_repository: { full_name: 'mallory/identity' } }),
+      'it is of another repository',
+    ],
+    ['kept nothing', ({ github }) => void github.artifacts.splice(0), 'kept no artifact idops-plan…'],
+    [
+      'kept something that has expired',
+      ({ github }) => void Object.assign(github.artifacts[0] ?? {}, { expired: true }),
+      'or it has expired',
+    ],
+    [
+      'kept another plan than the comment has, which another workflow wrote',
+      ({ github }) => {
+        const [comment] = github.comments;
+        if (comment !== undefined) comment.body = `${comment.body}\nNothing to see here.`;
+      },
+      'is not what its run wrote',
+    ],
+    [
+      'is gone',
+      ({ github }) => void github.runs.splice(0),
+      "what was approved can't be read: GitHub answers 404",
+    ],
+  ])('approves nothing if it %s', async (_, happen, told) => {
+    const { site } = await planned();
+    happen(site);
+    site.github.merge(7, 'abc123');
+    await refused(site, told);
+  });
+
+  it('approves nothing by what it kept after the merge', async () => {
+    const { site, comment } = await planned();
+    site.github.artifacts.splice(0);
+    site.github.merge(7, 'abc123');
+    site.github.upload(run, { 'comment.md': comment.body });
+    await refused(site, 'kept no artifact');
+  });
+
+  it('may be of a workflow with another name', async () => {
+    const { site } = await planned();
+    Object.assign(site.github.runs[0] ?? {}, { path: '.github/workflows/plan.yml@refs/pull/7/merge' });
+    site.github.merge(7, 'abc123');
+    await applied(site, push, { 'plan-workflow': '.github/workflows/plan.yml' });
+  });
+});
+
+describe('a plan that has to be reviewed', () => {
+  const reviewed = { approve: 'reviewed' };
+  const dependabot = { id: 4, login: 'dependabot[bot]' };
+
+  it.each<[string, (site: Workspace) => unknown, string]>([
+    ['nobody approved', () => {}, 'nobody who may push approved it before the merge'],
+    ['a bot approved', ({ github }) => github.review(7, { by: dependabot }), 'nobody who may push'],
+    ['a stranger approved', ({ github }) => github.review(7, { mayPush: false }), 'nobody who may push'],
+    [
+      'was approved at an earlier commit',
+      ({ github }) => github.review(7, { commit: 'ffff' }),
+      'jo approved an earlier commit',
+    ],
+    [
+      'was made again after the review, with the same digest',
+      async (site) => {
+        site.github.review(7);
+        await site.run({}, pullRequest());
+      },
+      'the plan was made again after jo approved it',
+    ],
+  ])('is not applied if it %s', async (_, happen, told) => {
+    const { site } = await planned();
+    await happen(site);
+    site.github.merge(7, 'abc123');
+    const { code, log } = await site.run({ ...inputs, ...reviewed }, push);
+    expect(log).toContain(told);
+    expect(code).toBe(1);
+    expect(site.writes()).toEqual([]);
+  });
+
+  it('is not approved by a review after the merge', async () => {
+    const { site } = await planned();
+    site.github.merge(7, 'abc123');
+    site.github.review(7);
+    const { log } = await site.run({ ...inputs, ...reviewed }, push);
+    expect(log).toContain('nobody who may push approved it before the merge');
+    expect(site.writes()).toEqual([]);
+  });
+
+  it.each(['byRuleset', 'byProtection'] as const)(
+    'has to be where the base branch requires reviews %s, and then is applied',
+    async (how) => {
+      const { site } = await planned();
+      site.github.required[how] = 1;
+      site.github.merge(7, 'abc123');
+      await refused(site, 'nobody who may push');
+      site.github.pulls.splice(0);
+      site.github.review(7);
+      site.github.merge(7, 'abc123');
+      await applied(site);
+    },
+  );
+
+  it('need not be where the workflow says that the merge approves', async () => {
+    const { site } = await planned();
+    site.github.required.byRuleset = 1;
+    site.github.merge(7, 'abc123');
+    await applied(site, push, { approve: 'merged' });
   });
 });
 

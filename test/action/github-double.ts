@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { strToU8, zipSync } from 'fflate';
 import { listening } from '../server/serving.js';
 import { answerGraphql, nodeOf } from './github-graphql.js';
 
@@ -20,10 +21,45 @@ export interface DoubleRemark {
 export interface DoublePull {
   number: number;
   base: { ref: string; repo: { full_name: string } };
+  head: { sha: string };
   merged_at: string | null;
   merge_commit_sha: string | null;
   /** The commits that belong to it, beside its merge. */
   commits: string[];
+}
+
+/** A run of a workflow, as GitHub keeps it, with how its jobs ended. */
+export interface DoubleRun {
+  id: number;
+  workflow_id: number;
+  path: string;
+  event: string;
+  head_sha: string;
+  head_branch: string;
+  head_repository: { full_name: string };
+  html_url: string;
+  created_at: string;
+  run_attempt: number;
+  jobs: { conclusion: string }[];
+}
+
+/** What a run uploaded. */
+export interface DoubleArtifact {
+  id: number;
+  run: number;
+  name: string;
+  data: Uint8Array;
+  expired: boolean;
+  created_at: string;
+}
+
+/** An approving review, as GraphQL tells it. */
+export interface DoubleReview {
+  readonly number: number;
+  readonly by: DoubleRemark['user'];
+  readonly mayPush: boolean;
+  readonly commit: string;
+  readonly at: string;
 }
 
 /** What the double answers in the place of what it would. */
@@ -52,6 +88,11 @@ export interface GithubDouble {
   readonly comments: DoubleRemark[];
   readonly issues: DoubleRemark[];
   readonly pulls: DoublePull[];
+  readonly runs: DoubleRun[];
+  readonly artifacts: DoubleArtifact[];
+  readonly reviews: DoubleReview[];
+  /** How many reviews a branch requires, by a ruleset or by its protection. */
+  readonly required: { byRuleset: number; byProtection: number };
   readonly faults: DoubleFault[];
   /** Every request, as `METHOD path?query`. */
   readonly requests: string[];
@@ -59,18 +100,30 @@ export interface GithubDouble {
   readonly received: string[];
   /** Merges a pull request: by now, as this commit, into this branch. */
   merge(number: number, sha: string, branch?: string): DoublePull;
+  /** Approves what a pull request shows by now. */
+  review(number: number, as?: Partial<DoubleReview>): void;
+  /** Keeps files that a run uploads. */
+  upload(run: number, files: { readonly [name: string]: string }): void;
+  /** The run with this id, which begins now if there is none. */
+  runOf(id: number, given: Pick<DoubleRun, 'event' | 'head_sha' | 'run_attempt'>): DoubleRun;
   /** Edits a comment, as a person can on the page; null is somebody whose account is gone. */
   edit(comment: DoubleRemark, by: DoubleRemark['user'] | null, body: string): void;
 }
 
 export const actionsBot = { id: 41898282, login: 'github-actions[bot]' };
 const perPageMost = 100;
+/** The last commit of the branch of every pull request. */
+export const branchHead = 'beadfeed0123';
 
 /** As much of GitHub's API as the action asks for: comments and issues in pages, pull requests of a commit. */
 export async function githubDouble({ pageSize = perPageMost } = {}): Promise<GithubDouble> {
   const comments: DoubleRemark[] = [];
   const issues: DoubleRemark[] = [];
   const pulls: DoublePull[] = [];
+  const runs: DoubleRun[] = [];
+  const artifacts: DoubleArtifact[] = [];
+  const reviews: DoubleReview[] = [];
+  const required = { byRuleset: 0, byProtection: 0 };
   const faults: DoubleFault[] = [];
   const requests: string[] = [];
   const received: string[] = [];
@@ -88,9 +141,40 @@ export async function githubDouble({ pageSize = perPageMost } = {}): Promise<Git
   };
   const merge: GithubDouble['merge'] = (number, sha, branch = 'main') => {
     const base = { ref: branch, repo: { full_name: 'acme/identity' } };
-    const pull = { number, base, merged_at: now(), merge_commit_sha: sha, commits: [] };
+    const head = { sha: branchHead };
+    const pull = { number, base, head, merged_at: now(), merge_commit_sha: sha, commits: [] };
     pulls.push(pull);
     return pull;
+  };
+  const review: GithubDouble['review'] = (number, as = {}) => {
+    const jo = { id: 9, login: 'jo' };
+    reviews.push({ number, by: jo, mayPush: true, commit: branchHead, at: now(), ...as });
+  };
+  const upload: GithubDouble['upload'] = (run, files) => {
+    const data = zipSync(
+      Object.fromEntries(Object.entries(files).map(([name, text]) => [name, strToU8(text)])),
+    );
+    ids += 1;
+    artifacts.push({ id: ids, run, name: 'idops-plan', data, expired: false, created_at: now() });
+  };
+  const runOf: GithubDouble['runOf'] = (id, { run_attempt, ...given }) => {
+    const known = runs.find((one) => one.id === id);
+    if (known !== undefined) return Object.assign(known, { run_attempt });
+    const isPlan = given.event.startsWith('pull_request');
+    const made = {
+      id,
+      workflow_id: isPlan ? 1 : 2,
+      path: `.github/workflows/idops-${isPlan ? 'pull-request' : 'merge'}.yml`,
+      head_branch: isPlan ? 'topic' : 'main',
+      head_repository: { full_name: 'acme/identity' },
+      html_url: `https://github.example/acme/identity/actions/runs/${id}`,
+      created_at: now(),
+      jobs: [],
+      run_attempt,
+      ...given,
+    };
+    runs.push(made);
+    return made;
   };
 
   const server = createServer((request, response) => {
@@ -101,6 +185,45 @@ export async function githubDouble({ pageSize = perPageMost } = {}): Promise<Git
     });
   });
   const url = await listening(server);
+
+  /** What there is of workflows, rules and artifacts; undefined for another path. */
+  function actions(path: string, asked: URLSearchParams) {
+    const [, , id] = path.split('/');
+    const found = (data: unknown) => ({ status: data === undefined ? 404 : 200, data });
+    const route = path.replace(/\d+/, ':id').replace(/main$/, ':branch');
+    const run = runs.find((one) => String(one.id) === id);
+    switch (route) {
+      case 'rules/branches/:branch':
+        return found(
+          required.byRuleset === 0
+            ? []
+            : [{ type: 'pull_request', parameters: { required_approving_review_count: required.byRuleset } }],
+        );
+      case 'actions/runs/:id':
+        return found(run);
+      case 'actions/runs/:id/jobs':
+        return found({ total_count: run?.jobs.length, jobs: run?.jobs });
+      case 'actions/workflows/:id/runs': {
+        const least = (asked.get('created') ?? '').replace('>=', '');
+        const those = runs.filter(
+          (one) =>
+            String(one.workflow_id) === id &&
+            one.created_at >= least &&
+            one.head_branch === (asked.get('branch') ?? one.head_branch),
+        );
+        return found({ total_count: those.length, workflow_runs: those });
+      }
+      case 'actions/runs/:id/artifacts': {
+        const those = artifacts.filter((one) => String(one.run) === id);
+        const data = those.map(({ data: zip, ...one }) => ({ ...one, size_in_bytes: zip.length }));
+        return found({ total_count: data.length, artifacts: data });
+      }
+      case 'actions/artifacts/:id/zip':
+        return { location: `${url}/zips/${id}` };
+      default:
+        return undefined;
+    }
+  }
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
@@ -138,7 +261,8 @@ export async function githubDouble({ pageSize = perPageMost } = {}): Promise<Git
         else silent?.();
       });
     };
-    if (!/^token \S+$/.test(request.headers.authorization ?? ''))
+    // What an artifact leads to is another host, which takes no token.
+    if (!/^token \S+$/.test(request.headers.authorization ?? '') && !address.pathname.startsWith('/zips/'))
       return send(401, { message: 'Bad credentials' });
     if (fault !== undefined) {
       if (fault.times !== undefined) fault.times -= 1;
@@ -158,7 +282,16 @@ export async function githubDouble({ pageSize = perPageMost } = {}): Promise<Git
     };
     const route = `${method} ${address.pathname}`;
     if (route === 'POST /graphql')
-      return send(200, await answerGraphql(JSON.parse(text) as object, comments, actionsBot));
+      return send(
+        200,
+        await answerGraphql(JSON.parse(text) as object, { comments, reviews, required }, actionsBot),
+      );
+    const [, zipped] = /^\/zips\/(\d+)$/.exec(address.pathname) ?? [];
+    const artifact = artifacts.find(({ id }) => String(id) === zipped);
+    if (artifact !== undefined) {
+      response.writeHead(200, { 'content-type': 'application/zip' });
+      return void response.end(artifact.data);
+    }
     const [, path = ''] = /^\/repos\/acme\/identity\/(.*)$/.exec(address.pathname) ?? [];
     const [, sha] = /^commits\/(\w+)\/pulls$/.exec(path) ?? [];
     if (method === 'GET' && sha !== undefined) {
@@ -166,6 +299,10 @@ export async function githubDouble({ pageSize = perPageMost } = {}): Promise<Git
         ({ merge_commit_sha, commits }) => merge_commit_sha === sha || commits.includes(sha),
       );
       return paged(of.map(({ commits: _, ...pull }) => pull));
+    }
+    const acted = actions(path, address.searchParams);
+    if (method === 'GET' && acted !== undefined) {
+      return 'location' in acted ? send(302, {}, acted) : send(acted.status, acted.data);
     }
     const [, pullNumber] = /^pulls\/(\d+)$/.exec(path) ?? [];
     if (method === 'GET' && pullNumber !== undefined) {
@@ -218,10 +355,17 @@ export async function githubDouble({ pageSize = perPageMost } = {}): Promise<Git
     comments,
     issues,
     pulls,
+    runs,
+    artifacts,
+    reviews,
+    required,
     faults,
     requests,
     received,
     merge,
+    review,
+    upload,
+    runOf,
     edit,
   };
 }

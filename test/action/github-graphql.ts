@@ -1,5 +1,5 @@
 import { buildSchema, type GraphQLSchema, graphql } from 'graphql';
-import type { DoubleRemark } from './github-double.js';
+import type { DoubleRemark, DoubleReview, GithubDouble } from './github-double.js';
 
 /** The id by which GraphQL knows a comment. */
 export function nodeOf({ id }: Pick<DoubleRemark, 'id'>): string {
@@ -38,10 +38,20 @@ function commentNode(comment: DoubleRemark): object {
   };
 }
 
-/** Answers a query about comments as GitHub does, with errors where it would. */
+function reviewNode({ by, mayPush, commit, at }: DoubleReview): object {
+  return {
+    __typename: 'PullRequestReview',
+    submittedAt: at,
+    authorCanPushToRepository: mayPush,
+    author: actor(by),
+    commit: { oid: commit },
+  };
+}
+
+/** Answers a query about comments, reviews and branches as GitHub does, with errors where it would. */
 export async function answerGraphql(
   sent: { readonly query?: string; readonly variables?: { readonly [name: string]: unknown } },
-  comments: readonly DoubleRemark[],
+  { comments, reviews, required }: Pick<GithubDouble, 'comments' | 'reviews' | 'required'>,
   viewer: DoubleRemark['user'],
 ): Promise<object> {
   const node = (id: string): object => {
@@ -55,6 +65,13 @@ export async function answerGraphql(
     variableValues: sent.variables ?? {},
     rootValue: {
       viewer: { __typename: 'User', login: viewer.login, databaseId: viewer.id },
+      repository: {
+        __typename: 'Repository',
+        ref: { refUpdateRule: { requiredApprovingReviewCount: required.byProtection } },
+        pullRequest: ({ number }: { readonly number: number }) => ({
+          reviews: { nodes: reviews.filter((one) => one.number === number).map(reviewNode) },
+        }),
+      },
       nodes: ({ ids }: { readonly ids: readonly string[] }) => ids.map(node),
     },
   });

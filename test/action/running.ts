@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
 import { afterwards, temporaryFolder } from '../cleanups.js';
 import type { Surroundings } from '../e2e/in-process.js';
@@ -87,12 +87,20 @@ export async function workspace(
   };
   await write({ 'idops.yaml': config, ...files });
   let runs = 0;
+  const workflowRuns = new Map<string, number>();
+  /** Everything for one event, and one pull request or commit, is one run of a workflow. */
+  const runIdOf = (...parts: readonly (string | number)[]): number => {
+    const key = parts.join(' ');
+    workflowRuns.set(key, workflowRuns.get(key) ?? 77 + workflowRuns.size);
+    return workflowRuns.get(key) ?? 0;
+  };
 
   const run: Workspace['run'] = async (
     inputs,
     { event = 'push', payload = { repository }, sha = 'c0ffee', env = {}, apart = false, cancelled } = {},
   ) => {
     runs += 1;
+    const { pull_request: pull } = payload as { pull_request?: { number: number; head: { sha: string } } };
     const place = join(runner, String(runs));
     await mkdir(place, { recursive: true });
     const file = async (name: string, text = ''): Promise<string> => {
@@ -119,7 +127,7 @@ export async function workspace(
         GITHUB_SERVER_URL: 'https://github.example',
         GITHUB_REPOSITORY: 'acme/identity',
         GITHUB_REF: event.startsWith('pull_request') ? 'refs/pull/7/merge' : 'refs/heads/main',
-        GITHUB_RUN_ID: '77',
+        GITHUB_RUN_ID: String(runIdOf(event, pull?.number ?? sha)),
         GITHUB_SHA: sha,
         GITHUB_WORKSPACE: checkout,
         GITHUB_ACTIONS: 'true',
@@ -127,6 +135,12 @@ export async function workspace(
         ...env,
       },
     };
+    const { GITHUB_RUN_ID = '', GITHUB_RUN_ATTEMPT = '1' } = surroundings.env;
+    const workflowRun = github.runOf(Number(GITHUB_RUN_ID), {
+      event,
+      head_sha: pull?.head.sha ?? sha,
+      run_attempt: Number(GITHUB_RUN_ATTEMPT),
+    });
     const here = apart || cancelled !== undefined ? undefined : runActionInProcess(surroundings);
     const { code, text } = await (here ?? started(surroundings, cancelled));
     const lines = text.split('\n');
@@ -134,11 +148,15 @@ export async function workspace(
     await file('summary', summary);
     // The runner takes these lines for itself.
     const mask = '::add-mask::';
+    const outputs = readOutputs(await readFile(output, 'utf8'));
+    workflowRun.jobs.push({ conclusion: code === 0 ? 'success' : 'failure' });
+    // As the workflow does in its next step.
+    if ((outputs['comment-file'] ?? '') !== '') await uploadPlan(github, workflowRun.id, outputs);
     return {
       code,
       log: lines.filter((line) => !line.startsWith(mask)).join('\n'),
       masked: lines.filter((line) => line.startsWith(mask)).map((line) => line.slice(mask.length)),
-      outputs: readOutputs(await readFile(output, 'utf8')),
+      outputs,
       summary,
     };
   };
@@ -165,6 +183,13 @@ export async function workspace(
         .filter(({ method }) => method !== 'GET')
         .map(({ method, path }) => `${method} ${path}`),
   };
+}
+
+/** Uploads what a plan left, as one artifact. */
+async function uploadPlan(github: GithubDouble, run: number, outputs: ActionRun['outputs']): Promise<void> {
+  const paths = ['plan-file', 'html-report', 'comment-file'].flatMap((name) => outputs[name] || []);
+  const files = paths.map(async (path) => [basename(path), await readFile(path, 'utf8')] as const);
+  github.upload(run, Object.fromEntries(await Promise.all(files)));
 }
 
 /** Runs the action in a process of its own. */

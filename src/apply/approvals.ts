@@ -1,0 +1,123 @@
+import { error, type Problem } from '../base/problems.js';
+import { newestHeld } from '../state/shards.js';
+import type { StateHead } from '../state/state.js';
+import type { Result } from './result.js';
+
+/** What a workflow run applies, and who approved it. Ids are GitHub's, in decimal. */
+export interface Approval {
+  /** The pull request that was merged; null if a person gave the digest or reviewed the stored plan. */
+  readonly pullRequest: number | null;
+  /** The last commit of the pull request's branch; null if there is no pull request. */
+  readonly head: string | null;
+  /** The workflow run that made the approved plan; null if there is no pull request. */
+  readonly planRun: string | null;
+  readonly environment: string | null;
+  readonly digest: string;
+  /** The workflow run that applies it. Its attempts are one run. */
+  readonly workflowRun: string;
+  /** The address of that run, for people. */
+  readonly url: string;
+}
+
+/** An approval as a state keeps it once it is used. */
+type Used = NonNullable<StateHead['approvals']>[number];
+
+/** What a state knows of approvals that were used, and of its newest run. */
+export type Uses = Pick<StateHead, 'approvals' | 'last_run' | 'shards'>;
+
+/** How many used approvals a state remembers. An older run is refused because a later one was applied. */
+const kept = 100;
+
+/** The approval that a workflow run used already, with what is left of it; undefined if it used none. */
+export function usedBy(
+  { approvals = [] }: Uses,
+  { workflowRun, environment, digest }: Pick<Approval, 'workflowRun' | 'environment' | 'digest'>,
+): Used | undefined {
+  return approvals.find(
+    (used) => used.workflow_run === workflowRun && used.environment === environment && used.digest === digest,
+  );
+}
+
+/**
+ * Why an approval doesn't count, or no longer counts; undefined if it does. `since` is when the workflow run began, if this isn't its
+ * first attempt.
+ */
+export function whyUsedUp(state: Uses, approval: Approval, since: Date | null): Problem | undefined {
+  const { workflowRun, environment, pullRequest, head, digest } = approval;
+  const here = (state.approvals ?? []).filter((used) => used.environment === environment);
+  const other = here.find(
+    (used) =>
+      used.workflow_run !== workflowRun &&
+      pullRequest !== null &&
+      used.pull_request === pullRequest &&
+      used.head === head &&
+      used.digest === digest,
+  );
+  if (other !== undefined)
+    return usedUp(`the approval of pull request #${pullRequest} was used by ${other.url}`);
+  const later = here.findLast((used) => BigInt(used.workflow_run) > BigInt(workflowRun));
+  if (later !== undefined) return usedUp(`a later run was applied since: ${named(later)}`);
+  const own = usedBy(state, approval);
+  if (own?.left.length === 0)
+    return usedUp(`everything that was approved was applied already, by ${own.url}`);
+  const newest = newestHeld(state);
+  const ofRuns = new Set(here.flatMap(({ runs }) => runs));
+  const begun = own?.runs.at(-1) ?? (since === null ? undefined : runTime(since));
+  if (newest !== undefined && begun !== undefined && newest > begun && !ofRuns.has(newest))
+    return usedUp(`run ${newest} was applied since`);
+  return undefined;
+}
+
+/** The pull request or the run that was applied after a time, in words; undefined if none was. */
+export function appliedSince({ approvals = [] }: Uses, time: string): string | undefined {
+  const last = approvals.findLast(({ at }) => at > time);
+  return last === undefined ? undefined : named(last);
+}
+
+/** A state's approvals, with one that a run of idops begins to use for the objects with these keys. */
+export function withUse(
+  { approvals = [] }: Uses,
+  approval: Approval,
+  { run, keys, at }: { readonly run: string; readonly keys: readonly string[]; readonly at: string },
+): Used[] {
+  const before = usedBy({ approvals }, approval);
+  const used: Used = {
+    pull_request: approval.pullRequest,
+    head: approval.head,
+    plan_run: approval.planRun,
+    environment: approval.environment,
+    digest: approval.digest,
+    workflow_run: approval.workflowRun,
+    url: approval.url,
+    at,
+    runs: [...(before?.runs ?? []), run],
+    left: [...keys],
+  };
+  return [...approvals.filter((one) => one !== before), used].slice(-kept);
+}
+
+/** The same once the run has ended, with what is left to be applied. */
+export function withLeft({ approvals = [] }: Uses, run: string, left: readonly string[]): Used[] {
+  return approvals.map((used) => (used.runs.at(-1) === run ? { ...used, left: [...left] } : used));
+}
+
+/** The keys of the objects that a run did not bring to what was approved. `keys` are those of the plan, by address. */
+export function leftOf({ results }: Result, keys: ReadonlyMap<string, string>): string[] {
+  return results.flatMap(({ address, status }) => {
+    const key = keys.get(address);
+    return status === 'applied' || key === undefined ? [] : [key];
+  });
+}
+
+function usedUp(message: string): Problem {
+  return error('approval-used', message);
+}
+
+function named({ pull_request, url }: Used): string {
+  return pull_request === null ? url : `pull request #${pull_request}, by ${url}`;
+}
+
+/** How the name of a run begins that was begun then. */
+function runTime(time: Date): string {
+  return `${time.toISOString().slice(0, 19).replace(/[-:]/g, '')}Z`;
+}
