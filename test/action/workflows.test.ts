@@ -79,9 +79,17 @@ describe('examples/github', () => {
 
   it.each([
     ['drift.yml', { contents: 'read', issues: 'write' }, [undefined]],
-    ['merge.yml', {}, [{ contents: 'read' }, { contents: 'read', 'pull-requests': 'write' }]],
+    [
+      'merge.yml',
+      {},
+      [{ contents: 'read' }, { contents: 'read', actions: 'read', 'pull-requests': 'write' }],
+    ],
     ['pull-request.yml', { contents: 'read', 'pull-requests': 'write' }, [undefined]],
-    ['shards.yml', {}, [{ contents: 'read' }, { contents: 'write', 'pull-requests': 'write' }]],
+    [
+      'shards.yml',
+      {},
+      [{ contents: 'read' }, { contents: 'write', actions: 'read', 'pull-requests': 'write' }],
+    ],
   ])('%s asks for the least permissions', (file, permissions, ofJobs) => {
     expect(workflow(file).permissions).toEqual(permissions);
     expect(Object.values(workflow(file).jobs).map((job) => job.permissions)).toEqual(ofJobs);
