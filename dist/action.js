@@ -2357,8 +2357,8 @@ mimeType=""}else if(mimeType){mimeType=serializeAMimeType(mimeType)}return new B
 arrayBuffer(){return consumeBody(this,bytes=>{return new Uint8Array(bytes).buffer},instance,getInternalState)},text(){return consumeBody(
 this,utf8DecodeBytes,instance,getInternalState)},json(){return consumeBody(this,parseJSONFromBytes,instance,getInternalState)},
 formData(){return consumeBody(this,value3=>{const mimeType=bodyMimeType(getInternalState(this));if(mimeType!==null){switch(mimeType.
-essence){case"multipart/form-data":{const parsed3=multipartFormDataParser(value3,mimeType);const fd2=new FormData;setFormDataState(
-fd2,parsed3);return fd2}case"application/x-www-form-urlencoded":{const entries=new URLSearchParams(value3.toString());const fd2=new FormData;
+essence){case"multipart/form-data":{const parsed2=multipartFormDataParser(value3,mimeType);const fd2=new FormData;setFormDataState(
+fd2,parsed2);return fd2}case"application/x-www-form-urlencoded":{const entries=new URLSearchParams(value3.toString());const fd2=new FormData;
 for(const[name2,value4]of entries){fd2.append(name2,value4)}return fd2}}}throw new TypeError('Content-Type was not one o\
 f "multipart/form-data" or "application/x-www-form-urlencoded".')},instance,getInternalState)},bytes(){return consumeBody(
 this,bytes=>{return new Uint8Array(bytes)},instance,getInternalState)}};return methods}function mixinBody(prototype,getInternalState){
@@ -3195,8 +3195,8 @@ return false}for(let i3=0;i3<this.#noProxyEntries.length;i3++){const entry=this.
 port!==port){continue}if(hostname3===entry.hostname){return false}if(hostname3.slice(-(entry.hostname.length+1))===`.${entry.
 hostname}`){return false}}return true}#parseNoProxy(){const noProxyValue=this.#opts.noProxy??this.#noProxyEnv;const noProxySplit=noProxyValue.
 split(/[,\s]/);const noProxyEntries=[];for(let i3=0;i3<noProxySplit.length;i3++){const entry=noProxySplit[i3];if(!entry){
-continue}const parsed3=entry.match(/^(.+):(\d+)$/);noProxyEntries.push({hostname:(parsed3?parsed3[1]:entry).replace(/^\*?\./,
-"").toLowerCase(),port:parsed3?Number.parseInt(parsed3[2],10):0})}this.#noProxyValue=noProxyValue;this.#noProxyEntries=noProxyEntries}get#noProxyChanged(){
+continue}const parsed2=entry.match(/^(.+):(\d+)$/);noProxyEntries.push({hostname:(parsed2?parsed2[1]:entry).replace(/^\*?\./,
+"").toLowerCase(),port:parsed2?Number.parseInt(parsed2[2],10):0})}this.#noProxyValue=noProxyValue;this.#noProxyEntries=noProxyEntries}get#noProxyChanged(){
 if(this.#opts.noProxy!==void 0){return false}return this.#noProxyValue!==this.#noProxyEnv}get#noProxyEnv(){return process.
 env.no_proxy??process.env.NO_PROXY??""}};module.exports=EnvHttpProxyAgent}});var require_retry_handler=__commonJS({"node_modules/undici/lib/handler/retry-handler.js"(exports,module){"use strict";var assert2=__require("node:assert");
 var{kRetryHandlerDefaultRetry}=require_symbols();var{RequestRetryError}=require_errors();var WrapHandler=require_wrap_handler();
@@ -3766,8 +3766,8 @@ requestOpts,this.#headerFilters,this.matchOptions);const hash5=createRequestHash
 get(hash5);if(!snapshot)return void 0;const currentCallCount=snapshot.callCount||0;const responseIndex=Math.min(currentCallCount,
 snapshot.responses.length-1);snapshot.callCount=currentCallCount+1;return{...snapshot,response:snapshot.responses[responseIndex]}}async loadSnapshots(filePath){
 const path=filePath||this.#snapshotPath;if(!path){throw new InvalidArgumentError2("Snapshot path is required")}try{const data3=await readFile3(
-resolve18(path),"utf8");const parsed3=JSON.parse(data3);if(Array.isArray(parsed3)){this.#snapshots.clear();for(const{hash:hash5,
-snapshot}of parsed3){this.#snapshots.set(hash5,snapshot)}}else{this.#snapshots=new Map(Object.entries(parsed3))}}catch(error3){
+resolve18(path),"utf8");const parsed2=JSON.parse(data3);if(Array.isArray(parsed2)){this.#snapshots.clear();for(const{hash:hash5,
+snapshot}of parsed2){this.#snapshots.set(hash5,snapshot)}}else{this.#snapshots=new Map(Object.entries(parsed2))}}catch(error3){
 if(error3.code==="ENOENT"){this.#snapshots.clear()}else{throw new UndiciError(`Failed to load snapshots from ${path}`,{cause:error3})}}}async saveSnapshots(filePath){
 const path=filePath||this.#snapshotPath;if(!path){throw new InvalidArgumentError2("Snapshot path is required")}const resolvedPath=resolve18(
 path);await mkdir2(dirname19(resolvedPath),{recursive:true});const data3=Array.from(this.#snapshots.entries()).map(([hash5,
@@ -4005,10 +4005,10 @@ var RESTRICTIVE_DIRECTIVE_NAMES=["no-store","private","no-cache"];var kInvalidCa
 he-control directives");function trimOWS(value3){return value3.replace(/^[\t ]+|[\t ]+$/g,"")}function arrayIncludes(array2,value3){
 for(let i3=0;i3<array2.length;i3++){if(array2[i3]===value3){return true}}return false}function trimOWSStart(value3){return value3.
 replace(/^[\t ]+/,"")}function trimOWSEnd(value3){return value3.replace(/[\t ]+$/,"")}function findUnescapedQuote(value3,start2){
-let escaped3=false;for(let i3=start2;i3<value3.length;i3++){if(escaped3){escaped3=false}else if(value3[i3]==="\\"){escaped3=
+let escaped4=false;for(let i3=start2;i3<value3.length;i3++){if(escaped4){escaped4=false}else if(value3[i3]==="\\"){escaped4=
 true}else if(value3[i3]==='"'){return i3}}return-1}function splitCacheControlHeaderValue(value3){const directives=[];let start2=0;
-let quoteStart=-1;let inQuote=false;let escaped3=false;for(let i3=0;i3<value3.length;i3++){if(inQuote){if(escaped3){escaped3=
-false}else if(value3[i3]==="\\"){escaped3=true}else if(value3[i3]==='"'){inQuote=false;quoteStart=-1}}else if(value3[i3]===
+let quoteStart=-1;let inQuote=false;let escaped4=false;for(let i3=0;i3<value3.length;i3++){if(inQuote){if(escaped4){escaped4=
+false}else if(value3[i3]==="\\"){escaped4=true}else if(value3[i3]==='"'){inQuote=false;quoteStart=-1}}else if(value3[i3]===
 '"'){inQuote=true;quoteStart=i3}else if(value3[i3]===","){directives.push({value:value3.substring(start2,i3),fromMalformedQuote:false});
 start2=i3+1}}if(!inQuote){directives.push({value:value3.substring(start2),fromMalformedQuote:false});return directives}const tail=value3.
 substring(start2);const quoteOffset=quoteStart-start2;let tailStart=0;for(let i3=0;i3<tail.length;i3++){if(tail[i3]===","){
@@ -6063,8 +6063,8 @@ WebSocket=module.exports.WebSocket;globalThis.CloseEvent=module.exports.CloseEve
 ErrorEvent;globalThis.MessageEvent=module.exports.MessageEvent;globalThis.EventSource=module.exports.EventSource}module.
 exports.install=install}});var init_config=__esm({"node_modules/lossless-json/lib/esm/config.js"(){}});function isInteger(value3){return INTEGER_REGEX.test(value3)}function isNumber(value3){return NUMBER_REGEX.test(value3)}
 function isSafeNumber(value3,config3){if(isInteger(value3)){return Number.isSafeInteger(Number.parseInt(value3,10))}const num=Number.
-parseFloat(value3);if(Number.isInteger(num)&&!Number.isSafeInteger(num)){return false}const parsed3=String(num);if(value3===
-parsed3){return true}const valueDigits=extractSignificantDigits(value3);const parsedDigits=extractSignificantDigits(parsed3);
+parseFloat(value3);if(Number.isInteger(num)&&!Number.isSafeInteger(num)){return false}const parsed2=String(num);if(value3===
+parsed2){return true}const valueDigits=extractSignificantDigits(value3);const parsedDigits=extractSignificantDigits(parsed2);
 if(valueDigits===parsedDigits){return true}if(config3?.approx===true){const requiredDigits=14;if(parsedDigits.length>=requiredDigits&&
 valueDigits.startsWith(parsedDigits.substring(0,requiredDigits))){return true}}return false}function getUnsafeNumberReason(value3){
 if(isSafeNumber(value3,{approx:false})){return void 0}if(isInteger(value3)){return UnsafeNumberReason.truncate_integer}const num=Number.
@@ -6518,14 +6518,14 @@ layer,new RegExp(pattern,"gi"))}function*decodedLayers(first,pattern){let layer=
 1){layer=decoded(layer,pattern);if(layer===null)return;yield layer}}function decoded({text:text6,from,to},pattern){if(text6.
 search(pattern)===-1)return null;const pieces2=[];const starts=new Int32Array(text6.length);const ends=new Int32Array(text6.
 length);let length2=0;let kept3=0;const keep3=end2=>{for(let at3=kept3;at3<end2;at3+=1){starts[length2]=from?.[at3]??at3;
-ends[length2]=to?.[at3]??at3+1;length2+=1}pieces2.push(text6.slice(kept3,end2));kept3=end2};for(const{0:written3,index}of text6.
-matchAll(pattern)){const meant2=meaningOf(written3);if(meant2===written3||meant2.length>written3.length)continue;keep3(index);
-kept3=index+written3.length;pieces2.push(meant2);for(let unit=0;unit<meant2.length;unit+=1){starts[length2]=from?.[index]??
+ends[length2]=to?.[at3]??at3+1;length2+=1}pieces2.push(text6.slice(kept3,end2));kept3=end2};for(const{0:written4,index}of text6.
+matchAll(pattern)){const meant2=meaningOf(written4);if(meant2===written4||meant2.length>written4.length)continue;keep3(index);
+kept3=index+written4.length;pieces2.push(meant2);for(let unit=0;unit<meant2.length;unit+=1){starts[length2]=from?.[index]??
 index;ends[length2]=to?.[kept3-1]??kept3;length2+=1}}if(pieces2.length===0)return null;keep3(text6.length);return{text:pieces2.
-join(""),from:starts.subarray(0,length2),to:ends.subarray(0,length2)}}function meaningOf(written3){if(written3.startsWith(
-"&"))return decodeHTML(written3);if(written3.startsWith("%")){try{return decodeURIComponent(written3)}catch{return written3}}
-const letter=written3[1]??"";if(written3.length===2)return letters[letter]??letter;const code2=Number.parseInt(written3.
-replace(/^\\[ux]\{?|\}$/gi,""),16);return code2>1114111?written3:written3.length===6?String.fromCharCode(code2):String.fromCodePoint(
+join(""),from:starts.subarray(0,length2),to:ends.subarray(0,length2)}}function meaningOf(written4){if(written4.startsWith(
+"&"))return decodeHTML(written4);if(written4.startsWith("%")){try{return decodeURIComponent(written4)}catch{return written4}}
+const letter=written4[1]??"";if(written4.length===2)return letters[letter]??letter;const code2=Number.parseInt(written4.
+replace(/^\\[ux]\{?|\}$/gi,""),16);return code2>1114111?written4:written4.length===6?String.fromCharCode(code2):String.fromCodePoint(
 code2)}function lowered(text6){const units=new Uint16Array(text6.length);for(let at3=0;at3<text6.length;at3+=1){const folded=foldedOf(
 text6,at3);units[at3]=folded<0?text6.charCodeAt(at3):folded}return{text:textOfUnits(units),at:null}}function squeezed(text6){
 const units=new Uint16Array(text6.length);const at3=new Int32Array(text6.length);let length2=0;for(let index=0;index<text6.
@@ -6623,7 +6623,7 @@ text,edges)}this.#long=true}#add(text6){if(mask.includes(text6.toLowerCase()))re
 length>=leastSqueezed)this.#squeezed.add(narrow);else if(text6.length>=leastFolded)this.#lowered.add(lowered(text6).text);else{
 this.#addExact(text6);return}this.#long=true}#addExact(text6){if(text6.trim().length<leastSecret||mask.includes(text6))return;
 this.#exact.add(text6);this.#short=true}#addRuns(line){const{text:text6,at:at3}=squeezed(line);for(let from=0;from+leastSqueezed<=
-text6.length;from+=1){const written3=line.slice(at3[from],(at3[from+leastSqueezed-1]??0)+1);if(isRandom(written3))this.#squeezed.
+text6.length;from+=1){const written4=line.slice(at3[from],(at3[from+leastSqueezed-1]??0)+1);if(isRandom(written4))this.#squeezed.
 addRun(text6.slice(from,from+leastSqueezed))}this.#long=true}}}});var kindNames;var init_kind_names=__esm({"src/base/kind-names.ts"(){"use strict";kindNames=["Organization","User","KeyPa\
 ir","EmailTemplate","Client"]}});var util_exports={};__export(util_exports,{BIGINT_FORMAT_RANGES:()=>BIGINT_FORMAT_RANGES,CONSTANT_CATCH:()=>CONSTANT_CATCH,
 Class:()=>Class,NUMBER_FORMAT_RANGES:()=>NUMBER_FORMAT_RANGES,aborted:()=>aborted,allowsEval:()=>allowsEval,assert:()=>assert,
@@ -7893,16 +7893,16 @@ try{results[index]=await work(thing)}catch(failure2){failures[index]=failuresIn(
 {length:Math.min(BEGUN,things.length)},goOn));if(failures.length>0)throw new AggregateError(new Set(failures.flat()),"se\
 veral things failed");return results}function failuresIn(failure2){const within5=failure2 instanceof AggregateError?failure2.
 errors.flatMap(failuresIn):[];return within5.length>0?within5:[failure2]}var BEGUN;var init_settle=__esm({"src/base/sett\
-le.ts"(){"use strict";BEGUN=1e3}});function about(asked,parse11){return document2=>{const parsed3=parse11(document2);if("wrong"in parsed3)return parsed3;const{
-value:value3}=parsed3;if(!isMap(value3))return parsed3;const other=Object.entries(asked).find(([member2,wanted])=>{const got=Object.
+le.ts"(){"use strict";BEGUN=1e3}});function about(asked,parse11){return document2=>{const parsed2=parse11(document2);if("wrong"in parsed2)return parsed2;const{
+value:value3}=parsed2;if(!isMap(value3))return parsed2;const other=Object.entries(asked).find(([member2,wanted])=>{const got=Object.
 hasOwn(value3,member2)?value3[member2]:void 0;return typeof got==="string"&&!sameIdentifier(got,wanted)});return other===
-void 0?parsed3:{wrong:`its ${other[0]} is another one`,reason:"other-object"}}}function pageOf(row){const schema5=object(
+void 0?parsed2:{wrong:`its ${other[0]} is another one`,reason:"other-object"}}}function pageOf(row){const schema5=object(
 {data:array(row),...counts});return document2=>{const page=parse3(schema5,document2);if("wrong"in page)return page;const{
 data:data3,page_number,page_size,total_pages,total_entries}=page.value;return{value:{rows:data3,...page_number==null?{}:
 {pageNumber:page_number},...page_size==null?{}:{pageSize:page_size},...total_pages==null?{}:{totalPages:total_pages},...total_entries==
 null?{}:{totalEntries:total_entries}}}}}function answerType(schema5){const one=object({data:schema5});const list2=object(
 {data:array(schema5)});return{one:document2=>data(parse3(one,document2)),list:document2=>data(parse3(list2,document2))}}
-function data(parsed3){return"wrong"in parsed3?parsed3:{value:parsed3.value.data}}function parse3(schema5,document2){const result=schema5.
+function data(parsed2){return"wrong"in parsed2?parsed2:{value:parsed2.value.data}}function parse3(schema5,document2){const result=schema5.
 safeParse(document2);if(result.success)return{value:result.data};const shown5=result.error.issues.slice(0,3).map(({path,
 message})=>{const place2=path.length===0?"the answer":path.map(String).join(".");return`${place2}: ${message.replace(/^Invalid input: /,
 "").replace("ExactNumber","number")}`});const more=result.error.issues.length-shown5.length;return{wrong:`${shown5.join(
@@ -8227,50 +8227,45 @@ unnamed],unasked:"no backend is known, so that no template was asked for"}}async
 const known4=named5.flatMap(({backend_id})=>backend_id??[]);const{backends}=traits2[profile.name];if(backends===void 0)return known4;
 const own5=await rows("backends",backends.own,pages.backend);const shown5=own5??await rows("users",backends.ofUsers,pages.
 user)??[];const ids=shown5.map(row=>{if(own5!==null)return row.id;return isMap(row.backend)?row.backend.id:void 0});return[
-...known4,...ids.flatMap(id=>typeof id==="string"?[id]:[])]}var knownTypes,ofUser,placeholders,BUILT_IN,traits2,deletedAlone,
-schema2,emailTemplate;var init_email_template=__esm({"src/kinds/email-template.ts"(){"use strict";init_zod();init_members();
-init_once();init_problems();init_settle();init_values();init_answers();init_fields();init_rules();init_schema();init_template_bodies();
-knownTypes=["confirmation_instructions","reset_password_instructions","tx_code"];ofUser=[...["user","user.id","user.uid",
-"user.username","user.group","user.account_type","user.backend_id"],...["user.metadata.*","user.federated_metadata.*","u\
-ser.backend.*","user.organizations.*","user.roles.*"],...["user.authorized_scopes.*","user.consents.*","user.confirmed_a\
-t","user.last_login_at"],...["user.inserted_at","user.updated_at"]];placeholders={confirmation_instructions:[...ofUser,"\
-confirmation_url","url"],reset_password_instructions:[...ofUser,"reset_password_url","url"],tx_code:[...ofUser,"tx_code"]};
-BUILT_IN='to go back to the built-in text, declare "state: absent"';traits2={documented:{halvesFallBack:false,allBuiltIn:false},
-boruta:{halvesFallBack:true,allBuiltIn:true,backends:{own:{title:"list backends",path:"/api/backends",scope:"identity-pr\
-oviders:manage:all"},ofUsers:{title:"list users",path:"/api/users",scope:"users:manage:all"}},whole:["txt_content","html\
-_content"],ignored:["id"],limits:{identity:{type:{known:knownTypes,otherwise:"this server has no email template of this \
-type"}},filled:{txt_content:BUILT_IN,html_content:BUILT_IN}},signs:{null:["id"],resets:true},unsafe:true}};deletedAlone=
-{if:{properties:{state:{const:"absent"}},required:["state"]},then:{properties:{id:false,txt_content:false,html_content:false}}};
-schema2=once(()=>document("EmailTemplate","An email template of a backend, in Mustache.",{backend_id:identifier2().meta(
-{description:"The id of the backend whose template it is.",examples:[UUID]}),type:identifier2().meta({description:"What \
-the email is for, as the server names it.",examples:knownTypes}),id:optional2(text2(),"The id that the server has for th\
-e template. Backend and type find it.",UUID),txt_content:nullish2(text2(),"The body in plain text.",{file:"emails/reset_\
-password.txt"}),html_content:nullish2(text2(),"The body in HTML.",{file:"emails/reset_password.html"}),state:_enum(["pre\
-sent","absent"]).optional().meta({description:"absent: delete the template, so that the server's built-in text holds. No\
-thing else is deleted without this word.",examples:["absent"],default:"present"}),ignored:ignorable(traits2)},deletedAlone));
-emailTemplate={name:"EmailTemplate",noun:"email template",get schema(){return schema2()},identity:["backend_id","type"],
-fields:{id:value,txt_content:body,html_content:body},scopes:{read:"identity-providers:manage:all",write:"identity-provid\
-ers:manage:all"},traits:traits2,identities:({identity:identity2})=>[JSON.stringify([identity2.backend_id,identity2.type])],
-check:(declared,profile)=>[...declared.filter(({absent:absent2,fields:fields2})=>absent2&&Object.keys(fields2).length>0).
-map(template2=>error("absent-with-fields",'a template with "state: absent" has no other fields',Object.keys(template2.fields).
-map(field2=>template2.placeOf(field2)),"remove the fields to delete the template, or the state to keep it")),...declared.
-flatMap(bodyProblems),...profileProblems(declared.map(withUsableBodies),profile,traits2)],addressPart:({backend_id="",type=""})=>`${/[/%]/.
-test(backend_id)?encodeURIComponent(backend_id):backend_id}/${type}`,within:"backend_id",readable:()=>true,email:{txt:"t\
-xt_content",html:"html_content",type:"type",placeholders},deletion:{verdict:deletion,exists:({exists,fields:fields2})=>exists&&
-typeof fields2.id==="string",isBuiltIn:({id})=>id===null,traces:({id,txt_content,html_content})=>[id,txt_content,html_content].
-map(part=>typeof part==="string"?part:""),restored:bodiesOf},async observe(objects3,context3){return new Map(await settleEach(
-objects3,async object3=>[object3,await showTemplate(object3.identity,context3)]))},decide({declared,present:present3,profile}){
-if(!declared.absent)return void 0;const holds=present3.exists===false||typeof present3.fields.id!=="string"||present3.asDeleted;
-if(holds){const strange=present3.exists===false&&traits2[profile.name].allBuiltIn;const warnings=strange?[{code:"not-the\
-re",message:nothingThere(present3.identity)}]:[];return{action:"unchanged",fields:[],requests:[],destructions:[],warnings}}
-return deletion(present3.identity,present3.fields,profile)},update(input){if(input.present.exists===false&&traits2[input.
-profile.name].allBuiltIn){return{requests:[],expected:{},trouble:notThere(input.present.identity)}}if(traits2[input.profile.
-name].halvesFallBack)return rewrite(input);const{present:present3,desired:desired2}=input;const{backend_id="",type=""}=present3.
-identity;const known4=carried(present3.fields,["id","txt_content","html_content"]);const there=Object.fromEntries(Object.
-entries(known4).filter(([,half])=>half!==null));const template2={...there,...desired2};return{requests:[{operation:"upda\
-teTemplate",params:{backend_id,template_type:type},body:{...template2,type,backend_id}}],expected:template2}},lost:lostTemplate,
-discovery:{options:{backend:"backend_id",type:"type"},find:find2,writes:["txt_content","html_content"],files:{folder:"em\
-ails",endings:{txt_content:"txt",html_content:"html"}}},destructions:()=>[]}}});function defaultsAmong(fields2){const defaults3=fields2[DEFAULTS];return Array.isArray(defaults3)?defaults3.filter(id=>typeof id===
+...known4,...ids.flatMap(id=>typeof id==="string"?[id]:[])]}var knownTypes,BUILT_IN,traits2,deletedAlone,schema2,emailTemplate;
+var init_email_template=__esm({"src/kinds/email-template.ts"(){"use strict";init_zod();init_members();init_once();init_problems();
+init_settle();init_values();init_answers();init_fields();init_rules();init_schema();init_template_bodies();knownTypes=["\
+confirmation_instructions","reset_password_instructions","tx_code"];BUILT_IN='to go back to the built-in text, declare "\
+state: absent"';traits2={documented:{halvesFallBack:false,allBuiltIn:false},boruta:{halvesFallBack:true,allBuiltIn:true,
+backends:{own:{title:"list backends",path:"/api/backends",scope:"identity-providers:manage:all"},ofUsers:{title:"list us\
+ers",path:"/api/users",scope:"users:manage:all"}},whole:["txt_content","html_content"],ignored:["id"],limits:{identity:{
+type:{known:knownTypes,otherwise:"this server has no email template of this type"}},filled:{txt_content:BUILT_IN,html_content:BUILT_IN}},
+signs:{null:["id"],resets:true},unsafe:true}};deletedAlone={if:{properties:{state:{const:"absent"}},required:["state"]},
+then:{properties:{id:false,txt_content:false,html_content:false}}};schema2=once(()=>document("EmailTemplate","An email t\
+emplate of a backend, in Mustache.",{backend_id:identifier2().meta({description:"The id of the backend whose template it\
+ is.",examples:[UUID]}),type:identifier2().meta({description:"What the email is for, as the server names it.",examples:knownTypes}),
+id:optional2(text2(),"The id that the server has for the template. Backend and type find it.",UUID),txt_content:nullish2(
+text2(),"The body in plain text.",{file:"emails/reset_password.txt"}),html_content:nullish2(text2(),"The body in HTML.",
+{file:"emails/reset_password.html"}),state:_enum(["present","absent"]).optional().meta({description:"absent: delete the \
+template, so that the server's built-in text holds. Nothing else is deleted without this word.",examples:["absent"],default:"\
+present"}),ignored:ignorable(traits2)},deletedAlone));emailTemplate={name:"EmailTemplate",noun:"email template",get schema(){
+return schema2()},identity:["backend_id","type"],fields:{id:value,txt_content:body,html_content:body},scopes:{read:"iden\
+tity-providers:manage:all",write:"identity-providers:manage:all"},traits:traits2,identities:({identity:identity2})=>[JSON.
+stringify([identity2.backend_id,identity2.type])],check:(declared,profile)=>[...declared.filter(({absent:absent2,fields:fields2})=>absent2&&
+Object.keys(fields2).length>0).map(template2=>error("absent-with-fields",'a template with "state: absent" has no other f\
+ields',Object.keys(template2.fields).map(field2=>template2.placeOf(field2)),"remove the fields to delete the template, o\
+r the state to keep it")),...declared.flatMap(bodyProblems),...profileProblems(declared.map(withUsableBodies),profile,traits2)],
+addressPart:({backend_id="",type=""})=>`${/[/%]/.test(backend_id)?encodeURIComponent(backend_id):backend_id}/${type}`,within:"\
+backend_id",readable:()=>true,email:{txt:"txt_content",html:"html_content",type:"type"},deletion:{verdict:deletion,exists:({
+exists,fields:fields2})=>exists&&typeof fields2.id==="string",isBuiltIn:({id})=>id===null,traces:({id,txt_content,html_content})=>[
+id,txt_content,html_content].map(part=>typeof part==="string"?part:""),restored:bodiesOf},async observe(objects3,context3){
+return new Map(await settleEach(objects3,async object3=>[object3,await showTemplate(object3.identity,context3)]))},decide({
+declared,present:present3,profile}){if(!declared.absent)return void 0;const holds=present3.exists===false||typeof present3.
+fields.id!=="string"||present3.asDeleted;if(holds){const strange=present3.exists===false&&traits2[profile.name].allBuiltIn;
+const warnings=strange?[{code:"not-there",message:nothingThere(present3.identity)}]:[];return{action:"unchanged",fields:[],
+requests:[],destructions:[],warnings}}return deletion(present3.identity,present3.fields,profile)},update(input){if(input.
+present.exists===false&&traits2[input.profile.name].allBuiltIn){return{requests:[],expected:{},trouble:notThere(input.present.
+identity)}}if(traits2[input.profile.name].halvesFallBack)return rewrite(input);const{present:present3,desired:desired2}=input;
+const{backend_id="",type=""}=present3.identity;const known4=carried(present3.fields,["id","txt_content","html_content"]);
+const there=Object.fromEntries(Object.entries(known4).filter(([,half])=>half!==null));const template2={...there,...desired2};
+return{requests:[{operation:"updateTemplate",params:{backend_id,template_type:type},body:{...template2,type,backend_id}}],
+expected:template2}},lost:lostTemplate,discovery:{options:{backend:"backend_id",type:"type"},find:find2,writes:["txt_con\
+tent","html_content"],files:{folder:"emails",endings:{txt_content:"txt",html_content:"html"}}},destructions:()=>[]}}});function defaultsAmong(fields2){const defaults3=fields2[DEFAULTS];return Array.isArray(defaults3)?defaults3.filter(id=>typeof id===
 "string"):void 0}function move({present:present3,desired:desired2}){const asked=desired2.is_default===true;const expected={
 is_default:asked};const defaults3=defaultsAmong(present3.fields)??[];if(defaults3.length>1){return{requests:[],expected,
 trouble:`the server has ${defaults3.length} default key pairs (${defaults3.join(", ")}) and fails when one is set: take \
@@ -8475,8 +8470,8 @@ id})=>catalog==null||catalog.unsure||typeof id==="string"&&catalog.byId(id)!==vo
 ed_scopes")return[field2,elements2.filter(scope2=>isIn(scopes,scope2))];if(field2==="roles")return[field2,elements2.filter(
 role2=>isIn(roles3,role2))];const members3=elements2.filter(member2=>isIn(organizations,member2)).map(member2=>member2.roles===
 void 0?member2:{...member2,roles:asElements(member2.roles).filter(role2=>isIn(roles3,role2))});return[field2,members3]});
-return Object.fromEntries(kept3.filter(([,list2])=>!Array.isArray(list2)||list2.length>0))}function rolesOf(user3){const memberships2=asElements(
-user3.organizations??null);return[user3,...memberships2].flatMap(({roles:roles3=null})=>asElements(roles3))}function findAll(list2,{
+return Object.fromEntries(kept3.filter(([,list2])=>!Array.isArray(list2)||list2.length>0))}function rolesOf(user4){const memberships2=asElements(
+user4.organizations??null);return[user4,...memberships2].flatMap(({roles:roles3=null})=>asElements(roles3))}function findAll(list2,{
 catalog,noun,own:own5,strict,live}){if(catalog==null){return{elements:[...list2],troubles:[],sure:live&&catalog===void 0&&
 list2.length===0}}const isShared=name2=>catalog.byName(name2).length>1;const troubles=[];let sure=own5.every(({name:name2})=>typeof name2!==
 "string"||!isShared(name2));const elements2=list2.map(element=>{const row=typeof element.id==="string"?byId(element.id):
@@ -8611,18 +8606,18 @@ identity:identity2,fields:shownUser(shown5)}}]}));return{found:found2.flat().sor
 b.identity.id??"")),notes:withoutIds(listed2.filter(({id})=>typeof id!=="string").length,"users")}}function rolesLost(wanted,got){
 if(wanted.roles===void 0||got.roles===void 0)return[];return matchSets(asElements(wanted.roles),asElements(got.roles)).removed}
 function nameOf(element,confirmed2){if(holdsSensitive(element))return" (sensitive)";const{id,name:name2}=element;const beside=!confirmed2&&
-typeof name2==="string"&&typeof id==="string"&&id!==name2;return` "${String(name2??id)}"${beside?` (id ${id})`:""}`}function unknownRoles(user3){
-if(user3.fields.roles===void 0)return[];return[error("profile-field",'the documented API has no "roles" of a user; only \
-those of its organizations',[user3.placeOf("roles")],'if the server is a Boruta, set "profile: boruta" under server; oth\
-erwise remove the field')]}function unlabelledScopes(user3){const scopes=user3.fields.authorized_scopes;if(!Array.isArray(
+typeof name2==="string"&&typeof id==="string"&&id!==name2;return` "${String(name2??id)}"${beside?` (id ${id})`:""}`}function unknownRoles(user4){
+if(user4.fields.roles===void 0)return[];return[error("profile-field",'the documented API has no "roles" of a user; only \
+those of its organizations',[user4.placeOf("roles")],'if the server is a Boruta, set "profile: boruta" under server; oth\
+erwise remove the field')]}function unlabelledScopes(user4){const scopes=user4.fields.authorized_scopes;if(!Array.isArray(
 scopes))return[];return scopes.flatMap((scope2,index)=>isMap(scope2)&&scope2.label===void 0?[error("missing-field",'a sc\
-ope of a user needs a "label"',[user3.placeOf("authorized_scopes",index)],"the API requires name and label in each eleme\
-nt of authorized_scopes")]:[])}function repeatedElements(user3,field2,value3,within5=[]){if(!Array.isArray(value3)||!["o\
+ope of a user needs a "label"',[user4.placeOf("authorized_scopes",index)],"the API requires name and label in each eleme\
+nt of authorized_scopes")]:[])}function repeatedElements(user4,field2,value3,within5=[]){if(!Array.isArray(value3)||!["o\
 rganizations","authorized_scopes","roles"].includes(field2))return[];const at3=[...within5,field2];const first=new Map;return value3.
-flatMap((element,index)=>{const inner=isMap(element)?repeatedElements(user3,"roles",element.roles??null,[...at3,index]):
+flatMap((element,index)=>{const inner=isMap(element)?repeatedElements(user4,"roles",element.roles??null,[...at3,index]):
 [];const key=isMap(element)?element.id??element.name:element;if(typeof key!=="string")return inner;const same2=identifierKey(
 key);const before=first.get(same2);if(before===void 0){first.set(same2,index);return inner}return[...inner,error("duplic\
-ate-element",`"${key}" is twice in ${at3.join(".")}`,[user3.placeOf(...at3,index),user3.placeOf(...at3,before)],"remove \
+ate-element",`"${key}" is twice in ${at3.join(".")}`,[user4.placeOf(...at3,index),user4.placeOf(...at3,before)],"remove \
 one of the two")]})}var elementNouns,backendFields,fields,WRITTEN_FIRST,user2;var init_user=__esm({"src/kinds/user.ts"(){
 "use strict";init_once();init_problems();init_settle();init_values();init_answers();init_discovery();init_fields();init_loss();
 init_reading();init_rules();init_texts();init_user_references();init_user_schema();init_user_traits();init_user_whole();
@@ -8632,8 +8627,8 @@ totp_registered_at:instant,metadata:map,federated_metadata:map,blocked:value,gro
 {roles:set({scopes:set()})}),roles:set(),backend:members2(backendFields())}));WRITTEN_FIRST=["metadata","group"];user2={
 name:"User",noun:"user",get schema(){return userSchema()},identity:["id"],get fields(){return fields()},scopes:{read:"us\
 ers:manage:all",write:"users:manage:all"},traits:userTraits,identities:({identity:identity2})=>[`id ${identity2.id}`],check:(declared,profile)=>[
-...declared.flatMap(user3=>[...userTraits[profile.name].scopeNeedsLabel?unlabelledScopes(user3):[],...userTraits[profile.
-name].hasRoles?[]:unknownRoles(user3),...Object.entries(user3.fields).flatMap(([field2,value3])=>repeatedElements(user3,
+...declared.flatMap(user4=>[...userTraits[profile.name].scopeNeedsLabel?unlabelledScopes(user4):[],...userTraits[profile.
+name].hasRoles?[]:unknownRoles(user4),...Object.entries(user4.fields).flatMap(([field2,value3])=>repeatedElements(user4,
 field2,value3))]),...profileProblems(declared,profile,userTraits)],addressPart:({id})=>id??"",called:({username,uid})=>firstText(
 username,uid),names:toldNames,readable:({name:name2})=>userTraits[name2].reads?.one!==void 0,async observe(objects3,context3){
 const{one:read}=userTraits[context3.profile.name].reads??{};if(read===void 0)return new Map;return new Map(await settleEach(
@@ -9001,7 +8996,7 @@ void 0)return{mark,text:text6};const words6=mark==="-"?changedWords(text6,other)
 mark==="-"?words6.before:words6.after);return{mark,text:textOf2(spans),...words6.alike?{spans}:{}}})}function hunkHead(hunk){
 return`@@ -${range(hunk.oldStart,hunk.oldLines)} +${range(hunk.newStart,hunk.newLines)} @@`}function range(start2,lines){
 return`${lines===0?start2-1:start2},${lines}`}function escapeLine(line){return escapeText(line.replaceAll("\\u","\\\\u"))}
-function escapeChanged(line){const escaped3=escapeLine(line);const kept3=escaped3.trimEnd();return kept3+escaped3.slice(
+function escapeChanged(line){const escaped4=escapeLine(line);const kept3=escaped4.trimEnd();return kept3+escaped4.slice(
 kept3.length).replaceAll(" ","\\u0020")}function partnersOf(lines){const found2=new Map;const endOf2=(start2,wanted)=>{const end2=lines.
 findIndex(({mark},index)=>index>=start2&&mark!==wanted);return end2<0?lines.length:end2};for(let start2=0;start2<lines.length;){
 const middle=endOf2(start2,"-");const end2=endOf2(middle,"+");if(middle-start2===end2-middle){for(let at3=start2;at3<middle;at3+=
@@ -9503,36 +9498,36 @@ tokens)?"":declarations(tokens,pictures)}function addressesIn(source){return tok
 u.URL)return[token[4].value];return token[0]===u.String&&/[/\ue001]/.test(token[4].value)?[token[4].value]:[]})}function cleanMedia(source){
 return prelude(tokenize2({css:source}).filter(([type])=>type!==u.EOF))}function nestedTooDeeply(tokens){let depth=0;for(const[
 type]of tokens){if(closing[type]!==void 0)depth+=1;else if(closers.has(type))depth=Math.max(0,depth-1);if(depth>limits.styleDepth)
-return true}return false}function declarations(tokens,pictures){const written3=[];let start2=0;let open8=0;for(let at3=0;at3<=
+return true}return false}function declarations(tokens,pictures){const written4=[];let start2=0;let open8=0;for(let at3=0;at3<=
 tokens.length;at3+=1){const type=tokens[at3]?.[0]??u.EOF;if(type===u.EOF||type===u.Semicolon&&open8===0){const one=declaration(
-tokens.slice(start2,at3),pictures);if(one!==void 0)written3.push(one);start2=at3+1;if(type===u.EOF)break}else if(closing[type]!==
-void 0)open8+=1;else if(closers.has(type))open8=Math.max(0,open8-1)}return written3.join("; ")}function declaration(tokens,pictures){
+tokens.slice(start2,at3),pictures);if(one!==void 0)written4.push(one);start2=at3+1;if(type===u.EOF)break}else if(closing[type]!==
+void 0)open8+=1;else if(closers.has(type))open8=Math.max(0,open8-1)}return written4.join("; ")}function declaration(tokens,pictures){
 const all=tokens.filter(([type])=>type!==u.Comment);const filled=all.flatMap(([type],index)=>type===u.Whitespace?[]:[index]).
 slice(0,2);const[first,colon]=filled.map(index=>all[index]);if(first?.[0]!==u.Ident||colon?.[0]!==u.Colon)return void 0;
 const rest=all.slice((filled[1]??0)+1);const name2=first[4].value.toLowerCase();const plain4=name2.replace(/^-(?:webkit|moz|ms|o)-/,
-"");if(!properties.has(plain4))return void 0;const written3=value2(rest,imageProperties.has(plain4)?pictures:noPictures(
-pictures))?.trim();return written3===void 0||written3===""?void 0:`${name2}: ${written3}`}function noPictures(pictures){
-return address3=>{pictures(address3);return void 0}}function value2(tokens,pictures){let written3="";let open8=0;for(let at3=0;at3<
+"");if(!properties.has(plain4))return void 0;const written4=value2(rest,imageProperties.has(plain4)?pictures:noPictures(
+pictures))?.trim();return written4===void 0||written4===""?void 0:`${name2}: ${written4}`}function noPictures(pictures){
+return address3=>{pictures(address3);return void 0}}function value2(tokens,pictures){let written4="";let open8=0;for(let at3=0;at3<
 tokens.length;at3+=1){const token=tokens[at3];if(token===void 0)break;switch(token[0]){case u.Function:{const name2=token[4].
 value.toLowerCase();if(name2==="url"){let address3="";for(at3+=1;at3<tokens.length&&tokens[at3]?.[0]!==u.CloseParen;at3+=
-1){const inside2=tokens[at3];if(address3===""&&inside2?.[0]===u.String)address3=inside2[4].value}written3+=picture(address3,
-pictures);break}if(imageFunctions.test(name2))pictures(`${name2}()`);if(!valueFunctions.has(name2))return void 0;written3+=
-`${name2}(`;open8+=1;break}case u.URL:written3+=picture(token[4].value,pictures);break;case u.OpenParen:written3+="(";open8+=
-1;break;case u.CloseParen:if(open8===0)return void 0;written3+=")";open8-=1;break;case u.Delim:if(!["+","-","*","/","!"].
-includes(token[4].value))return void 0;written3+=` ${token[4].value} `;break;default:{const text6=token[0]===u.Dimension?
-length(token):simple(token,anyUnit);if(text6===void 0)return void 0;written3+=text6}}}return open8===0?withImportant(written3.
+1){const inside2=tokens[at3];if(address3===""&&inside2?.[0]===u.String)address3=inside2[4].value}written4+=picture(address3,
+pictures);break}if(imageFunctions.test(name2))pictures(`${name2}()`);if(!valueFunctions.has(name2))return void 0;written4+=
+`${name2}(`;open8+=1;break}case u.URL:written4+=picture(token[4].value,pictures);break;case u.OpenParen:written4+="(";open8+=
+1;break;case u.CloseParen:if(open8===0)return void 0;written4+=")";open8-=1;break;case u.Delim:if(!["+","-","*","/","!"].
+includes(token[4].value))return void 0;written4+=` ${token[4].value} `;break;default:{const text6=token[0]===u.Dimension?
+length(token):simple(token,anyUnit);if(text6===void 0)return void 0;written4+=text6}}}return open8===0?withImportant(written4.
 trimEnd()):void 0}function length(token){const{value:value3,unit}=token[4];if(/^[sld]?(?:vh|vb|vmin)$/i.test(unit))return`${number3(
 value3*limits.windowHeight/100)}px`;if(/^[sld]?vmax$/i.test(unit))return`${number3(value3)}vw`;return simple(token,anyUnit)}
-function withImportant(written3){const[mark]=/! +important$/i.exec(written3)??[];return mark===void 0?written3:`${written3.
+function withImportant(written4){const[mark]=/! +important$/i.exec(written4)??[];return mark===void 0?written4:`${written4.
 slice(0,-mark.length).trimEnd()} !important`}function picture(address3,pictures){const kept3=pictures(address3);return kept3===
-void 0?"none":`url(${quoted(kept3)})`}function prelude(tokens){let written3="";const open8=[];let last;for(const token of tokens){
+void 0?"none":`url(${quoted(kept3)})`}function prelude(tokens){let written4="";const open8=[];let last;for(const token of tokens){
 const[type]=token;const before=last;last=type;const end2=closing[type];if(end2!==void 0)open8.push(end2);else if(closers.
 has(type)&&open8.pop()!==type)return void 0;switch(type){case u.Comment:break;case u.Function:if(!mediaAndStates.has(token[4].
-value.toLowerCase()))return void 0;written3+=`${token[4].value.toLowerCase()}(`;break;case u.OpenParen:written3+="(";break;case u.
-CloseParen:written3+=")";break;case u.OpenSquare:written3+="[";break;case u.CloseSquare:written3+="]";break;case u.Colon:
-written3+=":";break;case u.Delim:if(!".>+~*|^$=-/".includes(token[4].value))return void 0;written3+=token[4].value;break;default:{
-const text6=ofLink(token,before)??simple(token,/^[a-z][a-z0-9-]{0,15}$/i);if(text6===void 0)return void 0;written3+=text6}}}
-return open8.length===0?written3.trim():void 0}function ofLink(token,before){if(token[0]!==u.Ident)return void 0;const name2=token[4].
+value.toLowerCase()))return void 0;written4+=`${token[4].value.toLowerCase()}(`;break;case u.OpenParen:written4+="(";break;case u.
+CloseParen:written4+=")";break;case u.OpenSquare:written4+="[";break;case u.CloseSquare:written4+="]";break;case u.Colon:
+written4+=":";break;case u.Delim:if(!".>+~*|^$=-/".includes(token[4].value))return void 0;written4+=token[4].value;break;default:{
+const text6=ofLink(token,before)??simple(token,/^[a-z][a-z0-9-]{0,15}$/i);if(text6===void 0)return void 0;written4+=text6}}}
+return open8.length===0?written4.trim():void 0}function ofLink(token,before){if(token[0]!==u.Ident)return void 0;const name2=token[4].
 value.toLowerCase();if(before===u.OpenSquare&&name2==="href")return"title";return before===u.Colon&&/^(?:any-)?link$/.test(
 name2)?"is(a[title])":void 0}function simple(token,unit){switch(token[0]){case u.Whitespace:return" ";case u.Comma:return"\
 ,";case u.Ident:return identifier3(token[4].value);case u.Hash:return`#${name(token[4].value)}`;case u.String:return quoted(
@@ -9545,9 +9540,9 @@ return text6.replace(/[^\p{L}\p{N}_-]/gu,escaped2)}function identifier3(text6){r
 escaped2)}"`}var closing,closers,Sheet,between,anyUnit;var init_styles=__esm({"src/mail/styles.ts"(){"use strict";init_dist();
 init_allowed();init_limits2();closing={[u.Function]:u.CloseParen,[u.OpenParen]:u.CloseParen,[u.OpenSquare]:u.CloseSquare,
 [u.OpenCurly]:u.CloseCurly};closers=new Set(Object.values(closing));Sheet=class{#tokens;#pictures;#at=0;constructor(tokens,pictures){
-this.#tokens=tokens;this.#pictures=pictures}rules(inBlock){let written3="";for(;;){const token=this.#tokens[this.#at];if(token===
-void 0||token[0]===u.EOF)return written3;if(inBlock&&token[0]===u.CloseCurly){this.#at+=1;return written3}if(between.has(
-token[0]))this.#at+=1;else if(token[0]===u.AtKeyword)written3+=this.#atRule(token[4].value,inBlock);else written3+=this.#rule(
+this.#tokens=tokens;this.#pictures=pictures}rules(inBlock){let written4="";for(;;){const token=this.#tokens[this.#at];if(token===
+void 0||token[0]===u.EOF)return written4;if(inBlock&&token[0]===u.CloseCurly){this.#at+=1;return written4}if(between.has(
+token[0]))this.#at+=1;else if(token[0]===u.AtKeyword)written4+=this.#atRule(token[4].value,inBlock);else written4+=this.#rule(
 inBlock)}}#atRule(name2,inBlock){this.#at+=1;const head=this.#until([u.Semicolon,u.OpenCurly],inBlock);const end2=this.#tokens[this.#at]?.[0];
 if(end2===u.Semicolon)this.#at+=1;if(end2!==u.OpenCurly)return"";this.#at+=1;if(name2.toLowerCase()!=="media"){this.#until(
 [u.CloseCurly],false);this.#at+=1;return""}const inner=this.rules(true);const media=prelude(head);return media===void 0||
@@ -9691,18 +9686,19 @@ part.parts):void 0;if(inner!==void 0)return inner}return void 0}function located
 const short4=words6.length>100?`${words6.slice(0,80)}\u2026${words6.endsWith('"')?'"':""}`:words6;return{words:`${short4.
 charAt(0).toLowerCase()}${short4.slice(1)}`,offset:offset===void 0?void 0:Number(offset)}}function printed(value3){return typeof value3===
 "object"&&value3!==null?JSON.stringify(value3):String(value3)}function valueAt(view,path){let at3=view;for(const step of path){
-if(!isMap(at3)||!Object.hasOwn(at3,step))return void 0;at3=at3[step]}return at3}var longSpace,TooLong,tooManyTags,LimitedWriter,
-JsonContext;var init_template=__esm({"src/mail/template.ts"(){"use strict";init_mustache();init_values();init_limits2();
-longSpace=/(?<!\s)\s{1000,}/g;TooLong=class extends Error{};tooManyTags=`it has more than ${shown2(limits.tags)} tags`;LimitedWriter=
-class extends mustache_default.Writer{#characters=0;#visits=0;rawValue(token){return this.#counted(super.rawValue(token))}escapedValue(...parts){
-return this.#counted(super.escapedValue(...parts))}unescapedValue(...parts){return this.#counted(super.unescapedValue(...parts))}renderTokens(...parts){
-this.#visits+=1;if(this.#visits>limits.sectionVisits){throw new TooLong(`it goes into sections more than ${shown2(limits.
-sectionVisits)} times`)}return super.renderTokens(...parts)}#counted(text6){this.#characters+=String(text6??"").length;if(this.#characters>
-limits.renderedCharacters){throw new TooLong(`it has more than ${shown2(limits.renderedCharacters)} characters`)}return text6??
-""}};JsonContext=class _JsonContext extends mustache_default.Context{#absent;constructor(view,parent,absent2){super(view,
-parent);this.#absent=absent2}push(view){return new _JsonContext(view,this,this.#absent)}lookup(name2){if(name2===".")return this.
-view;if(this.#absent.has(name2))return void 0;const path=name2.split(".");for(let context3=this;context3!==void 0;context3=
-context3.parent){const found2=valueAt(context3.view,path);if(found2!==void 0)return found2}return void 0}}}});function isSurrogate2(cp){return cp>=55296&&cp<=57343}function isSurrogatePair(cp){return cp>=56320&&cp<=57343}function getSurrogatePairCodePoint(cp1,cp2){
+if(!isMap(at3)||!Object.hasOwn(at3,step))return void 0;at3=at3[step]}return at3}var longSpace,Opaque,TooLong,tooManyTags,
+LimitedWriter,JsonContext;var init_template=__esm({"src/mail/template.ts"(){"use strict";init_mustache();init_values();init_limits2();
+longSpace=/(?<!\s)\s{1000,}/g;Opaque=class{what;constructor(what){this.what=what}};TooLong=class extends Error{};tooManyTags=
+`it has more than ${shown2(limits.tags)} tags`;LimitedWriter=class extends mustache_default.Writer{#characters=0;#visits=0;rawValue(token){
+return this.#counted(super.rawValue(token))}escapedValue(...parts){return this.#counted(super.escapedValue(...parts))}unescapedValue(...parts){
+return this.#counted(super.unescapedValue(...parts))}renderTokens(...parts){this.#visits+=1;if(this.#visits>limits.sectionVisits){
+throw new TooLong(`it goes into sections more than ${shown2(limits.sectionVisits)} times`)}return super.renderTokens(...parts)}#counted(text6){
+this.#characters+=String(text6??"").length;if(this.#characters>limits.renderedCharacters){throw new TooLong(`it has more\
+ than ${shown2(limits.renderedCharacters)} characters`)}return text6??""}};JsonContext=class _JsonContext extends mustache_default.
+Context{#absent;constructor(view,parent,absent2){super(view,parent);this.#absent=absent2}push(view){return new _JsonContext(
+view,this,this.#absent)}lookup(name2){if(name2===".")return this.view;if(this.#absent.has(name2))return void 0;const path=name2.
+split(".");for(let context3=this;context3!==void 0;context3=context3.parent){const found2=valueAt(context3.view,path);if(found2!==
+void 0)return found2}return void 0}}}});function isSurrogate2(cp){return cp>=55296&&cp<=57343}function isSurrogatePair(cp){return cp>=56320&&cp<=57343}function getSurrogatePairCodePoint(cp1,cp2){
 return(cp1-55296)*1024+9216+cp2}function isControlCodePoint(cp){return cp!==32&&cp!==10&&cp!==13&&cp!==9&&cp!==12&&cp>=1&&
 cp<=31||cp>=127&&cp<=159}function isUndefinedCodePoint(cp){return cp>=64976&&cp<=65007||UNDEFINED_CODE_POINTS.has(cp)}var UNDEFINED_CODE_POINTS,
 REPLACEMENT_CHARACTER,CODE_POINTS,SEQUENCES;var init_unicode=__esm({"node_modules/parse5/dist/common/unicode.js"(){UNDEFINED_CODE_POINTS=
@@ -11238,17 +11234,29 @@ void 0||[...word2.matchAll(placeholder)].some(([,name2=""])=>isAddress(name2));i
 exec(word2)?.[0].length??0;const text6=word2.slice(start2).replaceAll(FILL,"").replace(/[.,;:!?)\]}']+$/,"");return[{text:text6,
 at:{start:index+start2,end:index+word2.length}}]})}function isAddress(name2){return/(?:^|[._])(?:url|uri|link|href)$/i.test(
 name2.replace(/([a-z])([A-Z])/g,"$1_$2"))}function hostOf(address3){if(address3.startsWith(OPEN))return/^[^/\\?#]*/.exec(
-address3)?.[0]??"";const placeholders2=[];const whole2=/^www\./i.test(address3)?`https://${address3}`:address3;const known4=whole2.
-replace(placeholder,tag=>`idops${placeholders2.push(tag)-1}placeholder`);const nowhere2="https://nowhere.invalid";if(!URL.
+address3)?.[0]??"";const placeholders=[];const whole2=/^www\./i.test(address3)?`https://${address3}`:address3;const known4=whole2.
+replace(placeholder,tag=>`idops${placeholders.push(tag)-1}placeholder`);const nowhere2="https://nowhere.invalid";if(!URL.
 canParse(known4,nowhere2))return address3;const{host:host2,origin:origin2,protocol,pathname}=new URL(known4,nowhere2);if(origin2===
 nowhere2)return"";const other=protocol==="mailto:"?pathname.slice(pathname.lastIndexOf("@")+1):protocol;return(host2||other).
-replace(/idops(\d+)placeholder/g,(_,index)=>placeholders2[Number(index)]??"")}function shown3(address3){const written3=text6=>text6.
-replace(placeholder,"{{ $1 }}");const start2=short2(written3(address3));const host2=hostOf(address3);return start2.toLowerCase().
-includes(written3(host2))?start2:`${start2} (at ${short2(written3(host2))})`}var OPEN,CLOSE,FILL,placeholder,onePlaceholder,
+replace(/idops(\d+)placeholder/g,(_,index)=>placeholders[Number(index)]??"")}function shown3(address3){const written4=text6=>text6.
+replace(placeholder,"{{ $1 }}");const start2=short2(written4(address3));const host2=hostOf(address3);return start2.toLowerCase().
+includes(written4(host2))?start2:`${start2} (at ${short2(written4(host2))})`}var OPEN,CLOSE,FILL,placeholder,onePlaceholder,
 forOutlook,notRead;var init_links=__esm({"src/mail/links.ts"(){"use strict";init_allowed();init_styles();init_template();
 init_tree();init_words2();OPEN="\uE001";CLOSE="\uE002";FILL="\uE000";placeholder=/\ue001([^\ue001\ue002]*)\ue002/g;onePlaceholder=
 /^\ue001[^\ue001\ue002]*\ue002$/;forOutlook=/<!--\[if[^\]]*\]>|(?:<!--)?<!\[endif\]-->/gi;notRead=new Set(["a","style","\
-script","title"])}});function cleanHtml(body2){const tree=parseBody(body2);if("refused"in tree)return tree;const cleaner=new Cleaner;const root=tree.
+script","title"])}});function mailOf(profile,type){if(profile!=="boruta")return void 0;return Object.hasOwn(borutaMails,type)?borutaMails[type]:
+void 0}function withMetadata(data3,names3,exampleOf2){const found2={metadata:{},federated_metadata:{}};for(const name2 of names3){
+const[,field2="",key=""]=/(?:^|\.)(metadata|federated_metadata)\.([^.]+)/.exec(name2)??[];const entries=found2[field2];if(entries!==
+void 0)Object.defineProperty(entries,key,{value:{value:exampleOf2(key),status:"valid",display:[key]},enumerable:true})}return{
+...data3,user:{...user3,...found2}}}var manyOf,user3,borutaMails;var init_servers=__esm({"src/mail/servers.ts"(){"use st\
+rict";init_template();manyOf=what=>new Opaque(`a list of ${what}`);user3={id:"5f0c1a9e-2f5d-4a58-9a51-6b1f8a1d7c11",uid:"\
+9b1d5c1e-6f3a-4a0e-8b1a-0d6f3e1c2b77",username:"jane.doe@example.com",group:"staff",account_type:"internal",backend_id:"\
+8d0a1f52-7c1e-4d8a-9a55-0c6b1d2e3f40",metadata:{},federated_metadata:{},confirmed_at:"2026-01-31 12:00:00.000000Z",last_login_at:"\
+2026-01-31 12:00:00.000000Z",inserted_at:"2026-01-31 12:00:00Z",updated_at:"2026-01-31 12:00:00Z",backend:new Opaque("a \
+structure"),organizations:manyOf("memberships"),roles:manyOf("roles"),authorized_scopes:manyOf("scopes"),consents:manyOf(
+"consents")};borutaMails={confirmation_instructions:{data:{user:user3,url:"https://example.com/confirm/1f2e"},link:"url"},
+reset_password_instructions:{data:{user:user3,url:"https://example.com/reset/1f2e"},link:"url"},tx_code:{data:{user:user3,
+tx_code:"493172"},link:"tx_code"}}}});function cleanHtml(body2){const tree=parseBody(body2);if("refused"in tree)return tree;const cleaner=new Cleaner;const root=tree.
 elements.find(({tagName})=>tagName==="html");const page=root?.childNodes.find(node2=>node2.nodeName==="body");const head=root?.
 childNodes.find(node2=>node2.nodeName==="head");const styles2=head===void 0?"":cleaner.styles(head);const inner=page===void 0?
 cleaner.frames(root):cleaner.children(page,0);return{html:`<html${root===void 0?"":cleaner.attributes(root)}><head>${styles2}\
@@ -11266,13 +11274,13 @@ html_exports.NS.HTML)return this.#note(node2,`<${tag}>`);if(tag==="style")return
 node2);if(withContent.has(tag))return missed.has(tag)?this.#note(node2,`<${tag}>`):"";const inner=this.children(node2,depth);
 if(!elements.has(tag))return inner;const start2=`<${tag}${this.attributes(node2)}>`;if(childless.has(tag))return start2;
 return`${start2}${tag==="pre"?"\n":""}${inner}</${tag}>`}attributes(element){const target=element.tagName==="a"?attribute(
-element,"href"):void 0;const kept3=element.attrs.flatMap(({name:name2,value:value3})=>{if(name2==="style"){const written3=cleanDeclarations(
-value3,this.#picture);return written3===""?[]:[attributeText("style",written3)]}if(name2==="background"){const own5=this.#picture(
+element,"href"):void 0;const kept3=element.attrs.flatMap(({name:name2,value:value3})=>{if(name2==="style"){const written4=cleanDeclarations(
+value3,this.#picture);return written4===""?[]:[attributeText("style",written4)]}if(name2==="background"){const own5=this.#picture(
 value3);return own5===void 0?[]:[attributeText(name2,own5)]}if(name2==="title"&&target!==void 0)return[];return attributes.
 has(name2)?[attributeText(name2,value3)]:[]});const link2=target===void 0?"":attributeText("title",target.trim());return`${kept3.
 join("")}${link2}`}#sheet(element){const source=element.childNodes.map(node2=>node2.nodeName==="#text"?node2.value:"").join(
-"");const sheet=cleanSheet(source,this.#picture);const media=attribute(element,"media");const written3=media===void 0?"":
-cleanMedia(media);if(sheet===""||written3===void 0)return"";return`<style${written3===""?"":attributeText("media",written3)}\
+"");const sheet=cleanSheet(source,this.#picture);const media=attribute(element,"media");const written4=media===void 0?"":
+cleanMedia(media);if(sheet===""||written4===void 0)return"";return`<style${written4===""?"":attributeText("media",written4)}\
 >
 ${sheet}</style>`}#image(element){const source=(attribute(element,"src")??"").trim();const alt=(attribute(element,"alt")??
 "").trim();if(ownPicture.test(source))return`<img${attributeText("src",source)}${this.attributes(element)}>`;const words6=[
@@ -11288,7 +11296,72 @@ this.#leave(words6);return`<span${attributeText("style",noteStyle)}>${escapeNode
 trim();if(ownPicture.test(source))return source;if(source!=="")this.#leave(`background ${shortened2(source)}`);return void 0};#leave(words6){
 if(this.#left.size<limits.leftOut)this.#left.add(words6)}};noteStyle="display:inline-block;box-sizing:border-box;overflo\
 w:hidden;border:1px dashed #777777;background-color:#f2f2f2;color:#444444;font:12px sans-serif";entities={"&":"&amp;","<":"\
-&lt;",">":"&gt;","\xA0":"&nbsp;"}}});function placeholdersOf(parts,enters=()=>true){const found2=new Map;collect(parts,[],found2,enters);return[...found2.values()]}
+&lt;",">":"&gt;","\xA0":"&nbsp;"}}});function parseMustachex(body2){if(body2.length>limits.bodyCharacters)return{syntax:`it has more than ${shown2(limits.bodyCharacters)}\
+ characters`,limit:true};const tokens=tokenize3(body2);if("syntax"in tokens)return tokens;if(tokens.filter(({kind})=>kind!==
+"text").length>limits.tags)return{syntax:`it has more than ${shown2(limits.tags)} tags`,limit:true};const nodes=nodesOf(
+tokens);if(nodes===null)return{syntax:`sections are nested more than ${limits.sectionDepth} deep`,limit:true};return{parts:partsOf3(
+nodes),render:(data3,{absent:absent2})=>new Rendering(data3,absent2).text(nodes),examine(data3){const rendering=new Rendering(
+data3,new Set,true);const text6=rendering.text(nodes);return{findings:rendering.findings,text:text6}}}}function isMustachex(template2){
+return"examine"in template2}function tokenize3(body2){const tokens=[];for(let from=0;;){const start2=body2.indexOf("{{",
+from);if(start2<0){tokens.push({kind:"text",text:body2.slice(from)});return tokens}tokens.push({kind:"text",text:body2.slice(
+from,start2)});const isUnescaped=body2.startsWith("{{{",start2);const[open8,close]=isUnescaped?["{{{","}}}"]:["{{","}}"];
+const end2=body2.indexOf(close,start2+open8.length);const at3={start:start2,end:end2+close.length};if(end2<0)return{syntax:"\
+a tag is never closed",at:{start:start2,end:start2+open8.length}};const inside2=body2.slice(start2+open8.length,end2);if(inside2.
+length>limits.nameCharacters)return{syntax:`a tag has more than ${shown2(limits.nameCharacters)} characters`,limit:true,
+at:at3};const token=isUnescaped?variable(inside2,false,at3):tagOf(inside2.replace(/^ +| +$/g,""),at3);if(token!==null)tokens.
+push(token);from=at3.end}}function tagOf(tag,at3){const rest=tag.slice(1);switch(tag.charAt(0)){case"!":case"=":return null;case"\
+#":return{kind:"start",name:nameOf3(rest),inverted:false,at:at3};case"^":return{kind:"start",name:nameOf3(rest),inverted:true,
+at:at3};case"/":return{kind:"end",name:nameOf3(rest),at:at3};case">":return{kind:"partial",name:nameOf3(rest),at:at3};case"\
+&":return variable(rest,false,at3);case".":return{kind:"variable",name:".",escaped:true,at:at3};default:return variable(
+tag,true,at3)}}function variable(text6,escaped4,at3){return{kind:"variable",name:nameOf3(text6),escaped:escaped4,at:at3}}
+function nameOf3(text6){return text6.includes(".")?text6.split(".").filter(step=>step!==""):text6.replace(/^ +| +$/g,"")}
+function written(name2){return typeof name2==="string"?name2:name2.join(".")}function nodesOf(tokens){const ends=new Map;
+for(const[index,token]of tokens.entries()){if(token.kind!=="end")continue;const key=JSON.stringify(token.name);const known4=ends.
+get(key);if(known4===void 0)ends.set(key,[index]);else known4.push(index)}let isTooDeep=false;const build2=(from,until,depth)=>{
+const nodes2=[];if(depth>limits.sectionDepth)isTooDeep=true;for(let index=from;index<until&&!isTooDeep;index+=1){const token=tokens[index];
+if(token===void 0)break;if(token.kind==="end"){nodes2.push({kind:"text",text:`{:end_section, ${atomOf(token.name)}}`})}else if(token.
+kind==="start"){const{name:name2,inverted,at:at3}=token;const end2=ends.get(JSON.stringify(name2))?.find(one=>one>index);
+if(end2===void 0||end2>=until){const why=`the section "${written(name2)}" is not closed: its end has to have the same na\
+me and the same spaces`;nodes2.push({kind:"raises",why,at:at3});continue}nodes2.push({kind:"section",name:name2,inverted,
+at:at3,inner:build2(index+1,end2,depth+1)});index=end2}else{nodes2.push(token)}}return nodes2};const nodes=build2(0,tokens.
+length,0);return isTooDeep?null:nodes}function atomOf(name2){if(typeof name2!=="string")return`[${name2.map(atomOf).join(
+", ")}]`;return/^[A-Za-z_][A-Za-z0-9_@]*[?!]?$/.test(name2)?`:${name2}`:`:${JSON.stringify(name2)}`}function partsOf3(nodes){
+return nodes.flatMap(node2=>{switch(node2.kind){case"text":return[node2];case"raises":return[];case"section":{const{name:name2,
+inverted,at:at3,inner}=node2;return[{kind:"section",name:written(name2),inverted,at:at3,parts:partsOf3(inner)}]}default:
+return[{kind:node2.kind,name:written(node2.name),at:node2.at}]}})}function isLookedInto(bound){return bound instanceof Opaque||
+Array.isArray(bound)||isMap(bound)}function printed2(value3,name2){if(value3===void 0||value3===null)return"";if(value3 instanceof
+Opaque)throw new Raised(`"${name2}" is ${value3.what}, which can't be printed`);if(Array.isArray(value3))return value3.map(
+one=>printedIn(one,name2)).join("");if(isMap(value3))throw new Raised(`"${name2}" is a map, which can't be printed: name\
+ one of its members`);return String(value3)}function printedIn(value3,name2){if(typeof value3==="number"&&Number.isInteger(
+value3)&&value3>=0&&value3<=1114111)return String.fromCodePoint(value3);if(typeof value3==="string"||Array.isArray(value3))
+return printed2(value3,name2);throw new Raised(`"${name2}" is a list, which can't be printed`)}function escaped3(text6){
+return text6.replace(/['&"<>]/g,character=>entities2[character]??character)}function whyRaised(failure2){return failure2 instanceof
+Raised?failure2.message:void 0}var Raised,Rendering,entities2;var init_mustachex=__esm({"src/mail/mustachex.ts"(){"use s\
+trict";init_values();init_limits2();init_template();Raised=class extends Error{};Rendering=class{#root;#absent;#examines;#found=new Map;#full=new Set;#visits=0;#characters=0;constructor(root,absent2=new Set,examines=false){
+this.#root=root;this.#absent=absent2;this.#examines=examines}get findings(){return[...this.#found.values()].filter(({raises,
+at:at3})=>raises!==void 0||!this.#full.has(at3.start)).sort((one,other)=>one.at.start-other.at.start)}text(nodes,bound=this.#root){
+this.#visits+=1;if(this.#visits>limits.sectionVisits)throw new TooLong(`it goes into sections more than ${shown2(limits.
+sectionVisits)} times`);return nodes.map(node2=>this.#node(node2,bound)).join("")}#node(node2,bound){if(node2.kind==="te\
+xt")return this.#counted(node2.text);try{return this.#tag(node2,bound)}catch(failure2){if(!(failure2 instanceof Raised)||
+!this.#examines)throw failure2;this.#tell(node2,failure2.message);return""}}#tag(node2,bound){if(node2.kind==="raises")throw new Raised(
+node2.why);if(node2.kind==="partial"){if(typeof node2.name!=="string")throw new Raised("a partial with a dot in its name");
+this.#tell(node2);return""}const found2=this.#get(bound,node2.name);if(node2.kind==="variable"){const text6=printed2(found2,
+written(node2.name));if(text6==="")this.#tell(node2);else this.#full.add(node2.at.start);return this.#counted(node2.escaped?
+escaped3(text6):text6)}const isThere2=found2!==void 0&&found2!==null&&found2!==false;if(node2.inverted){const isShown=!isThere2||
+Array.isArray(found2)&&found2.length===0;if(this.#examines&&!isShown)this.text(node2.inner,null);return isShown?this.text(
+node2.inner,found2??null):""}if(!isThere2){this.#tell(node2);return""}this.#full.add(node2.at.start);const each=Array.isArray(
+found2)?found2:[found2];return each.map(one=>this.text(node2.inner,one)).join("")}#get(bound,name2){if(this.#absent.has(
+written(name2)))return void 0;if(bound===void 0||bound===null)return void 0;if(typeof name2==="string")return this.#one(
+bound,name2,this.#root);if(!isLookedInto(bound))throw new Raised(`"${written(name2)}" has a dot, and the section around \
+it is a mere value`);return name2.reduce((at3,step)=>this.#one(at3,step,this.#root),bound)}#one(bound,name2,root){if(bound===
+void 0||bound===null)return void 0;if(name2==="."&&typeof bound==="string")return bound;if(bound instanceof Opaque)throw new Raised(
+`the server can't look into ${bound.what}`);if(Array.isArray(bound))return void 0;if(isMap(bound)){const members3=bound;
+const found2=Object.hasOwn(members3,name2)?members3[name2]:void 0;return found2??(root===void 0?void 0:this.#one(root,name2,
+void 0))}return root===void 0?void 0:this.#one(root,name2,void 0)}#tell(node2,raises){if(!this.#examines||this.#found.get(
+node2.at.start)?.raises!==void 0)return;this.#found.set(node2.at.start,{...raises===void 0?{}:{raises},name:node2.kind===
+"raises"?"":written(node2.name),section:node2.kind==="section",at:node2.at})}#counted(text6){this.#characters+=text6.length;
+if(this.#characters>limits.renderedCharacters)throw new TooLong(`it has more than ${shown2(limits.renderedCharacters)} c\
+haracters`);return text6}};entities2={"'":"&#39;","&":"&amp;",'"':"&quot;","<":"&lt;",">":"&gt;"}}});function placeholdersOf(parts,enters=()=>true){const found2=new Map;collect(parts,[],found2,enters);return[...found2.values()]}
 function collect(parts,sections2,found2,enters){for(const part of parts){if(part.kind==="text"||part.kind==="partial"||part.
 name===".")continue;const meanings=[part.name,...within2(sections2,part.name)];const section=part.kind==="section";const before=found2.
 get(part.name);const at3=before?.at??[];at3.push(part.at);found2.set(part.name,{name:part.name,section:section&&(before?.
@@ -11297,24 +11370,27 @@ continue;if(part.inverted)collect(part.parts,sections2,found2,enters);else if(en
 sections2,part.name),found2,enters)}}function below(sections2,name2){return[...new Set([name2,...within2(sections2,name2),
 ...sections2])].slice(0,8)}function within2(sections2,name2){return sections2.flatMap(section=>section.length+name2.length<
 limits.nameCharacters?[`${section}.${name2}`]:[])}function missingFrom(other,one){const used=new Set(other.flatMap(({meanings})=>meanings));
-return one.filter(({meanings})=>!meanings.some(meaning=>used.has(meaning)))}function written({name:name2,section}){return section?
-`{{# ${name2} }}`:`{{ ${name2} }}`}var init_placeholders=__esm({"src/mail/placeholders.ts"(){"use strict";init_limits2()}});function renderMails(sides,...given){const parsed3=sides.map(({txt,html})=>({txt:parse7(txt),html:parse7(html)}));const templates=parsed3.
-flatMap(({txt,html})=>[txt,html]).flatMap(body2=>body2?.template===void 0?[]:[body2.template]);const parts=templates.flatMap(
-template2=>template2.parts);const all=given.length===0?[{}]:given;const samples=all.slice(0,limits.variants).map(one=>sampleData(
-parts,one));const sections2=sectionsOf2(parts);const seen2=new Set;const variants=[];let made3=0;let characters2=0;const isFull=()=>made3===
-limits.variants||characters2>limits.templateCharacters;for(const absent2 of combinations(sections2)){if(isFull())break;for(const[
-sample,data3]of samples.entries()){if(isFull())break;made3+=1;const mails=parsed3.map(({txt,html})=>({txt:renderBody(txt,
-data3,{html:false,absent:absent2}),html:renderBody(html,data3,{html:true,absent:absent2})}));const text6=JSON.stringify(
-mails);if(seen2.has(text6))continue;seen2.add(text6);characters2+=text6.length;variants.push({sample,label:sections2.length===
-0?null:labelOf(sections2,absent2),mails})}}return{variants,left:combinationsOf(sections2)*all.length-made3}}function parse7(body2){
-if(typeof body2!=="string")return null;const parsed3=parseMustache(body2);return"syntax"in parsed3?{source:body2,template:void 0,
-problem:parsed3}:{source:body2,template:parsed3,problem:{syntax:""}}}function renderBody(body2,data3,options){if(body2===
-null)return null;if(body2.template===void 0){const{syntax:syntax2,limit:limit2}=body2.problem;return limit2?{tooLong:syntax2}:
-{source:body2.source,syntax:syntax2}}try{return{text:body2.template.render(data3,options)}}catch(failure2){if(failure2 instanceof
-TooLong)return{tooLong:failure2.message};throw failure2}}function sectionsOf2(parts){const names3=new Set;const walk=inner=>{
-for(const part of inner){if(part.kind!=="section")continue;if(part.name!==".")names3.add(part.name);walk(part.parts)}};walk(
-parts);return[...names3]}function*combinations(sections2){if(sections2.length<=combinedSections){for(let bits2=0;bits2<2**
-sections2.length;bits2+=1){yield new Set(sections2.filter((_,index)=>(bits2>>index)%2===1))}return}yield new Set;yield new Set(
+return one.filter(({meanings})=>!meanings.some(meaning=>used.has(meaning)))}function written2({name:name2,section}){return section?
+`{{# ${name2} }}`:`{{ ${name2} }}`}var init_placeholders=__esm({"src/mail/placeholders.ts"(){"use strict";init_limits2()}});function renderMails(sides,mail,given){const parsed2=sides.map(({txt,html})=>({txt:parse7(txt,mail),html:parse7(html,mail)}));
+const templates=parsed2.flatMap(({txt,html})=>[txt,html]).flatMap(body2=>body2?.template===void 0?[]:[body2.template]);const parts=templates.
+flatMap(template2=>template2.parts);const all=given.length===0?[{}]:given;const samples=all.slice(0,limits.variants).map(
+one=>mail===void 0?sampleData(parts,one):filledIn(parts,one,mail));const sections2=sectionsOf2(parts);const seen2=new Set;
+const variants=[];let made3=0;let characters2=0;const isFull=()=>made3===limits.variants||characters2>limits.templateCharacters;
+for(const absent2 of combinations(sections2)){if(isFull())break;for(const[sample,data3]of samples.entries()){if(isFull())
+break;made3+=1;const mails=parsed2.map(({txt,html})=>({txt:renderBody(txt,data3,{html:false,absent:absent2}),html:renderBody(
+html,data3,{html:true,absent:absent2})}));const text6=JSON.stringify(mails);if(seen2.has(text6))continue;seen2.add(text6);
+characters2+=text6.length;variants.push({sample,label:sections2.length===0?null:labelOf(sections2,absent2),mails})}}return{
+variants,left:combinationsOf(sections2)*all.length-made3}}function parse7(body2,mail){if(typeof body2!=="string")return null;
+const isServers=mail!==void 0;const parsed2=mail===void 0?parseMustache(body2):parseMustachex(body2);return"syntax"in parsed2?
+{source:body2,isServers,template:void 0,problem:parsed2}:{source:body2,isServers,template:parsed2,problem:{syntax:""}}}function renderBody(body2,data3,options){
+if(body2===null)return null;if(body2.template===void 0){const{syntax:syntax2,limit:limit2}=body2.problem;const why=body2.
+isServers?`The server sends no mail with this body: ${syntax2}`:`This body is not a Mustache template: ${syntax2}`;return limit2?
+{tooLong:syntax2}:{source:body2.source,syntax:why}}try{return{text:body2.template.render(data3,options)}}catch(failure2){
+if(failure2 instanceof TooLong)return{tooLong:failure2.message};const raised=whyRaised(failure2);if(raised===void 0)throw failure2;
+return{source:body2.source,syntax:`The server sends no mail with this body: ${raised}`}}}function sectionsOf2(parts){const names3=new Set;
+const walk=inner=>{for(const part of inner){if(part.kind!=="section")continue;if(part.name!==".")names3.add(part.name);walk(
+part.parts)}};walk(parts);return[...names3]}function*combinations(sections2){if(sections2.length<=combinedSections){for(let bits2=0;bits2<
+2**sections2.length;bits2+=1){yield new Set(sections2.filter((_,index)=>(bits2>>index)%2===1))}return}yield new Set;yield new Set(
 sections2);for(const section of sections2)yield new Set([section]);for(const section of sections2)yield new Set(sections2.
 filter(other=>other!==section))}function combinationsOf({length:length2}){return length2<=combinedSections?2**length2:2+
 2*length2}function labelOf(sections2,absent2){const there=sections2.filter(section=>!absent2.has(section));const gone=sections2.
@@ -11323,35 +11399,40 @@ if(there.length===0)return"without any section";return gone.length<there.length?
 join(", ")}`}return[...there.length>0?[`with ${there.join(", ")}`]:[],...gone.length>0?[`without ${gone.join(", ")}`]:[]].
 join(", ")}function sampleData(parts,given){const variables=new Set(placeholdersOf(parts).filter(({section})=>!section).
 map(({name:name2})=>name2));const sections2=new Set(sectionsOf2(parts));const data3=madeUp(parts,given,variables);lay(data3,
-given,(before,value3,path)=>before===void 0||!sections2.has(path)||!isEmpty(value3));return data3}function madeUp(parts,given,variables){
-const tree={};for(const part of parts){if(part.kind==="text"||part.kind==="partial"||part.name===".")continue;const path=part.
-name.split(".");if(part.kind==="variable"){if(valueAt(given,path)===void 0)put2(tree,path,exampleOf(part.name));continue}
-const inner=madeUp(part.parts,given,variables);if(part.inverted){lay(tree,inner,isMissing);put2(tree,path,variables.has(
-part.name)?exampleOf(part.name):true)}else if(variables.has(part.name)){lay(tree,inner,isMissing);put2(tree,path,exampleOf(
-part.name))}else if(part.parts.some(it=>it.kind==="variable"&&it.name===".")){put2(tree,path,["first","second"])}else{put2(
-tree,path,Object.keys(inner).length===0?true:inner)}}return tree}function lay(tree,over,replaces,under=""){for(const[name2,
-value3]of Object.entries(over)){const before=Object.hasOwn(tree,name2)?tree[name2]:void 0;const path=`${under}${name2}`;
-if(isMap(before)&&isMap(value3))lay(before,value3,replaces,`${path}.`);else if(replaces(before,value3,path))define2(tree,
-name2,value3)}}function put2(tree,path,value3){const[step="",...rest]=path;const before=Object.hasOwn(tree,step)?tree[step]:
-void 0;if(rest.length>0){const inner=isMap(before)?before:{};put2(inner,rest,value3);define2(tree,step,inner)}else if(isMap(
-before)&&isMap(value3)){lay(before,value3,()=>true)}else if(before===void 0||before===true){define2(tree,step,value3)}}function define2(tree,name2,value3){
-Object.defineProperty(tree,name2,{value:value3,enumerable:true,configurable:true,writable:true})}function isEmpty(value3){
-return!value3||Array.isArray(value3)&&value3.length===0}function exampleOf(name2){const last=name2.split(".").at(-1)??name2;
-const key=last.replace(/([a-z])([A-Z])/g,"$1_$2").toLowerCase();const known4=examples.find(([pattern])=>pattern.test(key))?.[1];
-if(known4===void 0)return`[${last.replaceAll("_"," ")}]`;if(known4!=="")return known4;const path=key.replace(/_?(url|uri|link|href)$/,
-"").replace(/[^a-z0-9]+/g,"-");return`https://example.com/${path}`}var combinedSections,isMissing,examples;var init_samples=__esm(
-{"src/mail/samples.ts"(){"use strict";init_values();init_limits2();init_placeholders();init_template();combinedSections=
+given,(before,value3,path)=>before===void 0||!sections2.has(path)||!isEmpty(value3));return data3}function filledIn(parts,given,{
+data:data3}){const names3=placeholdersOf(parts).map(({name:name2})=>name2);return overlaid(withMetadata(data3,names3,exampleOf),
+given)}function overlaid(base2,given){if(!isMap(base2)||base2 instanceof Opaque||!isMap(given))return base2 instanceof Opaque?
+base2:given;const isOpen=Object.keys(base2).length===0;const over=Object.entries(given).filter(([name2])=>isOpen||Object.
+hasOwn(base2,name2));const members3=base2;return{...members3,...Object.fromEntries(over.map(([name2,value3])=>[name2,overlaid(
+members3[name2],value3)]))}}function madeUp(parts,given,variables){const tree={};for(const part of parts){if(part.kind===
+"text"||part.kind==="partial"||part.name===".")continue;const path=part.name.split(".");if(part.kind==="variable"){if(valueAt(
+given,path)===void 0)put2(tree,path,exampleOf(part.name));continue}const inner=madeUp(part.parts,given,variables);if(part.
+inverted){lay(tree,inner,isMissing);put2(tree,path,variables.has(part.name)?exampleOf(part.name):true)}else if(variables.
+has(part.name)){lay(tree,inner,isMissing);put2(tree,path,exampleOf(part.name))}else if(part.parts.some(it=>it.kind==="va\
+riable"&&it.name===".")){put2(tree,path,["first","second"])}else{put2(tree,path,Object.keys(inner).length===0?true:inner)}}
+return tree}function lay(tree,over,replaces,under=""){for(const[name2,value3]of Object.entries(over)){const before=Object.
+hasOwn(tree,name2)?tree[name2]:void 0;const path=`${under}${name2}`;if(isMap(before)&&isMap(value3))lay(before,value3,replaces,
+`${path}.`);else if(replaces(before,value3,path))define2(tree,name2,value3)}}function put2(tree,path,value3){const[step="",
+...rest]=path;const before=Object.hasOwn(tree,step)?tree[step]:void 0;if(rest.length>0){const inner=isMap(before)?before:
+{};put2(inner,rest,value3);define2(tree,step,inner)}else if(isMap(before)&&isMap(value3)){lay(before,value3,()=>true)}else if(before===
+void 0||before===true){define2(tree,step,value3)}}function define2(tree,name2,value3){Object.defineProperty(tree,name2,{
+value:value3,enumerable:true,configurable:true,writable:true})}function isEmpty(value3){return!value3||Array.isArray(value3)&&
+value3.length===0}function exampleOf(name2){const last=name2.split(".").at(-1)??name2;const key=last.replace(/([a-z])([A-Z])/g,
+"$1_$2").toLowerCase();const known4=examples.find(([pattern])=>pattern.test(key))?.[1];if(known4===void 0)return`[${last.
+replaceAll("_"," ")}]`;if(known4!=="")return known4;const path=key.replace(/_?(url|uri|link|href)$/,"").replace(/[^a-z0-9]+/g,
+"-");return`https://example.com/${path}`}var combinedSections,isMissing,examples;var init_samples=__esm({"src/mail/sampl\
+es.ts"(){"use strict";init_values();init_limits2();init_mustachex();init_placeholders();init_servers();init_template();combinedSections=
 3;isMissing=before=>before===void 0;examples=[[/e-?mail/,"jane.doe@example.com"],[/(^|_)(url|uri|link|href)$/,""],[/(first|given)_?name$/,
 "Jane"],[/(last|family|sur)_?name$/,"Doe"],[/(^|_)(name|username|user|display_?name|full_?name)$/,"Jane Doe"],[/(code|otp|pin)$/,
 "493172"],[/(date|day)$/,"31 January 2026"],[/(time|_at|expiry|expiration|expires)$/,"31 January 2026, 12:00"],[/(count|number|minutes|hours|days)$/,
 "3"],[/(company|organi[sz]ation|product|brand|app)(_?name)?$/,"ACME"]]}});function markup(parts,...inserted){return new Markup(parts.map((part,index)=>part+(index<inserted.length?insert(inserted[index]??
 null):"")).join(""))}function insert(inserted){if(inserted===null)return"";if(inserted instanceof Markup)return inserted.
 text;if(Array.isArray(inserted))return inserted.map(insert).join("");return escapeMarkup(String(inserted))}function escapeMarkup(text6){
-return escapeText(text6).replace(/[&<>"']|:(?=:)/g,character=>entities2[character]??"")}function markupLines(text6){return new Markup(
+return escapeText(text6).replace(/[&<>"']|:(?=:)/g,character=>entities3[character]??"")}function markupLines(text6){return new Markup(
 text6.split(/\r?\n/).map(escapeMarkup).join("\n"))}function frameSource(html){return new Markup(html.toWellFormed().replace(
 /[^ -~]|[&"<>]|:(?=:)|#(?=#)/gu,character=>{const code2=character.codePointAt(0)??0;return`&#${code2===0||code2>=128&&code2<
-160?65533:code2};`}))}var Markup,entities2;var init_markup=__esm({"src/report/markup.ts"(){"use strict";init_escape();Markup=
-class{text;constructor(text6){this.text=text6}toString(){return this.text}};entities2={"&":"&amp;","<":"&lt;",">":"&gt;",
+160?65533:code2};`}))}var Markup,entities3;var init_markup=__esm({"src/report/markup.ts"(){"use strict";init_escape();Markup=
+class{text;constructor(text6){this.text=text6}toString(){return this.text}};entities3={"&":"&amp;","<":"&lt;",">":"&gt;",
 '"':"&quot;","'":"&#39;",":":"&#58;"}}});var light,dark,statuses,filters,styles;var init_styles2=__esm({"src/report/styles.ts"(){"use strict";init_kind_names();init_words();
 light=`
   --page: #f6f8fa; --card: #ffffff; --text: #1f2328; --quiet: #59636e; --line: #d1d9e0; --link: #0550ae;
@@ -11506,34 +11587,35 @@ ${content}
 </body>
 </html>
 `.text}function scrollable(className,label3,content){return markup`<pre class="${className}" tabindex="0" role="group" aria-label="${label3}">${content}</pre>`}
-var init_page=__esm({"src/report/page.ts"(){"use strict";init_markup();init_styles2()}});function emailViews(sides,samples,emails){const{variants,left}=mailsOf(sides.map(({bodies:bodies2})=>bodies2),samples);const view=show=>[
-...variants.map(({label:label3,mails},index)=>variantBox(label3,index===0,markup`<div class="pair">${mails.map((mail,at3)=>{
-const side3=sides[at3];return side3===void 0?null:show(mail,side3,index>0)})}</div>`)),moreVariants(left)];const rendered=view(
-({html},side3,further)=>htmlFigure(html,side3.label,side3.none,emails,further));return{rendered,alike:variants.every(({mails})=>emails.
-alike(mails.map(({html})=>html))),text:view(({txt},side3)=>textFigure(txt,side3.label,side3.none,emails))}}function samplesText(samples){
-const files=[...new Set(samples.map(({file})=>file))];if(files.length===0)return"made up from the names of the placehold\
-ers";return["from ",...files.map((file,at3)=>[at3===0?null:", ",markup`<code>${file}</code>`])]}function mailsOf(sides,samples){
-const{variants,left}=renderMails(sides,...samples.map(({data:data3})=>data3));const isOneFile=new Set(samples.map(({file})=>file)).
-size===1;const nameOf5=({name:name2,file})=>isOneFile||name2===file?name2:`${name2}, ${file}`;return{left,variants:variants.
-map(({sample,label:label3,mails})=>{const parts=[...samples.length>1?samples.slice(sample,sample+1).map(nameOf5):[],...label3===
-null?[]:[label3]];return{label:parts.length===0?null:parts.join(": "),mails}})}}function moreVariants(left){if(left===0)
-return null;return markup`<p class="note">Not shown: up to ${shown2(left)} more mails, in which other sections are there and not there.</p>`}
-function variantBox(label3,open8,content){if(label3===null)return content;const start2=open8?markup`<details class="variant" open>`:
-markup`<details class="variant">`;return markup`${start2}<summary>${label3}</summary>${content}</details>\n`}function htmlFigure(body2,label3,none2,emails,further){
-return figure(body2,label3,none2,text6=>{const email3=emails.framed(text6,further);if(email3===void 0)return further?noFurther:
-noRoom;if("refused"in email3)return markup`<p class="note">not shown: it is ${email3.refused}</p>`;return markup`<div class="mail"><iframe sandbox="" loading="lazy" referrerpolicy="no-referrer" title="${label3}" srcdoc="${email3.
+var init_page=__esm({"src/report/page.ts"(){"use strict";init_markup();init_styles2()}});function emailViews(sides,mail,samples,emails){const{variants,left}=mailsOf(sides.map(({bodies:bodies2})=>bodies2),mail,
+samples);const view=show=>[...variants.map(({label:label3,mails},index)=>variantBox(label3,index===0,markup`<div class="pair">${mails.
+map((mail2,at3)=>{const side3=sides[at3];return side3===void 0?null:show(mail2,side3,index>0)})}</div>`)),moreVariants(left)];
+const rendered=view(({html},side3,further)=>htmlFigure(html,side3.label,side3.none,emails,further));return{rendered,alike:variants.
+every(({mails})=>emails.alike(mails.map(({html})=>html))),text:view(({txt},side3)=>textFigure(txt,side3.label,side3.none,
+emails))}}function samplesText(samples,mail){const files=[...new Set(samples.map(({file})=>file))];if(files.length===0)return mail===
+void 0?"made up from the names of the placeholders":"as this server fills it in";return["from ",...files.map((file,at3)=>[
+at3===0?null:", ",markup`<code>${file}</code>`])]}function mailsOf(sides,mail,samples){const{variants,left}=renderMails(
+sides,mail,samples.map(({data:data3})=>data3));const isOneFile=new Set(samples.map(({file})=>file)).size===1;const nameOf6=({
+name:name2,file})=>isOneFile||name2===file?name2:`${name2}, ${file}`;return{left,variants:variants.map(({sample,label:label3,
+mails})=>{const parts=[...samples.length>1?samples.slice(sample,sample+1).map(nameOf6):[],...label3===null?[]:[label3]];
+return{label:parts.length===0?null:parts.join(": "),mails}})}}function moreVariants(left){if(left===0)return null;return markup`<p class="note">Not shown: up to ${shown2(
+left)} more mails, in which other sections are there and not there.</p>`}function variantBox(label3,open8,content){if(label3===
+null)return content;const start2=open8?markup`<details class="variant" open>`:markup`<details class="variant">`;return markup`${start2}<summary>${label3}</summary>${content}</details>\n`}
+function htmlFigure(body2,label3,none2,emails,further){return figure(body2,label3,none2,text6=>{const email3=emails.framed(
+text6,further);if(email3===void 0)return further?noFurther:noRoom;if("refused"in email3)return markup`<p class="note">not shown: it is ${email3.
+refused}</p>`;return markup`<div class="mail"><iframe sandbox="" loading="lazy" referrerpolicy="no-referrer" title="${label3}" srcdoc="${email3.
 source}"></iframe></div>${leftOut(email3.left)}`})}function leftOut(left){return left.length===0?null:markup`<p class="note">Left out here: ${left.
 join("; ")}</p>`}function textFigure(body2,label3,none2,emails){return figure(body2,label3,none2,text6=>emails.take(text6.
 length)?scrollable("mail-text",label3,markupLines(text6)):noRoom)}function figure(body2,label3,none2,show){const content=body2===
-null?markup`<p class="note">${none2}</p>`:"syntax"in body2?markup`<p class="warning">This body is not a Mustache template: ${body2.
-syntax}</p>`:"tooLong"in body2?markup`<p class="warning">not shown: ${body2.tooLong}; shorten the body or the lists of its sample data</p>`:
-show(body2.text);return markup`<figure><figcaption>${label3}</figcaption>${content}</figure>`}var framePrefix,Emails,noRoom,
-noFurther;var init_emails=__esm({"src/report/emails.ts"(){"use strict";init_clean();init_limits2();init_samples();init_markup();
-init_page();framePrefix=`<!DOCTYPE html><meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-sr\
-c 'unsafe-inline'; img-src data:"><meta http-equiv="x-dns-prefetch-control" content="off"><style>:root, :root > body { p\
-osition: static !important; height: auto !important; max-height: none !important; overflow: visible !important; } :root \
-{ min-height: 100% !important; transform: translate(0) !important; } :where(a[title]) { color: #0000ee; text-decoration:\
- underline; cursor: pointer; }</style>`;Emails=class{#room;#left;#frames=limits.pageFrames;#known=new Map;constructor(characters2=limits.
+null?markup`<p class="note">${none2}</p>`:"syntax"in body2?markup`<p class="warning">${body2.syntax}</p>`:"tooLong"in body2?
+markup`<p class="warning">not shown: ${body2.tooLong}; shorten the body or the lists of its sample data</p>`:show(body2.
+text);return markup`<figure><figcaption>${label3}</figcaption>${content}</figure>`}var framePrefix,Emails,noRoom,noFurther;
+var init_emails=__esm({"src/report/emails.ts"(){"use strict";init_clean();init_limits2();init_samples();init_markup();init_page();
+framePrefix=`<!DOCTYPE html><meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-in\
+line'; img-src data:"><meta http-equiv="x-dns-prefetch-control" content="off"><style>:root, :root > body { position: sta\
+tic !important; height: auto !important; max-height: none !important; overflow: visible !important; } :root { min-height\
+: 100% !important; transform: translate(0) !important; } :where(a[title]) { color: #0000ee; text-decoration: underline; \
+cursor: pointer; }</style>`;Emails=class{#room;#left;#frames=limits.pageFrames;#known=new Map;constructor(characters2=limits.
 pageCharacters){this.#room=characters2;this.#left=characters2}take(characters2){if(characters2>this.#left)return false;this.#left-=
 characters2;return true}framed(body2,further=false){if(this.#frames<=(further?limits.pageFrames/2:0))return void 0;const shown5=this.#known.
 get(body2)??this.#clean(body2,further);if(shown5===void 0||"refused"in shown5)return shown5;if(!this.#fits(shown5.source.
@@ -11544,9 +11626,9 @@ further))return void 0;const cleaned=cleanHtml(body2);this.take(body2.length);co
 source:frameSource(`${framePrefix}${cleaned.html}`),left:cleaned.left,look:cleaned.html.replace(/ title="[^"]*"(?=[^<>]*>)/g,
 "")};this.#known.set(body2,shown5);return shown5}#fits(characters2,further){return characters2<=this.#left-(further?this.#room/
 2:0)}};noRoom=markup`<p class="note">not shown: a page shows ${shown2(limits.pageFrames)} emails at most, with ${shown2(
-limits.pageCharacters)} characters in all; look at fewer at once</p>`;noFurther=markup`<p class="note">not shown: of so many emails this page shows the first mail of each template; look at fewer at once</p>`}});function contextOf({samples,debug},changes,done2){return{samples,debug,emails:new Emails,changes,done:done2}}function changeBox(box){
-const{number:number4,context:context3,named:named5,fold:fold2}=box;const change3=fold2?.change;const isOpen=context3.changes<=
-unfoldedChanges||box.matters&&number4<=unfoldedChanges;const isLoss=change3!==void 0&&isDestructive(change3);const classes=[
+limits.pageCharacters)} characters in all; look at fewer at once</p>`;noFurther=markup`<p class="note">not shown: of so many emails this page shows the first mail of each template; look at fewer at once</p>`}});function contextOf({samples,debug},profile,changes,done2){return{samples,debug,emails:new Emails,profile,changes,done:done2}}
+function changeBox(box){const{number:number4,context:context3,named:named5,fold:fold2}=box;const change3=fold2?.change;const isOpen=context3.
+changes<=unfoldedChanges||box.matters&&number4<=unfoldedChanges;const isLoss=change3!==void 0&&isDestructive(change3);const classes=[
 "change",...isLoss?["destructive"]:[],...change3!==void 0&&isDrifted(change3)?["drifted"]:[],...change3!==void 0&&change3.
 warnings.length>0?["warns"]:[]];const kind=change3===void 0?null:markup` data-kind="${change3.kind}"`;return markup`<details class="${classes.
 join(" ")}" ${box.data}${kind}${isOpen?markup` open`:null}>
@@ -11593,13 +11675,14 @@ word)??text6}</span>`)]);return markup`<h3><code>${path}</code></h3>
 ${driftLine(view)}<p class="quiet">${bodyNotes(view).join("; ")}</p>
 ${hunks.length===0?null:scrollable("diff",`Difference of ${path}`,lines)}
 `}function word({text:text6,change:change3}){if(change3===null)return text6;return change3==="+"?markup`<ins>${text6}</ins>`:
-markup`<del>${text6}</del>`}function email2(change3,bodies2,diffs,{samples,emails}){const{before,expected}=change3.apply;
-const deleted=change3.action==="delete";const was=side("Before",bodies2,before,absent);const is=side("After",bodies2,deleted?
-{}:{...before,...expected},deleted?change3.fields.map(fateText)[0]??"deleted":absent);const given=samples.get(change3.address)??
-[];const{rendered,text:text6,alike:alike2}=emailViews([was,is],given,emails);const open8=alike2?"source":"rendered";const tab=(value3,label3)=>markup`<label><input type="radio" name="view ${change3.
+markup`<del>${text6}</del>`}function email2(change3,bodies2,diffs,{samples,emails,profile}){const{before,expected,identity:identity2}=change3.
+apply;const mail=mailOf(profile,identity2[bodies2.type]??"");const deleted=change3.action==="delete";const was=side("Bef\
+ore",bodies2,before,absent);const is=side("After",bodies2,deleted?{}:{...before,...expected},deleted?change3.fields.map(
+fateText)[0]??"deleted":absent);const given=samples.get(change3.address)??[];const{rendered,text:text6,alike:alike2}=emailViews(
+[was,is],mail,given,emails);const open8=alike2?"source":"rendered";const tab=(value3,label3)=>markup`<label><input type="radio" name="view ${change3.
 address}" value="${value3}"${value3===open8?markup` checked`:null}>${label3}</label>`;return markup`<div class="tabs email">
 <fieldset><legend>Show</legend>${[tab("rendered","as email"),tab("text","as text"),tab("source","changes of the source")]}</fieldset>
-<p class="quiet">Rendered with sample data, ${samplesText(given)}; pictures are blocked.</p>
+<p class="quiet">Rendered with sample data, ${samplesText(given,mail)}; pictures are blocked.</p>
 ${alike2?markup`<p class="note">As an email it looks the same; the source differs.</p>\n`:null}${deleted?null:linkLines(
 changedLinks(was.bodies,is.bodies))}
 <div class="panel rendered">${rendered}</div>
@@ -11613,8 +11696,8 @@ const{[email3.txt]:txt,[email3.html]:html}=fields2;const held=txt instanceof Sen
 txt:typeof txt==="string"?txt:null,html:typeof html==="string"?html:null};return{label:label3,bodies:bodies2,none:held?"\
 held back, since it holds a secret":none2}}function warningLine2(warning4){return markup`<p class="warning"><strong>Warning:</strong> ${located(
 warning4)} <span>(${warning4.code})</span></p>\n`}var unfoldedChanges,setClasses,setMarks2,lineClasses,linksAtMost,absent;
-var init_changes=__esm({"src/report/changes.ts"(){"use strict";init_values();init_kinds();init_links();init_drift();init_alike();
-init_emails();init_fold();init_markup();init_names();init_page();init_review();init_view();init_words();unfoldedChanges=
+var init_changes=__esm({"src/report/changes.ts"(){"use strict";init_values();init_kinds();init_links();init_servers();init_drift();
+init_alike();init_emails();init_fold();init_markup();init_names();init_page();init_review();init_view();init_words();unfoldedChanges=
 12;setClasses={"+":"added","-":"removed","~":"changed","=":"changed"};setMarks2={"+":"+","-":"\u2212","~":"~","=":"="};lineClasses=
 {"+":"added","-":"removed"," ":"same"};linksAtMost=50;absent="there is none, or it is not known"}});function changesPage(page){const{groups,box}=page;const entries=groups.flatMap(group=>group.entries);return pageText({title:page.
 title,content:markup`<header>
@@ -11653,15 +11736,15 @@ value3,(counts2.get(value3)??0)+1);return markup`<fieldset><legend>${legend}</le
 value3} (${count3})</label>`)}</fieldset>`}var aboutEmails;var init_contents=__esm({"src/report/contents.ts"(){"use stri\
 ct";init_kinds();init_markup();init_page();aboutEmails=markup`<p class="note">Emails are rendered with sample data, and pictures and other things from the network are blocked.</p>\n`}});var html_exports2={};__export(html_exports2,{planFacts:()=>planFacts,planHtml:()=>planHtml});function planHtml(plan,options){
 const groups=groupsOf(plan,options);const folds=groups.flatMap(({entries})=>entries.map(({fold:fold2})=>fold2));const shown5=folds.
-flatMap(({changes})=>changes);const context3=contextOf(options,folds.length,false);const summary2=summarize(plan);const told5=actions.
-filter(action2=>summary2[action2]>0||action2==="update"||action2==="unchanged");const nothing3=shown5.length===0&&options.
-only===void 0;return changesPage({title:`Plan: ${headline(plan)}`,heading:`idops plan for ${plan.server}`,facts:[...planFacts(
-plan),`Made at ${plan.createdAt} by idops ${plan.toolVersion}`],counts:told5.map(action2=>({count:summary2[action2],words:actionWords[action2]})),
-notices:[notices(plan,options.only),nothing3?markup`<p class="note">There is nothing to review: ${headline(plan)}.</p>`:
-null],filters:[{name:"kind",legend:"Kind",values:shown5.map(({kind})=>kind)},{name:"action",legend:"Action",values:shown5.
-map(({action:action2})=>action2)}],only:[{name:"destructive",label:"destructive",some:shown5.some(isDestructive)},{name:"\
-drift",label:"changed on the server",some:shown5.some(isDrifted)},{name:"warnings",label:"with warnings",some:shown5.some(
-({warnings})=>warnings.length>0)}],groups,box:({number:number4,change:change3,fold:fold2})=>{const{action:action2,warnings}=change3;
+flatMap(({changes})=>changes);const context3=contextOf(options,plan.profile,folds.length,false);const summary2=summarize(
+plan);const told5=actions.filter(action2=>summary2[action2]>0||action2==="update"||action2==="unchanged");const nothing3=shown5.
+length===0&&options.only===void 0;return changesPage({title:`Plan: ${headline(plan)}`,heading:`idops plan for ${plan.server}`,
+facts:[...planFacts(plan),`Made at ${plan.createdAt} by idops ${plan.toolVersion}`],counts:told5.map(action2=>({count:summary2[action2],
+words:actionWords[action2]})),notices:[notices(plan,options.only),nothing3?markup`<p class="note">There is nothing to review: ${headline(
+plan)}.</p>`:null],filters:[{name:"kind",legend:"Kind",values:shown5.map(({kind})=>kind)},{name:"action",legend:"Action",
+values:shown5.map(({action:action2})=>action2)}],only:[{name:"destructive",label:"destructive",some:shown5.some(isDestructive)},
+{name:"drift",label:"changed on the server",some:shown5.some(isDrifted)},{name:"warnings",label:"with warnings",some:shown5.
+some(({warnings})=>warnings.length>0)}],groups,box:({number:number4,change:change3,fold:fold2})=>{const{action:action2,warnings}=change3;
 return changeBox({number:number4,named:change3,fold:fold2,matters:isDestructive(change3)||action2==="blocked",data:markup`data-action="${action2}"`,
 badges:markup`<span class="badge ${action2}">${action2}</span>`,notes:[isDrifted(change3)?markup`<span class="badge adopt">drift</span>`:
 null,warnings.length>0?markup`<span class="badge update">${plural(warnings.length,"warning")}</span>`:null],inside:changeDetails(
@@ -11755,7 +11838,7 @@ results}){return results.toSorted((a2,b)=>Number(a2.status==="applied")-Number(b
 var init_results=__esm({"src/report/results.ts"(){"use strict";init_marked();init_result_text();init_words();defaultBudget2=
 6e4}});function shellWord(text6){const word2=text6.startsWith("-")?`./${text6}`:text6;if(/^[\w./:@%+=,-]+$/.test(word2))return word2;
 if(process.platform==="win32")return`"${word2}"`;if(!/[\u0000-\u001f\u007f]/.test(word2))return`'${word2.replaceAll("'",
-"'\\''")}'`;const escaped3=word2.replaceAll(/[\\']/g,"\\$&").replaceAll(/[\u0000-\u001f\u007f]/g,octal);return`$'${escaped3}\
+"'\\''")}'`;const escaped4=word2.replaceAll(/[\\']/g,"\\$&").replaceAll(/[\u0000-\u001f\u007f]/g,octal);return`$'${escaped4}\
 '`}function octal(character){return`\\${character.charCodeAt(0).toString(8).padStart(3,"0")}`}var init_shell=__esm({"src\
 /base/shell.ts"(){"use strict"}});function nextSteps({run:name2,journal,results},{undoes,again=["apply"]}){if(name2===null)return[];const run4=partCalled(
 journal??name2);const isLeft2=results.some(({status,action:action2})=>status!=="applied"&&action2!=="regenerate");const isUndoable=mayBeUndone(
@@ -11769,9 +11852,9 @@ on, which puts back what is left: ",command}]:[],...isUndoable?[{before:said3,co
 s run changed: ",command:`undo ${run4}`}]:[]]}var init_next=__esm({"src/report/next.ts"(){"use strict";init_result();init_shard();
 init_shell();init_names()}});var result_page_exports={};__export(result_page_exports,{resultHtml:()=>resultHtml});function resultHtml(result,plan,options){
 const{results}=result;const groups=groupsOf2(result,plan);const changes=groups.flatMap(({entries})=>entries.flatMap(({change:change3})=>change3??
-[]));const context3=contextOf(options,results.length,true);const summary2=summarizeResult(result);const counts2=order.toReversed().
-filter(status=>summary2[status]>0||status==="applied").map(status=>({count:summary2[status],words:statuses2[status].word}));
-const what=plan.undoes===void 0?"idops apply":"idops undo";return changesPage({title:`${what}: ${counts2.map(({count:count3,
+[]));const context3=contextOf(options,plan.profile,results.length,true);const summary2=summarizeResult(result);const counts2=order.
+toReversed().filter(status=>summary2[status]>0||status==="applied").map(status=>({count:summary2[status],words:statuses2[status].
+word}));const what=plan.undoes===void 0?"idops apply":"idops undo";return changesPage({title:`${what}: ${counts2.map(({count:count3,
 words:words6})=>`${count3} ${words6}`).join(", ")}`,heading:`${what} on ${plan.server}`,facts:[...planFacts(plan),...result.
 run===null?[]:[markup`Run <code>${result.run}</code>`],`Planned at ${plan.createdAt} by idops ${plan.toolVersion}`],counts:counts2,
 notices:notices2(result,plan),filters:[{name:"status",legend:"Status",values:results.map(({status})=>status),words:Object.
@@ -11872,7 +11955,7 @@ open_run:string2().optional(),moved_to:string2().optional(),arriving:literal(tru
 pulled:record(string2(),string2()).optional(),approvals:array(approvalSchema).optional(),shards:shardsSchema.optional()});
 stateSchema=headSchema.extend({resources:record(string2(),recordSchema)});unreadSchema=headSchema.extend({resources:jsonFields()})}});function isUnderWay({run:run4,ended}){return!ended&&surelyAlive(run4)}function underWay(run4){return new ProblemsError([
 error("locked",`${runHolder(run4)} is still under way`,[],"wait until it has ended, or end it")])}function runHolder({run:run4,
-command,user:user3,host:host2,pid,at:at3}){return`run ${run4} (${command} by ${user3} on ${host2}, process ${pid}, since\
+command,user:user4,host:host2,pid,at:at3}){return`run ${run4} (${command} by ${user4} on ${host2}, process ${pid}, since\
  ${at3})`}var COPY_BACK,JOURNAL_FORMAT,storedFields,RUN,at,runLine,sendingLine,answeredLine,endLine,journalLineSchema;var init_journal=__esm(
 {"src/state/journal.ts"(){"use strict";init_zod();init_kind_names();init_problems();init_process();init_process_mark();init_json_fields();
 init_state();COPY_BACK="put a good copy back, or remove it with idops runs forget RUN; what it says of its run is then n\
@@ -11979,49 +12062,69 @@ void 0)return direct.trim().toLowerCase();if(attribute(element,"http-equiv")?.tr
 return/charset\s*=\s*(?:["']\s*)?([^\s;"']+)/i.exec(attribute(element,"content")??"")?.[1]?.toLowerCase()}var clippedBytes,
 embedding,dataBlock;var init_html_checks=__esm({"src/mail/html-checks.ts"(){"use strict";init_limits2();init_tree();init_words2();
 clippedBytes=102*1024;embedding=new Set(["iframe","object","embed","applet","frame","portal"]);dataBlock=/^application\/(ld\+)?json$/i}});var checks_exports3={};__export(checks_exports3,{checkTemplate:()=>checkTemplate});function checkTemplate({before,after:after2,
-known:known4}){const txt=parsed(after2.txt);const html=parsed(after2.html);const had={txt:parsed(before?.txt),html:parsed(
-before?.html)};return[...lost("txt",had.txt,txt),...lost("html",had.html,html),...changed(before??{},after2),...unreadLive(
-"txt",had.txt,txt),...unreadLive("html",had.html,html),...syntax("txt",txt),...syntax("html",html),...mismatch(txt,html),
-...known4===void 0?[]:unknown3({txt,html},had,known4),...present(after2.txt)&&after2.txt.length<=limits.bodyCharacters?insecureText(
-after2.txt):[],...present(after2.html)?htmlFindings(after2.html).map(({at:at3,...finding})=>({...finding,body:"html",...within3(
-"html",at3)})):[]]}function within3(body2,at3){return at3.length===0?{}:{at:{[body2]:at3}}}function present(body2){return typeof body2===
-"string"&&body2.trim()!==""}function parsed(body2){return present(body2)?parseMustache(body2):void 0}function names(template2){
-return template2===void 0||"syntax"in template2?void 0:placeholdersOf(template2.parts)}function lost(body2,before,after2){
-const now=names(after2);const had=names(before);if(now===void 0||had===void 0)return[];const gone=missingFrom(now,had);if(gone.
-length===0)return[];const message=`the new ${body2} body lost ${list(gone)}, which the present one has`;return[{code:"lo\
-st-placeholder",message,body:body2}]}function changed(before,after2){const links=changedLinks(before,after2).filter(({elsewhere})=>elsewhere);
-return["txt","html"].flatMap(body2=>{const ones=links.filter(link2=>link2.body===body2);if(ones.length===0)return[];const told5=ones.
-map(({from,to})=>from===null?`a new link to ${to}`:`${from} \u2192 ${to}`);const message=`the new ${body2} body leads el\
-sewhere: ${some([...new Set(told5)])}`;return[{code:"changed-link",message,body:body2,...within3(body2,ones.flatMap(({at:at3})=>at3??
-[]))}]})}function syntax(body2,template2){if(template2===void 0||!("syntax"in template2))return[];const at3=template2.at===
-void 0?[]:[template2.at];if(template2.limit){const message2=`the ${body2} body can't be checked or rendered: ${template2.
-syntax}; shorten it, or look at what is sent yourself`;return[{code:"body-too-large",message:message2,body:body2,...within3(
-body2,at3)}]}const message=`the ${body2} body is not a Mustache template: ${template2.syntax}`;return[{code:"template-sy\
-ntax",message,body:body2,...within3(body2,at3)}]}function unreadLive(body2,had,after2){if(names(after2)===void 0||had===
-void 0||!("syntax"in had)||!had.limit)return[];const message=`the present ${body2} body can't be checked or rendered: ${had.
-syntax}; look yourself whether the new one lost a placeholder`;return[{code:"body-too-large",message,body:body2,live:true}]}
-function mismatch(txt,html){const inTxt=names(txt);const inHtml=names(html);if(inTxt===void 0||inHtml===void 0)return[];
-const onlyTxt=missingFrom(inHtml,inTxt);const onlyHtml=missingFrom(inTxt,inHtml);const parts=[...onlyTxt.length>0?[`only\
- the txt body has ${list(onlyTxt)}`]:[],...onlyHtml.length>0?[`only the html body has ${list(onlyHtml)}`]:[]];if(parts.length===
-0)return[];const at3={...within3("txt",spotsOf2(onlyTxt)).at,...within3("html",spotsOf2(onlyHtml)).at};return[{code:"pla\
-ceholder-mismatch",message:parts.join(", "),body:null,at:at3}]}function unknown3(after2,had,known4){const live=[had.txt,
-had.html].flatMap(body2=>names(body2)??[]);const all=known4.with(live.flatMap(({meanings})=>meanings));const found2=new Map;
-for(const body2 of["txt","html"]){const template2=after2[body2];if(template2===void 0||"syntax"in template2)continue;for(const one of unknownPlaceholders(
-template2.parts,all)){const{at:at3}=found2.get(one.name)??{at:{}};found2.set(one.name,{one,at:{...at3,[body2]:one.at}})}}
-const[told5,untold]=[[...found2.values()].slice(0,unknownAtMost),[...found2.values()].slice(unknownAtMost)];return told5.
-map(({one,at:at3},index)=>{const similar=known4.nearest(one.name);const rest=index===unknownAtMost-1?untold:[];const more=rest.
-length;const body2=at3.txt===void 0?"html":at3.html===void 0?"txt":null;const where=body2===null?"the bodies have":`the ${body2}\
- body has`;const hint=similar===void 0?"":`, did you mean ${short2(written({...one,name:similar}))}?`;const others2=more>
-0?` (and ${more} more such names)`:"";const message=`${where} ${short2(written(one))}, which nothing is known to fill in\
- for ${known4.type}${hint}${others2}`;return{code:"unknown-placeholder",message,body:body2,at:together2([at3,...rest.map(
-other=>other.at)])}})}function insecureText(body2){const found2=[...body2.matchAll(/\bhttp:\/\/[^\s<>"]+/gi)];if(found2.
-length===0)return[];const addresses3=new Set(found2.map(([address3])=>address3));const message=`the txt body leads to ${some(
-[...addresses3].map(short2))} without https`;const at3=found2.map(({0:address3,index})=>({start:index,end:index+address3.
-length}));return[{code:"insecure-link",message,body:"txt",at:{txt:at3}}]}function spotsOf2(placeholders2){return placeholders2.
+known:known4,mail}){const parsed2=body2=>parsedBody(body2,mail);const txt=parsed2(after2.txt);const html=parsed2(after2.
+html);const had={txt:parsed2(before?.txt),html:parsed2(before?.html)};return[...lost("txt",had.txt,txt),...lost("html",had.
+html,html),...changed(before??{},after2),...unreadLive("txt",had.txt,txt),...unreadLive("html",had.html,html),...syntax(
+"txt",txt,mail),...syntax("html",html,mail),...mismatch(txt,html),...mail===void 0?[]:examined(after2,{txt,html},mail,known4),
+...mail===void 0&&known4!==void 0?unknown3({txt,html},had,known4):[],...present(after2.txt)&&after2.txt.length<=limits.bodyCharacters?
+insecureText(after2.txt):[],...present(after2.html)?htmlFindings(after2.html).map(({at:at3,...finding})=>({...finding,body:"\
+html",...within3("html",at3)})):[]]}function within3(body2,at3){return at3.length===0?{}:{at:{[body2]:at3}}}function present(body2){
+return typeof body2==="string"&&body2.trim()!==""}function parsedBody(body2,mail){if(!present(body2))return void 0;return mail===
+void 0?parseMustache(body2):parseMustachex(body2)}function names(template2){return template2===void 0||"syntax"in template2?
+void 0:placeholdersOf(template2.parts)}function lost(body2,before,after2){const now=names(after2);const had=names(before);
+if(now===void 0||had===void 0)return[];const gone=missingFrom(now,had);if(gone.length===0)return[];const message=`the ne\
+w ${body2} body lost ${list(gone)}, which the present one has`;return[{code:"lost-placeholder",message,body:body2}]}function changed(before,after2){
+const links=changedLinks(before,after2).filter(({elsewhere})=>elsewhere);return["txt","html"].flatMap(body2=>{const ones=links.
+filter(link2=>link2.body===body2);if(ones.length===0)return[];const told5=ones.map(({from,to})=>from===null?`a new link \
+to ${to}`:`${from} \u2192 ${to}`);const message=`the new ${body2} body leads elsewhere: ${some([...new Set(told5)])}`;return[
+{code:"changed-link",message,body:body2,...within3(body2,ones.flatMap(({at:at3})=>at3??[]))}]})}function syntax(body2,template2,mail){
+if(template2===void 0||!("syntax"in template2))return[];const at3=template2.at===void 0?[]:[template2.at];if(template2.limit){
+const message2=`the ${body2} body can't be checked or rendered: ${template2.syntax}; shorten it, or look at what is sent\
+ yourself`;return[{code:"body-too-large",message:message2,body:body2,...within3(body2,at3)}]}if(mail!==void 0)return[unsent(
+body2,template2.syntax,at3)];const message=`the ${body2} body is not a Mustache template: ${template2.syntax}`;return[{code:"\
+template-syntax",message,body:body2,...within3(body2,at3)}]}function unsent(body2,why,at3){const message=`with this ${body2}\
+ body the server sends no mail: ${why}`;return{code:"template-syntax",message,body:body2,...within3(body2,at3),fatal:true}}
+function examined(bodies2,parsed2,mail,known4){const findings=[];const empty2=new Map;for(const body2 of["txt","html"]){
+const template2=parsed2[body2];if(template2===void 0||"syntax"in template2||!isMustachex(template2))continue;const data3=withMetadata(
+mail.data,placeholdersOf(template2.parts).map(({name:name2})=>name2),exampleOf);const made3=template2.examine(data3);for(const{
+name:name2,section,at:at3,raises}of made3.findings){if(raises!==void 0)findings.push(unsent(body2,raises,[at3]));else if(known4?.
+has([name2])!==true){const tag=short2(bodies2[body2]?.slice(at3.start,at3.end)??"");const found2=empty2.get(tag)??{hint:meantBy(
+name2,section,mail),at:{}};found2.at[body2]=[...found2.at[body2]??[],at3];empty2.set(tag,found2)}}const link2=mail.data[mail.
+link];if(typeof link2==="string"&&!made3.text.includes(link2)){const message=`the ${body2} body never shows {{ ${mail.link}\
+ }}, so the mail comes without what it is for`;findings.push({code:"missing-link",message,body:body2,fatal:true})}}const told5=[
+...empty2].map(([tag,{hint,at:at3}])=>{const body2=at3.txt===void 0?"html":at3.html===void 0?"txt":null;const where=body2===
+null?"the bodies have":`the ${body2} body has`;return{code:"unknown-placeholder",message:`${where} ${tag}, which is empt\
+y on this server${hint}`,body:body2,at:at3}});return[...findings,...atMost(told5)]}function meantBy(name2,section,{data:data3,
+link:link2}){const known4=new KnownPlaceholders("",namesOf2(data3));const bare2=name2.replace(/\s/g,"");if(bare2!==name2&&
+known4.has([bare2]))return"; write the name without spaces";const similar=/(?:^|[._])(?:url|uri|link|href|code)$/.test(bare2)?
+link2:known4.nearest(bare2);return similar===void 0?"":`; did you mean ${short2(written2({section,name:similar}))}?`}function namesOf2(data3){
+return Object.entries(data3).flatMap(([name2,value3])=>isMap(value3)?[name2,...namesOf2(value3).map(inner=>`${name2}.${inner}`)]:
+[name2])}function atMost(findings){const more=findings.length-unknownAtMost;if(more<=0)return[...findings];return findings.
+slice(0,unknownAtMost).map((finding,index)=>{if(index<unknownAtMost-1)return finding;const at3=together2(findings.slice(
+index).map(one=>one.at??{}));return{...finding,message:`${finding.message} (and ${more} more such names)`,at:at3}})}function unreadLive(body2,had,after2){
+if(names(after2)===void 0||had===void 0||!("syntax"in had)||!had.limit)return[];const message=`the present ${body2} body\
+ can't be checked or rendered: ${had.syntax}; look yourself whether the new one lost a placeholder`;return[{code:"body-t\
+oo-large",message,body:body2,live:true}]}function mismatch(txt,html){const inTxt=names(txt);const inHtml=names(html);if(inTxt===
+void 0||inHtml===void 0)return[];const onlyTxt=missingFrom(inHtml,inTxt);const onlyHtml=missingFrom(inTxt,inHtml);const parts=[
+...onlyTxt.length>0?[`only the txt body has ${list(onlyTxt)}`]:[],...onlyHtml.length>0?[`only the html body has ${list(onlyHtml)}`]:
+[]];if(parts.length===0)return[];const at3={...within3("txt",spotsOf2(onlyTxt)).at,...within3("html",spotsOf2(onlyHtml)).
+at};return[{code:"placeholder-mismatch",message:parts.join(", "),body:null,at:at3}]}function unknown3(after2,had,known4){
+const live=[had.txt,had.html].flatMap(body2=>names(body2)??[]);const all=known4.with(live.flatMap(({meanings})=>meanings));
+const found2=new Map;for(const body2 of["txt","html"]){const template2=after2[body2];if(template2===void 0||"syntax"in template2)
+continue;for(const one of unknownPlaceholders(template2.parts,all)){const{at:at3}=found2.get(one.name)??{at:{}};found2.set(
+one.name,{one,at:{...at3,[body2]:one.at}})}}const told5=[...found2.values()].map(({one,at:at3})=>{const similar=all.nearest(
+one.name);const body2=at3.txt===void 0?"html":at3.html===void 0?"txt":null;const where=body2===null?"the bodies have":`t\
+he ${body2} body has`;const hint=similar===void 0?"":`, did you mean ${short2(written2({...one,name:similar}))}?`;const message=`${where}\
+ ${short2(written2(one))}, which nothing is known to fill in for ${known4.type}${hint}`;return{code:"unknown-placeholder",
+message,body:body2,at:at3}});return atMost(told5)}function insecureText(body2){const found2=[...body2.matchAll(/\bhttp:\/\/[^\s<>"]+/gi)];
+if(found2.length===0)return[];const addresses3=new Set(found2.map(([address3])=>address3));const message=`the txt body l\
+eads to ${some([...addresses3].map(short2))} without https`;const at3=found2.map(({0:address3,index})=>({start:index,end:index+
+address3.length}));return[{code:"insecure-link",message,body:"txt",at:{txt:at3}}]}function spotsOf2(placeholders){return placeholders.
 flatMap(({at:at3})=>at3)}function together2(all){const txt=all.flatMap(({txt:txt2=[]})=>txt2);const html=all.flatMap(({html:html2=[]})=>html2);
-return{...within3("txt",txt).at,...within3("html",html).at}}function list(placeholders2){return some(placeholders2.map(placeholder2=>short2(
-written(placeholder2))))}var unknownAtMost;var init_checks3=__esm({"src/mail/checks.ts"(){"use strict";init_html_checks();
-init_known();init_limits2();init_links();init_placeholders();init_template();init_words2();unknownAtMost=10}});import{closeSync,constants as constants2,fstatSync,openSync,readFileSync as readFileSync3}from"node:fs";import{setImmediate as setImmediate3}from"node:timers/promises";
+return{...within3("txt",txt).at,...within3("html",html).at}}function list(placeholders){return some(placeholders.map(placeholder2=>short2(
+written2(placeholder2))))}var unknownAtMost;var init_checks3=__esm({"src/mail/checks.ts"(){"use strict";init_values();init_html_checks();
+init_known();init_limits2();init_links();init_mustachex();init_placeholders();init_samples();init_servers();init_template();
+init_words2();unknownAtMost=10}});import{closeSync,constants as constants2,fstatSync,openSync,readFileSync as readFileSync3}from"node:fs";import{setImmediate as setImmediate3}from"node:timers/promises";
 async function readRegular(path){await setImmediate3();return withRegular(path,file=>readFileSync3(file,"utf8"))}async function readRegularBytes(path){
 await setImmediate3();return withRegular(path,file=>readFileSync3(file))}function withRegular(path,use){const file=openSync(
 path,READING);try{const stat8=fstatSync(file);if(!stat8.isFile())throw new NoRegularFile(stat8);return use(file,stat8)}finally{
@@ -12063,7 +12166,7 @@ var PATIENCE,MOST2,ofRepository,GitFailed,NoGit,LINES;var init_git=__esm({"src/b
 init_work_tree();PATIENCE=1e4;MOST2=64*1024*1024;ofRepository=/^GIT_(DIR|WORK_TREE|INDEX_FILE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|COMMON_DIR|NAMESPACE|PREFIX|CEILING_DIRECTORIES)$/;
 GitFailed=class extends Error{said;told;constructor(why,said3,told5,options){super(why,options);this.said=said3;this.told=
 told5}};NoGit=class extends Error{constructor(){super("there is no git")}};LINES=3}});import{hostname as hostname2}from"node:os";function describeHolder(holder){if(holder===null)return"something that left n\
-o name";const{user:user3,host:host2,pid,command,at:at3}=holder;return`${command} by ${user3} on ${host2}, process ${pid}\
+o name";const{user:user4,host:host2,pid,command,at:at3}=holder;return`${command} by ${user4} on ${host2}, process ${pid}\
 , since ${at3}`}function holdingOf(holder,fate,end2=GONE){const ofProcess=holder===null?"unknown":fateOf(holder);const became=(holder===
 null?void 0:fate)??ofProcess;const isUnknown=holder!==null&&became==="unknown";return{holder:describeHolder(holder),command:holder?.
 command??null,readable:holder!==null,fate:became,end:became==="gone"?end2:null,elsewhere:isUnknown?whereElse(holder):null,
@@ -12103,20 +12206,20 @@ throw new ProblemsError([error("state-other-server",`the state ${place2} belongs
 rted again has another port now: start it on the former one (idops sandbox --port ${former}), or remove the state if it \
 was only for trying things out${removal===void 0?"":` (${removal})`}`)])}function portBefore(former,now){if(!URL.canParse(
 former)||!URL.canParse(now))return void 0;const[from,to]=[new URL(former),new URL(now)];const isHere=/^(?:localhost|\[::1\]|127(?:\.\d+){3})$/.
-test(to.hostname);return isHere&&from.hostname===to.hostname&&from.port!==to.port?from.port||"80":void 0}function nameOf4(text6){
+test(to.hostname);return isHere&&from.hostname===to.hostname&&from.port!==to.port?from.port||"80":void 0}function nameOf5(text6){
 try{return nameSchema.safeParse(JSON.parse(text6)).data}catch{return void 0}}function mergedInto(there,change3,place2){const before=there??
 change3.absent;if(before===void 0)throw stateGone(place2);const{resources,...head}=before;return{...change3.head(head),resources:withRecords(
 {resources},change3.records)}}function stateOf(data3,place2){const version3=typeof data3==="object"&&data3!==null&&"form\
 at_version"in data3?data3.format_version:void 0;if(typeof version3==="number"&&version3>STATE_FORMAT){throw new ProblemsError(
 [error("state-newer",`the state ${place2} has format ${version3}, this idops knows formats up to ${STATE_FORMAT}`,[],"us\
-e the version of idops that wrote it, or a later one")])}const parsed3=unreadSchema.safeParse(data3);if(!parsed3.success)
-throw notOfIdops(place2,placeOf(parsed3.error));const resources=parsed3.data.resources;for(const[key,record2]of Object.entries(
+e the version of idops that wrote it, or a later one")])}const parsed2=unreadSchema.safeParse(data3);if(!parsed2.success)
+throw notOfIdops(place2,placeOf(parsed2.error));const resources=parsed2.data.resources;for(const[key,record2]of Object.entries(
 resources)){const checked3=recordSchema.safeParse(record2);if(!checked3.success)throw notOfIdops(place2,["resources",key,
-...placeOf(checked3.error)])}const{moved_to:elsewhere,arriving}=parsed3.data;if(elsewhere!==void 0){throw new ProblemsError(
+...placeOf(checked3.error)])}const{moved_to:elsewhere,arriving}=parsed2.data;if(elsewhere!==void 0){throw new ProblemsError(
 [arriving===true?error("state-moved",`the state ${place2} has not arrived: idops state migrate was ended in the middle, \
 and it is still at ${elsewhere}`,[],"run idops state migrate again, as before: it goes on with what is here"):error("sta\
 te-moved",`the state ${place2} was moved to ${elsewhere}`,[],"use the configuration that says so; an older checkout or b\
-ranch still names the former place")])}return{...parsed3.data,resources}}function placeOf({issues:[first]}){return first===
+ranch still names the former place")])}return{...parsed2.data,resources}}function placeOf({issues:[first]}){return first===
 void 0?[]:[...first.path,...first.code==="unrecognized_keys"?first.keys.slice(0,1):[]]}function notOfIdops(place2,path){
 return noState(place2,`is not a state of idops${path.length===0?"":` at ${path.join(".")}`}`)}function noState(place2,why){
 const hint="put a good copy back, or move it away: without it requests may be sent again, and nothing is deleted or rege\
@@ -12134,7 +12237,7 @@ split("\n").slice(0,-1).map((line,index)=>parseLine(line,place2,index+1));if(fir
 byteLength(whole2),ended:lines.at(-1)?.type==="end"}}function parseLine(line,place2,number4){let data3;try{data3=parseJson(
 line)}catch{throw unusableJournal(place2,`line ${number4} is not JSON`)}const version3=data3?.format_version;if(typeof version3===
 "number"&&version3>JOURNAL_FORMAT){throw unusableJournal(place2,`it has format ${version3}, this idops knows formats up \
-to ${JOURNAL_FORMAT}`)}const parsed3=journalLineSchema.safeParse(data3);if(parsed3.success)return parsed3.data;throw unusableJournal(
+to ${JOURNAL_FORMAT}`)}const parsed2=journalLineSchema.safeParse(data3);if(parsed2.success)return parsed2.data;throw unusableJournal(
 place2,`line ${number4} is not a line of a journal`)}function unusableJournal(place2,why){return new ProblemsError([error(
 "journal-unreadable",`the journal ${place2} can't be used: ${why}`,[],COPY_BACK)])}var init_journal_text=__esm({"src/sta\
 te/journal-text.ts"(){"use strict";init_json();init_problems();init_journal()}});function refusedBy(failure2){if(!(failure2 instanceof GitFailed))return void 0;for(const line of failure2.said.split("\n")){
@@ -12317,12 +12420,12 @@ const{remote,branch,path}=settings;const place2=`${path} on the branch ${branch}
 settings,path,place2);const folder=posix.dirname(path);const within5=name2=>posix.join(folder,name2);const saved=async()=>{
 const text6=await store.read((head,of)=>of.text(head,path));return text6===void 0?void 0:stateOf(stateData(text6,place2),
 place2)};const named5=async file=>{const text6=await store.read((head,of)=>of.text(head,file)).catch(unlessUnreadable);return text6===
-void 0?void 0:nameOf4(text6)};const written3=state=>({files:new Map([[path,`${stringifyJson(state,2)}
+void 0?void 0:nameOf5(text6)};const written4=state=>({files:new Map([[path,`${stringifyJson(state,2)}
 `]]),message:`idops: ${path}, serial ${state.serial}`});return{place:place2,name:posix.basename(path),runs:gitRuns(store,
 within5("runs"),place2),load:async server=>ofServer(await saved(),place2,server),saved,async save(state){await store.change(
-()=>written3(state))},async merge(change3){const merged=async(commit2,of)=>{const text6=commit2===null?void 0:await of.text(
+()=>written4(state))},async merge(change3){const merged=async(commit2,of)=>{const text6=commit2===null?void 0:await of.text(
 commit2,path);const there=text6===void 0?void 0:stateOf(stateData(text6,place2),place2);const next=mergedInto(there,change3,
-place2);const{resources:_,...head2}=next;return{...written3(next),head:head2}};const{head}=await store.change(merged,true);
+place2);const{resources:_,...head2}=next;return{...written4(next),head:head2}};const{head}=await store.change(merged,true);
 return head},told:()=>named5(path),async beside(){const files=await store.read((head,of)=>of.list(head,folder==="."?"":folder,
 "blob"));const others2=(files??[]).map(within5).filter(file=>file.endsWith(".json")&&file!==path);const names3=await Promise.
 all(others2.map(named5));return names3.filter(name2=>name2!==void 0)},...excluding(store),async check(){}}}function unlessUnreadable(failure2){
@@ -12376,9 +12479,9 @@ DAY,TIME].map(function(regexString){return"("+regexString+")?"}).join("\\s*"));v
 minutes:10,seconds:11,milliseconds:12};var negatives=["hours","minutes","seconds","milliseconds"];function parseMilliseconds(fraction){
 var microseconds=fraction+"000000".slice(fraction.length);return parseInt(microseconds,10)/1e3}function parse11(interval){
 if(!interval)return{};var matches=INTERVAL.exec(interval);var isNegative=matches[8]==="-";return Object.keys(positions).
-reduce(function(parsed3,property2){var position=positions[property2];var value3=matches[position];if(!value3)return parsed3;
-value3=property2==="milliseconds"?parseMilliseconds(value3):parseInt(value3,10);if(!value3)return parsed3;if(isNegative&&
-~negatives.indexOf(property2)){value3*=-1}parsed3[property2]=value3;return parsed3},{})}}});var require_postgres_bytea=__commonJS({"node_modules/postgres-bytea/index.js"(exports,module){"use strict";var bufferFrom=Buffer.
+reduce(function(parsed2,property2){var position=positions[property2];var value3=matches[position];if(!value3)return parsed2;
+value3=property2==="milliseconds"?parseMilliseconds(value3):parseInt(value3,10);if(!value3)return parsed2;if(isNegative&&
+~negatives.indexOf(property2)){value3*=-1}parsed2[property2]=value3;return parsed2},{})}}});var require_postgres_bytea=__commonJS({"node_modules/postgres-bytea/index.js"(exports,module){"use strict";var bufferFrom=Buffer.
 from||Buffer;module.exports=function parseBytea(input){if(/^\\x/.test(input)){return bufferFrom(input.substr(2),"hex")}var output="";
 var i3=0;while(i3<input.length){if(input[i3]!=="\\"){output+=input[i3];++i3}else{if(/[0-7]{3}/.test(input.substr(i3+1,3))){
 output+=String.fromCharCode(parseInt(input.substr(i3+1,3),8));i3+=4}else{var backslashes=1;while(i3+backslashes<input.length&&
@@ -12471,8 +12574,8 @@ setTypeParser;exports.arrayParser=arrayParser;exports.builtins=builtinTypes;var 
 return String(val)}function getTypeParser(oid,format){format=format||"text";if(!typeParsers[format]){return noParse}return typeParsers[format][oid]||
 noParse}function setTypeParser(oid,format,parseFn){if(typeof format=="function"){parseFn=format;format="text"}typeParsers[format][oid]=
 parseFn}textParsers.init(function(oid,converter){typeParsers.text[oid]=converter});binaryParsers.init(function(oid,converter){
-typeParsers.binary[oid]=converter})}});var require_defaults=__commonJS({"node_modules/pg/lib/defaults.js"(exports,module){"use strict";var user3;try{user3=process.
-platform==="win32"?process.env.USERNAME:process.env.USER}catch{}module.exports={host:"localhost",user:user3,database:void 0,
+typeParsers.binary[oid]=converter})}});var require_defaults=__commonJS({"node_modules/pg/lib/defaults.js"(exports,module){"use strict";var user4;try{user4=process.
+platform==="win32"?process.env.USERNAME:process.env.USER}catch{}module.exports={host:"localhost",user:user4,database:void 0,
 password:null,connectionString:void 0,port:5432,rows:0,binary:false,max:10,idleTimeoutMillis:3e4,client_encoding:"",ssl:false,
 sslnegotiation:void 0,application_name:void 0,fallback_application_name:void 0,options:void 0,parseInputDatesAsUTC:false,
 statement_timeout:false,lock_timeout:false,idle_in_transaction_session_timeout:false,query_timeout:false,connect_timeout:0,
@@ -12483,7 +12586,7 @@ parseBigIntegerArray)})}});var require_utils2=__commonJS({"node_modules/pg/lib/u
 var nodeUtils=__require("util");var{isDate}=__require("util/types");var invalidDateDeprecationNotice=nodeUtils.deprecate(
 ()=>{},"Sending an invalid date to Postgres is deprecated and will throw an error in the next major version of pg. Ensur\
 e any Date object passed as a query parameter is valid.","PG_INVALID_DATE");function escapeElement(elementRepresentation){
-const escaped3=elementRepresentation.replace(/\\/g,"\\\\").replace(/"/g,'\\"');return'"'+escaped3+'"'}function arrayString(val){
+const escaped4=elementRepresentation.replace(/\\/g,"\\\\").replace(/"/g,'\\"');return'"'+escaped4+'"'}function arrayString(val){
 let result="{";for(let i3=0;i3<val.length;i3++){if(i3>0){result+=","}let item=val[i3];if(item==null){result+="NULL"}else if(Array.
 isArray(item)){result+=arrayString(item)}else if(ArrayBuffer.isView(item)){if(!(item instanceof Buffer)){item=Buffer.from(
 item.buffer,item.byteOffset,item.byteLength)}result+="\\\\x"+item.toString("hex")}else{result+=escapeElement(prepareValue(
@@ -12507,16 +12610,16 @@ config3=typeof config3==="string"?{text:config3}:cloneQueryConfig(config3);if(va
 callback=values}else{config3.values=values}}if(callback2){config3.callback=callback2}return config3}function cloneQueryConfig(config3){
 if(config3==null){return config3}return Object.defineProperties(Object.create(Object.getPrototypeOf(config3)),Object.getOwnPropertyDescriptors(
 config3))}var escapeIdentifier2=function(str){return'"'+str.replace(/"/g,'""')+'"'};var escapeLiteral2=function(str){let hasBackslash=false;
-let escaped3="'";if(str==null){return"''"}if(typeof str!=="string"){return"''"}for(let i3=0;i3<str.length;i3++){const c2=str[i3];
-if(c2==="'"){escaped3+=c2+c2}else if(c2==="\\"){escaped3+=c2+c2;hasBackslash=true}else{escaped3+=c2}}escaped3+="'";if(hasBackslash===
-true){escaped3=" E"+escaped3}return escaped3};module.exports={prepareValue:function prepareValueWrapper(value3){return prepareValue(
+let escaped4="'";if(str==null){return"''"}if(typeof str!=="string"){return"''"}for(let i3=0;i3<str.length;i3++){const c2=str[i3];
+if(c2==="'"){escaped4+=c2+c2}else if(c2==="\\"){escaped4+=c2+c2;hasBackslash=true}else{escaped4+=c2}}escaped4+="'";if(hasBackslash===
+true){escaped4=" E"+escaped4}return escaped4};module.exports={prepareValue:function prepareValueWrapper(value3){return prepareValue(
 value3)},normalizeQueryConfig,escapeIdentifier:escapeIdentifier2,escapeLiteral:escapeLiteral2}}});var require_utils3=__commonJS({"node_modules/pg/lib/crypto/utils.js"(exports,module){var nodeCrypto=__require("crypto");
 module.exports={postgresMd5PasswordHash,randomBytes:randomBytes5,deriveKey,sha256:sha2562,hashByName,hmacSha256,md5};var webCrypto=nodeCrypto.
 webcrypto||globalThis.crypto;var subtleCrypto=webCrypto.subtle;var textEncoder=new TextEncoder;function randomBytes5(length2){
 return webCrypto.getRandomValues(Buffer.alloc(length2))}async function md5(string3){try{return nodeCrypto.createHash("md\
 5").update(string3,"utf-8").digest("hex")}catch(e2){const data3=typeof string3==="string"?textEncoder.encode(string3):string3;
 const hash5=await subtleCrypto.digest("MD5",data3);return Array.from(new Uint8Array(hash5)).map(b=>b.toString(16).padStart(
-2,"0")).join("")}}async function postgresMd5PasswordHash(user3,password,salt){const inner=await md5(password+user3);const outer=await md5(
+2,"0")).join("")}}async function postgresMd5PasswordHash(user4,password,salt){const inner=await md5(password+user4);const outer=await md5(
 Buffer.concat([Buffer.from(inner),salt]));return"md5"+outer}async function sha2562(text6){return await subtleCrypto.digest(
 "SHA-256",text6)}async function hashByName(hashName,text6){return await subtleCrypto.digest(hashName,text6)}async function hmacSha256(keyBuffer,msg){
 const key=await subtleCrypto.importKey("raw",keyBuffer,{name:"HMAC",hash:"SHA-256"},false,["sign"]);return await subtleCrypto.
@@ -13541,11 +13644,11 @@ return[...new Set([password,decoded2(password)])].filter(secret3=>secret3!=="")}
 url:text6,name:name2,tls={}}){if(name2===""||name2.length>LONGEST_NAME||new RegExp("\\p{Cc}","u").test(name2)||!name2.isWellFormed()){
 throw refused(`a state in PostgreSQL needs a name of at most ${LONGEST_NAME} characters, without control characters`,"na\
 me it after its environment, such as production")}const url=urlOf(text6);const given=url.searchParams;const host2=decoded2(
-url.hostname).replace(/^\[(.+)\]$/,"$1");const[database,user3,password]=[decoded2(url.pathname.slice(1)),decoded2(url.username),
+url.hostname).replace(/^\[(.+)\]$/,"$1");const[database,user4,password]=[decoded2(url.pathname.slice(1)),decoded2(url.username),
 decoded2(url.password)];const application=given.get("application_name")??"idops";if(database===""||new RegExp("\\p{Cc}",
-"u").test([host2,database,user3,application].join("")))throw badUrl();const port=url.port===""?5432:Number(url.port);const at3=host2.
+"u").test([host2,database,user4,application].join("")))throw badUrl();const port=url.port===""?5432:Number(url.port);const at3=host2.
 includes(":")?`[${host2}]:${port}`:`${host2}:${port}`;return{database,place:`${name2} in PostgreSQL ${at3}/${database}`,
-secrets:secretsOf(text6),config:{host:host2,port,database,user:user3===""?userName():user3,password:()=>password,ssl:tlsOf(
+secrets:secretsOf(text6),config:{host:host2,port,database,user:user4===""?userName():user4,password:()=>password,ssl:tlsOf(
 host2,given,tls),sslnegotiation:"postgres",enableChannelBinding:given.get("channel_binding")==="require",application_name:application}}}
 function urlOf(text6){const shape=/^postgres(?:ql)?:\/\/(?:[^/?#@\s]*@)?[^/?#@,\s]+\/[^/?#@\s]*(?:\?[^#@\s]*)?$/;if(!shape.
 test(text6)||!URL.canParse(text6))throw badUrl();const url=new URL(text6);for(const name2 of url.searchParams.keys()){if(!parameters.
@@ -13580,7 +13683,7 @@ found2.head,place2);const resources=found2.records.map(({address:address3,record
 "`,place2)),stateData(record2,place2)]);const state=stateOf({...head,resources:Object.fromEntries(resources)},place2);known4=
 {revision:found2.revision,resources:state.resources};return state};const names3=async where=>{const rows=await database.
 read([],async statements=>{const answer=await statements.run(`SELECT head::text FROM idops.states WHERE ${where} ORDER B\
-Y name`,[name2]);return answer.rows});return rows.flatMap(({head})=>nameOf4(head)??[])};return{load:async server=>ofServer(
+Y name`,[name2]);return answer.rows});return rows.flatMap(({head})=>nameOf5(head)??[])};return{load:async server=>ofServer(
 await saved(),place2,server),saved,async save({resources,...head}){const revision=randomUUID9();const seen2=known4;await database.
 write(statements=>transaction(statements,async()=>{await lock.fence(statements);await begin(statements,name2,head,revision);
 const{rows}=await statements.run("SELECT revision FROM idops.states WHERE name = $1 FOR UPDATE",[name2]);const isKnown2=seen2!==
@@ -15032,20 +15135,20 @@ var utils=require_utils4();var{MAX_LENGTH,POSIX_REGEX_SOURCE,REGEX_NON_SPECIAL_C
 var expandRange=(args,options)=>{if(typeof options.expandRange==="function"){return options.expandRange(...args,options)}
 args.sort();const value3=`[${args.join("-")}]`;try{new RegExp(value3)}catch(ex){return args.map(v=>utils.escapeRegex(v)).
 join("..")}return value3};var syntaxError=(type,char)=>{return`Missing ${type}: "${char}" - use "\\\\${char}" to match l\
-iteral characters`};var splitTopLevel=input=>{const parts=[];let bracket=0;let paren=0;let quote2=0;let value3="";let escaped3=false;
-for(const ch of input){if(escaped3===true){value3+=ch;escaped3=false;continue}if(ch==="\\"){value3+=ch;escaped3=true;continue}
+iteral characters`};var splitTopLevel=input=>{const parts=[];let bracket=0;let paren=0;let quote2=0;let value3="";let escaped4=false;
+for(const ch of input){if(escaped4===true){value3+=ch;escaped4=false;continue}if(ch==="\\"){value3+=ch;escaped4=true;continue}
 if(ch==='"'){quote2=quote2===1?0:1;value3+=ch;continue}if(quote2===0){if(ch==="["){bracket++}else if(ch==="]"&&bracket>0){
 bracket--}else if(bracket===0){if(ch==="("){paren++}else if(ch===")"&&paren>0){paren--}else if(ch==="|"&&paren===0){parts.
-push(value3);value3="";continue}}}value3+=ch}parts.push(value3);return parts};var isPlainBranch=branch=>{let escaped3=false;
-for(const ch of branch){if(escaped3===true){escaped3=false;continue}if(ch==="\\"){escaped3=true;continue}if(/[?*+@!()[\]{}]/.
+push(value3);value3="";continue}}}value3+=ch}parts.push(value3);return parts};var isPlainBranch=branch=>{let escaped4=false;
+for(const ch of branch){if(escaped4===true){escaped4=false;continue}if(ch==="\\"){escaped4=true;continue}if(/[?*+@!()[\]{}]/.
 test(ch)){return false}}return true};var normalizeSimpleBranch=branch=>{let value3=branch.trim();let changed2=true;while(changed2===
 true){changed2=false;if(/^@\([^\\()[\]{}|]+\)$/.test(value3)){value3=value3.slice(2,-1);changed2=true}}if(!isPlainBranch(
 value3)){return}return value3.replace(/\\(.)/g,"$1")};var hasRepeatedCharPrefixOverlap=branches=>{const values=branches.
 map(normalizeSimpleBranch).filter(Boolean);for(let i3=0;i3<values.length;i3++){for(let j=i3+1;j<values.length;j++){const a2=values[i3];
 const b=values[j];const char=a2[0];if(!char||a2!==char.repeat(a2.length)||b!==char.repeat(b.length)){continue}if(a2===b||
 a2.startsWith(b)||b.startsWith(a2)){return true}}}return false};var parseRepeatedExtglob=(pattern,requireEnd=true)=>{if(pattern[0]!==
-"+"&&pattern[0]!=="*"||pattern[1]!=="("){return}let bracket=0;let paren=0;let quote2=0;let escaped3=false;for(let i3=1;i3<
-pattern.length;i3++){const ch=pattern[i3];if(escaped3===true){escaped3=false;continue}if(ch==="\\"){escaped3=true;continue}
+"+"&&pattern[0]!=="*"||pattern[1]!=="("){return}let bracket=0;let paren=0;let quote2=0;let escaped4=false;for(let i3=1;i3<
+pattern.length;i3++){const ch=pattern[i3];if(escaped4===true){escaped4=false;continue}if(ch==="\\"){escaped4=true;continue}
 if(ch==='"'){quote2=quote2===1?0:1;continue}if(quote2===1){continue}if(ch==="["){bracket++;continue}if(ch==="]"&&bracket>
 0){bracket--;continue}if(bracket>0){continue}if(ch==="("){paren++;continue}if(ch===")"){paren--;if(paren===0){if(requireEnd===
 true&&i3!==pattern.length-1){return}return{type:pattern[0],body:pattern.slice(2,i3),end:i3}}}}};var buildCharClassStar=chars=>{
@@ -15128,9 +15231,9 @@ if(value3==="]"){if(opts.nobracket===true||prev&&prev.type==="bracket"&&prev.val
 output:`\\${value3}`});continue}if(state.brackets===0){if(opts.strictBrackets===true){throw new SyntaxError(syntaxError(
 "opening","["))}push2({type:"text",value:value3,output:`\\${value3}`});continue}decrement("brackets");const prevValue=prev.
 value.slice(1);if(prev.posix!==true&&prevValue[0]==="^"&&!prevValue.includes("/")){value3=`/${value3}`}prev.value+=value3;
-append({value:value3});if(opts.literalBrackets===false||utils.hasRegexChars(prevValue)){continue}const escaped3=utils.escapeRegex(
-prev.value);state.output=state.output.slice(0,-prev.value.length);if(opts.literalBrackets===true){state.output+=escaped3;
-prev.value=escaped3;continue}prev.value=`(${capture}${escaped3}|${prev.value})`;state.output+=prev.value;continue}if(value3===
+append({value:value3});if(opts.literalBrackets===false||utils.hasRegexChars(prevValue)){continue}const escaped4=utils.escapeRegex(
+prev.value);state.output=state.output.slice(0,-prev.value.length);if(opts.literalBrackets===true){state.output+=escaped4;
+prev.value=escaped4;continue}prev.value=`(${capture}${escaped4}|${prev.value})`;state.output+=prev.value;continue}if(value3===
 "{"&&opts.nobrace!==true){increment("braces");const open8={type:"brace",value:value3,output:"(",outputIndex:state.output.
 length,tokensIndex:state.tokens.length};braces.push(open8);push2(open8);continue}if(value3==="}"){const brace=braces[braces.
 length-1];if(opts.nobrace===true||!brace){push2({type:"text",value:value3,output:value3});continue}let output=")";if(brace.
@@ -15232,9 +15335,9 @@ picomatch2.compileRe=(state,options,returnOutput=false,returnState=false)=>{if(r
 const opts=options||{};const prepend=opts.contains?"":"^";const append=opts.contains?"":"$";let source=`${prepend}(?:${state.
 output})${append}`;if(state&&state.negated===true){source=`^(?!${source}).*$`}const regex=picomatch2.toRegex(source,options);
 if(returnState===true){regex.state=state}return regex};picomatch2.makeRe=(input,options={},returnOutput=false,returnState=false)=>{
-if(!input||typeof input!=="string"){throw new TypeError("Expected a non-empty string")}let parsed3={negated:false,fastpaths:true};
-if(options.fastpaths!==false&&(input[0]==="."||input[0]==="*")){parsed3.output=parse11.fastpaths(input,options)}if(!parsed3.
-output){parsed3=parse11(input,options)}return picomatch2.compileRe(parsed3,options,returnOutput,returnState)};picomatch2.
+if(!input||typeof input!=="string"){throw new TypeError("Expected a non-empty string")}let parsed2={negated:false,fastpaths:true};
+if(options.fastpaths!==false&&(input[0]==="."||input[0]==="*")){parsed2.output=parse11.fastpaths(input,options)}if(!parsed2.
+output){parsed2=parse11(input,options)}return picomatch2.compileRe(parsed2,options,returnOutput,returnState)};picomatch2.
 toRegex=(source,options)=>{try{const opts=options||{};return new RegExp(source,opts.flags||(opts.nocase?"i":""))}catch(err2){
 if(options&&options.debug===true)throw err2;return/$^/}};picomatch2.constants=constants5;module.exports=picomatch2}});var require_picomatch2=__commonJS({"node_modules/picomatch/index.js"(exports,module){"use strict";var pico=require_picomatch();
 var utils=require_utils4();function picomatch2(glob2,options,returnState=false){if(options&&(options.windows===null||options.
@@ -15554,14 +15657,14 @@ forEach(hookedCommand=>{hookedCommand._lifeCycleHooks[event].forEach(callback2=>
 if(event==="postAction"){hooks.reverse()}hooks.forEach(hookDetail=>{result=this._chainOrCall(result,()=>{return hookDetail.
 callback(hookDetail.hookedCommand,this)})});return result}_chainOrCallSubCommandHook(promise2,subCommand,event){let result=promise2;
 if(this._lifeCycleHooks[event]!==void 0){this._lifeCycleHooks[event].forEach(hook2=>{result=this._chainOrCall(result,()=>{
-return hook2(this,subCommand)})})}return result}_parseCommand(operands,unknown4){const parsed3=this.parseOptions(unknown4);
-this._parseOptionsEnv();this._parseOptionsImplied();operands=operands.concat(parsed3.operands);unknown4=parsed3.unknown;
+return hook2(this,subCommand)})})}return result}_parseCommand(operands,unknown4){const parsed2=this.parseOptions(unknown4);
+this._parseOptionsEnv();this._parseOptionsImplied();operands=operands.concat(parsed2.operands);unknown4=parsed2.unknown;
 this.args=operands.concat(unknown4);if(operands&&this._findCommand(operands[0])){return this._dispatchSubcommand(operands[0],
 operands.slice(1),unknown4)}if(this._getHelpCommand()&&operands[0]===this._getHelpCommand().name()){return this._dispatchHelpCommand(
 operands[1])}if(this._defaultCommandName){this._outputHelpIfRequested(unknown4);return this._dispatchSubcommand(this._defaultCommandName,
 operands,unknown4)}if(this.commands.length&&this.args.length===0&&!this._actionHandler&&!this._defaultCommandName){this.
-help({error:true})}this._outputHelpIfRequested(parsed3.unknown);this._checkForMissingMandatoryOptions();this._checkForConflictingOptions();
-const checkForUnknownOptions=()=>{if(parsed3.unknown.length>0){this.unknownOption(parsed3.unknown[0])}};const commandEvent=`\
+help({error:true})}this._outputHelpIfRequested(parsed2.unknown);this._checkForMissingMandatoryOptions();this._checkForConflictingOptions();
+const checkForUnknownOptions=()=>{if(parsed2.unknown.length>0){this.unknownOption(parsed2.unknown[0])}};const commandEvent=`\
 command:${this.name()}`;if(this._actionHandler){checkForUnknownOptions();this._processArguments();let promiseChain;promiseChain=
 this._chainOrCallHooks(promiseChain,"preAction");promiseChain=this._chainOrCall(promiseChain,()=>this._actionHandler(this.
 processedArgs));if(this.parent){promiseChain=this._chainOrCall(promiseChain,()=>{this.parent.emit(commandEvent,operands,
@@ -15951,8 +16054,8 @@ key))}}else if(value3===""&&(operator==="&"||operator==="?")){result.push(encode
 result.push("")}}return result}function parseUrl(template2){return{expand:expand.bind(null,template2)}}function expand(template2,context3){
 var operators=["+","#",".","/",";","?","&"];template2=template2.replace(/\{([^\{\}]+)\}|([^\{\}]+)/g,function(_,expression,literal2){
 if(expression){let operator="";const values=[];if(operators.indexOf(expression.charAt(0))!==-1){operator=expression.charAt(
-0);expression=expression.substr(1)}expression.split(/,/g).forEach(function(variable){var tmp=/([^:\*]*)(?::(\d+)|(\*))?/.
-exec(variable);values.push(getValues(context3,operator,tmp[1],tmp[2]||tmp[3]))});if(operator&&operator!=="+"){var separator="\
+0);expression=expression.substr(1)}expression.split(/,/g).forEach(function(variable2){var tmp=/([^:\*]*)(?::(\d+)|(\*))?/.
+exec(variable2);values.push(getValues(context3,operator,tmp[1],tmp[2]||tmp[3]))});if(operator&&operator!=="+"){var separator="\
 ,";if(operator==="?"){separator="&"}else if(operator!=="#"){separator=operator}return(values.length!==0?operator:"")+values.
 join(separator)}else{return values.join(",")}}else{return encodeReserved(literal2)}});if(template2==="/"){return template2}else{
 return template2.replace(/\/$/,"")}}function parse9(options){let method=options.method.toUpperCase();let url=(options.url||
@@ -16060,7 +16163,7 @@ context3)};JSONParseV2=(text6,reviver)=>{return JSON.parse(text6,(key,value3,con
 isOutOfBounds;const isInt=context3&&intRegex.test(context3.source);const isBigInt=isBigNumber&&isInt;if(isBigInt)return BigInt(
 context3.source);const hasCustomReviver=typeof reviver==="function";if(!hasCustomReviver)return value3;return reviver(key,
 value3,context3)})};MAX_INT=Number.MAX_SAFE_INTEGER.toString();MAX_DIGITS=MAX_INT.length;stringsOrLargeNumbers=/"(?:[^"\\]|\\.)*"|-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?/g;
-noiseValueWithQuotes=/^"-?\d+n+"$/;applyReviverIteratively=(parsed3,userReviver)=>{const rootHolder={"":parsed3};const stack=[
+noiseValueWithQuotes=/^"-?\d+n+"$/;applyReviverIteratively=(parsed2,userReviver)=>{const rootHolder={"":parsed2};const stack=[
 {parent:rootHolder,key:"",visited:false}];while(stack.length>0){const node2=stack[stack.length-1];if(!node2.visited){node2.
 visited=true;const value3=node2.parent[node2.key];const isComplexObject=value3!==null&&typeof value3==="object";if(isComplexObject){
 const keys=Object.keys(value3);for(let i3=keys.length-1;i3>=0;i3--){stack.push({parent:value3,key:keys[i3],visited:false})}}}else{
@@ -16075,8 +16178,8 @@ length<MAX_DIGITS||digits.length===MAX_DIGITS&&digits<=MAX_INT);const isStandard
 isLessThanMaxSafeInt;if(isStandardValue)return match;return'"'+match+'n"'})};JSONParse=(text6,reviver)=>{if(!text6)return originalParse(
 text6,reviver);try{if(isContextSourceSupported())return JSONParseV2(text6,reviver);const serializedData=serializeBigInts(
 text6);return originalParse(serializedData,(key,value3,context3)=>convertMarkedBigIntsReviver(key,value3,context3,reviver))}catch(error3){
-if(error3 instanceof RangeError){const serializedData=serializeBigInts(text6);const parsed3=originalParse(serializedData);
-return applyReviverIteratively(parsed3,reviver)}throw error3}}}});var RequestError;var init_dist_src=__esm({"node_modules/@octokit/request-error/dist-src/index.js"(){RequestError=class extends Error{name;status;request;response;constructor(message,statusCode,options){
+if(error3 instanceof RangeError){const serializedData=serializeBigInts(text6);const parsed2=originalParse(serializedData);
+return applyReviverIteratively(parsed2,reviver)}throw error3}}}});var RequestError;var init_dist_src=__esm({"node_modules/@octokit/request-error/dist-src/index.js"(){RequestError=class extends Error{name;status;request;response;constructor(message,statusCode,options){
 super(message,{cause:options.cause});this.name="HttpError";this.status=Number.parseInt(statusCode);if(Number.isNaN(this.
 status)){this.status=0}if("response"in options){this.response=options.response}const requestCopy=Object.assign({},options.
 request);if(options.request.headers.authorization){requestCopy.headers=Object.assign({},options.request.headers,{authorization:options.
@@ -17512,7 +17615,7 @@ e":{const{field:field2=""}=kind.regeneration??{};const{[field2]:before}=aim.befo
 done2;default:return judgeUpdate(kind,aim,live)}}function judgeUpdate(kind,{before,expected},live){if(!live.exists){const sentence2=`\
 left nothing that could be read: the ${kind.noun} is not there`;const different=["it is not there"];return{verdict:"part",
 different,differing:different,unverified:[],lost:{},begun:false,sentence:sentence2}}const now=live.fields;const parts=Object.
-entries(expected).flatMap(([field2,asked])=>partsOf3(kind,field2,asked,before,now));const lost2=kind.lost?.({before,asked:expected,
+entries(expected).flatMap(([field2,asked])=>partsOf4(kind,field2,asked,before,now));const lost2=kind.lost?.({before,asked:expected,
 now})??{};const off=parts.filter(({part})=>part.verdict==="different");const wished=parts.filter(({changes})=>changes);const begun=wished.
 some(({part})=>part.verdict==="same");const kept3=off.filter(({changes})=>changes);const found2={different:kept3.map(({part})=>sentenceOf(
 part)),differing:kept3.map(({part})=>part.path),unverified:parts.filter(({part})=>part.verdict==="unknown").map(({part})=>part.
@@ -17523,7 +17626,7 @@ filter(({part,kept:kept4})=>part.verdict==="different"&&!kept4);if(!begun&&isWho
 verdict:"not-done",sentence:`was not done, ${SHOWN}`}}const paths=which=>which.map(({part})=>part.path).join(", ");const shown5=[
 ...begun?[`as asked: ${paths(wished.filter(({part})=>part.verdict==="same"))}`]:[],...neither.length>0?[`neither as aske\
 d nor as before: ${paths(neither)}`]:[],...isWhole?[]:[`lost: ${namesOfLost(lost2)}`]];return{...found2,verdict:"part",sentence:`\
-was not done as a whole, ${SHOWN} (${shown5.join("; ")})`}}function partsOf3(kind,field2,asked,before,now){const type=kind.
+was not done as a whole, ${SHOWN} (${shown5.join("; ")})`}}function partsOf4(kind,field2,asked,before,now){const type=kind.
 fields[field2]??value;const was=new Map(contrast(type,field2,asked,before[field2]).map(part=>[part.path,part]));const since=new Map(
 before[field2]===void 0?[]:contrast(type,field2,before[field2],now[field2]).map(part=>[part.path,part]));return contrast(
 type,field2,asked,now[field2]).map(part=>{const first=was.get(part.path);const changes=first===void 0?part.type.type!=="\
@@ -17599,12 +17702,12 @@ const isOff=different.length+others2.length>0;return{status:isOff?"not_converged
 after:data3,unverified,error:isOff?told5(different):null,...isOff?{gist:told5(differing)}:{},notes:notesOf(this.#kind,change3,
 data3)}}#otherServer(change3,answer){const{profile}=this.#options;if(change3.action!=="update")return[];const{before,expected}=change3.
 apply;const kind=this.#kind;const better=betterProfile(profile,kind,answer)??betterProfileByReset(profile,kind,change3.apply,
-answer);if(better===void 0)return[];this.#better??=better;const unsent=Object.fromEntries(Object.entries(before).filter(
-([field2])=>!Object.hasOwn(expected,field2)&&field2 in kind.fields));const{different}=verify(kind,unsent,answer);const{signs,
-whole:whole2=[]}=kind.traits[better.name];const losesSilently=signs?.losesSilently===true;const seen2=verify(kind,expected,
-answer).different.length>0;if(!losesSilently&&!seen2)return[];const empty2=emptied(whole2,change3.apply,answer);return[...different.
-map(what=>`${what}, although it was not sent`),...empty2.length===0?[]:[`the answer shows ${empty2.join(", ")}, which we\
-re not sent: what was in them, if anything, is lost and not known`],adviceFor(better)]}async#putBack(change3,open8,judgement,live){
+answer);if(better===void 0)return[];this.#better??=better;const unsent2=Object.fromEntries(Object.entries(before).filter(
+([field2])=>!Object.hasOwn(expected,field2)&&field2 in kind.fields));const{different}=verify(kind,unsent2,answer);const{
+signs,whole:whole2=[]}=kind.traits[better.name];const losesSilently=signs?.losesSilently===true;const seen2=verify(kind,
+expected,answer).different.length>0;if(!losesSilently&&!seen2)return[];const empty2=emptied(whole2,change3.apply,answer);
+return[...different.map(what=>`${what}, although it was not sent`),...empty2.length===0?[]:[`the answer shows ${empty2.join(
+", ")}, which were not sent: what was in them, if anything, is lost and not known`],adviceFor(better)]}async#putBack(change3,open8,judgement,live){
 const{repair:repair2}=this.#options;const names3=namesOfLost(judgement.lost);let known4={judgement,live};let{attempts}=open8;
 let sent=change3;for(const aim of open8.refused?["before"]:["asked","before"]){const owed2=seenLoss("",known4.judgement.
 lost,known4.live.fields);const again=repair2(change3,owed2,known4.live,aim);if(again===void 0)continue;sent=again;const tried2=await this.#send(
@@ -17684,9 +17787,9 @@ reason));this.#options.progress.step({address:change3.address,status:"skipped",e
 if(this.#stop!==void 0)return this.#stop;const harm=this.#harmful.get(change3.kind);if(harm!==void 0)return harm;if(this.#options.
 signal.aborted)return"interrupted before it was sent";for(const{operation}of change3.requests){const forbidden=this.#forbidden.
 get(operations[operation].scope);if(forbidden!==void 0)return forbidden}if(this.#unsucceeded.has(change3.kind)&&givesUp(
-change3))return kindOf(change3.kind).succession?.failed;return void 0}#remember(failure2,written3){if(failure2.kind==="u\
-nauthorized")this.#stop="not sent: the credentials were refused (401)";if(failure2.kind!=="forbidden")return;if(written3!==
-void 0&&written3.traits[this.#options.profile.name].protects===true)return;this.#forbidden.set(failure2.scope,`not sent:\
+change3))return kindOf(change3.kind).succession?.failed;return void 0}#remember(failure2,written4){if(failure2.kind==="u\
+nauthorized")this.#stop="not sent: the credentials were refused (401)";if(failure2.kind!=="forbidden")return;if(written4!==
+void 0&&written4.traits[this.#options.profile.name].protects===true)return;this.#forbidden.set(failure2.scope,`not sent:\
  the credentials lack the scope ${failure2.scope} (403)`)}async#settle(planned,sent,outcome3){if(takesOver(planned)&&outcome3.
 status!=="applied")this.#unsucceeded.add(planned.kind);this.#outcomes.set(planned,outcome3);this.#hear(planned,outcome3.
 after??{});await this.#guard(()=>this.#options.recorder.settled(sent,outcome3));const{status,error:error3,gist}=outcome3;
@@ -17812,53 +17915,59 @@ before:got,after:asItWillBe(part),sensitive,...lackOf(part)}}function updateWarn
 if(live?.exists===false){warnings.push({code:"not-there",message:`the server has no such ${kind.noun}; it is asked to ta\
 ke it all the same`})}for(const{path,type,verdict}of parts){if(type.type!=="set"||verdict!=="unknown")continue;warnings.
 push({code:"unknown-set",message:`the present ${path} aren't known: what is there and not in the manifest will be lost`})}
-return warnings}init_problems();init_kinds();init_zod();var checkDescriptions={"lost-placeholder":"A placeholder that the live body has and the new one lost.","chang\
+return warnings}init_problems();init_values();init_kinds();init_zod();var checkDescriptions={"lost-placeholder":"A placeholder that the live body has and the new one lost.","chang\
 ed-link":"A link of the new body that leads to another host than that of the live one, or that puts an address of the se\
 rver into another one.","template-syntax":"A body that does not parse as a Mustache template, such as one with an open s\
-ection.","body-too-large":"A body beyond the limits of what idops checks and renders, or a live one that the new one cou\
-ld not be compared with.","placeholder-mismatch":"Text and HTML with different placeholders.","unknown-placeholder":"A p\
-laceholder that no server is known to fill in for this type of email.","html-script":"HTML that runs scripts or embeds o\
-ther documents, which mail clients remove or distrust.","html-too-large":"HTML of more than 102 KB, where mail clients c\
-lip.","html-charset":"HTML without a declared character set, or with another one than UTF-8.","html-nesting":"HTML that \
-is nested deeper than browsers and mail clients go, or that makes them repeat elements without end.","image-without-alt":"\
-Images without a text for readers who do not see them.","insecure-link":"Addresses that begin with http:, which anybody \
-on the way can read and change."};var checkCodes=Object.keys(checkDescriptions);var level2=code2=>_enum(["error","warnin\
-g","off"]).optional().meta({description:checkDescriptions[code2],examples:["error"],default:"warning"});var checksSchema=strictObject(
-Object.fromEntries(checkCodes.map(code2=>[code2,level2(code2)]))).meta({description:"What is made of findings in email b\
-odies: each can be an error, a warning or off.",examples:[{"html-script":"error","image-without-alt":"off"}]});var emailSchema=strictObject(
-{placeholders:array(string2().regex(/^[^\s{}<>]+$/,"must be the name of a placeholder, without braces")).optional().meta(
-{description:'Placeholders that the server fills in beside those that idops knows; "company.*" is all below company.',examples:[
-["support_url","company.*"]]})}).meta({description:"What is known of the server that fills in the emails, for the checks\
-.",examples:[{placeholders:["support_url","company.*"]}]});function levelOf(code2,settings){return settings[code2]??"war\
-ning"}init_kinds();init_known();async function bodyChecks(project,declared){const levels=project.checks();const{placeholders:placeholders2}=project.
-email();if(emailsIn(declared).length===0)return{levels,placeholders:placeholders2};const{checkTemplate:checkTemplate2}=await Promise.resolve().then(()=>(init_checks3(),checks_exports3));
-return{levels,placeholders:placeholders2,checkTemplate:checkTemplate2}}function findingsOf(template2,email3,bodies2,checks){
-if(checks.checkTemplate===void 0)throw new Error("the checks were made for no template");return checks.checkTemplate({...bodies2,
-known:knownOf2(template2,email3,checks)})}function knownOf2({identity:identity2},{type,placeholders:placeholders2},checks){
-const name2=identity2[type]??"";return Object.hasOwn(placeholders2,name2)?new KnownPlaceholders(name2,[...placeholders2[name2]??
-[],...checks.placeholders??[]]):void 0}function templateWarnings(change3,declared,checks){const{email:email3}=kindOf(change3.kind);if(email3===void 0||change3.
+ection, or with which the server sends no mail.","missing-link":"A body that never shows the link, or the code, that the\
+ mail is for.","body-too-large":"A body beyond the limits of what idops checks and renders, or a live one that the new o\
+ne could not be compared with.","placeholder-mismatch":"Text and HTML with different placeholders.","unknown-placeholder":"\
+A placeholder that the server leaves empty, or that the configuration does not name.","html-script":"HTML that runs scri\
+pts or embeds other documents, which mail clients remove or distrust.","html-too-large":"HTML of more than 102 KB, where\
+ mail clients clip.","html-charset":"HTML without a declared character set, or with another one than UTF-8.","html-nesti\
+ng":"HTML that is nested deeper than browsers and mail clients go, or that makes them repeat elements without end.","ima\
+ge-without-alt":"Images without a text for readers who do not see them.","insecure-link":"Addresses that begin with http\
+:, which anybody on the way can read and change."};var checkCodes=Object.keys(checkDescriptions);var level2=code2=>_enum(
+["error","warning","off"]).optional().meta({description:checkDescriptions[code2],examples:["error"],default:"warning"});
+var checksSchema=strictObject(Object.fromEntries(checkCodes.map(code2=>[code2,level2(code2)]))).meta({description:"What \
+is made of findings in email bodies: each can be an error, a warning or off.",examples:[{"html-script":"error","image-wi\
+thout-alt":"off"}]});var emailSchema=strictObject({placeholders:array(string2().regex(/^[^\s{}<>]+$/,"must be the name o\
+f a placeholder, without braces")).optional().meta({description:'Placeholders that the server fills in beside those that\
+ idops knows; "company.*" is all below company.',examples:[["support_url","company.*"]]})}).meta({description:"What is k\
+nown of the server that fills in the emails, for the checks.",examples:[{placeholders:["support_url","company.*"]}]});function levelOf({
+code:code2,live,fatal},settings,isNew){const level3=settings[code2]??(fatal&&isNew?"error":"warning");return live&&level3===
+"error"?"warning":level3}init_kinds();init_known();init_servers();async function bodyChecks(project,declared){const levels=project.checks();const{
+placeholders}=project.email();const settings={levels,placeholders,profile:project.profile.name};if(emailsIn(declared).length===
+0)return settings;const{checkTemplate:checkTemplate2}=await Promise.resolve().then(()=>(init_checks3(),checks_exports3));
+return{...settings,checkTemplate:checkTemplate2}}function findingsOf(template2,email3,bodies2,checks){if(checks.checkTemplate===
+void 0)throw new Error("the checks were made for no template");const type=template2.identity[email3.type]??"";const{placeholders,
+profile}=checks;const known4=placeholders===void 0?void 0:new KnownPlaceholders(type,placeholders);return checks.checkTemplate(
+{...bodies2,known:known4,mail:mailOf(profile,type)})}function templateWarnings(change3,declared,checks){const{email:email3}=kindOf(change3.kind);if(email3===void 0||change3.
 action!=="update")return{warnings:[],errors:[]};const{before,expected}=change3.apply;const both={before:bodies(email3,before),
-after:bodies(email3,{...before,...expected})};const findings=findingsOf(declared,email3,both,checks);const told5=level3=>findings.
-filter(({code:code2,live})=>{const set2=levelOf(code2,checks.levels);return(live&&set2==="error"?"warning":set2)===level3}).
-map(finding=>planWarning(declared,email3,finding));return{warnings:told5("warning"),errors:told5("error")}}function planWarning(template2,email3,finding){
+after:bodies(email3,{...before,...expected})};const findings=findingsOf(declared,email3,both,checks);const isNew=body2=>isNewBody(
+change3,email3[body2]);const told5=level3=>findings.filter(finding=>levelOf(finding,checks.levels,bodiesOf2(finding.body).
+some(isNew))===level3).map(finding=>planWarning(declared,email3,finding));return{warnings:told5("warning"),errors:told5(
+"error")}}function isNewBody({fields:fields2},path){const field2=fields2.find(one=>one.path===path);return field2!==void 0&&
+!(field2.drift!==void 0&&same(field2.drift.recorded,field2.after??null))}function planWarning(template2,email3,finding){
 const{code:code2,message,body:body2,at:at3}=finding;const about2=bodiesOf2(body2).filter(name2=>template2.fields[email3[name2]]!==
 void 0);const spotted=about2.filter(name2=>at3?.[name2]!==void 0);if(about2.length===0||finding.live)return{code:code2,message};
 const{places,more}=placesIn(template2,email3,finding,spotted.length>0?spotted:about2.slice(0,1));const all=places.map(({
 file,inProject,line,column})=>({file,...inProject===void 0?{}:{inProject},line,column}));const[place2]=all;return{code:code2,
-message,...place2===void 0?{}:{place:place2},...all.length>1?{places:all}:{},...more>0?{morePlaces:more}:{}}}function checkDeclaredTemplates(declared,checks){
-const problems=[];for(const{template:template2,email:email3}of emailsIn(declared)){for(const finding of findingsOf(template2,
-email3,{after:bodies(email3,template2.fields)},checks)){const level3=levelOf(finding.code,checks.levels);if(level3==="of\
-f")continue;const build2=level3==="error"?error:warning2;const{places,more}=placesIn(template2,email3,finding,bodiesOf2(
-finding.body));problems.push({...build2(finding.code,finding.message,places),...more>0?{morePlaces:more}:{}})}}return problems}
-function bodiesOf2(body2){return body2===null?["txt","html"]:[body2]}var placesAtMost=50;function placesIn(template2,email3,{
-at:at3},about2){const found2=about2.map(name2=>({field:email3[name2],spots:eachOnce(at3?.[name2]??[])}));const seen2=new Map;
-const add=(field2,spot)=>{const place2=template2.placeWithin(field2,spot);const key=JSON.stringify([place2.file,place2.line,
-place2.column]);if(!seen2.has(key))seen2.set(key,place2)};for(const{field:field2,spots}of found2)add(field2,spots[0]);const firsts=seen2.
-size;for(const{field:field2,spots}of found2)for(const spot of spots.slice(1,placesAtMost))add(field2,spot);const more=found2.
-reduce((sum,{spots})=>sum+Math.max(0,spots.length-placesAtMost),0);return{places:[...seen2.values()],more:seen2.size===firsts?
-0:more}}function eachOnce(spots){const byStart=new Map(spots.map(spot=>[spot.start,spot]));return[...byStart.values()].sort(
-(a2,b)=>a2.start-b.start)}function bodies({txt,html},fields2){return{txt:readable(fields2[txt]),html:readable(fields2[html])}}
-function readable(body2){return typeof body2==="string"||body2===null?body2:void 0}init_extended();init_problems();init_shard();init_kinds();init_shard();init_values();init_kinds();function matchesPattern(pattern,text6){const parts=pattern.split("*");const first=parts[0]??
+message,...place2===void 0?{}:{place:place2},...all.length>1?{places:all}:{},...more>0?{morePlaces:more}:{}}}function checkDeclaredTemplates(declared,checks,recorded2){
+const problems=[];for(const{template:template2,email:email3}of emailsIn(declared)){const known4=recorded2?.(template2);const isNew=body2=>{
+const[now,was]=[template2.fields[email3[body2]],known4?.[email3[body2]]];return known4!==void 0&&now!==void 0&&!(was!==void 0&&
+same(was,now))};for(const finding of findingsOf(template2,email3,{after:bodies(email3,template2.fields)},checks)){const level3=levelOf(
+finding,checks.levels,bodiesOf2(finding.body).some(isNew));if(level3==="off")continue;const build2=level3==="error"?error:
+warning2;const{places,more}=placesIn(template2,email3,finding,bodiesOf2(finding.body));problems.push({...build2(finding.
+code,finding.message,places),...more>0?{morePlaces:more}:{}})}}return problems}function bodiesOf2(body2){return body2===
+null?["txt","html"]:[body2]}var placesAtMost=50;function placesIn(template2,email3,{at:at3},about2){const found2=about2.
+map(name2=>({field:email3[name2],spots:eachOnce(at3?.[name2]??[])}));const seen2=new Map;const add=(field2,spot)=>{const place2=template2.
+placeWithin(field2,spot);const key=JSON.stringify([place2.file,place2.line,place2.column]);if(!seen2.has(key))seen2.set(
+key,place2)};for(const{field:field2,spots}of found2)add(field2,spots[0]);const firsts=seen2.size;for(const{field:field2,
+spots}of found2)for(const spot of spots.slice(1,placesAtMost))add(field2,spot);const more=found2.reduce((sum,{spots})=>sum+
+Math.max(0,spots.length-placesAtMost),0);return{places:[...seen2.values()],more:seen2.size===firsts?0:more}}function eachOnce(spots){
+const byStart=new Map(spots.map(spot=>[spot.start,spot]));return[...byStart.values()].sort((a2,b)=>a2.start-b.start)}function bodies({
+txt,html},fields2){return{txt:readable(fields2[txt]),html:readable(fields2[html])}}function readable(body2){return typeof body2===
+"string"||body2===null?body2:void 0}init_extended();init_problems();init_shard();init_kinds();init_shard();init_values();init_kinds();function matchesPattern(pattern,text6){const parts=pattern.split("*");const first=parts[0]??
 "";if(parts.length===1)return pattern===text6;const last=parts[parts.length-1]??"";if(!text6.startsWith(first)||!text6.endsWith(
 last)||text6.length<first.length+last.length)return false;let position=first.length;const end2=text6.length-last.length;
 for(const part of parts.slice(1,-1)){const found2=text6.indexOf(part,position);if(found2<0||found2+part.length>end2)return false;
@@ -18175,7 +18284,7 @@ test(line.slice(Math.max(0,index-20),index));count3+=1;if(!begins&&(isKey||count
 "${"))continue;if(looksSecret(name2)&&!isReference(line.slice(index+name2.length)))return true}return false}function holdsAddressSecret(line){
 return/:\/\/(?!(?:\$\{[A-Za-z_]\w*\}:?)+@)[^\s/@"']{1,256}@/.test(line)}function isReference(value3){return value3.length<
 200&&/^[\s:=]*(["']?)\s*(?:(?:Bearer|Basic|Token)\s+)?(?:\$\{[A-Za-z_]\w*\}\s*)+\1[\s,}\]]*$/.test(value3)}function lineEnd(text6,at3){
-const end2=text6.indexOf("\n",at3);return end2===-1?text6.length:end2}var MAX_BYTES=16*1024*1024;function shownPath(path,cwd){return(relative(cwd,path)||".").split(sep).join("/")}function nameOf3(path,{
+const end2=text6.indexOf("\n",at3);return end2===-1?text6.length:end2}var MAX_BYTES=16*1024*1024;function shownPath(path,cwd){return(relative(cwd,path)||".").split(sep).join("/")}function nameOf4(path,{
 cwd,root}){const[file,inProject]=[shownPath(path,cwd),shownPath(path,root)];return file===inProject?{file}:{file,inProject}}
 function wholeFile(name2){return{...name2,line:1,column:1,length:1}}var SourceFile=class{path;text;#inProject;#lines;#hidden=new Set;#secret;#isDistrusted=false;constructor({
 file,inProject},text6,isYaml=true){this.path=file;this.#inProject=inProject;this.text=text6;if(!isYaml)this.#secret=new Set}hide(range2){
@@ -18213,7 +18322,7 @@ join as join5}from"node:path";async function statesBeside(statePath){const folde
 folder,{withFileTypes:true}).catch(()=>[]);const names3=entries.filter(entry=>!entry.isDirectory()&&entry.name!==basename2(
 statePath));const states=await Promise.all(names3.map(({name:name2})=>stateName(join5(folder,name2))));return states.filter(
 state=>state!==void 0)}async function stateName(path){const text6=await readRegular(path).catch(()=>void 0);return text6===
-void 0?void 0:nameOf4(text6)}init_zod();import{createHash as createHash2,randomUUID as randomUUID3}from"node:crypto";import{link,lstat,open as open3,
+void 0?void 0:nameOf5(text6)}init_zod();import{createHash as createHash2,randomUUID as randomUUID3}from"node:crypto";import{link,lstat,open as open3,
 readdir as readdir3,rename as rename2,rm as rm3}from"node:fs/promises";import{basename as basename3,dirname as dirname6,
 join as join8,relative as relative2}from"node:path";import{setTimeout as wait}from"node:timers/promises";init_problems();init_process();init_regular();init_shard();init_process();import{createHash,randomBytes as randomBytes4}from"node:crypto";import{readdir as readdir2,rm,stat}from"node:fs/promises";
 import{join as join6}from"node:path";var named4=/^\.idops-(\d+)-([0-9a-f]{8})-([0-9a-f]{6})[0-9a-f]{6}\.tmp$/;var own2=randomBytes4(
@@ -18305,10 +18414,10 @@ pop()===""&&(lines.pop()??"").startsWith('{"type":"end"')})}function shownPath2(
 path}async function removeJournals(folder,runs){for(const path of runs.map(run4=>join9(folder,`${run4}.jsonl`)))await writing(
 `the journal ${shownPath2(path)} can't be removed`,()=>rm4(path,{force:true,recursive:true}));if(runs.length>0)await writing(
 `the folder of journals ${shownPath2(folder)} can't be written`,()=>syncFolder(folder))}function unwritten(path){return`\
-the journal ${shownPath2(path)} can't be written`}function fileJournal(file,end2,path){let written3=end2;let broken;const put4=async lines=>{
+the journal ${shownPath2(path)} can't be written`}function fileJournal(file,end2,path){let written4=end2;let broken;const put4=async lines=>{
 if(broken!==void 0)throw broken;const text6=lines.map(line=>`${line}
-`).join("");try{await file.appendFile(text6);await file.datasync();written3+=Buffer.byteLength(text6)}catch(failure2){await file.
-truncate(written3).catch(()=>{broken=failure2});throw failure2}};return batched(lines=>writing(unwritten(path),()=>put4(
+`).join("");try{await file.appendFile(text6);await file.datasync();written4+=Buffer.byteLength(text6)}catch(failure2){await file.
+truncate(written4).catch(()=>{broken=failure2});throw failure2}};return batched(lines=>writing(unwritten(path),()=>put4(
 lines)),()=>file.close().catch(()=>{}))}import{isUtf8}from"node:buffer";import{relative as relative4}from"node:path";init_json();init_problems();init_regular();init_shell();init_state_text();function stateFile(path){const place2=relative4(process.cwd(),path)||path;return{place:place2,load:async server=>ofServer(
 await readState(path,place2),place2,server,`rm ${shellWord(place2)}`),saved:()=>readState(path,place2),save:state=>write(
 path,state,place2),merge:change3=>alone2(path,async()=>{const next=mergedInto(await readState(path,place2),change3,place2);
@@ -18322,7 +18431,7 @@ if(failure2 instanceof ProblemsError)throw failure2;const{code:code2}=failure2;i
 NoRegularFile||code2==="ENOTDIR";const hint=isElse?"move what is in the way elsewhere, or name another file with state.p\
 ath":"check its permissions";throw new ProblemsError([error("state-unreadable",`the state ${place2} can't be read: ${whyRefused(
 failure2)}`,[],hint)])}}init_git();import{realpath as realpath2}from"node:fs/promises";import{basename as basename4,dirname as dirname7,isAbsolute as isAbsolute2,
-join as join10,relative as relative5,sep as sep2}from"node:path";init_problems();init_shell();init_work_tree();async function refuseTracked(paths,journals,written3){const files=paths.flatMap(path=>[path,lockPath(path)]);if(!written3&&
+join as join10,relative as relative5,sep as sep2}from"node:path";init_problems();init_shell();init_work_tree();async function refuseTracked(paths,journals,written4){const files=paths.flatMap(path=>[path,lockPath(path)]);if(!written4&&
 ![...files,journals].some(isThere))return;refuseAll(await trackedOf(files,journals))}function refuseAll(paths){const[first,
 ...others2]=paths;if(first===void 0)return;const more=others2.length===0?"":` and ${others2.length} more of the state`;const out=paths.
 slice(0,3).map(path=>shellWord(`:/${path}`));const rest=paths.length>3?" and so on":"";throw new ProblemsError([error("s\
@@ -18450,8 +18559,8 @@ serverMessage:"value"in document2?messageIn(document2.value):null,members:"value
 sent:true,passing:passing2}}#judgeBody(parse11,outcome3){const{status,headers,body:body2,broken}=outcome3;const unusable=(facts,passing2=false)=>({
 problem:{kind:"answer",status,...facts},sent:true,passing:passing2});if(broken!==null)return unusable({reason:broken},broken!==
 "too-large");const document2=body2.length===0?{wrong:"empty"}:this.#read(body2);if("wrong"in document2){return unusable(
-{reason:document2.wrong,detail:firstHeader(headers,"content-type")??null})}const parsed3=parse11(document2.value);if(!("\
-wrong"in parsed3))return{value:parsed3.value,status};const{wrong:wrong2,reason="wrong-type"}=parsed3;return unusable({reason,
+{reason:document2.wrong,detail:firstHeader(headers,"content-type")??null})}const parsed2=parse11(document2.value);if(!("\
+wrong"in parsed2))return{value:parsed2.value,status};const{wrong:wrong2,reason="wrong-type"}=parsed2;return unusable({reason,
 detail:wrong2,serverMessage:messageIn(document2.value)})}#read(body2){const document2=readJson(body2);const{onSecret}=this.#options;
 if(onSecret!==void 0&&"value"in document2){for(const secret3 of secretTextsIn(document2.value))onSecret(secret3,"answer")}
 return document2}#target(location){const base2=this.#options.baseUrl.href;if(location===void 0||!URL.canParse(location,base2))
@@ -18516,7 +18625,7 @@ doubt,changed:changed2,outOfPatience,members:members3?.map(clean)})}#cleaner(cre
 return text6=>oneLine(this.#options.redact(strip(text6)))}#stripper({value:value3}){const token=value3.slice(value3.indexOf(
 " ")+1);const echoes=[...new Set([value3,token,encodeURIComponent(token)])].filter(Boolean);return text6=>echoes.reduce(
 (rest,echo)=>rest.replaceAll(echo,mask),text6)}};function isExpired({freshUntil}){return freshUntil!==void 0&&performance.
-now()>freshUntil}var written2={regenerateDid:answers.client.one,updateUser:answers.user.one,updateTemplate:answers.template.one,deleteTemplate:answers.
+now()>freshUntil}var written3={regenerateDid:answers.client.one,updateUser:answers.user.one,updateTemplate:answers.template.one,deleteTemplate:answers.
 template.one,updateKeyPair:answers.keyPair.one,updateOrganization:answers.organization.one};function connect(options){const transport=new Transport(
 options);return{reader:readerOver(transport),writer:writerOver(transport),close:()=>transport.close()}}function readerOver(transport){
 const read=async call=>(await transport.call(extended2(call,{method:"GET"}))).data;const documented2=operation=>({operation,
@@ -18530,7 +18639,7 @@ path,params),parse:aboutOne(path,params,parse11),whenMissing:null,wanted}),listE
 406],wanted})}}function aboutOne(path,params,parse11){const id=params[/\/:([a-z_]+)$/.exec(path)?.[1]??""];return id===void 0?
 parse11:about({id},parse11)}function writerOver(transport){return{async send({operation,params,body:body2,confirm:confirm2},permit,freshUntil){
 const{title,method,scope:scope2}=operations[operation];const call={operation,title,method,scope:scope2,path:operationPath(
-operation,params),parse:about(templateOf(params),written2[operation]),...method==="DELETE"?{whenMissing:{}}:{},freshUntil,
+operation,params),parse:about(templateOf(params),written3[operation]),...method==="DELETE"?{whenMissing:{}}:{},freshUntil,
 permit};const wrapper=wrapperOf(operation);if(wrapper===void 0||body2===void 0)return await transport.call(call);return await transport.
 call({...call,body:{[wrapper]:reveal(body2)},...confirm2===void 0?{}:{confirm:()=>lookAgain(body2,confirm2.from,call,transport)}})}}}
 function templateOf({backend_id,template_type}){return{...backend_id===void 0?{}:{backend_id},...template_type===void 0?
@@ -18618,9 +18727,9 @@ if(status<200||status>299){const said3="value"in document2?messageIn(document2.v
 null?"":`; it asks to wait ${asked} s`;throw problem2("token-unavailable",`answered ${status}${text6}${wait3}`,"try agai\
 n later")}if(status>=400&&status<500){throw problem2("token-refused",`answered ${status}${text6}`,"check client_id, clie\
 nt_secret, and the scopes that this client may have")}throw problem2("token-unavailable",`answered ${status}${text6}`,"c\
-heck token_url")}const parsed3="value"in document2?tokenAnswer.safeParse(document2.value):void 0;if(parsed3?.success!==true){
+heck token_url")}const parsed2="value"in document2?tokenAnswer.safeParse(document2.value):void 0;if(parsed2?.success!==true){
 throw problem2("token-unavailable",`answered ${status} without a token`,"check token_url")}const{access_token,token_type,
-expires_in}=parsed3.data;onSecret(access_token);if(token_type!=null&&token_type.toLowerCase()!=="bearer"){throw problem2(
+expires_in}=parsed2.data;onSecret(access_token);if(token_type!=null&&token_type.toLowerCase()!=="bearer"){throw problem2(
 "token-unavailable","gave a token that is no bearer token")}return{text:bearerText(access_token,`the token from ${address3.
 href}`),renewAt:expires_in==null?null:now()+renewAfter(expires_in)*1e3,scopes}}function renewAfter(lifetime){return Math.
 max(lifetime-30,lifetime/2)}var DEFAULT_TIMEOUT=30;function openConnection(server,declared,options){const network={...options,patience:new Patience(
@@ -18786,9 +18895,9 @@ record:"a map",null:"null"};function typeName(expected){return typeNames[expecte
 if(node2.type==="list")return"a list";if(node2.type==="map")return"a map";if(node2.value===null)return node2.source===""?
 "nothing":"null";if(node2.value instanceof ExactNumber)return plainNumber(node2.value.text)===void 0?"a number that woul\
 d be rounded":"a number";return typeof node2.value==="boolean"?"a boolean":`a ${typeof node2.value}`}var MOST4=40;function gotOf(node2,file){
-const type=typeOf(node2);const written3=writtenOf(node2,file);if(written3===void 0||node2.type!=="scalar"||node2.value===
-null)return type;if(typeof node2.value==="string")return`the string ${JSON.stringify(written3)}`;return`${type.replace(/^a /,
-"the ")}${type==="a number"||type==="a boolean"?` ${written3}`:""}`}function writtenOf(node2,file){if(node2.type!=="scal\
+const type=typeOf(node2);const written4=writtenOf(node2,file);if(written4===void 0||node2.type!=="scalar"||node2.value===
+null)return type;if(typeof node2.value==="string")return`the string ${JSON.stringify(written4)}`;return`${type.replace(/^a /,
+"the ")}${type==="a number"||type==="a boolean"?` ${written4}`:""}`}function writtenOf(node2,file){if(node2.type!=="scal\
 ar"||file.hides(node2.range))return void 0;const text6=typeof node2.value==="string"?node2.value:node2.source;const unfit=text6.
 length>MOST4||text6.includes("$")||new RegExp("\\p{C}","u").test(text6)||looksLikeCredential(text6);return unfit?void 0:
 text6}var howTo={boolean:"write true or false, without quotes",array:'write each element on a line that begins with "- "\
@@ -18877,7 +18986,7 @@ function pathText(path){return path.reduce((text6,step)=>typeof step==="number"?
 `${text6}${text6===""?"":"."}${step}`:`${text6}[${JSON.stringify(shownKey(step))}]`,"")}function within4(name2,path){return path.
 length===0?name2:`${pathText(path)} of ${name2}`}function valuePlace(file,root,path){const{node:node2,key}=find6(root,path);
 return file.place(node2.range.end>node2.range.start||key===void 0?node2.range:key)}function placeIn(file,root,path){const{
-node:node2,key}=find6(root,path);return file.place(key??startOf(node2))}init_problems();init_secret_names();init_values();var BadVariable=class extends Error{written;constructor(message,written3){super(message);this.written=written3}};var MAX_NESTING=50;
+node:node2,key}=find6(root,path);return file.place(key??startOf(node2))}init_problems();init_secret_names();init_values();var BadVariable=class extends Error{written;constructor(message,written4){super(message);this.written=written4}};var MAX_NESTING=50;
 function parseVariables(text6){return new Scanner2(text6).template(false,0)}var Scanner2=class{#text;#at=0;constructor(text6){
 this.#text=text6}template(inside2,depth){const parts=[];const stop=inside2?/[$}]/g:/\$/g;let literal2="";while(this.#at<
 this.#text.length){stop.lastIndex=this.#at;const next=stop.exec(this.#text)?.index??this.#text.length;literal2+=this.#text.
@@ -18891,8 +19000,8 @@ a name',start2);const told5=/^[A-Z_][A-Z0-9_]*$/.test(found2)?found2:"\u2026";th
 this.#at+2);if(operator!==":-"&&operator!==":?"){const end2=this.#at>=this.#text.length;throw this.#bad(end2?`"\${${told5}\
 " is not closed by "}"`:`"\${${told5}" is followed by something unknown`,start2)}this.#at+=2;const rest=this.#at;const inner=this.
 template(true,depth+1);if(this.#text[this.#at]!=="}")throw this.#bad(`"\${${told5}" is not closed by "}"`,start2);const message=this.#text.
-slice(rest,this.#at);this.#at+=1;const written3=this.#text.slice(start2,this.#at);return operator===":-"?{name:found2,written:written3,
-fallback:inner}:{name:found2,written:written3,message}}#bad(message,start2){return new BadVariable(message,this.#text.slice(
+slice(rest,this.#at);this.#at+=1;const written4=this.#text.slice(start2,this.#at);return operator===":-"?{name:found2,written:written4,
+fallback:inner}:{name:found2,written:written4,message}}#bad(message,start2){return new BadVariable(message,this.#text.slice(
 start2,this.#at+1).split("\n")[0]??"")}};var MAX_TEXT=16*1024*1024;var MAX_CHAIN=100;var nothing={text:"",tainted:false,unknown:true};var Variables=class{#sources;#lenient;#resolved=new Map;#resolving=[];#used=new Map;#problems=[];#reported=new Set;constructor(sources2,options){
 this.#sources=sources2;this.#lenient=options.lenient}get used(){return this.#used}takeProblems(){const problems=this.#problems;
 this.#problems=[];return problems}resolve(text6,node2,file,path=[]){const context3={node:node2,file,path};let template2;
@@ -18934,9 +19043,9 @@ place2]=problem2.places;const key=`${problem2.code}\0${problem2.message}\0${plac
 if(this.#reported.has(key))return;this.#reported.add(key);this.#problems.push(problem2)}};var ownVariables=new Map([["ID\
 OPS_BASE_URL","set it to the address of your server; idops sandbox runs one to practise on"],["IDOPS_TOKEN","set it to a\
  bearer token of your server; idops sandbox runs one to practise on"]]);function isSecret2(name2,{path}){return looksSecret(
-name2)||path.some(step=>typeof step==="string"&&(step==="auth"||looksSecret(step)))}function placeOf3(written3,{node:node2,
-file}){const at3=written3===""?-1:file.text.indexOf(written3,node2.range.start);if(at3===-1||at3>=node2.range.end)return file.
-place(node2.range);return file.place({start:at3,end:at3+written3.length})}init_problems();function isBaseUrl(checked3){return"origin"in checked3}var label="(?!-)[\\p{L}\\p{N}_-]+(?<!-)";var host=`\
+name2)||path.some(step=>typeof step==="string"&&(step==="auth"||looksSecret(step)))}function placeOf3(written4,{node:node2,
+file}){const at3=written4===""?-1:file.text.indexOf(written4,node2.range.start);if(at3===-1||at3>=node2.range.end)return file.
+place(node2.range);return file.place({start:at3,end:at3+written4.length})}init_problems();function isBaseUrl(checked3){return"origin"in checked3}var label="(?!-)[\\p{L}\\p{N}_-]+(?<!-)";var host=`\
 (?:${label}(?:\\.${label})*\\.?|\\[[\\da-f:.]+\\])`;var address2=new RegExp(`^https?://${host}(?::\\d{1,5})?(?:/(?!/)[^\\\\\
 \\s]*)?$`,"iu");function checkBaseUrl(text6,use){const{allowInsecureHttp,what="the base URL",places=[]}=use;const bad2=(why,hint="\
 write it as https://id.example.com")=>error("bad-address",`${what} ${why}`,places,hint);if(/^\s*\$[A-Za-z_{(]/.test(text6))
@@ -18983,8 +19092,8 @@ split(/[\s"'`=@:,;|&<>()]+/)].filter(part=>part!=="")}function passedNodes(node2
 entries.get("pass_env")?.value:void 0;return passed===void 0?[]:scalarsOf(passed)}function scalarsOf(node2){if(node2.type===
 "scalar")return[node2];if(node2.type==="list")return node2.items.flatMap(scalarsOf);return[...node2.entries.values()].flatMap(
 ({value:value3})=>scalarsOf(value3))}function namesIn5({value:value3}){if(typeof value3!=="string"||!value3.includes("$"))
-return[];try{return namesOf2(parseVariables(value3))}catch(failure2){if(failure2 instanceof BadVariable)return[];throw failure2}}
-function namesOf2(template2){return template2.flatMap(part=>typeof part==="string"?[]:[part.name,...namesOf2(part.fallback??
+return[];try{return namesOf3(parseVariables(value3))}catch(failure2){if(failure2 instanceof BadVariable)return[];throw failure2}}
+function namesOf3(template2){return template2.flatMap(part=>typeof part==="string"?[]:[part.name,...namesOf3(part.fallback??
 [])])}init_problems();function inOrder(problems){return[...problems].sort((one,other)=>{const[a2]=one.places;const[b]=other.places;if(a2===void 0||
 b===void 0)return(a2===void 0?0:1)-(b===void 0?0:1);if(a2.file!==b.file)return a2.file<b.file?-1:1;return a2.line-b.line||
 a2.column-b.column})}var import_yaml=__toESM(require_dist2(),1);init_problems();init_secret_names();init_values();init_problems();var MAX_DEPTH=100;var MAX_LEXEMES=1e6;function documentErrors(file,document2,quotes){const{errors:errors2,warnings}=document2;
@@ -19088,10 +19197,10 @@ get(name2)?.value;const both=below2?.type==="map"&&entry.value.type==="map"&&nam
 key,value:merge2(below2,entry.value)}:entry)}return mapNode(base2.range,entries)}function without2(node2,drop){return mapNode(
 node2.range,new Map([...node2.entries].filter(([name2,{value:value3}])=>!drop(name2,value3))))}function readConfig(file,environment){hideCredentials(file);const{documents,problems:found2}=parseYaml(file);const problems=[
 ...found2];const[first,second]=documents;if(second!==void 0){problems.push(error("wrong-value","a configuration is one d\
-ocument",[file.place(second.root.range)],"remove the others"))}const empty2=mapNode({start:0,end:0},new Map);const written3=first?.
-root??(problems.length===0?empty2:void 0);if(written3===void 0)throw new ProblemsError(problems);if(written3.type!=="map"){
-throw new ProblemsError([...problems,error("wrong-type","the configuration must be a map",[file.place(written3.range)],'\
-begin it with "version: 1"')])}const root=withoutEmpty(written3);problems.push(...check2({schema:configSchema,root,file,
+ocument",[file.place(second.root.range)],"remove the others"))}const empty2=mapNode({start:0,end:0},new Map);const written4=first?.
+root??(problems.length===0?empty2:void 0);if(written4===void 0)throw new ProblemsError(problems);if(written4.type!=="map"){
+throw new ProblemsError([...problems,error("wrong-type","the configuration must be a map",[file.place(written4.range)],'\
+begin it with "version: 1"')])}const root=withoutEmpty(written4);problems.push(...check2({schema:configSchema,root,file,
 variables:null,name:"configuration"}).problems);const environments=root.entries.get("environments")?.value;const known4=environments?.
 type==="map"?[...environments.entries.keys()]:[];const chosen=environment===null?void 0:find6(root,["environments",environment]);
 if(environment!==null&&chosen?.complete!==true){problems.push(error("unknown-environment",`there is no environment "${environment}\
@@ -19121,13 +19230,13 @@ return void 0}function defaultPort(protocol){return protocol==="https:"?"443":"8
 const entries=(setting(variables,"no_proxy")?.value??"").toLowerCase().split(/[\s,]+/);const name2=host2.replace(/^\[|\]$|\.$/g,
 "");return entries.filter(Boolean).some(entry=>{if(entry==="*")return true;const{address:address3,only:only2}=/^(?<address>\[.+\]|[^:]+):(?<only>\d+)$/.
 exec(entry)?.groups??{};if(only2!==void 0&&only2!==port)return false;const domain=(address3??entry).replace(/^\[|\]$/g,"").
-replace(/^\*?\./,"");return name2===domain||name2.endsWith(`.${domain}`)})}function readProxy(text6,variable){const bad2=why=>error(
-"bad-proxy",`the proxy in ${variable} ${why}`,[],"write it as http://proxy.example.com:3128");const address3=/^[a-z][a-z0-9+.-]*:\/\//i.
+replace(/^\*?\./,"");return name2===domain||name2.endsWith(`.${domain}`)})}function readProxy(text6,variable2){const bad2=why=>error(
+"bad-proxy",`the proxy in ${variable2} ${why}`,[],"write it as http://proxy.example.com:3128");const address3=/^[a-z][a-z0-9+.-]*:\/\//i.
 test(text6)?text6:`http://${text6}`;const url=URL.canParse(address3)?new URL(address3):void 0;if(url===void 0||url.hostname===
 "")return bad2("is not an address");if(url.protocol!=="http:"&&url.protocol!=="https:")return bad2("is neither http nor \
 https");let authorization=null;try{const pair=`${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
 if(pair!==":")authorization=new Sensitive(`Basic ${Buffer.from(pair).toString("base64")}`)}catch{return bad2("has a user\
- name or a password that is not percent-encoded rightly")}return{origin:url.origin,variable,authorization}}async function serverSettings(sources2){return await new Settings(sources2).build()}var DEFAULT_PROFILE="documented";var Settings=class{#sources;#problems;#secrets=[];constructor(sources2){
+ name or a password that is not percent-encoded rightly")}return{origin:url.origin,variable:variable2,authorization}}async function serverSettings(sources2){return await new Settings(sources2).build()}var DEFAULT_PROFILE="documented";var Settings=class{#sources;#problems;#secrets=[];constructor(sources2){
 this.#sources=sources2;this.#problems=[...sources2.section.problems]}async build(){const server=this.#sources.section.data??
 {};const allowInsecureHttp=server.allow_insecure_http??false;const address3=this.#baseUrl(server,allowInsecureHttp);const auth2=await this.#auth(
 server.auth,allowInsecureHttp);if(this.#sources.given.pinned&&address3!==void 0&&auth2!==void 0)this.#staysAt(address3,auth2);
@@ -19195,7 +19304,7 @@ const{data:data3,notes}=this.#sources.section;for(const{path,tainted}of notes.va
 includes("token_url")||path.includes("client_id"))continue;const value3=path.reduce(memberOf2,data3);if(typeof value3===
 "string")this.#secrets.push(value3)}}};function memberOf2(value3,step){if(Array.isArray(value3))return value3[Number(step)];
 if(typeof value3!=="object"||value3===null||!Object.hasOwn(value3,step))return void 0;return value3[step]}var CONFIG="idops.yaml";async function loadProject(options){const{cwd,variables}=options;const path=await configPath(options);
-const file=readSource(path,nameOf3(path,{cwd,root:dirname10(path)}));if(!("text"in file))throw new ProblemsError([await unreadableConfig(
+const file=readSource(path,nameOf4(path,{cwd,root:dirname10(path)}));if(!("text"in file))throw new ProblemsError([await unreadableConfig(
 path,options,file)]);const root=await realpath4(dirname10(path)).catch(failure2=>{throw new ProblemsError([error("file-u\
 nreadable",`${shownPath(dirname10(path),cwd)} ${unreadable(failure2).detail}`)])});const environment=options.env??setting2(
 variables,"IDOPS_ENV")??null;return new LoadedProject(options,root,file,environment,readConfig(file,environment))}async function configPath(options){
@@ -19233,8 +19342,8 @@ return this.#section("checks",checksSchema)??{}}email(){return this.#section("em
 data:data3}=this.#resolved("limits",limitsSchema,true);return data3?.body_characters??limits.allBodiesCharacters}patterns(){
 const entry=this.#config.entries.get("manifests");if(entry===void 0)return DEFAULT_MANIFESTS.map(pattern=>({pattern,place:null}));
 return(this.#section("manifests",manifestsSchema)??[]).map((pattern,index)=>({pattern,place:this.#source.place(find6(entry.
-value,[index]).node.range)}))}async server(overrides={}){const variable=setting2(this.#process,"IDOPS_BASE_URL");const isAside=this.#hasAddress&&
-overrides.baseUrl===void 0;const given={baseUrl:overrides.baseUrl??(isAside?void 0:variable),aside:isAside?variable:void 0,
+value,[index]).node.range)}))}async server(overrides={}){const variable2=setting2(this.#process,"IDOPS_BASE_URL");const isAside=this.#hasAddress&&
+overrides.baseUrl===void 0;const given={baseUrl:overrides.baseUrl??(isAside?void 0:variable2),aside:isAside?variable2:void 0,
 tokenFile:overrides.tokenFile,token:setting2(this.#process,"IDOPS_TOKEN"),pinned:overrides.pinned??false};const replaced3=new Set;
 if(given.baseUrl!==void 0)replaced3.add("base_url");if(given.tokenFile!==void 0||given.token!==void 0)replaced3.add("aut\
 h");const entry=this.#config.entries.get("server");return await serverSettings({section:this.#needed("server",serverSchema,
@@ -19322,7 +19431,7 @@ this.#project=project;this.#access=access3;this.#most=project.bodyCharacters()}a
 dirname13(request5.manifest),request5.path);let content=this.#contents.get(path);if(content===void 0){content=this.#limit(
 ()=>this.#load(path));this.#contents.set(path,content)}const loaded=await content;return"text"in loaded?loaded:this.#problem(
 request5,path,loaded)}async#load(path){const read=await this.#access.read(path);if(!("target"in read))return read;this.files.
-add(read.target);const body2=bodyOf(read.text,nameOf3(path,this.#project));const nul=read.text.indexOf("\0");if(nul>=0){
+add(read.target);const body2=bodyOf(read.text,nameOf4(path,this.#project));const nul=read.text.indexOf("\0");if(nul>=0){
 const{text:_,...place2}=body2.place({start:nul,end:nul+1});return{reason:"nul",place:place2}}this.#characters+=read.text.
 length;if(this.#characters>this.#most)return{reason:"too-many"};return body2}#problem(request5,path,found2){const shown5=request5.
 tainted?"the body file":`the body file ${shownPath(path,this.#project.cwd)}`;const places=[request5.place];switch(found2.
@@ -19338,9 +19447,9 @@ o-large":return error("too-large",`${shown5} ${found2.detail}`,places);case"not-
  ${found2.detail}`,places,"save it as UTF-8");default:return error("body-unreadable",`${shown5} ${found2.detail}`,places)}}};
 function bodyOf(text6,name2){let source;return{text:text6,place(part){if(part===void 0)return wholeFile(name2);source??=
 sourceOf(name2,text6,false);const mark=text6.length-source.text.length;return source.place({start:Math.max(0,part.start-
-mark),end:Math.max(0,part.end-mark)})}}}init_nearest();init_problems();init_kinds();init_values();init_fields();init_schema();var DeclaredDocument=class{kind;identity;fields;absent;whole;ignored;#written;constructor(object3,written3){this.kind=object3.
+mark),end:Math.max(0,part.end-mark)})}}}init_nearest();init_problems();init_kinds();init_values();init_fields();init_schema();var DeclaredDocument=class{kind;identity;fields;absent;whole;ignored;#written;constructor(object3,written4){this.kind=object3.
 kind;this.identity=object3.identity;this.fields=object3.fields;this.absent=object3.absent;this.whole=object3.whole;this.
-ignored=object3.ignored;if(object3.generation!==void 0)this.generation=object3.generation;this.#written=written3}get place(){
+ignored=object3.ignored;if(object3.generation!==void 0)this.generation=object3.generation;this.#written=written4}get place(){
 return this.placeOf()}get declaredAt(){const{file,root}=this.#written;return file.lineAt(startOf(root).start)}placeOf(...path){
 const{file,root}=this.#written;return placeOf4(file,root,path)}placeWithin(field2,part){const{root,file,bodies:bodies2}=this.#written;
 const value3=this.fields[field2];const body2=bodies2?.get(pathKey([field2]));if(body2!==void 0&&typeof value3==="string")
@@ -19590,7 +19699,7 @@ const[crawler,relative15]=getCrawler(globInput,options);return crawler?formatPat
 join as join16,relative as relative11,resolve as resolve9}from"node:path";var NOWHERE=resolve9("/project");var SHOWN2=3;var Walk=class{#project;#refused=new Map;linked=new Set;dangling=new Set;#unfollowed=new Set;#outside=new Set;#passed=new Set;#seeking;constructor(project,{
 seeking=false}={}){this.#project=project;this.#seeking=seeking}options(){return{cwd:NOWHERE,expandDirectories:false,followSymbolicLinks:false,
 fs:{readdir:this.#reader()}}}problems(){const problems=[...this.#refused.values()];const unread=[...this.linked,...this.#passed];
-if(unread.length===0)return problems;const names3=unread.sort().map(path=>nameOf3(path,this.#project));const paths=names3.
+if(unread.length===0)return problems;const names3=unread.sort().map(path=>nameOf4(path,this.#project));const paths=names3.
 map(({file})=>file);const more=paths.length>SHOWN2?`, and ${paths.length-SHOWN2} more`:"";const[first={file:""}]=names3;
 return[...problems,warning2("linked-folder",`links to folders and out of the project are not followed, so no manifest is\
  read from ${paths.slice(0,SHOWN2).join(", ")}${more}`,[wholeFile(first)],'put the manifests into the folder itself, or \
@@ -19606,9 +19715,9 @@ return[entry];if(!entry.isSymbolicLink())return[asFile(entry.name)];const path=j
 path,root)){this.#outside.add(path);return[asFile(entry.name),asFolder(entry.name)]}const target=await stat4(path).catch(
 ()=>void 0);if(this.#seeking&&target===void 0){this.#unfollowed.add(path);return[asFile(entry.name),asFolder(entry.name)]}
 if(target?.isDirectory()!==true)return[asFile(entry.name)];if(await isMountedFolder(path))return[asFolder(entry.name)];if(!entry.
-name.startsWith("."))this.linked.add(path);return[]}));return seen2.flat()}#refuseOutside(folder){const name2=nameOf3(folder,
+name.startsWith("."))this.linked.add(path);return[]}));return seen2.flat()}#refuseOutside(folder){const name2=nameOf4(folder,
 this.#project);this.#refused.set(folder,error("manifest-outside",`${name2.file} is a link that leads out of the project`,
-[wholeFile(name2)],"copy the files into the project"))}#report(path,failure2){const name2=nameOf3(path,this.#project);this.#refused.
+[wholeFile(name2)],"copy the files into the project"))}#report(path,failure2){const name2=nameOf4(path,this.#project);this.#refused.
 set(path,error("file-unreadable",`${name2.file} ${unreadable(failure2).detail}`,[wholeFile(name2)]))}};function asFile(name2){
 return{name:name2,isFile:()=>true,isDirectory:()=>false,isSymbolicLink:()=>false}}function asFolder(name2){return{name:name2,
 isFile:()=>false,isDirectory:()=>true,isSymbolicLink:()=>false}}async function unreadOf(seen2){const{project,walk,globs,found:found2,read}=seen2;const ignore=[...seen2.ignore];const shown5=path=>shownPath(
@@ -19657,7 +19766,7 @@ null);if(!givenByDefault)problems.push(...empty2);else if(found2.size===0)proble
 ...walk.problems());const files=await eachOnce2(project,access3,[...found2].sort(),problems);const read=new Set(files.map(
 ({target})=>target));return{files,unread:()=>unreadOf({project,access:access3,walk,ignore,globs,found:found2,read})}}async function eachOnce2(project,access3,paths,problems){
 const looked=await Promise.all(paths.map(path=>access3.find(path)));const seen2=new Set;const direct=new Set(paths);return paths.
-flatMap((path,index)=>{const name2=nameOf3(path,project);const found2=looked[index];if(found2===void 0)return[];if(!("ta\
+flatMap((path,index)=>{const name2=nameOf4(path,project);const found2=looked[index];if(found2===void 0)return[];if(!("ta\
 rget"in found2)){problems.push(refusal(name2,found2));return[]}const{target}=found2;if(seen2.has(target)||path!==target&&
 direct.has(target))return[];seen2.add(target);return[{path,target,name:name2}]})}async function readManifest(access3,{path,
 name:name2}){const read=await access3.read(path);if("text"in read)return sourceOf(name2,read.text);return refusal(name2,
@@ -19674,7 +19783,7 @@ for(const folder of foldersAbove(resolvePath4(project.cwd,manifest),project.root
 samplesFolder,`${type}.yaml`));if(sample===void 0)continue;if("code"in sample)problems.add(sample);else found2.set(address3,
 sample);break}}return{found:found2,problems:[...problems]}}function foldersAbove(manifest,root){const folders=[];for(let folder=dirname15(
 manifest);isInside(folder,root);folder=dirname15(folder))folders.push(folder);return[...folders,root]}async function readSample(project,access3,path){
-const read=await access3.read(path);const name2=nameOf3(path,project);const{file:shown5}=name2;if(!("text"in read))return read.
+const read=await access3.read(path);const name2=nameOf4(path,project);const{file:shown5}=name2;if(!("text"in read))return read.
 reason==="missing"?void 0:refusal(name2,read);const source=sourceOf(name2,read.text);const{documents,problems}=parseYaml(
 source);const[problem2]=problems.filter(({severity})=>severity==="error");if(problem2!==void 0)return problem2;if(documents.
 length===0)return[{name:shown5,data:{},file:shown5}];const samples=[];for(const[index,document2]of documents.entries()){
@@ -19688,9 +19797,9 @@ project,options.tokenFile===void 0?[]:[options.tokenFile],pauses);const{files,un
 const bodies2=new Bodies(project,access3);const limit2=pLimit(readsAtOnce);const sources2=await Promise.all(files.map(async file=>({
 ...file,source:await limit2(()=>readManifest(access3,file))})));const documents=[];const parsedFiles=[];const manifests=[];
 for(const{source,...found2}of sources2){if(!("text"in source))problems.push(source);else if(!isSampleData(found2.path,source.
-text))manifests.push({found:found2,source})}for(const{found:found2,source}of manifests){const{path}=found2;const parsed3=parseYaml(
-source);for(const problem2 of parsed3.problems)problems.push(problem2);parsedFiles.push({file:found2,source,from:documents.
-length,parsed:parsed3.documents});for(const document2 of parsed3.documents){const at3=documents.length;const onSecret=secret3=>{
+text))manifests.push({found:found2,source})}for(const{found:found2,source}of manifests){const{path}=found2;const parsed2=parseYaml(
+source);for(const problem2 of parsed2.problems)problems.push(problem2);parsedFiles.push({file:found2,source,from:documents.
+length,parsed:parsed2.documents});for(const document2 of parsed2.documents){const at3=documents.length;const onSecret=secret3=>{
 declaredSecrets.set(secret3,Math.min(at3,declaredSecrets.get(secret3)??at3))};const reading=readDocument(document2,{file:source,
 path,variables,profile,bodies:bodies2,onSecret});reading.catch(()=>{});documents.push(reading);if(pauses.due)await pauses.
 pause()}}const read=await Promise.all(documents);await pauses.pause();for(const document2 of read)for(const problem2 of document2.
@@ -19703,8 +19812,8 @@ add(value3);if(secrets.size>MAX_SECRETS){problems.push(error("too-many-secrets",
 erent secrets, and ${MAX_SECRETS} are the most that can be hashed slowly`,beyond===void 0?[]:[beyond.place],"split the p\
 roject, so that each part has fewer"))}return{declared,problems:inOrder(problems),secrets:[...secrets].filter(secret3=>secret3!==
 ""),variableValues:[...variables.used.values()].filter(secret3=>secret3!==""),usedVariables:[...variables.used.keys()].sort(),
-files:[...files.map(({target})=>target),...bodies2.files],sources:parsedFiles.map(({file,source,from,parsed:parsed3})=>({
-...file,text:source.text,documents:parsed3.map((document2,index)=>sourceDocument(document2,source,read[from+index]?.declared))})),
+files:[...files.map(({target})=>target),...bodies2.files],sources:parsedFiles.map(({file,source,from,parsed:parsed2})=>({
+...file,text:source.text,documents:parsed2.map((document2,index)=>sourceDocument(document2,source,read[from+index]?.declared))})),
 unread}}function sourceDocument(document2,source,declared){return{written:()=>resolve4(document2.root,source,null).value,
 declared}}function tellSecrets({secrets,variableValues},onSecret){const credentials2=new Set(variableValues);for(const secret3 of secrets)
 onSecret(secret3,credentials2.has(secret3)?"variable":"declared")}function isSampleData(path,text6){return basename11(dirname16(
@@ -19829,9 +19938,9 @@ return warnings.length===0?change3:{...change3,warnings:[...change3.warnings,...
 flatMap(([name2,letters2])=>letters2.test(word2)?[name2]:[])}function looksLike(name2){return[...name2].map(letter=>latin.
 charAt(others.indexOf(letter))||letter).join("")}function namesIn6({path,before,after:after2,sensitive}){if(sensitive)return[];
 const own5=path==="name"?[before,after2].filter(value3=>typeof value3==="string"):[];return[...path.split(/[.[\]"]+/).slice(
-1),...own5,...[before,after2].flatMap(value3=>namesOf3(value3))]}function namesOf3(value3){if(Array.isArray(value3))return value3.
-flatMap(namesOf3);if(!isMap(value3))return[];return Object.entries(value3).flatMap(([key,member2])=>key==="name"&&typeof member2===
-"string"?[key,member2]:[key,...namesOf3(member2)])}init_declared();init_kinds();init_references();var noReplan={observedAt:Number.POSITIVE_INFINITY,again:async()=>void 0,repair:()=>void 0};function replanOf(options,byKey,planned,observedAt){
+1),...own5,...[before,after2].flatMap(value3=>namesOf4(value3))]}function namesOf4(value3){if(Array.isArray(value3))return value3.
+flatMap(namesOf4);if(!isMap(value3))return[];return Object.entries(value3).flatMap(([key,member2])=>key==="name"&&typeof member2===
+"string"?[key,member2]:[key,...namesOf4(member2)])}init_declared();init_kinds();init_references();var noReplan={observedAt:Number.POSITIVE_INFINITY,again:async()=>void 0,repair:()=>void 0};function replanOf(options,byKey,planned,observedAt){
 let decider=planned;let held;let seen2;return{observedAt,async again({apply:{key}},notBefore){const one=byKey.get(key);if(one===
 void 0||!kindOf(one.subject.kind).readable(options.profile))return void 0;if(held===void 0||held.at<notBefore)held={at:performance.
 now(),lists:{}};const needed2=listsFor(referring([one.subject],options),options.profile);const{live,references}=await observe(
@@ -19931,8 +20040,8 @@ planHash(stored2))return[];return[error("plan-altered",`${file} was changed afte
 e plan that was made`,[],"make it anew with idops plan --out FILE and review it")]}function parseStoredPlan(text6,file){
 const unusable=why=>unusablePlan(file,why);let data3;try{data3=parseJson(text6)}catch{return unusable("it is not JSON")}
 const version3=data3?.format_version;if(typeof version3==="number"&&version3>1)return unusable(`it has format ${version3}\
-, this idops knows format 1`);const parsed3=storedSchema.safeParse(data3);if(parsed3.success)return parsed3.data;return unusable(
-notStored(parsed3.error.issues[0]?.path??[]))}function unusablePlan(file,why){return error("plan-unreadable",`${file} ca\
+, this idops knows format 1`);const parsed2=storedSchema.safeParse(data3);if(parsed2.success)return parsed2.data;return unusable(
+notStored(parsed2.error.issues[0]?.path??[]))}function unusablePlan(file,why){return error("plan-unreadable",`${file} ca\
 n't be used: ${why}`,[],"make it anew with idops plan --out FILE")}function notStored(path){const where=path.length===0?
 "":` (see ${path.map(String).join(".")})`;return`it is not a plan that was stored with --out${where}`}function isStoredPlan(read){
 return"digest"in read}function partOf2({shard:shard2}){return shard2===void 0?"all objects":`the shard ${shardText(shard2)}`}
@@ -20030,8 +20139,8 @@ apply:{...stored2.apply,whole:planHash(read)}})}async function readPlanFile(path
 path,shown5),shown5)}async function readText(path,shown5){try{return await readFile2(path,"utf8")}catch(failure2){const isMissing2=failure2 instanceof
 Error&&"code"in failure2&&failure2.code==="ENOENT";const why=isMissing2?"does not exist":`can't be read: ${whyRefused(failure2)}`;
 const hint=isMissing2?`idops plan --out ${shown5} stores one`:"name the file that idops plan --out wrote";throw new ProblemsError(
-[error("plan-unreadable",`${shown5} ${why}`,[],hint)])}}function readStoredPlan(text6,shown5){const stored2=parsed2(text6,
-shown5);refuse(alteration(stored2,shown5));return stored2}function parsed2(text6,shown5){const stored2=parseStoredPlan(text6,
+[error("plan-unreadable",`${shown5} ${why}`,[],hint)])}}function readStoredPlan(text6,shown5){const stored2=parsed(text6,
+shown5);refuse(alteration(stored2,shown5));return stored2}function parsed(text6,shown5){const stored2=parseStoredPlan(text6,
 shown5);if(!isStoredPlan(stored2))throw new ProblemsError([stored2]);return stored2}init_problems();init_values();init_fields();init_kinds();var SHOWN4=20;function shownOtherwise(stored2,plan,redactor,left){const{apply:_,...rest}=stored2;const read=planSchema.safeParse(
 rest);const made3=storedJson(redactPlan(plan,redactor));const sending=new Set(made3.changes.filter(({requests})=>requests.
 length>0).map(({address:address3})=>address3));const only2=left===void 0?void 0:sending;const found2=read.success?differences(
@@ -20315,9 +20424,9 @@ null}function inWords(failure2){const{status,message="",response,errors:errors2=
 /\s+/g," ").trim();const short4=escapeText(line.length>300?`${line.slice(0,300)}\u2026`:line);const said3=response===void 0?
 "can't be asked":["answers",status].join(" ").trim();return new GithubFailure(`GitHub ${said3}: ${short4}`,{lacksPermission:status===
 403&&limitOf(failure2)===null||errors2.some(({type})=>type==="FORBIDDEN"||type==="INSUFFICIENT_SCOPES"),cause:failure2})}
-function apiOf({rest,paginate:paginate2,graphql:graphql3},at3){const own5=async written3=>{if(written3.length===0)return[];
-const{viewer}=await graphql3("{ viewer { login databaseId } }");const{login,databaseId}=viewer;return written3.filter(({
-user:user3})=>databaseId===null?[login,`${login}[bot]`].includes(user3?.login??""):user3?.id===databaseId)};return{async comments(number4,isWanted){
+function apiOf({rest,paginate:paginate2,graphql:graphql3},at3){const own5=async written4=>{if(written4.length===0)return[];
+const{viewer}=await graphql3("{ viewer { login databaseId } }");const{login,databaseId}=viewer;return written4.filter(({
+user:user4})=>databaseId===null?[login,`${login}[bot]`].includes(user4?.login??""):user4?.id===databaseId)};return{async comments(number4,isWanted){
 const all=await paginate2(rest.issues.listComments,{...at3,issue_number:number4,per_page:100});const found2=await own5(all.
 filter(({body:body2=""})=>isWanted(body2)));return found2.map(({id,node_id,body:body2=""})=>({id,node:node_id,body:body2}))},
 async histories(nodes){const answer=await graphql3(`query ($ids: [ID!]!) {
@@ -20616,15 +20725,15 @@ planReport,{plan:shown5,samples:new Map})}};async function tellNoPlan(job,inputs
 {kind:"plan",key,run:job.event.runId,plan:null});const heading=`${aboutText("idops plan",subjectOf(inputs,inputs.args,hide2))}\
 : ${title}`;const body2=`${first}
 ${plainText(heading,text6,job.event)}`;await job.posts.comment(inputs,key,body2,{opens:inputs.comment==="true"&&!quiet,quiet})}import{join as join20,resolve as resolve17}from"node:path";init_plan();init_text();import{stat as stat7}from"node:fs/promises";import{basename as basename12,dirname as dirname18,join as join19,resolve as resolve16}from"node:path";init_problems();async function refuseInputs(outputs,config3,known4){const{files,states}=await inputsOf(known4);const inputs=new Set((await Promise.
-all([resolve16(config3),...files].map(identity))).flat());const kept3=(await Promise.all(states.map(namesOf4))).flat();const problems=[];
-for(const output of outputs){const names3=await namesOf4(resolve16(output));if(names3.some(name2=>inputs.has(name2)))problems.
+all([resolve16(config3),...files].map(identity))).flat());const kept3=(await Promise.all(states.map(namesOf5))).flat();const problems=[];
+for(const output of outputs){const names3=await namesOf5(resolve16(output));if(names3.some(name2=>inputs.has(name2)))problems.
 push(refusal3(output,"idops reads it"));else if(names3.some(name2=>kept3.some(state=>isOfState(name2,state))))problems.push(
 refusal3(output,"it is a state, or belongs to one"))}refuse(problems)}async function inputsOf(known4){try{const project=typeof known4===
 "function"?await known4():known4.project;const read=typeof known4==="function"?await loadManifests(project,{lenient:true}):
 known4;const{files,states}=project.guarded();return{files:[...files,...read.files],states}}catch(failure2){if(!(failure2 instanceof
 ProblemsError))throw failure2;return{files:[],states:[]}}}function refusal3(output,why){return error("output-is-input",`${output}\
  is not written: ${why}`,[],"name another file")}async function identity(path){const there=await stat7(path).catch(()=>void 0);
-return there?.isFile()===true?[path,`${there.dev}:${there.ino}`]:[path]}async function namesOf4(path){const inFolder=join19(
+return there?.isFile()===true?[path,`${there.dev}:${there.ino}`]:[path]}async function namesOf5(path){const inFolder=join19(
 await realPlaceOf(dirname18(path)),basename12(path));return[...await identity(path),inFolder,await realPlaceOf(path)]}async function planAndTell(job,inputs){const name2=fileOf("plan",inputs.shard);const opened2=await openSession(await job.
 project(inputs),job.sessionOptions(inputs));const{plan,project,planFile}=await job.within(opened2,async session=>{if(inputs.
 planFile!==void 0){const asked=resolve17(folderOf(inputs),inputs.planFile);await refuseInputs([asked],configOf(inputs),session)}
@@ -20645,13 +20754,17 @@ changed2?2:0,summary:summaryLine(plan),changed:changed2,plan,planFile,htmlReport
 issue is opened, changed or closed: drift is what schedule, push and workflow_dispatch find on the default branch, and t\
 his run is for something else.";async function writePlan(job,inputs,session,plan,name2){const planFile=inputs.planFile===
 void 0?join20(await job.temporaryFolder(),`${name2}.json`):resolve17(folderOf(inputs),inputs.planFile);await writeResult(
-planFile,await session.storePlan(plan),384);return planFile}init_problems2();init_words();init_kinds();init_rules();async function validateProject(load,{onSecret,signal}){const pauses=new Pauses(signal);try{const project=await load();const loaded=await loadManifests(
+planFile,await session.storePlan(plan),384);return planFile}init_problems2();init_words();init_problems();init_kinds();init_rules();async function validateProject(load,{onSecret,signal}){const pauses=new Pauses(signal);try{const project=await load();const loaded=await loadManifests(
 project,{lenient:true,signal});tellSecrets(loaded,onSecret);const settings=project.settingsProblems();const known4=settings.
 every(({severity})=>severity==="warning");const bodies2=known4?checkDeclaredTemplates(loaded.declared,await bodyChecks(project,
-loaded.declared)):[];const ignored=loaded.declared.flatMap(one=>ignoredProblems(one,kindOf(one.kind),project.profile));const addresses3=project.
-addressProblems();await pauses.pause();return{problems:[...addresses3,...settings,...loaded.problems,...ignored,...bodies2],
-objects:loaded.declared.length}}catch(failure2){if(signal?.aborted)throw failure2;const problems=problemsOf(failure2);if(problems.
-some(({code:code2})=>code2==="internal"))throw failure2;return{problems,objects:0}}}async function validate2(job,inputs,reason=null){const{problems:found2,objects:objects3}=await validateProject(()=>job.project(
+loaded.declared),await recordedIn(project,onSecret)):[];const ignored=loaded.declared.flatMap(one=>ignoredProblems(one,kindOf(
+one.kind),project.profile));const addresses3=project.addressProblems();await pauses.pause();return{problems:[...addresses3,
+...settings,...loaded.problems,...ignored,...bodies2],objects:loaded.declared.length}}catch(failure2){if(signal?.aborted)
+throw failure2;const problems=problemsOf(failure2);if(problems.some(({code:code2})=>code2==="internal"))throw failure2;return{
+problems,objects:0}}}async function recordedIn(project,onSecret){if(project.state().in!=="file")return void 0;try{const state=await(await backendOf(
+project,onSecret)).saved();const hasher=state===void 0?void 0:new Hasher(state,()=>false);return({kind,identity:identity2})=>{
+const record2=state?.resources[addressOf(kind,identity2)];if(record2===void 0||hasher===void 0)return{};return restoreFields(
+record2.left??record2,hasher)}}catch(failure2){if(failure2 instanceof ProblemsError)return void 0;throw failure2}}async function validate2(job,inputs,reason=null){const{problems:found2,objects:objects3}=await validateProject(()=>job.project(
 inputs),{onSecret:job.redactor.add,signal:job.signal});const problems=redactProblems(found2,job.redactor);await job.log.
 problems(problems);const errors2=problems.filter(({severity})=>severity==="error").length;const failed=errors2>0;const summary2=failed?
 plural(errors2,"error"):validText(objects3);const why=reason===null?"":`There is no plan for this ${job.event.pullRequest===

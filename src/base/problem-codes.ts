@@ -61,6 +61,7 @@ export const problemCodes = [
   'manifest-private',
   'masked-body',
   'missing-field',
+  'missing-link',
   'mixed-script',
   'no-config',
   'no-home',

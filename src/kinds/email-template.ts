@@ -12,7 +12,6 @@ import { body, carried, value } from './fields.js';
 import type {
   DiscoverContext,
   Discovered,
-  Email,
   Finding,
   Identity,
   Kind,
@@ -42,27 +41,6 @@ interface TemplateTraits extends Traits {
 
 /** The types that are known of servers of this API. */
 const knownTypes = ['confirmation_instructions', 'reset_password_instructions', 'tx_code'];
-
-/** What a mail may tell of the user that it is for: what a user has, but for its secrets. */
-const ofUser = [
-  ...['user', 'user.id', 'user.uid', 'user.username', 'user.group', 'user.account_type', 'user.backend_id'],
-  ...[
-    'user.metadata.*',
-    'user.federated_metadata.*',
-    'user.backend.*',
-    'user.organizations.*',
-    'user.roles.*',
-  ],
-  ...['user.authorized_scopes.*', 'user.consents.*', 'user.confirmed_at', 'user.last_login_at'],
-  ...['user.inserted_at', 'user.updated_at'],
-];
-
-/** What the built-in texts of servers use, and what these servers give besides. */
-const placeholders: Email['placeholders'] = {
-  confirmation_instructions: [...ofUser, 'confirmation_url', 'url'],
-  reset_password_instructions: [...ofUser, 'reset_password_url', 'url'],
-  tx_code: [...ofUser, 'tx_code'],
-};
 
 const BUILT_IN = 'to go back to the built-in text, declare "state: absent"';
 
@@ -161,7 +139,7 @@ export const emailTemplate: Kind = {
     `${/[/%]/.test(backend_id) ? encodeURIComponent(backend_id) : backend_id}/${type}`,
   within: 'backend_id',
   readable: () => true,
-  email: { txt: 'txt_content', html: 'html_content', type: 'type', placeholders },
+  email: { txt: 'txt_content', html: 'html_content', type: 'type' },
   deletion: {
     verdict: deletion,
     // A built-in default shows itself by having no id.

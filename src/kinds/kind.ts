@@ -175,8 +175,6 @@ export interface Email {
   readonly txt: string;
   readonly html: string;
   readonly type: string;
-  /** By the type what servers are known to fill in; a name with `.*` at its end stands for all that is below it. */
-  readonly placeholders: { readonly [type: string]: readonly string[] };
 }
 
 /** What was asked for, by the name of the option: `backend`, `type`, `user`, `client`. None means all that can be found. */

@@ -1,21 +1,19 @@
 import type { Span } from '../base/span.js';
+import { isMap } from '../base/values.js';
 import { htmlFindings } from './html-checks.js';
-import { type KnownPlaceholders, unknownPlaceholders } from './known.js';
+import { KnownPlaceholders, unknownPlaceholders } from './known.js';
 import { limits } from './limits.js';
 import { changedLinks } from './links.js';
+import { isMustachex, parseMustachex } from './mustachex.js';
 import { missingFrom, type Placeholder, placeholdersOf, written } from './placeholders.js';
+import { exampleOf } from './samples.js';
+import { type MailOf, withMetadata } from './servers.js';
 import type { CheckCode } from './settings.js';
-import { type MustacheTemplate, parseMustache, type SyntaxProblem } from './template.js';
+import { type MustacheTemplate, parseMustache, type SyntaxProblem, type TemplateBodies } from './template.js';
 import { short, some } from './words.js';
 
 /** So many names that nothing fills in are told one by one. */
 const unknownAtMost = 10;
-
-/** The two bodies of an email; undefined where one isn't known, null where there is none. */
-export interface TemplateBodies {
-  readonly txt?: string | null | undefined;
-  readonly html?: string | null | undefined;
-}
 
 export type BodyName = 'txt' | 'html';
 
@@ -29,14 +27,18 @@ export interface TemplateFinding {
   readonly at?: { readonly [body in BodyName]?: readonly Span[] };
   /** It is about the body that the server has, which nobody can be asked to mend first: never more than a warning. */
   readonly live?: true;
+  /** Whether the server would send no mail, or one without its link. */
+  readonly fatal?: true;
 }
 
 /** An email to check, and what is known of those who fill it in. */
 export interface CheckedTemplate {
   readonly before?: TemplateBodies;
   readonly after: TemplateBodies;
-  /** The placeholders of its type; left out where none are known. */
+  /** The placeholders that the configuration names; left out if it names none. */
   readonly known?: KnownPlaceholders | undefined;
+  /** What the server makes its mail of; left out if that isn't known. */
+  readonly mail?: MailOf | undefined;
 }
 
 type ParsedBody = MustacheTemplate | SyntaxProblem;
@@ -46,7 +48,8 @@ type ParsedBodies = { readonly [body in BodyName]: ParsedBody | undefined };
  * Everything that is questionable about an email's bodies, and about their change where `before` is given.
  * A body that isn't known or isn't there is not checked.
  */
-export function checkTemplate({ before, after, known }: CheckedTemplate): TemplateFinding[] {
+export function checkTemplate({ before, after, known, mail }: CheckedTemplate): TemplateFinding[] {
+  const parsed = (body: string | null | undefined) => parsedBody(body, mail);
   const txt = parsed(after.txt);
   const html = parsed(after.html);
   const had = { txt: parsed(before?.txt), html: parsed(before?.html) };
@@ -56,10 +59,11 @@ export function checkTemplate({ before, after, known }: CheckedTemplate): Templa
     ...changed(before ?? {}, after),
     ...unreadLive('txt', had.txt, txt),
     ...unreadLive('html', had.html, html),
-    ...syntax('txt', txt),
-    ...syntax('html', html),
+    ...syntax('txt', txt, mail),
+    ...syntax('html', html, mail),
     ...mismatch(txt, html),
-    ...(known === undefined ? [] : unknown({ txt, html }, had, known)),
+    ...(mail === undefined ? [] : examined(after, { txt, html }, mail, known)),
+    ...(mail === undefined && known !== undefined ? unknown({ txt, html }, had, known) : []),
     ...(present(after.txt) && after.txt.length <= limits.bodyCharacters ? insecureText(after.txt) : []),
     ...(present(after.html)
       ? htmlFindings(after.html).map(({ at, ...finding }) => ({
@@ -79,8 +83,9 @@ function present(body: string | null | undefined): body is string {
   return typeof body === 'string' && body.trim() !== '';
 }
 
-function parsed(body: string | null | undefined): ParsedBody | undefined {
-  return present(body) ? parseMustache(body) : undefined;
+function parsedBody(body: string | null | undefined, mail: MailOf | undefined): ParsedBody | undefined {
+  if (!present(body)) return undefined;
+  return mail === undefined ? parseMustache(body) : parseMustachex(body);
 }
 
 function names(template: ParsedBody | undefined): Placeholder[] | undefined {
@@ -122,15 +127,98 @@ function changed(before: TemplateBodies, after: TemplateBodies): TemplateFinding
   });
 }
 
-function syntax(body: BodyName, template: ParsedBody | undefined): TemplateFinding[] {
+function syntax(
+  body: BodyName,
+  template: ParsedBody | undefined,
+  mail: MailOf | undefined,
+): TemplateFinding[] {
   if (template === undefined || !('syntax' in template)) return [];
   const at = template.at === undefined ? [] : [template.at];
   if (template.limit) {
     const message = `the ${body} body can't be checked or rendered: ${template.syntax}; shorten it, or look at what is sent yourself`;
     return [{ code: 'body-too-large', message, body, ...within(body, at) }];
   }
+  if (mail !== undefined) return [unsent(body, template.syntax, at)];
   const message = `the ${body} body is not a Mustache template: ${template.syntax}`;
   return [{ code: 'template-syntax', message, body, ...within(body, at) }];
+}
+
+function unsent(body: BodyName, why: string, at: readonly Span[]): TemplateFinding {
+  const message = `with this ${body} body the server sends no mail: ${why}`;
+  return { code: 'template-syntax', message, body, ...within(body, at), fatal: true };
+}
+
+/** What the server would make of bodies with all values that it ever fills in: what raises, what is empty, and whether the link is there. */
+function examined(
+  bodies: TemplateBodies,
+  parsed: ParsedBodies,
+  mail: MailOf,
+  known: KnownPlaceholders | undefined,
+): TemplateFinding[] {
+  const findings: TemplateFinding[] = [];
+  const empty = new Map<string, { readonly hint: string; readonly at: { [body in BodyName]?: Span[] } }>();
+  for (const body of ['txt', 'html'] as const) {
+    const template = parsed[body];
+    if (template === undefined || 'syntax' in template || !isMustachex(template)) continue;
+    const data = withMetadata(
+      mail.data,
+      placeholdersOf(template.parts).map(({ name }) => name),
+      exampleOf,
+    );
+    const made = template.examine(data);
+    for (const { name, section, at, raises } of made.findings) {
+      if (raises !== undefined) findings.push(unsent(body, raises, [at]));
+      else if (known?.has([name]) !== true) {
+        const tag = short(bodies[body]?.slice(at.start, at.end) ?? '');
+        const found = empty.get(tag) ?? { hint: meantBy(name, section, mail), at: {} };
+        found.at[body] = [...(found.at[body] ?? []), at];
+        empty.set(tag, found);
+      }
+    }
+    const link = mail.data[mail.link];
+    if (typeof link === 'string' && !made.text.includes(link)) {
+      const message = `the ${body} body never shows {{ ${mail.link} }}, so the mail comes without what it is for`;
+      findings.push({ code: 'missing-link', message, body, fatal: true });
+    }
+  }
+  const told = [...empty].map(([tag, { hint, at }]): TemplateFinding => {
+    const body = at.txt === undefined ? 'html' : at.html === undefined ? 'txt' : null;
+    const where = body === null ? 'the bodies have' : `the ${body} body has`;
+    return {
+      code: 'unknown-placeholder',
+      message: `${where} ${tag}, which is empty on this server${hint}`,
+      body,
+      at,
+    };
+  });
+  return [...findings, ...atMost(told)];
+}
+
+/** What a name that the server leaves empty was likely meant to be, as a sentence goes on. */
+function meantBy(name: string, section: boolean, { data, link }: MailOf): string {
+  const known = new KnownPlaceholders('', namesOf(data));
+  const bare = name.replace(/\s/g, '');
+  if (bare !== name && known.has([bare])) return '; write the name without spaces';
+  const similar = /(?:^|[._])(?:url|uri|link|href|code)$/.test(bare) ? link : known.nearest(bare);
+  return similar === undefined ? '' : `; did you mean ${short(written({ section, name: similar }))}?`;
+}
+
+/** The names of all that a mail is made of: `user`, `user.username`. */
+function namesOf(data: MailOf['data']): string[] {
+  return Object.entries(data).flatMap(([name, value]) =>
+    isMap(value) ? [name, ...namesOf(value as MailOf['data']).map((inner) => `${name}.${inner}`)] : [name],
+  );
+}
+
+/** Findings that are told one by one, the last of them with how many more there are. */
+function atMost(findings: readonly TemplateFinding[]): TemplateFinding[] {
+  const more = findings.length - unknownAtMost;
+  if (more <= 0) return [...findings];
+  return findings.slice(0, unknownAtMost).map((finding, index) => {
+    if (index < unknownAtMost - 1) return finding;
+    const at = together(findings.slice(index).map((one) => one.at ?? {}));
+    return { ...finding, message: `${finding.message} (and ${more} more such names)`, at };
+  });
 }
 
 /** A live body that can't be compared with the new one, where that could be. */
@@ -178,26 +266,15 @@ function unknown(after: ParsedBodies, had: ParsedBodies, known: KnownPlaceholder
       found.set(one.name, { one, at: { ...at, [body]: one.at } });
     }
   }
-  const [told, untold] = [
-    [...found.values()].slice(0, unknownAtMost),
-    [...found.values()].slice(unknownAtMost),
-  ];
-  return told.map(({ one, at }, index): TemplateFinding => {
-    const similar = known.nearest(one.name);
-    const rest = index === unknownAtMost - 1 ? untold : [];
-    const more = rest.length;
+  const told = [...found.values()].map(({ one, at }): TemplateFinding => {
+    const similar = all.nearest(one.name);
     const body = at.txt === undefined ? 'html' : at.html === undefined ? 'txt' : null;
     const where = body === null ? 'the bodies have' : `the ${body} body has`;
     const hint = similar === undefined ? '' : `, did you mean ${short(written({ ...one, name: similar }))}?`;
-    const others = more > 0 ? ` (and ${more} more such names)` : '';
-    const message = `${where} ${short(written(one))}, which nothing is known to fill in for ${known.type}${hint}${others}`;
-    return {
-      code: 'unknown-placeholder',
-      message,
-      body,
-      at: together([at, ...rest.map((other) => other.at)]),
-    };
+    const message = `${where} ${short(written(one))}, which nothing is known to fill in for ${known.type}${hint}`;
+    return { code: 'unknown-placeholder', message, body, at };
   });
+  return atMost(told);
 }
 
 /** Mail programs make a link of an address in plain text too. */

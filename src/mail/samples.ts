@@ -1,9 +1,13 @@
 import { isMap, type Json } from '../base/values.js';
-import type { TemplateBodies } from './checks.js';
 import { limits } from './limits.js';
+import { parseMustachex, whyRaised } from './mustachex.js';
 import { placeholdersOf } from './placeholders.js';
+import { type MailOf, withMetadata } from './servers.js';
+import type { TemplateBodies } from './template.js';
 import {
+  type Bound,
   type MustacheTemplate,
+  Opaque,
   type Part,
   parseMustache,
   type SyntaxProblem,
@@ -55,19 +59,23 @@ export interface RenderedMails {
 
 /**
  * The mails that a user can get: with each of the given sample data, each section there and not there, as many as the limits allow. All
- * the bodies are rendered with the same data: what is given, and what it lacks is made up from the placeholders' names.
+ * the bodies are rendered with the same data: what is given, and what it lacks is what the server fills in, or made up from the
+ * placeholders' names if that isn't known.
  */
 export function renderMails(
   sides: readonly TemplateBodies[],
-  ...given: readonly SampleData[]
+  mail: MailOf | undefined,
+  given: readonly SampleData[],
 ): RenderedMails {
-  const parsed = sides.map(({ txt, html }) => ({ txt: parse(txt), html: parse(html) }));
+  const parsed = sides.map(({ txt, html }) => ({ txt: parse(txt, mail), html: parse(html, mail) }));
   const templates = parsed
     .flatMap(({ txt, html }) => [txt, html])
     .flatMap((body) => (body?.template === undefined ? [] : [body.template]));
   const parts = templates.flatMap((template) => template.parts);
   const all = given.length === 0 ? [{}] : given;
-  const samples = all.slice(0, limits.variants).map((one) => sampleData(parts, one));
+  const samples = all
+    .slice(0, limits.variants)
+    .map((one) => (mail === undefined ? sampleData(parts, one) : filledIn(parts, one, mail)));
   const sections = sectionsOf(parts);
   const seen = new Set<string>();
   const variants: MailVariant[] = [];
@@ -96,33 +104,42 @@ export function renderMails(
 
 interface ParsedBody {
   readonly source: string;
+  /** Whether it is parsed as the server does. */
+  readonly isServers: boolean;
   readonly template: MustacheTemplate | undefined;
   readonly problem: SyntaxProblem;
 }
 
-function parse(body: string | null | undefined): ParsedBody | null {
+function parse(body: string | null | undefined, mail: MailOf | undefined): ParsedBody | null {
   if (typeof body !== 'string') return null;
-  const parsed: MustacheTemplate | SyntaxProblem = parseMustache(body);
+  const isServers = mail !== undefined;
+  const parsed: MustacheTemplate | SyntaxProblem =
+    mail === undefined ? parseMustache(body) : parseMustachex(body);
   return 'syntax' in parsed
-    ? { source: body, template: undefined, problem: parsed }
-    : { source: body, template: parsed, problem: { syntax: '' } };
+    ? { source: body, isServers, template: undefined, problem: parsed }
+    : { source: body, isServers, template: parsed, problem: { syntax: '' } };
 }
 
 function renderBody(
   body: ParsedBody | null,
-  data: SampleData,
+  data: MailOf['data'],
   options: { readonly html: boolean; readonly absent: ReadonlySet<string> },
 ): RenderedBody | null {
   if (body === null) return null;
   if (body.template === undefined) {
     const { syntax, limit } = body.problem;
-    return limit ? { tooLong: syntax } : { source: body.source, syntax };
+    const why = body.isServers
+      ? `The server sends no mail with this body: ${syntax}`
+      : `This body is not a Mustache template: ${syntax}`;
+    return limit ? { tooLong: syntax } : { source: body.source, syntax: why };
   }
   try {
     return { text: body.template.render(data, options) };
   } catch (failure) {
     if (failure instanceof TooLong) return { tooLong: failure.message };
-    throw failure;
+    const raised = whyRaised(failure);
+    if (raised === undefined) throw failure;
+    return { source: body.source, syntax: `The server sends no mail with this body: ${raised}` };
   }
 }
 
@@ -188,6 +205,23 @@ function sampleData(parts: readonly Part[], given: SampleData): SampleData {
     (before, value, path) => before === undefined || !sections.has(path) || !isEmpty(value),
   );
   return data;
+}
+
+/** What the server fills in, with given values in the place of those that it would have. It has no others, but for metadata. */
+function filledIn(parts: readonly Part[], given: SampleData, { data }: MailOf): MailOf['data'] {
+  const names = placeholdersOf(parts).map(({ name }) => name);
+  return overlaid(withMetadata(data, names, exampleOf), given) as MailOf['data'];
+}
+
+function overlaid(base: Bound, given: Json): Bound {
+  if (!isMap(base) || base instanceof Opaque || !isMap(given)) return base instanceof Opaque ? base : given;
+  const isOpen = Object.keys(base).length === 0;
+  const over = Object.entries(given as DataTree).filter(([name]) => isOpen || Object.hasOwn(base, name));
+  const members = base as { readonly [name: string]: Bound };
+  return {
+    ...members,
+    ...Object.fromEntries(over.map(([name, value]) => [name, overlaid(members[name], value)])),
+  };
 }
 
 type DataTree = { [name: string]: Json };

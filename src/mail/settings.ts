@@ -6,11 +6,14 @@ export const checkDescriptions = {
   'lost-placeholder': 'A placeholder that the live body has and the new one lost.',
   'changed-link':
     'A link of the new body that leads to another host than that of the live one, or that puts an address of the server into another one.',
-  'template-syntax': 'A body that does not parse as a Mustache template, such as one with an open section.',
+  'template-syntax':
+    'A body that does not parse as a Mustache template, such as one with an open section, or with which the server sends no mail.',
+  'missing-link': 'A body that never shows the link, or the code, that the mail is for.',
   'body-too-large':
     'A body beyond the limits of what idops checks and renders, or a live one that the new one could not be compared with.',
   'placeholder-mismatch': 'Text and HTML with different placeholders.',
-  'unknown-placeholder': 'A placeholder that no server is known to fill in for this type of email.',
+  'unknown-placeholder':
+    'A placeholder that the server leaves empty, or that the configuration does not name.',
   'html-script': 'HTML that runs scripts or embeds other documents, which mail clients remove or distrust.',
   'html-too-large': 'HTML of more than 102 KB, where mail clients clip.',
   'html-charset': 'HTML without a declared character set, or with another one than UTF-8.',
@@ -27,7 +30,7 @@ const checkCodes = Object.keys(checkDescriptions) as readonly CheckCode[];
 /** What becomes of a finding. */
 export type CheckLevel = 'error' | 'warning' | 'off';
 
-/** The level of each check; one that isn't there is a warning. */
+/** The level of each check; one that isn't there is a warning, or an error if it keeps a new body from being sent. */
 export type ChecksSettings = { readonly [code in CheckCode]?: CheckLevel | undefined };
 
 const level = (code: CheckCode) =>
@@ -68,7 +71,15 @@ export const emailSchema = z
 /** What is known of the server that fills in the emails. */
 export type EmailSettings = z.infer<typeof emailSchema>;
 
-/** What becomes of a finding under these settings. */
-export function levelOf(code: CheckCode, settings: ChecksSettings): CheckLevel {
-  return settings[code] ?? 'warning';
+/**
+ * What becomes of a finding under these settings. What keeps a mail from being sent, or from being of use, is an error unless the body is
+ * one that was there before.
+ */
+export function levelOf(
+  { code, live, fatal }: { readonly code: CheckCode; readonly live?: true; readonly fatal?: true },
+  settings: ChecksSettings,
+  isNew: boolean,
+): CheckLevel {
+  const level = settings[code] ?? (fatal && isNew ? 'error' : 'warning');
+  return live && level === 'error' ? 'warning' : level;
 }

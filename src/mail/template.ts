@@ -6,6 +6,12 @@ import { limits, shown } from './limits.js';
 /** The parser goes through a run of white space again and again, so that a long one would stall it. */
 const longSpace = /(?<!\s)\s{1000,}/g;
 
+/** The two bodies of an email; undefined where one isn't known, null where there is none. */
+export interface TemplateBodies {
+  readonly txt?: string | null | undefined;
+  readonly html?: string | null | undefined;
+}
+
 /** A piece of a body, in the order in which it stands there. */
 export type Part =
   | { readonly kind: 'text'; readonly text: string }
@@ -21,6 +27,19 @@ export type Part =
       readonly parts: readonly Part[];
     };
 
+/** A value of the server that isn't JSON: to print it, and to look into it, raises. */
+export class Opaque {
+  /** What it is, in words. */
+  readonly what: string;
+
+  constructor(what: string) {
+    this.what = what;
+  }
+}
+
+/** What a name can stand for; undefined and null are nothing. */
+export type Bound = Json | Opaque | undefined | { readonly [name: string]: Bound } | readonly Bound[];
+
 /** A body that is a Mustache template. */
 export interface MustacheTemplate {
   readonly parts: readonly Part[];
@@ -28,7 +47,7 @@ export interface MustacheTemplate {
    * The body with values filled in. Nothing but JSON is ever looked up, and nothing is called.
    * Throws TooLong where it grows beyond the limits, as lists within lists make it.
    */
-  render(data: { readonly [name: string]: Json }, options: RenderOptions): string;
+  render(data: { readonly [name: string]: Bound }, options: RenderOptions): string;
 }
 
 export interface RenderOptions {

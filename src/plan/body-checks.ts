@@ -2,7 +2,9 @@ import { emailsIn } from '../kinds/index.js';
 import type { Declared, Email } from '../kinds/kind.js';
 import type { CheckedTemplate, TemplateFinding } from '../mail/checks.js';
 import { KnownPlaceholders } from '../mail/known.js';
+import { type MailOf, mailOf } from '../mail/servers.js';
 import type { ChecksSettings, EmailSettings } from '../mail/settings.js';
+import type { ProfileName } from '../server/profiles.js';
 
 /** What the checks of email bodies go by. */
 export interface BodyChecks {
@@ -10,20 +12,27 @@ export interface BodyChecks {
   readonly checkTemplate?: ((template: CheckedTemplate) => TemplateFinding[]) | undefined;
   /** What becomes of a finding. */
   readonly levels: ChecksSettings;
-  /** Placeholders that the server fills in beside those that are known. */
+  /** Placeholders that the server fills in, as the configuration says. */
   readonly placeholders?: readonly string[] | undefined;
+  /** The profile whose server makes the mails. */
+  readonly profile: ProfileName;
 }
 
 /** The checks that a configuration asks for. */
 export async function bodyChecks(
-  project: { checks(): ChecksSettings; email(): EmailSettings },
+  project: {
+    checks(): ChecksSettings;
+    email(): EmailSettings;
+    readonly profile: { readonly name: ProfileName };
+  },
   declared: readonly Declared[],
 ): Promise<BodyChecks> {
   const levels = project.checks();
   const { placeholders } = project.email();
-  if (emailsIn(declared).length === 0) return { levels, placeholders };
+  const settings = { levels, placeholders, profile: project.profile.name };
+  if (emailsIn(declared).length === 0) return settings;
   const { checkTemplate } = await import('../mail/checks.js');
-  return { levels, placeholders, checkTemplate };
+  return { ...settings, checkTemplate };
 }
 
 /** What the checks say about one template, which was among the declared ones that they were made for. */
@@ -34,17 +43,17 @@ export function findingsOf(
   checks: BodyChecks,
 ): TemplateFinding[] {
   if (checks.checkTemplate === undefined) throw new Error('the checks were made for no template');
-  return checks.checkTemplate({ ...bodies, known: knownOf(template, email, checks) });
+  const type = template.identity[email.type] ?? '';
+  const { placeholders, profile } = checks;
+  const known = placeholders === undefined ? undefined : new KnownPlaceholders(type, placeholders);
+  return checks.checkTemplate({ ...bodies, known, mail: mailOf(profile, type) });
 }
 
-/** The placeholders of a template's type; undefined if none are known. */
-export function knownOf(
-  { identity }: Pick<Declared, 'identity'>,
-  { type, placeholders }: Email,
-  checks: BodyChecks,
-): KnownPlaceholders | undefined {
-  const name = identity[type] ?? '';
-  return Object.hasOwn(placeholders, name)
-    ? new KnownPlaceholders(name, [...(placeholders[name] ?? []), ...(checks.placeholders ?? [])])
-    : undefined;
+/** What the server makes a template's mail of; undefined if that isn't known. */
+export function mailOfTemplate(
+  identity: Declared['identity'],
+  { type }: Email,
+  profile: ProfileName,
+): MailOf | undefined {
+  return mailOf(profile, identity[type] ?? '');
 }

@@ -1,10 +1,11 @@
 import { error, type Place, type Problem, warning } from '../base/problems.js';
 import type { Span } from '../base/span.js';
-import type { Value } from '../base/values.js';
+import { type Fields, same, type Value } from '../base/values.js';
 import { emailsIn, kindOf } from '../kinds/index.js';
 import type { Declared, Email } from '../kinds/kind.js';
-import type { BodyName, TemplateBodies, TemplateFinding } from '../mail/checks.js';
+import type { BodyName, TemplateFinding } from '../mail/checks.js';
 import { levelOf } from '../mail/settings.js';
+import type { TemplateBodies } from '../mail/template.js';
 import { type BodyChecks, findingsOf } from './body-checks.js';
 import type { Change, PlanWarning } from './plan.js';
 
@@ -25,14 +26,20 @@ export function templateWarnings(change: Change, declared: Declared, checks: Bod
   const { before, expected } = change.apply;
   const both = { before: bodies(email, before), after: bodies(email, { ...before, ...expected }) };
   const findings = findingsOf(declared, email, both, checks);
+  const isNew = (body: BodyName) => isNewBody(change, email[body]);
   const told = (level: 'warning' | 'error') =>
     findings
-      .filter(({ code, live }) => {
-        const set = levelOf(code, checks.levels);
-        return (live && set === 'error' ? 'warning' : set) === level;
-      })
+      .filter((finding) => levelOf(finding, checks.levels, bodiesOf(finding.body).some(isNew)) === level)
       .map((finding) => planWarning(declared, email, finding));
   return { warnings: told('warning'), errors: told('error') };
+}
+
+/** Whether a body is neither the one that the server has, nor the one that it had when idops knew it last. */
+function isNewBody({ fields }: Change, path: string): boolean {
+  const field = fields.find((one) => one.path === path);
+  return (
+    field !== undefined && !(field.drift !== undefined && same(field.drift.recorded, field.after ?? null))
+  );
 }
 
 /** A finding with its places in what a document has. */
@@ -63,12 +70,24 @@ export function planWarning(template: Declared, email: Email, finding: TemplateF
   };
 }
 
-/** What is questionable about declared templates, as far as manifests alone can tell. */
-export function checkDeclaredTemplates(declared: readonly Declared[], checks: BodyChecks): Problem[] {
+/**
+ * What is questionable about declared templates, as far as manifests alone can tell. `recorded` gives what the state has of a template;
+ * undefined if nobody may look there.
+ */
+export function checkDeclaredTemplates(
+  declared: readonly Declared[],
+  checks: BodyChecks,
+  recorded: ((template: Declared) => Fields) | undefined,
+): Problem[] {
   const problems: Problem[] = [];
   for (const { template, email } of emailsIn(declared)) {
+    const known = recorded?.(template);
+    const isNew = (body: BodyName) => {
+      const [now, was] = [template.fields[email[body]], known?.[email[body]]];
+      return known !== undefined && now !== undefined && !(was !== undefined && same(was, now));
+    };
     for (const finding of findingsOf(template, email, { after: bodies(email, template.fields) }, checks)) {
-      const level = levelOf(finding.code, checks.levels);
+      const level = levelOf(finding, checks.levels, bodiesOf(finding.body).some(isNew));
       if (level === 'off') continue;
       const build = level === 'error' ? error : warning;
       const { places, more } = placesIn(template, email, finding, bodiesOf(finding.body));

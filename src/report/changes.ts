@@ -1,11 +1,13 @@
 import { type Fields, Sensitive } from '../base/values.js';
 import { kindOf } from '../kinds/index.js';
 import type { Email } from '../kinds/kind.js';
-import type { TemplateBodies } from '../mail/checks.js';
 import { type ChangedLink, changedLinks } from '../mail/links.js';
 import type { NamedSample } from '../mail/samples.js';
+import { mailOf } from '../mail/servers.js';
+import type { TemplateBodies } from '../mail/template.js';
 import { isDrifted } from '../plan/drift.js';
 import type { Change, PlanWarning } from '../plan/plan.js';
+import type { ProfileName } from '../server/profiles.js';
 import { firstFew } from './alike.js';
 import type { Span } from './changed-words.js';
 import { type EmailSide, Emails, emailViews, samplesText } from './emails.js';
@@ -24,6 +26,8 @@ export interface ChangeContext {
   /** Requests too. */
   readonly debug: boolean;
   readonly emails: Emails;
+  /** The profile whose server makes the mails. */
+  readonly profile: ProfileName;
   /** How many changes there are on the page. */
   readonly changes: number;
   /** Whether a run has made something of the changes, so that nothing is said of what will be. */
@@ -32,10 +36,11 @@ export interface ChangeContext {
 
 export function contextOf(
   { samples, debug }: Pick<ChangeContext, 'samples' | 'debug'>,
+  profile: ProfileName,
   changes: number,
   done: boolean,
 ): ChangeContext {
-  return { samples, debug, emails: new Emails(), changes, done };
+  return { samples, debug, emails: new Emails(), profile, changes, done };
 }
 
 /** So many changes are shown unfolded: a page of few, and of many those that matter, which come first. */
@@ -204,9 +209,10 @@ function email(
   change: Change,
   bodies: Email,
   diffs: readonly Markup[],
-  { samples, emails }: ChangeContext,
+  { samples, emails, profile }: ChangeContext,
 ): Markup {
-  const { before, expected } = change.apply;
+  const { before, expected, identity } = change.apply;
+  const mail = mailOf(profile, identity[bodies.type] ?? '');
   const deleted = change.action === 'delete';
   const was = side('Before', bodies, before, absent);
   const is = side(
@@ -216,7 +222,7 @@ function email(
     deleted ? (change.fields.map(fateText)[0] ?? 'deleted') : absent,
   );
   const given = samples.get(change.address) ?? [];
-  const { rendered, text, alike } = emailViews([was, is], given, emails);
+  const { rendered, text, alike } = emailViews([was, is], mail, given, emails);
   const open = alike ? 'source' : 'rendered';
   const tab = (value: string, label: string) =>
     markup`<label><input type="radio" name="view ${change.address}" value="${value}"${value === open ? markup` checked` : null}>${label}</label>`;
@@ -227,7 +233,7 @@ function email(
     tab('text', 'as text'),
     tab('source', 'changes of the source'),
   ]}</fieldset>
-<p class="quiet">Rendered with sample data, ${samplesText(given)}; pictures are blocked.</p>
+<p class="quiet">Rendered with sample data, ${samplesText(given, mail)}; pictures are blocked.</p>
 ${alike ? markup`<p class="note">As an email it looks the same; the source differs.</p>\n` : null}${deleted ? null : linkLines(changedLinks(was.bodies, is.bodies))}
 <div class="panel rendered">${rendered}</div>
 <div class="panel text">${text}</div>

@@ -1,7 +1,8 @@
-import type { TemplateBodies } from '../mail/checks.js';
 import { cleanHtml } from '../mail/clean.js';
 import { limits, shown } from '../mail/limits.js';
 import { type Mail, type NamedSample, type RenderedBody, renderMails } from '../mail/samples.js';
+import type { MailOf } from '../mail/servers.js';
+import type { TemplateBodies } from '../mail/template.js';
 import { frameSource, type Insertable, type Markup, markup, markupLines } from './markup.js';
 import { scrollable } from './page.js';
 
@@ -111,11 +112,13 @@ export interface EmailSide {
 /** Emails side by side: rendered as HTML, and as text; with each sample data, and each way that sections can go. */
 export function emailViews(
   sides: readonly EmailSide[],
+  mail: MailOf | undefined,
   samples: readonly NamedSample[],
   emails: Emails,
 ): EmailViews {
   const { variants, left } = mailsOf(
     sides.map(({ bodies }) => bodies),
+    mail,
     samples,
   );
   const view = (show: (mail: Mail, side: EmailSide, further: boolean) => Insertable): Insertable => [
@@ -142,38 +145,48 @@ export function emailViews(
 }
 
 /** What the sample data is from, in words. */
-export function samplesText(samples: readonly NamedSample[]): Insertable {
+export function samplesText(samples: readonly NamedSample[], mail: MailOf | undefined): Insertable {
   const files = [...new Set(samples.map(({ file }) => file))];
-  if (files.length === 0) return 'made up from the names of the placeholders';
+  if (files.length === 0)
+    return mail === undefined ? 'made up from the names of the placeholders' : 'as this server fills it in';
   return ['from ', ...files.map((file, at) => [at === 0 ? null : ', ', markup`<code>${file}</code>`])];
 }
 
 /** One email in a wide and in a narrow frame, its text beside them; each way that sections can go. */
 export function emailGallery(
   bodies: TemplateBodies,
+  mail: MailOf | undefined,
   samples: readonly NamedSample[],
   emails: Emails,
 ): Insertable {
   const none = 'not declared';
-  const { variants, left } = mailsOf([bodies], samples);
+  const { variants, left } = mailsOf([bodies], mail, samples);
   const boxes = variants.map(({ label, mails }, index) => {
-    const [mail] = mails;
-    if (mail === undefined) return null;
+    const [made] = mails;
+    if (made === undefined) return null;
     return variantBox(
       label,
       index === 0,
       markup`<div class="trio">
-<div class="wide">${htmlFigure(mail.html, 'HTML, wide', none, emails, index > 0)}</div>
-<div class="narrow">${htmlFigure(mail.html, 'HTML, narrow as on a phone', none, emails, index > 0)}</div>
-${textFigure(mail.txt, 'Text', none, emails)}</div>`,
+<div class="wide">${htmlFigure(made.html, 'HTML, wide', none, emails, index > 0)}</div>
+<div class="narrow">${htmlFigure(made.html, 'HTML, narrow as on a phone', none, emails, index > 0)}</div>
+${textFigure(made.txt, 'Text', none, emails)}</div>`,
     );
   });
   return [...boxes, moreVariants(left)];
 }
 
 /** The mails with each of the sample data; a label tells them apart where there are several. */
-function mailsOf(sides: readonly TemplateBodies[], samples: readonly NamedSample[]) {
-  const { variants, left } = renderMails(sides, ...samples.map(({ data }) => data));
+function mailsOf(
+  sides: readonly TemplateBodies[],
+  mail: MailOf | undefined,
+  samples: readonly NamedSample[],
+) {
+  const { variants, left } = renderMails(
+    sides,
+    mail,
+    samples.map(({ data }) => data),
+  );
   const isOneFile = new Set(samples.map(({ file }) => file)).size === 1;
   const nameOf = ({ name, file }: NamedSample) => (isOneFile || name === file ? name : `${name}, ${file}`);
   return {
@@ -241,7 +254,7 @@ function figure(
     body === null
       ? markup`<p class="note">${none}</p>`
       : 'syntax' in body
-        ? markup`<p class="warning">This body is not a Mustache template: ${body.syntax}</p>`
+        ? markup`<p class="warning">${body.syntax}</p>`
         : 'tooLong' in body
           ? markup`<p class="warning">not shown: ${body.tooLong}; shorten the body or the lists of its sample data</p>`
           : show(body.text);

@@ -1,6 +1,7 @@
 import type { Problem } from '../base/problems.js';
-import type { TemplateBodies } from '../mail/checks.js';
 import type { NamedSample } from '../mail/samples.js';
+import type { MailOf } from '../mail/servers.js';
+import type { TemplateBodies } from '../mail/template.js';
 import type { PlanWarning } from '../plan/plan.js';
 import { warningLine } from './changes.js';
 import { Emails, emailGallery, samplesText } from './emails.js';
@@ -17,6 +18,8 @@ export interface GalleryTemplate extends Named {
   readonly type: string;
   readonly declaredAt: { readonly file: string; readonly line: number };
   readonly bodies: TemplateBodies;
+  /** What the server makes the mail of; undefined if that isn't known. */
+  readonly mail: MailOf | undefined;
   /** Whether a body is held back, since it holds a secret. */
   readonly held: boolean;
   /** Empty where values are made up. */
@@ -70,14 +73,14 @@ function problemBox({ code, severity, message, hint, places, morePlaces }: Probl
 }
 
 function templateSection(template: GalleryTemplate, index: number, emails: Emails): Markup {
-  const { address, declaredAt, bodies, held, samples, warnings } = template;
+  const { address, declaredAt, bodies, mail, held, samples, warnings } = template;
   return markup`<section class="template" id="template-${index + 1}">
 <h2>${titleOf(template)}</h2>
-<p class="quiet"><code>${address}</code>, declared at <code>${placeText(declaredAt)}</code>, sample data ${samplesText(samples)}.</p>
+<p class="quiet"><code>${address}</code>, declared at <code>${placeText(declaredAt)}</code>, sample data ${samplesText(samples, mail)}.</p>
 ${warnings.map(warningLine)}
 ${held ? markup`<p class="note">A body is held back, since it holds a secret.</p>` : null}
 ${samples.map((sample) => sampleBox(sample, address))}
-${emailGallery(bodies, samples, emails)}
+${emailGallery(bodies, mail, samples, emails)}
 </section>
 `;
 }

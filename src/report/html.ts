@@ -30,7 +30,7 @@ export function planHtml(plan: Plan, options: HtmlOptions): string {
   const groups = groupsOf(plan, options);
   const folds = groups.flatMap(({ entries }) => entries.map(({ fold }) => fold));
   const shown = folds.flatMap(({ changes }) => changes);
-  const context = contextOf(options, folds.length, false);
+  const context = contextOf(options, plan.profile, folds.length, false);
   const summary = summarize(plan);
   const told = actions.filter(
     (action) => summary[action] > 0 || action === 'update' || action === 'unchanged',

@@ -47,7 +47,7 @@ export function resultHtml(result: Result, plan: Plan, options: HtmlOptions): st
   const { results } = result;
   const groups = groupsOf(result, plan);
   const changes = groups.flatMap(({ entries }) => entries.flatMap(({ change }) => change ?? []));
-  const context = contextOf(options, results.length, true);
+  const context = contextOf(options, plan.profile, results.length, true);
   const summary = summarizeResult(result);
   const counts = order
     .toReversed()

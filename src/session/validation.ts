@@ -1,12 +1,16 @@
 import { Pauses } from '../base/pauses.js';
-import type { Problem } from '../base/problems.js';
+import { type Problem, ProblemsError } from '../base/problems.js';
 import type { OnSecret } from '../base/redact.js';
-import { kindOf } from '../kinds/index.js';
+import type { Fields } from '../base/values.js';
+import { addressOf, kindOf } from '../kinds/index.js';
+import type { Declared } from '../kinds/kind.js';
 import { ignoredProblems } from '../kinds/rules.js';
 import { loadManifests, tellSecrets } from '../manifests/index.js';
 import { bodyChecks } from '../plan/body-checks.js';
 import { checkDeclaredTemplates } from '../plan/findings.js';
 import type { Project } from '../project/index.js';
+import { Hasher, restoreFields } from '../state/secrets.js';
+import { backendOf } from './backend.js';
 import { problemsOf } from './failures.js';
 
 /** What can be said of a project without a server. */
@@ -33,7 +37,11 @@ export async function validateProject(
     const settings = project.settingsProblems();
     const known = settings.every(({ severity }) => severity === 'warning');
     const bodies = known
-      ? checkDeclaredTemplates(loaded.declared, await bodyChecks(project, loaded.declared))
+      ? checkDeclaredTemplates(
+          loaded.declared,
+          await bodyChecks(project, loaded.declared),
+          await recordedIn(project, onSecret),
+        )
       : [];
     const ignored = loaded.declared.flatMap((one) => ignoredProblems(one, kindOf(one.kind), project.profile));
     const addresses = project.addressProblems();
@@ -47,5 +55,25 @@ export async function validateProject(
     const problems = problemsOf(failure);
     if (problems.some(({ code }) => code === 'internal')) throw failure;
     return { problems, objects: 0 };
+  }
+}
+
+/** What the state has of declared objects; undefined if it isn't a file, since nothing is asked of the network, or can't be read. */
+async function recordedIn(
+  project: Project,
+  onSecret: OnSecret,
+): Promise<((declared: Declared) => Fields) | undefined> {
+  if (project.state().in !== 'file') return undefined;
+  try {
+    const state = await (await backendOf(project, onSecret)).saved();
+    const hasher = state === undefined ? undefined : new Hasher(state, () => false);
+    return ({ kind, identity }) => {
+      const record = state?.resources[addressOf(kind, identity)];
+      if (record === undefined || hasher === undefined) return {};
+      return restoreFields(record.left ?? record, hasher);
+    };
+  } catch (failure) {
+    if (failure instanceof ProblemsError) return undefined;
+    throw failure;
   }
 }

@@ -58,7 +58,7 @@ async function actionFor(state: State, fields: Fields): Promise<Action | undefin
     prune: false,
     assert: false,
     restores: 'none',
-    checks: { levels: {} },
+    checks: { levels: {}, profile: 'documented' },
     concurrency: 1,
     progress: noProgress,
     server,

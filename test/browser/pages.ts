@@ -139,6 +139,7 @@ export function galleryPage(html = layout(20), redactor = createRedactor()): str
       declaredAt: { file: 'manifests/emails.yaml', line: 3 },
       bodies: { txt: layoutText, html },
       held: false,
+      mail: undefined,
       samples: [
         {
           name: 'manifests/samples/tx_code.yaml',
@@ -181,6 +182,7 @@ export function bodiesGalleryPage(bodies: readonly string[]): string {
       declaredAt: { file: 'manifests/emails.yaml', line: index + 1 },
       bodies: { txt: null, html },
       held: false,
+      mail: undefined,
       samples: [],
       warnings: [],
     })),

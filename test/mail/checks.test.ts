@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { checkTemplate, type TemplateBodies } from '../../src/mail/checks.js';
+import { checkTemplate } from '../../src/mail/checks.js';
 import { checksSchema } from '../../src/mail/settings.js';
+import type { TemplateBodies } from '../../src/mail/template.js';
 import { layout, layoutText } from './layouts.js';
 
 const start = '<!DOCTYPE html><html><head><meta charset="utf-8"></head><body>';

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { checkTemplate, type TemplateBodies } from '../../src/mail/checks.js';
+import { checkTemplate } from '../../src/mail/checks.js';
 import { KnownPlaceholders } from '../../src/mail/known.js';
+import type { TemplateBodies } from '../../src/mail/template.js';
 
 const known = new KnownPlaceholders('reset_password_instructions', [
   ...['user', 'user.username', 'user.metadata.*', 'reset_password_url', 'url'],

@@ -3,6 +3,7 @@ import { checkTemplate } from '../../src/mail/checks.js';
 import { cleanHtml } from '../../src/mail/clean.js';
 import { KnownPlaceholders } from '../../src/mail/known.js';
 import { renderMails } from '../../src/mail/samples.js';
+import { mailOf } from '../../src/mail/servers.js';
 
 type Body = (characters: number) => string;
 
@@ -110,7 +111,8 @@ describe('checking and writing anew takes time in proportion', () => {
     const all = (body: string): void => {
       checkTemplate({ after: { html: body, txt: body }, known });
       cleanHtml(body);
-      renderMails([{ html: body }], {});
+      renderMails([{ html: body }], undefined, [{}]);
+      checkTemplate({ after: { html: body, txt: body }, mail: mailOf('boruta', 'tx_code') });
     };
     const least = (characters: number, times: number): number => {
       const body = make(characters);

@@ -4,7 +4,7 @@ import { exampleOf, renderMails, type SampleData } from '../../src/mail/samples.
 import { layout, layoutText } from './layouts.js';
 
 function texts(txt: string, given: SampleData = {}): [string | null, string][] {
-  return renderMails([{ txt }], given).variants.map(({ label, mails }) => {
+  return renderMails([{ txt }], undefined, [given]).variants.map(({ label, mails }) => {
     const body = mails[0]?.txt;
     return [label, body && 'text' in body ? body.text : JSON.stringify(body)];
   });
@@ -66,7 +66,7 @@ describe('the mails that users can get', () => {
   });
 
   it('are shown with their source where a body is no template', () => {
-    expect(renderMails([{ txt: '{{#a}}', html: null }], {}).variants).toEqual([
+    expect(renderMails([{ txt: '{{#a}}', html: null }], undefined, [{}]).variants).toEqual([
       {
         sample: 0,
         label: null,
@@ -76,7 +76,7 @@ describe('the mails that users can get', () => {
   });
 
   it('are the same ones on both sides of a change', () => {
-    const { variants } = renderMails([{ txt: '{{#a}}A{{/a}}' }, { txt: '{{#b}}B{{/b}}' }], {});
+    const { variants } = renderMails([{ txt: '{{#a}}A{{/a}}' }, { txt: '{{#b}}B{{/b}}' }], undefined, [{}]);
     expect(variants.map(({ label }) => label)).toEqual([
       'with a, b',
       'with b, without a',
@@ -91,7 +91,9 @@ describe('the mails that users can get', () => {
 
   it('are two for a layout with one section', () => {
     expect(
-      renderMails([{ txt: layoutText, html: layout(200) }], {}).variants.map(({ label }) => label),
+      renderMails([{ txt: layoutText, html: layout(200) }], undefined, [{}]).variants.map(
+        ({ label }) => label,
+      ),
     ).toEqual(['with organization', 'without organization']);
   });
 });
@@ -101,7 +103,7 @@ describe('a body that takes more than it may', () => {
 
   it('shows 24 of the mails that many sections make', () => {
     const body = many(100, (at) => `{{#a${at}}}${at} {{/a${at}}}`);
-    const { variants, left } = renderMails([{ txt: body, html: body }], {});
+    const { variants, left } = renderMails([{ txt: body, html: body }], undefined, [{}]);
     expect(variants).toHaveLength(24);
     expect(left).toBe(178);
   });
@@ -109,20 +111,19 @@ describe('a body that takes more than it may', () => {
   it('is told where lists repeat each other without end', () => {
     const list = [...Array(100).keys()];
     const body = '{{#a}}{{#a}}{{#a}}{{#a}}x{{/a}}{{/a}}{{/a}}{{/a}}';
-    const [first] = renderMails([{ txt: body }], { a: list }).variants;
+    const [first] = renderMails([{ txt: body }], undefined, [{ a: list }]).variants;
     expect(first?.mails[0]?.txt).toEqual({ tooLong: 'it goes into sections more than 100,000 times' });
   });
 
   it('is told where a long text is repeated', () => {
-    const [first] = renderMails([{ txt: '{{#a}}{{{ b }}}{{/a}}' }], {
-      a: [...Array(300).keys()],
-      b: 'x'.repeat(10_000),
-    }).variants;
+    const [first] = renderMails([{ txt: '{{#a}}{{{ b }}}{{/a}}' }], undefined, [
+      { a: [...Array(300).keys()], b: 'x'.repeat(10_000) },
+    ]).variants;
     expect(first?.mails[0]?.txt).toEqual({ tooLong: 'it has more than 2,000,000 characters' });
   });
 
   it('is told where it is long itself', () => {
-    const [first] = renderMails([{ txt: 'x'.repeat(1_048_577) }], {}).variants;
+    const [first] = renderMails([{ txt: 'x'.repeat(1_048_577) }], undefined, [{}]).variants;
     expect(first?.mails[0]?.txt).toEqual({ tooLong: 'it has more than 1,048,576 characters' });
   });
 
@@ -131,7 +132,7 @@ describe('a body that takes more than it may', () => {
       'sections one after the other',
       `import('./dist/mail/samples.js').then(({ renderMails }) => {
       const body = [...Array(9000).keys()].map((at) => '{{^a' + at + '}}some text ' + at + '{{/a' + at + '}}').join('\\n');
-      return renderMails([{ txt: body, html: body }, { txt: body, html: body }], {}).variants.length;
+      return renderMails([{ txt: body, html: body }, { txt: body, html: body }], undefined, [{}]).variants.length;
     })`,
       '24',
     ],
@@ -156,7 +157,7 @@ describe('a body that takes more than it may', () => {
       'sections of one name',
       `import('./dist/mail/samples.js').then(({ renderMails }) => {
       const body = [...Array(9000).keys()].map((at) => '{{#a}}{{ b' + at + ' }}{{/a}}').join('');
-      return renderMails([{ txt: body }], {}).variants.length;
+      return renderMails([{ txt: body }], undefined, [{}]).variants.length;
     })`,
       '2',
     ],

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type Fields, Sensitive } from '../../src/base/values.js';
 import type { Declared } from '../../src/kinds/kind.js';
 import { checkTemplate } from '../../src/mail/checks.js';
+import type { BodyChecks } from '../../src/plan/body-checks.js';
 import { checkDeclaredTemplates, templateWarnings } from '../../src/plan/findings.js';
 import { changeOf } from '../report/plans.js';
 
@@ -32,15 +33,15 @@ function declaredTemplate(fields: Fields, absent = false): Declared {
 const document = declaredTemplate({});
 
 /** What is questionable about declared templates. */
-function checked(...given: Parameters<typeof checkDeclaredTemplates>) {
-  return checkDeclaredTemplates(...given);
+function checked(declared: readonly Declared[], given: Omit<BodyChecks, 'profile'>) {
+  return checkDeclaredTemplates(declared, { profile: 'documented', ...given }, undefined);
 }
 
 type Levels = Parameters<typeof templateWarnings>[2]['levels'];
 
 /** What is questionable about a template that is to be changed. */
 function questionable(change: Parameters<typeof templateWarnings>[0], levels: Levels = {}, of = document) {
-  return templateWarnings(change, of, { checkTemplate, levels });
+  return templateWarnings(change, of, { checkTemplate, levels, profile: 'documented' });
 }
 
 const lost = {
@@ -155,7 +156,7 @@ describe('a warning of a changed template', () => {
     const [warning] = templateWarnings(
       templateChange({}, { html_content: body }),
       declaredTemplate({ html_content: body }),
-      { checkTemplate, levels: {} },
+      { checkTemplate, levels: {}, profile: 'documented' },
     ).warnings;
     expect(warning).toMatchObject({ code: 'image-without-alt', place: { line: 3 } });
     expect(warning).not.toHaveProperty('places');
@@ -167,6 +168,7 @@ describe('a warning of a changed template', () => {
     const { warnings } = templateWarnings(change, declaredTemplate({ txt_content: '{{ b }}' }), {
       checkTemplate,
       levels: {},
+      profile: 'documented',
     });
     expect(warnings.map(({ code, place }) => [code, place?.line])).toEqual([
       ['placeholder-mismatch', 2],

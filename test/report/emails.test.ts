@@ -18,6 +18,7 @@ function gallery(bodies: readonly string[]): string {
       declaredAt: { file: 'manifests/all.yaml', line: 1 },
       bodies: { txt: null, html },
       held: false,
+      mail: undefined,
       samples: [],
       warnings: [],
     }),
@@ -28,7 +29,9 @@ function gallery(bodies: readonly string[]): string {
 /** Forty templates on a page with room for 1,500,000 characters of emails. */
 function narrow(body: (at: number) => string): string {
   const emails = new Emails(1_500_000);
-  const views = [...Array(40).keys()].map((at) => emailGallery({ txt: null, html: body(at) }, [], emails));
+  const views = [...Array(40).keys()].map((at) =>
+    emailGallery({ txt: null, html: body(at) }, undefined, [], emails),
+  );
   return markup`${views}`.text;
 }
 

@@ -207,6 +207,7 @@ describe('the gallery', () => {
     declaredAt: { file: 'manifests/emails.yaml', line: 3 },
     bodies: { txt: 'Code {{ code }}', html: '<p>{{#a}}A{{/a}}{{^a}}B{{/a}}</p>' },
     held: false,
+    mail: undefined,
     samples: [],
     warnings: [],
   };

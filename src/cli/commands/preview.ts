@@ -13,7 +13,7 @@ import type { Declared, Email } from '../../kinds/kind.js';
 import { levelOf } from '../../mail/settings.js';
 import { loadManifests, tellSecrets } from '../../manifests/index.js';
 import { loadSamples } from '../../manifests/samples.js';
-import { type BodyChecks, bodyChecks, findingsOf } from '../../plan/body-checks.js';
+import { type BodyChecks, bodyChecks, findingsOf, mailOfTemplate } from '../../plan/body-checks.js';
 import { planWarning } from '../../plan/findings.js';
 import type { Names } from '../../plan/label.js';
 import { isMasked, maskedBody } from '../../plan/masked.js';
@@ -116,11 +116,12 @@ function galleryTemplate(
     address: addressOf(template.kind, template.identity),
     type: template.identity[email.type] ?? '',
     declaredAt: template.place,
+    mail: mailOfTemplate(template.identity, email, checks.profile),
     bodies,
     held: txt instanceof Sensitive || html instanceof Sensitive,
     warnings: [
       ...findingsOf(template, email, { after: bodies }, checks)
-        .filter(({ code }) => levelOf(code, checks.levels) !== 'off')
+        .filter((finding) => levelOf(finding, checks.levels, false) !== 'off')
         .map((finding) => planWarning(template, email, finding)),
       ...(['txt', 'html'] as const).flatMap((body) =>
         isMasked(bodies[body], redact) ? [maskedBody(`the ${body} body`)] : [],

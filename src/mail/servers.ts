@@ -1,0 +1,63 @@
+import { type Bound, Opaque } from './template.js';
+
+/** What a server's mails of one type are made of. */
+export interface MailOf {
+  /** Everything that is ever filled in, with values to look at. */
+  readonly data: { readonly [name: string]: Bound };
+  /** The name without which a mail is of no use. */
+  readonly link: string;
+}
+
+const manyOf = (what: string) => new Opaque(`a list of ${what}`);
+
+/** A user of Boruta as its mails see it. What is a structure there can't be printed, nor looked into. */
+const user = {
+  id: '5f0c1a9e-2f5d-4a58-9a51-6b1f8a1d7c11',
+  uid: '9b1d5c1e-6f3a-4a0e-8b1a-0d6f3e1c2b77',
+  username: 'jane.doe@example.com',
+  group: 'staff',
+  account_type: 'internal',
+  backend_id: '8d0a1f52-7c1e-4d8a-9a55-0c6b1d2e3f40',
+  metadata: {},
+  federated_metadata: {},
+  confirmed_at: '2026-01-31 12:00:00.000000Z',
+  last_login_at: '2026-01-31 12:00:00.000000Z',
+  inserted_at: '2026-01-31 12:00:00Z',
+  updated_at: '2026-01-31 12:00:00Z',
+  backend: new Opaque('a structure'),
+  organizations: manyOf('memberships'),
+  roles: manyOf('roles'),
+  authorized_scopes: manyOf('scopes'),
+  consents: manyOf('consents'),
+};
+
+const borutaMails: { readonly [type: string]: MailOf } = {
+  confirmation_instructions: { data: { user, url: 'https://example.com/confirm/1f2e' }, link: 'url' },
+  reset_password_instructions: { data: { user, url: 'https://example.com/reset/1f2e' }, link: 'url' },
+  tx_code: { data: { user, tx_code: '493172' }, link: 'tx_code' },
+};
+
+/** What a profile's server makes its mails of a type of; undefined if nothing is known of that. Its dialect is Mustachex then. */
+export function mailOf(profile: string, type: string): MailOf | undefined {
+  if (profile !== 'boruta') return undefined;
+  return Object.hasOwn(borutaMails, type) ? borutaMails[type] : undefined;
+}
+
+/** The data, with an entry of a user's metadata for each key that one of these names goes into. */
+export function withMetadata(
+  data: MailOf['data'],
+  names: Iterable<string>,
+  exampleOf: (name: string) => string,
+): MailOf['data'] {
+  const found: { [field: string]: { [key: string]: Bound } } = { metadata: {}, federated_metadata: {} };
+  for (const name of names) {
+    const [, field = '', key = ''] = /(?:^|\.)(metadata|federated_metadata)\.([^.]+)/.exec(name) ?? [];
+    const entries = found[field];
+    if (entries !== undefined)
+      Object.defineProperty(entries, key, {
+        value: { value: exampleOf(key), status: 'valid', display: [key] },
+        enumerable: true,
+      });
+  }
+  return { ...data, user: { ...user, ...found } };
+}

@@ -1,0 +1,263 @@
+import { describe, expect, it } from 'vitest';
+import { checkTemplate, type TemplateFinding } from '../../src/mail/checks.js';
+import { parseMustachex, whyRaised } from '../../src/mail/mustachex.js';
+import { renderMails } from '../../src/mail/samples.js';
+import { mailOf } from '../../src/mail/servers.js';
+import { type Bound, Opaque } from '../../src/mail/template.js';
+
+const raises = null;
+
+/** What Mustachex 0.0.2 made of each template, run for real, with the user below and an address. */
+const seen: readonly (readonly [template: string, text: string | null])[] = [
+  ['{{{ user.username }}}', ''],
+  ['{{& user.username }}', ''],
+  ['{{{user.username}}}', 'a&b@example.com'],
+  ['{{{ url }}}', 'https://example.com/?a=1&b=2'],
+  ['{{& url }}', 'https://example.com/?a=1&b=2'],
+  ['{{&url}}', 'https://example.com/?a=1&b=2'],
+  ['{{# user.group }}A{{/ user.group }}', ''],
+  ['{{# user.group}}A{{/user.group}}', raises],
+  ['{{#user.group}}A{{/user.group}}', 'A'],
+  ['{{ user }}', raises],
+  ['{{ user.metadata }}', raises],
+  ['{{ user.metadata.department }}', raises],
+  ['{{ user.metadata.department.value }}', 'R&amp;D'],
+  ['{{ user.backend.name }}', raises],
+  ['{{#user.organizations}}{{name}}{{/user.organizations}}', raises],
+  ['{{#user.roles}}x{{/user.roles}}', 'x'],
+  ['{{ user.consents }}', raises],
+  ['{{=<% %>=}}<% url %>', '<% url %>'],
+  ['{{> p}}', ''],
+  ['{{> a.b}}', raises],
+  ['{{\turl\t}}', ''],
+  ['{{^ x }}{{ url }}{{/ x }}', ''],
+  ['{{/user}}', '{:end_section, :user}'],
+  ['{{/user.group}}', '{:end_section, [:user, :group]}'],
+  ['{{/a-b}}', '{:end_section, :"a-b"}'],
+  ['{{.}}', ''],
+  ['{{#user.list}}{{.}},{{/user.list}}', 'one,two,'],
+  ['{{#user.list}}{{{.}}}{{/user.list}}', raises],
+  ['{{#user.list}}{{& .}}{{/user.list}}', raises],
+  ['{{ url }}', 'https://example.com/?a=1&amp;b=2'],
+  ['{{url}}}', 'https://example.com/?a=1&amp;b=2}'],
+  ['{{{ url }}', raises],
+  ['{{ url', raises],
+  ['a {{! comment }} b', 'a  b'],
+  ['{{!= }}x', 'x'],
+  ['{{}}', ''],
+  ['{{ }}', ''],
+  ['{{#url}}{{ url }}{{/url}}', 'https://example.com/?a=1&amp;b=2'],
+  ['{{#url}}{{ user.username }}{{/url}}', raises],
+  ['{{#user}}{{ username }}{{/user}}', 'a&amp;b@example.com'],
+  ['{{#user}}{{ url }}{{/user}}', 'https://example.com/?a=1&amp;b=2'],
+  ['{{ user.url }}', 'https://example.com/?a=1&amp;b=2'],
+  ['{{ user.username.url }}', 'https://example.com/?a=1&amp;b=2'],
+  ['{{ user.username.foo }}', ''],
+  [
+    '{{#user.metadata.department}}{{ value }} {{ url }}{{/user.metadata.department}}',
+    'R&amp;D https://example.com/?a=1&amp;b=2',
+  ],
+  ['{{#user.metadata}}{{#department}}{{value}}{{/department}}{{/user.metadata}}', 'R&amp;D'],
+  ['{{ user.group }}', 'staff'],
+  ['{{^user.nogroup}}none{{/user.nogroup}}', 'none'],
+  ['{{^user.nogroup}}{{ user.username }}{{/user.nogroup}}', ''],
+  ['{{#a}}{{#b}}{{/a}}{{/b}}', '{:end_section, :b}'],
+  ['{{#user}}{{#url}}{{/user}}{{/url}}', raises],
+  ['{{#user}}', raises],
+  ['{{^user}}', raises],
+  ['{{ user.confirmed_at }}', '2026-01-31 12:00:00.000000Z'],
+  ['{{ user..username }}', 'a&amp;b@example.com'],
+  ['{{ user. }}', raises],
+  ['{{ user .username }}', ''],
+  ['{{ .user }}', ''],
+  ['{{#user.metadata.nums}}{{.}}{{/user.metadata.nums}}', ''],
+  ['{{ user.list }}', 'onetwo'],
+  ['{{ user.metadata.nums }}', 'AB'],
+  ['{{ user.metadata.amount.value }}', '10'],
+  ['{{ user.metadata.flag.value }}', 'true'],
+  ['{{#user.metadata.flag.value}}{{url}}{{/user.metadata.flag.value}}', 'https://example.com/?a=1&amp;b=2'],
+  ['{{#user.metadata.flag.value}}{{user.username}}{{/user.metadata.flag.value}}', raises],
+  [
+    '<a href="{{url}}">{{ user.metadata.quote.value }}</a>',
+    '<a href="https://example.com/?a=1&amp;b=2">&quot;it&#39;s&quot; &lt;b&gt;</a>',
+  ],
+  ['{{{ user.metadata.quote.value }}}', ''],
+  ['{{{user.metadata.quote.value}}}', '"it\'s" <b>'],
+  ['line\n{{#user}}\nx\n{{/user}}\nend', 'line\n\nx\n\nend'],
+  ['{{{{ url }}}}', '}'],
+  ['{{ {url} }}', ''],
+  [
+    '{{#user.list}}{{ url }}{{/user.list}}',
+    'https://example.com/?a=1&amp;b=2https://example.com/?a=1&amp;b=2',
+  ],
+  ['{{#user.list}}{{ user.username }}{{/user.list}}', raises],
+  ['{{ users.name }}', ''],
+  ['{{ url.host }}', ''],
+  ['{{^ url }}none{{/ url }}', ''],
+  ['{{^ user.list}}none{{/ user.list}}', 'none'],
+  ['{{^ user.empty }}none{{ url }}{{/ user.empty }}', 'none'],
+  ['{{^user.empty}}none{{ url }}{{/user.empty}}', 'none'],
+  ['{{^user.empty}}none{{ user.username }}{{/user.empty}}', 'none'],
+  ['{{#user.empty}}x{{/user.empty}}', ''],
+  ['{{ user.empty }}', ''],
+  [
+    '{{^user.metadata.no.value}}none{{ url }}{{/user.metadata.no.value}}',
+    'nonehttps://example.com/?a=1&amp;b=2',
+  ],
+  ['{{^user.metadata.no.value}}none{{ user.username }}{{/user.metadata.no.value}}', raises],
+  ['{{#user.metadata.no.value}}x{{/user.metadata.no.value}}', ''],
+  ['{{#user.metadata.department.display}}{{.}} {{/user.metadata.department.display}}', 'x y '],
+  ['{{ user.backend }}', raises],
+  ['{{#user.backend}}x{{/user.backend}}', 'x'],
+  ['{{#user.backend}}{{ url }}{{/user.backend}}', raises],
+  ['{{#user.backend}}{{ name }}{{/user.backend}}', raises],
+  [' {{ user.metadata.nums.0 }}', ' '],
+  ['{{#user.metadata.nested}}{{#a}}{{b}}{{/a}}{{/user.metadata.nested}}', '12'],
+  ['{{ user.metadata.float.value }}', '1.5'],
+];
+
+const structure = new Opaque('a structure');
+const data: { readonly [name: string]: Bound } = {
+  url: 'https://example.com/?a=1&b=2',
+  user: {
+    username: 'a&b@example.com',
+    group: 'staff',
+    list: ['one', 'two'],
+    empty: [],
+    confirmed_at: '2026-01-31 12:00:00.000000Z',
+    organizations: [structure],
+    roles: [structure],
+    consents: [structure],
+    backend: structure,
+    metadata: {
+      department: { value: 'R&D', status: 'valid', display: ['x', 'y'] },
+      nums: [65, 66],
+      amount: { value: 10 },
+      flag: { value: true },
+      no: { value: false },
+      quote: { value: '"it\'s" <b>' },
+      nested: { a: [{ b: 1 }, { b: 2 }] },
+      float: { value: 1.5 },
+    },
+  },
+};
+
+/** The text; null where the server would raise. */
+function rendered(template: string): string | null {
+  const parsed = parseMustachex(template);
+  if ('syntax' in parsed) return raises;
+  try {
+    return parsed.render(data, { html: false, absent: new Set() });
+  } catch (failure) {
+    expect(whyRaised(failure)).toEqual(expect.any(String));
+    return raises;
+  }
+}
+
+describe('a template in the dialect of Boruta', () => {
+  it.each(seen)('%j gives what the server gives', (template, text) => {
+    expect(rendered(template)).toBe(text);
+  });
+});
+
+const reset = 'reset_password_instructions';
+
+function checked(txt: string, type = reset): Pick<TemplateFinding, 'code' | 'message' | 'fatal'>[] {
+  return checkTemplate({ after: { txt }, mail: mailOf('boruta', type) }).map(({ code, message, fatal }) => ({
+    code,
+    message,
+    ...(fatal === undefined ? {} : { fatal }),
+  }));
+}
+
+describe('the checks of a body that Boruta fills in', () => {
+  it.each([
+    ['{{ user.username }} {{ url }}', reset],
+    ['{{{ url }}} {{ user.metadata.department.value }}{{#user.group}}x{{/user.group}}', reset],
+    ['{{#user}}{{ username }} {{ url }}{{/user}}', 'confirmation_instructions'],
+    ['{{ tx_code }}', 'tx_code'],
+  ])('find nothing in %j of %s', (txt, type) => {
+    expect(checked(txt, type)).toEqual([]);
+  });
+
+  it.each([
+    ['{{ url }} {{ reset_password_url }}', '{{ reset_password_url }}', 'did you mean {{ url }}?'],
+    ['{{ url }} {{ usr.username }}', '{{ usr.username }}', 'did you mean {{ user.username }}?'],
+    ['{{ url }} {{{ user.username }}}', '{{{ user.username }}}', 'write the name without spaces'],
+    ['{{ url }} {{ company }}', '{{ company }}', ''],
+    ['{{ url }} {{> footer }}', '{{> footer }}', ''],
+    ['{{ url }} {{# company }}x{{/ company }}', '{{# company }}', ''],
+    ['{{ url }} {{^ company }}{{ user.username }}{{/ company }}', '{{ user.username }}', ''],
+  ])('warn of what is empty: %j', (txt, tag, hint) => {
+    const end = hint === '' ? '' : `; ${hint}`;
+    expect(checked(txt)).toContainEqual({
+      code: 'unknown-placeholder',
+      message: expect.stringContaining(`the txt body has ${tag}, which is empty on this server${end}`),
+    });
+  });
+
+  it.each([
+    ['{{ url }} {{ user }}', '"user" is a map'],
+    ['{{ url }} {{ user.consents }}', '"user.consents" is a list of consents'],
+    ['{{ url }} {{ user.metadata.department }}', '"user.metadata.department" is a map'],
+    [
+      '{{ url }} {{#user.organizations}}{{name}}{{/user.organizations}}',
+      "can't look into a list of memberships",
+    ],
+    ['{{ url }} {{#user.group}}{{ user.group }}{{/user.group}}', '"user.group" has a dot'],
+    ['{{ url }} {{# user.group}}x{{/user.group}}', 'has to have the same name and the same spaces'],
+    ['{{ url }} {{ user.group', 'a tag is never closed'],
+  ])('say that no mail is sent: %j', (txt, why) => {
+    expect(checked(txt)).toContainEqual({
+      code: 'template-syntax',
+      message:
+        expect.stringContaining(`with this txt body the server sends no mail: `) &&
+        expect.stringContaining(why),
+      fatal: true,
+    });
+  });
+
+  it.each([
+    ['{{ reset_password_url }}', reset, 'url'],
+    ['{{^ user.group }}{{ url }}{{/ user.group }}', reset, 'url'],
+    ['{{ code }}', 'tx_code', 'tx_code'],
+  ])('say that %j of %s comes without what it is for', (txt, type, link) => {
+    expect(checked(txt, type)).toContainEqual({
+      code: 'missing-link',
+      message: `the txt body never shows {{ ${link} }}, so the mail comes without what it is for`,
+      fatal: true,
+    });
+  });
+
+  it('take the names that the configuration adds', () => {
+    const known = { has: (names: readonly string[]) => names.includes('company') };
+    const found = checkTemplate({
+      after: { txt: '{{ url }} {{ company }}' },
+      mail: mailOf('boruta', reset),
+      known: known as Parameters<typeof checkTemplate>[0]['known'],
+    });
+    expect(found).toEqual([]);
+  });
+});
+
+describe('the mails that Boruta would send', () => {
+  const mails = (txt: string, given = {}) =>
+    renderMails([{ txt }], mailOf('boruta', reset), [given]).variants.map(({ mails: [mail] }) => mail?.txt);
+
+  it('hold what the server fills in, entities in text included, and nothing that it does not', () => {
+    const given = { user: { username: 'a&b' }, company: 'ACME', url: 'https://id.example.com/r' };
+    expect(mails('{{ user.username }} {{ company }} {{ url }} {{ reset_password_url }}', given)).toEqual([
+      { text: 'a&amp;b  https://id.example.com/r ' },
+    ]);
+    expect(mails('{{ user.metadata.team.value }}')).toEqual([{ text: '[team]' }]);
+  });
+
+  it('are none where rendering raises', () => {
+    expect(mails('{{ user.consents }}')).toEqual([
+      {
+        source: '{{ user.consents }}',
+        syntax: expect.stringContaining('The server sends no mail with this body: "user.consents"'),
+      },
+    ]);
+  });
+});
