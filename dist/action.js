@@ -12084,44 +12084,46 @@ const message2=`the ${body2} body can't be checked or rendered: ${template2.synt
 body2,template2.syntax,at3)];const message=`the ${body2} body is not a Mustache template: ${template2.syntax}`;return[{code:"\
 template-syntax",message,body:body2,...within3(body2,at3)}]}function unsent(body2,why,at3){const message=`with this ${body2}\
  body the server sends no mail: ${why}`;return{code:"template-syntax",message,body:body2,...within3(body2,at3),fatal:true}}
-function examined(bodies2,parsed2,mail,known4){const findings=[];const empty2=new Map;for(const body2 of["txt","html"]){
-const template2=parsed2[body2];if(template2===void 0||"syntax"in template2||!isMustachex(template2))continue;const data3=withMetadata(
-mail.data,placeholdersOf(template2.parts).map(({name:name2})=>name2),exampleOf);const made3=template2.examine(data3);for(const{
-name:name2,section,at:at3,raises}of made3.findings){if(raises!==void 0)findings.push(unsent(body2,raises,[at3]));else if(known4?.
-has([name2])!==true){const tag=short2(bodies2[body2]?.slice(at3.start,at3.end)??"");const found2=empty2.get(tag)??{hint:meantBy(
-name2,section,mail),at:{}};found2.at[body2]=[...found2.at[body2]??[],at3];empty2.set(tag,found2)}}const link2=mail.data[mail.
-link];if(typeof link2==="string"&&!made3.text.includes(link2)){const message=`the ${body2} body never shows {{ ${mail.link}\
- }}, so the mail comes without what it is for`;findings.push({code:"missing-link",message,body:body2,fatal:true})}}const told5=[
-...empty2].map(([tag,{hint,at:at3}])=>{const body2=at3.txt===void 0?"html":at3.html===void 0?"txt":null;const where=body2===
-null?"the bodies have":`the ${body2} body has`;return{code:"unknown-placeholder",message:`${where} ${tag}, which is empt\
-y on this server${hint}`,body:body2,at:at3}});return[...findings,...atMost(told5)]}function meantBy(name2,section,{data:data3,
-link:link2}){const known4=new KnownPlaceholders("",namesOf2(data3));const bare2=name2.replace(/\s/g,"");if(bare2!==name2&&
-known4.has([bare2]))return"; write the name without spaces";const similar=/(?:^|[._])(?:url|uri|link|href|code)$/.test(bare2)?
-link2:known4.nearest(bare2);return similar===void 0?"":`; did you mean ${short2(written2({section,name:similar}))}?`}function namesOf2(data3){
-return Object.entries(data3).flatMap(([name2,value3])=>isMap(value3)?[name2,...namesOf2(value3).map(inner=>`${name2}.${inner}`)]:
-[name2])}function atMost(findings){const more=findings.length-unknownAtMost;if(more<=0)return[...findings];return findings.
-slice(0,unknownAtMost).map((finding,index)=>{if(index<unknownAtMost-1)return finding;const at3=together2(findings.slice(
-index).map(one=>one.at??{}));return{...finding,message:`${finding.message} (and ${more} more such names)`,at:at3}})}function unreadLive(body2,had,after2){
-if(names(after2)===void 0||had===void 0||!("syntax"in had)||!had.limit)return[];const message=`the present ${body2} body\
- can't be checked or rendered: ${had.syntax}; look yourself whether the new one lost a placeholder`;return[{code:"body-t\
-oo-large",message,body:body2,live:true}]}function mismatch(txt,html){const inTxt=names(txt);const inHtml=names(html);if(inTxt===
-void 0||inHtml===void 0)return[];const onlyTxt=missingFrom(inHtml,inTxt);const onlyHtml=missingFrom(inTxt,inHtml);const parts=[
-...onlyTxt.length>0?[`only the txt body has ${list(onlyTxt)}`]:[],...onlyHtml.length>0?[`only the html body has ${list(onlyHtml)}`]:
-[]];if(parts.length===0)return[];const at3={...within3("txt",spotsOf2(onlyTxt)).at,...within3("html",spotsOf2(onlyHtml)).
-at};return[{code:"placeholder-mismatch",message:parts.join(", "),body:null,at:at3}]}function unknown3(after2,had,known4){
-const live=[had.txt,had.html].flatMap(body2=>names(body2)??[]);const all=known4.with(live.flatMap(({meanings})=>meanings));
-const found2=new Map;for(const body2 of["txt","html"]){const template2=after2[body2];if(template2===void 0||"syntax"in template2)
-continue;for(const one of unknownPlaceholders(template2.parts,all)){const{at:at3}=found2.get(one.name)??{at:{}};found2.set(
-one.name,{one,at:{...at3,[body2]:one.at}})}}const told5=[...found2.values()].map(({one,at:at3})=>{const similar=all.nearest(
-one.name);const body2=at3.txt===void 0?"html":at3.html===void 0?"txt":null;const where=body2===null?"the bodies have":`t\
-he ${body2} body has`;const hint=similar===void 0?"":`, did you mean ${short2(written2({...one,name:similar}))}?`;const message=`${where}\
- ${short2(written2(one))}, which nothing is known to fill in for ${known4.type}${hint}`;return{code:"unknown-placeholder",
-message,body:body2,at:at3}});return atMost(told5)}function insecureText(body2){const found2=[...body2.matchAll(/\bhttp:\/\/[^\s<>"]+/gi)];
-if(found2.length===0)return[];const addresses3=new Set(found2.map(([address3])=>address3));const message=`the txt body l\
-eads to ${some([...addresses3].map(short2))} without https`;const at3=found2.map(({0:address3,index})=>({start:index,end:index+
-address3.length}));return[{code:"insecure-link",message,body:"txt",at:{txt:at3}}]}function spotsOf2(placeholders){return placeholders.
-flatMap(({at:at3})=>at3)}function together2(all){const txt=all.flatMap(({txt:txt2=[]})=>txt2);const html=all.flatMap(({html:html2=[]})=>html2);
-return{...within3("txt",txt).at,...within3("html",html).at}}function list(placeholders){return some(placeholders.map(placeholder2=>short2(
+function examined(bodies2,parsed2,mail,known4){const findings=[];const texts2=[];const empty2=new Map;for(const body2 of[
+"txt","html"]){const template2=parsed2[body2];if(template2===void 0||"syntax"in template2||!isMustachex(template2))continue;
+const data3=withMetadata(mail.data,placeholdersOf(template2.parts).map(({name:name2})=>name2),exampleOf);const made3=template2.
+examine(data3);for(const{name:name2,section,at:at3,raises}of made3.findings){if(raises!==void 0)findings.push(unsent(body2,
+raises,[at3]));else if(known4?.has([name2])!==true){const tag=short2(bodies2[body2]?.slice(at3.start,at3.end)??"");const found2=empty2.
+get(tag)??{hint:meantBy(name2,section,mail),at:{}};found2.at[body2]=[...found2.at[body2]??[],at3];empty2.set(tag,found2)}}
+texts2.push(made3.text)}const link2=mail.data[mail.link];const isWhole=bodies2.txt!==void 0&&bodies2.html!==void 0&&texts2.
+length>0;const isUsable=findings.length>0||texts2.some(text6=>typeof link2!=="string"||text6.includes(link2));if(isWhole&&
+!isUsable){const message=`no body shows {{ ${mail.link} }}, so the mail comes without what it is for`;findings.push({code:"\
+missing-link",message,body:null,fatal:true})}const told5=[...empty2].map(([tag,{hint,at:at3}])=>{const body2=at3.txt===void 0?
+"html":at3.html===void 0?"txt":null;const where=body2===null?"the bodies have":`the ${body2} body has`;return{code:"unkn\
+own-placeholder",message:`${where} ${tag}, which is empty on this server${hint}`,body:body2,at:at3}});return[...findings,
+...atMost(told5)]}function meantBy(name2,section,{data:data3,link:link2}){const known4=new KnownPlaceholders("",namesOf2(
+data3));const bare2=name2.replace(/\s/g,"");if(bare2!==name2&&known4.has([bare2]))return"; write the name without spaces";
+const similar=/(?:^|[._])(?:url|uri|link|href|code)$/.test(bare2)?link2:known4.nearest(bare2);return similar===void 0?"":
+`; did you mean ${short2(written2({section,name:similar}))}?`}function namesOf2(data3){return Object.entries(data3).flatMap(
+([name2,value3])=>isMap(value3)?[name2,...namesOf2(value3).map(inner=>`${name2}.${inner}`)]:[name2])}function atMost(findings){
+const more=findings.length-unknownAtMost;if(more<=0)return[...findings];return findings.slice(0,unknownAtMost).map((finding,index)=>{
+if(index<unknownAtMost-1)return finding;const at3=together2(findings.slice(index).map(one=>one.at??{}));return{...finding,
+message:`${finding.message} (and ${more} more such names)`,at:at3}})}function unreadLive(body2,had,after2){if(names(after2)===
+void 0||had===void 0||!("syntax"in had)||!had.limit)return[];const message=`the present ${body2} body can't be checked o\
+r rendered: ${had.syntax}; look yourself whether the new one lost a placeholder`;return[{code:"body-too-large",message,body:body2,
+live:true}]}function mismatch(txt,html){const inTxt=names(txt);const inHtml=names(html);if(inTxt===void 0||inHtml===void 0)
+return[];const onlyTxt=missingFrom(inHtml,inTxt);const onlyHtml=missingFrom(inTxt,inHtml);const parts=[...onlyTxt.length>
+0?[`only the txt body has ${list(onlyTxt)}`]:[],...onlyHtml.length>0?[`only the html body has ${list(onlyHtml)}`]:[]];if(parts.
+length===0)return[];const at3={...within3("txt",spotsOf2(onlyTxt)).at,...within3("html",spotsOf2(onlyHtml)).at};return[{
+code:"placeholder-mismatch",message:parts.join(", "),body:null,at:at3}]}function unknown3(after2,had,known4){const live=[
+had.txt,had.html].flatMap(body2=>names(body2)??[]);const all=known4.with(live.flatMap(({meanings})=>meanings));const found2=new Map;
+for(const body2 of["txt","html"]){const template2=after2[body2];if(template2===void 0||"syntax"in template2)continue;for(const one of unknownPlaceholders(
+template2.parts,all)){const{at:at3}=found2.get(one.name)??{at:{}};found2.set(one.name,{one,at:{...at3,[body2]:one.at}})}}
+const told5=[...found2.values()].map(({one,at:at3})=>{const similar=all.nearest(one.name);const body2=at3.txt===void 0?"\
+html":at3.html===void 0?"txt":null;const where=body2===null?"the bodies have":`the ${body2} body has`;const hint=similar===
+void 0?"":`, did you mean ${short2(written2({...one,name:similar}))}?`;const message=`${where} ${short2(written2(one))},\
+ which nothing is known to fill in for ${known4.type}${hint}`;return{code:"unknown-placeholder",message,body:body2,at:at3}});
+return atMost(told5)}function insecureText(body2){const found2=[...body2.matchAll(/\bhttp:\/\/[^\s<>"]+/gi)];if(found2.length===
+0)return[];const addresses3=new Set(found2.map(([address3])=>address3));const message=`the txt body leads to ${some([...addresses3].
+map(short2))} without https`;const at3=found2.map(({0:address3,index})=>({start:index,end:index+address3.length}));return[
+{code:"insecure-link",message,body:"txt",at:{txt:at3}}]}function spotsOf2(placeholders){return placeholders.flatMap(({at:at3})=>at3)}
+function together2(all){const txt=all.flatMap(({txt:txt2=[]})=>txt2);const html=all.flatMap(({html:html2=[]})=>html2);return{
+...within3("txt",txt).at,...within3("html",html).at}}function list(placeholders){return some(placeholders.map(placeholder2=>short2(
 written2(placeholder2))))}var unknownAtMost;var init_checks3=__esm({"src/mail/checks.ts"(){"use strict";init_values();init_html_checks();
 init_known();init_limits2();init_links();init_mustachex();init_placeholders();init_samples();init_servers();init_template();
 init_words2();unknownAtMost=10}});import{closeSync,constants as constants2,fstatSync,openSync,readFileSync as readFileSync3}from"node:fs";import{setImmediate as setImmediate3}from"node:timers/promises";
@@ -17918,15 +17920,15 @@ push({code:"unknown-set",message:`the present ${path} aren't known: what is ther
 return warnings}init_problems();init_values();init_kinds();init_zod();var checkDescriptions={"lost-placeholder":"A placeholder that the live body has and the new one lost.","chang\
 ed-link":"A link of the new body that leads to another host than that of the live one, or that puts an address of the se\
 rver into another one.","template-syntax":"A body that does not parse as a Mustache template, such as one with an open s\
-ection, or with which the server sends no mail.","missing-link":"A body that never shows the link, or the code, that the\
- mail is for.","body-too-large":"A body beyond the limits of what idops checks and renders, or a live one that the new o\
-ne could not be compared with.","placeholder-mismatch":"Text and HTML with different placeholders.","unknown-placeholder":"\
-A placeholder that the server leaves empty, or that the configuration does not name.","html-script":"HTML that runs scri\
-pts or embeds other documents, which mail clients remove or distrust.","html-too-large":"HTML of more than 102 KB, where\
- mail clients clip.","html-charset":"HTML without a declared character set, or with another one than UTF-8.","html-nesti\
-ng":"HTML that is nested deeper than browsers and mail clients go, or that makes them repeat elements without end.","ima\
-ge-without-alt":"Images without a text for readers who do not see them.","insecure-link":"Addresses that begin with http\
-:, which anybody on the way can read and change."};var checkCodes=Object.keys(checkDescriptions);var level2=code2=>_enum(
+ection, or with which the server sends no mail.","missing-link":"An email of which no body shows the link, or the code, \
+that it is for.","body-too-large":"A body beyond the limits of what idops checks and renders, or a live one that the new\
+ one could not be compared with.","placeholder-mismatch":"Text and HTML with different placeholders.","unknown-placehold\
+er":"A placeholder that the server leaves empty, or that the configuration does not name.","html-script":"HTML that runs\
+ scripts or embeds other documents, which mail clients remove or distrust.","html-too-large":"HTML of more than 102 KB, \
+where mail clients clip.","html-charset":"HTML without a declared character set, or with another one than UTF-8.","html-\
+nesting":"HTML that is nested deeper than browsers and mail clients go, or that makes them repeat elements without end.",
+"image-without-alt":"Images without a text for readers who do not see them.","insecure-link":"Addresses that begin with \
+http:, which anybody on the way can read and change."};var checkCodes=Object.keys(checkDescriptions);var level2=code2=>_enum(
 ["error","warning","off"]).optional().meta({description:checkDescriptions[code2],examples:["error"],default:"warning"});
 var checksSchema=strictObject(Object.fromEntries(checkCodes.map(code2=>[code2,level2(code2)]))).meta({description:"What \
 is made of findings in email bodies: each can be an error, a warning or off.",examples:[{"html-script":"error","image-wi\

@@ -156,6 +156,7 @@ function examined(
   known: KnownPlaceholders | undefined,
 ): TemplateFinding[] {
   const findings: TemplateFinding[] = [];
+  const texts: string[] = [];
   const empty = new Map<string, { readonly hint: string; readonly at: { [body in BodyName]?: Span[] } }>();
   for (const body of ['txt', 'html'] as const) {
     const template = parsed[body];
@@ -175,11 +176,15 @@ function examined(
         empty.set(tag, found);
       }
     }
-    const link = mail.data[mail.link];
-    if (typeof link === 'string' && !made.text.includes(link)) {
-      const message = `the ${body} body never shows {{ ${mail.link} }}, so the mail comes without what it is for`;
-      findings.push({ code: 'missing-link', message, body, fatal: true });
-    }
+    texts.push(made.text);
+  }
+  const link = mail.data[mail.link];
+  const isWhole = bodies.txt !== undefined && bodies.html !== undefined && texts.length > 0;
+  const isUsable =
+    findings.length > 0 || texts.some((text) => typeof link !== 'string' || text.includes(link));
+  if (isWhole && !isUsable) {
+    const message = `no body shows {{ ${mail.link} }}, so the mail comes without what it is for`;
+    findings.push({ code: 'missing-link', message, body: null, fatal: true });
   }
   const told = [...empty].map(([tag, { hint, at }]): TemplateFinding => {
     const body = at.txt === undefined ? 'html' : at.html === undefined ? 'txt' : null;

@@ -8,7 +8,7 @@ export const checkDescriptions = {
     'A link of the new body that leads to another host than that of the live one, or that puts an address of the server into another one.',
   'template-syntax':
     'A body that does not parse as a Mustache template, such as one with an open section, or with which the server sends no mail.',
-  'missing-link': 'A body that never shows the link, or the code, that the mail is for.',
+  'missing-link': 'An email of which no body shows the link, or the code, that it is for.',
   'body-too-large':
     'A body beyond the limits of what idops checks and renders, or a live one that the new one could not be compared with.',
   'placeholder-mismatch': 'Text and HTML with different placeholders.',

@@ -3,7 +3,7 @@ const resetPasswordText = `Hello {{ user.username }},
 somebody, hopefully you, asked for a new password for your ACME account.
 
 Choose a new one here. The link works for one hour:
-{{ reset_password_url }}
+{{ url }}
 
 If it wasn't you, ignore this message: your password stays as it is.
 
@@ -29,10 +29,10 @@ const resetPasswordHtml = `<!DOCTYPE html>
       <p>Hello {{ user.username }},</p>
       <p>somebody, hopefully you, asked for a new password for your ACME account.</p>
       <p>
-        <a class="button" href="{{ reset_password_url }}">Choose a new password</a>
+        <a class="button" href="{{ url }}">Choose a new password</a>
       </p>
       <p>The link works for one hour. If the button doesn't, copy this address:</p>
-      <p class="small">{{ reset_password_url }}</p>
+      <p class="small">{{ url }}</p>
       <hr>
       <p class="small">
         If it wasn't you, ignore this message: your password stays as it is.

@@ -293,7 +293,7 @@ describe('examples/kubernetes', () => {
     const { run, writes, place, folder } = await cluster();
     const { plan, apply } = await jobs();
     await run(plan);
-    await writeFile(join(folder, 'changed.txt'), 'Another text {{ reset_password_url }}\n');
+    await writeFile(join(folder, 'changed.txt'), 'Another text {{ url }}\n');
     const path = 'manifests/emails/reset_password.txt';
     const others = [
       'idops.yaml',
@@ -329,7 +329,7 @@ describe('examples/kubernetes', () => {
       expect((await fetch(`${address}${probe?.httpGet.path}`)).status).toBe(200);
     }
     const before = at.writes().length;
-    await writeFile(join(at.folder, 'changed.txt'), 'Another text {{ reset_password_url }}\n');
+    await writeFile(join(at.folder, 'changed.txt'), 'Another text {{ url }}\n');
     const changed = ['manifests/emails/reset_password.txt', join(at.folder, 'changed.txt')] as const;
     await mount(at.place('/project'), new Map([...sources, changed]), '2345678901');
     expect(await watch.turn()).toBe('applied');

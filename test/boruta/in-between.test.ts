@@ -75,12 +75,12 @@ describe('what nobody declared and a person changed while the question was open'
       at,
       [
         { kind: 'Organization', id: ids.acme, name: 'acme-2' },
-        { ...resetDoc, txt_content: 'New {{ reset_password_url }}\n' },
+        { ...resetDoc, txt_content: 'New {{ url }}\n' },
       ],
       () => {
         const acme = at.sandbox.data.organizations.find(({ id }) => id === ids.acme);
         if (acme !== undefined) acme.label = 'Set since';
-        template(at).html_content = '<p>{{ reset_password_url }} set since</p>';
+        template(at).html_content = '<p>{{ url }} set since</p>';
       },
     );
     expect(Object.values(ran.said)).toEqual(['applied', 'applied']);
@@ -89,8 +89,8 @@ describe('what nobody declared and a person changed while the question was open'
       label: 'Set since',
     });
     expect(template(at)).toMatchObject({
-      txt_content: 'New {{ reset_password_url }}\n',
-      html_content: '<p>{{ reset_password_url }} set since</p>',
+      txt_content: 'New {{ url }}\n',
+      html_content: '<p>{{ url }} set since</p>',
     });
     expect(todo(await at.plan())).toEqual([]);
   });
@@ -131,7 +131,7 @@ describe('what was declared and is no longer as the plan showed it', () => {
       'metadata.department',
     ],
     [
-      { ...resetDoc, txt_content: 'New {{ reset_password_url }}\n' },
+      { ...resetDoc, txt_content: 'New {{ url }}\n' },
       (at) => Object.assign(template(at), { txt_content: 'since' }),
       reset,
       'txt_content',
@@ -279,7 +279,7 @@ test('a request that the plan did not name is not sent', async () => {
     kind: 'EmailTemplate',
     backend_id: ids.backend,
     type,
-    html_content: '<p>{{ confirmation_url }}</p>',
+    html_content: '<p>{{ url }}</p>',
   };
   const { builtIn } = await import('../../src/sandbox/boruta/built-in.js');
   const ran = await inBetween(at, [document], () => {

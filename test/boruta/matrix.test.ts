@@ -234,7 +234,7 @@ describe('concurrency', () => {
       kind: 'EmailTemplate',
       backend_id: ids.backend,
       type: 'reset_password_instructions',
-      html_content: '<p>{{ reset_password_url }}</p>',
+      html_content: '<p>{{ url }}</p>',
     },
     { kind: 'EmailTemplate', backend_id: ids.backend, type: 'tx_code', state: 'absent' },
     { kind: 'Client', id: ids.wallet, did_generation: 1 },

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { comparable, ids, type Site, site, todo } from './site.js';
 
 const resetDoc = { kind: 'EmailTemplate', backend_id: ids.backend, type: 'reset_password_instructions' };
-const txt = { ...resetDoc, txt_content: 'New {{ reset_password_url }}\n' };
+const txt = { ...resetDoc, txt_content: 'New {{ url }}\n' };
 
 /**
  * Applies, and puts the state and the journal back to what they were when that request arrived, as if the process

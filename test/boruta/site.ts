@@ -93,6 +93,7 @@ export async function site(options: SiteOptions = {}): Promise<Site> {
           auth: { token: '${IDOPS_TOKEN}' },
         },
         safety: { max_destructive: 10_000 },
+        checks: { 'missing-link': 'off' },
       }),
     );
   await use(profile);

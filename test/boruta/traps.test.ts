@@ -151,7 +151,7 @@ describe('a user that is not sent', () => {
 });
 
 describe('a template that is written anew', () => {
-  const txt = { ...resetDoc, txt_content: 'New {{ reset_password_url }}\n' };
+  const txt = { ...resetDoc, txt_content: 'New {{ url }}\n' };
 
   test('both requests are in the plan and in the journal', async () => {
     const at = await site();

@@ -43,7 +43,7 @@ did_generation: 3
 `;
 const fiveKindFiles = {
   'manifests/all.yaml': fiveKinds,
-  'manifests/reset.txt': 'Reset: {{ reset_password_url }}\r\n',
+  'manifests/reset.txt': 'Reset: {{ url }}\r\n',
 };
 
 describe('applying', () => {
@@ -78,7 +78,7 @@ describe('applying', () => {
     });
     expect(data.keyPairs.map(({ is_default }) => is_default)).toEqual([false, true, false]);
     expect(data.templates).toMatchObject([
-      { type: 'reset_password_instructions', txt_content: 'Reset: {{ reset_password_url }}\r\n' },
+      { type: 'reset_password_instructions', txt_content: 'Reset: {{ url }}\r\n' },
     ]);
     expect(await idops('plan --detailed-exitcode')).toMatchObject({
       code: 0,

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { project, sure } from './running.js';
+import { config, project, sure } from './running.js';
+
+/** A Boruta, with all that is checked of its emails. */
+const strict = config.replace('server:\n', 'server:\n  profile: boruta\n');
 
 const backend = '20000000-0000-4000-8000-000000000001';
 const template = (body: string) =>
@@ -68,13 +71,13 @@ describe('a finding in the body of an email', () => {
     }
   });
 
-  it('is what the server fills in nothing for, as the configuration says', async () => {
+  it('is what the server leaves empty, with its places in both bodies', async () => {
     const files = {
       'manifests/emails.yaml': template('txt_content: {file: a.txt}\nhtml_content: {file: a.html}\n'),
-      'manifests/a.txt': 'http://id.example.com/{{ reset_pasword_url }} {{ company.name }}',
-      'manifests/a.html': '<meta charset="utf-8">\n<p>{{ reset_pasword_url }} {{ company.name }}',
+      'manifests/a.txt': 'http://id.example.com/{{ reset_password_url }} {{ company }} {{ url }}',
+      'manifests/a.html': '<meta charset="utf-8">\n<p>{{ reset_password_url }} {{ company }} {{ url }}',
     };
-    const { idops, write } = await project({ 'idops.yaml': sure, ...files }, { profile: 'boruta' });
+    const { idops, write } = await project({ 'idops.yaml': strict, ...files }, { profile: 'boruta' });
     const problems = async (): Promise<string[]> => {
       const { stdout } = await idops('validate --format json');
       return JSON.parse(stdout).problems.map(
@@ -84,19 +87,44 @@ describe('a finding in the body of an email', () => {
     };
     expect(await problems()).toEqual([
       'unknown-placeholder 1:23 2:4',
-      'unknown-placeholder 1:47 2:28',
+      'unknown-placeholder 1:48 2:29',
       'insecure-link 1:1',
     ]);
     const plan = (await idops('plan')).stdout.replaceAll(/\s+/g, ' ');
-    expect(plan).toContain(
-      'did you mean {{ reset_password_url }}? (manifests/a.txt:1:23, manifests/a.html:2:4)',
-    );
-    const settings = 'checks: {insecure-link: off}\n';
+    expect(plan).toContain('did you mean {{ url }}? (manifests/a.txt:1:23, manifests/a.html:2:4)');
     await write({
-      'idops.yaml': `${sure}${settings}email: {placeholders: [company.*]}\n`,
+      'idops.yaml': `${strict}checks: {insecure-link: off}\nemail: {placeholders: [company]}\n`,
     });
     expect(await problems()).toEqual(['unknown-placeholder 1:23 2:4']);
   });
+
+  it.each([
+    ['without its link', 'Hello {{ reset_password_url }}', 'missing-link'],
+    ['that the server would not send', 'Hello {{ user }} {{ url }}', 'template-syntax'],
+  ])(
+    'is an error in a new body if it makes a mail %s, and a warning in one that was there',
+    async (_, body, code) => {
+      const text = `${body}\n`;
+      const docs = template('txt_content: {file: a.txt}\nhtml_content: "<meta charset=utf-8> Hello"\n');
+      const at = await project(
+        { 'idops.yaml': strict, 'manifests/emails.yaml': docs, 'manifests/a.txt': text },
+        { profile: 'boruta' },
+      );
+      const validated = await at.idops('validate');
+      expect(validated).toMatchObject({ code: 1, stderr: expect.stringContaining(`error[${code}]`) });
+      const planned = await at.idops('plan');
+      expect(planned).toMatchObject({ code: 1, stdout: expect.stringContaining('1 blocked') });
+      expect((await at.idops('apply --yes')).code).toBe(1);
+      expect(at.writes()).toEqual([]);
+
+      const live = at.sandbox.data.templates.find(({ type }) => type === 'reset_password_instructions');
+      Object.assign(live ?? {}, { txt_content: text, html_content: '<meta charset=utf-8> Hello' });
+      expect((await at.idops('apply --yes')).code).toBe(0);
+      const known = await at.idops('validate');
+      expect(known).toMatchObject({ code: 0, stderr: expect.stringContaining(`warning[${code}]`) });
+      expect((await at.idops('plan')).code).toBe(0);
+    },
+  );
 
   it('shows no line of a body that is secret', async () => {
     const { idops } = await project({

@@ -23,7 +23,7 @@ async function stored(): Promise<TestProject> {
       user('office'),
       `kind: KeyPair\nid: ${ids.secondKey}\nis_default: true\n`,
       `kind: EmailTemplate\nbackend_id: ${ids.backend}\ntype: tx_code\nstate: absent\n`,
-      `kind: EmailTemplate\nbackend_id: ${ids.backend}\ntype: reset_password_instructions\ntxt_content: "Hello\\n{{ reset_password_url }}\\n"\n`,
+      `kind: EmailTemplate\nbackend_id: ${ids.backend}\ntype: reset_password_instructions\ntxt_content: "Hello\\n{{ url }}\\n"\n`,
       `kind: Client\nid: ${ids.portal}\ndid_generation: 1\n`,
     ].join('---\n'),
   });

@@ -163,11 +163,13 @@ describe('a template in the dialect of Boruta', () => {
 const reset = 'reset_password_instructions';
 
 function checked(txt: string, type = reset): Pick<TemplateFinding, 'code' | 'message' | 'fatal'>[] {
-  return checkTemplate({ after: { txt }, mail: mailOf('boruta', type) }).map(({ code, message, fatal }) => ({
-    code,
-    message,
-    ...(fatal === undefined ? {} : { fatal }),
-  }));
+  return checkTemplate({ after: { txt, html: null }, mail: mailOf('boruta', type) }).map(
+    ({ code, message, fatal }) => ({
+      code,
+      message,
+      ...(fatal === undefined ? {} : { fatal }),
+    }),
+  );
 }
 
 describe('the checks of a body that Boruta fills in', () => {
@@ -224,9 +226,17 @@ describe('the checks of a body that Boruta fills in', () => {
   ])('say that %j of %s comes without what it is for', (txt, type, link) => {
     expect(checked(txt, type)).toContainEqual({
       code: 'missing-link',
-      message: `the txt body never shows {{ ${link} }}, so the mail comes without what it is for`,
+      message: `no body shows {{ ${link} }}, so the mail comes without what it is for`,
       fatal: true,
     });
+  });
+
+  it('take the link in either body, and a body that is not known for one that may have it', () => {
+    const mail = mailOf('boruta', reset);
+    for (const html of ['<meta charset="utf-8">{{ url }}', undefined]) {
+      const found = checkTemplate({ after: { txt: 'Hello', html }, mail });
+      expect(found.filter(({ code }) => code === 'missing-link')).toEqual([]);
+    }
   });
 
   it('take the names that the configuration adds', () => {

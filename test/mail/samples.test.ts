@@ -70,7 +70,15 @@ describe('the mails that users can get', () => {
       {
         sample: 0,
         label: null,
-        mails: [{ txt: { source: '{{#a}}', syntax: 'unclosed section "a" at line 1' }, html: null }],
+        mails: [
+          {
+            txt: {
+              source: '{{#a}}',
+              syntax: 'This body is not a Mustache template: unclosed section "a" at line 1',
+            },
+            html: null,
+          },
+        ],
       },
     ]);
   });

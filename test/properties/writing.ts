@@ -111,7 +111,10 @@ export async function inPlace<T>(options: SandboxOptions, work: (place: Place) =
   try {
     const { profile } = options;
     const server = profile === undefined ? '' : `server: {profile: ${profile}, trust_profile: true}\n`;
-    writeFileSync(join(folder, 'idops.yaml'), `version: 1\n${server}safety: {max_destructive: 1000}\n`);
+    writeFileSync(
+      join(folder, 'idops.yaml'),
+      `version: 1\n${server}safety: {max_destructive: 1000}\nchecks: {missing-link: off, template-syntax: off}\n`,
+    );
     return await work({
       folder,
       sandbox,

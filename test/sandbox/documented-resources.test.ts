@@ -207,7 +207,7 @@ describe('email templates', () => {
       id: ids.resetPassword,
       backend_id: ids.backend,
       type: 'reset_password_instructions',
-      txt_content: expect.stringContaining('{{ reset_password_url }}'),
+      txt_content: expect.stringContaining('{{ url }}'),
       html_content: expect.stringContaining('{{ user.username }}'),
     });
   });

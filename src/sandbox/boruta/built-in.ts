@@ -24,11 +24,11 @@ function page(title: string, text: string, url: string): BuiltIn {
 export const builtIn: ReadonlyMap<string, BuiltIn> = new Map([
   [
     'confirmation_instructions',
-    page('Confirm your account', 'Please confirm your account with this link.', '{{ confirmation_url }}'),
+    page('Confirm your account', 'Please confirm your account with this link.', '{{ url }}'),
   ],
   [
     'reset_password_instructions',
-    page('Reset your password', 'You can change your password with this link.', '{{ reset_password_url }}'),
+    page('Reset your password', 'You can change your password with this link.', '{{ url }}'),
   ],
   ['tx_code', page('Your code', 'This is your transaction code.', '{{ tx_code }}')],
 ]);
