@@ -8323,24 +8323,29 @@ fields:{},trouble:found2};return{exists:true,identity:extended2(identity2,{id:St
 byId(identity2.id);if(row!==void 0)return{exists:true,identity:identity2,fields:row};if(index.unsure)return{exists:true,
 identity:identity2,fields:{}};const trouble=index.lacksId(identity2.id);return{exists:false,identity:identity2,fields:{},
 trouble}}var traits4,schema4,organization2;var init_organization=__esm({"src/kinds/organization.ts"(){"use strict";init_zod();
-init_extended();init_members();init_once();init_problems();init_discovery();init_fields();init_rules();init_schema();init_texts();
-traits4={documented:{},boruta:{whole:["name","label"],emptyIsNull:["label"],limits:{characters:{name:255,label:255},filled:{
-name:null},notEmpty:["label"]}}};schema4=once(()=>document("Organization","An organization that users can be in. Organiz\
-ations are made by the server, never by idops.",{id:organizationId,name:optional2(union([identifier2(),text2()],{error:"\
-expected a string"}),"The name of the organization. Without an id it finds the organization; beside one it is a value to\
- be set.","acme"),label:nullish2(text2(),"What people read in the place of the name.","ACME Corporation")},idOrName));organization2=
-{name:"Organization",noun:"organization",get schema(){return schema4()},identity:["id","name"],fields:{name:value,label:value},
-scopes:{read:"users:manage:all",write:"users:manage:all"},traits:traits4,identities:({identity:identity2})=>identity2.id===
-void 0?[`name ${identity2.name}`]:[`id ${identity2.id}`],check:(declared,profile)=>[...declared.filter(({identity:identity2})=>identity2.
+init_extended();init_members();init_once();init_problems();init_settle();init_answers();init_discovery();init_fields();init_reading();
+init_rules();init_schema();init_texts();traits4={documented:{},boruta:{one:{title:"show an organization",path:"/api/orga\
+nizations/:organization_id",scope:"users:manage:all"},whole:["name","label"],emptyIsNull:["label"],limits:{characters:{name:255,
+label:255},filled:{name:null},notEmpty:["label"]}}};schema4=once(()=>document("Organization","An organization that users\
+ can be in. Organizations are made by the server, never by idops.",{id:organizationId,name:optional2(union([identifier2(),
+text2()],{error:"expected a string"}),"The name of the organization. Without an id it finds the organization; beside one\
+ it is a value to be set.","acme"),label:nullish2(text2(),"What people read in the place of the name.","ACME Corporation")},
+idOrName));organization2={name:"Organization",noun:"organization",get schema(){return schema4()},identity:["id","name"],
+fields:{name:value,label:value},scopes:{read:"users:manage:all",write:"users:manage:all"},traits:traits4,identities:({identity:identity2})=>identity2.
+id===void 0?[`name ${identity2.name}`]:[`id ${identity2.id}`],check:(declared,profile)=>[...declared.filter(({identity:identity2})=>identity2.
 id===void 0&&identity2.name===void 0).map(({place:place2})=>error("missing-field",'an Organization needs an "id" or a "n\
 ame"',[place2],"add the name that it has on the server")),...profileProblems(declared,profile,traits4)],deciding:has=>has(
 "id")?["id"]:["id","name"],called:({name:name2})=>firstText(name2),addressPart:({id,name:name2})=>name2??id??"",naming,readable:()=>true,
 listed:"organizations",async observe(objects3,context3){const index=await context3.list("organizations");if(index===null)
-return new Map;return new Map(objects3.map(object3=>[object3,lookUp(object3.identity,index)]))},update({present:present3,
-desired:desired2,profile}){const id=present3.identity.id??"";const{unknown:unknown4}=wholeFields(desired2,present3.fields,
-traits4[profile.name]);const body2={id,...carried(present3.fields,["name","label"]),...desired2};return{requests:[{operation:"\
-updateOrganization",params:{organization_id:id},body:body2}],expected:body2,...unknown4.length===0?{}:{trouble:unknownWhole(
-"organization",unknown4)}}},discovery:{options:{},find:find4},destructions:()=>[]}}});function lostElements(lists,{before,asked,now}){return Object.fromEntries(lists.flatMap(list2=>{const left=now[list2];const isEmpty4=left===
+return new Map;const found2=objects3.map(object3=>[object3,lookUp(object3.identity,index)]);const{one}=traits4[context3.
+profile.name];if(!context3.alone||one===void 0)return new Map(found2);return new Map(await settleEach(found2,async([object3,
+live])=>{const{id}=live.identity;if(!live.exists||id===void 0)return[object3,live];const shown5=await readOne(context3,one,
+{organization_id:id},answers.organization.one);if(shown5===null)return[object3,missing(live.identity,"organization")];return[
+object3,{...live,fields:shown5}]}))},update({present:present3,desired:desired2,profile}){const id=present3.identity.id??
+"";const{unknown:unknown4}=wholeFields(desired2,present3.fields,traits4[profile.name]);const body2={id,...carried(present3.
+fields,["name","label"]),...desired2};return{requests:[{operation:"updateOrganization",params:{organization_id:id},body:body2}],
+expected:body2,...unknown4.length===0?{}:{trouble:unknownWhole("organization",unknown4)}}},discovery:{options:{},find:find4},
+destructions:()=>[]}}});function lostElements(lists,{before,asked,now}){return Object.fromEntries(lists.flatMap(list2=>{const left=now[list2];const isEmpty4=left===
 null||Array.isArray(left)&&left.length===0;if(!isEmpty4||asked[list2]===void 0)return[];const wanted=new Set(asElements(
 asked[list2]).map(({id})=>id));const lost2=asElements(before[list2]??null).filter(({id})=>wanted.has(id));return lost2.length===
 0?[]:[[list2,lost2]]}))}function withLost(type,now,lost2){if(type.type!=="set")return lost2;const there=asElements(now??
@@ -17642,22 +17647,22 @@ signal?.aborted===true;return!wasStopped&&wanted()};try{return await ask2(isWant
 failure2}};const stopped={listOrganizations:(page,wanted=always)=>still(wanted,so=>reader.listOrganizations(page,so)),showTemplate:(backendId,type,wanted=always)=>still(
 wanted,so=>reader.showTemplate(backendId,type,so)),showExtra:(read,params,parse11,wanted=always)=>still(wanted,so=>reader.
 showExtra(read,params,parse11,so)),listExtra:(read,page,parse11,wanted=always)=>still(wanted,so=>reader.listExtra(read,page,
-parse11,so))};return{stopped,goOn}}async function observe(objects3,needed2,{reader,profile,concurrency,progress,signal,lists={}}){const limit2=pLimit(concurrency);
-let refused4;const{stopped,goOn}=stoppable(reader,signal);const limited=step=>read=>limit2(async()=>{goOn();if(refused4!==
-void 0)throw refused4;try{const result=await read();step();return result}catch(failure2){if(failure2 instanceof ServerFailure&&
-failure2.kind==="unauthorized")refused4=failure2;throw failure2}});const context3={reader:stopped,profile,list:name2=>holdList(
-lists,name2,{reader:stopped,profile},()=>progress.step())};const live=new Map;const asked=kinds.flatMap(kind=>{const own5=kind.
-readable(profile)?objects3.filter(object3=>object3.kind===kind.name):[];return own5.length>0?[{kind,own:own5}]:[]});const wanted=new Set(
-needed2);const shared=listNames.filter(name2=>wanted.has(name2)&&listScope(name2,profile)!==void 0);const steps=stepsOf(
-asked,shared,lists);if(steps>0)progress.phase("Observing",steps);try{await settle2([...asked.map(async({kind,own:own5})=>{
-const step=kind.listed===void 0?()=>progress.step():()=>{};const observed=await kind.observe(own5,{...context3,limit:limited(
-step)});if(kind.listed==="own")progress.step();for(const[object3,shown5]of observed){live.set(object3,{...shown5,...shownFields(
-kind,shown5.fields,profile)})}}),...shared.map(name2=>context3.list(name2))])}catch(failure2){if(steps>0)progress.end("f\
-ailed");throw failure2}if(steps>0)progress.end();return{live,references:await heldLists(lists)}}function stepsOf(asked,needed2,held){
-const shared=new Set(needed2);let steps=0;for(const{kind,own:own5}of asked){if(kind.listed===void 0)steps+=own5.length;else if(kind.
-listed==="own")steps+=1;else shared.add(kind.listed)}return steps+[...shared].filter(name2=>held[name2]===void 0).length}
-function listsFor(declared,profile){return declared.flatMap(document2=>kindOf(document2.kind).refersTo?.(document2,profile)??
-[])}var MOMENT=500;var MOST=8;async function readBack(objects3,isUnsteady,{pause=sleep,...options}){let newest={at:performance.
+parse11,so))};return{stopped,goOn}}async function observe(objects3,needed2,{reader,profile,concurrency,progress,signal,lists={},alone:alone3=false}){const limit2=pLimit(
+concurrency);let refused4;const{stopped,goOn}=stoppable(reader,signal);const limited=step=>read=>limit2(async()=>{goOn();
+if(refused4!==void 0)throw refused4;try{const result=await read();step();return result}catch(failure2){if(failure2 instanceof
+ServerFailure&&failure2.kind==="unauthorized")refused4=failure2;throw failure2}});const context3={reader:stopped,profile,
+alone:alone3,list:name2=>holdList(lists,name2,{reader:stopped,profile},()=>progress.step())};const live=new Map;const asked=kinds.
+flatMap(kind=>{const own5=kind.readable(profile)?objects3.filter(object3=>object3.kind===kind.name):[];return own5.length>
+0?[{kind,own:own5}]:[]});const wanted=new Set(needed2);const shared=listNames.filter(name2=>wanted.has(name2)&&listScope(
+name2,profile)!==void 0);const steps=stepsOf(asked,shared,lists);if(steps>0)progress.phase("Observing",steps);try{await settle2(
+[...asked.map(async({kind,own:own5})=>{const step=kind.listed===void 0?()=>progress.step():()=>{};const observed=await kind.
+observe(own5,{...context3,limit:limited(step)});if(kind.listed==="own")progress.step();for(const[object3,shown5]of observed){
+live.set(object3,{...shown5,...shownFields(kind,shown5.fields,profile)})}}),...shared.map(name2=>context3.list(name2))])}catch(failure2){
+if(steps>0)progress.end("failed");throw failure2}if(steps>0)progress.end();return{live,references:await heldLists(lists)}}
+function stepsOf(asked,needed2,held){const shared=new Set(needed2);let steps=0;for(const{kind,own:own5}of asked){if(kind.
+listed===void 0)steps+=own5.length;else if(kind.listed==="own")steps+=1;else shared.add(kind.listed)}return steps+[...shared].
+filter(name2=>held[name2]===void 0).length}function listsFor(declared,profile){return declared.flatMap(document2=>kindOf(
+document2.kind).refersTo?.(document2,profile)??[])}var MOMENT=500;var MOST=8;async function readBack(objects3,isUnsteady,{pause=sleep,...options}){let newest={at:performance.
 now(),lists:{}};const read=async which=>{newest={at:performance.now(),lists:{}};return(await observe(which,[],{...options,
 lists:newest.lists,progress:noProgress})).live};const found2=new Map(await read(objects3));let open8=[...found2].flatMap(
 ([object3,live])=>isUnsteady(object3,live)?[object3]:[]);for(let round=0;open8.length>0&&round<MOST;round+=1){await pause(
@@ -17776,16 +17781,16 @@ recorder:{sending:async(...line)=>{await this.#guard(()=>recorder.sending(...lin
 this.#stop??=isLost(cause)?LOST:"not sent: the lock of the state could not be confirmed";return`not sent: ${messageOf(cause)}`}})}async#trying(planned,work){
 let begun=false;try{return await work(()=>{begun=true})}catch(failure2){if(begun&&!this.#outcomes.has(planned))this.#outcomes.
 set(planned,brokenOff(failure2));throw failure2}}async#asItIsNow(planned,since){const{replan}=this.#options;if(planned.requests.
-length===0||replan.observedAt>=since)return planned;let change3;try{change3=await replan.again(planned,since)}catch(failure2){
-const failures=failuresIn(failure2);if(!failures.every(isExpected))throw failure2;for(const one of failures)if(one instanceof
-ServerFailure)this.#remember(one,void 0);const why=failures.map(({message})=>message).join("; ");return`not sent: what i\
-s there now could not be read: ${why}`}if(change3===void 0)return planned;const moved2=movedSince(planned,change3);const other=change3.
-requests.filter(request5=>!planned.requests.some(named5=>isSame(named5,request5)));if(moved2.length===0&&other.length>0){
-const names3=other.map(({operation})=>operations[operation].title).join(", ");return`not sent, stale: what is there now \
-takes a request that the plan did not name (${names3}); plan again, and review it`}if(moved2.length===0)return{...change3,
-apply:{...change3.apply,managed:planned.apply.managed}};return`not sent, stale: it was changed on the server since the p\
-lan was made (${moved2.join(", ")}); plan again, and review it`}#skip(change3,reason){this.#outcomes.set(change3,skipped(
-reason));this.#options.progress.step({address:change3.address,status:"skipped",error:reason});return void 0}#reasonToSkip(change3){
+length===0)return planned;if(replan.observedAt>=since&&!replan.carries(planned))return planned;let change3;try{change3=await replan.
+again(planned,since)}catch(failure2){const failures=failuresIn(failure2);if(!failures.every(isExpected))throw failure2;for(const one of failures)
+if(one instanceof ServerFailure)this.#remember(one,void 0);const why=failures.map(({message})=>message).join("; ");return`\
+not sent: what is there now could not be read: ${why}`}if(change3===void 0)return planned;const moved2=movedSince(planned,
+change3);const other=change3.requests.filter(request5=>!planned.requests.some(named5=>isSame(named5,request5)));if(moved2.
+length===0&&other.length>0){const names3=other.map(({operation})=>operations[operation].title).join(", ");return`not sen\
+t, stale: what is there now takes a request that the plan did not name (${names3}); plan again, and review it`}if(moved2.
+length===0)return{...change3,apply:{...change3.apply,managed:planned.apply.managed}};return`not sent, stale: it was chan\
+ged on the server since the plan was made (${moved2.join(", ")}); plan again, and review it`}#skip(change3,reason){this.#outcomes.
+set(change3,skipped(reason));this.#options.progress.step({address:change3.address,status:"skipped",error:reason});return void 0}#reasonToSkip(change3){
 if(this.#stop!==void 0)return this.#stop;const harm=this.#harmful.get(change3.kind);if(harm!==void 0)return harm;if(this.#options.
 signal.aborted)return"interrupted before it was sent";for(const{operation}of change3.requests){const forbidden=this.#forbidden.
 get(operations[operation].scope);if(forbidden!==void 0)return forbidden}if(this.#unsucceeded.has(change3.kind)&&givesUp(
@@ -19942,20 +19947,25 @@ charAt(others.indexOf(letter))||letter).join("")}function namesIn6({path,before,
 const own5=path==="name"?[before,after2].filter(value3=>typeof value3==="string"):[];return[...path.split(/[.[\]"]+/).slice(
 1),...own5,...[before,after2].flatMap(value3=>namesOf4(value3))]}function namesOf4(value3){if(Array.isArray(value3))return value3.
 flatMap(namesOf4);if(!isMap(value3))return[];return Object.entries(value3).flatMap(([key,member2])=>key==="name"&&typeof member2===
-"string"?[key,member2]:[key,...namesOf4(member2)])}init_declared();init_kinds();init_references();var noReplan={observedAt:Number.POSITIVE_INFINITY,again:async()=>void 0,repair:()=>void 0};function replanOf(options,byKey,planned,observedAt){
-let decider=planned;let held;let seen2;return{observedAt,async again({apply:{key}},notBefore){const one=byKey.get(key);if(one===
-void 0||!kindOf(one.subject.kind).readable(options.profile))return void 0;if(held===void 0||held.at<notBefore)held={at:performance.
-now(),lists:{}};const needed2=listsFor(referring([one.subject],options),options.profile);const{live,references}=await observe(
-[one.subject],needed2,{...options,lists:held.lists,progress:noProgress});if(seen2===void 0||listNames.some(name2=>references[name2]!==
-seen2?.[name2])){const{references:earlier,names:names3}=decider;decider=new Decider(options,{...earlier,...references},names3,
-earlier);seen2=references}return await withSlowHashes(()=>decider.decide(one,live.get(one.subject)))},repair({apply},owed2,live,aim){
-const one=byKey.get(apply.key);if(one===void 0)return void 0;const known4=planned.recorded(apply.key)??NO_RECORD;const asked=decider.
-adjusted(one,void 0);const before=altered(asked,{fields:picked(apply.before,Object.keys(apply.expected)),absent:false,remembered:true});
-const declared=aim==="asked"?asked:altered(before,{whole:Object.keys(before.fields)});const change3=decider.compare(one,
-live,{...known4,owed:owed2},declared);if(change3.action!=="update"||change3.requests.length===0)return void 0;return{...change3,
-apply:{...change3.apply,before:apply.before,managed:apply.managed}}}}}var NO_RECORD={fields:{},uncertain:new Set,at:"",run:"",
-asDeleted:()=>false};function picked(fields2,names3){return Object.fromEntries(names3.flatMap(name2=>fields2[name2]===void 0?
-[]:[[name2,fields2[name2]]]))}function referring(subjects,{state,hasher}){return subjects.flatMap(({kind,identity:identity2,
+"string"?[key,member2]:[key,...namesOf4(member2)])}init_declared();init_kinds();init_references();var noReplan={observedAt:Number.POSITIVE_INFINITY,carries:()=>false,again:async()=>void 0,repair:()=>void 0};function replanOf(options,byKey,planned,read){
+let decider=planned;let held=read;let seen2;const carries=({kind,requests,apply:{key}})=>{const one=byKey.get(key);if(one===
+void 0||!kindOf(kind).readable(options.profile))return false;const declared=decider.adjusted(one,void 0);return requests.
+some(request5=>carriesIn(request5,kindOf(kind),declared))};return{observedAt:read.at,carries,async again(change3,notBefore){
+const{key}=change3.apply;const one=byKey.get(key);if(one===void 0||!kindOf(one.subject.kind).readable(options.profile))return void 0;
+if(held.at<notBefore)held={at:performance.now(),lists:{}};const needed2=listsFor(referring([one.subject],options),options.
+profile);const{live,references}=await observe([one.subject],needed2,{...options,lists:held.lists,alone:carries(change3),
+progress:noProgress});if(seen2===void 0||listNames.some(name2=>references[name2]!==seen2?.[name2])){const{references:earlier,
+names:names3}=decider;decider=new Decider(options,{...earlier,...references},names3,earlier);seen2=references}return await withSlowHashes(
+()=>decider.decide(one,live.get(one.subject)))},repair({apply},owed2,live,aim){const one=byKey.get(apply.key);if(one===void 0)
+return void 0;const known4=planned.recorded(apply.key)??NO_RECORD;const asked=decider.adjusted(one,void 0);const before=altered(
+asked,{fields:picked(apply.before,Object.keys(apply.expected)),absent:false,remembered:true});const declared=aim==="aske\
+d"?asked:altered(before,{whole:Object.keys(before.fields)});const change3=decider.compare(one,live,{...known4,owed:owed2},
+declared);if(change3.action!=="update"||change3.requests.length===0)return void 0;return{...change3,apply:{...change3.apply,
+before:apply.before,managed:apply.managed}}}}}function carriesIn({body:body2={},params},{fields:fields2},declared){const ids=new Set(
+Object.values(params));return Object.entries(body2).some(([name2,value3])=>name2!=="id"&&!ids.has(value3)&&(declared.fields[name2]===
+void 0||fields2[name2]?.type==="map"&&!declared.whole.includes(name2)))}var NO_RECORD={fields:{},uncertain:new Set,at:"",
+run:"",asDeleted:()=>false};function picked(fields2,names3){return Object.fromEntries(names3.flatMap(name2=>fields2[name2]===
+void 0?[]:[[name2,fields2[name2]]]))}function referring(subjects,{state,hasher}){return subjects.flatMap(({kind,identity:identity2,
 declared})=>{if(declared===void 0)return[];const owed2=owedIn(state,addressOf(kind,identity2),hasher);if(owed2===void 0)
 return[declared];const fields2="before"in owed2?owed2.before:owed2.lost;return[declared,altered(undocumented(kind,identity2),
 {fields:fields2})]})}async function buildPlan(options){const{selection,profile}=options;const subjects=candidates(options);const own5=subjects.
@@ -19979,7 +19989,7 @@ message}`})))];const settled=decided.filter(one=>one.settled).map(({one:{key}})=
 fitting3.changes),[...reads2,...listing],options);const leavesOut=selected.length===0&&options.declared.length>0;const{targets,
 kinds:asked,shard:shard2}=selection;const isPartial=targets.length>0||asked.length>0||shard2!==void 0;const plan={...made3,
 ...shard2===void 0?{}:{shard:shard2},...isPartial?{partial:true}:{},warnings,settled,...leavesOut?{leavesOut}:{}};return{
-plan,replan:replanOf(options,new Map(selected.map(one=>[one.key,one])),decider,observedAt)}}function takenOver(read,subjects,needed2){
+plan,replan:replanOf(options,new Map(selected.map(one=>[one.key,one])),decider,{at:observedAt,lists:held})}}function takenOver(read,subjects,needed2){
 const listed2=new Set(subjects.map(({kind})=>kindOf(kind).listed));const names3=listNames.filter(name2=>read?.lists[name2]!==
 void 0&&(needed2.includes(name2)||listed2.has(name2)));if(read===void 0||names3.length===0)return{at:performance.now(),lists:{}};
 return{at:read.at,lists:Object.fromEntries(names3.map(name2=>[name2,read.lists[name2]]))}}async function whileHashing(documents,{

@@ -291,12 +291,13 @@ class Execution {
   }
 
   /**
-   * The change built on what is there now, where it was observed too long ago or before a question; why it is skipped
-   * where it is no longer what the plan showed.
+   * The change built on what is there now, if it carries values that nobody declares, or was observed too long ago or before a question;
+   * why it is skipped if it is no longer what the plan showed.
    */
   async #asItIsNow(planned: Change, since: number): Promise<Change | string> {
     const { replan } = this.#options;
-    if (planned.requests.length === 0 || replan.observedAt >= since) return planned;
+    if (planned.requests.length === 0) return planned;
+    if (replan.observedAt >= since && !replan.carries(planned)) return planned;
     let change: Change | undefined;
     try {
       change = await replan.again(planned, since);

@@ -36,6 +36,8 @@ export interface Live {
 export interface ObserveContext {
   readonly reader: Reader;
   readonly profile: Profile;
+  /** Whether an object of a list is to be read by itself, if the server shows it so. */
+  readonly alone: boolean;
   /** A list, read once however many ask for it; null where the server doesn't offer it. */
   list<N extends ListName>(name: N): Promise<NonNullable<References[N]> | null>;
   /** Runs a read when its turn comes. */

@@ -3,19 +3,33 @@ import { extended } from '../base/extended.js';
 import { nullish, optional } from '../base/members.js';
 import { once } from '../base/once.js';
 import { error } from '../base/problems.js';
+import { settleEach } from '../base/settle.js';
+import { answers } from '../server/answers.js';
+import type { ExtraRead } from '../server/reads.js';
 import { withoutIds } from './discovery.js';
 import { carried, value } from './fields.js';
 import type { DiscoverContext, Discovered, Identity, Kind, Live, Naming } from './kind.js';
 import type { OrganizationIndex } from './organizations.js';
+import { missing, readOne } from './reading.js';
 import type { References } from './references.js';
 import { profileProblems, unknownWhole, wholeFields } from './rules.js';
 import { document, identifier, idOrName, organizationId, text } from './schema.js';
 import { firstText } from './texts.js';
-import type { ProfileTraits } from './traits.js';
+import type { ProfileTraits, Traits } from './traits.js';
 
-const traits: ProfileTraits = {
+interface OrganizationTraits extends Traits {
+  /** Shows one; left out if only the list does. */
+  readonly one?: ExtraRead;
+}
+
+const traits: ProfileTraits<OrganizationTraits> = {
   documented: {},
   boruta: {
+    one: {
+      title: 'show an organization',
+      path: '/api/organizations/:organization_id',
+      scope: 'users:manage:all',
+    },
     whole: ['name', 'label'],
     emptyIsNull: ['label'],
     limits: { characters: { name: 255, label: 255 }, filled: { name: null }, notEmpty: ['label'] },
@@ -74,7 +88,18 @@ export const organization: Kind = {
   async observe(objects, context) {
     const index = await context.list('organizations');
     if (index === null) return new Map();
-    return new Map(objects.map((object) => [object, lookUp(object.identity, index)]));
+    const found = objects.map((object) => [object, lookUp(object.identity, index)] as const);
+    const { one } = traits[context.profile.name];
+    if (!context.alone || one === undefined) return new Map(found);
+    return new Map(
+      await settleEach(found, async ([object, live]) => {
+        const { id } = live.identity;
+        if (!live.exists || id === undefined) return [object, live] as const;
+        const shown = await readOne(context, one, { organization_id: id }, answers.organization.one);
+        if (shown === null) return [object, missing(live.identity, 'organization')] as const;
+        return [object, { ...live, fields: shown }] as const;
+      }),
+    );
   },
   update({ present, desired, profile }) {
     const id = present.identity.id ?? '';

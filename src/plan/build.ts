@@ -117,7 +117,10 @@ export async function buildPlan(options: BuildOptions): Promise<Planned> {
   };
   return {
     plan,
-    replan: replanOf(options, new Map(selected.map((one) => [one.key, one])), decider, observedAt),
+    replan: replanOf(options, new Map(selected.map((one) => [one.key, one])), decider, {
+      at: observedAt,
+      lists: held,
+    }),
   };
 }
 

@@ -33,6 +33,8 @@ export interface ObserveOptions {
   readonly signal?: AbortSignal;
   /** Lists that were asked for already, and that take what is asked for now. */
   readonly lists?: HeldLists;
+  /** Whether an object is read by itself, if the server shows it so, in the place of a list that may be older. */
+  readonly alone?: boolean;
 }
 
 /** The server's answers; an object without an entry is of a kind that this server has no read for. */
@@ -50,7 +52,7 @@ export interface Observed<T> {
 export async function observe<T extends Wanted>(
   objects: readonly T[],
   needed: readonly ListName[],
-  { reader, profile, concurrency, progress, signal, lists = {} }: ObserveOptions,
+  { reader, profile, concurrency, progress, signal, lists = {}, alone = false }: ObserveOptions,
 ): Promise<Observed<T>> {
   const limit = pLimit(concurrency);
   let refused: ServerFailure | undefined;
@@ -74,6 +76,7 @@ export async function observe<T extends Wanted>(
   const context: Omit<ObserveContext, 'limit'> = {
     reader: stopped,
     profile,
+    alone,
     list: (name) => holdList(lists, name, { reader: stopped, profile }, () => progress.step()),
   };
   const live = new Map<T, Live>();

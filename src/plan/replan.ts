@@ -2,9 +2,10 @@ import { noProgress } from '../base/progress.js';
 import type { Fields } from '../base/values.js';
 import { altered } from '../kinds/declared.js';
 import { addressOf, kindOf } from '../kinds/index.js';
-import type { Declared, Live } from '../kinds/kind.js';
+import type { Declared, Kind, Live } from '../kinds/kind.js';
 import type { Owed } from '../kinds/loss.js';
-import { type HeldLists, listNames, type References } from '../kinds/references.js';
+import { listNames, type ReadLists, type References } from '../kinds/references.js';
+import type { WriteRequest } from '../server/operations.js';
 import { withSlowHashes } from '../state/slow-hash.js';
 import type { Recorded } from './compare.js';
 import { Decider, owedIn } from './decide.js';
@@ -17,6 +18,11 @@ import { type Addressed, type Subject, undocumented } from './subjects.js';
 export interface Replan {
   /** When what the plan is built on began to be read, as `performance.now()` tells it. */
   readonly observedAt: number;
+  /**
+   * Whether the requests of a change hold values that no document declares, of an object that the server shows: these have to be as they
+   * are right before they are sent.
+   */
+  carries(change: Change): boolean;
   /**
    * The same object planned on what the server shows now, with lists read no earlier than that; undefined where it
    * can't be asked about it. Throws what reading throws.
@@ -32,32 +38,42 @@ export interface Replan {
 /** For a plan whose changes can't be made anew: what was planned is sent, and nothing is mended. */
 export const noReplan: Replan = {
   observedAt: Number.POSITIVE_INFINITY,
+  carries: () => false,
   again: async () => undefined,
   repair: () => undefined,
 };
 
-/** What makes the changes of a plan anew, given what they were made of. */
+/** What makes the changes of a plan anew, given what they were made of; `read` are the lists that were read for it. */
 export function replanOf(
   options: BuildOptions,
   byKey: ReadonlyMap<string, Addressed>,
   planned: Decider,
-  observedAt: number,
+  read: ReadLists,
 ): Replan {
   let decider = planned;
-  let held: { readonly at: number; readonly lists: HeldLists } | undefined;
+  let held = read;
   /** The lists that the decider was made with. */
   let seen: References | undefined;
+  const carries: Replan['carries'] = ({ kind, requests, apply: { key } }) => {
+    const one = byKey.get(key);
+    if (one === undefined || !kindOf(kind).readable(options.profile)) return false;
+    const declared = decider.adjusted(one, undefined);
+    return requests.some((request) => carriesIn(request, kindOf(kind), declared));
+  };
   return {
-    observedAt,
-    async again({ apply: { key } }, notBefore) {
+    observedAt: read.at,
+    carries,
+    async again(change, notBefore) {
+      const { key } = change.apply;
       const one = byKey.get(key);
       if (one === undefined || !kindOf(one.subject.kind).readable(options.profile)) return undefined;
       // The lists serve all objects that are planned anew in their time.
-      if (held === undefined || held.at < notBefore) held = { at: performance.now(), lists: {} };
+      if (held.at < notBefore) held = { at: performance.now(), lists: {} };
       const needed = listsFor(referring([one.subject], options), options.profile);
       const { live, references } = await observe([one.subject], needed, {
         ...options,
         lists: held.lists,
+        alone: carries(change),
         progress: noProgress,
       });
       // Making one looks at all documents: it serves as long as the lists are the same.
@@ -85,6 +101,18 @@ export function replanOf(
       return { ...change, apply: { ...change.apply, before: apply.before, managed: apply.managed } };
     },
   };
+}
+
+/** Whether a request sends what a document doesn't declare. Of a map that is managed key by key it sends every key. */
+function carriesIn({ body = {}, params }: WriteRequest, { fields }: Kind, declared: Declared): boolean {
+  const ids = new Set<unknown>(Object.values(params));
+  return Object.entries(body).some(
+    ([name, value]) =>
+      name !== 'id' &&
+      !ids.has(value) &&
+      (declared.fields[name] === undefined ||
+        (fields[name]?.type === 'map' && !declared.whole.includes(name))),
+  );
 }
 
 const NO_RECORD: Recorded = { fields: {}, uncertain: new Set(), at: '', run: '', asDeleted: () => false };

@@ -46,6 +46,7 @@ export async function discover({ kinds, asked, known }: Wanted, look: LookOption
   const context: DiscoverContext = {
     reader: stopped,
     profile,
+    alone: false,
     asked,
     // No path can carry what the server could not have given.
     known: known.filter(({ identity }) => idTrouble(identity, profile) === undefined),

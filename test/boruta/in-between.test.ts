@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Plan } from '../../src/plan/plan.js';
 import { applyAll } from '../approving.js';
@@ -42,7 +44,10 @@ async function inBetween(
   });
 }
 
-describe('what nobody declared and a person changed while the question was open', () => {
+describe.each([
+  ['while the question was open', true],
+  ['right before the request, without a question', false],
+])('what nobody declared and a person changed %s', (_, asked) => {
   test('stays as that person left it: a membership, a scope, a role, a metadata key', async () => {
     const at = await site();
     const ran = await inBetween(
@@ -55,6 +60,7 @@ describe('what nobody declared and a person changed while the question was open'
         found.roles = [];
         found.metadata = { ...found.metadata, since: { value: 'x', status: 'valid' } };
       },
+      asked,
     );
     expect(ran.said).toEqual({ [ada]: 'applied' });
     const found = user(at);
@@ -82,6 +88,7 @@ describe('what nobody declared and a person changed while the question was open'
         if (acme !== undefined) acme.label = 'Set since';
         template(at).html_content = '<p>{{ url }} set since</p>';
       },
+      asked,
     );
     expect(Object.values(ran.said)).toEqual(['applied', 'applied']);
     expect(at.sandbox.data.organizations.find(({ id }) => id === ids.acme)).toMatchObject({
@@ -97,9 +104,14 @@ describe('what nobody declared and a person changed while the question was open'
 
   test('is in the journal, so that undoing leads to it', async () => {
     const at = await site();
-    await inBetween(at, [ops], () => {
-      user(at).organizations = [{ id: ids.initech, roles: [] }];
-    });
+    await inBetween(
+      at,
+      [ops],
+      () => {
+        user(at).organizations = [{ id: ids.initech, roles: [] }];
+      },
+      asked,
+    );
     await at.undo('2');
     expect(user(at).group).toBe('staff finance');
     expect(user(at).organizations.map(({ id }) => id)).toEqual([ids.initech]);
@@ -189,8 +201,8 @@ describe('what is read again', () => {
   test('after a question: each object that is written, and the list of organizations once', async () => {
     const at = await site();
     const documents = [
-      { kind: 'Organization', id: ids.acme, label: 'New' },
-      { kind: 'Organization', id: ids.globex, label: 'New' },
+      { kind: 'Organization', id: ids.acme, name: 'acme', label: 'New' },
+      { kind: 'Organization', id: ids.globex, name: 'globex', label: 'New' },
       ops,
       { kind: 'User', id: ids.grace, group: 'staff' },
     ];
@@ -199,10 +211,38 @@ describe('what is read again', () => {
     expect([...ran.reads].sort()).toEqual(['/api/organizations?page=1', `/api/users/${ids.ada}`]);
   });
 
-  test('without one: nothing', async () => {
+  test('without one: what is sent with values that nobody declared, once, right before', async () => {
     const at = await site();
-    const ran = await inBetween(at, [ops, { ...resetDoc, state: 'absent' }], () => {}, false);
-    expect(ran.reads).toEqual([]);
+    const documents = [
+      ops,
+      { kind: 'Organization', id: ids.acme, label: 'New' },
+      { kind: 'Organization', id: ids.globex, name: 'globex', label: 'New' },
+      { ...resetDoc, state: 'absent' },
+    ];
+    const ran = await inBetween(at, documents, () => {}, false);
+    expect([...ran.reads].sort()).toEqual([`/api/organizations/${ids.acme}`, `/api/users/${ids.ada}`]);
+  });
+
+  test('without one: the object as it was then is in the journal', async () => {
+    const at = await site();
+    await at.declare(ops);
+    let left = 1;
+    at.fault = ({ method, path }) => {
+      if (method === 'GET' && path.includes(ids.ada) && left-- === 0)
+        user(at).metadata = { since: { value: 'x', status: 'valid' } };
+      return undefined;
+    };
+    const { run } = await at.apply();
+    const lines = (await readFile(join(at.folder, '.idops', 'runs', `${run}.jsonl`), 'utf8')).split('\n');
+    const sending = lines.map((line) => JSON.parse(line || '{}')).find(({ type }) => type === 'sending');
+    expect(sending.before.fields.metadata).toEqual({ since: { value: 'x', status: 'valid' } });
+  });
+
+  test('without one: a declared field that a person changed keeps the object from being written', async () => {
+    const at = await site();
+    const ran = await inBetween(at, [ops], () => void Object.assign(user(at), { group: 'by hand' }), false);
+    expect(ran.said[ada]).toMatch(/^skipped: not sent, stale: .*\(group\)/);
+    expect(at.writes()).toEqual([]);
   });
 
   test('what can not be read then is not written', async () => {

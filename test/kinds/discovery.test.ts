@@ -31,6 +31,7 @@ function server(
   const context: DiscoverContext = {
     reader,
     profile: boruta,
+    alone: false,
     asked,
     known,
     list: async () => null,
