@@ -17,7 +17,7 @@ export const userTraits: ProfileTraits<UserTraits> = {
     hasRoles: true,
     reads: {
       one: { title: 'show a user', path: '/api/users/:user_id', scope: 'users:manage:all' },
-      all: { title: 'list users', path: '/api/users', scope: 'users:manage:all' },
+      all: { title: 'list users', path: '/api/users', scope: 'users:manage:all', pageSize: 1000 },
     },
     whole: ['metadata', 'group', 'authorized_scopes', 'organizations', 'roles'],
     ignored: ['uid', 'username', 'totp_registered_at', 'federated_metadata', 'blocked', 'backend'],

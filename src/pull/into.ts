@@ -1,5 +1,5 @@
 import { error, refuse } from '../base/problems.js';
-import { type Json, objectKey } from '../base/values.js';
+import { type Fields, type Json, objectKey } from '../base/values.js';
 import { isAsked } from '../kinds/discovery.js';
 import { kindOf } from '../kinds/index.js';
 import type { Declared, Finding, Live } from '../kinds/kind.js';
@@ -8,6 +8,7 @@ import type { ManifestSource } from '../manifests/load.js';
 import { observe } from '../plan/observe.js';
 import { addresses } from '../plan/subjects.js';
 import type { Project } from '../project/index.js';
+import type { State } from '../state/state.js';
 import { withNew } from './assemble.js';
 import { BodyFiles } from './bodies.js';
 import type { LookOptions } from './discover.js';
@@ -36,7 +37,10 @@ export async function pullInto(
   project: Project,
   manifests: LoadedManifests,
   wishes: PullWishes,
-  look: LookOptions & { readonly tokenFile?: string | undefined },
+  look: LookOptions & {
+    readonly tokenFile?: string | undefined;
+    readonly resources?: State['resources'] | undefined;
+  },
 ): Promise<PullResult> {
   const { kinds, asked, builtIn, holds } = wishes;
   const { profile } = look;
@@ -63,11 +67,26 @@ export async function pullInto(
   const { live, found } = await lookUp(concerned, surveyed, look);
   const names = new VariableNames();
   const options = { profile, names, holds, references, builtIn };
+  const knownOf = ({ declared }: Standing, now: Live) => {
+    const { key } = addresses(
+      { kind: declared.kind, identity: declared.identity, declared },
+      now,
+      references,
+    );
+    return look.resources?.[key]?.left?.fields as Fields | undefined;
+  };
   const updates = concerned.map((one): Wanted => {
     const now = live.get(one);
     if (now === undefined) return { one, update: undefined };
     const bodyTrouble = (path: string, text: string) => bodies.trouble(one.source, path, text);
-    return { one, update: updateOf(one.declared, one.written(), now, { ...options, bodyTrouble }) };
+    return {
+      one,
+      update: updateOf(one.declared, one.written(), now, {
+        ...options,
+        bodyTrouble,
+        known: knownOf(one, now),
+      }),
+    };
   });
   for (const { one, update } of updates) {
     for (const body of update?.bodies ?? []) bodies.want(one.source, body);

@@ -17,6 +17,8 @@ export interface Merging {
   readonly field: string;
   /** Whether the document declares its map whole. */
   readonly whole: boolean;
+  /** Keys that somebody added to the map on the server, to be taken in. */
+  readonly added: readonly string[];
   readonly writing: Writing;
   /** The id that an element of a set stands for, where the server's lists tell it. */
   readonly idOf: (element: Value) => string | undefined;
@@ -39,7 +41,7 @@ function merge(type: FieldType, said: Written, live: Value, path: Path, merging:
   const wanted = desired(type, said.value, live, merging.whole);
   const isSo =
     wanted !== undefined && contrast(type, '', wanted, live).every(({ verdict }) => verdict === 'same');
-  return isSo ? said : mergeDiffering(type, said, live, path, merging);
+  return isSo && merging.added.length === 0 ? said : mergeDiffering(type, said, live, path, merging);
 }
 
 /** A value within a map, of which every part has to be the same. */
@@ -125,7 +127,8 @@ function mergeMap(type: FieldType, said: Written, live: Fields, path: Path, merg
     return isGone ? [] : [[key, mergeExactly(member, null, at, merging)]];
   });
   const added = Object.keys(live).flatMap((key): [string, Written][] => {
-    if (!isWhole || keys.includes(key)) return [];
+    const isAdded = type.type === 'map' && merging.added.includes(key);
+    if ((!isWhole && !isAdded) || keys.includes(key)) return [];
     const written = write(type, { [key]: live[key] ?? null }, path, merging);
     return isMap(written?.raw) && Object.hasOwn(written.raw, key) ? [[key, memberOf(written, key)]] : [];
   });

@@ -1,5 +1,5 @@
 import { error, type Place, type Problem } from '../base/problems.js';
-import { isMap, type Json, same, type Value } from '../base/values.js';
+import { type Fields, isMap, type Json, mapValues, same, type Value } from '../base/values.js';
 import { altered } from '../kinds/declared.js';
 import { value as plain } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
@@ -36,6 +36,8 @@ export interface Update {
 
 export interface UpdateOptions extends FreshOptions {
   readonly builtIn: boolean;
+  /** The object as idops knew it last, as far as it did. */
+  readonly known: Fields | undefined;
   /** Why a text can't be put into the file that a document names; undefined where it can. */
   readonly bodyTrouble: (path: string, text: string) => string | undefined;
 }
@@ -57,7 +59,10 @@ export function updateOf(declared: Declared, written: Json, live: Live, options:
     return { ...nothing, left: [left(live.trouble ?? `the server has no such ${kind.noun}`)] };
   }
   const whole = troubleOf(declared, live, options);
-  if (whole === undefined) return nothing;
+  const added = mapValues({ ...declared.fields }, (said, field) =>
+    addedKeys(said, live.fields[field], options.known?.[field]),
+  );
+  if (whole === undefined && Object.values(added).every((keys) => keys.length === 0)) return nothing;
   if (!options.builtIn && kind.deletion?.isBuiltIn(live.fields) === true) {
     const message = `the server has its built-in text of this ${kind.noun}, which nobody customised`;
     const hint =
@@ -83,10 +88,11 @@ export function updateOf(declared: Declared, written: Json, live: Live, options:
   const ignored = ignoredFields(declared.fields, kind.traits[options.profile.name]);
   for (const [field, value] of Object.entries(declared.fields)) {
     const wrong = troubleWith(field, value);
-    if (wrong === undefined) continue;
+    const news = kind.fields[field]?.type === 'map' ? (added[field] ?? []) : [];
+    if (wrong === undefined && news.length === 0) continue;
     const place = declared.placeOf(field);
     if (ignored.includes(field)) {
-      problems.push(left(wrong, place));
+      if (wrong !== undefined) problems.push(left(wrong, place));
       continue;
     }
     const now = live.fields[field];
@@ -100,6 +106,7 @@ export function updateOf(declared: Declared, written: Json, live: Live, options:
     const merged = mergeField(kind.fields[field] ?? plain, { raw, value }, now, {
       field,
       whole: declared.whole.includes(field),
+      added: news,
       writing,
       idOf: (element) => idOf(kind, field, element, live, options),
       body: (path, text, before) => {
@@ -119,8 +126,18 @@ export function updateOf(declared: Declared, written: Json, live: Live, options:
     bodies.push(...own);
     toSet.push(...writing.toSet);
   }
-  if (Object.keys(fields).length + bodies.length + problems.length === 0) problems.push(left(whole));
+  if (whole !== undefined && Object.keys(fields).length + bodies.length + problems.length === 0) {
+    problems.push(left(whole));
+  }
   return { address, fields, bodies, declared: altered(declared, { fields: values }), toSet, left: problems };
+}
+
+/** Keys of a map that no manifest mentions and that weren't there when idops last knew it. */
+function addedKeys(said: Value, now: Value | undefined, known: Value | undefined): readonly string[] {
+  if (!isMap(said) || !isMap(now ?? null) || !isMap(known ?? null)) return [];
+  return Object.keys(now as Fields).filter(
+    (key) => !Object.hasOwn(said, key) && !Object.hasOwn(known as Fields, key),
+  );
 }
 
 /** The id that an element has, or that the server's lists know its name by. */

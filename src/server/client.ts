@@ -81,7 +81,7 @@ function readerOver(transport: Transport): Reader {
         wanted,
       }),
     listExtra: async <T>(
-      { title, path, scope }: ExtraRead,
+      { title, path, scope, pageSize }: ExtraRead,
       page: number,
       parse: Parser<Page<T>>,
       wanted?: () => boolean,
@@ -91,7 +91,7 @@ function readerOver(transport: Transport): Reader {
         title,
         scope,
         // Most such lists come whole, and know no pages.
-        path: page === 1 ? path : `${path}?page=${page}`,
+        path: pagePath(path, page, pageSize),
         parse,
         whenMissing: null,
         // A path that a server doesn't know.
@@ -99,6 +99,14 @@ function readerOver(transport: Transport): Reader {
         wanted,
       }),
   };
+}
+
+function pagePath(path: string, page: number, size: number | undefined): string {
+  const asked = [
+    ...(page === 1 ? [] : [`page=${page}`]),
+    ...(size === undefined ? [] : [`page_size=${size}`]),
+  ];
+  return asked.length === 0 ? path : `${path}?${asked.join('&')}`;
 }
 
 /** A path that ends with a parameter asks for the one object with that id. */

@@ -6,6 +6,8 @@ export interface ExtraRead {
   readonly title: string;
   /** Below the base URL; `:name` segments are parameters. */
   readonly path: string;
+  /** How many rows are asked for at a time; the server's own number if left out. */
+  readonly pageSize?: number;
   /** The scope that it requires. */
   readonly scope: Scope;
 }

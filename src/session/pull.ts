@@ -73,7 +73,11 @@ export async function pull(
     const wishes = { ...wishesOf(request), known, holds };
     const shared = { server: server.baseUrl, profile: server.profile.name };
     if (out === undefined) {
-      const rest = await pullInto(project, manifests, wishes, { ...look, tokenFile: options.tokenFile });
+      const rest = await pullInto(project, manifests, wishes, {
+        ...look,
+        tokenFile: options.tokenFile,
+        resources: looked.resources,
+      });
       return {
         ...shared,
         ...rest,
@@ -148,6 +152,8 @@ export interface Looked {
   record(seen: readonly Seen[], files: readonly PulledFile[]): Promise<Problem[]>;
   /** What is known of the files that were pulled before. */
   readonly pulled: Written | undefined;
+  /** What the state knows of objects. */
+  readonly resources: State['resources'] | undefined;
 }
 
 /** Reads what the project says of itself, and connects to its server for as long as the work takes. */
@@ -193,6 +199,7 @@ export async function looking<T>(
       holds: redactor.holds,
       record,
       pulled,
+      resources: before?.resources,
     });
     if (signal.aborted) throw interruptedBefore();
     return done;

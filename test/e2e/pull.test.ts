@@ -73,6 +73,23 @@ describe('idops pull into an empty project', () => {
 });
 
 describe('idops pull into a project that has manifests', () => {
+  it('takes in a metadata key that somebody added, with one GET for the users', async () => {
+    const at = await project({ 'idops.yaml': boruta }, { profile: 'boruta' });
+    expect((await at.idops('pull --kind User')).code).toBe(0);
+    const ada = at.sandbox.data.users.find(({ id }) => id === ids.ada);
+    Object.assign(ada?.metadata ?? {}, { desk: { value: '4-12', status: 'valid' } });
+    expect(await at.idops('pull --check')).toMatchObject({ code: 1 });
+    expect((await at.idops('plan')).stdout).toContain('metadata.desk');
+    expect(await at.idops('pull')).toMatchObject({ code: 0 });
+    expect(await at.read('manifests/users.yaml')).toContain('desk:');
+    expect(await at.idops('pull --check')).toMatchObject({ code: 0 });
+    expect(await at.idops('plan --detailed-exitcode')).toMatchObject({ code: 0 });
+    const lists = at.sandbox.requests
+      .map(({ path }) => path)
+      .filter((path) => path.startsWith('/api/users?'));
+    expect(new Set(lists)).toEqual(new Set(['/api/users?page_size=1000']));
+  });
+
   const organizations = `# All of them.
 kind: Organization   # the first
 id: ${ids.acme}

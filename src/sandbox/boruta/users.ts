@@ -25,7 +25,9 @@ export async function listUsers(operation: Operation): Promise<Answer> {
   return await work.read(() => {
     if (hasNul(q)) return nul();
     const found = data.users.filter(({ username }) => (username ?? '').toLowerCase().includes(q));
-    return paginate(found, query.get('page'), pageSize, (user) => present(operation, user));
+    const asked = query.get('page_size') ?? '';
+    const size = /^\+?0*[1-9]\d*$/.test(asked) ? Number(asked) : pageSize;
+    return paginate(found, query.get('page'), size, (user) => present(operation, user));
   });
 }
 
