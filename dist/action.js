@@ -6194,15 +6194,22 @@ b instanceof HashedSecret){if(a2 instanceof HashedSecret&&b instanceof HashedSec
 HashedSecret?a2.matches(reveal(b)):b.matches(reveal(a2))}if(a2 instanceof Sensitive||b instanceof Sensitive)return same(
 reveal(a2),reveal(b));if(Array.isArray(a2)){return Array.isArray(b)&&a2.length===b.length&&a2.every((item,index)=>same(item,
 b[index]??null))}if(isMap(a2)){if(!isMap(b))return false;const keys=Object.keys(a2);return keys.length===Object.keys(b).
-length&&keys.every(key=>Object.hasOwn(b,key)&&same(a2[key]??null,b[key]??null))}if(a2 instanceof ExactNumber&&b instanceof
-ExactNumber)return a2.text===b.text;return a2===b}function plainlySame(a2,b){if(typeof a2!=="object"||a2===null)return a2===
-b;if(typeof b!=="object"||b===null)return false;if(Array.isArray(a2)){return Array.isArray(b)&&a2.length===b.length&&a2.
-every((item,index)=>plainlySame(item,b[index]))}if(!isMap(a2)||!isMap(b))return false;const keys=Object.keys(a2);return keys.
-length===Object.keys(b).length&&keys.every(key=>Object.hasOwn(b,key)&&plainlySame(a2[key]??null,b[key]))}function canonical(value3){
-if(value3 instanceof ExactNumber)return value3.text;if(Array.isArray(value3))return`[${value3.map(canonical).join(",")}]`;
-if(typeof value3==="object"&&value3!==null){const members3=Object.keys(value3).sort().map(key=>`${JSON.stringify(key)}:${canonical(
-value3[key]??null)}`);return`{${members3.join(",")}}`}return JSON.stringify(value3)}function mapValues(map2,change3){const changed2={};
-for(const key of Object.keys(map2))put(changed2,key,change3(map2[key],key));return changed2}function put(object3,key,value3){
+length&&keys.every(key=>Object.hasOwn(b,key)&&same(a2[key]??null,b[key]??null))}if(a2 instanceof ExactNumber||b instanceof
+ExactNumber)return isSameNumber(a2,b);return a2===b}function isSameNumber(a2,b){const[one,other]=[a2,b].map(side3=>typeof side3===
+"number"||side3 instanceof ExactNumber?keptSpelling(String(side3)):void 0);return one!==void 0&&one===other}function keptSpelling(text6){
+if(/^-?\d+$/.test(text6)&&text6!=="-0")return text6;const double=Number(text6);if(!Number.isFinite(double))return text6;
+if(double===0)return"0.0";const[mantissa="",power="0"]=double.toExponential().split("e");const exponent=Number(power);const sign=mantissa.
+startsWith("-")?"-":"";const digits=mantissa.replace(/[-.]/g,"");const whole2=exponent<0?"0":digits.slice(0,exponent+1).
+padEnd(exponent+1,"0");const rest=exponent<0?`${"0".repeat(-exponent-1)}${digits}`:digits.slice(exponent+1)||"0";const plain4=`${sign}${whole2}\
+.${rest}`;const short4=`${sign}${digits.charAt(0)}.${digits.slice(1)||"0"}e${exponent}`;if(plain4.length<=short4.length)
+return plain4;return exponent<0?short4:`${sign}${whole2}`}function plainlySame(a2,b){if(typeof a2!=="object"||a2===null)
+return a2===b;if(typeof b!=="object"||b===null)return false;if(Array.isArray(a2)){return Array.isArray(b)&&a2.length===b.
+length&&a2.every((item,index)=>plainlySame(item,b[index]))}if(!isMap(a2)||!isMap(b))return false;const keys=Object.keys(
+a2);return keys.length===Object.keys(b).length&&keys.every(key=>Object.hasOwn(b,key)&&plainlySame(a2[key]??null,b[key]))}
+function canonical(value3){if(value3 instanceof ExactNumber)return value3.text;if(Array.isArray(value3))return`[${value3.
+map(canonical).join(",")}]`;if(typeof value3==="object"&&value3!==null){const members3=Object.keys(value3).sort().map(key=>`${JSON.
+stringify(key)}:${canonical(value3[key]??null)}`);return`{${members3.join(",")}}`}return JSON.stringify(value3)}function mapValues(map2,change3){
+const changed2={};for(const key of Object.keys(map2))put(changed2,key,change3(map2[key],key));return changed2}function put(object3,key,value3){
 if(key!=="__proto__")object3[key]=value3;else Object.defineProperty(object3,key,{value:value3,enumerable:true,configurable:true,
 writable:true})}function compareText(a2,b){return a2<b?-1:a2>b?1:0}function isUuid(text6){return uuid.test(text6)}function identifierKey(id){
 return isUuid(id)?id.toLowerCase():id}function isPathParameter(text6){return text6!==""&&text6.length<=maxIdentifier&&!/^\.{1,2}$/.
@@ -8345,7 +8352,13 @@ object3,{...live,fields:shown5}]}))},update({present:present3,desired:desired2,p
 "";const{unknown:unknown4}=wholeFields(desired2,present3.fields,traits4[profile.name]);const body2={id,...carried(present3.
 fields,["name","label"]),...desired2};return{requests:[{operation:"updateOrganization",params:{organization_id:id},body:body2}],
 expected:body2,...unknown4.length===0?{}:{trouble:unknownWhole("organization",unknown4)}}},discovery:{options:{},find:find4},
-destructions:()=>[]}}});function lostElements(lists,{before,asked,now}){return Object.fromEntries(lists.flatMap(list2=>{const left=now[list2];const isEmpty4=left===
+destructions:()=>[]}}});function respelledNumbers(declared,field2){const value3=declared.fields[field2];if(value3===void 0)return[];const told5=numbersIn(
+value3).flatMap(text6=>{const kept3=keptSpelling(text6);return kept3===text6?[]:[`${text6} as ${kept3}`]});if(told5.length===
+0)return[];return[warning2("number-spelling",`this server keeps ${[...new Set(told5)].join(", ")}`,[declared.placeOf(field2)],
+"the two compare as equal; a text, in quotation marks, keeps its spelling")]}function numbersIn(value3){if(typeof value3===
+"number"||value3 instanceof ExactNumber)return[String(value3)];if(Array.isArray(value3))return value3.flatMap(numbersIn);
+return isMap(value3)?Object.values(value3).flatMap(numbersIn):[]}var init_kept_numbers=__esm({"src/kinds/kept-numbers.ts"(){
+"use strict";init_problems();init_values()}});function lostElements(lists,{before,asked,now}){return Object.fromEntries(lists.flatMap(list2=>{const left=now[list2];const isEmpty4=left===
 null||Array.isArray(left)&&left.length===0;if(!isEmpty4||asked[list2]===void 0)return[];const wanted=new Set(asElements(
 asked[list2]).map(({id})=>id));const lost2=asElements(before[list2]??null).filter(({id})=>wanted.has(id));return lost2.length===
 0?[]:[[list2,lost2]]}))}function withLost(type,now,lost2){if(type.type!=="set")return lost2;const there=asElements(now??
@@ -8444,13 +8457,13 @@ scopes?.scope,read:async(reader,{name:name2})=>{const{scopes}=reads[name2];retur
 "scopes",scopes,pages.scope,reader)}},roles:{scope:({name:name2})=>reads[name2].roles?.scope,read:async(reader,{name:name2})=>{
 const{roles:roles3}=reads[name2];return roles3===void 0?null:await readCatalog("roles",roles3,pages.role,reader)}}};listNames=
 ["organizations","scopes","roles"]}});var userTraits;var init_user_traits=__esm({"src/kinds/user-traits.ts"(){"use strict";userTraits={documented:{scopeNeedsLabel:true,
-elementsNeedIds:false,hasRoles:false},boruta:{scopeNeedsLabel:false,elementsNeedIds:true,hasRoles:true,reads:{one:{title:"\
-show a user",path:"/api/users/:user_id",scope:"users:manage:all"},all:{title:"list users",path:"/api/users",scope:"users\
-:manage:all"}},whole:["metadata","group","authorized_scopes","organizations","roles"],ignored:["uid","username","totp_re\
-gistered_at","federated_metadata","blocked","backend"],emptyIsNull:["group"],nullBecomes:{metadata:{},authorized_scopes:[],
-organizations:[],roles:[]},piecemeal:true,protects:true,limits:{ids:{authorized_scopes:255,roles:null,organizations:null},
-characters:{group:255},uniqueWords:["group"],elements:{metadata:{needs:["value","status"],types:{status:"text",display:"\
-texts"}}}},signs:{has:["roles"],lacks:["blocked"],losesSilently:true},unsafe:true}}}});function listsOfUser({fields:fields2},profile){const filled=list2=>Array.isArray(list2)&&list2.length>0;const roles3=[fields2.
+elementsNeedIds:false,hasRoles:false,doubles:false},boruta:{scopeNeedsLabel:false,elementsNeedIds:true,hasRoles:true,doubles:true,
+reads:{one:{title:"show a user",path:"/api/users/:user_id",scope:"users:manage:all"},all:{title:"list users",path:"/api/\
+users",scope:"users:manage:all",pageSize:1e3}},whole:["metadata","group","authorized_scopes","organizations","roles"],ignored:[
+"uid","username","totp_registered_at","federated_metadata","blocked","backend"],emptyIsNull:["group"],nullBecomes:{metadata:{},
+authorized_scopes:[],organizations:[],roles:[]},piecemeal:true,protects:true,limits:{ids:{authorized_scopes:255,roles:null,
+organizations:null},characters:{group:255},uniqueWords:["group"],elements:{metadata:{needs:["value","status"],types:{status:"\
+text",display:"texts"}}}},signs:{has:["roles"],lacks:["blocked"],losesSilently:true},unsafe:true}}}});function listsOfUser({fields:fields2},profile){const filled=list2=>Array.isArray(list2)&&list2.length>0;const roles3=[fields2.
 roles,...asElements(fields2.organizations??null).map(({roles:roles4})=>roles4)];return[...(userTraits[profile.name].whole?.
 includes("organizations")??false)||filled(fields2.organizations)?["organizations"]:[],...listScope("scopes",profile)!==void 0&&
 filled(fields2.authorized_scopes)?["scopes"]:[],...listScope("roles",profile)!==void 0&&roles3.some(filled)?["roles"]:[]]}
@@ -8624,8 +8637,8 @@ flatMap((element,index)=>{const inner=isMap(element)?repeatedElements(user4,"rol
 key);const before=first.get(same2);if(before===void 0){first.set(same2,index);return inner}return[...inner,error("duplic\
 ate-element",`"${key}" is twice in ${at3.join(".")}`,[user4.placeOf(...at3,index),user4.placeOf(...at3,before)],"remove \
 one of the two")]})}var elementNouns,backendFields,fields,WRITTEN_FIRST,user2;var init_user=__esm({"src/kinds/user.ts"(){
-"use strict";init_once();init_problems();init_settle();init_values();init_answers();init_discovery();init_fields();init_loss();
-init_reading();init_rules();init_texts();init_user_references();init_user_schema();init_user_traits();init_user_whole();
+"use strict";init_once();init_problems();init_settle();init_values();init_answers();init_discovery();init_fields();init_kept_numbers();
+init_loss();init_reading();init_rules();init_texts();init_user_references();init_user_schema();init_user_traits();init_user_whole();
 elementNouns={organizations:"membership",authorized_scopes:"scope",roles:"role"};backendFields=()=>({...Object.fromEntries(
 Object.keys(backend2().shape).map(name2=>[name2,plain(name2)])),roles:set()});fields=once(()=>({uid:value,username:value,
 totp_registered_at:instant,metadata:map,federated_metadata:map,blocked:value,group:value,authorized_scopes:set(),organizations:set(
@@ -8633,20 +8646,20 @@ totp_registered_at:instant,metadata:map,federated_metadata:map,blocked:value,gro
 name:"User",noun:"user",get schema(){return userSchema()},identity:["id"],get fields(){return fields()},scopes:{read:"us\
 ers:manage:all",write:"users:manage:all"},traits:userTraits,identities:({identity:identity2})=>[`id ${identity2.id}`],check:(declared,profile)=>[
 ...declared.flatMap(user4=>[...userTraits[profile.name].scopeNeedsLabel?unlabelledScopes(user4):[],...userTraits[profile.
-name].hasRoles?[]:unknownRoles(user4),...Object.entries(user4.fields).flatMap(([field2,value3])=>repeatedElements(user4,
-field2,value3))]),...profileProblems(declared,profile,userTraits)],addressPart:({id})=>id??"",called:({username,uid})=>firstText(
-username,uid),names:toldNames,readable:({name:name2})=>userTraits[name2].reads?.one!==void 0,async observe(objects3,context3){
-const{one:read}=userTraits[context3.profile.name].reads??{};if(read===void 0)return new Map;return new Map(await settleEach(
-objects3,async object3=>{const{identity:identity2}=object3;const shown5=await readOne(context3,read,{user_id:identity2.id??
-""},answers.user.one);if(shown5===null)return[object3,missing(identity2,"user")];return[object3,{exists:true,identity:identity2,
-fields:shownUser(shown5),names:toldNames(shown5)}]}))},refersTo:listsOfUser,resolve:resolveUser,update(input){if(userTraits[input.
-profile.name].whole!==void 0)return replaceUser(input);const{present:present3,desired:desired2}=input;return{requests:[{
-operation:"updateUser",params:{user_id:present3.identity.id??""},body:desired2}],expected:desired2}},lost:lostLists,restorable:existing,
-discovery:{options:{user:"id"},find:find5},destructions:fields2=>fields2.flatMap(({path,before,after:after2,confirmed:confirmed2=false})=>{
-if(path==="blocked")return after2===true?["blocks the user"]:[];const loses=elementNouns[path];if(loses===void 0||before===
-void 0)return[];const{removed:left,pairs}=matchSets(asElements(after2),asElements(before));const kept3=new Set(pairs.map(
-({got})=>keyOf(got)));const removed=left.filter(element=>!kept3.has(keyOf(element)));const called=element=>nameOf(element,
-confirmed2);return[...removed.map(element=>`removes the ${loses}${called(element)}`),...pairs.flatMap(({wanted,got})=>rolesLost(
+name].hasRoles?[]:unknownRoles(user4),...userTraits[profile.name].doubles?respelledNumbers(user4,"metadata"):[],...Object.
+entries(user4.fields).flatMap(([field2,value3])=>repeatedElements(user4,field2,value3))]),...profileProblems(declared,profile,
+userTraits)],addressPart:({id})=>id??"",called:({username,uid})=>firstText(username,uid),names:toldNames,readable:({name:name2})=>userTraits[name2].
+reads?.one!==void 0,async observe(objects3,context3){const{one:read}=userTraits[context3.profile.name].reads??{};if(read===
+void 0)return new Map;return new Map(await settleEach(objects3,async object3=>{const{identity:identity2}=object3;const shown5=await readOne(
+context3,read,{user_id:identity2.id??""},answers.user.one);if(shown5===null)return[object3,missing(identity2,"user")];return[
+object3,{exists:true,identity:identity2,fields:shownUser(shown5),names:toldNames(shown5)}]}))},refersTo:listsOfUser,resolve:resolveUser,
+update(input){if(userTraits[input.profile.name].whole!==void 0)return replaceUser(input);const{present:present3,desired:desired2}=input;
+return{requests:[{operation:"updateUser",params:{user_id:present3.identity.id??""},body:desired2}],expected:desired2}},lost:lostLists,
+restorable:existing,discovery:{options:{user:"id"},find:find5},destructions:fields2=>fields2.flatMap(({path,before,after:after2,
+confirmed:confirmed2=false})=>{if(path==="blocked")return after2===true?["blocks the user"]:[];const loses=elementNouns[path];
+if(loses===void 0||before===void 0)return[];const{removed:left,pairs}=matchSets(asElements(after2),asElements(before));const kept3=new Set(
+pairs.map(({got})=>keyOf(got)));const removed=left.filter(element=>!kept3.has(keyOf(element)));const called=element=>nameOf(
+element,confirmed2);return[...removed.map(element=>`removes the ${loses}${called(element)}`),...pairs.flatMap(({wanted,got})=>rolesLost(
 wanted,got).map(role2=>`removes the role${called(role2)} within the ${loses}${called(got)}`))]})}}});function kindOf(name2){return byName[name2]}function only(found2){const[one,...others2]=found2;if(one===void 0||others2.
 length>0)throw new Error("one kind has a regeneration, and no other");return one}function isKindName(name2){return Object.
 hasOwn(byName,name2)}function addressOf(kind,identity2){return`${kind}/${kindOf(kind).addressPart(identity2)}`}function emailsIn(declared){
@@ -17950,11 +17963,11 @@ void 0)throw new Error("the checks were made for no template");const type=templa
 profile}=checks;const known4=placeholders===void 0?void 0:new KnownPlaceholders(type,placeholders);return checks.checkTemplate(
 {...bodies2,known:known4,mail:mailOf(profile,type)})}function templateWarnings(change3,declared,checks){const{email:email3}=kindOf(change3.kind);if(email3===void 0||change3.
 action!=="update")return{warnings:[],errors:[]};const{before,expected}=change3.apply;const both={before:bodies(email3,before),
-after:bodies(email3,{...before,...expected})};const findings=findingsOf(declared,email3,both,checks);const isNew=body2=>isNewBody(
-change3,email3[body2]);const told5=level3=>findings.filter(finding=>levelOf(finding,checks.levels,bodiesOf2(finding.body).
-some(isNew))===level3).map(finding=>planWarning(declared,email3,finding));return{warnings:told5("warning"),errors:told5(
-"error")}}function isNewBody({fields:fields2},path){const field2=fields2.find(one=>one.path===path);return field2!==void 0&&
-!(field2.drift!==void 0&&same(field2.drift.recorded,field2.after??null))}function planWarning(template2,email3,finding){
+after:bodies(email3,{...before,...expected})};const findings=findingsOf(declared,email3,both,checks);const isNew=body2=>declared.
+remembered!==true&&isNewBody(change3,email3[body2]);const told5=level3=>findings.filter(finding=>levelOf(finding,checks.
+levels,bodiesOf2(finding.body).some(isNew))===level3).map(finding=>planWarning(declared,email3,finding));return{warnings:told5(
+"warning"),errors:told5("error")}}function isNewBody({fields:fields2},path){const field2=fields2.find(one=>one.path===path);
+return field2!==void 0&&!(field2.drift!==void 0&&same(field2.drift.recorded,field2.after??null))}function planWarning(template2,email3,finding){
 const{code:code2,message,body:body2,at:at3}=finding;const about2=bodiesOf2(body2).filter(name2=>template2.fields[email3[name2]]!==
 void 0);const spotted=about2.filter(name2=>at3?.[name2]!==void 0);if(about2.length===0||finding.live)return{code:code2,message};
 const{places,more}=placesIn(template2,email3,finding,spotted.length>0?spotted:about2.slice(0,1));const all=places.map(({
@@ -18641,21 +18654,22 @@ title:operations[operation].title,scope:operations[operation].scope});return{lis
 wanted}),showTemplate:async(backendId,type,wanted)=>read({...documented2("showTemplate"),path:operationPath("showTemplat\
 e",{backend_id:backendId,template_type:type}),parse:about({backend_id:backendId,type},answers.template.one),whenMissing:null,
 wanted}),showExtra:async({title,path,scope:scope2},params,parse11,wanted)=>read({operation:null,title,scope:scope2,path:fillPath(
-path,params),parse:aboutOne(path,params,parse11),whenMissing:null,wanted}),listExtra:async({title,path,scope:scope2},page,parse11,wanted)=>read(
-{operation:null,title,scope:scope2,path:page===1?path:`${path}?page=${page}`,parse:parse11,whenMissing:null,missing:[404,
-406],wanted})}}function aboutOne(path,params,parse11){const id=params[/\/:([a-z_]+)$/.exec(path)?.[1]??""];return id===void 0?
-parse11:about({id},parse11)}function writerOver(transport){return{async send({operation,params,body:body2,confirm:confirm2},permit,freshUntil){
-const{title,method,scope:scope2}=operations[operation];const call={operation,title,method,scope:scope2,path:operationPath(
-operation,params),parse:about(templateOf(params),written3[operation]),...method==="DELETE"?{whenMissing:{}}:{},freshUntil,
-permit};const wrapper=wrapperOf(operation);if(wrapper===void 0||body2===void 0)return await transport.call(call);return await transport.
-call({...call,body:{[wrapper]:reveal(body2)},...confirm2===void 0?{}:{confirm:()=>lookAgain(body2,confirm2.from,call,transport)}})}}}
-function templateOf({backend_id,template_type}){return{...backend_id===void 0?{}:{backend_id},...template_type===void 0?
-{}:{type:template_type}}}async function lookAgain(body2,from,call,transport){const{title,scope:scope2,path,parse:parse11}=call;
-const{data:data3}=await transport.call({operation:null,title:`read back, to ${title}`,method:"GET",scope:scope2,path,parse:parse11,
-whenMissing:{}});const holds=Object.entries(body2).every(([field2,asked])=>same(asked,data3[field2]??null));if(holds)return{
-done:data3};const isOther2=Object.entries(from).some(([field2,was])=>data3[field2]!==void 0&&!same(was,data3[field2]??null));
-return isOther2?"changed":"not-done"}function wrapperOf(operation){const described2=operations[operation];return"wrapper"in
-described2?described2.wrapper:void 0}init_zod();init_escape();init_problems();import{readFile}from"node:fs/promises";import{basename as basename7}from"node:path";init_problems();init_redact();init_escape();init_problems();import{execFile as execFile2}from"node:child_process";import{basename as basename6}from"node:path";
+path,params),parse:aboutOne(path,params,parse11),whenMissing:null,wanted}),listExtra:async({title,path,scope:scope2,pageSize},page,parse11,wanted)=>read(
+{operation:null,title,scope:scope2,path:pagePath(path,page,pageSize),parse:parse11,whenMissing:null,missing:[404,406],wanted})}}
+function pagePath(path,page,size2){const asked=[...page===1?[]:[`page=${page}`],...size2===void 0?[]:[`page_size=${size2}`]];
+return asked.length===0?path:`${path}?${asked.join("&")}`}function aboutOne(path,params,parse11){const id=params[/\/:([a-z_]+)$/.
+exec(path)?.[1]??""];return id===void 0?parse11:about({id},parse11)}function writerOver(transport){return{async send({operation,
+params,body:body2,confirm:confirm2},permit,freshUntil){const{title,method,scope:scope2}=operations[operation];const call={
+operation,title,method,scope:scope2,path:operationPath(operation,params),parse:about(templateOf(params),written3[operation]),
+...method==="DELETE"?{whenMissing:{}}:{},freshUntil,permit};const wrapper=wrapperOf(operation);if(wrapper===void 0||body2===
+void 0)return await transport.call(call);return await transport.call({...call,body:{[wrapper]:reveal(body2)},...confirm2===
+void 0?{}:{confirm:()=>lookAgain(body2,confirm2.from,call,transport)}})}}}function templateOf({backend_id,template_type}){
+return{...backend_id===void 0?{}:{backend_id},...template_type===void 0?{}:{type:template_type}}}async function lookAgain(body2,from,call,transport){
+const{title,scope:scope2,path,parse:parse11}=call;const{data:data3}=await transport.call({operation:null,title:`read bac\
+k, to ${title}`,method:"GET",scope:scope2,path,parse:parse11,whenMissing:{}});const holds=Object.entries(body2).every(([
+field2,asked])=>same(asked,data3[field2]??null));if(holds)return{done:data3};const isOther2=Object.entries(from).some(([
+field2,was])=>data3[field2]!==void 0&&!same(was,data3[field2]??null));return isOther2?"changed":"not-done"}function wrapperOf(operation){
+const described2=operations[operation];return"wrapper"in described2?described2.wrapper:void 0}init_zod();init_escape();init_problems();import{readFile}from"node:fs/promises";import{basename as basename7}from"node:path";init_problems();init_redact();init_escape();init_problems();import{execFile as execFile2}from"node:child_process";import{basename as basename6}from"node:path";
 var defaultTimeout=60;var defaultGrace=1;var maxBytes=2**20;async function runTokenCommand({argv,cwd,passed},options){const{
 redact,onSecret}=options;const[program2="",...args]=argv;for(const value3 of Object.values(passed))onSecret(value3,"decl\
 ared");const env={...neededVariables(process.env),...passed};const{stdout,stderr,why}=await run2(program2,args,{cwd,env},

@@ -82,6 +82,7 @@ export const problemCodes = [
   'not-writable',
   'nothing-to-pull',
   'nothing-to-settle',
+  'number-spelling',
   'other-address',
   'other-profile',
   'output-is-input',

@@ -141,8 +141,8 @@ export function reveal(value: Value): Json {
 }
 
 /**
- * Deep equality of JSON values without regard to key order; secrets compare by what they hold, numbers as they are
- * written: 10 and 10.0 are two values to a server that keeps what it is sent.
+ * Deep equality of JSON values without regard to key order; secrets compare by what they hold, numbers by what servers keep
+ * of them: `10.50` is `10.5`, and 10 and 10.0 are two values.
  */
 export function same(a: Value, b: Value): boolean {
   if (a instanceof HashedSecret || b instanceof HashedSecret) {
@@ -163,8 +163,36 @@ export function same(a: Value, b: Value): boolean {
       keys.every((key) => Object.hasOwn(b, key) && same(a[key] ?? null, b[key] ?? null))
     );
   }
-  if (a instanceof ExactNumber && b instanceof ExactNumber) return a.text === b.text;
+  if (a instanceof ExactNumber || b instanceof ExactNumber) return isSameNumber(a, b);
   return a === b;
+}
+
+function isSameNumber(a: Value, b: Value): boolean {
+  const [one, other] = [a, b].map((side) =>
+    typeof side === 'number' || side instanceof ExactNumber ? keptSpelling(String(side)) : undefined,
+  );
+  return one !== undefined && one === other;
+}
+
+/**
+ * How a server gives a number back that reads decimals as doubles and stores what is the shorter of `1000.0` and `1.0e3` as a decimal.
+ * Integers, and what no double can hold, stay as they are.
+ */
+export function keptSpelling(text: string): string {
+  if (/^-?\d+$/.test(text) && text !== '-0') return text;
+  const double = Number(text);
+  if (!Number.isFinite(double)) return text;
+  if (double === 0) return '0.0';
+  const [mantissa = '', power = '0'] = double.toExponential().split('e');
+  const exponent = Number(power);
+  const sign = mantissa.startsWith('-') ? '-' : '';
+  const digits = mantissa.replace(/[-.]/g, '');
+  const whole = exponent < 0 ? '0' : digits.slice(0, exponent + 1).padEnd(exponent + 1, '0');
+  const rest = exponent < 0 ? `${'0'.repeat(-exponent - 1)}${digits}` : digits.slice(exponent + 1) || '0';
+  const plain = `${sign}${whole}.${rest}`;
+  const short = `${sign}${digits.charAt(0)}.${digits.slice(1) || '0'}e${exponent}`;
+  if (plain.length <= short.length) return plain;
+  return exponent < 0 ? short : `${sign}${whole}`;
 }
 
 /** Whether two values are deeply equal and hold no secret: false says nothing. */

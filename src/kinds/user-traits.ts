@@ -7,14 +7,17 @@ interface UserTraits extends Traits {
   readonly elementsNeedIds: boolean;
   /** Whether a user has roles, so that manifests may declare them. */
   readonly hasRoles: boolean;
+  /** Whether decimals in metadata are read as doubles, and may come back in another spelling. */
+  readonly doubles: boolean;
 }
 
 export const userTraits: ProfileTraits<UserTraits> = {
-  documented: { scopeNeedsLabel: true, elementsNeedIds: false, hasRoles: false },
+  documented: { scopeNeedsLabel: true, elementsNeedIds: false, hasRoles: false, doubles: false },
   boruta: {
     scopeNeedsLabel: false,
     elementsNeedIds: true,
     hasRoles: true,
+    doubles: true,
     reads: {
       one: { title: 'show a user', path: '/api/users/:user_id', scope: 'users:manage:all' },
       all: { title: 'list users', path: '/api/users', scope: 'users:manage:all', pageSize: 1000 },

@@ -26,6 +26,7 @@ import {
   set,
   value,
 } from './fields.js';
+import { respelledNumbers } from './kept-numbers.js';
 import type { Declared, DiscoverContext, Discovered, Finding, Kind, Traces } from './kind.js';
 import { lostElements } from './loss.js';
 import { missing, readOne } from './reading.js';
@@ -95,6 +96,7 @@ export const user: Kind = {
     ...declared.flatMap((user) => [
       ...(userTraits[profile.name].scopeNeedsLabel ? unlabelledScopes(user) : []),
       ...(userTraits[profile.name].hasRoles ? [] : unknownRoles(user)),
+      ...(userTraits[profile.name].doubles ? respelledNumbers(user, 'metadata') : []),
       ...Object.entries(user.fields).flatMap(([field, value]) => repeatedElements(user, field, value)),
     ]),
     ...profileProblems(declared, profile, userTraits),

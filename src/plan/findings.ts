@@ -26,7 +26,8 @@ export function templateWarnings(change: Change, declared: Declared, checks: Bod
   const { before, expected } = change.apply;
   const both = { before: bodies(email, before), after: bodies(email, { ...before, ...expected }) };
   const findings = findingsOf(declared, email, both, checks);
-  const isNew = (body: BodyName) => isNewBody(change, email[body]);
+  // What was there before may come back.
+  const isNew = (body: BodyName) => declared.remembered !== true && isNewBody(change, email[body]);
   const told = (level: 'warning' | 'error') =>
     findings
       .filter((finding) => levelOf(finding, checks.levels, bodiesOf(finding.body).some(isNew)) === level)

@@ -158,7 +158,8 @@ function refusalOf(draft: Draft, profile: Profile): string | undefined {
   const values = [...said].map(([field, { value }]) => [field, reveal(value)]);
   const whole = { kind: kind.name, ...identity, ...Object.fromEntries(values) };
   const isSound = kind.schema.safeParse(whole).success && isReadBack(membersOf(draft, ({ raw }) => raw));
-  return isSound ? kind.check([declaredOf(draft)], profile)[0]?.message : UNSAYABLE;
+  if (!isSound) return UNSAYABLE;
+  return kind.check([declaredOf(draft)], profile).find(({ severity }) => severity === 'error')?.message;
 }
 
 /** Whether what is written comes back as it was, from a file of the size that one may have. */

@@ -79,7 +79,9 @@ export function updateOf(declared: Declared, written: Json, live: Live, options:
   /** What `validate` would have to say of a field that it doesn't say now. */
   const refusalOf = (field: string, value: Value): string | undefined => {
     const said = (one: Declared): string[] =>
-      kind.check([one], options.profile).map(({ message }) => message);
+      kind
+        .check([one], options.profile)
+        .flatMap(({ severity, message }) => (severity === 'error' ? [message] : []));
     const before = said(declared);
     const next = altered(declared, { fields: { ...declared.fields, [field]: value } });
     const message = said(next).find((one) => !before.includes(one));

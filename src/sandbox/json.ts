@@ -32,3 +32,38 @@ function copy(value: unknown): unknown {
   if (!isObject(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, copy(member)]));
 }
+
+/** A deep copy in which decimals are as a server keeps them that reads them as doubles, and stores them as decimals. */
+export function withKeptNumbers<T>(value: T): T {
+  // What a double holds as it is written is a number again.
+  return parseJson(writeJson(kept(value))) as T;
+}
+
+function kept(value: unknown): unknown {
+  if (typeof value === 'number') return Number.isInteger(value) ? value : keptNumber(String(value));
+  if (isLosslessNumber(value)) return keptNumber(String(value));
+  if (Array.isArray(value)) return value.map(kept);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, kept(member)]));
+}
+
+/** Integers stay. Of a double, the shorter way to write it is stored: `1000.0` as 1.0e3, which comes back as 1000. */
+function keptNumber(text: string): unknown {
+  if (/^-?\d+$/.test(text) && text !== '-0') return new LosslessNumber(text);
+  const double = Number(text);
+  if (!Number.isFinite(double)) return new LosslessNumber(text);
+  if (double === 0) return new LosslessNumber('0.0');
+  const [mantissa = '', exponent = '0'] = double.toExponential().split('e');
+  const short = `${mantissa.includes('.') ? mantissa : `${mantissa}.0`}e${Number(exponent)}`;
+  const long = plainDecimal(mantissa, Number(exponent));
+  if (long.length <= short.length) return new LosslessNumber(long);
+  return new LosslessNumber(Number(exponent) < 0 ? short : long.replace(/\.0$/, ''));
+}
+
+function plainDecimal(mantissa: string, exponent: number): string {
+  const sign = mantissa.startsWith('-') ? '-' : '';
+  const digits = mantissa.replace(/[-.]/g, '');
+  if (exponent < 0) return `${sign}0.${'0'.repeat(-exponent - 1)}${digits}`;
+  const whole = digits.slice(0, exponent + 1).padEnd(exponent + 1, '0');
+  return `${sign}${whole}.${digits.slice(exponent + 1) || '0'}`;
+}

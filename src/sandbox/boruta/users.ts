@@ -1,6 +1,6 @@
 import type { SandboxData, SandboxMembership, SandboxRole, SandboxUser } from '../data.js';
 import type { Answer } from '../http.js';
-import { copyJson, isObject, type JsonObject } from '../json.js';
+import { copyJson, isObject, type JsonObject, withKeptNumbers } from '../json.js';
 import { crash, notFound, nul, ok, refusal, tooLong, unprocessable } from './answers.js';
 import { findById, type Operation } from './operation.js';
 import { paginate } from './pages.js';
@@ -70,7 +70,7 @@ function writeAttributes(user: SandboxUser, resource: JsonObject, token: string)
   if (hasNul(metadata)) return crash('(Postgrex.Error) ERROR 22P05 (untranslatable_character)', token);
   if (hasNul(group)) return nul();
   if (typeof group === 'string' && isTooLong(group)) return tooLong(token);
-  user.metadata = metadata;
+  user.metadata = withKeptNumbers(metadata);
   user.group = typeof group === 'string' ? group : null;
   return null;
 }
