@@ -8,7 +8,6 @@ import type { ManifestSource } from '../manifests/load.js';
 import { observe } from '../plan/observe.js';
 import { addresses } from '../plan/subjects.js';
 import type { Project } from '../project/index.js';
-import type { State } from '../state/state.js';
 import { withNew } from './assemble.js';
 import { BodyFiles } from './bodies.js';
 import type { LookOptions } from './discover.js';
@@ -39,7 +38,8 @@ export async function pullInto(
   wishes: PullWishes,
   look: LookOptions & {
     readonly tokenFile?: string | undefined;
-    readonly resources?: State['resources'] | undefined;
+    /** What idops knew last of an object, by its key in the state. */
+    readonly knownOf?: (key: string) => Fields | undefined;
   },
 ): Promise<PullResult> {
   const { kinds, asked, builtIn, holds } = wishes;
@@ -73,7 +73,7 @@ export async function pullInto(
       now,
       references,
     );
-    return look.resources?.[key]?.left?.fields as Fields | undefined;
+    return look.knownOf?.(key);
   };
   const updates = concerned.map((one): Wanted => {
     const now = live.get(one);

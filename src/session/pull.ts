@@ -4,6 +4,7 @@ import { realPlaceOf } from '../base/links.js';
 import { error, type Problem, ProblemsError, refuse } from '../base/problems.js';
 import { noProgress, withoutHarm } from '../base/progress.js';
 import { createRedactor } from '../base/redact.js';
+import type { Fields } from '../base/values.js';
 import { makeFolder } from '../base/whole-file.js';
 import { kindOf, kinds } from '../kinds/index.js';
 import type { Asked, Kind, KindName, Known } from '../kinds/kind.js';
@@ -76,7 +77,12 @@ export async function pull(
       const rest = await pullInto(project, manifests, wishes, {
         ...look,
         tokenFile: options.tokenFile,
-        resources: looked.resources,
+        knownOf: (key) => {
+          const resources = looked.resources ?? {};
+          return Object.hasOwn(resources, key)
+            ? (resources[key]?.left?.fields as Fields | undefined)
+            : undefined;
+        },
       });
       return {
         ...shared,
