@@ -69,7 +69,7 @@ const cases: { readonly [operation in OperationName]: Case } = {
     done: () => false,
   },
   showTemplate: {
-    manifest: `${template}txt_content: "New {{ code }}"\nhtml_content: "<p>New {{ code }}"\n`,
+    manifest: `${template}txt_content: "New {{ code }}"\n`,
     path: /email-templates/,
     done: () => false,
   },
@@ -89,7 +89,7 @@ const cases: { readonly [operation in OperationName]: Case } = {
     done: ({ data }) => data.keyPairs[1]?.is_default === true,
   },
   updateTemplate: {
-    manifest: `${template}txt_content: "New {{ code }}"\n`,
+    manifest: `${template}txt_content: "New {{ code }}"\nhtml_content: "<p>New {{ code }}"\n`,
     path: /email-templates/,
     done: ({ data }) => data.templates.some(({ txt_content }) => txt_content === 'New {{ code }}'),
   },
