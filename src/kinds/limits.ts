@@ -170,19 +170,14 @@ function emptyProblems(
 function wordProblems({ fields }: Declared, { uniqueWords = [] }: KindLimits, refused: Refuse): Problem[] {
   return uniqueWords.flatMap((field) => {
     if (fields[field] === undefined || isBlank(fields[field])) return [];
-    // This server splits at single spaces alone: a tab is part of a word.
+    // This server splits at each single space: a tab is part of a word, and what is empty between two spaces is one.
     const words = textOf(fields[field]).split(' ');
-    if (words.length > 1 && words.includes('')) {
-      return [
-        refused(
-          `"${field}" has a space at its start, at its end or next to another one, and this server takes single spaces between words`,
-          [field],
-          'leave out the spaces that separate nothing',
-        ),
-      ];
-    }
     const twice = words.find((word, index) => words.indexOf(word) !== index);
     if (twice === undefined) return [];
+    if (twice === '') {
+      const message = `"${field}" has spaces that separate nothing in two places, which this server takes for a word that is there twice`;
+      return [refused(message, [field], 'leave them out')];
+    }
     const shown = holdsSensitive(fields[field] ?? null) ? 'a word' : `"${twice}"`;
     return [refused(`"${field}" has ${shown} twice`, [field], 'keep one of the two')];
   });

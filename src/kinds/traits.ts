@@ -42,7 +42,7 @@ export interface KindLimits {
   readonly filled?: { readonly [field: string]: string | null };
   /** Of the texts that become null where they are empty, those that are refused then. */
   readonly notEmpty?: readonly string[];
-  /** Texts that are words with single spaces between them, in which no word may be twice. */
+  /** Texts that are split at each space, in which no word may be twice. */
   readonly uniqueWords?: readonly string[];
   /** The members that each element of these maps must have, and what members must be that it may have. */
   readonly elements?: {

@@ -84,7 +84,7 @@ function isMetadataValue(value: unknown): boolean {
 // Nothing but a space parts two words, so that two spaces have an empty word between them.
 function hasUniqueWords(group: string): boolean {
   const words = group.split(' ');
-  return new Set(words).size === words.length && !words.includes('');
+  return new Set(words).size === words.length;
 }
 
 /** The list to fill with; an answer if the server, having emptied the old one, stumbles over the new. */
