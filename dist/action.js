@@ -8081,26 +8081,26 @@ flatMap(field2=>{if(!isBlank(fields2[field2]))return[];const message=empty2(fiel
 field2))return[refused4(message,[field2],hint)];return[warning2("becomes-null",`${message} (profile ${profile.name})`,[object3.
 placeOf(field2)],hint)]});return[...unfilled,...nulled]}function wordProblems({fields:fields2},{uniqueWords=[]},refused4){
 return uniqueWords.flatMap(field2=>{if(fields2[field2]===void 0||isBlank(fields2[field2]))return[];const words6=textOf(fields2[field2]).
-split(" ");if(words6.length>1&&words6.includes("")){return[refused4(`"${field2}" has a space at its start, at its end or\
- next to another one, and this server takes single spaces between words`,[field2],"leave out the spaces that separate no\
-thing")]}const twice=words6.find((word2,index)=>words6.indexOf(word2)!==index);if(twice===void 0)return[];const shown5=holdsSensitive(
-fields2[field2]??null)?"a word":`"${twice}"`;return[refused4(`"${field2}" has ${shown5} twice`,[field2],"keep one of the\
- two")]})}function isText(value3){return!Array.isArray(value3)&&!isMap(value3)&&typeof reveal(value3)==="string"}function elementProblems({
-fields:fields2},{elements:elements2={}},refused4){return Object.entries(elements2).flatMap(([field2,{needs,types:types3}])=>{
-const map2=fields2[field2];if(!isMap(map2))return[];return Object.entries(map2).flatMap(([key,element])=>{if(element===null||
-reveal(element)===UNKNOWN_TEXT)return[];if(!isMap(element)||!needs.every(member2=>Object.hasOwn(element,member2))){const members3=needs.
-map(member2=>`"${member2}"`).join(" and ");const example=`${key}: {${needs.map(member2=>`${member2}: \u2026`).join(", ")}\
-}`;return[refused4(`an element of "${field2}" must be a map with ${members3}`,[field2,key],`write it as ${example}`)]}return Object.
-entries(types3).flatMap(([member2,type])=>{const value3=Object.hasOwn(element,member2)?element[member2]:void 0;if(value3===
-void 0||memberTypes[type].fits(value3))return[];return[refused4(`"${member2}" in an element of "${field2}" must be ${memberTypes[type].
-words}`,[field2,key,member2])]})})})}function sizeProblems({fields:fields2},limits2,refused4){const bytes=requestSize(fields2);
-if(bytes<=limits2.requestBytes)return[];const[longest=""]=Object.keys(fields2).sort((a2,b)=>size(fields2[b])-size(fields2[a2]));
-const message=`the request would have ${bytes} bytes, and this server takes ${limits2.requestBytes}`;return[refused4(message,
-[longest])]}function requestSize(fields2){return Object.entries(fields2).reduce((sum,[name2,value3])=>sum+name2.length+4+
-size(value3),32)}function size(value3){return value3===void 0?0:Buffer.byteLength(stringifyJson(reveal(value3)))}var uuid3,
-memberTypes;var init_limits=__esm({"src/kinds/limits.ts"(){"use strict";init_json();init_problems();init_values();init_texts();
-uuid3=/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;memberTypes={text:{words:"a text",fits:isText},texts:{words:"a list \
-of texts",fits:value3=>Array.isArray(value3)&&value3.every(isText)}}}});function takenFields(fields2,{ignored=[],emptyIsNull=[],nullBecomes={}}){const taken2={};for(const[field2,value3]of Object.
+split(" ");const twice=words6.find((word2,index)=>words6.indexOf(word2)!==index);if(twice===void 0)return[];if(twice===""){
+const message=`"${field2}" has spaces that separate nothing in two places, which this server takes for a word that is th\
+ere twice`;return[refused4(message,[field2],"leave them out")]}const shown5=holdsSensitive(fields2[field2]??null)?"a wor\
+d":`"${twice}"`;return[refused4(`"${field2}" has ${shown5} twice`,[field2],"keep one of the two")]})}function isText(value3){
+return!Array.isArray(value3)&&!isMap(value3)&&typeof reveal(value3)==="string"}function elementProblems({fields:fields2},{
+elements:elements2={}},refused4){return Object.entries(elements2).flatMap(([field2,{needs,types:types3}])=>{const map2=fields2[field2];
+if(!isMap(map2))return[];return Object.entries(map2).flatMap(([key,element])=>{if(element===null||reveal(element)===UNKNOWN_TEXT)
+return[];if(!isMap(element)||!needs.every(member2=>Object.hasOwn(element,member2))){const members3=needs.map(member2=>`"${member2}\
+"`).join(" and ");const example=`${key}: {${needs.map(member2=>`${member2}: \u2026`).join(", ")}}`;return[refused4(`an e\
+lement of "${field2}" must be a map with ${members3}`,[field2,key],`write it as ${example}`)]}return Object.entries(types3).
+flatMap(([member2,type])=>{const value3=Object.hasOwn(element,member2)?element[member2]:void 0;if(value3===void 0||memberTypes[type].
+fits(value3))return[];return[refused4(`"${member2}" in an element of "${field2}" must be ${memberTypes[type].words}`,[field2,
+key,member2])]})})})}function sizeProblems({fields:fields2},limits2,refused4){const bytes=requestSize(fields2);if(bytes<=
+limits2.requestBytes)return[];const[longest=""]=Object.keys(fields2).sort((a2,b)=>size(fields2[b])-size(fields2[a2]));const message=`\
+the request would have ${bytes} bytes, and this server takes ${limits2.requestBytes}`;return[refused4(message,[longest])]}
+function requestSize(fields2){return Object.entries(fields2).reduce((sum,[name2,value3])=>sum+name2.length+4+size(value3),
+32)}function size(value3){return value3===void 0?0:Buffer.byteLength(stringifyJson(reveal(value3)))}var uuid3,memberTypes;
+var init_limits=__esm({"src/kinds/limits.ts"(){"use strict";init_json();init_problems();init_values();init_texts();uuid3=
+/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;memberTypes={text:{words:"a text",fits:isText},texts:{words:"a list of tex\
+ts",fits:value3=>Array.isArray(value3)&&value3.every(isText)}}}});function takenFields(fields2,{ignored=[],emptyIsNull=[],nullBecomes={}}){const taken2={};for(const[field2,value3]of Object.
 entries(fields2)){if(ignored.includes(field2))continue;const{[field2]:instead}=nullBecomes;if(emptyIsNull.includes(field2)&&
 isBlank(value3))put(taken2,field2,null);else put(taken2,field2,value3===null&&instead!==void 0&&!isMap(instead)?instead:
 value3)}return taken2}function shownFields({fields:fields2,traits:traits5},answer,{name:name2}){const shown5=markSecrets(
@@ -18809,7 +18809,11 @@ merge({records:changedRecords(before.resources,state.resources),head:now=>{if(!i
 return failure2 instanceof ProblemsError&&failure2.problems.every(({code:code2})=>code2===reason)}function into({ended}){
 return ended?"it":"the state"}function told2({ended},{run:run4,settled,findings},where){const why=ended?"is newer than t\
 he state":"had not ended";return[`run ${run4} ${why}: ${settled===0?"none":settled} of its answers ${settled===1?"was":"\
-were"} taken into ${where}`,...findings]}init_problems();init_work_tree();import{resolve as resolve5}from"node:path";init_zod();init_members();init_limits2();init_zod();init_members();init_problems();init_values();var DEFAULT_STATE=".idops/state.json";var DEFAULT_REMOTE="origin";
+were"} taken into ${where}`,...findings]}init_problems();init_work_tree();function costOfLoss(project,declared){const isFile=project.state().in==="file"&&workTreeOf(
+project.root)!==void 0;if(!isFile||project.profile.name!=="boruta"||!declared.some(({kind})=>kind==="User"))return void 0;
+return warning2("state-not-kept","the state is a file in the work tree: if a run is cut off and its runner is thrown awa\
+y, so is what has to be restored, and users lose their lists for good",[],"keep it in git or PostgreSQL: state: {git: {}\
+}")}init_problems();init_work_tree();import{resolve as resolve5}from"node:path";init_zod();init_members();init_limits2();init_zod();init_members();init_problems();init_values();var DEFAULT_STATE=".idops/state.json";var DEFAULT_REMOTE="origin";
 var DEFAULT_BRANCH="idops-state";var text3=()=>string2().min(1,"must not be empty");var gitSchema=strictObject({remote:text3().
 regex(/^(?!-)(?!\w+::)[^\s\p{Cc}]+$/u,"must be the name of a remote, or its address").optional().meta({description:"A re\
 mote of the repository that the configuration lies in, by its name or its address.",examples:["origin"],default:DEFAULT_REMOTE}),
@@ -20261,27 +20265,28 @@ project,options,redactor.add);const backend3=await backendOf(project,redactor.ad
 "read":"write");const connection=openConnection(server,declared,{concurrency,timeout:options.timeout??DEFAULT_TIMEOUT,redact:redactor.
 redactEcho,onSecret:redactor.add,onRetry:progress.retry,signal,version:version2,...network});const{reader,writer}=connection;
 const shard2=options.shard?.count===1?void 0:options.shard;const isAlone=shard2!==void 0&&options.ofJob===true&&project.
-state().in==="file";const alone3=isAlone?[unshared(backend3.place)]:[];const shared={reader,profile:server.profile,concurrency,
-progress,signal,pause:options.pause};const home={backend:backend3,environment:project.environment};const held=await settleState(
-home,command,{...shared,server:server.baseUrl,shard:shard2,holds:redactor.holds}).catch(async failure2=>{await connection.
-close();throw failure2});const behind=await leftBehind2(project,held.state);if(behind!==null&&command!==void 0){await life.
-end();throw new ProblemsError([behind])}const planner=new Planner({project,server,manifests,home,redactor,reader,shard:shard2,
-concurrency,progress,signal},held.state,held.read);const session={project,warnings:[...alone3,...warnings],notes:behind===
-null?held.notes:[...held.notes,`${behind.message}: ${behind.hint}`],declared,files:manifests.files,plan:asked=>life.does(
-()=>planner.plan(asked)),storePlan:made3=>life.does(()=>planner.store(made3)),planStored:(stored2,left)=>life.does(()=>planner.
-stored(stored2,left)),lastRun:()=>life.does(async()=>{const run4=await newestRun(backend3.runs,planner.state);if(run4!==
-void 0)return runToUndo(await findRun(backend3.runs,run4));throw new ProblemsError([error("no-such-run","this state has \
-no runs",[],"a run is what idops apply leaves; which state this is, --env and state in the configuration say")])}),planUndo:(run4,{
-force=false}={})=>life.does(()=>planner.undo(run4,force)),planRegeneration:clientId=>life.does(()=>planner.regeneration(
-clientId)),close:()=>life.end()};const apply=(approved,approval)=>life.applies(async()=>{if(!isApproved(approved))throw new TypeError(
-"this plan was not approved: approve(plan, limits) does it");const made3=planner.find(approved.plan);if(made3===void 0){
-throw new TypeError("this plan was made in another session, or before something was applied in this one, and what is the\
-re may have changed since: make it in this one, or store it and let planStored make it anew")}if(held.lock===void 0)throw new TypeError(
-"only what holds the lock of the state applies");const applied2=await applyPlan(approved,{...shared,lock:held.lock,replan:made3.
-replan,recognise:planner.recognise,writer,backend:backend3,state:planner.state,shard:shard2,sharedRun:options.sharedRun,
-approval,hasher:new Hasher(planner.state,redactor.holds),command:made3.command,now:()=>new Date,redactor}).finally(()=>{
-planner.forget()});planner.state=applied2.state;const{undoes}=approved.plan;return undoes===void 0?applied2:{...applied2,
-result:{...applied2.result,undoes}}});return{session,apply,uses:()=>planner.state}}var import_index=__toESM(require_commander(),1);var{program,createCommand,createArgument,createOption,CommanderError,InvalidArgumentError,
+state().in==="file";const isThrownAway=command!==void 0&&(process.env.CI??"")!==""&&process.env.RUNNER_ENVIRONMENT!=="se\
+lf-hosted";const cost=isThrownAway?costOfLoss(project,declared):void 0;const alone3=[...isAlone?[unshared(backend3.place)]:
+[],...cost===void 0?[]:[cost]];const shared={reader,profile:server.profile,concurrency,progress,signal,pause:options.pause};
+const home={backend:backend3,environment:project.environment};const held=await settleState(home,command,{...shared,server:server.
+baseUrl,shard:shard2,holds:redactor.holds}).catch(async failure2=>{await connection.close();throw failure2});const behind=await leftBehind2(
+project,held.state);if(behind!==null&&command!==void 0){await life.end();throw new ProblemsError([behind])}const planner=new Planner(
+{project,server,manifests,home,redactor,reader,shard:shard2,concurrency,progress,signal},held.state,held.read);const session={
+project,warnings:[...alone3,...warnings],notes:behind===null?held.notes:[...held.notes,`${behind.message}: ${behind.hint}`],
+declared,files:manifests.files,plan:asked=>life.does(()=>planner.plan(asked)),storePlan:made3=>life.does(()=>planner.store(
+made3)),planStored:(stored2,left)=>life.does(()=>planner.stored(stored2,left)),lastRun:()=>life.does(async()=>{const run4=await newestRun(
+backend3.runs,planner.state);if(run4!==void 0)return runToUndo(await findRun(backend3.runs,run4));throw new ProblemsError(
+[error("no-such-run","this state has no runs",[],"a run is what idops apply leaves; which state this is, --env and state\
+ in the configuration say")])}),planUndo:(run4,{force=false}={})=>life.does(()=>planner.undo(run4,force)),planRegeneration:clientId=>life.
+does(()=>planner.regeneration(clientId)),close:()=>life.end()};const apply=(approved,approval)=>life.applies(async()=>{if(!isApproved(
+approved))throw new TypeError("this plan was not approved: approve(plan, limits) does it");const made3=planner.find(approved.
+plan);if(made3===void 0){throw new TypeError("this plan was made in another session, or before something was applied in \
+this one, and what is there may have changed since: make it in this one, or store it and let planStored make it anew")}if(held.
+lock===void 0)throw new TypeError("only what holds the lock of the state applies");const applied2=await applyPlan(approved,
+{...shared,lock:held.lock,replan:made3.replan,recognise:planner.recognise,writer,backend:backend3,state:planner.state,shard:shard2,
+sharedRun:options.sharedRun,approval,hasher:new Hasher(planner.state,redactor.holds),command:made3.command,now:()=>new Date,
+redactor}).finally(()=>{planner.forget()});planner.state=applied2.state;const{undoes}=approved.plan;return undoes===void 0?
+applied2:{...applied2,result:{...applied2.result,undoes}}});return{session,apply,uses:()=>planner.state}}var import_index=__toESM(require_commander(),1);var{program,createCommand,createArgument,createOption,CommanderError,InvalidArgumentError,
 InvalidOptionArgumentError,Command:Command2,Argument,Option,Help}=import_index.default;init_kind_names();init_problems();init_shard();function selectionOptions(){return[new Option("--target <ADDRESS>","only what matches, such as User/9b1d\u2026; * stands for \
 any characters (repeatable)").argParser(collect2).default([],"everything"),kindOption(),new Option("--prune","delete tem\
 plates that idops applied and no manifest names any more"),new Option("--assert","send even where the recorded value alr\

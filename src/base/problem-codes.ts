@@ -116,6 +116,7 @@ export const problemCodes = [
   'state-elsewhere',
   'state-moved',
   'state-newer',
+  'state-not-kept',
   'state-not-saved',
   'state-not-shared',
   'state-other-server',

@@ -11,6 +11,7 @@ import { Hasher } from '../state/secrets.js';
 import { backendOf } from './backend.js';
 import { DEFAULT_TIMEOUT, openConnection } from './connection.js';
 import { settleState } from './hold.js';
+import { costOfLoss } from './kept-state.js';
 import { leftBehind } from './left-behind.js';
 import { Life } from './life.js';
 import { loadAll } from './load.js';
@@ -79,7 +80,12 @@ async function open(
   // One part of one is all of it.
   const shard = options.shard?.count === 1 ? undefined : options.shard;
   const isAlone = shard !== undefined && options.ofJob === true && project.state().in === 'file';
-  const alone = isAlone ? [unshared(backend.place)] : [];
+  const isThrownAway =
+    command !== undefined &&
+    (process.env.CI ?? '') !== '' &&
+    process.env.RUNNER_ENVIRONMENT !== 'self-hosted';
+  const cost = isThrownAway ? costOfLoss(project, declared) : undefined;
+  const alone = [...(isAlone ? [unshared(backend.place)] : []), ...(cost === undefined ? [] : [cost])];
   const shared = { reader, profile: server.profile, concurrency, progress, signal, pause: options.pause };
   const home = { backend, environment: project.environment };
   const held = await settleState(home, command, {

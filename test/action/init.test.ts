@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdir, readFile, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -37,6 +38,19 @@ describe('idops init', () => {
     // Nothing is invented: what was written is what is there.
     expect(await idops('plan --detailed-exitcode', run)).toMatchObject({ code: 0 });
     expect(await idops('plan --detailed-exitcode --env production', run)).toMatchObject({ code: 0 });
+  });
+
+  it('keeps the state of the workflows in git, if there is a remote to push it to', async () => {
+    const { idops, read, folder } = await project({});
+    execFileSync('git', ['init', '-q', `${folder}/new`]);
+    execFileSync('git', ['init', '-q', '--bare', `${folder}/bare`]);
+    execFileSync('git', ['-C', `${folder}/new`, 'remote', 'add', 'origin', `${folder}/bare`]);
+    await idops('init new');
+    expect(await read('new/idops.yaml')).toMatch(/ {2}production:\n {4}#.*\n {4}state: \{git: \{\}\}\n$/);
+    const run = { cwd: `${folder}/new` };
+    expect(await idops('plan --env production', run)).toMatchObject({ code: 0 });
+    await idops('init other');
+    expect(await read('other/idops.yaml')).toContain('  production: {}\n');
   });
 
   it('writes the workflows of the examples, as they are', async () => {

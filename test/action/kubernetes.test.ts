@@ -239,7 +239,8 @@ describe('examples/kubernetes', () => {
     const all = [...Object.values(await jobs()), ...(shards === undefined ? [] : [shards.spec])];
     for (const { template } of all) {
       const [volume] = template.spec.volumes;
-      expect(volume?.configMap?.items.map(({ key, path }) => [key, path])).toEqual([...keys]);
+      const paths = [...keys].map(([key, file]) => [key, file.replace(/^kubernetes\//, '')]);
+      expect(volume?.configMap?.items.map(({ key, path }) => [key, path])).toEqual(paths);
     }
   });
 
@@ -296,7 +297,6 @@ describe('examples/kubernetes', () => {
     await writeFile(join(folder, 'changed.txt'), 'Another text {{ url }}\n');
     const path = 'manifests/emails/reset_password.txt';
     const others = [
-      'idops.yaml',
       'manifests/organizations.yaml',
       'manifests/emails.yaml',
       'manifests/emails/reset_password.html',
@@ -304,6 +304,7 @@ describe('examples/kubernetes', () => {
     await mount(
       place('/project'),
       new Map([
+        ['idops.yaml', 'examples/kubernetes/idops.yaml'],
         ...others.map((name) => [name, join('examples', name)] as const),
         [path, join(folder, 'changed.txt')],
       ]),

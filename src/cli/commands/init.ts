@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { lstat, readdir, readFile, realpath, rmdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { escapeText } from '../../base/escape.js';
@@ -55,7 +56,8 @@ export async function init(
   if (signal.aborted) return stop();
   // The address that a variable says may be another one tomorrow.
   const baseUrl = options.baseUrl === undefined && process.env.IDOPS_BASE_URL ? null : address || null;
-  const choices: Choices = { baseUrl, profile: options.profile ?? fits ?? 'documented', token, ci };
+  const profile = options.profile ?? fits ?? 'documented';
+  const choices: Choices = { baseUrl, profile, token, ci, hasRemote: hasRemote(root) };
   const toSet = (fresh?.toSet ?? []).map(({ name }) => name);
   const workflows = await workflowsOf(ci, baseUrl, toSet);
   const files = [
@@ -191,4 +193,9 @@ function withLines(path: string, before: string | undefined, needed: readonly st
   const begin = !before || before.endsWith('\n') ? '' : end;
   const text = `${before ?? ''}${begin}${missing.map((line) => `${line}${end}`).join('')}`;
   return [{ path, action: before === undefined ? 'write' : 'update', text, before }];
+}
+
+function hasRemote(root: string): boolean {
+  const { stdout } = spawnSync('git', ['-C', root, 'remote'], { encoding: 'utf8' });
+  return (stdout ?? '').trim() !== '';
 }

@@ -1,4 +1,4 @@
-import { type Check, fail, ok } from '../../base/checks.js';
+import { type Check, fail, ok, warn } from '../../base/checks.js';
 import type { Problem } from '../../base/problems.js';
 import { loadManifests, tellSecrets } from '../../manifests/index.js';
 import { scopesOf } from '../../plan/scopes.js';
@@ -8,6 +8,7 @@ import { type Diagnosis, diagnose } from '../../server/diagnose.js';
 import { backendOf } from '../backend.js';
 import { type LookingOptions, whileReading } from '../connection.js';
 import { problemsOf } from '../failures.js';
+import { costOfLoss } from '../kept-state.js';
 import { failedBy, lookAtState } from './state.js';
 
 export type ExamineOptions = LookingOptions & ServerOverrides;
@@ -61,9 +62,15 @@ async function lookAtServer(
       needed: scopesOf(declared, server.profile),
     }),
   );
+  const cost = costOfLoss(project, declared);
   return {
     fits,
-    checks: [ok('configuration', `${project.file} is fine`), manifestsCheck(problems), ...checks],
+    checks: [
+      ok('configuration', `${project.file} is fine`),
+      manifestsCheck(problems),
+      ...(cost === undefined ? [] : [warn('state', cost.message, cost.hint ?? '')]),
+      ...checks,
+    ],
   };
 }
 

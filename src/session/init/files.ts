@@ -27,6 +27,8 @@ export interface Choices {
   readonly profile: ProfileName;
   readonly token: TokenSource;
   readonly ci: CiName;
+  /** Whether git has a remote to which the workflows can push the state. */
+  readonly hasRemote: boolean;
 }
 
 /** The schemas lie beside what they are of, so that an editor needs no network. */
@@ -44,7 +46,7 @@ export function schemaFiles(): NewFile[] {
 }
 
 /** The configuration; `root` is the folder of the project, absolute. */
-export function configText({ baseUrl, profile, token, ci }: Choices, root: string): string {
+export function configText({ baseUrl, profile, token, ci, hasRemote }: Choices, root: string): string {
   const variable = 'variable' in token ? token.variable : null;
   const lines = [
     schemaLine(CONFIG, schemas.config).trimEnd(),
@@ -67,10 +69,18 @@ export function configText({ baseUrl, profile, token, ci }: Choices, root: strin
       ? []
       : [
           'environments:',
-          '  # What the workflows work with. What is different there goes in here, such as an address of its own, or a state that is',
-          '  # not thrown away with its runner, and with it who changed what, undo and the numbers of DIDs: "state: {git: {}}" keeps it on a',
-          '  # branch of this repository, "state: {postgres: {url: ...}}" in a database.',
-          '  production: {}',
+          '  # What the workflows work with. What is different there goes in here, such as an address of its own.',
+          ...(ci === 'github' && hasRemote
+            ? [
+                '  production:',
+                '    # A branch of this repository: a runner throws files away, and with them who changed what, undo and pending restores.',
+                '    state: {git: {}}',
+              ]
+            : [
+                '  # A state in a file is thrown away with its runner, and with it who changed what, undo and pending restores:',
+                '  # "state: {git: {}}" keeps it on a branch of this repository, "state: {postgres: {url: ...}}" in a database.',
+                '  production: {}',
+              ]),
         ]),
   ];
   return `${lines.join('\n')}\n`;
