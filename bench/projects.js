@@ -29,7 +29,7 @@ export function write(folder, files) {
 
 /** The configuration; address and token are told by variables. */
 export const config = (profile) =>
-  `version: 1\nserver:\n  profile: ${profile}\n  base_url: \${IDOPS_BASE_URL:-http://127.0.0.1:9}\n`;
+  `version: 1\nserver:\n  profile: ${profile}\n  trust_profile: true\n  base_url: \${IDOPS_BASE_URL:-http://127.0.0.1:9}\n`;
 
 /** Documents as some files of a thousand. */
 export function manifests(documents) {
@@ -145,10 +145,10 @@ export function templates(pairs) {
 
 /** The text and the HTML of an email of about so many bytes in all, with a word that tells it from others. */
 export function email(bytes, word) {
-  const txt_content = `Hello {{ user.username }},\n\ngo on at {{ action_url }}\n\nyours, ${word}\n`;
+  const txt_content = `Hello {{ user.username }},\n\ngo on at {{ action_url }} with {{ tx_code }}\n\nyours, ${word}\n`;
   const [head, tail] = [
     '<!DOCTYPE html><html><head><meta charset="utf-8"></head><body><table>\n',
-    `</table><p>${word}</p></body></html>\n`,
+    `</table><p>${word} {{ tx_code }}</p></body></html>\n`,
   ];
   let rows = '';
   for (let number = 0; txt_content.length + head.length + rows.length + tail.length < bytes; number += 1) {
