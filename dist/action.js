@@ -11319,15 +11319,16 @@ w:hidden;border:1px dashed #777777;background-color:#f2f2f2;color:#444444;font:1
 "text").length>limits.tags)return{syntax:`it has more than ${shown2(limits.tags)} tags`,limit:true};const nodes=nodesOf(
 tokens);if(nodes===null)return{syntax:`sections are nested more than ${limits.sectionDepth} deep`,limit:true};return{parts:partsOf3(
 nodes),render:(data3,{absent:absent2})=>new Rendering(data3,absent2).text(nodes),examine(data3){const rendering=new Rendering(
-data3,new Set,true);const text6=rendering.text(nodes);return{findings:rendering.findings,text:text6}}}}function isMustachex(template2){
-return"examine"in template2}function tokenize3(body2){const tokens=[];for(let from=0;;){const start2=body2.indexOf("{{",
-from);if(start2<0){tokens.push({kind:"text",text:body2.slice(from)});return tokens}tokens.push({kind:"text",text:body2.slice(
-from,start2)});const isUnescaped=body2.startsWith("{{{",start2);const[open8,close]=isUnescaped?["{{{","}}}"]:["{{","}}"];
-const end2=body2.indexOf(close,start2+open8.length);const at3={start:start2,end:end2+close.length};if(end2<0)return{syntax:"\
-a tag is never closed",at:{start:start2,end:start2+open8.length}};const inside2=body2.slice(start2+open8.length,end2);if(inside2.
-length>limits.nameCharacters)return{syntax:`a tag has more than ${shown2(limits.nameCharacters)} characters`,limit:true,
-at:at3};const token=isUnescaped?variable(inside2,false,at3):tagOf(inside2.replace(/^ +| +$/g,""),at3);if(token!==null)tokens.
-push(token);from=at3.end}}function tagOf(tag,at3){const rest=tag.slice(1);switch(tag.charAt(0)){case"!":case"=":return null;case"\
+data3,new Set,true);try{const text6=rendering.text(nodes);return{findings:rendering.findings,text:text6}}catch(failure2){
+if(failure2 instanceof TooLong)return{tooLong:failure2.message};throw failure2}}}}function isMustachex(template2){return"\
+examine"in template2}function tokenize3(body2){const tokens=[];for(let from=0;;){const start2=body2.indexOf("{{",from);if(start2<
+0){tokens.push({kind:"text",text:body2.slice(from)});return tokens}tokens.push({kind:"text",text:body2.slice(from,start2)});
+const isUnescaped=body2.startsWith("{{{",start2);const[open8,close]=isUnescaped?["{{{","}}}"]:["{{","}}"];const end2=body2.
+indexOf(close,start2+open8.length);const at3={start:start2,end:end2+close.length};if(end2<0)return{syntax:"a tag is neve\
+r closed",at:{start:start2,end:start2+open8.length}};const inside2=body2.slice(start2+open8.length,end2);if(inside2.length>
+limits.nameCharacters)return{syntax:`a tag has more than ${shown2(limits.nameCharacters)} characters`,limit:true,at:at3};
+const token=isUnescaped?variable(inside2,false,at3):tagOf(inside2.replace(/^ +| +$/g,""),at3);if(token!==null)tokens.push(
+token);from=at3.end}}function tagOf(tag,at3){const rest=tag.slice(1);switch(tag.charAt(0)){case"!":case"=":return null;case"\
 #":return{kind:"start",name:nameOf3(rest),inverted:false,at:at3};case"^":return{kind:"start",name:nameOf3(rest),inverted:true,
 at:at3};case"/":return{kind:"end",name:nameOf3(rest),at:at3};case">":return{kind:"partial",name:nameOf3(rest),at:at3};case"\
 &":return variable(rest,false,at3);case".":return{kind:"variable",name:".",escaped:true,at:at3};default:return variable(
@@ -12096,52 +12097,51 @@ const links=changedLinks(before,after2).filter(({elsewhere})=>elsewhere);return[
 filter(link2=>link2.body===body2);if(ones.length===0)return[];const told5=ones.map(({from,to})=>from===null?`a new link \
 to ${to}`:`${from} \u2192 ${to}`);const message=`the new ${body2} body leads elsewhere: ${some([...new Set(told5)])}`;return[
 {code:"changed-link",message,body:body2,...within3(body2,ones.flatMap(({at:at3})=>at3??[]))}]})}function syntax(body2,template2,mail){
-if(template2===void 0||!("syntax"in template2))return[];const at3=template2.at===void 0?[]:[template2.at];if(template2.limit){
-const message2=`the ${body2} body can't be checked or rendered: ${template2.syntax}; shorten it, or look at what is sent\
- yourself`;return[{code:"body-too-large",message:message2,body:body2,...within3(body2,at3)}]}if(mail!==void 0)return[unsent(
-body2,template2.syntax,at3)];const message=`the ${body2} body is not a Mustache template: ${template2.syntax}`;return[{code:"\
-template-syntax",message,body:body2,...within3(body2,at3)}]}function unsent(body2,why,at3){const message=`with this ${body2}\
- body the server sends no mail: ${why}`;return{code:"template-syntax",message,body:body2,...within3(body2,at3),fatal:true}}
-function examined(bodies2,parsed2,mail,known4){const findings=[];const texts2=[];const empty2=new Map;for(const body2 of[
-"txt","html"]){const template2=parsed2[body2];if(template2===void 0||"syntax"in template2||!isMustachex(template2))continue;
-const data3=withMetadata(mail.data,placeholdersOf(template2.parts).map(({name:name2})=>name2),exampleOf);const made3=template2.
-examine(data3);for(const{name:name2,section,at:at3,raises}of made3.findings){if(raises!==void 0)findings.push(unsent(body2,
-raises,[at3]));else if(known4?.has([name2])!==true){const tag=short2(bodies2[body2]?.slice(at3.start,at3.end)??"");const found2=empty2.
-get(tag)??{hint:meantBy(name2,section,mail),at:{}};found2.at[body2]=[...found2.at[body2]??[],at3];empty2.set(tag,found2)}}
-texts2.push(made3.text)}const link2=mail.data[mail.link];const isWhole=bodies2.txt!==void 0&&bodies2.html!==void 0&&texts2.
-length>0;const isUsable=findings.length>0||texts2.some(text6=>typeof link2!=="string"||text6.includes(link2));if(isWhole&&
-!isUsable){const message=`no body shows {{ ${mail.link} }}, so the mail comes without what it is for`;findings.push({code:"\
-missing-link",message,body:null,fatal:true})}const told5=[...empty2].map(([tag,{hint,at:at3}])=>{const body2=at3.txt===void 0?
-"html":at3.html===void 0?"txt":null;const where=body2===null?"the bodies have":`the ${body2} body has`;return{code:"unkn\
-own-placeholder",message:`${where} ${tag}, which is empty on this server${hint}`,body:body2,at:at3}});return[...findings,
-...atMost(told5)]}function meantBy(name2,section,{data:data3,link:link2}){const known4=new KnownPlaceholders("",namesOf2(
-data3));const bare2=name2.replace(/\s/g,"");if(bare2!==name2&&known4.has([bare2]))return"; write the name without spaces";
-const similar=/(?:^|[._])(?:url|uri|link|href|code)$/.test(bare2)?link2:known4.nearest(bare2);return similar===void 0?"":
-`; did you mean ${short2(written2({section,name:similar}))}?`}function namesOf2(data3){return Object.entries(data3).flatMap(
-([name2,value3])=>isMap(value3)?[name2,...namesOf2(value3).map(inner=>`${name2}.${inner}`)]:[name2])}function atMost(findings){
-const more=findings.length-unknownAtMost;if(more<=0)return[...findings];return findings.slice(0,unknownAtMost).map((finding,index)=>{
-if(index<unknownAtMost-1)return finding;const at3=together2(findings.slice(index).map(one=>one.at??{}));return{...finding,
-message:`${finding.message} (and ${more} more such names)`,at:at3}})}function unreadLive(body2,had,after2){if(names(after2)===
-void 0||had===void 0||!("syntax"in had)||!had.limit)return[];const message=`the present ${body2} body can't be checked o\
-r rendered: ${had.syntax}; look yourself whether the new one lost a placeholder`;return[{code:"body-too-large",message,body:body2,
-live:true}]}function mismatch(txt,html){const inTxt=names(txt);const inHtml=names(html);if(inTxt===void 0||inHtml===void 0)
-return[];const onlyTxt=missingFrom(inHtml,inTxt);const onlyHtml=missingFrom(inTxt,inHtml);const parts=[...onlyTxt.length>
-0?[`only the txt body has ${list(onlyTxt)}`]:[],...onlyHtml.length>0?[`only the html body has ${list(onlyHtml)}`]:[]];if(parts.
-length===0)return[];const at3={...within3("txt",spotsOf2(onlyTxt)).at,...within3("html",spotsOf2(onlyHtml)).at};return[{
-code:"placeholder-mismatch",message:parts.join(", "),body:null,at:at3}]}function unknown3(after2,had,known4){const live=[
-had.txt,had.html].flatMap(body2=>names(body2)??[]);const all=known4.with(live.flatMap(({meanings})=>meanings));const found2=new Map;
-for(const body2 of["txt","html"]){const template2=after2[body2];if(template2===void 0||"syntax"in template2)continue;for(const one of unknownPlaceholders(
-template2.parts,all)){const{at:at3}=found2.get(one.name)??{at:{}};found2.set(one.name,{one,at:{...at3,[body2]:one.at}})}}
-const told5=[...found2.values()].map(({one,at:at3})=>{const similar=all.nearest(one.name);const body2=at3.txt===void 0?"\
-html":at3.html===void 0?"txt":null;const where=body2===null?"the bodies have":`the ${body2} body has`;const hint=similar===
-void 0?"":`, did you mean ${short2(written2({...one,name:similar}))}?`;const message=`${where} ${short2(written2(one))},\
- which nothing is known to fill in for ${known4.type}${hint}`;return{code:"unknown-placeholder",message,body:body2,at:at3}});
-return atMost(told5)}function insecureText(body2){const found2=[...body2.matchAll(/\bhttp:\/\/[^\s<>"]+/gi)];if(found2.length===
-0)return[];const addresses3=new Set(found2.map(([address3])=>address3));const message=`the txt body leads to ${some([...addresses3].
-map(short2))} without https`;const at3=found2.map(({0:address3,index})=>({start:index,end:index+address3.length}));return[
-{code:"insecure-link",message,body:"txt",at:{txt:at3}}]}function spotsOf2(placeholders){return placeholders.flatMap(({at:at3})=>at3)}
-function together2(all){const txt=all.flatMap(({txt:txt2=[]})=>txt2);const html=all.flatMap(({html:html2=[]})=>html2);return{
-...within3("txt",txt).at,...within3("html",html).at}}function list(placeholders){return some(placeholders.map(placeholder2=>short2(
+if(template2===void 0||!("syntax"in template2))return[];const at3=template2.at===void 0?[]:[template2.at];if(template2.limit)
+return[tooLarge2(body2,template2.syntax,at3)];if(mail!==void 0)return[unsent(body2,template2.syntax,at3)];const message=`\
+the ${body2} body is not a Mustache template: ${template2.syntax}`;return[{code:"template-syntax",message,body:body2,...within3(
+body2,at3)}]}function tooLarge2(body2,why,at3=[]){const message=`the ${body2} body can't be checked or rendered: ${why};\
+ shorten it, or look at what is sent yourself`;return{code:"body-too-large",message,body:body2,...within3(body2,at3)}}function unsent(body2,why,at3){
+const message=`with this ${body2} body the server sends no mail: ${why}`;return{code:"template-syntax",message,body:body2,
+...within3(body2,at3),fatal:true}}function examined(bodies2,parsed2,mail,known4){const findings=[];const texts2=[];const empty2=new Map;
+for(const body2 of["txt","html"]){const template2=parsed2[body2];if(template2===void 0||"syntax"in template2||!isMustachex(
+template2))continue;const names3=placeholdersOf(template2.parts).map(({name:name2})=>name2);const made3=template2.examine(
+withMetadata(mail.data,names3,exampleOf));if("tooLong"in made3){findings.push(tooLarge2(body2,made3.tooLong));continue}for(const{
+name:name2,section,at:at3,raises}of made3.findings){if(raises!==void 0)findings.push(unsent(body2,raises,[at3]));else if(known4?.
+has([name2])!==true){const tag=short2(bodies2[body2]?.slice(at3.start,at3.end)??"");const found2=empty2.get(tag)??{hint:meantBy(
+name2,section,mail),at:{}};found2.at[body2]=[...found2.at[body2]??[],at3];empty2.set(tag,found2)}}texts2.push(made3.text)}
+const isWhole=bodies2.txt!==void 0&&bodies2.html!==void 0&&texts2.length>0;if(isWhole&&findings.length===0&&!texts2.some(
+text6=>text6.includes(String(mail.data[mail.link])))){const message=`no body shows {{ ${mail.link} }}, so the mail comes\
+ without what it is for`;findings.push({code:"missing-link",message,body:null,fatal:true})}const emptyOnes=[...empty2].map(
+([tag,{hint,at:at3}])=>unknownName(at3,`${tag}, which is empty on this server${hint}`));return[...findings,...firstOf(emptyOnes)]}
+function unknownName(at3,what){const body2=at3.txt===void 0?"html":at3.html===void 0?"txt":null;const where=body2===null?
+"the bodies have":`the ${body2} body has`;return{code:"unknown-placeholder",message:`${where} ${what}`,body:body2,at:at3}}
+function meantBy(name2,section,{data:data3,link:link2}){const known4=new KnownPlaceholders("",namesOf2(data3));const bare2=name2.
+replace(/\s/g,"");if(bare2!==name2&&known4.has([bare2]))return"; write the name without spaces";const similar=/(?:^|[._])(?:url|uri|link|href|code)$/.
+test(bare2)?link2:known4.nearest(bare2);return similar===void 0?"":`; did you mean ${short2(written2({section,name:similar}))}\
+?`}function namesOf2(data3){return Object.entries(data3).flatMap(([name2,value3])=>isMap(value3)?[name2,...namesOf2(value3).
+map(inner=>`${name2}.${inner}`)]:[name2])}function firstOf(findings){const more=findings.length-unknownAtMost;if(more<=0)
+return[...findings];return findings.slice(0,unknownAtMost).map((finding,index)=>{if(index<unknownAtMost-1)return finding;
+const at3=together2(findings.slice(index).map(one=>one.at??{}));return{...finding,message:`${finding.message} (and ${more}\
+ more such names)`,at:at3}})}function unreadLive(body2,had,after2){if(names(after2)===void 0||had===void 0||!("syntax"in
+had)||!had.limit)return[];const message=`the present ${body2} body can't be checked or rendered: ${had.syntax}; look you\
+rself whether the new one lost a placeholder`;return[{code:"body-too-large",message,body:body2,live:true}]}function mismatch(txt,html){
+const inTxt=names(txt);const inHtml=names(html);if(inTxt===void 0||inHtml===void 0)return[];const onlyTxt=missingFrom(inHtml,
+inTxt);const onlyHtml=missingFrom(inTxt,inHtml);const parts=[...onlyTxt.length>0?[`only the txt body has ${list(onlyTxt)}`]:
+[],...onlyHtml.length>0?[`only the html body has ${list(onlyHtml)}`]:[]];if(parts.length===0)return[];const at3={...within3(
+"txt",spotsOf2(onlyTxt)).at,...within3("html",spotsOf2(onlyHtml)).at};return[{code:"placeholder-mismatch",message:parts.
+join(", "),body:null,at:at3}]}function unknown3(after2,had,known4){const live=[had.txt,had.html].flatMap(body2=>names(body2)??
+[]);const all=known4.with(live.flatMap(({meanings})=>meanings));const found2=new Map;for(const body2 of["txt","html"]){const template2=after2[body2];
+if(template2===void 0||"syntax"in template2)continue;for(const one of unknownPlaceholders(template2.parts,all)){const{at:at3}=found2.
+get(one.name)??{at:{}};found2.set(one.name,{one,at:{...at3,[body2]:one.at}})}}const told5=[...found2.values()].map(({one,
+at:at3})=>{const similar=all.nearest(one.name);const hint=similar===void 0?"":`, did you mean ${short2(written2({...one,
+name:similar}))}?`;return unknownName(at3,`${short2(written2(one))}, which nothing is known to fill in for ${known4.type}${hint}`)});
+return firstOf(told5)}function insecureText(body2){const found2=[...body2.matchAll(/\bhttp:\/\/[^\s<>"]+/gi)];if(found2.
+length===0)return[];const addresses3=new Set(found2.map(([address3])=>address3));const message=`the txt body leads to ${some(
+[...addresses3].map(short2))} without https`;const at3=found2.map(({0:address3,index})=>({start:index,end:index+address3.
+length}));return[{code:"insecure-link",message,body:"txt",at:{txt:at3}}]}function spotsOf2(placeholders){return placeholders.
+flatMap(({at:at3})=>at3)}function together2(all){const txt=all.flatMap(({txt:txt2=[]})=>txt2);const html=all.flatMap(({html:html2=[]})=>html2);
+return{...within3("txt",txt).at,...within3("html",html).at}}function list(placeholders){return some(placeholders.map(placeholder2=>short2(
 written2(placeholder2))))}var unknownAtMost;var init_checks3=__esm({"src/mail/checks.ts"(){"use strict";init_values();init_html_checks();
 init_known();init_limits2();init_links();init_mustachex();init_placeholders();init_samples();init_servers();init_template();
 init_words2();unknownAtMost=10}});import{closeSync,constants as constants2,fstatSync,openSync,readFileSync as readFileSync3}from"node:fs";import{setImmediate as setImmediate3}from"node:timers/promises";
@@ -12245,8 +12245,8 @@ return noState(place2,`is not a state of idops${path.length===0?"":` at ${path.j
 const hint="put a good copy back, or move it away: without it requests may be sent again, and nothing is deleted or rege\
 nerated";return new ProblemsError([error("state-unreadable",`the state ${place2} ${why}`,[],hint)])}function stateGone(place2){
 return new ProblemsError([error("state-unreadable",`the state ${place2} is gone`,[],"put it back, or begin anew with ido\
-ps plan; journals of runs that go on are settled by it")])}var MOST3,tooLarge2,nameSchema;var init_state_text=__esm({"sr\
-c/state/state-text.ts"(){"use strict";init_zod();init_json();init_problems();init_shards();init_state();MOST3=5e8;tooLarge2=
+ps plan; journals of runs that go on are settled by it")])}var MOST3,tooLarge3,nameSchema;var init_state_text=__esm({"sr\
+c/state/state-text.ts"(){"use strict";init_zod();init_json();init_problems();init_shards();init_state();MOST3=5e8;tooLarge3=
 (most=MOST3)=>`has more than ${most/1e6} MB, which is more than idops reads`;nameSchema=object({lineage:string2(),salt:string2()})}});function batched(put4,end2=async()=>{}){let waiting=[];let writing2;const writeAll=async()=>{await Promise.resolve();while(waiting.
 length>0){const batch=waiting;waiting=[];try{await put4(batch.map(({text:text6})=>text6));for(const{done:done2}of batch)
 done2()}catch(failure2){for(const{failed}of batch)failed(failure2)}}writing2=void 0};return{kept:null,write:line=>new Promise(
@@ -12323,7 +12323,7 @@ exec(line)??[];return kind===type&&path!==void 0?[path.slice(folder===""?0:folde
 const[text6]=await this.texts(commit2,[path]);return text6}async texts(commit2,paths,refuse2=why=>noState(this.#place,why)){
 if(paths.length===0)return[];const{root,most=MOST3}=this.settings;const input=paths.map(path=>`${commit2}:${path}
 `).join("");const options={input,most,patience:PATIENCE3};const found2=await git(root,["cat-file","--batch"],options).catch(
-failure2=>{throw isTooMuch(failure2)?refuse2(tooLarge2(most)):notHere(this.#place,failure2)});let at3=0;return paths.flatMap(
+failure2=>{throw isTooMuch(failure2)?refuse2(tooLarge3(most)):notHere(this.#place,failure2)});let at3=0;return paths.flatMap(
 ()=>{const begin3=found2.indexOf("\n",at3)+1;const[,type,size2]=/ (\w+) (\d+)$/.exec(found2.toString("latin1",at3,begin3-
 1))??[];const end2=begin3+Number(size2??0);at3=size2===void 0?begin3:end2+1;return type==="blob"?[found2.toString("utf8",
 begin3,end2)]:[]})}async message(commit2){const said3=await this.#git(["cat-file","commit",commit2]);return said3.slice(
@@ -13630,7 +13630,7 @@ target.place}`;const read=async run4=>{const lines=await database.read(void 0,as
 run("SELECT number, line::text FROM idops.lines WHERE run = $1 ORDER BY number",[run4]);return rows});if(lines===void 0||
 lines.length===0)throw unusableJournal(shown5(run4),"it is not there");const gap=lines.findIndex(({number:number4},index)=>number4!==
 index);if(gap>=0)throw unusableJournal(shown5(run4),`line ${gap+1} is missing`);const size2=lines.reduce((sum,{line})=>sum+
-line.length,0);if(size2>MOST3)throw unusableJournal(shown5(run4),`it ${tooLarge2()}`);return journalOf(lines.map(({line})=>`${line}\
+line.length,0);if(size2>MOST3)throw unusableJournal(shown5(run4),`it ${tooLarge3()}`);return journalOf(lines.map(({line})=>`${line}\
 
 `).join(""),run4,shown5(run4))};return{async list(){const runs=await database.read([],async statements=>{const{rows}=await statements.
 run("SELECT run FROM idops.runs");return rows});return runs.map(({run:run4})=>run4).sort()},read,async hasEnd(run4){const lines=await database.
@@ -15754,10 +15754,10 @@ command=command.parent}while(command&&!command._enablePositionalOptions);suggest
 const message=`error: unknown option '${flag2}'${suggestion}`;this.error(message,{code:"commander.unknownOption"})}_excessArguments(receivedArgs){
 if(this._allowExcessArguments)return;const expected=this.registeredArguments.length;const s2=expected===1?"":"s";const forSubcommand=this.
 parent?` for '${this.name()}'`:"";const message=`error: too many arguments${forSubcommand}. Expected ${expected} argumen\
-t${s2} but got ${receivedArgs.length}.`;this.error(message,{code:"commander.excessArguments"})}unknownCommand(){const unknownName=this.
+t${s2} but got ${receivedArgs.length}.`;this.error(message,{code:"commander.excessArguments"})}unknownCommand(){const unknownName2=this.
 args[0];let suggestion="";if(this._showSuggestionAfterError){const candidateNames=[];this.createHelp().visibleCommands(this).
 forEach(command=>{candidateNames.push(command.name());if(command.alias())candidateNames.push(command.alias())});suggestion=
-suggestSimilar(unknownName,candidateNames)}const message=`error: unknown command '${unknownName}'${suggestion}`;this.error(
+suggestSimilar(unknownName2,candidateNames)}const message=`error: unknown command '${unknownName2}'${suggestion}`;this.error(
 message,{code:"commander.unknownCommand"})}version(str,flags,description){if(str===void 0)return this._version;this._version=
 str;flags=flags||"-V, --version";description=description||"output the version number";const versionOption=this.createOption(
 flags,description);this._versionOptionName=versionOption.attributeName();this._registerOption(versionOption);this.on("op\
@@ -18321,8 +18321,8 @@ line:this.#lineOf(point)+1}}#lineOf(point){const lines=this.#lineStarts();let lo
 const middle=low+high+1>>1;if((lines[middle]??0)<=point)low=middle;else high=middle-1}return low}#lineStarts(){if(this.#lines!==
 void 0)return this.#lines;const lines=[0];for(let at3=this.text.indexOf("\n");at3!==-1;at3=this.text.indexOf("\n",at3+1))
 lines.push(at3+1);this.#lines=lines;return lines}};function readBytes(path){try{return withRegular(path,(file,{size:size2})=>{
-const tooLarge3={reason:"too-large",detail:"is larger than 16 MiB"};if(size2>MAX_BYTES)return tooLarge3;const bytes=readFileSync4(
-file);return bytes.length>MAX_BYTES?tooLarge3:bytes})}catch(failure2){if(failure2 instanceof NoRegularFile)return{reason:"\
+const tooLarge4={reason:"too-large",detail:"is larger than 16 MiB"};if(size2>MAX_BYTES)return tooLarge4;const bytes=readFileSync4(
+file);return bytes.length>MAX_BYTES?tooLarge4:bytes})}catch(failure2){if(failure2 instanceof NoRegularFile)return{reason:"\
 unreadable",detail:failure2.what};return unreadable(failure2)}}function decode2(bytes){try{return new TextDecoder("utf-8",
 {fatal:true,ignoreBOM:true}).decode(bytes)}catch{return{reason:"not-utf8",detail:"is not valid UTF-8"}}}function unreadable(failure2){
 const code2=failure2 instanceof Error&&"code"in failure2?String(failure2.code):"";if(code2==="ENOENT"||code2==="ENOTDIR")
@@ -18442,7 +18442,7 @@ lines)),()=>file.close().catch(()=>{}))}import{isUtf8}from"node:buffer";import{r
 await readState(path,place2),place2,server,`rm ${shellWord(place2)}`),saved:()=>readState(path,place2),save:state=>write(
 path,state,place2),merge:change3=>alone2(path,async()=>{const next=mergedInto(await readState(path,place2),change3,place2);
 await write(path,next,place2);const{resources:_,...head}=next;return head})}}function textOf3(bytes,place2){if(bytes.length>
-MOST3)throw noState(place2,tooLarge2());if(isUtf8(bytes))return bytes.toString("utf8");throw noState(place2,"is not vali\
+MOST3)throw noState(place2,tooLarge3());if(isUtf8(bytes))return bytes.toString("utf8");throw noState(place2,"is not vali\
 d UTF-8")}async function write(path,state,place2){await writing(`the state ${place2} can't be written`,async()=>writeWhole(
 await leadsTo(path),`${stringifyJson(state,2)}
 `))}async function readState(path,place2){const data3=await readData(path,place2);return data3===void 0?void 0:stateOf(data3,
@@ -20785,17 +20785,19 @@ changed2?2:0,summary:summaryLine(plan),changed:changed2,plan,planFile,htmlReport
 issue is opened, changed or closed: drift is what schedule, push and workflow_dispatch find on the default branch, and t\
 his run is for something else.";async function writePlan(job,inputs,session,plan,name2){const planFile=inputs.planFile===
 void 0?join20(await job.temporaryFolder(),`${name2}.json`):resolve17(folderOf(inputs),inputs.planFile);await writeResult(
-planFile,await session.storePlan(plan),384);return planFile}init_problems2();init_words();init_problems();init_kinds();init_rules();async function validateProject(load,{onSecret,signal}){const pauses=new Pauses(signal);try{const project=await load();const loaded=await loadManifests(
+planFile,await session.storePlan(plan),384);return planFile}init_problems2();init_words();init_problems();init_kinds();init_rules();init_servers();async function validateProject(load,{onSecret,signal}){const pauses=new Pauses(signal);try{const project=await load();const loaded=await loadManifests(
 project,{lenient:true,signal});tellSecrets(loaded,onSecret);const settings=project.settingsProblems();const known4=settings.
 every(({severity})=>severity==="warning");const bodies2=known4?checkDeclaredTemplates(loaded.declared,await bodyChecks(project,
-loaded.declared),await recordedIn(project,onSecret)):[];const ignored=loaded.declared.flatMap(one=>ignoredProblems(one,kindOf(
-one.kind),project.profile));const addresses3=project.addressProblems();await pauses.pause();return{problems:[...addresses3,
-...settings,...loaded.problems,...ignored,...bodies2],objects:loaded.declared.length}}catch(failure2){if(signal?.aborted)
-throw failure2;const problems=problemsOf(failure2);if(problems.some(({code:code2})=>code2==="internal"))throw failure2;return{
-problems,objects:0}}}async function recordedIn(project,onSecret){if(project.state().in!=="file")return void 0;try{const state=await(await backendOf(
-project,onSecret)).saved();const hasher=state===void 0?void 0:new Hasher(state,()=>false);return({kind,identity:identity2})=>{
-const record2=state?.resources[addressOf(kind,identity2)];if(record2===void 0||hasher===void 0)return{};return restoreFields(
-record2.left??record2,hasher)}}catch(failure2){if(failure2 instanceof ProblemsError)return void 0;throw failure2}}async function validate2(job,inputs,reason=null){const{problems:found2,objects:objects3}=await validateProject(()=>job.project(
+loaded.declared),await recordedIn(project,loaded.declared,onSecret)):[];const ignored=loaded.declared.flatMap(one=>ignoredProblems(
+one,kindOf(one.kind),project.profile));const addresses3=project.addressProblems();await pauses.pause();return{problems:[
+...addresses3,...settings,...loaded.problems,...ignored,...bodies2],objects:loaded.declared.length}}catch(failure2){if(signal?.
+aborted)throw failure2;const problems=problemsOf(failure2);if(problems.some(({code:code2})=>code2==="internal"))throw failure2;
+return{problems,objects:0}}}async function recordedIn(project,declared,onSecret){if(project.state().in!=="file"||!hasKnownMails(
+declared,project.profile.name))return void 0;try{const state=await(await backendOf(project,onSecret)).saved();const hasher=state===
+void 0?void 0:new Hasher(state,()=>false);return({kind,identity:identity2})=>{const record2=state?.resources[addressOf(kind,
+identity2)];if(record2===void 0||hasher===void 0)return{};return restoreFields(record2.left??record2,hasher)}}catch(failure2){
+if(failure2 instanceof ProblemsError)return void 0;throw failure2}}function hasKnownMails(declared,profile){return emailsIn(
+declared).some(({template:template2,email:email3})=>mailOf(profile,template2.identity[email3.type]??"")!==void 0)}async function validate2(job,inputs,reason=null){const{problems:found2,objects:objects3}=await validateProject(()=>job.project(
 inputs),{onSecret:job.redactor.add,signal:job.signal});const problems=redactProblems(found2,job.redactor);await job.log.
 problems(problems);const errors2=problems.filter(({severity})=>severity==="error").length;const failed=errors2>0;const summary2=failed?
 plural(errors2,"error"):validText(objects3);const why=reason===null?"":`There is no plan for this ${job.event.pullRequest===

@@ -134,13 +134,15 @@ function syntax(
 ): TemplateFinding[] {
   if (template === undefined || !('syntax' in template)) return [];
   const at = template.at === undefined ? [] : [template.at];
-  if (template.limit) {
-    const message = `the ${body} body can't be checked or rendered: ${template.syntax}; shorten it, or look at what is sent yourself`;
-    return [{ code: 'body-too-large', message, body, ...within(body, at) }];
-  }
+  if (template.limit) return [tooLarge(body, template.syntax, at)];
   if (mail !== undefined) return [unsent(body, template.syntax, at)];
   const message = `the ${body} body is not a Mustache template: ${template.syntax}`;
   return [{ code: 'template-syntax', message, body, ...within(body, at) }];
+}
+
+function tooLarge(body: BodyName, why: string, at: readonly Span[] = []): TemplateFinding {
+  const message = `the ${body} body can't be checked or rendered: ${why}; shorten it, or look at what is sent yourself`;
+  return { code: 'body-too-large', message, body, ...within(body, at) };
 }
 
 function unsent(body: BodyName, why: string, at: readonly Span[]): TemplateFinding {
@@ -148,7 +150,7 @@ function unsent(body: BodyName, why: string, at: readonly Span[]): TemplateFindi
   return { code: 'template-syntax', message, body, ...within(body, at), fatal: true };
 }
 
-/** What the server would make of bodies with all values that it ever fills in: what raises, what is empty, and whether the link is there. */
+/** What the server would make of bodies with every value that it ever fills in: what raises, what is empty, and whether the link is there. */
 function examined(
   bodies: TemplateBodies,
   parsed: ParsedBodies,
@@ -161,12 +163,12 @@ function examined(
   for (const body of ['txt', 'html'] as const) {
     const template = parsed[body];
     if (template === undefined || 'syntax' in template || !isMustachex(template)) continue;
-    const data = withMetadata(
-      mail.data,
-      placeholdersOf(template.parts).map(({ name }) => name),
-      exampleOf,
-    );
-    const made = template.examine(data);
+    const names = placeholdersOf(template.parts).map(({ name }) => name);
+    const made = template.examine(withMetadata(mail.data, names, exampleOf));
+    if ('tooLong' in made) {
+      findings.push(tooLarge(body, made.tooLong));
+      continue;
+    }
     for (const { name, section, at, raises } of made.findings) {
       if (raises !== undefined) findings.push(unsent(body, raises, [at]));
       else if (known?.has([name]) !== true) {
@@ -178,25 +180,26 @@ function examined(
     }
     texts.push(made.text);
   }
-  const link = mail.data[mail.link];
   const isWhole = bodies.txt !== undefined && bodies.html !== undefined && texts.length > 0;
-  const isUsable =
-    findings.length > 0 || texts.some((text) => typeof link !== 'string' || text.includes(link));
-  if (isWhole && !isUsable) {
+  if (
+    isWhole &&
+    findings.length === 0 &&
+    !texts.some((text) => text.includes(String(mail.data[mail.link])))
+  ) {
     const message = `no body shows {{ ${mail.link} }}, so the mail comes without what it is for`;
     findings.push({ code: 'missing-link', message, body: null, fatal: true });
   }
-  const told = [...empty].map(([tag, { hint, at }]): TemplateFinding => {
-    const body = at.txt === undefined ? 'html' : at.html === undefined ? 'txt' : null;
-    const where = body === null ? 'the bodies have' : `the ${body} body has`;
-    return {
-      code: 'unknown-placeholder',
-      message: `${where} ${tag}, which is empty on this server${hint}`,
-      body,
-      at,
-    };
-  });
-  return [...findings, ...atMost(told)];
+  const emptyOnes = [...empty].map(([tag, { hint, at }]) =>
+    unknownName(at, `${tag}, which is empty on this server${hint}`),
+  );
+  return [...findings, ...firstOf(emptyOnes)];
+}
+
+/** A name that isn't filled in, in these places; `what` says it as a sentence goes on. */
+function unknownName(at: { readonly [body in BodyName]?: readonly Span[] }, what: string): TemplateFinding {
+  const body = at.txt === undefined ? 'html' : at.html === undefined ? 'txt' : null;
+  const where = body === null ? 'the bodies have' : `the ${body} body has`;
+  return { code: 'unknown-placeholder', message: `${where} ${what}`, body, at };
 }
 
 /** What a name that the server leaves empty was likely meant to be, as a sentence goes on. */
@@ -215,8 +218,8 @@ function namesOf(data: MailOf['data']): string[] {
   );
 }
 
-/** Findings that are told one by one, the last of them with how many more there are. */
-function atMost(findings: readonly TemplateFinding[]): TemplateFinding[] {
+/** The first findings; the last of them says how many more there are, and has their places. */
+function firstOf(findings: readonly TemplateFinding[]): TemplateFinding[] {
   const more = findings.length - unknownAtMost;
   if (more <= 0) return [...findings];
   return findings.slice(0, unknownAtMost).map((finding, index) => {
@@ -271,15 +274,15 @@ function unknown(after: ParsedBodies, had: ParsedBodies, known: KnownPlaceholder
       found.set(one.name, { one, at: { ...at, [body]: one.at } });
     }
   }
-  const told = [...found.values()].map(({ one, at }): TemplateFinding => {
+  const told = [...found.values()].map(({ one, at }) => {
     const similar = all.nearest(one.name);
-    const body = at.txt === undefined ? 'html' : at.html === undefined ? 'txt' : null;
-    const where = body === null ? 'the bodies have' : `the ${body} body has`;
     const hint = similar === undefined ? '' : `, did you mean ${short(written({ ...one, name: similar }))}?`;
-    const message = `${where} ${short(written(one))}, which nothing is known to fill in for ${known.type}${hint}`;
-    return { code: 'unknown-placeholder', message, body, at };
+    return unknownName(
+      at,
+      `${short(written(one))}, which nothing is known to fill in for ${known.type}${hint}`,
+    );
   });
-  return atMost(told);
+  return firstOf(told);
 }
 
 /** Mail programs make a link of an address in plain text too. */

@@ -46,13 +46,14 @@ export interface TagFinding {
   readonly at: Span;
 }
 
+export type Examined =
+  | { readonly findings: readonly TagFinding[]; readonly text: string }
+  | { readonly tooLong: string };
+
 /** A body that Mustachex can tokenize. */
 export interface MustachexTemplate extends MustacheTemplate {
-  /** What raises, and what is always empty, with all values that the server ever fills in; and the text with them. */
-  examine(data: { readonly [name: string]: Bound }): {
-    readonly findings: readonly TagFinding[];
-    readonly text: string;
-  };
+  /** Which tags raise, and which are empty with every value that the server ever fills in; and the text with them. */
+  examine(data: { readonly [name: string]: Bound }): Examined;
 }
 
 /** What ends the rendering on the server. */
@@ -74,8 +75,13 @@ export function parseMustachex(body: string): MustachexTemplate | SyntaxProblem 
     render: (data, { absent }) => new Rendering(data, absent).text(nodes),
     examine(data) {
       const rendering = new Rendering(data, new Set(), true);
-      const text = rendering.text(nodes);
-      return { findings: rendering.findings, text };
+      try {
+        const text = rendering.text(nodes);
+        return { findings: rendering.findings, text };
+      } catch (failure) {
+        if (failure instanceof TooLong) return { tooLong: failure.message };
+        throw failure;
+      }
     },
   };
 }

@@ -2,7 +2,7 @@ import { emailsIn } from '../kinds/index.js';
 import type { Declared, Email } from '../kinds/kind.js';
 import type { CheckedTemplate, TemplateFinding } from '../mail/checks.js';
 import { KnownPlaceholders } from '../mail/known.js';
-import { type MailOf, mailOf } from '../mail/servers.js';
+import { mailOf } from '../mail/servers.js';
 import type { ChecksSettings, EmailSettings } from '../mail/settings.js';
 import type { ProfileName } from '../server/profiles.js';
 
@@ -47,13 +47,4 @@ export function findingsOf(
   const { placeholders, profile } = checks;
   const known = placeholders === undefined ? undefined : new KnownPlaceholders(type, placeholders);
   return checks.checkTemplate({ ...bodies, known, mail: mailOf(profile, type) });
-}
-
-/** What the server makes a template's mail of; undefined if that isn't known. */
-export function mailOfTemplate(
-  identity: Declared['identity'],
-  { type }: Email,
-  profile: ProfileName,
-): MailOf | undefined {
-  return mailOf(profile, identity[type] ?? '');
 }

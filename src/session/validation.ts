@@ -2,13 +2,15 @@ import { Pauses } from '../base/pauses.js';
 import { type Problem, ProblemsError } from '../base/problems.js';
 import type { OnSecret } from '../base/redact.js';
 import type { Fields } from '../base/values.js';
-import { addressOf, kindOf } from '../kinds/index.js';
+import { addressOf, emailsIn, kindOf } from '../kinds/index.js';
 import type { Declared } from '../kinds/kind.js';
 import { ignoredProblems } from '../kinds/rules.js';
+import { mailOf } from '../mail/servers.js';
 import { loadManifests, tellSecrets } from '../manifests/index.js';
 import { bodyChecks } from '../plan/body-checks.js';
 import { checkDeclaredTemplates } from '../plan/findings.js';
 import type { Project } from '../project/index.js';
+import type { ProfileName } from '../server/profiles.js';
 import { Hasher, restoreFields } from '../state/secrets.js';
 import { backendOf } from './backend.js';
 import { problemsOf } from './failures.js';
@@ -40,7 +42,7 @@ export async function validateProject(
       ? checkDeclaredTemplates(
           loaded.declared,
           await bodyChecks(project, loaded.declared),
-          await recordedIn(project, onSecret),
+          await recordedIn(project, loaded.declared, onSecret),
         )
       : [];
     const ignored = loaded.declared.flatMap((one) => ignoredProblems(one, kindOf(one.kind), project.profile));
@@ -58,12 +60,16 @@ export async function validateProject(
   }
 }
 
-/** What the state has of declared objects; undefined if it isn't a file, since nothing is asked of the network, or can't be read. */
+/**
+ * What the state has of declared templates, if the server's mails are known, so that it matters. Undefined if the state isn't a file, since
+ * nothing is asked of the network, or if it can't be read.
+ */
 async function recordedIn(
   project: Project,
+  declared: readonly Declared[],
   onSecret: OnSecret,
-): Promise<((declared: Declared) => Fields) | undefined> {
-  if (project.state().in !== 'file') return undefined;
+): Promise<((template: Declared) => Fields) | undefined> {
+  if (project.state().in !== 'file' || !hasKnownMails(declared, project.profile.name)) return undefined;
   try {
     const state = await (await backendOf(project, onSecret)).saved();
     const hasher = state === undefined ? undefined : new Hasher(state, () => false);
@@ -76,4 +82,10 @@ async function recordedIn(
     if (failure instanceof ProblemsError) return undefined;
     throw failure;
   }
+}
+
+function hasKnownMails(declared: readonly Declared[], profile: ProfileName): boolean {
+  return emailsIn(declared).some(
+    ({ template, email }) => mailOf(profile, template.identity[email.type] ?? '') !== undefined,
+  );
 }

@@ -239,6 +239,15 @@ describe('the checks of a body that Boruta fills in', () => {
     }
   });
 
+  it('say that a body which grows too long can not be looked at', () => {
+    const tag = `{{ user.metadata.${'"'.repeat(900)}.value }}`;
+    const found = checkTemplate({
+      after: { txt: tag.repeat(500), html: null },
+      mail: mailOf('boruta', reset),
+    });
+    expect(found).toEqual([expect.objectContaining({ code: 'body-too-large', body: 'txt' })]);
+  });
+
   it('take the names that the configuration adds', () => {
     const known = { has: (names: readonly string[]) => names.includes('company') };
     const found = checkTemplate({

@@ -1,7 +1,7 @@
-import { spawnSync } from 'node:child_process';
 import { lstat, readdir, readFile, realpath, rmdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { escapeText } from '../../base/escape.js';
+import { git } from '../../base/git.js';
 import { shellWord } from '../../base/shell.js';
 import { makeFolder } from '../../base/whole-file.js';
 import { isThere, workTreeOf } from '../../base/work-tree.js';
@@ -57,7 +57,7 @@ export async function init(
   // The address that a variable says may be another one tomorrow.
   const baseUrl = options.baseUrl === undefined && process.env.IDOPS_BASE_URL ? null : address || null;
   const profile = options.profile ?? fits ?? 'documented';
-  const choices: Choices = { baseUrl, profile, token, ci, hasRemote: hasRemote(root) };
+  const choices: Choices = { baseUrl, profile, token, ci, hasRemote: await hasRemote(root) };
   const toSet = (fresh?.toSet ?? []).map(({ name }) => name);
   const workflows = await workflowsOf(ci, baseUrl, toSet);
   const files = [
@@ -195,7 +195,10 @@ function withLines(path: string, before: string | undefined, needed: readonly st
   return [{ path, action: before === undefined ? 'write' : 'update', text, before }];
 }
 
-function hasRemote(root: string): boolean {
-  const { stdout } = spawnSync('git', ['-C', root, 'remote'], { encoding: 'utf8' });
-  return (stdout ?? '').trim() !== '';
+/** Whether git has a remote to push a state to; false if there is no repository, or no git. */
+async function hasRemote(root: string): Promise<boolean> {
+  const top = workTreeOf(root);
+  if (top === undefined) return false;
+  const remotes = await git(top, ['remote']).catch(() => '');
+  return remotes.toString().trim() !== '';
 }

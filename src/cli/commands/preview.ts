@@ -10,10 +10,11 @@ import { writeResult } from '../../base/through.js';
 import { Sensitive } from '../../base/values.js';
 import { addressOf, emailsIn, kindOf } from '../../kinds/index.js';
 import type { Declared, Email } from '../../kinds/kind.js';
+import { mailOf } from '../../mail/servers.js';
 import { levelOf } from '../../mail/settings.js';
 import { loadManifests, tellSecrets } from '../../manifests/index.js';
 import { loadSamples } from '../../manifests/samples.js';
-import { type BodyChecks, bodyChecks, findingsOf, mailOfTemplate } from '../../plan/body-checks.js';
+import { type BodyChecks, bodyChecks, findingsOf } from '../../plan/body-checks.js';
 import { planWarning } from '../../plan/findings.js';
 import type { Names } from '../../plan/label.js';
 import { isMasked, maskedBody } from '../../plan/masked.js';
@@ -112,11 +113,12 @@ function galleryTemplate(
     txt: typeof txt === 'string' ? txt : null,
     html: typeof html === 'string' ? html : null,
   };
+  const type = template.identity[email.type] ?? '';
   return {
     address: addressOf(template.kind, template.identity),
-    type: template.identity[email.type] ?? '',
+    type,
     declaredAt: template.place,
-    mail: mailOfTemplate(template.identity, email, checks.profile),
+    mail: mailOf(checks.profile, type),
     bodies,
     held: txt instanceof Sensitive || html instanceof Sensitive,
     warnings: [
