@@ -6524,11 +6524,11 @@ text:text6,from:null,to:null};yield layer;const kinds2=escapes.filter(([begin3])
 layer,new RegExp(pattern,"gi"))}function*decodedLayers(first,pattern){let layer=first;for(let count3=0;count3<maxDecodings;count3+=
 1){layer=decoded(layer,pattern);if(layer===null)return;yield layer}}function decoded({text:text6,from,to},pattern){if(text6.
 search(pattern)===-1)return null;const pieces2=[];const starts=new Int32Array(text6.length);const ends=new Int32Array(text6.
-length);let length2=0;let kept3=0;const keep3=end2=>{for(let at3=kept3;at3<end2;at3+=1){starts[length2]=from?.[at3]??at3;
-ends[length2]=to?.[at3]??at3+1;length2+=1}pieces2.push(text6.slice(kept3,end2));kept3=end2};for(const{0:written4,index}of text6.
+length);let length2=0;let kept2=0;const keep3=end2=>{for(let at3=kept2;at3<end2;at3+=1){starts[length2]=from?.[at3]??at3;
+ends[length2]=to?.[at3]??at3+1;length2+=1}pieces2.push(text6.slice(kept2,end2));kept2=end2};for(const{0:written4,index}of text6.
 matchAll(pattern)){const meant2=meaningOf(written4);if(meant2===written4||meant2.length>written4.length)continue;keep3(index);
-kept3=index+written4.length;pieces2.push(meant2);for(let unit=0;unit<meant2.length;unit+=1){starts[length2]=from?.[index]??
-index;ends[length2]=to?.[kept3-1]??kept3;length2+=1}}if(pieces2.length===0)return null;keep3(text6.length);return{text:pieces2.
+kept2=index+written4.length;pieces2.push(meant2);for(let unit=0;unit<meant2.length;unit+=1){starts[length2]=from?.[index]??
+index;ends[length2]=to?.[kept2-1]??kept2;length2+=1}}if(pieces2.length===0)return null;keep3(text6.length);return{text:pieces2.
 join(""),from:starts.subarray(0,length2),to:ends.subarray(0,length2)}}function meaningOf(written4){if(written4.startsWith(
 "&"))return decodeHTML(written4);if(written4.startsWith("%")){try{return decodeURIComponent(written4)}catch{return written4}}
 const letter=written4[1]??"";if(written4.length===2)return letters[letter]??letter;const code2=Number.parseInt(written4.
@@ -8020,10 +8020,10 @@ length!==there.length?"different":"unknown"}const inner=match.pairs.flatMap(pair
 hasOwn(pair.wanted,name2)).flatMap(([name2,type])=>contrast(type,name2,pair.wanted[name2]??null,pair.got[name2])));if(inner.
 some(part=>part.verdict==="different"))return"different";return inner.some(part=>part.verdict==="unknown")?"unknown":"sa\
 me"}function desired(type,declared,present3,whole2){if(type.type==="set")return desiredSet(declared,present3);if(type.type!==
-"map"||!isMap(declared))return declared;const kept3=Object.entries(declared).filter(([,member2])=>member2!==null);if(whole2)
-return Object.fromEntries(kept3);if(present3===void 0||present3!==null&&!isMap(present3))return void 0;const untouched=Object.
+"map"||!isMap(declared))return declared;const kept2=Object.entries(declared).filter(([,member2])=>member2!==null);if(whole2)
+return Object.fromEntries(kept2);if(present3===void 0||present3!==null&&!isMap(present3))return void 0;const untouched=Object.
 entries(present3??{}).filter(([key])=>!Object.hasOwn(declared,key));if(untouched.some(([,member2])=>holdsHashed(member2)))
-return void 0;return Object.fromEntries([...untouched,...kept3])}function asItWillBe({type,wanted,got}){if(type.type!=="\
+return void 0;return Object.fromEntries([...untouched,...kept2])}function asItWillBe({type,wanted,got}){if(type.type!=="\
 set"||!Array.isArray(wanted)||!Array.isArray(got))return wanted;const{nested}=type;const there=new Map(matchSets(asElements(
 wanted),asElements(got)).pairs.map(pair=>[pair.wanted,pair.got]));return asElements(wanted).map(element=>{const known4=there.
 get(element);if(known4===void 0)return element;const{id,name:name2}=element;const sets=Object.entries(element).flatMap(([
@@ -8205,8 +8205,8 @@ backend_id="",type=""}){return`the server answers 404 for it: it has no backend 
 emplate of the type ${type}, and no operation creates one; correct backend_id or type, or create the backend there`}function rewrite({
 present:present3,desired:desired2,profile}){const{backend_id="",type=""}=present3.identity;const params={backend_id,template_type:type};
 const{fields:fields2,unknown:unknown4}=wholeFields(desired2,present3.fields,traits2[profile.name]);if(unknown4.length>0){
-return{requests:[],expected:fields2,trouble:unknownWhole("email template",unknown4)}}const kept3=Object.keys(fields2).some(
-half=>same(fields2[half]??null,present3.fields[half]??null));const deletes=typeof present3.fields.id==="string"&&kept3;const from=deletes?
+return{requests:[],expected:fields2,trouble:unknownWhole("email template",unknown4)}}const kept2=Object.keys(fields2).some(
+half=>same(fields2[half]??null,present3.fields[half]??null));const deletes=typeof present3.fields.id==="string"&&kept2;const from=deletes?
 {id:null}:carried(present3.fields,["id","txt_content","html_content"]);const patch={operation:"updateTemplate",params,body:{
 ...fields2,type,backend_id},confirm:{from}};return{requests:deletes?[{operation:"deleteTemplate",params},patch]:[patch],
 expected:fields2}}function lostTemplate({before,asked,now}){if(typeof before.id!=="string")return{};const halves2=Object.
@@ -8353,7 +8353,7 @@ object3,{...live,fields:shown5}]}))},update({present:present3,desired:desired2,p
 fields,["name","label"]),...desired2};return{requests:[{operation:"updateOrganization",params:{organization_id:id},body:body2}],
 expected:body2,...unknown4.length===0?{}:{trouble:unknownWhole("organization",unknown4)}}},discovery:{options:{},find:find4},
 destructions:()=>[]}}});function respelledNumbers(declared,field2){const value3=declared.fields[field2];if(value3===void 0)return[];const told5=numbersIn(
-value3).flatMap(text6=>{const kept3=keptSpelling(text6);return kept3===text6?[]:[`${text6} as ${kept3}`]});if(told5.length===
+value3).flatMap(text6=>{const kept2=keptSpelling(text6);return kept2===text6?[]:[`${text6} as ${kept2}`]});if(told5.length===
 0)return[];return[warning2("number-spelling",`this server keeps ${[...new Set(told5)].join(", ")}`,[declared.placeOf(field2)],
 "the two compare as equal; a text, in quotation marks, keeps its spelling")]}function numbersIn(value3){if(typeof value3===
 "number"||value3 instanceof ExactNumber)return[String(value3)];if(Array.isArray(value3))return value3.flatMap(numbersIn);
@@ -8483,12 +8483,12 @@ ions");return{...found2,elements:[{...element,roles:found2.elements}]}});take2("
 elements:elements2})=>elements2),troubles:[...members3.troubles,...inner.flatMap(({troubles:troubles2})=>troubles2)],sure:listScope(
 "roles",profile)!==void 0&&members3.sure&&told5&&inner.every(({sure})=>sure)})}return{fields:resolved2,troubles:[...new Set(
 troubles)],confirmed:confirmed2,warnings}}function existing(lists,{organizations,scopes,roles:roles3}){const isIn=(catalog,{
-id})=>catalog==null||catalog.unsure||typeof id==="string"&&catalog.byId(id)!==void 0;const kept3=Object.entries(lists).map(
+id})=>catalog==null||catalog.unsure||typeof id==="string"&&catalog.byId(id)!==void 0;const kept2=Object.entries(lists).map(
 ([field2,list2])=>{if(!Array.isArray(list2))return[field2,list2];const elements2=asElements(list2);if(field2==="authoriz\
 ed_scopes")return[field2,elements2.filter(scope2=>isIn(scopes,scope2))];if(field2==="roles")return[field2,elements2.filter(
 role2=>isIn(roles3,role2))];const members3=elements2.filter(member2=>isIn(organizations,member2)).map(member2=>member2.roles===
 void 0?member2:{...member2,roles:asElements(member2.roles).filter(role2=>isIn(roles3,role2))});return[field2,members3]});
-return Object.fromEntries(kept3.filter(([,list2])=>!Array.isArray(list2)||list2.length>0))}function rolesOf(user4){const memberships2=asElements(
+return Object.fromEntries(kept2.filter(([,list2])=>!Array.isArray(list2)||list2.length>0))}function rolesOf(user4){const memberships2=asElements(
 user4.organizations??null);return[user4,...memberships2].flatMap(({roles:roles3=null})=>asElements(roles3))}function findAll(list2,{
 catalog,noun,own:own5,strict,live}){if(catalog==null){return{elements:[...list2],troubles:[],sure:live&&catalog===void 0&&
 list2.length===0}}const isShared=name2=>catalog.byName(name2).length>1;const troubles=[];let sure=own5.every(({name:name2})=>typeof name2!==
@@ -8657,8 +8657,8 @@ update(input){if(userTraits[input.profile.name].whole!==void 0)return replaceUse
 return{requests:[{operation:"updateUser",params:{user_id:present3.identity.id??""},body:desired2}],expected:desired2}},lost:lostLists,
 restorable:existing,discovery:{options:{user:"id"},find:find5},destructions:fields2=>fields2.flatMap(({path,before,after:after2,
 confirmed:confirmed2=false})=>{if(path==="blocked")return after2===true?["blocks the user"]:[];const loses=elementNouns[path];
-if(loses===void 0||before===void 0)return[];const{removed:left,pairs}=matchSets(asElements(after2),asElements(before));const kept3=new Set(
-pairs.map(({got})=>keyOf(got)));const removed=left.filter(element=>!kept3.has(keyOf(element)));const called=element=>nameOf(
+if(loses===void 0||before===void 0)return[];const{removed:left,pairs}=matchSets(asElements(after2),asElements(before));const kept2=new Set(
+pairs.map(({got})=>keyOf(got)));const removed=left.filter(element=>!kept2.has(keyOf(element)));const called=element=>nameOf(
 element,confirmed2);return[...removed.map(element=>`removes the ${loses}${called(element)}`),...pairs.flatMap(({wanted,got})=>rolesLost(
 wanted,got).map(role2=>`removes the role${called(role2)} within the ${loses}${called(got)}`))]})}}});function kindOf(name2){return byName[name2]}function only(found2){const[one,...others2]=found2;if(one===void 0||others2.
 length>0)throw new Error("one kind has a regeneration, and no other");return one}function isKindName(name2){return Object.
@@ -8759,9 +8759,9 @@ function isDrifted({fields:fields2}){return fields2.some(({drift})=>drift!==void
 change3.action!=="unchanged"||isDrifted(change3)}function countDrift({changes}){const drifted2=changes.filter(isDrifted);
 const fields2=drifted2.flatMap(change3=>change3.fields.filter(({drift})=>drift!==void 0));return{fields:fields2.length,objects:drifted2.
 length}}function shareOf(changes,only2){if(only2===void 0)return{changes,leftOut:new Map,losesLeftOut:0};const leftOut3=new Map;
-let losesLeftOut=0;const kept3=changes.filter(change3=>{const isOf=only2==="drift"?isDrifted(change3):isMade(change3);if(!isOf&&
+let losesLeftOut=0;const kept2=changes.filter(change3=>{const isOf=only2==="drift"?isDrifted(change3):isMade(change3);if(!isOf&&
 change3.action!=="unchanged"){leftOut3.set(change3.action,(leftOut3.get(change3.action)??0)+1);if(change3.destructions.length>
-0)losesLeftOut+=1}return isOf});return{changes:kept3,leftOut:leftOut3,losesLeftOut}}function isMade({action:action2,fields:fields2}){
+0)losesLeftOut+=1}return isOf});return{changes:kept2,leftOut:leftOut3,losesLeftOut}}function isMade({action:action2,fields:fields2}){
 return action2!=="unchanged"&&(fields2.length===0||fields2.some(({drift})=>drift===void 0||drift.declared==="changed"))}
 var init_drift=__esm({"src/plan/drift.ts"(){"use strict";init_secret_names();init_values();init_fields()}});var Diff;var init_base=__esm({"node_modules/diff/libesm/diff/base.js"(){Diff=class{diff(oldStr,newStr,options={}){let callback2;
 if(typeof options==="function"){callback2=options;options={}}else if("callback"in options){callback2=options.callback}const oldString=this.
@@ -9014,8 +9014,8 @@ void 0)return{mark,text:text6};const words6=mark==="-"?changedWords(text6,other)
 mark==="-"?words6.before:words6.after);return{mark,text:textOf2(spans),...words6.alike?{spans}:{}}})}function hunkHead(hunk){
 return`@@ -${range(hunk.oldStart,hunk.oldLines)} +${range(hunk.newStart,hunk.newLines)} @@`}function range(start2,lines){
 return`${lines===0?start2-1:start2},${lines}`}function escapeLine(line){return escapeText(line.replaceAll("\\u","\\\\u"))}
-function escapeChanged(line){const escaped4=escapeLine(line);const kept3=escaped4.trimEnd();return kept3+escaped4.slice(
-kept3.length).replaceAll(" ","\\u0020")}function partnersOf(lines){const found2=new Map;const endOf2=(start2,wanted)=>{const end2=lines.
+function escapeChanged(line){const escaped4=escapeLine(line);const kept2=escaped4.trimEnd();return kept2+escaped4.slice(
+kept2.length).replaceAll(" ","\\u0020")}function partnersOf(lines){const found2=new Map;const endOf2=(start2,wanted)=>{const end2=lines.
 findIndex(({mark},index)=>index>=start2&&mark!==wanted);return end2<0?lines.length:end2};for(let start2=0;start2<lines.length;){
 const middle=endOf2(start2,"-");const end2=endOf2(middle,"+");if(middle-start2===end2-middle){for(let at3=start2;at3<middle;at3+=
 1){found2.set(at3,at3+middle-start2);found2.set(at3+middle-start2,at3)}}start2=Math.max(end2,start2+1)}return found2}var mostCompared;
@@ -9030,9 +9030,9 @@ whole:whole2}){const pair=inlinePair(field2.before,field2.after,whole2);const fa
 was==="absent"?"(absent)":pair.before,after:fate===void 0?pair.after:`(${fate})`,...field2.was==="absent"?{lacks:"before"}:
 fate===void 0?{}:{lacks:"after"}}}function viewSet(path,{before,after:after2,confirmed:confirmed2=false},{whole:whole2}){
 const difference=compareSets(before,after2,confirmed2,whole2)??(before!==void 0&&same(before,after2)?compareSets(void 0,
-after2,confirmed2,whole2):void 0);if(difference===void 0)return void 0;const{elements:elements2,kept:kept3}=difference;const unknown4=`\
+after2,confirmed2,whole2):void 0);if(difference===void 0)return void 0;const{elements:elements2,kept:kept2}=difference;const unknown4=`\
 (unknown) \u2192 ${elements2.length===0?"none":"exactly these"}`;return{view:"set",path,head:before===void 0?unknown4:null,
-elements:elements2,kept:kept3}}function viewBody(path,field2,options){const{before,after:after2}=field2;if(!isText2(before)||
+elements:elements2,kept:kept2}}function viewBody(path,field2,options){const{before,after:after2}=field2;if(!isText2(before)||
 !isText2(after2)||fitsLine(field2,before,after2,options))return void 0;const{notes,hunks}=before===void 0?newLines(after2??
 ""):compareBodies(before??"",after2??"");return{view:"body",path,before:before===void 0?"unknown":before===null&&field2.
 was===void 0?"null":"text",fate:after2===null?fateText(field2)??"cleared (null)":null,lines:countLines(after2??""),notes,
@@ -9052,9 +9052,9 @@ return valueLines(path,view,pen)}}function valueLines(path,view,{paint}){const{b
 const was=unknown4||lacks2==="before"?before:paint.red(before);const is=lacks2==="after"?paint.red(after2):paint.green(after2);
 const width=displayWidth(`${indent}${path}: ${before} \u2192 ${after2}`);if(width<=lineWidth)return[`${indent}${path}: ${was}\
  \u2192 ${is}`];return[`${indent}${path}: ${was}`,`${indent}  \u2192 ${is}`]}function setLines(path,{head,elements:elements2,
-kept:kept3},{paint}){const tints={"+":paint.green,"-":paint.red,"~":paint.yellow,"=":String};return[`${indent}${path}:${head===
-null?"":` ${head}`}`,...elements2.map(({mark,text:text6})=>`${indent}  ${tints[mark](`${mark} ${text6}`)}`),...kept3>0?[
-paint.dim(`${indent}  (${kept3} unchanged)`)]:[]]}function bodyLines(path,{before,fate,lines,notes,hunks},{paint}){if(before===
+kept:kept2},{paint}){const tints={"+":paint.green,"-":paint.red,"~":paint.yellow,"=":String};return[`${indent}${path}:${head===
+null?"":` ${head}`}`,...elements2.map(({mark,text:text6})=>`${indent}  ${tints[mark](`${mark} ${text6}`)}`),...kept2>0?[
+paint.dim(`${indent}  (${kept2} unchanged)`)]:[]]}function bodyLines(path,{before,fate,lines,notes,hunks},{paint}){if(before===
 "unknown"){return[`${indent}${path}: (unknown) \u2192 ${fate??plural(lines,"line")}`,...hunks.flatMap(hunk=>hunk.lines.map(
 diffRow))]}const said3=fate??(before==="null"?"was null":null);return[`${indent}${path}:${said3===null?"":` ${said3}`}`,
 ...notes.map(note=>`${indent}  ${note}`),...hunks.flatMap(hunk=>[paint.cyan(`${indent}  \u2502 ${hunk.head}`),...hunk.lines.
@@ -9507,10 +9507,13 @@ oken",e2.EOF="EOF-token",e2.Function="function-token",e2.Hash="hash-token",e2.Id
 n",e2.Percentage="percentage-token",e2.Semicolon="semicolon-token",e2.String="string-token",e2.URL="url-token",e2.Whitespace=
 "whitespace-token",e2.OpenParen="(-token",e2.CloseParen=")-token",e2.OpenSquare="[-token",e2.CloseSquare="]-token",e2.OpenCurly=
 "{-token",e2.CloseCurly="}-token",e2.UnicodeRange="unicode-range-token"})(u||(u={})),(function(e2){e2.Integer="integer",
-e2.Number="number"})(a||(a={})),(function(e2){e2.Unrestricted="unrestricted",e2.ID="id"})(d||(d={}));l=Object.values(u)}});function shown2(limit2){return String(limit2).replace(/\B(?=(?:\d{3})+$)/g,",")}var limits;var init_limits2=__esm({"src/\
-mail/limits.ts"(){"use strict";limits={bodyCharacters:1048576,allBodiesCharacters:32e6,tags:2e4,sectionDepth:100,nameSteps:32,
+e2.Number="number"})(a||(a={})),(function(e2){e2.Unrestricted="unrestricted",e2.ID="id"})(d||(d={}));l=Object.values(u)}});function shown2(limit2){return String(limit2).replace(/\B(?=(?:\d{3})+$)/g,",")}var limits,beyond;var init_limits2=__esm(
+{"src/mail/limits.ts"(){"use strict";limits={bodyCharacters:1048576,allBodiesCharacters:32e6,tags:2e4,sectionDepth:100,nameSteps:32,
 nameCharacters:1e3,elementDepth:512,elements:5e4,variants:24,renderedCharacters:2e6,templateCharacters:16e6,sectionVisits:1e5,
-pageCharacters:3e7,pageFrames:200,leftOut:20,windowHeight:200,styleDepth:32}}});function cleanSheet(source,pictures){const tokens=tokenize2({css:source});return nestedTooDeeply(tokens)?"":new Sheet(tokens,
+pageCharacters:3e7,pageFrames:200,leftOut:20,windowHeight:200,styleDepth:32};beyond={characters:`it has more than ${shown2(
+limits.bodyCharacters)} characters`,tags:`it has more than ${shown2(limits.tags)} tags`,depth:`sections are nested more \
+than ${limits.sectionDepth} deep`,rendered:`it has more than ${shown2(limits.renderedCharacters)} characters`,visits:`it\
+ goes into sections more than ${shown2(limits.sectionVisits)} times`}}});function cleanSheet(source,pictures){const tokens=tokenize2({css:source});return nestedTooDeeply(tokens)?"":new Sheet(tokens,
 pictures).rules(false)}function cleanDeclarations(source,pictures){const tokens=tokenize2({css:source});return nestedTooDeeply(
 tokens)?"":declarations(tokens,pictures)}function addressesIn(source){return tokenize2({css:source}).flatMap(token=>{if(token[0]===
 u.URL)return[token[4].value];return token[0]===u.String&&/[/\ue001]/.test(token[4].value)?[token[4].value]:[]})}function cleanMedia(source){
@@ -9537,8 +9540,8 @@ length(token):simple(token,anyUnit);if(text6===void 0)return void 0;written4+=te
 trimEnd()):void 0}function length(token){const{value:value3,unit}=token[4];if(/^[sld]?(?:vh|vb|vmin)$/i.test(unit))return`${number3(
 value3*limits.windowHeight/100)}px`;if(/^[sld]?vmax$/i.test(unit))return`${number3(value3)}vw`;return simple(token,anyUnit)}
 function withImportant(written4){const[mark]=/! +important$/i.exec(written4)??[];return mark===void 0?written4:`${written4.
-slice(0,-mark.length).trimEnd()} !important`}function picture(address3,pictures){const kept3=pictures(address3);return kept3===
-void 0?"none":`url(${quoted(kept3)})`}function prelude(tokens){let written4="";const open8=[];let last;for(const token of tokens){
+slice(0,-mark.length).trimEnd()} !important`}function picture(address3,pictures){const kept2=pictures(address3);return kept2===
+void 0?"none":`url(${quoted(kept2)})`}function prelude(tokens){let written4="";const open8=[];let last;for(const token of tokens){
 const[type]=token;const before=last;last=type;const end2=closing[type];if(end2!==void 0)open8.push(end2);else if(closers.
 has(type)&&open8.pop()!==type)return void 0;switch(type){case u.Comment:break;case u.Function:if(!mediaAndStates.has(token[4].
 value.toLowerCase()))return void 0;written4+=`${token[4].value.toLowerCase()}(`;break;case u.OpenParen:written4+="(";break;case u.
@@ -9665,58 +9668,56 @@ return defaultWriter.parse(template2,tags)};mustache.render=function render2(tem
 "string"){throw new TypeError('Invalid template! Template should be a "string" but "'+typeStr(template2)+'" was given as\
  the first argument for mustache#render(template, view, partials)')}return defaultWriter.render(template2,view,partials,
 config3)};mustache.escape=escapeHtml;mustache.Scanner=Scanner;mustache.Context=Context;mustache.Writer=Writer;mustache_default=
-mustache}});function parseMustache(body2){if(body2.length>limits.bodyCharacters){return{syntax:`it has more than ${shown2(limits.bodyCharacters)}\
- characters`,limit:true}}const{text:text6,whole:whole2}=withoutLongSpace(body2);try{const tokens=new mustache_default.Writer().
-parse(text6);if(depthOf(tokens)>limits.sectionDepth){return{syntax:`sections are nested more than ${limits.sectionDepth}\
- deep`,limit:true}}const parts=partsOf2(tokens,whole2);const strange=strangeName(parts);if(strange!==void 0)return strange;
-if(tagsIn(parts)>limits.tags)return{syntax:tooManyTags,limit:true};return{parts,render:(data3,{html,absent:absent2=new Set})=>new LimitedWriter().
-renderTokens(tokens,new JsonContext(data3,void 0,absent2),void 0,text6,{escape:value3=>html?mustache_default.escape(printed(
-value3)):printed(value3)})}}catch(failure2){if(!(failure2 instanceof Error))throw failure2;const{words:words6,offset}=located2(
-failure2.message);if(offset===void 0)return{syntax:words6};const{at:at3,end:end2,until}=blamed(words6,offset,text6);const lineAt=offset2=>text6.
-slice(0,offset2).split("\n").length;const where=`at line ${lineAt(at3)}${until===void 0?"":`, before line ${lineAt(until)}\
- closes another one`}`;return{syntax:`${words6} ${where}`,at:{start:whole2(at3),end:whole2(end2)}}}}function blamed(words6,noticed,text6){
-const{sections:sections2,last}=tagsBefore(noticed,text6);const section=words6.startsWith("unclosed section")?sections2.at(
--1):void 0;if(section!==void 0)return{...section,...noticed<text6.length?{until:noticed}:{}};const at3=words6.startsWith(
-"unclosed tag")?last:noticed;return{at:at3,end:at3+1}}function tagsBefore(place2,text6){const sections2=[];let[open8="",
-close=""]=["{{","}}"];let last=0;for(let at3=text6.indexOf(open8);at3>=0&&at3<place2;){last=at3;const start2=at3+open8.length;
-const first=start2+text6.slice(start2).search(/\S/);const sign=text6.charAt(first);const from="#^/{&>=!".includes(sign)?
-first+1:first;const ending=sign==="{"?`}${close}`:sign==="="?`=${close}`:close;const until=text6.indexOf(ending,from);if(until<
-0)break;const end2=until+ending.length;if(sign==="#"||sign==="^")sections2.push({at:at3,end:end2});else if(sign==="/")sections2.
-pop();else if(sign==="=")[open8="",close=""]=text6.slice(from,until).trim().split(/\s+/);at3=text6.indexOf(open8,end2)}return{
-sections:sections2,last}}function withoutLongSpace(body2){const cuts=[];let gone=0;const text6=body2.replace(longSpace,(run4,at3)=>{
-if(run4.length>1e3){gone+=run4.length-1e3;cuts.push({from:at3+run4.length-gone,gone})}return run4.slice(0,1e3)});return{
-text:text6,whole:offset=>offset+(cuts.findLast(({from})=>from<=offset)?.gone??0)}}function tagsIn(parts){let tags=0;for(const part of parts){
-if(part.kind!=="text")tags+=1;if(part.kind==="section")tags+=tagsIn(part.parts)}return tags}function isSection([type]){return type===
-"#"||type==="^"}function inside([,,,,tokens]){return tokens??[]}function depthOf(tokens){let depth=0;let level3=tokens.filter(
-isSection);while(level3.length>0&&depth<=limits.sectionDepth){depth+=1;level3=level3.flatMap(token=>inside(token).filter(
-isSection))}return depth}function partsOf2(tokens,original){return tokens.flatMap(token=>{const[type,name2,start2,end2]=token;
-const at3=()=>({start:original(start2),end:original(end2)});switch(type){case"text":return[{kind:"text",text:name2}];case"\
-name":case"&":return[{kind:"variable",name:name2,at:at3()}];case">":return[{kind:"partial",name:name2,at:at3()}];case"#":case"\
-^":return[{kind:"section",name:name2,at:at3(),inverted:type==="^",parts:partsOf2(inside(token),original)}];default:return[]}})}
-function strangeName(parts){for(const part of parts){if(part.kind==="text")continue;const{at:at3}=part;if(part.name==="")
-return{syntax:"a tag has no name: {{}}",at:at3};const start2=`"${part.name.slice(0,40)}\u2026"`;if(part.name.length>limits.
-nameCharacters){const syntax2=`the name ${start2} has more than ${shown2(limits.nameCharacters)} characters`;return{syntax:syntax2,
-limit:true,at:at3}}if(part.name.split(".").length>limits.nameSteps){return{syntax:`the name ${start2} has more than ${limits.
-nameSteps} steps`,limit:true,at:at3}}if(/[{}<>\n]/.test(part.name)){const[start3=""]=part.name.split(/[{}<>\n]/);return{
-syntax:`the tag "{{ ${start3.trim().slice(0,40)}" is not closed with "}}"`,at:at3}}const inner=part.kind==="section"?strangeName(
-part.parts):void 0;if(inner!==void 0)return inner}return void 0}function located2(message){const at3=message.lastIndexOf(
-" at ");const offset=/^ at (\d+)$/.exec(message.slice(at3))?.[1];const words6=offset===void 0?message:message.slice(0,at3);
-const short4=words6.length>100?`${words6.slice(0,80)}\u2026${words6.endsWith('"')?'"':""}`:words6;return{words:`${short4.
-charAt(0).toLowerCase()}${short4.slice(1)}`,offset:offset===void 0?void 0:Number(offset)}}function printed(value3){return typeof value3===
-"object"&&value3!==null?JSON.stringify(value3):String(value3)}function valueAt(view,path){let at3=view;for(const step of path){
-if(!isMap(at3)||!Object.hasOwn(at3,step))return void 0;at3=at3[step]}return at3}var longSpace,Opaque,TooLong,tooManyTags,
-LimitedWriter,JsonContext;var init_template=__esm({"src/mail/template.ts"(){"use strict";init_mustache();init_values();init_limits2();
-longSpace=/(?<!\s)\s{1000,}/g;Opaque=class{what;constructor(what){this.what=what}};TooLong=class extends Error{};tooManyTags=
-`it has more than ${shown2(limits.tags)} tags`;LimitedWriter=class extends mustache_default.Writer{#characters=0;#visits=0;rawValue(token){
-return this.#counted(super.rawValue(token))}escapedValue(...parts){return this.#counted(super.escapedValue(...parts))}unescapedValue(...parts){
-return this.#counted(super.unescapedValue(...parts))}renderTokens(...parts){this.#visits+=1;if(this.#visits>limits.sectionVisits){
-throw new TooLong(`it goes into sections more than ${shown2(limits.sectionVisits)} times`)}return super.renderTokens(...parts)}#counted(text6){
-this.#characters+=String(text6??"").length;if(this.#characters>limits.renderedCharacters){throw new TooLong(`it has more\
- than ${shown2(limits.renderedCharacters)} characters`)}return text6??""}};JsonContext=class _JsonContext extends mustache_default.
-Context{#absent;constructor(view,parent,absent2){super(view,parent);this.#absent=absent2}push(view){return new _JsonContext(
-view,this,this.#absent)}lookup(name2){if(name2===".")return this.view;if(this.#absent.has(name2))return void 0;const path=name2.
-split(".");for(let context3=this;context3!==void 0;context3=context3.parent){const found2=valueAt(context3.view,path);if(found2!==
-void 0)return found2}return void 0}}}});function isSurrogate2(cp){return cp>=55296&&cp<=57343}function isSurrogatePair(cp){return cp>=56320&&cp<=57343}function getSurrogatePairCodePoint(cp1,cp2){
+mustache}});function parseMustache(body2){if(body2.length>limits.bodyCharacters){return{syntax:beyond.characters,limit:true}}const{text:text6,
+whole:whole2}=withoutLongSpace(body2);try{const tokens=new mustache_default.Writer().parse(text6);if(depthOf(tokens)>limits.
+sectionDepth){return{syntax:beyond.depth,limit:true}}const parts=partsOf2(tokens,whole2);const strange=strangeName(parts);
+if(strange!==void 0)return strange;if(tagsIn(parts)>limits.tags)return{syntax:beyond.tags,limit:true};return{parts,render:(data3,{
+html,absent:absent2=new Set})=>new LimitedWriter().renderTokens(tokens,new JsonContext(data3,void 0,absent2),void 0,text6,
+{escape:value3=>html?mustache_default.escape(printed(value3)):printed(value3)})}}catch(failure2){if(!(failure2 instanceof
+Error))throw failure2;const{words:words6,offset}=located2(failure2.message);if(offset===void 0)return{syntax:words6};const{
+at:at3,end:end2,until}=blamed(words6,offset,text6);const lineAt=offset2=>text6.slice(0,offset2).split("\n").length;const where=`\
+at line ${lineAt(at3)}${until===void 0?"":`, before line ${lineAt(until)} closes another one`}`;return{syntax:`${words6}\
+ ${where}`,at:{start:whole2(at3),end:whole2(end2)}}}}function blamed(words6,noticed,text6){const{sections:sections2,last}=tagsBefore(
+noticed,text6);const section=words6.startsWith("unclosed section")?sections2.at(-1):void 0;if(section!==void 0)return{...section,
+...noticed<text6.length?{until:noticed}:{}};const at3=words6.startsWith("unclosed tag")?last:noticed;return{at:at3,end:at3+
+1}}function tagsBefore(place2,text6){const sections2=[];let[open8="",close=""]=["{{","}}"];let last=0;for(let at3=text6.
+indexOf(open8);at3>=0&&at3<place2;){last=at3;const start2=at3+open8.length;const first=start2+text6.slice(start2).search(
+/\S/);const sign=text6.charAt(first);const from="#^/{&>=!".includes(sign)?first+1:first;const ending=sign==="{"?`}${close}`:
+sign==="="?`=${close}`:close;const until=text6.indexOf(ending,from);if(until<0)break;const end2=until+ending.length;if(sign===
+"#"||sign==="^")sections2.push({at:at3,end:end2});else if(sign==="/")sections2.pop();else if(sign==="=")[open8="",close=
+""]=text6.slice(from,until).trim().split(/\s+/);at3=text6.indexOf(open8,end2)}return{sections:sections2,last}}function withoutLongSpace(body2){
+const cuts=[];let gone=0;const text6=body2.replace(longSpace,(run4,at3)=>{if(run4.length>1e3){gone+=run4.length-1e3;cuts.
+push({from:at3+run4.length-gone,gone})}return run4.slice(0,1e3)});return{text:text6,whole:offset=>offset+(cuts.findLast(
+({from})=>from<=offset)?.gone??0)}}function tagsIn(parts){let tags=0;for(const part of parts){if(part.kind!=="text")tags+=
+1;if(part.kind==="section")tags+=tagsIn(part.parts)}return tags}function isSection([type]){return type==="#"||type==="^"}
+function inside([,,,,tokens]){return tokens??[]}function depthOf(tokens){let depth=0;let level3=tokens.filter(isSection);
+while(level3.length>0&&depth<=limits.sectionDepth){depth+=1;level3=level3.flatMap(token=>inside(token).filter(isSection))}
+return depth}function partsOf2(tokens,original){return tokens.flatMap(token=>{const[type,name2,start2,end2]=token;const at3=()=>({
+start:original(start2),end:original(end2)});switch(type){case"text":return[{kind:"text",text:name2}];case"name":case"&":
+return[{kind:"variable",name:name2,at:at3()}];case">":return[{kind:"partial",name:name2,at:at3()}];case"#":case"^":return[
+{kind:"section",name:name2,at:at3(),inverted:type==="^",parts:partsOf2(inside(token),original)}];default:return[]}})}function strangeName(parts){
+for(const part of parts){if(part.kind==="text")continue;const{at:at3}=part;if(part.name==="")return{syntax:"a tag has no\
+ name: {{}}",at:at3};const start2=`"${part.name.slice(0,40)}\u2026"`;if(part.name.length>limits.nameCharacters){const syntax2=`\
+the name ${start2} has more than ${shown2(limits.nameCharacters)} characters`;return{syntax:syntax2,limit:true,at:at3}}if(part.
+name.split(".").length>limits.nameSteps){return{syntax:`the name ${start2} has more than ${limits.nameSteps} steps`,limit:true,
+at:at3}}if(/[{}<>\n]/.test(part.name)){const[start3=""]=part.name.split(/[{}<>\n]/);return{syntax:`the tag "{{ ${start3.
+trim().slice(0,40)}" is not closed with "}}"`,at:at3}}const inner=part.kind==="section"?strangeName(part.parts):void 0;if(inner!==
+void 0)return inner}return void 0}function located2(message){const at3=message.lastIndexOf(" at ");const offset=/^ at (\d+)$/.
+exec(message.slice(at3))?.[1];const words6=offset===void 0?message:message.slice(0,at3);const short4=words6.length>100?`${words6.
+slice(0,80)}\u2026${words6.endsWith('"')?'"':""}`:words6;return{words:`${short4.charAt(0).toLowerCase()}${short4.slice(1)}`,
+offset:offset===void 0?void 0:Number(offset)}}function printed(value3){return typeof value3==="object"&&value3!==null?JSON.
+stringify(value3):String(value3)}function valueAt(view,path){let at3=view;for(const step of path){if(!isMap(at3)||!Object.
+hasOwn(at3,step))return void 0;at3=at3[step]}return at3}var longSpace,Opaque,TooLong,LimitedWriter,JsonContext;var init_template=__esm(
+{"src/mail/template.ts"(){"use strict";init_mustache();init_values();init_limits2();longSpace=/(?<!\s)\s{1000,}/g;Opaque=
+class{what;constructor(what){this.what=what}};TooLong=class extends Error{};LimitedWriter=class extends mustache_default.
+Writer{#characters=0;#visits=0;rawValue(token){return this.#counted(super.rawValue(token))}escapedValue(...parts){return this.#counted(
+super.escapedValue(...parts))}unescapedValue(...parts){return this.#counted(super.unescapedValue(...parts))}renderTokens(...parts){
+this.#visits+=1;if(this.#visits>limits.sectionVisits){throw new TooLong(beyond.visits)}return super.renderTokens(...parts)}#counted(text6){
+this.#characters+=String(text6??"").length;if(this.#characters>limits.renderedCharacters){throw new TooLong(beyond.rendered)}
+return text6??""}};JsonContext=class _JsonContext extends mustache_default.Context{#absent;constructor(view,parent,absent2){
+super(view,parent);this.#absent=absent2}push(view){return new _JsonContext(view,this,this.#absent)}lookup(name2){if(name2===
+".")return this.view;if(this.#absent.has(name2))return void 0;const path=name2.split(".");for(let context3=this;context3!==
+void 0;context3=context3.parent){const found2=valueAt(context3.view,path);if(found2!==void 0)return found2}return void 0}}}});function isSurrogate2(cp){return cp>=55296&&cp<=57343}function isSurrogatePair(cp){return cp>=56320&&cp<=57343}function getSurrogatePairCodePoint(cp1,cp2){
 return(cp1-55296)*1024+9216+cp2}function isControlCodePoint(cp){return cp!==32&&cp!==10&&cp!==13&&cp!==9&&cp!==12&&cp>=1&&
 cp<=31||cp>=127&&cp<=159}function isUndefinedCodePoint(cp){return cp>=64976&&cp<=65007||UNDEFINED_CODE_POINTS.has(cp)}var UNDEFINED_CODE_POINTS,
 REPLACEMENT_CHARACTER,CODE_POINTS,SEQUENCES;var init_unicode=__esm({"node_modules/parse5/dist/common/unicode.js"(){UNDEFINED_CODE_POINTS=
@@ -10463,15 +10464,15 @@ const formattingElement=this.items[formattingIdx];if(!this.indexed){this.items.s
 formattingIdx,1);this.handler.onItemPop(formattingElement,false);this.items.splice(furthestBlockIdx,0,element);this.tagIDs.
 splice(furthestBlockIdx,0,tagID);if(furthestBlockIdx===this.stackTop)this._updateCurrentElement();if(this.current&&this.
 currentTagId!==void 0){this.handler.onItemPush(this.current,this.currentTagId,furthestBlockIdx===this.stackTop)}return}const key=this.
-keys[formattingIdx];const belowIdx=this.below[formattingIdx];const aboveIdx=this.above[furthestBlockIdx];const kept3=[];
-for(let i3=this.above[formattingIdx];i3!==furthestBlockIdx;i3=this.above[i3])kept3.push(i3);const keyNext=this.keyNext[formattingIdx];
+keys[formattingIdx];const belowIdx=this.below[formattingIdx];const aboveIdx=this.above[furthestBlockIdx];const kept2=[];
+for(let i3=this.above[formattingIdx];i3!==furthestBlockIdx;i3=this.above[i3])kept2.push(i3);const keyNext=this.keyNext[formattingIdx];
 this._unindex(formattingIdx);this.items[formattingIdx]=void 0;this.handler.onItemPop(formattingElement,false);let free=furthestBlockIdx-
-1;while(kept3.length>0&&kept3[kept3.length-1]===free){kept3.pop();free--}for(let i3=free+1;i3<=furthestBlockIdx;i3++)this.
+1;while(kept2.length>0&&kept2[kept2.length-1]===free){kept2.pop();free--}for(let i3=free+1;i3<=furthestBlockIdx;i3++)this.
 _move(i3,i3-1);const keyPrev=keyNext===-1?this.keyTops[key]:this.keyPrev[keyNext];this.items[furthestBlockIdx]=element;this.
 tagIDs[furthestBlockIdx]=tagID;this.keys[furthestBlockIdx]=key;this.keyPrev[furthestBlockIdx]=keyPrev;this.keyNext[furthestBlockIdx]=
 keyNext;if(keyPrev!==-1)this.keyNext[keyPrev]=furthestBlockIdx;if(keyNext===-1)this.keyTops[key]=furthestBlockIdx;else this.
 keyPrev[keyNext]=furthestBlockIdx;if(FORMATTING_TAGS[tagID])this.formattingSlots.set(element,furthestBlockIdx);let prev=belowIdx;
-for(const i3 of kept3){this._link(i3,prev,true);prev=i3}for(let i3=free;i3<furthestBlockIdx;i3++){this._link(i3,prev,true);
+for(const i3 of kept2){this._link(i3,prev,true);prev=i3}for(let i3=free;i3<furthestBlockIdx;i3++){this._link(i3,prev,true);
 prev=i3}this._link(furthestBlockIdx,prev,true);if(aboveIdx===-1)this._updateCurrentElement();if(this.current&&this.currentTagId!==
 void 0){this.handler.onItemPush(this.current,this.currentTagId,aboveIdx===-1)}}popUntilTagNamePopped(tagName){this.shortenToLength(
 Math.max(this.indexOfTopmost(tagName),0))}shortenToLength(idx){while(this.stackTop>=idx){const popped=this.current;this.
@@ -11292,10 +11293,10 @@ html_exports.NS.HTML)return this.#note(node2,`<${tag}>`);if(tag==="style")return
 node2);if(withContent.has(tag))return missed.has(tag)?this.#note(node2,`<${tag}>`):"";const inner=this.children(node2,depth);
 if(!elements.has(tag))return inner;const start2=`<${tag}${this.attributes(node2)}>`;if(childless.has(tag))return start2;
 return`${start2}${tag==="pre"?"\n":""}${inner}</${tag}>`}attributes(element){const target=element.tagName==="a"?attribute(
-element,"href"):void 0;const kept3=element.attrs.flatMap(({name:name2,value:value3})=>{if(name2==="style"){const written4=cleanDeclarations(
+element,"href"):void 0;const kept2=element.attrs.flatMap(({name:name2,value:value3})=>{if(name2==="style"){const written4=cleanDeclarations(
 value3,this.#picture);return written4===""?[]:[attributeText("style",written4)]}if(name2==="background"){const own5=this.#picture(
 value3);return own5===void 0?[]:[attributeText(name2,own5)]}if(name2==="title"&&target!==void 0)return[];return attributes.
-has(name2)?[attributeText(name2,value3)]:[]});const link2=target===void 0?"":attributeText("title",target.trim());return`${kept3.
+has(name2)?[attributeText(name2,value3)]:[]});const link2=target===void 0?"":attributeText("title",target.trim());return`${kept2.
 join("")}${link2}`}#sheet(element){const source=element.childNodes.map(node2=>node2.nodeName==="#text"?node2.value:"").join(
 "");const sheet=cleanSheet(source,this.#picture);const media=attribute(element,"media");const written4=media===void 0?"":
 cleanMedia(media);if(sheet===""||written4===void 0)return"";return`<style${written4===""?"":attributeText("media",written4)}\
@@ -11314,10 +11315,9 @@ this.#leave(words6);return`<span${attributeText("style",noteStyle)}>${escapeNode
 trim();if(ownPicture.test(source))return source;if(source!=="")this.#leave(`background ${shortened2(source)}`);return void 0};#leave(words6){
 if(this.#left.size<limits.leftOut)this.#left.add(words6)}};noteStyle="display:inline-block;box-sizing:border-box;overflo\
 w:hidden;border:1px dashed #777777;background-color:#f2f2f2;color:#444444;font:12px sans-serif";entities={"&":"&amp;","<":"\
-&lt;",">":"&gt;","\xA0":"&nbsp;"}}});function parseMustachex(body2){if(body2.length>limits.bodyCharacters)return{syntax:`it has more than ${shown2(limits.bodyCharacters)}\
- characters`,limit:true};const tokens=tokenize3(body2);if("syntax"in tokens)return tokens;if(tokens.filter(({kind})=>kind!==
-"text").length>limits.tags)return{syntax:`it has more than ${shown2(limits.tags)} tags`,limit:true};const nodes=nodesOf(
-tokens);if(nodes===null)return{syntax:`sections are nested more than ${limits.sectionDepth} deep`,limit:true};return{parts:partsOf3(
+&lt;",">":"&gt;","\xA0":"&nbsp;"}}});function parseMustachex(body2){if(body2.length>limits.bodyCharacters)return{syntax:beyond.characters,limit:true};const tokens=tokenize3(
+body2);if("syntax"in tokens)return tokens;if(tokens.filter(({kind})=>kind!=="text").length>limits.tags)return{syntax:beyond.
+tags,limit:true};const nodes=nodesOf(tokens);if(nodes===null)return{syntax:beyond.depth,limit:true};return{parts:partsOf3(
 nodes),render:(data3,{absent:absent2})=>new Rendering(data3,absent2).text(nodes),examine(data3){const rendering=new Rendering(
 data3,new Set,true);try{const text6=rendering.text(nodes);return{findings:rendering.findings,text:text6}}catch(failure2){
 if(failure2 instanceof TooLong)return{tooLong:failure2.message};throw failure2}}}}function isMustachex(template2){return"\
@@ -11359,28 +11359,27 @@ Raised?failure2.message:void 0}var Raised,Rendering,entities2;var init_mustachex
 trict";init_values();init_limits2();init_template();Raised=class extends Error{};Rendering=class{#root;#absent;#examines;#found=new Map;#full=new Set;#visits=0;#characters=0;constructor(root,absent2=new Set,examines=false){
 this.#root=root;this.#absent=absent2;this.#examines=examines}get findings(){return[...this.#found.values()].filter(({raises,
 at:at3})=>raises!==void 0||!this.#full.has(at3.start)).sort((one,other)=>one.at.start-other.at.start)}text(nodes,bound=this.#root){
-this.#visits+=1;if(this.#visits>limits.sectionVisits)throw new TooLong(`it goes into sections more than ${shown2(limits.
-sectionVisits)} times`);return nodes.map(node2=>this.#node(node2,bound)).join("")}#node(node2,bound){if(node2.kind==="te\
-xt")return this.#counted(node2.text);try{return this.#tag(node2,bound)}catch(failure2){if(!(failure2 instanceof Raised)||
-!this.#examines)throw failure2;this.#tell(node2,failure2.message);return""}}#tag(node2,bound){if(node2.kind==="raises")throw new Raised(
-node2.why);if(node2.kind==="partial"){if(typeof node2.name!=="string")throw new Raised("a partial with a dot in its name");
-this.#tell(node2);return""}const found2=this.#get(bound,node2.name);if(node2.kind==="variable"){const text6=printed2(found2,
-written(node2.name));if(text6==="")this.#tell(node2);else this.#full.add(node2.at.start);return this.#counted(node2.escaped?
-escaped3(text6):text6)}const isThere2=found2!==void 0&&found2!==null&&found2!==false;if(node2.inverted){const isShown=!isThere2||
-Array.isArray(found2)&&found2.length===0;if(this.#examines&&!isShown)this.text(node2.inner,null);return isShown?this.text(
-node2.inner,found2??null):""}if(!isThere2){this.#tell(node2);return""}this.#full.add(node2.at.start);const each=Array.isArray(
-found2)?found2:[found2];return each.map(one=>this.text(node2.inner,one)).join("")}#get(bound,name2){if(this.#absent.has(
-written(name2)))return void 0;if(bound===void 0||bound===null)return void 0;if(typeof name2==="string")return this.#one(
-bound,name2,this.#root);if(!isLookedInto(bound))throw new Raised(`"${written(name2)}" has a dot, and the section around \
-it is a mere value`);return name2.reduce((at3,step)=>this.#one(at3,step,this.#root),bound)}#one(bound,name2,root){if(bound===
-void 0||bound===null)return void 0;if(name2==="."&&typeof bound==="string")return bound;if(bound instanceof Opaque)throw new Raised(
-`the server can't look into ${bound.what}`);if(Array.isArray(bound))return void 0;if(isMap(bound)){const members3=bound;
-const found2=Object.hasOwn(members3,name2)?members3[name2]:void 0;return found2??(root===void 0?void 0:this.#one(root,name2,
-void 0))}return root===void 0?void 0:this.#one(root,name2,void 0)}#tell(node2,raises){if(!this.#examines||this.#found.get(
-node2.at.start)?.raises!==void 0)return;this.#found.set(node2.at.start,{...raises===void 0?{}:{raises},name:node2.kind===
-"raises"?"":written(node2.name),section:node2.kind==="section",at:node2.at})}#counted(text6){this.#characters+=text6.length;
-if(this.#characters>limits.renderedCharacters)throw new TooLong(`it has more than ${shown2(limits.renderedCharacters)} c\
-haracters`);return text6}};entities2={"'":"&#39;","&":"&amp;",'"':"&quot;","<":"&lt;",">":"&gt;"}}});function placeholdersOf(parts,enters=()=>true){const found2=new Map;collect(parts,[],found2,enters);return[...found2.values()]}
+this.#visits+=1;if(this.#visits>limits.sectionVisits)throw new TooLong(beyond.visits);return nodes.map(node2=>this.#node(
+node2,bound)).join("")}#node(node2,bound){if(node2.kind==="text")return this.#counted(node2.text);try{return this.#tag(node2,
+bound)}catch(failure2){if(!(failure2 instanceof Raised)||!this.#examines)throw failure2;this.#tell(node2,failure2.message);
+return""}}#tag(node2,bound){if(node2.kind==="raises")throw new Raised(node2.why);if(node2.kind==="partial"){if(typeof node2.
+name!=="string")throw new Raised("a partial with a dot in its name");this.#tell(node2);return""}const found2=this.#get(bound,
+node2.name);if(node2.kind==="variable"){const text6=printed2(found2,written(node2.name));if(text6==="")this.#tell(node2);else
+this.#full.add(node2.at.start);return this.#counted(node2.escaped?escaped3(text6):text6)}const isThere2=found2!==void 0&&
+found2!==null&&found2!==false;if(node2.inverted){const isShown=!isThere2||Array.isArray(found2)&&found2.length===0;if(this.#examines&&
+!isShown)this.text(node2.inner,null);return isShown?this.text(node2.inner,found2??null):""}if(!isThere2){this.#tell(node2);
+return""}this.#full.add(node2.at.start);const each=Array.isArray(found2)?found2:[found2];return each.map(one=>this.text(
+node2.inner,one)).join("")}#get(bound,name2){if(this.#absent.has(written(name2)))return void 0;if(bound===void 0||bound===
+null)return void 0;if(typeof name2==="string")return this.#one(bound,name2,this.#root);if(!isLookedInto(bound))throw new Raised(
+`"${written(name2)}" has a dot, and the section around it is a mere value`);return name2.reduce((at3,step)=>this.#one(at3,
+step,this.#root),bound)}#one(bound,name2,root){if(bound===void 0||bound===null)return void 0;if(name2==="."&&typeof bound===
+"string")return bound;if(bound instanceof Opaque)throw new Raised(`the server can't look into ${bound.what}`);if(Array.isArray(
+bound))return void 0;if(isMap(bound)){const members3=bound;const found2=Object.hasOwn(members3,name2)?members3[name2]:void 0;
+return found2??(root===void 0?void 0:this.#one(root,name2,void 0))}return root===void 0?void 0:this.#one(root,name2,void 0)}#tell(node2,raises){
+if(!this.#examines||this.#found.get(node2.at.start)?.raises!==void 0)return;this.#found.set(node2.at.start,{...raises===
+void 0?{}:{raises},name:node2.kind==="raises"?"":written(node2.name),section:node2.kind==="section",at:node2.at})}#counted(text6){
+this.#characters+=text6.length;if(this.#characters>limits.renderedCharacters)throw new TooLong(beyond.rendered);return text6}};
+entities2={"'":"&#39;","&":"&amp;",'"':"&quot;","<":"&lt;",">":"&gt;"}}});function placeholdersOf(parts,enters=()=>true){const found2=new Map;collect(parts,[],found2,enters);return[...found2.values()]}
 function collect(parts,sections2,found2,enters){for(const part of parts){if(part.kind==="text"||part.kind==="partial"||part.
 name===".")continue;const meanings=[part.name,...within2(sections2,part.name)];const section=part.kind==="section";const before=found2.
 get(part.name);const at3=before?.at??[];at3.push(part.at);found2.set(part.name,{name:part.name,section:section&&(before?.
@@ -11685,9 +11684,9 @@ sitive)"}</td><td class="unknown">(sensitive)</td>`;case"value":return markup`<t
 efore"?"unknown":"before"}"><code>${view.before}</code></td><td class="${view.lacks==="after"?"before":"after"}"><code>${view.
 after}</code></td>`;case"set":{const[gone,there]=[true,false].map(isGone2=>view.elements.filter(({mark})=>mark==="-"===isGone2));
 const before=view.head===null?"(none removed)":"(unknown)";return[elementsCell(gone,0,before),elementsCell(there,view.kept,
-"(none)")]}default:return null}}function elementsCell(elements2=[],kept3,none2){if(elements2.length+kept3===0)return markup`<td class="unknown">${none2}</td>`;
-return markup`<td><ul class="set">${elements2.map(({mark,text:text6})=>markup`<li class="${setClasses[mark]}">${setMarks2[mark]} ${text6}</li>`)}${kept3>
-0?markup`<li class="quiet">(${kept3} unchanged)</li>`:null}</ul></td>`}function driftLine({drift}){return drift===null?null:
+"(none)")]}default:return null}}function elementsCell(elements2=[],kept2,none2){if(elements2.length+kept2===0)return markup`<td class="unknown">${none2}</td>`;
+return markup`<td><ul class="set">${elements2.map(({mark,text:text6})=>markup`<li class="${setClasses[mark]}">${setMarks2[mark]} ${text6}</li>`)}${kept2>
+0?markup`<li class="quiet">(${kept2} unchanged)</li>`:null}</ul></td>`}function driftLine({drift}){return drift===null?null:
 markup`<p class="drift">${drift}</p>`}function bodyDiff(view){const{path,hunks}=view;const lines=hunks.flatMap(hunk=>[markup`<span class="at">${hunk.
 head}</span>`,...hunk.lines.map(({mark,text:text6,spans})=>markup`<span class="${lineClasses[mark]}">${mark}${spans?.map(
 word)??text6}</span>`)]);return markup`<h3><code>${path}</code></h3>
@@ -11851,8 +11850,8 @@ status,error:error3,notes=[]})=>`- ${status==="applied"?status:`**${status.repla
 label:label3})} (${action2})${[...error3===null?[]:[error3],...notes].map(text6=>`: ${prose(text6)}`).join("")}`);return`${head}\
 
 ${fitting(lines,budget-head.length-100)}
-`}function fitting(lines,room){let used=0;const kept3=lines.filter(line=>{used+=line.length+1;return used<=room});const left=lines.
-length-kept3.length;return[...kept3,...left>0?[`- and ${plural(left,"more result")}, see the log`]:[]].join("\n")}function ordered({
+`}function fitting(lines,room){let used=0;const kept2=lines.filter(line=>{used+=line.length+1;return used<=room});const left=lines.
+length-kept2.length;return[...kept2,...left>0?[`- and ${plural(left,"more result")}, see the log`]:[]].join("\n")}function ordered({
 results}){return results.toSorted((a2,b)=>Number(a2.status==="applied")-Number(b.status==="applied"))}var defaultBudget2;
 var init_results=__esm({"src/report/results.ts"(){"use strict";init_marked();init_result_text();init_words();defaultBudget2=
 6e4}});function shellWord(text6){const word2=text6.startsWith("-")?`./${text6}`:text6;if(/^[\w./:@%+=,-]+$/.test(word2))return word2;
@@ -13410,7 +13409,7 @@ var init_esm2=__esm({"node_modules/pg/esm/index.mjs"(){import_lib=__toESM(requir
 Pool=import_lib.default.Pool;Connection=import_lib.default.Connection;types2=import_lib.default.types;Query=import_lib.default.
 Query;DatabaseError=import_lib.default.DatabaseError;escapeIdentifier=import_lib.default.escapeIdentifier;escapeLiteral=
 import_lib.default.escapeLiteral;Result=import_lib.default.Result;TypeOverrides=import_lib.default.TypeOverrides;defaults=
-import_lib.default.defaults}});function mayPass(failure2,kept3){const code2=codeOf(failure2);if(isOfDatabase(failure2))return passing.test(code2)||kept3&&
+import_lib.default.defaults}});function mayPass(failure2,kept2){const code2=codeOf(failure2);if(isOfDatabase(failure2))return passing.test(code2)||kept2&&
 changing.test(code2);const fault=unconnected(code2)?.fault;return fault===void 0||fault==="network"}function isOfDatabase(failure2){
 return failure2 instanceof DatabaseError}function problemOf(failure2,doing,target){if(failure2 instanceof ProblemsError)
 return failure2;const code2=codeOf(failure2);const way=isOfDatabase(failure2)?void 0:unconnected(code2);const cure=way===
@@ -17445,7 +17444,7 @@ able","the folder that this runs in isn't there any more, or can't be read",[],"
 e")]}return[error("internal",wordsOf(one),[],"this is a mistake in idops: please report it with the output of --debug")]}
 function wordsOf(one){try{return one instanceof Error?`${one.name}: ${one.message}`:String(one)}catch{return`a thrown ${typeof one}\
  that has no words`}}function stacksOf(failure2){return failuresIn(failure2).map(one=>one instanceof Error?one.stack??one.
-message:String(one)).join("\n")}import{resolve as resolve14}from"node:path";init_problems();init_shards();var kept=100;function usedBy({approvals=[]},{workflowRun,environment,digest}){return approvals.
+message:String(one)).join("\n")}import{resolve as resolve14}from"node:path";init_problems();init_shards();var remembered=100;function usedBy({approvals=[]},{workflowRun,environment,digest}){return approvals.
 find(used=>used.workflow_run===workflowRun&&used.environment===environment&&used.digest===digest)}function whyUsedUp(state,approval,since){
 const{workflowRun,environment,pullRequest,head,digest}=approval;const here2=(state.approvals??[]).filter(used=>used.environment===
 environment);const other=here2.find(used=>used.workflow_run!==workflowRun&&pullRequest!==null&&used.pull_request===pullRequest&&
@@ -17459,11 +17458,11 @@ approvals=[]},time3){const last=approvals.findLast(({at:at3})=>at3>time3);return
 approvals=[]},approval,{run:run4,keys,at:at3}){const before=usedBy({approvals},approval);const used={pull_request:approval.
 pullRequest,head:approval.head,plan_run:approval.planRun,environment:approval.environment,digest:approval.digest,workflow_run:approval.
 workflowRun,url:approval.url,at:at3,runs:[...before?.runs??[],run4],left:[...keys]};return[...approvals.filter(one=>one!==
-before),used].slice(-kept)}function withLeft({approvals=[]},run4,left){return approvals.map(used=>used.runs.at(-1)===run4?
-{...used,left:[...left]}:used)}function leftOf({results},keys){return results.flatMap(({address:address3,status})=>{const key=keys.
-get(address3);return status==="applied"||key===void 0?[]:[key]})}function usedUp(message){return error("approval-used",message)}
-function named2({pull_request,url}){return pull_request===null?url:`pull request #${pull_request}, by ${url}`}function runTime(time3){
-return`${time3.toISOString().slice(0,19).replace(/[-:]/g,"")}Z`}init_result();init_problems();init_safety();var made=new WeakSet;function isApproved(thing){return typeof thing==="object"&&thing!==null&&
+before),used].slice(-remembered)}function withLeft({approvals=[]},run4,left){return approvals.map(used=>used.runs.at(-1)===
+run4?{...used,left:[...left]}:used)}function leftOf({results},keys){return results.flatMap(({address:address3,status})=>{
+const key=keys.get(address3);return status==="applied"||key===void 0?[]:[key]})}function usedUp(message){return error("a\
+pproval-used",message)}function named2({pull_request,url}){return pull_request===null?url:`pull request #${pull_request}\
+, by ${url}`}function runTime(time3){return`${time3.toISOString().slice(0,19).replace(/[-:]/g,"")}Z`}init_result();init_problems();init_safety();var made=new WeakSet;function isApproved(thing){return typeof thing==="object"&&thing!==null&&
 made.has(thing)}var stale=new WeakMap;function markStale(plan,problems){stale.set(plan,problems)}function refusalsOf(plan,maxDestructive){
 if(!(maxDestructive>=0))throw new TypeError("maxDestructive must be a number of 0 or more");return[...stale.get(plan)??[],
 ...refusals(plan,maxDestructive)]}function approve(plan,{maxDestructive,asked=0}){if(!Number.isFinite(asked))throw new TypeError(
@@ -17556,8 +17555,8 @@ error:error3}}if(verdict==="unseen"){if(change3.action==="regenerate")return clo
 ; read back: ${unverified.join(", ")} could not be seen, so what the server did is not known`;return{...base2,status:"un\
 known",ambiguous:true,error:error3}}if(verdict==="done"){const notes=change3.action==="regenerate"&&regeneration2!==void 0?
 [`${open8.message}; read back: the ${regeneration2.noun} is another one now`]:[];return{...base2,status:"applied",ambiguous:false,
-error:null,notes}}const names3=namesOfLost(lost2);const told5=kept3=>{const found2=change3.action==="delete"?["it is sti\
-ll there"]:[...kept3];if(names3!=="")found2.push(`lost: ${names3}, which the next apply that takes it in puts back`);if(found2.
+error:null,notes}}const names3=namesOfLost(lost2);const told5=kept2=>{const found2=change3.action==="delete"?["it is sti\
+ll there"]:[...kept2];if(names3!=="")found2.push(`lost: ${names3}, which the next apply that takes it in puts back`);if(found2.
 length===0)found2.push("it was not done");return`${open8.message}; read back: ${found2.join("; ")}`};return{...base2,status:open8.
 answered?"not_converged":"failed",ambiguous:false,error:told5(different),gist:told5(differing)}}function repaired(aim,open8,names3,after2){
 const base2={httpStatus:open8.httpStatus,attempts:open8.attempts,ambiguous:false,after:after2,unverified:[]};if(aim==="a\
@@ -17637,12 +17636,12 @@ left nothing that could be read: the ${kind.noun} is not there`;const different=
 different,differing:different,unverified:[],lost:{},begun:false,sentence:sentence2}}const now=live.fields;const parts=Object.
 entries(expected).flatMap(([field2,asked])=>partsOf4(kind,field2,asked,before,now));const lost2=kind.lost?.({before,asked:expected,
 now})??{};const off=parts.filter(({part})=>part.verdict==="different");const wished=parts.filter(({changes})=>changes);const begun=wished.
-some(({part})=>part.verdict==="same");const kept3=off.filter(({changes})=>changes);const found2={different:kept3.map(({part})=>sentenceOf(
-part)),differing:kept3.map(({part})=>part.path),unverified:parts.filter(({part})=>part.verdict==="unknown").map(({part})=>part.
+some(({part})=>part.verdict==="same");const kept2=off.filter(({changes})=>changes);const found2={different:kept2.map(({part})=>sentenceOf(
+part)),differing:kept2.map(({part})=>part.path),unverified:parts.filter(({part})=>part.verdict==="unknown").map(({part})=>part.
 path),lost:lost2,begun};const isWhole=Object.keys(lost2).length===0;if(off.length===0&&isWhole){return found2.unverified.
 length===0?{...found2,verdict:"done",sentence:`was done, ${SHOWN}`}:{...found2,verdict:"unseen",sentence:NOBODY_KNOWS}}if(found2.
 different.length===0&&isWhole&&wished.length>0){return{...found2,verdict:"done",sentence:`was done, ${SHOWN}`}}const neither=wished.
-filter(({part,kept:kept4})=>part.verdict==="different"&&!kept4);if(!begun&&isWhole&&neither.length===0){return{...found2,
+filter(({part,kept:kept3})=>part.verdict==="different"&&!kept3);if(!begun&&isWhole&&neither.length===0){return{...found2,
 verdict:"not-done",sentence:`was not done, ${SHOWN}`}}const paths=which=>which.map(({part})=>part.path).join(", ");const shown5=[
 ...begun?[`as asked: ${paths(wished.filter(({part})=>part.verdict==="same"))}`]:[],...neither.length>0?[`neither as aske\
 d nor as before: ${paths(neither)}`]:[],...isWhole?[]:[`lost: ${namesOfLost(lost2)}`]];return{...found2,verdict:"part",sentence:`\
@@ -17716,8 +17715,8 @@ const why=this.#options.onWithheld(cause);const attempts=before+(failure2?.attem
 if(!open8&&!begun)return{closed:{...skipped(why),attempts}};const message=failure2===void 0?why:`${failure2.message}; ${why}`;
 const httpStatus=failure2?.status??null;const left={...NOTHING_KNOWN,message,httpStatus,attempts,answered:false,unsteady:open8};
 return this.#readable?{open:left}:{closed:closed2(left,true)}}#answered(change3,{status,data:data3,attempts}){const{different,
-differing,unverified}=compareAnswer(this.#kind,change3,data3);const others2=this.#otherServer(change3,data3);const told5=kept3=>[
-...kept3.length>0?[`the server answered ${status} and kept another value: ${kept3.join("; ")}`]:[],...others2].join("; ");
+differing,unverified}=compareAnswer(this.#kind,change3,data3);const others2=this.#otherServer(change3,data3);const told5=kept2=>[
+...kept2.length>0?[`the server answered ${status} and kept another value: ${kept2.join("; ")}`]:[],...others2].join("; ");
 const isOff=different.length+others2.length>0;return{status:isOff?"not_converged":"applied",httpStatus:status,attempts,ambiguous:false,
 after:data3,unverified,error:isOff?told5(different):null,...isOff?{gist:told5(differing)}:{},notes:notesOf(this.#kind,change3,
 data3)}}#otherServer(change3,answer){const{profile}=this.#options;if(change3.action!=="update")return[];const{before,expected}=change3.
@@ -18146,7 +18145,7 @@ plan.changes.flatMap(({address:address3,requests,apply})=>requests.length>0?[[ad
 void 0?void 0:{approval,keys:[...keys.values()]};const keeping2=keepingOf({...options,use});const recorded2=await withSeen(
 withoutDebts(options.state,plan.settled??[]),seenIn(plan),{at:now().toISOString(),hasher});if(plan.changes.every(({action:action2})=>action2===
 "unchanged")){const result2={run:null,results:[],interrupted:false};if(recorded2===options.state.resources){return{result:result2,
-state:options.state,problems:stillOwed(plan)}}await lock.confirm();const{state:state2,problems:problems2}=await kept2(keeping2,
+state:options.state,problems:stillOwed(plan)}}await lock.confirm();const{state:state2,problems:problems2}=await kept(keeping2,
 recorded2,options);return{result:result2,state:state2,problems:[...problems2,...stillOwed(plan)]}}await lock.confirm();const resources={
 ...recorded2};const{begun,journal}=await start(plan,keeping2,recorded2,options);const{run:run4,journal:name2}=begun;let state={
 ...begun.state,resources};const held=new Held({...lock,confirm:()=>confirmed(begun,options)});const recorder=journalRecorder(
@@ -18167,7 +18166,7 @@ keptHint(name2,journal.kept)))}finally{await journal.close()}return{result,state
 flatMap(({kind,action:action2,apply:{seen:seen2,...asked}})=>action2==="unchanged"&&seen2!==void 0?[{...asked,kind,fields:seen2}]:
 [])}function withoutDebts(state,keys){if(keys.length===0)return state.resources;const resources={...state.resources};for(const key of keys){
 const record2=resources[key];if(record2===void 0)continue;const{owed:_,...rest}=record2;resources[key]=rest}return resources}
-async function kept2(keeping2,resources,{state}){try{return{state:await keeping2.keep(resources),problems:[]}}catch(failure2){
+async function kept(keeping2,resources,{state}){try{return{state:await keeping2.keep(resources),problems:[]}}catch(failure2){
 const hint=`${cureOf(failure2)}; nothing was to be sent`;const problem2=error("state-not-saved",messageOf(failure2),[],hint);
 return{state:{...state,resources},problems:[problem2]}}}async function confirmed({journal,state},{lock,backend:backend3,
 shard:shard2}){try{await lock.confirm()}catch(failure2){if(!isLost(failure2)||shard2!==void 0)throw failure2;for(const name2 of await backend3.
@@ -18199,10 +18198,10 @@ redactName),error:outcome3.error===null?null:redactor.redactSentence(outcome3.er
 {other_profile:outcome3.otherProfile},...outcome3.notes===void 0||outcome3.notes.length===0?{}:{notes:outcome3.notes.map(
 redactor.redactSentence)}})}}}function concealAll(fields2,asked){return mapValues(fields2,(value3,field2)=>conceal(value3,
 asked[field2]))}function stillOwed({warnings}){return warnings.filter(({code:code2})=>code2==="restores-left-out").map(({
-code:code2,message})=>error(code2,message))}function runEndedEarly(run4,failure2,{kept:kept3}){return error("run-ended-e\
-arly",`run ${run4} ended early: ${messageOf(failure2)}`,[],kept3===null?"what was sent is in the journal, and the next a\
-pply reads it":keptHint(run4,kept3))}function keptHint(run4,kept3){return`a part of the journal of run ${run4} could not\
- be brought to its place and is kept in ${kept3}: run idops again from here, which takes it along`}init_problems();init_shard();init_values();init_fields();init_kinds();function entriesOf({lines}){const byKey=new Map;const bySequence=new Map;for(const line of lines){if(line.type==="sendin\
+code:code2,message})=>error(code2,message))}function runEndedEarly(run4,failure2,{kept:kept2}){return error("run-ended-e\
+arly",`run ${run4} ended early: ${messageOf(failure2)}`,[],kept2===null?"what was sent is in the journal, and the next a\
+pply reads it":keptHint(run4,kept2))}function keptHint(run4,kept2){return`a part of the journal of run ${run4} could not\
+ be brought to its place and is kept in ${kept2}: run idops again from here, which takes it along`}init_problems();init_shard();init_values();init_fields();init_kinds();function entriesOf({lines}){const byKey=new Map;const bySequence=new Map;for(const line of lines){if(line.type==="sendin\
 g"){const entry={sending:line,answers:[]};byKey.set(line.key,entry);bySequence.set(line.seq,entry)}else if(line.type==="\
 answered"){bySequence.get(line.seq)?.answers.push(line)}}return[...byKey.values()].map(({sending,answers:answers2})=>{const answer=answers2.
 at(-1);const settles=answer!==void 0&&(sending.last||answer.status!=="applied");return{sending,answered:settles?answer:void 0,
@@ -18223,10 +18222,10 @@ opt")return false;if(answered===void 0)return true;if(answered.status==="failed"
 null;return answered.status!=="skipped"}function isInterrupted({lines}){const last=lines.at(-1);return last?.type==="end"&&
 last.interrupted}function wasBegunAgain({run:run4},contents2){const part=partOfRun(run4.run);return contents2.some(other=>{
 const again=partOfRun(other.run.run);return again?.shard.index===part?.shard.index&&(again?.attempt??0)>(part?.attempt??
-0)})}init_problems();init_shard();init_kinds();init_journal();init_shards();async function unfinishedRuns(state,home,shard2){const{runs}=home.backend;const open8=openRuns(state);const names3=[];const kept3=new Set(
+0)})}init_problems();init_shard();init_kinds();init_journal();init_shards();async function unfinishedRuns(state,home,shard2){const{runs}=home.backend;const open8=openRuns(state);const names3=[];const kept2=new Set(
 await runs.kept());const isNewestHeld=name2=>name2===heldBefore(state,name2);const read=async name2=>isNewestHeld(name2)&&
 !open8.has(name2)?await runs.read(name2).catch(()=>null):await runs.read(name2);for(const name2 of await runs.list()){if(shard2!==
-void 0&&!isFor(name2,shard2,state,kept3))continue;const held=heldBefore(state,name2);const later=kept3.has(name2)||open8.
+void 0&&!isFor(name2,shard2,state,kept2))continue;const held=heldBefore(state,name2);const later=kept2.has(name2)||open8.
 has(name2)||held===void 0||name2>held;if(later||name2===held&&!await runs.hasEnd(name2).catch(()=>true))names3.push(name2)}
 const contents2=(await Promise.all(names3.map(name2=>read(name2)))).filter(content=>content!==null&&content.run.server===
 state.server);const isDone=name2=>isNewestHeld(name2)&&!isToEnd(state,name2);const own5=contents2.filter(({run:run4,ended})=>belongs(
@@ -18271,9 +18270,9 @@ verdict,unverified,sentence:sentence2}=judge(kindOf(sending.kind),aim,live);if(v
 n",ambiguous:true,after:void 0,unverified,sentence:sentence2}}const shown5=action2==="adopt"?void 0:live?.fields;return{
 status:verdict==="done"?"applied":"failed",ambiguous:false,after:shown5,unverified:[],sentence:sentence2}}function withoutHashes(fields2,hasher){
 const{hashes}=storeFields(fields2,hasher);const hashed2=new Set(Object.keys(hashes).map(pointer=>pointer.split("/")[1]));
-return Object.fromEntries(Object.entries(fields2).filter(([field2])=>!hashed2.has(field2)))}function isFor(name2,shard2,state,kept3){
+return Object.fromEntries(Object.entries(fields2).filter(([field2])=>!hashed2.has(field2)))}function isFor(name2,shard2,state,kept2){
 if(!isSplit(state,shard2)||partOf(state,shard2).to_end?.includes(name2))return true;const part=partOfRun(name2);return part===
-void 0?kept3.has(name2):isShard(part.shard,shard2)}async function findRun(store,name2){return asOne(await findParts(store,name2))}async function findParts(store,given){const names3=await store.
+void 0?kept2.has(name2):isShard(part.shard,shard2)}async function findRun(store,name2){return asOne(await findParts(store,name2))}async function findParts(store,given){const names3=await store.
 list();const name2=meant(names3,given);const found2=names3.filter(one=>isOfRun(one,name2));const contents2=[];for(const one of found2){
 const content=await store.read(one);if(content!==null)contents2.push(content)}const[first,...others2]=contents2;if(first===
 void 0)throw new ProblemsError(found2.map(withoutFirstLine));return{name:name2,contents:[first,...others2]}}function meant(names3,name2){const levels=[names3.map(runOf),names3.map(partCalled),names3].map(level3=>[...new Set(level3)]);
@@ -18497,8 +18496,8 @@ finally(()=>{this.#bringing=void 0});await this.#bringing}async#brought(){const 
 lines.map(line=>this.#base.write(line)));this.#kept=this.#kept.slice(lines.length)}async close(){await this.#base.close();
 await(await this.#keeping)?.close()}};function notSent({seq}){return{type:"answered",seq,at:new Date().toISOString(),status:"\
 skipped",ambiguous:false,http_status:null,attempts:0,after:null,unverified:[],error:"not sent: the journal could not be \
-written"}}var KEPT=".idops/kept";async function backendOf(project,onSecret){const backend3=await placeOf2(project,onSecret);const kept3=join12(
-project.root,KEPT);return project.state().in==="file"&&!existsSync4(kept3)?backend3:keeping(backend3,kept3)}async function placeOf2(project,onSecret){
+written"}}var KEPT=".idops/kept";async function backendOf(project,onSecret){const backend3=await placeOf2(project,onSecret);const kept2=join12(
+project.root,KEPT);return project.state().in==="file"&&!existsSync4(kept2)?backend3:keeping(backend3,kept2)}async function placeOf2(project,onSecret){
 const settings=project.state();if(settings.in==="file")return await fileBackend(settings);return settings.in==="git"?await onBranch(
 project,settings,onSecret):await inDatabase(project,settings,onSecret)}function pathOnBranch({root:folder,environment},root,path){
 const below2=relative7(root,folder).split(sep3).join("/");return path??posix2.join(below2,`${environment??"state"}.json`)}
@@ -19195,11 +19194,11 @@ size;if(this.#allowance.aliased>MAX_ALIASED){const already=this.#allowance.excee
 true;if(already)return empty2;this.problems.push(error("alias-explosion",`aliases repeat more than ${MAX_ALIASED} values`,
 places,"use fewer aliases"));return empty2}return{...target,range:range2}}#scalar(node2){const range2=rangeOf2(node2);const plain4=node2.
 type==="PLAIN"||node2.type===void 0||node2.type===null;const source=typeof node2.source==="string"?node2.source:"";const{
-value:value3}=node2;let kept3=typeof value3==="string"||typeof value3==="boolean"?value3:null;if(typeof value3==="string"&&
+value:value3}=node2;let kept2=typeof value3==="string"||typeof value3==="boolean"?value3:null;if(typeof value3==="string"&&
 value3.includes("\0")){this.problems.push(badCharacter(this.#file,"\0",range2))}if(plain4&&shownKey(source)!==source&&beginsLine(
 this.#file.text,range2.start)){this.#file.hide(range2)}if(typeof value3==="number"){const number4=numberOf(source);if(number4===
 void 0){this.problems.push(error("wrong-value","JSON has no such number",[this.#file.place(range2)],"write it in quotes \
-to have it as a text"))}kept3=number4??0}return{type:"scalar",value:kept3,plain:plain4,source,range:range2,size:1,height:0}}#pair(entries,key,value3,depth){
+to have it as a text"))}kept2=number4??0}return{type:"scalar",value:kept2,plain:plain4,source,range:range2,size:1,height:0}}#pair(entries,key,value3,depth){
 const range2=rangeOf2(key);const places=()=>[this.#file.place(range2)];const name2=(0,import_yaml.isScalar)(key)?key.value:
 void 0;if(typeof name2!=="string"){const hint=(0,import_yaml.isScalar)(key)?"write it in quotes":'put quotes around a te\
 xt that begins with "{{"';this.problems.push(error("bad-key","a key must be a text",places(),hint));return}if(name2.includes(
@@ -19831,11 +19830,11 @@ pause()}}const read=await Promise.all(documents);await pauses.pause();for(const 
 problems)problems.push(problem2);const declared=read.flatMap(({declared:declared2})=>declared2===void 0?[]:[declared2]);
 for(const problem2 of duplicates(declared))problems.push(problem2);for(const kind of kinds){const ofKind=declared.filter(
 object3=>object3.kind===kind.name);for(const problem2 of kind.check(ofKind,profile))problems.push(problem2)}const inDocuments=[
-...declaredSecrets].sort(([,one],[,other])=>one-other);const[,firstBeyond]=inDocuments[MAX_SECRETS]??[];const beyond=read[firstBeyond??
+...declaredSecrets].sort(([,one],[,other])=>one-other);const[,firstBeyond]=inDocuments[MAX_SECRETS]??[];const beyond2=read[firstBeyond??
 -1]?.declared;const secrets=new Set(inDocuments.map(([secret3])=>secret3));for(const value3 of variables.used.values())secrets.
 add(value3);if(secrets.size>MAX_SECRETS){problems.push(error("too-many-secrets",`the manifests have ${secrets.size} diff\
-erent secrets, and ${MAX_SECRETS} are the most that can be hashed slowly`,beyond===void 0?[]:[beyond.place],"split the p\
-roject, so that each part has fewer"))}return{declared,problems:inOrder(problems),secrets:[...secrets].filter(secret3=>secret3!==
+erent secrets, and ${MAX_SECRETS} are the most that can be hashed slowly`,beyond2===void 0?[]:[beyond2.place],"split the\
+ project, so that each part has fewer"))}return{declared,problems:inOrder(problems),secrets:[...secrets].filter(secret3=>secret3!==
 ""),variableValues:[...variables.used.values()].filter(secret3=>secret3!==""),usedVariables:[...variables.used.keys()].sort(),
 files:[...files.map(({target})=>target),...bodies2.files],sources:parsedFiles.map(({file,source,from,parsed:parsed2})=>({
 ...file,text:source.text,documents:parsed2.map((document2,index)=>sourceDocument(document2,source,read[from+index]?.declared))})),
@@ -19865,13 +19864,13 @@ if(manifests.status==="fulfilled"){tellSecrets(manifests.value,onSecret);if(want
 problems)}refuse(problems);if(server.status==="rejected"||manifests.status==="rejected")throw new ProblemsError(problems);
 return{server:server.value,declared:manifests.value.declared,warnings:problems,manifests:manifests.value}}init_values();init_declared();init_fields();init_kinds();var UNKNOWN_BEFORE="the value before the run was not known";var SECRET_BEFORE="the old value was a secret, which no jour\
 nal holds";var CHANGED_SINCE="it was changed since the run (--force puts it back all the same)";function undoRun(content,force){
-const hasher=new Hasher(content.run);const left=[];const kept3=new Map;for(const entry of entriesOf(content)){const reason=whyNot(
+const hasher=new Hasher(content.run);const left=[];const kept2=new Map;for(const entry of entriesOf(content)){const reason=whyNot(
 entry);if(reason!==void 0){left.push({address:entry.sending.address,path:null,reason});continue}if(!wasDone(entry))continue;
 const undone=undoEntry(entry,hasher,`run ${content.run.run}`);if(!isRefused(entry)){left.push(...undone.left.map(why=>({
-address:entry.sending.address,...why})))}if(undone.document!==void 0)kept3.set(undone.document,undone.after)}for(const{former,
-field:field2}of formerHolders2(content,hasher,[...kept3.keys()])){kept3.set(former,{[field2]:false})}return{declared:[...kept3.
-keys()],left,adjust:(document2,now)=>force?{document:document2,left:[]}:movedOn(document2,now,[...kept3.keys()])??withoutConflicts(
-document2,kept3.get(document2)??{},present2(document2,now))}}function formerHolders2(content,hasher,documents){return entriesOf(
+address:entry.sending.address,...why})))}if(undone.document!==void 0)kept2.set(undone.document,undone.after)}for(const{former,
+field:field2}of formerHolders2(content,hasher,[...kept2.keys()])){kept2.set(former,{[field2]:false})}return{declared:[...kept2.
+keys()],left,adjust:(document2,now)=>force?{document:document2,left:[]}:movedOn(document2,now,[...kept2.keys()])??withoutConflicts(
+document2,kept2.get(document2)??{},present2(document2,now))}}function formerHolders2(content,hasher,documents){return entriesOf(
 content).flatMap(entry=>{const{sending}=entry;const{succession}=kindOf(sending.kind);if(succession===void 0||!wasDone(entry))
 return[];const{field:field2,holders}=succession;const before=restoreFields(sending.before,hasher);const[id,...others2]=holders(
 before)??[];const moved2=restoreFields(sending.expected,hasher)[field2]===true&&before[field2]!==true;const known4=documents.
@@ -19917,10 +19916,10 @@ if(parts.value!==void 0&&!document2.absent)fields2[name2]=parts.value}const left
 path,reason:CHANGED_SINCE}));if(!document2.absent)return{document:altered(document2,{fields:fields2}),left};return{document:left.
 length>0?altered(document2,{absent:false}):document2,left}}function withoutConflict(type,path,wished,left,present3){if(present3===
 void 0)return{value:wished,conflicts:[]};const partwise=type.type==="map"||type.type==="members";if(partwise&&isMap(wished)&&
-isMap(left)&&isMap(present3)){const conflicts=[];const kept3=Object.entries(wished).filter(([key,was])=>{const inner=type.
+isMap(left)&&isMap(present3)){const conflicts=[];const kept2=Object.entries(wished).filter(([key,was])=>{const inner=type.
 type==="members"?type.members[key]??value:value;const now=Object.hasOwn(present3,key)?present3[key]:type.type==="map"?null:
 void 0;const part=withoutConflict(inner,`${path}.${key}`,was,Object.hasOwn(left,key)?left[key]??null:null,now);conflicts.
-push(...part.conflicts);return part.value!==void 0});return{value:kept3.length===0?void 0:Object.fromEntries(kept3),conflicts}}
+push(...part.conflicts);return part.value!==void 0});return{value:kept2.length===0?void 0:Object.fromEntries(kept2),conflicts}}
 const untouched=agrees(type,left,present3)||agrees(type,wished,present3);return untouched?{value:wished,conflicts:[]}:{value:void 0,
 conflicts:[path]}}function agrees(type,wanted,present3){return contrast(type,"",wanted,present3).every(({verdict})=>verdict!==
 "different")}init_escape();init_problems();init_shard();init_schema();init_kinds();init_limits();init_loss();init_references();init_operations();init_values();init_fields();init_kinds();init_operations();import{createHash as createHash3}from"node:crypto";function planDigest(scope2,changes){const{server}=scope2;const hasher=digestHasher(scope2);const requests=changes.flatMap(
@@ -20218,10 +20217,10 @@ this.#ofAll();const plans=this.#current;const{home,server}=this.#options;const c
 if(content.run.server!==server.baseUrl){const message=`run ${content.run.run} was on ${content.run.server}, and this is ${server.
 baseUrl}`;const hint="choose the environment that it was run with";throw new ProblemsError([error("run-other-server",message,
 [],hint)])}const isOther2=await othersOf(this.state,home);if(isOther2(content.run))throw refuseOther(content.run,home);const undo=await withSlowHashes(
-()=>undoRun(content,force));const leftOf3=new Map;const made3=await this.#build({declared:undo.declared,restores:{run:content.
-run.run},adjust:(document2,now)=>{const adjusted=undo.adjust(document2,now);leftOf3.set(document2,adjusted.left);return adjusted.
+()=>undoRun(content,force));const leftOf2=new Map;const made3=await this.#build({declared:undo.declared,restores:{run:content.
+run.run},adjust:(document2,now)=>{const adjusted=undo.adjust(document2,now);leftOf2.set(document2,adjusted.left);return adjusted.
 document}});const again=["undo",content.run.run,...force?["--force"]:[]];const undone=undoPlan({...made3.plan,undoes:content.
-run.run,again},[...undo.left,...[...leftOf3.values()].flat()],content);plans.set(undone.plan,{replan:made3.replan,command:"\
+run.run,again},[...undo.left,...[...leftOf2.values()].flat()],content);plans.set(undone.plan,{replan:made3.replan,command:"\
 undo"});return undone}async regeneration(clientId){this.#ofAll();const{redactor,reader,concurrency,progress,signal}=this.#options;
 if(!identifier2().safeParse(clientId).success)throw new TypeError(`${quote(redactor.redactEcho(String(clientId)))} is no\
 t the id of a client`);const plans=this.#current;const{plan,replan}=await regenerationPlan(clientId,{reader,concurrency,
@@ -20256,8 +20255,8 @@ void 0?{}:{sharedRun:run4}}}function unshared(file){return warning2("state-not-s
 less the file is on a disk that all of them have")}function sharedRun(variables){const{IDOPS_SHARD_RUN,GITHUB_RUN_ID,GITHUB_RUN_ATTEMPT,
 CI_PIPELINE_ID}=variables;if((IDOPS_SHARD_RUN??"")!=="")return IDOPS_SHARD_RUN;if((GITHUB_RUN_ID??"")!=="")return`github\
  ${GITHUB_RUN_ID}/${GITHUB_RUN_ATTEMPT??"1"}`;return(CI_PIPELINE_ID??"")===""?void 0:`gitlab ${CI_PIPELINE_ID}`}var DEFAULT_CONCURRENCY=10;async function openSession(project,options={}){const{session}=await open6(project,void 0,options);
-return session}async function openForWriting(project,command,options={}){const{session,apply,uses}=await open6(project,command,
-options);return{...session,apply,uses}}async function open6(project,command,options){const{concurrency=DEFAULT_CONCURRENCY,
+return session}async function openForWriting(project,command,options={}){const{session,apply,approvalHistory}=await open6(
+project,command,options);return{...session,apply,approvalHistory}}async function open6(project,command,options){const{concurrency=DEFAULT_CONCURRENCY,
 network={}}=options;const progress=withoutHarm(options.progress??noProgress);const life=new Life(async()=>{await connection.
 close();return await held.lock?.release()??[]});const signal=options.signal===void 0?life.signal:AbortSignal.any([options.
 signal,life.signal]);const redactor=options.redactor??createRedactor();const{server,declared,warnings,manifests}=await loadAll(
@@ -20286,7 +20285,7 @@ lock===void 0)throw new TypeError("only what holds the lock of the state applies
 {...shared,lock:held.lock,replan:made3.replan,recognise:planner.recognise,writer,backend:backend3,state:planner.state,shard:shard2,
 sharedRun:options.sharedRun,approval,hasher:new Hasher(planner.state,redactor.holds),command:made3.command,now:()=>new Date,
 redactor}).finally(()=>{planner.forget()});planner.state=applied2.state;const{undoes}=approved.plan;return undoes===void 0?
-applied2:{...applied2,result:{...applied2.result,undoes}}});return{session,apply,uses:()=>planner.state}}var import_index=__toESM(require_commander(),1);var{program,createCommand,createArgument,createOption,CommanderError,InvalidArgumentError,
+applied2:{...applied2,result:{...applied2.result,undoes}}});return{session,apply,approvalHistory:()=>planner.state}}var import_index=__toESM(require_commander(),1);var{program,createCommand,createArgument,createOption,CommanderError,InvalidArgumentError,
 InvalidOptionArgumentError,Command:Command2,Argument,Option,Help}=import_index.default;init_kind_names();init_problems();init_shard();function selectionOptions(){return[new Option("--target <ADDRESS>","only what matches, such as User/9b1d\u2026; * stands for \
 any characters (repeatable)").argParser(collect2).default([],"everything"),kindOption(),new Option("--prune","delete tem\
 plates that idops applied and no manifest names any more"),new Option("--assert","send even where the recorded value alr\
@@ -20397,10 +20396,10 @@ comment.body);if(marker===null||marker.plan===null)return null;const what=`the c
 number}`;if(marker.run===null)throw refusal2(`${what} names no workflow run that made it`);const run4=await api.run(marker.
 run);const wrong2=whyOther(run4,event,pull,planWorkflow);if(wrong2!==null){const by=`run ${run4.id} of ${escapeText(run4.
 path)}, event ${escapeText(run4.event)}`;throw refusal2(`${what} names a run that does not plan pull requests (${by}): ${wrong2}`)}
-const kept3=await keptBy(api,run4,pull,key);if(!isSameText(kept3.comment,comment.body))throw refusal2(`${what} is not wh\
+const kept2=await keptBy(api,run4,pull,key);if(!isSameText(kept2.comment,comment.body))throw refusal2(`${what} is not wh\
 at its run wrote: ${run4.html_url} keeps another text`);const isReviewed=(mode??(await api.requiresReviews(pull.base.ref)?
-"reviewed":"merged"))==="reviewed";if(isReviewed)await checkReview(api,pull,Math.max(comment.since,kept3.since));return{
-marker,run:run4,stored:kept3.stored}}async function lastComment(api,{number:number4,merged_at},key){const comments=await api.
+"reviewed":"merged"))==="reviewed";if(isReviewed)await checkReview(api,pull,Math.max(comment.since,kept2.since));return{
+marker,run:run4,stored:kept2.stored}}async function lastComment(api,{number:number4,merged_at},key){const comments=await api.
 comments(number4,body2=>isAbout(body2,{kind:"plan",key}));if(comments.length===0)return null;const merged=Date.parse(merged_at??
 "");let latest=null;for(const comment of await api.histories(comments.map(({node:node2})=>node2))){const{body:body2,createdAt,
 lastEditedAt,author,editor}=comment;const isOwn=editor?.login===author?.login&&editor?.__typename===author?.__typename;if((lastEditedAt!==
@@ -20473,15 +20472,15 @@ body:body2,...onlyOnce})},async updateComment(id,body2){await rest.issues.update
 async pullRequestsOf(sha){const of={...at3,commit_sha:sha,per_page:100};const found2=await paginate2(rest.repos.listPullRequestsAssociatedWithCommit,
 of);const here2=`${at3.owner}/${at3.repo}`.toLowerCase();return found2.filter(({base:base2})=>base2.repo.full_name.toLowerCase()===
 here2)},async pullRequest(number4){return(await rest.pulls.get({...at3,pull_number:number4})).data},async run(id){return(await rest.
-actions.getWorkflowRun({...at3,run_id:Number(id)})).data},async runsAfter({id,workflow_id,created_at,head_branch,event}){
+actions.getWorkflowRun({...at3,run_id:Number(id)})).data},async laterRun({id,workflow_id,created_at,head_branch,event}){
 const asked={...at3,workflow_id,created:`>=${created_at}`,per_page:100};const branch=event==="pull_request"||head_branch===
-null?{}:{branch:head_branch};const all=await paginate2(rest.actions.listWorkflowRuns,{...asked,...branch});const begun=[];
-for(const run4 of all.filter(one=>one.id>id)){const{jobs}=(await rest.actions.listJobsForWorkflowRun({...at3,run_id:run4.
-id,filter:"all",per_page:100})).data;if(jobs.some(({conclusion})=>conclusion==="success"))begun.push(run4)}return begun},
-async artifacts(run4){const all=await paginate2(rest.actions.listWorkflowRunArtifacts,{...at3,run_id:run4,per_page:100});
-return all.toSorted((one,other)=>(other.created_at??"").localeCompare(one.created_at??""))},async artifact(id){const asked={
-...at3,artifact_id:id,archive_format:"zip"};return new Uint8Array((await rest.actions.downloadArtifact(asked)).data)},async reviews(number4){
-const{repository}=await graphql3(`query ($owner: String!, $repo: String!, $number: Int!) {
+null?{}:{branch:head_branch};const all=await paginate2(rest.actions.listWorkflowRuns,{...asked,...branch});for(const run4 of all.
+filter(one=>one.id>id)){const of={...at3,run_id:run4.id,filter:"all",per_page:100};const jobs=await paginate2(rest.actions.
+listJobsForWorkflowRun,of);if(jobs.some(({conclusion})=>conclusion==="success"))return run4}return void 0},async artifacts(run4){
+const all=await paginate2(rest.actions.listWorkflowRunArtifacts,{...at3,run_id:run4,per_page:100});return all.toSorted((one,other)=>(other.
+created_at??"").localeCompare(one.created_at??""))},async artifact(id){const asked={...at3,artifact_id:id,archive_format:"\
+zip"};return new Uint8Array((await rest.actions.downloadArtifact(asked)).data)},async reviews(number4){const{repository}=await graphql3(
+`query ($owner: String!, $repo: String!, $number: Int!) {
           repository(owner: $owner, name: $repo) {
             pullRequest(number: $number) {
               reviews(last: 100, states: [APPROVED]) {
@@ -20554,39 +20553,37 @@ void 0||stored2!==void 0;try{if(isAsked&&changesServer(plan))return await checke
 problems);return{plan}}catch(failure2){if(!(failure2 instanceof ProblemsError))throw failure2;throw new ProblemsError(failure2.
 problems.map(problem2=>withWayOut(problem2,plan)))}}function withWayOut({hint,...problem2},{digest}){const own5=hint===void 0||
 problem2.code==="stale-plan"?"":`${hint}; `;return{...problem2,hint:`nothing was sent; ${own5}${wayOut(digest)}`}}async function checked2(job,inputs,session,{
-plan,problems},stored2){const{event}=job;const{environment,shard:shard2}=plan;const isFromPull=inputs.expectDigest===fromPullRequest;
-if(isFromPull&&session.project.state().in==="file"&&process.env.RUNNER_ENVIRONMENT==="github-hosted"){throw refusal2("an\
- approval counts once, which the state remembers, and the state is a file that this runner throws away","keep the state \
-in git or PostgreSQL: state: {git: {}}")}const{pullRequest,approved,since,later}=await foundOut(job,inputs,environment);
-const source=pullRequest===null?"expect-digest":`pull request #${pullRequest.number}`;const digest=isFromPull?approved?.
-marker.plan?.digest:inputs.expectDigest??stored2?.digest;if(digest===void 0){const part=shard2===void 0?"":`shard ${shardText(
-shard2)} of `;throw refusal2(`${source} approves no plan for ${part}this environment, and there is something to change n\
-ow`,"a comment approves the plan that it shows, if it shows all of it and all that is declared")}job.log.say(`${inputs.expectDigest===
-void 0?"the stored plan":source} approved ${digest}`);if(later!==null)throw new ProblemsError([error("approval-used",`a \
-later run of this workflow came after this one: ${later}`)]);const approval=event.runId===null?void 0:{pullRequest:pullRequest?.
-number??null,head:pullRequest?.head??null,planRun:approved===null?null:String(approved.run.id),environment,digest,workflowRun:event.
-runId,url:event.runUrl};const uses=session.uses();const used=approval===void 0?void 0:whyUsedUp(uses,approval,since);if(used!==
-void 0)throw new ProblemsError([used]);refuse(problems);const left=approval===void 0?void 0:usedBy(uses,approval)?.left;
-const result=checkedPlan=>({plan:checkedPlan,...approval===void 0?{}:{approval}});if(left!==void 0){const whole2=stored2??
-approved?.stored??null;if(whole2?.digest!==digest)throw stale2(`${source} approved ${digest}, of which a part was applie\
-d`);if(stored2!==void 0)return result(plan);const rest=await session.planStored(whole2,left);if(rest.problems.length>0)throw new ProblemsError(
-rest.problems);return result(rest.plan)}const now=await markPlan(plan,job.redactor);const observed=approved?.marker.plan?.
-observed??null;if(digest===now.digest&&(observed===null||observed===now.observed))return result(plan);const between2=appliedSince(
-uses,approved?.stored?.created_at??plan.createdAt);const shown5=approved===null?"":`; ${approved.run.html_url} shows wha\
-t was approved`;const why=digest===now.digest?"the server was changed since":`it is ${now.digest} now`;throw stale2(`${source}\
- approved ${digest}, and ${why}${between2===void 0?"":`: ${between2} was applied in between`}${shown5}`)}function stale2(message){
-return new ProblemsError([error("stale-plan",`stale plan: ${message}`)])}async function foundOut(job,inputs,environment){
-const{event,signal}=job;const nothing3={pullRequest:null,approved:null,since:null,later:null};const isFromPull=inputs.expectDigest===
-fromPullRequest;if(inputs.githubToken===void 0&&isFromPull)throw refusal2("expect-digest: from-pull-request needs the in\
-put github-token","give it, or a digest");if(inputs.githubToken===void 0||event.runId===null)return nothing3;const runId=event.
-runId;try{return await withGithub(inputs.githubToken,event,{signal},async api=>{const run4=await api.run(runId);const[after2]=await api.
-runsAfter(run4);const began={since:(run4.run_attempt??1)>1?new Date(run4.created_at):null,later:after2?.html_url??null};
-if(!isFromPull)return{...nothing3,...began};const pull=await mergedPullRequest(api,event,inputs.prNumber);const approved=await approvedPlan(
-api,event,pull,{key:commentKey(inputs,environment),planWorkflow:inputs.planWorkflow,mode:inputs.approve});return{...began,
-pullRequest:{number:pull.number,head:pull.head.sha},approved}})}catch(failure2){if(!(failure2 instanceof GithubFailure))
-throw failure2;throw refusal2(`what was approved can't be read: ${failure2.message.replace(/\.$/,"")}`,failure2.lacksPermission?
-"the job needs the permissions actions: read, contents: read and pull-requests: read":"run it again when that is put rig\
-ht or over")}}init_escape();init_github();var Log=class{#inputs;learn(inputs){this.#inputs=inputs}get look(){const inputs=this.#inputs;const only2=inputs?.args.only;
+plan,problems},stored2){refuseLostState(inputs,session);const{runId,runUrl}=job.event;if(runId===null)throw refusal2("GI\
+THUB_RUN_ID is not set, so nobody can tell which run uses an approval");const{source,digest,pullRequest,approved,since,later}=await whatApproves(
+job,inputs,runId,plan,stored2);if(digest===void 0){const part=plan.shard===void 0?"":`shard ${shardText(plan.shard)} of `;
+throw refusal2(`${source} approves no plan for ${part}this environment, and there is something to change now`,"a comment\
+ approves the plan that it shows, if it shows all of it and all that is declared")}job.log.say(`${source} approved ${digest}`);
+if(later!==null){const message=`a later run of this workflow came after this one: ${later}`;throw new ProblemsError([error(
+"approval-used",message)])}const approval={pullRequest:pullRequest?.number??null,head:pullRequest?.head??null,planRun:approved===
+null?null:String(approved.run.id),environment:plan.environment,digest,workflowRun:runId,url:runUrl};const history=session.
+approvalHistory();const used=whyUsedUp(history,approval,since);if(used!==void 0)throw new ProblemsError([used]);refuse(problems);
+const left=usedBy(history,approval)?.left;if(left!==void 0){if(stored2!==void 0)return{plan,approval};if(approved?.stored==
+null)throw stale2(`${source} approved ${digest}, of which a part was applied`);const rest=await session.planStored(approved.
+stored,left);refuse(rest.problems);return{plan:rest.plan,approval}}const now=await markPlan(plan,job.redactor);const observed=approved?.
+marker.plan?.observed??now.observed;if(digest===now.digest&&observed===now.observed)return{plan,approval};const between2=appliedSince(
+history,approved?.stored?.created_at??plan.createdAt);const why=digest===now.digest?"the server was changed since":`it i\
+s ${now.digest} now`;throw stale2([`${source} approved ${digest}, and ${why}`,...between2===void 0?[]:[`${between2} was \
+applied in between`],...approved===null?[]:[`${approved.run.html_url} shows what was approved`]].join("; "))}function stale2(message){
+return new ProblemsError([error("stale-plan",`stale plan: ${message}`)])}function refuseLostState({expectDigest},{project}){
+const isLost2=project.state().in==="file"&&process.env.RUNNER_ENVIRONMENT==="github-hosted";if(expectDigest!==fromPullRequest||
+!isLost2)return;throw refusal2("an approval counts once, which the state remembers, and the state is a file that this ru\
+nner throws away","keep the state in git or PostgreSQL: state: {git: {}}")}async function whatApproves({event,signal},inputs,runId,{
+environment},stored2){const{githubToken,expectDigest,prNumber,planWorkflow,approve:mode}=inputs;const isFromPull=expectDigest===
+fromPullRequest;const byHand={source:expectDigest===void 0?"the stored plan":"expect-digest",digest:expectDigest??stored2?.
+digest,pullRequest:null,approved:null,since:null,later:null};if(githubToken===void 0){if(!isFromPull)return byHand;throw refusal2(
+"expect-digest: from-pull-request needs the input github-token","give it, or a digest")}try{return await withGithub(githubToken,
+event,{signal},async api=>{const run4=await api.run(runId);const later=(await api.laterRun(run4))?.html_url??null;const since=(run4.
+run_attempt??1)>1?new Date(run4.created_at):null;if(!isFromPull)return{...byHand,since,later};const pull=await mergedPullRequest(
+api,event,prNumber);const key=commentKey(inputs,environment);const approved=await approvedPlan(api,event,pull,{key,planWorkflow,
+mode});return{source:`pull request #${pull.number}`,digest:approved?.marker.plan?.digest,pullRequest:{number:pull.number,
+head:pull.head.sha},approved,since,later}})}catch(failure2){if(!(failure2 instanceof GithubFailure))throw failure2;throw refusal2(
+`what was approved can't be read: ${failure2.message.replace(/\.$/,"")}`,failure2.lacksPermission?"the job needs the per\
+missions actions: read, contents: read and pull-requests: read":"run it again when that is put right or over")}}init_escape();init_github();var Log=class{#inputs;learn(inputs){this.#inputs=inputs}get look(){const inputs=this.#inputs;const only2=inputs?.args.only;
 return{...only2===void 0?{}:{only:only2},color:false,debug:inputs?.args.debug===true,folder:inputs===void 0?"":folderInRepository(
 inputs)}}say(text6){if(text6!=="")process.stdout.write(text6.endsWith("\n")?text6:`${text6}
 `)}async report(report2,shown5){for(const format of["text","github"])this.say(await renderText(report2,format,shown5,this.
@@ -20657,8 +20654,8 @@ filter(({command})=>/^(?:undo|runs) /.test(command??""));return steps.map(({befo
 planFile);const stored2=file===void 0?void 0:await readPlanFile(file,planFile);job.concerns(stored2?.apply.shard);const inputs=job.
 about(given);const project=await job.project(inputs);const opened2=await openForWriting(project,"apply",job.sessionOptions(
 inputs));return await job.within(opened2,async session=>{const made3=stored2===void 0?{plan:await session.plan(planOptionsOf(
-inputs.args)),problems:[]}:await session.planStored(stored2,leftOf2(job,session,stored2));const shown5=redactPlan(made3.
-plan,job.redactor);await job.tellPlan(made3.plan,shown5);await writeSummary(planSummary(await job.shared(inputs,shown5)));
+inputs.args)),problems:[]}:await session.planStored(stored2,leftByEarlierAttempt(job,session,stored2));const shown5=redactPlan(
+made3.plan,job.redactor);await job.tellPlan(made3.plan,shown5);await writeSummary(planSummary(await job.shared(inputs,shown5)));
 const{plan,approval}=await checkApproval(job,inputs,session,made3,stored2);const maxDestructive=inputs.allowDestructive??
 project.maxDestructive();const approved=approve(plan,{maxDestructive});job.enters("sending");const{result:became,problems:found2}=await session.
 apply(approved,approval);const result=redactResult(became,job.redactor);const after2=redactProblems(found2,job.redactor);
@@ -20668,8 +20665,8 @@ inputs,{plan:shown5,result,problems:after2});job.enters("told");const{failed,not
 result);const bad2=failed+not_converged+unknown4+skipped2+after2.length>0;return{code:result.interrupted?130:bad2?1:0,summary:applied(
 result,after2),changed:changesServer(plan),plan,...file===void 0?{}:{planFile:file},htmlReport:await job.writeHtml(`${fileOf(
 "apply",inputs.shard)}.html`,resultReport,{result:became,plan,samples:await job.samplesOrNone(plan,session.project)})}})}
-function leftOf2({event:{runId}},session,{environment,digest}){if(runId===null)return void 0;return usedBy(session.uses(),
-{workflowRun:runId,environment,digest})?.left}function applied(result,problems){if(result.run!==null)return resultSummaryLine(
+function leftByEarlierAttempt({event},session,{environment,digest}){const workflowRun=event.runId??"";return usedBy(session.
+approvalHistory(),{workflowRun,environment,digest})?.left}function applied(result,problems){if(result.run!==null)return resultSummaryLine(
 result);const[first]=problems;return first===void 0?"There was nothing to apply.":titleLine(`${first.code}: ${first.message}`)}init_escape();init_problems();init_redact();import{mkdtemp}from"node:fs/promises";import{tmpdir}from"node:os";import{join as join18}from"node:path";import{constants as constants4}from"node:fs";import{open as open7,stat as stat6}from"node:fs/promises";import{dirname as dirname17,
 resolve as resolve15}from"node:path";init_problems();async function writeThrough(path,text6,mode){const there=await stat6(path).catch(unlessMissing);if(there!==void 0&&(!there.
 isFile()||/^\/(?:dev|proc)\//.test(resolve15(path)))){const handle=await open7(path,constants4.O_WRONLY|constants4.O_APPEND);
@@ -20756,9 +20753,9 @@ planReport,{plan:shown5,samples:new Map})}};async function tellNoPlan(job,inputs
 {kind:"plan",key,run:job.event.runId,plan:null});const heading=`${aboutText("idops plan",subjectOf(inputs,inputs.args,hide2))}\
 : ${title}`;const body2=`${first}
 ${plainText(heading,text6,job.event)}`;await job.posts.comment(inputs,key,body2,{opens:inputs.comment==="true"&&!quiet,quiet})}import{join as join20,resolve as resolve17}from"node:path";init_plan();init_text();import{stat as stat7}from"node:fs/promises";import{basename as basename12,dirname as dirname18,join as join19,resolve as resolve16}from"node:path";init_problems();async function refuseInputs(outputs,config3,known4){const{files,states}=await inputsOf(known4);const inputs=new Set((await Promise.
-all([resolve16(config3),...files].map(identity))).flat());const kept3=(await Promise.all(states.map(namesOf5))).flat();const problems=[];
+all([resolve16(config3),...files].map(identity))).flat());const kept2=(await Promise.all(states.map(namesOf5))).flat();const problems=[];
 for(const output of outputs){const names3=await namesOf5(resolve16(output));if(names3.some(name2=>inputs.has(name2)))problems.
-push(refusal3(output,"idops reads it"));else if(names3.some(name2=>kept3.some(state=>isOfState(name2,state))))problems.push(
+push(refusal3(output,"idops reads it"));else if(names3.some(name2=>kept2.some(state=>isOfState(name2,state))))problems.push(
 refusal3(output,"it is a state, or belongs to one"))}refuse(problems)}async function inputsOf(known4){try{const project=typeof known4===
 "function"?await known4():known4.project;const read=typeof known4==="function"?await loadManifests(project,{lenient:true}):
 known4;const{files,states}=project.guarded();return{files:[...files,...read.files],states}}catch(failure2){if(!(failure2 instanceof

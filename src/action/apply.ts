@@ -35,7 +35,7 @@ export async function planAndApply(job: Job, given: Inputs): Promise<Ending> {
     const made =
       stored === undefined
         ? { plan: await session.plan(planOptionsOf(inputs.args)), problems: [] }
-        : await session.planStored(stored, leftOf(job, session, stored));
+        : await session.planStored(stored, leftByEarlierAttempt(job, session, stored));
     const shown = redactPlan(made.plan, job.redactor);
     await job.tellPlan(made.plan, shown);
     await writeSummary(planSummary(await job.shared(inputs, shown)));
@@ -72,13 +72,13 @@ export async function planAndApply(job: Job, given: Inputs): Promise<Ending> {
 }
 
 /** What is left of a stored plan that an earlier attempt of this workflow run applied in part; undefined if none did. */
-function leftOf(
-  { event: { runId } }: Job,
+function leftByEarlierAttempt(
+  { event }: Job,
   session: WritingSession,
   { environment, digest }: StoredPlan,
 ): readonly string[] | undefined {
-  if (runId === null) return undefined;
-  return usedBy(session.uses(), { workflowRun: runId, environment, digest })?.left;
+  const workflowRun = event.runId ?? '';
+  return usedBy(session.approvalHistory(), { workflowRun, environment, digest })?.left;
 }
 
 function applied(result: Result, problems: readonly Problem[]): string {

@@ -18,16 +18,20 @@ export interface Checked {
   readonly approval?: Approval;
 }
 
-/** A plan as it was made now, and how it differs from the stored one. */
+/** A plan as it was made now, and how it differs from the stored one, if there is one. */
 type Made = Awaited<ReturnType<WritingSession['planStored']>>;
 
-/** What GitHub says of an approval. */
+/** What approves a plan, and whether anything came after it. */
 interface Found {
+  /** What approves, as a message names it. */
+  readonly source: string;
+  /** Left out if it approves nothing. */
+  readonly digest?: string | undefined;
   readonly pullRequest: { readonly number: number; readonly head: string } | null;
   readonly approved: ApprovedPlan | null;
   /** When the workflow run began, if this isn't its first attempt. */
   readonly since: Date | null;
-  /** A run of the same workflow that came after it. */
+  /** The address of a run of the same workflow that came after it. */
   readonly later: string | null;
 }
 
@@ -69,72 +73,62 @@ async function checked(
   { plan, problems }: Made,
   stored: StoredPlan | undefined,
 ): Promise<Checked> {
-  const { event } = job;
-  const { environment, shard } = plan;
-  const isFromPull = inputs.expectDigest === fromPullRequest;
-  if (
-    isFromPull &&
-    session.project.state().in === 'file' &&
-    process.env.RUNNER_ENVIRONMENT === 'github-hosted'
-  ) {
-    throw refusal(
-      'an approval counts once, which the state remembers, and the state is a file that this runner throws away',
-      'keep the state in git or PostgreSQL: state: {git: {}}',
-    );
-  }
-  const { pullRequest, approved, since, later } = await foundOut(job, inputs, environment);
-  const source = pullRequest === null ? 'expect-digest' : `pull request #${pullRequest.number}`;
-  const digest = isFromPull ? approved?.marker.plan?.digest : (inputs.expectDigest ?? stored?.digest);
+  refuseLostState(inputs, session);
+  const { runId, runUrl } = job.event;
+  if (runId === null)
+    throw refusal('GITHUB_RUN_ID is not set, so nobody can tell which run uses an approval');
+  const { source, digest, pullRequest, approved, since, later } = await whatApproves(
+    job,
+    inputs,
+    runId,
+    plan,
+    stored,
+  );
   if (digest === undefined) {
-    const part = shard === undefined ? '' : `shard ${shardText(shard)} of `;
+    const part = plan.shard === undefined ? '' : `shard ${shardText(plan.shard)} of `;
     throw refusal(
       `${source} approves no plan for ${part}this environment, and there is something to change now`,
       'a comment approves the plan that it shows, if it shows all of it and all that is declared',
     );
   }
-  job.log.say(`${inputs.expectDigest === undefined ? 'the stored plan' : source} approved ${digest}`);
-  if (later !== null)
-    throw new ProblemsError([
-      error('approval-used', `a later run of this workflow came after this one: ${later}`),
-    ]);
-  const approval: Approval | undefined =
-    event.runId === null
-      ? undefined
-      : {
-          pullRequest: pullRequest?.number ?? null,
-          head: pullRequest?.head ?? null,
-          planRun: approved === null ? null : String(approved.run.id),
-          environment,
-          digest,
-          workflowRun: event.runId,
-          url: event.runUrl,
-        };
-  const uses = session.uses();
-  const used = approval === undefined ? undefined : whyUsedUp(uses, approval, since);
+  job.log.say(`${source} approved ${digest}`);
+  if (later !== null) {
+    const message = `a later run of this workflow came after this one: ${later}`;
+    throw new ProblemsError([error('approval-used', message)]);
+  }
+  const approval: Approval = {
+    pullRequest: pullRequest?.number ?? null,
+    head: pullRequest?.head ?? null,
+    planRun: approved === null ? null : String(approved.run.id),
+    environment: plan.environment,
+    digest,
+    workflowRun: runId,
+    url: runUrl,
+  };
+  const history = session.approvalHistory();
+  const used = whyUsedUp(history, approval, since);
   if (used !== undefined) throw new ProblemsError([used]);
   refuse(problems);
-  const left = approval === undefined ? undefined : usedBy(uses, approval)?.left;
-  const result = (checkedPlan: Plan): Checked => ({
-    plan: checkedPlan,
-    ...(approval === undefined ? {} : { approval }),
-  });
+  const left = usedBy(history, approval)?.left;
   if (left !== undefined) {
-    const whole = stored ?? approved?.stored ?? null;
-    if (whole?.digest !== digest) throw stale(`${source} approved ${digest}, of which a part was applied`);
-    // A stored plan was compared as it was planned again.
-    if (stored !== undefined) return result(plan);
-    const rest = await session.planStored(whole, left);
-    if (rest.problems.length > 0) throw new ProblemsError(rest.problems);
-    return result(rest.plan);
+    // A stored plan was compared when it was planned again.
+    if (stored !== undefined) return { plan, approval };
+    if (approved?.stored == null) throw stale(`${source} approved ${digest}, of which a part was applied`);
+    const rest = await session.planStored(approved.stored, left);
+    refuse(rest.problems);
+    return { plan: rest.plan, approval };
   }
   const now = await markPlan(plan, job.redactor);
-  const observed = approved?.marker.plan?.observed ?? null;
-  if (digest === now.digest && (observed === null || observed === now.observed)) return result(plan);
-  const between = appliedSince(uses, approved?.stored?.created_at ?? plan.createdAt);
-  const shown = approved === null ? '' : `; ${approved.run.html_url} shows what was approved`;
+  const observed = approved?.marker.plan?.observed ?? now.observed;
+  if (digest === now.digest && observed === now.observed) return { plan, approval };
+  const between = appliedSince(history, approved?.stored?.created_at ?? plan.createdAt);
   const why = digest === now.digest ? 'the server was changed since' : `it is ${now.digest} now`;
   throw stale(
-    `${source} approved ${digest}, and ${why}${between === undefined ? '' : `: ${between} was applied in between`}${shown}`,
+    [
+      `${source} approved ${digest}, and ${why}`,
+      ...(between === undefined ? [] : [`${between} was applied in between`]),
+      ...(approved === null ? [] : [`${approved.run.html_url} shows what was approved`]),
+    ].join('; '),
   );
 }
 
@@ -142,31 +136,55 @@ function stale(message: string): ProblemsError {
   return new ProblemsError([error('stale-plan', `stale plan: ${message}`)]);
 }
 
-/** Asks GitHub for all that an approval rests on. Without a token for GitHub only a digest by hand can approve. */
-async function foundOut(job: Job, inputs: Inputs, environment: string | null): Promise<Found> {
-  const { event, signal } = job;
-  const nothing: Found = { pullRequest: null, approved: null, since: null, later: null };
-  const isFromPull = inputs.expectDigest === fromPullRequest;
-  if (inputs.githubToken === undefined && isFromPull)
+/** An approval of a pull request counts once, which a state can't remember that goes with its runner. */
+function refuseLostState({ expectDigest }: Inputs, { project }: WritingSession): void {
+  const isLost = project.state().in === 'file' && process.env.RUNNER_ENVIRONMENT === 'github-hosted';
+  if (expectDigest !== fromPullRequest || !isLost) return;
+  throw refusal(
+    'an approval counts once, which the state remembers, and the state is a file that this runner throws away',
+    'keep the state in git or PostgreSQL: state: {git: {}}',
+  );
+}
+
+/** What approves a plan. GitHub is asked for all that it rests on; without a token for GitHub, only the state knows what came after. */
+async function whatApproves(
+  { event, signal }: Job,
+  inputs: Inputs,
+  runId: string,
+  { environment }: Plan,
+  stored: StoredPlan | undefined,
+): Promise<Found> {
+  const { githubToken, expectDigest, prNumber, planWorkflow, approve: mode } = inputs;
+  const isFromPull = expectDigest === fromPullRequest;
+  const byHand: Found = {
+    source: expectDigest === undefined ? 'the stored plan' : 'expect-digest',
+    digest: expectDigest ?? stored?.digest,
+    pullRequest: null,
+    approved: null,
+    since: null,
+    later: null,
+  };
+  if (githubToken === undefined) {
+    if (!isFromPull) return byHand;
     throw refusal('expect-digest: from-pull-request needs the input github-token', 'give it, or a digest');
-  if (inputs.githubToken === undefined || event.runId === null) return nothing;
-  const runId = event.runId;
+  }
   try {
-    return await withGithub(inputs.githubToken, event, { signal }, async (api) => {
+    return await withGithub(githubToken, event, { signal }, async (api) => {
       const run = await api.run(runId);
-      const [after] = await api.runsAfter(run);
-      const began = {
-        since: (run.run_attempt ?? 1) > 1 ? new Date(run.created_at) : null,
-        later: after?.html_url ?? null,
+      const later = (await api.laterRun(run))?.html_url ?? null;
+      const since = (run.run_attempt ?? 1) > 1 ? new Date(run.created_at) : null;
+      if (!isFromPull) return { ...byHand, since, later };
+      const pull = await mergedPullRequest(api, event, prNumber);
+      const key = commentKey(inputs, environment);
+      const approved = await approvedPlan(api, event, pull, { key, planWorkflow, mode });
+      return {
+        source: `pull request #${pull.number}`,
+        digest: approved?.marker.plan?.digest,
+        pullRequest: { number: pull.number, head: pull.head.sha },
+        approved,
+        since,
+        later,
       };
-      if (!isFromPull) return { ...nothing, ...began };
-      const pull = await mergedPullRequest(api, event, inputs.prNumber);
-      const approved = await approvedPlan(api, event, pull, {
-        key: commentKey(inputs, environment),
-        planWorkflow: inputs.planWorkflow,
-        mode: inputs.approve,
-      });
-      return { ...began, pullRequest: { number: pull.number, head: pull.head.sha }, approved };
     });
   } catch (failure) {
     if (!(failure instanceof GithubFailure)) throw failure;

@@ -27,7 +27,7 @@ export interface ApprovedPlan {
 /** Which plan approves. */
 export type ApproveMode = 'merged' | 'reviewed';
 
-/** What is to be found out. */
+/** Which comment, workflow and plan count. */
 export interface Asked {
   /** Tells the comment of the project and the environment from others. */
   readonly key: string;

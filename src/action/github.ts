@@ -289,25 +289,26 @@ function apiOf({ rest, paginate, graphql }: Octokit, at: { readonly owner: strin
     async run(id: string): Promise<WorkflowRun> {
       return (await rest.actions.getWorkflowRun({ ...at, run_id: Number(id) })).data;
     },
-    /** The runs of a workflow that began after another one and did something: a run that was cancelled while it waited did nothing. */
-    async runsAfter({
+    /**
+     * A run of the same workflow that began later and did something; undefined if there is none. A run that was cancelled while it waited
+     * did nothing.
+     */
+    async laterRun({
       id,
       workflow_id,
       created_at,
       head_branch,
       event,
-    }: WorkflowRun): Promise<WorkflowRun[]> {
+    }: WorkflowRun): Promise<WorkflowRun | undefined> {
       const asked = { ...at, workflow_id, created: `>=${created_at}`, per_page: 100 };
       const branch = event === 'pull_request' || head_branch === null ? {} : { branch: head_branch };
       const all = await paginate(rest.actions.listWorkflowRuns, { ...asked, ...branch });
-      const begun: WorkflowRun[] = [];
       for (const run of all.filter((one) => one.id > id)) {
-        const { jobs } = (
-          await rest.actions.listJobsForWorkflowRun({ ...at, run_id: run.id, filter: 'all', per_page: 100 })
-        ).data;
-        if (jobs.some(({ conclusion }) => conclusion === 'success')) begun.push(run);
+        const of = { ...at, run_id: run.id, filter: 'all', per_page: 100 } as const;
+        const jobs = await paginate(rest.actions.listJobsForWorkflowRun, of);
+        if (jobs.some(({ conclusion }) => conclusion === 'success')) return run;
       }
-      return begun;
+      return undefined;
     },
     /** What a run keeps, newest first. */
     async artifacts(run: number): Promise<Artifact[]> {

@@ -7,7 +7,7 @@ export function wayOut(digest: string): string {
   return `if the plan above is right, start the workflow by hand with expect-digest ${digest}`;
 }
 
-/** Says that something isn't approved; `hint` says what would have been, or what is to be mended. */
+/** A plan isn't approved. `hint` says what to change, if that isn't obvious. */
 export function refusal(message: string, hint?: string): ProblemsError {
   return new ProblemsError([error('not-approved', message, [], hint)]);
 }

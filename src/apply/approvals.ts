@@ -23,14 +23,14 @@ export interface Approval {
 type Used = NonNullable<StateHead['approvals']>[number];
 
 /** What a state knows of approvals that were used, and of its newest run. */
-export type Uses = Pick<StateHead, 'approvals' | 'last_run' | 'shards'>;
+export type ApprovalHistory = Pick<StateHead, 'approvals' | 'last_run' | 'shards'>;
 
 /** How many used approvals a state remembers. An older run is refused because a later one was applied. */
-const kept = 100;
+const remembered = 100;
 
 /** The approval that a workflow run used already, with what is left of it; undefined if it used none. */
 export function usedBy(
-  { approvals = [] }: Uses,
+  { approvals = [] }: ApprovalHistory,
   { workflowRun, environment, digest }: Pick<Approval, 'workflowRun' | 'environment' | 'digest'>,
 ): Used | undefined {
   return approvals.find(
@@ -42,7 +42,11 @@ export function usedBy(
  * Why an approval doesn't count, or no longer counts; undefined if it does. `since` is when the workflow run began, if this isn't its
  * first attempt.
  */
-export function whyUsedUp(state: Uses, approval: Approval, since: Date | null): Problem | undefined {
+export function whyUsedUp(
+  state: ApprovalHistory,
+  approval: Approval,
+  since: Date | null,
+): Problem | undefined {
   const { workflowRun, environment, pullRequest, head, digest } = approval;
   const here = (state.approvals ?? []).filter((used) => used.environment === environment);
   const other = here.find(
@@ -69,14 +73,14 @@ export function whyUsedUp(state: Uses, approval: Approval, since: Date | null): 
 }
 
 /** The pull request or the run that was applied after a time, in words; undefined if none was. */
-export function appliedSince({ approvals = [] }: Uses, time: string): string | undefined {
+export function appliedSince({ approvals = [] }: ApprovalHistory, time: string): string | undefined {
   const last = approvals.findLast(({ at }) => at > time);
   return last === undefined ? undefined : named(last);
 }
 
 /** A state's approvals, with one that a run of idops begins to use for the objects with these keys. */
 export function withUse(
-  { approvals = [] }: Uses,
+  { approvals = [] }: ApprovalHistory,
   approval: Approval,
   { run, keys, at }: { readonly run: string; readonly keys: readonly string[]; readonly at: string },
 ): Used[] {
@@ -93,11 +97,11 @@ export function withUse(
     runs: [...(before?.runs ?? []), run],
     left: [...keys],
   };
-  return [...approvals.filter((one) => one !== before), used].slice(-kept);
+  return [...approvals.filter((one) => one !== before), used].slice(-remembered);
 }
 
 /** The same once the run has ended, with what is left to be applied. */
-export function withLeft({ approvals = [] }: Uses, run: string, left: readonly string[]): Used[] {
+export function withLeft({ approvals = [] }: ApprovalHistory, run: string, left: readonly string[]): Used[] {
   return approvals.map((used) => (used.runs.at(-1) === run ? { ...used, left: [...left] } : used));
 }
 

@@ -39,6 +39,15 @@ export const limits = {
   styleDepth: 32,
 } as const;
 
+/** Why a body is beyond a limit, as a sentence goes on. */
+export const beyond = {
+  characters: `it has more than ${shown(limits.bodyCharacters)} characters`,
+  tags: `it has more than ${shown(limits.tags)} tags`,
+  depth: `sections are nested more than ${limits.sectionDepth} deep`,
+  rendered: `it has more than ${shown(limits.renderedCharacters)} characters`,
+  visits: `it goes into sections more than ${shown(limits.sectionVisits)} times`,
+} as const;
+
 /** A whole number as people write it: `2,000,000`. Not by the platform's tables of languages, which take long to load. */
 export function shown(limit: number): string {
   return String(limit).replace(/\B(?=(?:\d{3})+$)/g, ',');

@@ -1,6 +1,6 @@
 import type { Span } from '../base/span.js';
 import { isMap } from '../base/values.js';
-import { limits, shown } from './limits.js';
+import { beyond, limits, shown } from './limits.js';
 import {
   type Bound,
   type MustacheTemplate,
@@ -61,15 +61,13 @@ class Raised extends Error {}
 
 /** Parses a body. Never throws: what is wrong is returned in words. */
 export function parseMustachex(body: string): MustachexTemplate | SyntaxProblem {
-  if (body.length > limits.bodyCharacters)
-    return { syntax: `it has more than ${shown(limits.bodyCharacters)} characters`, limit: true };
+  if (body.length > limits.bodyCharacters) return { syntax: beyond.characters, limit: true };
   const tokens = tokenize(body);
   if ('syntax' in tokens) return tokens;
   if (tokens.filter(({ kind }) => kind !== 'text').length > limits.tags)
-    return { syntax: `it has more than ${shown(limits.tags)} tags`, limit: true };
+    return { syntax: beyond.tags, limit: true };
   const nodes = nodesOf(tokens);
-  if (nodes === null)
-    return { syntax: `sections are nested more than ${limits.sectionDepth} deep`, limit: true };
+  if (nodes === null) return { syntax: beyond.depth, limit: true };
   return {
     parts: partsOf(nodes),
     render: (data, { absent }) => new Rendering(data, absent).text(nodes),
@@ -236,8 +234,7 @@ class Rendering {
 
   text(nodes: readonly Node[], bound: Bound = this.#root): string {
     this.#visits += 1;
-    if (this.#visits > limits.sectionVisits)
-      throw new TooLong(`it goes into sections more than ${shown(limits.sectionVisits)} times`);
+    if (this.#visits > limits.sectionVisits) throw new TooLong(beyond.visits);
     return nodes.map((node) => this.#node(node, bound)).join('');
   }
 
@@ -316,8 +313,7 @@ class Rendering {
 
   #counted(text: string): string {
     this.#characters += text.length;
-    if (this.#characters > limits.renderedCharacters)
-      throw new TooLong(`it has more than ${shown(limits.renderedCharacters)} characters`);
+    if (this.#characters > limits.renderedCharacters) throw new TooLong(beyond.rendered);
     return text;
   }
 }

@@ -207,7 +207,7 @@ function sampleData(parts: readonly Part[], given: SampleData): SampleData {
   return data;
 }
 
-/** What the server fills in, with given values in the place of those that it would have. It has no others, but for metadata. */
+/** The values that the server fills in, overridden by sample data. Sample data adds no names, except keys of metadata. */
 function filledIn(parts: readonly Part[], given: SampleData, { data }: MailOf): MailOf['data'] {
   const names = placeholdersOf(parts).map(({ name }) => name);
   return overlaid(withMetadata(data, names, exampleOf), given) as MailOf['data'];

@@ -1,7 +1,7 @@
 import Mustache from 'mustache';
 import type { Span } from '../base/span.js';
 import { isMap, type Json } from '../base/values.js';
-import { limits, shown } from './limits.js';
+import { beyond, limits, shown } from './limits.js';
 
 /** The parser goes through a run of white space again and again, so that a long one would stall it. */
 const longSpace = /(?<!\s)\s{1000,}/g;
@@ -72,18 +72,18 @@ export interface SyntaxProblem {
 /** Parses a body as Mustache. Never throws: what is wrong is returned in words. */
 export function parseMustache(body: string): MustacheTemplate | SyntaxProblem {
   if (body.length > limits.bodyCharacters) {
-    return { syntax: `it has more than ${shown(limits.bodyCharacters)} characters`, limit: true };
+    return { syntax: beyond.characters, limit: true };
   }
   const { text, whole } = withoutLongSpace(body);
   try {
     const tokens: readonly MustacheToken[] = new Mustache.Writer().parse(text);
     if (depthOf(tokens) > limits.sectionDepth) {
-      return { syntax: `sections are nested more than ${limits.sectionDepth} deep`, limit: true };
+      return { syntax: beyond.depth, limit: true };
     }
     const parts = partsOf(tokens, whole);
     const strange = strangeName(parts);
     if (strange !== undefined) return strange;
-    if (tagsIn(parts) > limits.tags) return { syntax: tooManyTags, limit: true };
+    if (tagsIn(parts) > limits.tags) return { syntax: beyond.tags, limit: true };
     return {
       parts,
       render: (data, { html, absent = new Set() }) =>
@@ -159,8 +159,6 @@ function withoutLongSpace(body: string): { readonly text: string; whole(offset: 
   return { text, whole: (offset) => offset + (cuts.findLast(({ from }) => from <= offset)?.gone ?? 0) };
 }
 
-const tooManyTags = `it has more than ${shown(limits.tags)} tags`;
-
 function tagsIn(parts: readonly Part[]): number {
   let tags = 0;
   for (const part of parts) {
@@ -190,7 +188,7 @@ class LimitedWriter extends Mustache.Writer {
   override renderTokens(...parts: Parameters<Mustache.Writer['renderTokens']>): string {
     this.#visits += 1;
     if (this.#visits > limits.sectionVisits) {
-      throw new TooLong(`it goes into sections more than ${shown(limits.sectionVisits)} times`);
+      throw new TooLong(beyond.visits);
     }
     return super.renderTokens(...parts);
   }
@@ -198,7 +196,7 @@ class LimitedWriter extends Mustache.Writer {
   #counted(text: string | undefined): string {
     this.#characters += String(text ?? '').length;
     if (this.#characters > limits.renderedCharacters) {
-      throw new TooLong(`it has more than ${shown(limits.renderedCharacters)} characters`);
+      throw new TooLong(beyond.rendered);
     }
     return text ?? '';
   }

@@ -40,14 +40,14 @@ export async function openForWriting(
   command: WritingCommand,
   options: SessionOptions = {},
 ): Promise<WritingSession> {
-  const { session, apply, uses } = await open(project, command, options);
-  return { ...session, apply, uses };
+  const { session, apply, approvalHistory } = await open(project, command, options);
+  return { ...session, apply, approvalHistory };
 }
 
 interface Opened {
   readonly session: Session;
   readonly apply: WritingSession['apply'];
-  readonly uses: WritingSession['uses'];
+  readonly approvalHistory: WritingSession['approvalHistory'];
 }
 
 async function open(
@@ -179,5 +179,5 @@ async function open(
       const { undoes } = approved.plan;
       return undoes === undefined ? applied : { ...applied, result: { ...applied.result, undoes } };
     });
-  return { session, apply, uses: () => planner.state };
+  return { session, apply, approvalHistory: () => planner.state };
 }

@@ -1,5 +1,5 @@
 import type { Applied } from '../apply/apply.js';
-import type { Approval, Uses } from '../apply/approvals.js';
+import type { Approval, ApprovalHistory } from '../apply/approvals.js';
 import type { Pause } from '../apply/read-back.js';
 import type { Left } from '../apply/undo.js';
 import type { Problem } from '../base/problems.js';
@@ -100,10 +100,11 @@ export type WritingCommand = RunLine['command'];
 /** A session that holds the lock of its state until it is closed. */
 export interface WritingSession extends Session {
   /**
-   * Applies a plan of this session that `approve` has let through. What was read more than 30 seconds ago, or before the
-   * plan was asked about, is read again before it is built on. Throws a ProblemsError where nothing could be begun.
+   * Applies a plan of this session that `approve` has let through, and keeps in the state that `approval` is used. What was read more than
+   * 30 seconds ago, or before the plan was asked about, is read again before it is built on, and so is each object of which a request
+   * carries what no document declares. Throws a ProblemsError where nothing could be begun.
    */
   apply(approved: ApprovedPlan, approval?: Approval): Promise<Applied>;
   /** What the state knows of approvals that were used. */
-  uses(): Uses;
+  approvalHistory(): ApprovalHistory;
 }

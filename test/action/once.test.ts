@@ -31,6 +31,17 @@ function setLabel({ sandbox }: Workspace, label: string, name: string | null | u
   if (found !== undefined) found.label = label;
 }
 
+/** A pull request that was merged and applied, after which somebody changed the server back. */
+async function appliedAndUndoneByHand(): Promise<{ site: Workspace; sha: string }> {
+  const site = await workspace(acme('Approved'));
+  const before = labelOf(site) ?? '';
+  await plans(site, 7);
+  const sha = merges(site, 7);
+  await applies(site, sha);
+  setLabel(site, before);
+  return { site, sha };
+}
+
 /** Three organizations, of which the server refuses to change the last one as long as `broken.is`. */
 async function three(): Promise<{ site: Workspace; broken: { is: boolean } }> {
   const broken = { is: true };
@@ -100,12 +111,7 @@ describe('an approval', () => {
   });
 
   it('is not used by another run for the same commit', async () => {
-    const site = await workspace(acme('Approved'));
-    const before = labelOf(site) ?? '';
-    await plans(site, 7);
-    const sha = merges(site, 7);
-    await applies(site, sha);
-    setLabel(site, before);
+    const { site, sha } = await appliedAndUndoneByHand();
     const by = { event: 'workflow_dispatch', sha, env: { GITHUB_RUN_ID: '95' } };
     const { code, log } = await site.run({ ...approvedOnly }, by);
     expect(code).toBe(1);
@@ -114,12 +120,7 @@ describe('an approval', () => {
   });
 
   it('ends with everything applied: the same change, made by hand to be needed again, takes a new one', async () => {
-    const site = await workspace(acme('Approved'));
-    const before = labelOf(site) ?? '';
-    await plans(site, 7);
-    const sha = merges(site, 7);
-    await applies(site, sha);
-    setLabel(site, before);
+    const { site, sha } = await appliedAndUndoneByHand();
     const { code, log } = await applies(site, sha, { attempt: 2 });
     expect(code).toBe(1);
     expect(log).toContain('everything that was approved was applied already');

@@ -161,6 +161,32 @@ describe('a part of the objects', () => {
     expect(site.writes()).toHaveLength(1);
   });
 
+  it('is finished by another attempt of its run, and by no other run', async () => {
+    let isBroken = true;
+    const site = await workspace(organizations('Renamed'), {
+      intercept: ({ body }) =>
+        isBroken && JSON.stringify(body ?? '').includes('Renamed globex')
+          ? { kind: 'answer', status: 422, body: { code: 'x', message: 'x' } }
+          : undefined,
+    });
+    const shard = `${indexOf('Organization/acme', 2)}/2`;
+    const { outputs } = await site.run({ shard }, { sha });
+    const apply = (attempt: string, run = {}): Promise<ActionRun> =>
+      site.run(
+        { command: 'apply', 'plan-file': outputs['plan-file'] ?? '' },
+        { sha, env: { GITHUB_RUN_ATTEMPT: attempt, ...run } },
+      );
+    expect(await apply('1')).toMatchObject({ code: 1, summary: expect.stringContaining('1 applied') });
+    isBroken = false;
+    const other = await apply('1', { GITHUB_RUN_ID: '99' });
+    expect(other).toMatchObject({ code: 1, log: expect.stringContaining('stale-plan') });
+    Object.assign(site.github.runs.at(-1) ?? {}, { workflow_id: 3 });
+    const finished = await apply('2');
+    expect(finished, finished.log).toMatchObject({ code: 0, summary: expect.stringContaining('1 applied') });
+    expect(site.writes()).toHaveLength(3);
+    expect(await apply('3')).toMatchObject({ code: 0, log: expect.stringContaining('0 to update') });
+  });
+
   it('has an issue of its own', async () => {
     const site = await workspace(organizations('Renamed'));
     const [first = '', second = ''] = busy;
