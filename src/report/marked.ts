@@ -33,8 +33,9 @@ export function codeName({ address, label }: Named): string {
 const plainWord = /^(?:[\p{L}\p{M}]+(?:['’-][\p{L}\p{M}]+)*|\d{1,6}|[—–→…])$/u;
 /** What may be short for a commit, or begin an address. */
 const referringWord = /^(?:www|gh-)|[0-9a-f]{7}/i;
-/** What spaces separate; a quotation and a placeholder of an email are one, whatever is in them. */
-const pieces = /(?:"(?:[^"\\]|\\.){1,200}"|\{\{[^{}]{0,200}\}\}|\S)+/gsu;
+/** What spaces separate; a quotation, a placeholder of an email and an object of JSON are one, whatever is in them. */
+const pieces =
+  /(?:"(?:[^"\\]|\\.){1,200}"|\{\{[^{}]{0,200}\}\}|\{(?:"(?:[^"\\]|\\.){0,200}"|[^{}"]){1,200}\}|\S)+/gsu;
 
 /**
  * A sentence that may hold data. Words that could be anything else than a word, such as a mention, a link, a

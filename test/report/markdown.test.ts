@@ -37,6 +37,9 @@ describe('the Markdown of a plan', () => {
     expect(prose('changed (was "**bold** x y"), and so on')).toBe(
       'changed (was `"**bold** x y"`), and so on',
     );
+    expect(prose('changed (was {"value": "by hand", "status": "valid"}), and so on')).toBe(
+      'changed (was `{"value": "by hand", "status": "valid"}`), and so on',
+    );
     expect(prose('(was "a \\"b c\\" @d e")')).toBe('(was `"a \\"b c\\" @d e"`)');
     expect(prose('(was "Hi {{ name }} @all")')).toBe('(was `"Hi {{ name }} @all"`)');
     expect(prose('(was "{brackets} @all")')).toBe('(was `"{brackets} @all"`)');
