@@ -9241,7 +9241,7 @@ close);const words6=(/^"(.*)"$/s.exec(core)?.[1]??core).split(" ");return words6
 core)}${close}`}function isPlain(word2){return plainWord.test(word2)&&!referringWord.test(word2)&&escapeText(word2)===word2}
 var plainWord,referringWord,pieces;var init_marked=__esm({"src/report/marked.ts"(){"use strict";init_escape();plainWord=
 /^(?:[\p{L}\p{M}]+(?:['’-][\p{L}\p{M}]+)*|\d{1,6}|[—–→…])$/u;referringWord=/^(?:www|gh-)|[0-9a-f]{7}/i;pieces=
-/(?:"(?:[^"\\]|\\.){1,200}"|\{\{[^{}]{0,200}\}\}|\S)+/gsu}});function hasDetails(change3,debug){if(!debug&&shortValue(change3)!==void 0)return false;return change3.fields.length>0||
+/(?:"(?:[^"\\]|\\.){1,200}"|\{\{[^{}]{0,200}\}\}|\{(?:"(?:[^"\\]|\\.){0,200}"|[^{}"]){1,200}\}|\S)+/gsu}});function hasDetails(change3,debug){if(!debug&&shortValue(change3)!==void 0)return false;return change3.fields.length>0||
 observedNote(change3)!==null||debug&&change3.requests.length>0}function detailsOf(change3,debug){const note=observedNote(
 change3);const views=change3.fields.map(field2=>viewField(field2,{whole:debug,room:"comment"}));const textOf4=bodies2=>[
 ...note===null?[]:[prose(note)],...valueFence(views.filter(({view})=>view!=="body")),...views.flatMap(view=>view.view===
