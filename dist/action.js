@@ -8065,42 +8065,41 @@ the id from the server, such as 9b1d5c1e-6f3a-4a0e-8b1a-0d6f3e1c2b77";return[ref
 ids of this server are`,path,hint)]});function idsOf2({identity:identity2,fields:fields2}){const own5=["id","backend_id"].
 flatMap(part=>identity2[part]===void 0?[]:[{id:identity2[part],path:[part]}]);const inLists=Object.entries(ids).flatMap(
 ([list2,most])=>elementIds(fields2[list2],[list2],most??void 0));return[...own5,...inLists]}}function elementIds(list2,path,most){
-if(!Array.isArray(list2))return[];return list2.flatMap((element,index)=>{if(!isMap(element))return[];const at3=[...path,
-index];const own5=element.id===void 0?[]:[{id:element.id,path:[...at3,"id"],...most===void 0?{}:{most}}];return[...own5,
-...elementIds(element.roles,[...at3,"roles"])]})}function identityProblems({identity:identity2},{identity:parts={}},refused4){
-return Object.entries(parts).flatMap(([part,{known:known4,otherwise}])=>{const{[part]:text6}=identity2;if(text6===void 0||
-text6===UNKNOWN_TEXT||known4.includes(text6))return[];return[refused4(otherwise,[part],`the ${part}s are ${known4.join("\
-, ")}`)]})}function lengthProblems({fields:fields2},{characters:limited={}},refused4){return Object.entries(limited).flatMap(
-([field2,most])=>{const length2=characters(textOf(fields2[field2]));return length2<=most?[]:[refused4(`"${field2}" has ${length2}\
- characters, and may have ${most}`,[field2])]})}function emptyProblems(object3,profile,emptyIsNull,{filled={},notEmpty:notEmpty2=[]},refused4){
-const{fields:fields2}=object3;const empty2=value3=>value3!==void 0&&reveal(value3)===""?"empty":"white space alone";const unfilled=Object.
-entries(filled).flatMap(([field2,instead])=>{const value3=fields2[field2];if(value3!==null&&!isBlank(value3))return[];return[
-refused4(`"${field2}" can't be ${value3===null?"null":empty2(value3)}`,[field2],instead??void 0)]});const nulled=emptyIsNull.
-flatMap(field2=>{if(!isBlank(fields2[field2]))return[];const message=empty2(fields2[field2])==="empty"?`an empty "${field2}\
-" becomes null`:`a "${field2}" of white space alone becomes null`;const hint=`write ${field2}: null`;if(notEmpty2.includes(
-field2))return[refused4(message,[field2],hint)];return[warning2("becomes-null",`${message} (profile ${profile.name})`,[object3.
-placeOf(field2)],hint)]});return[...unfilled,...nulled]}function wordProblems({fields:fields2},{uniqueWords=[]},refused4){
-return uniqueWords.flatMap(field2=>{if(fields2[field2]===void 0||isBlank(fields2[field2]))return[];const words6=textOf(fields2[field2]).
-split(" ");const twice=words6.find((word2,index)=>words6.indexOf(word2)!==index);if(twice===void 0)return[];if(twice===""){
-const message=`"${field2}" has spaces that separate nothing in two places, which this server takes for a word that is th\
-ere twice`;return[refused4(message,[field2],"leave them out")]}const shown5=holdsSensitive(fields2[field2]??null)?"a wor\
-d":`"${twice}"`;return[refused4(`"${field2}" has ${shown5} twice`,[field2],"keep one of the two")]})}function isText(value3){
-return!Array.isArray(value3)&&!isMap(value3)&&typeof reveal(value3)==="string"}function elementProblems({fields:fields2},{
-elements:elements2={}},refused4){return Object.entries(elements2).flatMap(([field2,{needs,types:types3}])=>{const map2=fields2[field2];
-if(!isMap(map2))return[];return Object.entries(map2).flatMap(([key,element])=>{if(element===null||reveal(element)===UNKNOWN_TEXT)
-return[];if(!isMap(element)||!needs.every(member2=>Object.hasOwn(element,member2))){const members3=needs.map(member2=>`"${member2}\
-"`).join(" and ");const example=`${key}: {${needs.map(member2=>`${member2}: \u2026`).join(", ")}}`;return[refused4(`an e\
-lement of "${field2}" must be a map with ${members3}`,[field2,key],`write it as ${example}`)]}return Object.entries(types3).
-flatMap(([member2,type])=>{const value3=Object.hasOwn(element,member2)?element[member2]:void 0;if(value3===void 0||memberTypes[type].
-fits(value3))return[];return[refused4(`"${member2}" in an element of "${field2}" must be ${memberTypes[type].words}`,[field2,
-key,member2])]})})})}function sizeProblems({fields:fields2},limits2,refused4){const bytes=requestSize(fields2);if(bytes<=
-limits2.requestBytes)return[];const[longest=""]=Object.keys(fields2).sort((a2,b)=>size(fields2[b])-size(fields2[a2]));const message=`\
-the request would have ${bytes} bytes, and this server takes ${limits2.requestBytes}`;return[refused4(message,[longest])]}
-function requestSize(fields2){return Object.entries(fields2).reduce((sum,[name2,value3])=>sum+name2.length+4+size(value3),
-32)}function size(value3){return value3===void 0?0:Buffer.byteLength(stringifyJson(reveal(value3)))}var uuid3,memberTypes;
-var init_limits=__esm({"src/kinds/limits.ts"(){"use strict";init_json();init_problems();init_values();init_texts();uuid3=
-/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;memberTypes={text:{words:"a text",fits:isText},texts:{words:"a list of tex\
-ts",fits:value3=>Array.isArray(value3)&&value3.every(isText)}}}});function takenFields(fields2,{ignored=[],emptyIsNull=[],nullBecomes={}}){const taken2={};for(const[field2,value3]of Object.
+if(!Array.isArray(list2))return[];return list2.flatMap((element,index)=>{if(!isMap(element)||element.id===void 0)return[];
+return[{id:element.id,path:[...path,index,"id"],...most===void 0?{}:{most}}]})}function identityProblems({identity:identity2},{
+identity:parts={}},refused4){return Object.entries(parts).flatMap(([part,{known:known4,otherwise}])=>{const{[part]:text6}=identity2;
+if(text6===void 0||text6===UNKNOWN_TEXT||known4.includes(text6))return[];return[refused4(otherwise,[part],`the ${part}s \
+are ${known4.join(", ")}`)]})}function lengthProblems({fields:fields2},{characters:limited={}},refused4){return Object.entries(
+limited).flatMap(([field2,most])=>{const length2=characters(textOf(fields2[field2]));return length2<=most?[]:[refused4(`\
+"${field2}" has ${length2} characters, and may have ${most}`,[field2])]})}function emptyProblems(object3,profile,emptyIsNull,{
+filled={},notEmpty:notEmpty2=[]},refused4){const{fields:fields2}=object3;const empty2=value3=>value3!==void 0&&reveal(value3)===
+""?"empty":"white space alone";const unfilled=Object.entries(filled).flatMap(([field2,instead])=>{const value3=fields2[field2];
+if(value3!==null&&!isBlank(value3))return[];return[refused4(`"${field2}" can't be ${value3===null?"null":empty2(value3)}`,
+[field2],instead??void 0)]});const nulled=emptyIsNull.flatMap(field2=>{if(!isBlank(fields2[field2]))return[];const message=empty2(
+fields2[field2])==="empty"?`an empty "${field2}" becomes null`:`a "${field2}" of white space alone becomes null`;const hint=`\
+write ${field2}: null`;if(notEmpty2.includes(field2))return[refused4(message,[field2],hint)];return[warning2("becomes-nu\
+ll",`${message} (profile ${profile.name})`,[object3.placeOf(field2)],hint)]});return[...unfilled,...nulled]}function wordProblems({
+fields:fields2},{uniqueWords=[]},refused4){return uniqueWords.flatMap(field2=>{if(fields2[field2]===void 0||isBlank(fields2[field2]))
+return[];const words6=textOf(fields2[field2]).split(" ");const twice=words6.find((word2,index)=>words6.indexOf(word2)!==
+index);if(twice===void 0)return[];if(twice===""){const message=`"${field2}" has spaces that separate nothing in two plac\
+es, which this server takes for a word that is there twice`;return[refused4(message,[field2],"leave them out")]}const shown5=holdsSensitive(
+fields2[field2]??null)?"a word":`"${twice}"`;return[refused4(`"${field2}" has ${shown5} twice`,[field2],"keep one of the\
+ two")]})}function isText(value3){return!Array.isArray(value3)&&!isMap(value3)&&typeof reveal(value3)==="string"}function elementProblems({
+fields:fields2},{elements:elements2={}},refused4){return Object.entries(elements2).flatMap(([field2,{needs,types:types3}])=>{
+const map2=fields2[field2];if(!isMap(map2))return[];return Object.entries(map2).flatMap(([key,element])=>{if(element===null||
+reveal(element)===UNKNOWN_TEXT)return[];if(!isMap(element)||!needs.every(member2=>Object.hasOwn(element,member2))){const members3=needs.
+map(member2=>`"${member2}"`).join(" and ");const example=`${key}: {${needs.map(member2=>`${member2}: \u2026`).join(", ")}\
+}`;return[refused4(`an element of "${field2}" must be a map with ${members3}`,[field2,key],`write it as ${example}`)]}return Object.
+entries(types3).flatMap(([member2,type])=>{const value3=Object.hasOwn(element,member2)?element[member2]:void 0;if(value3===
+void 0||memberTypes[type].fits(value3))return[];return[refused4(`"${member2}" in an element of "${field2}" must be ${memberTypes[type].
+words}`,[field2,key,member2])]})})})}function sizeProblems({fields:fields2},limits2,refused4){const bytes=requestSize(fields2);
+if(bytes<=limits2.requestBytes)return[];const[longest=""]=Object.keys(fields2).sort((a2,b)=>size(fields2[b])-size(fields2[a2]));
+const message=`the request would have ${bytes} bytes, and this server takes ${limits2.requestBytes}`;return[refused4(message,
+[longest])]}function requestSize(fields2){return Object.entries(fields2).reduce((sum,[name2,value3])=>sum+name2.length+4+
+size(value3),32)}function size(value3){return value3===void 0?0:Buffer.byteLength(stringifyJson(reveal(value3)))}var uuid3,
+memberTypes;var init_limits=__esm({"src/kinds/limits.ts"(){"use strict";init_json();init_problems();init_values();init_texts();
+uuid3=/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;memberTypes={text:{words:"a text",fits:isText},texts:{words:"a list \
+of texts",fits:value3=>Array.isArray(value3)&&value3.every(isText)}}}});function takenFields(fields2,{ignored=[],emptyIsNull=[],nullBecomes={}}){const taken2={};for(const[field2,value3]of Object.
 entries(fields2)){if(ignored.includes(field2))continue;const{[field2]:instead}=nullBecomes;if(emptyIsNull.includes(field2)&&
 isBlank(value3))put(taken2,field2,null);else put(taken2,field2,value3===null&&instead!==void 0&&!isMap(instead)?instead:
 value3)}return taken2}function shownFields({fields:fields2,traits:traits5},answer,{name:name2}){const shown5=markSecrets(
@@ -8463,33 +8462,26 @@ users",scope:"users:manage:all",pageSize:1e3}},whole:["metadata","group","author
 "uid","username","totp_registered_at","federated_metadata","blocked","backend"],emptyIsNull:["group"],nullBecomes:{metadata:{},
 authorized_scopes:[],organizations:[],roles:[]},piecemeal:true,protects:true,limits:{ids:{authorized_scopes:255,roles:null,
 organizations:null},characters:{group:255},uniqueWords:["group"],elements:{metadata:{needs:["value","status"],types:{status:"\
-text",display:"texts"}}}},signs:{has:["roles"],lacks:["blocked"],losesSilently:true},unsafe:true}}}});function listsOfUser({fields:fields2},profile){const filled=list2=>Array.isArray(list2)&&list2.length>0;const roles3=[fields2.
-roles,...asElements(fields2.organizations??null).map(({roles:roles4})=>roles4)];return[...(userTraits[profile.name].whole?.
-includes("organizations")??false)||filled(fields2.organizations)?["organizations"]:[],...listScope("scopes",profile)!==void 0&&
-filled(fields2.authorized_scopes)?["scopes"]:[],...listScope("roles",profile)!==void 0&&roles3.some(filled)?["roles"]:[]]}
-function resolveUser(fields2,context3){const{references,present:present3,profile,wished}=context3;const resolved2={...fields2};
-const troubles=[];const confirmed2=[];const warnings=[];const take2=(field2,{elements:elements2,troubles:found2,sure})=>{
-resolved2[field2]=elements2;troubles.push(...found2);if(sure)confirmed2.push(field2)};const lookUp2=(list2,catalog,noun,own5,field2)=>findAll(
+text",display:"texts"}}}},signs:{has:["roles"],lacks:["blocked"],losesSilently:true},unsafe:true}}}});function listsOfUser({fields:fields2},profile){const filled=list2=>Array.isArray(list2)&&list2.length>0;return[...(userTraits[profile.
+name].whole?.includes("organizations")??false)||filled(fields2.organizations)?["organizations"]:[],...listScope("scopes",
+profile)!==void 0&&filled(fields2.authorized_scopes)?["scopes"]:[],...listScope("roles",profile)!==void 0&&filled(fields2.
+roles)?["roles"]:[]]}function resolveUser(fields2,context3){const{references,present:present3,profile,wished}=context3;const resolved2={
+...fields2};const troubles=[];const confirmed2=[];const warnings=[];const take2=(field2,{elements:elements2,troubles:found2,
+sure})=>{resolved2[field2]=elements2;troubles.push(...found2);if(sure)confirmed2.push(field2)};const lookUp2=(list2,catalog,noun,own5,field2)=>findAll(
 asElements(list2),{catalog,noun,own:own5,strict:wished(field2),live:userTraits[profile.name].reads?.one!==void 0});if(Array.
 isArray(fields2.authorized_scopes)){const own5=asElements(present3.authorized_scopes??null);const{authorized_scopes:list2}=fields2;
-take2("authorized_scopes",lookUp2(list2,references.scopes,"scope",own5,"authorized_scopes"))}const ownRoles=rolesOf(present3);
-if(Array.isArray(fields2.roles)){take2("roles",lookUp2(fields2.roles,references.roles,"role",ownRoles,"roles"))}if(Array.
+take2("authorized_scopes",lookUp2(list2,references.scopes,"scope",own5,"authorized_scopes"))}if(Array.isArray(fields2.roles)){
+const own5=asElements(present3.roles??null);take2("roles",lookUp2(fields2.roles,references.roles,"role",own5,"roles"))}if(Array.
 isArray(fields2.organizations)&&references.organizations!=null){const{organizations}=references;const members3=memberships(
 fields2.organizations,organizations,wished("organizations"));warnings.push(...members3.stale.map(message=>({code:"stale-\
 name",message,field:"organizations"})));const own5=asElements(present3.organizations??null);const told5=own5.every(({name:name2})=>typeof name2!==
-"string"||organizations.byName(name2).length<=1);const inner=members3.elements.map(element=>{if(element.roles===void 0)return{
-elements:[element],troubles:[],sure:true};const found2=lookUp2(element.roles,references.roles,"role",ownRoles,"organizat\
-ions");return{...found2,elements:[{...element,roles:found2.elements}]}});take2("organizations",{elements:inner.flatMap(({
-elements:elements2})=>elements2),troubles:[...members3.troubles,...inner.flatMap(({troubles:troubles2})=>troubles2)],sure:listScope(
-"roles",profile)!==void 0&&members3.sure&&told5&&inner.every(({sure})=>sure)})}return{fields:resolved2,troubles:[...new Set(
-troubles)],confirmed:confirmed2,warnings}}function existing(lists,{organizations,scopes,roles:roles3}){const isIn=(catalog,{
-id})=>catalog==null||catalog.unsure||typeof id==="string"&&catalog.byId(id)!==void 0;const kept2=Object.entries(lists).map(
-([field2,list2])=>{if(!Array.isArray(list2))return[field2,list2];const elements2=asElements(list2);if(field2==="authoriz\
-ed_scopes")return[field2,elements2.filter(scope2=>isIn(scopes,scope2))];if(field2==="roles")return[field2,elements2.filter(
-role2=>isIn(roles3,role2))];const members3=elements2.filter(member2=>isIn(organizations,member2)).map(member2=>member2.roles===
-void 0?member2:{...member2,roles:asElements(member2.roles).filter(role2=>isIn(roles3,role2))});return[field2,members3]});
-return Object.fromEntries(kept2.filter(([,list2])=>!Array.isArray(list2)||list2.length>0))}function rolesOf(user4){const memberships2=asElements(
-user4.organizations??null);return[user4,...memberships2].flatMap(({roles:roles3=null})=>asElements(roles3))}function findAll(list2,{
+"string"||organizations.byName(name2).length<=1);take2("organizations",{...members3,sure:userTraits[profile.name].hasRoles&&
+members3.sure&&told5})}return{fields:resolved2,troubles:[...new Set(troubles)],confirmed:confirmed2,warnings}}function existing(lists,{
+organizations,scopes,roles:roles3}){const isIn=(catalog,{id})=>catalog==null||catalog.unsure||typeof id==="string"&&catalog.
+byId(id)!==void 0;const kept2=Object.entries(lists).map(([field2,list2])=>{if(!Array.isArray(list2))return[field2,list2];
+const elements2=asElements(list2);if(field2==="authorized_scopes")return[field2,elements2.filter(scope2=>isIn(scopes,scope2))];
+if(field2==="roles")return[field2,elements2.filter(role2=>isIn(roles3,role2))];return[field2,elements2.filter(member2=>isIn(
+organizations,member2))]});return Object.fromEntries(kept2.filter(([,list2])=>!Array.isArray(list2)||list2.length>0))}function findAll(list2,{
 catalog,noun,own:own5,strict,live}){if(catalog==null){return{elements:[...list2],troubles:[],sure:live&&catalog===void 0&&
 list2.length===0}}const isShared=name2=>catalog.byName(name2).length>1;const troubles=[];let sure=own5.every(({name:name2})=>typeof name2!==
 "string"||!isShared(name2));const elements2=list2.map(element=>{const row=typeof element.id==="string"?byId(element.id):
@@ -8530,69 +8522,68 @@ place of the name.","Read billing"),public:optional2(boolean2(),"Whether any cli
 once(()=>strictObject({id:organizationId,name:optional2(identifier2(),"The name of the organization; finds it where ther\
 e is no id.","acme"),label:nullish2(text2(),"The label of the organization.","ACME Corporation"),roles:roles2.optional().
 meta({description:"The user's roles in this organization, the whole set: an empty list takes all away, no list leaves th\
-em.",...noneTwice,examples:[[{id:UUID,name:"billing-admin"}]]})}).refine(it=>it.id!==void 0||it.name!==void 0,'needs an \
-"id" or a "name"').meta(idOrName));backend2=once(()=>strictObject({id:nullish2(text2(),"The id of the backend.",UUID),name:nullish2(
-text2(),"The name of the backend.","Staff directory"),type:nullish2(text2(),"What the backend keeps its users in, as the\
- server names it.","ldap"),is_default:nullish2(boolean2(),"Whether it is the backend of those that name none.",false),create_default_organization:nullish2(
-boolean2(),"Whether a new user gets an organization of their own.",true),roles:nullish2(array(role),"The roles of the ba\
-ckend, the whole set.",[{id:UUID,name:"member"}]),metadata_fields:nullish2(array(anyObject2),"The fields that users' met\
-adata may have. Their members are the server's; idops compares and sends them as they are.",[{attribute_name:"department",
-user_editable:false}]),federated_servers:nullish2(array(anyObject2),"Other servers that users may sign in with. Their me\
-mbers are the server's; idops compares and sends them as they are.",[{name:"partner"}]),verifiable_credentials:nullish2(
-array(anyObject2),"The verifiable credentials that it issues. Their members are the server's; idops compares and sends t\
-hem as they are.",[{credential_identifier:"EmployeeCard"}]),verifiable_presentations:nullish2(array(anyObject2),"The ver\
-ifiable presentations that it asks for. Their members are the server's; idops compares and sends them as they are.",[{presentation_identifier:"\
-EmployeeCard"}]),password_hashing_alg:nullish2(text2(),"How passwords are hashed.","argon2"),password_hashing_opts:nullish2(
-anyObject2,"The settings of that hash. Their names are the server's.",{m_cost:16}),ldap_pool_size:nullish2(int32(),"How \
-many connections to the directory are kept open.",5),ldap_host:nullish2(text2(),"The host of the LDAP directory.","ldap.\
-example.com"),ldap_user_rdn_attribute:nullish2(text2(),"The attribute that names a user in the directory.","uid"),ldap_base_dn:nullish2(
-text2(),"Where users are looked for in the directory.","dc=example,dc=com"),ldap_ou:nullish2(text2(),"The organizational\
- unit that users are in.","ou=people"),ldap_master_dn:nullish2(text2(),"Whom the server signs in to the directory as.","\
-cn=idp,dc=example,dc=com"),ldap_master_password:nullish2(text2(),"The password of ldap_master_dn, a secret wherever it c\
-omes from. Write a variable here, never the password itself.","${LDAP_PASSWORD}"),smtp_from:nullish2(text2(),"The sender\
- of emails.","no-reply@example.com"),smtp_relay:nullish2(text2(),"The mail server that emails are handed to.","smtp.exam\
-ple.com"),smtp_username:nullish2(text2(),"Whom the server signs in to the mail server as.","idp"),smtp_password:nullish2(
-text2(),"The password of smtp_username, a secret wherever it comes from. Write a variable here, never the password itsel\
-f.","${SMTP_PASSWORD}"),smtp_ssl:nullish2(boolean2(),"Whether the mail server is spoken to over TLS from the first byte.",
-true),smtp_tls:nullish2(boolean2(),"Whether the connection to the mail server changes to TLS (STARTTLS).",false),smtp_port:nullish2(
-int32(),"The port of the mail server.",465),features:nullish2(array(text2()),"What the backend can do, as the server nam\
-es it.",["authenticable"])}));userSchema=once(()=>document("User","A user's record: what they belong to and may do. User\
-s are made by the server, never by idops.",{id:identifier2().meta({description:"The id of the user.",examples:[UUID]}),uid:nullish2(
-text2(),"What the user's backend knows them by.","ada"),username:nullish2(text2(),"What the user signs in as.","ada@exam\
-ple.com"),totp_registered_at:nullish2(iso_exports.datetime({offset:true,error:"expected a date-time such as 2026-01-31T1\
-2:00:00Z"}),"When the user registered a device for one-time passwords; null takes it away.","2026-01-31T12:00:00Z"),metadata:nullish2(
-anyObject2,"What is known of the user, by name. Keys that are not mentioned stay, null removes one; see whole.",{department:{
-value:"R&D",status:"valid"}}),federated_metadata:nullish2(anyObject2,"The same, as another server told it. Keys that are\
- not mentioned stay, null removes one; see whole.",{department:{value:"R&D",status:"valid"}}),blocked:nullish2(boolean2(),
-"Whether the user is kept from signing in. Blocking counts as destructive.",false),group:nullish2(text2(),"The groups of\
- the user, one or several with a space between them.","staff"),authorized_scopes:array(scope()).nullable().optional().meta(
-{description:"The scopes that the user may be granted, the whole set: an empty list takes all away, no list leaves them.",
-examples:[[{id:UUID,name:"billing:read",label:"Read billing"}]],...noneTwice}),organizations:array(union([identifier2(),
-membership()],{error:"expected the name or id of an organization, or an object with one"})).nullable().optional().meta({
-description:"The organizations that the user is in, the whole set: each an organization's name or id, or an object with \
-roles. An empty list takes all away, no list leaves them.",examples:[["acme",{id:UUID,roles:[{id:UUID,name:"billing-admi\
-n"}]}]],...noneTwice}),roles:roles2.nullable().optional().meta({description:"The user's own roles, the whole set. For se\
-rvers of the boruta profile; the documented API has none.",examples:[[{id:UUID,name:"auditor"}]],...noneTwice}),backend:nullish2(
-backend2(),"The backend that the user comes from, with its settings. The members that are mentioned are managed.",{id:UUID,
-smtp_relay:"smtp.example.com"}),whole:array(_enum(["metadata","federated_metadata"])).optional().meta({description:"Whic\
-h of these maps are written whole: a key that is not mentioned is removed.",examples:[["metadata"]],default:[]}),ignored:ignorable(
-userTraits)}))}});function replaceUser({present:present3,desired:desired2,profile,references}){const{[profile.name]:traits5}=userTraits;const{
+em. The boruta profile refuses them: there, roles belong to the user.",...noneTwice,examples:[[{id:UUID,name:"billing-ad\
+min"}]]})}).refine(it=>it.id!==void 0||it.name!==void 0,'needs an "id" or a "name"').meta(idOrName));backend2=once(()=>strictObject(
+{id:nullish2(text2(),"The id of the backend.",UUID),name:nullish2(text2(),"The name of the backend.","Staff directory"),
+type:nullish2(text2(),"What the backend keeps its users in, as the server names it.","ldap"),is_default:nullish2(boolean2(),
+"Whether it is the backend of those that name none.",false),create_default_organization:nullish2(boolean2(),"Whether a n\
+ew user gets an organization of their own.",true),roles:nullish2(array(role),"The roles of the backend, the whole set.",
+[{id:UUID,name:"member"}]),metadata_fields:nullish2(array(anyObject2),"The fields that users' metadata may have. Their m\
+embers are the server's; idops compares and sends them as they are.",[{attribute_name:"department",user_editable:false}]),
+federated_servers:nullish2(array(anyObject2),"Other servers that users may sign in with. Their members are the server's;\
+ idops compares and sends them as they are.",[{name:"partner"}]),verifiable_credentials:nullish2(array(anyObject2),"The \
+verifiable credentials that it issues. Their members are the server's; idops compares and sends them as they are.",[{credential_identifier:"\
+EmployeeCard"}]),verifiable_presentations:nullish2(array(anyObject2),"The verifiable presentations that it asks for. The\
+ir members are the server's; idops compares and sends them as they are.",[{presentation_identifier:"EmployeeCard"}]),password_hashing_alg:nullish2(
+text2(),"How passwords are hashed.","argon2"),password_hashing_opts:nullish2(anyObject2,"The settings of that hash. Thei\
+r names are the server's.",{m_cost:16}),ldap_pool_size:nullish2(int32(),"How many connections to the directory are kept \
+open.",5),ldap_host:nullish2(text2(),"The host of the LDAP directory.","ldap.example.com"),ldap_user_rdn_attribute:nullish2(
+text2(),"The attribute that names a user in the directory.","uid"),ldap_base_dn:nullish2(text2(),"Where users are looked\
+ for in the directory.","dc=example,dc=com"),ldap_ou:nullish2(text2(),"The organizational unit that users are in.","ou=p\
+eople"),ldap_master_dn:nullish2(text2(),"Whom the server signs in to the directory as.","cn=idp,dc=example,dc=com"),ldap_master_password:nullish2(
+text2(),"The password of ldap_master_dn, a secret wherever it comes from. Write a variable here, never the password itse\
+lf.","${LDAP_PASSWORD}"),smtp_from:nullish2(text2(),"The sender of emails.","no-reply@example.com"),smtp_relay:nullish2(
+text2(),"The mail server that emails are handed to.","smtp.example.com"),smtp_username:nullish2(text2(),"Whom the server\
+ signs in to the mail server as.","idp"),smtp_password:nullish2(text2(),"The password of smtp_username, a secret whereve\
+r it comes from. Write a variable here, never the password itself.","${SMTP_PASSWORD}"),smtp_ssl:nullish2(boolean2(),"Wh\
+ether the mail server is spoken to over TLS from the first byte.",true),smtp_tls:nullish2(boolean2(),"Whether the connec\
+tion to the mail server changes to TLS (STARTTLS).",false),smtp_port:nullish2(int32(),"The port of the mail server.",465),
+features:nullish2(array(text2()),"What the backend can do, as the server names it.",["authenticable"])}));userSchema=once(
+()=>document("User","A user's record: what they belong to and may do. Users are made by the server, never by idops.",{id:identifier2().
+meta({description:"The id of the user.",examples:[UUID]}),uid:nullish2(text2(),"What the user's backend knows them by.",
+"ada"),username:nullish2(text2(),"What the user signs in as.","ada@example.com"),totp_registered_at:nullish2(iso_exports.
+datetime({offset:true,error:"expected a date-time such as 2026-01-31T12:00:00Z"}),"When the user registered a device for\
+ one-time passwords; null takes it away.","2026-01-31T12:00:00Z"),metadata:nullish2(anyObject2,"What is known of the use\
+r, by name. Keys that are not mentioned stay, null removes one; see whole.",{department:{value:"R&D",status:"valid"}}),federated_metadata:nullish2(
+anyObject2,"The same, as another server told it. Keys that are not mentioned stay, null removes one; see whole.",{department:{
+value:"R&D",status:"valid"}}),blocked:nullish2(boolean2(),"Whether the user is kept from signing in. Blocking counts as \
+destructive.",false),group:nullish2(text2(),"The groups of the user, one or several with a space between them.","staff"),
+authorized_scopes:array(scope()).nullable().optional().meta({description:"The scopes that the user may be granted, the w\
+hole set: an empty list takes all away, no list leaves them.",examples:[[{id:UUID,name:"billing:read",label:"Read billin\
+g"}]],...noneTwice}),organizations:array(union([identifier2(),membership()],{error:"expected the name or id of an organi\
+zation, or an object with one"})).nullable().optional().meta({description:"The organizations that the user is in, the wh\
+ole set: each an organization's name or id, or an object with one. An empty list takes all away, no list leaves them.",examples:[
+["acme",{id:UUID,roles:[{id:UUID,name:"billing-admin"}]}]],...noneTwice}),roles:roles2.nullable().optional().meta({description:"\
+The user's own roles, the whole set. For servers of the boruta profile; the documented API has none.",examples:[[{id:UUID,
+name:"auditor"}]],...noneTwice}),backend:nullish2(backend2(),"The backend that the user comes from, with its settings. T\
+he members that are mentioned are managed.",{id:UUID,smtp_relay:"smtp.example.com"}),whole:array(_enum(["metadata","fede\
+rated_metadata"])).optional().meta({description:"Which of these maps are written whole: a key that is not mentioned is r\
+emoved.",examples:[["metadata"]],default:[]}),ignored:ignorable(userTraits)}))}});function replaceUser({present:present3,desired:desired2,profile,references}){const{[profile.name]:traits5}=userTraits;const{
 fields:fields2,unknown:unknown4}=wholeFields(desired2,present3.fields,traits5);if(unknown4.length>0)return blocked(unknownWhole(
 "user",unknown4),fields2);const troubles=[];const body2=traits5.elementsNeedIds?withIds(fields2,present3.fields,references,
 troubles):fields2;troubles.push(...strangers(body2,references.organizations));if(troubles.length>0)return blocked([...new Set(
 troubles)].join("; "),body2);return{requests:[{operation:"updateUser",params:{user_id:present3.identity.id??""},body:body2}],
 expected:body2,warnings:unlisted(body2,references)}}function blocked(trouble,expected){return{requests:[],expected,trouble}}
-function withIds(fields2,present3,references,troubles){const scopes=asElements(present3.authorized_scopes??null);const roles3=rolesOf(
-present3);const identified=(list2,known4,noun)=>{const elements2=asElements(list2).map(element=>identify(element,known4,
-noun,troubles));for(const id of repeated(elements2))troubles.push(`the ${noun} ${id} is twice: remove one of the two`);return elements2};
-const lists={};for(const[name2,list2]of Object.entries(fields2)){if(name2==="authorized_scopes"){lists[name2]=identified(
-list2,scopes,"scope").map(scope2=>labelled(scope2,references.scopes))}else if(name2==="roles")lists[name2]=identified(list2,
-roles3,"role");else if(name2==="organizations"){lists[name2]=asElements(list2).map(element=>element.roles===void 0?element:
-{...element,roles:identified(element.roles,roles3,"role")})}}return{...fields2,...lists}}function identify(element,known4,noun,troubles){
-if(typeof element.id==="string")return element;const ids=new Set(known4.flatMap(({id:id2,name:name2})=>name2===element.name&&
-typeof id2==="string"?[id2]:[]));const[id]=ids;if(id!==void 0&&ids.size===1)return{...element,id};const why=ids.size===0?
-"the user does not have it yet":"several of the user have this name";troubles.push(`the ${noun} "${String(element.name)}\
-" needs its id: ${why}, and this server offers no list to find it in`);return element}function repeated(elements2){const ids=elements2.
+function withIds(fields2,present3,references,troubles){const scopes=asElements(present3.authorized_scopes??null);const roles3=asElements(
+present3.roles??null);const identified=(list2,known4,noun)=>{const elements2=asElements(list2).map(element=>identify(element,
+known4,noun,troubles));for(const id of repeated(elements2))troubles.push(`the ${noun} ${id} is twice: remove one of the \
+two`);return elements2};const lists={};for(const[name2,list2]of Object.entries(fields2)){if(name2==="authorized_scopes"){
+lists[name2]=identified(list2,scopes,"scope").map(scope2=>labelled(scope2,references.scopes))}else if(name2==="roles")lists[name2]=
+identified(list2,roles3,"role")}return{...fields2,...lists}}function identify(element,known4,noun,troubles){if(typeof element.
+id==="string")return element;const ids=new Set(known4.flatMap(({id:id2,name:name2})=>name2===element.name&&typeof id2===
+"string"?[id2]:[]));const[id]=ids;if(id!==void 0&&ids.size===1)return{...element,id};const why=ids.size===0?"the user do\
+es not have it yet":"several of the user have this name";troubles.push(`the ${noun} "${String(element.name)}" needs its \
+id: ${why}, and this server offers no list to find it in`);return element}function repeated(elements2){const ids=elements2.
 flatMap(({id})=>typeof id==="string"?[id]:[]);return ids.filter((id,index)=>ids.indexOf(id)!==index)}function labelled(scope2,catalog){
 if(scope2.label!==void 0||scope2.name===void 0)return scope2;const listed2=typeof scope2.id==="string"?catalog?.byId(scope2.
 id)?.label:void 0;return{...scope2,label:typeof listed2==="string"&&listed2!==""?listed2:scope2.name}}function unlisted(body2,{
@@ -8600,14 +8591,14 @@ scopes,roles:roles3}){const strange=(elements2,catalog,noun)=>elements2.flatMap(
 unsure||typeof id!=="string"||catalog.byId(id)!==void 0)return[];const called=typeof name2==="string"?`"${name2}" (id ${id}\
 )`:id;return[{code:"not-in-list",message:`the user has the ${noun} ${called}, which the server's list of ${noun}s doesn'\
 t show: it is sent along as it is; where the server runs on several nodes that aren't clustered, each may know other ${noun}\
-s`}]});const found2=[...strange(asElements(body2.authorized_scopes??null),scopes,"scope"),...strange(rolesOf(body2),roles3,
-"role")];return[...new Map(found2.map(warning4=>[warning4.message,warning4])).values()]}function strangers({organizations=null},index){
-const memberships2=asElements(organizations);if(memberships2.length===0)return[];if(index==null)return["the list of orga\
-nizations was not read"];return memberships2.flatMap(element=>{if(isMap(element)&&typeof element.id==="string"&&index.byId(
-element.id)!==void 0)return[];const name2=typeof element.name==="string"?` ("${element.name}")`:"";return[`the user is t\
-o be a member of the organization ${String(element.id)}${name2}, which the list of organizations does not have, and the \
-server would empty all memberships over it: declare organizations without it, or create it there`]})}var init_user_whole=__esm(
-{"src/kinds/user-whole.ts"(){"use strict";init_values();init_fields();init_rules();init_user_references();init_user_traits()}});function lostLists(traces){const{before,asked,now}=traces;const is=(field2,there)=>there!==void 0&&contrast(fields()[field2]??
+s`}]});const found2=[...strange(asElements(body2.authorized_scopes??null),scopes,"scope"),...strange(asElements(body2.roles??
+null),roles3,"role")];return[...new Map(found2.map(warning4=>[warning4.message,warning4])).values()]}function strangers({
+organizations=null},index){const memberships2=asElements(organizations);if(memberships2.length===0)return[];if(index==null)
+return["the list of organizations was not read"];return memberships2.flatMap(element=>{if(isMap(element)&&typeof element.
+id==="string"&&index.byId(element.id)!==void 0)return[];const name2=typeof element.name==="string"?` ("${element.name}")`:
+"";return[`the user is to be a member of the organization ${String(element.id)}${name2}, which the list of organizations\
+ does not have, and the server would empty all memberships over it: declare organizations without it, or create it there`]})}
+var init_user_whole=__esm({"src/kinds/user-whole.ts"(){"use strict";init_values();init_fields();init_rules();init_user_traits()}});function lostLists(traces){const{before,asked,now}=traces;const is=(field2,there)=>there!==void 0&&contrast(fields()[field2]??
 value,field2,there,now[field2]).every(({verdict})=>verdict==="same");const untouched=WRITTEN_FIRST.some(field2=>asked[field2]!==
 void 0&&is(field2,before[field2])&&!is(field2,asked[field2]));return untouched?{}:lostElements(["authorized_scopes","org\
 anizations","roles"],traces)}function toldNames({backend:backend3}){if(!isMap(backend3))return{};const{id,name:name2}=backend3;
@@ -8627,39 +8618,43 @@ function nameOf(element,confirmed2){if(holdsSensitive(element))return" (sensitiv
 typeof name2==="string"&&typeof id==="string"&&id!==name2;return` "${String(name2??id)}"${beside?` (id ${id})`:""}`}function unknownRoles(user4){
 if(user4.fields.roles===void 0)return[];return[error("profile-field",'the documented API has no "roles" of a user; only \
 those of its organizations',[user4.placeOf("roles")],'if the server is a Boruta, set "profile: boruta" under server; oth\
-erwise remove the field')]}function unlabelledScopes(user4){const scopes=user4.fields.authorized_scopes;if(!Array.isArray(
-scopes))return[];return scopes.flatMap((scope2,index)=>isMap(scope2)&&scope2.label===void 0?[error("missing-field",'a sc\
-ope of a user needs a "label"',[user4.placeOf("authorized_scopes",index)],"the API requires name and label in each eleme\
-nt of authorized_scopes")]:[])}function repeatedElements(user4,field2,value3,within5=[]){if(!Array.isArray(value3)||!["o\
-rganizations","authorized_scopes","roles"].includes(field2))return[];const at3=[...within5,field2];const first=new Map;return value3.
-flatMap((element,index)=>{const inner=isMap(element)?repeatedElements(user4,"roles",element.roles??null,[...at3,index]):
-[];const key=isMap(element)?element.id??element.name:element;if(typeof key!=="string")return inner;const same2=identifierKey(
-key);const before=first.get(same2);if(before===void 0){first.set(same2,index);return inner}return[...inner,error("duplic\
-ate-element",`"${key}" is twice in ${at3.join(".")}`,[user4.placeOf(...at3,index),user4.placeOf(...at3,before)],"remove \
-one of the two")]})}var elementNouns,backendFields,fields,WRITTEN_FIRST,user2;var init_user=__esm({"src/kinds/user.ts"(){
-"use strict";init_once();init_problems();init_settle();init_values();init_answers();init_discovery();init_fields();init_kept_numbers();
-init_loss();init_reading();init_rules();init_texts();init_user_references();init_user_schema();init_user_traits();init_user_whole();
-elementNouns={organizations:"membership",authorized_scopes:"scope",roles:"role"};backendFields=()=>({...Object.fromEntries(
-Object.keys(backend2().shape).map(name2=>[name2,plain(name2)])),roles:set()});fields=once(()=>({uid:value,username:value,
-totp_registered_at:instant,metadata:map,federated_metadata:map,blocked:value,group:value,authorized_scopes:set(),organizations:set(
-{roles:set({scopes:set()})}),roles:set(),backend:members2(backendFields())}));WRITTEN_FIRST=["metadata","group"];user2={
-name:"User",noun:"user",get schema(){return userSchema()},identity:["id"],get fields(){return fields()},scopes:{read:"us\
-ers:manage:all",write:"users:manage:all"},traits:userTraits,identities:({identity:identity2})=>[`id ${identity2.id}`],check:(declared,profile)=>[
-...declared.flatMap(user4=>[...userTraits[profile.name].scopeNeedsLabel?unlabelledScopes(user4):[],...userTraits[profile.
-name].hasRoles?[]:unknownRoles(user4),...userTraits[profile.name].doubles?respelledNumbers(user4,"metadata"):[],...Object.
-entries(user4.fields).flatMap(([field2,value3])=>repeatedElements(user4,field2,value3))]),...profileProblems(declared,profile,
-userTraits)],addressPart:({id})=>id??"",called:({username,uid})=>firstText(username,uid),names:toldNames,readable:({name:name2})=>userTraits[name2].
-reads?.one!==void 0,async observe(objects3,context3){const{one:read}=userTraits[context3.profile.name].reads??{};if(read===
-void 0)return new Map;return new Map(await settleEach(objects3,async object3=>{const{identity:identity2}=object3;const shown5=await readOne(
-context3,read,{user_id:identity2.id??""},answers.user.one);if(shown5===null)return[object3,missing(identity2,"user")];return[
-object3,{exists:true,identity:identity2,fields:shownUser(shown5),names:toldNames(shown5)}]}))},refersTo:listsOfUser,resolve:resolveUser,
-update(input){if(userTraits[input.profile.name].whole!==void 0)return replaceUser(input);const{present:present3,desired:desired2}=input;
-return{requests:[{operation:"updateUser",params:{user_id:present3.identity.id??""},body:desired2}],expected:desired2}},lost:lostLists,
-restorable:existing,discovery:{options:{user:"id"},find:find5},destructions:fields2=>fields2.flatMap(({path,before,after:after2,
-confirmed:confirmed2=false})=>{if(path==="blocked")return after2===true?["blocks the user"]:[];const loses=elementNouns[path];
-if(loses===void 0||before===void 0)return[];const{removed:left,pairs}=matchSets(asElements(after2),asElements(before));const kept2=new Set(
-pairs.map(({got})=>keyOf(got)));const removed=left.filter(element=>!kept2.has(keyOf(element)));const called=element=>nameOf(
-element,confirmed2);return[...removed.map(element=>`removes the ${loses}${called(element)}`),...pairs.flatMap(({wanted,got})=>rolesLost(
+erwise remove the field')]}function membershipRoles(user4){const{organizations}=user4.fields;if(!Array.isArray(organizations))
+return[];return organizations.flatMap((membership2,index)=>isMap(membership2)&&membership2.roles!==void 0?[error("profil\
+e-field","Boruta ignores the roles inside a membership: roles belong to the user",[user4.placeOf("organizations",index,"\
+roles")],'move them to the "roles" of the user, beside "organizations"')]:[])}function unlabelledScopes(user4){const scopes=user4.
+fields.authorized_scopes;if(!Array.isArray(scopes))return[];return scopes.flatMap((scope2,index)=>isMap(scope2)&&scope2.
+label===void 0?[error("missing-field",'a scope of a user needs a "label"',[user4.placeOf("authorized_scopes",index)],"th\
+e API requires name and label in each element of authorized_scopes")]:[])}function repeatedElements(user4,field2,value3,within5=[]){
+if(!Array.isArray(value3)||!["organizations","authorized_scopes","roles"].includes(field2))return[];const at3=[...within5,
+field2];const first=new Map;return value3.flatMap((element,index)=>{const inner=isMap(element)?repeatedElements(user4,"r\
+oles",element.roles??null,[...at3,index]):[];const key=isMap(element)?element.id??element.name:element;if(typeof key!=="\
+string")return inner;const same2=identifierKey(key);const before=first.get(same2);if(before===void 0){first.set(same2,index);
+return inner}return[...inner,error("duplicate-element",`"${key}" is twice in ${at3.join(".")}`,[user4.placeOf(...at3,index),
+user4.placeOf(...at3,before)],"remove one of the two")]})}var elementNouns,backendFields,fields,WRITTEN_FIRST,user2;var init_user=__esm(
+{"src/kinds/user.ts"(){"use strict";init_once();init_problems();init_settle();init_values();init_answers();init_discovery();
+init_fields();init_kept_numbers();init_loss();init_reading();init_rules();init_texts();init_user_references();init_user_schema();
+init_user_traits();init_user_whole();elementNouns={organizations:"membership",authorized_scopes:"scope",roles:"role"};backendFields=
+()=>({...Object.fromEntries(Object.keys(backend2().shape).map(name2=>[name2,plain(name2)])),roles:set()});fields=once(()=>({
+uid:value,username:value,totp_registered_at:instant,metadata:map,federated_metadata:map,blocked:value,group:value,authorized_scopes:set(),
+organizations:set({roles:set({scopes:set()})}),roles:set(),backend:members2(backendFields())}));WRITTEN_FIRST=["metadata",
+"group"];user2={name:"User",noun:"user",get schema(){return userSchema()},identity:["id"],get fields(){return fields()},
+scopes:{read:"users:manage:all",write:"users:manage:all"},traits:userTraits,identities:({identity:identity2})=>[`id ${identity2.
+id}`],check:(declared,profile)=>[...declared.flatMap(user4=>[...userTraits[profile.name].scopeNeedsLabel?unlabelledScopes(
+user4):[],...userTraits[profile.name].hasRoles?membershipRoles(user4):unknownRoles(user4),...userTraits[profile.name].doubles?
+respelledNumbers(user4,"metadata"):[],...Object.entries(user4.fields).flatMap(([field2,value3])=>repeatedElements(user4,
+field2,value3))]),...profileProblems(declared,profile,userTraits)],addressPart:({id})=>id??"",called:({username,uid})=>firstText(
+username,uid),names:toldNames,readable:({name:name2})=>userTraits[name2].reads?.one!==void 0,async observe(objects3,context3){
+const{one:read}=userTraits[context3.profile.name].reads??{};if(read===void 0)return new Map;return new Map(await settleEach(
+objects3,async object3=>{const{identity:identity2}=object3;const shown5=await readOne(context3,read,{user_id:identity2.id??
+""},answers.user.one);if(shown5===null)return[object3,missing(identity2,"user")];return[object3,{exists:true,identity:identity2,
+fields:shownUser(shown5),names:toldNames(shown5)}]}))},refersTo:listsOfUser,resolve:resolveUser,update(input){if(userTraits[input.
+profile.name].whole!==void 0)return replaceUser(input);const{present:present3,desired:desired2}=input;return{requests:[{
+operation:"updateUser",params:{user_id:present3.identity.id??""},body:desired2}],expected:desired2}},lost:lostLists,restorable:existing,
+discovery:{options:{user:"id"},find:find5},destructions:fields2=>fields2.flatMap(({path,before,after:after2,confirmed:confirmed2=false})=>{
+if(path==="blocked")return after2===true?["blocks the user"]:[];const loses=elementNouns[path];if(loses===void 0||before===
+void 0)return[];const{removed:left,pairs}=matchSets(asElements(after2),asElements(before));const kept2=new Set(pairs.map(
+({got})=>keyOf(got)));const removed=left.filter(element=>!kept2.has(keyOf(element)));const called=element=>nameOf(element,
+confirmed2);return[...removed.map(element=>`removes the ${loses}${called(element)}`),...pairs.flatMap(({wanted,got})=>rolesLost(
 wanted,got).map(role2=>`removes the role${called(role2)} within the ${loses}${called(got)}`))]})}}});function kindOf(name2){return byName[name2]}function only(found2){const[one,...others2]=found2;if(one===void 0||others2.
 length>0)throw new Error("one kind has a regeneration, and no other");return one}function isKindName(name2){return Object.
 hasOwn(byName,name2)}function addressOf(kind,identity2){return`${kind}/${kindOf(kind).addressPart(identity2)}`}function emailsIn(declared){

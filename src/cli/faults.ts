@@ -2,11 +2,12 @@ import { randomInt } from 'node:crypto';
 import { InvalidArgumentError } from 'commander';
 import type { SandboxFaults } from '../sandbox/options.js';
 
-const counts = ['pool', 'seed'];
+const counts = ['pool', 'pause', 'seed'];
 const chances = ['cut', '500', '503', 'reset', 'restart'];
 
 /** How the faults are written, for the help. */
-export const faultNames = 'pool=2, cut=0.1, 500=0.1, 503=0.1, reset=0.1, restart=0.1, stale-scopes, seed=1';
+export const faultNames =
+  'pool=2, cut=0.1, 500=0.1, 503=0.1, reset=0.1, restart=0.1, stale-scopes, pause=250, seed=1';
 
 /** Reads one `--faults`, a list with commas, and adds it to those before it. */
 export function readFaults(list: string, before: SandboxFaults): SandboxFaults {

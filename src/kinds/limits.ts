@@ -102,13 +102,8 @@ interface Id {
 function elementIds(list: Value | undefined, path: FieldPath, most?: number): Id[] {
   if (!Array.isArray(list)) return [];
   return list.flatMap((element, index): Id[] => {
-    if (!isMap(element)) return [];
-    const at = [...path, index];
-    const own =
-      element.id === undefined
-        ? []
-        : [{ id: element.id, path: [...at, 'id'], ...(most === undefined ? {} : { most }) }];
-    return [...own, ...elementIds(element.roles, [...at, 'roles'])];
+    if (!isMap(element) || element.id === undefined) return [];
+    return [{ id: element.id, path: [...path, index, 'id'], ...(most === undefined ? {} : { most }) }];
   });
 }
 

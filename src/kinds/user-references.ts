@@ -10,7 +10,6 @@ import { userTraits } from './user-traits.js';
 /** The lists that what a user's document refers to has to be looked up in. */
 export function listsOfUser({ fields }: Declared, profile: Profile): readonly ListName[] {
   const filled = (list: Value | undefined): boolean => Array.isArray(list) && list.length > 0;
-  const roles = [fields.roles, ...asElements(fields.organizations ?? null).map(({ roles }) => roles)];
   return [
     // What is sent along is looked up too.
     ...((userTraits[profile.name].whole?.includes('organizations') ?? false) || filled(fields.organizations)
@@ -19,7 +18,7 @@ export function listsOfUser({ fields }: Declared, profile: Profile): readonly Li
     ...(listScope('scopes', profile) !== undefined && filled(fields.authorized_scopes)
       ? (['scopes'] as const)
       : []),
-    ...(listScope('roles', profile) !== undefined && roles.some(filled) ? (['roles'] as const) : []),
+    ...(listScope('roles', profile) !== undefined && filled(fields.roles) ? (['roles'] as const) : []),
   ];
 }
 
@@ -58,9 +57,9 @@ export function resolveUser(fields: Fields, context: ResolveContext): Resolved {
     const { authorized_scopes: list } = fields;
     take('authorized_scopes', lookUp(list, references.scopes, 'scope', own, 'authorized_scopes'));
   }
-  const ownRoles = rolesOf(present);
   if (Array.isArray(fields.roles)) {
-    take('roles', lookUp(fields.roles, references.roles, 'role', ownRoles, 'roles'));
+    const own = asElements(present.roles ?? null);
+    take('roles', lookUp(fields.roles, references.roles, 'role', own, 'roles'));
   }
   if (Array.isArray(fields.organizations) && references.organizations != null) {
     const { organizations } = references;
@@ -71,17 +70,10 @@ export function resolveUser(fields: Fields, context: ResolveContext): Resolved {
     // A name that several have tells no two of them apart, in what goes either.
     const own = asElements(present.organizations ?? null);
     const told = own.every(({ name }) => typeof name !== 'string' || organizations.byName(name).length <= 1);
-    const inner = members.elements.map((element) => {
-      if (element.roles === undefined) return { elements: [element], troubles: [], sure: true };
-      const found = lookUp(element.roles, references.roles, 'role', ownRoles, 'organizations');
-      return { ...found, elements: [{ ...element, roles: found.elements }] };
-    });
     take('organizations', {
-      elements: inner.flatMap(({ elements }) => elements),
-      troubles: [...members.troubles, ...inner.flatMap(({ troubles }) => troubles)],
-      // A profile without a list of roles leaves the ids to be compared, here as in the other lists of a user.
-      sure:
-        listScope('roles', profile) !== undefined && members.sure && told && inner.every(({ sure }) => sure),
+      ...members,
+      // Roles within a membership, which no server lists, are compared by their ids.
+      sure: userTraits[profile.name].hasRoles && members.sure && told,
     });
   }
   return { fields: resolved, troubles: [...new Set(troubles)], confirmed, warnings };
@@ -96,22 +88,9 @@ export function existing(lists: Fields, { organizations, scopes, roles }: Refere
     const elements = asElements(list);
     if (field === 'authorized_scopes') return [field, elements.filter((scope) => isIn(scopes, scope))];
     if (field === 'roles') return [field, elements.filter((role) => isIn(roles, role))];
-    const members = elements
-      .filter((member) => isIn(organizations, member))
-      .map((member) =>
-        member.roles === undefined
-          ? member
-          : { ...member, roles: asElements(member.roles).filter((role) => isIn(roles, role)) },
-      );
-    return [field, members];
+    return [field, elements.filter((member) => isIn(organizations, member))];
   });
   return Object.fromEntries(kept.filter(([, list]) => !Array.isArray(list) || list.length > 0));
-}
-
-/** Every role that a user has somewhere. */
-export function rolesOf(user: Fields): Fields[] {
-  const memberships = asElements(user.organizations ?? null);
-  return [user, ...memberships].flatMap(({ roles = null }) => asElements(roles));
 }
 
 interface LookedUp {

@@ -37,7 +37,7 @@ const membership = once(() =>
       label: nullish(text(), 'The label of the organization.', 'ACME Corporation'),
       roles: roles.optional().meta({
         description:
-          "The user's roles in this organization, the whole set: an empty list takes all away, no list leaves them.",
+          "The user's roles in this organization, the whole set: an empty list takes all away, no list leaves them. The boruta profile refuses them: there, roles belong to the user.",
         ...noneTwice,
         examples: [[{ id: UUID, name: 'billing-admin' }]],
       }),
@@ -171,7 +171,7 @@ export const userSchema = once(() =>
         .optional()
         .meta({
           description:
-            "The organizations that the user is in, the whole set: each an organization's name or id, or an object with roles. An empty list takes all away, no list leaves them.",
+            "The organizations that the user is in, the whole set: each an organization's name or id, or an object with one. An empty list takes all away, no list leaves them.",
           examples: [['acme', { id: UUID, roles: [{ id: UUID, name: 'billing-admin' }] }]],
           ...noneTwice,
         }),

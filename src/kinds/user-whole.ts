@@ -5,7 +5,6 @@ import { asElements } from './fields.js';
 import type { PlanInput, Update } from './kind.js';
 import type { References } from './references.js';
 import { unknownWhole, wholeFields } from './rules.js';
-import { rolesOf } from './user-references.js';
 import { userTraits } from './user-traits.js';
 
 /**
@@ -34,7 +33,7 @@ function blocked(trouble: string, expected: Fields): Update {
 /** The lists with an id in each element, as far as the user's own elements tell which one a name means. */
 function withIds(fields: Fields, present: Fields, references: References, troubles: string[]): Fields {
   const scopes = asElements(present.authorized_scopes ?? null);
-  const roles = rolesOf(present);
+  const roles = asElements(present.roles ?? null);
   const identified = (list: Value, known: readonly Fields[], noun: string): Fields[] => {
     const elements = asElements(list).map((element) => identify(element, known, noun, troubles));
     for (const id of repeated(elements)) troubles.push(`the ${noun} ${id} is twice: remove one of the two`);
@@ -45,13 +44,6 @@ function withIds(fields: Fields, present: Fields, references: References, troubl
     if (name === 'authorized_scopes') {
       lists[name] = identified(list, scopes, 'scope').map((scope) => labelled(scope, references.scopes));
     } else if (name === 'roles') lists[name] = identified(list, roles, 'role');
-    else if (name === 'organizations') {
-      lists[name] = asElements(list).map((element) =>
-        element.roles === undefined
-          ? element
-          : { ...element, roles: identified(element.roles, roles, 'role') },
-      );
-    }
   }
   return { ...fields, ...lists };
 }
@@ -98,7 +90,7 @@ function unlisted(body: Fields, { scopes, roles }: References): PlanWarning[] {
     });
   const found = [
     ...strange(asElements(body.authorized_scopes ?? null), scopes, 'scope'),
-    ...strange(rolesOf(body), roles, 'role'),
+    ...strange(asElements(body.roles ?? null), roles, 'role'),
   ];
   return [...new Map(found.map((warning) => [warning.message, warning])).values()];
 }

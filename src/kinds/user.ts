@@ -95,7 +95,7 @@ export const user: Kind = {
   check: (declared, profile) => [
     ...declared.flatMap((user) => [
       ...(userTraits[profile.name].scopeNeedsLabel ? unlabelledScopes(user) : []),
-      ...(userTraits[profile.name].hasRoles ? [] : unknownRoles(user)),
+      ...(userTraits[profile.name].hasRoles ? membershipRoles(user) : unknownRoles(user)),
       ...(userTraits[profile.name].doubles ? respelledNumbers(user, 'metadata') : []),
       ...Object.entries(user.fields).flatMap(([field, value]) => repeatedElements(user, field, value)),
     ]),
@@ -226,6 +226,23 @@ function unknownRoles(user: Declared): Problem[] {
       'if the server is a Boruta, set "profile: boruta" under server; otherwise remove the field',
     ),
   ];
+}
+
+function membershipRoles(user: Declared): Problem[] {
+  const { organizations } = user.fields;
+  if (!Array.isArray(organizations)) return [];
+  return organizations.flatMap((membership, index) =>
+    isMap(membership) && membership.roles !== undefined
+      ? [
+          error(
+            'profile-field',
+            'Boruta ignores the roles inside a membership: roles belong to the user',
+            [user.placeOf('organizations', index, 'roles')],
+            'move them to the "roles" of the user, beside "organizations"',
+          ),
+        ]
+      : [],
+  );
 }
 
 function unlabelledScopes(user: Declared): Problem[] {

@@ -17,7 +17,7 @@ export type Caller =
 
 /** Finds the caller of an `Authorization` header whose scheme word matches `scheme`. */
 export function identify(header: string | undefined, scheme: RegExp, credentials: Credentials): Caller {
-  const [, word, token] = /^(\S+) +(\S+)$/.exec(header ?? '') ?? [];
+  const [, word, token] = /^(\S+) (\S+)$/.exec(header ?? '') ?? [];
   if (word === undefined || token === undefined || !scheme.test(word)) return { kind: 'missing' };
   if (credentials.expired.has(token)) return { kind: 'expired', token };
   const scopes = credentials.tokens.get(token);

@@ -79,6 +79,8 @@ export interface SandboxFaults {
   restart?: number;
   /** Scopes that are made after the start stay hidden in users' answers (boruta profile). */
   staleScopes?: boolean;
+  /** Milliseconds between the emptying and the filling of a user's list, so that a cut-off falls between them (boruta profile). */
+  pause?: number;
   /** Repeats a run of chance, given the same requests in the same order. */
   seed?: number;
 }

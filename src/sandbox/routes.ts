@@ -1,10 +1,10 @@
 import type { Scope } from './options.js';
 
-/** A route: a path template such as `/api/users/:id`, the scope it needs, and what it does. */
+/** A route: a path template such as `/api/users/:id`, the scopes of which it needs one, and what it does. */
 export interface Route<Handler> {
   method: string;
   path: string;
-  scope: Scope;
+  scopes: readonly Scope[];
   handle: Handler;
 }
 

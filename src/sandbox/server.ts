@@ -104,7 +104,7 @@ function credentialsOf(options: SandboxOptions): Credentials {
 function serviceOf(options: SandboxOptions, data: SandboxData, credentials: Credentials): Service {
   const pageSize = options.pageSize ?? defaultPageSize;
   return options.profile === 'boruta'
-    ? borutaService(data, credentials, pageSize, options.faults?.staleScopes ?? false)
+    ? borutaService(data, credentials, pageSize, options.faults ?? {})
     : documentedService(data, credentials, pageSize);
 }
 

@@ -2,11 +2,12 @@ import { expect, test } from 'vitest';
 import { faultNames, readFaults, withSeed } from '../../src/cli/faults.js';
 
 test('a list with commas, and several lists, are one', () => {
-  const first = readFaults('pool=2, cut=0.1,stale-scopes', {});
+  const first = readFaults('pool=2, cut=0.1,stale-scopes,pause=250', {});
   expect(readFaults('500=.5,503=1,reset=0,restart=0.25,seed=7', first)).toEqual({
     pool: 2,
     cut: 0.1,
     staleScopes: true,
+    pause: 250,
     500: 0.5,
     503: 1,
     reset: 0,
@@ -16,7 +17,7 @@ test('a list with commas, and several lists, are one', () => {
 });
 
 test('what the help shows can be read', () => {
-  expect(Object.keys(readFaults(faultNames, {}))).toHaveLength(8);
+  expect(Object.keys(readFaults(faultNames, {}))).toHaveLength(9);
 });
 
 test.each([

@@ -96,14 +96,55 @@ test('Accept: text/html gives 406', async () => {
 
 test('unknown GET paths give 406', async () => {
   const { ask } = await start(boruta);
-  for (const path of ['/', '/api/nothing', '/api/roles/none']) {
+  for (const path of ['/', '/api/nothing', '/api/roles/none/scopes']) {
     expect((await ask('GET', path)).status).toBe(406);
   }
 });
 
-test('unknown paths give 404 to other methods', async () => {
+test('unknown paths give 404 to other methods, without errors', async () => {
   const { ask } = await start(boruta);
-  expect((await ask('PATCH', '/api/nothing', {})).status).toBe(404);
+  const unknown = [
+    ['PATCH', '/api/nothing'],
+    ['POST', '/api/users/x/y'],
+    ['DELETE', '/api/organizations'],
+    ['OPTIONS', '/api/users'],
+    ['PUT', templatePath('tx_code')],
+  ] as const;
+  for (const [method, path] of unknown) {
+    const told = await ask(method, path, {});
+    expect(told.status).toBe(404);
+    expect(told.body).toEqual({ code: 'NOT_FOUND', message: expect.any(String) });
+  }
+});
+
+test('empty segments of a path do not count', async () => {
+  const { ask } = await start(boruta);
+  for (const path of ['/api/users/', '//api//users', `/api/users/${ids.ada}//`]) {
+    expect((await ask('GET', path)).status).toBe(200);
+  }
+});
+
+test('HEAD answers as GET does, without a body', async () => {
+  const { ask } = await start(boruta);
+  for (const [path, status] of [
+    ['/api/users', 200],
+    [`/api/users/${ids.nobody}`, 404],
+    ['/api/no', 406],
+  ] as const) {
+    const told = await ask('HEAD', path);
+    expect([told.status, told.text]).toEqual([status, '']);
+  }
+});
+
+test('PUT does what PATCH does', async () => {
+  const { ask, sandbox, user } = await start(boruta);
+  const put = (path: string, body: unknown) => ask('PUT', path, body);
+  expect((await put(`/api/organizations/${ids.acme}`, { organization: { name: 'a' } })).status).toBe(200);
+  expect(sandbox.data.organizations.at(-1)).toEqual({ id: ids.acme, name: 'a', label: null });
+  expect((await put(`/api/key-pairs/${ids.secondKey}`, { key_pair: { is_default: true } })).status).toBe(200);
+  expect(sandbox.data.keyPairs.map(({ is_default }) => is_default)).toEqual([false, true, false]);
+  expect((await put(`/api/users/${ids.ada}`, { user: {} })).status).toBe(500);
+  expect(user(ids.ada)).toMatchObject({ metadata: {}, group: null, authorized_scopes: [] });
 });
 
 test('malformed JSON gives 400 even without a token', async () => {
@@ -116,11 +157,31 @@ test('malformed JSON gives 400 even without a token', async () => {
   }
 });
 
-test('a body without its wrapper gives 400', async () => {
+test.each([
+  [`/api/organizations/${ids.acme}`, resourceError],
+  [`/api/users/${ids.ada}`, resourceError],
+  [`/api/key-pairs/${ids.firstKey}`, { code: 'BAD_REQUEST', message: expect.stringContaining('Bearer') }],
+  [templatePath('tx_code'), { code: 'BAD_REQUEST', message: expect.stringContaining('Bearer') }],
+])('a body without its wrapper gives 400: %s', async (path, error) => {
   const { ask } = await start(boruta);
   for (const body of [undefined, {}, [], null, { organisation: {} }]) {
-    expect((await ask('PATCH', `/api/organizations/${ids.acme}`, body)).status).toBe(400);
+    const told = await ask('PATCH', path, body);
+    expect([told.status, told.body]).toEqual([400, error]);
   }
+});
+
+test.each([
+  [`/api/organizations/${ids.acme}`, 'organization', { null: 422, other: 500 }],
+  [`/api/users/${ids.ada}`, 'user', { null: 500, other: 500 }],
+  [`/api/key-pairs/${ids.firstKey}`, 'key_pair', { null: 400, other: 400 }],
+  [templatePath('tx_code'), 'template', { null: 400, other: 400 }],
+])('a wrapper of %s that holds no object', async (path, wrapper, expected) => {
+  const { ask, user } = await start(boruta);
+  for (const resource of [[], 'text', 5, true]) {
+    expect((await ask('PATCH', path, { [wrapper]: resource })).status).toBe(expected.other);
+  }
+  expect(user(ids.ada).metadata).not.toEqual({});
+  expect((await ask('PATCH', path, { [wrapper]: null })).status).toBe(expected.null);
 });
 
 test.each([

@@ -40,18 +40,45 @@ test('GET /api/scopes exists, with labels, and users:manage:all is enough for it
   });
 });
 
-test('GET /api/backends exists, passwords in clear', async () => {
-  const { ask, sandbox } = await start(boruta);
-  const told = await ask('GET', '/api/backends');
-  expect(told.status).toBe(200);
-  expect(told.body).toEqual({ data: sandbox.data.backends });
-  expect(told.text).toContain('demo-smtp-password');
+test.each([
+  ['scopes', ids.billingRead, 400],
+  ['roles', ids.member, 400],
+  ['backends', ids.backend, 404],
+  ['clients', ids.portal, 400],
+  ['key-pairs', ids.firstKey, 400],
+  ['identity-providers', '90000000-0000-4000-8000-000000000001', 404],
+])('%s are listed, and shown one by one', async (name, id, noUuid) => {
+  const { ask } = await start(boruta);
+  const list = await ask('GET', `/api/${name}?page=2&q=nothing`);
+  expect(list.status).toBe(200);
+  const one = await ask('GET', `/api/${name}/${id.toUpperCase()}`);
+  expect(one.status).toBe(200);
+  expect(list.body.data).toContainEqual(one.body.data);
+  expect((await ask('GET', `/api/${name}/${ids.nobody}`)).status).toBe(404);
+  expect((await ask('GET', `/api/${name}/none`)).status).toBe(noUuid);
+});
+
+test('a backend is shown with its passwords, and its roles without telling whether their scopes are public', async () => {
+  const { ask } = await start(boruta);
+  const { body } = await ask('GET', `/api/backends/${ids.backend}`);
+  expect(body.data).toMatchObject({
+    smtp_password: 'demo-smtp-password',
+    roles: [{ name: 'member', scopes: [{ name: 'reports:read', public: null }] }],
+  });
+});
+
+test('GET /api/configuration exists', async () => {
+  const { ask } = await start(boruta);
+  expect((await ask('GET', '/api/configuration')).body).toEqual({ data: [] });
 });
 
 test('each list needs its scope', async () => {
   const { ask } = await start({ ...boruta, tokens: { keys: ['clients:manage:all'] } });
-  for (const path of ['/api/roles', '/api/scopes', '/api/backends', `/api/organizations/${ids.acme}`]) {
+  for (const path of ['/api/backends', `/api/organizations/${ids.acme}`, `/api/roles/${ids.member}`]) {
     expect((await ask('GET', path)).status).toBe(403);
+  }
+  for (const path of ['/api/roles', '/api/scopes', `/api/scopes/${ids.billingRead}`]) {
+    expect((await ask('GET', path)).status).toBe(200);
   }
   const users = await start(usersOnly);
   expect((await users.ask('GET', '/api/backends')).status).toBe(403);

@@ -162,8 +162,7 @@ test.each([
   ['type', 'nothing'],
   ['type', ''],
   ['type', null],
-  ['backend_id', ids.nobody],
-  ['backend_id', 'no uuid'],
+  ['backend_id', 5],
   ['backend_id', null],
 ])('an unknown type or backend_id in the body gives 422: %s %j', async (field, value) => {
   const { ask, sandbox } = await start(boruta);
@@ -172,6 +171,19 @@ test.each([
   const told = await ask('PATCH', customised, { template });
   expect(told.status).toBe(422);
   expect(told.body.errors).toHaveProperty(field);
+  expect(sandbox.snapshot()).toEqual(before);
+});
+
+test.each([
+  ['a stored one, for an unknown backend', customised, ids.nobody],
+  ['a stored one, for what is no UUID', customised, 'no uuid'],
+  ['one that was never customised, for another backend', untouched, elsewhere],
+])('a backend_id in the body of %s gives 500', async (_, path, backend_id) => {
+  const { ask, sandbox } = await start(boruta);
+  sandbox.data.backends.push(...sandbox.snapshot().backends.map((one) => ({ ...one, id: elsewhere })));
+  const before = sandbox.snapshot();
+  const template = { txt_content: 'a', html_content: 'b', backend_id };
+  expect((await ask('PATCH', path, { template })).status).toBe(500);
   expect(sandbox.snapshot()).toEqual(before);
 });
 

@@ -7,6 +7,25 @@ const refusals = {
   404: ['NOT_FOUND', 'The requested resource could not be found.'],
 } as const;
 
+/** The answer to a method and path that nothing serves. */
+export function noRoute(method: string, path: string): Answer {
+  return { status: 404, body: { code: 'NOT_FOUND', message: `no route found for ${method} ${path}` } };
+}
+
+/** The answer to a body in which an action finds nothing to work with: it shows the whole request, its token included. */
+export function noAction(token: string): Answer {
+  const { body } = crash('(Phoenix.ActionClauseError) no function clause matching', token);
+  return { status: 400, body: { ...body, code: 'BAD_REQUEST' } };
+}
+
+/** The answer to a resource that is no object, from what casts its fields. */
+export function notCastable(resource: unknown): Answer {
+  return databaseRefusal(
+    400,
+    `(Ecto.CastError) expected params to be a :map, got: ${JSON.stringify(resource)}`,
+  );
+}
+
 /** A success. */
 export function ok(data: unknown): Answer {
   return { status: 200, body: { data } };
@@ -67,7 +86,10 @@ export function unprocessable(errors: Record<string, string[]>): Answer {
 }
 
 /** A failure inside of the server: its message is whatever the code was doing, the request's token included. */
-export function crash(reason: string, token: string): Answer {
+export function crash(
+  reason: string,
+  token: string,
+): { status: number; body: { code: string; message: string } } {
   const connection = `%Plug.Conn{req_headers: [{"authorization", "Bearer ${token}"}], status: nil}`;
   return { status: 500, body: { code: 'INTERNAL_SERVER_ERROR', message: `** ${reason} in ${connection}` } };
 }

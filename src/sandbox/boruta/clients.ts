@@ -3,12 +3,6 @@ import type { Answer } from '../http.js';
 import { noRow, ok } from './answers.js';
 import { findById, type Operation } from './operation.js';
 
-/** GET: the whole client, secret included. */
-export async function showClient({ data, work, params: [id] }: Operation): Promise<Answer> {
-  const client = await work.read(() => findById(data.clients, id));
-  return client === undefined ? noRow('Client') : ok(client);
-}
-
 /** The DID comes from the client's key, so without a new key it is the one it was. */
 export async function regenerateDid({ data, work, params: [id] }: Operation): Promise<Answer> {
   const client = await work.read(() => findById(data.clients, id));

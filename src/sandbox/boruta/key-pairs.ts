@@ -1,26 +1,16 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import type { SandboxData, SandboxKeyPair } from '../data.js';
 import type { Answer } from '../http.js';
-import { crash, noRow, ok, unprocessable } from './answers.js';
+import { isObject } from '../json.js';
+import { crash, noRow, notCastable, ok, unprocessable } from './answers.js';
 import { findById, type Operation } from './operation.js';
+import { isBlank } from './texts.js';
 
 // Between reading the present default and writing the new one the server has no lock.
 const raceWindowMs = 15;
 
-/** GET of all. */
-export async function listKeyPairs({ data, work }: Operation): Promise<Answer> {
-  return ok(await work.read(() => data.keyPairs));
-}
-
-/** GET of one. */
-export async function showKeyPair({ data, work, params: [id] }: Operation): Promise<Answer> {
-  const keyPair = await work.read(() => findById(data.keyPairs, id));
-  return keyPair === undefined ? noRow('KeyPair') : ok(keyPair);
-}
-
 /** PATCH: only `is_default` can change. */
-export async function updateKeyPair(operation: Operation): Promise<Answer> {
-  const { data, work, params, resource, token } = operation;
+export async function updateKeyPair({ data, work, params, resource, token }: Operation): Promise<Answer> {
   const [id] = params;
   const found = await work.read(() => ({
     keyPair: findById(data.keyPairs, id),
@@ -28,9 +18,10 @@ export async function updateKeyPair(operation: Operation): Promise<Answer> {
   }));
   const { keyPair, defaults } = found;
   if (keyPair === undefined) return noRow('KeyPair');
+  if (!isObject(resource)) return notCastable(resource);
   const asked = readFlag(resource.is_default);
-  if (asked === undefined) return ok(keyPair);
   if (asked === 'neither') return unprocessable({ is_default: ['is invalid'] });
+  if (asked === undefined || asked === keyPair.is_default) return ok(keyPair);
   if (asked === true && defaults.length > 1) {
     return crash('(Ecto.MultipleResultsError) expected at most one result but got 2', token);
   }
@@ -42,10 +33,19 @@ export async function updateKeyPair(operation: Operation): Promise<Answer> {
   });
 }
 
-/** A flag, also one that is written as text. */
+const flags: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([
+  [true, true],
+  ['true', true],
+  ['1', true],
+  [false, false],
+  ['false', false],
+  ['0', false],
+]);
+
+/** A flag, also one that is written as text; an empty text is null. */
 function readFlag(sent: unknown): boolean | null | undefined | 'neither' {
-  if (sent === 'true' || sent === 'false') return sent === 'true';
-  return sent === undefined || sent === null || typeof sent === 'boolean' ? sent : 'neither';
+  if (sent === undefined || sent === null) return sent;
+  return flags.get(sent) ?? (typeof sent === 'string' && isBlank(sent) ? null : 'neither');
 }
 
 // Looking for the default makes one if there is none; it loses the place at once.

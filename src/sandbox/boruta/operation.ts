@@ -1,6 +1,5 @@
 import type { SandboxData } from '../data.js';
 import type { Answer } from '../http.js';
-import type { JsonObject } from '../json.js';
 import type { Work } from '../work.js';
 
 /** What an operation works with. */
@@ -10,6 +9,8 @@ export interface Operation {
   work: Work;
   /** Scopes that users' answers show; undefined where it is all of them. */
   shownScopes: ReadonlySet<string> | undefined;
+  /** Milliseconds before an emptied list is filled. */
+  pause: number;
   /** Organizations on a page. */
   pageSize: number;
   /** The path parameters, decoded, in the order of the path; ids are in lower case. */
@@ -17,8 +18,8 @@ export interface Operation {
   /** The first of them as it was written. */
   sentId: string;
   query: URLSearchParams;
-  /** The resource inside of the body's wrapper; empty for operations without a body. */
-  resource: JsonObject;
+  /** What the body's wrapper holds; null for operations without a body. */
+  resource: unknown;
   /** The caller's own token, for what crashes show, and its user if it has one. */
   token: string;
   ownUserId: string | undefined;

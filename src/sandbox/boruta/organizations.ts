@@ -1,4 +1,5 @@
 import type { Answer } from '../http.js';
+import { isObject } from '../json.js';
 import { crash, notFound, nul, ok, tooLong, unprocessable } from './answers.js';
 import { findById, type Operation } from './operation.js';
 import { paginate } from './pages.js';
@@ -15,20 +16,15 @@ export async function listOrganizations(operation: Operation): Promise<Answer> {
   });
 }
 
-/** GET of one. */
-export async function showOrganization({ data, work, params: [id] }: Operation): Promise<Answer> {
-  const organization = await work.read(() => findById(data.organizations, id));
-  return organization === undefined ? notFound() : ok(organization);
-}
-
 /** PATCH replaces: what the body leaves out is gone. */
 export async function updateOrganization(operation: Operation): Promise<Answer> {
   const { data, work, params, resource, token } = operation;
   const [id] = params;
   const organization = await work.read(() => findById(data.organizations, id));
   if (organization === undefined) return notFound();
-  const name = readText(resource.name);
-  const label = readText(resource.label);
+  const sent = isObject(resource) ? resource : {};
+  const name = readText(sent.name);
+  const label = readText(sent.label);
   const errors: Record<string, string[]> = {};
   if (name === null) errors.name = ["can't be blank"];
   if (name === undefined) errors.name = ['is invalid'];

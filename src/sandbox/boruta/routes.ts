@@ -1,15 +1,17 @@
+import type { Scope } from '../options.js';
 import type { Route } from '../routes.js';
-import { listBackends, listRoles, listScopes } from './catalogue.js';
-import { regenerateDid, showClient } from './clients.js';
-import { listKeyPairs, showKeyPair, updateKeyPair } from './key-pairs.js';
+import { catalogue, listAll, showConfiguration, showOne } from './catalogue.js';
+import { regenerateDid } from './clients.js';
+import { updateKeyPair } from './key-pairs.js';
 import type { Run } from './operation.js';
-import { listOrganizations, showOrganization, updateOrganization } from './organizations.js';
+import { listOrganizations, updateOrganization } from './organizations.js';
 import { deleteTemplate, showTemplate, updateTemplate } from './templates.js';
-import { listUsers, showUser, updateUser } from './users.js';
+import { listUsers, updateUser } from './users.js';
 
 /** What a route does, and in which member the body wraps its resource. */
 export interface Handler {
-  wrapper?: string;
+  /** `checked` answers a missing wrapper itself; otherwise no action fits, and the crash shows the request. */
+  wrapper?: { name: string; checked: boolean };
   /** How many steps the work has; by default one for a GET and two for a write. */
   steps?: number;
   run: Run;
@@ -18,50 +20,62 @@ export interface Handler {
 const clients = 'clients:manage:all';
 const users = 'users:manage:all';
 const providers = 'identity-providers:manage:all';
+const anyOfThem: readonly Scope[] = [users, clients, providers];
+/** It needs a scope that the document doesn't have: whoever has all of the document's has that one too. */
+const further: readonly Scope[] = [];
 const template = '/api/backends/:id/email-templates/:type';
+
+function route(
+  method: string,
+  path: string,
+  needs: Scope | readonly Scope[],
+  handle: Handler,
+): Route<Handler> {
+  return { method, path, scopes: typeof needs === 'string' ? [needs] : needs, handle };
+}
+
+/** A write that PUT does as PATCH does. */
+function update(path: string, scope: Scope, handle: Handler): Route<Handler>[] {
+  return ['PATCH', 'PUT'].map((method) => route(method, path, scope, handle));
+}
 
 /** The document's operations, and those that it doesn't tell of. */
 export const routes: readonly Route<Handler>[] = [
-  { method: 'GET', path: '/api/clients/:id', scope: clients, handle: { run: showClient } },
-  {
-    method: 'POST',
-    path: '/api/clients/:id/regenerate_did',
-    scope: clients,
-    handle: { run: regenerateDid },
-  },
-  { method: 'GET', path: '/api/key-pairs', scope: clients, handle: { run: listKeyPairs } },
-  { method: 'GET', path: '/api/key-pairs/:id', scope: clients, handle: { run: showKeyPair } },
-  {
-    method: 'PATCH',
-    path: '/api/key-pairs/:id',
-    scope: clients,
-    handle: { wrapper: 'key_pair', run: updateKeyPair },
-  },
-  { method: 'GET', path: '/api/users', scope: users, handle: { run: listUsers } },
-  { method: 'GET', path: '/api/users/:id', scope: users, handle: { run: showUser } },
-  {
-    method: 'PATCH',
-    path: '/api/users/:id',
-    scope: users,
-    handle: { wrapper: 'user', steps: 9, run: updateUser },
-  },
-  { method: 'GET', path: '/api/organizations', scope: users, handle: { run: listOrganizations } },
-  { method: 'GET', path: '/api/organizations/:id', scope: users, handle: { run: showOrganization } },
-  {
-    method: 'PATCH',
-    path: '/api/organizations/:id',
-    scope: users,
-    handle: { wrapper: 'organization', run: updateOrganization },
-  },
-  { method: 'GET', path: '/api/roles', scope: users, handle: { run: listRoles } },
-  { method: 'GET', path: '/api/scopes', scope: users, handle: { run: listScopes } },
-  { method: 'GET', path: '/api/backends', scope: providers, handle: { run: listBackends } },
-  { method: 'GET', path: template, scope: providers, handle: { run: showTemplate } },
-  {
-    method: 'PATCH',
-    path: template,
-    scope: providers,
-    handle: { wrapper: 'template', run: updateTemplate },
-  },
-  { method: 'DELETE', path: template, scope: providers, handle: { run: deleteTemplate } },
+  route('GET', '/api/clients', clients, { run: listAll(catalogue.clients) }),
+  route('GET', '/api/clients/:id', clients, { run: showOne(catalogue.clients) }),
+  route('POST', '/api/clients/:id/regenerate_did', clients, { run: regenerateDid }),
+  route('GET', '/api/key-pairs', clients, { run: listAll(catalogue.keyPairs) }),
+  route('GET', '/api/key-pairs/:id', clients, { run: showOne(catalogue.keyPairs) }),
+  ...update('/api/key-pairs/:id', clients, {
+    wrapper: { name: 'key_pair', checked: false },
+    run: updateKeyPair,
+  }),
+  route('GET', '/api/users', users, { run: listUsers }),
+  route('GET', '/api/users/:id', users, { run: showOne(catalogue.users) }),
+  ...update('/api/users/:id', users, {
+    wrapper: { name: 'user', checked: true },
+    steps: 9,
+    run: updateUser,
+  }),
+  route('GET', '/api/organizations', users, { run: listOrganizations }),
+  route('GET', '/api/organizations/:id', users, { run: showOne(catalogue.organizations) }),
+  ...update('/api/organizations/:id', users, {
+    wrapper: { name: 'organization', checked: true },
+    run: updateOrganization,
+  }),
+  route('GET', '/api/roles', anyOfThem, { run: listAll(catalogue.roles) }),
+  route('GET', '/api/roles/:id', further, { run: showOne(catalogue.roles) }),
+  route('GET', '/api/scopes', anyOfThem, { run: listAll(catalogue.scopes) }),
+  route('GET', '/api/scopes/:id', anyOfThem, { run: showOne(catalogue.scopes) }),
+  route('GET', '/api/backends', providers, { run: listAll(catalogue.backends) }),
+  route('GET', '/api/backends/:id', providers, { run: showOne(catalogue.backends) }),
+  route('GET', '/api/identity-providers', providers, { run: listAll(catalogue.identityProviders) }),
+  route('GET', '/api/identity-providers/:id', providers, { run: showOne(catalogue.identityProviders) }),
+  route('GET', '/api/configuration', further, { run: showConfiguration }),
+  route('GET', template, providers, { run: showTemplate }),
+  route('PATCH', template, providers, {
+    wrapper: { name: 'template', checked: false },
+    run: updateTemplate,
+  }),
+  route('DELETE', template, providers, { run: deleteTemplate }),
 ];

@@ -1,16 +1,20 @@
 import { type Caller, type Credentials, identify } from '../auth.js';
 import type { SandboxData } from '../data.js';
-import type { Answer, Body, Call, Service } from '../http.js';
+import type { Answer, Call, Service } from '../http.js';
 import { splitTarget } from '../http.js';
-import { isObject, type JsonObject } from '../json.js';
+import { isObject } from '../json.js';
+import { allScopes, type SandboxFaults, type Scope } from '../options.js';
 import { type Match, matchPath } from '../routes.js';
 import type { Work } from '../work.js';
-import { crash, notAcceptable, notFound, noUuid, refusal, unprocessable } from './answers.js';
+import { crash, noAction, noRoute, noRow, notAcceptable, notFound, noUuid, refusal } from './answers.js';
+import { builtIn } from './built-in.js';
 import { type Handler, routes } from './routes.js';
 import { readUuid } from './texts.js';
 
 const bodyLimit = 8_000_000;
 const targetLimit = 8_000;
+/** Routes whose ids are looked for even if they are no UUIDs. */
+const slugged = new Set(['/api/backends/:id', '/api/identity-providers/:id']);
 
 /** What all requests share. */
 interface House {
@@ -18,61 +22,79 @@ interface House {
   credentials: Credentials;
   pageSize: number;
   shownScopes: ReadonlySet<string> | undefined;
+  /** Milliseconds before an emptied list is filled. */
+  pause: number;
 }
 
-/** A real Boruta as it was seen, traps included; with `staleScopes` one of nodes that aren't clustered. */
+/** A real Boruta as it was seen, traps included. */
 export function borutaService(
   data: SandboxData,
   credentials: Credentials,
   pageSize: number,
-  staleScopes: boolean,
+  { staleScopes = false, pause = 0 }: SandboxFaults,
 ): Service {
   const shownScopes = staleScopes ? new Set(data.scopes.map(({ id }) => id)) : undefined;
-  const house = { data, credentials, pageSize, shownScopes };
+  // Roles belong to the user: no membership has any.
+  for (const { organizations } of data.users) for (const membership of organizations) membership.roles = [];
+  const house = { data, credentials, pageSize, shownScopes, pause };
   return { bodyLimit, handle: (call, work) => handle(call, work, house) };
 }
 
 async function handle(call: Call, work: Work, house: House): Promise<Answer> {
-  const { credentials, data, pageSize, shownScopes } = house;
+  const { credentials, data, pageSize, shownScopes, pause } = house;
   const target = call.target.length > targetLimit ? 'too long' : splitTarget(call.target);
   if (target === 'too long') return { status: 414 };
   if (call.body.kind === 'too large')
     return { status: 413, body: JSON.stringify('Request Entity Too Large') };
-  if (call.body.kind === 'malformed') return refusal(400, 'is not valid JSON');
+  const askedForJson = acceptsJson(call.headers.accept);
+  if (call.body.kind === 'malformed')
+    return /json/.test(call.headers.accept ?? '')
+      ? refusal(400, 'is not valid JSON')
+      : { status: 400, body: 'Bad Request' };
   if (target === null) return refusal(400, 'is not percent-encoded properly');
 
-  const match = matchPath(routes, target.segments).find(({ route }) => route.method === call.method);
-  if (match === undefined) return call.method === 'GET' ? notAcceptable() : notFound();
-  if (!acceptsJson(call.headers.accept)) return notAcceptable();
+  const method = call.method === 'HEAD' ? 'GET' : call.method;
+  // Empty segments don't count, be they in the middle or at the end.
+  const segments = target.segments.filter((segment) => segment !== '');
+  const match = matchPath(routes, segments).find(({ route }) => route.method === method);
+  if (match === undefined) return method === 'GET' ? notAcceptable() : noRoute(method, call.target);
+  if (!askedForJson) return notAcceptable();
 
   // The scheme's letter case matters here.
   const caller = identify(call.headers.authorization, /^Bearer$/, credentials);
   if (caller.kind !== 'token') return unauthorized(caller);
-  if (!caller.scopes.includes(match.route.scope)) return refusal(403, 'lacks the scope');
+  const has = (scope: Scope): boolean => caller.scopes.includes(scope);
+  if (!match.route.scopes.some(has) && !allScopes.every(has)) return refusal(403, 'lacks the scope');
 
-  const ids = readIds(match);
-  if ('bad' in ids) {
-    return match.route.path.startsWith('/api/organizations/') ? notFound() : noUuid(ids.bad);
+  const { wrapper } = match.route.handle;
+  const sent = call.body.kind === 'json' && isObject(call.body.value) ? call.body.value : {};
+  const resource = wrapper === undefined ? null : sent[wrapper.name];
+  if (wrapper !== undefined) {
+    if (resource === undefined)
+      return wrapper.checked ? refusal(400, 'is missing from the body') : noAction(caller.token);
+    if (wrapper.checked && resource !== null && !isObject(resource))
+      return crash('(FunctionClauseError) no function clause matching in Access.get/3', caller.token);
   }
-  const read = readResource(call.body, match.route.handle.wrapper, caller.token);
-  if ('answer' in read) return read.answer;
-  work.expect(match.route.handle.steps ?? (call.method === 'GET' ? 1 : 2));
+  const ids = readIds(match);
+  if ('answer' in ids) return ids.answer;
+  work.expect(match.route.handle.steps ?? (method === 'GET' ? 1 : 2));
   return await match.route.handle.run({
     data,
     work,
     shownScopes,
     pageSize,
+    pause,
     params: ids.good,
     sentId: match.params[0] ?? '',
     query: target.query,
-    resource: read.resource,
+    resource,
     token: caller.token,
     ownUserId: credentials.own?.token === caller.token ? credentials.own.user.toLowerCase() : undefined,
   });
 }
 
 function acceptsJson(accept: string | undefined): boolean {
-  if (accept === undefined || accept.trim() === '') return true;
+  if (accept === undefined) return true;
   return accept
     .split(',')
     .map((part) => part.replace(/;.*/s, '').trim().toLowerCase())
@@ -90,28 +112,12 @@ function unauthorized(caller: Exclude<Caller, { kind: 'token' }>): Answer {
   }
 }
 
-function readIds({ route, params }: Match<Handler>): { good: string[] } | { bad: string } {
-  const names = route.path.split('/').filter((part) => part.startsWith(':'));
-  const good: string[] = [];
-  for (const [index, value] of params.entries()) {
-    const id = names[index] === ':type' ? value : readUuid(value);
-    if (id === null) return { bad: value };
-    good.push(id);
-  }
-  return { good };
-}
-
-// No document and no observation says which of 422 and 500 it is, only that nothing else is a resource.
-function readResource(
-  body: Body,
-  wrapper: string | undefined,
-  token: string,
-): { resource: JsonObject } | { answer: Answer } {
-  if (wrapper === undefined) return { resource: {} };
-  const resource = body.kind === 'json' && isObject(body.value) ? body.value[wrapper] : undefined;
-  if (isObject(resource)) return { resource };
-  if (resource === undefined) return { answer: refusal(400, 'is missing from the body') };
-  if (resource === null || Array.isArray(resource))
-    return { answer: unprocessable({ [wrapper]: ['is invalid'] }) };
-  return { answer: crash('(Ecto.CastError) expected params to be a :map', token) };
+function readIds({ route, params }: Match<Handler>): { good: string[] } | { answer: Answer } {
+  const [sent = '', type] = params;
+  if (type !== undefined && !builtIn.has(type)) return { answer: noRow('EmailTemplate') };
+  if (params.length === 0) return { good: [] };
+  const id = readUuid(sent);
+  if (id !== null) return { good: [id, ...params.slice(1)] };
+  if (route.path === '/api/organizations/:id') return { answer: notFound() };
+  return { answer: slugged.has(route.path) ? noRow('Backend') : noUuid(sent) };
 }

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { SandboxData, SandboxTemplate } from '../data.js';
 import type { Answer } from '../http.js';
-import type { JsonObject } from '../json.js';
-import { crash, noRow, nul, ok, unprocessable } from './answers.js';
+import { isObject, type JsonObject } from '../json.js';
+import { crash, noRow, notCastable, nul, ok, unprocessable } from './answers.js';
 import { type BuiltIn, builtIn } from './built-in.js';
 import { findById, type Operation } from './operation.js';
 import { hasNul, isBlank, readUuid } from './texts.js';
@@ -14,10 +14,10 @@ interface Place {
   stored: SandboxTemplate | undefined;
 }
 
-/** Where a path leads; null if no such backend is there, or no such type. */
+/** Where a path leads; null if no such backend is there. */
 function locate({ data, params }: Operation): Place | null {
   const [backendId = '', type = ''] = params;
-  if (findById(data.backends, backendId) === undefined || !builtIn.has(type)) return null;
+  if (findById(data.backends, backendId) === undefined) return null;
   return { backendId, type, stored: findAt(data, backendId, type) };
 }
 
@@ -55,14 +55,17 @@ export async function updateTemplate(operation: Operation): Promise<Answer> {
   const { data, work, resource, token } = operation;
   const place = await work.read(() => locate(operation));
   if (place === null) return noRow('EmailTemplate');
+  if (!isObject(resource)) return notCastable(resource);
   const { type = place.type, backend_id = place.backendId } = resource;
-  const backendId = readUuid(backend_id);
   const fallback = typeof type === 'string' ? builtIn.get(type) : undefined;
-  const errors = halfErrors(resource);
-  if (fallback === undefined) errors.type = ['is invalid'];
-  if (findById(data.backends, backendId ?? undefined) === undefined) errors.backend_id = ['does not exist'];
-  if (typeof type !== 'string' || backendId === null || fallback === undefined) return unprocessable(errors);
-  if (Object.keys(errors).length > 0) return unprocessable(errors);
+  const errors = textErrors(resource, ['txt_content', 'html_content', 'type', 'backend_id']);
+  if (fallback === undefined) errors.type ??= ['is invalid'];
+  if (typeof type !== 'string' || fallback === undefined || Object.keys(errors).length > 0)
+    return unprocessable(errors);
+  const backendId = readUuid(backend_id);
+  const fits = place.stored !== undefined || backend_id === place.backendId;
+  if (!fits || backendId === null || findById(data.backends, backendId) === undefined)
+    return crash('(Ecto.ConstraintError) email_templates_backend_id_fkey (foreign_key_constraint)', token);
   if (hasNul(resource.txt_content) || hasNul(resource.html_content)) return nul();
 
   return await work.write(() => {
@@ -89,13 +92,13 @@ export async function updateTemplate(operation: Operation): Promise<Answer> {
   });
 }
 
-function halfErrors(resource: JsonObject): Record<string, string[]> {
+function textErrors(resource: JsonObject, fields: readonly string[]): Record<string, string[]> {
   const errors: Record<string, string[]> = {};
-  for (const half of ['txt_content', 'html_content'] as const) {
-    const sent = resource[half];
+  for (const field of fields) {
+    const sent = resource[field];
     if (sent === undefined) continue;
-    if (sent === null || (typeof sent === 'string' && isBlank(sent))) errors[half] = ["can't be blank"];
-    else if (typeof sent !== 'string') errors[half] = ['is invalid'];
+    if (sent === null || (typeof sent === 'string' && isBlank(sent))) errors[field] = ["can't be blank"];
+    else if (typeof sent !== 'string') errors[field] = ['is invalid'];
   }
   return errors;
 }

@@ -1,4 +1,4 @@
-import type { SandboxData, SandboxMembership, SandboxRole, SandboxUser } from '../data.js';
+import type { SandboxBackend, SandboxData, SandboxRole, SandboxUser } from '../data.js';
 import type { Answer } from '../http.js';
 import { copyJson, isObject, type JsonObject, withKeptNumbers } from '../json.js';
 import { crash, notFound, nul, ok, refusal, tooLong, unprocessable } from './answers.js';
@@ -8,43 +8,54 @@ import { hasNul, isBlank, isTooLong, readUuid } from './texts.js';
 
 const pageSize = 12;
 
-/** GET of one. */
-export async function showUser(operation: Operation): Promise<Answer> {
-  const { data, work, params } = operation;
-  const [id] = params;
+/** GET of all; here `q` works: it finds what is similar, the most similar first. */
+export async function listUsers(operation: Operation): Promise<Answer> {
+  const { data, work, query } = operation;
+  const q = query.get('q');
   return await work.read(() => {
-    const user = findById(data.users, id);
-    return user === undefined ? notFound() : ok(present(operation, user));
+    if (hasNul(q)) return nul();
+    const found = q === null ? data.users : similarTo(data.users, q);
+    const size = /^[+]?0*([1-9]\d*)/.exec(query.get('page_size') ?? '')?.[1];
+    return paginate(found, query.get('page'), Number(size ?? pageSize), (user) =>
+      presentUser(operation, user),
+    );
   });
 }
 
-/** GET of all; here `q` works. */
-export async function listUsers(operation: Operation): Promise<Answer> {
-  const { data, work, query } = operation;
-  const q = (query.get('q') ?? '').toLowerCase();
-  return await work.read(() => {
-    if (hasNul(q)) return nul();
-    const found = data.users.filter(({ username }) => (username ?? '').toLowerCase().includes(q));
-    const asked = query.get('page_size') ?? '';
-    const size = /^\+?0*[1-9]\d*$/.test(asked) ? Number(asked) : pageSize;
-    return paginate(found, query.get('page'), size, (user) => present(operation, user));
-  });
+function similarTo(users: readonly SandboxUser[], q: string): SandboxUser[] {
+  const wanted = trigrams(q);
+  const likeness = ({ username }: SandboxUser): number => {
+    const there = trigrams(username ?? '');
+    const shared = [...wanted].filter((part) => there.has(part)).length;
+    return shared === 0 ? 0 : shared / (wanted.size + there.size - shared);
+  };
+  return users
+    .map((user) => ({ user, alike: likeness(user) }))
+    .filter(({ alike }) => alike >= 0.3)
+    .sort((a, b) => b.alike - a.alike)
+    .map(({ user }) => user);
+}
+
+/** The parts that the database's `pg_trgm` compares: three letters each, of words with two spaces before and one after. */
+function trigrams(text: string): Set<string> {
+  const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  return new Set(
+    words
+      .map((word) => `  ${word} `)
+      .flatMap((word) => [...word].slice(2).map((_, at) => word.slice(at, at + 3))),
+  );
 }
 
 /** PATCH: seven writes one after the other, each kept even if a later one fails or never comes. */
 export async function updateUser(operation: Operation): Promise<Answer> {
-  const { data, work, params, resource, token, sentId, ownUserId } = operation;
+  const { data, work, params, resource, token, pause, sentId, ownUserId } = operation;
+  // The comparison is by letters, so an id in upper case isn't the own one.
+  if (sentId === ownUserId) return refusal(403, 'is write protected');
   const [id] = params;
   const user = await work.read(() => findById(data.users, id));
   if (user === undefined) return notFound();
-  // The comparison is by letters, so an id in upper case isn't the own one.
-  if (sentId === ownUserId) return refusal(403, 'is write protected');
-  const lists = [
-    ['authorized_scopes', fillScopes],
-    ['organizations', fillOrganizations],
-    ['roles', fillRoles],
-  ] as const;
-  let failure = await work.write(() => writeAttributes(user, resource, token));
+  const asked = isObject(resource) ? resource : {};
+  let failure = await work.write(() => writeAttributes(user, asked, token));
   for (const [list, fill] of lists) {
     if (failure !== null) return failure;
     const wasEmpty = await work.write(() => {
@@ -52,27 +63,36 @@ export async function updateUser(operation: Operation): Promise<Answer> {
       user[list] = [];
       return length === 0;
     });
-    failure = await work.write(() => fill(data, user, listToFill(resource[list], wasEmpty, token), token));
+    if (pause > 0) await work.pause(pause);
+    failure = await work.write(() => {
+      const ids = idsToFill(asked[list], wasEmpty);
+      if (ids === 'crash')
+        return crash('(Protocol.UndefinedError) protocol Enumerable not implemented', token);
+      return fill(data, user, ids, token);
+    });
   }
-  return failure ?? ok(await work.read(() => present(operation, user)));
+  return failure ?? ok(await work.read(() => presentUser(operation, user)));
 }
 
-function writeAttributes(user: SandboxUser, resource: JsonObject, token: string): Answer | null {
-  const metadata = resource.metadata ?? {};
-  const { group: sent = null } = resource;
-  const group = typeof sent === 'string' && isBlank(sent) ? null : sent;
+function writeAttributes(user: SandboxUser, asked: JsonObject, token: string): Answer | null {
+  const { metadata = null, group: sent = null } = asked;
+  const kept = metadata === null || metadata === false || isBlankText(metadata) ? {} : metadata;
+  const group = isBlankText(sent) ? null : sent;
   const errors: Record<string, string[]> = {};
-  if (!isObject(metadata) || !Object.values(metadata).every(isMetadataValue))
-    errors.metadata = ['is invalid'];
+  if (!isObject(kept) || !Object.values(kept).every(isMetadataValue)) errors.metadata = ['is invalid'];
   if (group !== null && typeof group !== 'string') errors.group = ['is invalid'];
   else if (group !== null && !hasUniqueWords(group)) errors.group = ['must be unique'];
-  if (!isObject(metadata) || Object.keys(errors).length > 0) return unprocessable(errors);
-  if (hasNul(metadata)) return crash('(Postgrex.Error) ERROR 22P05 (untranslatable_character)', token);
+  if (!isObject(kept) || Object.keys(errors).length > 0) return unprocessable(errors);
+  if (hasNul(kept)) return crash('(Postgrex.Error) ERROR 22P05 (untranslatable_character)', token);
   if (hasNul(group)) return nul();
   if (typeof group === 'string' && isTooLong(group)) return tooLong(token);
-  user.metadata = withKeptNumbers(metadata);
+  user.metadata = withKeptNumbers(kept);
   user.group = typeof group === 'string' ? group : null;
   return null;
+}
+
+function isBlankText(value: unknown): boolean {
+  return typeof value === 'string' && isBlank(value);
 }
 
 function isMetadataValue(value: unknown): boolean {
@@ -87,84 +107,111 @@ function hasUniqueWords(group: string): boolean {
   return new Set(words).size === words.length;
 }
 
-/** The list to fill with; an answer if the server, having emptied the old one, stumbles over the new. */
-function listToFill(sent: unknown, wasEmpty: boolean, token: string): unknown[] | Answer {
-  if (Array.isArray(sent)) return sent;
-  if ((sent === undefined || sent === null) && wasEmpty) return [];
-  return crash('(Protocol.UndefinedError) protocol Enumerable not implemented for nil of type Atom', token);
+/** The ids of a list to fill with, missing ones too; or the server, having emptied the old list, stumbles over the new. */
+function idsToFill(sent: unknown, wasEmpty: boolean): unknown[] | 'crash' {
+  if (sent === undefined || sent === null || sent === false) return wasEmpty ? [] : 'crash';
+  // An object is a list of pairs, which have no id.
+  if (isObject(sent)) return Object.keys(sent).length === 0 ? [] : 'crash';
+  if (!Array.isArray(sent) || !sent.every((element) => element === null || isObject(element))) return 'crash';
+  return sent.map((element) => (isObject(element) && element.id !== false ? (element.id ?? null) : null));
 }
 
-type Fill = (data: SandboxData, user: SandboxUser, list: unknown[] | Answer, token: string) => Answer | null;
+/** Fills a list. The ids are looked at all together first, and those that pass are written one after the other. */
+type Fill = (data: SandboxData, user: SandboxUser, ids: unknown[], token: string) => Answer | null;
 
-function idOf(element: unknown): unknown {
-  return isObject(element) ? element.id : undefined;
+/** What is wrong with an id before anything is written: it must be there, and a text. */
+function idError(id: unknown): string | null {
+  if (id === null || isBlankText(id)) return "can't be blank";
+  return typeof id === 'string' ? null : 'is invalid';
 }
 
-const fillScopes: Fill = (data, user, list, token) => {
-  if (!Array.isArray(list)) return list;
+function firstError(field: string, ids: unknown[], check: (id: unknown) => string | null): Answer | null {
+  for (const id of ids) {
+    const wrong = check(id);
+    if (wrong !== null) return unprocessable({ [field]: [wrong] });
+  }
+  return null;
+}
+
+const fillScopes: Fill = (data, user, sent, token) => {
+  const invalid = firstError('scope_id', sent, idError);
+  if (invalid !== null) return invalid;
   const ids = new Set<string>();
-  for (const element of list) {
-    const id = idOf(element);
-    if (typeof id !== 'string' || isBlank(id)) return unprocessable({ scope_id: ["can't be blank"] });
+  for (const id of sent.map(String)) {
     if (ids.has(id)) return unprocessable({ scope_id: ['has already been taken'] });
     if (hasNul(id)) return nul();
     if (isTooLong(id)) return tooLong(token);
     ids.add(id);
   }
-  user.authorized_scopes = [...ids].flatMap((id) => findById(data.scopes, id) ?? []).map(copyJson);
+  // An id that no scope has is kept, and never shown.
+  user.authorized_scopes = [...ids].map(
+    (id) => copyJson(findById(data.scopes, id)) ?? { id, name: '', label: '', public: false },
+  );
   return null;
 };
 
-const fillOrganizations: Fill = (data, user, list, token) => {
-  if (!Array.isArray(list)) return list;
-  const memberships: SandboxMembership[] = [];
-  for (const element of list) {
-    const id = readUuid(idOf(element));
-    if (id === null) return unprocessable({ organization_id: ['is invalid'] });
-    if (findById(memberships, id) !== undefined) {
-      return crash('(Ecto.ConstraintError) organizations_users_user_id_organization_id_index', token);
+const fillOrganizations: Fill = (data, user, sent, token) => {
+  const invalid = firstError(
+    'organization_id',
+    sent,
+    (id) => idError(id) ?? (readUuid(id) === null ? 'is invalid' : null),
+  );
+  if (invalid !== null) return invalid;
+  const ids = new Set<string>();
+  for (const id of sent.flatMap((one) => readUuid(one) ?? [])) {
+    const constraint = ids.has(id) ? 'user_id_organization_id_index' : 'organization_id_fkey';
+    if (ids.has(id) || findById(data.organizations, id) === undefined) {
+      return crash(`(Ecto.ConstraintError) organizations_users_${constraint}`, token);
     }
-    if (findById(data.organizations, id) === undefined) {
-      return crash('(Ecto.ConstraintError) organizations_users_organization_id_fkey', token);
-    }
-    const given = isObject(element) && Array.isArray(element.roles) ? element.roles : [];
-    memberships.push({ id, roles: given.flatMap((role) => knownRole(data, readUuid(idOf(role))) ?? []) });
+    ids.add(id);
   }
-  user.organizations = memberships;
+  // Roles belong to the user: those inside a membership are ignored.
+  user.organizations = [...ids].map((id) => ({ id, roles: [] }));
   return null;
 };
 
-const fillRoles: Fill = (data, user, list, token) => {
-  if (!Array.isArray(list)) return list;
+const fillRoles: Fill = (data, user, sent, token) => {
+  const invalid = firstError('role_id', sent, idError);
+  if (invalid !== null) return invalid;
   const roles: SandboxRole[] = [];
-  for (const element of list) {
-    const id = readUuid(idOf(element));
-    if (id === null) return unprocessable({ role_id: ['is invalid'] });
-    if (findById(roles, id) !== undefined) return unprocessable({ role_id: ['has already been taken'] });
-    const role = knownRole(data, id);
-    if (role === null) return crash('(Ecto.ConstraintError) roles_users_role_id_fkey', token);
-    roles.push(role);
+  for (const one of sent) {
+    const id = readUuid(one);
+    if (id !== null && findById(roles, id) !== undefined) return unprocessable({ users: ['must be unique'] });
+    const role = findById(data.roles, id ?? undefined);
+    if (role === undefined) return crash('(Ecto.ConstraintError) roles_users_role_id_fkey', token);
+    roles.push(copyJson(role));
   }
   user.roles = roles;
   return null;
 };
 
-function knownRole(data: SandboxData, id: string | null): SandboxRole | null {
-  const role = findById(data.roles, id ?? undefined);
-  return role === undefined ? null : copyJson(role);
-}
+const lists = [
+  ['authorized_scopes', fillScopes],
+  ['organizations', fillOrganizations],
+  ['roles', fillRoles],
+] as const;
 
-function present({ data, shownScopes }: Operation, user: SandboxUser): JsonObject {
-  const { blocked: _, backend_id, authorized_scopes, organizations, ...plain } = user;
+/** A user as answers show it: no `blocked`, no labels of scopes, no roles inside of memberships, and its backend whole. */
+export function presentUser({ data, shownScopes }: Operation, user: SandboxUser): JsonObject {
+  const { blocked: _, backend_id, authorized_scopes, organizations, roles, ...plain } = user;
+  const backend = findById(data.backends, backend_id ?? undefined);
   return {
     ...plain,
     authorized_scopes: authorized_scopes
-      .filter(({ id }) => shownScopes?.has(id) ?? true)
-      .map(({ label: _label, ...scope }) => scope),
-    organizations: organizations.flatMap(({ id, roles }) => {
-      const organization = findById(data.organizations, id);
-      return organization === undefined ? [] : [{ ...organization, roles }];
-    }),
-    backend: findById(data.backends, backend_id ?? undefined) ?? null,
+      .filter(({ id }) => shownScopes?.has(id) ?? findById(data.scopes, id) !== undefined)
+      .map(({ id, name }) => ({ id, name, public: null })),
+    organizations: organizations.flatMap(({ id }) => findById(data.organizations, id) ?? []),
+    roles: roles.map(presentRole),
+    backend: backend === undefined ? null : presentBackend(backend),
   };
+}
+
+/** A backend, its passwords included. */
+export function presentBackend(backend: SandboxBackend): JsonObject {
+  return { ...backend, roles: backend.roles.map(presentRole) };
+}
+
+/** A role inside of another object: whether its scopes are public isn't told there. */
+function presentRole({ id, name, scopes }: SandboxRole): JsonObject {
+  return { id, name, scopes: scopes.map((scope) => ({ ...scope, public: null })) };
 }

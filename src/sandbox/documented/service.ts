@@ -24,49 +24,49 @@ const routes: readonly Route<Handler>[] = [
   {
     method: 'POST',
     path: '/api/clients/:client_id/regenerate_did',
-    scope: 'clients:manage:all',
+    scopes: ['clients:manage:all'],
     handle: { run: regenerateDid },
   },
   {
     method: 'PATCH',
     path: '/api/users/:user_id',
-    scope: 'users:manage:all',
+    scopes: ['users:manage:all'],
     handle: { wrapper: 'user', run: updateUser },
   },
   {
     method: 'PATCH',
     path: templatePath,
-    scope: 'identity-providers:manage:all',
+    scopes: ['identity-providers:manage:all'],
     handle: { wrapper: 'template', run: updateTemplate },
   },
   {
     method: 'DELETE',
     path: templatePath,
-    scope: 'identity-providers:manage:all',
+    scopes: ['identity-providers:manage:all'],
     handle: { run: deleteTemplate },
   },
   {
     method: 'PATCH',
     path: '/api/key-pairs/:key_pair_id',
-    scope: 'clients:manage:all',
+    scopes: ['clients:manage:all'],
     handle: { wrapper: 'key_pair', run: updateKeyPair },
   },
   {
     method: 'PATCH',
     path: '/api/organizations/:organization_id',
-    scope: 'users:manage:all',
+    scopes: ['users:manage:all'],
     handle: { wrapper: 'organization', run: updateOrganization },
   },
   {
     method: 'GET',
     path: templatePath,
-    scope: 'identity-providers:manage:all',
+    scopes: ['identity-providers:manage:all'],
     handle: { run: showTemplate },
   },
   {
     method: 'GET',
     path: '/api/organizations',
-    scope: 'users:manage:all',
+    scopes: ['users:manage:all'],
     handle: { run: listOrganizations },
   },
 ];
@@ -95,7 +95,7 @@ function handle(call: Call, data: SandboxData, credentials: Credentials, pageSiz
     const answer = refusal(401, 'UNAUTHORIZED', 'The client is unauthorized to access this resource.');
     return { ...answer, headers: { 'www-authenticate': 'Bearer' } };
   }
-  if (!caller.scopes.includes(match.route.scope)) {
+  if (!match.route.scopes.some((scope) => caller.scopes.includes(scope))) {
     return refusal(403, 'FORBIDDEN', 'The client is forbidden to access this resource.');
   }
   const { wrapper, run } = match.route.handle;
