@@ -37,10 +37,7 @@ describe('what the server can not take is refused at its line', () => {
     [{ kind: 'Client', id: '1' }, /"id" is not a UUID/],
     [{ ...organization, id: '1' }, /"id" is not a UUID/],
     [{ ...user, organizations: ['a', { id: '7' }] }, /"organizations.1.id" is not a UUID.*\| "id": "7"/],
-    [
-      { ...user, organizations: [{ name: 'a', roles: [{ id: '7' }] }] },
-      /"organizations.0.roles.0.id" is not/,
-    ],
+    [{ ...user, organizations: [{ id: '7', name: 'a' }] }, /"organizations.0.id" is not/],
     [{ ...user, roles: [{ id: '7' }] }, /"roles.0.id" is not a UUID/],
     // The id of a scope is any text.
     [
@@ -210,6 +207,14 @@ describe('an id in capitals, which passes by the protection of the own user,', (
       requests: [],
     });
   });
+});
+
+test('roles inside a membership can not be declared with the boruta profile, even none', async () => {
+  const at = await site();
+  const organizations = ['acme', { name: 'globex', roles: [] }];
+  expect(await found(at, { ...user, organizations })).toEqual([
+    expect.stringMatching(/^error\[profile-field\].*roles belong to the user.*\| "roles"/),
+  ]);
 });
 
 test('roles can not be declared with the documented profile', async () => {

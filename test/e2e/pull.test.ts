@@ -15,9 +15,9 @@ describe('idops pull into an empty project', () => {
     expect(pulled.stdout).toContain('wrote manifests/users.yaml\n');
     expect(pulled.stdout).toContain(`wrote manifests/emails/${ids.backend}/tx_code.html\n`);
     expect(pulled.stdout).toContain('Next: idops plan');
-    expect(pulled.stderr).toContain('offers no list of clients');
+    expect(pulled.stdout).toContain('wrote manifests/clients.yaml\n');
     expect(await at.read('manifests/users.yaml')).toMatch(/^# ada@acme\.example\nkind: User\n/);
-    expect(await at.idops('validate')).toMatchObject({ code: 0, stdout: '11 objects are valid.\n' });
+    expect(await at.idops('validate')).toMatchObject({ code: 0, stdout: '13 objects are valid.\n' });
     expect(await at.idops('plan --detailed-exitcode')).toMatchObject({ code: 0 });
     const { '.idops/state.json': recorded, ...rest } = await at.files();
     expect(Object.keys(rest).some((path) => path.startsWith('.idops'))).toBe(false);

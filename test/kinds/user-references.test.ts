@@ -44,7 +44,6 @@ describe('an id whose name on the server is another one', () => {
       'openid',
     ],
     [{ roles: [role] }, 'the role with the id r2 is called "admin"', 'viewer'],
-    [{ organizations: [{ id: 'o1', roles: [role] }] }, 'the role with the id r2 is called "admin"', 'viewer'],
     [
       { organizations: [{ id: 'o2', name: 'acme' }] },
       'the organization with the id o2 is called "globex"',
@@ -134,7 +133,6 @@ describe('an id that the server does not have', () => {
   it.each([
     ['scope', { authorized_scopes: [{ id: 's9', name: 'openid' }] }, 's9'],
     ['role', { roles: [{ id: 'r9' }] }, 'r9'],
-    ['role', { organizations: ['acme', { id: 'o2', roles: [{ id: 'r9', name: 'admin' }] }] }, 'r9'],
   ])('blocks: a %s', (noun, fields, id) => {
     expect(change(fields)).toMatchObject({
       action: 'blocked',
@@ -178,14 +176,14 @@ describe('a name alone', () => {
     const fields = {
       authorized_scopes: [{ name: 'openid' }],
       roles: [{ name: 'viewer' }],
-      organizations: [{ name: 'acme', roles: [{ name: 'admin' }] }],
+      organizations: [{ name: 'acme' }],
     };
     expect(change(fields).requests).toMatchObject([
       {
         body: {
           authorized_scopes: [{ id: 's1', name: 'openid' }],
           roles: [{ id: 'r1', name: 'viewer' }],
-          organizations: [{ id: 'o1', name: 'acme', roles: [{ id: 'r2', name: 'admin' }] }],
+          organizations: [{ id: 'o1', name: 'acme' }],
         },
       },
     ]);
@@ -273,7 +271,6 @@ describe('the lists that are read', () => {
     [{ authorized_scopes: [], roles: [], organizations: [{ name: 'acme' }] }, ['organizations']],
     [{ authorized_scopes: [{ name: 'a' }] }, ['organizations', 'scopes']],
     [{ roles: [{ name: 'a' }] }, ['organizations', 'roles']],
-    [{ organizations: ['acme', { name: 'globex', roles: [{ id: '1' }] }] }, ['organizations', 'roles']],
   ])('are those that are used: %j', (fields, lists) => {
     expect(listsOfUser(declared('User', identity, fields), boruta)).toEqual(lists);
   });

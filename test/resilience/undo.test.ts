@@ -95,7 +95,7 @@ describe('undo on the command line', () => {
     const at = await project(
       {
         'idops.yaml': `version: 1\nserver: {base_url: "\${IDOPS_BASE_URL}", profile: boruta, auth: {token: "\${IDOPS_TOKEN}"}}\n`,
-        'manifests/all.yaml': `kind: User\nid: ${ids.ada}\norganizations: [{name: acme, roles: []}]\n`,
+        'manifests/all.yaml': `kind: User\nid: ${ids.ada}\norganizations: [acme]\n`,
       },
       { profile: 'boruta' },
     );
@@ -106,7 +106,7 @@ describe('undo on the command line', () => {
     expect(undone).toMatchObject({ code: 0, stdout: expect.stringContaining('Applied: 1 applied') });
     const shown = await at.idops(`runs --address User/${ids.ada}`);
     for (const { stdout } of [undone, shown]) {
-      expect(stdout).toContain('roles: ');
+      expect(stdout).toContain('globex');
       expect(stdout).not.toMatch(/label: .*→/);
     }
   });

@@ -17,9 +17,11 @@ const roles = fc.subarray([
   { id: ids.member, name: 'member' },
   { id: ids.accountant, name: 'accountant' },
 ]);
-const memberships = fc
-  .subarray([ids.acme, ids.globex, ids.initech, ids.umbrella])
-  .chain((chosen) => fc.tuple(...chosen.map((id) => fc.record({ id: fc.constant(id), roles }))));
+const organizations = fc.subarray([ids.acme, ids.globex, ids.initech, ids.umbrella]);
+const memberships = organizations.map((chosen) => chosen.map((id) => ({ id })));
+const membershipsWithRoles = organizations.chain((chosen) =>
+  fc.tuple(...chosen.map((id) => fc.record({ id: fc.constant(id), roles }))),
+);
 
 export const userGroup = fc.option(
   fc
@@ -32,16 +34,11 @@ export const userMetadata = fc.dictionary(fc.stringMatching(/^[a-z]{1,5}$/), ele
 });
 
 /** The fields that any server of this API keeps. */
-const common = {
-  group: userGroup,
-  metadata: userMetadata,
-  authorized_scopes: scopes,
-  organizations: memberships,
-};
+const common = { group: userGroup, metadata: userMetadata, authorized_scopes: scopes };
 
 /** Some of the fields that a user keeps, whose values any server of this API takes. */
 export function userFields(profile: 'documented' | 'boruta'): fc.Arbitrary<{ [field: string]: Json }> {
   return profile === 'boruta'
-    ? fc.record({ ...common, roles }, { requiredKeys: [] })
-    : fc.record(common, { requiredKeys: [] });
+    ? fc.record({ ...common, organizations: memberships, roles }, { requiredKeys: [] })
+    : fc.record({ ...common, organizations: membershipsWithRoles }, { requiredKeys: [] });
 }
