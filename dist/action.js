@@ -8351,38 +8351,7 @@ object3,{...live,fields:shown5}]}))},update({present:present3,desired:desired2,p
 "";const{unknown:unknown4}=wholeFields(desired2,present3.fields,traits4[profile.name]);const body2={id,...carried(present3.
 fields,["name","label"]),...desired2};return{requests:[{operation:"updateOrganization",params:{organization_id:id},body:body2}],
 expected:body2,...unknown4.length===0?{}:{trouble:unknownWhole("organization",unknown4)}}},discovery:{options:{},find:find4},
-destructions:()=>[]}}});function respelledNumbers(declared,field2){const value3=declared.fields[field2];if(value3===void 0)return[];const told5=numbersIn(
-value3).flatMap(text6=>{const kept2=keptSpelling(text6);return kept2===text6?[]:[`${text6} as ${kept2}`]});if(told5.length===
-0)return[];return[warning2("number-spelling",`this server keeps ${[...new Set(told5)].join(", ")}`,[declared.placeOf(field2)],
-"the two compare as equal; a text, in quotation marks, keeps its spelling")]}function numbersIn(value3){if(typeof value3===
-"number"||value3 instanceof ExactNumber)return[String(value3)];if(Array.isArray(value3))return value3.flatMap(numbersIn);
-return isMap(value3)?Object.values(value3).flatMap(numbersIn):[]}var init_kept_numbers=__esm({"src/kinds/kept-numbers.ts"(){
-"use strict";init_problems();init_values()}});function lostElements(lists,{before,asked,now}){return Object.fromEntries(lists.flatMap(list2=>{const left=now[list2];const isEmpty4=left===
-null||Array.isArray(left)&&left.length===0;if(!isEmpty4||asked[list2]===void 0)return[];const wanted=new Set(asElements(
-asked[list2]).map(({id})=>id));const lost2=asElements(before[list2]??null).filter(({id})=>wanted.has(id));return lost2.length===
-0?[]:[[list2,lost2]]}))}function withLost(type,now,lost2){if(type.type!=="set")return lost2;const there=asElements(now??
-null);const ids=new Set(there.map(({id})=>id));return[...there,...asElements(lost2).filter(({id})=>!ids.has(id))]}function namesOfLost(lost2){
-return Object.entries(lost2).filter(([field2])=>field2!=="id").map(([field2,part])=>{const names3=Array.isArray(part)?asElements(
-part).map(({name:name2,id})=>JSON.stringify(name2??id)):[];return names3.length===0?field2:`${field2} (${names3.join(", ")}\
-)`}).join(", ")}function seenLoss(run4,lost2,now){return{run:run4,lost:lost2,seen:Object.fromEntries(Object.keys(lost2).
-map(field2=>[field2,now[field2]??null]))}}function stillLost(kind,owed2,now){if("before"in owed2)return kind.lost?.({...owed2,
-now})??{};const asSeen=field2=>!Object.hasOwn(owed2.seen,field2)||contrast(kind.fields[field2]??value,field2,owed2.seen[field2]??
-null,now[field2]).every(({verdict})=>verdict==="same");const lost2=kind.lost?.({before:owed2.lost,asked:owed2.lost,now})??
-{};return Object.fromEntries(Object.entries(lost2).filter(([field2])=>asSeen(field2)))}var init_loss=__esm({"src/kinds/l\
-oss.ts"(){"use strict";init_fields()}});function operationPath(name2,params={}){return fillPath(operations[name2].path,params)}function fillPath(path,params){return path.
-replace(/:([a-z_]+)/g,(_,parameter)=>{const value3=Object.hasOwn(params,parameter)?params[parameter]:void 0;if(value3===
-void 0||!isPathParameter(value3)){throw new Error(`unusable path parameter ${parameter} for ${path}`)}return encodeURIComponent(
-value3)})}var operations;var init_operations=__esm({"src/server/operations.ts"(){"use strict";init_values();operations={
-regenerateDid:{title:"regenerate the DID of a client",method:"POST",path:"/api/clients/:client_id/regenerate_did",scope:"\
-clients:manage:all"},updateUser:{title:"update a user",method:"PATCH",path:"/api/users/:user_id",scope:"users:manage:all",
-wrapper:"user"},updateTemplate:{title:"update an email template",method:"PATCH",path:"/api/backends/:backend_id/email-te\
-mplates/:template_type",scope:"identity-providers:manage:all",wrapper:"template"},deleteTemplate:{title:"delete an email\
- template",method:"DELETE",path:"/api/backends/:backend_id/email-templates/:template_type",scope:"identity-providers:man\
-age:all"},updateKeyPair:{title:"update a key pair",method:"PATCH",path:"/api/key-pairs/:key_pair_id",scope:"clients:mana\
-ge:all",wrapper:"key_pair"},updateOrganization:{title:"update an organization",method:"PATCH",path:"/api/organizations/:\
-organization_id",scope:"users:manage:all",wrapper:"organization"},showTemplate:{title:"show an email template",method:"G\
-ET",path:"/api/backends/:backend_id/email-templates/:template_type",scope:"identity-providers:manage:all"},listOrganizations:{
-title:"list organizations",method:"GET",path:"/api/organizations",scope:"users:manage:all"}}}});function nearest(name2,known4){const wanted=name2.toLowerCase();if(wanted.length>100)return void 0;let best;let least=(wanted.
+destructions:()=>[]}}});function nearest(name2,known4){const wanted=name2.toLowerCase();if(wanted.length>100)return void 0;let best;let least=(wanted.
 length<4?1:Math.max(2,Math.floor(wanted.length/3)))+1;for(const candidate of known4){const far=(0,import_fastest_levenshtein2.distance)(
 wanted,candidate.toLowerCase());if(far<least){least=far;best=candidate}}return best}var import_fastest_levenshtein2;var init_nearest=__esm(
 {"src/base/nearest.ts"(){"use strict";import_fastest_levenshtein2=__toESM(require_mod(),1)}});async function readListing(noun,readPage){let sum="";for(let pass=0;pass<PASSES;pass+=1){const{rows,found:found2,total}=await readAllPages(
@@ -8415,7 +8384,38 @@ let anonymous=0;for(const row of rows){if(typeof row.id!=="string"){anonymous+=1
 id),row);if(typeof row.name!=="string")continue;const others2=this.names.get(row.name);if(others2===void 0)this.names.set(
 row.name,[row]);else others2.push(row)}this.anonymous=anonymous}get unsure(){return this.anonymous>0}byId(id){return this.
 ids.get(identifierKey(id))}byName(name2){return this.names.get(name2)??[]}proposal(name2){const near=nearest(name2,this.
-names.keys());return near===void 0?"":`; did you mean "${near}"?`}}}});function lacks(which,what){return`the server has no organization ${which}, and no operation creates one: create it there\
+names.keys());return near===void 0?"":`; did you mean "${near}"?`}}}});function respelledNumbers(declared,field2){const value3=declared.fields[field2];if(value3===void 0)return[];const told5=numbersIn(
+value3).flatMap(text6=>{const kept2=keptSpelling(text6);return kept2===text6?[]:[`${text6} as ${kept2}`]});if(told5.length===
+0)return[];return[warning2("number-spelling",`this server keeps ${[...new Set(told5)].join(", ")}`,[declared.placeOf(field2)],
+"the two compare as equal; a text, in quotation marks, keeps its spelling")]}function numbersIn(value3){if(typeof value3===
+"number"||value3 instanceof ExactNumber)return[String(value3)];if(Array.isArray(value3))return value3.flatMap(numbersIn);
+return isMap(value3)?Object.values(value3).flatMap(numbersIn):[]}var init_kept_numbers=__esm({"src/kinds/kept-numbers.ts"(){
+"use strict";init_problems();init_values()}});function lostElements(lists,{before,asked,now}){return Object.fromEntries(lists.flatMap(list2=>{const left=now[list2];const isEmpty4=left===
+null||Array.isArray(left)&&left.length===0;if(!isEmpty4||asked[list2]===void 0)return[];const wanted=new Set(asElements(
+asked[list2]).map(({id})=>id));const lost2=asElements(before[list2]??null).filter(({id})=>wanted.has(id));return lost2.length===
+0?[]:[[list2,lost2]]}))}function withLost(type,now,lost2){if(type.type!=="set")return lost2;const there=asElements(now??
+null);const ids=new Set(there.map(({id})=>id));return[...there,...asElements(lost2).filter(({id})=>!ids.has(id))]}function namesOfLost(lost2){
+return Object.entries(lost2).filter(([field2])=>field2!=="id").map(([field2,part])=>{const names3=Array.isArray(part)?asElements(
+part).map(({name:name2,id})=>JSON.stringify(name2??id)):[];return names3.length===0?field2:`${field2} (${names3.join(", ")}\
+)`}).join(", ")}function seenLoss(run4,lost2,now){return{run:run4,lost:lost2,seen:Object.fromEntries(Object.keys(lost2).
+map(field2=>[field2,now[field2]??null]))}}function stillLost(kind,owed2,now){if("before"in owed2)return kind.lost?.({...owed2,
+now})??{};const asSeen=field2=>!Object.hasOwn(owed2.seen,field2)||contrast(kind.fields[field2]??value,field2,owed2.seen[field2]??
+null,now[field2]).every(({verdict})=>verdict==="same");const lost2=kind.lost?.({before:owed2.lost,asked:owed2.lost,now})??
+{};return Object.fromEntries(Object.entries(lost2).filter(([field2])=>asSeen(field2)))}var init_loss=__esm({"src/kinds/l\
+oss.ts"(){"use strict";init_fields()}});function operationPath(name2,params={}){return fillPath(operations[name2].path,params)}function fillPath(path,params){return path.
+replace(/:([a-z_]+)/g,(_,parameter)=>{const value3=Object.hasOwn(params,parameter)?params[parameter]:void 0;if(value3===
+void 0||!isPathParameter(value3)){throw new Error(`unusable path parameter ${parameter} for ${path}`)}return encodeURIComponent(
+value3)})}var operations;var init_operations=__esm({"src/server/operations.ts"(){"use strict";init_values();operations={
+regenerateDid:{title:"regenerate the DID of a client",method:"POST",path:"/api/clients/:client_id/regenerate_did",scope:"\
+clients:manage:all"},updateUser:{title:"update a user",method:"PATCH",path:"/api/users/:user_id",scope:"users:manage:all",
+wrapper:"user"},updateTemplate:{title:"update an email template",method:"PATCH",path:"/api/backends/:backend_id/email-te\
+mplates/:template_type",scope:"identity-providers:manage:all",wrapper:"template"},deleteTemplate:{title:"delete an email\
+ template",method:"DELETE",path:"/api/backends/:backend_id/email-templates/:template_type",scope:"identity-providers:man\
+age:all"},updateKeyPair:{title:"update a key pair",method:"PATCH",path:"/api/key-pairs/:key_pair_id",scope:"clients:mana\
+ge:all",wrapper:"key_pair"},updateOrganization:{title:"update an organization",method:"PATCH",path:"/api/organizations/:\
+organization_id",scope:"users:manage:all",wrapper:"organization"},showTemplate:{title:"show an email template",method:"G\
+ET",path:"/api/backends/:backend_id/email-templates/:template_type",scope:"identity-providers:manage:all"},listOrganizations:{
+title:"list organizations",method:"GET",path:"/api/organizations",scope:"users:manage:all"}}}});function lacks(which,what){return`the server has no organization ${which}, and no operation creates one: create it there\
 , or correct the ${what}`}async function readOrganizations(reader){const rows=await readListing("organizations",(number4,wanted)=>reader.
 listOrganizations(number4,wanted));return new OrganizationIndex(rows)}function changedBy(organizations,declared,others2){
 const changes=declared.flatMap(({kind,identity:identity2,fields:fields2})=>{if(kind!=="Organization")return[];const{id:given,
@@ -8603,50 +8603,55 @@ value,field2,there,now[field2]).every(({verdict})=>verdict==="same");const untou
 void 0&&is(field2,before[field2])&&!is(field2,asked[field2]));return untouched?{}:lostElements(["authorized_scopes","org\
 anizations","roles"],traces)}function toldNames({backend:backend3}){if(!isMap(backend3))return{};const{id,name:name2}=backend3;
 return typeof id==="string"&&typeof name2==="string"?{[id]:name2}:{}}function shownUser(shown5){return mapValues({...shown5},
-(field2,name2)=>normalForm(fields()[name2]??value,field2))}async function find5(context3){const{profile,asked,rows}=context3;
-const{whole:whole2=[],reads:{one,all}={}}=userTraits[profile.name];const wanted=asked.user??[];const users=wanted.length>
-0||all===void 0?null:await rows("users",all,pages.user);if(users===null&&wanted.length===0){const note="the server offer\
-s no list of users: name those that are meant with --user ID";return{found:[],notes:[note]}}const listed2=users??[...new Set(
-wanted)].map(id=>({id}));const found2=await settle2(listed2.map(async row=>{const{id}=row;if(typeof id!=="string")return[];
-const isWhole=whole2.every(field2=>row[field2]!==void 0);const shown5=isWhole||one===void 0?row:await readOne(context3,one,
-{user_id:id},answers.user.one);if(shown5===null)return[];const called=[shown5.username,shown5.uid].find(name2=>typeof name2===
-"string");const identity2={id};return[{identity:identity2,called:typeof called==="string"?called:null,live:{exists:true,
-identity:identity2,fields:shownUser(shown5)}}]}));return{found:found2.flat().sort((a2,b)=>compareText(a2.identity.id??"",
-b.identity.id??"")),notes:withoutIds(listed2.filter(({id})=>typeof id!=="string").length,"users")}}function rolesLost(wanted,got){
-if(wanted.roles===void 0||got.roles===void 0)return[];return matchSets(asElements(wanted.roles),asElements(got.roles)).removed}
-function nameOf(element,confirmed2){if(holdsSensitive(element))return" (sensitive)";const{id,name:name2}=element;const beside=!confirmed2&&
-typeof name2==="string"&&typeof id==="string"&&id!==name2;return` "${String(name2??id)}"${beside?` (id ${id})`:""}`}function unknownRoles(user4){
-if(user4.fields.roles===void 0)return[];return[error("profile-field",'the documented API has no "roles" of a user; only \
-those of its organizations',[user4.placeOf("roles")],'if the server is a Boruta, set "profile: boruta" under server; oth\
-erwise remove the field')]}function membershipRoles(user4){const{organizations}=user4.fields;if(!Array.isArray(organizations))
-return[];return organizations.flatMap((membership2,index)=>isMap(membership2)&&membership2.roles!==void 0?[error("profil\
-e-field","Boruta ignores the roles inside a membership: roles belong to the user",[user4.placeOf("organizations",index,"\
-roles")],'move them to the "roles" of the user, beside "organizations"')]:[])}function unlabelledScopes(user4){const scopes=user4.
-fields.authorized_scopes;if(!Array.isArray(scopes))return[];return scopes.flatMap((scope2,index)=>isMap(scope2)&&scope2.
-label===void 0?[error("missing-field",'a scope of a user needs a "label"',[user4.placeOf("authorized_scopes",index)],"th\
-e API requires name and label in each element of authorized_scopes")]:[])}function repeatedElements(user4,field2,value3,within5=[]){
-if(!Array.isArray(value3)||!["organizations","authorized_scopes","roles"].includes(field2))return[];const at3=[...within5,
-field2];const first=new Map;return value3.flatMap((element,index)=>{const inner=isMap(element)?repeatedElements(user4,"r\
-oles",element.roles??null,[...at3,index]):[];const key=isMap(element)?element.id??element.name:element;if(typeof key!=="\
-string")return inner;const same2=identifierKey(key);const before=first.get(same2);if(before===void 0){first.set(same2,index);
-return inner}return[...inner,error("duplicate-element",`"${key}" is twice in ${at3.join(".")}`,[user4.placeOf(...at3,index),
-user4.placeOf(...at3,before)],"remove one of the two")]})}var elementNouns,backendFields,fields,WRITTEN_FIRST,user2;var init_user=__esm(
-{"src/kinds/user.ts"(){"use strict";init_once();init_problems();init_settle();init_values();init_answers();init_discovery();
-init_fields();init_kept_numbers();init_loss();init_reading();init_rules();init_texts();init_user_references();init_user_schema();
-init_user_traits();init_user_whole();elementNouns={organizations:"membership",authorized_scopes:"scope",roles:"role"};backendFields=
-()=>({...Object.fromEntries(Object.keys(backend2().shape).map(name2=>[name2,plain(name2)])),roles:set()});fields=once(()=>({
-uid:value,username:value,totp_registered_at:instant,metadata:map,federated_metadata:map,blocked:value,group:value,authorized_scopes:set(),
-organizations:set({roles:set({scopes:set()})}),roles:set(),backend:members2(backendFields())}));WRITTEN_FIRST=["metadata",
-"group"];user2={name:"User",noun:"user",get schema(){return userSchema()},identity:["id"],get fields(){return fields()},
-scopes:{read:"users:manage:all",write:"users:manage:all"},traits:userTraits,identities:({identity:identity2})=>[`id ${identity2.
-id}`],check:(declared,profile)=>[...declared.flatMap(user4=>[...userTraits[profile.name].scopeNeedsLabel?unlabelledScopes(
-user4):[],...userTraits[profile.name].hasRoles?membershipRoles(user4):unknownRoles(user4),...userTraits[profile.name].doubles?
-respelledNumbers(user4,"metadata"):[],...Object.entries(user4.fields).flatMap(([field2,value3])=>repeatedElements(user4,
-field2,value3))]),...profileProblems(declared,profile,userTraits)],addressPart:({id})=>id??"",called:({username,uid})=>firstText(
-username,uid),names:toldNames,readable:({name:name2})=>userTraits[name2].reads?.one!==void 0,async observe(objects3,context3){
-const{one:read}=userTraits[context3.profile.name].reads??{};if(read===void 0)return new Map;return new Map(await settleEach(
-objects3,async object3=>{const{identity:identity2}=object3;const shown5=await readOne(context3,read,{user_id:identity2.id??
-""},answers.user.one);if(shown5===null)return[object3,missing(identity2,"user")];return[object3,{exists:true,identity:identity2,
+(field2,name2)=>normalForm(fields()[name2]??value,field2))}async function readMany(wanted,all,{reader,alone:alone3}){if(alone3||
+all===void 0||wanted<=FEW)return null;const first=await reader.listExtra({...all,pageSize:1},1,pages.user);if(first?.totalEntries===
+void 0||wanted<first.totalEntries*WORTH)return null;return await readCatalog("users",all,pages.user,reader).catch(failure2=>{
+if(failure2 instanceof ProblemsError)return null;throw failure2})}function isWhole(row,whole2){return row!==void 0&&whole2.
+every(field2=>row[field2]!==void 0)}async function find5(context3){const{profile,asked,rows}=context3;const{whole:whole2=[],
+reads:{one,all}={}}=userTraits[profile.name];const wanted=asked.user??[];const users=wanted.length>0||all===void 0?null:
+await rows("users",all,pages.user);if(users===null&&wanted.length===0){const note="the server offers no list of users: n\
+ame those that are meant with --user ID";return{found:[],notes:[note]}}const listed2=users??[...new Set(wanted)].map(id=>({
+id}));const found2=await settle2(listed2.map(async row=>{const{id}=row;if(typeof id!=="string")return[];const shown5=isWhole(
+row,whole2)||one===void 0?row:await readOne(context3,one,{user_id:id},answers.user.one);if(shown5===null)return[];const called=[
+shown5.username,shown5.uid].find(name2=>typeof name2==="string");const identity2={id};return[{identity:identity2,called:typeof called===
+"string"?called:null,live:{exists:true,identity:identity2,fields:shownUser(shown5)}}]}));return{found:found2.flat().sort(
+(a2,b)=>compareText(a2.identity.id??"",b.identity.id??"")),notes:withoutIds(listed2.filter(({id})=>typeof id!=="string").
+length,"users")}}function rolesLost(wanted,got){if(wanted.roles===void 0||got.roles===void 0)return[];return matchSets(asElements(
+wanted.roles),asElements(got.roles)).removed}function nameOf(element,confirmed2){if(holdsSensitive(element))return" (sen\
+sitive)";const{id,name:name2}=element;const beside=!confirmed2&&typeof name2==="string"&&typeof id==="string"&&id!==name2;
+return` "${String(name2??id)}"${beside?` (id ${id})`:""}`}function unknownRoles(user4){if(user4.fields.roles===void 0)return[];
+return[error("profile-field",'the documented API has no "roles" of a user; only those of its organizations',[user4.placeOf(
+"roles")],'if the server is a Boruta, set "profile: boruta" under server; otherwise remove the field')]}function membershipRoles(user4){
+const{organizations}=user4.fields;if(!Array.isArray(organizations))return[];return organizations.flatMap((membership2,index)=>isMap(
+membership2)&&membership2.roles!==void 0?[error("profile-field","Boruta ignores the roles inside a membership: roles bel\
+ong to the user",[user4.placeOf("organizations",index,"roles")],'move them to the "roles" of the user, beside "organizat\
+ions"')]:[])}function unlabelledScopes(user4){const scopes=user4.fields.authorized_scopes;if(!Array.isArray(scopes))return[];
+return scopes.flatMap((scope2,index)=>isMap(scope2)&&scope2.label===void 0?[error("missing-field",'a scope of a user nee\
+ds a "label"',[user4.placeOf("authorized_scopes",index)],"the API requires name and label in each element of authorized_\
+scopes")]:[])}function repeatedElements(user4,field2,value3,within5=[]){if(!Array.isArray(value3)||!["organizations","au\
+thorized_scopes","roles"].includes(field2))return[];const at3=[...within5,field2];const first=new Map;return value3.flatMap(
+(element,index)=>{const inner=isMap(element)?repeatedElements(user4,"roles",element.roles??null,[...at3,index]):[];const key=isMap(
+element)?element.id??element.name:element;if(typeof key!=="string")return inner;const same2=identifierKey(key);const before=first.
+get(same2);if(before===void 0){first.set(same2,index);return inner}return[...inner,error("duplicate-element",`"${key}" i\
+s twice in ${at3.join(".")}`,[user4.placeOf(...at3,index),user4.placeOf(...at3,before)],"remove one of the two")]})}var elementNouns,
+backendFields,fields,WRITTEN_FIRST,user2,FEW,WORTH;var init_user=__esm({"src/kinds/user.ts"(){"use strict";init_once();init_problems();
+init_settle();init_values();init_answers();init_catalog();init_discovery();init_fields();init_kept_numbers();init_loss();
+init_reading();init_rules();init_texts();init_user_references();init_user_schema();init_user_traits();init_user_whole();
+elementNouns={organizations:"membership",authorized_scopes:"scope",roles:"role"};backendFields=()=>({...Object.fromEntries(
+Object.keys(backend2().shape).map(name2=>[name2,plain(name2)])),roles:set()});fields=once(()=>({uid:value,username:value,
+totp_registered_at:instant,metadata:map,federated_metadata:map,blocked:value,group:value,authorized_scopes:set(),organizations:set(
+{roles:set({scopes:set()})}),roles:set(),backend:members2(backendFields())}));WRITTEN_FIRST=["metadata","group"];user2={
+name:"User",noun:"user",get schema(){return userSchema()},identity:["id"],get fields(){return fields()},scopes:{read:"us\
+ers:manage:all",write:"users:manage:all"},traits:userTraits,identities:({identity:identity2})=>[`id ${identity2.id}`],check:(declared,profile)=>[
+...declared.flatMap(user4=>[...userTraits[profile.name].scopeNeedsLabel?unlabelledScopes(user4):[],...userTraits[profile.
+name].hasRoles?membershipRoles(user4):unknownRoles(user4),...userTraits[profile.name].doubles?respelledNumbers(user4,"me\
+tadata"):[],...Object.entries(user4.fields).flatMap(([field2,value3])=>repeatedElements(user4,field2,value3))]),...profileProblems(
+declared,profile,userTraits)],addressPart:({id})=>id??"",called:({username,uid})=>firstText(username,uid),names:toldNames,
+readable:({name:name2})=>userTraits[name2].reads?.one!==void 0,async observe(objects3,context3){const{whole:whole2=[],reads:{
+one:read,all}={}}=userTraits[context3.profile.name];if(read===void 0)return new Map;const listed2=await readMany(objects3.
+length,all,context3);return new Map(await settleEach(objects3,async object3=>{const{identity:identity2}=object3;const{id=""}=identity2;
+const row=listed2?.byId(id);const shown5=isWhole(row,whole2)?await context3.limit(async()=>row):await readOne(context3,read,
+{user_id:id},answers.user.one);if(shown5===null)return[object3,missing(identity2,"user")];return[object3,{exists:true,identity:identity2,
 fields:shownUser(shown5),names:toldNames(shown5)}]}))},refersTo:listsOfUser,resolve:resolveUser,update(input){if(userTraits[input.
 profile.name].whole!==void 0)return replaceUser(input);const{present:present3,desired:desired2}=input;return{requests:[{
 operation:"updateUser",params:{user_id:present3.identity.id??""},body:desired2}],expected:desired2}},lost:lostLists,restorable:existing,
@@ -8655,7 +8660,7 @@ if(path==="blocked")return after2===true?["blocks the user"]:[];const loses=elem
 void 0)return[];const{removed:left,pairs}=matchSets(asElements(after2),asElements(before));const kept2=new Set(pairs.map(
 ({got})=>keyOf(got)));const removed=left.filter(element=>!kept2.has(keyOf(element)));const called=element=>nameOf(element,
 confirmed2);return[...removed.map(element=>`removes the ${loses}${called(element)}`),...pairs.flatMap(({wanted,got})=>rolesLost(
-wanted,got).map(role2=>`removes the role${called(role2)} within the ${loses}${called(got)}`))]})}}});function kindOf(name2){return byName[name2]}function only(found2){const[one,...others2]=found2;if(one===void 0||others2.
+wanted,got).map(role2=>`removes the role${called(role2)} within the ${loses}${called(got)}`))]})};FEW=50;WORTH=.5}});function kindOf(name2){return byName[name2]}function only(found2){const[one,...others2]=found2;if(one===void 0||others2.
 length>0)throw new Error("one kind has a regeneration, and no other");return one}function isKindName(name2){return Object.
 hasOwn(byName,name2)}function addressOf(kind,identity2){return`${kind}/${kindOf(kind).addressPart(identity2)}`}function emailsIn(declared){
 return declared.flatMap(template2=>{const{email:email3}=kindOf(template2.kind);return email3===void 0||template2.absent?
@@ -9059,15 +9064,16 @@ text)).join("");return tint(diffRow(text6===void 0?line:{...line,text:text6}))}f
 ""?`${indent}  \u2502 ${mark}`.trimEnd():`${indent}  \u2502 ${mark}${text6}`}var indent;var init_field_text=__esm({"src/\
 report/field-text.ts"(){"use strict";init_escape();init_view();init_words();indent="    "}});function together(items,keyOf5){const groups=new Map;for(const item of items){const key=keyOf5(item)??item;const group=groups.
 get(key);if(group===void 0)groups.set(key,[item]);else group.push(item)}return[...groups.values()].flatMap(group=>group.
-length>FEW?[group]:group.map(item=>[item]))}function namesIn(address3){return address3.split("/").slice(1).filter(name2=>name2.
+length>FEW2?[group]:group.map(item=>[item]))}function namesIn(address3){return address3.split("/").slice(1).filter(name2=>name2.
 length>2)}function withoutNames(text6,names3){return names3.toSorted((a2,b)=>b.length-a2.length).reduce((shorter,name2)=>shorter.
 replace(alone(name2),"\u2026"),text6)}function alone(name2){const letters2="[\\p{L}\\p{M}\\p{N}_-]";return new RegExp(`(\
 ?<!${letters2})${name2.replace(/[\\^$.*+?()[\]{}|/]/g,"\\$&")}(?!${letters2})`,"gu")}function gistOf({address:address3,gist},said3){
 return withoutNames(gist??said3,namesIn(address3))}function alike(results){return together(results,result=>{const{status,
 error:error3,action:action2,httpStatus}=result;if(status==="applied"||error3===null)return null;return JSON.stringify([status,
 action2,httpStatus,gistOf(result,error3)])})}function someOf(results){return firstFew(results,({address:address3})=>address3)}
-function firstFew(all,show){const named5=all.slice(0,FEW).map(show);const more=all.length-named5.length;return more>0?`${named5.
-join(", ")} and ${more} more`:named5.join(", ")}var FEW;var init_alike=__esm({"src/report/alike.ts"(){"use strict";FEW=3}});function placesOf({place:place2,places}){return places??(place2===void 0?[]:[place2])}function placeList(places,more=0,show=(_,text6)=>text6){
+function firstFew(all,show){const named5=all.slice(0,FEW2).map(show);const more=all.length-named5.length;return more>0?`${named5.
+join(", ")} and ${more} more`:named5.join(", ")}var FEW2;var init_alike=__esm({"src/report/alike.ts"(){"use strict";FEW2=
+3}});function placesOf({place:place2,places}){return places??(place2===void 0?[]:[place2])}function placeList(places,more=0,show=(_,text6)=>text6){
 const shown5=places.slice(0,namedAtMost).map((place2,index)=>{const{file,line,column}=place2;const spot=`${line}${column===
 void 0?"":`:${column}`}`;return show(place2,places[index-1]?.file===file?spot:`${bare(file)}:${spot}`)});const left=places.
 length-shown5.length+more;return`${shown5.join(", ")}${left>0?` and ${left} more`:""}`}var namedAtMost;var init_places=__esm(
@@ -9147,15 +9153,15 @@ slice(at3+2).replace(` (${place2.file}:${place2.line})`,"")}}return warning4}fun
 const names3=change3===null?[]:namesIn(change3.address);return withoutNames(message,names3.filter(name2=>name2.length>=8&&
 /\d/.test(name2)&&/\D/.test(name2)))}var init_warnings=__esm({"src/report/warnings.ts"(){"use strict";init_alike();init_places();
 init_review()}});function toldWarnings(plan,changes,debug){if(debug)return{together:[],alone:warnings=>warnings};const all=allWarnings({warnings:plan.
-warnings,changes});const together4=groupWarnings(plan,all).filter(({objects:objects3})=>objects3.length>FEW2);const told5=new Set(
+warnings,changes});const together4=groupWarnings(plan,all).filter(({objects:objects3})=>objects3.length>FEW3);const told5=new Set(
 together4.flatMap(({warnings})=>warnings));return{together:together4,alone:warnings=>warnings.filter(warning4=>!told5.has(
 warning4))}}function warningLines(indent2,warnings,{paint}){return warnings.flatMap(warning4=>wrap(`${indent2}warning[${escapeText(
 warning4.code)}]: `,located(warning4)).map(paint.yellow))}function togetherLines(groups,{paint}){return groups.flatMap(group=>{
 const said3=`${plural(group.objects.length,"object")}: ${group.message}`;const places=placeList(group.places,group.morePlaces);
 return[...wrap(`warning[${escapeText(group.code)}]: `,said3).map(paint.yellow),...wrap("    ",firstFew(group.objects,nameOf2)).
-map(paint.yellow),...places===""?[]:wrap("    at ",places).map(paint.yellow)]})}var FEW2;var init_warning_text=__esm({"s\
+map(paint.yellow),...places===""?[]:wrap("    at ",places).map(paint.yellow)]})}var FEW3;var init_warning_text=__esm({"s\
 rc/report/warning-text.ts"(){"use strict";init_escape();init_alike();init_names();init_places();init_review();init_warnings();
-init_words();FEW2=2}});var text_exports={};__export(text_exports,{changeLines:()=>changeLines,penOf:()=>penOf,planText:()=>planText,summaryLine:()=>summaryLine});
+init_words();FEW3=2}});var text_exports={};__export(text_exports,{changeLines:()=>changeLines,penOf:()=>penOf,planText:()=>planText,summaryLine:()=>summaryLine});
 function penOf({color,debug}){return{paint:colors(color),debug}}function planText(plan,options){const pen=penOf(options);
 const{paint}=pen;const shared=shareOf(plan.changes,options.only);const listed2=shared.changes.filter(change3=>isListed(change3,
 options.debug));const leftOut3=leftOutSentence(shared,options.only);const told5=toldWarnings(plan,listed2,options.debug);
@@ -12104,7 +12110,7 @@ withMetadata(mail.data,names3,exampleOf));if("tooLong"in made3){findings.push(to
 name:name2,section,at:at3,raises}of made3.findings){if(raises!==void 0)findings.push(unsent(body2,raises,[at3]));else if(known4?.
 has([name2])!==true){const tag=short2(bodies2[body2]?.slice(at3.start,at3.end)??"");const found2=empty2.get(tag)??{hint:meantBy(
 name2,section,mail),at:{}};found2.at[body2]=[...found2.at[body2]??[],at3];empty2.set(tag,found2)}}texts2.push(made3.text)}
-const isWhole=bodies2.txt!==void 0&&bodies2.html!==void 0&&texts2.length>0;if(isWhole&&findings.length===0&&!texts2.some(
+const isWhole2=bodies2.txt!==void 0&&bodies2.html!==void 0&&texts2.length>0;if(isWhole2&&findings.length===0&&!texts2.some(
 text6=>text6.includes(String(mail.data[mail.link])))){const message=`no body shows {{ ${mail.link} }}, so the mail comes\
  without what it is for`;findings.push({code:"missing-link",message,body:null,fatal:true})}const emptyOnes=[...empty2].map(
 ([tag,{hint,at:at3}])=>unknownName(at3,`${tag}, which is empty on this server${hint}`));return[...findings,...firstOf(emptyOnes)]}
@@ -17633,14 +17639,14 @@ entries(expected).flatMap(([field2,asked])=>partsOf4(kind,field2,asked,before,no
 now})??{};const off=parts.filter(({part})=>part.verdict==="different");const wished=parts.filter(({changes})=>changes);const begun=wished.
 some(({part})=>part.verdict==="same");const kept2=off.filter(({changes})=>changes);const found2={different:kept2.map(({part})=>sentenceOf(
 part)),differing:kept2.map(({part})=>part.path),unverified:parts.filter(({part})=>part.verdict==="unknown").map(({part})=>part.
-path),lost:lost2,begun};const isWhole=Object.keys(lost2).length===0;if(off.length===0&&isWhole){return found2.unverified.
+path),lost:lost2,begun};const isWhole2=Object.keys(lost2).length===0;if(off.length===0&&isWhole2){return found2.unverified.
 length===0?{...found2,verdict:"done",sentence:`was done, ${SHOWN}`}:{...found2,verdict:"unseen",sentence:NOBODY_KNOWS}}if(found2.
-different.length===0&&isWhole&&wished.length>0){return{...found2,verdict:"done",sentence:`was done, ${SHOWN}`}}const neither=wished.
-filter(({part,kept:kept3})=>part.verdict==="different"&&!kept3);if(!begun&&isWhole&&neither.length===0){return{...found2,
+different.length===0&&isWhole2&&wished.length>0){return{...found2,verdict:"done",sentence:`was done, ${SHOWN}`}}const neither=wished.
+filter(({part,kept:kept3})=>part.verdict==="different"&&!kept3);if(!begun&&isWhole2&&neither.length===0){return{...found2,
 verdict:"not-done",sentence:`was not done, ${SHOWN}`}}const paths=which=>which.map(({part})=>part.path).join(", ");const shown5=[
 ...begun?[`as asked: ${paths(wished.filter(({part})=>part.verdict==="same"))}`]:[],...neither.length>0?[`neither as aske\
-d nor as before: ${paths(neither)}`]:[],...isWhole?[]:[`lost: ${namesOfLost(lost2)}`]];return{...found2,verdict:"part",sentence:`\
-was not done as a whole, ${SHOWN} (${shown5.join("; ")})`}}function partsOf4(kind,field2,asked,before,now){const type=kind.
+d nor as before: ${paths(neither)}`]:[],...isWhole2?[]:[`lost: ${namesOfLost(lost2)}`]];return{...found2,verdict:"part",
+sentence:`was not done as a whole, ${SHOWN} (${shown5.join("; ")})`}}function partsOf4(kind,field2,asked,before,now){const type=kind.
 fields[field2]??value;const was=new Map(contrast(type,field2,asked,before[field2]).map(part=>[part.path,part]));const since=new Map(
 before[field2]===void 0?[]:contrast(type,field2,before[field2],now[field2]).map(part=>[part.path,part]));return contrast(
 type,field2,asked,now[field2]).map(part=>{const first=was.get(part.path);const changes=first===void 0?part.type.type!=="\
@@ -18773,16 +18779,16 @@ lock(command,new Date,shard2);if(taken2.takenOver!==null)notes.push(taken2.taken
 void 0?"":` --shard ${shardText(shard2)}`;let lock=writes===void 0?void 0:await locked2(`${writes}${part}`);try{const load=async()=>await withDebts(
 await backend3.load(options.server),home);let state=await load();let read;const held=()=>({state:shard2===void 0&&writes!==
 void 0?joined2(state):state,lock,notes,...read===void 0?{}:{read}});const resume=async(content,from)=>{const resumed=await resumeRun(
-content,from,{...options,runs:backend3.runs,now:()=>new Date});read=resumed.read;return resumed};for(let keeps=true;;){const isWhole=shard2!==
+content,from,{...options,runs:backend3.runs,now:()=>new Date});read=resumed.read;return resumed};for(let keeps=true;;){const isWhole2=shard2!==
 void 0&&!isSplit(state,shard2);const found2=await unfinishedRuns(state,home,shard2);if(found2.length===0&&(writes===void 0||
-!isWhole))break;const living=found2.find(isUnderWay);if(lock===void 0&&keeps){const holder=await backend3.holder()??(living===
+!isWhole2))break;const living=found2.find(isUnderWay);if(lock===void 0&&keeps){const holder=await backend3.holder()??(living===
 void 0?null:runHolder(living.run));if(holder!==null){notes.push(`the state is being written: ${holder}`);return held()}try{
 lock=await locked2("plan")}catch(failure2){const quicker=await backend3.holder();if(quicker!==null){notes.push(`the stat\
 e is being written: ${quicker}`);return held()}if(!isOnly(failure2,"not-writable"))throw failure2;keeps=false}state=await load();
-continue}if(living!==void 0){const isOther2=isWhole&&!isSame2(await backend3.saved(),state);if(!isOther2)throw underWay(
+continue}if(living!==void 0){const isOther2=isWhole2&&!isSame2(await backend3.saved(),state);if(!isOther2)throw underWay(
 living.run);state=await load();continue}if(!keeps){for(const content of found2){const resumed=await resume(content,heirOf(
 state,content.run));state=resumed.state;notes.push(...told2(content,resumed,"the plan alone, since the state can not be \
-written from here"))}break}try{if(isWhole){const resumed=[];const findings=[];let after2=state;for(const content of found2){
+written from here"))}break}try{if(isWhole2){const resumed=[];const findings=[];let after2=state;for(const content of found2){
 const one=await resume(content,heirOf(after2,content.run));resumed.push(one);findings.push(...told2(content,one,into(content)));
 after2=one.state}state=await begin2(backend3,state,after2,shard2,resumed);notes.push(...findings);continue}for(const content of found2){
 const isHeld=isToEnd(state,content.run.run);const before=state;const resumed=await resume(content,shard2===void 0?heirOf(
@@ -20605,8 +20611,8 @@ slice(0,selectedRoom)}\u2026`:selected;return`Made with ${code(shown5)}.`}functi
 []:[`--only ${only2}`],...prune===true?["--prune"]:[],...assert2===true?["--assert"]:[]].join(" ")}var commentLimit=65536;var summaryLimit=1024*1024;var summaryRest=2e5;var blockRoom=3e4;var look={color:false,debug:false,
 folder:""};function planText2(shown5,event,{note="",taken:taken2=0}={}){const end2=`
 ${origin(event)}
-`;const head=headOf(shown5,note);const{text:text6,isWhole}=fitting2(shown5,head,one=>one.length,commentLimit-taken2-end2.
-length);return{text:`${text6}${end2}`,isWhole}}function plainText(title,text6,event){return`## ${title}
+`;const head=headOf(shown5,note);const{text:text6,isWhole:isWhole2}=fitting2(shown5,head,one=>one.length,commentLimit-taken2-
+end2.length);return{text:`${text6}${end2}`,isWhole:isWhole2}}function plainText(title,text6,event){return`## ${title}
 
 ${text6}
 
@@ -20766,9 +20772,9 @@ plan,project);const htmlReport=await job.writeHtml(`${name2}.html`,planReport,{p
 const shared=await job.shared(inputs,shown5);await writeSummary(planSummary(shared));const changed2=changesServer(plan);
 const blocked3=plan.changes.some(({action:action2})=>action2==="blocked");const tells2=changed2||blocked3||leavesDebts(plan);
 const key=commentKey(inputs,plan.environment);const marker={key,run:job.event.runId,plan:await markPlan(plan,job.redactor)};
-const taken2=markerLine({kind:"plan",...marker}).length+1;const{text:text6,isWhole}=planText2(shared,job.event,{taken:taken2});
-const first=markerLine({kind:"plan",...marker,plan:isWhole?marker.plan:null});const opens=tells2||inputs.comment==="true";
-const body2=`${first}
+const taken2=markerLine({kind:"plan",...marker}).length+1;const{text:text6,isWhole:isWhole2}=planText2(shared,job.event,
+{taken:taken2});const first=markerLine({kind:"plan",...marker,plan:isWhole2?marker.plan:null});const opens=tells2||inputs.
+comment==="true";const body2=`${first}
 ${text6}`;const commented=join20(await job.temporaryFolder(),commentFile);await writeResult(commented,body2,384);await job.
 posts.comment(inputs,key,body2,{opens});if(inputs.driftIssue&&job.event.onDefaultBranch)await job.posts.drift(inputs,shared,
 {...marker,found:tells2});else if(inputs.driftIssue)job.log.annotate("notice",noIssue);if(changed2&&inputs.failOnChanges)
