@@ -111,6 +111,7 @@ export const problemCodes = [
   'server-server-error',
   'server-unauthorized',
   'server-unreachable',
+  'shared-state',
   'stale-name',
   'stale-plan',
   'state-elsewhere',
