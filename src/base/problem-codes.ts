@@ -84,6 +84,7 @@ export const problemCodes = [
   'nothing-to-settle',
   'number-spelling',
   'other-address',
+  'other-commit',
   'other-profile',
   'output-is-input',
   'placeholder-mismatch',
