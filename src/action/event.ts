@@ -7,6 +7,8 @@ export interface WorkflowEvent {
   readonly repository: string;
   /** The commit of the run; of a pull request, the last one of its branch. */
   readonly sha: string;
+  /** The merge that brought a pull request that is named by hand. */
+  readonly merge?: string | null;
   /** The commit that the workflow's files are checked out at, where it says nothing else. */
   readonly commit: string;
   /** The branch of the run; null where it is for something else, as a tag or a pull request. */

@@ -16,6 +16,7 @@ import { planSamples } from '../session/plan-samples.js';
 import type { Session, SessionOptions } from '../session/session.js';
 import { shardOptions } from '../session/shard.js';
 import { readEvent, type WorkflowEvent } from './event.js';
+import { checkCheckout, eventOfPull } from './head.js';
 import type { Inputs } from './inputs.js';
 import { Log } from './log.js';
 import { folderOf, variablesOf } from './places.js';
@@ -29,10 +30,10 @@ type Samples = Awaited<ReturnType<typeof planSamples>>['samples'];
 /** One step of a workflow: what it was told, and its way to the log, to GitHub and to the server. */
 export class Job {
   readonly signal: AbortSignal;
-  readonly event: WorkflowEvent;
+  event: WorkflowEvent;
   readonly redactor = createRedactor();
   readonly log = new Log();
-  readonly posts: Posts;
+  posts: Posts;
   /** The plan, once there is one: what failed after it is told with it. */
   #made: Plan | undefined;
   #phase: 'before' | 'sending' | 'told' = 'before';
@@ -44,6 +45,13 @@ export class Job {
     for (const secret of secrets) this.redactor.add(secret);
     this.event = readEvent(process.env);
     this.posts = new Posts(this.event, this.redactor, this.log, signal);
+  }
+
+  /** Finds out which commit the run is about, and makes sure that the files are of it. */
+  async meets(inputs: Inputs): Promise<void> {
+    this.event = await eventOfPull(this.event, inputs, this.signal);
+    this.posts = new Posts(this.event, this.redactor, this.log, this.signal);
+    await checkCheckout(this.event, inputs);
   }
 
   get made(): Plan | undefined {
@@ -138,7 +146,7 @@ export class Job {
     inputs: Pick<Inputs, 'config' | 'environment' | 'workingDirectory' | 'shard' | 'args'>,
     plan: Plan,
   ): Promise<SharedPlan> {
-    const forge = await forgeOf(process.env, folderOf(inputs));
+    const forge = await forgeOf(process.env, folderOf(inputs), this.event.sha);
     const subject = subjectOf(inputs, inputs.args, this.redactor.redact, plan);
     return { plan, only: inputs.args.only, forge, subject };
   }

@@ -37,6 +37,18 @@ export class Posts {
     const number = this.#event.pullRequest?.number ?? prNumber;
     if (number === undefined || comment === 'false' || githubToken === undefined) return;
     const write = async (api: GithubApi): Promise<void> => {
+      if (this.#event.pullRequest === null) {
+        const { head } = await api.pullRequest(number);
+        if (head.sha !== this.#event.sha) {
+          const [now, then] = [head.sha, this.#event.sha].map((sha) => sha.slice(0, 12));
+          const other = then === '' ? 'another commit' : then;
+          this.#log.annotate(
+            'warning',
+            `The comment was not written: pull request #${number} ends with ${now} now, and this is of ${other}. Run it again.`,
+          );
+          return;
+        }
+      }
       const [own] = await api.comments(number, (text) => isAbout(text, { kind: 'plan', key }));
       if (own !== undefined) await api.updateComment(own.id, body);
       else if (opens) await api.addComment(number, body);

@@ -45,6 +45,7 @@ export async function run(signal: AbortSignal): Promise<number> {
 
 async function runCommand(job: Job, inputs: Inputs): Promise<Ending> {
   job.log.learn(inputs);
+  await job.meets(inputs);
   if (inputs.command === 'validate') return await validate(job, inputs);
   const hasToken = inputs.token !== undefined || (process.env.IDOPS_TOKEN ?? '') !== '';
   const reason = hasToken ? null : (job.event.pullRequest?.withoutSecrets ?? null);

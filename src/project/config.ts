@@ -236,7 +236,7 @@ const environmentSchema = z
 
 const environmentName = z
   .string()
-  .regex(/^[\w.-]+$/, 'must be a name of letters (a to z), digits, "_", "-" and "."');
+  .regex(/^(?!\.{1,2}$)[\w.-]+$/, 'must be a name of letters (a to z), digits, "_", "-" and "."');
 
 /** `idops.yaml`, as it is written: before environments are merged and variables filled in. */
 export const configSchema = z

@@ -1,6 +1,7 @@
 import { resolve as resolvePath } from 'node:path';
 import { BadVariable, parseVariables, type VariableText } from '../source/template.js';
 import { find, type MapNode, type Node, type ScalarNode } from '../source/tree.js';
+import { defaultState } from './state.js';
 
 /** What no manifest may get at: it could send it anywhere. */
 export interface Guarded {
@@ -21,13 +22,17 @@ export interface ConfigLayer {
   literal(node: ScalarNode): string | undefined;
 }
 
-/** Finds what is to be guarded in all environments, whichever is chosen: one configuration is open to all. */
-export function guardedOf(layers: readonly ConfigLayer[], root: string, defaultState: string): Guarded {
+/** `environments` names those of the layers. Finds what is to be guarded in all environments, whichever is chosen: one configuration is open to all. */
+export function guardedOf(
+  layers: readonly ConfigLayer[],
+  root: string,
+  environments: readonly (string | null)[],
+): Guarded {
   const variables = new Set<string>();
   const files = new Set<string>();
   const states = new Set<string>();
   const named = new Set(['IDOPS_TOKEN']);
-  for (const { config, text } of layers) {
+  for (const [index, { config, text }] of layers.entries()) {
     const texts = (node: Node): string[] =>
       scalarsOf(node).flatMap((scalar) => {
         const known = text(scalar);
@@ -50,7 +55,7 @@ export function guardedOf(layers: readonly ConfigLayer[], root: string, defaultS
     if (remote.complete && remote.node.type === 'scalar')
       for (const name of namesIn(remote.node)) named.add(name);
     const state = find(config, ['state', 'path']);
-    const [path = defaultState] = state.complete ? texts(state.node) : [];
+    const [path = defaultState(environments[index] ?? null)] = state.complete ? texts(state.node) : [];
     states.add(resolvePath(root, path));
   }
   // A member of `vars` that credentials are made of is made of variables in its turn.

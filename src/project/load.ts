@@ -27,7 +27,8 @@ import { type Configs, readConfig } from './layers.js';
 import { without } from './merge.js';
 import type { Pattern, Project, ProjectOptions, ServerOverrides, ServerSettings } from './project.js';
 import { serverSettings } from './server.js';
-import { DEFAULT_STATE, type StateSettings, stateSettings, stateSettingsSchema } from './state.js';
+import { sharedStates } from './shared-state.js';
+import { type StateSettings, stateSettings, stateSettingsSchema } from './state.js';
 
 /** The name that a configuration is looked for by. */
 const CONFIG = 'idops.yaml';
@@ -139,7 +140,7 @@ class LoadedProject implements Project {
   }
 
   guarded(): Guarded {
-    this.#guarded ??= guardedOf(this.#layers(), this.root, DEFAULT_STATE);
+    this.#guarded ??= guardedOf(this.#layers(), this.root, [null, ...this.environments]);
     const token = this.#tokenFile === undefined ? [] : [resolvePath(this.cwd, this.#tokenFile)];
     return {
       ...this.#guarded,
@@ -178,7 +179,7 @@ class LoadedProject implements Project {
 
   state(): StateSettings {
     const section = this.#section('state', stateSettingsSchema);
-    return stateSettings(section, (path) => resolvePath(this.root, path));
+    return stateSettings(section, this.environment, (path) => resolvePath(this.root, path));
   }
 
   settingsProblems(): readonly Problem[] {
@@ -218,6 +219,22 @@ class LoadedProject implements Project {
       }
     }
     return [...found.values()];
+  }
+
+  sharedStateProblems(): readonly Problem[] {
+    const names = [null, ...this.environments];
+    const environments = this.#all().map((config, index) => {
+      const variables = new Variables(variableSources(config, this.#source, asWritten), { lenient: true });
+      return {
+        name: names[index] ?? null,
+        config,
+        written: (node: ScalarNode) => {
+          const { text, tainted, unknown } = variables.resolve(String(node.value), node, this.#source);
+          return unknown ? { text: node.source, isLiteral: false } : { text, isLiteral: !tainted };
+        },
+      };
+    });
+    return sharedStates(environments, this.root, ({ range }) => this.#source.place(range));
   }
 
   maxDestructive(): number {
@@ -320,6 +337,20 @@ class LoadedProject implements Project {
     return (name !== undefined && Object.hasOwn(profiles, name) ? profiles[name] : undefined) ?? documented;
   }
 }
+
+/** Process variables that stand for themselves: `${NAME}` is the text "${NAME}". */
+const asWritten = new Proxy<{ [name: string]: string }>(
+  {},
+  {
+    get: (_, name) => `\${${String(name)}}`,
+    getOwnPropertyDescriptor: (_, name) => ({
+      value: `\${${String(name)}}`,
+      configurable: true,
+      enumerable: true,
+      writable: true,
+    }),
+  },
+);
 
 function variableSources(
   config: MapNode,

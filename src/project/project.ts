@@ -118,6 +118,8 @@ export interface Project {
    * its references, whether a server is used now or not.
    */
   addressProblems(): readonly Problem[];
+  /** Environments with different servers that share one state, whichever is chosen. */
+  sharedStateProblems(): readonly Problem[];
   /** `safety.max_destructive`: how many destructive changes may be applied. */
   maxDestructive(): number;
   /** What is made of findings in email bodies. */

@@ -4,8 +4,18 @@ import { error, type Problem, ProblemsError } from '../base/problems.js';
 import { Sensitive } from '../base/values.js';
 
 export const DEFAULT_STATE = '.idops/state.json';
-const DEFAULT_REMOTE = 'origin';
-const DEFAULT_BRANCH = 'idops-state';
+export const DEFAULT_REMOTE = 'origin';
+export const DEFAULT_BRANCH = 'idops-state';
+
+/** The state file that an environment has if the configuration names none, relative to the configuration. */
+export function defaultState(environment: string | null): string {
+  return environment === null ? DEFAULT_STATE : `.idops/${environment}/state.json`;
+}
+
+/** The same on a branch of git, in the configuration's folder. */
+export function stateOnBranch(environment: string | null): string {
+  return `${environment ?? 'state'}.json`;
+}
 
 const text = () => z.string().min(1, 'must not be empty');
 
@@ -86,7 +96,8 @@ export const stateSettingsSchema = z
     path: text()
       .optional()
       .meta({
-        description: 'The state file, relative to the configuration. A state belongs to one server.',
+        description:
+          'The state file, relative to the configuration. A state belongs to one server; an environment NAME has .idops/NAME/state.json by default.',
         examples: ['.idops/production.json'],
         default: DEFAULT_STATE,
       }),
@@ -172,9 +183,10 @@ function lacking({
 /** What the section says, with what is usual where it says nothing; `absolute` finds a file from the configuration. Throws a ProblemsError (`missing-field`). */
 export function stateSettings(
   given: z.infer<typeof stateSettingsSchema> = {},
+  environment: string | null,
   absolute: (path: string) => string,
 ): StateSettings {
-  const { path = DEFAULT_STATE, allow_tracked: allowTracked = false, git, postgres } = given;
+  const { path = defaultState(environment), allow_tracked: allowTracked = false, git, postgres } = given;
   if (git !== undefined) {
     const { remote = DEFAULT_REMOTE, branch = DEFAULT_BRANCH } = git;
     return { in: 'git', remote, branch, path: git.path ?? null };

@@ -5,7 +5,7 @@ import { git } from '../base/git.js';
 import { error, ProblemsError } from '../base/problems.js';
 import { readRegular } from '../base/regular.js';
 import { workTreeOf } from '../base/work-tree.js';
-import type { Project, StateSettings } from '../project/index.js';
+import { type Project, type StateSettings, stateOnBranch } from '../project/index.js';
 import { shownPath } from '../source/file.js';
 import type { StateBackend } from '../state/backend.js';
 import { fileBackend } from '../state/file/index.js';
@@ -41,7 +41,7 @@ export function pathOnBranch(
   path: string | null,
 ): string {
   const below = relative(root, folder).split(sep).join('/');
-  return path ?? posix.join(below, `${environment ?? 'state'}.json`);
+  return path ?? posix.join(below, stateOnBranch(environment));
 }
 
 async function onBranch(

@@ -19,11 +19,15 @@ const plainAddress = /^https?:\/\/[\w.-]+(?::\d+)?(?:\/[\w.~-]+)+$/;
 const commit = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
 
 /**
- * Where the forge shows the files of a folder, for the commit that CI runs for: on GitHub, its relatives and GitLab. Undefined anywhere
+ * Where the forge shows the files of a folder, for the commit that CI runs for (`sha` says which on GitHub): on GitHub, its relatives and GitLab. Undefined anywhere
  * else, and where the folder is of another repository.
  */
-export async function forgeOf(env: Environment, folder: string): Promise<Forge | undefined> {
-  const checkout = env.GITHUB_ACTIONS === 'true' ? onGithub(env) : onGitlab(env);
+export async function forgeOf(
+  env: Environment,
+  folder: string,
+  sha = headCommit(env, eventPayload(env)),
+): Promise<Forge | undefined> {
+  const checkout = env.GITHUB_ACTIONS === 'true' ? onGithub(env, sha) : onGitlab(env);
   if (checkout === undefined || !plainAddress.test(checkout.files)) return undefined;
   const here = await realpath(folder).catch(() => folder);
   const root = await rootOf(here, checkout);
@@ -33,9 +37,8 @@ export async function forgeOf(env: Environment, folder: string): Promise<Forge |
     : { files: checkout.files, folder: inRoot.split(sep).join('/') };
 }
 
-function onGithub(env: Environment): Checkout | undefined {
+function onGithub(env: Environment, sha: string): Checkout | undefined {
   const { GITHUB_SERVER_URL: server = '', GITHUB_REPOSITORY: repository = '' } = env;
-  const sha = headCommit(env, eventPayload(env));
   if (server === '' || repository === '' || !commit.test(sha)) return undefined;
   // Gitea and Forgejo run the same workflows, and show files elsewhere.
   const view = env.GITEA_ACTIONS === 'true' || env.FORGEJO_ACTIONS === 'true' ? 'src/commit' : 'blob';

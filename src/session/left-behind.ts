@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { error, type Problem } from '../base/problems.js';
 import { workTreeOf } from '../base/work-tree.js';
-import { DEFAULT_STATE, type Project } from '../project/index.js';
+import { DEFAULT_STATE, defaultState, type Project } from '../project/index.js';
 import { fileBackend } from '../state/file/index.js';
 import type { State } from '../state/state.js';
 import { stateData, stateOf } from '../state/state-text.js';
@@ -12,7 +12,7 @@ interface Former {
   readonly place: string;
   /** What `idops state migrate --from` takes. */
   readonly from: string;
-  /** The command that takes it away. */
+  /** What takes it away, or leaves it to others. */
   readonly removal: string;
   /** Throws a ProblemsError for one that can't be read or was moved. */
   state(): Promise<State | undefined> | State;
@@ -50,15 +50,19 @@ async function formerFiles(project: Project): Promise<Former[]> {
   const { root, environment } = project;
   const settings = project.state();
   const own = environment === null ? [] : [`.idops/${environment}.json`, `.idops/${environment}/state.json`];
-  // Another file may be the state of what is managed without an environment.
-  const usual = settings.in === 'file' && environment !== null ? [] : [DEFAULT_STATE];
+  // A file that the configuration names may stand beside the state of what is managed without an environment.
+  const isNamed = settings.in === 'file' && settings.path !== resolve(root, defaultState(environment));
+  const usual = isNamed && environment !== null ? [] : [DEFAULT_STATE];
   return await Promise.all(
     [...usual, ...own]
       .map((path) => resolve(root, path))
       .filter((path) => settings.in !== 'file' || path !== settings.path)
       .map(async (path) => {
         const { place, saved } = await fileBackend({ path, allowTracked: true });
-        return { place, from: place, removal: `rm ${place}`, state: saved };
+        // What is managed without an environment may need it still.
+        const isOthers = environment !== null && path === resolve(root, DEFAULT_STATE);
+        const removal = isOthers ? `set state.path in the environment ${environment}` : `rm ${place}`;
+        return { place, from: place, removal, state: saved };
       }),
   );
 }

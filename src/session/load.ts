@@ -45,7 +45,9 @@ export async function loadAll(
     settings,
     wanted ? loadManifests(project, reading) : secretsAlone(project, reading),
   ]);
-  const problems = project.settingsProblems().filter(({ severity }) => severity === 'error');
+  const problems = [...project.sharedStateProblems(), ...project.settingsProblems()].filter(
+    ({ severity }) => severity === 'error',
+  );
   for (const part of [server, manifests]) {
     if (part.status === 'fulfilled') continue;
     if (!(part.reason instanceof ProblemsError)) throw part.reason;

@@ -1,6 +1,7 @@
+import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { ids } from '../sandbox/asking.js';
-import { acme, pullRequest, type Workspace, workspace } from './running.js';
+import { type ActionOptions, acme, pullRequest, repository, type Workspace, workspace } from './running.js';
 
 /** The one comment that idops wrote, and its heading. */
 function comment({ github }: Workspace): { readonly heading: string; readonly body: string } {
@@ -40,6 +41,82 @@ describe('the heading of a comment', () => {
     await site.write({ 'manifests/organizations.yaml': '' });
     await site.run(inputs, { event: 'schedule' });
     expect(issue?.body).toContain(`## idops plan for \`production\` at \`${host(site)}\`: no drift`);
+  });
+});
+
+describe('the commit of a plan of a pull request that pr-number names', () => {
+  const dispatched: ActionOptions = { event: 'workflow_dispatch', sha: 'c0ffee'.padEnd(40, '0') };
+
+  /** A workspace with the open pull request 8, which ends with `head`. */
+  async function open(head: string) {
+    const site = await workspace(acme('Renamed'));
+    const pull = Object.assign(site.github.merge(8, ''), { merged_at: null, merge_commit_sha: null });
+    pull.head = { sha: head };
+    const planned = async (event = dispatched, more = {}) =>
+      await site.run({ 'pr-number': '8', 'base-url': site.sandbox.url, comment: 'true', ...more }, event);
+    return { site, plan: planned };
+  }
+
+  /** Commits all of the workspace, with these parents, and checks it out. */
+  function commit({ folder }: Workspace, ...parents: readonly string[]): string {
+    const git = (...args: string[]): string =>
+      execFileSync('git', ['-c', 'user.name=jo', '-c', 'user.email=jo@example.com', ...args], {
+        cwd: folder,
+        encoding: 'utf8',
+      }).trim();
+    git('init', '--quiet');
+    git('add', '--all');
+    const of = parents.flatMap((parent) => ['-p', parent]);
+    const made = git('commit-tree', git('write-tree'), '-m', `after ${parents.join()}`, ...of);
+    git('checkout', '--quiet', '--detach', made);
+    return made;
+  }
+
+  const head = 'beadfeed'.padEnd(40, '0');
+  it.each<ActionOptions>([
+    dispatched,
+    {
+      ...dispatched,
+      event: 'issue_comment',
+      payload: { issue: { number: 8, pull_request: {} }, repository },
+    },
+  ])('is the last one of its branch, in links as well ($event)', async (event) => {
+    const { site, plan } = await open(head);
+    const { summary } = await plan(event, { 'drift-issue': 'true' });
+    for (const text of [comment(site).body, summary]) expect(text).toContain(`/blob/${head}/manifests/`);
+    expect(comment(site).body).toContain(`<sub>Commit \`${head}\``);
+    expect(comment(site).body + summary).not.toContain('c0ffee');
+    expect(site.github.issues).toEqual([]);
+  });
+
+  it('is checked out, or merged into what is', async () => {
+    const { site, plan } = await open(head);
+    const main = commit(site);
+    const { code, log } = await plan();
+    expect([code, log]).toEqual([1, expect.stringContaining(`of the commit ${main.slice(0, 12)}`)]);
+    expect(comment(site).body).toContain('error[other-commit]');
+    expect(comment(site).body).not.toContain('digest=');
+    expect(site.sandbox.requests).toEqual([]);
+    const topic = commit(site, main);
+    for (const checkedOut of [topic, commit(site, main, topic)]) {
+      execFileSync('git', ['checkout', '--quiet', checkedOut], { cwd: site.folder });
+      for (const pull of site.github.pulls) pull.head = { sha: topic };
+      expect((await plan()).code).toBe(0);
+      expect(comment(site).body).toContain(`<sub>Commit \`${topic}\``);
+      expect(comment(site).body).toContain('digest=');
+    }
+    const target = { ...pullRequest(8, { sha: main }), event: 'pull_request_target' };
+    expect((await plan(target)).log).toContain('other-commit');
+  });
+
+  it('is not told as that of a branch that moved on', async () => {
+    const { site, plan } = await open(head);
+    const [pull] = site.github.pulls;
+    const heads = [head, 'fade'.padEnd(40, '0')];
+    Object.defineProperty(pull, 'head', { enumerable: true, get: () => ({ sha: heads.shift() }) });
+    const { code, log } = await plan();
+    expect([code, log]).toEqual([0, expect.stringContaining('pull request #8 ends with fade00000000 now')]);
+    expect(site.github.comments).toEqual([]);
   });
 });
 

@@ -168,6 +168,34 @@ describe('idops state migrate', () => {
     await refusedWith('apply --yes', seen);
   });
 
+  it('is brought to its environment, whose usual place is another', async () => {
+    const { idops, write, read, files } = await applied();
+    const runs = runsIn((await idops('runs')).stdout);
+    await write({ 'idops.yaml': `${inFile}environments: {production: {}}\n` });
+    const plan = await idops('plan --env production', { env });
+    expect(plan.stderr).toContain('.idops/state.json has a record of this server');
+    const { code, stderr } = await idops('apply --yes --env production', { env });
+    expect([code, stderr]).toEqual([1, expect.stringContaining('error[state-elsewhere]')]);
+    expect(stderr).toContain('to begin anew instead: set state.path in the environment production');
+    expect((await idops('state migrate --env production --yes')).code).toBe(0);
+    expect(runsIn((await idops('runs --env production')).stdout)).toEqual(runs);
+    expect((await idops('plan --env production --detailed-exitcode', { env })).code).toBe(0);
+    expect(Object.keys(await files())).toEqual(
+      expect.arrayContaining(runs.map((run) => `.idops/production/runs/${run}.jsonl`)),
+    );
+    expect(await read('.idops/production/state.json')).toContain('"resources"');
+    const apart = `${sure}state: {path: x.json}\nallow_env: [PIN]\nenvironments:\n  a: {server: {base_url: 'https://a.example'}}\n  b: {server: {base_url: 'https://b.example'}}\n`;
+    await write({ 'idops.yaml': apart });
+    for (const command of ['validate', 'plan', 'apply --yes', 'undo --last --yes', 'pull --check']) {
+      const refused = await idops(command, { env });
+      expect([command, refused.code, refused.stdout + refused.stderr]).toEqual([
+        command,
+        1,
+        expect.stringContaining('shared-state'),
+      ]);
+    }
+  });
+
   it('asks first, and needs a state that can be moved', async () => {
     const { idops, write, read, files } = await applied();
     const before = await files();

@@ -140,6 +140,44 @@ environments:
     expect(await advice('all')).not.toContain('--env');
   });
 
+  test('have a state each', async () => {
+    const own = (name: string) => load('version: 1\nenvironments: {a: {}, b: {}}\n', { env: name });
+    const project = await own('a');
+    expect(project.state()).toMatchObject({ path: join(project.root, '.idops/a/state.json') });
+    const states = ['.idops/state.json', '.idops/a/state.json', '.idops/b/state.json'];
+    expect((await own('b')).guarded().states).toEqual(states.map((path) => join(project.root, path)));
+    expect(await codesOf(() => load('version: 1\nenvironments: {..: {}}\n'))).toEqual([
+      'wrong-value idops.yaml:2:16',
+    ]);
+  });
+
+  const [a, b] = ['https://a.example', 'https://b.example'];
+  test.each<[string, string, string | null, string | null, string | null, number]>([
+    ['one file', 'path: x.json', null, a, b, 1],
+    ['one file, without an environment too', 'path: x.json', a, a, b, 1],
+    ['one file on a branch', 'git: {path: x.json}', null, a, b, 1],
+    ['one name in a database', 'postgres: {url: "postgres://${IDOPS_PW}@h/d", name: x}', null, a, b, 1],
+    ['different variables', 'path: x.json', null, '${IDOPS_A}', '${IDOPS_B}', 1],
+    ['a variable of vars', 'path: x.json', null, a, 'https://${host}.${IDOPS_DOMAIN}', 1],
+    ['the same server', 'path: x.json', null, a, `${a}/`, 0],
+    ['the same server in a variable', 'path: x.json', '${IDOPS_URL}', null, null, 0],
+    ['a variable without an environment', 'path: x.json', '${IDOPS_URL}', a, a, 0],
+    ['a path of the process', 'path: "${IDOPS_ENV:-x}.json"', a, a, b, 0],
+    ['the usual files', 'allow_tracked: true', a, a, b, 0],
+    ['the usual branch', 'git: {}', a, a, b, 0],
+    ['the usual names', 'postgres: {url: "${IDOPS_URL}"}', a, a, b, 0],
+  ])('that share a state have one server: %s', async (_, state, base, one, other, count) => {
+    const server = (url: string | null) => (url === null ? '' : `server: {base_url: "${url}"}`);
+    const text = `version: 1\nstate: {${state}}\n${server(base)}\nvars: {host: b}\nenvironments:\n  a: {${server(one)}}\n  b: {${server(other)}}\n`;
+    const variables = { IDOPS_A: a, IDOPS_B: a, IDOPS_DOMAIN: 'example' };
+    for (const options of [{}, { env: 'a' }]) {
+      const found = (await load(text, { variables, ...options })).sharedStateProblems();
+      expect(found.map(({ code, places }) => [code, places[0]?.line])).toEqual(
+        Array.from({ length: count }, () => ['shared-state', 2]),
+      );
+    }
+  });
+
   test('have names of which it is said what they may hold', async () => {
     const [problem] = await problemsOf(() => load(`${server}environments:\n  prod-eu.1: {}\n  Été: {}\n`));
     expect(problem).toMatchObject({
